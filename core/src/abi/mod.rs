@@ -1,0 +1,27 @@
+//! The C records of the TVM-FFI ABI, spelled and laid out as C sees them.
+//!
+//! Everything here is data: no behaviour beyond reading a byte array. The documentation of these items is also the text of the
+//! generated headers `tvm/ffi/c_api.h` and `dlpack/dlpack.h`, so it speaks to a C programmer.
+//!
+//! Layout is the contract: each file ends with assertions of size, alignment and every offset, for 64-bit targets and
+//! for 32-bit targets that align 64-bit integers to eight bytes (ARM, RISC-V, wasm).
+#![allow(
+    non_camel_case_types,
+    non_upper_case_globals,
+    non_snake_case,
+    reason = "the C ABI fixes these spellings"
+)]
+
+#[macro_use]
+mod c_enum;
+mod any;
+mod cells;
+mod dlpack;
+mod object;
+mod reflection;
+
+pub use any::*;
+pub use cells::*;
+pub use dlpack::*;
+pub use object::*;
+pub use reflection::*;
