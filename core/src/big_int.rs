@@ -1,0 +1,198 @@
+//! Integers of any size: taking in words, normalising them, and lending them out.
+
+use core::mem::size_of;
+use core::ptr;
+
+use crate::abi::{TVMFFIAny, TVMFFIByteArray, TVMFFIObject};
+use crate::any::Any;
+use crate::error::Result;
+use crate::object_alloc::{self, ObjectRecord};
+use crate::{ensure, object_class, type_index};
+
+/// Bytes of one word.
+const WORD_BYTES: usize = size_of::<i64>();
+
+/// The object record: the words follow it, least significant first.
+///
+/// Public so that it can be laid over objects that others made; 32 bytes on every target.
+#[repr(C)]
+pub struct BigIntRecord {
+    /// The object header.
+    pub header: TVMFFIObject,
+    /// The number of words, at least two.
+    pub word_count: usize,
+    /// Keeps the words aligned where a size is narrower than they are.
+    _align: [i64; 0],
+}
+
+const _: () = assert!(size_of::<BigIntRecord>() == 32);
+
+// SAFETY: the header comes first, and there is nothing to destroy.
+unsafe impl ObjectRecord for BigIntRecord {
+    unsafe fn destroy(_this: *mut Self) {}
+}
+
+object_class!(
+    /// An integer that does not fit 64 bits.
+    ///
+    /// # Upstream
+    /// `tvm::ffi::BigInt` in `big_int.h`.
+    pub struct BigInt, type_index::BIG_INT, "ffi.BigInt"
+);
+
+impl BigInt {
+    /// The words, in two's complement, least significant first, at least two.
+    pub fn words(&self) -> &[i64] {
+        let record: *const BigIntRecord = self.0.as_ptr().cast();
+        // SAFETY: the class says that the object is a BigIntRecord with its words behind it, unchanged while referenced.
+        unsafe { core::slice::from_raw_parts(record.add(1).cast(), (*record).word_count) }
+    }
+}
+
+/// Makes the shortest integer value of the words in `content`: an int when they fit 64 bits, a [`BigInt`] otherwise.
+///
+/// Words are in native byte order, least significant first, in two's complement; none at all is zero. The bytes need no
+/// alignment.
+///
+/// # Errors
+/// ValueError when `content` ends inside a word; MemoryError.
+///
+/// # Upstream
+/// `TVMFFIBigIntFromByteArray` in `object.cc`.
+pub fn from_native_bytes(content: &[u8]) -> Result<Any> {
+    ensure!(
+        content.len() % WORD_BYTES == 0,
+        VALUE_ERROR,
+        "BigInt content must contain whole 64-bit words"
+    );
+    let content = normalized(content);
+    if content.len() <= WORD_BYTES {
+        return Ok(Any::from(last_word(content)));
+    }
+    let object = object_alloc::allocate::<BigIntRecord>(
+        type_index::BIG_INT,
+        content.len(),
+        |record| {
+            // SAFETY: the allocation is a record with room for `content` behind it.
+            unsafe {
+                (&raw mut (*record).word_count).write(content.len() / WORD_BYTES);
+                ptr::copy_nonoverlapping(content.as_ptr(), record.add(1).cast(), content.len());
+            }
+        },
+    )?;
+    Ok(Any::new(BigInt(object)))
+}
+
+/// Lends the words of an int or BigInt value as bytes; empty for anything else.
+///
+/// The result points into `value` or into its object, and is good as long as both stay as they are.
+///
+/// # Safety
+/// A value of type BigInt must hold a live object of that class.
+///
+/// # Upstream
+/// `TVMFFIBigIntGetContentByteArray` in `object.cc`, which reads anything as a BigInt that is not an int.
+pub unsafe fn content_of(value: &TVMFFIAny) -> TVMFFIByteArray {
+    match value.type_index {
+        type_index::INT | type_index::BOOL => {
+            TVMFFIByteArray { data: (&raw const value.payload).cast(), size: WORD_BYTES }
+        }
+        type_index::BIG_INT => {
+            // SAFETY: the caller vouches for the object.
+            unsafe { content_of_object(value.payload.v_obj) }
+        }
+        _ => TVMFFIByteArray::EMPTY,
+    }
+}
+
+/// # Safety
+/// `object` must be null or a live BigInt.
+unsafe fn content_of_object(object: *const TVMFFIObject) -> TVMFFIByteArray {
+    if object.is_null() {
+        return TVMFFIByteArray::EMPTY;
+    }
+    let record: *const BigIntRecord = object.cast();
+    // SAFETY: the caller vouches for the record and the words behind it.
+    unsafe {
+        TVMFFIByteArray {
+            data: record.add(1).cast(),
+            size: (*record).word_count.saturating_mul(WORD_BYTES),
+        }
+    }
+}
+
+/// Drops words at the end that only repeat the sign of the word before.
+fn normalized(mut content: &[u8]) -> &[u8] {
+    while content.len() > WORD_BYTES {
+        let (rest, last) = content.split_at(content.len() - WORD_BYTES);
+        if word(last) != last_word(rest) >> (i64::BITS - 1) {
+            break;
+        }
+        content = rest;
+    }
+    content
+}
+
+/// The most significant word; zero when there is none.
+fn last_word(content: &[u8]) -> i64 {
+    content.last_chunk::<WORD_BYTES>().map_or(0, |bytes| i64::from_ne_bytes(*bytes))
+}
+
+/// The only word of eight bytes.
+fn word(bytes: &[u8]) -> i64 {
+    last_word(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::vec::Vec;
+
+    fn bytes(words: &[i64]) -> Vec<u8> {
+        words.iter().flat_map(|word| word.to_ne_bytes()).collect()
+    }
+
+    fn import(words: &[i64]) -> Result<Any> {
+        from_native_bytes(&bytes(words))
+    }
+
+    #[test]
+    fn what_fits_64_bits_becomes_an_int() -> Result<()> {
+        assert_eq!(import(&[])?.get::<i64>()?, 0);
+        assert_eq!(import(&[7])?.get::<i64>()?, 7);
+        assert_eq!(import(&[-7, -1, -1])?.get::<i64>()?, -7);
+        assert_eq!(import(&[5, 0, 0])?.get::<i64>()?, 5);
+        assert_eq!(import(&[i64::MIN, -1])?.get::<i64>()?, i64::MIN);
+        Ok(())
+    }
+
+    #[test]
+    fn a_word_that_guards_the_sign_stays() -> Result<()> {
+        for words in [[-1, 0], [7, -1], [0, 1]] {
+            let value = import(&words)?;
+            assert_eq!(value.type_index(), type_index::BIG_INT);
+            assert_eq!(value.get::<BigInt>()?.words(), words);
+        }
+        assert_eq!(import(&[1, 2, 0, 0])?.get::<BigInt>()?.words(), [1, 2]);
+        Ok(())
+    }
+
+    #[test]
+    fn half_a_word_is_refused() {
+        let error = from_native_bytes(&[0; 12]).map(|_| ()).unwrap_err();
+        assert_eq!(error.kind(), b"ValueError");
+    }
+
+    #[test]
+    fn words_are_lent_in_place() -> Result<()> {
+        for words in [&[42][..], &[1, 2, 3][..]] {
+            let value = import(words)?;
+            // SAFETY: the value is alive and owns its object.
+            let content = unsafe { content_of(value.as_raw()).as_slice() };
+            assert_eq!(content, bytes(words));
+        }
+        // SAFETY: None holds no object.
+        assert_eq!(unsafe { content_of(&TVMFFIAny::NONE) }.size, 0);
+        Ok(())
+    }
+}
