@@ -1,0 +1,65 @@
+//! Builds the Rust parts with cargo: the library itself, and the example kernel library in Rust.
+
+use super::{Outcome, layout::Layout};
+use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
+use std::path::PathBuf;
+use std::process::Command;
+
+fn cargo_build() -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
+    command.args(["build", "--release"]);
+    command
+}
+
+fn run(mut command: Command, what: &str) -> Outcome<()> {
+    let status = command
+        .status()
+        .map_err(|error| format!("cannot run cargo ({error}): is Rust installed?"))?;
+    if status.success() {
+        Ok(())
+    } else {
+        Err(format!("{what} was not built: see cargo's message above"))
+    }
+}
+
+/// Builds `libtvm_ffi` with what compiled models need, and gives the folder that holds it.
+pub fn build_library(layout: &Layout) -> Outcome<PathBuf> {
+    let mut command = cargo_build();
+    command.args([
+        "--package",
+        "ferrite-capi",
+        "--features",
+        "backend",
+        "--manifest-path",
+    ]);
+    command
+        .arg(layout.root().join("Cargo.toml"))
+        .arg("--target-dir")
+        .arg(layout.target());
+    run(command, "libtvm_ffi")?;
+    let folder = layout.target().join("release");
+    layout.require(&folder.join(format!("{DLL_PREFIX}tvm_ffi{DLL_SUFFIX}")))?;
+    Ok(folder)
+}
+
+/// Builds the kernel library in Rust: a client of the C ABI with a target folder of its own, since it must not share
+/// features with the library. None in a checkout without it.
+pub fn build_rust_kernels(layout: &Layout) -> Outcome<Option<PathBuf>> {
+    let manifest = layout.quickstart("rust_kernels").join("Cargo.toml");
+    if !manifest.is_file() {
+        return Ok(None);
+    }
+    let target = layout.target().join("rust_kernels");
+    let mut command = cargo_build();
+    command
+        .arg("--manifest-path")
+        .arg(manifest)
+        .arg("--target-dir")
+        .arg(&target);
+    run(command, "the kernel library in Rust")?;
+    let library = target
+        .join("release")
+        .join(format!("{DLL_PREFIX}rust_kernels{DLL_SUFFIX}"));
+    layout.require(&library)?;
+    Ok(Some(library))
+}

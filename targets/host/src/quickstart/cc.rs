@@ -1,0 +1,131 @@
+//! Compiles C with the system's compiler, against our headers and our library.
+
+use super::{Outcome, layout::Layout};
+use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// How strictly a source is compiled.
+pub type Strictness = &'static [&'static str];
+
+/// Our own sources are plain ANSI C without a warning.
+pub const OWN: Strictness = &["-std=c89", "-pedantic", "-Wall", "-Wextra", "-Werror"];
+/// What a compiler has written is C99, and its warnings help nobody.
+pub const GENERATED: Strictness = &["-std=c99", "-w"];
+
+const NO_COMPILER: &str = "Install one (Debian, Ubuntu: `apt install gcc libc6-dev`; Fedora: `dnf install gcc`; \
+    macOS: `xcode-select --install`) or name yours with the variable CC.";
+
+/// The C compiler with the folders that it needs.
+pub struct Compiler {
+    program: OsString,
+    extra: Vec<String>,
+    include: PathBuf,
+    models: PathBuf,
+    library_dir: PathBuf,
+    output: PathBuf,
+}
+
+impl Compiler {
+    /// Finds the compiler: `CC`, which may carry arguments, or `cc`.
+    pub fn new(layout: &Layout, library_dir: PathBuf) -> Outcome<Self> {
+        let named = std::env::var("CC").unwrap_or_default();
+        let mut words = named.split_whitespace().map(String::from);
+        let compiler = Self {
+            program: words.next().unwrap_or("cc".into()).into(),
+            extra: words.collect(),
+            include: layout.include(),
+            models: layout.models(),
+            library_dir,
+            output: layout.output()?,
+        };
+        compiler.probe()?;
+        Ok(compiler)
+    }
+
+    fn probe(&self) -> Outcome<()> {
+        let found = Command::new(&self.program)
+            .args(&self.extra)
+            .arg("--version")
+            .output();
+        let name = self.program.to_string_lossy();
+        match found {
+            Ok(output) if output.status.success() => Ok(()),
+            Ok(output) => Err(format!(
+                "`{name} --version` ended with {}. {NO_COMPILER}",
+                output.status
+            )),
+            Err(error) => Err(format!(
+                "cannot run the C compiler `{name}`: {error}. {NO_COMPILER}"
+            )),
+        }
+    }
+
+    /// Compiles one source into a shared library.
+    pub fn library(&self, name: &str, source: &Path, strictness: Strictness) -> Outcome<PathBuf> {
+        let output = self.output.join(format!("{DLL_PREFIX}{name}{DLL_SUFFIX}"));
+        let mut command = self.command(strictness);
+        command.args(["-fPIC", "-shared"]).arg(source);
+        self.link(command, &output)?;
+        Ok(output)
+    }
+
+    /// Compiles our own sources into a program.
+    pub fn program(&self, name: &str, sources: &[PathBuf]) -> Outcome<PathBuf> {
+        let output = self.output.join(name);
+        let mut command = self.command(OWN);
+        command.args(sources);
+        self.link(command, &output)?;
+        Ok(output)
+    }
+
+    /// Puts our library's folder before all others where `command` looks for libraries.
+    pub fn prefer_library(&self, command: &mut Command) {
+        let variable = if cfg!(target_os = "macos") {
+            "DYLD_LIBRARY_PATH"
+        } else {
+            "LD_LIBRARY_PATH"
+        };
+        let mut folders = vec![self.library_dir.clone()];
+        folders.extend(
+            std::env::var_os(variable)
+                .iter()
+                .flat_map(std::env::split_paths),
+        );
+        if let Ok(joined) = std::env::join_paths(folders) {
+            command.env(variable, joined);
+        }
+    }
+
+    fn command(&self, strictness: Strictness) -> Command {
+        let mut command = Command::new(&self.program);
+        command.args(&self.extra).args(strictness).arg("-O2");
+        // As system headers: they are C11, and the strictness is for the sources.
+        command
+            .arg("-isystem")
+            .arg(&self.include)
+            .arg("-isystem")
+            .arg(&self.models);
+        command
+    }
+
+    fn link(&self, mut command: Command, output: &Path) -> Outcome<()> {
+        command
+            .arg("-o")
+            .arg(output)
+            .arg("-L")
+            .arg(&self.library_dir)
+            .arg("-ltvm_ffi")
+            .arg("-lm");
+        command.arg(format!("-Wl,-rpath,{}", self.library_dir.display()));
+        let status = command
+            .status()
+            .map_err(|error| format!("cannot run the C compiler: {error}"))?;
+        if status.success() {
+            Ok(())
+        } else {
+            Err(format!("this command ended with {status}:\n  {command:?}"))
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! The quick start: builds the library, compiles the C examples against it and runs them.
+//!
+//! Everything goes through the tools of the machine, `cargo` and `cc`, in the way in which a user would call them, so
+//! that what works here works in another project. The commands are printed when one of them fails.
+
+mod cargo;
+mod cc;
+mod layout;
+
+use cc::Compiler;
+use layout::Layout;
+use std::path::PathBuf;
+use std::process::Command;
+
+/// What a step gives, or the sentence that tells the user what to do.
+pub type Outcome<T> = Result<T, String>;
+
+/// Runs all steps.
+pub fn run() -> Outcome<()> {
+    let layout = Layout::find()?;
+    step(1, "building libtvm_ffi");
+    let library_dir = cargo::build_library(&layout)?;
+    let cc = Compiler::new(&layout, library_dir)?;
+    step(2, "compiling a kernel library and two networks");
+    let libraries = build_libraries(&layout, &cc)?;
+    step(3, "compiling the C program");
+    let program = build_program(&layout, &cc)?;
+    step(4, "running it\n");
+    run_program(&program, &libraries, &cc)
+}
+
+fn step(number: u32, what: &str) {
+    println!("[{number}/4] {what}");
+}
+
+/// The arguments of the C program: the kernel library, both networks and, where it is there, the one in Rust.
+fn build_libraries(layout: &Layout, cc: &Compiler) -> Outcome<Vec<PathBuf>> {
+    let mut libraries = vec![
+        cc.library("kernels", &layout.quickstart("kernels.c"), cc::OWN)?,
+        cc.library("cnn_f32", &layout.model("cnn_f32"), cc::GENERATED)?,
+        cc.library("mlp_f32", &layout.model("mlp_f32"), cc::GENERATED)?,
+    ];
+    libraries.extend(cargo::build_rust_kernels(layout)?);
+    Ok(libraries)
+}
+
+fn build_program(layout: &Layout, cc: &Compiler) -> Outcome<PathBuf> {
+    let sources = ["main.c", "digits.c", "ferrite_util.c"].map(|name| layout.quickstart(name));
+    cc.program("quickstart", &sources)
+}
+
+fn run_program(program: &PathBuf, libraries: &[PathBuf], cc: &Compiler) -> Outcome<()> {
+    let mut command = Command::new(program);
+    command.args(libraries);
+    cc.prefer_library(&mut command);
+    let status = command
+        .status()
+        .map_err(|error| format!("cannot run {}: {error}", program.display()))?;
+    if status.success() {
+        Ok(())
+    } else {
+        Err(format!("the C program ended with {status}"))
+    }
+}
