@@ -22,8 +22,8 @@ fn run(mut command: Command, what: &str) -> Outcome<()> {
     }
 }
 
-/// Builds `libtvm_ffi` with what compiled models need, and gives the folder that holds it.
-pub fn build_library(layout: &Layout) -> Outcome<PathBuf> {
+/// Builds `libtvm_ffi` with what compiled models need.
+pub fn build_library(layout: &Layout) -> Outcome<()> {
     let mut command = cargo_build();
     command.args([
         "--package",
@@ -37,9 +37,11 @@ pub fn build_library(layout: &Layout) -> Outcome<PathBuf> {
         .arg("--target-dir")
         .arg(layout.target());
     run(command, "libtvm_ffi")?;
-    let folder = layout.target().join("release");
-    layout.require(&folder.join(format!("{DLL_PREFIX}tvm_ffi{DLL_SUFFIX}")))?;
-    Ok(folder)
+    layout.require(
+        &layout
+            .library_dir()
+            .join(format!("{DLL_PREFIX}tvm_ffi{DLL_SUFFIX}")),
+    )
 }
 
 /// Builds the kernel library in Rust: a client of the C ABI with a target folder of its own, since it must not share

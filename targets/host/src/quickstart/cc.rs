@@ -29,7 +29,7 @@ pub struct Compiler {
 
 impl Compiler {
     /// Finds the compiler: `CC`, which may carry arguments, or `cc`.
-    pub fn new(layout: &Layout, library_dir: PathBuf) -> Outcome<Self> {
+    pub fn find(layout: &Layout) -> Outcome<Self> {
         let named = std::env::var("CC").unwrap_or_default();
         let mut words = named.split_whitespace().map(String::from);
         let compiler = Self {
@@ -37,7 +37,7 @@ impl Compiler {
             extra: words.collect(),
             include: layout.include(),
             models: layout.models(),
-            library_dir,
+            library_dir: layout.library_dir(),
             output: layout.output()?,
         };
         compiler.probe()?;

@@ -39,6 +39,11 @@ impl Layout {
         &self.target
     }
 
+    /// Where cargo puts the built library.
+    pub fn library_dir(&self) -> PathBuf {
+        self.target.join("release")
+    }
+
     /// Where the quick start puts what it compiles; made when it is not there.
     pub fn output(&self) -> Outcome<PathBuf> {
         let output = self.target.join("quickstart");

@@ -18,9 +18,9 @@ pub type Outcome<T> = Result<T, String>;
 /// Runs all steps.
 pub fn run() -> Outcome<()> {
     let layout = Layout::find()?;
+    let cc = Compiler::find(&layout)?;
     step(1, "building libtvm_ffi");
-    let library_dir = cargo::build_library(&layout)?;
-    let cc = Compiler::new(&layout, library_dir)?;
+    cargo::build_library(&layout)?;
     step(2, "compiling a kernel library and two networks");
     let libraries = build_libraries(&layout, &cc)?;
     step(3, "compiling the C program");
