@@ -29,7 +29,7 @@ const _: () = assert!(size_of::<BigIntRecord>() == 32);
 
 // SAFETY: the header comes first, and there is nothing to destroy.
 unsafe impl ObjectRecord for BigIntRecord {
-    unsafe fn destroy(_this: *mut Self) {}
+    unsafe fn destroy(_this: *mut TVMFFIObject) {}
 }
 
 object_class!(
@@ -69,17 +69,15 @@ pub fn from_native_bytes(content: &[u8]) -> Result<Any> {
     if content.len() <= WORD_BYTES {
         return Ok(Any::from(last_word(content)));
     }
-    let object = object_alloc::allocate::<BigIntRecord>(
-        type_index::BIG_INT,
-        content.len(),
-        |record| {
-            // SAFETY: the allocation is a record with room for `content` behind it.
-            unsafe {
-                (&raw mut (*record).word_count).write(content.len() / WORD_BYTES);
-                ptr::copy_nonoverlapping(content.as_ptr(), record.add(1).cast(), content.len());
-            }
-        },
-    )?;
+    let init = |record: *mut BigIntRecord| {
+        // SAFETY: the allocation is a record with room for `content` behind it.
+        unsafe {
+            (&raw mut (*record).word_count).write(content.len() / WORD_BYTES);
+            ptr::copy_nonoverlapping(content.as_ptr(), record.add(1).cast(), content.len());
+        }
+    };
+    // SAFETY: `init` writes the one field after the header; the type index is that of this record.
+    let object = unsafe { object_alloc::allocate(type_index::BIG_INT, content.len(), init)? };
     Ok(Any::new(BigInt(object)))
 }
 

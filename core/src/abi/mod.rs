@@ -16,6 +16,8 @@
 mod c_enum;
 mod any;
 mod cells;
+#[cfg(feature = "client")]
+pub mod client;
 mod dlpack;
 mod object;
 mod reflection;

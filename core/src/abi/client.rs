@@ -1,0 +1,64 @@
+//! The C symbols of the `libtvm_ffi` that a kernel library is loaded beside.
+//!
+//! Only what the library needs when its state lives elsewhere; see `tvm/ffi/c_api.h` for what each function does. The host loads
+//! `libtvm_ffi` first, so the symbols resolve when the kernel library is opened.
+
+use super::*;
+use core::ffi::{c_char, c_int, c_void};
+
+unsafe extern "C" {
+    pub fn TVMFFIGetCustomAllocator() -> *mut TVMFFICustomAllocator;
+    pub fn TVMFFISetCustomAllocator(allocator: *mut TVMFFICustomAllocator) -> c_int;
+
+    pub fn TVMFFIErrorMoveFromRaised(result: *mut TVMFFIObjectHandle);
+    pub fn TVMFFIErrorSetRaised(error: TVMFFIObjectHandle);
+    pub fn TVMFFIBacktrace(
+        filename: *const c_char,
+        lineno: c_int,
+        func: *const c_char,
+        cross_ffi_boundary: c_int,
+    ) -> *const TVMFFIByteArray;
+
+    pub fn TVMFFIFunctionGetGlobal(
+        name: *const TVMFFIByteArray,
+        out: *mut TVMFFIObjectHandle,
+    ) -> c_int;
+    pub fn TVMFFIFunctionSetGlobal(
+        name: *const TVMFFIByteArray,
+        f: TVMFFIObjectHandle,
+        allow_override: c_int,
+    ) -> c_int;
+    pub fn TVMFFIFunctionSetGlobalFromMethodInfo(
+        method_info: *const TVMFFIMethodInfo,
+        allow_override: c_int,
+    ) -> c_int;
+
+    pub fn TVMFFITypeKeyToIndex(type_key: *const TVMFFIByteArray, out_tindex: *mut i32) -> c_int;
+    pub fn TVMFFITypeRegisterField(type_index: i32, info: *const TVMFFIFieldInfo) -> c_int;
+    pub fn TVMFFITypeRegisterMethod(type_index: i32, info: *const TVMFFIMethodInfo) -> c_int;
+    pub fn TVMFFITypeRegisterMetadata(type_index: i32, metadata: *const TVMFFITypeMetadata) -> c_int;
+    pub fn TVMFFITypeRegisterAttr(
+        type_index: i32,
+        attr_name: *const TVMFFIByteArray,
+        attr_value: *const TVMFFIAny,
+    ) -> c_int;
+    pub fn TVMFFIGetTypeAttrColumn(attr_name: *const TVMFFIByteArray) -> *const TVMFFITypeAttrColumn;
+    pub fn TVMFFITypeGetOrAllocIndex(
+        type_key: *const TVMFFIByteArray,
+        static_type_index: i32,
+        type_depth: i32,
+        num_child_slots: i32,
+        child_slots_can_overflow: i32,
+        parent_type_index: i32,
+    ) -> i32;
+    pub fn TVMFFIGetTypeInfo(type_index: i32) -> *const TVMFFITypeInfo;
+
+    pub fn TVMFFIHandleInitOnce(
+        handle_addr: *mut *mut c_void,
+        init_func: Option<unsafe extern "C" fn(result: *mut *mut c_void) -> c_int>,
+    ) -> c_int;
+    pub fn TVMFFIHandleDeinitOnce(
+        handle_addr: *mut *mut c_void,
+        deinit_func: Option<unsafe extern "C" fn(handle: *mut c_void) -> c_int>,
+    ) -> c_int;
+}
