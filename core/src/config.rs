@@ -1,0 +1,70 @@
+//! Capacities that a build may choose, each with its default and the environment variable that overrides it.
+#![forbid(unsafe_code)]
+
+/// Bytes of the block pool that serves every allocation of builds without an operating system's heap.
+///
+/// Set `FERRITE_POOL_BYTES` when building. Boards start with 8 KiB, which fits beside a stack in 16 KiB of RAM;
+/// other builds have an operating system or a browser below them and start with 1 MiB.
+pub const POOL_BYTES: usize = from_env(option_env!("FERRITE_POOL_BYTES"), POOL_BYTES_DEFAULT);
+
+/// Bytes of text that the log hook collects on the stack before it is called.
+///
+/// Set `FERRITE_LOG_CHUNK_BYTES` when building. A longer message reaches the hook in several pieces.
+pub const LOG_CHUNK_BYTES: usize = from_env(option_env!("FERRITE_LOG_CHUNK_BYTES"), 64);
+
+/// Slots that the first hashed index of a name table has; a power of two.
+///
+/// Set `FERRITE_NAME_SLOTS` when building. A board that knows how many names it registers saves the smaller
+/// indexes, which stay allocated after growth.
+pub const NAME_SLOTS: usize = from_env(option_env!("FERRITE_NAME_SLOTS"), 8).next_power_of_two();
+
+/// Eighths of a name index that may be filled before it grows: room on hosts, less memory on small cores.
+pub const NAME_LOAD_EIGHTHS: usize = if cfg!(target_pointer_width = "64") {
+    4
+} else {
+    6
+};
+
+const POOL_BYTES_DEFAULT: usize = if cfg!(target_os = "none") {
+    8 << 10
+} else {
+    1 << 20
+};
+
+/// Reads a decimal capacity; a value that is not one stops the build instead of being ignored.
+const fn from_env(text: Option<&str>, default: usize) -> usize {
+    let Some(text) = text else { return default };
+    let digits = text.as_bytes();
+    assert!(
+        !digits.is_empty() && digits.len() <= 9,
+        "a FERRITE_* capacity must have 1 to 9 digits"
+    );
+    let mut value = 0;
+    let mut at = 0;
+    while at < digits.len() {
+        assert!(
+            digits[at].is_ascii_digit(),
+            "a FERRITE_* capacity must be a decimal number"
+        );
+        value = value * 10 + (digits[at] - b'0') as usize;
+        at += 1;
+    }
+    assert!(value > 0, "a FERRITE_* capacity must not be zero");
+    value
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn capacities_come_from_the_text_or_the_default() {
+        assert_eq!(from_env(None, 8), 8);
+        assert_eq!(from_env(Some("4096"), 8), 4096);
+    }
+
+    #[test]
+    fn the_first_name_index_is_a_power_of_two() {
+        assert!(NAME_SLOTS.is_power_of_two());
+    }
+}

@@ -1,0 +1,72 @@
+//! Warnings to a function that the program sets; without one they are dropped.
+#![forbid(unsafe_code)]
+
+use crate::config::LOG_CHUNK_BYTES;
+use crate::sync::Mutex;
+use core::fmt::{self, Write};
+use heapless::String;
+
+static SINK: Mutex<Option<fn(&str)>> = Mutex::new(None);
+
+/// Sends warnings to `sink` from now on, or nowhere.
+///
+/// A line comes in pieces of up to `LOG_CHUNK_BYTES` bytes and ends with a newline.
+pub fn set_sink(sink: Option<fn(&str)>) {
+    *SINK.lock() = sink;
+}
+
+/// Renders one line into pieces on the stack.
+pub fn write(message: fmt::Arguments<'_>) {
+    // Copied out, so that the lock is not held while the sink runs.
+    let sink = *SINK.lock();
+    if let Some(sink) = sink {
+        let mut pieces = Pieces {
+            sink,
+            piece: String::new(),
+        };
+        let _ = writeln!(pieces, "{message}");
+        pieces.flush();
+    }
+}
+
+struct Pieces {
+    sink: fn(&str),
+    piece: String<LOG_CHUNK_BYTES>,
+}
+
+impl Pieces {
+    fn flush(&mut self) {
+        if !self.piece.is_empty() {
+            (self.sink)(&self.piece);
+            self.piece.clear();
+        }
+    }
+}
+
+impl Write for Pieces {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        for character in text.chars() {
+            if self.piece.push(character).is_err() {
+                self.flush();
+                let _ = self.piece.push(character);
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+    use super::*;
+
+    #[test]
+    fn a_long_line_reaches_the_sink_in_whole_characters() {
+        static HEARD: Mutex<std::string::String> = Mutex::new(std::string::String::new());
+        set_sink(Some(|piece| HEARD.lock().push_str(piece)));
+        write(format_args!("{}{}", "é".repeat(100), 42));
+        set_sink(None);
+        write(format_args!("unheard"));
+        assert_eq!(*HEARD.lock(), std::format!("{}42\n", "é".repeat(100)));
+    }
+}

@@ -1,0 +1,457 @@
+//! A growable array whose every growth may fail, in place of the `alloc` crate's vector.
+
+use crate::error::{Result, out_of_memory};
+use core::alloc::Layout;
+use core::marker::PhantomData;
+use core::mem::ManuallyDrop;
+use core::ops::{Deref, DerefMut};
+use core::ptr::{self, NonNull};
+use core::{fmt, slice};
+
+/// A contiguous, growable array of `T`, with the methods of a vector that can be told no.
+///
+/// Ownership: owns its elements and its block. Errors: whatever must grow gives `MemoryError` and then leaves the
+/// buffer as it was. Threads: as `T`. Allocation: none while empty; capacity doubles.
+pub struct Buffer<T> {
+    block: NonNull<T>,
+    capacity: usize,
+    len: usize,
+    owns: PhantomData<T>,
+}
+
+// SAFETY: a buffer owns its elements; the block has no other owner.
+unsafe impl<T: Send> Send for Buffer<T> {}
+// SAFETY: a shared buffer gives shared elements only.
+unsafe impl<T: Sync> Sync for Buffer<T> {}
+
+impl<T> Buffer<T> {
+    const ELEMENT_BYTES: usize = {
+        assert!(
+            size_of::<T>() != 0,
+            "a buffer of nothing has no length in bytes"
+        );
+        size_of::<T>()
+    };
+
+    /// An empty buffer, which owns no memory.
+    pub const fn new() -> Self {
+        Self {
+            block: NonNull::dangling(),
+            capacity: 0,
+            len: 0,
+            owns: PhantomData,
+        }
+    }
+
+    /// An empty buffer with room for exactly `capacity` elements.
+    pub fn try_with_capacity(capacity: usize) -> Result<Self> {
+        let mut buffer = Self::new();
+        if capacity != 0 {
+            buffer.reallocate(capacity)?;
+        }
+        Ok(buffer)
+    }
+
+    /// Elements that fit without growing.
+    pub const fn capacity(&self) -> usize {
+        self.capacity
+    }
+
+    /// The elements.
+    pub const fn as_slice(&self) -> &[T] {
+        // SAFETY: the first `len` elements are initialised, and the borrow of `self` guards them.
+        unsafe { slice::from_raw_parts(self.block.as_ptr(), self.len) }
+    }
+
+    /// The elements, to change in place.
+    pub const fn as_mut_slice(&mut self) -> &mut [T] {
+        // SAFETY: as `as_slice`, exclusively.
+        unsafe { slice::from_raw_parts_mut(self.block.as_ptr(), self.len) }
+    }
+
+    /// Makes room for `additional` more elements.
+    ///
+    /// # Errors
+    /// `MemoryError` when the size overflows or no memory is left.
+    pub fn try_reserve(&mut self, additional: usize) -> Result<()> {
+        if additional <= self.capacity - self.len {
+            return Ok(());
+        }
+        self.grow(additional)
+    }
+
+    #[cold]
+    fn grow(&mut self, additional: usize) -> Result<()> {
+        let needed = self
+            .len
+            .checked_add(additional)
+            .ok_or_else(|| out_of_memory(usize::MAX))?;
+        // Four elements at first: most lists of fields and names are short.
+        self.reallocate(needed.max(self.capacity.saturating_mul(2)).max(4))
+    }
+
+    /// Appends one element; on failure it is dropped.
+    pub fn try_push(&mut self, element: T) -> Result<()> {
+        self.try_reserve(1)?;
+        // SAFETY: there is room for one more element.
+        unsafe { self.block.add(self.len).write(element) };
+        self.len += 1;
+        Ok(())
+    }
+
+    /// Puts an element before the one at `at`, or at the end when `at` is not below the length.
+    pub fn try_insert(&mut self, at: usize, element: T) -> Result<()> {
+        self.try_push(element)?;
+        if let Some(tail) = self.as_mut_slice().get_mut(at..) {
+            tail.rotate_right(1);
+        }
+        Ok(())
+    }
+
+    /// Appends copies of all `elements`, or none.
+    pub fn try_extend_from_slice(&mut self, elements: &[T]) -> Result<()>
+    where
+        T: Copy,
+    {
+        self.try_reserve(elements.len())?;
+        // SAFETY: there is room; a slice that is borrowed cannot lie in this block, which is borrowed exclusively.
+        unsafe {
+            ptr::copy_nonoverlapping(
+                elements.as_ptr(),
+                self.block.add(self.len).as_ptr(),
+                elements.len(),
+            )
+        };
+        self.len += elements.len();
+        Ok(())
+    }
+
+    /// A buffer with copies of `elements`.
+    pub fn try_from_slice(elements: &[T]) -> Result<Self>
+    where
+        T: Copy,
+    {
+        let mut buffer = Self::try_with_capacity(elements.len())?;
+        buffer.try_extend_from_slice(elements)?;
+        Ok(buffer)
+    }
+
+    /// Makes the length `len`, with copies of `element` at the end where it grows.
+    pub fn try_resize(&mut self, len: usize, element: T) -> Result<()>
+    where
+        T: Copy,
+    {
+        self.truncate(len);
+        self.try_reserve(len - self.len)?;
+        while self.len < len {
+            // SAFETY: room for `len` elements was made above.
+            unsafe { self.block.add(self.len).write(element) };
+            self.len += 1;
+        }
+        Ok(())
+    }
+
+    /// Takes the last element.
+    pub fn pop(&mut self) -> Option<T> {
+        self.len = self.len.checked_sub(1)?;
+        // SAFETY: the element was within the length, which no longer covers it.
+        Some(unsafe { self.block.add(self.len).read() })
+    }
+
+    /// Takes the element at `at` and moves the later ones down; `None` when there is none.
+    pub fn remove(&mut self, at: usize) -> Option<T> {
+        if at >= self.len {
+            return None;
+        }
+        self.as_mut_slice().get_mut(at..)?.rotate_left(1);
+        self.pop()
+    }
+
+    /// Takes the element at `at` and puts the last one there; `None` when there is none.
+    pub fn swap_remove(&mut self, at: usize) -> Option<T> {
+        let last = self.len.checked_sub(1).filter(|last| at <= *last)?;
+        self.as_mut_slice().swap(at, last);
+        self.pop()
+    }
+
+    /// Drops the elements from `len` on; the capacity stays.
+    pub fn truncate(&mut self, len: usize) {
+        if len < self.len {
+            let tail = ptr::slice_from_raw_parts_mut(
+                self.block.as_ptr().wrapping_add(len),
+                self.len - len,
+            );
+            // The length goes first: a destructor that looks at the buffer must not see dead elements.
+            self.len = len;
+            // SAFETY: the tail was initialised and the length no longer covers it.
+            unsafe { ptr::drop_in_place(tail) };
+        }
+    }
+
+    /// Drops all elements; the capacity stays.
+    pub fn clear(&mut self) {
+        self.truncate(0);
+    }
+
+    /// Keeps the elements that `keep` approves of, in order.
+    pub fn retain(&mut self, mut keep: impl FnMut(&T) -> bool) {
+        let mut kept = 0;
+        for at in 0..self.len {
+            if self.as_slice().get(at).is_some_and(&mut keep) {
+                self.as_mut_slice().swap(kept, at);
+                kept += 1;
+            }
+        }
+        self.truncate(kept);
+    }
+
+    /// Gives the block away: its address, length and capacity. Not a block of [`crate::memory`] when the capacity
+    /// is 0.
+    pub fn into_raw_parts(self) -> (NonNull<T>, usize, usize) {
+        let buffer = ManuallyDrop::new(self);
+        (buffer.block, buffer.len, buffer.capacity)
+    }
+
+    /// Takes over what [`Buffer::into_raw_parts`] gave away.
+    ///
+    /// # Safety
+    /// The parts come from `into_raw_parts` or are a block of [`crate::memory`] for `capacity` elements of which the
+    /// first `len` are initialised; the caller uses them no more.
+    pub const unsafe fn from_raw_parts(block: NonNull<T>, len: usize, capacity: usize) -> Self {
+        Self {
+            block,
+            capacity,
+            len,
+            owns: PhantomData,
+        }
+    }
+
+    fn layout(capacity: usize) -> Result<Layout> {
+        let _ = Self::ELEMENT_BYTES;
+        Layout::array::<T>(capacity)
+            .map_err(|_| out_of_memory(capacity.saturating_mul(size_of::<T>())))
+    }
+
+    /// Moves the elements to a block for `capacity` elements, which is not zero and not below the length.
+    fn reallocate(&mut self, capacity: usize) -> Result<()> {
+        let layout = Self::layout(capacity)?;
+        let block = super::allocate(layout)
+            .ok_or_else(|| out_of_memory(layout.size()))?
+            .cast::<T>();
+        // SAFETY: the new block is another one and has room for all elements; they are moved, not copied, since the
+        // old block is given back without dropping them.
+        unsafe {
+            ptr::copy_nonoverlapping(self.block.as_ptr(), block.as_ptr(), self.len);
+            self.release_block();
+        }
+        (self.block, self.capacity) = (block, capacity);
+        Ok(())
+    }
+
+    /// # Safety
+    /// The caller replaces the block or forgets the buffer, and has dropped or moved the elements.
+    unsafe fn release_block(&mut self) {
+        if self.capacity != 0
+            && let Ok(layout) = Layout::array::<T>(self.capacity)
+        {
+            // SAFETY: the block was allocated with this layout; the caller's promise covers its elements.
+            unsafe { super::release(self.block.cast(), layout) };
+        }
+    }
+}
+
+impl<T> Drop for Buffer<T> {
+    fn drop(&mut self) {
+        self.clear();
+        // SAFETY: the elements are dropped and the buffer goes away.
+        unsafe { self.release_block() };
+    }
+}
+
+impl<T> Default for Buffer<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<T> Deref for Buffer<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        self.as_slice()
+    }
+}
+
+impl<T> DerefMut for Buffer<T> {
+    fn deref_mut(&mut self) -> &mut [T] {
+        self.as_mut_slice()
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for Buffer<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.as_slice().fmt(f)
+    }
+}
+
+/// Text goes to the end; [`fmt::Error`] means that no memory was left.
+impl fmt::Write for Buffer<u8> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.try_extend_from_slice(text.as_bytes())
+            .map_err(|_| fmt::Error)
+    }
+}
+
+/// The elements of a buffer, by value; what is not taken is dropped.
+pub struct IntoIter<T> {
+    rest: Buffer<T>,
+    next: usize,
+}
+
+impl<T> Iterator for IntoIter<T> {
+    type Item = T;
+
+    fn next(&mut self) -> Option<T> {
+        if self.next == self.rest.len {
+            return None;
+        }
+        self.next += 1;
+        // SAFETY: the element is initialised and, since `next` moved on, neither read again nor dropped.
+        Some(unsafe { self.rest.block.add(self.next - 1).read() })
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.rest.len - self.next, Some(self.rest.len - self.next))
+    }
+}
+
+impl<T> ExactSizeIterator for IntoIter<T> {}
+
+impl<T> Drop for IntoIter<T> {
+    fn drop(&mut self) {
+        let taken = self.next;
+        let rest = ptr::slice_from_raw_parts_mut(
+            self.rest.block.as_ptr().wrapping_add(taken),
+            self.rest.len - taken,
+        );
+        self.rest.len = 0;
+        // SAFETY: these elements are initialised, and the buffer, now empty, no longer covers them.
+        unsafe { ptr::drop_in_place(rest) };
+    }
+}
+
+impl<T> IntoIterator for Buffer<T> {
+    type Item = T;
+    type IntoIter = IntoIter<T>;
+
+    fn into_iter(self) -> IntoIter<T> {
+        IntoIter {
+            rest: self,
+            next: 0,
+        }
+    }
+}
+
+impl<'a, T> IntoIterator for &'a Buffer<T> {
+    type Item = &'a T;
+    type IntoIter = slice::Iter<'a, T>;
+
+    fn into_iter(self) -> slice::Iter<'a, T> {
+        self.iter()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+    use super::*;
+    use core::fmt::Write;
+    use std::rc::Rc;
+
+    fn numbers(count: u32) -> Buffer<u32> {
+        let mut buffer = Buffer::new();
+        (0..count).for_each(|number| buffer.try_push(number).unwrap());
+        buffer
+    }
+
+    #[test]
+    fn pushes_grow_by_doubling() {
+        let mut buffer = Buffer::new();
+        let mut capacities = std::vec::Vec::new();
+        for number in 0..20 {
+            buffer.try_push(number).unwrap();
+            capacities.push(buffer.capacity());
+        }
+        capacities.dedup();
+        assert_eq!(capacities, [4, 8, 16, 32]);
+        assert!(buffer.iter().copied().eq(0..20));
+    }
+
+    #[test]
+    fn every_element_is_dropped_once() {
+        let witness = Rc::new(());
+        let mut buffer = Buffer::new();
+        (0..10).for_each(|_| buffer.try_push(witness.clone()).unwrap());
+        assert_eq!(Rc::strong_count(&witness), 11);
+        drop(buffer.pop());
+        drop(buffer.remove(3));
+        buffer.truncate(6);
+        assert_eq!(Rc::strong_count(&witness), 7);
+        let mut rest = buffer.into_iter();
+        drop(rest.next());
+        assert_eq!((Rc::strong_count(&witness), rest.len()), (6, 5));
+        drop(rest);
+        assert_eq!(Rc::strong_count(&witness), 1);
+    }
+
+    #[test]
+    fn elements_come_and_go_anywhere() {
+        let mut buffer = numbers(4);
+        buffer.try_insert(0, 10).unwrap();
+        buffer.try_insert(3, 11).unwrap();
+        buffer.try_insert(99, 12).unwrap();
+        assert_eq!(*buffer, [10, 0, 1, 11, 2, 3, 12]);
+        assert_eq!(buffer.remove(0), Some(10));
+        assert_eq!(buffer.remove(5), Some(12));
+        assert_eq!(buffer.remove(5), None);
+        assert_eq!(buffer.remove(99), None);
+        assert_eq!(buffer.swap_remove(1), Some(1));
+        assert_eq!(*buffer, [0, 3, 11, 2]);
+        buffer.retain(|number| number % 2 == 1);
+        assert_eq!(*buffer, [3, 11]);
+        buffer.try_resize(4, 7).unwrap();
+        assert_eq!(*buffer, [3, 11, 7, 7]);
+        buffer.try_resize(1, 0).unwrap();
+        assert_eq!(*buffer, [3]);
+    }
+
+    #[test]
+    fn a_size_that_overflows_is_refused_and_nothing_changes() {
+        let mut buffer = numbers(3);
+        assert!(buffer.try_reserve(usize::MAX).is_err());
+        assert!(buffer.try_reserve(isize::MAX as usize / 4).is_err());
+        assert!(Buffer::<u64>::try_with_capacity(usize::MAX).is_err());
+        assert_eq!(*buffer, [0, 1, 2]);
+    }
+
+    #[test]
+    fn an_empty_buffer_allocates_nothing() {
+        let (_, len, capacity) = Buffer::<u64>::try_from_slice(&[]).unwrap().into_raw_parts();
+        assert_eq!((len, capacity), (0, 0));
+    }
+
+    #[test]
+    fn text_is_appended() {
+        let mut text = Buffer::try_from_slice(b"n = ").unwrap();
+        write!(text, "{}", 42).unwrap();
+        assert_eq!(&*text, b"n = 42");
+    }
+
+    #[test]
+    fn raw_parts_come_back() {
+        let (block, len, capacity) = numbers(5).into_raw_parts();
+        // SAFETY: the parts are those given away above.
+        let buffer = unsafe { Buffer::from_raw_parts(block, len, capacity) };
+        assert_eq!(*buffer, [0, 1, 2, 3, 4]);
+    }
+}

@@ -1,0 +1,61 @@
+//! The C heap of hosts: C++ clients replace and free side buffers, so blocks must come from plain `malloc`.
+
+use core::alloc::Layout;
+use core::ffi::{c_int, c_void};
+use core::ptr::{self, NonNull};
+
+/// Alignment that `malloc` gives by itself: that of C's `max_align_t`.
+const MALLOC_ALIGN: usize = 2 * size_of::<usize>();
+
+unsafe extern "C" {
+    fn malloc(size: usize) -> *mut c_void;
+    fn posix_memalign(block: *mut *mut c_void, align: usize, size: usize) -> c_int;
+    fn free(block: *mut c_void);
+}
+
+/// Takes a block from `malloc`, or from `posix_memalign` above its alignment.
+#[inline]
+pub fn allocate(layout: Layout) -> Option<NonNull<u8>> {
+    if layout.align() > MALLOC_ALIGN {
+        return allocate_aligned(layout);
+    }
+    // C may answer null to a size of zero, which would look like a failure.
+    // SAFETY: `malloc` accepts every size.
+    NonNull::new(unsafe { malloc(layout.size().max(1)) }.cast())
+}
+
+#[cold]
+fn allocate_aligned(layout: Layout) -> Option<NonNull<u8>> {
+    let mut block = ptr::null_mut();
+    // SAFETY: the alignment is a power of two (`Layout`) and above the size of a pointer (the caller's test);
+    // `block` is a place for the result.
+    let status = unsafe { posix_memalign(&mut block, layout.align(), layout.size().max(1)) };
+    if status == 0 {
+        NonNull::new(block.cast())
+    } else {
+        None
+    }
+}
+
+/// Gives a block to `free`, which knows its size.
+///
+/// # Safety
+/// `block` came from this heap and nobody uses it any more.
+#[inline]
+pub unsafe fn release(block: NonNull<u8>, _layout: Layout) {
+    // SAFETY: the caller's promise; `free` takes blocks of `malloc` and `posix_memalign` alike.
+    unsafe { free(block.as_ptr().cast()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_size_that_no_heap_has_is_refused() {
+        for align in [8, 64] {
+            let layout = Layout::from_size_align(isize::MAX as usize - 127, align).unwrap();
+            assert!(allocate(layout).is_none());
+        }
+    }
+}

@@ -1,0 +1,33 @@
+//! The atomics of `core`, and an exchange that also exists on cores which can only load and store.
+
+pub use core::sync::atomic::{
+    AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicUsize, Ordering, fence,
+};
+
+#[cfg(target_has_atomic = "ptr")]
+mod native {
+    use super::{AtomicPtr, Ordering};
+
+    /// Puts `new` into `place` and gives what was there, as one step with acquire and release order.
+    pub fn exchange<T>(place: &AtomicPtr<T>, new: *mut T) -> *mut T {
+        place.swap(new, Ordering::AcqRel)
+    }
+}
+#[cfg(target_has_atomic = "ptr")]
+pub use native::exchange;
+
+#[cfg(not(target_has_atomic = "ptr"))]
+mod masked {
+    use super::{AtomicPtr, Ordering};
+
+    /// Puts `new` into `place` and gives what was there; one step for everybody who uses this function.
+    pub fn exchange<T>(place: &AtomicPtr<T>, new: *mut T) -> *mut T {
+        crate::sync::critical(|| {
+            let old = place.load(Ordering::Acquire);
+            place.store(new, Ordering::Release);
+            old
+        })
+    }
+}
+#[cfg(not(target_has_atomic = "ptr"))]
+pub use masked::exchange;

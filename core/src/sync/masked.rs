@@ -1,0 +1,87 @@
+//! Locks that mask interrupts through the `critical-section` crate, for boards.
+
+use core::cell::{Cell, UnsafeCell};
+use core::num::NonZeroUsize;
+use core::ops::{Deref, DerefMut};
+
+/// A value that is only reachable inside a critical section.
+///
+/// Locking it again while it is held would give two exclusive references; it waits for ever instead, as the other
+/// twins do.
+pub struct Mutex<T> {
+    held: Cell<bool>,
+    value: UnsafeCell<T>,
+}
+
+// SAFETY: `held` and `value` are only touched inside a critical section, which admits one execution at a time.
+unsafe impl<T: Send> Sync for Mutex<T> {}
+
+impl<T> Mutex<T> {
+    /// A mutex around `value`, unlocked.
+    pub const fn new(value: T) -> Self {
+        Self {
+            held: Cell::new(false),
+            value: UnsafeCell::new(value),
+        }
+    }
+
+    /// Enters a critical section, which lasts as long as the guard. Guards end in the reverse order of locking.
+    pub fn lock(&self) -> MutexGuard<'_, T> {
+        // SAFETY: the guard that is returned releases exactly once; guards are locals of short functions and so end
+        // in reverse order.
+        let restore = unsafe { critical_section::acquire() };
+        while self.held.get() {
+            core::hint::spin_loop();
+        }
+        self.held.set(true);
+        MutexGuard {
+            mutex: self,
+            restore,
+        }
+    }
+}
+
+/// Exclusive access to the value of a [`Mutex`].
+pub struct MutexGuard<'a, T> {
+    mutex: &'a Mutex<T>,
+    restore: critical_section::RestoreState,
+}
+
+impl<T> Deref for MutexGuard<'_, T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        // SAFETY: the critical section is this guard's and `held` keeps others out.
+        unsafe { &*self.mutex.value.get() }
+    }
+}
+
+impl<T> DerefMut for MutexGuard<'_, T> {
+    fn deref_mut(&mut self) -> &mut T {
+        // SAFETY: as `deref`, through an exclusive guard.
+        unsafe { &mut *self.mutex.value.get() }
+    }
+}
+
+impl<T> Drop for MutexGuard<'_, T> {
+    fn drop(&mut self) {
+        self.mutex.held.set(false);
+        // SAFETY: `restore` is what the matching `acquire` gave.
+        unsafe { critical_section::release(self.restore) };
+    }
+}
+
+/// Runs `body`, which is short and does not call out, with interrupts masked. May be nested.
+pub fn critical<R>(body: impl FnOnce() -> R) -> R {
+    critical_section::with(|_| body())
+}
+
+/// Waits before the caller looks again.
+pub fn pause(_round: u32) {
+    core::hint::spin_loop();
+}
+
+/// The same number always: whatever else runs was interrupted by the caller, which must not wait for it.
+pub const fn current_thread() -> Option<NonZeroUsize> {
+    NonZeroUsize::new(1)
+}

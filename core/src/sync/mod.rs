@@ -1,0 +1,85 @@
+//! Locks, atomics and per-thread state: one interface over std, spinning locks or a critical section.
+//!
+//! Every build has the same names:
+//!
+//! | Name | Meaning |
+//! |---|---|
+//! | [`Mutex`] | exclusive access that never poisons; not to be locked again by its holder |
+//! | [`atomic`] | atomics; read-modify-write only through [`exchange`] where a core may lack it |
+//! | [`critical`] | runs a few instructions under one lock of the whole crate |
+//! | [`pause`], [`current_thread`] | waiting for another thread, and telling threads apart |
+//! | [`per_thread`] | the state that every thread has for itself |
+//!
+//! No lock may be held while code of a user runs. Builds for boards without `std` and without `spin` mask interrupts
+//! while a lock is held, through the `critical-section` crate, so tables may be used from interrupt handlers; what
+//! is done under a lock is bounded by the sizes of the tables and of the pool. With `spin` several cores may share
+//! the tables, but an interrupt handler must not use them.
+
+pub mod atomic;
+pub mod per_thread;
+
+#[cfg(feature = "std")]
+#[path = "std.rs"]
+mod imp;
+#[cfg(all(not(feature = "std"), feature = "spin"))]
+#[path = "spin.rs"]
+mod imp;
+#[cfg(all(not(feature = "std"), not(feature = "spin"), target_os = "none"))]
+#[path = "masked.rs"]
+mod imp;
+#[cfg(all(not(feature = "std"), not(feature = "spin"), not(target_os = "none")))]
+#[path = "flag.rs"]
+mod imp;
+
+pub use atomic::exchange;
+pub use imp::{Mutex, MutexGuard, critical, current_thread, pause};
+
+/// A constructor that is `const` in the crate, for statics; the model checker has a twin that is not.
+macro_rules! const_new {
+    ($(#[$meta:meta])* $vis:vis fn $($rest:tt)*) => { $(#[$meta])* $vis const fn $($rest)* };
+}
+pub(crate) use const_new;
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+    use super::*;
+    use core::sync::atomic::AtomicPtr;
+
+    #[test]
+    fn a_mutex_admits_one_thread_at_a_time() {
+        static COUNT: Mutex<usize> = Mutex::new(0);
+        let rounds = if cfg!(miri) { 50 } else { 5_000 };
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| (0..rounds).for_each(|_| *COUNT.lock() += 1));
+            }
+        });
+        assert_eq!(*COUNT.lock(), 4 * rounds);
+    }
+
+    #[test]
+    fn a_panicking_holder_leaves_the_mutex_usable() {
+        static COUNT: Mutex<usize> = Mutex::new(0);
+        let holder = std::thread::spawn(|| {
+            *COUNT.lock() += 1;
+            let _guard = COUNT.lock();
+            std::panic::resume_unwind(std::boxed::Box::new(()));
+        });
+        assert!(holder.join().is_err());
+        assert_eq!(*COUNT.lock(), 1);
+    }
+
+    #[test]
+    fn an_exchange_gives_the_old_pointer() {
+        let (mut first, mut second) = (1, 2);
+        let place = AtomicPtr::new(&raw mut first);
+        assert_eq!(exchange(&place, &raw mut second), &raw mut first);
+        assert_eq!(place.load(atomic::Ordering::Relaxed), &raw mut second);
+    }
+
+    #[test]
+    fn critical_gives_the_value_of_its_body() {
+        assert_eq!(critical(|| 7), 7);
+    }
+}

@@ -1,0 +1,53 @@
+//! The state that every thread has for itself: its raised error and its queue of objects to destroy.
+//!
+//! With std both are thread-local. Without it there is one of each, shared by the whole program and reached under a
+//! lock; the closures that get it are therefore short and call nothing that locks, allocates or runs code of a user.
+
+use crate::abi::TVMFFIObject;
+use core::cell::Cell;
+use core::ptr;
+
+#[cfg(feature = "std")]
+#[path = "thread_local.rs"]
+mod imp;
+#[cfg(not(feature = "std"))]
+#[path = "shared.rs"]
+mod imp;
+
+pub use imp::{release_queue, with_raised};
+
+/// Objects whose last reference is gone while another object is being destroyed, so that nesting never recurses.
+pub struct ReleaseQueue {
+    /// The first object to destroy, or null; how they are linked is up to the release path.
+    pub head: Cell<*mut TVMFFIObject>,
+    /// Whether somebody is draining the queue.
+    pub active: Cell<bool>,
+}
+
+impl ReleaseQueue {
+    const fn new() -> Self {
+        Self {
+            head: Cell::new(ptr::null_mut()),
+            active: Cell::new(false),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_queue_keeps_what_is_put_there() {
+        release_queue(|queue| {
+            assert!(!queue.active.get());
+            queue.active.set(true);
+        });
+        assert!(release_queue(|queue| queue.active.replace(false)));
+    }
+
+    #[test]
+    fn the_raised_slot_starts_empty() {
+        assert_eq!(with_raised(|slot| slot.get()), Some(ptr::null_mut()));
+    }
+}

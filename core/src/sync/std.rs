@@ -1,0 +1,48 @@
+//! Locks and waiting of the standard library, for hosts.
+#![forbid(unsafe_code)]
+
+extern crate std;
+
+use core::num::NonZeroUsize;
+pub use std::sync::MutexGuard;
+use std::sync::PoisonError;
+use std::time::Duration;
+
+/// A mutex that a panicking holder leaves usable: what it guards is changed in single steps only.
+#[derive(Default)]
+pub struct Mutex<T>(std::sync::Mutex<T>);
+
+impl<T> Mutex<T> {
+    /// A mutex around `value`, unlocked.
+    pub const fn new(value: T) -> Self {
+        Self(std::sync::Mutex::new(value))
+    }
+
+    /// Waits for exclusive access, which lasts as long as the guard.
+    pub fn lock(&self) -> MutexGuard<'_, T> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Runs `body`, which is short and neither locks nor calls out, while no other thread runs one.
+pub fn critical<R>(body: impl FnOnce() -> R) -> R {
+    static CRITICAL: Mutex<()> = Mutex::new(());
+    let _guard = CRITICAL.lock();
+    body()
+}
+
+/// Lets others run before the caller looks again; longer when `round` counts more calls in a row.
+pub fn pause(round: u32) {
+    match round {
+        0..16 => std::thread::yield_now(),
+        _ => std::thread::sleep(Duration::from_micros(u64::from(round.min(1_000)))),
+    }
+}
+
+/// A number that no other living thread has; `None` when this build cannot tell threads apart.
+pub fn current_thread() -> Option<NonZeroUsize> {
+    std::thread_local!(static HERE: u8 = const { 0 });
+    HERE.try_with(|here| core::ptr::from_ref(here).addr())
+        .ok()
+        .and_then(NonZeroUsize::new)
+}
