@@ -1,0 +1,28 @@
+//! Why a test fails, printed as it was written: what tools say has lines of its own.
+
+use std::fmt;
+
+/// A message for people. `Debug`, which the test harness prints, shows the text itself.
+#[derive(Clone)]
+pub struct Failure(String);
+
+/// What a step of a test gives, or why the test fails.
+pub type Outcome<T> = Result<T, Failure>;
+
+impl fmt::Debug for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl From<String> for Failure {
+    fn from(message: String) -> Self {
+        Self(message)
+    }
+}
+
+impl From<std::io::Error> for Failure {
+    fn from(error: std::io::Error) -> Self {
+        Self(error.to_string())
+    }
+}

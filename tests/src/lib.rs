@@ -1,0 +1,16 @@
+//! Helpers for the tests that cross crates: the built library, the C compiler, and programs to run.
+//!
+//! Nothing here skips in silence: a tool that is missing is an error that says how to leave its checks out.
+#![forbid(unsafe_code)]
+
+mod cc;
+mod failure;
+mod library;
+mod paths;
+mod process;
+
+pub use cc::Cc;
+pub use failure::{Failure, Outcome};
+pub use library::Library;
+pub use paths::{aot, include, quickstart, root, scratch};
+pub use process::{output_of, require_tool};

@@ -1,0 +1,73 @@
+//! The library under test: built once per test program, or taken from where `FERRITE_LIBRARY_DIR` says.
+
+use crate::{Outcome, output_of, paths};
+use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+static BUILT: OnceLock<Outcome<Library>> = OnceLock::new();
+
+/// A folder with `libtvm_ffi`, shared and static.
+#[derive(Debug, Clone)]
+pub struct Library {
+    folder: PathBuf,
+}
+
+impl Library {
+    /// The library with what compiled models need, in the release profile, as users build it.
+    ///
+    /// # Errors
+    /// When it does not build.
+    pub fn get() -> Outcome<&'static Self> {
+        BUILT.get_or_init(Self::make).as_ref().map_err(Clone::clone)
+    }
+
+    fn make() -> Outcome<Self> {
+        let folder = match std::env::var_os("FERRITE_LIBRARY_DIR") {
+            Some(folder) => PathBuf::from(folder),
+            None => Self::build()?,
+        };
+        let library = Self { folder };
+        let shared = library.shared();
+        if shared.is_file() {
+            Ok(library)
+        } else {
+            Err(format!("{} is missing", shared.display()).into())
+        }
+    }
+
+    fn build() -> Outcome<PathBuf> {
+        let target = paths::target()?;
+        let mut command = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
+        command.args([
+            "build",
+            "--release",
+            "--package",
+            "ferrite-capi",
+            "--features",
+            "backend",
+        ]);
+        command
+            .arg("--manifest-path")
+            .arg(paths::root().join("Cargo.toml"));
+        command.arg("--target-dir").arg(&target);
+        output_of(&mut command)?;
+        Ok(target.join("release"))
+    }
+
+    /// The folder that holds it.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The shared object.
+    pub fn shared(&self) -> PathBuf {
+        self.folder.join(format!("{DLL_PREFIX}tvm_ffi{DLL_SUFFIX}"))
+    }
+
+    /// The archive for static linking.
+    pub fn archive(&self) -> PathBuf {
+        self.folder.join("libtvm_ffi.a")
+    }
+}

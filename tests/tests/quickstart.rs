@@ -1,0 +1,80 @@
+//! The quick start as a stranger runs it.
+#![forbid(unsafe_code)]
+
+use ferrite_tests::{Cc, Library, Outcome, aot, output_of, quickstart, root, scratch};
+use std::path::Path;
+use std::process::Command;
+
+fn cargo_run() -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
+    command
+        .args(["run", "--release", "--quiet"])
+        .current_dir(root());
+    command
+}
+
+fn program(folder: &Path, library: &Library) -> Outcome<Command> {
+    let cc = Cc::program(folder.join("quickstart"))
+        .strict()
+        .system_headers(aot());
+    let sources = ["main.c", "digits.c", "ferrite_util.c"];
+    let cc = sources
+        .iter()
+        .fold(cc, |cc, name| cc.source(quickstart().join(name)));
+    Ok(Command::new(cc.link_shared(library)?))
+}
+
+#[test]
+fn one_command_classifies_every_picture() -> Outcome<()> {
+    let printed = output_of(&mut cargo_run())?;
+    assert_eq!(printed.matches("20 of 20 right").count(), 2, "{printed}");
+    assert!(
+        printed.contains("add_one        1.00   1.50   2.00   2.50   3.00   3.50"),
+        "{printed}"
+    );
+    assert!(
+        printed.contains("TypeError: add_one: expected elements of type float32"),
+        "{printed}"
+    );
+    assert!(
+        printed.contains("ValueError: Invalid x.shape[2] on argument #0"),
+        "{printed}"
+    );
+    Ok(())
+}
+
+#[test]
+fn a_missing_compiler_is_named() -> Outcome<()> {
+    let output = cargo_run().env("CC", "no-such-compiler").output()?;
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        message.contains("cannot run the C compiler `no-such-compiler`"),
+        "{message}"
+    );
+    Ok(())
+}
+
+#[test]
+fn the_c_program_names_a_missing_library() -> Outcome<()> {
+    let (library, folder) = (Library::get()?, scratch("quickstart-missing")?);
+    let arguments = ["missing.so", "missing.so", "missing.so"];
+    let output = program(&folder, library)?.args(arguments).output()?;
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(message.starts_with("error: missing.so\n"), "{message}");
+    assert!(
+        message.contains("Error: "),
+        "the kind of the error: {message}"
+    );
+    Ok(())
+}
+
+#[test]
+fn the_c_program_explains_its_arguments() -> Outcome<()> {
+    let (library, folder) = (Library::get()?, scratch("quickstart-usage")?);
+    let output = program(&folder, library)?.output()?;
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).starts_with("usage: "));
+    Ok(())
+}
