@@ -21,14 +21,8 @@ impl Cc {
         command.args(words);
         // The headers are C11 and come as system headers, so that the strictness is for the sources. DWARF 4 is what
         // the valgrind of older systems reads.
-        command
-            .arg("-isystem")
-            .arg(paths::include())
-            .args(["-O1", "-gdwarf-4"]);
-        Self {
-            command,
-            output: output.into(),
-        }
+        command.arg("-isystem").arg(paths::include()).args(["-O1", "-gdwarf-4"]);
+        Self { command, output: output.into() }
     }
 
     /// A shared library at this path.
@@ -88,10 +82,12 @@ impl Cc {
     /// When the compiler fails.
     pub fn link_shared(mut self, library: &Library) -> Outcome<PathBuf> {
         let folder = library.folder();
-        self.command
-            .arg("-L")
-            .arg(folder)
-            .arg(format!("-Wl,-rpath,{}", folder.display()));
+        self.command.arg("-L").arg(folder);
+        self.command.arg(format!("-Wl,-rpath,{}", folder.display()));
+        if cfg!(target_os = "linux") {
+            // Before LD_LIBRARY_PATH, in which cargo names folders that may hold a library of another build.
+            self.command.arg("-Wl,--disable-new-dtags");
+        }
         self.args(["-ltvm_ffi", "-lm"]).link()
     }
 
