@@ -1,0 +1,133 @@
+//! Functions exported from a kernel library by symbol, with metadata and documentation.
+
+use core::ffi::c_int;
+use core::fmt::{self, Write};
+
+use crate::abi::TVMFFIAny;
+use crate::any::{Any, AnyView};
+use crate::convert::AnyCompatible;
+use crate::error::Result;
+use crate::function::serve_safe_call;
+use crate::string::String;
+use crate::text::JsonEscaper;
+use crate::typed::TypedFn;
+
+/// Exports a typed Rust function from a kernel library.
+///
+/// `export_function!(add_one, kernels::add_one, "Adds one to each element.")` emits the symbols `__tvm_ffi_add_one`,
+/// `__tvm_ffi__metadata_add_one` (upstream's type-schema JSON) and `__tvm_ffi__doc_add_one`, so that
+/// `ffi.ModuleLoadFromFile` finds the function. Errors and panics of the function are raised in the caller.
+///
+/// # Upstream
+/// `TVM_FFI_DLL_EXPORT_TYPED_FUNC` and `TVM_FFI_DLL_EXPORT_TYPED_FUNC_DOC` in `function.h`.
+#[macro_export]
+macro_rules! export_function {
+    ($name:ident, $function:expr, $doc:expr) => {
+        const _: () = {
+            use ::core::ffi::{c_int, c_void};
+            use $crate::abi::TVMFFIAny;
+
+            #[unsafe(export_name = concat!("__tvm_ffi_", stringify!($name)))]
+            unsafe extern "C" fn call(
+                _: *mut c_void,
+                args: *const TVMFFIAny,
+                n: i32,
+                result: *mut TVMFFIAny,
+            ) -> c_int {
+                // SAFETY: the loader calls exported symbols by the safe call convention.
+                unsafe { $crate::export::call(stringify!($name), &$function, args, n, result) }
+            }
+
+            #[unsafe(export_name = concat!("__tvm_ffi__metadata_", stringify!($name)))]
+            unsafe extern "C" fn metadata(
+                _: *mut c_void,
+                args: *const TVMFFIAny,
+                n: i32,
+                result: *mut TVMFFIAny,
+            ) -> c_int {
+                // SAFETY: as above.
+                unsafe { $crate::export::metadata(&$function, args, n, result) }
+            }
+
+            #[unsafe(export_name = concat!("__tvm_ffi__doc_", stringify!($name)))]
+            unsafe extern "C" fn doc(
+                _: *mut c_void,
+                args: *const TVMFFIAny,
+                n: i32,
+                result: *mut TVMFFIAny,
+            ) -> c_int {
+                // SAFETY: as above.
+                unsafe { $crate::export::doc($doc, args, n, result) }
+            }
+        };
+    };
+}
+
+/// Serves a call of an exported function.
+///
+/// # Safety
+/// The last three arguments must be those of a safe call.
+#[doc(hidden)]
+pub unsafe fn call<Args, F: TypedFn<Args>>(
+    name: &str,
+    function: &F,
+    args: *const TVMFFIAny,
+    count: i32,
+    result: *mut TVMFFIAny,
+) -> c_int {
+    // SAFETY: the caller passes on the arguments of a safe call.
+    unsafe { serve_safe_call(args, count, result, |args| function.invoke(name, args)) }
+}
+
+/// Serves the metadata symbol of an exported function.
+///
+/// # Safety
+/// The last three arguments must be those of a safe call.
+#[doc(hidden)]
+pub unsafe fn metadata<Args, F: TypedFn<Args>>(
+    _: &F,
+    args: *const TVMFFIAny,
+    count: i32,
+    result: *mut TVMFFIAny,
+) -> c_int {
+    // SAFETY: the caller passes on the arguments of a safe call.
+    unsafe { serve_safe_call(args, count, result, |_| metadata_text(F::write_schema).map(String::into_any)) }
+}
+
+/// Serves the documentation symbol of an exported function.
+///
+/// # Safety
+/// The last three arguments must be those of a safe call.
+#[doc(hidden)]
+pub unsafe fn doc(text: &str, args: *const TVMFFIAny, count: i32, result: *mut TVMFFIAny) -> c_int {
+    let body = |_: &[AnyView<'_>]| -> Result<Any> { Ok(String::new(text)?.into_any()) };
+    // SAFETY: the caller passes on the arguments of a safe call.
+    unsafe { serve_safe_call(args, count, result, body) }
+}
+
+/// The metadata JSON of a function with that schema: `{"type_schema":"..."}`, the schema being JSON text in a string.
+///
+/// # Errors
+/// MemoryError.
+pub fn metadata_text(schema: fn(&mut dyn Write) -> fmt::Result) -> Result<String> {
+    String::format(format_args!("{{\"type_schema\":\"{}\"}}", Escaped(schema)))
+}
+
+struct Escaped(fn(&mut dyn Write) -> fmt::Result);
+
+impl fmt::Display for Escaped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (self.0)(&mut JsonEscaper(f))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn metadata_is_json_in_json() -> Result<()> {
+        assert_eq!(metadata_text(i64::schema)?, r#"{"type_schema":"{\"type\":\"int\"}"}"#);
+        Ok(())
+    }
+}

@@ -1,0 +1,460 @@
+//! Functions: the packed call over AnyView slices, and the safe call that C sees.
+
+use core::ffi::{c_int, c_void};
+use core::mem::{align_of, size_of};
+use core::ptr;
+
+use crate::abi::{TVMFFIAny, TVMFFIFunctionCell, TVMFFIObject, TVMFFISafeCallType};
+use crate::any::{Any, AnyView};
+use crate::error::{Error, Result};
+use crate::object::ObjectClass;
+use crate::object_alloc::{self, ObjectRecord};
+use crate::typed::TypedFn;
+use crate::{error, raised, type_index, unwind};
+
+crate::object_class! {
+    /// A reference to a function object.
+    ///
+    /// Functions may be called from any thread, also from several at once.
+    ///
+    /// # Upstream
+    /// `tvm::ffi::Function` in `function.h`.
+    pub struct Function, type_index::FUNCTION, "ffi.Function"
+}
+
+/// A function object: what every function starts with.
+#[repr(C)]
+struct FunctionRecord {
+    header: TVMFFIObject,
+    cell: TVMFFIFunctionCell,
+}
+
+/// A function made of a C callback.
+#[repr(C)]
+struct ExternRecord {
+    function: FunctionRecord,
+    context: *mut c_void,
+    safe_call: TVMFFISafeCallType,
+    deleter: Option<unsafe extern "C" fn(*mut c_void)>,
+}
+
+/// A function made of a Rust closure.
+#[repr(C)]
+struct ClosureRecord<F> {
+    function: FunctionRecord,
+    closure: F,
+}
+
+// SAFETY: repr(C), header first.
+unsafe impl ObjectRecord for ExternRecord {
+    unsafe fn destroy(this: *mut TVMFFIObject) {
+        let record: *mut ExternRecord = this.cast();
+        // SAFETY: the record is initialised and ours alone; the deleter belongs to its context.
+        unsafe {
+            if let Some(deleter) = (*record).deleter {
+                deleter((*record).context);
+            }
+        }
+    }
+}
+
+// SAFETY: repr(C), header first; alignment is checked where records are made.
+unsafe impl<F> ObjectRecord for ClosureRecord<F> {
+    unsafe fn destroy(this: *mut TVMFFIObject) {
+        // SAFETY: the record is initialised and ours alone.
+        unsafe { ptr::drop_in_place(&raw mut (*this.cast::<ClosureRecord<F>>()).closure) };
+    }
+}
+
+impl Function {
+    /// Makes a function of a closure over packed arguments.
+    ///
+    /// # Errors
+    /// MemoryError; the closure is dropped.
+    ///
+    /// # Upstream
+    /// `Function::FromPacked`.
+    pub fn from_packed<F>(closure: F) -> Result<Function>
+    where
+        F: Fn(&[AnyView<'_>]) -> Result<Any> + Send + Sync + 'static,
+    {
+        const { assert!(align_of::<F>() <= 16) };
+        let mut closure = Some(closure);
+        let init = |record: *mut ClosureRecord<F>| {
+            // SAFETY: the allocation has room for the record.
+            unsafe {
+                (&raw mut (*record).function.cell).write(cell(closure_safe_call::<F>));
+                if let Some(closure) = closure.take() {
+                    (&raw mut (*record).closure).write(closure);
+                }
+            }
+        };
+        // SAFETY: init writes cell and closure, which the record's destroy drops.
+        unsafe { object_alloc::allocate(type_index::FUNCTION, 0, init).map(Function) }
+    }
+
+    /// Makes a function of a typed closure, checking number and types of arguments at each call.
+    ///
+    /// ```
+    /// # use ferrite_core::{Function, Result};
+    /// # fn main() -> Result<()> {
+    /// let add = Function::from_typed(|a: i64, b: i64| a + b)?;
+    /// assert_eq!(add.call(&[2i64.into(), 3i64.into()])?.get::<i64>()?, 5);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// MemoryError.
+    ///
+    /// # Upstream
+    /// `Function::FromTyped`.
+    pub fn from_typed<Args, F>(closure: F) -> Result<Function>
+    where
+        F: TypedFn<Args> + Send + Sync + 'static,
+        Args: 'static,
+    {
+        Function::from_packed(move |args| closure.invoke("", args))
+    }
+
+    /// Makes a function of a C callback. `deleter` gets `context` when the function dies; on failure it is not called.
+    ///
+    /// # Errors
+    /// MemoryError.
+    ///
+    /// # Safety
+    /// `safe_call` must accept `context` from any thread until `deleter` got it.
+    ///
+    /// # Upstream
+    /// `TVMFFIFunctionCreate`.
+    pub unsafe fn from_extern_c(
+        context: *mut c_void,
+        safe_call: TVMFFISafeCallType,
+        deleter: Option<unsafe extern "C" fn(*mut c_void)>,
+    ) -> Result<Function> {
+        let init = |record: *mut ExternRecord| {
+            // SAFETY: the allocation has room for the record.
+            unsafe {
+                (&raw mut (*record).function.cell).write(cell(extern_safe_call));
+                (&raw mut (*record).context).write(context);
+                (&raw mut (*record).safe_call).write(safe_call);
+                (&raw mut (*record).deleter).write(deleter);
+            }
+        };
+        // SAFETY: init writes every field.
+        unsafe { object_alloc::allocate(type_index::FUNCTION, 0, init).map(Function) }
+    }
+
+    /// Calls the function.
+    ///
+    /// # Errors
+    /// What the function raised.
+    ///
+    /// # Upstream
+    /// `TVMFFIFunctionCall`.
+    pub fn call(&self, args: &[AnyView<'_>]) -> Result<Any> {
+        // SAFETY: a function's safe call takes the function itself as its handle (ABI).
+        unsafe { invoke_safe_call(self.safe_call()?, self.as_object().as_ptr().cast(), args) }
+    }
+
+    /// Whether `other` is a function of the same C callback, context and deleter, or the very same object.
+    pub(crate) fn same_callback(&self, other: &Function) -> bool {
+        if self.as_object().ptr_eq(other.as_object()) {
+            return true;
+        }
+        match (self.as_extern(), other.as_extern()) {
+            (Some(one), Some(two)) => {
+                one.context == two.context
+                    && ptr::fn_addr_eq(one.safe_call, two.safe_call)
+                    && one.deleter.map(|deleter| deleter as usize)
+                        == two.deleter.map(|deleter| deleter as usize)
+            }
+            _ => false,
+        }
+    }
+
+    fn as_extern(&self) -> Option<&ExternRecord> {
+        let expected: TVMFFISafeCallType = extern_safe_call;
+        let record = self.as_object().as_ptr();
+        // SAFETY: functions with this library's own trampoline have this library's record.
+        unsafe {
+            let found = (*record.cast::<FunctionRecord>()).cell.safe_call?;
+            ptr::fn_addr_eq(found, expected).then(|| &*record.cast())
+        }
+    }
+
+    fn safe_call(&self) -> Result<TVMFFISafeCallType> {
+        // SAFETY: the cell follows the header of every function object (ABI).
+        let safe_call = unsafe { (*self.as_object().as_ptr().cast::<FunctionRecord>()).cell.safe_call };
+        safe_call.ok_or_else(|| error!(VALUE_ERROR, "The function object has no safe_call"))
+    }
+
+    /// The global function of that name, if there is one.
+    ///
+    /// # Errors
+    /// MemoryError, when a built-in function is asked for the first time.
+    ///
+    /// # Upstream
+    /// `TVMFFIFunctionGetGlobal`.
+    #[cfg(not(feature = "client"))]
+    pub fn global(name: &str) -> Result<Option<Function>> {
+        crate::global_table::get(name.as_bytes())
+    }
+
+    /// Registers the function under a name.
+    ///
+    /// # Errors
+    /// RuntimeError when the name is taken and `allow_override` is false; MemoryError.
+    ///
+    /// # Upstream
+    /// `TVMFFIFunctionSetGlobal`.
+    #[cfg(not(feature = "client"))]
+    pub fn set_global(name: &str, function: &Function, allow_override: bool) -> Result<()> {
+        crate::global_table::set(name.as_bytes(), function, allow_override)
+    }
+
+    /// The global function of that name in the loaded `libtvm_ffi`, if there is one.
+    ///
+    /// # Errors
+    /// MemoryError.
+    #[cfg(feature = "client")]
+    pub fn global(name: &str) -> Result<Option<Function>> {
+        let name = crate::abi::TVMFFIByteArray { data: name.as_ptr().cast(), size: name.len() };
+        let mut handle = ptr::null_mut();
+        // SAFETY: both pointers are valid for the call; the reference that comes back is ours.
+        let status = unsafe { crate::abi::client::TVMFFIFunctionGetGlobal(&name, &mut handle) };
+        check_status(status)?;
+        // SAFETY: as above; the table holds functions only.
+        Ok(ptr::NonNull::new(handle.cast())
+            .map(|object| unsafe { Function(crate::object::ObjectRef::from_raw(object)) }))
+    }
+
+    /// Registers the function under a name in the loaded `libtvm_ffi`.
+    ///
+    /// # Errors
+    /// RuntimeError when the name is taken and `allow_override` is false; MemoryError.
+    #[cfg(feature = "client")]
+    pub fn set_global(name: &str, function: &Function, allow_override: bool) -> Result<()> {
+        let name = crate::abi::TVMFFIByteArray { data: name.as_ptr().cast(), size: name.len() };
+        let handle = function.as_object().as_ptr().cast();
+        // SAFETY: the pointers are valid for the call, which takes a reference of its own.
+        check_status(unsafe {
+            crate::abi::client::TVMFFIFunctionSetGlobal(&name, handle, c_int::from(allow_override))
+        })
+    }
+}
+
+const fn cell(safe_call: TVMFFISafeCallType) -> TVMFFIFunctionCell {
+    TVMFFIFunctionCell { safe_call: Some(safe_call), cpp_call: ptr::null_mut() }
+}
+
+/// The raised error of a call that failed.
+pub fn take_raised() -> Error {
+    raised::take().unwrap_or_else(|| error!(INTERNAL_ERROR, "The call failed without raising an error"))
+}
+
+/// Turns a C status into a result.
+///
+/// # Errors
+/// The raised error, when the status is not zero.
+pub fn check_status(status: c_int) -> Result<()> {
+    if status == 0 { Ok(()) } else { Err(take_raised()) }
+}
+
+/// Calls a safe call.
+///
+/// # Errors
+/// What it raised.
+///
+/// # Safety
+/// `safe_call` must accept `handle`.
+pub unsafe fn invoke_safe_call(
+    safe_call: TVMFFISafeCallType,
+    handle: *mut c_void,
+    args: &[AnyView<'_>],
+) -> Result<Any> {
+    let Ok(count) = i32::try_from(args.len()) else {
+        return Err(error!(VALUE_ERROR, "Too many arguments: {}", args.len()));
+    };
+    let mut result: TVMFFIAny = *AnyView::NONE.as_raw();
+    // SAFETY: AnyView is transparent over the cell; the result is a valid cell holding None.
+    let status = unsafe { safe_call(handle, args.as_ptr().cast(), count, &mut result) };
+    if status != 0 {
+        return Err(take_raised());
+    }
+    // SAFETY: a successful call leaves an owned value in the result (ABI).
+    Ok(unsafe { Any::from_raw(result) })
+}
+
+/// Runs `body` as a safe call does: result out, errors and panics raised.
+///
+/// The result cell is overwritten without being read: whatever it held is the caller's.
+///
+/// # Safety
+/// `args` and `count` must describe valid cells, unless `count` is negative or `args` null; `result` must be null or
+/// valid for writing.
+pub unsafe fn serve_safe_call(
+    args: *const TVMFFIAny,
+    count: i32,
+    result: *mut TVMFFIAny,
+    body: impl FnOnce(&[AnyView<'_>]) -> Result<Any>,
+) -> c_int {
+    let outcome = unwind::catch(|| {
+        let len = checked_count(args, count, result)?;
+        // SAFETY: the caller vouches for the cells; null with length zero is empty.
+        body(unsafe { AnyView::slice_from_raw(args, len) })
+    });
+    match outcome {
+        Ok(value) => {
+            // SAFETY: checked not to be null; the caller vouches for the rest.
+            unsafe { result.write(value.into_raw()) };
+            0
+        }
+        Err(error) => {
+            raised::set(error);
+            -1
+        }
+    }
+}
+
+fn checked_count(args: *const TVMFFIAny, count: i32, result: *mut TVMFFIAny) -> Result<usize> {
+    crate::ensure!(!result.is_null(), VALUE_ERROR, "The result pointer of a call must not be null");
+    let Ok(len) = usize::try_from(count) else {
+        crate::bail!(VALUE_ERROR, "The number of arguments must not be negative, got {count}");
+    };
+    crate::ensure!(
+        len == 0 || !args.is_null(),
+        VALUE_ERROR,
+        "The arguments of a call must not be null when there are {len}"
+    );
+    Ok(len)
+}
+
+/// The safe call of functions made of C callbacks.
+unsafe extern "C" fn extern_safe_call(
+    handle: *mut c_void,
+    args: *const TVMFFIAny,
+    count: i32,
+    result: *mut TVMFFIAny,
+) -> c_int {
+    let record: *const ExternRecord = handle.cast();
+    // SAFETY: the handle is a live function with this record: nobody else uses this trampoline.
+    unsafe { ((*record).safe_call)((*record).context, args, count, result) }
+}
+
+/// The safe call of functions made of Rust closures.
+unsafe extern "C" fn closure_safe_call<F>(
+    handle: *mut c_void,
+    args: *const TVMFFIAny,
+    count: i32,
+    result: *mut TVMFFIAny,
+) -> c_int
+where
+    F: Fn(&[AnyView<'_>]) -> Result<Any>,
+{
+    // SAFETY: the handle is a live function with a closure of this type: nobody else uses this trampoline.
+    let closure = unsafe { &(*handle.cast::<ClosureRecord<F>>()).closure };
+    // SAFETY: the arguments are those of a safe call (ABI).
+    unsafe { serve_safe_call(args, count, result, closure) }
+}
+
+const _: () = {
+    assert!(size_of::<FunctionRecord>() == if size_of::<usize>() == 8 { 40 } else { 32 });
+    assert!(core::mem::offset_of!(ExternRecord, context) == size_of::<FunctionRecord>());
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::string::String;
+    use core::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::Arc;
+
+    #[test]
+    fn closures_are_called_and_dropped() -> Result<()> {
+        let alive = Arc::new(());
+        let held = alive.clone();
+        let count = Function::from_packed(move |args| Ok((args.len() + Arc::strong_count(&held)).into()))?;
+        assert_eq!(count.call(&[1i64.into(), true.into()])?.get::<i64>()?, 4);
+        drop(count);
+        assert_eq!(Arc::strong_count(&alive), 1);
+        Ok(())
+    }
+
+    #[test]
+    fn typed_closures_check_their_arguments() -> Result<()> {
+        let greet = Function::from_typed(|name: String, n: i64| String::format(format_args!("{name} {n}")))?;
+        let name = String::new("ferrite")?;
+        assert_eq!(greet.call(&[(&name).into(), 2i64.into()])?.get::<String>()?, "ferrite 2");
+        let error = greet.call(&[1i64.into(), 2i64.into()]).unwrap_err();
+        assert_eq!(
+            error.message(),
+            b"Mismatched type on argument #0 when calling: `(0: str, 1: int) -> str`. Expected `str` but got `int`"
+        );
+        let error = greet.call(&[]).unwrap_err();
+        assert_eq!(error.kind(), b"TypeError");
+        assert_eq!(
+            error.message(),
+            b"Mismatched number of arguments when calling: `(0: str, 1: int) -> str`. Expected 2 but got 0 arguments"
+        );
+        Ok(())
+    }
+
+    #[test]
+    fn c_callbacks_get_their_context_and_deleter() -> Result<()> {
+        unsafe extern "C" fn add(
+            context: *mut c_void,
+            _: *const TVMFFIAny,
+            n: i32,
+            result: *mut TVMFFIAny,
+        ) -> c_int {
+            // SAFETY: the test passes an AtomicUsize and a valid result.
+            unsafe {
+                let calls = &*context.cast::<AtomicUsize>();
+                calls.fetch_add(n as usize, Ordering::Relaxed);
+                result.write(Any::from(7i64).into_raw());
+            }
+            0
+        }
+        unsafe extern "C" fn deleter(context: *mut c_void) {
+            // SAFETY: as above.
+            unsafe { (*context.cast::<AtomicUsize>()).fetch_add(100, Ordering::Relaxed) };
+        }
+        let calls = AtomicUsize::new(0);
+        // SAFETY: the context outlives the function.
+        let function =
+            unsafe { Function::from_extern_c((&raw const calls).cast_mut().cast(), add, Some(deleter))? };
+        assert_eq!(function.call(&[AnyView::NONE, AnyView::NONE])?.get::<i64>()?, 7);
+        assert!(function.same_callback(&function.clone()));
+        drop(function);
+        assert_eq!(calls.load(Ordering::Relaxed), 102);
+        Ok(())
+    }
+
+    #[test]
+    fn bad_calls_from_c_are_errors() -> Result<()> {
+        let function = Function::from_packed(|_| Ok(Any::NONE))?;
+        let handle = function.as_object().as_ptr().cast();
+        let safe_call = function.safe_call()?;
+        let mut result: TVMFFIAny = *AnyView::NONE.as_raw();
+        for (args, count, out) in [
+            (ptr::null(), 1, &raw mut result),
+            (ptr::null(), -1, &raw mut result),
+            (ptr::null(), 0, ptr::null_mut()),
+        ] {
+            // SAFETY: these are the bad arguments that the function must refuse.
+            assert_eq!(unsafe { safe_call(handle, args, count, out) }, -1);
+            assert_eq!(take_raised().kind(), b"ValueError");
+        }
+        Ok(())
+    }
+
+    #[cfg(feature = "std")]
+    #[test]
+    fn panics_become_errors() -> Result<()> {
+        let function = Function::from_packed(|_| std::panic!("on purpose"))?;
+        let error = function.call(&[]).unwrap_err();
+        assert_eq!((error.kind(), error.message()), (&b"InternalError"[..], &b"panic: on purpose"[..]));
+        Ok(())
+    }
+}

@@ -1,0 +1,79 @@
+//! The TVM-FFI stable ABI in `no_std` Rust: the ring that needs nothing but `core`.
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`abi`] | the C records, with their layout asserted for 32 and 64 bit |
+//! | [`any`], [`convert`] | the owned [`Any`] and the borrowed [`AnyView`], and what converts to and from them |
+//! | [`object`], [`weak`], [`refcount`], [`release`] | references to counted objects, their counts, and how objects die |
+//! | [`object_alloc`], [`memory`] | where objects come from, and where the library's side buffers come from |
+//! | [`string`], [`shape`], [`tensor`], [`opaque`], [`big_int`] | the fixed objects |
+//! | [`error`], [`raised`] | errors, and where this thread's raised error waits for its reader |
+//! | [`function`], [`typed`], [`export`] | packed calls, typed calls, and functions exported from a kernel library |
+//! | [`dtype`], [`device`] | data types and devices, and their texts |
+//! | [`type_table`], [`global_table`], [`builtins`] | types and functions by name |
+//! | [`init_once`], [`sync`], [`log`], [`backtrace`] | the seam to the platform |
+//!
+//! # Ownership
+//! A type of this crate that holds an object owns one strong reference to it and gives it back on drop. Views
+//! ([`AnyView`], slices) borrow. `from_raw` / `into_raw` transfer ownership, `as_raw` lends.
+//!
+//! # Pointers from C
+//! Unless a function says otherwise, a pointer that C hands in is either null or valid for the duration of the call under
+//! the rules of [`core::ptr::read`] / [`core::ptr::write`]; a pointer-length pair follows
+//! [`core::slice::from_raw_parts`], except that null with length zero is an empty slice.
+//!
+//! # Features
+//! - `std`: thread-local raised errors, standard locks, panics caught at the boundary, `malloc` and `free`.
+//! - `spin`: spinning locks for several cores without an operating system.
+//! - `client`: for kernel libraries; the shared state is that of the `libtvm_ffi` loaded beside them.
+#![no_std]
+
+#[cfg(any(feature = "std", test))]
+extern crate std;
+
+#[cfg(all(feature = "client", feature = "spin"))]
+compile_error!("`client` keeps no state of its own: disable `spin`");
+
+pub mod abi;
+pub mod any;
+pub mod backtrace;
+pub mod big_int;
+pub mod builtins;
+mod config;
+pub mod convert;
+pub mod device;
+pub mod dtype;
+pub mod error;
+pub mod export;
+pub mod ffi_functions;
+pub mod function;
+pub mod global_table;
+pub mod init_once;
+pub mod log;
+pub mod memory;
+pub mod name_table;
+pub mod object;
+pub mod object_alloc;
+pub mod opaque;
+pub mod raised;
+pub mod refcount;
+pub mod release;
+pub mod shape;
+pub mod string;
+pub mod sync;
+pub mod tensor;
+pub mod text;
+pub mod type_index;
+pub mod type_table;
+pub mod typed;
+pub mod unwind;
+pub mod weak;
+
+pub use any::{Any, AnyView};
+pub use convert::AnyCompatible;
+pub use error::{Error, Result};
+pub use function::Function;
+pub use object::{ObjectClass, ObjectRef};
+pub use shape::Shape;
+pub use string::{Bytes, String};
+pub use tensor::Tensor;

@@ -1,0 +1,264 @@
+//! Owned references to counted objects, and the classes that they have.
+
+use core::fmt;
+use core::mem::ManuallyDrop;
+use core::ptr::NonNull;
+
+use crate::abi::TVMFFIObject;
+use crate::any::{Any, AnyView};
+use crate::{refcount, release, type_index, type_table};
+
+/// One strong reference to an object of any class.
+///
+/// # Upstream
+/// `tvm::ffi::ObjectRef` in `object.h`, never null here: an absent reference is an `Option`.
+#[repr(transparent)]
+pub struct ObjectRef {
+    object: NonNull<TVMFFIObject>,
+}
+
+// SAFETY: counts are atomic, and the ABI lets any thread use and release an object.
+unsafe impl Send for ObjectRef {}
+// SAFETY: as for Send; a shared reference only reads the header and retains.
+unsafe impl Sync for ObjectRef {}
+
+impl ObjectRef {
+    /// Takes over a strong reference.
+    ///
+    /// # Safety
+    /// `object` must be live, and one strong reference to it is given up.
+    pub const unsafe fn from_raw(object: NonNull<TVMFFIObject>) -> ObjectRef {
+        ObjectRef { object }
+    }
+
+    /// Makes a reference of its own to a borrowed object.
+    ///
+    /// # Safety
+    /// `object` must be live.
+    pub unsafe fn borrow_raw(object: NonNull<TVMFFIObject>) -> ObjectRef {
+        // SAFETY: the caller vouches for a live object, whose strong count is not zero.
+        unsafe { refcount::retain(object.as_ptr()) };
+        ObjectRef { object }
+    }
+
+    /// Gives up the strong reference.
+    pub fn into_raw(self) -> NonNull<TVMFFIObject> {
+        ManuallyDrop::new(self).object
+    }
+
+    /// The object, lent.
+    pub const fn as_ptr(&self) -> *mut TVMFFIObject {
+        self.object.as_ptr()
+    }
+
+    /// The type index of the object.
+    pub fn type_index(&self) -> i32 {
+        // SAFETY: the reference keeps the object, and so its header, alive.
+        unsafe { (*self.as_ptr()).type_index }
+    }
+
+    /// Number of strong references at some moment of this call.
+    pub fn strong_count(&self) -> u32 {
+        // SAFETY: the object is alive.
+        unsafe { refcount::strong_count(self.as_ptr()) }
+    }
+
+    /// Number of weak references at some moment of this call; all strong ones together count as one.
+    pub fn weak_count(&self) -> u32 {
+        // SAFETY: the object is alive.
+        unsafe { refcount::weak_count(self.as_ptr()) }
+    }
+
+    /// Whether this is the only reference of either kind, so that the object may be changed in place.
+    pub fn is_unique(&self) -> bool {
+        // SAFETY: the object is alive.
+        unsafe { refcount::is_unique(self.as_ptr()) }
+    }
+
+    /// Whether both refer to the same object.
+    pub fn ptr_eq(&self, other: &ObjectRef) -> bool {
+        self.object == other.object
+    }
+
+    /// Whether the object is of class `T` or of a class derived from it.
+    pub fn is_instance<T: ObjectClass>(&self) -> bool {
+        type_table::is_instance(self.type_index(), T::type_index())
+    }
+
+    /// The reference as one to class `T`.
+    ///
+    /// # Errors
+    /// Gives the reference back when the object is of another class.
+    pub fn downcast<T: ObjectClass>(self) -> core::result::Result<T, ObjectRef> {
+        if self.is_instance::<T>() {
+            // SAFETY: just checked.
+            Ok(unsafe { T::from_object_unchecked(self) })
+        } else {
+            Err(self)
+        }
+    }
+
+    /// The reference as an owned value.
+    pub(crate) fn into_any(self) -> Any {
+        let index = self.type_index();
+        let view = AnyView::pointer(index, self.into_raw().as_ptr().cast());
+        // SAFETY: the cell holds the reference that was just given up.
+        unsafe { Any::from_raw(*view.as_raw()) }
+    }
+
+    /// The reference as a view.
+    pub(crate) fn view(&self) -> AnyView<'_> {
+        AnyView::pointer(self.type_index(), self.as_ptr().cast())
+    }
+}
+
+impl Clone for ObjectRef {
+    fn clone(&self) -> ObjectRef {
+        // SAFETY: `self` keeps the object alive.
+        unsafe { ObjectRef::borrow_raw(self.object) }
+    }
+}
+
+impl Drop for ObjectRef {
+    fn drop(&mut self) {
+        // SAFETY: the reference that this value owns ends here.
+        unsafe { release::release_object(self.as_ptr()) };
+    }
+}
+
+impl fmt::Debug for ObjectRef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}", self.view())
+    }
+}
+
+/// A reference type for one class of objects.
+///
+/// Implemented by [`object_class!`](crate::object_class); the implementer is a newtype over [`ObjectRef`].
+///
+/// # Safety
+/// `from_object_unchecked` must only rely on the object being an instance of `type_index()`.
+pub unsafe trait ObjectClass: Sized {
+    /// The key that the class is registered with.
+    const TYPE_KEY: &'static str;
+
+    /// The type index of the class.
+    fn type_index() -> i32;
+
+    /// The untyped reference.
+    fn as_object(&self) -> &ObjectRef;
+
+    /// The untyped reference, moved out.
+    fn into_object(self) -> ObjectRef;
+
+    /// The typed reference, unchecked.
+    ///
+    /// # Safety
+    /// The object must be an instance of this class.
+    unsafe fn from_object_unchecked(object: ObjectRef) -> Self;
+}
+
+// SAFETY: every object is an instance of ffi.Object.
+unsafe impl ObjectClass for ObjectRef {
+    const TYPE_KEY: &'static str = "ffi.Object";
+
+    fn type_index() -> i32 {
+        type_index::OBJECT
+    }
+
+    fn as_object(&self) -> &ObjectRef {
+        self
+    }
+
+    fn into_object(self) -> ObjectRef {
+        self
+    }
+
+    unsafe fn from_object_unchecked(object: ObjectRef) -> ObjectRef {
+        object
+    }
+}
+
+/// Implements [`AnyCompatible`](crate::AnyCompatible) for an [`ObjectClass`] that converts only by reference.
+#[macro_export]
+macro_rules! object_conversions {
+    ($name:ty) => {
+        $crate::any_from!($name);
+
+        // SAFETY: view and into_any hand out the reference that the value holds.
+        unsafe impl $crate::convert::AnyCompatible for $name {
+            $crate::any_texts!(
+                <$name as $crate::object::ObjectClass>::TYPE_KEY,
+                <$name as $crate::object::ObjectClass>::TYPE_KEY
+            );
+
+            fn view(&self) -> $crate::any::AnyView<'_> {
+                $crate::object::view_object(self)
+            }
+
+            fn into_any(self) -> $crate::any::Any {
+                $crate::object::own_object(self)
+            }
+
+            fn try_from_view(view: $crate::any::AnyView<'_>) -> $crate::error::Result<Option<Self>> {
+                Ok($crate::object::object_of(view))
+            }
+        }
+    };
+}
+
+/// Defines a reference type for a class: `object_class!(pub struct Shape, type_index::SHAPE, "ffi.Shape")`.
+#[macro_export]
+macro_rules! object_class {
+    ($(#[$meta:meta])* $visibility:vis struct $name:ident, $index:expr, $key:literal) => {
+        $crate::object_class!(@no_conversions $(#[$meta])* $visibility struct $name, $index, $key);
+        $crate::object_conversions!($name);
+    };
+    (@no_conversions $(#[$meta:meta])* $visibility:vis struct $name:ident, $index:expr, $key:literal) => {
+        $(#[$meta])*
+        #[repr(transparent)]
+        #[derive(Clone)]
+        $visibility struct $name($crate::object::ObjectRef);
+
+        // SAFETY: a transparent newtype; the constructor's caller vouches for the class.
+        unsafe impl $crate::object::ObjectClass for $name {
+            const TYPE_KEY: &'static str = $key;
+
+            fn type_index() -> i32 {
+                $index
+            }
+
+            fn as_object(&self) -> &$crate::object::ObjectRef {
+                &self.0
+            }
+
+            fn into_object(self) -> $crate::object::ObjectRef {
+                self.0
+            }
+
+            unsafe fn from_object_unchecked(object: $crate::object::ObjectRef) -> Self {
+                $name(object)
+            }
+        }
+    };
+}
+
+object_conversions!(ObjectRef);
+
+/// The view of a typed reference; for [`object_conversions!`](crate::object_conversions).
+#[doc(hidden)]
+pub fn view_object<T: ObjectClass>(value: &T) -> AnyView<'_> {
+    value.as_object().view()
+}
+
+/// The owned value of a typed reference; for [`object_conversions!`](crate::object_conversions).
+#[doc(hidden)]
+pub fn own_object<T: ObjectClass>(value: T) -> Any {
+    value.into_object().into_any()
+}
+
+/// The typed reference in a view; for [`object_conversions!`](crate::object_conversions).
+#[doc(hidden)]
+pub fn object_of<T: ObjectClass>(view: AnyView<'_>) -> Option<T> {
+    crate::convert::object_from_view(view)
+}

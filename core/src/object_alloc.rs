@@ -1,0 +1,221 @@
+//! Where objects come from: the ABI's allocator record, its custom slot, and the built-in allocator behind it.
+
+use core::alloc::Layout;
+use core::ffi::{c_int, c_void};
+use core::mem::{align_of, size_of};
+use core::ptr::{self, NonNull};
+
+use crate::abi::{
+    TVMFFICustomAllocator, TVMFFIObject, TVMFFIObjectAllocHeader, TVMFFIObjectDeleterSlot,
+    kTVMFFIObjectDeleterFlagBitMaskStrong, kTVMFFIObjectDeleterFlagBitMaskWeak,
+};
+use crate::error::{self, Error, Result};
+use crate::object::ObjectRef;
+use crate::sync::atomic::{AtomicPtr, Ordering};
+use crate::{memory, raised, refcount, unwind};
+
+/// The memory layout of one class of objects, and what its content needs to be destroyed.
+///
+/// # Safety
+/// The type must be `repr(C)` with [`TVMFFIObject`] as its first field at offset `PREFIX_BYTES` (zero unless the object
+/// starts before its handle), and be aligned to at most 16 bytes.
+pub unsafe trait ObjectRecord {
+    /// Bytes of the object before its handle.
+    const PREFIX_BYTES: usize = 0;
+
+    /// Destroys the content, not the memory. Called once, when the last strong reference is gone.
+    ///
+    /// # Safety
+    /// `this` is the handle of an initialised record that nobody else uses.
+    unsafe fn destroy(this: *mut TVMFFIObject);
+}
+
+/// Bytes between the block that the built-in allocator asks for and the object: its size, then the ABI's header.
+const BODY_OFFSET: usize = 2 * size_of::<usize>();
+
+/// The alignment that the built-in allocator gives.
+const BODY_ALIGNMENT: usize = if BODY_OFFSET > 8 { BODY_OFFSET } else { 8 };
+
+static BUILTIN: BuiltinAllocator =
+    BuiltinAllocator(TVMFFICustomAllocator { allocate: Some(builtin_allocate), context: ptr::null_mut() });
+
+struct BuiltinAllocator(TVMFFICustomAllocator);
+
+// SAFETY: the record is never written: its fields are a function and a null pointer.
+unsafe impl Sync for BuiltinAllocator {}
+
+#[cfg(not(loom))]
+static CUSTOM: AtomicPtr<TVMFFICustomAllocator> = AtomicPtr::new(ptr::null_mut());
+
+/// Allocates an object and initialises it.
+///
+/// The header is set up here: counts of one, the type index, a deleter for `R`. `init` gets the start of the record and
+/// writes every other field; `trailing_bytes` follow the record.
+///
+/// # Errors
+/// MemoryError, or what the custom allocator raised.
+///
+/// # Safety
+/// `init` must leave the record in a state that `R::destroy` accepts; `type_index` must be that of a class with this layout.
+pub unsafe fn allocate<R: ObjectRecord>(
+    type_index: i32,
+    trailing_bytes: usize,
+    init: impl FnOnce(*mut R),
+) -> Result<ObjectRef> {
+    let Some(size) = record_size::<R>(trailing_bytes) else {
+        return Err(error::out_of_memory(usize::MAX));
+    };
+    match allocate_body::<R>(size, type_index) {
+        // SAFETY: the body has room for the record and what follows it; the caller vouches for `init`.
+        Some(body) => Ok(unsafe { initialize(body, type_index, init) }),
+        None => Err(refusal(size)),
+    }
+}
+
+/// As [`allocate`], for errors themselves: a refusal is None, not another error.
+pub(crate) fn allocate_quietly<R: ObjectRecord>(
+    type_index: i32,
+    trailing_bytes: usize,
+    init: impl FnOnce(*mut R),
+) -> Option<ObjectRef> {
+    let body = allocate_body::<R>(record_size::<R>(trailing_bytes)?, type_index);
+    if body.is_none() && !ptr::eq(custom_allocator(), &BUILTIN.0) {
+        // What a custom allocator raised about this refusal must not be taken for another one's later.
+        drop(raised::take());
+    }
+    // SAFETY: the body has room for the record and what follows it; callers pass an `init` that fills it.
+    body.map(|body| unsafe { initialize(body, type_index, init) })
+}
+
+fn record_size<R>(trailing_bytes: usize) -> Option<usize> {
+    // Half the address space leaves room for every header that an allocator adds.
+    size_of::<R>().checked_add(trailing_bytes).filter(|size| *size <= isize::MAX as usize / 2)
+}
+
+/// # Safety
+/// `body` must have room for the record and for what `init` writes behind it.
+unsafe fn initialize<R: ObjectRecord>(
+    body: NonNull<u8>,
+    type_index: i32,
+    init: impl FnOnce(*mut R),
+) -> ObjectRef {
+    // SAFETY: the prefix of the record precedes the handle; nobody else knows the memory yet.
+    unsafe {
+        let handle: *mut TVMFFIObject = body.as_ptr().add(R::PREFIX_BYTES).cast();
+        handle.write(TVMFFIObject {
+            combined_ref_count: refcount::INITIAL,
+            type_index,
+            padding: 0,
+            deleter: TVMFFIObjectDeleterSlot { ensure_align: 0 },
+        });
+        (*handle).deleter.deleter = Some(delete::<R>);
+        init(body.as_ptr().cast());
+        ObjectRef::from_raw(NonNull::new_unchecked(handle))
+    }
+}
+
+/// The deleter of every object that this library makes.
+///
+/// # Safety
+/// As the ABI demands of callers of a deleter; the object must come from `allocate::<R>`.
+pub(crate) unsafe extern "C" fn delete<R: ObjectRecord>(object: *mut c_void, flags: c_int) {
+    if flags & kTVMFFIObjectDeleterFlagBitMaskStrong != 0 {
+        // SAFETY: the flag says that no strong reference is left (ABI).
+        unwind::contain_panic(|| unsafe { R::destroy(object.cast()) });
+    }
+    if flags & kTVMFFIObjectDeleterFlagBitMaskWeak != 0 {
+        // SAFETY: the flag says that no reference is left; the allocator put its header before the body.
+        unsafe {
+            let body = object.cast::<u8>().sub(R::PREFIX_BYTES);
+            let header = body.cast::<TVMFFIObjectAllocHeader>().sub(1);
+            if let Some(delete_space) = (*header).delete_space {
+                delete_space(body.cast());
+            }
+        }
+    }
+}
+
+fn allocate_body<R>(size: usize, type_index: i32) -> Option<NonNull<u8>> {
+    const { assert!(align_of::<R>() <= 16) };
+    let allocator = custom_allocator();
+    // SAFETY: the slot holds a live record for the life of the process (contract of `set_custom_allocator`).
+    let body = unsafe {
+        let allocate = (*allocator).allocate?;
+        allocate(size, align_of::<R>().max(8), type_index, (*allocator).context)
+    };
+    NonNull::new(body.cast())
+}
+
+/// The error for a refused object. A custom allocator has raised its own; the built-in one leaves that to us.
+#[cold]
+fn refusal(size: usize) -> Error {
+    let reported = if ptr::eq(custom_allocator(), &BUILTIN.0) { None } else { raised::take() };
+    reported.unwrap_or_else(|| error::out_of_memory(size))
+}
+
+unsafe extern "C" fn builtin_allocate(
+    size: usize,
+    alignment: usize,
+    _type_index: i32,
+    _context: *mut c_void,
+) -> *mut c_void {
+    let layout =
+        size.checked_add(BODY_OFFSET).and_then(|total| Layout::from_size_align(total, BODY_ALIGNMENT).ok());
+    let Some(block) = layout.filter(|_| alignment <= BODY_ALIGNMENT).and_then(memory::allocate) else {
+        return ptr::null_mut();
+    };
+    // SAFETY: the block starts with BODY_OFFSET bytes of ours: the size, then the ABI's header right before the body.
+    unsafe {
+        let body = block.as_ptr().add(BODY_OFFSET);
+        block.as_ptr().cast::<usize>().write(size + BODY_OFFSET);
+        body.cast::<TVMFFIObjectAllocHeader>()
+            .sub(1)
+            .write(TVMFFIObjectAllocHeader { delete_space: Some(builtin_delete_space) });
+        body.cast()
+    }
+}
+
+unsafe extern "C" fn builtin_delete_space(body: *mut c_void) {
+    // SAFETY: only called with a body from `builtin_allocate`, which wrote the size at the start of the block.
+    unsafe {
+        let block = body.cast::<u8>().sub(BODY_OFFSET);
+        let size = block.cast::<usize>().read();
+        let layout = Layout::from_size_align_unchecked(size, BODY_ALIGNMENT);
+        memory::release(NonNull::new_unchecked(block), layout);
+    }
+}
+
+/// The allocator that objects come from now; never null.
+///
+/// # Upstream
+/// `TVMFFIGetCustomAllocator`.
+#[cfg(not(any(feature = "client", loom)))]
+pub fn custom_allocator() -> *mut TVMFFICustomAllocator {
+    let custom = CUSTOM.load(Ordering::Acquire);
+    if custom.is_null() { (&raw const BUILTIN.0).cast_mut() } else { custom }
+}
+
+/// The allocator of the loaded `libtvm_ffi`.
+#[cfg(feature = "client")]
+pub fn custom_allocator() -> *mut TVMFFICustomAllocator {
+    // SAFETY: the symbol takes nothing and returns a record that lives as long as the process.
+    unsafe { crate::abi::client::TVMFFIGetCustomAllocator() }
+}
+
+/// The built-in allocator: models exercise the counts, not the slot.
+#[cfg(loom)]
+pub fn custom_allocator() -> *mut TVMFFICustomAllocator {
+    (&raw const BUILTIN.0).cast_mut()
+}
+
+/// Sets the allocator of objects made from now on; null sets the built-in one. Objects keep the allocator that made them.
+///
+/// # Safety
+/// The record must stay alive and unchanged for the life of the process.
+///
+/// # Upstream
+/// `TVMFFISetCustomAllocator`.
+#[cfg(not(any(feature = "client", loom)))]
+pub unsafe fn set_custom_allocator(allocator: *mut TVMFFICustomAllocator) {
+    CUSTOM.store(allocator, Ordering::Release);
+}

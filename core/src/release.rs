@@ -1,0 +1,110 @@
+//! How objects die: released in a loop, never by recursion whose depth the data decides.
+//!
+//! Releasing the last reference to an array releases its elements, and so on down. When that happens while another
+//! object of this thread is being destroyed, the dead object is put on the thread's queue instead, linked through its
+//! own count word, which nobody reads any more. The outermost release empties the queue.
+
+use core::ffi::c_int;
+
+use crate::abi::{
+    TVMFFIObject, kTVMFFIObjectDeleterFlagBitMaskBoth, kTVMFFIObjectDeleterFlagBitMaskStrong,
+    kTVMFFIObjectDeleterFlagBitMaskWeak,
+};
+use crate::refcount::{self, Release};
+use crate::sync::per_thread;
+use crate::type_index;
+
+/// Gives up one strong reference. Destroys the object when it was the last, on this thread, before the outermost
+/// release of the thread returns.
+///
+/// Objects that still have weak references when the last strong one goes are destroyed at once: their count word is in
+/// use and cannot link them.
+///
+/// # Safety
+/// `object` must be live, and the caller gives up one strong reference to it.
+///
+/// # Upstream
+/// `Object::DecRef` in `object.h`, which recurses.
+pub unsafe fn release_object(object: *mut TVMFFIObject) {
+    // SAFETY: the caller gives up the reference; once the outcome says so, this thread alone owns the object.
+    unsafe {
+        match refcount::release(object) {
+            Release::Alive => {}
+            Release::Both => destroy(object),
+            Release::StrongOnly => {
+                call_deleter(object, kTVMFFIObjectDeleterFlagBitMaskStrong);
+                release_weak(object);
+            }
+        }
+    }
+}
+
+/// Gives up one weak reference, freeing the memory when it was the last of either kind.
+///
+/// # Safety
+/// The caller must own a weak reference, and gives it up.
+pub unsafe fn release_weak(object: *mut TVMFFIObject) {
+    // SAFETY: the caller owns the weak reference; the last one owns the memory.
+    unsafe {
+        if refcount::release_weak(object) {
+            call_deleter(object, kTVMFFIObjectDeleterFlagBitMaskWeak);
+        }
+    }
+}
+
+/// Destroys a dead object, or queues it when a destruction is under way on this thread.
+///
+/// # Safety
+/// No reference to `object` may be left.
+unsafe fn destroy(object: *mut TVMFFIObject) {
+    // SAFETY: the object is dead but not destroyed: its header is readable.
+    if unsafe { is_leaf((*object).type_index) } {
+        // SAFETY: no reference is left.
+        return unsafe { call_deleter(object, kTVMFFIObjectDeleterFlagBitMaskBoth) };
+    }
+    per_thread::release_queue(|queue| {
+        if queue.active.replace(true) {
+            // SAFETY: the count word of a dead object is ours; it is 8 bytes, 8-aligned, room for a pointer.
+            unsafe { link_of(object).write(queue.head.replace(object)) };
+            return;
+        }
+        let mut next = object;
+        while !next.is_null() {
+            // SAFETY: each queued object is dead, and was linked by the branch above.
+            unsafe { call_deleter(next, kTVMFFIObjectDeleterFlagBitMaskBoth) };
+            next = queue.head.get();
+            if !next.is_null() {
+                // SAFETY: as above; the count is set back to what a deleter finds upstream.
+                unsafe {
+                    queue.head.set(link_of(next).read());
+                    (*next).combined_ref_count = 0;
+                }
+            }
+        }
+        queue.active.set(false);
+    });
+}
+
+fn link_of(object: *mut TVMFFIObject) -> *mut *mut TVMFFIObject {
+    // SAFETY: taking the address of a field of a live allocation.
+    unsafe { (&raw mut (*object).combined_ref_count).cast() }
+}
+
+/// Whether objects of this built-in type hold no references to others, so that destroying them cannot nest.
+fn is_leaf(index: i32) -> bool {
+    matches!(
+        index,
+        type_index::STR | type_index::BYTES | type_index::SHAPE | type_index::BIG_INT | type_index::OBJECT
+    )
+}
+
+/// # Safety
+/// The object must be in the state that `flags` announces, and the caller must own it.
+unsafe fn call_deleter(object: *mut TVMFFIObject, flags: c_int) {
+    // SAFETY: the header is readable until the deleter frees the memory; the slot holds a function or null (ABI).
+    unsafe {
+        if let Some(deleter) = (*object).deleter.deleter {
+            deleter(object.cast(), flags);
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! Panics stop at the boundary to C: caught where there is unwinding, an abort where there is none.
+#![forbid(unsafe_code)]
+
+use crate::error::Result;
+
+/// Runs `body`; a panic becomes an InternalError.
+///
+/// # Errors
+/// Those of `body`, and InternalError with the panic's message.
+#[cfg(feature = "std")]
+pub fn catch<T>(body: impl FnOnce() -> Result<T>) -> Result<T> {
+    use crate::error;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    // A half-done operation can only leave its own objects inconsistent, and the error tells the caller to drop them.
+    catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|payload| {
+        let text = payload.downcast_ref::<&str>().copied();
+        let text = text.or_else(|| payload.downcast_ref::<std::string::String>().map(|text| text.as_str()));
+        Err(error!(INTERNAL_ERROR, "panic: {}", text.unwrap_or("unknown payload")))
+    })
+}
+
+/// Runs `body`; without unwinding, a panic ends in the panic handler.
+///
+/// # Errors
+/// Those of `body`.
+#[cfg(not(feature = "std"))]
+pub fn catch<T>(body: impl FnOnce() -> Result<T>) -> Result<T> {
+    body()
+}
+
+/// Runs `body`, which has nobody to report an error to. A panic is logged and goes no further.
+#[cfg(feature = "std")]
+pub fn contain_panic(body: impl FnOnce()) {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    if catch_unwind(AssertUnwindSafe(body)).is_err() {
+        crate::log::warn(format_args!("a destructor panicked; what it had not yet released is leaked"));
+    }
+}
+
+/// Runs `body`; without unwinding, a panic ends in the panic handler.
+#[cfg(not(feature = "std"))]
+pub fn contain_panic(body: impl FnOnce()) {
+    body();
+}

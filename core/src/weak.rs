@@ -1,0 +1,78 @@
+//! Weak references: they keep the memory of an object, not its content.
+
+use core::mem::ManuallyDrop;
+use core::ptr::NonNull;
+
+use crate::abi::TVMFFIObject;
+use crate::object::{ObjectClass, ObjectRef};
+use crate::{refcount, release};
+
+/// One weak reference to an object of class `T`.
+///
+/// # Upstream
+/// `tvm::ffi::WeakObjectPtr` in `object.h`.
+pub struct WeakObjectRef<T = ObjectRef> {
+    object: NonNull<TVMFFIObject>,
+    class: core::marker::PhantomData<T>,
+}
+
+// SAFETY: counts are atomic, and upgrading checks the strong count in the same word.
+unsafe impl<T> Send for WeakObjectRef<T> {}
+// SAFETY: as for Send.
+unsafe impl<T> Sync for WeakObjectRef<T> {}
+
+impl<T: ObjectClass> WeakObjectRef<T> {
+    /// A weak reference beside the strong one.
+    pub fn new(strong: &T) -> WeakObjectRef<T> {
+        let object = ManuallyDrop::new(strong.as_object().clone());
+        let pointer = object.as_ptr();
+        // SAFETY: the clone keeps the object alive until its strong reference is given back, after the weak one exists.
+        unsafe {
+            refcount::retain_weak(pointer);
+            release::release_object(pointer);
+            WeakObjectRef { object: NonNull::new_unchecked(pointer), class: core::marker::PhantomData }
+        }
+    }
+
+    /// A strong reference, unless the object is gone.
+    pub fn upgrade(&self) -> Option<T> {
+        // SAFETY: the weak reference keeps the header readable; a successful upgrade owns a strong reference.
+        unsafe {
+            refcount::try_upgrade(self.object.as_ptr())
+                .then(|| T::from_object_unchecked(ObjectRef::from_raw(self.object)))
+        }
+    }
+}
+
+impl<T> Clone for WeakObjectRef<T> {
+    fn clone(&self) -> Self {
+        // SAFETY: `self` keeps the weak count above zero.
+        unsafe { refcount::retain_weak(self.object.as_ptr()) };
+        WeakObjectRef { object: self.object, class: core::marker::PhantomData }
+    }
+}
+
+impl<T> Drop for WeakObjectRef<T> {
+    fn drop(&mut self) {
+        // SAFETY: the weak reference that this value owns ends here.
+        unsafe { release::release_weak(self.object.as_ptr()) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Result;
+    use crate::shape::Shape;
+
+    #[test]
+    fn a_weak_reference_does_not_keep_the_content() -> Result<()> {
+        let strong = Shape::from_slice(&[1, 2, 3])?;
+        let weak = WeakObjectRef::new(&strong);
+        assert_eq!(strong.as_object().weak_count(), 2);
+        assert_eq!(weak.upgrade().map(|shape| shape.as_slice().len()), Some(3));
+        drop(strong);
+        assert!(weak.clone().upgrade().is_none());
+        Ok(())
+    }
+}
