@@ -127,9 +127,9 @@ static void caption_row(const int* answers, int first) {
   int i;
   for (i = 0; i < PER_ROW; ++i) {
     int right = answers[first + i] == label_of(first + i);
-    printf("   says %d, is %d %s", answers[first + i], label_of(first + i), right ? "   " : "(!)");
+    printf("%s   says %d, is %d %s", i == 0 ? "" : "   ", answers[first + i], label_of(first + i), right ? " " : "!");
   }
-  putchar('\n');
+  puts("\n");
 }
 
 /* ---- reports ---- */
@@ -173,7 +173,6 @@ void digits_run(const char* cnn_path, const char* mlp_path) {
     draw_row(first);
     caption_row(cnn_answers, first);
   }
-  putchar('\n');
   report(&cnn, "convolution, pooling and dense:", cnn_answers);
   report(&mlp, "two dense layers:", mlp_answers);
   unload(&mlp);
