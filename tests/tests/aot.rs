@@ -19,9 +19,7 @@ fn runner(folder: &Path) -> Cc {
 }
 
 fn models_from_c(folder: &Path) -> Cc {
-    Cc::shared(folder.join("libmodels_c.so"))
-        .generated()
-        .source(aot().join("models.c"))
+    Cc::shared(folder.join("libmodels_c.so")).generated().source(aot().join("models.c"))
 }
 
 fn models_from_llvm(folder: &Path) -> Cc {
@@ -38,13 +36,7 @@ fn run(command: &mut Command, forms: usize) -> Outcome<()> {
     print!("{report}");
     let total = format!("total: {} checks, 0 failed", forms * CHECKS_PER_FORM);
     assert!(report.contains(&total), "expected `{total}`");
-    assert_eq!(
-        report
-            .lines()
-            .filter(|line| line.contains(" calls, "))
-            .count(),
-        forms * MODELS
-    );
+    assert_eq!(report.lines().filter(|line| line.contains(" calls, ")).count(), forms * MODELS);
     Ok(())
 }
 
@@ -52,10 +44,7 @@ fn run(command: &mut Command, forms: usize) -> Outcome<()> {
 fn models_from_c_source_give_the_expected_outputs() -> Outcome<()> {
     let (library, folder) = (Library::get()?, scratch("aot-c")?);
     let models = models_from_c(&folder).link_shared(library)?;
-    run(
-        Command::new(runner(&folder).link_shared(library)?).arg(models),
-        1,
-    )
+    run(Command::new(runner(&folder).link_shared(library)?).arg(models), 1)
 }
 
 #[test]
@@ -66,10 +55,7 @@ fn models_from_c_source_give_the_expected_outputs() -> Outcome<()> {
 fn models_from_llvm_get_their_context_symbols() -> Outcome<()> {
     let (library, folder) = (Library::get()?, scratch("aot-llvm")?);
     let models = models_from_llvm(&folder).link_shared(library)?;
-    run(
-        Command::new(runner(&folder).link_shared(library)?).arg(models),
-        1,
-    )
+    run(Command::new(runner(&folder).link_shared(library)?).arg(models), 1)
 }
 
 #[test]
@@ -79,15 +65,7 @@ fn models_from_llvm_get_their_context_symbols() -> Outcome<()> {
 )]
 fn models_in_the_program_are_a_system_library() -> Outcome<()> {
     let (library, folder) = (Library::get()?, scratch("aot-system")?);
-    run(
-        Command::new(
-            runner(&folder)
-                .source(system_object())
-                .link_shared(library)?,
-        )
-        .arg("system"),
-        1,
-    )
+    run(Command::new(runner(&folder).source(system_object()).link_shared(library)?).arg("system"), 1)
 }
 
 #[test]
@@ -97,15 +75,7 @@ fn models_in_the_program_are_a_system_library() -> Outcome<()> {
 )]
 fn models_and_library_link_into_one_static_program() -> Outcome<()> {
     let (library, folder) = (Library::get()?, scratch("aot-static")?);
-    run(
-        Command::new(
-            runner(&folder)
-                .source(system_object())
-                .link_static(library)?,
-        )
-        .arg("system"),
-        1,
-    )
+    run(Command::new(runner(&folder).source(system_object()).link_static(library)?).arg("system"), 1)
 }
 
 #[test]
@@ -117,22 +87,14 @@ fn two_libraries_with_the_same_symbols_live_in_one_process() -> Outcome<()> {
     let (library, folder) = (Library::get()?, scratch("aot-both")?);
     let from_c = models_from_c(&folder).link_shared(library)?;
     let from_llvm = models_from_llvm(&folder).link_shared(library)?;
-    run(
-        Command::new(runner(&folder).link_shared(library)?)
-            .arg(from_c)
-            .arg(from_llvm),
-        2,
-    )
+    run(Command::new(runner(&folder).link_shared(library)?).arg(from_c).arg(from_llvm), 2)
 }
 
 #[test]
 fn no_model_touches_memory_that_is_not_its_own() -> Outcome<()> {
     let (library, folder) = (Library::get()?, scratch("aot-sanitized")?);
     let models = models_from_c(&folder).sanitized().link_shared(library)?;
-    run(
-        Command::new(runner(&folder).sanitized().link_shared(library)?).arg(models),
-        1,
-    )
+    run(Command::new(runner(&folder).sanitized().link_shared(library)?).arg(models), 1)
 }
 
 #[test]

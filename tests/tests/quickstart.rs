@@ -7,20 +7,14 @@ use std::process::Command;
 
 fn cargo_run() -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
-    command
-        .args(["run", "--release", "--quiet"])
-        .current_dir(root());
+    command.args(["run", "--release", "--quiet"]).current_dir(root());
     command
 }
 
 fn program(folder: &Path, library: &Library) -> Outcome<Command> {
-    let cc = Cc::program(folder.join("quickstart"))
-        .strict()
-        .system_headers(aot());
+    let cc = Cc::program(folder.join("quickstart")).strict().system_headers(aot());
     let sources = ["main.c", "digits.c", "ferrite_util.c"];
-    let cc = sources
-        .iter()
-        .fold(cc, |cc, name| cc.source(quickstart().join(name)));
+    let cc = sources.iter().fold(cc, |cc, name| cc.source(quickstart().join(name)));
     Ok(Command::new(cc.link_shared(library)?))
 }
 
@@ -28,18 +22,9 @@ fn program(folder: &Path, library: &Library) -> Outcome<Command> {
 fn one_command_classifies_every_picture() -> Outcome<()> {
     let printed = output_of(&mut cargo_run())?;
     assert_eq!(printed.matches("20 of 20 right").count(), 2, "{printed}");
-    assert!(
-        printed.contains("add_one        1.00   1.50   2.00   2.50   3.00   3.50"),
-        "{printed}"
-    );
-    assert!(
-        printed.contains("TypeError: add_one: expected elements of type float32"),
-        "{printed}"
-    );
-    assert!(
-        printed.contains("ValueError: Invalid x.shape[2] on argument #0"),
-        "{printed}"
-    );
+    assert!(printed.contains("add_one        1.00   1.50   2.00   2.50   3.00   3.50"), "{printed}");
+    assert!(printed.contains("TypeError: add_one: expected elements of type float32"), "{printed}");
+    assert!(printed.contains("ValueError: Invalid x.shape[2] on argument #0"), "{printed}");
     Ok(())
 }
 
@@ -48,10 +33,7 @@ fn a_missing_compiler_is_named() -> Outcome<()> {
     let output = cargo_run().env("CC", "no-such-compiler").output()?;
     let message = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(1));
-    assert!(
-        message.contains("cannot run the C compiler `no-such-compiler`"),
-        "{message}"
-    );
+    assert!(message.contains("cannot run the C compiler `no-such-compiler`"), "{message}");
     Ok(())
 }
 
@@ -63,10 +45,7 @@ fn the_c_program_names_a_missing_library() -> Outcome<()> {
     let message = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(1));
     assert!(message.starts_with("error: missing.so\n"), "{message}");
-    assert!(
-        message.contains("Error: "),
-        "the kind of the error: {message}"
-    );
+    assert!(message.contains("Error: "), "the kind of the error: {message}");
     Ok(())
 }
 
@@ -76,5 +55,25 @@ fn the_c_program_explains_its_arguments() -> Outcome<()> {
     let output = program(&folder, library)?.output()?;
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).starts_with("usage: "));
+    Ok(())
+}
+
+/// The first C block of the page.
+fn readme_example() -> Outcome<String> {
+    let page = std::fs::read_to_string(quickstart().join("README.md"))?;
+    let block = page.split("```c\n").nth(1).and_then(|rest| rest.split("```").next());
+    Ok(block.ok_or("the page has no C block".to_string())?.to_string())
+}
+
+#[test]
+fn the_example_on_the_page_compiles_and_runs() -> Outcome<()> {
+    let (library, folder) = (Library::get()?, scratch("quickstart-page")?);
+    let source = folder.join("example.c");
+    std::fs::write(&source, readme_example()?)?;
+    let kernels = Cc::shared(folder.join("kernels.so")).strict();
+    kernels.source(quickstart().join("kernels.c")).link_shared(library)?;
+    let example = Cc::program(folder.join("example")).strict().headers(quickstart()).source(source);
+    let example = example.source(quickstart().join("ferrite_util.c")).link_shared(library)?;
+    output_of(Command::new(example).current_dir(folder))?;
     Ok(())
 }
