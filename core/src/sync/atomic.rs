@@ -1,8 +1,9 @@
 //! The atomics of `core`, and an exchange that also exists on cores which can only load and store.
 
-pub use core::sync::atomic::{
-    AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicUsize, Ordering, fence,
-};
+pub use core::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicUsize, Ordering, fence};
+
+#[cfg(target_has_atomic = "64")]
+pub use core::sync::atomic::AtomicU64;
 
 #[cfg(target_has_atomic = "ptr")]
 mod native {

@@ -26,10 +26,7 @@ pub struct ReleaseQueue {
 
 impl ReleaseQueue {
     const fn new() -> Self {
-        Self {
-            head: Cell::new(ptr::null_mut()),
-            active: Cell::new(false),
-        }
+        Self { head: Cell::new(ptr::null_mut()), active: Cell::new(false) }
     }
 }
 

@@ -18,8 +18,7 @@ unsafe impl Send for Shared<ReleaseQueue> {}
 unsafe impl Send for Shared<Cell<*mut TVMFFIObject>> {}
 
 static QUEUE: Mutex<Shared<ReleaseQueue>> = Mutex::new(Shared(ReleaseQueue::new()));
-static RAISED: Mutex<Shared<Cell<*mut TVMFFIObject>>> =
-    Mutex::new(Shared(Cell::new(ptr::null_mut())));
+static RAISED: Mutex<Shared<Cell<*mut TVMFFIObject>>> = Mutex::new(Shared(Cell::new(ptr::null_mut())));
 
 /// Lends the queue of objects to destroy.
 #[inline]

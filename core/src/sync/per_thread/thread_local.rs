@@ -5,14 +5,15 @@ extern crate std;
 use super::ReleaseQueue;
 use crate::abi::TVMFFIObject;
 use core::cell::Cell;
-use core::ptr::{self, NonNull};
+use core::ptr;
 
 /// Owns the error that its thread raised last, and releases it when the thread ends.
 struct RaisedSlot(Cell<*mut TVMFFIObject>);
 
 impl Drop for RaisedSlot {
     fn drop(&mut self) {
-        if let Some(error) = NonNull::new(self.0.replace(ptr::null_mut())) {
+        let error = self.0.replace(ptr::null_mut());
+        if !error.is_null() {
             // SAFETY: the slot owned one strong reference to the error, which it no longer names.
             unsafe { crate::release::release_object(error) };
         }

@@ -1,0 +1,81 @@
+//! Both counts in one 64-bit atomic.
+#![forbid(unsafe_code)]
+
+use super::{INITIAL, Release};
+use crate::sync::atomic::{AtomicU64, Ordering};
+
+const STRONG_ONE: u64 = 1;
+const WEAK_ONE: u64 = 1 << 32;
+const STRONG_MASK: u64 = WEAK_ONE - 1;
+
+/// The word of an object.
+#[repr(transparent)]
+pub struct Counts(pub(super) AtomicU64);
+
+impl Counts {
+    #[inline]
+    pub fn retain(&self) {
+        // Relaxed: the caller has the object already, so nothing needs to be seen.
+        self.0.fetch_add(STRONG_ONE, Ordering::Relaxed);
+    }
+
+    #[inline]
+    pub fn release(&self) -> Release {
+        // An object with one owner, the usual case, needs no read-modify-write: nobody is left to change the word
+        // between the load and the store. Acquire pairs with the Release of owners before.
+        if self.0.load(Ordering::Acquire) == INITIAL {
+            self.0.store(WEAK_ONE, Ordering::Relaxed);
+            return Release::Both;
+        }
+        let before = self.0.fetch_sub(STRONG_ONE, Ordering::Release);
+        if before & STRONG_MASK != STRONG_ONE {
+            return Release::Alive;
+        }
+        // A load in place of a fence: as strong here, since it reads from the release sequence of the word, and
+        // thread sanitizers understand it.
+        let _ = self.0.load(Ordering::Acquire);
+        if before == INITIAL { Release::Both } else { Release::StrongOnly }
+    }
+
+    #[inline]
+    pub fn retain_weak(&self) {
+        self.0.fetch_add(WEAK_ONE, Ordering::Relaxed);
+    }
+
+    #[inline]
+    pub fn release_weak(&self) -> bool {
+        if self.0.fetch_sub(WEAK_ONE, Ordering::Release) != WEAK_ONE {
+            return false;
+        }
+        let _ = self.0.load(Ordering::Acquire);
+        true
+    }
+
+    #[inline]
+    pub fn try_upgrade(&self) -> bool {
+        let mut seen = self.0.load(Ordering::Relaxed);
+        while seen & STRONG_MASK != 0 {
+            let more = seen + STRONG_ONE;
+            match self.0.compare_exchange_weak(seen, more, Ordering::Acquire, Ordering::Relaxed) {
+                Ok(_) => return true,
+                Err(now) => seen = now,
+            }
+        }
+        false
+    }
+
+    #[inline]
+    pub fn is_unique(&self) -> bool {
+        self.0.load(Ordering::Acquire) == INITIAL
+    }
+
+    #[inline]
+    pub fn strong_count(&self) -> u32 {
+        (self.0.load(Ordering::Relaxed) & STRONG_MASK) as u32
+    }
+
+    #[inline]
+    pub fn weak_count(&self) -> u32 {
+        (self.0.load(Ordering::Relaxed) >> 32) as u32
+    }
+}

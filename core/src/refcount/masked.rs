@@ -1,0 +1,71 @@
+//! Plain counts, changed inside a critical section, for cores without compare-and-swap.
+//!
+//! C clients on such a core change the word with plain instructions; they must mask interrupts as well when an
+//! interrupt handler touches the same object.
+#![forbid(unsafe_code)]
+
+use super::Release;
+use crate::sync::critical;
+use core::cell::Cell;
+
+/// The word of an object, its low half first in memory on little-endian cores.
+#[repr(C)]
+pub struct Counts {
+    #[cfg(target_endian = "little")]
+    strong: Cell<u32>,
+    weak: Cell<u32>,
+    #[cfg(target_endian = "big")]
+    strong: Cell<u32>,
+}
+
+impl Counts {
+    #[inline]
+    pub fn retain(&self) {
+        critical(|| add(&self.strong, 1));
+    }
+
+    #[inline]
+    pub fn release(&self) -> Release {
+        critical(|| match (add(&self.strong, u32::MAX), self.weak.get()) {
+            (0, 1) => Release::Both,
+            (0, _) => Release::StrongOnly,
+            _ => Release::Alive,
+        })
+    }
+
+    #[inline]
+    pub fn retain_weak(&self) {
+        critical(|| add(&self.weak, 1));
+    }
+
+    #[inline]
+    pub fn release_weak(&self) -> bool {
+        critical(|| add(&self.weak, u32::MAX)) == 0
+    }
+
+    #[inline]
+    pub fn try_upgrade(&self) -> bool {
+        critical(|| self.strong.get() != 0 && add(&self.strong, 1) != 0)
+    }
+
+    #[inline]
+    pub fn is_unique(&self) -> bool {
+        critical(|| self.strong.get() == 1 && self.weak.get() == 1)
+    }
+
+    #[inline]
+    pub fn strong_count(&self) -> u32 {
+        critical(|| self.strong.get())
+    }
+
+    #[inline]
+    pub fn weak_count(&self) -> u32 {
+        critical(|| self.weak.get())
+    }
+}
+
+/// Adds with wrap-around, so that adding `u32::MAX` takes one off, and gives the new count.
+fn add(count: &Cell<u32>, difference: u32) -> u32 {
+    count.set(count.get().wrapping_add(difference));
+    count.get()
+}

@@ -1,0 +1,193 @@
+//! Strong and weak counts of an object: the 64-bit word at the start of its header.
+//!
+//! The low half of the word counts strong references, the high half weak ones; all strong references together hold
+//! one weak reference. C and C++ clients change the same word inline, so its layout and meaning are the ABI's.
+//!
+//! | File | Chosen where | Counts |
+//! |---|---|---|
+//! | `atomic64.rs` | there are 64-bit atomics | one atomic word |
+//! | `split32.rs` | there are 32-bit atomics only | an atomic half each |
+//! | `masked.rs` | there is no compare-and-swap | plain halves, changed with interrupts masked |
+//!
+//! A half that passes 2^32 - 1 wraps, as upstream's does. It takes 2^32 references that are never released, and
+//! checking would cost every [`retain`].
+//!
+//! # Upstream
+//! `Object::IncRef`, `DecRef`, `TryPromoteWeakPtr` and their relatives in `object.h`.
+
+#[cfg(target_has_atomic = "64")]
+mod atomic64;
+#[cfg(target_has_atomic = "64")]
+use atomic64::Counts;
+
+#[cfg(all(target_has_atomic = "32", not(target_has_atomic = "64")))]
+mod split32;
+#[cfg(all(target_has_atomic = "32", not(target_has_atomic = "64")))]
+use split32::Counts;
+
+#[cfg(not(target_has_atomic = "32"))]
+mod masked;
+#[cfg(not(target_has_atomic = "32"))]
+use masked::Counts;
+
+// What this build does not use is compiled for the tests, which run one body over all three.
+#[cfg(all(test, not(target_has_atomic = "32")))]
+compile_error!("the unit tests compare all three implementations and need a host");
+#[cfg(all(test, target_has_atomic = "32"))]
+mod masked;
+#[cfg(all(test, target_has_atomic = "64"))]
+mod split32;
+
+use crate::abi::TVMFFIObject;
+
+/// The word of a new object: one strong reference, and the weak one that the strong ones hold.
+pub const INITIAL: u64 = 0x1_0000_0001;
+
+/// What is left of an object after a strong reference was given up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Release {
+    /// Other strong references.
+    Alive,
+    /// No reference at all: the caller destroys the content and frees the memory.
+    Both,
+    /// Weak references: the caller destroys the content and then calls [`release_weak`] for the weak reference that
+    /// the strong ones held.
+    StrongOnly,
+}
+
+const _: () = assert!(size_of::<Counts>() == 8 && align_of::<Counts>() <= 8);
+
+/// # Safety
+/// `object` is the header of an object whose memory is not freed before the end of `'a`.
+unsafe fn counts<'a>(object: *mut TVMFFIObject) -> &'a Counts {
+    // SAFETY: the word is the header's first field, 8 bytes that `Counts` describes; everybody changes it through
+    // atomics (or masked) only, which `Counts` allows for. Objects are at multiples of 8 (ABI).
+    unsafe { &*(&raw const (*object).combined_ref_count).cast::<Counts>() }
+}
+
+/// Adds a strong reference.
+///
+/// # Safety
+/// `object` is alive: the caller has a strong reference, or borrows one.
+#[inline]
+pub unsafe fn retain(object: *mut TVMFFIObject) {
+    // SAFETY: the caller's promise.
+    unsafe { counts(object) }.retain();
+}
+
+/// Gives up a strong reference. Everything that any owner did with the object happened before the answer that ends it.
+///
+/// # Safety
+/// The caller owns a strong reference, and does what the answer asks for.
+#[inline]
+pub unsafe fn release(object: *mut TVMFFIObject) -> Release {
+    // SAFETY: the caller's promise.
+    unsafe { counts(object) }.release()
+}
+
+/// Adds a weak reference.
+///
+/// # Safety
+/// The caller has a reference of either kind, or borrows one.
+#[inline]
+pub unsafe fn retain_weak(object: *mut TVMFFIObject) {
+    // SAFETY: the caller's promise.
+    unsafe { counts(object) }.retain_weak();
+}
+
+/// Gives up a weak reference; true when it was the last of any kind and the caller must free the memory.
+///
+/// # Safety
+/// The caller owns a weak reference.
+#[inline]
+#[must_use]
+pub unsafe fn release_weak(object: *mut TVMFFIObject) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe { counts(object) }.release_weak()
+}
+
+/// Adds a strong reference unless there is none left; a dead object never comes back.
+///
+/// # Safety
+/// The caller has a weak reference, or borrows one.
+#[inline]
+#[must_use]
+pub unsafe fn try_upgrade(object: *mut TVMFFIObject) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe { counts(object) }.try_upgrade()
+}
+
+/// Whether the caller's strong reference is the only one of any kind, so that the object may be changed in place.
+/// What earlier owners did happened before the answer true.
+///
+/// # Safety
+/// The caller has a strong reference.
+#[inline]
+pub unsafe fn is_unique(object: *mut TVMFFIObject) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe { counts(object) }.is_unique()
+}
+
+/// Number of strong references at some moment of this call.
+///
+/// # Safety
+/// The caller has a reference of either kind, or borrows one.
+#[inline]
+pub unsafe fn strong_count(object: *mut TVMFFIObject) -> u32 {
+    // SAFETY: the caller's promise.
+    unsafe { counts(object) }.strong_count()
+}
+
+/// Number of weak references at some moment of this call; the strong ones together count as one.
+///
+/// # Safety
+/// The caller has a reference of either kind, or borrows one.
+#[inline]
+pub unsafe fn weak_count(object: *mut TVMFFIObject) -> u32 {
+    // SAFETY: the caller's promise.
+    unsafe { counts(object) }.weak_count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The same body over each implementation, on a word as the ABI lays it out.
+    macro_rules! test_counts {
+        ($name:ident, $counts:ty) => {
+            #[test]
+            fn $name() {
+                let word = core::cell::UnsafeCell::new(INITIAL);
+                // SAFETY: the word is 8 bytes, aligned, and only used here.
+                let counts = unsafe { &*word.get().cast::<$counts>() };
+                // SAFETY: nobody else uses the word meanwhile.
+                let bits = || unsafe { word.get().read() };
+
+                assert!(counts.is_unique());
+                counts.retain();
+                assert_eq!((bits(), counts.is_unique()), (0x1_0000_0002, false));
+                counts.retain_weak();
+                assert_eq!((counts.strong_count(), counts.weak_count()), (2, 2));
+                assert_eq!(counts.release(), Release::Alive);
+                assert!(!counts.is_unique());
+                assert!(counts.try_upgrade());
+                assert_eq!((bits(), counts.release()), (0x2_0000_0002, Release::Alive));
+
+                assert_eq!(counts.release(), Release::StrongOnly);
+                assert_eq!(bits(), 0x2_0000_0000);
+                assert!(!counts.try_upgrade());
+                assert!(!counts.release_weak());
+                assert!(counts.release_weak());
+
+                // SAFETY: as above.
+                unsafe { word.get().write(INITIAL) };
+                assert_eq!((counts.release(), counts.strong_count()), (Release::Both, 0));
+            }
+        };
+    }
+
+    #[cfg(target_has_atomic = "64")]
+    test_counts!(one_atomic_word_counts, atomic64::Counts);
+    test_counts!(two_atomic_halves_count, split32::Counts);
+    test_counts!(masked_halves_count, masked::Counts);
+}
