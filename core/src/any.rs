@@ -321,6 +321,13 @@ impl<'a, T: AnyCompatible> From<&'a T> for AnyView<'a> {
     }
 }
 
+/// A raw string: the form in which C passes text. Longer-lived text is a [`String`].
+impl<'a> From<&'a CStr> for AnyView<'a> {
+    fn from(text: &'a CStr) -> AnyView<'a> {
+        AnyView::pointer(type_index::RAW_STR, text.as_ptr().cast_mut().cast())
+    }
+}
+
 macro_rules! view_of_plain {
     ($($source:ty => $index:ident, $member:ident as $payload:ty;)*) => {$(
         impl From<$source> for AnyView<'_> {

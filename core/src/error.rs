@@ -1,19 +1,20 @@
 //! Errors: kind, message, backtrace, cause and context, in an object that C reads in place.
 
-use core::alloc::Layout;
-use core::ffi::{c_char, c_int};
-use core::fmt::{self, Write};
-use core::mem::size_of;
-use core::ptr::{self, NonNull};
+#[cfg(feature = "client")]
+#[path = "error/client.rs"]
+mod made;
+mod record;
 
-use crate::abi::{
-    TVMFFIByteArray, TVMFFIErrorCell, TVMFFIObject, TVMFFIObjectDeleterSlot, TVMFFIObjectHandle,
-    kTVMFFIBacktraceUpdateModeAppend,
-};
-use crate::object::ObjectRef;
-use crate::object_alloc::{self, ObjectRecord};
+use core::fmt::{self, Write};
+use core::ptr::NonNull;
+
+#[cfg(not(feature = "client"))]
+use record as made;
+
+use crate::abi::{TVMFFIByteArray, TVMFFIErrorCell, TVMFFIObject};
+use crate::object::{ObjectClass, ObjectRef};
 use crate::text::{ByteCounter, Lossy, SliceWriter};
-use crate::{memory, release, type_index};
+use crate::{release, type_index};
 
 /// The kinds of errors that the library raises. Users may raise errors of any other kind.
 pub mod kind {
@@ -39,12 +40,15 @@ pub mod kind {
 pub type Result<T> = core::result::Result<T, Error>;
 
 crate::object_class! {
+    @bare
     /// A reference to an error object.
     ///
     /// # Upstream
     /// `tvm::ffi::Error` in `error.h`.
     pub struct Error, type_index::ERROR, "ffi.Error"
 }
+
+crate::object_conversions!(Error);
 
 /// Makes an [`Error`]: `error!(VALUE_ERROR, "expected {} items", n)`. Any expression of type `&str` serves as kind, too.
 #[macro_export]
@@ -72,60 +76,6 @@ macro_rules! ensure {
     };
 }
 
-/// An error object: the cell that C reads, then what the library needs; kind and message follow in place.
-#[repr(C)]
-struct ErrorRecord {
-    header: TVMFFIObject,
-    cell: TVMFFIErrorCell,
-    backtrace_capacity: usize,
-}
-
-// SAFETY: repr(C), header first.
-unsafe impl ObjectRecord for ErrorRecord {
-    unsafe fn destroy(this: *mut TVMFFIObject) {
-        let record: *mut ErrorRecord = this.cast();
-        // SAFETY: the record is initialised and ours alone; it owns its backtrace block and both references.
-        unsafe {
-            release_backtrace(record);
-            for owned in [(*record).cell.cause_chain, (*record).cell.extra_context] {
-                if !owned.is_null() {
-                    release::release_object(owned.cast());
-                }
-            }
-        }
-    }
-}
-
-/// The error that is always there: raised when there is no memory for another.
-struct OutOfMemory(core::cell::UnsafeCell<ErrorRecord>);
-
-// SAFETY: only the counts of the object are written, atomically; its other fields are constant, and its
-// `update_backtrace` does nothing.
-unsafe impl Sync for OutOfMemory {}
-
-const fn static_text(text: &'static core::ffi::CStr) -> TVMFFIByteArray {
-    TVMFFIByteArray { data: text.as_ptr(), size: text.to_bytes().len() }
-}
-
-static OUT_OF_MEMORY: OutOfMemory = OutOfMemory(core::cell::UnsafeCell::new(ErrorRecord {
-    header: TVMFFIObject {
-        // So many strong references that it never dies.
-        combined_ref_count: 0x1_4000_0000,
-        type_index: type_index::ERROR,
-        padding: 0,
-        deleter: TVMFFIObjectDeleterSlot { ensure_align: 0 },
-    },
-    cell: TVMFFIErrorCell {
-        kind: static_text(c"MemoryError"),
-        message: static_text(c"Out of memory"),
-        backtrace: static_text(c""),
-        update_backtrace: Some(ignore_backtrace),
-        cause_chain: ptr::null_mut(),
-        extra_context: ptr::null_mut(),
-    },
-    backtrace_capacity: 0,
-}));
-
 /// The MemoryError for a request of `asked_bytes`, with that number in the message when there is memory for a message.
 #[cold]
 pub fn out_of_memory(asked_bytes: usize) -> Error {
@@ -142,14 +92,14 @@ pub fn out_of_memory(asked_bytes: usize) -> Error {
             b"",
         )
     };
-    made.unwrap_or_else(Error::static_out_of_memory)
+    made.unwrap_or_else(record::out_of_memory)
 }
 
 impl Error {
     /// Makes an error. Never fails: when memory is refused, the result is a MemoryError that was there all along.
     #[cold]
     pub fn new(kind: &str, message: fmt::Arguments<'_>) -> Error {
-        Error::try_new(kind, message, b"").unwrap_or_else(Error::static_out_of_memory)
+        Error::try_new(kind, message, b"").unwrap_or_else(record::out_of_memory)
     }
 
     /// Makes an error from bytes of any encoding. Same fallback as [`Error::new`].
@@ -157,64 +107,43 @@ impl Error {
     /// # Upstream
     /// `TVMFFIErrorCreate`.
     pub fn from_bytes(kind: &[u8], message: &[u8], backtrace: &[u8]) -> Error {
-        Error::try_from_bytes(kind, message, backtrace).unwrap_or_else(Error::static_out_of_memory)
+        Error::try_from_bytes(kind, message, backtrace).unwrap_or_else(record::out_of_memory)
     }
 
     /// Makes an error from bytes of any encoding, or tells that there was no memory for it.
     pub fn try_from_bytes(kind: &[u8], message: &[u8], backtrace: &[u8]) -> Option<Error> {
-        Error::build(kind, message.len(), backtrace, |target| target.copy_from_slice(message))
+        made::build(kind, message.len(), backtrace, |target| target.copy_from_slice(message))
+    }
+
+    /// Makes an error whose message is all `parts` in a row, put together in place. Same fallback as [`Error::new`].
+    ///
+    /// # Upstream
+    /// `TVMFFIErrorSetRaisedFromCStrParts`.
+    pub fn from_parts<'a>(
+        kind: &[u8],
+        parts: impl Iterator<Item = &'a [u8]> + Clone,
+        backtrace: &[u8],
+    ) -> Error {
+        let message_len = parts.clone().fold(0usize, |len, part| len.saturating_add(part.len()));
+        let made = made::build(kind, message_len, backtrace, |mut target| {
+            for part in parts {
+                // Both passes see the same parts, unless C changes them meanwhile: then the text is cut.
+                let Some((place, rest)) = target.split_at_mut_checked(part.len()) else { break };
+                place.copy_from_slice(part);
+                target = rest;
+            }
+        });
+        made.unwrap_or_else(record::out_of_memory)
     }
 
     fn try_new(kind: &str, message: fmt::Arguments<'_>, backtrace: &[u8]) -> Option<Error> {
         let mut counter = ByteCounter::default();
         // A Display that fails leaves the text that it wrote until then.
         let _ = counter.write_fmt(message);
-        Error::build(kind.as_bytes(), counter.0, backtrace, |target| {
+        made::build(kind.as_bytes(), counter.0, backtrace, |target| {
             target.fill(b' ');
             let _ = SliceWriter::new(target).write_fmt(message);
         })
-    }
-
-    fn build(
-        kind: &[u8],
-        message_len: usize,
-        backtrace: &[u8],
-        fill: impl FnOnce(&mut [u8]),
-    ) -> Option<Error> {
-        let text_bytes = kind.len().checked_add(message_len)?.checked_add(2)?;
-        let init = |record: *mut ErrorRecord| {
-            // SAFETY: the allocation has room for the record and for both texts with their NULs after it.
-            unsafe {
-                let kind_at = record.add(1).cast::<u8>();
-                let message_at = kind_at.add(kind.len() + 1);
-                ptr::write_bytes(kind_at, 0, text_bytes);
-                ptr::copy_nonoverlapping(kind.as_ptr(), kind_at, kind.len());
-                fill(core::slice::from_raw_parts_mut(message_at, message_len));
-                (&raw mut (*record).backtrace_capacity).write(0);
-                (&raw mut (*record).cell).write(TVMFFIErrorCell {
-                    kind: TVMFFIByteArray { data: kind_at.cast(), size: kind.len() },
-                    message: TVMFFIByteArray { data: message_at.cast(), size: message_len },
-                    backtrace: static_text(c""),
-                    update_backtrace: Some(update_backtrace),
-                    cause_chain: ptr::null_mut(),
-                    extra_context: ptr::null_mut(),
-                });
-            }
-        };
-        // Not through `?` on a Result: building that error would come back here.
-        let object = object_alloc::allocate_quietly::<ErrorRecord>(type_index::ERROR, text_bytes, init)?;
-        let error = Error(object);
-        if !backtrace.is_empty() {
-            error.set_backtrace(backtrace, false);
-        }
-        Some(error)
-    }
-
-    #[cold]
-    fn static_out_of_memory() -> Error {
-        let object = NonNull::from(&OUT_OF_MEMORY).cast::<TVMFFIObject>();
-        // SAFETY: the static is an initialised error object that never dies.
-        Error(unsafe { ObjectRef::borrow_raw(object) })
     }
 
     /// The same error with `cause` as the error that led to it and `context` as its extra context.
@@ -279,7 +208,7 @@ impl Error {
         // SAFETY: the error is alive; its own function updates its cell.
         unsafe {
             if let Some(update) = (*self.cell_ptr()).update_backtrace {
-                update(self.0.as_ptr().cast(), &text, c_int::from(append));
+                update(self.0.as_ptr().cast(), &text, i32::from(append));
             }
         }
     }
@@ -315,59 +244,6 @@ impl fmt::Debug for Error {
 
 impl core::error::Error for Error {}
 
-unsafe extern "C" fn ignore_backtrace(_: TVMFFIObjectHandle, _: *const TVMFFIByteArray, _: i32) {}
-
-/// The `update_backtrace` of errors made here.
-unsafe extern "C" fn update_backtrace(this: TVMFFIObjectHandle, text: *const TVMFFIByteArray, mode: i32) {
-    let record: *mut ErrorRecord = this.cast();
-    // SAFETY: C calls this with an error that it got from this library and a byte array (ABI); both may be null.
-    let (Some(record), Some(text)) = (unsafe { (record.as_mut(), text.as_ref()) }) else {
-        return;
-    };
-    // SAFETY: the text is valid for the call (ABI).
-    let text = unsafe { text.as_slice() };
-    // SAFETY: the cell's backtrace is valid until replaced below.
-    let kept = if mode == kTVMFFIBacktraceUpdateModeAppend {
-        unsafe { record.cell.backtrace.as_slice() }
-    } else {
-        b""
-    };
-    let Some(block) = concatenate(kept, text) else {
-        return;
-    };
-    // SAFETY: the old block is not used any more: `kept` was copied.
-    unsafe { release_backtrace(record) };
-    record.backtrace_capacity = block.len();
-    record.cell.backtrace = TVMFFIByteArray { data: block.cast::<c_char>().as_ptr(), size: block.len() - 1 };
-}
-
-/// A new block with both texts and a NUL.
-fn concatenate(first: &[u8], second: &[u8]) -> Option<NonNull<[u8]>> {
-    let len = first.len().checked_add(second.len())?.checked_add(1)?;
-    let block = memory::allocate(Layout::array::<u8>(len).ok()?)?;
-    // SAFETY: the block has room for both texts and the NUL.
-    unsafe {
-        ptr::copy_nonoverlapping(first.as_ptr(), block.as_ptr(), first.len());
-        ptr::copy_nonoverlapping(second.as_ptr(), block.as_ptr().add(first.len()), second.len());
-        block.as_ptr().add(len - 1).write(0);
-    }
-    Some(NonNull::slice_from_raw_parts(block, len))
-}
-
-/// # Safety
-/// The record must be ours alone; its backtrace must not be read afterwards.
-unsafe fn release_backtrace(record: *mut ErrorRecord) {
-    // SAFETY: a capacity above zero says that the text is a block of that size from `concatenate`.
-    unsafe {
-        if (*record).backtrace_capacity > 0 {
-            let block = NonNull::new_unchecked((*record).cell.backtrace.data.cast_mut().cast::<u8>());
-            memory::release(block, Layout::from_size_align_unchecked((*record).backtrace_capacity, 1));
-        }
-    }
-}
-
-const _: () = assert!(size_of::<TVMFFIObject>() == 24);
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -394,7 +270,7 @@ mod tests {
     #[test]
     fn the_last_resort_survives_its_users() {
         for _ in 0..3 {
-            let error = Error::static_out_of_memory();
+            let error = record::out_of_memory();
             error.set_backtrace(b"ignored", false);
             assert_eq!((error.kind(), error.message()), (&b"MemoryError"[..], &b"Out of memory"[..]));
         }

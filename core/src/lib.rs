@@ -38,19 +38,26 @@ pub mod abi;
 pub mod any;
 pub mod backtrace;
 pub mod big_int;
+#[cfg(not(feature = "client"))]
 pub mod builtins;
+#[cfg(feature = "client")]
+mod client;
 mod config;
 pub mod convert;
 pub mod device;
 pub mod dtype;
 pub mod error;
 pub mod export;
+#[cfg(not(feature = "client"))]
 pub mod ffi_functions;
 pub mod function;
+#[cfg(not(feature = "client"))]
 pub mod global_table;
+#[cfg(not(feature = "client"))]
 pub mod init_once;
 pub mod log;
 pub mod memory;
+#[cfg(not(feature = "client"))]
 pub mod name_table;
 pub mod object;
 pub mod object_alloc;
@@ -64,10 +71,14 @@ pub mod sync;
 pub mod tensor;
 pub mod text;
 pub mod type_index;
+#[cfg(not(feature = "client"))]
 pub mod type_table;
 pub mod typed;
 pub mod unwind;
 pub mod weak;
+
+#[cfg(feature = "client")]
+pub use client::type_table;
 
 pub use any::{Any, AnyView};
 pub use convert::AnyCompatible;

@@ -211,10 +211,16 @@ macro_rules! object_conversions {
 #[macro_export]
 macro_rules! object_class {
     ($(#[$meta:meta])* $visibility:vis struct $name:ident, $index:expr, $key:literal) => {
-        $crate::object_class!(@no_conversions $(#[$meta])* $visibility struct $name, $index, $key);
+        $crate::object_class!(@bare $(#[$meta])* $visibility struct $name, $index, $key);
         $crate::object_conversions!($name);
+
+        impl ::core::fmt::Debug for $name {
+            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                ::core::fmt::Debug::fmt(&self.0, f)
+            }
+        }
     };
-    (@no_conversions $(#[$meta:meta])* $visibility:vis struct $name:ident, $index:expr, $key:literal) => {
+    (@bare $(#[$meta:meta])* $visibility:vis struct $name:ident, $index:expr, $key:literal) => {
         $(#[$meta])*
         #[repr(transparent)]
         #[derive(Clone)]

@@ -2,6 +2,7 @@
 //!
 //! Only what the library needs when its state lives elsewhere; see `tvm/ffi/c_api.h` for what each function does. The host loads
 //! `libtvm_ffi` first, so the symbols resolve when the kernel library is opened.
+#![allow(missing_docs, reason = "the header documents these functions")]
 
 use super::*;
 use core::ffi::{c_char, c_int, c_void};
@@ -11,6 +12,15 @@ unsafe extern "C" {
     pub fn TVMFFISetCustomAllocator(allocator: *mut TVMFFICustomAllocator) -> c_int;
 
     pub fn TVMFFIErrorMoveFromRaised(result: *mut TVMFFIObjectHandle);
+    pub fn TVMFFIErrorCreate(
+        kind: *const TVMFFIByteArray,
+        message: *const TVMFFIByteArray,
+        backtrace: *const TVMFFIByteArray,
+        out: *mut TVMFFIObjectHandle,
+    ) -> c_int;
+    pub fn TVMFFIStringFromByteArray(input: *const TVMFFIByteArray, out: *mut TVMFFIAny) -> c_int;
+    pub fn TVMFFIBytesFromByteArray(input: *const TVMFFIByteArray, out: *mut TVMFFIAny) -> c_int;
+
     pub fn TVMFFIErrorSetRaised(error: TVMFFIObjectHandle);
     pub fn TVMFFIBacktrace(
         filename: *const c_char,

@@ -1,0 +1,165 @@
+//! The error object itself: its record, the text in place behind it, and its backtrace block.
+
+use core::alloc::Layout;
+use core::ffi::c_char;
+use core::ptr::{self, NonNull};
+
+use crate::abi::{
+    TVMFFIByteArray, TVMFFIErrorCell, TVMFFIObject, TVMFFIObjectDeleterSlot, TVMFFIObjectHandle,
+    kTVMFFIBacktraceUpdateModeAppend,
+};
+use crate::error::Error;
+use crate::object::{ObjectClass, ObjectRef};
+use crate::object_alloc::{self, ObjectRecord};
+use crate::{memory, release, type_index};
+
+/// An error object: the cell that C reads, then what the library needs; kind and message follow in place.
+#[repr(C)]
+struct ErrorRecord {
+    header: TVMFFIObject,
+    cell: TVMFFIErrorCell,
+    backtrace_capacity: usize,
+}
+
+// SAFETY: repr(C), header first.
+unsafe impl ObjectRecord for ErrorRecord {
+    unsafe fn destroy(this: *mut TVMFFIObject) {
+        let record: *mut ErrorRecord = this.cast();
+        // SAFETY: the record is initialised and ours alone; it owns its backtrace block and both references.
+        unsafe {
+            release_backtrace(record);
+            for owned in [(*record).cell.cause_chain, (*record).cell.extra_context] {
+                if !owned.is_null() {
+                    release::release_object(owned.cast());
+                }
+            }
+        }
+    }
+}
+
+/// The error that is always there: raised when there is no memory for another.
+struct OutOfMemory(core::cell::UnsafeCell<ErrorRecord>);
+
+// SAFETY: only the counts of the object are written, atomically; its other fields are constant, and its
+// `update_backtrace` does nothing.
+unsafe impl Sync for OutOfMemory {}
+
+const fn static_text(text: &'static core::ffi::CStr) -> TVMFFIByteArray {
+    TVMFFIByteArray { data: text.as_ptr(), size: text.to_bytes().len() }
+}
+
+static OUT_OF_MEMORY: OutOfMemory = OutOfMemory(core::cell::UnsafeCell::new(ErrorRecord {
+    header: TVMFFIObject {
+        // So many strong references that it never dies.
+        combined_ref_count: 0x1_4000_0000,
+        type_index: type_index::ERROR,
+        padding: 0,
+        deleter: TVMFFIObjectDeleterSlot { ensure_align: 0 },
+    },
+    cell: TVMFFIErrorCell {
+        kind: static_text(c"MemoryError"),
+        message: static_text(c"Out of memory"),
+        backtrace: static_text(c""),
+        update_backtrace: Some(ignore_backtrace),
+        cause_chain: ptr::null_mut(),
+        extra_context: ptr::null_mut(),
+    },
+    backtrace_capacity: 0,
+}));
+
+/// An error with these parts, or None when there is no memory for it.
+#[cfg(not(feature = "client"))]
+pub(super) fn build(
+    kind: &[u8],
+    message_len: usize,
+    backtrace: &[u8],
+    fill: impl FnOnce(&mut [u8]),
+) -> Option<Error> {
+    let text_bytes = kind.len().checked_add(message_len)?.checked_add(2)?;
+    let init = |record: *mut ErrorRecord| {
+        // SAFETY: the allocation has room for the record and for both texts with their NULs after it.
+        unsafe {
+            let kind_at = record.add(1).cast::<u8>();
+            let message_at = kind_at.add(kind.len() + 1);
+            ptr::write_bytes(kind_at, 0, text_bytes);
+            ptr::copy_nonoverlapping(kind.as_ptr(), kind_at, kind.len());
+            fill(core::slice::from_raw_parts_mut(message_at, message_len));
+            (&raw mut (*record).backtrace_capacity).write(0);
+            (&raw mut (*record).cell).write(TVMFFIErrorCell {
+                kind: TVMFFIByteArray { data: kind_at.cast(), size: kind.len() },
+                message: TVMFFIByteArray { data: message_at.cast(), size: message_len },
+                backtrace: static_text(c""),
+                update_backtrace: Some(update_backtrace),
+                cause_chain: ptr::null_mut(),
+                extra_context: ptr::null_mut(),
+            });
+        }
+    };
+    // Not through `?` on a Result: building that error would come back here.
+    let object = object_alloc::allocate_quietly::<ErrorRecord>(type_index::ERROR, text_bytes, init)?;
+    // SAFETY: the object was just made as an error.
+    let error = unsafe { Error::from_object_unchecked(object) };
+    if !backtrace.is_empty() {
+        error.set_backtrace(backtrace, false);
+    }
+    Some(error)
+}
+
+/// The error that needs no memory.
+#[cold]
+pub(super) fn out_of_memory() -> Error {
+    let object = NonNull::from(&OUT_OF_MEMORY).cast::<TVMFFIObject>();
+    // SAFETY: the static is an initialised error object that never dies.
+    unsafe { Error::from_object_unchecked(ObjectRef::borrow_raw(object)) }
+}
+
+unsafe extern "C" fn ignore_backtrace(_: TVMFFIObjectHandle, _: *const TVMFFIByteArray, _: i32) {}
+
+/// The `update_backtrace` of errors made here.
+unsafe extern "C" fn update_backtrace(this: TVMFFIObjectHandle, text: *const TVMFFIByteArray, mode: i32) {
+    let record: *mut ErrorRecord = this.cast();
+    // SAFETY: C calls this with an error that it got from this library and a byte array (ABI); both may be null.
+    let (Some(record), Some(text)) = (unsafe { (record.as_mut(), text.as_ref()) }) else {
+        return;
+    };
+    // SAFETY: the text is valid for the call (ABI).
+    let text = unsafe { text.as_slice() };
+    // SAFETY: the cell's backtrace is valid until replaced below.
+    let kept = if mode == kTVMFFIBacktraceUpdateModeAppend {
+        unsafe { record.cell.backtrace.as_slice() }
+    } else {
+        b""
+    };
+    let Some(block) = concatenate(kept, text) else {
+        return;
+    };
+    // SAFETY: the old block is not used any more: `kept` was copied.
+    unsafe { release_backtrace(record) };
+    record.backtrace_capacity = block.len();
+    record.cell.backtrace = TVMFFIByteArray { data: block.cast::<c_char>().as_ptr(), size: block.len() - 1 };
+}
+
+/// A new block with both texts and a NUL.
+fn concatenate(first: &[u8], second: &[u8]) -> Option<NonNull<[u8]>> {
+    let len = first.len().checked_add(second.len())?.checked_add(1)?;
+    let block = memory::allocate(Layout::array::<u8>(len).ok()?)?;
+    // SAFETY: the block has room for both texts and the NUL.
+    unsafe {
+        ptr::copy_nonoverlapping(first.as_ptr(), block.as_ptr(), first.len());
+        ptr::copy_nonoverlapping(second.as_ptr(), block.as_ptr().add(first.len()), second.len());
+        block.as_ptr().add(len - 1).write(0);
+    }
+    Some(NonNull::slice_from_raw_parts(block, len))
+}
+
+/// # Safety
+/// The record must be ours alone; its backtrace must not be read afterwards.
+unsafe fn release_backtrace(record: *mut ErrorRecord) {
+    // SAFETY: a capacity above zero says that the text is a block of that size from `concatenate`.
+    unsafe {
+        if (*record).backtrace_capacity > 0 {
+            let block = NonNull::new_unchecked((*record).cell.backtrace.data.cast_mut().cast::<u8>());
+            memory::release(block, Layout::from_size_align_unchecked((*record).backtrace_capacity, 1));
+        }
+    }
+}
