@@ -1,0 +1,84 @@
+//! Element types: their text, and DLDataType as a value of Any.
+
+use crate::abi::{DLDataType, TVMFFIAnyPayload};
+use crate::any::{Any, AnyView};
+use crate::convert::AnyCompatible;
+use crate::error::Result;
+use crate::{any_from, any_texts, type_index};
+
+pub mod code;
+mod text;
+
+pub use text::{CUSTOM_BEGIN, code_name, to_string, write_dtype};
+
+any_from!(DLDataType);
+
+// SAFETY: `view` gives the record that the ABI defines for type index 5, and only such a cell is read as a
+// dtype.
+unsafe impl AnyCompatible for DLDataType {
+    any_texts!("DataType", "DataType");
+
+    fn view(&self) -> AnyView<'_> {
+        // Bytes beyond the dtype must be zero, as equality compares whole words.
+        let mut payload = TVMFFIAnyPayload { v_uint64: 0 };
+        payload.v_dtype = *self;
+        AnyView::plain(type_index::DATA_TYPE, payload)
+    }
+
+    fn into_any(self) -> Any {
+        // SAFETY: a dtype is plain data, so there is no reference to hand over.
+        unsafe { Any::from_raw(*self.view().as_raw()) }
+    }
+
+    /// Accepts a dtype, or text that names one; other text is a ValueError, as upstream has it.
+    fn try_from_view(value: AnyView<'_>) -> Result<Option<DLDataType>> {
+        if value.type_index() == type_index::DATA_TYPE {
+            // SAFETY: the type index says that the payload holds a dtype.
+            return Ok(Some(unsafe { value.as_raw().payload.v_dtype }));
+        }
+        value.bytes_of_string().map(DLDataType::parse).transpose()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::string::String;
+
+    fn text(text: &str) -> String {
+        String::new(text).unwrap()
+    }
+
+    const FLOAT32: DLDataType = DLDataType { code: 2, bits: 32, lanes: 1 };
+
+    #[test]
+    fn a_dtype_goes_through_any() {
+        let any = FLOAT32.into_any();
+        assert_eq!(any.type_index(), type_index::DATA_TYPE);
+        assert_eq!(any.get::<DLDataType>().unwrap(), FLOAT32);
+    }
+
+    #[test]
+    fn text_converts() {
+        assert_eq!(AnyView::from(c"float32").get::<DLDataType>().unwrap(), FLOAT32);
+    }
+
+    #[test]
+    fn text_that_names_no_dtype_is_a_value_error() {
+        let error = AnyView::from(c"flot32").try_get::<DLDataType>().unwrap_err();
+        assert_eq!(error.kind(), b"ValueError");
+        assert_eq!(error.message(), b"unknown dtype `flot32`");
+    }
+
+    #[test]
+    fn other_values_do_not_convert() {
+        assert!(AnyView::from(1i64).try_get::<DLDataType>().unwrap().is_none());
+    }
+
+    #[test]
+    fn unused_payload_bytes_are_zero() {
+        let any = FLOAT32.into_any();
+        // SAFETY: every payload is eight initialized bytes.
+        assert_eq!(unsafe { any.as_raw().payload.v_uint64 } >> 32, 0);
+    }
+}

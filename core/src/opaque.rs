@@ -1,0 +1,126 @@
+//! Opaque objects: a foreign handle, counted here and given back to its owner at the end.
+
+use core::ffi::c_void;
+
+use crate::abi::{TVMFFIObject, TVMFFIOpaqueObjectCell};
+use crate::error::Result;
+use crate::object::ObjectRef;
+use crate::object_alloc::{ObjectRecord, allocate};
+use crate::{bail, object_class, type_index};
+
+object_class!(
+    /// A reference to a Python object that the library only keeps.
+    ///
+    /// # Upstream
+    /// Type index `kTVMFFIOpaquePyObject`.
+    pub struct OpaquePyObject, type_index::OPAQUE_PY_OBJECT, "ffi.OpaquePyObject"
+);
+
+/// Takes back a handle; called once, on whichever thread drops the last reference.
+pub type OpaqueDeleter = unsafe extern "C" fn(handle: *mut c_void);
+
+#[repr(C)]
+struct OpaqueRecord {
+    header: TVMFFIObject,
+    cell: TVMFFIOpaqueObjectCell,
+    deleter: Option<OpaqueDeleter>,
+}
+
+#[cfg(target_pointer_width = "64")]
+const _: () = assert!(core::mem::offset_of!(OpaqueRecord, deleter) == 32);
+#[cfg(all(target_pointer_width = "32", not(target_arch = "x86")))]
+const _: () = assert!(core::mem::offset_of!(OpaqueRecord, deleter) == 28);
+
+// SAFETY: the header comes first; the handle is given back once, when the object dies.
+unsafe impl ObjectRecord for OpaqueRecord {
+    unsafe fn destroy(this: *mut TVMFFIObject) {
+        let this = this.cast::<OpaqueRecord>();
+        // SAFETY: the record is alive until its destruction ends, and whoever made it vouched for handle and
+        // deleter.
+        unsafe {
+            if let Some(deleter) = (*this).deleter {
+                deleter((*this).cell.handle);
+            }
+        }
+    }
+}
+
+/// Makes an object around `handle`, whose ownership it takes; `deleter` may be null when nothing is to be
+/// given back.
+///
+/// On failure the handle stays with the caller.
+///
+/// Errors: RuntimeError when `type_index` is not that of opaque Python objects; MemoryError when no memory is
+/// left.
+///
+/// # Safety
+/// `deleter` must accept `handle` once, on any thread.
+///
+/// # Upstream
+/// `TVMFFIObjectCreateOpaque`.
+pub unsafe fn create_opaque(
+    handle: *mut c_void,
+    type_index: i32,
+    deleter: Option<OpaqueDeleter>,
+) -> Result<ObjectRef> {
+    if type_index != type_index::OPAQUE_PY_OBJECT {
+        bail!(RUNTIME_ERROR, "Only kTVMFFIOpaquePyObject is supported for now");
+    }
+    let init = |record: *mut OpaqueRecord| {
+        // SAFETY: `record` is a fresh object of this type.
+        unsafe {
+            (*record).cell = TVMFFIOpaqueObjectCell { handle };
+            (*record).deleter = deleter;
+        }
+    };
+    // SAFETY: `init` writes every field beside the header.
+    unsafe { allocate::<OpaqueRecord>(type_index, 0, init) }
+}
+
+impl OpaquePyObject {
+    /// The handle, lent for as long as the reference lives.
+    pub fn handle(&self) -> *mut c_void {
+        // SAFETY: opaque objects have their cell behind the header, whoever made them.
+        unsafe { (*self.0.as_ptr().add(1).cast::<TVMFFIOpaqueObjectCell>()).handle }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use core::sync::atomic::{AtomicUsize, Ordering};
+
+    unsafe extern "C" fn count(handle: *mut c_void) {
+        // SAFETY: the tests pass a counter as the handle.
+        unsafe { &*handle.cast::<AtomicUsize>() }.fetch_add(1, Ordering::Relaxed);
+    }
+
+    #[test]
+    fn the_handle_is_given_back_once() {
+        let deleted = AtomicUsize::new(0);
+        let handle = (&raw const deleted).cast_mut().cast();
+        // SAFETY: `count` accepts the counter, which outlives the object.
+        let object = unsafe { create_opaque(handle, type_index::OPAQUE_PY_OBJECT, Some(count)) }.unwrap();
+        let twin = object.clone().downcast::<OpaquePyObject>().unwrap();
+        assert_eq!(twin.handle(), handle);
+        drop(object);
+        assert_eq!(deleted.load(Ordering::Relaxed), 0);
+        drop(twin);
+        assert_eq!(deleted.load(Ordering::Relaxed), 1);
+    }
+
+    #[test]
+    fn a_null_deleter_is_allowed() {
+        // SAFETY: there is no deleter to accept the handle.
+        let object = unsafe { create_opaque(core::ptr::null_mut(), type_index::OPAQUE_PY_OBJECT, None) };
+        assert_eq!(object.unwrap().type_index(), type_index::OPAQUE_PY_OBJECT);
+    }
+
+    #[test]
+    fn other_types_are_refused() {
+        // SAFETY: there is no deleter to accept the handle.
+        let error = unsafe { create_opaque(core::ptr::null_mut(), type_index::OBJECT, None) }.unwrap_err();
+        assert_eq!(error.kind(), b"RuntimeError");
+        assert_eq!(error.message(), b"Only kTVMFFIOpaquePyObject is supported for now");
+    }
+}

@@ -1,0 +1,110 @@
+//! Arithmetic over shapes and strides, overflow included.
+#![forbid(unsafe_code)]
+
+use crate::abi::DLDataType;
+
+/// Number of elements of a tensor of this shape; 1 for no dimensions, 0 when any extent is 0.
+///
+/// None when an extent is negative or the number does not fit.
+pub fn product(shape: &[i64]) -> Option<i64> {
+    if shape.iter().any(|&extent| extent < 0) {
+        return None;
+    }
+    if shape.contains(&0) {
+        return Some(0);
+    }
+    shape.iter().try_fold(1i64, |product, &extent| product.checked_mul(extent))
+}
+
+/// Bytes that packed elements of `dtype` take in a compact tensor of this shape.
+///
+/// None when an extent is negative or the size does not fit an allocation.
+///
+/// # Upstream
+/// `GetDataSize` of `include/tvm/ffi/container/tensor.h`, which wraps around.
+pub fn data_size_bytes(shape: &[i64], dtype: DLDataType) -> Option<usize> {
+    let elements = u64::try_from(product(shape)?).ok()?;
+    let element_bits = u64::from(dtype.bits) * u64::from(dtype.lanes);
+    let bytes = elements.checked_mul(element_bits)?.div_ceil(8);
+    usize::try_from(bytes).ok().filter(|&bytes| isize::try_from(bytes).is_ok())
+}
+
+/// Whether elements lie compactly in row-major order.
+///
+/// Strides of dimensions of extent 1 do not matter, nor do any strides of an empty tensor. The slices must be
+/// equally long.
+///
+/// # Upstream
+/// `IsContiguous` of `include/tvm/ffi/container/tensor.h`.
+pub fn is_contiguous(shape: &[i64], strides: &[i64]) -> bool {
+    if shape.contains(&0) {
+        return true;
+    }
+    let mut expected = 1i64;
+    for (&extent, &stride) in shape.iter().zip(strides).rev() {
+        if extent == 1 {
+            continue;
+        }
+        if stride != expected {
+            return false;
+        }
+        expected = expected.wrapping_mul(extent);
+    }
+    true
+}
+
+/// The strides of a compact row-major tensor, last dimension first; they wrap around, which only empty
+/// tensors can show.
+///
+/// # Upstream
+/// `FillStridesFromShape` of `include/tvm/ffi/container/shape.h`.
+pub fn row_major_strides_reversed(shape: &[i64]) -> impl Iterator<Item = i64> {
+    let mut next = 1i64;
+    shape.iter().rev().map(move |&extent| {
+        let stride = next;
+        next = next.wrapping_mul(extent);
+        stride
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn products_know_their_limits() {
+        assert_eq!(product(&[]), Some(1));
+        assert_eq!(product(&[2, 3]), Some(6));
+        assert_eq!(product(&[i64::MAX, i64::MAX, 0]), Some(0));
+        assert_eq!(product(&[i64::MAX, 2]), None);
+        assert_eq!(product(&[2, -1]), None);
+        assert_eq!(product(&[0, -1]), None);
+    }
+
+    #[test]
+    fn sizes_round_up_to_bytes_and_refuse_overflow() {
+        let fp4 = DLDataType { code: 17, bits: 4, lanes: 1 };
+        assert_eq!(data_size_bytes(&[3], fp4), Some(2));
+        assert_eq!(data_size_bytes(&[], fp4), Some(1));
+        let f64x4 = DLDataType { code: 2, bits: 64, lanes: 4 };
+        assert_eq!(data_size_bytes(&[2, 2], f64x4), Some(128));
+        assert_eq!(data_size_bytes(&[1 << 60], f64x4), None);
+        assert_eq!(data_size_bytes(&[i64::MAX], DLDataType { code: 1, bits: 16, lanes: 1 }), None);
+    }
+
+    #[test]
+    fn contiguity_ignores_what_cannot_matter() {
+        assert!(is_contiguous(&[], &[]));
+        assert!(is_contiguous(&[2, 3], &[3, 1]));
+        assert!(!is_contiguous(&[2, 3], &[1, 2]));
+        assert!(is_contiguous(&[1, 3], &[77, 1]));
+        assert!(is_contiguous(&[0, 3], &[-5, 9]));
+        assert!(!is_contiguous(&[3], &[-1]));
+    }
+
+    #[test]
+    fn strides_count_elements() {
+        assert!(row_major_strides_reversed(&[2, 3, 4]).eq([1, 4, 12]));
+        assert!(row_major_strides_reversed(&[]).eq([]));
+    }
+}

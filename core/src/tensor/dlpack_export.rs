@@ -1,0 +1,188 @@
+//! Managed DLPack tensors over tensors of this library, in both forms.
+
+use core::alloc::Layout;
+use core::ptr::NonNull;
+
+use super::{Tensor, dlpack_import, unsafe_view};
+use crate::abi::{
+    DLManagedTensor, DLManagedTensorVersioned, DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION, DLPackVersion,
+    TVMFFIObject,
+};
+use crate::error::{Result, out_of_memory};
+use crate::memory;
+use crate::object::ObjectRef;
+
+impl Tensor {
+    /// Makes a managed tensor of the legacy form that shares data, shape and strides with this tensor and
+    /// keeps it alive.
+    ///
+    /// The caller owns the result and calls its deleter once, on any thread.
+    ///
+    /// Errors: MemoryError when no memory is left.
+    ///
+    /// # Upstream
+    /// `TVMFFITensorToDLPack`.
+    pub fn to_dlpack(&self) -> Result<NonNull<DLManagedTensor>> {
+        let managed = allocate_record::<DLManagedTensor>()?;
+        let record = DLManagedTensor {
+            dl_tensor: *self.dl_tensor(),
+            manager_ctx: self.0.clone().into_raw().as_ptr().cast(),
+            deleter: Some(delete_legacy),
+        };
+        // SAFETY: the block is fresh and has the size and alignment of the record.
+        unsafe { managed.write(record) };
+        Ok(managed)
+    }
+
+    /// Makes a managed tensor of the versioned form, as [`Tensor::to_dlpack`] does.
+    ///
+    /// The flags are 0, or those of the versioned tensor that this one, or the tensor that it is a view of,
+    /// was imported from.
+    ///
+    /// Errors: MemoryError when no memory is left.
+    ///
+    /// # Upstream
+    /// `TVMFFITensorToDLPackVersioned`, whose flags are always 0, so that a read-only tensor loses its mark.
+    pub fn to_dlpack_versioned(&self) -> Result<NonNull<DLManagedTensorVersioned>> {
+        let managed = allocate_record::<DLManagedTensorVersioned>()?;
+        let record = DLManagedTensorVersioned {
+            version: DLPackVersion { major: DLPACK_MAJOR_VERSION, minor: DLPACK_MINOR_VERSION },
+            manager_ctx: self.0.clone().into_raw().as_ptr().cast(),
+            deleter: Some(delete_versioned),
+            // SAFETY: the reference keeps the object alive.
+            flags: unsafe { inherited_flags(self.0.as_ptr()) },
+            dl_tensor: *self.dl_tensor(),
+        };
+        // SAFETY: the block is fresh and has the size and alignment of the record.
+        unsafe { managed.write(record) };
+        Ok(managed)
+    }
+}
+
+fn allocate_record<M>() -> Result<NonNull<M>> {
+    match memory::allocate(Layout::new::<M>()) {
+        Some(block) => Ok(block.cast()),
+        None => Err(out_of_memory(size_of::<M>())),
+    }
+}
+
+/// The flags of the import at the bottom of a chain of views; 0 when there is none.
+///
+/// # Safety
+/// `object` must be a live tensor object.
+unsafe fn inherited_flags(mut object: *mut TVMFFIObject) -> u64 {
+    loop {
+        // SAFETY: the object is alive: the first by contract, each further one because the view before keeps
+        // it so.
+        unsafe {
+            if let Some(managed) = dlpack_import::versioned_source(object) {
+                return (*managed).flags;
+            }
+            match unsafe_view::source_of(object) {
+                Some(source) => object = source,
+                None => return 0,
+            }
+        }
+    }
+}
+
+unsafe extern "C" fn delete_legacy(managed: *mut DLManagedTensor) {
+    // SAFETY: the consumer owns the record, made by `to_dlpack`, and hands it back once.
+    unsafe { delete(managed, |record| record.manager_ctx) };
+}
+
+unsafe extern "C" fn delete_versioned(managed: *mut DLManagedTensorVersioned) {
+    // SAFETY: the consumer owns the record, made by `to_dlpack_versioned`, and hands it back once.
+    unsafe { delete(managed, |record| record.manager_ctx) };
+}
+
+/// Gives up the reference in the record and frees the record; null is ignored.
+///
+/// # Safety
+/// `managed` must be null or a record of this file that is not used any more.
+unsafe fn delete<M>(managed: *mut M, context: impl FnOnce(&M) -> *mut core::ffi::c_void) {
+    let Some(managed) = NonNull::new(managed) else { return };
+    // SAFETY: the record holds one reference to the tensor object and came from `allocate_record`.
+    unsafe {
+        let object = NonNull::new(context(managed.as_ref()).cast::<TVMFFIObject>());
+        memory::release(managed.cast(), Layout::new::<M>());
+        drop(object.map(|object| ObjectRef::from_raw(object)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::abi::{DLPACK_FLAG_BITMASK_IS_COPIED, DLPACK_FLAG_BITMASK_READ_ONLY};
+    use crate::object::ObjectClass;
+
+    #[test]
+    fn an_export_shares_data_and_keeps_the_tensor_alive() {
+        let tensor = Tensor::from_slice(&[1i32, 2, 3], &[3]).unwrap();
+        let data = tensor.as_tensor_ref().data_ptr();
+        let managed = tensor.to_dlpack().unwrap();
+        assert_eq!(tensor.as_object().strong_count(), 2);
+        drop(tensor);
+        // SAFETY: the export is alive until its deleter runs, below.
+        unsafe {
+            let record = managed.as_ref();
+            assert_eq!((record.dl_tensor.data, record.dl_tensor.ndim, *record.dl_tensor.shape), (data, 1, 3));
+            record.deleter.unwrap()(managed.as_ptr());
+        }
+    }
+
+    #[test]
+    fn a_round_trip_ends_with_the_same_data() {
+        let tensor = Tensor::from_slice(&[1u8, 2], &[2]).unwrap();
+        let managed = tensor.to_dlpack_versioned().unwrap();
+        // SAFETY: the export is ours and goes over to the import.
+        let back = unsafe { Tensor::from_dlpack_versioned(managed.as_ptr(), 64, true) }.unwrap();
+        assert_eq!(back.data::<u8>().unwrap(), tensor.data::<u8>().unwrap());
+        assert_eq!(tensor.as_object().strong_count(), 2);
+        drop(back);
+        assert!(tensor.as_object().is_unique());
+    }
+
+    #[test]
+    fn the_deleter_may_run_on_another_thread() {
+        let tensor = Tensor::from_slice(&[1u8], &[1]).unwrap();
+        let managed = tensor.to_dlpack_versioned().unwrap().as_ptr().expose_provenance();
+        drop(tensor);
+        std::thread::spawn(move || {
+            let managed = core::ptr::with_exposed_provenance_mut::<DLManagedTensorVersioned>(managed);
+            // SAFETY: the export is ours.
+            unsafe { (*managed).deleter.unwrap()(managed) };
+        })
+        .join()
+        .unwrap();
+    }
+
+    #[test]
+    fn flags_of_an_import_are_exported_again() {
+        let flags = DLPACK_FLAG_BITMASK_READ_ONLY | DLPACK_FLAG_BITMASK_IS_COPIED;
+        let source = Tensor::from_slice(&[1u8, 2], &[2]).unwrap().to_dlpack_versioned().unwrap();
+        // SAFETY: the export is ours and goes over to the import.
+        let tensor = unsafe {
+            assert_eq!((*source.as_ptr()).flags, 0);
+            (*source.as_ptr()).flags = flags;
+            Tensor::from_dlpack_versioned(source.as_ptr(), 0, false)
+        }
+        .unwrap();
+        // SAFETY: the prototype describes the tensor itself.
+        let view = unsafe { tensor.create_unsafe_view(tensor.dl_tensor()) }.unwrap();
+        for tensor in [tensor, view] {
+            let exported = tensor.to_dlpack_versioned().unwrap().as_ptr();
+            // SAFETY: the export is ours.
+            unsafe {
+                assert_eq!((*exported).flags, flags);
+                (*exported).deleter.unwrap()(exported);
+            }
+        }
+    }
+
+    #[test]
+    fn a_null_record_is_ignored() {
+        // SAFETY: null is allowed.
+        unsafe { delete_legacy(core::ptr::null_mut()) };
+    }
+}

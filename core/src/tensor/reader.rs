@@ -1,0 +1,311 @@
+//! Reading a borrowed DLTensor: geometry and typed data.
+
+use core::ffi::c_void;
+use core::marker::PhantomData;
+
+use super::Element;
+use crate::abi::{DLDataType, DLDevice, DLTensor};
+use crate::any::AnyView;
+use crate::device::kind;
+use crate::dtype::write_dtype;
+use crate::error::Result;
+use crate::text::{Lossy, SliceWriter};
+use crate::{bail, ensure, shape, type_index};
+
+/// A DLTensor borrowed from a tensor or from a caller: copies freely, owns nothing.
+#[derive(Clone, Copy)]
+pub struct TensorRef<'a> {
+    tensor: *const DLTensor,
+    lifetime: PhantomData<&'a DLTensor>,
+}
+
+impl<'a> TensorRef<'a> {
+    /// Borrows a DLTensor.
+    ///
+    /// # Safety
+    /// For `'a`, `tensor` must be valid; `shape` and, unless null, `strides` must hold `ndim` readable
+    /// extents, or any pointers when `ndim` is not positive. Unless `device`, `dtype` or extents say
+    /// otherwise, `data` plus `byte_offset` must be the start of all elements, initialised and written by
+    /// nobody except through [`TensorRef::data_mut`].
+    pub const unsafe fn from_raw(tensor: *const DLTensor) -> TensorRef<'a> {
+        TensorRef { tensor, lifetime: PhantomData }
+    }
+
+    /// The tensor in a view: a tensor object or a DLTensor pointer. None for other values and null pointers.
+    pub fn from_view(view: &AnyView<'a>) -> Option<TensorRef<'a>> {
+        let tensor: *const DLTensor = match view.type_index() {
+            type_index::TENSOR => {
+                let object = view.object_ptr()?;
+                // SAFETY: tensor objects hold a DLTensor right behind the header, whoever made them.
+                unsafe { object.as_ptr().add(1).cast() }
+            }
+            type_index::DL_TENSOR_PTR => view.payload_pointer().cast(),
+            _ => return None,
+        };
+        // SAFETY: the view vouches for what it points to, for its lifetime.
+        (!tensor.is_null()).then(|| unsafe { TensorRef::from_raw(tensor) })
+    }
+
+    /// The borrowed record.
+    pub const fn as_raw(self) -> *const DLTensor {
+        self.tensor
+    }
+
+    fn get(self) -> DLTensor {
+        // SAFETY: the record is valid for the lifetime of the reader.
+        unsafe { *self.tensor }
+    }
+
+    /// The extents; none when the number of dimensions is negative or there is no list.
+    pub fn shape(self) -> &'a [i64] {
+        let tensor = self.get();
+        // SAFETY: `from_raw` vouches for `ndim` extents.
+        unsafe { extents(tensor.shape, tensor.ndim) }.unwrap_or_default()
+    }
+
+    /// The strides in elements, or None when the tensor is compact and has none.
+    pub fn strides(self) -> Option<&'a [i64]> {
+        let tensor = self.get();
+        // SAFETY: `from_raw` vouches for `ndim` strides.
+        unsafe { extents(tensor.strides, tensor.ndim) }
+    }
+
+    /// Number of dimensions; 0 when the record says less.
+    pub fn ndim(self) -> usize {
+        usize::try_from(self.get().ndim).unwrap_or(0)
+    }
+
+    /// The element type.
+    pub fn dtype(self) -> DLDataType {
+        self.get().dtype
+    }
+
+    /// Where the data lives.
+    pub fn device(self) -> DLDevice {
+        self.get().device
+    }
+
+    /// Distance in bytes from the data pointer to the first element.
+    pub fn byte_offset(self) -> u64 {
+        self.get().byte_offset
+    }
+
+    /// The data pointer, an address only on devices with direct addresses.
+    pub fn data_ptr(self) -> *mut c_void {
+        self.get().data
+    }
+
+    /// Number of elements; None when an extent is negative or the number does not fit.
+    pub fn numel(self) -> Option<i64> {
+        shape::product(self.shape())
+    }
+
+    /// Bytes of the elements when compact; None when they do not fit an allocation.
+    pub fn size_bytes(self) -> Option<usize> {
+        shape::data_size_bytes(self.shape(), self.dtype())
+    }
+
+    /// Whether the elements lie compactly in row-major order.
+    ///
+    /// # Upstream
+    /// `IsContiguous` of `include/tvm/ffi/container/tensor.h`.
+    pub fn is_contiguous(self) -> bool {
+        self.strides().is_none_or(|strides| shape::is_contiguous(self.shape(), strides))
+    }
+
+    /// Whether the first element is aligned: by address where the device has direct addresses, else by
+    /// offset.
+    ///
+    /// Every tensor is aligned to 0 bytes.
+    ///
+    /// # Upstream
+    /// `IsAligned` of `include/tvm/ffi/container/tensor.h`.
+    pub fn is_aligned(self, alignment: u64) -> bool {
+        let tensor = self.get();
+        let base = if is_direct_address(tensor.device) { tensor.data.addr() as u64 } else { 0 };
+        alignment == 0 || base.wrapping_add(tensor.byte_offset).is_multiple_of(alignment)
+    }
+
+    /// The elements of a compact tensor in memory that the host addresses.
+    ///
+    /// Errors: TypeError when the dtype is not that of `T`; ValueError when the device is not the host's, or
+    /// when elements are not compact, missing, too many or not aligned for `T`.
+    pub fn data<T: Element>(self) -> Result<&'a [T]> {
+        let (data, len) = self.elements::<T>()?;
+        // SAFETY: `elements` checked pointer, length and alignment; `from_raw` vouches that the elements are
+        // initialised and that nobody writes them.
+        Ok(unsafe { core::slice::from_raw_parts(data, len) })
+    }
+
+    /// The elements of a compact tensor, for writing.
+    ///
+    /// Errors: as [`TensorRef::data`].
+    ///
+    /// # Safety
+    /// Nobody else may read or write the elements while the result is in use, and the producer must allow
+    /// writes.
+    #[allow(clippy::mut_from_ref, reason = "the caller vouches that nobody else uses the data")]
+    pub unsafe fn data_mut<T: Element>(self) -> Result<&'a mut [T]> {
+        let (data, len) = self.elements::<T>()?;
+        // SAFETY: as for `data`, and the caller vouches for exclusive use.
+        Ok(unsafe { core::slice::from_raw_parts_mut(data, len) })
+    }
+
+    /// Checks that the elements can be a slice of `T`.
+    fn elements<T: Element>(self) -> Result<(*mut T, usize)> {
+        let tensor = self.get();
+        if tensor.dtype != T::DTYPE {
+            return dtype_mismatch(T::DTYPE, tensor.dtype);
+        }
+        ensure!(is_host(tensor.device), VALUE_ERROR, "the data of this tensor is not in host memory");
+        ensure!(self.is_contiguous(), VALUE_ERROR, "the tensor is not contiguous");
+        let Some(bytes) = self.size_bytes() else {
+            bail!(VALUE_ERROR, "the tensor has more elements than memory can hold");
+        };
+        let len = bytes / size_of::<T>();
+        if len == 0 {
+            return Ok((core::ptr::NonNull::dangling().as_ptr(), 0));
+        }
+        ensure!(!tensor.data.is_null(), VALUE_ERROR, "the tensor has no data");
+        let offset = usize::try_from(tensor.byte_offset).unwrap_or(usize::MAX);
+        let data = tensor.data.wrapping_byte_add(offset).cast::<T>();
+        ensure!(data.is_aligned(), VALUE_ERROR, "the data of the tensor is not aligned for its elements");
+        Ok((data, len))
+    }
+}
+
+/// The list of `ndim` extents at `pointer`; None when it is null, empty when `ndim` is not positive.
+///
+/// # Safety
+/// `pointer` must be null, or hold `ndim` extents for `'a` when `ndim` is positive.
+unsafe fn extents<'a>(pointer: *const i64, ndim: i32) -> Option<&'a [i64]> {
+    match usize::try_from(ndim) {
+        _ if pointer.is_null() => None,
+        // SAFETY: the pointer is not null, and the caller vouches for the extents.
+        Ok(len @ 1..) => Some(unsafe { core::slice::from_raw_parts(pointer, len) }),
+        _ => Some(&[]),
+    }
+}
+
+fn dtype_mismatch<T>(expected: DLDataType, actual: DLDataType) -> Result<T> {
+    let mut texts = [[0u8; 32]; 2];
+    for (text, dtype) in texts.iter_mut().zip([expected, actual]) {
+        // A dtype without a text shows as a question mark.
+        if write_dtype(dtype, &mut SliceWriter::new(text)).is_err() {
+            text[0] = b'?';
+        }
+    }
+    let [expected, actual] =
+        texts.each_ref().map(|text| Lossy(text.split(|&byte| byte == 0).next().unwrap_or_default()));
+    bail!(TYPE_ERROR, "expected a tensor of dtype `{expected}` but got `{actual}`")
+}
+
+/// Whether the data pointer of tensors on this device is an address that byte offsets add to.
+///
+/// # Upstream
+/// `IsDirectAddressDevice` of `include/tvm/ffi/container/tensor.h`.
+pub(crate) fn is_direct_address(device: DLDevice) -> bool {
+    device.device_type <= kind::CUDA_HOST
+        || matches!(device.device_type, kind::CUDA_MANAGED | kind::ROCM | kind::ROCM_HOST)
+}
+
+/// Whether the host may follow the data pointer.
+fn is_host(device: DLDevice) -> bool {
+    matches!(device.device_type, kind::CPU | kind::CUDA_HOST | kind::ROCM_HOST | kind::CUDA_MANAGED)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FLOAT32: DLDataType = DLDataType { code: 2, bits: 32, lanes: 1 };
+    const CPU: DLDevice = DLDevice { device_type: kind::CPU, device_id: 0 };
+
+    fn tensor(data: &mut [f32], shape: &mut [i64]) -> DLTensor {
+        DLTensor {
+            data: data.as_mut_ptr().cast(),
+            device: CPU,
+            ndim: shape.len() as i32,
+            dtype: FLOAT32,
+            shape: shape.as_mut_ptr(),
+            strides: core::ptr::null_mut(),
+            byte_offset: 0,
+        }
+    }
+
+    fn reader(tensor: &DLTensor) -> TensorRef<'_> {
+        // SAFETY: the tests describe arrays that live as long as the record.
+        unsafe { TensorRef::from_raw(tensor) }
+    }
+
+    fn refusal(tensor: &DLTensor) -> &'static str {
+        let error = reader(tensor).data::<f32>().unwrap_err();
+        match error.kind() {
+            b"TypeError" => "TypeError",
+            b"ValueError" => "ValueError",
+            _ => "another kind",
+        }
+    }
+
+    #[test]
+    fn typed_data_starts_at_the_byte_offset() {
+        let (mut data, mut shape) = ([1.0, 2.0, 3.0], [2]);
+        let mut tensor = tensor(&mut data, &mut shape);
+        tensor.byte_offset = 4;
+        assert_eq!(reader(&tensor).data::<f32>().unwrap(), [2.0, 3.0]);
+        // SAFETY: nobody else uses the array.
+        unsafe { reader(&tensor).data_mut::<f32>() }.unwrap()[0] = 9.0;
+        assert_eq!(data[1], 9.0);
+    }
+
+    #[test]
+    fn a_scalar_has_one_element_and_an_empty_tensor_none() {
+        let mut data = [5.0];
+        let scalar = tensor(&mut data, &mut []);
+        assert_eq!(reader(&scalar).data::<f32>().unwrap(), [5.0]);
+        let mut shape = [3, 0];
+        let mut empty = tensor(&mut [], &mut shape);
+        empty.data = core::ptr::null_mut();
+        assert!(reader(&empty).data::<f32>().unwrap().is_empty());
+    }
+
+    #[test]
+    fn data_of_another_kind_is_refused() {
+        let (mut data, mut shape, mut strides) = ([1.0, 2.0, 3.0, 4.0], [2, 2], [1, 2]);
+        let good = tensor(&mut data, &mut shape);
+        let error = reader(&good).data::<i32>().unwrap_err();
+        assert_eq!(error.message(), b"expected a tensor of dtype `int32` but got `float32`");
+        assert_eq!(
+            refusal(&DLTensor { device: DLDevice { device_type: kind::CUDA, device_id: 0 }, ..good }),
+            "ValueError"
+        );
+        assert_eq!(refusal(&DLTensor { strides: strides.as_mut_ptr(), ..good }), "ValueError");
+        assert_eq!(refusal(&DLTensor { data: core::ptr::null_mut(), ..good }), "ValueError");
+        assert_eq!(refusal(&DLTensor { byte_offset: 1, ..good }), "ValueError");
+        let mut huge = [i64::MAX, 2];
+        assert_eq!(refusal(&DLTensor { shape: huge.as_mut_ptr(), ..good }), "ValueError");
+        assert_eq!(
+            refusal(&DLTensor { dtype: DLDataType { code: 5, bits: 64, lanes: 1 }, ..good }),
+            "TypeError"
+        );
+    }
+
+    #[test]
+    fn alignment_counts_address_or_offset() {
+        let (mut data, mut shape) = ([0.0], [1]);
+        let good = tensor(&mut data, &mut shape);
+        assert!(reader(&good).is_aligned(0));
+        assert!(reader(&good).is_aligned(4));
+        assert!(!reader(&DLTensor { byte_offset: 2, ..good }).is_aligned(4));
+        let opencl = DLDevice { device_type: 4, device_id: 0 };
+        let buffer = DLTensor { device: opencl, data: core::ptr::without_provenance_mut(1), ..good };
+        assert!(reader(&buffer).is_aligned(256));
+    }
+
+    #[test]
+    fn a_negative_number_of_dimensions_reads_as_none() {
+        let broken = DLTensor { ndim: -1, ..tensor(&mut [0.0], &mut [1]) };
+        assert!(reader(&broken).shape().is_empty());
+        assert_eq!(reader(&broken).ndim(), 0);
+    }
+}

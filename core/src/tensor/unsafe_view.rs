@@ -1,0 +1,157 @@
+//! Tensors that show the data of another one under a geometry of the caller's.
+
+use core::ffi::{c_int, c_void};
+
+use super::{Tensor, TensorRef, dlpack_import};
+use crate::abi::{DLTensor, TVMFFIObject};
+use crate::error::{Result, out_of_memory};
+use crate::object::ObjectRef;
+use crate::object_alloc::{self, ObjectRecord, allocate};
+use crate::{ensure, type_index};
+
+/// A view: the tensor that it keeps alive, then shape and strides in place.
+#[repr(C)]
+struct ViewTensor {
+    header: TVMFFIObject,
+    tensor: DLTensor,
+    source: ObjectRef,
+}
+
+#[cfg(target_pointer_width = "64")]
+const _: () = assert!(core::mem::offset_of!(ViewTensor, source) == 72);
+#[cfg(all(target_pointer_width = "32", not(target_arch = "x86")))]
+const _: () = assert!(core::mem::offset_of!(ViewTensor, source) == 64);
+
+// SAFETY: the header comes first; the source is released once, when the view dies.
+unsafe impl ObjectRecord for ViewTensor {
+    unsafe fn destroy(this: *mut TVMFFIObject) {
+        // SAFETY: the record is alive until its destruction ends, and owns the reference.
+        unsafe { (&raw mut (*this.cast::<ViewTensor>()).source).drop_in_place() };
+    }
+}
+
+/// The deleter of views; its address tells them from other tensors.
+unsafe extern "C" fn delete_view(object: *mut c_void, flags: c_int) {
+    // SAFETY: only set as the deleter of such records.
+    unsafe { object_alloc::delete::<ViewTensor>(object, flags) };
+}
+
+/// The object that a view of this library keeps alive, borrowed from the view; None for other objects.
+///
+/// # Safety
+/// `object` must be a live object.
+pub(super) unsafe fn source_of(object: *mut TVMFFIObject) -> Option<*mut TVMFFIObject> {
+    // SAFETY: the header of a live object is readable.
+    let deleter = unsafe { (*object).deleter.deleter }?;
+    if !core::ptr::fn_addr_eq(deleter, delete_view as unsafe extern "C" fn(*mut c_void, c_int)) {
+        return None;
+    }
+    // SAFETY: only records of this type have that deleter.
+    Some(unsafe { (*object.cast::<ViewTensor>()).source.as_ptr() })
+}
+
+impl Tensor {
+    /// Makes a tensor that is as `prototype` says and keeps this tensor alive; shape and strides are copied,
+    /// data is shared.
+    ///
+    /// Errors: InternalError when the prototype has dimensions but no strides; ValueError when its shape is
+    /// broken, as in [`Tensor::from_dlpack`]; MemoryError when no memory is left.
+    ///
+    /// # Safety
+    /// The shape of the prototype, and its strides unless null, must hold as many values as a positive number
+    /// of dimensions says. Its data must be that of this tensor, or live as long, and be as
+    /// [`TensorRef::from_raw`] demands.
+    ///
+    /// # Upstream
+    /// `TVMFFITensorCreateUnsafeView`.
+    pub unsafe fn create_unsafe_view(&self, prototype: &DLTensor) -> Result<Tensor> {
+        let strided = !prototype.strides.is_null() || prototype.ndim == 0;
+        ensure!(strided, INTERNAL_ERROR, "Check not null: prototype.strides ");
+        // SAFETY: the caller vouches for the lists.
+        unsafe { dlpack_import::check_shape(prototype)? };
+        // SAFETY: the shape is checked.
+        let reader = unsafe { TensorRef::from_raw(prototype) };
+        let (shape, strides) = (reader.shape(), reader.strides().unwrap_or_default());
+        let Some(trailing_bytes) = size_of_val(shape).checked_mul(2) else {
+            return Err(out_of_memory(usize::MAX));
+        };
+        let init = |record: *mut ViewTensor| {
+            // SAFETY: `record` is a fresh object with room for both lists, which are equally long, behind it.
+            unsafe {
+                let extents = record.add(1).cast::<i64>();
+                extents.copy_from_nonoverlapping(shape.as_ptr(), shape.len());
+                extents.add(shape.len()).copy_from_nonoverlapping(strides.as_ptr(), strides.len());
+                (*record).header.deleter.deleter = Some(delete_view);
+                (*record).tensor = *prototype;
+                (*record).tensor.shape = extents;
+                (*record).tensor.strides = extents.add(shape.len());
+                (&raw mut (*record).source).write(self.0.clone());
+            }
+        };
+        // SAFETY: `init` writes every field beside the header, and index 70 is that of tensors.
+        let object = unsafe { allocate::<ViewTensor>(type_index::TENSOR, trailing_bytes, init) }?;
+        Ok(Tensor(object))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::object::ObjectClass;
+
+    #[test]
+    fn a_view_shows_part_of_the_data_and_keeps_the_source_alive() {
+        let tensor = Tensor::from_slice(&[1i32, 2, 3, 4, 5, 6], &[2, 3]).unwrap();
+        let (mut shape, mut strides) = ([3], [1]);
+        let mut prototype = *tensor.dl_tensor();
+        (prototype.ndim, prototype.shape, prototype.strides) = (1, shape.as_mut_ptr(), strides.as_mut_ptr());
+        prototype.byte_offset = 12;
+        // SAFETY: the second row lies within the data.
+        let row = unsafe { tensor.create_unsafe_view(&prototype) }.unwrap();
+        (shape, strides) = ([0], [0]);
+        assert_eq!(tensor.as_object().strong_count(), 2);
+        drop(tensor);
+        assert_ne!(row.shape(), shape);
+        assert_ne!(row.strides(), Some(&strides[..]));
+        assert_eq!(row.shape(), [3]);
+        assert_eq!(row.data::<i32>().unwrap(), [4, 5, 6]);
+    }
+
+    #[test]
+    fn a_chain_of_views_is_released_without_recursion() {
+        let mut tensor = Tensor::from_slice(&[1u8], &[1]).unwrap();
+        for _ in 0..if cfg!(miri) { 50 } else { 200_000 } {
+            // SAFETY: the prototype describes the tensor itself.
+            tensor = unsafe { tensor.create_unsafe_view(tensor.dl_tensor()) }.unwrap();
+        }
+        assert_eq!(tensor.data::<u8>().unwrap(), [1]);
+    }
+
+    #[test]
+    fn a_prototype_needs_strides_and_a_sound_shape() {
+        let tensor = Tensor::from_slice(&[1u8], &[1]).unwrap();
+        let good = *tensor.dl_tensor();
+        let refusal = |prototype: DLTensor| {
+            // SAFETY: the prototypes are broken only in ways that are checked.
+            unsafe { tensor.create_unsafe_view(&prototype) }.unwrap_err()
+        };
+        let error = refusal(DLTensor { strides: core::ptr::null_mut(), ..good });
+        assert_eq!(
+            (error.kind(), error.message()),
+            (&b"InternalError"[..], &b"Check not null: prototype.strides "[..])
+        );
+        assert_eq!(refusal(DLTensor { shape: core::ptr::null_mut(), ..good }).kind(), b"ValueError");
+        assert_eq!(refusal(DLTensor { ndim: -1, ..good }).kind(), b"ValueError");
+    }
+
+    #[test]
+    fn a_scalar_view_needs_no_lists() {
+        let tensor = Tensor::from_slice(&[7u8, 8], &[2]).unwrap();
+        let mut prototype = *tensor.dl_tensor();
+        (prototype.ndim, prototype.shape, prototype.strides) =
+            (0, core::ptr::null_mut(), core::ptr::null_mut());
+        // SAFETY: the first element lies within the data.
+        let view = unsafe { tensor.create_unsafe_view(&prototype) }.unwrap();
+        assert_eq!(view.data::<u8>().unwrap(), [7]);
+    }
+}
