@@ -2,17 +2,17 @@
 
 #[cfg(feature = "client")]
 #[path = "error/client.rs"]
-mod made;
 mod record;
+#[cfg(not(feature = "client"))]
+#[path = "error/record.rs"]
+mod record;
+mod static_error;
 
 use core::fmt::{self, Write};
 use core::ptr::NonNull;
 
-#[cfg(not(feature = "client"))]
-use record as made;
-
 use crate::abi::{TVMFFIByteArray, TVMFFIErrorCell, TVMFFIObject};
-use crate::object::{ObjectClass, ObjectRef};
+use crate::object::ObjectRef;
 use crate::text::{ByteCounter, Lossy, SliceWriter};
 use crate::{release, type_index};
 
@@ -92,14 +92,14 @@ pub fn out_of_memory(asked_bytes: usize) -> Error {
             b"",
         )
     };
-    made.unwrap_or_else(record::out_of_memory)
+    made.unwrap_or_else(static_error::out_of_memory)
 }
 
 impl Error {
     /// Makes an error. Never fails: when memory is refused, the result is a MemoryError that was there all along.
     #[cold]
     pub fn new(kind: &str, message: fmt::Arguments<'_>) -> Error {
-        Error::try_new(kind, message, b"").unwrap_or_else(record::out_of_memory)
+        Error::try_new(kind, message, b"").unwrap_or_else(static_error::out_of_memory)
     }
 
     /// Makes an error from bytes of any encoding. Same fallback as [`Error::new`].
@@ -107,12 +107,12 @@ impl Error {
     /// # Upstream
     /// `TVMFFIErrorCreate`.
     pub fn from_bytes(kind: &[u8], message: &[u8], backtrace: &[u8]) -> Error {
-        Error::try_from_bytes(kind, message, backtrace).unwrap_or_else(record::out_of_memory)
+        Error::try_from_bytes(kind, message, backtrace).unwrap_or_else(static_error::out_of_memory)
     }
 
     /// Makes an error from bytes of any encoding, or tells that there was no memory for it.
     pub fn try_from_bytes(kind: &[u8], message: &[u8], backtrace: &[u8]) -> Option<Error> {
-        made::build(kind, message.len(), backtrace, |target| target.copy_from_slice(message))
+        record::build(kind, message.len(), backtrace, |target| target.copy_from_slice(message))
     }
 
     /// Makes an error whose message is all `parts` in a row, put together in place. Same fallback as [`Error::new`].
@@ -125,7 +125,7 @@ impl Error {
         backtrace: &[u8],
     ) -> Error {
         let message_len = parts.clone().fold(0usize, |len, part| len.saturating_add(part.len()));
-        let made = made::build(kind, message_len, backtrace, |mut target| {
+        let made = record::build(kind, message_len, backtrace, |mut target| {
             for part in parts {
                 // Both passes see the same parts, unless C changes them meanwhile: then the text is cut.
                 let Some((place, rest)) = target.split_at_mut_checked(part.len()) else { break };
@@ -133,14 +133,14 @@ impl Error {
                 target = rest;
             }
         });
-        made.unwrap_or_else(record::out_of_memory)
+        made.unwrap_or_else(static_error::out_of_memory)
     }
 
     fn try_new(kind: &str, message: fmt::Arguments<'_>, backtrace: &[u8]) -> Option<Error> {
         let mut counter = ByteCounter::default();
         // A Display that fails leaves the text that it wrote until then.
         let _ = counter.write_fmt(message);
-        made::build(kind.as_bytes(), counter.0, backtrace, |target| {
+        record::build(kind.as_bytes(), counter.0, backtrace, |target| {
             target.fill(b' ');
             let _ = SliceWriter::new(target).write_fmt(message);
         })
@@ -270,7 +270,7 @@ mod tests {
     #[test]
     fn the_last_resort_survives_its_users() {
         for _ in 0..3 {
-            let error = record::out_of_memory();
+            let error = static_error::out_of_memory();
             error.set_backtrace(b"ignored", false);
             assert_eq!((error.kind(), error.message()), (&b"MemoryError"[..], &b"Out of memory"[..]));
         }

@@ -158,6 +158,7 @@ impl Function {
     }
 
     /// Whether `other` is a function of the same C callback, context and deleter, or the very same object.
+    #[cfg(not(feature = "client"))]
     pub(crate) fn same_callback(&self, other: &Function) -> bool {
         if self.as_object().ptr_eq(other.as_object()) {
             return true;
@@ -173,6 +174,7 @@ impl Function {
         }
     }
 
+    #[cfg(not(feature = "client"))]
     fn as_extern(&self) -> Option<&ExternRecord> {
         let expected: TVMFFISafeCallType = extern_safe_call;
         let record = self.as_object().as_ptr();

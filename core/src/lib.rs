@@ -42,6 +42,7 @@ pub mod big_int;
 pub mod builtins;
 #[cfg(feature = "client")]
 mod client;
+#[cfg(not(feature = "client"))]
 mod config;
 pub mod convert;
 pub mod device;

@@ -11,6 +11,7 @@ use crate::abi::{
 };
 use crate::error::{self, Error, Result};
 use crate::object::ObjectRef;
+#[cfg(not(any(feature = "client", loom)))]
 use crate::sync::atomic::{AtomicPtr, Ordering};
 use crate::{memory, raised, refcount, unwind};
 
@@ -44,7 +45,7 @@ struct BuiltinAllocator(TVMFFICustomAllocator);
 // SAFETY: the record is never written: its fields are a function and a null pointer.
 unsafe impl Sync for BuiltinAllocator {}
 
-#[cfg(not(loom))]
+#[cfg(not(any(feature = "client", loom)))]
 static CUSTOM: AtomicPtr<TVMFFICustomAllocator> = AtomicPtr::new(ptr::null_mut());
 
 /// Allocates an object and initialises it.
@@ -73,6 +74,7 @@ pub unsafe fn allocate<R: ObjectRecord>(
 }
 
 /// As [`allocate`], for errors themselves: a refusal is None, not another error.
+#[cfg(not(feature = "client"))]
 pub(crate) fn allocate_quietly<R: ObjectRecord>(
     type_index: i32,
     trailing_bytes: usize,

@@ -5,11 +5,10 @@ use core::ffi::c_char;
 use core::ptr::{self, NonNull};
 
 use crate::abi::{
-    TVMFFIByteArray, TVMFFIErrorCell, TVMFFIObject, TVMFFIObjectDeleterSlot, TVMFFIObjectHandle,
-    kTVMFFIBacktraceUpdateModeAppend,
+    TVMFFIByteArray, TVMFFIErrorCell, TVMFFIObject, TVMFFIObjectHandle, kTVMFFIBacktraceUpdateModeAppend,
 };
 use crate::error::Error;
-use crate::object::{ObjectClass, ObjectRef};
+use crate::object::ObjectClass;
 use crate::object_alloc::{self, ObjectRecord};
 use crate::{memory, release, type_index};
 
@@ -37,38 +36,7 @@ unsafe impl ObjectRecord for ErrorRecord {
     }
 }
 
-/// The error that is always there: raised when there is no memory for another.
-struct OutOfMemory(core::cell::UnsafeCell<ErrorRecord>);
-
-// SAFETY: only the counts of the object are written, atomically; its other fields are constant, and its
-// `update_backtrace` does nothing.
-unsafe impl Sync for OutOfMemory {}
-
-const fn static_text(text: &'static core::ffi::CStr) -> TVMFFIByteArray {
-    TVMFFIByteArray { data: text.as_ptr(), size: text.to_bytes().len() }
-}
-
-static OUT_OF_MEMORY: OutOfMemory = OutOfMemory(core::cell::UnsafeCell::new(ErrorRecord {
-    header: TVMFFIObject {
-        // So many strong references that it never dies.
-        combined_ref_count: 0x1_4000_0000,
-        type_index: type_index::ERROR,
-        padding: 0,
-        deleter: TVMFFIObjectDeleterSlot { ensure_align: 0 },
-    },
-    cell: TVMFFIErrorCell {
-        kind: static_text(c"MemoryError"),
-        message: static_text(c"Out of memory"),
-        backtrace: static_text(c""),
-        update_backtrace: Some(ignore_backtrace),
-        cause_chain: ptr::null_mut(),
-        extra_context: ptr::null_mut(),
-    },
-    backtrace_capacity: 0,
-}));
-
 /// An error with these parts, or None when there is no memory for it.
-#[cfg(not(feature = "client"))]
 pub(super) fn build(
     kind: &[u8],
     message_len: usize,
@@ -88,7 +56,7 @@ pub(super) fn build(
             (&raw mut (*record).cell).write(TVMFFIErrorCell {
                 kind: TVMFFIByteArray { data: kind_at.cast(), size: kind.len() },
                 message: TVMFFIByteArray { data: message_at.cast(), size: message_len },
-                backtrace: static_text(c""),
+                backtrace: TVMFFIByteArray { data: c"".as_ptr(), size: 0 },
                 update_backtrace: Some(update_backtrace),
                 cause_chain: ptr::null_mut(),
                 extra_context: ptr::null_mut(),
@@ -104,16 +72,6 @@ pub(super) fn build(
     }
     Some(error)
 }
-
-/// The error that needs no memory.
-#[cold]
-pub(super) fn out_of_memory() -> Error {
-    let object = NonNull::from(&OUT_OF_MEMORY).cast::<TVMFFIObject>();
-    // SAFETY: the static is an initialised error object that never dies.
-    unsafe { Error::from_object_unchecked(ObjectRef::borrow_raw(object)) }
-}
-
-unsafe extern "C" fn ignore_backtrace(_: TVMFFIObjectHandle, _: *const TVMFFIByteArray, _: i32) {}
 
 /// The `update_backtrace` of errors made here.
 unsafe extern "C" fn update_backtrace(this: TVMFFIObjectHandle, text: *const TVMFFIByteArray, mode: i32) {

@@ -1,0 +1,55 @@
+//! The error that is there when there is no memory for another.
+
+use core::ptr::{self, NonNull};
+
+use crate::abi::{
+    TVMFFIByteArray, TVMFFIErrorCell, TVMFFIObject, TVMFFIObjectDeleterSlot, TVMFFIObjectHandle,
+};
+use crate::error::Error;
+use crate::object::{ObjectClass, ObjectRef};
+use crate::type_index;
+
+/// The public part of an error object, in static memory.
+#[repr(C)]
+struct StaticError {
+    header: TVMFFIObject,
+    cell: TVMFFIErrorCell,
+}
+
+struct OutOfMemory(core::cell::UnsafeCell<StaticError>);
+
+// SAFETY: only the counts of the object are written, atomically; its other fields are constant, and its
+// `update_backtrace` does nothing.
+unsafe impl Sync for OutOfMemory {}
+
+const fn static_text(text: &'static core::ffi::CStr) -> TVMFFIByteArray {
+    TVMFFIByteArray { data: text.as_ptr(), size: text.to_bytes().len() }
+}
+
+static OUT_OF_MEMORY: OutOfMemory = OutOfMemory(core::cell::UnsafeCell::new(StaticError {
+    header: TVMFFIObject {
+        // So many strong references that it never dies.
+        combined_ref_count: 0x1_4000_0000,
+        type_index: type_index::ERROR,
+        padding: 0,
+        deleter: TVMFFIObjectDeleterSlot { ensure_align: 0 },
+    },
+    cell: TVMFFIErrorCell {
+        kind: static_text(c"MemoryError"),
+        message: static_text(c"Out of memory"),
+        backtrace: static_text(c""),
+        update_backtrace: Some(ignore_backtrace),
+        cause_chain: ptr::null_mut(),
+        extra_context: ptr::null_mut(),
+    },
+}));
+
+/// The error that needs no memory.
+#[cold]
+pub(super) fn out_of_memory() -> Error {
+    let object = OUT_OF_MEMORY.0.get().cast::<TVMFFIObject>();
+    // SAFETY: the static is an initialised error object that never dies.
+    unsafe { Error::from_object_unchecked(ObjectRef::borrow_raw(NonNull::new_unchecked(object))) }
+}
+
+unsafe extern "C" fn ignore_backtrace(_: TVMFFIObjectHandle, _: *const TVMFFIByteArray, _: i32) {}

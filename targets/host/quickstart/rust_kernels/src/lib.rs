@@ -1,0 +1,36 @@
+//! Kernels in `no_std` Rust, loaded by the C program beside those in C.
+#![no_std]
+
+use ferrite_core::tensor::TensorView;
+use ferrite_core::{Result, ensure, export_function};
+
+/// y = x + 1, element by element.
+fn add_one(x: TensorView, y: TensorView) -> Result<()> {
+    // SAFETY: the caller keeps both tensors alive until this function returns, and lets it write y.
+    let (x, y) = unsafe { (x.as_tensor_ref().data::<f32>()?, y.as_tensor_ref().data_mut::<f32>()?) };
+    ensure!(x.len() == y.len(), VALUE_ERROR, "x has {} elements, y has {}", x.len(), y.len());
+    for (y, x) in y.iter_mut().zip(x) {
+        *y = x + 1.0;
+    }
+    Ok(())
+}
+
+/// The sum of the products of the elements of both vectors.
+fn dot(x: TensorView, y: TensorView) -> Result<f64> {
+    // SAFETY: the caller keeps both tensors alive until this function returns.
+    let (x, y) = unsafe { (x.as_tensor_ref().data::<f32>()?, y.as_tensor_ref().data::<f32>()?) };
+    ensure!(x.len() == y.len(), VALUE_ERROR, "x has {} elements, y has {}", x.len(), y.len());
+    Ok(x.iter().zip(y).map(|(x, y)| f64::from(*x) * f64::from(*y)).sum())
+}
+
+export_function!(rust_add_one, add_one, "Writes x + 1 to y, element by element. Both are float32 vectors.");
+export_function!(rust_dot, dot, "Returns the dot product of two float32 vectors.");
+
+/// Without unwinding there is nothing to return to: a panic ends the process.
+#[panic_handler]
+fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
+    unsafe extern "C" {
+        safe fn abort() -> !;
+    }
+    abort()
+}
