@@ -1,0 +1,29 @@
+//! Section "Object allocation": the custom allocator.
+
+use core::ffi::c_int;
+
+use ferrite_core::abi::TVMFFICustomAllocator;
+use ferrite_core::object_alloc;
+
+use crate::boundary::SUCCESS;
+
+/// Tells the allocator that new objects come from; never null.
+///
+/// Without a custom allocator this is the built-in one, which clients may call too.
+#[unsafe(no_mangle)]
+pub extern "C" fn TVMFFIGetCustomAllocator() -> *mut TVMFFICustomAllocator {
+    object_alloc::custom_allocator()
+}
+
+/// Sets the allocator that new objects come from; null goes back to the built-in one.
+///
+/// Objects made before keep the allocator that they came from. Set it once, early. Always returns 0.
+///
+/// # Safety
+/// `allocator` stays valid and unchanged as long as the process runs, and keeps the contract of the record.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMFFISetCustomAllocator(allocator: *mut TVMFFICustomAllocator) -> c_int {
+    // SAFETY: contract of this function.
+    unsafe { object_alloc::set_custom_allocator(allocator) };
+    SUCCESS
+}

@@ -1,0 +1,30 @@
+//! Section "Backtrace": the call stack as text.
+
+use core::ffi::{c_char, c_int};
+
+use ferrite_core::abi::TVMFFIByteArray;
+use ferrite_core::backtrace;
+
+use crate::boundary;
+
+/// Describes the call stack of this thread, one line per frame, most recent call first.
+///
+/// `filename`, `lineno` and `func` become the first line, in place of the frame of the caller; with a null `filename` or
+/// `func` they are left out. With `cross_ffi_boundary` 0 the text stops where the stack last entered through this ABI.
+///
+/// The result belongs to the thread and is good until the thread asks again. Never null. Empty in builds without backtraces.
+///
+/// # Safety
+/// See the crate.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMFFIBacktrace(
+    filename: *const c_char,
+    lineno: c_int,
+    func: *const c_char,
+    cross_ffi_boundary: c_int,
+) -> *const TVMFFIByteArray {
+    // SAFETY: contract of the crate.
+    let (file, function) =
+        unsafe { (boundary::c_str_or_empty(filename), boundary::c_str_or_empty(func)) };
+    backtrace::capture(file, lineno, function, cross_ffi_boundary != 0)
+}

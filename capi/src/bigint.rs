@@ -1,0 +1,46 @@
+//! Section "String and bytes support": integers of any size as words.
+
+use core::ffi::c_int;
+
+use ferrite_core::abi::{TVMFFIAny, TVMFFIByteArray};
+use ferrite_core::big_int;
+
+use crate::boundary;
+
+/// Makes an integer value out of words, which are copied.
+///
+/// `input` holds whole 64-bit words in native byte order, least significant first, in two's complement; none at all is zero.
+/// What fits 64 bits becomes a plain integer. `out` is overwritten without being released.
+///
+/// Returns 0 and the value, which the caller owns, in `out`; or -1 with ValueError (part of a word) or MemoryError raised.
+///
+/// # Safety
+/// See the crate.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMFFIBigIntFromByteArray(
+    input: *const TVMFFIByteArray,
+    out: *mut TVMFFIAny,
+) -> c_int {
+    boundary::status(|| {
+        // SAFETY: contract of the crate.
+        let (words, out) =
+            unsafe { (boundary::bytes(input, "input")?, boundary::out(out, "out")?) };
+        out.write(big_int::from_native_bytes(words)?.into_raw());
+        Ok(())
+    })
+}
+
+/// Lends the words of an integer value, in the form that `TVMFFIBigIntFromByteArray` takes.
+///
+/// The result points into `value` or into its object and is good while both stay as they are. Empty when `value` is null
+/// or no integer.
+///
+/// # Safety
+/// See the crate.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMFFIBigIntGetContentByteArray(value: *const TVMFFIAny) -> TVMFFIByteArray {
+    boundary::logged("TVMFFIBigIntGetContentByteArray", TVMFFIByteArray::EMPTY, || {
+        // SAFETY: contract of the crate: the value, if any, is as its type index says.
+        Ok(unsafe { big_int::content_of(boundary::reference(value, "value")?) })
+    })
+}

@@ -1,0 +1,228 @@
+//! Argument checks, and the way from results to status codes: the only helpers of the C surface.
+
+use core::ffi::{CStr, c_char, c_int};
+use core::mem::ManuallyDrop;
+use core::ops::Deref;
+use core::ptr::NonNull;
+
+use ferrite_core::abi::{TVMFFIByteArray, TVMFFIObject, TVMFFIObjectHandle};
+use ferrite_core::error::{Error, Result};
+use ferrite_core::object::{ObjectClass, ObjectRef};
+use ferrite_core::text::Lossy;
+use ferrite_core::{bail, ensure, log, raised, type_table, unwind};
+
+/// The status of a call that did what it should.
+pub(crate) const SUCCESS: c_int = 0;
+
+/// The status of a call that left a raised error.
+pub(crate) const FAILURE: c_int = -1;
+
+/// Runs the body of an entry point: success is 0, an error or a panic is raised and -1.
+#[inline]
+pub(crate) fn status(body: impl FnOnce() -> Result<()>) -> c_int {
+    match unwind::catch(body) {
+        Ok(()) => SUCCESS,
+        Err(error) => fail(error),
+    }
+}
+
+/// Raises `error` and gives the status that says so.
+#[cold]
+pub(crate) fn fail(error: Error) -> c_int {
+    raised::set(error);
+    FAILURE
+}
+
+/// Runs the body of an entry point that has no status: an error is logged, stays raised, and the fallback is returned.
+#[inline]
+pub(crate) fn logged<T>(name: &str, fallback: T, body: impl FnOnce() -> Result<T>) -> T {
+    match unwind::catch(body) {
+        Ok(value) => value,
+        Err(error) => {
+            log_failure(name, error);
+            fallback
+        }
+    }
+}
+
+#[cold]
+fn log_failure(name: &str, error: Error) {
+    log::warn(format_args!("{name}: {error}"));
+    raised::set(error);
+}
+
+/// Refuses a null pointer.
+#[inline]
+pub(crate) fn non_null<T>(pointer: *const T, name: &str) -> Result<NonNull<T>> {
+    match NonNull::new(pointer.cast_mut()) {
+        Some(pointer) => Ok(pointer),
+        None => Err(null_argument(name)),
+    }
+}
+
+/// Refuses an absent callback.
+#[inline]
+pub(crate) fn callback<F>(function: Option<F>, name: &str) -> Result<F> {
+    function.ok_or_else(|| null_argument(name))
+}
+
+#[cold]
+fn null_argument(name: &str) -> Error {
+    ferrite_core::error!(VALUE_ERROR, "Argument `{name}` must not be null")
+}
+
+/// Where a result goes; written once, at the end, so that failure leaves it alone.
+pub(crate) struct Out<T>(NonNull<T>);
+
+impl<T> Out<T> {
+    /// Stores the result. What was there is not dropped.
+    #[inline]
+    pub(crate) fn write(self, value: T) {
+        // SAFETY: `out` was promised a place to write a T.
+        unsafe { self.0.write(value) }
+    }
+}
+
+impl Out<TVMFFIObjectHandle> {
+    /// Stores an object, or null; the caller of the symbol owns the reference.
+    #[inline]
+    pub(crate) fn write_object<T: ObjectClass>(self, object: Option<T>) {
+        self.write(match object {
+            Some(object) => object.into_object().into_raw().as_ptr().cast(),
+            None => core::ptr::null_mut(),
+        });
+    }
+}
+
+/// An out-parameter; null is refused.
+///
+/// # Safety
+/// `pointer` is null or valid for writing a `T` until the symbol returns.
+#[inline]
+pub(crate) unsafe fn out<T>(pointer: *mut T, name: &str) -> Result<Out<T>> {
+    non_null(pointer, name).map(Out)
+}
+
+/// A record passed by pointer; null is refused.
+///
+/// # Safety
+/// `pointer` is null or valid for reading a `T` for `'a`.
+#[inline]
+pub(crate) unsafe fn reference<'a, T>(pointer: *const T, name: &str) -> Result<&'a T> {
+    // SAFETY: the caller vouches for what is not null.
+    non_null(pointer, name).map(|pointer| unsafe { pointer.as_ref() })
+}
+
+/// The content of a byte array; a null array, and null data with a size, are refused.
+///
+/// # Safety
+/// `array` is null or points to a byte array whose data, unless null, is readable for `'a`.
+#[inline]
+pub(crate) unsafe fn bytes<'a>(array: *const TVMFFIByteArray, name: &str) -> Result<&'a [u8]> {
+    // SAFETY: the caller vouches for the array.
+    let array = unsafe { reference(array, name)? };
+    ensure!(
+        !(array.data.is_null() && array.size != 0),
+        VALUE_ERROR,
+        "Argument `{name}` has null data and a size of {}",
+        array.size
+    );
+    ensure!(
+        array.size <= isize::MAX as usize,
+        VALUE_ERROR,
+        "Argument `{name}` has an impossible size of {}",
+        array.size
+    );
+    // SAFETY: the caller vouches for the data.
+    Ok(unsafe { array.as_slice() })
+}
+
+/// The content of a C string; null is refused.
+///
+/// # Safety
+/// `text` is null or a zero-terminated string that stays readable for `'a`.
+#[inline]
+pub(crate) unsafe fn c_str<'a>(text: *const c_char, name: &str) -> Result<&'a [u8]> {
+    non_null(text, name)?;
+    // SAFETY: not null, and the caller vouches for the rest.
+    Ok(unsafe { CStr::from_ptr(text) }.to_bytes())
+}
+
+/// The content of a C string; null is empty.
+///
+/// # Safety
+/// As for [`c_str`].
+#[inline]
+pub(crate) unsafe fn c_str_or_empty<'a>(text: *const c_char) -> &'a [u8] {
+    if text.is_null() {
+        return &[];
+    }
+    // SAFETY: not null, and the caller vouches for the rest.
+    unsafe { CStr::from_ptr(text) }.to_bytes()
+}
+
+/// `count` records in a row; a negative count, and null with a count, are refused.
+///
+/// # Safety
+/// `first` is null or points to `count` records that stay readable for `'a`.
+#[inline]
+pub(crate) unsafe fn slice<'a, T>(first: *const T, count: i32, name: &str) -> Result<&'a [T]> {
+    let Ok(count) = usize::try_from(count) else {
+        bail!(VALUE_ERROR, "The number of `{name}` must not be negative, got {count}");
+    };
+    if count == 0 {
+        return Ok(&[]);
+    }
+    non_null(first, name)?;
+    // SAFETY: not null, and the caller vouches for the rest.
+    Ok(unsafe { core::slice::from_raw_parts(first, count) })
+}
+
+/// A reference that the caller of the symbol keeps owning.
+pub(crate) struct Borrowed<T>(ManuallyDrop<T>);
+
+impl<T> Deref for Borrowed<T> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+/// The object of a handle; null is refused.
+///
+/// # Safety
+/// `handle` is null or points to an object that lives until the symbol returns.
+#[inline]
+pub(crate) unsafe fn object(handle: TVMFFIObjectHandle, name: &str) -> Result<Borrowed<ObjectRef>> {
+    let object = non_null(handle.cast::<TVMFFIObject>(), name)?;
+    // SAFETY: the object is alive; the reference made here is never dropped.
+    Ok(Borrowed(ManuallyDrop::new(unsafe { ObjectRef::from_raw(object) })))
+}
+
+/// The object of a handle, as class `T`; null and other classes are refused.
+///
+/// # Safety
+/// As for [`object`].
+#[inline]
+pub(crate) unsafe fn object_of<T: ObjectClass>(
+    handle: TVMFFIObjectHandle,
+    name: &str,
+) -> Result<Borrowed<T>> {
+    // SAFETY: as the caller vouches.
+    let object = unsafe { object(handle, name)? };
+    if !object.is_instance::<T>() {
+        return Err(wrong_class(name, T::TYPE_KEY, object.type_index()));
+    }
+    let object = ManuallyDrop::into_inner(object.0);
+    // SAFETY: the class was just checked; ownership stays with the caller, since nothing is dropped.
+    Ok(Borrowed(ManuallyDrop::new(unsafe { T::from_object_unchecked(object) })))
+}
+
+/// The TypeError for a handle of the wrong class.
+#[cold]
+pub(crate) fn wrong_class(name: &str, expected: &str, found: i32) -> Error {
+    let found = Lossy(type_table::type_key_of(found));
+    ferrite_core::error!(TYPE_ERROR, "Argument `{name}` must be of type `{expected}`, got `{found}`")
+}

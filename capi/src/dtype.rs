@@ -1,0 +1,49 @@
+//! Section "Data type support": data types from text and to text.
+
+use core::ffi::c_int;
+
+use ferrite_core::abi::{DLDataType, TVMFFIAny, TVMFFIByteArray};
+use ferrite_core::any::Any;
+use ferrite_core::dtype;
+
+use crate::boundary;
+
+/// Reads a data type such as `int32`, `float32x4` or `float8_e4m3fn`.
+///
+/// Returns 0 and the data type in `out`; or -1 with ValueError raised. Allocates only for the error.
+///
+/// # Safety
+/// See the crate.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMFFIDataTypeFromString(
+    str: *const TVMFFIByteArray,
+    out: *mut DLDataType,
+) -> c_int {
+    boundary::status(|| {
+        // SAFETY: contract of the crate.
+        let (text, out) = unsafe { (boundary::bytes(str, "str")?, boundary::out(out, "out")?) };
+        out.write(DLDataType::parse(text)?);
+        Ok(())
+    })
+}
+
+/// Writes a data type as the text that `TVMFFIDataTypeFromString` reads.
+///
+/// `out` is overwritten without being released. Returns 0 and a string value, which the caller owns, in `out`; or -1 with
+/// ValueError or MemoryError raised.
+///
+/// # Safety
+/// See the crate.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMFFIDataTypeToString(
+    dtype: *const DLDataType,
+    out: *mut TVMFFIAny,
+) -> c_int {
+    boundary::status(|| {
+        // SAFETY: contract of the crate.
+        let (dtype, out) =
+            unsafe { (boundary::reference(dtype, "dtype")?, boundary::out(out, "out")?) };
+        out.write(Any::new(dtype::to_string(*dtype)?).into_raw());
+        Ok(())
+    })
+}

@@ -1,0 +1,120 @@
+//! Section "Environment": streams, tensor allocation, signals, symbols of the surrounding language.
+
+use core::ffi::{c_char, c_int, c_void};
+use core::ptr;
+
+use ferrite_alloc_ext::env::{context, stream, tensor_alloc};
+use ferrite_core::abi::{DLPackManagedTensorAllocator, DLTensor, TVMFFIObjectHandle};
+
+use crate::boundary;
+
+/// A stream of a device, as its runtime defines it.
+pub type TVMFFIStreamHandle = *mut c_void;
+
+/// Sets the stream that this thread works on, for one device.
+///
+/// The stream is neither used nor owned. When `opt_out_original_stream` is not null, it gets the stream that was set
+/// before, or null. Returns 0; or -1 with ValueError (negative numbers, or absurdly large ones) or MemoryError raised.
+///
+/// # Safety
+/// See the crate.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMFFIEnvSetStream(
+    device_type: i32,
+    device_id: i32,
+    stream: TVMFFIStreamHandle,
+    opt_out_original_stream: *mut TVMFFIStreamHandle,
+) -> c_int {
+    boundary::status(|| {
+        let original = stream::set(device_type, device_id, stream)?;
+        // SAFETY: contract of the crate.
+        if let Ok(out) = unsafe { boundary::out(opt_out_original_stream, "") } {
+            out.write(original);
+        }
+        Ok(())
+    })
+}
+
+/// Tells the stream that this thread works on, for one device; null when none is set.
+#[unsafe(no_mangle)]
+pub extern "C" fn TVMFFIEnvGetStream(device_type: i32, device_id: i32) -> TVMFFIStreamHandle {
+    stream::get(device_type, device_id)
+}
+
+/// Sets the function that `TVMFFIEnvTensorAlloc` allocates with on this thread; null unsets it.
+///
+/// With `write_to_global_context` other than 0, threads that have set none use it too. When `opt_out_original_allocator` is not
+/// null, it gets the function that this thread had set before, or null. Always returns 0.
+///
+/// # Safety
+/// `allocator` keeps the contract of its type, and stays callable while it is set.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMFFIEnvSetDLPackManagedTensorAllocator(
+    allocator: DLPackManagedTensorAllocator,
+    write_to_global_context: c_int,
+    opt_out_original_allocator: *mut DLPackManagedTensorAllocator,
+) -> c_int {
+    boundary::status(|| {
+        // SAFETY: contract of this function.
+        let original = unsafe { tensor_alloc::set(allocator, write_to_global_context != 0)? };
+        // SAFETY: contract of the crate.
+        if let Ok(out) = unsafe { boundary::out(opt_out_original_allocator, "") } {
+            out.write(original);
+        }
+        Ok(())
+    })
+}
+
+/// Tells the function that `TVMFFIEnvTensorAlloc` allocates with on this thread: its own, otherwise the global one, otherwise
+/// null.
+#[unsafe(no_mangle)]
+pub extern "C" fn TVMFFIEnvGetDLPackManagedTensorAllocator() -> DLPackManagedTensorAllocator {
+    tensor_alloc::get()
+}
+
+/// Makes a tensor like a prototype, with the function that `TVMFFIEnvSetDLPackManagedTensorAllocator` set.
+///
+/// Only dtype, ndim, shape and device of `prototype` count. Returns 0 and the tensor, which the caller owns, in `out`; or -1
+/// with an error raised: RuntimeError without such a function, or what the function reports.
+///
+/// # Safety
+/// See the crate.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMFFIEnvTensorAlloc(
+    prototype: *mut DLTensor,
+    out: *mut TVMFFIObjectHandle,
+) -> c_int {
+    boundary::status(|| {
+        let prototype = boundary::non_null(prototype, "prototype")?;
+        // SAFETY: contract of the crate.
+        let out = unsafe { boundary::out(out, "out")? };
+        // SAFETY: the prototype is valid, and whoever set the function vouched for it.
+        out.write_object(Some(unsafe { tensor_alloc::allocate(prototype.as_ptr())? }));
+        Ok(())
+    })
+}
+
+/// Asks the surrounding language whether a signal waits to be handled, as long-running functions should now and then.
+///
+/// Returns 0 when nothing waits or there is no such language; or -1 with an error raised, such as KeyboardInterrupt.
+#[unsafe(no_mangle)]
+pub extern "C" fn TVMFFIEnvCheckSignals() -> c_int {
+    boundary::status(context::check_signals)
+}
+
+/// Tells the library a function of the surrounding language, such as `PyErr_CheckSignals`.
+///
+/// Returns 0; or -1 with ValueError raised when a pointer is null or the name is not one that the library knows.
+///
+/// # Safety
+/// `symbol` is a function of the type that its name implies, callable as long as the process runs.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMFFIEnvRegisterCAPI(name: *const c_char, symbol: *mut c_void) -> c_int {
+    boundary::status(|| {
+        // SAFETY: contract of the crate.
+        let name = unsafe { boundary::c_str(name, "name")? };
+        let symbol = boundary::non_null(symbol, "symbol")?;
+        // SAFETY: contract of this function.
+        unsafe { context::register(name, symbol.as_ptr()) }
+    })
+}

@@ -1,0 +1,180 @@
+//! Section "Error handling": the raised error of the thread, and error objects.
+
+use core::ffi::{c_char, c_int};
+use core::ptr;
+
+use ferrite_core::abi::{TVMFFIByteArray, TVMFFIObjectHandle};
+use ferrite_core::error::{self, Error, Result, kind};
+use ferrite_core::object::{ObjectClass, ObjectRef};
+use ferrite_core::{log, raised};
+
+use crate::boundary;
+
+/// Takes the raised error of this thread, which the caller then owns; null when there is none.
+///
+/// Does nothing when `result` is null. Allocates nothing.
+///
+/// # Safety
+/// See the crate.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMFFIErrorMoveFromRaised(result: *mut TVMFFIObjectHandle) {
+    if result.is_null() {
+        return log::warn(format_args!("TVMFFIErrorMoveFromRaised: `result` must not be null"));
+    }
+    let error = raised::take().map(|error| error.into_object().into_raw().as_ptr());
+    // SAFETY: not null, so valid for writing.
+    unsafe { result.write(error.unwrap_or(ptr::null_mut()).cast()) };
+}
+
+/// Raises an error object on this thread, in place of one that is raised already.
+///
+/// The thread keeps a reference of its own. Null means no error. An object that is no error raises TypeError instead.
+///
+/// # Safety
+/// See the crate.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMFFIErrorSetRaised(error: TVMFFIObjectHandle) {
+    if error.is_null() {
+        return drop(raised::take());
+    }
+    // SAFETY: contract of the crate.
+    raised::set(match unsafe { boundary::object_of::<Error>(error, "error") } {
+        Ok(error) => Error::clone(&error),
+        Err(mismatch) => mismatch,
+    });
+}
+
+/// Raises an error of the given kind and message on this thread, with the backtrace of the caller.
+///
+/// Both texts are copied. A null `kind` is RuntimeError, a null `message` is empty. Without memory, MemoryError is raised.
+///
+/// # Safety
+/// See the crate.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMFFIErrorSetRaisedFromCStr(kind: *const c_char, message: *const c_char) {
+    // SAFETY: contract of the crate: the text, or null, is one part.
+    unsafe { raise(kind, &[message]) }
+}
+
+/// Raises an error whose message is put together from parts, so that parts can be shared by many messages.
+///
+/// Null parts are skipped. Otherwise as `TVMFFIErrorSetRaisedFromCStr`; a negative count or null `message_parts` give an
+/// empty message.
+///
+/// # Safety
+/// `message_parts` points to `num_parts` strings or nulls.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMFFIErrorSetRaisedFromCStrParts(
+    kind: *const c_char,
+    message_parts: *mut *const c_char,
+    num_parts: i32,
+) {
+    // SAFETY: contract of the crate and of this function.
+    unsafe {
+        let parts = boundary::slice(message_parts.cast_const(), num_parts, "message_parts");
+        raise(kind, parts.unwrap_or(&[]));
+    }
+}
+
+/// Raises an error from C strings.
+///
+/// # Safety
+/// Each pointer is null or a zero-terminated string.
+unsafe fn raise(kind: *const c_char, parts: &[*const c_char]) {
+    // SAFETY: as the caller vouches.
+    let kind = match unsafe { boundary::c_str_or_empty(kind) } {
+        b"" => kind::RUNTIME_ERROR.as_bytes(),
+        kind => kind,
+    };
+    let parts = parts.iter().map(|part| {
+        // SAFETY: as the caller vouches.
+        unsafe { boundary::c_str_or_empty(*part) }
+    });
+    raised::set(Error::from_parts(kind, parts, b""));
+}
+
+/// Makes an error object. Texts are copied.
+///
+/// `backtrace` holds one line per frame, most recent call first. Returns 0 and the object, which the caller owns, in `out`;
+/// or -1 with ValueError or MemoryError raised.
+///
+/// # Safety
+/// See the crate.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMFFIErrorCreate(
+    kind: *const TVMFFIByteArray,
+    message: *const TVMFFIByteArray,
+    backtrace: *const TVMFFIByteArray,
+    out: *mut TVMFFIObjectHandle,
+) -> c_int {
+    boundary::status(|| {
+        // SAFETY: contract of the crate.
+        let out = unsafe { boundary::out(out, "out")? };
+        // SAFETY: contract of the crate.
+        out.write_object(Some(unsafe { create(kind, message, backtrace)? }));
+        Ok(())
+    })
+}
+
+/// Makes an error object that remembers the error that caused it, and any other object.
+///
+/// Either may be null; the new error keeps references of its own. Otherwise as `TVMFFIErrorCreate`; a `cause_chain`
+/// that is no error raises TypeError.
+///
+/// # Safety
+/// See the crate.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMFFIErrorCreateWithCauseAndExtraContext(
+    kind: *const TVMFFIByteArray,
+    message: *const TVMFFIByteArray,
+    backtrace: *const TVMFFIByteArray,
+    cause_chain: TVMFFIObjectHandle,
+    extra_context: TVMFFIObjectHandle,
+    out: *mut TVMFFIObjectHandle,
+) -> c_int {
+    boundary::status(|| {
+        // SAFETY: contract of the crate.
+        unsafe {
+            let out = boundary::out(out, "out")?;
+            let cause = optional::<Error>(cause_chain, "cause_chain")?;
+            let context = optional::<ObjectRef>(extra_context, "extra_context")?;
+            let error = create(kind, message, backtrace)?.with_cause_and_context(cause, context);
+            out.write_object(Some(error));
+        }
+        Ok(())
+    })
+}
+
+/// # Safety
+/// As for [`boundary::bytes`].
+unsafe fn create(
+    kind: *const TVMFFIByteArray,
+    message: *const TVMFFIByteArray,
+    backtrace: *const TVMFFIByteArray,
+) -> Result<Error> {
+    // SAFETY: as the caller vouches.
+    let (kind, message, backtrace) = unsafe {
+        (
+            boundary::bytes(kind, "kind")?,
+            boundary::bytes(message, "message")?,
+            boundary::bytes(backtrace, "backtrace")?,
+        )
+    };
+    Error::try_from_bytes(kind, message, backtrace)
+        .ok_or_else(|| error::out_of_memory(kind.len() + message.len() + backtrace.len()))
+}
+
+/// A new reference to an object that may be absent.
+///
+/// # Safety
+/// As for [`boundary::object`].
+unsafe fn optional<T: ObjectClass + Clone>(
+    handle: TVMFFIObjectHandle,
+    name: &str,
+) -> Result<Option<T>> {
+    if handle.is_null() {
+        return Ok(None);
+    }
+    // SAFETY: as the caller vouches.
+    unsafe { boundary::object_of::<T>(handle, name) }.map(|object| Some(T::clone(&object)))
+}

@@ -1,0 +1,213 @@
+//! Section "Basic function calling API": function objects, calls, the global table.
+
+use core::ffi::{c_int, c_void};
+
+use ferrite_core::abi::{
+    TVMFFIAny, TVMFFIByteArray, TVMFFIFunctionCell, TVMFFIMethodInfo, TVMFFIObject,
+    TVMFFIObjectHandle, TVMFFISafeCallType,
+};
+use ferrite_core::any::AnyView;
+use ferrite_core::error::{Error, Result};
+use ferrite_core::{Function, ensure, error, global_table, type_index};
+
+use crate::boundary;
+
+/// Makes a function object out of a C function and its state.
+///
+/// The object owns `self` and calls `deleter` with it when it goes away; a null `deleter` is allowed. On failure the
+/// caller keeps `self`.
+///
+/// Returns 0 and the new object, which the caller owns, in `out`; or -1 with ValueError or MemoryError raised.
+///
+/// # Safety
+/// `safe_call` and `deleter` may be called on any thread, with `self`, while the object lives.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMFFIFunctionCreate(
+    self_: *mut c_void,
+    safe_call: Option<TVMFFISafeCallType>,
+    deleter: Option<unsafe extern "C" fn(self_: *mut c_void)>,
+    out: *mut TVMFFIObjectHandle,
+) -> c_int {
+    boundary::status(|| {
+        // SAFETY: contract of the crate.
+        let out = unsafe { boundary::out(out, "out")? };
+        let safe_call = boundary::callback(safe_call, "safe_call")?;
+        // SAFETY: the caller hands over `self` and functions that fit it.
+        let function = unsafe { Function::from_extern_c(self_, safe_call, deleter)? };
+        out.write_object(Some(function));
+        Ok(())
+    })
+}
+
+/// Finds a global function by name.
+///
+/// Returns 0 and the function, which the caller owns, in `out`, or null there when there is no such function; or -1 with
+/// ValueError or MemoryError raised.
+///
+/// # Safety
+/// See the crate.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMFFIFunctionGetGlobal(
+    name: *const TVMFFIByteArray,
+    out: *mut TVMFFIObjectHandle,
+) -> c_int {
+    boundary::status(|| {
+        // SAFETY: contract of the crate.
+        let (name, out) =
+            unsafe { (boundary::bytes(name, "name")?, boundary::out(out, "out")?) };
+        out.write_object(global_table::get(name)?);
+        Ok(())
+    })
+}
+
+/// Turns a borrowed value into an owned one.
+///
+/// Raw strings and byte arrays are copied, objects get another reference, and an object offered by
+/// `kTVMFFIObjectRValueRef` is taken over. `out` is overwritten without being released.
+///
+/// Returns 0 and the value, which the caller owns, in `out`; or -1 with ValueError or MemoryError raised.
+///
+/// # Safety
+/// See the crate.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMFFIAnyViewToOwnedAny(
+    any_view: *const TVMFFIAny,
+    out: *mut TVMFFIAny,
+) -> c_int {
+    boundary::status(|| {
+        // SAFETY: contract of the crate.
+        let (view, out) = unsafe {
+            let view = boundary::reference(any_view, "any_view")?;
+            (AnyView::from_raw(*view), boundary::out(out, "out")?)
+        };
+        out.write(view.to_owned()?.into_raw());
+        Ok(())
+    })
+}
+
+/// Calls a function object.
+///
+/// `args` are borrowed for the call. `result` must come in holding a value that owns nothing, normally `kTVMFFINone`, and on
+/// success leaves with a value that the caller owns.
+///
+/// Returns what the function returns: 0, or -1 with an error raised; -1 with TypeError when `func` is not a function, and with
+/// ValueError when a pointer is null or the count negative.
+///
+/// # Safety
+/// See the crate.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMFFIFunctionCall(
+    func: TVMFFIObjectHandle,
+    args: *mut TVMFFIAny,
+    num_args: i32,
+    result: *mut TVMFFIAny,
+) -> c_int {
+    let object = func.cast::<TVMFFIObject>();
+    // SAFETY: a handle that is not null points to a live object, and a function object has its cell after the header.
+    unsafe {
+        if !object.is_null() && (*object).type_index == type_index::FUNCTION {
+            let cell = object.add(1).cast::<TVMFFIFunctionCell>();
+            let arguments_fit = num_args == 0 || (num_args > 0 && !args.is_null());
+            if let (Some(safe_call), true) = ((*cell).safe_call, arguments_fit && !result.is_null())
+            {
+                // In tail position, so that it becomes a jump.
+                return safe_call(func, args, num_args, result);
+            }
+        }
+        refuse_call(func, args, num_args, result)
+    }
+}
+
+/// Says what is wrong with a call.
+///
+/// # Safety
+/// As for [`TVMFFIFunctionCall`].
+#[cold]
+#[inline(never)]
+unsafe fn refuse_call(
+    func: TVMFFIObjectHandle,
+    args: *const TVMFFIAny,
+    num_args: i32,
+    result: *mut TVMFFIAny,
+) -> c_int {
+    // SAFETY: as the caller vouches.
+    boundary::fail(match unsafe { check_call(func, args, num_args, result) } {
+        Err(error) => error,
+        Ok(()) => error!(VALUE_ERROR, "Argument `func` is a function without a call"),
+    })
+}
+
+/// # Safety
+/// As for [`TVMFFIFunctionCall`].
+unsafe fn check_call(
+    func: TVMFFIObjectHandle,
+    args: *const TVMFFIAny,
+    num_args: i32,
+    result: *mut TVMFFIAny,
+) -> core::result::Result<(), Error> {
+    // SAFETY: as the caller vouches.
+    unsafe {
+        boundary::object_of::<Function>(func, "func")?;
+        boundary::slice(args, num_args, "args")?;
+        boundary::out(result, "result")?;
+    }
+    Ok(())
+}
+
+/// Registers a global function under a name.
+///
+/// The table keeps a reference of its own to `f`. Returns 0; or -1 with an error raised: the name is taken and
+/// `allow_override` is 0, `f` is no function, MemoryError.
+///
+/// # Safety
+/// See the crate.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMFFIFunctionSetGlobal(
+    name: *const TVMFFIByteArray,
+    f: TVMFFIObjectHandle,
+    allow_override: c_int,
+) -> c_int {
+    boundary::status(|| {
+        // SAFETY: contract of the crate.
+        let (name, function) = unsafe {
+            (boundary::bytes(name, "name")?, boundary::object_of::<Function>(f, "f")?)
+        };
+        global_table::set(name, &function, allow_override != 0)
+    })
+}
+
+/// Registers a global function with its documentation.
+///
+/// Like `TVMFFIFunctionSetGlobal`, with name and function out of the record. Texts are copied.
+///
+/// # Safety
+/// See the crate.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMFFIFunctionSetGlobalFromMethodInfo(
+    method_info: *const TVMFFIMethodInfo,
+    allow_override: c_int,
+) -> c_int {
+    boundary::status(|| {
+        // SAFETY: contract of the crate.
+        let info = unsafe { boundary::reference(method_info, "method_info")? };
+        check_method(info)?;
+        // SAFETY: the record was checked, and the caller vouches for what it points to.
+        unsafe { global_table::set_from_method_info(info, allow_override != 0) }
+    })
+}
+
+/// Refuses a record whose texts or function make no sense.
+fn check_method(info: &TVMFFIMethodInfo) -> Result<()> {
+    // SAFETY: contract of the crate: what is not null is readable.
+    unsafe {
+        boundary::bytes(&info.name, "method_info->name")?;
+        boundary::bytes(&info.doc, "method_info->doc")?;
+        boundary::bytes(&info.metadata, "method_info->metadata")?;
+    }
+    ensure!(
+        info.method.type_index == type_index::FUNCTION,
+        TYPE_ERROR,
+        "Argument `method_info->method` must be of type `ffi.Function`"
+    );
+    Ok(())
+}

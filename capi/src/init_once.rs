@@ -1,0 +1,49 @@
+//! Section "Static handle initialization": handles made once.
+
+use core::ffi::{c_int, c_void};
+
+use ferrite_core::init_once;
+
+use crate::boundary;
+
+/// Makes a handle once, however many threads ask for it.
+///
+/// While `*handle_addr` is null, calls `init_func` and stores the handle that it gives; all others wait for it. For languages
+/// without static constructors. Reading a handle that is there costs one load.
+///
+/// Returns 0; or -1 with an error raised when `init_func` fails, in which case it returns nonzero with its error raised, or
+/// gives null. A later call tries again.
+///
+/// # Safety
+/// `handle_addr` is written by this function and `TVMFFIHandleDeinitOnce` only.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMFFIHandleInitOnce(
+    handle_addr: *mut *mut c_void,
+    init_func: Option<unsafe extern "C" fn(result: *mut *mut c_void) -> c_int>,
+) -> c_int {
+    boundary::status(|| {
+        let handle = boundary::non_null(handle_addr, "handle_addr")?;
+        let init = boundary::callback(init_func, "init_func")?;
+        // SAFETY: contract of the crate and of this function.
+        unsafe { init_once::init(handle.as_ptr(), init) }
+    })
+}
+
+/// Takes a handle away once: sets `*handle_addr` to null and calls `deinit_func` with what was there, unless it was null.
+///
+/// Returns 0 when there was nothing to do, otherwise what `deinit_func` returns, which raises an error when it is nonzero.
+///
+/// # Safety
+/// As for `TVMFFIHandleInitOnce`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMFFIHandleDeinitOnce(
+    handle_addr: *mut *mut c_void,
+    deinit_func: Option<unsafe extern "C" fn(handle: *mut c_void) -> c_int>,
+) -> c_int {
+    boundary::status(|| {
+        let handle = boundary::non_null(handle_addr, "handle_addr")?;
+        let deinit = boundary::callback(deinit_func, "deinit_func")?;
+        // SAFETY: contract of the crate and of this function.
+        unsafe { init_once::deinit(handle.as_ptr(), deinit) }
+    })
+}

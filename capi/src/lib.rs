@@ -1,0 +1,55 @@
+//! `libtvm_ffi`: the C symbols of the TVM-FFI stable ABI.
+//!
+//! Each file holds one section of the headers `tvm/ffi/c_api.h` and `tvm/ffi/extra/c_env_api.h`, which are generated from the
+//! documentation here. A symbol checks its arguments, makes one call inward and turns the outcome into a status; there is no
+//! other logic in this crate.
+//!
+//! # Rules that every symbol keeps
+//! - 0 is success. Failure is -1 with the error raised on the calling thread; take it with `TVMFFIErrorMoveFromRaised`.
+//!   On failure no out-parameter is written and nothing has changed.
+//! - A null handle, a null out-parameter, a null byte array, null data with a size and a negative count raise ValueError; a
+//!   handle of the wrong type raises TypeError.
+//! - Every symbol may be called from any thread.
+//! - A panic of the library itself becomes an InternalError where there is unwinding.
+//!
+//! # Safety
+//! Every pointer is either null or valid for the duration of the call, under the rules of [`core::ptr::read`] for inputs and
+//! [`core::ptr::write`] for out-parameters. A C string ends with a zero. A handle is null or points to a live object.
+//! Handles passed in are borrowed, handles written out are new references that the caller releases, unless said otherwise. The
+//! `# Safety` sections of the functions only add to this.
+//!
+//! # Features
+//! - `std`: for hosts; without it the crate is `no_std` and a platform supplies memory, locks and a log.
+//! - `alloc`: the `TVMFFIEnv*` symbols.
+//! - `host`: modules from dynamic libraries. Needs an operating system.
+//! - `backtrace`: frames with names in errors.
+//! - `backend`: the `TVMBackend*` symbols.
+#![cfg_attr(not(feature = "std"), no_std)]
+#![allow(non_snake_case, reason = "the C ABI fixes these spellings")]
+
+pub mod allocator;
+pub mod backtrace;
+pub mod bigint;
+mod boundary;
+pub mod dtype;
+pub mod error;
+pub mod function;
+pub mod init_once;
+pub mod object;
+pub mod string;
+pub mod tensor;
+pub mod type_info;
+
+#[cfg(feature = "alloc")]
+pub mod env;
+#[cfg(feature = "alloc")]
+pub mod module;
+
+#[cfg(feature = "backend")]
+pub mod backend;
+
+#[cfg(feature = "alloc")]
+mod builtins;
+
+#[cfg(all(feature = "panic-handler", not(feature = "std")))]
+mod panic;

@@ -1,0 +1,76 @@
+//! Section "Module symbols": what generated code asks of the library that it is loaded into.
+
+use core::ffi::{c_char, c_int, c_void};
+
+use ferrite_alloc_ext::module::{Module, context, system_lib};
+use ferrite_core::abi::TVMFFIObjectHandle;
+use ferrite_core::string::String;
+
+use crate::boundary;
+
+/// Finds a function that a module's code calls: in the module's imports, then among the global functions.
+///
+/// `library_ctx` is what the loader stored in the library's `__tvm_ffi__library_ctx`: the address of a module object's C++ part,
+/// eight bytes before its handle. The result is remembered.
+///
+/// Returns 0 and the function in `out`, borrowed from the module; or -1 with RuntimeError raised when there is none.
+///
+/// # Safety
+/// `library_ctx` comes from a loader, and its module is still loaded.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMFFIEnvModLookupFromImports(
+    library_ctx: TVMFFIObjectHandle,
+    func_name: *const c_char,
+    out: *mut TVMFFIObjectHandle,
+) -> c_int {
+    boundary::status(|| {
+        let address = boundary::non_null(library_ctx, "library_ctx")?;
+        // SAFETY: contract of the crate.
+        let (name, out) =
+            unsafe { (boundary::c_str(func_name, "func_name")?, boundary::out(out, "out")?) };
+        // SAFETY: contract of this function.
+        let module = unsafe { Module::from_context_address(address) };
+        let function = module.lookup_from_imports(&String::from_bytes(name)?)?;
+        out.write(function.as_ptr().cast());
+        Ok(())
+    })
+}
+
+/// Offers an address to libraries loaded from now on: one that has a variable of this name gets it stored there.
+///
+/// Registering a name again replaces its address. Returns 0; or -1 with ValueError or MemoryError raised. The name is copied.
+///
+/// # Safety
+/// `symbol` is what libraries expect under that name, as long as the process runs.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMFFIEnvModRegisterContextSymbol(
+    name: *const c_char,
+    symbol: *mut c_void,
+) -> c_int {
+    boundary::status(|| {
+        // SAFETY: contract of the crate.
+        let name = unsafe { boundary::c_str(name, "name")? };
+        let symbol = boundary::non_null(symbol, "symbol")?;
+        context::register(name, symbol.as_ptr())
+    })
+}
+
+/// Adds a symbol to the system library: code that is linked into the program instead of loaded.
+///
+/// Generated code calls this from static constructors, before `main`. A name that gets another address is replaced, with a
+/// line in the log. Returns 0; or -1 with ValueError or MemoryError raised. The name is copied.
+///
+/// # Safety
+/// `symbol` is what its name says, as long as the process runs.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMFFIEnvModRegisterSystemLibSymbol(
+    name: *const c_char,
+    symbol: *mut c_void,
+) -> c_int {
+    boundary::status(|| {
+        // SAFETY: contract of the crate.
+        let name = unsafe { boundary::c_str(name, "name")? };
+        let symbol = boundary::non_null(symbol, "symbol")?;
+        system_lib::register(name, symbol.as_ptr())
+    })
+}

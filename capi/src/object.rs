@@ -1,0 +1,95 @@
+//! Section "Basic object API": version, reference counts, opaque objects.
+
+use core::ffi::{c_int, c_void};
+
+use ferrite_core::abi::{
+    TVM_FFI_VERSION_MAJOR, TVM_FFI_VERSION_MINOR, TVM_FFI_VERSION_PATCH, TVMFFIObject,
+    TVMFFIObjectHandle, TVMFFIVersion,
+};
+use ferrite_core::{opaque, refcount, release};
+
+use crate::boundary::{self, SUCCESS};
+
+/// Tells the version of the ABI. Works the same in every version of the library.
+///
+/// Does nothing when `out_version` is null.
+///
+/// # Safety
+/// See the crate.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMFFIGetVersion(out_version: *mut TVMFFIVersion) {
+    if !out_version.is_null() {
+        // SAFETY: not null, so valid for writing.
+        unsafe {
+            out_version.write(TVMFFIVersion {
+                major: TVM_FFI_VERSION_MAJOR,
+                minor: TVM_FFI_VERSION_MINOR,
+                patch: TVM_FFI_VERSION_PATCH,
+            });
+        }
+    }
+}
+
+/// Adds a strong reference to an object.
+///
+/// Returns 0, or -1 with ValueError raised when `obj` is null. Allocates nothing.
+///
+/// # Safety
+/// See the crate.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMFFIObjectIncRef(obj: TVMFFIObjectHandle) -> c_int {
+    match boundary::non_null(obj.cast::<TVMFFIObject>(), "obj") {
+        Ok(object) => {
+            // SAFETY: a handle points to a live object.
+            unsafe { refcount::retain(object.as_ptr()) };
+            SUCCESS
+        }
+        Err(error) => boundary::fail(error),
+    }
+}
+
+/// Gives up a strong reference to an object, which goes away with the last one.
+///
+/// Returns 0, or -1 with ValueError raised when `obj` is null. Objects that hold each other in long chains are released
+/// without deep recursion.
+///
+/// # Safety
+/// The caller owns the reference, and does not use it afterwards.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMFFIObjectDecRef(obj: TVMFFIObjectHandle) -> c_int {
+    match boundary::non_null(obj.cast::<TVMFFIObject>(), "obj") {
+        Ok(object) => {
+            // SAFETY: a handle points to a live object, one reference of which the caller gives up.
+            unsafe { release::release_object(object.as_ptr()) };
+            SUCCESS
+        }
+        Err(error) => boundary::fail(error),
+    }
+}
+
+/// Makes an object that keeps a resource of another language, such as a Python object.
+///
+/// The object owns `handle` and calls `deleter` with it when it goes away; a null `deleter` is allowed. On failure the
+/// caller keeps `handle`. The only `type_index` so far is `kTVMFFIOpaquePyObject`.
+///
+/// Returns 0 and the new object, which the caller owns, in `out`; or -1 with RuntimeError (another type index), ValueError or
+/// MemoryError raised.
+///
+/// # Safety
+/// `deleter` may be called on any thread.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMFFIObjectCreateOpaque(
+    handle: *mut c_void,
+    type_index: i32,
+    deleter: Option<unsafe extern "C" fn(handle: *mut c_void)>,
+    out: *mut TVMFFIObjectHandle,
+) -> c_int {
+    boundary::status(|| {
+        // SAFETY: contract of the crate.
+        let out = unsafe { boundary::out(out, "out")? };
+        // SAFETY: the caller hands over `handle` and a deleter that fits it.
+        let object = unsafe { opaque::create_opaque(handle, type_index, deleter)? };
+        out.write_object(Some(object));
+        Ok(())
+    })
+}

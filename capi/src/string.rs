@@ -1,0 +1,51 @@
+//! Section "String and bytes support": values out of borrowed text.
+
+use core::ffi::c_int;
+
+use ferrite_core::abi::{TVMFFIAny, TVMFFIByteArray};
+use ferrite_core::any::Any;
+use ferrite_core::string::{Bytes, String};
+
+use crate::boundary;
+
+/// Makes a string value out of borrowed text, which is copied.
+///
+/// Up to seven bytes lie in the value itself, longer text in an object. `out` is overwritten without being released.
+///
+/// Returns 0 and the value, which the caller owns, in `out`; or -1 with ValueError or MemoryError raised.
+///
+/// # Safety
+/// See the crate.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMFFIStringFromByteArray(
+    input: *const TVMFFIByteArray,
+    out: *mut TVMFFIAny,
+) -> c_int {
+    boundary::status(|| {
+        // SAFETY: contract of the crate.
+        let (text, out) =
+            unsafe { (boundary::bytes(input, "input")?, boundary::out(out, "out")?) };
+        out.write(Any::new(String::from_bytes(text)?).into_raw());
+        Ok(())
+    })
+}
+
+/// Makes a bytes value out of borrowed bytes, which are copied.
+///
+/// As `TVMFFIStringFromByteArray`.
+///
+/// # Safety
+/// See the crate.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMFFIBytesFromByteArray(
+    input: *const TVMFFIByteArray,
+    out: *mut TVMFFIAny,
+) -> c_int {
+    boundary::status(|| {
+        // SAFETY: contract of the crate.
+        let (content, out) =
+            unsafe { (boundary::bytes(input, "input")?, boundary::out(out, "out")?) };
+        out.write(Any::new(Bytes::new(content)?).into_raw());
+        Ok(())
+    })
+}

@@ -1,0 +1,142 @@
+//! Section "DLPack support": tensors in and out.
+
+use core::ffi::c_int;
+
+use ferrite_core::Tensor;
+use ferrite_core::abi::{DLManagedTensor, DLManagedTensorVersioned, DLTensor, TVMFFIObjectHandle};
+use ferrite_core::ensure;
+use ferrite_core::error::Result;
+
+use crate::boundary;
+
+/// Makes a tensor object that takes over a managed tensor of DLPack before 1.0.
+///
+/// The data is shared. The managed tensor's deleter runs when the tensor object goes away; on failure the caller keeps
+/// `from`. `require_alignment` is the alignment in bytes that data plus byte offset must have, 0 or 1 for any;
+/// `require_contiguous` other than 0 demands compact row-major order.
+///
+/// Returns 0 and the tensor, which the caller owns, in `out`; or -1 with an error raised: not aligned, not contiguous, a
+/// record that makes no sense, MemoryError.
+///
+/// # Safety
+/// `from` describes valid memory until its deleter runs, which may happen on any thread.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMFFITensorFromDLPack(
+    from: *mut DLManagedTensor,
+    require_alignment: i32,
+    require_contiguous: i32,
+    out: *mut TVMFFIObjectHandle,
+) -> c_int {
+    boundary::status(|| {
+        let from = boundary::non_null(from, "from")?;
+        // SAFETY: contract of the crate.
+        let out = unsafe { boundary::out(out, "out")? };
+        let alignment = alignment(require_alignment)?;
+        // SAFETY: the caller hands over a valid managed tensor.
+        let tensor = unsafe { Tensor::from_dlpack(from, alignment, require_contiguous != 0)? };
+        out.write_object(Some(tensor));
+        Ok(())
+    })
+}
+
+/// Lends the data of a tensor object as a managed tensor of DLPack before 1.0.
+///
+/// The managed tensor keeps the tensor object alive until its deleter is called. Returns 0 and the managed tensor, which the
+/// caller owns, in `out`; or -1 with TypeError, ValueError or MemoryError raised.
+///
+/// # Safety
+/// See the crate.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMFFITensorToDLPack(
+    from: TVMFFIObjectHandle,
+    out: *mut *mut DLManagedTensor,
+) -> c_int {
+    boundary::status(|| {
+        // SAFETY: contract of the crate.
+        let (tensor, out) = unsafe {
+            (boundary::object_of::<Tensor>(from, "from")?, boundary::out(out, "out")?)
+        };
+        out.write(tensor.to_dlpack()?.as_ptr());
+        Ok(())
+    })
+}
+
+/// Makes a tensor object that takes over a versioned managed tensor.
+///
+/// As `TVMFFITensorFromDLPack`; another major version of DLPack raises an error too.
+///
+/// # Safety
+/// `from` describes valid memory until its deleter runs, which may happen on any thread.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMFFITensorFromDLPackVersioned(
+    from: *mut DLManagedTensorVersioned,
+    require_alignment: i32,
+    require_contiguous: i32,
+    out: *mut TVMFFIObjectHandle,
+) -> c_int {
+    boundary::status(|| {
+        let from = boundary::non_null(from, "from")?;
+        // SAFETY: contract of the crate.
+        let out = unsafe { boundary::out(out, "out")? };
+        let alignment = alignment(require_alignment)?;
+        // SAFETY: the caller hands over a valid managed tensor.
+        let tensor =
+            unsafe { Tensor::from_dlpack_versioned(from, alignment, require_contiguous != 0)? };
+        out.write_object(Some(tensor));
+        Ok(())
+    })
+}
+
+/// Lends the data of a tensor object as a versioned managed tensor.
+///
+/// As `TVMFFITensorToDLPack`.
+///
+/// # Safety
+/// See the crate.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMFFITensorToDLPackVersioned(
+    from: TVMFFIObjectHandle,
+    out: *mut *mut DLManagedTensorVersioned,
+) -> c_int {
+    boundary::status(|| {
+        // SAFETY: contract of the crate.
+        let (tensor, out) = unsafe {
+            (boundary::object_of::<Tensor>(from, "from")?, boundary::out(out, "out")?)
+        };
+        out.write(tensor.to_dlpack_versioned()?.as_ptr());
+        Ok(())
+    })
+}
+
+/// Makes a tensor that shows part of the memory of another, with the data pointer, shape, strides, data type and byte offset of
+/// a prototype.
+///
+/// Shape and strides are copied. The new tensor keeps `source` alive. Returns 0 and the tensor, which the caller owns, in
+/// `out`; or -1 with TypeError, ValueError or MemoryError raised.
+///
+/// # Safety
+/// The data of `prototype` lies in memory that `source` keeps; this is not checked.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMFFITensorCreateUnsafeView(
+    source: TVMFFIObjectHandle,
+    prototype: *const DLTensor,
+    out: *mut TVMFFIObjectHandle,
+) -> c_int {
+    boundary::status(|| {
+        // SAFETY: contract of the crate; the caller vouches for the prototype.
+        unsafe {
+            let source = boundary::object_of::<Tensor>(source, "source")?;
+            let prototype = boundary::reference(prototype, "prototype")?;
+            let out = boundary::out(out, "out")?;
+            out.write_object(Some(Tensor::create_unsafe_view(&source, prototype)?));
+        }
+        Ok(())
+    })
+}
+
+/// An alignment in bytes; a negative one is refused.
+fn alignment(bytes: i32) -> Result<usize> {
+    ensure!(
+        bytes >= 0, VALUE_ERROR, "Argument `require_alignment` must not be negative, got {bytes}");
+    Ok(bytes as usize)
+}

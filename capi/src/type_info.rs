@@ -1,0 +1,198 @@
+//! Section "Type reflection": type indices, registration, attribute columns, type information.
+
+use core::ffi::c_int;
+
+use ferrite_core::abi::{
+    TVMFFIAny, TVMFFIByteArray, TVMFFIFieldInfo, TVMFFIMethodInfo, TVMFFITypeAttrColumn,
+    TVMFFITypeInfo, TVMFFITypeMetadata,
+};
+use ferrite_core::any::AnyView;
+use ferrite_core::text::Lossy;
+use ferrite_core::type_table::{AttrColumn, NewTypeRequest};
+use ferrite_core::{bail, type_table};
+
+use crate::boundary;
+
+/// Tells the index of a registered type.
+///
+/// Returns 0 and the index in `out_tindex`; or -1 with an error raised when no type has the key.
+///
+/// # Safety
+/// See the crate.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMFFITypeKeyToIndex(
+    type_key: *const TVMFFIByteArray,
+    out_tindex: *mut i32,
+) -> c_int {
+    boundary::status(|| {
+        // SAFETY: contract of the crate.
+        let (key, out) = unsafe {
+            (boundary::bytes(type_key, "type_key")?, boundary::out(out_tindex, "out_tindex")?)
+        };
+        match type_table::key_to_index(key) {
+            Some(index) => out.write(index),
+            None => bail!(INTERNAL_ERROR, "Cannot find type `{}`", Lossy(key)),
+        }
+        Ok(())
+    })
+}
+
+/// Adds a field to a registered type.
+///
+/// Texts are copied; a default value is kept. Returns 0, or -1 with an error raised: no such type, a field of that name
+/// exists, MemoryError.
+///
+/// # Safety
+/// Getter and setter work on the field of any object of the type.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMFFITypeRegisterField(
+    type_index: i32,
+    info: *const TVMFFIFieldInfo,
+) -> c_int {
+    boundary::status(|| {
+        // SAFETY: contract of the crate.
+        let info = unsafe { boundary::reference(info, "info")? };
+        // SAFETY: the caller vouches for what the record points to.
+        unsafe { type_table::register_field(type_index, info) }
+    })
+}
+
+/// Adds a method to a registered type.
+///
+/// Texts are copied; the function is kept. Returns 0, or -1 with an error raised: no such type, MemoryError.
+///
+/// # Safety
+/// See the crate.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMFFITypeRegisterMethod(
+    type_index: i32,
+    info: *const TVMFFIMethodInfo,
+) -> c_int {
+    boundary::status(|| {
+        // SAFETY: contract of the crate.
+        let info = unsafe { boundary::reference(info, "info")? };
+        // SAFETY: the caller vouches for what the record points to.
+        unsafe { type_table::register_method(type_index, info) }
+    })
+}
+
+/// Sets the metadata of a registered type, once.
+///
+/// Texts are copied. Returns 0, or -1 with an error raised: no such type, metadata is set already, MemoryError.
+///
+/// # Safety
+/// The creator makes objects of the type.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMFFITypeRegisterMetadata(
+    type_index: i32,
+    metadata: *const TVMFFITypeMetadata,
+) -> c_int {
+    boundary::status(|| {
+        // SAFETY: contract of the crate.
+        let metadata = unsafe { boundary::reference(metadata, "metadata")? };
+        // SAFETY: the caller vouches for what the record points to.
+        unsafe { type_table::register_metadata(type_index, metadata) }
+    })
+}
+
+/// Gives a registered type an attribute, which `TVMFFIGetTypeAttrColumn` then finds.
+///
+/// The value is kept. Returns 0, or -1 with an error raised: no such type, the type has the attribute, MemoryError.
+///
+/// # Safety
+/// See the crate.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMFFITypeRegisterAttr(
+    type_index: i32,
+    attr_name: *const TVMFFIByteArray,
+    attr_value: *const TVMFFIAny,
+) -> c_int {
+    boundary::status(|| {
+        // SAFETY: contract of the crate.
+        let (name, value) = unsafe {
+            let value = boundary::reference(attr_value, "attr_value")?;
+            (boundary::bytes(attr_name, "attr_name")?, AnyView::from_raw(*value))
+        };
+        type_table::register_attr(type_index, name, value)
+    })
+}
+
+/// Finds the attribute of a name for all types; null when no type has it.
+///
+/// The column lives as long as the process. It may be replaced by a longer one as types register, so do not keep it across
+/// registrations.
+///
+/// # Safety
+/// See the crate.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMFFIGetTypeAttrColumn(
+    attr_name: *const TVMFFIByteArray,
+) -> *const TVMFFITypeAttrColumn {
+    boundary::logged("TVMFFIGetTypeAttrColumn", core::ptr::null(), || {
+        // SAFETY: contract of the crate.
+        let name = unsafe { boundary::bytes(attr_name, "attr_name")? };
+        Ok(type_table::attr_column(name).map_or(core::ptr::null(), AttrColumn::as_ptr))
+    })
+}
+
+/// Registers a type, or finds it when its key is registered already.
+///
+/// - `static_type_index`: the index of a built-in type, or -1 for an index given out at run time.
+/// - `type_depth`: the number of ancestors, one more than the parent's.
+/// - `num_child_slots`: how many indices right after the type's own to keep for its children, so that telling whether an object
+///   is an instance of the type is a range check.
+/// - `child_slots_can_overflow`: 0 to allow no more children than that.
+/// - `parent_type_index`: the parent, -1 for a root, or -2 to only look the key up.
+///
+/// Returns the index; -2 when a lookup finds nothing; -1 with an error raised and logged when the type contradicts what is
+/// registered, a number makes no sense, or memory is refused.
+///
+/// # Safety
+/// See the crate.
+///
+/// # Upstream
+/// `TVMFFITypeGetOrAllocIndex` in `object.cc`, which ends the process where this returns -1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMFFITypeGetOrAllocIndex(
+    type_key: *const TVMFFIByteArray,
+    static_type_index: i32,
+    type_depth: i32,
+    num_child_slots: i32,
+    child_slots_can_overflow: i32,
+    parent_type_index: i32,
+) -> i32 {
+    boundary::logged("TVMFFITypeGetOrAllocIndex", -1, || {
+        // SAFETY: contract of the crate.
+        let type_key = unsafe { boundary::bytes(type_key, "type_key")? };
+        type_table::get_or_alloc_index(&NewTypeRequest {
+            type_key,
+            static_type_index,
+            type_depth,
+            num_child_slots,
+            child_slots_can_overflow: child_slots_can_overflow != 0,
+            parent_type_index,
+        })
+    })
+}
+
+/// Tells what is known about a type; null, with a line in the log, when the index is not registered.
+///
+/// The record lives as long as the process; its field and method tables grow as they are registered.
+///
+/// # Upstream
+/// `TVMFFIGetTypeInfo` in `object.cc`, which ends the process where this returns null.
+///
+/// cbindgen:prefix=TVM_FFI_DLL TVM_FFI_ATTRIBUTE_PURE
+#[unsafe(no_mangle)]
+pub extern "C" fn TVMFFIGetTypeInfo(type_index: i32) -> *const TVMFFITypeInfo {
+    match type_table::type_info(type_index) {
+        Some(entry) => entry.as_ptr(),
+        None => unknown_type(type_index),
+    }
+}
+
+#[cold]
+fn unknown_type(type_index: i32) -> *const TVMFFITypeInfo {
+    ferrite_core::log::warn(format_args!("Cannot find type info for type_index={type_index}"));
+    core::ptr::null()
+}

@@ -1,0 +1,101 @@
+//! Writes the C headers of `include/` from the Rust sources, or checks that they are up to date.
+//!
+//! `ferrite-headers` writes, `ferrite-headers --check` compares and fails on a difference.
+
+mod render;
+mod source;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::{env, fs, io};
+
+/// One generated header: where it goes, its cbindgen settings, and the files it is made from, in order.
+struct Header {
+    path: &'static str,
+    config: &'static str,
+    sources: &'static [&'static str],
+}
+
+const HEADERS: &[Header] = &[
+    Header {
+        path: "include/dlpack/dlpack.h",
+        config: "capi/headers/dlpack.toml",
+        sources: &["core/src/abi/dlpack.rs"],
+    },
+    Header {
+        path: "include/tvm/ffi/c_api.h",
+        config: "capi/cbindgen.toml",
+        sources: &[
+            "core/src/abi/any.rs",
+            "core/src/abi/object.rs",
+            "core/src/abi/cells.rs",
+            "core/src/abi/reflection.rs",
+            "capi/src/object.rs",
+            "capi/src/allocator.rs",
+            "capi/src/function.rs",
+            "capi/src/error.rs",
+            "capi/src/tensor.rs",
+            "capi/src/string.rs",
+            "capi/src/bigint.rs",
+            "capi/src/dtype.rs",
+            "capi/src/type_info.rs",
+            "capi/src/backtrace.rs",
+            "capi/src/init_once.rs",
+        ],
+    },
+    Header {
+        path: "include/tvm/ffi/extra/c_env_api.h",
+        config: "capi/headers/c_env_api.toml",
+        sources: &["capi/src/env.rs", "capi/src/module.rs"],
+    },
+    Header {
+        path: "include/tvm/runtime/c_backend_api.h",
+        config: "capi/headers/c_backend_api.toml",
+        sources: &["capi/src/backend.rs"],
+    },
+];
+
+fn main() -> ExitCode {
+    let check = env::args().any(|argument| argument == "--check");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..");
+    match run(&root, check) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("ferrite-headers: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Whether every header is, or could be made, what the sources say.
+fn run(root: &Path, check: bool) -> io::Result<bool> {
+    let mut up_to_date = true;
+    for header in HEADERS {
+        let text = generate(root, header)?;
+        let target = root.join(header.path);
+        if !check {
+            fs::create_dir_all(target.parent().unwrap_or(root))?;
+            fs::write(&target, text)?;
+            println!("wrote {}", header.path);
+        } else if fs::read_to_string(&target).unwrap_or_default() != text {
+            eprintln!("{} differs from the sources: generate it again", header.path);
+            up_to_date = false;
+        }
+    }
+    Ok(up_to_date)
+}
+
+fn generate(root: &Path, header: &Header) -> io::Result<String> {
+    let config = cbindgen::Config::from_file(root.join(header.config)).map_err(io::Error::other)?;
+    let scratch = source::prepare(root, header.sources)?;
+    let mut builder = cbindgen::Builder::new().with_config(config);
+    for file in &scratch.files {
+        builder = builder.with_src(PathBuf::from(file));
+    }
+    let bindings = builder.generate().map_err(io::Error::other)?;
+    let mut text = Vec::new();
+    bindings.write(&mut text);
+    let text = String::from_utf8(text).map_err(io::Error::other)?;
+    Ok(render::finish(&text))
+}

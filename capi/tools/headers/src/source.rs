@@ -1,0 +1,80 @@
+//! Turns the library's sources into what cbindgen understands: no macros, no methods, C function types without `Option`.
+
+use std::path::{Path, PathBuf};
+use std::{env, fs, io, process};
+
+/// Rewritten copies of source files, removed when dropped.
+pub struct Scratch {
+    folder: PathBuf,
+    /// The copies, in order.
+    pub files: Vec<PathBuf>,
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // Nothing depends on the folder being gone.
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+/// Copies the files, rewritten, to a folder of their own.
+pub fn prepare(root: &Path, sources: &[&str]) -> io::Result<Scratch> {
+    let folder = env::temp_dir().join(format!("ferrite-headers-{}", process::id()));
+    fs::create_dir_all(&folder)?;
+    let mut scratch = Scratch { folder, files: Vec::new() };
+    for source in sources {
+        let text = fs::read_to_string(root.join(source))?;
+        let target = scratch.folder.join(source.replace('/', "_"));
+        fs::write(&target, rewrite(&text))?;
+        scratch.files.push(target);
+    }
+    Ok(scratch)
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Block {
+    Enumeration,
+    Methods,
+}
+
+/// Opens `c_enum!` into enumerations, drops methods, and takes nullable function types for what C has.
+fn rewrite(text: &str) -> String {
+    let mut result = String::new();
+    let mut block = None;
+    for line in text.lines() {
+        match block {
+            Some(_) if line == "}" => block = None,
+            Some(Block::Methods) => {}
+            Some(Block::Enumeration) => push_line(&mut result, &enumeration_line(line)),
+            None if line.starts_with("c_enum! {") => block = Some(Block::Enumeration),
+            None if line.starts_with("impl ") => block = Some(Block::Methods),
+            None => push_line(&mut result, &unwrap_nullable(line)),
+        }
+    }
+    result
+}
+
+fn push_line(text: &mut String, line: &str) {
+    text.push_str(line);
+    text.push('\n');
+}
+
+/// `pub enum Name: i32 {` is ours; Rust's own syntax has the integer in an attribute.
+fn enumeration_line(line: &str) -> String {
+    let parts = line.trim().strip_prefix("pub enum ").and_then(|rest| rest.strip_suffix(" {"));
+    match parts.and_then(|rest| rest.split_once(": ")) {
+        Some((name, integer)) => format!("#[repr({integer})]\npub enum {name} {{"),
+        None => line.to_owned(),
+    }
+}
+
+/// Named function types are nullable in C as they are: `Option<TVMFFISafeCallType>` becomes `TVMFFISafeCallType`.
+fn unwrap_nullable(line: &str) -> String {
+    let Some((before, rest)) = line.split_once("Option<TVMFFI") else {
+        return line.to_owned();
+    };
+    match rest.split_once('>') {
+        Some((name, after)) => format!("{before}TVMFFI{name}{after}"),
+        None => line.to_owned(),
+    }
+}

@@ -1,0 +1,1404 @@
+/*
+ * tvm/ffi/c_api.h: the TVM-FFI C ABI.
+ *
+ * Copyright the Ferrite developers. SPDX-License-Identifier: Apache-2.0
+ *
+ * Generated from the Rust sources; change those instead.
+ *
+ * Rules for every function:
+ * - 0 is success. Failure is -1 with the error raised on the calling thread; TVMFFIErrorMoveFromRaised takes it. On failure no
+ *   out-parameter is written and nothing has changed.
+ * - A null handle, a null out-parameter, a null byte array, null data with a size and a negative count raise ValueError; a handle
+ *   of the wrong type raises TypeError.
+ * - Handles passed in are borrowed; handles written out are new references, which the caller releases with TVMFFIObjectDecRef.
+ *   Where it is otherwise, the function says so.
+ * - Every function may be called on any thread.
+ */
+
+#ifndef TVM_FFI_C_API_H_
+#define TVM_FFI_C_API_H_
+
+#include <dlpack/dlpack.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A definition that other definitions of the same name may replace. */
+#ifdef _MSC_VER
+#define TVM_FFI_WEAK __declspec(selectany)
+#else
+#define TVM_FFI_WEAK __attribute__((weak))
+#endif
+
+/* TVM_FFI_DLL: a symbol of this library, exported by a build that defines TVM_FFI_EXPORTS, otherwise imported.
+ * TVM_FFI_DLL_EXPORT: a symbol that the code being compiled exports. */
+#if !defined(TVM_FFI_DLL) && defined(__EMSCRIPTEN__)
+#include <emscripten/emscripten.h>
+#define TVM_FFI_DLL EMSCRIPTEN_KEEPALIVE
+#define TVM_FFI_DLL_EXPORT EMSCRIPTEN_KEEPALIVE
+#endif
+#if !defined(TVM_FFI_DLL) && defined(_MSC_VER)
+#ifdef TVM_FFI_EXPORTS
+#define TVM_FFI_DLL __declspec(dllexport)
+#else
+#define TVM_FFI_DLL __declspec(dllimport)
+#endif
+#define TVM_FFI_DLL_EXPORT __declspec(dllexport)
+#endif
+#ifndef TVM_FFI_DLL
+#define TVM_FFI_DLL __attribute__((visibility("default")))
+#define TVM_FFI_DLL_EXPORT __attribute__((visibility("default")))
+#endif
+
+/* A function whose result depends only on its arguments and on memory that does not change between calls. */
+#if defined(__GNUC__) || defined(__clang__)
+#define TVM_FFI_ATTRIBUTE_PURE __attribute__((__pure__))
+#else
+#define TVM_FFI_ATTRIBUTE_PURE
+#endif
+
+/* Allows unnamed unions where the language standard does not. */
+#if defined(__GNUC__) || defined(__clang__)
+#define TVM_FFI_UNNAMED_ __extension__
+#else
+#define TVM_FFI_UNNAMED_
+#endif
+
+/* Records with unnamed unions, kept by hand. */
+
+/**
+ * The header that every object starts with.
+ */
+typedef struct TVMFFIObject {
+  /**
+   * The strong count in the low 32 bits and the weak count in the high 32 bits.
+   *
+   * A new object holds one of each; all strong references together own one weak reference.
+   */
+  uint64_t combined_ref_count;
+  /**
+   * The type of the object; shared with `TVMFFIAny.type_index`.
+   */
+  int32_t type_index;
+  /**
+   * Zero.
+   */
+  uint32_t __padding;
+  TVM_FFI_UNNAMED_ union {
+    /**
+     * Called with the object's handle and `TVMFFIObjectDeleterFlagBitMask` bits; null when nothing needs to be done.
+     */
+    void (*deleter)(void *self, int flags);
+    /**
+     * Reserves eight bytes, aligned to eight.
+     */
+    int64_t __ensure_align;
+  };
+} TVMFFIObject;
+
+/**
+ * One value of any type: what arguments, results and container elements are made of.
+ *
+ * Whether a record owns its object or borrows it depends on where it stands: arguments are borrowed, results are owned.
+ * Bytes that a value does not use must be zero, since values are compared word by word.
+ */
+typedef struct TVMFFIAny {
+  /**
+   * The type of the value.
+   */
+  int32_t type_index;
+  TVM_FFI_UNNAMED_ union {
+    /**
+     * Zero, for every value but small strings and small bytes.
+     */
+    uint32_t zero_padding;
+    /**
+     * The length of a small string or of small bytes, at most 7.
+     */
+    uint32_t small_str_len;
+  };
+  TVM_FFI_UNNAMED_ union {
+    /**
+     * Integers and booleans.
+     */
+    int64_t v_int64;
+    /**
+     * Floating-point numbers.
+     */
+    double v_float64;
+    /**
+     * Plain pointers.
+     */
+    void *v_ptr;
+    /**
+     * A zero-terminated string.
+     */
+    const char *v_c_str;
+    /**
+     * An object.
+     */
+    TVMFFIObject *v_obj;
+    /**
+     * A data type.
+     */
+    DLDataType v_dtype;
+    /**
+     * A device.
+     */
+    DLDevice v_device;
+    /**
+     * The bytes of a small string or of small bytes.
+     */
+    char v_bytes[8];
+    /**
+     * All eight bytes at once, for comparing and hashing.
+     */
+    uint64_t v_uint64;
+  };
+} TVMFFIAny;
+
+/**
+ * Major version of the ABI described here.
+ */
+#define TVM_FFI_VERSION_MAJOR 0
+
+/**
+ * Minor version of the ABI described here.
+ */
+#define TVM_FFI_VERSION_MINOR 1
+
+/**
+ * Patch version of the ABI described here.
+ */
+#define TVM_FFI_VERSION_PATCH 16
+
+/**
+ * How structural equality and hashing treat objects of a type.
+ */
+enum TVMFFISEqHashKind
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif /* defined(__cplusplus) || __STDC_VERSION__ >= 202311L */
+ {
+  /**
+   * Not at all: comparing raises an error.
+   */
+  kTVMFFISEqHashKindUnsupported = 0,
+  /**
+   * By content; whether two places share one object does not matter.
+   */
+  kTVMFFISEqHashKindTreeNode = 1,
+  /**
+   * As a variable, which may correspond to another variable where both are defined.
+   */
+  kTVMFFISEqHashKindFreeVar = 2,
+  /**
+   * By content, and objects shared on one side must be shared on the other.
+   */
+  kTVMFFISEqHashKindDAGNode = 3,
+  /**
+   * By content, without variables anywhere inside, so the same address is enough.
+   */
+  kTVMFFISEqHashKindConstTreeNode = 4,
+  /**
+   * By address: there is one object per value.
+   */
+  kTVMFFISEqHashKindUniqueInstance = 5
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum TVMFFISEqHashKind TVMFFISEqHashKind;
+#else
+typedef int32_t TVMFFISEqHashKind;
+#endif /* __STDC_VERSION__ >= 202311L */
+#endif /* __cplusplus */
+
+/**
+ * The type of a value or an object.
+ *
+ * Below `kTVMFFIStaticObjectBegin` the value lies in the record itself; from there on the record points to an object.
+ */
+enum TVMFFITypeIndex
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif /* defined(__cplusplus) || __STDC_VERSION__ >= 202311L */
+ {
+  /**
+   * Any type at all. Appears in the static type of reflected fields, never in a value.
+   */
+  kTVMFFIAny = -1,
+  /**
+   * No value, a null pointer.
+   */
+  kTVMFFINone = 0,
+  /**
+   * A 64-bit signed integer.
+   */
+  kTVMFFIInt = 1,
+  /**
+   * A boolean, stored as integer 0 or 1.
+   */
+  kTVMFFIBool = 2,
+  /**
+   * A 64-bit floating-point number.
+   */
+  kTVMFFIFloat = 3,
+  /**
+   * An address that means something to the user only.
+   */
+  kTVMFFIOpaquePtr = 4,
+  /**
+   * A `DLDataType`.
+   */
+  kTVMFFIDataType = 5,
+  /**
+   * A `DLDevice`.
+   */
+  kTVMFFIDevice = 6,
+  /**
+   * A borrowed `DLTensor*`.
+   */
+  kTVMFFIDLTensorPtr = 7,
+  /**
+   * A borrowed, zero-terminated `const char*`. Only in views, never in an owned value.
+   */
+  kTVMFFIRawStr = 8,
+  /**
+   * A borrowed `TVMFFIByteArray*`. Only in views, never in an owned value.
+   */
+  kTVMFFIByteArrayPtr = 9,
+  /**
+   * A pointer to an object handle that the callee may take over. Only in views.
+   */
+  kTVMFFIObjectRValueRef = 10,
+  /**
+   * A string of up to seven bytes inside the record.
+   */
+  kTVMFFISmallStr = 11,
+  /**
+   * Up to seven bytes inside the record.
+   */
+  kTVMFFISmallBytes = 12,
+  /**
+   * The answer of a structural mutator that leaves a value as it is.
+   */
+  kTVMFFIUnchanged = 13,
+  /**
+   * The first index of objects.
+   */
+  kTVMFFIStaticObjectBegin = 64,
+  /**
+   * An object of the root type.
+   */
+  kTVMFFIObject = 64,
+  /**
+   * A string object: header, `TVMFFIByteArray`.
+   */
+  kTVMFFIStr = 65,
+  /**
+   * A bytes object: header, `TVMFFIByteArray`.
+   */
+  kTVMFFIBytes = 66,
+  /**
+   * An error object: header, `TVMFFIErrorCell`.
+   */
+  kTVMFFIError = 67,
+  /**
+   * A function object: header, `TVMFFIFunctionCell`.
+   */
+  kTVMFFIFunction = 68,
+  /**
+   * A shape object: header, `TVMFFIShapeCell`.
+   */
+  kTVMFFIShape = 69,
+  /**
+   * A tensor object: header, `DLTensor`.
+   */
+  kTVMFFITensor = 70,
+  /**
+   * An array object: header, `TVMFFISeqCell`.
+   */
+  kTVMFFIArray = 71,
+  /**
+   * A map object, copied on write.
+   */
+  kTVMFFIMap = 72,
+  /**
+   * A module of functions loaded at run time.
+   */
+  kTVMFFIModule = 73,
+  /**
+   * A Python object that the library only keeps: header, `TVMFFIOpaqueObjectCell`.
+   */
+  kTVMFFIOpaquePyObject = 74,
+  /**
+   * A list object, changed in place: header, `TVMFFISeqCell`.
+   */
+  kTVMFFIList = 75,
+  /**
+   * A map object, changed in place.
+   */
+  kTVMFFIDict = 76,
+  /**
+   * The answer of a structural visitor that wants to stop.
+   */
+  kTVMFFIVisitInterrupt = 77,
+  /**
+   * An integer that does not fit 64 bits: header, `size_t` word count, then that many `int64_t` words.
+   *
+   * Words run from the least significant one, in two's complement and native byte order, without superfluous words
+   * of sign. A value that fits `int64_t` is always `kTVMFFIInt` instead.
+   */
+  kTVMFFIBigInt = 78,
+  /**
+   * One past the last index fixed by this ABI.
+   */
+  kTVMFFIStaticObjectEnd = 79,
+  /**
+   * The first index given out at run time.
+   */
+  kTVMFFIDynObjectBegin = 128
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum TVMFFITypeIndex TVMFFITypeIndex;
+#else
+typedef int32_t TVMFFITypeIndex;
+#endif /* __STDC_VERSION__ >= 202311L */
+#endif /* __cplusplus */
+
+/**
+ * What a deleter is asked to do.
+ */
+enum TVMFFIObjectDeleterFlagBitMask
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif /* defined(__cplusplus) || __STDC_VERSION__ >= 202311L */
+ {
+  /**
+   * The last strong reference went: destroy the content, keep the memory.
+   */
+  kTVMFFIObjectDeleterFlagBitMaskStrong = (1 << 0),
+  /**
+   * The last weak reference went: free the memory.
+   */
+  kTVMFFIObjectDeleterFlagBitMaskWeak = (1 << 1),
+  /**
+   * Both at once, the usual case: destroy the content and free the memory.
+   */
+  kTVMFFIObjectDeleterFlagBitMaskBoth = ((1 << 0) | (1 << 1))
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum TVMFFIObjectDeleterFlagBitMask TVMFFIObjectDeleterFlagBitMask;
+#else
+typedef int32_t TVMFFIObjectDeleterFlagBitMask;
+#endif /* __STDC_VERSION__ >= 202311L */
+#endif /* __cplusplus */
+
+/**
+ * How `TVMFFIErrorCell.update_backtrace` treats the text that is already there.
+ */
+enum TVMFFIBacktraceUpdateMode
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif /* defined(__cplusplus) || __STDC_VERSION__ >= 202311L */
+ {
+  /**
+   * Drops it.
+   */
+  kTVMFFIBacktraceUpdateModeReplace = 0,
+  /**
+   * Keeps it and adds the new text behind it.
+   */
+  kTVMFFIBacktraceUpdateModeAppend = 1
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum TVMFFIBacktraceUpdateMode TVMFFIBacktraceUpdateMode;
+#else
+typedef int32_t TVMFFIBacktraceUpdateMode;
+#endif /* __STDC_VERSION__ >= 202311L */
+#endif /* __cplusplus */
+
+/**
+ * Bits of `TVMFFIFieldInfo.flags` and `TVMFFIMethodInfo.flags`.
+ */
+enum TVMFFIFieldFlagBitMask
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif /* defined(__cplusplus) || __STDC_VERSION__ >= 202311L */
+ {
+  /**
+   * Users may write the field.
+   */
+  kTVMFFIFieldFlagBitMaskWritable = (1 << 0),
+  /**
+   * The field has a default, in `default_value_or_factory`.
+   */
+  kTVMFFIFieldFlagBitMaskHasDefault = (1 << 1),
+  /**
+   * The method takes no object as first argument.
+   */
+  kTVMFFIFieldFlagBitMaskIsStaticMethod = (1 << 2),
+  /**
+   * Structural equality and hashing skip the field.
+   */
+  kTVMFFIFieldFlagBitMaskSEqHashIgnore = (1 << 3),
+  /**
+   * The field defines variables by pattern, see `TVMFFIDefRegionKind`.
+   */
+  kTVMFFIFieldFlagBitMaskSEqHashDefPattern = (1 << 4),
+  /**
+   * The default is a function without arguments that makes the value. Only together with `HasDefault`.
+   */
+  kTVMFFIFieldFlagBitMaskDefaultFromFactory = (1 << 5),
+  /**
+   * Printing skips the field.
+   */
+  kTVMFFIFieldFlagBitMaskReprOff = (1 << 6),
+  /**
+   * Recursive comparison skips the field.
+   */
+  kTVMFFIFieldFlagBitMaskCompareOff = (1 << 7),
+  /**
+   * Recursive hashing skips the field.
+   */
+  kTVMFFIFieldFlagBitMaskHashOff = (1 << 8),
+  /**
+   * The generated `__ffi_init__` does not take the field; it has a default or the creator sets it.
+   */
+  kTVMFFIFieldFlagBitMaskInitOff = (1 << 9),
+  /**
+   * The generated `__ffi_init__` takes the field by keyword only.
+   */
+  kTVMFFIFieldFlagBitMaskKwOnly = (1 << 10),
+  /**
+   * `setter` is the handle of a function taking the field's address and the value, not a C function.
+   */
+  kTVMFFIFieldFlagBitSetterIsFunctionObj = (1 << 11),
+  /**
+   * The field defines one variable, see `TVMFFIDefRegionKind`.
+   */
+  kTVMFFIFieldFlagBitMaskSEqHashDefSimple = (1 << 12)
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum TVMFFIFieldFlagBitMask TVMFFIFieldFlagBitMask;
+#else
+typedef int32_t TVMFFIFieldFlagBitMask;
+#endif /* __STDC_VERSION__ >= 202311L */
+#endif /* __cplusplus */
+
+/**
+ * Whether a walk over an object is at a place where variables are defined.
+ */
+enum TVMFFIDefRegionKind
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif /* defined(__cplusplus) || __STDC_VERSION__ >= 202311L */
+ {
+  /**
+   * No: variables are used here and must be defined further out, or else compare by address.
+   */
+  kTVMFFIDefRegionKindNone = 0,
+  /**
+   * A pattern: the variable and every variable in its type are defined where they first appear.
+   *
+   * Holds for all that lies inside, whatever kinds are entered there.
+   */
+  kTVMFFIDefRegionKindPattern = 1,
+  /**
+   * Only the variable itself is defined; variables in its type are used. Without effect inside a pattern.
+   */
+  kTVMFFIDefRegionKindSimple = 2
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum TVMFFIDefRegionKind TVMFFIDefRegionKind;
+#else
+typedef int32_t TVMFFIDefRegionKind;
+#endif /* __STDC_VERSION__ >= 202311L */
+#endif /* __cplusplus */
+
+/**
+ * A version of the library.
+ */
+typedef struct TVMFFIVersion {
+  /**
+   * The major version.
+   */
+  uint32_t major;
+  /**
+   * The minor version.
+   */
+  uint32_t minor;
+  /**
+   * The patch version.
+   */
+  uint32_t patch;
+} TVMFFIVersion;
+
+/**
+ * A pointer to an object, that is to its `TVMFFIObject` header.
+ */
+typedef void *TVMFFIObjectHandle;
+
+/**
+ * A source of storage for objects.
+ *
+ * It must stay valid as long as the process runs and may be called by several threads at once.
+ */
+typedef struct TVMFFICustomAllocator {
+  /**
+   * Returns uninitialised storage of `size` bytes for an object of the given type, aligned to `alignment`.
+   *
+   * A `TVMFFIObjectAllocHeader` with its callback set must lie right before the returned address; `size` does not
+   * include it. On failure, returns null after raising an error with `TVMFFIErrorSetRaised`.
+   */
+  void *(*allocate)(size_t size, size_t alignment, int32_t type_index, void *context);
+  /**
+   * Passed to `allocate` as it is; may be null.
+   */
+  void *context;
+} TVMFFICustomAllocator;
+
+/**
+ * The C form of every function: arguments and result are values, failure is a status.
+ *
+ * Arguments are borrowed for the time of the call. `result` must come in holding a value that owns nothing, normally
+ * `kTVMFFINone`, and on success leaves with a value that the caller owns.
+ *
+ * Returns 0 on success. Returns -1 on failure, with the error waiting in `TVMFFIErrorMoveFromRaised`. Must not throw.
+ */
+typedef int (*TVMFFISafeCallType)(void *handle,
+                                  const TVMFFIAny *args,
+                                  int32_t num_args,
+                                  TVMFFIAny *result);
+
+/**
+ * Bytes and their number; the content of strings and bytes, and how text enters the library.
+ */
+typedef struct TVMFFIByteArray {
+  /**
+   * The first byte; may be null when `size` is 0.
+   */
+  const char *data;
+  /**
+   * The number of bytes.
+   */
+  size_t size;
+} TVMFFIByteArray;
+
+/**
+ * A method of a reflected type, or a global function with its documentation.
+ */
+typedef struct TVMFFIMethodInfo {
+  /**
+   * The name.
+   */
+  struct TVMFFIByteArray name;
+  /**
+   * Documentation for the reader.
+   */
+  struct TVMFFIByteArray doc;
+  /**
+   * Structured information, as JSON.
+   */
+  struct TVMFFIByteArray metadata;
+  /**
+   * Bits of `TVMFFIFieldFlagBitMask`.
+   */
+  int64_t flags;
+  /**
+   * The function object. Unless the method is static, its first argument is the object.
+   */
+  TVMFFIAny method;
+} TVMFFIMethodInfo;
+
+/**
+ * Reads a field, given its address, into `result`, which the caller then owns.
+ *
+ * Returns 0, or -1 with the raised error set.
+ */
+typedef int (*TVMFFIFieldGetter)(void *field, TVMFFIAny *result);
+
+/**
+ * A field of a reflected type.
+ */
+typedef struct TVMFFIFieldInfo {
+  /**
+   * The name.
+   */
+  struct TVMFFIByteArray name;
+  /**
+   * Documentation for the reader.
+   */
+  struct TVMFFIByteArray doc;
+  /**
+   * Structured information, as JSON.
+   */
+  struct TVMFFIByteArray metadata;
+  /**
+   * Bits of `TVMFFIFieldFlagBitMask`.
+   */
+  int64_t flags;
+  /**
+   * The size of the field in bytes.
+   */
+  int64_t size;
+  /**
+   * The alignment of the field in bytes.
+   */
+  int64_t alignment;
+  /**
+   * The distance of the field from the object's handle in bytes.
+   */
+  int64_t offset;
+  /**
+   * Reads the field.
+   */
+  TVMFFIFieldGetter getter;
+  /**
+   * Writes the field; set for read-only fields too, since loading a saved object needs it.
+   *
+   * A `TVMFFIFieldSetter`, or with `kTVMFFIFieldFlagBitSetterIsFunctionObj` the handle of a function.
+   */
+  void *setter;
+  /**
+   * The default, or the function that makes it; see the flags.
+   */
+  TVMFFIAny default_value_or_factory;
+  /**
+   * The declared type of the field, `kTVMFFIAny` when unknown.
+   *
+   * Says nothing about the type of the value at run time or about the elements of a container.
+   */
+  int32_t field_static_type_index;
+} TVMFFIFieldInfo;
+
+/**
+ * Makes an object of a type, whose fields are still to be set; the caller owns `result`.
+ *
+ * Returns 0, or -1 with the raised error set.
+ */
+typedef int (*TVMFFIObjectCreator)(TVMFFIObjectHandle *result);
+
+/**
+ * What a reflected type may tell beyond fields and methods.
+ */
+typedef struct TVMFFITypeMetadata {
+  /**
+   * Documentation for the reader.
+   */
+  struct TVMFFIByteArray doc;
+  /**
+   * Makes an object of the type, whose fields must then all be set; may be null.
+   */
+  TVMFFIObjectCreator creator;
+  /**
+   * The size of the object record in bytes, 0 when unknown.
+   */
+  int32_t total_size;
+  /**
+   * How structural equality and hashing treat the type.
+   */
+  TVMFFISEqHashKind structural_eq_hash_kind;
+} TVMFFITypeMetadata;
+
+/**
+ * One attribute of all types that have it, by type index.
+ *
+ * The entry of a type is `data[type_index - begin_index]`; outside `[begin_index, begin_index + size)`, and where
+ * the entry is none, the type does not have the attribute. Nothing is inherited from the parent type.
+ */
+typedef struct TVMFFITypeAttrColumn {
+  /**
+   * The entries.
+   */
+  const TVMFFIAny *data;
+  /**
+   * The number of entries.
+   */
+  int32_t size;
+  /**
+   * The type index of the first entry.
+   */
+  int32_t begin_index;
+} TVMFFITypeAttrColumn;
+
+/**
+ * What the library knows about a type.
+ */
+typedef struct TVMFFITypeInfo {
+  /**
+   * The type index.
+   */
+  int32_t type_index;
+  /**
+   * The number of ancestors.
+   */
+  int32_t type_depth;
+  /**
+   * The name of the type, unique in the process.
+   */
+  struct TVMFFIByteArray type_key;
+  /**
+   * The ancestors, from the root to the parent: entry `d` has depth `d`.
+   */
+  const struct TVMFFITypeInfo **type_ancestors;
+  /**
+   * A hash of `type_key`, the same in every process.
+   */
+  uint64_t type_key_hash;
+  /**
+   * The number of `fields`.
+   */
+  int32_t num_fields;
+  /**
+   * The number of `methods`.
+   */
+  int32_t num_methods;
+  /**
+   * The fields, in the order of registration.
+   */
+  const struct TVMFFIFieldInfo *fields;
+  /**
+   * The methods, in the order of registration.
+   */
+  const struct TVMFFIMethodInfo *methods;
+  /**
+   * Further information, or null.
+   */
+  const struct TVMFFITypeMetadata *metadata;
+} TVMFFITypeInfo;
+
+/**
+ * The content of an array or list object.
+ */
+typedef struct TVMFFISeqCell {
+  /**
+   * The first element, a `TVMFFIAny`.
+   */
+  void *data;
+  /**
+   * The number of elements in use.
+   */
+  int64_t size;
+  /**
+   * The number of elements there is room for.
+   */
+  int64_t capacity;
+  /**
+   * Frees `data`; null when the elements lie in the object itself and go with it.
+   */
+  void (*data_deleter)(void *data);
+} TVMFFISeqCell;
+
+/**
+ * The content of a shape object.
+ */
+typedef struct TVMFFIShapeCell {
+  /**
+   * The first size; may be null when `size` is 0.
+   */
+  const int64_t *data;
+  /**
+   * The number of dimensions.
+   */
+  size_t size;
+} TVMFFIShapeCell;
+
+/**
+ * The content of an error object.
+ */
+typedef struct TVMFFIErrorCell {
+  /**
+   * The kind of error, such as `TypeError`.
+   */
+  struct TVMFFIByteArray kind;
+  /**
+   * What went wrong.
+   */
+  struct TVMFFIByteArray message;
+  /**
+   * Where it went wrong, one line per frame, most recent call first, so that outer frames are appended.
+   */
+  struct TVMFFIByteArray backtrace;
+  /**
+   * Changes `backtrace`; `update_mode` is a `TVMFFIBacktraceUpdateMode`. Copies the given text.
+   */
+  void (*update_backtrace)(TVMFFIObjectHandle self,
+                           const struct TVMFFIByteArray *backtrace,
+                           int32_t update_mode);
+  /**
+   * The error that led to this one, or null; owned.
+   */
+  TVMFFIObjectHandle cause_chain;
+  /**
+   * Any further object that describes the error, or null; owned.
+   */
+  TVMFFIObjectHandle extra_context;
+} TVMFFIErrorCell;
+
+/**
+ * The content of a function object.
+ */
+typedef struct TVMFFIFunctionCell {
+  /**
+   * Calls the function; its first argument is the object's handle.
+   */
+  TVMFFISafeCallType safe_call;
+  /**
+   * The C++ form of the call, which throws instead of returning a status; null unless C++ made the object.
+   *
+   * Only for callers built with the same C++ exception ABI.
+   */
+  void *cpp_call;
+} TVMFFIFunctionCell;
+
+/**
+ * The content of an opaque object.
+ */
+typedef struct TVMFFIOpaqueObjectCell {
+  /**
+   * What the object keeps; for Python, the `PyObject*`.
+   */
+  void *handle;
+} TVMFFIOpaqueObjectCell;
+
+/**
+ * What precedes the storage of an object that came from a `TVMFFICustomAllocator`.
+ */
+typedef struct TVMFFIObjectAllocHeader {
+  /**
+   * Takes back the storage of an object, given the address of its header.
+   *
+   * Called once, by the object's deleter when the last weak reference goes. The content is already destroyed and must
+   * not be read. Null when the deleter frees the storage in another way.
+   */
+  void (*delete_space)(void *ptr);
+} TVMFFIObjectAllocHeader;
+
+/**
+ * Writes a borrowed value to a field, given the field's address.
+ *
+ * Returns 0, or -1 with the raised error set.
+ */
+typedef int (*TVMFFIFieldSetter)(void *field, const TVMFFIAny *value);
+
+#ifdef __cplusplus
+extern "C" {
+#endif /* __cplusplus */
+
+/**
+ * Tells the version of the ABI. Works the same in every version of the library.
+ *
+ * Does nothing when `out_version` is null.
+ */
+TVM_FFI_DLL void TVMFFIGetVersion(struct TVMFFIVersion *out_version);
+
+/**
+ * Adds a strong reference to an object.
+ *
+ * Returns 0, or -1 with ValueError raised when `obj` is null. Allocates nothing.
+ */
+TVM_FFI_DLL int TVMFFIObjectIncRef(TVMFFIObjectHandle obj);
+
+/**
+ * Gives up a strong reference to an object, which goes away with the last one.
+ *
+ * Returns 0, or -1 with ValueError raised when `obj` is null. Objects that hold each other in long chains are released
+ * without deep recursion.
+ *
+ * The caller sees to it:
+ * The caller owns the reference, and does not use it afterwards.
+ */
+TVM_FFI_DLL
+int TVMFFIObjectDecRef(TVMFFIObjectHandle obj);
+
+/**
+ * Makes an object that keeps a resource of another language, such as a Python object.
+ *
+ * The object owns `handle` and calls `deleter` with it when it goes away; a null `deleter` is allowed. On failure the
+ * caller keeps `handle`. The only `type_index` so far is `kTVMFFIOpaquePyObject`.
+ *
+ * Returns 0 and the new object, which the caller owns, in `out`; or -1 with RuntimeError (another type index), ValueError or
+ * MemoryError raised.
+ *
+ * The caller sees to it:
+ * `deleter` may be called on any thread.
+ */
+TVM_FFI_DLL
+int TVMFFIObjectCreateOpaque(void *handle,
+                             int32_t type_index,
+                             void (*deleter)(void *handle),
+                             TVMFFIObjectHandle *out);
+
+/**
+ * Tells the allocator that new objects come from; never null.
+ *
+ * Without a custom allocator this is the built-in one, which clients may call too.
+ */
+TVM_FFI_DLL struct TVMFFICustomAllocator *TVMFFIGetCustomAllocator(void);
+
+/**
+ * Sets the allocator that new objects come from; null goes back to the built-in one.
+ *
+ * Objects made before keep the allocator that they came from. Set it once, early. Always returns 0.
+ *
+ * The caller sees to it:
+ * `allocator` stays valid and unchanged as long as the process runs, and keeps the contract of the record.
+ */
+TVM_FFI_DLL
+int TVMFFISetCustomAllocator(struct TVMFFICustomAllocator *allocator);
+
+/**
+ * Makes a function object out of a C function and its state.
+ *
+ * The object owns `self` and calls `deleter` with it when it goes away; a null `deleter` is allowed. On failure the
+ * caller keeps `self`.
+ *
+ * Returns 0 and the new object, which the caller owns, in `out`; or -1 with ValueError or MemoryError raised.
+ *
+ * The caller sees to it:
+ * `safe_call` and `deleter` may be called on any thread, with `self`, while the object lives.
+ */
+TVM_FFI_DLL
+int TVMFFIFunctionCreate(void *self,
+                         TVMFFISafeCallType safe_call,
+                         void (*deleter)(void *self),
+                         TVMFFIObjectHandle *out);
+
+/**
+ * Finds a global function by name.
+ *
+ * Returns 0 and the function, which the caller owns, in `out`, or null there when there is no such function; or -1 with
+ * ValueError or MemoryError raised.
+ */
+TVM_FFI_DLL
+int TVMFFIFunctionGetGlobal(const struct TVMFFIByteArray *name,
+                            TVMFFIObjectHandle *out);
+
+/**
+ * Turns a borrowed value into an owned one.
+ *
+ * Raw strings and byte arrays are copied, objects get another reference, and an object offered by
+ * `kTVMFFIObjectRValueRef` is taken over. `out` is overwritten without being released.
+ *
+ * Returns 0 and the value, which the caller owns, in `out`; or -1 with ValueError or MemoryError raised.
+ */
+TVM_FFI_DLL
+int TVMFFIAnyViewToOwnedAny(const TVMFFIAny *any_view,
+                            TVMFFIAny *out);
+
+/**
+ * Calls a function object.
+ *
+ * `args` are borrowed for the call. `result` must come in holding a value that owns nothing, normally `kTVMFFINone`, and on
+ * success leaves with a value that the caller owns.
+ *
+ * Returns what the function returns: 0, or -1 with an error raised; -1 with TypeError when `func` is not a function, and with
+ * ValueError when a pointer is null or the count negative.
+ */
+TVM_FFI_DLL
+int TVMFFIFunctionCall(TVMFFIObjectHandle func,
+                       TVMFFIAny *args,
+                       int32_t num_args,
+                       TVMFFIAny *result);
+
+/**
+ * Registers a global function under a name.
+ *
+ * The table keeps a reference of its own to `f`. Returns 0; or -1 with an error raised: the name is taken and
+ * `allow_override` is 0, `f` is no function, MemoryError.
+ */
+TVM_FFI_DLL
+int TVMFFIFunctionSetGlobal(const struct TVMFFIByteArray *name,
+                            TVMFFIObjectHandle f,
+                            int allow_override);
+
+/**
+ * Registers a global function with its documentation.
+ *
+ * Like `TVMFFIFunctionSetGlobal`, with name and function out of the record. Texts are copied.
+ */
+TVM_FFI_DLL
+int TVMFFIFunctionSetGlobalFromMethodInfo(const struct TVMFFIMethodInfo *method_info,
+                                          int allow_override);
+
+/**
+ * Takes the raised error of this thread, which the caller then owns; null when there is none.
+ *
+ * Does nothing when `result` is null. Allocates nothing.
+ */
+TVM_FFI_DLL void TVMFFIErrorMoveFromRaised(TVMFFIObjectHandle *result);
+
+/**
+ * Raises an error object on this thread, in place of one that is raised already.
+ *
+ * The thread keeps a reference of its own. Null means no error. An object that is no error raises TypeError instead.
+ */
+TVM_FFI_DLL
+void TVMFFIErrorSetRaised(TVMFFIObjectHandle error);
+
+/**
+ * Raises an error of the given kind and message on this thread, with the backtrace of the caller.
+ *
+ * Both texts are copied. A null `kind` is RuntimeError, a null `message` is empty. Without memory, MemoryError is raised.
+ */
+TVM_FFI_DLL
+void TVMFFIErrorSetRaisedFromCStr(const char *kind,
+                                  const char *message);
+
+/**
+ * Raises an error whose message is put together from parts, so that parts can be shared by many messages.
+ *
+ * Null parts are skipped. Otherwise as `TVMFFIErrorSetRaisedFromCStr`; a negative count or null `message_parts` give an
+ * empty message.
+ *
+ * The caller sees to it:
+ * `message_parts` points to `num_parts` strings or nulls.
+ */
+TVM_FFI_DLL
+void TVMFFIErrorSetRaisedFromCStrParts(const char *kind,
+                                       const char **message_parts,
+                                       int32_t num_parts);
+
+/**
+ * Makes an error object. Texts are copied.
+ *
+ * `backtrace` holds one line per frame, most recent call first. Returns 0 and the object, which the caller owns, in `out`;
+ * or -1 with ValueError or MemoryError raised.
+ */
+TVM_FFI_DLL
+int TVMFFIErrorCreate(const struct TVMFFIByteArray *kind,
+                      const struct TVMFFIByteArray *message,
+                      const struct TVMFFIByteArray *backtrace,
+                      TVMFFIObjectHandle *out);
+
+/**
+ * Makes an error object that remembers the error that caused it, and any other object.
+ *
+ * Either may be null; the new error keeps references of its own. Otherwise as `TVMFFIErrorCreate`; a `cause_chain`
+ * that is no error raises TypeError.
+ */
+TVM_FFI_DLL
+int TVMFFIErrorCreateWithCauseAndExtraContext(const struct TVMFFIByteArray *kind,
+                                              const struct TVMFFIByteArray *message,
+                                              const struct TVMFFIByteArray *backtrace,
+                                              TVMFFIObjectHandle cause_chain,
+                                              TVMFFIObjectHandle extra_context,
+                                              TVMFFIObjectHandle *out);
+
+/**
+ * Makes a tensor object that takes over a managed tensor of DLPack before 1.0.
+ *
+ * The data is shared. The managed tensor's deleter runs when the tensor object goes away; on failure the caller keeps
+ * `from`. `require_alignment` is the alignment in bytes that data plus byte offset must have, 0 or 1 for any;
+ * `require_contiguous` other than 0 demands compact row-major order.
+ *
+ * Returns 0 and the tensor, which the caller owns, in `out`; or -1 with an error raised: not aligned, not contiguous, a
+ * record that makes no sense, MemoryError.
+ *
+ * The caller sees to it:
+ * `from` describes valid memory until its deleter runs, which may happen on any thread.
+ */
+TVM_FFI_DLL
+int TVMFFITensorFromDLPack(DLManagedTensor *from,
+                           int32_t require_alignment,
+                           int32_t require_contiguous,
+                           TVMFFIObjectHandle *out);
+
+/**
+ * Lends the data of a tensor object as a managed tensor of DLPack before 1.0.
+ *
+ * The managed tensor keeps the tensor object alive until its deleter is called. Returns 0 and the managed tensor, which the
+ * caller owns, in `out`; or -1 with TypeError, ValueError or MemoryError raised.
+ */
+TVM_FFI_DLL
+int TVMFFITensorToDLPack(TVMFFIObjectHandle from,
+                         DLManagedTensor **out);
+
+/**
+ * Makes a tensor object that takes over a versioned managed tensor.
+ *
+ * As `TVMFFITensorFromDLPack`; another major version of DLPack raises an error too.
+ *
+ * The caller sees to it:
+ * `from` describes valid memory until its deleter runs, which may happen on any thread.
+ */
+TVM_FFI_DLL
+int TVMFFITensorFromDLPackVersioned(DLManagedTensorVersioned *from,
+                                    int32_t require_alignment,
+                                    int32_t require_contiguous,
+                                    TVMFFIObjectHandle *out);
+
+/**
+ * Lends the data of a tensor object as a versioned managed tensor.
+ *
+ * As `TVMFFITensorToDLPack`.
+ */
+TVM_FFI_DLL
+int TVMFFITensorToDLPackVersioned(TVMFFIObjectHandle from,
+                                  DLManagedTensorVersioned **out);
+
+/**
+ * Makes a tensor that shows part of the memory of another, with the data pointer, shape, strides, data type and byte offset of
+ * a prototype.
+ *
+ * Shape and strides are copied. The new tensor keeps `source` alive. Returns 0 and the tensor, which the caller owns, in
+ * `out`; or -1 with TypeError, ValueError or MemoryError raised.
+ *
+ * The caller sees to it:
+ * The data of `prototype` lies in memory that `source` keeps; this is not checked.
+ */
+TVM_FFI_DLL
+int TVMFFITensorCreateUnsafeView(TVMFFIObjectHandle source,
+                                 const DLTensor *prototype,
+                                 TVMFFIObjectHandle *out);
+
+/**
+ * Makes a string value out of borrowed text, which is copied.
+ *
+ * Up to seven bytes lie in the value itself, longer text in an object. `out` is overwritten without being released.
+ *
+ * Returns 0 and the value, which the caller owns, in `out`; or -1 with ValueError or MemoryError raised.
+ */
+TVM_FFI_DLL
+int TVMFFIStringFromByteArray(const struct TVMFFIByteArray *input,
+                              TVMFFIAny *out);
+
+/**
+ * Makes a bytes value out of borrowed bytes, which are copied.
+ *
+ * As `TVMFFIStringFromByteArray`.
+ */
+TVM_FFI_DLL int TVMFFIBytesFromByteArray(const struct TVMFFIByteArray *input, TVMFFIAny *out);
+
+/**
+ * Makes an integer value out of words, which are copied.
+ *
+ * `input` holds whole 64-bit words in native byte order, least significant first, in two's complement; none at all is zero.
+ * What fits 64 bits becomes a plain integer. `out` is overwritten without being released.
+ *
+ * Returns 0 and the value, which the caller owns, in `out`; or -1 with ValueError (part of a word) or MemoryError raised.
+ */
+TVM_FFI_DLL
+int TVMFFIBigIntFromByteArray(const struct TVMFFIByteArray *input,
+                              TVMFFIAny *out);
+
+/**
+ * Lends the words of an integer value, in the form that `TVMFFIBigIntFromByteArray` takes.
+ *
+ * The result points into `value` or into its object and is good while both stay as they are. Empty when `value` is null
+ * or no integer.
+ */
+TVM_FFI_DLL
+struct TVMFFIByteArray TVMFFIBigIntGetContentByteArray(const TVMFFIAny *value);
+
+/**
+ * Reads a data type such as `int32`, `float32x4` or `float8_e4m3fn`.
+ *
+ * Returns 0 and the data type in `out`; or -1 with ValueError raised. Allocates only for the error.
+ */
+TVM_FFI_DLL int TVMFFIDataTypeFromString(const struct TVMFFIByteArray *str, DLDataType *out);
+
+/**
+ * Writes a data type as the text that `TVMFFIDataTypeFromString` reads.
+ *
+ * `out` is overwritten without being released. Returns 0 and a string value, which the caller owns, in `out`; or -1 with
+ * ValueError or MemoryError raised.
+ */
+TVM_FFI_DLL
+int TVMFFIDataTypeToString(const DLDataType *dtype,
+                           TVMFFIAny *out);
+
+/**
+ * Tells the index of a registered type.
+ *
+ * Returns 0 and the index in `out_tindex`; or -1 with an error raised when no type has the key.
+ */
+TVM_FFI_DLL int TVMFFITypeKeyToIndex(const struct TVMFFIByteArray *type_key, int32_t *out_tindex);
+
+/**
+ * Adds a field to a registered type.
+ *
+ * Texts are copied; a default value is kept. Returns 0, or -1 with an error raised: no such type, a field of that name
+ * exists, MemoryError.
+ *
+ * The caller sees to it:
+ * Getter and setter work on the field of any object of the type.
+ */
+TVM_FFI_DLL
+int TVMFFITypeRegisterField(int32_t type_index,
+                            const struct TVMFFIFieldInfo *info);
+
+/**
+ * Adds a method to a registered type.
+ *
+ * Texts are copied; the function is kept. Returns 0, or -1 with an error raised: no such type, MemoryError.
+ */
+TVM_FFI_DLL
+int TVMFFITypeRegisterMethod(int32_t type_index,
+                             const struct TVMFFIMethodInfo *info);
+
+/**
+ * Sets the metadata of a registered type, once.
+ *
+ * Texts are copied. Returns 0, or -1 with an error raised: no such type, metadata is set already, MemoryError.
+ *
+ * The caller sees to it:
+ * The creator makes objects of the type.
+ */
+TVM_FFI_DLL
+int TVMFFITypeRegisterMetadata(int32_t type_index,
+                               const struct TVMFFITypeMetadata *metadata);
+
+/**
+ * Gives a registered type an attribute, which `TVMFFIGetTypeAttrColumn` then finds.
+ *
+ * The value is kept. Returns 0, or -1 with an error raised: no such type, the type has the attribute, MemoryError.
+ */
+TVM_FFI_DLL
+int TVMFFITypeRegisterAttr(int32_t type_index,
+                           const struct TVMFFIByteArray *attr_name,
+                           const TVMFFIAny *attr_value);
+
+/**
+ * Finds the attribute of a name for all types; null when no type has it.
+ *
+ * The column lives as long as the process. It may be replaced by a longer one as types register, so do not keep it across
+ * registrations.
+ */
+TVM_FFI_DLL
+const struct TVMFFITypeAttrColumn *TVMFFIGetTypeAttrColumn(const struct TVMFFIByteArray *attr_name);
+
+/**
+ * Registers a type, or finds it when its key is registered already.
+ *
+ * - `static_type_index`: the index of a built-in type, or -1 for an index given out at run time.
+ * - `type_depth`: the number of ancestors, one more than the parent's.
+ * - `num_child_slots`: how many indices right after the type's own to keep for its children, so that telling whether an object
+ *   is an instance of the type is a range check.
+ * - `child_slots_can_overflow`: 0 to allow no more children than that.
+ * - `parent_type_index`: the parent, -1 for a root, or -2 to only look the key up.
+ *
+ * Returns the index; -2 when a lookup finds nothing; -1 with an error raised and logged when the type contradicts what is
+ * registered, a number makes no sense, or memory is refused.
+ */
+TVM_FFI_DLL
+int32_t TVMFFITypeGetOrAllocIndex(const struct TVMFFIByteArray *type_key,
+                                  int32_t static_type_index,
+                                  int32_t type_depth,
+                                  int32_t num_child_slots,
+                                  int32_t child_slots_can_overflow,
+                                  int32_t parent_type_index);
+
+/**
+ * Tells what is known about a type; null, with a line in the log, when the index is not registered.
+ *
+ * The record lives as long as the process; its field and method tables grow as they are registered.
+ */
+TVM_FFI_DLL TVM_FFI_ATTRIBUTE_PURE
+const struct TVMFFITypeInfo *TVMFFIGetTypeInfo(int32_t type_index);
+
+/**
+ * Describes the call stack of this thread, one line per frame, most recent call first.
+ *
+ * `filename`, `lineno` and `func` become the first line, in place of the frame of the caller; with a null `filename` or
+ * `func` they are left out. With `cross_ffi_boundary` 0 the text stops where the stack last entered through this ABI.
+ *
+ * The result belongs to the thread and is good until the thread asks again. Never null. Empty in builds without backtraces.
+ */
+TVM_FFI_DLL
+const struct TVMFFIByteArray *TVMFFIBacktrace(const char *filename,
+                                              int lineno,
+                                              const char *func,
+                                              int cross_ffi_boundary);
+
+/**
+ * Makes a handle once, however many threads ask for it.
+ *
+ * While `*handle_addr` is null, calls `init_func` and stores the handle that it gives; all others wait for it. For languages
+ * without static constructors. Reading a handle that is there costs one load.
+ *
+ * Returns 0; or -1 with an error raised when `init_func` fails, in which case it returns nonzero with its error raised, or
+ * gives null. A later call tries again.
+ *
+ * The caller sees to it:
+ * `handle_addr` is written by this function and `TVMFFIHandleDeinitOnce` only.
+ */
+TVM_FFI_DLL
+int TVMFFIHandleInitOnce(void **handle_addr,
+                         int (*init_func)(void **result));
+
+/**
+ * Takes a handle away once: sets `*handle_addr` to null and calls `deinit_func` with what was there, unless it was null.
+ *
+ * Returns 0 when there was nothing to do, otherwise what `deinit_func` returns, which raises an error when it is nonzero.
+ *
+ * The caller sees to it:
+ * As for `TVMFFIHandleInitOnce`.
+ */
+TVM_FFI_DLL
+int TVMFFIHandleDeinitOnce(void **handle_addr,
+                           int (*deinit_func)(void *handle));
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif /* __cplusplus */
+
+#endif  /* TVM_FFI_C_API_H_ */
+
+#ifdef __cplusplus
+/*
+ * Where the parts of built-in objects lie. Plain address arithmetic, for C++; other languages do the same by themselves.
+ */
+
+/** The type index of an object. */
+inline int32_t TVMFFIObjectGetTypeIndex(TVMFFIObjectHandle obj) {
+  return static_cast<TVMFFIObject *>(obj)->type_index;
+}
+
+/** The content of a small string or of small bytes; good as long as `value` stays as it is. */
+inline TVMFFIByteArray TVMFFISmallBytesGetContentByteArray(const TVMFFIAny *value) {
+  TVMFFIByteArray content = {value->v_bytes, static_cast<size_t>(value->small_str_len)};
+  return content;
+}
+
+/** The content of a string or bytes object. */
+inline TVMFFIByteArray *TVMFFIBytesGetByteArrayPtr(TVMFFIObjectHandle obj) {
+  return reinterpret_cast<TVMFFIByteArray *>(static_cast<TVMFFIObject *>(obj) + 1);
+}
+
+/** The content of an error object. */
+inline TVMFFIErrorCell *TVMFFIErrorGetCellPtr(TVMFFIObjectHandle obj) {
+  return reinterpret_cast<TVMFFIErrorCell *>(static_cast<TVMFFIObject *>(obj) + 1);
+}
+
+/** The content of a function object. */
+inline TVMFFIFunctionCell *TVMFFIFunctionGetCellPtr(TVMFFIObjectHandle obj) {
+  return reinterpret_cast<TVMFFIFunctionCell *>(static_cast<TVMFFIObject *>(obj) + 1);
+}
+
+/** The content of an opaque object. */
+inline TVMFFIOpaqueObjectCell *TVMFFIOpaqueObjectGetCellPtr(TVMFFIObjectHandle obj) {
+  return reinterpret_cast<TVMFFIOpaqueObjectCell *>(static_cast<TVMFFIObject *>(obj) + 1);
+}
+
+/** The content of a shape object. */
+inline TVMFFIShapeCell *TVMFFIShapeGetCellPtr(TVMFFIObjectHandle obj) {
+  return reinterpret_cast<TVMFFIShapeCell *>(static_cast<TVMFFIObject *>(obj) + 1);
+}
+
+/** The tensor in a tensor object. */
+inline DLTensor *TVMFFITensorGetDLTensorPtr(TVMFFIObjectHandle obj) {
+  return reinterpret_cast<DLTensor *>(static_cast<TVMFFIObject *>(obj) + 1);
+}
+
+/** A device from two integers. */
+inline DLDevice TVMFFIDLDeviceFromIntPair(int32_t device_type, int32_t device_id) {
+  DLDevice device = {static_cast<DLDeviceType>(device_type), device_id};
+  return device;
+}
+#endif /* __cplusplus */

@@ -1,0 +1,136 @@
+/*
+ * tvm/ffi/extra/c_env_api.h: what the environment offers to functions: streams, tensor allocation, signals, module symbols.
+ *
+ * Copyright the Ferrite developers. SPDX-License-Identifier: Apache-2.0
+ *
+ * Generated from the Rust sources; change those instead. The rules of tvm/ffi/c_api.h hold here too.
+ */
+
+#ifndef TVM_FFI_EXTRA_C_ENV_API_H_
+#define TVM_FFI_EXTRA_C_ENV_API_H_
+
+#include <tvm/ffi/c_api.h>
+
+/**
+ * A stream of a device, as its runtime defines it.
+ */
+typedef void *TVMFFIStreamHandle;
+
+#ifdef __cplusplus
+extern "C" {
+#endif /* __cplusplus */
+
+/**
+ * Sets the stream that this thread works on, for one device.
+ *
+ * The stream is neither used nor owned. When `opt_out_original_stream` is not null, it gets the stream that was set
+ * before, or null. Returns 0; or -1 with ValueError (negative numbers, or absurdly large ones) or MemoryError raised.
+ */
+TVM_FFI_DLL
+int TVMFFIEnvSetStream(int32_t device_type,
+                       int32_t device_id,
+                       TVMFFIStreamHandle stream,
+                       TVMFFIStreamHandle *opt_out_original_stream);
+
+/**
+ * Tells the stream that this thread works on, for one device; null when none is set.
+ */
+TVM_FFI_DLL TVMFFIStreamHandle TVMFFIEnvGetStream(int32_t device_type, int32_t device_id);
+
+/**
+ * Sets the function that `TVMFFIEnvTensorAlloc` allocates with on this thread; null unsets it.
+ *
+ * With `write_to_global_context` other than 0, threads that have set none use it too. When `opt_out_original_allocator` is not
+ * null, it gets the function that this thread had set before, or null. Always returns 0.
+ *
+ * The caller sees to it:
+ * `allocator` keeps the contract of its type, and stays callable while it is set.
+ */
+TVM_FFI_DLL
+int TVMFFIEnvSetDLPackManagedTensorAllocator(DLPackManagedTensorAllocator allocator,
+                                             int write_to_global_context,
+                                             DLPackManagedTensorAllocator *opt_out_original_allocator);
+
+/**
+ * Tells the function that `TVMFFIEnvTensorAlloc` allocates with on this thread: its own, otherwise the global one, otherwise
+ * null.
+ */
+TVM_FFI_DLL
+DLPackManagedTensorAllocator TVMFFIEnvGetDLPackManagedTensorAllocator(void);
+
+/**
+ * Makes a tensor like a prototype, with the function that `TVMFFIEnvSetDLPackManagedTensorAllocator` set.
+ *
+ * Only dtype, ndim, shape and device of `prototype` count. Returns 0 and the tensor, which the caller owns, in `out`; or -1
+ * with an error raised: RuntimeError without such a function, or what the function reports.
+ */
+TVM_FFI_DLL
+int TVMFFIEnvTensorAlloc(DLTensor *prototype,
+                         TVMFFIObjectHandle *out);
+
+/**
+ * Asks the surrounding language whether a signal waits to be handled, as long-running functions should now and then.
+ *
+ * Returns 0 when nothing waits or there is no such language; or -1 with an error raised, such as KeyboardInterrupt.
+ */
+TVM_FFI_DLL
+int TVMFFIEnvCheckSignals(void);
+
+/**
+ * Tells the library a function of the surrounding language, such as `PyErr_CheckSignals`.
+ *
+ * Returns 0; or -1 with ValueError raised when a pointer is null or the name is not one that the library knows.
+ *
+ * The caller sees to it:
+ * `symbol` is a function of the type that its name implies, callable as long as the process runs.
+ */
+TVM_FFI_DLL
+int TVMFFIEnvRegisterCAPI(const char *name,
+                          void *symbol);
+
+/**
+ * Finds a function that a module's code calls: in the module's imports, then among the global functions.
+ *
+ * `library_ctx` is what the loader stored in the library's `__tvm_ffi__library_ctx`: the address of a module object's C++ part,
+ * eight bytes before its handle. The result is remembered.
+ *
+ * Returns 0 and the function in `out`, borrowed from the module; or -1 with RuntimeError raised when there is none.
+ *
+ * The caller sees to it:
+ * `library_ctx` comes from a loader, and its module is still loaded.
+ */
+TVM_FFI_DLL
+int TVMFFIEnvModLookupFromImports(TVMFFIObjectHandle library_ctx,
+                                  const char *func_name,
+                                  TVMFFIObjectHandle *out);
+
+/**
+ * Offers an address to libraries loaded from now on: one that has a variable of this name gets it stored there.
+ *
+ * Registering a name again replaces its address. Returns 0; or -1 with ValueError or MemoryError raised. The name is copied.
+ *
+ * The caller sees to it:
+ * `symbol` is what libraries expect under that name, as long as the process runs.
+ */
+TVM_FFI_DLL
+int TVMFFIEnvModRegisterContextSymbol(const char *name,
+                                      void *symbol);
+
+/**
+ * Adds a symbol to the system library: code that is linked into the program instead of loaded.
+ *
+ * Generated code calls this from static constructors, before `main`. A name that gets another address is replaced, with a
+ * line in the log. Returns 0; or -1 with ValueError or MemoryError raised. The name is copied.
+ *
+ * The caller sees to it:
+ * `symbol` is what its name says, as long as the process runs.
+ */
+TVM_FFI_DLL
+int TVMFFIEnvModRegisterSystemLibSymbol(const char *name,
+                                        void *symbol);
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif /* __cplusplus */
+
+#endif  /* TVM_FFI_EXTRA_C_ENV_API_H_ */

@@ -1,0 +1,101 @@
+/*
+ * tvm/runtime/c_backend_api.h: what code compiled by TVM asks of its runtime.
+ *
+ * Copyright the Ferrite developers. SPDX-License-Identifier: Apache-2.0
+ *
+ * Generated from the Rust sources; change those instead. Part of the library when it is built with the feature `backend`.
+ */
+
+#ifndef TVM_RUNTIME_C_BACKEND_API_H_
+#define TVM_RUNTIME_C_BACKEND_API_H_
+
+#include <tvm/runtime/base.h>
+
+/**
+ * What the tasks of a parallel loop share.
+ */
+typedef struct TVMParallelGroupEnv {
+  /**
+   * For the barrier; belongs to the library.
+   */
+  void *sync_handle;
+  /**
+   * The number of tasks.
+   */
+  int32_t num_task;
+} TVMParallelGroupEnv;
+
+/**
+ * One task of a parallel loop; returns 0, or -1 with an error raised on its thread.
+ */
+typedef int (*FTVMParallelLambda)(int task_id, struct TVMParallelGroupEnv *penv, void *cdata);
+
+#ifdef __cplusplus
+extern "C" {
+#endif /* __cplusplus */
+
+/**
+ * Gives memory for the time of a kernel, aligned to 64 bytes.
+ *
+ * Only for the CPU and devices whose memory the CPU reads. The hints are ignored. Returns null with an error raised:
+ * ValueError for a device without such memory, MemoryError when memory is refused.
+ */
+TVM_RUNTIME_DLL
+void *TVMBackendAllocWorkspace(int device_type,
+                               int device_id,
+                               uint64_t nbytes,
+                               int dtype_code_hint,
+                               int dtype_bits_hint);
+
+/**
+ * Takes back what `TVMBackendAllocWorkspace` gave for the same device.
+ *
+ * Returns 0; or -1 with ValueError raised when `ptr` is null.
+ *
+ * The caller sees to it:
+ * `ptr` is not used afterwards.
+ */
+TVM_RUNTIME_DLL int TVMBackendFreeWorkspace(int device_type, int device_id, void *ptr);
+
+/**
+ * Runs a function as `num_task` tasks, in parallel where there are threads, and waits for all of them.
+ *
+ * 0 tasks means as many as there are workers. Returns 0; or -1 with an error raised when a task fails.
+ *
+ * The caller sees to it:
+ * `flambda` may run on several threads at once, each with its own `task_id`.
+ */
+TVM_RUNTIME_DLL
+int TVMBackendParallelLaunch(FTVMParallelLambda flambda,
+                             void *cdata,
+                             int num_task);
+
+/**
+ * Waits until every task of the loop has come this far.
+ *
+ * Returns 0; or -1 with an error raised.
+ *
+ * The caller sees to it:
+ * `penv` is what the task was given.
+ */
+TVM_RUNTIME_DLL int TVMBackendParallelBarrier(int task_id, struct TVMParallelGroupEnv *penv);
+
+/**
+ * Runs a function once per `*handle`, which is null before and not null afterwards.
+ *
+ * Returns 0; or what the function returned when that was not 0, in which case a later call tries again.
+ *
+ * The caller sees to it:
+ * `handle` is written by this function only.
+ */
+TVM_RUNTIME_DLL
+int TVMBackendRunOnce(void **handle,
+                      int (*f)(void *cdata),
+                      void *cdata,
+                      int nbytes);
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif /* __cplusplus */
+
+#endif  /* TVM_RUNTIME_C_BACKEND_API_H_ */
