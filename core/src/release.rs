@@ -11,8 +11,11 @@ use crate::abi::{
     kTVMFFIObjectDeleterFlagBitMaskWeak,
 };
 use crate::refcount::{self, Release};
-use crate::sync::per_thread;
-use crate::type_index;
+#[cfg(not(feature = "client"))]
+use crate::{
+    sync::per_thread::{self, ReleaseQueue},
+    type_index,
+};
 
 /// Gives up one strong reference. Destroys the object when it was the last, on this thread, before the outermost
 /// release of the thread returns.
@@ -52,45 +55,74 @@ pub unsafe fn release_weak(object: *mut TVMFFIObject) {
     }
 }
 
+/// Destroys a dead object. The loaded `libtvm_ffi`, which made most of them, has the queue.
+///
+/// # Safety
+/// No reference to `object` may be left.
+#[cfg(feature = "client")]
+unsafe fn destroy(object: *mut TVMFFIObject) {
+    // SAFETY: no reference is left.
+    unsafe { call_deleter(object, kTVMFFIObjectDeleterFlagBitMaskBoth) };
+}
+
 /// Destroys a dead object, or queues it when a destruction is under way on this thread.
 ///
 /// # Safety
 /// No reference to `object` may be left.
+#[cfg(not(feature = "client"))]
 unsafe fn destroy(object: *mut TVMFFIObject) {
     // SAFETY: the object is dead but not destroyed: its header is readable.
     if unsafe { is_leaf((*object).type_index) } {
         // SAFETY: no reference is left.
         return unsafe { call_deleter(object, kTVMFFIObjectDeleterFlagBitMaskBoth) };
     }
-    per_thread::release_queue(|queue| {
-        if queue.active.replace(true) {
-            // SAFETY: the count word of a dead object is ours; it is 8 bytes, 8-aligned, room for a pointer.
-            unsafe { link_of(object).write(queue.head.replace(object)) };
-            return;
-        }
-        let mut next = object;
-        while !next.is_null() {
-            // SAFETY: each queued object is dead, and was linked by the branch above.
-            unsafe { call_deleter(next, kTVMFFIObjectDeleterFlagBitMaskBoth) };
-            next = queue.head.get();
-            if !next.is_null() {
-                // SAFETY: as above; the count is set back to what a deleter finds upstream.
-                unsafe {
-                    queue.head.set(link_of(next).read());
-                    (*next).combined_ref_count = 0;
-                }
-            }
-        }
-        queue.active.set(false);
-    });
+    // The queue is lent for moments only: without std it is behind a lock, and deleters are code of users.
+    if per_thread::release_queue(|queue| enter(queue, object)) {
+        return;
+    }
+    let mut next = object;
+    while !next.is_null() {
+        // SAFETY: each queued object is dead, and nobody else destroys it.
+        unsafe { call_deleter(next, kTVMFFIObjectDeleterFlagBitMaskBoth) };
+        next = per_thread::release_queue(take_next);
+    }
 }
 
+/// Starts a destruction, or queues the object for the one that is under way and answers true.
+#[cfg(not(feature = "client"))]
+fn enter(queue: &ReleaseQueue, object: *mut TVMFFIObject) -> bool {
+    let queued = queue.active.replace(true);
+    if queued {
+        // SAFETY: the count word of a dead object is ours; it is 8 bytes, 8-aligned, room for a pointer.
+        unsafe { link_of(object).write(queue.head.replace(object)) };
+    }
+    queued
+}
+
+/// The next object to destroy; null, and the end of the destruction, when there is none.
+#[cfg(not(feature = "client"))]
+fn take_next(queue: &ReleaseQueue) -> *mut TVMFFIObject {
+    let object = queue.head.get();
+    if object.is_null() {
+        queue.active.set(false);
+        return object;
+    }
+    // SAFETY: `enter` linked the object. Its count is set back to what deleters find: no strong reference.
+    unsafe {
+        queue.head.set(link_of(object).read());
+        (*object).combined_ref_count = refcount::INITIAL - 1;
+    }
+    object
+}
+
+#[cfg(not(feature = "client"))]
 fn link_of(object: *mut TVMFFIObject) -> *mut *mut TVMFFIObject {
     // SAFETY: taking the address of a field of a live allocation.
     unsafe { (&raw mut (*object).combined_ref_count).cast() }
 }
 
 /// Whether objects of this built-in type hold no references to others, so that destroying them cannot nest.
+#[cfg(not(feature = "client"))]
 fn is_leaf(index: i32) -> bool {
     matches!(
         index,
