@@ -1348,8 +1348,6 @@ int TVMFFIHandleDeinitOnce(void **handle_addr,
 } /* extern "C" */
 #endif /* __cplusplus */
 
-#endif  /* TVM_FFI_C_API_H_ */
-
 #ifdef __cplusplus
 /*
  * Where the parts of built-in objects lie. Plain address arithmetic, for C++; other languages do the same by themselves.
@@ -1402,3 +1400,5 @@ inline DLDevice TVMFFIDLDeviceFromIntPair(int32_t device_type, int32_t device_id
   return device;
 }
 #endif /* __cplusplus */
+
+#endif  /* TVM_FFI_C_API_H_ */

@@ -9,6 +9,7 @@ pub fn finish(text: &str) -> String {
     let mut result = String::new();
     let mut skipping = false;
     let mut blank = false;
+    let mut guard_end = None;
     for (number, line) in lines.iter().enumerate() {
         if let Some(title) = section_title(line) {
             skipping = RUST_ONLY.contains(&title);
@@ -19,6 +20,11 @@ pub fn finish(text: &str) -> String {
             continue;
         }
         let line = finish_line(line, lines.get(number + 1).copied().unwrap_or(""));
+        // cbindgen closes the guard before the trailer.
+        if line.starts_with("#endif  /* ") {
+            guard_end = Some(line);
+            continue;
+        }
         // An empty comment line before the end of a comment, and the second of two empty lines, say nothing.
         if line.trim() == "*/" {
             drop_empty_comment_lines(&mut result);
@@ -29,6 +35,11 @@ pub fn finish(text: &str) -> String {
         blank = line.is_empty();
         result.push_str(&line);
         result.push('\n');
+    }
+    if let Some(guard_end) = guard_end {
+        let body = result.trim_end().len();
+        result.truncate(body);
+        result.push_str(&format!("\n\n{guard_end}\n"));
     }
     result.trim_start().to_owned()
 }
