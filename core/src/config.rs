@@ -19,33 +19,19 @@ pub const LOG_CHUNK_BYTES: usize = from_env(option_env!("FERRITE_LOG_CHUNK_BYTES
 pub const NAME_SLOTS: usize = from_env(option_env!("FERRITE_NAME_SLOTS"), 8).next_power_of_two();
 
 /// Eighths of a name index that may be filled before it grows: room on hosts, less memory on small cores.
-pub const NAME_LOAD_EIGHTHS: usize = if cfg!(target_pointer_width = "64") {
-    4
-} else {
-    6
-};
+pub const NAME_LOAD_EIGHTHS: usize = if cfg!(target_pointer_width = "64") { 4 } else { 6 };
 
-const POOL_BYTES_DEFAULT: usize = if cfg!(target_os = "none") {
-    8 << 10
-} else {
-    1 << 20
-};
+const POOL_BYTES_DEFAULT: usize = if cfg!(target_os = "none") { 8 << 10 } else { 1 << 20 };
 
 /// Reads a decimal capacity; a value that is not one stops the build instead of being ignored.
 const fn from_env(text: Option<&str>, default: usize) -> usize {
     let Some(text) = text else { return default };
     let digits = text.as_bytes();
-    assert!(
-        !digits.is_empty() && digits.len() <= 9,
-        "a FERRITE_* capacity must have 1 to 9 digits"
-    );
+    assert!(!digits.is_empty() && digits.len() <= 9, "a FERRITE_* capacity must have 1 to 9 digits");
     let mut value = 0;
     let mut at = 0;
     while at < digits.len() {
-        assert!(
-            digits[at].is_ascii_digit(),
-            "a FERRITE_* capacity must be a decimal number"
-        );
+        assert!(digits[at].is_ascii_digit(), "a FERRITE_* capacity must be a decimal number");
         value = value * 10 + (digits[at] - b'0') as usize;
         at += 1;
     }

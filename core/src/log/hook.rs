@@ -20,10 +20,7 @@ pub fn write(message: fmt::Arguments<'_>) {
     // Copied out, so that the lock is not held while the sink runs.
     let sink = *SINK.lock();
     if let Some(sink) = sink {
-        let mut pieces = Pieces {
-            sink,
-            piece: String::new(),
-        };
+        let mut pieces = Pieces { sink, piece: String::new() };
         let _ = writeln!(pieces, "{message}");
         pieces.flush();
     }

@@ -26,21 +26,13 @@ unsafe impl<T: Sync> Sync for Buffer<T> {}
 
 impl<T> Buffer<T> {
     const ELEMENT_BYTES: usize = {
-        assert!(
-            size_of::<T>() != 0,
-            "a buffer of nothing has no length in bytes"
-        );
+        assert!(size_of::<T>() != 0, "a buffer of nothing has no length in bytes");
         size_of::<T>()
     };
 
     /// An empty buffer, which owns no memory.
     pub const fn new() -> Self {
-        Self {
-            block: NonNull::dangling(),
-            capacity: 0,
-            len: 0,
-            owns: PhantomData,
-        }
+        Self { block: NonNull::dangling(), capacity: 0, len: 0, owns: PhantomData }
     }
 
     /// An empty buffer with room for exactly `capacity` elements.
@@ -82,10 +74,7 @@ impl<T> Buffer<T> {
 
     #[cold]
     fn grow(&mut self, additional: usize) -> Result<()> {
-        let needed = self
-            .len
-            .checked_add(additional)
-            .ok_or_else(|| out_of_memory(usize::MAX))?;
+        let needed = self.len.checked_add(additional).ok_or_else(|| out_of_memory(usize::MAX))?;
         // Four elements at first: most lists of fields and names are short.
         self.reallocate(needed.max(self.capacity.saturating_mul(2)).max(4))
     }
@@ -116,11 +105,7 @@ impl<T> Buffer<T> {
         self.try_reserve(elements.len())?;
         // SAFETY: there is room; a slice that is borrowed cannot lie in this block, which is borrowed exclusively.
         unsafe {
-            ptr::copy_nonoverlapping(
-                elements.as_ptr(),
-                self.block.add(self.len).as_ptr(),
-                elements.len(),
-            )
+            ptr::copy_nonoverlapping(elements.as_ptr(), self.block.add(self.len).as_ptr(), elements.len())
         };
         self.len += elements.len();
         Ok(())
@@ -177,10 +162,7 @@ impl<T> Buffer<T> {
     /// Drops the elements from `len` on; the capacity stays.
     pub fn truncate(&mut self, len: usize) {
         if len < self.len {
-            let tail = ptr::slice_from_raw_parts_mut(
-                self.block.as_ptr().wrapping_add(len),
-                self.len - len,
-            );
+            let tail = ptr::slice_from_raw_parts_mut(self.block.as_ptr().wrapping_add(len), self.len - len);
             // The length goes first: a destructor that looks at the buffer must not see dead elements.
             self.len = len;
             // SAFETY: the tail was initialised and the length no longer covers it.
@@ -218,26 +200,18 @@ impl<T> Buffer<T> {
     /// The parts come from `into_raw_parts` or are a block of [`crate::memory`] for `capacity` elements of which the
     /// first `len` are initialised; the caller uses them no more.
     pub const unsafe fn from_raw_parts(block: NonNull<T>, len: usize, capacity: usize) -> Self {
-        Self {
-            block,
-            capacity,
-            len,
-            owns: PhantomData,
-        }
+        Self { block, capacity, len, owns: PhantomData }
     }
 
     fn layout(capacity: usize) -> Result<Layout> {
         let _ = Self::ELEMENT_BYTES;
-        Layout::array::<T>(capacity)
-            .map_err(|_| out_of_memory(capacity.saturating_mul(size_of::<T>())))
+        Layout::array::<T>(capacity).map_err(|_| out_of_memory(capacity.saturating_mul(size_of::<T>())))
     }
 
     /// Moves the elements to a block for `capacity` elements, which is not zero and not below the length.
     fn reallocate(&mut self, capacity: usize) -> Result<()> {
         let layout = Self::layout(capacity)?;
-        let block = super::allocate(layout)
-            .ok_or_else(|| out_of_memory(layout.size()))?
-            .cast::<T>();
+        let block = super::allocate(layout).ok_or_else(|| out_of_memory(layout.size()))?.cast::<T>();
         // SAFETY: the new block is another one and has room for all elements; they are moved, not copied, since the
         // old block is given back without dropping them.
         unsafe {
@@ -297,8 +271,7 @@ impl<T: fmt::Debug> fmt::Debug for Buffer<T> {
 /// Text goes to the end; [`fmt::Error`] means that no memory was left.
 impl fmt::Write for Buffer<u8> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        self.try_extend_from_slice(text.as_bytes())
-            .map_err(|_| fmt::Error)
+        self.try_extend_from_slice(text.as_bytes()).map_err(|_| fmt::Error)
     }
 }
 
@@ -345,10 +318,7 @@ impl<T> IntoIterator for Buffer<T> {
     type IntoIter = IntoIter<T>;
 
     fn into_iter(self) -> IntoIter<T> {
-        IntoIter {
-            rest: self,
-            next: 0,
-        }
+        IntoIter { rest: self, next: 0 }
     }
 }
 

@@ -19,10 +19,7 @@ unsafe impl<T: Send> Sync for Mutex<T> {}
 impl<T> Mutex<T> {
     /// A mutex around `value`, unlocked.
     pub const fn new(value: T) -> Self {
-        Self {
-            held: AtomicBool::new(false),
-            value: UnsafeCell::new(value),
-        }
+        Self { held: AtomicBool::new(false), value: UnsafeCell::new(value) }
     }
 
     /// Waits for exclusive access, which lasts as long as the guard.

@@ -19,10 +19,7 @@ unsafe impl<T: Send> Sync for Mutex<T> {}
 impl<T> Mutex<T> {
     /// A mutex around `value`, unlocked.
     pub const fn new(value: T) -> Self {
-        Self {
-            held: Cell::new(false),
-            value: UnsafeCell::new(value),
-        }
+        Self { held: Cell::new(false), value: UnsafeCell::new(value) }
     }
 
     /// Enters a critical section, which lasts as long as the guard. Guards end in the reverse order of locking.
@@ -34,10 +31,7 @@ impl<T> Mutex<T> {
             core::hint::spin_loop();
         }
         self.held.set(true);
-        MutexGuard {
-            mutex: self,
-            restore,
-        }
+        MutexGuard { mutex: self, restore }
     }
 }
 

@@ -42,7 +42,5 @@ pub fn pause(round: u32) {
 /// A number that no other living thread has; `None` when this build cannot tell threads apart.
 pub fn current_thread() -> Option<NonZeroUsize> {
     std::thread_local!(static HERE: u8 = const { 0 });
-    HERE.try_with(|here| core::ptr::from_ref(here).addr())
-        .ok()
-        .and_then(NonZeroUsize::new)
+    HERE.try_with(|here| core::ptr::from_ref(here).addr()).ok().and_then(NonZeroUsize::new)
 }

@@ -1,0 +1,160 @@
+//! Who is making which handle: a chain of records on the stacks of the makers.
+//!
+//! Callers who need a handle that another thread is making wait for it; makers of other handles do not wait.
+
+use core::ffi::{c_int, c_void};
+use core::mem::MaybeUninit;
+use core::num::NonZeroUsize;
+use core::ptr;
+
+use crate::sync::atomic::{AtomicPtr, Ordering};
+use crate::sync::{Mutex, current_thread, pause};
+
+/// The handles that are being made.
+pub struct Makers(*const Maker);
+
+/// Why there is no handle although no function failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// The function succeeded without writing one.
+    NoHandle,
+    /// The function asked for the handle that it is making.
+    Nested,
+}
+
+/// One handle that is being made.
+struct Maker {
+    handle: *const AtomicPtr<c_void>,
+    thread: Option<NonZeroUsize>,
+    next: *const Maker,
+}
+
+// SAFETY: the records are only reached while the lock around `Makers` is held, and leave the chain before they go.
+unsafe impl Send for Makers {}
+
+/// What a caller finds when it looks for its handle.
+enum Turn {
+    /// It is there.
+    Made,
+    /// This caller makes it.
+    Mine,
+    /// Another thread is making it.
+    Wait,
+    /// This very thread is making it.
+    Nested,
+}
+
+/// Makes a handle by `make`, unless it is there or another caller makes it; gives the status of `make`.
+pub fn init(
+    makers: &Mutex<Makers>,
+    handle: &AtomicPtr<c_void>,
+    make: impl FnOnce(*mut *mut c_void) -> c_int,
+) -> Result<c_int, Refusal> {
+    let mut record = MaybeUninit::uninit();
+    let own = record.as_mut_ptr();
+    let mut round = 0;
+    while handle.load(Ordering::Acquire).is_null() {
+        // SAFETY: `record` lives until the end of this function, and `Making` takes it out of the chain before that.
+        let turn = unsafe { makers.lock().enter(handle, own) };
+        match turn {
+            Turn::Made => break,
+            Turn::Mine => {
+                let _making = Making { makers, own };
+                return publish(handle, make);
+            }
+            Turn::Wait => pause(round),
+            Turn::Nested => return Err(Refusal::Nested),
+        }
+        round = round.saturating_add(1);
+    }
+    Ok(0)
+}
+
+/// Runs the user's function and, when it made a handle, shows it to everybody.
+fn publish(
+    handle: &AtomicPtr<c_void>,
+    make: impl FnOnce(*mut *mut c_void) -> c_int,
+) -> Result<c_int, Refusal> {
+    let mut result = ptr::null_mut();
+    let status = make(&mut result);
+    if status != 0 {
+        return Ok(status);
+    }
+    if result.is_null() {
+        return Err(Refusal::NoHandle);
+    }
+    handle.store(result, Ordering::Release);
+    Ok(0)
+}
+
+impl Makers {
+    /// Nobody makes a handle.
+    pub const NONE: Self = Self(ptr::null());
+
+    fn find(&self, handle: &AtomicPtr<c_void>) -> Option<&Maker> {
+        let mut at = self.0;
+        // SAFETY: records in the chain are alive, and stay as long as the lock is held.
+        while let Some(maker) = unsafe { at.as_ref() } {
+            if ptr::eq(maker.handle, handle) {
+                return Some(maker);
+            }
+            at = maker.next;
+        }
+        None
+    }
+
+    /// Decides whose turn it is and, if it is this caller's, puts its record into the chain.
+    ///
+    /// # Safety
+    /// `own` stays where it is until [`Makers::remove`] took it out.
+    unsafe fn enter(&mut self, handle: &AtomicPtr<c_void>, own: *mut Maker) -> Turn {
+        // A maker publishes before it leaves the chain, so whoever finds neither handle nor maker is first.
+        if !handle.load(Ordering::Acquire).is_null() {
+            return Turn::Made;
+        }
+        let here = current_thread();
+        match self.find(handle) {
+            Some(maker) if here.is_some() && maker.thread == here => Turn::Nested,
+            Some(_) => Turn::Wait,
+            None => {
+                // SAFETY: the record is the caller's; nobody else knows it yet.
+                unsafe { own.write(Maker { handle, thread: here, next: self.0 }) };
+                self.0 = own;
+                Turn::Mine
+            }
+        }
+    }
+
+    /// Takes a record out of the chain.
+    ///
+    /// # Safety
+    /// The record is in the chain.
+    unsafe fn remove(&mut self, own: *mut Maker) {
+        // SAFETY: records in the chain are alive; only the holder of the lock changes their links.
+        unsafe {
+            let after = (*own).next;
+            if ptr::eq(self.0, own) {
+                self.0 = after;
+                return;
+            }
+            let mut at = self.0.cast_mut();
+            while !ptr::eq((*at).next, own) {
+                at = (*at).next.cast_mut();
+            }
+            (*at).next = after;
+        }
+    }
+}
+
+/// Takes the maker's record out of the chain when the attempt ends, in whatever way.
+struct Making<'a> {
+    makers: &'a Mutex<Makers>,
+    own: *mut Maker,
+}
+
+impl Drop for Making<'_> {
+    fn drop(&mut self) {
+        // SAFETY: `enter` put the record into the chain, and it is taken out here only.
+        unsafe { self.makers.lock().remove(self.own) }
+    }
+}
