@@ -1,0 +1,147 @@
+//! Memory of the type table: blocks that are carved from the front and never given back.
+//!
+//! C readers keep the addresses of type records, names and arrays for ever, so nothing here is ever freed.
+//! Blocks are chained, so leak checkers see all of it from the table.
+
+use core::alloc::Layout;
+use core::ptr::{self, NonNull};
+
+use crate::memory;
+
+/// Bytes of an ordinary block: a few types with their fields on a host, one or two on a small board.
+const BLOCK_BYTES: usize = if size_of::<usize>() == 8 { 8192 } else { 512 };
+/// Every block starts at, and every carved piece may ask for up to, this alignment.
+const BLOCK_ALIGN: usize = 8;
+
+/// Memory was refused, for this many bytes. The error object is made after the lock is let go: its memory may
+/// come from a user's allocator.
+#[derive(Debug)]
+pub(super) struct NoMemory(pub usize);
+
+/// Head of a block; the pieces follow it.
+#[repr(C, align(8))]
+struct Block {
+    previous: *mut Block,
+}
+
+/// A bump allocator that never frees.
+pub(super) struct Arena {
+    newest: *mut Block,
+    /// First free byte of the newest block, and how many bytes are left there.
+    free: *mut u8,
+    left_bytes: usize,
+}
+
+// SAFETY: `newest` and `free` point into memory that this arena alone hands out; moving the arena to another
+// thread moves that right with it, and `left_bytes` is a number.
+unsafe impl Send for Arena {}
+
+impl Arena {
+    pub(super) const fn new() -> Self {
+        Arena { newest: ptr::null_mut(), free: ptr::null_mut(), left_bytes: 0 }
+    }
+
+    /// Room for `count` values of type `T`, uninitialised and never freed; dangling when `T` or `count` is of
+    /// size zero.
+    pub(super) fn array<T>(&mut self, count: usize) -> Result<NonNull<T>, NoMemory> {
+        const { assert!(align_of::<T>() <= BLOCK_ALIGN) };
+        let layout = Layout::array::<T>(count).map_err(|_| NoMemory(usize::MAX))?;
+        Ok(self.carve(layout)?.cast())
+    }
+
+    /// A copy of `text` with a NUL behind it, for readers that expect C strings.
+    pub(super) fn text(&mut self, text: &[u8]) -> Result<NonNull<u8>, NoMemory> {
+        let room = text.len().checked_add(1).ok_or(NoMemory(usize::MAX))?;
+        let copy = self.array::<u8>(room)?;
+        // SAFETY: `copy` has room for the text and one byte, and is fresh, so it cannot overlap `text`.
+        unsafe {
+            ptr::copy_nonoverlapping(text.as_ptr(), copy.as_ptr(), text.len());
+            copy.add(text.len()).write(0);
+        }
+        Ok(copy)
+    }
+
+    fn carve(&mut self, layout: Layout) -> Result<NonNull<u8>, NoMemory> {
+        if layout.size() == 0 {
+            return Ok(NonNull::<u64>::dangling().cast());
+        }
+        loop {
+            let skip = self.free.align_offset(layout.align());
+            let fits = skip.checked_add(layout.size()).is_some_and(|need| need <= self.left_bytes);
+            if fits && !self.free.is_null() {
+                return Ok(self.take(skip, layout.size()));
+            }
+            self.add_block(layout.size())?;
+        }
+    }
+
+    /// Hands out `size` bytes after `skip`; the caller has checked that both fit.
+    fn take(&mut self, skip: usize, size: usize) -> NonNull<u8> {
+        // SAFETY: `carve` checked that the block is there and holds `skip + size` more bytes.
+        unsafe {
+            let piece = NonNull::new_unchecked(self.free.add(skip));
+            self.free = self.free.add(skip + size);
+            self.left_bytes -= skip + size;
+            piece
+        }
+    }
+
+    fn add_block(&mut self, piece_bytes: usize) -> Result<(), NoMemory> {
+        let room = piece_bytes.max(BLOCK_BYTES - size_of::<Block>());
+        let bytes = room.checked_add(size_of::<Block>()).ok_or(NoMemory(piece_bytes))?;
+        let layout = Layout::from_size_align(bytes, BLOCK_ALIGN).map_err(|_| NoMemory(bytes))?;
+        let block = memory::allocate(layout).ok_or(NoMemory(bytes))?.cast::<Block>();
+        // SAFETY: the block is fresh and holds the head and `room` bytes after it.
+        unsafe {
+            block.write(Block { previous: self.newest });
+            self.free = block.add(1).as_ptr().cast();
+        }
+        self.newest = block.as_ptr();
+        self.left_bytes = room;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Frees the blocks: tests make arenas of their own, and leak checkers watch them.
+    fn free_all(arena: Arena) {
+        let mut block = arena.newest;
+        while !block.is_null() {
+            // SAFETY: the chain holds live blocks made by `add_block`, each released once; sizes are the
+            // ordinary one.
+            unsafe {
+                let previous = (*block).previous;
+                let layout = Layout::from_size_align(BLOCK_BYTES, BLOCK_ALIGN).unwrap();
+                memory::release(NonNull::new(block).unwrap().cast(), layout);
+                block = previous;
+            }
+        }
+    }
+
+    #[test]
+    fn pieces_are_aligned_and_apart() {
+        let mut arena = Arena::new();
+        let text = arena.text(b"abc").unwrap();
+        let words = arena.array::<u64>(3).unwrap();
+        assert_eq!(words.as_ptr() as usize % align_of::<u64>(), 0);
+        // SAFETY: the arena gave room for three words and four bytes.
+        unsafe {
+            words.write(u64::MAX);
+            assert_eq!(core::slice::from_raw_parts(text.as_ptr(), 4), b"abc\0");
+        }
+        free_all(arena);
+    }
+
+    #[test]
+    fn a_full_block_is_followed_by_another() {
+        let mut arena = Arena::new();
+        let first = arena.array::<u8>(BLOCK_BYTES / 2 + 1).unwrap();
+        let second = arena.array::<u8>(BLOCK_BYTES / 2 + 1).unwrap();
+        assert_ne!(first, second);
+        assert!(arena.array::<u64>(usize::MAX / 4).is_err());
+        free_all(arena);
+    }
+}

@@ -1,0 +1,66 @@
+//! Getters and setters of the fields of built-in types.
+
+use core::ffi::{c_int, c_void};
+use core::ptr::NonNull;
+
+use crate::abi::{TVMFFIAny, TVMFFIObject};
+use crate::any::{Any, AnyView};
+use crate::error::Result;
+use crate::object::ObjectRef;
+use crate::text::Lossy;
+use crate::type_index::ARRAY;
+use crate::{bail, raised, refcount, release, type_table};
+
+/// Reads a field that holds a reference or null.
+///
+/// # Safety
+/// `field` is the address of a reference in a live object, `result` valid for a write.
+pub(super) unsafe extern "C" fn get_object(field: *mut c_void, result: *mut TVMFFIAny) -> c_int {
+    // SAFETY: the caller vouches for the field.
+    let object = unsafe { field.cast::<*mut TVMFFIObject>().read() };
+    let value = match NonNull::new(object) {
+        // SAFETY: the field's owner keeps the object alive.
+        Some(object) => Any::from(unsafe { ObjectRef::borrow_raw(object) }),
+        None => Any::NONE,
+    };
+    // SAFETY: the caller vouches for the result, which owns the value from here.
+    unsafe { result.write(value.into_raw()) };
+    0
+}
+
+/// Sets a field that holds an Array.
+///
+/// # Safety
+/// `field` is the address of an owned reference in a live object, `value` a valid value.
+pub(super) unsafe extern "C" fn set_array(field: *mut c_void, value: *const TVMFFIAny) -> c_int {
+    // SAFETY: the caller vouches for the value.
+    match array_of(unsafe { AnyView::from_raw(value.read()) }) {
+        Ok(array) => {
+            // SAFETY: the array is borrowed and alive; the field owns one reference, which the new one
+            // replaces.
+            unsafe {
+                refcount::retain(array.as_ptr());
+                let previous = field.cast::<*mut TVMFFIObject>().replace(array.as_ptr());
+                if !previous.is_null() {
+                    release::release_object(previous);
+                }
+            }
+            0
+        }
+        Err(error) => {
+            raised::set(error);
+            -1
+        }
+    }
+}
+
+fn array_of(value: AnyView<'_>) -> Result<NonNull<TVMFFIObject>> {
+    match value.object_ptr() {
+        Some(object) if value.type_index() == ARRAY => Ok(object),
+        _ => bail!(
+            TYPE_ERROR,
+            "Cannot convert from type `{}` to `Array<Any>`",
+            Lossy(type_table::type_key_of(value.type_index()))
+        ),
+    }
+}

@@ -1,0 +1,133 @@
+//! Types by index and by key: lock-free reads of records at fixed addresses, and serialised registration.
+//!
+//! Built-in types are static tables. Other types, and everything that registration adds to a type, lie in
+//! memory that is never freed, since C readers keep pointers to it. A reader that runs beside a registration
+//! sees either the state before or the state after it.
+
+mod arena;
+mod attr_column;
+mod builtin_types;
+mod entry;
+mod field_access;
+mod key_hash;
+mod register;
+mod slots;
+
+use core::sync::atomic::{AtomicI32, Ordering};
+
+use crate::name_table::NameTable;
+use crate::sync::Mutex;
+use crate::type_index::{DYN_OBJECT_BEGIN, OBJECT, STATIC_OBJECT_BEGIN, STATIC_OBJECT_END};
+
+use arena::Arena;
+
+pub use attr_column::{AttrColumn, attr, attr_column, register_attr};
+pub use entry::TypeEntry;
+pub use key_hash::type_key_hash;
+pub(crate) use register::checked_text;
+pub use register::{NewTypeRequest, get_or_alloc_index, register_field, register_metadata, register_method};
+
+/// The answer of a query for a key that no type has.
+pub const KEY_NOT_FOUND: i32 = -2;
+
+/// A key whose type is not there (yet).
+const NO_INDEX: i32 = -1;
+
+/// Indices of registered types by key; the built-in ones are not in it.
+static INDEX_OF_KEY: NameTable<AtomicI32> = NameTable::new();
+
+/// What writers share.
+static REGISTRY: Mutex<Registry> = Mutex::new(Registry { arena: Arena::new(), next_index: DYN_OBJECT_BEGIN });
+
+struct Registry {
+    arena: Arena,
+    /// The lowest index that neither a type nor a reservation for children has taken.
+    next_index: i32,
+}
+
+/// The type registered at an index; its record never moves and never goes away.
+///
+/// # Threads
+/// Lock-free, allocates nothing.
+///
+/// # Upstream
+/// `TVMFFIGetTypeInfo`, which ends the process for an unknown index.
+#[inline]
+pub fn type_info(type_index: i32) -> Option<&'static TypeEntry> {
+    builtin_types::entry(type_index).or_else(|| slots::entry(type_index))
+}
+
+/// The key of a type, or a text that says that there is none.
+pub fn type_key_of(type_index: i32) -> &'static [u8] {
+    match builtin_types::key(type_index) {
+        Some(key) => key,
+        None => slots::entry(type_index).map_or(b"<unregistered type>", TypeEntry::type_key),
+    }
+}
+
+/// The index of the type with this key.
+///
+/// # Threads
+/// Lock-free, allocates nothing.
+pub fn key_to_index(key: &[u8]) -> Option<i32> {
+    if let Some(index) = builtin_types::index_of(key) {
+        return Some(index);
+    }
+    let index = INDEX_OF_KEY.get(key)?.value.load(Ordering::Acquire);
+    (index != NO_INDEX).then_some(index)
+}
+
+/// Whether an object of one type may be used where another object type is expected.
+///
+/// # Threads
+/// Lock-free, allocates nothing.
+///
+/// # Upstream
+/// `IsObjectInstance` in `cast.h`.
+#[inline]
+pub fn is_instance(type_index: i32, target_index: i32) -> bool {
+    if type_index == target_index {
+        return true;
+    }
+    if type_index < STATIC_OBJECT_BEGIN || target_index < STATIC_OBJECT_BEGIN {
+        return false;
+    }
+    // Built-in object types have no ancestor but the root.
+    target_index == OBJECT || (type_index >= STATIC_OBJECT_END && descends_from(type_index, target_index))
+}
+
+fn descends_from(type_index: i32, target_index: i32) -> bool {
+    // Indices of children are higher than those of their parents.
+    if type_index < target_index {
+        return false;
+    }
+    let (Some(entry), Some(target)) = (slots::entry(type_index), type_info(target_index)) else {
+        return false;
+    };
+    entry.ancestors().get(target.type_depth() as usize).is_some_and(|ancestor| *ancestor == target.as_ptr())
+}
+
+/// Calls `visit` with every registered type, in the order of their indices.
+///
+/// Types that other threads register meanwhile may or may not be visited.
+///
+/// # Errors
+/// Those of `visit`, which ends the walk.
+pub fn for_each<E>(mut visit: impl FnMut(&'static TypeEntry) -> Result<(), E>) -> Result<(), E> {
+    let end = REGISTRY.lock().next_index;
+    (0..end).filter_map(type_info).try_for_each(&mut visit)
+}
+
+/// Calls `visit` with the key of every registered type, in the order of their indices.
+///
+/// # Errors
+/// Those of `visit`, which ends the walk.
+///
+/// # Upstream
+/// `ffi.GetRegisteredTypeKeys`.
+pub fn for_each_key<E>(mut visit: impl FnMut(&'static [u8]) -> Result<(), E>) -> Result<(), E> {
+    for_each(|entry| visit(entry.type_key()))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,531 @@
+//! Registration of types, fields, methods and metadata.
+//!
+//! Everything that may allocate through a user's allocator, fail in a user's words or log happens before the
+//! registry's lock is taken or after it is let go.
+
+use core::ffi::c_void;
+use core::ptr::{self, NonNull};
+use core::sync::atomic::{AtomicI32, Ordering};
+
+use crate::abi::{
+    TVMFFIAny, TVMFFIByteArray, TVMFFIFieldInfo, TVMFFIMethodInfo, TVMFFIObject, TVMFFITypeInfo,
+    TVMFFITypeMetadata, kTVMFFIFieldFlagBitMaskHasDefault, kTVMFFIFieldFlagBitSetterIsFunctionObj,
+};
+use crate::any::{Any, AnyView};
+use crate::error::{Error, Result, out_of_memory};
+use crate::object::ObjectRef;
+use crate::text::Lossy;
+use crate::type_index::{DYN_OBJECT_BEGIN, FUNCTION};
+use crate::{bail, ensure, error, log};
+
+use super::arena::{Arena, NoMemory};
+use super::entry::{NewType, TypeEntry};
+use super::{INDEX_OF_KEY, KEY_NOT_FOUND, NO_INDEX, REGISTRY, Registry, key_to_index, slots, type_info};
+
+/// The parent index that asks for a known key only.
+const QUERY_ONLY: i32 = -2;
+
+/// A type to register.
+#[derive(Clone, Copy, Debug)]
+pub struct NewTypeRequest<'a> {
+    /// The name of the type.
+    pub type_key: &'a [u8],
+    /// The index that the type must have, or negative for the next free one.
+    pub static_type_index: i32,
+    /// The number of ancestors.
+    pub type_depth: i32,
+    /// How many indices to reserve for children.
+    pub num_child_slots: i32,
+    /// Whether children may take other indices when these are used up.
+    pub child_slots_can_overflow: bool,
+    /// The parent; -1 for a root type, -2 to ask for a known type only.
+    pub parent_type_index: i32,
+}
+
+/// The index of the type with this key, registering the type when it is not there.
+///
+/// A known key gives its index whatever the rest of the request says. An unknown key gives [`KEY_NOT_FOUND`]
+/// when the request only asks.
+///
+/// # Errors
+/// InternalError, with nothing changed: the parent is unknown, cannot have more children or has another depth
+/// than one less; the static index is taken or out of range; the number of child slots is negative or beyond
+/// what indices can number. MemoryError.
+///
+/// # Upstream
+/// `TVMFFITypeGetOrAllocIndex`, `TypeTable::GetOrAllocTypeIndex` in `object.cc`.
+pub fn get_or_alloc_index(request: &NewTypeRequest<'_>) -> Result<i32> {
+    if let Some(index) = key_to_index(request.type_key) {
+        return Ok(index);
+    }
+    if request.parent_type_index == QUERY_ONLY {
+        return Ok(KEY_NOT_FOUND);
+    }
+    let parent = check_request(request)?;
+    let (name, _) = INDEX_OF_KEY.get_or_insert(request.type_key, || Ok(AtomicI32::new(NO_INDEX)))?;
+    // The table's copy of the key, followed by NUL, lives for ever.
+    let type_key = name.name();
+    let allocated = {
+        let mut registry = REGISTRY.lock();
+        match name.value.load(Ordering::Acquire) {
+            NO_INDEX => allocate_index(&mut registry, request, type_key, parent).inspect(|index| {
+                name.value.store(*index, Ordering::Release);
+            }),
+            // Another thread was faster.
+            index => Ok(index),
+        }
+    };
+    allocated.map_err(|refusal| refusal.into_error(request, parent))
+}
+
+/// Checks what needs no lock, and finds the parent.
+fn check_request(request: &NewTypeRequest<'_>) -> Result<Option<&'static TypeEntry>> {
+    let key = Lossy(request.type_key);
+    let depth = request.type_depth;
+    ensure!(
+        (0..slots::END_OF_INDICES).contains(&request.num_child_slots),
+        INTERNAL_ERROR,
+        "Check failed: cannot reserve {} child slots for type `{key}`",
+        request.num_child_slots
+    );
+    ensure!(
+        request.static_type_index < DYN_OBJECT_BEGIN,
+        INTERNAL_ERROR,
+        "Check failed: static index {} of type `{key}` is not below {DYN_OBJECT_BEGIN}",
+        request.static_type_index
+    );
+    if request.parent_type_index < 0 {
+        ensure!(depth == 0, INTERNAL_ERROR, "Check failed: type `{key}` of depth {depth} has no parent");
+        ensure!(
+            request.static_type_index >= 0,
+            INTERNAL_ERROR,
+            "Check failed: dynamic type `{key}` has no parent"
+        );
+        return Ok(None);
+    }
+    let Some(parent) = type_info(request.parent_type_index) else {
+        bail!(
+            INTERNAL_ERROR,
+            "Check failed: parent type index {} is not registered: type_key={key}, static_index={}",
+            request.parent_type_index,
+            request.static_type_index
+        );
+    };
+    ensure!(
+        depth == parent.type_depth() + 1,
+        INTERNAL_ERROR,
+        "Check failed: type_depth == parent->type_depth + 1 ({depth} vs. {}) : type_key={key}",
+        parent.type_depth() + 1
+    );
+    Ok(Some(parent))
+}
+
+/// Why a type did not get an index; made into an error after the lock is let go.
+enum Refusal {
+    NoMemory(NoMemory),
+    StaticIndexTaken(&'static TypeEntry),
+    BelowParent,
+    ParentIsFull,
+    IndicesUsedUp,
+}
+
+impl From<NoMemory> for Refusal {
+    fn from(refused: NoMemory) -> Refusal {
+        Refusal::NoMemory(refused)
+    }
+}
+
+impl Refusal {
+    fn into_error(self, request: &NewTypeRequest<'_>, parent: Option<&TypeEntry>) -> Error {
+        let key = Lossy(request.type_key);
+        let parent_key = Lossy(parent.map_or(b"", |parent| parent.type_key()));
+        let index = request.static_type_index;
+        match self {
+            Refusal::NoMemory(NoMemory(bytes)) => out_of_memory(bytes),
+            Refusal::StaticIndexTaken(owner) => {
+                let owner = Lossy(owner.type_key());
+                error!(
+                    INTERNAL_ERROR,
+                    "Check failed: Conflicting static index {index} between {owner} and {key}"
+                )
+            }
+            Refusal::BelowParent => {
+                error!(
+                    INTERNAL_ERROR,
+                    "Check failed: index {index} of type `{key}` is not above that of `{parent_key}`"
+                )
+            }
+            Refusal::ParentIsFull => {
+                error!(INTERNAL_ERROR, "Check failed: Reach maximum number of sub-classes for {parent_key}")
+            }
+            Refusal::IndicesUsedUp => {
+                error!(INTERNAL_ERROR, "Check failed: no type index is left for type `{key}`")
+            }
+        }
+    }
+}
+
+/// Where a new type goes, and what taking that place uses up.
+#[derive(Clone, Copy)]
+enum Allotment {
+    Static(i32),
+    /// A place among those reserved for children of the parent.
+    Reserved(i32),
+    Next(i32),
+}
+
+fn allocate_index(
+    registry: &mut Registry,
+    request: &NewTypeRequest<'_>,
+    type_key: &'static [u8],
+    parent: Option<&'static TypeEntry>,
+) -> core::result::Result<i32, Refusal> {
+    // The number was checked to be far from overflow.
+    let num_slots = request.num_child_slots + 1;
+    let allotment = allot(registry, request.static_type_index, num_slots, parent)?;
+    let (Allotment::Static(type_index) | Allotment::Reserved(type_index) | Allotment::Next(type_index)) =
+        allotment;
+    let slot = slots::reserve(type_index, &mut registry.arena)?;
+    let ancestors = match parent {
+        Some(parent) => copy_ancestors(&mut registry.arena, parent)?,
+        None => ptr::null_mut(),
+    };
+    let new = NewType {
+        type_index,
+        type_depth: request.type_depth,
+        type_key,
+        ancestors,
+        num_slots,
+        // Children of a type that cannot overflow would be outside its places.
+        child_slots_can_overflow: request.child_slots_can_overflow
+            && parent.is_none_or(|parent| parent.child_slots_can_overflow),
+    };
+    let entry = registry.arena.array::<TypeEntry>(1)?;
+    // Nothing fails from here on.
+    match (allotment, parent) {
+        (Allotment::Reserved(_), Some(parent)) => parent.take_slots(&mut registry.arena, num_slots),
+        (Allotment::Next(_), _) => registry.next_index += num_slots,
+        _ => {}
+    }
+    // SAFETY: the place is fresh, has room for an entry and lives for ever.
+    unsafe { entry.write(TypeEntry::new(new)) };
+    slot.store(entry.as_ptr(), Ordering::Release);
+    Ok(type_index)
+}
+
+/// Chooses the index of a new type without taking it.
+fn allot(
+    registry: &mut Registry,
+    static_type_index: i32,
+    num_slots: i32,
+    parent: Option<&'static TypeEntry>,
+) -> core::result::Result<Allotment, Refusal> {
+    if static_type_index >= 0 {
+        return match (type_info(static_type_index), parent) {
+            (Some(owner), _) => Err(Refusal::StaticIndexTaken(owner)),
+            (None, Some(parent)) if static_type_index <= parent.type_index() => Err(Refusal::BelowParent),
+            _ => Ok(Allotment::Static(static_type_index)),
+        };
+    }
+    // Dynamic types have a parent: `check_request`.
+    let Some(parent) = parent else { return Err(Refusal::BelowParent) };
+    let used = parent.allocated_slots(&mut registry.arena);
+    if used + num_slots <= parent.num_slots {
+        let type_index = parent.type_index() + used;
+        let is_in_range =
+            parent.type_index() >= DYN_OBJECT_BEGIN || type_index + num_slots <= DYN_OBJECT_BEGIN;
+        // A static type may reserve places that other static types have taken since.
+        if is_in_range && type_info(type_index).is_none() {
+            return Ok(Allotment::Reserved(type_index));
+        }
+    }
+    if !parent.child_slots_can_overflow {
+        return Err(Refusal::ParentIsFull);
+    }
+    if num_slots > slots::END_OF_INDICES - registry.next_index {
+        return Err(Refusal::IndicesUsedUp);
+    }
+    Ok(Allotment::Next(registry.next_index))
+}
+
+/// The ancestors of a child of `parent`: those of the parent, then the parent.
+fn copy_ancestors(
+    arena: &mut Arena,
+    parent: &'static TypeEntry,
+) -> core::result::Result<*mut *const TVMFFITypeInfo, NoMemory> {
+    let inherited = parent.ancestors();
+    let copy = arena.array::<*const TVMFFITypeInfo>(inherited.len() + 1)?;
+    // SAFETY: the copy is fresh and has room for one more than `inherited`.
+    unsafe {
+        ptr::copy_nonoverlapping(inherited.as_ptr(), copy.as_ptr(), inherited.len());
+        copy.add(inherited.len()).write(parent.as_ptr());
+    }
+    Ok(copy.as_ptr())
+}
+
+/// The type that something is to be added to.
+pub(super) fn registered(type_index: i32) -> Result<&'static TypeEntry> {
+    match type_info(type_index) {
+        Some(entry) => Ok(entry),
+        None => bail!(
+            INTERNAL_ERROR,
+            "Check failed: (entry != nullptr) is false: Cannot find type info for type_index={type_index}"
+        ),
+    }
+}
+
+/// The bytes of a text from C.
+///
+/// # Safety
+/// Unless its data is null, the text must be valid for `'a`.
+pub(crate) unsafe fn checked_text<'a>(text: TVMFFIByteArray, what: &str) -> Result<&'a [u8]> {
+    ensure!(!text.data.is_null() || text.size == 0, VALUE_ERROR, "The {what} is null but has a size");
+    ensure!(isize::try_from(text.size).is_ok(), VALUE_ERROR, "The size of the {what} is {}", text.size);
+    // SAFETY: the caller vouches for the text; null and absurd sizes were refused.
+    Ok(if text.size == 0 { b"" } else { unsafe { core::slice::from_raw_parts(text.data.cast(), text.size) } })
+}
+
+/// Copies a text for ever; empty text has null data, as upstream's copies have.
+fn keep_text(arena: &mut Arena, text: &[u8]) -> core::result::Result<TVMFFIByteArray, NoMemory> {
+    if text.is_empty() {
+        return Ok(TVMFFIByteArray { data: ptr::null(), size: 0 });
+    }
+    Ok(TVMFFIByteArray { data: arena.text(text)?.as_ptr().cast(), size: text.len() })
+}
+
+/// The three texts of a field or method, still the caller's.
+struct Texts<'a> {
+    name: &'a [u8],
+    doc: &'a [u8],
+    metadata: &'a [u8],
+}
+
+impl<'a> Texts<'a> {
+    /// # Safety
+    /// Each text must be valid for `'a` unless its data is null.
+    unsafe fn check(
+        name: TVMFFIByteArray,
+        doc: TVMFFIByteArray,
+        metadata: TVMFFIByteArray,
+    ) -> Result<Texts<'a>> {
+        ensure!(name.size != 0, VALUE_ERROR, "A field or method needs a name");
+        // SAFETY: as the caller vouches.
+        unsafe {
+            Ok(Texts {
+                name: checked_text(name, "name")?,
+                doc: checked_text(doc, "doc")?,
+                metadata: checked_text(metadata, "metadata")?,
+            })
+        }
+    }
+
+    fn keep(&self, arena: &mut Arena) -> core::result::Result<[TVMFFIByteArray; 3], NoMemory> {
+        Ok([keep_text(arena, self.name)?, keep_text(arena, self.doc)?, keep_text(arena, self.metadata)?])
+    }
+}
+
+/// Adds a field to a type.
+///
+/// Texts are copied; the default value and a setter that is a function are retained for ever. A field with
+/// the name of an ancestor's field is added with a warning.
+///
+/// # Errors
+/// InternalError for an unknown type or a name that the type already has; ValueError for a name that is
+/// missing or for text that is null with a size; TypeError for a setter that should be a function and is not;
+/// MemoryError. Nothing is changed then.
+///
+/// # Safety
+/// What the record points to must be valid for the call, and what its flags say about setter and default must
+/// hold.
+///
+/// # Upstream
+/// `TVMFFITypeRegisterField`.
+pub unsafe fn register_field(type_index: i32, info: &TVMFFIFieldInfo) -> Result<()> {
+    let entry = registered(type_index)?;
+    // SAFETY: the caller vouches for the record.
+    let texts = unsafe { Texts::check(info.name, info.doc, info.metadata)? };
+    // SAFETY: as above.
+    let setter = unsafe { retained_setter(info)? };
+    // SAFETY: as above.
+    let default = unsafe { retained_default(info)? };
+    let added = {
+        let mut registry = REGISTRY.lock();
+        add_field(&mut registry.arena, entry, info, &texts, &default)
+    };
+    match added {
+        Ok(true) => {}
+        Ok(false) => bail!(
+            INTERNAL_ERROR,
+            "Check failed: (std::string_view(existing.name.data, existing.name.size) != new_name) is false: \
+             Duplicate field name \"{}\" in type \"{}\"",
+            Lossy(texts.name),
+            Lossy(entry.type_key())
+        ),
+        Err(NoMemory(bytes)) => return Err(out_of_memory(bytes)),
+    }
+    // The published record owns both references now, for ever.
+    core::mem::forget((setter, default));
+    warn_of_shadowed_fields(entry, texts.name);
+    Ok(())
+}
+
+/// # Safety
+/// A setter that the flags call a function object must be null or a live object.
+unsafe fn retained_setter(info: &TVMFFIFieldInfo) -> Result<Option<ObjectRef>> {
+    if info.flags & i64::from(kTVMFFIFieldFlagBitSetterIsFunctionObj) == 0 {
+        return Ok(None);
+    }
+    let Some(object) = NonNull::new(info.setter.cast::<TVMFFIObject>()) else { return Ok(None) };
+    // SAFETY: the caller vouches for a live object.
+    let setter = unsafe { ObjectRef::borrow_raw(object) };
+    ensure!(setter.type_index() == FUNCTION, TYPE_ERROR, "The setter of a field must be an `ffi.Function`");
+    Ok(Some(setter))
+}
+
+/// # Safety
+/// A default that the flags announce must be a valid value.
+unsafe fn retained_default(info: &TVMFFIFieldInfo) -> Result<Any> {
+    if info.flags & i64::from(kTVMFFIFieldFlagBitMaskHasDefault) == 0 {
+        return Ok(Any::NONE);
+    }
+    // SAFETY: the caller vouches for the value.
+    unsafe { AnyView::from_raw(info.default_value_or_factory) }.to_owned()
+}
+
+/// Publishes a field, or answers false when the type has one of that name.
+fn add_field(
+    arena: &mut Arena,
+    entry: &TypeEntry,
+    info: &TVMFFIFieldInfo,
+    texts: &Texts<'_>,
+    default: &Any,
+) -> core::result::Result<bool, NoMemory> {
+    if has_field(entry, texts.name) {
+        return Ok(false);
+    }
+    entry.reserve_field(arena)?;
+    let [name, doc, metadata] = texts.keep(arena)?;
+    let field = TVMFFIFieldInfo { name, doc, metadata, default_value_or_factory: *default.as_raw(), ..*info };
+    entry.push_field(arena, field);
+    Ok(true)
+}
+
+fn has_field(entry: &TypeEntry, name: &[u8]) -> bool {
+    // SAFETY: names of published fields live for ever.
+    entry.fields().iter().any(|field| unsafe { field.name.as_slice() } == name)
+}
+
+fn warn_of_shadowed_fields(entry: &TypeEntry, name: &[u8]) {
+    for ancestor in entry.ancestors() {
+        // SAFETY: ancestors are registered types, whose records are never freed.
+        let ancestor = unsafe { (**ancestor).type_index };
+        if let Some(ancestor) = type_info(ancestor).filter(|ancestor| has_field(ancestor, name)) {
+            log::warn(format_args!(
+                "Field \"{}\" in type \"{}\" duplicates an ancestor field in \"{}\". \
+                 Child types should not re-register inherited fields.",
+                Lossy(name),
+                Lossy(entry.type_key()),
+                Lossy(ancestor.type_key())
+            ));
+        }
+    }
+}
+
+/// Adds a method to a type. Names may repeat, as overloads do.
+///
+/// Texts are copied; the function is retained for ever.
+///
+/// # Errors
+/// InternalError for an unknown type; ValueError as for fields; MemoryError. Nothing is changed then.
+///
+/// # Safety
+/// What the record points to must be valid for the call.
+///
+/// # Upstream
+/// `TVMFFITypeRegisterMethod`.
+pub unsafe fn register_method(type_index: i32, info: &TVMFFIMethodInfo) -> Result<()> {
+    let entry = registered(type_index)?;
+    // SAFETY: the caller vouches for the record.
+    let texts = unsafe { Texts::check(info.name, info.doc, info.metadata)? };
+    // SAFETY: as above.
+    let method = unsafe { AnyView::from_raw(info.method) }.to_owned()?;
+    let added = {
+        let mut registry = REGISTRY.lock();
+        add_method(&mut registry.arena, entry, info.flags, &texts, *method.as_raw())
+    };
+    added.map_err(|NoMemory(bytes)| out_of_memory(bytes))?;
+    // The published record owns the function now, for ever.
+    core::mem::forget(method);
+    Ok(())
+}
+
+fn add_method(
+    arena: &mut Arena,
+    entry: &TypeEntry,
+    flags: i64,
+    texts: &Texts<'_>,
+    method: TVMFFIAny,
+) -> core::result::Result<(), NoMemory> {
+    entry.reserve_method(arena)?;
+    let [name, doc, metadata] = texts.keep(arena)?;
+    entry.push_method(arena, TVMFFIMethodInfo { name, doc, metadata, flags, method });
+    Ok(())
+}
+
+/// Gives a type its metadata. The same metadata again is accepted and changes nothing.
+///
+/// # Errors
+/// InternalError for an unknown type; RuntimeError when the type has other metadata; ValueError for a doc
+/// that is null with a size; MemoryError. Nothing is changed then.
+///
+/// # Safety
+/// The doc must be valid for the call.
+///
+/// # Upstream
+/// `TVMFFITypeRegisterMetadata`, which refuses equal metadata too.
+pub unsafe fn register_metadata(type_index: i32, metadata: &TVMFFITypeMetadata) -> Result<()> {
+    let entry = registered(type_index)?;
+    // SAFETY: the caller vouches for the record.
+    let doc = unsafe { checked_text(metadata.doc, "doc")? };
+    let added = {
+        let mut registry = REGISTRY.lock();
+        add_metadata(&mut registry.arena, entry, metadata, doc)
+    };
+    match added {
+        Ok(true) => Ok(()),
+        Ok(false) => bail!(
+            RUNTIME_ERROR,
+            "Overriding {}, possible causes:\n\
+             - two ObjectDef<T>() calls for the same T \n\
+             - when we forget to assign _type_key to ObjectRef<Y> that inherits from T\n\
+             - another type with the same key is already registered\n\
+             Cross check the reflection registration.",
+            Lossy(entry.type_key())
+        ),
+        Err(NoMemory(bytes)) => Err(out_of_memory(bytes)),
+    }
+}
+
+/// Publishes metadata, or answers whether the type has the same already.
+fn add_metadata(
+    arena: &mut Arena,
+    entry: &TypeEntry,
+    metadata: &TVMFFITypeMetadata,
+    doc: &[u8],
+) -> core::result::Result<bool, NoMemory> {
+    if let Some(existing) = entry.metadata() {
+        return Ok(is_same_metadata(existing, metadata, doc));
+    }
+    let doc = keep_text(arena, doc)?;
+    entry.set_metadata(arena, TVMFFITypeMetadata { doc, ..*metadata });
+    Ok(true)
+}
+
+fn is_same_metadata(existing: &TVMFFITypeMetadata, new: &TVMFFITypeMetadata, new_doc: &[u8]) -> bool {
+    let address = |metadata: &TVMFFITypeMetadata| metadata.creator.map(|creator| creator as *const c_void);
+    existing.total_size == new.total_size
+        && existing.structural_eq_hash_kind == new.structural_eq_hash_kind
+        && address(existing) == address(new)
+        // SAFETY: the doc of published metadata lives for ever.
+        && unsafe { existing.doc.as_slice() } == new_doc
+}
