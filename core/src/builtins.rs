@@ -1,0 +1,219 @@
+//! Functions known at compile time: tables in read-only data, found by name without registration at load.
+//!
+//! Each module lists the functions that it offers beside its code; the binary that is built names the lists
+//! that it wants, so what is left out costs nothing. The function object is made when somebody asks for it.
+
+use core::ffi::c_int;
+use core::fmt::{self, Write};
+use core::ptr;
+
+use crate::abi::{TVMFFIAny, TVMFFIFunctionCell, TVMFFIObject, TVMFFISafeCallType};
+use crate::any::{Any, AnyView};
+use crate::error::Result;
+use crate::export;
+use crate::function::{Function, serve_safe_call};
+use crate::object::ObjectClass;
+use crate::object_alloc::{self, ObjectRecord};
+use crate::string::String;
+use crate::sync::atomic::{AtomicPtr, Ordering};
+use crate::type_index;
+
+/// A function in a static table. Made by [`static_function!`](crate::static_function).
+#[derive(Clone, Copy)]
+pub struct StaticFunction {
+    /// The name, such as `ffi.Shape`.
+    pub name: &'static str,
+    /// What a call runs; its handle is not used.
+    pub safe_call: TVMFFISafeCallType,
+    /// Writes the type schema, as JSON.
+    pub schema: fn(&mut dyn Write) -> fmt::Result,
+}
+
+/// Lists of functions, one per module that offers some.
+pub type Groups = &'static [&'static [StaticFunction]];
+
+/// Makes a [`StaticFunction`] of a Rust function.
+///
+/// `static_function!("ffi.ArraySize", array_size)` checks number and types of arguments as
+/// [`Function::from_typed`](crate::Function::from_typed) does and tells the schema; with `packed` in front of
+/// the name, the function takes `&[AnyView<'_>]` and gives `Result<Any>`.
+///
+/// # Upstream
+/// `GlobalDef::def` and `GlobalDef::def_packed` in `reflection/registry.h`.
+#[macro_export]
+macro_rules! static_function {
+    (packed $name:expr, $function:expr) => {{
+        unsafe extern "C" fn call(
+            _: *mut ::core::ffi::c_void,
+            args: *const $crate::abi::TVMFFIAny,
+            count: i32,
+            result: *mut $crate::abi::TVMFFIAny,
+        ) -> ::core::ffi::c_int {
+            let function = $function;
+            // SAFETY: a function's safe call gets arguments by the safe call convention.
+            unsafe { $crate::builtins::call_packed(function, args, count, result) }
+        }
+        $crate::builtins::StaticFunction {
+            name: $name,
+            safe_call: call,
+            schema: $crate::builtins::packed_schema,
+        }
+    }};
+    ($name:expr, $function:expr) => {{
+        unsafe extern "C" fn call(
+            _: *mut ::core::ffi::c_void,
+            args: *const $crate::abi::TVMFFIAny,
+            count: i32,
+            result: *mut $crate::abi::TVMFFIAny,
+        ) -> ::core::ffi::c_int {
+            let (name, function) = ($name, $function);
+            // SAFETY: a function's safe call gets arguments by the safe call convention.
+            unsafe { $crate::export::call(name, &function, args, count, result) }
+        }
+        fn schema(out: &mut dyn ::core::fmt::Write) -> ::core::fmt::Result {
+            $crate::typed::schema_of(&$function, out)
+        }
+        $crate::builtins::StaticFunction { name: $name, safe_call: call, schema }
+    }};
+}
+
+/// Serves a call of a packed function.
+///
+/// # Safety
+/// The last three arguments must be those of a safe call.
+#[doc(hidden)]
+pub unsafe fn call_packed(
+    function: fn(&[AnyView<'_>]) -> Result<Any>,
+    args: *const TVMFFIAny,
+    count: i32,
+    result: *mut TVMFFIAny,
+) -> c_int {
+    // SAFETY: the caller passes on the arguments of a safe call.
+    unsafe { serve_safe_call(args, count, result, function) }
+}
+
+/// The schema of a packed function.
+#[doc(hidden)]
+pub fn packed_schema(out: &mut dyn Write) -> fmt::Result {
+    out.write_str("{\"type\":\"ffi.Function\"}")
+}
+
+/// The lists that are in use; null before [`install`].
+static INSTALLED: AtomicPtr<Groups> = AtomicPtr::new(ptr::null_mut());
+
+/// Says which lists this binary has. Call it before the functions are looked up; calling it again with the
+/// same lists changes nothing.
+///
+/// # Threads
+/// One atomic store.
+pub fn install(groups: &'static Groups) {
+    INSTALLED.store(ptr::from_ref(groups).cast_mut(), Ordering::Release);
+}
+
+/// All functions of the installed lists, in order.
+pub fn all() -> impl Iterator<Item = &'static StaticFunction> {
+    // SAFETY: the pointer is null or was made of a static reference.
+    let groups: Option<&'static Groups> = unsafe { INSTALLED.load(Ordering::Acquire).cast_const().as_ref() };
+    groups.into_iter().flat_map(|groups| groups.iter().flat_map(|group| group.iter()))
+}
+
+/// The function of that name in the installed lists.
+///
+/// # Threads
+/// Lock-free, allocates nothing.
+pub fn find(name: &[u8]) -> Option<&'static StaticFunction> {
+    all().find(|function| function.name.as_bytes() == name)
+}
+
+/// A function object without anything after the part that C reads.
+#[repr(C)]
+struct PlainRecord {
+    header: TVMFFIObject,
+    cell: TVMFFIFunctionCell,
+}
+
+// SAFETY: repr(C), header first.
+unsafe impl ObjectRecord for PlainRecord {
+    unsafe fn destroy(_: *mut TVMFFIObject) {}
+}
+
+impl StaticFunction {
+    /// Makes a function object.
+    ///
+    /// # Errors
+    /// MemoryError.
+    pub fn to_function(&self) -> Result<Function> {
+        let cell = TVMFFIFunctionCell { safe_call: Some(self.safe_call), cpp_call: ptr::null_mut() };
+        let init = |record: *mut PlainRecord| {
+            // SAFETY: the allocation has room for the record.
+            unsafe { (&raw mut (*record).cell).write(cell) };
+        };
+        // SAFETY: init writes the cell, which needs no destruction; function objects have this layout (ABI).
+        unsafe {
+            let object = object_alloc::allocate(type_index::FUNCTION, 0, init)?;
+            Ok(Function::from_object_unchecked(object))
+        }
+    }
+
+    /// The metadata JSON: `{"type_schema":"..."}`.
+    ///
+    /// # Errors
+    /// MemoryError.
+    pub fn metadata(&self) -> Result<String> {
+        export::metadata_text(self.schema)
+    }
+}
+
+impl fmt::Debug for StaticFunction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)?;
+        f.write_str(": ")?;
+        (self.schema)(f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn double(value: i64) -> i64 {
+        value * 2
+    }
+
+    fn count(args: &[AnyView<'_>]) -> Result<Any> {
+        Ok(Any::from(args.len() as i64))
+    }
+
+    static FUNCTIONS: [StaticFunction; 2] =
+        [crate::static_function!("test.Double", double), crate::static_function!(packed "test.Count", count)];
+
+    #[test]
+    fn typed_functions_check_their_arguments() -> Result<()> {
+        let function = FUNCTIONS[0].to_function()?;
+        assert_eq!(function.call(&[21i64.into()])?.get::<i64>()?, 42);
+        let error = function.call(&[AnyView::NONE]).unwrap_err();
+        assert_eq!(error.kind(), b"TypeError");
+        assert_eq!(
+            error.message(),
+            b"Mismatched type on argument #0 when calling: `test.Double(0: int) -> int`. Expected `int` but got `None`"
+        );
+        Ok(())
+    }
+
+    #[test]
+    fn packed_functions_take_any_arguments() -> Result<()> {
+        let function = FUNCTIONS[1].to_function()?;
+        assert_eq!(function.call(&[1i64.into(), AnyView::NONE])?.get::<i64>()?, 2);
+        Ok(())
+    }
+
+    #[test]
+    fn metadata_comes_from_the_signature() -> Result<()> {
+        assert_eq!(
+            FUNCTIONS[0].metadata()?.as_bytes(),
+            br#"{"type_schema":"{\"type\":\"ffi.Function\",\"named_args\":{\"return\":[{\"type\":\"int\"}],\"params\":[{\"type\":\"int\"}]}}"}"#
+        );
+        assert_eq!(FUNCTIONS[1].metadata()?.as_bytes(), br#"{"type_schema":"{\"type\":\"ffi.Function\"}"}"#);
+        Ok(())
+    }
+}

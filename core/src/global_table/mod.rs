@@ -1,0 +1,302 @@
+//! Functions by name, for the whole process: lock-free reads, serialised writes.
+//!
+//! Functions of the static tables (see [`builtins`]) are found without registration and become objects when
+//! somebody asks for them. Names stay in the table for ever; removing one empties its place.
+
+mod retired;
+#[cfg_attr(target_has_atomic = "ptr", path = "slot_atomic.rs")]
+#[cfg_attr(not(target_has_atomic = "ptr"), path = "slot_masked.rs")]
+mod slot;
+
+use crate::abi::TVMFFIMethodInfo;
+use crate::any::AnyView;
+use crate::builtins::{self, StaticFunction};
+use crate::error::{Error, Result};
+use crate::function::Function;
+use crate::name_table::NameTable;
+use crate::string::String;
+use crate::sync::Mutex;
+use crate::text::Lossy;
+use crate::{bail, error, type_table};
+
+use retired::{Node, Retired};
+use slot::FunctionSlot;
+
+/// The place of one name.
+struct Slot {
+    function: FunctionSlot,
+    /// Whether the name is also in a static table, and so listed with it.
+    is_builtin: bool,
+    /// Written under the lock of `RETIRED` only, together with `function`.
+    texts: Mutex<Texts>,
+}
+
+/// What is known about a registered function beyond its name.
+enum Texts {
+    Nothing,
+    /// Made from the signature when asked for.
+    Static(&'static StaticFunction),
+    Given {
+        doc: String,
+        metadata: String,
+    },
+}
+
+impl Slot {
+    fn is_quiet(&self) -> bool {
+        self.function.is_quiet()
+    }
+}
+
+static TABLE: NameTable<Slot> = NameTable::new();
+
+/// Its lock admits one writer at a time.
+static RETIRED: Mutex<Retired> = Mutex::new(Retired::new());
+
+/// The function registered under a name.
+///
+/// # Errors
+/// MemoryError, when a function of the static tables is asked for the first time.
+///
+/// # Threads
+/// Lock-free; allocates only in the case above.
+///
+/// # Upstream
+/// `TVMFFIFunctionGetGlobal`.
+pub fn get(name: &[u8]) -> Result<Option<Function>> {
+    match find(name)? {
+        Some(slot) => Ok(slot.function.load()),
+        None => Ok(None),
+    }
+}
+
+/// The place of a name that is in either table.
+fn find(name: &[u8]) -> Result<Option<&'static Slot>> {
+    if let Some(entry) = TABLE.get(name) {
+        return Ok(Some(&entry.value));
+    }
+    builtins::find(name).map(materialize).transpose()
+}
+
+/// Gives a function of the static tables a place in this one, with its object.
+#[cold]
+fn materialize(builtin: &'static StaticFunction) -> Result<&'static Slot> {
+    let function = builtin.to_function()?;
+    let make = || {
+        Ok(Slot {
+            function: FunctionSlot::new(Some(function)),
+            is_builtin: true,
+            texts: Mutex::new(Texts::Static(builtin)),
+        })
+    };
+    let (entry, _) = TABLE.get_or_insert(builtin.name.as_bytes(), make)?;
+    Ok(&entry.value)
+}
+
+/// Registers a function under a name. Registering the same function again (the same object, or one of the
+/// same C callback, context and deleter) is accepted and changes nothing.
+///
+/// # Errors
+/// RuntimeError when the name is taken and `allow_override` is false; MemoryError. Nothing is changed then.
+///
+/// # Threads
+/// Any. A function that is replaced is released by this call or, while readers are about to retain it, by a
+/// later write; no lock is held meanwhile.
+///
+/// # Upstream
+/// `TVMFFIFunctionSetGlobal`, which refuses the same function too.
+pub fn set(name: &[u8], function: &Function, allow_override: bool) -> Result<()> {
+    match register(name, function, Texts::Nothing, allow_override)? {
+        Outcome::Registered => Ok(()),
+        Outcome::Taken => Err(already_registered(name)),
+    }
+}
+
+fn already_registered(name: &[u8]) -> Error {
+    error!(RUNTIME_ERROR, "Global Function `{}` is already registered", Lossy(name))
+}
+
+/// Registers a function with its documentation and metadata, as [`set`] does.
+///
+/// # Errors
+/// As [`set`]; TypeError when the method is not a function; ValueError for texts that are null with a size or
+/// an empty name.
+///
+/// # Safety
+/// What the record points to must be valid for the call.
+///
+/// # Upstream
+/// `TVMFFIFunctionSetGlobalFromMethodInfo`.
+pub unsafe fn set_from_method_info(info: &TVMFFIMethodInfo, allow_override: bool) -> Result<()> {
+    // SAFETY: the caller vouches for the record.
+    let (name, texts, function) = unsafe {
+        let doc = String::from_bytes(type_table::checked_text(info.doc, "doc")?)?;
+        let metadata = String::from_bytes(type_table::checked_text(info.metadata, "metadata")?)?;
+        let name = type_table::checked_text(info.name, "name")?;
+        (name, Texts::Given { doc, metadata }, AnyView::from_raw(info.method).get::<Function>()?)
+    };
+    match register(name, &function, texts, allow_override)? {
+        Outcome::Registered => Ok(()),
+        Outcome::Taken => bail!(
+            RUNTIME_ERROR,
+            "Global Function `{}` is already registered, possible causes:\n\
+             - Two GlobalDef().def registrations for the same function \n\
+             Please remove the duplicate registration.",
+            Lossy(name)
+        ),
+    }
+}
+
+enum Outcome {
+    Registered,
+    Taken,
+}
+
+fn register(name: &[u8], function: &Function, texts: Texts, allow_override: bool) -> Result<Outcome> {
+    let slot = match find(name)? {
+        Some(slot) => slot,
+        None => &TABLE.get_or_insert(name, || Ok(empty_slot()))?.0.value,
+    };
+    let node = Node::new()?;
+    let mut retired = RETIRED.lock();
+    if !allow_override && slot.function.is_set() {
+        drop(retired);
+        let is_same = slot.function.load().is_some_and(|present| present.same_callback(function));
+        return Ok(if is_same { Outcome::Registered } else { Outcome::Taken });
+    }
+    let old_texts = exchange(&mut retired, slot, Some(function.clone()), texts, node);
+    drop(retired);
+    drop(old_texts);
+    release_unreachable();
+    Ok(Outcome::Registered)
+}
+
+fn empty_slot() -> Slot {
+    Slot { function: FunctionSlot::new(None), is_builtin: false, texts: Mutex::new(Texts::Nothing) }
+}
+
+/// Changes what a name stands for. The old function waits on the list; the old texts are the caller's to
+/// drop.
+fn exchange(
+    retired: &mut Retired,
+    slot: &'static Slot,
+    function: Option<Function>,
+    texts: Texts,
+    node: Node,
+) -> (Texts, Option<Node>) {
+    let old_texts = core::mem::replace(&mut *slot.texts.lock(), texts);
+    match slot.function.replace(function) {
+        Some(old) => {
+            retired.push(node, slot, old);
+            (old_texts, None)
+        }
+        None => (old_texts, Some(node)),
+    }
+}
+
+/// Releases retired functions that no reader can reach, one at a time and without a lock: their deleters are
+/// users' code.
+fn release_unreachable() {
+    while let Some(function) = take_unreachable() {
+        drop(function);
+    }
+}
+
+fn take_unreachable() -> Option<Function> {
+    RETIRED.lock().take_unreachable()
+}
+
+/// Removes a name; true when there was a function.
+///
+/// # Errors
+/// MemoryError, with nothing changed.
+///
+/// # Threads
+/// As [`set`].
+///
+/// # Upstream
+/// `ffi.FunctionRemoveGlobal`.
+pub fn remove(name: &[u8]) -> Result<bool> {
+    let Some(slot) = find(name)? else { return Ok(false) };
+    if !slot.function.is_set() {
+        return Ok(false);
+    }
+    let node = Node::new()?;
+    let mut retired = RETIRED.lock();
+    let was_set = slot.function.is_set();
+    let leftovers = exchange(&mut retired, slot, None, Texts::Nothing, node);
+    drop(retired);
+    drop(leftovers);
+    release_unreachable();
+    Ok(was_set)
+}
+
+/// Calls `visit` with every registered name: functions of the static tables first, then in the order in which
+/// names were first registered. Names that other threads register or remove meanwhile may or may not be
+/// visited.
+///
+/// # Errors
+/// Those of `visit`, which ends the walk.
+pub fn names(visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+    for builtin in builtins::all() {
+        let name = builtin.name.as_bytes();
+        if TABLE.get(name).is_none_or(|entry| entry.value.function.is_set()) {
+            visit(name)?;
+        }
+    }
+    let mut outcome = Ok(());
+    TABLE.for_each(|entry| {
+        let slot = &entry.value;
+        if !slot.is_builtin && slot.function.is_set() {
+            outcome = visit(entry.name());
+        }
+        outcome.is_ok()
+    });
+    outcome
+}
+
+/// The metadata JSON of a function, empty when it was registered without; None when there is no such
+/// function.
+///
+/// # Errors
+/// MemoryError.
+///
+/// # Upstream
+/// `ffi.GetGlobalFuncMetadata`.
+pub fn metadata(name: &[u8]) -> Result<Option<String>> {
+    texts_of(name, StaticFunction::metadata, |_, metadata| metadata.clone())
+}
+
+/// The documentation of a function, empty when it was registered without; None when there is no such
+/// function.
+///
+/// # Errors
+/// MemoryError.
+pub fn doc(name: &[u8]) -> Result<Option<String>> {
+    texts_of(name, |_| Ok(String::EMPTY), |doc, _| doc.clone())
+}
+
+fn texts_of(
+    name: &[u8],
+    of_static: impl FnOnce(&StaticFunction) -> Result<String>,
+    of_given: impl FnOnce(&String, &String) -> String,
+) -> Result<Option<String>> {
+    let builtin = match TABLE.get(name) {
+        None => builtins::find(name),
+        Some(entry) => {
+            let slot = &entry.value;
+            if !slot.function.is_set() {
+                return Ok(None);
+            }
+            match &*slot.texts.lock() {
+                Texts::Nothing => return Ok(Some(String::EMPTY)),
+                Texts::Given { doc, metadata } => return Ok(Some(of_given(doc, metadata))),
+                Texts::Static(builtin) => Some(*builtin),
+            }
+        }
+    };
+    builtin.map(of_static).transpose()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,267 @@
+//! Tests of the global function table.
+
+use super::*;
+use crate::abi::{TVMFFIAny, TVMFFIByteArray};
+use crate::any::Any;
+use crate::builtins::Groups;
+use crate::sync::atomic::{AtomicUsize, Ordering};
+use core::ffi::{c_int, c_void};
+use core::ptr;
+use std::format;
+use std::sync::Arc;
+use std::vec::Vec;
+
+fn constant(value: i64) -> Function {
+    Function::from_typed(move || value).unwrap()
+}
+
+fn value_of(name: &str) -> Option<i64> {
+    get(name.as_bytes()).unwrap().map(|function| function.call(&[]).unwrap().get::<i64>().unwrap())
+}
+
+fn listed() -> Vec<std::string::String> {
+    let mut all = Vec::new();
+    names(&mut |name| {
+        all.push(std::string::String::from_utf8_lossy(name).into_owned());
+        Ok(())
+    })
+    .unwrap();
+    all
+}
+
+fn twelve() -> i64 {
+    12
+}
+
+fn install_test_functions() {
+    static GROUPS: Groups = &[
+        &[
+            crate::static_function!("gt.static.used", twelve),
+            crate::static_function!("gt.static.overridden", twelve),
+            crate::static_function!("gt.static.removed", twelve),
+            crate::static_function!("gt.static.listed", twelve),
+        ],
+        &crate::ffi_functions::FUNCTIONS,
+    ];
+    builtins::install(&GROUPS);
+}
+
+#[test]
+fn names_are_set_overridden_and_removed() -> Result<()> {
+    assert_eq!(value_of("gt.basic"), None);
+    set(b"gt.basic", &constant(1), false)?;
+    assert_eq!(value_of("gt.basic"), Some(1));
+    let error = set(b"gt.basic", &constant(2), false).unwrap_err();
+    assert_eq!(
+        (error.kind(), error.message()),
+        (&b"RuntimeError"[..], &b"Global Function `gt.basic` is already registered"[..])
+    );
+    assert_eq!(value_of("gt.basic"), Some(1));
+    set(b"gt.basic", &constant(3), true)?;
+    assert_eq!(value_of("gt.basic"), Some(3));
+    assert!(remove(b"gt.basic")?);
+    assert!(!remove(b"gt.basic")?);
+    assert_eq!(value_of("gt.basic"), None);
+    set(b"gt.basic", &constant(4), false)?;
+    assert_eq!(value_of("gt.basic"), Some(4));
+    Ok(())
+}
+
+#[test]
+fn the_same_function_may_be_registered_again() -> Result<()> {
+    unsafe extern "C" fn one(_: *mut c_void, _: *const TVMFFIAny, _: i32, result: *mut TVMFFIAny) -> c_int {
+        // SAFETY: the caller gives a valid result cell.
+        unsafe { result.write(Any::from(1i64).into_raw()) };
+        0
+    }
+    // SAFETY: the callback ignores its context.
+    let make = |context| unsafe { Function::from_extern_c(context, one, None) };
+    set(b"gt.same", &make(ptr::null_mut())?, false)?;
+    set(b"gt.same", &make(ptr::null_mut())?, false)?;
+    let mut elsewhere = 0u8;
+    assert!(set(b"gt.same", &make((&raw mut elsewhere).cast())?, false).is_err());
+    let closure = constant(5);
+    set(b"gt.same.object", &closure, false)?;
+    set(b"gt.same.object", &closure, false)?;
+    assert!(set(b"gt.same.object", &constant(5), false).is_err());
+    Ok(())
+}
+
+#[test]
+fn replaced_functions_are_released_at_once_without_readers() -> Result<()> {
+    let alive = Arc::new(());
+    let holding = || {
+        let held = alive.clone();
+        Function::from_typed(move || Arc::strong_count(&held) as i64)
+    };
+    set(b"gt.release", &holding()?, false)?;
+    let kept = get(b"gt.release")?.unwrap();
+    for _ in 0..5 {
+        set(b"gt.release", &holding()?, true)?;
+        assert_eq!(Arc::strong_count(&alive), 3);
+    }
+    assert_eq!(kept.call(&[])?.get::<i64>()?, 3);
+    drop(kept);
+    remove(b"gt.release")?;
+    assert_eq!(Arc::strong_count(&alive), 1);
+    Ok(())
+}
+
+/// A function whose end registers and removes functions.
+struct Reentrant;
+
+impl Drop for Reentrant {
+    fn drop(&mut self) {
+        set(b"gt.reentrant.other", &constant(9), true).unwrap();
+        assert!(remove(b"gt.reentrant.gone").unwrap());
+        assert!(get(b"gt.reentrant").unwrap().is_some());
+    }
+}
+
+#[test]
+fn destructors_may_use_the_table() -> Result<()> {
+    let guard = Reentrant;
+    let function = Function::from_typed(move || {
+        let _ = &guard;
+    })?;
+    set(b"gt.reentrant", &function, false)?;
+    set(b"gt.reentrant.gone", &constant(1), false)?;
+    drop(function);
+    set(b"gt.reentrant", &constant(2), true)?;
+    assert_eq!(value_of("gt.reentrant.other"), Some(9));
+    Ok(())
+}
+
+fn text(text: &'static str) -> TVMFFIByteArray {
+    TVMFFIByteArray { data: text.as_ptr().cast(), size: text.len() }
+}
+
+#[test]
+fn method_info_brings_doc_and_metadata() -> Result<()> {
+    let function = constant(7);
+    let view = AnyView::from(&function);
+    let info = TVMFFIMethodInfo {
+        name: text("gt.info"),
+        doc: text("Gives seven."),
+        metadata: text("{\"type_schema\":\"x\"}"),
+        flags: 4,
+        method: *view.as_raw(),
+    };
+    // SAFETY: the record points to statics and to a live function.
+    let register = |info: &TVMFFIMethodInfo, allow| unsafe { set_from_method_info(info, allow) };
+    register(&info, false)?;
+    assert_eq!(value_of("gt.info"), Some(7));
+    assert_eq!(metadata(b"gt.info")?.unwrap().as_bytes(), b"{\"type_schema\":\"x\"}");
+    assert_eq!(doc(b"gt.info")?.unwrap().as_bytes(), b"Gives seven.");
+    let other = constant(8);
+    let other_info = TVMFFIMethodInfo { method: *AnyView::from(&other).as_raw(), ..info };
+    let error = register(&other_info, false).unwrap_err();
+    assert_eq!(
+        error.message(),
+        b"Global Function `gt.info` is already registered, possible causes:\n\
+          - Two GlobalDef().def registrations for the same function \n\
+          Please remove the duplicate registration."
+    );
+    register(&TVMFFIMethodInfo { doc: text(""), metadata: text(""), ..other_info }, true)?;
+    assert_eq!(metadata(b"gt.info")?.unwrap().as_bytes(), b"");
+    assert_eq!(value_of("gt.info"), Some(8));
+    let no_function = TVMFFIMethodInfo { method: *AnyView::NONE.as_raw(), ..info };
+    assert_eq!(register(&no_function, true).unwrap_err().kind(), b"TypeError");
+    let null = TVMFFIByteArray { data: ptr::null(), size: 2 };
+    assert_eq!(register(&TVMFFIMethodInfo { name: null, ..info }, true).unwrap_err().kind(), b"ValueError");
+    assert_eq!(metadata(b"gt.unknown")?.map(|_| ()), None);
+    Ok(())
+}
+
+#[test]
+fn static_functions_are_there_without_registration() -> Result<()> {
+    install_test_functions();
+    let first = get(b"gt.static.used")?.unwrap();
+    assert_eq!(first.call(&[])?.get::<i64>()?, 12);
+    // The object is made once.
+    set(b"gt.static.used", &first, false)?;
+    assert!(set(b"gt.static.used", &constant(1), false).is_err());
+    let schema = br#"{"type_schema":"{\"type\":\"ffi.Function\",\"named_args\":{\"return\":[{\"type\":\"int\"}],\"params\":[]}}"}"#;
+    assert_eq!(metadata(b"gt.static.used")?.unwrap().as_bytes(), schema);
+    assert_eq!(metadata(b"gt.static.listed")?.unwrap().as_bytes(), schema);
+    set(b"gt.static.overridden", &constant(13), true)?;
+    assert_eq!(value_of("gt.static.overridden"), Some(13));
+    assert_eq!(metadata(b"gt.static.overridden")?.unwrap().as_bytes(), b"");
+    assert!(remove(b"gt.static.removed")?);
+    assert_eq!(value_of("gt.static.removed"), None);
+    assert!(metadata(b"gt.static.removed")?.is_none());
+    set(b"gt.dynamic", &constant(1), false)?;
+    let all = listed();
+    let place = |name: &str| all.iter().position(|listed| listed == name);
+    assert!(place("gt.static.used") < place("gt.static.overridden"));
+    assert!(place("gt.static.overridden") < place("gt.static.listed"));
+    assert!(place("gt.static.listed") < place("gt.dynamic"));
+    assert_eq!(place("gt.static.removed"), None);
+    assert_eq!(all.iter().filter(|name| *name == "gt.static.used").count(), 1);
+    Ok(())
+}
+
+#[test]
+fn any_bytes_are_a_name() -> Result<()> {
+    for name in [&b""[..], b"\xff\0\xfe", &[b'x'; 5000]] {
+        set(name, &constant(3), false)?;
+        assert!(get(name)?.is_some());
+        assert!(remove(name)?);
+    }
+    Ok(())
+}
+
+/// Counts functions that are alive.
+struct Counted(&'static AtomicUsize);
+
+impl Counted {
+    fn new(count: &'static AtomicUsize) -> Counted {
+        count.fetch_add(1, Ordering::SeqCst);
+        Counted(count)
+    }
+
+    fn is_counted(&self) -> bool {
+        self.0.load(Ordering::SeqCst) > 0
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+#[test]
+fn threads_write_and_read_at_once() {
+    static ALIVE: AtomicUsize = AtomicUsize::new(0);
+    let rounds = if cfg!(miri) { 12 } else { 3_000 };
+    let counted = |value: i64| {
+        let guard = Counted::new(&ALIVE);
+        Function::from_typed(move || {
+            assert!(guard.is_counted());
+            value
+        })
+        .unwrap()
+    };
+    std::thread::scope(|scope| {
+        for thread in 0..8i64 {
+            scope.spawn(move || {
+                for round in 0..rounds {
+                    let name = format!("gt.race.{}", round % 3);
+                    match thread {
+                        0 | 1 => set(name.as_bytes(), &counted(thread), true).unwrap(),
+                        2 => drop(remove(name.as_bytes()).unwrap()),
+                        3 => drop(listed()),
+                        _ => drop(value_of(&name).inspect(|value| assert!((0..2).contains(value)))),
+                    }
+                }
+            });
+        }
+    });
+    for round in 0..3 {
+        remove(format!("gt.race.{round}").as_bytes()).unwrap();
+    }
+    // Readers are gone, so a write releases whatever was retired under them.
+    set(b"gt.race.last", &constant(1), true).unwrap();
+    assert_eq!(ALIVE.load(Ordering::SeqCst), 0);
+}
