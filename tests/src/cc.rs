@@ -19,9 +19,8 @@ impl Cc {
         let mut words = named.split_whitespace();
         let mut command = Command::new(words.next().unwrap_or("cc"));
         command.args(words);
-        // The headers are C11 and come as system headers, so that the strictness is for the sources. DWARF 4 is what
-        // the valgrind of older systems reads.
-        command.arg("-isystem").arg(paths::include()).args(["-O1", "-gdwarf-4"]);
+        // The strictness is for our headers as well. DWARF 4 is what the valgrind of older systems reads.
+        command.arg("-I").arg(paths::include()).args(["-O1", "-gdwarf-4"]);
         Self { command, output: output.into() }
     }
 

@@ -30,27 +30,14 @@ impl Library {
         };
         let library = Self { folder };
         let shared = library.shared();
-        if shared.is_file() {
-            Ok(library)
-        } else {
-            Err(format!("{} is missing", shared.display()).into())
-        }
+        if shared.is_file() { Ok(library) } else { Err(format!("{} is missing", shared.display()).into()) }
     }
 
     fn build() -> Outcome<PathBuf> {
         let target = paths::target()?;
         let mut command = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
-        command.args([
-            "build",
-            "--release",
-            "--package",
-            "ferrite-capi",
-            "--features",
-            "backend",
-        ]);
-        command
-            .arg("--manifest-path")
-            .arg(paths::root().join("Cargo.toml"));
+        command.args(["build", "--release", "--package", "ferrite-capi", "--features", "backend"]);
+        command.arg("--manifest-path").arg(paths::root().join("Cargo.toml"));
         command.arg("--target-dir").arg(&target);
         output_of(&mut command)?;
         Ok(target.join("release"))

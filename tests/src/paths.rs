@@ -37,7 +37,6 @@ pub(crate) fn target() -> Outcome<PathBuf> {
 /// When the folder cannot be made.
 pub fn scratch(name: &str) -> Outcome<PathBuf> {
     let folder = target()?.join("c-tests").join(name);
-    std::fs::create_dir_all(&folder)
-        .map_err(|error| format!("cannot make {}: {error}", folder.display()))?;
+    std::fs::create_dir_all(&folder).map_err(|error| format!("cannot make {}: {error}", folder.display()))?;
     Ok(folder)
 }

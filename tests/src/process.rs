@@ -8,18 +8,11 @@ use std::process::{Command, Output};
 /// # Errors
 /// When it cannot start or ends with another status than 0: the message has the command and all that it printed.
 pub fn output_of(command: &mut Command) -> Outcome<String> {
-    let output = command
-        .output()
-        .map_err(|error| format!("cannot run {command:?}: {error}"))?;
+    let output = command.output().map_err(|error| format!("cannot run {command:?}: {error}"))?;
     if output.status.success() {
         return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
     }
-    Err(format!(
-        "{command:?} ended with {}\n{}",
-        output.status,
-        everything(&output)
-    )
-    .into())
+    Err(format!("{command:?} ended with {}\n{}", output.status, everything(&output)).into())
 }
 
 fn everything(output: &Output) -> String {

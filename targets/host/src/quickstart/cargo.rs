@@ -12,36 +12,18 @@ fn cargo_build() -> Command {
 }
 
 fn run(mut command: Command, what: &str) -> Outcome<()> {
-    let status = command
-        .status()
-        .map_err(|error| format!("cannot run cargo ({error}): is Rust installed?"))?;
-    if status.success() {
-        Ok(())
-    } else {
-        Err(format!("{what} was not built: see cargo's message above"))
-    }
+    let status =
+        command.status().map_err(|error| format!("cannot run cargo ({error}): is Rust installed?"))?;
+    if status.success() { Ok(()) } else { Err(format!("{what} was not built: see cargo's message above")) }
 }
 
 /// Builds `libtvm_ffi` with what compiled models need.
 pub fn build_library(layout: &Layout) -> Outcome<()> {
     let mut command = cargo_build();
-    command.args([
-        "--package",
-        "ferrite-capi",
-        "--features",
-        "backend",
-        "--manifest-path",
-    ]);
-    command
-        .arg(layout.root().join("Cargo.toml"))
-        .arg("--target-dir")
-        .arg(layout.target());
+    command.args(["--package", "ferrite-capi", "--features", "backend", "--manifest-path"]);
+    command.arg(layout.root().join("Cargo.toml")).arg("--target-dir").arg(layout.target());
     run(command, "libtvm_ffi")?;
-    layout.require(
-        &layout
-            .library_dir()
-            .join(format!("{DLL_PREFIX}tvm_ffi{DLL_SUFFIX}")),
-    )
+    layout.require(&layout.library_dir().join(format!("{DLL_PREFIX}tvm_ffi{DLL_SUFFIX}")))
 }
 
 /// Builds the kernel library in Rust: a client of the C ABI with a target folder of its own, since it must not share
@@ -53,15 +35,9 @@ pub fn build_rust_kernels(layout: &Layout) -> Outcome<Option<PathBuf>> {
     }
     let target = layout.target().join("rust_kernels");
     let mut command = cargo_build();
-    command
-        .arg("--manifest-path")
-        .arg(manifest)
-        .arg("--target-dir")
-        .arg(&target);
+    command.arg("--manifest-path").arg(manifest).arg("--target-dir").arg(&target);
     run(command, "the kernel library in Rust")?;
-    let library = target
-        .join("release")
-        .join(format!("{DLL_PREFIX}rust_kernels{DLL_SUFFIX}"));
+    let library = target.join("release").join(format!("{DLL_PREFIX}rust_kernels{DLL_SUFFIX}"));
     layout.require(&library)?;
     Ok(Some(library))
 }

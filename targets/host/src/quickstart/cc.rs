@@ -45,20 +45,12 @@ impl Compiler {
     }
 
     fn probe(&self) -> Outcome<()> {
-        let found = Command::new(&self.program)
-            .args(&self.extra)
-            .arg("--version")
-            .output();
+        let found = Command::new(&self.program).args(&self.extra).arg("--version").output();
         let name = self.program.to_string_lossy();
         match found {
             Ok(output) if output.status.success() => Ok(()),
-            Ok(output) => Err(format!(
-                "`{name} --version` ended with {}. {NO_COMPILER}",
-                output.status
-            )),
-            Err(error) => Err(format!(
-                "cannot run the C compiler `{name}`: {error}. {NO_COMPILER}"
-            )),
+            Ok(output) => Err(format!("`{name} --version` ended with {}. {NO_COMPILER}", output.status)),
+            Err(error) => Err(format!("cannot run the C compiler `{name}`: {error}. {NO_COMPILER}")),
         }
     }
 
@@ -82,17 +74,9 @@ impl Compiler {
 
     /// Puts our library's folder before all others where `command` looks for libraries.
     pub fn prefer_library(&self, command: &mut Command) {
-        let variable = if cfg!(target_os = "macos") {
-            "DYLD_LIBRARY_PATH"
-        } else {
-            "LD_LIBRARY_PATH"
-        };
+        let variable = if cfg!(target_os = "macos") { "DYLD_LIBRARY_PATH" } else { "LD_LIBRARY_PATH" };
         let mut folders = vec![self.library_dir.clone()];
-        folders.extend(
-            std::env::var_os(variable)
-                .iter()
-                .flat_map(std::env::split_paths),
-        );
+        folders.extend(std::env::var_os(variable).iter().flat_map(std::env::split_paths));
         if let Ok(joined) = std::env::join_paths(folders) {
             command.env(variable, joined);
         }
@@ -101,27 +85,15 @@ impl Compiler {
     fn command(&self, strictness: Strictness) -> Command {
         let mut command = Command::new(&self.program);
         command.args(&self.extra).args(strictness).arg("-O2");
-        // As system headers: they are C11, and the strictness is for the sources.
-        command
-            .arg("-isystem")
-            .arg(&self.include)
-            .arg("-isystem")
-            .arg(&self.models);
+        // The models' data as system headers: a program that uses only some of it gets no warnings.
+        command.arg("-I").arg(&self.include).arg("-isystem").arg(&self.models);
         command
     }
 
     fn link(&self, mut command: Command, output: &Path) -> Outcome<()> {
-        command
-            .arg("-o")
-            .arg(output)
-            .arg("-L")
-            .arg(&self.library_dir)
-            .arg("-ltvm_ffi")
-            .arg("-lm");
+        command.arg("-o").arg(output).arg("-L").arg(&self.library_dir).arg("-ltvm_ffi").arg("-lm");
         command.arg(format!("-Wl,-rpath,{}", self.library_dir.display()));
-        let status = command
-            .status()
-            .map_err(|error| format!("cannot run the C compiler: {error}"))?;
+        let status = command.status().map_err(|error| format!("cannot run the C compiler: {error}"))?;
         if status.success() {
             Ok(())
         } else {

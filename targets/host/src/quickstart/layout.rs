@@ -13,17 +13,14 @@ impl Layout {
     /// The checkout that this program was built from, and the target folder that it lies in.
     pub fn find() -> Outcome<Self> {
         // Cargo sets the variable for what it runs; a program that is started by hand looks where it was built.
-        let crate_dir =
-            std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or(env!("CARGO_MANIFEST_DIR").into());
+        let crate_dir = std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or(env!("CARGO_MANIFEST_DIR").into());
         let root = PathBuf::from(crate_dir).join("..").join("..");
-        let root = root
-            .canonicalize()
-            .map_err(|error| missing(&root, &error.to_string()))?;
-        let exe = std::env::current_exe()
-            .map_err(|error| format!("cannot tell where this program is: {error}"))?;
+        let root = root.canonicalize().map_err(|error| missing(&root, &error.to_string()))?;
+        let exe =
+            std::env::current_exe().map_err(|error| format!("cannot tell where this program is: {error}"))?;
         let target = exe.ancestors().nth(2).map(Path::to_path_buf);
-        let target = target
-            .ok_or("this program is not in a target folder: start it with `cargo run --release`")?;
+        let target =
+            target.ok_or("this program is not in a target folder: start it with `cargo run --release`")?;
         let layout = Self { root, target };
         layout.require(&layout.include().join("tvm/ffi/c_api.h"))?;
         Ok(layout)
@@ -74,17 +71,10 @@ impl Layout {
 
     /// An error that names the file when it is not there.
     pub fn require(&self, file: &Path) -> Outcome<()> {
-        if file.is_file() {
-            Ok(())
-        } else {
-            Err(missing(file, "no such file"))
-        }
+        if file.is_file() { Ok(()) } else { Err(missing(file, "no such file")) }
     }
 }
 
 fn missing(path: &Path, why: &str) -> String {
-    format!(
-        "cannot find {} ({why}): the quick start runs from a complete checkout",
-        path.display()
-    )
+    format!("cannot find {} ({why}): the quick start runs from a complete checkout", path.display())
 }

@@ -53,12 +53,6 @@ fn run_program(program: &PathBuf, libraries: &[PathBuf], cc: &Compiler) -> Outco
     let mut command = Command::new(program);
     command.args(libraries);
     cc.prefer_library(&mut command);
-    let status = command
-        .status()
-        .map_err(|error| format!("cannot run {}: {error}", program.display()))?;
-    if status.success() {
-        Ok(())
-    } else {
-        Err(format!("the C program ended with {status}"))
-    }
+    let status = command.status().map_err(|error| format!("cannot run {}: {error}", program.display()))?;
+    if status.success() { Ok(()) } else { Err(format!("the C program ended with {status}")) }
 }
