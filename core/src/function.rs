@@ -135,7 +135,7 @@ impl Function {
         let init = |record: *mut ExternRecord| {
             // SAFETY: the allocation has room for the record.
             unsafe {
-                (&raw mut (*record).function.cell).write(cell(extern_safe_call));
+                (&raw mut (*record).function.cell).write(cell(EXTERN_SAFE_CALL));
                 (&raw mut (*record).context).write(context);
                 (&raw mut (*record).safe_call).write(safe_call);
                 (&raw mut (*record).deleter).write(deleter);
@@ -176,12 +176,11 @@ impl Function {
 
     #[cfg(not(feature = "client"))]
     fn as_extern(&self) -> Option<&ExternRecord> {
-        let expected: TVMFFISafeCallType = extern_safe_call;
         let record = self.as_object().as_ptr();
         // SAFETY: functions with this library's own trampoline have this library's record.
         unsafe {
             let found = (*record.cast::<FunctionRecord>()).cell.safe_call?;
-            ptr::fn_addr_eq(found, expected).then(|| &*record.cast())
+            ptr::fn_addr_eq(found, EXTERN_SAFE_CALL).then(|| &*record.cast())
         }
     }
 
@@ -331,6 +330,9 @@ fn checked_count(args: *const TVMFFIAny, count: i32, result: *mut TVMFFIAny) -> 
     );
     Ok(len)
 }
+
+/// The one address of [`extern_safe_call`] by which its records are known: the compiler may make several.
+static EXTERN_SAFE_CALL: TVMFFISafeCallType = extern_safe_call;
 
 /// The safe call of functions made of C callbacks.
 unsafe extern "C" fn extern_safe_call(
