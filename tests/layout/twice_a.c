@@ -1,0 +1,13 @@
+/* One of two units with the headers, each included twice and in different orders. */
+#include <tvm/ffi/extra/c_env_api.h>
+#include <tvm/ffi/c_api.h>
+#include <dlpack/dlpack.h>
+#include <tvm/ffi/c_api.h>
+#include <tvm/ffi/extra/c_env_api.h>
+
+TVMFFIAny from_unit_b(int number);
+
+int main(void) {
+  TVMFFIAny any = from_unit_b(3);
+  return any.type_index == kTVMFFIInt && any.v_int64 == 3 ? 0 : 1;
+}
