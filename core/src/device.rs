@@ -40,11 +40,6 @@ unsafe impl AnyCompatible for DLDevice {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::string::String;
-
-    fn text(text: &str) -> String {
-        String::new(text).unwrap()
-    }
 
     const CUDA1: DLDevice = DLDevice { device_type: 2, device_id: 1 };
 

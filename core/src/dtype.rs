@@ -43,11 +43,6 @@ unsafe impl AnyCompatible for DLDataType {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::string::String;
-
-    fn text(text: &str) -> String {
-        String::new(text).unwrap()
-    }
 
     const FLOAT32: DLDataType = DLDataType { code: 2, bits: 32, lanes: 1 };
 

@@ -53,7 +53,7 @@ impl Shape {
     /// Makes a shape of extents that may fail to come; the first failure is returned.
     ///
     /// Errors: MemoryError when no memory is left; whatever the iterator gives.
-    pub fn from_iter(extents: impl IntoIterator<Item = Result<i64>>) -> Result<Shape> {
+    pub fn try_from_iter(extents: impl IntoIterator<Item = Result<i64>>) -> Result<Shape> {
         let mut buffer = crate::memory::Buffer::new();
         for extent in extents {
             buffer.try_push(extent?)?;
@@ -68,7 +68,7 @@ impl Shape {
     /// # Upstream
     /// The global function `ffi.Shape` of `src/ffi/tensor.cc`.
     pub fn from_args(args: &[AnyView<'_>]) -> Result<Shape> {
-        Shape::from_iter(args.iter().map(|arg| match arg.try_get::<i64>()? {
+        Shape::try_from_iter(args.iter().map(|arg| match arg.try_get::<i64>()? {
             Some(extent) => Ok(extent),
             None => Err(error!(VALUE_ERROR, "Expect shape to take list of int arguments")),
         }))
@@ -95,7 +95,7 @@ impl Shape {
     /// Makes a shape of `len` extents; missing ones are 0 and surplus ones are not taken.
     fn from_exact(len: usize, extents: impl Iterator<Item = i64>) -> Result<Shape> {
         // A length whose bytes overflow is refused like any other size that no memory has.
-        let bytes = len.checked_mul(size_of::<i64>()).unwrap_or(usize::MAX);
+        let bytes = len.saturating_mul(size_of::<i64>());
         let init = |record: *mut ShapeRecord| {
             // SAFETY: the object has `bytes` trailing bytes, and the record's size keeps them aligned for
             // i64.
@@ -187,7 +187,7 @@ mod tests {
 
     #[test]
     fn an_iterator_failure_is_returned() {
-        let failure = Shape::from_iter([Ok(1), Err(error!(KEY_ERROR, "no extent"))]).unwrap_err();
+        let failure = Shape::try_from_iter([Ok(1), Err(error!(KEY_ERROR, "no extent"))]).unwrap_err();
         assert_eq!(failure.kind(), b"KeyError");
     }
 

@@ -1,0 +1,25 @@
+//! What functions compiled by TVM call beside the ABI itself: workspaces, parallel loops, initialisers.
+//!
+//! | file | holds |
+//! |---|---|
+//! | [`workspace`] | temporary buffers of main memory |
+//! | [`parallel`] | parallel launches and barriers, and the launcher that carries them out |
+//! | `serial` | the launcher of builds without threads |
+//! | [`run_once`](mod@run_once) | initialisers that run once per handle |
+//! | [`slots`] | the C functions that the loader stores in the slots of compiled libraries |
+//!
+//! # Upstream
+//! `include/tvm/runtime/c_backend_api.h` of Apache TVM, whose `libtvm_runtime` has them.
+
+pub mod parallel;
+pub mod run_once;
+mod serial;
+pub mod slots;
+pub mod workspace;
+
+pub use parallel::{
+    Launcher, ParallelGroupEnv, ParallelLambda, install_launcher, parallel_barrier, parallel_launch,
+};
+pub use run_once::run_once;
+pub use slots::CONTEXT_SYMBOLS;
+pub use workspace::{alloc_workspace, free_workspace};

@@ -1,0 +1,173 @@
+//! Parallel loops of compiled functions: launches and barriers, carried out by the installed launcher.
+
+use core::ffi::{c_int, c_void};
+use core::ptr;
+
+use ferrite_core::error::Result;
+use ferrite_core::sync::atomic::{AtomicPtr, Ordering};
+use ferrite_core::{ensure, error, raised};
+
+use super::serial;
+
+/// What the tasks of one launch share.
+///
+/// # Upstream
+/// `TVMParallelGroupEnv` of `include/tvm/runtime/c_backend_api.h`.
+#[repr(C)]
+#[derive(Debug)]
+pub struct ParallelGroupEnv {
+    /// The launcher's own; barriers go through it.
+    pub sync_handle: *mut c_void,
+    /// How many tasks there are, which tasks divide the work by.
+    pub num_task: i32,
+}
+
+#[cfg(target_pointer_width = "64")]
+const _: () = assert!(size_of::<ParallelGroupEnv>() == 16 && core::mem::offset_of!(ParallelGroupEnv, num_task) == 8);
+#[cfg(target_pointer_width = "32")]
+const _: () = assert!(size_of::<ParallelGroupEnv>() == 8 && core::mem::offset_of!(ParallelGroupEnv, num_task) == 4);
+
+/// One task of a launch: gets its number, what the tasks share and the launch's data; returns 0, or -1 with an error raised.
+///
+/// # Upstream
+/// `FTVMParallelLambda`.
+pub type ParallelLambda =
+    unsafe extern "C" fn(task_id: c_int, env: *mut ParallelGroupEnv, data: *mut c_void) -> c_int;
+
+/// How launches and barriers are carried out.
+pub struct Launcher {
+    /// Runs `lambda` as `num_task` tasks (0: as many as are good), or as fewer where `env.num_task` says so, and waits for them.
+    ///
+    /// Tasks of one launch run on different threads, so that all of them can meet at barriers. Errors: those of the task that
+    /// failed first; RuntimeError when so many tasks cannot run at once.
+    ///
+    /// `lambda` may be called with `data` from several threads at once until the launch returns.
+    pub launch: unsafe fn(lambda: ParallelLambda, data: *mut c_void, num_task: i32) -> Result<()>,
+    /// Waits until every task of the launch is at the barrier. Errors: RuntimeError when a task ended instead.
+    ///
+    /// `env` is what this launcher gave to the calling task.
+    pub barrier: unsafe fn(env: *mut ParallelGroupEnv) -> Result<()>,
+}
+
+static LAUNCHER: AtomicPtr<Launcher> = AtomicPtr::new(ptr::null_mut());
+
+/// Makes `launcher` carry out launches from now on. Without one, launches run as one task on the calling thread.
+///
+/// A launch that is under way must not be left with the barrier of another launcher: install before the first launch.
+pub fn install_launcher(launcher: &'static Launcher) {
+    LAUNCHER.store(ptr::from_ref(launcher).cast_mut(), Ordering::Release);
+}
+
+fn launcher() -> &'static Launcher {
+    // SAFETY: only `install_launcher` stores here, and what it stores is static.
+    unsafe { LAUNCHER.load(Ordering::Acquire).as_ref() }.unwrap_or(&serial::LAUNCHER)
+}
+
+/// Runs `lambda` as `num_task` tasks, 0 meaning one per worker, and waits for them.
+///
+/// Tasks must take their number from their environment: nested launches, and all launches without threads, run as one task.
+///
+/// Errors: those of the task that failed first; ValueError when `num_task` is negative; RuntimeError when so many tasks cannot
+/// run at once.
+///
+/// # Safety
+/// `lambda` must accept `data` on several threads at once until the launch returns.
+///
+/// # Upstream
+/// `TVMBackendParallelLaunch` of `src/runtime/thread_pool.cc`.
+pub unsafe fn parallel_launch(lambda: ParallelLambda, data: *mut c_void, num_task: i32) -> Result<()> {
+    ensure!(num_task >= 0, VALUE_ERROR, "a parallel launch cannot have {num_task} tasks");
+    // SAFETY: the caller vouches for `lambda` and `data`.
+    unsafe { (launcher().launch)(lambda, data, num_task) }
+}
+
+/// Waits until all tasks of the launch have called it.
+///
+/// Errors: ValueError when `env` is null; RuntimeError when a task ended instead of coming.
+///
+/// # Safety
+/// `env` must be null or what the calling task was given.
+///
+/// # Upstream
+/// `TVMBackendParallelBarrier` of `src/runtime/thread_pool.cc`, which waits for ever when a task ended.
+pub unsafe fn parallel_barrier(_task_id: i32, env: *mut ParallelGroupEnv) -> Result<()> {
+    ensure!(!env.is_null(), VALUE_ERROR, "a barrier needs the environment of its task");
+    // SAFETY: the environment is the one of the calling task, which lives as long as the task runs.
+    if unsafe { (*env).num_task } <= 1 {
+        return Ok(());
+    }
+    // SAFETY: as above; with several tasks the installed launcher made it.
+    unsafe { (launcher().barrier)(env) }
+}
+
+/// Runs one task; the error is the one that it raised.
+///
+/// # Safety
+/// `lambda` must accept `env` and `data`.
+pub unsafe fn run_task(
+    lambda: ParallelLambda,
+    task_id: i32,
+    env: *mut ParallelGroupEnv,
+    data: *mut c_void,
+) -> Result<()> {
+    // SAFETY: the caller vouches for the arguments.
+    if unsafe { lambda(task_id, env, data) } == 0 {
+        return Ok(());
+    }
+    Err(raised::take()
+        .unwrap_or_else(|| error!(RUNTIME_ERROR, "parallel task {task_id} failed without raising an error")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use core::sync::atomic::AtomicI32;
+
+    unsafe extern "C" fn count(task_id: c_int, env: *mut ParallelGroupEnv, data: *mut c_void) -> c_int {
+        // SAFETY: the tests pass a counter, and launchers a live environment.
+        unsafe {
+            assert_eq!(task_id, 0);
+            assert!(parallel_barrier(task_id, env).is_ok());
+            (*data.cast::<AtomicI32>()).fetch_add((*env).num_task, Ordering::Relaxed);
+        }
+        0
+    }
+
+    unsafe extern "C" fn fail(_: c_int, _: *mut ParallelGroupEnv, data: *mut c_void) -> c_int {
+        if !data.is_null() {
+            raised::set(error!(KEY_ERROR, "no such key"));
+        }
+        -1
+    }
+
+    #[test]
+    fn without_threads_a_launch_is_one_task() {
+        let counter = AtomicI32::new(0);
+        for num_task in [0, 1, 4] {
+            // SAFETY: `count` accepts the counter.
+            let outcome = unsafe { parallel_launch(count, (&raw const counter).cast_mut().cast(), num_task) };
+            assert!(outcome.is_ok());
+        }
+        assert_eq!(counter.load(Ordering::Relaxed), 3);
+    }
+
+    #[test]
+    fn the_error_of_a_task_comes_back() {
+        let mut data = 0u8;
+        // SAFETY: `fail` accepts any pointer.
+        let error = unsafe { parallel_launch(fail, (&raw mut data).cast(), 0) }.unwrap_err();
+        assert_eq!(error.kind(), b"KeyError");
+        // SAFETY: as above.
+        let error = unsafe { parallel_launch(fail, ptr::null_mut(), 0) }.unwrap_err();
+        assert_eq!(error.message(), b"parallel task 0 failed without raising an error");
+    }
+
+    #[test]
+    fn nonsense_is_refused() {
+        // SAFETY: `fail` accepts any pointer.
+        let error = unsafe { parallel_launch(fail, ptr::null_mut(), -1) }.unwrap_err();
+        assert_eq!(error.kind(), b"ValueError");
+        // SAFETY: null is allowed.
+        assert_eq!(unsafe { parallel_barrier(0, ptr::null_mut()) }.unwrap_err().kind(), b"ValueError");
+    }
+}

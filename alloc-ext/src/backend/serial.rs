@@ -1,0 +1,27 @@
+//! The launcher of builds without threads: every launch is one task on the calling thread.
+
+use core::ffi::c_void;
+use core::ptr;
+
+use ferrite_core::error::Result;
+
+use super::parallel::{self, Launcher, ParallelGroupEnv, ParallelLambda};
+
+pub(super) static LAUNCHER: Launcher = Launcher { launch, barrier };
+
+/// # Safety
+/// As [`Launcher::launch`].
+///
+/// # Upstream
+/// `TVMBackendParallelLaunch` with one worker, which does not run more tasks either.
+unsafe fn launch(lambda: ParallelLambda, data: *mut c_void, _num_task: i32) -> Result<()> {
+    let mut env = ParallelGroupEnv { sync_handle: ptr::null_mut(), num_task: 1 };
+    // SAFETY: the caller vouches for `lambda` and `data`.
+    unsafe { parallel::run_task(lambda, 0, &raw mut env, data) }
+}
+
+/// # Safety
+/// As [`Launcher::barrier`].
+unsafe fn barrier(_env: *mut ParallelGroupEnv) -> Result<()> {
+    Ok(())
+}

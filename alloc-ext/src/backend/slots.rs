@@ -1,0 +1,109 @@
+//! The C functions behind the slots of compiled libraries.
+
+use core::ffi::{c_int, c_void};
+use core::ptr::{self, NonNull};
+
+use ferrite_core::error::Result;
+use ferrite_core::{error, raised};
+
+use super::{ParallelGroupEnv, ParallelLambda, alloc_workspace, free_workspace, parallel_barrier, parallel_launch};
+use crate::module::context::ContextSymbol;
+
+/// The slots that this module serves, in upstream's order of registration; for the table of
+/// [`install_builtin`](crate::module::context::install_builtin).
+pub const CONTEXT_SYMBOLS: [ContextSymbol; 4] = [
+    ContextSymbol::new(c"__TVMBackendAllocWorkspace", alloc as *const c_void),
+    ContextSymbol::new(c"__TVMBackendFreeWorkspace", free as *const c_void),
+    ContextSymbol::new(c"__TVMBackendParallelLaunch", launch as *const c_void),
+    ContextSymbol::new(c"__TVMBackendParallelBarrier", barrier as *const c_void),
+];
+
+/// `TVMBackendAllocWorkspace`: null with the error raised on failure.
+extern "C" fn alloc(
+    device_type: c_int,
+    device_id: c_int,
+    size_bytes: u64,
+    _dtype_code_hint: c_int,
+    _dtype_bits_hint: c_int,
+) -> *mut c_void {
+    match alloc_workspace(device_type, device_id, size_bytes) {
+        Ok(workspace) => workspace.as_ptr(),
+        Err(error) => {
+            raised::set(error);
+            ptr::null_mut()
+        }
+    }
+}
+
+/// `TVMBackendFreeWorkspace`; null is ignored.
+///
+/// # Safety
+/// As [`free_workspace`] for what is not null.
+unsafe extern "C" fn free(device_type: c_int, device_id: c_int, workspace: *mut c_void) -> c_int {
+    NonNull::new(workspace).map_or(0, |workspace| {
+        // SAFETY: the caller vouches for the workspace.
+        status(unsafe { free_workspace(device_type, device_id, workspace) })
+    })
+}
+
+/// `TVMBackendParallelLaunch`.
+///
+/// # Safety
+/// As [`parallel_launch`].
+unsafe extern "C" fn launch(lambda: Option<ParallelLambda>, data: *mut c_void, num_task: c_int) -> c_int {
+    let Some(lambda) = lambda else {
+        return status(Err(error!(VALUE_ERROR, "a parallel launch needs a function")));
+    };
+    // SAFETY: the caller vouches for the function and its data.
+    status(unsafe { parallel_launch(lambda, data, num_task) })
+}
+
+/// `TVMBackendParallelBarrier`.
+///
+/// # Safety
+/// As [`parallel_barrier`].
+unsafe extern "C" fn barrier(task_id: c_int, env: *mut ParallelGroupEnv) -> c_int {
+    // SAFETY: the caller vouches for the environment.
+    status(unsafe { parallel_barrier(task_id, env) })
+}
+
+/// 0, or -1 with the error raised.
+fn status(result: Result<()>) -> c_int {
+    match result {
+        Ok(()) => 0,
+        Err(error) => {
+            raised::set(error);
+            -1
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ferrite_core::abi::kDLCPU;
+
+    #[test]
+    fn a_workspace_comes_and_goes() {
+        let workspace = alloc(kDLCPU, 0, 100, 2, 32);
+        assert_eq!(workspace.addr() % 64, 0);
+        // SAFETY: the workspace is given back once; null is allowed.
+        unsafe {
+            assert_eq!(free(kDLCPU, 0, workspace), 0);
+            assert_eq!(free(kDLCPU, 0, ptr::null_mut()), 0);
+        }
+    }
+
+    #[test]
+    fn failures_are_raised() {
+        assert!(alloc(kDLCPU, 0, u64::MAX, 2, 32).is_null());
+        assert_eq!(raised::take().unwrap().kind(), b"MemoryError");
+        // SAFETY: there is no function to accept the data, and null is allowed.
+        unsafe {
+            assert_eq!(launch(None, ptr::null_mut(), 0), -1);
+            assert_eq!(raised::take().unwrap().kind(), b"ValueError");
+            assert_eq!(barrier(0, ptr::null_mut()), -1);
+        }
+        assert_eq!(raised::take().unwrap().kind(), b"ValueError");
+    }
+}
