@@ -1,0 +1,265 @@
+//! Conversions of containers: which values pass as `Array<T>`, `Map<K, V>` and so on, and what a mismatch says.
+//!
+//! A container passes as it is when all elements already are what the type asks for. Otherwise it is copied with
+//! converted elements, as it is when the other container of the pair (List for Array, Dict for Map) is given.
+
+use core::any::TypeId;
+use core::fmt::{self, Write};
+
+use ferrite_core::abi::{TVMFFIAny, TVMFFIObject};
+use ferrite_core::any::{Any, AnyView};
+use ferrite_core::convert::{AnyCompatible, Found, TypeName};
+use ferrite_core::error::Result;
+use ferrite_core::object::ObjectClass;
+use ferrite_core::type_index;
+
+use super::cell::same_words;
+use super::{Array, ArrayObject, Dict, DictObject, List, ListObject, Map, MapObject};
+
+/// What an rvalue reference refers to; any other value as it is.
+///
+/// The conversion then shares the object, and the caller's reference stays what it is.
+fn referent(view: AnyView<'_>) -> AnyView<'_> {
+    if view.type_index() != type_index::OBJECT_RVALUE_REF {
+        return view;
+    }
+    // SAFETY: an rvalue reference points to the caller's object pointer (ABI), which is null once moved from.
+    unsafe {
+        let object = view.as_raw().payload.v_ptr.cast::<*mut TVMFFIObject>().read();
+        if object.is_null() {
+            return AnyView::NONE;
+        }
+        let mut cell = TVMFFIAny { type_index: (*object).type_index, ..TVMFFIAny::NONE };
+        cell.payload.v_obj = object;
+        AnyView::from_raw(cell)
+    }
+}
+
+/// Whether every value passes as a `T` as it is.
+fn takes_all<T: 'static>() -> bool {
+    TypeId::of::<T>() == TypeId::of::<Any>()
+}
+
+/// A value converted to `T`: None when it is of another type, else what it became, and whether that is what it was.
+fn converted<T: AnyCompatible>(value: &Any) -> Result<Option<(T, bool)>> {
+    let Some(converted) = T::try_from_view(value.view())? else {
+        return Ok(None);
+    };
+    let same = same_words(converted.view().as_raw(), value.as_raw());
+    Ok(Some((converted, same)))
+}
+
+/// Whether all values are of type `T` without conversion.
+fn all_are<T: AnyCompatible + 'static>(mut values: impl Iterator<Item = Any>) -> Result<bool> {
+    if takes_all::<T>() {
+        return Ok(true);
+    }
+    while let Some(value) = values.next() {
+        if !matches!(converted::<T>(&value)?, Some((_, true))) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// The elements of an Array or List, each as a reference of its own.
+enum Elements {
+    Array(ArrayObject),
+    List(ListObject),
+}
+
+impl Elements {
+    fn of(view: AnyView<'_>) -> Result<Option<Self>> {
+        if let Some(array) = ArrayObject::try_from_view(view)? {
+            return Ok(Some(Self::Array(array)));
+        }
+        Ok(ListObject::try_from_view(view)?.map(Self::List))
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Self::Array(array) => array.len(),
+            Self::List(list) => list.len(),
+        }
+    }
+
+    fn iter(&self) -> impl Iterator<Item = Any> {
+        (0..).map_while(move |index| match self {
+            Self::Array(array) => array.as_slice().get(index).cloned(),
+            Self::List(list) => list.element(index),
+        })
+    }
+}
+
+/// Writes `Array[index 1: int]` for the first element that is no `T`.
+fn describe_elements<T: AnyCompatible>(name: &str, elements: &Elements, out: &mut dyn Write) -> fmt::Result {
+    for (index, value) in elements.iter().enumerate() {
+        if !matches!(T::try_from_view(value.view()), Ok(Some(_))) {
+            return write!(out, "{name}[index {index}: {}]", Found::<T>::new(value.view()));
+        }
+    }
+    out.write_str(name)
+}
+
+macro_rules! sequence_conversions {
+    ($name:ident, $object:ident, $text:literal) => {
+        // SAFETY: see the trait's contract: view and into_any hand out the reference that the value holds.
+        unsafe impl<T: AnyCompatible + 'static> AnyCompatible for $name<T> {
+            fn type_name(out: &mut dyn Write) -> fmt::Result {
+                write!(out, "{}<{}>", $text, TypeName::<T>::new())
+            }
+
+            fn schema(out: &mut dyn Write) -> fmt::Result {
+                write!(out, "{{\"type\":\"{}\",\"args\":[", $object::TYPE_KEY)?;
+                T::schema(out)?;
+                out.write_str("]}")
+            }
+
+            fn view(&self) -> AnyView<'_> {
+                self.as_untyped().view()
+            }
+
+            fn into_any(self) -> Any {
+                self.into_untyped().into_any()
+            }
+
+            fn try_from_view(view: AnyView<'_>) -> Result<Option<Self>> {
+                let view = referent(view);
+                let Some(elements) = Elements::of(view)? else {
+                    return Ok(None);
+                };
+                if let Some(object) = $object::try_from_view(view)?
+                    && all_are::<T>(elements.iter())?
+                {
+                    return Ok(Some(Self::from_object_unchecked(object)));
+                }
+                #[allow(unused_mut, reason = "an Array is changed through its reference, a List through its object")]
+                let mut copy = Self::with_capacity(elements.len())?;
+                for value in elements.iter() {
+                    match converted::<T>(&value)? {
+                        Some((value, _)) => copy.push(value)?,
+                        None => return Ok(None),
+                    }
+                }
+                Ok(Some(copy))
+            }
+
+            fn describe_mismatch(view: AnyView<'_>, out: &mut dyn Write) -> fmt::Result {
+                match Elements::of(referent(view)) {
+                    Ok(Some(elements)) => describe_elements::<T>($text, &elements, out),
+                    _ => $object::describe_mismatch(view, out),
+                }
+            }
+        }
+    };
+}
+
+sequence_conversions!(Array, ArrayObject, "Array");
+sequence_conversions!(List, ListObject, "List");
+
+/// The entries of a Map or Dict, each as references of its own.
+enum Entries {
+    Map(MapObject),
+    Dict(DictObject),
+}
+
+impl Entries {
+    fn of(view: AnyView<'_>) -> Result<Option<Self>> {
+        if let Some(map) = MapObject::try_from_view(view)? {
+            return Ok(Some(Self::Map(map)));
+        }
+        Ok(DictObject::try_from_view(view)?.map(Self::Dict))
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Self::Map(map) => map.len(),
+            Self::Dict(dict) => dict.len(),
+        }
+    }
+
+    fn iter(&self) -> impl Iterator<Item = (Any, Any)> {
+        let (map, dict) = match self {
+            Self::Map(map) => (Some(map.iter()), None),
+            Self::Dict(dict) => (None, Some(dict.iter())),
+        };
+        let entries = map.into_iter().flatten().map(|(key, value)| (key.clone(), value.clone()));
+        entries.chain(dict.into_iter().flatten())
+    }
+}
+
+/// Writes `Map[some key is int, V]` for the first entry with a key that is no `K`, or a value that is no `V`.
+fn describe_entries<K: AnyCompatible, V: AnyCompatible>(
+    name: &str,
+    entries: &Entries,
+    out: &mut dyn Write,
+) -> fmt::Result {
+    for (key, value) in entries.iter() {
+        if !matches!(K::try_from_view(key.view()), Ok(Some(_))) {
+            return write!(out, "{name}[some key is {}, V]", Found::<K>::new(key.view()));
+        }
+        if !matches!(V::try_from_view(value.view()), Ok(Some(_))) {
+            return write!(out, "{name}[K, some value is {}]", Found::<V>::new(value.view()));
+        }
+    }
+    out.write_str(name)
+}
+
+macro_rules! map_conversions {
+    ($name:ident, $object:ident, $text:literal) => {
+        // SAFETY: see the trait's contract: view and into_any hand out the reference that the value holds.
+        unsafe impl<K: AnyCompatible + 'static, V: AnyCompatible + 'static> AnyCompatible for $name<K, V> {
+            fn type_name(out: &mut dyn Write) -> fmt::Result {
+                write!(out, "{}<{}, {}>", $text, TypeName::<K>::new(), TypeName::<V>::new())
+            }
+
+            fn schema(out: &mut dyn Write) -> fmt::Result {
+                write!(out, "{{\"type\":\"{}\",\"args\":[", $object::TYPE_KEY)?;
+                K::schema(out)?;
+                out.write_str(",")?;
+                V::schema(out)?;
+                out.write_str("]}")
+            }
+
+            fn view(&self) -> AnyView<'_> {
+                self.as_untyped().view()
+            }
+
+            fn into_any(self) -> Any {
+                self.into_untyped().into_any()
+            }
+
+            fn try_from_view(view: AnyView<'_>) -> Result<Option<Self>> {
+                let view = referent(view);
+                let Some(entries) = Entries::of(view)? else {
+                    return Ok(None);
+                };
+                if let Some(object) = $object::try_from_view(view)?
+                    && all_are::<K>(entries.iter().map(|(key, _)| key))?
+                    && all_are::<V>(entries.iter().map(|(_, value)| value))?
+                {
+                    return Ok(Some(Self::from_object_unchecked(object)));
+                }
+                #[allow(unused_mut, reason = "a Map is changed through its reference, a Dict through its object")]
+                let mut copy = Self::with_capacity(entries.len())?;
+                for (key, value) in entries.iter() {
+                    match (converted::<K>(&key)?, converted::<V>(&value)?) {
+                        (Some((key, _)), Some((value, _))) => copy.insert(key, value)?,
+                        _ => return Ok(None),
+                    }
+                }
+                Ok(Some(copy))
+            }
+
+            fn describe_mismatch(view: AnyView<'_>, out: &mut dyn Write) -> fmt::Result {
+                match Entries::of(referent(view)) {
+                    Ok(Some(entries)) => describe_entries::<K, V>($text, &entries, out),
+                    _ => $object::describe_mismatch(view, out),
+                }
+            }
+        }
+    };
+}
+
+map_conversions!(Map, MapObject, "Map");
+map_conversions!(Dict, DictObject, "Dict");

@@ -1,0 +1,66 @@
+//! For tests: refuses the n-th request of this thread for memory, for objects and blocks alike.
+
+use core::ffi::c_void;
+use std::cell::Cell;
+use std::sync::Once;
+
+use ferrite_core::abi::TVMFFICustomAllocator;
+use ferrite_core::object_alloc;
+
+std::thread_local! {
+    /// Requests that are still granted; None for all.
+    static GRANTED: Cell<Option<usize>> = const { Cell::new(None) };
+}
+
+/// Whether the present request is refused.
+pub(super) fn refuse() -> bool {
+    GRANTED.with(|granted| match granted.get() {
+        Some(0) => true,
+        Some(left) => {
+            granted.set(Some(left - 1));
+            false
+        }
+        None => false,
+    })
+}
+
+/// Runs `body` again and again, granting it one more request each time, until it asks for no more than it gets.
+///
+/// `body` is told whether its run is the last.
+pub(super) fn with_every_refusal(mut body: impl FnMut()) -> usize {
+    install();
+    for granted in 0.. {
+        GRANTED.set(Some(granted));
+        body();
+        let left = GRANTED.replace(None);
+        if left != Some(0) {
+            return granted;
+        }
+    }
+    unreachable!("the loop has no end")
+}
+
+/// Puts an allocator that asks [`refuse`] before the built-in one.
+fn install() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let builtin = object_alloc::custom_allocator();
+        let record = TVMFFICustomAllocator { allocate: Some(allocate), context: builtin.cast() };
+        // SAFETY: the record is never freed.
+        unsafe { object_alloc::set_custom_allocator(std::boxed::Box::leak(std::boxed::Box::new(record))) }
+    });
+}
+
+unsafe extern "C" fn allocate(size: usize, alignment: usize, type_index: i32, context: *mut c_void) -> *mut c_void {
+    if refuse() {
+        return core::ptr::null_mut();
+    }
+    let builtin = context.cast::<TVMFFICustomAllocator>();
+    // SAFETY: the context is the built-in allocator's record, which is static.
+    unsafe {
+        match (*builtin).allocate {
+            Some(allocate) => allocate(size, alignment, type_index, (*builtin).context),
+            None => core::ptr::null_mut(),
+        }
+    }
+}

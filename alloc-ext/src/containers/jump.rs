@@ -1,0 +1,98 @@
+//! The distances from one link of a hash chain to the next that a 7-bit index can name.
+#![forbid(unsafe_code)]
+
+/// Number of distances.
+pub(super) const JUMPS: usize = 126;
+
+/// First entry that is a triangle number.
+const TRIANGLES_FROM: usize = 16;
+/// First entry that is listed in [`FAR`].
+const FAR_FROM: usize = JUMPS - FAR.len();
+/// The number whose triangle stands at [`TRIANGLES_FROM`].
+const FIRST_TRIANGLE: usize = 6;
+
+/// Distances by index: 0 ends a chain, then 1 to 15, then triangle numbers, which reach every slot of a table whose size
+/// is a power of two, then ever wider steps for large tables. Part of the ABI: C++ code follows chains by this table.
+///
+/// # Upstream
+///
+/// `kNextProbeLocation` in `include/tvm/ffi/container/map_base.h`.
+pub(super) static DISTANCES: [u64; JUMPS] = distances();
+
+/// Triangle numbers near powers of 2.25, as upstream took them from the hash table that its layout follows.
+const FAR: [u64; 43] = [
+    8515,
+    19110,
+    42778,
+    96141,
+    216153,
+    486591,
+    1092981,
+    2458653,
+    5532801,
+    12442566,
+    27993903,
+    62983476,
+    141717030,
+    318844378,
+    717352503,
+    1614057336,
+    3631522476,
+    8170957530,
+    18384510628,
+    41364789378,
+    93070452520,
+    209408356380,
+    471168559170,
+    1060128894105,
+    2385289465695,
+    5366898840628,
+    12075518705635,
+    27169915244790,
+    61132312065111,
+    137547689707000,
+    309482283181501,
+    696335127828753,
+    1566753995631385,
+    3525196511162271,
+    7931691992677701,
+    17846306936293605,
+    40154190677507445,
+    90346928918121501,
+    203280589587557251,
+    457381325854679626,
+    1029107982097042876,
+    2315492959180353330,
+    5209859154120846435,
+];
+
+const fn distances() -> [u64; JUMPS] {
+    let mut table = [0; JUMPS];
+    let mut index = 0;
+    while index < JUMPS {
+        table[index] = if index < TRIANGLES_FROM {
+            index as u64
+        } else if index < FAR_FROM {
+            let side = (index - TRIANGLES_FROM + FIRST_TRIANGLE) as u64;
+            side * (side + 1) / 2
+        } else {
+            FAR[index - FAR_FROM]
+        };
+        index += 1;
+    }
+    table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_parts_meet_where_upstreams_table_has_them() {
+        assert_eq!(DISTANCES[..4], [0, 1, 2, 3]);
+        assert_eq!(DISTANCES[14..19], [14, 15, 21, 28, 36]);
+        assert_eq!(DISTANCES[81..85], [2556, 2628, 8515, 19110]);
+        assert_eq!(DISTANCES[125], 5209859154120846435);
+        assert!(DISTANCES.windows(2).all(|pair| pair[0] < pair[1]));
+    }
+}

@@ -1,0 +1,294 @@
+//! Hash and equality of values as map keys.
+//!
+//! Plain values are equal when type and payload are the same bits: `1`, `1.0` and `true` are three keys, and a NaN equals
+//! itself. Strings and bytes compare by content. Objects compare by address, unless their type registered
+//! `__any_hash__` and `__any_equal__`.
+
+use core::ffi::c_void;
+use core::ptr;
+
+use ferrite_core::abi::TVMFFIAny;
+use ferrite_core::any::{Any, AnyView};
+use ferrite_core::error::{Error, Result};
+use ferrite_core::function::Function;
+use ferrite_core::sync::atomic::{AtomicPtr, Ordering};
+use ferrite_core::type_table::{self, AttrColumn};
+use ferrite_core::{bail, type_index};
+
+use super::cell::same_words;
+
+/// The hash of a value as a key, the same that upstream's C++ code computes.
+///
+/// # Errors
+///
+/// What a registered `__any_hash__` raises; InternalError when it is no function or answers no int.
+///
+/// # Examples
+///
+/// ```
+/// use ferrite_alloc_ext::containers::key;
+/// use ferrite_core::any::AnyView;
+///
+/// # fn main() -> ferrite_core::error::Result<()> {
+/// assert_eq!(key::hash(AnyView::from(5i64))?, 2654435839);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Upstream
+///
+/// `AnyHash` in `include/tvm/ffi/any.h`.
+pub fn hash(key: AnyView<'_>) -> Result<u64> {
+    let type_index = key.type_index();
+    match type_index {
+        type_index::SMALL_STR => return Ok(combine(type_index::STR, hash_word(key.payload_bits()))),
+        type_index::SMALL_BYTES => return Ok(combine(type_index::BYTES, hash_word(key.payload_bits()))),
+        type_index::STR => return Ok(combine(type_index, hash_bytes(key.bytes_of_string().unwrap_or(b"")))),
+        type_index::BYTES => return Ok(combine(type_index, hash_bytes(key.bytes_of_bytes().unwrap_or(b"")))),
+        _ => {}
+    }
+    match HASH_HOOKS.get(type_index) {
+        Some(hook) => Ok(combine(type_index, call_hash(hook, key)?)),
+        None => Ok(combine(type_index, key.payload_bits())),
+    }
+}
+
+/// Whether two values are the same key.
+///
+/// # Errors
+///
+/// What a registered `__any_equal__` raises; InternalError when it is no function or answers no bool.
+///
+/// # Upstream
+///
+/// `AnyEqual` in `include/tvm/ffi/any.h`.
+pub fn equal(lhs: AnyView<'_>, rhs: AnyView<'_>) -> Result<bool> {
+    match equal_without_hook(lhs, rhs) {
+        Some(answer) => Ok(answer),
+        None => equal_by_hook(lhs, rhs),
+    }
+}
+
+/// The answer of [`equal`] where no registered function has to be asked.
+pub(super) fn equal_without_hook(lhs: AnyView<'_>, rhs: AnyView<'_>) -> Option<bool> {
+    if same_words(lhs.as_raw(), rhs.as_raw()) {
+        return Some(true);
+    }
+    match (lhs.type_index(), rhs.type_index()) {
+        (type_index::STR | type_index::SMALL_STR, type_index::STR | type_index::SMALL_STR) => {
+            Some(lhs.bytes_of_string() == rhs.bytes_of_string())
+        }
+        (type_index::BYTES | type_index::SMALL_BYTES, type_index::BYTES | type_index::SMALL_BYTES) => {
+            Some(lhs.bytes_of_bytes() == rhs.bytes_of_bytes())
+        }
+        (left, right) if left != right || left < type_index::STATIC_OBJECT_BEGIN => Some(false),
+        _ => None,
+    }
+}
+
+/// The answer of [`equal`] for two objects of one type that are not the same object.
+pub(super) fn equal_by_hook(lhs: AnyView<'_>, rhs: AnyView<'_>) -> Result<bool> {
+    match EQUAL_HOOKS.get(lhs.type_index()) {
+        Some(hook) => call_equal(hook, lhs, rhs),
+        None => Ok(false),
+    }
+}
+
+/// Whether hashing keys of this type runs registered code.
+pub(super) fn has_hash_hook(type_index: i32) -> bool {
+    HASH_HOOKS.get(type_index).is_some()
+}
+
+static HASH_HOOKS: Hooks = Hooks::new("__any_hash__");
+static EQUAL_HOOKS: Hooks = Hooks::new("__any_equal__");
+
+/// A column of hooks, remembered once it exists: columns never move.
+struct Hooks {
+    name: &'static str,
+    column: AtomicPtr<AttrColumn>,
+}
+
+impl Hooks {
+    const fn new(name: &'static str) -> Self {
+        Self { name, column: AtomicPtr::new(ptr::null_mut()) }
+    }
+
+    /// The hook of a type.
+    fn get(&self, type_index: i32) -> Option<AnyView<'static>> {
+        if type_index < type_index::STATIC_OBJECT_BEGIN {
+            return None;
+        }
+        let hook = self.column()?.get(type_index);
+        (!hook.is_none()).then_some(hook)
+    }
+
+    fn column(&self) -> Option<&'static AttrColumn> {
+        // SAFETY: the pointer is null or stems from a static reference below.
+        if let Some(column) = unsafe { self.column.load(Ordering::Acquire).as_ref() } {
+            return Some(column);
+        }
+        let column = type_table::attr_column(self.name.as_bytes())?;
+        self.column.store(ptr::from_ref(column).cast_mut(), Ordering::Release);
+        Some(column)
+    }
+}
+
+/// Mixes a 64-bit hash into the hash that starts with a type index.
+fn combine(type_index: i32, value: u64) -> u64 {
+    let seed = type_index as u64;
+    seed ^ value.wrapping_add(0x9e37_79b9).wrapping_add(seed << 6).wrapping_add(seed >> 2)
+}
+
+/// A Mersenne prime, modulus of the text hash.
+const MODULUS: u64 = 0x7fff_ffff;
+/// Multiplier of the text hash, the prime of the 64-bit FNV hash.
+const MULTIPLIER: u64 = 1_099_511_628_211;
+
+/// The hash of a payload word that holds up to 7 bytes.
+fn hash_word(word: u64) -> u64 {
+    u64::from_le_bytes(word.to_ne_bytes()) % MODULUS
+}
+
+/// The hash of a text: 8 bytes at a time, the last word filled up with zeros.
+///
+/// # Upstream
+///
+/// `StableHashBytes` in `include/tvm/ffi/base_detail.h`.
+pub fn hash_bytes(bytes: &[u8]) -> u64 {
+    let mut words = bytes.chunks_exact(8);
+    let mut result = 0u64;
+    for word in &mut words {
+        result = step(result, word);
+    }
+    match words.remainder() {
+        [] => result,
+        tail => step(result, tail),
+    }
+}
+
+fn step(result: u64, bytes: &[u8]) -> u64 {
+    let mut word = [0; 8];
+    for (target, byte) in word.iter_mut().zip(bytes) {
+        *target = *byte;
+    }
+    result.wrapping_mul(MULTIPLIER).wrapping_add(u64::from_le_bytes(word)) % MODULUS
+}
+
+/// Pointer form of `__any_hash__`: answers an int or an Error, by value.
+type HashHook = unsafe extern "C" fn(key: *const TVMFFIAny) -> TVMFFIAny;
+/// Pointer form of `__any_equal__`: answers a bool or an Error, by value.
+type EqualHook = unsafe extern "C" fn(lhs: *const TVMFFIAny, rhs: *const TVMFFIAny) -> TVMFFIAny;
+
+fn call_hash(hook: AnyView<'_>, key: AnyView<'_>) -> Result<u64> {
+    let answer = match pointer_of(hook)? {
+        Some(pointer) => {
+            // SAFETY: a pointer in this column has this signature by the column's contract.
+            let hook = unsafe { core::mem::transmute::<*mut c_void, HashHook>(pointer) };
+            // SAFETY: the cell lives through the call; the answer is an owned cell.
+            unsafe { Any::from_raw(hook(key.as_raw())) }
+        }
+        None => hook.get::<Function>()?.call(&[key])?,
+    };
+    Ok(answered(answer, type_index::INT)?.view().payload_bits())
+}
+
+fn call_equal(hook: AnyView<'_>, lhs: AnyView<'_>, rhs: AnyView<'_>) -> Result<bool> {
+    let answer = match pointer_of(hook)? {
+        Some(pointer) => {
+            // SAFETY: a pointer in this column has this signature by the column's contract.
+            let hook = unsafe { core::mem::transmute::<*mut c_void, EqualHook>(pointer) };
+            // SAFETY: the cells live through the call; the answer is an owned cell.
+            unsafe { Any::from_raw(hook(lhs.as_raw(), rhs.as_raw())) }
+        }
+        None => hook.get::<Function>()?.call(&[lhs, rhs])?,
+    };
+    Ok(answered(answer, type_index::BOOL)?.view().payload_bits() != 0)
+}
+
+/// The address in a hook of pointer form, or None for a Function.
+fn pointer_of(hook: AnyView<'_>) -> Result<Option<*mut c_void>> {
+    match hook.type_index() {
+        type_index::OPAQUE_PTR => {
+            let pointer = hook.get::<*mut c_void>()?;
+            if pointer.is_null() {
+                bail!(INTERNAL_ERROR, "The key hook of a type is a null pointer");
+            }
+            Ok(Some(pointer))
+        }
+        type_index::FUNCTION => Ok(None),
+        other => bail!(INTERNAL_ERROR, "The key hook of a type has type index {}, not that of a function", other),
+    }
+}
+
+/// Passes an answer of the expected type on, and turns an Error that was answered into one.
+fn answered(answer: Any, expected: i32) -> Result<Any> {
+    if answer.type_index() == expected {
+        return Ok(answer);
+    }
+    match answer.try_get::<Error>()? {
+        Some(error) => Err(error),
+        None => bail!(
+            INTERNAL_ERROR,
+            "The key hook of a type answered a value of type index {}, expected {}",
+            answer.type_index(),
+            expected
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ferrite_core::string::{Bytes, String};
+
+    fn text(value: &str) -> Result<Any> {
+        Ok(Any::new(String::new(value)?))
+    }
+
+    #[test]
+    fn hashes_are_upstreams() -> Result<()> {
+        assert_eq!(hash(AnyView::from(5i64))?, 2_654_435_839);
+        assert_eq!(hash(text("abc")?.view())?, 2_660_953_131);
+        assert_eq!(hash(text("abcdefgh")?.view())?, 3_546_921_335);
+        assert_eq!(hash(text("abcdefghijk")?.view())?, 3_880_220_895);
+        assert_eq!(hash(Any::new(Bytes::new(b"abc")?).view())?, 2_660_953_320);
+        assert_eq!(hash(AnyView::from(1.5f64))?, 4_609_434_221_268_138_618);
+        assert_eq!(hash(AnyView::NONE)?, 2_654_435_769);
+        assert_eq!(hash(AnyView::from(true))?, 2_654_435_896);
+        Ok(())
+    }
+
+    #[test]
+    fn short_and_long_forms_of_a_text_hash_alike() {
+        for length in 0..8 {
+            let bytes = &b"abcdefg"[..length];
+            let mut word = [0; 8];
+            word[..length].copy_from_slice(bytes);
+            assert_eq!(hash_bytes(bytes), hash_word(u64::from_ne_bytes(word)));
+        }
+    }
+
+    #[test]
+    fn keys_of_different_types_differ() -> Result<()> {
+        let values = [Any::from(1i64), Any::from(1.0f64), Any::from(true), Any::NONE, Any::from(0.0f64), Any::from(-0.0f64)];
+        for (i, lhs) in values.iter().enumerate() {
+            for (j, rhs) in values.iter().enumerate() {
+                assert_eq!(equal(lhs.view(), rhs.view())?, i == j);
+            }
+        }
+        assert!(equal(AnyView::from(f64::NAN), AnyView::from(f64::NAN))?);
+        Ok(())
+    }
+
+    #[test]
+    fn texts_are_equal_by_content_and_objects_by_address() -> Result<()> {
+        assert!(equal(text("longer than seven")?.view(), text("longer than seven")?.view())?);
+        assert!(!equal(text("longer than seven")?.view(), text("longer than eight")?.view())?);
+        assert!(!equal(text("abc")?.view(), Any::new(Bytes::new(b"abc")?).view())?);
+        let array = Any::new(super::super::Array::<i64>::new()?);
+        let other = Any::new(super::super::Array::<i64>::new()?);
+        assert!(equal(array.view(), array.clone().view())?);
+        assert!(!equal(array.view(), other.view())?);
+        Ok(())
+    }
+}

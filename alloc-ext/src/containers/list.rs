@@ -1,0 +1,552 @@
+//! The list that all its holders change in place.
+
+use core::marker::PhantomData;
+
+use ferrite_core::any::Any;
+use ferrite_core::convert::AnyCompatible;
+use ferrite_core::error::Result;
+use ferrite_core::object::{ObjectClass, ObjectRef};
+use ferrite_core::{bail, object_class, type_index};
+
+use super::array::{ArrayObject, position_of};
+use super::seq::{self, Seq};
+
+object_class!(
+    /// A reference to a list object of any elements: what signatures call `ffi.List`.
+    ///
+    /// All references see every change. The elements lie in a block of their own, which growth replaces.
+    ///
+    /// Threads: a list is not synchronised. While one thread changes it, no other may use it; the holders see to that.
+    ///
+    /// # Upstream
+    ///
+    /// `ListObj` in `include/tvm/ffi/container/list.h`.
+    pub struct ListObject, type_index::LIST, "ffi.List"
+);
+
+impl ListObject {
+    /// Creates an empty list with room for `capacity` elements.
+    ///
+    /// # Errors
+    ///
+    /// MemoryError when the memory is not there.
+    pub fn with_capacity(capacity: usize) -> Result<Self> {
+        seq::allocate_with_block(type_index::LIST, capacity).map(Self)
+    }
+
+    /// Creates a list of own copies of `values`.
+    ///
+    /// # Errors
+    ///
+    /// MemoryError when the memory is not there.
+    pub fn from_slice(values: &[Any]) -> Result<Self> {
+        let list = Self::with_capacity(values.len())?;
+        // SAFETY: the list is new, unshared and has the room; `values` cannot lie in it.
+        unsafe { list.seq().insert_slice_reserved(0, values) }
+        Ok(list)
+    }
+
+    fn seq(&self) -> Seq<'_> {
+        // SAFETY: this type only holds lists.
+        unsafe { Seq::of(&self.0) }
+    }
+
+    /// Number of elements.
+    pub fn len(&self) -> usize {
+        self.seq().len()
+    }
+
+    /// Whether there are no elements.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Number of elements for which the present block has room.
+    pub fn capacity(&self) -> usize {
+        self.seq().capacity()
+    }
+
+    /// The element at `index`, as a reference of its own.
+    ///
+    /// # Errors
+    ///
+    /// IndexError when the index is negative or not below the length.
+    pub fn get(&self, index: i64) -> Result<Any> {
+        let position = self.seq().position(index)?;
+        Ok(self.seq().get(position).unwrap_or_default())
+    }
+
+    /// The element at `index`, or None beyond the end.
+    pub(super) fn element(&self, index: usize) -> Option<Any> {
+        self.seq().get(index)
+    }
+
+    /// Replaces the element at `index`.
+    ///
+    /// # Errors
+    ///
+    /// IndexError as for [`get`](Self::get).
+    pub fn set(&self, index: i64, value: Any) -> Result<()> {
+        let position = self.seq().position(index)?;
+        drop(self.seq().replace(position, value));
+        Ok(())
+    }
+
+    /// Appends an element.
+    ///
+    /// # Errors
+    ///
+    /// MemoryError when the memory is not there; the list is then unchanged.
+    pub fn push(&self, value: Any) -> Result<()> {
+        self.make_room(1)?;
+        // SAFETY: the list has the room, and one thread at a time uses it.
+        unsafe { self.seq().insert_reserved(self.len(), value) }
+        Ok(())
+    }
+
+    /// Inserts an element before `index`, which may be the length.
+    ///
+    /// # Errors
+    ///
+    /// IndexError when the index is negative or above the length; MemoryError when the memory is not there.
+    pub fn insert(&self, index: i64, value: Any) -> Result<()> {
+        let position = self.seq().insert_position(index)?;
+        self.make_room(1)?;
+        // SAFETY: as in `push`.
+        unsafe { self.seq().insert_reserved(position, value) }
+        Ok(())
+    }
+
+    /// Removes the element at `index` and returns it.
+    ///
+    /// # Errors
+    ///
+    /// IndexError as for [`get`](Self::get).
+    pub fn remove(&self, index: i64) -> Result<Any> {
+        let position = self.seq().position(index)?;
+        Ok(self.seq().take(position).unwrap_or_default())
+    }
+
+    /// Removes the last element and returns it.
+    pub fn pop(&self) -> Option<Any> {
+        self.seq().pop()
+    }
+
+    /// Removes the elements from `start` up to `stop`. An empty range does nothing, wherever it lies.
+    ///
+    /// # Errors
+    ///
+    /// IndexError when the range reaches outside.
+    pub fn remove_range(&self, start: i64, stop: i64) -> Result<()> {
+        let range = self.seq().range(start, stop)?;
+        self.seq().remove_range(range);
+        Ok(())
+    }
+
+    /// Replaces the elements from `start` up to `stop` by those of `replacement`, which may be this very list.
+    ///
+    /// # Errors
+    ///
+    /// IndexError when the range reaches outside, or is empty and lies outside; MemoryError when the memory is not
+    /// there. The list is unchanged then.
+    pub fn replace_range(&self, start: i64, stop: i64, replacement: &ListObject) -> Result<()> {
+        let values = replacement.to_array()?;
+        let range = self.seq().range(start, stop)?;
+        if !values.is_empty() {
+            // The end of the range is where the copies go; in front of it the old elements leave.
+            let position = self.seq().insert_position(stop)?;
+            self.make_room(values.len())?;
+            // SAFETY: the list has the room, one thread at a time uses it, and the copies lie in an array of their own.
+            unsafe { self.seq().insert_slice_reserved(position, values.as_slice()) }
+        }
+        self.seq().remove_range(range);
+        Ok(())
+    }
+
+    /// Turns the order round.
+    pub fn reverse(&self) {
+        self.seq().reverse();
+    }
+
+    /// Removes all elements; the block stays.
+    pub fn clear(&self) {
+        self.seq().drop_last(self.len());
+    }
+
+    /// Makes the length `len`, dropping elements from the end or filling up with None.
+    ///
+    /// # Errors
+    ///
+    /// ValueError when `len` is negative; MemoryError when the memory is not there.
+    pub fn resize(&self, len: i64) -> Result<()> {
+        let Ok(target) = usize::try_from(len) else {
+            bail!(VALUE_ERROR, "cannot resize a List to negative size");
+        };
+        let present = self.len();
+        if target <= present {
+            self.seq().drop_last(present - target);
+            return Ok(());
+        }
+        self.make_room(target - present)?;
+        for position in present..target {
+            // SAFETY: as in `push`.
+            unsafe { self.seq().insert_reserved(position, Any::NONE) }
+        }
+        Ok(())
+    }
+
+    /// Makes room for `capacity` elements in all; a smaller or negative number does nothing.
+    ///
+    /// # Errors
+    ///
+    /// MemoryError when the memory is not there.
+    pub fn reserve(&self, capacity: i64) -> Result<()> {
+        match usize::try_from(capacity) {
+            Ok(capacity) => self.seq().grow_block(capacity),
+            Err(_) if capacity < 0 => Ok(()),
+            Err(_) => self.seq().grow_block(usize::MAX),
+        }
+    }
+
+    /// A snapshot of the elements that later changes do not touch.
+    ///
+    /// # Errors
+    ///
+    /// MemoryError when the memory is not there.
+    pub fn to_array(&self) -> Result<ArrayObject> {
+        // SAFETY: no foreign code runs while the elements are copied, and one thread at a time uses the list.
+        ArrayObject::from_slice(unsafe { self.seq().as_slice() })
+    }
+
+    fn make_room(&self, extra: usize) -> Result<()> {
+        match self.len().checked_add(extra) {
+            Some(needed) if needed <= self.capacity() => Ok(()),
+            _ => self.seq().grow_block(self.seq().grown_capacity(extra)?),
+        }
+    }
+}
+
+/// A reference to a list whose elements convert to `T`.
+///
+/// Cloning shares the object, and every holder sees every change: methods that change it take `&self`.
+///
+/// Threads: not synchronised, see [`ListObject`].
+///
+/// # Examples
+///
+/// ```
+/// use ferrite_alloc_ext::containers::List;
+///
+/// # fn main() -> ferrite_core::error::Result<()> {
+/// let list = List::from_slice(&[1i64, 2])?;
+/// let other = list.clone();
+/// other.push(3)?;
+/// assert_eq!(list.len(), 3);
+/// assert_eq!(list.get(2)?, 3);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Upstream
+///
+/// `List<T>` in `include/tvm/ffi/container/list.h`.
+pub struct List<T = Any> {
+    object: ListObject,
+    element: PhantomData<T>,
+}
+
+impl<T: AnyCompatible + 'static> List<T> {
+    /// Creates an empty list, without a block yet.
+    ///
+    /// # Errors
+    ///
+    /// MemoryError when the memory is not there.
+    pub fn new() -> Result<Self> {
+        Self::with_capacity(0)
+    }
+
+    /// Creates an empty list with room for `capacity` elements.
+    ///
+    /// # Errors
+    ///
+    /// MemoryError when the memory is not there.
+    pub fn with_capacity(capacity: usize) -> Result<Self> {
+        ListObject::with_capacity(capacity).map(Self::from_object_unchecked)
+    }
+
+    /// Creates a list of what `values` yields.
+    ///
+    /// # Errors
+    ///
+    /// MemoryError when the memory is not there.
+    #[expect(clippy::should_implement_trait, reason = "creation can fail, which FromIterator cannot say")]
+    pub fn from_iter(values: impl IntoIterator<Item = T>) -> Result<Self> {
+        let values = values.into_iter();
+        let list = Self::with_capacity(values.size_hint().0)?;
+        for value in values {
+            list.push(value)?;
+        }
+        Ok(list)
+    }
+
+    /// Creates a list of clones of `values`.
+    ///
+    /// # Errors
+    ///
+    /// MemoryError when the memory is not there.
+    pub fn from_slice(values: &[T]) -> Result<Self>
+    where
+        T: Clone,
+    {
+        Self::from_iter(values.iter().cloned())
+    }
+
+    /// Takes a list whose elements the caller knows to be of type `T`; others give a TypeError when they are read.
+    pub fn from_object_unchecked(object: ListObject) -> Self {
+        Self { object, element: PhantomData }
+    }
+
+    /// The same list without its element type.
+    pub fn as_untyped(&self) -> &ListObject {
+        &self.object
+    }
+
+    /// The same list without its element type.
+    pub fn into_untyped(self) -> ListObject {
+        self.object
+    }
+
+    /// Number of elements.
+    pub fn len(&self) -> usize {
+        self.object.len()
+    }
+
+    /// Whether there are no elements.
+    pub fn is_empty(&self) -> bool {
+        self.object.is_empty()
+    }
+
+    /// The element at `index`.
+    ///
+    /// # Errors
+    ///
+    /// IndexError when the index is not below the length; TypeError when another holder put another type there.
+    pub fn get(&self, index: usize) -> Result<T> {
+        self.object.get(position_of(index))?.get()
+    }
+
+    /// Replaces the element at `index`.
+    ///
+    /// # Errors
+    ///
+    /// IndexError when the index is not below the length.
+    pub fn set(&self, index: usize, value: T) -> Result<()> {
+        self.object.set(position_of(index), value.into_any())
+    }
+
+    /// Appends an element.
+    ///
+    /// # Errors
+    ///
+    /// MemoryError when the memory is not there; the list is then unchanged.
+    pub fn push(&self, value: T) -> Result<()> {
+        self.object.push(value.into_any())
+    }
+
+    /// Inserts an element before `index`, which may be the length.
+    ///
+    /// # Errors
+    ///
+    /// IndexError when the index is above the length; MemoryError when the memory is not there.
+    pub fn insert(&self, index: usize, value: T) -> Result<()> {
+        self.object.insert(position_of(index), value.into_any())
+    }
+
+    /// Removes the element at `index`.
+    ///
+    /// # Errors
+    ///
+    /// IndexError when the index is not below the length.
+    pub fn remove(&self, index: usize) -> Result<Any> {
+        self.object.remove(position_of(index))
+    }
+
+    /// Removes the last element.
+    pub fn pop(&self) -> Option<Any> {
+        self.object.pop()
+    }
+
+    /// Turns the order round.
+    pub fn reverse(&self) {
+        self.object.reverse();
+    }
+
+    /// Removes all elements.
+    pub fn clear(&self) {
+        self.object.clear();
+    }
+
+    /// The elements in order. Elements that come or go meanwhile may or may not be seen.
+    pub fn iter(&self) -> ListIter<T> {
+        ListIter { list: self.object.clone(), next: 0, element: PhantomData }
+    }
+}
+
+impl<T> Clone for List<T> {
+    fn clone(&self) -> Self {
+        Self { object: self.object.clone(), element: PhantomData }
+    }
+}
+
+impl<T> core::fmt::Debug for List<T> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_list().entries((0..).map_while(|index| self.object.element(index))).finish()
+    }
+}
+
+impl<T> From<List<T>> for ObjectRef {
+    fn from(list: List<T>) -> Self {
+        list.object.into_object()
+    }
+}
+
+impl<T: AnyCompatible + 'static> IntoIterator for &List<T> {
+    type Item = Result<T>;
+    type IntoIter = ListIter<T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+/// The elements of a [`List`], converted one by one; holds the list.
+pub struct ListIter<T> {
+    list: ListObject,
+    next: usize,
+    element: PhantomData<T>,
+}
+
+impl<T: AnyCompatible> Iterator for ListIter<T> {
+    type Item = Result<T>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let value = self.list.element(self.next)?;
+        self.next += 1;
+        Some(value.get())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::vec::Vec;
+
+    fn numbers(list: &List<i64>) -> Result<Vec<i64>> {
+        list.iter().collect()
+    }
+
+    fn word(list: &ListObject, offset: usize) -> usize {
+        // SAFETY: the record has 56 bytes.
+        unsafe { list.as_object().as_ptr().byte_add(offset).cast::<usize>().read() }
+    }
+
+    #[test]
+    fn empty_lists_have_no_block_but_a_deleter() -> Result<()> {
+        let list = List::<i64>::new()?;
+        let object = list.as_untyped();
+        assert_eq!(object.as_object().type_index(), 75);
+        assert_eq!((word(object, 24), word(object, 32), word(object, 40)), (0, 0, 0));
+        assert_ne!(word(object, 48), 0);
+        Ok(())
+    }
+
+    #[test]
+    fn growth_replaces_the_block_in_the_same_object() -> Result<()> {
+        let list = List::new()?;
+        let mut capacities = Vec::new();
+        for value in 0..5i64 {
+            list.push(value)?;
+            capacities.push(list.as_untyped().capacity());
+        }
+        assert_eq!(capacities, [1, 2, 4, 4, 8]);
+        assert_eq!(numbers(&list)?, [0, 1, 2, 3, 4]);
+        Ok(())
+    }
+
+    #[test]
+    fn all_holders_see_changes() -> Result<()> {
+        let list = List::from_slice(&[3i64, 1, 2])?;
+        let other = list.clone();
+        other.reverse();
+        other.set(0, 7)?;
+        other.insert(1, 8)?;
+        assert_eq!(numbers(&list)?, [7, 8, 1, 3]);
+        assert_eq!(other.remove(1)?.get::<i64>()?, 8);
+        list.as_untyped().remove_range(0, 2)?;
+        assert_eq!(numbers(&other)?, [3]);
+        Ok(())
+    }
+
+    #[test]
+    fn slices_are_replaced_even_by_the_list_itself() -> Result<()> {
+        let list = List::from_slice(&[1i64, 2, 3])?;
+        list.as_untyped().replace_range(1, 2, list.as_untyped())?;
+        assert_eq!(numbers(&list)?, [1, 1, 2, 3, 3]);
+        list.as_untyped().replace_range(0, 4, List::<i64>::new()?.as_untyped())?;
+        assert_eq!(numbers(&list)?, [3]);
+        list.as_untyped().replace_range(1, 1, List::from_slice(&[4i64, 5])?.as_untyped())?;
+        assert_eq!(numbers(&list)?, [3, 4, 5]);
+        let error = list.as_untyped().replace_range(2, 9, list.as_untyped()).expect_err("too long");
+        assert_eq!(error.message(), b"Erase range [2, 9) out of bounds 3");
+        assert_eq!(list.len(), 3);
+        Ok(())
+    }
+
+    #[test]
+    fn elements_may_change_during_iteration() -> Result<()> {
+        let list = List::from_slice(&[1i64, 2, 3])?;
+        let mut seen = Vec::new();
+        for value in &list {
+            seen.push(value?);
+            list.pop();
+        }
+        assert_eq!(seen, [1, 2]);
+        Ok(())
+    }
+
+    #[test]
+    fn reserve_ignores_what_is_negative_and_refuses_what_is_absurd() -> Result<()> {
+        let list = List::<i64>::new()?;
+        list.as_untyped().reserve(-5)?;
+        list.as_untyped().reserve(10)?;
+        list.as_untyped().reserve(3)?;
+        assert_eq!(list.as_untyped().capacity(), 10);
+        let error = list.as_untyped().reserve(i64::MAX).expect_err("no such memory");
+        assert_eq!(error.kind(), b"MemoryError");
+        assert_eq!(list.as_untyped().capacity(), 10);
+        Ok(())
+    }
+
+    #[test]
+    fn blocks_of_c_code_are_taken_over() -> Result<()> {
+        let list = List::from_slice(&[1i64])?;
+        // A client that grows the list itself: frees the old block by the deleter, and puts one of its own there.
+        // SAFETY: the record is laid out as asserted in seq.rs, and the new block is one that the deleter accepts.
+        unsafe {
+            let record = list.as_untyped().as_object().as_ptr();
+            let cell = record.byte_add(24).cast::<ferrite_core::abi::TVMFFISeqCell>();
+            let block = super::super::storage::allocate_block(16 * 8)?.as_ptr();
+            block.cast::<[u64; 2]>().write((*cell).data.cast::<[u64; 2]>().read());
+            if let Some(release) = (*cell).data_deleter {
+                release((*cell).data);
+            }
+            (*cell).data = block;
+            (*cell).capacity = 8;
+        }
+        for value in 2..20i64 {
+            list.push(value)?;
+        }
+        assert_eq!(numbers(&list)?, (1..20).collect::<Vec<_>>());
+        Ok(())
+    }
+}

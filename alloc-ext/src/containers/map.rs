@@ -1,0 +1,417 @@
+//! The copy-on-write map that keeps the order of insertion.
+
+use core::marker::PhantomData;
+
+use ferrite_core::any::{Any, AnyView};
+use ferrite_core::convert::AnyCompatible;
+use ferrite_core::error::{Error, Result};
+use ferrite_core::object::{ObjectClass, ObjectRef};
+use ferrite_core::{error, object_class, type_index};
+
+use super::map_base::{self, Entry, Inserted, LookupKey, Table};
+use super::map_build::Growth;
+
+object_class!(
+    /// A reference to a map object of any keys and values: what signatures call `ffi.Map`.
+    ///
+    /// A change through one reference is never seen through another: while the object is shared, the first change copies
+    /// it, and growth moves the entries to a new object. Keys are compared as [`key`](super::key) says.
+    ///
+    /// Entries are in the order in which their keys came. Setting the value of a key that is there leaves it in its place
+    /// in a map of up to four entries, and moves it to the end in a larger one, as upstream does.
+    ///
+    /// # Upstream
+    ///
+    /// `MapObj` in `include/tvm/ffi/container/map.h`.
+    pub struct MapObject, type_index::MAP, "ffi.Map"
+);
+
+impl MapObject {
+    /// Creates an empty map in the layout that suits `expected` entries.
+    ///
+    /// # Errors
+    ///
+    /// MemoryError when the memory is not there.
+    pub fn with_capacity(expected: usize) -> Result<Self> {
+        map_base::allocate_for(type_index::MAP, expected).map(Self)
+    }
+
+    fn table(&self) -> Table<'_> {
+        // SAFETY: this type only holds maps.
+        unsafe { Table::of(&self.0) }
+    }
+
+    /// Number of entries.
+    pub fn len(&self) -> usize {
+        self.table().len()
+    }
+
+    /// Whether there are no entries.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The value of `key`, or None.
+    ///
+    /// # Errors
+    ///
+    /// What key hooks raise; MemoryError for a raw string whose copy finds no memory.
+    pub fn get(&self, key: AnyView<'_>) -> Result<Option<&Any>> {
+        let key = LookupKey::new(key)?;
+        let entry = self.table().find(key.view())?.and_then(|place| self.table().entry(place));
+        // SAFETY: the entry is in this map, which cannot change while it is borrowed.
+        Ok(entry.map(|entry| unsafe { references(entry) }.1))
+    }
+
+    /// The value of `key`.
+    ///
+    /// # Errors
+    ///
+    /// KeyError when the key is not there; else as [`get`](Self::get).
+    pub fn at(&self, key: AnyView<'_>) -> Result<&Any> {
+        self.get(key)?.ok_or_else(missing_key)
+    }
+
+    /// Whether `key` is there.
+    ///
+    /// # Errors
+    ///
+    /// As [`get`](Self::get).
+    pub fn contains(&self, key: AnyView<'_>) -> Result<bool> {
+        Ok(self.get(key)?.is_some())
+    }
+
+    /// Sets the value of a key.
+    ///
+    /// # Errors
+    ///
+    /// What key hooks raise; MemoryError. The entries are unchanged then.
+    pub fn insert(&mut self, key: Any, value: Any) -> Result<()> {
+        self.make_unique()?;
+        // SAFETY: the map is unshared.
+        match unsafe { self.table().insert(key, value) }? {
+            Inserted::Done(old) => drop(old),
+            Inserted::Full(key, value) => self.insert_growing(key, value)?,
+        }
+        Ok(())
+    }
+
+    /// Removes the entry of a key and returns its value, if it was there.
+    ///
+    /// # Errors
+    ///
+    /// As [`get`](Self::get); MemoryError when the copy of a shared map finds no memory.
+    pub fn remove(&mut self, key: AnyView<'_>) -> Result<Option<Any>> {
+        let key = LookupKey::new(key)?;
+        let Some(place) = self.table().find(key.view())? else {
+            return Ok(None);
+        };
+        // A copy has its entries at the same places.
+        self.make_unique()?;
+        // SAFETY: the map is unshared.
+        Ok(unsafe { self.table().remove(place) }.map(|(_, value)| value))
+    }
+
+    /// Removes all entries; a shared map is left to its other holders.
+    ///
+    /// # Errors
+    ///
+    /// MemoryError when no empty map can be made.
+    pub fn clear(&mut self) -> Result<()> {
+        *self = Self::with_capacity(0)?;
+        Ok(())
+    }
+
+    /// The entries in order.
+    pub fn iter(&self) -> MapEntries<'_> {
+        MapEntries { map: self, next: self.table().first(), left: self.len() }
+    }
+
+    fn make_unique(&mut self) -> Result<()> {
+        if !self.0.is_unique() {
+            *self = self.copy()?;
+        }
+        Ok(())
+    }
+
+    /// A new map with the same entries in the same places.
+    ///
+    /// # Errors
+    ///
+    /// MemoryError when the memory is not there.
+    pub fn copy(&self) -> Result<Self> {
+        map_base::copy_object(type_index::MAP, self.table()).map(Self)
+    }
+
+    /// Goes over to a new object that also has the entry of a new key.
+    fn insert_growing(&mut self, key: Any, value: Any) -> Result<()> {
+        // SAFETY: the map is unshared; its entries are forgotten as soon as the new object has them.
+        unsafe {
+            let fresh = match self.table().grown(&key)? {
+                Growth::Small(capacity) => self.moved_to_small(capacity, key, value)?,
+                Growth::Dense(fields, entry) => {
+                    let object = map_base::adopt_moved(type_index::MAP, fields)?;
+                    entry.write(key, value);
+                    object
+                }
+            };
+            self.table().forget_entries();
+            *self = Self(fresh);
+        }
+        Ok(())
+    }
+
+    /// # Safety
+    ///
+    /// The caller forgets the entries of this map.
+    unsafe fn moved_to_small(&self, capacity: usize, key: Any, value: Any) -> Result<ObjectRef> {
+        let fresh = map_base::allocate_small(type_index::MAP, capacity)?;
+        // SAFETY: the new map is small and has room for all entries and one more.
+        unsafe {
+            if let Table::Small(target) = Table::of(&fresh) {
+                let table = self.table();
+                let mut place = table.first();
+                while let Some(entry) = place.and_then(|place| table.entry(place)) {
+                    target.append_words(entry);
+                    place = place.and_then(|place| table.next(place));
+                }
+                target.append(key, value);
+            }
+        }
+        Ok(fresh)
+    }
+}
+
+/// References to the cells of an entry.
+///
+/// # Safety
+///
+/// The entry is in a table that does not change for `'a`.
+unsafe fn references<'a>(entry: Entry) -> (&'a Any, &'a Any) {
+    // SAFETY: Any has the layout of a cell; the cells of an entry are initialised; the caller excludes writers.
+    unsafe { (&*entry.key.cast::<Any>(), &*entry.value.cast::<Any>()) }
+}
+
+/// The error of a lookup that must succeed.
+#[cold]
+pub(super) fn missing_key() -> Error {
+    error!(KEY_ERROR, "key is not in Map")
+}
+
+/// The entries of a [`MapObject`] in order.
+pub struct MapEntries<'a> {
+    map: &'a MapObject,
+    next: Option<u64>,
+    left: usize,
+}
+
+impl<'a> Iterator for MapEntries<'a> {
+    type Item = (&'a Any, &'a Any);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let place = self.next?;
+        let entry = self.map.table().entry(place)?;
+        self.next = self.map.table().next(place);
+        self.left = self.left.saturating_sub(1);
+        // SAFETY: the entry is in the map, which cannot change while it is borrowed.
+        Some(unsafe { references(entry) })
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.left, Some(self.left))
+    }
+}
+
+/// A reference to a map whose keys convert to `K` and values to `V`.
+///
+/// Cloning shares the object; changing a shared map copies it first, so no other reference sees the change.
+///
+/// # Examples
+///
+/// ```
+/// use ferrite_alloc_ext::containers::Map;
+///
+/// # fn main() -> ferrite_core::error::Result<()> {
+/// let mut map = Map::<i64, f64>::new()?;
+/// map.insert(1, 0.5)?;
+/// map.insert(2, 1.5)?;
+/// assert_eq!(map.get(&2)?, Some(1.5));
+/// assert_eq!(map.get(&3)?, None);
+/// let keys: Result<Vec<_>, _> = map.iter().map(|entry| entry.map(|(key, _)| key)).collect();
+/// assert_eq!(keys?, [1, 2]);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Upstream
+///
+/// `Map<K, V>` in `include/tvm/ffi/container/map.h`.
+pub struct Map<K = Any, V = Any> {
+    object: MapObject,
+    entry: PhantomData<(K, V)>,
+}
+
+impl<K: AnyCompatible + 'static, V: AnyCompatible + 'static> Map<K, V> {
+    /// Creates an empty map.
+    ///
+    /// # Errors
+    ///
+    /// MemoryError when the memory is not there.
+    pub fn new() -> Result<Self> {
+        Self::with_capacity(0)
+    }
+
+    /// Creates an empty map in the layout that suits `expected` entries.
+    ///
+    /// # Errors
+    ///
+    /// MemoryError when the memory is not there.
+    pub fn with_capacity(expected: usize) -> Result<Self> {
+        MapObject::with_capacity(expected).map(Self::from_object_unchecked)
+    }
+
+    /// Creates a map of the entries that `entries` yields; the last value of a key stays.
+    ///
+    /// # Errors
+    ///
+    /// What key hooks raise; MemoryError.
+    #[expect(clippy::should_implement_trait, reason = "creation can fail, which FromIterator cannot say")]
+    pub fn from_iter(entries: impl IntoIterator<Item = (K, V)>) -> Result<Self> {
+        let entries = entries.into_iter();
+        let mut map = Self::with_capacity(entries.size_hint().0)?;
+        for (key, value) in entries {
+            map.insert(key, value)?;
+        }
+        Ok(map)
+    }
+
+    /// Takes a map whose entries the caller knows to be of these types; others give a TypeError when they are read.
+    pub fn from_object_unchecked(object: MapObject) -> Self {
+        Self { object, entry: PhantomData }
+    }
+
+    /// The same map without its types.
+    pub fn as_untyped(&self) -> &MapObject {
+        &self.object
+    }
+
+    /// The same map without its types.
+    pub fn into_untyped(self) -> MapObject {
+        self.object
+    }
+
+    /// Number of entries.
+    pub fn len(&self) -> usize {
+        self.object.len()
+    }
+
+    /// Whether there are no entries.
+    pub fn is_empty(&self) -> bool {
+        self.object.is_empty()
+    }
+
+    /// The value of `key`, or None.
+    ///
+    /// # Errors
+    ///
+    /// What key hooks raise; TypeError when C code put a value of another type there; MemoryError.
+    pub fn get(&self, key: &K) -> Result<Option<V>> {
+        self.object.get(key.view())?.map(Any::get).transpose()
+    }
+
+    /// The value of `key`.
+    ///
+    /// # Errors
+    ///
+    /// KeyError when the key is not there; else as [`get`](Self::get).
+    pub fn at(&self, key: &K) -> Result<V> {
+        self.object.at(key.view())?.get()
+    }
+
+    /// Whether `key` is there.
+    ///
+    /// # Errors
+    ///
+    /// What key hooks raise.
+    pub fn contains(&self, key: &K) -> Result<bool> {
+        self.object.contains(key.view())
+    }
+
+    /// Sets the value of a key.
+    ///
+    /// # Errors
+    ///
+    /// What key hooks raise; MemoryError. The entries are unchanged then.
+    pub fn insert(&mut self, key: K, value: V) -> Result<()> {
+        self.object.insert(key.into_any(), value.into_any())
+    }
+
+    /// Removes the entry of a key and returns its value, if it was there.
+    ///
+    /// # Errors
+    ///
+    /// What key hooks raise; MemoryError when the copy of a shared map finds no memory.
+    pub fn remove(&mut self, key: &K) -> Result<Option<Any>> {
+        self.object.remove(key.view())
+    }
+
+    /// Removes all entries.
+    ///
+    /// # Errors
+    ///
+    /// MemoryError when no empty map can be made.
+    pub fn clear(&mut self) -> Result<()> {
+        self.object.clear()
+    }
+
+    /// The entries in order.
+    pub fn iter(&self) -> MapIter<'_, K, V> {
+        MapIter { entries: self.object.iter(), entry: PhantomData }
+    }
+}
+
+impl<K, V> Clone for Map<K, V> {
+    fn clone(&self) -> Self {
+        Self { object: self.object.clone(), entry: PhantomData }
+    }
+}
+
+impl<K, V> core::fmt::Debug for Map<K, V> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_map().entries(self.object.iter()).finish()
+    }
+}
+
+impl<K, V> From<Map<K, V>> for ObjectRef {
+    fn from(map: Map<K, V>) -> Self {
+        map.object.into_object()
+    }
+}
+
+impl<'a, K: AnyCompatible + 'static, V: AnyCompatible + 'static> IntoIterator for &'a Map<K, V> {
+    type Item = Result<(K, V)>;
+    type IntoIter = MapIter<'a, K, V>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+/// The entries of a [`Map`], converted one by one.
+pub struct MapIter<'a, K, V> {
+    entries: MapEntries<'a>,
+    entry: PhantomData<(K, V)>,
+}
+
+impl<K: AnyCompatible, V: AnyCompatible> Iterator for MapIter<'_, K, V> {
+    type Item = Result<(K, V)>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let (key, value) = self.entries.next()?;
+        Some(key.get().and_then(|key| Ok((key, value.get()?))))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.entries.size_hint()
+    }
+}

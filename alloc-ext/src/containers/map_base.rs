@@ -1,0 +1,544 @@
+//! The record that Map and Dict share, and the choice between its two table layouts.
+
+use core::ffi::c_void;
+use core::marker::PhantomData;
+use core::mem::{offset_of, size_of};
+
+use ferrite_core::abi::{TVMFFIAny, TVMFFIObject};
+use ferrite_core::any::{Any, AnyView};
+use ferrite_core::bail;
+use ferrite_core::error::Result;
+use ferrite_core::object::ObjectRef;
+use ferrite_core::object_alloc::{self, ObjectRecord};
+
+use super::cell;
+use super::key;
+use super::map_build::{self, Growth};
+use super::map_dense::Dense;
+use super::map_small::{self, Small};
+
+/// What follows the header of a Map or Dict. A table of the small layout ends after `data_deleter`; its entries may
+/// start right there.
+///
+/// ```text
+///            64 bit   32 bit
+/// data         24       24     entries or blocks
+/// size         32       32     entries in use
+/// slots        40       40     entries there is room for; the top bit says that the layout is the small one
+/// deleter      48       48     releases `data`, null when the entries lie in the object
+/// fib_shift    56       52     dense only: a hash times a constant, shifted by this, is a slot number
+/// iter_head    64       56     dense only: slot of the first entry in order
+/// iter_tail    72       64     dense only: slot of the last entry in order
+/// ```
+///
+/// # Upstream
+///
+/// `MapBaseObj`, `SmallMapBaseObj` and `DenseMapBaseObj` in `include/tvm/ffi/container/map_base.h`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(super) struct TableFields {
+    pub(super) data: *mut c_void,
+    pub(super) size: u64,
+    pub(super) slots: u64,
+    pub(super) data_deleter: Option<unsafe extern "C" fn(*mut c_void)>,
+    pub(super) fib_shift: u32,
+    pub(super) iter_head: u64,
+    pub(super) iter_tail: u64,
+}
+
+/// The object of a table that starts out small; entries follow it.
+#[repr(C)]
+struct SmallRecord {
+    header: TVMFFIObject,
+    data: *mut c_void,
+    size: u64,
+    slots: u64,
+    data_deleter: Option<unsafe extern "C" fn(*mut c_void)>,
+}
+
+/// The object of a table that is dense from the start.
+#[repr(C)]
+struct DenseRecord {
+    header: TVMFFIObject,
+    fields: TableFields,
+}
+
+/// The bit of `slots` that marks the small layout.
+pub(super) const SMALL_TAG: u64 = 1 << 63;
+/// A slot number that means none, in links and as the end of an iteration.
+pub(super) const NO_SLOT: u64 = u64::MAX;
+
+const FIELDS_OFFSET: usize = offset_of!(DenseRecord, fields);
+
+const _: () = {
+    assert!(FIELDS_OFFSET == 24 && offset_of!(SmallRecord, data) == 24);
+    assert!(FIELDS_OFFSET + offset_of!(TableFields, size) == 32 && offset_of!(SmallRecord, size) == 32);
+    assert!(FIELDS_OFFSET + offset_of!(TableFields, slots) == 40 && offset_of!(SmallRecord, slots) == 40);
+    assert!(FIELDS_OFFSET + offset_of!(TableFields, data_deleter) == 48);
+    assert!(offset_of!(SmallRecord, data_deleter) == 48 && size_of::<SmallRecord>() == 56);
+    // A Dict is switched to the dense layout where it stands, so a small object must have the bytes of a dense one.
+    assert!(size_of::<SmallRecord>() + map_small::LEAST_CAPACITY * map_small::ENTRY_BYTES >= size_of::<DenseRecord>());
+};
+
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    assert!(FIELDS_OFFSET + offset_of!(TableFields, fib_shift) == 56);
+    assert!(FIELDS_OFFSET + offset_of!(TableFields, iter_head) == 64);
+    assert!(FIELDS_OFFSET + offset_of!(TableFields, iter_tail) == 72);
+    assert!(size_of::<DenseRecord>() == 80);
+};
+
+#[cfg(target_pointer_width = "32")]
+const _: () = {
+    assert!(FIELDS_OFFSET + offset_of!(TableFields, fib_shift) == 52);
+    assert!(FIELDS_OFFSET + offset_of!(TableFields, iter_head) == 56);
+    assert!(FIELDS_OFFSET + offset_of!(TableFields, iter_tail) == 64);
+    assert!(size_of::<DenseRecord>() == 72);
+};
+
+// SAFETY: repr(C) with the header first; the top bit of `slots` tells what the record is by now.
+unsafe impl ObjectRecord for SmallRecord {
+    unsafe fn destroy(this: *mut TVMFFIObject) {
+        // SAFETY: the last strong reference is gone, so nobody else uses the table.
+        unsafe { Table::at(this).destroy() }
+    }
+}
+
+// SAFETY: as for the small record, of which it is an extension.
+unsafe impl ObjectRecord for DenseRecord {
+    unsafe fn destroy(this: *mut TVMFFIObject) {
+        // SAFETY: the last strong reference is gone, so nobody else uses the table.
+        unsafe { Table::at(this).destroy() }
+    }
+}
+
+/// Creates an empty table of the small layout with its entries in the object.
+///
+/// # Errors
+///
+/// MemoryError when the memory is not there.
+pub(super) fn allocate_small(type_index: i32, capacity: usize) -> Result<ObjectRef> {
+    let capacity = capacity.max(map_small::LEAST_CAPACITY);
+    let bytes = super::storage::block_bytes(capacity, map_small::ENTRY_BYTES)?;
+    let init = |record: *mut SmallRecord| {
+        // SAFETY: `record` is ours to fill, and `bytes` bytes follow it.
+        unsafe {
+            (&raw mut (*record).data).write(record.add(1).cast());
+            (&raw mut (*record).size).write(0);
+            (&raw mut (*record).slots).write(capacity as u64 | SMALL_TAG);
+            (&raw mut (*record).data_deleter).write(None);
+        }
+    };
+    // SAFETY: `init` writes every field behind the header.
+    unsafe { object_alloc::allocate::<SmallRecord>(type_index, bytes, init) }
+}
+
+/// Creates an object that takes over a dense table; on failure the table stays the caller's.
+///
+/// # Errors
+///
+/// MemoryError when the memory is not there.
+fn allocate_dense(type_index: i32, fields: TableFields) -> Result<ObjectRef> {
+    let init = |record: *mut DenseRecord| {
+        // SAFETY: `record` is ours to fill.
+        unsafe { (&raw mut (*record).fields).write(fields) }
+    };
+    // SAFETY: `init` writes every field behind the header.
+    unsafe { object_alloc::allocate::<DenseRecord>(type_index, 0, init) }
+}
+
+/// The fields of a Map or Dict object.
+///
+/// # Safety
+///
+/// `object` is the handle of a Map or Dict.
+pub(super) unsafe fn fields_of(object: *mut TVMFFIObject) -> *mut TableFields {
+    // SAFETY: the fields follow the header.
+    unsafe { object.byte_add(FIELDS_OFFSET).cast() }
+}
+
+/// Creates an empty table in the layout that upstream picks for `expected` entries.
+///
+/// # Errors
+///
+/// MemoryError when the memory is not there.
+pub(super) fn allocate_for(type_index: i32, expected: usize) -> Result<ObjectRef> {
+    if expected < map_small::MOST_CAPACITY {
+        return allocate_small(type_index, expected);
+    }
+    let fields = Dense::allocate_for(expected)?;
+    adopt_dense(type_index, fields)
+}
+
+/// As [`allocate_dense`], but takes the table in any case: on failure it is released.
+fn adopt_dense(type_index: i32, mut fields: TableFields) -> Result<ObjectRef> {
+    let object = allocate_dense(type_index, fields);
+    if object.is_err() {
+        // SAFETY: nobody else knows the table.
+        unsafe { Dense::at(&raw mut fields).destroy() }
+    }
+    object
+}
+
+/// As [`adopt_dense`], for a table whose entries still belong to another: on failure only the storage is released.
+///
+/// # Errors
+///
+/// MemoryError when the memory is not there.
+pub(super) fn adopt_moved(type_index: i32, mut fields: TableFields) -> Result<ObjectRef> {
+    let object = allocate_dense(type_index, fields);
+    if object.is_err() {
+        // SAFETY: nobody else knows the table.
+        unsafe { Dense::at(&raw mut fields).forget_entries() }
+    }
+    object
+}
+
+/// Creates an object with the same entries in the same places and layout.
+///
+/// # Errors
+///
+/// MemoryError when the memory is not there.
+pub(super) fn copy_object(type_index: i32, table: Table<'_>) -> Result<ObjectRef> {
+    match table {
+        Table::Dense(dense) => adopt_dense(type_index, dense.copy()?),
+        Table::Small(small) => {
+            let object = allocate_small(type_index, small.len())?;
+            // SAFETY: the new table is small, has room for as many entries, and is known to nobody else.
+            unsafe {
+                if let Table::Small(target) = Table::of(&object) {
+                    for place in 0..small.len() as u64 {
+                        if let Some((key, value)) = small.entry(place).map(|entry| entry.copy()) {
+                            target.append(key, value);
+                        }
+                    }
+                }
+            }
+            Ok(object)
+        }
+    }
+}
+
+/// The outcome of an insertion.
+pub(super) enum Inserted {
+    /// Done; gives back the value that the key had before.
+    Done(Option<Any>),
+    /// The table must grow first; gives the entry back.
+    Full(Any, Any),
+}
+
+/// A table while its object is borrowed, in one of the two layouts.
+///
+/// As for sequences, no Rust reference outlives a call, and one thread at a time may change a table.
+/// Key hooks are foreign code that may even change this table: whoever calls one looks at the table anew afterwards.
+#[derive(Clone, Copy)]
+pub(super) enum Table<'a> {
+    Small(Small<'a>),
+    Dense(Dense<'a>),
+}
+
+impl<'a> Table<'a> {
+    /// Looks at `object` as a table, in the layout that it has now.
+    ///
+    /// # Safety
+    ///
+    /// `object` is a Map or a Dict.
+    pub(super) unsafe fn of(object: &'a ObjectRef) -> Self {
+        // SAFETY: the caller vouches for the class, the borrow for the life.
+        unsafe { Self::at(object.as_ptr()) }
+    }
+
+    /// # Safety
+    ///
+    /// `object` is a Map or a Dict that lives for `'a`.
+    unsafe fn at(object: *mut TVMFFIObject) -> Self {
+        // SAFETY: the caller vouches for the object.
+        unsafe {
+            let fields = fields_of(object);
+            if (*fields).slots & SMALL_TAG != 0 {
+                Self::Small(Small::at(fields))
+            } else {
+                Self::Dense(Dense::at(fields))
+            }
+        }
+    }
+
+    /// Number of entries.
+    pub(super) fn len(self) -> usize {
+        match self {
+            Self::Small(table) => table.len(),
+            Self::Dense(table) => table.len(),
+        }
+    }
+
+    /// Place of the entry of `key`.
+    ///
+    /// # Errors
+    ///
+    /// What key hooks raise; RuntimeError when one changed the table.
+    pub(super) fn find(self, key: AnyView<'_>) -> Result<Option<u64>> {
+        match self {
+            Self::Small(table) => table.find(key),
+            Self::Dense(table) if table.len() == 0 => Ok(None),
+            Self::Dense(table) => table.find(key, key::hash(key)?),
+        }
+    }
+
+    /// Cells of the entry at a place, or None when there is no entry any more.
+    pub(super) fn entry(self, place: u64) -> Option<Entry> {
+        match self {
+            Self::Small(table) => table.entry(place),
+            Self::Dense(table) => table.entry(place),
+        }
+    }
+
+    /// Place of the first entry in order.
+    pub(super) fn first(self) -> Option<u64> {
+        match self {
+            Self::Small(table) => (table.len() > 0).then_some(0),
+            Self::Dense(table) => table.first(),
+        }
+    }
+
+    /// Place of the entry after the one at `place` in order.
+    pub(super) fn next(self, place: u64) -> Option<u64> {
+        match self {
+            Self::Small(table) => place.checked_add(1).filter(|next| table.entry(*next).is_some()),
+            Self::Dense(table) => table.next(place),
+        }
+    }
+
+    /// Sets the value of a key, appending an entry when there is none.
+    ///
+    /// # Errors
+    ///
+    /// What key hooks raise; MemoryError. The table is unchanged then.
+    ///
+    /// # Safety
+    ///
+    /// Nobody else uses the table now; key hooks may.
+    pub(super) unsafe fn insert(self, key: Any, value: Any) -> Result<Inserted> {
+        // SAFETY: the caller excludes other users.
+        unsafe {
+            match self {
+                Self::Small(table) => table.insert(key, value),
+                Self::Dense(table) => table.insert(key, value),
+            }
+        }
+    }
+
+    /// Takes the entry at `place` out.
+    ///
+    /// # Safety
+    ///
+    /// Nobody else uses the table now.
+    pub(super) unsafe fn remove(self, place: u64) -> Option<(Any, Any)> {
+        // SAFETY: the caller excludes other users.
+        unsafe {
+            match self {
+                Self::Small(table) => table.remove(place),
+                Self::Dense(table) => table.remove(place),
+            }
+        }
+    }
+
+    /// Larger storage that holds all entries and a new one, whose key is not in the table.
+    ///
+    /// The entries are in both storages then: the caller ends one with [`forget_entries`](Self::forget_entries).
+    ///
+    /// # Errors
+    ///
+    /// What key hooks raise; MemoryError. Nothing has changed then.
+    ///
+    /// # Safety
+    ///
+    /// Nobody else uses the table now; key hooks may.
+    pub(super) unsafe fn grown(self, key: &Any) -> Result<Growth> {
+        // SAFETY: the caller excludes other users.
+        unsafe { map_build::grown(self, key) }
+    }
+
+    /// Releases the storage without its entries, which have moved elsewhere; the table is empty without room.
+    ///
+    /// # Safety
+    ///
+    /// Nobody else uses the table now.
+    pub(super) unsafe fn forget_entries(self) {
+        // SAFETY: the caller excludes other users.
+        unsafe {
+            match self {
+                Self::Small(table) => table.forget_entries(),
+                Self::Dense(table) => table.forget_entries(),
+            }
+        }
+    }
+
+    /// Releases entries and storage.
+    ///
+    /// # Safety
+    ///
+    /// Nobody uses the table any more.
+    unsafe fn destroy(self) {
+        // SAFETY: the caller excludes other users.
+        unsafe {
+            match self {
+                Self::Small(table) => table.destroy(),
+                Self::Dense(table) => table.destroy(),
+            }
+        }
+    }
+}
+
+/// Cells of one entry.
+#[derive(Clone, Copy)]
+pub(super) struct Entry {
+    pub(super) key: *mut TVMFFIAny,
+    pub(super) value: *mut TVMFFIAny,
+}
+
+impl Entry {
+    /// Own copies of key and value.
+    ///
+    /// # Safety
+    ///
+    /// The entry is in a table that nobody changes during the call.
+    pub(super) unsafe fn copy(self) -> (Any, Any) {
+        // SAFETY: the cells of an entry are initialised.
+        unsafe { (cell::copy_of(self.key), cell::copy_of(self.value)) }
+    }
+
+    /// Moves key and value out.
+    ///
+    /// # Safety
+    ///
+    /// The caller takes the entry off its table.
+    pub(super) unsafe fn take(self) -> (Any, Any) {
+        // SAFETY: the cells of an entry are initialised.
+        unsafe { (cell::take(self.key), cell::take(self.value)) }
+    }
+
+    /// Puts copies of the words of `other` here, in place of nothing.
+    ///
+    /// # Safety
+    ///
+    /// The cells are not in use; one of the two entries will be forgotten.
+    pub(super) unsafe fn move_from(self, other: Entry) {
+        // SAFETY: the cells of `other` are initialised, and ours may be written.
+        unsafe {
+            self.key.write(other.key.read());
+            self.value.write(other.value.read());
+        }
+    }
+
+    /// Puts a new key and value here, in place of nothing.
+    ///
+    /// # Safety
+    ///
+    /// The cells are not in use.
+    pub(super) unsafe fn write(self, key: Any, value: Any) {
+        // SAFETY: the cells may be written.
+        unsafe {
+            self.key.write(key.into_raw());
+            self.value.write(value.into_raw());
+        }
+    }
+
+    /// Replaces the value and gives back the old one.
+    ///
+    /// # Safety
+    ///
+    /// The entry is in a table that nobody else uses.
+    pub(super) unsafe fn replace_value(self, value: Any) -> Any {
+        // SAFETY: the cells of an entry are initialised.
+        unsafe {
+            let old = cell::take(self.value);
+            self.value.write(value.into_raw());
+            old
+        }
+    }
+}
+
+/// What a table is known by, to notice that a key hook changed it.
+#[derive(Clone, Copy, PartialEq)]
+struct Mark {
+    data: *mut c_void,
+    size: u64,
+    slots: u64,
+}
+
+impl Mark {
+    /// # Safety
+    ///
+    /// `fields` are those of a live table.
+    unsafe fn of(fields: *const TableFields) -> Self {
+        // SAFETY: both layouts have these fields.
+        unsafe { Self { data: (*fields).data, size: (*fields).size, slots: (*fields).slots } }
+    }
+}
+
+/// Whether the key of an entry is `key`.
+///
+/// `still_there` tells, while data, size and slots are what they were, whether the entry is in use.
+///
+/// # Errors
+///
+/// What the equality hook raises; RuntimeError when it changed the table.
+///
+/// # Safety
+///
+/// `fields` are those of a live table, which has `entry`.
+pub(super) unsafe fn entry_has_key(
+    fields: *const TableFields,
+    entry: Entry,
+    key: AnyView<'_>,
+    still_there: impl FnOnce() -> bool,
+) -> Result<bool> {
+    // SAFETY: the key cell is initialised, and no foreign code runs while the view is in use.
+    let answer = key::equal_without_hook(unsafe { cell::view_of(entry.key) }, key);
+    if let Some(answer) = answer {
+        return Ok(answer);
+    }
+    // SAFETY: as above; the hook gets a copy, which stays alive whatever it does to the table.
+    let (mark, own) = unsafe { (Mark::of(fields), cell::copy_of(entry.key)) };
+    let answer = key::equal_by_hook(own.view(), key)?;
+    // SAFETY: the table's object is alive; its storage is only looked at when it is the same as before.
+    let unchanged = unsafe {
+        Mark::of(fields) == mark && still_there() && cell::same_words(&entry.key.read(), own.as_raw())
+    };
+    if !unchanged {
+        bail!(RUNTIME_ERROR, "The map was changed while its keys were compared");
+    }
+    Ok(answer)
+}
+
+/// A key in the form that owned values have, so that it can be compared with them.
+pub(super) enum LookupKey<'a> {
+    Borrowed(AnyView<'a>),
+    Owned(Any),
+}
+
+impl<'a> LookupKey<'a> {
+    /// Converts raw strings and the like, which are never stored.
+    ///
+    /// # Errors
+    ///
+    /// MemoryError when the copy finds no memory; what [`AnyView::to_owned`] raises.
+    pub(super) fn new(key: AnyView<'a>) -> Result<Self> {
+        use ferrite_core::type_index::{BYTE_ARRAY_PTR, OBJECT_RVALUE_REF, RAW_STR};
+        match key.type_index() {
+            RAW_STR | BYTE_ARRAY_PTR | OBJECT_RVALUE_REF => key.to_owned().map(Self::Owned),
+            _ => Ok(Self::Borrowed(key)),
+        }
+    }
+
+    /// The key to look for.
+    pub(super) fn view(&self) -> AnyView<'_> {
+        match self {
+            Self::Borrowed(key) => *key,
+            Self::Owned(key) => key.view(),
+        }
+    }
+}
+
+/// Marks borrowed access to a table's fields.
+pub(super) type Borrow<'a> = PhantomData<&'a ObjectRef>;

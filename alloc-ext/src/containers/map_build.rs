@@ -1,0 +1,159 @@
+//! Larger storage for a table that is full: built beside it, so that the table is untouched when that fails.
+
+use core::ffi::c_void;
+
+use ferrite_core::abi::TVMFFIAny;
+use ferrite_core::any::Any;
+use ferrite_core::error;
+use ferrite_core::error::{Error, Result};
+use ferrite_core::memory::Buffer;
+
+use super::cell;
+use super::key;
+use super::map_base::{Entry, Table, TableFields};
+use super::map_dense::{Dense, LEAST_SLOTS};
+use super::map_small;
+
+/// The next larger storage of a full table.
+pub(super) enum Growth {
+    /// The small layout with this capacity; nothing has been made yet.
+    Small(usize),
+    /// A dense table with copies of the words of all entries, and the empty cells of the new one.
+    Dense(TableFields, Entry),
+}
+
+/// Cells of `capacity` entries, the first of which hold copies of the words of all entries of `table`.
+///
+/// # Errors
+///
+/// MemoryError when the memory is not there.
+pub(super) fn small_block(table: Table<'_>, capacity: usize) -> Result<*mut c_void> {
+    let bytes = super::storage::block_bytes(capacity, map_small::ENTRY_BYTES)?;
+    let block = super::storage::allocate_block(bytes)?.as_ptr();
+    let mut target = block.cast::<TVMFFIAny>();
+    let mut place = table.first();
+    while let Some(entry) = place.and_then(|place| table.entry(place)) {
+        // SAFETY: there are no more entries than the capacity; both cells of each lie side by side.
+        unsafe {
+            Entry { key: target, value: target.add(1) }.move_from(entry);
+            target = target.add(2);
+        }
+        place = place.and_then(|place| table.next(place));
+    }
+    Ok(block)
+}
+
+/// The storage that upstream would go over to when `key`, which is not in the table, finds no place.
+///
+/// # Errors
+///
+/// What key hooks raise; RuntimeError when one changed the table; MemoryError.
+///
+/// # Safety
+///
+/// Nobody else uses the table now; key hooks may.
+pub(super) unsafe fn grown(table: Table<'_>, key: &Any) -> Result<Growth> {
+    let mut slots = match table {
+        Table::Small(small) if small.capacity() < map_small::MOST_CAPACITY => {
+            let capacity = (2 * small.capacity()).clamp(map_small::LEAST_CAPACITY, map_small::MOST_CAPACITY);
+            return Ok(Growth::Small(capacity));
+        }
+        Table::Small(small) => (2 * small.len() as u64).next_power_of_two(),
+        Table::Dense(dense) => (2 * dense.slots()).max(LEAST_SLOTS),
+    };
+    let hash = key::hash(key.view())?;
+    let hashes = HookedHashes::of(table)?;
+    loop {
+        if let Some((fields, entry)) = rebuild(table, slots, hash, &hashes)? {
+            return Ok(Growth::Dense(fields, entry));
+        }
+        slots = slots.checked_mul(2).ok_or_else(|| error::out_of_memory(usize::MAX))?;
+    }
+}
+
+/// A dense table of `slots` slots with copies of the words of all entries and room for a key of hash `hash`; None when
+/// some entry finds no place.
+fn rebuild(table: Table<'_>, slots: u64, hash: u64, hashes: &HookedHashes) -> Result<Option<(TableFields, Entry)>> {
+    let mut fields = Dense::allocate(slots)?;
+    // SAFETY: the fields are those of a table that nobody else knows.
+    let dense = unsafe { Dense::at(&raw mut fields) };
+    let filled = fill(table, dense, hash, hashes);
+    if let Ok(Some(entry)) = filled {
+        return Ok(Some((fields, entry)));
+    }
+    // SAFETY: the entries still belong to `table`; only the storage goes.
+    unsafe { dense.forget_entries() }
+    filled.map(|_| None)
+}
+
+fn fill(source: Table<'_>, target: Dense<'_>, hash: u64, hashes: &HookedHashes) -> Result<Option<Entry>> {
+    let mut place = source.first();
+    let mut number = 0;
+    while let Some(entry) = place.and_then(|place| source.entry(place)) {
+        // SAFETY: the target is ours alone, and keys of one table differ; no foreign code runs here.
+        let cells = unsafe { target.place(hashes.hash_of(number, entry)?) }?;
+        let Some(cells) = cells else { return Ok(None) };
+        // SAFETY: the cells are new; one of the two tables will be forgotten.
+        unsafe { cells.move_from(entry) }
+        place = place.and_then(|place| source.next(place));
+        number += 1;
+    }
+    // SAFETY: as above.
+    unsafe { target.place(hash) }
+}
+
+/// Hashes of all keys, computed beforehand when registered code has a say in them: it may do anything to the table, and
+/// nothing may happen to the table while entries are in two places.
+struct HookedHashes {
+    keys: Option<Buffer<(Any, u64)>>,
+}
+
+impl HookedHashes {
+    fn of(table: Table<'_>) -> Result<Self> {
+        if !has_hooks(table) {
+            return Ok(Self { keys: None });
+        }
+        let mut keys = Buffer::try_with_capacity(table.len())?;
+        let mut place = table.first();
+        while let Some(entry) = place.and_then(|place| table.entry(place)) {
+            // SAFETY: the entry is in the table; the copy keeps the key alive whatever the hook does.
+            let key = unsafe { cell::copy_of(entry.key) };
+            let hash = key::hash(key.view())?;
+            if keys.len() == keys.capacity() {
+                return Err(changed());
+            }
+            keys.try_push((key, hash))?;
+            place = place.and_then(|place| table.next(place));
+        }
+        Ok(Self { keys: Some(keys) })
+    }
+
+    fn hash_of(&self, number: usize, entry: Entry) -> Result<u64> {
+        // SAFETY: the entry is in a table that nobody changes now.
+        let key = unsafe { cell::view_of(entry.key) };
+        let Some(keys) = &self.keys else {
+            return key::hash(key);
+        };
+        match keys.get(number) {
+            Some((known, hash)) if cell::same_words(known.as_raw(), key.as_raw()) => Ok(*hash),
+            _ => Err(changed()),
+        }
+    }
+}
+
+fn has_hooks(table: Table<'_>) -> bool {
+    let mut place = table.first();
+    while let Some(entry) = place.and_then(|place| table.entry(place)) {
+        // SAFETY: the entry is in a table that nobody changes now.
+        if key::has_hash_hook(unsafe { cell::view_of(entry.key) }.type_index()) {
+            return true;
+        }
+        place = place.and_then(|place| table.next(place));
+    }
+    false
+}
+
+#[cold]
+fn changed() -> Error {
+    error!(RUNTIME_ERROR, "The map was changed while its keys were hashed")
+}

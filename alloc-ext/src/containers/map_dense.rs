@@ -1,0 +1,480 @@
+//! The dense table: hash chains inside one array of slots, linked by distance, and a list of entries in order.
+//!
+//! A slot has a metadata byte and an item. A chain starts at the slot that the hash of its keys names (its home) and goes
+//! on at a distance that the metadata byte names by index. An item is also a link of the list that keeps the order of
+//! insertion. The layout, the hash and the rules of the chains are part of the ABI: C++ code reads and writes tables in
+//! place.
+
+use core::ffi::c_void;
+use core::marker::PhantomData;
+use core::mem::{offset_of, size_of};
+
+use ferrite_core::abi::TVMFFIAny;
+use ferrite_core::any::{Any, AnyView};
+use ferrite_core::error::{self, Result};
+
+use super::jump::{DISTANCES, JUMPS};
+use super::map_base::{self, Borrow, Entry, Inserted, NO_SLOT, SMALL_TAG, TableFields};
+use super::map_relocate;
+use super::{key, storage};
+
+/// Slots of a block, whose metadata bytes lie together.
+const BLOCK_SLOTS: u64 = 16;
+/// Bytes of a block: metadata first, then items.
+const BLOCK_BYTES: usize = BLOCK_SLOTS as usize * (1 + size_of::<Item>());
+
+/// Metadata of a slot without item.
+pub(super) const EMPTY: u8 = 0xff;
+/// Metadata of a slot that must neither be read nor filled, while chains are moved.
+pub(super) const PROTECTED: u8 = 0xfe;
+/// Metadata of the first item of a chain that ends there.
+const HEAD: u8 = 0x00;
+/// Metadata of a later item of a chain that ends there; as a bit, set in every later item.
+pub(super) const TAIL: u8 = 0x80;
+/// Bits of the metadata that name the distance to the next item of the chain.
+const JUMP_BITS: u8 = 0x7f;
+
+/// 2 to the 64th divided by the golden ratio: spreads hashes over the slots.
+const FIBONACCI: u64 = 11_400_714_819_323_198_485;
+
+/// One entry and its links in the list of entries.
+#[repr(C)]
+struct Item {
+    key: TVMFFIAny,
+    value: TVMFFIAny,
+    prev: u64,
+    next: u64,
+}
+
+const _: () = {
+    assert!(size_of::<Item>() == 48 && BLOCK_BYTES == 784);
+    assert!(offset_of!(Item, value) == 16 && offset_of!(Item, prev) == 32 && offset_of!(Item, next) == 40);
+};
+
+/// A table of the dense layout while it is borrowed. Slot numbers that its methods take are below the number of slots.
+#[derive(Clone, Copy)]
+pub(super) struct Dense<'a> {
+    fields: *mut TableFields,
+    borrow: Borrow<'a>,
+}
+
+/// Slots of the smallest dense table.
+pub(super) const LEAST_SLOTS: u64 = 8;
+
+/// Number of slots for a range of `expected` entries: a power of two, at least twice as many.
+fn slots_for(expected: usize) -> Option<u64> {
+    expected.checked_mul(2)?.checked_next_power_of_two().map(|slots| slots as u64)
+}
+
+impl<'a> Dense<'a> {
+    /// # Safety
+    ///
+    /// `fields` belong to a table of the dense layout, alive for `'a`.
+    pub(super) unsafe fn at(fields: *mut TableFields) -> Self {
+        Self { fields, borrow: PhantomData }
+    }
+
+    /// The fields of a new empty table for a range of `expected` entries.
+    ///
+    /// # Errors
+    ///
+    /// MemoryError when the memory is not there.
+    pub(super) fn allocate_for(expected: usize) -> Result<TableFields> {
+        Self::allocate(slots_for(expected).ok_or_else(|| error::out_of_memory(usize::MAX))?)
+    }
+
+    /// The fields of a new empty table of `slots` slots, a power of two.
+    ///
+    /// # Errors
+    ///
+    /// MemoryError when the memory is not there.
+    pub(super) fn allocate(slots: u64) -> Result<TableFields> {
+        let blocks = usize::try_from(slots.div_ceil(BLOCK_SLOTS)).unwrap_or(usize::MAX);
+        let data = storage::allocate_block(storage::block_bytes(blocks, BLOCK_BYTES)?)?.as_ptr();
+        for block in 0..blocks {
+            // SAFETY: metadata bytes at the start of each block of the fresh memory.
+            unsafe { data.cast::<u8>().add(block * BLOCK_BYTES).write_bytes(EMPTY, BLOCK_SLOTS as usize) }
+        }
+        Ok(TableFields {
+            data,
+            size: 0,
+            slots,
+            data_deleter: Some(storage::release_block),
+            fib_shift: 64 - slots.trailing_zeros(),
+            iter_head: NO_SLOT,
+            iter_tail: NO_SLOT,
+        })
+    }
+
+    /// Number of entries.
+    pub(super) fn len(self) -> usize {
+        // SAFETY: the table is alive.
+        unsafe { (*self.fields).size as usize }
+    }
+
+    /// Number of slots; none when the storage has been moved away.
+    pub(super) fn slots(self) -> u64 {
+        // SAFETY: the table is alive.
+        unsafe { if (*self.fields).data.is_null() { 0 } else { (*self.fields).slots & !SMALL_TAG } }
+    }
+
+    /// Whether one more entry would exceed the load factor of 0.99.
+    fn is_full(self) -> bool {
+        (self.len() as u64 + 1).saturating_mul(100) > self.slots().saturating_mul(99)
+    }
+
+    /// The slot that a hash names. There must be slots.
+    fn home(self, hash: u64) -> u64 {
+        // SAFETY: the table is alive.
+        let shift = unsafe { (*self.fields).fib_shift };
+        self.wrap(FIBONACCI.wrapping_mul(hash).checked_shr(shift).unwrap_or(0))
+    }
+
+    fn wrap(self, slot: u64) -> u64 {
+        slot & self.slots().wrapping_sub(1)
+    }
+
+    fn block_of(self, slot: u64) -> *mut u8 {
+        // SAFETY: the slot is below the number of slots, so its block exists.
+        unsafe { (*self.fields).data.cast::<u8>().add((slot / BLOCK_SLOTS) as usize * BLOCK_BYTES) }
+    }
+
+    /// Metadata byte of a slot.
+    pub(super) fn meta(self, slot: u64) -> u8 {
+        // SAFETY: metadata is initialised in all slots.
+        unsafe { self.block_of(slot).add((slot % BLOCK_SLOTS) as usize).read() }
+    }
+
+    pub(super) fn set_meta(self, slot: u64, meta: u8) {
+        // SAFETY: as for `meta`.
+        unsafe { self.block_of(slot).add((slot % BLOCK_SLOTS) as usize).write(meta) }
+    }
+
+    fn item(self, slot: u64) -> *mut Item {
+        let offset = BLOCK_SLOTS as usize + (slot % BLOCK_SLOTS) as usize * size_of::<Item>();
+        // SAFETY: items follow the metadata of the block.
+        unsafe { self.block_of(slot).add(offset).cast() }
+    }
+
+    fn cells(self, slot: u64) -> Entry {
+        let item = self.item(slot);
+        // SAFETY: only addresses inside the item are taken.
+        unsafe { Entry { key: &raw mut (*item).key, value: &raw mut (*item).value } }
+    }
+
+    fn is_used(self, slot: u64) -> bool {
+        slot < self.slots() && self.meta(slot) < PROTECTED
+    }
+
+    fn is_head(self, slot: u64) -> bool {
+        self.meta(slot) & TAIL == 0
+    }
+
+    /// Cells of the entry at `place`, or None when none is there.
+    pub(super) fn entry(self, place: u64) -> Option<Entry> {
+        self.is_used(place).then(|| self.cells(place))
+    }
+
+    /// Place of the first entry in order.
+    pub(super) fn first(self) -> Option<u64> {
+        // SAFETY: the table is alive.
+        Some(unsafe { (*self.fields).iter_head }).filter(|slot| self.is_used(*slot))
+    }
+
+    /// Place of the entry after the one at `place`.
+    pub(super) fn next(self, place: u64) -> Option<u64> {
+        // SAFETY: the links of a used slot are initialised.
+        let next = self.is_used(place).then(|| unsafe { (*self.item(place)).next })?;
+        Some(next).filter(|slot| self.is_used(*slot))
+    }
+
+    /// The slot at a distance, given by its index in the metadata; None for no distance.
+    fn at_jump(self, slot: u64, meta: u8) -> Option<u64> {
+        match DISTANCES.get((meta & JUMP_BITS) as usize) {
+            None | Some(0) => None,
+            Some(distance) => Some(self.wrap(slot.wrapping_add(*distance))),
+        }
+    }
+
+    /// The next slot of a chain, from a slot with this metadata.
+    pub(super) fn chain_next(self, slot: u64, meta: u8) -> Option<u64> {
+        self.at_jump(slot, meta)
+    }
+
+    /// The slot before this one in its chain; None for the head.
+    ///
+    /// Looks for the slot that leads here instead of walking from the home, so that no key hook has to run.
+    pub(super) fn chain_prev(self, slot: u64) -> Option<u64> {
+        (1..JUMPS as u8).find_map(|jump| {
+            let candidate = self.wrap(slot.wrapping_sub(DISTANCES[jump as usize]));
+            let meta = self.meta(candidate);
+            (meta < PROTECTED && meta & JUMP_BITS == jump).then_some(candidate)
+        })
+    }
+
+    fn chain_last(self, slot: u64) -> u64 {
+        let mut last = slot;
+        while let Some(next) = self.chain_next(last, self.meta(last)) {
+            last = next;
+        }
+        last
+    }
+
+    /// Makes `slot` lead on by the distance of index `jump`, 0 for the end of the chain.
+    pub(super) fn set_jump(self, slot: u64, jump: u8) {
+        self.set_meta(slot, self.meta(slot) & TAIL | jump);
+    }
+
+    /// The nearest empty slot that `slot` can lead on to, and the index of the distance.
+    pub(super) fn next_empty(self, slot: u64) -> Option<(u64, u8)> {
+        (1..JUMPS as u8).find_map(|jump| {
+            let candidate = self.wrap(slot.wrapping_add(DISTANCES[jump as usize]));
+            (self.meta(candidate) == EMPTY).then_some((candidate, jump))
+        })
+    }
+
+    /// Place of the entry of `key`, whose hash is `hash`.
+    ///
+    /// # Errors
+    ///
+    /// As [`map_base::entry_has_key`].
+    pub(super) fn find(self, key: AnyView<'_>, hash: u64) -> Result<Option<u64>> {
+        if self.slots() == 0 {
+            return Ok(None);
+        }
+        let home = self.home(hash);
+        let mut chain = self.is_head(home).then_some(home);
+        while let Some(slot) = chain {
+            // SAFETY: the slot is in use; should a key hook change that, the call notices and fails.
+            if unsafe { map_base::entry_has_key(self.fields, self.cells(slot), key, || self.is_used(slot)) }? {
+                return Ok(Some(slot));
+            }
+            chain = self.chain_next(slot, self.meta(slot));
+        }
+        Ok(None)
+    }
+
+    /// Sets the value of a key. A key that was there moves to the end of the order.
+    ///
+    /// # Errors
+    ///
+    /// What key hooks raise; MemoryError. The table is unchanged then.
+    ///
+    /// # Safety
+    ///
+    /// Nobody else uses the table now; key hooks may.
+    pub(super) unsafe fn insert(self, key: Any, value: Any) -> Result<Inserted> {
+        let hash = key::hash(key.view())?;
+        let found = self.find(key.view(), hash)?;
+        // SAFETY: no foreign code runs any more.
+        unsafe {
+            if let Some(slot) = found {
+                self.order_unlink(slot);
+                self.order_push(slot);
+                return Ok(Inserted::Done(Some(self.cells(slot).replace_value(value))));
+            }
+            match self.place(hash)? {
+                Some(entry) => {
+                    entry.write(key, value);
+                    Ok(Inserted::Done(None))
+                }
+                None => Ok(Inserted::Full(key, value)),
+            }
+        }
+    }
+
+    /// Makes a slot for a key of hash `hash`, at the end of its chain and of the order. None when the table must grow.
+    ///
+    /// The caller fills the cells before anything else happens.
+    ///
+    /// # Errors
+    ///
+    /// MemoryError when the notes of a long relocation find no memory; the table is unchanged then.
+    ///
+    /// # Safety
+    ///
+    /// Nobody else uses the table now, and the key is not in it.
+    pub(super) unsafe fn place(self, hash: u64) -> Result<Option<Entry>> {
+        if self.slots() == 0 {
+            return Ok(None);
+        }
+        let home = self.home(hash);
+        if self.meta(home) == EMPTY {
+            return Ok(Some(self.occupy(home, HEAD)));
+        }
+        if self.is_full() {
+            return Ok(None);
+        }
+        if !self.is_head(home) {
+            // The home of this chain holds a later item of another one, which has to give way.
+            // SAFETY: the caller excludes other users.
+            let spared = unsafe { map_relocate::move_chain_away(self, home) }?;
+            return Ok(spared.then(|| self.occupy(home, HEAD)));
+        }
+        let last = self.chain_last(home);
+        Ok(self.next_empty(last).map(|(slot, jump)| {
+            let entry = self.occupy(slot, TAIL);
+            self.set_jump(last, jump);
+            entry
+        }))
+    }
+
+    fn occupy(self, slot: u64, meta: u8) -> Entry {
+        self.set_meta(slot, meta);
+        self.order_push(slot);
+        // SAFETY: the table is alive.
+        unsafe { (*self.fields).size += 1 };
+        self.cells(slot)
+    }
+
+    /// Takes an entry out. When its chain goes on, the last item of the chain moves into its slot.
+    ///
+    /// # Safety
+    ///
+    /// Nobody else uses the table now.
+    pub(super) unsafe fn remove(self, place: u64) -> Option<(Any, Any)> {
+        let entry = self.entry(place)?;
+        // SAFETY: the entry is in use; its cells are filled again or its slot is given up.
+        let taken = unsafe { entry.take() };
+        self.order_unlink(place);
+        let last = self.chain_last(place);
+        if !self.is_head(last)
+            && let Some(before) = self.chain_prev(last)
+        {
+            self.set_jump(before, 0);
+        }
+        if last != place {
+            // SAFETY: the cells at `place` have been taken out, and those at `last` are given up.
+            unsafe { self.move_item(last, place) }
+        }
+        self.set_meta(last, EMPTY);
+        // SAFETY: the table is alive.
+        unsafe { (*self.fields).size -= 1 };
+        Some(taken)
+    }
+
+    /// Moves the words of an item to another slot, which takes its place in the order. Metadata stays.
+    ///
+    /// # Safety
+    ///
+    /// The cells at `target` are not in use, and those at `source` will not be used any more.
+    pub(super) unsafe fn move_item(self, source: u64, target: u64) {
+        // SAFETY: both slots exist; the links of the source are initialised.
+        unsafe {
+            self.cells(target).move_from(self.cells(source));
+            let (prev, next) = ((*self.item(source)).prev, (*self.item(source)).next);
+            self.order_link(prev, target);
+            self.order_link(target, next);
+        }
+    }
+
+    /// Makes `next` follow `prev` in the order; no slot stands for the ends.
+    fn order_link(self, prev: u64, next: u64) {
+        // SAFETY: links lead to slots in use, or say that there is none.
+        unsafe {
+            match prev {
+                NO_SLOT => (*self.fields).iter_head = next,
+                _ => (&raw mut (*self.item(prev)).next).write(next),
+            }
+            match next {
+                NO_SLOT => (*self.fields).iter_tail = prev,
+                _ => (&raw mut (*self.item(next)).prev).write(prev),
+            }
+        }
+    }
+
+    fn order_unlink(self, slot: u64) {
+        // SAFETY: the slot is in use, so its links are initialised.
+        let (prev, next) = unsafe { ((*self.item(slot)).prev, (*self.item(slot)).next) };
+        self.order_link(prev, next);
+    }
+
+    fn order_push(self, slot: u64) {
+        // SAFETY: the table is alive.
+        let tail = unsafe { (*self.fields).iter_tail };
+        self.order_link(tail, slot);
+        self.order_link(slot, NO_SLOT);
+    }
+
+    /// The fields of a copy with the same slots, whose entries are shared.
+    ///
+    /// # Errors
+    ///
+    /// MemoryError when the memory is not there.
+    pub(super) fn copy(self) -> Result<TableFields> {
+        let mut fields = Self::allocate(self.slots().max(LEAST_SLOTS))?;
+        // SAFETY: the new table has the same slots, and each cell that is copied is initialised.
+        unsafe {
+            let copy = Dense::at(&raw mut fields);
+            for slot in 0..self.slots() {
+                if self.is_used(slot) {
+                    copy.set_meta(slot, self.meta(slot));
+                    let (key, value) = self.cells(slot).copy();
+                    let (prev, next) = ((*self.item(slot)).prev, (*self.item(slot)).next);
+                    copy.item(slot).write(Item { key: key.into_raw(), value: value.into_raw(), prev, next });
+                }
+            }
+            if self.slots() != 0 {
+                fields.size = (*self.fields).size;
+                fields.fib_shift = (*self.fields).fib_shift;
+                fields.iter_head = (*self.fields).iter_head;
+                fields.iter_tail = (*self.fields).iter_tail;
+            }
+        }
+        Ok(fields)
+    }
+
+    /// # Safety
+    ///
+    /// As [`map_base::Table::forget_entries`].
+    pub(super) unsafe fn forget_entries(self) {
+        // SAFETY: the caller excludes other users; the deleter that the table carries accepts its data.
+        unsafe {
+            let (data, release) = ((*self.fields).data, (*self.fields).data_deleter.take());
+            (*self.fields).data = core::ptr::null_mut::<c_void>();
+            (*self.fields).size = 0;
+            (*self.fields).slots = 0;
+            (*self.fields).iter_head = NO_SLOT;
+            (*self.fields).iter_tail = NO_SLOT;
+            if let Some(release) = release.filter(|_| !data.is_null()) {
+                release(data);
+            }
+        }
+    }
+
+    /// Releases every entry, then the storage.
+    ///
+    /// # Safety
+    ///
+    /// Nobody uses the table any more.
+    pub(super) unsafe fn destroy(self) {
+        for slot in 0..self.slots() {
+            if self.is_used(slot) {
+                // SAFETY: each entry is taken once, as the table ends.
+                drop(unsafe { self.cells(slot).take() });
+            }
+        }
+        // SAFETY: the entries are gone.
+        unsafe { self.forget_entries() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slots_are_a_power_of_two_and_twice_the_entries() {
+        let slots: std::vec::Vec<_> = [4, 5, 8, 9, 16, 17].map(slots_for).into_iter().flatten().collect();
+        assert_eq!(slots, [8, 16, 16, 32, 32, 64]);
+        assert_eq!(slots_for(usize::MAX), None);
+    }
+
+    #[test]
+    fn absurd_tables_are_memory_errors() {
+        for slots in [1 << 40, 1 << 60, 1 << 62] {
+            let error = Dense::allocate(slots).map(|_| ()).expect_err("no such memory");
+            assert_eq!(error.kind(), b"MemoryError");
+        }
+    }
+}

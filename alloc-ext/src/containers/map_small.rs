@@ -1,0 +1,209 @@
+//! The small table: up to four entries side by side in insertion order, found by comparing one after the other.
+
+use core::ffi::c_void;
+use core::marker::PhantomData;
+use core::mem::size_of;
+
+use ferrite_core::abi::TVMFFIAny;
+use ferrite_core::any::{Any, AnyView};
+use ferrite_core::error::Result;
+
+use super::map_base::{self, Borrow, Entry, Inserted, SMALL_TAG, TableFields};
+use super::storage;
+
+/// Bytes of one entry.
+pub(super) const ENTRY_BYTES: usize = 2 * size_of::<TVMFFIAny>();
+/// Capacity of an empty table.
+pub(super) const LEAST_CAPACITY: usize = 2;
+/// Capacity beyond which a table is dense.
+pub(super) const MOST_CAPACITY: usize = 4;
+
+/// A table of the small layout while it is borrowed.
+#[derive(Clone, Copy)]
+pub(super) struct Small<'a> {
+    fields: *mut TableFields,
+    borrow: Borrow<'a>,
+}
+
+impl<'a> Small<'a> {
+    /// # Safety
+    ///
+    /// `fields` belong to a table of the small layout, alive for `'a`.
+    pub(super) unsafe fn at(fields: *mut TableFields) -> Self {
+        Self { fields, borrow: PhantomData }
+    }
+
+    /// Number of entries.
+    pub(super) fn len(self) -> usize {
+        // SAFETY: the table is alive.
+        unsafe { (*self.fields).size as usize }
+    }
+
+    /// Number of entries for which there is room.
+    pub(super) fn capacity(self) -> usize {
+        // SAFETY: the table is alive.
+        unsafe { ((*self.fields).slots & !SMALL_TAG) as usize }
+    }
+
+    /// Cells of the entry at `place`, or None beyond the end.
+    pub(super) fn entry(self, place: u64) -> Option<Entry> {
+        // SAFETY: below the length, the cells exist.
+        (place < self.len() as u64).then(|| unsafe { self.cells_at(place as usize) })
+    }
+
+    /// # Safety
+    ///
+    /// `place` is below the capacity.
+    unsafe fn cells_at(self, place: usize) -> Entry {
+        // SAFETY: the caller vouches for the place.
+        unsafe {
+            let key = (*self.fields).data.cast::<TVMFFIAny>().add(2 * place);
+            Entry { key, value: key.add(1) }
+        }
+    }
+
+    /// Place of the entry of `key`.
+    ///
+    /// # Errors
+    ///
+    /// As [`map_base::entry_has_key`].
+    pub(super) fn find(self, key: AnyView<'_>) -> Result<Option<u64>> {
+        let mut place = 0;
+        while let Some(entry) = self.entry(place) {
+            // SAFETY: the entry is in this table; with the same size it stays so.
+            if unsafe { map_base::entry_has_key(self.fields, entry, key, || true) }? {
+                return Ok(Some(place));
+            }
+            place += 1;
+        }
+        Ok(None)
+    }
+
+    /// Sets the value of a key; a new one goes to the end, if there is room.
+    ///
+    /// # Errors
+    ///
+    /// As [`find`](Self::find).
+    ///
+    /// # Safety
+    ///
+    /// Nobody else uses the table now; key hooks may.
+    pub(super) unsafe fn insert(self, key: Any, value: Any) -> Result<Inserted> {
+        let found = self.find(key.view())?;
+        if let Some(entry) = found.and_then(|place| self.entry(place)) {
+            // SAFETY: the entry is in the table, and no foreign code runs now.
+            return Ok(Inserted::Done(Some(unsafe { entry.replace_value(value) })));
+        }
+        if self.len() >= self.capacity() {
+            return Ok(Inserted::Full(key, value));
+        }
+        // SAFETY: there is room behind the last entry.
+        unsafe {
+            self.cells_at(self.len()).write(key, value);
+            (*self.fields).size += 1;
+        }
+        Ok(Inserted::Done(None))
+    }
+
+    /// Takes an entry out and closes the gap.
+    ///
+    /// # Safety
+    ///
+    /// Nobody else uses the table now.
+    pub(super) unsafe fn remove(self, place: u64) -> Option<(Any, Any)> {
+        let entry = self.entry(place)?;
+        // SAFETY: the entries behind `place` move down by one; ownership of the taken one has moved out before.
+        unsafe {
+            let taken = entry.take();
+            let followers = self.len() - place as usize - 1;
+            core::ptr::copy(entry.key.add(2), entry.key, 2 * followers);
+            (*self.fields).size -= 1;
+            Some(taken)
+        }
+    }
+
+    /// Puts the words of an entry behind the last one.
+    ///
+    /// # Safety
+    ///
+    /// There is room, nobody else uses the table, and the source will be forgotten.
+    pub(super) unsafe fn append_words(self, source: Entry) {
+        // SAFETY: the caller vouches for the room.
+        unsafe {
+            self.cells_at(self.len()).move_from(source);
+            (*self.fields).size += 1;
+        }
+    }
+
+    /// Puts a new entry behind the last one.
+    ///
+    /// # Safety
+    ///
+    /// There is room, nobody else uses the table, and the key is not in it.
+    pub(super) unsafe fn append(self, key: Any, value: Any) {
+        // SAFETY: the caller vouches for the room.
+        unsafe {
+            self.cells_at(self.len()).write(key, value);
+            (*self.fields).size += 1;
+        }
+    }
+
+    /// Goes over to a block of its own with room for `capacity` entries, which already holds copies of the words of the
+    /// present ones.
+    ///
+    /// # Safety
+    ///
+    /// Nobody else uses the table now; `block` came from [`storage::allocate_block`].
+    pub(super) unsafe fn switch_block(self, block: *mut c_void, capacity: usize) {
+        // SAFETY: the caller excludes other users; the entries live on in the new block.
+        unsafe {
+            self.release_storage();
+            (*self.fields).data = block;
+            (*self.fields).slots = capacity as u64 | SMALL_TAG;
+            (*self.fields).data_deleter = Some(storage::release_block);
+        }
+    }
+
+    /// # Safety
+    ///
+    /// As [`map_base::Table::forget_entries`].
+    pub(super) unsafe fn forget_entries(self) {
+        // SAFETY: the caller excludes other users; the entries live elsewhere.
+        unsafe {
+            (*self.fields).size = 0;
+            self.release_storage();
+        }
+    }
+
+    /// Releases every entry, then the storage.
+    ///
+    /// # Safety
+    ///
+    /// Nobody uses the table any more.
+    pub(super) unsafe fn destroy(self) {
+        for place in 0..self.len() as u64 {
+            if let Some(entry) = self.entry(place) {
+                // SAFETY: each entry is taken once, as the table ends.
+                drop(unsafe { entry.take() });
+            }
+        }
+        // SAFETY: the entries are gone.
+        unsafe { self.forget_entries() }
+    }
+
+    /// Gives a block of its own back; entries in the object go with the object.
+    ///
+    /// # Safety
+    ///
+    /// Nobody uses the entries any more.
+    unsafe fn release_storage(self) {
+        // SAFETY: the deleter that the table carries accepts its data.
+        unsafe {
+            if let Some(release) = (*self.fields).data_deleter.take() {
+                release((*self.fields).data);
+            }
+            (*self.fields).data = core::ptr::null_mut();
+            (*self.fields).slots = SMALL_TAG;
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! Array, List, Map and Dict, laid out as C++ clients read and write them in place.
+//!
+//! | type | changes | storage |
+//! |---|---|---|
+//! | [`Array`] | copied on write while shared | elements in the object |
+//! | [`List`] | seen by all holders | elements in a block that growth replaces |
+//! | [`Map`] | copied on write while shared | up to four entries side by side, more in a hash table |
+//! | [`Dict`] | seen by all holders | the same tables, switched inside the object |
+//!
+//! Each has an untyped twin ([`ArrayObject`] and so on), which works on [`Any`](ferrite_core::any::Any) values and is
+//! what signatures call `ffi.Array`; the typed ones convert at the border and cost nothing else.
+//!
+//! Everything that needs memory can fail with a MemoryError and then leaves the container as it was. Releasing a
+//! container releases its elements in a loop, however deep they nest.
+//!
+//! Objects from C++ code are used as they are, with their own deleters, and ours may be grown in place by C++ code. Side
+//! blocks therefore come from `malloc` on hosts.
+
+mod array;
+mod cell;
+mod convert;
+mod dict;
+mod jump;
+pub mod key;
+mod list;
+mod map;
+mod map_base;
+mod map_build;
+mod map_dense;
+mod map_relocate;
+mod map_small;
+mod seq;
+mod storage;
+
+#[cfg(test)]
+mod faults;
+#[cfg(test)]
+mod tests;
+
+pub use array::{Array, ArrayIter, ArrayObject};
+pub use dict::{Dict, DictEntries, DictIter, DictObject};
+pub use list::{List, ListIter, ListObject};
+pub use map::{Map, MapEntries, MapIter, MapObject};

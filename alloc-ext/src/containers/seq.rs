@@ -1,0 +1,372 @@
+//! The sequence layout that Array and List share, and the raw operations on its cells.
+
+use core::ffi::c_void;
+use core::marker::PhantomData;
+use core::mem::{offset_of, size_of};
+
+use ferrite_core::abi::{TVMFFIAny, TVMFFIObject, TVMFFISeqCell};
+use ferrite_core::any::Any;
+use ferrite_core::error::Result;
+use ferrite_core::object::ObjectRef;
+use ferrite_core::object_alloc::{self, ObjectRecord};
+use ferrite_core::{bail, error};
+
+use super::cell::{self, CELL_BYTES};
+use super::storage;
+
+/// An Array or List in memory: the object header, then where the cells are.
+///
+/// ```text
+///  0 header   24 data   32 size   40 capacity   48 data_deleter   56 cells of an Array that this library made
+/// ```
+///
+/// # Upstream
+///
+/// `SeqBaseObj` in `include/tvm/ffi/container/seq_base.h`.
+#[repr(C)]
+pub struct SeqRecord {
+    header: TVMFFIObject,
+    cell: TVMFFISeqCell,
+}
+
+const _: () = {
+    assert!(offset_of!(SeqRecord, cell) + offset_of!(TVMFFISeqCell, data) == 24);
+    assert!(offset_of!(SeqRecord, cell) + offset_of!(TVMFFISeqCell, size) == 32);
+    assert!(offset_of!(SeqRecord, cell) + offset_of!(TVMFFISeqCell, capacity) == 40);
+    assert!(offset_of!(SeqRecord, cell) + offset_of!(TVMFFISeqCell, data_deleter) == 48);
+    assert!(size_of::<SeqRecord>() == 56);
+};
+
+// SAFETY: repr(C) with the header first, and `destroy` releases all that the record owns.
+unsafe impl ObjectRecord for SeqRecord {
+    unsafe fn destroy(this: *mut TVMFFIObject) {
+        let this: *mut Self = this.cast();
+        // SAFETY: the last strong reference is gone, so nobody else reads or writes the record.
+        unsafe {
+            let cells = (*this).cell.data.cast::<TVMFFIAny>();
+            let len = usize::try_from((*this).cell.size).unwrap_or(0);
+            for index in 0..len {
+                drop(cell::take(cells.add(index)));
+            }
+            if let Some(release) = (*this).cell.data_deleter {
+                release((*this).cell.data);
+            }
+        }
+    }
+}
+
+/// Creates a sequence object whose cells lie behind the record, as an Array has them.
+///
+/// # Errors
+///
+/// MemoryError when the memory is not there.
+pub(super) fn allocate_in_place(type_index: i32, capacity: usize) -> Result<ObjectRef> {
+    let bytes = storage::block_bytes(capacity, CELL_BYTES)?;
+    let init = |record: *mut SeqRecord| {
+        // SAFETY: `record` is ours to fill, and `bytes` bytes follow it.
+        unsafe {
+            let data = record.add(1).cast::<c_void>();
+            (&raw mut (*record).cell).write(TVMFFISeqCell { data, size: 0, capacity: capacity as i64, data_deleter: None });
+        }
+    };
+    // SAFETY: `init` writes every field behind the header.
+    unsafe { object_alloc::allocate::<SeqRecord>(type_index, bytes, init) }
+}
+
+/// Creates a sequence object whose cells lie in a block of their own, as a List has them. No block for no capacity.
+///
+/// # Errors
+///
+/// MemoryError when the memory is not there.
+pub(super) fn allocate_with_block(type_index: i32, capacity: usize) -> Result<ObjectRef> {
+    let block = match storage::block_bytes(capacity, CELL_BYTES)? {
+        0 => core::ptr::null_mut(),
+        bytes => storage::allocate_block(bytes)?.as_ptr(),
+    };
+    let init = |record: *mut SeqRecord| {
+        let cell = TVMFFISeqCell {
+            data: block,
+            size: 0,
+            capacity: capacity as i64,
+            data_deleter: Some(storage::release_block),
+        };
+        // SAFETY: `record` is ours to fill.
+        unsafe { (&raw mut (*record).cell).write(cell) }
+    };
+    // SAFETY: `init` writes every field behind the header.
+    let object = unsafe { object_alloc::allocate::<SeqRecord>(type_index, 0, init) };
+    if object.is_err() {
+        // SAFETY: nobody else got to know the block.
+        unsafe { storage::release_block(block) }
+    }
+    object
+}
+
+/// A sequence object while it is borrowed: raw access to its cells.
+///
+/// No reference to the record or its cells outlives a call, since other holders, C++ code among them, may write both.
+/// Nothing here is synchronised: as upstream, one thread at a time may change a sequence.
+#[derive(Clone, Copy)]
+pub(super) struct Seq<'a> {
+    record: *mut SeqRecord,
+    object: PhantomData<&'a ObjectRef>,
+}
+
+impl<'a> Seq<'a> {
+    /// Looks at `object` as a sequence.
+    ///
+    /// # Safety
+    ///
+    /// `object` is an Array or a List.
+    pub(super) unsafe fn of(object: &'a ObjectRef) -> Self {
+        Self { record: object.as_ptr().cast(), object: PhantomData }
+    }
+
+    fn cell(self) -> *mut TVMFFISeqCell {
+        // SAFETY: the record is alive for 'a; only the field's address is taken.
+        unsafe { &raw mut (*self.record).cell }
+    }
+
+    /// Number of elements; a negative number, which only a broken client writes, counts as none.
+    pub(super) fn len(self) -> usize {
+        // SAFETY: the record is alive for 'a.
+        usize::try_from(unsafe { (*self.cell()).size }).unwrap_or(0)
+    }
+
+    /// Number of cells that the storage has.
+    pub(super) fn capacity(self) -> usize {
+        // SAFETY: the record is alive for 'a.
+        usize::try_from(unsafe { (*self.cell()).capacity }).unwrap_or(0)
+    }
+
+    /// First cell; null or dangling when there is no storage.
+    pub(super) fn cells(self) -> *mut TVMFFIAny {
+        // SAFETY: the record is alive for 'a.
+        unsafe { (*self.cell()).data.cast() }
+    }
+
+    fn set_len(self, len: usize) {
+        // SAFETY: the record is alive for 'a, and lengths stem from the same field or are below the capacity.
+        unsafe { (*self.cell()).size = len as i64 }
+    }
+
+    /// The elements as they lie in memory.
+    ///
+    /// # Safety
+    ///
+    /// Nobody changes the sequence while the slice is in use.
+    pub(super) unsafe fn as_slice(self) -> &'a [Any] {
+        let (cells, len) = (self.cells(), self.len());
+        if cells.is_null() || len == 0 {
+            return &[];
+        }
+        // SAFETY: `len` initialised cells start at `cells`; Any has the layout of a cell; the caller excludes writers.
+        unsafe { core::slice::from_raw_parts(cells.cast::<Any>(), len) }
+    }
+
+    /// An own copy of element `index`, or None beyond the end.
+    pub(super) fn get(self, index: usize) -> Option<Any> {
+        if index >= self.len() {
+            return None;
+        }
+        // SAFETY: the cell is initialised.
+        Some(unsafe { cell::copy_of(self.cells().add(index)) })
+    }
+
+    /// The position that `index` names.
+    ///
+    /// # Errors
+    ///
+    /// IndexError when it is negative or not below the length.
+    pub(super) fn position(self, index: i64) -> Result<usize> {
+        let len = self.len();
+        match usize::try_from(index) {
+            Ok(position) if position < len => Ok(position),
+            _ => bail!(INDEX_ERROR, "Index {} out of bounds {}", index, len),
+        }
+    }
+
+    /// The position before which `index` inserts.
+    ///
+    /// # Errors
+    ///
+    /// IndexError when it is negative or above the length.
+    pub(super) fn insert_position(self, index: i64) -> Result<usize> {
+        let len = self.len();
+        match usize::try_from(index) {
+            Ok(position) if position <= len => Ok(position),
+            _ => bail!(INDEX_ERROR, "Index {} out of bounds [0, {}]", index, len),
+        }
+    }
+
+    /// The positions `start..stop` that an erase names; an empty range passes wherever it lies.
+    ///
+    /// # Errors
+    ///
+    /// IndexError when the range is turned round or reaches outside.
+    pub(super) fn range(self, start: i64, stop: i64) -> Result<core::ops::Range<usize>> {
+        if start == stop {
+            return Ok(0..0);
+        }
+        let len = self.len();
+        match (usize::try_from(start), usize::try_from(stop)) {
+            (Ok(first), Ok(last)) if first < last && last <= len => Ok(first..last),
+            _ => bail!(INDEX_ERROR, "Erase range [{}, {}) out of bounds {}", start, stop, len),
+        }
+    }
+
+    /// The capacity to grow to for `extra` more elements: twice the present one, or what is needed if that is more.
+    ///
+    /// # Errors
+    ///
+    /// MemoryError when the number does not fit.
+    pub(super) fn grown_capacity(self, extra: usize) -> Result<usize> {
+        let needed = self.len().checked_add(extra).ok_or_else(|| error::out_of_memory(usize::MAX))?;
+        Ok(self.capacity().saturating_mul(2).max(needed))
+    }
+
+    /// Puts `value` at a position below the length and gives back what was there.
+    pub(super) fn replace(self, position: usize, value: Any) -> Any {
+        debug_assert!(position < self.len());
+        // SAFETY: the position lies below the length; each of the two values has one owner before and after.
+        unsafe {
+            let cell = self.cells().add(position);
+            let old = cell::take(cell);
+            cell.write(value.into_raw());
+            old
+        }
+    }
+
+    /// Inserts `value` before `position`, which is at most the length.
+    ///
+    /// # Safety
+    ///
+    /// The capacity is larger than the length, and nobody else uses the sequence now.
+    pub(super) unsafe fn insert_reserved(self, position: usize, value: Any) {
+        let len = self.len();
+        debug_assert!(position <= len && len < self.capacity());
+        // SAFETY: one more cell fits; the cells from `position` on move up by one.
+        unsafe {
+            let cell = self.cells().add(position);
+            core::ptr::copy(cell, cell.add(1), len - position);
+            cell.write(value.into_raw());
+        }
+        self.set_len(len + 1);
+    }
+
+    /// Inserts own copies of `values` before `position`, which is at most the length.
+    ///
+    /// # Safety
+    ///
+    /// As [`insert_reserved`](Self::insert_reserved), with room for all of them; `values` lies outside this sequence.
+    pub(super) unsafe fn insert_slice_reserved(self, position: usize, values: &[Any]) {
+        let len = self.len();
+        debug_assert!(position <= len && len + values.len() <= self.capacity());
+        // SAFETY: the cells from `position` on move up and leave a gap that the loop fills.
+        unsafe {
+            let gap = self.cells().add(position);
+            core::ptr::copy(gap, gap.add(values.len()), len - position);
+            for (offset, value) in values.iter().enumerate() {
+                gap.add(offset).write(value.clone().into_raw());
+            }
+        }
+        self.set_len(len + values.len());
+    }
+
+    /// Takes the last element out.
+    pub(super) fn pop(self) -> Option<Any> {
+        let last = self.len().checked_sub(1)?;
+        self.set_len(last);
+        // SAFETY: the cell was initialised and is now outside the sequence, so its value has moved to us.
+        Some(unsafe { cell::take(self.cells().add(last)) })
+    }
+
+    /// Takes the element at a position below the length out.
+    pub(super) fn take(self, position: usize) -> Option<Any> {
+        self.rotate_to_end(position..position.checked_add(1)?);
+        self.pop()
+    }
+
+    /// Removes the elements of a range inside the sequence.
+    ///
+    /// What the release of an element runs may change the sequence again; it finds it whole.
+    pub(super) fn remove_range(self, range: core::ops::Range<usize>) {
+        let count = range.len();
+        self.rotate_to_end(range);
+        self.drop_last(count);
+    }
+
+    /// Removes up to `count` elements from the end, the last first.
+    pub(super) fn drop_last(self, count: usize) {
+        for _ in 0..count {
+            if self.pop().is_none() {
+                return;
+            }
+        }
+    }
+
+    fn rotate_to_end(self, range: core::ops::Range<usize>) {
+        let len = self.len();
+        if range.start < range.end && range.end <= len {
+            // SAFETY: the cells from `range.start` on are initialised plain words; no foreign code runs in between.
+            let tail = unsafe { core::slice::from_raw_parts_mut(self.cells().add(range.start), len - range.start) };
+            tail.rotate_left(range.end - range.start);
+        }
+    }
+
+    /// Turns the order round.
+    pub(super) fn reverse(self) {
+        let len = self.len();
+        if len > 1 {
+            // SAFETY: the cells are initialised plain words; no foreign code runs in between.
+            unsafe { core::slice::from_raw_parts_mut(self.cells(), len) }.reverse();
+        }
+    }
+
+    /// Moves all cells to `target`, which has room for them and is empty; this sequence is empty afterwards.
+    ///
+    /// # Safety
+    ///
+    /// Nobody else uses either sequence now.
+    pub(super) unsafe fn move_cells_to(self, target: Seq<'_>) {
+        let len = self.len();
+        debug_assert!(target.len() == 0 && len <= target.capacity());
+        if len > 0 {
+            // SAFETY: two storages, `len` cells each; ownership moves with the lengths below.
+            unsafe { core::ptr::copy_nonoverlapping(self.cells(), target.cells(), len) }
+        }
+        self.set_len(0);
+        target.set_len(len);
+    }
+
+    /// Grows the block of a List to `capacity` cells; does nothing when it has as many.
+    ///
+    /// The old block goes back through the deleter that the object carries, and the new one gets ours, so that a block
+    /// never meets a foreign deleter.
+    ///
+    /// # Errors
+    ///
+    /// MemoryError when the memory is not there; the sequence is then unchanged.
+    pub(super) fn grow_block(self, capacity: usize) -> Result<()> {
+        if capacity <= self.capacity() {
+            return Ok(());
+        }
+        let block = storage::allocate_block(storage::block_bytes(capacity, CELL_BYTES)?)?.as_ptr();
+        let len = self.len();
+        let cell = self.cell();
+        // SAFETY: the new block holds more than `len` cells; the values move with the switch of the data pointer.
+        unsafe {
+            let old = (*cell).data;
+            if len > 0 {
+                core::ptr::copy_nonoverlapping(old.cast::<TVMFFIAny>(), block.cast(), len);
+            }
+            let release = (*cell).data_deleter.replace(storage::release_block);
+            (*cell).data = block;
+            (*cell).capacity = capacity as i64;
+            if let Some(release) = release {
+                release(old);
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,375 @@
+//! What holds for several containers: models, layouts in memory, refused memory, deep nesting, conversions.
+
+use std::string::ToString;
+use std::vec::Vec;
+
+use ferrite_core::any::{Any, AnyView};
+use ferrite_core::convert::{AnyCompatible, Found, TypeName};
+use ferrite_core::error::Result;
+use ferrite_core::object::ObjectClass;
+use ferrite_core::string::String;
+
+use super::faults;
+use super::{Array, Dict, DictObject, List, Map, MapObject};
+
+/// A small generator of pseudorandom numbers (SplitMix64).
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut word = self.0;
+        word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        word ^ (word >> 31)
+    }
+
+    fn below(&mut self, end: u64) -> u64 {
+        self.next() % end
+    }
+}
+
+const ROUNDS: usize = if cfg!(miri) { 400 } else { 10_000 };
+
+fn word(object: &impl ObjectClass, offset: usize) -> u64 {
+    // SAFETY: tests ask for words inside the record.
+    unsafe { object.as_object().as_ptr().byte_add(offset).cast::<u64>().read() }
+}
+
+fn text(value: &str) -> Any {
+    Any::new(String::new(value).expect("memory"))
+}
+
+/// A vector of entries with the order rules of maps: below the dense layout in place, else to the end.
+#[derive(Default)]
+struct Model {
+    entries: Vec<(std::string::String, i64)>,
+}
+
+impl Model {
+    fn insert(&mut self, key: &str, value: i64, dense: bool) {
+        match self.entries.iter().position(|(known, _)| known == key) {
+            Some(at) if dense => {
+                let (key, _) = self.entries.remove(at);
+                self.entries.push((key, value));
+            }
+            Some(at) => self.entries[at].1 = value,
+            None => self.entries.push((key.to_string(), value)),
+        }
+    }
+
+    fn remove(&mut self, key: &str) -> Option<i64> {
+        let at = self.entries.iter().position(|(known, _)| known == key)?;
+        Some(self.entries.remove(at).1)
+    }
+}
+
+/// Keys of both text forms.
+fn key_of(number: u64) -> std::string::String {
+    if number % 3 == 0 { std::format!("k{number}") } else { std::format!("a longer key {number}") }
+}
+
+fn is_dense(slots: u64) -> bool {
+    slots >> 63 == 0
+}
+
+fn plain(entries: impl Iterator<Item = (Any, Any)>) -> Vec<(std::string::String, i64)> {
+    entries
+        .map(|(key, value)| {
+            let key = key.view().bytes_of_string().map(|bytes| std::string::String::from_utf8_lossy(bytes).into_owned());
+            (key.unwrap_or_default(), value.get().unwrap_or(-1))
+        })
+        .collect()
+}
+
+#[test]
+fn dicts_do_what_a_model_does() -> Result<()> {
+    let mut random = Random(1);
+    for spread in [6, 60, 2_000] {
+        let dict = DictObject::with_capacity(0)?;
+        let mut model = Model::default();
+        for round in 0..ROUNDS {
+            let key = key_of(random.below(spread));
+            match random.below(8) {
+                0..4 => {
+                    // A dict becomes dense with its fifth entry, before the entry is inserted.
+                    dict.insert(text(&key), Any::from(round as i64))?;
+                    model.insert(&key, round as i64, is_dense(word(&dict, 40)));
+                }
+                4..6 => {
+                    let removed = dict.remove(text(&key).view())?.map(|value| value.get::<i64>()).transpose()?;
+                    assert_eq!(removed, model.remove(&key));
+                }
+                6 => {
+                    let known = model.entries.iter().find(|(known, _)| *known == key).map(|(_, value)| *value);
+                    assert_eq!(dict.get(text(&key).view())?.map(|value| value.get::<i64>()).transpose()?, known);
+                }
+                _ => assert_eq!(dict.len(), model.entries.len()),
+            }
+            if round % 97 == 0 {
+                assert_eq!(plain(dict.iter()), model.entries);
+                assert_eq!(plain(dict.copy()?.iter()), model.entries);
+            }
+        }
+        assert_eq!(plain(dict.iter()), model.entries);
+        dict.clear();
+        assert!(dict.is_empty() && dict.iter().next().is_none());
+    }
+    Ok(())
+}
+
+#[test]
+fn maps_do_what_a_model_does_and_leave_copies_alone() -> Result<()> {
+    let mut random = Random(2);
+    let mut map = MapObject::with_capacity(0)?;
+    let mut model = Model::default();
+    let mut kept: Option<(MapObject, Vec<(std::string::String, i64)>)> = None;
+    for round in 0..ROUNDS {
+        let key = key_of(random.below(if round % 1000 < 500 { 5 } else { 300 }));
+        if random.below(3) > 0 {
+            map.insert(text(&key), Any::from(round as i64))?;
+            model.insert(&key, round as i64, is_dense(word(&map, 40)));
+        } else {
+            let removed = map.remove(text(&key).view())?.map(|value| value.get::<i64>()).transpose()?;
+            assert_eq!(removed, model.remove(&key));
+        }
+        if random.below(50) == 0 {
+            if let Some((copy, entries)) = kept.replace((map.clone(), model.entries.clone())) {
+                assert_eq!(plain(copy.iter().map(|(key, value)| (key.clone(), value.clone()))), entries);
+            }
+        }
+    }
+    assert_eq!(plain(map.iter().map(|(key, value)| (key.clone(), value.clone()))), model.entries);
+    Ok(())
+}
+
+#[test]
+fn lists_do_what_a_vector_does() -> Result<()> {
+    let mut random = Random(3);
+    let list = List::<i64>::new()?;
+    let mut model = Vec::new();
+    for round in 0..ROUNDS as i64 {
+        let at = random.below(model.len() as u64 + 1) as usize;
+        match random.below(7) {
+            0..3 => {
+                list.insert(at, round)?;
+                model.insert(at, round);
+            }
+            3 => {
+                list.push(round)?;
+                model.push(round);
+            }
+            4 if at < model.len() => assert_eq!(list.remove(at)?.get::<i64>()?, model.remove(at)),
+            5 if at < model.len() && random.below(20) == 0 => {
+                list.as_untyped().remove_range(at as i64, model.len() as i64)?;
+                model.truncate(at);
+            }
+            _ => {
+                list.reverse();
+                model.reverse();
+            }
+        }
+    }
+    assert_eq!(list.iter().collect::<Result<Vec<_>>>()?, model);
+    Ok(())
+}
+
+#[test]
+fn tables_have_upstreams_slots() -> Result<()> {
+    let dict = DictObject::with_capacity(0)?;
+    let mut map = MapObject::with_capacity(0)?;
+    assert_eq!((word(&map, 32), word(&map, 40), word(&map, 48)), (0, (1 << 63) + 2, 0));
+    assert_eq!(word(&map, 24), map.as_object().as_ptr() as u64 + 56);
+    for count in 1..=100i64 {
+        dict.insert(Any::from(count), Any::NONE)?;
+        map.insert(Any::from(count), Any::NONE)?;
+        let slots = match count {
+            1..=2 => (1 << 63) + 2,
+            3..=4 => (1 << 63) + 4,
+            5..=7 => 8,
+            8..=15 => 16,
+            16..=31 => 32,
+            32 => 64,
+            64 => 128,
+            100 => 128,
+            _ => word(&map, 40),
+        };
+        assert_eq!((word(&dict, 40), word(&map, 40)), (slots, slots), "{count} entries");
+        if slots >> 63 == 0 {
+            assert_eq!(word(&map, 56) as u32, 64 - slots.trailing_zeros());
+        }
+    }
+    for (expected, slots) in [(1, (1 << 63) + 2), (3, (1 << 63) + 3), (4, 8), (5, 16), (9, 32)] {
+        assert_eq!(word(&MapObject::with_capacity(expected)?, 40), slots);
+    }
+    Ok(())
+}
+
+#[test]
+fn dense_items_lie_where_upstream_looks_for_them() -> Result<()> {
+    let mut map = MapObject::with_capacity(4)?;
+    map.insert(Any::from(5i64), Any::from(50i64))?;
+    let slot = 11_400_714_819_323_198_485u64.wrapping_mul(2_654_435_839) >> 61;
+    assert_eq!((word(&map, 64), word(&map, 72)), (slot, slot));
+    // SAFETY: the block starts with 16 metadata bytes, then items of 48 bytes.
+    unsafe {
+        let block = word(&map, 24) as *const u8;
+        assert_eq!(block.add(slot as usize).read(), 0);
+        let item = block.add(16 + 48 * slot as usize).cast::<u64>();
+        let words: Vec<u64> = (0..6).map(|index| item.add(index).read()).collect();
+        assert_eq!(words, [1, 5, 1, 50, u64::MAX, u64::MAX]);
+    }
+    Ok(())
+}
+
+#[test]
+fn equal_keys_of_different_types_are_apart() -> Result<()> {
+    let dict = DictObject::with_capacity(0)?;
+    for key in [Any::from(1i64), Any::from(1.0f64), Any::from(true), Any::NONE, text("1"), Any::from(f64::NAN)] {
+        dict.insert(key, Any::NONE)?;
+    }
+    assert_eq!(dict.len(), 6);
+    assert!(dict.contains(AnyView::from(f64::NAN))?);
+    assert!(!dict.contains(AnyView::from(0i64))?);
+    Ok(())
+}
+
+#[test]
+fn missing_keys_are_key_errors() -> Result<()> {
+    let map = Map::<i64, i64>::new()?;
+    let error = map.at(&1).expect_err("empty");
+    assert_eq!((error.kind(), error.message()), (&b"KeyError"[..], &b"key is not in Map"[..]));
+    Ok(())
+}
+
+/// An object that tells, by its count, whether containers keep or lose references.
+fn witness() -> Array<i64> {
+    Array::from_slice(&[1]).expect("memory")
+}
+
+#[test]
+fn refused_memory_leaves_dicts_as_they_were() {
+    for entries in [0, 2, 4, 7, 31] {
+        let seen = witness();
+        let refusals = faults::with_every_refusal(|| {
+            let Ok(dict) = DictObject::with_capacity(0) else { return };
+            let mut inserted = 0;
+            for key in 0..=entries {
+                let before: Vec<_> = dict.iter().map(|(key, _)| key.get::<i64>().unwrap_or(-1)).collect();
+                if dict.insert(Any::from(key), Any::new(seen.clone())).is_err() {
+                    let after: Vec<_> = dict.iter().map(|(key, _)| key.get::<i64>().unwrap_or(-1)).collect();
+                    assert_eq!(before, after);
+                    break;
+                }
+                inserted += 1;
+            }
+            for key in 0..inserted {
+                assert!(matches!(dict.contains(AnyView::from(key)), Ok(true)));
+            }
+            assert_eq!(seen.as_untyped().as_object().strong_count(), 1 + inserted as u32);
+        });
+        assert!(refusals > 0);
+        assert_eq!(seen.as_untyped().as_object().strong_count(), 1);
+    }
+}
+
+#[test]
+fn refused_memory_leaves_maps_as_they_were() {
+    let seen = witness();
+    let refusals = faults::with_every_refusal(|| {
+        let Ok(mut map) = MapObject::with_capacity(0) else { return };
+        let mut shared = map.clone();
+        for key in 0..20i64 {
+            let count = map.len();
+            if map.insert(Any::from(key), Any::new(seen.clone())).is_err() {
+                assert_eq!(map.len(), count);
+                assert!((0..key).all(|key| matches!(map.contains(AnyView::from(key)), Ok(true))));
+                break;
+            }
+            if key % 7 == 0 {
+                shared = map.clone();
+            }
+        }
+        let _ = shared.clear();
+    });
+    assert!(refusals > 5);
+    assert_eq!(seen.as_untyped().as_object().strong_count(), 1);
+}
+
+#[test]
+fn refused_memory_leaves_sequences_as_they_were() {
+    let seen = witness();
+    faults::with_every_refusal(|| {
+        let (Ok(mut array), Ok(list)) = (Array::<Array<i64>>::new(), List::<Array<i64>>::new()) else { return };
+        let shared = array.clone();
+        for count in 0..10 {
+            let (lengths, done) = ((array.len(), list.len()), array.push(seen.clone()).and(list.push(seen.clone())));
+            if done.is_err() {
+                assert!(array.len() - lengths.0 + list.len() - lengths.1 <= 1);
+                return;
+            }
+            if count == 5 && list.as_untyped().replace_range(1, 3, list.as_untyped()).is_err() {
+                assert_eq!(list.len(), 6);
+                return;
+            }
+        }
+        assert_eq!(shared.len(), 0);
+    });
+    assert_eq!(seen.as_untyped().as_object().strong_count(), 1);
+}
+
+#[test]
+fn long_chains_are_released_on_a_small_stack() {
+    let links = if cfg!(miri) { 300 } else { 10_000_000 };
+    let build = move || -> Result<()> {
+        let mut chain = Any::NONE;
+        for _ in 0..links {
+            chain = Any::new(Array::from_iter([chain])?);
+        }
+        drop(chain);
+        let mut chain = Any::NONE;
+        for _ in 0..links / 100 {
+            chain = Any::new(Dict::<i64, Any>::from_iter([(1, List::from_iter([chain])?.into_any())])?);
+        }
+        drop(chain);
+        Ok(())
+    };
+    let thread = std::thread::Builder::new().stack_size(1 << 20).spawn(build).expect("thread");
+    assert!(matches!(thread.join(), Ok(Ok(()))));
+}
+
+#[test]
+fn matching_containers_pass_and_others_are_copied() -> Result<()> {
+    let numbers = Any::new(Array::from_slice(&[1i64, 2])?);
+    let same = numbers.get::<Array<i64>>()?;
+    assert_eq!(same.view().object_ptr(), numbers.view().object_ptr());
+    let floats = numbers.get::<Array<f64>>()?;
+    assert_eq!(floats.as_slice()[1].type_index(), 3);
+    let list = numbers.get::<List>()?;
+    list.push(Any::NONE)?;
+    assert_eq!((same.len(), list.len()), (2, 3));
+    let error = list.into_any().get::<Array<i64>>().expect_err("None inside");
+    assert_eq!(error.message(), b"Cannot convert from type `Array[index 2: None]` to `Array<int>`");
+    let dict = Dict::from_iter([(1i64, true)])?.into_any();
+    assert_eq!(dict.get::<Map<i64, i64>>()?.get(&1)?, Some(1));
+    assert_eq!(dict.get::<Dict>()?.view().object_ptr(), dict.view().object_ptr());
+    Ok(())
+}
+
+#[test]
+fn mismatches_name_the_place() -> Result<()> {
+    let nested = Any::new(Array::from_iter([Array::from_iter([Any::from(1i64), text("x")])?])?);
+    assert_eq!(Found::<Array<Array<i64>>>::new(nested.view()).to_string(), "Array[index 0: Array[index 1: ffi.SmallStr]]");
+    assert_eq!(Found::<Array<i64>>::new(AnyView::from(1i64)).to_string(), "int");
+    let map = Any::new(Map::from_iter([(1i64, text("x"))])?);
+    assert_eq!(Found::<Map<String, Any>>::new(map.view()).to_string(), "Map[some key is int, V]");
+    assert_eq!(Found::<Dict<i64, i64>>::new(map.view()).to_string(), "Dict[K, some value is ffi.SmallStr]");
+    assert_eq!(TypeName::<Map<String, List<Option<i64>>>>::new().to_string(), "Map<str, List<Optional<int>>>");
+    let mut schema = std::string::String::new();
+    assert!(Map::<String, Array<i64>>::schema(&mut schema).is_ok());
+    assert_eq!(
+        schema,
+        r#"{"type":"ffi.Map","args":[{"type":"ffi.String"},{"type":"ffi.Array","args":[{"type":"int"}]}]}"#
+    );
+    Ok(())
+}

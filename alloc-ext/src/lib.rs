@@ -1,0 +1,14 @@
+//! What the TVM-FFI stable ABI offers beyond its core: containers, modules and the environment, in `no_std` Rust.
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`containers`] | Array, List, Map and Dict in upstream's exact layout, and the global functions on them |
+//!
+//! Nothing here needs an allocator crate: memory comes from `ferrite_core::object_alloc` and `ferrite_core::memory`, and
+//! every request may be refused.
+#![no_std]
+
+#[cfg(any(feature = "std", test))]
+extern crate std;
+
+pub mod containers;
