@@ -124,10 +124,7 @@ fn link_of(object: *mut TVMFFIObject) -> *mut *mut TVMFFIObject {
 /// Whether objects of this built-in type hold no references to others, so that destroying them cannot nest.
 #[cfg(not(feature = "client"))]
 fn is_leaf(index: i32) -> bool {
-    matches!(
-        index,
-        type_index::STR | type_index::BYTES | type_index::SHAPE | type_index::BIG_INT | type_index::OBJECT
-    )
+    matches!(index, type_index::STR | type_index::BYTES | type_index::SHAPE | type_index::BIG_INT)
 }
 
 /// # Safety
