@@ -1,0 +1,160 @@
+//! The C programs of `tests/c` against the built library: plain, under sanitizers, under valgrind.
+//!
+//! The last two are ignored, since they need tools beyond a C compiler: `./ci.sh sanitizers` and `./ci.sh valgrind`
+//! run them. `CHECK_GOOD_INPUT_ONLY=1 FERRITE_LIBRARY_DIR=...` runs the same programs against upstream's library.
+#![allow(missing_docs, reason = "each test's name says it")]
+
+use ferrite_tests::{Cc, Library, Outcome, output_of, root, scratch};
+use std::path::PathBuf;
+use std::process::Command;
+
+#[derive(Clone, Copy, PartialEq)]
+enum Mode {
+    Plain,
+    Sanitized,
+    Valgrind,
+}
+
+impl Mode {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Plain => "plain",
+            Self::Sanitized => "sanitized",
+            Self::Valgrind => "valgrind",
+        }
+    }
+
+    /// By how much the stress tests are smaller: what takes a second takes minutes under valgrind.
+    fn stress_divisor(self) -> &'static str {
+        match self {
+            Self::Plain => "1",
+            Self::Sanitized => "20",
+            Self::Valgrind => "200",
+        }
+    }
+
+    fn compiler(self, cc: Cc) -> Cc {
+        if self == Self::Sanitized { cc.sanitized() } else { cc }
+    }
+}
+
+/// The library that the module tests load, twice.
+struct Kernels {
+    plain: PathBuf,
+    with_modules: PathBuf,
+}
+
+fn kernels(mode: Mode, program: &str) -> Outcome<Kernels> {
+    let folder = scratch(&format!("c_programs/{}-{program}", mode.name()))?;
+    let source = root().join("tests/c/kernels.c");
+    let plain = Cc::shared(folder.join("kernels.so")).strict().source(&source);
+    let with_modules = Cc::shared(folder.join("kernels_bin.so")).strict().args(["-DWITH_LIBRARY_BIN"]);
+    Ok(Kernels {
+        plain: mode.compiler(plain).link()?,
+        with_modules: mode.compiler(with_modules.source(&source)).link()?,
+    })
+}
+
+fn run(program: &str, mode: Mode) -> Outcome<()> {
+    let library = Library::get()?;
+    let folder = scratch(&format!("c_programs/{}-{program}", mode.name()))?;
+    let kernels = kernels(mode, program)?;
+    let cc = Cc::program(folder.join(program)).strict().args(["-pthread"]);
+    let cc = cc.source(root().join(format!("tests/c/{program}.c")));
+    let executable = mode.compiler(cc).link_shared(library)?;
+    let mut command = match mode {
+        Mode::Valgrind => under_valgrind(),
+        Mode::Plain | Mode::Sanitized => Command::new(&executable),
+    };
+    if mode == Mode::Valgrind {
+        command.arg(&executable);
+    }
+    command.env("CHECK_KERNELS", &kernels.plain).env("CHECK_KERNELS_BIN", &kernels.with_modules);
+    command.env("CHECK_SCRATCH", &folder).env("CHECK_STRESS_DIVISOR", mode.stress_divisor());
+    // A library is unloaded when its last function goes: its code must still be there when a report names it. Null for
+    // what does not fit memory, as malloc gives it.
+    command.env("ASAN_OPTIONS", "detect_leaks=1:allocator_may_return_null=1");
+    print!("{}", output_of(&mut command)?);
+    Ok(())
+}
+
+fn under_valgrind() -> Command {
+    let mut command = Command::new("valgrind");
+    command.args(["--quiet", "--leak-check=full", "--show-leak-kinds=definite,indirect,possible"]);
+    command.args(["--errors-for-leak-kinds=definite,indirect,possible", "--error-exitcode=9"]);
+    command.args(["--num-callers=30", "--keep-debuginfo=yes"]);
+    command
+}
+
+fn require(tool: &str, package: &str) -> Outcome<()> {
+    match Command::new(tool).arg("--version").output() {
+        Ok(output) if output.status.success() => Ok(()),
+        _ => Err(format!("{tool} is missing: apt-get install {package}").into()),
+    }
+}
+
+macro_rules! programs {
+    ($($program:ident),* $(,)?) => {
+        const PROGRAMS: &[&str] = &[$(stringify!($program)),*];
+
+        mod plain {
+            $(#[test]
+            fn $program() -> ferrite_tests::Outcome<()> {
+                super::run(stringify!($program), super::Mode::Plain)
+            })*
+        }
+
+        mod sanitized {
+            $(#[test]
+            #[ignore = "needs the sanitizers' libraries: ./ci.sh sanitizers"]
+            fn $program() -> ferrite_tests::Outcome<()> {
+                super::run(stringify!($program), super::Mode::Sanitized)
+            })*
+        }
+
+        mod valgrind {
+            $(#[test]
+            #[ignore = "needs valgrind: ./ci.sh valgrind"]
+            fn $program() -> ferrite_tests::Outcome<()> {
+                super::require("valgrind", "valgrind")?;
+                super::run(stringify!($program), super::Mode::Valgrind)
+            })*
+        }
+    };
+}
+
+programs!(
+    allocator,
+    deep_release,
+    dtype,
+    env,
+    error,
+    function,
+    init_once,
+    library_bin,
+    module,
+    object,
+    string,
+    tensor,
+    type_info,
+);
+
+/// Every symbol of the ABI is called by some program, and every program is in the list above.
+#[test]
+fn every_symbol_and_every_program() -> Outcome<()> {
+    let mut text = String::new();
+    for entry in std::fs::read_dir(root().join("tests/c"))? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|extension| extension == "c") {
+            let program = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            if !PROGRAMS.contains(&program.as_str()) && program != "kernels" {
+                return Err(format!("tests/c/{program}.c is run by no test").into());
+            }
+            text.push_str(&std::fs::read_to_string(path)?);
+        }
+    }
+    let symbols = std::fs::read_to_string(root().join("tests/exports/symbols.txt"))?;
+    let uncalled: Vec<&str> =
+        symbols.lines().filter(|symbol| !text.contains(&format!("{symbol}("))).collect();
+    if uncalled.is_empty() { Ok(()) } else { Err(format!("no program calls {uncalled:?}").into()) }
+}
