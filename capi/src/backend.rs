@@ -2,30 +2,18 @@
 
 use core::ffi::{c_int, c_void};
 use core::ptr;
+use core::sync::atomic::{AtomicPtr, Ordering};
 
-use ferrite_alloc_ext::backend;
+use ferrite_alloc_ext::backend::parallel::{self, ParallelGroupEnv, ParallelLambda};
+use ferrite_alloc_ext::backend::workspace;
+use ferrite_core::function;
 
 use crate::boundary;
 
-/// What the tasks of a parallel loop share.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub struct TVMParallelGroupEnv {
-    /// For the barrier; belongs to the library.
-    pub sync_handle: *mut c_void,
-    /// The number of tasks.
-    pub num_task: i32,
-}
-
-/// One task of a parallel loop; returns 0, or -1 with an error raised on its thread.
-pub type FTVMParallelLambda = Option<
-    unsafe extern "C" fn(task_id: c_int, penv: *mut TVMParallelGroupEnv, cdata: *mut c_void) -> c_int,
->;
-
 /// Gives memory for the time of a kernel, aligned to 64 bytes.
 ///
-/// Only for the CPU and devices whose memory the CPU reads. The hints are ignored. Returns null with an error raised:
-/// ValueError for a device without such memory, MemoryError when memory is refused.
+/// Only main memory; the hints are ignored. Returns null with an error raised: ValueError when the device is not the CPU,
+/// MemoryError when memory is refused.
 #[unsafe(no_mangle)]
 pub extern "C" fn TVMBackendAllocWorkspace(
     device_type: c_int,
@@ -34,13 +22,12 @@ pub extern "C" fn TVMBackendAllocWorkspace(
     dtype_code_hint: c_int,
     dtype_bits_hint: c_int,
 ) -> *mut c_void {
-    let _ = (dtype_code_hint, dtype_bits_hint);
-    boundary::or_null(|| backend::alloc_workspace(device_type, device_id, nbytes))
+    workspace::alloc_workspace(device_type, device_id, nbytes, dtype_code_hint, dtype_bits_hint)
 }
 
-/// Takes back what `TVMBackendAllocWorkspace` gave for the same device.
+/// Takes back what `TVMBackendAllocWorkspace` gave for the same device; null is ignored.
 ///
-/// Returns 0; or -1 with ValueError raised when `ptr` is null.
+/// Returns 0; or -1 with ValueError raised when the device is not the CPU.
 ///
 /// # Safety
 /// `ptr` is not used afterwards.
@@ -50,53 +37,44 @@ pub unsafe extern "C" fn TVMBackendFreeWorkspace(
     device_id: c_int,
     ptr: *mut c_void,
 ) -> c_int {
-    boundary::status(|| {
-        let workspace = boundary::non_null(ptr, "ptr")?;
-        // SAFETY: contract of this function.
-        unsafe { backend::free_workspace(device_type, device_id, workspace) }
-    })
+    // SAFETY: contract of this function.
+    unsafe { workspace::free_workspace(device_type, device_id, ptr) }
 }
 
 /// Runs a function as `num_task` tasks, in parallel where there are threads, and waits for all of them.
 ///
-/// 0 tasks means as many as there are workers. Returns 0; or -1 with an error raised when a task fails.
+/// 0 tasks means as many as there are workers. A task takes the real number of tasks from its environment: nested loops, and
+/// all loops without threads, run as one task. Returns 0; or -1 with an error raised: that of the task that failed first,
+/// ValueError, or RuntimeError when so many tasks cannot run at once.
 ///
 /// # Safety
 /// `flambda` may run on several threads at once, each with its own `task_id`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMBackendParallelLaunch(
-    flambda: FTVMParallelLambda,
+    flambda: Option<ParallelLambda>,
     cdata: *mut c_void,
     num_task: c_int,
 ) -> c_int {
-    boundary::status(|| {
-        let task = boundary::callback(flambda, "flambda")?;
-        // SAFETY: contract of this function.
-        unsafe { backend::parallel_launch(task, cdata, num_task) }
-    })
+    // SAFETY: contract of this function.
+    unsafe { parallel::parallel_launch(flambda, cdata, num_task) }
 }
 
 /// Waits until every task of the loop has come this far.
 ///
-/// Returns 0; or -1 with an error raised.
+/// Returns 0; or -1 with an error raised: ValueError, or RuntimeError when a task ended instead.
 ///
 /// # Safety
 /// `penv` is what the task was given.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn TVMBackendParallelBarrier(
-    task_id: c_int,
-    penv: *mut TVMParallelGroupEnv,
-) -> c_int {
-    boundary::status(|| {
-        let group = boundary::non_null(penv, "penv")?;
-        // SAFETY: contract of this function.
-        unsafe { backend::parallel_barrier(task_id, group.as_ptr()) }
-    })
+pub unsafe extern "C" fn TVMBackendParallelBarrier(task_id: c_int, penv: *mut ParallelGroupEnv) -> c_int {
+    // SAFETY: contract of this function.
+    unsafe { parallel::parallel_barrier(task_id, penv) }
 }
 
 /// Runs a function once per `*handle`, which is null before and not null afterwards.
 ///
-/// Returns 0; or what the function returned when that was not 0, in which case a later call tries again.
+/// A caller that comes while the function runs does not wait for it. Returns 0; or -1 with an error raised when the function
+/// returns something else, in which case a later call tries again. `nbytes`, the size of what `cdata` points to, is ignored.
 ///
 /// # Safety
 /// `handle` is written by this function only.
@@ -111,7 +89,21 @@ pub unsafe extern "C" fn TVMBackendRunOnce(
     boundary::status(|| {
         let handle = boundary::non_null(handle, "handle")?;
         let body = boundary::callback(f, "f")?;
+        // SAFETY: the handle is valid, and only written here.
+        let handle = unsafe { AtomicPtr::from_ptr(handle.as_ptr()) };
+        if !handle.load(Ordering::Acquire).is_null() {
+            return Ok(());
+        }
+        // Any address will do. A plain store: cores without compare-and-swap have this function too.
+        handle.store(ptr::from_ref(&DONE).cast_mut().cast(), Ordering::Release);
         // SAFETY: contract of this function.
-        unsafe { backend::run_once(handle.as_ptr(), body, cdata) }
+        let outcome = function::check_status(unsafe { body(cdata) });
+        if outcome.is_err() {
+            handle.store(ptr::null_mut(), Ordering::Release);
+        }
+        outcome
     })
 }
+
+/// What handles of functions that ran point to.
+static DONE: u8 = 0;

@@ -1,11 +1,9 @@
 //! Section "Backtrace": the call stack as text.
 
-use core::ffi::{c_char, c_int};
+use core::ffi::{c_char, c_int, c_void};
 
 use ferrite_core::abi::TVMFFIByteArray;
 use ferrite_core::backtrace;
-
-use crate::boundary;
 
 /// Describes the call stack of this thread, one line per frame, most recent call first.
 ///
@@ -23,8 +21,7 @@ pub unsafe extern "C" fn TVMFFIBacktrace(
     func: *const c_char,
     cross_ffi_boundary: c_int,
 ) -> *const TVMFFIByteArray {
+    let entry = TVMFFIBacktrace as *const c_void;
     // SAFETY: contract of the crate.
-    let (file, function) =
-        unsafe { (boundary::c_str_or_empty(filename), boundary::c_str_or_empty(func)) };
-    backtrace::capture(file, lineno, function, cross_ffi_boundary != 0)
+    unsafe { backtrace::capture_for_c(filename, lineno, func, cross_ffi_boundary != 0, entry) }
 }

@@ -23,8 +23,7 @@ pub unsafe extern "C" fn TVMFFIBigIntFromByteArray(
 ) -> c_int {
     boundary::status(|| {
         // SAFETY: contract of the crate.
-        let (words, out) =
-            unsafe { (boundary::bytes(input, "input")?, boundary::out(out, "out")?) };
+        let (words, out) = unsafe { (boundary::bytes(input, "input")?, boundary::out(out, "out")?) };
         out.write(big_int::from_native_bytes(words)?.into_raw());
         Ok(())
     })

@@ -20,8 +20,14 @@ pub(crate) const FAILURE: c_int = -1;
 /// Runs the body of an entry point: success is 0, an error or a panic is raised and -1.
 #[inline]
 pub(crate) fn status(body: impl FnOnce() -> Result<()>) -> c_int {
+    status_of(|| body().map(|()| SUCCESS))
+}
+
+/// As [`status`], for a body that has a status itself, with the error already raised when that is not 0.
+#[inline]
+pub(crate) fn status_of(body: impl FnOnce() -> Result<c_int>) -> c_int {
     match unwind::catch(body) {
-        Ok(()) => SUCCESS,
+        Ok(status) => status,
         Err(error) => fail(error),
     }
 }

@@ -35,14 +35,10 @@ pub unsafe extern "C" fn TVMFFIDataTypeFromString(
 /// # Safety
 /// See the crate.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn TVMFFIDataTypeToString(
-    dtype: *const DLDataType,
-    out: *mut TVMFFIAny,
-) -> c_int {
+pub unsafe extern "C" fn TVMFFIDataTypeToString(dtype: *const DLDataType, out: *mut TVMFFIAny) -> c_int {
     boundary::status(|| {
         // SAFETY: contract of the crate.
-        let (dtype, out) =
-            unsafe { (boundary::reference(dtype, "dtype")?, boundary::out(out, "out")?) };
+        let (dtype, out) = unsafe { (boundary::reference(dtype, "dtype")?, boundary::out(out, "out")?) };
         out.write(Any::new(dtype::to_string(*dtype)?).into_raw());
         Ok(())
     })

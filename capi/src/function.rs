@@ -3,14 +3,14 @@
 use core::ffi::{c_int, c_void};
 
 use ferrite_core::abi::{
-    TVMFFIAny, TVMFFIByteArray, TVMFFIFunctionCell, TVMFFIMethodInfo, TVMFFIObject,
-    TVMFFIObjectHandle, TVMFFISafeCallType,
+    TVMFFIAny, TVMFFIByteArray, TVMFFIFunctionCell, TVMFFIMethodInfo, TVMFFIObject, TVMFFIObjectHandle,
+    TVMFFISafeCallType,
 };
 use ferrite_core::any::AnyView;
-use ferrite_core::error::{Error, Result};
-use ferrite_core::{Function, ensure, error, global_table, type_index};
+use ferrite_core::error::Result;
+use ferrite_core::{Function, ensure, global_table, type_index};
 
-use crate::boundary;
+use crate::{boundary, builtins};
 
 /// Makes a function object out of a C function and its state.
 ///
@@ -53,8 +53,8 @@ pub unsafe extern "C" fn TVMFFIFunctionGetGlobal(
 ) -> c_int {
     boundary::status(|| {
         // SAFETY: contract of the crate.
-        let (name, out) =
-            unsafe { (boundary::bytes(name, "name")?, boundary::out(out, "out")?) };
+        let (name, out) = unsafe { (boundary::bytes(name, "name")?, boundary::out(out, "out")?) };
+        builtins::ensure_installed();
         out.write_object(global_table::get(name)?);
         Ok(())
     })
@@ -70,10 +70,7 @@ pub unsafe extern "C" fn TVMFFIFunctionGetGlobal(
 /// # Safety
 /// See the crate.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn TVMFFIAnyViewToOwnedAny(
-    any_view: *const TVMFFIAny,
-    out: *mut TVMFFIAny,
-) -> c_int {
+pub unsafe extern "C" fn TVMFFIAnyViewToOwnedAny(any_view: *const TVMFFIAny, out: *mut TVMFFIAny) -> c_int {
     boundary::status(|| {
         // SAFETY: contract of the crate.
         let (view, out) = unsafe {
@@ -103,38 +100,54 @@ pub unsafe extern "C" fn TVMFFIFunctionCall(
     result: *mut TVMFFIAny,
 ) -> c_int {
     let object = func.cast::<TVMFFIObject>();
-    // SAFETY: a handle that is not null points to a live object, and a function object has its cell after the header.
+    // SAFETY: a handle that is not null points to a live object.
+    let is_function = unsafe { !object.is_null() && (*object).type_index == type_index::FUNCTION };
+    // Negative counts have the top bit set; no arguments behind a null pointer are left to the careful path.
+    if is_function && num_args >= 0 && !args.is_null() && !result.is_null() {
+        // SAFETY: a function object has its cell, with a call in it, after the header. In tail position, so that this is a jump.
+        return unsafe { call_cell(func, args, num_args, result) };
+    }
+    // SAFETY: as the caller vouches.
+    unsafe { call_carefully(func, args, num_args, result) }
+}
+
+/// Calls a function object.
+///
+/// # Safety
+/// `func` is a function object, and the rest is as for [`TVMFFIFunctionCall`], with nothing wrong.
+#[inline(always)]
+unsafe fn call_cell(
+    func: TVMFFIObjectHandle,
+    args: *mut TVMFFIAny,
+    num_args: i32,
+    result: *mut TVMFFIAny,
+) -> c_int {
+    // SAFETY: the caller vouches for the object; whoever makes a function object gives it a safe call (ABI).
     unsafe {
-        if !object.is_null() && (*object).type_index == type_index::FUNCTION {
-            let cell = object.add(1).cast::<TVMFFIFunctionCell>();
-            let arguments_fit = num_args == 0 || (num_args > 0 && !args.is_null());
-            if let (Some(safe_call), true) = ((*cell).safe_call, arguments_fit && !result.is_null())
-            {
-                // In tail position, so that it becomes a jump.
-                return safe_call(func, args, num_args, result);
-            }
-        }
-        refuse_call(func, args, num_args, result)
+        let cell = func.cast::<TVMFFIObject>().add(1).cast::<TVMFFIFunctionCell>();
+        (*cell).safe_call.unwrap_unchecked()(func, args, num_args, result)
     }
 }
 
-/// Says what is wrong with a call.
+/// Calls a function without arguments, or says what is wrong with a call.
 ///
 /// # Safety
 /// As for [`TVMFFIFunctionCall`].
 #[cold]
 #[inline(never)]
-unsafe fn refuse_call(
+unsafe extern "C" fn call_carefully(
     func: TVMFFIObjectHandle,
-    args: *const TVMFFIAny,
+    args: *mut TVMFFIAny,
     num_args: i32,
     result: *mut TVMFFIAny,
 ) -> c_int {
-    // SAFETY: as the caller vouches.
-    boundary::fail(match unsafe { check_call(func, args, num_args, result) } {
-        Err(error) => error,
-        Ok(()) => error!(VALUE_ERROR, "Argument `func` is a function without a call"),
-    })
+    // SAFETY: as the caller vouches; the call is made when nothing is wrong.
+    unsafe {
+        match check_call(func, args, num_args, result) {
+            Ok(()) => call_cell(func, args, num_args, result),
+            Err(error) => boundary::fail(error),
+        }
+    }
 }
 
 /// # Safety
@@ -144,7 +157,7 @@ unsafe fn check_call(
     args: *const TVMFFIAny,
     num_args: i32,
     result: *mut TVMFFIAny,
-) -> core::result::Result<(), Error> {
+) -> Result<()> {
     // SAFETY: as the caller vouches.
     unsafe {
         boundary::object_of::<Function>(func, "func")?;
@@ -169,9 +182,9 @@ pub unsafe extern "C" fn TVMFFIFunctionSetGlobal(
 ) -> c_int {
     boundary::status(|| {
         // SAFETY: contract of the crate.
-        let (name, function) = unsafe {
-            (boundary::bytes(name, "name")?, boundary::object_of::<Function>(f, "f")?)
-        };
+        let (name, function) =
+            unsafe { (boundary::bytes(name, "name")?, boundary::object_of::<Function>(f, "f")?) };
+        builtins::ensure_installed();
         global_table::set(name, &function, allow_override != 0)
     })
 }
@@ -191,6 +204,7 @@ pub unsafe extern "C" fn TVMFFIFunctionSetGlobalFromMethodInfo(
         // SAFETY: contract of the crate.
         let info = unsafe { boundary::reference(method_info, "method_info")? };
         check_method(info)?;
+        builtins::ensure_installed();
         // SAFETY: the record was checked, and the caller vouches for what it points to.
         unsafe { global_table::set_from_method_info(info, allow_override != 0) }
     })

@@ -21,7 +21,7 @@ pub unsafe extern "C" fn TVMFFIHandleInitOnce(
     handle_addr: *mut *mut c_void,
     init_func: Option<unsafe extern "C" fn(result: *mut *mut c_void) -> c_int>,
 ) -> c_int {
-    boundary::status(|| {
+    boundary::status_of(|| {
         let handle = boundary::non_null(handle_addr, "handle_addr")?;
         let init = boundary::callback(init_func, "init_func")?;
         // SAFETY: contract of the crate and of this function.
@@ -40,10 +40,10 @@ pub unsafe extern "C" fn TVMFFIHandleDeinitOnce(
     handle_addr: *mut *mut c_void,
     deinit_func: Option<unsafe extern "C" fn(handle: *mut c_void) -> c_int>,
 ) -> c_int {
-    boundary::status(|| {
+    boundary::status_of(|| {
         let handle = boundary::non_null(handle_addr, "handle_addr")?;
         let deinit = boundary::callback(deinit_func, "deinit_func")?;
         // SAFETY: contract of the crate and of this function.
-        unsafe { init_once::deinit(handle.as_ptr(), deinit) }
+        Ok(unsafe { init_once::deinit(handle.as_ptr(), deinit) })
     })
 }

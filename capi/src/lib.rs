@@ -21,6 +21,7 @@
 //! # Features
 //! - `std`: for hosts; without it the crate is `no_std` and a platform supplies memory, locks and a log.
 //! - `alloc`: the `TVMFFIEnv*` symbols.
+//! - `builtins`: the global functions `ffi.*` of what is in the build.
 //! - `host`: modules from dynamic libraries. Needs an operating system.
 //! - `backtrace`: frames with names in errors.
 //! - `backend`: the `TVMBackend*` symbols.
@@ -31,6 +32,11 @@ pub mod allocator;
 pub mod backtrace;
 pub mod bigint;
 mod boundary;
+#[cfg(feature = "builtins")]
+mod builtins;
+#[cfg(not(feature = "builtins"))]
+#[path = "no_builtins.rs"]
+mod builtins;
 pub mod dtype;
 pub mod error;
 pub mod function;
@@ -49,7 +55,5 @@ pub mod module;
 pub mod backend;
 
 #[cfg(feature = "alloc")]
-mod builtins;
-
 #[cfg(all(feature = "panic-handler", not(feature = "std")))]
 mod panic;

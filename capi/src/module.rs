@@ -6,7 +6,7 @@ use ferrite_alloc_ext::module::{Module, context, system_lib};
 use ferrite_core::abi::TVMFFIObjectHandle;
 use ferrite_core::string::String;
 
-use crate::boundary;
+use crate::{boundary, builtins};
 
 /// Finds a function that a module's code calls: in the module's imports, then among the global functions.
 ///
@@ -26,10 +26,10 @@ pub unsafe extern "C" fn TVMFFIEnvModLookupFromImports(
     boundary::status(|| {
         let address = boundary::non_null(library_ctx, "library_ctx")?;
         // SAFETY: contract of the crate.
-        let (name, out) =
-            unsafe { (boundary::c_str(func_name, "func_name")?, boundary::out(out, "out")?) };
+        let (name, out) = unsafe { (boundary::c_str(func_name, "func_name")?, boundary::out(out, "out")?) };
         // SAFETY: contract of this function.
         let module = unsafe { Module::from_context_address(address) };
+        builtins::ensure_installed();
         let function = module.lookup_from_imports(&String::from_bytes(name)?)?;
         out.write(function.as_ptr().cast());
         Ok(())

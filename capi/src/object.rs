@@ -3,8 +3,8 @@
 use core::ffi::{c_int, c_void};
 
 use ferrite_core::abi::{
-    TVM_FFI_VERSION_MAJOR, TVM_FFI_VERSION_MINOR, TVM_FFI_VERSION_PATCH, TVMFFIObject,
-    TVMFFIObjectHandle, TVMFFIVersion,
+    TVM_FFI_VERSION_MAJOR, TVM_FFI_VERSION_MINOR, TVM_FFI_VERSION_PATCH, TVMFFIObject, TVMFFIObjectHandle,
+    TVMFFIVersion,
 };
 use ferrite_core::{opaque, refcount, release};
 

@@ -23,8 +23,7 @@ pub unsafe extern "C" fn TVMFFIStringFromByteArray(
 ) -> c_int {
     boundary::status(|| {
         // SAFETY: contract of the crate.
-        let (text, out) =
-            unsafe { (boundary::bytes(input, "input")?, boundary::out(out, "out")?) };
+        let (text, out) = unsafe { (boundary::bytes(input, "input")?, boundary::out(out, "out")?) };
         out.write(Any::new(String::from_bytes(text)?).into_raw());
         Ok(())
     })
@@ -43,8 +42,7 @@ pub unsafe extern "C" fn TVMFFIBytesFromByteArray(
 ) -> c_int {
     boundary::status(|| {
         // SAFETY: contract of the crate.
-        let (content, out) =
-            unsafe { (boundary::bytes(input, "input")?, boundary::out(out, "out")?) };
+        let (content, out) = unsafe { (boundary::bytes(input, "input")?, boundary::out(out, "out")?) };
         out.write(Any::new(Bytes::new(content)?).into_raw());
         Ok(())
     })

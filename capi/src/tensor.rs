@@ -4,15 +4,13 @@ use core::ffi::c_int;
 
 use ferrite_core::Tensor;
 use ferrite_core::abi::{DLManagedTensor, DLManagedTensorVersioned, DLTensor, TVMFFIObjectHandle};
-use ferrite_core::ensure;
-use ferrite_core::error::Result;
 
 use crate::boundary;
 
 /// Makes a tensor object that takes over a managed tensor of DLPack before 1.0.
 ///
 /// The data is shared. The managed tensor's deleter runs when the tensor object goes away; on failure the caller keeps
-/// `from`. `require_alignment` is the alignment in bytes that data plus byte offset must have, 0 or 1 for any;
+/// `from`. `require_alignment` is the alignment in bytes that data plus byte offset must have, a power of two or 0 for any;
 /// `require_contiguous` other than 0 demands compact row-major order.
 ///
 /// Returns 0 and the tensor, which the caller owns, in `out`; or -1 with an error raised: not aligned, not contiguous, a
@@ -31,9 +29,9 @@ pub unsafe extern "C" fn TVMFFITensorFromDLPack(
         let from = boundary::non_null(from, "from")?;
         // SAFETY: contract of the crate.
         let out = unsafe { boundary::out(out, "out")? };
-        let alignment = alignment(require_alignment)?;
         // SAFETY: the caller hands over a valid managed tensor.
-        let tensor = unsafe { Tensor::from_dlpack(from, alignment, require_contiguous != 0)? };
+        let tensor =
+            unsafe { Tensor::from_dlpack(from.as_ptr(), require_alignment, require_contiguous != 0)? };
         out.write_object(Some(tensor));
         Ok(())
     })
@@ -53,9 +51,8 @@ pub unsafe extern "C" fn TVMFFITensorToDLPack(
 ) -> c_int {
     boundary::status(|| {
         // SAFETY: contract of the crate.
-        let (tensor, out) = unsafe {
-            (boundary::object_of::<Tensor>(from, "from")?, boundary::out(out, "out")?)
-        };
+        let (tensor, out) =
+            unsafe { (boundary::object_of::<Tensor>(from, "from")?, boundary::out(out, "out")?) };
         out.write(tensor.to_dlpack()?.as_ptr());
         Ok(())
     })
@@ -78,10 +75,10 @@ pub unsafe extern "C" fn TVMFFITensorFromDLPackVersioned(
         let from = boundary::non_null(from, "from")?;
         // SAFETY: contract of the crate.
         let out = unsafe { boundary::out(out, "out")? };
-        let alignment = alignment(require_alignment)?;
         // SAFETY: the caller hands over a valid managed tensor.
-        let tensor =
-            unsafe { Tensor::from_dlpack_versioned(from, alignment, require_contiguous != 0)? };
+        let tensor = unsafe {
+            Tensor::from_dlpack_versioned(from.as_ptr(), require_alignment, require_contiguous != 0)?
+        };
         out.write_object(Some(tensor));
         Ok(())
     })
@@ -100,9 +97,8 @@ pub unsafe extern "C" fn TVMFFITensorToDLPackVersioned(
 ) -> c_int {
     boundary::status(|| {
         // SAFETY: contract of the crate.
-        let (tensor, out) = unsafe {
-            (boundary::object_of::<Tensor>(from, "from")?, boundary::out(out, "out")?)
-        };
+        let (tensor, out) =
+            unsafe { (boundary::object_of::<Tensor>(from, "from")?, boundary::out(out, "out")?) };
         out.write(tensor.to_dlpack_versioned()?.as_ptr());
         Ok(())
     })
@@ -132,11 +128,4 @@ pub unsafe extern "C" fn TVMFFITensorCreateUnsafeView(
         }
         Ok(())
     })
-}
-
-/// An alignment in bytes; a negative one is refused.
-fn alignment(bytes: i32) -> Result<usize> {
-    ensure!(
-        bytes >= 0, VALUE_ERROR, "Argument `require_alignment` must not be negative, got {bytes}");
-    Ok(bytes as usize)
 }

@@ -3,8 +3,8 @@
 use core::ffi::c_int;
 
 use ferrite_core::abi::{
-    TVMFFIAny, TVMFFIByteArray, TVMFFIFieldInfo, TVMFFIMethodInfo, TVMFFITypeAttrColumn,
-    TVMFFITypeInfo, TVMFFITypeMetadata,
+    TVMFFIAny, TVMFFIByteArray, TVMFFIFieldInfo, TVMFFIMethodInfo, TVMFFITypeAttrColumn, TVMFFITypeInfo,
+    TVMFFITypeMetadata,
 };
 use ferrite_core::any::AnyView;
 use ferrite_core::text::Lossy;
@@ -26,9 +26,8 @@ pub unsafe extern "C" fn TVMFFITypeKeyToIndex(
 ) -> c_int {
     boundary::status(|| {
         // SAFETY: contract of the crate.
-        let (key, out) = unsafe {
-            (boundary::bytes(type_key, "type_key")?, boundary::out(out_tindex, "out_tindex")?)
-        };
+        let (key, out) =
+            unsafe { (boundary::bytes(type_key, "type_key")?, boundary::out(out_tindex, "out_tindex")?) };
         match type_table::key_to_index(key) {
             Some(index) => out.write(index),
             None => bail!(INTERNAL_ERROR, "Cannot find type `{}`", Lossy(key)),
@@ -45,10 +44,7 @@ pub unsafe extern "C" fn TVMFFITypeKeyToIndex(
 /// # Safety
 /// Getter and setter work on the field of any object of the type.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn TVMFFITypeRegisterField(
-    type_index: i32,
-    info: *const TVMFFIFieldInfo,
-) -> c_int {
+pub unsafe extern "C" fn TVMFFITypeRegisterField(type_index: i32, info: *const TVMFFIFieldInfo) -> c_int {
     boundary::status(|| {
         // SAFETY: contract of the crate.
         let info = unsafe { boundary::reference(info, "info")? };
@@ -64,10 +60,7 @@ pub unsafe extern "C" fn TVMFFITypeRegisterField(
 /// # Safety
 /// See the crate.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn TVMFFITypeRegisterMethod(
-    type_index: i32,
-    info: *const TVMFFIMethodInfo,
-) -> c_int {
+pub unsafe extern "C" fn TVMFFITypeRegisterMethod(type_index: i32, info: *const TVMFFIMethodInfo) -> c_int {
     boundary::status(|| {
         // SAFETY: contract of the crate.
         let info = unsafe { boundary::reference(info, "info")? };

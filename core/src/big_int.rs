@@ -60,11 +60,7 @@ impl BigInt {
 /// # Upstream
 /// `TVMFFIBigIntFromByteArray` in `object.cc`.
 pub fn from_native_bytes(content: &[u8]) -> Result<Any> {
-    ensure!(
-        content.len() % WORD_BYTES == 0,
-        VALUE_ERROR,
-        "BigInt content must contain whole 64-bit words"
-    );
+    ensure!(content.len() % WORD_BYTES == 0, VALUE_ERROR, "BigInt content must contain whole 64-bit words");
     let content = normalized(content);
     if content.len() <= WORD_BYTES {
         return Ok(Any::from(last_word(content)));
@@ -112,10 +108,7 @@ unsafe fn content_of_object(object: *const TVMFFIObject) -> TVMFFIByteArray {
     let record: *const BigIntRecord = object.cast();
     // SAFETY: the caller vouches for the record and the words behind it.
     unsafe {
-        TVMFFIByteArray {
-            data: record.add(1).cast(),
-            size: (*record).word_count.saturating_mul(WORD_BYTES),
-        }
+        TVMFFIByteArray { data: record.add(1).cast(), size: (*record).word_count.saturating_mul(WORD_BYTES) }
     }
 }
 

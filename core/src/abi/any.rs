@@ -140,11 +140,8 @@ pub struct TVMFFIAny {
 
 impl TVMFFIAny {
     /// The value `None`.
-    pub const NONE: Self = Self {
-        type_index: kTVMFFINone,
-        small_str_len: 0,
-        payload: TVMFFIAnyPayload { v_int64: 0 },
-    };
+    pub const NONE: Self =
+        Self { type_index: kTVMFFINone, small_str_len: 0, payload: TVMFFIAnyPayload { v_int64: 0 } };
 }
 
 assert_layout!(TVMFFIVersion, size 12, align 4, { major: 0, minor: 4, patch: 8 });

@@ -15,17 +15,11 @@ pub struct TVMFFIByteArray {
 
 impl TVMFFIByteArray {
     /// No bytes.
-    pub const EMPTY: Self = Self {
-        data: core::ptr::null(),
-        size: 0,
-    };
+    pub const EMPTY: Self = Self { data: core::ptr::null(), size: 0 };
 
     /// Describes borrowed bytes; good as long as they are.
     pub const fn from_slice(bytes: &[u8]) -> Self {
-        Self {
-            data: bytes.as_ptr().cast(),
-            size: bytes.len(),
-        }
+        Self { data: bytes.as_ptr().cast(), size: bytes.len() }
     }
 
     /// The described bytes; empty when `data` is null.
@@ -87,11 +81,7 @@ pub struct TVMFFIErrorCell {
     pub backtrace: TVMFFIByteArray,
     /// Changes `backtrace`; `update_mode` is a `TVMFFIBacktraceUpdateMode`. Copies the given text.
     pub update_backtrace: Option<
-        unsafe extern "C" fn(
-            self_: TVMFFIObjectHandle,
-            backtrace: *const TVMFFIByteArray,
-            update_mode: i32,
-        ),
+        unsafe extern "C" fn(self_: TVMFFIObjectHandle, backtrace: *const TVMFFIByteArray, update_mode: i32),
     >,
     /// The error that led to this one, or null; owned.
     pub cause_chain: TVMFFIObjectHandle,
@@ -167,10 +157,7 @@ mod tests {
 
     #[test]
     fn a_null_byte_array_reads_as_empty_whatever_its_size_says() {
-        let null = TVMFFIByteArray {
-            data: core::ptr::null(),
-            size: 9,
-        };
+        let null = TVMFFIByteArray { data: core::ptr::null(), size: 9 };
         // SAFETY: null data is allowed.
         assert!(unsafe { null.as_slice() }.is_empty());
     }

@@ -29,10 +29,7 @@ unsafe extern "C" {
         cross_ffi_boundary: c_int,
     ) -> *const TVMFFIByteArray;
 
-    pub fn TVMFFIFunctionGetGlobal(
-        name: *const TVMFFIByteArray,
-        out: *mut TVMFFIObjectHandle,
-    ) -> c_int;
+    pub fn TVMFFIFunctionGetGlobal(name: *const TVMFFIByteArray, out: *mut TVMFFIObjectHandle) -> c_int;
     pub fn TVMFFIFunctionSetGlobal(
         name: *const TVMFFIByteArray,
         f: TVMFFIObjectHandle,

@@ -198,11 +198,7 @@ pub type DLPackManagedTensorAllocator = Option<
         out: *mut *mut DLManagedTensorVersioned,
         error_ctx: *mut c_void,
         SetError: Option<
-            unsafe extern "C" fn(
-                error_ctx: *mut c_void,
-                kind: *const c_char,
-                message: *const c_char,
-            ),
+            unsafe extern "C" fn(error_ctx: *mut c_void, kind: *const c_char, message: *const c_char),
         >,
     ) -> c_int,
 >;
@@ -210,9 +206,8 @@ pub type DLPackManagedTensorAllocator = Option<
 /// Exports a Python tensor as a managed tensor that the caller owns, without waiting for any stream.
 ///
 /// Returns 0, or -1 with a Python exception set.
-pub type DLPackManagedTensorFromPyObjectNoSync = Option<
-    unsafe extern "C" fn(py_object: *mut c_void, out: *mut *mut DLManagedTensorVersioned) -> c_int,
->;
+pub type DLPackManagedTensorFromPyObjectNoSync =
+    Option<unsafe extern "C" fn(py_object: *mut c_void, out: *mut *mut DLManagedTensorVersioned) -> c_int>;
 
 /// Describes a Python tensor in a record of the caller, without waiting for any stream.
 ///
@@ -236,10 +231,7 @@ pub type DLPackCurrentWorkStream = Option<
 ///
 /// Returns 0, or -1 with a Python exception set.
 pub type DLPackManagedTensorToPyObjectNoSync = Option<
-    unsafe extern "C" fn(
-        tensor: *mut DLManagedTensorVersioned,
-        out_py_object: *mut *mut c_void,
-    ) -> c_int,
+    unsafe extern "C" fn(tensor: *mut DLManagedTensorVersioned, out_py_object: *mut *mut c_void) -> c_int,
 >;
 
 /// The part of the exchange table that never changes.

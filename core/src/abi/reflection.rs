@@ -6,14 +6,12 @@ use core::ffi::{c_int, c_void};
 /// Reads a field, given its address, into `result`, which the caller then owns.
 ///
 /// Returns 0, or -1 with the raised error set.
-pub type TVMFFIFieldGetter =
-    unsafe extern "C" fn(field: *mut c_void, result: *mut TVMFFIAny) -> c_int;
+pub type TVMFFIFieldGetter = unsafe extern "C" fn(field: *mut c_void, result: *mut TVMFFIAny) -> c_int;
 
 /// Writes a borrowed value to a field, given the field's address.
 ///
 /// Returns 0, or -1 with the raised error set.
-pub type TVMFFIFieldSetter =
-    unsafe extern "C" fn(field: *mut c_void, value: *const TVMFFIAny) -> c_int;
+pub type TVMFFIFieldSetter = unsafe extern "C" fn(field: *mut c_void, value: *const TVMFFIAny) -> c_int;
 
 /// Makes an object of a type, whose fields are still to be set; the caller owns `result`.
 ///

@@ -12,23 +12,23 @@
 #include <tvm/runtime/base.h>
 
 /**
- * What the tasks of a parallel loop share.
+ * What the tasks of one launch share.
  */
 typedef struct TVMParallelGroupEnv {
   /**
-   * For the barrier; belongs to the library.
+   * The launcher's own; barriers go through it.
    */
   void *sync_handle;
   /**
-   * The number of tasks.
+   * How many tasks there are, which tasks divide the work by.
    */
   int32_t num_task;
 } TVMParallelGroupEnv;
 
 /**
- * One task of a parallel loop; returns 0, or -1 with an error raised on its thread.
+ * One task of a launch: gets its number, what the tasks share and the launch's data; returns 0, or -1 with an error raised.
  */
-typedef int (*FTVMParallelLambda)(int task_id, struct TVMParallelGroupEnv *penv, void *cdata);
+typedef int (*FTVMParallelLambda)(int task_id, struct TVMParallelGroupEnv *env, void *data);
 
 #ifdef __cplusplus
 extern "C" {
@@ -37,8 +37,8 @@ extern "C" {
 /**
  * Gives memory for the time of a kernel, aligned to 64 bytes.
  *
- * Only for the CPU and devices whose memory the CPU reads. The hints are ignored. Returns null with an error raised:
- * ValueError for a device without such memory, MemoryError when memory is refused.
+ * Only main memory; the hints are ignored. Returns null with an error raised: ValueError when the device is not the CPU,
+ * MemoryError when memory is refused.
  */
 TVM_RUNTIME_DLL
 void *TVMBackendAllocWorkspace(int device_type,
@@ -48,9 +48,9 @@ void *TVMBackendAllocWorkspace(int device_type,
                                int dtype_bits_hint);
 
 /**
- * Takes back what `TVMBackendAllocWorkspace` gave for the same device.
+ * Takes back what `TVMBackendAllocWorkspace` gave for the same device; null is ignored.
  *
- * Returns 0; or -1 with ValueError raised when `ptr` is null.
+ * Returns 0; or -1 with ValueError raised when the device is not the CPU.
  *
  * The caller sees to it:
  * `ptr` is not used afterwards.
@@ -60,7 +60,9 @@ TVM_RUNTIME_DLL int TVMBackendFreeWorkspace(int device_type, int device_id, void
 /**
  * Runs a function as `num_task` tasks, in parallel where there are threads, and waits for all of them.
  *
- * 0 tasks means as many as there are workers. Returns 0; or -1 with an error raised when a task fails.
+ * 0 tasks means as many as there are workers. A task takes the real number of tasks from its environment: nested loops, and
+ * all loops without threads, run as one task. Returns 0; or -1 with an error raised: that of the task that failed first,
+ * ValueError, or RuntimeError when so many tasks cannot run at once.
  *
  * The caller sees to it:
  * `flambda` may run on several threads at once, each with its own `task_id`.
@@ -73,7 +75,7 @@ int TVMBackendParallelLaunch(FTVMParallelLambda flambda,
 /**
  * Waits until every task of the loop has come this far.
  *
- * Returns 0; or -1 with an error raised.
+ * Returns 0; or -1 with an error raised: ValueError, or RuntimeError when a task ended instead.
  *
  * The caller sees to it:
  * `penv` is what the task was given.
@@ -83,7 +85,8 @@ TVM_RUNTIME_DLL int TVMBackendParallelBarrier(int task_id, struct TVMParallelGro
 /**
  * Runs a function once per `*handle`, which is null before and not null afterwards.
  *
- * Returns 0; or what the function returned when that was not 0, in which case a later call tries again.
+ * A caller that comes while the function runs does not wait for it. Returns 0; or -1 with an error raised when the function
+ * returns something else, in which case a later call tries again. `nbytes`, the size of what `cdata` points to, is ignored.
  *
  * The caller sees to it:
  * `handle` is written by this function only.

@@ -51,7 +51,7 @@ const HEADERS: &[Header] = &[
     Header {
         path: "include/tvm/runtime/c_backend_api.h",
         config: "capi/headers/c_backend_api.toml",
-        sources: &["capi/src/backend.rs"],
+        sources: &["alloc-ext/src/backend/parallel.rs", "capi/src/backend.rs"],
     },
 ];
 

@@ -70,11 +70,11 @@ fn enumeration_line(line: &str) -> String {
 
 /// Named function types are nullable in C as they are: `Option<TVMFFISafeCallType>` becomes `TVMFFISafeCallType`.
 fn unwrap_nullable(line: &str) -> String {
-    let Some((before, rest)) = line.split_once("Option<TVMFFI") else {
-        return line.to_owned();
-    };
-    match rest.split_once('>') {
-        Some((name, after)) => format!("{before}TVMFFI{name}{after}"),
-        None => line.to_owned(),
+    let parts = line.split_once("Option<").and_then(|(before, rest)| Some((before, rest.split_once('>')?)));
+    match parts {
+        Some((before, (name, after))) if name.chars().all(char::is_alphanumeric) => {
+            format!("{before}{name}{after}")
+        }
+        _ => line.to_owned(),
     }
 }

@@ -1,0 +1,42 @@
+//! The functions, context symbols and platform parts that this build of the library has.
+
+use core::sync::atomic::{AtomicBool, Ordering};
+
+use ferrite_core::builtins::{self, Groups};
+
+#[cfg(feature = "alloc")]
+mod context;
+
+#[cfg(all(feature = "std", target_os = "linux"))]
+mod constructor;
+
+static INSTALLED: AtomicBool = AtomicBool::new(false);
+
+static GROUPS: Groups = &[
+    &ferrite_core::ffi_functions::FUNCTIONS,
+    #[cfg(feature = "alloc")]
+    ferrite_alloc_ext::containers::functions::FUNCTIONS,
+    #[cfg(feature = "alloc")]
+    ferrite_alloc_ext::module::functions::FUNCTIONS,
+    #[cfg(feature = "host")]
+    ferrite_host::dynamic_lib::FUNCTIONS,
+];
+
+/// Makes them known unless they are: where no constructor runs when the library is loaded, the first use does it.
+#[inline]
+pub(crate) fn ensure_installed() {
+    if !INSTALLED.load(Ordering::Acquire) {
+        install();
+    }
+}
+
+/// Makes them known, by atomic stores only: several threads may do so at once, and before `main`.
+#[cold]
+fn install() {
+    builtins::install(&GROUPS);
+    #[cfg(feature = "alloc")]
+    context::install();
+    #[cfg(feature = "host")]
+    ferrite_host::backtrace::install();
+    INSTALLED.store(true, Ordering::Release);
+}
