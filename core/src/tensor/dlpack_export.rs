@@ -143,18 +143,24 @@ mod tests {
         assert!(tensor.as_object().is_unique());
     }
 
+    struct Exported(NonNull<DLManagedTensorVersioned>);
+
+    // SAFETY: DLPack lets a consumer call the deleter on any thread.
+    unsafe impl Send for Exported {}
+
+    impl Drop for Exported {
+        fn drop(&mut self) {
+            // SAFETY: the export is ours.
+            unsafe { self.0.as_ref().deleter.unwrap()(self.0.as_ptr()) };
+        }
+    }
+
     #[test]
     fn the_deleter_may_run_on_another_thread() {
         let tensor = Tensor::from_slice(&[1u8], &[1]).unwrap();
-        let managed = tensor.to_dlpack_versioned().unwrap().as_ptr().expose_provenance();
+        let exported = Exported(tensor.to_dlpack_versioned().unwrap());
         drop(tensor);
-        std::thread::spawn(move || {
-            let managed = core::ptr::with_exposed_provenance_mut::<DLManagedTensorVersioned>(managed);
-            // SAFETY: the export is ours.
-            unsafe { (*managed).deleter.unwrap()(managed) };
-        })
-        .join()
-        .unwrap();
+        std::thread::spawn(move || drop(exported)).join().unwrap();
     }
 
     #[test]

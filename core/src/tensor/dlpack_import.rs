@@ -78,11 +78,15 @@ unsafe impl<M: Managed> ObjectRecord for ImportedTensor<M> {
     }
 }
 
+// Never inlined, so that it has one address.
+#[inline(never)]
 unsafe extern "C" fn delete_legacy(object: *mut c_void, flags: c_int) {
     // SAFETY: only set as the deleter of such records.
     unsafe { object_alloc::delete::<ImportedTensor<DLManagedTensor>>(object, flags) };
 }
 
+// Never inlined, so that it has one address.
+#[inline(never)]
 unsafe extern "C" fn delete_versioned(object: *mut c_void, flags: c_int) {
     // SAFETY: only set as the deleter of such records.
     unsafe { object_alloc::delete::<ImportedTensor<DLManagedTensorVersioned>>(object, flags) };
@@ -313,11 +317,12 @@ mod tests {
         let (mut data, mut shape, mut strides) = ([1.0, 2.0, 3.0, 4.0], [2, 2], [1, 2]);
         let tensor = DLTensor { strides: strides.as_mut_ptr(), ..dl_tensor(&mut data, &mut shape) };
         let mut source = versioned(tensor, 1, 0);
+        let source = &raw mut source;
         // SAFETY: the arrays outlive the tensor.
-        let tensor = unsafe { Tensor::from_dlpack_versioned(&mut source, 0, false) }.unwrap();
+        let tensor = unsafe { Tensor::from_dlpack_versioned(source, 0, false) }.unwrap();
         assert_eq!(tensor.strides().unwrap().as_ptr(), strides.as_ptr());
         // SAFETY: as above.
-        let error = unsafe { Tensor::from_dlpack_versioned(&mut source, 0, true) }.unwrap_err();
+        let error = unsafe { Tensor::from_dlpack_versioned(source, 0, true) }.unwrap_err();
         assert_eq!(error.kind(), b"RuntimeError");
         assert_eq!(error.message(), b"FromDLPack: Tensor is not contiguous.");
     }

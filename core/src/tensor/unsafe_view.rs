@@ -30,7 +30,8 @@ unsafe impl ObjectRecord for ViewTensor {
     }
 }
 
-/// The deleter of views; its address tells them from other tensors.
+/// The deleter of views; its one address, hence never inlined, tells them from other tensors.
+#[inline(never)]
 unsafe extern "C" fn delete_view(object: *mut c_void, flags: c_int) {
     // SAFETY: only set as the deleter of such records.
     unsafe { object_alloc::delete::<ViewTensor>(object, flags) };
