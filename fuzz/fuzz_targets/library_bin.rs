@@ -1,0 +1,26 @@
+//! Embedded import trees: whatever the stream says, loading gives a module or an error, and leaks nothing.
+#![no_main]
+
+use core::ffi::{CStr, c_void};
+use core::ptr::NonNull;
+
+use ferrite_alloc_ext::module::library::{Library, create_library_module};
+use ferrite_core::Result;
+use libfuzzer_sys::fuzz_target;
+
+/// A library whose only symbol is the stream, with its true length in front.
+struct Stream(Box<[u8]>);
+
+// SAFETY: the stream lives in the library, and is as long as it says.
+unsafe impl Library for Stream {
+    fn symbol(&self, name: &CStr) -> Result<Option<NonNull<c_void>>> {
+        let found = name == c"__tvm_ffi__library_bin";
+        Ok(found.then(|| NonNull::from(&*self.0).cast()))
+    }
+}
+
+fuzz_target!(|stream: &[u8]| {
+    let mut symbol = (stream.len() as u64).to_le_bytes().to_vec();
+    symbol.extend_from_slice(stream);
+    drop(create_library_module(Stream(symbol.into_boxed_slice())));
+});
