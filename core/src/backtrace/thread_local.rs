@@ -1,0 +1,35 @@
+//! Each thread's last backtrace, for C to read.
+
+extern crate std;
+
+use core::cell::{Cell, RefCell};
+
+use super::view;
+use crate::abi::TVMFFIByteArray;
+use crate::memory::Buffer;
+
+struct LastText {
+    text: RefCell<Buffer<u8>>,
+    array: Cell<TVMFFIByteArray>,
+}
+
+std::thread_local! {
+    static LAST: LastText = const {
+        LastText {
+            text: RefCell::new(Buffer::new()),
+            array: Cell::new(TVMFFIByteArray::EMPTY),
+        }
+    };
+}
+
+/// Lets `fill` replace the text and gives its place; none while the thread is ending or when `fill` came back
+/// here.
+pub(super) fn with(fill: impl FnOnce(&mut Buffer<u8>)) -> Option<*const TVMFFIByteArray> {
+    LAST.try_with(|last| {
+        let mut text = last.text.try_borrow_mut().ok()?;
+        fill(&mut text);
+        last.array.set(view(&text));
+        Some(last.array.as_ptr().cast_const())
+    })
+    .ok()?
+}
