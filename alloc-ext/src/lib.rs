@@ -2,7 +2,9 @@
 //!
 //! | module | holds |
 //! |---|---|
+//! | [`backend`] | what functions compiled by TVM call: workspaces and parallel loops |
 //! | [`containers`] | Array, List, Map and Dict in upstream's exact layout, and the global functions on them |
+//! | [`module`] | named functions from libraries, Rust or C++, their imports, and the system library |
 //!
 //! Nothing here needs an allocator crate: memory comes from `ferrite_core::object_alloc` and `ferrite_core::memory`, and
 //! every request may be refused.
@@ -11,4 +13,7 @@
 #[cfg(any(feature = "std", test))]
 extern crate std;
 
+pub mod backend;
 pub mod containers;
+pub mod env;
+pub mod module;

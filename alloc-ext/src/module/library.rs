@@ -1,0 +1,352 @@
+//! Modules whose functions are symbols of a library: a shared object, or what is linked into the program.
+
+use core::ffi::{CStr, c_void};
+use core::ptr::NonNull;
+
+use ferrite_core::abi::{TVMFFIObject, TVMFFISafeCallType};
+use ferrite_core::error::Result;
+use ferrite_core::object_alloc::{self, ObjectRecord};
+use ferrite_core::{Function, ObjectRef, String, function, type_index};
+
+use super::bin_reader::LENGTH_BYTES;
+use super::symbol_name::with_name;
+use super::{BINARY_SERIALIZABLE, Module, ModuleImpl, RUNNABLE, context, library_bin, library_function};
+
+/// Before the name of a function.
+pub const FUNCTION_PREFIX: &[u8] = b"__tvm_ffi_";
+const METADATA_PREFIX: &[u8] = b"__tvm_ffi__metadata_";
+const DOC_PREFIX: &[u8] = b"__tvm_ffi__doc_";
+const LIBRARY_CTX: &CStr = c"__tvm_ffi__library_ctx";
+const LIBRARY_BIN: &CStr = c"__tvm_ffi__library_bin";
+
+/// Something that knows symbols by name, and keeps them valid while it lives.
+///
+/// A library lives as long as any module or function that came from it, and is dropped after them.
+///
+/// # Safety
+/// What a symbol of these names points to must stay valid as long as the library, and be what the name says:
+/// `__tvm_ffi_*` and the metadata and documentation prefixes safe-call functions, `__tvm_ffi__library_bin`
+/// the stream of [`module::library_bin`](super), `__tvm_ffi__library_ctx` and the context symbols writable
+/// pointers.
+///
+/// # Upstream
+/// `Library` in `module_internal.h`.
+pub unsafe trait Library: Send + Sync + 'static {
+    /// The address of a symbol.
+    ///
+    /// # Errors
+    /// `MemoryError`; a symbol that is not there is none, not an error.
+    fn symbol(&self, name: &CStr) -> Result<Option<NonNull<c_void>>>;
+
+    /// The address of the function `name`, which has a prefix of its own.
+    ///
+    /// # Errors
+    /// As [`symbol`](Library::symbol).
+    fn function_symbol(&self, name: &[u8]) -> Result<Option<NonNull<c_void>>> {
+        with_name(&[FUNCTION_PREFIX, name], |name| self.symbol(name))
+    }
+}
+
+/// A library as a counted object that never leaves this module.
+#[repr(C)]
+struct LibraryRecord<L> {
+    header: TVMFFIObject,
+    library: core::mem::ManuallyDrop<L>,
+}
+
+// SAFETY: repr(C), header first.
+unsafe impl<L: Library> ObjectRecord for LibraryRecord<L> {
+    unsafe fn destroy(this: *mut TVMFFIObject) {
+        // SAFETY: the record is initialised and ours alone.
+        unsafe { core::mem::ManuallyDrop::drop(&mut (*this.cast::<LibraryRecord<L>>()).library) };
+    }
+}
+
+/// A shared reference to a library of any type.
+#[derive(Clone)]
+pub(super) struct LibraryRef {
+    library: *const dyn Library,
+    /// Keeps `library` alive.
+    _owner: ObjectRef,
+}
+
+// SAFETY: a library is Send and Sync, and counts are atomic.
+unsafe impl Send for LibraryRef {}
+// SAFETY: as for Send.
+unsafe impl Sync for LibraryRef {}
+
+/// An object type that is never registered or shown: libraries stay inside this module. Not that of plain
+/// objects, whose release does not wait for its turn in the queue.
+const LIBRARY_TYPE: i32 = type_index::STATIC_OBJECT_END;
+
+impl LibraryRef {
+    fn new<L: Library>(library: L) -> Result<LibraryRef> {
+        let mut inside: *const L = core::ptr::null();
+        let init = |record: *mut LibraryRecord<L>| {
+            // SAFETY: the record has room for the library.
+            unsafe {
+                let place = &raw mut (*record).library;
+                place.write(core::mem::ManuallyDrop::new(library));
+                inside = place.cast_const().cast();
+            }
+        };
+        // SAFETY: `init` fills the record; no code looks at objects of this type but its deleter.
+        let owner = unsafe { object_alloc::allocate(LIBRARY_TYPE, 0, init)? };
+        Ok(LibraryRef { library: inside, _owner: owner })
+    }
+
+    pub(super) fn get(&self) -> &dyn Library {
+        // SAFETY: the owner keeps the library alive, which is never written after `new`.
+        unsafe { &*self.library }
+    }
+
+    /// The bytes of `__tvm_ffi__library_bin` after its length, when the library has them.
+    ///
+    /// The size of a symbol cannot be asked of a loader, so the length field is believed, short of sizes that
+    /// no memory has.
+    fn binary(&self) -> Result<Option<&[u8]>> {
+        let Some(start) = self.get().symbol(LIBRARY_BIN)? else {
+            return Ok(None);
+        };
+        let start: *const u8 = start.as_ptr().cast_const().cast();
+        // SAFETY: the symbol begins with eight bytes of length (contract of `Library`), aligned or not.
+        let length = u64::from_le_bytes(unsafe { start.cast::<[u8; LENGTH_BYTES]>().read() });
+        let possible =
+            usize::try_from(length).ok().filter(|len| isize::try_from(*len).is_ok()).filter(|len| {
+                start.addr().checked_add(LENGTH_BYTES).is_some_and(|at| at.checked_add(*len).is_some())
+            });
+        let Some(len) = possible else {
+            ferrite_core::bail!(
+                INTERNAL_ERROR,
+                "Malformed library binary: length {} at offset 0 exceeds the address space",
+                length
+            );
+        };
+        // SAFETY: the length field says that so many bytes follow, and they live as long as the library.
+        Ok(Some(unsafe { core::slice::from_raw_parts(start.add(LENGTH_BYTES), len) }))
+    }
+
+    /// Stores the module in the pointer that the library's host code reads it from.
+    fn store_context(&self, module: &Module) -> Result<()> {
+        if let Some(slot) = self.get().symbol(LIBRARY_CTX)? {
+            // SAFETY: the symbol is a writable pointer (contract of `Library`).
+            unsafe { slot.as_ptr().cast::<*mut c_void>().write_unaligned(module.context_address()) };
+        }
+        Ok(())
+    }
+}
+
+/// A module over a library.
+pub(super) struct LibraryModule {
+    library: LibraryRef,
+}
+
+impl LibraryModule {
+    pub(super) fn create(library: &LibraryRef) -> Result<Module> {
+        Module::from_impl(LibraryModule { library: library.clone() })
+    }
+
+    /// Calls a symbol that takes nothing and gives text.
+    fn text(&self, prefix: &[u8], name: &String) -> Result<Option<String>> {
+        let symbol = with_name(&[prefix, name.as_bytes()], |name| self.library.get().symbol(name))?;
+        let Some(symbol) = symbol else {
+            return Ok(None);
+        };
+        // SAFETY: symbols of these names are safe-call functions without a handle (contract of `Library`).
+        let text = unsafe { function::invoke_safe_call(safe_call(symbol), core::ptr::null_mut(), &[])? };
+        text.get::<String>().map(Some)
+    }
+}
+
+impl ModuleImpl for LibraryModule {
+    fn kind(&self) -> &CStr {
+        c"library"
+    }
+
+    fn property_mask(&self) -> i32 {
+        BINARY_SERIALIZABLE | RUNNABLE
+    }
+
+    fn get_function(&self, module: &Module, name: &String) -> Result<Option<Function>> {
+        match self.library.get().function_symbol(name.as_bytes())? {
+            // SAFETY: symbols with the function prefix are safe-call functions, valid while the module lives
+            // (contract of `Library`).
+            Some(symbol) => unsafe { library_function::create(safe_call(symbol), module.clone()) }.map(Some),
+            None => Ok(None),
+        }
+    }
+
+    fn implements_function(&self, _module: &Module, name: &String) -> Result<bool> {
+        Ok(self.library.get().function_symbol(name.as_bytes())?.is_some())
+    }
+
+    fn function_doc(&self, name: &String) -> Result<Option<String>> {
+        self.text(DOC_PREFIX, name)
+    }
+
+    fn function_metadata(&self, name: &String) -> Result<Option<String>> {
+        self.text(METADATA_PREFIX, name)
+    }
+}
+
+/// # Safety
+/// The symbol must be a safe-call function.
+unsafe fn safe_call(symbol: NonNull<c_void>) -> TVMFFISafeCallType {
+    // SAFETY: the caller vouches for the symbol; function and data pointers have one size on every target of
+    // this crate.
+    unsafe { core::mem::transmute::<*mut c_void, TVMFFISafeCallType>(symbol.as_ptr()) }
+}
+
+/// The modules of a library, made but not yet known to its host code.
+pub(super) struct LoadedLibrary {
+    /// What the loader of the library gets.
+    pub(super) root: Module,
+    /// The module of the library's own functions, when it has a place in the tree.
+    own: Option<Module>,
+    library: LibraryRef,
+}
+
+impl LoadedLibrary {
+    /// Fills the context symbols of the library and makes its modules.
+    pub(super) fn load<L: Library>(library: L) -> Result<LoadedLibrary> {
+        let library = LibraryRef::new(library)?;
+        context::fill(library.get())?;
+        let (root, own) = match library.binary()? {
+            Some(stream) => library_bin::load(stream, || LibraryModule::create(&library))?,
+            None => {
+                let module = LibraryModule::create(&library)?;
+                (module.clone(), Some(module))
+            }
+        };
+        Ok(LoadedLibrary { root, own, library })
+    }
+
+    /// Tells the library's host code its module. Runs no code of users.
+    pub(super) fn publish(&self) -> Result<Module> {
+        if let Some(own) = &self.own {
+            self.library.store_context(own)?;
+        }
+        Ok(self.root.clone())
+    }
+}
+
+/// Makes the modules of a library and returns the root of their import tree.
+///
+/// # Errors
+/// `InternalError` for a malformed embedded binary; `RuntimeError` when a kind in it has no loader; those of
+/// loaders; `MemoryError`. The library is dropped then, and its context pointer is left alone.
+///
+/// # Upstream
+/// `CreateLibraryModule` in `library_module.cc`.
+pub fn create_library_module<L: Library>(library: L) -> Result<Module> {
+    LoadedLibrary::load(library)?.publish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{FakeLibrary, address, double, name, slot_address, text};
+    use super::*;
+    use core::cell::Cell;
+    use core::ptr;
+    use ferrite_core::abi::TVMFFIAny;
+    use ferrite_core::raised;
+    use std::sync::atomic::Ordering;
+
+    #[test]
+    fn functions_metadata_and_doc_come_from_symbols() -> Result<()> {
+        let (library, _) = FakeLibrary::new(&[
+            (c"__tvm_ffi_double", address(double)),
+            (c"__tvm_ffi__metadata_double", address(text)),
+            (c"__tvm_ffi__doc_double", address(text)),
+            (c"__tvm_ffi_main", address(text)),
+        ]);
+        let module = create_library_module(library)?;
+        assert_eq!((module.kind()?, module.property_mask()?), (c"library", 3));
+        let function = module.get_function(&name("double"), false)?.unwrap();
+        assert_eq!(function.call(&[21i64.into()])?.get::<i64>()?, 42);
+        assert!(module.implements_function(&name("main"), false)?);
+        assert!(!module.implements_function(&name("triple"), true)?);
+        assert!(module.get_function(&name("double\0"), true)?.is_none());
+        let expected = "a text of some length";
+        assert_eq!(module.function_metadata(&name("double"), true)?.unwrap(), expected);
+        assert_eq!(module.function_doc(&name("double"), true)?.unwrap(), expected);
+        assert!(module.function_doc(&name("main"), true)?.is_none());
+        assert!(module.inspect_source(&name(""))?.as_bytes().is_empty());
+        assert!(module.write_formats()?.is_empty());
+        let error = module.write_to_file(&name("f"), &name("o")).unwrap_err();
+        assert_eq!(error.message(), b"Module[library] does not support WriteToFile");
+        let error = module.save_to_bytes().map(drop).unwrap_err();
+        assert_eq!(error.message(), b"Module[library] does not support SaveToBytes");
+        Ok(())
+    }
+
+    #[test]
+    fn errors_of_a_symbol_reach_the_caller() -> Result<()> {
+        let (library, _) = FakeLibrary::new(&[(c"__tvm_ffi_double", address(double))]);
+        let function = create_library_module(library)?.get_function(&name("double"), false)?.unwrap();
+        assert_eq!(function.call(&[]).map(drop).unwrap_err().kind(), b"TypeError");
+        Ok(())
+    }
+
+    #[test]
+    fn a_result_that_holds_an_object_is_refused() -> Result<()> {
+        use ferrite_core::abi::TVMFFIFunctionCell;
+        use ferrite_core::object::ObjectClass;
+        let (library, _) = FakeLibrary::new(&[(c"__tvm_ffi_text", address(text))]);
+        let function = create_library_module(library)?.get_function(&name("text"), false)?.unwrap();
+        let handle = function.as_object().as_ptr();
+        // SAFETY: the cell follows the header of a function.
+        let call = unsafe { (*handle.add(1).cast::<TVMFFIFunctionCell>()).safe_call }.unwrap();
+        let mut result = TVMFFIAny { type_index: type_index::FUNCTION, ..TVMFFIAny::NONE };
+        // SAFETY: a call of the function with its own handle.
+        let status = unsafe { call(handle.cast(), ptr::null(), 0, &mut result) };
+        assert_eq!((status, raised::take().unwrap().kind()), (-1, &b"InternalError"[..]));
+        // SAFETY: as above.
+        let status = unsafe { call(handle.cast(), ptr::null(), 0, ptr::null_mut()) };
+        assert_eq!((status, raised::take().unwrap().kind()), (-1, &b"ValueError"[..]));
+        Ok(())
+    }
+
+    #[test]
+    fn the_library_outlives_module_and_functions() -> Result<()> {
+        let (library, open) = FakeLibrary::new(&[(c"__tvm_ffi_double", address(double))]);
+        let module = create_library_module(library)?;
+        let function = module.get_function(&name("double"), false)?.unwrap();
+        drop(module);
+        assert_eq!(open.load(Ordering::Relaxed), 1);
+        assert_eq!(function.call(&[1i64.into()])?.get::<i64>()?, 2);
+        drop(function);
+        assert_eq!(open.load(Ordering::Relaxed), 0);
+        Ok(())
+    }
+
+    #[test]
+    fn the_context_slot_gets_the_module() -> Result<()> {
+        let slot = Cell::new(ptr::null_mut());
+        let (library, _) = FakeLibrary::new(&[(c"__tvm_ffi__library_ctx", slot_address(&slot))]);
+        let module = create_library_module(library)?;
+        assert_eq!(slot.get(), module.context_address());
+        // SAFETY: the module is alive.
+        let again = unsafe { Module::from_context_address(NonNull::new(slot.get()).unwrap()) };
+        assert_eq!(again.kind()?, c"library");
+        Ok(())
+    }
+
+    #[test]
+    fn an_absurd_length_is_refused_and_the_library_closed() {
+        let stream = u64::MAX.to_le_bytes();
+        let slot = Cell::new(ptr::null_mut());
+        let (library, open) = FakeLibrary::new(&[
+            (LIBRARY_BIN, stream.as_ptr().cast_mut().cast()),
+            (c"__tvm_ffi__library_ctx", slot_address(&slot)),
+        ]);
+        let error = create_library_module(library).map(drop).unwrap_err();
+        assert_eq!(error.kind(), b"InternalError");
+        assert_eq!(
+            error.message(),
+            b"Malformed library binary: length 18446744073709551615 at offset 0 exceeds the address space"
+        );
+        assert_eq!(open.load(Ordering::Relaxed), 0);
+        assert!(slot.get().is_null());
+    }
+}

@@ -1,0 +1,86 @@
+//! A function that is a symbol of a library: calls go straight to the symbol, and the library stays open
+//! meanwhile.
+
+use core::ffi::{c_int, c_void};
+use core::mem::ManuallyDrop;
+use core::ptr;
+
+use ferrite_core::abi::{TVMFFIAny, TVMFFIFunctionCell, TVMFFIObject, TVMFFISafeCallType};
+use ferrite_core::error::Result;
+use ferrite_core::object::ObjectClass;
+use ferrite_core::object_alloc::{self, ObjectRecord};
+use ferrite_core::{Function, error, raised, type_index};
+
+use super::Module;
+
+/// The function object: the part that C reads, then the symbol and what keeps it valid.
+#[repr(C)]
+struct LibraryFunction {
+    header: TVMFFIObject,
+    cell: TVMFFIFunctionCell,
+    symbol: TVMFFISafeCallType,
+    module: ManuallyDrop<Module>,
+}
+
+// SAFETY: repr(C), header first.
+unsafe impl ObjectRecord for LibraryFunction {
+    unsafe fn destroy(this: *mut TVMFFIObject) {
+        // SAFETY: the record is initialised and ours alone.
+        unsafe { ManuallyDrop::drop(&mut (*this.cast::<LibraryFunction>()).module) };
+    }
+}
+
+/// Makes a function that calls `symbol` and holds `module`.
+///
+/// # Errors
+/// `MemoryError`.
+///
+/// # Safety
+/// `symbol` must be a safe-call function that ignores its handle and is valid while `module` lives.
+pub(super) unsafe fn create(symbol: TVMFFISafeCallType, module: Module) -> Result<Function> {
+    let init = |record: *mut LibraryFunction| {
+        // SAFETY: the record has room for every field; the header is not written.
+        unsafe {
+            (&raw mut (*record).cell)
+                .write(TVMFFIFunctionCell { safe_call: Some(call), cpp_call: ptr::null_mut() });
+            (&raw mut (*record).symbol).write(symbol);
+            (&raw mut (*record).module).write(ManuallyDrop::new(module));
+        }
+    };
+    // SAFETY: `init` fills the record, which begins as every function does.
+    unsafe { Ok(Function::from_object_unchecked(object_alloc::allocate(type_index::FUNCTION, 0, init)?)) }
+}
+
+/// The safe call of these functions. The symbol gets no handle, as from upstream; everything else is its to
+/// check.
+unsafe extern "C" fn call(
+    this: *mut c_void,
+    args: *const TVMFFIAny,
+    num_args: i32,
+    result: *mut TVMFFIAny,
+) -> c_int {
+    if result.is_null() {
+        raised::set(error!(VALUE_ERROR, "The result pointer of a call must not be null"));
+        return -1;
+    }
+    // SAFETY: a safe call gets its own function object and a result cell (ABI); the symbol is valid while the
+    // object is.
+    unsafe {
+        if (*result).type_index >= type_index::STATIC_OBJECT_BEGIN {
+            return result_in_use((*result).type_index);
+        }
+        ((*this.cast::<LibraryFunction>()).symbol)(ptr::null_mut(), args, num_args, result)
+    }
+}
+
+/// The error for a result cell that would leak what it holds.
+#[cold]
+fn result_in_use(found: i32) -> c_int {
+    raised::set(error!(
+        INTERNAL_ERROR,
+        "Check failed: result->type_index < TypeIndex::kTVMFFIStaticObjectBegin ({} vs. {}) : ",
+        found,
+        type_index::STATIC_OBJECT_BEGIN
+    ));
+    -1
+}

@@ -1,0 +1,461 @@
+//! Modules: named functions from a library, from Rust or from C++, and the modules that they import.
+//!
+//! | file | holds |
+//! |---|---|
+//! | [`record`], [`vtable`], [`ops`], [`sret`] | the object that C++ sees, and the two ways into it |
+//! | [`imports`], [`visited`] | the import tree |
+//! | [`library`], [`library_function`], [`library_bin`], [`bin_reader`], [`symbol_name`] | modules over a library of symbols |
+//! | [`context`] | addresses that a library finds in its pointer slots |
+//! | [`system_lib`], [`globals`] | symbols linked into the program, and modules kept alive |
+//! | [`functions`] | the `ffi.Module*` global functions |
+
+mod bin_reader;
+pub mod context;
+mod cxx_error;
+pub mod functions;
+pub mod globals;
+mod imports;
+pub mod library;
+mod library_bin;
+mod library_function;
+mod ops;
+mod record;
+#[cfg_attr(target_arch = "aarch64", path = "sret_aarch64.rs")]
+mod sret;
+mod symbol_name;
+pub mod system_lib;
+#[cfg(test)]
+mod testing;
+mod visited;
+pub mod vtable;
+
+use core::ffi::{CStr, c_void};
+use core::mem::ManuallyDrop;
+use core::ptr::NonNull;
+
+use ferrite_core::abi::{TVMFFIAny, TVMFFIObject};
+use ferrite_core::error::Result;
+use ferrite_core::object::ObjectClass;
+use ferrite_core::text::Lossy;
+use ferrite_core::{
+    Any, AnyView, Bytes, Function, ObjectRef, String, bail, global_table, object_class, raised, type_index,
+};
+
+pub use cxx_error::{ThrowHook, set_throw_hook};
+
+use crate::containers::{Array, ArrayObject};
+use vtable::{Dispatch, dispatch};
+
+/// The module can be serialized: `save_to_bytes` works, and `ffi.Module.load_from_bytes.KIND` reads the
+/// result.
+pub const BINARY_SERIALIZABLE: i32 = 0b001;
+/// The module gives functions that can be called.
+pub const RUNNABLE: i32 = 0b010;
+/// The module can be written as object code or source, to be compiled and loaded as a library.
+pub const COMPILATION_EXPORTABLE: i32 = 0b100;
+
+object_class! {
+    /// A reference to a module, made here or by C++.
+    ///
+    /// # Threads
+    /// Any thread may use a module; imports may change while others look functions up.
+    ///
+    /// # Upstream
+    /// `tvm::ffi::Module` in `extra/module.h`.
+    pub struct Module, type_index::MODULE, "ffi.Module"
+}
+
+/// What a kind of module does. Implement it for the module of a device, and pass it to [`Module::from_impl`].
+///
+/// # Upstream
+/// The virtual functions of `tvm::ffi::ModuleObj`.
+pub trait ModuleImpl: Send + Sync + 'static {
+    /// The kind, as in `ffi.Module.load_from_bytes.KIND`.
+    fn kind(&self) -> &CStr;
+
+    /// Which of [`BINARY_SERIALIZABLE`], [`RUNNABLE`] and [`COMPILATION_EXPORTABLE`] hold.
+    fn property_mask(&self) -> i32 {
+        0
+    }
+
+    /// The function of that name. What the function needs of `module` it must hold: the caller may drop the
+    /// module.
+    ///
+    /// # Errors
+    /// Any; a name that is not there is none, not an error.
+    fn get_function(&self, module: &Module, name: &String) -> Result<Option<Function>>;
+
+    /// Whether the module has a function of that name, perhaps one that cannot run before further
+    /// compilation.
+    ///
+    /// # Errors
+    /// As [`get_function`](ModuleImpl::get_function).
+    fn implements_function(&self, module: &Module, name: &String) -> Result<bool> {
+        Ok(self.get_function(module, name)?.is_some())
+    }
+
+    /// The documentation of a function.
+    ///
+    /// # Errors
+    /// Any.
+    fn function_doc(&self, _name: &String) -> Result<Option<String>> {
+        Ok(None)
+    }
+
+    /// The metadata of a function, in JSON.
+    ///
+    /// # Errors
+    /// Any.
+    fn function_metadata(&self, _name: &String) -> Result<Option<String>> {
+        Ok(None)
+    }
+
+    /// Writes the module to a file, for further compilation.
+    ///
+    /// # Errors
+    /// `RuntimeError` unless overridden.
+    fn write_to_file(&self, _file: &String, _format: &String) -> Result<()> {
+        bail!(RUNTIME_ERROR, "Module[{}] does not support WriteToFile", Lossy(self.kind().to_bytes()))
+    }
+
+    /// The formats that [`write_to_file`](ModuleImpl::write_to_file) takes, an Array of String.
+    ///
+    /// # Errors
+    /// `MemoryError`.
+    fn write_formats(&self) -> Result<Array<String>> {
+        Array::new()
+    }
+
+    /// Serializes the module.
+    ///
+    /// # Errors
+    /// `RuntimeError` unless overridden.
+    fn save_to_bytes(&self) -> Result<Bytes> {
+        bail!(RUNTIME_ERROR, "Module[{}] does not support SaveToBytes", Lossy(self.kind().to_bytes()))
+    }
+
+    /// The source of the module in that format, empty when there is none.
+    ///
+    /// # Errors
+    /// `MemoryError`, and any of an override.
+    fn inspect_source(&self, _format: &String) -> Result<String> {
+        String::new("")
+    }
+}
+
+impl Module {
+    /// Makes a module that C, C++ and Rust can use.
+    ///
+    /// # Errors
+    /// `MemoryError`; `implementation` is dropped then.
+    pub fn from_impl<T: ModuleImpl>(implementation: T) -> Result<Module> {
+        record::allocate(implementation)
+    }
+
+    /// The implementation, when the module was made from a `T`.
+    pub fn implementation<T: ModuleImpl>(&self) -> Option<&T> {
+        record::try_implementation(self)
+    }
+
+    /// The address that library contexts hold and C++ calls `this`: eight bytes before the handle. Borrowed.
+    pub fn context_address(&self) -> *mut c_void {
+        vtable::cxx_object(self)
+    }
+
+    /// Borrows the module at a [`context_address`](Module::context_address).
+    ///
+    /// # Safety
+    /// The module must be alive while the result is used.
+    pub unsafe fn from_context_address(address: NonNull<c_void>) -> ManuallyDrop<Module> {
+        // SAFETY: passed on to the caller.
+        unsafe { vtable::borrow_this(address.as_ptr()) }
+    }
+
+    /// The kind, such as `library`.
+    ///
+    /// # Errors
+    /// `InternalError` for an object without a vtable, here and in all functions below.
+    pub fn kind(&self) -> Result<&CStr> {
+        match dispatch(self)? {
+            Dispatch::Rust(ops) => Ok((ops.kind)(self)),
+            // SAFETY: slot 0 takes the object and gives text that lives as long as the module, or null.
+            Dispatch::Cxx(this, slots) => Ok(unsafe {
+                let text = (slots.kind)(this);
+                if text.is_null() { c"" } else { CStr::from_ptr(text) }
+            }),
+        }
+    }
+
+    /// Which of [`BINARY_SERIALIZABLE`], [`RUNNABLE`] and [`COMPILATION_EXPORTABLE`] hold.
+    ///
+    /// # Errors
+    /// `InternalError`.
+    pub fn property_mask(&self) -> Result<i32> {
+        match dispatch(self)? {
+            Dispatch::Rust(ops) => Ok((ops.property_mask)(self)),
+            // SAFETY: slot 1 takes the object.
+            Dispatch::Cxx(this, slots) => Ok(unsafe { (slots.get_property_mask)(this) }),
+        }
+    }
+
+    /// The function of that name, here or, when `query_imports`, in the imports depth first.
+    ///
+    /// # Errors
+    /// Those of the modules asked; `MemoryError`.
+    pub fn get_function(&self, name: &String, query_imports: bool) -> Result<Option<Function>> {
+        self.search(query_imports, |module| module.own_function(name))
+    }
+
+    /// Whether there is a function of that name, searched as [`get_function`](Module::get_function) does.
+    ///
+    /// # Errors
+    /// Those of the modules asked; `MemoryError`.
+    pub fn implements_function(&self, name: &String, query_imports: bool) -> Result<bool> {
+        let found = self.search(query_imports, |module| Ok(module.own_implements(name)?.then_some(())))?;
+        Ok(found.is_some())
+    }
+
+    /// The documentation of a function, searched as [`get_function`](Module::get_function) does.
+    ///
+    /// # Errors
+    /// Those of the modules asked; `MemoryError`.
+    pub fn function_doc(&self, name: &String, query_imports: bool) -> Result<Option<String>> {
+        self.search(query_imports, |module| match dispatch(module)? {
+            Dispatch::Rust(ops) => (ops.function_doc)(module, name),
+            // SAFETY: slot 4 gives an optional string.
+            Dispatch::Cxx(this, slots) => unsafe { text_from(slots.get_function_doc, this, name)?.get() },
+        })
+    }
+
+    /// The metadata of a function in JSON, searched as [`get_function`](Module::get_function) does.
+    ///
+    /// # Errors
+    /// Those of the modules asked; `MemoryError`.
+    pub fn function_metadata(&self, name: &String, query_imports: bool) -> Result<Option<String>> {
+        self.search(query_imports, |module| match dispatch(module)? {
+            Dispatch::Rust(ops) => (ops.function_metadata)(module, name),
+            // SAFETY: slot 5 gives an optional string.
+            Dispatch::Cxx(this, slots) => unsafe {
+                text_from(slots.get_function_metadata, this, name)?.get()
+            },
+        })
+    }
+
+    fn search<R>(
+        &self,
+        query_imports: bool,
+        ask: impl Fn(&Module) -> Result<Option<R>>,
+    ) -> Result<Option<R>> {
+        match ask(self)? {
+            None if query_imports => imports::find(self, ask),
+            found => Ok(found),
+        }
+    }
+
+    fn own_function(&self, name: &String) -> Result<Option<Function>> {
+        match dispatch(self)? {
+            Dispatch::Rust(ops) => (ops.get_function)(self, name),
+            // SAFETY: slot 2 gives an owned function or null.
+            Dispatch::Cxx(this, slots) => unsafe {
+                let mut found: *mut TVMFFIObject = core::ptr::null_mut();
+                let name = AnyView::from(name);
+                sret::call1(slots.get_function, (&raw mut found).cast(), this, name.as_raw());
+                owned_object(found, "GetFunction")
+            },
+        }
+    }
+
+    fn own_implements(&self, name: &String) -> Result<bool> {
+        match dispatch(self)? {
+            Dispatch::Rust(ops) => (ops.implements_function)(self, name),
+            // SAFETY: slot 3 takes the object and a borrowed string.
+            Dispatch::Cxx(this, slots) => {
+                Ok(unsafe { (slots.implements_function)(this, AnyView::from(name).as_raw()) })
+            }
+        }
+    }
+
+    /// Writes the module to a file.
+    ///
+    /// # Errors
+    /// `RuntimeError` when the module cannot; errors of writing.
+    pub fn write_to_file(&self, file: &String, format: &String) -> Result<()> {
+        match dispatch(self)? {
+            Dispatch::Rust(ops) => (ops.write_to_file)(self, file, format),
+            Dispatch::Cxx(this, slots) => {
+                let (file, format) = (AnyView::from(file), AnyView::from(format));
+                // SAFETY: slot 6 takes the object and two borrowed strings.
+                unsafe { (slots.write_to_file)(this, file.as_raw(), format.as_raw()) };
+                Ok(())
+            }
+        }
+    }
+
+    /// The formats that [`write_to_file`](Module::write_to_file) takes, an Array of String.
+    ///
+    /// # Errors
+    /// `MemoryError`.
+    pub fn write_formats(&self) -> Result<Array<String>> {
+        match dispatch(self)? {
+            Dispatch::Rust(ops) => (ops.write_formats)(self),
+            // SAFETY: slot 7 gives an owned array.
+            Dispatch::Cxx(this, slots) => unsafe {
+                let mut found: *mut TVMFFIObject = core::ptr::null_mut();
+                sret::call0(slots.get_write_formats, (&raw mut found).cast(), this);
+                let formats = owned_object::<ArrayObject>(found, "GetWriteFormats")?;
+                formats.map_or_else(Array::new, |formats| Ok(Array::from_object_unchecked(formats)))
+            },
+        }
+    }
+
+    /// Serializes the module.
+    ///
+    /// # Errors
+    /// `RuntimeError` when the module cannot.
+    pub fn save_to_bytes(&self) -> Result<Bytes> {
+        match dispatch(self)? {
+            Dispatch::Rust(ops) => (ops.save_to_bytes)(self),
+            // SAFETY: slot 8 gives owned bytes.
+            Dispatch::Cxx(this, slots) => unsafe {
+                let mut cell = TVMFFIAny::NONE;
+                sret::call0(slots.save_to_bytes, (&raw mut cell).cast(), this);
+                Any::from_raw(cell).get()
+            },
+        }
+    }
+
+    /// The source of the module in that format, empty when there is none.
+    ///
+    /// # Errors
+    /// Those of the module; `MemoryError`.
+    pub fn inspect_source(&self, format: &String) -> Result<String> {
+        match dispatch(self)? {
+            Dispatch::Rust(ops) => (ops.inspect_source)(self, format),
+            // SAFETY: slot 9 gives an owned string.
+            Dispatch::Cxx(this, slots) => unsafe { text_from(slots.inspect_source, this, format)?.get() },
+        }
+    }
+
+    /// Appends `other` to the imports.
+    ///
+    /// # Errors
+    /// `RuntimeError` when that would make a cycle; `MemoryError`.
+    pub fn import_module(&self, other: &Module) -> Result<()> {
+        match dispatch(self)? {
+            Dispatch::Rust(_) => imports::append(self, other),
+            Dispatch::Cxx(this, slots) => {
+                let other = other.as_object().as_ptr();
+                // SAFETY: slot 10 takes the object and a borrowed module reference.
+                reporting(|| unsafe { (slots.import_module)(this, &raw const other) })
+            }
+        }
+    }
+
+    /// Forgets all imports.
+    ///
+    /// # Errors
+    /// `MemoryError`.
+    pub fn clear_imports(&self) -> Result<()> {
+        match dispatch(self)? {
+            Dispatch::Rust(_) => imports::clear(self),
+            // SAFETY: slot 11 takes the object.
+            Dispatch::Cxx(this, slots) => reporting(|| unsafe { (slots.clear_imports)(this) }),
+        }
+    }
+
+    /// The imports now, an Array of Module.
+    ///
+    /// # Errors
+    /// `InternalError` when the module has none, against its contract.
+    pub fn imports(&self) -> Result<ArrayObject> {
+        imports::snapshot(self)
+    }
+
+    /// Finds a function for the host code of this module: in the imports depth first, then in the global
+    /// table.
+    ///
+    /// The answer is remembered and borrowed: it lives as long as the module.
+    ///
+    /// # Errors
+    /// `RuntimeError` when there is no such function; those of the modules asked; `MemoryError`.
+    ///
+    /// # Upstream
+    /// `TVMFFIEnvModLookupFromImports`.
+    pub fn lookup_from_imports(&self, name: &String) -> Result<NonNull<TVMFFIObject>> {
+        imports::lookup(self, name)
+    }
+
+    /// Loads a module with `ffi.Module.load_from_file.EXT`, EXT being what follows the last dot of the name.
+    ///
+    /// # Errors
+    /// `RuntimeError` when the name has no dot or no loader is registered for it; those of the loader.
+    ///
+    /// # Upstream
+    /// `Module::LoadFromFile` in `module.cc`.
+    pub fn load_from_file(file: &String) -> Result<Module> {
+        let bytes = file.as_bytes();
+        let Some(dot) = bytes.iter().rposition(|byte| *byte == b'.') else {
+            bail!(RUNTIME_ERROR, "Failed to get file format from {}", Lossy(bytes));
+        };
+        let format = match bytes.get(dot + 1..).unwrap_or(b"") {
+            b"dll" | b"dylib" | b"dso" => b"so",
+            format => format,
+        };
+        let Some(loader) = loader(b"ffi.Module.load_from_file.", format)? else {
+            bail!(
+                RUNTIME_ERROR,
+                "Loader for `.{0}` files is not registered, resolved to (ffi.Module.load_from_file.{0}) in the global \
+                 registry.Ensure that you have loaded the correct runtime code, andthat you are on the correct hardware \
+                 architecture.",
+                Lossy(format)
+            );
+        };
+        let format = String::from_bytes(format)?;
+        loader.call(&[AnyView::from(file), AnyView::from(&format)])?.get()
+    }
+}
+
+/// The global function `PREFIX` + `kind`.
+fn loader(prefix: &[u8], kind: &[u8]) -> Result<Option<Function>> {
+    symbol_name::with_name(&[prefix, kind], |name| global_table::get(name.to_bytes()))
+}
+
+/// Calls a slot that gives a string or nothing.
+///
+/// # Safety
+/// `slot` must be such a slot of the module behind `this`.
+unsafe fn text_from(slot: sret::Sret1, this: *mut c_void, argument: &String) -> Result<Any> {
+    let mut cell = TVMFFIAny::NONE;
+    let argument = AnyView::from(argument);
+    // SAFETY: the caller vouches for the slot, which hands over what it writes.
+    unsafe {
+        sret::call1(slot, (&raw mut cell).cast(), this, argument.as_raw());
+        Ok(Any::from_raw(cell))
+    }
+}
+
+/// Takes over a reference that a slot returned.
+///
+/// # Safety
+/// `object` must be null or a reference that the caller owns.
+unsafe fn owned_object<T: ObjectClass>(object: *mut TVMFFIObject, slot: &str) -> Result<Option<T>> {
+    // SAFETY: the caller owns the reference.
+    let Some(object) = NonNull::new(object).map(|object| unsafe { ObjectRef::from_raw(object) }) else {
+        return Ok(None);
+    };
+    match object.downcast() {
+        Ok(object) => Ok(Some(object)),
+        Err(_) => bail!(INTERNAL_ERROR, "Module slot {} returned an object that is no {}", slot, T::TYPE_KEY),
+    }
+}
+
+/// Runs a slot that C++ modules inherit from this library, where an error may wait as the raised error.
+fn reporting(slot: impl FnOnce()) -> Result<()> {
+    let before = raised::take();
+    slot();
+    let error = raised::take();
+    if let Some(before) = before {
+        raised::set(before);
+    }
+    error.map_or(Ok(()), Err)
+}

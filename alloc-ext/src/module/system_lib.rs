@@ -1,0 +1,138 @@
+//! Libraries linked into the program: their symbols are registered by name, before `main` as a rule.
+//!
+//! # Upstream
+//! `library_module_system_lib.cc`.
+
+use core::ffi::{CStr, c_void};
+use core::ptr::NonNull;
+
+use ferrite_core::error::Result;
+use ferrite_core::name_table::NameTable;
+use ferrite_core::sync::atomic::{AtomicPtr, Ordering};
+use ferrite_core::text::Lossy;
+use ferrite_core::{String, log};
+
+use super::Module;
+use super::library::{FUNCTION_PREFIX, Library, LoadedLibrary};
+use super::symbol_name::with_name;
+
+static SYMBOLS: NameTable<AtomicPtr<c_void>> = NameTable::new();
+static MODULES: NameTable<Module> = NameTable::new();
+
+/// Registers a symbol. A name that gets another address is warned of and replaced.
+///
+/// # Errors
+/// `MemoryError`.
+///
+/// # Threads
+/// Any thread, before `main` too.
+///
+/// # Upstream
+/// `TVMFFIEnvModRegisterSystemLibSymbol`.
+pub fn register(name: &[u8], address: *mut c_void) -> Result<()> {
+    let (entry, inserted) = SYMBOLS.get_or_insert(name, || Ok(AtomicPtr::new(address)))?;
+    if !inserted {
+        let previous = entry.value.load(Ordering::Acquire);
+        if previous != address {
+            entry.value.store(address, Ordering::Release);
+            log::warn(format_args!(
+                "Warning:SystemLib symbol {} get overriden to a different address {address:p}->{previous:p}",
+                Lossy(name)
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn symbol(name: &CStr) -> Option<NonNull<c_void>> {
+    SYMBOLS.get(name.to_bytes()).and_then(|entry| NonNull::new(entry.value.load(Ordering::Acquire)))
+}
+
+/// The registered symbols, seen through a prefix: names are looked up with the prefix first, then without.
+struct SystemLibrary {
+    prefix: String,
+}
+
+// SAFETY: whoever registers a symbol vouches for what it points to (contract of the C function).
+unsafe impl Library for SystemLibrary {
+    fn symbol(&self, name: &CStr) -> Result<Option<NonNull<c_void>>> {
+        match with_name(&[self.prefix.as_bytes(), name.to_bytes()], |name| Ok(symbol(name)))? {
+            None => Ok(symbol(name)),
+            found => Ok(found),
+        }
+    }
+
+    fn function_symbol(&self, name: &[u8]) -> Result<Option<NonNull<c_void>>> {
+        match with_name(&[FUNCTION_PREFIX, self.prefix.as_bytes(), name], |name| Ok(symbol(name)))? {
+            None => with_name(&[FUNCTION_PREFIX, name], |name| Ok(symbol(name))),
+            found => Ok(found),
+        }
+    }
+}
+
+/// The module of the registered symbols under a prefix: one per prefix for the life of the process.
+///
+/// # Errors
+/// Those of [`create_library_module`](super::library::create_library_module).
+///
+/// # Upstream
+/// `SystemLibModuleRegistry::GetOrCreateModule`.
+pub fn module(prefix: &String) -> Result<Module> {
+    if let Some(entry) = MODULES.get(prefix.as_bytes()) {
+        return Ok(entry.value.clone());
+    }
+    // Loading runs loaders, so no lock is held. Of two threads one publishes its module, and both get that.
+    let loaded = LoadedLibrary::load(SystemLibrary { prefix: prefix.clone() })?;
+    let (entry, _) = MODULES.get_or_insert(prefix.as_bytes(), || loaded.publish())?;
+    Ok(entry.value.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{address, double, name, slot_address, text};
+    use super::*;
+    use core::cell::Cell;
+    use core::ptr;
+    use ferrite_core::object::ObjectClass;
+
+    #[test]
+    fn names_are_looked_up_with_and_without_prefix() -> Result<()> {
+        register(b"__tvm_ffi_sysa_double", address(double))?;
+        register(b"__tvm_ffi_sys_plain", address(text))?;
+        register(b"__tvm_ffi__doc_sys_plain", address(text))?;
+        let module = module(&name("sysa_"))?;
+        assert_eq!(module.kind()?, c"library");
+        let function = module.get_function(&name("double"), false)?.unwrap();
+        assert_eq!(function.call(&[4i64.into()])?.get::<i64>()?, 8);
+        assert!(module.get_function(&name("sysa_double"), false)?.is_some());
+        assert!(module.implements_function(&name("sys_plain"), false)?);
+        assert!(module.function_doc(&name("sys_plain"), false)?.is_some());
+        assert!(!module.implements_function(&name("absent"), false)?);
+        Ok(())
+    }
+
+    #[test]
+    fn there_is_one_module_per_prefix() -> Result<()> {
+        let slot = Cell::new(ptr::null_mut());
+        register(b"sysb___tvm_ffi__library_ctx", slot_address(&slot))?;
+        let modules: std::vec::Vec<Module> = std::thread::scope(|scope| {
+            let threads = [(); 4].map(|()| scope.spawn(|| module(&name("sysb_")).unwrap()));
+            threads.map(|thread| thread.join().unwrap()).into()
+        });
+        assert!(modules.iter().all(|module| module.as_object().ptr_eq(modules[0].as_object())));
+        assert_eq!(slot.get(), modules[0].context_address());
+        assert!(!module(&name("sysc_"))?.as_object().ptr_eq(modules[0].as_object()));
+        register(b"sysb___tvm_ffi__library_ctx", ptr::null_mut())
+    }
+
+    #[test]
+    fn a_symbol_may_be_registered_before_or_after_its_module() -> Result<()> {
+        let module = module(&name("sysd_"))?;
+        assert!(!module.implements_function(&name("late"), false)?);
+        register(b"__tvm_ffi_sysd_late", address(double))?;
+        assert!(module.implements_function(&name("late"), false)?);
+        register(b"__tvm_ffi_sysd_late", address(text))?;
+        assert!(module.get_function(&name("late"), false)?.unwrap().call(&[])?.get::<String>().is_ok());
+        Ok(())
+    }
+}
