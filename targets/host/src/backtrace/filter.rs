@@ -1,0 +1,77 @@
+//! Which frames a backtrace leaves out, and where it ends.
+//!
+//! # Upstream
+//! `ShouldExcludeFrame` and `DetectFFIBoundary` in `backtrace_utils.h`; the Rust names are ours.
+#![forbid(unsafe_code)]
+
+/// Functions that only pass calls and errors on.
+const EXCLUDED_SYMBOLS: &[&[u8]] = &[
+    b"tvm::ffi::Function",
+    b"tvm::ffi::detail::",
+    b"TVMFFIBacktrace",
+    b"TVMFFIErrorSetRaisedFromCStr",
+    b"__libc_",
+    b"ffi_call_",
+    // This library, where upstream's functions above stand.
+    b"ferrite_core::",
+    b"ferrite_host::backtrace::",
+    b"backtrace::",
+    b"<ferrite_core::",
+    b"tvm_ffi::",
+    b"<F as ferrite_core::",
+];
+
+/// Headers whose inline functions do the same.
+const EXCLUDED_FILES: &[&[u8]] = &[
+    b"include/tvm/ffi/error.h",
+    b"include/tvm/ffi/function_detail.h",
+    b"include/tvm/ffi/function.h",
+    b"include/tvm/ffi/any.h",
+    b"include/c++/",
+];
+
+/// Functions where one language calls the other: what is beyond is shown by the caller's language.
+const BOUNDARY_SYMBOLS: &[&[u8]] =
+    &[b"TVMFFIFunctionCall", b"slot_tp_call", b"object_is_not_callable", b"_Py", b"PyObject"];
+
+/// Whether a frame says nothing that helps.
+pub(super) fn excluded(filename: Option<&[u8]>, symbol: &[u8]) -> bool {
+    starts_with_any(symbol, EXCLUDED_SYMBOLS)
+        || filename.is_some_and(|name| EXCLUDED_FILES.iter().any(|part| contains(name, part)))
+}
+
+/// Whether the backtrace ends before this frame, unless it crosses boundaries.
+#[cfg_attr(
+    not(all(feature = "backtrace", unix)),
+    allow(dead_code, reason = "without frames there is nothing to stop at")
+)]
+pub(super) fn is_boundary(symbol: &[u8]) -> bool {
+    starts_with_any(symbol, BOUNDARY_SYMBOLS)
+}
+
+fn starts_with_any(symbol: &[u8], prefixes: &[&[u8]]) -> bool {
+    prefixes.iter().any(|prefix| symbol.starts_with(prefix))
+}
+
+fn contains(text: &[u8], part: &[u8]) -> bool {
+    text.windows(part.len()).any(|window| window == part)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn passing_frames_are_left_out() {
+        assert!(excluded(None, b"tvm::ffi::Function::CallPacked"));
+        assert!(excluded(Some(b"/usr/include/c++/12/bits/std_function.h"), b"invoke"));
+        assert!(excluded(Some(b"/x/include/tvm/ffi/error.h"), b"f"));
+        assert!(!excluded(Some(b"/x/src/model.cc"), b"model::run"));
+    }
+
+    #[test]
+    fn calls_between_languages_end_a_backtrace() {
+        assert!(is_boundary(b"TVMFFIFunctionCall") && is_boundary(b"_PyEval_EvalFrameDefault"));
+        assert!(!is_boundary(b"model::run"));
+    }
+}

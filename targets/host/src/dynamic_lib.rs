@@ -1,0 +1,132 @@
+//! Shared objects as libraries: `ffi.Module.load_from_file.so`.
+
+use core::ffi::{CStr, c_void};
+use core::fmt::{self, Display};
+use core::ptr::NonNull;
+
+use ferrite_alloc_ext::module::Module;
+use ferrite_alloc_ext::module::library::{Library, create_library_module};
+use ferrite_core::builtins::StaticFunction;
+use ferrite_core::error::{Error, Result};
+use ferrite_core::memory::Buffer;
+use ferrite_core::text::Lossy;
+use ferrite_core::{String, error, static_function};
+
+/// The functions of this module.
+///
+/// # Upstream
+/// `library_module_dynamic_lib.cc`.
+pub static FUNCTIONS: &[StaticFunction] = &[static_function!("ffi.Module.load_from_file.so", load_from_file)];
+
+/// An open shared object, closed when it is dropped.
+struct DynamicLibrary(libloading::Library);
+
+// SAFETY: whoever loads a shared object vouches for what its `__tvm_ffi_*` symbols are (contract of
+// `open_library`); the addresses stay valid until the object is closed.
+unsafe impl Library for DynamicLibrary {
+    fn symbol(&self, name: &CStr) -> Result<Option<NonNull<c_void>>> {
+        // SAFETY: only the address is taken; the object stays open as long as `self`.
+        let symbol = unsafe { self.0.get::<*mut c_void>(name) };
+        // A symbol whose address is null is none.
+        Ok(symbol.ok().and_then(|symbol| NonNull::new(*symbol)))
+    }
+}
+
+/// Opens a shared object lazily and locally, and makes the modules in it.
+///
+/// The object is closed when the last module and function that came from it are gone. Code that it left
+/// behind elsewhere, such as deleters of objects that it made, must not run after that;
+/// `ffi.ModuleGlobalsAdd` keeps it open.
+///
+/// # Errors
+/// `InternalError` with the text of the system when the file cannot be opened, or when the path is no UTF-8
+/// or has a NUL byte; those of [`create_library_module`].
+///
+/// # Safety
+/// Loading runs the object's initialisers, and its `__tvm_ffi_*` symbols must be what their names say.
+///
+/// # Upstream
+/// `ffi.Module.load_from_file.so`.
+pub unsafe fn open_library(path: &[u8]) -> Result<Module> {
+    // With a NUL at its end the path is passed on without another copy.
+    let mut name = Buffer::try_with_capacity(path.len().saturating_add(1))?;
+    name.try_extend_from_slice(path)?;
+    name.try_push(0)?;
+    let name = CStr::from_bytes_with_nul(&name).map_err(|_| failure(path, "the path has a NUL byte"))?;
+    // The terminated text is what libloading takes without copying.
+    let name =
+        core::str::from_utf8(name.to_bytes_with_nul()).map_err(|_| failure(path, "the path is not UTF-8"))?;
+    // SAFETY: the caller vouches for the object.
+    let library = unsafe { libloading::Library::new(name) }.map_err(|error| failure(path, Reason(&error)))?;
+    create_library_module(DynamicLibrary(library))
+}
+
+fn failure(path: &[u8], reason: impl Display) -> Error {
+    error!(INTERNAL_ERROR, "Failed to load dynamic shared library {} {}", Lossy(path), reason)
+}
+
+/// Shows the system's own text where there is one.
+struct Reason<'a>(&'a libloading::Error);
+
+impl Display for Reason<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match core::error::Error::source(self.0) {
+            Some(source) => Display::fmt(source, f),
+            None => Display::fmt(self.0, f),
+        }
+    }
+}
+
+/// The second argument, the format, says nothing that the path does not.
+fn load_from_file(path: String, _format: String) -> Result<Module> {
+    // SAFETY: whoever loads a file through the ABI vouches for what is in it, as upstream has it.
+    unsafe { open_library(path.as_bytes()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ferrite_core::AnyView;
+
+    fn message(path: &str) -> std::string::String {
+        let loader = FUNCTIONS[0].to_function().unwrap();
+        let (path, format) = (String::new(path).unwrap(), String::new("so").unwrap());
+        let error = loader.call(&[AnyView::from(&path), AnyView::from(&format)]).map(drop).unwrap_err();
+        assert_eq!(error.kind(), b"InternalError");
+        std::string::String::from_utf8_lossy(error.message()).into_owned()
+    }
+
+    #[cfg(not(miri))]
+    #[test]
+    fn what_cannot_be_opened_is_named() {
+        let text = message("./no/such/library.so");
+        assert!(text.starts_with("Failed to load dynamic shared library ./no/such/library.so "), "{text}");
+        assert!(text.contains("No such file") || text.contains("cannot open"), "{text}");
+        let this_file = concat!(env!("CARGO_MANIFEST_DIR"), "/src/dynamic_lib.rs");
+        let text = message(this_file);
+        assert!(text.len() > "Failed to load dynamic shared library ".len() + this_file.len() + 1, "{text}");
+    }
+
+    #[test]
+    fn a_path_with_a_nul_byte_is_refused() {
+        assert_eq!(
+            message("a\0b.so"),
+            "Failed to load dynamic shared library a\0b.so the path has a NUL byte"
+        );
+    }
+
+    #[cfg(all(target_os = "linux", not(miri)))]
+    #[test]
+    fn symbols_of_an_open_object_are_found() -> Result<()> {
+        // SAFETY: the C library has no `__tvm_ffi_*` symbols, and is loaded already.
+        let library = DynamicLibrary(
+            unsafe { libloading::Library::new("libc.so.6\0") }.map_err(|error| failure(b"", error))?,
+        );
+        assert!(library.symbol(c"malloc")?.is_some());
+        assert!(library.symbol(c"no_such_symbol_anywhere")?.is_none());
+        let module = create_library_module(library)?;
+        assert_eq!(module.kind()?, c"library");
+        assert!(module.get_function(&String::new("malloc")?, true)?.is_none());
+        Ok(())
+    }
+}
