@@ -1,7 +1,9 @@
-//! The state that every thread has for itself: its raised error and its queue of objects to destroy.
+//! The state that every thread has for itself: its raised error, its queue of objects to destroy, and what
+//! other crates declare by [`per_thread!`](crate::per_thread).
 //!
-//! With std both are thread-local. Without it there is one of each, shared by the whole program and reached under a
-//! lock; the closures that get it are therefore short and call nothing that locks, allocates or runs code of a user.
+//! With std all are thread-local. Without it there is one of each, shared by the whole program and reached
+//! under a lock; the closures that get it are therefore short and call nothing that locks, allocates or runs
+//! code of a user.
 
 use crate::abi::TVMFFIObject;
 use core::cell::Cell;
@@ -14,9 +16,10 @@ mod imp;
 #[path = "shared.rs"]
 mod imp;
 
-pub use imp::{release_queue, with_raised};
+pub use imp::*;
 
-/// Objects whose last reference is gone while another object is being destroyed, so that nesting never recurses.
+/// Objects whose last reference is gone while another object is being destroyed, so that nesting never
+/// recurses.
 pub struct ReleaseQueue {
     /// The first object to destroy, or null; how they are linked is up to the release path.
     pub head: Cell<*mut TVMFFIObject>,
@@ -46,5 +49,19 @@ mod tests {
     #[test]
     fn the_raised_slot_starts_empty() {
         assert_eq!(with_raised(|slot| slot.get()), Some(ptr::null_mut()));
+    }
+
+    #[test]
+    fn declared_values_are_each_threads_own() {
+        crate::per_thread!(static COUNT: u32 = 0);
+        let count = || {
+            with(&COUNT, |count| {
+                *count += 1;
+                *count
+            })
+        };
+        assert_eq!((count(), count()), (Some(1), Some(2)));
+        let other = std::thread::spawn(move || count()).join();
+        assert_eq!(other.ok(), Some(Some(if cfg!(feature = "std") { 1 } else { 3 })));
     }
 }

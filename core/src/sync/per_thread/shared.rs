@@ -1,7 +1,7 @@
 //! One state for the whole program, under a lock: boards have one thread of execution and its interrupts.
 //!
-//! Where several cores or threads do share it, an object may be destroyed by another one than the one that released
-//! it, and an error raised by two at once keeps the later one.
+//! Where several cores or threads do share it, an object may be destroyed by another one than the one that
+//! released it, and an error raised by two at once keeps the later one.
 
 use super::ReleaseQueue;
 use crate::abi::TVMFFIObject;
@@ -30,4 +30,28 @@ pub fn release_queue<R>(body: impl FnOnce(&ReleaseQueue) -> R) -> R {
 #[inline]
 pub fn with_raised<R>(body: impl FnOnce(&Cell<*mut TVMFFIObject>) -> R) -> Option<R> {
     Some(body(&RAISED.lock().0))
+}
+
+#[doc(hidden)]
+pub use crate::sync::Mutex as __Mutex;
+
+/// A value of [`per_thread!`](crate::per_thread); never dropped.
+pub type PerThread<T> = Mutex<T>;
+
+/// Declares a value that every thread would have for itself: `per_thread!(static COUNT: u32 = 0);`,
+/// initialised by a constant.
+#[macro_export]
+macro_rules! per_thread {
+    ($(#[$meta:meta])* static $name:ident: $type:ty = $initial:expr) => {
+        $(#[$meta])*
+        static $name: $crate::sync::per_thread::__Mutex<$type> =
+            $crate::sync::per_thread::__Mutex::new($initial);
+    };
+}
+
+/// Lends the one value of the program. Never `None` here; not to be used inside another `body` on the same
+/// value.
+#[inline]
+pub fn with<T: Send, R>(value: &'static PerThread<T>, body: impl FnOnce(&mut T) -> R) -> Option<R> {
+    Some(body(&mut value.lock()))
 }

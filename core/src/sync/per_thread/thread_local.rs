@@ -4,7 +4,7 @@ extern crate std;
 
 use super::ReleaseQueue;
 use crate::abi::TVMFFIObject;
-use core::cell::Cell;
+use core::cell::{Cell, RefCell};
 use core::ptr;
 
 /// Owns the error that its thread raised last, and releases it when the thread ends.
@@ -38,4 +38,34 @@ pub fn release_queue<R>(body: impl FnOnce(&ReleaseQueue) -> R) -> R {
 #[inline]
 pub fn with_raised<R>(body: impl FnOnce(&Cell<*mut TVMFFIObject>) -> R) -> Option<R> {
     RAISED.try_with(|slot| body(&slot.0)).ok()
+}
+
+#[doc(hidden)]
+pub use core::cell::RefCell as __RefCell;
+#[doc(hidden)]
+pub use std::thread_local as __thread_local;
+
+/// A value of [`per_thread!`](crate::per_thread); dropped when its thread ends.
+pub type PerThread<T> = std::thread::LocalKey<RefCell<T>>;
+
+/// Declares a value that every thread has for itself: `per_thread!(static COUNT: u32 = 0);`, initialised by a
+/// constant.
+#[macro_export]
+macro_rules! per_thread {
+    ($(#[$meta:meta])* static $name:ident: $type:ty = $initial:expr) => {
+        $crate::sync::per_thread::__thread_local! {
+            $(#[$meta])*
+            static $name: $crate::sync::per_thread::__RefCell<$type> =
+                const { $crate::sync::per_thread::__RefCell::new($initial) };
+        }
+    };
+}
+
+/// Lends this thread's value.
+///
+/// `None` when the thread is ending and the value is gone already, and to a `body` inside another one on the
+/// same value.
+#[inline]
+pub fn with<T, R>(value: &'static PerThread<T>, body: impl FnOnce(&mut T) -> R) -> Option<R> {
+    value.try_with(|value| value.try_borrow_mut().ok().map(|mut value| body(&mut value))).ok().flatten()
 }
