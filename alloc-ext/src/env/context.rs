@@ -1,0 +1,155 @@
+//! Functions of the surrounding language that low-level code needs: Python's signal check and interpreter
+//! lock.
+
+use core::ffi::{c_int, c_void};
+use core::mem;
+use core::ptr;
+
+use ferrite_core::error::{Error, Result};
+use ferrite_core::sync::atomic::{AtomicPtr, Ordering};
+use ferrite_core::text::Lossy;
+use ferrite_core::{bail, ensure};
+
+/// The kind of an error that the surrounding language holds already and that its bindings raise again.
+const ENV_ERROR_ALREADY_SET: &str = "EnvErrorAlreadySet";
+
+/// `int PyErr_CheckSignals(void)`.
+type CheckSignals = unsafe extern "C" fn() -> c_int;
+/// `PyGILState_STATE PyGILState_Ensure(void)`, as upstream declares it.
+type EnsureLock = unsafe extern "C" fn() -> *mut c_void;
+/// `void PyGILState_Release(PyGILState_STATE)`, as upstream declares it.
+type ReleaseLock = unsafe extern "C" fn(*mut c_void);
+
+/// Addresses of functions; null before they are registered.
+static CHECK_SIGNALS: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
+static ENSURE_LOCK: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
+static RELEASE_LOCK: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
+
+/// Registers a function of the surrounding language: `PyErr_CheckSignals`, `PyGILState_Ensure` or
+/// `PyGILState_Release`. Registering a name again replaces its function; null takes it back.
+///
+/// # Errors
+/// ValueError for another name.
+///
+/// # Safety
+/// `symbol` must be null or a function of the type that its name implies, callable from any thread from now
+/// on.
+///
+/// # Upstream
+/// `TVMFFIEnvRegisterCAPI`.
+pub unsafe fn register(name: &[u8], symbol: *mut c_void) -> Result<()> {
+    let place = match name {
+        b"PyErr_CheckSignals" => &CHECK_SIGNALS,
+        b"PyGILState_Ensure" => &ENSURE_LOCK,
+        b"PyGILState_Release" => &RELEASE_LOCK,
+        _ => bail!(VALUE_ERROR, "Unknown env API {}", Lossy(name)),
+    };
+    place.store(symbol, Ordering::Release);
+    Ok(())
+}
+
+/// Lets the surrounding language handle signals that wait, if it has registered how.
+///
+/// # Errors
+/// `EnvErrorAlreadySet` when a handler raised an error, which that language holds; InternalError when the
+/// functions for its lock are missing.
+///
+/// # Upstream
+/// `TVMFFIEnvCheckSignals`, which raises nothing in either case: its callers raise the same kind themselves.
+pub fn check_signals() -> Result<()> {
+    let address = CHECK_SIGNALS.load(Ordering::Acquire);
+    if address.is_null() {
+        return Ok(());
+    }
+    let _lock = InterpreterLock::acquire()?;
+    // SAFETY: whoever registered the function vouched for its type.
+    let status = unsafe { mem::transmute::<*mut c_void, CheckSignals>(address)() };
+    if status == 0 {
+        return Ok(());
+    }
+    Err(Error::new(
+        ENV_ERROR_ALREADY_SET,
+        format_args!("A signal handler of the environment raised an error"),
+    ))
+}
+
+/// The lock of the interpreter, held.
+struct InterpreterLock {
+    state: *mut c_void,
+    release: ReleaseLock,
+}
+
+impl InterpreterLock {
+    fn acquire() -> Result<Self> {
+        let (ensure, release) = (ENSURE_LOCK.load(Ordering::Acquire), RELEASE_LOCK.load(Ordering::Acquire));
+        let both = !ensure.is_null() && !release.is_null();
+        ensure!(
+            both,
+            INTERNAL_ERROR,
+            "PyErr_CheckSignals is registered without PyGILState_Ensure and _Release"
+        );
+        // SAFETY: whoever registered the functions vouched for their types.
+        unsafe {
+            let ensure = mem::transmute::<*mut c_void, EnsureLock>(ensure);
+            let release = mem::transmute::<*mut c_void, ReleaseLock>(release);
+            Ok(InterpreterLock { state: ensure(), release })
+        }
+    }
+}
+
+impl Drop for InterpreterLock {
+    fn drop(&mut self) {
+        // As upstream: state 0 says that this thread held the lock before.
+        if !self.state.is_null() {
+            // SAFETY: the state is what the matching function gave.
+            unsafe { (self.release)(self.state) };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use core::sync::atomic::{AtomicI32, AtomicUsize};
+
+    static ANSWER: AtomicI32 = AtomicI32::new(0);
+    static HELD: AtomicUsize = AtomicUsize::new(0);
+
+    unsafe extern "C" fn check() -> c_int {
+        assert_eq!(HELD.load(Ordering::SeqCst), 1);
+        ANSWER.load(Ordering::SeqCst)
+    }
+
+    unsafe extern "C" fn ensure() -> *mut c_void {
+        HELD.fetch_add(1, Ordering::SeqCst);
+        ptr::without_provenance_mut(1)
+    }
+
+    unsafe extern "C" fn release(state: *mut c_void) {
+        assert_eq!(state.addr(), 1);
+        HELD.fetch_sub(1, Ordering::SeqCst);
+    }
+
+    #[test]
+    fn signals_are_checked_under_the_lock() -> Result<()> {
+        check_signals()?;
+        // SAFETY: the functions are of the types that the names imply.
+        unsafe {
+            let error = register(b"PyErr_Print", ptr::null_mut()).unwrap_err();
+            assert_eq!(
+                (error.kind(), error.message()),
+                (&b"ValueError"[..], &b"Unknown env API PyErr_Print"[..])
+            );
+            register(b"PyErr_CheckSignals", check as *mut c_void)?;
+            assert_eq!(check_signals().unwrap_err().kind(), b"InternalError");
+            register(b"PyGILState_Ensure", ensure as *mut c_void)?;
+            register(b"PyGILState_Release", release as *mut c_void)?;
+            check_signals()?;
+            ANSWER.store(-1, Ordering::SeqCst);
+            assert_eq!(check_signals().unwrap_err().kind(), b"EnvErrorAlreadySet");
+            assert_eq!(HELD.load(Ordering::SeqCst), 0);
+            register(b"PyErr_CheckSignals", ptr::null_mut())?;
+            check_signals()
+        }
+    }
+}

@@ -1,0 +1,8 @@
+//! The environment of a call: streams, tensor allocation, and functions of the surrounding language.
+//!
+//! # Upstream
+//! `src/ffi/extra/env_context.cc`, `src/ffi/extra/env_c_api.cc`.
+
+pub mod context;
+pub mod stream;
+pub mod tensor_alloc;

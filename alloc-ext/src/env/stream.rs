@@ -1,0 +1,169 @@
+//! The stream that a thread works on, per device.
+
+use core::ffi::c_void;
+use core::ptr;
+
+use ferrite_core::error::Result;
+use ferrite_core::memory::Buffer;
+use ferrite_core::sync::per_thread;
+use ferrite_core::{bail, ensure};
+
+/// The highest device type and device id: far more than any machine has, also when a remote session is coded
+/// into the type.
+const HIGHEST: i32 = (1 << 24) - 1;
+
+/// A device and its stream.
+#[derive(Clone, Copy)]
+struct DeviceStream {
+    device_type: i32,
+    device_id: i32,
+    stream: *mut c_void,
+}
+
+// SAFETY: the stream is a number to us, handed back as it came; where one table serves the whole program,
+// other threads may see it.
+unsafe impl Send for DeviceStream {}
+
+ferrite_core::per_thread!(
+    /// One entry per device for which a stream was set: a handful, so looking through them is quickest.
+    static STREAMS: Buffer<DeviceStream> = Buffer::new()
+);
+
+/// Sets the stream that this thread works on for a device, and tells the one that was set before, or null.
+///
+/// The stream is neither used nor owned.
+///
+/// # Errors
+/// ValueError when the device type or id is negative or above 16777215; MemoryError; RuntimeError when the
+/// thread is ending. The stream stays as it was then.
+///
+/// # Upstream
+/// `TVMFFIEnvSetStream`, which allocates as many entries as the numbers say.
+pub fn set(device_type: i32, device_id: i32, stream: *mut c_void) -> Result<*mut c_void> {
+    check("type", device_type)?;
+    check("id", device_id)?;
+    let new = DeviceStream { device_type, device_id, stream };
+    loop {
+        match per_thread::with(&STREAMS, |streams| replace(streams, new)) {
+            Some(Ok(original)) => return Ok(original),
+            Some(Err(len)) => make_room(len)?,
+            None => bail!(RUNTIME_ERROR, "This thread is ending and has no streams any more"),
+        }
+    }
+}
+
+fn check(what: &str, number: i32) -> Result<()> {
+    ensure!((0..=HIGHEST).contains(&number), VALUE_ERROR, "Device {what} {number} is not in 0 to {HIGHEST}");
+    Ok(())
+}
+
+/// Sets a stream; without room for it, answers how many there are.
+fn replace(
+    streams: &mut Buffer<DeviceStream>,
+    new: DeviceStream,
+) -> core::result::Result<*mut c_void, usize> {
+    let is_asked =
+        |present: &DeviceStream| (present.device_type, present.device_id) == (new.device_type, new.device_id);
+    if let Some(present) = streams.iter_mut().find(|present| is_asked(present)) {
+        return Ok(core::mem::replace(&mut present.stream, new.stream));
+    }
+    let len = streams.len();
+    if new.stream.is_null() {
+        return Ok(ptr::null_mut());
+    }
+    if len == streams.capacity() {
+        return Err(len);
+    }
+    streams.try_push(new).map(|()| ptr::null_mut()).map_err(|_| len)
+}
+
+/// Moves the entries to a larger buffer. It is made while the table is not lent: a refusal makes an error
+/// object, maybe by a user's allocator.
+fn make_room(len: usize) -> Result<()> {
+    let mut larger = Buffer::try_with_capacity(len.saturating_mul(2).max(4))?;
+    let smaller = per_thread::with(&STREAMS, |streams| {
+        // Another thread may have added entries, where all threads share the table.
+        if streams.len() < larger.capacity() && larger.try_extend_from_slice(streams).is_ok() {
+            core::mem::swap(streams, &mut larger);
+        }
+        larger
+    });
+    drop(smaller);
+    Ok(())
+}
+
+/// The stream that this thread works on for a device; null when none was set, also for devices that cannot
+/// be.
+///
+/// # Upstream
+/// `TVMFFIEnvGetStream`.
+pub fn get(device_type: i32, device_id: i32) -> *mut c_void {
+    let found = per_thread::with(&STREAMS, |streams| {
+        let is_asked =
+            |present: &&DeviceStream| (present.device_type, present.device_id) == (device_type, device_id);
+        streams.iter().find(is_asked).map(|present| present.stream)
+    });
+    found.flatten().unwrap_or(ptr::null_mut())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stream(number: usize) -> *mut c_void {
+        ptr::without_provenance_mut(number)
+    }
+
+    #[test]
+    fn setting_tells_what_was_set() -> Result<()> {
+        assert!(get(2, 0).is_null());
+        assert!(set(2, 0, stream(16))?.is_null());
+        assert_eq!(set(2, 0, stream(32))?, stream(16));
+        assert_eq!(get(2, 0), stream(32));
+        assert!(get(2, 1).is_null() && get(0, 2).is_null());
+        assert_eq!(set(2, 0, ptr::null_mut())?, stream(32));
+        assert!(get(2, 0).is_null());
+        Ok(())
+    }
+
+    #[test]
+    fn many_devices_have_their_own() -> Result<()> {
+        for id in 0..40 {
+            assert!(set(10, id, stream(id as usize * 8 + 8))?.is_null());
+        }
+        for id in 0..40 {
+            assert_eq!(get(10, id), stream(id as usize * 8 + 8));
+        }
+        assert_eq!(set(HIGHEST, HIGHEST, stream(8))?, ptr::null_mut());
+        assert_eq!(get(HIGHEST, HIGHEST), stream(8));
+        Ok(())
+    }
+
+    #[test]
+    fn numbers_that_no_device_has_are_refused() {
+        for (device_type, device_id) in [(-1, 0), (0, -1), (i32::MAX, 0), (0, i32::MAX), (i32::MIN, i32::MIN)]
+        {
+            assert_eq!(set(device_type, device_id, stream(8)).unwrap_err().kind(), b"ValueError");
+            assert!(get(device_type, device_id).is_null());
+        }
+        let error = set(2, -7, stream(8)).unwrap_err();
+        assert_eq!(error.message(), b"Device id -7 is not in 0 to 16777215");
+    }
+
+    #[test]
+    #[cfg(feature = "std")]
+    fn threads_have_their_own() -> Result<()> {
+        set(4, 0, stream(8))?;
+        std::thread::scope(|scope| {
+            for thread in 1..5 {
+                scope.spawn(move || {
+                    assert!(get(4, 0).is_null());
+                    assert!(set(4, 0, stream(thread * 64)).is_ok_and(|original| original.is_null()));
+                    assert_eq!(get(4, 0), stream(thread * 64));
+                });
+            }
+        });
+        assert_eq!(get(4, 0), stream(8));
+        Ok(())
+    }
+}
