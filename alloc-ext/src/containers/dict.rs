@@ -126,7 +126,18 @@ impl DictObject {
         DictEntries { dict: self.clone(), next: self.table().first() }
     }
 
-    fn entry_at(&self, place: u64) -> Option<(Any, Any)> {
+    /// The place of the first entry in order.
+    pub(super) fn first_place(&self) -> Option<u64> {
+        self.table().first()
+    }
+
+    /// The place of the entry after the one at `place`, if there are both.
+    pub(super) fn next_place(&self, place: u64) -> Option<u64> {
+        self.table().next(place)
+    }
+
+    /// Own copies of key and value at `place`, if an entry is there.
+    pub(super) fn entry_at(&self, place: u64) -> Option<(Any, Any)> {
         // SAFETY: one thread at a time uses the dict, and no foreign code runs while the entry is copied.
         self.table().entry(place).map(|entry| unsafe { entry.copy() })
     }

@@ -127,6 +127,22 @@ impl MapObject {
         MapEntries { map: self, next: self.table().first(), left: self.len() }
     }
 
+    /// The place of the first entry in order.
+    pub(super) fn first_place(&self) -> Option<u64> {
+        self.table().first()
+    }
+
+    /// The place of the entry after the one at `place`.
+    pub(super) fn next_place(&self, place: u64) -> Option<u64> {
+        self.table().next(place)
+    }
+
+    /// Own copies of key and value at `place`.
+    pub(super) fn entry_at(&self, place: u64) -> Option<(Any, Any)> {
+        // SAFETY: the map cannot change while it is borrowed.
+        self.table().entry(place).map(|entry| unsafe { entry.copy() })
+    }
+
     fn make_unique(&mut self) -> Result<()> {
         if !self.0.is_unique() {
             *self = self.copy()?;

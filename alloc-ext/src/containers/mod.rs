@@ -20,6 +20,7 @@ mod array;
 mod cell;
 mod convert;
 mod dict;
+pub mod functions;
 mod jump;
 pub mod key;
 mod list;

@@ -1,0 +1,19 @@
+//! `ffi.GetRegisteredTypeKeys`.
+#![forbid(unsafe_code)]
+
+use ferrite_core::error::{Error, Result};
+use ferrite_core::string::String;
+use ferrite_core::type_table;
+
+use crate::containers::Array;
+
+/// The keys of all types in the order of their indices.
+///
+/// # Upstream
+///
+/// `TypeTable::GetRegisteredTypeKeys` in `src/ffi/object.cc`.
+pub(super) fn registered_type_keys() -> Result<Array<String>> {
+    let mut keys = Array::new()?;
+    type_table::for_each_key::<Error>(|key| keys.push(String::from_bytes(key)?))?;
+    Ok(keys)
+}
