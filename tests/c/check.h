@@ -301,8 +301,8 @@ UNUSED_OK static int call_global(const char* name, TVMFFIAny* args, int32_t num_
 typedef struct {
   long live;
   long made;
-  long fail_in; /* 1 fails the next allocation, 0 fails none */
-  int fail_quietly; /* return null without raising, as a careless allocator does */
+  long fail_in;     /* 1 fails the next allocation, 0 fails none */
+  int fail_onwards; /* and all that come after it; fail_in is -1 from then on */
 } check_census;
 
 static check_census census;
@@ -326,9 +326,12 @@ UNUSED_OK static void* census_allocate(size_t size, size_t alignment, int32_t ty
   census_prefix* prefix;
   (void)type_index;
   (void)context;
-  if (census.fail_in > 0 && --census.fail_in == 0) {
-    census.fail_in = 0;
+  if (census.fail_in < 0) {
     return NULL;
+  }
+  if (census.fail_in > 0 && --census.fail_in == 0) {
+    census.fail_in = census.fail_onwards ? -1 : 0;
+    return NULL; /* without raising, as a careless allocator does */
   }
   if (alignment < sizeof(void*)) {
     alignment = sizeof(void*);

@@ -1,0 +1,148 @@
+/*
+ * usage: alloc_fail objects|malloc once|onwards
+ *
+ * Walks through every C symbol again and again; the n-th time, the n-th allocation fails (and,
+ * with "onwards", all that follow), until a walk needs fewer than n. Objects come from the ABI's
+ * allocator record, everything else from malloc. Each walk is a process of its own that starts
+ * from the same state, so that a crash is seen and costs one walk.
+ */
+#include "failing_malloc.h"
+#include "scenario.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { FINISHED = 0, FAILED = 1, NOT_REACHED = 42 };
+
+static int by_malloc;
+static int onwards;
+
+static void arm(long n) {
+  if (by_malloc) {
+    heap.fail_in = n;
+    heap.from_there = onwards;
+    heap.failed = 0;
+  } else {
+    census.fail_in = n;
+    census.fail_onwards = onwards;
+  }
+}
+
+/* Whether the allocation that was to fail has failed. */
+static int disarm(void) {
+  int reached;
+  if (by_malloc) {
+    reached = heap.failed > 0;
+    heap.fail_in = 0;
+    heap.from_there = 0;
+  } else {
+    reached = onwards ? census.fail_in == -1 : census.fail_in == 0;
+    census.fail_in = 0;
+    census.fail_onwards = 0;
+  }
+  return reached;
+}
+
+static int verdict(int reached) {
+  fflush(stdout);
+  if (checks_failed != 0) {
+    return FAILED;
+  }
+  return reached ? FINISHED : NOT_REACHED;
+}
+
+/* One walk whose n-th allocation fails, then one that must do everything, and nothing leaked. */
+static int leave_nothing(long n) {
+  long blocks_before;
+  long objects_before;
+  long allocations_before;
+  int reached;
+  walk_and_leave_nothing(); /* what is made once is made now */
+  CHECK_INT(step_failures, 0);
+  blocks_before = heap.live;
+  objects_before = census.live;
+  allocations_before = heap.count;
+  arm(n);
+  walk_and_leave_nothing();
+  reached = disarm();
+  nothing_raised();
+  step_failures = 0;
+  walk_and_leave_nothing();
+  CHECK_INT(step_failures, 0);
+  CHECK(nothing_raised());
+  if (!CHECK_INT(census.live, objects_before)) {
+    printf("  objects are left\n");
+  }
+  if (!CHECK_INT(heap.live, blocks_before)) {
+    print_blocks_after(allocations_before);
+  }
+  return verdict(reached);
+}
+
+static int registers(long n) {
+  int reached;
+  walk_and_register("warm");
+  CHECK_INT(step_failures, 0);
+  arm(n);
+  walk_and_register("failing");
+  reached = disarm();
+  nothing_raised();
+  step_failures = 0;
+  walk_and_register("after");
+  CHECK_INT(step_failures, 0);
+  walk_and_leave_nothing();
+  CHECK_INT(step_failures, 0);
+  return verdict(reached);
+}
+
+/* Runs the walks until one needs fewer allocations; the number of failing ones. */
+static long run(const char* name, int (*walk)(long)) {
+  long n;
+  long bad = 0;
+  for (n = 1; n < 20000 && bad < 30; n++) {
+    int status = 0;
+    pid_t child;
+    fflush(stdout);
+    child = fork();
+    if (child == 0) {
+      checks_failed = 0;
+      _exit(walk(n));
+    }
+    if (child < 0 || waitpid(child, &status, 0) != child) {
+      perror("fork");
+      exit(2);
+    }
+    if (WIFSIGNALED(status)) {
+      printf("%s: allocation %ld fails: killed by signal %d\n", name, n, WTERMSIG(status));
+      bad++;
+    } else if (WEXITSTATUS(status) == FAILED) {
+      printf("%s: allocation %ld fails: see above\n", name, n);
+      bad++;
+    } else if (WEXITSTATUS(status) == NOT_REACHED) {
+      break;
+    } else if (WEXITSTATUS(status) != FINISHED) {
+      printf("%s: allocation %ld fails: exit status %d\n", name, n, WEXITSTATUS(status));
+      bad++;
+    }
+  }
+  CHECK(n > 20);
+  CHECK(n < 20000);
+  printf("%s: %ld allocations failed one by one, %ld of them badly\n", name, n - 1, bad);
+  return bad;
+}
+
+int main(int argc, char** argv) {
+  long bad;
+  if (argc != 3) {
+    printf("usage: alloc_fail objects|malloc once|onwards\n");
+    return 2;
+  }
+  by_malloc = strcmp(argv[1], "malloc") == 0;
+  onwards = strcmp(argv[2], "onwards") == 0;
+  CHECK(watch_library());
+  census_install();
+  bad = run("a walk that leaves nothing", leave_nothing);
+  bad += run("a walk that registers", registers);
+  CHECK_INT(bad, 0);
+  return check_report("alloc_fail");
+}

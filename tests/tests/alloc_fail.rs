@@ -1,0 +1,40 @@
+//! The n-th allocation fails, for every n: `tests/alloc_fail` says how.
+#![cfg(all(target_os = "linux", target_env = "gnu"))]
+#![allow(missing_docs, reason = "each test's name says it")]
+
+use ferrite_tests::{Cc, Library, Outcome, output_of, root, scratch};
+use std::process::Command;
+
+fn run(what: &str, how: &str) -> Outcome<()> {
+    let folder = scratch(&format!("alloc_fail/{what}-{how}"))?;
+    let kernels = Cc::shared(folder.join("kernels.so")).strict();
+    let kernels = kernels.source(root().join("tests/c/kernels.c")).link()?;
+    let program = Cc::program(folder.join("alloc_fail")).strict();
+    let program = program.source(root().join("tests/alloc_fail/alloc_fail.c"));
+    let program = program.link_shared(Library::get()?)?;
+    let mut command = Command::new(program);
+    // Frames with names are made with Rust's own allocator, which ends the program when memory is short.
+    command.args([what, how]).env("CHECK_KERNELS", kernels).env("RUST_BACKTRACE", "0");
+    print!("{}", output_of(&mut command)?);
+    Ok(())
+}
+
+#[test]
+fn one_object() -> Outcome<()> {
+    run("objects", "once")
+}
+
+#[test]
+fn all_objects_from_one_on() -> Outcome<()> {
+    run("objects", "onwards")
+}
+
+#[test]
+fn one_block() -> Outcome<()> {
+    run("malloc", "once")
+}
+
+#[test]
+fn all_blocks_from_one_on() -> Outcome<()> {
+    run("malloc", "onwards")
+}

@@ -1,0 +1,137 @@
+//! What the shared object shows to the world: its symbols, its name, what it needs, and its size.
+#![cfg(target_os = "linux")]
+#![allow(missing_docs, reason = "each test's name says it")]
+
+use ferrite_tests::{Library, Outcome, output_of, root, scratch};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The size of upstream's stripped shared object.
+const UPSTREAM_BYTES: u64 = 2_585_024;
+
+fn need(tool: &str) -> Outcome<()> {
+    match Command::new(tool).arg("--version").output() {
+        Ok(output) if output.status.success() => Ok(()),
+        _ => Err(format!("{tool} is missing: apt-get install binutils").into()),
+    }
+}
+
+/// The dynamic symbols that a library defines.
+fn exported(library: &Path) -> Outcome<BTreeSet<String>> {
+    need("nm")?;
+    let text = output_of(Command::new("nm").args(["-D", "--defined-only"]).arg(library))?;
+    let names = text.lines().filter_map(|line| line.split_whitespace().nth(2));
+    Ok(names.map(str::to_string).collect())
+}
+
+fn listed(file: &str) -> Outcome<BTreeSet<String>> {
+    let text = std::fs::read_to_string(root().join("tests/exports").join(file))?;
+    Ok(text.lines().map(str::to_string).collect())
+}
+
+fn expect(found: &BTreeSet<String>, wanted: &BTreeSet<String>) -> Outcome<()> {
+    let missing: Vec<_> = wanted.difference(found).collect();
+    let extra: Vec<_> = found.difference(wanted).collect();
+    println!("{} symbols", found.len());
+    if missing.is_empty() && extra.is_empty() {
+        Ok(())
+    } else {
+        Err(format!("missing: {missing:?}\nnot in the list: {extra:?}").into())
+    }
+}
+
+/// The library with its default features, in a target folder of its own so that no other test sees it change.
+fn default_library() -> Outcome<PathBuf> {
+    if let Some(folder) = std::env::var_os("FERRITE_DEFAULT_LIBRARY_DIR") {
+        return Ok(Path::new(&folder).join("libtvm_ffi.so"));
+    }
+    let target = scratch("exports-default-features")?;
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
+    command.args(["build", "--release", "--package", "ferrite-capi", "--manifest-path"]);
+    command.arg(root().join("Cargo.toml")).arg("--target-dir").arg(&target);
+    output_of(&mut command)?;
+    Ok(target.join("release/libtvm_ffi.so"))
+}
+
+#[test]
+fn symbols_with_the_backend() -> Outcome<()> {
+    let wanted = &listed("symbols.txt")? | &listed("backend-symbols.txt")?;
+    expect(&exported(&Library::get()?.shared())?, &wanted)
+}
+
+/// A second build of the library.
+#[test]
+#[ignore = "builds the library again: ./ci.sh exports"]
+fn symbols_by_default() -> Outcome<()> {
+    expect(&exported(&default_library()?)?, &listed("symbols.txt")?)
+}
+
+/// The list is that of upstream's library, without what only its C++ clients see.
+#[test]
+#[ignore = "downloads upstream's library: ./ci.sh exports"]
+fn symbols_are_upstreams() -> Outcome<()> {
+    let folder = output_of(&mut Command::new(root().join("tests/upstream/wheel.sh")))?;
+    let library = Path::new(folder.trim()).join("tvm_ffi/lib/libtvm_ffi.so");
+    let theirs: BTreeSet<_> =
+        exported(&library)?.into_iter().filter(|name| !name.starts_with("_Z")).collect();
+    let theirs = theirs.into_iter().filter(|name| name.starts_with("TVM")).collect();
+    expect(&listed("symbols.txt")?, &theirs)
+}
+
+/// The values of the dynamic section's entries of one kind, such as `(NEEDED) ... [libc.so.6]`.
+fn dynamic(library: &Path, kind: &str) -> Outcome<BTreeSet<String>> {
+    need("readelf")?;
+    let text =
+        output_of(Command::new("readelf").args(["--wide", "--dynamic"]).arg(library).env("LC_ALL", "C"))?;
+    let lines = text.lines().filter(|line| line.contains(&format!("({kind})")));
+    let values = lines.filter_map(|line| Some(line.split_once('[')?.1.split_once(']')?.0.to_string()));
+    Ok(values.collect())
+}
+
+#[test]
+fn name_and_needs() -> Outcome<()> {
+    let library = Library::get()?.shared();
+    let name = dynamic(&library, "SONAME")?;
+    if name != BTreeSet::from(["libtvm_ffi.so".to_string()]) {
+        return Err(format!("its name is {name:?}").into());
+    }
+    let needed = dynamic(&library, "NEEDED")?;
+    println!("needs {needed:?}");
+    let strange = |name: &&String| {
+        !["libc.so", "libgcc_s.so", "ld-linux"].iter().any(|allowed| name.starts_with(allowed))
+    };
+    let strange: Vec<_> = needed.iter().filter(strange).collect();
+    if strange.is_empty() { Ok(()) } else { Err(format!("needs {strange:?} too").into()) }
+}
+
+/// No text relocations, no executable stack.
+#[test]
+fn hardening() -> Outcome<()> {
+    let library = Library::get()?.shared();
+    need("readelf")?;
+    let dynamic = output_of(Command::new("readelf").args(["--wide", "--dynamic"]).arg(&library))?;
+    if dynamic.contains("TEXTREL") {
+        return Err("text relocations".to_string().into());
+    }
+    let headers = output_of(Command::new("readelf").args(["--wide", "--program-headers"]).arg(&library))?;
+    let stack = headers.lines().find(|line| line.contains("GNU_STACK")).unwrap_or_default();
+    if stack.contains("RWE") {
+        return Err("an executable stack".to_string().into());
+    }
+    Ok(())
+}
+
+#[test]
+fn size() -> Outcome<()> {
+    need("strip")?;
+    let stripped = scratch("exports")?.join("stripped.so");
+    output_of(Command::new("strip").arg("-o").arg(&stripped).arg(Library::get()?.shared()))?;
+    let bytes = std::fs::metadata(&stripped)?.len();
+    println!("stripped: {bytes} bytes, {} % of upstream's {UPSTREAM_BYTES}", bytes * 100 / UPSTREAM_BYTES);
+    if bytes < UPSTREAM_BYTES {
+        Ok(())
+    } else {
+        Err(format!("{bytes} bytes are more than upstream's").into())
+    }
+}
