@@ -1,12 +1,9 @@
 //! What code compiled by TVM asks of its runtime: workspaces and parallel loops.
 
 use core::ffi::{c_int, c_void};
-use core::ptr;
-use core::sync::atomic::{AtomicPtr, Ordering};
+use core::ptr::NonNull;
 
-use ferrite_alloc_ext::backend::parallel::{self, ParallelGroupEnv, ParallelLambda};
-use ferrite_alloc_ext::backend::workspace;
-use ferrite_core::function;
+use ferrite_alloc_ext::backend::{self, ParallelGroupEnv, ParallelLambda};
 
 use crate::boundary;
 
@@ -22,7 +19,8 @@ pub extern "C" fn TVMBackendAllocWorkspace(
     dtype_code_hint: c_int,
     dtype_bits_hint: c_int,
 ) -> *mut c_void {
-    workspace::alloc_workspace(device_type, device_id, nbytes, dtype_code_hint, dtype_bits_hint)
+    let _ = (dtype_code_hint, dtype_bits_hint);
+    boundary::pointer(|| backend::alloc_workspace(device_type, device_id, nbytes))
 }
 
 /// Takes back what `TVMBackendAllocWorkspace` gave for the same device; null is ignored.
@@ -37,8 +35,11 @@ pub unsafe extern "C" fn TVMBackendFreeWorkspace(
     device_id: c_int,
     ptr: *mut c_void,
 ) -> c_int {
-    // SAFETY: contract of this function.
-    unsafe { workspace::free_workspace(device_type, device_id, ptr) }
+    boundary::status(|| match NonNull::new(ptr) {
+        // SAFETY: contract of this function.
+        Some(workspace) => unsafe { backend::free_workspace(device_type, device_id, workspace) },
+        None => Ok(()),
+    })
 }
 
 /// Runs a function as `num_task` tasks, in parallel where there are threads, and waits for all of them.
@@ -55,8 +56,11 @@ pub unsafe extern "C" fn TVMBackendParallelLaunch(
     cdata: *mut c_void,
     num_task: c_int,
 ) -> c_int {
-    // SAFETY: contract of this function.
-    unsafe { parallel::parallel_launch(flambda, cdata, num_task) }
+    boundary::status(|| {
+        let task = boundary::callback(flambda, "flambda")?;
+        // SAFETY: contract of this function.
+        unsafe { backend::parallel_launch(task, cdata, num_task) }
+    })
 }
 
 /// Waits until every task of the loop has come this far.
@@ -67,13 +71,16 @@ pub unsafe extern "C" fn TVMBackendParallelLaunch(
 /// `penv` is what the task was given.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMBackendParallelBarrier(task_id: c_int, penv: *mut ParallelGroupEnv) -> c_int {
-    // SAFETY: contract of this function.
-    unsafe { parallel::parallel_barrier(task_id, penv) }
+    boundary::status(|| {
+        let group = boundary::non_null(penv, "penv")?;
+        // SAFETY: contract of this function.
+        unsafe { backend::parallel_barrier(task_id, group.as_ptr()) }
+    })
 }
 
 /// Runs a function once per `*handle`, which is null before and not null afterwards.
 ///
-/// A caller that comes while the function runs does not wait for it. Returns 0; or -1 with an error raised when the function
+/// Of several threads one runs it and the others wait. Returns 0; or -1 with an error raised when the function
 /// returns something else, in which case a later call tries again. `nbytes`, the size of what `cdata` points to, is ignored.
 ///
 /// # Safety
@@ -89,21 +96,7 @@ pub unsafe extern "C" fn TVMBackendRunOnce(
     boundary::status(|| {
         let handle = boundary::non_null(handle, "handle")?;
         let body = boundary::callback(f, "f")?;
-        // SAFETY: the handle is valid, and only written here.
-        let handle = unsafe { AtomicPtr::from_ptr(handle.as_ptr()) };
-        if !handle.load(Ordering::Acquire).is_null() {
-            return Ok(());
-        }
-        // Any address will do. A plain store: cores without compare-and-swap have this function too.
-        handle.store(ptr::from_ref(&DONE).cast_mut().cast(), Ordering::Release);
         // SAFETY: contract of this function.
-        let outcome = function::check_status(unsafe { body(cdata) });
-        if outcome.is_err() {
-            handle.store(ptr::null_mut(), Ordering::Release);
-        }
-        outcome
+        unsafe { backend::run_once(handle.as_ptr(), body, cdata) }
     })
 }
-
-/// What handles of functions that ran point to.
-static DONE: u8 = 0;

@@ -32,6 +32,19 @@ pub(crate) fn status_of(body: impl FnOnce() -> Result<c_int>) -> c_int {
     }
 }
 
+/// Runs the body of an entry point that gives a pointer: on an error, which is raised, null.
+#[inline]
+#[cfg_attr(not(feature = "backend"), expect(dead_code, reason = "only that section gives pointers"))]
+pub(crate) fn pointer<T>(body: impl FnOnce() -> Result<NonNull<T>>) -> *mut T {
+    match unwind::catch(body) {
+        Ok(pointer) => pointer.as_ptr(),
+        Err(error) => {
+            fail(error);
+            core::ptr::null_mut()
+        }
+    }
+}
+
 /// Raises `error` and gives the status that says so.
 #[cold]
 pub(crate) fn fail(error: Error) -> c_int {

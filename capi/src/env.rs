@@ -1,7 +1,6 @@
 //! Section "Environment": streams, tensor allocation, signals, symbols of the surrounding language.
 
 use core::ffi::{c_char, c_int, c_void};
-use core::ptr;
 
 use ferrite_alloc_ext::env::{context, stream, tensor_alloc};
 use ferrite_core::abi::{DLPackManagedTensorAllocator, DLTensor, TVMFFIObjectHandle};

@@ -25,6 +25,8 @@
 //! - `host`: modules from dynamic libraries. Needs an operating system.
 //! - `backtrace`: frames with names in errors.
 //! - `backend`: the `TVMBackend*` symbols.
+//! - `spin`: spinning locks for several cores without an operating system.
+//! - `panic-handler`: ends a panic in C firmware by its `abort`.
 #![cfg_attr(not(feature = "std"), no_std)]
 #![allow(non_snake_case, reason = "the C ABI fixes these spellings")]
 
@@ -54,6 +56,5 @@ pub mod module;
 #[cfg(feature = "backend")]
 pub mod backend;
 
-#[cfg(feature = "alloc")]
 #[cfg(all(feature = "panic-handler", not(feature = "std")))]
 mod panic;

@@ -85,7 +85,7 @@ TVM_RUNTIME_DLL int TVMBackendParallelBarrier(int task_id, struct TVMParallelGro
 /**
  * Runs a function once per `*handle`, which is null before and not null afterwards.
  *
- * A caller that comes while the function runs does not wait for it. Returns 0; or -1 with an error raised when the function
+ * Of several threads one runs it and the others wait. Returns 0; or -1 with an error raised when the function
  * returns something else, in which case a later call tries again. `nbytes`, the size of what `cdata` points to, is ignored.
  *
  * The caller sees to it:
