@@ -133,7 +133,10 @@ macro_rules! sequence_conversions {
                 {
                     return Ok(Some(Self::from_object_unchecked(object)));
                 }
-                #[allow(unused_mut, reason = "an Array is changed through its reference, a List through its object")]
+                #[allow(
+                    unused_mut,
+                    reason = "an Array is changed through its reference, a List through its object"
+                )]
                 let mut copy = Self::with_capacity(elements.len())?;
                 for value in elements.iter() {
                     match converted::<T>(&value)? {
@@ -240,7 +243,10 @@ macro_rules! map_conversions {
                 {
                     return Ok(Some(Self::from_object_unchecked(object)));
                 }
-                #[allow(unused_mut, reason = "a Map is changed through its reference, a Dict through its object")]
+                #[allow(
+                    unused_mut,
+                    reason = "a Map is changed through its reference, a Dict through its object"
+                )]
                 let mut copy = Self::with_capacity(entries.len())?;
                 for (key, value) in entries.iter() {
                     match (converted::<K>(&key)?, converted::<V>(&value)?) {

@@ -51,7 +51,12 @@ fn install() {
     });
 }
 
-unsafe extern "C" fn allocate(size: usize, alignment: usize, type_index: i32, context: *mut c_void) -> *mut c_void {
+unsafe extern "C" fn allocate(
+    size: usize,
+    alignment: usize,
+    type_index: i32,
+    context: *mut c_void,
+) -> *mut c_void {
     if refuse() {
         return core::ptr::null_mut();
     }

@@ -216,7 +216,9 @@ fn pointer_of(hook: AnyView<'_>) -> Result<Option<*mut c_void>> {
             Ok(Some(pointer))
         }
         type_index::FUNCTION => Ok(None),
-        other => bail!(INTERNAL_ERROR, "The key hook of a type has type index {}, not that of a function", other),
+        other => {
+            bail!(INTERNAL_ERROR, "The key hook of a type has type index {}, not that of a function", other)
+        }
     }
 }
 
@@ -270,7 +272,14 @@ mod tests {
 
     #[test]
     fn keys_of_different_types_differ() -> Result<()> {
-        let values = [Any::from(1i64), Any::from(1.0f64), Any::from(true), Any::NONE, Any::from(0.0f64), Any::from(-0.0f64)];
+        let values = [
+            Any::from(1i64),
+            Any::from(1.0f64),
+            Any::from(true),
+            Any::NONE,
+            Any::from(0.0f64),
+            Any::from(-0.0f64),
+        ];
         for (i, lhs) in values.iter().enumerate() {
             for (j, rhs) in values.iter().enumerate() {
                 assert_eq!(equal(lhs.view(), rhs.view())?, i == j);

@@ -77,7 +77,10 @@ const _: () = {
     assert!(FIELDS_OFFSET + offset_of!(TableFields, data_deleter) == 48);
     assert!(offset_of!(SmallRecord, data_deleter) == 48 && size_of::<SmallRecord>() == 56);
     // A Dict is switched to the dense layout where it stands, so a small object must have the bytes of a dense one.
-    assert!(size_of::<SmallRecord>() + map_small::LEAST_CAPACITY * map_small::ENTRY_BYTES >= size_of::<DenseRecord>());
+    assert!(
+        size_of::<SmallRecord>() + map_small::LEAST_CAPACITY * map_small::ENTRY_BYTES
+            >= size_of::<DenseRecord>()
+    );
 };
 
 #[cfg(target_pointer_width = "64")]

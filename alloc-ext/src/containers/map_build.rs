@@ -73,7 +73,12 @@ pub(super) unsafe fn grown(table: Table<'_>, key: &Any) -> Result<Growth> {
 
 /// A dense table of `slots` slots with copies of the words of all entries and room for a key of hash `hash`; None when
 /// some entry finds no place.
-fn rebuild(table: Table<'_>, slots: u64, hash: u64, hashes: &HookedHashes) -> Result<Option<(TableFields, Entry)>> {
+fn rebuild(
+    table: Table<'_>,
+    slots: u64,
+    hash: u64,
+    hashes: &HookedHashes,
+) -> Result<Option<(TableFields, Entry)>> {
     let mut fields = Dense::allocate(slots)?;
     // SAFETY: the fields are those of a table that nobody else knows.
     let dense = unsafe { Dense::at(&raw mut fields) };

@@ -246,7 +246,8 @@ impl<'a> Dense<'a> {
         let mut chain = self.is_head(home).then_some(home);
         while let Some(slot) = chain {
             // SAFETY: the slot is in use; should a key hook change that, the call notices and fails.
-            if unsafe { map_base::entry_has_key(self.fields, self.cells(slot), key, || self.is_used(slot)) }? {
+            if unsafe { map_base::entry_has_key(self.fields, self.cells(slot), key, || self.is_used(slot)) }?
+            {
                 return Ok(Some(slot));
             }
             chain = self.chain_next(slot, self.meta(slot));

@@ -66,7 +66,12 @@ pub(super) fn allocate_in_place(type_index: i32, capacity: usize) -> Result<Obje
         // SAFETY: `record` is ours to fill, and `bytes` bytes follow it.
         unsafe {
             let data = record.add(1).cast::<c_void>();
-            (&raw mut (*record).cell).write(TVMFFISeqCell { data, size: 0, capacity: capacity as i64, data_deleter: None });
+            (&raw mut (*record).cell).write(TVMFFISeqCell {
+                data,
+                size: 0,
+                capacity: capacity as i64,
+                data_deleter: None,
+            });
         }
     };
     // SAFETY: `init` writes every field behind the header.
@@ -309,7 +314,8 @@ impl<'a> Seq<'a> {
         let len = self.len();
         if range.start < range.end && range.end <= len {
             // SAFETY: the cells from `range.start` on are initialised plain words; no foreign code runs in between.
-            let tail = unsafe { core::slice::from_raw_parts_mut(self.cells().add(range.start), len - range.start) };
+            let tail =
+                unsafe { core::slice::from_raw_parts_mut(self.cells().add(range.start), len - range.start) };
             tail.rotate_left(range.end - range.start);
         }
     }

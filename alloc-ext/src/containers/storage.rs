@@ -48,5 +48,8 @@ pub(super) unsafe extern "C" fn release_block(block: *mut c_void) {
 
 /// `count` elements of `size` bytes, or a MemoryError when the product does not fit.
 pub(super) fn block_bytes(count: usize, size: usize) -> Result<usize> {
-    count.checked_mul(size).filter(|bytes| isize::try_from(*bytes).is_ok()).ok_or_else(|| error::out_of_memory(usize::MAX))
+    count
+        .checked_mul(size)
+        .filter(|bytes| isize::try_from(*bytes).is_ok())
+        .ok_or_else(|| error::out_of_memory(usize::MAX))
 }

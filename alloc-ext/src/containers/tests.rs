@@ -76,7 +76,10 @@ fn is_dense(slots: u64) -> bool {
 fn plain(entries: impl Iterator<Item = (Any, Any)>) -> Vec<(std::string::String, i64)> {
     entries
         .map(|(key, value)| {
-            let key = key.view().bytes_of_string().map(|bytes| std::string::String::from_utf8_lossy(bytes).into_owned());
+            let key = key
+                .view()
+                .bytes_of_string()
+                .map(|bytes| std::string::String::from_utf8_lossy(bytes).into_owned());
             (key.unwrap_or_default(), value.get().unwrap_or(-1))
         })
         .collect()
@@ -97,12 +100,17 @@ fn dicts_do_what_a_model_does() -> Result<()> {
                     model.insert(&key, round as i64, is_dense(word(&dict, 40)));
                 }
                 4..6 => {
-                    let removed = dict.remove(text(&key).view())?.map(|value| value.get::<i64>()).transpose()?;
+                    let removed =
+                        dict.remove(text(&key).view())?.map(|value| value.get::<i64>()).transpose()?;
                     assert_eq!(removed, model.remove(&key));
                 }
                 6 => {
-                    let known = model.entries.iter().find(|(known, _)| *known == key).map(|(_, value)| *value);
-                    assert_eq!(dict.get(text(&key).view())?.map(|value| value.get::<i64>()).transpose()?, known);
+                    let known =
+                        model.entries.iter().find(|(known, _)| *known == key).map(|(_, value)| *value);
+                    assert_eq!(
+                        dict.get(text(&key).view())?.map(|value| value.get::<i64>()).transpose()?,
+                        known
+                    );
                 }
                 _ => assert_eq!(dict.len(), model.entries.len()),
             }
@@ -239,7 +247,9 @@ fn dense_items_lie_where_upstream_looks_for_them() -> Result<()> {
 #[test]
 fn equal_keys_of_different_types_are_apart() -> Result<()> {
     let dict = DictObject::with_capacity(0)?;
-    for key in [Any::from(1i64), Any::from(1.0f64), Any::from(true), Any::NONE, text("1"), Any::from(f64::NAN)] {
+    for key in
+        [Any::from(1i64), Any::from(1.0f64), Any::from(true), Any::NONE, text("1"), Any::from(f64::NAN)]
+    {
         dict.insert(key, Any::NONE)?;
     }
     assert_eq!(dict.len(), 6);
@@ -314,10 +324,13 @@ fn refused_memory_leaves_maps_as_they_were() {
 fn refused_memory_leaves_sequences_as_they_were() {
     let seen = witness();
     faults::with_every_refusal(|| {
-        let (Ok(mut array), Ok(list)) = (Array::<Array<i64>>::new(), List::<Array<i64>>::new()) else { return };
+        let (Ok(mut array), Ok(list)) = (Array::<Array<i64>>::new(), List::<Array<i64>>::new()) else {
+            return;
+        };
         let shared = array.clone();
         for count in 0..10 {
-            let (lengths, done) = ((array.len(), list.len()), array.push(seen.clone()).and(list.push(seen.clone())));
+            let (lengths, done) =
+                ((array.len(), list.len()), array.push(seen.clone()).and(list.push(seen.clone())));
             if done.is_err() {
                 assert!(array.len() - lengths.0 + list.len() - lengths.1 <= 1);
                 return;
@@ -373,12 +386,18 @@ fn matching_containers_pass_and_others_are_copied() -> Result<()> {
 #[test]
 fn mismatches_name_the_place() -> Result<()> {
     let nested = Any::new(Array::from_iter([Array::from_iter([Any::from(1i64), text("x")])?])?);
-    assert_eq!(Found::<Array<Array<i64>>>::new(nested.view()).to_string(), "Array[index 0: Array[index 1: ffi.SmallStr]]");
+    assert_eq!(
+        Found::<Array<Array<i64>>>::new(nested.view()).to_string(),
+        "Array[index 0: Array[index 1: ffi.SmallStr]]"
+    );
     assert_eq!(Found::<Array<i64>>::new(AnyView::from(1i64)).to_string(), "int");
     let map = Any::new(Map::from_iter([(1i64, text("x"))])?);
     assert_eq!(Found::<Map<String, Any>>::new(map.view()).to_string(), "Map[some key is int, V]");
     assert_eq!(Found::<Dict<i64, i64>>::new(map.view()).to_string(), "Dict[K, some value is ffi.SmallStr]");
-    assert_eq!(TypeName::<Map<String, List<Option<i64>>>>::new().to_string(), "Map<str, List<Optional<int>>>");
+    assert_eq!(
+        TypeName::<Map<String, List<Option<i64>>>>::new().to_string(),
+        "Map<str, List<Optional<int>>>"
+    );
     let mut schema = std::string::String::new();
     assert!(Map::<String, Array<i64>>::schema(&mut schema).is_ok());
     assert_eq!(

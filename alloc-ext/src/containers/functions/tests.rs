@@ -10,7 +10,8 @@ use super::FUNCTIONS;
 use crate::containers::{Array, List};
 
 fn call(name: &str, args: &[&Any]) -> Result<Any> {
-    let function = FUNCTIONS.iter().find(|function| function.name == name).expect("a known name").to_function()?;
+    let function =
+        FUNCTIONS.iter().find(|function| function.name == name).expect("a known name").to_function()?;
     let args: std::vec::Vec<AnyView<'_>> = args.iter().map(|arg| arg.view()).collect();
     function.call(&args)
 }
@@ -109,7 +110,8 @@ fn dicts_change_in_place() -> Result<()> {
 #[test]
 fn containers_without_tensors_are_on_the_cpu() -> Result<()> {
     let nested = Any::new(Array::from_iter([List::from_slice(&[1i64])?])?);
-    let device = call("ffi.ContainerFindFirstNonCPUDevice", &[&nested])?.get::<ferrite_core::abi::DLDevice>()?;
+    let device =
+        call("ffi.ContainerFindFirstNonCPUDevice", &[&nested])?.get::<ferrite_core::abi::DLDevice>()?;
     assert_eq!((device.device_type, device.device_id), (1, 0));
     Ok(())
 }
