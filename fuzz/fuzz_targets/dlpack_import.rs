@@ -44,7 +44,9 @@ fuzz_target!(|source: Source| {
         },
     };
     // SAFETY: the managed tensor outlives the tensor, and nobody reads the elements.
-    let Ok(tensor) = (unsafe { Tensor::from_dlpack_versioned(&mut managed, source.alignment, source.contiguous) }) else {
+    let Ok(tensor) =
+        (unsafe { Tensor::from_dlpack_versioned(&mut managed, source.alignment, source.contiguous) })
+    else {
         return;
     };
     assert_eq!(tensor.shape(), source.shape);

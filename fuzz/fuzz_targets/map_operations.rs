@@ -12,42 +12,63 @@ enum Operation {
     Clear,
 }
 
-/// What the containers promise: insertion order, which an update of the hashed layout renews.
-fn keys_and_values(model: &[(u8, i64)]) -> Vec<(i64, i64)> {
-    let mut pairs: Vec<_> = model.iter().map(|(key, value)| (i64::from(*key), *value)).collect();
-    pairs.sort_unstable();
-    pairs
+/// What the containers promise: insertion order, which an update renews once the hashed layout is in use.
+#[derive(Default)]
+struct Model {
+    entries: Vec<(i64, i64)>,
+    hashed: bool,
+}
+
+impl Model {
+    fn insert(&mut self, key: i64, value: i64) {
+        let found = self.entries.iter().position(|(other, _)| *other == key);
+        match found {
+            Some(at) if !self.hashed => self.entries[at].1 = value,
+            Some(at) => {
+                self.entries.remove(at);
+                self.entries.push((key, value));
+            }
+            None => {
+                self.hashed |= self.entries.len() == 4;
+                self.entries.push((key, value));
+            }
+        }
+    }
+
+    fn remove(&mut self, key: i64) {
+        self.entries.retain(|(other, _)| *other != key);
+    }
 }
 
 fuzz_target!(|operations: Vec<Operation>| {
     let mut map = Map::<i64, i64>::new().expect("memory");
     let dict = Dict::<i64, i64>::new().expect("memory");
-    let mut model: Vec<(u8, i64)> = Vec::new();
+    let (mut map_model, mut dict_model) = (Model::default(), Model::default());
     for operation in operations {
         match operation {
             Operation::Insert(key, value) => {
                 map.insert(key.into(), value).expect("memory");
                 dict.insert(key.into(), value).expect("memory");
-                model.retain(|(other, _)| *other != key);
-                model.push((key, value));
+                map_model.insert(key.into(), value);
+                dict_model.insert(key.into(), value);
             }
             Operation::Remove(key) => {
                 map.remove(&key.into()).expect("memory");
                 dict.remove(&key.into()).expect("memory");
-                model.retain(|(other, _)| *other != key);
+                map_model.remove(key.into());
+                dict_model.remove(key.into());
             }
             Operation::Clear => {
                 map.clear().expect("memory");
                 dict.clear();
-                model.clear();
+                // A Map becomes a new one; a Dict keeps its layout.
+                map_model = Model::default();
+                dict_model.entries.clear();
             }
         }
-        assert_eq!((map.len(), dict.len()), (model.len(), model.len()));
     }
-    let mut of_map: Vec<_> = map.iter().map(|pair| pair.expect("ints")).collect();
-    let mut of_dict: Vec<_> = dict.iter().map(|pair| pair.expect("ints")).collect();
-    assert_eq!(of_map, of_dict);
-    of_map.sort_unstable();
-    of_dict.sort_unstable();
-    assert_eq!(of_map, keys_and_values(&model));
+    let of_map: Vec<_> = map.iter().map(|pair| pair.expect("ints")).collect();
+    let of_dict: Vec<_> = dict.iter().map(|pair| pair.expect("ints")).collect();
+    assert_eq!(of_map, map_model.entries);
+    assert_eq!(of_dict, dict_model.entries);
 });
