@@ -21,7 +21,7 @@ pub fn run() -> Outcome<()> {
     let cc = Compiler::find(&layout)?;
     step(1, "building libtvm_ffi");
     cargo::build_library(&layout)?;
-    step(2, "compiling a kernel library and two networks");
+    step(2, "compiling kernel libraries and two networks");
     let libraries = build_libraries(&layout, &cc)?;
     step(3, "compiling the C program");
     let program = build_program(&layout, &cc)?;
