@@ -1,0 +1,302 @@
+//! Every symbol with arguments that make no sense: the error is raised, and nothing is written.
+#![allow(non_snake_case, reason = "named after the symbols")]
+
+use std::ffi::{c_char, c_int, c_void};
+use std::ptr::{null, null_mut};
+
+use ferrite_core::abi::*;
+use ferrite_core::{Error, Function, Shape, raised, type_index};
+use tvm_ffi::allocator::*;
+use tvm_ffi::backtrace::*;
+use tvm_ffi::bigint::*;
+use tvm_ffi::dtype::*;
+use tvm_ffi::error::*;
+use tvm_ffi::function::*;
+use tvm_ffi::init_once::*;
+use tvm_ffi::object::*;
+use tvm_ffi::string::*;
+use tvm_ffi::tensor::*;
+use tvm_ffi::type_info::*;
+
+/// What out-parameters hold before a call, to see that they hold it afterwards.
+const UNTOUCHED: TVMFFIObjectHandle = std::ptr::without_provenance_mut(0x5a5a);
+
+#[track_caller]
+fn raises(kind: &str, status: c_int) {
+    assert_eq!(status, -1);
+    let error = raised::take().expect("an error is raised");
+    assert_eq!(String::from_utf8_lossy(error.kind()), kind, "{error}");
+}
+
+fn bytes(text: &str) -> TVMFFIByteArray {
+    TVMFFIByteArray::from_slice(text.as_bytes())
+}
+
+fn bad_bytes() -> TVMFFIByteArray {
+    TVMFFIByteArray { data: null(), size: 3 }
+}
+
+unsafe extern "C" fn two(_: *mut c_void, _: *const TVMFFIAny, _: i32, result: *mut TVMFFIAny) -> c_int {
+    // SAFETY: the caller passes a place for the result.
+    unsafe {
+        (*result).type_index = type_index::INT;
+        (*result).payload.v_int64 = 2;
+    }
+    0
+}
+
+fn function() -> Function {
+    // SAFETY: the function ignores its context.
+    unsafe { Function::from_extern_c(null_mut(), two, None) }.expect("memory for a function")
+}
+
+fn shape() -> Shape {
+    Shape::from_slice(&[2, 3]).expect("memory for a shape")
+}
+
+fn handle<T: ferrite_core::ObjectClass>(object: &T) -> TVMFFIObjectHandle {
+    object.as_object().as_ptr().cast()
+}
+
+#[test]
+fn null_objects() {
+    // SAFETY: null is what the functions check for.
+    unsafe {
+        raises("ValueError", TVMFFIObjectIncRef(null_mut()));
+        raises("ValueError", TVMFFIObjectDecRef(null_mut()));
+        TVMFFIGetVersion(null_mut());
+    }
+}
+
+#[test]
+fn opaque_objects() {
+    let mut out = UNTOUCHED;
+    // SAFETY: null and other types are what the function checks for.
+    unsafe {
+        let python = type_index::OPAQUE_PY_OBJECT;
+        raises("ValueError", TVMFFIObjectCreateOpaque(null_mut(), python, None, null_mut()));
+        raises("RuntimeError", TVMFFIObjectCreateOpaque(null_mut(), 71, None, &mut out));
+        assert_eq!(out, UNTOUCHED);
+    }
+}
+
+#[test]
+fn calls() {
+    let (function, shape) = (function(), shape());
+    let mut args = [TVMFFIAny::NONE];
+    let (args, mut result) = (args.as_mut_ptr(), TVMFFIAny::NONE);
+    // SAFETY: what is not null is valid.
+    unsafe {
+        raises("ValueError", TVMFFIFunctionCall(null_mut(), args, 1, &mut result));
+        raises("TypeError", TVMFFIFunctionCall(handle(&shape), args, 1, &mut result));
+        raises("ValueError", TVMFFIFunctionCall(handle(&function), args, -1, &mut result));
+        raises("ValueError", TVMFFIFunctionCall(handle(&function), null_mut(), 1, &mut result));
+        raises("ValueError", TVMFFIFunctionCall(handle(&function), args, 1, null_mut()));
+        assert_eq!(result.type_index, type_index::NONE);
+
+        for (args, count) in [(args, 1), (args, 0), (null_mut(), 0)] {
+            let mut result = TVMFFIAny::NONE;
+            assert_eq!(TVMFFIFunctionCall(handle(&function), args, count, &mut result), 0);
+            assert_eq!(result.payload.v_int64, 2);
+        }
+    }
+}
+
+#[test]
+fn functions() {
+    let mut out = UNTOUCHED;
+    let name = bytes("test.arguments");
+    let function = function();
+    // SAFETY: what is not null is valid.
+    unsafe {
+        raises("ValueError", TVMFFIFunctionCreate(null_mut(), None, None, &mut out));
+        raises("ValueError", TVMFFIFunctionCreate(null_mut(), Some(two), None, null_mut()));
+        raises("ValueError", TVMFFIFunctionGetGlobal(null(), &mut out));
+        raises("ValueError", TVMFFIFunctionGetGlobal(&bad_bytes(), &mut out));
+        raises("ValueError", TVMFFIFunctionGetGlobal(&name, null_mut()));
+        raises("ValueError", TVMFFIFunctionSetGlobal(null(), handle(&function), 0));
+        raises("ValueError", TVMFFIFunctionSetGlobal(&name, null_mut(), 0));
+        raises("TypeError", TVMFFIFunctionSetGlobal(&name, handle(&shape()), 0));
+        raises("ValueError", TVMFFIFunctionSetGlobalFromMethodInfo(null(), 0));
+        assert_eq!(out, UNTOUCHED);
+
+        assert_eq!(TVMFFIFunctionGetGlobal(&name, &mut out), 0);
+        assert!(out.is_null());
+        assert_eq!(TVMFFIFunctionSetGlobal(&name, handle(&function), 0), 0);
+        assert_eq!(TVMFFIFunctionGetGlobal(&name, &mut out), 0);
+        assert_eq!(out, handle(&function));
+        assert_eq!(TVMFFIObjectDecRef(out), 0);
+    }
+}
+
+#[test]
+fn methods() {
+    let mut info = TVMFFIMethodInfo {
+        name: bytes("test.method"),
+        doc: bad_bytes(),
+        metadata: TVMFFIByteArray::EMPTY,
+        flags: 0,
+        method: TVMFFIAny::NONE,
+    };
+    // SAFETY: null data and missing functions are what is checked for.
+    unsafe {
+        raises("ValueError", TVMFFIFunctionSetGlobalFromMethodInfo(&info, 0));
+        info.doc = TVMFFIByteArray::EMPTY;
+        raises("TypeError", TVMFFIFunctionSetGlobalFromMethodInfo(&info, 0));
+    }
+}
+
+#[test]
+fn values() {
+    let mut out = TVMFFIAny { type_index: 77, ..TVMFFIAny::NONE };
+    let raw_null = TVMFFIAny { type_index: type_index::RAW_STR, ..TVMFFIAny::NONE };
+    // SAFETY: what is not null is valid.
+    unsafe {
+        raises("ValueError", TVMFFIAnyViewToOwnedAny(null(), &mut out));
+        raises("ValueError", TVMFFIAnyViewToOwnedAny(&TVMFFIAny::NONE, null_mut()));
+        raises("ValueError", TVMFFIAnyViewToOwnedAny(&raw_null, &mut out));
+        raises("ValueError", TVMFFIStringFromByteArray(null(), &mut out));
+        raises("ValueError", TVMFFIStringFromByteArray(&bad_bytes(), &mut out));
+        raises("ValueError", TVMFFIStringFromByteArray(&bytes("a"), null_mut()));
+        raises("ValueError", TVMFFIBytesFromByteArray(null(), &mut out));
+        raises("ValueError", TVMFFIBytesFromByteArray(&bytes("a"), null_mut()));
+        raises("ValueError", TVMFFIBigIntFromByteArray(null(), &mut out));
+        raises("ValueError", TVMFFIBigIntFromByteArray(&bytes("123"), &mut out));
+        raises("ValueError", TVMFFIDataTypeToString(null(), &mut out));
+        assert_eq!(out.type_index, 77);
+        assert_eq!(TVMFFIBigIntGetContentByteArray(null()).size, 0);
+        assert!(raised::take().is_some());
+    }
+}
+
+#[test]
+fn data_types() {
+    let mut out = DLDataType { code: 9, bits: 9, lanes: 9 };
+    // SAFETY: what is not null is valid.
+    unsafe {
+        raises("ValueError", TVMFFIDataTypeFromString(null(), &mut out));
+        raises("ValueError", TVMFFIDataTypeFromString(&bytes("int32"), null_mut()));
+        raises("ValueError", TVMFFIDataTypeFromString(&bytes("nonsense"), &mut out));
+        assert_eq!(out.code, 9);
+        raises("ValueError", TVMFFIDataTypeToString(&out, null_mut()));
+    }
+}
+
+#[test]
+fn tensors() {
+    let mut out = UNTOUCHED;
+    let shape = shape();
+    // SAFETY: what is not null is valid.
+    unsafe {
+        raises("ValueError", TVMFFITensorFromDLPack(null_mut(), 0, 0, &mut out));
+        raises("ValueError", TVMFFITensorFromDLPackVersioned(null_mut(), 0, 0, &mut out));
+        raises("ValueError", TVMFFITensorToDLPack(null_mut(), (&raw mut out).cast()));
+        raises("TypeError", TVMFFITensorToDLPack(handle(&shape), (&raw mut out).cast()));
+        raises("ValueError", TVMFFITensorToDLPackVersioned(null_mut(), (&raw mut out).cast()));
+        raises("TypeError", TVMFFITensorToDLPackVersioned(handle(&shape), (&raw mut out).cast()));
+        raises("TypeError", TVMFFITensorCreateUnsafeView(handle(&shape), null(), &mut out));
+    }
+    assert_eq!(out, UNTOUCHED);
+}
+
+#[test]
+fn types() {
+    let mut index = 5;
+    // SAFETY: what is not null is valid.
+    unsafe {
+        raises("ValueError", TVMFFITypeKeyToIndex(null(), &mut index));
+        raises("ValueError", TVMFFITypeKeyToIndex(&bytes("ffi.String"), null_mut()));
+        raises("InternalError", TVMFFITypeKeyToIndex(&bytes("no.Such"), &mut index));
+        assert_eq!(index, 5);
+        assert_eq!(TVMFFITypeKeyToIndex(&bytes("ffi.String"), &mut index), 0);
+        assert_eq!(index, type_index::STR);
+
+        raises("ValueError", TVMFFITypeRegisterField(128, null()));
+        raises("ValueError", TVMFFITypeRegisterMethod(128, null()));
+        raises("ValueError", TVMFFITypeRegisterMetadata(128, null()));
+        raises("ValueError", TVMFFITypeRegisterAttr(128, null(), &TVMFFIAny::NONE));
+        raises("ValueError", TVMFFITypeRegisterAttr(128, &bytes("a"), null()));
+        assert!(TVMFFIGetTypeAttrColumn(null()).is_null());
+        assert!(raised::take().is_some());
+        assert!(TVMFFIGetTypeAttrColumn(&bytes("no.such.column")).is_null());
+        assert!(raised::take().is_none());
+        raises("ValueError", TVMFFITypeGetOrAllocIndex(null(), -1, 1, 0, 1, 64));
+        raises("InternalError", TVMFFITypeGetOrAllocIndex(&bytes("test.Bad"), 66, 1, 0, 1, 64));
+        assert_eq!(TVMFFITypeGetOrAllocIndex(&bytes("no.Such"), -1, 1, 0, 1, -2), -2);
+    }
+    for unknown in [-7, 99, 1_000_000, i32::MAX, i32::MIN] {
+        assert!(TVMFFIGetTypeInfo(unknown).is_null());
+    }
+    assert!(!TVMFFIGetTypeInfo(type_index::TENSOR).is_null());
+}
+
+#[test]
+fn errors() {
+    let (text, mut out) = (bytes("text"), UNTOUCHED);
+    // SAFETY: what is not null is valid.
+    unsafe {
+        raises("ValueError", TVMFFIErrorCreate(null(), &text, &text, &mut out));
+        raises("ValueError", TVMFFIErrorCreate(&text, null(), &text, &mut out));
+        raises("ValueError", TVMFFIErrorCreate(&text, &text, null(), &mut out));
+        raises("ValueError", TVMFFIErrorCreate(&text, &text, &text, null_mut()));
+        let with_cause = TVMFFIErrorCreateWithCauseAndExtraContext;
+        raises("TypeError", with_cause(&text, &text, &text, handle(&shape()), null_mut(), &mut out));
+        assert_eq!(out, UNTOUCHED);
+        assert_eq!(with_cause(&text, &text, &text, null_mut(), handle(&shape()), &mut out), 0);
+        TVMFFIErrorSetRaised(out);
+        assert_eq!(TVMFFIObjectDecRef(out), 0);
+        assert_eq!(raised::take().map(|error| error.extra_context().is_some()), Some(true));
+    }
+}
+
+#[test]
+fn raised_errors() {
+    let parts = [c"a".as_ptr(), null(), c"b".as_ptr()];
+    let parts: *mut *const c_char = parts.as_ptr().cast_mut();
+    let taken = |kind: &[u8], message: &[u8]| {
+        raised::take().is_some_and(|error: Error| error.kind() == kind && error.message() == message)
+    };
+    // SAFETY: what is not null is valid.
+    unsafe {
+        TVMFFIErrorMoveFromRaised(null_mut());
+        TVMFFIErrorSetRaised(null_mut());
+        assert!(raised::take().is_none());
+        TVMFFIErrorSetRaised(handle(&shape()));
+        assert_eq!(raised::take().map(|error| error.kind() == b"TypeError"), Some(true));
+        TVMFFIErrorSetRaisedFromCStr(null(), null());
+        assert!(taken(b"RuntimeError", b""));
+        TVMFFIErrorSetRaisedFromCStrParts(c"KeyError".as_ptr(), parts, 3);
+        assert!(taken(b"KeyError", b"ab"));
+        TVMFFIErrorSetRaisedFromCStrParts(c"KeyError".as_ptr(), parts, -3);
+        assert!(taken(b"KeyError", b""));
+        TVMFFIErrorSetRaisedFromCStrParts(c"KeyError".as_ptr(), null_mut(), 3);
+        assert!(taken(b"KeyError", b""));
+    }
+}
+
+#[test]
+fn handles_made_once() {
+    unsafe extern "C" fn refuse(_: *mut *mut c_void) -> c_int {
+        0
+    }
+    let mut slot = null_mut();
+    // SAFETY: what is not null is valid.
+    unsafe {
+        raises("ValueError", TVMFFIHandleInitOnce(null_mut(), Some(refuse)));
+        raises("ValueError", TVMFFIHandleInitOnce(&mut slot, None));
+        raises("RuntimeError", TVMFFIHandleInitOnce(&mut slot, Some(refuse)));
+        raises("ValueError", TVMFFIHandleDeinitOnce(null_mut(), None));
+        raises("ValueError", TVMFFIHandleDeinitOnce(&mut slot, None));
+    }
+    assert!(slot.is_null());
+}
+
+#[test]
+fn without_a_status() {
+    assert!(!TVMFFIGetCustomAllocator().is_null());
+    // SAFETY: null goes back to the built-in allocator, and both names may be null.
+    unsafe {
+        assert_eq!(TVMFFISetCustomAllocator(null_mut()), 0);
+        assert!(!TVMFFIBacktrace(null(), 0, null(), 0).is_null());
+    }
+}
