@@ -36,6 +36,8 @@ mod storage;
 #[cfg(test)]
 mod faults;
 #[cfg(test)]
+mod hook_tests;
+#[cfg(test)]
 mod tests;
 
 pub use array::{Array, ArrayIter, ArrayObject};

@@ -235,7 +235,7 @@ fn dense_items_lie_where_upstream_looks_for_them() -> Result<()> {
     assert_eq!((word(&map, 64), word(&map, 72)), (slot, slot));
     // SAFETY: the block starts with 16 metadata bytes, then items of 48 bytes.
     unsafe {
-        let block = word(&map, 24) as *const u8;
+        let block = map.as_object().as_ptr().byte_add(24).cast::<*const u8>().read();
         assert_eq!(block.add(slot as usize).read(), 0);
         let item = block.add(16 + 48 * slot as usize).cast::<u64>();
         let words: Vec<u64> = (0..6).map(|index| item.add(index).read()).collect();

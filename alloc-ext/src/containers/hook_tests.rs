@@ -1,0 +1,195 @@
+//! Keys whose types registered `__any_hash__` and `__any_equal__`: in both forms, badly behaved, and with poor hashes.
+
+use core::cell::RefCell;
+use core::ffi::c_void;
+use std::vec::Vec;
+
+use ferrite_core::abi::{TVMFFIAny, TVMFFIObject};
+use ferrite_core::any::{Any, AnyView};
+use ferrite_core::convert::AnyCompatible;
+use ferrite_core::error::Result;
+use ferrite_core::function::Function;
+use ferrite_core::object_alloc::{self, ObjectRecord};
+use ferrite_core::type_index::OBJECT;
+use ferrite_core::type_table::{self, NewTypeRequest};
+use ferrite_core::error;
+
+use super::{DictObject, MapObject, key};
+
+/// An object that is known by a number.
+#[repr(C)]
+struct NumberRecord {
+    header: TVMFFIObject,
+    number: i64,
+}
+
+// SAFETY: repr(C), header first, nothing to destroy.
+unsafe impl ObjectRecord for NumberRecord {
+    unsafe fn destroy(_: *mut TVMFFIObject) {}
+}
+
+fn number_type(type_key: &str) -> Result<i32> {
+    type_table::get_or_alloc_index(&NewTypeRequest {
+        type_key: type_key.as_bytes(),
+        static_type_index: -1,
+        type_depth: 1,
+        num_child_slots: 0,
+        child_slots_can_overflow: true,
+        parent_type_index: OBJECT,
+    })
+}
+
+fn number(type_index: i32, number: i64) -> Any {
+    // SAFETY: init writes the only field.
+    let object = unsafe {
+        object_alloc::allocate(type_index, 0, |record: *mut NumberRecord| {
+            (&raw mut (*record).number).write(number);
+        })
+    };
+    object.expect("memory").into_any()
+}
+
+fn number_of(value: AnyView<'_>) -> i64 {
+    // SAFETY: only called with objects of this test.
+    value.object_ptr().map_or(-1, |object| unsafe { (*object.as_ptr().cast::<NumberRecord>()).number })
+}
+
+/// # Safety
+///
+/// `cell` points to an object value.
+unsafe fn number_at(cell: *const TVMFFIAny) -> i64 {
+    // SAFETY: the caller vouches for the cell.
+    number_of(unsafe { AnyView::from_raw(cell.read()) })
+}
+
+unsafe extern "C" fn hash_by_number(key: *const TVMFFIAny) -> TVMFFIAny {
+    // SAFETY: called by key lookup with a key of the type.
+    Any::from(unsafe { number_at(key) }).into_raw()
+}
+
+unsafe extern "C" fn same_hash(_: *const TVMFFIAny) -> TVMFFIAny {
+    Any::from(7i64).into_raw()
+}
+
+unsafe extern "C" fn equal_by_number(lhs: *const TVMFFIAny, rhs: *const TVMFFIAny) -> TVMFFIAny {
+    // SAFETY: called by key lookup with two keys of the type.
+    Any::from(unsafe { number_at(lhs) == number_at(rhs) }).into_raw()
+}
+
+unsafe extern "C" fn refuse_hash(_: *const TVMFFIAny) -> TVMFFIAny {
+    error!(VALUE_ERROR, "no hash").into_any().into_raw()
+}
+
+std::thread_local! {
+    /// A dict that a hook changes.
+    static VICTIM: RefCell<Option<DictObject>> = const { RefCell::new(None) };
+}
+
+unsafe extern "C" fn equal_and_spoil(_: *const TVMFFIAny, _: *const TVMFFIAny) -> TVMFFIAny {
+    if let Some(dict) = VICTIM.take() {
+        dict.clear();
+        for key in 0..40i64 {
+            dict.insert(Any::from(key), Any::from(key)).expect("memory");
+        }
+        VICTIM.replace(Some(dict));
+    }
+    Any::from(true).into_raw()
+}
+
+fn register(type_index: i32, hash: *mut c_void, equal: *mut c_void) -> Result<()> {
+    type_table::register_attr(type_index, b"__any_hash__", AnyView::from(&hash))?;
+    type_table::register_attr(type_index, b"__any_equal__", AnyView::from(&equal))
+}
+
+#[test]
+fn pointer_hooks_decide() -> Result<()> {
+    let index = number_type("test.containers.Pointer")?;
+    register(index, hash_by_number as *mut c_void, equal_by_number as *mut c_void)?;
+    assert_eq!(key::hash(number(index, 3).view())?, key::hash(number(index, 3).view())?);
+    let mut map = MapObject::with_capacity(0)?;
+    for round in 0..3 {
+        for value in 0..40i64 {
+            map.insert(number(index, value), Any::from(value + round))?;
+        }
+    }
+    assert_eq!(map.len(), 40);
+    assert_eq!(map.at(number(index, 5).view())?.get::<i64>()?, 7);
+    assert!(!map.contains(number(index, 99).view())?);
+    Ok(())
+}
+
+#[test]
+fn function_hooks_decide() -> Result<()> {
+    let index = number_type("test.containers.Function")?;
+    let hash = Function::from_packed(|args| Ok(Any::from(number_of(args[0]))))?;
+    let equal = Function::from_packed(|args| Ok(Any::from(number_of(args[0]) == number_of(args[1]))))?;
+    type_table::register_attr(index, b"__any_hash__", AnyView::from(&hash))?;
+    type_table::register_attr(index, b"__any_equal__", AnyView::from(&equal))?;
+    let dict = DictObject::with_capacity(0)?;
+    for value in 0..30i64 {
+        dict.insert(number(index, value % 10), Any::from(value))?;
+    }
+    assert_eq!(dict.len(), 10);
+    assert_eq!(dict.at(number(index, 4).view())?.get::<i64>()?, 24);
+    Ok(())
+}
+
+#[test]
+fn errors_of_hooks_are_passed_on_and_change_nothing() -> Result<()> {
+    let index = number_type("test.containers.Refusing")?;
+    register(index, refuse_hash as *mut c_void, equal_by_number as *mut c_void)?;
+    let dict = DictObject::with_capacity(0)?;
+    // Small tables do not hash.
+    for value in 0..4i64 {
+        dict.insert(number(index, value), Any::from(value))?;
+    }
+    let error = dict.insert(Any::from(9i64), Any::NONE).expect_err("its growth hashes");
+    assert_eq!((error.kind(), error.message()), (&b"ValueError"[..], &b"no hash"[..]));
+    assert_eq!(dict.iter().map(|(_, value)| value.get::<i64>()).collect::<Result<Vec<_>>>()?, [0, 1, 2, 3]);
+    Ok(())
+}
+
+#[test]
+fn poor_hashes_only_cost_time() -> Result<()> {
+    let index = number_type("test.containers.Poor")?;
+    register(index, same_hash as *mut c_void, equal_by_number as *mut c_void)?;
+    let dict = DictObject::with_capacity(0)?;
+    let count = if cfg!(miri) { 40 } else { 300 };
+    for value in 0..count {
+        dict.insert(number(index, value), Any::from(value))?;
+        dict.insert(Any::from(value), Any::from(-value))?;
+    }
+    for value in 0..count {
+        assert_eq!(dict.at(number(index, value).view())?.get::<i64>()?, value);
+        assert_eq!(dict.at(AnyView::from(value))?.get::<i64>()?, -value);
+        if value % 3 == 0 {
+            dict.remove(number(index, value).view())?;
+        }
+    }
+    let left: Vec<i64> = dict.iter().filter_map(|(_, value)| value.get().ok()).collect();
+    let expected = (0..count).flat_map(|value| [value, -value]).filter(|value| *value <= 0 || value % 3 != 0);
+    assert_eq!(left, expected.filter(|value| *value != 0).fold(std::vec![0], |mut all, value| {
+        all.push(value);
+        all
+    }));
+    Ok(())
+}
+
+#[test]
+fn hooks_that_change_the_dict_are_noticed() -> Result<()> {
+    let index = number_type("test.containers.Spoiling")?;
+    register(index, same_hash as *mut c_void, equal_and_spoil as *mut c_void)?;
+    for entries in [1, 8] {
+        let dict = DictObject::with_capacity(0)?;
+        for other in 1..entries {
+            dict.insert(Any::from(other * 1000), Any::NONE)?;
+        }
+        dict.insert(number(index, 1), Any::NONE)?;
+        VICTIM.replace(Some(dict.clone()));
+        let error = dict.insert(number(index, 2), Any::NONE).expect_err("changed meanwhile");
+        assert_eq!(error.kind(), b"RuntimeError");
+        VICTIM.replace(None);
+        assert_eq!(dict.len(), 40);
+    }
+    Ok(())
+}
