@@ -53,11 +53,7 @@ fn fail(message: &str, status: u8) -> ExitCode {
 }
 
 fn info() -> String {
-    let backtraces = if cfg!(feature = "backtrace") {
-        "yes"
-    } else {
-        "no"
-    };
+    let backtraces = if cfg!(feature = "backtrace") { "yes" } else { "no" };
     format!(
         "ferrite {}\nsystem       {}-{}\nbacktraces   {backtraces}\n",
         env!("CARGO_PKG_VERSION"),
