@@ -1,0 +1,115 @@
+//! Models of one-time handles: one maker at a time, its work is seen, and failures are tried again.
+
+use core::ffi::c_void;
+use core::ptr;
+
+use loom::cell::UnsafeCell;
+use loom::sync::Arc;
+use loom::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+use loom::thread;
+
+use crate::makers::{self, Makers, Refusal};
+use crate::sync::Mutex;
+
+/// A handle, what it stands for, and how often it was made.
+struct Once {
+    makers: Mutex<Makers>,
+    handle: AtomicPtr<c_void>,
+    content: UnsafeCell<usize>,
+    made: AtomicUsize,
+}
+
+// SAFETY: the content is written by the maker and read by those who have the handle, which is what loom checks.
+unsafe impl Sync for Once {}
+
+impl Once {
+    fn new() -> Arc<Self> {
+        Arc::new(Self {
+            makers: Mutex::new(Makers::NONE),
+            handle: AtomicPtr::new(ptr::null_mut()),
+            content: UnsafeCell::new(0),
+            made: AtomicUsize::new(0),
+        })
+    }
+
+    /// Makes the handle; the first `failures` attempts fail.
+    fn init(&self, failures: usize) -> Result<i32, Refusal> {
+        makers::init(&self.makers, &self.handle, |result| {
+            // SAFETY: loom checks that nobody else writes, or reads before the handle is there.
+            let attempt = self.content.with_mut(|content| unsafe {
+                *content += 1;
+                *content
+            });
+            self.made.fetch_add(1, Ordering::Relaxed);
+            if attempt <= failures {
+                return -1;
+            }
+            // SAFETY: `init` passes a place for the result.
+            unsafe { result.write(ptr::without_provenance_mut(attempt)) };
+            0
+        })
+    }
+
+    fn content(&self) -> usize {
+        // SAFETY: loom checks that nobody writes meanwhile.
+        self.content.with(|content| unsafe { *content })
+    }
+}
+
+#[test]
+fn one_thread_makes_the_handle_and_the_other_sees_its_work() {
+    loom::model(|| {
+        let once = Once::new();
+        let theirs = once.clone();
+        let thread = thread::spawn(move || {
+            assert_eq!(theirs.init(0), Ok(0));
+            assert_eq!(theirs.content(), 1);
+        });
+        assert_eq!(once.init(0), Ok(0));
+        assert_eq!(once.content(), 1);
+        thread.join().unwrap();
+        assert_eq!(once.made.load(Ordering::Relaxed), 1);
+    });
+}
+
+#[test]
+fn after_a_failure_the_other_thread_tries() {
+    loom::model(|| {
+        let once = Once::new();
+        let theirs = once.clone();
+        let thread = thread::spawn(move || theirs.init(1));
+        let (here, there) = (once.init(1), thread.join().unwrap());
+        assert!(matches!((here, there), (Ok(0), Ok(-1)) | (Ok(-1), Ok(0))));
+        assert_eq!((once.content(), once.made.load(Ordering::Relaxed)), (2, 2));
+    });
+}
+
+#[test]
+fn two_handles_are_made_at_once() {
+    loom::model(|| {
+        let (first, second) = (Once::new(), Once::new());
+        let (their_first, their_second) = (first.clone(), second.clone());
+        let thread = thread::spawn(move || {
+            makers::init(&their_first.makers, &their_second.handle, |result| {
+                // SAFETY: `init` passes a place for the result.
+                unsafe { result.write(ptr::without_provenance_mut(1)) };
+                0
+            })
+        });
+        assert_eq!(first.init(0), Ok(0));
+        assert_eq!(thread.join().unwrap(), Ok(0));
+        assert!(!second.handle.load(Ordering::Relaxed).is_null());
+    });
+}
+
+#[test]
+fn a_handle_that_asks_for_itself_is_refused() {
+    loom::model(|| {
+        let once = Once::new();
+        let outcome = makers::init(&once.makers, &once.handle, |_| {
+            assert_eq!(once.init(0), Err(Refusal::Nested));
+            -1
+        });
+        assert_eq!(outcome, Ok(-1));
+    });
+}
