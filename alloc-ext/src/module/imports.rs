@@ -222,7 +222,7 @@ fn with_cache<R>(module: &Module, body: impl FnOnce(&mut MapObject) -> Result<R>
 }
 
 fn cached(module: &Module, name: &String) -> Result<Option<NonNull<TVMFFIObject>>> {
-    with_cache(module, |cache| Ok(cached_in(cache, name)?))
+    with_cache(module, |cache| cached_in(cache, name))
 }
 
 fn cached_in(cache: &MapObject, name: &String) -> Result<Option<NonNull<TVMFFIObject>>> {
@@ -323,9 +323,9 @@ mod tests {
 
     #[test]
     fn shared_imports_are_visited_once() -> Result<()> {
-        // A path for every choice of left or right: 2 to the power of 60 of them.
+        // A path for every choice of left or right: 2 to the power of the number of diamonds.
         let mut top = tagged(0, "bottom");
-        for _ in 0..60 {
+        for _ in 0..if cfg!(miri) { 5 } else { 60 } {
             let (left, right, join) = (tagged(1, "l"), tagged(2, "r"), tagged(3, "j"));
             left.import_module(&top)?;
             right.import_module(&top)?;

@@ -26,7 +26,7 @@ const LIBRARY_BIN: &CStr = c"__tvm_ffi__library_bin";
 /// # Safety
 /// What a symbol of these names points to must stay valid as long as the library, and be what the name says:
 /// `__tvm_ffi_*` and the metadata and documentation prefixes safe-call functions, `__tvm_ffi__library_bin`
-/// the stream of [`module::library_bin`](super), `__tvm_ffi__library_ctx` and the context symbols writable
+/// the stream of the module `library_bin`, `__tvm_ffi__library_ctx` and the context symbols writable
 /// pointers.
 ///
 /// # Upstream

@@ -293,7 +293,7 @@ mod tests {
     fn every_truncation_is_an_error() {
         register_loader("bin_cut");
         let bytes = stream(&[0, 1, 1], &[1], &[("_lib", None), ("bin_cut", Some("payload"))]);
-        for len in 0..bytes.len() {
+        for len in (0..bytes.len()).step_by(if cfg!(miri) { 9 } else { 1 }) {
             assert!(message_of(&bytes[..len]).contains("bytes but"), "{len}");
         }
     }
@@ -321,14 +321,13 @@ mod tests {
     #[test]
     fn counts_and_lengths_beyond_the_stream_are_refused() {
         for lie in [u64::MAX, 1 << 61, 1 << 60, 1_000_000] {
-            let mut bytes = stream(&[0, 1, 1], &[1], &[("_lib", None), ("x", Some("payload"))]);
+            let bytes = stream(&[0, 1, 1], &[1], &[("_lib", None), ("x", Some("payload"))]);
             // The counts, then the lengths of kinds and payload.
             for at in [0, 32, 48, 60, 69] {
                 let mut lied = bytes.clone();
                 lied[at..at + 8].copy_from_slice(&lie.to_le_bytes());
                 assert!(message_of(&lied).starts_with("Malformed library binary: "), "{lie} at {at}");
             }
-            bytes.clear();
         }
     }
 

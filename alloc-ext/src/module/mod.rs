@@ -2,9 +2,9 @@
 //!
 //! | file | holds |
 //! |---|---|
-//! | [`record`], [`vtable`], [`ops`], [`sret`] | the object that C++ sees, and the two ways into it |
-//! | [`imports`], [`visited`] | the import tree |
-//! | [`library`], [`library_function`], [`library_bin`], [`bin_reader`], [`symbol_name`] | modules over a library of symbols |
+//! | `record`, [`vtable`], `ops`, `sret` | the object that C++ sees, and the two ways into it |
+//! | `imports`, `visited` | the import tree |
+//! | [`library`], `library_function`, `library_bin`, `bin_reader`, `symbol_name` | modules over a library of symbols |
 //! | [`context`] | addresses that a library finds in its pointer slots |
 //! | [`system_lib`], [`globals`] | symbols linked into the program, and modules kept alive |
 //! | [`functions`] | the `ffi.Module*` global functions |
@@ -268,9 +268,10 @@ impl Module {
     fn own_implements(&self, name: &String) -> Result<bool> {
         match dispatch(self)? {
             Dispatch::Rust(ops) => (ops.implements_function)(self, name),
-            // SAFETY: slot 3 takes the object and a borrowed string.
             Dispatch::Cxx(this, slots) => {
-                Ok(unsafe { (slots.implements_function)(this, AnyView::from(name).as_raw()) })
+                let name = AnyView::from(name);
+                // SAFETY: slot 3 takes the object and a borrowed string.
+                Ok(unsafe { (slots.implements_function)(this, name.as_raw()) })
             }
         }
     }

@@ -19,7 +19,7 @@ use crate::containers::MapObject;
 pub(super) struct ModuleObj {
     vptr: *const ModuleSlots,
     header: TVMFFIObject,
-    /// An owned Array, never null. Under the lock of [`imports`](super::imports).
+    /// An owned Array, never null. Under the lock of `imports`.
     pub imports: *mut TVMFFIObject,
     /// An owned Map from String to Function, never null. Under the same lock.
     pub import_lookup_cache: *mut TVMFFIObject,

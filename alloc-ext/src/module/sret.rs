@@ -32,16 +32,16 @@ pub unsafe fn call1(slot: Sret1, out: *mut c_void, this: *mut c_void, argument: 
     unsafe { slot(out, this, argument) };
 }
 
-/// The slot for a function that follows [`Sret0`] in Rust.
+/// The slot for a function of the shape [`Sret0`].
 macro_rules! slot0 {
     ($function:ident) => {
-        $function
+        $function as $crate::module::sret::Sret0
     };
 }
-/// The slot for a function that follows [`Sret1`] in Rust.
+/// The slot for a function of the shape [`Sret1`].
 macro_rules! slot1 {
     ($function:ident) => {
-        $function
+        $function as $crate::module::sret::Sret1
     };
 }
 pub(super) use {slot0, slot1};

@@ -4,7 +4,7 @@
 //! a slot returns a class, C++ passes the address of the result as a hidden argument; on x86_64 (System V),
 //! x86, Arm and RISC-V that is an ordinary first argument before `this`, which also comes back as the return
 //! value. On AArch64 it travels in a register of its own (x8), which no Rust signature expresses;
-//! [`sret`](super::sret) bridges that.
+//! `sret` bridges that.
 //!
 //! Slots may unwind: C++ reports errors by exceptions. They cross Rust frames of the `C-unwind` kind and are
 //! not understood here; what does not catch them before the C boundary ends the process.
