@@ -160,6 +160,7 @@ static void test_bad_record(void) {
 }
 
 int main(void) {
+  census_warm();
   RUN_BALANCED(test_get_and_set);
   RUN_BALANCED(test_builtin);
   if (bad_input()) {
