@@ -1,5 +1,6 @@
 //! Capacities that a build may choose, each with its default and the environment variable that overrides it.
 #![forbid(unsafe_code)]
+#![allow(dead_code, reason = "which capacities matter depends on the build")]
 
 /// Bytes of the block pool that serves every allocation of builds without an operating system's heap.
 ///
