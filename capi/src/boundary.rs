@@ -47,6 +47,7 @@ pub(crate) fn pointer<T>(body: impl FnOnce() -> Result<NonNull<T>>) -> *mut T {
 
 /// Raises `error` and gives the status that says so.
 #[cold]
+#[inline(never)]
 pub(crate) fn fail(error: Error) -> c_int {
     raised::set(error);
     FAILURE
@@ -86,6 +87,7 @@ pub(crate) fn callback<F>(function: Option<F>, name: &str) -> Result<F> {
 }
 
 #[cold]
+#[inline(never)]
 fn null_argument(name: &str) -> Error {
     ferrite_core::error!(VALUE_ERROR, "Argument `{name}` must not be null")
 }

@@ -38,5 +38,7 @@ fn install() {
     context::install();
     #[cfg(feature = "host")]
     ferrite_host::backtrace::install();
+    #[cfg(feature = "host")]
+    ferrite_host::thread_pool::install();
     INSTALLED.store(true, Ordering::Release);
 }

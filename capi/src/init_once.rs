@@ -1,10 +1,11 @@
 //! Section "Static handle initialization": handles made once.
 
 use core::ffi::{c_int, c_void};
+use core::sync::atomic::{AtomicPtr, Ordering};
 
-use ferrite_core::init_once;
+use ferrite_core::init_once::{self, InitFunction};
 
-use crate::boundary;
+use crate::boundary::{self, SUCCESS};
 
 /// Makes a handle once, however many threads ask for it.
 ///
@@ -21,10 +22,27 @@ pub unsafe extern "C" fn TVMFFIHandleInitOnce(
     handle_addr: *mut *mut c_void,
     init_func: Option<unsafe extern "C" fn(result: *mut *mut c_void) -> c_int>,
 ) -> c_int {
+    // SAFETY: contract of the crate; others write the handle atomically.
+    if !handle_addr.is_null()
+        && unsafe { !AtomicPtr::from_ptr(handle_addr).load(Ordering::Acquire).is_null() }
+    {
+        return SUCCESS;
+    }
+    // SAFETY: contract of the crate and of this function.
+    unsafe { init_first(handle_addr, init_func) }
+}
+
+/// Makes a handle that is not there yet.
+///
+/// # Safety
+/// As for [`TVMFFIHandleInitOnce`].
+#[cold]
+#[inline(never)]
+unsafe extern "C" fn init_first(handle_addr: *mut *mut c_void, init_func: Option<InitFunction>) -> c_int {
     boundary::status_of(|| {
         let handle = boundary::non_null(handle_addr, "handle_addr")?;
         let init = boundary::callback(init_func, "init_func")?;
-        // SAFETY: contract of the crate and of this function.
+        // SAFETY: as the caller vouches.
         unsafe { init_once::init(handle.as_ptr(), init) }
     })
 }

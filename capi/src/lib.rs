@@ -58,3 +58,6 @@ pub mod backend;
 
 #[cfg(all(feature = "panic-handler", not(feature = "std")))]
 mod panic;
+
+#[cfg(test)]
+mod tests;

@@ -33,6 +33,21 @@ pub unsafe fn release_object(object: *mut TVMFFIObject) {
     unsafe {
         match refcount::release(object) {
             Release::Alive => {}
+            outcome => end(object, outcome),
+        }
+    }
+}
+
+/// Ends an object whose last strong reference went. Apart from [`release_object`], which then needs no stack frame.
+///
+/// # Safety
+/// `outcome` is what giving up that reference told.
+#[inline(never)]
+unsafe fn end(object: *mut TVMFFIObject, outcome: Release) {
+    // SAFETY: the outcome says that this thread alone owns the object.
+    unsafe {
+        match outcome {
+            Release::Alive => {}
             Release::Both => destroy(object),
             Release::StrongOnly => {
                 call_deleter(object, kTVMFFIObjectDeleterFlagBitMaskStrong);

@@ -2,15 +2,14 @@
 
 use core::ffi::c_void;
 
+#[cfg(any(feature = "host", feature = "backend"))]
+use ferrite_alloc_ext::backend::slots;
 use ferrite_alloc_ext::module::context::{self, ContextSymbol, ContextTable};
 
 use crate::error::TVMFFIErrorSetRaisedFromCStr;
 use crate::function::TVMFFIFunctionCall;
 use crate::init_once::TVMFFIHandleInitOnce;
 use crate::module::TVMFFIEnvModLookupFromImports;
-
-#[cfg(feature = "backend")]
-use crate::backend;
 
 /// In the order in which TVM's own runtime registers them.
 static TABLE: ContextTable = ContextTable {
@@ -22,17 +21,14 @@ static TABLE: ContextTable = ContextTable {
             TVMFFIEnvModLookupFromImports as *const c_void,
         ),
         ContextSymbol::new(c"__TVMFFIHandleInitOnce", TVMFFIHandleInitOnce as *const c_void),
-        #[cfg(feature = "backend")]
-        ContextSymbol::new(c"__TVMBackendAllocWorkspace", backend::TVMBackendAllocWorkspace as *const c_void),
-        #[cfg(feature = "backend")]
-        ContextSymbol::new(c"__TVMBackendFreeWorkspace", backend::TVMBackendFreeWorkspace as *const c_void),
-        #[cfg(feature = "backend")]
-        ContextSymbol::new(c"__TVMBackendParallelLaunch", backend::TVMBackendParallelLaunch as *const c_void),
-        #[cfg(feature = "backend")]
-        ContextSymbol::new(
-            c"__TVMBackendParallelBarrier",
-            backend::TVMBackendParallelBarrier as *const c_void,
-        ),
+        #[cfg(any(feature = "host", feature = "backend"))]
+        slots::ALLOC_WORKSPACE,
+        #[cfg(any(feature = "host", feature = "backend"))]
+        slots::FREE_WORKSPACE,
+        #[cfg(any(feature = "host", feature = "backend"))]
+        slots::PARALLEL_LAUNCH,
+        #[cfg(any(feature = "host", feature = "backend"))]
+        slots::PARALLEL_BARRIER,
     ],
 };
 

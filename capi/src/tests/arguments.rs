@@ -1,22 +1,21 @@
 //! Every symbol with arguments that make no sense: the error is raised, and nothing is written.
-#![allow(non_snake_case, reason = "named after the symbols")]
 
 use std::ffi::{c_char, c_int, c_void};
 use std::ptr::{null, null_mut};
 
+use crate::allocator::*;
+use crate::backtrace::*;
+use crate::bigint::*;
+use crate::dtype::*;
+use crate::error::*;
+use crate::function::*;
+use crate::init_once::*;
+use crate::object::*;
+use crate::string::*;
+use crate::tensor::*;
+use crate::type_info::*;
 use ferrite_core::abi::*;
 use ferrite_core::{Error, Function, Shape, raised, type_index};
-use tvm_ffi::allocator::*;
-use tvm_ffi::backtrace::*;
-use tvm_ffi::bigint::*;
-use tvm_ffi::dtype::*;
-use tvm_ffi::error::*;
-use tvm_ffi::function::*;
-use tvm_ffi::init_once::*;
-use tvm_ffi::object::*;
-use tvm_ffi::string::*;
-use tvm_ffi::tensor::*;
-use tvm_ffi::type_info::*;
 
 /// What out-parameters hold before a call, to see that they hold it afterwards.
 const UNTOUCHED: TVMFFIObjectHandle = std::ptr::without_provenance_mut(0x5a5a);

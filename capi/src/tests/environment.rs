@@ -1,13 +1,11 @@
 //! The symbols of the environment with arguments that make no sense.
-#![cfg(feature = "alloc")]
-#![allow(non_snake_case, reason = "named after the symbols")]
 
 use std::ffi::{c_int, c_void};
 use std::ptr::{null, null_mut};
 
+use crate::env::*;
+use crate::module::*;
 use ferrite_core::raised;
-use tvm_ffi::env::*;
-use tvm_ffi::module::*;
 
 #[track_caller]
 fn raises(kind: &str, status: c_int) {

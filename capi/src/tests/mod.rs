@@ -1,0 +1,5 @@
+//! What C may do wrong.
+
+mod arguments;
+#[cfg(feature = "alloc")]
+mod environment;
