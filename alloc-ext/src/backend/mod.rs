@@ -21,5 +21,4 @@ pub use parallel::{
     Launcher, ParallelGroupEnv, ParallelLambda, install_launcher, parallel_barrier, parallel_launch,
 };
 pub use run_once::run_once;
-pub use slots::CONTEXT_SYMBOLS;
 pub use workspace::{alloc_workspace, free_workspace};

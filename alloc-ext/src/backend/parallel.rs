@@ -23,11 +23,14 @@ pub struct ParallelGroupEnv {
 }
 
 #[cfg(target_pointer_width = "64")]
-const _: () = assert!(size_of::<ParallelGroupEnv>() == 16 && core::mem::offset_of!(ParallelGroupEnv, num_task) == 8);
+const _: () =
+    assert!(size_of::<ParallelGroupEnv>() == 16 && core::mem::offset_of!(ParallelGroupEnv, num_task) == 8);
 #[cfg(target_pointer_width = "32")]
-const _: () = assert!(size_of::<ParallelGroupEnv>() == 8 && core::mem::offset_of!(ParallelGroupEnv, num_task) == 4);
+const _: () =
+    assert!(size_of::<ParallelGroupEnv>() == 8 && core::mem::offset_of!(ParallelGroupEnv, num_task) == 4);
 
-/// One task of a launch: gets its number, what the tasks share and the launch's data; returns 0, or -1 with an error raised.
+/// One task of a launch: gets its number, what the tasks share and the launch's data; returns 0, or -1 with
+/// an error raised.
 ///
 /// # Upstream
 /// `FTVMParallelLambda`.
@@ -36,14 +39,16 @@ pub type ParallelLambda =
 
 /// How launches and barriers are carried out.
 pub struct Launcher {
-    /// Runs `lambda` as `num_task` tasks (0: as many as are good), or as fewer where `env.num_task` says so, and waits for them.
+    /// Runs `lambda` as `num_task` tasks (0: as many as are good), or as fewer where `env.num_task` says so,
+    /// and waits for them.
     ///
-    /// Tasks of one launch run on different threads, so that all of them can meet at barriers. Errors: those of the task that
-    /// failed first; RuntimeError when so many tasks cannot run at once.
+    /// Tasks of one launch run on different threads, so that all of them can meet at barriers. Errors: those
+    /// of the task that failed first; RuntimeError when so many tasks cannot run at once.
     ///
     /// `lambda` may be called with `data` from several threads at once until the launch returns.
     pub launch: unsafe fn(lambda: ParallelLambda, data: *mut c_void, num_task: i32) -> Result<()>,
-    /// Waits until every task of the launch is at the barrier. Errors: RuntimeError when a task ended instead.
+    /// Waits until every task of the launch is at the barrier. Errors: RuntimeError when a task ended
+    /// instead.
     ///
     /// `env` is what this launcher gave to the calling task.
     pub barrier: unsafe fn(env: *mut ParallelGroupEnv) -> Result<()>,
@@ -51,9 +56,11 @@ pub struct Launcher {
 
 static LAUNCHER: AtomicPtr<Launcher> = AtomicPtr::new(ptr::null_mut());
 
-/// Makes `launcher` carry out launches from now on. Without one, launches run as one task on the calling thread.
+/// Makes `launcher` carry out launches from now on. Without one, launches run as one task on the calling
+/// thread.
 ///
-/// A launch that is under way must not be left with the barrier of another launcher: install before the first launch.
+/// A launch that is under way must not be left with the barrier of another launcher: install before the first
+/// launch.
 pub fn install_launcher(launcher: &'static Launcher) {
     LAUNCHER.store(ptr::from_ref(launcher).cast_mut(), Ordering::Release);
 }
@@ -65,10 +72,11 @@ fn launcher() -> &'static Launcher {
 
 /// Runs `lambda` as `num_task` tasks, 0 meaning one per worker, and waits for them.
 ///
-/// Tasks must take their number from their environment: nested launches, and all launches without threads, run as one task.
+/// Tasks must take their number from their environment: nested launches, and all launches without threads,
+/// run as one task.
 ///
-/// Errors: those of the task that failed first; ValueError when `num_task` is negative; RuntimeError when so many tasks cannot
-/// run at once.
+/// Errors: those of the task that failed first; ValueError when `num_task` is negative; RuntimeError when so
+/// many tasks cannot run at once.
 ///
 /// # Safety
 /// `lambda` must accept `data` on several threads at once until the launch returns.

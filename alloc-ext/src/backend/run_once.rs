@@ -19,7 +19,8 @@ const DONE: *mut c_void = ptr::without_provenance_mut(2);
 /// Errors: the one that `body` raised, or RuntimeError when it failed without one.
 ///
 /// # Safety
-/// `handle` must be valid for atomic access, null before the first call and written by nobody else; `body` must accept `data`.
+/// `handle` must be valid for atomic access, null before the first call and written by nobody else; `body`
+/// must accept `data`.
 ///
 /// # Upstream
 /// `TVMBackendRunOnce` of `src/runtime/c_runtime_api.cc`, which is not safe with threads and tries once only.
@@ -55,7 +56,8 @@ fn finish(state: &AtomicPtr<c_void>, status: c_int) -> Result<()> {
         return Ok(());
     }
     state.store(ptr::null_mut(), Ordering::Release);
-    Err(raised::take().unwrap_or_else(|| error!(RUNTIME_ERROR, "an initialiser failed without raising an error")))
+    Err(raised::take()
+        .unwrap_or_else(|| error!(RUNTIME_ERROR, "an initialiser failed without raising an error")))
 }
 
 #[cfg(test)]
@@ -82,7 +84,8 @@ mod tests {
             for _ in 0..4 {
                 scope.spawn(|| {
                     // SAFETY: handle and counter outlive the threads.
-                    unsafe { run_once(handle.as_ptr(), count, (&raw const counter).cast_mut().cast()) }.unwrap();
+                    unsafe { run_once(handle.as_ptr(), count, (&raw const counter).cast_mut().cast()) }
+                        .unwrap();
                 });
             }
         });

@@ -1,4 +1,5 @@
-//! The C functions behind the slots of compiled libraries.
+//! The C functions behind the slots of compiled libraries, as entries for the table of
+//! [`install_builtin`](crate::module::context::install_builtin).
 
 use core::ffi::{c_int, c_void};
 use core::ptr::{self, NonNull};
@@ -6,17 +7,23 @@ use core::ptr::{self, NonNull};
 use ferrite_core::error::Result;
 use ferrite_core::{error, raised};
 
-use super::{ParallelGroupEnv, ParallelLambda, alloc_workspace, free_workspace, parallel_barrier, parallel_launch};
+use super::{
+    ParallelGroupEnv, ParallelLambda, alloc_workspace, free_workspace, parallel_barrier, parallel_launch,
+};
 use crate::module::context::ContextSymbol;
 
-/// The slots that this module serves, in upstream's order of registration; for the table of
-/// [`install_builtin`](crate::module::context::install_builtin).
-pub const CONTEXT_SYMBOLS: [ContextSymbol; 4] = [
-    ContextSymbol::new(c"__TVMBackendAllocWorkspace", alloc as *const c_void),
-    ContextSymbol::new(c"__TVMBackendFreeWorkspace", free as *const c_void),
-    ContextSymbol::new(c"__TVMBackendParallelLaunch", launch as *const c_void),
-    ContextSymbol::new(c"__TVMBackendParallelBarrier", barrier as *const c_void),
-];
+/// The slot of [`alloc_workspace`].
+pub const ALLOC_WORKSPACE: ContextSymbol =
+    ContextSymbol::new(c"__TVMBackendAllocWorkspace", alloc as *const c_void);
+/// The slot of [`free_workspace`].
+pub const FREE_WORKSPACE: ContextSymbol =
+    ContextSymbol::new(c"__TVMBackendFreeWorkspace", free as *const c_void);
+/// The slot of [`parallel_launch`].
+pub const PARALLEL_LAUNCH: ContextSymbol =
+    ContextSymbol::new(c"__TVMBackendParallelLaunch", launch as *const c_void);
+/// The slot of [`parallel_barrier`].
+pub const PARALLEL_BARRIER: ContextSymbol =
+    ContextSymbol::new(c"__TVMBackendParallelBarrier", barrier as *const c_void);
 
 /// `TVMBackendAllocWorkspace`: null with the error raised on failure.
 extern "C" fn alloc(

@@ -12,12 +12,14 @@ use ferrite_core::{bail, device, memory};
 /// Alignment of workspaces in bytes; compiled code assumes it for its vector loads.
 const ALIGNMENT: usize = 64;
 
-/// Bytes before a workspace, which hold the size of its block; a whole unit, so that the workspace stays aligned.
+/// Bytes before a workspace, which hold the size of its block; a whole unit, so that the workspace stays
+/// aligned.
 const HEADER_BYTES: usize = ALIGNMENT;
 
 /// Gives `size_bytes` bytes of main memory, aligned to 64 bytes and uninitialised.
 ///
-/// The caller gives the workspace back with [`free_workspace`], from any thread. Zero bytes give a pointer of their own.
+/// The caller gives the workspace back with [`free_workspace`], from any thread. Zero bytes give a pointer of
+/// their own.
 ///
 /// Errors: MemoryError when there is no such memory, ValueError when the device is not the CPU.
 ///

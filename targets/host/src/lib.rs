@@ -2,3 +2,4 @@
 
 pub mod backtrace;
 pub mod dynamic_lib;
+pub mod thread_pool;

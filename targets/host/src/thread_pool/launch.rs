@@ -1,0 +1,180 @@
+//! One launch: its tasks, its barrier and its first error.
+
+use core::ffi::c_void;
+use core::ptr;
+use std::hint;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, Thread};
+
+use ferrite_alloc_ext::backend::parallel::{self, ParallelGroupEnv, ParallelLambda};
+use ferrite_core::error::{Error, Result};
+use ferrite_core::{bail, ensure, raised};
+
+/// Rounds of busy waiting before a thread sleeps: about as long as waking it takes.
+pub(super) const SPIN_ROUNDS: usize = 2_000;
+
+const ENDED: &str = "a parallel task ended while others wait at a barrier";
+
+/// A launch under way, on the stack of the thread that launched.
+pub(super) struct Launch {
+    lambda: ParallelLambda,
+    data: *mut c_void,
+    tasks: usize,
+    /// Tasks that are not done.
+    left: AtomicUsize,
+    /// How often all tasks have met.
+    meetings: AtomicUsize,
+    state: Mutex<State>,
+    /// Wakes tasks that wait at the barrier.
+    met: Condvar,
+    launcher: Thread,
+}
+
+struct State {
+    /// Tasks that wait at the barrier.
+    waiting: usize,
+    /// Tasks that are done and will come to no barrier any more.
+    ended: usize,
+    first_error: Option<Error>,
+}
+
+// SAFETY: `lambda` and `data` are for use by several threads at once (contract of `Launch::new`); the rest is
+// atomic or behind the mutex.
+unsafe impl Sync for Launch {}
+
+impl Launch {
+    /// A launch of `tasks` tasks, each of which must be [run](Launch::run) once.
+    ///
+    /// # Safety
+    /// `lambda` must accept `data` on several threads at once, as long as the launch lives.
+    pub(super) unsafe fn new(lambda: ParallelLambda, data: *mut c_void, tasks: usize) -> Launch {
+        Launch {
+            lambda,
+            data,
+            tasks,
+            left: AtomicUsize::new(tasks),
+            meetings: AtomicUsize::new(0),
+            state: Mutex::new(State { waiting: 0, ended: 0, first_error: None }),
+            met: Condvar::new(),
+            launcher: thread::current(),
+        }
+    }
+
+    /// Runs one task. The launch may be gone when this returns, unless the caller is the launching thread.
+    ///
+    /// # Safety
+    /// `this` must be a launch that lives until its last task is done, and `task` one of its tasks, not run
+    /// before.
+    pub(super) unsafe fn run(this: *const Launch, task: usize) {
+        // SAFETY: the caller vouches for the launch, which lives until `end` has counted this task, and no
+        // reference to it lives longer.
+        unsafe {
+            let outcome = (*this).call(task);
+            (*this).record(outcome);
+            Launch::end(this);
+        }
+    }
+
+    fn call(&self, task: usize) -> Result<()> {
+        // Tasks get an environment each, so that none sees what another one writes there.
+        let mut env = ParallelGroupEnv {
+            sync_handle: ptr::from_ref(self).cast_mut().cast(),
+            num_task: i32::try_from(self.tasks).unwrap_or(i32::MAX),
+        };
+        let task_id = i32::try_from(task).unwrap_or(i32::MAX);
+        // SAFETY: the launch's maker vouches for `lambda` and `data`.
+        let outcome = unsafe { parallel::run_task(self.lambda, task_id, &raw mut env, self.data) };
+        if task != 0 {
+            // What a task raised without failing must not be taken for the error of a later one on this
+            // thread.
+            drop(raised::take());
+        }
+        outcome
+    }
+
+    fn record(&self, outcome: Result<()>) {
+        let mut state = self.lock();
+        state.ended += 1;
+        if let Err(error) = outcome {
+            state.first_error.get_or_insert(error);
+        }
+        if state.waiting > 0 {
+            self.met.notify_all();
+        }
+    }
+
+    /// Counts a task as done, and wakes the launching thread when it was the last.
+    ///
+    /// # Safety
+    /// As [`Launch::run`].
+    unsafe fn end(this: *const Launch) {
+        // SAFETY: the launch lives until the subtraction.
+        unsafe {
+            let launcher = (*this).launcher.clone();
+            if (*this).left.fetch_sub(1, Ordering::AcqRel) == 1 {
+                launcher.unpark();
+            }
+        }
+    }
+
+    /// Waits until all tasks are done. Only for the launching thread.
+    pub(super) fn wait(&self) {
+        for _ in 0..SPIN_ROUNDS {
+            if self.left.load(Ordering::Acquire) == 0 {
+                return;
+            }
+            hint::spin_loop();
+        }
+        while self.left.load(Ordering::Acquire) != 0 {
+            thread::park();
+        }
+    }
+
+    /// Waits until all tasks are here.
+    ///
+    /// Errors: RuntimeError when a task ended, so that not all can come.
+    pub(super) fn meet(&self) -> Result<()> {
+        let mut state = self.lock();
+        ensure!(state.ended == 0, RUNTIME_ERROR, "{ENDED}");
+        let meeting = self.meetings.load(Ordering::Relaxed);
+        state.waiting += 1;
+        if state.waiting == self.tasks {
+            state.waiting = 0;
+            self.meetings.store(meeting.wrapping_add(1), Ordering::Release);
+            self.met.notify_all();
+            return Ok(());
+        }
+        drop(state);
+        for _ in 0..SPIN_ROUNDS {
+            if self.meetings.load(Ordering::Acquire) != meeting {
+                return Ok(());
+            }
+            hint::spin_loop();
+        }
+        self.sleep_until_met(meeting)
+    }
+
+    fn sleep_until_met(&self, meeting: usize) -> Result<()> {
+        let mut state = self.lock();
+        while self.meetings.load(Ordering::Acquire) == meeting {
+            if state.ended > 0 {
+                state.waiting -= 1;
+                bail!(RUNTIME_ERROR, "{ENDED}");
+            }
+            state = self.met.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        Ok(())
+    }
+
+    /// The error of the task that failed first, if any.
+    pub(super) fn into_result(self) -> Result<()> {
+        let state = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
+        state.first_error.map_or(Ok(()), Err)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // Nothing panics under the lock; and if so, the counts are still right.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

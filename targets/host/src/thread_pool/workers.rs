@@ -1,0 +1,176 @@
+//! The threads of the pool, and the list of those that wait for work.
+
+use std::hint;
+use std::process;
+use std::ptr;
+use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::thread::{self, Thread};
+
+use super::launch::{Launch, SPIN_ROUNDS};
+use super::{MAX_TASKS, in_task};
+
+/// A thread of the pool. Never freed: its thread runs until the process ends.
+pub(super) struct Worker {
+    /// What to run next; null while the thread has nothing to do.
+    launch: AtomicPtr<Launch>,
+    task: AtomicUsize,
+    /// Set before the worker is in any list.
+    thread: OnceLock<Thread>,
+    /// The next worker in the list that this one is in.
+    next: AtomicPtr<Worker>,
+}
+
+/// Workers reserved for one launch: a list linked through the workers.
+pub(super) struct Team {
+    head: *mut Worker,
+    len: usize,
+}
+
+struct Pool {
+    /// Workers that wait for work.
+    idle: *mut Worker,
+    /// Workers that exist, idle or not.
+    total: usize,
+    /// The process that they are threads of.
+    process: u32,
+}
+
+// SAFETY: the list consists of static workers, and is only used under the mutex.
+unsafe impl Send for Pool {}
+
+static POOL: Mutex<Pool> = Mutex::new(Pool { idle: ptr::null_mut(), total: 0, process: 0 });
+
+impl Team {
+    const EMPTY: Team = Team { head: ptr::null_mut(), len: 0 };
+
+    /// How many workers there are.
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// The workers.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &'static Worker> {
+        let mut next = self.head;
+        std::iter::from_fn(move || {
+            // SAFETY: lists hold static workers, and end with null.
+            let worker = unsafe { next.as_ref() }?;
+            next = worker.next.load(Ordering::Relaxed);
+            Some(worker)
+        })
+    }
+
+    fn push(&mut self, worker: &'static Worker) {
+        worker.next.store(self.head, Ordering::Relaxed);
+        self.head = ptr::from_ref(worker).cast_mut();
+        self.len += 1;
+    }
+}
+
+fn lock() -> MutexGuard<'static, Pool> {
+    // Nothing panics under the lock; and if so, the list is still sound.
+    POOL.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Pool {
+    /// Forgets the workers of a parent process: a forked child has its memory, but none of its threads.
+    fn forget_parent(&mut self) {
+        let process = process::id();
+        if self.process != process {
+            *self = Pool { idle: ptr::null_mut(), total: 0, process };
+        }
+    }
+}
+
+/// Reserves `count` workers, or as many as there can be; new ones are made when too few are idle.
+pub(super) fn reserve(count: usize) -> Team {
+    let mut team = Team::EMPTY;
+    let mut pool = lock();
+    pool.forget_parent();
+    while team.len < count {
+        // SAFETY: lists hold static workers, and end with null.
+        let Some(worker) = (unsafe { pool.idle.as_ref() }) else { break };
+        pool.idle = worker.next.load(Ordering::Relaxed);
+        team.push(worker);
+    }
+    let missing = (count - team.len).min(MAX_TASKS.saturating_sub(pool.total));
+    pool.total += missing;
+    drop(pool);
+    // Threads are made without the lock: others may launch meanwhile.
+    let made = (0..missing).map_while(|_| Worker::spawn()).map(|worker| team.push(worker)).count();
+    if made < missing {
+        lock().total -= missing - made;
+    }
+    team
+}
+
+/// Puts workers that have nothing to do back into the list.
+pub(super) fn hand_back(team: Team) {
+    let Some(last) = team.iter().last() else { return };
+    let mut pool = lock();
+    last.next.store(pool.idle, Ordering::Relaxed);
+    pool.idle = team.head;
+}
+
+impl Worker {
+    /// Makes a worker with its thread; None when there is no memory or no thread for it.
+    fn spawn() -> Option<&'static Worker> {
+        let worker: &'static Worker = Box::leak(Box::new(Worker {
+            launch: AtomicPtr::new(ptr::null_mut()),
+            task: AtomicUsize::new(0),
+            thread: OnceLock::new(),
+            next: AtomicPtr::new(ptr::null_mut()),
+        }));
+        let name = String::from("ferrite-worker");
+        match thread::Builder::new().name(name).spawn(move || worker.serve()) {
+            Ok(handle) => {
+                worker.thread.get_or_init(|| handle.thread().clone());
+                Some(worker)
+            }
+            Err(_) => {
+                // SAFETY: the thread was not made, so the worker is known here only, and came from a box.
+                drop(unsafe { Box::from_raw(ptr::from_ref(worker).cast_mut()) });
+                None
+            }
+        }
+    }
+
+    /// Makes the worker run a task.
+    ///
+    /// # Safety
+    /// The worker must be reserved and have nothing to do; `launch` must live until its last task is done.
+    pub(super) unsafe fn start(&self, launch: &Launch, task: usize) {
+        self.task.store(task, Ordering::Relaxed);
+        self.launch.store(ptr::from_ref(launch).cast_mut(), Ordering::Release);
+        if let Some(thread) = self.thread.get() {
+            thread.unpark();
+        }
+    }
+
+    /// The thread: runs task after task, for ever.
+    fn serve(&self) {
+        loop {
+            let launch = self.next_launch();
+            let task = self.task.load(Ordering::Relaxed);
+            // SAFETY: `start`'s caller keeps the launch alive until its last task, hence this one, is done.
+            in_task(|| unsafe { Launch::run(launch, task) });
+        }
+    }
+
+    /// Waits for work and takes it, so that the worker is free again when its task is done.
+    fn next_launch(&self) -> *mut Launch {
+        for _ in 0..SPIN_ROUNDS {
+            if !self.launch.load(Ordering::Relaxed).is_null() {
+                break;
+            }
+            hint::spin_loop();
+        }
+        loop {
+            let launch = self.launch.swap(ptr::null_mut(), Ordering::Acquire);
+            if !launch.is_null() {
+                return launch;
+            }
+            thread::park();
+        }
+    }
+}
