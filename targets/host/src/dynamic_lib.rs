@@ -61,8 +61,14 @@ pub unsafe fn open_library(path: &[u8]) -> Result<Module> {
     create_library_module(DynamicLibrary(library))
 }
 
+/// The error of upstream's failed check, word for word.
 fn failure(path: &[u8], reason: impl Display) -> Error {
-    error!(INTERNAL_ERROR, "Failed to load dynamic shared library {} {}", Lossy(path), reason)
+    error!(
+        INTERNAL_ERROR,
+        "Check failed: (lib_handle_ != nullptr) is false: Failed to load dynamic shared library {} {}",
+        Lossy(path),
+        reason
+    )
 }
 
 /// Shows the system's own text where there is one.
@@ -93,7 +99,8 @@ mod tests {
         let (path, format) = (String::new(path).unwrap(), String::new("so").unwrap());
         let error = loader.call(&[AnyView::from(&path), AnyView::from(&format)]).map(drop).unwrap_err();
         assert_eq!(error.kind(), b"InternalError");
-        std::string::String::from_utf8_lossy(error.message()).into_owned()
+        let text = std::string::String::from_utf8_lossy(error.message()).into_owned();
+        text.strip_prefix("Check failed: (lib_handle_ != nullptr) is false: ").unwrap_or(&text).into()
     }
 
     #[cfg(not(miri))]

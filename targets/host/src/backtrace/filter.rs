@@ -14,11 +14,12 @@ const EXCLUDED_SYMBOLS: &[&[u8]] = &[
     b"ffi_call_",
     // This library, where upstream's functions above stand.
     b"ferrite_core::",
-    b"ferrite_host::backtrace::",
-    b"backtrace::",
-    b"<ferrite_core::",
+    b"ferrite_alloc_ext::",
+    b"ferrite_host::",
     b"tvm_ffi::",
-    b"<F as ferrite_core::",
+    b"<ferrite_core::",
+    b"<ferrite_alloc_ext::",
+    b"backtrace::",
 ];
 
 /// Headers whose inline functions do the same.

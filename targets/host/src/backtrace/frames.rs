@@ -21,34 +21,34 @@ struct Walk<'a> {
 
 /// Writes up to `room` frames to the sink, of those above the entry of the request and `skip` more.
 pub(super) fn frames(sink: &mut dyn FnMut(&[u8]), request: &BacktraceRequest<'_>, room: usize, skip: usize) {
-    let mut hidden = frames_to_entry(request.entry);
+    let mut below_entry = has_entry(request.entry);
     // Without an entry the frames of this library are known by their names alone.
-    let skip = if hidden == 0 { 0 } else { skip };
+    let skip = if below_entry { skip } else { 0 };
     let mut walk = Walk { sink, stop_at_boundary: !request.cross_ffi_boundary, room, skip };
     backtrace::trace(|frame| {
-        if hidden > 0 {
-            hidden -= 1;
+        if below_entry {
+            below_entry = !is_entry(frame, request.entry);
             return true;
         }
         walk.physical_frame(frame)
     });
 }
 
-/// How many frames there are from this walk up to the C function that was asked, or zero when it is not among
-/// them.
-fn frames_to_entry(entry: usize) -> usize {
-    if entry == 0 {
-        return 0;
+fn is_entry(frame: &Frame, entry: usize) -> bool {
+    frame.symbol_address().addr() == entry
+}
+
+/// Whether the C function that was asked is on the stack.
+fn has_entry(entry: usize) -> bool {
+    let (mut found, mut frames) = (false, 0);
+    if entry != 0 {
+        backtrace::trace(|frame| {
+            frames += 1;
+            found = is_entry(frame, entry);
+            // The library's own frames are few.
+            !found && frames < 64
+        });
     }
-    let (mut index, mut found) = (0, 0);
-    backtrace::trace(|frame| {
-        index += 1;
-        if frame.symbol_address().addr() == entry {
-            found = index;
-        }
-        // The library's own frames are few.
-        found == 0 && index < 64
-    });
     found
 }
 
