@@ -177,8 +177,8 @@ impl<'a> AnyView<'a> {
     /// Makes an owned value: retains objects, copies raw strings and byte arrays, takes over rvalue references.
     ///
     /// # Errors
-    /// MemoryError; ValueError for a null raw string or byte array; InternalError for an rvalue reference that was already
-    /// moved from.
+    /// MemoryError; ValueError for a null raw string, byte array or object; TypeError for a type index between those of
+    /// plain values and objects; InternalError for an rvalue reference that was already moved from.
     ///
     /// # Upstream
     /// `TVMFFIAnyViewToOwnedAny`.
@@ -193,7 +193,20 @@ impl<'a> AnyView<'a> {
                 None => bail!(VALUE_ERROR, "A byte array pointer must not be null"),
             },
             type_index::OBJECT_RVALUE_REF => self.take_rvalue(),
-            _ => Ok(self.retained()),
+            _ => self.check().map(|()| self.retained()),
+        }
+    }
+
+    /// Refuses cells that C can make but that are no values.
+    fn check(self) -> Result<()> {
+        match self.raw.type_index {
+            type_index::SMALL_STR | type_index::SMALL_BYTES if self.raw.small_str_len > 7 => {
+                bail!(VALUE_ERROR, "A small string has at most 7 bytes, got {}", self.raw.small_str_len)
+            }
+            type_index::NONE..=type_index::UNCHANGED => Ok(()),
+            type_index::STATIC_OBJECT_BEGIN.. if self.object_ptr().is_some() => Ok(()),
+            type_index::STATIC_OBJECT_BEGIN.. => bail!(VALUE_ERROR, "An object value must not be null"),
+            other => bail!(TYPE_ERROR, "There is no type with index {other}"),
         }
     }
 
@@ -403,6 +416,27 @@ mod tests {
         let null: AnyView<'_> = AnyView::pointer(type_index::RAW_STR, core::ptr::null_mut());
         assert_eq!(null.to_owned().unwrap_err().kind(), b"ValueError");
         Ok(())
+    }
+
+    #[test]
+    fn cells_that_are_no_values_are_refused() {
+        let cell = |type_index, small_str_len| TVMFFIAny {
+            type_index,
+            small_str_len,
+            payload: TVMFFIAnyPayload { v_int64: 0 },
+        };
+        for (raw, kind) in [
+            (cell(type_index::ARRAY, 0), "ValueError"),
+            (cell(14, 0), "TypeError"),
+            (cell(-1, 0), "TypeError"),
+            (cell(i32::MIN, 0), "TypeError"),
+            (cell(type_index::SMALL_STR, 8), "ValueError"),
+            (cell(type_index::SMALL_BYTES, u32::MAX), "ValueError"),
+        ] {
+            // SAFETY: none of the cells is followed: that is what the test is about.
+            let error = unsafe { AnyView::from_raw(raw) }.to_owned().unwrap_err();
+            assert_eq!(error.kind(), kind.as_bytes());
+        }
     }
 
     #[test]

@@ -14,6 +14,8 @@ use crate::object::ObjectRef;
 #[cfg(not(any(feature = "client", loom)))]
 use crate::sync::atomic::{AtomicPtr, Ordering};
 use crate::{memory, raised, refcount, unwind};
+#[cfg(not(feature = "client"))]
+use crate::{sync::per_thread, type_index};
 
 /// The memory layout of one class of objects, and what its content needs to be destroyed.
 ///
@@ -66,7 +68,7 @@ pub unsafe fn allocate<R: ObjectRecord>(
     let Some(size) = record_size::<R>(trailing_bytes) else {
         return Err(error::out_of_memory(usize::MAX));
     };
-    match allocate_body::<R>(size, type_index) {
+    match allocate_body::<R>(custom_allocator(), size, type_index) {
         // SAFETY: the body has room for the record and what follows it; the caller vouches for `init`.
         Some(body) => Ok(unsafe { initialize(body, type_index, init) }),
         None => Err(refusal(size)),
@@ -74,20 +76,37 @@ pub unsafe fn allocate<R: ObjectRecord>(
 }
 
 /// As [`allocate`], for errors themselves: a refusal is None, not another error.
+///
+/// A custom allocator reports its refusal by raising an error, which needs an object in turn: while it is asked for an
+/// error, further errors of the thread come from the built-in allocator, so that the two do not call each other for
+/// ever.
 #[cfg(not(feature = "client"))]
-pub(crate) fn allocate_quietly<R: ObjectRecord>(
-    type_index: i32,
+pub(crate) fn allocate_error<R: ObjectRecord>(
     trailing_bytes: usize,
     init: impl FnOnce(*mut R),
 ) -> Option<ObjectRef> {
-    let body = allocate_body::<R>(record_size::<R>(trailing_bytes)?, type_index);
-    if body.is_none() && !ptr::eq(custom_allocator(), &BUILTIN.0) {
-        // What a custom allocator raised about this refusal must not be taken for another one's later.
-        drop(raised::take());
-    }
+    let size = record_size::<R>(trailing_bytes)?;
+    let custom = custom_allocator();
+    let body = if ptr::eq(custom, &BUILTIN.0)
+        || per_thread::with(&ASKING_FOR_ERROR, |asking| *asking) == Some(true)
+    {
+        allocate_body::<R>(&raw const BUILTIN.0, size, type_index::ERROR)
+    } else {
+        per_thread::with(&ASKING_FOR_ERROR, |asking| *asking = true);
+        let body = allocate_body::<R>(custom, size, type_index::ERROR);
+        per_thread::with(&ASKING_FOR_ERROR, |asking| *asking = false);
+        if body.is_none() {
+            // What was raised about this refusal must not be taken for another one's later.
+            drop(raised::take());
+        }
+        body
+    };
     // SAFETY: the body has room for the record and what follows it; callers pass an `init` that fills it.
-    body.map(|body| unsafe { initialize(body, type_index, init) })
+    body.map(|body| unsafe { initialize(body, type_index::ERROR, init) })
 }
+
+#[cfg(not(feature = "client"))]
+crate::per_thread!(static ASKING_FOR_ERROR: bool = false);
 
 fn record_size<R>(trailing_bytes: usize) -> Option<usize> {
     // Half the address space leaves room for every header that an allocator adds.
@@ -137,9 +156,12 @@ pub(crate) unsafe extern "C" fn delete<R: ObjectRecord>(object: *mut c_void, fla
     }
 }
 
-fn allocate_body<R>(size: usize, type_index: i32) -> Option<NonNull<u8>> {
+fn allocate_body<R>(
+    allocator: *const TVMFFICustomAllocator,
+    size: usize,
+    type_index: i32,
+) -> Option<NonNull<u8>> {
     const { assert!(align_of::<R>() <= 16) };
-    let allocator = custom_allocator();
     // SAFETY: the slot holds a live record for the life of the process (contract of `set_custom_allocator`).
     let body = unsafe {
         let allocate = (*allocator).allocate?;

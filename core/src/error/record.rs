@@ -6,11 +6,12 @@ use core::ptr::{self, NonNull};
 
 use crate::abi::{
     TVMFFIByteArray, TVMFFIErrorCell, TVMFFIObject, TVMFFIObjectHandle, kTVMFFIBacktraceUpdateModeAppend,
+    kTVMFFIBacktraceUpdateModeReplace,
 };
 use crate::error::Error;
 use crate::object::ObjectClass;
 use crate::object_alloc::{self, ObjectRecord};
-use crate::{memory, release, type_index};
+use crate::{memory, release};
 
 /// An error object: the cell that C reads, then what the library needs; kind and message follow in place.
 #[repr(C)]
@@ -64,7 +65,7 @@ pub(super) fn build(
         }
     };
     // Not through `?` on a Result: building that error would come back here.
-    let object = object_alloc::allocate_quietly::<ErrorRecord>(type_index::ERROR, text_bytes, init)?;
+    let object = object_alloc::allocate_error::<ErrorRecord>(text_bytes, init)?;
     // SAFETY: the object was just made as an error.
     let error = unsafe { Error::from_object_unchecked(object) };
     if !backtrace.is_empty() {
@@ -80,13 +81,17 @@ unsafe extern "C" fn update_backtrace(this: TVMFFIObjectHandle, text: *const TVM
     let (Some(record), Some(text)) = (unsafe { (record.as_mut(), text.as_ref()) }) else {
         return;
     };
-    // SAFETY: the text is valid for the call (ABI).
+    // There is nobody to report to: what makes no sense changes nothing.
+    if text.size > isize::MAX as usize {
+        return;
+    }
+    // SAFETY: the text is valid for the call (ABI), and its size was just checked.
     let text = unsafe { text.as_slice() };
-    // SAFETY: the cell's backtrace is valid until replaced below.
-    let kept = if mode == kTVMFFIBacktraceUpdateModeAppend {
-        unsafe { record.cell.backtrace.as_slice() }
-    } else {
-        b""
+    let kept = match mode {
+        kTVMFFIBacktraceUpdateModeReplace => &[],
+        // SAFETY: the cell's backtrace is valid until replaced below.
+        kTVMFFIBacktraceUpdateModeAppend => unsafe { record.cell.backtrace.as_slice() },
+        _ => return,
     };
     let Some(block) = concatenate(kept, text) else {
         return;
