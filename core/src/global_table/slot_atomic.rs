@@ -35,7 +35,9 @@ impl FunctionSlot {
             // SAFETY: no writer gives up the slot's reference while it sees this reader announced.
             unsafe { refcount::retain(object) };
         }
-        self.readers.fetch_sub(1, Ordering::Release);
+        // Part of the total order too: C++11 let an ordered load read past an announcement what was not
+        // ordered itself.
+        self.readers.fetch_sub(1, Ordering::SeqCst);
         from_raw(object)
     }
 
