@@ -1,0 +1,290 @@
+#!/usr/bin/env bash
+# usage: ci.sh [NAME...]     runs these checks, or all of them
+#        ci.sh --list        names the checks, one line each
+#        ci.sh setup         installs what the checks need (as root on Debian and its like)
+#
+# Runs what CI runs. A check that lacks a tool fails and says what to install; none is skipped in
+# silence. Logs go to target/ci/NAME.log; the last line is the sum: "N passed, N failed".
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")" || exit 2
+
+CROSS_TARGETS=(thumbv6m-none-eabi thumbv7em-none-eabihf riscv32imc-unknown-none-elf
+  riscv32imac-unknown-none-elf wasm32-unknown-unknown)
+NIGHTLY=${FERRITE_NIGHTLY:-nightly}
+HOST_TARGET=x86_64-unknown-linux-gnu
+MSRV=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
+export CARGO_TERM_COLOR=never CARGO_INCREMENTAL=0
+target=${CARGO_TARGET_DIR:-$PWD/target}
+logs=$target/ci
+
+# name: what it does (one line for --list); functions check_NAME below.
+CHECKS=(
+  "fmt: every Rust file is formatted"
+  "clippy: no lint, in every crate and with every set of features"
+  "build: the library with and without the backend functions, and the smallest one"
+  "test: the README's test command: cargo test --workspace"
+  "docs: the documentation builds without a warning"
+  "headers: include/ is what the Rust sources give"
+  "layout: the headers are clean in every dialect, and upstream's to the byte"
+  "exports: the shared object shows the symbols of upstream's C ABI and nothing else"
+  "sanitizers: the C programs under address and undefined-behaviour checks"
+  "valgrind: the C programs under valgrind, with a leak check"
+  "parity: the good-input half of the C programs passes with upstream's library too"
+  "upstream: upstream's own C examples run with our library"
+  "cross: the core builds for microcontrollers and WebAssembly"
+  "msrv: the workspace builds with the oldest compiler that it names"
+  "loom: every interleaving of the lock-free parts"
+  "miri: the unit tests of the core have no undefined behaviour"
+  "tsan: threads register and look up at once without a race"
+  "asan: the library itself built with the address sanitizer, under the C programs"
+  "quickstart: the first command of the README"
+  "size: bytes of each build, printed"
+)
+# Run only when named: they need tools that take long to build.
+EXTRA_CHECKS=(
+  "deny: licences, sources and advisories of the dependencies (cargo-deny)"
+  "fuzz: each fuzz target for a minute (cargo-fuzz)"
+)
+
+need() { # need TOOL PACKAGE: fails loudly without it
+  command -v "$1" >/dev/null && return 0
+  echo "error: $1 is missing: $2"
+  return 1
+}
+
+need_toolchain() { # need_toolchain TOOLCHAIN [COMPONENT...]
+  need rustup "see https://rustup.rs" || return 1
+  local toolchain=$1 component
+  shift
+  rustup run "$toolchain" rustc --version >/dev/null 2>&1 || {
+    echo "error: the toolchain is missing: rustup toolchain install $toolchain --profile minimal"
+    return 1
+  }
+  for component in "$@"; do
+    rustup component list --toolchain "$toolchain" --installed | grep -q "^$component" || {
+      echo "error: a component is missing: rustup component add $component --toolchain $toolchain"
+      return 1
+    }
+  done
+}
+
+need_target() {
+  rustup target list --installed ${2:+--toolchain "$2"} | grep -qx "$1" || {
+    echo "error: a target is missing: rustup target add $1 ${2:+--toolchain $2}"
+    return 1
+  }
+}
+
+check_fmt() { cargo fmt --all --check; }
+
+check_clippy() {
+  cargo clippy --workspace --all-targets -- -D warnings &&
+    cargo clippy -p ferrite-capi --features backend -- -D warnings &&
+    cargo clippy -p ferrite-core --no-default-features -- -D warnings &&
+    cargo clippy -p ferrite-core --no-default-features --features spin -- -D warnings &&
+    cargo clippy -p ferrite-core --no-default-features --features client -- -D warnings &&
+    cargo clippy -p ferrite-alloc-ext --no-default-features -- -D warnings
+}
+
+check_build() {
+  cargo build --release -p ferrite-capi --features backend &&
+    cargo build --profile mcu -p ferrite-core --no-default-features
+}
+
+check_test() { cargo test --workspace; }
+
+check_docs() { RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --document-private-items; }
+
+check_headers() { cargo run --quiet --manifest-path capi/tools/headers/Cargo.toml -- --check; }
+
+# Prints what the tests print: numbers of symbols, sizes, targets.
+ferrite_tests() { # ferrite_tests TEST [ARGUMENT...]
+  local test=$1
+  shift
+  cargo test -p ferrite-tests --test "$test" -- --show-output "$@"
+}
+
+check_layout() {
+  need gcc "apt-get install gcc g++" && need clang "apt-get install clang" &&
+    need python3 "apt-get install python3 python3-pip" && ferrite_tests layout --include-ignored
+}
+
+check_exports() {
+  need nm "apt-get install binutils" && need python3 "apt-get install python3 python3-pip" &&
+    ferrite_tests exports --include-ignored
+}
+
+check_sanitizers() { need cc "apt-get install gcc" && ferrite_tests c_programs --ignored sanitized::; }
+
+check_valgrind() {
+  need valgrind "apt-get install valgrind" && ferrite_tests c_programs --ignored valgrind::
+}
+
+check_parity() {
+  local folder
+  need python3 "apt-get install python3 python3-pip" || return 1
+  folder=$(tests/upstream/wheel.sh) || return 1
+  CHECK_GOOD_INPUT_ONLY=1 FERRITE_LIBRARY_DIR=$folder/tvm_ffi/lib ferrite_tests c_programs plain::
+}
+
+check_upstream() {
+  cargo build --release -p ferrite-capi --features backend &&
+    tests/upstream/examples.sh "$target/release/libtvm_ffi.so"
+}
+
+check_cross() {
+  local one
+  for one in "${CROSS_TARGETS[@]}"; do
+    need_target "$one" || return 1
+    echo "== $one"
+    cargo build --release -p ferrite-core --target "$one" --no-default-features || return 1
+    cargo build --release -p ferrite-alloc-ext --target "$one" --no-default-features || return 1
+  done
+}
+
+check_msrv() {
+  need_toolchain "$MSRV" || return 1
+  cargo "+$MSRV" check --workspace --all-targets --target-dir "$target/msrv"
+}
+
+check_loom() {
+  RUSTFLAGS="--cfg loom" LOOM_MAX_PREEMPTIONS=${LOOM_MAX_PREEMPTIONS:-3} \
+    cargo test -p ferrite-tests --release --test loom --target-dir "$target/loom"
+}
+
+check_miri() {
+  need_toolchain "$NIGHTLY" miri rust-src || return 1
+  MIRIFLAGS="-Zmiri-strict-provenance -Zmiri-disable-isolation" \
+    cargo "+$NIGHTLY" miri test -p ferrite-core --features std --lib --target-dir "$target/miri"
+}
+
+check_tsan() {
+  need_toolchain "$NIGHTLY" rust-src || return 1
+  RUSTFLAGS="-Zsanitizer=thread" CARGO_PROFILE_DEV_OPT_LEVEL=1 \
+    cargo "+$NIGHTLY" test -Zbuild-std --target "$HOST_TARGET" --target-dir "$target/tsan" \
+    -p ferrite-core --features std --lib
+}
+
+check_asan() {
+  need_toolchain "$NIGHTLY" && need clang "apt-get install clang" || return 1
+  RUSTFLAGS="-Zsanitizer=address" cargo "+$NIGHTLY" build -p ferrite-capi --features backend \
+    --target "$HOST_TARGET" --target-dir "$target/asan" || return 1
+  CC="clang -shared-libasan" FERRITE_LIBRARY_DIR=$target/asan/$HOST_TARGET/debug \
+    ferrite_tests c_programs --ignored sanitized::
+}
+
+check_quickstart() { need cc "apt-get install gcc" && cargo run --release </dev/null; }
+
+check_size() {
+  need strip "apt-get install binutils" || return 1
+  cargo build --release -p ferrite-capi --features backend || return 1
+  local copy=$target/ci/stripped
+  strip -o "$copy" "$target/release/libtvm_ffi.so" || return 1
+  echo "libtvm_ffi.so, stripped: $(stat -c %s "$copy") bytes (upstream's: 2585024)"
+  size -A "$copy" | awk '$2 > 4096'
+}
+
+check_deny() {
+  need cargo-deny "cargo install --locked cargo-deny" && cargo deny --all-features check
+}
+
+check_fuzz() {
+  need cargo-fuzz "cargo install --locked cargo-fuzz" && need_toolchain "$NIGHTLY" || return 1
+  local one
+  for one in fuzz/fuzz_targets/*.rs; do
+    one=$(basename "$one" .rs)
+    echo "== $one"
+    cargo "+$NIGHTLY" fuzz run "$one" -- -max_total_time=60 || return 1
+  done
+}
+
+setup() {
+  local packages=(gcc g++ make clang valgrind binutils python3 python3-pip python3-venv util-linux)
+  local missing=() package
+  if command -v dpkg >/dev/null; then
+    for package in "${packages[@]}"; do
+      dpkg -s "$package" >/dev/null 2>&1 || missing+=("$package")
+    done
+  fi
+  if [ ${#missing[@]} -gt 0 ]; then
+    if [ "$(id -u)" = 0 ]; then
+      apt-get update -qq &&
+        DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends "${missing[@]}"
+    else
+      echo "missing: sudo apt-get install ${missing[*]}"
+    fi
+  fi
+  if ! command -v rustup >/dev/null; then
+    echo "rustup is missing: see https://rustup.rs"
+    return
+  fi
+  rustup toolchain install --no-self-update >/dev/null 2>&1 # what rust-toolchain.toml names
+  rustup target add "${CROSS_TARGETS[@]}"
+  rustup run "$NIGHTLY" rustc --version >/dev/null 2>&1 ||
+    rustup toolchain install "$NIGHTLY" --profile minimal --no-self-update
+  rustup component add --toolchain "$NIGHTLY" miri rust-src
+  rustup run "$MSRV" rustc --version >/dev/null 2>&1 ||
+    rustup toolchain install "$MSRV" --profile minimal --no-self-update
+}
+
+# Tests that a log tells of: "passed failed"; nothing when it tells of none.
+counted() {
+  awk '/^test result: / { p += $4; f += $6; seen = 1 }
+       /^examples: [0-9]+ passed, [0-9]+ failed$/ { p += $2; f += $4; seen = 1 }
+       END { if (seen) print p, f }' "$1"
+}
+
+passed=0
+failed=0
+run_check() {
+  local name=$1 log=$logs/$1.log start=$SECONDS status=0 good bad
+  "check_$name" >"$log" 2>&1 </dev/null || status=$?
+  read -r good bad < <(counted "$log") || { good= && bad=; }
+  if [ "$status" -eq 0 ]; then
+    : "${good:=1}" "${bad:=0}"
+    printf 'ok      %-12s %5d s  %s passed\n' "$name" $((SECONDS - start)) "$good"
+  else
+    : "${good:=0}"
+    if [ "${bad:-0}" -eq 0 ]; then bad=1; fi
+    printf 'FAILED  %-12s %5d s  %s passed, %s failed: %s\n' "$name" $((SECONDS - start)) "$good" \
+      "$bad" "$log"
+    grep -vE '^(test .* \.\.\. ok|   Compiling|  Downloaded|$)' "$log" | tail -n 60 | sed 's/^/        /'
+  fi
+  passed=$((passed + good))
+  failed=$((failed + bad))
+}
+
+names() { printf '%s\n' "$@" | sed 's/:.*//'; }
+
+main() {
+  local name selected
+  case ${1:-} in
+    --list)
+      printf '%s\n' "${CHECKS[@]}"
+      printf '%s  [only when named]\n' "${EXTRA_CHECKS[@]}"
+      return
+      ;;
+    --help | -h)
+      sed -n '2,7s/^# \{0,1\}//p' "$0"
+      return
+      ;;
+    setup)
+      setup
+      return
+      ;;
+  esac
+  if [ $# -gt 0 ]; then selected=("$@"); else mapfile -t selected < <(names "${CHECKS[@]}"); fi
+  for name in "${selected[@]}"; do
+    names "${CHECKS[@]}" "${EXTRA_CHECKS[@]}" | grep -qxF -- "$name" || {
+      echo "error: no check of the name $name: see ./ci.sh --list" >&2
+      return 2
+    }
+  done
+  mkdir -p "$logs"
+  if [ "${CI:-}" = true ]; then setup >"$logs/setup.log" 2>&1; fi
+  for name in "${selected[@]}"; do run_check "$name"; done
+  echo "$passed passed, $failed failed"
+  [ "$failed" -eq 0 ]
+}
+
+main "$@"
