@@ -8,7 +8,6 @@ use std::sync::OnceLock;
 use backtrace::SymbolName;
 use ferrite_core::memory::Buffer;
 use ferrite_core::text::SliceWriter;
-use libloading::os::unix::{Library, RTLD_LAZY};
 
 /// `abi::__cxa_demangle`.
 type CxaDemangle = unsafe extern "C" fn(*const c_char, *mut c_char, *mut usize, *mut c_int) -> *mut c_char;
@@ -43,7 +42,7 @@ fn with_cxx_name<R>(mangled: &[u8], read: impl FnOnce(&[u8]) -> R) -> R {
     // SAFETY: the runtime gave a NUL-terminated string.
     let result = read(unsafe { CStr::from_ptr(demangled) }.to_bytes());
     // SAFETY: `__cxa_demangle` allocates its result with malloc for its caller to free.
-    unsafe { free(demangled.cast()) };
+    unsafe { libc::free(demangled.cast()) };
     result
 }
 
@@ -63,46 +62,39 @@ fn cxx_name(mangled: &[u8]) -> Option<*mut c_char> {
 /// library that a Python extension brought with it.
 fn runtime() -> Option<CxaDemangle> {
     static RUNTIME: OnceLock<CxaDemangle> = OnceLock::new();
-    /// Give the handle of a library that is loaded already, or none.
-    const RTLD_NOLOAD: c_int = 4;
     if let Some(found) = RUNTIME.get() {
         return Some(*found);
     }
-    // SAFETY: nothing is loaded, so no initialiser runs.
-    let loaded = unsafe { Library::open(Some("libstdc++.so.6\0"), RTLD_LAZY | RTLD_NOLOAD) };
-    let runtime = loaded.ok().filter(|_| cfg!(target_os = "linux")).unwrap_or_else(Library::this);
+    let name = c"__cxa_demangle".as_ptr();
+    // SAFETY: nothing is loaded, so no initialiser runs; a handle that is found is not given back, so that the
+    // runtime stays.
+    let address = unsafe {
+        let loaded = libc::dlopen(c"libstdc++.so.6".as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD);
+        libc::dlsym(if loaded.is_null() { libc::RTLD_DEFAULT } else { loaded }, name)
+    };
+    if address.is_null() {
+        return None;
+    }
     // SAFETY: the C++ ABI fixes what this name is.
-    let found = unsafe { runtime.get::<CxaDemangle>(c"__cxa_demangle").ok().map(|symbol| *symbol)? };
-    // The handle is not given back, so that the runtime stays.
-    let _ = runtime.into_raw();
+    let found = unsafe { core::mem::transmute::<*mut c_void, CxaDemangle>(address) };
     Some(*RUNTIME.get_or_init(|| found))
-}
-
-/// What `dladdr` tells.
-#[repr(C)]
-struct DlInfo {
-    file: *const c_char,
-    base: *mut c_void,
-    symbol: *const c_char,
-    address: *mut c_void,
-}
-
-unsafe extern "C" {
-    fn dladdr(address: *const c_void, info: *mut DlInfo) -> c_int;
-    fn free(block: *mut c_void);
 }
 
 /// Runs `read` on the name of the exported function around `address`, or on `<unknown>`.
 pub(super) fn with_linker_name<R>(address: *const c_void, read: impl FnOnce(&[u8]) -> R) -> R {
-    let mut info =
-        DlInfo { file: ptr::null(), base: ptr::null_mut(), symbol: ptr::null(), address: ptr::null_mut() };
+    let mut info = libc::Dl_info {
+        dli_fname: ptr::null(),
+        dli_fbase: ptr::null_mut(),
+        dli_sname: ptr::null(),
+        dli_saddr: ptr::null_mut(),
+    };
     // SAFETY: dladdr takes any address and fills the record.
-    let found = unsafe { dladdr(address, &mut info) };
-    if found == 0 || info.symbol.is_null() {
+    let found = unsafe { libc::dladdr(address, &mut info) };
+    if found == 0 || info.dli_sname.is_null() {
         return read(b"<unknown>");
     }
     // SAFETY: the name is NUL-terminated and lives as long as the object, which has a frame on this stack.
-    let name = unsafe { CStr::from_ptr(info.symbol) }.to_bytes();
+    let name = unsafe { CStr::from_ptr(info.dli_sname) }.to_bytes();
     with_demangled(&SymbolName::new(name), read)
 }
 
