@@ -112,8 +112,7 @@ pub unsafe extern "C" fn TVMFFIEnvRegisterCAPI(name: *const c_char, symbol: *mut
     boundary::status(|| {
         // SAFETY: contract of the crate.
         let name = unsafe { boundary::c_str(name, "name")? };
-        let symbol = boundary::non_null(symbol, "symbol")?;
         // SAFETY: contract of this function.
-        unsafe { context::register(name, symbol.as_ptr()) }
+        unsafe { context::register(name, symbol) }
     })
 }

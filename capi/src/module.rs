@@ -28,7 +28,7 @@ pub unsafe extern "C" fn TVMFFIEnvModLookupFromImports(
         // SAFETY: contract of the crate.
         let (name, out) = unsafe { (boundary::c_str(func_name, "func_name")?, boundary::out(out, "out")?) };
         // SAFETY: contract of this function.
-        let module = unsafe { Module::from_context_address(address) };
+        let module = unsafe { Module::from_context_address(address)? };
         builtins::ensure_installed();
         let function = module.lookup_from_imports(&String::from_bytes(name)?)?;
         out.write(function.as_ptr().cast());

@@ -14,6 +14,7 @@ mod reader;
 mod unsafe_view;
 mod view;
 
+pub use dlpack_import::check_shape;
 pub use element::Element;
 pub use reader::TensorRef;
 pub use view::TensorView;

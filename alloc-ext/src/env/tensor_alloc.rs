@@ -8,7 +8,7 @@ use ferrite_core::abi::{DLManagedTensorVersioned, DLPackManagedTensorAllocator, 
 use ferrite_core::error::{Error, Result};
 use ferrite_core::sync::atomic::{AtomicPtr, Ordering};
 use ferrite_core::sync::per_thread;
-use ferrite_core::tensor::Tensor;
+use ferrite_core::tensor::{Tensor, check_shape};
 use ferrite_core::{bail, ensure, function, raised};
 
 ferrite_core::per_thread!(
@@ -61,7 +61,7 @@ pub fn get() -> DLPackManagedTensorAllocator {
 /// Makes a tensor like a prototype, of which only dtype, ndim, shape and device count.
 ///
 /// # Errors
-/// RuntimeError when no allocator is set or it gives nothing, what the allocator reports, and those of
+/// ValueError for a broken shape; RuntimeError when no allocator is set or it gives nothing, what the allocator reports, and those of
 /// [`Tensor::from_dlpack_versioned`] for what it gives. What it gave is released then.
 ///
 /// # Safety
@@ -77,6 +77,8 @@ pub unsafe fn allocate(prototype: *mut DLTensor) -> Result<Tensor> {
              not been called."
         );
     };
+    // SAFETY: the caller vouches for the prototype. Allocators trust what they are given, so it is checked here.
+    unsafe { check_shape(&*prototype)? };
     let mut managed: *mut DLManagedTensorVersioned = ptr::null_mut();
     // SAFETY: whoever set the allocator vouches for it, the caller for the prototype; no lock is held.
     let status = unsafe { allocator(prototype, &mut managed, ptr::null_mut(), Some(set_error)) };

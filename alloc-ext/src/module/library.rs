@@ -327,7 +327,7 @@ mod tests {
         let module = create_library_module(library)?;
         assert_eq!(slot.get(), module.context_address());
         // SAFETY: the module is alive.
-        let again = unsafe { Module::from_context_address(NonNull::new(slot.get()).unwrap()) };
+        let again = unsafe { Module::from_context_address(NonNull::new(slot.get()).unwrap())? };
         assert_eq!(again.kind()?, c"library");
         Ok(())
     }

@@ -38,7 +38,8 @@ use ferrite_core::error::Result;
 use ferrite_core::object::ObjectClass;
 use ferrite_core::text::Lossy;
 use ferrite_core::{
-    Any, AnyView, Bytes, Function, ObjectRef, String, bail, global_table, object_class, raised, type_index,
+    Any, AnyView, Bytes, Function, ObjectRef, String, bail, ensure, global_table, object_class, raised,
+    type_index, type_table,
 };
 
 pub use cxx_error::{ThrowHook, set_throw_hook};
@@ -164,11 +165,22 @@ impl Module {
 
     /// Borrows the module at a [`context_address`](Module::context_address).
     ///
+    /// # Errors
+    /// `TypeError` when the object there is no module.
+    ///
     /// # Safety
-    /// The module must be alive while the result is used.
-    pub unsafe fn from_context_address(address: NonNull<c_void>) -> ManuallyDrop<Module> {
-        // SAFETY: passed on to the caller.
-        unsafe { vtable::borrow_this(address.as_ptr()) }
+    /// There must be an object eight bytes after the address, alive while the result is used.
+    pub unsafe fn from_context_address(address: NonNull<c_void>) -> Result<ManuallyDrop<Module>> {
+        // SAFETY: the caller vouches for the object; only its header is looked at before its type is known.
+        let module = unsafe { vtable::borrow_this(address.as_ptr()) };
+        let found = module.as_object().type_index();
+        ensure!(
+            module.as_object().is_instance::<Module>(),
+            TYPE_ERROR,
+            "The library context is no module but a `{}`",
+            Lossy(type_table::type_key_of(found))
+        );
+        Ok(module)
     }
 
     /// The kind, such as `library`.

@@ -87,11 +87,13 @@ unsafe extern "C" fn update_backtrace(this: TVMFFIObjectHandle, text: *const TVM
     }
     // SAFETY: the text is valid for the call (ABI), and its size was just checked.
     let text = unsafe { text.as_slice() };
-    let kept = match mode {
-        kTVMFFIBacktraceUpdateModeReplace => &[],
+    let kept = if mode == kTVMFFIBacktraceUpdateModeReplace {
+        &[]
+    } else if mode == kTVMFFIBacktraceUpdateModeAppend {
         // SAFETY: the cell's backtrace is valid until replaced below.
-        kTVMFFIBacktraceUpdateModeAppend => unsafe { record.cell.backtrace.as_slice() },
-        _ => return,
+        unsafe { record.cell.backtrace.as_slice() }
+    } else {
+        return;
     };
     let Some(block) = concatenate(kept, text) else {
         return;

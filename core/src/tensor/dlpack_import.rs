@@ -208,9 +208,12 @@ unsafe fn check(tensor: &DLTensor, require_alignment: i32, require_contiguous: b
 
 /// Checks that `tensor` has a shape, and elements that an address space can hold.
 ///
+/// # Errors
+/// ValueError that says what is wrong.
+///
 /// # Safety
-/// As [`check`].
-pub(super) unsafe fn check_shape(tensor: &DLTensor) -> Result<()> {
+/// The shape must be null or as many extents as the number of dimensions says.
+pub unsafe fn check_shape(tensor: &DLTensor) -> Result<()> {
     let ndim = tensor.ndim;
     ensure!(ndim >= 0, VALUE_ERROR, "a DLTensor must not have {ndim} dimensions");
     if ndim > 0 && tensor.shape.is_null() {

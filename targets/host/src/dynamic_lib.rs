@@ -1,7 +1,7 @@
 //! Shared objects as libraries: `ffi.Module.load_from_file.so`.
 
 use core::ffi::{CStr, c_void};
-use core::fmt::{self, Display};
+use core::fmt::Display;
 use core::ptr::NonNull;
 
 use ferrite_alloc_ext::module::Module;
@@ -19,16 +19,41 @@ use ferrite_core::{String, error, static_function};
 pub static FUNCTIONS: &[StaticFunction] = &[static_function!("ffi.Module.load_from_file.so", load_from_file)];
 
 /// An open shared object, closed when it is dropped.
-struct DynamicLibrary(libloading::Library);
+///
+/// Straight on `dlopen`: the loading crates copy the system's error text with an allocator that aborts when memory is
+/// short, and a symbol that is missing, the usual case here, is an error to them.
+struct DynamicLibrary(NonNull<c_void>);
+
+// SAFETY: a handle of `dlopen` may be used from any thread.
+unsafe impl Send for DynamicLibrary {}
+// SAFETY: as for Send; looking symbols up changes nothing.
+unsafe impl Sync for DynamicLibrary {}
+
+impl DynamicLibrary {
+    /// Opens a file; without one, [`last_error`] has the reason.
+    ///
+    /// # Safety
+    /// The object's initialisers run.
+    unsafe fn open(path: &CStr) -> Option<DynamicLibrary> {
+        // SAFETY: the path ends in a NUL; the caller vouches for the initialisers.
+        NonNull::new(unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_LAZY | libc::RTLD_LOCAL) })
+            .map(DynamicLibrary)
+    }
+}
+
+impl Drop for DynamicLibrary {
+    fn drop(&mut self) {
+        // SAFETY: the handle is open, and is not used after this.
+        unsafe { libc::dlclose(self.0.as_ptr()) };
+    }
+}
 
 // SAFETY: whoever loads a shared object vouches for what its `__tvm_ffi_*` symbols are (contract of
 // `open_library`); the addresses stay valid until the object is closed.
 unsafe impl Library for DynamicLibrary {
     fn symbol(&self, name: &CStr) -> Result<Option<NonNull<c_void>>> {
-        // SAFETY: only the address is taken; the object stays open as long as `self`.
-        let symbol = unsafe { self.0.get::<*mut c_void>(name) };
-        // A symbol whose address is null is none.
-        Ok(symbol.ok().and_then(|symbol| NonNull::new(*symbol)))
+        // SAFETY: the handle is open; only the address is taken.
+        Ok(NonNull::new(unsafe { libc::dlsym(self.0.as_ptr(), name.as_ptr()) }))
     }
 }
 
@@ -39,8 +64,8 @@ unsafe impl Library for DynamicLibrary {
 /// `ffi.ModuleGlobalsAdd` keeps it open.
 ///
 /// # Errors
-/// `InternalError` with the text of the system when the file cannot be opened, or when the path is no UTF-8
-/// or has a NUL byte; those of [`create_library_module`].
+/// `InternalError` with the text of the system when the file cannot be opened, or when the path
+/// has a NUL byte; those of [`create_library_module`].
 ///
 /// # Safety
 /// Loading runs the object's initialisers, and its `__tvm_ffi_*` symbols must be what their names say.
@@ -48,17 +73,15 @@ unsafe impl Library for DynamicLibrary {
 /// # Upstream
 /// `ffi.Module.load_from_file.so`.
 pub unsafe fn open_library(path: &[u8]) -> Result<Module> {
-    // With a NUL at its end the path is passed on without another copy.
     let mut name = Buffer::try_with_capacity(path.len().saturating_add(1))?;
     name.try_extend_from_slice(path)?;
     name.try_push(0)?;
     let name = CStr::from_bytes_with_nul(&name).map_err(|_| failure(path, "the path has a NUL byte"))?;
-    // The terminated text is what libloading takes without copying.
-    let name =
-        core::str::from_utf8(name.to_bytes_with_nul()).map_err(|_| failure(path, "the path is not UTF-8"))?;
     // SAFETY: the caller vouches for the object.
-    let library = unsafe { libloading::Library::new(name) }.map_err(|error| failure(path, Reason(&error)))?;
-    create_library_module(DynamicLibrary(library))
+    let Some(library) = (unsafe { DynamicLibrary::open(name) }) else {
+        return Err(failure(path, last_error()));
+    };
+    create_library_module(library)
 }
 
 /// The error of upstream's failed check, word for word.
@@ -71,16 +94,12 @@ fn failure(path: &[u8], reason: impl Display) -> Error {
     )
 }
 
-/// Shows the system's own text where there is one.
-struct Reason<'a>(&'a libloading::Error);
-
-impl Display for Reason<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match core::error::Error::source(self.0) {
-            Some(source) => Display::fmt(source, f),
-            None => Display::fmt(self.0, f),
-        }
-    }
+/// Why this thread's last `dlopen` failed; good until its next call of that family.
+fn last_error<'a>() -> Lossy<'a> {
+    // SAFETY: takes nothing; gives null or text that ends in a NUL.
+    let text = unsafe { libc::dlerror() };
+    // SAFETY: as above.
+    Lossy(if text.is_null() { b"" } else { unsafe { CStr::from_ptr(text) }.to_bytes() })
 }
 
 /// The second argument, the format, says nothing that the path does not.
@@ -126,9 +145,8 @@ mod tests {
     #[test]
     fn symbols_of_an_open_object_are_found() -> Result<()> {
         // SAFETY: the C library has no `__tvm_ffi_*` symbols, and is loaded already.
-        let library = DynamicLibrary(
-            unsafe { libloading::Library::new("libc.so.6\0") }.map_err(|error| failure(b"", error))?,
-        );
+        let library =
+            unsafe { DynamicLibrary::open(c"libc.so.6") }.ok_or_else(|| failure(b"", last_error()))?;
         assert!(library.symbol(c"malloc")?.is_some());
         assert!(library.symbol(c"no_such_symbol_anywhere")?.is_none());
         let module = create_library_module(library)?;
