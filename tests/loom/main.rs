@@ -16,6 +16,8 @@ mod makers;
 #[path = "../../core/src/name_table.rs"]
 mod name_table;
 mod refcount;
+#[path = "../../core/src/global_table/shared_pointer.rs"]
+mod shared_pointer;
 mod sync;
 
 /// An index that grows with the first and the third name, so that models reach both ways of insertion.
@@ -52,3 +54,4 @@ mod memory {
 mod init_once_model;
 mod name_table_model;
 mod refcount_model;
+mod shared_pointer_model;

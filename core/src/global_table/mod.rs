@@ -4,6 +4,8 @@
 //! somebody asks for them. Names stay in the table for ever; removing one empties its place.
 
 mod retired;
+#[cfg(target_has_atomic = "ptr")]
+mod shared_pointer;
 #[cfg_attr(target_has_atomic = "ptr", path = "slot_atomic.rs")]
 #[cfg_attr(not(target_has_atomic = "ptr"), path = "slot_masked.rs")]
 mod slot;
