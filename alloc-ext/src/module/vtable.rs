@@ -123,11 +123,11 @@ pub(super) const SLOTS: ModuleSlots = ModuleSlots {
 };
 
 /// The vtable of a module, and its Rust functions when we made it.
-pub(super) enum Dispatch {
+pub(super) enum Dispatch<'a> {
     /// Made by [`Module::from_impl`].
     Rust(&'static ModuleOps),
     /// Made by C++; call the slots with this object.
-    Cxx(This, ModuleSlots),
+    Cxx(This, &'a ModuleSlots),
 }
 
 /// The C++ object of a module: what C++ calls `this`, and what library contexts hold.
@@ -139,7 +139,7 @@ pub(super) fn cxx_object(module: &Module) -> This {
 ///
 /// # Errors
 /// `InternalError` for an object that carries no vtable.
-pub(super) fn dispatch(module: &Module) -> Result<Dispatch> {
+pub(super) fn dispatch(module: &Module) -> Result<Dispatch<'_>> {
     let this = cxx_object(module);
     // SAFETY: every object of type ffi.Module begins with a vptr eight bytes before its handle (C++ layout).
     let vptr = unsafe { this.cast::<*const ModuleSlots>().read() };
@@ -153,8 +153,9 @@ pub(super) fn dispatch(module: &Module) -> Result<Dispatch> {
         // SAFETY: only vtables of `ModuleVtable` type, which are static, name that type info.
         return Ok(Dispatch::Rust(unsafe { &(*start).ops }));
     }
-    // SAFETY: a class derived from ModuleObj has at least the twelve slots.
-    Ok(Dispatch::Cxx(this, unsafe { vptr.read() }))
+    // SAFETY: a class derived from ModuleObj has at least the twelve slots, constant and there as long as its
+    // objects.
+    Ok(Dispatch::Cxx(this, unsafe { &*vptr }))
 }
 
 /// Borrows the module whose C++ object is `this`.
