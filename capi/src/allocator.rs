@@ -5,7 +5,7 @@ use core::ffi::c_int;
 use ferrite_core::abi::TVMFFICustomAllocator;
 use ferrite_core::object_alloc;
 
-use crate::boundary::SUCCESS;
+use crate::boundary;
 
 /// Tells the allocator that new objects come from; never null.
 ///
@@ -17,13 +17,20 @@ pub extern "C" fn TVMFFIGetCustomAllocator() -> *mut TVMFFICustomAllocator {
 
 /// Sets the allocator that new objects come from; null goes back to the built-in one.
 ///
-/// Objects made before keep the allocator that they came from. Set it once, early. Always returns 0.
+/// Objects made before keep the allocator that they came from. Set it once, early. Returns 0; or -1 with ValueError raised when
+/// the record has no function.
 ///
 /// # Safety
 /// `allocator` stays valid and unchanged as long as the process runs, and keeps the contract of the record.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMFFISetCustomAllocator(allocator: *mut TVMFFICustomAllocator) -> c_int {
-    // SAFETY: contract of this function.
-    unsafe { object_alloc::set_custom_allocator(allocator) };
-    SUCCESS
+    boundary::status(|| {
+        if !allocator.is_null() {
+            // SAFETY: not null, so valid.
+            boundary::callback(unsafe { (*allocator).allocate }, "allocator->allocate")?;
+        }
+        // SAFETY: contract of this function.
+        unsafe { object_alloc::set_custom_allocator(allocator) };
+        Ok(())
+    })
 }

@@ -38,6 +38,8 @@ fn install() {
     context::install();
     #[cfg(feature = "host")]
     ferrite_host::backtrace::install();
+    #[cfg(all(feature = "host", feature = "backend"))]
+    ferrite_host::thread_pool::install();
     #[cfg(feature = "host")]
     ferrite_host::thread_pool::install();
     INSTALLED.store(true, Ordering::Release);

@@ -103,10 +103,10 @@ pub extern "C" fn TVMFFIEnvCheckSignals() -> c_int {
 
 /// Tells the library a function of the surrounding language, such as `PyErr_CheckSignals`.
 ///
-/// Returns 0; or -1 with ValueError raised when a pointer is null or the name is not one that the library knows.
+/// A null `symbol` takes it back. Returns 0; or -1 with ValueError raised when the name is null or not one that the library knows.
 ///
 /// # Safety
-/// `symbol` is a function of the type that its name implies, callable as long as the process runs.
+/// `symbol` is a function of the type that its name implies, callable while it is registered.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMFFIEnvRegisterCAPI(name: *const c_char, symbol: *mut c_void) -> c_int {
     boundary::status(|| {

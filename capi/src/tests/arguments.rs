@@ -292,7 +292,12 @@ fn handles_made_once() {
 
 #[test]
 fn without_a_status() {
-    assert!(!TVMFFIGetCustomAllocator().is_null());
+    let before = TVMFFIGetCustomAllocator();
+    assert!(!before.is_null());
+    let mut without_function = TVMFFICustomAllocator { allocate: None, context: null_mut() };
+    // SAFETY: the record is refused, so it need not live.
+    unsafe { raises("ValueError", TVMFFISetCustomAllocator(&mut without_function)) };
+    assert_eq!(TVMFFIGetCustomAllocator(), before);
     // SAFETY: null goes back to the built-in allocator, and both names may be null.
     unsafe {
         assert_eq!(TVMFFISetCustomAllocator(null_mut()), 0);

@@ -944,7 +944,8 @@ TVM_FFI_DLL struct TVMFFICustomAllocator *TVMFFIGetCustomAllocator(void);
 /**
  * Sets the allocator that new objects come from; null goes back to the built-in one.
  *
- * Objects made before keep the allocator that they came from. Set it once, early. Always returns 0.
+ * Objects made before keep the allocator that they came from. Set it once, early. Returns 0; or -1 with ValueError raised when
+ * the record has no function.
  *
  * The caller sees to it:
  * `allocator` stays valid and unchanged as long as the process runs, and keeps the contract of the record.

@@ -26,7 +26,8 @@ typedef struct TVMParallelGroupEnv {
 } TVMParallelGroupEnv;
 
 /**
- * One task of a launch: gets its number, what the tasks share and the launch's data; returns 0, or -1 with an error raised.
+ * One task of a launch: gets its number, what the tasks share and the launch's data; returns 0, or -1 with
+ * an error raised.
  */
 typedef int (*FTVMParallelLambda)(int task_id, struct TVMParallelGroupEnv *env, void *data);
 

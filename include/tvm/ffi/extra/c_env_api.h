@@ -79,10 +79,10 @@ int TVMFFIEnvCheckSignals(void);
 /**
  * Tells the library a function of the surrounding language, such as `PyErr_CheckSignals`.
  *
- * Returns 0; or -1 with ValueError raised when a pointer is null or the name is not one that the library knows.
+ * A null `symbol` takes it back. Returns 0; or -1 with ValueError raised when the name is null or not one that the library knows.
  *
  * The caller sees to it:
- * `symbol` is a function of the type that its name implies, callable as long as the process runs.
+ * `symbol` is a function of the type that its name implies, callable while it is registered.
  */
 TVM_FFI_DLL
 int TVMFFIEnvRegisterCAPI(const char *name,
