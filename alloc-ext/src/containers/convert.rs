@@ -19,7 +19,7 @@ use super::{Array, ArrayObject, Dict, DictObject, List, ListObject, Map, MapObje
 /// What an rvalue reference refers to; any other value as it is.
 ///
 /// The conversion then shares the object, and the caller's reference stays what it is.
-fn referent(view: AnyView<'_>) -> AnyView<'_> {
+pub(super) fn referent(view: AnyView<'_>) -> AnyView<'_> {
     if view.type_index() != type_index::OBJECT_RVALUE_REF {
         return view;
     }
@@ -35,34 +35,21 @@ fn referent(view: AnyView<'_>) -> AnyView<'_> {
     }
 }
 
-/// Whether every value passes as a `T` as it is.
+/// Whether every element or entry passes as it is.
 fn takes_all<T: 'static>() -> bool {
-    TypeId::of::<T>() == TypeId::of::<Any>()
+    TypeId::of::<T>() == TypeId::of::<Any>() || TypeId::of::<T>() == TypeId::of::<(Any, Any)>()
 }
 
-/// A value converted to `T`: None when it is of another type, else what it became, and whether that is what it was.
-fn converted<T: AnyCompatible>(value: &Any) -> Result<Option<(T, bool)>> {
-    let Some(converted) = T::try_from_view(value.view())? else {
-        return Ok(None);
-    };
-    let same = same_words(converted.view().as_raw(), value.as_raw());
-    Ok(Some((converted, same)))
-}
-
-/// Whether all values are of type `T` without conversion.
-fn all_are<T: AnyCompatible + 'static>(mut values: impl Iterator<Item = Any>) -> Result<bool> {
+/// Whether a value is a `T` without conversion, that is whether converting gives the same words.
+pub(super) fn is_a<T: AnyCompatible + 'static>(value: &Any) -> Result<bool> {
     if takes_all::<T>() {
         return Ok(true);
     }
-    while let Some(value) = values.next() {
-        if !matches!(converted::<T>(&value)?, Some((_, true))) {
-            return Ok(false);
-        }
-    }
-    Ok(true)
+    let converted = T::try_from_view(value.view())?;
+    Ok(converted.is_some_and(|converted| same_words(converted.view().as_raw(), value.as_raw())))
 }
 
-/// The elements of an Array or List, each as a reference of its own.
+/// The elements of an Array or List.
 enum Elements {
     Array(ArrayObject),
     List(ListObject),
@@ -83,22 +70,41 @@ impl Elements {
         }
     }
 
-    fn iter(&self) -> impl Iterator<Item = Any> {
-        (0..).map_while(move |index| match self {
-            Self::Array(array) => array.as_slice().get(index).cloned(),
-            Self::List(list) => list.element(index),
-        })
+    /// Whether `test` holds for all elements; the first failure ends the walk.
+    fn all(&self, mut test: impl FnMut(&Any) -> Result<bool>) -> Result<bool> {
+        match self {
+            Self::Array(array) => {
+                for value in array.as_slice() {
+                    if !test(value)? {
+                        return Ok(false);
+                    }
+                }
+            }
+            Self::List(list) => {
+                // Conversions may run foreign code, which may change the list: each element is held meanwhile.
+                for value in (0..).map_while(|index| list.element(index)) {
+                    if !test(&value)? {
+                        return Ok(false);
+                    }
+                }
+            }
+        }
+        Ok(true)
     }
 }
 
 /// Writes `Array[index 1: int]` for the first element that is no `T`.
 fn describe_elements<T: AnyCompatible>(name: &str, elements: &Elements, out: &mut dyn Write) -> fmt::Result {
-    for (index, value) in elements.iter().enumerate() {
-        if !matches!(T::try_from_view(value.view()), Ok(Some(_))) {
-            return write!(out, "{name}[index {index}: {}]", Found::<T>::new(value.view()));
+    let (mut index, mut written) = (0, Ok(()));
+    let walk = elements.all(|value| {
+        let fits = matches!(T::try_from_view(value.view()), Ok(Some(_)));
+        if !fits {
+            written = write!(out, "{name}[index {index}: {}]", Found::<T>::new(value.view()));
         }
-    }
-    out.write_str(name)
+        index += 1;
+        Ok(fits)
+    });
+    if matches!(walk, Ok(false)) { written } else { out.write_str(name) }
 }
 
 macro_rules! sequence_conversions {
@@ -129,7 +135,7 @@ macro_rules! sequence_conversions {
                     return Ok(None);
                 };
                 if let Some(object) = $object::try_from_view(view)?
-                    && all_are::<T>(elements.iter())?
+                    && (takes_all::<T>() || elements.all(is_a::<T>)?)
                 {
                     return Ok(Some(Self::from_object_unchecked(object)));
                 }
@@ -138,13 +144,11 @@ macro_rules! sequence_conversions {
                     reason = "an Array is changed through its reference, a List through its object"
                 )]
                 let mut copy = Self::with_capacity(elements.len())?;
-                for value in elements.iter() {
-                    match converted::<T>(&value)? {
-                        Some((value, _)) => copy.push(value)?,
-                        None => return Ok(None),
-                    }
-                }
-                Ok(Some(copy))
+                let complete = elements.all(|value| match T::try_from_view(value.view())? {
+                    Some(value) => copy.push(value).map(|()| true),
+                    None => Ok(false),
+                })?;
+                Ok(complete.then_some(copy))
             }
 
             fn describe_mismatch(view: AnyView<'_>, out: &mut dyn Write) -> fmt::Result {
@@ -160,7 +164,7 @@ macro_rules! sequence_conversions {
 sequence_conversions!(Array, ArrayObject, "Array");
 sequence_conversions!(List, ListObject, "List");
 
-/// The entries of a Map or Dict, each as references of its own.
+/// The entries of a Map or Dict.
 enum Entries {
     Map(MapObject),
     Dict(DictObject),
@@ -181,13 +185,25 @@ impl Entries {
         }
     }
 
-    fn iter(&self) -> impl Iterator<Item = (Any, Any)> {
-        let (map, dict) = match self {
-            Self::Map(map) => (Some(map.iter()), None),
-            Self::Dict(dict) => (None, Some(dict.iter())),
-        };
-        let entries = map.into_iter().flatten().map(|(key, value)| (key.clone(), value.clone()));
-        entries.chain(dict.into_iter().flatten())
+    /// Whether `test` holds for all keys and values; the first failure ends the walk.
+    fn all(&self, mut test: impl FnMut(&Any, &Any) -> Result<bool>) -> Result<bool> {
+        match self {
+            Self::Map(map) => {
+                for (key, value) in map.iter() {
+                    if !test(key, value)? {
+                        return Ok(false);
+                    }
+                }
+            }
+            Self::Dict(dict) => {
+                for (key, value) in dict.iter() {
+                    if !test(&key, &value)? {
+                        return Ok(false);
+                    }
+                }
+            }
+        }
+        Ok(true)
     }
 }
 
@@ -197,15 +213,19 @@ fn describe_entries<K: AnyCompatible, V: AnyCompatible>(
     entries: &Entries,
     out: &mut dyn Write,
 ) -> fmt::Result {
-    for (key, value) in entries.iter() {
+    let mut written = Ok(());
+    let walk = entries.all(|key, value| {
         if !matches!(K::try_from_view(key.view()), Ok(Some(_))) {
-            return write!(out, "{name}[some key is {}, V]", Found::<K>::new(key.view()));
+            written = write!(out, "{name}[some key is {}, V]", Found::<K>::new(key.view()));
+            return Ok(false);
         }
         if !matches!(V::try_from_view(value.view()), Ok(Some(_))) {
-            return write!(out, "{name}[K, some value is {}]", Found::<V>::new(value.view()));
+            written = write!(out, "{name}[K, some value is {}]", Found::<V>::new(value.view()));
+            return Ok(false);
         }
-    }
-    out.write_str(name)
+        Ok(true)
+    });
+    if matches!(walk, Ok(false)) { written } else { out.write_str(name) }
 }
 
 macro_rules! map_conversions {
@@ -238,8 +258,8 @@ macro_rules! map_conversions {
                     return Ok(None);
                 };
                 if let Some(object) = $object::try_from_view(view)?
-                    && all_are::<K>(entries.iter().map(|(key, _)| key))?
-                    && all_are::<V>(entries.iter().map(|(_, value)| value))?
+                    && (takes_all::<(K, V)>()
+                        || entries.all(|key, value| Ok(is_a::<K>(key)? && is_a::<V>(value)?))?)
                 {
                     return Ok(Some(Self::from_object_unchecked(object)));
                 }
@@ -248,13 +268,13 @@ macro_rules! map_conversions {
                     reason = "a Map is changed through its reference, a Dict through its object"
                 )]
                 let mut copy = Self::with_capacity(entries.len())?;
-                for (key, value) in entries.iter() {
-                    match (converted::<K>(&key)?, converted::<V>(&value)?) {
-                        (Some((key, _)), Some((value, _))) => copy.insert(key, value)?,
-                        _ => return Ok(None),
+                let complete = entries.all(|key, value| {
+                    match (K::try_from_view(key.view())?, V::try_from_view(value.view())?) {
+                        (Some(key), Some(value)) => copy.insert(key, value).map(|()| true),
+                        _ => Ok(false),
                     }
-                }
-                Ok(Some(copy))
+                })?;
+                Ok(complete.then_some(copy))
             }
 
             fn describe_mismatch(view: AnyView<'_>, out: &mut dyn Write) -> fmt::Result {

@@ -7,12 +7,12 @@ use std::vec::Vec;
 use ferrite_core::abi::{TVMFFIAny, TVMFFIObject};
 use ferrite_core::any::{Any, AnyView};
 use ferrite_core::convert::AnyCompatible;
+use ferrite_core::error;
 use ferrite_core::error::Result;
 use ferrite_core::function::Function;
 use ferrite_core::object_alloc::{self, ObjectRecord};
 use ferrite_core::type_index::OBJECT;
 use ferrite_core::type_table::{self, NewTypeRequest};
-use ferrite_core::error;
 
 use super::{DictObject, MapObject, key};
 
@@ -168,10 +168,13 @@ fn poor_hashes_only_cost_time() -> Result<()> {
     }
     let left: Vec<i64> = dict.iter().filter_map(|(_, value)| value.get().ok()).collect();
     let expected = (0..count).flat_map(|value| [value, -value]).filter(|value| *value <= 0 || value % 3 != 0);
-    assert_eq!(left, expected.filter(|value| *value != 0).fold(std::vec![0], |mut all, value| {
-        all.push(value);
-        all
-    }));
+    assert_eq!(
+        left,
+        expected.filter(|value| *value != 0).fold(std::vec![0], |mut all, value| {
+            all.push(value);
+            all
+        })
+    );
     Ok(())
 }
 

@@ -15,6 +15,7 @@ use ferrite_core::sync::atomic::{AtomicPtr, Ordering};
 use ferrite_core::type_table::{self, AttrColumn};
 use ferrite_core::{bail, type_index};
 
+use super::big_int_key as big_int;
 use super::cell::same_words;
 
 /// The hash of a value as a key, the same that upstream's C++ code computes.
@@ -45,6 +46,7 @@ pub fn hash(key: AnyView<'_>) -> Result<u64> {
         type_index::SMALL_BYTES => return Ok(combine(type_index::BYTES, hash_word(key.payload_bits()))),
         type_index::STR => return Ok(combine(type_index, hash_bytes(key.bytes_of_string().unwrap_or(b"")))),
         type_index::BYTES => return Ok(combine(type_index, hash_bytes(key.bytes_of_bytes().unwrap_or(b"")))),
+        type_index::BIG_INT => return Ok(combine(type_index, big_int::hash(key))),
         _ => {}
     }
     match HASH_HOOKS.get(type_index) {
@@ -81,6 +83,7 @@ pub(super) fn equal_without_hook(lhs: AnyView<'_>, rhs: AnyView<'_>) -> Option<b
         (type_index::BYTES | type_index::SMALL_BYTES, type_index::BYTES | type_index::SMALL_BYTES) => {
             Some(lhs.bytes_of_bytes() == rhs.bytes_of_bytes())
         }
+        (type_index::BIG_INT, type_index::BIG_INT) => Some(big_int::equal(lhs, rhs)),
         (left, right) if left != right || left < type_index::STATIC_OBJECT_BEGIN => Some(false),
         _ => None,
     }
@@ -96,7 +99,19 @@ pub(super) fn equal_by_hook(lhs: AnyView<'_>, rhs: AnyView<'_>) -> Result<bool> 
 
 /// Whether hashing keys of this type runs registered code.
 pub(super) fn has_hash_hook(type_index: i32) -> bool {
-    HASH_HOOKS.get(type_index).is_some()
+    type_index != type_index::BIG_INT && HASH_HOOKS.get(type_index).is_some()
+}
+
+/// Creates the columns of key hooks, with those of the library's own types, for clients that hash keys themselves.
+///
+/// C++ code looks for the columns once and remembers when they are not there, so this belongs to the start of a library
+/// that such clients load. Doing it again changes nothing. Allocation: the two columns.
+///
+/// # Errors
+///
+/// MemoryError.
+pub fn install_hooks() -> Result<()> {
+    big_int::install(HASH_HOOKS.name, EQUAL_HOOKS.name)
 }
 
 static HASH_HOOKS: Hooks = Hooks::new("__any_hash__");
@@ -171,7 +186,12 @@ fn step(result: u64, bytes: &[u8]) -> u64 {
     for (target, byte) in word.iter_mut().zip(bytes) {
         *target = *byte;
     }
-    result.wrapping_mul(MULTIPLIER).wrapping_add(u64::from_le_bytes(word)) % MODULUS
+    hash_step(result, u64::from_le_bytes(word))
+}
+
+/// Takes one more word of a text into its hash.
+pub(super) fn hash_step(result: u64, word: u64) -> u64 {
+    result.wrapping_mul(MULTIPLIER).wrapping_add(word) % MODULUS
 }
 
 /// Pointer form of `__any_hash__`: answers an int or an Error, by value.
@@ -268,6 +288,28 @@ mod tests {
             word[..length].copy_from_slice(bytes);
             assert_eq!(hash_bytes(bytes), hash_word(u64::from_ne_bytes(word)));
         }
+    }
+
+    #[test]
+    fn big_integers_are_equal_by_value() -> Result<()> {
+        install_hooks()?;
+        install_hooks()?;
+        let number = |high: i64| -> Result<Any> {
+            let mut content = [0; 16];
+            content[..8].copy_from_slice(&5i64.to_ne_bytes());
+            content[8..].copy_from_slice(&high.to_ne_bytes());
+            ferrite_core::big_int::from_native_bytes(&content)
+        };
+        let (one, same, other) = (number(1)?, number(1)?, number(2)?);
+        assert_eq!(one.type_index(), type_index::BIG_INT);
+        assert_eq!(hash(one.view())?, hash(same.view())?);
+        assert!(equal(one.view(), same.view())? && !equal(one.view(), other.view())?);
+        // What clients call gives what is computed here.
+        let hook = HASH_HOOKS.get(type_index::BIG_INT).expect("just installed");
+        assert_eq!(combine(type_index::BIG_INT, call_hash(hook, one.view())?), hash(one.view())?);
+        let hook = EQUAL_HOOKS.get(type_index::BIG_INT).expect("just installed");
+        assert!(call_equal(hook, one.view(), same.view())? && !call_equal(hook, one.view(), other.view())?);
+        Ok(())
     }
 
     #[test]

@@ -7,6 +7,8 @@
 //! | [`Map`] | copied on write while shared | up to four entries side by side, more in a hash table |
 //! | [`Dict`] | seen by all holders | the same tables, switched inside the object |
 //!
+//! A [`Tuple`] is an Array of a fixed number of elements, each of a type of its own.
+//!
 //! Each has an untyped twin ([`ArrayObject`] and so on), which works on [`Any`](ferrite_core::any::Any) values and is
 //! what signatures call `ffi.Array`; the typed ones convert at the border and cost nothing else.
 //!
@@ -17,6 +19,7 @@
 //! blocks therefore come from `malloc` on hosts.
 
 mod array;
+mod big_int_key;
 mod cell;
 mod convert;
 mod dict;
@@ -32,6 +35,7 @@ mod map_relocate;
 mod map_small;
 mod seq;
 mod storage;
+mod tuple;
 
 #[cfg(test)]
 mod faults;
@@ -44,3 +48,4 @@ pub use array::{Array, ArrayIter, ArrayObject};
 pub use dict::{Dict, DictEntries, DictIter, DictObject};
 pub use list::{List, ListIter, ListObject};
 pub use map::{Map, MapEntries, MapIter, MapObject};
+pub use tuple::{Tuple, TupleTypes};

@@ -10,7 +10,7 @@ use ferrite_core::object::ObjectClass;
 use ferrite_core::string::String;
 
 use super::faults;
-use super::{Array, Dict, DictObject, List, Map, MapObject};
+use super::{Array, Dict, DictObject, List, Map, MapObject, Tuple};
 
 /// A small generator of pseudorandom numbers (SplitMix64).
 struct Random(u64);
@@ -66,7 +66,7 @@ impl Model {
 
 /// Keys of both text forms.
 fn key_of(number: u64) -> std::string::String {
-    if number % 3 == 0 { std::format!("k{number}") } else { std::format!("a longer key {number}") }
+    if number.is_multiple_of(3) { std::format!("k{number}") } else { std::format!("a longer key {number}") }
 }
 
 fn is_dense(slots: u64) -> bool {
@@ -141,10 +141,10 @@ fn maps_do_what_a_model_does_and_leave_copies_alone() -> Result<()> {
             let removed = map.remove(text(&key).view())?.map(|value| value.get::<i64>()).transpose()?;
             assert_eq!(removed, model.remove(&key));
         }
-        if random.below(50) == 0 {
-            if let Some((copy, entries)) = kept.replace((map.clone(), model.entries.clone())) {
-                assert_eq!(plain(copy.iter().map(|(key, value)| (key.clone(), value.clone()))), entries);
-            }
+        if random.below(50) == 0
+            && let Some((copy, entries)) = kept.replace((map.clone(), model.entries.clone()))
+        {
+            assert_eq!(plain(copy.iter().map(|(key, value)| (key.clone(), value.clone()))), entries);
         }
     }
     assert_eq!(plain(map.iter().map(|(key, value)| (key.clone(), value.clone()))), model.entries);
@@ -382,6 +382,27 @@ fn matching_containers_pass_and_others_are_copied() -> Result<()> {
     let dict = Dict::from_iter([(1i64, true)])?.into_any();
     assert_eq!(dict.get::<Map<i64, i64>>()?.get(&1)?, Some(1));
     assert_eq!(dict.get::<Dict>()?.view().object_ptr(), dict.view().object_ptr());
+    Ok(())
+}
+
+#[test]
+fn tuples_have_a_type_for_each_element() -> Result<()> {
+    let pair = Tuple::new((1i64, true))?;
+    assert_eq!(pair.get()?, (1, true));
+    let any = pair.into_any();
+    let same = any.get::<Tuple<(i64, bool)>>()?;
+    assert_eq!(same.view().object_ptr(), any.view().object_ptr());
+    let other = any.get::<Tuple<(f64, Any)>>()?;
+    assert_ne!(other.view().object_ptr(), any.view().object_ptr());
+    assert_eq!(other.get()?.0, 1.0);
+    type Three = Tuple<(i64, i64, i64)>;
+    assert_eq!(TypeName::<Three>::new().to_string(), "Tuple<int, int, int>");
+    assert_eq!(Found::<Three>::new(any.view()).to_string(), "Array[size=2]");
+    assert_eq!(Found::<Tuple<(i64, String)>>::new(any.view()).to_string(), "Array[index 1: bool]");
+    assert!(any.get::<Three>().is_err());
+    let mut schema = std::string::String::new();
+    assert!(Tuple::<(i64, String)>::schema(&mut schema).is_ok());
+    assert_eq!(schema, r#"{"type":"Tuple","args":[{"type":"int"},{"type":"ffi.String"}]}"#);
     Ok(())
 }
 

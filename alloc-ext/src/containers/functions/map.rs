@@ -23,7 +23,7 @@ pub(super) fn create(args: &[AnyView<'_>]) -> Result<Any> {
 
 /// Keys and values alternate, so there must be as many of one as of the other.
 pub(super) fn check_pairs(args: &[AnyView<'_>]) -> Result<()> {
-    ensure!(args.len() % 2 == 0, INTERNAL_ERROR, "Check failed: args.size() % 2 == 0 (1 vs. 0) : ");
+    ensure!(args.len().is_multiple_of(2), INTERNAL_ERROR, "Check failed: args.size() % 2 == 0 (1 vs. 0) : ");
     Ok(())
 }
 

@@ -1,0 +1,224 @@
+//! Arrays of a fixed number of elements, each of a type of its own.
+
+use core::fmt::{self, Write};
+use core::marker::PhantomData;
+
+use ferrite_core::any::{Any, AnyView};
+use ferrite_core::convert::{AnyCompatible, Found, TypeName};
+use ferrite_core::error::Result;
+
+use super::ArrayObject;
+use super::convert::{is_a, referent};
+
+/// The element types of a [`Tuple`]: Rust tuples of one to six [`AnyCompatible`] types.
+pub trait TupleTypes: Sized {
+    /// Number of elements.
+    const LEN: usize;
+
+    /// Writes the names of the types, with `, ` between them.
+    fn type_names(out: &mut dyn Write) -> fmt::Result;
+
+    /// Writes the schemas of the types, with `,` between them.
+    fn schemas(out: &mut dyn Write) -> fmt::Result;
+
+    /// Appends the elements to an array.
+    ///
+    /// # Errors
+    ///
+    /// MemoryError.
+    fn push_to(self, array: &mut ArrayObject) -> Result<()>;
+
+    /// The elements of an array of [`LEN`](Self::LEN) values, converted; None when one does not convert.
+    ///
+    /// # Errors
+    ///
+    /// MemoryError; errors of user hooks.
+    fn convert(values: &[Any]) -> Result<Option<Self>>;
+
+    /// Whether the values are of these types without conversion.
+    ///
+    /// # Errors
+    ///
+    /// As [`convert`](Self::convert).
+    fn are(values: &[Any]) -> Result<bool>;
+
+    /// Writes `Array[index 1: int]` for the first value that does not convert.
+    fn describe(values: &[Any], out: &mut dyn Write) -> fmt::Result;
+}
+
+macro_rules! tuple_types {
+    ($($len:literal: $($index:tt $element:ident),*;)*) => {$(
+        impl<$($element: AnyCompatible + 'static),*> TupleTypes for ($($element,)*) {
+            const LEN: usize = $len;
+
+            fn type_names(out: &mut dyn Write) -> fmt::Result {
+                $(write!(out, "{}{}", if $index == 0 { "" } else { ", " }, TypeName::<$element>::new())?;)*
+                Ok(())
+            }
+
+            fn schemas(out: &mut dyn Write) -> fmt::Result {
+                $(
+                    if $index > 0 {
+                        out.write_char(',')?;
+                    }
+                    $element::schema(out)?;
+                )*
+                Ok(())
+            }
+
+            fn push_to(self, array: &mut ArrayObject) -> Result<()> {
+                $(array.push(self.$index.into_any())?;)*
+                Ok(())
+            }
+
+            fn convert(values: &[Any]) -> Result<Option<Self>> {
+                Ok(Some(($(
+                    match values.get($index).map(Any::try_get::<$element>).transpose()?.flatten() {
+                        Some(value) => value,
+                        None => return Ok(None),
+                    },
+                )*)))
+            }
+
+            fn are(values: &[Any]) -> Result<bool> {
+                if values.len() != $len {
+                    return Ok(false);
+                }
+                $(
+                    if !is_a::<$element>(&values[$index])? {
+                        return Ok(false);
+                    }
+                )*
+                Ok(true)
+            }
+
+            fn describe(values: &[Any], out: &mut dyn Write) -> fmt::Result {
+                $(
+                    if let Some(value) = values.get($index)
+                        && !matches!(value.try_get::<$element>(), Ok(Some(_)))
+                    {
+                        return write!(out, "Array[index {}: {}]", $index, Found::<$element>::new(value.view()));
+                    }
+                )*
+                out.write_str("Array")
+            }
+        }
+    )*};
+}
+
+tuple_types! {
+    1: 0 A;
+    2: 0 A, 1 B;
+    3: 0 A, 1 B, 2 C;
+    4: 0 A, 1 B, 2 C, 3 D;
+    5: 0 A, 1 B, 2 C, 3 D, 4 E;
+    6: 0 A, 1 B, 2 C, 3 D, 4 E, 5 F;
+}
+
+/// A reference to an array that holds one element of each of the types in `T`.
+///
+/// # Examples
+///
+/// ```
+/// use ferrite_alloc_ext::containers::Tuple;
+///
+/// # fn main() -> ferrite_core::error::Result<()> {
+/// let pair = Tuple::new((1i64, 0.5f64))?;
+/// assert_eq!(pair.get()?, (1, 0.5));
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Upstream
+///
+/// `Tuple` in `include/tvm/ffi/container/tuple.h`.
+pub struct Tuple<T> {
+    object: ArrayObject,
+    elements: PhantomData<T>,
+}
+
+impl<T: TupleTypes> Tuple<T> {
+    /// Creates an array of the elements.
+    ///
+    /// # Errors
+    ///
+    /// MemoryError when the memory is not there.
+    pub fn new(elements: T) -> Result<Self> {
+        let mut object = ArrayObject::with_capacity(T::LEN)?;
+        elements.push_to(&mut object)?;
+        Ok(Self { object, elements: PhantomData })
+    }
+
+    /// The elements.
+    ///
+    /// # Errors
+    ///
+    /// TypeError when C code put a value of another type there; MemoryError.
+    pub fn get(&self) -> Result<T> {
+        match T::convert(self.object.as_slice())? {
+            Some(elements) => Ok(elements),
+            None => ferrite_core::bail!(TYPE_ERROR, "An element of the tuple is of another type"),
+        }
+    }
+
+    /// The array behind it.
+    pub fn as_untyped(&self) -> &ArrayObject {
+        &self.object
+    }
+}
+
+impl<T> Clone for Tuple<T> {
+    fn clone(&self) -> Self {
+        Self { object: self.object.clone(), elements: PhantomData }
+    }
+}
+
+impl<T> fmt::Debug for Tuple<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.object.as_slice()).finish()
+    }
+}
+
+// SAFETY: view and into_any hand out the reference that the value holds.
+unsafe impl<T: TupleTypes> AnyCompatible for Tuple<T> {
+    fn type_name(out: &mut dyn Write) -> fmt::Result {
+        out.write_str("Tuple<")?;
+        T::type_names(out)?;
+        out.write_char('>')
+    }
+
+    fn schema(out: &mut dyn Write) -> fmt::Result {
+        out.write_str("{\"type\":\"Tuple\",\"args\":[")?;
+        T::schemas(out)?;
+        out.write_str("]}")
+    }
+
+    fn view(&self) -> AnyView<'_> {
+        self.object.view()
+    }
+
+    fn into_any(self) -> Any {
+        self.object.into_any()
+    }
+
+    fn try_from_view(view: AnyView<'_>) -> Result<Option<Self>> {
+        let Some(object) = ArrayObject::try_from_view(referent(view))? else {
+            return Ok(None);
+        };
+        if object.len() != T::LEN {
+            return Ok(None);
+        }
+        if T::are(object.as_slice())? {
+            return Ok(Some(Self { object, elements: PhantomData }));
+        }
+        T::convert(object.as_slice())?.map(Self::new).transpose()
+    }
+
+    fn describe_mismatch(view: AnyView<'_>, out: &mut dyn Write) -> fmt::Result {
+        match ArrayObject::try_from_view(referent(view)) {
+            Ok(Some(object)) if object.len() == T::LEN => T::describe(object.as_slice(), out),
+            Ok(Some(object)) => write!(out, "Array[size={}]", object.len()),
+            _ => ArrayObject::describe_mismatch(view, out),
+        }
+    }
+}
