@@ -30,7 +30,8 @@ pub(crate) fn ensure_installed() {
     }
 }
 
-/// Makes them known, by atomic stores only: several threads may do so at once, and before `main`.
+/// Makes them known: several threads may do so at once, and before `main`. Atomic stores, but for the key hooks that
+/// C++ clients look for, on hosts.
 #[cold]
 fn install() {
     builtins::install(&GROUPS);
@@ -38,6 +39,9 @@ fn install() {
     context::install();
     #[cfg(feature = "host")]
     ferrite_host::backtrace::install();
+    // Without memory for them, C++ clients tell big integers apart by address: nothing else is lost.
+    #[cfg(feature = "host")]
+    let _ = ferrite_alloc_ext::containers::key::install_hooks();
     #[cfg(all(feature = "host", feature = "backend"))]
     ferrite_host::thread_pool::install();
     #[cfg(feature = "host")]
