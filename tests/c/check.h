@@ -19,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <tvm/ffi/c_api.h>
 #include <tvm/ffi/extra/c_env_api.h>
@@ -55,6 +56,9 @@ UNUSED_OK static int check_report(const char* program) {
   fflush(stdout);
   return checks_failed == 0 ? 0 : 1;
 }
+
+/* A test that hangs is a test that fails. */
+__attribute__((constructor)) static void check_limit_time(void) { alarm(300); }
 
 /* Bad input is for this implementation only: upstream's library may crash on it. */
 UNUSED_OK static int bad_input(void) { return getenv("CHECK_GOOD_INPUT_ONLY") == NULL; }
