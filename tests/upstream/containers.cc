@@ -1,6 +1,7 @@
 // Containers that this library makes, used by upstream's inline C++ code, and the other way round.
 //
 // Builds against upstream's headers and links any libtvm_ffi; prints OK when all holds.
+#include <tvm/ffi/big_int.h>
 #include <tvm/ffi/container/array.h>
 #include <tvm/ffi/container/dict.h>
 #include <tvm/ffi/container/list.h>
@@ -221,6 +222,25 @@ void ArraysAndMapsAreCopiedOnWrite() {
   }
 }
 
+/*! \brief Both sides must agree on the hash of a big integer, which goes by value. */
+void BigIntegersAreKeysByValue() {
+  Dict<Any, Any> dict = Call("ffi.Dict").cast<Dict<Any, Any>>();
+  for (int64_t i = 0; i < 40; ++i) {
+    Any key((BigInt(1) << 100) + BigInt(i));
+    if (i % 2) {
+      dict.Set(key, i);
+    } else {
+      Call("ffi.DictSetItem", dict, key, i);
+    }
+  }
+  CHECK_THAT(dict.size() == 40);
+  for (int64_t i = 0; i < 40; ++i) {
+    Any key((BigInt(1) << 100) + BigInt(i));
+    CHECK_THAT(dict.at(key).cast<int64_t>() == i);
+    CHECK_THAT(Call("ffi.DictGetItem", dict, key).cast<int64_t>() == i);
+  }
+}
+
 /*! \brief Every reference that containers took must come back. */
 void NothingLeaks() {
   Array<Any> witness = {1, 2};
@@ -246,6 +266,7 @@ int main() {
   for (uint64_t spread : {4, 9, 60, 1000, 5000}) DictsInTurns(spread);
   ListsInTurns();
   ArraysAndMapsAreCopiedOnWrite();
+  BigIntegersAreKeysByValue();
   NothingLeaks();
   std::puts("OK");
   return 0;
