@@ -163,6 +163,7 @@ pub(crate) unsafe fn bytes<'a>(array: *const TVMFFIByteArray, name: &str) -> Res
 /// # Safety
 /// `text` is null or a zero-terminated string that stays readable for `'a`.
 #[inline]
+#[cfg_attr(not(feature = "alloc"), expect(dead_code, reason = "only the environment takes names this way"))]
 pub(crate) unsafe fn c_str<'a>(text: *const c_char, name: &str) -> Result<&'a [u8]> {
     non_null(text, name)?;
     // SAFETY: not null, and the caller vouches for the rest.

@@ -22,11 +22,12 @@ pub unsafe extern "C" fn TVMFFIHandleInitOnce(
     handle_addr: *mut *mut c_void,
     init_func: Option<unsafe extern "C" fn(result: *mut *mut c_void) -> c_int>,
 ) -> c_int {
-    // SAFETY: contract of the crate; others write the handle atomically.
-    if !handle_addr.is_null()
-        && unsafe { !AtomicPtr::from_ptr(handle_addr).load(Ordering::Acquire).is_null() }
-    {
-        return SUCCESS;
+    if !handle_addr.is_null() {
+        // SAFETY: not null, so valid; others write the handle atomically.
+        let handle = unsafe { AtomicPtr::from_ptr(handle_addr) }.load(Ordering::Acquire);
+        if !handle.is_null() {
+            return SUCCESS;
+        }
     }
     // SAFETY: contract of the crate and of this function.
     unsafe { init_first(handle_addr, init_func) }
