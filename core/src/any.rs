@@ -182,7 +182,28 @@ impl<'a> AnyView<'a> {
     ///
     /// # Upstream
     /// `TVMFFIAnyViewToOwnedAny`.
+    #[inline]
     pub fn to_owned(self) -> Result<Any> {
+        match self.retain() {
+            Some(value) => Ok(value),
+            None => self.to_owned_slowly(),
+        }
+    }
+
+    /// The owned value of what needs no copy and no complaint: plain values, short strings and objects. Allocates
+    /// nothing.
+    #[inline]
+    pub fn retain(self) -> Option<Any> {
+        let needs_nothing = match self.raw.type_index {
+            type_index::NONE..=type_index::DL_TENSOR_PTR | type_index::UNCHANGED => true,
+            type_index::SMALL_STR | type_index::SMALL_BYTES => self.raw.small_str_len <= 7,
+            _ => self.object_ptr().is_some(),
+        };
+        needs_nothing.then(|| self.retained())
+    }
+
+    #[cold]
+    fn to_owned_slowly(self) -> Result<Any> {
         match self.raw.type_index {
             type_index::RAW_STR => match self.bytes_of_string() {
                 Some(text) => Ok(String::from_bytes(text)?.into_any()),
@@ -193,18 +214,9 @@ impl<'a> AnyView<'a> {
                 None => bail!(VALUE_ERROR, "A byte array pointer must not be null"),
             },
             type_index::OBJECT_RVALUE_REF => self.take_rvalue(),
-            _ => self.check().map(|()| self.retained()),
-        }
-    }
-
-    /// Refuses cells that C can make but that are no values.
-    fn check(self) -> Result<()> {
-        match self.raw.type_index {
-            type_index::SMALL_STR | type_index::SMALL_BYTES if self.raw.small_str_len > 7 => {
+            type_index::SMALL_STR | type_index::SMALL_BYTES => {
                 bail!(VALUE_ERROR, "A small string has at most 7 bytes, got {}", self.raw.small_str_len)
             }
-            type_index::NONE..=type_index::UNCHANGED => Ok(()),
-            type_index::STATIC_OBJECT_BEGIN.. if self.object_ptr().is_some() => Ok(()),
             type_index::STATIC_OBJECT_BEGIN.. => bail!(VALUE_ERROR, "An object value must not be null"),
             other => bail!(TYPE_ERROR, "There is no type with index {other}"),
         }
@@ -230,6 +242,7 @@ impl<'a> AnyView<'a> {
         }
     }
 
+    #[inline]
     fn retained(self) -> Any {
         if let Some(object) = self.object_ptr() {
             // SAFETY: the view borrows a live object, so its strong count is not zero.
