@@ -22,7 +22,34 @@ use super::register::registered;
 /// Room of the first data of a column, at least: the built-in types and a few more.
 const FIRST_CAPACITY: i32 = if size_of::<usize>() == 8 { 160 } else { 80 };
 
-static COLUMNS: NameTable<AttrColumn> = NameTable::new();
+/// Attributes that the library itself looks at, in upstream's build. Their columns are there from the start: C++ code
+/// looks for a column once and remembers when it is not there.
+const KNOWN_NAMES: [&str; 19] = [
+    "__any_hash__",
+    "__any_equal__",
+    "__ffi_new__",
+    "__ffi_init__",
+    "__ffi_shallow_copy__",
+    "__ffi_convert__",
+    "__ffi_type_final__",
+    "__ffi_repr__",
+    "__ffi_hash__",
+    "__ffi_eq__",
+    "__ffi_compare__",
+    "__ffi_enum__",
+    "__s_equal__",
+    "__s_hash__",
+    "__s_visit__",
+    "__s_mutate__",
+    "__s_maybe_inplace_mutate__",
+    "__data_to_json__",
+    "__data_from_json__",
+];
+
+static KNOWN: [AttrColumn; KNOWN_NAMES.len()] = [const { AttrColumn::new() }; KNOWN_NAMES.len()];
+
+/// Columns of all other attributes.
+static OTHERS: NameTable<AttrColumn> = NameTable::new();
 
 const NO_VALUE: TVMFFIAny =
     TVMFFIAny { type_index: NONE, small_str_len: 0, payload: TVMFFIAnyPayload { v_int64: 0 } };
@@ -146,13 +173,16 @@ pub fn register_attr(type_index: i32, name: &[u8], value: AnyView<'_>) -> Result
         registered(type_index)?;
     }
     let value = value.to_owned()?;
-    let (column, _) = COLUMNS.get_or_insert(name, || Ok(AttrColumn::new()))?;
+    let column = match known_column(name) {
+        Some(column) => column,
+        None => &OTHERS.get_or_insert(name, || Ok(AttrColumn::new()))?.0.value,
+    };
     if type_index == NONE {
         return Ok(());
     }
     let put = {
         let mut registry = REGISTRY.lock();
-        column.value.put(&mut registry.arena, type_index, *value.as_raw())
+        column.put(&mut registry.arena, type_index, *value.as_raw())
     };
     match put {
         Ok(true) => {
@@ -170,7 +200,12 @@ pub fn register_attr(type_index: i32, name: &[u8], value: AnyView<'_>) -> Result
     }
 }
 
-/// The column of an attribute, for ever at its address; None when no type has had it registered.
+fn known_column(name: &[u8]) -> Option<&'static AttrColumn> {
+    KNOWN.get(KNOWN_NAMES.iter().position(|known| known.as_bytes() == name)?)
+}
+
+/// The column of an attribute, for ever at its address; None when no type has had it registered, unless it is one that
+/// the library itself looks at.
 ///
 /// # Threads
 /// Lock-free, allocates nothing.
@@ -178,7 +213,7 @@ pub fn register_attr(type_index: i32, name: &[u8], value: AnyView<'_>) -> Result
 /// # Upstream
 /// `TVMFFIGetTypeAttrColumn`.
 pub fn attr_column(name: &[u8]) -> Option<&'static AttrColumn> {
-    COLUMNS.get(name).map(|entry| &entry.value)
+    known_column(name).or_else(|| Some(&OTHERS.get(name)?.value))
 }
 
 /// An attribute of a type, None when the type does not have it. Nothing is inherited from the parent.

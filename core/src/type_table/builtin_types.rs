@@ -241,6 +241,7 @@ mod tests {
         assert_eq!(size(type_index::BIG_INT), Some(32));
         assert_eq!(size(type_index::ARRAY), None);
         let imports = entry(type_index::MODULE).unwrap().fields();
-        assert_eq!((imports.len(), imports[0].offset, imports[0].size), (1, 24, 8));
+        // Another test may have added a field behind it.
+        assert_eq!((imports[0].offset, imports[0].size, imports[0].flags), (24, 8, 0));
     }
 }

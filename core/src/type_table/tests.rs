@@ -322,6 +322,17 @@ fn attributes_have_a_column_that_stays() -> Result<()> {
 }
 
 #[test]
+fn columns_of_the_library_are_there_from_the_start() -> Result<()> {
+    let name = b"__s_visit__";
+    let column = attr_column(name).unwrap();
+    assert!(column.get(STR).is_none() && column.get(i32::MAX).is_none());
+    register_attr(STR, name, 3i64.into())?;
+    assert_eq!(attr_column(name).unwrap().as_ptr(), column.as_ptr());
+    assert_eq!(column.get(STR).get::<i64>()?, 3);
+    Ok(())
+}
+
+#[test]
 fn built_in_types_can_grow_too() -> Result<()> {
     add_field(MODULE, &field("test_extra"))?;
     let fields = type_info(MODULE).unwrap().fields();
