@@ -166,9 +166,9 @@ fn register(name: &[u8], function: &Function, texts: Texts, allow_override: bool
         let is_same = slot.function.load().is_some_and(|present| present.same_callback(function));
         return Ok(if is_same { Outcome::Registered } else { Outcome::Taken });
     }
-    let old_texts = exchange(&mut retired, slot, Some(function.clone()), texts, node);
+    let leftovers = exchange(&mut retired, slot, Some(function.clone()), texts, node);
     drop(retired);
-    drop(old_texts);
+    drop(leftovers);
     release_unreachable();
     Ok(Outcome::Registered)
 }
@@ -177,22 +177,28 @@ fn empty_slot() -> Slot {
     Slot { function: FunctionSlot::new(None), is_builtin: false, texts: Mutex::new(Texts::Nothing) }
 }
 
-/// Changes what a name stands for. The old function waits on the list; the old texts are the caller's to
-/// drop.
+/// What a change leaves to be dropped without a lock.
+struct Leftovers {
+    _texts: Texts,
+    _function: Option<Function>,
+    _node: Option<Node>,
+}
+
+/// Changes what a name stands for. A function that a reader may still be about to retain goes on the list.
 fn exchange(
     retired: &mut Retired,
     slot: &'static Slot,
     function: Option<Function>,
     texts: Texts,
     node: Node,
-) -> (Texts, Option<Node>) {
-    let old_texts = core::mem::replace(&mut *slot.texts.lock(), texts);
+) -> Leftovers {
+    let texts = core::mem::replace(&mut *slot.texts.lock(), texts);
     match slot.function.replace(function) {
-        Some(old) => {
+        Some(old) if !slot.is_quiet() => {
             retired.push(node, slot, old);
-            (old_texts, None)
+            Leftovers { _texts: texts, _function: None, _node: None }
         }
-        None => (old_texts, Some(node)),
+        old => Leftovers { _texts: texts, _function: old, _node: Some(node) },
     }
 }
 
