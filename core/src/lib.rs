@@ -42,7 +42,6 @@ pub mod big_int;
 pub mod builtins;
 #[cfg(feature = "client")]
 mod client;
-#[cfg_attr(feature = "client", expect(dead_code, reason = "sizes tables that a kernel library does not have"))]
 mod config;
 pub mod convert;
 pub mod device;

@@ -35,9 +35,11 @@ pub use atomic::exchange;
 pub use imp::{Mutex, MutexGuard, critical, current_thread, pause};
 
 /// A constructor that is `const` in the crate, for statics; the model checker has a twin that is not.
+#[cfg(not(feature = "client"))]
 macro_rules! const_new {
     ($(#[$meta:meta])* $vis:vis fn $($rest:tt)*) => { $(#[$meta])* $vis const fn $($rest)* };
 }
+#[cfg(not(feature = "client"))]
 pub(crate) use const_new;
 
 #[cfg(test)]
