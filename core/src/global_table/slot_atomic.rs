@@ -59,3 +59,37 @@ unsafe fn owned(object: NonNull<TVMFFIObject>) -> Function {
     // SAFETY: the caller's promise.
     unsafe { Function::from_object_unchecked(ObjectRef::from_raw(object)) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::{TABLE, remove, set};
+    use super::*;
+    use crate::error::Result;
+    use std::sync::Arc;
+
+    #[test]
+    fn a_function_waits_for_a_reader_that_is_about_to_retain_it() -> Result<()> {
+        let alive = Arc::new(());
+        let held = alive.clone();
+        let first = Function::from_typed(move || Arc::strong_count(&held) as i64)?;
+        let second = Function::from_typed(|| 2i64)?;
+        set(b"gt.waits", &first, false)?;
+        drop(first);
+        let slot = &TABLE.get(b"gt.waits").unwrap().value.function;
+        let mut seen = None;
+        slot.0.load(|object| {
+            // The reader has seen the function; now writers replace and remove it.
+            set(b"gt.waits", &second, true).unwrap();
+            remove(b"gt.waits").unwrap();
+            set(b"gt.waits", &second, true).unwrap();
+            assert_eq!(Arc::strong_count(&alive), 2);
+            // SAFETY: the slot keeps what a reader has seen.
+            seen = Some(unsafe { ObjectRef::borrow_raw(object) });
+        });
+        remove(b"gt.waits")?;
+        assert_eq!(Arc::strong_count(&alive), 2);
+        drop(seen);
+        assert_eq!(Arc::strong_count(&alive), 1);
+        Ok(())
+    }
+}

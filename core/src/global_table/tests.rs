@@ -267,3 +267,30 @@ fn threads_write_and_read_at_once() {
     set(b"gt.race.last", &constant(1), true).unwrap();
     assert_eq!(ALIVE.load(Ordering::SeqCst), 0);
 }
+
+/// The twin for cores without compare-and-swap, compiled here so that one test run covers both.
+#[cfg(target_has_atomic = "ptr")]
+#[path = "slot_masked.rs"]
+mod masked;
+
+#[test]
+#[cfg(target_has_atomic = "ptr")]
+fn the_masked_twin_keeps_functions_too() {
+    let rounds = if cfg!(miri) { 20 } else { 2_000 };
+    let slot = masked::FunctionSlot::new(None);
+    assert!(slot.load().is_none() && !slot.is_set() && slot.is_quiet());
+    std::thread::scope(|scope| {
+        scope.spawn(|| (0..rounds).for_each(|round| drop(slot.replace(Some(constant(round))))));
+        for _ in 0..2 {
+            scope.spawn(|| {
+                for _ in 0..rounds {
+                    let value = slot.load().map(|function| function.call(&[]).unwrap().get::<i64>().unwrap());
+                    assert!(value.is_none_or(|value| (0..rounds).contains(&value)));
+                }
+            });
+        }
+    });
+    let last = slot.replace(None).unwrap();
+    assert_eq!(last.call(&[]).unwrap().get::<i64>().unwrap(), rounds - 1);
+    assert!(!slot.is_set());
+}
