@@ -319,8 +319,13 @@ mod tests {
     #[test]
     fn objects_end_in_a_nul() -> Result<()> {
         let text = String::new("longer than seven")?;
-        // SAFETY: string objects keep a NUL behind their content.
-        assert_eq!(unsafe { *text.as_bytes().as_ptr().add(text.as_bytes().len()) }, 0);
+        let object = text.view().object_ptr();
+        // SAFETY: string objects hold a byte array after their header, and keep a NUL behind its content.
+        let behind = object.map(|object| unsafe {
+            let array = object.add(1).cast::<crate::abi::TVMFFIByteArray>().read();
+            array.data.add(array.size).read()
+        });
+        assert_eq!(behind, Some(0));
         Ok(())
     }
 
