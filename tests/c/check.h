@@ -292,7 +292,6 @@ UNUSED_OK static int call_global(const char* name, TVMFFIAny* args, int32_t num_
   int status;
   *result = any_none();
   if (function == NULL) {
-    printf("  no global function %s\n", name);
     return 1;
   }
   status = TVMFFIFunctionCall(function, args, num_args, result);

@@ -201,8 +201,10 @@ static void test_reflection(void) {
     CHECK(bytes_equal(&info->metadata->doc, "A type."));
     CHECK_INT(info->metadata->structural_eq_hash_kind, kTVMFFISEqHashKindTreeNode);
   }
+  metadata.total_size = 40;
   CHECK_ERROR_TEXT(TVMFFITypeRegisterMetadata(type_index, &metadata), "RuntimeError",
                    "Overriding test.Reflected");
+  CHECK_INT(info->metadata->total_size, 32);
 }
 
 static void test_many_fields(void) {
