@@ -3,7 +3,9 @@
 //! | module | holds |
 //! |---|---|
 //! | [`backend`] | what functions compiled by TVM call: workspaces and parallel loops |
+//! | [`base64`] | bytes as text |
 //! | [`containers`] | Array, List, Map and Dict in upstream's exact layout, and the global functions on them |
+//! | [`json`] | JSON text to values and back |
 //! | [`module`] | named functions from libraries, Rust or C++, their imports, and the system library |
 //!
 //! Nothing here needs an allocator crate: memory comes from `ferrite_core::object_alloc` and `ferrite_core::memory`, and
@@ -14,6 +16,8 @@
 extern crate std;
 
 pub mod backend;
+pub mod base64;
 pub mod containers;
 pub mod env;
+pub mod json;
 pub mod module;

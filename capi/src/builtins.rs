@@ -17,6 +17,8 @@ static GROUPS: Groups = &[
     #[cfg(feature = "alloc")]
     ferrite_alloc_ext::containers::functions::FUNCTIONS,
     #[cfg(feature = "alloc")]
+    ferrite_alloc_ext::json::FUNCTIONS,
+    #[cfg(feature = "alloc")]
     ferrite_alloc_ext::module::functions::FUNCTIONS,
     #[cfg(feature = "host")]
     ferrite_host::dynamic_lib::FUNCTIONS,

@@ -128,13 +128,19 @@ impl MapObject {
     }
 
     /// The place of the first entry in order.
-    pub(super) fn first_place(&self) -> Option<u64> {
+    pub(crate) fn first_place(&self) -> Option<u64> {
         self.table().first()
     }
 
     /// The place of the entry after the one at `place`.
-    pub(super) fn next_place(&self, place: u64) -> Option<u64> {
+    pub(crate) fn next_place(&self, place: u64) -> Option<u64> {
         self.table().next(place)
+    }
+
+    /// Key and value at `place`.
+    pub(crate) fn entry_refs(&self, place: u64) -> Option<(&Any, &Any)> {
+        // SAFETY: the entry is in this map, which cannot change while it is borrowed.
+        self.table().entry(place).map(|entry| unsafe { references(entry) })
     }
 
     /// Own copies of key and value at `place`.

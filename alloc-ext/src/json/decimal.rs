@@ -1,0 +1,236 @@
+//! Floats from decimal text, with the rare cases that decide whether upstream's C library finds them out of range.
+#![forbid(unsafe_code)]
+
+use core::fmt::{self, Write};
+
+use ferrite_core::error::Result;
+use ferrite_core::memory::Buffer;
+
+/// Texts that are shorter cannot make a finite number out of an exponent that `core` cuts off, from 65536 on.
+const LONG_TEXT: usize = 60_000;
+/// Beyond ten to this power, and below its inverse, nothing is finite or other than zero.
+const FAR: i64 = 400;
+
+/// Reads a float; None when the text is no number, or its range or precision is beyond a 64-bit float's.
+///
+/// As with C's `strtod` on upstream's machines, a result is out of range when it is infinite, or so small that it was
+/// rounded to less than the full precision; small numbers that need no rounding are fine.
+///
+/// # Errors
+///
+/// MemoryError, for numbers at the limits only.
+pub(super) fn parse_float(text: &str) -> Result<Option<f64>> {
+    let Ok(value) = text.parse::<f64>() else { return Ok(None) };
+    let magnitude = value.abs();
+    if text.len() < LONG_TEXT && magnitude > f64::MIN_POSITIVE && magnitude.is_finite() {
+        return Ok(Some(value));
+    }
+    let exact = Decimal::of(text.as_bytes()).read_at_limits(magnitude, text.len() >= LONG_TEXT)?;
+    Ok(exact.map(|magnitude| magnitude.copysign(value)))
+}
+
+/// A decimal number without its sign, `0.DIGITS * 10^scale`, where the first of the digits is not 0.
+struct Decimal<'t> {
+    /// The digits and perhaps a point; no zeros in front.
+    digits: &'t [u8],
+    scale: i64,
+}
+
+impl<'t> Decimal<'t> {
+    /// Takes a text apart that is known to be a number.
+    fn of(text: &'t [u8]) -> Self {
+        let exponent_at = text.iter().position(|byte| matches!(byte, b'e' | b'E')).unwrap_or(text.len());
+        let (mantissa, exponent) = text.split_at(exponent_at);
+        let is_digit = |byte: &u8| byte.is_ascii_digit();
+        let point = mantissa.iter().position(|byte| *byte == b'.').unwrap_or(mantissa.len());
+        let whole_len =
+            mantissa.get(..point).unwrap_or_default().iter().filter(|byte| is_digit(byte)).count();
+        let is_significant = |byte: &u8| matches!(byte, b'1'..=b'9');
+        let start = mantissa.iter().position(is_significant).unwrap_or(mantissa.len());
+        let (front, digits) = mantissa.split_at(start);
+        let zeros = front.iter().filter(|byte| is_digit(byte)).count();
+        let scale = exponent_of(exponent).saturating_add(whole_len as i64).saturating_sub(zeros as i64);
+        Self { digits, scale }
+    }
+
+    /// The digits without the point.
+    fn digits(&self) -> impl DoubleEndedIterator<Item = u8> + '_ {
+        self.digits.iter().copied().filter(|byte| *byte != b'.')
+    }
+
+    /// The value, of which `core` said `magnitude`, unless the text is too `long` for it.
+    fn read_at_limits(&self, magnitude: f64, long: bool) -> Result<Option<f64>> {
+        if self.digits.is_empty() {
+            return Ok(Some(0.0));
+        }
+        if self.scale > FAR || self.scale < -FAR {
+            return Ok(None);
+        }
+        let magnitude = if long { self.times(1)? } else { magnitude };
+        if magnitude.is_infinite() || magnitude == 0.0 {
+            return Ok(None);
+        }
+        let in_range = magnitude > f64::MIN_POSITIVE || self.equals(magnitude) || self.rounds_to_normal()?;
+        Ok(in_range.then_some(magnitude))
+    }
+
+    /// Whether 53 bits, if the exponent were unlimited, would round this up to the least normal float or more.
+    fn rounds_to_normal(&self) -> Result<bool> {
+        Ok(self.times(4)? >= 4.0 * f64::MIN_POSITIVE)
+    }
+
+    /// This number times a single digit, rounded once.
+    fn times(&self, factor: u8) -> Result<f64> {
+        let mut text = Buffer::new();
+        let mut exponent = [0; 8];
+        // The product may have one digit more.
+        text.try_resize(self.digits().count().saturating_add(3), b'0')?;
+        let mut carry = 0;
+        let places = text.iter_mut().rev();
+        for (place, digit) in places.zip(self.digits().rev()) {
+            let product = (digit - b'0') * factor + carry;
+            *place = b'0' + product % 10;
+            carry = product / 10;
+        }
+        if let Some([_, point, first, ..]) = text.get_mut(..) {
+            *point = b'.';
+            *first = b'0' + carry;
+        }
+        let mut writer = ferrite_core::text::SliceWriter::new(&mut exponent);
+        // Within four digits, since far numbers do not come here.
+        let _ = write!(writer, "e{}", self.scale + 1);
+        let len = writer.len;
+        text.try_extend_from_slice(exponent.get(..len).unwrap_or_default())?;
+        Ok(core::str::from_utf8(&text).ok().and_then(|text| text.parse().ok()).unwrap_or(0.0))
+    }
+
+    /// Whether a float is this very number.
+    fn equals(&self, magnitude: f64) -> bool {
+        let mut comparison = Comparison { digits: self.digits(), equal: true, exponent: None };
+        // The smallest floats have up to 767 digits; the formatted text has them all.
+        let written = write!(comparison, "{magnitude:.766e}");
+        let rest_is_zero = comparison.digits.all(|digit| digit == b'0');
+        written.is_ok() && comparison.equal && rest_is_zero && comparison.exponent == Some(1 - self.scale)
+    }
+}
+
+/// The number behind an `e`; 0 where there is none.
+fn exponent_of(text: &[u8]) -> i64 {
+    let digits = text.iter().filter(|byte| byte.is_ascii_digit());
+    let number = digits
+        .fold(0i64, |number, digit| number.saturating_mul(10).saturating_add(i64::from(digit - b'0')))
+        // Far below what lengths of texts could make up for, and far from overflow.
+        .min(i64::MAX / 4);
+    if text.get(1) == Some(&b'-') { -number } else { number }
+}
+
+/// Compares digits with a formatted float while that is written: `D.DDDe-EEE`, as numbers below 1 have it.
+struct Comparison<I> {
+    digits: I,
+    equal: bool,
+    /// The number behind `e-`, once there was one.
+    exponent: Option<i64>,
+}
+
+impl<I: Iterator<Item = u8>> Write for Comparison<I> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        for byte in text.bytes() {
+            match (byte, self.exponent) {
+                (b'e', _) => self.exponent = Some(0),
+                (b'0'..=b'9', Some(number)) => self.exponent = Some(number * 10 + i64::from(byte - b'0')),
+                (b'0'..=b'9', None) => self.equal &= self.digits.next().unwrap_or(b'0') == byte,
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::format;
+    use std::string::String;
+
+    fn read(text: &str) -> Option<f64> {
+        parse_float(text).expect("there is memory")
+    }
+
+    #[test]
+    fn rounded_subnormals_are_out_of_range() {
+        // Answers of upstream.
+        for text in [
+            "5e-324",
+            "4.9406564584124654e-324",
+            "2.2250738585072011e-308",
+            "2.2250738585072012e-308",
+            "-1e-310",
+            "1e-400",
+            "1e400",
+            "-1e400",
+            "1e99999999999999999999",
+            "1e-99999999999999999999",
+        ] {
+            assert_eq!(read(text), None, "{text}");
+        }
+        for text in ["2.2250738585072014e-308", "2.22507385850720138e-308", "1.7976931348623157e308"] {
+            assert_eq!(read(text), text.parse().ok(), "{text}");
+        }
+    }
+
+    #[test]
+    fn subnormals_that_need_no_rounding_are_in_range() {
+        for bits in [1, 2, 0x000f_ffff_ffff_ffff, 0x0008_0000_0000_0000, f64::MIN_POSITIVE.to_bits()] {
+            let value = f64::from_bits(bits);
+            let text = format!("{value:.766e}");
+            assert_eq!(read(&text), Some(value));
+            assert_eq!(read(&format!("-{value:.1074}000")), Some(-value));
+            let more = text.replace('e', "1e");
+            assert_eq!(read(&more).is_some(), bits == f64::MIN_POSITIVE.to_bits(), "{bits:x}");
+        }
+    }
+
+    #[test]
+    fn the_least_normal_float_starts_where_53_bits_round_up_to_it() {
+        // 2^-1022 - 2^-1076, half a unit of 53 bits below the least normal float.
+        let mut edge = times_power_of_five((1 << 54) - 1, 1076);
+        assert_eq!(read(&format!("{edge}e-1076")), Some(f64::MIN_POSITIVE));
+        assert_eq!(edge.pop(), Some('5'));
+        assert_eq!(read(&format!("{edge}4999e-1079")), None);
+        // 2^-1022 - 2^-1075 and a little: rounded up to the same float, but not by 53 bits.
+        assert_eq!(read(&format!("{}1e-1076", times_power_of_five((1 << 53) - 1, 1075))), None);
+    }
+
+    fn times_power_of_five(mut factor: u64, exponent: usize) -> String {
+        let mut digits = std::vec::Vec::new();
+        while factor > 0 {
+            digits.push((factor % 10) as u8);
+            factor /= 10;
+        }
+        for _ in 0..exponent {
+            let mut carry = 0;
+            for digit in &mut digits {
+                let product = *digit * 5 + carry;
+                (*digit, carry) = (product % 10, product / 10);
+            }
+            digits.extend((carry > 0).then_some(carry));
+        }
+        digits.iter().rev().map(|digit| char::from(b'0' + digit)).collect()
+    }
+
+    #[test]
+    fn zeros_are_in_range_whatever_their_exponent() {
+        for text in ["0.0", "0e-99999", "-0e99999999999999999999", ".0", "0."] {
+            assert_eq!(read(text).map(f64::abs), Some(0.0), "{text}");
+        }
+        assert!(read("-0.0").is_some_and(f64::is_sign_negative));
+    }
+
+    #[test]
+    fn exponents_may_make_up_for_long_texts() {
+        let zeros = "0".repeat(if cfg!(all(feature = "std", not(miri))) { 800_000 } else { 61_000 });
+        assert_eq!(read(&format!("0.{zeros}15e{}", zeros.len() + 1)), Some(1.5));
+        assert_eq!(read(&format!("-15{zeros}e-{}", zeros.len() + 1)), Some(-1.5));
+        assert_eq!(read(&format!("0.{zeros}1")), None);
+    }
+}

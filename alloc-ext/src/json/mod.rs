@@ -1,0 +1,42 @@
+//! JSON text to values and back, byte for byte as upstream writes and accepts it.
+//!
+//! | JSON | value |
+//! |---|---|
+//! | `null`, `true`, `false` | None, bool |
+//! | digits with a sign or none | int, or float where 64 bits do not hold it |
+//! | other numbers, `NaN`, `Infinity`, `-Infinity` | float |
+//! | text | String |
+//! | `[...]` | Array |
+//! | `{...}` | Map; of a repeated key the last value stays |
+//!
+//! Both directions keep their own stack of what is open, so documents may nest as deep as there is memory.
+//!
+//! # Examples
+//!
+//! ```
+//! use ferrite_alloc_ext::json;
+//!
+//! # fn main() -> ferrite_core::error::Result<()> {
+//! let value = json::parse(br#"{"axes": [0, 1.5]}"#)?;
+//! assert_eq!(json::stringify(&value, None)?, r#"{"axes":[0,1.5]}"#);
+//! let error = json::parse(b"[1 2]").expect_err("no comma");
+//! assert_eq!(error.message(), b"Expecting ',' delimiter: line 1 column 4 (char 3)");
+//! # Ok(())
+//! # }
+//! ```
+#![forbid(unsafe_code)]
+
+mod active_lists;
+mod decimal;
+mod functions;
+mod number;
+mod parser;
+mod text;
+mod writer;
+
+pub use functions::FUNCTIONS;
+pub use parser::parse;
+pub use writer::stringify;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,273 @@
+//! Numbers of JSON text, in both directions, digit for digit as upstream's C library has them.
+#![forbid(unsafe_code)]
+
+use core::fmt::Write;
+
+use ferrite_core::any::Any;
+use ferrite_core::error::Result;
+use ferrite_core::memory::Buffer;
+use ferrite_core::text::SliceWriter;
+
+use super::decimal;
+
+/// Decimal digits that fit into 64 bits whatever they are.
+const SAFE_DIGITS: usize = 18;
+
+/// Reads the number at the start of `text`: the value and the length of its text. None where there is no number.
+///
+/// Digits with or without a sign are an int when 64 bits hold it; everything else is a float. What a 64-bit float
+/// cannot hold is no number: too large, or so small that digits are lost.
+///
+/// # Errors
+///
+/// MemoryError.
+///
+/// # Upstream
+///
+/// `JSONParserContext::NextNumber` in `json_parser.cc`.
+pub(super) fn read(text: &[u8]) -> Result<Option<(Any, usize)>> {
+    let sign_len = usize::from(text.first() == Some(&b'-'));
+    let digits = text.get(sign_len..).unwrap_or_default();
+    let mut magnitude = 0i64;
+    let mut len = 0;
+    while len < SAFE_DIGITS
+        && let Some(digit @ b'0'..=b'9') = digits.get(len)
+    {
+        magnitude = magnitude * 10 + i64::from(digit - b'0');
+        len += 1;
+    }
+    if len > 0 && !digits.get(len).copied().is_some_and(is_number_byte) {
+        let value = if sign_len > 0 { -magnitude } else { magnitude };
+        return Ok(Some((Any::from(value), sign_len + len)));
+    }
+    read_other(text)
+}
+
+/// Whether a byte may be part of a number.
+fn is_number_byte(byte: u8) -> bool {
+    matches!(byte, b'0'..=b'9' | b'.' | b'e' | b'E' | b'+' | b'-')
+}
+
+/// Reads a number that is long, a float, a word, or none.
+fn read_other(text: &[u8]) -> Result<Option<(Any, usize)>> {
+    for (word, value) in
+        [("Infinity", f64::INFINITY), ("-Infinity", f64::NEG_INFINITY), ("NaN", f64::from_bits(0x7ff8 << 48))]
+    {
+        if text.starts_with(word.as_bytes()) {
+            return Ok(Some((Any::from(value), word.len())));
+        }
+    }
+    let len = text.iter().position(|byte| !is_number_byte(*byte)).unwrap_or(text.len());
+    let Some(token) = text.get(..len).and_then(|token| core::str::from_utf8(token).ok()) else {
+        return Ok(None);
+    };
+    if let Ok(value) = token.parse::<i64>() {
+        return Ok(Some((Any::from(value), len)));
+    }
+    Ok(decimal::parse_float(token)?.map(|value| (Any::from(value), len)))
+}
+
+/// Appends an int.
+///
+/// # Errors
+///
+/// MemoryError.
+pub(super) fn write_int(out: &mut Buffer<u8>, value: i64) -> Result<()> {
+    if value < 0 {
+        out.try_push(b'-')?;
+    }
+    let mut text = [0; 20];
+    let mut start = text.len();
+    let mut rest = value.unsigned_abs();
+    while let Some(place) = start.checked_sub(1).and_then(|at| text.get_mut(at)) {
+        *place = b'0' + (rest % 10) as u8;
+        start -= 1;
+        rest /= 10;
+        if rest == 0 {
+            break;
+        }
+    }
+    out.try_extend_from_slice(text.get(start..).unwrap_or_default())
+}
+
+/// From here on a float is an integer in any case.
+const INTEGERS_ONLY: f64 = (1u64 << 53) as f64;
+
+/// Appends a float: whole numbers below 2^53 with `.0`, others with 17 significant digits.
+///
+/// # Errors
+///
+/// MemoryError.
+///
+/// # Upstream
+///
+/// `JSONWriter::WriteFloat` in `json_writer.cc`.
+pub(super) fn write_float(out: &mut Buffer<u8>, value: f64) -> Result<()> {
+    if value.is_nan() {
+        return out.try_extend_from_slice(b"NaN");
+    }
+    // Zero has a sign, too.
+    if value.is_sign_negative() {
+        out.try_push(b'-')?;
+    }
+    let magnitude = value.abs();
+    if magnitude.is_infinite() {
+        return out.try_extend_from_slice(b"Infinity");
+    }
+    let whole = magnitude as i64;
+    if magnitude < INTEGERS_ONLY && whole as f64 == magnitude {
+        write_int(out, whole)?;
+        return out.try_extend_from_slice(b".0");
+    }
+    write_general(out, magnitude)
+}
+
+/// Significant digits that tell every float from its neighbours.
+const DIGITS: usize = 17;
+
+/// Appends a positive, finite number as C's `%.17g` does.
+fn write_general(out: &mut Buffer<u8>, value: f64) -> Result<()> {
+    let mut text = [0; 32];
+    let mut writer = SliceWriter::new(&mut text);
+    // One digit, a point, 16 digits, `e`, the exponent: 24 bytes at most, which a slice takes without fail.
+    let _ = write!(writer, "{value:.16e}");
+    let len = writer.len;
+    let text = text.get(..len).unwrap_or_default();
+    let Some((mantissa, exponent)) = text.split_at_checked(DIGITS + 1) else { return Ok(()) };
+    let exponent = core::str::from_utf8(exponent).ok().and_then(|text| text.strip_prefix('e')?.parse().ok());
+    let mut digits = [0; DIGITS];
+    for (digit, byte) in digits.iter_mut().zip(mantissa.iter().filter(|byte| **byte != b'.')) {
+        *digit = *byte;
+    }
+    let kept = digits.iter().rposition(|digit| *digit != b'0').map_or(1, |last| last + 1);
+    layout_digits(out, digits.get(..kept).unwrap_or_default(), exponent.unwrap_or(0))
+}
+
+/// Puts the point into digits whose first one counts `10^exponent`.
+fn layout_digits(out: &mut Buffer<u8>, digits: &[u8], exponent: i32) -> Result<()> {
+    match usize::try_from(exponent) {
+        Ok(exponent) if exponent < DIGITS => {
+            let (whole, fraction) = digits.split_at(digits.len().min(exponent + 1));
+            out.try_extend_from_slice(whole)?;
+            for _ in whole.len()..exponent + 1 {
+                out.try_push(b'0')?;
+            }
+            write_fraction(out, fraction)
+        }
+        Err(_) if exponent >= -4 => {
+            out.try_extend_from_slice(b"0.")?;
+            for _ in exponent..-1 {
+                out.try_push(b'0')?;
+            }
+            out.try_extend_from_slice(digits)
+        }
+        _ => {
+            let (first, fraction) = digits.split_at(1);
+            out.try_extend_from_slice(first)?;
+            write_fraction(out, fraction)?;
+            out.try_extend_from_slice(if exponent < 0 { b"e-" } else { b"e+" })?;
+            if exponent.unsigned_abs() < 10 {
+                out.try_push(b'0')?;
+            }
+            write_int(out, i64::from(exponent.unsigned_abs()))
+        }
+    }
+}
+
+fn write_fraction(out: &mut Buffer<u8>, digits: &[u8]) -> Result<()> {
+    if digits.is_empty() {
+        return Ok(());
+    }
+    out.try_push(b'.')?;
+    out.try_extend_from_slice(digits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn float(value: f64) -> std::string::String {
+        let mut out = Buffer::new();
+        assert!(write_float(&mut out, value).is_ok());
+        std::string::String::from_utf8_lossy(&out).into_owned()
+    }
+
+    #[test]
+    fn floats_have_seventeen_digits_or_a_point_and_a_zero() {
+        // Answers of upstream.
+        for (value, text) in [
+            (1.0, "1.0"),
+            (-0.0, "-0.0"),
+            (0.1, "0.10000000000000001"),
+            (-2.5, "-2.5"),
+            (1e-4, "0.0001"),
+            (1e-5, "1.0000000000000001e-05"),
+            (0.00012345, "0.00012344999999999999"),
+            (123456.789, "123456.789"),
+            (9007199254740991.0, "9007199254740991.0"),
+            (9007199254740992.0, "9007199254740992"),
+            (1e16, "10000000000000000"),
+            (1e17, "1e+17"),
+            (123456789012345680.0, "1.2345678901234568e+17"),
+            (1e22, "1e+22"),
+            (1.7976931348623157e308, "1.7976931348623157e+308"),
+            (5e-324, "4.9406564584124654e-324"),
+            (f64::INFINITY, "Infinity"),
+            (f64::NEG_INFINITY, "-Infinity"),
+            (f64::NAN, "NaN"),
+            (-f64::NAN, "NaN"),
+        ] {
+            assert_eq!(float(value), text);
+        }
+    }
+
+    #[test]
+    fn ints_have_all_their_digits() -> Result<()> {
+        for value in [0, 7, -7, 10, 1234567890123456789, i64::MAX, i64::MIN] {
+            let mut out = Buffer::new();
+            write_int(&mut out, value)?;
+            assert_eq!(core::str::from_utf8(&out).ok(), Some(std::format!("{value}").as_str()));
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn the_longest_ints_stay_ints() -> Result<()> {
+        for (text, value) in [
+            ("0", 0),
+            ("-0", 0),
+            ("01", 1),
+            ("+5", 5),
+            ("000000000000000000000007", 7),
+            ("123456789012345678", 123456789012345678),
+            ("9223372036854775807", i64::MAX),
+            ("-9223372036854775808", i64::MIN),
+        ] {
+            let Some((any, len)) = read(text.as_bytes())? else { panic!("{text} is a number") };
+            assert_eq!((any.type_index(), any.get::<i64>()?, len), (1, value, text.len()), "{text}");
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn other_numbers_are_floats() -> Result<()> {
+        for (text, value) in [
+            ("9223372036854775808", 9223372036854775808.0),
+            ("1.", 1.0),
+            (".5", 0.5),
+            ("-0.0", -0.0),
+            ("1E+2", 100.0),
+            ("-Infinity", f64::NEG_INFINITY),
+        ] {
+            let Some((any, len)) = read(text.as_bytes())? else { panic!("{text} is a number") };
+            assert_eq!(any.type_index(), 3, "{text}");
+            assert_eq!((any.get::<f64>()?.to_bits(), len), (value.to_bits(), text.len()), "{text}");
+        }
+        for text in
+            ["", "-", "+", ".", "e5", "1e", "1.2.3", "1-2", "--1", "-NaN", "Infinit", "+Infinity", "x"]
+        {
+            assert!(read(text.as_bytes())?.is_none(), "{text}");
+        }
+        Ok(())
+    }
+}

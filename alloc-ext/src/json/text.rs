@@ -1,0 +1,214 @@
+//! Strings of JSON text: where plain runs end, what escapes mean, and how to write them.
+#![forbid(unsafe_code)]
+
+use ferrite_core::error::Result;
+use ferrite_core::memory::Buffer;
+
+/// One in every byte of a word.
+const ONES: u64 = u64::MAX / 255;
+/// The top bit of every byte of a word.
+const TOPS: u64 = ONES << 7;
+
+/// Marks the bytes of a word that equal `byte`, by their top bits; above the first hit there may be false ones.
+const fn equal_marks(word: u64, byte: u8) -> u64 {
+    let difference = word ^ (ONES * byte as u64);
+    difference.wrapping_sub(ONES) & !difference & TOPS
+}
+
+/// Marks the bytes of a word that are control characters, as [`equal_marks`] does.
+const fn control_marks(word: u64) -> u64 {
+    word.wrapping_sub(ONES * 0x20) & !word & TOPS
+}
+
+/// Length of the run in front of the first byte that `byte` approves of; `marks` says the same of eight bytes at once.
+#[inline]
+fn run_len(text: &[u8], marks: impl Fn(u64) -> u64, byte: impl Fn(u8) -> bool) -> usize {
+    let (words, rest) = text.as_chunks::<8>();
+    for (number, word) in words.iter().enumerate() {
+        let marks = marks(u64::from_le_bytes(*word));
+        if marks != 0 {
+            return number * 8 + (marks.trailing_zeros() / 8) as usize;
+        }
+    }
+    let tail = rest.iter().position(|candidate| byte(*candidate)).unwrap_or(rest.len());
+    words.len() * 8 + tail
+}
+
+/// Length of the run of bytes that stand for themselves inside a JSON string.
+pub(super) fn literal_len(text: &[u8]) -> usize {
+    run_len(
+        text,
+        |word| control_marks(word) | equal_marks(word, b'"') | equal_marks(word, b'\\'),
+        |byte| byte < b' ' || byte == b'"' || byte == b'\\',
+    )
+}
+
+/// Length of the run of bytes that upstream writes as they are.
+fn unescaped_len(text: &[u8]) -> usize {
+    run_len(
+        text,
+        |word| {
+            control_marks(word)
+                | equal_marks(word, b'"')
+                | equal_marks(word, b'\\')
+                | equal_marks(word, b'/')
+                | equal_marks(word, 0x7f)
+        },
+        |byte| escape_of(byte).is_some(),
+    )
+}
+
+/// How a byte is written that must not stand for itself: one letter, or 0 for its number in hexadecimal.
+fn escape_of(byte: u8) -> Option<u8> {
+    match byte {
+        b'"' | b'\\' | b'/' => Some(byte),
+        0x08 => Some(b'b'),
+        0x0c => Some(b'f'),
+        b'\n' => Some(b'n'),
+        b'\r' => Some(b'r'),
+        b'\t' => Some(b't'),
+        0..=0x1f | 0x7f => Some(0),
+        _ => None,
+    }
+}
+
+/// Appends `text` in quotes.
+///
+/// # Errors
+///
+/// MemoryError.
+///
+/// # Upstream
+///
+/// `EscapeStringJSON` in `string.h`.
+pub(super) fn write_quoted(out: &mut Buffer<u8>, text: &[u8]) -> Result<()> {
+    out.try_reserve(text.len().saturating_add(2))?;
+    out.try_push(b'"')?;
+    let mut rest = text;
+    loop {
+        let (plain, special) = rest.split_at(unescaped_len(rest));
+        out.try_extend_from_slice(plain)?;
+        let Some((byte, after)) = special.split_first() else { break };
+        write_escape(out, *byte)?;
+        rest = after;
+    }
+    out.try_push(b'"')
+}
+
+fn write_escape(out: &mut Buffer<u8>, byte: u8) -> Result<()> {
+    match escape_of(byte) {
+        Some(0) => {
+            let digit = |value: u8| b"0123456789abcdef"[usize::from(value & 15)];
+            out.try_extend_from_slice(&[b'\\', b'u', b'0', b'0', digit(byte >> 4), digit(byte)])
+        }
+        Some(letter) => out.try_extend_from_slice(&[b'\\', letter]),
+        None => out.try_push(byte),
+    }
+}
+
+/// What is wrong with an escape; the place is counted from the backslash.
+pub(super) enum BadEscape {
+    /// There is no such escape.
+    Unknown,
+    /// Four hexadecimal digits should follow.
+    Digits(usize),
+    /// One half of a surrogate pair without the other.
+    Surrogate(usize),
+}
+
+/// Reads the escape at the start of `text`, which is a backslash: the character and the length of the escape.
+///
+/// # Upstream
+///
+/// `JSONParserContext::NextStringWithFullHandling` in `json_parser.cc`.
+pub(super) fn read_escape(text: &[u8]) -> core::result::Result<(char, usize), BadEscape> {
+    let plain = match text.get(1) {
+        Some(byte @ (b'"' | b'\\' | b'/')) => char::from(*byte),
+        Some(b'b') => '\u{8}',
+        Some(b'f') => '\u{c}',
+        Some(b'n') => '\n',
+        Some(b'r') => '\r',
+        Some(b't') => '\t',
+        Some(b'u') => return read_unicode(text),
+        _ => return Err(BadEscape::Unknown),
+    };
+    Ok((plain, 2))
+}
+
+/// Length of `\uXXXX`.
+const UNIT_LEN: usize = 6;
+
+fn read_unicode(text: &[u8]) -> core::result::Result<(char, usize), BadEscape> {
+    let first = read_unit(text).ok_or(BadEscape::Digits(1))?;
+    // Whatever is no surrogate is a character.
+    if let Some(character) = char::from_u32(first) {
+        return Ok((character, UNIT_LEN));
+    }
+    let second = text.get(UNIT_LEN..).unwrap_or_default();
+    if first >= 0xdc00 || !second.starts_with(b"\\u") {
+        return Err(BadEscape::Surrogate(1));
+    }
+    // Upstream points to the digits of the second half, but to the `u` of the first.
+    let second_at = UNIT_LEN + 2;
+    let low = read_unit(second).ok_or(BadEscape::Digits(second_at))?;
+    if !(0xdc00..=0xdfff).contains(&low) {
+        return Err(BadEscape::Surrogate(second_at));
+    }
+    let character = char::from_u32(((first - 0xd800) << 10) + (low - 0xdc00) + 0x1_0000);
+    Ok((character.ok_or(BadEscape::Surrogate(1))?, 2 * UNIT_LEN))
+}
+
+/// The number of a `\uXXXX`.
+fn read_unit(text: &[u8]) -> Option<u32> {
+    let digits = text.get(2..UNIT_LEN)?;
+    digits.iter().try_fold(0, |number, digit| Some(number * 16 + char::from(*digit).to_digit(16)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_and_bytes_find_the_same_end() {
+        for byte in 0..=255u8 {
+            for at in 0..20 {
+                // The byte behind must not matter, nor those that differ in the top bit only.
+                let mut text = [0xa2u8; 20];
+                text[at] = byte;
+                if let Some(next) = text.get_mut(at + 1) {
+                    *next = b'"';
+                }
+                let stops = byte < 0x20 || byte == b'"' || byte == b'\\';
+                let expected = if stops { at } else { (at + 1).min(text.len()) };
+                assert_eq!(literal_len(&text), expected, "byte {byte} at {at}");
+                let expected = if escape_of(byte).is_some() { at } else { (at + 1).min(text.len()) };
+                assert_eq!(unescaped_len(&text), expected, "byte {byte} at {at}");
+            }
+        }
+    }
+
+    #[test]
+    fn quoted_text_is_escaped_as_upstream_does() -> Result<()> {
+        let mut out = Buffer::new();
+        write_quoted(&mut out, b"a/\"\\\x08\x0c\n\r\t\x01\x1f\x7f\xc3\xa9\xff")?;
+        assert_eq!(
+            out.as_slice(),
+            b"\"a\\/\\\"\\\\\\b\\f\\n\\r\\t\\u0001\\u001f\\u007f\xc3\xa9\xff\"".as_slice()
+        );
+        Ok(())
+    }
+
+    #[test]
+    fn escapes_become_characters() {
+        let read = |text: &str| read_escape(text.as_bytes()).ok();
+        assert_eq!(read("\\nx"), Some(('\n', 2)));
+        assert_eq!(read("\\u00e9x"), Some(('é', 6)));
+        assert_eq!(read("\\uD83d\\uDe00"), Some(('😀', 12)));
+        assert_eq!(read("\\u0000"), Some(('\0', 6)));
+        for bad in
+            ["\\", "\\x", "\\u12", "\\u123g", "\\udc00\\udc00", "\\ud800", "\\ud800\\u0041", "\\ud800\\uz"]
+        {
+            assert_eq!(read(bad), None, "{bad}");
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! The writer: one walk over the values, with a stack of its own for what is open.
+#![forbid(unsafe_code)]
+
+use ferrite_core::any::{Any, AnyView};
+use ferrite_core::error::Result;
+use ferrite_core::memory::Buffer;
+use ferrite_core::object::ObjectClass;
+use ferrite_core::string::String;
+use ferrite_core::text::Lossy;
+use ferrite_core::{bail, type_index, type_table};
+
+use super::active_lists::ActiveLists;
+use super::{number, text};
+use crate::containers::{ArrayObject, ListObject, MapObject};
+
+/// Makes JSON text of a value: None, bool, int, float, String, and Array, List and Map of such, the last with keys that
+/// are strings.
+///
+/// Without an indent, or with one of 0, the text has no white space; else each entry has a line of its own, indented by
+/// as many blanks per level. A negative indent gives lines without blanks. Texts that are not UTF-8 stay what they are.
+///
+/// # Errors
+///
+/// ValueError for a value or key of another type and for a list inside itself; MemoryError.
+///
+/// # Upstream
+///
+/// `json::Stringify` in `extra/json.h`. That one recurses, so deep values end the process.
+pub fn stringify(value: &Any, indent: Option<i64>) -> Result<String> {
+    let mut writer = Writer {
+        output: Output { text: Buffer::new(), indent: indent.unwrap_or(0), margin: 0 },
+        open: Buffer::new(),
+        active: ActiveLists::new(),
+    };
+    writer.document(value)?;
+    String::from_bytes(&writer.output.text)
+}
+
+struct Writer {
+    output: Output,
+    open: Buffer<Open>,
+    active: ActiveLists,
+}
+
+/// A container that has been begun, and where the next entry is.
+struct Open {
+    entries: Entries,
+    started: bool,
+}
+
+enum Entries {
+    Array(ArrayObject, usize),
+    List(ListObject, usize),
+    Map(MapObject, Option<u64>),
+}
+
+impl Writer {
+    fn document(&mut self, value: &Any) -> Result<()> {
+        let mut inner = self.output.value(value)?;
+        loop {
+            if let Some(entries) = inner.take() {
+                self.begin(entries)?;
+            }
+            let Some(open) = self.open.last_mut() else { return Ok(()) };
+            inner = self.output.entries(open)?;
+            if inner.is_none() {
+                self.end()?;
+            }
+        }
+    }
+
+    fn begin(&mut self, entries: Entries) -> Result<()> {
+        if let Entries::List(list, _) = &entries
+            && !self.active.push(list.as_object().as_ptr().addr())?
+        {
+            bail!(VALUE_ERROR, "Cycle detected: List contains itself");
+        }
+        self.output.text.try_push(if entries.is_map() { b'{' } else { b'[' })?;
+        self.output.margin = self.output.margin.saturating_add(self.output.indent);
+        self.open.try_push(Open { entries, started: false })
+    }
+
+    fn end(&mut self) -> Result<()> {
+        let Some(open) = self.open.pop() else { return Ok(()) };
+        if matches!(open.entries, Entries::List(..)) {
+            self.active.pop();
+        }
+        self.output.margin = self.output.margin.saturating_sub(self.output.indent);
+        self.output.new_line()?;
+        self.output.text.try_push(if open.entries.is_map() { b'}' } else { b']' })
+    }
+}
+
+impl Entries {
+    fn is_map(&self) -> bool {
+        matches!(self, Self::Map(..))
+    }
+}
+
+/// The text so far, and how far the next line is indented.
+struct Output {
+    text: Buffer<u8>,
+    indent: i64,
+    margin: i64,
+}
+
+impl Output {
+    /// Writes entries up to one that is a container, which it gives back, or the last.
+    fn entries(&mut self, open: &mut Open) -> Result<Option<Entries>> {
+        let Open { entries, started } = open;
+        loop {
+            let inner = match entries {
+                Entries::Array(array, next) => {
+                    let Some(value) = array.as_slice().get(*next) else { return Ok(None) };
+                    *next += 1;
+                    self.separate(started)?;
+                    self.value(value)?
+                }
+                Entries::List(list, next) => {
+                    if *next >= list.len() {
+                        return Ok(None);
+                    }
+                    let value = list.get(*next as i64)?;
+                    *next += 1;
+                    self.separate(started)?;
+                    self.value(&value)?
+                }
+                Entries::Map(map, next) => {
+                    let Some(place) = *next else { return Ok(None) };
+                    let Some((key, value)) = map.entry_refs(place) else { return Ok(None) };
+                    *next = map.next_place(place);
+                    self.separate(started)?;
+                    self.key(key)?;
+                    self.value(value)?
+                }
+            };
+            if inner.is_some() {
+                return Ok(inner);
+            }
+        }
+    }
+
+    /// What comes in front of an entry.
+    fn separate(&mut self, started: &mut bool) -> Result<()> {
+        if *started {
+            self.text.try_push(b',')?;
+        }
+        *started = true;
+        self.new_line()
+    }
+
+    fn new_line(&mut self) -> Result<()> {
+        if self.indent == 0 {
+            return Ok(());
+        }
+        self.text.try_push(b'\n')?;
+        let margin = usize::try_from(self.margin).unwrap_or(0);
+        self.text.try_resize(self.text.len().saturating_add(margin), b' ')
+    }
+
+    fn key(&mut self, key: &Any) -> Result<()> {
+        let view = key.view();
+        let Some(content) = view.bytes_of_string() else {
+            bail!(VALUE_ERROR, "Expect key to be string, got `{}`", type_key(view));
+        };
+        text::write_quoted(&mut self.text, content)?;
+        self.text.try_extend_from_slice(if self.indent == 0 { b":" } else { b": " })
+    }
+
+    /// Writes a value, unless it is a container: that is given back.
+    fn value(&mut self, value: &Any) -> Result<Option<Entries>> {
+        let view = value.view();
+        match view.type_index() {
+            type_index::NONE => self.text.try_extend_from_slice(b"null")?,
+            type_index::BOOL if view.payload_bits() != 0 => self.text.try_extend_from_slice(b"true")?,
+            type_index::BOOL => self.text.try_extend_from_slice(b"false")?,
+            type_index::INT => number::write_int(&mut self.text, view.payload_bits() as i64)?,
+            type_index::FLOAT => number::write_float(&mut self.text, f64::from_bits(view.payload_bits()))?,
+            type_index::SMALL_STR | type_index::STR => {
+                text::write_quoted(&mut self.text, view.bytes_of_string().unwrap_or_default())?;
+            }
+            type_index::ARRAY => return Ok(Some(Entries::Array(value.get()?, 0))),
+            type_index::LIST => return Ok(Some(Entries::List(value.get()?, 0))),
+            type_index::MAP => {
+                let map: MapObject = value.get()?;
+                let first = map.first_place();
+                return Ok(Some(Entries::Map(map, first)));
+            }
+            _ => bail!(VALUE_ERROR, "Unsupported type: `{}`", type_key(view)),
+        }
+        Ok(None)
+    }
+}
+
+fn type_key(view: AnyView<'_>) -> Lossy<'static> {
+    Lossy(type_table::type_key_of(view.type_index()))
+}
