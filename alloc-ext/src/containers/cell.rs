@@ -4,17 +4,43 @@ use core::mem::{ManuallyDrop, size_of};
 
 use ferrite_core::abi::TVMFFIAny;
 use ferrite_core::any::{Any, AnyView};
+use ferrite_core::error::Result;
+use ferrite_core::type_index;
 
 /// Bytes of one cell.
 pub(super) const CELL_BYTES: usize = size_of::<TVMFFIAny>();
 
 const _: () = assert!(CELL_BYTES == 16 && size_of::<Any>() == 16 && align_of::<TVMFFIAny>() <= 8);
 
+/// Whether a view has a form that owned values never have: a raw string, a byte array, an rvalue reference.
+#[inline]
+pub(super) fn is_borrowed_form(view: AnyView<'_>) -> bool {
+    matches!(
+        view.type_index(),
+        type_index::RAW_STR | type_index::BYTE_ARRAY_PTR | type_index::OBJECT_RVALUE_REF
+    )
+}
+
+/// An owned value of a view, as [`AnyView::to_owned`] makes it, with the usual case in line.
+///
+/// # Errors
+///
+/// Those of [`AnyView::to_owned`].
+#[inline]
+pub(super) fn own(view: AnyView<'_>) -> Result<Any> {
+    if is_borrowed_form(view) {
+        return view.to_owned();
+    }
+    // SAFETY: the view's cell holds a value that is alive while it is borrowed.
+    Ok(unsafe { copy_of(view.as_raw()) })
+}
+
 /// An own copy of the value in a cell.
 ///
 /// # Safety
 ///
 /// `cell` points to an initialised cell that nobody writes during the call.
+#[inline]
 pub(super) unsafe fn copy_of(cell: *const TVMFFIAny) -> Any {
     // SAFETY: the caller vouches for the cell; the reference that it holds is not given up here.
     let value = ManuallyDrop::new(unsafe { Any::from_raw(cell.read()) });
@@ -26,6 +52,7 @@ pub(super) unsafe fn copy_of(cell: *const TVMFFIAny) -> Any {
 /// # Safety
 ///
 /// `cell` points to an initialised cell that nobody else uses.
+#[inline]
 pub(super) unsafe fn take(cell: *mut TVMFFIAny) -> Any {
     // SAFETY: the caller vouches for the cell and gives up its reference.
     unsafe { Any::from_raw(cell.read()) }
@@ -36,12 +63,14 @@ pub(super) unsafe fn take(cell: *mut TVMFFIAny) -> Any {
 /// # Safety
 ///
 /// `cell` points to an initialised cell, whose value stays what it is for `'a`.
+#[inline]
 pub(super) unsafe fn view_of<'a>(cell: *const TVMFFIAny) -> AnyView<'a> {
     // SAFETY: the caller vouches for the cell.
     unsafe { AnyView::from_raw(cell.read()) }
 }
 
 /// Whether two cells hold the same words, that is the same plain value, small text or object.
+#[inline]
 pub(super) fn same_words(lhs: &TVMFFIAny, rhs: &TVMFFIAny) -> bool {
     // SAFETY: all payload bytes are initialised in every value.
     let (left, right) = unsafe { (lhs.payload.v_uint64, rhs.payload.v_uint64) };

@@ -59,8 +59,10 @@ impl DictObject {
     /// memory.
     pub fn get(&self, key: AnyView<'_>) -> Result<Option<Any>> {
         let key = LookupKey::new(key)?;
-        let place = self.table().find(key.view())?;
-        Ok(place.and_then(|place| self.entry_at(place)).map(|(_, value)| value))
+        let table = self.table();
+        let entry = table.find(key.view())?.and_then(|place| table.entry(place));
+        // SAFETY: one thread at a time uses the dict, and no foreign code runs any more.
+        Ok(entry.map(|entry| unsafe { entry.copy_value() }))
     }
 
     /// The value of `key`.

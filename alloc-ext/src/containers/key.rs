@@ -41,6 +41,9 @@ use super::cell::same_words;
 /// `AnyHash` in `include/tvm/ffi/any.h`.
 pub fn hash(key: AnyView<'_>) -> Result<u64> {
     let type_index = key.type_index();
+    if type_index < type_index::SMALL_STR {
+        return Ok(combine(type_index, key.payload_bits()));
+    }
     match type_index {
         type_index::SMALL_STR => return Ok(combine(type_index::STR, hash_word(key.payload_bits()))),
         type_index::SMALL_BYTES => return Ok(combine(type_index::BYTES, hash_word(key.payload_bits()))),
@@ -72,11 +75,22 @@ pub fn equal(lhs: AnyView<'_>, rhs: AnyView<'_>) -> Result<bool> {
 }
 
 /// The answer of [`equal`] where no registered function has to be asked.
+#[inline]
 pub(super) fn equal_without_hook(lhs: AnyView<'_>, rhs: AnyView<'_>) -> Option<bool> {
     if same_words(lhs.as_raw(), rhs.as_raw()) {
         return Some(true);
     }
+    // Values below the small texts are equal only by their words.
+    if lhs.type_index() < type_index::SMALL_STR || rhs.type_index() < type_index::SMALL_STR {
+        return Some(false);
+    }
+    equal_by_content(lhs, rhs)
+}
+
+fn equal_by_content(lhs: AnyView<'_>, rhs: AnyView<'_>) -> Option<bool> {
     match (lhs.type_index(), rhs.type_index()) {
+        (type_index::SMALL_STR, type_index::SMALL_STR)
+        | (type_index::SMALL_BYTES, type_index::SMALL_BYTES) => Some(false),
         (type_index::STR | type_index::SMALL_STR, type_index::STR | type_index::SMALL_STR) => {
             Some(lhs.bytes_of_string() == rhs.bytes_of_string())
         }

@@ -2,7 +2,7 @@
 
 use core::marker::PhantomData;
 
-use ferrite_core::any::Any;
+use ferrite_core::any::{Any, AnyView};
 use ferrite_core::convert::AnyCompatible;
 use ferrite_core::error::Result;
 use ferrite_core::object::{ObjectClass, ObjectRef};
@@ -46,6 +46,19 @@ impl ListObject {
         Ok(list)
     }
 
+    /// Creates it of owned values of `views`, such as the arguments of a packed call.
+    ///
+    /// # Errors
+    ///
+    /// MemoryError when the memory is not there; what [`AnyView::to_owned`] raises.
+    pub fn from_views(views: &[AnyView<'_>]) -> Result<Self> {
+        let fresh = Self::with_capacity(views.len())?;
+        // SAFETY: the object is new, unshared and has the room.
+        unsafe { fresh.seq().push_views_reserved(views) }?;
+        Ok(fresh)
+    }
+
+    #[inline]
     fn seq(&self) -> Seq<'_> {
         // SAFETY: this type only holds lists.
         unsafe { Seq::of(&self.0) }

@@ -410,6 +410,17 @@ impl Entry {
         unsafe { (cell::copy_of(self.key), cell::copy_of(self.value)) }
     }
 
+    /// An own copy of the value.
+    ///
+    /// # Safety
+    ///
+    /// As [`copy`](Self::copy).
+    #[inline]
+    pub(super) unsafe fn copy_value(self) -> Any {
+        // SAFETY: the cells of an entry are initialised.
+        unsafe { cell::copy_of(self.value) }
+    }
+
     /// Moves key and value out.
     ///
     /// # Safety
@@ -490,6 +501,7 @@ impl Mark {
 /// # Safety
 ///
 /// `fields` are those of a live table, which has `entry`.
+#[inline]
 pub(super) unsafe fn entry_has_key(
     fields: *const TableFields,
     entry: Entry,
@@ -497,11 +509,24 @@ pub(super) unsafe fn entry_has_key(
     still_there: impl FnOnce() -> bool,
 ) -> Result<bool> {
     // SAFETY: the key cell is initialised, and no foreign code runs while the view is in use.
-    let answer = key::equal_without_hook(unsafe { cell::view_of(entry.key) }, key);
-    if let Some(answer) = answer {
-        return Ok(answer);
+    match key::equal_without_hook(unsafe { cell::view_of(entry.key) }, key) {
+        Some(answer) => Ok(answer),
+        // SAFETY: passed on.
+        None => unsafe { entry_has_key_by_hook(fields, entry, key, still_there) },
     }
-    // SAFETY: as above; the hook gets a copy, which stays alive whatever it does to the table.
+}
+
+/// # Safety
+///
+/// As [`entry_has_key`].
+#[cold]
+unsafe fn entry_has_key_by_hook(
+    fields: *const TableFields,
+    entry: Entry,
+    key: AnyView<'_>,
+    still_there: impl FnOnce() -> bool,
+) -> Result<bool> {
+    // SAFETY: the key cell is initialised; the hook gets a copy, which stays alive whatever it does to the table.
     let (mark, own) = unsafe { (Mark::of(fields), cell::copy_of(entry.key)) };
     let answer = key::equal_by_hook(own.view(), key)?;
     // SAFETY: the table's object is alive; its storage is only looked at when it is the same as before.
@@ -527,11 +552,7 @@ impl<'a> LookupKey<'a> {
     ///
     /// MemoryError when the copy finds no memory; what [`AnyView::to_owned`] raises.
     pub(super) fn new(key: AnyView<'a>) -> Result<Self> {
-        use ferrite_core::type_index::{BYTE_ARRAY_PTR, OBJECT_RVALUE_REF, RAW_STR};
-        match key.type_index() {
-            RAW_STR | BYTE_ARRAY_PTR | OBJECT_RVALUE_REF => key.to_owned().map(Self::Owned),
-            _ => Ok(Self::Borrowed(key)),
-        }
+        if cell::is_borrowed_form(key) { key.to_owned().map(Self::Owned) } else { Ok(Self::Borrowed(key)) }
     }
 
     /// The key to look for.

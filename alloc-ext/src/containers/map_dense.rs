@@ -70,6 +70,7 @@ impl<'a> Dense<'a> {
     /// # Safety
     ///
     /// `fields` belong to a table of the dense layout, alive for `'a`.
+    #[inline]
     pub(super) unsafe fn at(fields: *mut TableFields) -> Self {
         Self { fields, borrow: PhantomData }
     }
@@ -107,12 +108,14 @@ impl<'a> Dense<'a> {
     }
 
     /// Number of entries.
+    #[inline]
     pub(super) fn len(self) -> usize {
         // SAFETY: the table is alive.
         unsafe { (*self.fields).size as usize }
     }
 
     /// Number of slots; none when the storage has been moved away.
+    #[inline]
     pub(super) fn slots(self) -> u64 {
         // SAFETY: the table is alive.
         unsafe { if (*self.fields).data.is_null() { 0 } else { (*self.fields).slots & !SMALL_TAG } }
@@ -124,53 +127,63 @@ impl<'a> Dense<'a> {
     }
 
     /// The slot that a hash names. There must be slots.
+    #[inline]
     fn home(self, hash: u64) -> u64 {
         // SAFETY: the table is alive.
         let shift = unsafe { (*self.fields).fib_shift };
         self.wrap(FIBONACCI.wrapping_mul(hash).checked_shr(shift).unwrap_or(0))
     }
 
+    #[inline]
     fn wrap(self, slot: u64) -> u64 {
         slot & self.slots().wrapping_sub(1)
     }
 
+    #[inline]
     fn block_of(self, slot: u64) -> *mut u8 {
         // SAFETY: the slot is below the number of slots, so its block exists.
         unsafe { (*self.fields).data.cast::<u8>().add((slot / BLOCK_SLOTS) as usize * BLOCK_BYTES) }
     }
 
     /// Metadata byte of a slot.
+    #[inline]
     pub(super) fn meta(self, slot: u64) -> u8 {
         // SAFETY: metadata is initialised in all slots.
         unsafe { self.block_of(slot).add((slot % BLOCK_SLOTS) as usize).read() }
     }
 
+    #[inline]
     pub(super) fn set_meta(self, slot: u64, meta: u8) {
         // SAFETY: as for `meta`.
         unsafe { self.block_of(slot).add((slot % BLOCK_SLOTS) as usize).write(meta) }
     }
 
+    #[inline]
     fn item(self, slot: u64) -> *mut Item {
         let offset = BLOCK_SLOTS as usize + (slot % BLOCK_SLOTS) as usize * size_of::<Item>();
         // SAFETY: items follow the metadata of the block.
         unsafe { self.block_of(slot).add(offset).cast() }
     }
 
+    #[inline]
     fn cells(self, slot: u64) -> Entry {
         let item = self.item(slot);
         // SAFETY: only addresses inside the item are taken.
         unsafe { Entry { key: &raw mut (*item).key, value: &raw mut (*item).value } }
     }
 
+    #[inline]
     fn is_used(self, slot: u64) -> bool {
         slot < self.slots() && self.meta(slot) < PROTECTED
     }
 
+    #[inline]
     fn is_head(self, slot: u64) -> bool {
         self.meta(slot) & TAIL == 0
     }
 
     /// Cells of the entry at `place`, or None when none is there.
+    #[inline]
     pub(super) fn entry(self, place: u64) -> Option<Entry> {
         self.is_used(place).then(|| self.cells(place))
     }
@@ -189,6 +202,7 @@ impl<'a> Dense<'a> {
     }
 
     /// The slot at a distance, given by its index in the metadata; None for no distance.
+    #[inline]
     fn at_jump(self, slot: u64, meta: u8) -> Option<u64> {
         match DISTANCES.get((meta & JUMP_BITS) as usize) {
             None | Some(0) => None,
@@ -197,6 +211,7 @@ impl<'a> Dense<'a> {
     }
 
     /// The next slot of a chain, from a slot with this metadata.
+    #[inline]
     pub(super) fn chain_next(self, slot: u64, meta: u8) -> Option<u64> {
         self.at_jump(slot, meta)
     }
@@ -370,6 +385,7 @@ impl<'a> Dense<'a> {
     }
 
     /// Makes `next` follow `prev` in the order; no slot stands for the ends.
+    #[inline]
     fn order_link(self, prev: u64, next: u64) {
         // SAFETY: links lead to slots in use, or say that there is none.
         unsafe {

@@ -29,23 +29,27 @@ impl<'a> Small<'a> {
     /// # Safety
     ///
     /// `fields` belong to a table of the small layout, alive for `'a`.
+    #[inline]
     pub(super) unsafe fn at(fields: *mut TableFields) -> Self {
         Self { fields, borrow: PhantomData }
     }
 
     /// Number of entries.
+    #[inline]
     pub(super) fn len(self) -> usize {
         // SAFETY: the table is alive.
         unsafe { (*self.fields).size as usize }
     }
 
     /// Number of entries for which there is room.
+    #[inline]
     pub(super) fn capacity(self) -> usize {
         // SAFETY: the table is alive.
         unsafe { ((*self.fields).slots & !SMALL_TAG) as usize }
     }
 
     /// Cells of the entry at `place`, or None beyond the end.
+    #[inline]
     pub(super) fn entry(self, place: u64) -> Option<Entry> {
         // SAFETY: below the length, the cells exist.
         (place < self.len() as u64).then(|| unsafe { self.cells_at(place as usize) })
@@ -54,6 +58,7 @@ impl<'a> Small<'a> {
     /// # Safety
     ///
     /// `place` is below the capacity.
+    #[inline]
     unsafe fn cells_at(self, place: usize) -> Entry {
         // SAFETY: the caller vouches for the place.
         unsafe {

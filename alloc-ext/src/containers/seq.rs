@@ -5,8 +5,8 @@ use core::marker::PhantomData;
 use core::mem::{offset_of, size_of};
 
 use ferrite_core::abi::{TVMFFIAny, TVMFFIObject, TVMFFISeqCell};
-use ferrite_core::any::Any;
-use ferrite_core::error::Result;
+use ferrite_core::any::{Any, AnyView};
+use ferrite_core::error::{Error, Result};
 use ferrite_core::object::ObjectRef;
 use ferrite_core::object_alloc::{self, ObjectRecord};
 use ferrite_core::{bail, error};
@@ -107,6 +107,11 @@ pub(super) fn allocate_with_block(type_index: i32, capacity: usize) -> Result<Ob
     object
 }
 
+#[cold]
+fn out_of_bounds(index: i64, len: usize) -> Error {
+    error!(INDEX_ERROR, "Index {} out of bounds {}", index, len)
+}
+
 /// A sequence object while it is borrowed: raw access to its cells.
 ///
 /// No reference to the record or its cells outlives a call, since other holders, C++ code among them, may write both.
@@ -123,33 +128,39 @@ impl<'a> Seq<'a> {
     /// # Safety
     ///
     /// `object` is an Array or a List.
+    #[inline]
     pub(super) unsafe fn of(object: &'a ObjectRef) -> Self {
         Self { record: object.as_ptr().cast(), object: PhantomData }
     }
 
+    #[inline]
     fn cell(self) -> *mut TVMFFISeqCell {
         // SAFETY: the record is alive for 'a; only the field's address is taken.
         unsafe { &raw mut (*self.record).cell }
     }
 
     /// Number of elements; a negative number, which only a broken client writes, counts as none.
+    #[inline]
     pub(super) fn len(self) -> usize {
         // SAFETY: the record is alive for 'a.
         usize::try_from(unsafe { (*self.cell()).size }).unwrap_or(0)
     }
 
     /// Number of cells that the storage has.
+    #[inline]
     pub(super) fn capacity(self) -> usize {
         // SAFETY: the record is alive for 'a.
         usize::try_from(unsafe { (*self.cell()).capacity }).unwrap_or(0)
     }
 
     /// First cell; null or dangling when there is no storage.
+    #[inline]
     pub(super) fn cells(self) -> *mut TVMFFIAny {
         // SAFETY: the record is alive for 'a.
         unsafe { (*self.cell()).data.cast() }
     }
 
+    #[inline]
     fn set_len(self, len: usize) {
         // SAFETY: the record is alive for 'a, and lengths stem from the same field or are below the capacity.
         unsafe { (*self.cell()).size = len as i64 }
@@ -160,6 +171,7 @@ impl<'a> Seq<'a> {
     /// # Safety
     ///
     /// Nobody changes the sequence while the slice is in use.
+    #[inline]
     pub(super) unsafe fn as_slice(self) -> &'a [Any] {
         let (cells, len) = (self.cells(), self.len());
         if cells.is_null() || len == 0 {
@@ -170,6 +182,7 @@ impl<'a> Seq<'a> {
     }
 
     /// An own copy of element `index`, or None beyond the end.
+    #[inline]
     pub(super) fn get(self, index: usize) -> Option<Any> {
         if index >= self.len() {
             return None;
@@ -183,11 +196,12 @@ impl<'a> Seq<'a> {
     /// # Errors
     ///
     /// IndexError when it is negative or not below the length.
+    #[inline]
     pub(super) fn position(self, index: i64) -> Result<usize> {
         let len = self.len();
         match usize::try_from(index) {
             Ok(position) if position < len => Ok(position),
-            _ => bail!(INDEX_ERROR, "Index {} out of bounds {}", index, len),
+            _ => Err(out_of_bounds(index, len)),
         }
     }
 
@@ -196,6 +210,7 @@ impl<'a> Seq<'a> {
     /// # Errors
     ///
     /// IndexError when it is negative or above the length.
+    #[inline]
     pub(super) fn insert_position(self, index: i64) -> Result<usize> {
         let len = self.len();
         match usize::try_from(index) {
@@ -231,6 +246,7 @@ impl<'a> Seq<'a> {
     }
 
     /// Puts `value` at a position below the length and gives back what was there.
+    #[inline]
     pub(super) fn replace(self, position: usize, value: Any) -> Any {
         debug_assert!(position < self.len());
         // SAFETY: the position lies below the length; each of the two values has one owner before and after.
@@ -247,6 +263,7 @@ impl<'a> Seq<'a> {
     /// # Safety
     ///
     /// The capacity is larger than the length, and nobody else uses the sequence now.
+    #[inline]
     pub(super) unsafe fn insert_reserved(self, position: usize, value: Any) {
         let len = self.len();
         debug_assert!(position <= len && len < self.capacity());
@@ -278,7 +295,29 @@ impl<'a> Seq<'a> {
         self.set_len(len + values.len());
     }
 
+    /// Appends owned values of `views`. Those before the first that fails stay.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`cell::own`].
+    ///
+    /// # Safety
+    ///
+    /// As [`insert_reserved`](Self::insert_reserved), with room for all of them.
+    pub(super) unsafe fn push_views_reserved(self, views: &[AnyView<'_>]) -> Result<()> {
+        let len = self.len();
+        debug_assert!(len + views.len() <= self.capacity());
+        for (offset, view) in views.iter().enumerate() {
+            let value = cell::own(*view)?;
+            // SAFETY: the caller vouches for the room.
+            unsafe { self.cells().add(len + offset).write(value.into_raw()) }
+            self.set_len(len + offset + 1);
+        }
+        Ok(())
+    }
+
     /// Takes the last element out.
+    #[inline]
     pub(super) fn pop(self) -> Option<Any> {
         let last = self.len().checked_sub(1)?;
         self.set_len(last);

@@ -7,28 +7,26 @@ use ferrite_core::error::Result;
 
 use crate::containers::{List, ListObject, key};
 
+use super::lent::Lent;
+
 pub(super) fn create(args: &[AnyView<'_>]) -> Result<Any> {
-    let list = ListObject::with_capacity(args.len())?;
-    for arg in args {
-        list.push(arg.to_owned()?)?;
-    }
-    Ok(list.into_any())
+    ListObject::from_views(args).map(ListObject::into_any)
 }
 
-pub(super) fn get_item(list: ListObject, index: i64) -> Result<Any> {
+pub(super) fn get_item(list: Lent<ListObject>, index: i64) -> Result<Any> {
     list.get(index)
 }
 
-pub(super) fn set_item(list: List, index: i64, value: Any) -> Result<()> {
+pub(super) fn set_item(list: Lent<List>, index: i64, value: Any) -> Result<()> {
     list.as_untyped().set(index, value)
 }
 
-pub(super) fn size(list: ListObject) -> i64 {
+pub(super) fn size(list: Lent<ListObject>) -> i64 {
     list.len() as i64
 }
 
 /// Compares with a snapshot of each element, since a hook may change the list.
-pub(super) fn contains(list: ListObject, value: Any) -> Result<bool> {
+pub(super) fn contains(list: Lent<ListObject>, value: Lent<Any>) -> Result<bool> {
     let mut index = 0;
     while let Some(element) = list.element(index) {
         if key::equal(element.view(), value.view())? {
@@ -39,38 +37,38 @@ pub(super) fn contains(list: ListObject, value: Any) -> Result<bool> {
     Ok(false)
 }
 
-pub(super) fn append(list: List, value: Any) -> Result<()> {
+pub(super) fn append(list: Lent<List>, value: Any) -> Result<()> {
     list.push(value)
 }
 
-pub(super) fn insert(list: List, index: i64, value: Any) -> Result<()> {
+pub(super) fn insert(list: Lent<List>, index: i64, value: Any) -> Result<()> {
     list.as_untyped().insert(index, value)
 }
 
-pub(super) fn pop(list: List, index: i64) -> Result<Any> {
+pub(super) fn pop(list: Lent<List>, index: i64) -> Result<Any> {
     list.as_untyped().remove(index)
 }
 
-pub(super) fn erase(list: List, index: i64) -> Result<()> {
+pub(super) fn erase(list: Lent<List>, index: i64) -> Result<()> {
     list.as_untyped().remove(index).map(drop)
 }
 
-pub(super) fn erase_range(list: List, start: i64, stop: i64) -> Result<()> {
+pub(super) fn erase_range(list: Lent<List>, start: i64, stop: i64) -> Result<()> {
     list.as_untyped().remove_range(start, stop)
 }
 
-pub(super) fn replace_slice(list: List, start: i64, stop: i64, replacement: List) -> Result<()> {
+pub(super) fn replace_slice(list: Lent<List>, start: i64, stop: i64, replacement: Lent<List>) -> Result<()> {
     list.as_untyped().replace_range(start, stop, replacement.as_untyped())
 }
 
-pub(super) fn reverse(list: List) {
+pub(super) fn reverse(list: Lent<List>) {
     list.reverse();
 }
 
-pub(super) fn clear(list: List) {
+pub(super) fn clear(list: Lent<List>) {
     list.clear();
 }
 
-pub(super) fn reserve(list: List, capacity: i64) -> Result<()> {
+pub(super) fn reserve(list: Lent<List>, capacity: i64) -> Result<()> {
     list.as_untyped().reserve(capacity)
 }

@@ -8,15 +8,16 @@ use ferrite_core::error::Result;
 use ferrite_core::ffi_functions::invalid_object;
 use ferrite_core::function::Function;
 
-use crate::containers::MapObject;
+use crate::containers::{MapObject, cell};
 
 use super::iteration;
+use super::lent::Lent;
 
 pub(super) fn create(args: &[AnyView<'_>]) -> Result<Any> {
     check_pairs(args)?;
     let mut map = MapObject::with_capacity(0)?;
     for pair in args.chunks_exact(2) {
-        map.insert(pair[0].to_owned()?, pair[1].to_owned()?)?;
+        map.insert(cell::own(pair[0])?, cell::own(pair[1])?)?;
     }
     Ok(map.into_any())
 }
@@ -27,23 +28,23 @@ pub(super) fn check_pairs(args: &[AnyView<'_>]) -> Result<()> {
     Ok(())
 }
 
-pub(super) fn size(map: MapObject) -> i64 {
+pub(super) fn size(map: Lent<MapObject>) -> i64 {
     map.len() as i64
 }
 
-pub(super) fn get_item(map: MapObject, key: Any) -> Result<Any> {
+pub(super) fn get_item(map: Lent<MapObject>, key: Lent<Any>) -> Result<Any> {
     map.at(key.view()).cloned()
 }
 
-pub(super) fn count(map: MapObject, key: Any) -> Result<i64> {
+pub(super) fn count(map: Lent<MapObject>, key: Lent<Any>) -> Result<i64> {
     map.contains(key.view()).map(i64::from)
 }
 
-pub(super) fn forward_iter_functor(map: MapObject) -> Result<Function> {
-    iteration::functor(map)
+pub(super) fn forward_iter_functor(map: Lent<MapObject>) -> Result<Function> {
+    iteration::functor(MapObject::clone(&map))
 }
 
-pub(super) fn get_item_or_missing(map: MapObject, key: Any) -> Result<Any> {
+pub(super) fn get_item_or_missing(map: Lent<MapObject>, key: Lent<Any>) -> Result<Any> {
     match map.get(key.view())? {
         Some(value) => Ok(value.clone()),
         None => Ok(invalid_object().into_any()),

@@ -7,6 +7,7 @@ mod array;
 mod device;
 mod dict;
 mod iteration;
+mod lent;
 mod list;
 mod map;
 mod type_keys;
