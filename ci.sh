@@ -75,7 +75,7 @@ need_target() {
   }
 }
 
-check_fmt() { cargo fmt --all --check; }
+check_fmt() { cargo fmt --all --check -- --color never; }
 
 check_clippy() {
   cargo clippy --workspace --all-targets -- -D warnings &&
@@ -93,7 +93,7 @@ check_build() {
 
 check_test() { cargo test --workspace; }
 
-check_docs() { RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --document-private-items; }
+check_docs() { RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps; }
 
 check_headers() { cargo run --quiet --manifest-path capi/tools/headers/Cargo.toml -- --check; }
 
