@@ -3,11 +3,15 @@
 //! # Upstream
 //! `backtrace.cc` and `backtrace_utils.h`.
 
+use core::ffi::CStr;
+
 use ferrite_core::backtrace::{self, BacktraceRequest};
 
 #[cfg(all(feature = "backtrace", unix))]
 mod demangle;
 mod filter;
+#[cfg(all(feature = "backtrace", unix))]
+mod symbols;
 #[cfg(all(feature = "backtrace", unix))]
 #[path = "backtrace/frames.rs"]
 mod walk;
@@ -42,10 +46,14 @@ fn provide(sink: &mut dyn FnMut(&[u8]), request: &BacktraceRequest<'_>) {
 }
 
 fn limit() -> usize {
-    match std::env::var_os("TVM_TRACEBACK_LIMIT") {
-        Some(text) => parse_limit(text.as_encoded_bytes()),
-        None => DEFAULT_LIMIT,
+    // Not by std, which copies the text with an allocator that ends the process when memory is refused.
+    // SAFETY: the name ends in a NUL. As for all of C, changing the environment meanwhile is the program's mistake.
+    let text = unsafe { libc::getenv(c"TVM_TRACEBACK_LIMIT".as_ptr()) };
+    if text.is_null() {
+        return DEFAULT_LIMIT;
     }
+    // SAFETY: environment texts end in a NUL.
+    parse_limit(unsafe { CStr::from_ptr(text) }.to_bytes())
 }
 
 /// A number from 0 to 2147483647 as C's `strtol` reads it, else the default.
@@ -69,20 +77,37 @@ mod tests {
         }
     }
 
-    #[cfg(all(feature = "backtrace", unix))]
-    #[test]
-    fn frames_lead_to_the_caller() {
+    fn with_frames(check: impl FnOnce(&str)) {
         install();
         let request = BacktraceRequest { cross_ffi_boundary: true, ..Default::default() };
         backtrace::with_text(&request, |text| {
             let text = std::string::String::from_utf8_lossy(text);
-            // This library's frames are left out, and so is this test's; the harness is what calls it.
-            assert!(text.contains("in test::") && !text.contains("in ferrite_"), "{text}");
+            assert!(!text.contains("in ferrite_"), "{text}");
             assert!(
                 text.lines().all(|line| line.starts_with("  File \"") && line.contains(", in ")),
                 "{text}"
             );
+            check(&text);
         });
+    }
+
+    #[cfg(all(feature = "backtrace-lines", unix))]
+    #[test]
+    fn debug_information_names_every_frame() {
+        // This library's frames are left out, and so is this test's; the harness is what calls it.
+        with_frames(|text| assert!(text.contains("in test::"), "{text}"));
+    }
+
+    #[cfg(all(feature = "backtrace", target_os = "linux"))]
+    #[test]
+    fn exported_functions_have_names() {
+        unsafe extern "C" fn compare(_: *const libc::c_void, _: *const libc::c_void) -> i32 {
+            with_frames(|text| assert!(text.contains("in qsort"), "{text}"));
+            0
+        }
+        let mut two = [0u8; 2];
+        // SAFETY: two elements of one byte, and a comparison that does not look at them.
+        unsafe { libc::qsort(two.as_mut_ptr().cast(), 2, 1, Some(compare)) };
     }
 
     #[test]

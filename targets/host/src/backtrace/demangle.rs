@@ -80,24 +80,6 @@ fn runtime() -> Option<CxaDemangle> {
     Some(*RUNTIME.get_or_init(|| found))
 }
 
-/// Runs `read` on the name of the exported function around `address`, or on `<unknown>`.
-pub(super) fn with_linker_name<R>(address: *const c_void, read: impl FnOnce(&[u8]) -> R) -> R {
-    let mut info = libc::Dl_info {
-        dli_fname: ptr::null(),
-        dli_fbase: ptr::null_mut(),
-        dli_sname: ptr::null(),
-        dli_saddr: ptr::null_mut(),
-    };
-    // SAFETY: dladdr takes any address and fills the record.
-    let found = unsafe { libc::dladdr(address, &mut info) };
-    if found == 0 || info.dli_sname.is_null() {
-        return read(b"<unknown>");
-    }
-    // SAFETY: the name is NUL-terminated and lives as long as the object, which has a frame on this stack.
-    let name = unsafe { CStr::from_ptr(info.dli_sname) }.to_bytes();
-    with_demangled(&SymbolName::new(name), read)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,15 +1,9 @@
-//! Walks the stack with the `backtrace` crate, which reads the debug information that there is.
-//!
-//! The crate allocates through Rust's allocator and keeps what it read of debug information for the life of
-//! the process. It lists loaded objects once; frames of objects that were opened later are named by the
-//! dynamic linker, without file and line.
+//! Walks the stack and writes the frames that upstream would.
 
-use core::ffi::c_void;
-
-use backtrace::{Frame, Symbol};
+use backtrace::Frame;
 use ferrite_core::backtrace::{BacktraceRequest, write_line};
 
-use super::{demangle, filter};
+use super::{filter, symbols};
 
 /// One backtrace being written.
 struct Walk<'a> {
@@ -25,13 +19,19 @@ pub(super) fn frames(sink: &mut dyn FnMut(&[u8]), request: &BacktraceRequest<'_>
     // Without an entry the frames of this library are known by their names alone.
     let skip = if below_entry { skip } else { 0 };
     let mut walk = Walk { sink, stop_at_boundary: !request.cross_ffi_boundary, room, skip };
-    backtrace::trace(|frame| {
+    trace(|frame| {
         if below_entry {
             below_entry = !is_entry(frame, request.entry);
             return true;
         }
         walk.physical_frame(frame)
     });
+}
+
+/// Visits the frames of this thread, innermost first, until told to stop. Allocates nothing.
+fn trace(visit: impl FnMut(&Frame) -> bool) {
+    // SAFETY: the crate's lock is for its symbol caches, which are not used here; the unwinder needs none.
+    unsafe { backtrace::trace_unsynchronized(visit) };
 }
 
 fn is_entry(frame: &Frame, entry: usize) -> bool {
@@ -42,7 +42,7 @@ fn is_entry(frame: &Frame, entry: usize) -> bool {
 fn has_entry(entry: usize) -> bool {
     let (mut found, mut frames) = (false, 0);
     if entry != 0 {
-        backtrace::trace(|frame| {
+        trace(|frame| {
             frames += 1;
             found = is_entry(frame, entry);
             // The library's own frames are few.
@@ -55,25 +55,9 @@ fn has_entry(entry: usize) -> bool {
 impl Walk<'_> {
     /// Writes a frame and what was inlined into it; false ends the walk.
     fn physical_frame(&mut self, frame: &Frame) -> bool {
-        let (mut any, mut proceed) = (false, true);
-        backtrace::resolve_frame(frame, |symbol| {
-            any = true;
-            proceed = proceed && self.symbol(symbol);
-        });
-        if !any {
-            proceed =
-                demangle::with_linker_name(frame.ip().cast::<c_void>(), |name| self.line(None, 0, name));
-        }
+        let mut proceed = true;
+        symbols::resolve(frame, &mut |file, line, name| proceed = proceed && self.line(file, line, name));
         proceed
-    }
-
-    fn symbol(&mut self, symbol: &Symbol) -> bool {
-        let file = symbol.filename().map(|path| path.as_os_str().as_encoded_bytes());
-        let line = i64::from(symbol.lineno().unwrap_or(0));
-        match symbol.name() {
-            Some(name) => demangle::with_demangled(&name, |name| self.line(file, line, name)),
-            None => self.line(file, line, b"<unknown>"),
-        }
     }
 
     /// Decides upon a frame as upstream does, in upstream's order.
