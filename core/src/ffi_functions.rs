@@ -82,7 +82,8 @@ fn shape(args: &[AnyView<'_>]) -> Result<Any> {
     Shape::from_args(args).map(Shape::into_any)
 }
 
-/// A bare object that is always there.
+/// A bare object that is always there; aligned as objects are, which 32-bit x86 does not do by itself.
+#[repr(align(8))]
 struct Singleton(UnsafeCell<TVMFFIObject>);
 
 // SAFETY: only the counts of the object are written, atomically; its other fields are constant.

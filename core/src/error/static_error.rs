@@ -16,6 +16,8 @@ struct StaticError {
     cell: TVMFFIErrorCell,
 }
 
+/// Aligned as objects are, which 32-bit x86 does not do by itself.
+#[repr(align(8))]
 struct OutOfMemory(core::cell::UnsafeCell<StaticError>);
 
 // SAFETY: only the counts of the object are written, atomically; its other fields are constant, and its
