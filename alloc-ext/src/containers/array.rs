@@ -95,7 +95,8 @@ impl ArrayObject {
     /// IndexError when the index is negative or not below the length.
     pub fn get(&self, index: i64) -> Result<&Any> {
         let position = self.seq().position(index)?;
-        Ok(&self.as_slice()[position])
+        // SAFETY: the position is below the length, and Any has the layout of a cell; as for `as_slice`.
+        Ok(unsafe { &*self.seq().cells().add(position).cast::<Any>() })
     }
 
     /// Replaces the element at `index`.

@@ -138,9 +138,20 @@ impl DictObject {
         self.table().next(place)
     }
 
-    /// Own copies of key and value at `place`, if an entry is there.
-    pub(super) fn entry_at(&self, place: u64) -> Option<(Any, Any)> {
-        // SAFETY: one thread at a time uses the dict, and no foreign code runs while the entry is copied.
+    /// An own copy of the key at `place`, if an entry is there.
+    pub(super) fn key_at(&self, place: u64) -> Option<Any> {
+        // SAFETY: one thread at a time uses the dict, and no foreign code runs while the key is copied.
+        self.table().entry(place).map(|entry| unsafe { entry.copy_key() })
+    }
+
+    /// An own copy of the value at `place`, if an entry is there.
+    pub(super) fn value_at(&self, place: u64) -> Option<Any> {
+        // SAFETY: as for `key_at`.
+        self.table().entry(place).map(|entry| unsafe { entry.copy_value() })
+    }
+
+    fn entry_at(&self, place: u64) -> Option<(Any, Any)> {
+        // SAFETY: as for `key_at`.
         self.table().entry(place).map(|entry| unsafe { entry.copy() })
     }
 

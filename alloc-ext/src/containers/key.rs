@@ -80,8 +80,12 @@ pub(super) fn equal_without_hook(lhs: AnyView<'_>, rhs: AnyView<'_>) -> Option<b
     if same_words(lhs.as_raw(), rhs.as_raw()) {
         return Some(true);
     }
-    // Values below the small texts are equal only by their words.
-    if lhs.type_index() < type_index::SMALL_STR || rhs.type_index() < type_index::SMALL_STR {
+    // Values in the cell itself are equal only by their words; short texts may equal long ones of another type.
+    let (left, right) = (lhs.type_index(), rhs.type_index());
+    if left < type_index::SMALL_STR || right < type_index::SMALL_STR {
+        return Some(false);
+    }
+    if left == right && left <= type_index::SMALL_BYTES {
         return Some(false);
     }
     equal_by_content(lhs, rhs)

@@ -143,10 +143,16 @@ impl MapObject {
         self.table().entry(place).map(|entry| unsafe { references(entry) })
     }
 
-    /// Own copies of key and value at `place`.
-    pub(super) fn entry_at(&self, place: u64) -> Option<(Any, Any)> {
+    /// An own copy of the key at `place`.
+    pub(super) fn key_at(&self, place: u64) -> Option<Any> {
         // SAFETY: the map cannot change while it is borrowed.
-        self.table().entry(place).map(|entry| unsafe { entry.copy() })
+        self.table().entry(place).map(|entry| unsafe { entry.copy_key() })
+    }
+
+    /// An own copy of the value at `place`.
+    pub(super) fn value_at(&self, place: u64) -> Option<Any> {
+        // SAFETY: the map cannot change while it is borrowed.
+        self.table().entry(place).map(|entry| unsafe { entry.copy_value() })
     }
 
     fn make_unique(&mut self) -> Result<()> {

@@ -410,6 +410,17 @@ impl Entry {
         unsafe { (cell::copy_of(self.key), cell::copy_of(self.value)) }
     }
 
+    /// An own copy of the key.
+    ///
+    /// # Safety
+    ///
+    /// As [`copy`](Self::copy).
+    #[inline]
+    pub(super) unsafe fn copy_key(self) -> Any {
+        // SAFETY: the cells of an entry are initialised.
+        unsafe { cell::copy_of(self.key) }
+    }
+
     /// An own copy of the value.
     ///
     /// # Safety

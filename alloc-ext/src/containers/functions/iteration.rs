@@ -2,10 +2,10 @@
 #![forbid(unsafe_code)]
 
 use ferrite_core::any::Any;
-use ferrite_core::bail;
-use ferrite_core::error::Result;
+use ferrite_core::error;
+use ferrite_core::error::{Error, Result};
 use ferrite_core::function::Function;
-use ferrite_core::sync::Mutex;
+use ferrite_core::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::containers::{DictObject, MapObject};
 
@@ -13,7 +13,8 @@ use crate::containers::{DictObject, MapObject};
 pub(super) trait Walk {
     fn first_place(&self) -> Option<u64>;
     fn next_place(&self, place: u64) -> Option<u64>;
-    fn entry_at(&self, place: u64) -> Option<(Any, Any)>;
+    fn key_at(&self, place: u64) -> Option<Any>;
+    fn value_at(&self, place: u64) -> Option<Any>;
 }
 
 macro_rules! walk {
@@ -27,8 +28,12 @@ macro_rules! walk {
                 <$object>::next_place(self, place)
             }
 
-            fn entry_at(&self, place: u64) -> Option<(Any, Any)> {
-                <$object>::entry_at(self, place)
+            fn key_at(&self, place: u64) -> Option<Any> {
+                <$object>::key_at(self, place)
+            }
+
+            fn value_at(&self, place: u64) -> Option<Any> {
+                <$object>::value_at(self, place)
             }
         }
     )*};
@@ -39,29 +44,50 @@ walk!(MapObject, DictObject);
 const KEY: i64 = 0;
 const VALUE: i64 = 1;
 
+/// Where a walk stands: a place, all of which are numbers of things in memory, or the end.
+struct Position(AtomicUsize);
+
+impl Position {
+    const END: usize = usize::MAX;
+
+    fn new(place: Option<u64>) -> Self {
+        Self(AtomicUsize::new(Self::number_of(place)))
+    }
+
+    fn number_of(place: Option<u64>) -> usize {
+        place.and_then(|place| usize::try_from(place).ok()).unwrap_or(Self::END)
+    }
+
+    fn get(&self) -> Option<u64> {
+        Some(self.0.load(Ordering::Relaxed)).filter(|number| *number != Self::END).map(|number| number as u64)
+    }
+
+    fn set(&self, place: Option<u64>) {
+        self.0.store(Self::number_of(place), Ordering::Relaxed);
+    }
+}
+
 /// Makes a function that stands at the first entry: 0 gives its key, 1 its value, and any other command steps on and
 /// tells whether there is another entry.
 ///
 /// It holds the map, and may outlive changes of it: an entry that has gone is an IndexError.
 pub(super) fn functor(map: impl Walk + Send + Sync + 'static) -> Result<Function> {
-    let place = Mutex::new(map.first_place());
+    let position = Position::new(map.first_place());
     Function::from_typed(move |command: i64| -> Result<Any> {
-        let here = *place.lock();
+        let here = position.get();
         match command {
-            KEY => entry(&map, here).map(|(key, _)| key),
-            VALUE => entry(&map, here).map(|(_, value)| value),
+            KEY => here.and_then(|here| map.key_at(here)).ok_or_else(no_entry),
+            VALUE => here.and_then(|here| map.value_at(here)).ok_or_else(no_entry),
             _ => {
                 let next = here.and_then(|here| map.next_place(here));
-                *place.lock() = next;
+                position.set(next);
                 Ok(Any::from(next.is_some()))
             }
         }
     })
 }
 
-fn entry(map: &impl Walk, place: Option<u64>) -> Result<(Any, Any)> {
-    match place.and_then(|place| map.entry_at(place)) {
-        Some(entry) => Ok(entry),
-        None => bail!(INDEX_ERROR, "The iteration stands at no entry"),
-    }
+#[cold]
+fn no_entry() -> Error {
+    error!(INDEX_ERROR, "The iteration stands at no entry")
 }
