@@ -77,7 +77,7 @@ fn encode_group(group: &[u8]) -> [u8; 4] {
 /// `Base64Decode` in `extra/base64.h`, which looks beyond its table for foreign characters, or takes them as zeros.
 pub fn decode(text: &[u8]) -> Result<Bytes> {
     ensure!(
-        text.len() % 4 == 0,
+        text.len().is_multiple_of(4),
         INTERNAL_ERROR,
         "Check failed: (bytes.size % 4 == 0) is false: invalid base64 encoding"
     );
