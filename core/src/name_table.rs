@@ -364,6 +364,7 @@ fn mix(hash: usize, word: usize) -> usize {
 }
 
 #[cfg(all(test, not(loom)))]
+#[expect(clippy::unwrap_used, reason = "tests, which the lint does not recognise behind `all`")]
 mod tests {
     extern crate std;
     use super::*;
