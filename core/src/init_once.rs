@@ -1,6 +1,6 @@
 //! Handles that are made once and released once, whoever asks first.
 //!
-//! A user's function makes the handle, so no lock is held meanwhile; [`makers`] keeps account of who makes what.
+//! A user's function makes the handle, so no lock is held meanwhile; `makers` keeps account of who makes what.
 
 mod makers;
 
