@@ -39,11 +39,17 @@ use super::cell::same_words;
 /// # Upstream
 ///
 /// `AnyHash` in `include/tvm/ffi/any.h`.
+#[inline]
 pub fn hash(key: AnyView<'_>) -> Result<u64> {
     let type_index = key.type_index();
     if type_index < type_index::SMALL_STR {
         return Ok(combine(type_index, key.payload_bits()));
     }
+    hash_beyond_plain(key)
+}
+
+fn hash_beyond_plain(key: AnyView<'_>) -> Result<u64> {
+    let type_index = key.type_index();
     match type_index {
         type_index::SMALL_STR => return Ok(combine(type_index::STR, hash_word(key.payload_bits()))),
         type_index::SMALL_BYTES => return Ok(combine(type_index::BYTES, hash_word(key.payload_bits()))),

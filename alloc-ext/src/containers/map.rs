@@ -57,8 +57,7 @@ impl MapObject {
     ///
     /// What key hooks raise; MemoryError for a raw string whose copy finds no memory.
     pub fn get(&self, key: AnyView<'_>) -> Result<Option<&Any>> {
-        let key = LookupKey::new(key)?;
-        let entry = self.table().find(key.view())?.and_then(|place| self.table().entry(place));
+        let entry = self.table().find_entry(key)?;
         // SAFETY: the entry is in this map, which cannot change while it is borrowed.
         Ok(entry.map(|entry| unsafe { references(entry) }.1))
     }

@@ -246,6 +246,7 @@ impl<'a> Table<'a> {
     /// # Safety
     ///
     /// `object` is a Map or a Dict.
+    #[inline]
     pub(super) unsafe fn of(object: &'a ObjectRef) -> Self {
         // SAFETY: the caller vouches for the class, the borrow for the life.
         unsafe { Self::at(object.as_ptr()) }
@@ -254,6 +255,7 @@ impl<'a> Table<'a> {
     /// # Safety
     ///
     /// `object` is a Map or a Dict that lives for `'a`.
+    #[inline]
     unsafe fn at(object: *mut TVMFFIObject) -> Self {
         // SAFETY: the caller vouches for the object.
         unsafe {
@@ -267,6 +269,7 @@ impl<'a> Table<'a> {
     }
 
     /// Number of entries.
+    #[inline]
     pub(super) fn len(self) -> usize {
         match self {
             Self::Small(table) => table.len(),
@@ -279,6 +282,7 @@ impl<'a> Table<'a> {
     /// # Errors
     ///
     /// What key hooks raise; RuntimeError when one changed the table.
+    #[inline]
     pub(super) fn find(self, key: AnyView<'_>) -> Result<Option<u64>> {
         match self {
             Self::Small(table) => table.find(key),
@@ -287,7 +291,27 @@ impl<'a> Table<'a> {
         }
     }
 
+    /// Cells of the entry of `key`, which may be in a form that owned values never have.
+    ///
+    /// # Errors
+    ///
+    /// As [`find`](Self::find); those of [`AnyView::to_owned`].
+    #[inline]
+    pub(super) fn find_entry(self, key: AnyView<'_>) -> Result<Option<Entry>> {
+        if cell::is_borrowed_form(key) {
+            return self.find_entry_of_owned(key);
+        }
+        Ok(self.find(key)?.and_then(|place| self.entry(place)))
+    }
+
+    #[cold]
+    fn find_entry_of_owned(self, key: AnyView<'_>) -> Result<Option<Entry>> {
+        let key = key.to_owned()?;
+        Ok(self.find(key.view())?.and_then(|place| self.entry(place)))
+    }
+
     /// Cells of the entry at a place, or None when there is no entry any more.
+    #[inline]
     pub(super) fn entry(self, place: u64) -> Option<Entry> {
         match self {
             Self::Small(table) => table.entry(place),
@@ -304,6 +328,7 @@ impl<'a> Table<'a> {
     }
 
     /// Place of the entry after the one at `place` in order.
+    #[inline]
     pub(super) fn next(self, place: u64) -> Option<u64> {
         match self {
             Self::Small(table) => place.checked_add(1).filter(|next| table.entry(*next).is_some()),
@@ -495,6 +520,7 @@ impl Mark {
     /// # Safety
     ///
     /// `fields` are those of a live table.
+    #[inline]
     unsafe fn of(fields: *const TableFields) -> Self {
         // SAFETY: both layouts have these fields.
         unsafe { Self { data: (*fields).data, size: (*fields).size, slots: (*fields).slots } }

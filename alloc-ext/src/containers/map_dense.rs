@@ -253,21 +253,31 @@ impl<'a> Dense<'a> {
     /// # Errors
     ///
     /// As [`map_base::entry_has_key`].
+    #[inline]
     pub(super) fn find(self, key: AnyView<'_>, hash: u64) -> Result<Option<u64>> {
+        Ok(Some(self.slot_of(key, hash)?).filter(|slot| *slot != NO_SLOT))
+    }
+
+    /// As [`find`](Self::find), with a slot that means none: the result then travels in two registers.
+    fn slot_of(self, key: AnyView<'_>, hash: u64) -> Result<u64> {
         if self.slots() == 0 {
-            return Ok(None);
+            return Ok(NO_SLOT);
         }
-        let home = self.home(hash);
-        let mut chain = self.is_head(home).then_some(home);
-        while let Some(slot) = chain {
+        let mut slot = self.home(hash);
+        if !self.is_head(slot) {
+            return Ok(NO_SLOT);
+        }
+        loop {
+            let is_used = || self.is_used(slot);
             // SAFETY: the slot is in use; should a key hook change that, the call notices and fails.
-            if unsafe { map_base::entry_has_key(self.fields, self.cells(slot), key, || self.is_used(slot)) }?
-            {
-                return Ok(Some(slot));
+            if unsafe { map_base::entry_has_key(self.fields, self.cells(slot), key, is_used) }? {
+                return Ok(slot);
             }
-            chain = self.chain_next(slot, self.meta(slot));
+            match self.chain_next(slot, self.meta(slot)) {
+                Some(next) => slot = next,
+                None => return Ok(NO_SLOT),
+            }
         }
-        Ok(None)
     }
 
     /// Sets the value of a key. A key that was there moves to the end of the order.

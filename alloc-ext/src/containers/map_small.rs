@@ -8,7 +8,7 @@ use ferrite_core::abi::TVMFFIAny;
 use ferrite_core::any::{Any, AnyView};
 use ferrite_core::error::Result;
 
-use super::map_base::{self, Borrow, Entry, Inserted, SMALL_TAG, TableFields};
+use super::map_base::{self, Borrow, Entry, Inserted, NO_SLOT, SMALL_TAG, TableFields};
 use super::storage;
 
 /// Bytes of one entry.
@@ -72,16 +72,22 @@ impl<'a> Small<'a> {
     /// # Errors
     ///
     /// As [`map_base::entry_has_key`].
+    #[inline]
     pub(super) fn find(self, key: AnyView<'_>) -> Result<Option<u64>> {
+        Ok(Some(self.place_of(key)?).filter(|place| *place != NO_SLOT))
+    }
+
+    /// As [`find`](Self::find), with a place that means none: the result then travels in two registers.
+    fn place_of(self, key: AnyView<'_>) -> Result<u64> {
         let mut place = 0;
         while let Some(entry) = self.entry(place) {
             // SAFETY: the entry is in this table; with the same size it stays so.
             if unsafe { map_base::entry_has_key(self.fields, entry, key, || true) }? {
-                return Ok(Some(place));
+                return Ok(place);
             }
             place += 1;
         }
-        Ok(None)
+        Ok(NO_SLOT)
     }
 
     /// Sets the value of a key; a new one goes to the end, if there is room.
