@@ -62,7 +62,11 @@ impl BigInt {
 /// # Upstream
 /// `TVMFFIBigIntFromByteArray` in `object.cc`.
 pub fn from_native_bytes(content: &[u8]) -> Result<Any> {
-    ensure!(content.len().is_multiple_of(WORD_BYTES), VALUE_ERROR, "BigInt content must contain whole 64-bit words");
+    ensure!(
+        content.len().is_multiple_of(WORD_BYTES),
+        VALUE_ERROR,
+        "BigInt content must contain whole 64-bit words"
+    );
     let content = normalized(content);
     if content.len() <= WORD_BYTES {
         return Ok(Any::from(last_word(content)));

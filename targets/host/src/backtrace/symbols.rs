@@ -8,3 +8,6 @@ mod linker;
 pub(super) use debug_info::resolve;
 #[cfg(not(feature = "backtrace-lines"))]
 pub(super) use linker::resolve;
+
+/// Takes file, line and name of a frame.
+type Visitor<'a> = dyn FnMut(Option<&[u8]>, i64, &[u8]) + 'a;

@@ -7,10 +7,10 @@
 use backtrace::{Frame, Symbol};
 
 use super::super::demangle::with_demangled;
-use super::linker;
+use super::{Visitor, linker};
 
 /// Calls `visit` with file, line and name of the frame and of each function that was inlined into it.
-pub(in super::super) fn resolve(frame: &Frame, visit: &mut dyn FnMut(Option<&[u8]>, i64, &[u8])) {
+pub(in super::super) fn resolve(frame: &Frame, visit: &mut Visitor<'_>) {
     let mut any = false;
     backtrace::resolve_frame(frame, |symbol| {
         any = true;
@@ -21,7 +21,7 @@ pub(in super::super) fn resolve(frame: &Frame, visit: &mut dyn FnMut(Option<&[u8
     }
 }
 
-fn show(symbol: &Symbol, visit: &mut dyn FnMut(Option<&[u8]>, i64, &[u8])) {
+fn show(symbol: &Symbol, visit: &mut Visitor<'_>) {
     let file = symbol.filename().map(|path| path.as_os_str().as_encoded_bytes());
     let line = i64::from(symbol.lineno().unwrap_or(0));
     match symbol.name() {

@@ -8,9 +8,10 @@ use core::ptr;
 use backtrace::{Frame, SymbolName};
 
 use super::super::demangle::with_demangled;
+use super::Visitor;
 
 /// Calls `visit` with file, line and name of the frame.
-pub(in super::super) fn resolve(frame: &Frame, visit: &mut dyn FnMut(Option<&[u8]>, i64, &[u8])) {
+pub(in super::super) fn resolve(frame: &Frame, visit: &mut Visitor<'_>) {
     with_linker_name(frame.ip(), |name| visit(None, 0, name));
 }
 
