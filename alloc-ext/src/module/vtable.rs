@@ -420,6 +420,7 @@ mod tests {
         out
     }
 
+    #[expect(clippy::unwrap_used, reason = "the lint misses that this is part of a test")]
     fn cxx_module() -> Module {
         use crate::containers::{ArrayObject, MapObject};
         #[repr(C)]
