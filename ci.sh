@@ -31,6 +31,7 @@ CHECKS=(
   "valgrind: the C programs under valgrind, with a leak check"
   "parity: the good-input half of the C programs passes with upstream's library too"
   "upstream: upstream's own C examples run with our library"
+  "cpp: upstream's inline C++ code shares containers and modules with ours"
   "cross: the core builds for microcontrollers and WebAssembly"
   "msrv: the workspace builds with the oldest compiler that it names"
   "loom: every interleaving of the lock-free parts"
@@ -130,6 +131,11 @@ check_parity() {
 check_upstream() {
   cargo build --release -p ferrite-capi --features backend &&
     tests/upstream/examples.sh "$target/release/libtvm_ffi.so"
+}
+
+check_cpp() {
+  need g++ "apt-get install g++" && need python3 "apt-get install python3 python3-pip" || return 1
+  ferrite_tests containers_cpp --ignored && ferrite_tests modules_cpp --ignored
 }
 
 check_cross() {
