@@ -62,7 +62,7 @@ need_toolchain() { # need_toolchain TOOLCHAIN [COMPONENT...]
     return 1
   }
   for component in "$@"; do
-    rustup component list --toolchain "$toolchain" --installed | grep -q "^$component" || {
+    rustup component list --toolchain "$toolchain" --installed | grep "^$component" >/dev/null || {
       echo "error: a component is missing: rustup component add $component --toolchain $toolchain"
       return 1
     }
@@ -70,7 +70,7 @@ need_toolchain() { # need_toolchain TOOLCHAIN [COMPONENT...]
 }
 
 need_target() {
-  rustup target list --installed ${2:+--toolchain "$2"} | grep -qx "$1" || {
+  rustup target list --installed ${2:+--toolchain "$2"} | grep -x "$1" >/dev/null || {
     echo "error: a target is missing: rustup target add $1 ${2:+--toolchain $2}"
     return 1
   }
@@ -176,7 +176,7 @@ check_asan() {
   RUSTFLAGS="-Zsanitizer=address" cargo "+$NIGHTLY" build -p ferrite-capi --features backend \
     --target "$HOST_TARGET" --target-dir "$target/asan" || return 1
   local folder=$target/asan/$HOST_TARGET/debug
-  nm -D --undefined-only "$folder/libtvm_ffi.so" | grep -q __asan_report || {
+  nm -D --undefined-only "$folder/libtvm_ffi.so" | grep __asan_report >/dev/null || {
     echo "error: the library has no checks in it"
     return 1
   }
@@ -285,7 +285,7 @@ main() {
   esac
   if [ $# -gt 0 ]; then selected=("$@"); else mapfile -t selected < <(names "${CHECKS[@]}"); fi
   for name in "${selected[@]}"; do
-    names "${CHECKS[@]}" "${EXTRA_CHECKS[@]}" | grep -qxF -- "$name" || {
+    names "${CHECKS[@]}" "${EXTRA_CHECKS[@]}" | grep -xF -- "$name" >/dev/null || {
       echo "error: no check of the name $name: see ./ci.sh --list" >&2
       return 2
     }
@@ -297,4 +297,7 @@ main() {
   [ "$failed" -eq 0 ]
 }
 
-main "$@"
+{ # read to the end before it runs: the file may change meanwhile
+  main "$@"
+  exit
+}
