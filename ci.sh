@@ -35,7 +35,7 @@ CHECKS=(
   "cross: the core builds for microcontrollers and WebAssembly"
   "msrv: the workspace builds with the oldest compiler that it names"
   "loom: every interleaving of the lock-free parts"
-  "miri: the unit tests of the core have no undefined behaviour"
+  "miri: the unit tests of core and alloc-ext have no undefined behaviour"
   "tsan: threads register and look up at once without a race"
   "asan: the library itself built with the address sanitizer, under the C programs"
   "quickstart: the first command of the README"
@@ -161,7 +161,8 @@ check_loom() {
 check_miri() {
   need_toolchain "$NIGHTLY" miri rust-src || return 1
   MIRIFLAGS="-Zmiri-strict-provenance -Zmiri-disable-isolation" \
-    cargo "+$NIGHTLY" miri test -p ferrite-core --features std --lib --target-dir "$target/miri"
+    cargo "+$NIGHTLY" miri test -p ferrite-core -p ferrite-alloc-ext --features ferrite-core/std --lib \
+    --target-dir "$target/miri"
 }
 
 check_tsan() {

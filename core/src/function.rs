@@ -429,9 +429,30 @@ mod tests {
         let function =
             unsafe { Function::from_extern_c((&raw const calls).cast_mut().cast(), add, Some(deleter))? };
         assert_eq!(function.call(&[AnyView::NONE, AnyView::NONE])?.get::<i64>()?, 7);
-        assert!(function.same_callback(&function.clone()));
         drop(function);
         assert_eq!(calls.load(Ordering::Relaxed), 102);
+        Ok(())
+    }
+
+    #[cfg(not(feature = "client"))]
+    #[test]
+    fn functions_of_one_callback_are_the_same() -> Result<()> {
+        unsafe extern "C" fn nothing(
+            _: *mut c_void,
+            _: *const TVMFFIAny,
+            _: i32,
+            _: *mut TVMFFIAny,
+        ) -> c_int {
+            0
+        }
+        // SAFETY: the callback looks at nothing.
+        let make = |context: usize| unsafe {
+            Function::from_extern_c(ptr::without_provenance_mut(context), nothing, None)
+        };
+        let (one, same, other) = (make(8)?, make(8)?, make(16)?);
+        assert!(one.same_callback(&same) && one.same_callback(&one.clone()));
+        assert!(!one.same_callback(&other));
+        assert!(!one.same_callback(&Function::from_packed(|_| Ok(Any::NONE))?));
         Ok(())
     }
 

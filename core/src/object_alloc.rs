@@ -11,7 +11,7 @@ use crate::abi::{
 };
 use crate::error::{self, Error, Result};
 use crate::object::ObjectRef;
-#[cfg(not(any(feature = "client", loom)))]
+#[cfg(not(feature = "client"))]
 use crate::sync::atomic::{AtomicPtr, Ordering};
 use crate::{memory, raised, refcount, unwind};
 #[cfg(not(feature = "client"))]
@@ -47,7 +47,7 @@ struct BuiltinAllocator(TVMFFICustomAllocator);
 // SAFETY: the record is never written: its fields are a function and a null pointer.
 unsafe impl Sync for BuiltinAllocator {}
 
-#[cfg(not(any(feature = "client", loom)))]
+#[cfg(not(feature = "client"))]
 static CUSTOM: AtomicPtr<TVMFFICustomAllocator> = AtomicPtr::new(ptr::null_mut());
 
 /// Allocates an object and initialises it.
@@ -213,7 +213,7 @@ unsafe extern "C" fn builtin_delete_space(body: *mut c_void) {
 ///
 /// # Upstream
 /// `TVMFFIGetCustomAllocator`.
-#[cfg(not(any(feature = "client", loom)))]
+#[cfg(not(feature = "client"))]
 pub fn custom_allocator() -> *mut TVMFFICustomAllocator {
     let custom = CUSTOM.load(Ordering::Acquire);
     if custom.is_null() { (&raw const BUILTIN.0).cast_mut() } else { custom }
@@ -226,12 +226,6 @@ pub fn custom_allocator() -> *mut TVMFFICustomAllocator {
     unsafe { crate::abi::client::TVMFFIGetCustomAllocator() }
 }
 
-/// The built-in allocator: models exercise the counts, not the slot.
-#[cfg(loom)]
-pub fn custom_allocator() -> *mut TVMFFICustomAllocator {
-    (&raw const BUILTIN.0).cast_mut()
-}
-
 /// Sets the allocator of objects made from now on; null sets the built-in one. Objects keep the allocator that made them.
 ///
 /// # Safety
@@ -239,7 +233,7 @@ pub fn custom_allocator() -> *mut TVMFFICustomAllocator {
 ///
 /// # Upstream
 /// `TVMFFISetCustomAllocator`.
-#[cfg(not(any(feature = "client", loom)))]
+#[cfg(not(feature = "client"))]
 pub unsafe fn set_custom_allocator(allocator: *mut TVMFFICustomAllocator) {
     CUSTOM.store(allocator, Ordering::Release);
 }

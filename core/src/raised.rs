@@ -75,6 +75,7 @@ mod tests {
         assert!(take().is_none());
     }
 
+    #[cfg(feature = "std")]
     #[test]
     fn each_thread_has_its_own() {
         set(error!(VALUE_ERROR, "here"));
