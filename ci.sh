@@ -167,11 +167,11 @@ check_miri() {
 
 check_tsan() {
   need_toolchain "$NIGHTLY" rust-src || return 1
+  local tests=(cargo "+$NIGHTLY" test -Zbuild-std --target "$HOST_TARGET" --target-dir "$target/tsan")
+  local -x RUSTFLAGS="-Zsanitizer=thread" CARGO_PROFILE_DEV_OPT_LEVEL=1
   # Null for what fits no memory, as malloc gives it.
-  TSAN_OPTIONS=allocator_may_return_null=1 RUSTFLAGS="-Zsanitizer=thread" \
-    CARGO_PROFILE_DEV_OPT_LEVEL=1 \
-    cargo "+$NIGHTLY" test -Zbuild-std --target "$HOST_TARGET" --target-dir "$target/tsan" \
-    -p ferrite-tests --test threads
+  local -x TSAN_OPTIONS=allocator_may_return_null=1
+  "${tests[@]}" -p ferrite-core --features std --lib && "${tests[@]}" -p ferrite-tests --test threads
 }
 
 check_asan() {
