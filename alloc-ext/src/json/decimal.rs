@@ -157,6 +157,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "thousands of digits")]
     fn rounded_subnormals_are_out_of_range() {
         // Answers of upstream.
         for text in [
@@ -179,6 +180,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "thousands of digits")]
     fn subnormals_that_need_no_rounding_are_in_range() {
         for bits in [1, 2, 0x000f_ffff_ffff_ffff, 0x0008_0000_0000_0000, f64::MIN_POSITIVE.to_bits()] {
             let value = f64::from_bits(bits);
@@ -191,6 +193,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "thousands of digits")]
     fn the_least_normal_float_starts_where_53_bits_round_up_to_it() {
         // 2^-1022 - 2^-1076, half a unit of 53 bits below the least normal float.
         let mut edge = times_power_of_five((1 << 54) - 1, 1076);
@@ -227,8 +230,9 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "thousands of digits")]
     fn exponents_may_make_up_for_long_texts() {
-        let zeros = "0".repeat(if cfg!(all(feature = "std", not(miri))) { 800_000 } else { 61_000 });
+        let zeros = "0".repeat(if cfg!(feature = "std") { 800_000 } else { 61_000 });
         assert_eq!(read(&format!("0.{zeros}15e{}", zeros.len() + 1)), Some(1.5));
         assert_eq!(read(&format!("-15{zeros}e-{}", zeros.len() + 1)), Some(-1.5));
         assert_eq!(read(&format!("0.{zeros}1")), None);

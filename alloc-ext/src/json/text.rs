@@ -171,7 +171,7 @@ mod tests {
     #[test]
     fn words_and_bytes_find_the_same_end() {
         for byte in 0..=255u8 {
-            for at in 0..20 {
+            for at in (0..20).step_by(if cfg!(miri) { 19 } else { 1 }) {
                 // The byte behind must not matter, nor those that differ in the top bit only.
                 let mut text = [0xa2u8; 20];
                 text[at] = byte;
