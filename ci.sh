@@ -41,8 +41,11 @@ CHECKS=(
   "quickstart: the first command of the README"
   "size: bytes of each build, printed"
 )
-# Run only when named: they need tools that take long to build.
+# Run only when named: parts of "test", and what needs tools that take long to build.
 EXTRA_CHECKS=(
+  "c: the C programs, plain"
+  "alloc_fail: every C symbol while the n-th allocation fails, for every n"
+  "aot: compiled models against numpy's outputs"
   "deny: licences, sources and advisories of the dependencies (cargo-deny)"
   "fuzz: each fuzz target for a minute (cargo-fuzz)"
 )
@@ -114,6 +117,12 @@ check_exports() {
   need nm "apt-get install binutils" && need python3 "apt-get install python3 python3-pip" &&
     ferrite_tests exports --include-ignored
 }
+
+check_c() { ferrite_tests c_programs; }
+
+check_alloc_fail() { ferrite_tests alloc_fail; }
+
+check_aot() { ferrite_tests aot; }
 
 check_sanitizers() { need cc "apt-get install gcc" && ferrite_tests c_programs --ignored sanitized::; }
 
