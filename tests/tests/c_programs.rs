@@ -134,9 +134,11 @@ programs!(
     init_once,
     library_bin,
     module,
+    no_overread,
     object,
     string,
     tensor,
+    threads,
     type_info,
 );
 
