@@ -131,6 +131,7 @@ programs!(
     env,
     error,
     function,
+    garbage,
     init_once,
     library_bin,
     module,
