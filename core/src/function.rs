@@ -445,9 +445,11 @@ mod tests {
         ) -> c_int {
             0
         }
+        // A function may have several addresses; a static has one.
+        static NOTHING: TVMFFISafeCallType = nothing;
         // SAFETY: the callback looks at nothing.
         let make = |context: usize| unsafe {
-            Function::from_extern_c(ptr::without_provenance_mut(context), nothing, None)
+            Function::from_extern_c(ptr::without_provenance_mut(context), NOTHING, None)
         };
         let (one, same, other) = (make(8)?, make(8)?, make(16)?);
         assert!(one.same_callback(&same) && one.same_callback(&one.clone()));
