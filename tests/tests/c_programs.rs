@@ -133,6 +133,7 @@ programs!(
     function,
     garbage,
     init_once,
+    json,
     library_bin,
     module,
     no_overread,
