@@ -16,7 +16,9 @@
 extern crate std;
 
 #[cfg(target_arch = "x86")]
-compile_error!("i386 aligns 64-bit integers to 4 bytes; the containers know the layouts of targets that use 8");
+compile_error!(
+    "i386 aligns 64-bit integers to 4 bytes; the containers know the layouts of targets that use 8"
+);
 
 pub mod backend;
 pub mod base64;
