@@ -127,7 +127,8 @@ check_aot() { ferrite_tests aot; }
 check_sanitizers() { need cc "apt-get install gcc" && ferrite_tests c_programs --ignored sanitized::; }
 
 check_valgrind() {
-  need valgrind "apt-get install valgrind" && ferrite_tests c_programs --ignored valgrind::
+  need valgrind "apt-get install valgrind" && ferrite_tests c_programs --ignored valgrind:: &&
+    ferrite_tests aot --ignored valgrind
 }
 
 check_parity() {
