@@ -124,11 +124,14 @@ check_alloc_fail() { ferrite_tests alloc_fail; }
 
 check_aot() { ferrite_tests aot; }
 
-check_sanitizers() { need cc "apt-get install gcc" && ferrite_tests c_programs --ignored sanitized::; }
+check_sanitizers() {
+  need cc "apt-get install gcc" && ferrite_tests c_programs --ignored sanitized:: &&
+    ferrite_tests backend --ignored sanitized && ferrite_tests aot --ignored no_model_touches
+}
 
 check_valgrind() {
   need valgrind "apt-get install valgrind" && ferrite_tests c_programs --ignored valgrind:: &&
-    ferrite_tests aot --ignored valgrind
+    ferrite_tests backend --ignored valgrind && ferrite_tests aot --ignored valgrind
 }
 
 check_parity() {

@@ -91,6 +91,7 @@ fn two_libraries_with_the_same_symbols_live_in_one_process() -> Outcome<()> {
 }
 
 #[test]
+#[ignore = "needs the sanitizers' libraries: ./ci.sh sanitizers"]
 fn no_model_touches_memory_that_is_not_its_own() -> Outcome<()> {
     let (library, folder) = (Library::get()?, scratch("aot-sanitized")?);
     let models = models_from_c(&folder).sanitized().link_shared(library)?;

@@ -1,0 +1,184 @@
+/* What code compiled by TVM asks of its runtime: workspaces, parallel loops, barriers, run-once. */
+#include "../c/check.h"
+
+#include <tvm/runtime/c_backend_api.h>
+
+#define CPU 1
+#define CUDA 2
+#define MOST_TASKS 8
+
+/* ---- workspaces -------------------------------------------------------------------------- */
+
+static void test_workspaces(void) {
+  static const uint64_t sizes[] = {1, 63, 64, 65, 4096, 1000003};
+  size_t i;
+  for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+    char* first = (char*)TVMBackendAllocWorkspace(CPU, 0, sizes[i], 2, 32);
+    char* second = (char*)TVMBackendAllocWorkspace(CPU, 0, sizes[i], 2, 32);
+    CHECK(first != NULL && second != NULL && first != second);
+    CHECK_INT((uintptr_t)first % 64, 0);
+    CHECK_INT((uintptr_t)second % 64, 0);
+    memset(first, 1, (size_t)sizes[i]);
+    memset(second, 2, (size_t)sizes[i]);
+    CHECK_INT(first[sizes[i] - 1], 1);
+    CHECK_OK(TVMBackendFreeWorkspace(CPU, 0, second));
+    CHECK_OK(TVMBackendFreeWorkspace(CPU, 0, first));
+  }
+}
+
+static void check_refused(void* workspace, const char* kind) {
+  CHECK(workspace == NULL);
+  CHECK_ERROR(-1, kind);
+}
+
+static void test_bad_workspaces(void) {
+  check_refused(TVMBackendAllocWorkspace(CPU, 0, UINT64_MAX, 0, 8), "MemoryError");
+  check_refused(TVMBackendAllocWorkspace(CPU, 0, UINT64_MAX / 2, 0, 8), "MemoryError");
+  check_refused(TVMBackendAllocWorkspace(CUDA, 0, 64, 0, 8), "ValueError");
+  check_refused(TVMBackendAllocWorkspace(-7, 0, 64, 0, 8), "ValueError");
+  CHECK_OK(TVMBackendFreeWorkspace(CPU, 0, NULL));
+}
+
+/* ---- parallel loops ---------------------------------------------------------------------- */
+
+typedef struct {
+  int ran[MOST_TASKS];
+  int seen[MOST_TASKS];
+  int num_task;
+  int failing; /* a task, or -1 */
+} loop;
+
+static int mark(int task_id, TVMParallelGroupEnv* env, void* data) {
+  loop* all = (loop*)data;
+  if (task_id == 0) {
+    all->num_task = env->num_task;
+  }
+  if (task_id < MOST_TASKS) {
+    all->ran[task_id]++;
+  }
+  if (task_id == all->failing) {
+    TVMFFIErrorSetRaisedFromCStr("KeyError", "this task fails");
+    return -1;
+  }
+  return 0;
+}
+
+static int sum_of_runs(const loop* all) {
+  int sum = 0;
+  int i;
+  for (i = 0; i < MOST_TASKS; i++) {
+    sum += all->ran[i];
+  }
+  return sum;
+}
+
+static void test_launch(void) {
+  int round;
+  for (round = 0; round < 100; round++) {
+    loop all = {{0}, {0}, 0, -1};
+    int i;
+    CHECK_OK(TVMBackendParallelLaunch(mark, &all, MOST_TASKS));
+    CHECK_INT(sum_of_runs(&all), all.num_task);
+    for (i = 0; i < all.num_task; i++) {
+      CHECK_INT(all.ran[i], 1);
+    }
+  }
+}
+
+static void test_as_many_tasks_as_workers(void) {
+  loop all = {{0}, {0}, 0, -1};
+  CHECK_OK(TVMBackendParallelLaunch(mark, &all, 0));
+  CHECK(all.num_task >= 1);
+  CHECK_INT(all.ran[0], 1);
+}
+
+static void test_failing_task(void) {
+  loop all = {{0}, {0}, 0, 0};
+  CHECK_ERROR_TEXT(TVMBackendParallelLaunch(mark, &all, 4), "KeyError", "this task fails");
+  all.failing = -1;
+  CHECK_OK(TVMBackendParallelLaunch(mark, &all, 4));
+}
+
+/* Each task writes before the barrier what its neighbour reads behind it. */
+static int exchange(int task_id, TVMParallelGroupEnv* env, void* data) {
+  loop* all = (loop*)data;
+  all->num_task = env->num_task;
+  all->ran[task_id] = task_id + 1;
+  if (TVMBackendParallelBarrier(task_id, env) != 0) {
+    return -1;
+  }
+  all->seen[task_id] = all->ran[(task_id + 1) % env->num_task];
+  return TVMBackendParallelBarrier(task_id, env);
+}
+
+static void test_barrier(void) {
+  int round;
+  for (round = 0; round < 100; round++) {
+    loop all = {{0}, {0}, 0, -1};
+    int i;
+    CHECK_OK(TVMBackendParallelLaunch(exchange, &all, 4));
+    for (i = 0; i < all.num_task; i++) {
+      CHECK_INT(all.seen[i], (i + 1) % all.num_task + 1);
+    }
+  }
+}
+
+static int nest(int task_id, TVMParallelGroupEnv* env, void* data) {
+  loop inner = {{0}, {0}, 0, -1};
+  (void)task_id;
+  (void)env;
+  (void)data;
+  return TVMBackendParallelLaunch(mark, &inner, 3) == 0 && sum_of_runs(&inner) == inner.num_task ? 0 : -1;
+}
+
+static void test_nested_launch(void) {
+  CHECK_OK(TVMBackendParallelLaunch(nest, NULL, 4));
+}
+
+static void test_bad_launches(void) {
+  loop all = {{0}, {0}, 0, -1};
+  CHECK_ERROR(TVMBackendParallelLaunch(NULL, &all, 2), "ValueError");
+  CHECK_ERROR(TVMBackendParallelLaunch(mark, &all, -1), "ValueError");
+  CHECK_FAILS(TVMBackendParallelLaunch(mark, &all, INT32_MAX));
+  CHECK_INT(sum_of_runs(&all), 0);
+  CHECK_ERROR(TVMBackendParallelBarrier(0, NULL), "ValueError");
+}
+
+/* ---- run once ---------------------------------------------------------------------------- */
+
+static int runs;
+
+static int once(void* cdata) {
+  runs++;
+  return *(int*)cdata;
+}
+
+static void test_run_once(void) {
+  void* handle = NULL;
+  int status = -1;
+  CHECK_FAILS(TVMBackendRunOnce(&handle, once, &status, (int)sizeof(status)));
+  CHECK(handle == NULL);
+  status = 0;
+  CHECK_OK(TVMBackendRunOnce(&handle, once, &status, (int)sizeof(status)));
+  CHECK(handle != NULL);
+  CHECK_OK(TVMBackendRunOnce(&handle, once, &status, (int)sizeof(status)));
+  CHECK_INT(runs, 2);
+  CHECK_ERROR(TVMBackendRunOnce(NULL, once, &status, 0), "ValueError");
+  handle = NULL;
+  CHECK_ERROR(TVMBackendRunOnce(&handle, NULL, &status, 0), "ValueError");
+  CHECK(handle == NULL);
+}
+
+int main(void) {
+  census_install();
+  RUN_BALANCED(test_workspaces);
+  RUN_BALANCED(test_bad_workspaces);
+  RUN_BALANCED(test_launch);
+  RUN_BALANCED(test_as_many_tasks_as_workers);
+  RUN_BALANCED(test_failing_task);
+  RUN_BALANCED(test_barrier);
+  RUN_BALANCED(test_nested_launch);
+  RUN_BALANCED(test_bad_launches);
+  RUN_BALANCED(test_run_once);
+  return check_report("backend");
+}

@@ -1,0 +1,42 @@
+//! The functions that code compiled by TVM asks of its runtime, from C: plain, under sanitizers, under valgrind.
+#![allow(missing_docs, reason = "each test's name says it")]
+
+use ferrite_tests::{Cc, Library, Outcome, output_of, require_tool, root, scratch};
+use std::path::PathBuf;
+use std::process::Command;
+
+fn program(name: &str, prepare: impl FnOnce(Cc) -> Cc) -> Outcome<PathBuf> {
+    let cc = Cc::program(scratch("backend")?.join(name)).strict().args(["-pthread"]);
+    prepare(cc.source(root().join("tests/backend/backend.c"))).link_shared(Library::get()?)
+}
+
+fn run(command: &mut Command) -> Outcome<()> {
+    // Null for what does not fit memory, as malloc gives it.
+    print!("{}", output_of(command.env("ASAN_OPTIONS", "detect_leaks=1:allocator_may_return_null=1"))?);
+    Ok(())
+}
+
+#[test]
+fn plain() -> Outcome<()> {
+    run(&mut Command::new(program("plain", |cc| cc)?))
+}
+
+#[test]
+#[ignore = "needs the sanitizers' libraries: ./ci.sh sanitizers"]
+fn sanitized() -> Outcome<()> {
+    run(&mut Command::new(program("sanitized", Cc::sanitized)?))
+}
+
+#[test]
+#[ignore = "needs valgrind: ./ci.sh valgrind"]
+fn valgrind() -> Outcome<()> {
+    if !require_tool("valgrind")? {
+        return Ok(());
+    }
+    let program = program("valgrind", |cc| cc)?;
+    let mut command = Command::new("valgrind");
+    // Idle workers wait for ever, and what they hold is theirs.
+    command.args(["--quiet", "--leak-check=full", "--show-leak-kinds=definite"]);
+    command.args(["--errors-for-leak-kinds=definite", "--error-exitcode=9"]).arg(program);
+    run(&mut command)
+}
