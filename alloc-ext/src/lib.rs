@@ -7,6 +7,7 @@
 //! | [`containers`] | Array, List, Map and Dict in upstream's exact layout, and the global functions on them |
 //! | [`json`] | JSON text to values and back |
 //! | [`module`] | named functions from libraries, Rust or C++, their imports, and the system library |
+//! | [`reflection`] | the reflected classes of the library itself, and making and changing objects by name |
 //!
 //! Nothing here needs an allocator crate: memory comes from `ferrite_core::object_alloc` and `ferrite_core::memory`, and
 //! every request may be refused.
@@ -26,3 +27,4 @@ pub mod containers;
 pub mod env;
 pub mod json;
 pub mod module;
+pub mod reflection;

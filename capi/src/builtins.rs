@@ -21,6 +21,8 @@ static GROUPS: Groups = &[
     #[cfg(feature = "alloc")]
     ferrite_alloc_ext::module::functions::FUNCTIONS,
     #[cfg(feature = "host")]
+    ferrite_alloc_ext::reflection::FUNCTIONS,
+    #[cfg(feature = "host")]
     ferrite_host::dynamic_lib::FUNCTIONS,
 ];
 
@@ -44,6 +46,9 @@ fn install() {
     // Without memory for them, C++ clients tell big integers apart by address: nothing else is lost.
     #[cfg(feature = "host")]
     let _ = ferrite_alloc_ext::containers::key::install_hooks();
+    // Without memory for them, classes of the library cannot be looked at by name: nothing else is lost.
+    #[cfg(feature = "host")]
+    let _ = ferrite_alloc_ext::reflection::install();
     #[cfg(all(feature = "host", feature = "backend"))]
     ferrite_host::thread_pool::install();
     #[cfg(feature = "host")]

@@ -225,6 +225,7 @@ impl Iterator for DictEntries {
 /// # Upstream
 ///
 /// `Dict<K, V>` in `include/tvm/ffi/container/dict.h`.
+#[repr(transparent)]
 pub struct Dict<K = Any, V = Any> {
     object: DictObject,
     entry: PhantomData<(K, V)>,

@@ -263,6 +263,7 @@ impl ListObject {
 /// # Upstream
 ///
 /// `List<T>` in `include/tvm/ffi/container/list.h`.
+#[repr(transparent)]
 pub struct List<T = Any> {
     object: ListObject,
     element: PhantomData<T>,

@@ -1,0 +1,154 @@
+//! One step from a value to a value inside it.
+
+use ferrite_core::abi::kTVMFFISEqHashKindConstTreeNode;
+use ferrite_core::any::Any;
+use ferrite_core::error::Result;
+use ferrite_core::{Function, String, bail, object_class, type_index};
+
+use super::class::{Class, attr};
+use super::field::field;
+use super::record::{self, Record, Reflected};
+use crate::containers::key;
+
+/// How a step goes from a value to one inside it.
+///
+/// # Upstream
+/// `AccessKind` in `reflection/access_path.h`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(i32)]
+pub enum AccessKind {
+    /// A field, by name.
+    Attr = 0,
+    /// An element, by number.
+    ArrayItem = 1,
+    /// An entry, by key.
+    MapItem = 2,
+    /// A field that is not there.
+    AttrMissing = 3,
+    /// An element that is not there.
+    ArrayItemMissing = 4,
+    /// An entry that is not there.
+    MapItemMissing = 5,
+}
+
+object_class! {
+    /// One step of an [`AccessPath`](super::AccessPath).
+    ///
+    /// # Upstream
+    /// `AccessStepObj` in `reflection/access_path.h`.
+    pub struct AccessStep, CLASS.index(), "ffi.reflection.AccessStep"
+}
+
+/// The fields of an [`AccessStep`].
+#[repr(C)]
+#[derive(Clone)]
+pub(super) struct StepContent {
+    /// An [`AccessKind`], or any other number from C.
+    kind: i32,
+    key: Any,
+}
+
+type StepRecord = Record<StepContent>;
+
+pub(super) static CLASS: Class = Class {
+    kind: kTVMFFISEqHashKindConstTreeNode,
+    creator: Some(record::create::<AccessStep>),
+    fields: &[
+        field!(StepRecord, content.kind: i32, "kind", type_index::INT),
+        field!(StepRecord, content.key: Any, "key", type_index::ANY),
+    ],
+    attrs: &[
+        attr!("ffi.reflection.AccessStep", "__ffi_new__", record::new::<AccessStep>),
+        attr!("ffi.reflection.AccessStep", "__ffi_shallow_copy__", record::shallow_copy::<AccessStep>),
+        attr!("ffi.reflection.AccessStep", "__ffi_repr__", repr),
+    ],
+    ..Class::new("ffi.reflection.AccessStep", size_of::<StepRecord>())
+};
+
+// SAFETY: upstream's layout; values are sendable.
+unsafe impl Reflected for AccessStep {
+    type Content = StepContent;
+
+    fn class() -> &'static Class {
+        &CLASS
+    }
+
+    fn empty() -> Result<StepContent> {
+        Ok(StepContent { kind: 0, key: Any::NONE })
+    }
+}
+
+impl AccessStep {
+    /// A step of that kind: the key is a String for fields, an int for elements, and anything for entries.
+    ///
+    /// # Errors
+    /// MemoryError.
+    pub fn new(kind: AccessKind, key: Any) -> Result<AccessStep> {
+        record::make(StepContent { kind: kind as i32, key })
+    }
+
+    /// The number of the [`AccessKind`].
+    pub fn kind(&self) -> i32 {
+        record::content_of(self).kind
+    }
+
+    /// The name, number or key.
+    pub fn key(&self) -> Any {
+        record::content_of(self).key
+    }
+
+    /// Whether both are of one kind and have equal keys.
+    ///
+    /// # Errors
+    /// Those of the key's equality hook.
+    pub fn step_equal(&self, other: &AccessStep) -> Result<bool> {
+        let (left, right) = (record::content_of(self), record::content_of(other));
+        Ok(left.kind == right.kind && key::equal(left.key.view(), right.key.view())?)
+    }
+}
+
+/// `__ffi_repr__`: the step as it is written behind what it starts from. `print` shows keys.
+fn repr(step: AccessStep, print: Function) -> Result<String> {
+    let StepContent { kind, key } = record::content_of(&step);
+    let printed = || print.call(&[key.view()])?.get::<String>();
+    match kind {
+        0 => String::format(format_args!(".{}", key.get::<String>()?)),
+        1 => String::format(format_args!("[{}]", key.get::<i64>()?)),
+        2 => String::format(format_args!("[{}]", printed()?)),
+        4 => String::format(format_args!("[<missing:{}>]", key.get::<i64>()?)),
+        3 | 5 => String::format(format_args!("[<missing:{}>]", printed()?)),
+        other => bail!(INTERNAL_ERROR, "There is no access kind {other}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(kind: AccessKind, key: Any) -> Result<String> {
+        let print = Function::from_typed(|_: Any| String::new("key"))?;
+        repr(AccessStep::new(kind, key)?, print)
+    }
+
+    #[test]
+    fn steps_are_written_by_kind() -> Result<()> {
+        assert_eq!(shown(AccessKind::Attr, String::new("name")?.into())?, ".name");
+        assert_eq!(shown(AccessKind::ArrayItem, Any::from(2i64))?, "[2]");
+        assert_eq!(shown(AccessKind::MapItem, Any::NONE)?, "[key]");
+        assert_eq!(shown(AccessKind::ArrayItemMissing, Any::from(2i64))?, "[<missing:2>]");
+        assert_eq!(shown(AccessKind::MapItemMissing, Any::NONE)?, "[<missing:key>]");
+        let error = shown(AccessKind::Attr, Any::from(1i64)).unwrap_err();
+        assert_eq!(error.kind(), b"TypeError");
+        Ok(())
+    }
+
+    #[test]
+    fn steps_with_equal_keys_are_equal() -> Result<()> {
+        let text = || String::new("a rather long name").map(Any::from);
+        let step = AccessStep::new(AccessKind::Attr, text()?)?;
+        assert!(step.step_equal(&AccessStep::new(AccessKind::Attr, text()?)?)?);
+        assert!(!step.step_equal(&AccessStep::new(AccessKind::MapItem, text()?)?)?);
+        assert!(!step.step_equal(&AccessStep::new(AccessKind::Attr, Any::NONE)?)?);
+        Ok(())
+    }
+}

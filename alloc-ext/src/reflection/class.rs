@@ -1,0 +1,179 @@
+//! Registration of the library's own reflected classes, from read-only descriptions.
+
+use core::sync::atomic::{AtomicI32, Ordering};
+
+use ferrite_core::abi::{
+    TVMFFIMethodInfo, TVMFFIObjectCreator, TVMFFISEqHashKind, TVMFFITypeMetadata,
+    kTVMFFIFieldFlagBitMaskIsStaticMethod,
+};
+use ferrite_core::any::AnyView;
+use ferrite_core::builtins::StaticFunction;
+use ferrite_core::error::Result;
+use ferrite_core::type_index;
+use ferrite_core::type_table::{self, NewTypeRequest};
+
+use super::field::{self, Field};
+
+/// The index of a class that is not registered yet: no object has it.
+const NOT_REGISTERED: i32 = -2;
+
+/// A reflected class.
+pub(super) struct Class {
+    /// Given at registration.
+    pub index: AtomicI32,
+    pub key: &'static str,
+    /// None for children of ffi.Object.
+    pub parent: Option<&'static Class>,
+    /// The index that the ABI fixes, or -1.
+    pub static_index: i32,
+    /// Bytes of an object.
+    pub size: usize,
+    pub kind: TVMFFISEqHashKind,
+    pub creator: Option<TVMFFIObjectCreator>,
+    pub is_final: bool,
+    pub fields: &'static [Field],
+    pub methods: &'static [Method],
+    /// Functions in attribute columns.
+    pub attrs: &'static [Attr],
+}
+
+/// A method: its function is called `KEY.NAME`.
+pub(super) struct Method {
+    pub name: &'static str,
+    pub doc: &'static str,
+    pub is_static: bool,
+    pub function: StaticFunction,
+}
+
+/// A function in the attribute column of that name.
+pub(super) struct Attr(pub &'static str, pub StaticFunction);
+
+/// A method of an object: `method!("ffi.X", "name", function)`; with `static` in front, one without an object.
+macro_rules! method {
+    (static $key:literal, $name:literal, $function:expr) => {
+        $crate::reflection::class::Method { is_static: true, ..method!($key, $name, $function) }
+    };
+    ($key:literal, $name:literal, $function:expr) => {
+        $crate::reflection::class::Method {
+            name: $name,
+            doc: "",
+            is_static: false,
+            function: ::ferrite_core::static_function!(concat!($key, ".", $name), $function),
+        }
+    };
+}
+pub(super) use method;
+
+/// A function as an attribute: `attr!("ffi.X", "__ffi_repr__", function)`.
+macro_rules! attr {
+    ($key:literal, $name:literal, $function:expr) => {
+        $crate::reflection::class::Attr(
+            $name,
+            ::ferrite_core::static_function!(concat!($key, ".", $name), $function),
+        )
+    };
+}
+pub(super) use attr;
+
+impl Class {
+    /// A final child of ffi.Object with nothing but a key and a size.
+    pub(super) const fn new(key: &'static str, size: usize) -> Class {
+        Class {
+            index: AtomicI32::new(NOT_REGISTERED),
+            key,
+            parent: None,
+            static_index: -1,
+            size,
+            kind: 0,
+            creator: None,
+            is_final: true,
+            fields: &[],
+            methods: &[],
+            attrs: &[],
+        }
+    }
+
+    /// The type index; one that no object has while the class is not registered.
+    pub(super) fn index(&self) -> i32 {
+        self.index.load(Ordering::Acquire)
+    }
+
+    /// The type index, given to the class now when it has none.
+    ///
+    /// # Errors
+    /// MemoryError.
+    pub(super) fn register_index(&self) -> Result<i32> {
+        let known = self.index();
+        if known != NOT_REGISTERED {
+            return Ok(known);
+        }
+        let (parent_type_index, type_depth) = match self.parent {
+            Some(parent) => (parent.register_index()?, parent.depth() + 1),
+            None => (type_index::OBJECT, 1),
+        };
+        let index = type_table::get_or_alloc_index(&NewTypeRequest {
+            type_key: self.key.as_bytes(),
+            static_type_index: self.static_index,
+            type_depth,
+            num_child_slots: 0,
+            child_slots_can_overflow: true,
+            parent_type_index,
+        })?;
+        self.index.store(index, Ordering::Release);
+        Ok(index)
+    }
+
+    fn depth(&self) -> i32 {
+        self.parent.map_or(1, |parent| parent.depth() + 1)
+    }
+
+    /// Registers fields, methods, metadata and attributes, unless the type has metadata.
+    ///
+    /// # Errors
+    /// MemoryError.
+    pub(super) fn register(&self) -> Result<()> {
+        let index = self.register_index()?;
+        if type_table::type_info(index).is_some_and(|entry| entry.metadata().is_some()) {
+            return Ok(());
+        }
+        self.fields.iter().try_for_each(|field| field.register(index))?;
+        self.methods.iter().try_for_each(|method| method.register(index))?;
+        self.attrs.iter().try_for_each(|attr| attr.register(index))?;
+        let is_final = AnyView::from(self.is_final);
+        type_table::register_attr(index, b"__ffi_type_final__", is_final)?;
+        let metadata = TVMFFITypeMetadata {
+            doc: field::text(""),
+            creator: self.creator,
+            total_size: self.size as i32,
+            structural_eq_hash_kind: self.kind,
+        };
+        // SAFETY: there is no doc.
+        unsafe { type_table::register_metadata(index, &metadata) }
+    }
+}
+
+impl Method {
+    fn register(&self, type_index: i32) -> Result<()> {
+        let (function, metadata) = (self.function.to_function()?, self.function.metadata()?);
+        let info = TVMFFIMethodInfo {
+            name: field::text(self.name),
+            doc: field::text(self.doc),
+            metadata: field::bytes(metadata.as_bytes()),
+            flags: if self.is_static { i64::from(kTVMFFIFieldFlagBitMaskIsStaticMethod) } else { 0 },
+            method: *AnyView::from(&function).as_raw(),
+        };
+        // SAFETY: texts and function live through the call.
+        unsafe { type_table::register_method(type_index, &info) }
+    }
+}
+
+impl Attr {
+    /// Puts the function in its column, for one type.
+    ///
+    /// # Errors
+    /// MemoryError; RuntimeError when the type has that attribute.
+    pub(super) fn register(&self, type_index: i32) -> Result<()> {
+        let function = self.1.to_function()?;
+        type_table::register_attr(type_index, self.0.as_bytes(), AnyView::from(&function))
+    }
+}

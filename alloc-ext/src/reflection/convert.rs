@@ -1,0 +1,73 @@
+//! `__ffi_convert__`: what happens to a value that is put in a field of a built-in type.
+#![forbid(unsafe_code)]
+
+use ferrite_core::any::Any;
+use ferrite_core::convert::{AnyCompatible, TypeName};
+use ferrite_core::error::Result;
+use ferrite_core::object::ObjectRef;
+use ferrite_core::text::Lossy;
+use ferrite_core::{Bytes, Error, Function, Shape, String, Tensor, bail, type_index, type_table};
+
+use super::class::{Attr, attr};
+use crate::containers::{Array, Dict, List, Map};
+
+/// The built-in types without further reflection, and their conversions.
+static CONVERSIONS: &[(i32, Attr)] = &[
+    (type_index::OBJECT, attr!("ffi.Object", "__ffi_convert__", convert::<ObjectRef>)),
+    (type_index::STR, attr!("ffi.String", "__ffi_convert__", convert::<String>)),
+    (type_index::BYTES, attr!("ffi.Bytes", "__ffi_convert__", convert::<Bytes>)),
+    (type_index::ERROR, attr!("ffi.Error", "__ffi_convert__", convert::<Error>)),
+    (type_index::FUNCTION, attr!("ffi.Function", "__ffi_convert__", convert::<Function>)),
+    (type_index::SHAPE, attr!("ffi.Shape", "__ffi_convert__", convert::<Shape>)),
+    (type_index::TENSOR, attr!("ffi.Tensor", "__ffi_convert__", convert::<Tensor>)),
+    (type_index::ARRAY, attr!("ffi.Array", "__ffi_convert__", convert::<Array<Any>>)),
+    (type_index::MAP, attr!("ffi.Map", "__ffi_convert__", convert::<Map<Any, Any>>)),
+    (type_index::LIST, attr!("ffi.List", "__ffi_convert__", convert::<List<Any>>)),
+    (type_index::DICT, attr!("ffi.Dict", "__ffi_convert__", convert::<Dict<Any, Any>>)),
+];
+
+/// Registers the conversions of the built-in types, unless they are there.
+///
+/// # Errors
+/// MemoryError.
+pub(super) fn register() -> Result<()> {
+    for (type_index, attr) in CONVERSIONS {
+        if type_table::attr(*type_index, attr.0.as_bytes()).is_none() {
+            attr.register(*type_index)?;
+        }
+    }
+    Ok(())
+}
+
+/// The value as a `T`.
+///
+/// # Errors
+/// TypeError for a value that is none.
+///
+/// # Upstream
+/// `FFIConvertFromAnyViewToObjectRef` in `reflection/creator.h`.
+pub(super) fn convert<T: AnyCompatible>(value: Any) -> Result<T> {
+    match value.try_get::<T>()? {
+        Some(value) => Ok(value),
+        None => bail!(
+            TYPE_ERROR,
+            "Cannot cast from `{}` to `{}`",
+            Lossy(type_table::type_key_of(value.type_index())),
+            TypeName::<T>::new()
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_conversion_copies_what_it_must() -> Result<()> {
+        let list = List::<Any>::from_slice(&[Any::from(1i64)])?;
+        assert_eq!(convert::<Array<Any>>(Any::new(list))?.len(), 1);
+        let error = convert::<Array<Any>>(Any::from(1i64)).map(|_| ()).unwrap_err();
+        assert_eq!(error.message(), b"Cannot cast from `int` to `Array<Any>`");
+        Ok(())
+    }
+}

@@ -1,0 +1,85 @@
+//! Reflection: the library's own reflected classes, and what other classes need to be made and changed by name.
+//!
+//! | type | stands for |
+//! |---|---|
+//! | [`EnumState`], [`Enum`], [`IntEnum`], [`StrEnum`] | enums and what a class knows about its own |
+//! | [`AccessPath`], [`AccessStep`] | a place inside a value |
+//! | [`VisitInterrupt`], [`VisitErrorContext`], [`StructuralVisitor`], [`StructuralMutator`] | structural walks |
+//! | [`StructuralKey`] | a value as a key by its structure |
+//!
+//! [`install`] registers them with their fields and methods. It belongs to the start of a library that C++ or Python
+//! loads, since the classes then get the indices that upstream's have.
+
+mod access_path;
+mod access_step;
+mod class;
+mod convert;
+mod enums;
+mod field;
+mod record;
+mod structural_key;
+mod visit;
+
+use ferrite_core::any::Any;
+use ferrite_core::builtins::StaticFunction;
+use ferrite_core::error::Result;
+use ferrite_core::{AnyView, static_function, type_index, type_table};
+
+use class::Class;
+
+pub use access_path::AccessPath;
+pub use access_step::{AccessKind, AccessStep};
+pub use enums::{Enum, EnumState, IntEnum, StrEnum};
+pub use structural_key::StructuralKey;
+pub use visit::{StructuralMutator, StructuralVisitor, VisitErrorContext, VisitInterrupt};
+
+/// The functions of this module.
+///
+/// # Upstream
+/// The registrations in `reflection_extra.cc`, `dataclass.cc` and `structural_visit.cc`.
+pub static FUNCTIONS: &[StaticFunction] = &[static_function!("ffi.VisitInterrupt", visit_interrupt)];
+
+fn visit_interrupt(value: Any) -> Result<VisitInterrupt> {
+    VisitInterrupt::new(value)
+}
+
+/// All reflected classes, in the order of upstream's indices.
+static CLASSES: [&Class; 11] = [
+    &visit::INTERRUPT,
+    &enums::STATE,
+    &enums::ENUM,
+    &enums::INT_ENUM,
+    &enums::STR_ENUM,
+    &access_step::CLASS,
+    &access_path::CLASS,
+    &visit::VISITOR,
+    &visit::ERROR_CONTEXT,
+    &visit::MUTATOR,
+    &structural_key::CLASS,
+];
+
+/// Registers the reflected classes and the attributes of built-in types, unless they are there.
+///
+/// # Errors
+/// MemoryError; what is registered until then stays.
+///
+/// # Threads
+/// Call it before other threads use the library: it does not wait for another call that is under way.
+///
+/// Allocation: the records of the types and their functions, for ever.
+pub fn install() -> Result<()> {
+    for class in CLASSES {
+        class.register_index()?;
+    }
+    for class in CLASSES {
+        class.register()?;
+    }
+    for sealed in [type_index::MODULE, type_index::BIG_INT] {
+        if type_table::attr(sealed, FINAL).is_none() {
+            type_table::register_attr(sealed, FINAL, AnyView::from(true))?;
+        }
+    }
+    convert::register()
+}
+
+const FINAL: &[u8] = b"__ffi_type_final__";
