@@ -307,8 +307,15 @@ main() {
     }
   done
   mkdir -p "$logs"
+  local before
   if [ "${CI:-}" = true ]; then setup >"$logs/setup.log" 2>&1; fi
+  before=$(git diff 2>/dev/null | sha256sum)
   for name in "${selected[@]}"; do run_check "$name"; done
+  if [ "${CI:-}" = true ] && [ "$(git diff 2>/dev/null | sha256sum)" != "$before" ]; then
+    echo "FAILED  the checks changed tracked files:"
+    git diff --stat | sed 's/^/        /'
+    failed=$((failed + 1))
+  fi
   echo "$passed passed, $failed failed"
   [ "$failed" -eq 0 ]
 }
