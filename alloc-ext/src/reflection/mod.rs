@@ -16,9 +16,17 @@ mod class;
 mod convert;
 mod enums;
 mod field;
+mod fields;
+mod init;
+mod make_object;
+mod py_class;
 mod record;
+mod storage;
 mod structural_key;
 mod visit;
+
+#[cfg(test)]
+mod init_tests;
 
 use ferrite_core::any::Any;
 use ferrite_core::builtins::StaticFunction;
@@ -37,7 +45,14 @@ pub use visit::{StructuralMutator, StructuralVisitor, VisitErrorContext, VisitIn
 ///
 /// # Upstream
 /// The registrations in `reflection_extra.cc`, `dataclass.cc` and `structural_visit.cc`.
-pub static FUNCTIONS: &[StaticFunction] = &[static_function!("ffi.VisitInterrupt", visit_interrupt)];
+pub static FUNCTIONS: &[StaticFunction] = &[
+    static_function!("ffi.VisitInterrupt", visit_interrupt),
+    static_function!(packed "ffi.MakeObjectFromPackedArgs", make_object::make_object),
+    static_function!("ffi.MakeFieldGetter", storage::make_getter),
+    static_function!("ffi.MakeFieldSetter", storage::make_setter),
+    static_function!("ffi._RegisterFFIInit", init::register_init),
+    static_function!("ffi._PyClassRegisterTypeAttrColumns", py_class::register_class),
+];
 
 fn visit_interrupt(value: Any) -> Result<VisitInterrupt> {
     VisitInterrupt::new(value)

@@ -1,0 +1,151 @@
+//! The registered fields of any type, whoever registered it, and objects made from them.
+
+use core::ffi::c_void;
+use core::ptr::NonNull;
+
+use ferrite_core::abi::{
+    TVMFFIFieldInfo, TVMFFIFieldSetter, TVMFFIObject, kTVMFFIFieldFlagBitMaskDefaultFromFactory,
+    kTVMFFIFieldFlagBitMaskHasDefault, kTVMFFIFieldFlagBitSetterIsFunctionObj,
+};
+use ferrite_core::any::AnyView;
+use ferrite_core::error::Result;
+use ferrite_core::function::{Function, check_status};
+use ferrite_core::object::{ObjectClass, ObjectRef};
+use ferrite_core::text::Lossy;
+use ferrite_core::type_table::{self, TypeEntry};
+use ferrite_core::{bail, ensure, error};
+
+/// A registered field.
+#[derive(Clone, Copy)]
+pub(super) struct RegisteredField(&'static TVMFFIFieldInfo);
+
+// SAFETY: records of published fields never change and live for ever; what their pointers lead to belongs to no thread.
+unsafe impl Send for RegisteredField {}
+// SAFETY: as for Send.
+unsafe impl Sync for RegisteredField {}
+
+/// The type at an index.
+///
+/// # Errors
+/// InternalError for an index that no type has.
+pub(super) fn type_of(type_index: i32) -> Result<&'static TypeEntry> {
+    type_table::type_info(type_index)
+        .ok_or_else(|| error!(INTERNAL_ERROR, "Cannot find type info for type_index={type_index}"))
+}
+
+/// The fields of a type: those of its ancestors first, the root left out.
+pub(super) fn fields_of(entry: &'static TypeEntry) -> impl Iterator<Item = RegisteredField> {
+    let inherited = entry.ancestors().iter().skip(1).filter_map(|ancestor| {
+        // SAFETY: ancestors are registered types, whose records are never freed.
+        type_table::type_info(unsafe { (**ancestor).type_index })
+    });
+    inherited.chain(core::iter::once(entry)).flat_map(|entry| entry.fields().iter().map(RegisteredField))
+}
+
+impl RegisteredField {
+    pub(super) fn info(self) -> &'static TVMFFIFieldInfo {
+        self.0
+    }
+
+    pub(super) fn name(self) -> &'static [u8] {
+        // SAFETY: names of published fields live for ever.
+        unsafe { self.0.name.as_slice() }
+    }
+
+    pub(super) fn has_flag(self, flag: i32) -> bool {
+        self.0.flags & i64::from(flag) != 0
+    }
+
+    pub(super) fn has_default(self) -> bool {
+        self.has_flag(kTVMFFIFieldFlagBitMaskHasDefault)
+    }
+
+    /// Where the field is in an object.
+    pub(super) fn address(self, object: *mut TVMFFIObject) -> *mut c_void {
+        object.cast::<u8>().wrapping_offset(self.0.offset as isize).cast()
+    }
+
+    /// Sets the field.
+    ///
+    /// # Errors
+    /// Those of the setter; InternalError when there is none.
+    ///
+    /// # Safety
+    /// The object must be an instance of the type that has the field, and nobody else may use the field now.
+    pub(super) unsafe fn set(self, object: &ObjectRef, value: AnyView<'_>) -> Result<()> {
+        let address = self.address(object.as_ptr());
+        let Some(setter) = NonNull::new(self.0.setter) else {
+            bail!(INTERNAL_ERROR, "The field `{}` has no setter", Lossy(self.name()));
+        };
+        if self.has_flag(kTVMFFIFieldFlagBitSetterIsFunctionObj) {
+            // SAFETY: registration checked that the setter is a function object, and keeps it alive.
+            let setter = unsafe { Function::from_object_unchecked(ObjectRef::borrow_raw(setter.cast())) };
+            return setter.call(&[AnyView::from(&address), value]).map(drop);
+        }
+        // SAFETY: by its flags the setter is a C function of this type.
+        let setter = unsafe { core::mem::transmute::<NonNull<c_void>, TVMFFIFieldSetter>(setter) };
+        // SAFETY: the caller vouches for the object; whoever registered the field for offset and setter.
+        check_status(unsafe { setter(address, value.as_raw()) })
+    }
+
+    /// Sets the field to its default, which a factory makes when the field says so.
+    ///
+    /// # Errors
+    /// Those of factory and setter.
+    ///
+    /// # Safety
+    /// As for [`RegisteredField::set`].
+    pub(super) unsafe fn set_default(self, object: &ObjectRef) -> Result<()> {
+        // SAFETY: the record owns its default for ever.
+        let default = unsafe { AnyView::from_raw(self.0.default_value_or_factory) };
+        if !self.has_flag(kTVMFFIFieldFlagBitMaskDefaultFromFactory) {
+            // SAFETY: passed on to the caller.
+            return unsafe { self.set(object, default) };
+        }
+        let made = default.get::<Function>()?.call(&[])?;
+        // SAFETY: passed on to the caller.
+        unsafe { self.set(object, made.view()) }
+    }
+}
+
+/// Makes an object of a type whose fields are still to be set: by its creator, or else by its `__ffi_new__`.
+///
+/// # Errors
+/// RuntimeError for a type that has neither; those of the creator; InternalError when it makes something else.
+///
+/// # Upstream
+/// `CreateEmptyObject` in `reflection/creator.h`.
+pub(super) fn create_empty(entry: &TypeEntry) -> Result<ObjectRef> {
+    let object = create(entry)?;
+    ensure!(
+        type_table::is_instance(object.type_index(), entry.type_index()),
+        INTERNAL_ERROR,
+        "The creator of type `{}` made an object of type `{}`",
+        Lossy(entry.type_key()),
+        Lossy(type_table::type_key_of(object.type_index()))
+    );
+    Ok(object)
+}
+
+fn create(entry: &TypeEntry) -> Result<ObjectRef> {
+    if let Some(creator) = entry.metadata().and_then(|metadata| metadata.creator) {
+        let mut handle = core::ptr::null_mut();
+        // SAFETY: a creator takes a place for the object (ABI).
+        check_status(unsafe { creator(&mut handle) })?;
+        return match NonNull::new(handle.cast::<TVMFFIObject>()) {
+            // SAFETY: the creator gives its reference away (ABI).
+            Some(object) => Ok(unsafe { ObjectRef::from_raw(object) }),
+            None => {
+                bail!(INTERNAL_ERROR, "The creator of type `{}` made no object", Lossy(entry.type_key()))
+            }
+        };
+    }
+    match type_table::attr(entry.type_index(), b"__ffi_new__").try_get::<Function>()? {
+        Some(new) => new.call(&[])?.get::<ObjectRef>(),
+        None => bail!(
+            RUNTIME_ERROR,
+            "Type `{}` does not support reflection creation (no native creator or __ffi_new__ type attr)",
+            Lossy(entry.type_key())
+        ),
+    }
+}

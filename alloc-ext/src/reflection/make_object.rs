@@ -1,0 +1,85 @@
+//! `ffi.MakeObjectFromPackedArgs`: an object from field names and values.
+
+use ferrite_core::any::{Any, AnyView};
+use ferrite_core::error::Result;
+use ferrite_core::memory::Buffer;
+use ferrite_core::text::Lossy;
+use ferrite_core::type_table::{self, TypeEntry};
+use ferrite_core::{String, bail};
+
+use super::fields::{create_empty, fields_of, type_of};
+
+/// Makes an object of a type, given by index or key, then names and values of fields in turn.
+///
+/// # Errors
+/// InternalError for an unknown type or a name without value; TypeError for a field that the type does not have, or that
+/// has neither value nor default; those of creator and setters.
+pub(super) fn make_object(args: &[AnyView<'_>]) -> Result<Any> {
+    let Some((class, pairs)) = args.split_first().filter(|(_, pairs)| pairs.len().is_multiple_of(2)) else {
+        bail!(INTERNAL_ERROR, "Check failed: args.size() % 2 == 1 (0 vs. 1) : ");
+    };
+    let entry = type_named(*class)?;
+    let object = create_empty(entry)?;
+    let mut unused = Buffer::try_with_capacity(pairs.len() / 2)?;
+    for pair in pairs.chunks_exact(2) {
+        unused.try_push((pair[0].get::<String>()?, pair[1]))?;
+    }
+    for field in fields_of(entry) {
+        let given = unused.iter().position(|(name, _)| name.as_bytes() == field.name());
+        match given.and_then(|at| unused.remove(at)) {
+            // SAFETY: the object is an instance of the type, and nobody else has it.
+            Some((_, value)) => unsafe { field.set(&object, value)? },
+            // SAFETY: as above.
+            None if field.has_default() => unsafe { field.set_default(&object)? },
+            None => bail!(
+                TYPE_ERROR,
+                "Required field `{}` not set in type `{}`",
+                Lossy(field.name()),
+                Lossy(entry.type_key())
+            ),
+        }
+    }
+    match unused.first() {
+        None => Ok(Any::from(object)),
+        Some((name, _)) => {
+            bail!(TYPE_ERROR, "Type `{}` does not have field `{name}`", Lossy(entry.type_key()))
+        }
+    }
+}
+
+fn type_named(class: AnyView<'_>) -> Result<&'static TypeEntry> {
+    if let Some(type_index) = class.try_get::<i32>()? {
+        return type_of(type_index);
+    }
+    let key = class.get::<String>()?;
+    match type_table::key_to_index(key.as_bytes()) {
+        Some(index) => type_of(index),
+        None => bail!(INTERNAL_ERROR, "Cannot find type `{key}`"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reflection::visit::{INTERRUPT, VisitInterrupt};
+
+    fn make(args: &[AnyView<'_>]) -> Result<VisitInterrupt> {
+        let class = String::new("ffi.VisitInterrupt")?;
+        let mut all = std::vec![AnyView::from(&class)];
+        all.extend_from_slice(args);
+        make_object(&all)?.get()
+    }
+
+    #[test]
+    fn fields_are_given_by_name_and_bad_names_are_refused() -> Result<()> {
+        INTERRUPT.register()?;
+        let name = String::new("value")?;
+        assert_eq!(make(&[(&name).into(), 5i64.into()])?.value().get::<i64>()?, 5);
+        assert!(make(&[])?.value().is_none());
+        let nope = String::new("nope")?;
+        let error = make(&[(&nope).into(), 5i64.into()]).unwrap_err();
+        assert_eq!(error.message(), b"Type `ffi.VisitInterrupt` does not have field `nope`");
+        assert_eq!(make(&[(&nope).into()]).unwrap_err().kind(), b"InternalError");
+        Ok(())
+    }
+}

@@ -1,0 +1,140 @@
+//! Classes whose layout a client defines by fields at run time, as Python dataclasses are.
+
+use core::ffi::c_void;
+
+use ferrite_core::abi::TVMFFIObject;
+use ferrite_core::any::{Any, AnyView};
+use ferrite_core::error::Result;
+use ferrite_core::object::ObjectRef;
+use ferrite_core::object_alloc::{self, ObjectRecord};
+use ferrite_core::text::Lossy;
+use ferrite_core::type_table::{self, TypeEntry};
+use ferrite_core::{Function, ensure};
+
+use super::fields::{RegisteredField, fields_of, type_of};
+use super::init::register_init;
+use super::storage::Storage;
+
+/// `ffi._PyClassRegisterTypeAttrColumns`: gives a type `__ffi_init__`, `__ffi_new__` and `__ffi_shallow_copy__`.
+///
+/// # Errors
+/// InternalError for an unknown type; ValueError for a size that does not hold the fields; RuntimeError when the type
+/// has one of the three; MemoryError.
+///
+/// # Upstream
+/// `PyClassRegisterTypeAttrColumns` in `dataclass.cc`, which does not compare size and fields.
+pub(super) fn register_class(type_index: i32, total_size: i32) -> Result<()> {
+    let class = FieldClass::new(type_of(type_index)?, total_size)?;
+    register_init(type_index)?;
+    let new = Function::from_typed(move || class.allocate())?;
+    type_table::register_attr(type_index, b"__ffi_new__", AnyView::from(&new))?;
+    let copy = Function::from_typed(move |object: ObjectRef| class.copy(&object))?;
+    type_table::register_attr(type_index, b"__ffi_shallow_copy__", AnyView::from(&copy))
+}
+
+#[derive(Clone, Copy)]
+struct FieldClass {
+    entry: &'static TypeEntry,
+    /// Bytes after the header.
+    body_bytes: usize,
+}
+
+/// An object of such a class; the fields follow the header.
+#[repr(C)]
+struct FieldRecord {
+    header: TVMFFIObject,
+}
+
+// SAFETY: repr(C), header first.
+unsafe impl ObjectRecord for FieldRecord {
+    unsafe fn destroy(this: *mut TVMFFIObject) {
+        // SAFETY: the handle is that of an initialised object.
+        let Some(entry) = type_table::type_info(unsafe { (*this).type_index }) else { return };
+        for field in fields_of(entry) {
+            // SAFETY: the object is ours alone; its fields were zero at first, and then hold what their storage says.
+            unsafe { drop_field(field, field.address(this)) };
+        }
+    }
+}
+
+/// # Safety
+/// `address` must be that of the field in an object that nobody uses any more.
+unsafe fn drop_field(field: RegisteredField, address: *mut c_void) {
+    // SAFETY: the caller vouches for the field, which is not used again.
+    unsafe {
+        match Storage::of(field.info()) {
+            Storage::Plain => {}
+            Storage::Any => address.cast::<Any>().drop_in_place(),
+            Storage::Object => address.cast::<Option<ObjectRef>>().drop_in_place(),
+        }
+    }
+}
+
+impl FieldClass {
+    fn new(entry: &'static TypeEntry, total_size: i32) -> Result<FieldClass> {
+        let header_bytes = size_of::<TVMFFIObject>() as i64;
+        for field in fields_of(entry) {
+            let info = field.info();
+            let end = info.offset.checked_add(info.size);
+            let fits = info.offset >= header_bytes && end.is_some_and(|end| end <= i64::from(total_size));
+            ensure!(
+                fits,
+                VALUE_ERROR,
+                "The field `{}` of type `{}` does not fit in an object of {total_size} bytes",
+                Lossy(field.name()),
+                Lossy(entry.type_key())
+            );
+        }
+        let body_bytes = usize::try_from(i64::from(total_size) - header_bytes);
+        ensure!(
+            body_bytes.is_ok(),
+            VALUE_ERROR,
+            "An object has a header of {header_bytes} bytes, got a size of {total_size}"
+        );
+        Ok(FieldClass { entry, body_bytes: body_bytes.unwrap_or(0) })
+    }
+
+    /// An object with all bytes zero: fields are None, null or zero.
+    fn allocate(self) -> Result<ObjectRef> {
+        let init = |record: *mut FieldRecord| {
+            // SAFETY: the allocation has this many bytes behind the record.
+            unsafe { record.add(1).cast::<u8>().write_bytes(0, self.body_bytes) };
+        };
+        // SAFETY: zeros are valid for every storage; the registration of the type says that it has this layout.
+        unsafe { object_alloc::allocate(self.entry.type_index(), self.body_bytes, init) }
+    }
+
+    fn copy(self, source: &ObjectRef) -> Result<ObjectRef> {
+        ensure!(
+            type_table::is_instance(source.type_index(), self.entry.type_index()),
+            TYPE_ERROR,
+            "Cannot copy an object of type `{}` as `{}`",
+            Lossy(type_table::type_key_of(source.type_index())),
+            Lossy(self.entry.type_key())
+        );
+        let copy = self.allocate()?;
+        for field in fields_of(self.entry) {
+            // SAFETY: both objects are instances of the type, and the copy is ours alone.
+            unsafe { copy_field(field, source.as_ptr(), copy.as_ptr()) };
+        }
+        Ok(copy)
+    }
+}
+
+/// # Safety
+/// Both must be live objects that have the field; nobody else uses the target, whose field is zero.
+unsafe fn copy_field(field: RegisteredField, source: *mut TVMFFIObject, target: *mut TVMFFIObject) {
+    let (from, to) = (field.address(source), field.address(target));
+    // SAFETY: the caller vouches for the objects; a zero field owns nothing, so it may be overwritten.
+    unsafe {
+        match Storage::of(field.info()) {
+            Storage::Plain => {
+                core::ptr::copy_nonoverlapping(from.cast::<u8>(), to.cast(), field.info().size as usize);
+            }
+            Storage::Any => to.cast::<Any>().write((*from.cast::<Any>()).clone()),
+            Storage::Object => {
+                to.cast::<Option<ObjectRef>>().write((*from.cast::<Option<ObjectRef>>()).clone());
+            }
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! Storage of fields that clients define at run time: getters and setters by the type index of what is stored.
+
+use core::ffi::{c_int, c_void};
+
+use ferrite_core::abi::{DLDataType, DLDevice, TVMFFIAny, TVMFFIFieldGetter, TVMFFIFieldInfo};
+use ferrite_core::any::{Any, AnyView};
+use ferrite_core::convert::AnyCompatible;
+use ferrite_core::error::Result;
+use ferrite_core::function::check_status;
+use ferrite_core::object::ObjectRef;
+use ferrite_core::{Function, bail, ensure, type_index};
+
+use super::field;
+
+/// Converts a value for a field: context, value, result; 0, or -1 with the raised error set.
+type Converter = unsafe extern "C" fn(*mut c_void, *const TVMFFIAny, *mut TVMFFIAny) -> c_int;
+
+/// What lies in the memory of a field.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Storage {
+    /// Bytes without ownership.
+    Plain,
+    /// A value cell.
+    Any,
+    /// A reference or null.
+    Object,
+}
+
+impl Storage {
+    /// The storage of a registered field. C++ fields that hold a reference may say that they hold any value.
+    pub(super) fn of(info: &TVMFFIFieldInfo) -> Storage {
+        match info.field_static_type_index {
+            type_index::ANY if info.size == size_of::<*const c_void>() as i64 => Storage::Object,
+            type_index::ANY => Storage::Any,
+            type_index::STATIC_OBJECT_BEGIN.. => Storage::Object,
+            _ => Storage::Plain,
+        }
+    }
+}
+
+/// `ffi.MakeFieldGetter`: the address of the getter for a storage.
+///
+/// # Errors
+/// ValueError for a type that fields do not store.
+pub(super) fn make_getter(type_index: i32) -> Result<i64> {
+    let getter: TVMFFIFieldGetter = match type_index {
+        type_index::INT => field::get::<i64>,
+        type_index::BOOL => get_bool,
+        type_index::FLOAT => field::get::<f64>,
+        type_index::OPAQUE_PTR => field::get::<*mut c_void>,
+        type_index::DATA_TYPE => field::get::<DLDataType>,
+        type_index::DEVICE => field::get::<DLDevice>,
+        type_index::ANY | type_index::NONE => field::get::<Any>,
+        type_index::STATIC_OBJECT_BEGIN.. => field::get::<Option<ObjectRef>>,
+        other => bail!(VALUE_ERROR, "Unsupported field type index for getter: {other}"),
+    };
+    Ok(getter as usize as i64)
+}
+
+/// `ffi.MakeFieldSetter`: a function of field address and value, which converts and then stores.
+///
+/// # Errors
+/// ValueError without a convert function; MemoryError.
+pub(super) fn make_setter(type_index: i32, context: i64, convert: i64) -> Result<Function> {
+    ensure!(convert != 0, VALUE_ERROR, "The convert function of a field setter must not be null");
+    let (context, convert) = (context as usize, convert as usize);
+    Function::from_packed(move |args| {
+        let [address, value] = args else {
+            bail!(TYPE_ERROR, "A field setter takes 2 arguments, got {}", args.len());
+        };
+        let address = address.get::<*mut c_void>()?;
+        ensure!(!address.is_null(), VALUE_ERROR, "The address of a field must not be null");
+        let mut converted = *AnyView::NONE.as_raw();
+        // SAFETY: the maker of the setter vouches for function and context, and that both live as long as it.
+        let status = unsafe {
+            let convert = core::mem::transmute::<*mut c_void, Converter>(convert as *mut c_void);
+            convert(context as *mut c_void, value.as_raw(), &mut converted)
+        };
+        check_status(status)?;
+        // SAFETY: a successful conversion leaves an owned value; the caller gives the address of a field with
+        // the storage that the setter was made for.
+        unsafe { store(address, type_index, Any::from_raw(converted)).map(|()| Any::NONE) }
+    })
+}
+
+/// # Safety
+/// `field` must be the address of a field with this storage, which nobody else uses now.
+unsafe fn store(field: *mut c_void, type_index: i32, value: Any) -> Result<()> {
+    // SAFETY: the caller vouches for the storage, in every arm.
+    unsafe {
+        match type_index {
+            type_index::INT => put::<i64>(field, &value),
+            type_index::BOOL => value.get::<bool>().map(|value| field.cast::<u8>().write(u8::from(value))),
+            type_index::FLOAT => put::<f64>(field, &value),
+            type_index::OPAQUE_PTR => put::<*mut c_void>(field, &value),
+            type_index::DATA_TYPE => put::<DLDataType>(field, &value),
+            type_index::DEVICE => put::<DLDevice>(field, &value),
+            type_index::ANY | type_index::NONE => {
+                drop(field.cast::<Any>().replace(value));
+                Ok(())
+            }
+            type_index::STATIC_OBJECT_BEGIN.. => put::<Option<ObjectRef>>(field, &value),
+            other => bail!(VALUE_ERROR, "Unsupported field type index for setter: {other}"),
+        }
+    }
+}
+
+/// # Safety
+/// `field` must be the address of a `T` that nobody else uses now.
+unsafe fn put<T: AnyCompatible>(field: *mut c_void, value: &Any) -> Result<()> {
+    let value = value.get::<T>()?;
+    // SAFETY: the caller vouches for the field; what it held is dropped once.
+    drop(unsafe { field.cast::<T>().replace(value) });
+    Ok(())
+}
+
+/// Reads a bool, of which C may have written any byte.
+///
+/// # Safety
+/// `field` is the address of a bool in a live object, `result` valid for a write.
+unsafe extern "C" fn get_bool(field: *mut c_void, result: *mut TVMFFIAny) -> c_int {
+    // SAFETY: the caller vouches for both.
+    unsafe { result.write(Any::from(field.cast::<u8>().read() != 0).into_raw()) };
+    0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    unsafe extern "C" fn as_is(_: *mut c_void, value: *const TVMFFIAny, result: *mut TVMFFIAny) -> c_int {
+        // SAFETY: the setter passes a live value and a place for the result.
+        unsafe { result.write(AnyView::from_raw(value.read()).to_owned().unwrap().into_raw()) };
+        0
+    }
+
+    fn round_trip<T>(type_index: i32, mut field: T, value: Any) -> Result<Any> {
+        let address: *mut c_void = (&raw mut field).cast();
+        let setter = make_setter(type_index, 0, as_is as *const () as usize as i64)?;
+        setter.call(&[(&address).into(), value.view()])?;
+        let getter = make_getter(type_index)? as usize as *const c_void;
+        let mut result = *AnyView::NONE.as_raw();
+        // SAFETY: the address is that of a getter, and the field has its storage.
+        unsafe {
+            let getter = core::mem::transmute::<*const c_void, TVMFFIFieldGetter>(getter);
+            assert_eq!(getter(address, &mut result), 0);
+            Ok(Any::from_raw(result))
+        }
+    }
+
+    #[test]
+    fn values_are_stored_by_type() -> Result<()> {
+        assert_eq!(round_trip(type_index::INT, 0i64, Any::from(-7i64))?.get::<i64>()?, -7);
+        assert!(round_trip(type_index::BOOL, 0u8, Any::from(true))?.get::<bool>()?);
+        assert_eq!(round_trip(type_index::FLOAT, 0f64, Any::from(2i64))?.get::<f64>()?, 2.0);
+        assert_eq!(round_trip(type_index::ANY, Any::NONE, Any::from(1.5f64))?.get::<f64>()?, 1.5);
+        assert!(round_trip(type_index::OBJECT, None::<ObjectRef>, Any::NONE)?.is_none());
+        let function = Function::from_packed(|_| Ok(Any::NONE))?;
+        let stored = round_trip(type_index::FUNCTION, None::<ObjectRef>, Any::new(function))?;
+        assert_eq!(stored.type_index(), type_index::FUNCTION);
+        Ok(())
+    }
+
+    #[test]
+    fn other_types_are_refused() {
+        assert_eq!(make_getter(type_index::RAW_STR).unwrap_err().kind(), b"ValueError");
+        let error = round_trip(type_index::INT, 0i64, Any::from(1.5f64)).unwrap_err();
+        assert_eq!(error.message(), b"Cannot convert from type `float` to `int`");
+    }
+}
