@@ -5,8 +5,10 @@
 //! | [`backend`] | what functions compiled by TVM call: workspaces and parallel loops |
 //! | [`base64`] | bytes as text |
 //! | [`containers`] | Array, List, Map and Dict in upstream's exact layout, and the global functions on them |
+//! | [`dataclass`] | whole values: their text, copies, order and hash |
 //! | [`json`] | JSON text to values and back |
 //! | [`module`] | named functions from libraries, Rust or C++, their imports, and the system library |
+//! | [`walk`] | going through values by reflection, however deep they are |
 //! | [`reflection`] | the reflected classes of the library itself, and making and changing objects by name |
 //!
 //! Nothing here needs an allocator crate: memory comes from `ferrite_core::object_alloc` and `ferrite_core::memory`, and
@@ -24,7 +26,9 @@ compile_error!(
 pub mod backend;
 pub mod base64;
 pub mod containers;
+pub mod dataclass;
 pub mod env;
 pub mod json;
 pub mod module;
 pub mod reflection;
+pub mod walk;

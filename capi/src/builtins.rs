@@ -17,6 +17,8 @@ static GROUPS: Groups = &[
     #[cfg(feature = "alloc")]
     ferrite_alloc_ext::containers::functions::FUNCTIONS,
     #[cfg(feature = "alloc")]
+    ferrite_alloc_ext::dataclass::FUNCTIONS,
+    #[cfg(feature = "alloc")]
     ferrite_alloc_ext::json::FUNCTIONS,
     #[cfg(feature = "alloc")]
     ferrite_alloc_ext::module::functions::FUNCTIONS,

@@ -1,0 +1,354 @@
+//! Copies of whole values: what is shared or cyclic in the original is so in the copy.
+#![forbid(unsafe_code)]
+
+use core::ops::ControlFlow;
+
+use ferrite_core::any::Any;
+use ferrite_core::error::Result;
+use ferrite_core::memory::Buffer;
+use ferrite_core::text::Lossy;
+use ferrite_core::{bail, type_index, type_table};
+
+use super::hook::{Hooks, enum_class, is_enum};
+use crate::containers::{ArrayObject, DictObject, ListObject, MapObject};
+use crate::walk::{Children, Entered, Fold, Seen, fold, for_each_field};
+
+/// A copy of a value and everything in it.
+///
+/// Containers are rebuilt, other objects copied by the hook `__ffi_shallow_copy__` of their type and then given copies
+/// of their fields, read-only ones too. Strings, bytes, shapes, big integers and enums are shared. An Array or Map that
+/// contains itself only through other Arrays and Maps below a mutable object keeps references to the original there.
+///
+/// # Errors
+///
+/// InternalError for an object whose type has no such hook, as functions and tensors; those of hooks, getters and
+/// setters; ValueError beyond the depth of [`crate::walk`]; MemoryError.
+///
+/// # Examples
+///
+/// ```
+/// use ferrite_alloc_ext::containers::ListObject;
+/// use ferrite_alloc_ext::dataclass;
+/// use ferrite_core::any::Any;
+///
+/// # fn main() -> ferrite_core::error::Result<()> {
+/// let list = ListObject::from_slice(&[Any::from(1i64)])?;
+/// let copy: ListObject = dataclass::deep_copy(&Any::new(list.clone()))?.get()?;
+/// copy.push(Any::from(2i64))?;
+/// assert_eq!((list.len(), copy.len()), (1, 2));
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Upstream
+///
+/// `DeepCopy` in `extra/dataclass.h`. That one moves entries of cyclic Dicts to the end.
+pub fn deep_copy(value: &Any) -> Result<Any> {
+    let mut copier = Copier {
+        copies: Seen::default(),
+        hooks: Hooks::new("__ffi_shallow_copy__"),
+        enum_class: enum_class(),
+        has_placeholders: false,
+    };
+    let copy = fold(&mut copier, value.clone())?;
+    if copier.has_placeholders {
+        copier.replace_placeholders()?;
+    }
+    Ok(copy)
+}
+
+struct Copier {
+    copies: Seen<Any, Copy>,
+    hooks: Hooks,
+    enum_class: Option<i32>,
+    /// Whether a copy refers to an original because there was no copy of that yet.
+    has_placeholders: bool,
+}
+
+enum Copy {
+    /// Arrays and Maps are made after their elements.
+    Open,
+    Made(Any),
+}
+
+struct Frame {
+    value: Any,
+    children: Children,
+    next: usize,
+    /// The copy, to be filled; None for Arrays and Maps.
+    copy: Any,
+    /// Copies of children: all of an Array or Map, the key before its value of a Dict.
+    copied: Buffer<Any>,
+}
+
+impl Fold for Copier {
+    type Node = Any;
+    type Frame = Frame;
+    type Value = Any;
+    const NAME: &'static str = "ObjectGraphDFS";
+
+    fn enter(&mut self, value: Any) -> Result<Entered<Frame, Any>> {
+        if self.is_shared(&value) {
+            return Ok(Entered::Value(value));
+        }
+        match self.copies.get(&value) {
+            Some(Copy::Made(copy)) => return Ok(Entered::Value(copy.clone())),
+            Some(Copy::Open) => {
+                self.has_placeholders = true;
+                return Ok(Entered::Value(value));
+            }
+            None => {}
+        }
+        let children = Children::of(&value, 0)?;
+        let copy = self.begin(&value, children.values.len())?;
+        self.copies.set(&value, if copy.is_none() { Copy::Open } else { Copy::Made(copy.clone()) })?;
+        Ok(Entered::Frame(Frame { value, children, next: 0, copy, copied: Buffer::new() }))
+    }
+
+    fn next(&mut self, frame: &mut Frame) -> Result<Option<Any>> {
+        let child = frame.children.values.get(frame.next).cloned();
+        frame.next += usize::from(child.is_some());
+        Ok(child)
+    }
+
+    fn feed(&mut self, frame: &mut Frame, copy: Any) -> Result<ControlFlow<Any>> {
+        match frame.value.type_index() {
+            type_index::LIST => frame.copy.get::<ListObject>()?.push(copy)?,
+            type_index::ARRAY | type_index::MAP => frame.copied.try_push(copy)?,
+            type_index::DICT => match frame.copied.pop() {
+                Some(key) => frame.copy.get::<DictObject>()?.insert(key, copy)?,
+                None => frame.copied.try_push(copy)?,
+            },
+            _ => frame.set_field(&copy)?,
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    fn leave(&mut self, frame: &mut Frame) -> Result<Any> {
+        let copy = match frame.value.type_index() {
+            type_index::ARRAY => Any::new(ArrayObject::from_slice(&frame.copied)?),
+            type_index::MAP => Any::new(map_of(&frame.copied)?),
+            _ => return Ok(frame.copy.clone()),
+        };
+        self.copies.set(&frame.value, Copy::Made(copy.clone()))?;
+        Ok(copy)
+    }
+
+    fn abandon(&mut self, _: Frame) {}
+}
+
+impl Frame {
+    /// Gives the field that was walked last its copy, unless that is the same value.
+    fn set_field(&self, copy: &Any) -> Result<()> {
+        let place = self.next.wrapping_sub(1);
+        match (self.children.fields.get(place), self.children.values.get(place)) {
+            (Some(field), Some(original)) if !is_same(original, copy) => field.set(&self.copy, copy),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Copier {
+    fn is_shared(&self, value: &Any) -> bool {
+        value.view().object_ptr().is_none()
+            || matches!(
+                value.type_index(),
+                type_index::STR | type_index::BYTES | type_index::SHAPE | type_index::BIG_INT
+            )
+            || is_enum(value, self.enum_class)
+    }
+
+    /// The copy of an object before its children are copied; None where it cannot be made yet.
+    fn begin(&self, value: &Any, child_count: usize) -> Result<Any> {
+        match value.type_index() {
+            type_index::ARRAY | type_index::MAP => Ok(Any::NONE),
+            type_index::LIST => ListObject::with_capacity(child_count).map(Any::new),
+            type_index::DICT => DictObject::with_capacity(0).map(Any::new),
+            other => match self.hooks.of(value)? {
+                Some(hook) => checked_copy(hook.call(&[value.view()])?, other),
+                None => bail!(
+                    INTERNAL_ERROR,
+                    "Check failed: (copy_fn.has_value()) is false: Cannot deep copy object of type \"{}\" because it \
+                     is not copy-constructible",
+                    Lossy(type_table::type_key_of(other))
+                ),
+            },
+        }
+    }
+
+    /// Puts copies in the places of originals that had none yet.
+    fn replace_placeholders(&self) -> Result<()> {
+        for place in 0..self.copies.len() {
+            let Some(Copy::Made(copy)) = self.copies.value_at(place) else { continue };
+            match copy.type_index() {
+                type_index::ARRAY | type_index::MAP => {}
+                type_index::LIST => self.replace_in_list(&copy.get()?)?,
+                type_index::DICT => self.replace_in_dict(&copy.get()?)?,
+                _ => self.replace_in_fields(copy)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// The copy of a value that is an original.
+    fn copy_of(&self, value: &Any) -> Option<&Any> {
+        value.view().object_ptr()?;
+        match self.copies.get(value) {
+            Some(Copy::Made(copy)) if !is_same(copy, value) => Some(copy),
+            _ => None,
+        }
+    }
+
+    fn replace_in_list(&self, list: &ListObject) -> Result<()> {
+        (0..list.len() as i64).try_for_each(|index| match self.copy_of(&list.get(index)?) {
+            Some(copy) => list.set(index, copy.clone()),
+            None => Ok(()),
+        })
+    }
+
+    fn replace_in_dict(&self, dict: &DictObject) -> Result<()> {
+        if !dict.iter().any(|(key, value)| self.copy_of(&key).or(self.copy_of(&value)).is_some()) {
+            return Ok(());
+        }
+        let mut entries = Buffer::new();
+        dict.iter().try_for_each(|entry| entries.try_push(entry))?;
+        // All anew, so that the order stays.
+        dict.clear();
+        entries.into_iter().try_for_each(|(key, value)| {
+            let key = self.copy_of(&key).cloned().unwrap_or(key);
+            dict.insert(key, self.copy_of(&value).cloned().unwrap_or(value))
+        })
+    }
+
+    fn replace_in_fields(&self, object: &Any) -> Result<()> {
+        for_each_field(object.type_index(), |field| match self.copy_of(&field.get(object)?) {
+            Some(copy) => field.set(object, copy),
+            None => Ok(()),
+        })
+    }
+}
+
+/// What a hook made, which must be of the original's type: fields of that type are written into it.
+fn checked_copy(copy: Any, expected: i32) -> Result<Any> {
+    if copy.type_index() == expected {
+        return Ok(copy);
+    }
+    bail!(
+        TYPE_ERROR,
+        "__ffi_shallow_copy__ of `{}` made a value of type `{}`",
+        Lossy(type_table::type_key_of(expected)),
+        Lossy(type_table::type_key_of(copy.type_index()))
+    )
+}
+
+fn map_of(entries: &[Any]) -> Result<MapObject> {
+    let mut map = MapObject::with_capacity(0)?;
+    for entry in entries.chunks_exact(2) {
+        if let [key, value] = entry {
+            map.insert(key.clone(), value.clone())?;
+        }
+    }
+    Ok(map)
+}
+
+/// Whether two values are the same words.
+fn is_same(lhs: &Any, rhs: &Any) -> bool {
+    lhs.type_index() == rhs.type_index()
+        && lhs.as_raw().small_str_len == rhs.as_raw().small_str_len
+        && lhs.view().payload_bits() == rhs.view().payload_bits()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{add_hook, pair, pair_type, part, set_part};
+    use super::*;
+    use ferrite_core::function::Function;
+    use ferrite_core::string::String;
+
+    fn list(values: &[Any]) -> Result<Any> {
+        ListObject::from_slice(values).map(Any::new)
+    }
+
+    /// A class whose objects can be copied.
+    fn copied_class(key: &str) -> Result<i32> {
+        let index = pair_type(key, [0, 0])?;
+        let hook = Function::from_typed(move |value: Any| pair(index, part(&value, 0), part(&value, 1)))?;
+        add_hook(index, "__ffi_shallow_copy__", &hook)?;
+        Ok(index)
+    }
+
+    #[test]
+    fn containers_are_rebuilt_and_leaves_shared() -> Result<()> {
+        let text = Any::new(String::new("longer than seven")?);
+        let inner = list(&[text.clone(), Any::from(1i64)])?;
+        let mut map = MapObject::with_capacity(0)?;
+        map.insert(Any::from(1i64), inner.clone())?;
+        map.insert(text.clone(), inner.clone())?;
+        let copy: MapObject = deep_copy(&Any::new(map))?.get()?;
+        let copied = copy.at(Any::from(1i64).view())?;
+        assert!(!is_same(copied, &inner));
+        assert!(is_same(copied, copy.at(text.view())?), "what was shared is shared");
+        assert!(is_same(&copied.get::<ListObject>()?.get(0)?, &text));
+        Ok(())
+    }
+
+    #[test]
+    fn cycles_lead_to_copies_only() -> Result<()> {
+        let inner = ListObject::with_capacity(0)?;
+        let dict = DictObject::with_capacity(0)?;
+        let array = Any::new(ArrayObject::from_slice(&[Any::new(inner.clone()), Any::new(dict.clone())])?);
+        inner.push(array.clone())?;
+        inner.push(Any::new(inner.clone()))?;
+        dict.insert(Any::from(1i64), array.clone())?;
+        dict.insert(Any::from(2i64), Any::NONE)?;
+        let copy = deep_copy(&array)?;
+        assert!(!is_same(&copy, &array));
+        let elements: ArrayObject = copy.get()?;
+        let copied: ListObject = elements.get(0)?.get()?;
+        assert!(is_same(&copied.get(0)?, &copy) && is_same(&copied.get(1)?, elements.get(0)?));
+        let copied: DictObject = elements.get(1)?.get()?;
+        let entries: std::vec::Vec<_> = copied.iter().collect();
+        assert!(is_same(&entries[0].1, &copy) && entries[1].1.is_none());
+        for open in [&inner, &elements.get(0)?.get()?] {
+            open.clear();
+        }
+        dict.clear();
+        copied.clear();
+        Ok(())
+    }
+
+    #[test]
+    fn objects_are_copied_by_their_hooks() -> Result<()> {
+        let index = copied_class("test.copy.Copied")?;
+        let inner = list(&[])?;
+        let object = pair(index, inner.clone(), Any::from(5i64))?;
+        let copy = deep_copy(&object)?;
+        assert!(!is_same(&copy, &object) && !is_same(&part(&copy, 0), &inner));
+        assert_eq!(part(&copy, 1).get::<i64>()?, 5);
+        set_part(&object, 0, Any::new(ArrayObject::from_slice(core::slice::from_ref(&object))?));
+        let array = part(&object, 0);
+        let copy = deep_copy(&array)?;
+        let copied = copy.get::<ArrayObject>()?.get(0)?.clone();
+        assert!(is_same(&part(&copied, 0), &copy));
+        set_part(&object, 0, Any::NONE);
+        set_part(&copied, 0, Any::NONE);
+        Ok(())
+    }
+
+    #[test]
+    fn what_has_no_hook_is_refused() -> Result<()> {
+        let function = Any::new(Function::from_typed(|| 1i64)?);
+        let error = deep_copy(&list(&[function])?).map(drop).expect_err("functions are not copied");
+        assert_eq!(error.kind(), b"InternalError");
+        assert_eq!(
+            error.message(),
+            b"Check failed: (copy_fn.has_value()) is false: Cannot deep copy object of type \"ffi.Function\" because \
+              it is not copy-constructible"
+        );
+        let index = pair_type("test.copy.Wrong", [0, 0])?;
+        add_hook(index, "__ffi_shallow_copy__", &Function::from_typed(|_: Any| 1i64)?)?;
+        let error = deep_copy(&pair(index, Any::NONE, Any::NONE)?).map(drop).expect_err("an int is no copy");
+        assert_eq!(error.kind(), b"TypeError");
+        Ok(())
+    }
+}

@@ -1,0 +1,112 @@
+//! The texts of values that have no children.
+#![forbid(unsafe_code)]
+
+use core::fmt::{self, Write};
+
+use ferrite_core::any::Any;
+use ferrite_core::big_int::BigInt;
+use ferrite_core::device::type_name;
+use ferrite_core::error::{Result, out_of_memory};
+use ferrite_core::ffi_functions::{invalid_object, kwargs_object};
+use ferrite_core::memory::Buffer;
+use ferrite_core::shape::Shape;
+use ferrite_core::tensor::TensorRef;
+use ferrite_core::{abi, dtype, type_index, type_table};
+
+use super::{float_text, int_text, text};
+
+/// Appends formatted text.
+pub(super) fn append(out: &mut Buffer<u8>, text: fmt::Arguments<'_>) -> Result<()> {
+    out.write_fmt(text).map_err(|_| out_of_memory(out.len()))
+}
+
+/// Appends the text of a value that is no object; answers false for objects.
+pub(super) fn write_plain(out: &mut Buffer<u8>, value: &Any) -> Result<bool> {
+    let view = value.view();
+    match view.type_index() {
+        type_index::STATIC_OBJECT_BEGIN.. => return Ok(false),
+        type_index::NONE => out.try_extend_from_slice(b"None")?,
+        type_index::BOOL if view.payload_bits() != 0 => out.try_extend_from_slice(b"True")?,
+        type_index::BOOL => out.try_extend_from_slice(b"False")?,
+        type_index::INT => append(out, format_args!("{}", view.payload_bits() as i64))?,
+        type_index::FLOAT => float_text::write_float(out, f64::from_bits(view.payload_bits()))?,
+        type_index::DATA_TYPE => write_dtype(out, value.get()?)?,
+        type_index::DEVICE => write_device(out, value.get()?)?,
+        type_index::SMALL_STR => text::write_string(out, view.bytes_of_string().unwrap_or_default())?,
+        type_index::SMALL_BYTES => text::write_bytes(out, view.bytes_of_bytes().unwrap_or_default())?,
+        other => out.try_extend_from_slice(type_table::type_key_of(other))?,
+    }
+    Ok(true)
+}
+
+/// Appends the text of an object that no hook prints and that has no children; answers false for others.
+pub(super) fn write_leaf_object(out: &mut Buffer<u8>, value: &Any, with_address: bool) -> Result<bool> {
+    let view = value.view();
+    match view.type_index() {
+        type_index::BIG_INT => int_text::write_words(out, value.get::<BigInt>()?.words())?,
+        type_index::STR => text::write_string(out, view.bytes_of_string().unwrap_or_default())?,
+        type_index::BYTES => text::write_bytes(out, view.bytes_of_bytes().unwrap_or_default())?,
+        type_index::TENSOR => {
+            write_tensor(out, value)?;
+            if with_address {
+                write_address(out, value)?;
+            }
+        }
+        type_index::SHAPE => {
+            out.try_extend_from_slice(b"Shape(")?;
+            write_list(out, value.get::<Shape>()?.as_slice())?;
+            out.try_push(b')')?;
+        }
+        type_index::OBJECT => return write_singleton(out, value),
+        _ => return Ok(false),
+    }
+    Ok(true)
+}
+
+/// Appends `@` and the address of an object.
+pub(super) fn write_address(out: &mut Buffer<u8>, value: &Any) -> Result<()> {
+    let address = value.view().object_ptr().map_or(0, |object| object.as_ptr().addr());
+    append(out, format_args!("@{address:#x}"))
+}
+
+fn write_singleton(out: &mut Buffer<u8>, value: &Any) -> Result<bool> {
+    let object = value.view().object_ptr().map(|object| object.as_ptr());
+    let text: &[u8] = if object == Some(invalid_object().as_ptr()) {
+        b"<MISSING>"
+    } else if object == Some(kwargs_object().as_ptr()) {
+        b"<KWARGS>"
+    } else {
+        return Ok(false);
+    };
+    out.try_extend_from_slice(text)?;
+    Ok(true)
+}
+
+fn write_tensor(out: &mut Buffer<u8>, value: &Any) -> Result<()> {
+    let view = value.view();
+    let Some(tensor) = TensorRef::from_view(&view) else { return Ok(()) };
+    write_dtype(out, tensor.dtype())?;
+    out.try_push(b'[')?;
+    write_list(out, tensor.shape())?;
+    out.try_extend_from_slice(b"]@")?;
+    write_device(out, tensor.device())
+}
+
+fn write_list(out: &mut Buffer<u8>, numbers: &[i64]) -> Result<()> {
+    for (place, number) in numbers.iter().enumerate() {
+        if place > 0 {
+            out.try_extend_from_slice(b", ")?;
+        }
+        append(out, format_args!("{number}"))?;
+    }
+    Ok(())
+}
+
+fn write_dtype(out: &mut Buffer<u8>, dtype: abi::DLDataType) -> Result<()> {
+    dtype::write_dtype(dtype, out)
+}
+
+fn write_device(out: &mut Buffer<u8>, device: abi::DLDevice) -> Result<()> {
+    let name = type_name(device.device_type).unwrap_or("unknown");
+    append(out, format_args!("{name}:{}", device.device_id))
+}

@@ -1,0 +1,106 @@
+//! A reflected class with two fields, for tests: its type, flags and hooks are chosen by each.
+
+use core::ffi::{c_int, c_void};
+use core::ptr;
+
+use ferrite_core::abi::{TVMFFIAny, TVMFFIByteArray, TVMFFIFieldInfo, TVMFFIObject};
+use ferrite_core::any::{Any, AnyView};
+use ferrite_core::convert::AnyCompatible;
+use ferrite_core::error::Result;
+use ferrite_core::function::Function;
+use ferrite_core::object_alloc::{self, ObjectRecord};
+use ferrite_core::type_index::OBJECT;
+use ferrite_core::type_table::{self, NewTypeRequest};
+
+#[repr(C)]
+struct PairRecord {
+    header: TVMFFIObject,
+    fields: [Any; 2],
+}
+
+// SAFETY: repr(C), header first; the fields are dropped once.
+unsafe impl ObjectRecord for PairRecord {
+    unsafe fn destroy(this: *mut TVMFFIObject) {
+        // SAFETY: the record is initialised and ours alone.
+        unsafe { ptr::drop_in_place(&raw mut (*this.cast::<PairRecord>()).fields) };
+    }
+}
+
+unsafe extern "C" fn get(field: *mut c_void, result: *mut TVMFFIAny) -> c_int {
+    // SAFETY: called with the address of a field of a live pair.
+    unsafe { result.write((*field.cast::<Any>()).clone().into_raw()) };
+    0
+}
+
+unsafe extern "C" fn set(field: *mut c_void, value: *const TVMFFIAny) -> c_int {
+    // SAFETY: as for `get`; the value is alive.
+    let old = unsafe { field.cast::<Any>().replace((*value.cast::<Any>()).clone()) };
+    drop(old);
+    0
+}
+
+/// Registers a class with the fields `first` and `second`, with these flags.
+pub(super) fn pair_type(key: &str, flags: [i64; 2]) -> Result<i32> {
+    let type_index = type_table::get_or_alloc_index(&NewTypeRequest {
+        type_key: key.as_bytes(),
+        static_type_index: -1,
+        type_depth: 1,
+        num_child_slots: 0,
+        child_slots_can_overflow: true,
+        parent_type_index: OBJECT,
+    })?;
+    let text = |text: &'static str| TVMFFIByteArray { data: text.as_ptr().cast(), size: text.len() };
+    for (place, name) in ["first", "second"].into_iter().enumerate() {
+        let info = TVMFFIFieldInfo {
+            name: text(name),
+            doc: text(""),
+            metadata: text(""),
+            flags: flags[place],
+            size: 16,
+            alignment: 8,
+            offset: (core::mem::offset_of!(PairRecord, fields) + 16 * place) as i64,
+            getter: Some(get),
+            setter: set as *mut c_void,
+            default_value_or_factory: TVMFFIAny::NONE,
+            field_static_type_index: -1,
+        };
+        // SAFETY: names are static, and getter and setter fit the record.
+        unsafe { type_table::register_field(type_index, &info)? };
+    }
+    Ok(type_index)
+}
+
+/// A pair of a registered type.
+pub(super) fn pair(type_index: i32, first: Any, second: Any) -> Result<Any> {
+    let mut fields = Some([first, second]);
+    let init = |record: *mut PairRecord| {
+        if let Some(fields) = fields.take() {
+            // SAFETY: the allocation has room for the record.
+            unsafe { (&raw mut (*record).fields).write(fields) };
+        }
+    };
+    // SAFETY: init writes the only field after the header.
+    unsafe { object_alloc::allocate(type_index, 0, init) }.map(AnyCompatible::into_any)
+}
+
+/// One of the fields of a pair.
+pub(super) fn part(pair: &Any, place: usize) -> Any {
+    let object = pair.view().object_ptr().expect("a pair");
+    // SAFETY: only called with pairs.
+    unsafe { (&(*object.as_ptr().cast::<PairRecord>()).fields)[place].clone() }
+}
+
+/// Writes one of the fields of a pair.
+pub(super) fn set_part(pair: &Any, place: usize, value: Any) {
+    let object = pair.view().object_ptr().expect("a pair");
+    // SAFETY: only called with pairs, by one thread.
+    let old = unsafe {
+        core::mem::replace(&mut (&mut (*object.as_ptr().cast::<PairRecord>()).fields)[place], value)
+    };
+    drop(old);
+}
+
+/// Gives a type a hook.
+pub(super) fn add_hook(type_index: i32, column: &str, hook: &Function) -> Result<()> {
+    type_table::register_attr(type_index, column.as_bytes(), AnyView::from(hook))
+}

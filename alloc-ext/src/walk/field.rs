@@ -1,0 +1,128 @@
+//! Reflected fields: which a type has, and how they are read and written in an object.
+
+use core::ffi::{c_int, c_void};
+
+use ferrite_core::abi::{TVMFFIAny, TVMFFIFieldInfo, TVMFFITypeInfo, kTVMFFIFieldFlagBitSetterIsFunctionObj};
+use ferrite_core::any::{Any, AnyView};
+use ferrite_core::error::Result;
+use ferrite_core::function::{Function, check_status};
+use ferrite_core::object::{ObjectClass, ObjectRef};
+use ferrite_core::text::Lossy;
+use ferrite_core::{bail, type_index, type_table};
+
+/// A field that is written by a C function.
+type FieldSetter = unsafe extern "C" fn(field: *mut c_void, value: *const TVMFFIAny) -> c_int;
+
+/// One field of a registered type; such records stay for ever.
+#[derive(Clone, Copy)]
+pub struct Field {
+    info: &'static TVMFFIFieldInfo,
+}
+
+impl Field {
+    /// The name, as registered.
+    pub fn name(self) -> &'static [u8] {
+        if self.info.name.data.is_null() {
+            return &[];
+        }
+        // SAFETY: the type table keeps the names of fields for ever.
+        unsafe { core::slice::from_raw_parts(self.info.name.data.cast(), self.info.name.size) }
+    }
+
+    /// The bits of `TVMFFIFieldFlagBitMask`.
+    pub fn flags(self) -> i64 {
+        self.info.flags
+    }
+
+    /// The value of the field in an object whose type has it.
+    ///
+    /// # Errors
+    ///
+    /// Those of the getter; RuntimeError when there is none; TypeError when `object` is no object.
+    ///
+    /// # Upstream
+    ///
+    /// `FieldGetter` in `reflection/accessor.h`.
+    pub fn get(self, object: &Any) -> Result<Any> {
+        let address = self.address_in(object)?;
+        let Some(getter) = self.info.getter else {
+            bail!(RUNTIME_ERROR, "Field `{}` has no getter", Lossy(self.name()));
+        };
+        let mut value = TVMFFIAny::NONE;
+        // SAFETY: whoever registered the field vouches for the getter at this offset; the object is alive.
+        check_status(unsafe { getter(address, &raw mut value) })?;
+        // SAFETY: a getter that succeeds gives an owned value.
+        Ok(unsafe { Any::from_raw(value) })
+    }
+
+    /// Writes the field, also one that is read-only for users, in an object whose type has it.
+    ///
+    /// # Errors
+    ///
+    /// Those of the setter, as for a value of the wrong type; RuntimeError when there is none.
+    ///
+    /// # Upstream
+    ///
+    /// `FieldSetter` in `reflection/accessor.h`.
+    pub fn set(self, object: &Any, value: &Any) -> Result<()> {
+        let address = self.address_in(object)?;
+        let setter = self.info.setter;
+        if setter.is_null() {
+            bail!(RUNTIME_ERROR, "Field `{}` has no setter", Lossy(self.name()));
+        }
+        let is_function = kTVMFFIFieldFlagBitSetterIsFunctionObj as i64;
+        if self.info.flags & is_function != 0 {
+            // SAFETY: the flag says that the setter is a function object, which the type table keeps for ever.
+            let function = unsafe { function_of(setter) };
+            return function.call(&[AnyView::from(&address), value.view()]).map(drop);
+        }
+        // SAFETY: without the flag the setter is a function of this type (ABI).
+        let setter = unsafe { core::mem::transmute::<*mut c_void, FieldSetter>(setter) };
+        // SAFETY: whoever registered the field vouches for the setter at this offset; object and value are alive.
+        check_status(unsafe { setter(address, value.as_raw()) })
+    }
+
+    fn address_in(self, object: &Any) -> Result<*mut c_void> {
+        let Some(object) = object.view().object_ptr() else {
+            bail!(TYPE_ERROR, "Only objects have the field `{}`", Lossy(self.name()));
+        };
+        Ok(object.as_ptr().cast::<u8>().wrapping_offset(self.info.offset as isize).cast())
+    }
+}
+
+/// # Safety
+///
+/// `setter` is a live function object.
+unsafe fn function_of(setter: *mut c_void) -> Function {
+    // SAFETY: the caller vouches for the object, so it is not null.
+    unsafe {
+        let object = core::ptr::NonNull::new_unchecked(setter.cast());
+        Function::from_object_unchecked(ObjectRef::borrow_raw(object))
+    }
+}
+
+/// Calls `visit` with every field of a type: those of its ancestors first, each type's in the order of registration.
+///
+/// # Errors
+///
+/// Those of `visit`, which ends the walk; InternalError for a type that is not registered.
+///
+/// # Upstream
+///
+/// `ForEachFieldInfo` in `reflection/accessor.h`.
+pub fn for_each_field(type_index: i32, mut visit: impl FnMut(Field) -> Result<()>) -> Result<()> {
+    let Some(entry) = type_table::type_info(type_index) else {
+        bail!(INTERNAL_ERROR, "There is no type with index {type_index}");
+    };
+    // The root object has no fields.
+    for ancestor in entry.ancestors().iter().skip(1) {
+        let Some(ancestor) = type_table::type_info(index_of(*ancestor)) else { continue };
+        ancestor.fields().iter().try_for_each(|info| visit(Field { info }))?;
+    }
+    entry.fields().iter().try_for_each(|info| visit(Field { info }))
+}
+
+fn index_of(ancestor: *const TVMFFITypeInfo) -> i32 {
+    // SAFETY: ancestors are the records of registered types, whose index never changes.
+    if ancestor.is_null() { type_index::OBJECT } else { unsafe { (*ancestor).type_index } }
+}

@@ -1,0 +1,128 @@
+//! The loop of every walk: frames of what is open lie in a buffer, results go from children to parents.
+#![forbid(unsafe_code)]
+
+use core::ops::ControlFlow;
+
+use ferrite_core::error::Result;
+use ferrite_core::memory::Buffer;
+use ferrite_core::{bail, error};
+
+/// Values that may be open at once.
+///
+/// # Upstream
+///
+/// `kMaxTraversalStackDepth` in `dataclass.cc`.
+pub const MAX_DEPTH: usize = 1 << 20;
+
+/// What is known of a node when a walk gets to it.
+pub enum Entered<F, V> {
+    /// Its result.
+    Value(V),
+    /// It has children to walk first.
+    Frame(F),
+}
+
+/// An operation over everything inside a value, children before parents.
+pub trait Fold {
+    /// What is walked: a value, or a pair of them.
+    type Node;
+    /// A node whose children are being walked.
+    type Frame;
+    /// The result for a node.
+    type Value;
+    /// What errors call the walk.
+    const NAME: &'static str;
+
+    /// Gets to a node. What fails must leave no trace.
+    ///
+    /// # Errors
+    ///
+    /// Those of the operation.
+    fn enter(&mut self, node: Self::Node) -> Result<Entered<Self::Frame, Self::Value>>;
+
+    /// The next child of a node.
+    ///
+    /// # Errors
+    ///
+    /// Those of the operation.
+    fn next(&mut self, frame: &mut Self::Frame) -> Result<Option<Self::Node>>;
+
+    /// Takes the result of the last child; a break ends the walk with that result.
+    ///
+    /// # Errors
+    ///
+    /// Those of the operation.
+    fn feed(&mut self, frame: &mut Self::Frame, value: Self::Value) -> Result<ControlFlow<Self::Value>>;
+
+    /// The result of a node after its last child.
+    ///
+    /// # Errors
+    ///
+    /// Those of the operation.
+    fn leave(&mut self, frame: &mut Self::Frame) -> Result<Self::Value>;
+
+    /// The result of the walk after a break, while `open` has what was not finished.
+    ///
+    /// # Errors
+    ///
+    /// Those of the operation.
+    fn stopped(&mut self, open: &[Self::Frame], value: Self::Value) -> Result<Self::Value> {
+        let _ = open;
+        Ok(value)
+    }
+
+    /// Gives up a node that is not finished, after an error or a break.
+    fn abandon(&mut self, frame: Self::Frame);
+}
+
+/// Walks from `root`.
+///
+/// # Errors
+///
+/// Those of the operation; ValueError beyond [`MAX_DEPTH`]; MemoryError.
+pub fn fold<F: Fold>(operation: &mut F, root: F::Node) -> Result<F::Value> {
+    let mut open = Buffer::new();
+    let outcome = run(operation, root, &mut open);
+    while let Some(frame) = open.pop() {
+        operation.abandon(frame);
+    }
+    outcome
+}
+
+fn run<F: Fold>(operation: &mut F, root: F::Node, open: &mut Buffer<F::Frame>) -> Result<F::Value> {
+    let mut node = root;
+    loop {
+        // Made before the node is entered, so that its frame is sure to have a place.
+        open.try_reserve(1)?;
+        let mut value = match operation.enter(node)? {
+            Entered::Value(value) => Some(value),
+            Entered::Frame(frame) => {
+                push(operation, open, frame)?;
+                None
+            }
+        };
+        node = loop {
+            let Some(frame) = open.last_mut() else {
+                return value.ok_or_else(|| error!(INTERNAL_ERROR, "{}: a walk without a result", F::NAME));
+            };
+            if let Some(value) = value.take()
+                && let ControlFlow::Break(value) = operation.feed(frame, value)?
+            {
+                return operation.stopped(open, value);
+            }
+            match operation.next(frame)? {
+                Some(child) => break child,
+                None => value = Some(operation.leave(frame)?),
+            }
+            open.pop();
+        };
+    }
+}
+
+fn push<F: Fold>(operation: &mut F, open: &mut Buffer<F::Frame>, frame: F::Frame) -> Result<()> {
+    if open.len() >= MAX_DEPTH {
+        operation.abandon(frame);
+        bail!(VALUE_ERROR, "{}: maximum stack depth ({MAX_DEPTH}) exceeded", F::NAME);
+    }
+    open.try_push(frame)
+}

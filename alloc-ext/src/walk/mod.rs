@@ -1,0 +1,24 @@
+//! One way to walk values: what is inside a value, what was seen on the way, and a stack that is not the thread's.
+//!
+//! | part | holds |
+//! |---|---|
+//! | [`Field`], [`for_each_field`] | the reflected fields of a type: reading and writing them |
+//! | [`Children`] | elements, entries or fields of one value, in order |
+//! | [`Fold`], [`fold`] | the loop over them, with frames in a buffer |
+//! | [`Seen`] | what is known of objects that were met before |
+//! | [`lend`], [`Slot`] | the state of a walk while a registered hook runs, which may call back into it |
+//!
+//! Values may nest as deep as [`MAX_DEPTH`] whatever stack the thread has. Only hooks that call back can nest calls;
+//! they may do so [`MAX_HOOK_DEPTH`] times.
+
+mod children;
+mod field;
+mod fold;
+mod seen;
+mod slot;
+
+pub use children::{Children, ChildrenKind};
+pub use field::{Field, for_each_field};
+pub use fold::{Entered, Fold, MAX_DEPTH, fold};
+pub use seen::{Seen, SeenKey};
+pub use slot::{HookState, MAX_HOOK_DEPTH, Slot, lend};

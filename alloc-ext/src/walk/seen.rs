@@ -1,0 +1,165 @@
+//! What is known of objects that a walk has met, by identity.
+#![forbid(unsafe_code)]
+
+use ferrite_core::any::Any;
+use ferrite_core::error::Result;
+use ferrite_core::memory::Buffer;
+
+/// An object, or a pair of objects, told apart by address.
+pub trait SeenKey: Clone {
+    /// The addresses; 0 where there is no object.
+    fn addresses(&self) -> [usize; 2];
+}
+
+fn address_of(value: &Any) -> usize {
+    value.view().object_ptr().map_or(0, |object| object.as_ptr().addr())
+}
+
+impl SeenKey for Any {
+    fn addresses(&self) -> [usize; 2] {
+        [address_of(self), 0]
+    }
+}
+
+impl SeenKey for (Any, Any) {
+    fn addresses(&self) -> [usize; 2] {
+        [address_of(&self.0), address_of(&self.1)]
+    }
+}
+
+/// A hash table from objects to what is known of them, in the order of the first meeting.
+///
+/// It holds the objects, so that an address is not given to another object while the walk lasts.
+pub struct Seen<K, V> {
+    entries: Buffer<Entry<K, V>>,
+    /// Places in `entries`, counted from 1, at or behind the place of their hash; at most half of the slots are in use.
+    slots: Buffer<usize>,
+}
+
+struct Entry<K, V> {
+    _held: K,
+    addresses: [usize; 2],
+    value: V,
+}
+
+/// Slots of the first table.
+const FIRST_SLOTS: usize = 16;
+
+impl<K, V> Default for Seen<K, V> {
+    fn default() -> Self {
+        Self { entries: Buffer::new(), slots: Buffer::new() }
+    }
+}
+
+impl<K: SeenKey, V> Seen<K, V> {
+    /// What is known of an object.
+    pub fn get(&self, key: &K) -> Option<&V> {
+        let place = *self.slots.get(self.slot_of(key.addresses())?)?;
+        Some(&self.entries.get(place.checked_sub(1)?)?.value)
+    }
+
+    /// Says what is known of an object from now on.
+    ///
+    /// # Errors
+    ///
+    /// MemoryError, only for an object that was not met before.
+    pub fn set(&mut self, key: &K, value: V) -> Result<()> {
+        let addresses = key.addresses();
+        if 2 * (self.entries.len() + 1) > self.slots.len() {
+            self.grow()?;
+        }
+        let Some(slot) = self.slot_of(addresses).and_then(|slot| self.slots.get_mut(slot)) else {
+            return Ok(());
+        };
+        if let Some(entry) = slot.checked_sub(1).and_then(|place| self.entries.get_mut(place)) {
+            entry.value = value;
+            return Ok(());
+        }
+        self.entries.try_push(Entry { _held: key.clone(), addresses, value })?;
+        *slot = self.entries.len();
+        Ok(())
+    }
+
+    /// Number of objects met.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether none was met.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// What is known of the object that was met as number `place`.
+    pub fn value_at(&self, place: usize) -> Option<&V> {
+        self.entries.get(place).map(|entry| &entry.value)
+    }
+
+    fn grow(&mut self) -> Result<()> {
+        let mut slots = Buffer::new();
+        slots.try_resize((2 * self.slots.len()).max(FIRST_SLOTS), 0)?;
+        self.slots = slots;
+        for place in 0..self.entries.len() {
+            let Some(addresses) = self.entries.get(place).map(|entry| entry.addresses) else { break };
+            if let Some(slot) = self.slot_of(addresses).and_then(|slot| self.slots.get_mut(slot)) {
+                *slot = place + 1;
+            }
+        }
+        Ok(())
+    }
+
+    /// The slot of an object, or the empty one where it belongs. The table has a power of two of slots, some empty.
+    fn slot_of(&self, addresses: [usize; 2]) -> Option<usize> {
+        let mask = self.slots.len().checked_sub(1)?;
+        let mut at = hash(addresses) & mask;
+        loop {
+            let place = *self.slots.get(at)?;
+            let taken_by = place.checked_sub(1).and_then(|place| self.entries.get(place));
+            if taken_by.is_none_or(|entry| entry.addresses == addresses) {
+                return Some(at);
+            }
+            at = (at + 1) & mask;
+        }
+    }
+}
+
+/// Fibonacci hashing: the constant is 2^64 over the golden ratio.
+fn hash([first, second]: [usize; 2]) -> usize {
+    let mixed = (first as u64) ^ (second as u64).rotate_left(29);
+    (mixed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::containers::ListObject;
+
+    #[test]
+    fn objects_are_found_by_identity() -> Result<()> {
+        let mut seen = Seen::default();
+        let mut objects = Buffer::new();
+        for number in 0..300usize {
+            let object = Any::new(ListObject::with_capacity(0)?);
+            assert!(seen.get(&object).is_none());
+            seen.set(&object, number)?;
+            objects.try_push(object)?;
+        }
+        for (number, object) in objects.iter().enumerate() {
+            assert_eq!(seen.get(object), Some(&number));
+            seen.set(object, number + 1)?;
+            assert_eq!(seen.value_at(number), Some(&(number + 1)));
+        }
+        assert_eq!(seen.len(), 300);
+        Ok(())
+    }
+
+    #[test]
+    fn pairs_are_ordered() -> Result<()> {
+        let (one, two) = (Any::new(ListObject::with_capacity(0)?), Any::new(ListObject::with_capacity(0)?));
+        let mut seen = Seen::default();
+        seen.set(&(one.clone(), two.clone()), true)?;
+        assert_eq!(seen.get(&(one.clone(), two.clone())), Some(&true));
+        assert_eq!(seen.get(&(two, one)), None);
+        Ok(())
+    }
+}
