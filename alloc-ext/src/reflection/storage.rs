@@ -149,6 +149,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "the addresses pass through integers, as the ABI of these functions has it")]
     fn values_are_stored_by_type() -> Result<()> {
         assert_eq!(round_trip(type_index::INT, 0i64, Any::from(-7i64))?.get::<i64>()?, -7);
         assert!(round_trip(type_index::BOOL, 0u8, Any::from(true))?.get::<bool>()?);
@@ -162,6 +163,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "the addresses pass through integers, as the ABI of these functions has it")]
     fn other_types_are_refused() {
         assert_eq!(make_getter(type_index::RAW_STR).unwrap_err().kind(), b"ValueError");
         let error = round_trip(type_index::INT, 0i64, Any::from(1.5f64)).unwrap_err();
