@@ -214,7 +214,7 @@ fn step(result: u64, bytes: &[u8]) -> u64 {
 }
 
 /// Takes one more word of a text into its hash.
-pub(super) fn hash_step(result: u64, word: u64) -> u64 {
+pub(crate) fn hash_step(result: u64, word: u64) -> u64 {
     result.wrapping_mul(MULTIPLIER).wrapping_add(word) % MODULUS
 }
 

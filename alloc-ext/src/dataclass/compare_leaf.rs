@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 use core::cmp::Ordering;
+use core::ffi::c_char;
 
 use ferrite_core::abi::{DLDataType, DLDevice};
 use ferrite_core::any::Any;
@@ -24,10 +25,10 @@ pub(super) fn compare_leaves(lhs: &Any, rhs: &Any, equality_only: bool) -> Resul
         return Ok(Some(rhs.is_none().cmp(&lhs.is_none()) as i32));
     }
     if let (Some(lhs), Some(rhs)) = (lhs.view().bytes_of_string(), rhs.view().bytes_of_string()) {
-        return Ok(Some(lhs.cmp(rhs) as i32));
+        return Ok(Some(compare_texts(lhs, rhs) as i32));
     }
     if let (Some(lhs), Some(rhs)) = (lhs.view().bytes_of_bytes(), rhs.view().bytes_of_bytes()) {
-        return Ok(Some(lhs.cmp(rhs) as i32));
+        return Ok(Some(compare_texts(lhs, rhs) as i32));
     }
     if left != right {
         return compare_types(lhs, rhs, equality_only).map(Some);
@@ -47,6 +48,11 @@ pub(super) fn compare_leaves(lhs: &Any, rhs: &Any, equality_only: bool) -> Resul
         }
         _ => Ok(None),
     }
+}
+
+/// The order of C's `char`, which is signed on some machines, as upstream compares.
+fn compare_texts(lhs: &[u8], rhs: &[u8]) -> Ordering {
+    lhs.iter().map(|byte| *byte as c_char).cmp(rhs.iter().map(|byte| *byte as c_char))
 }
 
 /// Integers have an order whatever their size; other types do not compare with each other.
@@ -137,8 +143,7 @@ mod tests {
 
     #[test]
     fn integers_of_any_size_have_an_order() {
-        let ascending: [&[i64]; 7] =
-            [&[0, -2], &[0, -1], &[i64::MIN], &[-1], &[5], &[-1, 0], &[0, 1]];
+        let ascending: [&[i64]; 7] = [&[0, -2], &[0, -1], &[i64::MIN], &[-1], &[5], &[-1, 0], &[0, 1]];
         for (i, lhs) in ascending.iter().enumerate() {
             for (j, rhs) in ascending.iter().enumerate() {
                 assert_eq!(compare_words(lhs, rhs), i.cmp(&j), "{lhs:?} {rhs:?}");

@@ -150,9 +150,8 @@ impl Hasher {
     fn hash_by_hook(&mut self, value: &Any) -> Result<Option<u64>> {
         let Some(hook) = self.hooks.of(value)? else { return Ok(None) };
         self.seen.set(value, State::Open)?;
-        let answer = lend(self, Self::callback, |callback| {
-            hook.call(&[value.view(), callback.into()])?.get::<i64>()
-        });
+        let answer =
+            lend(self, Self::callback, |callback| hook.call(&[value.view(), callback.into()])?.get::<i64>());
         match answer {
             Ok(hash) => {
                 self.seen.set(value, State::Done(hash as u64))?;

@@ -1,22 +1,30 @@
-//! Operations on whole values by reflection: their text and their copies, as upstream's dataclass
-//! functions have them.
+//! Operations on whole values by reflection: their text, copies, equality, order and hash, as upstream's
+//! dataclass functions have them.
 //!
 //! All of them go through [`crate::walk`]: nothing recurses, and types may register hooks in attribute columns.
 
+mod compare;
+mod compare_leaf;
 mod copy;
 mod environment;
 mod float_text;
 mod functions;
+mod hash;
+mod hash_leaf;
 mod hook;
 mod int_text;
 mod repr;
 mod repr_leaf;
 mod text;
 
+pub use compare::{recursive_compare, recursive_eq};
 pub use copy::deep_copy;
 pub use functions::FUNCTIONS;
+pub use hash::recursive_hash;
 pub use repr::repr_print;
 
+#[cfg(test)]
+mod order_tests;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]

@@ -1,0 +1,206 @@
+//! Equality, order and hash: alone, together, and with hooks.
+
+use ferrite_core::abi::{DLDataType, kTVMFFIFieldFlagBitMaskCompareOff};
+use ferrite_core::any::{Any, AnyView};
+use ferrite_core::big_int::from_native_bytes;
+use ferrite_core::error::Result;
+use ferrite_core::function::Function;
+use ferrite_core::shape::Shape;
+use ferrite_core::string::{Bytes, String};
+
+use super::testing::{add_hook, pair, pair_type, part, set_part};
+use super::{recursive_compare, recursive_eq, recursive_hash};
+use crate::containers::{ArrayObject, DictObject, ListObject, MapObject};
+
+fn list(values: &[Any]) -> Result<Any> {
+    ListObject::from_slice(values).map(Any::new)
+}
+
+fn array(values: &[Any]) -> Result<Any> {
+    ArrayObject::from_slice(values).map(Any::new)
+}
+
+fn int(value: i64) -> Any {
+    Any::from(value)
+}
+
+fn big(high: i64) -> Result<Any> {
+    let mut content = [0; 16];
+    content[8..].copy_from_slice(&high.to_ne_bytes());
+    from_native_bytes(&content)
+}
+
+fn map(entries: &[(i64, Any)]) -> Result<Any> {
+    let mut map = MapObject::with_capacity(0)?;
+    for (key, value) in entries {
+        map.insert(int(*key), value.clone())?;
+    }
+    Ok(Any::new(map))
+}
+
+/// The message of an error.
+fn refusal<T>(outcome: Result<T>) -> std::string::String {
+    match outcome {
+        Ok(_) => std::string::String::from("no error"),
+        Err(error) => std::string::String::from_utf8_lossy(error.message()).into_owned(),
+    }
+}
+
+#[test]
+fn equal_values_have_equal_hashes() -> Result<()> {
+    let index = pair_type("test.order.Plain", [0, i64::from(kTVMFFIFieldFlagBitMaskCompareOff)])?;
+    let text = || String::new("longer than seven").map(Any::new);
+    let values = || -> Result<[Any; 15]> {
+        Ok([
+            Any::NONE,
+            Any::from(true),
+            int(1),
+            Any::from(1.0f64),
+            Any::from(f64::NAN),
+            text()?,
+            Any::new(Bytes::new(b"longer than seven")?),
+            Any::new(Shape::from_slice(&[1, 2])?),
+            Any::new(DLDataType::parse(b"float32")?),
+            big(1)?,
+            array(&[int(1), text()?])?,
+            list(&[int(1), text()?])?,
+            map(&[(1, list(&[])?), (2, Any::NONE)])?,
+            map(&[(1, list(&[])?)])?,
+            pair(index, list(&[])?, Any::NONE)?,
+        ])
+    };
+    let (left, right) = (values()?, values()?);
+    for (i, lhs) in left.iter().enumerate() {
+        for (j, rhs) in right.iter().enumerate() {
+            assert_eq!(recursive_eq(lhs, rhs)?, i == j, "{i} {j}");
+            assert_eq!(recursive_hash(lhs)? == recursive_hash(rhs)?, i == j, "{i} {j}");
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn what_is_not_compared_does_not_count() -> Result<()> {
+    let index = pair_type("test.order.Half", [0, i64::from(kTVMFFIFieldFlagBitMaskCompareOff)])?;
+    let (one, two) = (pair(index, int(1), int(1))?, pair(index, int(1), int(2))?);
+    assert!(recursive_eq(&one, &two)?);
+    assert_eq!(recursive_hash(&one)?, recursive_hash(&two)?);
+    assert!(recursive_eq(&Any::from(0.0f64), &Any::from(-0.0f64))?);
+    assert_eq!(recursive_hash(&Any::from(0.0f64))?, recursive_hash(&Any::from(-0.0f64))?);
+    let (one, two) = (map(&[(1, int(1)), (2, int(2))])?, map(&[(2, int(2)), (1, int(1))])?);
+    assert!(recursive_eq(&one, &two)?);
+    assert_eq!(recursive_hash(&one)?, recursive_hash(&two)?);
+    Ok(())
+}
+
+#[test]
+fn values_have_the_order_of_their_first_difference() -> Result<()> {
+    let index = pair_type("test.order.Ordered", [0, 0])?;
+    for (less, more) in [
+        (Any::NONE, int(i64::MIN)),
+        (Any::from(false), Any::from(true)),
+        (int(-1), int(1)),
+        (big(-1)?, int(i64::MIN)),
+        (int(i64::MAX), big(1)?),
+        (Any::from(-0.5f64), Any::from(0.0f64)),
+        (Any::new(String::new("ab")?), Any::new(String::new("b")?)),
+        (Any::new(Shape::from_slice(&[1, 2])?), Any::new(Shape::from_slice(&[1, 3])?)),
+        (array(&[int(1)])?, array(&[int(1), Any::NONE])?),
+        (list(&[int(1), int(9)])?, list(&[int(2)])?),
+        (pair(index, int(1), list(&[])?)?, pair(index, int(1), list(&[int(0)])?)?),
+    ] {
+        assert!(recursive_compare(&less, &more)? < 0);
+        assert!(recursive_compare(&more, &less)? > 0);
+        assert_eq!(recursive_compare(&less, &less.clone())?, 0);
+    }
+    Ok(())
+}
+
+#[test]
+fn what_has_no_order_is_refused() -> Result<()> {
+    let order = |lhs: &Any, rhs: &Any| refusal(recursive_compare(lhs, rhs));
+    assert_eq!(order(&int(1), &Any::from(1.0f64)), "Cannot compare values of different types: int vs float");
+    assert_eq!(
+        order(&array(&[])?, &list(&[])?),
+        "Cannot compare values of different types: ffi.Array vs ffi.List"
+    );
+    assert_eq!(order(&Any::from(f64::NAN), &Any::from(1.0f64)), "Cannot order NaN values");
+    let (one, two) = (map(&[(1, int(1))])?, map(&[(1, int(2))])?);
+    assert_eq!(order(&one, &two), "Cannot order Map/Dict values");
+    assert_eq!(order(&one, &map(&[])?), "Cannot order Map/Dict values");
+    assert_eq!(order(&one, &map(&[(2, int(1))])?), "Cannot order Map/Dict values");
+    assert_eq!(order(&one, &map(&[(1, int(1))])?), "no error");
+    Ok(())
+}
+
+#[test]
+fn cycles_are_equal_when_they_run_alike() -> Result<()> {
+    let cycle = || -> Result<ListObject> {
+        let list = ListObject::with_capacity(0)?;
+        list.push(Any::new(list.clone()))?;
+        Ok(list)
+    };
+    let (one, two) = (cycle()?, cycle()?);
+    let (lhs, rhs) = (Any::new(one.clone()), Any::new(two.clone()));
+    assert!(recursive_eq(&lhs, &rhs)?);
+    assert_eq!(recursive_hash(&lhs)?, recursive_hash(&rhs)?);
+    assert_eq!(
+        refusal(recursive_compare(&lhs, &rhs)),
+        "RecursiveCompare: cyclic reference detected in ordering"
+    );
+    two.push(int(1))?;
+    assert!(!recursive_eq(&lhs, &rhs)?);
+    one.clear();
+    two.clear();
+    let dict = DictObject::with_capacity(0)?;
+    dict.insert(int(1), Any::new(dict.clone()))?;
+    recursive_hash(&Any::new(dict.clone()))?;
+    dict.clear();
+    Ok(())
+}
+
+#[test]
+fn hooks_decide_and_may_ask_back() -> Result<()> {
+    let index = pair_type("test.order.Hooked", [0, 0])?;
+    let first = |value: &Any| part(value, 0);
+    let equal = Function::from_typed(move |lhs: Any, rhs: Any, equal: Function| {
+        equal.call(&[first(&lhs).view(), first(&rhs).view()])
+    })?;
+    add_hook(index, "__ffi_eq__", &equal)?;
+    let (one, two) = (pair(index, list(&[int(1)])?, int(1))?, pair(index, list(&[int(1)])?, int(2))?);
+    assert!(recursive_eq(&list(core::slice::from_ref(&one))?, &list(core::slice::from_ref(&two))?)?);
+    assert!(refusal(recursive_hash(&one)).starts_with("RecursiveHash: type 'test.order.Hooked' defines"));
+    let compare = Function::from_typed(move |lhs: Any, rhs: Any, compare: Function| {
+        compare.call(&[part(&rhs, 1).view(), part(&lhs, 1).view()])
+    })?;
+    add_hook(index, "__ffi_compare__", &compare)?;
+    assert!(recursive_compare(&one, &two)? > 0, "the hook turns the order round");
+    let hash = Function::from_typed(move |value: Any, hash: Function| hash.call(&[first(&value).view()]))?;
+    add_hook(index, "__ffi_hash__", &hash)?;
+    assert_eq!(recursive_hash(&one)?, recursive_hash(&two)?);
+    assert_eq!(recursive_hash(&one)?, recursive_hash(&list(&[int(1)])?)?);
+    // A hook that asks for its own object again sees it as equal, and hashed as its type.
+    set_part(&one, 0, one.clone());
+    set_part(&two, 0, two.clone());
+    assert!(recursive_eq(&one, &two)?);
+    assert_eq!(recursive_hash(&one)?, recursive_hash(&two)?);
+    set_part(&one, 0, Any::NONE);
+    set_part(&two, 0, Any::NONE);
+    Ok(())
+}
+
+#[test]
+fn errors_of_hooks_come_out() -> Result<()> {
+    let index = pair_type("test.order.Refuses", [0, 0])?;
+    for column in ["__ffi_eq__", "__ffi_compare__", "__ffi_hash__"] {
+        let hook = Function::from_packed(|_: &[AnyView<'_>]| -> Result<Any> {
+            Err(ferrite_core::error!(VALUE_ERROR, "no answer"))
+        })?;
+        add_hook(index, column, &hook)?;
+    }
+    let (one, two) = (pair(index, Any::NONE, Any::NONE)?, pair(index, Any::NONE, Any::NONE)?);
+    assert_eq!(refusal(recursive_eq(&one, &two)), "no answer");
+    assert_eq!(refusal(recursive_compare(&one, &two)), "no answer");
+    assert_eq!(refusal(recursive_hash(&one)), "no answer");
+    Ok(())
+}
