@@ -45,15 +45,23 @@ fn install() {
     context::install();
     #[cfg(feature = "host")]
     ferrite_host::backtrace::install();
-    // Without memory for them, C++ clients tell big integers apart by address: nothing else is lost.
     #[cfg(feature = "host")]
-    let _ = ferrite_alloc_ext::containers::key::install_hooks();
-    // Without memory for them, classes of the library cannot be looked at by name: nothing else is lost.
-    #[cfg(feature = "host")]
-    let _ = ferrite_alloc_ext::reflection::install();
-    #[cfg(all(feature = "host", feature = "backend"))]
-    ferrite_host::thread_pool::install();
-    #[cfg(feature = "host")]
-    ferrite_host::thread_pool::install();
+    install_on_host();
     INSTALLED.store(true, Ordering::Release);
+}
+
+/// What only libraries that C++ and Python load need. Each part may be refused memory, and the others work without it.
+#[cfg(feature = "host")]
+fn install_on_host() {
+    report("keys of big integers", ferrite_alloc_ext::containers::key::install_hooks());
+    report("reflection of the library's classes", ferrite_alloc_ext::reflection::install());
+    ferrite_host::thread_pool::install();
+}
+
+/// Nobody asked for an installation, so nobody takes its error: it is logged.
+#[cfg(feature = "host")]
+fn report(part: &str, outcome: ferrite_core::Result<()>) {
+    if let Err(error) = outcome {
+        ferrite_core::log::warn(format_args!("libtvm_ffi starts without {part}: {error}"));
+    }
 }

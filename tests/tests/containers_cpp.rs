@@ -31,13 +31,13 @@ fn run(name: &str, flags: &[&str], stress_divisor: &str) -> Outcome<()> {
 }
 
 #[test]
-#[ignore = "needs upstream's headers"]
+#[ignore = "downloads upstream's headers: ./ci.sh cpp"]
 fn both_sides_use_one_container() -> Outcome<()> {
     run("plain", &[], "1")
 }
 
 #[test]
-#[ignore = "needs upstream's headers"]
+#[ignore = "downloads upstream's headers: ./ci.sh cpp"]
 fn both_sides_use_one_container_without_memory_errors() -> Outcome<()> {
     run("sanitized", &["-fsanitize=address,undefined", "-fno-sanitize-recover=all"], "10")
 }

@@ -34,13 +34,13 @@ fn run(name: &str, flags: &[&str]) -> Outcome<()> {
 }
 
 #[test]
-#[ignore = "needs upstream's headers"]
+#[ignore = "downloads upstream's headers: ./ci.sh cpp"]
 fn both_sides_use_one_module() -> Outcome<()> {
     run("plain", &[])
 }
 
 #[test]
-#[ignore = "needs upstream's headers"]
+#[ignore = "downloads upstream's headers: ./ci.sh cpp"]
 fn both_sides_use_one_module_without_memory_errors() -> Outcome<()> {
     run("sanitized", &["-fsanitize=address"])
 }
