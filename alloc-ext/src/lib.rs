@@ -6,10 +6,12 @@
 //! | [`base64`] | bytes as text |
 //! | [`containers`] | Array, List, Map and Dict in upstream's exact layout, and the global functions on them |
 //! | [`dataclass`] | whole values: their text, copies, order and hash |
+//! | [`graph`] | graphs of objects as JSON, both ways |
 //! | [`json`] | JSON text to values and back |
 //! | [`module`] | named functions from libraries, Rust or C++, their imports, and the system library |
 //! | [`walk`] | going through values by reflection, however deep they are |
 //! | [`reflection`] | the reflected classes of the library itself, and making and changing objects by name |
+//! | [`structural`] | equality, hash, visits and mutations of structure, where names of variables do not count |
 //!
 //! Nothing here needs an allocator crate: memory comes from `ferrite_core::object_alloc` and `ferrite_core::memory`, and
 //! every request may be refused.
@@ -28,7 +30,9 @@ pub mod base64;
 pub mod containers;
 pub mod dataclass;
 pub mod env;
+pub mod graph;
 pub mod json;
 pub mod module;
 pub mod reflection;
+pub mod structural;
 pub mod walk;

@@ -19,11 +19,19 @@ static GROUPS: Groups = &[
     #[cfg(feature = "alloc")]
     ferrite_alloc_ext::dataclass::FUNCTIONS,
     #[cfg(feature = "alloc")]
+    ferrite_alloc_ext::graph::FUNCTIONS,
+    #[cfg(feature = "alloc")]
     ferrite_alloc_ext::json::FUNCTIONS,
     #[cfg(feature = "alloc")]
     ferrite_alloc_ext::module::functions::FUNCTIONS,
     #[cfg(feature = "host")]
     ferrite_alloc_ext::reflection::FUNCTIONS,
+    #[cfg(feature = "host")]
+    ferrite_alloc_ext::structural::equal::FUNCTIONS,
+    #[cfg(feature = "host")]
+    ferrite_alloc_ext::structural::mutate::FUNCTIONS,
+    #[cfg(feature = "host")]
+    ferrite_alloc_ext::structural::visit::FUNCTIONS,
     #[cfg(feature = "host")]
     ferrite_host::dynamic_lib::FUNCTIONS,
 ];
