@@ -7,5 +7,10 @@
 //! | [`mutate`] | maps and mutations, in place where nobody else holds the value |
 
 pub mod equal;
+mod kind;
 pub mod mutate;
+mod region;
 pub mod visit;
+
+pub use kind::StructuralKind;
+pub use region::DefRegion;

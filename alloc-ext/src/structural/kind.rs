@@ -1,0 +1,44 @@
+//! How the objects of a type take part in operations by structure.
+#![forbid(unsafe_code)]
+
+use ferrite_core::abi::{
+    kTVMFFISEqHashKindConstTreeNode, kTVMFFISEqHashKindDAGNode, kTVMFFISEqHashKindFreeVar,
+    kTVMFFISEqHashKindUniqueInstance, kTVMFFISEqHashKindUnsupported,
+};
+use ferrite_core::type_table::TypeEntry;
+
+/// What a type says about the structure of its objects.
+///
+/// # Upstream
+/// `TVMFFISEqHashKind` in `c_api.h`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum StructuralKind {
+    /// Nothing: it cannot be compared.
+    Unsupported,
+    /// Content counts, sharing does not.
+    TreeNode,
+    /// It is a variable.
+    FreeVar,
+    /// Content and sharing count.
+    DagNode,
+    /// Content counts, and there is no variable inside.
+    ConstTreeNode,
+    /// Only the address counts.
+    UniqueInstance,
+}
+
+impl StructuralKind {
+    /// The kind of a type; None for a type without metadata.
+    #[expect(non_upper_case_globals, reason = "the constants are spelled as in C")]
+    pub fn of(entry: &TypeEntry) -> Option<Self> {
+        // Numbers that nobody knows are nodes of a tree, as upstream has it.
+        Some(match entry.metadata()?.structural_eq_hash_kind {
+            kTVMFFISEqHashKindUnsupported => Self::Unsupported,
+            kTVMFFISEqHashKindFreeVar => Self::FreeVar,
+            kTVMFFISEqHashKindDAGNode => Self::DagNode,
+            kTVMFFISEqHashKindConstTreeNode => Self::ConstTreeNode,
+            kTVMFFISEqHashKindUniqueInstance => Self::UniqueInstance,
+            _ => Self::TreeNode,
+        })
+    }
+}
