@@ -13,9 +13,8 @@ use ferrite_core::text::Lossy;
 use ferrite_core::{bail, error, type_index, type_table};
 
 use super::compare_leaf::compare_leaves;
-use super::hook::Hooks;
 use crate::containers::{DictObject, MapObject};
-use crate::walk::{Children, ChildrenKind, Entered, Fold, HookState, Seen, Slot, fold, lend};
+use crate::walk::{Children, ChildrenKind, Entered, Fold, HookState, Hooks, Seen, Slot, fold, lend};
 
 /// Whether two values are equal: the same type, and equal in everything that is in them.
 ///

@@ -9,9 +9,9 @@ use ferrite_core::memory::Buffer;
 use ferrite_core::text::Lossy;
 use ferrite_core::{bail, type_index, type_table};
 
-use super::hook::{Hooks, enum_class, is_enum};
+use super::enums::{enum_class, is_enum};
 use crate::containers::{ArrayObject, DictObject, ListObject, MapObject};
-use crate::walk::{Children, Entered, Fold, Seen, fold, for_each_field};
+use crate::walk::{Children, Entered, Fold, Hooks, Seen, fold, for_each_field};
 
 /// A copy of a value and everything in it.
 ///

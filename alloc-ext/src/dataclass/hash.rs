@@ -13,8 +13,7 @@ use ferrite_core::text::Lossy;
 use ferrite_core::{bail, type_index, type_table};
 
 use super::hash_leaf::{combine, hash_leaf, type_key_hash};
-use super::hook::Hooks;
-use crate::walk::{Children, ChildrenKind, Entered, Fold, HookState, Seen, Slot, fold, lend};
+use crate::walk::{Children, ChildrenKind, Entered, Fold, HookState, Hooks, Seen, Slot, fold, lend};
 
 /// The hash of a value and everything in it, equal for values that [`recursive_eq`](super::recursive_eq) finds equal.
 ///

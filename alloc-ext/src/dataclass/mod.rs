@@ -6,12 +6,12 @@
 mod compare;
 mod compare_leaf;
 mod copy;
+mod enums;
 mod environment;
 mod float_text;
 mod functions;
 mod hash;
 mod hash_leaf;
-mod hook;
 mod int_text;
 mod repr;
 mod repr_leaf;
@@ -21,6 +21,7 @@ pub use compare::{recursive_compare, recursive_eq};
 pub use copy::deep_copy;
 pub use functions::FUNCTIONS;
 pub use hash::recursive_hash;
+pub(crate) use hash_leaf::{combine, type_key_hash};
 pub use repr::repr_print;
 
 #[cfg(test)]

@@ -12,10 +12,12 @@ use ferrite_core::memory::Buffer;
 use ferrite_core::string::String;
 use ferrite_core::{type_index, type_table};
 
+use super::enums::{enum_class, is_enum};
 use super::environment::wants_addresses;
-use super::hook::{Hooks, enum_class, is_enum};
 use super::repr_leaf::{write_address, write_leaf_object, write_plain};
-use crate::walk::{Children, ChildrenKind, Entered, Fold, HookState, Seen, Slot, fold, for_each_field, lend};
+use crate::walk::{
+    Children, ChildrenKind, Entered, Fold, HookState, Hooks, Seen, Slot, fold, for_each_field, lend,
+};
 
 /// The text of a value and everything in it.
 ///

@@ -1,6 +1,7 @@
 //! Reflected fields: which a type has, and how they are read and written in an object.
 
 use core::ffi::{c_int, c_void};
+use core::slice;
 
 use ferrite_core::abi::{TVMFFIAny, TVMFFIFieldInfo, TVMFFITypeInfo, kTVMFFIFieldFlagBitSetterIsFunctionObj};
 use ferrite_core::any::{Any, AnyView};
@@ -8,6 +9,7 @@ use ferrite_core::error::Result;
 use ferrite_core::function::{Function, check_status};
 use ferrite_core::object::{ObjectClass, ObjectRef};
 use ferrite_core::text::Lossy;
+use ferrite_core::type_table::TypeEntry;
 use ferrite_core::{bail, type_index, type_table};
 
 /// A field that is written by a C function.
@@ -101,25 +103,59 @@ unsafe fn function_of(setter: *mut c_void) -> Function {
     }
 }
 
-/// Calls `visit` with every field of a type: those of its ancestors first, each type's in the order of registration.
+/// The fields of a type: those of its ancestors first, each type's in the order of registration.
 ///
-/// # Errors
-///
-/// Those of `visit`, which ends the walk; InternalError for a type that is not registered.
+/// Nothing is allocated, and fields that are registered meanwhile may or may not be seen.
 ///
 /// # Upstream
 ///
 /// `ForEachFieldInfo` in `reflection/accessor.h`.
-pub fn for_each_field(type_index: i32, mut visit: impl FnMut(Field) -> Result<()>) -> Result<()> {
+#[derive(Clone)]
+pub struct Fields {
+    /// The ancestors whose fields are still to come.
+    ancestors: slice::Iter<'static, *const TVMFFITypeInfo>,
+    /// What is left of the type at hand.
+    fields: slice::Iter<'static, TVMFFIFieldInfo>,
+    /// The type itself, until its turn.
+    last: Option<&'static TypeEntry>,
+}
+
+impl Fields {
+    /// Those of a registered type.
+    pub fn of(entry: &'static TypeEntry) -> Self {
+        // The root object has no fields.
+        let ancestors = entry.ancestors().get(1..).unwrap_or_default();
+        Self { ancestors: ancestors.iter(), fields: [].iter(), last: Some(entry) }
+    }
+}
+
+impl Iterator for Fields {
+    type Item = Field;
+
+    fn next(&mut self) -> Option<Field> {
+        loop {
+            if let Some(info) = self.fields.next() {
+                return Some(Field { info });
+            }
+            let entry = match self.ancestors.next() {
+                Some(ancestor) => type_table::type_info(index_of(*ancestor)),
+                None => Some(self.last.take()?),
+            };
+            self.fields = entry.map_or_else(Default::default, |entry| entry.fields().iter());
+        }
+    }
+}
+
+/// Calls `visit` with every one of the [`Fields`] of a type.
+///
+/// # Errors
+///
+/// Those of `visit`, which ends the walk; InternalError for a type that is not registered.
+pub fn for_each_field(type_index: i32, visit: impl FnMut(Field) -> Result<()>) -> Result<()> {
     let Some(entry) = type_table::type_info(type_index) else {
         bail!(INTERNAL_ERROR, "There is no type with index {type_index}");
     };
-    // The root object has no fields.
-    for ancestor in entry.ancestors().iter().skip(1) {
-        let Some(ancestor) = type_table::type_info(index_of(*ancestor)) else { continue };
-        ancestor.fields().iter().try_for_each(|info| visit(Field { info }))?;
-    }
-    entry.fields().iter().try_for_each(|info| visit(Field { info }))
+    Fields::of(entry).try_for_each(visit)
 }
 
 fn index_of(ancestor: *const TVMFFITypeInfo) -> i32 {

@@ -2,7 +2,8 @@
 //!
 //! | part | holds |
 //! |---|---|
-//! | [`Field`], [`for_each_field`] | the reflected fields of a type: reading and writing them |
+//! | [`Field`], [`Fields`], [`for_each_field`] | the reflected fields of a type: reading and writing them |
+//! | [`Hooks`] | what types registered for an operation |
 //! | [`Children`] | elements, entries or fields of one value, in order |
 //! | [`Fold`], [`fold`] | the loop over them, with frames in a buffer |
 //! | [`Seen`] | what is known of objects that were met before |
@@ -14,11 +15,13 @@
 mod children;
 mod field;
 mod fold;
+mod hooks;
 mod seen;
 mod slot;
 
 pub use children::{Children, ChildrenKind};
-pub use field::{Field, for_each_field};
+pub use field::{Field, Fields, for_each_field};
 pub use fold::{Entered, Fold, MAX_DEPTH, fold};
+pub use hooks::Hooks;
 pub use seen::{Seen, SeenKey};
 pub use slot::{HookState, MAX_HOOK_DEPTH, Slot, lend};
