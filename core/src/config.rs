@@ -19,8 +19,16 @@ pub const LOG_CHUNK_BYTES: usize = from_env(option_env!("FERRITE_LOG_CHUNK_BYTES
 /// indexes, which stay allocated after growth.
 pub const NAME_SLOTS: usize = from_env(option_env!("FERRITE_NAME_SLOTS"), 8).next_power_of_two();
 
+/// Calls between library and user code that may run inside one another where the bounds of the stack are not known.
+///
+/// Set `FERRITE_NESTED_CALLS` when building. Each takes some of the stack of the thread, up to 2 KiB on a board without
+/// what user code takes.
+pub const NESTED_CALLS: usize = from_env(option_env!("FERRITE_NESTED_CALLS"), NESTED_CALLS_DEFAULT);
+
 /// Eighths of a name index that may be filled before it grows: room on hosts, less memory on small cores.
 pub const NAME_LOAD_EIGHTHS: usize = if cfg!(target_pointer_width = "64") { 4 } else { 6 };
+
+const NESTED_CALLS_DEFAULT: usize = if cfg!(target_os = "none") { 8 } else { 128 };
 
 const POOL_BYTES_DEFAULT: usize = if cfg!(target_os = "none") { 8 << 10 } else { 1 << 20 };
 

@@ -66,6 +66,7 @@ pub mod raised;
 pub mod refcount;
 pub mod release;
 pub mod shape;
+pub mod stack;
 pub mod string;
 pub mod sync;
 pub mod tensor;

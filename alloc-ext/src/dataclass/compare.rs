@@ -67,7 +67,6 @@ struct Comparer {
     open: Seen<Pair, bool>,
     eq_hooks: Hooks,
     compare_hooks: Hooks,
-    hook_depth: u32,
 }
 
 struct Frame {
@@ -79,11 +78,7 @@ struct Frame {
     order: i32,
 }
 
-impl HookState for Comparer {
-    fn hook_depth(&mut self) -> &mut u32 {
-        &mut self.hook_depth
-    }
-}
+impl HookState for Comparer {}
 
 impl Fold for Comparer {
     type Node = Pair;

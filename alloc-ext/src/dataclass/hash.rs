@@ -44,7 +44,6 @@ struct Hasher {
     hooks: Hooks,
     eq_hooks: Hooks,
     compare_hooks: Hooks,
-    hook_depth: u32,
 }
 
 /// What is known of an object.
@@ -65,11 +64,7 @@ struct Frame {
     entries: Buffer<u64>,
 }
 
-impl HookState for Hasher {
-    fn hook_depth(&mut self) -> &mut u32 {
-        &mut self.hook_depth
-    }
-}
+impl HookState for Hasher {}
 
 impl Fold for Hasher {
     type Node = Any;

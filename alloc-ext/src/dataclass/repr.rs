@@ -63,7 +63,6 @@ struct Printer {
     hooks: Hooks,
     enum_class: Option<i32>,
     with_address: bool,
-    hook_depth: u32,
 }
 
 /// What is known of an object.
@@ -81,11 +80,7 @@ struct Frame {
     start: usize,
 }
 
-impl HookState for Printer {
-    fn hook_depth(&mut self) -> &mut u32 {
-        &mut self.hook_depth
-    }
-}
+impl HookState for Printer {}
 
 impl Fold for Printer {
     type Node = Any;

@@ -9,8 +9,8 @@
 //! | [`Seen`] | what is known of objects that were met before |
 //! | [`lend`], [`Slot`] | the state of a walk while a registered hook runs, which may call back into it |
 //!
-//! Values may nest as deep as [`MAX_DEPTH`] whatever stack the thread has. Only hooks that call back can nest calls;
-//! they may do so [`MAX_HOOK_DEPTH`] times.
+//! Values may nest as deep as [`MAX_DEPTH`] whatever stack the thread has. Only hooks that call back can nest calls:
+//! [`ferrite_core::stack`] ends that before the stack does.
 
 mod children;
 mod field;
@@ -24,4 +24,4 @@ pub use field::{Field, Fields, for_each_field};
 pub use fold::{Entered, Fold, MAX_DEPTH, fold};
 pub use hooks::Hooks;
 pub use seen::{Seen, SeenKey};
-pub use slot::{HookState, MAX_HOOK_DEPTH, Slot, lend};
+pub use slot::{HookState, Slot, lend};

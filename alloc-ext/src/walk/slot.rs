@@ -10,16 +10,10 @@ use ferrite_core::function::Function;
 use ferrite_core::object::ObjectRef;
 use ferrite_core::object_alloc::{ObjectRecord, allocate};
 use ferrite_core::sync::Mutex;
-use ferrite_core::{bail, error, type_index};
-
-/// Hooks that may be running inside one another in one walk: each needs some of the thread's stack.
-pub const MAX_HOOK_DEPTH: u32 = 128;
+use ferrite_core::{bail, error, stack, type_index};
 
 /// The state of a walk that calls hooks. The default takes its place while it is lent.
-pub trait HookState: Default + Send + 'static {
-    /// Hooks that are running.
-    fn hook_depth(&mut self) -> &mut u32;
-}
+pub trait HookState: Default + Send + 'static {}
 
 #[repr(C)]
 struct SlotRecord<S> {
@@ -93,24 +87,21 @@ impl<S: HookState> Slot<S> {
 ///
 /// # Errors
 ///
-/// Those of the hook; ValueError when [`MAX_HOOK_DEPTH`] hooks are running; RuntimeError when the hook left its callback
-/// at work in another thread; MemoryError.
+/// Those of the hook; ValueError when there is no room for it on the stack (see [`stack::nest`]); RuntimeError when the hook
+/// left its callback at work in another thread; MemoryError.
 pub fn lend<S: HookState, R>(
     state: &mut S,
     make_callback: impl FnOnce(Slot<S>) -> Result<Function>,
     call: impl FnOnce(&Function) -> Result<R>,
 ) -> Result<R> {
-    if *state.hook_depth() >= MAX_HOOK_DEPTH {
-        bail!(VALUE_ERROR, "More than {MAX_HOOK_DEPTH} hooks are running inside one another");
-    }
-    let slot = Slot::new()?;
-    let callback = make_callback(slot.share())?;
-    *state.hook_depth() += 1;
-    slot.put(mem::take(state));
-    let outcome = call(&callback);
-    *state = slot
-        .take()
-        .ok_or_else(|| error!(RUNTIME_ERROR, "A hook returned while its callback was at work elsewhere"))?;
-    *state.hook_depth() -= 1;
-    outcome
+    stack::nest(|| {
+        let slot = Slot::new()?;
+        let callback = make_callback(slot.share())?;
+        slot.put(mem::take(state));
+        let outcome = call(&callback);
+        *state = slot.take().ok_or_else(|| {
+            error!(RUNTIME_ERROR, "A hook returned while its callback was at work elsewhere")
+        })?;
+        outcome
+    })
 }
