@@ -174,6 +174,25 @@ impl Error {
         self
     }
 
+    /// Puts `context` in the place of the extra context, which is released. The static MemoryError stays as it is.
+    ///
+    /// The error may have other holders, as long as none of them uses it meanwhile: errors are changed on their way up
+    /// from where they were raised, by one thread (ABI).
+    ///
+    /// # Upstream
+    /// `UpdateVisitErrorContext` in `extra/visit_error_context.h` writes the cell.
+    pub fn set_extra_context(&self, context: ObjectRef) {
+        if static_error::is(self) {
+            return;
+        }
+        // SAFETY: the error is alive and made by an allocation, and nobody else uses its cell now.
+        let previous = unsafe {
+            (&raw mut (*self.cell_ptr()).extra_context).replace(context.into_raw().as_ptr().cast())
+        };
+        // SAFETY: the cell owned a live object, or held null.
+        drop(NonNull::new(previous.cast()).map(|previous| unsafe { ObjectRef::from_raw(previous) }));
+    }
+
     fn cell_ptr(&self) -> *mut TVMFFIErrorCell {
         // SAFETY: the cell follows the header of every error object (ABI).
         unsafe { self.0.as_ptr().add(1).cast() }
@@ -247,6 +266,7 @@ impl core::error::Error for Error {}
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::object::ObjectClass;
 
     #[test]
     fn an_error_carries_its_parts() {
@@ -274,6 +294,20 @@ mod tests {
             error.set_backtrace(b"ignored", false);
             assert_eq!((error.kind(), error.message()), (&b"MemoryError"[..], &b"Out of memory"[..]));
         }
+    }
+
+    #[test]
+    fn the_context_of_a_shared_error_is_replaced() {
+        let error = error!(VALUE_ERROR, "outer");
+        let _other_holder = error.clone();
+        for text in ["first", "second"] {
+            error.set_extra_context(error!(VALUE_ERROR, "{text}").into_object());
+            let context = error.extra_context().and_then(|context| context.downcast::<Error>().ok());
+            assert_eq!(context.map(|context| context.message() == text.as_bytes()), Some(true));
+        }
+        let last_resort = static_error::out_of_memory();
+        last_resort.set_extra_context(error.into_object());
+        assert!(last_resort.extra_context().is_none());
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use core::ops::ControlFlow;
 
-use ferrite_core::error::Result;
+use ferrite_core::error::{Error, Result};
 use ferrite_core::memory::Buffer;
 use ferrite_core::{bail, error};
 
@@ -71,6 +71,11 @@ pub trait Fold {
         Ok(value)
     }
 
+    /// Learns of the error that ends the walk before the node is given up, innermost nodes first.
+    fn failed(&mut self, frame: &Self::Frame, error: &Error) {
+        let _ = (frame, error);
+    }
+
     /// Gives up a node that is not finished, after an error or a break.
     fn abandon(&mut self, frame: Self::Frame);
 }
@@ -84,6 +89,9 @@ pub fn fold<F: Fold>(operation: &mut F, root: F::Node) -> Result<F::Value> {
     let mut open = Buffer::new();
     let outcome = run(operation, root, &mut open);
     while let Some(frame) = open.pop() {
+        if let Err(error) = &outcome {
+            operation.failed(&frame, error);
+        }
         operation.abandon(frame);
     }
     outcome

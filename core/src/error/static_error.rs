@@ -54,4 +54,9 @@ pub(super) fn out_of_memory() -> Error {
     unsafe { Error::from_object_unchecked(ObjectRef::borrow_raw(NonNull::new_unchecked(object))) }
 }
 
+/// Whether an error is the one that needs no memory.
+pub(super) fn is(error: &Error) -> bool {
+    core::ptr::addr_eq(error.as_object().as_ptr(), OUT_OF_MEMORY.0.get())
+}
+
 unsafe extern "C" fn ignore_backtrace(_: TVMFFIObjectHandle, _: *const TVMFFIByteArray, _: i32) {}
