@@ -126,12 +126,12 @@ impl DictObject {
     }
 
     /// The place of the first entry in order.
-    pub(super) fn first_place(&self) -> Option<u64> {
+    pub(crate) fn first_place(&self) -> Option<u64> {
         self.table().first()
     }
 
     /// The place of the entry after the one at `place`, if there are both.
-    pub(super) fn next_place(&self, place: u64) -> Option<u64> {
+    pub(crate) fn next_place(&self, place: u64) -> Option<u64> {
         self.table().next(place)
     }
 
@@ -147,7 +147,8 @@ impl DictObject {
         self.table().entry(place).map(|entry| unsafe { entry.copy_value() })
     }
 
-    fn entry_at(&self, place: u64) -> Option<(Any, Any)> {
+    /// Own copies of key and value at `place`, if an entry is there.
+    pub(crate) fn entry_at(&self, place: u64) -> Option<(Any, Any)> {
         // SAFETY: as for `key_at`.
         self.table().entry(place).map(|entry| unsafe { entry.copy() })
     }

@@ -5,7 +5,10 @@ use ferrite_core::abi::{
     kTVMFFISEqHashKindConstTreeNode, kTVMFFISEqHashKindDAGNode, kTVMFFISEqHashKindFreeVar,
     kTVMFFISEqHashKindUniqueInstance, kTVMFFISEqHashKindUnsupported,
 };
-use ferrite_core::type_table::TypeEntry;
+use ferrite_core::error::Result;
+use ferrite_core::text::Lossy;
+use ferrite_core::type_table::{self, TypeEntry};
+use ferrite_core::{bail, error};
 
 /// What a type says about the structure of its objects.
 ///
@@ -40,5 +43,24 @@ impl StructuralKind {
             kTVMFFISEqHashKindUniqueInstance => Self::UniqueInstance,
             _ => Self::TreeNode,
         })
+    }
+
+    /// The registration and the kind of a type whose objects can be compared by structure.
+    ///
+    /// # Errors
+    /// TypeError for a type without a kind; InternalError for one that is not registered.
+    pub fn of_comparable(type_index: i32) -> Result<(&'static TypeEntry, Self)> {
+        let entry = type_table::type_info(type_index)
+            .ok_or_else(|| error!(INTERNAL_ERROR, "There is no type with index {type_index}"))?;
+        let lacks = match Self::of(entry) {
+            None => "Type metadata is not set",
+            Some(Self::Unsupported) => "_type_s_eq_hash_kind is not set",
+            Some(kind) => return Ok((entry, kind)),
+        };
+        bail!(
+            TYPE_ERROR,
+            "{lacks} for type `{}`, so StructuralHash is not supported for this type",
+            Lossy(entry.type_key())
+        )
     }
 }

@@ -6,6 +6,8 @@ use ferrite_core::abi::{
     kTVMFFIFieldFlagBitMaskSEqHashDefPattern, kTVMFFIFieldFlagBitMaskSEqHashDefSimple,
 };
 
+use super::StructuralKind;
+
 /// What a variable means where a walk is. Numbers that are none of the constants, which hooks may pass, define too.
 ///
 /// # Upstream
@@ -51,6 +53,22 @@ impl DefRegion {
     /// The region of the fields of a variable that is met here.
     pub fn inside_variable(self) -> Self {
         if self == Self::SIMPLE { Self::NONE } else { self }
+    }
+
+    /// The region of a field with these flags of an object whose fields are in this one.
+    pub fn in_field(self, flags: i64) -> Self {
+        Self::of_field(flags).map_or(self, |inner| self.enter(inner))
+    }
+
+    /// The region of the fields of an object of this kind.
+    pub fn in_object(self, kind: StructuralKind) -> Self {
+        if kind == StructuralKind::FreeVar { self.inside_variable() } else { self }
+    }
+
+    /// The region of a value for which a hook asks for one by number, 0 for no change.
+    pub(super) fn in_callback(self, kind: TVMFFIDefRegionKind) -> Self {
+        let inner = Self::from_raw(kind);
+        if inner == Self::NONE { self } else { self.enter(inner) }
     }
 
     /// Whether variables that are met here are defined.

@@ -1,0 +1,71 @@
+//! Hashes of values that have nothing inside, as upstream computes them.
+#![forbid(unsafe_code)]
+
+use ferrite_core::any::Any;
+use ferrite_core::big_int::BigInt;
+use ferrite_core::error::Result;
+use ferrite_core::shape::Shape;
+use ferrite_core::type_index;
+
+use super::tensors;
+use crate::containers::key;
+use crate::dataclass::{combine, type_key_hash};
+
+/// The bits that stand for every NaN.
+const NAN_BITS: u64 = 0x7ff8 << 48;
+
+/// The hash of a value that has nothing inside; None for containers and other objects.
+///
+/// # Errors
+///
+/// Those of tensors.
+#[inline]
+pub(super) fn hash_leaf(value: &Any, skip_tensor_content: bool) -> Result<Option<u64>> {
+    if value.type_index() == type_index::FLOAT && f64::from_bits(value.view().payload_bits()).is_nan() {
+        return Ok(Some(combine(type_index::FLOAT as u64, NAN_BITS)));
+    }
+    if let Some(hash) = hash_plain(value) {
+        return Ok(Some(hash));
+    }
+    Ok(match value.type_index() {
+        type_index::SHAPE => Some(hash_shape(&value.get()?)),
+        type_index::TENSOR => Some(tensors::hash(value, skip_tensor_content)?),
+        _ => None,
+    })
+}
+
+/// The hash of a number or text; None for other objects. Bits of a NaN count.
+#[inline]
+pub(super) fn hash_plain(value: &Any) -> Option<u64> {
+    let index = value.type_index();
+    if index < type_index::STATIC_OBJECT_BEGIN && index != type_index::SMALL_STR {
+        // Short bytes are among them: upstream hashes them otherwise than long ones.
+        return Some(combine(index as u64, value.view().payload_bits()));
+    }
+    hash_text(value)
+}
+
+fn hash_text(value: &Any) -> Option<u64> {
+    let view = value.view();
+    let (index, hash) = match view.type_index() {
+        type_index::STR | type_index::SMALL_STR => {
+            (type_index::STR, key::hash_bytes(view.bytes_of_string().unwrap_or_default()))
+        }
+        type_index::BYTES => (type_index::BYTES, key::hash_bytes(view.bytes_of_bytes().unwrap_or_default())),
+        type_index::BIG_INT => {
+            let number = value.get::<BigInt>().ok()?;
+            (
+                type_index::BIG_INT,
+                number.words().iter().fold(0, |hash, word| key::hash_step(hash, *word as u64)),
+            )
+        }
+        _ => return None,
+    };
+    Some(combine(index as u64, hash))
+}
+
+fn hash_shape(shape: &Shape) -> u64 {
+    let extents = shape.as_slice();
+    let seed = combine(type_key_hash(type_index::SHAPE), extents.len() as u64);
+    extents.iter().fold(seed, |hash, extent| combine(hash, *extent as u64))
+}

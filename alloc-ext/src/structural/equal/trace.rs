@@ -1,0 +1,48 @@
+//! The way to the first difference, from the inside out.
+#![forbid(unsafe_code)]
+
+use ferrite_core::any::Any;
+use ferrite_core::error::Result;
+use ferrite_core::memory::Buffer;
+
+use crate::reflection::{AccessKind, AccessPath, AccessStep};
+
+/// Steps on both sides, the innermost first.
+#[derive(Default)]
+pub(super) struct Trace {
+    steps: Buffer<[AccessStep; 2]>,
+}
+
+impl Trace {
+    /// Adds one step that is the same on both sides.
+    ///
+    /// # Errors
+    ///
+    /// MemoryError.
+    pub(super) fn push_same(&mut self, kind: AccessKind, key: Any) -> Result<()> {
+        let step = AccessStep::new(kind, key)?;
+        self.steps.try_push([step.clone(), step])
+    }
+
+    /// Adds a step to a key on the left and one on the right.
+    ///
+    /// # Errors
+    ///
+    /// MemoryError.
+    pub(super) fn push(&mut self, lhs: (AccessKind, Any), rhs: (AccessKind, Any)) -> Result<()> {
+        self.steps.try_push([AccessStep::new(lhs.0, lhs.1)?, AccessStep::new(rhs.0, rhs.1)?])
+    }
+
+    /// The two paths.
+    ///
+    /// # Errors
+    ///
+    /// MemoryError.
+    pub(super) fn into_paths(mut self) -> Result<(AccessPath, AccessPath)> {
+        let mut paths = (AccessPath::root()?, AccessPath::root()?);
+        while let Some([lhs, rhs]) = self.steps.pop() {
+            paths = (paths.0.extend(lhs)?, paths.1.extend(rhs)?);
+        }
+        Ok(paths)
+    }
+}
