@@ -71,11 +71,6 @@ pub trait Fold {
         Ok(value)
     }
 
-    /// Learns of the error that ends the walk before the node is given up, innermost nodes first.
-    fn failed(&mut self, frame: &Self::Frame, error: &Error) {
-        let _ = (frame, error);
-    }
-
     /// Gives up a node that is not finished, after an error or a break.
     fn abandon(&mut self, frame: Self::Frame);
 }
