@@ -71,6 +71,11 @@ pub trait Fold {
         Ok(value)
     }
 
+    /// Tells a node that is not finished, innermost first, of the error that ends the walk; [`Self::abandon`] follows.
+    fn failed(&mut self, frame: &Self::Frame, error: &Error) {
+        let _ = (frame, error);
+    }
+
     /// Gives up a node that is not finished, after an error or a break.
     fn abandon(&mut self, frame: Self::Frame);
 }
