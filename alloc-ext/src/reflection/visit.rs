@@ -1,17 +1,17 @@
 //! The objects of structural walks: interrupts, the context of their errors, visitors and mutators.
 
-use core::ffi::c_void;
-
 use ferrite_core::abi::kTVMFFIFieldFlagBitMaskHasDefault;
 use ferrite_core::any::Any;
 use ferrite_core::error::Result;
 use ferrite_core::object::ObjectRef;
-use ferrite_core::{object_class, type_index};
+use ferrite_core::text::Lossy;
+use ferrite_core::{bail, object_class, type_index, type_table};
 
 use super::class::{Class, attr};
 use super::field::field;
 use super::record::{self, Record, Reflected};
 use crate::containers::List;
+use crate::structural::walker::WalkerHead;
 
 object_class! {
     /// What a callback answers to end a walk, with a value for whoever started it.
@@ -61,16 +61,6 @@ pub(super) struct ErrorContextContent {
     prev_error_context: Option<ObjectRef>,
 }
 
-/// What visitors and mutators start with.
-#[repr(C)]
-#[derive(Clone)]
-pub(super) struct WalkerContent {
-    /// The table of functions, which outlives the object.
-    vtable: *const c_void,
-    /// Whether variables are defined at this place of the walk.
-    def_region_kind: i32,
-}
-
 type InterruptRecord = Record<InterruptContent>;
 type ErrorContextRecord = Record<ErrorContextContent>;
 
@@ -111,22 +101,14 @@ pub(super) static ERROR_CONTEXT: Class = Class {
 
 pub(super) static VISITOR: Class = Class {
     is_final: false,
-    attrs: &[attr!(
-        "ffi.StructuralVisitor",
-        "__ffi_shallow_copy__",
-        record::shallow_copy::<StructuralVisitor>
-    )],
-    ..Class::new("ffi.StructuralVisitor", size_of::<Record<WalkerContent>>())
+    attrs: &[attr!("ffi.StructuralVisitor", "__ffi_shallow_copy__", refuse_copy)],
+    ..Class::new("ffi.StructuralVisitor", size_of::<WalkerHead>())
 };
 
 pub(super) static MUTATOR: Class = Class {
     is_final: false,
-    attrs: &[attr!(
-        "ffi.StructuralMutator",
-        "__ffi_shallow_copy__",
-        record::shallow_copy::<StructuralMutator>
-    )],
-    ..Class::new("ffi.StructuralMutator", size_of::<Record<WalkerContent>>())
+    attrs: &[attr!("ffi.StructuralMutator", "__ffi_shallow_copy__", refuse_copy)],
+    ..Class::new("ffi.StructuralMutator", size_of::<WalkerHead>())
 };
 
 // SAFETY: upstream's layout; values are sendable.
@@ -155,25 +137,46 @@ unsafe impl Reflected for VisitErrorContext {
     }
 }
 
-macro_rules! reflected_walker {
-    ($name:ident, $class:ident) => {
-        // SAFETY: upstream's layout; the table of functions belongs to no thread.
-        unsafe impl Reflected for $name {
-            type Content = WalkerContent;
-
-            fn class() -> &'static Class {
-                &$class
-            }
-
-            fn empty() -> Result<WalkerContent> {
-                Ok(WalkerContent { vtable: core::ptr::null(), def_region_kind: 0 })
-            }
-        }
-    };
+/// Only whoever made a visitor or mutator knows what follows the part that all have.
+fn refuse_copy(walker: ObjectRef) -> Result<ObjectRef> {
+    let key = Lossy(type_table::type_key_of(walker.type_index()));
+    bail!(TYPE_ERROR, "Objects of type `{key}` belong to a walk and cannot be copied")
 }
 
-reflected_walker!(StructuralVisitor, VISITOR);
-reflected_walker!(StructuralMutator, MUTATOR);
+impl StructuralVisitor {
+    /// The index of the class, which is registered now when it was not.
+    pub(crate) fn register_index() -> Result<i32> {
+        VISITOR.register_index()
+    }
+}
+
+impl StructuralMutator {
+    /// The index of the class, which is registered now when it was not.
+    pub(crate) fn register_index() -> Result<i32> {
+        MUTATOR.register_index()
+    }
+}
+
+impl VisitErrorContext {
+    /// The context of an error that happened in `node` and had the context `previous`.
+    ///
+    /// # Errors
+    /// MemoryError.
+    pub fn new(node: ObjectRef, previous: Option<ObjectRef>) -> Result<VisitErrorContext> {
+        let reverse_visit_pattern = List::from_slice(&[node])?;
+        record::make(ErrorContextContent { reverse_visit_pattern, prev_error_context: previous })
+    }
+
+    /// The values on the way to the failure, innermost first.
+    pub fn reverse_visit_pattern(&self) -> List<ObjectRef> {
+        record::content_of(self).reverse_visit_pattern
+    }
+
+    /// What the extra context of the error was before.
+    pub fn prev_error_context(&self) -> Option<ObjectRef> {
+        record::content_of(self).prev_error_context
+    }
+}
 
 impl VisitInterrupt {
     /// An interrupt with that value.

@@ -5,12 +5,20 @@
 //! | [`equal`] | equality, hash and the first mismatch |
 //! | [`visit`] | visits and walks with callbacks, interrupts, and the context of their errors |
 //! | [`mutate`] | maps and mutations, in place where nobody else holds the value |
+//!
+//! The other files hold what these share: regions of definitions, callbacks by type, native hooks, the start of visitors
+//! and mutators, and the context of errors.
 
+mod any_arg;
+mod callbacks;
 pub mod equal;
+mod error_context;
 mod kind;
 pub mod mutate;
+mod native;
 mod region;
 pub mod visit;
+pub(crate) mod walker;
 
 pub use kind::StructuralKind;
 pub use region::DefRegion;

@@ -1,0 +1,105 @@
+//! Callbacks by type: the first one that takes a value's type gets the value.
+#![forbid(unsafe_code)]
+
+use ferrite_core::error::Result;
+use ferrite_core::function::Function;
+use ferrite_core::memory::Buffer;
+use ferrite_core::{type_index, type_table};
+
+use crate::containers::{Array, Tuple};
+
+/// Callbacks as global functions get them: type index and function.
+pub type CallbackEntries = Array<Tuple<(i32, Function)>>;
+
+/// One callback.
+pub struct Callback {
+    /// The type that it takes.
+    pub type_index: i32,
+    /// What is called.
+    pub function: Function,
+    /// Whether it wants one more argument than others.
+    pub wants_more: bool,
+}
+
+/// Callbacks in the order in which they are tried.
+#[derive(Default)]
+pub struct Callbacks(Buffer<Callback>);
+
+impl Callbacks {
+    /// Those of entries of type index and function.
+    ///
+    /// # Errors
+    ///
+    /// MemoryError.
+    pub fn new(entries: &CallbackEntries) -> Result<Self> {
+        Self::collect(entries.iter().map(|entry| {
+            let (type_index, function) = entry?.get()?;
+            Ok(Callback { type_index, function, wants_more: false })
+        }))
+    }
+
+    /// Those of entries that also say whether the callback wants one more argument.
+    ///
+    /// # Errors
+    ///
+    /// MemoryError.
+    pub fn with_flags(entries: &Array<Tuple<(i32, Function, bool)>>) -> Result<Self> {
+        Self::collect(entries.iter().map(|entry| {
+            let (type_index, function, wants_more) = entry?.get()?;
+            Ok(Callback { type_index, function, wants_more })
+        }))
+    }
+
+    fn collect(callbacks: impl ExactSizeIterator<Item = Result<Callback>>) -> Result<Self> {
+        let mut collected = Buffer::new();
+        collected.try_reserve(callbacks.len())?;
+        for callback in callbacks {
+            collected.try_push(callback?)?;
+        }
+        Ok(Self(collected))
+    }
+
+    /// The first callback that takes values of a type.
+    pub fn find(&self, type_index: i32) -> Option<&Callback> {
+        self.0.iter().find(|callback| takes(callback.type_index, type_index))
+    }
+}
+
+/// Whether a callback for one type takes values of another: that type and its descendants, short strings as strings, and
+/// everything when it is for `Any`.
+///
+/// # Upstream
+///
+/// `RuntimeTypeIndexMatch` in `object.h`.
+fn takes(wanted: i32, found: i32) -> bool {
+    match wanted {
+        type_index::ANY => true,
+        type_index::STR => matches!(found, type_index::STR | type_index::SMALL_STR),
+        type_index::BYTES => matches!(found, type_index::BYTES | type_index::SMALL_BYTES),
+        _ => type_table::is_instance(found, wanted),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ferrite_core::any::Any;
+
+    #[test]
+    fn the_first_callback_that_takes_the_type_is_found() -> Result<()> {
+        let function = Function::from_typed(|_: Any| {})?;
+        let entry = |type_index: i32| Tuple::new((type_index, function.clone()));
+        let order = [type_index::STR, type_index::INT, type_index::OBJECT, type_index::ANY];
+        let entries =
+            Array::from_slice(&[entry(order[0])?, entry(order[1])?, entry(order[2])?, entry(order[3])?])?;
+        let callbacks = Callbacks::new(&entries)?;
+        let found = |type_index| callbacks.find(type_index).map(|callback| callback.type_index);
+        assert_eq!(found(type_index::SMALL_STR), Some(type_index::STR));
+        assert_eq!(found(type_index::INT), Some(type_index::INT));
+        assert_eq!(found(type_index::BOOL), Some(type_index::ANY));
+        assert_eq!(found(type_index::BYTES), Some(type_index::OBJECT));
+        assert_eq!(found(type_index::SMALL_BYTES), Some(type_index::ANY));
+        assert!(Callbacks::default().find(type_index::INT).is_none());
+        Ok(())
+    }
+}

@@ -1,0 +1,74 @@
+//! Where a walk failed: every node on the way up adds itself to the context of the error.
+#![forbid(unsafe_code)]
+
+use ferrite_core::any::AnyView;
+use ferrite_core::error::{Error, Result};
+use ferrite_core::object::{ObjectClass, ObjectRef};
+
+use crate::reflection::VisitErrorContext;
+
+/// Adds a node to the context of an error that happened in it. Values that are no objects are left out.
+///
+/// An extra context of another kind is kept inside the new one. What there is no memory for is left out, too: the error
+/// itself matters more. As for [`Error::set_extra_context`], nobody else may use the error meanwhile.
+///
+/// # Upstream
+///
+/// `UpdateVisitErrorContext` in `extra/visit_error_context.h`.
+#[cold]
+pub fn add_visit_context(error: &Error, node: AnyView<'_>) {
+    if let Ok(Some(object)) = node.try_get::<ObjectRef>() {
+        let _ = try_add(error, object);
+    }
+}
+
+fn try_add(error: &Error, node: ObjectRef) -> Result<()> {
+    let previous = error.extra_context();
+    match previous.map(ObjectRef::downcast::<VisitErrorContext>).transpose() {
+        Ok(Some(context)) => context.reverse_visit_pattern().push(node),
+        Ok(None) => attach(error, node, None),
+        Err(other) => attach(error, node, Some(other)),
+    }
+}
+
+fn attach(error: &Error, node: ObjectRef, previous: Option<ObjectRef>) -> Result<()> {
+    error.set_extra_context(VisitErrorContext::new(node, previous)?.into_object());
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::containers::ListObject;
+    use ferrite_core::error;
+
+    fn context_of(error: &Error) -> VisitErrorContext {
+        error.extra_context().and_then(|context| context.downcast().ok()).expect("a context")
+    }
+
+    #[test]
+    fn nodes_add_themselves_innermost_first() -> Result<()> {
+        let (inner, outer) = (ListObject::with_capacity(0)?, ListObject::with_capacity(0)?);
+        let error = error!(VALUE_ERROR, "no");
+        add_visit_context(&error, AnyView::from(1i64));
+        assert!(error.extra_context().is_none());
+        add_visit_context(&error, AnyView::from(&inner));
+        add_visit_context(&error, AnyView::from(&outer));
+        let pattern = context_of(&error).reverse_visit_pattern();
+        assert_eq!(pattern.len(), 2);
+        assert!(pattern.get(0)?.ptr_eq(inner.as_object()));
+        assert!(pattern.get(1)?.ptr_eq(outer.as_object()));
+        Ok(())
+    }
+
+    #[test]
+    fn another_context_is_kept() -> Result<()> {
+        let node = ListObject::with_capacity(0)?;
+        let other = error!(TYPE_ERROR, "context").into_object();
+        let error = error!(VALUE_ERROR, "no").with_cause_and_context(None, Some(other.clone()));
+        add_visit_context(&error, AnyView::from(&node));
+        let kept = context_of(&error).prev_error_context();
+        assert!(kept.is_some_and(|kept| kept.ptr_eq(&other)));
+        Ok(())
+    }
+}

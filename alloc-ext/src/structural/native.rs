@@ -1,0 +1,144 @@
+//! Native hooks: C functions in attribute columns, which give a value or an error in one cell.
+
+use core::ffi::c_void;
+
+use ferrite_core::abi::{TVMFFIAny, TVMFFIObject};
+use ferrite_core::any::{Any, AnyView};
+use ferrite_core::convert::{AnyCompatible, TypeName};
+use ferrite_core::error::{Error, Result};
+use ferrite_core::function::Function;
+use ferrite_core::object::ObjectClass;
+use ferrite_core::text::Lossy;
+use ferrite_core::{bail, type_index, type_table, unwind};
+
+/// A hook, or a function in the table of a visitor or mutator: it borrows both arguments, and its result is owned.
+///
+/// # Upstream
+///
+/// `FStructuralVisitABI` in `extra/structural_visit.h`, and the like.
+pub type NativeHook = unsafe extern "C" fn(walker: *mut TVMFFIObject, value: TVMFFIAny) -> TVMFFIAny;
+
+/// The cell for an outcome; a panic of `body` becomes an InternalError.
+///
+/// # Upstream
+///
+/// `ExpectedUnsafe::MoveToTVMFFIAny` in `expected.h`.
+pub fn serve(body: impl FnOnce() -> Result<Any>) -> TVMFFIAny {
+    unwind::catch(body).unwrap_or_else(Error::into_any).into_raw()
+}
+
+/// Calls a native hook.
+///
+/// # Errors
+///
+/// Those of the hook.
+///
+/// # Safety
+///
+/// `hook` is a hook for walkers of this class.
+pub unsafe fn call_native<W: ObjectClass>(hook: NativeHook, walker: &W, value: AnyView<'_>) -> Result<Any> {
+    // SAFETY: the caller vouches for the hook; both arguments are alive.
+    let raw = unsafe { hook(walker.as_object().as_ptr(), *value.as_raw()) };
+    // SAFETY: a hook gives an owned value.
+    without_error(unsafe { Any::from_raw(raw) })
+}
+
+/// Calls the hook that a type has in a column of hooks for walkers of class `W`: a native one or a function.
+///
+/// # Errors
+///
+/// Those of the hook; TypeError when it is neither.
+///
+/// # Safety
+///
+/// `hook` comes from that column: whoever registered a pointer there vouches for it.
+pub unsafe fn call_hook<W: ObjectClass + AnyCompatible>(
+    column: &str,
+    hook: AnyView<'_>,
+    walker: &W,
+    value: AnyView<'_>,
+) -> Result<Any> {
+    match hook.type_index() {
+        type_index::OPAQUE_PTR => {
+            let hook = hook.get::<*mut c_void>()?;
+            // SAFETY: pointers in the column are hooks of this type (ABI), and are not null as such.
+            let hook = unsafe { core::mem::transmute::<*mut c_void, NativeHook>(hook) };
+            // SAFETY: as above.
+            unsafe { call_native(hook, walker, value) }
+        }
+        type_index::FUNCTION => call_function(&hook.get()?, &[AnyView::from(walker), value]),
+        _ => bail!(TYPE_ERROR, "{column} must be an opaque function pointer or ffi.Function"),
+    }
+}
+
+/// Calls a function that may also return an error instead of raising it.
+///
+/// # Errors
+///
+/// What the function raised or returned.
+///
+/// # Upstream
+///
+/// `Function::CallExpected` in `function.h`.
+pub fn call_function(function: &Function, args: &[AnyView<'_>]) -> Result<Any> {
+    without_error(function.call(args)?)
+}
+
+fn without_error(result: Any) -> Result<Any> {
+    if result.type_index() == type_index::ERROR { Err(result.get()?) } else { Ok(result) }
+}
+
+/// The TypeError for the result of a callback or hook that should have been a `T`.
+#[cold]
+pub fn wrong_result<T: AnyCompatible>(result: &Any) -> Error {
+    unexpected_result(format_args!("{}", TypeName::<T>::new()), result)
+}
+
+/// The TypeError for the result of a callback or hook that should have been what is `expected`.
+#[cold]
+pub fn unexpected_result(expected: core::fmt::Arguments<'_>, result: &Any) -> Error {
+    ferrite_core::error!(
+        TYPE_ERROR,
+        "CallExpected: result type mismatch, expected {expected}, but got {}",
+        Lossy(type_table::type_key_of(result.type_index()))
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::containers::ListObject;
+    use ferrite_core::error;
+
+    unsafe extern "C" fn refuse(_: *mut TVMFFIObject, _: TVMFFIAny) -> TVMFFIAny {
+        serve(|| bail!(VALUE_ERROR, "no"))
+    }
+
+    #[test]
+    fn errors_come_back_as_errors() -> Result<()> {
+        let walker = ListObject::with_capacity(0)?;
+        // SAFETY: the hook uses neither argument.
+        let outcome = unsafe { call_native(refuse, &walker, AnyView::NONE) };
+        assert_eq!(outcome.map(drop).unwrap_err().message(), b"no");
+        let returns = Function::from_packed(|_| Ok(error!(TYPE_ERROR, "returned").into_any()))?;
+        assert_eq!(call_function(&returns, &[]).map(drop).unwrap_err().message(), b"returned");
+        Ok(())
+    }
+
+    #[test]
+    fn hooks_are_pointers_or_functions() -> Result<()> {
+        let walker = ListObject::with_capacity(0)?;
+        let pointer = refuse as *mut c_void;
+        let hook = AnyView::from(&pointer);
+        // SAFETY: the hook uses neither argument.
+        let outcome = unsafe { call_hook("__s_visit__", hook, &walker, AnyView::NONE) };
+        assert_eq!(outcome.map(drop).unwrap_err().message(), b"no");
+        // SAFETY: an int is not called.
+        let outcome = unsafe { call_hook("__s_visit__", AnyView::from(1i64), &walker, AnyView::NONE) };
+        assert_eq!(
+            outcome.map(drop).unwrap_err().message(),
+            b"__s_visit__ must be an opaque function pointer or ffi.Function"
+        );
+        Ok(())
+    }
+}
