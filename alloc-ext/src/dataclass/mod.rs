@@ -12,7 +12,7 @@ mod float_text;
 mod functions;
 mod hash;
 mod hash_leaf;
-mod int_text;
+pub(crate) mod int_text;
 mod repr;
 mod repr_leaf;
 mod text;
@@ -27,6 +27,6 @@ pub use repr::repr_print;
 #[cfg(test)]
 mod order_tests;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 #[cfg(test)]
 mod tests;

@@ -40,7 +40,7 @@ unsafe extern "C" fn set(field: *mut c_void, value: *const TVMFFIAny) -> c_int {
 }
 
 /// Registers a class with the fields `first` and `second`, with these flags.
-pub(super) fn pair_type(key: &str, flags: [i64; 2]) -> Result<i32> {
+pub(crate) fn pair_type(key: &str, flags: [i64; 2]) -> Result<i32> {
     let type_index = type_table::get_or_alloc_index(&NewTypeRequest {
         type_key: key.as_bytes(),
         static_type_index: -1,
@@ -71,7 +71,7 @@ pub(super) fn pair_type(key: &str, flags: [i64; 2]) -> Result<i32> {
 }
 
 /// A pair of a registered type.
-pub(super) fn pair(type_index: i32, first: Any, second: Any) -> Result<Any> {
+pub(crate) fn pair(type_index: i32, first: Any, second: Any) -> Result<Any> {
     let mut fields = Some([first, second]);
     let init = |record: *mut PairRecord| {
         if let Some(fields) = fields.take() {
@@ -84,14 +84,14 @@ pub(super) fn pair(type_index: i32, first: Any, second: Any) -> Result<Any> {
 }
 
 /// One of the fields of a pair.
-pub(super) fn part(pair: &Any, place: usize) -> Any {
+pub(crate) fn part(pair: &Any, place: usize) -> Any {
     let object = pair.view().object_ptr().expect("a pair");
     // SAFETY: only called with pairs.
     unsafe { (&(*object.as_ptr().cast::<PairRecord>()).fields)[place].clone() }
 }
 
 /// Writes one of the fields of a pair.
-pub(super) fn set_part(pair: &Any, place: usize, value: Any) {
+pub(crate) fn set_part(pair: &Any, place: usize, value: Any) {
     let object = pair.view().object_ptr().expect("a pair");
     // SAFETY: only called with pairs, by one thread.
     let old = unsafe {
@@ -101,6 +101,6 @@ pub(super) fn set_part(pair: &Any, place: usize, value: Any) {
 }
 
 /// Gives a type a hook.
-pub(super) fn add_hook(type_index: i32, column: &str, hook: &Function) -> Result<()> {
+pub(crate) fn add_hook(type_index: i32, column: &str, hook: &Function) -> Result<()> {
     type_table::register_attr(type_index, column.as_bytes(), AnyView::from(hook))
 }
