@@ -3,7 +3,10 @@
 use core::ffi::{c_int, c_void};
 use core::slice;
 
-use ferrite_core::abi::{TVMFFIAny, TVMFFIFieldInfo, TVMFFITypeInfo, kTVMFFIFieldFlagBitSetterIsFunctionObj};
+use ferrite_core::abi::{
+    TVMFFIAny, TVMFFIFieldInfo, TVMFFITypeInfo, kTVMFFIFieldFlagBitMaskDefaultFromFactory,
+    kTVMFFIFieldFlagBitMaskHasDefault, kTVMFFIFieldFlagBitSetterIsFunctionObj,
+};
 use ferrite_core::any::{Any, AnyView};
 use ferrite_core::error::Result;
 use ferrite_core::function::{Function, check_status};
@@ -34,6 +37,11 @@ impl Field {
     /// The bits of `TVMFFIFieldFlagBitMask`.
     pub fn flags(self) -> i64 {
         self.info.flags
+    }
+
+    /// The type index that every value of the field has, or -1 where values may differ in type.
+    pub fn static_type_index(self) -> i32 {
+        self.info.field_static_type_index
     }
 
     /// The value of the field in an object whose type has it.
@@ -82,6 +90,29 @@ impl Field {
         let setter = unsafe { core::mem::transmute::<*mut c_void, FieldSetter>(setter) };
         // SAFETY: whoever registered the field vouches for the setter at this offset; object and value are alive.
         check_status(unsafe { setter(address, value.as_raw()) })
+    }
+
+    /// Whether the field has a default.
+    pub fn has_default(self) -> bool {
+        self.info.flags & i64::from(kTVMFFIFieldFlagBitMaskHasDefault) != 0
+    }
+
+    /// Writes the default, which a factory makes where the field says so, in an object whose type has the field.
+    ///
+    /// # Errors
+    ///
+    /// Those of the factory and of [`Field::set`].
+    ///
+    /// # Upstream
+    ///
+    /// `SetFieldToDefault` in `reflection/accessor.h`.
+    pub fn set_default(self, object: &Any) -> Result<()> {
+        // SAFETY: the type table keeps the defaults of fields for ever.
+        let default = unsafe { AnyView::from_raw(self.info.default_value_or_factory) };
+        if self.info.flags & i64::from(kTVMFFIFieldFlagBitMaskDefaultFromFactory) != 0 {
+            return self.set(object, &default.get::<Function>()?.call(&[])?);
+        }
+        self.set(object, &default.to_owned()?)
     }
 
     fn address_in(self, object: &Any) -> Result<*mut c_void> {

@@ -27,7 +27,16 @@ impl Hooks {
     ///
     /// TypeError when it is no function.
     pub fn of(self, object: &Any) -> Result<Option<Function>> {
-        let hook = self.value(object.type_index());
+        self.of_type(object.type_index())
+    }
+
+    /// The function that a type has registered.
+    ///
+    /// # Errors
+    ///
+    /// TypeError when it is no function.
+    pub fn of_type(self, type_index: i32) -> Result<Option<Function>> {
+        let hook = self.value(type_index);
         if hook.is_none() { Ok(None) } else { hook.get().map(Some) }
     }
 }
