@@ -35,8 +35,11 @@ mod text;
 mod writer;
 
 pub use functions::FUNCTIONS;
+pub(crate) use number::write_int;
 pub use parser::parse;
+pub(crate) use text::write_quoted;
 pub use writer::stringify;
+pub(crate) use writer::write;
 
 #[cfg(test)]
 mod tests;

@@ -72,7 +72,7 @@ fn read_other(text: &[u8]) -> Result<Option<(Any, usize)>> {
 /// # Errors
 ///
 /// MemoryError.
-pub(super) fn write_int(out: &mut Buffer<u8>, value: i64) -> Result<()> {
+pub(crate) fn write_int(out: &mut Buffer<u8>, value: i64) -> Result<()> {
     if value < 0 {
         out.try_push(b'-')?;
     }

@@ -81,7 +81,7 @@ fn escape_of(byte: u8) -> Option<u8> {
 /// # Upstream
 ///
 /// `EscapeStringJSON` in `string.h`.
-pub(super) fn write_quoted(out: &mut Buffer<u8>, text: &[u8]) -> Result<()> {
+pub(crate) fn write_quoted(out: &mut Buffer<u8>, text: &[u8]) -> Result<()> {
     out.try_reserve(text.len().saturating_add(2))?;
     out.try_push(b'"')?;
     let mut rest = text;

@@ -1,6 +1,8 @@
 //! The writer: one walk over the values, with a stack of its own for what is open.
 #![forbid(unsafe_code)]
 
+use core::mem;
+
 use ferrite_core::any::{Any, AnyView};
 use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
@@ -27,13 +29,21 @@ use crate::containers::{ArrayObject, ListObject, MapObject};
 ///
 /// `json::Stringify` in `extra/json.h`. That one recurses, so deep values end the process.
 pub fn stringify(value: &Any, indent: Option<i64>) -> Result<String> {
-    let mut writer = Writer {
-        output: Output { text: Buffer::new(), indent: indent.unwrap_or(0), margin: 0 },
-        open: Buffer::new(),
-        active: ActiveLists::new(),
-    };
+    let mut writer = Writer::new(Buffer::new(), indent.unwrap_or(0));
     writer.document(value)?;
     String::from_bytes(&writer.output.text)
+}
+
+/// Appends the text of a value, without white space. After an error the text is lost.
+///
+/// # Errors
+///
+/// Those of [`stringify`].
+pub(crate) fn write(out: &mut Buffer<u8>, value: &Any) -> Result<()> {
+    let mut writer = Writer::new(mem::take(out), 0);
+    writer.document(value)?;
+    *out = writer.output.text;
+    Ok(())
 }
 
 struct Writer {
@@ -55,6 +65,14 @@ enum Entries {
 }
 
 impl Writer {
+    fn new(text: Buffer<u8>, indent: i64) -> Self {
+        Self {
+            output: Output { text, indent, margin: 0 },
+            open: Buffer::new(),
+            active: ActiveLists::new(),
+        }
+    }
+
     fn document(&mut self, value: &Any) -> Result<()> {
         let mut inner = self.output.value(value)?;
         loop {
