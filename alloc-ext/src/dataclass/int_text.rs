@@ -1,6 +1,8 @@
 //! Integers of any size in decimal.
 #![forbid(unsafe_code)]
 
+use ferrite_core::any::Any;
+use ferrite_core::big_int;
 use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
 
@@ -18,7 +20,7 @@ const CHUNK_DIGITS: usize = 19;
 /// # Upstream
 ///
 /// `ToStringFallback` in `big_int.h`.
-pub(super) fn write_words(out: &mut Buffer<u8>, words: &[i64]) -> Result<()> {
+pub(crate) fn write_words(out: &mut Buffer<u8>, words: &[i64]) -> Result<()> {
     let is_negative = words.last().is_some_and(|word| *word < 0);
     let mut magnitude = magnitude_of(words, is_negative)?;
     if is_negative {
@@ -40,14 +42,66 @@ pub(super) fn write_words(out: &mut Buffer<u8>, words: &[i64]) -> Result<()> {
     Ok(())
 }
 
+/// The integer whose decimal digits, perhaps behind a sign, are all of `text`; None when there is something else. The time
+/// grows with the square of their number.
+///
+/// # Errors
+///
+/// MemoryError.
+///
+/// # Upstream
+///
+/// `operator>>` in `big_int.h`, together with the check of the hook `__data_from_json__` that nothing follows.
+pub(crate) fn parse(text: &[u8]) -> Result<Option<Any>> {
+    let (is_negative, digits) = match text.split_first() {
+        Some((b'-', digits)) => (true, digits),
+        Some((b'+', digits)) => (false, digits),
+        _ => (false, text),
+    };
+    if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
+        return Ok(None);
+    }
+    let mut magnitude = Buffer::new();
+    for chunk in digits.chunks(CHUNK_DIGITS) {
+        let number = chunk.iter().fold(0, |number, digit| number * 10 + u64::from(digit - b'0'));
+        multiply_add(&mut magnitude, 10u64.pow(chunk.len() as u32), number)?;
+    }
+    // One word more, for the sign.
+    magnitude.try_push(0)?;
+    if is_negative {
+        negate(&mut magnitude);
+    }
+    let mut bytes = Buffer::try_with_capacity(magnitude.len().saturating_mul(size_of::<u64>()))?;
+    magnitude.iter().try_for_each(|word| bytes.try_extend_from_slice(&word.to_ne_bytes()))?;
+    big_int::from_native_bytes(&bytes).map(Some)
+}
+
+/// Multiplies by a number and adds another one.
+fn multiply_add(magnitude: &mut Buffer<u64>, factor: u64, number: u64) -> Result<()> {
+    let mut carry = number;
+    for word in magnitude.iter_mut() {
+        let sum = u128::from(*word) * u128::from(factor) + u128::from(carry);
+        *word = sum as u64;
+        carry = (sum >> 64) as u64;
+    }
+    if carry != 0 { magnitude.try_push(carry) } else { Ok(()) }
+}
+
+/// Negates words in two's complement.
+fn negate(words: &mut [u64]) {
+    let mut carry = true;
+    for word in words {
+        (*word, carry) = (!*word).overflowing_add(u64::from(carry));
+    }
+}
+
 fn magnitude_of(words: &[i64], is_negative: bool) -> Result<Buffer<u64>> {
     let mut magnitude = Buffer::try_with_capacity(words.len())?;
-    let mut carry = is_negative;
     for word in words {
-        let flipped = if is_negative { !*word as u64 } else { *word as u64 };
-        let (sum, overflows) = flipped.overflowing_add(u64::from(carry));
-        carry = overflows;
-        magnitude.try_push(sum)?;
+        magnitude.try_push(*word as u64)?;
+    }
+    if is_negative {
+        negate(&mut magnitude);
     }
     Ok(magnitude)
 }
@@ -78,6 +132,7 @@ fn write_reversed(out: &mut Buffer<u8>, mut number: u64, least: usize) -> Result
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ferrite_core::big_int::BigInt;
 
     #[test]
     fn words_become_decimal_digits() -> Result<()> {
@@ -93,6 +148,22 @@ mod tests {
             let mut out = Buffer::new();
             write_words(&mut out, words)?;
             assert_eq!(core::str::from_utf8(&out), Ok(text));
+            let read = parse(text.as_bytes())?.expect("digits");
+            match read.try_get::<BigInt>()? {
+                Some(read) => assert_eq!(read.words(), words),
+                None => assert_eq!(read.get::<i64>()?, words[0]),
+            }
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn only_digits_behind_a_sign_are_integers() -> Result<()> {
+        for (text, number) in [("+5", 5), ("-0", 0), ("00012", 12), ("-9223372036854775808", i64::MIN)] {
+            assert_eq!(parse(text.as_bytes())?.expect(text).get::<i64>()?, number);
+        }
+        for text in ["", "-", "+", "--5", "+-5", "5 ", " 5", "0x10", "1_000", "1e5"] {
+            assert!(parse(text.as_bytes())?.is_none(), "{text}");
         }
         Ok(())
     }

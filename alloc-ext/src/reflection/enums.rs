@@ -6,7 +6,8 @@ use ferrite_core::abi::{
 use ferrite_core::any::Any;
 use ferrite_core::error::Result;
 use ferrite_core::object::ObjectRef;
-use ferrite_core::{String, object_class, type_index};
+use ferrite_core::text::Lossy;
+use ferrite_core::{String, bail, object_class, type_index, type_table};
 
 use super::class::{Class, attr, method};
 use super::field::field;
@@ -175,6 +176,31 @@ reflected_enum!(IntEnum, INT_ENUM);
 reflected_enum!(StrEnum, STR_ENUM);
 
 impl Enum {
+    /// The singleton of a class that has a number or name.
+    ///
+    /// # Errors
+    /// ValueError when there is none; TypeError when something else is registered; MemoryError.
+    ///
+    /// # Upstream
+    /// `EnumObj::_GetByIntIndex` and `EnumObj::_GetByStrIndex` in `enum.h`.
+    pub(crate) fn with_index(type_index: i32, index: &Any) -> Result<Enum> {
+        let state = type_table::attr(type_index, b"__ffi_enum__").get::<Option<EnumState>>()?;
+        let found = match state {
+            Some(state) => record::content_of(&state).indexes.get(index)?,
+            None => None,
+        };
+        let class = Lossy(type_table::type_key_of(type_index));
+        match (found, index.view().bytes_of_string()) {
+            (Some(found), _) => Any::new(found).get(),
+            (None, Some(name)) => {
+                bail!(VALUE_ERROR, "Enum `{class}` has no instance with index {}", Lossy(name))
+            }
+            (None, None) => {
+                bail!(VALUE_ERROR, "Enum `{class}` has no instance with index {}", index.get::<i64>()?)
+            }
+        }
+    }
+
     /// The number of the singleton in its class.
     pub fn int_index(&self) -> i64 {
         record::content_of(self).int_index

@@ -13,7 +13,7 @@ use ferrite_core::function::{Function, check_status};
 use ferrite_core::object::{ObjectClass, ObjectRef};
 use ferrite_core::text::Lossy;
 use ferrite_core::type_table::{self, TypeEntry};
-use ferrite_core::{bail, ensure, error};
+use ferrite_core::{bail, ensure, error, type_index};
 
 /// A registered field.
 #[derive(Clone, Copy)]
@@ -115,7 +115,7 @@ impl RegisteredField {
 ///
 /// # Upstream
 /// `CreateEmptyObject` in `reflection/creator.h`.
-pub(super) fn create_empty(entry: &TypeEntry) -> Result<ObjectRef> {
+pub(crate) fn create_empty(entry: &TypeEntry) -> Result<ObjectRef> {
     let object = create(entry)?;
     ensure!(
         type_table::is_instance(object.type_index(), entry.type_index()),
@@ -125,6 +125,15 @@ pub(super) fn create_empty(entry: &TypeEntry) -> Result<ObjectRef> {
         Lossy(type_table::type_key_of(object.type_index()))
     );
     Ok(object)
+}
+
+/// Whether objects of a type can be made by [`create_empty`].
+///
+/// # Upstream
+/// `HasCreator` in `reflection/creator.h`.
+pub(crate) fn has_creator(entry: &TypeEntry) -> bool {
+    entry.metadata().is_some_and(|metadata| metadata.creator.is_some())
+        || type_table::attr(entry.type_index(), b"__ffi_new__").type_index() == type_index::FUNCTION
 }
 
 fn create(entry: &TypeEntry) -> Result<ObjectRef> {

@@ -12,6 +12,7 @@
 
 mod access_path;
 mod access_step;
+mod big_int;
 mod class;
 mod convert;
 mod enums;
@@ -38,6 +39,7 @@ use class::Class;
 pub use access_path::AccessPath;
 pub use access_step::{AccessKind, AccessStep};
 pub use enums::{Enum, EnumState, IntEnum, StrEnum};
+pub(crate) use fields::{create_empty, has_creator};
 pub use structural_key::StructuralKey;
 pub use visit::{StructuralMutator, StructuralVisitor, VisitErrorContext, VisitInterrupt};
 
@@ -94,6 +96,8 @@ pub fn install() -> Result<()> {
             type_table::register_attr(sealed, FINAL, AnyView::from(true))?;
         }
     }
+    big_int::register()?;
+    structural_key::register_hooks()?;
     convert::register()
 }
 

@@ -1,0 +1,76 @@
+//! The attributes of big integers: order, hash, and decimal text in object graphs.
+#![forbid(unsafe_code)]
+
+use ferrite_core::any::Any;
+use ferrite_core::big_int::BigInt;
+use ferrite_core::error::Result;
+use ferrite_core::function::Function;
+use ferrite_core::memory::Buffer;
+use ferrite_core::object::ObjectRef;
+use ferrite_core::text::Lossy;
+use ferrite_core::{Error, String, error, type_index, type_table};
+
+use super::class::{Attr, attr};
+use crate::dataclass::{self, int_text};
+
+static ATTRS: &[Attr] = &[
+    attr!("ffi.BigInt", "__ffi_eq__", eq),
+    attr!("ffi.BigInt", "__ffi_compare__", compare),
+    attr!("ffi.BigInt", "__ffi_hash__", hash),
+    attr!("ffi.BigInt", "__data_to_json__", data_to_json),
+    attr!("ffi.BigInt", "__data_from_json__", data_from_json),
+];
+
+/// Registers the attributes, unless they are there.
+///
+/// # Errors
+/// MemoryError.
+///
+/// # Upstream
+/// The definition of `BigIntObj` in `container.cc`.
+pub(super) fn register() -> Result<()> {
+    for attr in ATTRS {
+        if type_table::attr(type_index::BIG_INT, attr.0.as_bytes()).is_none() {
+            attr.register(type_index::BIG_INT)?;
+        }
+    }
+    Ok(())
+}
+
+// Hooks get a callback for what is inside an object; integers have nothing inside.
+fn eq(lhs: ObjectRef, rhs: ObjectRef, _: Function) -> Result<bool> {
+    dataclass::recursive_eq(&big_int(lhs.into())?, &big_int(rhs.into())?)
+}
+
+fn compare(lhs: ObjectRef, rhs: ObjectRef, _: Function) -> Result<i32> {
+    dataclass::recursive_compare(&big_int(lhs.into())?, &big_int(rhs.into())?)
+}
+
+fn hash(value: ObjectRef, _: Function) -> Result<i64> {
+    dataclass::recursive_hash(&big_int(value.into())?)
+}
+
+fn data_to_json(value: Any) -> Result<Any> {
+    let mut text = Buffer::new();
+    match value.try_get::<i64>()? {
+        Some(word) if value.type_index() == type_index::INT => int_text::write_words(&mut text, &[word])?,
+        _ => int_text::write_words(&mut text, big_int(value)?.get::<BigInt>()?.words())?,
+    }
+    String::from_bytes(&text).map(Any::new)
+}
+
+fn data_from_json(data: Any) -> Result<Any> {
+    let Some(text) = data.try_get::<String>()? else { return Err(no(&data, "str")) };
+    int_text::parse(text.as_bytes())?
+        .ok_or_else(|| error!(VALUE_ERROR, "Invalid decimal string for ffi.BigInt"))
+}
+
+/// The value, when it is a big integer.
+fn big_int(value: Any) -> Result<Any> {
+    if value.type_index() == type_index::BIG_INT { Ok(value) } else { Err(no(&value, "BigInt")) }
+}
+
+fn no(value: &Any, expected: &str) -> Error {
+    let found = Lossy(type_table::type_key_of(value.type_index()));
+    error!(TYPE_ERROR, "Cannot treat type `{found}` as type `{expected}`")
+}
