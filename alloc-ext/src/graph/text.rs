@@ -1,0 +1,103 @@
+//! Graphs written as text at once, without the values between.
+#![forbid(unsafe_code)]
+
+use ferrite_core::any::Any;
+use ferrite_core::error::Result;
+use ferrite_core::memory::Buffer;
+use ferrite_core::string::String;
+
+use super::encode::encode;
+use super::node::{Data, Nodes};
+use crate::json;
+
+/// The text of [`to_json_graph`](super::to_json_graph).
+///
+/// # Errors
+///
+/// Those of [`to_json_graph`](super::to_json_graph); ValueError where metadata, or what a hook has made, is no JSON.
+///
+/// # Examples
+///
+/// ```
+/// use ferrite_alloc_ext::containers::Array;
+/// use ferrite_alloc_ext::graph;
+/// use ferrite_core::any::Any;
+///
+/// # fn main() -> ferrite_core::error::Result<()> {
+/// let array = Any::new(Array::from_slice(&[7i64, 7])?);
+/// let text = graph::to_json_graph_string(&array, &Any::NONE)?;
+/// assert_eq!(
+///     text,
+///     r#"{"root_index":1,"nodes":[{"type":"int","data":7},{"type":"ffi.Array","data":[0,0]}]}"#
+/// );
+/// let copy: Array<i64> = graph::from_json_graph_string(text.as_bytes())?.get()?;
+/// assert_eq!(copy.len(), 2);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Upstream
+///
+/// `ToJSONGraphString` in `serialization.cc`.
+pub fn to_json_graph_string(value: &Any, metadata: &Any) -> Result<String> {
+    let mut nodes = TextNodes(Buffer::new());
+    let root = encode(value, &mut nodes)?;
+    let mut text = Buffer::try_with_capacity(nodes.0.len().saturating_add(64))?;
+    text.try_extend_from_slice(b"{\"root_index\":")?;
+    json::write_int(&mut text, root)?;
+    text.try_extend_from_slice(b",\"nodes\":[")?;
+    text.try_extend_from_slice(&nodes.0)?;
+    text.try_push(b']')?;
+    if !metadata.is_none() {
+        text.try_extend_from_slice(b",\"metadata\":")?;
+        json::write(&mut text, metadata)?;
+    }
+    text.try_push(b'}')?;
+    String::from_bytes(&text)
+}
+
+/// Nodes, with commas between them.
+struct TextNodes(Buffer<u8>);
+
+impl Nodes for TextNodes {
+    fn push(&mut self, type_key: &[u8], data: Data<'_>) -> Result<()> {
+        let text = &mut self.0;
+        let start: &[u8] = if text.is_empty() { b"{\"type\":" } else { b",{\"type\":" };
+        text.try_extend_from_slice(start)?;
+        json::write_quoted(text, type_key)?;
+        if !matches!(data, Data::Absent) {
+            text.try_extend_from_slice(b",\"data\":")?;
+        }
+        match data {
+            Data::Absent => {}
+            Data::Value(value) => json::write(text, value)?,
+            Data::Integers(integers) => write_integers(text, integers)?,
+            Data::Fields(fields) => write_fields(text, fields)?,
+        }
+        text.try_push(b'}')
+    }
+}
+
+fn write_integers(text: &mut Buffer<u8>, integers: &[i64]) -> Result<()> {
+    text.try_push(b'[')?;
+    for (place, integer) in integers.iter().enumerate() {
+        if place > 0 {
+            text.try_push(b',')?;
+        }
+        json::write_int(text, *integer)?;
+    }
+    text.try_push(b']')
+}
+
+fn write_fields(text: &mut Buffer<u8>, fields: &[(&'static [u8], Any)]) -> Result<()> {
+    text.try_push(b'{')?;
+    for (place, (name, value)) in fields.iter().enumerate() {
+        if place > 0 {
+            text.try_push(b',')?;
+        }
+        json::write_quoted(text, name)?;
+        text.try_push(b':')?;
+        json::write(text, value)?;
+    }
+    text.try_push(b'}')
+}

@@ -1,0 +1,67 @@
+//! Graphs as JSON values.
+#![forbid(unsafe_code)]
+
+use ferrite_core::any::Any;
+use ferrite_core::error::Result;
+use ferrite_core::memory::Buffer;
+use ferrite_core::string::String;
+
+use super::encode::encode;
+use super::node::{Data, Nodes};
+use crate::containers::{ArrayObject, MapObject};
+
+/// A value and everything in it as a graph of JSON values, with metadata unless that is None.
+///
+/// # Errors
+///
+/// TypeError for an object of a type that cannot be made by reflection, as functions and tensors without hooks;
+/// RuntimeError for other values without JSON form, as pointers; ValueError for an object inside itself, and beyond the
+/// depth of [`crate::walk`]; those of hooks and getters; MemoryError.
+///
+/// # Upstream
+///
+/// `ToJSONGraph` in `extra/serialization.h`. That one recurses, without end where an object other than a List or Dict is
+/// inside itself.
+pub fn to_json_graph(value: &Any, metadata: &Any) -> Result<Any> {
+    let mut nodes = ValueNodes(Buffer::new());
+    let root = encode(value, &mut nodes)?;
+    let mut graph = MapObject::with_capacity(0)?;
+    graph.insert(text(b"root_index")?, Any::from(root))?;
+    graph.insert(text(b"nodes")?, Any::new(ArrayObject::from_slice(&nodes.0)?))?;
+    if !metadata.is_none() {
+        graph.insert(text(b"metadata")?, metadata.clone())?;
+    }
+    Ok(Any::new(graph))
+}
+
+struct ValueNodes(Buffer<Any>);
+
+impl Nodes for ValueNodes {
+    fn push(&mut self, type_key: &[u8], data: Data<'_>) -> Result<()> {
+        let mut node = MapObject::with_capacity(0)?;
+        node.insert(text(b"type")?, text(type_key)?)?;
+        match data {
+            Data::Absent => {}
+            Data::Value(value) => node.insert(text(b"data")?, value.clone())?,
+            Data::Integers(integers) => node.insert(text(b"data")?, array_of(integers)?)?,
+            Data::Fields(fields) => node.insert(text(b"data")?, map_of(fields)?)?,
+        }
+        self.0.try_push(Any::new(node))
+    }
+}
+
+fn text(content: &[u8]) -> Result<Any> {
+    String::from_bytes(content).map(Any::new)
+}
+
+fn array_of(integers: &[i64]) -> Result<Any> {
+    let mut array = ArrayObject::with_capacity(integers.len())?;
+    integers.iter().try_for_each(|integer| array.push(Any::from(*integer)))?;
+    Ok(Any::new(array))
+}
+
+fn map_of(fields: &[(&'static [u8], Any)]) -> Result<Any> {
+    let mut map = MapObject::with_capacity(0)?;
+    fields.iter().try_for_each(|(name, value)| map.insert(text(name)?, value.clone()))?;
+    Ok(Any::new(map))
+}
