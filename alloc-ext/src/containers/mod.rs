@@ -34,6 +34,7 @@ mod map_dense;
 mod map_relocate;
 mod map_small;
 mod seq;
+mod slots;
 mod storage;
 mod tuple;
 
@@ -48,4 +49,5 @@ pub use array::{Array, ArrayIter, ArrayObject};
 pub use dict::{Dict, DictEntries, DictIter, DictObject};
 pub use list::{List, ListIter, ListObject};
 pub use map::{Map, MapEntries, MapIter, MapObject};
+pub(crate) use slots::Slots;
 pub use tuple::{Tuple, TupleTypes};

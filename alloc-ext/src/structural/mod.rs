@@ -9,6 +9,8 @@
 //! The other files hold what these share: regions of definitions, callbacks by type, native hooks, the start of visitors
 //! and mutators, and the context of errors.
 
+use ferrite_core::error::Result;
+
 mod any_arg;
 mod callbacks;
 pub mod equal;
@@ -20,5 +22,16 @@ mod region;
 pub mod visit;
 pub(crate) mod walker;
 
+pub use callbacks::{Callback, CallbackEntries, Callbacks};
 pub use kind::StructuralKind;
 pub use region::DefRegion;
+
+/// Registers the hooks of built-in types, unless they are there. It belongs to the start of a library that C++ loads.
+///
+/// # Errors
+///
+/// MemoryError; what is registered until then stays.
+pub fn install() -> Result<()> {
+    visit::install()?;
+    mutate::install()
+}

@@ -84,7 +84,12 @@ pub fn call_function(function: &Function, args: &[AnyView<'_>]) -> Result<Any> {
     without_error(function.call(args)?)
 }
 
-fn without_error(result: Any) -> Result<Any> {
+/// A result in which an error object stands for a failure.
+///
+/// # Errors
+///
+/// That error.
+pub fn without_error(result: Any) -> Result<Any> {
     if result.type_index() == type_index::ERROR { Err(result.get()?) } else { Ok(result) }
 }
 

@@ -65,6 +65,11 @@ impl Field {
         Ok(unsafe { Any::from_raw(value) })
     }
 
+    /// Whether the field can be written.
+    pub fn has_setter(self) -> bool {
+        !self.info.setter.is_null()
+    }
+
     /// Writes the field, also one that is read-only for users, in an object whose type has it.
     ///
     /// # Errors

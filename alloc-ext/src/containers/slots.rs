@@ -1,0 +1,118 @@
+//! What lies in a container by its place: elements of sequences and values of maps, to be rewritten where they stand.
+
+use core::marker::PhantomData;
+use core::mem::ManuallyDrop;
+
+use ferrite_core::any::{Any, AnyView};
+use ferrite_core::error::Result;
+use ferrite_core::object::ObjectRef;
+use ferrite_core::type_index;
+
+use super::map_base::{self, Table};
+use super::seq::Seq;
+use super::{ArrayObject, ListObject};
+
+/// The elements of an Array or List, or the values of a Map or Dict, while the container is borrowed.
+///
+/// Places that no longer exist, because code of users changed the container meanwhile, are passed over.
+pub(crate) struct Slots<'a> {
+    container: ManuallyDrop<ObjectRef>,
+    borrowed: PhantomData<&'a ()>,
+}
+
+impl<'a> Slots<'a> {
+    /// Those of a container; None for any other value.
+    pub(crate) fn of(value: AnyView<'a>) -> Option<Self> {
+        let object = value.object_ptr()?;
+        let is_container = matches!(
+            value.type_index(),
+            type_index::ARRAY | type_index::LIST | type_index::MAP | type_index::DICT
+        );
+        // SAFETY: the view keeps the object alive for 'a, and its reference is not given up.
+        let container = || ManuallyDrop::new(unsafe { ObjectRef::from_raw(object) });
+        is_container.then(|| Self { container: container(), borrowed: PhantomData })
+    }
+
+    /// Whether holders of the container may change it while it is borrowed here.
+    pub(crate) fn may_change(&self) -> bool {
+        matches!(self.container.type_index(), type_index::LIST | type_index::DICT)
+    }
+
+    /// The place of the first value.
+    pub(crate) fn first(&self) -> Option<u64> {
+        match self.seq() {
+            Some(seq) => (seq.len() > 0).then_some(0),
+            None => self.table().first(),
+        }
+    }
+
+    /// The place of the value after the one at `place`.
+    pub(crate) fn next(&self, place: u64) -> Option<u64> {
+        match self.seq() {
+            Some(seq) => place.checked_add(1).filter(|next| *next < seq.len() as u64),
+            None => self.table().next(place),
+        }
+    }
+
+    /// The value at `place`, lent.
+    ///
+    /// # Safety
+    ///
+    /// The container holds on to that value for `'a`.
+    pub(crate) unsafe fn get(&self, place: u64) -> Option<AnyView<'a>> {
+        let cell = match self.seq() {
+            Some(seq) => {
+                let index = usize::try_from(place).ok().filter(|index| *index < seq.len())?;
+                // SAFETY: the index is below the length.
+                unsafe { seq.cells().add(index) }
+            }
+            None => self.table().entry(place)?.value,
+        };
+        // SAFETY: the cell is initialised; the caller vouches for the life of its value.
+        Some(unsafe { AnyView::from_raw(*cell) })
+    }
+
+    /// Puts another value at `place`, whoever else holds the container. A map whose value there is no longer `old` has
+    /// been changed by somebody else, and stays as it is.
+    pub(crate) fn replace(&self, place: u64, old: AnyView<'_>, value: Any) {
+        if let Some(seq) = self.seq() {
+            if let Some(index) = usize::try_from(place).ok().filter(|index| *index < seq.len()) {
+                drop(seq.replace(index, value));
+            }
+        } else if let Some(entry) = self.table().entry(place) {
+            // SAFETY: one thread at a time uses a table that is being rewritten, and no foreign code runs here.
+            let replaced = unsafe {
+                super::cell::same_words(&*entry.value, old.as_raw()).then(|| entry.replace_value(value))
+            };
+            drop(replaced);
+        }
+    }
+
+    /// A container of the same class with the same values in the same places.
+    ///
+    /// # Errors
+    ///
+    /// MemoryError.
+    pub(crate) fn copy(&self) -> Result<Any> {
+        match (self.container.type_index(), self.seq()) {
+            // SAFETY: nothing runs that could change the sequence while its values are copied.
+            (type_index::ARRAY, Some(seq)) => {
+                ArrayObject::from_slice(unsafe { seq.as_slice() }).map(Any::new)
+            }
+            // SAFETY: as above.
+            (_, Some(seq)) => ListObject::from_slice(unsafe { seq.as_slice() }).map(Any::new),
+            (index, None) => map_base::copy_object(index, self.table()).map(Any::new),
+        }
+    }
+
+    fn seq(&self) -> Option<Seq<'_>> {
+        let is_seq = matches!(self.container.type_index(), type_index::ARRAY | type_index::LIST);
+        // SAFETY: just checked.
+        is_seq.then(|| unsafe { Seq::of(&self.container) })
+    }
+
+    fn table(&self) -> Table<'_> {
+        // SAFETY: `of` takes sequences and maps only, and this is called when it is no sequence.
+        unsafe { Table::of(&self.container) }
+    }
+}

@@ -1,0 +1,196 @@
+//! The library's own mutators: callbacks by type, and what is known of variables.
+
+use core::mem::offset_of;
+use core::ptr::{self, NonNull};
+
+use ferrite_core::abi::{TVMFFIAny, TVMFFIObject};
+use ferrite_core::any::{Any, AnyView};
+use ferrite_core::error::Result;
+use ferrite_core::object::{ObjectClass, ObjectRef};
+use ferrite_core::object_alloc::{self, ObjectRecord};
+use ferrite_core::sync::Mutex;
+use ferrite_core::{bail, error};
+
+use super::mutation::{self, Step};
+use super::mutator::{InplaceMode, MutatorVTable};
+use crate::reflection::StructuralMutator;
+use crate::structural::DefRegion;
+use crate::structural::callbacks::Callbacks;
+use crate::structural::native;
+use crate::structural::walker::{self, WalkerHead};
+use crate::walk::Seen;
+
+/// What happens to a value.
+pub enum Rule {
+    /// A callback replaces it, then what is inside is mapped.
+    PreOrder(MapCallbacks),
+    /// What is inside is mapped, then a callback replaces it.
+    PostOrder(MapCallbacks),
+    /// A callback rewrites it and decides what happens inside.
+    Mutate(Callbacks),
+}
+
+/// The callbacks of a map.
+#[derive(Default)]
+pub struct MapCallbacks {
+    /// Those that get the value; they are tried first.
+    pub plain: Callbacks,
+    /// Those that get the value and the region of definitions.
+    pub with_region: Callbacks,
+}
+
+impl MapCallbacks {
+    /// The outcome of the first callback that takes the value; None when there is none.
+    pub fn call(&self, value: AnyView<'_>, region: DefRegion) -> Option<Result<Any>> {
+        if let Some(callback) = self.plain.find(value.type_index()) {
+            return Some(native::call_function(&callback.function, &[value]));
+        }
+        let callback = self.with_region.find(value.type_index())?;
+        Some(native::call_function(&callback.function, &[value, AnyView::from(region.as_raw())]))
+    }
+}
+
+/// What a mutator of this library holds behind its head.
+///
+/// # Upstream
+///
+/// `StructuralMapDynEngine` in `extra/structural_mutate.h` and `StructuralMutateDynEngine` in `structural_mutate.cc`.
+pub struct Engine {
+    /// What it does with values.
+    pub rule: Rule,
+    /// Replacements of variables and shared nodes.
+    var_remap: Mutex<Seen<Any, Any>>,
+}
+
+#[repr(C)]
+struct EngineRecord {
+    head: WalkerHead,
+    engine: Engine,
+}
+
+const _: () = assert!(offset_of!(EngineRecord, head) == 0 && align_of::<EngineRecord>() <= 16);
+
+// SAFETY: repr(C), header first; the engine is dropped once.
+unsafe impl ObjectRecord for EngineRecord {
+    unsafe fn destroy(this: *mut TVMFFIObject) {
+        // SAFETY: the record is initialised and nobody else uses it any more.
+        unsafe { ptr::drop_in_place(&raw mut (*this.cast::<EngineRecord>()).engine) };
+    }
+}
+
+static VTABLE: MutatorVTable = MutatorVTable {
+    mutate: Some(mutate),
+    maybe_inplace_mutate: Some(maybe_inplace_mutate),
+    var_remap_get: Some(var_remap_get),
+    var_remap_set: Some(var_remap_set),
+};
+
+impl Engine {
+    /// A mutator that follows `rule`.
+    ///
+    /// # Errors
+    ///
+    /// MemoryError.
+    pub fn new(rule: Rule) -> Result<StructuralMutator> {
+        let type_index = StructuralMutator::register_index()?;
+        let mut engine = Some(Self { rule, var_remap: Mutex::new(Seen::default()) });
+        let init = |record: *mut EngineRecord| {
+            let Some(engine) = engine.take() else { return };
+            // SAFETY: the allocation has room for the record.
+            unsafe {
+                (&raw mut (*record).head.vtable).write((&raw const VTABLE).cast());
+                (&raw mut (*record).head.def_region_mode).write(DefRegion::NONE.as_raw());
+                (&raw mut (*record).engine).write(engine);
+            }
+        };
+        // SAFETY: `init` runs once and fills the record, which starts as those of the class do.
+        unsafe {
+            object_alloc::allocate(type_index, 0, init)
+                .map(|object| StructuralMutator::from_object_unchecked(object))
+        }
+    }
+
+    /// The engine of a mutator that this library made.
+    pub fn of(mutator: &StructuralMutator) -> Option<&Self> {
+        let vtable = walker::vtable(mutator).ok()?;
+        // SAFETY: objects with this table are made by `new`, and nobody can copy them; the reference keeps it alive.
+        ptr::eq(vtable, &VTABLE)
+            .then(|| unsafe { &(*mutator.as_object().as_ptr().cast::<EngineRecord>()).engine })
+    }
+
+    fn var_remap_get(&self, var: AnyView<'_>) -> Result<Any> {
+        let var = object_of(var)?;
+        Ok(self.var_remap.lock().get(&var).cloned().unwrap_or(Any::NONE))
+    }
+
+    fn var_remap_set(&self, var: AnyView<'_>, mapped: AnyView<'_>) -> Result<()> {
+        let (var, mapped) = (object_of(var)?, mapped.to_owned()?);
+        let mut var_remap = self.var_remap.lock();
+        // The old replacement lives until the lock is gone: its end may run code of users.
+        let old = var_remap.get(&var).cloned();
+        let outcome = var_remap.set(&var, mapped);
+        drop(var_remap);
+        drop(old);
+        outcome
+    }
+}
+
+fn object_of(var: AnyView<'_>) -> Result<Any> {
+    if var.object_ptr().is_none() {
+        bail!(TYPE_ERROR, "Variable-remap key must be an object-backed value");
+    }
+    var.to_owned()
+}
+
+/// Serves a function of a table, or a hook, that gets a mutator and a value.
+///
+/// # Safety
+///
+/// `mutator` is a live mutator or null, and `value` a live value, both borrowed.
+pub unsafe fn serve(
+    mutator: *mut TVMFFIObject,
+    value: TVMFFIAny,
+    body: impl FnOnce(&StructuralMutator, AnyView<'_>) -> Result<Any>,
+) -> TVMFFIAny {
+    native::serve(|| {
+        let object = NonNull::new(mutator).ok_or_else(|| error!(VALUE_ERROR, "There is no mutator"))?;
+        // SAFETY: the caller vouches for both.
+        unsafe {
+            let mutator = StructuralMutator::from_object_unchecked(ObjectRef::borrow_raw(object));
+            body(&mutator, AnyView::from_raw(value))
+        }
+    })
+}
+
+unsafe extern "C" fn mutate(mutator: *mut TVMFFIObject, value: TVMFFIAny) -> TVMFFIAny {
+    // SAFETY: a function of the table gets a mutator and a value.
+    unsafe { serve(mutator, value, |m, value| mutation::run(m, value, InplaceMode::Disallow, Step::Mutate)) }
+}
+
+unsafe extern "C" fn maybe_inplace_mutate(mutator: *mut TVMFFIObject, value: TVMFFIAny) -> TVMFFIAny {
+    // SAFETY: as above.
+    unsafe { serve(mutator, value, |m, value| mutation::run(m, value, InplaceMode::Allow, Step::Mutate)) }
+}
+
+unsafe extern "C" fn var_remap_get(mutator: *mut TVMFFIObject, var: TVMFFIAny) -> TVMFFIAny {
+    // SAFETY: as above.
+    unsafe { serve(mutator, var, |mutator, var| engine_of(mutator)?.var_remap_get(var)) }
+}
+
+unsafe extern "C" fn var_remap_set(
+    mutator: *mut TVMFFIObject,
+    var: TVMFFIAny,
+    mapped: TVMFFIAny,
+) -> TVMFFIAny {
+    let set = |mutator: &StructuralMutator, var: AnyView<'_>| {
+        // SAFETY: a function of the table gets live values.
+        let mapped = unsafe { AnyView::from_raw(mapped) };
+        engine_of(mutator)?.var_remap_set(var, mapped).map(|()| Any::NONE)
+    };
+    // SAFETY: as above.
+    unsafe { serve(mutator, var, set) }
+}
+
+fn engine_of(mutator: &StructuralMutator) -> Result<&Engine> {
+    Engine::of(mutator).ok_or_else(|| error!(TYPE_ERROR, "The mutator was not made by this library"))
+}

@@ -1,0 +1,165 @@
+//! Objects without a hook: a shallow copy gets what their fields are rewritten to.
+
+use ferrite_core::abi::kTVMFFIFieldFlagBitMaskSEqHashIgnore;
+use ferrite_core::any::{Any, AnyView};
+use ferrite_core::error::{Error, Result};
+use ferrite_core::text::Lossy;
+use ferrite_core::{bail, error, type_index, type_table};
+
+use super::frame::{Begun, Body};
+use super::mutation::{Node, Step};
+use super::mutator::{self, InplaceMode};
+use super::unchanged::{UNCHANGED, is_same, is_unchanged};
+use crate::reflection::StructuralMutator;
+use crate::structural::native;
+use crate::structural::walker;
+use crate::structural::{DefRegion, StructuralKind};
+use crate::walk::{Field, Fields};
+
+/// The fields of an object, one after the other.
+///
+/// # Upstream
+///
+/// `MutateReflectedFieldsExpected` in `extra/structural_mutate.h`.
+pub struct FieldsBody {
+    /// Those still to come.
+    fields: Fields,
+    field: Option<Field>,
+    /// The value of the field at hand.
+    value: Any,
+    /// The object that gets the changes.
+    copy: Any,
+    is_changed: bool,
+    kind: Option<StructuralKind>,
+}
+
+impl FieldsBody {
+    /// Gets to an object.
+    ///
+    /// Variables and shared nodes that were met before have their answer already, and a variable that is not defined here
+    /// stays as it is.
+    ///
+    /// # Errors
+    ///
+    /// Those of the mutator; TypeError when the type has no shallow copy that makes another object of it.
+    pub fn begin<'a>(mutator: &StructuralMutator, value: AnyView<'a>) -> Result<Begun<'a>> {
+        let Some(entry) = type_table::type_info(value.type_index()) else {
+            bail!(INTERNAL_ERROR, "There is no type with index {}", value.type_index());
+        };
+        let kind = StructuralKind::of(entry);
+        if has_identity(kind) {
+            let known = mutator::var_remap_get(mutator, value)?;
+            if !known.is_none() {
+                return Ok(Begun::Answer(known));
+            }
+        }
+        if kind == Some(StructuralKind::FreeVar) && !walker::region(mutator).defines() {
+            return Ok(Begun::Answer(UNCHANGED));
+        }
+        Ok(Begun::Body(Body::Fields(Self {
+            fields: Fields::of(entry),
+            field: None,
+            value: Any::NONE,
+            copy: shallow_copy(value)?,
+            is_changed: false,
+            kind,
+        })))
+    }
+
+    /// The next field, in its region.
+    ///
+    /// # Errors
+    ///
+    /// Those of the getter.
+    pub fn next<'a>(&mut self, mutator: &StructuralMutator, outer: DefRegion) -> Result<Option<Node<'a>>> {
+        let ignored = i64::from(kTVMFFIFieldFlagBitMaskSEqHashIgnore);
+        let Some(field) = self.fields.find(|field| field.flags() & ignored == 0) else {
+            return Ok(None);
+        };
+        self.value = field.get(&self.copy)?;
+        self.field = Some(field);
+        let inside = self.inside(outer);
+        let region = DefRegion::of_field(field.flags()).map_or(inside, |asked| inside.enter(asked));
+        walker::set_region(mutator, region);
+        // SAFETY: this body holds the value until its answer is there.
+        let value = unsafe { AnyView::from_raw(*self.value.as_raw()) };
+        Ok(Some(Node { value, mode: InplaceMode::Disallow, step: Step::Mutate }))
+    }
+
+    /// Takes what the field is to be.
+    ///
+    /// # Errors
+    ///
+    /// Those of the setter; TypeError when there is none.
+    pub fn feed(&mut self, mutator: &StructuralMutator, outer: DefRegion, answer: Any) -> Result<()> {
+        walker::set_region(mutator, self.inside(outer));
+        let value = core::mem::take(&mut self.value);
+        let Some(field) =
+            self.field.filter(|_| !is_unchanged(&answer) && !is_same(answer.view(), value.view()))
+        else {
+            return Ok(());
+        };
+        if !field.has_setter() {
+            return Err(read_only(field, self.copy.type_index()));
+        }
+        field.set(&self.copy, &answer)?;
+        self.is_changed = true;
+        Ok(())
+    }
+
+    /// The answer for the object, which the mutator remembers where it may meet the object again.
+    ///
+    /// # Errors
+    ///
+    /// Those of the mutator.
+    pub fn leave(
+        &mut self,
+        mutator: &StructuralMutator,
+        outer: DefRegion,
+        object: AnyView<'_>,
+    ) -> Result<Any> {
+        walker::set_region(mutator, outer);
+        let answer = if self.is_changed { core::mem::take(&mut self.copy) } else { UNCHANGED };
+        // Uses of a variable whose definition stays, and is met only once, find that nothing is known of it: they stay, too.
+        let is_once = self.kind == Some(StructuralKind::FreeVar) && outer != DefRegion::PATTERN;
+        if has_identity(self.kind) && !(is_once && is_unchanged(&answer)) {
+            mutator::var_remap_set(mutator, object, answer.view())?;
+        }
+        Ok(answer)
+    }
+
+    /// The region of the fields.
+    fn inside(&self, outer: DefRegion) -> DefRegion {
+        if self.kind == Some(StructuralKind::FreeVar) { outer.inside_variable() } else { outer }
+    }
+}
+
+/// Whether objects of this kind that are met again have the answer of the first time.
+fn has_identity(kind: Option<StructuralKind>) -> bool {
+    matches!(kind, Some(StructuralKind::FreeVar | StructuralKind::DagNode))
+}
+
+fn shallow_copy(value: AnyView<'_>) -> Result<Any> {
+    let hook = type_table::attr(value.type_index(), b"__ffi_shallow_copy__");
+    if hook.type_index() != type_index::FUNCTION {
+        bail!(TYPE_ERROR, "__ffi_shallow_copy__ must be an ffi.Function");
+    }
+    let copy = native::call_function(&hook.get()?, &[value])?;
+    if copy.type_index() != value.type_index() || is_same(copy.view(), value) {
+        bail!(
+            TYPE_ERROR,
+            "Shallow copy callback must return a distinct object with the same type as its input"
+        );
+    }
+    Ok(copy)
+}
+
+#[cold]
+fn read_only(field: Field, type_index: i32) -> Error {
+    error!(
+        TYPE_ERROR,
+        "Cannot structurally mutate field `{}` of type `{}` because it does not define a setter",
+        Lossy(field.name()),
+        Lossy(type_table::type_key_of(type_index))
+    )
+}

@@ -1,0 +1,93 @@
+//! The global functions on mutators.
+#![forbid(unsafe_code)]
+
+use ferrite_core::any::Any;
+use ferrite_core::builtins::StaticFunction;
+use ferrite_core::error::Result;
+use ferrite_core::function::Function;
+use ferrite_core::static_function;
+
+use super::engine::{Engine, MapCallbacks, Rule};
+use super::mutation::{self, Step};
+use super::mutator::{self, InplaceMode};
+use super::unchanged::value_or;
+use crate::containers::{Array, Tuple};
+use crate::reflection::StructuralMutator;
+use crate::structural::DefRegion;
+use crate::structural::any_arg::AnyArg;
+use crate::structural::callbacks::{CallbackEntries, Callbacks};
+use crate::structural::native;
+use crate::structural::walker;
+
+/// The functions of this module.
+///
+/// # Upstream
+///
+/// The registrations in `structural_mutate.cc`.
+pub static FUNCTIONS: &[StaticFunction] = &[
+    static_function!("ffi.StructuralMap", structural_map),
+    static_function!("ffi.StructuralMutate", structural_mutate),
+    static_function!("ffi.StructuralMutatorDefRegionKind", def_region_kind),
+    static_function!("ffi.StructuralMutatorDefaultMutate", default_mutate),
+    static_function!("ffi.StructuralMutatorMutate", mutate),
+    static_function!("ffi.StructuralMutatorVarRemapGet", var_remap_get),
+    static_function!("ffi.StructuralMutatorVarRemapSet", var_remap_set),
+    static_function!("ffi.StructuralMutatorWithDefRegionKind", with_def_region_kind),
+];
+
+/// The number that asks for callbacks before what is inside a value.
+const PRE_ORDER: i32 = 0;
+
+fn structural_map(
+    root: Any,
+    callbacks: CallbackEntries,
+    callbacks_with_region: CallbackEntries,
+    order: i32,
+) -> Result<Any> {
+    let plain = Callbacks::new(&callbacks)?;
+    let with_region = Callbacks::new(&callbacks_with_region)?;
+    let callbacks = MapCallbacks { plain, with_region };
+    let rule = if order == PRE_ORDER { Rule::PreOrder(callbacks) } else { Rule::PostOrder(callbacks) };
+    follow(rule, root)
+}
+
+fn structural_mutate(root: Any, callbacks: Array<Tuple<(i32, Function, bool)>>) -> Result<Any> {
+    follow(Rule::Mutate(Callbacks::with_flags(&callbacks)?), root)
+}
+
+/// What a rule makes of a value, in place when the caller gave up the only reference to it.
+fn follow(rule: Rule, root: Any) -> Result<Any> {
+    let mutator = Engine::new(rule)?;
+    let mode = InplaceMode::Allow.inside(root.view());
+    let answer = mutation::run(&mutator, root.view(), mode, Step::Mutate)?;
+    Ok(value_or(answer, root))
+}
+
+fn mutate(mutator: StructuralMutator, value: AnyArg) -> Result<Any> {
+    run(&mutator, value.0, Step::Mutate)
+}
+
+fn default_mutate(mutator: StructuralMutator, value: AnyArg) -> Result<Any> {
+    run(&mutator, value.0, Step::Default)
+}
+
+fn run(mutator: &StructuralMutator, value: Any, step: Step) -> Result<Any> {
+    let answer = mutation::run(mutator, value.view(), InplaceMode::Disallow, step)?;
+    Ok(value_or(answer, value))
+}
+
+fn var_remap_get(mutator: StructuralMutator, var: AnyArg) -> Result<Any> {
+    mutator::var_remap_get(&mutator, var.0.view())
+}
+
+fn var_remap_set(mutator: StructuralMutator, var: AnyArg, mapped_value: AnyArg) -> Result<()> {
+    mutator::var_remap_set(&mutator, var.0.view(), mapped_value.0.view())
+}
+
+fn def_region_kind(mutator: StructuralMutator) -> i32 {
+    walker::region(&mutator).as_raw()
+}
+
+fn with_def_region_kind(mutator: StructuralMutator, kind: i32, callback: Function) -> Result<Any> {
+    walker::in_region(&mutator, DefRegion::from_raw(kind), || native::call_function(&callback, &[]))
+}

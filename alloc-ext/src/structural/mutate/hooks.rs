@@ -1,0 +1,58 @@
+//! The hooks of built-in types, which C++ and Rust clients call through the columns.
+
+use core::ffi::c_void;
+
+use ferrite_core::abi::{TVMFFIAny, TVMFFIObject};
+use ferrite_core::any::AnyView;
+use ferrite_core::error::Result;
+use ferrite_core::{type_index, type_table};
+
+use super::engine::serve;
+use super::mutation::{self, MAYBE_INPLACE_MUTATE, MUTATE, Step};
+use super::mutator::InplaceMode;
+use super::unchanged::UNCHANGED;
+use crate::structural::native::NativeHook;
+
+/// Types whose values stay as they are.
+const LEAVES: [i32; 3] = [type_index::STR, type_index::BYTES, type_index::BIG_INT];
+const CONTAINERS: [i32; 4] = [type_index::ARRAY, type_index::LIST, type_index::MAP, type_index::DICT];
+
+/// Registers the hooks of built-in types, unless they are there.
+///
+/// # Errors
+///
+/// MemoryError.
+pub fn install() -> Result<()> {
+    for (types, mutate_hook, inplace_hook) in [
+        (&LEAVES[..], keep as NativeHook, keep as NativeHook),
+        (&CONTAINERS[..], mutate as NativeHook, maybe_inplace_mutate as NativeHook),
+    ] {
+        for type_index in types {
+            register(*type_index, MUTATE, mutate_hook)?;
+            register(*type_index, MAYBE_INPLACE_MUTATE, inplace_hook)?;
+        }
+    }
+    Ok(())
+}
+
+fn register(type_index: i32, column: &str, hook: NativeHook) -> Result<()> {
+    if !type_table::attr(type_index, column.as_bytes()).is_none() {
+        return Ok(());
+    }
+    let address = hook as *mut c_void;
+    type_table::register_attr(type_index, column.as_bytes(), AnyView::from(&address))
+}
+
+unsafe extern "C" fn keep(_: *mut TVMFFIObject, _: TVMFFIAny) -> TVMFFIAny {
+    UNCHANGED.into_raw()
+}
+
+unsafe extern "C" fn mutate(mutator: *mut TVMFFIObject, value: TVMFFIAny) -> TVMFFIAny {
+    // SAFETY: a hook gets a mutator and a value.
+    unsafe { serve(mutator, value, |m, value| mutation::run(m, value, InplaceMode::Disallow, Step::Hook)) }
+}
+
+unsafe extern "C" fn maybe_inplace_mutate(mutator: *mut TVMFFIObject, value: TVMFFIAny) -> TVMFFIAny {
+    // SAFETY: as above.
+    unsafe { serve(mutator, value, |m, value| mutation::run(m, value, InplaceMode::Allow, Step::Hook)) }
+}
