@@ -91,6 +91,10 @@ impl DictObject {
         match unsafe { self.table().insert(key, value) }? {
             Inserted::Done(old) => drop(old),
             Inserted::Full(key, value) => self.insert_growing(key, value)?,
+            Inserted::Outgrown(key, value) => {
+                self.become_dense()?;
+                self.insert(key, value)?;
+            }
         }
         Ok(())
     }
@@ -160,6 +164,16 @@ impl DictObject {
     /// MemoryError when the memory is not there.
     pub fn copy(&self) -> Result<Self> {
         map_base::copy_object(type_index::DICT, self.table()).map(Self)
+    }
+
+    fn become_dense(&self) -> Result<()> {
+        // SAFETY: as for `insert_growing`.
+        unsafe {
+            let fields = self.table().dense_twin()?;
+            self.table().forget_entries();
+            map_base::fields_of(self.0.as_ptr()).write(fields);
+        }
+        Ok(())
     }
 
     /// Goes over to larger storage that also has the entry of a new key.

@@ -24,6 +24,9 @@ object_class!(
     pub struct ListObject, type_index::LIST, "ffi.List"
 );
 
+/// The least room of a list that is made of given elements.
+const LEAST_CAPACITY: usize = 4;
+
 impl ListObject {
     /// Creates an empty list with room for `capacity` elements.
     ///
@@ -40,7 +43,7 @@ impl ListObject {
     ///
     /// MemoryError when the memory is not there.
     pub fn from_slice(values: &[Any]) -> Result<Self> {
-        let list = Self::with_capacity(values.len())?;
+        let list = Self::with_capacity(values.len().max(LEAST_CAPACITY))?;
         // SAFETY: the list is new, unshared and has the room; `values` cannot lie in it.
         unsafe { list.seq().insert_slice_reserved(0, values) }
         Ok(list)
@@ -52,7 +55,7 @@ impl ListObject {
     ///
     /// MemoryError when the memory is not there; what [`AnyView::to_owned`] raises.
     pub fn from_views(views: &[AnyView<'_>]) -> Result<Self> {
-        let fresh = Self::with_capacity(views.len())?;
+        let fresh = Self::with_capacity(views.len().max(LEAST_CAPACITY))?;
         // SAFETY: the object is new, unshared and has the room.
         unsafe { fresh.seq().push_views_reserved(views) }?;
         Ok(fresh)

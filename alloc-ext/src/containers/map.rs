@@ -91,6 +91,10 @@ impl MapObject {
         match unsafe { self.table().insert(key, value) }? {
             Inserted::Done(old) => drop(old),
             Inserted::Full(key, value) => self.insert_growing(key, value)?,
+            Inserted::Outgrown(key, value) => {
+                self.become_dense()?;
+                self.insert(key, value)?;
+            }
         }
         Ok(())
     }
@@ -168,6 +172,16 @@ impl MapObject {
     /// MemoryError when the memory is not there.
     pub fn copy(&self) -> Result<Self> {
         map_base::copy_object(type_index::MAP, self.table()).map(Self)
+    }
+
+    fn become_dense(&mut self) -> Result<()> {
+        // SAFETY: as for `insert_growing`.
+        unsafe {
+            let fresh = map_base::adopt_moved(type_index::MAP, self.table().dense_twin()?)?;
+            self.table().forget_entries();
+            *self = Self(fresh);
+        }
+        Ok(())
     }
 
     /// Goes over to a new object that also has the entry of a new key.

@@ -228,6 +228,8 @@ pub(super) enum Inserted {
     Done(Option<Any>),
     /// The table must grow first; gives the entry back.
     Full(Any, Any),
+    /// The key is there, but a full small table becomes dense whatever is set in it; gives the entry back.
+    Outgrown(Any, Any),
 }
 
 /// A table while its object is borrowed, in one of the two layouts.
@@ -336,7 +338,7 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// Sets the value of a key, appending an entry when there is none.
+    /// Sets the value of a key, appending an entry when there is none and there is room.
     ///
     /// # Errors
     ///
@@ -384,6 +386,22 @@ impl<'a> Table<'a> {
     pub(super) unsafe fn grown(self, key: &Any) -> Result<Growth> {
         // SAFETY: the caller excludes other users.
         unsafe { map_build::grown(self, key) }
+    }
+
+    /// A dense table that holds all entries, too.
+    ///
+    /// The entries are in both storages then: the caller ends one with [`forget_entries`](Self::forget_entries).
+    ///
+    /// # Errors
+    ///
+    /// As [`grown`](Self::grown).
+    ///
+    /// # Safety
+    ///
+    /// Nobody else uses the table now; key hooks may.
+    pub(super) unsafe fn dense_twin(self) -> Result<TableFields> {
+        // SAFETY: the caller excludes other users.
+        unsafe { map_build::dense_twin(self) }
     }
 
     /// Releases the storage without its entries, which have moved elsewhere; the table is empty without room.

@@ -53,7 +53,7 @@ pub(super) fn small_block(table: Table<'_>, capacity: usize) -> Result<*mut c_vo
 ///
 /// Nobody else uses the table now; key hooks may.
 pub(super) unsafe fn grown(table: Table<'_>, key: &Any) -> Result<Growth> {
-    let mut slots = match table {
+    let slots = match table {
         Table::Small(small) if small.capacity() < map_small::MOST_CAPACITY => {
             let capacity = (2 * small.capacity()).clamp(map_small::LEAST_CAPACITY, map_small::MOST_CAPACITY);
             return Ok(Growth::Small(capacity));
@@ -62,49 +62,63 @@ pub(super) unsafe fn grown(table: Table<'_>, key: &Any) -> Result<Growth> {
         Table::Dense(dense) => (2 * dense.slots()).max(LEAST_SLOTS),
     };
     let hash = key::hash(key.view())?;
+    // SAFETY: the new table is ours alone, and the key is not in it.
+    let (fields, entry) = rebuild(table, slots, |dense| unsafe { dense.place(hash) })?;
+    Ok(Growth::Dense(fields, entry))
+}
+
+/// A dense table with copies of the words of all entries.
+///
+/// # Errors
+///
+/// As [`grown`].
+///
+/// # Safety
+///
+/// Nobody else uses the table now; key hooks may.
+pub(super) unsafe fn dense_twin(table: Table<'_>) -> Result<TableFields> {
+    let slots = (2 * table.len() as u64).next_power_of_two().max(LEAST_SLOTS);
+    let (fields, ()) = rebuild(table, slots, |_| Ok(Some(())))?;
+    Ok(fields)
+}
+
+/// A dense table of at least `slots` slots with copies of the words of all entries, and what `last` makes of it; as large
+/// as it takes for none of them to answer that there is no place.
+fn rebuild<T>(
+    table: Table<'_>,
+    mut slots: u64,
+    last: impl Fn(Dense<'_>) -> Result<Option<T>>,
+) -> Result<(TableFields, T)> {
     let hashes = HookedHashes::of(table)?;
     loop {
-        if let Some((fields, entry)) = rebuild(table, slots, hash, &hashes)? {
-            return Ok(Growth::Dense(fields, entry));
+        let mut fields = Dense::allocate(slots)?;
+        // SAFETY: the fields are those of a table that nobody else knows.
+        let dense = unsafe { Dense::at(&raw mut fields) };
+        let filled = fill(table, dense, &hashes).and_then(|all| if all { last(dense) } else { Ok(None) });
+        if let Ok(Some(made)) = filled {
+            return Ok((fields, made));
         }
+        // SAFETY: the entries still belong to `table`; only the storage goes.
+        unsafe { dense.forget_entries() }
+        filled?;
         slots = slots.checked_mul(2).ok_or_else(|| error::out_of_memory(usize::MAX))?;
     }
 }
 
-/// A dense table of `slots` slots with copies of the words of all entries and room for a key of hash `hash`; None when
-/// some entry finds no place.
-fn rebuild(
-    table: Table<'_>,
-    slots: u64,
-    hash: u64,
-    hashes: &HookedHashes,
-) -> Result<Option<(TableFields, Entry)>> {
-    let mut fields = Dense::allocate(slots)?;
-    // SAFETY: the fields are those of a table that nobody else knows.
-    let dense = unsafe { Dense::at(&raw mut fields) };
-    let filled = fill(table, dense, hash, hashes);
-    if let Ok(Some(entry)) = filled {
-        return Ok(Some((fields, entry)));
-    }
-    // SAFETY: the entries still belong to `table`; only the storage goes.
-    unsafe { dense.forget_entries() }
-    filled.map(|_| None)
-}
-
-fn fill(source: Table<'_>, target: Dense<'_>, hash: u64, hashes: &HookedHashes) -> Result<Option<Entry>> {
+/// Whether all entries found a place.
+fn fill(source: Table<'_>, target: Dense<'_>, hashes: &HookedHashes) -> Result<bool> {
     let mut place = source.first();
     let mut number = 0;
     while let Some(entry) = place.and_then(|place| source.entry(place)) {
         // SAFETY: the target is ours alone, and keys of one table differ; no foreign code runs here.
         let cells = unsafe { target.place(hashes.hash_of(number, entry)?) }?;
-        let Some(cells) = cells else { return Ok(None) };
+        let Some(cells) = cells else { return Ok(false) };
         // SAFETY: the cells are new; one of the two tables will be forgotten.
         unsafe { cells.move_from(entry) }
         place = place.and_then(|place| source.next(place));
         number += 1;
     }
-    // SAFETY: as above.
-    unsafe { target.place(hash) }
+    Ok(true)
 }
 
 /// Hashes of all keys, computed beforehand when registered code has a say in them: it may do anything to the table, and

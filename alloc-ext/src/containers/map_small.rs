@@ -90,7 +90,7 @@ impl<'a> Small<'a> {
         Ok(NO_SLOT)
     }
 
-    /// Sets the value of a key; a new one goes to the end, if there is room.
+    /// Sets the value of a key; a new one goes to the end, if there is room. Four entries leave the layout either way.
     ///
     /// # Errors
     ///
@@ -102,6 +102,9 @@ impl<'a> Small<'a> {
     pub(super) unsafe fn insert(self, key: Any, value: Any) -> Result<Inserted> {
         let found = self.find(key.view())?;
         if let Some(entry) = found.and_then(|place| self.entry(place)) {
+            if self.len() >= MOST_CAPACITY {
+                return Ok(Inserted::Outgrown(key, value));
+            }
             // SAFETY: the entry is in the table, and no foreign code runs now.
             return Ok(Inserted::Done(Some(unsafe { entry.replace_value(value) })));
         }

@@ -95,7 +95,7 @@ fn dicts_do_what_a_model_does() -> Result<()> {
             let key = key_of(random.below(spread));
             match random.below(8) {
                 0..4 => {
-                    // A dict becomes dense with its fifth entry, before the entry is inserted.
+                    // A dict of four entries becomes dense before anything is inserted.
                     dict.insert(text(&key), Any::from(round as i64))?;
                     model.insert(&key, round as i64, is_dense(word(&dict, 40)));
                 }
@@ -226,6 +226,22 @@ fn tables_of_texts_have_upstreams_slots() -> Result<()> {
         }
     }
     assert_eq!(sizes, [(3, 4), (5, 8), (8, 16), (16, 32), (32, 64), (64, 128), (127, 256)]);
+    Ok(())
+}
+
+/// What upstream's library does: it makes room before it looks for the key.
+#[test]
+fn setting_a_key_in_a_full_small_table_makes_it_dense() -> Result<()> {
+    let dict = DictObject::with_capacity(0)?;
+    let mut map = MapObject::with_capacity(0)?;
+    for (key, value) in [("a", 0), ("b", 1), ("c", 2), ("d", 3), ("a", 4)] {
+        dict.insert(text(key), Any::from(value))?;
+        map.insert(text(key), Any::from(value))?;
+    }
+    let entries = [("b", 1), ("c", 2), ("d", 3), ("a", 4)].map(|(key, value)| (key.to_string(), value));
+    assert_eq!(plain(dict.iter()), entries);
+    assert_eq!(plain(map.iter().map(|(key, value)| (key.clone(), value.clone()))), entries);
+    assert_eq!((word(&dict, 40), word(&map, 40)), (8, 8));
     Ok(())
 }
 
