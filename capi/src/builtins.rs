@@ -63,6 +63,8 @@ fn install() {
 fn install_on_host() {
     report("keys of big integers", ferrite_alloc_ext::containers::key::install_hooks());
     report("reflection of the library's classes", ferrite_alloc_ext::reflection::install());
+    report("hooks of structural operations", ferrite_alloc_ext::structural::install());
+    ferrite_host::stack::install();
     ferrite_host::thread_pool::install();
 }
 

@@ -29,7 +29,6 @@ mod visit;
 #[cfg(test)]
 mod init_tests;
 
-use ferrite_core::any::Any;
 use ferrite_core::builtins::StaticFunction;
 use ferrite_core::error::Result;
 use ferrite_core::{AnyView, static_function, type_index, type_table};
@@ -46,19 +45,14 @@ pub use visit::{StructuralMutator, StructuralVisitor, VisitErrorContext, VisitIn
 /// The functions of this module.
 ///
 /// # Upstream
-/// The registrations in `reflection_extra.cc`, `dataclass.cc` and `structural_visit.cc`.
+/// The registrations in `reflection_extra.cc` and `dataclass.cc`.
 pub static FUNCTIONS: &[StaticFunction] = &[
-    static_function!("ffi.VisitInterrupt", visit_interrupt),
     static_function!(packed "ffi.MakeObjectFromPackedArgs", make_object::make_object),
     static_function!("ffi.MakeFieldGetter", storage::make_getter),
     static_function!("ffi.MakeFieldSetter", storage::make_setter),
     static_function!("ffi._RegisterFFIInit", init::register_init),
     static_function!("ffi._PyClassRegisterTypeAttrColumns", py_class::register_class),
 ];
-
-fn visit_interrupt(value: Any) -> Result<VisitInterrupt> {
-    VisitInterrupt::new(value)
-}
 
 /// All reflected classes, in the order of upstream's indices.
 static CLASSES: [&Class; 11] = [

@@ -32,6 +32,5 @@ pub use region::DefRegion;
 ///
 /// MemoryError; what is registered until then stays.
 pub fn install() -> Result<()> {
-    visit::install()?;
-    mutate::install()
+    visit::install()
 }

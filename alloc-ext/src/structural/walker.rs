@@ -71,14 +71,10 @@ pub fn set_region<W: Walker>(walker: &W, region: DefRegion) {
     mode(walker).store(region.as_raw(), Ordering::Relaxed);
 }
 
-/// Runs `body` with the walk in a region. Inside a pattern all regions are the pattern.
-///
-/// # Upstream
-///
-/// `WithDefRegionKind`.
-pub fn with_region<W: Walker, R>(walker: &W, inner: DefRegion, body: impl FnOnce() -> R) -> R {
+/// Runs `body` with the walk in a region, and goes back to where it was. See [`DefRegion::enter`] for regions in regions.
+pub fn in_region<W: Walker, R>(walker: &W, inner: DefRegion, body: impl FnOnce() -> R) -> R {
     let outer = region(walker);
-    set_region(walker, outer.enter(inner));
+    set_region(walker, inner);
     let _back = Back { walker, outer };
     body()
 }

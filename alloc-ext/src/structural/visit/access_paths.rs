@@ -1,0 +1,254 @@
+//! Where the nodes of an error's context are: all ways through a value that meet them in order.
+#![forbid(unsafe_code)]
+
+use core::mem;
+use core::ops::ControlFlow;
+
+use ferrite_core::any::Any;
+use ferrite_core::convert::AnyCompatible;
+use ferrite_core::error::Result;
+use ferrite_core::memory::Buffer;
+use ferrite_core::object::ObjectRef;
+use ferrite_core::string::String;
+use ferrite_core::{type_index, type_table};
+
+use crate::containers::Array;
+use crate::reflection::{AccessKind, AccessPath, AccessStep, VisitErrorContext};
+use crate::walk::{Children, ChildrenKind, Entered, Field, Fold, Seen, SeenKey, fold};
+
+/// The ways from `root` to the innermost node of the context, through its other nodes in order, with any steps between
+/// them. What is inside containers is searched, but containers are no nodes.
+///
+/// With `allow_prefix_match`, ways that meet only the outer nodes count, too, up to where they end.
+///
+/// # Errors
+///
+/// Those of getters; ValueError for a value that nests too deep; MemoryError.
+///
+/// # Upstream
+///
+/// `VisitErrorContext::FindAccessPaths` in `visit_error_context.cc`.
+pub fn find_access_paths(
+    root: ObjectRef,
+    context: &VisitErrorContext,
+    allow_prefix_match: bool,
+) -> Result<Array<AccessPath>> {
+    let mut finder = Finder {
+        pattern: pattern_of(context)?,
+        allow_prefix_match,
+        met: 0,
+        steps: Buffer::new(),
+        paths: Buffer::new(),
+        found: Array::new()?,
+        barren: Seen::default(),
+    };
+    fold(&mut finder, (root.into_any(), None))?;
+    Ok(finder.found)
+}
+
+/// The nodes to meet, innermost first. A node that was recorded twice in a row counts once.
+fn pattern_of(context: &VisitErrorContext) -> Result<Buffer<ObjectRef>> {
+    let mut pattern: Buffer<ObjectRef> = Buffer::new();
+    for entry in context.reverse_visit_pattern().iter() {
+        // C++ code may leave null references behind.
+        let Ok(node) = entry else { continue };
+        if !pattern.last().is_some_and(|last| last.ptr_eq(&node)) {
+            pattern.try_push(node)?;
+        }
+    }
+    Ok(pattern)
+}
+
+fn is_container(value: &Any) -> bool {
+    matches!(value.type_index(), type_index::ARRAY | type_index::LIST | type_index::MAP | type_index::DICT)
+}
+
+/// A step that is not made into an object before a path needs it.
+enum Step {
+    Attr(Field),
+    ArrayItem(usize),
+    MapItem(Any),
+}
+
+struct Finder {
+    pattern: Buffer<ObjectRef>,
+    allow_prefix_match: bool,
+    /// Nodes of the pattern that the way has met.
+    met: usize,
+    /// The way to the open values.
+    steps: Buffer<Step>,
+    /// Paths to the first of them, made when one was needed.
+    paths: Buffer<AccessPath>,
+    found: Array<AccessPath>,
+    /// Values in which nothing was found: they need not be searched again, however many ways lead to them.
+    barren: Seen<Search, ()>,
+}
+
+/// The search in a value, after so many nodes were met.
+#[derive(Clone)]
+struct Search {
+    value: Any,
+    met: usize,
+}
+
+impl SeenKey for Search {
+    fn addresses(&self) -> [usize; 2] {
+        [self.value.addresses()[0], self.met]
+    }
+}
+
+struct Frame {
+    search: Search,
+    /// Whether the value itself is a node of the pattern.
+    is_node: bool,
+    has_step: bool,
+    found_before: usize,
+    children: Children,
+    next: usize,
+}
+
+impl Fold for Finder {
+    type Node = (Any, Option<Step>);
+    type Frame = Frame;
+    type Value = ();
+    const NAME: &'static str = "FindAccessPaths";
+
+    fn enter(&mut self, (value, step): Self::Node) -> Result<Entered<Frame, ()>> {
+        match (is_container(&value), &step) {
+            (true, Some(_)) => self.open(value, step, false),
+            _ => self.enter_object(value, step),
+        }
+    }
+
+    fn next(&mut self, frame: &mut Frame) -> Result<Option<Self::Node>> {
+        Ok(next_child(&mut frame.children, &mut frame.next))
+    }
+
+    fn feed(&mut self, _: &mut Frame, (): ()) -> Result<ControlFlow<()>> {
+        Ok(ControlFlow::Continue(()))
+    }
+
+    fn leave(&mut self, frame: &mut Frame) -> Result<()> {
+        let is_object = frame.children.kind == ChildrenKind::Fields;
+        if self.found.len() == frame.found_before && is_object && self.met_some() && self.allow_prefix_match {
+            self.record()?;
+        }
+        if self.found.len() == frame.found_before {
+            self.barren.set(&frame.search, ())?;
+        }
+        self.met -= usize::from(frame.is_node);
+        if frame.has_step {
+            self.step_back();
+        }
+        Ok(())
+    }
+
+    fn abandon(&mut self, _: Frame) {}
+}
+
+impl Finder {
+    fn enter_object(&mut self, value: Any, step: Option<Step>) -> Result<Entered<Frame, ()>> {
+        let known = type_table::type_info(value.type_index()).and_then(|entry| entry.metadata());
+        if value.view().object_ptr().is_none() || known.is_none() {
+            return Ok(Entered::Value(()));
+        }
+        let is_node = self.is_next_node(&value)?;
+        if is_node && self.met + 1 == self.pattern.len() {
+            let has_step = self.go(step)?;
+            self.record()?;
+            if has_step {
+                self.step_back();
+            }
+            return Ok(Entered::Value(()));
+        }
+        // Only a root comes here as a container: as an object it has no fields.
+        if is_container(&value) { Ok(Entered::Value(())) } else { self.open(value, step, is_node) }
+    }
+
+    fn is_next_node(&self, value: &Any) -> Result<bool> {
+        let Some(place) = self.pattern.len().checked_sub(self.met + 1) else { return Ok(false) };
+        let object = value.get::<ObjectRef>()?;
+        Ok(self.pattern.get(place).is_some_and(|node| node.ptr_eq(&object)))
+    }
+
+    /// Opens a value, unless nothing is in it.
+    fn open(&mut self, value: Any, step: Option<Step>, is_node: bool) -> Result<Entered<Frame, ()>> {
+        let search = Search { met: self.met + usize::from(is_node), value };
+        if self.barren.get(&search).is_some() {
+            return Ok(Entered::Value(()));
+        }
+        let children = Children::of(&search.value, 0)?;
+        self.met = search.met;
+        let has_step = self.go(step)?;
+        let found_before = self.found.len();
+        Ok(Entered::Frame(Frame { search, is_node, has_step, found_before, children, next: 0 }))
+    }
+
+    /// Whether the way has met some nodes, and got somewhere.
+    fn met_some(&self) -> bool {
+        self.met > 0 && self.met < self.pattern.len() && !self.steps.is_empty()
+    }
+
+    fn go(&mut self, step: Option<Step>) -> Result<bool> {
+        let Some(step) = step else { return Ok(false) };
+        self.steps.try_push(step).map(|()| true)
+    }
+
+    fn step_back(&mut self) {
+        self.steps.pop();
+        if self.paths.len() > self.steps.len() {
+            self.paths.pop();
+        }
+    }
+
+    /// Records the way that leads here.
+    fn record(&mut self) -> Result<()> {
+        while let Some(step) = self.steps.get(self.paths.len()) {
+            let step = step.to_access_step()?;
+            let path = match self.paths.last() {
+                Some(path) => path.extend(step)?,
+                None => AccessPath::root()?.extend(step)?,
+            };
+            self.paths.try_push(path)?;
+        }
+        let here = match self.paths.last() {
+            Some(path) => path.clone(),
+            None => AccessPath::root()?,
+        };
+        self.found.push(here)
+    }
+}
+
+impl Step {
+    fn to_access_step(&self) -> Result<AccessStep> {
+        match self {
+            Self::Attr(field) => AccessStep::new(AccessKind::Attr, String::from_bytes(field.name())?.into()),
+            Self::ArrayItem(index) => AccessStep::new(AccessKind::ArrayItem, Any::from(*index)),
+            Self::MapItem(key) => AccessStep::new(AccessKind::MapItem, key.clone()),
+        }
+    }
+}
+
+/// The next child with the step to it.
+fn next_child(children: &mut Children, next: &mut usize) -> Option<(Any, Option<Step>)> {
+    let place = *next;
+    match children.kind {
+        ChildrenKind::Sequence => {
+            *next += 1;
+            Some((mem::take(children.values.get_mut(place)?), Some(Step::ArrayItem(place))))
+        }
+        ChildrenKind::Map => {
+            *next += 2;
+            let key = mem::take(children.values.get_mut(place)?);
+            let value = mem::take(children.values.get_mut(place + 1)?);
+            // An entry of None is no way to anywhere.
+            let value = if key.is_none() { Any::NONE } else { value };
+            Some((value, Some(Step::MapItem(key))))
+        }
+        ChildrenKind::Fields => {
+            *next += 1;
+            let field = *children.fields.get(place)?;
+            Some((mem::take(children.values.get_mut(place)?), Some(Step::Attr(field))))
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! What is directly inside a value and counts for its structure, one by one, with the regions of definitions.
+#![forbid(unsafe_code)]
+
+use ferrite_core::abi::kTVMFFIFieldFlagBitMaskSEqHashIgnore;
+use ferrite_core::any::Any;
+use ferrite_core::error::Result;
+use ferrite_core::{bail, type_index, type_table};
+
+use crate::containers::{ArrayObject, DictEntries, DictObject, ListObject, MapObject};
+use crate::structural::{DefRegion, StructuralKind};
+use crate::walk::Fields;
+
+/// A walk through the elements of a sequence, the values of a map, or the fields of another object.
+///
+/// It holds what it walks through, and goes on when that is changed meanwhile: elements and entries that have gone are
+/// not met, and new ones may or may not be.
+pub(super) struct Descent {
+    children: Children,
+    region: DefRegion,
+}
+
+enum Children {
+    Array { array: ArrayObject, next: usize },
+    List { list: ListObject, next: usize, len: usize },
+    Map { map: MapObject, next: Option<u64> },
+    Dict(DictEntries),
+    Fields { object: Any, fields: Fields },
+}
+
+impl Descent {
+    /// A walk through a value that was met in a region; None for a value that is no object.
+    ///
+    /// # Errors
+    ///
+    /// InternalError for an object of an unregistered type.
+    pub(super) fn into(value: &Any, region: DefRegion) -> Result<Option<Self>> {
+        let index = value.type_index();
+        let children = match index {
+            ..type_index::STATIC_OBJECT_BEGIN => return Ok(None),
+            type_index::ARRAY => Children::Array { array: value.get()?, next: 0 },
+            type_index::LIST => {
+                let list = value.get::<ListObject>()?;
+                Children::List { len: list.len(), list, next: 0 }
+            }
+            type_index::MAP => {
+                let map = value.get::<MapObject>()?;
+                Children::Map { next: map.first_place(), map }
+            }
+            type_index::DICT => Children::Dict(value.get::<DictObject>()?.iter()),
+            _ => return Self::into_fields(value, region).map(Some),
+        };
+        Ok(Some(Self { children, region }))
+    }
+
+    fn into_fields(object: &Any, region: DefRegion) -> Result<Self> {
+        let Some(entry) = type_table::type_info(object.type_index()) else {
+            bail!(INTERNAL_ERROR, "There is no type with index {}", object.type_index());
+        };
+        let is_variable = StructuralKind::of(entry) == Some(StructuralKind::FreeVar);
+        let region = if is_variable { region.inside_variable() } else { region };
+        Ok(Self { children: Children::Fields { object: object.clone(), fields: Fields::of(entry) }, region })
+    }
+
+    /// The next child, and the region where it is met.
+    ///
+    /// # Errors
+    ///
+    /// Those of getters.
+    pub(super) fn next(&mut self) -> Result<Option<(Any, DefRegion)>> {
+        let child = match &mut self.children {
+            Children::Array { array, next } => {
+                *next += 1;
+                array.as_slice().get(*next - 1).cloned()
+            }
+            Children::List { list, next, len } => {
+                *next += 1;
+                // A callback may have shortened the list.
+                if *next > *len.min(&mut list.len()) { None } else { Some(list.get(*next as i64 - 1)?) }
+            }
+            Children::Map { map, next } => next.and_then(|place| {
+                *next = map.next_place(place);
+                map.entry_refs(place).map(|(_, value)| value.clone())
+            }),
+            Children::Dict(entries) => entries.next().map(|(_, value)| value),
+            Children::Fields { object, fields } => return next_field(object, fields, self.region),
+        };
+        Ok(child.map(|child| (child, self.region)))
+    }
+}
+
+fn next_field(object: &Any, fields: &mut Fields, region: DefRegion) -> Result<Option<(Any, DefRegion)>> {
+    let ignored = i64::from(kTVMFFIFieldFlagBitMaskSEqHashIgnore);
+    let Some(field) = fields.find(|field| field.flags() & ignored == 0) else { return Ok(None) };
+    let region = DefRegion::of_field(field.flags()).map_or(region, |inner| region.enter(inner));
+    Ok(Some((field.get(object)?, region)))
+}

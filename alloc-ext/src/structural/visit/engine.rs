@@ -1,0 +1,299 @@
+//! The visitors of this library: callbacks by type, and one loop through values that needs no more stack for deep ones.
+//!
+//! The callbacks of a visitor never change, so several threads and calls inside calls may use one visitor; what is going
+//! on lies in the loop. Only the region of definitions is in the visitor, where C++ code looks for it.
+
+use core::mem::align_of;
+use core::ops::ControlFlow;
+use core::ptr;
+
+use ferrite_core::abi::{TVMFFIAny, TVMFFIObject};
+use ferrite_core::any::{Any, AnyView};
+use ferrite_core::convert::AnyCompatible;
+use ferrite_core::error::{Error, Result};
+use ferrite_core::object::ObjectClass;
+use ferrite_core::object_alloc::{ObjectRecord, allocate};
+use ferrite_core::{stack, type_index};
+
+use super::descent::Descent;
+use super::hooks::visitor_of;
+use super::visitor::{COLUMN, VisitorVTable, interrupt_of, visit_by_hook};
+use crate::reflection::{StructuralVisitor, VisitInterrupt};
+use crate::structural::DefRegion;
+use crate::structural::callbacks::Callbacks;
+use crate::structural::error_context::add_visit_context;
+use crate::structural::native::{call_function, serve, unexpected_result};
+use crate::structural::walker::{self, WalkerHead};
+use crate::walk::{Entered, Fold, Hooks, fold};
+
+/// When a walk calls back for a node.
+///
+/// # Upstream
+///
+/// `WalkOrder` in `extra/structural_visit.h`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum WalkOrder {
+    /// Before it goes into the node.
+    Pre,
+    /// After it has been in the node.
+    Post,
+}
+
+/// Walks through a value and calls back for every node but None: the first of `callbacks` that takes its type with the
+/// node, else the first of `with_region` with the node and the region of definitions.
+///
+/// A callback answers None or an int, of which 1 skips what is inside the node when the order is [`WalkOrder::Pre`]; or
+/// it interrupts the walk.
+///
+/// # Errors
+///
+/// Those of callbacks, hooks and getters, which get a [`VisitErrorContext`](crate::reflection::VisitErrorContext);
+/// TypeError for another answer; ValueError when values or calls nest too deep; MemoryError.
+///
+/// # Upstream
+///
+/// `StructuralWalkExpected` in `structural_visit.cc`.
+pub fn structural_walk(
+    root: &Any,
+    callbacks: Callbacks,
+    with_region: Callbacks,
+    order: WalkOrder,
+) -> Result<Option<VisitInterrupt>> {
+    run(Rule::Walk { callbacks, with_region, order }, root)
+}
+
+/// Visits a value: the first callback that takes the type of a node gets the node and the visitor, and goes on into the
+/// node or not; into a node without a callback the visit goes by itself. A callback answers None or interrupts.
+///
+/// # Errors
+///
+/// As for [`structural_walk`].
+///
+/// # Upstream
+///
+/// `StructuralVisitExpected` in `structural_visit.cc`.
+pub fn structural_visit(root: &Any, callbacks: Callbacks) -> Result<Option<VisitInterrupt>> {
+    run(Rule::Visit(callbacks), root)
+}
+
+fn run(rule: Rule, root: &Any) -> Result<Option<VisitInterrupt>> {
+    let visitor = new_visitor(Engine { rule, hooks: Hooks::new(COLUMN) })?;
+    // SAFETY: just made with this engine.
+    stack::nest(|| walk(&visitor, unsafe { engine_of(&visitor) }, root.clone()))
+}
+
+/// What a visitor of this library does.
+struct Engine {
+    rule: Rule,
+    hooks: Hooks,
+}
+
+enum Rule {
+    Walk { callbacks: Callbacks, with_region: Callbacks, order: WalkOrder },
+    Visit(Callbacks),
+}
+
+#[repr(C)]
+struct EngineRecord {
+    head: WalkerHead,
+    engine: Engine,
+}
+
+// SAFETY: repr(C), header first; the engine is dropped once.
+unsafe impl ObjectRecord for EngineRecord {
+    unsafe fn destroy(this: *mut TVMFFIObject) {
+        // SAFETY: the record is initialised and ours alone.
+        unsafe { ptr::drop_in_place(&raw mut (*this.cast::<EngineRecord>()).engine) };
+    }
+}
+
+static VTABLE: VisitorVTable = VisitorVTable { visit: Some(visit_by_engine) };
+
+fn new_visitor(engine: Engine) -> Result<StructuralVisitor> {
+    const { assert!(align_of::<EngineRecord>() <= 16) };
+    let mut engine = Some(engine);
+    let init = |record: *mut EngineRecord| {
+        let Some(engine) = engine.take() else { return };
+        // SAFETY: the allocation has room for the record.
+        unsafe {
+            (&raw mut (*record).head.vtable).write((&raw const VTABLE).cast());
+            (&raw mut (*record).head.def_region_mode).write(DefRegion::NONE.as_raw());
+            (&raw mut (*record).engine).write(engine);
+        }
+    };
+    // SAFETY: `init` runs once and writes all that follows the header; visitors start with this head.
+    unsafe {
+        let object = allocate(StructuralVisitor::register_index()?, 0, init)?;
+        Ok(StructuralVisitor::from_object_unchecked(object))
+    }
+}
+
+/// # Safety
+///
+/// The visitor was made by [`new_visitor`].
+unsafe fn engine_of(visitor: &StructuralVisitor) -> &Engine {
+    // SAFETY: the caller vouches for the record, which the reference keeps alive; its engine never changes.
+    unsafe { &(*visitor.as_object().as_ptr().cast::<EngineRecord>()).engine }
+}
+
+/// # Safety
+///
+/// `visitor` has the table of this file, so [`new_visitor`] made it, and is alive; `value` is a value.
+unsafe extern "C" fn visit_by_engine(visitor: *mut TVMFFIObject, value: TVMFFIAny) -> TVMFFIAny {
+    serve(|| {
+        // SAFETY: the caller vouches for the visitor.
+        let visitor = unsafe { visitor_of(visitor)? };
+        // SAFETY: the caller vouches for the value.
+        let value = unsafe { AnyView::from_raw(value) }.to_owned()?;
+        // SAFETY: the caller vouches for the engine.
+        let outcome = stack::nest(|| walk(&visitor, unsafe { engine_of(&visitor) }, value));
+        outcome.map(AnyCompatible::into_any)
+    })
+}
+
+/// Walks from a value in the region where the visitor is, to which it goes back.
+fn walk(visitor: &StructuralVisitor, engine: &Engine, value: Any) -> Result<Option<VisitInterrupt>> {
+    let region = walker::region(visitor);
+    walker::in_region(visitor, region, || fold(&mut Walk { visitor, engine }, Node { value, region }))
+}
+
+/// One walk of a visitor.
+struct Walk<'a> {
+    visitor: &'a StructuralVisitor,
+    engine: &'a Engine,
+}
+
+#[derive(Clone)]
+struct Node {
+    value: Any,
+    region: DefRegion,
+}
+
+struct Frame {
+    node: Node,
+    descent: Descent,
+}
+
+/// What a callback wants.
+enum Answer {
+    GoOn,
+    Skip,
+    Interrupt(VisitInterrupt),
+}
+
+impl Fold for Walk<'_> {
+    type Node = Node;
+    type Frame = Frame;
+    type Value = Option<VisitInterrupt>;
+    const NAME: &'static str = "StructuralVisit";
+
+    fn enter(&mut self, node: Node) -> Result<Entered<Frame, Option<VisitInterrupt>>> {
+        if node.value.is_none() {
+            return Ok(Entered::Value(None));
+        }
+        walker::set_region(self.visitor, node.region);
+        let view = node.value.clone();
+        self.enter_node(node).inspect_err(|error| add_visit_context(error, view.view()))
+    }
+
+    fn next(&mut self, frame: &mut Frame) -> Result<Option<Node>> {
+        Ok(frame.descent.next()?.map(|(value, region)| Node { value, region }))
+    }
+
+    fn feed(
+        &mut self,
+        _: &mut Frame,
+        interrupt: Option<VisitInterrupt>,
+    ) -> Result<ControlFlow<Option<VisitInterrupt>>> {
+        Ok(match interrupt {
+            Some(interrupt) => ControlFlow::Break(Some(interrupt)),
+            None => ControlFlow::Continue(()),
+        })
+    }
+
+    fn leave(&mut self, frame: &mut Frame) -> Result<Option<VisitInterrupt>> {
+        self.after(&frame.node)
+    }
+
+    fn failed(&mut self, frame: &Frame, error: &Error) {
+        add_visit_context(error, frame.node.value.view());
+    }
+
+    fn abandon(&mut self, _: Frame) {}
+}
+
+impl Walk<'_> {
+    fn enter_node(&mut self, node: Node) -> Result<Entered<Frame, Option<VisitInterrupt>>> {
+        match self.before(&node)? {
+            Answer::GoOn => {}
+            Answer::Skip => return Ok(Entered::Value(None)),
+            Answer::Interrupt(interrupt) => return Ok(Entered::Value(Some(interrupt))),
+        }
+        if let Some(outcome) = visit_by_hook(self.engine.hooks, self.visitor, &node.value) {
+            return match outcome? {
+                None => self.after(&node).map(Entered::Value),
+                interrupt => Ok(Entered::Value(interrupt)),
+            };
+        }
+        match Descent::into(&node.value, node.region)? {
+            Some(descent) => Ok(Entered::Frame(Frame { node, descent })),
+            None => self.after(&node).map(Entered::Value),
+        }
+    }
+
+    /// The callback before what is inside a node.
+    fn before(&self, node: &Node) -> Result<Answer> {
+        match &self.engine.rule {
+            Rule::Walk { order: WalkOrder::Pre, .. } => self.call_back(node),
+            Rule::Walk { order: WalkOrder::Post, .. } => Ok(Answer::GoOn),
+            Rule::Visit(callbacks) => {
+                let Some(callback) = callbacks.find(node.value.type_index()) else { return Ok(Answer::GoOn) };
+                let arguments = [node.value.view(), AnyView::from(self.visitor)];
+                let interrupt = interrupt_of(call_function(&callback.function, &arguments)?)?;
+                Ok(interrupt.map_or(Answer::Skip, Answer::Interrupt))
+            }
+        }
+    }
+
+    /// The callback after what is inside a node.
+    fn after(&self, node: &Node) -> Result<Option<VisitInterrupt>> {
+        let Rule::Walk { order: WalkOrder::Post, .. } = &self.engine.rule else { return Ok(None) };
+        walker::set_region(self.visitor, node.region);
+        match self.call_back(node)? {
+            Answer::Interrupt(interrupt) => Ok(Some(interrupt)),
+            Answer::GoOn | Answer::Skip => Ok(None),
+        }
+    }
+
+    fn call_back(&self, node: &Node) -> Result<Answer> {
+        let Rule::Walk { callbacks, with_region, .. } = &self.engine.rule else { return Ok(Answer::GoOn) };
+        let index = node.value.type_index();
+        if let Some(callback) = callbacks.find(index) {
+            return answer_of(call_function(&callback.function, &[node.value.view()])?);
+        }
+        match with_region.find(index) {
+            Some(callback) => {
+                let arguments = [node.value.view(), AnyView::from(node.region.as_raw())];
+                answer_of(call_function(&callback.function, &arguments)?)
+            }
+            None => Ok(Answer::GoOn),
+        }
+    }
+}
+
+/// What the callback of a walk answered.
+///
+/// # Upstream
+///
+/// `WalkResult` in `extra/structural_visit.h`.
+fn answer_of(result: Any) -> Result<Answer> {
+    Ok(match result.type_index() {
+        type_index::NONE => Answer::GoOn,
+        type_index::VISIT_INTERRUPT => Answer::Interrupt(result.get()?),
+        _ => match result.try_get::<i32>()? {
+            Some(1) => Answer::Skip,
+            Some(_) => Answer::GoOn,
+            None => return Err(unexpected_result(format_args!("WalkResult"), &result)),
+        },
+    })
+}

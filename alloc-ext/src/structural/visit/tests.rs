@@ -1,0 +1,1 @@
+//! Walks, visits, interrupts, regions, and errors with their context.

@@ -1,0 +1,13 @@
+//! Bounds of stacks from `pthread_get_stackaddr_np`.
+
+use core::ops::Range;
+
+/// The stack of the calling thread.
+pub(super) fn of_this_thread() -> Option<Range<usize>> {
+    // SAFETY: the thread is the calling one.
+    let (end, len) = unsafe {
+        let thread = libc::pthread_self();
+        (libc::pthread_get_stackaddr_np(thread).addr(), libc::pthread_get_stacksize_np(thread))
+    };
+    Some(end.checked_sub(len)?..end)
+}

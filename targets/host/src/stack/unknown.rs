@@ -1,0 +1,9 @@
+//! Stacks whose bounds nobody tells.
+#![forbid(unsafe_code)]
+
+use core::ops::Range;
+
+/// Nothing is known of the stack of the calling thread.
+pub(super) fn of_this_thread() -> Option<Range<usize>> {
+    None
+}
