@@ -6,7 +6,7 @@ use ferrite_core::abi::TVMFFIAny;
 use ferrite_core::any::{Any, AnyView};
 use ferrite_core::convert::AnyCompatible;
 use ferrite_core::error::{Error, Result};
-use ferrite_core::object::ObjectClass;
+use ferrite_core::object::{ObjectClass, ObjectRef};
 use ferrite_core::{error, object_class, type_index, type_table};
 
 use super::class::{Class, Method, attr, method};
@@ -40,10 +40,10 @@ pub(super) static CLASS: Class = Class {
     ],
     methods: &[Method {
         doc: "Constructor that takes any key and computes its structural hash",
-        ..method!(static "ffi.StructuralKey", "__ffi_init__", StructuralKey::new)
+        ..method!(static "ffi.StructuralKey", "__ffi_init__", init)
     }],
     attrs: &[
-        attr!("ffi.StructuralKey", "__ffi_init__", StructuralKey::new),
+        attr!("ffi.StructuralKey", "__ffi_init__", init),
         attr!("ffi.StructuralKey", "__ffi_new__", record::new::<StructuralKey>),
         attr!("ffi.StructuralKey", "__ffi_shallow_copy__", record::shallow_copy::<StructuralKey>),
     ],
@@ -103,6 +103,11 @@ impl StructuralKey {
         Ok(left.hash_i64() == right.hash_i64()
             && structural_equal(&left.key(), &right.key(), Options::default())?)
     }
+}
+
+/// `__ffi_init__`: a key for this value.
+fn init(key: Any) -> Result<ObjectRef> {
+    StructuralKey::new(key).map(ObjectClass::into_object)
 }
 
 fn key_in(value: AnyView<'_>, name: &str) -> Result<StructuralKey> {
