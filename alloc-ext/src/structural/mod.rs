@@ -32,5 +32,6 @@ pub use region::DefRegion;
 ///
 /// MemoryError; what is registered until then stays.
 pub fn install() -> Result<()> {
-    visit::install()
+    visit::install()?;
+    mutate::install()
 }
