@@ -1,0 +1,126 @@
+"""Ferrite's libtvm_ffi.so in the place of the one inside apache-tvm-ffi.
+
+    import ferrite_tvm_ffi  # first
+    import tvm_ffi
+
+`python -m ferrite_tvm_ffi` reports what is in use, and exits with 1 when the installed tvm_ffi does not fit.
+
+Two ways lead to a libtvm_ffi.so, and the import closes both. Binaries ask for it by name: the dynamic loader gives
+them the first library of that soname in the process, which is ours from the import on. Python code asks
+`tvm_ffi.libinfo` for a path, and a path to another file would map a second library: so that module, once it is
+imported, answers with ours. No file of the other package is touched.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import importlib.metadata
+import os
+import sys
+from pathlib import Path
+
+# Exactly the release that the library is tested against. Beyond the stable C ABI, upstream's Python code and its
+# library share names of functions and layouts of classes, and its post-releases change those as well.
+FITS = "0.1.15.post2"
+UPSTREAM = "apache-tvm-ffi"
+LIBRARY = Path(__file__).resolve().parent / "ferrite_tvm_ffi.libs" / "libtvm_ffi.so"
+
+
+def activate() -> None:
+    """Make a later `import tvm_ffi` use our library; an ImportError tells why it cannot."""
+    if "tvm_ffi" in sys.modules:
+        raise ImportError("tvm_ffi is imported already: import ferrite_tvm_ffi before it")
+    if reason := misfit():
+        raise ImportError(reason)
+    load()
+    sys.meta_path.insert(0, LibinfoFinder())
+
+
+def misfit() -> str | None:
+    """Why the installed apache-tvm-ffi cannot use our library; None when it can."""
+    try:
+        installed = importlib.metadata.version(UPSTREAM)
+    except importlib.metadata.PackageNotFoundError:
+        found = "is not installed"
+    else:
+        if installed.partition("+")[0] == FITS:  # a local build label is not another version
+            return None
+        found = f"{installed} is installed"
+    return f"{UPSTREAM} {found}, and ferrite_tvm_ffi fits {FITS}: pip install {UPSTREAM}=={FITS}"
+
+
+def load() -> ctypes.CDLL:
+    """Our library, for every binary loaded from now on; an ImportError when it cannot be that."""
+    if sys.platform != "linux":
+        raise ImportError(f"{LIBRARY} is for Linux, and this is {sys.platform}")
+    if others := mapped() - {str(LIBRARY)}:
+        raise ImportError(f"{', '.join(others)} is loaded already: import ferrite_tvm_ffi before what loads it")
+    try:
+        return ctypes.CDLL(str(LIBRARY), ctypes.RTLD_GLOBAL)
+    except OSError as error:
+        raise ImportError(f"{LIBRARY} cannot be loaded: {error}") from error
+
+
+def mapped() -> set[str]:
+    """The paths of all files named libtvm_ffi.so that this process has mapped."""
+    try:
+        lines = os.fsdecode(Path("/proc/self/maps").read_bytes()).split("\n")
+    except OSError:  # a sandbox without /proc
+        return set()
+    return {path for line in lines for path in line.split(maxsplit=5)[5:] if f"/{LIBRARY.name}" in path}
+
+
+class LibinfoFinder:
+    """Finds `tvm_ffi.libinfo` where others find it, and points it at our library when it has been executed."""
+
+    def find_spec(self, name, path=None, target=None):
+        if name != "tvm_ffi.libinfo":
+            return None
+        specs = (finder.find_spec(name, path, target) for finder in sys.meta_path if finder is not self)
+        spec = next(filter(None, specs), None)
+        if spec is not None:
+            execute = spec.loader.exec_module
+
+            def exec_module(module):
+                execute(module)
+                point_at_ours(module)
+
+            spec.loader.exec_module = exec_module
+        return spec
+
+
+def point_at_ours(libinfo) -> None:
+    """Let `tvm_ffi.libinfo` find our library, and every other one where it is."""
+    find = libinfo._find_library_by_basename
+
+    @functools.wraps(find)
+    def find_ours(package, target_name, *args, **options):
+        found = find(package, target_name, *args, **options)  # first, for it checks the arguments
+        return LIBRARY if (package, target_name) == (UPSTREAM, "tvm_ffi") else found
+
+    libinfo._find_library_by_basename = find_ours
+
+
+def report() -> int:
+    """Print what is in use; 0 when the installed tvm_ffi runs on our library alone."""
+    try:
+        abi = (ctypes.c_uint32 * 3)()
+        load().TVMFFIGetVersion(abi)
+        print(f"library: {LIBRARY}, {LIBRARY.stat().st_size} bytes")
+        print(f"version: {importlib.metadata.version('ferrite-tvm-ffi')}, TVMFFIGetVersion: {abi[0]}.{abi[1]}.{abi[2]}")
+        activate()
+        import tvm_ffi
+    except ImportError as error:
+        print(f"does not fit: {error}")
+        return 1
+    if tvm_ffi.LIB._name != str(LIBRARY) or mapped() - {str(LIBRARY)}:
+        print(f"does not fit: tvm_ffi has loaded {tvm_ffi.LIB._name}; mapped are {', '.join(mapped())}")
+        return 1
+    print(f"tvm_ffi: {tvm_ffi.__version__} fits, and runs on this library")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(report())
+activate()

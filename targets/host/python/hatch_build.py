@@ -1,0 +1,48 @@
+"""Builds libtvm_ffi.so with cargo, and names the systems that can load it."""
+
+import json
+import platform
+import re
+import subprocess
+from pathlib import Path
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+WORKSPACE = Path(__file__).resolve().parents[3]
+CARGO = "cargo build --release -p ferrite-capi --features backend"
+
+
+class LibraryHook(BuildHookInterface):
+    """Adds the stripped library to the wheel, beside the module, and tags the wheel with its platform."""
+
+    def initialize(self, version, build_data):
+        library = stripped(cargo_build())
+        build_data["force_include"][str(library)] = f"ferrite_tvm_ffi.libs/{library.name}"
+        build_data["pure_python"] = False
+        build_data["tag"] = f"py3-none-{platform_tag(library)}"
+
+
+def cargo_build() -> Path:
+    """The path of libtvm_ffi.so, as cargo tells it: the target directory may be anywhere."""
+    command = [*CARGO.split(), "--message-format=json-render-diagnostics"]
+    messages = subprocess.run(command, cwd=WORKSPACE, check=True, stdout=subprocess.PIPE).stdout
+    files = [Path(file) for line in messages.splitlines() for file in json.loads(line).get("filenames", [])]
+    return next(file for file in files if file.name == "libtvm_ffi.so")
+
+
+def stripped(library: Path) -> Path:
+    """A copy without symbols that nothing loads."""
+    copy = library.parent / "wheel" / library.name
+    copy.parent.mkdir(exist_ok=True)
+    subprocess.run(["strip", "-o", copy, library], check=True)
+    return copy
+
+
+def platform_tag(library: Path) -> str:
+    """The manylinux tag (PEP 600) of the newest glibc that a symbol of the library asks for.
+
+    Its other dependency, libgcc_s, is in every manylinux policy. There are no tags below 2.17 for all machines.
+    """
+    versions = re.findall(rb"\0GLIBC_2\.(\d+)(?:\.\d+)?(?=\0)", library.read_bytes())
+    newest = max(17, *map(int, versions))
+    return f"manylinux_2_{newest}_{platform.machine()}"

@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# usage: test.sh [WHEEL]
+#
+# Installs the wheel (built first, if none is given) into a new virtual environment, with what it
+# depends on, and runs test_wheel.py there. PYTHON chooses the interpreter.
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+python=${PYTHON:-python3}
+export PIP_DISABLE_PIP_VERSION_CHECK=1
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+if [ $# -gt 0 ]; then
+  wheel=$1
+else
+  "$python" -m pip wheel --quiet --no-deps -w "$work" "$here"
+  wheel=$(echo "$work"/*.whl)
+fi
+"$python" -m venv "$work/venv"
+"$work/venv/bin/python" -m pip install --quiet "$wheel" numpy ninja
+PATH=$work/venv/bin:$PATH "$work/venv/bin/python" "$here/test_wheel.py" "$wheel"

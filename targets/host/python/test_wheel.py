@@ -1,0 +1,191 @@
+"""What the installed wheel promises. usage: test_wheel.py WHEEL, in an environment that has it installed."""
+
+import importlib.metadata
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+WHEEL = str(Path(sys.argv[1]).resolve())
+SITE = Path(importlib.metadata.distribution("ferrite-tvm-ffi").locate_file("")).resolve()
+OURS = str(SITE / "ferrite_tvm_ffi.libs" / "libtvm_ffi.so")
+THEIRS = str(SITE / "tvm_ffi" / "lib" / "libtvm_ffi.so")
+MAPPED = """
+for path in sorted({line.split(maxsplit=5)[-1].strip() for line in open("/proc/self/maps") if "libtvm_ffi.so" in line}):
+    print(path)
+"""
+BUILD = """
+import tvm_ffi.cpp
+source = '''
+void add_one(tvm::ffi::TensorView x, tvm::ffi::TensorView y) {
+  for (int i = 0; i < x.size(0); ++i) static_cast<float*>(y.data_ptr())[i] = static_cast<float*>(x.data_ptr())[i] + 1;
+}
+'''
+library = tvm_ffi.cpp.build_inline(name="add_one", cpp_sources=source, functions="add_one", build_directory=".")
+"""
+CALL = """
+import numpy, tvm_ffi
+module = tvm_ffi.load_module("./add_one.so")
+x, y = numpy.arange(4, dtype="float32"), numpy.zeros(4, dtype="float32")
+module.add_one(tvm_ffi.from_dlpack(x), tvm_ffi.from_dlpack(y))
+assert y.tolist() == [1, 2, 3, 4], y
+"""
+
+
+class Case(unittest.TestCase):
+    """A test in a folder of its own, and new interpreters that run in it."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name).resolve()
+
+    def python(self, *arguments, path=""):
+        """Run an interpreter that looks for packages in `path` first."""
+        environment = {**os.environ, "PYTHONPATH": str(path)}
+        return subprocess.run(
+            [sys.executable, *arguments], cwd=self.folder, env=environment, text=True, capture_output=True, check=False
+        )
+
+
+class Fits(Case):
+    maxDiff = None
+
+    def assert_prints(self, code, *lines):
+        done = self.python("-c", code)
+        self.assertEqual((done.returncode, done.stdout.splitlines(), done.stderr), (0, [*lines], ""))
+
+    def test_the_one_library_mapped_is_ours(self):
+        self.assert_prints("import ferrite_tvm_ffi, tvm_ffi" + MAPPED, OURS)
+
+    def test_without_the_import_it_is_theirs(self):
+        self.assert_prints("import tvm_ffi" + MAPPED, THEIRS)
+
+    def test_every_way_to_the_library_leads_to_ours(self):
+        self.assert_prints(
+            "import ferrite_tvm_ffi, tvm_ffi\n"
+            "print(tvm_ffi.LIB._name)\n"
+            "print(tvm_ffi.libinfo.find_libtvm_ffi())\n"
+            "print(tvm_ffi.libinfo.load_lib_ctypes('apache-tvm-ffi', 'tvm_ffi', 'RTLD_LOCAL')._name)\n" + MAPPED,
+            *[OURS] * 4,
+        )
+
+    def test_other_libraries_are_found_where_they_are(self):
+        self.assert_prints(
+            "import ferrite_tvm_ffi, tvm_ffi\n"
+            "print(tvm_ffi.libinfo.load_lib_ctypes('apache-tvm-ffi', 'tvm_ffi_testing', 'RTLD_LOCAL')._name)",
+            str(Path(THEIRS).with_name("libtvm_ffi_testing.so")),
+        )
+
+    def test_modules_built_with_ours_run_on_it(self):
+        self.assert_prints("import ferrite_tvm_ffi" + BUILD + CALL + MAPPED, OURS)
+        self.assertIn(str(Path(OURS).parent), (self.folder / "build.ninja").read_text())
+
+    def test_modules_built_with_theirs_run_on_ours(self):
+        self.assert_prints(BUILD + CALL + MAPPED, THEIRS)
+        loaded_first = "import ferrite_tvm_ffi, ctypes\nctypes.CDLL('./add_one.so')"
+        self.assert_prints(loaded_first + MAPPED + CALL + MAPPED, OURS, OURS)
+
+    def test_the_report(self):
+        done = self.python("-m", "ferrite_tvm_ffi")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn(f"{OURS}, {Path(OURS).stat().st_size} bytes", done.stdout)
+        self.assertIn("TVMFFIGetVersion: 0.1.", done.stdout)
+        self.assertIn("0.1.15.post2 fits", done.stdout)
+
+    def test_pip_is_asked_for_the_version_that_fits(self):
+        self.assert_prints("import ferrite_tvm_ffi; print(ferrite_tvm_ffi.FITS)", "0.1.15.post2")
+        self.assertEqual(importlib.metadata.requires("ferrite-tvm-ffi"), ["apache-tvm-ffi==0.1.15.post2"])
+
+
+class DoesNotFit(Case):
+    def assert_refused(self, reason, code="import ferrite_tvm_ffi", path=""):
+        """The import raises an ImportError that has `reason` in it."""
+        done = self.python("-c", code, path=path)
+        last = done.stderr.strip().splitlines()[-1]
+        self.assertTrue(last.startswith("ImportError: "), done.stderr)
+        self.assertIn(reason, last)
+
+    def assert_reported(self, reason, *options, path):
+        done = self.python(*options, "-m", "ferrite_tvm_ffi", path=path)
+        self.assertEqual((done.returncode, done.stderr), (1, ""))
+        self.assertIn(reason, done.stdout)
+
+    def installed(self, version):
+        """A folder in which apache-tvm-ffi is installed, going by the metadata."""
+        path = self.folder / version
+        metadata = path / f"apache_tvm_ffi-{version}.dist-info" / "METADATA"
+        metadata.parent.mkdir(parents=True)
+        metadata.write_text(f"Metadata-Version: 2.1\nName: apache-tvm-ffi\nVersion: {version}\n")
+        return path
+
+    def copy(self):
+        """A folder with another installation of the wheel, and nothing else."""
+        path = self.folder / "copy"
+        pip = self.python("-m", "pip", "install", "--quiet", "--no-deps", "--target", str(path), WHEEL)
+        self.assertEqual(pip.returncode, 0, pip.stderr)
+        return path
+
+    def test_other_versions(self):
+        for version in ("0.1.14", "0.1.15.post1", "0.2.0"):
+            with self.subTest(version):
+                path = self.installed(version)
+                reason = f"apache-tvm-ffi {version} is installed, and ferrite_tvm_ffi fits 0.1.15.post2"
+                self.assert_refused(reason, path=path)
+                self.assert_reported(reason, path=path)
+
+    def test_a_build_label_is_no_other_version(self):
+        done = self.python("-c", "import ferrite_tvm_ffi", path=self.installed("0.1.15.post2+local"))
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    def test_nothing_installed(self):
+        path = self.copy()  # without the environment's packages: -S
+        self.assert_reported("apache-tvm-ffi is not installed", "-S", path=path)
+        done = self.python("-S", "-c", "import ferrite_tvm_ffi", path=path)
+        self.assertIn("ImportError: apache-tvm-ffi is not installed", done.stderr)
+
+    def test_tvm_ffi_first(self):
+        self.assert_refused("import ferrite_tvm_ffi before it", "import tvm_ffi, ferrite_tvm_ffi")
+
+    def test_their_library_first(self):
+        code = f"import ctypes; ctypes.CDLL({THEIRS!r}); import ferrite_tvm_ffi"
+        self.assert_refused(f"{THEIRS} is loaded already", code)
+
+    def test_no_library(self):
+        path = self.copy()
+        library = path / "ferrite_tvm_ffi.libs" / "libtvm_ffi.so"
+        library.unlink()
+        self.assert_refused(f"{library} cannot be loaded: ", path=path)
+        self.assert_reported(f"{library} cannot be loaded: ", path=path)
+
+    def test_a_library_for_a_newer_system(self):
+        path = self.copy()
+        library = path / "ferrite_tvm_ffi.libs" / "libtvm_ffi.so"
+        newest, newer = max(re.findall(rb"\0(GLIBC_2\.\d\d)(?=\0)", library.read_bytes())), b"GLIBC_2.99"
+        content = library.read_bytes().replace(newest, newer).replace(hash_of(newest), hash_of(newer))
+        library.write_bytes(content)
+        self.assert_refused("version `GLIBC_2.99' not found", path=path)
+        self.assert_reported("version `GLIBC_2.99' not found", path=path)
+
+    def test_another_system(self):
+        code = "import sys; sys.platform = 'darwin'; import ferrite_tvm_ffi"
+        self.assert_refused("is for Linux, and this is darwin", code)
+
+
+def hash_of(version):
+    """The hash by which an ELF file refers to the version of a symbol."""
+    value = 0
+    for byte in version:
+        value = (value << 4) + byte
+        value = (value ^ (value >> 24 & 0xF0)) & 0x0FFFFFFF
+    return value.to_bytes(4, sys.byteorder)
+
+
+if __name__ == "__main__":
+    result = unittest.main(argv=sys.argv[:1], exit=False, verbosity=2).result
+    bad = len({case.id().split()[0] for case, _ in result.failures + result.errors})
+    print(f"wheel: {result.testsRun - bad} passed, {bad} failed", flush=True)
+    sys.exit(bad != 0)
