@@ -94,14 +94,15 @@ impl<'a> Slots<'a> {
     ///
     /// MemoryError.
     pub(crate) fn copy(&self) -> Result<Any> {
-        match (self.container.type_index(), self.seq()) {
-            // SAFETY: nothing runs that could change the sequence while its values are copied.
-            (type_index::ARRAY, Some(seq)) => {
-                ArrayObject::from_slice(unsafe { seq.as_slice() }).map(Any::new)
-            }
-            // SAFETY: as above.
-            (_, Some(seq)) => ListObject::from_slice(unsafe { seq.as_slice() }).map(Any::new),
-            (index, None) => map_base::copy_object(index, self.table()).map(Any::new),
+        let index = self.container.type_index();
+        let Some(seq) = self.seq() else {
+            return map_base::copy_object(index, self.table()).map(Any::new);
+        };
+        // SAFETY: nothing runs that could change the sequence while its values are copied.
+        let values = unsafe { seq.as_slice() };
+        match index {
+            type_index::ARRAY => ArrayObject::from_slice(values).map(Any::new),
+            _ => ListObject::from_slice(values).map(Any::new),
         }
     }
 

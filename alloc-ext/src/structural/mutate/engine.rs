@@ -91,7 +91,7 @@ impl Engine {
     /// # Errors
     ///
     /// MemoryError.
-    pub fn new(rule: Rule) -> Result<StructuralMutator> {
+    pub fn mutator(rule: Rule) -> Result<StructuralMutator> {
         let type_index = StructuralMutator::register_index()?;
         let mut engine = Some(Self { rule, var_remap: Mutex::new(Seen::default()) });
         let init = |record: *mut EngineRecord| {
@@ -113,7 +113,7 @@ impl Engine {
     /// The engine of a mutator that this library made.
     pub fn of(mutator: &StructuralMutator) -> Option<&Self> {
         let vtable = walker::vtable(mutator).ok()?;
-        // SAFETY: objects with this table are made by `new`, and nobody can copy them; the reference keeps it alive.
+        // SAFETY: objects with this table are made by `mutator`, and nobody can copy them; the reference keeps it alive.
         ptr::eq(vtable, &VTABLE)
             .then(|| unsafe { &(*mutator.as_object().as_ptr().cast::<EngineRecord>()).engine })
     }

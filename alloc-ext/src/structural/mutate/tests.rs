@@ -66,7 +66,7 @@ fn increment() -> Result<Function> {
 
 /// What a rule makes of a value, of which the caller may give up the only reference.
 fn follow(rule: Rule, root: Any) -> Result<Any> {
-    let mutator = Engine::new(rule)?;
+    let mutator = Engine::mutator(rule)?;
     let mode = InplaceMode::Allow.inside(root.view());
     let answer = mutation::run(&mutator, root.view(), mode, Step::Mutate)?;
     Ok(value_or(answer, root))
@@ -257,7 +257,7 @@ fn the_region_is_back_after_an_error() -> Result<()> {
         plain: Callbacks::default(),
         with_region: callbacks(&[(INT, &seen)])?,
     });
-    let mutator = Engine::new(rule)?;
+    let mutator = Engine::mutator(rule)?;
     let node = pair(class, array(&[int(1)])?, Any::NONE)?;
     let run = || mutation::run(&mutator, node.view(), InplaceMode::Disallow, Step::Mutate).map(drop);
     assert_eq!(run().unwrap_err().message(), b"no");
@@ -269,7 +269,7 @@ fn the_region_is_back_after_an_error() -> Result<()> {
 fn errors_tell_where_they_happened() -> Result<()> {
     let fail = Function::from_typed(|_: Any| -> Result<Any> { bail!(VALUE_ERROR, "no") })?;
     let inner = array(&[int(1)])?;
-    let root = list(&[inner.clone()])?;
+    let root = list(core::slice::from_ref(&inner))?;
     for (failing, rule, expected) in [
         (INT, true, &[address(&inner), address(&root)][..]),
         (ARRAY, true, &[address(&inner), address(&root)][..]),
@@ -407,7 +407,7 @@ unsafe fn list_at(address: usize) -> ListObject {
 #[test]
 fn native_hooks_serve_every_mutator() -> Result<()> {
     super::install()?;
-    let mutator = Engine::new(Rule::PostOrder(map_callbacks(&[(INT, &increment()?)])?))?;
+    let mutator = Engine::mutator(Rule::PostOrder(map_callbacks(&[(INT, &increment()?)])?))?;
     let mut map = MapObject::with_capacity(0)?;
     map.insert(int(1), int(1))?;
     let dict = DictObject::with_capacity(0)?;
@@ -432,7 +432,7 @@ fn native_hooks_serve_every_mutator() -> Result<()> {
 
 #[test]
 fn nothing_is_known_of_what_is_no_object() -> Result<()> {
-    let mutator = Engine::new(Rule::PostOrder(MapCallbacks::default()))?;
+    let mutator = Engine::mutator(Rule::PostOrder(MapCallbacks::default()))?;
     let var = list(&[])?;
     assert!(mutator::var_remap_get(&mutator, var.view())?.is_none());
     for mapped in [int(1), int(2)] {
