@@ -32,6 +32,7 @@ CHECKS=(
   "parity: the good-input half of the C programs passes with upstream's library too"
   "upstream: upstream's own C examples run with our library"
   "cpp: upstream's inline C++ code shares containers and modules with ours"
+  "wheel: upstream's Python package runs on the library of our wheel"
   "cross: the core builds for microcontrollers and WebAssembly"
   "msrv: the workspace builds with the oldest compiler that it names"
   "loom: every interleaving of the lock-free parts"
@@ -151,6 +152,11 @@ check_cpp() {
   ferrite_tests containers_cpp --ignored && ferrite_tests modules_cpp --ignored
 }
 
+check_wheel() {
+  need g++ "apt-get install g++" && need strip "apt-get install binutils" &&
+    need python3 "apt-get install python3 python3-pip python3-venv" && targets/host/python/test.sh
+}
+
 check_cross() {
   local one
   for one in "${CROSS_TARGETS[@]}"; do
@@ -256,7 +262,7 @@ setup() {
 # Tests that a log tells of: "passed failed"; nothing when it tells of none.
 counted() {
   awk '/^test result: / { p += $4; f += $6; seen = 1 }
-       /^examples: [0-9]+ passed, [0-9]+ failed$/ { p += $2; f += $4; seen = 1 }
+       /^(examples|wheel): [0-9]+ passed, [0-9]+ failed$/ { p += $2; f += $4; seen = 1 }
        END { if (seen) print p, f }' "$1"
 }
 
