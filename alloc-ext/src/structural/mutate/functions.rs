@@ -89,5 +89,6 @@ fn def_region_kind(mutator: StructuralMutator) -> i32 {
 }
 
 fn with_def_region_kind(mutator: StructuralMutator, kind: i32, callback: Function) -> Result<Any> {
-    walker::in_region(&mutator, DefRegion::from_raw(kind), || native::call_function(&callback, &[]))
+    let region = walker::region(&mutator).enter(DefRegion::from_raw(kind));
+    walker::in_region(&mutator, region, || native::call_function(&callback, &[]))
 }
