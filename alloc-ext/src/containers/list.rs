@@ -82,6 +82,16 @@ impl ListObject {
         self.seq().capacity()
     }
 
+    /// The elements, in place.
+    ///
+    /// # Safety
+    ///
+    /// Nobody changes the list while the slice is in use.
+    pub(crate) unsafe fn as_slice(&self) -> &[Any] {
+        // SAFETY: the caller's promise.
+        unsafe { self.seq().as_slice() }
+    }
+
     /// The element at `index`, as a reference of its own.
     ///
     /// # Errors

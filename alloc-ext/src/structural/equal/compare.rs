@@ -50,6 +50,9 @@ impl Fold for Comparer {
         match pair.lhs.type_index() {
             type_index::ARRAY | type_index::LIST => {
                 let frame = SequenceFrame::new(&pair)?;
+                if frame.is_done() && frame.have_same_len() {
+                    return Ok(Entered::Value(true));
+                }
                 Ok(self.enter_container(frame.have_same_len(), Frame::Sequence(frame)))
             }
             type_index::MAP | type_index::DICT => {

@@ -45,15 +45,24 @@ impl SequenceFrame {
     pub(super) fn new(pair: &Pair) -> Result<Self> {
         let (lhs, rhs) = (Elements::of(&pair.lhs)?, Elements::of(&pair.rhs)?);
         let common = lhs.len().min(rhs.len());
-        Ok(Self { lhs, rhs, region: pair.region, common, next: 0 })
+        let next = lhs.skip_same(&rhs, 0);
+        Ok(Self { lhs, rhs, region: pair.region, common, next })
     }
 
     pub(super) fn have_same_len(&self) -> bool {
         self.lhs.len() == self.rhs.len()
     }
 
+    pub(super) fn is_done(&self) -> bool {
+        self.next >= self.common
+    }
+
     pub(super) fn next(&mut self, skip_tensor_content: bool) -> Result<Step> {
-        while self.next < self.common {
+        loop {
+            self.next = self.lhs.skip_same(&self.rhs, self.next);
+            if self.is_done() {
+                return Ok(Step::Done);
+            }
             let index = self.next;
             self.next += 1;
             let equal = self.lhs.with(index, |lhs| {
@@ -68,7 +77,6 @@ impl SequenceFrame {
                 }
             }
         }
-        Ok(Step::Done)
     }
 
     /// Tells which element was the last one.

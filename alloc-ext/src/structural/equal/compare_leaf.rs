@@ -32,6 +32,16 @@ fn same_plain(lhs: &Any, rhs: &Any) -> bool {
     left == right && lhs.as_raw().small_str_len == rhs.as_raw().small_str_len
 }
 
+/// Whether two values are plain and have the same bits, which makes them equal.
+#[inline]
+pub(super) fn same_bits(lhs: &Any, rhs: &Any) -> bool {
+    let (left, right) = (lhs.as_raw(), rhs.as_raw());
+    left.type_index == right.type_index
+        && left.small_str_len == right.small_str_len
+        && lhs.view().payload_bits() == rhs.view().payload_bits()
+        && left.type_index < type_index::STATIC_OBJECT_BEGIN
+}
+
 fn compare_objects(lhs: &Any, rhs: &Any, skip_tensor_content: bool) -> Result<Option<bool>> {
     let (left, right) = (lhs.view(), rhs.view());
     Ok(Some(match (left.type_index(), right.type_index()) {

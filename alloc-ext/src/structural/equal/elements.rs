@@ -1,11 +1,13 @@
 //! Arrays and Lists, Maps and Dicts, each pair behind one face: read in place while a walk holds them.
-#![forbid(unsafe_code)]
 
 use ferrite_core::any::{Any, AnyView};
 use ferrite_core::error::Result;
 use ferrite_core::{error, type_index};
 
+use super::compare_leaf::same_bits;
+use super::hash_leaf::hash_plain;
 use crate::containers::{ArrayObject, DictObject, ListObject, MapObject};
+use crate::dataclass::combine;
 
 /// The elements of a sequence.
 pub(super) enum Elements {
@@ -20,6 +22,40 @@ impl Elements {
             type_index::ARRAY => value.get().map(Self::Array),
             _ => value.get().map(Self::List),
         }
+    }
+
+    /// The elements as they lie in memory.
+    ///
+    /// # Safety
+    ///
+    /// Nobody changes a List while the slice is in use, so no code of users may run.
+    unsafe fn as_slice(&self) -> &[Any] {
+        match self {
+            Self::Array(array) => array.as_slice(),
+            // SAFETY: the caller's promise.
+            Self::List(list) => unsafe { list.as_slice() },
+        }
+    }
+
+    /// The first place from `from` on where the two do not have the same plain value.
+    pub(super) fn skip_same(&self, other: &Self, from: usize) -> usize {
+        // SAFETY: only bits are compared here, and containers belong to one thread at a time.
+        let (lhs, rhs) = unsafe { (self.as_slice(), other.as_slice()) };
+        let (lhs, rhs) = (lhs.get(from..).unwrap_or_default(), rhs.get(from..).unwrap_or_default());
+        from + lhs.iter().zip(rhs).take_while(|(lhs, rhs)| same_bits(lhs, rhs)).count()
+    }
+
+    /// Takes numbers and texts from place `from` on into a hash, and gives the place and the hash where they end.
+    pub(super) fn hash_plain(&self, from: usize, to: usize, mut hash: u64) -> (usize, u64) {
+        // SAFETY: only bits and texts are read here, and containers belong to one thread at a time.
+        let elements = unsafe { self.as_slice() };
+        let mut end = from;
+        for element in elements.get(from..to.min(elements.len())).unwrap_or_default() {
+            let Some(next) = hash_plain(element) else { break };
+            hash = combine(hash, next);
+            end += 1;
+        }
+        (end, hash)
     }
 
     pub(super) fn len(&self) -> usize {

@@ -9,7 +9,7 @@ use ferrite_core::function::Function;
 use ferrite_core::type_index;
 
 use super::hash_frame::{EntriesFrame, Node, ObjectFrame, SequenceFrame};
-use super::hash_leaf::{hash_leaf, hash_plain};
+use super::hash_leaf::{hash_bits, hash_leaf};
 use crate::dataclass::combine;
 use crate::structural::{DefRegion, StructuralKind};
 use crate::walk::{Entered, Fields, Fold, HookState, Hooks, Seen, Slot, fold, lend};
@@ -46,7 +46,13 @@ impl Fold for Hasher {
             return Ok(Entered::Value(hash));
         }
         Ok(Entered::Frame(match node.value.type_index() {
-            type_index::ARRAY | type_index::LIST => Frame::Sequence(SequenceFrame::new(&node)?),
+            type_index::ARRAY | type_index::LIST => {
+                let frame = SequenceFrame::new(&node)?;
+                if frame.is_done() {
+                    return Ok(Entered::Value(frame.hash));
+                }
+                Frame::Sequence(frame)
+            }
             type_index::MAP | type_index::DICT => {
                 Frame::Entries(EntriesFrame::new(&node, |key| self.hash_of_key(key))?)
             }
@@ -99,7 +105,7 @@ impl Hasher {
 
     /// The hash of a key whatever was hashed before it; None when that cannot be told, which leaves the entry out.
     fn hash_of_key(&self, key: &Any) -> Option<u64> {
-        hash_plain(key).or_else(|| self.known.get(key).copied())
+        hash_bits(key).or_else(|| self.known.get(key).copied())
     }
 
     fn enter_object(&mut self, node: Node) -> Result<Entered<Frame, u64>> {

@@ -38,11 +38,20 @@ impl SequenceFrame {
     pub(super) fn new(node: &Node) -> Result<Self> {
         let elements = Elements::of(&node.value)?;
         let len = elements.len();
-        Ok(Self { elements, region: node.region, len, next: 0, hash: first_hash(&node.value, len) })
+        let (next, hash) = elements.hash_plain(0, len, first_hash(&node.value, len));
+        Ok(Self { elements, region: node.region, len, next, hash })
+    }
+
+    pub(super) fn is_done(&self) -> bool {
+        self.next == self.len
     }
 
     pub(super) fn next(&mut self, skip_tensor_content: bool) -> Result<Option<Node>> {
-        while self.next < self.len {
+        loop {
+            (self.next, self.hash) = self.elements.hash_plain(self.next, self.len, self.hash);
+            if self.is_done() {
+                return Ok(None);
+            }
             let index = self.next;
             self.next += 1;
             match self.elements.with(index, |element| hash_leaf(element, skip_tensor_content))? {
@@ -50,7 +59,6 @@ impl SequenceFrame {
                 None => return Ok(Some(Node { value: self.elements.get(index)?, region: self.region })),
             }
         }
-        Ok(None)
     }
 }
 

@@ -2,7 +2,6 @@
 #![forbid(unsafe_code)]
 
 use ferrite_core::any::Any;
-use ferrite_core::big_int::BigInt;
 use ferrite_core::error::Result;
 use ferrite_core::shape::Shape;
 use ferrite_core::type_index;
@@ -21,12 +20,13 @@ const NAN_BITS: u64 = 0x7ff8 << 48;
 /// Those of tensors.
 #[inline]
 pub(super) fn hash_leaf(value: &Any, skip_tensor_content: bool) -> Result<Option<u64>> {
-    if value.type_index() == type_index::FLOAT && f64::from_bits(value.view().payload_bits()).is_nan() {
-        return Ok(Some(combine(type_index::FLOAT as u64, NAN_BITS)));
+    match hash_plain(value) {
+        Some(hash) => Ok(Some(hash)),
+        None => hash_object(value, skip_tensor_content),
     }
-    if let Some(hash) = hash_plain(value) {
-        return Ok(Some(hash));
-    }
+}
+
+fn hash_object(value: &Any, skip_tensor_content: bool) -> Result<Option<u64>> {
     Ok(match value.type_index() {
         type_index::SHAPE => Some(hash_shape(&value.get()?)),
         type_index::TENSOR => Some(tensors::hash(value, skip_tensor_content)?),
@@ -34,34 +34,30 @@ pub(super) fn hash_leaf(value: &Any, skip_tensor_content: bool) -> Result<Option
     })
 }
 
-/// The hash of a number or text; None for other objects. Bits of a NaN count.
+/// The hash of a number or text; None for other values.
 #[inline]
 pub(super) fn hash_plain(value: &Any) -> Option<u64> {
+    if value.type_index() == type_index::FLOAT && f64::from_bits(value.view().payload_bits()).is_nan() {
+        return Some(combine(type_index::FLOAT as u64, NAN_BITS));
+    }
+    hash_bits(value)
+}
+
+/// The hash of a number or text by its bits, which tell one NaN from another; None for other values.
+#[inline]
+pub(super) fn hash_bits(value: &Any) -> Option<u64> {
     let index = value.type_index();
     if index < type_index::STATIC_OBJECT_BEGIN && index != type_index::SMALL_STR {
         // Short bytes are among them: upstream hashes them otherwise than long ones.
         return Some(combine(index as u64, value.view().payload_bits()));
     }
-    hash_text(value)
-}
-
-fn hash_text(value: &Any) -> Option<u64> {
-    let view = value.view();
-    let (index, hash) = match view.type_index() {
-        type_index::STR | type_index::SMALL_STR => {
-            (type_index::STR, key::hash_bytes(view.bytes_of_string().unwrap_or_default()))
+    match index {
+        // These hash as keys do.
+        type_index::SMALL_STR | type_index::STR | type_index::BYTES | type_index::BIG_INT => {
+            key::hash(value.view()).ok()
         }
-        type_index::BYTES => (type_index::BYTES, key::hash_bytes(view.bytes_of_bytes().unwrap_or_default())),
-        type_index::BIG_INT => {
-            let number = value.get::<BigInt>().ok()?;
-            (
-                type_index::BIG_INT,
-                number.words().iter().fold(0, |hash, word| key::hash_step(hash, *word as u64)),
-            )
-        }
-        _ => return None,
-    };
-    Some(combine(index as u64, hash))
+        _ => None,
+    }
 }
 
 fn hash_shape(shape: &Shape) -> u64 {
