@@ -1,10 +1,9 @@
 //! Section "Error handling": the raised error of the thread, and error objects.
 
-use core::ffi::{c_char, c_int, c_void};
+use core::ffi::{c_char, c_int};
 use core::ptr;
 
 use ferrite_core::abi::{TVMFFIByteArray, TVMFFIObjectHandle};
-use ferrite_core::backtrace::{self, BacktraceRequest};
 use ferrite_core::error::{self, Error, Result, kind};
 use ferrite_core::object::{ObjectClass, ObjectRef};
 use ferrite_core::{log, raised};
@@ -53,9 +52,8 @@ pub unsafe extern "C" fn TVMFFIErrorSetRaised(error: TVMFFIObjectHandle) {
 /// See the crate.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMFFIErrorSetRaisedFromCStr(kind: *const c_char, message: *const c_char) {
-    let entry = TVMFFIErrorSetRaisedFromCStr as *const c_void;
     // SAFETY: contract of the crate: the text, or null, is one part.
-    unsafe { raise(kind, &[message], entry) }
+    unsafe { raise(kind, &[message]) }
 }
 
 /// Raises an error whose message is put together from parts, so that parts can be shared by many messages.
@@ -71,19 +69,18 @@ pub unsafe extern "C" fn TVMFFIErrorSetRaisedFromCStrParts(
     message_parts: *mut *const c_char,
     num_parts: i32,
 ) {
-    let entry = TVMFFIErrorSetRaisedFromCStrParts as *const c_void;
     // SAFETY: contract of the crate and of this function.
     unsafe {
         let parts = boundary::slice(message_parts.cast_const(), num_parts, "message_parts");
-        raise(kind, parts.unwrap_or(&[]), entry);
+        raise(kind, parts.unwrap_or(&[]));
     }
 }
 
-/// Raises an error from C strings, with the calls that led to `entry` as its backtrace.
+/// Raises an error from C strings.
 ///
 /// # Safety
 /// Each pointer is null or a zero-terminated string.
-unsafe fn raise(kind: *const c_char, parts: &[*const c_char], entry: *const c_void) {
+unsafe fn raise(kind: *const c_char, parts: &[*const c_char]) {
     // SAFETY: as the caller vouches.
     let kind = match unsafe { boundary::c_str_or_empty(kind) } {
         b"" => kind::RUNTIME_ERROR.as_bytes(),
@@ -93,8 +90,7 @@ unsafe fn raise(kind: *const c_char, parts: &[*const c_char], entry: *const c_vo
         // SAFETY: as the caller vouches.
         unsafe { boundary::c_str_or_empty(*part) }
     });
-    let request = BacktraceRequest { entry: entry.addr(), ..Default::default() };
-    raised::set(backtrace::with_text(&request, |calls| Error::from_parts(kind, parts, calls)));
+    raised::set(Error::from_parts(kind, parts));
 }
 
 /// Makes an error object. Texts are copied.

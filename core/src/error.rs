@@ -6,6 +6,7 @@ mod record;
 #[cfg(not(feature = "client"))]
 #[path = "error/record.rs"]
 mod record;
+mod site;
 mod static_error;
 
 use core::fmt::{self, Write};
@@ -15,6 +16,8 @@ use crate::abi::{TVMFFIByteArray, TVMFFIErrorCell, TVMFFIObject};
 use crate::object::ObjectRef;
 use crate::text::{ByteCounter, Lossy, SliceWriter};
 use crate::{release, type_index};
+
+pub use site::{Place, Site};
 
 /// The kinds of errors that the library raises. Users may raise errors of any other kind.
 pub mod kind {
@@ -50,11 +53,19 @@ crate::object_class! {
 
 crate::object_conversions!(Error);
 
+/// What a new error knows of the calls that led to it.
+enum Backtrace<'a> {
+    /// A text.
+    Text(&'a [u8]),
+    /// Nothing yet: the text is written when the error is raised.
+    Pending(Site),
+}
+
 /// Makes an [`Error`]: `error!(VALUE_ERROR, "expected {} items", n)`. Any expression of type `&str` serves as kind, too.
 #[macro_export]
 macro_rules! error {
     ($kind:ident, $($message:tt)+) => {
-        $crate::error::Error::new($crate::error::kind::$kind, ::core::format_args!($($message)+))
+        $crate::error::Error::at($crate::__error_site!(), $crate::error::kind::$kind, ::core::format_args!($($message)+))
     };
 }
 
@@ -83,13 +94,13 @@ pub fn out_of_memory(asked_bytes: usize) -> Error {
         Error::try_new(
             kind::MEMORY_ERROR,
             format_args!("Out of memory: the size overflows the address space"),
-            b"",
+            Site::UNKNOWN,
         )
     } else {
         Error::try_new(
             kind::MEMORY_ERROR,
             format_args!("Out of memory: {asked_bytes} bytes were refused"),
-            b"",
+            Site::UNKNOWN,
         )
     };
     made.unwrap_or_else(static_error::out_of_memory)
@@ -97,12 +108,20 @@ pub fn out_of_memory(asked_bytes: usize) -> Error {
 
 impl Error {
     /// Makes an error. Never fails: when memory is refused, the result is a MemoryError that was there all along.
+    ///
+    /// It gets its backtrace when it is raised: the calls that led to the library.
     #[cold]
     pub fn new(kind: &str, message: fmt::Arguments<'_>) -> Error {
-        Error::try_new(kind, message, b"").unwrap_or_else(static_error::out_of_memory)
+        Error::at(Site::UNKNOWN, kind, message)
     }
 
-    /// Makes an error from bytes of any encoding. Same fallback as [`Error::new`].
+    /// As [`Error::new`], for an error that was made at `site`, which begins its backtrace.
+    #[cold]
+    pub fn at(site: Site, kind: &str, message: fmt::Arguments<'_>) -> Error {
+        Error::try_new(kind, message, site).unwrap_or_else(static_error::out_of_memory)
+    }
+
+    /// Makes an error from bytes of any encoding, whose backtrace is this one. Same fallback as [`Error::new`].
     ///
     /// # Upstream
     /// `TVMFFIErrorCreate`.
@@ -112,20 +131,18 @@ impl Error {
 
     /// Makes an error from bytes of any encoding, or tells that there was no memory for it.
     pub fn try_from_bytes(kind: &[u8], message: &[u8], backtrace: &[u8]) -> Option<Error> {
-        record::build(kind, message.len(), backtrace, |target| target.copy_from_slice(message))
+        record::build(kind, message.len(), Backtrace::Text(backtrace), |target| {
+            target.copy_from_slice(message)
+        })
     }
 
-    /// Makes an error whose message is all `parts` in a row, put together in place. Same fallback as [`Error::new`].
+    /// Makes an error whose message is all `parts` in a row, put together in place. Otherwise as [`Error::new`].
     ///
     /// # Upstream
     /// `TVMFFIErrorSetRaisedFromCStrParts`.
-    pub fn from_parts<'a>(
-        kind: &[u8],
-        parts: impl Iterator<Item = &'a [u8]> + Clone,
-        backtrace: &[u8],
-    ) -> Error {
+    pub fn from_parts<'a>(kind: &[u8], parts: impl Iterator<Item = &'a [u8]> + Clone) -> Error {
         let message_len = parts.clone().fold(0usize, |len, part| len.saturating_add(part.len()));
-        let made = record::build(kind, message_len, backtrace, |mut target| {
+        let made = record::build(kind, message_len, Backtrace::Pending(Site::UNKNOWN), |mut target| {
             for part in parts {
                 // Both passes see the same parts, unless C changes them meanwhile: then the text is cut.
                 let Some((place, rest)) = target.split_at_mut_checked(part.len()) else { break };
@@ -136,11 +153,11 @@ impl Error {
         made.unwrap_or_else(static_error::out_of_memory)
     }
 
-    fn try_new(kind: &str, message: fmt::Arguments<'_>, backtrace: &[u8]) -> Option<Error> {
+    fn try_new(kind: &str, message: fmt::Arguments<'_>, site: Site) -> Option<Error> {
         let mut counter = ByteCounter::default();
         // A Display that fails leaves the text that it wrote until then.
         let _ = counter.write_fmt(message);
-        record::build(kind.as_bytes(), counter.0, backtrace, |target| {
+        record::build(kind.as_bytes(), counter.0, Backtrace::Pending(site), |target| {
             target.fill(b' ');
             let _ = SliceWriter::new(target).write_fmt(message);
         })
@@ -229,6 +246,22 @@ impl Error {
             if let Some(update) = (*self.cell_ptr()).update_backtrace {
                 update(self.0.as_ptr().cast(), &text, i32::from(append));
             }
+        }
+    }
+
+    /// Writes the backtrace of an error of this library that was never raised before, now that it leaves the
+    /// library. Without memory the error goes without.
+    #[cfg(not(feature = "client"))]
+    pub(crate) fn complete_backtrace(&self) {
+        if let Some(site) = record::take_pending(self) {
+            let place = site.place();
+            let request = crate::backtrace::BacktraceRequest {
+                filename: place.map(|place| place.file.as_bytes()),
+                line: place.map_or(0, |place| i32::try_from(place.line).unwrap_or(0)),
+                func: place.map(|place| place.function.as_bytes()),
+                ..Default::default()
+            };
+            record::adopt_backtrace(self, crate::backtrace::text(&request));
         }
     }
 

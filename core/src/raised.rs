@@ -2,7 +2,8 @@
 
 use crate::error::Error;
 
-/// Raises `error` on this thread, dropping one that nobody took.
+/// Raises `error` on this thread, dropping one that nobody took. An error made in this library gets its backtrace now,
+/// when others begin to see it.
 ///
 /// # Upstream
 /// `TVMFFIErrorSetRaised`.
@@ -12,6 +13,7 @@ pub fn set(error: Error) {
     use crate::release;
     use crate::sync::per_thread;
 
+    error.complete_backtrace();
     let raised = error.into_object().into_raw().as_ptr();
     let previous = per_thread::with_raised(|slot| slot.replace(raised));
     // Without a slot, because the thread is being torn down, nobody can take the error any more.

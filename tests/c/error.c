@@ -141,6 +141,50 @@ static void test_backtrace(void) {
   CHECK(trace->size == 0 || trace->data != NULL);
 }
 
+/* Whether every line is a frame, and the last but those of the C runtime is main's. */
+static int is_of_main(const TVMFFIByteArray* trace) {
+  const char *at = trace->data, *end = trace->data + trace->size;
+  int found = 0;
+  while (at < end) {
+    const char* line_end = (const char*)memchr(at, '\n', (size_t)(end - at));
+    if (line_end == NULL || strncmp(at, "  File \"", 8) != 0) return 0;
+    found = found || (line_end - at > 8 && strncmp(line_end - 8, " in main", 8) == 0);
+    at = line_end + 1;
+  }
+  return found;
+}
+
+static void test_backtraces_of_errors(void) {
+  const char own_line[] = "  File \"error.c\", line 7, in own_line\n";
+  const TVMFFIByteArray* trace = TVMFFIBacktrace("error.c", 7, "own_line", 0);
+  TVMFFIByteArray no_type = bytes_of("test.no_such_type");
+  TVMFFIObjectHandle taken = NULL;
+  int32_t index = 0;
+  size_t size;
+  CHECK(trace->size >= sizeof own_line - 1 && strncmp(trace->data, own_line, sizeof own_line - 1) == 0);
+#ifdef __linux__
+  CHECK(is_of_main(trace));
+#endif
+  TVMFFIErrorSetRaisedFromCStr("ValueError", "made here");
+  TVMFFIErrorMoveFromRaised(&taken);
+#ifdef __linux__
+  CHECK(is_of_main(&CELL(TVMFFIErrorCell, taken)->backtrace));
+#endif
+  TVMFFIObjectDecRef(taken);
+  CHECK_INT(TVMFFITypeKeyToIndex(&no_type, &index), -1);
+  TVMFFIErrorMoveFromRaised(&taken);
+#ifdef __linux__
+  CHECK(is_of_main(&CELL(TVMFFIErrorCell, taken)->backtrace));
+#endif
+  /* Raising it again does not write another one. */
+  size = CELL(TVMFFIErrorCell, taken)->backtrace.size;
+  TVMFFIErrorSetRaised(taken);
+  CHECK(CELL(TVMFFIErrorCell, taken)->backtrace.size == size);
+  TVMFFIObjectDecRef(taken);
+  TVMFFIErrorMoveFromRaised(&taken);
+  TVMFFIObjectDecRef(taken);
+}
+
 static void test_long_message(void) {
   size_t size = 1 << 20;
   char* message = (char*)malloc(size + 1);
@@ -293,6 +337,7 @@ int main(void) {
   RUN_BALANCED(test_from_text);
   RUN_BALANCED(test_threads);
   RUN_BALANCED(test_backtrace);
+  RUN_BALANCED(test_backtraces_of_errors);
   RUN_BALANCED(test_long_message);
   if (bad_input()) {
     RUN_BALANCED(test_bad_create);

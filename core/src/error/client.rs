@@ -4,7 +4,7 @@ use core::alloc::Layout;
 use core::ptr::{self, NonNull};
 
 use crate::abi::{TVMFFIByteArray, client};
-use crate::error::Error;
+use crate::error::{Backtrace, Error};
 use crate::memory;
 use crate::object::{ObjectClass, ObjectRef};
 
@@ -12,7 +12,7 @@ use crate::object::{ObjectClass, ObjectRef};
 pub(super) fn build(
     kind: &[u8],
     message_len: usize,
-    backtrace: &[u8],
+    backtrace: Backtrace<'_>,
     fill: impl FnOnce(&mut [u8]),
 ) -> Option<Error> {
     let layout = Layout::array::<u8>(message_len).ok()?;
@@ -23,6 +23,7 @@ pub(super) fn build(
         core::slice::from_raw_parts_mut(block.as_ptr(), message_len)
     };
     fill(message);
+    let backtrace = if let Backtrace::Text(text) = backtrace { text } else { b"" };
     let array = |text: &[u8]| TVMFFIByteArray { data: text.as_ptr().cast(), size: text.len() };
     let mut handle = ptr::null_mut();
     // SAFETY: the arrays are valid for the call, which copies them; the reference that comes back is ours.

@@ -8,7 +8,8 @@ use crate::abi::{
     TVMFFIByteArray, TVMFFIErrorCell, TVMFFIObject, TVMFFIObjectHandle, kTVMFFIBacktraceUpdateModeAppend,
     kTVMFFIBacktraceUpdateModeReplace,
 };
-use crate::error::Error;
+use crate::error::{Backtrace, Error, Site};
+use crate::memory::Buffer;
 use crate::object::ObjectClass;
 use crate::object_alloc::{self, ObjectRecord};
 use crate::{memory, release};
@@ -19,6 +20,8 @@ struct ErrorRecord {
     header: TVMFFIObject,
     cell: TVMFFIErrorCell,
     backtrace_capacity: usize,
+    /// Where the error was made, until its backtrace is written.
+    pending: Option<Site>,
 }
 
 // SAFETY: repr(C), header first.
@@ -41,7 +44,7 @@ unsafe impl ObjectRecord for ErrorRecord {
 pub(super) fn build(
     kind: &[u8],
     message_len: usize,
-    backtrace: &[u8],
+    backtrace: Backtrace<'_>,
     fill: impl FnOnce(&mut [u8]),
 ) -> Option<Error> {
     let text_bytes = kind.len().checked_add(message_len)?.checked_add(2)?;
@@ -54,11 +57,12 @@ pub(super) fn build(
             ptr::copy_nonoverlapping(kind.as_ptr(), kind_at, kind.len());
             fill(core::slice::from_raw_parts_mut(message_at, message_len));
             (&raw mut (*record).backtrace_capacity).write(0);
+            (&raw mut (*record).pending).write(None);
             (&raw mut (*record).cell).write(TVMFFIErrorCell {
                 kind: TVMFFIByteArray { data: kind_at.cast(), size: kind.len() },
                 message: TVMFFIByteArray { data: message_at.cast(), size: message_len },
                 backtrace: TVMFFIByteArray { data: c"".as_ptr(), size: 0 },
-                update_backtrace: Some(update_backtrace),
+                update_backtrace: Some(UPDATE_BACKTRACE),
                 cause_chain: ptr::null_mut(),
                 extra_context: ptr::null_mut(),
             });
@@ -68,11 +72,50 @@ pub(super) fn build(
     let object = object_alloc::allocate_error::<ErrorRecord>(text_bytes, init)?;
     // SAFETY: the object was just made as an error.
     let error = unsafe { Error::from_object_unchecked(object) };
-    if !backtrace.is_empty() {
-        error.set_backtrace(backtrace, false);
+    match backtrace {
+        Backtrace::Text(b"") => {}
+        Backtrace::Text(text) => error.set_backtrace(text, false),
+        // SAFETY: the record was just made, and nobody else knows it.
+        Backtrace::Pending(site) => unsafe { (*record_of(&error)).pending = Some(site) },
     }
     Some(error)
 }
+
+/// Where the error was made, once; none when it is not of this library, or somebody else holds it, who may be
+/// reading.
+pub(super) fn take_pending(error: &Error) -> Option<Site> {
+    let record = record_of(error);
+    // SAFETY: the cell of every error can be read; `update_backtrace` never changes.
+    let update = unsafe { (*record).cell.update_backtrace }?;
+    if !ptr::fn_addr_eq(update, UPDATE_BACKTRACE) || !error.as_object().is_unique() {
+        return None;
+    }
+    // SAFETY: errors with this library's function have this library's record, and the only reference is here.
+    unsafe { (*record).pending.take() }
+}
+
+/// Makes `text` the backtrace of an error of this library, whose pending site the caller took.
+pub(super) fn adopt_backtrace(error: &Error, mut text: Buffer<u8>) {
+    if text.is_empty() || text.try_push(0).is_err() {
+        return;
+    }
+    let record = record_of(error);
+    let (block, len, capacity) = text.into_raw_parts();
+    // SAFETY: as for `take_pending`; the block has `capacity` bytes, and from here on the record owns it.
+    unsafe {
+        release_backtrace(record);
+        (*record).backtrace_capacity = capacity;
+        (*record).cell.backtrace = TVMFFIByteArray { data: block.cast::<c_char>().as_ptr(), size: len - 1 };
+    }
+}
+
+fn record_of(error: &Error) -> *mut ErrorRecord {
+    error.as_object().as_ptr().cast()
+}
+
+/// The one address of [`update_backtrace`] by which this library's records are known.
+static UPDATE_BACKTRACE: unsafe extern "C" fn(TVMFFIObjectHandle, *const TVMFFIByteArray, i32) =
+    update_backtrace;
 
 /// The `update_backtrace` of errors made here.
 unsafe extern "C" fn update_backtrace(this: TVMFFIObjectHandle, text: *const TVMFFIByteArray, mode: i32) {
@@ -100,6 +143,7 @@ unsafe extern "C" fn update_backtrace(this: TVMFFIObjectHandle, text: *const TVM
     };
     // SAFETY: the old block is not used any more: `kept` was copied.
     unsafe { release_backtrace(record) };
+    record.pending = None;
     record.backtrace_capacity = block.len();
     record.cell.backtrace = TVMFFIByteArray { data: block.cast::<c_char>().as_ptr(), size: block.len() - 1 };
 }

@@ -8,12 +8,19 @@ use core::ffi::CStr;
 use ferrite_core::backtrace::{self, BacktraceRequest};
 
 #[cfg(all(feature = "backtrace", unix))]
+mod cache;
+#[cfg(all(feature = "backtrace", unix))]
 mod demangle;
 mod filter;
+#[cfg(all(feature = "backtrace", target_os = "linux"))]
+mod linker_lock;
+#[cfg(all(feature = "backtrace", target_os = "linux"))]
+mod modules;
+#[cfg(all(feature = "backtrace", unix))]
+mod stack;
 #[cfg(all(feature = "backtrace", unix))]
 mod symbols;
 #[cfg(all(feature = "backtrace", unix))]
-#[path = "backtrace/frames.rs"]
 mod walk;
 #[cfg(not(all(feature = "backtrace", unix)))]
 #[path = "backtrace/no_frames.rs"]
@@ -25,8 +32,10 @@ const DEFAULT_LIMIT: usize = 512;
 /// Makes backtraces show the frames that led to the caller.
 ///
 /// # Threads
-/// One atomic store; calling it again changes nothing.
+/// Any; calling it again changes nothing.
 pub fn install() {
+    #[cfg(all(feature = "backtrace", target_os = "linux"))]
+    linker_lock::install_once();
     backtrace::set_provider(provide);
 }
 
@@ -35,7 +44,7 @@ pub fn install() {
 fn provide(sink: &mut dyn FnMut(&[u8]), request: &BacktraceRequest<'_>) {
     let own_line = request.filename.is_some() && request.func.is_some();
     let mut room = limit();
-    if own_line && !filter::excluded(request.filename, request.func.unwrap_or(b"")) {
+    if own_line && !filter::excluded_own_line(request.filename, request.func.unwrap_or(b"")) {
         request.write_own_line(sink);
         room = room.saturating_sub(1);
     }
@@ -80,15 +89,16 @@ mod tests {
     fn with_frames(check: impl FnOnce(&str)) {
         install();
         let request = BacktraceRequest { cross_ffi_boundary: true, ..Default::default() };
-        backtrace::with_text(&request, |text| {
-            let text = std::string::String::from_utf8_lossy(text);
+        {
+            let text = backtrace::text(&request);
+            let text = std::string::String::from_utf8_lossy(&text);
             assert!(!text.contains("in ferrite_"), "{text}");
             assert!(
                 text.lines().all(|line| line.starts_with("  File \"") && line.contains(", in ")),
                 "{text}"
             );
             check(&text);
-        });
+        }
     }
 
     #[cfg(all(feature = "backtrace-lines", unix))]
@@ -115,6 +125,6 @@ mod tests {
         install();
         let request =
             BacktraceRequest { filename: Some(b"x.cc"), line: 7, func: Some(b"f"), ..Default::default() };
-        backtrace::with_text(&request, |text| assert!(text.starts_with(b"  File \"x.cc\", line 7, in f\n")));
+        assert!(backtrace::text(&request).starts_with(b"  File \"x.cc\", line 7, in f\n"));
     }
 }

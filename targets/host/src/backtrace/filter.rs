@@ -12,7 +12,11 @@ const EXCLUDED_SYMBOLS: &[&[u8]] = &[
     b"TVMFFIErrorSetRaisedFromCStr",
     b"__libc_",
     b"ffi_call_",
-    // This library, where upstream's functions above stand.
+];
+
+/// Functions of this library, and those of the language that it is called through. Upstream's are not shown since its
+/// library is stripped of their names.
+const LIBRARY_SYMBOLS: &[&[u8]] = &[
     b"ferrite_core::",
     b"ferrite_alloc_ext::",
     b"ferrite_host::",
@@ -20,15 +24,24 @@ const EXCLUDED_SYMBOLS: &[&[u8]] = &[
     b"<ferrite_core::",
     b"<ferrite_alloc_ext::",
     b"backtrace::",
+    b"core::",
+    b"<core::",
+    b"std::",
+    b"<std::",
+    b"__rust_",
 ];
 
-/// Headers whose inline functions do the same.
+/// Headers whose inline functions do the same, and what does so here.
 const EXCLUDED_FILES: &[&[u8]] = &[
     b"include/tvm/ffi/error.h",
     b"include/tvm/ffi/function_detail.h",
     b"include/tvm/ffi/function.h",
     b"include/tvm/ffi/any.h",
     b"include/c++/",
+    b"core/src/typed.rs",
+    b"core/src/function.rs",
+    b"core/src/convert.rs",
+    b"core/src/any.rs",
 ];
 
 /// Functions where one language calls the other: what is beyond is shown by the caller's language.
@@ -36,7 +49,16 @@ const BOUNDARY_SYMBOLS: &[&[u8]] =
     &[b"TVMFFIFunctionCall", b"slot_tp_call", b"object_is_not_callable", b"_Py", b"PyObject"];
 
 /// Whether a frame says nothing that helps.
+#[cfg_attr(
+    not(all(feature = "backtrace", unix)),
+    allow(dead_code, reason = "without frames there is nothing to leave out")
+)]
 pub(super) fn excluded(filename: Option<&[u8]>, symbol: &[u8]) -> bool {
+    starts_with_any(symbol, LIBRARY_SYMBOLS) || excluded_own_line(filename, symbol)
+}
+
+/// Whether the line that somebody gives of itself says nothing that helps; this library may give its own.
+pub(super) fn excluded_own_line(filename: Option<&[u8]>, symbol: &[u8]) -> bool {
     starts_with_any(symbol, EXCLUDED_SYMBOLS)
         || filename.is_some_and(|name| EXCLUDED_FILES.iter().any(|part| contains(name, part)))
 }
@@ -68,6 +90,14 @@ mod tests {
         assert!(excluded(Some(b"/usr/include/c++/12/bits/std_function.h"), b"invoke"));
         assert!(excluded(Some(b"/x/include/tvm/ffi/error.h"), b"f"));
         assert!(!excluded(Some(b"/x/src/model.cc"), b"model::run"));
+        assert!(excluded(None, b"core::ops::function::FnOnce::call_once"));
+    }
+
+    #[test]
+    fn the_library_names_its_own_places() {
+        let name = b"ferrite_core::dtype::text::parse";
+        assert!(excluded(None, name) && !excluded_own_line(Some(b"core/src/dtype/text.rs"), name));
+        assert!(excluded_own_line(Some(b"core/src/typed.rs"), b"ferrite_core::typed::mismatch"));
     }
 
     #[test]

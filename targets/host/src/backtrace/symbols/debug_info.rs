@@ -2,23 +2,24 @@
 //!
 //! The `backtrace` crate reads it with Rust's allocator, which ends the process when memory is refused, and keeps what
 //! it read for the life of the process. It lists loaded objects once; frames of objects that were opened later are named
-//! by the dynamic linker.
+//! by their tables of symbols.
 
-use backtrace::{Frame, Symbol};
+use core::ptr;
+
+use backtrace::Symbol;
 
 use super::super::demangle::with_demangled;
-use super::{Visitor, linker};
+use super::{UNKNOWN, Visitor};
 
-/// Calls `visit` with file, line and name of the frame and of each function that was inlined into it.
-pub(in super::super) fn resolve(frame: &Frame, visit: &mut Visitor<'_>) {
+/// Calls `visit` with file, line and name of the code before `pc` and of each function that was inlined there; false
+/// when there is none.
+pub(super) fn resolve(pc: usize, visit: &mut Visitor<'_>) -> bool {
     let mut any = false;
-    backtrace::resolve_frame(frame, |symbol| {
+    backtrace::resolve(ptr::without_provenance_mut(pc), |symbol| {
         any = true;
         show(symbol, visit);
     });
-    if !any {
-        linker::resolve(frame, visit);
-    }
+    any
 }
 
 fn show(symbol: &Symbol, visit: &mut Visitor<'_>) {
@@ -26,6 +27,6 @@ fn show(symbol: &Symbol, visit: &mut Visitor<'_>) {
     let line = i64::from(symbol.lineno().unwrap_or(0));
     match symbol.name() {
         Some(name) => with_demangled(&name, |name| visit(file, line, name)),
-        None => visit(file, line, b"<unknown>"),
+        None => visit(file, line, UNKNOWN),
     }
 }

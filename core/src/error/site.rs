@@ -1,0 +1,113 @@
+//! Where the library made an error: the first line of its backtrace.
+#![forbid(unsafe_code)]
+
+/// A place in Rust code.
+#[derive(Clone, Copy)]
+pub struct Place {
+    /// The file, as the compiler was told.
+    pub file: &'static str,
+    /// The line in it.
+    pub line: u32,
+    /// The function with its path.
+    pub function: &'static str,
+}
+
+impl Place {
+    /// The place of a function that encloses `marker`, a function item whose name adds one step to the path.
+    pub fn enclosing<F>(file: &'static str, line: u32, marker: &F) -> Place {
+        Place { file, line, function: enclosing_function(core::any::type_name_of_val(marker)) }
+    }
+}
+
+/// The path without its last step and the closures before it.
+fn enclosing_function(mut path: &'static str) -> &'static str {
+    if let Some((outer, _)) = path.rsplit_once("::") {
+        path = outer;
+    }
+    while let Some(outer) = path.strip_suffix("::{{closure}}") {
+        path = outer;
+    }
+    path
+}
+
+/// The place of an error, worked out only when somebody gets to see it.
+///
+/// Builds without backtraces keep nothing of it: neither the names nor the code that gives them.
+#[cfg(all(feature = "std", not(feature = "client")))]
+#[derive(Clone, Copy)]
+pub struct Site(Option<fn() -> Place>);
+
+#[cfg(all(feature = "std", not(feature = "client")))]
+impl Site {
+    /// An error without a place in this library: its backtrace begins with the caller.
+    pub const UNKNOWN: Site = Site(None);
+
+    /// The site that `place` tells.
+    #[inline(always)]
+    pub const fn new(place: fn() -> Place) -> Site {
+        Site(Some(place))
+    }
+
+    /// The place, if there is one.
+    pub(crate) fn place(self) -> Option<Place> {
+        self.0.map(|place| place())
+    }
+}
+
+/// The place of an error, of which this build keeps nothing.
+#[cfg(not(all(feature = "std", not(feature = "client"))))]
+#[derive(Clone, Copy)]
+pub struct Site(());
+
+#[cfg(not(all(feature = "std", not(feature = "client"))))]
+impl Site {
+    /// No place.
+    pub const UNKNOWN: Site = Site(());
+
+    /// No place either.
+    #[inline(always)]
+    pub const fn new(_: fn() -> Place) -> Site {
+        Site(())
+    }
+
+    /// None.
+    #[cfg(not(feature = "client"))]
+    pub(crate) fn place(self) -> Option<Place> {
+        None
+    }
+}
+
+/// The [`Site`] of the code that says it.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __error_site {
+    () => {
+        $crate::error::Site::new(|| {
+            fn here() {}
+            $crate::error::Place::enclosing(::core::file!(), ::core::line!(), &here)
+        })
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn functions_are_named_without_what_is_inside_them() {
+        assert_eq!(enclosing_function("a::b::here"), "a::b");
+        assert_eq!(enclosing_function("a::b::{{closure}}::{{closure}}::here"), "a::b");
+        assert_eq!(enclosing_function("here"), "here");
+    }
+
+    #[cfg(all(feature = "std", not(feature = "client")))]
+    #[test]
+    fn a_site_is_the_line_that_says_it() {
+        let (site, line) = (crate::__error_site!(), line!());
+        let place = site.place().unwrap();
+        assert!(place.file.ends_with("site.rs"), "{}", place.file);
+        assert_eq!(place.line, line);
+        assert!(place.function.ends_with("::a_site_is_the_line_that_says_it"), "{}", place.function);
+        assert!(Site::UNKNOWN.place().is_none());
+    }
+}

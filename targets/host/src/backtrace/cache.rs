@@ -1,0 +1,193 @@
+//! What a thread knows of the code that was on its stack before: where its frames lead, and their lines.
+//!
+//! One for each thread, so that errors of several threads do not wait for each other, nor for a lock that was held
+//! when the process forked.
+
+use core::ops::Range;
+
+use ferrite_core::memory::Buffer;
+
+use super::stack::Rule;
+
+/// Addresses that are remembered; of each about a line of text. A power of two.
+const SLOTS: usize = 256;
+
+/// Text that is remembered.
+const TEXT_BYTES: usize = 128 << 10;
+
+/// One line of a backtrace, or a frame that has none.
+#[derive(Clone)]
+pub(super) struct Line {
+    /// Whether a backtrace ends before this frame, unless it crosses boundaries.
+    pub boundary: bool,
+    /// Where its text is; empty for a frame that is not shown.
+    pub text: Range<usize>,
+}
+
+#[derive(Clone, Copy)]
+struct Slot {
+    /// The address after a call; zero in a slot that is free.
+    pc: usize,
+    #[cfg_attr(
+        not(all(target_os = "linux", target_arch = "x86_64")),
+        expect(dead_code, reason = "the system's unwinder keeps its own rules")
+    )]
+    rule: Option<Rule>,
+    lines: Option<(usize, usize)>,
+}
+
+const FREE: Slot = Slot { pc: 0, rule: None, lines: None };
+
+/// Rules and lines by address.
+pub(super) struct Cache {
+    generation: Option<[u64; 2]>,
+    slots: Buffer<Slot>,
+    used: usize,
+    lines: Buffer<Line>,
+    text: Buffer<u8>,
+}
+
+impl Cache {
+    pub(super) const fn new() -> Cache {
+        Cache { generation: None, slots: Buffer::new(), used: 0, lines: Buffer::new(), text: Buffer::new() }
+    }
+
+    /// Forgets everything unless the loaded modules are those of `generation`, as before.
+    pub(super) fn refresh(&mut self, generation: Option<[u64; 2]>) {
+        if generation.is_none() || self.generation != generation || self.is_full() {
+            self.slots.iter_mut().for_each(|slot| *slot = FREE);
+            self.used = 0;
+            self.lines.clear();
+            self.text.clear();
+            self.generation = generation;
+        }
+    }
+
+    fn is_full(&self) -> bool {
+        self.used > SLOTS / 4 * 3 || self.text.len() > TEXT_BYTES
+    }
+
+    /// The rule of an address, worked out by `find` unless it is known.
+    #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+    pub(super) fn rule(&mut self, pc: usize, find: impl FnOnce() -> Rule) -> Rule {
+        if let Some(Slot { rule: Some(rule), .. }) = self.slot(pc) {
+            return *rule;
+        }
+        let rule = find();
+        if let Some(slot) = self.slot_to_fill(pc) {
+            slot.rule = Some(rule);
+        }
+        rule
+    }
+
+    /// The lines of an address, as places for [`Cache::line`]; worked out by `find` unless they are known.
+    ///
+    /// Without memory there are none.
+    pub(super) fn lines(&mut self, pc: usize, find: impl FnOnce(&mut Cache)) -> Range<usize> {
+        if let Some(Slot { lines: Some((first, last)), .. }) = self.slot(pc) {
+            return *first..*last;
+        }
+        let first = self.lines.len();
+        find(self);
+        let last = self.lines.len();
+        if let Some(slot) = self.slot_to_fill(pc) {
+            slot.lines = Some((first, last));
+        }
+        first..last
+    }
+
+    /// A line and its text.
+    pub(super) fn line(&self, at: usize) -> Option<(bool, &[u8])> {
+        let line = self.lines.get(at)?;
+        Some((line.boundary, self.text.get(line.text.clone())?))
+    }
+
+    /// Adds a line whose text `write` gives to its sink.
+    pub(super) fn add_line(&mut self, boundary: bool, write: impl FnOnce(&mut dyn FnMut(&[u8]))) {
+        let start = self.text.len();
+        let mut room = true;
+        write(&mut |piece| room = room && self.text.try_extend_from_slice(piece).is_ok());
+        if !room {
+            // Half a line says nothing.
+            self.text.truncate(start);
+        }
+        let _ = self.lines.try_push(Line { boundary, text: start..self.text.len() });
+    }
+
+    fn slot(&mut self, pc: usize) -> Option<&mut Slot> {
+        let at = self.position(pc)?;
+        self.slots.get_mut(at).filter(|slot| slot.pc == pc)
+    }
+
+    /// The slot of an address, which may be new; none when there is no room.
+    fn slot_to_fill(&mut self, pc: usize) -> Option<&mut Slot> {
+        if self.slots.is_empty() {
+            self.slots.try_resize(SLOTS, FREE).ok()?;
+        }
+        if self.is_full() {
+            return self.slot(pc);
+        }
+        let at = self.position(pc)?;
+        let slot = self.slots.get_mut(at)?;
+        self.used += usize::from(slot.pc == 0);
+        slot.pc = pc;
+        Some(slot)
+    }
+
+    /// Where an address is, or would be.
+    fn position(&self, pc: usize) -> Option<usize> {
+        let start = pc.wrapping_mul(0x9e37_79b9) >> 8;
+        (0..SLOTS)
+            .map(|step| start.wrapping_add(step) % SLOTS)
+            .find(|at| self.slots.get(*at).is_some_and(|slot| slot.pc == pc || slot.pc == 0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn show(cache: &Cache, lines: Range<usize>) -> std::vec::Vec<(bool, &[u8])> {
+        lines.filter_map(|at| cache.line(at)).collect()
+    }
+
+    #[test]
+    fn lines_are_worked_out_once() {
+        let mut cache = Cache::new();
+        cache.refresh(Some([1, 0]));
+        for round in 0..2 {
+            let mut asked = false;
+            let lines = cache.lines(40, |cache| {
+                asked = true;
+                cache.add_line(false, |sink| sink(b"one\n"));
+                cache.add_line(true, |_| ());
+            });
+            assert_eq!(asked, round == 0);
+            assert_eq!(show(&cache, lines), [(false, &b"one\n"[..]), (true, b"")]);
+        }
+    }
+
+    #[test]
+    fn other_modules_mean_other_lines() {
+        let mut cache = Cache::new();
+        for generation in [Some([1, 0]), Some([1, 1]), None, None] {
+            cache.refresh(generation);
+            let mut asked = false;
+            cache.lines(40, |_| asked = true);
+            assert!(asked);
+        }
+    }
+
+    #[test]
+    fn more_addresses_than_room_are_not_remembered() {
+        let mut cache = Cache::new();
+        cache.refresh(Some([1, 0]));
+        for pc in 1..=2 * SLOTS {
+            let lines = cache.lines(pc, |cache| cache.add_line(false, |sink| sink(&pc.to_ne_bytes())));
+            assert_eq!(show(&cache, lines), [(false, &pc.to_ne_bytes()[..])]);
+        }
+        assert!(cache.is_full());
+        cache.refresh(Some([1, 0]));
+        assert_eq!(cache.used, 0);
+    }
+}

@@ -1,0 +1,185 @@
+//! A walk by the call frame information of each module, remembered by address: an error that is raised again costs
+//! some nanoseconds for each frame.
+//!
+//! What the compiler tells about a function says where its caller's frame is, in a small program. Nearly all of them
+//! come down to a fixed distance from the stack or frame pointer. At a frame with another rule the system's unwinder
+//! takes over.
+
+mod eh_frame;
+mod program;
+mod reader;
+
+use core::arch::asm;
+use core::ptr;
+
+use super::super::cache::Cache;
+use super::super::modules::Module;
+use super::{Frame, Visitor, unwinder};
+use program::{Base, Step};
+
+/// How to get from frames of a function to their callers' frames.
+#[derive(Clone, Copy)]
+pub(in super::super) struct Rule {
+    /// The function; zero when it is not known.
+    function: usize,
+    step: Step,
+}
+
+const UNKNOWN: Rule = Rule { function: 0, step: Step::Unknown };
+
+/// What a frame is: where its code is, and the registers by which its caller is found.
+struct Place {
+    pc: usize,
+    stack: usize,
+    frame: usize,
+}
+
+/// Visits the frames of this thread. Allocates nothing but room in the cache.
+#[inline(never)]
+pub(in super::super) fn trace(cache: &mut Cache, visit: &mut Visitor<'_>) {
+    let mut place = Place { pc: 0, stack: 0, frame: 0 };
+    // SAFETY: three registers are read, nothing else is touched.
+    unsafe {
+        asm!(
+            "lea {pc}, [rip]",
+            "mov {stack}, rsp",
+            "mov {frame}, rbp",
+            pc = out(reg) place.pc,
+            stack = out(reg) place.stack,
+            frame = out(reg) place.frame,
+            options(nomem, nostack, preserves_flags),
+        );
+    }
+    loop {
+        let Rule { function, step } = cache.rule(place.pc, || find(place.pc).unwrap_or(UNKNOWN));
+        let caller = match step {
+            Step::Unknown => {
+                let begin = |pc, stack| pc == place.pc && stack == place.stack;
+                return unwinder::trace(cache, begin, visit);
+            }
+            Step::Last => None,
+            // SAFETY: the rule is the compiler's own for this code, and the place is that of a live frame of it.
+            Step::To { .. } => unsafe { caller(&place, step) },
+        };
+        if !visit(cache, &Frame { pc: place.pc, function: &|| function }) {
+            return;
+        }
+        let Some(caller) = caller else { return };
+        place = caller;
+    }
+}
+
+/// The frame that called this one, unless it was the last.
+///
+/// # Safety
+/// The frame must be live, and the step that of the code in it.
+unsafe fn caller(place: &Place, step: Step) -> Option<Place> {
+    let Step::To { base, distance, return_address, frame_pointer } = step else { return None };
+    let start = match base {
+        Base::StackPointer => place.stack,
+        Base::FramePointer => place.frame,
+    };
+    let stack = start.wrapping_add_signed(distance as isize);
+    // The stack grows down: anything else is damaged, or no stack.
+    if stack <= place.stack || stack % size_of::<usize>() != 0 {
+        return None;
+    }
+    let read = |offset: i32| {
+        let at = ptr::with_exposed_provenance::<usize>(stack.wrapping_add_signed(offset as isize));
+        // SAFETY: the caller vouches for frame and step, which say that a register was saved there.
+        unsafe { at.read_unaligned() }
+    };
+    let pc = read(return_address);
+    let frame = frame_pointer.map_or(place.frame, read);
+    (pc != 0).then_some(Place { pc, stack, frame })
+}
+
+/// Works out the rule of the code before `pc`, the address after a call.
+#[cold]
+fn find(pc: usize) -> Option<Rule> {
+    let code = pc.checked_sub(1)?;
+    let module = Module::containing(code)?;
+    let header = module.headers().iter().find(|header| header.p_type == libc::PT_GNU_EH_FRAME)?;
+    let address = module.base.wrapping_add(header.p_vaddr as usize);
+    eh_frame::rule(module.segment(address)?, address, code)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::vec::Vec;
+
+    /// The frames of both walks from the first common one on.
+    #[inline(never)]
+    fn both() -> (Vec<usize>, Vec<usize>) {
+        let (mut quick, mut slow) = (Vec::new(), Vec::new());
+        let mut cache = Cache::new();
+        // Twice: by rules that are found, and by rules that are remembered.
+        for _ in 0..2 {
+            quick.clear();
+            cache.refresh(Some([1, 0]));
+            trace(&mut cache, &mut |_, frame| {
+                quick.push(frame.pc);
+                true
+            });
+        }
+        unwinder::trace(&mut cache, |_, _| true, &mut |_, frame| {
+            slow.push(frame.pc);
+            true
+        });
+        (quick, slow)
+    }
+
+    fn assert_same_callers() {
+        let (quick, slow) = both();
+        // The frames within this file differ, those of their callers do not.
+        let callers = |frames: &[usize]| {
+            frames.iter().rev().copied().take(frames.len().saturating_sub(6)).collect::<Vec<_>>()
+        };
+        let (quick, slow) = (callers(&quick), callers(&slow));
+        let count = quick.len().min(slow.len());
+        assert!(count > 3, "{count}");
+        assert_eq!(quick[..count], slow[..count]);
+    }
+
+    #[test]
+    fn the_unwinder_finds_the_same_frames() {
+        assert_same_callers();
+        std::thread::spawn(assert_same_callers).join().unwrap();
+    }
+
+    #[test]
+    fn frames_of_c_functions_are_passed() {
+        unsafe extern "C" fn compare(_: *const libc::c_void, _: *const libc::c_void) -> i32 {
+            assert_same_callers();
+            0
+        }
+        let mut many = [0u8; 64];
+        // SAFETY: elements of one byte, and a comparison that does not look at them.
+        unsafe { libc::qsort(many.as_mut_ptr().cast(), 64, 1, Some(compare)) };
+    }
+
+    #[test]
+    fn an_aligned_stack_is_passed() {
+        #[repr(align(64))]
+        struct Aligned([u8; 64]);
+        #[inline(never)]
+        fn aligned(depth: usize) -> u8 {
+            let local = core::hint::black_box(Aligned([depth as u8; 64]));
+            if depth == 0 {
+                assert_same_callers();
+            } else {
+                aligned(depth - 1);
+            }
+            core::hint::black_box(&local).0[depth % 64]
+        }
+        assert_eq!(aligned(5), 5);
+    }
+
+    #[test]
+    fn code_of_no_module_has_no_rule() {
+        let local = 0;
+        assert!(find((&raw const local).addr()).is_none());
+        assert!(find(0).is_none());
+    }
+}

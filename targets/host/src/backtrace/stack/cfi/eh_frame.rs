@@ -1,0 +1,103 @@
+//! Finds a function's call frame information in `.eh_frame`, by the sorted table in `.eh_frame_hdr`.
+#![forbid(unsafe_code)]
+
+use super::program::{self, Step, Unit};
+use super::reader::Reader;
+use super::{Rule, UNKNOWN};
+
+/// A number of four bytes, unsigned; and one with a sign, relative to the table's start.
+const COUNT_ENCODING: u8 = 0x03;
+const TABLE_ENCODING: u8 = 0x3b;
+
+/// Bytes of one entry of the table: a function and the description of it.
+const ENTRY_BYTES: usize = 8;
+
+/// The rule of the code at `address`. `segment` has the table, which is at `header`, and the descriptions.
+pub(super) fn rule(segment: &[u8], header: usize, address: usize) -> Option<Rule> {
+    let start = segment.as_ptr().addr();
+    let description = lookup(Reader::at(segment, start, header)?, header, address)?;
+    let mut reader = Reader::at(segment, start, description)?;
+    let mut body = record(&mut reader)?;
+    let unit_field = body.address;
+    let unit_address = unit_field.checked_sub(body.u32()? as usize)?;
+    let Some(unit) = unit(Reader::at(segment, start, unit_address)?) else {
+        return Some(UNKNOWN);
+    };
+    let function = body.pointer(unit.pointer_encoding)?;
+    // A length is never relative.
+    let len = body.pointer(unit.pointer_encoding & 0x0f)?;
+    if address.wrapping_sub(function) >= len {
+        return None;
+    }
+    let augmentation = usize::try_from(body.uleb()?).ok()?;
+    body.take(augmentation)?;
+    let step = program::run(&unit, body, function, address).unwrap_or(Step::Unknown);
+    Some(Rule { function, step })
+}
+
+/// The address of the description of the last function that does not start behind `address`.
+fn lookup(mut header: Reader<'_>, base: usize, address: usize) -> Option<usize> {
+    let (version, section, count, table) = (header.u8()?, header.u8()?, header.u8()?, header.u8()?);
+    if version != 1 || count != COUNT_ENCODING || table != TABLE_ENCODING {
+        return None;
+    }
+    header.pointer(section)?;
+    let mut count = header.u32()? as usize;
+    let mut entries = header.take(count.checked_mul(ENTRY_BYTES)?)?;
+    let relative = |value: i32| base.wrapping_add_signed(value as isize);
+    // The last half that may hold the function goes on; the entry before it is known not to be behind the address.
+    let mut found = None;
+    while count > 0 {
+        let half = count / 2;
+        let mut rest = entries.clone();
+        let before = rest.take(half * ENTRY_BYTES)?;
+        let function = relative(rest.i32()?);
+        let description = relative(rest.i32()?);
+        if function <= address {
+            found = Some(description);
+            (entries, count) = (rest, count - half - 1);
+        } else {
+            (entries, count) = (before, half);
+        }
+    }
+    found
+}
+
+/// The content of the next record.
+fn record<'a>(reader: &mut Reader<'a>) -> Option<Reader<'a>> {
+    // All ones would announce a length of eight bytes, which no linker writes; there is never so much to take.
+    let len = reader.u32()? as usize;
+    reader.take(len)
+}
+
+/// What the descriptions of a unit share. None for units of another kind, such as those of signal handlers.
+fn unit(mut reader: Reader<'_>) -> Option<Unit<'_>> {
+    let mut body = record(&mut reader)?;
+    let (id, version) = (body.u32()?, body.u8()?);
+    if id != 0 || !matches!(version, 1 | 3) {
+        return None;
+    }
+    let augmentation = body.text()?;
+    let (code_alignment, data_alignment) = (body.uleb()?, body.sleb()?);
+    if version == 1 {
+        body.u8()?;
+    } else {
+        body.uleb()?;
+    }
+    let (&b'z', letters) = augmentation.split_first()? else { return None };
+    let len = usize::try_from(body.uleb()?).ok()?;
+    let mut data = body.take(len)?;
+    let mut pointer_encoding = 0;
+    for letter in letters {
+        match letter {
+            b'R' => pointer_encoding = data.u8()?,
+            b'L' => drop(data.u8()?),
+            b'P' => {
+                let encoding = data.u8()?;
+                data.pointer(encoding & 0x7f)?;
+            }
+            _ => return None,
+        }
+    }
+    Some(Unit { code_alignment, data_alignment, pointer_encoding, program: body })
+}

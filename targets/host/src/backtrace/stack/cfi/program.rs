@@ -1,0 +1,280 @@
+//! The programs of call frame information, as far as they say how to find the caller of a frame.
+#![forbid(unsafe_code)]
+
+use super::reader::Reader;
+
+/// The numbers that x86-64's registers have in these programs.
+const FRAME_POINTER: u64 = 6;
+const STACK_POINTER: u64 = 7;
+const RETURN_ADDRESS: u64 = 16;
+
+/// Rows that a program may set aside; compilers use one.
+const MAX_SAVED: usize = 4;
+
+/// From which register the caller's stack pointer is counted.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) enum Base {
+    StackPointer,
+    FramePointer,
+}
+
+/// The way from a frame to its caller's.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) enum Step {
+    /// To the stack pointer at `distance` from a register; return address and saved frame pointer are at these
+    /// distances from there. Without a saved one the frame pointer is still the caller's.
+    To { base: Base, distance: i32, return_address: i32, frame_pointer: Option<i32> },
+    /// There is no caller.
+    Last,
+    /// One that takes more than this to say.
+    Unknown,
+}
+
+/// What a program said so far of one register.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Saved {
+    InPlace,
+    At(i32),
+    Nowhere,
+    Elsewhere,
+}
+
+/// What a program said so far.
+#[derive(Clone, Copy)]
+struct Row {
+    base: Option<Base>,
+    distance: i64,
+    frame_pointer: Saved,
+    return_address: Saved,
+}
+
+/// What all programs of a unit share.
+pub(super) struct Unit<'a> {
+    pub code_alignment: u64,
+    pub data_alignment: i64,
+    pub pointer_encoding: u8,
+    pub program: Reader<'a>,
+}
+
+/// The step of the code at `address`, in the function at `function` whose program this is. None when the program is
+/// cut off or not understood.
+pub(super) fn run(unit: &Unit<'_>, program: Reader<'_>, function: usize, address: usize) -> Option<Step> {
+    let nothing =
+        Row { base: None, distance: 0, frame_pointer: Saved::InPlace, return_address: Saved::Elsewhere };
+    let mut machine = Machine {
+        unit,
+        row: nothing,
+        initial: nothing,
+        saved: [nothing; MAX_SAVED],
+        saved_count: 0,
+        location: function,
+    };
+    machine.run(unit.program.clone(), usize::MAX)?;
+    machine.initial = machine.row;
+    machine.run(program, address)?;
+    Some(machine.row.step())
+}
+
+impl Row {
+    fn step(&self) -> Step {
+        if self.return_address == Saved::Nowhere {
+            return Step::Last;
+        }
+        let frame_pointer = match self.frame_pointer {
+            Saved::InPlace => None,
+            Saved::At(offset) => Some(offset),
+            // What has no frame pointer any more cannot be counted from it either.
+            Saved::Nowhere | Saved::Elsewhere => return Step::Unknown,
+        };
+        match (self.base, i32::try_from(self.distance), self.return_address) {
+            (Some(base), Ok(distance), Saved::At(return_address)) => {
+                Step::To { base, distance, return_address, frame_pointer }
+            }
+            _ => Step::Unknown,
+        }
+    }
+}
+
+struct Machine<'a> {
+    unit: &'a Unit<'a>,
+    row: Row,
+    initial: Row,
+    saved: [Row; MAX_SAVED],
+    saved_count: usize,
+    location: usize,
+}
+
+impl Machine<'_> {
+    /// Runs the program up to the code at `address`.
+    fn run(&mut self, mut program: Reader<'_>, address: usize) -> Option<()> {
+        while !program.is_empty() && self.location <= address {
+            let byte = program.u8()?;
+            let low = u64::from(byte & 0x3f);
+            match byte >> 6 {
+                1 => self.advance(low)?,
+                2 => {
+                    let offset = program.uleb()?;
+                    self.set_offset(low, i64::try_from(offset).ok()?)?;
+                }
+                3 => self.restore(low),
+                _ => self.extended(byte, &mut program)?,
+            }
+        }
+        Some(())
+    }
+
+    fn advance(&mut self, units: u64) -> Option<()> {
+        let bytes = units.checked_mul(self.unit.code_alignment)?;
+        self.location = self.location.checked_add(usize::try_from(bytes).ok()?)?;
+        Some(())
+    }
+
+    /// The instructions with the code in the low bits.
+    fn extended(&mut self, code: u8, program: &mut Reader<'_>) -> Option<()> {
+        match code {
+            0x00 => {}
+            0x01 => self.location = program.pointer(self.unit.pointer_encoding)?,
+            0x02 => self.advance(program.u8()?.into())?,
+            0x03 => self.advance(program.u16()?.into())?,
+            0x04 => self.advance(program.u32()?.into())?,
+            0x05 => {
+                let (register, offset) = (program.uleb()?, program.uleb()?);
+                self.set_offset(register, i64::try_from(offset).ok()?)?;
+            }
+            0x06 => {
+                let register = program.uleb()?;
+                self.restore(register);
+            }
+            0x07 => self.set(program.uleb()?, Saved::Nowhere),
+            0x08 => self.set(program.uleb()?, Saved::InPlace),
+            0x09 => {
+                self.set(program.uleb()?, Saved::Elsewhere);
+                program.uleb()?;
+            }
+            0x0a => {
+                *self.saved.get_mut(self.saved_count)? = self.row;
+                self.saved_count += 1;
+            }
+            0x0b => {
+                self.saved_count = self.saved_count.checked_sub(1)?;
+                self.row = *self.saved.get(self.saved_count)?;
+            }
+            0x0c => {
+                self.set_base(program.uleb()?);
+                self.row.distance = i64::try_from(program.uleb()?).ok()?;
+            }
+            0x0d => self.set_base(program.uleb()?),
+            0x0e => self.row.distance = i64::try_from(program.uleb()?).ok()?,
+            0x0f => {
+                self.row.base = None;
+                skip_block(program)?;
+            }
+            0x10 | 0x16 => {
+                self.set(program.uleb()?, Saved::Elsewhere);
+                skip_block(program)?;
+            }
+            0x11 => {
+                let (register, offset) = (program.uleb()?, program.sleb()?);
+                self.set_offset(register, offset)?;
+            }
+            0x12 => {
+                self.set_base(program.uleb()?);
+                self.row.distance = program.sleb()?.checked_mul(self.unit.data_alignment)?;
+            }
+            0x13 => self.row.distance = program.sleb()?.checked_mul(self.unit.data_alignment)?,
+            0x14 | 0x15 => {
+                self.set(program.uleb()?, Saved::Elsewhere);
+                program.uleb()?;
+            }
+            // The size of pushed arguments, which says nothing about callers.
+            0x2e => drop(program.uleb()?),
+            _ => return None,
+        }
+        Some(())
+    }
+
+    fn set_base(&mut self, register: u64) {
+        self.row.base = match register {
+            STACK_POINTER => Some(Base::StackPointer),
+            FRAME_POINTER => Some(Base::FramePointer),
+            _ => None,
+        };
+    }
+
+    fn set_offset(&mut self, register: u64, offset: i64) -> Option<()> {
+        let bytes = offset.checked_mul(self.unit.data_alignment)?;
+        self.set(register, i32::try_from(bytes).map_or(Saved::Elsewhere, Saved::At));
+        Some(())
+    }
+
+    fn set(&mut self, register: u64, saved: Saved) {
+        match register {
+            FRAME_POINTER => self.row.frame_pointer = saved,
+            RETURN_ADDRESS => self.row.return_address = saved,
+            _ => {}
+        }
+    }
+
+    fn restore(&mut self, register: u64) {
+        match register {
+            FRAME_POINTER => self.row.frame_pointer = self.initial.frame_pointer,
+            RETURN_ADDRESS => self.row.return_address = self.initial.return_address,
+            _ => {}
+        }
+    }
+}
+
+fn skip_block(program: &mut Reader<'_>) -> Option<()> {
+    let len = usize::try_from(program.uleb()?).ok()?;
+    program.take(len).map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What every unit of x86-64 begins with: the return address is right below the caller's stack pointer.
+    const USUAL: &[u8] = &[0x0c, 7, 8, 0x90, 1];
+
+    fn step_at(program: &[u8], offset: usize) -> Option<Step> {
+        let reader = |bytes| Reader::at(bytes, 0, 0).unwrap();
+        let unit =
+            Unit { code_alignment: 1, data_alignment: -8, pointer_encoding: 0x1b, program: reader(USUAL) };
+        run(&unit, reader(program), 0x1000, 0x1000 + offset)
+    }
+
+    fn to(base: Base, distance: i32, frame_pointer: Option<i32>) -> Option<Step> {
+        Some(Step::To { base, distance, return_address: -8, frame_pointer })
+    }
+
+    #[test]
+    fn a_function_is_followed_through_its_prologue() {
+        // push rbp; mov rbp, rsp; ...; pop rbp; ret
+        let program = [0x41, 0x0e, 16, 0x86, 2, 0x43, 0x0d, 6, 0x60, 0x0a, 0x0c, 7, 8, 0x41, 0x0b];
+        assert_eq!(step_at(&program, 0), to(Base::StackPointer, 8, None));
+        assert_eq!(step_at(&program, 1), to(Base::StackPointer, 16, Some(-16)));
+        assert_eq!(step_at(&program, 4), to(Base::FramePointer, 16, Some(-16)));
+        assert_eq!(step_at(&program, 36), to(Base::StackPointer, 8, Some(-16)));
+        assert_eq!(step_at(&program, 37), to(Base::FramePointer, 16, Some(-16)));
+    }
+
+    #[test]
+    fn the_outermost_function_has_no_caller() {
+        assert_eq!(step_at(&[0x07, 16], 0), Some(Step::Last));
+    }
+
+    #[test]
+    fn what_takes_more_to_say_is_unknown() {
+        assert_eq!(step_at(&[0x0f, 1, 0], 0), Some(Step::Unknown), "an expression");
+        assert_eq!(step_at(&[0x0c, 10, 0], 0), Some(Step::Unknown), "another register");
+        assert_eq!(step_at(&[0x10, 6, 1, 0], 0), Some(Step::Unknown), "a frame pointer by an expression");
+        assert_eq!(step_at(&[0x0e, 0xff, 0xff, 0xff, 0xff, 0xff, 1], 0), Some(Step::Unknown), "a huge frame");
+    }
+
+    #[test]
+    fn broken_programs_end() {
+        for broken in [&[0x0c, 7][..], &[0x0b], &[0x3f], &[0x0f, 9, 0], &[0x0a; 9], &[0x86]] {
+            assert_eq!(step_at(broken, 0), None, "{broken:?}");
+        }
+    }
+}

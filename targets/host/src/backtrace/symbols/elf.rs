@@ -1,0 +1,142 @@
+//! Names from the symbol table in the file of a module: all of its functions, or the exported ones when it was stripped.
+//!
+//! The table is read in pieces to the stack, so this allocates nothing, and a file that shrinks meanwhile ends the
+//! search rather than the process. No number in the file is trusted. The dynamic linker is not asked: it may be busy with
+//! the constructors of a library for as long as those like.
+#![cfg_attr(
+    target_pointer_width = "64",
+    expect(clippy::useless_conversion, reason = "the numbers are shorter on 32-bit targets")
+)]
+
+mod file;
+
+use core::ops::Range;
+
+use super::super::modules::Module;
+use file::{ElfSymbol, FileHeader, ModuleFile, ProgramHeader, SectionHeader, from_bytes};
+
+/// Room for a name; longer ones have none.
+const NAME_BYTES: usize = 1024;
+
+/// Symbols that are read at once.
+const CHUNK: usize = 256;
+
+/// Sections that are looked at. Programs with more have their table of symbols at the end, but then each function
+/// has a section, which only happens before linking.
+const MAX_SECTIONS: usize = 4096;
+
+/// Runs `read` on the name of the function around `address`, if there is one. False when there is no file to tell.
+#[cold]
+pub(super) fn name(address: usize, read: &mut dyn FnMut(&[u8])) -> bool {
+    let Some((base, file, header)) = file_of(address) else { return false };
+    let _ = read_name(&file, &header, address.wrapping_sub(base) as u64, read);
+    true
+}
+
+/// The file with the code at `address`, its header, and what addresses in it are relative to.
+fn file_of(address: usize) -> Option<(usize, ModuleFile, FileHeader)> {
+    let module = Module::containing(address)?;
+    let file = ModuleFile::open(&module)?;
+    let header: FileHeader = file.read(0)?;
+    is_file_of(&file, &header, &module)?;
+    Some((module.base, file, header))
+}
+
+/// Runs `read` on the name of the function around an address in the file.
+fn read_name(
+    file: &ModuleFile,
+    header: &FileHeader,
+    address: u64,
+    read: &mut dyn FnMut(&[u8]),
+) -> Option<()> {
+    let (symbols, names) = tables(file, header)?;
+    let name_at = names.start.checked_add(find(file, symbols, address)?).filter(|at| *at < names.end)?;
+    with_text(file, name_at, names.end, read)
+}
+
+/// Whether the file is what was loaded: its program headers are those in memory. A program that was replaced on disk
+/// has other functions at its addresses.
+fn is_file_of(file: &ModuleFile, header: &FileHeader, module: &Module) -> Option<()> {
+    let loaded = module.headers();
+    let same_count = usize::from(header.e_phnum) == loaded.len();
+    let same_kind = header.e_ident.starts_with(b"\x7fELF")
+        && usize::from(header.e_phentsize) == size_of::<ProgramHeader>();
+    if !same_kind || !same_count {
+        return None;
+    }
+    let mut at = u64::from(header.e_phoff);
+    for expected in loaded {
+        let found: ProgramHeader = file.read(at)?;
+        let fields = |header: &ProgramHeader| {
+            (header.p_type, header.p_offset, header.p_vaddr, header.p_filesz, header.p_memsz)
+        };
+        if fields(&found) != fields(expected) {
+            return None;
+        }
+        at = at.checked_add(size_of::<ProgramHeader>() as u64)?;
+    }
+    Some(())
+}
+
+/// Where in the file the symbols are, and their names.
+fn tables(file: &ModuleFile, header: &FileHeader) -> Option<(Range<u64>, Range<u64>)> {
+    if usize::from(header.e_shentsize) != size_of::<SectionHeader>() {
+        return None;
+    }
+    let section = |index: usize| -> Option<SectionHeader> {
+        let offset = (index as u64).checked_mul(size_of::<SectionHeader>() as u64)?;
+        file.read(u64::from(header.e_shoff).checked_add(offset)?)
+    };
+    let count = usize::from(header.e_shnum).min(MAX_SECTIONS);
+    let table = |kind| (0..count).map_while(section).find(|section| section.sh_type == kind);
+    let symbols = table(file::SHT_SYMTAB).or_else(|| table(file::SHT_DYNSYM))?;
+    if symbols.sh_entsize as usize != size_of::<ElfSymbol>() {
+        return None;
+    }
+    let names = section(symbols.sh_link as usize).filter(|names| names.sh_type == file::SHT_STRTAB)?;
+    let range = |section: &SectionHeader| {
+        let start = u64::from(section.sh_offset);
+        Some(start..start.checked_add(u64::from(section.sh_size))?)
+    };
+    Some((range(&symbols)?, range(&names)?))
+}
+
+/// The place of the name of the function around `address`: the nearest start that does not end before it.
+fn find(file: &ModuleFile, symbols: Range<u64>, address: u64) -> Option<u64> {
+    let mut best: Option<(u64, u64)> = None;
+    let mut chunk = [0; CHUNK * size_of::<ElfSymbol>()];
+    let mut at = symbols.start;
+    while at < symbols.end {
+        let wanted = usize::try_from(symbols.end - at).map_or(chunk.len(), |left| left.min(chunk.len()));
+        let got = file.read_some(at, chunk.get_mut(..wanted)?);
+        let (entries, _) = chunk.get(..got)?.as_chunks::<{ size_of::<ElfSymbol>() }>();
+        if entries.is_empty() {
+            break;
+        }
+        for entry in entries {
+            let symbol: ElfSymbol = from_bytes(entry);
+            let start = u64::from(symbol.st_value);
+            let inside = address.checked_sub(start).is_some_and(|offset| offset < u64::from(symbol.st_size));
+            if file::is_function(&symbol) && inside && best.is_none_or(|(nearest, _)| start > nearest) {
+                best = Some((start, u64::from(symbol.st_name)));
+            }
+        }
+        at = at.checked_add((entries.len() * size_of::<ElfSymbol>()) as u64)?;
+    }
+    best.map(|(_, name)| name)
+}
+
+/// Runs `read` on the text at `start`, which ends in a NUL before `end`.
+fn with_text(file: &ModuleFile, start: u64, end: u64, read: &mut dyn FnMut(&[u8])) -> Option<()> {
+    let mut text = [0; NAME_BYTES];
+    let wanted = usize::try_from(end - start).map_or(text.len(), |left| left.min(text.len()));
+    let got = file.read_some(start, text.get_mut(..wanted)?);
+    let text = text.get(..got)?;
+    let len = text.iter().position(|byte| *byte == 0)?;
+    let name = text.get(..len).filter(|name| !name.is_empty())?;
+    read(name);
+    Some(())
+}
+
+#[cfg(test)]
+mod tests;

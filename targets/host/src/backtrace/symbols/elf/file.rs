@@ -1,0 +1,104 @@
+//! Reads records of an ELF file by their places, to values of their own.
+
+use core::ffi::{CStr, c_int};
+use core::mem::MaybeUninit;
+
+use super::super::super::modules::Module;
+pub(super) use super::super::super::modules::ProgramHeader;
+
+#[cfg(target_pointer_width = "32")]
+pub(super) use libc::{Elf32_Ehdr as FileHeader, Elf32_Shdr as SectionHeader, Elf32_Sym as ElfSymbol};
+#[cfg(target_pointer_width = "64")]
+pub(super) use libc::{Elf64_Ehdr as FileHeader, Elf64_Shdr as SectionHeader, Elf64_Sym as ElfSymbol};
+
+/// Types of sections.
+pub(super) const SHT_SYMTAB: u32 = 2;
+pub(super) const SHT_STRTAB: u32 = 3;
+pub(super) const SHT_DYNSYM: u32 = 11;
+
+/// Types of symbols: a function, and one whose address a function gives.
+const STT_FUNC: u8 = 2;
+const STT_GNU_IFUNC: u8 = 10;
+
+/// A record that any bytes make.
+///
+/// # Safety
+/// The type must be `repr(C)` of integers, without padding.
+pub(super) unsafe trait Record: Copy {}
+
+// SAFETY: the records of the ELF format are integers without gaps.
+unsafe impl Record for FileHeader {}
+// SAFETY: as above.
+unsafe impl Record for ProgramHeader {}
+// SAFETY: as above.
+unsafe impl Record for SectionHeader {}
+// SAFETY: as above.
+unsafe impl Record for ElfSymbol {}
+
+/// The record that these bytes are.
+pub(super) fn from_bytes<R: Record>(bytes: &[u8]) -> R {
+    let mut record = MaybeUninit::<R>::zeroed();
+    let len = bytes.len().min(size_of::<R>());
+    // SAFETY: no more than the record is written, and any bytes are one.
+    unsafe {
+        core::ptr::copy_nonoverlapping(bytes.as_ptr(), record.as_mut_ptr().cast(), len);
+        record.assume_init()
+    }
+}
+
+/// Whether the symbol is a function that is in the file.
+pub(super) fn is_function(symbol: &ElfSymbol) -> bool {
+    matches!(symbol.st_info & 0x0f, STT_FUNC | STT_GNU_IFUNC) && symbol.st_shndx != 0
+}
+
+/// The file of a module, open for reading.
+pub(super) struct ModuleFile(c_int);
+
+impl ModuleFile {
+    /// Opens the file that a module was loaded from.
+    pub(super) fn open(module: &Module) -> Option<ModuleFile> {
+        ModuleFile::open_path(module.path().unwrap_or(c"/proc/self/exe"))
+    }
+
+    /// Opens a file by its path.
+    pub(super) fn open_path(path: &CStr) -> Option<ModuleFile> {
+        // SAFETY: the path ends in a NUL.
+        let descriptor =
+            unsafe { libc::open(path.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC | libc::O_NONBLOCK) };
+        (descriptor >= 0).then_some(ModuleFile(descriptor))
+    }
+
+    /// Reads to the buffer what there is at `offset`; the number of bytes, which is smaller only at the end of the
+    /// file.
+    pub(super) fn read_some(&self, offset: u64, buffer: &mut [u8]) -> usize {
+        let mut done = 0;
+        while let Some(rest) = buffer.get_mut(done..).filter(|rest| !rest.is_empty()) {
+            let Some(at) = offset.checked_add(done as u64).and_then(|at| libc::off_t::try_from(at).ok())
+            else {
+                break;
+            };
+            // SAFETY: the buffer is as long as said.
+            let got = unsafe { libc::pread(self.0, rest.as_mut_ptr().cast(), rest.len(), at) };
+            match usize::try_from(got) {
+                Ok(got @ 1..) => done += got,
+                _ => break,
+            }
+        }
+        done
+    }
+
+    /// Reads a record; none when the file ends before it does.
+    pub(super) fn read<R: Record>(&self, offset: u64) -> Option<R> {
+        // No record of the format is longer.
+        let mut bytes = [0; 64];
+        let bytes = bytes.get_mut(..size_of::<R>())?;
+        (self.read_some(offset, bytes) == bytes.len()).then(|| from_bytes(bytes))
+    }
+}
+
+impl Drop for ModuleFile {
+    fn drop(&mut self) {
+        // SAFETY: the descriptor is ours and not used any more.
+        unsafe { libc::close(self.0) };
+    }
+}
