@@ -30,7 +30,12 @@ CHECKS=(
   "sanitizers: the C programs under address and undefined-behaviour checks"
   "valgrind: the C programs under valgrind, with a leak check"
   "parity: the good-input half of the C programs passes with upstream's library too"
-  "upstream: upstream's own C examples run with our library"
+  "upstream-python: upstream's Python tests pass with our library"
+  "upstream-cpp: upstream's C++ tests, but those that need C++ symbols"
+  "upstream-rust: upstream's Rust tests"
+  "upstream-examples: upstream's examples, but those that need C++ symbols"
+  "upstream-checked: all these with debug assertions and overflow checks in our library"
+  "upstream-asan: all these with the address sanitizer in our library and in the C++ tests"
   "cpp: upstream's inline C++ code shares containers and modules with ours"
   "wheel: upstream's Python package runs on the library of our wheel"
   "cross: the core builds for microcontrollers and WebAssembly"
@@ -142,9 +147,28 @@ check_parity() {
   CHECK_GOOD_INPUT_ONLY=1 FERRITE_LIBRARY_DIR=$folder/tvm_ffi/lib ferrite_tests c_programs plain::
 }
 
-check_upstream() {
+upstream() { # upstream SUITE: with the library as it is released
   cargo build --release -p ferrite-capi --features backend &&
-    tests/upstream/examples.sh "$target/release/libtvm_ffi.so"
+    OUT=$target/upstream/release tests/upstream/run.sh "$target/release/libtvm_ffi.so" "$1"
+}
+
+check_upstream-python() { upstream python; }
+check_upstream-cpp() { upstream cpp; }
+check_upstream-rust() { upstream rust; }
+check_upstream-examples() { upstream examples; }
+
+check_upstream-checked() {
+  cargo build --profile checked -p ferrite-capi --features backend &&
+    OUT=$target/upstream/checked tests/upstream/run.sh "$target/checked/libtvm_ffi.so"
+}
+
+check_upstream-asan() {
+  local runtime
+  need clang "apt-get install clang" || return 1
+  runtime=$(clang -print-file-name="libclang_rt.asan-$(uname -m).so")
+  # The library names the runtime that it needs, so that it can be linked as any other.
+  build_asan -C link-arg="$runtime" -C link-arg="-Wl,-rpath,${runtime%/*}" &&
+    OUT=$target/upstream/asan tests/upstream/run.sh --asan "$asan_library"
 }
 
 check_cpp() {
@@ -193,16 +217,21 @@ check_tsan() {
   "${tests[@]}" -p ferrite-core --features std --lib && "${tests[@]}" -p ferrite-tests --test threads
 }
 
-check_asan() {
-  need_toolchain "$NIGHTLY" && need clang "apt-get install clang" || return 1
-  RUSTFLAGS="-Zsanitizer=address" cargo "+$NIGHTLY" build -p ferrite-capi --features backend \
-    --target "$HOST_TARGET" --target-dir "$target/asan" || return 1
-  local folder=$target/asan/$HOST_TARGET/debug
-  nm -D --undefined-only "$folder/libtvm_ffi.so" | grep __asan_report >/dev/null || {
+asan_library=$target/asan/$HOST_TARGET/debug/libtvm_ffi.so
+
+build_asan() { # build_asan [FLAG...]: makes $asan_library, with these flags of rustc
+  need_toolchain "$NIGHTLY" || return 1
+  RUSTFLAGS="-Zsanitizer=address" cargo "+$NIGHTLY" rustc -p ferrite-capi --features backend --lib \
+    --target "$HOST_TARGET" --target-dir "$target/asan" -- "$@" || return 1
+  nm -D --undefined-only "$asan_library" | grep __asan_report >/dev/null || {
     echo "error: the library has no checks in it"
     return 1
   }
-  CC=clang FERRITE_LIBRARY_DIR=$folder ferrite_tests c_programs --ignored sanitized::
+}
+
+check_asan() {
+  need clang "apt-get install clang" && build_asan || return 1
+  CC=clang FERRITE_LIBRARY_DIR=${asan_library%/*} ferrite_tests c_programs --ignored sanitized::
 }
 
 check_quickstart() { need cc "apt-get install gcc" && cargo run --release </dev/null; }
@@ -231,7 +260,8 @@ check_fuzz() {
 }
 
 setup() {
-  local packages=(gcc g++ make clang valgrind binutils python3 python3-pip python3-venv util-linux)
+  local packages=(gcc g++ make clang valgrind binutils python3 python3-pip python3-venv util-linux
+    libgtest-dev)
   local missing=() package
   if command -v dpkg >/dev/null; then
     for package in "${packages[@]}"; do
@@ -274,11 +304,11 @@ run_check() {
   read -r good bad < <(counted "$log") || { good= && bad=; }
   if [ "$status" -eq 0 ]; then
     : "${good:=1}" "${bad:=0}"
-    printf 'ok      %-12s %5d s  %s passed\n' "$name" $((SECONDS - start)) "$good"
+    printf 'ok      %-17s %5d s  %s passed\n' "$name" $((SECONDS - start)) "$good"
   else
     : "${good:=0}"
     if [ "${bad:-0}" -eq 0 ]; then bad=1; fi
-    printf 'FAILED  %-12s %5d s  %s passed, %s failed: %s\n' "$name" $((SECONDS - start)) "$good" \
+    printf 'FAILED  %-17s %5d s  %s passed, %s failed: %s\n' "$name" $((SECONDS - start)) "$good" \
       "$bad" "$log"
     grep -vE '^(test .* \.\.\. ok|   Compiling|  Downloaded|$)' "$log" | tail -n 60 | sed 's/^/        /'
   fi

@@ -15,7 +15,7 @@ fn run(name: &str, flags: &[&str], stress_divisor: &str) -> Outcome<()> {
     let mut compiler = Command::new(std::env::var_os("CXX").unwrap_or("c++".into()));
     compiler.args(["-std=c++17", "-O1", "-gdwarf-4"]).args(flags);
     compiler.arg("-I").arg(Path::new(wheel.trim()).join("tvm_ffi/include"));
-    compiler.arg(root().join("tests/upstream/containers.cc")).arg("-o").arg(&program);
+    compiler.arg(root().join("tests/cpp/containers.cc")).arg("-o").arg(&program);
     compiler.arg("-L").arg(library.folder()).arg("-ltvm_ffi");
     compiler.arg(format!("-Wl,-rpath,{}", library.folder().display()));
     if cfg!(target_os = "linux") {

@@ -8,14 +8,14 @@ use ferrite_tests::{Library, Outcome, output_of, root, scratch};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A compiler command for one source of `tests/upstream`.
+/// A compiler command for one source of `tests/cpp`.
 fn compile(source: &str, target: &Path, flags: &[&str]) -> Outcome<Command> {
     let library = Library::get()?;
     let wheel = output_of(&mut Command::new(root().join("tests/upstream/wheel.sh")))?;
     let mut compiler = Command::new(std::env::var_os("CXX").unwrap_or("c++".into()));
     compiler.args(["-std=c++17", "-O1", "-gdwarf-4", "-fPIC"]).args(flags);
     compiler.arg("-I").arg(Path::new(wheel.trim()).join("tvm_ffi/include"));
-    compiler.arg(root().join("tests/upstream").join(source)).arg("-o").arg(target);
+    compiler.arg(root().join("tests/cpp").join(source)).arg("-o").arg(target);
     compiler.arg("-L").arg(library.folder()).arg("-ltvm_ffi");
     compiler.arg(format!("-Wl,-rpath,{}", library.folder().display()));
     if cfg!(target_os = "linux") {

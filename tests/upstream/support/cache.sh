@@ -1,0 +1,112 @@
+# shellcheck shell=bash
+# shellcheck disable=SC2034  # those that source this file use the variables
+#
+# What is downloaded or built once, pinned, and kept in
+# ${FERRITE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/ferrite-upstream}. Sourced, not run.
+set -euo pipefail
+
+upstream=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+support=$upstream/support
+pins=$upstream/pins
+python=${PYTHON:-python3}
+jobs=${JOBS:-$(nproc)}
+
+note() { echo "-- $*" >&2; }
+die() {
+  echo "error: $*" >&2
+  exit 2
+}
+
+need() { # need TOOL HOW: fails loudly without it
+  command -v "$1" >/dev/null || die "$1 is missing: $2"
+}
+
+# once DIR COMMAND...: runs COMMAND unless it filled DIR before; one process at a time.
+once() (
+  dir=$1
+  shift
+  exec {lock}>"$cache/lock"
+  flock "$lock"
+  [ -e "$dir/.complete" ] && exit 0
+  note "${*//_/ } (once): $dir"
+  rm -rf "$dir"
+  mkdir -p "$dir"
+  "$@" "$dir"
+  : >"$dir/.complete"
+)
+
+# key TEXT: few characters that change with standard input.
+key() { sha256sum | cut -c1-12; }
+
+# Sets `cache`.
+open_cache() {
+  need "$python" "apt-get install python3 python3-pip python3-venv"
+  need flock "apt-get install util-linux"
+  need sha256sum "apt-get install coreutils"
+  cache=${FERRITE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/ferrite-upstream}
+  mkdir -p "$cache"
+  cache=$(cd "$cache" && pwd -P)
+  # Upstream's example scripts do not quote paths.
+  case $cache in *[[:space:]]*) die "the path of the cache has a space in it: $cache" ;; esac
+}
+
+download_wheel() {
+  "$python" -m pip --version >/dev/null || die "pip is missing: apt-get install python3-pip"
+  "$python" -m pip download --quiet --disable-pip-version-check --no-deps --require-hashes \
+    --only-binary :all: --implementation cp --python-version 3.11 --abi cp311 \
+    --platform manylinux_2_28_x86_64 -d "$1" -r "$pins/upstream.txt" >&2
+  "$python" -m zipfile -e "$1"/*.whl "$1"
+}
+
+# Upstream's wheel, unpacked and never changed: sets `wheel` and `upstream_library`.
+ensure_wheel() {
+  wheel=$cache/wheel-$(key <"$pins/upstream.txt")
+  upstream_library=$wheel/tvm_ffi/lib/libtvm_ffi.so
+  once "$wheel" download_wheel
+}
+
+make_environment() {
+  "$python" -m venv "$1" || die "Python's venv is missing: apt-get install python3-venv"
+  "$1/bin/python" -m pip install --quiet --no-deps --only-binary :all: -r "$pins/python.txt" >&2
+  "$1/bin/python" -m pip check >&2
+}
+
+# A Python environment without upstream's package: sets `base_python`.
+ensure_environment() {
+  local version
+  version=$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2], sys.prefix)')
+  case $version in
+    3.11\ *) ;;
+    *) die "CPython 3.11 is needed (PYTHON chooses it), and $python is ${version% *}" ;;
+  esac
+  base=$cache/python-$(cat "$pins/python.txt" - <<<"$version" | key)
+  base_python=$base/bin/python
+  once "$base" make_environment
+}
+
+download_sources() {
+  # pip asks the build backend of a source distribution for its metadata; the backend is in the
+  # environment already, so nothing else is downloaded.
+  "$base_python" -m pip download --quiet --no-deps --no-build-isolation --require-hashes \
+    --no-binary apache-tvm-ffi -d "$1" -r "$pins/upstream.txt" >&2
+  tar -xzf "$1"/*.tar.gz -C "$1" --strip-components=1
+}
+
+# Upstream's source distribution, unpacked and never changed: sets `sources`.
+ensure_sources() {
+  sources=$cache/sources-$(key <"$pins/upstream.txt")
+  once "$sources" download_sources
+}
+
+compile_recorder() {
+  "${CC:-cc}" -O1 -Wall -Werror -fPIC -shared -o "$1/maps_dump.so" "$support/maps_dump.c"
+}
+
+# The shared object that records what each process has mapped: sets `maps_dump`.
+ensure_recorder() {
+  local folder
+  need "${CC:-cc}" "apt-get install gcc"
+  folder=$cache/recorder-$(key <"$support/maps_dump.c")
+  maps_dump=$folder/maps_dump.so
+  once "$folder" compile_recorder
+}

@@ -1,0 +1,27 @@
+# shellcheck shell=bash
+# shellcheck disable=SC2034,SC2154  # suite.sh sets and uses the variables
+#
+# Upstream's Python package with our library in it. Sourced after suite.sh.
+
+# A Python environment in $work/python with upstream's wheel, in which libtvm_ffi.so is replaced;
+# upstream's own is on no path of it. Sets `overlay_python` and `overlay_library`.
+make_overlay() {
+  local dir=$work/python folders='import sysconfig; print(sysconfig.get_path("purelib"))' packages tool
+  "$base_python" -m venv --without-pip "$dir"
+  overlay_python=$dir/bin/python
+  packages=$("$overlay_python" -c "$folders")
+  "$base_python" -m pip --python "$overlay_python" install --quiet --no-deps --no-index --no-compile \
+    "$wheel"/*.whl
+  echo "import site; site.addsitedir('$("$base_python" -c "$folders")')" >"$packages/base.pth"
+  overlay_library=$packages/tvm_ffi/lib/libtvm_ffi.so
+  rm "$overlay_library"
+  cp "$library" "$overlay_library"
+  for tool in cmake ninja; do ln -s "$(dirname "$base_python")/$tool" "$dir/bin/"; done
+  export VIRTUAL_ENV=$dir PATH=$dir/bin:$PATH TVM_FFI_CACHE_DIR=$work/tvm-ffi-cache
+}
+
+# copy_tree DIR: a private copy of upstream's sources, for tests that write beside them.
+copy_tree() {
+  cp -a "$sources" "$1"
+  cp "$pins/Cargo.lock" "$1/rust/Cargo.lock"
+}

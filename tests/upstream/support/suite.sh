@@ -1,0 +1,64 @@
+# shellcheck shell=bash
+# shellcheck disable=SC2034,SC2154  # those that source this file use the variables; cache.sh sets some
+#
+# What the suites share. Sourced by suites/*.sh, which run.sh starts with
+# `library`, `results` and, for the address sanitizer, `asan_runtime` in the environment.
+# shellcheck source=support/cache.sh
+source "$(dirname "${BASH_SOURCE[0]}")/cache.sh"
+
+time_limit=3600  # seconds for one suite
+test_timeout=120 # seconds for one test
+
+# start_suite NAME [PATTERN...]: sets `suite`, `patterns`, `out` (results, kept) and `work` (removed at the end).
+start_suite() {
+  suite=$1
+  shift
+  patterns=("$@")
+  open_cache
+  ensure_environment
+  ensure_wheel
+  ensure_sources
+  ensure_recorder
+  out=$results/$suite
+  # Always the same, since builds that are kept name files in it; so one run at a time.
+  work=$cache/work/$suite
+  mkdir -p "$cache/work"
+  exec {work_lock}>"$work.lock"
+  flock "$work_lock"
+  rm -rf "$out" "$work"
+  mkdir -p "$out/log" "$out/record" "$out/asan" "$work/maps" "$work/tmp"
+  trap 'rm -rf "$work"' EXIT
+  SECONDS=0
+}
+
+# Environment variables of the measured processes: proof of what they load, sanitizer reports.
+# start_recording LEAKS: with LEAKS=1, memory that is left at the end of a process is reported too.
+start_recording() {
+  export FERRITE_MAPS_DIR=$work/maps LD_PRELOAD=$maps_dump TMPDIR=$work/tmp
+  if [ -n "$asan_runtime" ]; then
+    export LD_PRELOAD=$asan_runtime:$maps_dump
+    # Upstream's List keeps its deleter when C++ code gives it a block of `operator new`.
+    export ASAN_OPTIONS=log_path=$out/asan/report:detect_leaks=$1:allocator_may_return_null=1:alloc_dealloc_mismatch=0
+    export LSAN_OPTIONS=suppressions=$support/leaks.txt:print_suppressions=0
+  fi
+}
+
+# run_tests PROGRAM ARGUMENT...: one of the run_*.py.
+run_tests() {
+  local program=$1
+  shift
+  "$base_python" "$support/$program.py" --out "$out" --jobs "$jobs" --time-limit "$time_limit" \
+    --test-timeout "$test_timeout" "$@" -- ${patterns[@]+"${patterns[@]}"} || true
+}
+
+# finish REPLACED: checks that the measured processes had the file REPLACED mapped, and nothing like
+# it, and compares the results with the lists.
+finish() {
+  unset FERRITE_MAPS_DIR LD_PRELOAD ASAN_OPTIONS LSAN_OPTIONS
+  local void=
+  cmp -s "$1" "$library" || void="the copy that was measured is not $library any more"
+  "$base_python" "$support/check_maps.py" "$work/maps" "$1" "$upstream_library" ||
+    void=${void:-"not all tests ran against $library alone"}
+  "$base_python" "$support/summarize.py" --suite "$suite" --lists "$upstream/baseline" \
+    --out "$out" --void "$void" -- ${patterns[@]+"${patterns[@]}"}
+}

@@ -1,0 +1,112 @@
+"""Compare the results of a suite with its list, and print what falls short and the sum.
+
+Every test of baseline/SUITE.txt must pass, except those that baseline/needs-cxx-symbols.txt names:
+those run as well, and must fail until the library has the symbol (then they leave that list).
+The exit status is 0 only if that is so and nothing else went wrong.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+import results
+from results import Result
+
+_SHOWN = 20
+
+
+def lines_of(path: Path) -> list[str]:
+    return [line for line in path.read_text().splitlines() if line and not line.startswith("#")]
+
+
+def sanitizer_reports(folder: Path) -> list[str]:
+    """The headline of each report that a sanitizer wrote to a file of `folder`."""
+    problems = []
+    for path in sorted(folder.iterdir()):
+        text = path.read_text(errors="replace")
+        headline = next((line for line in text.splitlines() if "ERROR: " in line), text[:200])
+        if text:
+            problems.append(f"{path}: {headline.strip()}")
+    return problems
+
+
+def ends(result: Result | None) -> list[str]:
+    """The last lines of what a test said, made printable."""
+    lines = [line for line in (result.text if result else "").splitlines() if line.strip()]
+    return ["".join(c if c.isprintable() else "?" for c in line[:160]) for line in lines[-3:]]
+
+
+def show(suite: str, missing: dict[str, Result | None], problems: list[str]) -> None:
+    previous: list[str] = []
+    for test, result in list(missing.items())[:_SHOWN]:
+        print(f"  {result.status if result else 'notrun':<8} {test}")
+        if ends(result) != previous:
+            previous = ends(result)
+            print("".join(f"             {line}\n" for line in previous), end="")
+    if len(missing) > _SHOWN:
+        print(f"  ... and {len(missing) - _SHOWN} more")
+    for problem in problems[:_SHOWN]:
+        print(f"PROBLEM in {suite}: {problem}")
+    if len(problems) > _SHOWN:
+        print(f"PROBLEM in {suite}: ... and {len(problems) - _SHOWN} more")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--suite", required=True)
+    parser.add_argument("--lists", type=Path, required=True)
+    parser.add_argument("--out", type=Path, required=True, help="the folder of the results")
+    parser.add_argument("--void", default="", help="why no result counts")
+    parser.add_argument("select", nargs="*", help="only tests whose id contains one of these")
+    options = parser.parse_args()
+
+    found, problems = results.read(options.out)
+    problems += sanitizer_reports(options.out / "asan")
+    if options.void:
+        problems.append(f"no result counts: {options.void}")
+    by_id = {result.id: result for result in found}
+    if len(by_id) != len(found):
+        problems.append("a test has two results")
+
+    excused = {}
+    for line in lines_of(options.lists / "needs-cxx-symbols.txt"):
+        suite, test, symbol = line.split("\t")
+        if suite == options.suite:
+            excused[test] = symbol
+    listed = [
+        test
+        for test in lines_of(options.lists / f"{options.suite}.txt")
+        if results.selected(test, options.select)
+    ]
+    required = [test for test in listed if test not in excused]
+    good = {result.id for result in found if result.status == "passed"}
+    missing = {
+        test: by_id.get(test) for test in required if options.void or test not in good
+    }
+    for test in listed:
+        if test in excused and test in good:
+            problems.append(f"{test} passes: take it from needs-cxx-symbols.txt")
+    new = good - set(listed) if not options.select else set()
+    problems += [f"{test} passes, and is in no list" for test in sorted(new)]
+
+    show(options.suite, missing, problems)
+    (options.out / "shortfall.txt").write_text(
+        "".join(
+            f"{result.status if result else 'notrun'}\t{test}\n"
+            + "".join(f"\t{line}\n" for line in (result.text if result else "").splitlines())
+            for test, result in missing.items()
+        )
+    )
+    # A problem without a failed test is a failure of its own.
+    failed = len(missing) or len(problems[:1])
+    notes = [f"{len(listed) - len(required)} need C++ symbols"] if len(listed) > len(required) else []
+    notes += [f"{len(problems)} problems"] if problems else []
+    note = f" ({', '.join(notes)})" if notes else ""
+    print(f"{options.suite}: {len(required) - len(missing)} passed, {failed} failed{note}")
+    return 0 if required and not missing and not problems else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
