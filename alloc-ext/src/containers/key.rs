@@ -122,7 +122,7 @@ pub(super) fn equal_by_hook(lhs: AnyView<'_>, rhs: AnyView<'_>) -> Result<bool> 
 }
 
 /// Whether hashing keys of this type runs registered code.
-pub(crate) fn has_hash_hook(type_index: i32) -> bool {
+pub(super) fn has_hash_hook(type_index: i32) -> bool {
     type_index != type_index::BIG_INT && HASH_HOOKS.get(type_index).is_some()
 }
 

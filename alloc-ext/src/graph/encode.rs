@@ -12,7 +12,7 @@ use ferrite_core::text::Lossy;
 use ferrite_core::{bail, type_index, type_table};
 
 use super::node::{Data, Nodes};
-use super::numbers::Numbers;
+use super::numbers::{Found, Numbers, Opened};
 use super::plain;
 use crate::reflection::{Enum, IntEnum, has_creator};
 use crate::walk::{Children, ChildrenKind, Entered, Field, Fold, Hooks, fold};
@@ -23,7 +23,7 @@ use crate::walk::{Children, ChildrenKind, Entered, Field, Fold, Hooks, fold};
 ///
 /// Those of [`to_json_graph`](super::to_json_graph).
 pub(super) fn encode(value: &Any, nodes: &mut dyn Nodes) -> Result<i64> {
-    let mut encoder = Encoder { nodes, numbers: Numbers::new()?, hooks: Hooks::new("__data_to_json__") };
+    let mut encoder = Encoder { nodes, numbers: Numbers::default(), hooks: Hooks::new("__data_to_json__") };
     fold(&mut encoder, value.clone())
 }
 
@@ -34,7 +34,8 @@ struct Encoder<'n> {
 }
 
 struct Frame {
-    value: Any,
+    type_index: i32,
+    opened: Opened,
     children: Children,
     next: usize,
     /// Numbers of the elements or entries so far.
@@ -50,15 +51,25 @@ impl Fold for Encoder<'_> {
     const NAME: &'static str = "ToJSONGraph";
 
     fn enter(&mut self, value: Any) -> Result<Entered<Frame, i64>> {
-        if let Some(number) = self.numbers.get(&value)? {
-            return Ok(Entered::Value(number));
-        }
+        let hash = match self.numbers.find(&value)? {
+            Found::Number(number) => return Ok(Entered::Value(number)),
+            Found::Vacant(hash) => hash,
+        };
         if plain::encode(&value, self.nodes)? || self.encode_whole(&value)? {
-            return self.numbers.add(&value).map(Entered::Value);
+            let opened = self.numbers.open(value, hash)?;
+            return Ok(Entered::Value(self.numbers.close(opened)));
         }
-        self.numbers.open(&value)?;
         let children = Children::of(&value, 0)?;
-        Ok(Entered::Frame(Frame { value, children, next: 0, numbers: Buffer::new(), fields: Buffer::new() }))
+        let type_index = value.type_index();
+        let opened = self.numbers.open(value, hash)?;
+        Ok(Entered::Frame(Frame {
+            type_index,
+            opened,
+            children,
+            next: 0,
+            numbers: Buffer::new(),
+            fields: Buffer::new(),
+        }))
     }
 
     fn next(&mut self, frame: &mut Frame) -> Result<Option<Any>> {
@@ -87,8 +98,8 @@ impl Fold for Encoder<'_> {
             ChildrenKind::Fields => Data::Fields(&frame.fields),
             ChildrenKind::Sequence | ChildrenKind::Map => Data::Integers(&frame.numbers),
         };
-        self.nodes.push(type_table::type_key_of(frame.value.type_index()), data)?;
-        self.numbers.add(&frame.value)
+        self.nodes.push(type_table::type_key_of(frame.type_index), data)?;
+        Ok(self.numbers.close(frame.opened))
     }
 
     fn abandon(&mut self, _: Frame) {}

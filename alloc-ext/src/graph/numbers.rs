@@ -3,84 +3,120 @@
 
 use ferrite_core::any::Any;
 use ferrite_core::error::{Error, Result};
+use ferrite_core::memory::Buffer;
 use ferrite_core::text::Lossy;
 use ferrite_core::{error, type_index, type_table};
 
-use crate::containers::{MapObject, key};
-use crate::walk::Seen;
+use crate::containers::key;
 
-/// The numbers of the nodes so far.
+/// The numbers of the nodes so far: a hash table of values that are equal as keys of a Map are.
+#[derive(Default)]
 pub(super) struct Numbers {
-    /// Objects, by identity; None while their children are numbered.
-    objects: Seen<Any, Option<i64>>,
-    /// Numbers of values that may be equal to others.
-    values: MapObject,
+    entries: Buffer<Entry>,
+    /// Places in `entries`, counted from 1, at or behind the place of their hash; at most half of the slots are in use.
+    slots: Buffer<usize>,
     count: i64,
 }
 
+struct Entry {
+    value: Any,
+    hash: u64,
+    /// None while the children of an object are numbered.
+    number: Option<i64>,
+}
+
+/// What is known of a value.
+pub(super) enum Found {
+    /// It has a node.
+    Number(i64),
+    /// It has none yet; [`Numbers::open`] takes this.
+    Vacant(u64),
+}
+
+/// A value that was given a place in the table, but no number.
+#[derive(Clone, Copy)]
+pub(super) struct Opened(usize);
+
+/// Slots of the first table.
+const FIRST_SLOTS: usize = 16;
+
 impl Numbers {
-    /// No nodes.
-    ///
-    /// # Errors
-    ///
-    /// MemoryError.
-    pub(super) fn new() -> Result<Self> {
-        Ok(Self { objects: Seen::default(), values: MapObject::with_capacity(0)?, count: 0 })
-    }
-
-    /// How many nodes there are.
-    pub(super) fn count(&self) -> i64 {
-        self.count
-    }
-
-    /// The number of a value.
+    /// Looks for a value.
     ///
     /// # Errors
     ///
     /// ValueError for an object inside itself; those of key hooks.
-    pub(super) fn get(&self, value: &Any) -> Result<Option<i64>> {
-        if value.view().object_ptr().is_some()
-            && let Some(number) = self.objects.get(value)
-        {
-            return number.map(Some).ok_or_else(|| cycle(value));
+    pub(super) fn find(&self, value: &Any) -> Result<Found> {
+        let hash = key::hash(value.view())?;
+        let mut slots = self.slots_of(hash);
+        while let Some(entry) = slots.next().and_then(|slot| self.entry_in(slot)) {
+            if entry.hash != hash || !key::equal(entry.value.view(), value.view())? {
+                continue;
+            }
+            match entry.number {
+                Some(number) => return Ok(Found::Number(number)),
+                None if entry.value.view().object_ptr() == value.view().object_ptr() => {
+                    return Err(cycle(value));
+                }
+                // Equal by a hook to what it is in.
+                None => {}
+            }
         }
-        match is_equal_to_others(value.type_index()) {
-            true => self.values.get(value.view())?.map(Any::get::<i64>).transpose(),
-            false => Ok(None),
-        }
+        Ok(Found::Vacant(hash))
     }
 
-    /// Begins an object whose children are numbered before it.
+    /// Takes in a value that was not found.
     ///
     /// # Errors
     ///
     /// MemoryError.
-    pub(super) fn open(&mut self, object: &Any) -> Result<()> {
-        self.objects.set(object, None)
+    pub(super) fn open(&mut self, value: Any, hash: u64) -> Result<Opened> {
+        if 2 * (self.entries.len() + 1) > self.slots.len() {
+            self.grow()?;
+        }
+        self.entries.try_push(Entry { value, hash, number: None })?;
+        self.link(self.entries.len() - 1);
+        Ok(Opened(self.entries.len() - 1))
     }
 
     /// Gives a value the next number.
-    ///
-    /// # Errors
-    ///
-    /// MemoryError; those of key hooks.
-    pub(super) fn add(&mut self, value: &Any) -> Result<i64> {
+    pub(super) fn close(&mut self, opened: Opened) -> i64 {
         let number = self.count;
-        if !is_equal_to_others(value.type_index()) {
-            self.objects.set(value, Some(number))?;
-        } else if self.values.get(value.view())?.is_none() {
-            self.values.insert(value.clone(), Any::from(number))?;
-        }
         self.count += 1;
-        Ok(number)
+        if let Some(entry) = self.entries.get_mut(opened.0) {
+            entry.number = Some(number);
+        }
+        number
     }
-}
 
-/// Whether values of a type can be equal without being the same object.
-fn is_equal_to_others(index: i32) -> bool {
-    index < type_index::STATIC_OBJECT_BEGIN
-        || matches!(index, type_index::STR | type_index::BYTES | type_index::BIG_INT)
-        || key::has_hash_hook(index)
+    fn grow(&mut self) -> Result<()> {
+        let mut slots = Buffer::new();
+        slots.try_resize((2 * self.slots.len()).max(FIRST_SLOTS), 0)?;
+        self.slots = slots;
+        (0..self.entries.len()).for_each(|place| self.link(place));
+        Ok(())
+    }
+
+    /// Puts the place of an entry into the slot where it belongs.
+    fn link(&mut self, place: usize) {
+        let Some(hash) = self.entries.get(place).map(|entry| entry.hash) else { return };
+        let free = self.slots_of(hash).find(|slot| self.slots.get(*slot) == Some(&0));
+        if let Some(slot) = free.and_then(|slot| self.slots.get_mut(slot)) {
+            *slot = place + 1;
+        }
+    }
+
+    /// The slots where values of a hash may be, the first choice first. Their number is a power of two, some are empty.
+    fn slots_of(&self, hash: u64) -> impl Iterator<Item = usize> + use<> {
+        let len = self.slots.len();
+        // Fibonacci hashing: the constant is 2^64 over the golden ratio.
+        let first = (hash.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize;
+        (0..len).map(move |step| first.wrapping_add(step) & (len - 1))
+    }
+
+    fn entry_in(&self, slot: usize) -> Option<&Entry> {
+        self.entries.get(self.slots.get(slot)?.checked_sub(1)?)
+    }
 }
 
 fn cycle(object: &Any) -> Error {

@@ -218,7 +218,7 @@ fn bad_graphs_are_refused() {
 
 #[test]
 fn depth_is_no_matter() -> Result<()> {
-    let depth = if cfg!(all(feature = "std", not(miri))) { 300_000 } else { 50 };
+    let depth = if cfg!(all(feature = "std", not(miri))) { 100_000 } else { 50 };
     let mut value = array(&[])?;
     for _ in 1..depth {
         value = array(&[value])?;

@@ -55,9 +55,9 @@ fn text(content: &[u8]) -> Result<Any> {
 }
 
 fn array_of(integers: &[i64]) -> Result<Any> {
-    let mut array = ArrayObject::with_capacity(integers.len())?;
-    integers.iter().try_for_each(|integer| array.push(Any::from(*integer)))?;
-    Ok(Any::new(array))
+    let mut values = Buffer::try_with_capacity(integers.len())?;
+    integers.iter().try_for_each(|integer| values.try_push(Any::from(*integer)))?;
+    ArrayObject::from_slice(&values).map(Any::new)
 }
 
 fn map_of(fields: &[(&'static [u8], Any)]) -> Result<Any> {
