@@ -1,7 +1,7 @@
 //! Functions: the packed call over AnyView slices, and the safe call that C sees.
 
 use core::ffi::{c_int, c_void};
-use core::mem::{align_of, size_of};
+use core::mem::{ManuallyDrop, align_of, size_of};
 use core::ptr;
 
 use crate::abi::{TVMFFIAny, TVMFFIFunctionCell, TVMFFIObject, TVMFFISafeCallType};
@@ -308,13 +308,34 @@ pub unsafe fn serve_safe_call(
     match outcome {
         Ok(value) => {
             // SAFETY: checked not to be null; the caller vouches for the rest.
-            unsafe { result.write(value.into_raw()) };
+            unsafe { store_result(value, result) };
             0
         }
         Err(error) => {
             raised::set(error);
             -1
         }
+    }
+}
+
+/// Writes a result as two words, each put together in a register. A copy of 16 bytes would wait until the stores that
+/// just made the value in smaller pieces have left the processor's store buffer, longer than a whole call takes; and so
+/// would the caller, who reads words, if the pieces were copied.
+///
+/// # Safety
+/// `result` must be valid for writing.
+#[inline(always)]
+unsafe fn store_result(value: Any, result: *mut TVMFFIAny) {
+    let value = ManuallyDrop::new(value);
+    let from: *const TVMFFIAny = value.as_raw();
+    // SAFETY: the caller vouches for the place, which has two words; volatile, so that the reads stay apart.
+    unsafe {
+        let type_index = (&raw const (*from).type_index).read_volatile();
+        let len = (&raw const (*from).small_str_len).read_volatile();
+        let payload = (&raw const (*from).payload.v_uint64).read_volatile();
+        let [first, second] =
+            if cfg!(target_endian = "little") { [type_index as u32, len] } else { [len, type_index as u32] };
+        result.cast::<[u64; 2]>().write([u64::from(first) | u64::from(second) << 32, payload]);
     }
 }
 

@@ -149,8 +149,13 @@ pub(crate) unsafe extern "C" fn delete<R: ObjectRecord>(object: *mut c_void, fla
         unsafe {
             let body = object.cast::<u8>().sub(R::PREFIX_BYTES);
             let header = body.cast::<TVMFFIObjectAllocHeader>().sub(1);
-            if let Some(delete_space) = (*header).delete_space {
-                delete_space(body.cast());
+            match (*header).delete_space {
+                // The usual case is called by its name, so that the compiler can put it here.
+                Some(delete_space) if ptr::fn_addr_eq(delete_space, BUILTIN_DELETE_SPACE) => {
+                    builtin_delete_space(body.cast());
+                }
+                Some(delete_space) => delete_space(body.cast()),
+                None => {}
             }
         }
     }
@@ -162,10 +167,15 @@ fn allocate_body<R>(
     type_index: i32,
 ) -> Option<NonNull<u8>> {
     const { assert!(align_of::<R>() <= 16) };
+    let alignment = align_of::<R>().max(8);
+    // The usual case is called by its name, so that the compiler can put it here.
+    if ptr::eq(allocator, &BUILTIN.0) {
+        return allocate_builtin(size, alignment);
+    }
     // SAFETY: the slot holds a live record for the life of the process (contract of `set_custom_allocator`).
     let body = unsafe {
         let allocate = (*allocator).allocate?;
-        allocate(size, align_of::<R>().max(8), type_index, (*allocator).context)
+        allocate(size, alignment, type_index, (*allocator).context)
     };
     NonNull::new(body.cast())
 }
@@ -183,22 +193,27 @@ unsafe extern "C" fn builtin_allocate(
     _type_index: i32,
     _context: *mut c_void,
 ) -> *mut c_void {
-    let layout =
-        size.checked_add(BODY_OFFSET).and_then(|total| Layout::from_size_align(total, BODY_ALIGNMENT).ok());
-    let Some(block) = layout.filter(|_| alignment <= BODY_ALIGNMENT).and_then(memory::allocate) else {
-        return ptr::null_mut();
-    };
+    allocate_builtin(size, alignment).map_or(ptr::null_mut(), |body| body.as_ptr().cast())
+}
+
+#[inline]
+fn allocate_builtin(size: usize, alignment: usize) -> Option<NonNull<u8>> {
+    let total = size.checked_add(BODY_OFFSET).filter(|_| alignment <= BODY_ALIGNMENT)?;
+    let block = memory::allocate(Layout::from_size_align(total, BODY_ALIGNMENT).ok()?)?;
     // SAFETY: the block starts with BODY_OFFSET bytes of ours: the size, then the ABI's header right before the body.
     unsafe {
-        let body = block.as_ptr().add(BODY_OFFSET);
-        block.as_ptr().cast::<usize>().write(size + BODY_OFFSET);
+        let body = block.add(BODY_OFFSET);
+        block.cast::<usize>().write(total);
         body.cast::<TVMFFIObjectAllocHeader>()
             .sub(1)
             .write(TVMFFIObjectAllocHeader { delete_space: Some(builtin_delete_space) });
-        body.cast()
+        Some(body)
     }
 }
 
+const BUILTIN_DELETE_SPACE: unsafe extern "C" fn(*mut c_void) = builtin_delete_space;
+
+#[inline]
 unsafe extern "C" fn builtin_delete_space(body: *mut c_void) {
     // SAFETY: only called with a body from `builtin_allocate`, which wrote the size at the start of the block.
     unsafe {

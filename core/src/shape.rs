@@ -8,7 +8,7 @@ use crate::convert::AnyCompatible;
 use crate::error::Result;
 use crate::object::{self, ObjectClass};
 use crate::object_alloc::{ObjectRecord, allocate};
-use crate::{any_from, any_texts, error, object_class, type_index};
+use crate::{any_from, any_texts, bail, object_class, type_index};
 
 mod geometry;
 
@@ -68,10 +68,11 @@ impl Shape {
     /// # Upstream
     /// The global function `ffi.Shape` of `src/ffi/tensor.cc`.
     pub fn from_args(args: &[AnyView<'_>]) -> Result<Shape> {
-        Shape::try_from_iter(args.iter().map(|arg| match arg.try_get::<i64>()? {
-            Some(extent) => Ok(extent),
-            None => Err(error!(VALUE_ERROR, "Expect shape to take list of int arguments")),
-        }))
+        let extents = || args.iter().map_while(|arg| arg.try_get::<i64>().ok().flatten());
+        if extents().count() != args.len() {
+            bail!(VALUE_ERROR, "Expect shape to take list of int arguments");
+        }
+        Shape::from_exact(args.len(), extents())
     }
 
     /// The extents.
@@ -93,7 +94,7 @@ impl Shape {
     }
 
     /// Makes a shape of `len` extents; missing ones are 0 and surplus ones are not taken.
-    fn from_exact(len: usize, extents: impl Iterator<Item = i64>) -> Result<Shape> {
+    fn from_exact(len: usize, mut extents: impl Iterator<Item = i64>) -> Result<Shape> {
         // A length whose bytes overflow is refused like any other size that no memory has.
         let bytes = len.saturating_mul(size_of::<i64>());
         let init = |record: *mut ShapeRecord| {
@@ -101,9 +102,8 @@ impl Shape {
             // i64.
             unsafe {
                 let data = record.add(1).cast::<i64>();
-                data.write_bytes(0, len);
-                for (index, extent) in extents.take(len).enumerate() {
-                    data.add(index).write(extent);
+                for index in 0..len {
+                    data.add(index).write(extents.next().unwrap_or(0));
                 }
                 (*record).cell = TVMFFIShapeCell { data, size: len };
             }

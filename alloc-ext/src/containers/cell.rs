@@ -69,6 +69,17 @@ pub(super) unsafe fn view_of<'a>(cell: *const TVMFFIAny) -> AnyView<'a> {
     unsafe { AnyView::from_raw(cell.read()) }
 }
 
+/// The value in a cell, viewed in place.
+///
+/// # Safety
+///
+/// As [`view_of`]; nobody writes the cell for `'a`.
+#[inline]
+pub(super) unsafe fn borrow<'a>(cell: *const TVMFFIAny) -> &'a AnyView<'a> {
+    // SAFETY: the caller vouches for the cell; a view is transparent over it.
+    unsafe { &*cell.cast() }
+}
+
 /// Whether two cells hold the same words, that is the same plain value, small text or object.
 #[inline]
 pub(super) fn same_words(lhs: &TVMFFIAny, rhs: &TVMFFIAny) -> bool {

@@ -564,7 +564,7 @@ pub(super) unsafe fn entry_has_key(
     still_there: impl FnOnce() -> bool,
 ) -> Result<bool> {
     // SAFETY: the key cell is initialised, and no foreign code runs while the view is in use.
-    match key::equal_without_hook(unsafe { cell::view_of(entry.key) }, key) {
+    match key::equal_without_hook(unsafe { cell::borrow(entry.key) }, &key) {
         Some(answer) => Ok(answer),
         // SAFETY: passed on.
         None => unsafe { entry_has_key_by_hook(fields, entry, key, still_there) },

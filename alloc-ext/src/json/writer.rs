@@ -66,11 +66,7 @@ enum Entries {
 
 impl Writer {
     fn new(text: Buffer<u8>, indent: i64) -> Self {
-        Self {
-            output: Output { text, indent, margin: 0 },
-            open: Buffer::new(),
-            active: ActiveLists::new(),
-        }
+        Self { output: Output { text, indent, margin: 0 }, open: Buffer::new(), active: ActiveLists::new() }
     }
 
     fn document(&mut self, value: &Any) -> Result<()> {

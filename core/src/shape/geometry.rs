@@ -7,13 +7,16 @@ use crate::abi::DLDataType;
 ///
 /// None when an extent is negative or the number does not fit.
 pub fn product(shape: &[i64]) -> Option<i64> {
-    if shape.iter().any(|&extent| extent < 0) {
-        return None;
+    let mut product = Some(1i64);
+    let mut empty = false;
+    for &extent in shape {
+        if extent < 0 {
+            return None;
+        }
+        empty |= extent == 0;
+        product = product.and_then(|product| product.checked_mul(extent));
     }
-    if shape.contains(&0) {
-        return Some(0);
-    }
-    shape.iter().try_fold(1i64, |product, &extent| product.checked_mul(extent))
+    if empty { Some(0) } else { product }
 }
 
 /// Bytes that packed elements of `dtype` take in a compact tensor of this shape.

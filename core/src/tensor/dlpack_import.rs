@@ -7,10 +7,10 @@ use crate::abi::{
     DLManagedTensor, DLManagedTensorVersioned, DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED,
     DLPACK_MAJOR_VERSION, DLTensor, TVMFFIObject,
 };
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::object_alloc::{self, ObjectRecord, allocate};
 use crate::shape::{data_size_bytes, row_major_strides_reversed};
-use crate::{bail, ensure, type_index};
+use crate::{bail, ensure, error, type_index};
 
 /// A managed tensor of either form.
 ///
@@ -133,8 +133,8 @@ impl Tensor {
         ensure!(!managed.is_null(), VALUE_ERROR, "FromDLPack: the managed tensor must not be null");
         // SAFETY: the managed tensor is not null, so the caller vouches for it.
         unsafe {
-            let tensor = (*managed).dl_tensor;
-            check(&tensor, require_alignment, require_contiguous)?;
+            let tensor = &raw const (*managed).dl_tensor;
+            check(&*tensor, require_alignment, require_contiguous)?;
             import(managed, tensor)
         }
     }
@@ -169,8 +169,8 @@ impl Tensor {
                     "FromDLPack: DLPack version {major}.{minor} is not supported, only {DLPACK_MAJOR_VERSION}.x is"
                 );
             }
-            let tensor = (*managed).dl_tensor;
-            check(&tensor, require_alignment, require_contiguous)?;
+            let tensor = &raw const (*managed).dl_tensor;
+            check(&*tensor, require_alignment, require_contiguous)?;
             if (*managed).flags & DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED != 0 {
                 bail!(RUNTIME_ERROR, "Subbyte type padded is not yet supported");
             }
@@ -221,29 +221,37 @@ pub unsafe fn check_shape(tensor: &DLTensor) -> Result<()> {
     }
     // SAFETY: the caller vouches for `ndim` extents.
     let shape = unsafe { TensorRef::from_raw(tensor) }.shape();
-    if let Some(extent) = shape.iter().find(|&&extent| extent < 0) {
-        bail!(VALUE_ERROR, "a DLTensor must not have the negative extent {extent}");
+    match data_size_bytes(shape, tensor.dtype) {
+        Some(_) => Ok(()),
+        None => Err(impossible_size(shape)),
     }
-    if data_size_bytes(shape, tensor.dtype).is_none() {
-        bail!(VALUE_ERROR, "a DLTensor must not have more elements than memory can hold");
+}
+
+#[cold]
+fn impossible_size(shape: &[i64]) -> Error {
+    match shape.iter().find(|&&extent| extent < 0) {
+        Some(extent) => error!(VALUE_ERROR, "a DLTensor must not have the negative extent {extent}"),
+        None => error!(VALUE_ERROR, "a DLTensor must not have more elements than memory can hold"),
     }
-    Ok(())
 }
 
 /// Makes the object, which takes over `managed`.
 ///
+/// The record is copied last: the producer has often just written it, field by field, and a copy in larger pieces would
+/// wait for those stores.
+///
 /// # Safety
 /// `tensor` must be the checked DLTensor in `managed`, which the caller owns.
-unsafe fn import<M: Managed>(managed: *mut M, tensor: DLTensor) -> Result<Tensor> {
-    // SAFETY: the shape is checked.
-    let shape = unsafe { TensorRef::from_raw(&tensor) }.shape();
-    let fill_strides = tensor.strides.is_null();
+unsafe fn import<M: Managed>(managed: *mut M, tensor: *const DLTensor) -> Result<Tensor> {
+    // SAFETY: the caller vouches for the record, and its shape is checked.
+    let (shape, fill_strides) =
+        unsafe { (TensorRef::from_raw(&*tensor).shape(), (*tensor).strides.is_null()) };
     let trailing_bytes = if fill_strides { size_of_val(shape) } else { 0 };
     let init = |record: *mut ImportedTensor<M>| {
         // SAFETY: `record` is a fresh object with room for the strides behind it, if there are any to fill.
         unsafe {
             (*record).header.deleter.deleter = Some(M::OBJECT_DELETER);
-            (*record).tensor = tensor;
+            (*record).tensor = *tensor;
             (*record).managed = managed;
             if fill_strides && !shape.is_empty() {
                 let strides = record.add(1).cast::<i64>();
