@@ -92,3 +92,41 @@ fn with_def_region_kind(mutator: StructuralMutator, kind: i32, callback: Functio
     let region = walker::region(&mutator).enter(DefRegion::from_raw(kind));
     walker::in_region(&mutator, region, || native::call_function(&callback, &[]))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_reach_into_callbacks() -> Result<()> {
+        let mutator = Engine::mutator(Rule::PostOrder(MapCallbacks::default()))?;
+        let (pattern, simple) = (DefRegion::PATTERN.as_raw(), DefRegion::SIMPLE.as_raw());
+        for (outer, inner, expected) in
+            [(pattern, simple, pattern), (simple, pattern, pattern), (0, simple, simple)]
+        {
+            let walker = mutator.clone();
+            let ask = Function::from_typed(move || def_region_kind(walker.clone()))?;
+            let walker = mutator.clone();
+            let enter = move || with_def_region_kind(walker.clone(), inner, ask.clone());
+            let kind = with_def_region_kind(mutator.clone(), outer, Function::from_typed(enter)?)?;
+            assert_eq!(kind.get::<i32>()?, expected);
+            assert_eq!(def_region_kind(mutator.clone()), 0);
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn what_is_not_replaced_is_the_answer() -> Result<()> {
+        let mutator = Engine::mutator(Rule::PostOrder(MapCallbacks::default()))?;
+        let array = Any::new(crate::containers::ArrayObject::with_capacity(0)?);
+        for answer in [
+            mutate(mutator.clone(), AnyArg(array.clone()))?,
+            default_mutate(mutator.clone(), AnyArg(array.clone()))?,
+            structural_map(array.clone(), Array::new()?, Array::new()?, PRE_ORDER)?,
+            structural_mutate(array.clone(), Array::new()?)?,
+        ] {
+            assert_eq!(answer.view().payload_bits(), array.view().payload_bits());
+        }
+        Ok(())
+    }
+}

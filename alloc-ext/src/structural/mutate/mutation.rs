@@ -14,6 +14,7 @@ use super::mutator::{self, InplaceMode};
 use super::slots::SlotsBody;
 use super::unchanged::{UNCHANGED, is_same, is_unchanged, value_or};
 use crate::reflection::StructuralMutator;
+use crate::structural::callbacks::Callback;
 use crate::structural::error_context::add_visit_context;
 use crate::structural::native;
 use crate::structural::walker;
@@ -87,13 +88,7 @@ impl<'a> Fold for Mutation<'a> {
                 Rule::PreOrder(callbacks) => self.map_first(callbacks, descent),
                 Rule::PostOrder(_) => self.descend(descent.then(After::Callback)),
                 Rule::Mutate(callbacks) => match callbacks.find(node.value.type_index()) {
-                    Some(callback) => {
-                        let mode = AnyView::from(node.mode as i32);
-                        let args = [node.value, AnyView::from(self.mutator), mode];
-                        let args = if callback.wants_more { &args } else { &args[..2] };
-                        reported(native::call_function(&callback.function, args), node.value)
-                            .map(Entered::Value)
-                    }
+                    Some(callback) => self.rewrite(callback, &node).map(Entered::Value),
                     None => self.descend(descent),
                 },
             },
@@ -138,6 +133,17 @@ impl<'a> Fold for Mutation<'a> {
 }
 
 impl<'a> Mutation<'a> {
+    /// What a callback that decides about the inside of a value, too, makes of it.
+    fn rewrite(&self, callback: &Callback, node: &Node<'_>) -> Result<Any> {
+        let (mutator, mode) = (AnyView::from(self.mutator), AnyView::from(node.mode as i32));
+        let outcome = if callback.wants_more {
+            native::call_function(&callback.function, &[node.value, mutator, mode])
+        } else {
+            native::call_function(&callback.function, &[node.value, mutator])
+        };
+        reported(outcome, node.value)
+    }
+
     /// The callback of a map that goes first; what it answers is mapped in place of the value.
     fn map_first(
         &mut self,
@@ -161,7 +167,7 @@ impl<'a> Mutation<'a> {
         self.descend(Descent::new(view, mode).then(After::Replaced(answer)))
     }
 
-    /// What is the default for a value.
+    /// Does what is the default for a value.
     fn descend(&mut self, descent: Descent<'a>) -> Result<Entered<Frame<'a>, Any>> {
         match reported(self.begin(descent.value, descent.mode), descent.value)? {
             Begun::Answer(answer) => self.finish(descent.after, descent.value, answer).map(Entered::Value),
@@ -180,6 +186,7 @@ impl<'a> Mutation<'a> {
         Entered::Frame(Frame { descent, body, region: walker::region(self.mutator) })
     }
 
+    /// Starts what is the default: asks the hook of the type, or gets to what is inside.
     fn begin(&mut self, value: AnyView<'a>, mode: InplaceMode) -> Result<Begun<'a>> {
         // The hooks of these types are this library's own.
         if let Some(slots) = SlotsBody::of(value) {

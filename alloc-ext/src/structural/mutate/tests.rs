@@ -3,7 +3,7 @@
 use core::ffi::c_void;
 
 use ferrite_core::abi::{
-    TVMFFIByteArray, TVMFFIObject, TVMFFITypeMetadata, kTVMFFIFieldFlagBitMaskSEqHashDefPattern as PATTERN,
+    TVMFFIByteArray, TVMFFITypeMetadata, kTVMFFIFieldFlagBitMaskSEqHashDefPattern as PATTERN,
     kTVMFFIFieldFlagBitMaskSEqHashDefSimple as SIMPLE, kTVMFFIFieldFlagBitMaskSEqHashIgnore as IGNORE,
     kTVMFFISEqHashKindDAGNode as DAG, kTVMFFISEqHashKindFreeVar as VARIABLE,
     kTVMFFISEqHashKindTreeNode as TREE,
@@ -12,7 +12,6 @@ use ferrite_core::any::{Any, AnyView};
 use ferrite_core::bail;
 use ferrite_core::error::{Error, Result};
 use ferrite_core::function::Function;
-use ferrite_core::object::ObjectClass;
 use ferrite_core::type_index::{ARRAY, DICT, INT, LIST, MAP};
 use ferrite_core::type_table;
 
@@ -361,14 +360,20 @@ fn hooks_that_never_end_are_ended() -> Result<()> {
 fn containers_that_callbacks_change_are_safe() -> Result<()> {
     for shared in [false, true] {
         let items = ListObject::from_slice(&[list(&[int(1)])?, list(&[int(2)])?, int(3)])?;
-        let (weak, held) = (items.clone().into_object().as_ptr().addr(), shared.then(|| items.clone()));
+        let held = shared.then(|| items.clone());
+        let met = std::sync::Arc::new(std::sync::Mutex::new(None));
+        let outermost = met.clone();
+        let keep = Function::from_packed(move |args| {
+            let list = args[0].get::<ListObject>()?;
+            outermost.lock().unwrap().get_or_insert(list);
+            Ok(UNCHANGED)
+        })?;
         let shrink = Function::from_typed(move |value: i64| {
-            // SAFETY: the walk that calls this callback holds the list.
-            let items = unsafe { list_at(weak) };
-            items.clear();
+            let list: Option<ListObject> = met.lock().unwrap().take();
+            list.inspect(ListObject::clear);
             value + 1
         })?;
-        let rule = Rule::PostOrder(map_callbacks(&[(INT, &shrink)])?);
+        let rule = Rule::PreOrder(map_callbacks(&[(INT, &shrink), (LIST, &keep)])?);
         let mapped: ListObject = follow(rule, Any::new(items))?.get()?;
         assert_eq!(mapped.len(), 0);
         drop(held);
@@ -390,18 +395,6 @@ fn containers_that_callbacks_change_are_safe() -> Result<()> {
         assert!(follow(rule, Any::new(dict))?.get::<DictObject>().is_ok());
     }
     Ok(())
-}
-
-/// # Safety
-///
-/// A live list is there.
-unsafe fn list_at(address: usize) -> ListObject {
-    let object = core::ptr::with_exposed_provenance_mut::<TVMFFIObject>(address);
-    // SAFETY: the caller vouches for the list.
-    unsafe {
-        let object = core::ptr::NonNull::new_unchecked(object);
-        ListObject::from_object_unchecked(ferrite_core::object::ObjectRef::borrow_raw(object))
-    }
 }
 
 #[test]
