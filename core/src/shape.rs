@@ -169,6 +169,7 @@ fn from_sequence(view: AnyView<'_>) -> Result<Option<Shape>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error;
 
     #[test]
     fn extents_lie_in_place_behind_the_cell() {
