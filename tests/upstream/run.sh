@@ -3,7 +3,8 @@
 #
 # Runs upstream's own tests with LIB in the place of libtvm_ffi.so: the suites python, cpp, rust and
 # examples, or those named; with PATTERNs, only the tests whose id contains one of them. With --asan,
-# LIB is built with the address sanitizer, and a report of it is a failure.
+# LIB is built with the address sanitizer, and a report of it is a failure. For the suite python
+# LIB may be the wheel of targets/host/python.
 #
 # The last line is the sum. The exit status is 0 only if every test of the lists in baseline/ passed,
 # nothing else went wrong, and each process had LIB mapped; 2 if nothing could be measured.

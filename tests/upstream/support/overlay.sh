@@ -4,7 +4,8 @@
 # Upstream's Python package with our library in it. Sourced after suite.sh.
 
 # A Python environment in $work/python with upstream's wheel, in which libtvm_ffi.so is replaced;
-# upstream's own is on no path of it. Sets `overlay_python` and `overlay_library`.
+# upstream's own is on no path of it. When `library` is our wheel, that is installed too, nothing is
+# replaced, and every Python process imports it first. Sets `overlay_python` and `overlay_library`.
 make_overlay() {
   local dir=$work/python folders='import sysconfig; print(sysconfig.get_path("purelib"))' packages tool
   "$base_python" -m venv --without-pip "$dir"
@@ -13,9 +14,16 @@ make_overlay() {
   "$base_python" -m pip --python "$overlay_python" install --quiet --no-deps --no-index --no-compile \
     "$wheel"/*.whl
   echo "import site; site.addsitedir('$("$base_python" -c "$folders")')" >"$packages/base.pth"
-  overlay_library=$packages/tvm_ffi/lib/libtvm_ffi.so
-  rm "$overlay_library"
-  cp "$library" "$overlay_library"
+  if [[ $library == *.whl ]]; then
+    "$base_python" -m pip --python "$overlay_python" install --quiet --no-deps --no-index --no-compile "$library"
+    echo "import ferrite_tvm_ffi" >"$packages/ferrite.pth"
+    overlay_library=$packages/ferrite_tvm_ffi.libs/libtvm_ffi.so
+    library=$overlay_library
+  else
+    overlay_library=$packages/tvm_ffi/lib/libtvm_ffi.so
+    rm "$overlay_library"
+    cp "$library" "$overlay_library"
+  fi
   for tool in cmake ninja; do ln -s "$(dirname "$base_python")/$tool" "$dir/bin/"; done
   export VIRTUAL_ENV=$dir PATH=$dir/bin:$PATH TVM_FFI_CACHE_DIR=$work/tvm-ffi-cache
 }
