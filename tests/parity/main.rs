@@ -1,0 +1,24 @@
+//! Properties that hold for upstream's library and for ours: the same calls with generated inputs give the same results.
+//!
+//! Both libraries are loaded into this process and driven through their C symbols. A property is a function that makes calls
+//! to one library and writes down all that a client can see; `support::check` runs it over generated inputs on both and
+//! compares the two transcripts. An input that tells them apart is made as small as possible and kept in `regressions/`.
+//!
+//! Ignored by default, since upstream's library comes from PyPI: `./ci.sh properties`. Variables: `PARITY_TIMES=10` tries ten
+//! times as many inputs, `PROPTEST_RNG_SEED` repeats a run, `FERRITE_LIBRARY_DIR` names another library to compare.
+#![cfg(all(target_os = "linux", target_arch = "x86_64"))]
+#![allow(missing_docs, reason = "each test's name says it")]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a failure ends the test")]
+#![allow(non_upper_case_globals, reason = "the C ABI spells the type indices so")]
+
+mod support;
+
+mod dict;
+mod dlpack;
+
+mod dtype;
+mod json_parse;
+mod json_stringify;
+mod list;
+mod map;
+mod repr;

@@ -1,0 +1,24 @@
+//! What every property uses: the two libraries, values of them, generated descriptions of values, and the comparison.
+
+mod build;
+mod check;
+mod classes;
+mod dump;
+mod knot;
+mod library;
+mod node;
+mod pair;
+mod raised;
+pub mod tensor;
+mod text;
+mod value;
+
+pub use build::{build, build_all};
+pub use check::{Transcript, check};
+pub use classes::all_classes;
+pub use knot::*;
+pub use library::{Library, Symbols};
+pub use node::*;
+pub use raised::{Raised, without_addresses};
+pub use text::Text;
+pub use value::Value;

@@ -1,0 +1,13 @@
+//! Bytes that reports print as text.
+
+use std::fmt;
+
+/// Any bytes, mostly a text.
+#[derive(Clone, PartialEq)]
+pub struct Text(pub Vec<u8>);
+
+impl fmt::Debug for Text {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "b\"{}\"", self.0.escape_ascii())
+    }
+}
