@@ -13,7 +13,9 @@ use core::fmt::{self, Write};
 use core::ptr::NonNull;
 
 use crate::abi::{TVMFFIByteArray, TVMFFIErrorCell, TVMFFIObject};
-use crate::object::ObjectRef;
+use crate::any::{Any, AnyView};
+use crate::convert::AnyCompatible;
+use crate::object::{self, ObjectClass, ObjectRef};
 use crate::text::{ByteCounter, Lossy, SliceWriter};
 use crate::{release, type_index};
 
@@ -51,7 +53,27 @@ crate::object_class! {
     pub struct Error, type_index::ERROR, "ffi.Error"
 }
 
-crate::object_conversions!(Error);
+crate::any_from!(Error);
+
+// SAFETY: view and into_any hand out the reference that the value holds.
+unsafe impl AnyCompatible for Error {
+    crate::any_texts!(<Error as ObjectClass>::TYPE_KEY, <Error as ObjectClass>::TYPE_KEY);
+
+    fn view(&self) -> AnyView<'_> {
+        object::view_object(self)
+    }
+
+    /// The error as a value; functions that return errors instead of raising them show its backtrace, too.
+    fn into_any(self) -> Any {
+        #[cfg(not(feature = "client"))]
+        self.complete_backtrace();
+        object::own_object(self)
+    }
+
+    fn try_from_view(view: AnyView<'_>) -> Result<Option<Error>> {
+        Ok(object::object_of(view))
+    }
+}
 
 /// What a new error knows of the calls that led to it.
 enum Backtrace<'a> {

@@ -101,3 +101,61 @@ fn unit(mut reader: Reader<'_>) -> Option<Unit<'_>> {
     }
     Some(Unit { code_alignment, data_alignment, pointer_encoding, program: body })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::super::modules::Module;
+    use super::*;
+    use std::vec::Vec;
+
+    /// A copy of the tables of this test's own file, where its first byte was loaded, and where the header is in it.
+    fn own_tables() -> (Vec<u8>, usize, usize) {
+        let module = Module::containing(rule as *const () as usize).unwrap();
+        let header = module.headers().iter().find(|header| header.p_type == libc::PT_GNU_EH_FRAME).unwrap();
+        let address = module.base + header.p_vaddr as usize;
+        let segment = module.segment(address).unwrap();
+        (segment.to_vec(), segment.as_ptr().addr(), address - segment.as_ptr().addr())
+    }
+
+    #[test]
+    fn a_copy_describes_the_functions_at_their_distance() {
+        let (copy, loaded, header) = own_tables();
+        let start = copy.as_ptr().addr();
+        let moved = (rule as *const () as usize).wrapping_sub(loaded).wrapping_add(start);
+        let found = super::rule(&copy, start + header, moved + 1).unwrap();
+        assert_eq!(found.function, moved);
+        assert!(matches!(found.step, Step::To { .. }), "{:?}", found.step);
+        assert!(super::rule(&copy, start + header, start).is_none(), "tables are no code");
+    }
+
+    #[test]
+    fn tables_that_are_cut_off_or_changed_give_some_rule_or_none() {
+        let (mut copy, loaded, header) = own_tables();
+        let start = copy.as_ptr().addr();
+        let moved = (rule as *const () as usize).wrapping_sub(loaded).wrapping_add(start);
+        for len in (header..header + 4096).chain([copy.len() / 2, copy.len() - 1]) {
+            let _ = super::rule(&copy[..len.min(copy.len())], start + header, moved + 1);
+        }
+        // The header, then all over the table and the descriptions.
+        let places = (0..64).chain((64..copy.len() - header).step_by(997));
+        for at in places.map(|offset| header + offset) {
+            let before = copy[at];
+            for byte in [0, 0x7f, 0x80, 0xff, before ^ 1] {
+                copy[at] = byte;
+                let _ = super::rule(&copy, start + header, moved + 1);
+            }
+            copy[at] = before;
+        }
+        // The description of that one function and its unit.
+        let reader = Reader::at(&copy, start, start + header).unwrap();
+        let description = lookup(reader, start + header, moved + 1).unwrap() - start;
+        for at in description..(description + 64).min(copy.len()) {
+            let before = copy[at];
+            for byte in 0..=u8::MAX {
+                copy[at] = byte;
+                let _ = super::rule(&copy, start + header, moved + 1);
+            }
+            copy[at] = before;
+        }
+    }
+}
