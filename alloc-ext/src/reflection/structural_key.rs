@@ -148,3 +148,64 @@ unsafe extern "C" fn any_equal(lhs: *const TVMFFIAny, rhs: *const TVMFFIAny) -> 
 fn answer(outcome: Result<Any>) -> TVMFFIAny {
     outcome.unwrap_or_else(Error::into_any).into_raw()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::containers::{ArrayObject, MapObject};
+    use crate::reflection;
+
+    fn key(numbers: &[i64]) -> Result<StructuralKey> {
+        let mut array = ArrayObject::with_capacity(numbers.len())?;
+        numbers.iter().try_for_each(|number| array.push(Any::from(*number)))?;
+        StructuralKey::new(Any::new(array))
+    }
+
+    #[test]
+    fn equal_values_are_one_key() -> Result<()> {
+        reflection::install()?;
+        let mut map = MapObject::with_capacity(0)?;
+        for (place, numbers) in [[1, 2, 3], [1, 2, 3], [1, 3, 5]].into_iter().enumerate() {
+            map.insert(Any::new(key(&numbers)?), Any::from(place))?;
+        }
+        assert_eq!(map.len(), 2);
+        assert_eq!(map.at(Any::new(key(&[1, 2, 3])?).view())?.get::<i64>()?, 1);
+        assert!(!map.contains(Any::new(key(&[1, 2])?).view())?);
+        Ok(())
+    }
+
+    #[test]
+    fn keys_know_the_hash_of_their_value() -> Result<()> {
+        let key = key(&[1, 2])?;
+        assert_eq!(key.hash_i64(), 2_823_322_240_268_045_181);
+        assert_eq!(structural_hash(&key.key(), Options::default())? as i64, key.hash_i64());
+        Ok(())
+    }
+
+    #[test]
+    fn only_keys_are_compared() -> Result<()> {
+        let one = Any::new(key(&[1])?);
+        let message = |lhs: &Any, rhs: &Any| {
+            StructuralKey::keys_equal(lhs.view(), rhs.view()).map_err(|error| error.message().to_vec())
+        };
+        assert_eq!(message(&one, &Any::new(key(&[1])?)), Ok(true));
+        assert_eq!(message(&one, &Any::new(key(&[2])?)), Ok(false));
+        assert_eq!(message(&Any::from(1i64), &Any::from(1i64)), Ok(true));
+        assert_eq!(message(&Any::from(1i64), &one), Err(b"Check not null: lhs_obj ".to_vec()));
+        assert_eq!(message(&one, &Any::NONE), Err(b"Check not null: rhs_obj ".to_vec()));
+        Ok(())
+    }
+
+    #[test]
+    fn hooks_answer_errors_as_values() -> Result<()> {
+        let number = Any::from(1i64);
+        // SAFETY: the cell is alive, and the answer is owned.
+        let answer = unsafe { Any::from_raw(any_hash(number.as_raw())) };
+        assert_eq!(answer.get::<Error>()?.message(), b"Check not null: key_obj ");
+        let one = Any::new(key(&[1])?);
+        // SAFETY: as above.
+        let answer = unsafe { Any::from_raw(any_equal(one.as_raw(), one.as_raw())) };
+        assert!(answer.get::<bool>()?);
+        Ok(())
+    }
+}

@@ -43,20 +43,18 @@ impl Fold for Comparer {
     type Value = bool;
     const NAME: &'static str = "StructuralEqual";
 
+    /// Gets to two containers or objects of one type: nobody asks for others.
     fn enter(&mut self, pair: Pair) -> Result<Entered<Frame, bool>> {
-        if let Some(equal) = compare_leaves(&pair.lhs, &pair.rhs, self.skip_tensor_content)? {
-            return Ok(Entered::Value(equal));
-        }
         match pair.lhs.type_index() {
             type_index::ARRAY | type_index::LIST => {
-                let frame = SequenceFrame::new(&pair)?;
+                let frame = SequenceFrame::new(pair)?;
                 if frame.is_done() && frame.have_same_len() {
                     return Ok(Entered::Value(true));
                 }
                 Ok(self.enter_container(frame.have_same_len(), Frame::Sequence(frame)))
             }
             type_index::MAP | type_index::DICT => {
-                let frame = EntriesFrame::new(&pair)?;
+                let frame = EntriesFrame::new(pair)?;
                 Ok(self.enter_container(frame.have_same_len(), Frame::Entries(frame)))
             }
             _ => self.enter_object(pair),
@@ -112,8 +110,11 @@ impl Comparer {
     /// # Errors
     ///
     /// Those of [`structural_equal`](super::structural_equal).
-    pub(super) fn compare(&mut self, lhs: &Any, rhs: &Any, region: DefRegion) -> Result<bool> {
-        fold(self, Pair { lhs: lhs.clone(), rhs: rhs.clone(), region })
+    pub(super) fn compare(&mut self, pair: Pair) -> Result<bool> {
+        match compare_leaves(&pair.lhs, &pair.rhs, self.skip_tensor_content)? {
+            Some(equal) => Ok(equal),
+            None => fold(self, pair),
+        }
     }
 
     /// The way to the first difference.
@@ -188,7 +189,7 @@ impl Comparer {
         Function::from_typed(move |lhs: Any, rhs: Any, kind: i32, name: Any| -> Result<bool> {
             let region = region.in_callback(kind);
             slot.with(|comparer| {
-                let equal = fold(comparer, Pair { lhs, rhs, region })?;
+                let equal = comparer.compare(Pair { lhs, rhs, region })?;
                 if !equal && let Some(trace) = &mut comparer.trace {
                     trace.push_same(AccessKind::Attr, name.get::<String>()?.into())?;
                 }

@@ -21,6 +21,12 @@ pub(super) struct Pair {
     pub region: DefRegion,
 }
 
+impl Pair {
+    pub(super) fn new(lhs: &Any, rhs: &Any, region: DefRegion) -> Self {
+        Self { lhs: lhs.clone(), rhs: rhs.clone(), region }
+    }
+}
+
 /// What comes next in a frame.
 pub(super) enum Step {
     /// Two values that have something inside.
@@ -42,8 +48,8 @@ pub(super) struct SequenceFrame {
 }
 
 impl SequenceFrame {
-    pub(super) fn new(pair: &Pair) -> Result<Self> {
-        let (lhs, rhs) = (Elements::of(&pair.lhs)?, Elements::of(&pair.rhs)?);
+    pub(super) fn new(pair: Pair) -> Result<Self> {
+        let (lhs, rhs) = (Elements::of(pair.lhs)?, Elements::of(pair.rhs)?);
         let common = lhs.len().min(rhs.len());
         let next = lhs.skip_same(&rhs, 0);
         Ok(Self { lhs, rhs, region: pair.region, common, next })
@@ -116,10 +122,9 @@ pub(super) struct EntriesFrame {
 }
 
 impl EntriesFrame {
-    pub(super) fn new(pair: &Pair) -> Result<Self> {
-        let (lhs, rhs) = (Entries::of(&pair.lhs)?, Entries::of(&pair.rhs)?);
-        let cursor = Cursor::new(&lhs);
-        let keys = (Any::NONE, Any::NONE);
+    pub(super) fn new(pair: Pair) -> Result<Self> {
+        let (lhs, rhs) = (Entries::of(pair.lhs)?, Entries::of(pair.rhs)?);
+        let (cursor, keys) = (Cursor::new(&lhs), (Any::NONE, Any::NONE));
         Ok(Self { lhs, rhs, region: pair.region, cursor, keys, is_missing: false })
     }
 

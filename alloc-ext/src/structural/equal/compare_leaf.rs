@@ -16,10 +16,21 @@ use super::tensors;
 /// Those of tensors.
 #[inline]
 pub(super) fn compare_leaves(lhs: &Any, rhs: &Any, skip_tensor_content: bool) -> Result<Option<bool>> {
-    if lhs.type_index() == rhs.type_index() && lhs.type_index() < type_index::STATIC_OBJECT_BEGIN {
+    let index = lhs.type_index();
+    if index != rhs.type_index() {
+        return Ok(Some(same_text(lhs, rhs)));
+    }
+    if index < type_index::STATIC_OBJECT_BEGIN {
         return Ok(Some(same_plain(lhs, rhs)));
     }
-    compare_objects(lhs, rhs, skip_tensor_content)
+    Ok(Some(match index {
+        type_index::STR => lhs.view().bytes_of_string() == rhs.view().bytes_of_string(),
+        type_index::BYTES => lhs.view().bytes_of_bytes() == rhs.view().bytes_of_bytes(),
+        type_index::SHAPE => lhs.get::<Shape>()?.as_slice() == rhs.get::<Shape>()?.as_slice(),
+        type_index::TENSOR => tensors::equal(lhs, rhs, skip_tensor_content)?,
+        type_index::BIG_INT => lhs.get::<BigInt>()?.words() == rhs.get::<BigInt>()?.words(),
+        _ => return Ok(None),
+    }))
 }
 
 /// Plain values are equal by their bits; only NaN has several of them.
@@ -42,19 +53,17 @@ pub(super) fn same_bits(lhs: &Any, rhs: &Any) -> bool {
         && left.type_index < type_index::STATIC_OBJECT_BEGIN
 }
 
-fn compare_objects(lhs: &Any, rhs: &Any, skip_tensor_content: bool) -> Result<Option<bool>> {
+/// Whether two values of different types are a short and a long form of one text.
+#[cold]
+fn same_text(lhs: &Any, rhs: &Any) -> bool {
     let (left, right) = (lhs.view(), rhs.view());
-    Ok(Some(match (left.type_index(), right.type_index()) {
-        (type_index::STR | type_index::SMALL_STR, type_index::STR | type_index::SMALL_STR) => {
+    match (left.type_index(), right.type_index()) {
+        (type_index::STR, type_index::SMALL_STR) | (type_index::SMALL_STR, type_index::STR) => {
             left.bytes_of_string() == right.bytes_of_string()
         }
-        (type_index::BYTES | type_index::SMALL_BYTES, type_index::BYTES | type_index::SMALL_BYTES) => {
+        (type_index::BYTES, type_index::SMALL_BYTES) | (type_index::SMALL_BYTES, type_index::BYTES) => {
             left.bytes_of_bytes() == right.bytes_of_bytes()
         }
-        (left, right) if left != right => false,
-        (type_index::BIG_INT, _) => lhs.get::<BigInt>()?.words() == rhs.get::<BigInt>()?.words(),
-        (type_index::SHAPE, _) => lhs.get::<Shape>()?.as_slice() == rhs.get::<Shape>()?.as_slice(),
-        (type_index::TENSOR, _) => tensors::equal(lhs, rhs, skip_tensor_content)?,
-        _ => return Ok(None),
-    }))
+        _ => false,
+    }
 }

@@ -1,13 +1,29 @@
 //! Arrays and Lists, Maps and Dicts, each pair behind one face: read in place while a walk holds them.
 
+use core::mem;
+
 use ferrite_core::any::{Any, AnyView};
+use ferrite_core::convert::AnyCompatible;
 use ferrite_core::error::Result;
+use ferrite_core::object::{ObjectClass, ObjectRef};
 use ferrite_core::{error, type_index};
 
 use super::compare_leaf::same_bits;
 use super::hash_leaf::hash_plain;
 use crate::containers::{ArrayObject, DictObject, ListObject, MapObject};
 use crate::dataclass::combine;
+
+/// The reference that a value of exactly this class holds.
+fn into_class<T: ObjectClass + AnyCompatible>(value: Any) -> Result<T> {
+    match value.view().object_ptr() {
+        Some(object) if value.type_index() == T::type_index() => {
+            mem::forget(value);
+            // SAFETY: the value held one strong reference, which is ours now; its type index is that of the class.
+            Ok(unsafe { T::from_object_unchecked(ObjectRef::from_raw(object)) })
+        }
+        _ => value.get(),
+    }
+}
 
 /// The elements of a sequence.
 pub(super) enum Elements {
@@ -17,10 +33,10 @@ pub(super) enum Elements {
 
 impl Elements {
     /// Those of an Array or List; an error for other values.
-    pub(super) fn of(value: &Any) -> Result<Self> {
+    pub(super) fn of(value: Any) -> Result<Self> {
         match value.type_index() {
-            type_index::ARRAY => value.get().map(Self::Array),
-            _ => value.get().map(Self::List),
+            type_index::ARRAY => into_class(value).map(Self::Array),
+            _ => into_class(value).map(Self::List),
         }
     }
 
@@ -99,10 +115,10 @@ pub(super) enum Entries {
 
 impl Entries {
     /// Those of a Map or Dict; an error for other values.
-    pub(super) fn of(value: &Any) -> Result<Self> {
+    pub(super) fn of(value: Any) -> Result<Self> {
         match value.type_index() {
-            type_index::MAP => value.get().map(Self::Map),
-            _ => value.get().map(Self::Dict),
+            type_index::MAP => into_class(value).map(Self::Map),
+            _ => into_class(value).map(Self::Dict),
         }
     }
 

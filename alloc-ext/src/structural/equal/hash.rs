@@ -41,20 +41,18 @@ impl Fold for Hasher {
     type Value = u64;
     const NAME: &'static str = "StructuralHash";
 
+    /// Gets to a container or object: nobody asks for other values.
     fn enter(&mut self, node: Node) -> Result<Entered<Frame, u64>> {
-        if let Some(hash) = hash_leaf(&node.value, self.skip_tensor_content)? {
-            return Ok(Entered::Value(hash));
-        }
         Ok(Entered::Frame(match node.value.type_index() {
             type_index::ARRAY | type_index::LIST => {
-                let frame = SequenceFrame::new(&node)?;
+                let frame = SequenceFrame::new(node)?;
                 if frame.is_done() {
                     return Ok(Entered::Value(frame.hash));
                 }
                 Frame::Sequence(frame)
             }
             type_index::MAP | type_index::DICT => {
-                Frame::Entries(EntriesFrame::new(&node, |key| self.hash_of_key(key))?)
+                Frame::Entries(EntriesFrame::new(node, |key| self.hash_of_key(key))?)
             }
             _ => return self.enter_object(node),
         }))
@@ -99,8 +97,11 @@ impl Hasher {
     /// # Errors
     ///
     /// Those of [`structural_hash`](super::structural_hash).
-    pub(super) fn hash(&mut self, value: &Any, region: DefRegion) -> Result<u64> {
-        fold(self, Node { value: value.clone(), region })
+    pub(super) fn hash(&mut self, node: Node) -> Result<u64> {
+        match hash_leaf(&node.value, self.skip_tensor_content)? {
+            Some(hash) => Ok(hash),
+            None => fold(self, node),
+        }
     }
 
     /// The hash of a key whatever was hashed before it; None when that cannot be told, which leaves the entry out.
@@ -151,7 +152,7 @@ impl Hasher {
         Function::from_typed(move |value: Any, so_far: u64, kind: i32| -> Result<i64> {
             let region = region.in_callback(kind);
             slot.with(|hasher| {
-                let hash = fold(hasher, Node { value, region })?;
+                let hash = hasher.hash(Node { value, region })?;
                 // Hashes travel as signed numbers with the same bits.
                 Ok(combine(so_far, hash) as i64)
             })

@@ -21,8 +21,8 @@ pub(super) struct Node {
 }
 
 /// What a container starts with: its type and size.
-fn first_hash(value: &Any, len: usize) -> u64 {
-    combine(type_key_hash(value.type_index()), len as u64)
+fn first_hash(type_index: i32, len: usize) -> u64 {
+    combine(type_key_hash(type_index), len as u64)
 }
 
 /// A sequence.
@@ -35,10 +35,11 @@ pub(super) struct SequenceFrame {
 }
 
 impl SequenceFrame {
-    pub(super) fn new(node: &Node) -> Result<Self> {
-        let elements = Elements::of(&node.value)?;
+    pub(super) fn new(node: Node) -> Result<Self> {
+        let index = node.value.type_index();
+        let elements = Elements::of(node.value)?;
         let len = elements.len();
-        let (next, hash) = elements.hash_plain(0, len, first_hash(&node.value, len));
+        let (next, hash) = elements.hash_plain(0, len, first_hash(index, len));
         Ok(Self { elements, region: node.region, len, next, hash })
     }
 
@@ -73,8 +74,9 @@ pub(super) struct EntriesFrame {
 
 impl EntriesFrame {
     /// Entries whose key has no hash by `hash_of_key` are left out.
-    pub(super) fn new(node: &Node, hash_of_key: impl Fn(&Any) -> Option<u64>) -> Result<Self> {
-        let map = Entries::of(&node.value)?;
+    pub(super) fn new(node: Node, hash_of_key: impl Fn(&Any) -> Option<u64>) -> Result<Self> {
+        let index = node.value.type_index();
+        let map = Entries::of(node.value)?;
         let mut entries = Buffer::try_with_capacity(map.len())?;
         let mut cursor = Cursor::new(&map);
         while let Some((key, value)) = cursor.next(&map) {
@@ -83,7 +85,7 @@ impl EntriesFrame {
             }
         }
         entries.sort_unstable_by_key(|(hash, _)| *hash);
-        Ok(Self { entries, region: node.region, next: 0, hash: first_hash(&node.value, map.len()) })
+        Ok(Self { entries, region: node.region, next: 0, hash: first_hash(index, map.len()) })
     }
 
     pub(super) fn next(&mut self, skip_tensor_content: bool) -> Result<Option<Node>> {

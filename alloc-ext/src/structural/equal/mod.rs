@@ -33,7 +33,9 @@ use ferrite_core::error::Result;
 use super::DefRegion;
 use crate::reflection::AccessPath;
 use compare::Comparer;
+use compare_frame::Pair;
 use hash::Hasher;
+use hash_frame::Node;
 use trace::Trace;
 
 pub use functions::FUNCTIONS;
@@ -67,7 +69,7 @@ impl Options {
 ///
 /// `StructuralEqual::Equal` in `extra/structural_equal.h`.
 pub fn structural_equal(lhs: &Any, rhs: &Any, options: Options) -> Result<bool> {
-    Comparer::new(options.skip_tensor_content, None).compare(lhs, rhs, options.region())
+    Comparer::new(options.skip_tensor_content, None).compare(Pair::new(lhs, rhs, options.region()))
 }
 
 /// The ways to the first difference in two values; None when they are equal.
@@ -85,7 +87,7 @@ pub fn first_structural_mismatch(
     options: Options,
 ) -> Result<Option<(AccessPath, AccessPath)>> {
     let mut comparer = Comparer::new(options.skip_tensor_content, Some(Trace::default()));
-    if comparer.compare(lhs, rhs, options.region())? {
+    if comparer.compare(Pair::new(lhs, rhs, options.region()))? {
         return Ok(None);
     }
     comparer.into_trace().into_paths().map(Some)
@@ -105,5 +107,6 @@ pub fn first_structural_mismatch(
 ///
 /// `StructuralHash::Hash` in `extra/structural_hash.h`.
 pub fn structural_hash(value: &Any, options: Options) -> Result<u64> {
-    Hasher::new(options.skip_tensor_content).hash(value, options.region())
+    let node = Node { value: value.clone(), region: options.region() };
+    Hasher::new(options.skip_tensor_content).hash(node)
 }
