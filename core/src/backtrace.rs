@@ -83,6 +83,10 @@ const USUAL_BYTES: usize = 1024;
 
 /// The text of a backtrace. When memory runs out it ends early.
 pub fn text(request: &BacktraceRequest<'_>) -> Buffer<u8> {
+    let own_line = request.filename.is_some() && request.func.is_some();
+    if !own_line && PROVIDER.load(Ordering::Acquire).is_null() {
+        return Buffer::new();
+    }
     let mut text = Buffer::try_with_capacity(USUAL_BYTES).unwrap_or_default();
     collect(request, &mut text);
     text

@@ -14,6 +14,8 @@ use core::ptr::NonNull;
 
 use crate::abi::{TVMFFIByteArray, TVMFFIErrorCell, TVMFFIObject};
 use crate::any::{Any, AnyView};
+#[cfg(not(feature = "client"))]
+use crate::backtrace::{self, BacktraceRequest};
 use crate::convert::AnyCompatible;
 use crate::object::{self, ObjectClass, ObjectRef};
 use crate::text::{ByteCounter, Lossy, SliceWriter};
@@ -274,17 +276,18 @@ impl Error {
     /// Writes the backtrace of an error of this library that was never raised before, now that it leaves the
     /// library. Without memory the error goes without.
     #[cfg(not(feature = "client"))]
+    #[cold]
+    #[inline(never)]
     pub(crate) fn complete_backtrace(&self) {
-        if let Some(site) = record::take_pending(self) {
-            let place = site.place();
-            let request = crate::backtrace::BacktraceRequest {
-                filename: place.map(|place| place.file.as_bytes()),
-                line: place.map_or(0, |place| i32::try_from(place.line).unwrap_or(0)),
-                func: place.map(|place| place.function.as_bytes()),
-                ..Default::default()
-            };
-            record::adopt_backtrace(self, crate::backtrace::text(&request));
-        }
+        let Some(site) = record::take_pending(self) else { return };
+        let place = site.place();
+        let request = BacktraceRequest {
+            filename: place.map(|place| place.file.as_bytes()),
+            line: place.map_or(0, |place| i32::try_from(place.line).unwrap_or(0)),
+            func: place.map(|place| place.function.as_bytes()),
+            ..Default::default()
+        };
+        record::adopt_backtrace(self, backtrace::text(&request));
     }
 
     /// The error that led to this one.
