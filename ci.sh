@@ -178,7 +178,11 @@ check_cpp() {
 
 check_wheel() {
   need g++ "apt-get install g++" && need strip "apt-get install binutils" &&
-    need python3 "apt-get install python3 python3-pip python3-venv" && targets/host/python/test.sh
+    need python3 "apt-get install python3 python3-pip python3-venv" || return 1
+  rm -rf "$target/wheels"
+  python3 -m pip wheel --quiet --no-deps -w "$target/wheels" targets/host/python &&
+    targets/host/python/test.sh "$target"/wheels/*.whl &&
+    OUT=$target/upstream/wheel tests/upstream/run.sh "$target"/wheels/*.whl python
 }
 
 check_cross() {
@@ -292,7 +296,7 @@ setup() {
 # Tests that a log tells of: "passed failed"; nothing when it tells of none.
 counted() {
   awk '/^test result: / { p += $4; f += $6; seen = 1 }
-       /^(examples|wheel): [0-9]+ passed, [0-9]+ failed$/ { p += $2; f += $4; seen = 1 }
+       /^(upstream|wheel): [0-9]+ passed, [0-9]+ failed$/ { p += $2; f += $4; seen = 1 }
        END { if (seen) print p, f }' "$1"
 }
 
