@@ -80,8 +80,9 @@ struct Finder {
     /// Paths to the first of them, made when one was needed.
     paths: Buffer<AccessPath>,
     found: Array<AccessPath>,
-    /// Values in which nothing was found: they need not be searched again, however many ways lead to them.
-    barren: Seen<Search, ()>,
+    /// Whether a value is not worth a search: it is being searched, so that a way would go in circles, or nothing was
+    /// found in it, however many ways lead there.
+    barren: Seen<Search, bool>,
 }
 
 /// The search in a value, after so many nodes were met.
@@ -133,9 +134,7 @@ impl Fold for Finder {
         if self.found.len() == frame.found_before && is_object && self.met_some() && self.allow_prefix_match {
             self.record()?;
         }
-        if self.found.len() == frame.found_before {
-            self.barren.set(&frame.search, ())?;
-        }
+        self.barren.set(&frame.search, self.found.len() == frame.found_before)?;
         self.met -= usize::from(frame.is_node);
         if frame.has_step {
             self.step_back();
@@ -171,12 +170,13 @@ impl Finder {
         Ok(self.pattern.get(place).is_some_and(|node| node.ptr_eq(&object)))
     }
 
-    /// Opens a value, unless nothing is in it.
+    /// Opens a value, unless it is not worth a search.
     fn open(&mut self, value: Any, step: Option<Step>, is_node: bool) -> Result<Entered<Frame, ()>> {
         let search = Search { met: self.met + usize::from(is_node), value };
-        if self.barren.get(&search).is_some() {
+        if self.barren.get(&search) == Some(&true) {
             return Ok(Entered::Value(()));
         }
+        self.barren.set(&search, true)?;
         let children = Children::of(&search.value, 0)?;
         self.met = search.met;
         let has_step = self.go(step)?;

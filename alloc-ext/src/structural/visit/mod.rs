@@ -17,6 +17,8 @@ mod hooks;
 mod visitor;
 
 #[cfg(test)]
+mod access_path_tests;
+#[cfg(test)]
 mod tests;
 
 pub use access_paths::find_access_paths;
