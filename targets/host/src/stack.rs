@@ -20,34 +20,64 @@ pub fn install() {
     stack::set_provider(bounds::of_this_thread);
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(all(test, target_os = "linux", not(miri)))]
 mod tests {
-    use ferrite_core::Result;
+    use ferrite_alloc_ext::containers::{Array, ArrayObject, Tuple};
+    use ferrite_alloc_ext::reflection::StructuralVisitor;
+    use ferrite_alloc_ext::structural::Callbacks;
+    use ferrite_alloc_ext::structural::visit::{structural_visit, visit};
     use ferrite_core::stack::{MAX_NESTED_CALLS, nest};
+    use ferrite_core::{Any, Function, Result, type_index};
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    /// What `work` gives on a thread with a stack of this size.
+    fn on_stack_of<R: Send + 'static>(bytes: usize, work: fn() -> R) -> R {
+        super::install();
+        std::thread::Builder::new().stack_size(bytes).spawn(work).unwrap().join().unwrap()
+    }
 
     fn nest_all(count: &mut usize) -> Result<()> {
-        let local = [*count as u8; 64];
         *count += 1;
-        let outcome = nest(|| nest_all(count));
-        core::hint::black_box(&local);
-        outcome
+        nest(|| nest_all(count))
     }
 
     #[test]
-    #[cfg_attr(miri, ignore = "Miri has no stacks to run out of")]
     fn calls_nest_until_little_of_the_stack_is_left() {
-        super::install();
-        let run = |bytes: usize| {
-            let work = || {
-                let mut count = 0;
-                let error = nest_all(&mut count).unwrap_err();
-                assert_eq!(error.kind(), b"ValueError");
-                count
-            };
-            std::thread::Builder::new().stack_size(bytes).spawn(work).unwrap().join().unwrap()
+        let work = || {
+            let mut count = 0;
+            let error = nest_all(&mut count).unwrap_err();
+            assert_eq!(error.kind(), b"ValueError");
+            count
         };
-        let (small, large) = (run(256 << 10), run(4 << 20));
+        let (small, large) = (on_stack_of(256 << 10, work), on_stack_of(4 << 20, work));
         assert!(small > 20, "{small}");
         assert!(large > 8 * small && large > MAX_NESTED_CALLS, "{small}, {large}");
+    }
+
+    /// How many callbacks ran inside one another until one was refused.
+    fn descend_by_callbacks() -> Result<usize> {
+        let mut root = ArrayObject::with_capacity(0)?;
+        for _ in 0..100_000 {
+            root = ArrayObject::from_slice(&[Any::new(root)])?;
+        }
+        let count = Arc::new(AtomicUsize::new(0));
+        let counted = count.clone();
+        let callback = Function::from_typed(move |value: ArrayObject, visitor: StructuralVisitor| {
+            counted.fetch_add(1, Ordering::Relaxed);
+            value.as_slice().first().map_or(Ok(None), |child| visit(&visitor, child.view()))
+        })?;
+        let entries = Array::from_slice(&[Tuple::new((type_index::ARRAY, callback))?])?;
+        let error = structural_visit(&Any::new(root), Callbacks::new(&entries)?).map(drop).unwrap_err();
+        assert_eq!(error.message(), b"Calls are nested too deep: the stack of the thread is used up");
+        Ok(count.load(Ordering::Relaxed))
+    }
+
+    #[test]
+    fn callbacks_stop_before_the_stack_does() -> Result<()> {
+        let (small, large) =
+            (on_stack_of(256 << 10, descend_by_callbacks)?, on_stack_of(1 << 20, descend_by_callbacks)?);
+        assert!(small > 4 && large > 3 * small, "{small}, {large}");
+        Ok(())
     }
 }
