@@ -38,10 +38,10 @@ pub unsafe extern "C" fn TVMFFIErrorSetRaised(error: TVMFFIObjectHandle) {
         return drop(raised::take());
     }
     // SAFETY: contract of the crate.
-    raised::set(match unsafe { boundary::object_of::<Error>(error, "error") } {
-        Ok(error) => Error::clone(&error),
-        Err(mismatch) => mismatch,
-    });
+    match unsafe { boundary::object_of::<Error>(error, "error") } {
+        Ok(error) => raised::set_again(Error::clone(&error)),
+        Err(mismatch) => raised::set(mismatch),
+    }
 }
 
 /// Raises an error of the given kind and message on this thread, with the backtrace of the caller.

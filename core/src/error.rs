@@ -276,9 +276,17 @@ impl Error {
     /// Writes the backtrace of an error of this library that was never raised before, now that it leaves the
     /// library. Without memory the error goes without.
     #[cfg(not(feature = "client"))]
+    #[inline]
+    pub(crate) fn complete_backtrace(&self) {
+        if record::is_pending(self) {
+            self.write_backtrace();
+        }
+    }
+
+    #[cfg(not(feature = "client"))]
     #[cold]
     #[inline(never)]
-    pub(crate) fn complete_backtrace(&self) {
+    fn write_backtrace(&self) {
         let Some(site) = record::take_pending(self) else { return };
         let place = site.place();
         let request = BacktraceRequest {

@@ -9,11 +9,17 @@ use crate::error::Error;
 /// `TVMFFIErrorSetRaised`.
 #[cfg(not(feature = "client"))]
 pub fn set(error: Error) {
+    error.complete_backtrace();
+    set_again(error);
+}
+
+/// As [`set`], for an error that others have seen before, and that has the backtrace which they gave it.
+#[cfg(not(feature = "client"))]
+pub fn set_again(error: Error) {
     use crate::object::ObjectClass;
     use crate::release;
     use crate::sync::per_thread;
 
-    error.complete_backtrace();
     let raised = error.into_object().into_raw().as_ptr();
     let previous = per_thread::with_raised(|slot| slot.replace(raised));
     // Without a slot, because the thread is being torn down, nobody can take the error any more.

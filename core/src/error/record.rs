@@ -81,17 +81,25 @@ pub(super) fn build(
     Some(error)
 }
 
-/// Where the error was made, once; none when it is not of this library, or somebody else holds it, who may be
-/// reading.
-pub(super) fn take_pending(error: &Error) -> Option<Site> {
+/// Whether an error of this library has no backtrace yet.
+#[inline]
+pub(super) fn is_pending(error: &Error) -> bool {
     let record = record_of(error);
-    // SAFETY: the cell of every error can be read; `update_backtrace` never changes.
-    let update = unsafe { (*record).cell.update_backtrace }?;
-    if !ptr::fn_addr_eq(update, UPDATE_BACKTRACE) || !error.as_object().is_unique() {
+    // SAFETY: the cell of every error can be read, and `update_backtrace` never changes. Errors with this library's
+    // function have this library's record, of which `pending` changes only while a single reference is left.
+    unsafe {
+        let update = (*record).cell.update_backtrace;
+        update.is_some_and(|update| ptr::fn_addr_eq(update, UPDATE_BACKTRACE)) && (*record).pending.is_some()
+    }
+}
+
+/// Where an error that [`is_pending`] was made, once; none while somebody else holds it, who may be reading.
+pub(super) fn take_pending(error: &Error) -> Option<Site> {
+    if !error.as_object().is_unique() {
         return None;
     }
-    // SAFETY: errors with this library's function have this library's record, and the only reference is here.
-    unsafe { (*record).pending.take() }
+    // SAFETY: the record is this library's, and the only reference to it is here.
+    unsafe { (*record_of(error)).pending.take() }
 }
 
 /// Makes `text` the backtrace of an error of this library, whose pending site the caller took.
