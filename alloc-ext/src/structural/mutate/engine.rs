@@ -30,6 +30,18 @@ pub enum Rule {
     Mutate(Callbacks),
 }
 
+impl Rule {
+    /// Whether there is a callback for values of a type.
+    pub fn takes(&self, type_index: i32) -> bool {
+        match self {
+            Self::PreOrder(callbacks) | Self::PostOrder(callbacks) => {
+                callbacks.plain.find(type_index).or_else(|| callbacks.with_region.find(type_index)).is_some()
+            }
+            Self::Mutate(callbacks) => callbacks.find(type_index).is_some(),
+        }
+    }
+}
+
 /// The callbacks of a map.
 #[derive(Default)]
 pub struct MapCallbacks {

@@ -66,24 +66,32 @@ impl FieldsBody {
         })))
     }
 
-    /// The next field, in its region.
+    /// The next field whose value may change, in its region.
     ///
     /// # Errors
     ///
     /// Those of the getter.
-    pub fn next<'a>(&mut self, mutator: &StructuralMutator, outer: DefRegion) -> Result<Option<Node<'a>>> {
+    pub fn next<'a>(
+        &mut self,
+        mutator: &StructuralMutator,
+        outer: DefRegion,
+        is_kept: impl Fn(AnyView<'_>) -> bool,
+    ) -> Result<Option<Node<'a>>> {
         let ignored = i64::from(kTVMFFIFieldFlagBitMaskSEqHashIgnore);
-        let Some(field) = self.fields.find(|field| field.flags() & ignored == 0) else {
-            return Ok(None);
-        };
-        self.value = field.get(&self.copy)?;
-        self.field = Some(field);
-        let inside = self.inside(outer);
-        let region = DefRegion::of_field(field.flags()).map_or(inside, |asked| inside.enter(asked));
-        walker::set_region(mutator, region);
-        // SAFETY: this body holds the value until its answer is there.
-        let value = unsafe { AnyView::from_raw(*self.value.as_raw()) };
-        Ok(Some(Node { value, mode: InplaceMode::Disallow, step: Step::Mutate }))
+        while let Some(field) = self.fields.find(|field| field.flags() & ignored == 0) {
+            self.value = field.get(&self.copy)?;
+            if is_kept(self.value.view()) {
+                continue;
+            }
+            self.field = Some(field);
+            let inside = self.inside(outer);
+            let region = DefRegion::of_field(field.flags()).map_or(inside, |asked| inside.enter(asked));
+            walker::set_region(mutator, region);
+            // SAFETY: this body holds the value until its answer is there.
+            let value = unsafe { AnyView::from_raw(*self.value.as_raw()) };
+            return Ok(Some(Node { value, mode: InplaceMode::Disallow, step: Step::Mutate }));
+        }
+        Ok(None)
     }
 
     /// Takes what the field is to be.

@@ -97,8 +97,8 @@ impl<'a> Fold for Mutation<'a> {
 
     fn next(&mut self, frame: &mut Frame<'a>) -> Result<Option<Node<'a>>> {
         match &mut frame.body {
-            Body::Slots(slots) => slots.next(&frame.descent),
-            Body::Fields(fields) => fields.next(self.mutator, frame.region),
+            Body::Slots(slots) => slots.next(&frame.descent, |value| self.is_kept(value)),
+            Body::Fields(fields) => fields.next(self.mutator, frame.region, |value| self.is_kept(value)),
         }
     }
 
@@ -133,6 +133,14 @@ impl<'a> Fold for Mutation<'a> {
 }
 
 impl<'a> Mutation<'a> {
+    /// Whether a value stays as it is without anybody having a say: a leaf that neither callbacks nor hooks take.
+    fn is_kept(&self, value: AnyView<'_>) -> bool {
+        let type_index = value.type_index();
+        let is_leaf =
+            value.object_ptr().is_none() && self.hooks.value(type_index).is_none() || is_leaf(type_index);
+        is_leaf && self.engine.is_some_and(|engine| !engine.rule.takes(type_index))
+    }
+
     /// What a callback that decides about the inside of a value, too, makes of it.
     fn rewrite(&self, callback: &Callback, node: &Node<'_>) -> Result<Any> {
         let (mutator, mode) = (AnyView::from(self.mutator), AnyView::from(node.mode as i32));
@@ -193,7 +201,7 @@ impl<'a> Mutation<'a> {
             return Ok(Begun::Body(Body::Slots(slots)));
         }
         let type_index = value.type_index();
-        if matches!(type_index, type_index::STR | type_index::BYTES | type_index::BIG_INT) {
+        if is_leaf(type_index) {
             return Ok(Begun::Answer(UNCHANGED));
         }
         if mode == InplaceMode::Allow {
@@ -237,6 +245,11 @@ impl<'a> Mutation<'a> {
             _ => Ok(answer),
         }
     }
+}
+
+/// Whether objects of this type stay as they are by this library's own hook.
+fn is_leaf(type_index: i32) -> bool {
+    matches!(type_index, type_index::STR | type_index::BYTES | type_index::BIG_INT)
 }
 
 fn is_callable(hook: AnyView<'_>) -> bool {

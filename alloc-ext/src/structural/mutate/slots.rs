@@ -31,27 +31,35 @@ impl<'a> SlotsBody<'a> {
         is_container.then_some(Self { place: None, element: AnyView::NONE, held: Any::NONE, copy: Any::NONE })
     }
 
-    /// The next element.
+    /// The next element of those that may change.
     ///
     /// # Errors
     ///
     /// TypeError for an element that is no value.
-    pub fn next(&mut self, descent: &Descent<'a>) -> Result<Option<Node<'a>>> {
+    pub fn next(
+        &mut self,
+        descent: &Descent<'a>,
+        is_kept: impl Fn(AnyView<'_>) -> bool,
+    ) -> Result<Option<Node<'a>>> {
         let Some(slots) = Slots::of(descent.value) else { return Ok(None) };
-        let place = self.place.map_or_else(|| slots.first(), |place| slots.next(place));
-        // SAFETY: an Array or Map that is held changes at this place only in `feed`, when the element is done; what
-        // others may take out is held below.
-        let Some((place, element)) = place.and_then(|place| Some((place, unsafe { slots.get(place) }?)))
-        else {
-            return Ok(None);
-        };
-        // Looked at before a reference of our own counts.
-        let mode = descent.mode.inside(element);
-        if slots.may_change() {
-            self.held = element.to_owned()?;
+        loop {
+            let place = self.place.map_or_else(|| slots.first(), |place| slots.next(place));
+            // SAFETY: an Array or Map that is held changes at this place only in `feed`, when the element is done; what
+            // others may take out is held below.
+            let element = place.and_then(|place| unsafe { slots.get(place) });
+            let Some(element) = element else { return Ok(None) };
+            self.place = place;
+            if is_kept(element) {
+                continue;
+            }
+            self.element = element;
+            // Looked at before a reference of our own counts.
+            let mode = descent.mode.inside(element);
+            if slots.may_change() {
+                self.held = element.to_owned()?;
+            }
+            return Ok(Some(Node { value: element, mode, step: Step::Mutate }));
         }
-        (self.place, self.element) = (Some(place), element);
-        Ok(Some(Node { value: element, mode, step: Step::Mutate }))
     }
 
     /// Takes what the element is to be.
