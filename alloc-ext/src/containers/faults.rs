@@ -27,7 +27,7 @@ pub(super) fn refuse() -> bool {
 /// Runs `body` again and again, granting it one more request each time, until it asks for no more than it gets.
 ///
 /// `body` is told whether its run is the last.
-pub(super) fn with_every_refusal(mut body: impl FnMut()) -> usize {
+pub(crate) fn with_every_refusal(mut body: impl FnMut()) -> usize {
     install();
     for granted in 0.. {
         GRANTED.set(Some(granted));

@@ -39,7 +39,7 @@ mod storage;
 mod tuple;
 
 #[cfg(test)]
-mod faults;
+pub(crate) mod faults;
 #[cfg(test)]
 mod hook_tests;
 #[cfg(test)]

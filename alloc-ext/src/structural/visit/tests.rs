@@ -17,6 +17,7 @@ use ferrite_core::sync::Mutex;
 use ferrite_core::{bail, type_index, type_table};
 
 use super::{WalkOrder, default_visit, structural_visit, structural_walk, visit};
+use crate::containers::faults::with_every_refusal;
 use crate::containers::{Array, ArrayObject, DictObject, ListObject, MapObject, Tuple};
 use crate::dataclass::deep_copy;
 use crate::dataclass::testing::{add_hook, pair, pair_type};
@@ -225,6 +226,28 @@ fn errors_know_the_nodes_on_the_way() -> Result<()> {
     // An error that is returned counts as one that is raised.
     let give = Function::from_packed(|_| Ok(Any::new(ferrite_core::error!(TYPE_ERROR, "given"))))?;
     assert_eq!(walk_all(&root, WalkOrder::Post, give).map(drop).unwrap_err().message(), b"given");
+    Ok(())
+}
+
+#[test]
+fn an_error_survives_when_its_context_has_no_memory() -> Result<()> {
+    let root = array(&[array(&[int(1)])?])?;
+    let original = ferrite_core::error!(KEY_ERROR, "original");
+    let (given, called) = (original.clone(), Arc::new(Mutex::new(false)));
+    let was_called = called.clone();
+    let fail = Function::from_packed(move |_| {
+        *was_called.lock() = true;
+        Err(given.clone())
+    })?;
+    let refusals = with_every_refusal(|| {
+        *called.lock() = false;
+        let outcome = callbacks(&[(type_index::INT, fail.clone())])
+            .and_then(|callbacks| structural_walk(&root, callbacks, Callbacks::default(), WalkOrder::Pre));
+        let error = outcome.map(drop).unwrap_err();
+        let expected = if *called.lock() { original.kind() } else { b"MemoryError" };
+        assert_eq!(error.kind(), expected);
+    });
+    assert!(refusals > 3);
     Ok(())
 }
 
