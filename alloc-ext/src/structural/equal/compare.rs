@@ -3,7 +3,7 @@
 
 use core::ops::ControlFlow;
 
-use ferrite_core::any::{Any, AnyView};
+use ferrite_core::any::AnyView;
 use ferrite_core::error::Result;
 use ferrite_core::function::Function;
 use ferrite_core::string::String;
@@ -14,6 +14,7 @@ use super::compare_frame::{EntriesFrame, ObjectFrame, Pair, SequenceFrame, Step}
 use super::compare_leaf::compare_leaves;
 use super::trace::Trace;
 use crate::reflection::AccessKind;
+use crate::structural::any_arg::AnyArg;
 use crate::structural::{DefRegion, StructuralKind};
 use crate::walk::{Entered, Fields, Fold, HookState, Hooks, Slot, fold, lend};
 
@@ -186,12 +187,12 @@ impl Comparer {
 
     /// What a hook calls to compare two values inside its objects.
     fn callback(slot: Slot<Self>, region: DefRegion) -> Result<Function> {
-        Function::from_typed(move |lhs: Any, rhs: Any, kind: i32, name: Any| -> Result<bool> {
+        Function::from_typed(move |lhs: AnyArg, rhs: AnyArg, kind: i32, name: AnyArg| -> Result<bool> {
             let region = region.in_callback(kind);
             slot.with(|comparer| {
-                let equal = comparer.compare(Pair { lhs, rhs, region })?;
+                let equal = comparer.compare(Pair { lhs: lhs.0, rhs: rhs.0, region })?;
                 if !equal && let Some(trace) = &mut comparer.trace {
-                    trace.push_same(AccessKind::Attr, name.get::<String>()?.into())?;
+                    trace.push_same(AccessKind::Attr, name.0.get::<String>()?.into())?;
                 }
                 Ok(equal)
             })

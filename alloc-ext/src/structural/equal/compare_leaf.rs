@@ -14,17 +14,27 @@ use super::tensors;
 /// # Errors
 ///
 /// Those of tensors.
-#[inline]
+#[inline(always)]
 pub(super) fn compare_leaves(lhs: &Any, rhs: &Any, skip_tensor_content: bool) -> Result<Option<bool>> {
+    if same_number_or_text(lhs, rhs) {
+        return Ok(Some(true));
+    }
+    compare_others(lhs, rhs, skip_tensor_content)
+}
+
+/// The answer for what is not the same number or text in the same form.
+fn compare_others(lhs: &Any, rhs: &Any, skip_tensor_content: bool) -> Result<Option<bool>> {
     let index = lhs.type_index();
     if index != rhs.type_index() {
         return Ok(Some(same_text(lhs, rhs)));
     }
     if index < type_index::STATIC_OBJECT_BEGIN {
-        return Ok(Some(same_plain(lhs, rhs)));
+        // Only NaN has several forms.
+        let is_nan = |value: &Any| f64::from_bits(value.view().payload_bits()).is_nan();
+        return Ok(Some(index == type_index::FLOAT && is_nan(lhs) && is_nan(rhs)));
     }
     Ok(Some(match index {
-        type_index::STR => lhs.view().bytes_of_string() == rhs.view().bytes_of_string(),
+        type_index::STR => false,
         type_index::BYTES => lhs.view().bytes_of_bytes() == rhs.view().bytes_of_bytes(),
         type_index::SHAPE => lhs.get::<Shape>()?.as_slice() == rhs.get::<Shape>()?.as_slice(),
         type_index::TENSOR => tensors::equal(lhs, rhs, skip_tensor_content)?,
@@ -33,24 +43,18 @@ pub(super) fn compare_leaves(lhs: &Any, rhs: &Any, skip_tensor_content: bool) ->
     }))
 }
 
-/// Plain values are equal by their bits; only NaN has several of them.
-#[inline]
-fn same_plain(lhs: &Any, rhs: &Any) -> bool {
-    let (left, right) = (lhs.view().payload_bits(), rhs.view().payload_bits());
-    if lhs.type_index() == type_index::FLOAT && f64::from_bits(left).is_nan() {
-        return f64::from_bits(right).is_nan();
-    }
-    left == right && lhs.as_raw().small_str_len == rhs.as_raw().small_str_len
-}
-
-/// Whether two values are plain and have the same bits, which makes them equal.
-#[inline]
-pub(super) fn same_bits(lhs: &Any, rhs: &Any) -> bool {
+/// Whether two values are equal for sure, being numbers or texts in the same form.
+#[inline(always)]
+pub(super) fn same_number_or_text(lhs: &Any, rhs: &Any) -> bool {
     let (left, right) = (lhs.as_raw(), rhs.as_raw());
-    left.type_index == right.type_index
-        && left.small_str_len == right.small_str_len
-        && lhs.view().payload_bits() == rhs.view().payload_bits()
-        && left.type_index < type_index::STATIC_OBJECT_BEGIN
+    if left.type_index != right.type_index {
+        return false;
+    }
+    if left.type_index < type_index::STATIC_OBJECT_BEGIN {
+        return left.small_str_len == right.small_str_len
+            && lhs.view().payload_bits() == rhs.view().payload_bits();
+    }
+    left.type_index == type_index::STR && lhs.view().bytes_of_string() == rhs.view().bytes_of_string()
 }
 
 /// Whether two values of different types are a short and a long form of one text.

@@ -8,7 +8,7 @@ use ferrite_core::error::Result;
 use ferrite_core::object::{ObjectClass, ObjectRef};
 use ferrite_core::{error, type_index};
 
-use super::compare_leaf::same_bits;
+use super::compare_leaf::same_number_or_text;
 use super::hash_leaf::hash_plain;
 use crate::containers::{ArrayObject, DictObject, ListObject, MapObject};
 use crate::dataclass::combine;
@@ -53,17 +53,17 @@ impl Elements {
         }
     }
 
-    /// The first place from `from` on where the two do not have the same plain value.
+    /// The first place from `from` on where the two do not have the same number or text.
     pub(super) fn skip_same(&self, other: &Self, from: usize) -> usize {
-        // SAFETY: only bits are compared here, and containers belong to one thread at a time.
+        // SAFETY: only numbers and texts are compared here, and containers belong to one thread at a time.
         let (lhs, rhs) = unsafe { (self.as_slice(), other.as_slice()) };
         let (lhs, rhs) = (lhs.get(from..).unwrap_or_default(), rhs.get(from..).unwrap_or_default());
-        from + lhs.iter().zip(rhs).take_while(|(lhs, rhs)| same_bits(lhs, rhs)).count()
+        from + lhs.iter().zip(rhs).take_while(|(lhs, rhs)| same_number_or_text(lhs, rhs)).count()
     }
 
     /// Takes numbers and texts from place `from` on into a hash, and gives the place and the hash where they end.
     pub(super) fn hash_plain(&self, from: usize, to: usize, mut hash: u64) -> (usize, u64) {
-        // SAFETY: only bits and texts are read here, and containers belong to one thread at a time.
+        // SAFETY: only numbers and texts are read here, and containers belong to one thread at a time.
         let elements = unsafe { self.as_slice() };
         let mut end = from;
         for element in elements.get(from..to.min(elements.len())).unwrap_or_default() {

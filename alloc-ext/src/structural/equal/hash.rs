@@ -11,6 +11,7 @@ use ferrite_core::type_index;
 use super::hash_frame::{EntriesFrame, Node, ObjectFrame, SequenceFrame};
 use super::hash_leaf::{hash_bits, hash_leaf};
 use crate::dataclass::combine;
+use crate::structural::any_arg::AnyArg;
 use crate::structural::{DefRegion, StructuralKind};
 use crate::walk::{Entered, Fields, Fold, HookState, Hooks, Seen, Slot, fold, lend};
 
@@ -149,10 +150,10 @@ impl Hasher {
 
     /// What a hook calls to take a value inside its object into the hash so far.
     fn callback(slot: Slot<Self>, region: DefRegion) -> Result<Function> {
-        Function::from_typed(move |value: Any, so_far: u64, kind: i32| -> Result<i64> {
+        Function::from_typed(move |value: AnyArg, so_far: u64, kind: i32| -> Result<i64> {
             let region = region.in_callback(kind);
             slot.with(|hasher| {
-                let hash = hasher.hash(Node { value, region })?;
+                let hash = hasher.hash(Node { value: value.0, region })?;
                 // Hashes travel as signed numbers with the same bits.
                 Ok(combine(so_far, hash) as i64)
             })

@@ -35,26 +35,34 @@ fn hash_object(value: &Any, skip_tensor_content: bool) -> Result<Option<u64>> {
 }
 
 /// The hash of a number or text; None for other values.
-#[inline]
+#[inline(always)]
 pub(super) fn hash_plain(value: &Any) -> Option<u64> {
-    if value.type_index() == type_index::FLOAT && f64::from_bits(value.view().payload_bits()).is_nan() {
-        return Some(combine(type_index::FLOAT as u64, NAN_BITS));
+    let (index, bits) = (value.type_index(), value.view().payload_bits());
+    if index >= type_index::SMALL_STR {
+        return hash_text(value);
     }
-    hash_bits(value)
+    let is_nan = index == type_index::FLOAT && f64::from_bits(bits).is_nan();
+    Some(combine(index as u64, if is_nan { NAN_BITS } else { bits }))
 }
 
 /// The hash of a number or text by its bits, which tell one NaN from another; None for other values.
-#[inline]
 pub(super) fn hash_bits(value: &Any) -> Option<u64> {
     let index = value.type_index();
-    if index < type_index::STATIC_OBJECT_BEGIN && index != type_index::SMALL_STR {
-        // Short bytes are among them: upstream hashes them otherwise than long ones.
-        return Some(combine(index as u64, value.view().payload_bits()));
+    if index >= type_index::SMALL_STR {
+        return hash_text(value);
     }
-    match index {
+    Some(combine(index as u64, value.view().payload_bits()))
+}
+
+fn hash_text(value: &Any) -> Option<u64> {
+    match value.type_index() {
         // These hash as keys do.
         type_index::SMALL_STR | type_index::STR | type_index::BYTES | type_index::BIG_INT => {
             key::hash(value.view()).ok()
+        }
+        // Among them are short bytes: upstream hashes them otherwise than long ones.
+        index if index < type_index::STATIC_OBJECT_BEGIN => {
+            Some(combine(index as u64, value.view().payload_bits()))
         }
         _ => None,
     }
