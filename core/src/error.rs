@@ -160,6 +160,19 @@ impl Error {
         })
     }
 
+    /// Makes an error of the same kind and with the same backtrace, but another message. Same fallback as [`Error::new`].
+    #[must_use]
+    pub fn with_message(&self, message: &[u8]) -> Error {
+        let fill = |target: &mut [u8]| target.copy_from_slice(message);
+        let made = match record::pending(self) {
+            Some(site) => record::build(self.kind(), message.len(), Backtrace::Pending(site), fill),
+            None => self.with_backtrace(|text| {
+                record::build(self.kind(), message.len(), Backtrace::Text(text), fill)
+            }),
+        };
+        made.unwrap_or_else(static_error::out_of_memory)
+    }
+
     /// Makes an error whose message is all `parts` in a row, put together in place. Otherwise as [`Error::new`].
     ///
     /// # Upstream
@@ -195,6 +208,10 @@ impl Error {
     /// `TVMFFIErrorCreateWithCauseAndExtraContext`.
     #[must_use]
     pub fn with_cause_and_context(self, cause: Option<Error>, context: Option<ObjectRef>) -> Error {
+        #[cfg(not(feature = "client"))]
+        if let Some(cause) = &cause {
+            cause.complete_backtrace();
+        }
         if self.0.is_unique() {
             // SAFETY: the only reference is ours, so nobody reads the cell now. The cell owns both references.
             unsafe {
@@ -278,7 +295,7 @@ impl Error {
     #[cfg(not(feature = "client"))]
     #[inline]
     pub(crate) fn complete_backtrace(&self) {
-        if record::is_pending(self) {
+        if record::pending(self).is_some() {
             self.write_backtrace();
         }
     }

@@ -160,9 +160,7 @@ impl Binding<'_> {
     fn nested(&self, field: RegisteredField, what: &str, error: Error) -> Error {
         let message = self.nested_message(field, what, &error);
         let nested = match message {
-            Ok(message) => {
-                error.with_backtrace(|backtrace| Error::from_bytes(error.kind(), &message, backtrace))
-            }
+            Ok(message) => error.with_message(&message),
             Err(out_of_memory) => return out_of_memory,
         };
         nested.with_cause_and_context(Some(error), None)

@@ -16,7 +16,7 @@ use super::fields::{create_empty, fields_of, type_of};
 /// has neither value nor default; those of creator and setters.
 pub(super) fn make_object(args: &[AnyView<'_>]) -> Result<Any> {
     let Some((class, pairs)) = args.split_first().filter(|(_, pairs)| pairs.len().is_multiple_of(2)) else {
-        bail!(INTERNAL_ERROR, "Check failed: args.size() % 2 == 1 (0 vs. 1) : ");
+        bail!(INTERNAL_ERROR, "Check failed: (args.size() % 2 == 1) is false: ");
     };
     let entry = type_named(*class)?;
     let object = create_empty(entry)?;

@@ -4,7 +4,7 @@ use core::alloc::Layout;
 use core::ptr::{self, NonNull};
 
 use crate::abi::{TVMFFIByteArray, client};
-use crate::error::{Backtrace, Error};
+use crate::error::{Backtrace, Error, Site};
 use crate::memory;
 use crate::object::{ObjectClass, ObjectRef};
 
@@ -33,4 +33,9 @@ pub(super) fn build(
         let object = NonNull::new(handle.cast())?;
         Some(Error::from_object_unchecked(ObjectRef::from_raw(object)))
     }
+}
+
+/// None: the loaded library wrote the backtrace.
+pub(super) fn pending(_: &Error) -> Option<Site> {
+    None
 }

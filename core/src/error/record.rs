@@ -81,25 +81,24 @@ pub(super) fn build(
     Some(error)
 }
 
-/// Whether an error of this library has no backtrace yet.
+/// Where an error of this library was made, as long as it has no backtrace.
 #[inline]
-pub(super) fn is_pending(error: &Error) -> bool {
+pub(super) fn pending(error: &Error) -> Option<Site> {
     let record = record_of(error);
     // SAFETY: the cell of every error can be read, and `update_backtrace` never changes. Errors with this library's
     // function have this library's record, of which `pending` changes only while a single reference is left.
     unsafe {
-        let update = (*record).cell.update_backtrace;
-        update.is_some_and(|update| ptr::fn_addr_eq(update, UPDATE_BACKTRACE)) && (*record).pending.is_some()
+        let update = (*record).cell.update_backtrace?;
+        if ptr::fn_addr_eq(update, UPDATE_BACKTRACE) { (*record).pending } else { None }
     }
 }
 
-/// Where an error that [`is_pending`] was made, once; none while somebody else holds it, who may be reading.
+/// As [`pending`], once, for who writes the backtrace; none while somebody else holds the error, who may be reading.
 pub(super) fn take_pending(error: &Error) -> Option<Site> {
-    if !error.as_object().is_unique() {
-        return None;
-    }
+    let site = pending(error).filter(|_| error.as_object().is_unique())?;
     // SAFETY: the record is this library's, and the only reference to it is here.
-    unsafe { (*record_of(error)).pending.take() }
+    unsafe { (*record_of(error)).pending = None };
+    Some(site)
 }
 
 /// Makes `text` the backtrace of an error of this library, whose pending site the caller took.
