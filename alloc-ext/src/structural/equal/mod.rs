@@ -25,6 +25,12 @@ mod tensors;
 mod trace;
 
 #[cfg(test)]
+mod limit_tests;
+#[cfg(test)]
+mod object_tests;
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
 mod tests;
 
 use ferrite_core::any::Any;

@@ -1,0 +1,157 @@
+//! What cannot be compared or hashed: errors, cycles and the limit of depth.
+
+use ferrite_core::abi::{DLTensor, kTVMFFISEqHashKindTreeNode as TREE};
+use ferrite_core::any::{Any, AnyView};
+use ferrite_core::error::Result;
+use ferrite_core::function::Function;
+use ferrite_core::tensor::Tensor;
+use ferrite_core::type_table;
+
+use super::testing::{USED, array, equal, int, message, node_type};
+use super::{Options, first_structural_mismatch, structural_equal, structural_hash};
+use crate::containers::ListObject;
+use crate::dataclass::testing::{add_hook, pair, set_part};
+
+/// Changes the record of a tensor while `work` runs.
+fn with_record<R>(tensor: &Any, change: impl FnOnce(&mut DLTensor), work: impl FnOnce() -> R) -> R {
+    let object = tensor.view().object_ptr().expect("a tensor");
+    // SAFETY: tensors hold such a record behind the header; nobody else uses this one.
+    let record = unsafe { &mut *object.as_ptr().add(1).cast::<DLTensor>() };
+    let before = *record;
+    change(record);
+    let result = work();
+    // SAFETY: as above.
+    unsafe { object.as_ptr().add(1).cast::<DLTensor>().write(before) };
+    result
+}
+
+#[test]
+fn content_of_tensors_must_be_compact_and_on_the_host() -> Result<()> {
+    let tensor = |number: f32| Tensor::from_slice(&[1.0, 2.0, 3.0, number], &[2, 2]).map(Any::new);
+    let (one, two, other) = (tensor(4.0)?, tensor(4.0)?, tensor(5.0)?);
+    assert!(equal(&one, &two, USED)? && !equal(&one, &other, USED)?);
+    let skip = Options { skip_tensor_content: true, ..USED };
+    assert!(equal(&one, &other, skip)?);
+    let mut strides = [1i64, 2];
+    let on_gpu = |record: &mut DLTensor| record.device.device_type = 2;
+    let transposed = |record: &mut DLTensor| record.strides = strides.as_mut_ptr();
+    with_record(&one, on_gpu, || {
+        let reason = "device().device_type == kDLCPU (2 vs. 1) : can only";
+        let check = |name: &str, verb: &str| std::format!("Check failed: {name}.{reason} {verb} CPU tensor");
+        assert_eq!(message(structural_equal(&one, &two, USED)), check("lhs", "compare"));
+        assert_eq!(message(structural_equal(&two, &one, USED)), check("rhs", "compare"));
+        assert_eq!(message(structural_hash(&one, USED)), check("tensor", "hash"));
+        assert_eq!(message(structural_equal(&one, &one, USED)), "no error");
+    });
+    with_record(&one, transposed, || {
+        let reason = "IsContiguous()) is false: Can only";
+        let check =
+            |name: &str, verb: &str| std::format!("Check failed: ({name}.{reason} {verb} contiguous tensor");
+        assert_eq!(message(structural_equal(&one, &two, USED)), check("lhs", "compare"));
+        assert_eq!(message(structural_equal(&two, &one, USED)), check("rhs", "compare"));
+        assert_eq!(message(structural_hash(&one, USED)), check("tensor", "hash"));
+        assert!(matches!(structural_equal(&one, &two, skip), Ok(true)));
+    });
+    Ok(())
+}
+
+#[test]
+fn hooks_may_change_what_is_walked() -> Result<()> {
+    let cleared = ListObject::with_capacity(0)?;
+    let hooked = node_type("test.equal.Clearing", TREE, [0, 0])?;
+    let list = cleared.clone();
+    let clear = Function::from_typed(move |_: Any, _: Any, _: Any| -> Result<bool> {
+        list.clear();
+        Ok(true)
+    })?;
+    add_hook(hooked, "__s_equal__", &clear)?;
+    add_hook(hooked, "__s_hash__", &clear)?;
+    let walked = Any::new(cleared.clone());
+    for outcome in [0, 1] {
+        for _ in 0..3 {
+            cleared.push(pair(hooked, int(1), int(2))?)?;
+        }
+        let outcome = match outcome {
+            0 => structural_equal(&walked, &walked, USED).map(drop),
+            _ => structural_hash(&walked, USED).map(drop),
+        };
+        assert_eq!(message(outcome), "Index 1 out of bounds 0");
+    }
+    Ok(())
+}
+
+#[test]
+fn errors_of_hooks_come_out() -> Result<()> {
+    let hooked = node_type("test.equal.Failing", TREE, [0, 0])?;
+    let fail = Function::from_typed(|_: Any, _: Any, _: Any| -> Result<bool> {
+        ferrite_core::bail!(VALUE_ERROR, "not today")
+    })?;
+    add_hook(hooked, "__s_equal__", &fail)?;
+    add_hook(hooked, "__s_hash__", &fail)?;
+    let object = array(&[pair(hooked, int(1), int(2))?])?;
+    assert_eq!(message(structural_equal(&object, &object, USED)), "not today");
+    assert_eq!(message(structural_hash(&object, USED)), "not today");
+    let wrong = node_type("test.equal.Wrong", TREE, [0, 0])?;
+    type_table::register_attr(wrong, b"__s_equal__", AnyView::from(1i64))?;
+    let object = pair(wrong, int(1), int(2))?;
+    assert_eq!(structural_equal(&object, &object, USED).unwrap_err().kind(), b"TypeError");
+    Ok(())
+}
+
+/// `depth` containers around a number.
+fn nested(depth: usize, wrap: impl Fn(&[Any]) -> Result<Any>, number: i64) -> Result<Any> {
+    let mut value = int(number);
+    for _ in 0..depth {
+        value = wrap(&[value])?;
+    }
+    Ok(value)
+}
+
+#[test]
+fn depth_does_not_come_from_the_stack() -> Result<()> {
+    let work = || -> Result<()> {
+        let depth = match () {
+            () if cfg!(miri) || cfg!(not(feature = "std")) => 100,
+            () if cfg!(debug_assertions) => 100_000,
+            () => 1_000_000,
+        };
+        let (one, two) = (nested(depth, array, 1)?, nested(depth, array, 2)?);
+        assert!(structural_equal(&one, &one, USED)?);
+        assert_ne!(structural_hash(&one, USED)?, structural_hash(&two, USED)?);
+        let (path, _) = first_structural_mismatch(&one, &two, USED)?.expect("they differ");
+        assert_eq!(path.depth() as usize, depth);
+        Ok(())
+    };
+    std::thread::Builder::new().stack_size(256 << 10).spawn(work).expect("a thread").join().expect("no panic")
+}
+
+#[test]
+fn cycles_end_at_the_limit_of_depth() -> Result<()> {
+    if cfg!(miri) || cfg!(not(feature = "std")) {
+        // There is less memory than the limit allows.
+        return Ok(());
+    }
+    let cycle = || -> Result<ListObject> {
+        let list = ListObject::with_capacity(1)?;
+        list.push(Any::new(list.clone()))?;
+        Ok(list)
+    };
+    let (lhs, rhs) = (cycle()?, cycle()?);
+    let (left, right) = (Any::new(lhs.clone()), Any::new(rhs.clone()));
+    for outcome in [
+        structural_equal(&left, &right, USED).map(|_| ()),
+        first_structural_mismatch(&left, &right, USED).map(|_| ()),
+        structural_hash(&left, USED).map(|_| ()),
+    ] {
+        let text = message(outcome);
+        assert!(text.ends_with("maximum stack depth (1048576) exceeded"), "{text}");
+    }
+    lhs.clear();
+    rhs.clear();
+    let tree = node_type("test.equal.Cycle", TREE, [0, 0])?;
+    let object = pair(tree, Any::NONE, Any::NONE)?;
+    set_part(&object, 0, object.clone());
+    assert!(structural_hash(&object, USED).is_err());
+    set_part(&object, 0, Any::NONE);
+    Ok(())
+}

@@ -1,0 +1,101 @@
+//! What the tests of this folder share: values, a class of nodes, and ways to look at differences.
+
+use ferrite_core::abi::{TVMFFIByteArray, TVMFFITypeMetadata};
+use ferrite_core::any::Any;
+use ferrite_core::big_int::from_native_bytes;
+use ferrite_core::error::Result;
+use ferrite_core::string::String;
+use ferrite_core::type_table;
+
+use super::{Options, first_structural_mismatch, structural_equal, structural_hash};
+use crate::containers::{ArrayObject, DictObject, ListObject, MapObject};
+use crate::dataclass::testing::pair_type;
+use crate::reflection::AccessPath;
+
+pub(super) const USED: Options = Options { map_free_vars: false, skip_tensor_content: false };
+
+pub(super) const MAPPED: Options = Options { map_free_vars: true, skip_tensor_content: false };
+
+/// A class of pairs of a structural kind, whose fields have these flags.
+pub(super) fn node_type(key: &str, kind: i32, flags: [i32; 2]) -> Result<i32> {
+    let index = pair_type(key, flags.map(i64::from))?;
+    let metadata = TVMFFITypeMetadata {
+        doc: TVMFFIByteArray { data: core::ptr::null(), size: 0 },
+        creator: None,
+        total_size: 0,
+        structural_eq_hash_kind: kind,
+    };
+    // SAFETY: there is no doc.
+    unsafe { type_table::register_metadata(index, &metadata)? };
+    Ok(index)
+}
+
+pub(super) fn text(text: &str) -> Result<Any> {
+    String::new(text).map(Any::new)
+}
+
+pub(super) fn int(value: i64) -> Any {
+    Any::from(value)
+}
+
+pub(super) fn list(values: &[Any]) -> Result<Any> {
+    ListObject::from_slice(values).map(Any::new)
+}
+
+pub(super) fn array(values: &[Any]) -> Result<Any> {
+    ArrayObject::from_slice(values).map(Any::new)
+}
+
+pub(super) fn map(entries: &[(Any, Any)]) -> Result<Any> {
+    let mut map = MapObject::with_capacity(0)?;
+    entries.iter().try_for_each(|(key, value)| map.insert(key.clone(), value.clone()))?;
+    Ok(Any::new(map))
+}
+
+pub(super) fn dict(entries: &[(Any, Any)]) -> Result<Any> {
+    let dict = DictObject::with_capacity(0)?;
+    entries.iter().try_for_each(|(key, value)| dict.insert(key.clone(), value.clone()))?;
+    Ok(Any::new(dict))
+}
+
+pub(super) fn big(high: i64) -> Result<Any> {
+    let mut content = [0; 16];
+    content[8..].copy_from_slice(&high.to_ne_bytes());
+    from_native_bytes(&content)
+}
+
+/// Whether two values are equal; equal values must have equal hashes, and no difference.
+pub(super) fn equal(lhs: &Any, rhs: &Any, options: Options) -> Result<bool> {
+    let equal = structural_equal(lhs, rhs, options)?;
+    assert_eq!(first_structural_mismatch(lhs, rhs, options)?.is_none(), equal);
+    if equal {
+        assert_eq!(structural_hash(lhs, options)?, structural_hash(rhs, options)?);
+    }
+    Ok(equal)
+}
+
+/// The kinds and keys of the steps to the first difference.
+pub(super) fn steps(path: &AccessPath) -> Result<std::string::String> {
+    let mut text = std::string::String::new();
+    for step in path.to_steps()?.iter() {
+        let step = step?;
+        let key = step.key();
+        match key.try_get::<String>()? {
+            Some(name) => text += &std::format!(" {}:{name}", step.kind()),
+            None => text += &std::format!(" {}:{}", step.kind(), key.get::<i64>()?),
+        }
+    }
+    Ok(text)
+}
+
+pub(super) fn difference(lhs: &Any, rhs: &Any) -> Result<[std::string::String; 2]> {
+    let (lhs, rhs) = first_structural_mismatch(lhs, rhs, USED)?.expect("they differ");
+    Ok([steps(&lhs)?, steps(&rhs)?])
+}
+
+pub(super) fn message<T>(outcome: Result<T>) -> std::string::String {
+    match outcome {
+        Ok(_) => std::string::String::from("no error"),
+        Err(error) => std::string::String::from_utf8_lossy(error.message()).into_owned(),
+    }
+}
