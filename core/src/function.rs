@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::object::ObjectClass;
 use crate::object_alloc::{self, ObjectRecord};
 use crate::typed::TypedFn;
-use crate::{error, raised, type_index, unwind};
+use crate::{error, fresh, raised, type_index, unwind};
 
 crate::object_class! {
     /// A reference to a function object.
@@ -307,35 +307,15 @@ pub unsafe fn serve_safe_call(
     });
     match outcome {
         Ok(value) => {
-            // SAFETY: checked not to be null; the caller vouches for the rest.
-            unsafe { store_result(value, result) };
+            let value = ManuallyDrop::new(value);
+            // SAFETY: checked not to be null; the caller vouches for the rest. The value moves to the result.
+            unsafe { result.cast::<[u64; 2]>().write(fresh::any_words(value.as_raw())) };
             0
         }
         Err(error) => {
             raised::set(error);
             -1
         }
-    }
-}
-
-/// Writes a result as two words, each put together in a register. A copy of 16 bytes would wait until the stores that
-/// just made the value in smaller pieces have left the processor's store buffer, longer than a whole call takes; and so
-/// would the caller, who reads words, if the pieces were copied.
-///
-/// # Safety
-/// `result` must be valid for writing.
-#[inline(always)]
-unsafe fn store_result(value: Any, result: *mut TVMFFIAny) {
-    let value = ManuallyDrop::new(value);
-    let from: *const TVMFFIAny = value.as_raw();
-    // SAFETY: the caller vouches for the place, which has two words; volatile, so that the reads stay apart.
-    unsafe {
-        let type_index = (&raw const (*from).type_index).read_volatile();
-        let len = (&raw const (*from).small_str_len).read_volatile();
-        let payload = (&raw const (*from).payload.v_uint64).read_volatile();
-        let [first, second] =
-            if cfg!(target_endian = "little") { [type_index as u32, len] } else { [len, type_index as u32] };
-        result.cast::<[u64; 2]>().write([u64::from(first) | u64::from(second) << 32, payload]);
     }
 }
 

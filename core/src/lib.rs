@@ -50,6 +50,7 @@ pub mod error;
 pub mod export;
 #[cfg(not(feature = "client"))]
 pub mod ffi_functions;
+mod fresh;
 pub mod function;
 #[cfg(not(feature = "client"))]
 pub mod global_table;

@@ -64,15 +64,34 @@ mod large {
         unsafe fn destroy(_: *mut TVMFFIObject) {}
     }
 
-    /// An object of `len` bytes that `fill` writes.
-    pub(super) fn object(type_index: i32, len: usize, fill: impl FnOnce(&mut [u8])) -> Result<Any> {
+    /// An object with a copy of `content`.
+    pub(super) fn copy(type_index: i32, content: &[u8]) -> Result<Any> {
+        // SAFETY: the copy is as long as the content of the object, which is new.
+        let fill =
+            |target: *mut u8| unsafe { ptr::copy_nonoverlapping(content.as_ptr(), target, content.len()) };
+        object(type_index, content.len(), fill)
+    }
+
+    /// An object of `len` bytes that `write` gets to change; they are zero until then.
+    pub(super) fn written(type_index: i32, len: usize, write: impl FnOnce(&mut [u8])) -> Result<Any> {
+        object(type_index, len, |target| {
+            // SAFETY: the object is new and has `len` bytes.
+            unsafe {
+                ptr::write_bytes(target, 0, len);
+                write(core::slice::from_raw_parts_mut(target, len));
+            }
+        })
+    }
+
+    /// An object of `len` bytes, all of which `fill` initialises.
+    fn object(type_index: i32, len: usize, fill: impl FnOnce(*mut u8)) -> Result<Any> {
         let init = |record: *mut BytesRecord| {
             // SAFETY: the allocation has room for the record, the content and a NUL.
             unsafe {
                 let content = record.add(1).cast::<u8>();
                 (&raw mut (*record).array).write(TVMFFIByteArray { data: content.cast(), size: len });
-                ptr::write_bytes(content, 0, len + 1);
-                fill(core::slice::from_raw_parts_mut(content, len));
+                fill(content);
+                content.add(len).write(0);
             }
         };
         // SAFETY: init fills the record, which needs no destruction; string and bytes objects share this layout (ABI).
@@ -93,12 +112,16 @@ mod large {
     use crate::{error, raised, type_index};
 
     /// An object made by the loaded `libtvm_ffi`, whose code outlives this binary's.
-    pub(super) fn object(type_index: i32, len: usize, fill: impl FnOnce(&mut [u8])) -> Result<Any> {
-        let mut content = Buffer::<u8>::try_with_capacity(len)?;
-        for _ in 0..len {
-            content.try_push(0)?;
-        }
-        fill(&mut content);
+    pub(super) fn written(type_index: i32, len: usize, write: impl FnOnce(&mut [u8])) -> Result<Any> {
+        let mut content = Buffer::<u8>::new();
+        content.try_resize(len, 0)?;
+        write(&mut content);
+        copy(type_index, &content)
+    }
+
+    /// An object with a copy of `content`, made likewise.
+    pub(super) fn copy(type_index: i32, content: &[u8]) -> Result<Any> {
+        let len = content.len();
         let array = TVMFFIByteArray { data: content.as_ptr().cast(), size: len };
         let mut raw: TVMFFIAny = *AnyView::NONE.as_raw();
         // SAFETY: the array is valid for the call, the out-pointer too; the result is ours.
@@ -119,7 +142,7 @@ mod large {
 fn make(small_index: i32, large_index: i32, content: &[u8]) -> Result<Any> {
     match small(small_index, content) {
         Some(value) => Ok(value),
-        None => large::object(large_index, content.len(), |target| target.copy_from_slice(content)),
+        None => large::copy(large_index, content),
     }
 }
 
@@ -166,7 +189,7 @@ impl String {
             let _ = fmt::Write::write_fmt(&mut SliceWriter::new(target), text);
         };
         if counter.0 > SMALL_MAX {
-            return large::object(type_index::STR, counter.0, fill).map(String);
+            return large::written(type_index::STR, counter.0, fill).map(String);
         }
         let mut content = [0; SMALL_MAX];
         fill(&mut content[..counter.0]);

@@ -10,7 +10,7 @@ use crate::abi::{
 use crate::error::{Error, Result};
 use crate::object_alloc::{self, ObjectRecord, allocate};
 use crate::shape::{data_size_bytes, row_major_strides_reversed};
-use crate::{bail, ensure, error, type_index};
+use crate::{bail, ensure, error, fresh, type_index};
 
 /// A managed tensor of either form.
 ///
@@ -237,9 +237,6 @@ fn impossible_size(shape: &[i64]) -> Error {
 
 /// Makes the object, which takes over `managed`.
 ///
-/// The record is copied last: the producer has often just written it, field by field, and a copy in larger pieces would
-/// wait for those stores.
-///
 /// # Safety
 /// `tensor` must be the checked DLTensor in `managed`, which the caller owns.
 unsafe fn import<M: Managed>(managed: *mut M, tensor: *const DLTensor) -> Result<Tensor> {
@@ -251,7 +248,7 @@ unsafe fn import<M: Managed>(managed: *mut M, tensor: *const DLTensor) -> Result
         // SAFETY: `record` is a fresh object with room for the strides behind it, if there are any to fill.
         unsafe {
             (*record).header.deleter.deleter = Some(M::OBJECT_DELETER);
-            (*record).tensor = *tensor;
+            (*record).tensor = fresh::dl_tensor(tensor);
             (*record).managed = managed;
             if fill_strides && !shape.is_empty() {
                 let strides = record.add(1).cast::<i64>();

@@ -7,7 +7,7 @@ use crate::abi::{DLTensor, TVMFFIObject};
 use crate::error::{Result, out_of_memory};
 use crate::object::ObjectRef;
 use crate::object_alloc::{self, ObjectRecord, allocate};
-use crate::{ensure, type_index};
+use crate::{ensure, fresh, type_index};
 
 /// A view: the tensor that it keeps alive, then shape and strides in place.
 #[repr(C)]
@@ -83,7 +83,7 @@ impl Tensor {
                 extents.copy_from_nonoverlapping(shape.as_ptr(), shape.len());
                 extents.add(shape.len()).copy_from_nonoverlapping(strides.as_ptr(), strides.len());
                 (*record).header.deleter.deleter = Some(delete_view);
-                (*record).tensor = *prototype;
+                (*record).tensor = fresh::dl_tensor(prototype);
                 (*record).tensor.shape = extents;
                 (*record).tensor.strides = extents.add(shape.len());
                 (&raw mut (*record).source).write(self.0.clone());

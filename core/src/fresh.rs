@@ -1,0 +1,91 @@
+//! Copies of records that somebody wrote a moment ago, field by field.
+//!
+//! A processor hands a load what is still in its store buffer only when one store holds all of it. A copy in pieces larger
+//! than the fields waits until the stores are done instead, about a dozen cycles: as long as a whole call takes. The
+//! compiler makes such copies of assignments; volatile reads keep it from that.
+
+use crate::abi::{DLDataType, DLDevice, DLTensor, TVMFFIAny};
+
+/// The two words of a value, each put together in a register: who gets them reads words or fields of them.
+///
+/// # Safety
+/// `from` must be valid for reading.
+#[inline(always)]
+pub(crate) unsafe fn any_words(from: *const TVMFFIAny) -> [u64; 2] {
+    // SAFETY: the caller vouches for the record, whose payload is 8 initialised bytes.
+    let (type_index, len, payload) = unsafe {
+        (
+            (&raw const (*from).type_index).read_volatile(),
+            (&raw const (*from).small_str_len).read_volatile(),
+            (&raw const (*from).payload.v_uint64).read_volatile(),
+        )
+    };
+    let [low, high] =
+        if cfg!(target_endian = "little") { [type_index as u32, len] } else { [len, type_index as u32] };
+    [u64::from(low) | u64::from(high) << 32, payload]
+}
+
+/// A copy of a tensor's description.
+///
+/// # Safety
+/// `from` must be valid for reading.
+#[inline(always)]
+pub(crate) unsafe fn dl_tensor(from: *const DLTensor) -> DLTensor {
+    // SAFETY: the caller vouches for the record.
+    unsafe {
+        DLTensor {
+            data: (&raw const (*from).data).read_volatile(),
+            device: DLDevice {
+                device_type: (&raw const (*from).device.device_type).read_volatile(),
+                device_id: (&raw const (*from).device.device_id).read_volatile(),
+            },
+            ndim: (&raw const (*from).ndim).read_volatile(),
+            dtype: DLDataType {
+                code: (&raw const (*from).dtype.code).read_volatile(),
+                bits: (&raw const (*from).dtype.bits).read_volatile(),
+                lanes: (&raw const (*from).dtype.lanes).read_volatile(),
+            },
+            shape: (&raw const (*from).shape).read_volatile(),
+            strides: (&raw const (*from).strides).read_volatile(),
+            byte_offset: (&raw const (*from).byte_offset).read_volatile(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::any::AnyView;
+
+    #[test]
+    fn words_are_those_of_the_record() {
+        for value in [AnyView::from(-7i64), AnyView::from(true), AnyView::NONE] {
+            // SAFETY: the view is alive; a record is two words.
+            let (words, record) = unsafe {
+                (any_words(value.as_raw()), *core::ptr::from_ref(value.as_raw()).cast::<[u64; 2]>())
+            };
+            assert_eq!(words, record);
+        }
+    }
+
+    #[test]
+    fn descriptions_are_copied_whole() {
+        let mut extents = [2i64, 3];
+        let tensor = DLTensor {
+            data: extents.as_mut_ptr().cast(),
+            device: DLDevice { device_type: 2, device_id: 5 },
+            ndim: 2,
+            dtype: DLDataType { code: 1, bits: 16, lanes: 4 },
+            shape: extents.as_mut_ptr(),
+            strides: core::ptr::null_mut(),
+            byte_offset: 64,
+        };
+        // SAFETY: a local record.
+        let copy = unsafe { dl_tensor(&tensor) };
+        assert_eq!(copy.data, tensor.data);
+        assert_eq!((copy.device.device_type, copy.device.device_id), (2, 5));
+        assert_eq!((copy.dtype.code, copy.dtype.bits, copy.dtype.lanes), (1, 16, 4));
+        assert_eq!((copy.ndim, copy.byte_offset), (2, 64));
+        assert_eq!((copy.shape, copy.strides), (tensor.shape, tensor.strides));
+    }
+}
