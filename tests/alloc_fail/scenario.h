@@ -5,41 +5,8 @@
 #ifndef FERRITE_TESTS_ALLOC_FAIL_SCENARIO_H_
 #define FERRITE_TESTS_ALLOC_FAIL_SCENARIO_H_
 
-#include "../c/modules.h"
-
-static int step_failures; /* steps that said that memory was short */
-
-/* Ran, or failed with a MemoryError. */
-static int step_status(int status, const char* what, int line) {
-  if (status == 0) {
-    return 1;
-  }
-  step_failures++;
-  if (!check_that(status == -1, what, "scenario", line) ||
-      !check_that(raised_is("MemoryError", NULL), what, "scenario", line)) {
-    printf("  step: %s\n", what);
-  }
-  return 0;
-}
-
-#define STEP(call) step_status((call), #call, __LINE__)
-
-/* What a failing step may not touch: an out-parameter of each kind. */
-#define STEP_OUT(call, out) step_out((call), (out), #call, __LINE__)
-
-static int step_out(int status, const TVMFFIObjectHandle* out, const char* what, int line) {
-  int ran = step_status(status, what, line);
-  if (!ran && !check_that(*out == UNTOUCHED, what, "scenario", line)) {
-    printf("  touched: %s\n", what);
-  }
-  return ran;
-}
-
-static void drop(TVMFFIObjectHandle object) {
-  if (object != NULL && object != UNTOUCHED) {
-    CHECK_INT(TVMFFIObjectDecRef(object), 0);
-  }
-}
+#include "steps.h"
+#include "values.h"
 
 /* The built-in functions that the walks call and that every build has; others are walked where
  * they are. */
@@ -60,23 +27,6 @@ static void expect_walked_functions(void) {
       TVMFFIObjectDecRef(function);
     }
   }
-}
-
-/* Calls a built-in function; the result is none when it fails. */
-static int call_step(const char* name, TVMFFIAny* args, int32_t count, TVMFFIAny* result) {
-  TVMFFIByteArray bytes = bytes_of(name);
-  TVMFFIObjectHandle function = UNTOUCHED;
-  int ran;
-  *result = any_none();
-  if (!STEP_OUT(TVMFFIFunctionGetGlobal(&bytes, &function), &function) || function == NULL) {
-    return 0; /* not in this build */
-  }
-  ran = step_status(TVMFFIFunctionCall(function, args, count, result), name, __LINE__);
-  if (!ran && !CHECK_INT(result->type_index, kTVMFFINone)) {
-    printf("  result of %s\n", name);
-  }
-  drop(function);
-  return ran;
 }
 
 static int sum(void* self, const TVMFFIAny* args, int32_t num_args, TVMFFIAny* result) {
@@ -139,21 +89,6 @@ static void walk_functions(void) {
     release_any(&result);
   } else {
     CHECK_INT(result.v_int64, 5);
-  }
-}
-
-/* Errors that are meant: of their kind, or a MemoryError. */
-static void expect_raised(const char* kind) {
-  TVMFFIObjectHandle error = NULL;
-  TVMFFIErrorMoveFromRaised(&error);
-  if (CHECK(error != NULL)) {
-    TVMFFIErrorCell* cell = CELL(TVMFFIErrorCell, error);
-    if (bytes_equal(&cell->kind, "MemoryError")) {
-      step_failures++;
-    } else {
-      CHECK(bytes_equal(&cell->kind, kind));
-    }
-    drop(error);
   }
 }
 
@@ -338,47 +273,11 @@ static void walk_strings(void) {
 }
 
 static void walk_built_ins(void) {
-  TVMFFIAny array;
   TVMFFIAny map;
   TVMFFIAny list;
   TVMFFIAny result;
   TVMFFIAny args[8];
   int i;
-  static const char* const of_one[] = {"ffi.ReprPrint", "ffi.DeepCopy", "ffi.RecursiveHash"};
-  static const char* const of_two[] = {"ffi.RecursiveEq", "ffi.ToJSONGraphString"};
-  for (i = 0; i < 8; i++) {
-    args[i] = i % 2 == 0 ? any_int(i) : any_text("a value that needs an object of its own");
-  }
-  if (call_step("ffi.Array", args, 8, &array)) {
-    for (i = 0; i < 3; i++) {
-      args[0] = any_object(array.v_obj);
-      if (call_step(of_one[i], args, 1, &result)) {
-        release_any(&result);
-      }
-    }
-    for (i = 0; i < 2; i++) {
-      args[0] = any_object(array.v_obj);
-      args[1] = i == 0 ? any_object(array.v_obj) : any_none();
-      if (call_step(of_two[i], args, 2, &result)) {
-        release_any(&result);
-      }
-    }
-    args[1] = args[0];
-    args[2] = any_bool(0);
-    args[3] = any_bool(0);
-    if (call_step("ffi.StructuralEqual", args, 4, &result)) {
-      CHECK_INT(result.v_int64, 1);
-    }
-    args[1] = any_bool(0);
-    if (call_step("ffi.StructuralHash", args, 3, &result)) {
-      CHECK_INT(result.type_index, kTVMFFIInt);
-    }
-    args[1] = any_none();
-    if (call_step("ffi.json.Stringify", args, 2, &result)) {
-      release_any(&result);
-    }
-    release_any(&array);
-  }
   for (i = 0; i < 8; i++) {
     args[i] = any_int(i * 3);
   }
@@ -389,9 +288,6 @@ static void walk_built_ins(void) {
       CHECK_INT(result.v_int64, 3);
     }
     if (call_step("ffi.MapForwardIterFunctor", args, 1, &result)) {
-      release_any(&result);
-    }
-    if (call_step("ffi.ReprPrint", args, 1, &result)) {
       release_any(&result);
     }
     release_any(&map);
@@ -500,6 +396,7 @@ static void walk_and_leave_nothing(void) {
   walk_tensors();
   walk_strings();
   walk_built_ins();
+  walk_values();
   walk_environment();
   walk_modules();
 }
