@@ -163,7 +163,6 @@ struct Walk<'a> {
     engine: &'a Engine,
 }
 
-#[derive(Clone)]
 struct Node {
     value: Any,
     region: DefRegion,
@@ -172,6 +171,14 @@ struct Node {
 struct Frame {
     node: Node,
     descent: Descent,
+}
+
+/// What follows for what is inside a node.
+enum Inside {
+    /// The visit is done with it.
+    Done(Option<VisitInterrupt>),
+    /// It is to be visited.
+    Open(Descent),
 }
 
 /// What a callback wants.
@@ -192,8 +199,14 @@ impl Fold for Walk<'_> {
             return Ok(Entered::Value(None));
         }
         walker::set_region(self.visitor, node.region);
-        let view = node.value.clone();
-        self.enter_node(node).inspect_err(|error| add_visit_context(error, view.view()))
+        match self.enter_node(&node) {
+            Ok(Inside::Done(outcome)) => Ok(Entered::Value(outcome)),
+            Ok(Inside::Open(descent)) => Ok(Entered::Frame(Frame { node, descent })),
+            Err(error) => {
+                add_visit_context(&error, node.value.view());
+                Err(error)
+            }
+        }
     }
 
     fn next(&mut self, frame: &mut Frame) -> Result<Option<Node>> {
@@ -223,22 +236,20 @@ impl Fold for Walk<'_> {
 }
 
 impl Walk<'_> {
-    fn enter_node(&mut self, node: Node) -> Result<Entered<Frame, Option<VisitInterrupt>>> {
-        match self.before(&node)? {
+    fn enter_node(&self, node: &Node) -> Result<Inside> {
+        match self.before(node)? {
             Answer::GoOn => {}
-            Answer::Skip => return Ok(Entered::Value(None)),
-            Answer::Interrupt(interrupt) => return Ok(Entered::Value(Some(interrupt))),
+            Answer::Skip => return Ok(Inside::Done(None)),
+            Answer::Interrupt(interrupt) => return Ok(Inside::Done(Some(interrupt))),
         }
-        if let Some(outcome) = visit_by_hook(self.engine.hooks, self.visitor, &node.value) {
-            return match outcome? {
-                None => self.after(&node).map(Entered::Value),
-                interrupt => Ok(Entered::Value(interrupt)),
-            };
-        }
-        match Descent::into(&node.value, node.region)? {
-            Some(descent) => Ok(Entered::Frame(Frame { node, descent })),
-            None => self.after(&node).map(Entered::Value),
-        }
+        let interrupt = match visit_by_hook(self.engine.hooks, self.visitor, &node.value) {
+            Some(outcome) => outcome?,
+            None => match Descent::into(&node.value, node.region)? {
+                Some(descent) => return Ok(Inside::Open(descent)),
+                None => None,
+            },
+        };
+        if interrupt.is_some() { Ok(Inside::Done(interrupt)) } else { self.after(node).map(Inside::Done) }
     }
 
     /// The callback before what is inside a node.
