@@ -6,23 +6,22 @@
 
 use crate::abi::{DLDataType, DLDevice, DLTensor, TVMFFIAny};
 
-/// The two words of a value, each put together in a register: who gets them reads words or fields of them.
+/// Copies a value as two words, each put together in a register: whoever gets them reads words, or fields of them.
 ///
 /// # Safety
-/// `from` must be valid for reading.
+/// `from` must be valid for reading, and `to` for writing.
 #[inline(always)]
-pub(crate) unsafe fn any_words(from: *const TVMFFIAny) -> [u64; 2] {
-    // SAFETY: the caller vouches for the record, whose payload is 8 initialised bytes.
-    let (type_index, len, payload) = unsafe {
-        (
-            (&raw const (*from).type_index).read_volatile(),
-            (&raw const (*from).small_str_len).read_volatile(),
-            (&raw const (*from).payload.v_uint64).read_volatile(),
-        )
-    };
-    let [low, high] =
-        if cfg!(target_endian = "little") { [type_index as u32, len] } else { [len, type_index as u32] };
-    [u64::from(low) | u64::from(high) << 32, payload]
+pub(crate) unsafe fn copy_any(from: *const TVMFFIAny, to: *mut TVMFFIAny) {
+    // SAFETY: the caller vouches for both records; the first two fields are one word.
+    unsafe {
+        let type_index = (&raw const (*from).type_index).read_volatile();
+        let len = (&raw const (*from).small_str_len).read_volatile();
+        let payload = (&raw const (*from).payload).read_volatile();
+        let [low, high] =
+            if cfg!(target_endian = "little") { [type_index as u32, len] } else { [len, type_index as u32] };
+        to.cast::<u64>().write(u64::from(low) | u64::from(high) << 32);
+        (*to).payload = payload;
+    }
 }
 
 /// A copy of a tensor's description.
@@ -58,13 +57,14 @@ mod tests {
     use crate::any::AnyView;
 
     #[test]
-    fn words_are_those_of_the_record() {
+    fn values_are_copied_whole() {
         for value in [AnyView::from(-7i64), AnyView::from(true), AnyView::NONE] {
-            // SAFETY: the view is alive; a record is two words.
-            let (words, record) = unsafe {
-                (any_words(value.as_raw()), *core::ptr::from_ref(value.as_raw()).cast::<[u64; 2]>())
-            };
-            assert_eq!(words, record);
+            let mut copy = TVMFFIAny { type_index: -1, small_str_len: 9, ..TVMFFIAny::NONE };
+            // SAFETY: the view is alive, the copy a local record.
+            unsafe { copy_any(value.as_raw(), &mut copy) };
+            assert_eq!((copy.type_index, copy.small_str_len), (value.type_index(), 0));
+            // SAFETY: a copy of a plain value.
+            assert_eq!(unsafe { copy.payload.v_uint64 }, value.payload_bits());
         }
     }
 

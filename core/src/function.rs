@@ -309,7 +309,7 @@ pub unsafe fn serve_safe_call(
         Ok(value) => {
             let value = ManuallyDrop::new(value);
             // SAFETY: checked not to be null; the caller vouches for the rest. The value moves to the result.
-            unsafe { result.cast::<[u64; 2]>().write(fresh::any_words(value.as_raw())) };
+            unsafe { fresh::copy_any(value.as_raw(), result) };
             0
         }
         Err(error) => {
