@@ -2,13 +2,17 @@
 
 use ferrite_core::stack;
 
-#[cfg(any(target_os = "linux", target_os = "android"))]
+#[cfg(all(any(target_os = "linux", target_os = "android"), not(target_env = "musl")))]
 #[path = "stack/pthread_np.rs"]
 mod bounds;
 #[cfg(target_vendor = "apple")]
 #[path = "stack/apple.rs"]
 mod bounds;
-#[cfg(not(any(target_os = "linux", target_os = "android", target_vendor = "apple")))]
+// musl tells for the main thread what its stack is now, not what it may grow to.
+#[cfg(any(
+    target_env = "musl",
+    not(any(target_os = "linux", target_os = "android", target_vendor = "apple"))
+))]
 #[path = "stack/unknown.rs"]
 mod bounds;
 
@@ -20,7 +24,7 @@ pub fn install() {
     stack::set_provider(bounds::of_this_thread);
 }
 
-#[cfg(all(test, target_os = "linux", not(miri)))]
+#[cfg(all(test, target_os = "linux", target_env = "gnu", not(miri)))]
 mod tests {
     use ferrite_alloc_ext::containers::{Array, ArrayObject, Tuple};
     use ferrite_alloc_ext::reflection::StructuralVisitor;
