@@ -56,7 +56,7 @@ impl Numbers {
             match entry.number {
                 Some(number) => return Ok(Found::Number(number)),
                 None if entry.value.view().object_ptr() == value.view().object_ptr() => {
-                    return Err(cycle(value));
+                    return Err(self.cycle(value));
                 }
                 // Equal by a hook to what it is in.
                 None => {}
@@ -117,13 +117,21 @@ impl Numbers {
     fn entry_in(&self, slot: usize) -> Option<&Entry> {
         self.entries.get(self.slots.get(slot)?.checked_sub(1)?)
     }
-}
 
-fn cycle(object: &Any) -> Error {
-    let what = match object.type_index() {
-        type_index::LIST => Lossy(b"List"),
-        type_index::DICT => Lossy(b"Dict"),
-        other => Lossy(type_table::type_key_of(other)),
-    };
-    error!(VALUE_ERROR, "Cycle detected during serialization: a {what} contains itself")
+    /// The error for an object that is met again inside itself.
+    ///
+    /// It names what upstream would: of the containers in the cycle, the first that is changed in place, since only those
+    /// are watched there.
+    fn cycle(&self, again: &Any) -> Error {
+        let open = self.entries.iter().filter(|entry| entry.number.is_none());
+        let mut ring = open.skip_while(|entry| entry.value.view().object_ptr() != again.view().object_ptr());
+        let is_watched =
+            |entry: &&Entry| matches!(entry.value.type_index(), type_index::LIST | type_index::DICT);
+        let what = match ring.find(is_watched).map_or(again.type_index(), |entry| entry.value.type_index()) {
+            type_index::LIST => Lossy(b"List"),
+            type_index::DICT => Lossy(b"Dict"),
+            other => Lossy(type_table::type_key_of(other)),
+        };
+        error!(VALUE_ERROR, "Cycle detected during serialization: a {what} contains itself")
+    }
 }
