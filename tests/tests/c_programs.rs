@@ -127,6 +127,7 @@ macro_rules! programs {
 programs!(
     allocator,
     deep_release,
+    depth,
     dtype,
     env,
     error,
