@@ -20,6 +20,7 @@ mod field;
 mod fields;
 mod init;
 mod make_object;
+mod nullable;
 mod py_class;
 mod record;
 mod storage;

@@ -9,6 +9,7 @@ use ferrite_core::{bail, object_class, type_index, type_table};
 
 use super::class::{Class, attr};
 use super::field::field;
+use super::nullable::NullableObject;
 use super::record::{self, Record, Reflected};
 use crate::containers::List;
 use crate::structural::walker::WalkerHead;
@@ -57,7 +58,7 @@ pub(super) struct InterruptContent {
 #[derive(Clone)]
 pub(super) struct ErrorContextContent {
     /// The values on the way to the failure, innermost first.
-    reverse_visit_pattern: List<ObjectRef>,
+    reverse_visit_pattern: List<NullableObject>,
     prev_error_context: Option<ObjectRef>,
 }
 
@@ -81,7 +82,7 @@ pub(super) static ERROR_CONTEXT: Class = Class {
     fields: &[
         field!(
             ErrorContextRecord,
-            content.reverse_visit_pattern: List<ObjectRef>,
+            content.reverse_visit_pattern: List<NullableObject>,
             "reverse_visit_pattern",
             type_index::LIST
         ),
@@ -163,13 +164,13 @@ impl VisitErrorContext {
     /// # Errors
     /// MemoryError.
     pub fn new(node: ObjectRef, previous: Option<ObjectRef>) -> Result<VisitErrorContext> {
-        let reverse_visit_pattern = List::from_slice(&[node])?;
+        let reverse_visit_pattern = List::from_iter([NullableObject(Some(node))])?;
         record::make(ErrorContextContent { reverse_visit_pattern, prev_error_context: previous })
     }
 
-    /// The values on the way to the failure, innermost first.
+    /// The values on the way to the failure, innermost first. What is null there does not convert.
     pub fn reverse_visit_pattern(&self) -> List<ObjectRef> {
-        record::content_of(self).reverse_visit_pattern
+        List::from_object_unchecked(record::content_of(self).reverse_visit_pattern.into_untyped())
     }
 
     /// What the extra context of the error was before.

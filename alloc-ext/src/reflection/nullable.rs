@@ -1,0 +1,53 @@
+//! References that may be null, under the name that upstream gives every reference to an object.
+
+use core::fmt::{self, Write};
+
+use ferrite_core::any::{Any, AnyView};
+use ferrite_core::convert::AnyCompatible;
+use ferrite_core::error::Result;
+use ferrite_core::object::ObjectRef;
+
+/// A reference to an object, or None.
+///
+/// # Upstream
+/// `ObjectRef` in `object.h`.
+pub(super) struct NullableObject(pub Option<ObjectRef>);
+
+// SAFETY: hands out what the option inside does.
+unsafe impl AnyCompatible for NullableObject {
+    fn type_name(out: &mut dyn Write) -> fmt::Result {
+        ObjectRef::type_name(out)
+    }
+
+    fn schema(out: &mut dyn Write) -> fmt::Result {
+        ObjectRef::schema(out)
+    }
+
+    fn view(&self) -> AnyView<'_> {
+        AnyCompatible::view(&self.0)
+    }
+
+    fn into_any(self) -> Any {
+        self.0.into_any()
+    }
+
+    fn try_from_view(view: AnyView<'_>) -> Result<Option<Self>> {
+        Ok(AnyCompatible::try_from_view(view)?.map(Self))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::containers::{List, ListObject};
+
+    #[test]
+    fn none_is_a_reference_and_an_int_is_not() -> Result<()> {
+        let list = |value: Any| ListObject::from_slice(&[value]).map(Any::new);
+        let none: List<NullableObject> = list(Any::NONE)?.get()?;
+        assert!(none.get(0)?.0.is_none());
+        let error = list(Any::from(1i64))?.get::<List<NullableObject>>().map(drop).unwrap_err();
+        assert_eq!(error.message(), b"Cannot convert from type `List[index 0: int]` to `List<ffi.Object>`");
+        Ok(())
+    }
+}
