@@ -5,6 +5,7 @@
 #ifndef FERRITE_TESTS_ALLOC_FAIL_SCENARIO_H_
 #define FERRITE_TESTS_ALLOC_FAIL_SCENARIO_H_
 
+#include "mutate.h"
 #include "steps.h"
 #include "values.h"
 
@@ -397,6 +398,7 @@ static void walk_and_leave_nothing(void) {
   walk_strings();
   walk_built_ins();
   walk_values();
+  walk_mutations();
   walk_environment();
   walk_modules();
 }
