@@ -100,7 +100,7 @@ fn prefixes_end_where_nothing_more_is_met() -> Result<()> {
 #[test]
 fn shared_values_are_searched_once() -> Result<()> {
     let mut value = leaf()?;
-    for _ in 0..200 {
+    for _ in 0..50 {
         value = node(value.clone(), array(&[value])?)?;
     }
     assert!(found(&value, &[&leaf()?], false)?.is_empty());
