@@ -13,6 +13,7 @@
 
 mod support;
 
+mod deep_copy;
 mod dict;
 mod dlpack;
 
@@ -21,4 +22,7 @@ mod json_parse;
 mod json_stringify;
 mod list;
 mod map;
+mod object_graph;
+mod recursive;
 mod repr;
+mod structural;

@@ -33,7 +33,7 @@ const fn class(key: &'static str, kind: TVMFFISEqHashKind, fields: &'static [Fie
     Class { key, parent: None, kind, fields }
 }
 
-/// One class for each way to be compared. The first four need no variables and hash alike in every process.
+/// One class for each way to be compared, those with variables in the middle.
 pub const CLASSES: &[Class] = &[
     class("parity.Tree", kTVMFFISEqHashKindTreeNode, &[any("left"), any("right")]),
     class("parity.Dag", kTVMFFISEqHashKindDAGNode, &[any("left"), any("right")]),
@@ -57,6 +57,7 @@ pub const CLASSES: &[Class] = &[
             field("unhashed", kTVMFFIAny, kTVMFFIFieldFlagBitMaskHashOff),
         ],
     ),
+    class("parity.Unique", kTVMFFISEqHashKindUniqueInstance, &[any("content")]),
     Class { parent: Some(0), ..class("parity.SubTree", kTVMFFISEqHashKindTreeNode, &[any("more")]) },
     class(
         "parity.Var",
@@ -73,13 +74,24 @@ pub const CLASSES: &[Class] = &[
         kTVMFFISEqHashKindTreeNode,
         &[any("value"), field("var", kTVMFFIAny, kTVMFFIFieldFlagBitMaskSEqHashDefSimple), any("body")],
     ),
-    class("parity.Unique", kTVMFFISEqHashKindUniqueInstance, &[any("content")]),
     class("parity.Incomparable", kTVMFFISEqHashKindUnsupported, &[any("content")]),
 ];
+
+const VARIABLES: std::ops::Range<usize> = 6..9;
 
 /// The places of all classes.
 pub fn all_classes() -> std::ops::Range<usize> {
     0..CLASSES.len()
+}
+
+/// The places of the classes without variables, whose structural hash is the same in every process.
+pub fn classes_without_variables() -> std::ops::Range<usize> {
+    0..VARIABLES.start
+}
+
+/// The places of the classes that are variables or define some.
+pub fn classes_with_variables() -> std::ops::Range<usize> {
+    VARIABLES
 }
 
 /// Registers all classes.

@@ -2,7 +2,7 @@
 //!
 //! Whether a short string lies in its cell or in an object is not part of it: texts that upstream's functions make are objects
 //! whatever their length, ours are in the cell when they fit, and the ABI has clients take both. Neither is the capacity of a
-//! List: replacing a slice by a longer one makes room first here, so that a refusal leaves the list as it was.
+//! sequence: replacing a slice of a List by a longer one makes room first here, so that a refusal leaves the list as it was.
 
 use super::{Library, Raised, Value, tensor};
 use ferrite_core::abi::*;
@@ -94,11 +94,7 @@ impl Dump<'_, '_> {
     fn sequence(&mut self, value: &Value) -> fmt::Result {
         // SAFETY: a sequence object has this record.
         let cell = unsafe { *value.body::<TVMFFISeqCell>() };
-        if value.type_index() == kTVMFFIArray {
-            write!(self.out, "array/{}[", cell.capacity)?;
-        } else {
-            self.out.write_str("list[")?;
-        }
+        self.out.write_str(if value.type_index() == kTVMFFIArray { "array[" } else { "list[" })?;
         for at in 0..cell.size as usize {
             // SAFETY: it points to `size` cells with live values.
             let element = unsafe { Value::borrowed(self.library, *cell.data.cast::<TVMFFIAny>().add(at)) };

@@ -11,14 +11,16 @@ mod pair;
 mod raised;
 pub mod tensor;
 mod text;
+mod twins;
 mod value;
 
 pub use build::{build, build_all};
 pub use check::{Transcript, check};
-pub use classes::all_classes;
+pub use classes::{all_classes, classes_with_variables, classes_without_variables};
 pub use knot::*;
 pub use library::{Library, Symbols};
 pub use node::*;
 pub use raised::{Raised, without_addresses};
 pub use text::Text;
+pub use twins::*;
 pub use value::Value;
