@@ -24,7 +24,8 @@ pub fn install() {
     stack::set_provider(bounds::of_this_thread);
 }
 
-#[cfg(all(test, target_os = "linux", target_env = "gnu", not(miri)))]
+#[cfg(test)]
+#[cfg(all(target_os = "linux", target_env = "gnu", not(miri)))]
 mod tests {
     use ferrite_alloc_ext::containers::{Array, ArrayObject, Tuple};
     use ferrite_alloc_ext::reflection::StructuralVisitor;
