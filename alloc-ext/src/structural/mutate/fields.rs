@@ -6,7 +6,6 @@ use ferrite_core::error::{Error, Result};
 use ferrite_core::text::Lossy;
 use ferrite_core::{bail, error, type_index, type_table};
 
-use super::frame::{Begun, Body};
 use super::mutation::{Node, Step};
 use super::mutator::{self, InplaceMode};
 use super::unchanged::{UNCHANGED, is_same, is_unchanged};
@@ -15,6 +14,14 @@ use crate::structural::native;
 use crate::structural::walker;
 use crate::structural::{DefRegion, StructuralKind};
 use crate::walk::{Field, Fields};
+
+/// The start of what is the default for an object, or for a plain value.
+pub enum Begun {
+    /// There is nothing inside to go through.
+    Answer(Any),
+    /// There are fields.
+    Body(FieldsBody),
+}
 
 /// The fields of an object, one after the other.
 ///
@@ -42,7 +49,7 @@ impl FieldsBody {
     /// # Errors
     ///
     /// Those of the mutator; TypeError when the type has no shallow copy that makes another object of it.
-    pub fn begin<'a>(mutator: &StructuralMutator, value: AnyView<'a>) -> Result<Begun<'a>> {
+    pub fn begin(mutator: &StructuralMutator, value: AnyView<'_>) -> Result<Begun> {
         let Some(entry) = type_table::type_info(value.type_index()) else {
             bail!(INTERNAL_ERROR, "There is no type with index {}", value.type_index());
         };
@@ -56,14 +63,14 @@ impl FieldsBody {
         if kind == Some(StructuralKind::FreeVar) && !walker::region(mutator).defines() {
             return Ok(Begun::Answer(UNCHANGED));
         }
-        Ok(Begun::Body(Body::Fields(Self {
+        Ok(Begun::Body(Self {
             fields: Fields::of(entry),
             field: None,
             value: Any::NONE,
             copy: shallow_copy(value)?,
             is_changed: false,
             kind,
-        })))
+        }))
     }
 
     /// The next field whose value may change, in its region.

@@ -61,11 +61,3 @@ pub enum Body<'a> {
     /// The fields of any other object.
     Fields(FieldsBody),
 }
-
-/// The start of what is the default for a value.
-pub enum Begun<'a> {
-    /// There is nothing inside to go through.
-    Answer(Any),
-    /// There is.
-    Body(Body<'a>),
-}

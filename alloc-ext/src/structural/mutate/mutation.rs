@@ -8,8 +8,8 @@ use ferrite_core::error::{Error, Result};
 use ferrite_core::{bail, stack, type_index};
 
 use super::engine::{Engine, MapCallbacks, Rule};
-use super::fields::FieldsBody;
-use super::frame::{After, Begun, Body, Descent, Frame};
+use super::fields::{Begun, FieldsBody};
+use super::frame::{After, Body, Descent, Frame};
 use super::mutator::{self, InplaceMode};
 use super::slots::SlotsBody;
 use super::unchanged::{UNCHANGED, is_same, is_unchanged, value_or};
@@ -177,9 +177,13 @@ impl<'a> Mutation<'a> {
 
     /// Does what is the default for a value.
     fn descend(&mut self, descent: Descent<'a>) -> Result<Entered<Frame<'a>, Any>> {
+        // The hooks of containers are this library's own.
+        if let Some(slots) = SlotsBody::of(descent.value) {
+            return Ok(self.open(descent, Body::Slots(slots)));
+        }
         match reported(self.begin(descent.value, descent.mode), descent.value)? {
             Begun::Answer(answer) => self.finish(descent.after, descent.value, answer).map(Entered::Value),
-            Begun::Body(body) => Ok(self.open(descent, body)),
+            Begun::Body(fields) => Ok(self.open(descent, Body::Fields(fields))),
         }
     }
 
@@ -190,16 +194,13 @@ impl<'a> Mutation<'a> {
         }
     }
 
+    #[inline]
     fn open(&self, descent: Descent<'a>, body: Body<'a>) -> Entered<Frame<'a>, Any> {
         Entered::Frame(Frame { descent, body, region: walker::region(self.mutator) })
     }
 
-    /// Starts what is the default: asks the hook of the type, or gets to what is inside.
-    fn begin(&mut self, value: AnyView<'a>, mode: InplaceMode) -> Result<Begun<'a>> {
-        // The hooks of these types are this library's own.
-        if let Some(slots) = SlotsBody::of(value) {
-            return Ok(Begun::Body(Body::Slots(slots)));
-        }
+    /// Starts what is the default for what is no container: asks the hook of the type, or gets to the fields.
+    fn begin(&self, value: AnyView<'_>, mode: InplaceMode) -> Result<Begun> {
         let type_index = value.type_index();
         if is_leaf(type_index) {
             return Ok(Begun::Answer(UNCHANGED));
@@ -223,7 +224,7 @@ impl<'a> Mutation<'a> {
         FieldsBody::begin(self.mutator, value)
     }
 
-    fn call_hook(&self, column: &str, hook: AnyView<'static>, value: AnyView<'_>) -> Result<Begun<'a>> {
+    fn call_hook(&self, column: &str, hook: AnyView<'static>, value: AnyView<'_>) -> Result<Begun> {
         // SAFETY: the hook comes from that column.
         unsafe { native::call_hook(column, hook, self.mutator, value) }.map(Begun::Answer)
     }
