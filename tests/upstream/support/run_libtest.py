@@ -117,8 +117,6 @@ class Program:
 def doc_tests(options: argparse.Namespace, deadline: float) -> tuple[list[Result], list[str]]:
     log = options.out / "log" / "doc.log"
     env = {k: v for k, v in os.environ.items() if k != "LD_LIBRARY_PATH"}
-    if "ASAN_OPTIONS" in env:
-        env["ASAN_OPTIONS"] += ":detect_leaks=0"  # the compiler leaves its memory to the system
     ended = process.run(
         ["cargo", "test", "--doc", "--locked", "--no-fail-fast", "-p", "tvm-ffi"],
         env=env,

@@ -31,16 +31,33 @@ start_suite() {
   SECONDS=0
 }
 
-# Environment variables of the measured processes: proof of what they load, sanitizer reports.
+# Chooses what the measured processes have preloaded: proof of what they load, the sanitizer.
 # start_recording LEAKS: with LEAKS=1, memory that is left at the end of a process is reported too.
 start_recording() {
-  export FERRITE_MAPS_DIR=$work/maps LD_PRELOAD=$maps_dump TMPDIR=$work/tmp
+  export FERRITE_MAPS_DIR=$work/maps FERRITE_PRELOAD=$maps_dump TMPDIR=$work/tmp
   if [ -n "$asan_runtime" ]; then
-    export LD_PRELOAD=$asan_runtime:$maps_dump
+    FERRITE_PRELOAD=$asan_runtime:$maps_dump
     # Upstream's List keeps its deleter when C++ code gives it a block of `operator new`.
-    export ASAN_OPTIONS=log_path=$out/asan/report:detect_leaks=$1:allocator_may_return_null=1:alloc_dealloc_mismatch=0
-    export LSAN_OPTIONS=suppressions=$support/leaks.txt:print_suppressions=0
+    ASAN_OPTIONS=log_path=$out/asan/report:detect_leaks=$1:fast_unwind_on_malloc=$((1 - $1))
+    ASAN_OPTIONS+=:allocator_may_return_null=1:alloc_dealloc_mismatch=0
+    export ASAN_OPTIONS LSAN_OPTIONS=suppressions=$support/leaks.txt:print_suppressions=0
+    spare_compilers
   fi
+}
+
+# Compilers run as they are, not with the sanitizer: it slows them down, and breaks rustc.
+spare_compilers() {
+  local bin=$work/compilers tool
+  mkdir "$bin"
+  for tool in cc c++ gcc g++; do
+    printf '#!/bin/sh\nunset LD_PRELOAD\nexec %s "$@"\n' "$(command -v "$tool")" >"$bin/$tool"
+  done
+  printf '#!/bin/sh\nunset LD_PRELOAD\nexec "$@"\n' >"$bin/rustc-wrapper"
+  # What rustdoc compiles runs with the sanitizer again.
+  printf '#!/bin/sh\nunset LD_PRELOAD\nexec %s "$@" --test-runtool env --test-runtool-arg %s\n' \
+    "$(command -v rustdoc)" "LD_PRELOAD=$FERRITE_PRELOAD" >"$bin/rustdoc"
+  chmod 755 "$bin"/*
+  export PATH=$bin:$PATH RUSTC_WRAPPER=$bin/rustc-wrapper RUSTDOC=$bin/rustdoc
 }
 
 # run_tests PROGRAM ARGUMENT...: one of the run_*.py.
@@ -54,7 +71,7 @@ run_tests() {
 # finish REPLACED: checks that the measured processes had the file REPLACED mapped, and nothing like
 # it, and compares the results with the lists.
 finish() {
-  unset FERRITE_MAPS_DIR LD_PRELOAD ASAN_OPTIONS LSAN_OPTIONS
+  unset FERRITE_MAPS_DIR
   local void=
   cmp -s "$1" "$library" || void="the copy that was measured is not $library any more"
   "$base_python" "$support/check_maps.py" "$work/maps" "$1" "$upstream_library" ||
