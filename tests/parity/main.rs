@@ -18,6 +18,7 @@ mod dict;
 mod dlpack;
 
 mod dtype;
+mod functions;
 mod json_parse;
 mod json_stringify;
 mod list;

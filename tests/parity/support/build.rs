@@ -33,6 +33,7 @@ fn one(library: &'static Library, node: &Node, earlier: &[Value]) -> Value {
         Node::Shape(dimensions) => shape(library, dimensions),
         Node::Tensor(bits, dimensions, first) => tensor::counting(library, *bits, dimensions, *first),
         Node::Function(name) => library.global(name),
+        Node::Call(name) => library.call(name, &[]).expect("the function takes no arguments"),
         Node::Array(elements) => sequence(library, "ffi.Array", elements, earlier),
         Node::List(elements) => sequence(library, "ffi.List", elements, earlier),
         Node::Map(pairs) => sequence(library, "ffi.Map", &flat(pairs), earlier),

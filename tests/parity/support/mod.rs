@@ -20,6 +20,7 @@ pub use classes::{all_classes, classes_with_variables, classes_without_variables
 pub use knot::*;
 pub use library::{Library, Symbols};
 pub use node::*;
+pub use pair::Pair;
 pub use raised::{Raised, without_addresses};
 pub use text::Text;
 pub use twins::*;

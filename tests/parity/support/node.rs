@@ -28,6 +28,8 @@ pub enum Node {
     Tensor(u8, Vec<i64>, u8),
     /// A global function of the library.
     Function(&'static str),
+    /// What a global function gives without arguments.
+    Call(&'static str),
     Array(Vec<Index>),
     List(Vec<Index>),
     Map(Vec<(Index, Index)>),
@@ -161,7 +163,8 @@ pub fn plain_leaves() -> impl Strategy<Value = Node> {
 /// Every value that holds no other.
 pub fn leaves() -> impl Strategy<Value = Node> {
     let functions = select(vec!["ffi.Array", "ffi.ReprPrint"]);
-    prop_oneof![20 => plain_leaves(), 1 => functions.prop_map(Node::Function)]
+    let objects = select(vec!["ffi.SystemLib", "ffi.GetInvalidObject", "ffi.GetKwargsObject"]);
+    prop_oneof![20 => plain_leaves(), 1 => functions.prop_map(Node::Function), 1 => objects.prop_map(Node::Call)]
 }
 
 /// Containers of up to six elements.
