@@ -5,7 +5,7 @@ use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
 use ferrite_core::text::Lossy;
 use ferrite_core::type_table::{self, TypeEntry};
-use ferrite_core::{String, bail};
+use ferrite_core::{String, bail, error};
 
 use super::fields::{create_empty, fields_of, type_of};
 
@@ -15,10 +15,12 @@ use super::fields::{create_empty, fields_of, type_of};
 /// InternalError for an unknown type or a name without value; TypeError for a field that the type does not have, or that
 /// has neither value nor default; those of creator and setters.
 pub(super) fn make_object(args: &[AnyView<'_>]) -> Result<Any> {
-    let Some((class, pairs)) = args.split_first().filter(|(_, pairs)| pairs.len().is_multiple_of(2)) else {
-        bail!(INTERNAL_ERROR, "Check failed: (args.size() % 2 == 1) is false: ");
-    };
+    let odd = || error!(INTERNAL_ERROR, "Check failed: (args.size() % 2 == 1) is false: ");
+    let (class, pairs) = args.split_first().ok_or_else(odd)?;
     let entry = type_named(*class)?;
+    if !pairs.len().is_multiple_of(2) {
+        return Err(odd());
+    }
     let object = create_empty(entry)?;
     let mut unused = Buffer::try_with_capacity(pairs.len() / 2)?;
     for pair in pairs.chunks_exact(2) {
