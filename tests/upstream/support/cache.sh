@@ -21,11 +21,11 @@ need() { # need TOOL HOW: fails loudly without it
   command -v "$1" >/dev/null || die "$1 is missing: $2"
 }
 
-# once DIR COMMAND...: runs COMMAND unless it filled DIR before; one process at a time.
+# once DIR COMMAND...: runs COMMAND unless it filled DIR before; others that want DIR wait.
 once() (
   dir=$1
   shift
-  exec {lock}>"$cache/lock"
+  exec {lock}>"$dir.lock"
   flock "$lock"
   [ -e "$dir/.complete" ] && exit 0
   note "${*//_/ } (once): $dir"
