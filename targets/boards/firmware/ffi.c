@@ -1,0 +1,154 @@
+/* ffi.c: see ffi.h. */
+#include "ffi.h"
+
+#include "print.h"
+
+/* ---- values ---- */
+
+/* Every byte of a value counts: the padding and the unused half of the payload are zero as well. */
+static TVMFFIAny value_of(int32_t type_index) {
+  TVMFFIAny value;
+  value.type_index = type_index;
+  value.zero_padding = 0;
+  value.v_int64 = 0;
+  return value;
+}
+
+TVMFFIByteArray bytes_of(const char* text) {
+  TVMFFIByteArray bytes;
+  bytes.data = text;
+  for (bytes.size = 0; text[bytes.size] != '\0';) ++bytes.size;
+  return bytes;
+}
+
+TVMFFIAny any_none(void) { return value_of(kTVMFFINone); }
+
+TVMFFIAny any_int(int64_t number) {
+  TVMFFIAny value = value_of(kTVMFFIInt);
+  value.v_int64 = number;
+  return value;
+}
+
+TVMFFIAny any_str(const char* text) {
+  TVMFFIAny value = value_of(kTVMFFIRawStr);
+  value.v_c_str = text;
+  return value;
+}
+
+TVMFFIAny any_object(TVMFFIObjectHandle object) {
+  TVMFFIAny value = value_of(((TVMFFIObject*)object)->type_index);
+  value.v_obj = (TVMFFIObject*)object;
+  return value;
+}
+
+TVMFFIAny any_tensor(DLTensor* tensor) {
+  TVMFFIAny value = value_of(kTVMFFIDLTensorPtr);
+  value.v_ptr = tensor;
+  return value;
+}
+
+/* ---- functions ---- */
+
+static int raise_missing(const char* name) {
+  const char* parts[3];
+  parts[0] = "Function `";
+  parts[1] = name;
+  parts[2] = "` does not exist";
+  TVMFFIErrorSetRaisedFromCStrParts("AttributeError", parts, 3);
+  return -1;
+}
+
+int get_global(const char* name, TVMFFIObjectHandle* out) {
+  TVMFFIByteArray key = bytes_of(name);
+  TVMFFIObjectHandle function = NULL;
+  if (TVMFFIFunctionGetGlobal(&key, &function) != 0) return -1;
+  if (function == NULL) return raise_missing(name);
+  *out = function;
+  return 0;
+}
+
+int set_global(const char* name, TVMFFISafeCallType safe_call) {
+  TVMFFIByteArray key = bytes_of(name);
+  TVMFFIObjectHandle function = NULL;
+  int status;
+  if (TVMFFIFunctionCreate(NULL, safe_call, NULL, &function) != 0) return -1;
+  status = TVMFFIFunctionSetGlobal(&key, function, 0);
+  TVMFFIObjectDecRef(function); /* the table holds its own reference */
+  return status;
+}
+
+int set_global_compiled(const char* name, CompiledFunction function) {
+  return set_global(name, (TVMFFISafeCallType)(void (*)(void))function);
+}
+
+static int call_global(const char* name, TVMFFIAny* args, int num_args, TVMFFIAny* result) {
+  TVMFFIObjectHandle function;
+  int status;
+  *result = any_none();
+  if (get_global(name, &function) != 0) return -1;
+  status = TVMFFIFunctionCall(function, args, num_args, result);
+  TVMFFIObjectDecRef(function);
+  return status;
+}
+
+int open_system_library(void) {
+  TVMFFIAny none = any_none(), module;
+  if (call_global("ffi.SystemLib", &none, 0, &module) != 0) return -1;
+  return TVMFFIObjectDecRef(module.v_obj);
+}
+
+int get_system_library_function(const char* name, TVMFFIObjectHandle* out) {
+  TVMFFIAny args[3];
+  TVMFFIAny module, function;
+  int status;
+  if (call_global("ffi.SystemLib", args, 0, &module) != 0) return -1;
+  args[0] = module;
+  args[1] = any_str(name);
+  args[2] = value_of(kTVMFFIBool); /* false: not in the modules that this one imports */
+  status = call_global("ffi.ModuleGetFunction", args, 3, &function);
+  TVMFFIObjectDecRef(module.v_obj);
+  if (status != 0) return -1;
+  if (function.type_index != kTVMFFIFunction) return raise_missing(name);
+  *out = function.v_obj;
+  return 0;
+}
+
+/* ---- errors ---- */
+
+/* Messages of compiled functions have several lines. */
+static void print_on_one_line(const TVMFFIByteArray* text) {
+  size_t i, from = 0;
+  for (i = 0; i < text->size; ++i) {
+    if (text->data[i] != '\n') continue;
+    print_bytes(text->data + from, i - from);
+    from = i + 1;
+  }
+  print_bytes(text->data + from, text->size - from);
+}
+
+static int same_text(const TVMFFIByteArray* text, const char* other) {
+  size_t i;
+  for (i = 0; i < text->size && text->data[i] == other[i]; ++i) continue;
+  return i == text->size && other[i] == '\0';
+}
+
+int raised_is(const char* kind) {
+  TVMFFIObjectHandle error = NULL;
+  const TVMFFIErrorCell* cell;
+  int same;
+  TVMFFIErrorMoveFromRaised(&error);
+  if (error == NULL) {
+    print_text("failed without raising an error\n");
+    return 0;
+  }
+  cell = (const TVMFFIErrorCell*)((const char*)error + sizeof(TVMFFIObject));
+  same = same_text(&cell->kind, kind);
+  print_bytes(cell->kind.data, cell->kind.size);
+  print_text(": ");
+  print_on_one_line(&cell->message);
+  print_text("\n");
+  TVMFFIObjectDecRef(error);
+  return same;
+}
+
+void print_raised(void) { raised_is(""); }

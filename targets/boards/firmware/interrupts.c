@@ -1,0 +1,99 @@
+/*
+ * interrupts.c: an interrupt handler looks up, calls and counts references while the program registers and calls.
+ *
+ * The handler runs between any two instructions of the program, so over many interrupts it meets tables that grow and
+ * counts that change. A lost update shows in the sums at the end.
+ */
+#include "board.h"
+#include "fixture.h"
+#include "print.h"
+
+/* A prime: interrupts drift through the program's loop. */
+enum { PERIOD = 4001, NAMES = 24, ROUNDS = 200, LENGTH = 16 };
+
+static TVMFFIObjectHandle shared;
+static int calls; /* of the program itself */
+static volatile int interrupts, handler_failures;
+
+static int count(void* self, const TVMFFIAny* args, int32_t num_args, TVMFFIAny* result) {
+  (void)self;
+  (void)num_args;
+  *result = args[0];
+  result->v_int64 += 1;
+  return 0;
+}
+
+/* Looks `name` up, calls what it finds and gives the reference back. */
+static int look_up_and_call(const char* name, int64_t number) {
+  TVMFFIObjectHandle function;
+  TVMFFIAny arg = any_int(number), result = any_none();
+  int status;
+  if (get_global(name, &function) != 0) return -1;
+  status = TVMFFIFunctionCall(function, &arg, 1, &result);
+  if (TVMFFIObjectDecRef(function) != 0) return -1;
+  return status == 0 && result.type_index == kTVMFFIInt && result.v_int64 == number + 1 ? 0 : -1;
+}
+
+static void on_interrupt(void) {
+  interrupts = interrupts + 1;
+  if (TVMFFIObjectIncRef(shared) != 0 || look_up_and_call("count", interrupts) != 0) {
+    handler_failures = handler_failures + 1;
+  }
+  if (TVMFFIObjectDecRef(shared) != 0) handler_failures = handler_failures + 1;
+}
+
+/* Registers a name and calls by it, with references going up and down meanwhile. */
+static int work(int number) {
+  char name[LENGTH] = "name_00";
+  int round;
+  name[5] = (char)('0' + number / 10);
+  name[6] = (char)('0' + number % 10);
+  if (set_global(name, count) != 0) return -1;
+  for (round = 0; round < ROUNDS; ++round) {
+    if (TVMFFIObjectIncRef(shared) != 0 || look_up_and_call(name, round) != 0) return -1;
+    if (TVMFFIObjectDecRef(shared) != 0) return -1;
+    ++calls;
+  }
+  return 0;
+}
+
+/* The strong count is the low half of the combined one. */
+static uint32_t references(TVMFFIObjectHandle object) {
+  return (uint32_t)((const TVMFFIObject*)object)->combined_ref_count;
+}
+
+static int run(void) {
+  int i;
+  if (set_global("count", count) != 0 || get_global("count", &shared) != 0) return -1;
+  if (board_every(PERIOD, on_interrupt) != 0) return 1;
+  for (i = 0; i < NAMES; ++i) {
+    if (work(i) != 0) return -1;
+  }
+  return board_every(0, NULL);
+}
+
+int main(void) {
+  int good, status = run();
+  if (status < 0) print_raised();
+  print_row_start("interrupts");
+  if (status > 0) {
+    print_text("left out: this board has no interrupts");
+    print_row_end(0);
+    return 0;
+  }
+  good = status == 0 && interrupts > 100 && handler_failures == 0 && calls == NAMES * ROUNDS;
+  /* One reference is ours, the other one the table's. */
+  good = good && references(shared) == 2;
+  print_text(good ? "ok, " : "FAILED, ");
+  print_number((uint64_t)interrupts);
+  print_text(" interrupts during ");
+  print_number((uint64_t)calls);
+  print_text(" calls, ");
+  print_number((uint64_t)handler_failures);
+  print_text(" failed");
+  print_row_end(0);
+  print_text("stack|");
+  print_number(board_stack_used());
+  print_text("\n");
+  return good ? 0 : 1;
+}

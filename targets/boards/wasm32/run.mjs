@@ -1,0 +1,14 @@
+// usage: node run.mjs FIRMWARE: runs a firmware module; its exit status is this program's.
+import { readFileSync, writeSync } from "node:fs";
+
+let memory;
+const imports = {
+  board: {
+    write: (text, size) => writeSync(1, new Uint8Array(memory.buffer, text, size)),
+    exit: (status) => process.exit(status),
+  },
+  env: { expf: (x) => Math.fround(Math.exp(x)) },
+};
+const { instance } = await WebAssembly.instantiate(readFileSync(process.argv[2]), imports);
+memory = instance.exports.memory;
+instance.exports.start();
