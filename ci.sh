@@ -8,8 +8,8 @@
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")" || exit 2
 
-CROSS_TARGETS=(thumbv6m-none-eabi thumbv7em-none-eabihf riscv32imc-unknown-none-elf
-  riscv32imac-unknown-none-elf wasm32-unknown-unknown)
+CROSS_TARGETS=(thumbv6m-none-eabi thumbv7em-none-eabihf thumbv8m.main-none-eabihf
+  riscv32imc-unknown-none-elf riscv32imac-unknown-none-elf wasm32-unknown-unknown)
 NIGHTLY=${FERRITE_NIGHTLY:-nightly}
 HOST_TARGET=x86_64-unknown-linux-gnu
 MSRV=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
@@ -39,6 +39,7 @@ CHECKS=(
   "cpp: upstream's inline C++ code shares containers and modules with ours"
   "wheel: upstream's Python package runs on the library of our wheel"
   "cross: the core builds for microcontrollers and WebAssembly"
+  "boards: C firmware with compiled models on emulated microcontrollers and in WebAssembly"
   "msrv: the workspace builds with the oldest compiler that it names"
   "loom: every interleaving of the lock-free parts"
   "miri: the unit tests of core and alloc-ext have no undefined behaviour"
@@ -195,6 +196,8 @@ check_cross() {
   done
 }
 
+check_boards() { targets/boards/run.sh; }
+
 check_msrv() {
   need_toolchain "$MSRV" || return 1
   cargo "+$MSRV" check --workspace --all-targets --target-dir "$target/msrv"
@@ -265,7 +268,8 @@ check_fuzz() {
 
 setup() {
   local packages=(gcc g++ make clang valgrind binutils python3 python3-pip python3-venv util-linux
-    libgtest-dev)
+    libgtest-dev qemu-system-arm qemu-system-misc gcc-arm-none-eabi libnewlib-arm-none-eabi
+    gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf lld nodejs)
   local missing=() package
   if command -v dpkg >/dev/null; then
     for package in "${packages[@]}"; do
@@ -296,7 +300,7 @@ setup() {
 # Tests that a log tells of: "passed failed"; nothing when it tells of none.
 counted() {
   awk '/^test result: / { p += $4; f += $6; seen = 1 }
-       /^(upstream|wheel): [0-9]+ passed, [0-9]+ failed$/ { p += $2; f += $4; seen = 1 }
+       /^(upstream|wheel|boards): [0-9]+ passed, [0-9]+ failed$/ { p += $2; f += $4; seen = 1 }
        END { if (seen) print p, f }' "$1"
 }
 
