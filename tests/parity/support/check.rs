@@ -11,6 +11,9 @@ use std::thread;
 /// Upstream follows values by recursion, some frames to each level.
 const STACK_BYTES: usize = 1 << 30;
 
+/// Inputs of ten thousand steps could be made smaller for hours.
+const SHRINK_MILLISECONDS: u32 = 60_000;
+
 /// What a client saw of one library, in lines.
 #[derive(Default)]
 pub struct Transcript(Vec<String>);
@@ -86,6 +89,7 @@ fn config(name: &str, cases: u32) -> Outcome<Config> {
     Ok(Config {
         cases: cases.saturating_mul(times),
         max_shrink_iters: 20_000,
+        max_shrink_time: SHRINK_MILLISECONDS,
         failure_persistence: Some(Box::new(FileFailurePersistence::Direct(kept))),
         ..Config::default()
     })
