@@ -30,6 +30,7 @@ CHECKS=(
   "sanitizers: the C programs under address and undefined-behaviour checks"
   "valgrind: the C programs under valgrind, with a leak check"
   "parity: the good-input half of the C programs passes with upstream's library too"
+  "properties: generated inputs give the same results with upstream's library and ours"
   "upstream-python: upstream's Python tests pass with our library"
   "upstream-cpp: upstream's C++ tests, but those that need C++ symbols"
   "upstream-rust: upstream's Rust tests"
@@ -146,6 +147,10 @@ check_parity() {
   need python3 "apt-get install python3 python3-pip" || return 1
   folder=$(tests/upstream/wheel.sh) || return 1
   CHECK_GOOD_INPUT_ONLY=1 FERRITE_LIBRARY_DIR=$folder/tvm_ffi/lib ferrite_tests c_programs plain::
+}
+
+check_properties() {
+  need python3 "apt-get install python3 python3-pip" && ferrite_tests parity --include-ignored
 }
 
 upstream() { # upstream SUITE: with the library as it is released
