@@ -12,7 +12,7 @@ mcu=$PWD/../mcu
 
 passed=0
 failed=0
-fail() { # fail PROGRAM LOG: says what happened
+fail() { # fail PROGRAM LOG: shows the end of the log
   failed=$((failed + 1))
   echo "FAILED $board $1: $2"
   tail -n 20 "$2" | sed 's/^/    /'
