@@ -26,26 +26,42 @@
 //! - `backtrace`: frames with names in errors.
 //! - `backend`: the `TVMBackend*` symbols.
 //! - `spin`: spinning locks for several cores without an operating system.
+//! - `minimal`: in place of all sections, the few that need no heap; see `minimal`.
 //! - `panic-handler`: ends a panic in C firmware by its `abort`.
 #![cfg_attr(not(feature = "std"), no_std)]
 #![allow(non_snake_case, reason = "the C ABI fixes these spellings")]
 
+#[cfg(all(feature = "minimal", any(feature = "std", feature = "alloc", feature = "builtins", feature = "spin")))]
+compile_error!("`minimal` is all of the library: disable the other features, the default ones too");
+
+#[cfg(not(feature = "minimal"))]
 pub mod allocator;
+#[cfg(not(feature = "minimal"))]
 pub mod backtrace;
+#[cfg(not(feature = "minimal"))]
 pub mod bigint;
+#[cfg(not(feature = "minimal"))]
 mod boundary;
 #[cfg(feature = "builtins")]
 mod builtins;
-#[cfg(not(feature = "builtins"))]
+#[cfg(not(any(feature = "builtins", feature = "minimal")))]
 #[path = "no_builtins.rs"]
 mod builtins;
+#[cfg(not(feature = "minimal"))]
 pub mod dtype;
+#[cfg(not(feature = "minimal"))]
 pub mod error;
+#[cfg(not(feature = "minimal"))]
 pub mod function;
+#[cfg(not(feature = "minimal"))]
 pub mod init_once;
+#[cfg(not(feature = "minimal"))]
 pub mod object;
+#[cfg(not(feature = "minimal"))]
 pub mod string;
+#[cfg(not(feature = "minimal"))]
 pub mod tensor;
+#[cfg(not(feature = "minimal"))]
 pub mod type_info;
 
 #[cfg(feature = "alloc")]
@@ -56,8 +72,11 @@ pub mod module;
 #[cfg(feature = "backend")]
 pub mod backend;
 
-#[cfg(all(feature = "panic-handler", not(feature = "std")))]
+#[cfg(feature = "minimal")]
+pub mod minimal;
+
+#[cfg(all(feature = "panic-handler", not(feature = "std"), not(feature = "minimal")))]
 mod panic;
 
-#[cfg(test)]
+#[cfg(all(test, not(feature = "minimal")))]
 mod tests;

@@ -25,6 +25,43 @@ pub const NAME_SLOTS: usize = from_env(option_env!("FERRITE_NAME_SLOTS"), 8).nex
 /// what user code takes.
 pub const NESTED_CALLS: usize = from_env(option_env!("FERRITE_NESTED_CALLS"), NESTED_CALLS_DEFAULT);
 
+/// Function objects that the profile `minimal` has room for at a time, 48 bytes each on 32 bit. Global functions and symbols
+/// of the system library are among them.
+///
+/// Set `FERRITE_FUNCTIONS` when building.
+pub const FUNCTIONS: usize = from_env(option_env!("FERRITE_FUNCTIONS"), 14);
+
+/// Names of functions that the profile `minimal` has room for, 12 bytes each on 32 bit; a power of two.
+///
+/// Set `FERRITE_NAMES` when building.
+pub const NAMES: usize = from_env(option_env!("FERRITE_NAMES"), 16).next_power_of_two();
+
+/// Error objects that the profile `minimal` has room for at a time: the raised one, and those that nobody released yet.
+///
+/// Set `FERRITE_ERRORS` when building.
+pub const ERRORS: usize = from_env(option_env!("FERRITE_ERRORS"), 2);
+
+/// Bytes of kind and message of an error object of the profile `minimal`; longer messages are cut.
+///
+/// Set `FERRITE_ERROR_BYTES` when building. The messages of compiled functions hold their signature.
+pub const ERROR_BYTES: usize = from_env(option_env!("FERRITE_ERROR_BYTES"), 148);
+
+/// Strings and bytes of more than seven bytes that the profile `minimal` has room for at a time.
+///
+/// Set `FERRITE_STRINGS` when building.
+pub const STRINGS: usize = from_env(option_env!("FERRITE_STRINGS"), 2);
+
+/// The longest string of the profile `minimal`, in bytes.
+///
+/// Set `FERRITE_STRING_BYTES` when building.
+pub const STRING_BYTES: usize = from_env(option_env!("FERRITE_STRING_BYTES"), 31);
+
+/// The alignment of a workspace of the profile `minimal`; a power of two.
+///
+/// Set `FERRITE_WORKSPACE_ALIGN` when building. Code for a core without vector registers wants no more than 8; 16 is what
+/// LLVM assumes of vectors everywhere. Up to this many bytes are lost with each workspace.
+pub const WORKSPACE_ALIGN: usize = from_env(option_env!("FERRITE_WORKSPACE_ALIGN"), 16).next_power_of_two();
+
 /// Eighths of a name index that may be filled before it grows: room on hosts, less memory on small cores.
 pub const NAME_LOAD_EIGHTHS: usize = if cfg!(target_pointer_width = "64") { 4 } else { 6 };
 

@@ -11,6 +11,7 @@
 //! | [`function`], [`typed`], [`export`] | packed calls, typed calls, and functions exported from a kernel library |
 //! | [`dtype`], [`device`] | data types and devices, and their texts |
 //! | [`type_table`], [`global_table`], [`builtins`] | types and functions by name |
+//! | [`minimal`] | all that a library without any heap needs of these |
 //! | [`init_once`], [`sync`], [`log`], [`backtrace`] | the seam to the platform |
 //!
 //! # Ownership
@@ -58,6 +59,8 @@ pub mod global_table;
 pub mod init_once;
 pub mod log;
 pub mod memory;
+#[cfg(not(feature = "client"))]
+pub mod minimal;
 #[cfg(not(feature = "client"))]
 pub mod name_table;
 pub mod object;

@@ -1,6 +1,6 @@
 //! Parallel loops of compiled functions: launches and barriers, carried out by the installed launcher.
 
-use core::ffi::{c_int, c_void};
+use core::ffi::c_void;
 use core::ptr;
 
 use ferrite_core::error::Result;
@@ -9,33 +9,7 @@ use ferrite_core::{ensure, error, raised};
 
 use super::serial;
 
-/// What the tasks of one launch share.
-///
-/// # Upstream
-/// `TVMParallelGroupEnv` of `include/tvm/runtime/c_backend_api.h`.
-#[repr(C)]
-#[derive(Debug)]
-pub struct ParallelGroupEnv {
-    /// The launcher's own; barriers go through it.
-    pub sync_handle: *mut c_void,
-    /// How many tasks there are, which tasks divide the work by.
-    pub num_task: i32,
-}
-
-#[cfg(target_pointer_width = "64")]
-const _: () =
-    assert!(size_of::<ParallelGroupEnv>() == 16 && core::mem::offset_of!(ParallelGroupEnv, num_task) == 8);
-#[cfg(target_pointer_width = "32")]
-const _: () =
-    assert!(size_of::<ParallelGroupEnv>() == 8 && core::mem::offset_of!(ParallelGroupEnv, num_task) == 4);
-
-/// One task of a launch: gets its number, what the tasks share and the launch's data; returns 0, or -1 with
-/// an error raised.
-///
-/// # Upstream
-/// `FTVMParallelLambda`.
-pub type ParallelLambda =
-    unsafe extern "C" fn(task_id: c_int, env: *mut ParallelGroupEnv, data: *mut c_void) -> c_int;
+pub use ferrite_core::abi::{ParallelGroupEnv, ParallelLambda};
 
 /// How launches and barriers are carried out.
 pub struct Launcher {
@@ -129,6 +103,7 @@ pub unsafe fn run_task(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use core::ffi::c_int;
     use core::sync::atomic::AtomicI32;
 
     unsafe extern "C" fn count(task_id: c_int, env: *mut ParallelGroupEnv, data: *mut c_void) -> c_int {

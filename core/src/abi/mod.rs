@@ -15,6 +15,7 @@
 #[macro_use]
 mod c_enum;
 mod any;
+mod backend;
 mod cells;
 #[cfg(feature = "client")]
 pub mod client;
@@ -23,6 +24,7 @@ mod object;
 mod reflection;
 
 pub use any::*;
+pub use backend::*;
 pub use cells::*;
 pub use dlpack::*;
 pub use object::*;

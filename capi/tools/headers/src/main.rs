@@ -51,7 +51,12 @@ const HEADERS: &[Header] = &[
     Header {
         path: "include/tvm/runtime/c_backend_api.h",
         config: "capi/headers/c_backend_api.toml",
-        sources: &["alloc-ext/src/backend/parallel.rs", "capi/src/backend.rs"],
+        sources: &["core/src/abi/backend.rs", "capi/src/backend.rs"],
+    },
+    Header {
+        path: "include/tvm_ffi_minimal.h",
+        config: "capi/headers/minimal.toml",
+        sources: &["capi/src/minimal/firmware.rs"],
     },
 ];
 

@@ -1,0 +1,73 @@
+//! What code compiled by TVM asks of its runtime.
+
+use core::ffi::{c_int, c_void};
+use core::ptr;
+
+use ferrite_core::abi::{ParallelGroupEnv, ParallelLambda, kDLCPU};
+use ferrite_core::minimal::{Refusal, workspace};
+
+use super::boundary::{fail, non_null, status};
+
+/// Gives memory for the time of a kernel, out of the buffer of `FerriteWorkspaceSet`, aligned to
+/// `FERRITE_WORKSPACE_ALIGN` bytes.
+///
+/// The message of the MemoryError has the bytes asked for and those free.
+#[unsafe(no_mangle)]
+pub extern "C" fn TVMBackendAllocWorkspace(
+    device_type: c_int,
+    device_id: c_int,
+    nbytes: u64,
+    dtype_code_hint: c_int,
+    dtype_bits_hint: c_int,
+) -> *mut c_void {
+    let _ = (device_id, dtype_code_hint, dtype_bits_hint);
+    if device_type != kDLCPU as c_int {
+        fail(Refusal::Device);
+        return ptr::null_mut();
+    }
+    workspace::allocate(nbytes)
+}
+
+/// Takes the latest workspace back; ValueError when it is not: kernels release in the reverse order.
+///
+/// # Safety
+/// `ptr` is not used afterwards.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMBackendFreeWorkspace(
+    device_type: c_int,
+    device_id: c_int,
+    ptr: *mut c_void,
+) -> c_int {
+    let _ = (device_type, device_id);
+    if ptr.is_null() {
+        return 0;
+    }
+    // SAFETY: contract of this function.
+    status(|| unsafe { workspace::free(ptr) })
+}
+
+/// Runs a function as one task.
+///
+/// # Safety
+/// See the crate.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMBackendParallelLaunch(
+    flambda: Option<ParallelLambda>,
+    cdata: *mut c_void,
+    num_task: c_int,
+) -> c_int {
+    let Some(task) = flambda else { return fail(Refusal::Null) };
+    if num_task < 0 {
+        return fail(Refusal::Negative);
+    }
+    let mut env = ParallelGroupEnv { sync_handle: ptr::null_mut(), num_task: 1 };
+    // SAFETY: the caller vouches for the task.
+    unsafe { task(0, &mut env, cdata) }
+}
+
+/// Waits for nobody: there is one task.
+#[unsafe(no_mangle)]
+pub extern "C" fn TVMBackendParallelBarrier(task_id: c_int, penv: *mut ParallelGroupEnv) -> c_int {
+    let _ = task_id;
+    status(|| non_null(penv).map(drop))
+}

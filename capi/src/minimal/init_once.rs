@@ -1,0 +1,43 @@
+//! Section "Static handle initialization".
+
+use core::ffi::{c_int, c_void};
+
+use ferrite_core::init_once::{DeinitFunction, InitFunction};
+use ferrite_core::minimal::init_once;
+
+use ferrite_core::minimal::Refusal;
+
+use super::boundary::fail;
+
+/// Makes a handle once. One that is being made is refused, since nothing can be waited for.
+///
+/// # Safety
+/// `handle_addr` is written by this function and `TVMFFIHandleDeinitOnce` only.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMFFIHandleInitOnce(
+    handle_addr: *mut *mut c_void,
+    init_func: Option<InitFunction>,
+) -> c_int {
+    let Some(init_func) = init_func.filter(|_| !handle_addr.is_null()) else { return fail(Refusal::Null) };
+    // SAFETY: contract of the crate and of this function.
+    unsafe { init_once::init(handle_addr, init_func) }
+}
+
+/// Takes a handle away once.
+///
+/// # Safety
+/// As for `TVMFFIHandleInitOnce`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMFFIHandleDeinitOnce(
+    handle_addr: *mut *mut c_void,
+    deinit_func: Option<DeinitFunction>,
+) -> c_int {
+    let Some(deinit_func) = deinit_func.filter(|_| !handle_addr.is_null()) else {
+        return fail(Refusal::Null);
+    };
+    // SAFETY: contract of the crate and of this function.
+    unsafe {
+        let handle = init_once::take(handle_addr);
+        if handle.is_null() { 0 } else { deinit_func(handle) }
+    }
+}

@@ -1,0 +1,44 @@
+//! Sections of strings and bytes. More than seven bytes take one of `FERRITE_STRINGS` objects, of at most
+//! `FERRITE_STRING_BYTES`.
+
+use core::ffi::c_int;
+
+use ferrite_core::abi::{TVMFFIAny, TVMFFIByteArray};
+use ferrite_core::minimal::string::{self, Kind};
+
+use super::boundary::{bytes, non_null, status};
+
+/// Makes a string value out of borrowed text, which is copied.
+///
+/// # Safety
+/// See the crate.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMFFIStringFromByteArray(
+    input: *const TVMFFIByteArray,
+    out: *mut TVMFFIAny,
+) -> c_int {
+    // SAFETY: contract of the crate.
+    unsafe { create(input, out, Kind::Text) }
+}
+
+/// Makes a bytes value out of borrowed bytes, which are copied.
+///
+/// # Safety
+/// See the crate.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMFFIBytesFromByteArray(
+    input: *const TVMFFIByteArray,
+    out: *mut TVMFFIAny,
+) -> c_int {
+    // SAFETY: contract of the crate.
+    unsafe { create(input, out, Kind::Bytes) }
+}
+
+/// # Safety
+/// As for the symbols above.
+unsafe fn create(input: *const TVMFFIByteArray, out: *mut TVMFFIAny, kind: Kind) -> c_int {
+    status(|| {
+        // SAFETY: as the caller vouches.
+        unsafe { string::create(bytes(input)?, kind, non_null(out)?.as_ptr()) }
+    })
+}
