@@ -52,6 +52,6 @@ once "$build" build_tests
 use_library "$library" "$build/lib"
 export LD_LIBRARY_PATH=$build/lib
 start_recording 1
-run_tests run_libtest --cwd "$build/rust/tvm-ffi" --programs "$build/programs"
+run_tests run_libtest --cwd "$build/rust/tvm-ffi" --programs "$build/programs" --list "$upstream/baseline/rust.txt"
 unset LD_LIBRARY_PATH
 finish "$build/lib/libtvm_ffi.so"

@@ -87,7 +87,7 @@ class FileRun:
         done.write_text("".join(json.dumps(test) + "\n" for test in self.done))
         command = [self.options.python, "-X", "faulthandler", "-m", "pytest"]
         command += ["-p", "pytest_record", "-p", "no:cacheprovider", "-o", "addopts="]
-        command += ["--tb=short", "-q", f"--timeout={self.options.test_timeout}"]
+        command += ["--tb=short", "-q", "-rP", f"--timeout={self.options.test_timeout}"]
         command += ["--timeout-method=signal", self.name]
         env = {
             **os.environ,

@@ -8,6 +8,7 @@ The exit status is 0 only if that is so and nothing else went wrong.
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from pathlib import Path
 
@@ -35,6 +36,14 @@ def sanitizer_reports(folder: Path) -> list[str]:
             headline = next((line for line in lines if "ERROR: " in line), lines[0])
             problems.append(f"{path}: {headline}")
     return problems
+
+
+def panics(folder: Path) -> list[str]:
+    """Each place where our library panicked: it gives the caller an error, which a test may take for its own."""
+    found = set()
+    for path in folder.iterdir():
+        found |= set(re.findall(r"panicked at (?!tvm-ffi/)\S+", path.read_text(errors="replace")))
+    return sorted(found)
 
 
 def ends(result: Result | None) -> list[str]:
@@ -68,7 +77,7 @@ def main() -> int:
     options = parser.parse_args()
 
     found, problems = results.read(options.out)
-    problems += sanitizer_reports(options.out / "asan")
+    problems += sanitizer_reports(options.out / "asan") + panics(options.out / "log")
     if options.void:
         problems.append(f"no result counts: {options.void}")
     by_id = {result.id: result for result in found}
