@@ -1,8 +1,7 @@
 """Run a googletest program built with gtest_main.cc, and survive crashes.
 
-Each test suite has a process of its own. When a process dies or hangs, the test
-that was running is noted as crashed or timed out and the suite is started again
-without the tests already run.
+Each test suite has a process of its own. When it dies or hangs, the test that was running is noted as
+crashed or timed out and the suite is started again without the tests already run.
 """
 
 from __future__ import annotations
@@ -19,72 +18,86 @@ import results
 from results import Result
 
 
-def output_of(test: str, log: Path, start: int) -> str:
-    """What the last run of `test` wrote to the log."""
-    text = log.read_bytes()[start:].decode(errors="replace")
-    _, _, text = text.rpartition(f"[ RUN      ] {test}\n")
-    return text.partition(f"[  FAILED  ] {test}")[0][-3000:]
+class SuiteRun:
+    """All attempts at one test suite."""
 
+    def __init__(self, name: str, tests: list[str], options: argparse.Namespace, deadline: float) -> None:
+        self.name = name
+        self.tests = tests
+        self.options = options
+        self.deadline = deadline
+        self.stem = name.replace("/", "_")
+        self.log: Path = options.out / "log" / f"{self.stem}.log"
+        self.done: dict[str, Result] = {}
+        self.problems: list[str] = []
 
-def run_suite(
-    suite: str, tests: list[str], options: argparse.Namespace, deadline: float
-) -> tuple[list[Result], list[str]]:
-    done: dict[str, Result] = {}
-    problems: list[str] = []
-    stem = suite.replace("/", "_")
-    log = options.out / "log" / f"{stem}.log"
-    starts = 0
-    while left := [test for test in tests if test not in done]:
-        if time.monotonic() > deadline:
-            problems.append(f"{suite}: not finished in time")
-            break
-        record = options.out / "record" / f"{stem}.{starts}"
-        starts += 1
-        log_start = log.stat().st_size if log.exists() else 0
+    def run(self) -> None:
+        attempt = 0
+        while left := [test for test in self.tests if test not in self.done]:
+            if time.monotonic() > self.deadline:
+                self.problems.append(f"{self.name}: not finished in time")
+                break
+            before = len(self.done)
+            self.attempt(attempt, left)
+            attempt += 1
+            if len(self.done) == before:
+                break
+        for test in self.tests:
+            self.put(test, "notrun", text="; ".join(self.problems))
+
+    def put(self, test: str, status: str, seconds: float = 0.0, text: str = "") -> None:
+        # Two source files may each have a test of this name: both must pass.
+        if test not in self.done or (self.done[test].status == "passed" and status != "notrun"):
+            self.done[test] = Result(test, self.name, status, seconds, text)
+
+    def attempt(self, number: int, left: list[str]) -> None:
+        """Run what is left, as far as it goes."""
+        log_start = self.log.stat().st_size if self.log.exists() else 0
+        record = self.options.out / "record" / f"{self.stem}.{number}"
+        ended = self.start(record, left)
+        running, finished = self.read(record, log_start)
+        if running:
+            status = "timeout" if ended.stalled else "crashed"
+            self.put(running, status, text=f"{self.output_of(running, log_start)}\n{ended.how}")
+        elif not finished or ended.returncode not in (0, 1):
+            when = "after its tests" if finished else "outside a test"
+            self.problems.append(f"{self.name}: died {when}, {ended.how}")
+
+    def start(self, record: Path, left: list[str]) -> process.Ended:
         # From a file, as a list of tests may be too long for a command line.
-        flags = options.out / "record" / f"{stem}.flags"
+        flags = record.with_suffix(".flags")
         flags.write_text(f"--gtest_filter={':'.join(left)}\n--gtest_color=no\n")
-        ended = process.run(
-            [str(options.program), f"--gtest_flagfile={flags}"],
+        return process.run(
+            [str(self.options.program), f"--gtest_flagfile={flags}"],
             env={**os.environ, "FERRITE_RECORD": str(record)},
-            cwd=options.cwd,
-            log=log,
+            cwd=self.options.cwd,
+            log=self.log,
             progress=record,
-            stall=options.test_timeout,
-            deadline=deadline,
+            stall=self.options.test_timeout,
+            deadline=self.deadline,
         )
-        running, finished, new = None, False, 0
+
+    def read(self, record: Path, log_start: int) -> tuple[str | None, bool]:
+        """Take the results from `record`; return the test that has none, and whether the program ended."""
+        running, finished = None, False
         for line in record.read_text().splitlines() if record.exists() else []:
             kind, *rest = line.split("\t")
             if kind == "start":
                 running = rest[0]
             elif kind == "end" and len(rest) == 3:
-                name, status, milliseconds = rest
-                text = output_of(name, log, log_start) if status == "failed" else ""
-                # Two source files may each have a test of this name: both must pass.
-                if name not in done or done[name].status == "passed":
-                    done[name] = Result(name, suite, status, int(milliseconds) / 1000, text)
+                test, status, milliseconds = rest
+                text = self.output_of(test, log_start) if status == "failed" else ""
+                self.put(test, status, int(milliseconds) / 1000, text)
                 running = None
-                new += 1
             elif kind == "finish":
                 finished = True
-        if running:
-            status = "timeout" if ended.stalled else "crashed"
-            text = f"{output_of(running, log, log_start)}\n{ended.how}"
-            done[running] = Result(running, suite, status, text=text)
-        elif not finished or ended.returncode not in (0, 1):
-            when = "after its tests" if finished else "outside a test"
-            problems.append(f"{suite}: died {when}, {ended.how}")
-            if not new:
-                text = f"{process.tail(log, log_start)}\n{ended.how}"
-                for test in left:
-                    done[test] = Result(test, suite, "notrun", text=text)
-        elif not new:
-            problems.append(f"{suite}: no test of {len(left)} ran")
-            break
-    for test in tests:
-        done.setdefault(test, Result(test, suite, "notrun"))
-    return list(done.values()), problems
+        return running, finished
+
+    def output_of(self, test: str, log_start: int) -> str:
+        """What the last run of `test` wrote to the log."""
+        text = self.log.read_bytes()[log_start:].decode(errors="replace")
+        _, _, text = text.rpartition(f"[ RUN      ] {test}\n")
+        return text.partition(f"[  FAILED  ] {test}")[0][-3000:]
 
 
 def main() -> int:
@@ -99,10 +112,11 @@ def main() -> int:
     for test in options.list.read_text().split():
         if results.selected(test, options.select):
             suites.setdefault(test.rpartition(".")[0], []).append(test)
+    runs = [SuiteRun(name, tests, options, deadline) for name, tests in suites.items()]
     with ThreadPoolExecutor(options.jobs) as pool:
-        parts = list(pool.map(lambda suite: run_suite(*suite, options, deadline), suites.items()))
-    everything = [result for part, _ in parts for result in part]
-    results.write(options.out, everything, [problem for _, more in parts for problem in more])
+        list(pool.map(SuiteRun.run, runs))
+    everything = [result for run in runs for result in run.done.values()]
+    results.write(options.out, everything, [problem for run in runs for problem in run.problems])
     return 0
 
 
