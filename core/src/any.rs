@@ -318,6 +318,31 @@ impl Any {
     pub fn try_get<T: AnyCompatible>(&self) -> Result<Option<T>> {
         self.view().try_get()
     }
+
+    /// The reference that the value holds, lent; None for a value that is no object.
+    #[inline]
+    pub fn as_object(&self) -> Option<&ObjectRef> {
+        self.view().object_ptr()?;
+        // SAFETY: the payload is the pointer of an object, not null, and a reference is a transparent newtype over such a
+        // pointer; the value keeps the object while it is borrowed.
+        Some(unsafe { &*(&raw const self.raw.payload).cast::<ObjectRef>() })
+    }
+
+    /// The reference that the value holds.
+    ///
+    /// # Errors
+    /// Gives a value back that is no object.
+    #[inline]
+    pub fn into_object(self) -> core::result::Result<ObjectRef, Any> {
+        match self.view().object_ptr() {
+            Some(object) => {
+                let _ = self.into_raw();
+                // SAFETY: the value held one strong reference, which was just given up.
+                Ok(unsafe { ObjectRef::from_raw(object) })
+            }
+            None => Err(self),
+        }
+    }
 }
 
 impl Clone for Any {
@@ -409,6 +434,17 @@ mod tests {
         assert_eq!(Any::from(2.5f64).get::<f64>()?, 2.5);
         assert_eq!(Any::from(3i64).get::<f64>()?, 3.0);
         assert!(Any::NONE.get::<Option<i64>>()?.is_none());
+        Ok(())
+    }
+
+    #[test]
+    fn objects_are_lent_as_what_they_are() -> Result<()> {
+        let value = Any::new(crate::shape::Shape::from_slice(&[2, 3])?);
+        let lent = value.as_object().and_then(ObjectRef::as_class::<crate::shape::Shape>);
+        assert_eq!(lent.map(|shape| shape.as_slice()), Some(&[2i64, 3][..]));
+        assert!(value.as_object().and_then(ObjectRef::as_class::<crate::big_int::BigInt>).is_none());
+        assert!(Any::from(1i64).as_object().is_none());
+        assert_eq!(value.into_object().map(|object| object.strong_count()).ok(), Some(1));
         Ok(())
     }
 

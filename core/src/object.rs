@@ -85,6 +85,16 @@ impl ObjectRef {
         type_table::is_instance(self.type_index(), T::type_index())
     }
 
+    /// The reference as one to class `T`, lent, when the object is of exactly that class.
+    #[inline]
+    pub fn as_class<T: ObjectClass>(&self) -> Option<&T> {
+        if self.type_index() != T::type_index() {
+            return None;
+        }
+        // SAFETY: the object is of that class; `T` is a transparent newtype over `ObjectRef` (contract of the trait).
+        Some(unsafe { &*core::ptr::from_ref(self).cast::<T>() })
+    }
+
     /// The reference as one to class `T`.
     ///
     /// # Errors
@@ -137,7 +147,8 @@ impl fmt::Debug for ObjectRef {
 /// Implemented by [`object_class!`](crate::object_class); the implementer is a newtype over [`ObjectRef`].
 ///
 /// # Safety
-/// `from_object_unchecked` must only rely on the object being an instance of `type_index()`.
+/// The implementer must be a transparent newtype over [`ObjectRef`], and `from_object_unchecked` must only rely on the
+/// object being an instance of `type_index()`.
 pub unsafe trait ObjectClass: Sized {
     /// The key that the class is registered with.
     const TYPE_KEY: &'static str;

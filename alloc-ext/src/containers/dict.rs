@@ -157,6 +157,17 @@ impl DictObject {
         self.table().entry(place).map(|entry| unsafe { entry.copy() })
     }
 
+    /// Key and value at `place`, if an entry is there, as they lie in memory.
+    ///
+    /// # Safety
+    ///
+    /// Nobody changes the dict while they are in use.
+    #[inline]
+    pub(crate) unsafe fn entry_refs(&self, place: u64) -> Option<(&Any, &Any)> {
+        // SAFETY: the entry is in this dict; the caller excludes writers.
+        self.table().entry(place).map(|entry| unsafe { entry.references() })
+    }
+
     /// A new dict with the same entries in the same places.
     ///
     /// # Errors

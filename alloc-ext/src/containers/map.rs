@@ -8,7 +8,7 @@ use ferrite_core::error::{Error, Result};
 use ferrite_core::object::{ObjectClass, ObjectRef};
 use ferrite_core::{error, object_class, type_index};
 
-use super::map_base::{self, Entry, Inserted, LookupKey, Table};
+use super::map_base::{self, Inserted, LookupKey, Table};
 use super::map_build::Growth;
 
 object_class!(
@@ -59,7 +59,7 @@ impl MapObject {
     pub fn get(&self, key: AnyView<'_>) -> Result<Option<&Any>> {
         let entry = self.table().find_entry(key)?;
         // SAFETY: the entry is in this map, which cannot change while it is borrowed.
-        Ok(entry.map(|entry| unsafe { references(entry) }.1))
+        Ok(entry.map(|entry| unsafe { entry.references() }.1))
     }
 
     /// The value of `key`.
@@ -143,7 +143,7 @@ impl MapObject {
     /// Key and value at `place`.
     pub(crate) fn entry_refs(&self, place: u64) -> Option<(&Any, &Any)> {
         // SAFETY: the entry is in this map, which cannot change while it is borrowed.
-        self.table().entry(place).map(|entry| unsafe { references(entry) })
+        self.table().entry(place).map(|entry| unsafe { entry.references() })
     }
 
     /// An own copy of the key at `place`.
@@ -223,16 +223,6 @@ impl MapObject {
     }
 }
 
-/// References to the cells of an entry.
-///
-/// # Safety
-///
-/// The entry is in a table that does not change for `'a`.
-unsafe fn references<'a>(entry: Entry) -> (&'a Any, &'a Any) {
-    // SAFETY: Any has the layout of a cell; the cells of an entry are initialised; the caller excludes writers.
-    unsafe { (&*entry.key.cast::<Any>(), &*entry.value.cast::<Any>()) }
-}
-
 /// The error of a lookup that must succeed.
 #[cold]
 pub(super) fn missing_key() -> Error {
@@ -255,7 +245,7 @@ impl<'a> Iterator for MapEntries<'a> {
         self.next = self.map.table().next(place);
         self.left = self.left.saturating_sub(1);
         // SAFETY: the entry is in the map, which cannot change while it is borrowed.
-        Some(unsafe { references(entry) })
+        Some(unsafe { entry.references() })
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {

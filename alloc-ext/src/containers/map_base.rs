@@ -443,6 +443,17 @@ pub(super) struct Entry {
 }
 
 impl Entry {
+    /// References to the cells.
+    ///
+    /// # Safety
+    ///
+    /// The entry is in a table that does not change for `'a`.
+    #[inline]
+    pub(super) unsafe fn references<'a>(self) -> (&'a Any, &'a Any) {
+        // SAFETY: Any has the layout of a cell; the cells of an entry are initialised; the caller excludes writers.
+        unsafe { (&*self.key.cast::<Any>(), &*self.value.cast::<Any>()) }
+    }
+
     /// Own copies of key and value.
     ///
     /// # Safety

@@ -9,6 +9,7 @@ use ferrite_core::any::{Any, AnyView};
 use ferrite_core::error::{Error, Result};
 use ferrite_core::function::Function;
 use ferrite_core::memory::Buffer;
+use ferrite_core::object::ObjectRef;
 use ferrite_core::text::Lossy;
 use ferrite_core::{bail, error, type_index, type_table};
 
@@ -64,7 +65,7 @@ type Pair = (Any, Any);
 struct Comparer {
     equality_only: bool,
     /// Pairs of objects that were met, and whether they are being compared.
-    open: Seen<Pair, bool>,
+    open: Seen<bool, (Option<ObjectRef>, Option<ObjectRef>)>,
     eq_hooks: Hooks,
     compare_hooks: Hooks,
 }

@@ -58,7 +58,7 @@ pub fn deep_copy(value: &Any) -> Result<Any> {
 }
 
 struct Copier {
-    copies: Seen<Any, Copy>,
+    copies: Seen<Copy>,
     hooks: Hooks,
     enum_class: Option<i32>,
     /// Whether a copy refers to an original because there was no copy of that yet.

@@ -40,7 +40,7 @@ pub fn recursive_hash(value: &Any) -> Result<i64> {
 
 #[derive(Default)]
 struct Hasher {
-    seen: Seen<Any, State>,
+    seen: Seen<State>,
     hooks: Hooks,
     eq_hooks: Hooks,
     compare_hooks: Hooks,

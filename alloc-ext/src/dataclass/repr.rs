@@ -59,7 +59,7 @@ struct Printer {
     text_number: usize,
     /// All texts by number, but for the one that is being written.
     texts: Buffer<Buffer<u8>>,
-    seen: Seen<Any, State>,
+    seen: Seen<State>,
     hooks: Hooks,
     enum_class: Option<i32>,
     with_address: bool,

@@ -1,7 +1,7 @@
 //! Reflected fields: which a type has, and how they are read and written in an object.
 
 use core::ffi::{c_int, c_void};
-use core::slice;
+use core::{ptr, slice};
 
 use ferrite_core::abi::{
     TVMFFIAny, TVMFFIFieldInfo, TVMFFITypeInfo, kTVMFFIFieldFlagBitMaskDefaultFromFactory,
@@ -54,15 +54,31 @@ impl Field {
     ///
     /// `FieldGetter` in `reflection/accessor.h`.
     pub fn get(self, object: &Any) -> Result<Any> {
-        let address = self.address_in(object)?;
+        let mut value = Any::NONE;
+        self.read(self.owner(object)?, &mut value)?;
+        Ok(value)
+    }
+
+    /// Puts the value of the field in an object whose type has it into `place`, where it need not be copied from.
+    ///
+    /// # Errors
+    ///
+    /// As for [`get`](Self::get); the place is None then.
+    #[inline]
+    pub fn read(self, object: &ObjectRef, place: &mut Any) -> Result<()> {
+        *place = Any::NONE;
         let Some(getter) = self.info.getter else {
             bail!(RUNTIME_ERROR, "Field `{}` has no getter", Lossy(self.name()));
         };
-        let mut value = TVMFFIAny::NONE;
-        // SAFETY: whoever registered the field vouches for the getter at this offset; the object is alive.
-        check_status(unsafe { getter(address, &raw mut value) })?;
-        // SAFETY: a getter that succeeds gives an owned value.
-        Ok(unsafe { Any::from_raw(value) })
+        let place = ptr::from_mut(place).cast::<TVMFFIAny>();
+        // SAFETY: whoever registered the field vouches for the getter at this offset, which gives an owned value where it
+        // succeeds; the object is alive; Any is transparent over the cell.
+        let outcome = check_status(unsafe { getter(self.address_in(object), place) });
+        if outcome.is_err() {
+            // SAFETY: as above; what a getter leaves behind when it fails is owned by nobody.
+            unsafe { place.write(TVMFFIAny::NONE) };
+        }
+        outcome
     }
 
     /// Whether the field can be written.
@@ -80,7 +96,7 @@ impl Field {
     ///
     /// `FieldSetter` in `reflection/accessor.h`.
     pub fn set(self, object: &Any, value: &Any) -> Result<()> {
-        let address = self.address_in(object)?;
+        let address = self.address_in(self.owner(object)?);
         let setter = self.info.setter;
         if setter.is_null() {
             bail!(RUNTIME_ERROR, "Field `{}` has no setter", Lossy(self.name()));
@@ -120,11 +136,15 @@ impl Field {
         self.set(object, &default.to_owned()?)
     }
 
-    fn address_in(self, object: &Any) -> Result<*mut c_void> {
-        let Some(object) = object.view().object_ptr() else {
-            bail!(TYPE_ERROR, "Only objects have the field `{}`", Lossy(self.name()));
-        };
-        Ok(object.as_ptr().cast::<u8>().wrapping_offset(self.info.offset as isize).cast())
+    fn owner(self, object: &Any) -> Result<&ObjectRef> {
+        match object.as_object() {
+            Some(object) => Ok(object),
+            None => bail!(TYPE_ERROR, "Only objects have the field `{}`", Lossy(self.name())),
+        }
+    }
+
+    fn address_in(self, object: &ObjectRef) -> *mut c_void {
+        object.as_ptr().cast::<u8>().wrapping_offset(self.info.offset as isize).cast()
     }
 }
 

@@ -98,39 +98,36 @@ pub fn fold<F: Fold>(operation: &mut F, root: F::Node) -> Result<F::Value> {
 }
 
 fn run<F: Fold>(operation: &mut F, root: F::Node, open: &mut Buffer<F::Frame>) -> Result<F::Value> {
-    let mut node = root;
-    loop {
-        // Made before the node is entered, so that its frame is sure to have a place.
-        open.try_reserve(1)?;
-        let mut value = match operation.enter(node)? {
-            Entered::Value(value) => Some(value),
-            Entered::Frame(frame) => {
-                push(operation, open, frame)?;
-                None
+    let mut value = enter(operation, root, open)?;
+    while let Some(frame) = open.last_mut() {
+        if let Some(value) = value.take()
+            && let ControlFlow::Break(value) = operation.feed(frame, value)?
+        {
+            return operation.stopped(open, value);
+        }
+        value = match operation.next(frame)? {
+            Some(child) => enter(operation, child, open)?,
+            None => {
+                let value = operation.leave(frame)?;
+                open.pop();
+                Some(value)
             }
-        };
-        node = loop {
-            let Some(frame) = open.last_mut() else {
-                return value.ok_or_else(|| error!(INTERNAL_ERROR, "{}: a walk without a result", F::NAME));
-            };
-            if let Some(value) = value.take()
-                && let ControlFlow::Break(value) = operation.feed(frame, value)?
-            {
-                return operation.stopped(open, value);
-            }
-            match operation.next(frame)? {
-                Some(child) => break child,
-                None => value = Some(operation.leave(frame)?),
-            }
-            open.pop();
         };
     }
+    value.ok_or_else(|| error!(INTERNAL_ERROR, "{}: a walk without a result", F::NAME))
 }
 
-fn push<F: Fold>(operation: &mut F, open: &mut Buffer<F::Frame>, frame: F::Frame) -> Result<()> {
-    if open.len() >= MAX_DEPTH {
-        operation.abandon(frame);
-        bail!(VALUE_ERROR, "{}: maximum stack depth ({MAX_DEPTH}) exceeded", F::NAME);
+/// Gets to a node, and gives its result unless that has to wait for its children.
+#[inline(always)]
+fn enter<F: Fold>(operation: &mut F, node: F::Node, open: &mut Buffer<F::Frame>) -> Result<Option<F::Value>> {
+    // Made before the node is entered, so that its frame is sure to have a place.
+    open.try_reserve(1)?;
+    match operation.enter(node)? {
+        Entered::Value(value) => Ok(Some(value)),
+        Entered::Frame(frame) if open.len() < MAX_DEPTH => open.try_push(frame).map(|()| None),
+        Entered::Frame(frame) => {
+            operation.abandon(frame);
+            bail!(VALUE_ERROR, "{}: maximum stack depth ({MAX_DEPTH}) exceeded", F::NAME);
+        }
     }
-    open.try_push(frame)
 }

@@ -4,7 +4,9 @@
 //! |---|---|
 //! | [`Field`], [`Fields`], [`for_each_field`] | the reflected fields of a type: reading and writing them |
 //! | [`Hooks`] | what types registered for an operation |
-//! | [`Children`] | elements, entries or fields of one value, in order |
+//! | [`Held`] | a value on the way, lent or owned |
+//! | [`Elements`], [`Entries`] | containers, read in place |
+//! | [`Children`] | elements, entries or fields of one value, taken at one moment |
 //! | [`Fold`], [`fold`] | the loop over them, with frames in a buffer |
 //! | [`Seen`] | what is known of objects that were met before |
 //! | [`lend`], [`Slot`] | the state of a walk while a registered hook runs, which may call back into it |
@@ -13,15 +15,21 @@
 //! [`ferrite_core::stack`] ends that before the stack does.
 
 mod children;
+mod elements;
+mod entries;
 mod field;
 mod fold;
+mod held;
 mod hooks;
 mod seen;
 mod slot;
 
 pub use children::{Children, ChildrenKind};
+pub use elements::Elements;
+pub use entries::Entries;
 pub use field::{Field, Fields, for_each_field};
 pub use fold::{Entered, Fold, MAX_DEPTH, fold};
+pub use held::Held;
 pub use hooks::Hooks;
 pub use seen::{Seen, SeenKey};
 pub use slot::{HookState, Slot, lend};

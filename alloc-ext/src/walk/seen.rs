@@ -4,40 +4,85 @@
 use ferrite_core::any::Any;
 use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
+use ferrite_core::object::ObjectRef;
+
+use super::held::Held;
 
 /// An object, or a pair of objects, told apart by address.
-pub trait SeenKey: Clone {
+pub trait SeenKey {
+    /// What keeps the objects alive.
+    type Kept;
+
     /// The addresses; 0 where there is no object.
     fn addresses(&self) -> [usize; 2];
+
+    /// Keeps the objects alive, unless they are lent for the whole walk.
+    fn keep(&self) -> Self::Kept;
 }
 
-fn address_of(value: &Any) -> usize {
-    value.view().object_ptr().map_or(0, |object| object.as_ptr().addr())
-}
+impl SeenKey for ObjectRef {
+    type Kept = Option<ObjectRef>;
 
-impl SeenKey for Any {
     fn addresses(&self) -> [usize; 2] {
-        [address_of(self), 0]
+        [self.as_ptr().addr(), 0]
+    }
+
+    fn keep(&self) -> Option<ObjectRef> {
+        Some(self.clone())
     }
 }
 
-impl SeenKey for (Any, Any) {
+impl SeenKey for Any {
+    type Kept = Option<ObjectRef>;
+
     fn addresses(&self) -> [usize; 2] {
-        [address_of(&self.0), address_of(&self.1)]
+        [self.as_object().map_or(0, |object| object.as_ptr().addr()), 0]
+    }
+
+    fn keep(&self) -> Option<ObjectRef> {
+        self.as_object().cloned()
+    }
+}
+
+impl<T: SeenKey<Kept = Option<ObjectRef>>> SeenKey for Held<'_, T> {
+    type Kept = Option<ObjectRef>;
+
+    fn addresses(&self) -> [usize; 2] {
+        (**self).addresses()
+    }
+
+    fn keep(&self) -> Option<ObjectRef> {
+        match self {
+            Held::Lent(_) => None,
+            Held::Own(value) => value.keep(),
+        }
+    }
+}
+
+impl<K: SeenKey> SeenKey for (K, K) {
+    type Kept = (K::Kept, K::Kept);
+
+    fn addresses(&self) -> [usize; 2] {
+        let ([first, _], [second, _]) = (self.0.addresses(), self.1.addresses());
+        [first, second]
+    }
+
+    fn keep(&self) -> Self::Kept {
+        (self.0.keep(), self.1.keep())
     }
 }
 
 /// A hash table from objects to what is known of them, in the order of the first meeting.
 ///
-/// It holds the objects, so that an address is not given to another object while the walk lasts.
-pub struct Seen<K, V> {
-    entries: Buffer<Entry<K, V>>,
+/// It keeps the objects alive, so that an address is not given to another object while the walk lasts.
+pub struct Seen<V, K = Option<ObjectRef>> {
+    entries: Buffer<Entry<V, K>>,
     /// Places in `entries`, counted from 1, at or behind the place of their hash; at most half of the slots are in use.
     slots: Buffer<usize>,
 }
 
-struct Entry<K, V> {
-    _held: K,
+struct Entry<V, K> {
+    _kept: K,
     addresses: [usize; 2],
     value: V,
 }
@@ -45,15 +90,15 @@ struct Entry<K, V> {
 /// Slots of the first table.
 const FIRST_SLOTS: usize = 16;
 
-impl<K, V> Default for Seen<K, V> {
+impl<V, K> Default for Seen<V, K> {
     fn default() -> Self {
         Self { entries: Buffer::new(), slots: Buffer::new() }
     }
 }
 
-impl<K: SeenKey, V> Seen<K, V> {
+impl<V, K> Seen<V, K> {
     /// What is known of an object.
-    pub fn get(&self, key: &K) -> Option<&V> {
+    pub fn get(&self, key: &impl SeenKey<Kept = K>) -> Option<&V> {
         let place = *self.slots.get(self.slot_of(key.addresses())?)?;
         Some(&self.entries.get(place.checked_sub(1)?)?.value)
     }
@@ -63,7 +108,7 @@ impl<K: SeenKey, V> Seen<K, V> {
     /// # Errors
     ///
     /// MemoryError, only for an object that was not met before.
-    pub fn set(&mut self, key: &K, value: V) -> Result<()> {
+    pub fn set(&mut self, key: &impl SeenKey<Kept = K>, value: V) -> Result<()> {
         let addresses = key.addresses();
         if 2 * (self.entries.len() + 1) > self.slots.len() {
             self.grow()?;
@@ -75,7 +120,7 @@ impl<K: SeenKey, V> Seen<K, V> {
             entry.value = value;
             return Ok(());
         }
-        self.entries.try_push(Entry { _held: key.clone(), addresses, value })?;
+        self.entries.try_push(Entry { _kept: key.keep(), addresses, value })?;
         *slot = self.entries.len();
         Ok(())
     }

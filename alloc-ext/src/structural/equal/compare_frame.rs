@@ -1,88 +1,88 @@
 //! Pairs of containers and objects while they are compared: what comes next in them, and where they differ.
-#![forbid(unsafe_code)]
 
 use ferrite_core::abi::kTVMFFIFieldFlagBitMaskSEqHashIgnore;
 use ferrite_core::any::Any;
 use ferrite_core::error::Result;
+use ferrite_core::object::ObjectRef;
 use ferrite_core::string::String;
 
 use super::bindings::Bindings;
-use super::compare_leaf::compare_leaves;
-use super::elements::{Cursor, Elements, Entries};
+use super::compare_leaf::{compare_leaves, same_number_or_text};
 use super::trace::Trace;
 use crate::reflection::AccessKind;
 use crate::structural::{DefRegion, StructuralKind};
-use crate::walk::{Field, Fields};
+use crate::walk::{Elements, Entries, Field, Fields, Held};
 
-/// Two values to compare, and the region that they are in.
-pub(super) struct Pair {
-    pub lhs: Any,
-    pub rhs: Any,
+/// Two objects of one type to compare, and the region that they are in.
+pub(super) struct Pair<'w> {
+    pub lhs: Held<'w, ObjectRef>,
+    pub rhs: Held<'w, ObjectRef>,
     pub region: DefRegion,
 }
 
-impl Pair {
-    pub(super) fn new(lhs: &Any, rhs: &Any, region: DefRegion) -> Self {
-        Self { lhs: lhs.clone(), rhs: rhs.clone(), region }
+impl<'w> Pair<'w> {
+    /// Two values of one type that are no leaves, and so objects.
+    #[inline(always)]
+    fn of(lhs: Held<'w>, rhs: Held<'w>, region: DefRegion) -> Option<Self> {
+        Some(Self { lhs: lhs.into_object()?, rhs: rhs.into_object()?, region })
     }
 }
 
-/// What comes next in a frame.
-pub(super) enum Step {
-    /// Two values that have something inside.
-    Into(Pair),
-    /// Nothing: two values differ.
-    Differs,
-    /// Nothing: all that both sides have is equal.
-    Done,
-}
+/// What comes next in a frame: two values that have something inside, or nothing. Then all that both sides have is equal,
+/// unless `differs` was set.
+type Next<'w> = Result<Option<Pair<'w>>>;
 
 /// Two sequences.
-pub(super) struct SequenceFrame {
-    lhs: Elements,
-    rhs: Elements,
+pub(super) struct SequenceFrame<'w> {
+    lhs: Elements<'w>,
+    rhs: Elements<'w>,
     region: DefRegion,
     /// Elements that both have.
     common: usize,
     next: usize,
 }
 
-impl SequenceFrame {
-    pub(super) fn new(pair: Pair) -> Result<Self> {
-        let (lhs, rhs) = (Elements::of(pair.lhs)?, Elements::of(pair.rhs)?);
+impl<'w> SequenceFrame<'w> {
+    pub(super) fn new(pair: Pair<'w>) -> Self {
+        let (lhs, rhs) = (Elements::of(pair.lhs), Elements::of(pair.rhs));
         let common = lhs.len().min(rhs.len());
-        let next = lhs.skip_same(&rhs, 0);
-        Ok(Self { lhs, rhs, region: pair.region, common, next })
+        Self { lhs, rhs, region: pair.region, common, next: 0 }
     }
 
     pub(super) fn have_same_len(&self) -> bool {
         self.lhs.len() == self.rhs.len()
     }
 
-    pub(super) fn is_done(&self) -> bool {
-        self.next >= self.common
+    pub(super) fn next(&mut self, skip_tensor_content: bool, differs: &mut bool) -> Next<'w> {
+        if self.next >= self.common {
+            return Ok(None);
+        }
+        if let Some(equal) = self.skip_equal(skip_tensor_content)? {
+            *differs = !equal;
+            return Ok(None);
+        }
+        let last = self.next - 1;
+        Ok(Pair::of(self.lhs.get(last)?, self.rhs.get(last)?, self.region))
     }
 
-    pub(super) fn next(&mut self, skip_tensor_content: bool) -> Result<Step> {
-        loop {
-            self.next = self.lhs.skip_same(&self.rhs, self.next);
-            if self.is_done() {
-                return Ok(Step::Done);
-            }
-            let index = self.next;
+    /// Goes on behind the first elements that are not known to be equal, and gives what is known of them.
+    fn skip_equal(&mut self, skip_tensor_content: bool) -> Result<Option<bool>> {
+        // SAFETY: comparing values that have nothing inside runs no code of users.
+        let (lhs, rhs) = unsafe { (self.lhs.as_slice(), self.rhs.as_slice()) };
+        let range = self.next..self.common;
+        let (Some(lhs), Some(rhs)) = (lhs.get(range.clone()), rhs.get(range)) else {
+            // A hook made a List shorter.
             self.next += 1;
-            let equal = self.lhs.with(index, |lhs| {
-                self.rhs.with(index, |rhs| compare_leaves(lhs, rhs, skip_tensor_content))
-            })?;
-            match equal {
-                Some(true) => {}
-                Some(false) => return Ok(Step::Differs),
-                None => {
-                    let (lhs, rhs) = (self.lhs.get(index)?, self.rhs.get(index)?);
-                    return Ok(Step::Into(Pair { lhs, rhs, region: self.region }));
-                }
+            return Ok(None);
+        };
+        for (lhs, rhs) in lhs.iter().zip(rhs) {
+            self.next += 1;
+            let equal = compare_leaves(lhs, rhs, skip_tensor_content)?;
+            if equal != Some(true) {
+                return Ok(equal);
             }
         }
+        Ok(Some(true))
     }
 
     /// Tells which element was the last one.
@@ -110,64 +110,99 @@ fn index_of(place: usize) -> Any {
 }
 
 /// Two maps.
-pub(super) struct EntriesFrame {
-    lhs: Entries,
-    rhs: Entries,
+pub(super) struct EntriesFrame<'w> {
+    lhs: Entries<'w>,
+    rhs: Entries<'w>,
     region: DefRegion,
-    cursor: Cursor,
-    /// The last key, and what stands for it on the right.
-    keys: (Any, Any),
+    /// The last key, and what stands for it on the right if that is something else.
+    key: Option<Held<'w>>,
+    partner: Option<Any>,
     /// Whether the right side lacks that key.
     is_missing: bool,
 }
 
-impl EntriesFrame {
-    pub(super) fn new(pair: Pair) -> Result<Self> {
-        let (lhs, rhs) = (Entries::of(pair.lhs)?, Entries::of(pair.rhs)?);
-        let (cursor, keys) = (Cursor::new(&lhs), (Any::NONE, Any::NONE));
-        Ok(Self { lhs, rhs, region: pair.region, cursor, keys, is_missing: false })
+impl<'w> EntriesFrame<'w> {
+    pub(super) fn new(pair: Pair<'w>) -> Self {
+        let (lhs, rhs) = (Entries::of(pair.lhs), Entries::of(pair.rhs));
+        let (key, partner) = (None, None);
+        Self { lhs, rhs, region: pair.region, key, partner, is_missing: false }
     }
 
     pub(super) fn have_same_len(&self) -> bool {
         self.lhs.len() == self.rhs.len()
     }
 
-    pub(super) fn next(&mut self, bindings: &Bindings, skip_tensor_content: bool) -> Result<Step> {
-        while let Some((key, lhs)) = self.cursor.next(&self.lhs) {
-            let partner = bindings.to_right(&key);
-            let rhs = self.rhs.find(partner.view())?;
-            self.keys = (key, partner);
+    pub(super) fn next(
+        &mut self,
+        bindings: &Bindings,
+        skip_tensor_content: bool,
+        differs: &mut bool,
+    ) -> Next<'w> {
+        self.skip_equal(skip_tensor_content)?;
+        while let Some((key, lhs)) = self.lhs.next() {
+            let partner = bindings.to_right(&key).cloned();
+            let rhs = self.find(partner.as_ref().unwrap_or(&key))?;
+            (self.key, self.partner) = (Some(key), partner);
             let Some(rhs) = rhs else {
-                self.is_missing = true;
-                return Ok(Step::Differs);
+                (self.is_missing, *differs) = (true, true);
+                break;
             };
             match compare_leaves(&lhs, &rhs, skip_tensor_content)? {
                 Some(true) => {}
-                Some(false) => return Ok(Step::Differs),
-                None => return Ok(Step::Into(Pair { lhs, rhs, region: self.region })),
+                Some(false) => {
+                    *differs = true;
+                    break;
+                }
+                None => return Ok(Pair::of(lhs, rhs, self.region)),
             }
         }
-        Ok(Step::Done)
+        Ok(None)
+    }
+
+    /// Skips entries that are next on both sides, equal, and have nothing inside: most are.
+    fn skip_equal(&mut self, skip_tensor_content: bool) -> Result<()> {
+        // SAFETY: comparing values that have nothing inside runs no code of users.
+        while let (Some((left, lhs)), Some((right, rhs))) = unsafe { (self.lhs.peek(), self.rhs.peek()) }
+            && same_number_or_text(left, right)
+            && compare_leaves(lhs, rhs, skip_tensor_content)? == Some(true)
+        {
+            self.lhs.skip();
+            self.rhs.skip();
+        }
+        Ok(())
+    }
+
+    /// The value of a key on the right, which need not be searched where it is that of the next entry.
+    fn find(&mut self, key: &Any) -> Result<Option<Held<'w>>> {
+        // SAFETY: comparing numbers and texts runs no code of users.
+        if unsafe { self.rhs.peek() }.is_some_and(|(next, _)| same_number_or_text(key, next)) {
+            return Ok(self.rhs.next().map(|(_, value)| value));
+        }
+        self.rhs.find(key.view())
     }
 
     /// Tells which key was the last one.
     pub(super) fn trace(&self, trace: &mut Trace) -> Result<()> {
         let kind = if self.is_missing { AccessKind::MapItemMissing } else { AccessKind::MapItem };
-        let (lhs, rhs) = self.keys.clone();
-        trace.push((AccessKind::MapItem, lhs), (kind, rhs))
+        let key = self.key.as_deref().cloned().unwrap_or_default();
+        let partner = self.partner.as_ref().unwrap_or(&key).clone();
+        trace.push((AccessKind::MapItem, key), (kind, partner))
     }
 
     /// Whether the maps are equal when the right one has all entries of the left one; tells which key is missing there.
-    pub(super) fn finish(&self, bindings: &Bindings, trace: Option<&mut Trace>) -> Result<bool> {
+    pub(super) fn finish(&mut self, bindings: &Bindings, trace: Option<&mut Trace>) -> Result<bool> {
         if self.have_same_len() {
             return Ok(true);
         }
         let Some(trace) = trace else { return Ok(false) };
-        let mut cursor = Cursor::new(&self.rhs);
-        while let Some((key, _)) = cursor.next(&self.rhs) {
-            let partner = bindings.to_left(&key);
+        self.rhs.restart();
+        while let Some((key, _)) = self.rhs.next() {
+            let partner = bindings.to_left(&key).unwrap_or(&key);
             if self.lhs.find(partner.view())?.is_none() {
-                trace.push((AccessKind::MapItemMissing, partner), (AccessKind::MapItem, key))?;
+                trace.push(
+                    (AccessKind::MapItemMissing, partner.clone()),
+                    (AccessKind::MapItem, Any::clone(&key)),
+                )?;
                 break;
             }
         }
@@ -176,9 +211,9 @@ impl EntriesFrame {
 }
 
 /// Two objects of one type.
-pub(super) struct ObjectFrame {
+pub(super) struct ObjectFrame<'w> {
     /// The objects, and the region that they are in.
-    pub pair: Pair,
+    pub pair: Pair<'w>,
     pub kind: StructuralKind,
     /// The region of what is inside.
     region: DefRegion,
@@ -186,27 +221,33 @@ pub(super) struct ObjectFrame {
     last: Option<Field>,
 }
 
-impl ObjectFrame {
-    pub(super) fn new(pair: Pair, kind: StructuralKind, region: DefRegion, fields: Fields) -> Self {
+impl<'w> ObjectFrame<'w> {
+    pub(super) fn new(pair: Pair<'w>, kind: StructuralKind, region: DefRegion, fields: Fields) -> Self {
         Self { pair, kind, region, fields, last: None }
     }
 
-    pub(super) fn next(&mut self, skip_tensor_content: bool) -> Result<Step> {
+    pub(super) fn next(&mut self, skip_tensor_content: bool, differs: &mut bool) -> Next<'w> {
+        let (mut lhs, mut rhs) = (Any::NONE, Any::NONE);
         for field in &mut self.fields {
             if field.flags() & i64::from(kTVMFFIFieldFlagBitMaskSEqHashIgnore) != 0 {
                 continue;
             }
             self.last = Some(field);
-            let (lhs, rhs) = (field.get(&self.pair.lhs)?, field.get(&self.pair.rhs)?);
+            field.read(&self.pair.lhs, &mut lhs)?;
+            field.read(&self.pair.rhs, &mut rhs)?;
             match compare_leaves(&lhs, &rhs, skip_tensor_content)? {
                 Some(true) => {}
-                Some(false) => return Ok(Step::Differs),
+                Some(false) => {
+                    *differs = true;
+                    break;
+                }
                 None => {
-                    return Ok(Step::Into(Pair { lhs, rhs, region: self.region.in_field(field.flags()) }));
+                    let region = self.region.in_field(field.flags());
+                    return Ok(Pair::of(Held::Own(lhs), Held::Own(rhs), region));
                 }
             }
         }
-        Ok(Step::Done)
+        Ok(None)
     }
 
     /// Tells which field was the last one.

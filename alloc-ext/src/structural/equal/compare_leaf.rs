@@ -36,11 +36,19 @@ fn compare_others(lhs: &Any, rhs: &Any, skip_tensor_content: bool) -> Result<Opt
     Ok(Some(match index {
         type_index::STR => false,
         type_index::BYTES => lhs.view().bytes_of_bytes() == rhs.view().bytes_of_bytes(),
-        type_index::SHAPE => lhs.get::<Shape>()?.as_slice() == rhs.get::<Shape>()?.as_slice(),
+        type_index::SHAPE => extents(lhs) == extents(rhs),
         type_index::TENSOR => tensors::equal(lhs, rhs, skip_tensor_content)?,
-        type_index::BIG_INT => lhs.get::<BigInt>()?.words() == rhs.get::<BigInt>()?.words(),
+        type_index::BIG_INT => words(lhs) == words(rhs),
         _ => return Ok(None),
     }))
+}
+
+fn extents(shape: &Any) -> Option<&[i64]> {
+    shape.as_object()?.as_class().map(Shape::as_slice)
+}
+
+fn words(number: &Any) -> Option<&[i64]> {
+    number.as_object()?.as_class().map(BigInt::words)
 }
 
 /// Whether two values are equal for sure, being numbers or texts in the same form.

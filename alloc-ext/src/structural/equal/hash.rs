@@ -1,11 +1,13 @@
 //! The walk that hashes a value.
 #![forbid(unsafe_code)]
 
+use core::marker::PhantomData;
 use core::ops::ControlFlow;
 
 use ferrite_core::any::{Any, AnyView};
 use ferrite_core::error::Result;
 use ferrite_core::function::Function;
+use ferrite_core::object::ObjectRef;
 use ferrite_core::type_index;
 
 use super::hash_frame::{EntriesFrame, Node, ObjectFrame, SequenceFrame};
@@ -13,14 +15,14 @@ use super::hash_leaf::{hash_bits, hash_leaf};
 use crate::dataclass::combine;
 use crate::structural::any_arg::AnyArg;
 use crate::structural::{DefRegion, StructuralKind};
-use crate::walk::{Entered, Fields, Fold, HookState, Hooks, Seen, Slot, fold, lend};
+use crate::walk::{Entered, Fields, Fold, Held, HookState, Hooks, Seen, Slot, fold, lend};
 
 /// The state of a hash.
 #[derive(Default)]
 pub(super) struct Hasher {
     skip_tensor_content: bool,
     /// The hashes of objects that were met.
-    known: Seen<Any, u64>,
+    known: Seen<u64>,
     /// Variables that were defined so far: each counts by its number.
     variables: u32,
     /// Nodes of a graph so far: each counts by its number, so that sharing shows.
@@ -28,46 +30,46 @@ pub(super) struct Hasher {
     hooks: Hooks,
 }
 
-pub(super) enum Frame {
-    Sequence(SequenceFrame),
-    Entries(EntriesFrame),
-    Object(ObjectFrame),
+/// A walk through a value that is lent to it.
+struct Walk<'h, 'w> {
+    hasher: &'h mut Hasher,
+    lent: PhantomData<&'w Any>,
+}
+
+enum Frame<'w> {
+    Sequence(SequenceFrame<'w>),
+    Entries(EntriesFrame<'w>),
+    Object(ObjectFrame<'w>),
 }
 
 impl HookState for Hasher {}
 
-impl Fold for Hasher {
-    type Node = Node;
-    type Frame = Frame;
+impl<'w> Fold for Walk<'_, 'w> {
+    type Node = Node<'w>;
+    type Frame = Frame<'w>;
     type Value = u64;
     const NAME: &'static str = "StructuralHash";
 
     /// Gets to a container or object: nobody asks for other values.
-    fn enter(&mut self, node: Node) -> Result<Entered<Frame, u64>> {
-        Ok(Entered::Frame(match node.value.type_index() {
-            type_index::ARRAY | type_index::LIST => {
-                let frame = SequenceFrame::new(node)?;
-                if frame.is_done() {
-                    return Ok(Entered::Value(frame.hash));
-                }
-                Frame::Sequence(frame)
-            }
+    fn enter(&mut self, node: Node<'w>) -> Result<Entered<Frame<'w>, u64>> {
+        Ok(Entered::Frame(match node.object.type_index() {
+            type_index::ARRAY | type_index::LIST => Frame::Sequence(SequenceFrame::new(node)),
             type_index::MAP | type_index::DICT => {
-                Frame::Entries(EntriesFrame::new(node, |key| self.hash_of_key(key))?)
+                Frame::Entries(EntriesFrame::new(node, |key| self.hasher.hash_of_key(key))?)
             }
             _ => return self.enter_object(node),
         }))
     }
 
-    fn next(&mut self, frame: &mut Frame) -> Result<Option<Node>> {
+    fn next(&mut self, frame: &mut Frame<'w>) -> Result<Option<Node<'w>>> {
         match frame {
-            Frame::Sequence(frame) => frame.next(self.skip_tensor_content),
-            Frame::Entries(frame) => frame.next(self.skip_tensor_content),
-            Frame::Object(frame) => frame.next(self.skip_tensor_content),
+            Frame::Sequence(frame) => frame.next(self.hasher.skip_tensor_content),
+            Frame::Entries(frame) => frame.next(self.hasher.skip_tensor_content),
+            Frame::Object(frame) => frame.next(self.hasher.skip_tensor_content),
         }
     }
 
-    fn feed(&mut self, frame: &mut Frame, hash: u64) -> Result<ControlFlow<u64>> {
+    fn feed(&mut self, frame: &mut Frame<'w>, hash: u64) -> Result<ControlFlow<u64>> {
         let so_far = match frame {
             Frame::Sequence(frame) => &mut frame.hash,
             Frame::Entries(frame) => &mut frame.hash,
@@ -77,15 +79,31 @@ impl Fold for Hasher {
         Ok(ControlFlow::Continue(()))
     }
 
-    fn leave(&mut self, frame: &mut Frame) -> Result<u64> {
+    fn leave(&mut self, frame: &mut Frame<'w>) -> Result<u64> {
         match frame {
             Frame::Sequence(frame) => Ok(frame.hash),
             Frame::Entries(frame) => Ok(frame.hash),
-            Frame::Object(frame) => self.finish_object(&frame.node, frame.kind, frame.hash),
+            Frame::Object(frame) => self.hasher.finish_object(&frame.node, frame.kind, frame.hash),
         }
     }
 
-    fn abandon(&mut self, _: Frame) {}
+    fn abandon(&mut self, _: Frame<'w>) {}
+}
+
+impl<'w> Walk<'_, 'w> {
+    fn enter_object(&mut self, node: Node<'w>) -> Result<Entered<Frame<'w>, u64>> {
+        let (entry, kind) = StructuralKind::of_comparable(node.object.type_index())?;
+        if let Some(hash) = self.hasher.known.get(&node.object) {
+            return Ok(Entered::Value(*hash));
+        }
+        let (seed, region) = (entry.type_key_hash(), node.region.in_object(kind));
+        if let Some(hook) = self.hasher.hooks.of_type(node.object.type_index())? {
+            let hash = self.hasher.hash_by_hook(&hook, &node.object, seed, region)?;
+            return self.hasher.finish_object(&node, kind, hash).map(Entered::Value);
+        }
+        let fields = Fields::of(entry);
+        Ok(Entered::Frame(Frame::Object(ObjectFrame { node, kind, region, fields, hash: seed })))
+    }
 }
 
 impl Hasher {
@@ -98,10 +116,13 @@ impl Hasher {
     /// # Errors
     ///
     /// Those of [`structural_hash`](super::structural_hash).
-    pub(super) fn hash(&mut self, node: Node) -> Result<u64> {
-        match hash_leaf(&node.value, self.skip_tensor_content)? {
-            Some(hash) => Ok(hash),
-            None => fold(self, node),
+    pub(super) fn hash(&mut self, value: Held<'_>, region: DefRegion) -> Result<u64> {
+        if let Some(hash) = hash_leaf(&value, self.skip_tensor_content)? {
+            return Ok(hash);
+        }
+        match value.into_object() {
+            Some(object) => fold(&mut Walk { hasher: self, lent: PhantomData }, Node { object, region }),
+            None => Ok(0),
         }
     }
 
@@ -110,39 +131,32 @@ impl Hasher {
         hash_bits(key).or_else(|| self.known.get(key).copied())
     }
 
-    fn enter_object(&mut self, node: Node) -> Result<Entered<Frame, u64>> {
-        let (entry, kind) = StructuralKind::of_comparable(node.value.type_index())?;
-        if let Some(hash) = self.known.get(&node.value) {
-            return Ok(Entered::Value(*hash));
-        }
-        let (seed, region) = (entry.type_key_hash(), node.region.in_object(kind));
-        if let Some(hook) = self.hooks.of(&node.value)? {
-            let hash = self.hash_by_hook(&hook, &node.value, seed, region)?;
-            return self.finish_object(&node, kind, hash).map(Entered::Value);
-        }
-        let fields = Fields::of(entry);
-        Ok(Entered::Frame(Frame::Object(ObjectFrame { node, kind, region, fields, hash: seed })))
-    }
-
     /// The hash of an object whose content has this hash.
-    fn finish_object(&mut self, node: &Node, kind: StructuralKind, content: u64) -> Result<u64> {
+    fn finish_object(&mut self, node: &Node<'_>, kind: StructuralKind, content: u64) -> Result<u64> {
         let hash = match kind {
             StructuralKind::FreeVar if node.region.defines() => combine(content, count(&mut self.variables)),
             // A variable that is used where it was not defined is nothing but itself.
-            StructuralKind::FreeVar => node.value.view().payload_bits(),
+            StructuralKind::FreeVar => node.object.as_ptr().addr() as u64,
             StructuralKind::DagNode => combine(content, count(&mut self.nodes)),
             _ => content,
         };
-        self.known.set(&node.value, hash)?;
+        self.known.set(&node.object, hash)?;
         Ok(hash)
     }
 
-    fn hash_by_hook(&mut self, hook: &Function, value: &Any, seed: u64, region: DefRegion) -> Result<u64> {
+    fn hash_by_hook(
+        &mut self,
+        hook: &Function,
+        object: &ObjectRef,
+        seed: u64,
+        region: DefRegion,
+    ) -> Result<u64> {
         let hash = lend(
             self,
             |slot| Self::callback(slot, region),
             |callback| {
-                hook.call(&[value.view(), AnyView::from(seed as i64), AnyView::from(callback)])?.get::<i64>()
+                hook.call(&[AnyView::from(object), AnyView::from(seed as i64), AnyView::from(callback)])?
+                    .get::<i64>()
             },
         )?;
         Ok(hash as u64)
@@ -153,7 +167,7 @@ impl Hasher {
         Function::from_typed(move |value: AnyArg, so_far: u64, kind: i32| -> Result<i64> {
             let region = region.in_callback(kind);
             slot.with(|hasher| {
-                let hash = hasher.hash(Node { value: value.0, region })?;
+                let hash = hasher.hash(Held::Own(value.0), region)?;
                 // Hashes travel as signed numbers with the same bits.
                 Ok(combine(so_far, hash) as i64)
             })

@@ -1,5 +1,4 @@
 //! Containers and objects while they are hashed: what comes next in them, and the hash so far.
-#![forbid(unsafe_code)]
 
 use core::mem;
 
@@ -7,17 +6,25 @@ use ferrite_core::abi::kTVMFFIFieldFlagBitMaskSEqHashIgnore;
 use ferrite_core::any::Any;
 use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
+use ferrite_core::object::ObjectRef;
 
-use super::elements::{Cursor, Elements, Entries};
 use super::hash_leaf::hash_leaf;
 use crate::dataclass::{combine, type_key_hash};
 use crate::structural::{DefRegion, StructuralKind};
-use crate::walk::Fields;
+use crate::walk::{Elements, Entries, Fields, Held};
 
-/// A value to hash, and the region that it is in.
-pub(super) struct Node {
-    pub value: Any,
+/// An object to hash, and the region that it is in.
+pub(super) struct Node<'w> {
+    pub object: Held<'w, ObjectRef>,
     pub region: DefRegion,
+}
+
+impl<'w> Node<'w> {
+    /// A value that is no leaf, and so an object.
+    #[inline(always)]
+    fn of(value: Held<'w>, region: DefRegion) -> Option<Self> {
+        value.into_object().map(|object| Self { object, region })
+    }
 }
 
 /// What a container starts with: its type and size.
@@ -26,73 +33,78 @@ fn first_hash(type_index: i32, len: usize) -> u64 {
 }
 
 /// A sequence.
-pub(super) struct SequenceFrame {
-    elements: Elements,
+pub(super) struct SequenceFrame<'w> {
+    elements: Elements<'w>,
     region: DefRegion,
     len: usize,
     next: usize,
     pub hash: u64,
 }
 
-impl SequenceFrame {
-    pub(super) fn new(node: Node) -> Result<Self> {
-        let index = node.value.type_index();
-        let elements = Elements::of(node.value)?;
+impl<'w> SequenceFrame<'w> {
+    pub(super) fn new(node: Node<'w>) -> Self {
+        let index = node.object.type_index();
+        let elements = Elements::of(node.object);
         let len = elements.len();
-        let (next, hash) = elements.hash_plain(0, len, first_hash(index, len));
-        Ok(Self { elements, region: node.region, len, next, hash })
+        Self { elements, region: node.region, len, next: 0, hash: first_hash(index, len) }
     }
 
-    pub(super) fn is_done(&self) -> bool {
-        self.next == self.len
+    pub(super) fn next(&mut self, skip_tensor_content: bool) -> Result<Option<Node<'w>>> {
+        if self.next >= self.len || self.hash_leaves(skip_tensor_content)? {
+            return Ok(None);
+        }
+        Ok(Node::of(self.elements.get(self.next - 1)?, self.region))
     }
 
-    pub(super) fn next(&mut self, skip_tensor_content: bool) -> Result<Option<Node>> {
-        loop {
-            (self.next, self.hash) = self.elements.hash_plain(self.next, self.len, self.hash);
-            if self.is_done() {
-                return Ok(None);
-            }
-            let index = self.next;
+    /// Takes elements into the hash up to one that has something inside, and goes on behind it; answers true at the end.
+    fn hash_leaves(&mut self, skip_tensor_content: bool) -> Result<bool> {
+        // SAFETY: the hash of a value that has nothing inside runs no code of users.
+        let elements = unsafe { self.elements.as_slice() };
+        let Some(elements) = elements.get(self.next..self.len) else {
+            // A hook made a List shorter.
             self.next += 1;
-            match self.elements.with(index, |element| hash_leaf(element, skip_tensor_content))? {
+            return Ok(false);
+        };
+        for element in elements {
+            self.next += 1;
+            match hash_leaf(element, skip_tensor_content)? {
                 Some(hash) => self.hash = combine(self.hash, hash),
-                None => return Ok(Some(Node { value: self.elements.get(index)?, region: self.region })),
+                None => return Ok(false),
             }
         }
+        Ok(true)
     }
 }
 
 /// A map: its entries go by the hashes of their keys, so that their order does not count.
-pub(super) struct EntriesFrame {
+pub(super) struct EntriesFrame<'w> {
     /// Hashes of keys, and values.
-    entries: Buffer<(u64, Any)>,
+    entries: Buffer<(u64, Option<Held<'w>>)>,
     region: DefRegion,
     next: usize,
     pub hash: u64,
 }
 
-impl EntriesFrame {
+impl<'w> EntriesFrame<'w> {
     /// Entries whose key has no hash by `hash_of_key` are left out.
-    pub(super) fn new(node: Node, hash_of_key: impl Fn(&Any) -> Option<u64>) -> Result<Self> {
-        let index = node.value.type_index();
-        let map = Entries::of(node.value)?;
+    pub(super) fn new(node: Node<'w>, hash_of_key: impl Fn(&Any) -> Option<u64>) -> Result<Self> {
+        let index = node.object.type_index();
+        let mut map = Entries::of(node.object);
         let mut entries = Buffer::try_with_capacity(map.len())?;
-        let mut cursor = Cursor::new(&map);
-        while let Some((key, value)) = cursor.next(&map) {
+        while let Some((key, value)) = map.next() {
             if let Some(hash) = hash_of_key(&key) {
-                entries.try_push((hash, value))?;
+                entries.try_push((hash, Some(value)))?;
             }
         }
         entries.sort_unstable_by_key(|(hash, _)| *hash);
         Ok(Self { entries, region: node.region, next: 0, hash: first_hash(index, map.len()) })
     }
 
-    pub(super) fn next(&mut self, skip_tensor_content: bool) -> Result<Option<Node>> {
+    pub(super) fn next(&mut self, skip_tensor_content: bool) -> Result<Option<Node<'w>>> {
         while let Some(value) = self.next_value() {
             match hash_leaf(&value, skip_tensor_content)? {
                 Some(hash) => self.hash = combine(self.hash, hash),
-                None => return Ok(Some(Node { value, region: self.region })),
+                None => return Ok(Node::of(value, self.region)),
             }
         }
         Ok(None)
@@ -100,7 +112,7 @@ impl EntriesFrame {
 
     /// Takes keys into the hash up to one that is alone with its hash, and gives the value of that one. The values of
     /// others have no order and do not count.
-    fn next_value(&mut self) -> Option<Any> {
+    fn next_value(&mut self) -> Option<Held<'w>> {
         loop {
             let (hash, value) = self.entries.get_mut(self.next)?;
             let (hash, value) = (*hash, mem::take(value));
@@ -109,15 +121,15 @@ impl EntriesFrame {
             let ties = rest.iter().take_while(|(other, _)| *other == hash).count();
             self.next += 1 + ties;
             if ties == 0 {
-                return Some(value);
+                return value;
             }
         }
     }
 }
 
 /// An object that is hashed by its fields.
-pub(super) struct ObjectFrame {
-    pub node: Node,
+pub(super) struct ObjectFrame<'w> {
+    pub node: Node<'w>,
     pub kind: StructuralKind,
     /// The region of what is inside.
     pub region: DefRegion,
@@ -125,16 +137,20 @@ pub(super) struct ObjectFrame {
     pub hash: u64,
 }
 
-impl ObjectFrame {
-    pub(super) fn next(&mut self, skip_tensor_content: bool) -> Result<Option<Node>> {
+impl<'w> ObjectFrame<'w> {
+    pub(super) fn next(&mut self, skip_tensor_content: bool) -> Result<Option<Node<'w>>> {
+        let mut value = Any::NONE;
         for field in &mut self.fields {
             if field.flags() & i64::from(kTVMFFIFieldFlagBitMaskSEqHashIgnore) != 0 {
                 continue;
             }
-            let value = field.get(&self.node.value)?;
+            field.read(&self.node.object, &mut value)?;
             match hash_leaf(&value, skip_tensor_content)? {
                 Some(hash) => self.hash = combine(self.hash, hash),
-                None => return Ok(Some(Node { value, region: self.region.in_field(field.flags()) })),
+                None => {
+                    let region = self.region.in_field(field.flags());
+                    return Ok(Node::of(Held::Own(value), region));
+                }
             }
         }
         Ok(None)

@@ -3,6 +3,7 @@
 
 use ferrite_core::any::Any;
 use ferrite_core::error::Result;
+use ferrite_core::object::ObjectRef;
 use ferrite_core::shape::Shape;
 use ferrite_core::type_index;
 
@@ -28,7 +29,7 @@ pub(super) fn hash_leaf(value: &Any, skip_tensor_content: bool) -> Result<Option
 
 fn hash_object(value: &Any, skip_tensor_content: bool) -> Result<Option<u64>> {
     Ok(match value.type_index() {
-        type_index::SHAPE => Some(hash_shape(&value.get()?)),
+        type_index::SHAPE => value.as_object().and_then(ObjectRef::as_class).map(hash_shape),
         type_index::TENSOR => Some(tensors::hash(value, skip_tensor_content)?),
         _ => None,
     })

@@ -10,13 +10,12 @@
 //! | `bindings` | which variable of one side stands for which of the other |
 //! | `trace` | the way to the first difference |
 //! | `hash`, `hash_frame`, `hash_leaf` | the walk that hashes, likewise |
-//! | `elements`, `tensors` | containers and tensors as both walks see them |
+//! | `tensors` | tensors as both walks see them |
 
 mod bindings;
 mod compare;
 mod compare_frame;
 mod compare_leaf;
-mod elements;
 mod functions;
 mod hash;
 mod hash_frame;
@@ -38,10 +37,9 @@ use ferrite_core::error::Result;
 
 use super::DefRegion;
 use crate::reflection::AccessPath;
+use crate::walk::Held;
 use compare::Comparer;
-use compare_frame::Pair;
 use hash::Hasher;
-use hash_frame::Node;
 use trace::Trace;
 
 pub use functions::FUNCTIONS;
@@ -75,7 +73,11 @@ impl Options {
 ///
 /// `StructuralEqual::Equal` in `extra/structural_equal.h`.
 pub fn structural_equal(lhs: &Any, rhs: &Any, options: Options) -> Result<bool> {
-    Comparer::new(options.skip_tensor_content, None).compare(Pair::new(lhs, rhs, options.region()))
+    Comparer::new(options.skip_tensor_content, None).compare(
+        Held::Lent(lhs),
+        Held::Lent(rhs),
+        options.region(),
+    )
 }
 
 /// The ways to the first difference in two values; None when they are equal.
@@ -93,7 +95,7 @@ pub fn first_structural_mismatch(
     options: Options,
 ) -> Result<Option<(AccessPath, AccessPath)>> {
     let mut comparer = Comparer::new(options.skip_tensor_content, Some(Trace::default()));
-    if comparer.compare(Pair::new(lhs, rhs, options.region()))? {
+    if comparer.compare(Held::Lent(lhs), Held::Lent(rhs), options.region())? {
         return Ok(None);
     }
     comparer.into_trace().into_paths().map(Some)
@@ -113,6 +115,5 @@ pub fn first_structural_mismatch(
 ///
 /// `StructuralHash::Hash` in `extra/structural_hash.h`.
 pub fn structural_hash(value: &Any, options: Options) -> Result<u64> {
-    let node = Node { value: value.clone(), region: options.region() };
-    Hasher::new(options.skip_tensor_content).hash(node)
+    Hasher::new(options.skip_tensor_content).hash(Held::Lent(value), options.region())
 }

@@ -71,7 +71,7 @@ pub struct Engine {
     /// What it does with values.
     pub rule: Rule,
     /// Replacements of variables and shared nodes.
-    var_remap: Mutex<Seen<Any, Any>>,
+    var_remap: Mutex<Seen<Any>>,
 }
 
 #[repr(C)]

@@ -82,19 +82,24 @@ struct Finder {
     found: Array<AccessPath>,
     /// Whether a value is not worth a search: it is being searched, so that a way would go in circles, or nothing was
     /// found in it, however many ways lead there.
-    barren: Seen<Search, bool>,
+    barren: Seen<bool>,
 }
 
 /// The search in a value, after so many nodes were met.
-#[derive(Clone)]
 struct Search {
     value: Any,
     met: usize,
 }
 
 impl SeenKey for Search {
+    type Kept = Option<ObjectRef>;
+
     fn addresses(&self) -> [usize; 2] {
         [self.value.addresses()[0], self.met]
+    }
+
+    fn keep(&self) -> Option<ObjectRef> {
+        self.value.keep()
     }
 }
 

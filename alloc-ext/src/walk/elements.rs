@@ -1,0 +1,66 @@
+//! Arrays and Lists behind one face, read in place while a walk holds them.
+
+use ferrite_core::any::Any;
+use ferrite_core::error;
+use ferrite_core::error::Result;
+use ferrite_core::object::ObjectRef;
+
+use super::held::Held;
+use crate::containers::{ArrayObject, ListObject};
+
+/// The elements of a sequence.
+pub struct Elements<'w>(Held<'w, ObjectRef>);
+
+impl<'w> Elements<'w> {
+    /// Those of an Array or List; none for other objects.
+    pub fn of(sequence: Held<'w, ObjectRef>) -> Self {
+        Self(sequence)
+    }
+
+    /// The sequence itself.
+    pub fn sequence(&self) -> &ObjectRef {
+        &self.0
+    }
+
+    /// The elements as they lie in memory.
+    ///
+    /// # Safety
+    ///
+    /// Nobody changes a List while the slice is in use, so no code of users may run.
+    #[inline]
+    pub unsafe fn as_slice(&self) -> &[Any] {
+        match (self.0.as_class::<ArrayObject>(), self.0.as_class::<ListObject>()) {
+            (Some(array), _) => array.as_slice(),
+            // SAFETY: the caller's promise.
+            (None, Some(list)) => unsafe { list.as_slice() },
+            (None, None) => &[],
+        }
+    }
+
+    /// Number of elements.
+    #[inline]
+    pub fn len(&self) -> usize {
+        // SAFETY: only the length is read.
+        unsafe { self.as_slice() }.len()
+    }
+
+    /// An element, lent where the sequence is a lent Array.
+    ///
+    /// # Errors
+    ///
+    /// IndexError for one that is gone, because a hook made a List shorter.
+    #[inline]
+    pub fn get(&self, index: usize) -> Result<Held<'w>> {
+        if let Held::Lent(object) = self.0
+            && let Some(element) =
+                object.as_class::<ArrayObject>().and_then(|array| array.as_slice().get(index))
+        {
+            return Ok(Held::Lent(element));
+        }
+        // SAFETY: no code of users runs while the reference is made.
+        match unsafe { self.as_slice() }.get(index) {
+            Some(element) => Ok(Held::Own(element.clone())),
+            None => Err(error!(INDEX_ERROR, "Index {index} out of bounds {}", self.len())),
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! Maps and Dicts behind one face, read in place while a walk holds them.
+
+use ferrite_core::any::{Any, AnyView};
+use ferrite_core::error::Result;
+use ferrite_core::object::ObjectRef;
+
+use super::held::Held;
+use crate::containers::{DictObject, MapObject};
+
+/// The entries of a map, from the next one on.
+///
+/// The walk ends early when a hook takes entries out of a Dict, and sees no more of them than there were in the
+/// beginning.
+pub struct Entries<'w> {
+    map: Held<'w, ObjectRef>,
+    place: Option<u64>,
+    left: usize,
+}
+
+/// A map object of either class.
+enum Table<'a> {
+    Map(&'a MapObject),
+    Dict(&'a DictObject),
+}
+
+impl<'a> Table<'a> {
+    #[inline]
+    fn of(object: &'a ObjectRef) -> Option<Self> {
+        match object.as_class() {
+            Some(map) => Some(Self::Map(map)),
+            None => object.as_class().map(Self::Dict),
+        }
+    }
+}
+
+impl<'w> Entries<'w> {
+    /// Those of a Map or Dict; none for other objects.
+    pub fn of(map: Held<'w, ObjectRef>) -> Self {
+        let mut entries = Self { map, place: None, left: 0 };
+        entries.restart();
+        entries
+    }
+
+    /// The map itself.
+    pub fn map(&self) -> &ObjectRef {
+        &self.map
+    }
+
+    /// Goes back to the first entry.
+    pub fn restart(&mut self) {
+        (self.place, self.left) = match Table::of(&self.map) {
+            Some(Table::Map(map)) => (map.first_place(), map.len()),
+            Some(Table::Dict(dict)) => (dict.first_place(), dict.len()),
+            None => (None, 0),
+        };
+    }
+
+    /// Number of entries of the whole map.
+    pub fn len(&self) -> usize {
+        match Table::of(&self.map) {
+            Some(Table::Map(map)) => map.len(),
+            Some(Table::Dict(dict)) => dict.len(),
+            None => 0,
+        }
+    }
+
+    /// The value of a key, lent where the map is a lent Map.
+    ///
+    /// # Errors
+    ///
+    /// Those of key hooks.
+    pub fn find(&self, key: AnyView<'_>) -> Result<Option<Held<'w>>> {
+        if let Held::Lent(object) = self.map
+            && let Some(map) = object.as_class::<MapObject>()
+        {
+            return Ok(map.get(key)?.map(Held::Lent));
+        }
+        let found = match Table::of(&self.map) {
+            Some(Table::Map(map)) => map.get(key)?.cloned(),
+            Some(Table::Dict(dict)) => dict.get(key)?,
+            None => None,
+        };
+        Ok(found.map(Held::Own))
+    }
+
+    /// Key and value of the next entry as they lie in memory.
+    ///
+    /// # Safety
+    ///
+    /// Nobody changes a Dict while they are in use, so no code of users may run.
+    #[inline]
+    pub unsafe fn peek(&self) -> Option<(&Any, &Any)> {
+        let place = self.place.filter(|_| self.left > 0)?;
+        match Table::of(&self.map)? {
+            Table::Map(map) => map.entry_refs(place),
+            // SAFETY: the caller's promise.
+            Table::Dict(dict) => unsafe { dict.entry_refs(place) },
+        }
+    }
+
+    /// Goes on to the entry after the next one.
+    #[inline]
+    pub fn skip(&mut self) {
+        self.left = self.left.saturating_sub(1);
+        self.place = self.place.and_then(|place| match Table::of(&self.map)? {
+            Table::Map(map) => map.next_place(place),
+            Table::Dict(dict) => dict.next_place(place),
+        });
+    }
+
+    /// The next key and value, lent where the map is a lent Map.
+    pub fn next(&mut self) -> Option<(Held<'w>, Held<'w>)> {
+        let entry = match self.lent() {
+            Some((key, value)) => Some((Held::Lent(key), Held::Lent(value))),
+            // SAFETY: no code of users runs while the references are made.
+            None => {
+                unsafe { self.peek() }.map(|(key, value)| (Held::Own(key.clone()), Held::Own(value.clone())))
+            }
+        };
+        self.skip();
+        entry
+    }
+
+    /// The next entry of a lent Map.
+    fn lent(&self) -> Option<(&'w Any, &'w Any)> {
+        let Held::Lent(object) = self.map else { return None };
+        let place = self.place.filter(|_| self.left > 0)?;
+        object.as_class::<MapObject>()?.entry_refs(place)
+    }
+}

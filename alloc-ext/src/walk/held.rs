@@ -1,0 +1,51 @@
+//! Values on the way of a walk: lent where nobody can take them away meanwhile.
+#![forbid(unsafe_code)]
+
+use core::ops::Deref;
+
+use ferrite_core::any::Any;
+use ferrite_core::object::ObjectRef;
+
+/// A value or object that a walk has got to.
+///
+/// What lies in Arrays and Maps only, from the value on that the caller lends, cannot change while the walk lasts,
+/// whatever hooks do: it is lent, too, which costs nothing. All else is held by a reference of its own.
+pub enum Held<'w, T = Any> {
+    /// Lent for the whole walk.
+    Lent(&'w T),
+    /// A reference of the walk's own.
+    Own(T),
+}
+
+impl<'w> Held<'w> {
+    /// The object of a value; None for a value that is none.
+    #[inline]
+    pub fn into_object(self) -> Option<Held<'w, ObjectRef>> {
+        match self {
+            Self::Lent(value) => value.as_object().map(Held::Lent),
+            Self::Own(value) => value.into_object().ok().map(Held::Own),
+        }
+    }
+}
+
+impl<T: Clone> Held<'_, T> {
+    /// A reference of its own, which keeps the object alive beyond the walk.
+    pub fn into_own(self) -> T {
+        match self {
+            Self::Lent(value) => value.clone(),
+            Self::Own(value) => value,
+        }
+    }
+}
+
+impl<T> Deref for Held<'_, T> {
+    type Target = T;
+
+    #[inline(always)]
+    fn deref(&self) -> &T {
+        match self {
+            Self::Lent(value) => value,
+            Self::Own(value) => value,
+        }
+    }
+}
