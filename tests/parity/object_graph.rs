@@ -14,7 +14,12 @@ fn there_and_back(library: &'static Library, value: &Value, metadata: &Value, se
     let text = library.call("ffi.ToJSONGraphString", &[value, metadata]);
     seen.result("text", &text);
     if let Ok(text) = text {
-        seen.result("back", &library.call("ffi.FromJSONGraphString", &[&text]));
+        let back = library.call("ffi.FromJSONGraphString", &[&text]);
+        seen.result("back", &back);
+        if let Ok(back) = back {
+            let flags = [true, false].map(|flag| Value::bool(library, flag));
+            seen.result("hash", &library.call("ffi.StructuralHash", &[&back, &flags[0], &flags[1]]));
+        }
     }
 }
 
