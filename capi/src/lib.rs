@@ -31,7 +31,10 @@
 #![cfg_attr(not(feature = "std"), no_std)]
 #![allow(non_snake_case, reason = "the C ABI fixes these spellings")]
 
-#[cfg(all(feature = "minimal", any(feature = "std", feature = "alloc", feature = "builtins", feature = "spin")))]
+#[cfg(all(
+    feature = "minimal",
+    any(feature = "std", feature = "alloc", feature = "builtins", feature = "spin")
+))]
 compile_error!("`minimal` is all of the library: disable the other features, the default ones too");
 
 #[cfg(not(feature = "minimal"))]

@@ -1,0 +1,113 @@
+//! The profile `minimal`: the same C program against it and the whole library, full tables, and what it costs on a Cortex-M4F.
+#![allow(missing_docs, reason = "each test's name says it")]
+
+use ferrite_tests::{Cc, Library, Outcome, output_of, require_tool, root, scratch};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+const CORTEX_M4F: &str = "thumbv7em-none-eabihf";
+
+/// Bytes on a Cortex-M4F with every symbol kept: text and constants, and zero-initialised memory.
+const MOST_FLASH: u64 = 2512;
+const MOST_RAM: u64 = 1536;
+
+/// Capacities other than the default ones, which the program that fills every table is told too.
+const CAPACITIES: [(&str, &str); 6] = [
+    ("FUNCTIONS", "5"),
+    ("NAMES", "8"),
+    ("ERRORS", "3"),
+    ("ERROR_BYTES", "80"),
+    ("STRINGS", "3"),
+    ("STRING_BYTES", "40"),
+];
+
+/// Builds the archive and gives its path.
+fn build(folder: &str, target: Option<&str>, capacities: &[(&str, &str)]) -> Outcome<PathBuf> {
+    let folder = scratch("minimal")?.join(folder);
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
+    command.args(["build", "--profile", "mcu", "--package", "ferrite-capi"]);
+    command.args(["--no-default-features", "--features", "minimal"]);
+    command.arg("--manifest-path").arg(root().join("Cargo.toml")).arg("--target-dir").arg(&folder);
+    if let Some(target) = target {
+        command.args(["--target", target]);
+    }
+    for (name, value) in capacities {
+        command.env(format!("FERRITE_{name}"), value);
+    }
+    output_of(&mut command)?;
+    Ok(folder.join(target.unwrap_or_default()).join("mcu/libtvm_ffi.a"))
+}
+
+/// The archive for this machine.
+fn host_archive() -> Outcome<&'static Path> {
+    static ARCHIVE: OnceLock<Outcome<PathBuf>> = OnceLock::new();
+    let archive = ARCHIVE.get_or_init(|| build("host", None, &CAPACITIES));
+    archive.as_ref().map(PathBuf::as_path).map_err(Clone::clone)
+}
+
+fn program(name: &str, output: &str) -> Outcome<Cc> {
+    let cc = Cc::program(scratch("minimal")?.join(output)).strict();
+    Ok(cc.source(root().join(format!("tests/minimal/{name}.c"))))
+}
+
+fn run(executable: PathBuf) -> Outcome<()> {
+    print!("{}", output_of(&mut Command::new(executable))?);
+    Ok(())
+}
+
+#[test]
+fn what_both_have_works_with_minimal() -> Outcome<()> {
+    run(program("both", "both-minimal")?.source(host_archive()?).link()?)
+}
+
+#[test]
+fn what_both_have_works_with_the_whole_library() -> Outcome<()> {
+    run(program("both", "both-whole")?.link_shared(Library::get()?)?)
+}
+
+#[test]
+fn full_tables_refuse_and_go_on() -> Outcome<()> {
+    let defines = CAPACITIES.map(|(name, value)| format!("-D{name}={value}"));
+    run(program("capacity", "capacity")?.args(defines).source(host_archive()?).link()?)
+}
+
+/// Every symbol, linked for a board without a C library.
+fn firmware() -> Outcome<PathBuf> {
+    let archive = build("board", Some(CORTEX_M4F), &[])?;
+    let output = scratch("minimal")?.join("every_symbol.elf");
+    let mut command = Command::new("arm-none-eabi-gcc");
+    command.args(["-mcpu=cortex-m4", "-mthumb", "-mfloat-abi=hard", "-mfpu=fpv4-sp-d16", "-Os"]);
+    command.args(["-nostdlib", "-nostartfiles", "-Wl,--gc-sections", "-Wl,-e,0"]);
+    let symbols = std::fs::read_to_string(root().join("tests/minimal/symbols.txt"))?;
+    command.args(symbols.lines().map(|symbol| format!("-Wl,-u,{symbol}")));
+    command.arg(root().join("tests/minimal/board.c")).arg(archive).arg("-o").arg(&output);
+    output_of(&mut command)?;
+    Ok(output)
+}
+
+/// Linking without any library proves that nothing is asked of one; names show what was linked.
+#[test]
+#[ignore = "needs arm-none-eabi-gcc and the target thumbv7em-none-eabihf: ./ci.sh minimal"]
+fn nothing_allocates_formats_or_panics() -> Outcome<()> {
+    if !require_tool("arm-none-eabi-gcc")? {
+        return Ok(());
+    }
+    let firmware = firmware()?;
+    let names = output_of(Command::new("arm-none-eabi-nm").arg("--demangle").arg(&firmware))?;
+    for unwanted in ["panic", "unwind", "fmt", "malloc", "alloc::", "memcpy", "memmove", "memset", "strlen"] {
+        if let Some(line) = names.lines().find(|line| line.contains(unwanted)) {
+            return Err(format!("minimal contains {unwanted}: {line}").into());
+        }
+    }
+    let sizes = output_of(Command::new("arm-none-eabi-size").arg(&firmware))?;
+    print!("{sizes}");
+    let columns = sizes.lines().nth(1).unwrap_or_default();
+    let mut columns = columns.split_whitespace().map(|number| number.parse().unwrap_or(u64::MAX));
+    let mut column = || columns.next().unwrap_or(u64::MAX);
+    let (text, data, bss) = (column(), column(), column());
+    if text <= MOST_FLASH && data == 0 && bss <= MOST_RAM {
+        return Ok(());
+    }
+    Err(format!("too large: {text} bytes of flash, {data} of data, {bss} of RAM").into())
+}
