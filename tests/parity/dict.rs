@@ -73,6 +73,10 @@ fn operations_on_a_dict() -> Outcome<()> {
     )
 }
 
+fn repeated_to_10_000(steps: Vec<Step>) -> Vec<Step> {
+    steps.into_iter().cycle().take(10_000).collect()
+}
+
 /// Ten thousand operations over keys whose hashes are near each other, and tables of a thousand entries.
 #[test]
 #[ignore = "compares with upstream's library: ./ci.sh properties"]
@@ -81,7 +85,7 @@ fn operations_on_a_large_dict() -> Outcome<()> {
     check(
         "dict_large",
         12,
-        || (prop::collection::vec(keys, 1_000..2_000), steps(10_000)),
+        || (prop::collection::vec(keys, 1_000..2_000), steps(10_000).prop_map(repeated_to_10_000)),
         |library, input, seen| {
             run(library, input, 500, seen);
         },
