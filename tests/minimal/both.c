@@ -104,11 +104,12 @@ static void test_global_names(void) {
   CHECK(found == NULL);
   CHECK_OK(TVMFFIFunctionGetGlobal(&empty, &found));
   CHECK(found == NULL);
-  CHECK_ERROR_TEXT(TVMFFIFunctionSetGlobal(&name, function, 0), "RuntimeError", "");
+  CHECK_OK(TVMFFIFunctionCreate(&made, add_all, NULL, &other));
+  CHECK_ERROR(TVMFFIFunctionSetGlobal(&name, other, 0), "RuntimeError");
+  CHECK_INT(strong_count(other), 1);
   CHECK_INT(strong_count(function), 2);
   TVMFFIObjectDecRef(function);
   CHECK_INT(deleted, 0);
-  CHECK_OK(TVMFFIFunctionCreate(&made, add_all, NULL, &other));
   CHECK_OK(TVMFFIFunctionSetGlobal(&name, other, 1));
   CHECK_INT(deleted, 1);
   CHECK_OK(TVMFFIFunctionGetGlobal(&name, &found));

@@ -5,7 +5,7 @@ use core::ffi::{c_int, c_void};
 use ferrite_core::abi::{
     TVMFFIAny, TVMFFIByteArray, TVMFFIFunctionCell, TVMFFIObjectHandle, TVMFFISafeCallType,
 };
-use ferrite_core::minimal::{self, Refusal, names};
+use ferrite_core::minimal::{self, Raised, Refusal, names};
 
 use super::boundary::{bytes, callback, fail, function, non_null, status};
 
@@ -23,17 +23,21 @@ pub unsafe extern "C" fn TVMFFIFunctionCreate(
     out: *mut TVMFFIObjectHandle,
 ) -> c_int {
     status(|| {
-        let out = non_null(out)?;
-        let safe_call = callback(safe_call)?;
-        // SAFETY: contract of this function and of the crate.
-        unsafe { out.write(minimal::create_function(self_, safe_call, deleter)?.as_ptr().cast()) };
+        let (out, safe_call) = (non_null(out)?, callback(safe_call)?);
+        // SAFETY: contract of this function.
+        let function = unsafe { minimal::create_function(self_, safe_call, deleter) };
+        if function.is_null() {
+            return Err(Raised::FAILURE);
+        }
+        // SAFETY: contract of the crate.
+        unsafe { out.write(function.cast()) };
         Ok(())
     })
 }
 
-/// Registers a global function under a name of up to 255 bytes, which is not copied: names of firmware are in flash.
+/// Registers a global function under a name, which is not copied: names of firmware are in flash.
 ///
-/// MemoryError when there are `FERRITE_NAMES` names.
+/// The same function again is refused too, unless `allow_override` is other than 0. /// MemoryError when there are `FERRITE_NAMES` names.
 ///
 /// # Safety
 /// The name stays where it is.

@@ -1,9 +1,8 @@
 //! Function objects around a C function and its state.
 
 use core::ffi::{c_int, c_void};
-use core::ptr::{self, NonNull};
+use core::ptr;
 
-use super::Result;
 use super::pool::{Pool, Slot};
 use super::refusal::{Refusal, refuse};
 use crate::abi::{TVMFFIAny, TVMFFIFunctionCell, TVMFFIObject, TVMFFISafeCallType};
@@ -27,7 +26,7 @@ static POOL: Pool<FunctionSlot, { config::FUNCTIONS }> = Pool::new();
 /// Makes a function object, which the caller owns. It owns `state`, which `deleter` takes back.
 ///
 /// # Errors
-/// MemoryError when `FERRITE_FUNCTIONS` are alive.
+/// Null, with MemoryError raised, when `FERRITE_FUNCTIONS` are alive.
 ///
 /// # Safety
 /// `safe_call` and `deleter` may be called with `state` while the object lives.
@@ -38,9 +37,12 @@ pub unsafe fn create(
     state: *mut c_void,
     safe_call: TVMFFISafeCallType,
     deleter: Option<unsafe extern "C" fn(state: *mut c_void)>,
-) -> Result<NonNull<TVMFFIObject>> {
+) -> *mut TVMFFIObject {
     let slot = POOL.claim(type_index::FUNCTION);
-    let Some(function) = NonNull::new(slot.cast()) else { return Err(refuse(Refusal::Functions)) };
+    if slot.is_null() {
+        refuse(Refusal::Functions);
+        return ptr::null_mut();
+    }
     // SAFETY: the slot was claimed.
     unsafe {
         (*slot).cell = TVMFFIFunctionCell { safe_call: Some(call), cpp_call: ptr::null_mut() };
@@ -48,7 +50,7 @@ pub unsafe fn create(
         (*slot).safe_call = safe_call;
         (*slot).deleter = deleter;
     }
-    Ok(function)
+    slot.cast()
 }
 
 /// Passes a call on, with the state in place of the object.

@@ -51,6 +51,9 @@ pub use text::c_str;
 pub struct Raised(NonZeroI32);
 
 impl Raised {
+    /// The status of calls that raised an error.
+    pub const FAILURE: Self = Self(NonZeroI32::new(-1).unwrap());
+
     /// The status of calls that raised an error: kept from the compiler, so that what ends with an error ends with a jump.
     #[inline(always)]
     fn status() -> Self {
@@ -93,5 +96,8 @@ fn swap(place: &AtomicPtr<c_void>, new: *mut c_void) -> *mut c_void {
 /// `TVMFFIEnvModRegisterSystemLibSymbol`, which keeps names and addresses apart from the functions.
 pub unsafe fn register_symbol(name: &[u8], symbol: TVMFFISafeCallType) -> Result<()> {
     // SAFETY: the caller's promise; the table takes the new reference over.
-    unsafe { names::register(name, create_function(ptr::null_mut(), symbol, None)?.as_ptr(), true) }
+    unsafe {
+        let function = create_function(ptr::null_mut(), symbol, None);
+        if function.is_null() { Err(Raised::FAILURE) } else { names::register(name, function, true) }
+    }
 }

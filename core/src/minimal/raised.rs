@@ -119,10 +119,8 @@ unsafe fn fill(slot: *mut ErrorSlot, kind: *const c_char, parts: &[*const c_char
     // SAFETY: the caller's promise. The rest of the cell stays zero.
     unsafe {
         let text = (&raw mut (*slot).text).cast::<u8>();
-        let mut kind_end = push(text, slot, kind);
-        if kind_end == text {
-            kind_end = push(text, slot, c"RuntimeError".as_ptr());
-        }
+        let is_missing = kind.is_null() || *kind == 0;
+        let kind_end = push(text, slot, if is_missing { c"RuntimeError".as_ptr() } else { kind });
         let mut end = kind_end;
         for part in parts {
             end = push(end, slot, *part);

@@ -8,7 +8,7 @@ use super::{Raised, raised};
 pub enum Refusal {
     /// A null pointer, or a null callback.
     Null = 0x00,
-    /// A negative count.
+    /// A bad count.
     Negative = 0x01,
     /// A device other than the CPU.
     Device = 0x02,
@@ -36,7 +36,7 @@ pub enum Refusal {
 
 /// One C string behind the other: a table of pointers would cost more than searching. That of a MemoryError is the capacity to
 /// raise.
-static MESSAGES: &[u8] = b"null argument\0negative count\0not the CPU\0not the last one\0wrong type\0name taken\0\
+static MESSAGES: &[u8] = b"null argument\0bad count\0not the CPU\0not the last one\0wrong type\0name taken\0\
 no function\0non-NULL needed\0in use\0FERRITE_FUNCTIONS\0FERRITE_NAMES\0FERRITE_STRINGS\0FERRITE_STRING_BYTES\0";
 
 /// Raises the error that says so.
