@@ -19,7 +19,17 @@ use super::compare::different_types;
 /// # Errors
 ///
 /// TypeError where there is no order and not only equality is asked for; MemoryError.
+#[inline]
 pub(super) fn compare_leaves(lhs: &Any, rhs: &Any, equality_only: bool) -> Result<Option<i32>> {
+    let (left, right) = (lhs.type_index(), rhs.type_index());
+    if left == right && left < type_index::SMALL_STR {
+        return compare_plain(lhs, rhs, equality_only).map(Some);
+    }
+    compare_others(lhs, rhs, equality_only)
+}
+
+/// The order of values that are not both numbers of one type.
+fn compare_others(lhs: &Any, rhs: &Any, equality_only: bool) -> Result<Option<i32>> {
     let (left, right) = (lhs.type_index(), rhs.type_index());
     if lhs.is_none() || rhs.is_none() {
         return Ok(Some(rhs.is_none().cmp(&lhs.is_none()) as i32));
@@ -52,6 +62,9 @@ pub(super) fn compare_leaves(lhs: &Any, rhs: &Any, equality_only: bool) -> Resul
 
 /// The order of C's `char`, which is signed on some machines, as upstream compares.
 fn compare_texts(lhs: &[u8], rhs: &[u8]) -> Ordering {
+    if lhs == rhs {
+        return Ordering::Equal;
+    }
     lhs.iter().map(|byte| *byte as c_char).cmp(rhs.iter().map(|byte| *byte as c_char))
 }
 
@@ -66,6 +79,7 @@ fn compare_types(lhs: &Any, rhs: &Any, equality_only: bool) -> Result<i32> {
     }
 }
 
+#[inline]
 fn compare_plain(lhs: &Any, rhs: &Any, equality_only: bool) -> Result<i32> {
     let (left, right) = (lhs.view().payload_bits(), rhs.view().payload_bits());
     let order = match lhs.type_index() {

@@ -4,6 +4,7 @@
 //! All of them go through [`crate::walk`]: nothing recurses, and types may register hooks in attribute columns.
 
 mod compare;
+mod compare_children;
 mod compare_leaf;
 mod copy;
 mod enums;

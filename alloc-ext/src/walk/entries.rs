@@ -4,7 +4,7 @@ use ferrite_core::any::{Any, AnyView};
 use ferrite_core::error::Result;
 use ferrite_core::object::ObjectRef;
 
-use super::held::Held;
+use super::held::{Held, same_number_or_text};
 use crate::containers::{DictObject, MapObject};
 
 /// The entries of a map, from the next one on.
@@ -81,6 +81,32 @@ impl<'w> Entries<'w> {
             None => None,
         };
         Ok(found.map(Held::Own))
+    }
+
+    /// The value of a key, which need not be searched where it is that of the next entry.
+    ///
+    /// # Errors
+    ///
+    /// Those of key hooks.
+    pub fn find_next(&mut self, key: &Any) -> Result<Option<Held<'w>>> {
+        // SAFETY: comparing numbers and texts runs no code of users.
+        if unsafe { self.peek() }.is_some_and(|(next, _)| same_number_or_text(key, next)) {
+            return Ok(self.next().map(|(_, value)| value));
+        }
+        self.find(key.view())
+    }
+
+    /// Skips entries whose keys are the same numbers and texts on both sides; answers whether none is left here.
+    pub fn skip_same_keys(&mut self, other: &mut Entries<'_>) -> bool {
+        loop {
+            // SAFETY: comparing numbers and texts runs no code of users.
+            match unsafe { (self.peek(), other.peek()) } {
+                (Some((lhs, _)), Some((rhs, _))) if same_number_or_text(lhs, rhs) => {}
+                (next, _) => return next.is_none(),
+            }
+            self.skip();
+            other.skip();
+        }
     }
 
     /// Key and value of the next entry as they lie in memory.

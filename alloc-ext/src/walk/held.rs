@@ -5,6 +5,7 @@ use core::ops::Deref;
 
 use ferrite_core::any::Any;
 use ferrite_core::object::ObjectRef;
+use ferrite_core::type_index;
 
 /// A value or object that a walk has got to.
 ///
@@ -48,4 +49,18 @@ impl<T> Deref for Held<'_, T> {
             Self::Own(value) => value,
         }
     }
+}
+
+/// Whether two values are equal for sure, being numbers or texts in the same form.
+#[inline(always)]
+pub fn same_number_or_text(lhs: &Any, rhs: &Any) -> bool {
+    let (left, right) = (lhs.as_raw(), rhs.as_raw());
+    if left.type_index != right.type_index {
+        return false;
+    }
+    if left.type_index < type_index::STATIC_OBJECT_BEGIN {
+        return left.small_str_len == right.small_str_len
+            && lhs.view().payload_bits() == rhs.view().payload_bits();
+    }
+    left.type_index == type_index::STR && lhs.view().bytes_of_string() == rhs.view().bytes_of_string()
 }

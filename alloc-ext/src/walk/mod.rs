@@ -29,7 +29,7 @@ pub use elements::Elements;
 pub use entries::Entries;
 pub use field::{Field, Fields, for_each_field};
 pub use fold::{Entered, Fold, MAX_DEPTH, fold};
-pub use held::Held;
+pub use held::{Held, same_number_or_text};
 pub use hooks::Hooks;
 pub use seen::{Seen, SeenKey};
 pub use slot::{HookState, Slot, lend};

@@ -109,20 +109,38 @@ impl<V, K> Seen<V, K> {
     ///
     /// MemoryError, only for an object that was not met before.
     pub fn set(&mut self, key: &impl SeenKey<Kept = K>, value: V) -> Result<()> {
+        self.meet(key, value).map(drop)
+    }
+
+    /// The same, and gives the place of the object for [`put`](Self::put).
+    ///
+    /// # Errors
+    ///
+    /// MemoryError, only for an object that was not met before.
+    pub fn meet(&mut self, key: &impl SeenKey<Kept = K>, value: V) -> Result<usize> {
         let addresses = key.addresses();
         if 2 * (self.entries.len() + 1) > self.slots.len() {
             self.grow()?;
         }
-        let Some(slot) = self.slot_of(addresses).and_then(|slot| self.slots.get_mut(slot)) else {
-            return Ok(());
-        };
-        if let Some(entry) = slot.checked_sub(1).and_then(|place| self.entries.get_mut(place)) {
-            entry.value = value;
-            return Ok(());
+        // There is a slot for every object, since there are more slots than entries.
+        let slot = self.slot_of(addresses).unwrap_or_default();
+        let place = self.slots.get(slot).and_then(|place| place.checked_sub(1)).unwrap_or(self.entries.len());
+        if place < self.entries.len() {
+            self.put(place, value);
+            return Ok(place);
         }
         self.entries.try_push(Entry { _kept: key.keep(), addresses, value })?;
-        *slot = self.entries.len();
-        Ok(())
+        if let Some(slot) = self.slots.get_mut(slot) {
+            *slot = self.entries.len();
+        }
+        Ok(place)
+    }
+
+    /// Says what is known of the object that was met as number `place`.
+    pub fn put(&mut self, place: usize, value: V) {
+        if let Some(entry) = self.entries.get_mut(place) {
+            entry.value = value;
+        }
     }
 
     /// Number of objects met.

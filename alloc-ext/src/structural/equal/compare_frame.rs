@@ -7,11 +7,11 @@ use ferrite_core::object::ObjectRef;
 use ferrite_core::string::String;
 
 use super::bindings::Bindings;
-use super::compare_leaf::{compare_leaves, same_number_or_text};
+use super::compare_leaf::compare_leaves;
 use super::trace::Trace;
 use crate::reflection::AccessKind;
 use crate::structural::{DefRegion, StructuralKind};
-use crate::walk::{Elements, Entries, Field, Fields, Held};
+use crate::walk::{Elements, Entries, Field, Fields, Held, same_number_or_text};
 
 /// Two objects of one type to compare, and the region that they are in.
 pub(super) struct Pair<'w> {
@@ -141,7 +141,7 @@ impl<'w> EntriesFrame<'w> {
         self.skip_equal(skip_tensor_content)?;
         while let Some((key, lhs)) = self.lhs.next() {
             let partner = bindings.to_right(&key).cloned();
-            let rhs = self.find(partner.as_ref().unwrap_or(&key))?;
+            let rhs = self.rhs.find_next(partner.as_ref().unwrap_or(&key))?;
             (self.key, self.partner) = (Some(key), partner);
             let Some(rhs) = rhs else {
                 (self.is_missing, *differs) = (true, true);
@@ -170,15 +170,6 @@ impl<'w> EntriesFrame<'w> {
             self.rhs.skip();
         }
         Ok(())
-    }
-
-    /// The value of a key on the right, which need not be searched where it is that of the next entry.
-    fn find(&mut self, key: &Any) -> Result<Option<Held<'w>>> {
-        // SAFETY: comparing numbers and texts runs no code of users.
-        if unsafe { self.rhs.peek() }.is_some_and(|(next, _)| same_number_or_text(key, next)) {
-            return Ok(self.rhs.next().map(|(_, value)| value));
-        }
-        self.rhs.find(key.view())
     }
 
     /// Tells which key was the last one.

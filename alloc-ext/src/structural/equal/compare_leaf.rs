@@ -8,6 +8,7 @@ use ferrite_core::shape::Shape;
 use ferrite_core::type_index;
 
 use super::tensors;
+use crate::walk::same_number_or_text;
 
 /// Whether two values are equal, when what they hold decides at once; None for two containers or objects of one type.
 ///
@@ -49,20 +50,6 @@ fn extents(shape: &Any) -> Option<&[i64]> {
 
 fn words(number: &Any) -> Option<&[i64]> {
     number.as_object()?.as_class().map(BigInt::words)
-}
-
-/// Whether two values are equal for sure, being numbers or texts in the same form.
-#[inline(always)]
-pub(super) fn same_number_or_text(lhs: &Any, rhs: &Any) -> bool {
-    let (left, right) = (lhs.as_raw(), rhs.as_raw());
-    if left.type_index != right.type_index {
-        return false;
-    }
-    if left.type_index < type_index::STATIC_OBJECT_BEGIN {
-        return left.small_str_len == right.small_str_len
-            && lhs.view().payload_bits() == rhs.view().payload_bits();
-    }
-    left.type_index == type_index::STR && lhs.view().bytes_of_string() == rhs.view().bytes_of_string()
 }
 
 /// Whether two values of different types are a short and a long form of one text.

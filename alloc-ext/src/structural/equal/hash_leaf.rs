@@ -19,7 +19,7 @@ const NAN_BITS: u64 = 0x7ff8 << 48;
 /// # Errors
 ///
 /// Those of tensors.
-#[inline]
+#[inline(always)]
 pub(super) fn hash_leaf(value: &Any, skip_tensor_content: bool) -> Result<Option<u64>> {
     match hash_plain(value) {
         Some(hash) => Ok(Some(hash)),
@@ -27,6 +27,7 @@ pub(super) fn hash_leaf(value: &Any, skip_tensor_content: bool) -> Result<Option
     }
 }
 
+#[inline(never)]
 fn hash_object(value: &Any, skip_tensor_content: bool) -> Result<Option<u64>> {
     Ok(match value.type_index() {
         type_index::SHAPE => value.as_object().and_then(ObjectRef::as_class).map(hash_shape),

@@ -1,0 +1,176 @@
+//! What is inside two objects while they are compared, in pairs.
+
+use ferrite_core::abi::kTVMFFIFieldFlagBitMaskCompareOff;
+use ferrite_core::any::Any;
+use ferrite_core::error::Result;
+use ferrite_core::object::ObjectRef;
+use ferrite_core::{bail, type_index, type_table};
+
+use super::compare_leaf::compare_leaves;
+use crate::walk::{Elements, Entries, Fields, Held};
+
+/// The children of two objects of one type, from the next ones on.
+pub(super) enum Children<'w> {
+    Elements { lhs: Elements<'w>, rhs: Elements<'w>, common: usize, next: usize },
+    Entries { lhs: Entries<'w>, rhs: Entries<'w>, same_keys: bool },
+    Fields { lhs: Held<'w, ObjectRef>, rhs: Held<'w, ObjectRef>, fields: Fields },
+}
+
+type Pair<'w> = (Held<'w, ObjectRef>, Held<'w, ObjectRef>);
+
+impl<'w> Children<'w> {
+    /// Those of two objects.
+    ///
+    /// # Errors
+    ///
+    /// Those of key hooks; InternalError for objects of an unregistered type.
+    pub(super) fn of((lhs, rhs): Pair<'w>) -> Result<Self> {
+        Ok(match lhs.type_index() {
+            type_index::ARRAY | type_index::LIST => {
+                let (lhs, rhs) = (Elements::of(lhs), Elements::of(rhs));
+                let common = lhs.len().min(rhs.len());
+                Self::Elements { lhs, rhs, common, next: 0 }
+            }
+            type_index::MAP | type_index::DICT => {
+                let (mut lhs, mut rhs) = (Entries::of(lhs), Entries::of(rhs));
+                let same_keys = have_same_keys(&mut lhs, &mut rhs)?;
+                lhs.restart();
+                rhs.restart();
+                Self::Entries { lhs, rhs, same_keys }
+            }
+            index => {
+                let Some(entry) = type_table::type_info(index) else {
+                    bail!(INTERNAL_ERROR, "There is no type with index {index}");
+                };
+                Self::Fields { lhs, rhs, fields: Fields::of(entry) }
+            }
+        })
+    }
+
+    pub(super) fn is_map(&self) -> bool {
+        matches!(self, Self::Entries { .. })
+    }
+
+    /// The order that is left when all that both sides have is equal.
+    pub(super) fn order_of_len(&self) -> i32 {
+        match self {
+            Self::Elements { lhs, rhs, .. } => lhs.len().cmp(&rhs.len()) as i32,
+            Self::Entries { same_keys, .. } => i32::from(!same_keys),
+            Self::Fields { .. } => 0,
+        }
+    }
+
+    /// The next two children that have something inside. None at the end, or where others before them differ: `order` says
+    /// so.
+    ///
+    /// # Errors
+    ///
+    /// Those of getters and key hooks; IndexError when a hook made a List shorter; those of values without order.
+    pub(super) fn next(&mut self, equality_only: bool, order: &mut i32) -> Result<Option<Pair<'w>>> {
+        match self {
+            Self::Elements { lhs, rhs, common, next } => {
+                if *next >= *common || !skip_equal_elements(lhs, rhs, *common, next, equality_only, order)? {
+                    return Ok(None);
+                }
+                Ok(pair(lhs.get(*next - 1)?, rhs.get(*next - 1)?))
+            }
+            Self::Entries { same_keys: false, .. } => Ok(None),
+            Self::Entries { lhs, rhs, .. } => next_entries(lhs, rhs, equality_only, order),
+            Self::Fields { lhs, rhs, fields } => next_fields(lhs, rhs, fields, equality_only, order),
+        }
+    }
+}
+
+fn pair<'w>(lhs: Held<'w>, rhs: Held<'w>) -> Option<Pair<'w>> {
+    Some((lhs.into_object()?, rhs.into_object()?))
+}
+
+/// Goes on behind the first elements that have something inside; answers false at the end, or where others differ.
+fn skip_equal_elements(
+    lhs: &Elements<'_>,
+    rhs: &Elements<'_>,
+    common: usize,
+    next: &mut usize,
+    equality_only: bool,
+    order: &mut i32,
+) -> Result<bool> {
+    // SAFETY: comparing values that have nothing inside runs no code of users.
+    let (lhs, rhs) = unsafe { (lhs.as_slice(), rhs.as_slice()) };
+    let (Some(lhs), Some(rhs)) = (lhs.get(*next..common), rhs.get(*next..common)) else {
+        // A hook made a List shorter.
+        *next += 1;
+        return Ok(true);
+    };
+    for (lhs, rhs) in lhs.iter().zip(rhs) {
+        *next += 1;
+        match compare_leaves(lhs, rhs, equality_only)? {
+            Some(0) => {}
+            Some(other) => {
+                *order = other;
+                return Ok(false);
+            }
+            None => return Ok(true),
+        }
+    }
+    Ok(false)
+}
+
+fn have_same_keys(lhs: &mut Entries<'_>, rhs: &mut Entries<'_>) -> Result<bool> {
+    if lhs.len() != rhs.len() {
+        return Ok(false);
+    }
+    while !lhs.skip_same_keys(rhs) {
+        let Some((key, _)) = lhs.next() else { break };
+        if rhs.find(key.view())?.is_none() {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+fn next_entries<'w>(
+    lhs: &mut Entries<'w>,
+    rhs: &mut Entries<'w>,
+    equality_only: bool,
+    order: &mut i32,
+) -> Result<Option<Pair<'w>>> {
+    while let Some((key, value)) = lhs.next() {
+        // A hook may have taken it out.
+        let Some(other) = rhs.find_next(&key)? else { continue };
+        match compare_leaves(&value, &other, equality_only)? {
+            Some(0) => {}
+            Some(different) => {
+                *order = different;
+                break;
+            }
+            None => return Ok(pair(value, other)),
+        }
+    }
+    Ok(None)
+}
+
+fn next_fields<'w>(
+    lhs: &ObjectRef,
+    rhs: &ObjectRef,
+    fields: &mut Fields,
+    equality_only: bool,
+    order: &mut i32,
+) -> Result<Option<Pair<'w>>> {
+    let (mut value, mut other) = (Any::NONE, Any::NONE);
+    for field in fields {
+        if field.flags() & i64::from(kTVMFFIFieldFlagBitMaskCompareOff) != 0 {
+            continue;
+        }
+        field.read(lhs, &mut value)?;
+        field.read(rhs, &mut other)?;
+        match compare_leaves(&value, &other, equality_only)? {
+            Some(0) => {}
+            Some(different) => {
+                *order = different;
+                break;
+            }
+            None => return Ok(pair(Held::Own(value), Held::Own(other))),
+        }
+    }
+    Ok(None)
+}
