@@ -21,7 +21,7 @@ pub unsafe extern "C" fn TVMFFIEnvModLookupFromImports(
     status(|| {
         let (name, out) = (non_null(func_name)?, non_null(out)?);
         // SAFETY: contract of the crate.
-        let function = unsafe { names::borrow(c_str(name.as_ptr())) };
+        let function = unsafe { names::get(c_str(name.as_ptr()), false) };
         if function.is_null() {
             return Err(refuse(Refusal::Unknown));
         }

@@ -64,7 +64,7 @@ pub unsafe extern "C" fn TVMFFIFunctionGetGlobal(
         // SAFETY: contract of the crate.
         unsafe {
             let (name, out) = (bytes(name)?, non_null(out)?);
-            out.write(names::get(name).cast());
+            out.write(names::get(name, true).cast());
         }
         Ok(())
     })

@@ -5,39 +5,56 @@ use core::ptr::{self, NonNull};
 use super::Result;
 use super::refusal::{Refusal, refuse};
 use crate::abi::TVMFFIObject;
-use crate::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+use crate::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 use crate::sync::critical;
 use crate::{config, refcount, release};
 
-/// A name and its function, of which the table owns a reference. Free while there is none; it is stored last.
+/// A name and its function, of which the table owns a reference. Only touched in critical sections.
 struct Entry {
     function: AtomicPtr<TVMFFIObject>,
     name: AtomicPtr<u8>,
-    len: AtomicUsize,
+    /// See [`mark`]; zero when the entry is free.
+    mark: AtomicU32,
 }
 
 static NAMES: [Entry; config::NAMES] = [const {
     Entry {
         function: AtomicPtr::new(ptr::null_mut()),
         name: AtomicPtr::new(ptr::null_mut()),
-        len: AtomicUsize::new(0),
+        mark: AtomicU32::new(0),
     }
 }; config::NAMES];
 
+/// The last two bytes of a name, if it has them, and its length, which is below 65,535.
+#[inline(always)]
+fn mark(name: &[u8]) -> u32 {
+    let end = match *name {
+        [.., last_but_one, last] => u32::from(u16::from_ne_bytes([last_but_one, last])),
+        _ => 0,
+    };
+    ((name.len() as u32 + 1) << 16) | end
+}
+
 impl Entry {
-    /// Whether this is its name; compared from the end on, where names of one program tend to differ.
+    /// Whether the name is this, given that the mark is: words first, then what is left of them at the front.
     #[inline(always)]
     fn is(&self, name: &[u8]) -> bool {
-        let known = self.name.load(Ordering::Relaxed);
-        let mut left = name.len();
-        if self.len.load(Ordering::Relaxed) != left {
-            return false;
-        }
-        while left != 0 {
-            left -= 1;
-            // SAFETY: both names are that long, and whoever registered the name keeps it.
-            if unsafe { *known.add(left) != *name.as_ptr().add(left) } {
-                return false;
+        let (known, name, mut left) = (self.name.load(Ordering::Relaxed), name.as_ptr(), name.len());
+        // SAFETY: both names are that long, and whoever registered the name keeps it.
+        unsafe {
+            while left >= 4 {
+                left -= 4;
+                if known.add(left).cast::<u32>().read_unaligned()
+                    != name.add(left).cast::<u32>().read_unaligned()
+                {
+                    return false;
+                }
+            }
+            while left != 0 {
+                left -= 1;
+                if *known.add(left) != *name.add(left) {
+                    return false;
+                }
             }
         }
         true
@@ -47,15 +64,14 @@ impl Entry {
 /// Where a name is, or would be; none when it is not there and the table is full.
 #[inline(never)]
 fn find(name: &[u8]) -> Option<&'static Entry> {
-    // Numbered names, such as `layer_12`, get places in a row.
-    let mut at = match *name {
-        [.., tens, ones] => usize::from(tens) * 10 + usize::from(ones),
-        _ => 0,
-    };
+    let mark = mark(name);
+    // Fibonacci hashing: the multiplier is 2^32 divided by the golden ratio.
+    let mut at = mark.wrapping_mul(0x9E37_79B1) as usize >> 24;
     let mut left = config::NAMES;
     while left != 0 {
         let entry = &NAMES[at % config::NAMES];
-        if entry.function.load(Ordering::Relaxed).is_null() || entry.is(name) {
+        let known = entry.mark.load(Ordering::Relaxed);
+        if known == 0 || (known == mark && entry.is(name)) {
             return Some(entry);
         }
         at += 1;
@@ -67,20 +83,22 @@ fn find(name: &[u8]) -> Option<&'static Entry> {
 /// Registers a function, of which the table takes over a reference.
 ///
 /// # Errors
-/// RuntimeError when the name is taken, unless `replace`; MemoryError when the table is full.
+/// RuntimeError when the name is taken, unless `replace`; MemoryError when the table is full, or the name absurdly long.
 ///
 /// # Safety
 /// `function` is a function object, a reference of which the caller gives up. The name stays where it is.
 #[inline(never)]
 pub(super) unsafe fn register(name: &[u8], function: *mut TVMFFIObject, replace: bool) -> Result<()> {
     let (unwanted, refusal) = critical(|| {
-        let Some(entry) = find(name) else { return (function, Some(Refusal::Names)) };
+        let Some(entry) = find(name).filter(|_| name.len() < 0xFFFF) else {
+            return (function, Some(Refusal::Names));
+        };
         let previous = entry.function.load(Ordering::Relaxed);
         if !previous.is_null() && !replace {
             return (function, Some(Refusal::Taken));
         }
         entry.name.store(name.as_ptr().cast_mut(), Ordering::Relaxed);
-        entry.len.store(name.len(), Ordering::Relaxed);
+        entry.mark.store(mark(name), Ordering::Relaxed);
         entry.function.store(function, Ordering::Relaxed);
         (previous, None)
     });
@@ -112,26 +130,20 @@ pub unsafe fn set(name: &[u8], function: NonNull<TVMFFIObject>, replace: bool) -
     }
 }
 
-/// The function of this name, which the caller owns; null when there is none.
+/// The function of this name; null when there is none. With `retain` the caller owns it, otherwise it is borrowed from the table,
+/// and whoever replaces it ends it.
 ///
 /// # Upstream
-/// `TVMFFIFunctionGetGlobal`.
-pub fn get(name: &[u8]) -> *mut TVMFFIObject {
-    // Nobody replaces the function before it is counted.
+/// `TVMFFIFunctionGetGlobal`; `TVMFFIEnvModLookupFromImports`, where there are no imports.
+pub fn get(name: &[u8], retain: bool) -> *mut TVMFFIObject {
+    // Nobody registers or replaces a function before the one that was found is counted.
     critical(|| {
-        let function = borrow(name);
-        if !function.is_null() {
+        let Some(entry) = find(name) else { return ptr::null_mut() };
+        let function = entry.function.load(Ordering::Relaxed);
+        if retain && !function.is_null() {
             // SAFETY: the table owns a reference.
             unsafe { refcount::retain(function) };
         }
         function
     })
-}
-
-/// The function of this name, borrowed from the table: whoever replaces it ends it. Null when there is none.
-///
-/// # Upstream
-/// `TVMFFIEnvModLookupFromImports`, where there are no imports.
-pub fn borrow(name: &[u8]) -> *mut TVMFFIObject {
-    find(name).map_or(ptr::null_mut(), |entry| entry.function.load(Ordering::Relaxed))
 }
