@@ -4,6 +4,11 @@
 //! here says only what is different. Capacities are chosen when the library is built (see `core/src/config.rs`); what
 //! does not fit is refused with a MemoryError that names the capacity, and everything goes on.
 //!
+//! # Cost
+//! Cortex-M4F, every symbol kept: 2,542 bytes of flash, 1,520 of zeros; without strings 200 less, without workspaces 380 less.
+//! What is not called is not linked. A call takes 20 instructions, one reference up and down 30, a lookup among 16 names
+//! 115 to 140 on average.
+//!
 //! # Interrupts
 //! One core is assumed. The raised error is the program's: a handler that lets calls fail takes the raised error first
 //! (`TVMFFIErrorMoveFromRaised`) and puts it back last (`TVMFFIErrorSetRaised`, `TVMFFIObjectDecRef`).

@@ -115,7 +115,7 @@ pub(super) unsafe fn register(name: &[u8], function: *mut TVMFFIObject, replace:
 /// Registers a global function, of which the table keeps a reference of its own.
 ///
 /// # Errors
-/// As [`register`].
+/// RuntimeError when the name is taken, unless `replace`; MemoryError when the table is full, or the name absurdly long.
 ///
 /// # Safety
 /// `function` is a live function object. The name stays where it is.
