@@ -121,7 +121,7 @@ fn have_same_keys(lhs: &mut Entries<'_>, rhs: &mut Entries<'_>) -> Result<bool> 
     }
     while !lhs.skip_same_keys(rhs) {
         let Some((key, _)) = lhs.next() else { break };
-        if rhs.find(key.view())?.is_none() {
+        if rhs.value_of(key.view())?.is_none() {
             return Ok(false);
         }
     }
@@ -134,7 +134,7 @@ fn next_entries<'w>(
     equality_only: bool,
     order: &mut i32,
 ) -> Result<Option<Pair<'w>>> {
-    while let Some((key, value)) = lhs.next() {
+    for (key, value) in lhs.by_ref() {
         // A hook may have taken it out.
         let Some(other) = rhs.find_next(&key)? else { continue };
         match compare_leaves(&value, &other, equality_only)? {

@@ -39,7 +39,7 @@ impl<'w> Elements<'w> {
 
     /// Number of elements.
     #[inline]
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         // SAFETY: only the length is read.
         unsafe { self.as_slice() }.len()
     }

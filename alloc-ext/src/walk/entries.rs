@@ -56,7 +56,7 @@ impl<'w> Entries<'w> {
     }
 
     /// Number of entries of the whole map.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         match Table::of(&self.map) {
             Some(Table::Map(map)) => map.len(),
             Some(Table::Dict(dict)) => dict.len(),
@@ -69,7 +69,7 @@ impl<'w> Entries<'w> {
     /// # Errors
     ///
     /// Those of key hooks.
-    pub fn find(&self, key: AnyView<'_>) -> Result<Option<Held<'w>>> {
+    pub fn value_of(&self, key: AnyView<'_>) -> Result<Option<Held<'w>>> {
         if let Held::Lent(object) = self.map
             && let Some(map) = object.as_class::<MapObject>()
         {
@@ -93,7 +93,7 @@ impl<'w> Entries<'w> {
         if unsafe { self.peek() }.is_some_and(|(next, _)| same_number_or_text(key, next)) {
             return Ok(self.next().map(|(_, value)| value));
         }
-        self.find(key.view())
+        self.value_of(key.view())
     }
 
     /// Skips entries whose keys are the same numbers and texts on both sides; answers whether none is left here.
@@ -104,8 +104,8 @@ impl<'w> Entries<'w> {
                 (Some((lhs, _)), Some((rhs, _))) if same_number_or_text(lhs, rhs) => {}
                 (next, _) => return next.is_none(),
             }
-            self.skip();
-            other.skip();
+            self.advance();
+            other.advance();
         }
     }
 
@@ -113,10 +113,26 @@ impl<'w> Entries<'w> {
     ///
     /// # Safety
     ///
-    /// Nobody changes a Dict while they are in use, so no code of users may run.
+    /// As [`at`](Self::at).
     #[inline]
     pub unsafe fn peek(&self) -> Option<(&Any, &Any)> {
-        let place = self.place.filter(|_| self.left > 0)?;
+        // SAFETY: the caller's promise.
+        unsafe { self.at(self.place()?) }
+    }
+
+    /// The place of the next entry.
+    #[inline]
+    pub fn place(&self) -> Option<u64> {
+        self.place.filter(|_| self.left > 0)
+    }
+
+    /// Key and value at a place, if an entry is there, as they lie in memory.
+    ///
+    /// # Safety
+    ///
+    /// Nobody changes a Dict while they are in use, so no code of users may run.
+    #[inline]
+    pub unsafe fn at(&self, place: u64) -> Option<(&Any, &Any)> {
         match Table::of(&self.map)? {
             Table::Map(map) => map.entry_refs(place),
             // SAFETY: the caller's promise.
@@ -124,9 +140,18 @@ impl<'w> Entries<'w> {
         }
     }
 
+    /// The value at a place, if an entry is there, lent where the map is a lent Map.
+    pub fn value_at(&self, place: u64) -> Option<Held<'w>> {
+        match self.lent_at(place) {
+            Some((_, value)) => Some(Held::Lent(value)),
+            // SAFETY: no code of users runs while the reference is made.
+            None => unsafe { self.at(place) }.map(|(_, value)| Held::Own(value.clone())),
+        }
+    }
+
     /// Goes on to the entry after the next one.
     #[inline]
-    pub fn skip(&mut self) {
+    pub fn advance(&mut self) {
         self.left = self.left.saturating_sub(1);
         self.place = self.place.and_then(|place| match Table::of(&self.map)? {
             Table::Map(map) => map.next_place(place),
@@ -134,23 +159,30 @@ impl<'w> Entries<'w> {
         });
     }
 
-    /// The next key and value, lent where the map is a lent Map.
-    pub fn next(&mut self) -> Option<(Held<'w>, Held<'w>)> {
-        let entry = match self.lent() {
+    /// The entry at a place of a lent Map.
+    fn lent_at(&self, place: u64) -> Option<(&'w Any, &'w Any)> {
+        match self.map {
+            Held::Lent(object) => object.as_class::<MapObject>()?.entry_refs(place),
+            Held::Own(_) => None,
+        }
+    }
+}
+
+/// The keys and values, lent where the map is a lent Map.
+impl<'w> Iterator for Entries<'w> {
+    type Item = (Held<'w>, Held<'w>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let lent = self.place().and_then(|place| self.lent_at(place));
+        let entry = match lent {
             Some((key, value)) => Some((Held::Lent(key), Held::Lent(value))),
-            // SAFETY: no code of users runs while the references are made.
             None => {
-                unsafe { self.peek() }.map(|(key, value)| (Held::Own(key.clone()), Held::Own(value.clone())))
+                // SAFETY: no code of users runs while the references are made.
+                let entry = unsafe { self.peek() };
+                entry.map(|(key, value)| (Held::Own(key.clone()), Held::Own(value.clone())))
             }
         };
-        self.skip();
+        self.advance();
         entry
-    }
-
-    /// The next entry of a lent Map.
-    fn lent(&self) -> Option<(&'w Any, &'w Any)> {
-        let Held::Lent(object) = self.map else { return None };
-        let place = self.place.filter(|_| self.left > 0)?;
-        object.as_class::<MapObject>()?.entry_refs(place)
     }
 }

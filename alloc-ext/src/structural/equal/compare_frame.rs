@@ -139,7 +139,7 @@ impl<'w> EntriesFrame<'w> {
         differs: &mut bool,
     ) -> Next<'w> {
         self.skip_equal(skip_tensor_content)?;
-        while let Some((key, lhs)) = self.lhs.next() {
+        for (key, lhs) in self.lhs.by_ref() {
             let partner = bindings.to_right(&key).cloned();
             let rhs = self.rhs.find_next(partner.as_ref().unwrap_or(&key))?;
             (self.key, self.partner) = (Some(key), partner);
@@ -166,8 +166,8 @@ impl<'w> EntriesFrame<'w> {
             && same_number_or_text(left, right)
             && compare_leaves(lhs, rhs, skip_tensor_content)? == Some(true)
         {
-            self.lhs.skip();
-            self.rhs.skip();
+            self.lhs.advance();
+            self.rhs.advance();
         }
         Ok(())
     }
@@ -187,9 +187,9 @@ impl<'w> EntriesFrame<'w> {
         }
         let Some(trace) = trace else { return Ok(false) };
         self.rhs.restart();
-        while let Some((key, _)) = self.rhs.next() {
+        for (key, _) in self.rhs.by_ref() {
             let partner = bindings.to_left(&key).unwrap_or(&key);
-            if self.lhs.find(partner.view())?.is_none() {
+            if self.lhs.value_of(partner.view())?.is_none() {
                 trace.push(
                     (AccessKind::MapItemMissing, partner.clone()),
                     (AccessKind::MapItem, Any::clone(&key)),

@@ -1,7 +1,5 @@
 //! Containers and objects while they are hashed: what comes next in them, and the hash so far.
 
-use core::mem;
-
 use ferrite_core::abi::kTVMFFIFieldFlagBitMaskSEqHashIgnore;
 use ferrite_core::any::Any;
 use ferrite_core::error::Result;
@@ -78,8 +76,9 @@ impl<'w> SequenceFrame<'w> {
 
 /// A map: its entries go by the hashes of their keys, so that their order does not count.
 pub(super) struct EntriesFrame<'w> {
-    /// Hashes of keys, and values.
-    entries: Buffer<(u64, Option<Held<'w>>)>,
+    map: Entries<'w>,
+    /// Hashes and places of keys.
+    keys: Buffer<(u64, u64)>,
     region: DefRegion,
     next: usize,
     pub hash: u64,
@@ -90,38 +89,44 @@ impl<'w> EntriesFrame<'w> {
     pub(super) fn new(node: Node<'w>, hash_of_key: impl Fn(&Any) -> Option<u64>) -> Result<Self> {
         let index = node.object.type_index();
         let mut map = Entries::of(node.object);
-        let mut entries = Buffer::try_with_capacity(map.len())?;
-        while let Some((key, value)) = map.next() {
-            if let Some(hash) = hash_of_key(&key) {
-                entries.try_push((hash, Some(value)))?;
+        let mut keys = Buffer::try_with_capacity(map.len())?;
+        while let Some(place) = map.place() {
+            // SAFETY: known hashes, and those of numbers and texts, run no code of users.
+            let hash = unsafe { map.at(place) }.and_then(|(key, _)| hash_of_key(key));
+            if let Some(hash) = hash {
+                keys.try_push((hash, place))?;
             }
+            map.advance();
         }
-        entries.sort_unstable_by_key(|(hash, _)| *hash);
-        Ok(Self { entries, region: node.region, next: 0, hash: first_hash(index, map.len()) })
+        keys.sort_unstable();
+        let hash = first_hash(index, map.len());
+        Ok(Self { map, keys, region: node.region, next: 0, hash })
     }
 
+    /// Entries that hooks have taken out of a Dict meanwhile do not count.
     pub(super) fn next(&mut self, skip_tensor_content: bool) -> Result<Option<Node<'w>>> {
-        while let Some(value) = self.next_value() {
-            match hash_leaf(&value, skip_tensor_content)? {
+        while let Some(place) = self.next_place() {
+            // SAFETY: the hash of a value that has nothing inside runs no code of users.
+            let Some((_, value)) = (unsafe { self.map.at(place) }) else { continue };
+            match hash_leaf(value, skip_tensor_content)? {
                 Some(hash) => self.hash = combine(self.hash, hash),
-                None => return Ok(Node::of(value, self.region)),
+                None => return Ok(self.map.value_at(place).and_then(|value| Node::of(value, self.region))),
             }
         }
         Ok(None)
     }
 
-    /// Takes keys into the hash up to one that is alone with its hash, and gives the value of that one. The values of
+    /// Takes keys into the hash up to one that is alone with its hash, and gives the place of that one. The values of
     /// others have no order and do not count.
-    fn next_value(&mut self) -> Option<Held<'w>> {
+    fn next_place(&mut self) -> Option<u64> {
         loop {
-            let (hash, value) = self.entries.get_mut(self.next)?;
-            let (hash, value) = (*hash, mem::take(value));
+            let (hash, place) = *self.keys.get(self.next)?;
             self.hash = combine(self.hash, hash);
-            let rest = self.entries.get(self.next + 1..).unwrap_or_default();
+            let rest = self.keys.get(self.next + 1..).unwrap_or_default();
             let ties = rest.iter().take_while(|(other, _)| *other == hash).count();
             self.next += 1 + ties;
             if ties == 0 {
-                return value;
+                return Some(place);
             }
         }
     }
