@@ -35,7 +35,13 @@ fn steps(length: usize) -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(phases, 6..16).prop_map(|phases| phases.concat())
 }
 
-fn run(library: &'static Library, (pool, steps): &(Graph, Vec<Step>), every: usize, seen: &mut Transcript) {
+/// Makes the calls; answers the Dict for whatever else there is to see.
+fn run(
+    library: &'static Library,
+    (pool, steps): &(Graph, Vec<Step>),
+    every: usize,
+    seen: &mut Transcript,
+) -> Value {
     let pool = build_all(library, pool);
     let dict = library.call("ffi.Dict", &[]).expect("a dict is made");
     for (at, step) in steps.iter().enumerate() {
@@ -56,6 +62,7 @@ fn run(library: &'static Library, (pool, steps): &(Graph, Vec<Step>), every: usi
         }
     }
     seen.note(&dict);
+    dict
 }
 
 /// Keys of every kind, objects by their address included.
@@ -87,7 +94,8 @@ fn operations_on_a_large_dict() -> Outcome<()> {
         12,
         || (prop::collection::vec(keys, 1_000..2_000), steps(10_000).prop_map(repeated_to_10_000)),
         |library, input, seen| {
-            run(library, input, 500, seen);
+            let dict = run(library, input, 500, seen);
+            seen.note(format_args!("{} slots", slots(&dict)));
         },
     )
 }

@@ -106,17 +106,14 @@ impl Dump<'_, '_> {
 
     fn map(&mut self, value: &Value) -> fmt::Result {
         let entries = entries(value);
-        // Where a key hashes by its address, the number of slots is up to chance.
-        let stable = entries.iter().all(|(key, _)| hashes_by_content(key.type_index()));
-        // SAFETY: a map object has data, size and slots behind its header.
-        let slots = unsafe { *value.body::<u64>().add(2) };
-        let slots = if stable || slots & SMALL_MAP != 0 {
-            format!("/{:x}", slots & !SMALL_MAP)
-        } else {
-            String::new()
-        };
-        let name = if value.type_index() == kTVMFFIMap { "map" } else { "dict" };
-        write!(self.out, "{name}{slots}{{")?;
+        let is_map = value.type_index() == kTVMFFIMap;
+        // Where a key hashes by its address, the number of slots is up to chance. A Dict may have had such a key.
+        let stable = is_map && entries.iter().all(|(key, _)| hashes_by_content(key.type_index()));
+        self.out.write_str(if is_map { "map" } else { "dict" })?;
+        if stable {
+            write!(self.out, "/{}", slots(value))?;
+        }
+        self.out.write_char('{')?;
         for (key, value) in &entries {
             self.value(key)?;
             self.out.write_str(": ")?;
@@ -172,6 +169,12 @@ fn entries(map: &Value) -> Vec<(Value, Value)> {
         assert_eq!(ask(&next).as_int() != 0, at < size, "the walk ends with the last entry");
     }
     entries
+}
+
+/// The number of slots of a map's table.
+pub fn slots(map: &Value) -> u64 {
+    // SAFETY: a map object has data, size and slots behind its header.
+    unsafe { *map.body::<u64>().add(2) & !SMALL_MAP }
 }
 
 fn hashes_by_content(type_index: i32) -> bool {

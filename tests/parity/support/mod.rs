@@ -17,6 +17,7 @@ mod value;
 pub use build::{build, build_all};
 pub use check::{Transcript, check};
 pub use classes::{all_classes, classes_with_variables, classes_without_variables};
+pub use dump::slots;
 pub use knot::*;
 pub use library::{Library, Symbols};
 pub use node::*;
