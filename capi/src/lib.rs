@@ -81,5 +81,6 @@ pub mod minimal;
 #[cfg(all(feature = "panic-handler", not(feature = "std"), not(feature = "minimal")))]
 mod panic;
 
-#[cfg(all(test, not(feature = "minimal")))]
+#[cfg(test)]
+#[cfg(not(feature = "minimal"))]
 mod tests;
