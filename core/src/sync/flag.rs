@@ -8,6 +8,7 @@ use core::num::NonZeroUsize;
 use core::ops::{Deref, DerefMut};
 
 /// A mutex that spins on one flag.
+#[derive(Default)]
 pub struct Mutex<T> {
     held: AtomicBool,
     value: UnsafeCell<T>,

@@ -8,6 +8,7 @@ use core::ops::{Deref, DerefMut};
 ///
 /// Locking it again while it is held would give two exclusive references; it waits for ever instead, as the other
 /// twins do.
+#[derive(Default)]
 pub struct Mutex<T> {
     held: Cell<bool>,
     value: UnsafeCell<T>,
