@@ -5,7 +5,8 @@
 
 # A Python environment in $work/python with upstream's wheel, in which libtvm_ffi.so is replaced;
 # upstream's own is on no path of it. When `library` is our wheel, that is installed too, nothing is
-# replaced, and every Python process imports it first. Sets `overlay_python` and `overlay_library`.
+# replaced, and every Python process imports it first; but not tvm-ffi-config, which tells linkers
+# where upstream's other libraries are. Sets `overlay_python` and `overlay_library`.
 make_overlay() {
   local dir=$work/python folders='import sysconfig; print(sysconfig.get_path("purelib"))' packages tool
   "$base_python" -m venv --without-pip "$dir"
@@ -16,7 +17,8 @@ make_overlay() {
   echo "import site; site.addsitedir('$("$base_python" -c "$folders")')" >"$packages/base.pth"
   if [[ $library == *.whl ]]; then
     "$base_python" -m pip --python "$overlay_python" install --quiet --no-deps --no-index --no-compile "$library"
-    echo "import ferrite_tvm_ffi" >"$packages/ferrite.pth"
+    echo "import sys; any('tvm-ffi-config' in word for word in sys.orig_argv) or __import__('ferrite_tvm_ffi')" \
+      >"$packages/ferrite.pth"
     overlay_library=$packages/ferrite_tvm_ffi.libs/libtvm_ffi.so
     library=$overlay_library
   else
