@@ -97,8 +97,12 @@ check_clippy() {
     cargo clippy -p ferrite-core --no-default-features --features spin -- -D warnings &&
     cargo clippy -p ferrite-core --no-default-features --features client -- -D warnings &&
     cargo clippy -p ferrite-alloc-ext --no-default-features -- -D warnings &&
-    cargo clippy -p ferrite-capi --no-default-features --features minimal --profile mcu \
-      --target thumbv7em-none-eabihf -- -D warnings
+    clippy_board minimal && clippy_board full
+}
+
+clippy_board() { # clippy_board FEATURE: the library for microcontrollers
+  cargo clippy -p ferrite-capi --no-default-features --features "$1" --profile mcu \
+    --target thumbv7em-none-eabihf -- -D warnings
 }
 
 check_build() {

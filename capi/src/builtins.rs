@@ -4,7 +4,7 @@ use core::sync::atomic::{AtomicBool, Ordering};
 
 use ferrite_core::builtins::{self, Groups};
 
-#[cfg(feature = "alloc")]
+#[cfg(feature = "modules")]
 mod context;
 
 #[cfg(all(feature = "std", target_os = "linux"))]
@@ -13,24 +13,27 @@ mod constructor;
 static INSTALLED: AtomicBool = AtomicBool::new(false);
 
 static GROUPS: Groups = &[
+    #[cfg(feature = "functions")]
     &ferrite_core::ffi_functions::FUNCTIONS,
-    #[cfg(feature = "alloc")]
+    #[cfg(feature = "containers")]
     ferrite_alloc_ext::containers::functions::FUNCTIONS,
-    #[cfg(feature = "alloc")]
+    #[cfg(feature = "dataclass")]
     ferrite_alloc_ext::dataclass::FUNCTIONS,
-    #[cfg(feature = "alloc")]
+    #[cfg(feature = "graph")]
     ferrite_alloc_ext::graph::FUNCTIONS,
-    #[cfg(feature = "alloc")]
+    #[cfg(feature = "json")]
     ferrite_alloc_ext::json::FUNCTIONS,
-    #[cfg(feature = "alloc")]
+    #[cfg(feature = "modules")]
     ferrite_alloc_ext::module::functions::FUNCTIONS,
-    #[cfg(feature = "host")]
-    ferrite_alloc_ext::reflection::FUNCTIONS,
-    #[cfg(feature = "host")]
+    #[cfg(feature = "structural")]
     ferrite_alloc_ext::structural::equal::FUNCTIONS,
-    #[cfg(feature = "host")]
+    #[cfg(all(feature = "reflection", feature = "host"))]
+    ferrite_alloc_ext::reflection::FUNCTIONS,
+    #[cfg(all(feature = "reflection", feature = "host"))]
+    ferrite_alloc_ext::structural::equal::PATH_FUNCTIONS,
+    #[cfg(all(feature = "reflection", feature = "host"))]
     ferrite_alloc_ext::structural::mutate::FUNCTIONS,
-    #[cfg(feature = "host")]
+    #[cfg(all(feature = "reflection", feature = "host"))]
     ferrite_alloc_ext::structural::visit::FUNCTIONS,
     #[cfg(feature = "host")]
     ferrite_host::dynamic_lib::FUNCTIONS,
@@ -49,7 +52,7 @@ pub(crate) fn ensure_installed() {
 #[cold]
 fn install() {
     builtins::install(&GROUPS);
-    #[cfg(feature = "alloc")]
+    #[cfg(feature = "modules")]
     context::install();
     #[cfg(feature = "host")]
     ferrite_host::backtrace::install();

@@ -21,7 +21,9 @@
 //! # Features
 //! - `std`: for hosts; without it the crate is `no_std` and a platform supplies memory, locks and a log.
 //! - `alloc`: the `TVMFFIEnv*` symbols.
-//! - `builtins`: the global functions `ffi.*` of what is in the build.
+//! - `builtins`: the global functions `ffi.*` of what is in the build, in groups: `functions`, `modules`, `containers`, `json`,
+//!   `graph`, `dataclass`, `structural`, `reflection`.
+//! - `full`: rings 1 and 2 for C firmware.
 //! - `host`: modules from dynamic libraries. Needs an operating system.
 //! - `backtrace`: frames with names in errors.
 //! - `backend`: the `TVMBackend*` symbols.
@@ -33,7 +35,7 @@
 
 #[cfg(all(
     feature = "minimal",
-    any(feature = "std", feature = "alloc", feature = "builtins", feature = "spin")
+    any(feature = "std", feature = "alloc", feature = "__groups", feature = "spin")
 ))]
 compile_error!("`minimal` is all of the library: disable the other features, the default ones too");
 
@@ -45,9 +47,9 @@ pub mod backtrace;
 pub mod bigint;
 #[cfg(not(feature = "minimal"))]
 mod boundary;
-#[cfg(feature = "builtins")]
+#[cfg(feature = "__groups")]
 mod builtins;
-#[cfg(not(any(feature = "builtins", feature = "minimal")))]
+#[cfg(not(any(feature = "__groups", feature = "minimal")))]
 #[path = "no_builtins.rs"]
 mod builtins;
 #[cfg(not(feature = "minimal"))]

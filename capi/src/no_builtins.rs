@@ -1,4 +1,4 @@
-//! Builds without the feature `builtins`: the global function table starts empty.
+//! Builds without any group of global functions: the global function table starts empty.
 
 /// There is nothing to make known.
 #[inline]

@@ -53,6 +53,8 @@ pub static FUNCTIONS: &[StaticFunction] = &[
     static_function!("ffi.MakeFieldSetter", storage::make_setter),
     static_function!("ffi._RegisterFFIInit", init::register_init),
     static_function!("ffi._PyClassRegisterTypeAttrColumns", py_class::register_class),
+    static_function!("ffi.StructuralKey", StructuralKey::new),
+    static_function!("ffi.StructuralKeyEqual", structural_key::key_equal),
 ];
 
 /// All reflected classes, in the order of upstream's indices.

@@ -110,6 +110,11 @@ fn init(key: Any) -> Result<ObjectRef> {
     StructuralKey::new(key).map(ObjectClass::into_object)
 }
 
+/// `ffi.StructuralKeyEqual`.
+pub(super) fn key_equal(lhs: Any, rhs: Any) -> Result<bool> {
+    StructuralKey::keys_equal(lhs.view(), rhs.view())
+}
+
 fn key_in(value: AnyView<'_>, name: &str) -> Result<StructuralKey> {
     value.try_get()?.ok_or_else(|| error!(INTERNAL_ERROR, "Check not null: {name} "))
 }

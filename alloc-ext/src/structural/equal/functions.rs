@@ -8,20 +8,19 @@ use ferrite_core::static_function;
 
 use super::{Options, first_structural_mismatch, structural_equal, structural_hash};
 use crate::containers::Tuple;
-use crate::reflection::{AccessPath, StructuralKey};
+use crate::reflection::AccessPath;
 
-/// The functions of this module.
+/// The functions of this module that answer with plain values.
 ///
 /// # Upstream
 ///
-/// The registrations in `structural_equal.cc`, `structural_hash.cc` and, for keys, in `reflection_extra.cc`.
-pub static FUNCTIONS: &[StaticFunction] = &[
-    static_function!("ffi.GetFirstStructuralMismatch", first_mismatch),
-    static_function!("ffi.StructuralEqual", equal),
-    static_function!("ffi.StructuralHash", hash),
-    static_function!("ffi.StructuralKey", StructuralKey::new),
-    static_function!("ffi.StructuralKeyEqual", key_equal),
-];
+/// The registrations in `structural_equal.cc` and `structural_hash.cc`.
+pub static FUNCTIONS: &[StaticFunction] =
+    &[static_function!("ffi.StructuralEqual", equal), static_function!("ffi.StructuralHash", hash)];
+
+/// The functions of this module that answer with access paths, a class that [`crate::reflection::install`] registers.
+pub static PATH_FUNCTIONS: &[StaticFunction] =
+    &[static_function!("ffi.GetFirstStructuralMismatch", first_mismatch)];
 
 fn equal(lhs: Any, rhs: Any, map_free_vars: bool, skip_tensor_content: bool) -> Result<bool> {
     structural_equal(&lhs, &rhs, Options { map_free_vars, skip_tensor_content })
@@ -41,8 +40,4 @@ fn first_mismatch(
 
 fn hash(value: Any, map_free_vars: bool, skip_tensor_content: bool) -> Result<i64> {
     structural_hash(&value, Options { map_free_vars, skip_tensor_content }).map(|hash| hash as i64)
-}
-
-fn key_equal(lhs: Any, rhs: Any) -> Result<bool> {
-    StructuralKey::keys_equal(lhs.view(), rhs.view())
 }

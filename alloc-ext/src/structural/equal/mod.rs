@@ -42,7 +42,7 @@ use compare::Comparer;
 use hash::Hasher;
 use trace::Trace;
 
-pub use functions::FUNCTIONS;
+pub use functions::{FUNCTIONS, PATH_FUNCTIONS};
 
 /// How values are compared and hashed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
