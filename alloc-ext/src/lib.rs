@@ -2,7 +2,6 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | [`backend`] | what functions compiled by TVM call: workspaces and parallel loops |
 //! | [`base64`] | bytes as text |
 //! | [`containers`] | Array, List, Map and Dict in upstream's exact layout, and the global functions on them |
 //! | [`dataclass`] | whole values: their text, copies, order and hash |
@@ -25,7 +24,6 @@ compile_error!(
     "i386 aligns 64-bit integers to 4 bytes; the containers know the layouts of targets that use 8"
 );
 
-pub mod backend;
 pub mod base64;
 pub mod containers;
 pub mod dataclass;

@@ -11,6 +11,7 @@
 //! | [`function`], [`typed`], [`export`] | packed calls, typed calls, and functions exported from a kernel library |
 //! | [`dtype`], [`device`] | data types and devices, and their texts |
 //! | [`type_table`], [`global_table`], [`builtins`] | types and functions by name |
+//! | [`backend`] | what functions compiled by TVM call: workspaces and parallel loops |
 //! | [`minimal`] | all that a library without any heap needs of these |
 //! | [`init_once`], [`sync`], [`log`], [`backtrace`] | the seam to the platform |
 //!
@@ -37,6 +38,8 @@ compile_error!("`client` keeps no state of its own: disable `spin`");
 
 pub mod abi;
 pub mod any;
+#[cfg(not(feature = "client"))]
+pub mod backend;
 pub mod backtrace;
 pub mod big_int;
 #[cfg(not(feature = "client"))]

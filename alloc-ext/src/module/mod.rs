@@ -5,10 +5,11 @@
 //! | `record`, [`vtable`], `ops`, `sret` | the object that C++ sees, and the two ways into it |
 //! | `imports`, `visited` | the import tree |
 //! | [`library`], `library_function`, `library_bin`, `bin_reader`, `symbol_name` | modules over a library of symbols |
-//! | [`context`] | addresses that a library finds in its pointer slots |
+//! | [`context`], [`backend_slots`] | addresses that a library finds in its pointer slots |
 //! | [`system_lib`], [`globals`] | symbols linked into the program, and modules kept alive |
 //! | [`functions`] | the `ffi.Module*` global functions |
 
+pub mod backend_slots;
 mod bin_reader;
 pub mod context;
 mod cxx_error;

@@ -3,7 +3,7 @@
 use core::ffi::c_void;
 
 #[cfg(any(feature = "host", feature = "backend"))]
-use ferrite_alloc_ext::backend::slots;
+use ferrite_alloc_ext::module::backend_slots as slots;
 use ferrite_alloc_ext::module::context::{self, ContextSymbol, ContextTable};
 
 use crate::error::TVMFFIErrorSetRaisedFromCStr;

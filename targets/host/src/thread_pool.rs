@@ -20,7 +20,7 @@ use std::env;
 use std::sync::OnceLock;
 use std::thread;
 
-use ferrite_alloc_ext::backend::parallel::{self, Launcher, ParallelGroupEnv, ParallelLambda};
+use ferrite_core::backend::parallel::{self, Launcher, ParallelGroupEnv, ParallelLambda};
 use ferrite_core::error::Result;
 use ferrite_core::{bail, ensure};
 

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, Thread};
 
-use ferrite_alloc_ext::backend::parallel::{self, ParallelGroupEnv, ParallelLambda};
+use ferrite_core::backend::parallel::{self, ParallelGroupEnv, ParallelLambda};
 use ferrite_core::error::{Error, Result};
 use ferrite_core::{bail, ensure, raised};
 

@@ -3,13 +3,13 @@
 use core::ffi::c_void;
 use core::ptr;
 
-use ferrite_core::error::Result;
-use ferrite_core::sync::atomic::{AtomicPtr, Ordering};
-use ferrite_core::{ensure, error, raised};
+use crate::error::Result;
+use crate::sync::atomic::{AtomicPtr, Ordering};
+use crate::{ensure, error, raised};
 
 use super::serial;
 
-pub use ferrite_core::abi::{ParallelGroupEnv, ParallelLambda};
+pub use crate::abi::{ParallelGroupEnv, ParallelLambda};
 
 /// How launches and barriers are carried out.
 pub struct Launcher {

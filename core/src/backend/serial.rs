@@ -3,7 +3,7 @@
 use core::ffi::c_void;
 use core::ptr;
 
-use ferrite_core::error::Result;
+use crate::error::Result;
 
 use super::parallel::{self, Launcher, ParallelGroupEnv, ParallelLambda};
 

@@ -4,10 +4,10 @@ use core::alloc::Layout;
 use core::ffi::c_void;
 use core::ptr::NonNull;
 
-use ferrite_core::abi::{DLDevice, kDLCPU};
-use ferrite_core::error::{Result, out_of_memory};
-use ferrite_core::text::{Lossy, SliceWriter};
-use ferrite_core::{bail, device, memory};
+use crate::abi::{DLDevice, kDLCPU};
+use crate::error::{Result, out_of_memory};
+use crate::text::{Lossy, SliceWriter};
+use crate::{bail, device, memory};
 
 /// Alignment of workspaces in bytes; compiled code assumes it for its vector loads.
 const ALIGNMENT: usize = 64;

@@ -1,16 +1,16 @@
-//! The C functions behind the slots of compiled libraries, as entries for the table of
-//! [`install_builtin`](crate::module::context::install_builtin).
+//! The C functions of `ferrite_core::backend` behind the slots of compiled libraries, as entries for the table of
+//! [`install_builtin`](super::context::install_builtin).
 
 use core::ffi::{c_int, c_void};
 use core::ptr::{self, NonNull};
 
+use ferrite_core::backend::{
+    ParallelGroupEnv, ParallelLambda, alloc_workspace, free_workspace, parallel_barrier, parallel_launch,
+};
 use ferrite_core::error::Result;
 use ferrite_core::{error, raised};
 
-use super::{
-    ParallelGroupEnv, ParallelLambda, alloc_workspace, free_workspace, parallel_barrier, parallel_launch,
-};
-use crate::module::context::ContextSymbol;
+use super::context::ContextSymbol;
 
 /// The slot of [`alloc_workspace`].
 pub const ALLOC_WORKSPACE: ContextSymbol =

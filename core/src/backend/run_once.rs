@@ -3,10 +3,10 @@
 use core::ffi::{c_int, c_void};
 use core::ptr;
 
-use ferrite_core::error::Result;
-use ferrite_core::sync::atomic::{AtomicPtr, Ordering};
-use ferrite_core::sync::{exchange, pause};
-use ferrite_core::{error, raised};
+use crate::error::Result;
+use crate::sync::atomic::{AtomicPtr, Ordering};
+use crate::sync::{exchange, pause};
+use crate::{error, raised};
 
 /// What a handle holds while its function runs, and after it succeeded.
 const RUNNING: *mut c_void = ptr::without_provenance_mut(1);

@@ -6,15 +6,13 @@
 //! | [`parallel`] | parallel launches and barriers, and the launcher that carries them out |
 //! | `serial` | the launcher of builds without threads |
 //! | [`run_once`](mod@run_once) | initialisers that run once per handle |
-//! | [`slots`] | the C functions that the loader stores in the slots of compiled libraries |
-//!
+//! //!
 //! # Upstream
 //! `include/tvm/runtime/c_backend_api.h` of Apache TVM, whose `libtvm_runtime` has them.
 
 pub mod parallel;
 pub mod run_once;
 mod serial;
-pub mod slots;
 pub mod workspace;
 
 pub use parallel::{
