@@ -47,6 +47,7 @@ CHECKS=(
   "miri: the unit tests of core and alloc-ext have no undefined behaviour"
   "tsan: threads register and look up at once without a race"
   "asan: the library itself built with the address sanitizer, under the C programs"
+  "instructions: the main operations take no more instructions than their budgets"
   "quickstart: the first command of the README"
   "size: bytes of each build, printed"
 )
@@ -256,6 +257,10 @@ build_asan() { # build_asan [FLAG...]: makes $asan_library, with these flags of 
 check_asan() {
   need clang "apt-get install clang" && build_asan || return 1
   CC=clang FERRITE_LIBRARY_DIR=${asan_library%/*} ferrite_tests c_programs --ignored sanitized::
+}
+
+check_instructions() {
+  need valgrind "apt-get install valgrind" && need python3 "apt-get install python3" && tests/bench/run.sh --budgets
 }
 
 check_quickstart() { need cc "apt-get install gcc" && cargo run --release </dev/null; }

@@ -1,0 +1,127 @@
+//! What well-known Rust libraries need for the same JSON document and the same table, behind C functions.
+//!
+//! The worker passes pointers that stay valid, and handles that it got here; that is all that the functions ask.
+#![allow(clippy::missing_safety_doc)]
+
+use std::slice;
+
+use foldhash::fast::RandomState;
+use hashbrown::HashMap;
+use sonic_rs::JsonContainerTrait;
+
+type Table = HashMap<&'static [u8], u64, RandomState>;
+type IntTable = HashMap<u64, u64, RandomState>;
+
+/// A document of one of the libraries.
+pub enum Document {
+    /// Of sonic-rs.
+    Sonic(sonic_rs::Value),
+    /// Of serde_json.
+    Serde(serde_json::Value),
+}
+
+unsafe fn bytes(data: *const u8, len: usize) -> &'static [u8] {
+    // SAFETY: the worker keeps its texts until it ends.
+    unsafe { slice::from_raw_parts(data, len) }
+}
+
+/// Parses and drops; the number of elements, or -1. `kind`: 0 sonic-rs, 1 simd-json, 2 serde_json.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fl_json_parse(kind: i32, data: *const u8, len: usize) -> i64 {
+    // SAFETY: see the crate.
+    let text = unsafe { bytes(data, len) };
+    let elements = match kind {
+        0 => sonic_rs::from_slice::<sonic_rs::Value>(text).ok().and_then(|v| Some(v.as_array()?.len())),
+        // It parses in place: the copy is part of the cost.
+        1 => match simd_json::to_owned_value(&mut text.to_vec()) {
+            Ok(simd_json::OwnedValue::Array(array)) => Some(array.len()),
+            _ => None,
+        },
+        _ => serde_json::from_slice::<serde_json::Value>(text).ok().and_then(|v| Some(v.as_array()?.len())),
+    };
+    elements.map_or(-1, |n| n as i64)
+}
+
+/// Parses and keeps, for `fl_json_write`. `kind`: 0 sonic-rs, 2 serde_json.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fl_json_hold(kind: i32, data: *const u8, len: usize) -> *mut Document {
+    // SAFETY: see the crate.
+    let text = unsafe { bytes(data, len) };
+    let held = match kind {
+        0 => sonic_rs::from_slice(text).ok().map(Document::Sonic),
+        _ => serde_json::from_slice(text).ok().map(Document::Serde),
+    };
+    held.map_or(std::ptr::null_mut(), |document| Box::into_raw(Box::new(document)))
+}
+
+/// Writes the document into a string and drops that; its length, or -1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fl_json_write(document: *const Document) -> i64 {
+    // SAFETY: see the crate.
+    let text = match unsafe { &*document } {
+        Document::Sonic(value) => sonic_rs::to_string(value).ok(),
+        Document::Serde(value) => serde_json::to_string(value).ok(),
+    };
+    text.map_or(-1, |text| text.len() as i64)
+}
+
+/// A table from `len` names to their positions.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fl_map_new(names: *const *const u8, lens: *const usize, len: usize) -> *mut Table {
+    let mut table = Table::default();
+    for at in 0..len {
+        // SAFETY: see the crate.
+        let name = unsafe { bytes(*names.add(at), *lens.add(at)) };
+        table.insert(name, at as u64);
+    }
+    Box::into_raw(Box::new(table))
+}
+
+/// The position of a name, or -1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fl_map_get(table: *const Table, data: *const u8, len: usize) -> i64 {
+    // SAFETY: see the crate.
+    let (table, name) = unsafe { (&*table, bytes(data, len)) };
+    table.get(name).map_or(-1, |at| *at as i64)
+}
+
+/// Drops the table.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fl_map_free(table: *mut Table) {
+    // SAFETY: see the crate; the worker does not use it again.
+    drop(unsafe { Box::from_raw(table) });
+}
+
+/// An empty table of integers.
+#[unsafe(no_mangle)]
+pub extern "C" fn fl_imap_new() -> *mut IntTable {
+    Box::into_raw(Box::new(IntTable::default()))
+}
+
+/// Sets a value.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fl_imap_set(table: *mut IntTable, key: u64, value: u64) {
+    // SAFETY: see the crate.
+    unsafe { &mut *table }.insert(key, value);
+}
+
+/// The value of a key, or -1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fl_imap_get(table: *const IntTable, key: u64) -> i64 {
+    // SAFETY: see the crate.
+    unsafe { &*table }.get(&key).map_or(-1, |value| *value as i64)
+}
+
+/// Takes a key out; its value, or -1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fl_imap_del(table: *mut IntTable, key: u64) -> i64 {
+    // SAFETY: see the crate.
+    unsafe { &mut *table }.remove(&key).map_or(-1, |value| value as i64)
+}
+
+/// Drops the table.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fl_imap_free(table: *mut IntTable) {
+    // SAFETY: see the crate; the worker does not use it again.
+    drop(unsafe { Box::from_raw(table) });
+}

@@ -1,0 +1,40 @@
+#!/usr/bin/env python3
+"""The README's summary and the chart, from results/full.json."""
+
+import json
+from pathlib import Path
+
+import chart
+import tables
+
+HERE = Path(__file__).parent
+README = HERE / "../../README.md"
+BEGIN, END = "<!-- speed: written by tests/bench/run.sh -->", "<!-- end of speed -->"
+
+
+def summary(rows):
+    """Each group of operations: its mean, its slowest and its fastest."""
+    groups = {}
+    for row in rows:
+        groups.setdefault(row["group"], []).append(row)
+    lines = []
+    for group, members in groups.items():
+        known = sorted((row for row in members if row["ratio"]), key=lambda row: row["ratio"])
+        if known:
+            mean = tables.geometric_mean([row["ratio"] for row in known])
+            ends = [f"{row['op'].removeprefix('load: ')} {tables.ratio(row['ratio'])}" for row in (known[0], known[-1])]
+            lines.append([group, str(len(known)), tables.ratio(mean), *ends])
+    return tables.table(["Operations", "number", "mean ratio", "lowest", "highest"], lines)
+
+
+def main():
+    rows = json.loads((HERE / "results/full.json").read_text())
+    (HERE / "results/chart.svg").write_text(chart.draw([row for row in rows if row["group"] != "load"]))
+    before, rest = README.read_text().split(BEGIN)
+    after = rest.split(END)[1]
+    operations = [row for row in rows if row["group"] != "load"]
+    README.write_text(f"{before}{BEGIN}\n{summary(rows)}\n{tables.sums(operations)}{END}{after}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,121 @@
+"""Tables in Markdown, from the rows of measure.py."""
+
+import datetime
+import math
+import platform
+import subprocess
+
+TITLES = {
+    "quick": "Times, sizes of at most 2,000",
+    "full": "Times of all operations",
+    "instructions": "Instructions of all operations that have an exact count",
+    "scaling": "Growth with the size",
+}
+LOAD = {
+    "wall_ns": ("process that loads it, elapsed us", 1000),
+    "cpu_ns": ("process that loads it, processor us", 1000),
+    "dlopen_ns": ("dlopen, processor us", 1000),
+    "first_call_ns": ("first call, processor us", 1000),
+    "rss_kb": ("resident KiB", 1),
+    "private_dirty_kb": ("private dirty KiB", 1),
+    "file_bytes": ("file KiB", 1024),
+}
+
+
+def heading(mode):
+    """What was measured, where and when, and the command that makes it again."""
+    processor = next(line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name"))
+    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
+    return (
+        f"# {TITLES[mode]}\n\nMade by `tests/bench/run.sh --{mode}` on {datetime.date.today()}, commit {commit}: "
+        f"{processor}, {platform.system()} {platform.machine()}, {platform.libc_ver()[0]} {platform.libc_ver()[1]}. "
+        "Upstream is the wheel of apache-tvm-ffi that `tests/upstream/wheel.sh` names; a ratio below 1 is in our "
+        "favour; a floor is what the processor or a good library needs for the same work.\n\n"
+    )
+
+
+def number(value):
+    if value is None:
+        return "-"
+    return f"{value:.1f}" if value < 100 else f"{value:,.0f}"
+
+
+def ratio(value):
+    return "-" if value is None else f"{value:.2f}"
+
+
+def table(head, lines):
+    rule = "|---" + "|---:" * (len(head) - 1) + "|"
+    return "\n".join(["| " + " | ".join(head) + " |", rule] + ["| " + " | ".join(line) + " |" for line in lines]) + "\n"
+
+
+def geometric_mean(values):
+    return math.exp(sum(map(math.log, values)) / len(values)) if values else None
+
+
+def side(row, key):
+    return "FAILED" if row.get(f"{key}_error") else number(row[key])
+
+
+def operations(rows, unit):
+    lines = []
+    for row in rows:
+        note = []
+        if unit == "ns" and row.get("ours_mb_per_s"):
+            note.append(f"{number(row['ours_mb_per_s'])} : {number(row.get('theirs_mb_per_s'))} MB/s")
+        if row.get("differs"):
+            note.append("results differ")
+        over = row["ours"] / row["floor"] if row["ours"] and row["floor"] else None
+        spread = "-" if row["spread"] is None else f"{row['spread']:.3f}"
+        lines.append([row["op"], side(row, "ours"), side(row, "theirs"), ratio(row["ratio"]), spread,
+                      number(row["floor"]), number(over), "; ".join(note)])  # fmt: skip
+    head = ["Operation", f"ours, {unit}", f"upstream, {unit}", "ratio", "+-", "floor", "ours / floor", "note"]
+    return table(head, lines) + "\n" + sums(rows)
+
+
+def sums(rows):
+    ratios = [row["ratio"] for row in rows if row["ratio"]]
+    slower = sorted((row for row in rows if (row["ratio"] or 0) > 1), key=lambda row: -row["ratio"])
+    text = f"Geometric mean of {len(ratios)} ratios: {ratio(geometric_mean(ratios))}. "
+    text += f"Above 1.00: {len(slower)}"
+    text += ": " + ", ".join(f"{row['op']} {ratio(row['ratio'])}" for row in slower) + ".\n" if slower else ".\n"
+    for row in rows:
+        for key in ("ours", "theirs"):
+            if row.get(f"{key}_error"):
+                text += f"\nFAILED {key} {row['op']}: {row[f'{key}_error']}\n"
+    return text
+
+
+def scaling(rows, _unit):
+    """One line for each operation and library: ns an element at each size."""
+    by_operation = {}
+    for row in rows:
+        op, size = row["op"].split("/")
+        by_operation.setdefault(op, {})[len(size) - 1] = row
+    sizes = range(2, 7)
+    lines = []
+    for op, by_size in by_operation.items():
+        found = [by_size.get(k) for k in sizes]
+        lines.append([op, "ours"] + [side(row, "ours") if row else "" for row in found])
+        lines.append(["", "upstream"] + [side(row, "theirs") if row else "" for row in found])
+        lines.append(["", "ratio"] + [ratio(row["ratio"]) if row else "" for row in found])
+    return table(["ns an element", ""] + [f"10^{k}" for k in sizes], lines) + "\n" + sums(rows)
+
+
+def load_results(loads):
+    """Rows of the same form for what loading costs."""
+    out = []
+    for key, (what, unit) in LOAD.items():
+        figures = {name: one[key] / unit if key in one else None for name, one in loads.items()}
+        both = figures["ours"] and figures["theirs"]
+        out.append({"op": f"load: {what}", "group": "load", **figures,
+                    "ratio": round(figures["ours"] / figures["theirs"], 4) if both else None,
+                    **{f"{name}_error": one["error"] for name, one in loads.items() if "error" in one}})  # fmt: skip
+    return out
+
+
+def load(rows):
+    found = [row for row in rows if row["group"] == "load"]
+    lines = [[row["op"][6:], side(row, "ours"), side(row, "theirs"), ratio(row["ratio"]), number(row["floor"])]
+             for row in found]  # fmt: skip
+    return table(["Load of the library", "ours", "upstream", "ratio", "floor"], lines)
