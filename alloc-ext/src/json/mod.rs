@@ -27,8 +27,11 @@
 #![forbid(unsafe_code)]
 
 mod active_lists;
+#[cfg_attr(not(feature = "std"), path = "exact_decimal.rs")]
 mod decimal;
 mod functions;
+#[cfg(any(test, not(feature = "std")))]
+mod natural;
 mod number;
 mod parser;
 mod text;
@@ -41,5 +44,9 @@ pub(crate) use text::write_quoted;
 pub use writer::stringify;
 pub(crate) use writer::write;
 
+#[cfg(test)]
+mod decimal_tests;
+#[cfg(all(test, feature = "std"))]
+mod exact_decimal;
 #[cfg(test)]
 mod tests;

@@ -1,12 +1,9 @@
 //! Numbers of JSON text, in both directions, digit for digit as upstream's C library has them.
 #![forbid(unsafe_code)]
 
-use core::fmt::Write;
-
 use ferrite_core::any::Any;
 use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
-use ferrite_core::text::SliceWriter;
 
 use super::decimal;
 
@@ -123,24 +120,13 @@ pub(super) fn write_float(out: &mut Buffer<u8>, value: f64) -> Result<()> {
 }
 
 /// Significant digits that tell every float from its neighbours.
-const DIGITS: usize = 17;
+pub(super) const DIGITS: usize = 17;
 
 /// Appends a positive, finite number as C's `%.17g` does.
 fn write_general(out: &mut Buffer<u8>, value: f64) -> Result<()> {
-    let mut text = [0; 32];
-    let mut writer = SliceWriter::new(&mut text);
-    // One digit, a point, 16 digits, `e`, the exponent: 24 bytes at most, which a slice takes without fail.
-    let _ = write!(writer, "{value:.16e}");
-    let len = writer.len;
-    let text = text.get(..len).unwrap_or_default();
-    let Some((mantissa, exponent)) = text.split_at_checked(DIGITS + 1) else { return Ok(()) };
-    let exponent = core::str::from_utf8(exponent).ok().and_then(|text| text.strip_prefix('e')?.parse().ok());
-    let mut digits = [0; DIGITS];
-    for (digit, byte) in digits.iter_mut().zip(mantissa.iter().filter(|byte| **byte != b'.')) {
-        *digit = *byte;
-    }
+    let (digits, exponent) = decimal::significant_digits(value);
     let kept = digits.iter().rposition(|digit| *digit != b'0').map_or(1, |last| last + 1);
-    layout_digits(out, digits.get(..kept).unwrap_or_default(), exponent.unwrap_or(0))
+    layout_digits(out, digits.get(..kept).unwrap_or_default(), exponent)
 }
 
 /// Puts the point into digits whose first one counts `10^exponent`.
