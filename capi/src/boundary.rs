@@ -8,8 +8,7 @@ use core::ptr::NonNull;
 use ferrite_core::abi::{TVMFFIByteArray, TVMFFIObject, TVMFFIObjectHandle};
 use ferrite_core::error::{Error, Result};
 use ferrite_core::object::{ObjectClass, ObjectRef};
-use ferrite_core::text::Lossy;
-use ferrite_core::{bail, ensure, log, raised, type_table, unwind};
+use ferrite_core::{plain_bail, plain_ensure, plain_warn, raised, type_table, unwind};
 
 /// The status of a call that did what it should.
 pub(crate) const SUCCESS: c_int = 0;
@@ -67,7 +66,7 @@ pub(crate) fn logged<T>(name: &str, fallback: T, body: impl FnOnce() -> Result<T
 
 #[cold]
 fn log_failure(name: &str, error: Error) {
-    log::warn(format_args!("{name}: {error}"));
+    plain_warn!("{}: {}: {}", name, error.kind(), error.message());
     raised::set(error);
 }
 
@@ -89,7 +88,7 @@ pub(crate) fn callback<F>(function: Option<F>, name: &str) -> Result<F> {
 #[cold]
 #[inline(never)]
 fn null_argument(name: &str) -> Error {
-    ferrite_core::error!(VALUE_ERROR, "Argument `{name}` must not be null")
+    ferrite_core::plain_error!(VALUE_ERROR, "Argument `{}` must not be null", name)
 }
 
 /// Where a result goes; written once, at the end, so that failure leaves it alone.
@@ -142,16 +141,18 @@ pub(crate) unsafe fn reference<'a, T>(pointer: *const T, name: &str) -> Result<&
 pub(crate) unsafe fn bytes<'a>(array: *const TVMFFIByteArray, name: &str) -> Result<&'a [u8]> {
     // SAFETY: the caller vouches for the array.
     let array = unsafe { reference(array, name)? };
-    ensure!(
+    plain_ensure!(
         !(array.data.is_null() && array.size != 0),
         VALUE_ERROR,
-        "Argument `{name}` has null data and a size of {}",
+        "Argument `{}` has null data and a size of {}",
+        name,
         array.size
     );
-    ensure!(
+    plain_ensure!(
         array.size <= isize::MAX as usize,
         VALUE_ERROR,
-        "Argument `{name}` has an impossible size of {}",
+        "Argument `{}` has an impossible size of {}",
+        name,
         array.size
     );
     // SAFETY: the caller vouches for the data.
@@ -190,7 +191,7 @@ pub(crate) unsafe fn c_str_or_empty<'a>(text: *const c_char) -> &'a [u8] {
 #[inline]
 pub(crate) unsafe fn slice<'a, T>(first: *const T, count: i32, name: &str) -> Result<&'a [T]> {
     let Ok(count) = usize::try_from(count) else {
-        bail!(VALUE_ERROR, "The number of `{name}` must not be negative, got {count}");
+        plain_bail!(VALUE_ERROR, "The number of `{}` must not be negative, got {}", name, count);
     };
     if count == 0 {
         return Ok(&[]);
@@ -245,6 +246,12 @@ pub(crate) unsafe fn object_of<T: ObjectClass>(
 /// The TypeError for a handle of the wrong class.
 #[cold]
 pub(crate) fn wrong_class(name: &str, expected: &str, found: i32) -> Error {
-    let found = Lossy(type_table::type_key_of(found));
-    ferrite_core::error!(TYPE_ERROR, "Argument `{name}` must be of type `{expected}`, got `{found}`")
+    let found = type_table::type_key_of(found);
+    ferrite_core::plain_error!(
+        TYPE_ERROR,
+        "Argument `{}` must be of type `{}`, got `{}`",
+        name,
+        expected,
+        found
+    )
 }

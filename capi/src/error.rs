@@ -6,7 +6,7 @@ use core::ptr;
 use ferrite_core::abi::{TVMFFIByteArray, TVMFFIObjectHandle};
 use ferrite_core::error::{self, Error, Result, kind};
 use ferrite_core::object::{ObjectClass, ObjectRef};
-use ferrite_core::{log, raised};
+use ferrite_core::{plain_warn, raised};
 
 use crate::boundary;
 
@@ -19,7 +19,7 @@ use crate::boundary;
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMFFIErrorMoveFromRaised(result: *mut TVMFFIObjectHandle) {
     if result.is_null() {
-        return log::warn(format_args!("TVMFFIErrorMoveFromRaised: `result` must not be null"));
+        return plain_warn!("TVMFFIErrorMoveFromRaised: `result` must not be null");
     }
     let error = raised::take().map(|error| error.into_object().into_raw().as_ptr());
     // SAFETY: not null, so valid for writing.
@@ -86,11 +86,12 @@ unsafe fn raise(kind: *const c_char, parts: &[*const c_char]) {
         b"" => kind::RUNTIME_ERROR.as_bytes(),
         kind => kind,
     };
-    let parts = parts.iter().map(|part| {
-        // SAFETY: as the caller vouches.
-        unsafe { boundary::c_str_or_empty(*part) }
-    });
-    raised::set(Error::from_parts(kind, parts));
+    raised::set(Error::from_parts(kind, &|out| {
+        for part in parts {
+            // SAFETY: as the caller vouches.
+            out.put(unsafe { boundary::c_str_or_empty(*part) });
+        }
+    }));
 }
 
 /// Makes an error object. Texts are copied.

@@ -8,7 +8,7 @@ use ferrite_core::abi::{
 };
 use ferrite_core::any::AnyView;
 use ferrite_core::error::Result;
-use ferrite_core::{Function, ensure, global_table, type_index};
+use ferrite_core::{Function, global_table, plain_ensure, type_index};
 
 use crate::{boundary, builtins};
 
@@ -227,7 +227,7 @@ fn check_method(info: &TVMFFIMethodInfo) -> Result<()> {
         boundary::bytes(&info.doc, "method_info->doc")?;
         boundary::bytes(&info.metadata, "method_info->metadata")?;
     }
-    ensure!(
+    plain_ensure!(
         info.method.type_index == type_index::FUNCTION,
         TYPE_ERROR,
         "Argument `method_info->method` must be of type `ffi.Function`"

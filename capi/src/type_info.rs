@@ -7,9 +7,8 @@ use ferrite_core::abi::{
     TVMFFITypeMetadata,
 };
 use ferrite_core::any::AnyView;
-use ferrite_core::text::Lossy;
 use ferrite_core::type_table::{AttrColumn, NewTypeRequest};
-use ferrite_core::{bail, type_table};
+use ferrite_core::{plain_bail, type_table};
 
 use crate::boundary;
 
@@ -30,7 +29,7 @@ pub unsafe extern "C" fn TVMFFITypeKeyToIndex(
             unsafe { (boundary::bytes(type_key, "type_key")?, boundary::out(out_tindex, "out_tindex")?) };
         match type_table::key_to_index(key) {
             Some(index) => out.write(index),
-            None => bail!(INTERNAL_ERROR, "Cannot find type `{}`", Lossy(key)),
+            None => plain_bail!(INTERNAL_ERROR, "Cannot find type `{}`", key),
         }
         Ok(())
     })
@@ -186,6 +185,6 @@ pub extern "C" fn TVMFFIGetTypeInfo(type_index: i32) -> *const TVMFFITypeInfo {
 
 #[cold]
 fn unknown_type(type_index: i32) -> *const TVMFFITypeInfo {
-    ferrite_core::log::warn(format_args!("Cannot find type info for type_index={type_index}"));
+    ferrite_core::plain_warn!("Cannot find type info for type_index={}", type_index);
     core::ptr::null()
 }

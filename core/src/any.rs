@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::object::ObjectRef;
 use crate::string::{Bytes, String};
 use crate::type_index;
-use crate::{bail, refcount, release};
+use crate::{plain_bail, refcount, release};
 
 /// The cell of the value None.
 const NONE: TVMFFIAny =
@@ -207,18 +207,18 @@ impl<'a> AnyView<'a> {
         match self.raw.type_index {
             type_index::RAW_STR => match self.bytes_of_string() {
                 Some(text) => Ok(String::from_bytes(text)?.into_any()),
-                None => bail!(VALUE_ERROR, "A raw string must not be null"),
+                None => plain_bail!(VALUE_ERROR, "A raw string must not be null"),
             },
             type_index::BYTE_ARRAY_PTR => match self.bytes_of_bytes() {
                 Some(content) => Ok(Bytes::new(content)?.into_any()),
-                None => bail!(VALUE_ERROR, "A byte array pointer must not be null"),
+                None => plain_bail!(VALUE_ERROR, "A byte array pointer must not be null"),
             },
             type_index::OBJECT_RVALUE_REF => self.take_rvalue(),
             type_index::SMALL_STR | type_index::SMALL_BYTES => {
-                bail!(VALUE_ERROR, "A small string has at most 7 bytes, got {}", self.raw.small_str_len)
+                plain_bail!(VALUE_ERROR, "A small string has at most 7 bytes, got {}", self.raw.small_str_len)
             }
-            type_index::STATIC_OBJECT_BEGIN.. => bail!(VALUE_ERROR, "An object value must not be null"),
-            other => bail!(TYPE_ERROR, "There is no type with index {other}"),
+            type_index::STATIC_OBJECT_BEGIN.. => plain_bail!(VALUE_ERROR, "An object value must not be null"),
+            other => plain_bail!(TYPE_ERROR, "There is no type with index {}", other),
         }
     }
 
@@ -238,7 +238,7 @@ impl<'a> AnyView<'a> {
         match taken {
             // SAFETY: the strong reference that the caller's variable held is ours now.
             Some(object) => Ok(unsafe { ObjectRef::from_raw(object) }.into_any()),
-            None => bail!(INTERNAL_ERROR, "RValueRef already moved"),
+            None => plain_bail!(INTERNAL_ERROR, "RValueRef already moved"),
         }
     }
 

@@ -7,7 +7,7 @@ use crate::abi::{TVMFFIAny, TVMFFIByteArray, TVMFFIObject};
 use crate::any::Any;
 use crate::error::Result;
 use crate::object_alloc::{self, ObjectRecord};
-use crate::{ensure, object_class, type_index};
+use crate::{object_class, plain_ensure, type_index};
 
 /// Bytes of one word.
 const WORD_BYTES: usize = size_of::<i64>();
@@ -62,7 +62,7 @@ impl BigInt {
 /// # Upstream
 /// `TVMFFIBigIntFromByteArray` in `object.cc`.
 pub fn from_native_bytes(content: &[u8]) -> Result<Any> {
-    ensure!(
+    plain_ensure!(
         content.len().is_multiple_of(WORD_BYTES),
         VALUE_ERROR,
         "BigInt content must contain whole 64-bit words"

@@ -17,9 +17,10 @@ use crate::any::{Any, AnyView};
 #[cfg(not(feature = "client"))]
 use crate::backtrace::{self, BacktraceRequest};
 use crate::convert::AnyCompatible;
+use crate::message::{Arg, Template};
 use crate::object::{self, ObjectClass, ObjectRef};
-use crate::text::{ByteCounter, Lossy, SliceWriter};
-use crate::{release, type_index};
+use crate::text::{Lossy, Writer};
+use crate::{plain_error, release, type_index};
 
 pub use site::{Place, Site};
 
@@ -41,6 +42,35 @@ pub mod kind {
     pub const INTERNAL_ERROR: &str = "InternalError";
     /// Memory was refused.
     pub const MEMORY_ERROR: &str = "MemoryError";
+
+    /// All of them; templates of messages hold the place in this list.
+    pub(crate) const ALL: [&str; 8] = [
+        TYPE_ERROR,
+        VALUE_ERROR,
+        INDEX_ERROR,
+        KEY_ERROR,
+        ATTRIBUTE_ERROR,
+        RUNTIME_ERROR,
+        INTERNAL_ERROR,
+        MEMORY_ERROR,
+    ];
+
+    /// The place of a kind in the list.
+    pub(crate) const fn code(kind: &str) -> u8 {
+        let mut code = 0;
+        while !is_same(ALL[code].as_bytes(), kind.as_bytes()) {
+            code += 1;
+        }
+        code as u8
+    }
+
+    const fn is_same(one: &[u8], other: &[u8]) -> bool {
+        let mut at = 0;
+        while at < one.len() && at < other.len() && one[at] == other[at] {
+            at += 1;
+        }
+        at == one.len() && at == other.len()
+    }
 }
 
 /// The result of what can fail.
@@ -113,21 +143,22 @@ macro_rules! ensure {
 
 /// The MemoryError for a request of `asked_bytes`, with that number in the message when there is memory for a message.
 #[cold]
+#[inline(never)]
 pub fn out_of_memory(asked_bytes: usize) -> Error {
-    let made = if asked_bytes == usize::MAX {
-        Error::try_new(
-            kind::MEMORY_ERROR,
-            format_args!("Out of memory: the size overflows the address space"),
-            Site::UNKNOWN,
-        )
+    if asked_bytes == usize::MAX {
+        plain_error!(MEMORY_ERROR, "Out of memory: the size overflows the address space")
     } else {
-        Error::try_new(
-            kind::MEMORY_ERROR,
-            format_args!("Out of memory: {asked_bytes} bytes were refused"),
-            Site::UNKNOWN,
-        )
-    };
-    made.unwrap_or_else(static_error::out_of_memory)
+        plain_error!(MEMORY_ERROR, "Out of memory: {} bytes were refused", asked_bytes)
+    }
+}
+
+/// Makes an error whose message `write` writes, twice alike; None when there is no memory for it.
+fn compose(kind: &[u8], backtrace: Backtrace<'_>, write: &dyn Fn(&mut Writer<'_>)) -> Option<Error> {
+    let mut count = Writer::new(&mut []);
+    write(&mut count);
+    let mut draft = record::Draft::new(kind, count.wanted)?;
+    write(&mut Writer::new(draft.message()));
+    draft.finish(backtrace)
 }
 
 impl Error {
@@ -142,7 +173,26 @@ impl Error {
     /// As [`Error::new`], for an error that was made at `site`, which begins its backtrace.
     #[cold]
     pub fn at(site: Site, kind: &str, message: fmt::Arguments<'_>) -> Error {
-        Error::try_new(kind, message, site).unwrap_or_else(static_error::out_of_memory)
+        // A Display that fails leaves the text that it wrote until then.
+        let write = |out: &mut Writer<'_>| {
+            let _ = out.write_fmt(message);
+        };
+        compose(kind.as_bytes(), Backtrace::Pending(site), &write).unwrap_or_else(static_error::out_of_memory)
+    }
+
+    /// As [`Error::at`], of a template that has `N` places. Made by [`plain_error!`](crate::plain_error).
+    #[doc(hidden)]
+    #[inline(always)]
+    pub fn plain<const N: usize>(site: Site, template: Template, args: &[Arg<'_>; N]) -> Error {
+        Error::of_template(site, template, args.as_ptr())
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn of_template(site: Site, template: Template, args: *const Arg<'_>) -> Error {
+        // SAFETY: the macro that makes templates counts places and arguments.
+        let write = |out: &mut Writer<'_>| unsafe { template.write(args, out) };
+        compose(template.kind(), Backtrace::Pending(site), &write).unwrap_or_else(static_error::out_of_memory)
     }
 
     /// Makes an error from bytes of any encoding, whose backtrace is this one. Same fallback as [`Error::new`].
@@ -155,49 +205,28 @@ impl Error {
 
     /// Makes an error from bytes of any encoding, or tells that there was no memory for it.
     pub fn try_from_bytes(kind: &[u8], message: &[u8], backtrace: &[u8]) -> Option<Error> {
-        record::build(kind, message.len(), Backtrace::Text(backtrace), |target| {
-            target.copy_from_slice(message)
-        })
+        compose(kind, Backtrace::Text(backtrace), &|out| out.put(message))
     }
 
     /// Makes an error of the same kind and with the same backtrace, but another message. Same fallback as [`Error::new`].
     #[must_use]
     pub fn with_message(&self, message: &[u8]) -> Error {
-        let fill = |target: &mut [u8]| target.copy_from_slice(message);
+        let write = |out: &mut Writer<'_>| out.put(message);
         let made = match record::pending(self) {
-            Some(site) => record::build(self.kind(), message.len(), Backtrace::Pending(site), fill),
-            None => self.with_backtrace(|text| {
-                record::build(self.kind(), message.len(), Backtrace::Text(text), fill)
-            }),
+            Some(site) => compose(self.kind(), Backtrace::Pending(site), &write),
+            None => self.with_backtrace(|text| compose(self.kind(), Backtrace::Text(text), &write)),
         };
         made.unwrap_or_else(static_error::out_of_memory)
     }
 
-    /// Makes an error whose message is all `parts` in a row, put together in place. Otherwise as [`Error::new`].
+    /// Makes an error whose message `write` writes in pieces, put together in place; it is called twice, first to count.
+    /// Otherwise as [`Error::new`].
     ///
     /// # Upstream
     /// `TVMFFIErrorSetRaisedFromCStrParts`.
-    pub fn from_parts<'a>(kind: &[u8], parts: impl Iterator<Item = &'a [u8]> + Clone) -> Error {
-        let message_len = parts.clone().fold(0usize, |len, part| len.saturating_add(part.len()));
-        let made = record::build(kind, message_len, Backtrace::Pending(Site::UNKNOWN), |mut target| {
-            for part in parts {
-                // Both passes see the same parts, unless C changes them meanwhile: then the text is cut.
-                let Some((place, rest)) = target.split_at_mut_checked(part.len()) else { break };
-                place.copy_from_slice(part);
-                target = rest;
-            }
-        });
-        made.unwrap_or_else(static_error::out_of_memory)
-    }
-
-    fn try_new(kind: &str, message: fmt::Arguments<'_>, site: Site) -> Option<Error> {
-        let mut counter = ByteCounter::default();
-        // A Display that fails leaves the text that it wrote until then.
-        let _ = counter.write_fmt(message);
-        record::build(kind.as_bytes(), counter.0, Backtrace::Pending(site), |target| {
-            target.fill(b' ');
-            let _ = SliceWriter::new(target).write_fmt(message);
-        })
+    pub fn from_parts(kind: &[u8], write: &dyn Fn(&mut Writer<'_>)) -> Error {
+        // C may change its texts between the two passes: then the text is cut.
+        compose(kind, Backtrace::Pending(Site::UNKNOWN), write).unwrap_or_else(static_error::out_of_memory)
     }
 
     /// The same error with `cause` as the error that led to it and `context` as its extra context.

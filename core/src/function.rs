@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::object::ObjectClass;
 use crate::object_alloc::{self, ObjectRecord};
 use crate::typed::TypedFn;
-use crate::{error, fresh, raised, type_index, unwind};
+use crate::{fresh, plain_error, raised, type_index, unwind};
 
 crate::object_class! {
     /// A reference to a function object.
@@ -187,7 +187,7 @@ impl Function {
     fn safe_call(&self) -> Result<TVMFFISafeCallType> {
         // SAFETY: the cell follows the header of every function object (ABI).
         let safe_call = unsafe { (*self.as_object().as_ptr().cast::<FunctionRecord>()).cell.safe_call };
-        safe_call.ok_or_else(|| error!(VALUE_ERROR, "The function object has no safe_call"))
+        safe_call.ok_or_else(|| plain_error!(VALUE_ERROR, "The function object has no safe_call"))
     }
 
     /// The global function of that name, if there is one.
@@ -251,7 +251,7 @@ const fn cell(safe_call: TVMFFISafeCallType) -> TVMFFIFunctionCell {
 
 /// The raised error of a call that failed.
 pub fn take_raised() -> Error {
-    raised::take().unwrap_or_else(|| error!(INTERNAL_ERROR, "The call failed without raising an error"))
+    raised::take().unwrap_or_else(|| plain_error!(INTERNAL_ERROR, "The call failed without raising an error"))
 }
 
 /// Turns a C status into a result.
@@ -275,7 +275,7 @@ pub unsafe fn invoke_safe_call(
     args: &[AnyView<'_>],
 ) -> Result<Any> {
     let Ok(count) = i32::try_from(args.len()) else {
-        return Err(error!(VALUE_ERROR, "Too many arguments: {}", args.len()));
+        return Err(plain_error!(VALUE_ERROR, "Too many arguments: {}", args.len()));
     };
     let mut result: TVMFFIAny = *AnyView::NONE.as_raw();
     // SAFETY: AnyView is transparent over the cell; the result is a valid cell holding None.
@@ -320,14 +320,15 @@ pub unsafe fn serve_safe_call(
 }
 
 fn checked_count(args: *const TVMFFIAny, count: i32, result: *mut TVMFFIAny) -> Result<usize> {
-    crate::ensure!(!result.is_null(), VALUE_ERROR, "The result pointer of a call must not be null");
+    crate::plain_ensure!(!result.is_null(), VALUE_ERROR, "The result pointer of a call must not be null");
     let Ok(len) = usize::try_from(count) else {
-        crate::bail!(VALUE_ERROR, "The number of arguments must not be negative, got {count}");
+        crate::plain_bail!(VALUE_ERROR, "The number of arguments must not be negative, got {}", count);
     };
-    crate::ensure!(
+    crate::plain_ensure!(
         len == 0 || !args.is_null(),
         VALUE_ERROR,
-        "The arguments of a call must not be null when there are {len}"
+        "The arguments of a call must not be null when there are {}",
+        len
     );
     Ok(len)
 }

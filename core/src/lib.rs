@@ -7,7 +7,7 @@
 //! | [`object`], [`weak`], [`refcount`], [`release`] | references to counted objects, their counts, and how objects die |
 //! | [`object_alloc`], [`memory`] | where objects come from, and where the library's side buffers come from |
 //! | [`string`], [`shape`], [`tensor`], [`opaque`], [`big_int`] | the fixed objects |
-//! | [`mod@error`], [`raised`] | errors, and where this thread's raised error waits for its reader |
+//! | [`mod@error`], [`message`], [`raised`] | errors, their texts, and where this thread's raised error waits for its reader |
 //! | [`function`], [`typed`], [`export`] | packed calls, typed calls, and functions exported from a kernel library |
 //! | [`dtype`], [`device`] | data types and devices, and their texts |
 //! | [`type_table`], [`global_table`], [`builtins`] | types and functions by name |
@@ -62,6 +62,7 @@ pub mod global_table;
 pub mod init_once;
 pub mod log;
 pub mod memory;
+pub mod message;
 #[cfg(not(feature = "client"))]
 pub mod minimal;
 #[cfg(not(feature = "client"))]

@@ -1,7 +1,9 @@
 //! Where warnings go: standard error on hosts, a hook that firmware sets elsewhere.
-#![forbid(unsafe_code)]
 
 use core::fmt;
+
+use crate::message::{Arg, Template};
+use crate::text::Writer;
 
 #[cfg(feature = "std")]
 #[path = "log/stderr.rs"]
@@ -16,4 +18,18 @@ pub use sink::set_sink;
 /// Writes one line of warning. Allocates nothing, fails silently, and holds no lock while the hook runs.
 pub fn warn(message: fmt::Arguments<'_>) {
     sink::write(message);
+}
+
+/// As [`warn`], of a template that has `N` places. Made by [`plain_warn!`](crate::plain_warn).
+#[doc(hidden)]
+#[inline(always)]
+pub fn warn_plain<const N: usize>(template: Template, args: &[Arg<'_>; N]) {
+    warn_of_template(template, args.as_ptr());
+}
+
+#[cold]
+#[inline(never)]
+fn warn_of_template(template: Template, args: *const Arg<'_>) {
+    // SAFETY: the macro that makes templates counts places and arguments.
+    sink::write_plain(&|out: &mut Writer<'_>| unsafe { template.write(args, out) });
 }

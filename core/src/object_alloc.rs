@@ -75,21 +75,17 @@ pub unsafe fn allocate<R: ObjectRecord>(
     }
 }
 
-/// As [`allocate`], for errors themselves: a refusal is None, not another error.
+/// As [`allocate`], for errors themselves, whose record the caller fills: a refusal is None, not another error.
 ///
 /// A custom allocator reports its refusal by raising an error, which needs an object in turn: while it is asked for an
 /// error, further errors of the thread come from the built-in allocator, so that the two do not call each other for
 /// ever.
 #[cfg(not(feature = "client"))]
-pub(crate) fn allocate_error<R: ObjectRecord>(
-    trailing_bytes: usize,
-    init: impl FnOnce(*mut R),
-) -> Option<ObjectRef> {
+pub(crate) fn allocate_error<R: ObjectRecord>(trailing_bytes: usize) -> Option<NonNull<R>> {
     let size = record_size::<R>(trailing_bytes)?;
     let custom = custom_allocator();
-    let body = if ptr::eq(custom, &BUILTIN.0)
-        || per_thread::with(&ASKING_FOR_ERROR, |asking| *asking) == Some(true)
-    {
+    let is_asking = || per_thread::with(&ASKING_FOR_ERROR, |asking| *asking) == Some(true);
+    let body = if ptr::eq(custom, &BUILTIN.0) || is_asking() {
         allocate_body::<R>(&raw const BUILTIN.0, size, type_index::ERROR)
     } else {
         per_thread::with(&ASKING_FOR_ERROR, |asking| *asking = true);
@@ -101,8 +97,11 @@ pub(crate) fn allocate_error<R: ObjectRecord>(
         }
         body
     };
-    // SAFETY: the body has room for the record and what follows it; callers pass an `init` that fills it.
-    body.map(|body| unsafe { initialize(body, type_index::ERROR, init) })
+    body.inspect(|body| {
+        // SAFETY: the body has room for the record.
+        unsafe { initialize_header::<R>(*body, type_index::ERROR) };
+    })
+    .map(NonNull::cast)
 }
 
 #[cfg(not(feature = "client"))]
@@ -122,16 +121,26 @@ unsafe fn initialize<R: ObjectRecord>(
 ) -> ObjectRef {
     // SAFETY: the prefix of the record precedes the handle; nobody else knows the memory yet.
     unsafe {
-        let handle: *mut TVMFFIObject = body.as_ptr().add(R::PREFIX_BYTES).cast();
+        let handle = initialize_header::<R>(body, type_index);
+        init(body.as_ptr().cast());
+        ObjectRef::from_raw(handle)
+    }
+}
+
+/// # Safety
+/// `body` must have room for the record.
+unsafe fn initialize_header<R: ObjectRecord>(body: NonNull<u8>, type_index: i32) -> NonNull<TVMFFIObject> {
+    // SAFETY: the prefix of the record precedes the handle; nobody else knows the memory yet.
+    unsafe {
+        let handle = body.add(R::PREFIX_BYTES).cast::<TVMFFIObject>();
         handle.write(TVMFFIObject {
             combined_ref_count: refcount::INITIAL,
             type_index,
             padding: 0,
             deleter: TVMFFIObjectDeleterSlot { ensure_align: 0 },
         });
-        (*handle).deleter.deleter = Some(delete::<R>);
-        init(body.as_ptr().cast());
-        ObjectRef::from_raw(NonNull::new_unchecked(handle))
+        (*handle.as_ptr()).deleter.deleter = Some(delete::<R>);
+        handle
     }
 }
 

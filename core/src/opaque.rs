@@ -6,7 +6,7 @@ use crate::abi::{TVMFFIObject, TVMFFIOpaqueObjectCell};
 use crate::error::Result;
 use crate::object::ObjectRef;
 use crate::object_alloc::{ObjectRecord, allocate};
-use crate::{bail, object_class, type_index};
+use crate::{object_class, plain_bail, type_index};
 
 object_class!(
     /// A reference to a Python object that the library only keeps.
@@ -64,7 +64,7 @@ pub unsafe fn create_opaque(
     deleter: Option<OpaqueDeleter>,
 ) -> Result<ObjectRef> {
     if type_index != type_index::OPAQUE_PY_OBJECT {
-        bail!(RUNTIME_ERROR, "Only kTVMFFIOpaquePyObject is supported for now");
+        plain_bail!(RUNTIME_ERROR, "Only kTVMFFIOpaquePyObject is supported for now");
     }
     let init = |record: *mut OpaqueRecord| {
         // SAFETY: `record` is a fresh object of this type.

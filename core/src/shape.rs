@@ -8,7 +8,7 @@ use crate::convert::AnyCompatible;
 use crate::error::Result;
 use crate::object::{self, ObjectClass};
 use crate::object_alloc::{ObjectRecord, allocate};
-use crate::{any_from, any_texts, bail, object_class, type_index};
+use crate::{any_from, any_texts, object_class, plain_bail, type_index};
 
 mod geometry;
 
@@ -70,7 +70,7 @@ impl Shape {
     pub fn from_args(args: &[AnyView<'_>]) -> Result<Shape> {
         let extents = || args.iter().map_while(|arg| arg.try_get::<i64>().ok().flatten());
         if extents().count() != args.len() {
-            bail!(VALUE_ERROR, "Expect shape to take list of int arguments");
+            plain_bail!(VALUE_ERROR, "Expect shape to take list of int arguments");
         }
         Shape::from_exact(args.len(), extents())
     }

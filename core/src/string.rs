@@ -7,7 +7,7 @@ use crate::abi::{TVMFFIAny, TVMFFIAnyPayload};
 use crate::any::{Any, AnyView};
 use crate::convert::AnyCompatible;
 use crate::error::Result;
-use crate::text::{ByteCounter, Lossy, SliceWriter};
+use crate::text::{Lossy, Writer};
 use crate::{any_from, any_texts, type_index};
 
 /// The longest content that fits into the value itself.
@@ -182,18 +182,27 @@ impl String {
     /// # Errors
     /// MemoryError.
     pub fn format(text: fmt::Arguments<'_>) -> Result<String> {
-        let mut counter = ByteCounter::default();
         // A Display that fails leaves the text that it wrote until then.
-        let _ = fmt::Write::write_fmt(&mut counter, text);
-        let fill = |target: &mut [u8]| {
-            let _ = fmt::Write::write_fmt(&mut SliceWriter::new(target), text);
-        };
-        if counter.0 > SMALL_MAX {
-            return large::written(type_index::STR, counter.0, fill).map(String);
-        }
+        String::compose(&|out| {
+            let _ = fmt::Write::write_fmt(out, text);
+        })
+    }
+
+    /// The text that `write` writes, without an intermediate copy; it is called twice when that is long.
+    ///
+    /// # Errors
+    /// MemoryError.
+    pub fn compose(write: &dyn Fn(&mut Writer<'_>)) -> Result<String> {
         let mut content = [0; SMALL_MAX];
-        fill(&mut content[..counter.0]);
-        String::from_bytes(&content[..counter.0])
+        let mut start = Writer::new(&mut content);
+        write(&mut start);
+        let len = start.wanted;
+        match content.get(..len) {
+            Some(content) => String::from_bytes(content),
+            None => {
+                large::written(type_index::STR, len, |target| write(&mut Writer::new(target))).map(String)
+            }
+        }
     }
 
     /// The text as bytes.

@@ -1,6 +1,10 @@
 //! Small helpers for text that may be bytes of any encoding.
 #![forbid(unsafe_code)]
 
+#[cfg_attr(feature = "std", path = "text/replaced.rs")]
+#[cfg_attr(not(feature = "std"), path = "text/as_it_is.rs")]
+mod lossy;
+
 use core::fmt::{self, Write};
 
 /// Shows bytes as text; what is not UTF-8 shows as the replacement character.
@@ -31,13 +35,69 @@ impl fmt::Debug for Lossy<'_> {
     }
 }
 
-/// Counts the bytes of formatted text.
-#[derive(Default)]
-pub struct ByteCounter(pub usize);
+/// Writes into a byte slice and counts: text beyond the end of the slice is dropped, but counted.
+pub struct Writer<'a> {
+    target: &'a mut [u8],
+    /// Bytes that were to be written so far.
+    pub wanted: usize,
+}
 
-impl Write for ByteCounter {
+impl<'a> Writer<'a> {
+    /// A writer that starts at the beginning of `target`. With none it only counts.
+    pub fn new(target: &'a mut [u8]) -> Writer<'a> {
+        Writer { target, wanted: 0 }
+    }
+
+    /// Writes bytes.
+    pub fn put(&mut self, text: &[u8]) {
+        if let Some(room) = self.target.get_mut(self.wanted..) {
+            room.iter_mut().zip(text).for_each(|(to, from)| *to = *from);
+        }
+        self.wanted = self.wanted.saturating_add(text.len());
+    }
+
+    /// Writes bytes as text: what is not UTF-8 becomes the replacement character, but on boards.
+    pub(crate) fn put_lossy(&mut self, text: &[u8]) {
+        lossy::put(self, text);
+    }
+
+    /// Writes a number in decimal.
+    pub fn put_number(&mut self, number: i64) {
+        if number < 0 {
+            self.put(b"-");
+        }
+        self.put_digits(number.unsigned_abs());
+    }
+
+    /// Writes a number without a sign in decimal.
+    pub fn put_digits(&mut self, mut number: u64) {
+        let mut digits = [0; 20];
+        let mut first = digits.len();
+        for place in digits.iter_mut().rev() {
+            (number, *place) = divide_by_ten(number);
+            first -= 1;
+            if number == 0 {
+                break;
+            }
+        }
+        self.put(digits.get(first..).unwrap_or_default());
+    }
+}
+
+/// A tenth of a number, and its last digit as text. In divisions of 32 bits, which small cores can do.
+fn divide_by_ten(number: u64) -> (u64, u8) {
+    let (mut tenth, mut rest) = (0, 0);
+    for shift in [48, 32, 16, 0] {
+        let part = rest << 16 | (number >> shift) as u32 & 0xffff;
+        tenth = tenth << 16 | u64::from(part / 10);
+        rest = part % 10;
+    }
+    (tenth, b'0' + rest as u8)
+}
+
+impl Write for Writer<'_> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        self.0 = self.0.checked_add(text.len()).ok_or(fmt::Error)?;
+        self.put(text.as_bytes());
         Ok(())
     }
 }
@@ -106,6 +166,27 @@ mod tests {
         let mut writer = SliceWriter::new(&mut target);
         assert!(writer.write_str("abcdef").is_ok());
         assert_eq!((writer.len, &target), (3, b"abc"));
+    }
+
+    #[test]
+    fn a_writer_counts_what_does_not_fit() {
+        let mut target = [0u8; 3];
+        let mut writer = Writer::new(&mut target);
+        writer.put(b"ab");
+        writer.put(b"cd");
+        writer.put_number(-12);
+        assert_eq!((writer.wanted, &target), (7, b"abc"));
+    }
+
+    #[test]
+    fn numbers_are_decimal() {
+        for number in [0, 9, 10, -1, i64::from(u32::MAX), 1 << 48, i64::MAX, i64::MIN] {
+            let mut room = [0; 20];
+            let mut writer = Writer::new(&mut room);
+            writer.put_number(number);
+            let len = writer.wanted;
+            assert_eq!(&room[..len], number.to_string().as_bytes());
+        }
     }
 
     #[test]

@@ -8,10 +8,9 @@ use crate::abi::DLDataType;
 use crate::any::AnyView;
 use crate::error::Result;
 use crate::function::Function;
-use crate::memory::Buffer;
 use crate::string::String;
-use crate::text::{Lossy, SliceWriter};
-use crate::{bail, error};
+use crate::text::{Lossy, Writer};
+use crate::{error, plain_bail};
 
 /// First of the codes that belong to custom types, whose names global functions give.
 ///
@@ -25,6 +24,28 @@ const SHORT_TEXT_BYTES: usize = 32;
 
 const GET_CUSTOM_NAME: &str = "dtype.get_custom_type_name";
 const GET_CUSTOM_CODE: &str = "dtype.get_custom_type_code";
+
+/// The names of the standard codes, in their order. Complex numbers have none.
+const NAMES: &[u8] = b"int\0uint\0float\0handle\0bfloat\0\0bool\0float8_e3m4\0float8_e4m3\0float8_e4m3b11fnuz\0\
+    float8_e4m3fn\0float8_e4m3fnuz\0float8_e5m2\0float8_e5m2fnuz\0float8_e8m0fnu\0float6_e2m3fn\0float6_e3m2fn\0\
+    float4_e2m1fn";
+
+/// Bytes of `float8_` and the like.
+const NARROW_PREFIX_BYTES: usize = 7;
+
+/// How a text of a sized type may begin: the code, its bits when none are given, and how many letters of the name are
+/// enough when a digit follows.
+const SIZED: [(u8, u8, usize); 6] = [
+    (code::INT, 32, 1),
+    (code::UINT, 32, 1),
+    (code::BOOL, 8, 0),
+    (code::FLOAT, 32, 1),
+    (code::OPAQUE_HANDLE, 64, 0),
+    (code::BFLOAT, 16, 2),
+];
+
+/// Widths of narrow floats in bits, each with the first of its codes; codes of one width follow each other.
+const NARROW: [(u8, u8); 3] = [(8, code::FLOAT8_E3M4), (6, code::FLOAT6_E2M3FN), (4, code::FLOAT4_E2M1FN)];
 
 impl DLDataType {
     /// Reads a dtype from its text, such as `float32`, `i8x4`, `bf16`, `float8_e4m3fn`, `int32xvscalex4` or
@@ -43,16 +64,52 @@ impl DLDataType {
         if text.is_empty() || text == b"void" {
             return Ok(DLDataType { code: code::OPAQUE_HANDLE, bits: 0, lanes: 0 });
         }
-        let source = Source::split(text)?;
-        match source.family {
-            Family::Variant(variants, width) => source.parse_variant(variants, width),
-            Family::Sized(code, bits) => source.parse_sized(code, bits, 0),
-            Family::Custom => {
-                let (code, used) = parse_custom(&source)?;
-                source.parse_sized(code, 32, used)
+        if let Some((tail, bits, code)) = narrow(text) {
+            return Source::new(name_of(code).get(..NARROW_PREFIX_BYTES), tail).parse_narrow(bits, code);
+        }
+        for (code, bits, short) in SIZED {
+            let name = name_of(code);
+            if let Some(tail) = after(text, name).or_else(|| shortened(text, name, short)) {
+                return Source::new(Some(name), tail).parse_sized(tail, code, bits);
             }
         }
+        match after(text, b"custom") {
+            Some(tail) => Source::new(Some(b"custom"), tail).parse_custom(),
+            None => Source::new(None, text).unknown(),
+        }
     }
+}
+
+/// Splits `float8_`, `fp8_`, `f8_` and the like off a text; gives the rest, the bits, and the first code of that width.
+fn narrow(text: &[u8]) -> Option<(&[u8], u8, u8)> {
+    let rest = after(text, b"f")?;
+    let rest = after(rest, b"loat").or_else(|| after(rest, b"p")).unwrap_or(rest);
+    let (bits, code) = NARROW.into_iter().find(|(bits, _)| rest.first() == Some(&(b'0' + bits)))?;
+    Some((after(rest.get(1..)?, b"_")?, bits, code))
+}
+
+/// Splits the first letters of a name off a text when a digit follows them.
+fn shortened<'a>(text: &'a [u8], name: &[u8], letters: usize) -> Option<&'a [u8]> {
+    let tail = after(text, name.get(..letters)?)?;
+    (letters != 0 && tail.first()?.is_ascii_digit()).then_some(tail)
+}
+
+/// The name of a code, empty when it has none.
+fn name_of(code: u8) -> &'static [u8] {
+    NAMES.split(|&byte| byte == 0).nth(usize::from(code)).unwrap_or_default()
+}
+
+/// The text behind a prefix.
+fn after<'a>(text: &'a [u8], prefix: &[u8]) -> Option<&'a [u8]> {
+    text.split_at_checked(prefix.len()).filter(|(start, _)| *start == prefix).map(|(_, rest)| rest)
+}
+
+/// Returns the name of a standard code, or None for complex, unassigned and custom codes.
+///
+/// # Upstream
+/// `DLDataTypeCodeAsCStr` of `include/tvm/ffi/dtype.h`.
+pub fn code_name(code: u8) -> Option<&'static str> {
+    core::str::from_utf8(name_of(code)).ok().filter(|name| !name.is_empty())
 }
 
 /// Writes the text of `dtype`: the empty text for void, `handle` for handles of any width.
@@ -63,12 +120,16 @@ impl DLDataType {
 /// # Upstream
 /// `DLDataTypeToString_` of `src/ffi/dtype.cc`; like there, complex numbers have no name.
 pub fn write_dtype(dtype: DLDataType, out: &mut dyn fmt::Write) -> Result<()> {
-    let name = match code_name(dtype.code) {
-        Some(name) => name,
-        None if dtype.code >= CUSTOM_BEGIN => return write_custom(dtype, out),
-        None => bail!(VALUE_ERROR, "DLDataType contains unknown type_code={}", dtype.code),
-    };
-    write_named(name, dtype, out).map_err(|_| error!(MEMORY_ERROR, "no room for the text of a dtype"))
+    let refused = |_| error!(MEMORY_ERROR, "no room for the text of a dtype");
+    if dtype.code >= CUSTOM_BEGIN {
+        return write!(out, "{}", Lossy(to_string(dtype)?.as_bytes())).map_err(refused);
+    }
+    let name = standard_name(dtype.code)?;
+    let mut room = [0; SHORT_TEXT_BYTES];
+    let mut text = Writer::new(&mut room);
+    write_named(name, dtype, &mut text);
+    let len = text.wanted;
+    write!(out, "{}", Lossy(&room[..len])).map_err(refused)
 }
 
 /// Returns the text of `dtype` as a String, which is small for all common types.
@@ -78,91 +139,51 @@ pub fn write_dtype(dtype: DLDataType, out: &mut dyn fmt::Write) -> Result<()> {
 /// # Upstream
 /// `TVMFFIDataTypeToString`.
 pub fn to_string(dtype: DLDataType) -> Result<String> {
-    if dtype.code >= CUSTOM_BEGIN {
-        return custom_to_string(dtype);
+    if dtype.code < CUSTOM_BEGIN {
+        let name = standard_name(dtype.code)?;
+        return String::compose(&|out| write_named(name, dtype, out));
     }
-    let mut room = [0; SHORT_TEXT_BYTES];
-    let mut text = SliceWriter::new(&mut room);
-    write_dtype(dtype, &mut text)?;
-    let len = text.len;
-    String::from_bytes(&room[..len])
+    let name = custom_name(dtype.code)?;
+    String::compose(&|out| {
+        out.put(b"custom[");
+        out.put(name.as_bytes());
+        out.put(b"]");
+        write_lanes(dtype.lanes, out);
+    })
 }
 
-/// Returns the name of a standard code, or None for complex, unassigned and custom codes.
-///
-/// # Upstream
-/// `DLDataTypeCodeAsCStr` of `include/tvm/ffi/dtype.h`.
-pub fn code_name(code: u8) -> Option<&'static str> {
-    let named = match code {
-        code::INT => "int",
-        code::UINT => "uint",
-        code::FLOAT => "float",
-        code::OPAQUE_HANDLE => "handle",
-        code::BFLOAT => "bfloat",
-        code::BOOL => "bool",
-        code::FLOAT8_E3M4 => "float8_e3m4",
-        code::FLOAT8_E4M3 => "float8_e4m3",
-        code::FLOAT8_E4M3B11FNUZ => "float8_e4m3b11fnuz",
-        code::FLOAT8_E4M3FN => "float8_e4m3fn",
-        code::FLOAT8_E4M3FNUZ => "float8_e4m3fnuz",
-        code::FLOAT8_E5M2 => "float8_e5m2",
-        code::FLOAT8_E5M2FNUZ => "float8_e5m2fnuz",
-        code::FLOAT8_E8M0FNU => "float8_e8m0fnu",
-        code::FLOAT6_E2M3FN => "float6_e2m3fn",
-        code::FLOAT6_E3M2FN => "float6_e3m2fn",
-        code::FLOAT4_E2M1FN => "float4_e2m1fn",
-        _ => return None,
-    };
-    Some(named)
+fn standard_name(code: u8) -> Result<&'static [u8]> {
+    match name_of(code) {
+        b"" => plain_bail!(VALUE_ERROR, "DLDataType contains unknown type_code={}", code),
+        name => Ok(name),
+    }
 }
 
 /// Writes a dtype whose code has a name.
-fn write_named(name: &str, dtype: DLDataType, out: &mut dyn fmt::Write) -> fmt::Result {
-    if dtype.code == code::OPAQUE_HANDLE {
-        let void = dtype.bits == 0 && dtype.lanes == 0;
-        return if void { Ok(()) } else { out.write_str(name) };
+fn write_named(name: &[u8], dtype: DLDataType, out: &mut Writer<'_>) {
+    let is_handle = dtype.code == code::OPAQUE_HANDLE;
+    if is_handle && dtype.bits == 0 && dtype.lanes == 0 {
+        return;
     }
-    out.write_str(name)?;
+    out.put(name);
+    if is_handle {
+        return;
+    }
     let plain_bool = dtype.code == code::BOOL && dtype.bits == 8;
     if dtype.code < code::FLOAT8_E3M4 && !plain_bool {
-        write!(out, "{}", dtype.bits)?;
+        out.put_digits(u64::from(dtype.bits));
     }
-    write_lanes(dtype.lanes, out)
+    write_lanes(dtype.lanes, out);
 }
 
 /// Writes the lanes part; scalable lanes are stored negated.
-fn write_lanes(lanes: u16, out: &mut dyn fmt::Write) -> fmt::Result {
+fn write_lanes(lanes: u16, out: &mut Writer<'_>) {
     let lanes = i32::from(lanes.cast_signed());
-    if lanes > 1 {
-        write!(out, "x{lanes}")
-    } else if lanes < -1 {
-        write!(out, "xvscalex{}", -lanes)
-    } else {
-        Ok(())
+    if (-1..=1).contains(&lanes) {
+        return;
     }
-}
-
-/// Writes a dtype of a custom code.
-fn write_custom(dtype: DLDataType, out: &mut dyn fmt::Write) -> Result<()> {
-    let name = custom_name(dtype.code)?;
-    write!(out, "custom[{}]", Lossy(name.as_bytes()))
-        .and_then(|()| write_lanes(dtype.lanes, out))
-        .map_err(|_| error!(MEMORY_ERROR, "no room for the text of a dtype"))
-}
-
-/// Builds the text of a custom dtype, whose name may have any length.
-fn custom_to_string(dtype: DLDataType) -> Result<String> {
-    let name = custom_name(dtype.code)?;
-    let mut room = [0; SHORT_TEXT_BYTES];
-    let mut lanes = SliceWriter::new(&mut room);
-    // A slice writer never fails.
-    let _ = write_lanes(dtype.lanes, &mut lanes);
-    let len = lanes.len;
-    let mut text = Buffer::new();
-    for part in [&b"custom["[..], name.as_bytes(), b"]", &room[..len]] {
-        text.try_extend_from_slice(part)?;
-    }
-    String::from_bytes(&text)
+    out.put(if lanes < 0 { b"xvscalex" } else { b"x" });
+    out.put_digits(u64::from(lanes.unsigned_abs()));
 }
 
 /// Asks the global function for the name of a custom code.
@@ -175,188 +196,129 @@ fn custom_name(code: u8) -> Result<String> {
 fn required_global(name: &str) -> Result<Function> {
     match Function::global(name)? {
         Some(function) => Ok(function),
-        None => bail!(VALUE_ERROR, "Function {name} not found"),
+        None => plain_bail!(VALUE_ERROR, "Function {} not found", name),
     }
 }
 
-/// A code's floating-point variants: the part of the name behind `float8_` and the like, longest prefix
-/// first.
-type Variants = &'static [(&'static [u8], u8)];
-
-const FLOAT8: Variants = &[
-    (b"e4m3b11fnuz", code::FLOAT8_E4M3B11FNUZ),
-    (b"e4m3fnuz", code::FLOAT8_E4M3FNUZ),
-    (b"e4m3fn", code::FLOAT8_E4M3FN),
-    (b"e5m2fnuz", code::FLOAT8_E5M2FNUZ),
-    (b"e8m0fnu", code::FLOAT8_E8M0FNU),
-    (b"e3m4", code::FLOAT8_E3M4),
-    (b"e4m3", code::FLOAT8_E4M3),
-    (b"e5m2", code::FLOAT8_E5M2),
-];
-const FLOAT6: Variants = &[(b"e2m3fn", code::FLOAT6_E2M3FN), (b"e3m2fn", code::FLOAT6_E3M2FN)];
-const FLOAT4: Variants = &[(b"e2m1fn", code::FLOAT4_E2M1FN)];
-
-/// How the text behind the prefix goes on.
-#[derive(Clone, Copy)]
-enum Family {
-    /// Bits and lanes follow; the fields are the code and the bits when none are given.
-    Sized(u8, u8),
-    /// The name of a narrow float follows; the second field is its width in bits.
-    Variant(Variants, u8),
-    /// A name in brackets follows.
-    Custom,
-}
-
-/// Prefixes in the order in which they are tried: the text, its canonical form, and whether a digit must
-/// follow.
-#[rustfmt::skip]
-const PREFIXES: &[(&[u8], &str, bool, Family)] = &[
-    (b"int",     "int",     false, Family::Sized(code::INT, 32)),
-    (b"i",       "int",     true,  Family::Sized(code::INT, 32)),
-    (b"uint",    "uint",    false, Family::Sized(code::UINT, 32)),
-    (b"u",       "uint",    true,  Family::Sized(code::UINT, 32)),
-    (b"bool",    "bool",    false, Family::Sized(code::BOOL, 8)),
-    (b"float8_", "float8_", false, Family::Variant(FLOAT8, 8)),
-    (b"fp8_",    "float8_", false, Family::Variant(FLOAT8, 8)),
-    (b"f8_",     "float8_", false, Family::Variant(FLOAT8, 8)),
-    (b"float6_", "float6_", false, Family::Variant(FLOAT6, 6)),
-    (b"fp6_",    "float6_", false, Family::Variant(FLOAT6, 6)),
-    (b"f6_",     "float6_", false, Family::Variant(FLOAT6, 6)),
-    (b"float4_", "float4_", false, Family::Variant(FLOAT4, 4)),
-    (b"fp4_",    "float4_", false, Family::Variant(FLOAT4, 4)),
-    (b"f4_",     "float4_", false, Family::Variant(FLOAT4, 4)),
-    (b"float",   "float",   false, Family::Sized(code::FLOAT, 32)),
-    (b"f",       "float",   true,  Family::Sized(code::FLOAT, 32)),
-    (b"handle",  "handle",  false, Family::Sized(code::OPAQUE_HANDLE, 64)),
-    (b"bfloat",  "bfloat",  false, Family::Sized(code::BFLOAT, 16)),
-    (b"bf",      "bfloat",  true,  Family::Sized(code::BFLOAT, 16)),
-    (b"custom",  "custom",  false, Family::Custom),
-];
-
-/// A dtype text split into its canonical prefix and the rest; prints as the canonical text, which errors
-/// quote.
+/// A dtype text split into its canonical prefix and the rest, which errors quote.
 struct Source<'a> {
-    family: Family,
-    prefix: &'static str,
+    prefix: &'static [u8],
     tail: &'a [u8],
 }
 
 impl<'a> Source<'a> {
-    fn split(text: &'a [u8]) -> Result<Source<'a>> {
-        for &(spelled, prefix, before_digit, family) in PREFIXES {
-            let Some(tail) = text.strip_prefix(spelled) else { continue };
-            if !before_digit || tail.first().is_some_and(u8::is_ascii_digit) {
-                return Ok(Source { family, prefix, tail });
-            }
-        }
-        bail!(VALUE_ERROR, "unknown dtype `{}`", Lossy(text))
+    fn new(prefix: Option<&'static [u8]>, tail: &'a [u8]) -> Source<'a> {
+        Source { prefix: prefix.unwrap_or_default(), tail }
     }
 
-    /// Parses `[bits][lanes]` from `offset` of the tail on.
-    fn parse_sized(&self, code: u8, default_bits: u8, offset: usize) -> Result<DLDataType> {
-        let mut scan = Scan { rest: self.tail.get(offset..).unwrap_or_default() };
-        let number = scan.number()?;
+    fn unknown<T>(&self) -> Result<T> {
+        plain_bail!(VALUE_ERROR, "unknown dtype `{}{}`", self.prefix, self.tail)
+    }
+
+    /// Parses `[bits][lanes]`, which is all of the tail or the end of it.
+    fn parse_sized(&self, text: &[u8], code: u8, default_bits: u8) -> Result<DLDataType> {
+        let (number, rest) = take_number(text)?;
         let bits = match u8::try_from(number) {
             Ok(0) => default_bits,
             Ok(bits) => bits,
-            Err(_) => bail!(VALUE_ERROR, "Bits value {number} is out of range for uint8_t in dtype '{self}'"),
+            Err(_) => plain_bail!(
+                VALUE_ERROR,
+                "Bits value {} is out of range for uint8_t in dtype '{}{}'",
+                number,
+                self.prefix,
+                self.tail
+            ),
         };
-        let lanes = scan.lanes(self, true)?;
-        self.finish(&scan, DLDataType { code, bits, lanes })
+        self.with_lanes(rest, true, code, bits)
     }
 
     /// Parses `variant[lanes]`; a 4-bit float may have an underscore before its lanes.
-    fn parse_variant(&self, variants: Variants, bits: u8) -> Result<DLDataType> {
-        let underscore = bits == 4;
-        for &(name, code) in variants {
-            let Some(rest) = self.tail.strip_prefix(name) else { continue };
-            let mut scan = Scan { rest };
-            match rest.first() {
-                None | Some(b'x') => {}
-                Some(b'_') if underscore => scan.rest = &rest[1..],
-                Some(_) => continue,
+    fn parse_narrow(&self, bits: u8, first_code: u8) -> Result<DLDataType> {
+        let mut code = first_code;
+        while let Some(variant) = after(name_of(code), self.prefix) {
+            match after(self.tail, variant) {
+                Some(rest @ ([] | [b'x', ..])) => return self.with_lanes(rest, false, code, bits),
+                Some([b'_', rest @ ..]) if bits == 4 => return self.with_lanes(rest, false, code, bits),
+                _ => code += 1,
             }
-            let lanes = scan.lanes(self, false)?;
-            return self.finish(&scan, DLDataType { code, bits, lanes });
         }
-        bail!(VALUE_ERROR, "unknown float{bits} type `{self}`")
+        plain_bail!(VALUE_ERROR, "unknown float{} type `{}{}`", bits, self.prefix, self.tail)
     }
 
-    /// Accepts `dtype` if all text is used.
-    fn finish(&self, scan: &Scan<'_>, dtype: DLDataType) -> Result<DLDataType> {
-        if !scan.rest.is_empty() {
-            bail!(VALUE_ERROR, "unknown dtype `{self}`");
-        }
-        Ok(dtype)
-    }
-}
-
-impl fmt::Display for Source<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}{}", self.prefix, Lossy(self.tail))
-    }
-}
-
-/// What is left of a dtype text.
-struct Scan<'a> {
-    rest: &'a [u8],
-}
-
-impl Scan<'_> {
-    /// Takes decimal digits; none count as 0.
-    fn number(&mut self) -> Result<u32> {
-        let len = self.rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
-        let (digits, rest) = self.rest.split_at(len);
-        self.rest = rest;
-        let value = digits
-            .iter()
-            .try_fold(0u32, |value, digit| value.checked_mul(10)?.checked_add(u32::from(digit - b'0')));
-        match value {
-            Some(value) => Ok(value),
-            None => bail!(
+    /// Parses the `[name]` of a custom type, whose code a global function tells, and the rest.
+    fn parse_custom(&self) -> Result<DLDataType> {
+        let Some(name) = after(self.tail, b"[") else {
+            plain_bail!(
                 VALUE_ERROR,
-                "Integer value in dtype string '{}' is out of range for uint32_t",
-                Lossy(digits)
-            ),
-        }
+                "expected opening brace after 'custom' type in{}{}",
+                self.prefix,
+                self.tail
+            );
+        };
+        let mut parts = name.splitn(2, |&byte| byte == b']');
+        let (Some(name), Some(rest)) = (parts.next(), parts.next()) else {
+            plain_bail!(
+                VALUE_ERROR,
+                "expected closing brace after 'custom' type in{}{}",
+                self.prefix,
+                self.tail
+            );
+        };
+        let name = String::from_bytes(name)?;
+        let code = required_global(GET_CUSTOM_CODE)?.call(&[AnyView::from(&name)])?.get::<i64>()?;
+        // Upstream keeps the low byte as well.
+        self.parse_sized(rest, code as u8, 32)
     }
 
-    /// Takes a lanes part, `xN` or `xvscalexN`; none counts as one lane, and so does a lone `xvscale`, as
-    /// upstream has it.
-    fn lanes(&mut self, source: &Source<'_>, allow_scalable: bool) -> Result<u16> {
-        let scalable = self.rest.strip_prefix(b"xvscale").filter(|_| allow_scalable);
-        self.rest = scalable.unwrap_or(self.rest);
-        let Some(digits) = self.rest.strip_prefix(b"x") else { return Ok(1) };
-        self.rest = digits;
-        let count = self.number()?;
-        if count == 0 {
-            bail!(
+    /// Parses `xN` or `xvscalexN`, the end of the text; without, there is one lane. Upstream takes `xvscale` alone as well.
+    fn with_lanes(&self, text: &[u8], may_scale: bool, code: u8, bits: u8) -> Result<DLDataType> {
+        let scaled = after(text, b"xvscale").filter(|_| may_scale);
+        let text = scaled.unwrap_or(text);
+        let (lanes, rest) = match after(text, b"x") {
+            Some(digits) => take_number(digits)?,
+            None => (1, text),
+        };
+        if lanes == 0 {
+            plain_bail!(
                 VALUE_ERROR,
-                "Invalid lanes specification in dtype '{source}'. Lanes must be a positive integer."
+                "Invalid lanes specification in dtype '{}{}'. Lanes must be a positive integer.",
+                self.prefix,
+                self.tail
             );
         }
-        match u16::try_from(count) {
-            Ok(lanes) if scalable.is_some() => Ok(lanes.wrapping_neg()),
-            Ok(lanes) => Ok(lanes),
-            Err(_) => {
-                bail!(VALUE_ERROR, "Lanes value {count} is out of range for uint16_t in dtype '{source}'")
-            }
+        let Ok(count) = u16::try_from(lanes) else {
+            plain_bail!(
+                VALUE_ERROR,
+                "Lanes value {} is out of range for uint16_t in dtype '{}{}'",
+                lanes,
+                self.prefix,
+                self.tail
+            );
+        };
+        if !rest.is_empty() {
+            return self.unknown();
         }
+        let is_scaled = scaled.is_some() && text.len() > rest.len();
+        Ok(DLDataType { code, bits, lanes: if is_scaled { count.wrapping_neg() } else { count } })
     }
 }
 
-/// Parses the `[name]` of a custom type; returns its code and how many bytes of the tail it took.
-fn parse_custom(source: &Source<'_>) -> Result<(u8, usize)> {
-    let Some(name) = source.tail.strip_prefix(b"[") else {
-        bail!(VALUE_ERROR, "expected opening brace after 'custom' type in{source}");
-    };
-    let Some(len) = name.iter().position(|&byte| byte == b']') else {
-        bail!(VALUE_ERROR, "expected closing brace after 'custom' type in{source}");
-    };
-    let name = String::from_bytes(&name[..len])?;
-    let code = required_global(GET_CUSTOM_CODE)?.call(&[AnyView::from(&name)])?.get::<i64>()?;
-    // Upstream keeps the low byte as well.
-    Ok((code.to_le_bytes()[0], len + 2))
+/// Splits decimal digits off a text; none count as 0.
+fn take_number(text: &[u8]) -> Result<(u32, &[u8])> {
+    let mut value = Some(0u32);
+    let mut rest = text;
+    while let [digit @ b'0'..=b'9', after @ ..] = rest {
+        value = value.and_then(|value| value.checked_mul(10)?.checked_add(u32::from(digit - b'0')));
+        rest = after;
+    }
+    match value {
+        Some(value) => Ok((value, rest)),
+        None => plain_bail!(
+            VALUE_ERROR,
+            "Integer value in dtype string '{}' is out of range for uint32_t",
+            text.get(..text.len() - rest.len()).unwrap_or_default()
+        ),
+    }
 }
 
 #[cfg(test)]

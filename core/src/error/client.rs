@@ -1,37 +1,47 @@
 //! Errors of a kernel library: made by the loaded `libtvm_ffi`, whose code outlives this binary's.
 
-use core::alloc::Layout;
 use core::ptr::{self, NonNull};
 
 use crate::abi::{TVMFFIByteArray, client};
 use crate::error::{Backtrace, Error, Site};
-use crate::memory;
+use crate::memory::Buffer;
 use crate::object::{ObjectClass, ObjectRef};
 
-/// An error with these parts, or None when there is no memory for it.
-pub(super) fn build(
-    kind: &[u8],
-    message_len: usize,
-    backtrace: Backtrace<'_>,
-    fill: impl FnOnce(&mut [u8]),
-) -> Option<Error> {
-    let layout = Layout::array::<u8>(message_len).ok()?;
-    let block = memory::allocate(layout)?;
-    // SAFETY: the block is ours and as long as the message; it is zeroed before a slice of it exists.
-    let message = unsafe {
-        ptr::write_bytes(block.as_ptr(), 0, message_len);
-        core::slice::from_raw_parts_mut(block.as_ptr(), message_len)
-    };
-    fill(message);
-    let backtrace = if let Backtrace::Text(text) = backtrace { text } else { b"" };
-    let array = |text: &[u8]| TVMFFIByteArray { data: text.as_ptr().cast(), size: text.len() };
-    let mut handle = ptr::null_mut();
-    // SAFETY: the arrays are valid for the call, which copies them; the reference that comes back is ours.
-    unsafe {
-        client::TVMFFIErrorCreate(&array(kind), &array(message), &array(backtrace), &mut handle);
-        memory::release(block, layout);
-        let object = NonNull::new(handle.cast())?;
-        Some(Error::from_object_unchecked(ObjectRef::from_raw(object)))
+/// An error whose message is still to be written, in a block of its own until then.
+pub(super) struct Draft<'a> {
+    kind: &'a [u8],
+    message: Buffer<u8>,
+}
+
+impl Draft<'_> {
+    /// An error of this kind with room for a message, or None when there is no memory for it.
+    pub(super) fn new(kind: &[u8], message_len: usize) -> Option<Draft<'_>> {
+        let mut message = Buffer::new();
+        message.try_resize(message_len, 0).ok()?;
+        Some(Draft { kind, message })
+    }
+
+    /// The message.
+    pub(super) fn message(&mut self) -> &mut [u8] {
+        &mut self.message
+    }
+
+    /// The error, with its backtrace, or None when there is no memory for it.
+    pub(super) fn finish(self, backtrace: Backtrace<'_>) -> Option<Error> {
+        let backtrace = if let Backtrace::Text(text) = backtrace { text } else { b"" };
+        let array = TVMFFIByteArray::from_slice;
+        let mut handle = ptr::null_mut();
+        // SAFETY: the arrays are valid for the call, which copies them; the reference that comes back is ours.
+        unsafe {
+            client::TVMFFIErrorCreate(
+                &array(self.kind),
+                &array(&self.message),
+                &array(backtrace),
+                &mut handle,
+            );
+            let object = NonNull::new(handle.cast())?;
+            Some(Error::from_object_unchecked(ObjectRef::from_raw(object)))
+        }
     }
 }
 

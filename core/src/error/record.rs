@@ -10,7 +10,7 @@ use crate::abi::{
 };
 use crate::error::{Backtrace, Error, Site};
 use crate::memory::Buffer;
-use crate::object::ObjectClass;
+use crate::object::{ObjectClass, ObjectRef};
 use crate::object_alloc::{self, ObjectRecord};
 use crate::{memory, release};
 
@@ -40,45 +40,54 @@ unsafe impl ObjectRecord for ErrorRecord {
     }
 }
 
-/// An error with these parts, or None when there is no memory for it.
-pub(super) fn build(
-    kind: &[u8],
-    message_len: usize,
-    backtrace: Backtrace<'_>,
-    fill: impl FnOnce(&mut [u8]),
-) -> Option<Error> {
-    let text_bytes = kind.len().checked_add(message_len)?.checked_add(2)?;
-    let init = |record: *mut ErrorRecord| {
-        // SAFETY: the allocation has room for the record and for both texts with their NULs after it.
+/// An error whose message is still to be written; zero bytes until then.
+pub(super) struct Draft(Error);
+
+impl Draft {
+    /// An error of this kind with room for a message, or None when there is no memory for it.
+    pub(super) fn new(kind: &[u8], message_len: usize) -> Option<Draft> {
+        let text_bytes = kind.len().checked_add(message_len)?.checked_add(2)?;
+        // Not through `?` on a Result: building that error would come back here.
+        let record = object_alloc::allocate_error::<ErrorRecord>(text_bytes)?.as_ptr();
+        // SAFETY: the allocation has room for the record and for both texts with their NULs after it, and is ours alone.
         unsafe {
             let kind_at = record.add(1).cast::<u8>();
-            let message_at = kind_at.add(kind.len() + 1);
             ptr::write_bytes(kind_at, 0, text_bytes);
             ptr::copy_nonoverlapping(kind.as_ptr(), kind_at, kind.len());
-            fill(core::slice::from_raw_parts_mut(message_at, message_len));
             (&raw mut (*record).backtrace_capacity).write(0);
             (&raw mut (*record).pending).write(None);
             (&raw mut (*record).cell).write(TVMFFIErrorCell {
                 kind: TVMFFIByteArray { data: kind_at.cast(), size: kind.len() },
-                message: TVMFFIByteArray { data: message_at.cast(), size: message_len },
+                message: TVMFFIByteArray { data: kind_at.add(kind.len() + 1).cast(), size: message_len },
                 backtrace: TVMFFIByteArray { data: c"".as_ptr(), size: 0 },
                 update_backtrace: Some(UPDATE_BACKTRACE),
                 cause_chain: ptr::null_mut(),
                 extra_context: ptr::null_mut(),
             });
+            let object = ObjectRef::from_raw(NonNull::new_unchecked(record.cast()));
+            Some(Draft(Error::from_object_unchecked(object)))
         }
-    };
-    // Not through `?` on a Result: building that error would come back here.
-    let object = object_alloc::allocate_error::<ErrorRecord>(text_bytes, init)?;
-    // SAFETY: the object was just made as an error.
-    let error = unsafe { Error::from_object_unchecked(object) };
-    match backtrace {
-        Backtrace::Text(b"") => {}
-        Backtrace::Text(text) => error.set_backtrace(text, false),
-        // SAFETY: the record was just made, and nobody else knows it.
-        Backtrace::Pending(site) => unsafe { (*record_of(&error)).pending = Some(site) },
     }
-    Some(error)
+
+    /// The message.
+    pub(super) fn message(&mut self) -> &mut [u8] {
+        // SAFETY: the record is ours alone, and holds that many bytes there.
+        unsafe {
+            let message = (*record_of(&self.0)).cell.message;
+            core::slice::from_raw_parts_mut(message.data.cast_mut().cast(), message.size)
+        }
+    }
+
+    /// The error, with its backtrace.
+    pub(super) fn finish(self, backtrace: Backtrace<'_>) -> Option<Error> {
+        match backtrace {
+            Backtrace::Text(b"") => {}
+            Backtrace::Text(text) => self.0.set_backtrace(text, false),
+            // SAFETY: the record was just made, and nobody else knows it.
+            Backtrace::Pending(site) => unsafe { (*record_of(&self.0)).pending = Some(site) },
+        }
+        Some(self.0)
+    }
 }
 
 /// Where an error of this library was made, as long as it has no backtrace.

@@ -18,8 +18,7 @@ use crate::function::Function;
 use crate::name_table::NameTable;
 use crate::string::String;
 use crate::sync::Mutex;
-use crate::text::Lossy;
-use crate::{bail, error, type_table};
+use crate::{plain_bail, plain_error, type_table};
 
 use retired::{Node, Retired};
 use slot::FunctionSlot;
@@ -115,7 +114,7 @@ pub fn set(name: &[u8], function: &Function, allow_override: bool) -> Result<()>
 }
 
 fn already_registered(name: &[u8]) -> Error {
-    error!(RUNTIME_ERROR, "Global Function `{}` is already registered", Lossy(name))
+    plain_error!(RUNTIME_ERROR, "Global Function `{}` is already registered", name)
 }
 
 /// Registers a function with its documentation and metadata, as [`set`] does.
@@ -139,12 +138,12 @@ pub unsafe fn set_from_method_info(info: &TVMFFIMethodInfo, allow_override: bool
     };
     match register(name, &function, texts, allow_override)? {
         Outcome::Registered => Ok(()),
-        Outcome::Taken => bail!(
+        Outcome::Taken => plain_bail!(
             RUNTIME_ERROR,
             "Global Function `{}` is already registered, possible causes:\n\
              - Two GlobalDef().def registrations for the same function \n\
              Please remove the duplicate registration.",
-            Lossy(name)
+            name
         ),
     }
 }

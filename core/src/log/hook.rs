@@ -6,6 +6,8 @@ use crate::sync::Mutex;
 use core::fmt::{self, Write};
 use heapless::String;
 
+use crate::text::Writer;
+
 static SINK: Mutex<Option<fn(&str)>> = Mutex::new(None);
 
 /// Sends warnings to `sink` from now on, or nowhere.
@@ -23,6 +25,19 @@ pub fn write(message: fmt::Arguments<'_>) {
         let mut pieces = Pieces { sink, piece: String::new() };
         let _ = writeln!(pieces, "{message}");
         pieces.flush();
+    }
+}
+
+/// Renders one line that `write` gives on the stack; what is longer than two pieces is cut.
+pub fn write_plain(write: &dyn Fn(&mut Writer<'_>)) {
+    let sink = *SINK.lock();
+    if let Some(sink) = sink {
+        let mut line = [0; 2 * LOG_CHUNK_BYTES];
+        let mut out = Writer::new(&mut line);
+        write(&mut out);
+        let len = out.wanted.min(line.len() - 1);
+        line[len] = b'\n';
+        sink(core::str::from_utf8(&line[..=len]).unwrap_or("a warning that is no text\n"));
     }
 }
 

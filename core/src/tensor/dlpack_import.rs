@@ -10,7 +10,7 @@ use crate::abi::{
 use crate::error::{Error, Result};
 use crate::object_alloc::{self, ObjectRecord, allocate};
 use crate::shape::{data_size_bytes, row_major_strides_reversed};
-use crate::{bail, ensure, error, fresh, type_index};
+use crate::{fresh, plain_bail, plain_ensure, plain_error, type_index};
 
 /// A managed tensor of either form.
 ///
@@ -130,7 +130,7 @@ impl Tensor {
         require_alignment: i32,
         require_contiguous: bool,
     ) -> Result<Tensor> {
-        ensure!(!managed.is_null(), VALUE_ERROR, "FromDLPack: the managed tensor must not be null");
+        plain_ensure!(!managed.is_null(), VALUE_ERROR, "FromDLPack: the managed tensor must not be null");
         // SAFETY: the managed tensor is not null, so the caller vouches for it.
         unsafe {
             let tensor = &raw const (*managed).dl_tensor;
@@ -157,22 +157,25 @@ impl Tensor {
         require_alignment: i32,
         require_contiguous: bool,
     ) -> Result<Tensor> {
-        ensure!(!managed.is_null(), VALUE_ERROR, "FromDLPack: the managed tensor must not be null");
+        plain_ensure!(!managed.is_null(), VALUE_ERROR, "FromDLPack: the managed tensor must not be null");
         // SAFETY: the managed tensor is not null, so the caller vouches for it; the layout beyond the version
         // is known only when the major version is ours.
         unsafe {
             let version = (*managed).version;
             if version.major != DLPACK_MAJOR_VERSION {
                 let (major, minor) = (version.major, version.minor);
-                bail!(
+                plain_bail!(
                     RUNTIME_ERROR,
-                    "FromDLPack: DLPack version {major}.{minor} is not supported, only {DLPACK_MAJOR_VERSION}.x is"
+                    "FromDLPack: DLPack version {}.{} is not supported, only {}.x is",
+                    major,
+                    minor,
+                    DLPACK_MAJOR_VERSION
                 );
             }
             let tensor = &raw const (*managed).dl_tensor;
             check(&*tensor, require_alignment, require_contiguous)?;
             if (*managed).flags & DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED != 0 {
-                bail!(RUNTIME_ERROR, "Subbyte type padded is not yet supported");
+                plain_bail!(RUNTIME_ERROR, "Subbyte type padded is not yet supported");
             }
             import(managed, tensor)
         }
@@ -191,18 +194,20 @@ unsafe fn check(tensor: &DLTensor, require_alignment: i32, require_contiguous: b
     let alignment =
         u64::try_from(require_alignment).ok().filter(|&bytes| bytes == 0 || bytes.is_power_of_two());
     let Some(alignment) = alignment else {
-        bail!(
+        plain_bail!(
             VALUE_ERROR,
-            "FromDLPack: the required alignment must be 0 or a power of two, not {require_alignment}"
+            "FromDLPack: the required alignment must be 0 or a power of two, not {}",
+            require_alignment
         );
     };
-    ensure!(
+    plain_ensure!(
         reader.is_aligned(alignment),
         RUNTIME_ERROR,
-        "FromDLPack: Data is not aligned to {alignment} bytes."
+        "FromDLPack: Data is not aligned to {} bytes.",
+        require_alignment
     );
     let contiguous = !require_contiguous || reader.is_contiguous();
-    ensure!(contiguous, RUNTIME_ERROR, "FromDLPack: Tensor is not contiguous.");
+    plain_ensure!(contiguous, RUNTIME_ERROR, "FromDLPack: Tensor is not contiguous.");
     Ok(())
 }
 
@@ -215,9 +220,9 @@ unsafe fn check(tensor: &DLTensor, require_alignment: i32, require_contiguous: b
 /// The shape must be null or as many extents as the number of dimensions says.
 pub unsafe fn check_shape(tensor: &DLTensor) -> Result<()> {
     let ndim = tensor.ndim;
-    ensure!(ndim >= 0, VALUE_ERROR, "a DLTensor must not have {ndim} dimensions");
+    plain_ensure!(ndim >= 0, VALUE_ERROR, "a DLTensor must not have {} dimensions", ndim);
     if ndim > 0 && tensor.shape.is_null() {
-        bail!(VALUE_ERROR, "a DLTensor of {ndim} dimensions must have a shape");
+        plain_bail!(VALUE_ERROR, "a DLTensor of {} dimensions must have a shape", ndim);
     }
     // SAFETY: the caller vouches for `ndim` extents.
     let shape = unsafe { TensorRef::from_raw(tensor) }.shape();
@@ -230,8 +235,8 @@ pub unsafe fn check_shape(tensor: &DLTensor) -> Result<()> {
 #[cold]
 fn impossible_size(shape: &[i64]) -> Error {
     match shape.iter().find(|&&extent| extent < 0) {
-        Some(extent) => error!(VALUE_ERROR, "a DLTensor must not have the negative extent {extent}"),
-        None => error!(VALUE_ERROR, "a DLTensor must not have more elements than memory can hold"),
+        Some(extent) => plain_error!(VALUE_ERROR, "a DLTensor must not have the negative extent {}", extent),
+        None => plain_error!(VALUE_ERROR, "a DLTensor must not have more elements than memory can hold"),
     }
 }
 

@@ -9,7 +9,7 @@ use crate::abi::{DLDataType, DLDevice, DLTensor, TVMFFIObject};
 use crate::error::{Result, out_of_memory};
 use crate::object_alloc::{ObjectRecord, allocate};
 use crate::shape::{data_size_bytes, row_major_strides_reversed};
-use crate::{bail, device, ensure, memory, type_index};
+use crate::{device, memory, plain_bail, plain_ensure, type_index};
 
 /// Alignment of the data in bytes: what vector units of hosts ask for at most, and what compiled kernels
 /// assume.
@@ -79,13 +79,16 @@ impl Tensor {
     pub fn empty(shape: &[i64], dtype: DLDataType, device: DLDevice) -> Result<Tensor> {
         if device.device_type != device::kind::CPU {
             let name = device::type_name(device.device_type).unwrap_or("unknown");
-            bail!(VALUE_ERROR, "the library allocates tensors in main memory only, not on `{name}`");
+            plain_bail!(VALUE_ERROR, "the library allocates tensors in main memory only, not on `{}`", name);
         }
         let Ok(ndim) = i32::try_from(shape.len()) else {
-            bail!(VALUE_ERROR, "a tensor cannot have {} dimensions", shape.len());
+            plain_bail!(VALUE_ERROR, "a tensor cannot have {} dimensions", shape.len());
         };
         let Some(bytes) = data_size_bytes(shape, dtype) else {
-            bail!(VALUE_ERROR, "the shape has a negative extent, or more elements than memory can hold");
+            plain_bail!(
+                VALUE_ERROR,
+                "the shape has a negative extent, or more elements than memory can hold"
+            );
         };
         let data = DataBlock::zeroed(bytes)?;
         // Shape and strides fit: the slice of extents already takes half of it.
@@ -126,7 +129,13 @@ impl Tensor {
         // SAFETY: nobody else knows the tensor yet.
         let room = unsafe { tensor.data_mut::<T>() }?;
         let (expected, actual) = (room.len(), elements.len());
-        ensure!(expected == actual, VALUE_ERROR, "the shape has {expected} elements but {actual} were given");
+        plain_ensure!(
+            expected == actual,
+            VALUE_ERROR,
+            "the shape has {} elements but {} were given",
+            expected,
+            actual
+        );
         room.copy_from_slice(elements);
         Ok(tensor)
     }

@@ -7,7 +7,7 @@ use crate::abi::{DLTensor, TVMFFIObject};
 use crate::error::{Result, out_of_memory};
 use crate::object::ObjectRef;
 use crate::object_alloc::{self, ObjectRecord, allocate};
-use crate::{ensure, fresh, type_index};
+use crate::{fresh, plain_ensure, type_index};
 
 /// A view: the tensor that it keeps alive, then shape and strides in place.
 #[repr(C)]
@@ -67,7 +67,7 @@ impl Tensor {
     /// `TVMFFITensorCreateUnsafeView`.
     pub unsafe fn create_unsafe_view(&self, prototype: &DLTensor) -> Result<Tensor> {
         let strided = !prototype.strides.is_null() || prototype.ndim == 0;
-        ensure!(strided, INTERNAL_ERROR, "Check not null: prototype.strides ");
+        plain_ensure!(strided, INTERNAL_ERROR, "Check not null: prototype.strides ");
         // SAFETY: the caller vouches for the lists.
         unsafe { dlpack_import::check_shape(prototype)? };
         // SAFETY: the shape is checked.

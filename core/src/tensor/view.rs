@@ -7,7 +7,7 @@ use crate::abi::DLTensor;
 use crate::any::{Any, AnyView};
 use crate::convert::AnyCompatible;
 use crate::error::Result;
-use crate::{any_from, any_texts, bail, type_index};
+use crate::{any_from, any_texts, plain_bail, type_index};
 
 /// A pointer to a DLTensor that somebody else keeps alive: a DLTensor pointer or the inside of a tensor
 /// object.
@@ -73,7 +73,7 @@ unsafe impl AnyCompatible for TensorView {
             return Ok(NonNull::new(tensor.as_raw().cast_mut()).map(TensorView::new));
         }
         if view.type_index() == type_index::DL_TENSOR_PTR {
-            bail!(VALUE_ERROR, "A DLTensor pointer must not be null");
+            plain_bail!(VALUE_ERROR, "A DLTensor pointer must not be null");
         }
         Ok(None)
     }

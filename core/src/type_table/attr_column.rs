@@ -9,10 +9,9 @@ use core::sync::atomic::{AtomicI32, AtomicPtr, Ordering};
 
 use crate::abi::{TVMFFIAny, TVMFFIAnyPayload, TVMFFITypeAttrColumn};
 use crate::any::AnyView;
-use crate::bail;
 use crate::error::{Result, out_of_memory};
 use crate::name_table::NameTable;
-use crate::text::Lossy;
+use crate::plain_bail;
 use crate::type_index::NONE;
 
 use super::REGISTRY;
@@ -190,11 +189,12 @@ pub fn register_attr(type_index: i32, name: &[u8], value: AnyView<'_>) -> Result
             core::mem::forget(value);
             Ok(())
         }
-        Ok(false) => bail!(
+        Ok(false) => plain_bail!(
             RUNTIME_ERROR,
-            "TypeAttr `{}` is already registered for type index {type_index}. To update the stored value, register \
+            "TypeAttr `{}` is already registered for type index {}. To update the stored value, register \
              a mutable container (e.g., Dict/List) once and mutate it in place on subsequent calls.",
-            Lossy(name)
+            name,
+            type_index
         ),
         Err(NoMemory(bytes)) => Err(out_of_memory(bytes)),
     }

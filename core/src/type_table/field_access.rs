@@ -7,9 +7,8 @@ use crate::abi::{TVMFFIAny, TVMFFIObject};
 use crate::any::{Any, AnyView};
 use crate::error::Result;
 use crate::object::ObjectRef;
-use crate::text::Lossy;
 use crate::type_index::ARRAY;
-use crate::{bail, raised, refcount, release, type_table};
+use crate::{plain_bail, raised, refcount, release, type_table};
 
 /// Reads a field that holds a reference or null.
 ///
@@ -57,10 +56,10 @@ pub(super) unsafe extern "C" fn set_array(field: *mut c_void, value: *const TVMF
 fn array_of(value: AnyView<'_>) -> Result<NonNull<TVMFFIObject>> {
     match value.object_ptr() {
         Some(object) if value.type_index() == ARRAY => Ok(object),
-        _ => bail!(
+        _ => plain_bail!(
             TYPE_ERROR,
             "Cannot convert from type `{}` to `Array<Any>`",
-            Lossy(type_table::type_key_of(value.type_index()))
+            type_table::type_key_of(value.type_index())
         ),
     }
 }

@@ -14,9 +14,8 @@ use crate::abi::{
 use crate::any::{Any, AnyView};
 use crate::error::{Error, Result, out_of_memory};
 use crate::object::ObjectRef;
-use crate::text::Lossy;
 use crate::type_index::{DYN_OBJECT_BEGIN, FUNCTION};
-use crate::{bail, ensure, error, log};
+use crate::{plain_bail, plain_ensure, plain_error, plain_warn};
 
 use super::arena::{Arena, NoMemory};
 use super::entry::{NewType, TypeEntry};
@@ -80,42 +79,55 @@ pub fn get_or_alloc_index(request: &NewTypeRequest<'_>) -> Result<i32> {
 
 /// Checks what needs no lock, and finds the parent.
 fn check_request(request: &NewTypeRequest<'_>) -> Result<Option<&'static TypeEntry>> {
-    let key = Lossy(request.type_key);
+    let key = request.type_key;
     let depth = request.type_depth;
-    ensure!(
+    plain_ensure!(
         (0..slots::END_OF_INDICES).contains(&request.num_child_slots),
         INTERNAL_ERROR,
-        "Check failed: cannot reserve {} child slots for type `{key}`",
-        request.num_child_slots
+        "Check failed: cannot reserve {} child slots for type `{}`",
+        request.num_child_slots,
+        key
     );
-    ensure!(
+    plain_ensure!(
         request.static_type_index < DYN_OBJECT_BEGIN,
         INTERNAL_ERROR,
-        "Check failed: static index {} of type `{key}` is not below {DYN_OBJECT_BEGIN}",
-        request.static_type_index
+        "Check failed: static index {} of type `{}` is not below {}",
+        request.static_type_index,
+        key,
+        DYN_OBJECT_BEGIN
     );
     if request.parent_type_index < 0 {
-        ensure!(depth == 0, INTERNAL_ERROR, "Check failed: type `{key}` of depth {depth} has no parent");
-        ensure!(
+        plain_ensure!(
+            depth == 0,
+            INTERNAL_ERROR,
+            "Check failed: type `{}` of depth {} has no parent",
+            key,
+            depth
+        );
+        plain_ensure!(
             request.static_type_index >= 0,
             INTERNAL_ERROR,
-            "Check failed: dynamic type `{key}` has no parent"
+            "Check failed: dynamic type `{}` has no parent",
+            key
         );
         return Ok(None);
     }
     let Some(parent) = type_info(request.parent_type_index) else {
-        bail!(
+        plain_bail!(
             INTERNAL_ERROR,
-            "Check failed: parent type index {} is not registered: type_key={key}, static_index={}",
+            "Check failed: parent type index {} is not registered: type_key={}, static_index={}",
             request.parent_type_index,
+            key,
             request.static_type_index
         );
     };
-    ensure!(
+    plain_ensure!(
         depth == parent.type_depth() + 1,
         INTERNAL_ERROR,
-        "Check failed: type_depth == parent->type_depth + 1 ({depth} vs. {}) : type_key={key}",
-        parent.type_depth() + 1
+        "Check failed: type_depth == parent->type_depth + 1 ({} vs. {}) : type_key={}",
+        depth,
+        parent.type_depth() + 1,
+        key
     );
     Ok(Some(parent))
 }
@@ -137,29 +149,39 @@ impl From<NoMemory> for Refusal {
 
 impl Refusal {
     fn into_error(self, request: &NewTypeRequest<'_>, parent: Option<&TypeEntry>) -> Error {
-        let key = Lossy(request.type_key);
-        let parent_key = Lossy(parent.map_or(b"", |parent| parent.type_key()));
+        let key = request.type_key;
+        let parent_key = parent.map_or(&b""[..], |parent| parent.type_key());
         let index = request.static_type_index;
         match self {
             Refusal::NoMemory(NoMemory(bytes)) => out_of_memory(bytes),
             Refusal::StaticIndexTaken(owner) => {
-                let owner = Lossy(owner.type_key());
-                error!(
+                let owner = owner.type_key();
+                plain_error!(
                     INTERNAL_ERROR,
-                    "Check failed: Conflicting static index {index} between {owner} and {key}"
+                    "Check failed: Conflicting static index {} between {} and {}",
+                    index,
+                    owner,
+                    key
                 )
             }
             Refusal::BelowParent => {
-                error!(
+                plain_error!(
                     INTERNAL_ERROR,
-                    "Check failed: index {index} of type `{key}` is not above that of `{parent_key}`"
+                    "Check failed: index {} of type `{}` is not above that of `{}`",
+                    index,
+                    key,
+                    parent_key
                 )
             }
             Refusal::ParentIsFull => {
-                error!(INTERNAL_ERROR, "Check failed: Reach maximum number of sub-classes for {parent_key}")
+                plain_error!(
+                    INTERNAL_ERROR,
+                    "Check failed: Reach maximum number of sub-classes for {}",
+                    parent_key
+                )
             }
             Refusal::IndicesUsedUp => {
-                error!(INTERNAL_ERROR, "Check failed: no type index is left for type `{key}`")
+                plain_error!(INTERNAL_ERROR, "Check failed: no type index is left for type `{}`", key)
             }
         }
     }
@@ -267,9 +289,10 @@ fn copy_ancestors(
 pub(super) fn registered(type_index: i32) -> Result<&'static TypeEntry> {
     match type_info(type_index) {
         Some(entry) => Ok(entry),
-        None => bail!(
+        None => plain_bail!(
             INTERNAL_ERROR,
-            "Check failed: (entry != nullptr) is false: Cannot find type info for type_index={type_index}"
+            "Check failed: (entry != nullptr) is false: Cannot find type info for type_index={}",
+            type_index
         ),
     }
 }
@@ -279,8 +302,14 @@ pub(super) fn registered(type_index: i32) -> Result<&'static TypeEntry> {
 /// # Safety
 /// Unless its data is null, the text must be valid for `'a`.
 pub(crate) unsafe fn checked_text<'a>(text: TVMFFIByteArray, what: &str) -> Result<&'a [u8]> {
-    ensure!(!text.data.is_null() || text.size == 0, VALUE_ERROR, "The {what} is null but has a size");
-    ensure!(isize::try_from(text.size).is_ok(), VALUE_ERROR, "The size of the {what} is {}", text.size);
+    plain_ensure!(!text.data.is_null() || text.size == 0, VALUE_ERROR, "The {} is null but has a size", what);
+    plain_ensure!(
+        isize::try_from(text.size).is_ok(),
+        VALUE_ERROR,
+        "The size of the {} is {}",
+        what,
+        text.size
+    );
     // SAFETY: the caller vouches for the text; null and absurd sizes were refused.
     Ok(if text.size == 0 { b"" } else { unsafe { core::slice::from_raw_parts(text.data.cast(), text.size) } })
 }
@@ -308,7 +337,7 @@ impl<'a> Texts<'a> {
         doc: TVMFFIByteArray,
         metadata: TVMFFIByteArray,
     ) -> Result<Texts<'a>> {
-        ensure!(name.size != 0, VALUE_ERROR, "A field or method needs a name");
+        plain_ensure!(name.size != 0, VALUE_ERROR, "A field or method needs a name");
         // SAFETY: as the caller vouches.
         unsafe {
             Ok(Texts {
@@ -354,12 +383,12 @@ pub unsafe fn register_field(type_index: i32, info: &TVMFFIFieldInfo) -> Result<
     };
     match added {
         Ok(true) => {}
-        Ok(false) => bail!(
+        Ok(false) => plain_bail!(
             INTERNAL_ERROR,
             "Check failed: (std::string_view(existing.name.data, existing.name.size) != new_name) is false: \
              Duplicate field name \"{}\" in type \"{}\"",
-            Lossy(texts.name),
-            Lossy(entry.type_key())
+            texts.name,
+            entry.type_key()
         ),
         Err(NoMemory(bytes)) => return Err(out_of_memory(bytes)),
     }
@@ -378,7 +407,11 @@ unsafe fn retained_setter(info: &TVMFFIFieldInfo) -> Result<Option<ObjectRef>> {
     let Some(object) = NonNull::new(info.setter.cast::<TVMFFIObject>()) else { return Ok(None) };
     // SAFETY: the caller vouches for a live object.
     let setter = unsafe { ObjectRef::borrow_raw(object) };
-    ensure!(setter.type_index() == FUNCTION, TYPE_ERROR, "The setter of a field must be an `ffi.Function`");
+    plain_ensure!(
+        setter.type_index() == FUNCTION,
+        TYPE_ERROR,
+        "The setter of a field must be an `ffi.Function`"
+    );
     Ok(Some(setter))
 }
 
@@ -420,13 +453,13 @@ fn warn_of_shadowed_fields(entry: &TypeEntry, name: &[u8]) {
         // SAFETY: ancestors are registered types, whose records are never freed.
         let ancestor = unsafe { (**ancestor).type_index };
         if let Some(ancestor) = type_info(ancestor).filter(|ancestor| has_field(ancestor, name)) {
-            log::warn(format_args!(
+            plain_warn!(
                 "Field \"{}\" in type \"{}\" duplicates an ancestor field in \"{}\". \
                  Child types should not re-register inherited fields.",
-                Lossy(name),
-                Lossy(entry.type_key()),
-                Lossy(ancestor.type_key())
-            ));
+                name,
+                entry.type_key(),
+                ancestor.type_key()
+            );
         }
     }
 }
@@ -493,14 +526,14 @@ pub unsafe fn register_metadata(type_index: i32, metadata: &TVMFFITypeMetadata) 
     };
     match added {
         Ok(true) => Ok(()),
-        Ok(false) => bail!(
+        Ok(false) => plain_bail!(
             RUNTIME_ERROR,
             "Overriding {}, possible causes:\n\
              - two ObjectDef<T>() calls for the same T \n\
              - when we forget to assign _type_key to ObjectRef<Y> that inherits from T\n\
              - another type with the same key is already registered\n\
              Cross check the reflection registration.",
-            Lossy(entry.type_key())
+            entry.type_key()
         ),
         Err(NoMemory(bytes)) => Err(out_of_memory(bytes)),
     }

@@ -1,0 +1,264 @@
+//! Messages of errors: a text with places for arguments, put together without the formatting machinery of `core`.
+//!
+//! That machinery costs a board 5 KB of flash, and each message more than its text. A template is encoded when the library
+//! is compiled: the kind of the error, then the text with [`PLACE`] for each `{}`, then [`END`].
+
+use core::marker::PhantomData;
+use core::ptr;
+
+use crate::error::kind;
+use crate::text::Writer;
+
+/// Stands for one argument.
+const PLACE: u8 = 1;
+/// Ends a template.
+const END: u8 = 0;
+
+/// The kind and the text of an error. Made by [`plain_error!`](crate::plain_error).
+#[derive(Clone, Copy)]
+pub struct Template(*const u8);
+
+impl Template {
+    /// The template that [`encode`] gave.
+    #[doc(hidden)]
+    #[inline(always)]
+    pub const fn new(encoded: &'static [u8]) -> Template {
+        Template(encoded.as_ptr())
+    }
+
+    /// The kind of the error.
+    pub(crate) fn kind(self) -> &'static [u8] {
+        // SAFETY: a template starts with the code of its kind.
+        let code = unsafe { self.0.read() };
+        kind::ALL.get(usize::from(code)).map_or(b"", |kind| kind.as_bytes())
+    }
+
+    /// Writes the message.
+    ///
+    /// # Safety
+    /// `args` points to as many arguments as the text has places.
+    pub(crate) unsafe fn write(self, args: *const Arg<'_>, out: &mut Writer<'_>) {
+        // SAFETY: the text ends with `END`, beyond which nothing is read; the caller vouches for the arguments.
+        unsafe {
+            let (mut at, mut args) = (self.0.add(1), args);
+            loop {
+                let start = at;
+                while at.read() > PLACE {
+                    at = at.add(1);
+                }
+                out.put(core::slice::from_raw_parts(start, at.offset_from_unsigned(start)));
+                if at.read() == END {
+                    return;
+                }
+                (*args).write(out);
+                (at, args) = (at.add(1), args.add(1));
+            }
+        }
+    }
+}
+
+/// What stands in the place of a `{}`, in two words: a text, or a number of the kind that the second word says.
+#[derive(Clone, Copy)]
+pub struct Arg<'a> {
+    data: *const u8,
+    len: usize,
+    text: PhantomData<&'a [u8]>,
+}
+
+/// Lengths that no text has.
+const SIGNED: usize = usize::MAX;
+const UNSIGNED: usize = usize::MAX - 1;
+const LONG: usize = usize::MAX - 2;
+
+impl Arg<'_> {
+    fn word(value: usize, len: usize) -> Self {
+        Arg { data: ptr::without_provenance(value), len, text: PhantomData }
+    }
+
+    fn write(self, out: &mut Writer<'_>) {
+        match self.len {
+            SIGNED => out.put_number(self.data.addr().cast_signed() as i64),
+            UNSIGNED => out.put_digits(self.data.addr() as u64),
+            // SAFETY: such an argument was made of a reference that it still borrows.
+            LONG => out.put_number(unsafe { self.data.cast::<i64>().read() }),
+            // SAFETY: all others were made of a slice that they still borrow.
+            len => out.put_lossy(unsafe { core::slice::from_raw_parts(self.data, len) }),
+        }
+    }
+}
+
+impl<'a> From<&'a [u8]> for Arg<'a> {
+    fn from(text: &'a [u8]) -> Self {
+        Arg { data: text.as_ptr(), len: text.len(), text: PhantomData }
+    }
+}
+
+impl<'a> From<&'a str> for Arg<'a> {
+    fn from(text: &'a str) -> Self {
+        Arg::from(text.as_bytes())
+    }
+}
+
+impl<'a> From<&'a i64> for Arg<'a> {
+    fn from(number: &'a i64) -> Self {
+        Arg { data: ptr::from_ref(number).cast(), len: LONG, text: PhantomData }
+    }
+}
+
+impl From<i32> for Arg<'_> {
+    fn from(number: i32) -> Self {
+        Arg::word((number as isize).cast_unsigned(), SIGNED)
+    }
+}
+
+impl From<usize> for Arg<'_> {
+    fn from(number: usize) -> Self {
+        Arg::word(number, UNSIGNED)
+    }
+}
+
+impl From<u32> for Arg<'_> {
+    fn from(number: u32) -> Self {
+        Arg::word(number as usize, UNSIGNED)
+    }
+}
+
+impl From<u8> for Arg<'_> {
+    fn from(number: u8) -> Self {
+        Arg::word(usize::from(number), UNSIGNED)
+    }
+}
+
+/// Bytes of the encoded form of `text`.
+#[doc(hidden)]
+pub const fn encoded_len(text: &str) -> usize {
+    text.len() + 2 - places(text)
+}
+
+/// How often `{}` stands in `text`.
+const fn places(text: &str) -> usize {
+    let (text, mut at, mut places) = (text.as_bytes(), 1, 0);
+    while at < text.len() {
+        if text[at - 1] == b'{' {
+            assert!(text[at] == b'}', "a place holds neither name nor options");
+            places += 1;
+        }
+        at += 1;
+    }
+    places
+}
+
+/// The encoded form of an error of `kind` with `text`, which has `args` places.
+#[doc(hidden)]
+pub const fn encode<const LEN: usize>(kind: &str, text: &str, args: usize) -> [u8; LEN] {
+    assert!(places(text) == args, "each place needs an argument");
+    let mut encoded = [END; LEN];
+    encoded[0] = kind::code(kind);
+    let (text, mut at, mut to) = (text.as_bytes(), 0, 1);
+    while at < text.len() {
+        assert!(text[at] > PLACE && text[at] < 0x80, "messages are plain text");
+        encoded[to] = if text[at] == b'{' { PLACE } else { text[at] };
+        at += if text[at] == b'{' { 2 } else { 1 };
+        to += 1;
+    }
+    encoded
+}
+
+/// Counts its arguments.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __count {
+    () => { 0 };
+    ($first:expr $(, $rest:expr)*) => { 1 + $crate::__count!($($rest),*) };
+}
+
+/// A [`Template`] and its arguments: what a message is made of.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __template {
+    ($kind:ident, $text:literal $(, $arg:expr)*) => {{
+        const LEN: usize = $crate::message::encoded_len($text);
+        static ENCODED: [u8; LEN] =
+            $crate::message::encode($crate::error::kind::$kind, $text, $crate::__count!($($arg),*));
+        $crate::message::Template::new(&ENCODED)
+    }};
+}
+
+/// Makes an [`Error`](crate::Error) as [`error!`](crate::error!) does, of a text with a `{}` for each argument: bytes, text or
+/// a number.
+#[macro_export]
+macro_rules! plain_error {
+    ($kind:ident, $text:literal $(, $arg:expr)* $(,)?) => {
+        $crate::error::Error::plain(
+            $crate::__error_site!(),
+            $crate::__template!($kind, $text $(, $arg)*),
+            &[$($crate::message::Arg::from($arg)),*],
+        )
+    };
+}
+
+/// Returns a [`plain_error!`](crate::plain_error) from the function.
+#[macro_export]
+macro_rules! plain_bail {
+    ($($message:tt)+) => {
+        return Err($crate::plain_error!($($message)+))
+    };
+}
+
+/// Returns a [`plain_error!`](crate::plain_error) unless the condition holds.
+#[macro_export]
+macro_rules! plain_ensure {
+    ($condition:expr, $($message:tt)+) => {
+        if !$condition {
+            $crate::plain_bail!($($message)+);
+        }
+    };
+}
+
+/// Logs a warning of the same form.
+#[macro_export]
+macro_rules! plain_warn {
+    ($text:literal $(, $arg:expr)* $(,)?) => {
+        // The kind does not show.
+        $crate::log::warn_plain(
+            $crate::__template!(RUNTIME_ERROR, $text $(, $arg)*),
+            &[$($crate::message::Arg::from($arg)),*],
+        )
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::error::Error;
+
+    fn message(error: Error) -> std::string::String {
+        std::string::String::from_utf8(error.message().to_vec()).unwrap()
+    }
+
+    #[test]
+    fn arguments_take_the_places_in_order() {
+        let error = plain_error!(
+            KEY_ERROR,
+            "{} of `{}`: {}, {} and {}",
+            "text",
+            &b"bytes"[..],
+            -7,
+            usize::MAX,
+            &i64::MIN
+        );
+        assert_eq!(error.kind(), b"KeyError");
+        assert_eq!(message(error), std::format!("text of `bytes`: -7, {} and {}", usize::MAX, i64::MIN));
+    }
+
+    #[test]
+    fn every_kind_has_its_name() {
+        assert_eq!(plain_error!(TYPE_ERROR, "").kind(), b"TypeError");
+        assert_eq!(plain_error!(MEMORY_ERROR, "").kind(), b"MemoryError");
+        assert_eq!(message(plain_error!(VALUE_ERROR, "{}", 0)), "0");
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_are_replaced() {
+        assert_eq!(message(plain_error!(VALUE_ERROR, "`{}`", &b"a\xffb"[..])), "`a\u{fffd}b`");
+    }
+}

@@ -1,0 +1,14 @@
+//! Text of hosts: readers in other languages decode messages, so what is not UTF-8 must not get there.
+#![forbid(unsafe_code)]
+
+use super::Writer;
+
+/// Writes bytes; what is not UTF-8 becomes the replacement character.
+pub(super) fn put(out: &mut Writer<'_>, text: &[u8]) {
+    for chunk in text.utf8_chunks() {
+        out.put(chunk.valid().as_bytes());
+        if !chunk.invalid().is_empty() {
+            out.put("\u{fffd}".as_bytes());
+        }
+    }
+}
