@@ -45,6 +45,7 @@ CHECKS=(
   "msrv: the workspace builds with the oldest compiler that it names"
   "loom: every interleaving of the lock-free parts"
   "miri: the unit tests of core and alloc-ext have no undefined behaviour"
+  "miri-cores: the unit tests of core as 32-bit and as big-endian code"
   "tsan: threads register and look up at once without a race"
   "asan: the library itself built with the address sanitizer, under the C programs"
   "instructions: the main operations take no more instructions than their budgets"
@@ -231,6 +232,17 @@ check_miri() {
   MIRIFLAGS="-Zmiri-strict-provenance -Zmiri-disable-isolation" \
     cargo "+$NIGHTLY" miri test -p ferrite-core -p ferrite-alloc-ext --features ferrite-core/std --lib \
     --target-dir "$target/miri"
+}
+
+check_miri-cores() {
+  need_toolchain "$NIGHTLY" miri rust-src || return 1
+  local one
+  for one in i686-unknown-linux-gnu s390x-unknown-linux-gnu powerpc-unknown-linux-gnu; do
+    echo "== $one"
+    MIRIFLAGS="-Zmiri-strict-provenance -Zmiri-disable-isolation" \
+      cargo "+$NIGHTLY" miri test -p ferrite-core --features std --lib --target "$one" \
+      --target-dir "$target/miri" || return 1
+  done
 }
 
 check_tsan() {
