@@ -83,6 +83,9 @@ pub mod minimal;
 #[cfg(all(feature = "panic-handler", not(feature = "std"), not(feature = "minimal")))]
 mod panic;
 
+#[cfg(all(feature = "panic-handler", not(feature = "std")))]
+pub mod platform;
+
 #[cfg(test)]
 #[cfg(not(feature = "minimal"))]
 mod tests;

@@ -1,7 +1,11 @@
-//! The end of a panic in firmware: one line in the log, then the C library's `abort`.
+//! The end of a panic in firmware: one line in the log, then the platform's abort.
 
 use core::panic::PanicInfo;
 
+#[cfg(target_os = "none")]
+use crate::platform::abort;
+
+#[cfg(not(target_os = "none"))]
 unsafe extern "C" {
     safe fn abort() -> !;
 }

@@ -4,6 +4,9 @@
 #include <dlpack/dlpack.h>
 #include <tvm/ffi/c_api.h>
 #include <tvm/ffi/extra/c_env_api.h>
+#include <tvm_ffi_platform.h>
+#include <tvm_ffi_minimal.h>
+#include <tvm_ffi_platform.h>
 
 TVMFFIAny from_unit_b(int number);
 

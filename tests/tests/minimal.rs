@@ -81,7 +81,7 @@ fn firmware() -> Outcome<PathBuf> {
     command.args(["-nostdlib", "-nostartfiles", "-Wl,--gc-sections", "-Wl,-e,0"]);
     let symbols = std::fs::read_to_string(root().join("tests/minimal/symbols.txt"))?;
     command.args(symbols.lines().map(|symbol| format!("-Wl,-u,{symbol}")));
-    command.arg(root().join("tests/minimal/board.c")).arg(archive).arg("-o").arg(&output);
+    command.arg(archive).arg("-o").arg(&output);
     output_of(&mut command)?;
     Ok(output)
 }

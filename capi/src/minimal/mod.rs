@@ -29,8 +29,7 @@
 //! | `TVMFFIHandleDeinitOnce` | safe |
 //! | `FerriteWorkspaceSet` | safe; refused with RuntimeError while workspaces are in use |
 //!
-//! Interrupts are masked by the symbols `_critical_section_1_0_acquire` and `_critical_section_1_0_release`, which the board
-//! has; nothing else is asked of it.
+//! Interrupts are masked by the library itself: PRIMASK on Cortex-M, `mstatus.MIE` on RISC-V. Nothing is asked of the board.
 
 pub mod backend;
 mod boundary;

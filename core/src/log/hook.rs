@@ -8,30 +8,47 @@ use heapless::String;
 
 use crate::text::Writer;
 
-static SINK: Mutex<Option<fn(&str)>> = Mutex::new(None);
+/// Takes a piece of a line.
+pub type Sink = fn(&str);
+
+/// Where pieces of text go, and what renders formatted lines for it: a program that sets no sink need not link that.
+#[derive(Clone, Copy)]
+struct Log {
+    sink: Sink,
+    render: fn(fmt::Arguments<'_>, Sink),
+}
+
+static LOG: Mutex<Option<Log>> = Mutex::new(None);
 
 /// Sends warnings to `sink` from now on, or nowhere.
 ///
-/// A line comes in pieces of up to `LOG_CHUNK_BYTES` bytes and ends with a newline.
-pub fn set_sink(sink: Option<fn(&str)>) {
-    *SINK.lock() = sink;
+/// A line comes in pieces of up to twice `LOG_CHUNK_BYTES` bytes and ends with a newline.
+pub fn set_sink(sink: Option<Sink>) {
+    *LOG.lock() = sink.map(|sink| Log { sink, render });
+}
+
+/// What to do with a line, copied out, so that the lock is not held while the sink runs.
+fn log() -> Option<Log> {
+    *LOG.lock()
+}
+
+/// Writes one line.
+pub fn write(message: fmt::Arguments<'_>) {
+    if let Some(log) = log() {
+        (log.render)(message, log.sink);
+    }
 }
 
 /// Renders one line into pieces on the stack.
-pub fn write(message: fmt::Arguments<'_>) {
-    // Copied out, so that the lock is not held while the sink runs.
-    let sink = *SINK.lock();
-    if let Some(sink) = sink {
-        let mut pieces = Pieces { sink, piece: String::new() };
-        let _ = writeln!(pieces, "{message}");
-        pieces.flush();
-    }
+fn render(message: fmt::Arguments<'_>, sink: Sink) {
+    let mut pieces = Pieces { sink, piece: String::new() };
+    let _ = writeln!(pieces, "{message}");
+    pieces.flush();
 }
 
 /// Renders one line that `write` gives on the stack; what is longer than two pieces is cut.
 pub fn write_plain(write: &dyn Fn(&mut Writer<'_>)) {
-    let sink = *SINK.lock();
-    if let Some(sink) = sink {
+    if let Some(Log { sink, .. }) = log() {
         let mut line = [0; 2 * LOG_CHUNK_BYTES];
         let mut out = Writer::new(&mut line);
         write(&mut out);
@@ -42,7 +59,7 @@ pub fn write_plain(write: &dyn Fn(&mut Writer<'_>)) {
 }
 
 struct Pieces {
-    sink: fn(&str),
+    sink: Sink,
     piece: String<LOG_CHUNK_BYTES>,
 }
 

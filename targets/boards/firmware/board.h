@@ -1,14 +1,4 @@
-/*
- * board.h: what the firmware asks of a board, all of it.
- *
- * Beside these, the library asks the platform for three symbols on boards with interrupts:
- *
- *   void abort(void);                            the end of a panic; does not return
- *   void _critical_section_1_0_acquire(void);    masks interrupts; sections may lie within one another
- *   void _critical_section_1_0_release(void);    at the end of the outermost, masked is what was masked before
- *
- * targets/mcu has all of them for Cortex-M and RISC-V.
- */
+/* board.h: what the firmware asks of a board, all of it. The library itself asks for nothing: see tvm_ffi_platform.h. */
 #ifndef BOARD_H_
 #define BOARD_H_
 

@@ -1,5 +1,7 @@
-/* start.c: start-up, semihosting, the machine timer and critical sections for one RISC-V core. */
+/* start.c: start-up, semihosting, and the machine timer for one RISC-V core. */
 #include "board.h"
+
+#include "tvm_ffi_platform.h"
 
 /* From the linker script. */
 extern uint32_t _data_load[], _data_start[], _data_end[], _bss_start[], _bss_end[], _stack_limit[], _stack_top[];
@@ -118,22 +120,9 @@ size_t board_stack_used(void) {
   return (size_t)((const char*)_stack_top - (const char*)at);
 }
 
-/* ---- what the library asks for ---- */
+/* ---- hooks of the library ---- */
 
-/* Sections may lie within one another: the outermost one brings back what was before it. */
-static uint32_t depth, enabled_before;
-
-void _critical_section_1_0_acquire(void) {
-  uint32_t status;
-  __asm__ volatile("csrrci %0, mstatus, 8" : "=r"(status) : : "memory");
-  if (depth++ == 0) enabled_before = status & MSTATUS_MIE;
-}
-
-void _critical_section_1_0_release(void) {
-  if (--depth == 0 && enabled_before != 0) __asm__ volatile("csrsi mstatus, 8" : : : "memory");
-}
-
-void abort(void) {
+void FerritePlatformAbort(void) {
   static const char text[] = "abort\n";
   board_write(text, sizeof(text) - 1);
   board_exit(134);

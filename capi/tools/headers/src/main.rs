@@ -54,6 +54,11 @@ const HEADERS: &[Header] = &[
         sources: &["core/src/abi/backend.rs", "capi/src/backend.rs"],
     },
     Header {
+        path: "include/tvm_ffi_platform.h",
+        config: "capi/headers/platform.toml",
+        sources: &["capi/src/platform/hooks.rs", "capi/src/platform/firmware.rs"],
+    },
+    Header {
         path: "include/tvm_ffi_minimal.h",
         config: "capi/headers/minimal.toml",
         sources: &["capi/src/minimal/firmware.rs"],

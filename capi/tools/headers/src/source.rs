@@ -35,9 +35,11 @@ pub fn prepare(root: &Path, sources: &[&str]) -> io::Result<Scratch> {
 enum Block {
     Enumeration,
     Methods,
+    Imports,
 }
 
-/// Opens `c_enum!` into enumerations, drops methods, and takes nullable function types for what C has.
+/// Opens `c_enum!` into enumerations, drops methods, makes definitions of imported functions, and takes nullable function types
+/// for what C has.
 fn rewrite(text: &str) -> String {
     let mut result = String::new();
     let mut block = None;
@@ -46,8 +48,10 @@ fn rewrite(text: &str) -> String {
             Some(_) if line == "}" => block = None,
             Some(Block::Methods) => {}
             Some(Block::Enumeration) => push_line(&mut result, &enumeration_line(line)),
+            Some(Block::Imports) => push_line(&mut result, &import_line(line)),
             None if line.starts_with("c_enum! {") => block = Some(Block::Enumeration),
             None if line.starts_with("impl ") => block = Some(Block::Methods),
+            None if line == "unsafe extern \"C\" {" => block = Some(Block::Imports),
             None => push_line(&mut result, &unwrap_nullable(line)),
         }
     }
@@ -64,6 +68,15 @@ fn enumeration_line(line: &str) -> String {
     let parts = line.trim().strip_prefix("pub enum ").and_then(|rest| rest.strip_suffix(" {"));
     match parts.and_then(|rest| rest.split_once(": ")) {
         Some((name, integer)) => format!("#[repr({integer})]\npub enum {name} {{"),
+        None => line.to_owned(),
+    }
+}
+
+/// cbindgen takes definitions only: `pub safe fn hook() -> usize;` is one that C has.
+fn import_line(line: &str) -> String {
+    let declaration = line.trim().strip_prefix("pub ").and_then(|rest| rest.strip_suffix(';'));
+    match declaration.map(|rest| rest.trim_start_matches("safe ")) {
+        Some(function) => format!("#[unsafe(no_mangle)]\npub extern \"C\" {function} {{}}"),
         None => line.to_owned(),
     }
 }

@@ -1,0 +1,53 @@
+//! What firmware may ask of the library beside the ABI: its log and its memory.
+
+use core::ffi::c_char;
+
+use ferrite_core::sync::Mutex;
+use ferrite_core::{log, memory};
+
+/// Takes a piece of the log: `size` bytes of UTF-8 without a zero at the end. A line comes in one or more
+/// pieces and ends with a newline.
+///
+/// Runs on the stack of the call that had something to tell, in an interrupt handler too; no lock is held meanwhile.
+pub type FerriteLogSink = unsafe extern "C" fn(text: *const c_char, size: usize);
+
+static SINK: Mutex<Option<FerriteLogSink>> = Mutex::new(None);
+
+/// Sends the warnings of the library to `sink` from now on; null drops them, as is done until the first call.
+///
+/// # Safety
+/// `sink` may be called at any time until another one is set.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn FerriteLogSet(sink: Option<FerriteLogSink>) {
+    *SINK.lock() = sink;
+    log::set_sink(sink.map(|_| forward as fn(&str)));
+}
+
+fn forward(text: &str) {
+    // Copied out, so that the lock is not held while the sink runs.
+    let sink = *SINK.lock();
+    if let Some(sink) = sink {
+        // SAFETY: the firmware vouched for the sink.
+        unsafe { sink(text.as_ptr().cast(), text.len()) };
+    }
+}
+
+/// Tells the bytes of the pool that are in use, with what each block takes beside its content.
+#[unsafe(no_mangle)]
+pub extern "C" fn FerriteMemoryUsed() -> usize {
+    memory::stats().used
+}
+
+/// Tells the most bytes of the pool that were in use at once: what the pool needs to have, and some more for the gaps
+/// between blocks.
+#[unsafe(no_mangle)]
+pub extern "C" fn FerriteMemoryHighWater() -> usize {
+    memory::stats().high_water
+}
+
+/// Tells the bytes of the pool that are not in use.
+#[unsafe(no_mangle)]
+pub extern "C" fn FerriteMemoryFree() -> usize {
+    let stats = memory::stats();
+    stats.capacity - stats.used
+}

@@ -1,0 +1,28 @@
+//! The seam to a board: what C firmware may define, and what it may ask beside the ABI; `include/tvm_ffi_platform.h`.
+//!
+//! | file | holds |
+//! |---|---|
+//! | [`hooks`] | functions that firmware may define, each with a default |
+//! | `defaults` | the defaults, under weak names |
+//! | `cortex_m`, `riscv` | masking of interrupts, and the end |
+//! | `sections` | the critical sections of the library: the hooks, or for `minimal` the masking itself |
+//! | [`firmware`] | the functions that firmware may call |
+
+#[cfg(all(target_os = "none", any(cortex_m, riscv), not(feature = "minimal")))]
+mod defaults;
+#[cfg(not(feature = "minimal"))]
+pub mod firmware;
+#[cfg(all(target_os = "none", not(feature = "minimal")))]
+pub mod hooks;
+#[cfg(all(target_os = "none", any(cortex_m, riscv)))]
+#[cfg_attr(cortex_m, path = "cortex_m.rs")]
+#[cfg_attr(riscv, path = "riscv.rs")]
+mod interrupts;
+#[cfg(target_os = "none")]
+mod sections;
+
+#[cfg(all(target_os = "none", not(feature = "minimal")))]
+pub(crate) use hooks::FerritePlatformAbort as abort;
+
+#[cfg(all(feature = "minimal", target_os = "none", not(any(cortex_m, riscv))))]
+compile_error!("`minimal` masks interrupts itself, which it can do on Cortex-M and RISC-V cores");
