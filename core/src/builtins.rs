@@ -4,7 +4,7 @@
 //! that it wants, so what is left out costs nothing. The function object is made when somebody asks for it.
 
 use core::ffi::c_int;
-use core::fmt::{self, Write};
+use core::fmt;
 use core::ptr;
 
 use crate::abi::{TVMFFIAny, TVMFFIFunctionCell, TVMFFIObject, TVMFFISafeCallType};
@@ -17,6 +17,7 @@ use crate::object_alloc::{self, ObjectRecord};
 use crate::string::String;
 use crate::sync::atomic::{AtomicPtr, Ordering};
 use crate::type_index;
+use crate::typed::Signature;
 
 /// A function in a static table. Made by [`static_function!`](crate::static_function).
 #[derive(Clone, Copy)]
@@ -25,8 +26,8 @@ pub struct StaticFunction {
     pub name: &'static str,
     /// What a call runs; its handle is not used.
     pub safe_call: TVMFFISafeCallType,
-    /// Writes the type schema, as JSON.
-    pub schema: fn(&mut dyn Write) -> fmt::Result,
+    /// Its types.
+    pub signature: &'static Signature,
 }
 
 /// Lists of functions, one per module that offers some.
@@ -42,60 +43,47 @@ pub type Groups = &'static [&'static [StaticFunction]];
 /// `GlobalDef::def` and `GlobalDef::def_packed` in `reflection/registry.h`.
 #[macro_export]
 macro_rules! static_function {
-    (packed $name:expr, $function:expr) => {{
-        unsafe extern "C" fn call(
-            _: *mut ::core::ffi::c_void,
-            args: *const $crate::abi::TVMFFIAny,
-            count: i32,
-            result: *mut $crate::abi::TVMFFIAny,
-        ) -> ::core::ffi::c_int {
-            let function = $function;
-            // SAFETY: a function's safe call gets arguments by the safe call convention.
-            unsafe { $crate::builtins::call_packed(function, args, count, result) }
-        }
-        $crate::builtins::StaticFunction {
-            name: $name,
-            safe_call: call,
-            schema: $crate::builtins::packed_schema,
-        }
-    }};
+    (packed $name:expr, $function:expr) => {
+        $crate::static_function!(@ $name, &$crate::typed::Signature::PACKED, $function)
+    };
     ($name:expr, $function:expr) => {{
+        const CALLEE: &$crate::typed::Callee<'static> =
+            &$crate::typed::Callee { name: $name, signature: $crate::typed::signature_of(&$function) };
+        fn body(args: &[$crate::AnyView<'_>]) -> $crate::Result<$crate::Any> {
+            $crate::typed::TypedFn::invoke(&$function, CALLEE, args)
+        }
+        $crate::static_function!(@ $name, CALLEE.signature, body)
+    }};
+    (@ $name:expr, $signature:expr, $body:expr) => {{
         unsafe extern "C" fn call(
             _: *mut ::core::ffi::c_void,
             args: *const $crate::abi::TVMFFIAny,
             count: i32,
             result: *mut $crate::abi::TVMFFIAny,
         ) -> ::core::ffi::c_int {
-            let (name, function) = ($name, $function);
+            let body = $body;
             // SAFETY: a function's safe call gets arguments by the safe call convention.
-            unsafe { $crate::export::call(name, &function, args, count, result) }
+            unsafe { $crate::builtins::call(body, args, count, result) }
         }
-        fn schema(out: &mut dyn ::core::fmt::Write) -> ::core::fmt::Result {
-            $crate::typed::schema_of(&$function, out)
-        }
-        $crate::builtins::StaticFunction { name: $name, safe_call: call, schema }
+        $crate::builtins::StaticFunction { name: $name, safe_call: call, signature: $signature }
     }};
 }
 
-/// Serves a call of a packed function.
+/// Serves a call. In line where speed counts, once for all where size does.
 ///
 /// # Safety
 /// The last three arguments must be those of a safe call.
 #[doc(hidden)]
-pub unsafe fn call_packed(
-    function: fn(&[AnyView<'_>]) -> Result<Any>,
+#[cfg_attr(feature = "std", inline(always))]
+#[cfg_attr(not(feature = "std"), inline(never))]
+pub unsafe fn call(
+    body: fn(&[AnyView<'_>]) -> Result<Any>,
     args: *const TVMFFIAny,
     count: i32,
     result: *mut TVMFFIAny,
 ) -> c_int {
     // SAFETY: the caller passes on the arguments of a safe call.
-    unsafe { serve_safe_call(args, count, result, function) }
-}
-
-/// The schema of a packed function.
-#[doc(hidden)]
-pub fn packed_schema(out: &mut dyn Write) -> fmt::Result {
-    out.write_str("{\"type\":\"ffi.Function\"}")
+    unsafe { serve_safe_call(args, count, result, body) }
 }
 
 /// The lists that are in use; null before [`install`].
@@ -160,7 +148,7 @@ impl StaticFunction {
     /// # Errors
     /// MemoryError.
     pub fn metadata(&self) -> Result<String> {
-        export::metadata_text(self.schema)
+        export::metadata_text(|out| self.signature.write_schema(out))
     }
 }
 
@@ -168,7 +156,7 @@ impl fmt::Debug for StaticFunction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name)?;
         f.write_str(": ")?;
-        (self.schema)(f)
+        self.signature.write_schema(f)
     }
 }
 

@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::function::serve_safe_call;
 use crate::string::String;
 use crate::text::JsonEscaper;
-use crate::typed::TypedFn;
+use crate::typed::{Callee, TypedFn};
 
 /// Exports a typed Rust function from a kernel library.
 ///
@@ -75,8 +75,9 @@ pub unsafe fn call<Args, F: TypedFn<Args>>(
     count: i32,
     result: *mut TVMFFIAny,
 ) -> c_int {
+    let callee = Callee { name, signature: F::SIGNATURE };
     // SAFETY: the caller passes on the arguments of a safe call.
-    unsafe { serve_safe_call(args, count, result, |args| function.invoke(name, args)) }
+    unsafe { serve_safe_call(args, count, result, |args| function.invoke(&callee, args)) }
 }
 
 /// Serves the metadata symbol of an exported function.
@@ -90,8 +91,11 @@ pub unsafe fn metadata<Args, F: TypedFn<Args>>(
     count: i32,
     result: *mut TVMFFIAny,
 ) -> c_int {
+    let body = |_: &[AnyView<'_>]| -> Result<Any> {
+        metadata_text(|out| F::SIGNATURE.write_schema(out)).map(String::into_any)
+    };
     // SAFETY: the caller passes on the arguments of a safe call.
-    unsafe { serve_safe_call(args, count, result, |_| metadata_text(F::write_schema).map(String::into_any)) }
+    unsafe { serve_safe_call(args, count, result, body) }
 }
 
 /// Serves the documentation symbol of an exported function.
@@ -109,13 +113,13 @@ pub unsafe fn doc(text: &str, args: *const TVMFFIAny, count: i32, result: *mut T
 ///
 /// # Errors
 /// MemoryError.
-pub fn metadata_text(schema: fn(&mut dyn Write) -> fmt::Result) -> Result<String> {
+pub fn metadata_text(schema: impl Fn(&mut dyn Write) -> fmt::Result) -> Result<String> {
     String::format(format_args!("{{\"type_schema\":\"{}\"}}", Escaped(schema)))
 }
 
-struct Escaped(fn(&mut dyn Write) -> fmt::Result);
+struct Escaped<F>(F);
 
-impl fmt::Display for Escaped {
+impl<F: Fn(&mut dyn Write) -> fmt::Result> fmt::Display for Escaped<F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         (self.0)(&mut JsonEscaper(f))
     }

@@ -9,7 +9,7 @@ use crate::any::{Any, AnyView};
 use crate::error::{Error, Result};
 use crate::object::ObjectClass;
 use crate::object_alloc::{self, ObjectRecord};
-use crate::typed::TypedFn;
+use crate::typed::{Callee, TypedFn};
 use crate::{fresh, plain_error, raised, type_index, unwind};
 
 crate::object_class! {
@@ -114,7 +114,7 @@ impl Function {
         F: TypedFn<Args> + Send + Sync + 'static,
         Args: 'static,
     {
-        Function::from_packed(move |args| closure.invoke("", args))
+        Function::from_packed(move |args| closure.invoke(&Callee { name: "", signature: F::SIGNATURE }, args))
     }
 
     /// Makes a function of a C callback. `deleter` gets `context` when the function dies; on failure it is not called.

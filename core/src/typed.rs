@@ -4,17 +4,14 @@
 use core::fmt::{self, Write};
 
 use crate::any::{Any, AnyView};
-use crate::convert::{AnyCompatible, Found, TypeName};
+use crate::convert::AnyCompatible;
 use crate::error;
 use crate::error::{Error, Result};
 
 /// What a typed function returns: a value, nothing, or a result of one.
 pub trait IntoResult {
-    /// Writes the return type as signatures show it.
-    fn type_name(out: &mut dyn Write) -> fmt::Result;
-
-    /// Writes the type schema of the return type.
-    fn schema(out: &mut dyn Write) -> fmt::Result;
+    /// The type as signatures and schemas show it.
+    const TEXTS: &'static TypeTexts;
 
     /// The outcome of the call.
     ///
@@ -24,15 +21,7 @@ pub trait IntoResult {
 }
 
 impl<T: AnyCompatible> IntoResult for T {
-    fn type_name(out: &mut dyn Write) -> fmt::Result {
-        // Upstream tells a function without result (`void`) from one that returns None.
-        let mut text = VoidForNone(out);
-        T::type_name(&mut text)
-    }
-
-    fn schema(out: &mut dyn Write) -> fmt::Result {
-        T::schema(out)
-    }
+    const TEXTS: &'static TypeTexts = &TypeTexts::of::<T>();
 
     fn into_result(self) -> Result<Any> {
         Ok(self.into_any())
@@ -40,16 +29,67 @@ impl<T: AnyCompatible> IntoResult for T {
 }
 
 impl<T: AnyCompatible> IntoResult for Result<T> {
-    fn type_name(out: &mut dyn Write) -> fmt::Result {
-        <T as IntoResult>::type_name(out)
-    }
-
-    fn schema(out: &mut dyn Write) -> fmt::Result {
-        T::schema(out)
-    }
+    const TEXTS: &'static TypeTexts = &TypeTexts::of::<T>();
 
     fn into_result(self) -> Result<Any> {
         self.map(AnyCompatible::into_any)
+    }
+}
+
+/// The three texts about a type that calls need.
+pub struct TypeTexts {
+    name: fn(&mut dyn Write) -> fmt::Result,
+    schema: fn(&mut dyn Write) -> fmt::Result,
+    mismatch: fn(AnyView<'_>, &mut dyn Write) -> fmt::Result,
+}
+
+impl TypeTexts {
+    const fn of<T: AnyCompatible>() -> TypeTexts {
+        TypeTexts { name: T::type_name, schema: T::schema, mismatch: T::describe_mismatch }
+    }
+}
+
+/// The types of a function, for messages and schemas.
+pub struct Signature {
+    params: &'static [&'static TypeTexts],
+    /// None for a packed function, whose schema tells no types.
+    result: Option<&'static TypeTexts>,
+}
+
+impl Signature {
+    /// That of functions which take any arguments.
+    pub const PACKED: Signature = Signature { params: &[], result: None };
+
+    /// Writes the type schema, JSON as upstream's stub tools read it.
+    pub fn write_schema(&self, out: &mut dyn Write) -> fmt::Result {
+        let Some(result) = self.result else { return out.write_str("{\"type\":\"ffi.Function\"}") };
+        out.write_str("{\"type\":\"ffi.Function\",\"named_args\":{\"return\":[")?;
+        (result.schema)(out)?;
+        out.write_str("],\"params\":[")?;
+        for (index, param) in self.params.iter().enumerate() {
+            if index > 0 {
+                out.write_char(',')?;
+            }
+            (param.schema)(out)?;
+        }
+        out.write_str("]}}")
+    }
+}
+
+/// Shows `(0: int, 1: str) -> void`.
+impl fmt::Display for Signature {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_char('(')?;
+        for (index, param) in self.params.iter().enumerate() {
+            if index > 0 {
+                f.write_str(", ")?;
+            }
+            write!(f, "{index}: ")?;
+            (param.name)(f)?;
+        }
+        f.write_str(") -> ")?;
+        // Upstream tells a function without result (`void`) from one that returns None.
+        self.result.map_or(Ok(()), |result| (result.name)(&mut VoidForNone(f)))
     }
 }
 
@@ -62,6 +102,59 @@ impl Write for VoidForNone<'_> {
     }
 }
 
+/// A function as the messages of its calls name it.
+pub struct Callee<'a> {
+    /// The name; may be empty.
+    pub name: &'a str,
+    /// Its types.
+    pub signature: &'static Signature,
+}
+
+impl Callee<'_> {
+    /// The argument at `index`, converted.
+    fn argument<T: AnyCompatible>(&self, args: &[AnyView<'_>], index: usize) -> Result<T> {
+        let view = args[index];
+        match T::try_from_view(view)? {
+            Some(value) => Ok(value),
+            None => Err(self.wrong_type(index, view)),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn wrong_type(&self, index: usize, view: AnyView<'_>) -> Error {
+        let Some(param) = self.signature.params.get(index) else { return self.wrong_count(index) };
+        let (expected, found) = (Shown(param.name), Shown(|out: &mut dyn Write| (param.mismatch)(view, out)));
+        error!(
+            TYPE_ERROR,
+            "Mismatched type on argument #{index} when calling: `{}{}`. Expected `{expected}` but got `{found}`",
+            self.name,
+            self.signature
+        )
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn wrong_count(&self, count: usize) -> Error {
+        error!(
+            TYPE_ERROR,
+            "Mismatched number of arguments when calling: `{}{}`. Expected {} but got {count} arguments",
+            self.name,
+            self.signature,
+            self.signature.params.len()
+        )
+    }
+}
+
+/// Shows what a function writes.
+struct Shown<F>(F);
+
+impl<F: Fn(&mut dyn Write) -> fmt::Result> fmt::Display for Shown<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (self.0)(f)
+    }
+}
+
 /// A function whose argument and return types are known: closures and functions of up to eight arguments.
 ///
 /// `Args` is the tuple of argument types, inferred.
@@ -69,64 +162,14 @@ impl Write for VoidForNone<'_> {
 /// # Upstream
 /// `details::unpack_call` and `FunctionInfo` in `function_detail.h`.
 pub trait TypedFn<Args> {
-    /// Number of arguments.
-    const ARITY: usize;
+    /// The types.
+    const SIGNATURE: &'static Signature;
 
-    /// Calls the function with packed arguments. `name` shows in errors.
+    /// Calls the function with packed arguments. `callee` shows in errors, and has the signature of this function.
     ///
     /// # Errors
     /// TypeError for a wrong number or type of arguments; MemoryError; the function's own.
-    fn invoke(&self, name: &str, args: &[AnyView<'_>]) -> Result<Any>;
-
-    /// Writes `(0: int, 1: str) -> void`.
-    fn write_signature(out: &mut dyn Write) -> fmt::Result;
-
-    /// Writes the type schema, JSON as upstream's stub tools read it.
-    fn write_schema(out: &mut dyn Write) -> fmt::Result;
-}
-
-/// One call being unpacked: what it was given, and what its errors say.
-struct Call<'a> {
-    name: &'a str,
-    args: &'a [AnyView<'a>],
-    signature: fn(&mut dyn Write) -> fmt::Result,
-}
-
-/// Shows the function that is called: its name, if it has one, and its signature.
-impl fmt::Display for Call<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name)?;
-        (self.signature)(f)
-    }
-}
-
-impl Call<'_> {
-    /// The argument at `index`, converted.
-    fn argument<T: AnyCompatible>(&self, index: usize) -> Result<T> {
-        let view = self.args[index];
-        match T::try_from_view(view)? {
-            Some(value) => Ok(value),
-            None => Err(self.wrong_type::<T>(index, view)),
-        }
-    }
-
-    #[cold]
-    fn wrong_type<T: AnyCompatible>(&self, index: usize, view: AnyView<'_>) -> Error {
-        let (expected, found) = (TypeName::<T>::new(), Found::<T>::new(view));
-        error!(
-            TYPE_ERROR,
-            "Mismatched type on argument #{index} when calling: `{self}`. Expected `{expected}` but got `{found}`"
-        )
-    }
-
-    #[cold]
-    fn wrong_count(&self, arity: usize) -> Error {
-        error!(
-            TYPE_ERROR,
-            "Mismatched number of arguments when calling: `{self}`. Expected {arity} but got {} arguments",
-            self.args.len()
-        )
-    }
+    fn invoke(&self, callee: &Callee<'_>, args: &[AnyView<'_>]) -> Result<Any>;
 }
 
 macro_rules! typed_functions {
@@ -137,36 +180,16 @@ macro_rules! typed_functions {
             R: IntoResult,
             $($argument: AnyCompatible,)*
         {
-            const ARITY: usize = $arity;
+            const SIGNATURE: &'static Signature = &Signature {
+                params: &[$(&TypeTexts::of::<$argument>()),*],
+                result: Some(R::TEXTS),
+            };
 
-            fn invoke(&self, name: &str, args: &[AnyView<'_>]) -> Result<Any> {
-                let call = Call { name, args, signature: <F as TypedFn<($($argument,)*)>>::write_signature };
+            fn invoke(&self, callee: &Callee<'_>, args: &[AnyView<'_>]) -> Result<Any> {
                 if args.len() != $arity {
-                    return Err(call.wrong_count($arity));
+                    return Err(callee.wrong_count(args.len()));
                 }
-                self($(call.argument::<$argument>($index)?),*).into_result()
-            }
-
-            fn write_signature(out: &mut dyn Write) -> fmt::Result {
-                out.write_char('(')?;
-                $(
-                    write!(out, "{}{}: {}", if $index == 0 { "" } else { ", " }, $index, TypeName::<$argument>::new())?;
-                )*
-                out.write_str(") -> ")?;
-                R::type_name(out)
-            }
-
-            fn write_schema(out: &mut dyn Write) -> fmt::Result {
-                out.write_str("{\"type\":\"ffi.Function\",\"named_args\":{\"return\":[")?;
-                R::schema(out)?;
-                out.write_str("],\"params\":[")?;
-                $(
-                    if $index > 0 {
-                        out.write_char(',')?;
-                    }
-                    $argument::schema(out)?;
-                )*
-                out.write_str("]}}")
+                self($(callee.argument::<$argument>(args, $index)?),*).into_result()
             }
         }
     )*};
@@ -184,9 +207,9 @@ typed_functions! {
     8: 0 A, 1 B, 2 C, 3 D, 4 E, 5 G, 6 H, 7 I;
 }
 
-/// Writes the type schema of a function given by value, for macros that cannot name its type.
-pub fn schema_of<Args, F: TypedFn<Args>>(_: &F, out: &mut dyn Write) -> fmt::Result {
-    F::write_schema(out)
+/// The signature of a function given by value, for macros that cannot name its type.
+pub const fn signature_of<Args, F: TypedFn<Args>>(_: &F) -> &'static Signature {
+    F::SIGNATURE
 }
 
 #[cfg(test)]
@@ -196,7 +219,7 @@ mod tests {
     #[test]
     fn schemas_are_upstreams() -> fmt::Result {
         let mut text = std::string::String::new();
-        schema_of(&|_: Option<i64>, _: crate::String| {}, &mut text)?;
+        signature_of(&|_: Option<i64>, _: crate::String| {}).write_schema(&mut text)?;
         assert_eq!(
             text,
             r#"{"type":"ffi.Function","named_args":{"return":[{"type":"None"}],"params":[{"type":"Optional","args":[{"type":"int"}]},{"type":"ffi.String"}]}}"#
@@ -206,7 +229,9 @@ mod tests {
 
     #[test]
     fn a_function_without_result_is_void() {
-        let error = (|_: i64| {}).invoke("f", &[]).unwrap_err();
+        let function = |_: i64| {};
+        let callee = Callee { name: "f", signature: signature_of(&function) };
+        let error = function.invoke(&callee, &[]).unwrap_err();
         assert_eq!(
             error.message(),
             b"Mismatched number of arguments when calling: `f(0: int) -> void`. Expected 1 but got 0 arguments"
