@@ -29,6 +29,12 @@ TVMFFIAny any_int(int64_t number) {
   return value;
 }
 
+TVMFFIAny any_bool(int truth) {
+  TVMFFIAny value = value_of(kTVMFFIBool);
+  value.v_int64 = truth != 0;
+  return value;
+}
+
 TVMFFIAny any_str(const char* text) {
   TVMFFIAny value = value_of(kTVMFFIRawStr);
   value.v_c_str = text;
@@ -49,7 +55,7 @@ TVMFFIAny any_tensor(DLTensor* tensor) {
 
 /* ---- functions ---- */
 
-static int raise_missing(const char* name) {
+int raise_missing(const char* name) {
   const char* parts[3];
   parts[0] = "Function `";
   parts[1] = name;
@@ -81,38 +87,6 @@ int set_global_compiled(const char* name, CompiledFunction function) {
   return set_global(name, (TVMFFISafeCallType)(void (*)(void))function);
 }
 
-static int call_global(const char* name, TVMFFIAny* args, int num_args, TVMFFIAny* result) {
-  TVMFFIObjectHandle function;
-  int status;
-  *result = any_none();
-  if (get_global(name, &function) != 0) return -1;
-  status = TVMFFIFunctionCall(function, args, num_args, result);
-  TVMFFIObjectDecRef(function);
-  return status;
-}
-
-int open_system_library(void) {
-  TVMFFIAny none = any_none(), module;
-  if (call_global("ffi.SystemLib", &none, 0, &module) != 0) return -1;
-  return TVMFFIObjectDecRef(module.v_obj);
-}
-
-int get_system_library_function(const char* name, TVMFFIObjectHandle* out) {
-  TVMFFIAny args[3];
-  TVMFFIAny module, function;
-  int status;
-  if (call_global("ffi.SystemLib", args, 0, &module) != 0) return -1;
-  args[0] = module;
-  args[1] = any_str(name);
-  args[2] = value_of(kTVMFFIBool); /* false: not in the modules that this one imports */
-  status = call_global("ffi.ModuleGetFunction", args, 3, &function);
-  TVMFFIObjectDecRef(module.v_obj);
-  if (status != 0) return -1;
-  if (function.type_index != kTVMFFIFunction) return raise_missing(name);
-  *out = function.v_obj;
-  return 0;
-}
-
 /* ---- errors ---- */
 
 /* Messages of compiled functions have several lines. */
@@ -126,13 +100,24 @@ static void print_on_one_line(const TVMFFIByteArray* text) {
   print_bytes(text->data + from, text->size - from);
 }
 
-static int same_text(const TVMFFIByteArray* text, const char* other) {
+/* Whether `text` has `words` at this place. */
+static int is_at(const TVMFFIByteArray* text, size_t at, const char* words) {
   size_t i;
-  for (i = 0; i < text->size && text->data[i] == other[i]; ++i) continue;
-  return i == text->size && other[i] == '\0';
+  for (i = 0; words[i] != '\0'; ++i) {
+    if (at + i >= text->size || text->data[at + i] != words[i]) return 0;
+  }
+  return 1;
 }
 
-int raised_is(const char* kind) {
+static int contains(const TVMFFIByteArray* text, const char* words) {
+  size_t at;
+  for (at = 0; at <= text->size; ++at) {
+    if (is_at(text, at, words)) return 1;
+  }
+  return 0;
+}
+
+int raised_is(const char* kind, const char* words) {
   TVMFFIObjectHandle error = NULL;
   const TVMFFIErrorCell* cell;
   int same;
@@ -142,7 +127,7 @@ int raised_is(const char* kind) {
     return 0;
   }
   cell = (const TVMFFIErrorCell*)((const char*)error + sizeof(TVMFFIObject));
-  same = same_text(&cell->kind, kind);
+  same = contains(&cell->kind, kind) && contains(&cell->message, words);
   print_bytes(cell->kind.data, cell->kind.size);
   print_text(": ");
   print_on_one_line(&cell->message);
@@ -151,4 +136,4 @@ int raised_is(const char* kind) {
   return same;
 }
 
-void print_raised(void) { raised_is(""); }
+void print_raised(void) { raised_is("", ""); }

@@ -18,6 +18,7 @@ typedef int32_t (*CompiledFunction)(void* self, void* args, int32_t num_args, vo
 TVMFFIByteArray bytes_of(const char* text);
 TVMFFIAny any_none(void);
 TVMFFIAny any_int(int64_t value);
+TVMFFIAny any_bool(int truth);
 TVMFFIAny any_str(const char* text);
 TVMFFIAny any_object(TVMFFIObjectHandle object);
 TVMFFIAny any_tensor(DLTensor* tensor);
@@ -27,14 +28,12 @@ int get_global(const char* name, TVMFFIObjectHandle* out);
 /* Makes a C function the global function of this name. */
 int set_global(const char* name, TVMFFISafeCallType function);
 int set_global_compiled(const char* name, CompiledFunction function);
-/* Makes the module of the system library, which stays. */
-int open_system_library(void);
-/* The function of this name in the system library: what objects linked into the program registered before main. */
-int get_system_library_function(const char* name, TVMFFIObjectHandle* out);
+/* Raises the error of a function that does not exist; -1. */
+int raise_missing(const char* name);
 
 /* Prints "KIND: message" of the raised error and takes it. */
 void print_raised(void);
-/* As print_raised; true when an error of this kind was raised. */
-int raised_is(const char* kind);
+/* As print_raised; true when an error of this kind was raised whose message has these words. */
+int raised_is(const char* kind, const char* words);
 
 #endif /* FFI_H_ */

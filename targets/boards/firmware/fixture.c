@@ -9,9 +9,9 @@
 #include <mlp_i8/data.h>
 #include <par_scale/data.h>
 #include <softmax_f32/data.h>
-#include <tvm/ffi/extra/c_env_api.h>
 
 #include "board.h"
+#include "profile.h"
 
 /* ---- the models ---- */
 
@@ -21,7 +21,11 @@
 #define COMPILED(model) __tvm_ffi_##model
 int32_t __tvm_ffi_add_one(void*, void*, int32_t, void*);
 int32_t __tvm_ffi_add_one_dyn(void*, void*, int32_t, void*);
+#ifdef WITHOUT_MODULES
+#define __tvm_ffi_call_host NULL /* it finds the function that it calls through its module */
+#else
 int32_t __tvm_ffi_call_host(void*, void*, int32_t, void*);
+#endif
 int32_t __tvm_ffi_cnn_f32(void*, void*, int32_t, void*);
 int32_t __tvm_ffi_mlp_f32(void*, void*, int32_t, void*);
 int32_t __tvm_ffi_mlp_i8(void*, void*, int32_t, void*);
@@ -185,20 +189,23 @@ static int host_add(void* self, const TVMFFIAny* args, int32_t num_args, TVMFFIA
   return 0;
 }
 
-#if defined(FROM_SYSTEM_LIBRARY) || defined(WITHOUT_MODULES)
-static int open_library(void) { return 0; }
-#else
-/* Where the generated code keeps the module that it belongs to. */
-extern void* __tvm_ffi__library_ctx;
-
-/* Opening the system library stores its module there. */
+#ifndef WITHOUT_MODULES
 static int open_library(void) {
-  if (TVMFFIEnvModRegisterSystemLibSymbol("__tvm_ffi__library_ctx", &__tvm_ffi__library_ctx) != 0) return -1;
-  return open_system_library();
+#ifdef FROM_SYSTEM_LIBRARY
+  return profile_open_library(NULL);
+#else
+  /* Where the generated code keeps the module that it belongs to. */
+  extern void* __tvm_ffi__library_ctx;
+  return profile_open_library(&__tvm_ffi__library_ctx);
+#endif
 }
 #endif
 
 int fixture_prepare_host(void) {
+#ifdef WITHOUT_MODULES
+  return set_global("aot.host_add", host_add);
+#else
   if (set_global("aot.host_add", host_add) != 0) return -1;
   return open_library();
+#endif
 }

@@ -4,9 +4,9 @@
  * From C source the functions become global functions; with FROM_SYSTEM_LIBRARY they come from objects that registered
  * themselves before main.
  */
-#include "board.h"
 #include "fixture.h"
 #include "print.h"
+#include "profile.h"
 
 static const Fixture* const fixtures[] = {&fixture_add_one,  &fixture_add_one_dyn, &fixture_mlp_f32,
                                           &fixture_mlp_i8,   &fixture_cnn_f32,     &fixture_softmax_f32,
@@ -19,7 +19,7 @@ static uint64_t output[OUTPUT_BYTES / 8];
 
 static int get_function(const Fixture* fixture, TVMFFIObjectHandle* out) {
 #ifdef FROM_SYSTEM_LIBRARY
-  return get_system_library_function(fixture->name, out);
+  return profile_system_library_function(fixture->name, out);
 #else
   if (set_global_compiled(fixture->name, fixture->function) != 0) return -1;
   return get_global(fixture->name, out);
@@ -31,16 +31,16 @@ static void print_outcome(const Fixture* fixture, const Outcome* outcome, int go
   print_text(good ? "ok" : "FAILED");
   if (fixture->labels != NULL) {
     print_text(", ");
-    print_number((uint64_t)outcome->right);
+    print_number((uint32_t)outcome->right);
     print_text(" of ");
-    print_number((uint64_t)fixture->rows);
+    print_number((uint32_t)fixture->rows);
     print_text(" digits");
   }
   print_text(", error ");
   print_small(outcome->largest_error);
   print_text(" of ");
   print_small(fixture->tolerance);
-  print_row_end(10 * outcome->instructions);
+  print_row_end_measured((uint32_t)(10 * outcome->instructions));
 }
 
 /* Says why a model cannot run here; 0 when it can. */
@@ -49,18 +49,18 @@ static int left_out(const Fixture* fixture) {
 #ifdef WITHOUT_MODULES
   if (fixture == &fixture_call_host) {
     print_row_start(fixture->name);
-    print_text("left out: " WITHOUT_MODULES);
-    print_row_end(0);
+    print_text("left out: this profile has no modules");
+    print_row_end();
     return 1;
   }
 #endif
   if (bytes <= sizeof(output)) return 0;
   print_row_start(fixture->name);
   print_text("left out: output of ");
-  print_number(bytes);
+  print_number((uint32_t)bytes);
   print_text(" bytes, room for ");
-  print_number(sizeof(output));
-  print_row_end(0);
+  print_number((uint32_t)sizeof(output));
+  print_row_end();
   return 1;
 }
 
@@ -87,13 +87,11 @@ static int run(const Fixture* fixture) {
 
 int main(void) {
   int i, failures = 0;
-  if (fixture_prepare_host() != 0) {
+  if (profile_start() != 0 || fixture_prepare_host() != 0) {
     print_raised();
     return 1;
   }
   for (i = 0; i < FIXTURES; ++i) failures += !run(fixtures[i]);
-  print_text("stack|");
-  print_number(board_stack_used());
-  print_text("\n");
+  print_stack();
   return failures == 0 ? 0 : 1;
 }

@@ -13,14 +13,16 @@ void print_bytes(const char* text, size_t size) { board_write(text, size); }
 
 void print_text(const char* text) { board_write(text, length(text)); }
 
-void print_number(uint64_t number) {
-  char digits[20];
-  size_t at = sizeof(digits);
-  do {
-    digits[--at] = (char)('0' + number % 10);
-    number /= 10;
-  } while (number != 0);
-  board_write(digits + at, sizeof(digits) - at);
+/* By subtraction: a division of the compiler's library would be the largest function of a small program. */
+void print_number(uint32_t number) {
+  static const uint32_t powers[] = {1000000000, 100000000, 10000000, 1000000, 100000, 10000, 1000, 100, 10, 1};
+  size_t i = 0;
+  while (number < powers[i] && powers[i] != 1) ++i;
+  for (; i < sizeof(powers) / sizeof(powers[0]); ++i) {
+    char digit = '0';
+    for (; number >= powers[i]; number -= powers[i]) ++digit;
+    board_write(&digit, 1);
+  }
 }
 
 void print_small(double value) {
@@ -44,14 +46,14 @@ void print_small(double value) {
   }
   tenths = (int)(value * 10 + 0.5);
   if (tenths > 99) tenths = 99;
-  print_number((uint64_t)(tenths / 10));
+  print_number((uint32_t)tenths / 10);
   print_text(".");
-  print_number((uint64_t)(tenths % 10));
+  print_number((uint32_t)(tenths % 10));
   print_text(exponent < 0 ? "e-" : "e+");
   if (exponent < 0) exponent = -exponent;
   digit = (char)('0' + exponent / 10);
   print_bytes(&digit, 1);
-  print_number((uint64_t)(exponent % 10));
+  print_number((uint32_t)(exponent % 10));
 }
 
 void print_row_start(const char* name) {
@@ -60,16 +62,24 @@ void print_row_start(const char* name) {
   print_text("|");
 }
 
-void print_row_end(uint64_t tenths_of_instructions) {
-  print_text("|");
+void print_row_end(void) { print_text("|-\n"); }
+
+void print_row_end_measured(uint32_t tenths_of_instructions) {
   if (tenths_of_instructions == 0) {
-    print_text("-");
-  } else {
-    print_number(tenths_of_instructions / 10);
-    if (tenths_of_instructions < 10000) {
-      print_text(".");
-      print_number(tenths_of_instructions % 10);
-    }
+    print_row_end(); /* nobody counts them here */
+    return;
   }
+  print_text("|");
+  print_number(tenths_of_instructions / 10);
+  if (tenths_of_instructions < 10000) {
+    print_text(".");
+    print_number(tenths_of_instructions % 10);
+  }
+  print_text("\n");
+}
+
+void print_stack(void) {
+  print_text("stack|");
+  print_number((uint32_t)board_stack_used());
   print_text("\n");
 }

@@ -7,12 +7,17 @@
 
 void print_bytes(const char* text, size_t size);
 void print_text(const char* text);
-void print_number(uint64_t number);
+void print_number(uint32_t number);
 /* As 5.8e-06: two digits are enough to see how far off something is. */
 void print_small(double value);
 
-/* One row of the table that run.sh prints: "row|NAME|RESULT|INSTRUCTIONS". print_row_end takes 10 times their number. */
+/* One row of the table that run.sh prints: "row|NAME|RESULT|INSTRUCTIONS"; what is printed between start and end is the result. */
 void print_row_start(const char* name);
-void print_row_end(uint64_t tenths_of_instructions);
+void print_row_end(void);
+/* Takes 10 times the number of instructions. */
+void print_row_end_measured(uint32_t tenths_of_instructions);
+
+/* The most stack that was in use, for the table. */
+void print_stack(void);
 
 #endif /* PRINT_H_ */

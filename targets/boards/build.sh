@@ -1,0 +1,71 @@
+# build.sh: the library, the firmware and programs for one board and one profile; run.sh reads this file.
+# shellcheck shell=bash disable=SC2154 # run.sh sets the variables
+
+build_library() {
+  FERRITE_POOL_BYTES=$pool_bytes cargo rustc --quiet --profile mcu -p ferrite-capi --no-default-features \
+    --features "$features" --target "$rust_target" --crate-type staticlib &&
+    cp "$target/$rust_target/mcu/libtvm_ffi.a" "$out/libtvm_ffi.a"
+}
+
+compile() { # compile SOURCE OBJECT [FLAG...]
+  local source=$1 object=$2
+  shift 2
+  # -fno-builtin: no call of strlen in place of a loop that is shorter than strlen.
+  "${compiler[@]}" -std=c99 -Os -fno-builtin -ffunction-sections -fdata-sections "${defines[@]}" -I "$root/include" \
+    -I "$root/tests/aot" -I firmware -I "$mcu/shared" -I "$mcu/$core" "$@" -c "$source" -o "$out/$object.o"
+}
+
+# The code that TVM generated is compiled without warnings: nobody may edit it.
+compile_firmware() {
+  local strict=(-Wall -Wextra -Werror) name
+  if [ "$core" = wasm ]; then strict+=(-Dmain=firmware); fi
+  if [ "$profile" = core ]; then strict+=(-DWITHOUT_MODULES); fi
+  compile "$root/tests/aot/models.c" compiled_models -w &&
+    compile "$root/tests/aot/cnn_f32/cnn_f32.c" compiled_cnn -w || return 1
+  for name in "${start_up[@]}"; do
+    compile "$mcu/$name.c" "${name##*/}" "${strict[@]}" || return 1
+  done
+  for name in print ffi fixture models call cnn errors cycles interrupts "profile_$profile" "mistakes_$mistakes"; do
+    compile "firmware/$name.c" "$name" "${strict[@]}" || return 1
+  done
+  for name in fixture models; do
+    compile "firmware/$name.c" "$name-system" "${strict[@]}" -DFROM_SYSTEM_LIBRARY || return 1
+  done
+}
+
+# The objects of a program, one in each line.
+objects_of() { # objects_of PROGRAM
+  local names=("${start_up[@]##*/}" print ffi "profile_$profile")
+  case $1 in
+    models) names+=(models fixture compiled_models) ;;
+    system_library) names+=(models-system fixture-system) ;;
+    cnn) names+=(cnn compiled_cnn) ;;
+    errors) names+=(errors "mistakes_$mistakes" fixture compiled_models) ;;
+    *) names+=("$1") ;;
+  esac
+  printf '%s\n' "${names[@]/#/$out/}" | sed 's/$/.o/'
+  if [ "$1" = system_library ]; then echo "$root/tests/aot/llvm/$system_library"; fi
+}
+
+link_program() { # link_program PROGRAM
+  link "$1" "$1" "$out/libtvm_ffi.a"
+}
+
+# The program as it is when the library's symbols are nothing at all.
+link_without_runtime() { # link_without_runtime PROGRAM
+  if [ "$core" = wasm ]; then link "$1" "$1-alone"; else link "$1" "$1-alone" -Wl,--unresolved-symbols=ignore-all; fi
+}
+
+link() { # link PROGRAM OUTPUT [LIBRARY or FLAG...]
+  local objects output=$out/$2
+  mapfile -t objects < <(objects_of "$1")
+  shift 2
+  if [ "$core" = wasm ]; then
+    wasm-ld --no-entry --gc-sections --stack-first -z "stack-size=$stack_least" --allow-undefined -Map="$output.map" \
+      "${objects[@]}" "$@" -o "$output.elf"
+  else
+    # The C library first: what firmware takes from it is not the runtime's.
+    "${compiler[@]}" -nostartfiles -nostdlib -Wl,--gc-sections "-Wl,--defsym=STACK_LEAST=$stack_least" -L "$mcu/$core" \
+      -T "$link_script" "${objects[@]}" -lm -lc -lgcc "$@" -lm -lc -lgcc -o "$output.elf"
+  fi
+}

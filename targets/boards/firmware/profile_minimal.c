@@ -1,0 +1,30 @@
+/* profile_minimal.c: names and objects are in static tables; only workspaces need memory. */
+#include <tvm_ffi_minimal.h>
+
+#include "ffi.h"
+#include "profile.h"
+
+/* What the largest workspace of the models takes, with room for its alignment. */
+static uint64_t workspace[2112 / 8];
+
+int profile_start(void) { return FerriteWorkspaceSet(workspace, sizeof(workspace)); }
+
+/* Compiled functions find global functions without a module. */
+int profile_open_library(void** library_ctx) {
+  (void)library_ctx;
+  return 0;
+}
+
+/* Registered functions are global functions of the names of their symbols. */
+int profile_system_library_function(const char* name, TVMFFIObjectHandle* out) {
+  static const char prefix[] = "__tvm_ffi_";
+  char symbol[48];
+  size_t length = 0;
+  while (prefix[length] != '\0') {
+    symbol[length] = prefix[length];
+    ++length;
+  }
+  while (*name != '\0' && length < sizeof(symbol) - 1) symbol[length++] = *name++;
+  symbol[length] = '\0';
+  return get_global(symbol, out);
+}

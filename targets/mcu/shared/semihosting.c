@@ -1,0 +1,39 @@
+/* semihosting.c: text and exit status through the debugger or emulator. */
+#include <tvm_ffi_platform.h>
+
+#include "mcu.h"
+
+enum { SYS_WRITE0 = 0x04, SYS_EXIT_EXTENDED = 0x20, STOPPED_APPLICATION_EXIT = 0x20026 };
+
+void board_write(const char* text, size_t size) {
+  char piece[64];
+  size_t used = 0;
+  while (size-- != 0) {
+    piece[used++] = *text++;
+    if (used == sizeof(piece) - 1 || size == 0) {
+      piece[used] = '\0';
+      semihost(SYS_WRITE0, piece);
+      used = 0;
+    }
+  }
+}
+
+void board_exit(int status) {
+  uint32_t block[2];
+  block[0] = STOPPED_APPLICATION_EXIT;
+  block[1] = (uint32_t)status;
+  for (;;) semihost(SYS_EXIT_EXTENDED, block);
+}
+
+static void end(const char* why, int status) {
+  semihost(SYS_WRITE0, why);
+  board_exit(status);
+}
+
+void fault(void) { end("fault\n", 139); }
+
+/* The library's hook for the end of a panic. */
+void FerritePlatformAbort(void) {
+  end("abort\n", 134);
+  for (;;) continue;
+}
