@@ -32,6 +32,46 @@ extern "C" {
 #endif /* __cplusplus */
 
 /**
+ * Gives `size` bytes at a multiple of `alignment`, a power of two, for the library to keep; null when there are none, which
+ * becomes a MemoryError. All memory of the library comes from here: objects without a custom allocator, tables of names
+ * and types, buffers, and workspaces without a buffer of their own.
+ *
+ * The alignment is 8 or less but for data of tensors and workspaces. May be called in an interrupt handler that makes
+ * objects. The default takes blocks from the pool, which is not linked when this function, `FerritePlatformRelease` and
+ * `FerritePlatformLargestFree` are all defined.
+ */
+void *FerritePlatformAllocate(size_t size,
+                              size_t alignment);
+
+/**
+ * Takes back a block of `FerritePlatformAllocate`, which is not null.
+ *
+ * The caller sees to it:
+ * Nobody uses the block any more.
+ */
+void FerritePlatformRelease(void *block);
+
+/**
+ * Tells the size of the largest block that could be had now, for the messages of MemoryErrors; 0 when that is not known.
+ */
+size_t FerritePlatformLargestFree(void);
+
+/**
+ * Gives the place where the raised error of the calling task is kept: a pointer that is null when the task starts, not null
+ * when it ends with an error that nobody took. Its address also tells tasks apart.
+ *
+ * The default gives the same place always: without it, tasks that fail at the same time take each other's errors, and one task
+ * that waits for a handle which another one makes (`TVMFFIHandleInitOnce`) gets a RuntimeError. A place of its own for interrupt
+ * handlers keeps their errors apart from those of the code that they interrupt.
+ */
+void **FerritePlatformRaisedSlot(void);
+
+/**
+ * Lets other tasks run: called again and again while a task waits for what another one does. The default does nothing.
+ */
+void FerritePlatformYield(void);
+
+/**
  * Keeps everybody else out: interrupt handlers, and other tasks and cores where there are any. Returns what
  * `FerritePlatformUnlock` needs to know.
  *
@@ -66,6 +106,19 @@ void FerritePlatformAbort(void);
  * `sink` may be called at any time until another one is set.
  */
 void FerriteLogSet(FerriteLogSink sink);
+
+/**
+ * Adds `size` bytes from `region` on to the pool that all memory of the library comes from, for good. Any alignment will do.
+ *
+ * The pool starts with `FERRITE_POOL_BYTES`, which is chosen when the library is built, 0 being possible: what registers
+ * before `main`, as system libraries do, needs some. Returns 0; or -1 with ValueError raised for null and for less memory than a
+ * block takes.
+ *
+ * The caller sees to it:
+ * Nobody else uses the memory as long as the program runs.
+ */
+int FerriteMemoryAdd(void *region,
+                     size_t size);
 
 /**
  * Tells the bytes of the pool that are in use, with what each block takes beside its content.

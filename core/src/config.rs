@@ -2,11 +2,11 @@
 #![forbid(unsafe_code)]
 #![allow(dead_code, reason = "which capacities matter depends on the build")]
 
-/// Bytes of the block pool that serves every allocation of builds without an operating system's heap.
+/// Bytes that the block pool starts with, which serves every allocation of builds without an operating system's heap.
 ///
-/// Set `FERRITE_POOL_BYTES` when building. Boards start with 8 KiB, which fits beside a stack in 16 KiB of RAM;
+/// Set `FERRITE_POOL_BYTES` when building; 0 leaves it to the program to add memory. Boards start with 8 KiB, which fits beside a stack in 16 KiB of RAM;
 /// other builds have an operating system or a browser below them and start with 1 MiB.
-pub const POOL_BYTES: usize = from_env(option_env!("FERRITE_POOL_BYTES"), POOL_BYTES_DEFAULT);
+pub const POOL_BYTES: usize = from_env_or_zero(option_env!("FERRITE_POOL_BYTES"), POOL_BYTES_DEFAULT);
 
 /// Bytes of text that the log hook collects on the stack before it is called.
 ///
@@ -69,8 +69,15 @@ const NESTED_CALLS_DEFAULT: usize = if cfg!(target_os = "none") { 8 } else { 128
 
 const POOL_BYTES_DEFAULT: usize = if cfg!(target_os = "none") { 8 << 10 } else { 1 << 20 };
 
-/// Reads a decimal capacity; a value that is not one stops the build instead of being ignored.
+/// Reads a decimal capacity that is not zero; a value that is not one stops the build instead of being ignored.
 const fn from_env(text: Option<&str>, default: usize) -> usize {
+    let value = from_env_or_zero(text, default);
+    assert!(value > 0, "a FERRITE_* capacity must not be zero");
+    value
+}
+
+/// As `from_env`; zero is a capacity, too.
+const fn from_env_or_zero(text: Option<&str>, default: usize) -> usize {
     let Some(text) = text else { return default };
     let digits = text.as_bytes();
     assert!(!digits.is_empty() && digits.len() <= 9, "a FERRITE_* capacity must have 1 to 9 digits");
@@ -81,7 +88,6 @@ const fn from_env(text: Option<&str>, default: usize) -> usize {
         value = value * 10 + (digits[at] - b'0') as usize;
         at += 1;
     }
-    assert!(value > 0, "a FERRITE_* capacity must not be zero");
     value
 }
 
@@ -93,6 +99,7 @@ mod tests {
     fn capacities_come_from_the_text_or_the_default() {
         assert_eq!(from_env(None, 8), 8);
         assert_eq!(from_env(Some("4096"), 8), 4096);
+        assert_eq!(from_env_or_zero(Some("0"), 8), 0);
     }
 
     #[test]

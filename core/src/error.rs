@@ -20,7 +20,7 @@ use crate::convert::AnyCompatible;
 use crate::message::{Arg, Template};
 use crate::object::{self, ObjectClass, ObjectRef};
 use crate::text::{Lossy, Writer};
-use crate::{plain_error, release, type_index};
+use crate::{memory, plain_error, release, type_index};
 
 pub use site::{Place, Site};
 
@@ -148,7 +148,7 @@ pub fn out_of_memory(asked_bytes: usize) -> Error {
     if asked_bytes == usize::MAX {
         plain_error!(MEMORY_ERROR, "Out of memory: the size overflows the address space")
     } else {
-        plain_error!(MEMORY_ERROR, "Out of memory: {} bytes were refused", asked_bytes)
+        memory::refusal(asked_bytes)
     }
 }
 

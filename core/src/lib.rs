@@ -13,6 +13,7 @@
 //! | [`type_table`], [`global_table`], [`builtins`] | types and functions by name |
 //! | [`backend`] | what functions compiled by TVM call: workspaces and parallel loops |
 //! | [`minimal`] | all that a library without any heap needs of these |
+//! | `platform` | what firmware may do itself: memory, and what tasks need |
 //! | [`init_once`], [`sync`], [`log`], [`backtrace`] | the seam to the platform |
 //!
 //! # Ownership
@@ -70,6 +71,8 @@ pub mod name_table;
 pub mod object;
 pub mod object_alloc;
 pub mod opaque;
+#[cfg(not(any(feature = "std", all(feature = "client", unix))))]
+pub mod platform;
 pub mod raised;
 pub mod refcount;
 pub mod release;

@@ -1,9 +1,11 @@
 //! What firmware may ask of the library beside the ABI: its log and its memory.
 
-use core::ffi::c_char;
+use core::ffi::{c_char, c_int, c_void};
 
 use ferrite_core::sync::Mutex;
-use ferrite_core::{log, memory};
+use ferrite_core::{log, memory, plain_ensure};
+
+use crate::boundary;
 
 /// Takes a piece of the log: `size` bytes of UTF-8 without a zero at the end. A line comes in one or more
 /// pieces and ends with a newline.
@@ -30,6 +32,25 @@ fn forward(text: &str) {
         // SAFETY: the firmware vouched for the sink.
         unsafe { sink(text.as_ptr().cast(), text.len()) };
     }
+}
+
+/// Adds `size` bytes from `region` on to the pool that all memory of the library comes from, for good. Any alignment will do.
+///
+/// The pool starts with `FERRITE_POOL_BYTES`, which is chosen when the library is built, 0 being possible: what registers
+/// before `main`, as system libraries do, needs some. Returns 0; or -1 with ValueError raised for null and for less memory than a
+/// block takes.
+///
+/// # Safety
+/// Nobody else uses the memory as long as the program runs.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn FerriteMemoryAdd(region: *mut c_void, size: usize) -> c_int {
+    boundary::status(|| {
+        let start = boundary::non_null(region, "region")?.cast();
+        // SAFETY: contract of this function.
+        let has_room = unsafe { memory::add_region(start, size) };
+        plain_ensure!(has_room, VALUE_ERROR, "A region of {} bytes has no room for a block", size);
+        Ok(())
+    })
 }
 
 /// Tells the bytes of the pool that are in use, with what each block takes beside its content.

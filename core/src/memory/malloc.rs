@@ -4,6 +4,9 @@ use core::alloc::Layout;
 use core::ffi::{c_int, c_void};
 use core::ptr::{self, NonNull};
 
+use crate::error::Error;
+use crate::plain_error;
+
 /// Alignment that `malloc` gives by itself: that of C's `max_align_t`.
 const MALLOC_ALIGN: usize = 2 * size_of::<usize>();
 
@@ -41,6 +44,11 @@ fn allocate_aligned(layout: Layout) -> Option<NonNull<u8>> {
 pub unsafe fn release(block: NonNull<u8>, _layout: Layout) {
     // SAFETY: the caller's promise; `free` takes blocks of `malloc` and `posix_memalign` alike.
     unsafe { free(block.as_ptr().cast()) }
+}
+
+/// The error that says that `asked` bytes were refused.
+pub(crate) fn refusal(asked: usize) -> Error {
+    plain_error!(MEMORY_ERROR, "Out of memory: {} bytes were refused", asked)
 }
 
 #[cfg(test)]

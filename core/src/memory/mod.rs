@@ -1,13 +1,15 @@
-//! Where all memory comes from: the C heap on hosts, a fixed block pool without one; every request may fail.
+//! Where all memory comes from: the C heap on hosts, the hooks of a board or a block pool without one; every request may fail.
 
 mod buffer;
 
 #[cfg(not(any(feature = "std", all(feature = "client", unix))))]
-mod pool;
+mod board;
 #[cfg(not(any(feature = "std", all(feature = "client", unix))))]
-use pool as heap;
+use board as heap;
 #[cfg(not(any(feature = "std", all(feature = "client", unix))))]
-pub use pool::{Stats, stats};
+pub(crate) mod pool;
+#[cfg(not(any(feature = "std", all(feature = "client", unix))))]
+pub use pool::{Stats, add_region, stats};
 
 #[cfg(any(feature = "std", all(feature = "client", unix)))]
 mod malloc;
@@ -17,9 +19,10 @@ use malloc as heap;
 // The twin that this build does not use is compiled for its tests, so that one test run covers both.
 #[cfg(all(test, any(feature = "std", all(feature = "client", unix))))]
 #[expect(dead_code, reason = "only its tests use it in this build")]
-mod pool;
+pub(crate) mod pool;
 
 pub use buffer::Buffer;
+pub(crate) use heap::refusal;
 
 use core::alloc::Layout;
 use core::ptr::NonNull;

@@ -1,14 +1,14 @@
-//! A fixed pool of blocks for builds without a heap: first fit in a free list that is kept in address order.
+//! A pool of blocks for builds without a heap: first fit in a free list that is kept in the order of addresses.
 //!
-//! The pool lies in a static of [`POOL_BYTES`] zero bytes, so it costs no flash, and is not linked when nothing
-//! allocates. Every block starts with a 4-byte size and is a multiple of 8 bytes long; its content follows the size
-//! at a multiple of 8. A free block also holds the offset of the next free one. Neighbours that become free are
-//! joined, so the list has no two adjacent blocks.
+//! The pool starts with a static region of [`POOL_BYTES`] zero bytes, which costs no flash and is not linked when nothing
+//! allocates; a program may add regions. Every block starts with its size in a word and is a multiple of two words long; its
+//! content follows the size at a multiple of two words. A free block also holds the address of the next free one. Neighbours
+//! that become free are joined, so the list has no two adjacent blocks; regions are never joined.
 //!
 //! ```text
-//! offset   4         8                            4 + size
+//! region   word      2 words                        word + size
 //!          +---------+----------------------------+
-//! used     | size    | content, 8-byte aligned ...|  size  ...
+//! used     | size    | content, aligned ...       |  size  ...
 //!          +---------+---------+------------------+
 //! free     | size    | next    | unused           |  size  ...
 //!          +---------+---------+------------------+
@@ -19,14 +19,14 @@ use crate::sync::Mutex;
 use core::alloc::Layout;
 use core::cell::UnsafeCell;
 use core::mem::MaybeUninit;
-use core::ptr::NonNull;
+use core::ptr::{self, NonNull};
 
 /// Takes a block from the pool.
 #[inline]
 pub fn allocate(layout: Layout) -> Option<NonNull<u8>> {
-    let mut state = POOL.lock();
-    // SAFETY: `ARENA` belongs to `POOL` alone, whose lock is held.
-    unsafe { state.allocate(ARENA.start(), layout) }
+    let mut pool = POOL.lock();
+    pool.prepare();
+    pool.allocate(layout)
 }
 
 /// Gives a block back to the pool.
@@ -34,10 +34,20 @@ pub fn allocate(layout: Layout) -> Option<NonNull<u8>> {
 /// # Safety
 /// `block` came from this pool and nobody uses it any more.
 #[inline]
-pub unsafe fn release(block: NonNull<u8>, _layout: Layout) {
-    let mut state = POOL.lock();
-    // SAFETY: `ARENA` belongs to `POOL` alone, whose lock is held; the block is the caller's promise.
-    unsafe { state.release(ARENA.start(), block) }
+pub unsafe fn release(block: NonNull<u8>) {
+    // SAFETY: the caller's promise.
+    unsafe { POOL.lock().release(block) }
+}
+
+/// Hands over `bytes` bytes from `start` on for blocks; false when there is not room for one.
+///
+/// # Safety
+/// Nobody else uses them from now on.
+pub unsafe fn add_region(start: NonNull<u8>, bytes: usize) -> bool {
+    let mut pool = POOL.lock();
+    pool.prepare();
+    // SAFETY: the caller's promise.
+    unsafe { pool.add_region(start.as_ptr(), bytes) }
 }
 
 /// How full the pool is, in bytes, sizes of blocks included.
@@ -51,35 +61,39 @@ pub struct Stats {
     pub high_water: usize,
 }
 
-/// Reads how full the pool is; for choosing `FERRITE_POOL_BYTES`.
+/// Reads how full the pool is; for choosing its size.
 pub fn stats() -> Stats {
-    let state = POOL.lock();
-    Stats { capacity: state.capacity(), used: state.used as usize, high_water: state.high_water as usize }
+    let mut pool = POOL.lock();
+    pool.prepare();
+    Stats { capacity: pool.capacity, used: pool.used, high_water: pool.high_water }
 }
 
-static POOL: Mutex<Pool> = Mutex::new(Pool::new(POOL_BYTES));
-static ARENA: Arena<POOL_BYTES> = Arena::new();
+/// The size of the largest request that can be granted now. The time grows with the number of free blocks.
+pub fn largest_free() -> usize {
+    let mut pool = POOL.lock();
+    pool.prepare();
+    pool.largest_free()
+}
 
-const _: () = assert!(POOL_BYTES >= 64 && POOL_BYTES < 1 << 31, "FERRITE_POOL_BYTES is out of range");
+static POOL: Mutex<Pool> = Mutex::new(Pool::new());
+static REGION: Region<POOL_BYTES> = Region::new();
+
+const _: () = assert!(POOL_BYTES < isize::MAX as usize / 2, "FERRITE_POOL_BYTES is out of range");
 
 /// Bytes of a block's size, and of a free block's link.
-const WORD: u32 = 4;
+const WORD: usize = size_of::<usize>();
 /// Granularity of sizes and alignment of contents.
-const UNIT: u32 = 8;
-/// Offset of the first block: its content is then at a multiple of [`UNIT`].
-const FIRST: u32 = UNIT - WORD;
-/// A link to no block: zero, so that a fresh pool is all zero bytes; no block starts there.
-const NONE: u32 = 0;
+const UNIT: usize = 2 * WORD;
 
-/// The memory itself, aligned for every record of the ABI.
+/// Memory that is aligned for every record of the ABI.
 #[repr(C, align(16))]
-struct Arena<const BYTES: usize>(UnsafeCell<[MaybeUninit<u8>; BYTES]>);
+struct Region<const BYTES: usize>(UnsafeCell<[MaybeUninit<u8>; BYTES]>);
 
 // SAFETY: the bytes are only touched through the raw pointer of `start`, by the pool while its lock is held and by
 // the owners of blocks.
-unsafe impl<const BYTES: usize> Sync for Arena<BYTES> {}
+unsafe impl<const BYTES: usize> Sync for Region<BYTES> {}
 
-impl<const BYTES: usize> Arena<BYTES> {
+impl<const BYTES: usize> Region<BYTES> {
     const fn new() -> Self {
         Self(UnsafeCell::new([MaybeUninit::zeroed(); BYTES]))
     }
@@ -89,205 +103,171 @@ impl<const BYTES: usize> Arena<BYTES> {
     }
 }
 
-/// The free list and the counts over an arena of `bytes` bytes; all zero but for the size until the first request.
-struct Pool {
-    bytes: u32,
-    /// Offset of the first free block, once `ready`.
-    free: u32,
-    used: u32,
-    high_water: u32,
-    ready: bool,
+/// What a free block starts with.
+#[repr(C)]
+struct Free {
+    bytes: usize,
+    /// The next free block, at a higher address, or null.
+    next: *mut Free,
 }
 
-/// A piece of a free block that was found to satisfy a request.
-struct Fit {
-    /// The free block before, or [`NONE`].
-    before: u32,
-    block: u32,
-    block_bytes: u32,
-    /// Where in the free block the new one starts: later than the block itself for large alignments.
-    at: u32,
+/// The free list and the counts. All its memory belongs to it alone, but for the content of blocks that it handed out: so
+/// promises `add_region`, and the unsafe blocks below rely on it.
+struct Pool {
+    free: *mut Free,
+    capacity: usize,
+    used: usize,
+    high_water: usize,
 }
+
+// SAFETY: the pool owns what its pointer leads to.
+unsafe impl Send for Pool {}
 
 impl Pool {
-    const fn new(bytes: usize) -> Self {
-        Self { bytes: bytes as u32, free: NONE, used: 0, high_water: 0, ready: false }
+    const fn new() -> Self {
+        Self { free: ptr::null_mut(), capacity: 0, used: 0, high_water: 0 }
     }
 
-    const fn capacity(&self) -> usize {
-        ((self.bytes - FIRST) / UNIT * UNIT) as usize
-    }
-
-    /// # Safety
-    /// `arena` points to this pool's memory, which nobody else uses meanwhile; the same goes for all that follow.
-    unsafe fn allocate(&mut self, arena: *mut u8, layout: Layout) -> Option<NonNull<u8>> {
-        let wanted = block_bytes(layout)?;
-        // SAFETY: the caller's promise.
-        unsafe {
-            self.prepare(arena);
-            let fit = self.find(arena, wanted, layout.align())?;
-            self.take(arena, &fit, wanted);
-            self.used += wanted;
-            self.high_water = self.high_water.max(self.used);
-            NonNull::new(arena.add((fit.at + WORD) as usize))
+    /// Adds the static region before anything else is done.
+    fn prepare(&mut self) {
+        if POOL_BYTES != 0 && self.capacity == 0 {
+            // SAFETY: the region belongs to the one pool that is prepared, and is added once.
+            unsafe { self.add_region(REGION.start(), POOL_BYTES) };
         }
     }
 
-    /// Makes the whole arena one free block, at the first request.
-    ///
     /// # Safety
-    /// As `allocate`.
-    unsafe fn prepare(&mut self, arena: *mut u8) {
-        if !self.ready {
-            self.ready = true;
-            self.free = FIRST;
-            // SAFETY: the caller's promise; the arena has room for a block.
-            unsafe { write_free(arena, FIRST, self.capacity() as u32, NONE) };
-        }
-    }
-
-    /// Finds the first free block that has `wanted` bytes from a place whose content is aligned.
-    ///
-    /// # Safety
-    /// As `allocate`.
-    unsafe fn find(&self, arena: *mut u8, wanted: u32, align: usize) -> Option<Fit> {
-        let (mut before, mut block) = (NONE, self.free);
-        while block != NONE {
-            // SAFETY: `block` comes from the free list.
-            let (block_bytes, next) = unsafe { (read(arena, block), read(arena, block + WORD)) };
-            if let Some(at) = aligned_start(arena, block, align)
-                && u64::from(at) + u64::from(wanted) <= u64::from(block) + u64::from(block_bytes)
-            {
-                return Some(Fit { before, block, block_bytes, at });
+    /// `bytes` bytes from `start` on belong to this pool from now on.
+    unsafe fn add_region(&mut self, start: *mut u8, bytes: usize) -> bool {
+        // A word at least stays unused before the first block, so that blocks of two regions are never neighbours.
+        let skipped = (start.addr() + 2 * WORD).next_multiple_of(UNIT) - WORD - start.addr();
+        let room = bytes.saturating_sub(skipped) / UNIT * UNIT;
+        if room != 0 {
+            // SAFETY: the block lies in the region, aligned as blocks are.
+            unsafe {
+                let block = start.add(skipped).cast::<Free>();
+                block.cast::<usize>().write(room);
+                self.insert(block);
             }
-            (before, block) = (block, next);
+            self.capacity += room;
+        }
+        room != 0
+    }
+
+    fn allocate(&mut self, layout: Layout) -> Option<NonNull<u8>> {
+        let wanted = block_bytes(layout)?;
+        let mut link = &raw mut self.free;
+        // SAFETY: `link` is the head of the list or the link of a free block.
+        unsafe {
+            while let Some(block) = (*link).as_mut() {
+                let front = bytes_before(block, layout.align());
+                if let Some(rest) = block.bytes.checked_sub(front).and_then(|room| room.checked_sub(wanted)) {
+                    self.used += wanted;
+                    self.high_water = self.high_water.max(self.used);
+                    return NonNull::new(cut(link, front, wanted, rest));
+                }
+                link = &raw mut block.next;
+            }
         }
         None
     }
 
-    /// Cuts the new block out of the free one; what lies before and behind it stays free.
+    /// # Safety
+    /// `content` came from this pool and is no longer used.
+    unsafe fn release(&mut self, content: NonNull<u8>) {
+        // SAFETY: the caller's promise: the size lies before the content.
+        unsafe {
+            let block = content.as_ptr().sub(WORD).cast::<Free>();
+            self.used -= block.cast::<usize>().read();
+            self.insert(block);
+        }
+    }
+
+    /// Links a block in, joined with the neighbours that it touches.
     ///
     /// # Safety
-    /// As `allocate`; `fit` was found in this list for `wanted` bytes.
-    unsafe fn take(&mut self, arena: *mut u8, fit: &Fit, wanted: u32) {
-        let (front, end) = (fit.at - fit.block, fit.block + fit.block_bytes);
-        let tail = end - (fit.at + wanted);
-        // SAFETY: all offsets lie in the free block that `find` saw, at multiples of the unit from its start.
+    /// The block belongs to the pool, nobody uses it, it is not in the list, and its size is set.
+    unsafe fn insert(&mut self, block: *mut Free) {
+        let (mut before, mut next) = (ptr::null_mut::<Free>(), self.free);
+        // SAFETY: `before` and `next` are free blocks or null.
         unsafe {
-            let mut next = read(arena, fit.block + WORD);
-            if tail != 0 {
-                write_free(arena, end - tail, tail, next);
-                next = end - tail;
+            while !next.is_null() && next < block {
+                (before, next) = (next, (*next).next);
             }
-            if front != 0 {
-                write_free(arena, fit.block, front, next);
+            (&raw mut (*block).next).write(next);
+            join(block);
+            if before.is_null() {
+                self.free = block;
             } else {
-                self.link(arena, fit.before, next);
-            }
-            write(arena, fit.at, wanted);
-        }
-    }
-
-    /// # Safety
-    /// As `allocate`; `content` came from this pool and is no longer used.
-    unsafe fn release(&mut self, arena: *mut u8, content: NonNull<u8>) {
-        let block = (content.addr().get() - arena.addr()) as u32 - WORD;
-        // SAFETY: the caller's promise: a size lies before the content; the list holds free blocks only.
-        unsafe {
-            let bytes = read(arena, block);
-            self.used -= bytes;
-            let (before, next) = self.neighbours(arena, block);
-            self.insert(arena, before, block, bytes, next);
-        }
-    }
-
-    /// The free blocks around an offset.
-    ///
-    /// # Safety
-    /// As `allocate`.
-    unsafe fn neighbours(&self, arena: *mut u8, block: u32) -> (u32, u32) {
-        let (mut before, mut next) = (NONE, self.free);
-        while next != NONE && next < block {
-            before = next;
-            // SAFETY: `next` comes from the free list.
-            next = unsafe { read(arena, next + WORD) };
-        }
-        (before, next)
-    }
-
-    /// Links a free block in, joined with the neighbours that it touches.
-    ///
-    /// # Safety
-    /// As `release`; `before` and `next` are the neighbours of `block`.
-    unsafe fn insert(&mut self, arena: *mut u8, before: u32, block: u32, bytes: u32, next: u32) {
-        let (mut bytes, mut after) = (bytes, next);
-        // SAFETY: the three blocks are free and in this arena.
-        unsafe {
-            if next != NONE && block + bytes == next {
-                after = read(arena, next + WORD);
-                bytes += read(arena, next);
-            }
-            if before != NONE && before + read(arena, before) == block {
-                write_free(arena, before, read(arena, before) + bytes, after);
-            } else {
-                write_free(arena, block, bytes, after);
-                self.link(arena, before, block);
+                (*before).next = block;
+                join(before);
             }
         }
     }
 
-    /// Makes `next` follow `before`, or lead the list.
-    ///
-    /// # Safety
-    /// As `allocate`; `before` is a free block or [`NONE`].
-    unsafe fn link(&mut self, arena: *mut u8, before: u32, next: u32) {
-        if before == NONE {
-            self.free = next;
+    fn largest_free(&self) -> usize {
+        let (mut largest, mut block) = (WORD, self.free);
+        // SAFETY: `block` comes from the list.
+        while let Some(free) = unsafe { block.as_ref() } {
+            largest = largest.max(free.bytes);
+            block = free.next;
+        }
+        largest - WORD
+    }
+}
+
+/// Makes one block of a free block and the next one, if they touch.
+///
+/// # Safety
+/// `block` is a free block of the list.
+unsafe fn join(block: *mut Free) {
+    // SAFETY: the caller's promise; what follows it in the list is a free block, too.
+    unsafe {
+        let next = (*block).next;
+        if block.byte_add((*block).bytes) == next {
+            (*block).bytes += (*next).bytes;
+            (*block).next = (*next).next;
+        }
+    }
+}
+
+/// Cuts a block out of the free block at `link`; what lies before and behind it stays free. Gives its content.
+///
+/// # Safety
+/// `link` leads to a free block, whose bytes are these three, multiples of the unit, in a row.
+unsafe fn cut(link: *mut *mut Free, front: usize, wanted: usize, rest: usize) -> *mut u8 {
+    // SAFETY: the caller's promise: all that is written lies in the free block.
+    unsafe {
+        let block = *link;
+        let taken = block.byte_add(front);
+        let mut next = (*block).next;
+        if rest != 0 {
+            let tail = taken.byte_add(wanted);
+            tail.write(Free { bytes: rest, next });
+            next = tail;
+        }
+        if front != 0 {
+            block.write(Free { bytes: front, next });
         } else {
-            // SAFETY: the caller's promise.
-            unsafe { write(arena, before + WORD, next) };
+            *link = next;
         }
+        taken.cast::<usize>().write(wanted);
+        taken.cast::<u8>().add(WORD)
     }
 }
 
 /// Bytes of a block for a request: its size word and its content, rounded up.
-fn block_bytes(layout: Layout) -> Option<u32> {
-    let bytes = layout.size().checked_add((WORD + UNIT - 1) as usize)? / UNIT as usize * UNIT as usize;
-    u32::try_from(bytes.max(UNIT as usize)).ok().filter(|bytes| *bytes < 1 << 31)
+fn block_bytes(layout: Layout) -> Option<usize> {
+    // A layout is at most half the address space, less its alignment.
+    let bytes = (layout.size() + WORD).checked_next_multiple_of(UNIT)?;
+    Some(bytes.max(UNIT))
 }
 
-/// The first offset from `block` on where a block's content is a multiple of `align`.
-fn aligned_start(arena: *mut u8, block: u32, align: usize) -> Option<u32> {
-    if align <= UNIT as usize {
-        return Some(block);
-    }
-    let content = arena.addr().checked_add((block + WORD) as usize)?;
-    let skip = content.checked_next_multiple_of(align)? - content;
-    block.checked_add(u32::try_from(skip).ok()?)
-}
-
-/// # Safety
-/// `at` lies in the arena at a multiple of 4 and holds an initialised word.
-unsafe fn read(arena: *mut u8, at: u32) -> u32 {
-    // SAFETY: the caller's promise.
-    unsafe { arena.add(at as usize).cast::<u32>().read() }
-}
-
-/// # Safety
-/// `at` lies in the arena at a multiple of 4, in a block that the caller may change.
-unsafe fn write(arena: *mut u8, at: u32, word: u32) {
-    // SAFETY: the caller's promise.
-    unsafe { arena.add(at as usize).cast::<u32>().write(word) }
-}
-
-/// # Safety
-/// As `write`, for the two words of a free block.
-unsafe fn write_free(arena: *mut u8, at: u32, bytes: u32, next: u32) {
-    // SAFETY: the caller's promise.
-    unsafe {
-        write(arena, at, bytes);
-        write(arena, at + WORD, next);
-    }
+/// Bytes of a free block before the first place in it where a block's content is a multiple of `align`.
+fn bytes_before(block: *const Free, align: usize) -> usize {
+    let content = block.addr() + WORD;
+    // The two's complement of an address says how much is missing to the next multiple of a power of two.
+    content.wrapping_neg() & (align - 1)
 }
 
 #[cfg(test)]
@@ -297,30 +277,32 @@ mod tests {
     use std::boxed::Box;
     use std::vec::Vec;
 
-    /// A pool over its own 1 KiB, with 1,016 bytes to hand out.
+    /// A pool over its own 1 KiB.
     struct Own {
-        arena: &'static Arena<1024>,
+        region: *mut Region<1024>,
         pool: Pool,
     }
 
+    /// The largest request that an empty pool of the tests grants.
+    const WHOLE: usize = (1024 - WORD) / UNIT * UNIT - WORD;
+
     impl Drop for Own {
         fn drop(&mut self) {
-            // SAFETY: the arena came from a box, and the tests keep no blocks.
-            drop(unsafe { Box::from_raw(core::ptr::from_ref(self.arena).cast_mut()) });
+            // SAFETY: the region came from a box, and the tests keep no blocks.
+            drop(unsafe { Box::from_raw(self.region) });
         }
     }
 
     impl Own {
         fn new() -> Self {
-            Self { arena: Box::leak(Box::new(Arena::new())), pool: Pool::new(1024) }
+            let mut own = Self { region: Box::into_raw(Box::new(Region::new())), pool: Pool::new() };
+            // SAFETY: the region belongs to this pool alone.
+            assert!(unsafe { own.pool.add_region(own.region.cast(), 1024) });
+            own
         }
 
         fn allocate(&mut self, size: usize, align: usize) -> Option<NonNull<u8>> {
-            let block = {
-                let layout = Layout::from_size_align(size, align).unwrap();
-                // SAFETY: the arena belongs to this pool alone.
-                unsafe { self.pool.allocate(self.arena.start(), layout) }?
-            };
+            let block = self.pool.allocate(Layout::from_size_align(size, align).unwrap())?;
             // SAFETY: the pool handed out `size` bytes; filling them shows blocks that overlap.
             unsafe { block.write_bytes(0xAA, size) };
             Some(block)
@@ -328,7 +310,7 @@ mod tests {
 
         fn release(&mut self, block: NonNull<u8>) {
             // SAFETY: the tests release each block once.
-            unsafe { self.pool.release(self.arena.start(), block) }
+            unsafe { self.pool.release(block) }
         }
     }
 
@@ -339,7 +321,7 @@ mod tests {
             let blocks: Vec<_> = (0..3).map(|_| own.allocate(100, 8).unwrap()).collect();
             order.iter().for_each(|at: &usize| own.release(blocks[*at]));
             assert_eq!(own.pool.used, 0);
-            let whole = own.allocate(1012, 8).expect("the blocks were joined");
+            let whole = own.allocate(WHOLE, 8).expect("the blocks were joined");
             own.release(whole);
         }
     }
@@ -348,27 +330,30 @@ mod tests {
     fn a_full_pool_answers_none_and_recovers() {
         let mut own = Own::new();
         let mut blocks = Vec::new();
-        while let Some(block) = own.allocate(28, 8) {
+        while let Some(block) = own.allocate(2 * UNIT - WORD, 8) {
             blocks.push(block);
         }
-        assert_eq!(blocks.len(), 1016 / 32);
-        assert!(own.allocate(1013, 8).is_none());
+        assert_eq!(blocks.len(), (1024 - WORD) / (2 * UNIT));
+        assert_eq!(own.pool.largest_free(), own.pool.capacity - own.pool.used - WORD);
         blocks.drain(..).for_each(|block| own.release(block));
-        assert!(own.allocate(1012, 8).is_some());
+        assert_eq!(own.pool.largest_free(), WHOLE);
+        assert!(own.allocate(WHOLE + 1, 8).is_none());
+        assert!(own.allocate(WHOLE, 8).is_some());
         assert!(own.allocate(1, 1).is_none());
+        assert_eq!(own.pool.largest_free(), 0);
     }
 
     #[test]
     fn large_alignments_leave_the_front_free() {
         let mut own = Own::new();
         let small = own.allocate(8, 8).unwrap();
-        for align in [16, 64, 128] {
+        for align in [UNIT, 64, 128] {
             let block = own.allocate(8, align).unwrap();
             assert_eq!(block.addr().get() % align, 0);
             own.release(block);
         }
         own.release(small);
-        assert!(own.allocate(1012, 8).is_some());
+        assert!(own.allocate(WHOLE, 8).is_some());
     }
 
     #[test]
@@ -385,7 +370,7 @@ mod tests {
         let mut own = Own::new();
         let block = own.allocate(500, 8).unwrap();
         own.release(block);
-        assert_eq!((own.pool.used, own.pool.high_water), (0, 504));
+        assert_eq!((own.pool.used, own.pool.high_water), (0, (500 + WORD).next_multiple_of(UNIT)));
     }
 
     #[test]
@@ -413,6 +398,53 @@ mod tests {
             }
         }
         held.drain(..).for_each(|(block, ..)| own.release(block));
-        assert!(own.allocate(1012, 8).is_some());
+        assert!(own.allocate(WHOLE, 8).is_some());
+    }
+
+    #[test]
+    fn a_pool_without_memory_refuses() {
+        let mut pool = Pool::new();
+        assert_eq!((pool.largest_free(), pool.capacity), (0, 0));
+        assert!(pool.allocate(Layout::new::<u8>()).is_none());
+    }
+
+    #[test]
+    fn regions_anywhere_serve_and_are_not_joined() {
+        let memory = Box::into_raw(Box::new(Region::<512>::new())).cast::<u8>();
+        for cut in [64, 200, 203, 256, 449] {
+            let mut pool = Pool::new();
+            // SAFETY: the two pieces are apart, and the box lives until the end of the test.
+            unsafe {
+                assert!(pool.add_region(memory.add(cut), 512 - cut));
+                assert!(pool.add_region(memory, cut));
+            }
+            let (size, count) = (2 * UNIT - WORD, pool.capacity / UNIT / 2);
+            let layout = Layout::from_size_align(size, 1).unwrap();
+            let mut blocks: Vec<_> = core::iter::from_fn(|| pool.allocate(layout)).collect();
+            assert!(blocks.len() >= count - 1, "{} of {count}", blocks.len());
+            assert!(blocks.iter().all(|block| block.addr().get() % UNIT == 0));
+            // SAFETY: each block is given back once.
+            blocks.drain(..).for_each(|block| unsafe { pool.release(block) });
+            assert_eq!(pool.used, 0);
+            // Two free blocks at least: the whole is not one.
+            assert!(pool.largest_free() + WORD < pool.capacity);
+        }
+        // SAFETY: it came from a box above.
+        drop(unsafe { Box::from_raw(memory.cast::<Region<512>>()) });
+    }
+
+    #[test]
+    fn a_region_without_room_is_not_taken() {
+        let memory = Box::into_raw(Box::new(Region::<64>::new())).cast::<u8>();
+        let mut pool = Pool::new();
+        for bytes in [0, 1, WORD, UNIT] {
+            // SAFETY: the bytes are there; nothing is put into them.
+            assert!(!unsafe { pool.add_region(memory, bytes) });
+        }
+        // SAFETY: as above; the pool does not live longer.
+        assert!(unsafe { pool.add_region(memory, UNIT + WORD) });
+        assert_eq!(pool.capacity, UNIT);
+        // SAFETY: it came from a box above.
+        drop(unsafe { Box::from_raw(memory.cast::<Region<64>>()) });
     }
 }

@@ -4,6 +4,8 @@ use core::cell::{Cell, UnsafeCell};
 use core::num::NonZeroUsize;
 use core::ops::{Deref, DerefMut};
 
+use crate::platform;
+
 /// A value that is only reachable inside a critical section.
 ///
 /// Locking it again while it is held would give two exclusive references; it waits for ever instead, as the other
@@ -73,10 +75,11 @@ pub fn critical<R>(body: impl FnOnce() -> R) -> R {
 
 /// Waits before the caller looks again.
 pub fn pause(_round: u32) {
-    core::hint::spin_loop();
+    platform::yield_now();
 }
 
-/// The same number always: whatever else runs was interrupted by the caller, which must not wait for it.
-pub const fn current_thread() -> Option<NonZeroUsize> {
-    NonZeroUsize::new(1)
+/// The address of the task's slot of the raised error. Without tasks it is the same always: whatever else runs was interrupted by
+/// the caller, which must not wait for it.
+pub fn current_thread() -> Option<NonZeroUsize> {
+    NonZeroUsize::new(platform::raised_slot().addr())
 }

@@ -1,24 +1,18 @@
 //! One state for the whole program, under a lock: boards have one thread of execution and its interrupts.
 //!
-//! Where several cores or threads do share it, an object may be destroyed by another one than the one that
-//! released it, and an error raised by two at once keeps the later one.
+//! Where several cores or tasks do share it, an object may be destroyed by another one than the one that
+//! released it. The raised error is each task's own where the platform tells tasks apart.
 
 use super::ReleaseQueue;
-use crate::abi::TVMFFIObject;
 use crate::sync::Mutex;
-use core::cell::Cell;
-use core::ptr;
 
 /// Makes a value that holds raw pointers acceptable to the lock.
 struct Shared<T>(T);
 
 // SAFETY: holds pointers to objects whose counts work from every thread; the mutex admits one at a time.
 unsafe impl Send for Shared<ReleaseQueue> {}
-// SAFETY: as above, with errors, which any thread may read and release.
-unsafe impl Send for Shared<Cell<*mut TVMFFIObject>> {}
 
 static QUEUE: Mutex<Shared<ReleaseQueue>> = Mutex::new(Shared(ReleaseQueue::new()));
-static RAISED: Mutex<Shared<Cell<*mut TVMFFIObject>>> = Mutex::new(Shared(Cell::new(ptr::null_mut())));
 
 /// Lends the queue of objects to destroy.
 #[inline]
@@ -26,11 +20,24 @@ pub fn release_queue<R>(body: impl FnOnce(&ReleaseQueue) -> R) -> R {
     body(&QUEUE.lock().0)
 }
 
-/// Lends the slot of the raised error, which owns a strong reference unless null. Never `None` here.
-#[inline]
-pub fn with_raised<R>(body: impl FnOnce(&Cell<*mut TVMFFIObject>) -> R) -> Option<R> {
-    Some(body(&RAISED.lock().0))
+#[cfg(not(feature = "client"))]
+mod raised {
+    use core::cell::Cell;
+
+    use crate::abi::TVMFFIObject;
+    use crate::platform;
+    use crate::sync::critical;
+
+    /// Lends the slot of the raised error, which owns a strong reference unless null. Never `None` here.
+    #[inline]
+    pub fn with_raised<R>(body: impl FnOnce(&Cell<*mut TVMFFIObject>) -> R) -> Option<R> {
+        let slot = platform::raised_slot().cast();
+        // SAFETY: the platform gives the place of a pointer, which is touched in critical sections only.
+        Some(critical(|| body(unsafe { Cell::from_mut(&mut *slot) })))
+    }
 }
+#[cfg(not(feature = "client"))]
+pub use raised::with_raised;
 
 #[doc(hidden)]
 pub use crate::sync::Mutex as __Mutex;

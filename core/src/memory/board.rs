@@ -1,0 +1,28 @@
+//! The memory of boards: what the platform's hooks give, by default out of the pool.
+
+use core::alloc::Layout;
+use core::ptr::NonNull;
+
+use crate::error::Error;
+use crate::{plain_error, platform};
+
+/// Takes a block.
+#[inline]
+pub fn allocate(layout: Layout) -> Option<NonNull<u8>> {
+    NonNull::new(platform::allocate(layout.size(), layout.align()).cast())
+}
+
+/// Gives a block back.
+///
+/// # Safety
+/// `block` came from `allocate` and nobody uses it any more.
+#[inline]
+pub unsafe fn release(block: NonNull<u8>, _layout: Layout) {
+    // SAFETY: the caller's promise.
+    unsafe { platform::release(block.as_ptr().cast()) }
+}
+
+/// The error that says that `asked` bytes were refused.
+pub(crate) fn refusal(asked: usize) -> Error {
+    plain_error!(MEMORY_ERROR, "Out of memory: {} bytes asked, {} free", asked, platform::largest_free())
+}

@@ -1,0 +1,46 @@
+//! What is done when the firmware does not do it: memory of the pool, and one thread of execution.
+
+use core::alloc::Layout;
+use core::cell::UnsafeCell;
+use core::ffi::c_void;
+use core::ptr::{self, NonNull};
+
+use crate::memory::pool;
+
+/// `FerritePlatformAllocate`
+pub extern "C" fn allocate(size: usize, alignment: usize) -> *mut c_void {
+    // SAFETY: the library asks for alignments that are powers of two, and sizes below half the address space.
+    let layout = unsafe { Layout::from_size_align_unchecked(size, alignment) };
+    pool::allocate(layout).map_or(ptr::null_mut(), |block| block.as_ptr().cast())
+}
+
+/// `FerritePlatformRelease`
+///
+/// # Safety
+/// `block` came from [`allocate`] and nobody uses it any more.
+pub unsafe extern "C" fn release(block: *mut c_void) {
+    // SAFETY: the caller's promise; null is not given.
+    unsafe { pool::release(NonNull::new_unchecked(block.cast())) }
+}
+
+/// `FerritePlatformLargestFree`
+pub extern "C" fn largest_free() -> usize {
+    pool::largest_free()
+}
+
+/// The slot of the program's raised error.
+struct Slot(UnsafeCell<*mut c_void>);
+
+// SAFETY: it is only touched in critical sections, by those whom `raised_slot` gives its address.
+unsafe impl Sync for Slot {}
+
+/// `FerritePlatformRaisedSlot`
+pub extern "C" fn raised_slot() -> *mut *mut c_void {
+    static SLOT: Slot = Slot(UnsafeCell::new(ptr::null_mut()));
+    SLOT.0.get()
+}
+
+/// `FerritePlatformYield`
+pub extern "C" fn yield_now() {
+    core::hint::spin_loop();
+}

@@ -1,0 +1,18 @@
+//! What a board may do itself in place of the library: memory, and what tasks of an operating system need.
+//!
+//! On boards these are functions that firmware may define, each with a default; elsewhere they are the defaults.
+
+mod defaults;
+#[cfg(target_os = "none")]
+mod hooks;
+#[cfg(target_os = "none")]
+mod weak;
+
+#[cfg(not(target_os = "none"))]
+pub use defaults::{allocate, largest_free, raised_slot, release, yield_now};
+#[cfg(target_os = "none")]
+pub use hooks::{
+    FerritePlatformAllocate as allocate, FerritePlatformLargestFree as largest_free,
+    FerritePlatformRaisedSlot as raised_slot, FerritePlatformRelease as release,
+    FerritePlatformYield as yield_now,
+};
