@@ -11,11 +11,7 @@ use crate::memory::Buffer;
 use crate::sync::atomic::{AtomicPtr, Ordering};
 use crate::text::Lossy;
 
-#[cfg(feature = "std")]
 #[path = "backtrace/thread_local.rs"]
-mod store;
-#[cfg(not(feature = "std"))]
-#[path = "backtrace/shared.rs"]
 mod store;
 
 /// What somebody wants to know about the calls that led to them.
@@ -106,8 +102,8 @@ unsafe impl Sync for Empty {}
 
 static EMPTY: Empty = Empty(TVMFFIByteArray { data: c"".as_ptr(), size: 0 });
 
-/// The text of a backtrace for C. Never null; valid until the next call on this thread (without `std`: of the
-/// program) or the end of the thread. `entry` is the address of the C function on whose behalf this runs.
+/// The text of a backtrace for C. Never null; valid until the next call on this thread or
+/// the end of the thread. `entry` is the address of the C function on whose behalf this runs.
 ///
 /// # Safety
 /// `filename` and `func` must each be null or a NUL-terminated string.

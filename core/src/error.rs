@@ -8,14 +8,17 @@ mod record;
 mod record;
 mod site;
 mod static_error;
+#[cfg(all(feature = "std", not(feature = "client")))]
+mod trace;
+#[cfg(not(all(feature = "std", not(feature = "client"))))]
+#[path = "error/no_trace.rs"]
+mod trace;
 
 use core::fmt::{self, Write};
 use core::ptr::NonNull;
 
 use crate::abi::{TVMFFIByteArray, TVMFFIErrorCell, TVMFFIObject};
 use crate::any::{Any, AnyView};
-#[cfg(not(feature = "client"))]
-use crate::backtrace::{self, BacktraceRequest};
 use crate::convert::AnyCompatible;
 use crate::message::{Arg, Template};
 use crate::object::{self, ObjectClass, ObjectRef};
@@ -97,7 +100,6 @@ unsafe impl AnyCompatible for Error {
 
     /// The error as a value; functions that return errors instead of raising them show its backtrace, too.
     fn into_any(self) -> Any {
-        #[cfg(not(feature = "client"))]
         self.complete_backtrace();
         object::own_object(self)
     }
@@ -237,7 +239,6 @@ impl Error {
     /// `TVMFFIErrorCreateWithCauseAndExtraContext`.
     #[must_use]
     pub fn with_cause_and_context(self, cause: Option<Error>, context: Option<ObjectRef>) -> Error {
-        #[cfg(not(feature = "client"))]
         if let Some(cause) = &cause {
             cause.complete_backtrace();
         }
@@ -317,31 +318,6 @@ impl Error {
                 update(self.0.as_ptr().cast(), &text, i32::from(append));
             }
         }
-    }
-
-    /// Writes the backtrace of an error of this library that was never raised before, now that it leaves the
-    /// library. Without memory the error goes without.
-    #[cfg(not(feature = "client"))]
-    #[inline]
-    pub(crate) fn complete_backtrace(&self) {
-        if record::pending(self).is_some() {
-            self.write_backtrace();
-        }
-    }
-
-    #[cfg(not(feature = "client"))]
-    #[cold]
-    #[inline(never)]
-    fn write_backtrace(&self) {
-        let Some(site) = record::take_pending(self) else { return };
-        let place = site.place();
-        let request = BacktraceRequest {
-            filename: place.map(|place| place.file.as_bytes()),
-            line: place.map_or(0, |place| i32::try_from(place.line).unwrap_or(0)),
-            func: place.map(|place| place.function.as_bytes()),
-            ..Default::default()
-        };
-        record::adopt_backtrace(self, backtrace::text(&request));
     }
 
     /// The error that led to this one.

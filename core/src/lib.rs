@@ -41,6 +41,7 @@ pub mod abi;
 pub mod any;
 #[cfg(not(feature = "client"))]
 pub mod backend;
+#[cfg_attr(not(feature = "std"), path = "backtrace/none.rs")]
 pub mod backtrace;
 pub mod big_int;
 #[cfg(not(feature = "client"))]

@@ -257,6 +257,7 @@ mod tests {
         assert_eq!(message(plain_error!(VALUE_ERROR, "{}", 0)), "0");
     }
 
+    #[cfg(feature = "std")]
     #[test]
     fn bytes_that_are_no_text_are_replaced() {
         assert_eq!(message(plain_error!(VALUE_ERROR, "`{}`", &b"a\xffb"[..])), "`a\u{fffd}b`");

@@ -9,19 +9,18 @@ use crate::abi::{
     kTVMFFIBacktraceUpdateModeReplace,
 };
 use crate::error::{Backtrace, Error, Site};
-use crate::memory::Buffer;
 use crate::object::{ObjectClass, ObjectRef};
 use crate::object_alloc::{self, ObjectRecord};
 use crate::{memory, release};
 
 /// An error object: the cell that C reads, then what the library needs; kind and message follow in place.
 #[repr(C)]
-struct ErrorRecord {
+pub(super) struct ErrorRecord {
     header: TVMFFIObject,
-    cell: TVMFFIErrorCell,
-    backtrace_capacity: usize,
+    pub(super) cell: TVMFFIErrorCell,
+    pub(super) backtrace_capacity: usize,
     /// Where the error was made, until its backtrace is written.
-    pending: Option<Site>,
+    pub(super) pending: Option<Site>,
 }
 
 // SAFETY: repr(C), header first.
@@ -102,30 +101,8 @@ pub(super) fn pending(error: &Error) -> Option<Site> {
     }
 }
 
-/// As [`pending`], once, for who writes the backtrace; none while somebody else holds the error, who may be reading.
-pub(super) fn take_pending(error: &Error) -> Option<Site> {
-    let site = pending(error).filter(|_| error.as_object().is_unique())?;
-    // SAFETY: the record is this library's, and the only reference to it is here.
-    unsafe { (*record_of(error)).pending = None };
-    Some(site)
-}
-
-/// Makes `text` the backtrace of an error of this library, whose pending site the caller took.
-pub(super) fn adopt_backtrace(error: &Error, mut text: Buffer<u8>) {
-    if text.is_empty() || text.try_push(0).is_err() {
-        return;
-    }
-    let record = record_of(error);
-    let (block, len, capacity) = text.into_raw_parts();
-    // SAFETY: as for `take_pending`; the block has `capacity` bytes, and from here on the record owns it.
-    unsafe {
-        release_backtrace(record);
-        (*record).backtrace_capacity = capacity;
-        (*record).cell.backtrace = TVMFFIByteArray { data: block.cast::<c_char>().as_ptr(), size: len - 1 };
-    }
-}
-
-fn record_of(error: &Error) -> *mut ErrorRecord {
+/// The record of an error of this library.
+pub(super) fn record_of(error: &Error) -> *mut ErrorRecord {
     error.as_object().as_ptr().cast()
 }
 
@@ -177,9 +154,11 @@ fn concatenate(first: &[u8], second: &[u8]) -> Option<NonNull<[u8]>> {
     Some(NonNull::slice_from_raw_parts(block, len))
 }
 
+/// Frees the block of the backtrace, if there is one.
+///
 /// # Safety
 /// The record must be ours alone; its backtrace must not be read afterwards.
-unsafe fn release_backtrace(record: *mut ErrorRecord) {
+pub(super) unsafe fn release_backtrace(record: *mut ErrorRecord) {
     // SAFETY: a capacity above zero says that the text is a block of that size from `concatenate`.
     unsafe {
         if (*record).backtrace_capacity > 0 {

@@ -69,12 +69,6 @@ impl Site {
     pub const fn new(_: fn() -> Place) -> Site {
         Site(())
     }
-
-    /// None.
-    #[cfg(not(feature = "client"))]
-    pub(crate) fn place(self) -> Option<Place> {
-        None
-    }
 }
 
 /// The [`Site`] of the code that says it.

@@ -50,15 +50,15 @@ impl Arena {
     }
 
     /// A copy of `text` with a NUL behind it, for readers that expect C strings.
-    pub(super) fn text(&mut self, text: &[u8]) -> Result<NonNull<u8>, NoMemory> {
+    pub(super) fn text(&mut self, text: &[u8]) -> Result<&'static [u8], NoMemory> {
         let room = text.len().checked_add(1).ok_or(NoMemory(usize::MAX))?;
         let copy = self.array::<u8>(room)?;
         // SAFETY: `copy` has room for the text and one byte, and is fresh, so it cannot overlap `text`.
         unsafe {
             ptr::copy_nonoverlapping(text.as_ptr(), copy.as_ptr(), text.len());
             copy.add(text.len()).write(0);
+            Ok(core::slice::from_raw_parts(copy.as_ptr(), text.len()))
         }
-        Ok(copy)
     }
 
     fn carve(&mut self, layout: Layout) -> Result<NonNull<u8>, NoMemory> {
@@ -66,28 +66,22 @@ impl Arena {
             return Ok(NonNull::<u64>::dangling().cast());
         }
         loop {
-            let skip = self.free.align_offset(layout.align());
-            let fits = skip.checked_add(layout.size()).is_some_and(|need| need <= self.left_bytes);
-            if fits && !self.free.is_null() {
-                return Ok(self.take(skip, layout.size()));
+            // The end of the block is aligned to anything that is asked for, so pieces keep what is left aligned.
+            let skip = self.left_bytes & (layout.align() - 1);
+            if let Some(left_bytes) = (self.left_bytes - skip).checked_sub(layout.size()) {
+                // SAFETY: the block holds `left_bytes` more bytes, of which the piece takes the first that are aligned.
+                let piece = unsafe { self.free.add(skip) };
+                (self.free, self.left_bytes) = (piece.wrapping_add(layout.size()), left_bytes);
+                // SAFETY: a block is not null.
+                return Ok(unsafe { NonNull::new_unchecked(piece) });
             }
             self.add_block(layout.size())?;
         }
     }
 
-    /// Hands out `size` bytes after `skip`; the caller has checked that both fit.
-    fn take(&mut self, skip: usize, size: usize) -> NonNull<u8> {
-        // SAFETY: `carve` checked that the block is there and holds `skip + size` more bytes.
-        unsafe {
-            let piece = NonNull::new_unchecked(self.free.add(skip));
-            self.free = self.free.add(skip + size);
-            self.left_bytes -= skip + size;
-            piece
-        }
-    }
-
     fn add_block(&mut self, piece_bytes: usize) -> Result<(), NoMemory> {
-        let room = piece_bytes.max(BLOCK_BYTES - size_of::<Block>());
+        // No layout is so large that rounding overflows.
+        let room = piece_bytes.next_multiple_of(BLOCK_ALIGN).max(BLOCK_BYTES - size_of::<Block>());
         let bytes = room.checked_add(size_of::<Block>()).ok_or(NoMemory(piece_bytes))?;
         let layout = Layout::from_size_align(bytes, BLOCK_ALIGN).map_err(|_| NoMemory(bytes))?;
         let block = memory::allocate(layout).ok_or(NoMemory(bytes))?.cast::<Block>();
@@ -130,7 +124,7 @@ mod tests {
         // SAFETY: the arena gave room for three words and four bytes.
         unsafe {
             words.write(u64::MAX);
-            assert_eq!(core::slice::from_raw_parts(text.as_ptr(), 4), b"abc\0");
+            assert_eq!(*text.as_ptr().add(3), 0);
         }
         free_all(arena);
     }

@@ -10,45 +10,16 @@ use core::sync::atomic::{AtomicI32, AtomicPtr, Ordering};
 use crate::abi::{TVMFFIAny, TVMFFIAnyPayload, TVMFFITypeAttrColumn};
 use crate::any::AnyView;
 use crate::error::{Result, out_of_memory};
-use crate::name_table::NameTable;
 use crate::plain_bail;
 use crate::type_index::NONE;
 
 use super::REGISTRY;
 use super::arena::{Arena, NoMemory};
+use super::columns;
 use super::register::registered;
 
 /// Room of the first data of a column, at least: the built-in types and a few more.
 const FIRST_CAPACITY: i32 = if size_of::<usize>() == 8 { 160 } else { 80 };
-
-/// Attributes that the library itself looks at, in upstream's build. Their columns are there from the start: C++ code
-/// looks for a column once and remembers when it is not there.
-const KNOWN_NAMES: [&str; 19] = [
-    "__any_hash__",
-    "__any_equal__",
-    "__ffi_new__",
-    "__ffi_init__",
-    "__ffi_shallow_copy__",
-    "__ffi_convert__",
-    "__ffi_type_final__",
-    "__ffi_repr__",
-    "__ffi_hash__",
-    "__ffi_eq__",
-    "__ffi_compare__",
-    "__ffi_enum__",
-    "__s_equal__",
-    "__s_hash__",
-    "__s_visit__",
-    "__s_mutate__",
-    "__s_maybe_inplace_mutate__",
-    "__data_to_json__",
-    "__data_from_json__",
-];
-
-static KNOWN: [AttrColumn; KNOWN_NAMES.len()] = [const { AttrColumn::new() }; KNOWN_NAMES.len()];
-
-/// Columns of all other attributes.
-static OTHERS: NameTable<AttrColumn> = NameTable::new();
 
 const NO_VALUE: TVMFFIAny =
     TVMFFIAny { type_index: NONE, small_str_len: 0, payload: TVMFFIAnyPayload { v_int64: 0 } };
@@ -68,7 +39,7 @@ unsafe impl Sync for AttrColumn {}
 unsafe impl Send for AttrColumn {}
 
 impl AttrColumn {
-    const fn new() -> Self {
+    pub(super) const fn new() -> Self {
         AttrColumn {
             column: UnsafeCell::new(TVMFFITypeAttrColumn { data: ptr::null(), size: 0, begin_index: 0 }),
             capacity: UnsafeCell::new(0),
@@ -172,10 +143,7 @@ pub fn register_attr(type_index: i32, name: &[u8], value: AnyView<'_>) -> Result
         registered(type_index)?;
     }
     let value = value.to_owned()?;
-    let column = match known_column(name) {
-        Some(column) => column,
-        None => &OTHERS.get_or_insert(name, || Ok(AttrColumn::new()))?.0.value,
-    };
+    let column = columns::get_or_make(name)?;
     if type_index == NONE {
         return Ok(());
     }
@@ -200,10 +168,6 @@ pub fn register_attr(type_index: i32, name: &[u8], value: AnyView<'_>) -> Result
     }
 }
 
-fn known_column(name: &[u8]) -> Option<&'static AttrColumn> {
-    KNOWN.get(KNOWN_NAMES.iter().position(|known| known.as_bytes() == name)?)
-}
-
 /// The column of an attribute, for ever at its address; None when no type has had it registered, unless it is one that
 /// the library itself looks at.
 ///
@@ -213,7 +177,7 @@ fn known_column(name: &[u8]) -> Option<&'static AttrColumn> {
 /// # Upstream
 /// `TVMFFIGetTypeAttrColumn`.
 pub fn attr_column(name: &[u8]) -> Option<&'static AttrColumn> {
-    known_column(name).or_else(|| Some(&OTHERS.get(name)?.value))
+    columns::get(name)
 }
 
 /// An attribute of a type, None when the type does not have it. Nothing is inherited from the parent.

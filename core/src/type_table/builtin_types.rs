@@ -1,7 +1,6 @@
 //! The types that the ABI fixes, as static tables: found without registration at load.
 //!
-//! Keys lie in read-only data, and looking up a key alone does not link the entries. The entries are
-//! writable, because fields and methods may be added to built-in types too.
+//! The entries are writable, because fields and methods may be added to built-in types too.
 
 use core::ffi::c_void;
 use core::mem::offset_of;
@@ -13,55 +12,21 @@ use crate::abi::{
 };
 use crate::type_index;
 
+use super::builtin_keys::{self, VALUE_COUNT};
 use super::entry::{NewType, TypeEntry};
 use super::field_access;
 
-/// Keys of the value types, from index 0; zero-terminated for readers that expect C strings.
-const VALUE_KEYS: [&str; 14] = [
-    "None\0",
-    "int\0",
-    "bool\0",
-    "float\0",
-    "void*\0",
-    "DataType\0",
-    "Device\0",
-    "DLTensor*\0",
-    "const char*\0",
-    "TVMFFIByteArray*\0",
-    "ObjectRValueRef\0",
-    "ffi.SmallStr\0",
-    "ffi.SmallBytes\0",
-    "ffi.Unchanged\0",
-];
+/// How many there are.
+const COUNT: usize = VALUE_COUNT + (type_index::STATIC_OBJECT_END - type_index::OBJECT) as usize;
 
-/// Keys of the object types, from index 64.
-const OBJECT_KEYS: [&str; 15] = [
-    "ffi.Object\0",
-    "ffi.String\0",
-    "ffi.Bytes\0",
-    "ffi.Error\0",
-    "ffi.Function\0",
-    "ffi.Shape\0",
-    "ffi.Tensor\0",
-    "ffi.Array\0",
-    "ffi.Map\0",
-    "ffi.Module\0",
-    "ffi.OpaquePyObject\0",
-    "ffi.List\0",
-    "ffi.Dict\0",
-    "ffi.VisitInterrupt\0",
-    "ffi.BigInt\0",
-];
+/// The keys apart from each other.
+static KEYS: [&[u8]; COUNT] = split_keys();
 
-const _: () = assert!(VALUE_KEYS.len() as i32 == type_index::UNCHANGED + 1);
-const _: () = assert!(OBJECT_KEYS.len() as i32 == type_index::STATIC_OBJECT_END - type_index::OBJECT);
-
-static VALUE_TYPES: [TypeEntry; VALUE_KEYS.len()] = value_types();
-static OBJECT_TYPES: [TypeEntry; OBJECT_KEYS.len()] = object_types();
+static TYPES: [TypeEntry; COUNT] = types();
 
 /// The ancestors of every built-in object type but the root: `ffi.Object`.
 static OBJECT_ANCESTORS: Static<[*const TVMFFITypeInfo; 1]> =
-    Static([(&raw const OBJECT_TYPES).cast::<TVMFFITypeInfo>()]);
+    Static([(&raw const TYPES).cast::<TypeEntry>().wrapping_add(VALUE_COUNT).cast::<TVMFFITypeInfo>()]);
 
 static OBJECT_METADATA: Static<TVMFFITypeMetadata> = Static(metadata_of_size(size_of::<TVMFFIObject>()));
 static MODULE_METADATA: Static<TVMFFITypeMetadata> = Static(metadata_of_size(MODULE_BYTES));
@@ -105,11 +70,11 @@ const NO_TEXT: TVMFFIByteArray = TVMFFIByteArray { data: ptr::null(), size: 0 };
 
 /// The text before its terminating NUL.
 const fn text(terminated: &'static str) -> TVMFFIByteArray {
-    let key = key_of(terminated);
+    let key = without_nul(terminated);
     TVMFFIByteArray { data: key.as_ptr().cast(), size: key.len() }
 }
 
-const fn key_of(terminated: &'static str) -> &'static [u8] {
+const fn without_nul(terminated: &'static str) -> &'static [u8] {
     match terminated.as_bytes() {
         [key @ .., 0] => key,
         unterminated => unterminated,
@@ -125,40 +90,41 @@ const fn metadata_of_size(total_size: usize) -> TVMFFITypeMetadata {
     }
 }
 
-const fn value_type(index: usize) -> TypeEntry {
-    TypeEntry::new(NewType {
-        type_index: index as i32,
-        type_depth: 0,
-        type_key: key_of(VALUE_KEYS[index]),
-        ancestors: ptr::null_mut(),
-        num_slots: 1,
-        child_slots_can_overflow: false,
-    })
+const fn split_keys() -> [&'static [u8]; COUNT] {
+    let mut keys: [&[u8]; COUNT] = [b""; COUNT];
+    let (mut rest, mut position, mut len) = (builtin_keys::KEYS, 0, 0);
+    while position < COUNT {
+        if rest[len] == 0 {
+            let (key, behind) = rest.split_at(len);
+            (keys[position], rest, position, len) = (key, behind.split_at(1).1, position + 1, 0);
+        } else {
+            len += 1;
+        }
+    }
+    assert!(rest.is_empty(), "one key for each type");
+    keys
 }
 
-/// Builds the table in place: array entries cannot be made by a closure in a constant.
-macro_rules! table {
-    ($make:ident: $($index:literal)*) => { [$($make($index)),*] };
+const fn types() -> [TypeEntry; COUNT] {
+    let mut types = [const { builtin_type(0) }; COUNT];
+    let mut position = 1;
+    while position < COUNT {
+        types[position] = builtin_type(position);
+        position += 1;
+    }
+    types
 }
 
-const fn value_types() -> [TypeEntry; VALUE_KEYS.len()] {
-    table!(value_type: 0 1 2 3 4 5 6 7 8 9 10 11 12 13)
-}
-
-const fn object_types() -> [TypeEntry; OBJECT_KEYS.len()] {
-    table!(object_type: 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14)
-}
-
-const fn object_type(offset: usize) -> TypeEntry {
-    let type_index = type_index::OBJECT + offset as i32;
-    let is_root = type_index == type_index::OBJECT;
+const fn builtin_type(position: usize) -> TypeEntry {
+    let type_index = builtin_keys::index_at(position);
+    let is_child = type_index > type_index::OBJECT;
     let entry = TypeEntry::new(NewType {
         type_index,
-        type_depth: if is_root { 0 } else { 1 },
-        type_key: key_of(OBJECT_KEYS[offset]),
-        ancestors: if is_root { ptr::null_mut() } else { (&raw const OBJECT_ANCESTORS).cast_mut().cast() },
+        type_depth: if is_child { 1 } else { 0 },
+        type_key: split_keys()[position],
+        ancestors: if is_child { (&raw const OBJECT_ANCESTORS).cast_mut().cast() } else { ptr::null_mut() },
         num_slots: 1,
-        child_slots_can_overflow: is_root || type_index == type_index::VISIT_INTERRUPT,
+        child_slots_can_overflow: super::may_overflow(type_index),
     });
     match type_index {
         type_index::OBJECT => entry.with_reflection(&OBJECT_METADATA.0, ptr::null(), 0),
@@ -168,35 +134,44 @@ const fn object_type(offset: usize) -> TypeEntry {
     }
 }
 
-/// The place in the table of object types, for an index in its range.
-fn object_offset(type_index: i32) -> Option<usize> {
-    usize::try_from(type_index.checked_sub(type_index::OBJECT)?).ok()
+impl TypeEntry {
+    /// The same entry with metadata and fields that live in static tables.
+    const fn with_reflection(
+        mut self,
+        metadata: *const TVMFFITypeMetadata,
+        fields: *const TVMFFIFieldInfo,
+        num_fields: i32,
+    ) -> Self {
+        let info = self.info.get_mut();
+        info.metadata = metadata;
+        info.fields = fields;
+        info.num_fields = num_fields;
+        // The static array is full: the next field moves all of them to an array that can grow.
+        self.growth.get_mut().fields_capacity = num_fields;
+        self
+    }
 }
 
 /// The entry of a built-in type.
 #[inline]
 pub(super) fn entry(type_index: i32) -> Option<&'static TypeEntry> {
-    match object_offset(type_index) {
-        Some(offset) => OBJECT_TYPES.get(offset),
-        None => VALUE_TYPES.get(usize::try_from(type_index).ok()?),
-    }
+    TYPES.get(builtin_keys::position(type_index)?)
+}
+
+/// The entry that others may descend from.
+#[inline]
+pub(super) fn target(type_index: i32) -> Option<&'static TypeEntry> {
+    super::type_info(type_index)
 }
 
 /// The key of a built-in type.
 pub(super) fn key(type_index: i32) -> Option<&'static [u8]> {
-    let terminated = match object_offset(type_index) {
-        Some(offset) => OBJECT_KEYS.get(offset),
-        None => VALUE_KEYS.get(usize::try_from(type_index).ok()?),
-    };
-    terminated.and_then(|terminated| terminated.as_bytes().split_last()).map(|(_, key)| key)
+    KEYS.get(builtin_keys::position(type_index)?).copied()
 }
 
 /// The index of the built-in type with this key.
 pub(super) fn index_of(key: &[u8]) -> Option<i32> {
-    let is_key =
-        |terminated: &&str| terminated.len() == key.len() + 1 && terminated.as_bytes().starts_with(key);
-    let object = || Some(OBJECT_KEYS.iter().position(is_key)? as i32 + type_index::OBJECT);
-    object().or_else(|| Some(VALUE_KEYS.iter().position(is_key)? as i32))
+    KEYS.iter().position(|known| *known == key).map(builtin_keys::index_at)
 }
 
 // Ancestor pointers address the first entry's record through the array.
@@ -227,9 +202,9 @@ mod tests {
         for index in 65..79 {
             let entry = entry(index).unwrap();
             assert_eq!(entry.type_depth(), 1);
-            assert_eq!(entry.ancestors(), &[OBJECT_TYPES[0].as_ptr()]);
+            assert_eq!(entry.ancestors(), &[TYPES[VALUE_COUNT].as_ptr()]);
         }
-        assert!(OBJECT_TYPES[0].ancestors().is_empty());
+        assert!(TYPES[VALUE_COUNT].ancestors().is_empty());
     }
 
     #[test]

@@ -19,18 +19,18 @@ const FIRST_CAPACITY: i32 = 4;
 /// record: the accessors copy its fixed fields and read the growing ones atomically.
 #[repr(C)]
 pub struct TypeEntry {
-    info: UnsafeCell<TVMFFITypeInfo>,
+    pub(super) info: UnsafeCell<TVMFFITypeInfo>,
     /// Places reserved for the type itself and its children, from its own index on.
     pub(super) num_slots: i32,
     /// Whether children get indices outside these places when they are full.
     pub(super) child_slots_can_overflow: bool,
-    growth: UnsafeCell<Growth>,
+    pub(super) growth: UnsafeCell<Growth>,
 }
 
 /// What writers remember; touched only under the registry's lock.
-struct Growth {
+pub(super) struct Growth {
     allocated_slots: i32,
-    fields_capacity: i32,
+    pub(super) fields_capacity: i32,
     methods_capacity: i32,
     metadata: TVMFFITypeMetadata,
 }
@@ -88,22 +88,6 @@ impl TypeEntry {
                 metadata: NO_METADATA,
             }),
         }
-    }
-
-    /// The same entry with metadata and fields that live in static tables.
-    pub(super) const fn with_reflection(
-        mut self,
-        metadata: *const TVMFFITypeMetadata,
-        fields: *const TVMFFIFieldInfo,
-        num_fields: i32,
-    ) -> Self {
-        let info = self.info.get_mut();
-        info.metadata = metadata;
-        info.fields = fields;
-        info.num_fields = num_fields;
-        // The static array is full: the next field moves all of them to an array that can grow.
-        self.growth.get_mut().fields_capacity = num_fields;
-        self
     }
 
     /// The record as C code reads it; valid for ever.

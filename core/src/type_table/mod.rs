@@ -6,18 +6,23 @@
 
 mod arena;
 mod attr_column;
+mod builtin_keys;
+#[cfg_attr(not(feature = "std"), path = "small/builtin_types.rs")]
 mod builtin_types;
+#[cfg_attr(not(feature = "std"), path = "small/columns.rs")]
+mod columns;
 mod entry;
+#[cfg(feature = "std")]
 mod field_access;
 mod key_hash;
+#[cfg_attr(not(feature = "std"), path = "small/keys.rs")]
+mod keys;
 mod register;
+#[cfg_attr(not(feature = "std"), path = "small/slots.rs")]
 mod slots;
 
-use core::sync::atomic::{AtomicI32, Ordering};
-
-use crate::name_table::NameTable;
 use crate::sync::Mutex;
-use crate::type_index::{DYN_OBJECT_BEGIN, OBJECT, STATIC_OBJECT_BEGIN, STATIC_OBJECT_END};
+use crate::type_index::{DYN_OBJECT_BEGIN, OBJECT, STATIC_OBJECT_BEGIN, STATIC_OBJECT_END, VISIT_INTERRUPT};
 
 use arena::Arena;
 
@@ -29,12 +34,6 @@ pub use register::{NewTypeRequest, get_or_alloc_index, register_field, register_
 
 /// The answer of a query for a key that no type has.
 pub const KEY_NOT_FOUND: i32 = -2;
-
-/// A key whose type is not there (yet).
-const NO_INDEX: i32 = -1;
-
-/// Indices of registered types by key; the built-in ones are not in it.
-static INDEX_OF_KEY: NameTable<AtomicI32> = NameTable::new();
 
 /// What writers share.
 static REGISTRY: Mutex<Registry> = Mutex::new(Registry { arena: Arena::new(), next_index: DYN_OBJECT_BEGIN });
@@ -48,7 +47,8 @@ struct Registry {
 /// The type registered at an index; its record never moves and never goes away.
 ///
 /// # Threads
-/// Lock-free, allocates nothing.
+/// Lock-free, allocates nothing. Boards make the record of a built-in type when it is asked for first, under a lock; without
+/// memory there is none.
 ///
 /// # Upstream
 /// `TVMFFIGetTypeInfo`, which ends the process for an unknown index.
@@ -59,10 +59,17 @@ pub fn type_info(type_index: i32) -> Option<&'static TypeEntry> {
 
 /// The key of a type, or a text that says that there is none.
 pub fn type_key_of(type_index: i32) -> &'static [u8] {
-    match builtin_types::key(type_index) {
-        Some(key) => key,
-        None => slots::entry(type_index).map_or(b"<unregistered type>", TypeEntry::type_key),
-    }
+    known_key(type_index).unwrap_or(b"<unregistered type>")
+}
+
+/// The key of a registered type.
+fn known_key(type_index: i32) -> Option<&'static [u8]> {
+    builtin_types::key(type_index).or_else(|| slots::entry(type_index).map(TypeEntry::type_key))
+}
+
+/// Whether children of a built-in type may get indices outside its places when these are full.
+const fn may_overflow(type_index: i32) -> bool {
+    type_index == OBJECT || type_index == VISIT_INTERRUPT
 }
 
 /// The index of the type with this key.
@@ -70,11 +77,7 @@ pub fn type_key_of(type_index: i32) -> &'static [u8] {
 /// # Threads
 /// Lock-free, allocates nothing.
 pub fn key_to_index(key: &[u8]) -> Option<i32> {
-    if let Some(index) = builtin_types::index_of(key) {
-        return Some(index);
-    }
-    let index = INDEX_OF_KEY.get(key)?.value.load(Ordering::Acquire);
-    (index != NO_INDEX).then_some(index)
+    builtin_types::index_of(key).or_else(|| keys::index_of(key))
 }
 
 /// Whether an object of one type may be used where another object type is expected.
@@ -101,32 +104,24 @@ fn descends_from(type_index: i32, target_index: i32) -> bool {
     if type_index < target_index {
         return false;
     }
-    let (Some(entry), Some(target)) = (slots::entry(type_index), type_info(target_index)) else {
+    let (Some(entry), Some(target)) = (slots::entry(type_index), builtin_types::target(target_index)) else {
         return false;
     };
     entry.ancestors().get(target.type_depth() as usize).is_some_and(|ancestor| *ancestor == target.as_ptr())
 }
 
-/// Calls `visit` with every registered type, in the order of their indices.
+/// Calls `visit` with the key of every registered type, in the order of their indices.
 ///
 /// Types that other threads register meanwhile may or may not be visited.
-///
-/// # Errors
-/// Those of `visit`, which ends the walk.
-pub fn for_each<E>(mut visit: impl FnMut(&'static TypeEntry) -> Result<(), E>) -> Result<(), E> {
-    let end = REGISTRY.lock().next_index;
-    (0..end).filter_map(type_info).try_for_each(&mut visit)
-}
-
-/// Calls `visit` with the key of every registered type, in the order of their indices.
 ///
 /// # Errors
 /// Those of `visit`, which ends the walk.
 ///
 /// # Upstream
 /// `ffi.GetRegisteredTypeKeys`.
-pub fn for_each_key<E>(mut visit: impl FnMut(&'static [u8]) -> Result<(), E>) -> Result<(), E> {
-    for_each(|entry| visit(entry.type_key()))
+pub fn for_each_key<E>(visit: impl FnMut(&'static [u8]) -> Result<(), E>) -> Result<(), E> {
+    let end = REGISTRY.lock().next_index;
+    (0..end).filter_map(known_key).try_for_each(visit)
 }
 
 #[cfg(test)]

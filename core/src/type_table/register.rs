@@ -5,7 +5,6 @@
 
 use core::ffi::c_void;
 use core::ptr::{self, NonNull};
-use core::sync::atomic::{AtomicI32, Ordering};
 
 use crate::abi::{
     TVMFFIAny, TVMFFIByteArray, TVMFFIFieldInfo, TVMFFIMethodInfo, TVMFFIObject, TVMFFITypeInfo,
@@ -19,7 +18,8 @@ use crate::{plain_bail, plain_ensure, plain_error, plain_warn};
 
 use super::arena::{Arena, NoMemory};
 use super::entry::{NewType, TypeEntry};
-use super::{INDEX_OF_KEY, KEY_NOT_FOUND, NO_INDEX, REGISTRY, Registry, key_to_index, slots, type_info};
+use super::keys::{self, Key};
+use super::{KEY_NOT_FOUND, REGISTRY, Registry, key_to_index, known_key, slots, type_info, type_key_of};
 
 /// The parent index that asks for a known key only.
 const QUERY_ONLY: i32 = -2;
@@ -61,17 +61,13 @@ pub fn get_or_alloc_index(request: &NewTypeRequest<'_>) -> Result<i32> {
         return Ok(KEY_NOT_FOUND);
     }
     let parent = check_request(request)?;
-    let (name, _) = INDEX_OF_KEY.get_or_insert(request.type_key, || Ok(AtomicI32::new(NO_INDEX)))?;
-    // The table's copy of the key, followed by NUL, lives for ever.
-    let type_key = name.name();
+    let key = keys::reserve(request.type_key)?;
     let allocated = {
         let mut registry = REGISTRY.lock();
-        match name.value.load(Ordering::Acquire) {
-            NO_INDEX => allocate_index(&mut registry, request, type_key, parent).inspect(|index| {
-                name.value.store(*index, Ordering::Release);
-            }),
+        match key.index() {
             // Another thread was faster.
-            index => Ok(index),
+            Some(index) => Ok(index),
+            None => allocate_index(&mut registry, request, &key, parent),
         }
     };
     allocated.map_err(|refusal| refusal.into_error(request, parent))
@@ -135,7 +131,7 @@ fn check_request(request: &NewTypeRequest<'_>) -> Result<Option<&'static TypeEnt
 /// Why a type did not get an index; made into an error after the lock is let go.
 enum Refusal {
     NoMemory(NoMemory),
-    StaticIndexTaken(&'static TypeEntry),
+    StaticIndexTaken,
     BelowParent,
     ParentIsFull,
     IndicesUsedUp,
@@ -154,8 +150,8 @@ impl Refusal {
         let index = request.static_type_index;
         match self {
             Refusal::NoMemory(NoMemory(bytes)) => out_of_memory(bytes),
-            Refusal::StaticIndexTaken(owner) => {
-                let owner = owner.type_key();
+            Refusal::StaticIndexTaken => {
+                let owner = type_key_of(index);
                 plain_error!(
                     INTERNAL_ERROR,
                     "Check failed: Conflicting static index {} between {} and {}",
@@ -199,7 +195,7 @@ enum Allotment {
 fn allocate_index(
     registry: &mut Registry,
     request: &NewTypeRequest<'_>,
-    type_key: &'static [u8],
+    key: &Key<'_>,
     parent: Option<&'static TypeEntry>,
 ) -> core::result::Result<i32, Refusal> {
     // The number was checked to be far from overflow.
@@ -207,32 +203,45 @@ fn allocate_index(
     let allotment = allot(registry, request.static_type_index, num_slots, parent)?;
     let (Allotment::Static(type_index) | Allotment::Reserved(type_index) | Allotment::Next(type_index)) =
         allotment;
-    let slot = slots::reserve(type_index, &mut registry.arena)?;
-    let ancestors = match parent {
-        Some(parent) => copy_ancestors(&mut registry.arena, parent)?,
-        None => ptr::null_mut(),
-    };
     let new = NewType {
         type_index,
         type_depth: request.type_depth,
-        type_key,
-        ancestors,
+        type_key: key.keep(&mut registry.arena)?,
+        ancestors: ptr::null_mut(),
         num_slots,
         // Children of a type that cannot overflow would be outside its places.
         child_slots_can_overflow: request.child_slots_can_overflow
             && parent.is_none_or(|parent| parent.child_slots_can_overflow),
     };
-    let entry = registry.arena.array::<TypeEntry>(1)?;
+    place(&mut registry.arena, new, parent)?;
     // Nothing fails from here on.
     match (allotment, parent) {
         (Allotment::Reserved(_), Some(parent)) => parent.take_slots(&mut registry.arena, num_slots),
         (Allotment::Next(_), _) => registry.next_index += num_slots,
         _ => {}
     }
-    // SAFETY: the place is fresh, has room for an entry and lives for ever.
-    unsafe { entry.write(TypeEntry::new(new)) };
-    slot.store(entry.as_ptr(), Ordering::Release);
+    key.publish(type_index);
     Ok(type_index)
+}
+
+/// Makes the entry of a type, with its ancestors, and shows it to everybody.
+pub(super) fn place(
+    arena: &mut Arena,
+    mut new: NewType,
+    parent: Option<&'static TypeEntry>,
+) -> core::result::Result<&'static TypeEntry, NoMemory> {
+    let slot = slots::reserve(new.type_index, arena)?;
+    if let Some(parent) = parent {
+        new.ancestors = copy_ancestors(arena, parent)?;
+    }
+    let entry = arena.array::<TypeEntry>(1)?;
+    // SAFETY: the place is fresh, has room for an entry and lives for ever.
+    let entry = unsafe {
+        entry.write(TypeEntry::new(new));
+        entry.as_ref()
+    };
+    slot.publish(NonNull::from(entry));
+    Ok(entry)
 }
 
 /// Chooses the index of a new type without taking it.
@@ -243,9 +252,9 @@ fn allot(
     parent: Option<&'static TypeEntry>,
 ) -> core::result::Result<Allotment, Refusal> {
     if static_type_index >= 0 {
-        return match (type_info(static_type_index), parent) {
-            (Some(owner), _) => Err(Refusal::StaticIndexTaken(owner)),
-            (None, Some(parent)) if static_type_index <= parent.type_index() => Err(Refusal::BelowParent),
+        return match parent {
+            _ if known_key(static_type_index).is_some() => Err(Refusal::StaticIndexTaken),
+            Some(parent) if static_type_index <= parent.type_index() => Err(Refusal::BelowParent),
             _ => Ok(Allotment::Static(static_type_index)),
         };
     }
@@ -257,7 +266,7 @@ fn allot(
         let is_in_range =
             parent.type_index() >= DYN_OBJECT_BEGIN || type_index + num_slots <= DYN_OBJECT_BEGIN;
         // A static type may reserve places that other static types have taken since.
-        if is_in_range && type_info(type_index).is_none() {
+        if is_in_range && known_key(type_index).is_none() {
             return Ok(Allotment::Reserved(type_index));
         }
     }

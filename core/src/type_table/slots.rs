@@ -1,6 +1,6 @@
 //! From a type index to its entry: chunks of atomic pointers that readers walk without lock or allocation.
 
-use core::ptr;
+use core::ptr::{self, NonNull};
 use core::sync::atomic::{AtomicPtr, Ordering};
 
 use super::arena::{Arena, NoMemory};
@@ -8,7 +8,15 @@ use super::entry::TypeEntry;
 use crate::type_index::DYN_OBJECT_BEGIN;
 
 /// A place for one entry; null while no type has that index.
-pub(super) type Slot = AtomicPtr<TypeEntry>;
+#[repr(transparent)]
+pub(super) struct Slot(AtomicPtr<TypeEntry>);
+
+impl Slot {
+    /// Shows the entry, which lives for ever, to everybody. The caller holds the registry's lock.
+    pub(super) fn publish(&self, entry: NonNull<TypeEntry>) {
+        self.0.store(entry.as_ptr(), Ordering::Release);
+    }
+}
 
 /// Slots of the first chunk of dynamic types; every further chunk has twice as many as the one before.
 const FIRST_CHUNK_LEN: usize = 16;
@@ -54,7 +62,7 @@ pub(super) fn entry(type_index: i32) -> Option<&'static TypeEntry> {
     // SAFETY: a published chunk has `len` slots, lives for ever, and `offset` is below `len`.
     let slot = unsafe { &*chunk.add(place.offset) };
     // SAFETY: a published entry lives for ever.
-    unsafe { slot.load(Ordering::Acquire).as_ref() }
+    unsafe { slot.0.load(Ordering::Acquire).as_ref() }
 }
 
 /// Finds the place of an index below `END_OF_INDICES`, making its chunk when it is the first there.
@@ -66,7 +74,7 @@ pub(super) fn reserve(type_index: i32, arena: &mut Arena) -> Result<&'static Slo
         chunk = arena.array::<Slot>(place.len)?.as_ptr();
         for offset in 0..place.len {
             // SAFETY: the chunk is fresh and has `len` slots.
-            unsafe { chunk.add(offset).write(AtomicPtr::new(ptr::null_mut())) };
+            unsafe { chunk.add(offset).write(Slot(AtomicPtr::new(ptr::null_mut()))) };
         }
         place.chunk.store(chunk, Ordering::Release);
     }

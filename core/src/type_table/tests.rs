@@ -321,6 +321,7 @@ fn attributes_have_a_column_that_stays() -> Result<()> {
     Ok(())
 }
 
+#[cfg(feature = "std")]
 #[test]
 fn columns_of_the_library_are_there_from_the_start() -> Result<()> {
     let name = b"__s_visit__";
@@ -338,7 +339,9 @@ fn built_in_types_can_grow_too() -> Result<()> {
     let fields = type_info(MODULE).unwrap().fields();
     // SAFETY: texts of registered fields live for ever.
     let names = fields.iter().map(|field| unsafe { field.name.as_slice() });
-    assert!(names.eq([&b"imports_"[..], &b"test_extra"[..]]));
+    // Boards leave the field of modules out.
+    let expected = [&b"imports_"[..], &b"test_extra"[..]];
+    assert!(names.eq(expected.into_iter().skip(usize::from(cfg!(not(feature = "std"))))));
     Ok(())
 }
 
@@ -347,9 +350,9 @@ fn keys_are_listed_by_index() -> Result<()> {
     let index = child_of(OBJECT, "test.Listed")?;
     let mut last = -1;
     let mut seen = false;
-    for_each(|entry| -> Result<()> {
-        assert!(entry.type_index() > last);
-        last = entry.type_index();
+    for_each_key(|key| -> Result<()> {
+        assert!(key_to_index(key).unwrap() > last);
+        last = key_to_index(key).unwrap();
         seen |= last == index;
         Ok(())
     })?;
@@ -363,6 +366,7 @@ fn keys_are_listed_by_index() -> Result<()> {
     Ok(())
 }
 
+#[cfg(feature = "std")]
 #[test]
 fn the_imports_field_of_modules_is_read_and_set() -> Result<()> {
     let imports = &type_info(MODULE).unwrap().fields()[0];

@@ -1,0 +1,58 @@
+//! The backtrace of an error made in this library, written when others begin to see it.
+
+use core::ffi::c_char;
+
+use super::{Error, Site, record};
+use crate::abi::TVMFFIByteArray;
+use crate::backtrace::{self, BacktraceRequest};
+use crate::memory::Buffer;
+use crate::object::ObjectClass;
+
+impl Error {
+    /// Writes the backtrace of an error of this library that was never raised before, now that it leaves the
+    /// library. Without memory the error goes without.
+    #[inline]
+    pub(crate) fn complete_backtrace(&self) {
+        if record::pending(self).is_some() {
+            self.write_backtrace();
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn write_backtrace(&self) {
+        let Some(site) = take_pending(self) else { return };
+        let place = site.place();
+        let request = BacktraceRequest {
+            filename: place.map(|place| place.file.as_bytes()),
+            line: place.map_or(0, |place| i32::try_from(place.line).unwrap_or(0)),
+            func: place.map(|place| place.function.as_bytes()),
+            ..Default::default()
+        };
+        adopt_backtrace(self, backtrace::text(&request));
+    }
+}
+
+/// Where the error was made, once, for who writes the backtrace; none while somebody else holds the error, who may be
+/// reading.
+fn take_pending(error: &Error) -> Option<Site> {
+    let site = record::pending(error).filter(|_| error.as_object().is_unique())?;
+    // SAFETY: the record is this library's, and the only reference to it is here.
+    unsafe { (*record::record_of(error)).pending = None };
+    Some(site)
+}
+
+/// Makes `text` the backtrace of an error of this library, whose pending site the caller took.
+fn adopt_backtrace(error: &Error, mut text: Buffer<u8>) {
+    if text.is_empty() || text.try_push(0).is_err() {
+        return;
+    }
+    let record = record::record_of(error);
+    let (block, len, capacity) = text.into_raw_parts();
+    // SAFETY: as for `take_pending`; the block has `capacity` bytes, and from here on the record owns it.
+    unsafe {
+        record::release_backtrace(record);
+        (*record).backtrace_capacity = capacity;
+        (*record).cell.backtrace = TVMFFIByteArray { data: block.cast::<c_char>().as_ptr(), size: len - 1 };
+    }
+}

@@ -1,0 +1,53 @@
+//! Indices of registered types by key, hashed; the built-in ones are not in it.
+
+use core::marker::PhantomData;
+use core::sync::atomic::{AtomicI32, Ordering};
+
+use crate::error::Result;
+use crate::name_table::{Entry, NameTable};
+
+use super::arena::{Arena, NoMemory};
+
+/// A key whose type is not there (yet).
+const NO_INDEX: i32 = -1;
+
+static INDEX_OF_KEY: NameTable<AtomicI32> = NameTable::new();
+
+/// The index of the registered type with this key.
+pub(super) fn index_of(key: &[u8]) -> Option<i32> {
+    index_in(INDEX_OF_KEY.get(key)?)
+}
+
+fn index_in(entry: &Entry<AtomicI32>) -> Option<i32> {
+    let index = entry.value.load(Ordering::Acquire);
+    (index != NO_INDEX).then_some(index)
+}
+
+/// A key that the table has, for a type that it may have.
+pub(super) struct Key<'a> {
+    entry: &'static Entry<AtomicI32>,
+    request: PhantomData<&'a [u8]>,
+}
+
+/// Gives a key a place in the table, before the registry's lock is taken.
+pub(super) fn reserve(key: &[u8]) -> Result<Key<'_>> {
+    let (entry, _) = INDEX_OF_KEY.get_or_insert(key, || Ok(AtomicI32::new(NO_INDEX)))?;
+    Ok(Key { entry, request: PhantomData })
+}
+
+impl Key<'_> {
+    /// The index, once published.
+    pub(super) fn index(&self) -> Option<i32> {
+        index_in(self.entry)
+    }
+
+    /// A copy of the key for ever, with a zero behind it.
+    pub(super) fn keep(&self, _: &mut Arena) -> core::result::Result<&'static [u8], NoMemory> {
+        Ok(self.entry.name())
+    }
+
+    /// Shows the index to everybody.
+    pub(super) fn publish(&self, index: i32) {
+        self.entry.value.store(index, Ordering::Release);
+    }
+}
