@@ -4,7 +4,7 @@
 use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
 use ferrite_core::string::{Bytes, String};
-use ferrite_core::{bail, ensure, error};
+use ferrite_core::{error, plain_bail, plain_ensure};
 
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
@@ -76,7 +76,7 @@ fn encode_group(group: &[u8]) -> [u8; 4] {
 ///
 /// `Base64Decode` in `extra/base64.h`, which looks beyond its table for foreign characters, or takes them as zeros.
 pub fn decode(text: &[u8]) -> Result<Bytes> {
-    ensure!(
+    plain_ensure!(
         text.len().is_multiple_of(4),
         INTERNAL_ERROR,
         "Check failed: (bytes.size % 4 == 0) is false: invalid base64 encoding"
@@ -86,7 +86,11 @@ pub fn decode(text: &[u8]) -> Result<Bytes> {
     let mut bytes = Buffer::try_with_capacity(content.len() / 4 * 3 + 2)?;
     for (number, group) in content.chunks(4).enumerate() {
         let Some(decoded) = decode_group(group) else {
-            bail!(VALUE_ERROR, "invalid base64 encoding: foreign character after {} characters", number * 4);
+            plain_bail!(
+                VALUE_ERROR,
+                "invalid base64 encoding: foreign character after {} characters",
+                number * 4
+            );
         };
         bytes.try_extend_from_slice(decoded.get(..group.len() - 1).unwrap_or_default())?;
     }

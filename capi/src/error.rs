@@ -4,7 +4,7 @@ use core::ffi::{c_char, c_int};
 use core::ptr;
 
 use ferrite_core::abi::{TVMFFIByteArray, TVMFFIObjectHandle};
-use ferrite_core::error::{self, Error, Result, kind};
+use ferrite_core::error::{self, Error, Result, Site, kind};
 use ferrite_core::object::{ObjectClass, ObjectRef};
 use ferrite_core::{plain_warn, raised};
 
@@ -86,7 +86,7 @@ unsafe fn raise(kind: *const c_char, parts: &[*const c_char]) {
         b"" => kind::RUNTIME_ERROR.as_bytes(),
         kind => kind,
     };
-    raised::set(Error::from_parts(kind, &|out| {
+    raised::set(Error::from_parts(Site::UNKNOWN, kind, &|out| {
         for part in parts {
             // SAFETY: as the caller vouches.
             out.put(unsafe { boundary::c_str_or_empty(*part) });

@@ -8,7 +8,7 @@ use core::ptr::NonNull;
 use core::slice;
 
 use crate::abi::{TVMFFIAny, TVMFFIAnyPayload, TVMFFIByteArray, TVMFFIObject};
-use crate::convert::{self, AnyCompatible};
+use crate::convert::{self, AnyCompatible, TargetTexts};
 use crate::error::Result;
 use crate::object::ObjectRef;
 use crate::string::{Bytes, String};
@@ -162,7 +162,7 @@ impl<'a> AnyView<'a> {
     pub fn get<T: AnyCompatible>(self) -> Result<T> {
         match T::try_from_view(self)? {
             Some(value) => Ok(value),
-            None => Err(convert::mismatch_error::<T>(self)),
+            None => Err(convert::mismatch_error(self, const { &TargetTexts::of::<T>() })),
         }
     }
 

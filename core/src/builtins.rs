@@ -148,15 +148,13 @@ impl StaticFunction {
     /// # Errors
     /// MemoryError.
     pub fn metadata(&self) -> Result<String> {
-        export::metadata_text(|out| self.signature.write_schema(out))
+        export::metadata_text(&|out| self.signature.write_schema(out))
     }
 }
 
 impl fmt::Debug for StaticFunction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name)?;
-        f.write_str(": ")?;
-        self.signature.write_schema(f)
+        f.write_str(self.name)
     }
 }
 

@@ -1,14 +1,14 @@
 //! Which Rust types an Any holds, how they convert, and the text of a mismatch.
 
 use core::ffi::c_void;
-use core::fmt::{self, Write};
 
 use crate::abi::TVMFFIAnyPayload;
 use crate::any::{Any, AnyView};
+use crate::error::kind::TYPE_ERROR;
 use crate::error::{Error, Result};
 use crate::object::{ObjectClass, ObjectRef};
-use crate::text::Lossy;
-use crate::{error, refcount, type_index, type_table};
+use crate::text::Writer;
+use crate::{refcount, type_index, type_table};
 
 /// A type that converts to and from [`Any`].
 ///
@@ -19,10 +19,15 @@ use crate::{error, refcount, type_index, type_table};
 /// `tvm::ffi::TypeTraits` in `type_traits.h`.
 pub unsafe trait AnyCompatible: Sized {
     /// Writes the type as signatures show it: `int`, `Array<str>`.
-    fn type_name(out: &mut dyn Write) -> fmt::Result;
+    fn type_name(out: &mut Writer<'_>);
+
+    /// Writes the type as the result of a function shows it: nothing is `void` there.
+    fn result_name(out: &mut Writer<'_>) {
+        Self::type_name(out);
+    }
 
     /// Writes the type-schema JSON: `{"type":"int"}`.
-    fn schema(out: &mut dyn Write) -> fmt::Result;
+    fn schema(out: &mut Writer<'_>);
 
     /// Borrows the value.
     fn view(&self) -> AnyView<'_>;
@@ -37,60 +42,88 @@ pub unsafe trait AnyCompatible: Sized {
     fn try_from_view(view: AnyView<'_>) -> Result<Option<Self>>;
 
     /// Writes what was found where this type was expected: a type key, or the place of a bad element.
-    fn describe_mismatch(view: AnyView<'_>, out: &mut dyn Write) -> fmt::Result {
-        write!(out, "{}", Lossy(type_table::type_key_of(view.type_index())))
+    fn describe_mismatch(view: AnyView<'_>, out: &mut Writer<'_>) {
+        out.put_lossy(type_table::type_key_of(view.type_index()));
     }
 }
 
-/// Shows `T` as signatures do.
-pub struct TypeName<T>(core::marker::PhantomData<T>);
+/// The texts about a type that messages and schemas need, as data.
+pub struct TypeTexts {
+    /// [`AnyCompatible::type_name`], or [`AnyCompatible::result_name`] for a result.
+    pub(crate) name: fn(&mut Writer<'_>),
+    /// [`AnyCompatible::schema`].
+    pub(crate) schema: fn(&mut Writer<'_>),
+}
 
-impl<T> TypeName<T> {
-    /// The text of `T`.
-    pub const fn new() -> TypeName<T> {
-        TypeName(core::marker::PhantomData)
+/// The texts about a type that a value is converted to.
+pub struct TargetTexts {
+    pub(crate) of_type: TypeTexts,
+    /// [`AnyCompatible::describe_mismatch`].
+    pub(crate) mismatch: fn(AnyView<'_>, &mut Writer<'_>),
+}
+
+impl TypeTexts {
+    /// Those of a result.
+    pub(crate) const fn of_result<T: AnyCompatible>() -> TypeTexts {
+        TypeTexts { name: T::result_name, schema: T::schema }
     }
 }
 
-impl<T> Default for TypeName<T> {
-    fn default() -> Self {
-        TypeName::new()
+impl TargetTexts {
+    /// Those of a type.
+    pub(crate) const fn of<T: AnyCompatible>() -> TargetTexts {
+        let of_type = TypeTexts { name: T::type_name, schema: T::schema };
+        TargetTexts { of_type, mismatch: T::describe_mismatch }
     }
 }
 
-impl<T: AnyCompatible> fmt::Display for TypeName<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        T::type_name(f)
-    }
-}
-
-/// Shows what `view` is, to somebody who expected a `T`.
-pub struct Found<'a, T>(AnyView<'a>, core::marker::PhantomData<T>);
-
-impl<'a, T> Found<'a, T> {
-    /// The text of `view`.
-    pub const fn new(view: AnyView<'a>) -> Found<'a, T> {
-        Found(view, core::marker::PhantomData)
-    }
-}
-
-impl<T: AnyCompatible> fmt::Display for Found<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        T::describe_mismatch(self.0, f)
-    }
-}
-
-/// The TypeError of a failed conversion to `T`.
+/// The TypeError of a failed conversion to a type.
 ///
 /// # Upstream
 /// `AnyView::cast` in `any.h`.
-pub(crate) fn mismatch_error<T: AnyCompatible>(view: AnyView<'_>) -> Error {
-    error!(TYPE_ERROR, "Cannot convert from type `{}` to `{}`", Found::<T>::new(view), TypeName::<T>::new())
+#[cold]
+#[inline(never)]
+pub(crate) fn mismatch_error(view: AnyView<'_>, target: &TargetTexts) -> Error {
+    Error::from_parts(crate::__error_site!(), TYPE_ERROR, &|out| {
+        out.put(b"Cannot convert from type `");
+        (target.mismatch)(view, out);
+        out.put(b"` to `");
+        (target.of_type.name)(out);
+        out.put(b"`");
+    })
 }
 
 /// Writes `{"type":"KEY"}`.
-pub fn write_schema(out: &mut dyn Write, key: &str) -> fmt::Result {
-    write!(out, "{{\"type\":\"{key}\"}}")
+pub fn write_schema(out: &mut Writer<'_>, key: &str) {
+    out.put(b"{\"type\":\"");
+    out.put(key.as_bytes());
+    out.put(b"\"}");
+}
+
+/// Writes `{"type":"KEY","args":[...]}`.
+pub fn write_generic_schema(out: &mut Writer<'_>, key: &str, args: &[fn(&mut Writer<'_>)]) {
+    out.put(b"{\"type\":\"");
+    out.put(key.as_bytes());
+    out.put(b"\",\"args\":[");
+    write_list(out, b",", args);
+    out.put(b"]}");
+}
+
+/// Writes `NAME<...>`.
+pub fn write_generic_name(out: &mut Writer<'_>, name: &str, args: &[fn(&mut Writer<'_>)]) {
+    out.put(name.as_bytes());
+    out.put(b"<");
+    write_list(out, b", ", args);
+    out.put(b">");
+}
+
+fn write_list(out: &mut Writer<'_>, separator: &[u8], parts: &[fn(&mut Writer<'_>)]) {
+    for (index, part) in parts.iter().enumerate() {
+        if index > 0 {
+            out.put(separator);
+        }
+        part(out);
+    }
 }
 
 /// Implements `From` for [`Any`]. One by one: a blanket impl would collide with `From<Any> for Any`.
@@ -117,12 +150,12 @@ impl<T: AnyCompatible> From<Option<T>> for Any {
 #[macro_export]
 macro_rules! any_texts {
     ($name:expr, $schema:expr) => {
-        fn type_name(out: &mut dyn ::core::fmt::Write) -> ::core::fmt::Result {
-            out.write_str($name)
+        fn type_name(out: &mut $crate::text::Writer<'_>) {
+            out.put($name.as_bytes());
         }
 
-        fn schema(out: &mut dyn ::core::fmt::Write) -> ::core::fmt::Result {
-            $crate::convert::write_schema(out, $schema)
+        fn schema(out: &mut $crate::text::Writer<'_>) {
+            $crate::convert::write_schema(out, $schema);
         }
     };
 }
@@ -210,6 +243,10 @@ floats!(f64, f32);
 unsafe impl AnyCompatible for () {
     any_texts!("None", "None");
 
+    fn result_name(out: &mut Writer<'_>) {
+        out.put(b"void");
+    }
+
     fn view(&self) -> AnyView<'_> {
         AnyView::NONE
     }
@@ -263,14 +300,12 @@ unsafe impl AnyCompatible for Any {
 
 // SAFETY: forwards to the conversion of `T`, or is None, which points to nothing.
 unsafe impl<T: AnyCompatible> AnyCompatible for Option<T> {
-    fn type_name(out: &mut dyn Write) -> fmt::Result {
-        write!(out, "Optional<{}>", TypeName::<T>::new())
+    fn type_name(out: &mut Writer<'_>) {
+        write_generic_name(out, "Optional", &[T::type_name]);
     }
 
-    fn schema(out: &mut dyn Write) -> fmt::Result {
-        out.write_str("{\"type\":\"Optional\",\"args\":[")?;
-        T::schema(out)?;
-        out.write_str("]}")
+    fn schema(out: &mut Writer<'_>) {
+        write_generic_schema(out, "Optional", &[T::schema]);
     }
 
     fn view(&self) -> AnyView<'_> {
@@ -288,8 +323,8 @@ unsafe impl<T: AnyCompatible> AnyCompatible for Option<T> {
         Ok(T::try_from_view(view)?.map(Some))
     }
 
-    fn describe_mismatch(view: AnyView<'_>, out: &mut dyn Write) -> fmt::Result {
-        T::describe_mismatch(view, out)
+    fn describe_mismatch(view: AnyView<'_>, out: &mut Writer<'_>) {
+        T::describe_mismatch(view, out);
     }
 }
 
@@ -313,15 +348,17 @@ pub(crate) fn object_from_view<T: ObjectClass>(view: AnyView<'_>) -> Option<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::string::ToString;
+    use crate::string::String;
 
     #[test]
-    fn types_have_upstreams_texts() {
-        assert_eq!(TypeName::<i32>::new().to_string(), "int");
-        assert_eq!(TypeName::<Option<f32>>::new().to_string(), "Optional<float>");
-        let mut schema = std::string::String::new();
-        assert!(Option::<i64>::schema(&mut schema).is_ok());
-        assert_eq!(schema, r#"{"type":"Optional","args":[{"type":"int"}]}"#);
+    fn types_have_upstreams_texts() -> Result<()> {
+        assert_eq!(String::compose(&i32::type_name)?, "int");
+        assert_eq!(String::compose(&Option::<f32>::type_name)?, "Optional<float>");
+        assert_eq!(
+            String::compose(&Option::<i64>::schema)?,
+            r#"{"type":"Optional","args":[{"type":"int"}]}"#
+        );
+        Ok(())
     }
 
     #[test]

@@ -226,9 +226,9 @@ impl Error {
     ///
     /// # Upstream
     /// `TVMFFIErrorSetRaisedFromCStrParts`.
-    pub fn from_parts(kind: &[u8], write: &dyn Fn(&mut Writer<'_>)) -> Error {
+    pub fn from_parts(site: Site, kind: impl AsRef<[u8]>, write: &dyn Fn(&mut Writer<'_>)) -> Error {
         // C may change its texts between the two passes: then the text is cut.
-        compose(kind, Backtrace::Pending(Site::UNKNOWN), write).unwrap_or_else(static_error::out_of_memory)
+        compose(kind.as_ref(), Backtrace::Pending(site), write).unwrap_or_else(static_error::out_of_memory)
     }
 
     /// The same error with `cause` as the error that led to it and `context` as its extra context.

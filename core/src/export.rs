@@ -1,7 +1,6 @@
 //! Functions exported from a kernel library by symbol, with metadata and documentation.
 
 use core::ffi::c_int;
-use core::fmt::{self, Write};
 
 use crate::abi::TVMFFIAny;
 use crate::any::{Any, AnyView};
@@ -9,7 +8,7 @@ use crate::convert::AnyCompatible;
 use crate::error::Result;
 use crate::function::serve_safe_call;
 use crate::string::String;
-use crate::text::JsonEscaper;
+use crate::text::{Writer, write_json_escaped};
 use crate::typed::{Callee, TypedFn};
 
 /// Exports a typed Rust function from a kernel library.
@@ -92,7 +91,7 @@ pub unsafe fn metadata<Args, F: TypedFn<Args>>(
     result: *mut TVMFFIAny,
 ) -> c_int {
     let body = |_: &[AnyView<'_>]| -> Result<Any> {
-        metadata_text(|out| F::SIGNATURE.write_schema(out)).map(String::into_any)
+        metadata_text(&|out| F::SIGNATURE.write_schema(out)).map(String::into_any)
     };
     // SAFETY: the caller passes on the arguments of a safe call.
     unsafe { serve_safe_call(args, count, result, body) }
@@ -113,16 +112,13 @@ pub unsafe fn doc(text: &str, args: *const TVMFFIAny, count: i32, result: *mut T
 ///
 /// # Errors
 /// MemoryError.
-pub fn metadata_text(schema: impl Fn(&mut dyn Write) -> fmt::Result) -> Result<String> {
-    String::format(format_args!("{{\"type_schema\":\"{}\"}}", Escaped(schema)))
-}
-
-struct Escaped<F>(F);
-
-impl<F: Fn(&mut dyn Write) -> fmt::Result> fmt::Display for Escaped<F> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        (self.0)(&mut JsonEscaper(f))
-    }
+pub fn metadata_text(schema: &dyn Fn(&mut Writer<'_>)) -> Result<String> {
+    let schema = String::compose(schema)?;
+    String::compose(&|out| {
+        out.put(b"{\"type_schema\":\"");
+        write_json_escaped(out, schema.as_bytes());
+        out.put(b"\"}");
+    })
 }
 
 #[cfg(test)]
@@ -131,7 +127,7 @@ mod tests {
 
     #[test]
     fn metadata_is_json_in_json() -> Result<()> {
-        assert_eq!(metadata_text(i64::schema)?, r#"{"type_schema":"{\"type\":\"int\"}"}"#);
+        assert_eq!(metadata_text(&i64::schema)?, r#"{"type_schema":"{\"type\":\"int\"}"}"#);
         Ok(())
     }
 }

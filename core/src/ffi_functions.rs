@@ -15,8 +15,7 @@ use crate::memory::Buffer;
 use crate::object::ObjectRef;
 use crate::shape::Shape;
 use crate::string::{Bytes, String};
-use crate::text::Lossy;
-use crate::{bail, ensure, global_table, static_function, type_index};
+use crate::{global_table, plain_bail, plain_ensure, static_function, type_index};
 
 /// The functions of this module.
 pub static FUNCTIONS: [StaticFunction; 9] = [
@@ -43,7 +42,7 @@ fn list_global_names() -> Result<Function> {
         let Ok(at) = usize::try_from(index) else { return Ok(Any::from(names.len() as i64)) };
         match names.get(at) {
             Some(name) => Ok(name.clone().into_any()),
-            None => bail!(INDEX_ERROR, "Index {index} out of bounds {}", names.len()),
+            None => plain_bail!(INDEX_ERROR, "Index {} out of bounds {}", &index, names.len()),
         }
     })
 }
@@ -59,7 +58,7 @@ fn bytes(content: Bytes) -> Bytes {
 fn global_metadata(name: String) -> Result<String> {
     match global_table::metadata(name.as_bytes())? {
         Some(metadata) => Ok(metadata),
-        None => bail!(RUNTIME_ERROR, "Global Function is not found: {}", Lossy(name.as_bytes())),
+        None => plain_bail!(RUNTIME_ERROR, "Global Function is not found: {}", name.as_bytes()),
     }
 }
 
@@ -68,7 +67,7 @@ fn function_from_extern_c(
     safe_call: *mut c_void,
     deleter: *mut c_void,
 ) -> Result<Function> {
-    ensure!(!safe_call.is_null(), VALUE_ERROR, "The safe_call of a function must not be null");
+    plain_ensure!(!safe_call.is_null(), VALUE_ERROR, "The safe_call of a function must not be null");
     // SAFETY: whoever passes addresses to this function vouches that they are a safe call and a deleter (null
     // for none, as the niche of Option has it) that fit the context.
     unsafe {

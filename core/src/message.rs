@@ -7,7 +7,8 @@ use core::marker::PhantomData;
 use core::ptr;
 
 use crate::error::kind;
-use crate::text::Writer;
+use crate::string::String;
+use crate::text::{Lossy, Writer};
 
 /// Stands for one argument.
 const PLACE: u8 = 1;
@@ -69,6 +70,7 @@ pub struct Arg<'a> {
 const SIGNED: usize = usize::MAX;
 const UNSIGNED: usize = usize::MAX - 1;
 const LONG: usize = usize::MAX - 2;
+const LONG_UNSIGNED: usize = usize::MAX - 3;
 
 impl Arg<'_> {
     fn word(value: usize, len: usize) -> Self {
@@ -81,6 +83,8 @@ impl Arg<'_> {
             UNSIGNED => out.put_digits(self.data.addr() as u64),
             // SAFETY: such an argument was made of a reference that it still borrows.
             LONG => out.put_number(unsafe { self.data.cast::<i64>().read() }),
+            // SAFETY: as above.
+            LONG_UNSIGNED => out.put_digits(unsafe { self.data.cast::<u64>().read() }),
             // SAFETY: all others were made of a slice that they still borrow.
             len => out.put_lossy(unsafe { core::slice::from_raw_parts(self.data, len) }),
         }
@@ -96,6 +100,24 @@ impl<'a> From<&'a [u8]> for Arg<'a> {
 impl<'a> From<&'a str> for Arg<'a> {
     fn from(text: &'a str) -> Self {
         Arg::from(text.as_bytes())
+    }
+}
+
+impl<'a> From<&'a String> for Arg<'a> {
+    fn from(text: &'a String) -> Self {
+        Arg::from(text.as_bytes())
+    }
+}
+
+impl<'a> From<Lossy<'a>> for Arg<'a> {
+    fn from(text: Lossy<'a>) -> Self {
+        Arg::from(text.0)
+    }
+}
+
+impl<'a> From<&'a u64> for Arg<'a> {
+    fn from(number: &'a u64) -> Self {
+        Arg { data: ptr::from_ref(number).cast(), len: LONG_UNSIGNED, text: PhantomData }
     }
 }
 

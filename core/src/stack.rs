@@ -6,7 +6,7 @@ use core::ops::Range;
 use crate::error::{Error, Result};
 use crate::sync::Mutex;
 use crate::sync::per_thread;
-use crate::{config, error};
+use crate::{config, plain_error};
 
 /// Calls that may run inside one another where nobody knows the bounds of the stack.
 pub const MAX_NESTED_CALLS: usize = config::NESTED_CALLS;
@@ -125,12 +125,12 @@ impl Drop for Counted {
 
 #[cold]
 fn used_up() -> Error {
-    error!(VALUE_ERROR, "Calls are nested too deep: the stack of the thread is used up")
+    plain_error!(VALUE_ERROR, "Calls are nested too deep: the stack of the thread is used up")
 }
 
 #[cold]
 fn too_many() -> Error {
-    error!(VALUE_ERROR, "Calls are nested too deep: more than {MAX_NESTED_CALLS} inside one another")
+    plain_error!(VALUE_ERROR, "Calls are nested too deep: more than {} inside one another", MAX_NESTED_CALLS)
 }
 
 #[cfg(test)]

@@ -57,7 +57,7 @@ impl<'a> Writer<'a> {
     }
 
     /// Writes bytes as text: what is not UTF-8 becomes the replacement character, but on boards.
-    pub(crate) fn put_lossy(&mut self, text: &[u8]) {
+    pub fn put_lossy(&mut self, text: &[u8]) {
         lossy::put(self, text);
     }
 
@@ -126,26 +126,25 @@ impl Write for SliceWriter<'_> {
     }
 }
 
-/// Writes JSON string content: quotes, backslashes and control characters escaped.
-pub struct JsonEscaper<'a>(pub &'a mut dyn Write);
-
-impl Write for JsonEscaper<'_> {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        for character in text.chars() {
-            match character {
-                '"' => self.0.write_str("\\\"")?,
-                '\\' => self.0.write_str("\\\\")?,
-                '/' => self.0.write_str("\\/")?,
-                '\u{8}' => self.0.write_str("\\b")?,
-                '\u{c}' => self.0.write_str("\\f")?,
-                '\n' => self.0.write_str("\\n")?,
-                '\r' => self.0.write_str("\\r")?,
-                '\t' => self.0.write_str("\\t")?,
-                control if control < ' ' => write!(self.0, "\\u{:04x}", control as u32)?,
-                other => self.0.write_char(other)?,
+/// Writes JSON string content: quotes, backslashes, slashes and control characters escaped.
+pub fn write_json_escaped(out: &mut Writer<'_>, text: &[u8]) {
+    for byte in text {
+        match byte {
+            b'"' => out.put(b"\\\""),
+            b'\\' => out.put(b"\\\\"),
+            b'/' => out.put(b"\\/"),
+            0x8 => out.put(b"\\b"),
+            0xc => out.put(b"\\f"),
+            b'\n' => out.put(b"\\n"),
+            b'\r' => out.put(b"\\r"),
+            b'\t' => out.put(b"\\t"),
+            0..b' ' => {
+                let hex = |digit: u8| if digit < 10 { b'0' + digit } else { b'a' + digit - 10 };
+                out.put(b"\\u00");
+                out.put(&[hex(byte >> 4), hex(byte & 15)]);
             }
+            _ => out.put(&[*byte]),
         }
-        Ok(())
     }
 }
 
@@ -191,8 +190,10 @@ mod tests {
 
     #[test]
     fn json_text_is_escaped() {
-        let mut out = std::string::String::new();
-        assert!(JsonEscaper(&mut out).write_str("{\"a\\\n/\u{1}").is_ok());
-        assert_eq!(out, "{\\\"a\\\\\\n\\/\\u0001");
+        let mut room = [0; 40];
+        let mut out = Writer::new(&mut room);
+        write_json_escaped(&mut out, "{\"a\\\n/\u{1}\u{1f}\u{e9}".as_bytes());
+        let len = out.wanted;
+        assert_eq!(room.get(..len), Some("{\\\"a\\\\\\n\\/\\u0001\\u001f\u{e9}".as_bytes()));
     }
 }

@@ -1,17 +1,16 @@
 //! Typed functions: arguments unpacked, checked and described by their Rust types.
 #![forbid(unsafe_code)]
 
-use core::fmt::{self, Write};
-
 use crate::any::{Any, AnyView};
-use crate::convert::AnyCompatible;
-use crate::error;
+use crate::convert::{AnyCompatible, TargetTexts, TypeTexts, write_schema};
+use crate::error::kind::TYPE_ERROR;
 use crate::error::{Error, Result};
+use crate::text::Writer;
 
 /// What a typed function returns: a value, nothing, or a result of one.
 pub trait IntoResult {
     /// The type as signatures and schemas show it.
-    const TEXTS: &'static TypeTexts;
+    const TEXTS: TypeTexts;
 
     /// The outcome of the call.
     ///
@@ -21,7 +20,7 @@ pub trait IntoResult {
 }
 
 impl<T: AnyCompatible> IntoResult for T {
-    const TEXTS: &'static TypeTexts = &TypeTexts::of::<T>();
+    const TEXTS: TypeTexts = TypeTexts::of_result::<T>();
 
     fn into_result(self) -> Result<Any> {
         Ok(self.into_any())
@@ -29,31 +28,18 @@ impl<T: AnyCompatible> IntoResult for T {
 }
 
 impl<T: AnyCompatible> IntoResult for Result<T> {
-    const TEXTS: &'static TypeTexts = &TypeTexts::of::<T>();
+    const TEXTS: TypeTexts = TypeTexts::of_result::<T>();
 
     fn into_result(self) -> Result<Any> {
         self.map(AnyCompatible::into_any)
     }
 }
 
-/// The three texts about a type that calls need.
-pub struct TypeTexts {
-    name: fn(&mut dyn Write) -> fmt::Result,
-    schema: fn(&mut dyn Write) -> fmt::Result,
-    mismatch: fn(AnyView<'_>, &mut dyn Write) -> fmt::Result,
-}
-
-impl TypeTexts {
-    const fn of<T: AnyCompatible>() -> TypeTexts {
-        TypeTexts { name: T::type_name, schema: T::schema, mismatch: T::describe_mismatch }
-    }
-}
-
 /// The types of a function, for messages and schemas.
 pub struct Signature {
-    params: &'static [&'static TypeTexts],
+    params: &'static [&'static TargetTexts],
     /// None for a packed function, whose schema tells no types.
-    result: Option<&'static TypeTexts>,
+    result: Option<TypeTexts>,
 }
 
 impl Signature {
@@ -61,44 +47,35 @@ impl Signature {
     pub const PACKED: Signature = Signature { params: &[], result: None };
 
     /// Writes the type schema, JSON as upstream's stub tools read it.
-    pub fn write_schema(&self, out: &mut dyn Write) -> fmt::Result {
-        let Some(result) = self.result else { return out.write_str("{\"type\":\"ffi.Function\"}") };
-        out.write_str("{\"type\":\"ffi.Function\",\"named_args\":{\"return\":[")?;
-        (result.schema)(out)?;
-        out.write_str("],\"params\":[")?;
+    pub fn write_schema(&self, out: &mut Writer<'_>) {
+        let Some(result) = &self.result else { return write_schema(out, "ffi.Function") };
+        out.put(b"{\"type\":\"ffi.Function\",\"named_args\":{\"return\":[");
+        (result.schema)(out);
+        out.put(b"],\"params\":[");
         for (index, param) in self.params.iter().enumerate() {
             if index > 0 {
-                out.write_char(',')?;
+                out.put(b",");
             }
-            (param.schema)(out)?;
+            (param.of_type.schema)(out);
         }
-        out.write_str("]}}")
+        out.put(b"]}}");
     }
-}
 
-/// Shows `(0: int, 1: str) -> void`.
-impl fmt::Display for Signature {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_char('(')?;
+    /// Writes `(0: int, 1: str) -> void`.
+    fn write(&self, out: &mut Writer<'_>) {
+        out.put(b"(");
         for (index, param) in self.params.iter().enumerate() {
             if index > 0 {
-                f.write_str(", ")?;
+                out.put(b", ");
             }
-            write!(f, "{index}: ")?;
-            (param.name)(f)?;
+            out.put_digits(index as u64);
+            out.put(b": ");
+            (param.of_type.name)(out);
         }
-        f.write_str(") -> ")?;
-        // Upstream tells a function without result (`void`) from one that returns None.
-        self.result.map_or(Ok(()), |result| (result.name)(&mut VoidForNone(f)))
-    }
-}
-
-/// Writes `void` where a whole type name is `None`.
-struct VoidForNone<'a>(&'a mut dyn Write);
-
-impl Write for VoidForNone<'_> {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        self.0.write_str(if text == "None" { "void" } else { text })
+        out.put(b") -> ");
+        if let Some(result) = &self.result {
+            (result.name)(out);
+        }
     }
 }
 
@@ -124,34 +101,43 @@ impl Callee<'_> {
     #[inline(never)]
     fn wrong_type(&self, index: usize, view: AnyView<'_>) -> Error {
         let Some(param) = self.signature.params.get(index) else { return self.wrong_count(index) };
-        let (expected, found) = (Shown(param.name), Shown(|out: &mut dyn Write| (param.mismatch)(view, out)));
-        error!(
-            TYPE_ERROR,
-            "Mismatched type on argument #{index} when calling: `{}{}`. Expected `{expected}` but got `{found}`",
-            self.name,
-            self.signature
-        )
+        self.refusal(&|out| {
+            out.put(b"type on argument #");
+            out.put_digits(index as u64);
+            self.write(out);
+            out.put(b"`");
+            (param.of_type.name)(out);
+            out.put(b"` but got `");
+            (param.mismatch)(view, out);
+            out.put(b"`");
+        })
     }
 
     #[cold]
     #[inline(never)]
     fn wrong_count(&self, count: usize) -> Error {
-        error!(
-            TYPE_ERROR,
-            "Mismatched number of arguments when calling: `{}{}`. Expected {} but got {count} arguments",
-            self.name,
-            self.signature,
-            self.signature.params.len()
-        )
+        self.refusal(&|out| {
+            out.put(b"number of arguments");
+            self.write(out);
+            out.put_digits(self.signature.params.len() as u64);
+            out.put(b" but got ");
+            out.put_digits(count as u64);
+            out.put(b" arguments");
+        })
     }
-}
 
-/// Shows what a function writes.
-struct Shown<F>(F);
+    fn refusal(&self, write: &dyn Fn(&mut Writer<'_>)) -> Error {
+        Error::from_parts(crate::__error_site!(), TYPE_ERROR, &|out| {
+            out.put(b"Mismatched ");
+            write(out);
+        })
+    }
 
-impl<F: Fn(&mut dyn Write) -> fmt::Result> fmt::Display for Shown<F> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        (self.0)(f)
+    fn write(&self, out: &mut Writer<'_>) {
+        out.put(b" when calling: `");
+        out.put(self.name.as_bytes());
+        self.signature.write(out);
+        out.put(b"`. Expected ");
     }
 }
 
@@ -181,7 +167,7 @@ macro_rules! typed_functions {
             $($argument: AnyCompatible,)*
         {
             const SIGNATURE: &'static Signature = &Signature {
-                params: &[$(&TypeTexts::of::<$argument>()),*],
+                params: &[$(&TargetTexts::of::<$argument>()),*],
                 result: Some(R::TEXTS),
             };
 
@@ -217,11 +203,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn schemas_are_upstreams() -> fmt::Result {
-        let mut text = std::string::String::new();
-        signature_of(&|_: Option<i64>, _: crate::String| {}).write_schema(&mut text)?;
+    fn schemas_are_upstreams() -> Result<()> {
+        let signature = signature_of(&|_: Option<i64>, _: crate::String| {});
         assert_eq!(
-            text,
+            crate::String::compose(&|out| signature.write_schema(out))?,
             r#"{"type":"ffi.Function","named_args":{"return":[{"type":"None"}],"params":[{"type":"Optional","args":[{"type":"int"}]},{"type":"ffi.String"}]}}"#
         );
         Ok(())

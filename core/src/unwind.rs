@@ -9,14 +9,14 @@ use crate::error::Result;
 /// Those of `body`, and InternalError with the panic's message.
 #[cfg(feature = "std")]
 pub fn catch<T>(body: impl FnOnce() -> Result<T>) -> Result<T> {
-    use crate::error;
+    use crate::plain_error;
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
     // A half-done operation can only leave its own objects inconsistent, and the error tells the caller to drop them.
     catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|payload| {
         let text = payload.downcast_ref::<&str>().copied();
         let text = text.or_else(|| payload.downcast_ref::<std::string::String>().map(|text| text.as_str()));
-        Err(error!(INTERNAL_ERROR, "panic: {}", text.unwrap_or("unknown payload")))
+        Err(plain_error!(INTERNAL_ERROR, "panic: {}", text.unwrap_or("unknown payload")))
     })
 }
 

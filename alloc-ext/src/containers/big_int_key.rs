@@ -7,7 +7,7 @@ use ferrite_core::any::{Any, AnyView};
 use ferrite_core::big_int::BigInt;
 use ferrite_core::convert::AnyCompatible;
 use ferrite_core::error::Result;
-use ferrite_core::{error, type_index, type_table};
+use ferrite_core::{plain_error, type_index, type_table};
 
 /// The hash of a big integer: that of its words as a text.
 pub(super) fn hash(key: AnyView<'_>) -> u64 {
@@ -66,6 +66,6 @@ fn answer(keys: &[AnyView<'_>], make: impl FnOnce() -> Any) -> TVMFFIAny {
     if keys.iter().all(|key| key.type_index() == type_index::BIG_INT) {
         make().into_raw()
     } else {
-        error!(TYPE_ERROR, "Expected big integers as keys").into_any().into_raw()
+        plain_error!(TYPE_ERROR, "Expected big integers as keys").into_any().into_raw()
     }
 }

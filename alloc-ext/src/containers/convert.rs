@@ -4,13 +4,13 @@
 //! converted elements, as it is when the other container of the pair (List for Array, Dict for Map) is given.
 
 use core::any::TypeId;
-use core::fmt::{self, Write};
 
 use ferrite_core::abi::{TVMFFIAny, TVMFFIObject};
 use ferrite_core::any::{Any, AnyView};
-use ferrite_core::convert::{AnyCompatible, Found, TypeName};
+use ferrite_core::convert::{AnyCompatible, write_generic_name, write_generic_schema};
 use ferrite_core::error::Result;
 use ferrite_core::object::ObjectClass;
+use ferrite_core::text::Writer;
 use ferrite_core::type_index;
 
 use super::cell::same_words;
@@ -94,31 +94,34 @@ impl Elements {
 }
 
 /// Writes `Array[index 1: int]` for the first element that is no `T`.
-fn describe_elements<T: AnyCompatible>(name: &str, elements: &Elements, out: &mut dyn Write) -> fmt::Result {
-    let (mut index, mut written) = (0, Ok(()));
-    let walk = elements.all(|value| {
+fn describe_elements<T: AnyCompatible>(name: &str, elements: &Elements, out: &mut Writer<'_>) {
+    out.put(name.as_bytes());
+    let mut index = 0;
+    // An error of a hook ends the text here.
+    let _ = elements.all(|value| {
         let fits = matches!(T::try_from_view(value.view()), Ok(Some(_)));
         if !fits {
-            written = write!(out, "{name}[index {index}: {}]", Found::<T>::new(value.view()));
+            out.put(b"[index ");
+            out.put_digits(index);
+            out.put(b": ");
+            T::describe_mismatch(value.view(), out);
+            out.put(b"]");
         }
         index += 1;
         Ok(fits)
     });
-    if matches!(walk, Ok(false)) { written } else { out.write_str(name) }
 }
 
 macro_rules! sequence_conversions {
     ($name:ident, $object:ident, $text:literal) => {
         // SAFETY: see the trait's contract: view and into_any hand out the reference that the value holds.
         unsafe impl<T: AnyCompatible + 'static> AnyCompatible for $name<T> {
-            fn type_name(out: &mut dyn Write) -> fmt::Result {
-                write!(out, "{}<{}>", $text, TypeName::<T>::new())
+            fn type_name(out: &mut Writer<'_>) {
+                write_generic_name(out, $text, &[T::type_name]);
             }
 
-            fn schema(out: &mut dyn Write) -> fmt::Result {
-                write!(out, "{{\"type\":\"{}\",\"args\":[", $object::TYPE_KEY)?;
-                T::schema(out)?;
-                out.write_str("]}")
+            fn schema(out: &mut Writer<'_>) {
+                write_generic_schema(out, $object::TYPE_KEY, &[T::schema]);
             }
 
             fn view(&self) -> AnyView<'_> {
@@ -151,7 +154,7 @@ macro_rules! sequence_conversions {
                 Ok(complete.then_some(copy))
             }
 
-            fn describe_mismatch(view: AnyView<'_>, out: &mut dyn Write) -> fmt::Result {
+            fn describe_mismatch(view: AnyView<'_>, out: &mut Writer<'_>) {
                 match Elements::of(referent(view)) {
                     Ok(Some(elements)) => describe_elements::<T>($text, &elements, out),
                     _ => $object::describe_mismatch(view, out),
@@ -208,40 +211,36 @@ impl Entries {
 }
 
 /// Writes `Map[some key is int, V]` for the first entry with a key that is no `K`, or a value that is no `V`.
-fn describe_entries<K: AnyCompatible, V: AnyCompatible>(
-    name: &str,
-    entries: &Entries,
-    out: &mut dyn Write,
-) -> fmt::Result {
-    let mut written = Ok(());
-    let walk = entries.all(|key, value| {
+fn describe_entries<K: AnyCompatible, V: AnyCompatible>(name: &str, entries: &Entries, out: &mut Writer<'_>) {
+    out.put(name.as_bytes());
+    // An error of a hook ends the text here.
+    let _ = entries.all(|key, value| {
         if !matches!(K::try_from_view(key.view()), Ok(Some(_))) {
-            written = write!(out, "{name}[some key is {}, V]", Found::<K>::new(key.view()));
+            out.put(b"[some key is ");
+            K::describe_mismatch(key.view(), out);
+            out.put(b", V]");
             return Ok(false);
         }
         if !matches!(V::try_from_view(value.view()), Ok(Some(_))) {
-            written = write!(out, "{name}[K, some value is {}]", Found::<V>::new(value.view()));
+            out.put(b"[K, some value is ");
+            V::describe_mismatch(value.view(), out);
+            out.put(b"]");
             return Ok(false);
         }
         Ok(true)
     });
-    if matches!(walk, Ok(false)) { written } else { out.write_str(name) }
 }
 
 macro_rules! map_conversions {
     ($name:ident, $object:ident, $text:literal) => {
         // SAFETY: see the trait's contract: view and into_any hand out the reference that the value holds.
         unsafe impl<K: AnyCompatible + 'static, V: AnyCompatible + 'static> AnyCompatible for $name<K, V> {
-            fn type_name(out: &mut dyn Write) -> fmt::Result {
-                write!(out, "{}<{}, {}>", $text, TypeName::<K>::new(), TypeName::<V>::new())
+            fn type_name(out: &mut Writer<'_>) {
+                write_generic_name(out, $text, &[K::type_name, V::type_name]);
             }
 
-            fn schema(out: &mut dyn Write) -> fmt::Result {
-                write!(out, "{{\"type\":\"{}\",\"args\":[", $object::TYPE_KEY)?;
-                K::schema(out)?;
-                out.write_str(",")?;
-                V::schema(out)?;
-                out.write_str("]}")
+            fn schema(out: &mut Writer<'_>) {
+                write_generic_schema(out, $object::TYPE_KEY, &[K::schema, V::schema]);
             }
 
             fn view(&self) -> AnyView<'_> {
@@ -277,7 +276,7 @@ macro_rules! map_conversions {
                 Ok(complete.then_some(copy))
             }
 
-            fn describe_mismatch(view: AnyView<'_>, out: &mut dyn Write) -> fmt::Result {
+            fn describe_mismatch(view: AnyView<'_>, out: &mut Writer<'_>) {
                 match Entries::of(referent(view)) {
                     Ok(Some(entries)) => describe_entries::<K, V>($text, &entries, out),
                     _ => $object::describe_mismatch(view, out),

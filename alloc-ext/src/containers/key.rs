@@ -13,7 +13,7 @@ use ferrite_core::error::{Error, Result};
 use ferrite_core::function::Function;
 use ferrite_core::sync::atomic::{AtomicPtr, Ordering};
 use ferrite_core::type_table::{self, AttrColumn};
-use ferrite_core::{bail, type_index};
+use ferrite_core::{plain_bail, type_index};
 
 use super::big_int_key as big_int;
 use super::cell::same_words;
@@ -258,13 +258,17 @@ fn pointer_of(hook: AnyView<'_>) -> Result<Option<*mut c_void>> {
         type_index::OPAQUE_PTR => {
             let pointer = hook.get::<*mut c_void>()?;
             if pointer.is_null() {
-                bail!(INTERNAL_ERROR, "The key hook of a type is a null pointer");
+                plain_bail!(INTERNAL_ERROR, "The key hook of a type is a null pointer");
             }
             Ok(Some(pointer))
         }
         type_index::FUNCTION => Ok(None),
         other => {
-            bail!(INTERNAL_ERROR, "The key hook of a type has type index {}, not that of a function", other)
+            plain_bail!(
+                INTERNAL_ERROR,
+                "The key hook of a type has type index {}, not that of a function",
+                other
+            )
         }
     }
 }
@@ -276,7 +280,7 @@ fn answered(answer: Any, expected: i32) -> Result<Any> {
     }
     match answer.try_get::<Error>()? {
         Some(error) => Err(error),
-        None => bail!(
+        None => plain_bail!(
             INTERNAL_ERROR,
             "The key hook of a type answered a value of type index {}, expected {}",
             answer.type_index(),

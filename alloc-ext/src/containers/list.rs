@@ -6,7 +6,7 @@ use ferrite_core::any::{Any, AnyView};
 use ferrite_core::convert::AnyCompatible;
 use ferrite_core::error::Result;
 use ferrite_core::object::{ObjectClass, ObjectRef};
-use ferrite_core::{bail, object_class, type_index};
+use ferrite_core::{object_class, plain_bail, type_index};
 
 use super::array::{ArrayObject, position_of};
 use super::seq::{self, Seq};
@@ -206,7 +206,7 @@ impl ListObject {
     /// ValueError when `len` is negative; MemoryError when the memory is not there.
     pub fn resize(&self, len: i64) -> Result<()> {
         let Ok(target) = usize::try_from(len) else {
-            bail!(VALUE_ERROR, "cannot resize a List to negative size");
+            plain_bail!(VALUE_ERROR, "cannot resize a List to negative size");
         };
         let present = self.len();
         if target <= present {

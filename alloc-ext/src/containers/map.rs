@@ -6,7 +6,7 @@ use ferrite_core::any::{Any, AnyView};
 use ferrite_core::convert::AnyCompatible;
 use ferrite_core::error::{Error, Result};
 use ferrite_core::object::{ObjectClass, ObjectRef};
-use ferrite_core::{error, object_class, type_index};
+use ferrite_core::{object_class, plain_error, type_index};
 
 use super::map_base::{self, Inserted, LookupKey, Table};
 use super::map_build::Growth;
@@ -226,7 +226,7 @@ impl MapObject {
 /// The error of a lookup that must succeed.
 #[cold]
 pub(super) fn missing_key() -> Error {
-    error!(KEY_ERROR, "key is not in Map")
+    plain_error!(KEY_ERROR, "key is not in Map")
 }
 
 /// The entries of a [`MapObject`] in order.

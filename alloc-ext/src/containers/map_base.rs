@@ -6,10 +6,10 @@ use core::mem::{offset_of, size_of};
 
 use ferrite_core::abi::{TVMFFIAny, TVMFFIObject};
 use ferrite_core::any::{Any, AnyView};
-use ferrite_core::bail;
 use ferrite_core::error::Result;
 use ferrite_core::object::ObjectRef;
 use ferrite_core::object_alloc::{self, ObjectRecord};
+use ferrite_core::plain_bail;
 
 use super::cell;
 use super::key;
@@ -600,7 +600,7 @@ unsafe fn entry_has_key_by_hook(
         Mark::of(fields) == mark && still_there() && cell::same_words(&entry.key.read(), own.as_raw())
     };
     if !unchanged {
-        bail!(RUNTIME_ERROR, "The map was changed while its keys were compared");
+        plain_bail!(RUNTIME_ERROR, "The map was changed while its keys were compared");
     }
     Ok(answer)
 }

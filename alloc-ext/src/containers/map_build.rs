@@ -4,9 +4,9 @@ use core::ffi::c_void;
 
 use ferrite_core::abi::TVMFFIAny;
 use ferrite_core::any::Any;
-use ferrite_core::error;
-use ferrite_core::error::{Error, Result};
+use ferrite_core::error::{self, Error, Result};
 use ferrite_core::memory::Buffer;
+use ferrite_core::plain_error;
 
 use super::cell;
 use super::key;
@@ -174,5 +174,5 @@ fn has_hooks(table: Table<'_>) -> bool {
 
 #[cold]
 fn changed() -> Error {
-    error!(RUNTIME_ERROR, "The map was changed while its keys were hashed")
+    plain_error!(RUNTIME_ERROR, "The map was changed while its keys were hashed")
 }

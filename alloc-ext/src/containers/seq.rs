@@ -9,7 +9,7 @@ use ferrite_core::any::{Any, AnyView};
 use ferrite_core::error::{Error, Result};
 use ferrite_core::object::ObjectRef;
 use ferrite_core::object_alloc::{self, ObjectRecord};
-use ferrite_core::{bail, error};
+use ferrite_core::{error, plain_bail, plain_error};
 
 use super::cell::{self, CELL_BYTES};
 use super::storage;
@@ -109,7 +109,7 @@ pub(super) fn allocate_with_block(type_index: i32, capacity: usize) -> Result<Ob
 
 #[cold]
 fn out_of_bounds(index: i64, len: usize) -> Error {
-    error!(INDEX_ERROR, "Index {} out of bounds {}", index, len)
+    plain_error!(INDEX_ERROR, "Index {} out of bounds {}", &index, len)
 }
 
 /// A sequence object while it is borrowed: raw access to its cells.
@@ -215,7 +215,7 @@ impl<'a> Seq<'a> {
         let len = self.len();
         match usize::try_from(index) {
             Ok(position) if position <= len => Ok(position),
-            _ => bail!(INDEX_ERROR, "Index {} out of bounds [0, {}]", index, len),
+            _ => plain_bail!(INDEX_ERROR, "Index {} out of bounds [0, {}]", &index, len),
         }
     }
 
@@ -231,7 +231,7 @@ impl<'a> Seq<'a> {
         let len = self.len();
         match (usize::try_from(start), usize::try_from(stop)) {
             (Ok(first), Ok(last)) if first < last && last <= len => Ok(first..last),
-            _ => bail!(INDEX_ERROR, "Erase range [{}, {}) out of bounds {}", start, stop, len),
+            _ => plain_bail!(INDEX_ERROR, "Erase range [{}, {}) out of bounds {}", &start, &stop, len),
         }
     }
 

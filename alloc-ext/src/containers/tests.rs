@@ -4,7 +4,7 @@ use std::string::ToString;
 use std::vec::Vec;
 
 use ferrite_core::any::{Any, AnyView};
-use ferrite_core::convert::{AnyCompatible, Found, TypeName};
+use ferrite_core::convert::AnyCompatible;
 use ferrite_core::error::Result;
 use ferrite_core::object::ObjectClass;
 use ferrite_core::string::String;
@@ -412,12 +412,14 @@ fn tuples_have_a_type_for_each_element() -> Result<()> {
     assert_ne!(other.view().object_ptr(), any.view().object_ptr());
     assert_eq!(other.get()?.0, 1.0);
     type Three = Tuple<(i64, i64, i64)>;
-    assert_eq!(TypeName::<Three>::new().to_string(), "Tuple<int, int, int>");
-    assert_eq!(Found::<Three>::new(any.view()).to_string(), "Array[size=2]");
-    assert_eq!(Found::<Tuple<(i64, String)>>::new(any.view()).to_string(), "Array[index 1: bool]");
+    assert_eq!(String::compose(&<Three>::type_name)?, "Tuple<int, int, int>");
+    assert_eq!(String::compose(&|out| <Three>::describe_mismatch(any.view(), out))?, "Array[size=2]");
+    assert_eq!(
+        String::compose(&|out| <Tuple<(i64, String)>>::describe_mismatch(any.view(), out))?,
+        "Array[index 1: bool]"
+    );
     assert!(any.get::<Three>().is_err());
-    let mut schema = std::string::String::new();
-    assert!(Tuple::<(i64, String)>::schema(&mut schema).is_ok());
+    let schema = String::compose(&Tuple::<(i64, String)>::schema)?;
     assert_eq!(schema, r#"{"type":"Tuple","args":[{"type":"int"},{"type":"ffi.String"}]}"#);
     Ok(())
 }
@@ -426,19 +428,24 @@ fn tuples_have_a_type_for_each_element() -> Result<()> {
 fn mismatches_name_the_place() -> Result<()> {
     let nested = Any::new(Array::from_iter([Array::from_iter([Any::from(1i64), text("x")])?])?);
     assert_eq!(
-        Found::<Array<Array<i64>>>::new(nested.view()).to_string(),
+        String::compose(&|out| <Array<Array<i64>>>::describe_mismatch(nested.view(), out))?,
         "Array[index 0: Array[index 1: ffi.SmallStr]]"
     );
-    assert_eq!(Found::<Array<i64>>::new(AnyView::from(1i64)).to_string(), "int");
+    assert_eq!(String::compose(&|out| <Array<i64>>::describe_mismatch(AnyView::from(1i64), out))?, "int");
     let map = Any::new(Map::from_iter([(1i64, text("x"))])?);
-    assert_eq!(Found::<Map<String, Any>>::new(map.view()).to_string(), "Map[some key is int, V]");
-    assert_eq!(Found::<Dict<i64, i64>>::new(map.view()).to_string(), "Dict[K, some value is ffi.SmallStr]");
     assert_eq!(
-        TypeName::<Map<String, List<Option<i64>>>>::new().to_string(),
+        String::compose(&|out| <Map<String, Any>>::describe_mismatch(map.view(), out))?,
+        "Map[some key is int, V]"
+    );
+    assert_eq!(
+        String::compose(&|out| <Dict<i64, i64>>::describe_mismatch(map.view(), out))?,
+        "Dict[K, some value is ffi.SmallStr]"
+    );
+    assert_eq!(
+        String::compose(&<Map<String, List<Option<i64>>>>::type_name)?,
         "Map<str, List<Optional<int>>>"
     );
-    let mut schema = std::string::String::new();
-    assert!(Map::<String, Array<i64>>::schema(&mut schema).is_ok());
+    let schema = String::compose(&Map::<String, Array<i64>>::schema)?;
     assert_eq!(
         schema,
         r#"{"type":"ffi.Map","args":[{"type":"ffi.String"},{"type":"ffi.Array","args":[{"type":"int"}]}]}"#

@@ -1,11 +1,12 @@
 //! Arrays of a fixed number of elements, each of a type of its own.
 
-use core::fmt::{self, Write};
+use core::fmt;
 use core::marker::PhantomData;
 
 use ferrite_core::any::{Any, AnyView};
-use ferrite_core::convert::{AnyCompatible, Found, TypeName};
+use ferrite_core::convert::{AnyCompatible, write_generic_name, write_generic_schema};
 use ferrite_core::error::Result;
+use ferrite_core::text::Writer;
 
 use super::ArrayObject;
 use super::convert::{is_a, referent};
@@ -15,11 +16,11 @@ pub trait TupleTypes: Sized {
     /// Number of elements.
     const LEN: usize;
 
-    /// Writes the names of the types, with `, ` between them.
-    fn type_names(out: &mut dyn Write) -> fmt::Result;
+    /// What writes the names of the types.
+    const TYPE_NAMES: &'static [fn(&mut Writer<'_>)];
 
-    /// Writes the schemas of the types, with `,` between them.
-    fn schemas(out: &mut dyn Write) -> fmt::Result;
+    /// What writes the schemas of the types.
+    const SCHEMAS: &'static [fn(&mut Writer<'_>)];
 
     /// Appends the elements to an array.
     ///
@@ -43,7 +44,7 @@ pub trait TupleTypes: Sized {
     fn are(values: &[Any]) -> Result<bool>;
 
     /// Writes `Array[index 1: int]` for the first value that does not convert.
-    fn describe(values: &[Any], out: &mut dyn Write) -> fmt::Result;
+    fn describe(values: &[Any], out: &mut Writer<'_>);
 }
 
 macro_rules! tuple_types {
@@ -51,20 +52,9 @@ macro_rules! tuple_types {
         impl<$($element: AnyCompatible + 'static),*> TupleTypes for ($($element,)*) {
             const LEN: usize = $len;
 
-            fn type_names(out: &mut dyn Write) -> fmt::Result {
-                $(write!(out, "{}{}", if $index == 0 { "" } else { ", " }, TypeName::<$element>::new())?;)*
-                Ok(())
-            }
+            const TYPE_NAMES: &'static [fn(&mut Writer<'_>)] = &[$($element::type_name),*];
 
-            fn schemas(out: &mut dyn Write) -> fmt::Result {
-                $(
-                    if $index > 0 {
-                        out.write_char(',')?;
-                    }
-                    $element::schema(out)?;
-                )*
-                Ok(())
-            }
+            const SCHEMAS: &'static [fn(&mut Writer<'_>)] = &[$($element::schema),*];
 
             fn push_to(self, array: &mut ArrayObject) -> Result<()> {
                 $(array.push(self.$index.into_any())?;)*
@@ -92,15 +82,19 @@ macro_rules! tuple_types {
                 Ok(true)
             }
 
-            fn describe(values: &[Any], out: &mut dyn Write) -> fmt::Result {
+            fn describe(values: &[Any], out: &mut Writer<'_>) {
+                out.put(b"Array");
                 $(
                     if let Some(value) = values.get($index)
                         && !matches!(value.try_get::<$element>(), Ok(Some(_)))
                     {
-                        return write!(out, "Array[index {}: {}]", $index, Found::<$element>::new(value.view()));
+                        out.put(b"[index ");
+                        out.put_digits($index);
+                        out.put(b": ");
+                        $element::describe_mismatch(value.view(), out);
+                        return out.put(b"]");
                     }
                 )*
-                out.write_str("Array")
             }
         }
     )*};
@@ -157,7 +151,7 @@ impl<T: TupleTypes> Tuple<T> {
     pub fn get(&self) -> Result<T> {
         match T::convert(self.object.as_slice())? {
             Some(elements) => Ok(elements),
-            None => ferrite_core::bail!(TYPE_ERROR, "An element of the tuple is of another type"),
+            None => ferrite_core::plain_bail!(TYPE_ERROR, "An element of the tuple is of another type"),
         }
     }
 
@@ -181,16 +175,12 @@ impl<T> fmt::Debug for Tuple<T> {
 
 // SAFETY: view and into_any hand out the reference that the value holds.
 unsafe impl<T: TupleTypes> AnyCompatible for Tuple<T> {
-    fn type_name(out: &mut dyn Write) -> fmt::Result {
-        out.write_str("Tuple<")?;
-        T::type_names(out)?;
-        out.write_char('>')
+    fn type_name(out: &mut Writer<'_>) {
+        write_generic_name(out, "Tuple", T::TYPE_NAMES);
     }
 
-    fn schema(out: &mut dyn Write) -> fmt::Result {
-        out.write_str("{\"type\":\"Tuple\",\"args\":[")?;
-        T::schemas(out)?;
-        out.write_str("]}")
+    fn schema(out: &mut Writer<'_>) {
+        write_generic_schema(out, "Tuple", T::SCHEMAS);
     }
 
     fn view(&self) -> AnyView<'_> {
@@ -214,10 +204,14 @@ unsafe impl<T: TupleTypes> AnyCompatible for Tuple<T> {
         T::convert(object.as_slice())?.map(Self::new).transpose()
     }
 
-    fn describe_mismatch(view: AnyView<'_>, out: &mut dyn Write) -> fmt::Result {
+    fn describe_mismatch(view: AnyView<'_>, out: &mut Writer<'_>) {
         match ArrayObject::try_from_view(referent(view)) {
             Ok(Some(object)) if object.len() == T::LEN => T::describe(object.as_slice(), out),
-            Ok(Some(object)) => write!(out, "Array[size={}]", object.len()),
+            Ok(Some(object)) => {
+                out.put(b"Array[size=");
+                out.put_digits(object.len() as u64);
+                out.put(b"]");
+            }
             _ => ArrayObject::describe_mismatch(view, out),
         }
     }

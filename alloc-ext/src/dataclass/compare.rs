@@ -8,8 +8,7 @@ use ferrite_core::any::{Any, AnyView};
 use ferrite_core::error::{Error, Result};
 use ferrite_core::function::Function;
 use ferrite_core::object::ObjectRef;
-use ferrite_core::text::Lossy;
-use ferrite_core::{bail, error, type_index, type_table};
+use ferrite_core::{plain_bail, plain_error, type_index, type_table};
 
 use super::compare_children::Children;
 use super::compare_leaf::compare_leaves;
@@ -98,7 +97,7 @@ impl<'w> Fold for Walk<'_, 'w> {
             if self.comparer.equality_only {
                 return Ok(Entered::Value(0));
             }
-            bail!(VALUE_ERROR, "RecursiveCompare: cyclic reference detected in ordering");
+            plain_bail!(VALUE_ERROR, "RecursiveCompare: cyclic reference detected in ordering");
         }
         if let Some(order) = self.comparer.compare_by_hook(&pair)? {
             return Ok(Entered::Value(order));
@@ -125,7 +124,7 @@ impl<'w> Fold for Walk<'_, 'w> {
     fn stopped(&mut self, open: &[Frame<'w>], order: i32) -> Result<i32> {
         // Which entry of a map comes first says nothing.
         if !self.comparer.equality_only && open.iter().any(|frame| frame.children.is_map()) {
-            bail!(TYPE_ERROR, "Cannot order Map/Dict values");
+            plain_bail!(TYPE_ERROR, "Cannot order Map/Dict values");
         }
         Ok(order)
     }
@@ -192,10 +191,10 @@ impl Comparer {
 
 /// The error for values of types that have no common order.
 pub(super) fn different_types(lhs: &Any, rhs: &Any) -> Error {
-    error!(
+    plain_error!(
         TYPE_ERROR,
         "Cannot compare values of different types: {} vs {}",
-        Lossy(type_table::type_key_of(lhs.type_index())),
-        Lossy(type_table::type_key_of(rhs.type_index()))
+        type_table::type_key_of(lhs.type_index()),
+        type_table::type_key_of(rhs.type_index())
     )
 }

@@ -4,7 +4,7 @@ use ferrite_core::abi::kTVMFFIFieldFlagBitMaskCompareOff;
 use ferrite_core::any::Any;
 use ferrite_core::error::Result;
 use ferrite_core::object::ObjectRef;
-use ferrite_core::{bail, type_index, type_table};
+use ferrite_core::{plain_bail, type_index, type_table};
 
 use super::compare_leaf::compare_leaves;
 use crate::walk::{Elements, Entries, Fields, Held};
@@ -40,7 +40,7 @@ impl<'w> Children<'w> {
             }
             index => {
                 let Some(entry) = type_table::type_info(index) else {
-                    bail!(INTERNAL_ERROR, "There is no type with index {index}");
+                    plain_bail!(INTERNAL_ERROR, "There is no type with index {}", index);
                 };
                 Self::Fields { lhs, rhs, fields: Fields::of(entry) }
             }

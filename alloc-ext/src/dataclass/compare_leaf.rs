@@ -9,8 +9,7 @@ use ferrite_core::any::Any;
 use ferrite_core::big_int::BigInt;
 use ferrite_core::error::Result;
 use ferrite_core::shape::Shape;
-use ferrite_core::text::Lossy;
-use ferrite_core::{bail, type_index, type_table};
+use ferrite_core::{plain_bail, type_index, type_table};
 
 use super::compare::different_types;
 
@@ -98,10 +97,10 @@ fn compare_plain(lhs: &Any, rhs: &Any, equality_only: bool) -> Result<i32> {
     match order {
         Some(order) => Ok(order as i32),
         None if equality_only => Ok(1),
-        None => bail!(
+        None => plain_bail!(
             TYPE_ERROR,
             "Cannot order values of type {}",
-            Lossy(type_table::type_key_of(lhs.type_index()))
+            type_table::type_key_of(lhs.type_index())
         ),
     }
 }
@@ -110,7 +109,7 @@ fn compare_floats(lhs: f64, rhs: f64, equality_only: bool) -> Result<i32> {
     match lhs.partial_cmp(&rhs) {
         Some(order) => Ok(order as i32),
         None if equality_only => Ok(i32::from(lhs.is_nan() != rhs.is_nan())),
-        None => bail!(TYPE_ERROR, "Cannot order NaN values"),
+        None => plain_bail!(TYPE_ERROR, "Cannot order NaN values"),
     }
 }
 

@@ -6,8 +6,7 @@ use core::ops::ControlFlow;
 use ferrite_core::any::Any;
 use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
-use ferrite_core::text::Lossy;
-use ferrite_core::{bail, type_index, type_table};
+use ferrite_core::{plain_bail, type_index, type_table};
 
 use super::enums::{enum_class, is_enum};
 use crate::containers::{ArrayObject, DictObject, ListObject, MapObject};
@@ -166,11 +165,11 @@ impl Copier {
             type_index::DICT => DictObject::with_capacity(0).map(Any::new),
             other => match self.hooks.of(value)? {
                 Some(hook) => checked_copy(hook.call(&[value.view()])?, other),
-                None => bail!(
+                None => plain_bail!(
                     INTERNAL_ERROR,
                     "Check failed: (copy_fn.has_value()) is false: Cannot deep copy object of type \"{}\" because it \
                      is not copy-constructible",
-                    Lossy(type_table::type_key_of(other))
+                    type_table::type_key_of(other)
                 ),
             },
         }
@@ -233,11 +232,11 @@ fn checked_copy(copy: Any, expected: i32) -> Result<Any> {
     if copy.type_index() == expected {
         return Ok(copy);
     }
-    bail!(
+    plain_bail!(
         TYPE_ERROR,
         "__ffi_shallow_copy__ of `{}` made a value of type `{}`",
-        Lossy(type_table::type_key_of(expected)),
-        Lossy(type_table::type_key_of(copy.type_index()))
+        type_table::type_key_of(expected),
+        type_table::type_key_of(copy.type_index())
     )
 }
 

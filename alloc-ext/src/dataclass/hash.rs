@@ -9,8 +9,7 @@ use ferrite_core::any::Any;
 use ferrite_core::error::Result;
 use ferrite_core::function::Function;
 use ferrite_core::memory::Buffer;
-use ferrite_core::text::Lossy;
-use ferrite_core::{bail, type_index, type_table};
+use ferrite_core::{plain_bail, type_index, type_table};
 
 use super::hash_leaf::{combine, hash_leaf, type_key_hash};
 use crate::walk::{Children, ChildrenKind, Entered, Fold, HookState, Hooks, Seen, Slot, fold, lend};
@@ -172,11 +171,11 @@ impl Hasher {
         {
             return Ok(());
         }
-        bail!(
+        plain_bail!(
             VALUE_ERROR,
             "RecursiveHash: type '{}' defines __ffi_eq__ or __ffi_compare__ but not __ffi_hash__. Add a __ffi_hash__ \
              hook to maintain the invariant RecursiveEq(a,b) => RecursiveHash(a)==RecursiveHash(b).",
-            Lossy(type_table::type_key_of(index))
+            type_table::type_key_of(index)
         )
     }
 }

@@ -7,8 +7,7 @@ use core::ptr;
 
 use ferrite_core::error::{Error, Result};
 use ferrite_core::sync::atomic::{AtomicPtr, Ordering};
-use ferrite_core::text::Lossy;
-use ferrite_core::{bail, ensure};
+use ferrite_core::{plain_bail, plain_ensure};
 
 /// The kind of an error that the surrounding language holds already and that its bindings raise again.
 const ENV_ERROR_ALREADY_SET: &str = "EnvErrorAlreadySet";
@@ -42,7 +41,7 @@ pub unsafe fn register(name: &[u8], symbol: *mut c_void) -> Result<()> {
         b"PyErr_CheckSignals" => &CHECK_SIGNALS,
         b"PyGILState_Ensure" => &ENSURE_LOCK,
         b"PyGILState_Release" => &RELEASE_LOCK,
-        _ => bail!(VALUE_ERROR, "Unknown env API {}", Lossy(name)),
+        _ => plain_bail!(VALUE_ERROR, "Unknown env API {}", name),
     };
     place.store(symbol, Ordering::Release);
     Ok(())
@@ -67,10 +66,9 @@ pub fn check_signals() -> Result<()> {
     if status == 0 {
         return Ok(());
     }
-    Err(Error::new(
-        ENV_ERROR_ALREADY_SET,
-        format_args!("A signal handler of the environment raised an error"),
-    ))
+    Err(Error::from_parts(ferrite_core::__error_site!(), ENV_ERROR_ALREADY_SET, &|out| {
+        out.put(b"A signal handler of the environment raised an error");
+    }))
 }
 
 /// The lock of the interpreter, held.
@@ -83,7 +81,7 @@ impl InterpreterLock {
     fn acquire() -> Result<Self> {
         let (ensure, release) = (ENSURE_LOCK.load(Ordering::Acquire), RELEASE_LOCK.load(Ordering::Acquire));
         let both = !ensure.is_null() && !release.is_null();
-        ensure!(
+        plain_ensure!(
             both,
             INTERNAL_ERROR,
             "PyErr_CheckSignals is registered without PyGILState_Ensure and _Release"

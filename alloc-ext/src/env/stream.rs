@@ -6,7 +6,7 @@ use core::ptr;
 use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
 use ferrite_core::sync::per_thread;
-use ferrite_core::{bail, ensure};
+use ferrite_core::{plain_bail, plain_ensure};
 
 /// The highest device type and device id: far more than any machine has, also when a remote session is coded
 /// into the type.
@@ -47,13 +47,20 @@ pub fn set(device_type: i32, device_id: i32, stream: *mut c_void) -> Result<*mut
         match per_thread::with(&STREAMS, |streams| replace(streams, new)) {
             Some(Ok(original)) => return Ok(original),
             Some(Err(len)) => make_room(len)?,
-            None => bail!(RUNTIME_ERROR, "This thread is ending and has no streams any more"),
+            None => plain_bail!(RUNTIME_ERROR, "This thread is ending and has no streams any more"),
         }
     }
 }
 
 fn check(what: &str, number: i32) -> Result<()> {
-    ensure!((0..=HIGHEST).contains(&number), VALUE_ERROR, "Device {what} {number} is not in 0 to {HIGHEST}");
+    plain_ensure!(
+        (0..=HIGHEST).contains(&number),
+        VALUE_ERROR,
+        "Device {} {} is not in 0 to {}",
+        what,
+        number,
+        HIGHEST
+    );
     Ok(())
 }
 

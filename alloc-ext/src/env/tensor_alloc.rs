@@ -9,7 +9,7 @@ use ferrite_core::error::{Error, Result, kind};
 use ferrite_core::sync::atomic::{AtomicPtr, Ordering};
 use ferrite_core::sync::per_thread;
 use ferrite_core::tensor::{Tensor, check_shape};
-use ferrite_core::{bail, ensure, function, raised};
+use ferrite_core::{function, plain_bail, plain_ensure, raised};
 
 ferrite_core::per_thread!(
     /// The allocator of this thread, before the global one.
@@ -37,7 +37,7 @@ pub unsafe fn set(
     write_to_global: bool,
 ) -> Result<DLPackManagedTensorAllocator> {
     let Some(original) = per_thread::with(&ALLOCATOR, |present| mem::replace(present, allocator)) else {
-        bail!(RUNTIME_ERROR, "This thread is ending and has no tensor allocator any more");
+        plain_bail!(RUNTIME_ERROR, "This thread is ending and has no tensor allocator any more");
     };
     if write_to_global {
         let address = allocator.map_or(ptr::null_mut(), |allocator| allocator as *mut c_void);
@@ -71,7 +71,7 @@ pub fn get() -> DLPackManagedTensorAllocator {
 /// `TVMFFIEnvTensorAlloc`.
 pub unsafe fn allocate(prototype: *mut DLTensor) -> Result<Tensor> {
     let Some(allocator) = get() else {
-        bail!(
+        plain_bail!(
             RUNTIME_ERROR,
             "TVMFFIEnvTensorAlloc: allocator is nullptr, likely because TVMFFIEnvSetDLPackManagedTensorAllocator has \
              not been called."
@@ -83,7 +83,7 @@ pub unsafe fn allocate(prototype: *mut DLTensor) -> Result<Tensor> {
     // SAFETY: whoever set the allocator vouches for it, the caller for the prototype; no lock is held.
     let status = unsafe { allocator(prototype, &mut managed, ptr::null_mut(), Some(set_error)) };
     function::check_status(status)?;
-    ensure!(
+    plain_ensure!(
         !managed.is_null(),
         RUNTIME_ERROR,
         "Check failed: (dlpack_tensor != nullptr) is false: \

@@ -9,8 +9,7 @@ use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
 use ferrite_core::object::ObjectClass;
 use ferrite_core::string::String;
-use ferrite_core::text::Lossy;
-use ferrite_core::{bail, ensure, error, type_index, type_table};
+use ferrite_core::{plain_bail, plain_ensure, plain_error, type_index, type_table};
 
 use super::plain;
 use crate::containers::{Array, ArrayObject, DictObject, ListObject, Map, MapObject};
@@ -59,20 +58,20 @@ pub fn from_json_graph_string(text: &[u8]) -> Result<Any> {
 /// The number of the root, and the nodes.
 fn parts(graph: &Any) -> Result<(i64, ArrayObject)> {
     let Some(graph) = graph.try_get::<MapObject>()? else {
-        bail!(VALUE_ERROR, "Invalid JSON Object Graph, expected an object");
+        plain_bail!(VALUE_ERROR, "Invalid JSON Object Graph, expected an object");
     };
     let part =
         |name: &str| graph.get(String::new(name)?.view()).map(|part| part.cloned().unwrap_or_default());
     let root = part("root_index")?;
     // A bool is no number here.
-    ensure!(
+    plain_ensure!(
         root.type_index() == type_index::INT,
         VALUE_ERROR,
         "Invalid JSON Object Graph, expected `root_index` integer field"
     );
-    let nodes = part("nodes")?
-        .try_get::<ArrayObject>()?
-        .ok_or_else(|| error!(VALUE_ERROR, "Invalid JSON Object Graph, expected `nodes` array field"))?;
+    let nodes = part("nodes")?.try_get::<ArrayObject>()?.ok_or_else(|| {
+        plain_error!(VALUE_ERROR, "Invalid JSON Object Graph, expected `nodes` array field")
+    })?;
     Ok((root.get()?, nodes))
 }
 
@@ -119,12 +118,12 @@ impl Fold for Decoder {
     fn enter(&mut self, number: i64) -> Result<Entered<Frame, Any>> {
         let place = usize::try_from(number).ok().filter(|place| *place < self.nodes.len());
         let Some(number) = place else {
-            bail!(VALUE_ERROR, "Invalid JSON Object Graph: invalid node index {number}");
+            plain_bail!(VALUE_ERROR, "Invalid JSON Object Graph: invalid node index {}", &number);
         };
         match self.made.get(number) {
             Some(Made::Value(value)) => return Ok(Entered::Value(value.clone())),
             Some(Made::Open) => {
-                bail!(VALUE_ERROR, "Invalid JSON Object Graph: node {number} contains itself")
+                plain_bail!(VALUE_ERROR, "Invalid JSON Object Graph: node {} contains itself", number)
             }
             Some(Made::NotYet) | None => {}
         }
@@ -229,7 +228,7 @@ impl Parts {
     fn elements(type_index: i32, data: &Any) -> Result<Self> {
         let numbers: Array<Any> = data.get()?;
         let is_map = matches!(type_index, type_index::MAP | type_index::DICT);
-        ensure!(
+        plain_ensure!(
             !is_map || numbers.len().is_multiple_of(2),
             VALUE_ERROR,
             "Invalid JSON Object Graph: Map/Dict data must contain an even number of [key, value] entries, got {}",
@@ -241,7 +240,7 @@ impl Parts {
 
     fn fields(type_index: i32, data: &Any) -> Result<Self> {
         let Some(entry) = type_table::type_info(type_index) else {
-            bail!(INTERNAL_ERROR, "There is no type with index {type_index}");
+            plain_bail!(INTERNAL_ERROR, "There is no type with index {}", type_index);
         };
         let object = Any::new(create_empty(entry)?);
         Ok(Self::Fields { object, data: data.get()?, fields: Fields::of(entry), waiting: None })
@@ -255,12 +254,12 @@ fn is_a<T: ObjectClass>(index: i32) -> bool {
 /// Sets a field to plain data or its default; answers the number of the node that has its value, where there is one.
 fn set_plain_field(object: &Any, data: &MapObject, field: Field) -> Result<Option<i64>> {
     let Some(data) = data.get(String::from_bytes(field.name())?.view())? else {
-        ensure!(
+        plain_ensure!(
             field.has_default(),
             TYPE_ERROR,
             "Required field `{}` not set in type `{}`",
-            Lossy(field.name()),
-            Lossy(type_table::type_key_of(object.type_index()))
+            field.name(),
+            type_table::type_key_of(object.type_index())
         );
         return field.set_default(object).map(|()| None);
     };
@@ -298,9 +297,10 @@ fn for_each_entry(values: &[Any], mut insert: impl FnMut(Any, Any) -> Result<()>
 
 fn type_named(key: &String) -> Result<i32> {
     type_table::key_to_index(key.as_bytes()).ok_or_else(|| {
-        error!(
+        plain_error!(
             INTERNAL_ERROR,
-            "Check failed: (it != type_key2index_.end()) is false: Cannot find type `{key}`"
+            "Check failed: (it != type_key2index_.end()) is false: Cannot find type `{}`",
+            key
         )
     })
 }

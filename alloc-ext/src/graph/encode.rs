@@ -8,8 +8,7 @@ use ferrite_core::any::Any;
 use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
 use ferrite_core::object::ObjectClass;
-use ferrite_core::text::Lossy;
-use ferrite_core::{bail, type_index, type_table};
+use ferrite_core::{plain_bail, type_index, type_table};
 
 use super::node::{Data, Nodes};
 use super::numbers::{Found, Numbers, Opened};
@@ -136,7 +135,7 @@ impl Encoder<'_> {
             return Ok(false);
         }
         let data = if index < type_index::STATIC_OBJECT_BEGIN {
-            bail!(RUNTIME_ERROR, "Cannot serialize type `{}`", Lossy(type_table::type_key_of(index)));
+            plain_bail!(RUNTIME_ERROR, "Cannot serialize type `{}`", type_table::type_key_of(index));
         } else if let Some(instance) = value.try_get::<Enum>()? {
             let is_number = type_table::is_instance(index, IntEnum::type_index());
             if is_number { Any::from(instance.int_index()) } else { Any::new(instance.str_index()) }
@@ -145,10 +144,10 @@ impl Encoder<'_> {
         } else if type_table::type_info(index).is_some_and(has_creator) {
             return Ok(false);
         } else {
-            bail!(
+            plain_bail!(
                 TYPE_ERROR,
                 "Type `{}` does not support ToJSONGraph (no native creator or __ffi_new__ type attr)",
-                Lossy(type_table::type_key_of(index))
+                type_table::type_key_of(index)
             );
         };
         self.nodes.push(type_table::type_key_of(index), Data::Value(&data)).map(|()| true)

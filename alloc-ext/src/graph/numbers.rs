@@ -5,7 +5,7 @@ use ferrite_core::any::Any;
 use ferrite_core::error::{Error, Result};
 use ferrite_core::memory::Buffer;
 use ferrite_core::text::Lossy;
-use ferrite_core::{error, type_index, type_table};
+use ferrite_core::{plain_error, type_index, type_table};
 
 use crate::containers::key;
 
@@ -132,6 +132,6 @@ impl Numbers {
             type_index::DICT => Lossy(b"Dict"),
             other => Lossy(type_table::type_key_of(other)),
         };
-        error!(VALUE_ERROR, "Cycle detected during serialization: a {what} contains itself")
+        plain_error!(VALUE_ERROR, "Cycle detected during serialization: a {} contains itself", what)
     }
 }

@@ -6,7 +6,7 @@ use ferrite_core::any::Any;
 use ferrite_core::error::Result;
 use ferrite_core::shape::Shape;
 use ferrite_core::string::{Bytes, String};
-use ferrite_core::{dtype, ensure, type_index, type_table};
+use ferrite_core::{dtype, plain_ensure, type_index, type_table};
 
 use super::node::{Data, Nodes};
 use crate::base64;
@@ -87,7 +87,7 @@ pub(super) fn decode(index: i32, data: &Any) -> Result<Option<Any>> {
 }
 
 fn device_of(parts: &Array<i32>) -> Result<Any> {
-    ensure!(
+    plain_ensure!(
         parts.len() == 2,
         VALUE_ERROR,
         "Invalid JSON Object Graph: Device data must be an array of [device_type, device_id], got {} element(s)",

@@ -5,9 +5,9 @@ use core::mem;
 
 use ferrite_core::any::Any;
 use ferrite_core::convert::AnyCompatible;
-use ferrite_core::error;
 use ferrite_core::error::{Error, Result};
 use ferrite_core::memory::Buffer;
+use ferrite_core::plain_error;
 use ferrite_core::string::String;
 
 use super::number;
@@ -266,6 +266,6 @@ impl Parser<'_> {
         let before = self.text.get(..at).unwrap_or(self.text);
         let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
         let line_start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |newline| newline + 1);
-        error!(VALUE_ERROR, "{what}: line {line} column {} (char {at})", at - line_start + 1)
+        plain_error!(VALUE_ERROR, "{}: line {} column {} (char {})", what, line, at - line_start + 1, at)
     }
 }

@@ -9,7 +9,7 @@ use ferrite_core::memory::Buffer;
 use ferrite_core::object::ObjectClass;
 use ferrite_core::string::String;
 use ferrite_core::text::Lossy;
-use ferrite_core::{bail, type_index, type_table};
+use ferrite_core::{plain_bail, type_index, type_table};
 
 use super::active_lists::ActiveLists;
 use super::{number, text};
@@ -87,7 +87,7 @@ impl Writer {
         if let Entries::List(list, _) = &entries
             && !self.active.push(list.as_object().as_ptr().addr())?
         {
-            bail!(VALUE_ERROR, "Cycle detected: List contains itself");
+            plain_bail!(VALUE_ERROR, "Cycle detected: List contains itself");
         }
         self.output.text.try_push(if entries.is_map() { b'{' } else { b'[' })?;
         self.output.margin = self.output.margin.saturating_add(self.output.indent);
@@ -175,7 +175,7 @@ impl Output {
     fn key(&mut self, key: &Any) -> Result<()> {
         let view = key.view();
         let Some(content) = view.bytes_of_string() else {
-            bail!(VALUE_ERROR, "Expect key to be string, got `{}`", type_key(view));
+            plain_bail!(VALUE_ERROR, "Expect key to be string, got `{}`", type_key(view));
         };
         text::write_quoted(&mut self.text, content)?;
         self.text.try_extend_from_slice(if self.indent == 0 { b":" } else { b": " })
@@ -200,7 +200,7 @@ impl Output {
                 let first = map.first_place();
                 return Ok(Some(Entries::Map(map, first)));
             }
-            _ => bail!(VALUE_ERROR, "Unsupported type: `{}`", type_key(view)),
+            _ => plain_bail!(VALUE_ERROR, "Unsupported type: `{}`", type_key(view)),
         }
         Ok(None)
     }

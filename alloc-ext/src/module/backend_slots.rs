@@ -8,7 +8,7 @@ use ferrite_core::backend::{
     ParallelGroupEnv, ParallelLambda, alloc_workspace, free_workspace, parallel_barrier, parallel_launch,
 };
 use ferrite_core::error::Result;
-use ferrite_core::{error, raised};
+use ferrite_core::{plain_error, raised};
 
 use super::context::ContextSymbol;
 
@@ -59,7 +59,7 @@ unsafe extern "C" fn free(device_type: c_int, device_id: c_int, workspace: *mut 
 /// As [`parallel_launch`].
 unsafe extern "C" fn launch(lambda: Option<ParallelLambda>, data: *mut c_void, num_task: c_int) -> c_int {
     let Some(lambda) = lambda else {
-        return status(Err(error!(VALUE_ERROR, "a parallel launch needs a function")));
+        return status(Err(plain_error!(VALUE_ERROR, "a parallel launch needs a function")));
     };
     // SAFETY: the caller vouches for the function and its data.
     status(unsafe { parallel_launch(lambda, data, num_task) })

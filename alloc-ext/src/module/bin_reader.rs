@@ -1,8 +1,8 @@
 //! Bounds-checked reading of the little-endian byte stream inside `__tvm_ffi__library_bin`.
 #![forbid(unsafe_code)]
 
-use ferrite_core::error;
 use ferrite_core::error::Result;
+use ferrite_core::plain_error;
 
 /// Bytes of the length field before the stream. Offsets in messages count from the symbol, so that a hex dump
 /// of the symbol can be read beside them.
@@ -56,12 +56,12 @@ impl<'a> BinReader<'a> {
             .and_then(|len| self.position.checked_add(len))
             .and_then(|end| self.bytes.get(self.position..end));
         let Some(found) = found else {
-            return Err(error!(
+            return Err(plain_error!(
                 INTERNAL_ERROR,
                 "Malformed library binary: {} at offset {} needs {} bytes but {} are left",
                 what,
                 self.offset(),
-                len,
+                &len,
                 self.remaining()
             ));
         };
@@ -94,7 +94,12 @@ impl<'a> BinReader<'a> {
     }
 
     fn too_short(&self, what: &str) -> ferrite_core::error::Error {
-        error!(INTERNAL_ERROR, "Malformed library binary: {} at offset {} is cut short", what, self.offset())
+        plain_error!(
+            INTERNAL_ERROR,
+            "Malformed library binary: {} at offset {} is cut short",
+            what,
+            self.offset()
+        )
     }
 }
 

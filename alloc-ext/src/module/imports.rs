@@ -12,8 +12,7 @@ use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
 use ferrite_core::object::ObjectClass;
 use ferrite_core::sync::Mutex;
-use ferrite_core::text::Lossy;
-use ferrite_core::{Any, AnyView, Function, ObjectRef, String, bail, error, global_table};
+use ferrite_core::{Any, AnyView, Function, ObjectRef, String, global_table, plain_bail, plain_error};
 
 use super::Module;
 use super::record::{incomplete, module_obj};
@@ -87,7 +86,7 @@ fn try_replace(module: &Module, other: &Module, before: &ArrayObject, after: Arr
     // another.
     let outcome = unsafe {
         match reaches_locked(other, module) {
-            Ok(true) => Err(error!(RUNTIME_ERROR, "Cyclic dependency detected during import")),
+            Ok(true) => Err(plain_error!(RUNTIME_ERROR, "Cyclic dependency detected during import")),
             Ok(false) if snapshot_locked(module)?.as_object().ptr_eq(before.as_object()) => {
                 Ok(swap_locked(module, after))
             }
@@ -189,10 +188,10 @@ pub(super) fn lookup(module: &Module, name: &String) -> Result<NonNull<TVMFFIObj
     };
     match found {
         Some(function) => remember(module, name, function),
-        None => bail!(
+        None => plain_bail!(
             RUNTIME_ERROR,
             "Cannot find function {} in the imported modules or global registry.",
-            Lossy(name.as_bytes())
+            name.as_bytes()
         ),
     }
 }

@@ -116,10 +116,10 @@ impl LibraryRef {
                 start.addr().checked_add(LENGTH_BYTES).is_some_and(|at| at.checked_add(*len).is_some())
             });
         let Some(len) = possible else {
-            ferrite_core::bail!(
+            ferrite_core::plain_bail!(
                 INTERNAL_ERROR,
                 "Malformed library binary: length {} at offset 0 exceeds the address space",
-                length
+                &length
             );
         };
         // SAFETY: the length field says that so many bytes follow, and they live as long as the library.

@@ -15,8 +15,7 @@
 
 use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
-use ferrite_core::text::Lossy;
-use ferrite_core::{AnyView, Bytes, bail, ensure};
+use ferrite_core::{AnyView, Bytes, plain_bail, plain_ensure};
 
 use super::bin_reader::{BinReader, LENGTH_BYTES, WordList};
 use super::{Module, imports, loader};
@@ -59,7 +58,7 @@ impl<'a> LibraryBin<'a> {
     }
 
     fn check_rows(&self, offset: usize) -> Result<()> {
-        ensure!(
+        plain_ensure!(
             self.module_count() > 0,
             INTERNAL_ERROR,
             "Malformed library binary: the row pointers at offset {} hold no module",
@@ -69,24 +68,24 @@ impl<'a> LibraryBin<'a> {
         for index in 0..self.rows.len() {
             let row = self.rows.get(index).unwrap_or(u64::MAX);
             let expected_start = index > 0 || row == 0;
-            ensure!(
+            plain_ensure!(
                 expected_start && row >= previous,
                 INTERNAL_ERROR,
                 "Malformed library binary: row pointer {} at offset {} is {} but must not be {} {}",
                 index,
                 offset + index * 8,
-                row,
+                &row,
                 if index == 0 { "above" } else { "below" },
-                previous
+                &previous
             );
             previous = row;
         }
-        ensure!(
+        plain_ensure!(
             previous == self.children.len() as u64,
             INTERNAL_ERROR,
             "Malformed library binary: the last row pointer at offset {} is {} but there are {} child indices",
             offset + self.module_count() * 8,
-            previous,
+            &previous,
             self.children.len()
         );
         Ok(())
@@ -96,13 +95,13 @@ impl<'a> LibraryBin<'a> {
         let count = self.module_count();
         for index in 0..self.children.len() {
             let child = self.children.get(index).unwrap_or(u64::MAX);
-            ensure!(
+            plain_ensure!(
                 child < count as u64,
                 INTERNAL_ERROR,
                 "Malformed library binary: child index {} at offset {} is {} but there are {} modules",
                 index,
                 offset + index * 8,
-                child,
+                &child,
                 count
             );
         }
@@ -141,7 +140,7 @@ impl<'a> LibraryBin<'a> {
                 }
             }
         }
-        ensure!(
+        plain_ensure!(
             taken == count,
             INTERNAL_ERROR,
             "Malformed library binary: the import tree has a cycle among {} of its {} modules",
@@ -198,17 +197,20 @@ pub(super) fn load(stream: &[u8], own: impl Fn() -> Result<Module>) -> Result<(M
     }
     match modules.first() {
         Some(root) => Ok((root.clone(), own_module)),
-        None => bail!(INTERNAL_ERROR, "Malformed library binary: there is no module"),
+        None => plain_bail!(INTERNAL_ERROR, "Malformed library binary: there is no module"),
     }
 }
 
 fn load_from_bytes(kind: &[u8], payload: &[u8]) -> Result<Module> {
     let Some(loader) = loader(b"ffi.Module.load_from_bytes.", kind)? else {
-        bail!(
+        plain_bail!(
             RUNTIME_ERROR,
-            "Library binary was created using {{{0}}} but a loader of that name is not registered. Make sure to have \
-             runtime that registers ffi.Module.load_from_bytes.{0}",
-            Lossy(kind)
+            "Library binary was created using {}{}{} but a loader of that name is not registered. Make sure to have \
+             runtime that registers ffi.Module.load_from_bytes.{}",
+            "{",
+            kind,
+            "}",
+            kind
         );
     };
     let payload = Bytes::new(payload)?;

@@ -37,10 +37,9 @@ use core::ptr::NonNull;
 use ferrite_core::abi::{TVMFFIAny, TVMFFIObject};
 use ferrite_core::error::Result;
 use ferrite_core::object::ObjectClass;
-use ferrite_core::text::Lossy;
 use ferrite_core::{
-    Any, AnyView, Bytes, Function, ObjectRef, String, bail, ensure, global_table, object_class, raised,
-    type_index, type_table,
+    Any, AnyView, Bytes, Function, ObjectRef, String, global_table, object_class, plain_bail, plain_ensure,
+    raised, type_index, type_table,
 };
 
 pub use cxx_error::{ThrowHook, set_throw_hook};
@@ -117,7 +116,7 @@ pub trait ModuleImpl: Send + Sync + 'static {
     /// # Errors
     /// `RuntimeError` unless overridden.
     fn write_to_file(&self, _file: &String, _format: &String) -> Result<()> {
-        bail!(RUNTIME_ERROR, "Module[{}] does not support WriteToFile", Lossy(self.kind().to_bytes()))
+        plain_bail!(RUNTIME_ERROR, "Module[{}] does not support WriteToFile", self.kind().to_bytes())
     }
 
     /// The formats that [`write_to_file`](ModuleImpl::write_to_file) takes, an Array of String.
@@ -133,7 +132,7 @@ pub trait ModuleImpl: Send + Sync + 'static {
     /// # Errors
     /// `RuntimeError` unless overridden.
     fn save_to_bytes(&self) -> Result<Bytes> {
-        bail!(RUNTIME_ERROR, "Module[{}] does not support SaveToBytes", Lossy(self.kind().to_bytes()))
+        plain_bail!(RUNTIME_ERROR, "Module[{}] does not support SaveToBytes", self.kind().to_bytes())
     }
 
     /// The source of the module in that format, empty when there is none.
@@ -175,11 +174,11 @@ impl Module {
         // SAFETY: the caller vouches for the object; only its header is looked at before its type is known.
         let module = unsafe { vtable::borrow_this(address.as_ptr()) };
         let found = module.as_object().type_index();
-        ensure!(
+        plain_ensure!(
             module.as_object().is_instance::<Module>(),
             TYPE_ERROR,
             "The library context is no module but a `{}`",
-            Lossy(type_table::type_key_of(found))
+            type_table::type_key_of(found)
         );
         Ok(module)
     }
@@ -409,19 +408,20 @@ impl Module {
     pub fn load_from_file(file: &String) -> Result<Module> {
         let bytes = file.as_bytes();
         let Some(dot) = bytes.iter().rposition(|byte| *byte == b'.') else {
-            bail!(RUNTIME_ERROR, "Failed to get file format from {}", Lossy(bytes));
+            plain_bail!(RUNTIME_ERROR, "Failed to get file format from {}", bytes);
         };
         let format = match bytes.get(dot + 1..).unwrap_or(b"") {
             b"dll" | b"dylib" | b"dso" => b"so",
             format => format,
         };
         let Some(loader) = loader(b"ffi.Module.load_from_file.", format)? else {
-            bail!(
+            plain_bail!(
                 RUNTIME_ERROR,
-                "Loader for `.{0}` files is not registered, resolved to (ffi.Module.load_from_file.{0}) in the global \
+                "Loader for `.{}` files is not registered, resolved to (ffi.Module.load_from_file.{}) in the global \
                  registry.Ensure that you have loaded the correct runtime code, andthat you are on the correct hardware \
                  architecture.",
-                Lossy(format)
+                format,
+                format
             );
         };
         let format = String::from_bytes(format)?;
@@ -459,7 +459,9 @@ unsafe fn owned_object<T: ObjectClass>(object: *mut TVMFFIObject, slot: &str) ->
     };
     match object.downcast() {
         Ok(object) => Ok(Some(object)),
-        Err(_) => bail!(INTERNAL_ERROR, "Module slot {} returned an object that is no {}", slot, T::TYPE_KEY),
+        Err(_) => {
+            plain_bail!(INTERNAL_ERROR, "Module slot {} returned an object that is no {}", slot, T::TYPE_KEY)
+        }
     }
 }
 

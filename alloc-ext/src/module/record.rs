@@ -7,7 +7,7 @@ use ferrite_core::abi::TVMFFIObject;
 use ferrite_core::error::Result;
 use ferrite_core::object::ObjectClass;
 use ferrite_core::object_alloc::{self, ObjectRecord};
-use ferrite_core::{ObjectRef, error, type_index};
+use ferrite_core::{ObjectRef, plain_error, type_index};
 
 use super::vtable::{HANDLE_OFFSET, ModuleSlots, ModuleVtable, RUST_MODULE, SLOTS};
 use super::{Module, ModuleImpl, ops};
@@ -122,5 +122,5 @@ pub(super) fn try_implementation<T: ModuleImpl>(module: &Module) -> Option<&T> {
 
 /// The error for a module whose field is null, against its contract.
 pub(super) fn incomplete(field: &str) -> ferrite_core::Error {
-    error!(INTERNAL_ERROR, "The module has no {}", field)
+    plain_error!(INTERNAL_ERROR, "The module has no {}", field)
 }

@@ -9,8 +9,7 @@ use core::ptr::NonNull;
 use ferrite_core::error::Result;
 use ferrite_core::name_table::NameTable;
 use ferrite_core::sync::atomic::{AtomicPtr, Ordering};
-use ferrite_core::text::Lossy;
-use ferrite_core::{String, log};
+use ferrite_core::{String, plain_warn};
 
 use super::Module;
 use super::library::{FUNCTION_PREFIX, Library, LoadedLibrary};
@@ -35,10 +34,7 @@ pub fn register(name: &[u8], address: *mut c_void) -> Result<()> {
         let previous = entry.value.load(Ordering::Acquire);
         if previous != address {
             entry.value.store(address, Ordering::Release);
-            log::warn(format_args!(
-                "Warning:SystemLib symbol {} get overriden to a different address {address:p}->{previous:p}",
-                Lossy(name)
-            ));
+            plain_warn!("Warning:SystemLib symbol {} get overriden to a different address", name);
         }
     }
     Ok(())

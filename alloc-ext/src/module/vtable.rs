@@ -144,7 +144,7 @@ pub(super) fn dispatch(module: &Module) -> Result<Dispatch<'_>> {
     // SAFETY: every object of type ffi.Module begins with a vptr eight bytes before its handle (C++ layout).
     let vptr = unsafe { this.cast::<*const ModuleSlots>().read() };
     if vptr.is_null() {
-        ferrite_core::bail!(INTERNAL_ERROR, "The module has no virtual table");
+        ferrite_core::plain_bail!(INTERNAL_ERROR, "The module has no virtual table");
     }
     // SAFETY: the word before the slots of any vtable is its type info (Itanium C++ ABI).
     let type_info = unsafe { vptr.cast::<*const TypeInfo>().sub(1).read() };
@@ -296,7 +296,7 @@ pub unsafe extern "C-unwind" fn import_module(this: This, other: *const *mut TVM
                 let other = ManuallyDrop::new(Module::from_object_unchecked(ObjectRef::from_raw(other)));
                 imports::append(&module, &other)
             }
-            None => Err(ferrite_core::error!(VALUE_ERROR, "Cannot import a null module")),
+            None => Err(ferrite_core::plain_error!(VALUE_ERROR, "Cannot import a null module")),
         }
     };
     settle(imported, ());
@@ -469,7 +469,7 @@ mod tests {
     fn an_inherited_import_slot_reports_its_error() -> Result<()> {
         let (module, root) = (cxx_module(), tagged(0, "root"));
         root.import_module(&module)?;
-        raised::set(ferrite_core::error!(VALUE_ERROR, "older"));
+        raised::set(ferrite_core::plain_error!(VALUE_ERROR, "older"));
         assert_eq!(module.import_module(&root).unwrap_err().kind(), b"RuntimeError");
         assert_eq!(raised::take().unwrap().message(), b"older");
         module.import_module(&tagged(1, "leaf"))?;

@@ -5,7 +5,7 @@ use ferrite_core::any::Any;
 use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
 use ferrite_core::object::{ObjectClass, ObjectRef};
-use ferrite_core::{Error, Function, String, error, object_class, type_index};
+use ferrite_core::{Error, Function, String, object_class, plain_error, type_index};
 
 use super::access_step::{AccessKind, AccessStep};
 use super::class::{Class, attr, method};
@@ -176,7 +176,7 @@ impl AccessPath {
 }
 
 fn malformed() -> Error {
-    error!(INTERNAL_ERROR, "Check failed: the access path has no step or no parent of its type")
+    plain_error!(INTERNAL_ERROR, "Check failed: the access path has no step or no parent of its type")
 }
 
 fn extend(path: AccessPath, step: AccessStep) -> Result<AccessPath> {

@@ -3,7 +3,8 @@
 use ferrite_core::abi::kTVMFFISEqHashKindConstTreeNode;
 use ferrite_core::any::Any;
 use ferrite_core::error::Result;
-use ferrite_core::{Function, String, bail, object_class, type_index};
+use ferrite_core::text::Writer;
+use ferrite_core::{Function, String, object_class, plain_bail, type_index};
 
 use super::class::{Class, attr};
 use super::field::field;
@@ -112,13 +113,33 @@ fn repr(step: AccessStep, print: Function) -> Result<String> {
     let StepContent { kind, key } = record::content_of(&step);
     let printed = || print.call(&[key.view()])?.get::<String>();
     match kind {
-        0 => String::format(format_args!(".{}", key.get::<String>()?)),
-        1 => String::format(format_args!("[{}]", key.get::<i64>()?)),
-        2 => String::format(format_args!("[{}]", printed()?)),
-        4 => String::format(format_args!("[<missing:{}>]", key.get::<i64>()?)),
-        3 | 5 => String::format(format_args!("[<missing:{}>]", printed()?)),
-        other => bail!(INTERNAL_ERROR, "There is no access kind {other}"),
+        0 => {
+            let name = key.get::<String>()?;
+            String::compose(&|out| {
+                out.put(b".");
+                out.put(name.as_bytes());
+            })
+        }
+        1 | 4 => {
+            let index = key.get::<i64>()?;
+            item(kind == 4, &|out| out.put_number(index))
+        }
+        2 | 3 | 5 => {
+            let shown = printed()?;
+            item(kind != 2, &|out| out.put(shown.as_bytes()))
+        }
+        other => plain_bail!(INTERNAL_ERROR, "There is no access kind {}", other),
     }
+}
+
+/// `[KEY]`, or `[<missing:KEY>]`.
+fn item(is_missing: bool, write_key: &dyn Fn(&mut Writer<'_>)) -> Result<String> {
+    let (open, close): (&[u8], &[u8]) = if is_missing { (b"[<missing:", b">]") } else { (b"[", b"]") };
+    String::compose(&|out| {
+        out.put(open);
+        write_key(out);
+        out.put(close);
+    })
 }
 
 #[cfg(test)]

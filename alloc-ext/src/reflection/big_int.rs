@@ -8,7 +8,7 @@ use ferrite_core::function::Function;
 use ferrite_core::memory::Buffer;
 use ferrite_core::object::ObjectRef;
 use ferrite_core::text::Lossy;
-use ferrite_core::{Error, String, error, type_index, type_table};
+use ferrite_core::{Error, String, plain_error, type_index, type_table};
 
 use super::class::{Attr, attr};
 use crate::dataclass::{self, int_text};
@@ -62,7 +62,7 @@ fn data_to_json(value: Any) -> Result<Any> {
 fn data_from_json(data: Any) -> Result<Any> {
     let Some(text) = data.try_get::<String>()? else { return Err(no(&data, "str")) };
     int_text::parse(text.as_bytes())?
-        .ok_or_else(|| error!(VALUE_ERROR, "Invalid decimal string for ffi.BigInt"))
+        .ok_or_else(|| plain_error!(VALUE_ERROR, "Invalid decimal string for ffi.BigInt"))
 }
 
 /// The value, when it is a big integer.
@@ -72,5 +72,5 @@ fn big_int(value: Any) -> Result<Any> {
 
 fn no(value: &Any, expected: &str) -> Error {
     let found = Lossy(type_table::type_key_of(value.type_index()));
-    error!(TYPE_ERROR, "Cannot treat type `{found}` as type `{expected}`")
+    plain_error!(TYPE_ERROR, "Cannot treat type `{}` as type `{}`", found, expected)
 }

@@ -2,11 +2,10 @@
 #![forbid(unsafe_code)]
 
 use ferrite_core::any::Any;
-use ferrite_core::convert::{AnyCompatible, TypeName};
-use ferrite_core::error::Result;
+use ferrite_core::convert::AnyCompatible;
+use ferrite_core::error::{Result, kind};
 use ferrite_core::object::ObjectRef;
-use ferrite_core::text::Lossy;
-use ferrite_core::{Bytes, Error, Function, Shape, String, Tensor, bail, type_index, type_table};
+use ferrite_core::{Bytes, Error, Function, Shape, String, Tensor, type_index, type_table};
 
 use super::class::{Attr, attr};
 use crate::containers::{Array, Dict, List, Map};
@@ -49,12 +48,13 @@ pub(super) fn register() -> Result<()> {
 pub(super) fn convert<T: AnyCompatible>(value: Any) -> Result<T> {
     match value.try_get::<T>()? {
         Some(value) => Ok(value),
-        None => bail!(
-            TYPE_ERROR,
-            "Cannot cast from `{}` to `{}`",
-            Lossy(type_table::type_key_of(value.type_index())),
-            TypeName::<T>::new()
-        ),
+        None => Err(Error::from_parts(ferrite_core::__error_site!(), kind::TYPE_ERROR, &|out| {
+            out.put(b"Cannot cast from `");
+            out.put_lossy(type_table::type_key_of(value.type_index()));
+            out.put(b"` to `");
+            T::type_name(out);
+            out.put(b"`");
+        })),
     }
 }
 

@@ -7,7 +7,7 @@ use ferrite_core::any::Any;
 use ferrite_core::error::Result;
 use ferrite_core::object::ObjectRef;
 use ferrite_core::text::Lossy;
-use ferrite_core::{String, bail, object_class, type_index, type_table};
+use ferrite_core::{String, object_class, plain_bail, type_index, type_table};
 
 use super::class::{Class, attr, method};
 use super::field::field;
@@ -193,10 +193,15 @@ impl Enum {
         match (found, index.view().bytes_of_string()) {
             (Some(found), _) => Any::new(found).get(),
             (None, Some(name)) => {
-                bail!(VALUE_ERROR, "Enum `{class}` has no instance with index {}", Lossy(name))
+                plain_bail!(VALUE_ERROR, "Enum `{}` has no instance with index {}", class, name)
             }
             (None, None) => {
-                bail!(VALUE_ERROR, "Enum `{class}` has no instance with index {}", index.get::<i64>()?)
+                plain_bail!(
+                    VALUE_ERROR,
+                    "Enum `{}` has no instance with index {}",
+                    class,
+                    &index.get::<i64>()?
+                )
             }
         }
     }

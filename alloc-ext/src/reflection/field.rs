@@ -1,13 +1,13 @@
 //! Fields of reflected classes: where they lie, how they are read and written, and what is told about them.
 
 use core::ffi::{c_int, c_void};
-use core::fmt::{self, Write};
 use core::mem::ManuallyDrop;
 
 use ferrite_core::abi::{TVMFFIAny, TVMFFIByteArray, TVMFFIFieldGetter, TVMFFIFieldInfo, TVMFFIFieldSetter};
 use ferrite_core::any::AnyView;
 use ferrite_core::convert::AnyCompatible;
 use ferrite_core::error::Result;
+use ferrite_core::text::Writer;
 use ferrite_core::{export, raised, type_table};
 
 /// A field of a class. Made by [`field!`].
@@ -22,7 +22,7 @@ pub(super) struct Field {
     alignment: usize,
     getter: TVMFFIFieldGetter,
     setter: TVMFFIFieldSetter,
-    schema: fn(&mut dyn Write) -> fmt::Result,
+    schema: fn(&mut Writer<'_>),
 }
 
 /// A field of a record, its type checked: `field!(Record<EnumContent>, content.int_index: i64, "_int_index", INT)`.
@@ -77,7 +77,7 @@ impl Field {
     /// # Errors
     /// MemoryError; those of [`type_table::register_field`].
     pub(super) fn register(&self, type_index: i32) -> Result<()> {
-        let metadata = export::metadata_text(self.schema)?;
+        let metadata = export::metadata_text(&self.schema)?;
         let info = TVMFFIFieldInfo {
             name: text(self.name),
             doc: text(self.doc),

@@ -11,9 +11,8 @@ use ferrite_core::any::AnyView;
 use ferrite_core::error::Result;
 use ferrite_core::function::{Function, check_status};
 use ferrite_core::object::{ObjectClass, ObjectRef};
-use ferrite_core::text::Lossy;
 use ferrite_core::type_table::{self, TypeEntry};
-use ferrite_core::{bail, ensure, error, type_index};
+use ferrite_core::{plain_bail, plain_ensure, plain_error, type_index};
 
 /// A registered field.
 #[derive(Clone, Copy)]
@@ -30,7 +29,7 @@ unsafe impl Sync for RegisteredField {}
 /// InternalError for an index that no type has.
 pub(super) fn type_of(type_index: i32) -> Result<&'static TypeEntry> {
     type_table::type_info(type_index)
-        .ok_or_else(|| error!(INTERNAL_ERROR, "Cannot find type info for type_index={type_index}"))
+        .ok_or_else(|| plain_error!(INTERNAL_ERROR, "Cannot find type info for type_index={}", type_index))
 }
 
 /// The fields of a type: those of its ancestors first, the root left out.
@@ -75,7 +74,7 @@ impl RegisteredField {
     pub(super) unsafe fn set(self, object: &ObjectRef, value: AnyView<'_>) -> Result<()> {
         let address = self.address(object.as_ptr());
         let Some(setter) = NonNull::new(self.0.setter) else {
-            bail!(INTERNAL_ERROR, "The field `{}` has no setter", Lossy(self.name()));
+            plain_bail!(INTERNAL_ERROR, "The field `{}` has no setter", self.name());
         };
         if self.has_flag(kTVMFFIFieldFlagBitSetterIsFunctionObj) {
             // SAFETY: registration checked that the setter is a function object, and keeps it alive.
@@ -117,12 +116,12 @@ impl RegisteredField {
 /// `CreateEmptyObject` in `reflection/creator.h`.
 pub(crate) fn create_empty(entry: &TypeEntry) -> Result<ObjectRef> {
     let object = create(entry)?;
-    ensure!(
+    plain_ensure!(
         type_table::is_instance(object.type_index(), entry.type_index()),
         INTERNAL_ERROR,
         "The creator of type `{}` made an object of type `{}`",
-        Lossy(entry.type_key()),
-        Lossy(type_table::type_key_of(object.type_index()))
+        entry.type_key(),
+        type_table::type_key_of(object.type_index())
     );
     Ok(object)
 }
@@ -145,16 +144,16 @@ fn create(entry: &TypeEntry) -> Result<ObjectRef> {
             // SAFETY: the creator gives its reference away (ABI).
             Some(object) => Ok(unsafe { ObjectRef::from_raw(object) }),
             None => {
-                bail!(INTERNAL_ERROR, "The creator of type `{}` made no object", Lossy(entry.type_key()))
+                plain_bail!(INTERNAL_ERROR, "The creator of type `{}` made no object", entry.type_key())
             }
         };
     }
     match type_table::attr(entry.type_index(), b"__ffi_new__").try_get::<Function>()? {
         Some(new) => new.call(&[])?.get::<ObjectRef>(),
-        None => bail!(
+        None => plain_bail!(
             RUNTIME_ERROR,
             "Type `{}` does not support reflection creation (no native creator or __ffi_new__ type attr)",
-            Lossy(entry.type_key())
+            entry.type_key()
         ),
     }
 }

@@ -8,7 +8,7 @@ use ferrite_core::memory::Buffer;
 use ferrite_core::object::ObjectRef;
 use ferrite_core::text::Lossy;
 use ferrite_core::type_table::{self, TypeEntry};
-use ferrite_core::{Error, Function, String, bail, ensure};
+use ferrite_core::{Error, Function, String, plain_bail, plain_ensure};
 
 use super::fields::{RegisteredField, create_empty, fields_of, type_of};
 
@@ -89,7 +89,7 @@ impl Binding<'_> {
         let init = self.init;
         // With keywords upstream sets fields before it counts; whether an argument was set before the error shows
         // nowhere, since the object goes away.
-        ensure!(
+        plain_ensure!(
             args.len() <= init.positional.len(),
             TYPE_ERROR,
             "{}.__ffi_init__() takes at most {} positional argument(s), but {} were given",
@@ -101,7 +101,7 @@ impl Binding<'_> {
     }
 
     fn set_keywords(&mut self, args: &[AnyView<'_>]) -> Result<()> {
-        ensure!(
+        plain_ensure!(
             args.len().is_multiple_of(2),
             TYPE_ERROR,
             "{}.__ffi_init__() KWARGS requires an even number of key-value arguments",
@@ -114,13 +114,19 @@ impl Binding<'_> {
         let init = self.init;
         let is_named = |field: &RegisteredField| takes_argument(*field) && field.name() == name.as_bytes();
         let Some(at) = init.fields.iter().rposition(is_named) else {
-            bail!(TYPE_ERROR, "{}.__ffi_init__() got an unexpected keyword argument '{name}'", init.key());
+            plain_bail!(
+                TYPE_ERROR,
+                "{}.__ffi_init__() got an unexpected keyword argument '{}'",
+                init.key(),
+                &name
+            );
         };
-        ensure!(
+        plain_ensure!(
             !self.is_set[at],
             TYPE_ERROR,
-            "{}.__ffi_init__() got multiple values for argument '{name}'",
-            init.key()
+            "{}.__ffi_init__() got multiple values for argument '{}'",
+            init.key(),
+            &name
         );
         self.set(at, value)
     }
@@ -145,13 +151,13 @@ impl Binding<'_> {
                 .map_err(|error| self.nested(field, "default for field", error));
         }
         // A field without argument and default keeps what the creator put there.
-        ensure!(
+        plain_ensure!(
             !takes_argument(field),
             TYPE_ERROR,
             "{}.__ffi_init__() missing required {}argument: '{}'",
             self.init.key(),
             if field.has_flag(kTVMFFIFieldFlagBitMaskKwOnly) { "keyword-only " } else { "" },
-            Lossy(field.name())
+            field.name()
         );
         Ok(())
     }

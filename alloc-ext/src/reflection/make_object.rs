@@ -3,9 +3,8 @@
 use ferrite_core::any::{Any, AnyView};
 use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
-use ferrite_core::text::Lossy;
 use ferrite_core::type_table::{self, TypeEntry};
-use ferrite_core::{String, bail, error};
+use ferrite_core::{String, plain_bail, plain_error};
 
 use super::fields::{create_empty, fields_of, type_of};
 
@@ -15,7 +14,7 @@ use super::fields::{create_empty, fields_of, type_of};
 /// InternalError for an unknown type or a name without value; TypeError for a field that the type does not have, or that
 /// has neither value nor default; those of creator and setters.
 pub(super) fn make_object(args: &[AnyView<'_>]) -> Result<Any> {
-    let odd = || error!(INTERNAL_ERROR, "Check failed: (args.size() % 2 == 1) is false: ");
+    let odd = || plain_error!(INTERNAL_ERROR, "Check failed: (args.size() % 2 == 1) is false: ");
     let (class, pairs) = args.split_first().ok_or_else(odd)?;
     let entry = type_named(*class)?;
     if !pairs.len().is_multiple_of(2) {
@@ -33,18 +32,18 @@ pub(super) fn make_object(args: &[AnyView<'_>]) -> Result<Any> {
             Some((_, value)) => unsafe { field.set(&object, value)? },
             // SAFETY: as above.
             None if field.has_default() => unsafe { field.set_default(&object)? },
-            None => bail!(
+            None => plain_bail!(
                 TYPE_ERROR,
                 "Required field `{}` not set in type `{}`",
-                Lossy(field.name()),
-                Lossy(entry.type_key())
+                field.name(),
+                entry.type_key()
             ),
         }
     }
     match unused.first() {
         None => Ok(Any::from(object)),
         Some((name, _)) => {
-            bail!(TYPE_ERROR, "Type `{}` does not have field `{name}`", Lossy(entry.type_key()))
+            plain_bail!(TYPE_ERROR, "Type `{}` does not have field `{}`", entry.type_key(), name)
         }
     }
 }
@@ -56,7 +55,7 @@ fn type_named(class: AnyView<'_>) -> Result<&'static TypeEntry> {
     let key = class.get::<String>()?;
     match type_table::key_to_index(key.as_bytes()) {
         Some(index) => type_of(index),
-        None => bail!(INTERNAL_ERROR, "Cannot find type `{key}`"),
+        None => plain_bail!(INTERNAL_ERROR, "Cannot find type `{}`", &key),
     }
 }
 

@@ -1,11 +1,10 @@
 //! References that may be null, under the name that upstream gives every reference to an object.
 
-use core::fmt::{self, Write};
-
 use ferrite_core::any::{Any, AnyView};
 use ferrite_core::convert::AnyCompatible;
 use ferrite_core::error::Result;
 use ferrite_core::object::ObjectRef;
+use ferrite_core::text::Writer;
 
 /// A reference to an object, or None.
 ///
@@ -15,12 +14,12 @@ pub(super) struct NullableObject(pub Option<ObjectRef>);
 
 // SAFETY: hands out what the option inside does.
 unsafe impl AnyCompatible for NullableObject {
-    fn type_name(out: &mut dyn Write) -> fmt::Result {
-        ObjectRef::type_name(out)
+    fn type_name(out: &mut Writer<'_>) {
+        ObjectRef::type_name(out);
     }
 
-    fn schema(out: &mut dyn Write) -> fmt::Result {
-        ObjectRef::schema(out)
+    fn schema(out: &mut Writer<'_>) {
+        ObjectRef::schema(out);
     }
 
     fn view(&self) -> AnyView<'_> {

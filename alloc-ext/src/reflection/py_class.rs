@@ -7,9 +7,8 @@ use ferrite_core::any::{Any, AnyView};
 use ferrite_core::error::Result;
 use ferrite_core::object::ObjectRef;
 use ferrite_core::object_alloc::{self, ObjectRecord};
-use ferrite_core::text::Lossy;
 use ferrite_core::type_table::{self, TypeEntry};
-use ferrite_core::{Function, ensure};
+use ferrite_core::{Function, plain_ensure};
 
 use super::fields::{RegisteredField, fields_of, type_of};
 use super::init::register_init;
@@ -77,19 +76,22 @@ impl FieldClass {
             let info = field.info();
             let end = info.offset.checked_add(info.size);
             let fits = info.offset >= header_bytes && end.is_some_and(|end| end <= i64::from(total_size));
-            ensure!(
+            plain_ensure!(
                 fits,
                 VALUE_ERROR,
-                "The field `{}` of type `{}` does not fit in an object of {total_size} bytes",
-                Lossy(field.name()),
-                Lossy(entry.type_key())
+                "The field `{}` of type `{}` does not fit in an object of {} bytes",
+                field.name(),
+                entry.type_key(),
+                total_size
             );
         }
         let body_bytes = usize::try_from(i64::from(total_size) - header_bytes);
-        ensure!(
+        plain_ensure!(
             body_bytes.is_ok(),
             VALUE_ERROR,
-            "An object has a header of {header_bytes} bytes, got a size of {total_size}"
+            "An object has a header of {} bytes, got a size of {}",
+            &header_bytes,
+            total_size
         );
         Ok(FieldClass { entry, body_bytes: body_bytes.unwrap_or(0) })
     }
@@ -105,12 +107,12 @@ impl FieldClass {
     }
 
     fn copy(self, source: &ObjectRef) -> Result<ObjectRef> {
-        ensure!(
+        plain_ensure!(
             type_table::is_instance(source.type_index(), self.entry.type_index()),
             TYPE_ERROR,
             "Cannot copy an object of type `{}` as `{}`",
-            Lossy(type_table::type_key_of(source.type_index())),
-            Lossy(self.entry.type_key())
+            type_table::type_key_of(source.type_index()),
+            self.entry.type_key()
         );
         let copy = self.allocate()?;
         for field in fields_of(self.entry) {

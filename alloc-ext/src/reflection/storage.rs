@@ -8,7 +8,7 @@ use ferrite_core::convert::AnyCompatible;
 use ferrite_core::error::Result;
 use ferrite_core::function::check_status;
 use ferrite_core::object::ObjectRef;
-use ferrite_core::{Function, bail, ensure, type_index};
+use ferrite_core::{Function, plain_bail, plain_ensure, type_index};
 
 use super::field;
 
@@ -52,7 +52,7 @@ pub(super) fn make_getter(type_index: i32) -> Result<i64> {
         type_index::DEVICE => field::get::<DLDevice>,
         type_index::ANY | type_index::NONE => field::get::<Any>,
         type_index::STATIC_OBJECT_BEGIN.. => field::get::<Option<ObjectRef>>,
-        other => bail!(VALUE_ERROR, "Unsupported field type index for getter: {other}"),
+        other => plain_bail!(VALUE_ERROR, "Unsupported field type index for getter: {}", other),
     };
     Ok(getter as usize as i64)
 }
@@ -62,14 +62,14 @@ pub(super) fn make_getter(type_index: i32) -> Result<i64> {
 /// # Errors
 /// ValueError without a convert function; MemoryError.
 pub(super) fn make_setter(type_index: i32, context: i64, convert: i64) -> Result<Function> {
-    ensure!(convert != 0, VALUE_ERROR, "The convert function of a field setter must not be null");
+    plain_ensure!(convert != 0, VALUE_ERROR, "The convert function of a field setter must not be null");
     let (context, convert) = (context as usize, convert as usize);
     Function::from_packed(move |args| {
         let [address, value] = args else {
-            bail!(TYPE_ERROR, "A field setter takes 2 arguments, got {}", args.len());
+            plain_bail!(TYPE_ERROR, "A field setter takes 2 arguments, got {}", args.len());
         };
         let address = address.get::<*mut c_void>()?;
-        ensure!(!address.is_null(), VALUE_ERROR, "The address of a field must not be null");
+        plain_ensure!(!address.is_null(), VALUE_ERROR, "The address of a field must not be null");
         let mut converted = *AnyView::NONE.as_raw();
         // SAFETY: the maker of the setter vouches for function and context, and that both live as long as it.
         let status = unsafe {
@@ -100,7 +100,7 @@ unsafe fn store(field: *mut c_void, type_index: i32, value: Any) -> Result<()> {
                 Ok(())
             }
             type_index::STATIC_OBJECT_BEGIN.. => put::<Option<ObjectRef>>(field, &value),
-            other => bail!(VALUE_ERROR, "Unsupported field type index for setter: {other}"),
+            other => plain_bail!(VALUE_ERROR, "Unsupported field type index for setter: {}", other),
         }
     }
 }

@@ -7,7 +7,7 @@ use ferrite_core::any::{Any, AnyView};
 use ferrite_core::convert::AnyCompatible;
 use ferrite_core::error::{Error, Result};
 use ferrite_core::object::{ObjectClass, ObjectRef};
-use ferrite_core::{error, object_class, type_index, type_table};
+use ferrite_core::{object_class, plain_error, type_index, type_table};
 
 use super::class::{Class, Method, attr, method};
 use super::field::field;
@@ -116,7 +116,7 @@ pub(super) fn key_equal(lhs: Any, rhs: Any) -> Result<bool> {
 }
 
 fn key_in(value: AnyView<'_>, name: &str) -> Result<StructuralKey> {
-    value.try_get()?.ok_or_else(|| error!(INTERNAL_ERROR, "Check not null: {name} "))
+    value.try_get()?.ok_or_else(|| plain_error!(INTERNAL_ERROR, "Check not null: {} ", name))
 }
 
 /// Registers the hooks by which maps hash and compare keys, as addresses of C functions, unless they are there.

@@ -5,7 +5,7 @@ use ferrite_core::any::Any;
 use ferrite_core::error::Result;
 use ferrite_core::object::ObjectRef;
 use ferrite_core::text::Lossy;
-use ferrite_core::{bail, object_class, type_index, type_table};
+use ferrite_core::{object_class, plain_bail, type_index, type_table};
 
 use super::class::{Class, attr};
 use super::field::field;
@@ -141,7 +141,7 @@ unsafe impl Reflected for VisitErrorContext {
 /// Only whoever made a visitor or mutator knows what follows the part that all have.
 fn refuse_copy(walker: ObjectRef) -> Result<ObjectRef> {
     let key = Lossy(type_table::type_key_of(walker.type_index()));
-    bail!(TYPE_ERROR, "Objects of type `{key}` belong to a walk and cannot be copied")
+    plain_bail!(TYPE_ERROR, "Objects of type `{}` belong to a walk and cannot be copied", key)
 }
 
 impl StructuralVisitor {

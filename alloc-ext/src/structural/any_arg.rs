@@ -1,9 +1,8 @@
 //! An argument of any type, under the name that upstream's signatures give a borrowed one.
 
-use core::fmt::{self, Write};
-
 use ferrite_core::any::{Any, AnyView};
-use ferrite_core::convert::{AnyCompatible, write_schema};
+use ferrite_core::any_texts;
+use ferrite_core::convert::AnyCompatible;
 use ferrite_core::error::Result;
 
 /// A value of any type, shown as `AnyView` in the signature of the function that takes it.
@@ -11,13 +10,7 @@ pub struct AnyArg(pub Any);
 
 // SAFETY: hands out what the value inside does.
 unsafe impl AnyCompatible for AnyArg {
-    fn type_name(out: &mut dyn Write) -> fmt::Result {
-        out.write_str("AnyView")
-    }
-
-    fn schema(out: &mut dyn Write) -> fmt::Result {
-        write_schema(out, "Any")
-    }
+    any_texts!("AnyView", "Any");
 
     fn view(&self) -> AnyView<'_> {
         self.0.view()

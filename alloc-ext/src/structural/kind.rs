@@ -6,9 +6,8 @@ use ferrite_core::abi::{
     kTVMFFISEqHashKindUniqueInstance, kTVMFFISEqHashKindUnsupported,
 };
 use ferrite_core::error::Result;
-use ferrite_core::text::Lossy;
 use ferrite_core::type_table::{self, TypeEntry};
-use ferrite_core::{bail, error};
+use ferrite_core::{plain_bail, plain_error};
 
 /// What a type says about the structure of its objects.
 ///
@@ -51,16 +50,17 @@ impl StructuralKind {
     /// TypeError for a type without a kind; InternalError for one that is not registered.
     pub fn of_comparable(type_index: i32) -> Result<(&'static TypeEntry, Self)> {
         let entry = type_table::type_info(type_index)
-            .ok_or_else(|| error!(INTERNAL_ERROR, "There is no type with index {type_index}"))?;
+            .ok_or_else(|| plain_error!(INTERNAL_ERROR, "There is no type with index {}", type_index))?;
         let lacks = match Self::of(entry) {
             None => "Type metadata is not set",
             Some(Self::Unsupported) => "_type_s_eq_hash_kind is not set",
             Some(kind) => return Ok((entry, kind)),
         };
-        bail!(
+        plain_bail!(
             TYPE_ERROR,
-            "{lacks} for type `{}`, so StructuralHash is not supported for this type",
-            Lossy(entry.type_key())
+            "{} for type `{}`, so StructuralHash is not supported for this type",
+            lacks,
+            entry.type_key()
         )
     }
 }

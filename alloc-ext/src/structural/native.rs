@@ -4,12 +4,12 @@ use core::ffi::c_void;
 
 use ferrite_core::abi::{TVMFFIAny, TVMFFIObject};
 use ferrite_core::any::{Any, AnyView};
-use ferrite_core::convert::{AnyCompatible, TypeName};
-use ferrite_core::error::{Error, Result};
+use ferrite_core::convert::AnyCompatible;
+use ferrite_core::error::{Error, Result, kind};
 use ferrite_core::function::Function;
 use ferrite_core::object::ObjectClass;
-use ferrite_core::text::Lossy;
-use ferrite_core::{bail, type_index, type_table, unwind};
+use ferrite_core::text::Writer;
+use ferrite_core::{plain_bail, type_index, type_table, unwind};
 
 /// A hook, or a function in the table of a visitor or mutator: it borrows both arguments, and its result is owned.
 ///
@@ -67,7 +67,7 @@ pub unsafe fn call_hook<W: ObjectClass + AnyCompatible>(
             unsafe { call_native(hook, walker, value) }
         }
         type_index::FUNCTION => call_function(&hook.get()?, &[AnyView::from(walker), value]),
-        _ => bail!(TYPE_ERROR, "{column} must be an opaque function pointer or ffi.Function"),
+        _ => plain_bail!(TYPE_ERROR, "{} must be an opaque function pointer or ffi.Function", column),
     }
 }
 
@@ -96,17 +96,18 @@ pub fn without_error(result: Any) -> Result<Any> {
 /// The TypeError for the result of a callback or hook that should have been a `T`.
 #[cold]
 pub fn wrong_result<T: AnyCompatible>(result: &Any) -> Error {
-    unexpected_result(format_args!("{}", TypeName::<T>::new()), result)
+    unexpected_result(&T::type_name, result)
 }
 
-/// The TypeError for the result of a callback or hook that should have been what is `expected`.
+/// The TypeError for the result of a callback or hook that should have been what `expected` writes.
 #[cold]
-pub fn unexpected_result(expected: core::fmt::Arguments<'_>, result: &Any) -> Error {
-    ferrite_core::error!(
-        TYPE_ERROR,
-        "CallExpected: result type mismatch, expected {expected}, but got {}",
-        Lossy(type_table::type_key_of(result.type_index()))
-    )
+pub fn unexpected_result(expected: &dyn Fn(&mut Writer<'_>), result: &Any) -> Error {
+    Error::from_parts(ferrite_core::__error_site!(), kind::TYPE_ERROR, &|out| {
+        out.put(b"CallExpected: result type mismatch, expected ");
+        expected(out);
+        out.put(b", but got ");
+        out.put_lossy(type_table::type_key_of(result.type_index()));
+    })
 }
 
 #[cfg(test)]
@@ -116,7 +117,7 @@ mod tests {
     use ferrite_core::error;
 
     unsafe extern "C" fn refuse(_: *mut TVMFFIObject, _: TVMFFIAny) -> TVMFFIAny {
-        serve(|| bail!(VALUE_ERROR, "no"))
+        serve(|| plain_bail!(VALUE_ERROR, "no"))
     }
 
     #[test]

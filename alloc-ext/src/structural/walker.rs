@@ -5,9 +5,9 @@ use core::mem::{offset_of, size_of};
 use core::sync::atomic::{AtomicI32, Ordering};
 
 use ferrite_core::abi::{TVMFFIDefRegionKind, TVMFFIObject};
-use ferrite_core::error;
 use ferrite_core::error::Result;
 use ferrite_core::object::ObjectClass;
+use ferrite_core::plain_error;
 
 use super::DefRegion;
 
@@ -53,7 +53,7 @@ fn head<W: Walker>(walker: &W) -> *mut WalkerHead {
 pub fn vtable<W: Walker>(walker: &W) -> Result<&'static W::VTable> {
     // SAFETY: walkers start with this head, and the table outlives them (`Walker`).
     let vtable = unsafe { (*head(walker)).vtable.cast::<W::VTable>().as_ref() };
-    vtable.ok_or_else(|| error!(VALUE_ERROR, "The visitor or mutator has no table of functions"))
+    vtable.ok_or_else(|| plain_error!(VALUE_ERROR, "The visitor or mutator has no table of functions"))
 }
 
 fn mode<W: Walker>(walker: &W) -> &AtomicI32 {

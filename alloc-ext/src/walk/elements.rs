@@ -1,9 +1,9 @@
 //! Arrays and Lists behind one face, read in place while a walk holds them.
 
 use ferrite_core::any::Any;
-use ferrite_core::error;
 use ferrite_core::error::Result;
 use ferrite_core::object::ObjectRef;
+use ferrite_core::plain_error;
 
 use super::held::Held;
 use crate::containers::{ArrayObject, ListObject};
@@ -60,7 +60,7 @@ impl<'w> Elements<'w> {
         // SAFETY: no code of users runs while the reference is made.
         match unsafe { self.as_slice() }.get(index) {
             Some(element) => Ok(Held::Own(element.clone())),
-            None => Err(error!(INDEX_ERROR, "Index {index} out of bounds {}", self.len())),
+            None => Err(plain_error!(INDEX_ERROR, "Index {} out of bounds {}", index, self.len())),
         }
     }
 }

@@ -11,9 +11,8 @@ use ferrite_core::any::{Any, AnyView};
 use ferrite_core::error::Result;
 use ferrite_core::function::{Function, check_status};
 use ferrite_core::object::{ObjectClass, ObjectRef};
-use ferrite_core::text::Lossy;
 use ferrite_core::type_table::TypeEntry;
-use ferrite_core::{bail, type_index, type_table};
+use ferrite_core::{plain_bail, type_index, type_table};
 
 /// A field that is written by a C function.
 type FieldSetter = unsafe extern "C" fn(field: *mut c_void, value: *const TVMFFIAny) -> c_int;
@@ -68,7 +67,7 @@ impl Field {
     pub fn read(self, object: &ObjectRef, place: &mut Any) -> Result<()> {
         *place = Any::NONE;
         let Some(getter) = self.info.getter else {
-            bail!(RUNTIME_ERROR, "Field `{}` has no getter", Lossy(self.name()));
+            plain_bail!(RUNTIME_ERROR, "Field `{}` has no getter", self.name());
         };
         let place = ptr::from_mut(place).cast::<TVMFFIAny>();
         // SAFETY: whoever registered the field vouches for the getter at this offset, which gives an owned value where it
@@ -99,7 +98,7 @@ impl Field {
         let address = self.address_in(self.owner(object)?);
         let setter = self.info.setter;
         if setter.is_null() {
-            bail!(RUNTIME_ERROR, "Field `{}` has no setter", Lossy(self.name()));
+            plain_bail!(RUNTIME_ERROR, "Field `{}` has no setter", self.name());
         }
         let is_function = kTVMFFIFieldFlagBitSetterIsFunctionObj as i64;
         if self.info.flags & is_function != 0 {
@@ -139,7 +138,7 @@ impl Field {
     fn owner(self, object: &Any) -> Result<&ObjectRef> {
         match object.as_object() {
             Some(object) => Ok(object),
-            None => bail!(TYPE_ERROR, "Only objects have the field `{}`", Lossy(self.name())),
+            None => plain_bail!(TYPE_ERROR, "Only objects have the field `{}`", self.name()),
         }
     }
 
@@ -209,7 +208,7 @@ impl Iterator for Fields {
 /// Those of `visit`, which ends the walk; InternalError for a type that is not registered.
 pub fn for_each_field(type_index: i32, visit: impl FnMut(Field) -> Result<()>) -> Result<()> {
     let Some(entry) = type_table::type_info(type_index) else {
-        bail!(INTERNAL_ERROR, "There is no type with index {type_index}");
+        plain_bail!(INTERNAL_ERROR, "There is no type with index {}", type_index);
     };
     Fields::of(entry).try_for_each(visit)
 }

@@ -5,7 +5,7 @@ use core::ops::ControlFlow;
 
 use ferrite_core::error::{Error, Result};
 use ferrite_core::memory::Buffer;
-use ferrite_core::{bail, error};
+use ferrite_core::{plain_bail, plain_error};
 
 /// Values that may be open at once.
 ///
@@ -114,7 +114,7 @@ fn run<F: Fold>(operation: &mut F, root: F::Node, open: &mut Buffer<F::Frame>) -
             }
         };
     }
-    value.ok_or_else(|| error!(INTERNAL_ERROR, "{}: a walk without a result", F::NAME))
+    value.ok_or_else(|| plain_error!(INTERNAL_ERROR, "{}: a walk without a result", F::NAME))
 }
 
 /// Gets to a node, and gives its result unless that has to wait for its children.
@@ -127,7 +127,7 @@ fn enter<F: Fold>(operation: &mut F, node: F::Node, open: &mut Buffer<F::Frame>)
         Entered::Frame(frame) if open.len() < MAX_DEPTH => open.try_push(frame).map(|()| None),
         Entered::Frame(frame) => {
             operation.abandon(frame);
-            bail!(VALUE_ERROR, "{}: maximum stack depth ({MAX_DEPTH}) exceeded", F::NAME);
+            plain_bail!(VALUE_ERROR, "{}: maximum stack depth ({}) exceeded", F::NAME, MAX_DEPTH);
         }
     }
 }

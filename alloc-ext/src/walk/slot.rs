@@ -10,7 +10,7 @@ use ferrite_core::function::Function;
 use ferrite_core::object::ObjectRef;
 use ferrite_core::object_alloc::{ObjectRecord, allocate};
 use ferrite_core::sync::Mutex;
-use ferrite_core::{bail, error, stack, type_index};
+use ferrite_core::{plain_bail, plain_error, stack, type_index};
 
 /// The state of a walk that calls hooks. The default takes its place while it is lent.
 pub trait HookState: Default + Send + 'static {}
@@ -72,7 +72,7 @@ impl<S: HookState> Slot<S> {
     /// RuntimeError when the hook has returned, or another callback is at work; those of `work`.
     pub fn with<R>(&self, work: impl FnOnce(&mut S) -> Result<R>) -> Result<R> {
         let Some(mut state) = self.take() else {
-            bail!(
+            plain_bail!(
                 RUNTIME_ERROR,
                 "The callback of a hook can be called only while the hook runs, by one at a time"
             );
@@ -100,7 +100,7 @@ pub fn lend<S: HookState, R>(
         slot.put(mem::take(state));
         let outcome = call(&callback);
         *state = slot.take().ok_or_else(|| {
-            error!(RUNTIME_ERROR, "A hook returned while its callback was at work elsewhere")
+            plain_error!(RUNTIME_ERROR, "A hook returned while its callback was at work elsewhere")
         })?;
         outcome
     })

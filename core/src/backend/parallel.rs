@@ -5,7 +5,7 @@ use core::ptr;
 
 use crate::error::Result;
 use crate::sync::atomic::{AtomicPtr, Ordering};
-use crate::{ensure, error, raised};
+use crate::{plain_ensure, plain_error, raised};
 
 use super::serial;
 
@@ -58,7 +58,7 @@ fn launcher() -> &'static Launcher {
 /// # Upstream
 /// `TVMBackendParallelLaunch` of `src/runtime/thread_pool.cc`.
 pub unsafe fn parallel_launch(lambda: ParallelLambda, data: *mut c_void, num_task: i32) -> Result<()> {
-    ensure!(num_task >= 0, VALUE_ERROR, "a parallel launch cannot have {num_task} tasks");
+    plain_ensure!(num_task >= 0, VALUE_ERROR, "a parallel launch cannot have {} tasks", num_task);
     // SAFETY: the caller vouches for `lambda` and `data`.
     unsafe { (launcher().launch)(lambda, data, num_task) }
 }
@@ -73,7 +73,7 @@ pub unsafe fn parallel_launch(lambda: ParallelLambda, data: *mut c_void, num_tas
 /// # Upstream
 /// `TVMBackendParallelBarrier` of `src/runtime/thread_pool.cc`, which waits for ever when a task ended.
 pub unsafe fn parallel_barrier(_task_id: i32, env: *mut ParallelGroupEnv) -> Result<()> {
-    ensure!(!env.is_null(), VALUE_ERROR, "a barrier needs the environment of its task");
+    plain_ensure!(!env.is_null(), VALUE_ERROR, "a barrier needs the environment of its task");
     // SAFETY: the environment is the one of the calling task, which lives as long as the task runs.
     if unsafe { (*env).num_task } <= 1 {
         return Ok(());
@@ -96,8 +96,9 @@ pub unsafe fn run_task(
     if unsafe { lambda(task_id, env, data) } == 0 {
         return Ok(());
     }
-    Err(raised::take()
-        .unwrap_or_else(|| error!(RUNTIME_ERROR, "parallel task {task_id} failed without raising an error")))
+    Err(raised::take().unwrap_or_else(|| {
+        plain_error!(RUNTIME_ERROR, "parallel task {} failed without raising an error", task_id)
+    }))
 }
 
 #[cfg(test)]
@@ -118,7 +119,7 @@ mod tests {
 
     unsafe extern "C" fn fail(_: c_int, _: *mut ParallelGroupEnv, data: *mut c_void) -> c_int {
         if !data.is_null() {
-            raised::set(error!(KEY_ERROR, "no such key"));
+            raised::set(plain_error!(KEY_ERROR, "no such key"));
         }
         -1
     }

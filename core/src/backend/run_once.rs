@@ -6,7 +6,7 @@ use core::ptr;
 use crate::error::Result;
 use crate::sync::atomic::{AtomicPtr, Ordering};
 use crate::sync::{exchange, pause};
-use crate::{error, raised};
+use crate::{plain_error, raised};
 
 /// What a handle holds while its function runs, and after it succeeded.
 const RUNNING: *mut c_void = ptr::without_provenance_mut(1);
@@ -57,7 +57,7 @@ fn finish(state: &AtomicPtr<c_void>, status: c_int) -> Result<()> {
     }
     state.store(ptr::null_mut(), Ordering::Release);
     Err(raised::take()
-        .unwrap_or_else(|| error!(RUNTIME_ERROR, "an initialiser failed without raising an error")))
+        .unwrap_or_else(|| plain_error!(RUNTIME_ERROR, "an initialiser failed without raising an error")))
 }
 
 #[cfg(test)]
@@ -72,7 +72,7 @@ mod tests {
     }
 
     unsafe extern "C" fn fail(_: *mut c_void) -> c_int {
-        raised::set(error!(KEY_ERROR, "no such key"));
+        raised::set(plain_error!(KEY_ERROR, "no such key"));
         -1
     }
 

@@ -6,8 +6,8 @@ use core::ptr::NonNull;
 
 use crate::abi::{DLDevice, kDLCPU};
 use crate::error::{Result, out_of_memory};
-use crate::text::{Lossy, SliceWriter};
-use crate::{bail, device, memory};
+use crate::text::SliceWriter;
+use crate::{device, memory, plain_bail};
 
 /// Alignment of workspaces in bytes; compiled code assumes it for its vector loads.
 const ALIGNMENT: usize = 64;
@@ -66,7 +66,7 @@ fn check_device(device_type: i32, device_id: i32) -> Result<()> {
         // A slice writer never fails.
         let _ = device::write_device(DLDevice { device_type, device_id }, &mut writer);
         let len = writer.len;
-        bail!(VALUE_ERROR, "there are no workspaces on device {}", Lossy(&text[..len]));
+        plain_bail!(VALUE_ERROR, "there are no workspaces on device {}", &text[..len]);
     }
     Ok(())
 }

@@ -2,9 +2,9 @@
 #![forbid(unsafe_code)]
 
 use ferrite_core::any::Any;
-use ferrite_core::error;
 use ferrite_core::error::{Error, Result};
 use ferrite_core::function::Function;
+use ferrite_core::plain_error;
 use ferrite_core::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::containers::{DictObject, MapObject};
@@ -89,5 +89,5 @@ pub(super) fn functor(map: impl Walk + Send + Sync + 'static) -> Result<Function
 
 #[cold]
 fn no_entry() -> Error {
-    error!(INDEX_ERROR, "The iteration stands at no entry")
+    plain_error!(INDEX_ERROR, "The iteration stands at no entry")
 }

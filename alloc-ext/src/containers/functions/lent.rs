@@ -1,6 +1,5 @@
 //! Arguments that a function uses where they lie, without a reference of its own.
 
-use core::fmt::{self, Write};
 use core::mem::ManuallyDrop;
 use core::ops::Deref;
 use core::ptr::NonNull;
@@ -10,6 +9,7 @@ use ferrite_core::any::{Any, AnyView};
 use ferrite_core::convert::AnyCompatible;
 use ferrite_core::error::Result;
 use ferrite_core::object::{ObjectClass, ObjectRef};
+use ferrite_core::text::Writer;
 
 use crate::containers::{ArrayObject, Dict, DictObject, List, ListObject, MapObject, cell};
 
@@ -51,12 +51,12 @@ impl<T: Lend> Drop for Lent<T> {
 
 // SAFETY: a view of the value is that of `T`, alive for the call; `into_any` makes a reference of its own.
 unsafe impl<T: Lend> AnyCompatible for Lent<T> {
-    fn type_name(out: &mut dyn Write) -> fmt::Result {
-        T::type_name(out)
+    fn type_name(out: &mut Writer<'_>) {
+        T::type_name(out);
     }
 
-    fn schema(out: &mut dyn Write) -> fmt::Result {
-        T::schema(out)
+    fn schema(out: &mut Writer<'_>) {
+        T::schema(out);
     }
 
     fn view(&self) -> AnyView<'_> {
@@ -78,8 +78,8 @@ unsafe impl<T: Lend> AnyCompatible for Lent<T> {
         Ok(converted.map(|value| Self { value: ManuallyDrop::new(value), owned: true }))
     }
 
-    fn describe_mismatch(view: AnyView<'_>, out: &mut dyn Write) -> fmt::Result {
-        T::describe_mismatch(view, out)
+    fn describe_mismatch(view: AnyView<'_>, out: &mut Writer<'_>) {
+        T::describe_mismatch(view, out);
     }
 }
 

@@ -3,10 +3,10 @@
 
 use ferrite_core::any::{Any, AnyView};
 use ferrite_core::convert::AnyCompatible;
-use ferrite_core::ensure;
 use ferrite_core::error::Result;
 use ferrite_core::ffi_functions::invalid_object;
 use ferrite_core::function::Function;
+use ferrite_core::plain_ensure;
 
 use crate::containers::{MapObject, cell};
 
@@ -24,7 +24,11 @@ pub(super) fn create(args: &[AnyView<'_>]) -> Result<Any> {
 
 /// Keys and values alternate, so there must be as many of one as of the other.
 pub(super) fn check_pairs(args: &[AnyView<'_>]) -> Result<()> {
-    ensure!(args.len().is_multiple_of(2), INTERNAL_ERROR, "Check failed: args.size() % 2 == 0 (1 vs. 0) : ");
+    plain_ensure!(
+        args.len().is_multiple_of(2),
+        INTERNAL_ERROR,
+        "Check failed: args.size() % 2 == 0 (1 vs. 0) : "
+    );
     Ok(())
 }
 

@@ -5,7 +5,7 @@ use core::slice;
 use ferrite_core::any::Any;
 use ferrite_core::error::Result;
 use ferrite_core::tensor::TensorRef;
-use ferrite_core::{ensure, error, type_index};
+use ferrite_core::{plain_ensure, plain_error, type_index};
 
 use crate::containers::key;
 use crate::dataclass::{combine, type_key_hash};
@@ -57,24 +57,30 @@ pub(super) fn hash(value: &Any, skip_content: bool) -> Result<u64> {
 
 fn tensor_of(value: &Any) -> Result<TensorRef<'_>> {
     // SAFETY: the lifetime of the view is that of the value, which keeps the tensor alive.
-    TensorRef::from_view(&value.view()).ok_or_else(|| error!(TYPE_ERROR, "Expected a tensor"))
+    TensorRef::from_view(&value.view()).ok_or_else(|| plain_error!(TYPE_ERROR, "Expected a tensor"))
 }
 
 fn ensure_on_host(tensor: TensorRef<'_>, name: &str, verb: &str) -> Result<()> {
     let device = tensor.device().device_type;
-    ensure!(
+    plain_ensure!(
         device == CPU,
         INTERNAL_ERROR,
-        "Check failed: {name}.device().device_type == kDLCPU ({device} vs. {CPU}) : can only {verb} CPU tensor"
+        "Check failed: {}.device().device_type == kDLCPU ({} vs. {}) : can only {} CPU tensor",
+        name,
+        device,
+        CPU,
+        verb
     );
     Ok(())
 }
 
 fn ensure_contiguous(tensor: TensorRef<'_>, name: &str, verb: &str) -> Result<()> {
-    ensure!(
+    plain_ensure!(
         tensor.is_contiguous(),
         INTERNAL_ERROR,
-        "Check failed: ({name}.IsContiguous()) is false: Can only {verb} contiguous tensor"
+        "Check failed: ({}.IsContiguous()) is false: Can only {} contiguous tensor",
+        name,
+        verb
     );
     Ok(())
 }
@@ -83,12 +89,12 @@ fn ensure_contiguous(tensor: TensorRef<'_>, name: &str, verb: &str) -> Result<()
 fn content(tensor: TensorRef<'_>) -> Result<&[u8]> {
     let size = tensor
         .size_bytes()
-        .ok_or_else(|| error!(VALUE_ERROR, "the tensor has more elements than memory can hold"))?;
+        .ok_or_else(|| plain_error!(VALUE_ERROR, "the tensor has more elements than memory can hold"))?;
     let data = tensor.data_ptr().cast::<u8>();
     if size == 0 {
         return Ok(&[]);
     }
-    ensure!(!data.is_null(), VALUE_ERROR, "the tensor has no data");
+    plain_ensure!(!data.is_null(), VALUE_ERROR, "the tensor has no data");
     // SAFETY: whoever made the tensor vouches that the memory of a compact tensor on the host holds its elements, at the
     // data pointer or behind it, and that nobody writes them now.
     Ok(unsafe { slice::from_raw_parts(data, size) })

@@ -9,7 +9,7 @@ use ferrite_core::error::Result;
 use ferrite_core::object::{ObjectClass, ObjectRef};
 use ferrite_core::object_alloc::{self, ObjectRecord};
 use ferrite_core::sync::Mutex;
-use ferrite_core::{bail, error};
+use ferrite_core::{plain_bail, plain_error};
 
 use super::mutation::{self, Step};
 use super::mutator::{InplaceMode, MutatorVTable};
@@ -149,7 +149,7 @@ impl Engine {
 
 fn object_of(var: AnyView<'_>) -> Result<Any> {
     if var.object_ptr().is_none() {
-        bail!(TYPE_ERROR, "Variable-remap key must be an object-backed value");
+        plain_bail!(TYPE_ERROR, "Variable-remap key must be an object-backed value");
     }
     var.to_owned()
 }
@@ -165,7 +165,7 @@ pub unsafe fn serve(
     body: impl FnOnce(&StructuralMutator, AnyView<'_>) -> Result<Any>,
 ) -> TVMFFIAny {
     native::serve(|| {
-        let object = NonNull::new(mutator).ok_or_else(|| error!(VALUE_ERROR, "There is no mutator"))?;
+        let object = NonNull::new(mutator).ok_or_else(|| plain_error!(VALUE_ERROR, "There is no mutator"))?;
         // SAFETY: the caller vouches for both.
         unsafe {
             let mutator = StructuralMutator::from_object_unchecked(ObjectRef::borrow_raw(object));
@@ -204,5 +204,5 @@ unsafe extern "C" fn var_remap_set(
 }
 
 fn engine_of(mutator: &StructuralMutator) -> Result<&Engine> {
-    Engine::of(mutator).ok_or_else(|| error!(TYPE_ERROR, "The mutator was not made by this library"))
+    Engine::of(mutator).ok_or_else(|| plain_error!(TYPE_ERROR, "The mutator was not made by this library"))
 }

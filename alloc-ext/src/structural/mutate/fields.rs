@@ -3,8 +3,7 @@
 use ferrite_core::abi::kTVMFFIFieldFlagBitMaskSEqHashIgnore;
 use ferrite_core::any::{Any, AnyView};
 use ferrite_core::error::{Error, Result};
-use ferrite_core::text::Lossy;
-use ferrite_core::{bail, error, type_index, type_table};
+use ferrite_core::{plain_bail, plain_error, type_index, type_table};
 
 use super::mutation::{Node, Step};
 use super::mutator::{self, InplaceMode};
@@ -51,7 +50,7 @@ impl FieldsBody {
     /// Those of the mutator; TypeError when the type has no shallow copy that makes another object of it.
     pub fn begin(mutator: &StructuralMutator, value: AnyView<'_>) -> Result<Begun> {
         let Some(entry) = type_table::type_info(value.type_index()) else {
-            bail!(INTERNAL_ERROR, "There is no type with index {}", value.type_index());
+            plain_bail!(INTERNAL_ERROR, "There is no type with index {}", value.type_index());
         };
         let kind = StructuralKind::of(entry);
         if has_identity(kind) {
@@ -157,11 +156,11 @@ fn has_identity(kind: Option<StructuralKind>) -> bool {
 fn shallow_copy(value: AnyView<'_>) -> Result<Any> {
     let hook = type_table::attr(value.type_index(), b"__ffi_shallow_copy__");
     if hook.type_index() != type_index::FUNCTION {
-        bail!(TYPE_ERROR, "__ffi_shallow_copy__ must be an ffi.Function");
+        plain_bail!(TYPE_ERROR, "__ffi_shallow_copy__ must be an ffi.Function");
     }
     let copy = native::call_function(&hook.get()?, &[value])?;
     if copy.type_index() != value.type_index() || is_same(copy.view(), value) {
-        bail!(
+        plain_bail!(
             TYPE_ERROR,
             "Shallow copy callback must return a distinct object with the same type as its input"
         );
@@ -171,10 +170,10 @@ fn shallow_copy(value: AnyView<'_>) -> Result<Any> {
 
 #[cold]
 fn read_only(field: Field, type_index: i32) -> Error {
-    error!(
+    plain_error!(
         TYPE_ERROR,
         "Cannot structurally mutate field `{}` of type `{}` because it does not define a setter",
-        Lossy(field.name()),
-        Lossy(type_table::type_key_of(type_index))
+        field.name(),
+        type_table::type_key_of(type_index)
     )
 }

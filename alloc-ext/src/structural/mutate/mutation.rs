@@ -5,7 +5,7 @@ use core::ops::ControlFlow;
 
 use ferrite_core::any::{Any, AnyView};
 use ferrite_core::error::{Error, Result};
-use ferrite_core::{bail, stack, type_index};
+use ferrite_core::{plain_bail, stack, type_index};
 
 use super::engine::{Engine, MapCallbacks, Rule};
 use super::fields::{Begun, FieldsBody};
@@ -190,7 +190,7 @@ impl<'a> Mutation<'a> {
     fn enter_container(&mut self, descent: Descent<'a>) -> Result<Entered<Frame<'a>, Any>> {
         match SlotsBody::of(descent.value) {
             Some(slots) => Ok(self.open(descent, Body::Slots(slots))),
-            None => bail!(TYPE_ERROR, "The hook of a container was called with another value"),
+            None => plain_bail!(TYPE_ERROR, "The hook of a container was called with another value"),
         }
     }
 
@@ -216,7 +216,7 @@ impl<'a> Mutation<'a> {
             return self.call_hook(MUTATE, hook, value);
         }
         if !hook.is_none() {
-            bail!(TYPE_ERROR, "{MUTATE} must be a direct hook pointer or ffi.Function");
+            plain_bail!(TYPE_ERROR, "{} must be a direct hook pointer or ffi.Function", MUTATE);
         }
         if value.object_ptr().is_none() {
             return value.to_owned().map(Begun::Answer);

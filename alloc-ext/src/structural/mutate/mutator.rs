@@ -4,7 +4,7 @@ use ferrite_core::abi::{TVMFFIAny, TVMFFIObject};
 use ferrite_core::any::{Any, AnyView};
 use ferrite_core::error::Result;
 use ferrite_core::object::ObjectClass;
-use ferrite_core::{error, refcount};
+use ferrite_core::{plain_error, refcount};
 
 use crate::reflection::StructuralMutator;
 use crate::structural::native::{self, NativeHook};
@@ -100,5 +100,5 @@ fn call(mutator: &StructuralMutator, hook: Option<NativeHook>, value: AnyView<'_
 
 #[cold]
 fn missing() -> ferrite_core::error::Error {
-    error!(VALUE_ERROR, "The table of functions of the mutator is incomplete")
+    plain_error!(VALUE_ERROR, "The table of functions of the mutator is incomplete")
 }

@@ -99,5 +99,5 @@ impl<'a> SlotsBody<'a> {
 
 #[cold]
 fn not_a_container() -> ferrite_core::error::Error {
-    ferrite_core::error!(INTERNAL_ERROR, "A container turned into something else")
+    ferrite_core::plain_error!(INTERNAL_ERROR, "A container turned into something else")
 }

@@ -4,7 +4,7 @@
 use ferrite_core::abi::kTVMFFIFieldFlagBitMaskSEqHashIgnore;
 use ferrite_core::any::Any;
 use ferrite_core::error::Result;
-use ferrite_core::{bail, type_index, type_table};
+use ferrite_core::{plain_bail, type_index, type_table};
 
 use crate::containers::{ArrayObject, DictEntries, DictObject, ListObject, MapObject};
 use crate::structural::{DefRegion, StructuralKind};
@@ -54,7 +54,7 @@ impl Descent {
 
     fn into_fields(object: &Any, region: DefRegion) -> Result<Self> {
         let Some(entry) = type_table::type_info(object.type_index()) else {
-            bail!(INTERNAL_ERROR, "There is no type with index {}", object.type_index());
+            plain_bail!(INTERNAL_ERROR, "There is no type with index {}", object.type_index());
         };
         let is_variable = StructuralKind::of(entry) == Some(StructuralKind::FreeVar);
         let region = if is_variable { region.inside_variable() } else { region };

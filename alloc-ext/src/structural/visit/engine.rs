@@ -304,7 +304,7 @@ fn answer_of(result: Any) -> Result<Answer> {
         _ => match result.try_get::<i32>()? {
             Some(1) => Answer::Skip,
             Some(_) => Answer::GoOn,
-            None => return Err(unexpected_result(format_args!("WalkResult"), &result)),
+            None => return Err(unexpected_result(&|out| out.put(b"WalkResult"), &result)),
         },
     })
 }

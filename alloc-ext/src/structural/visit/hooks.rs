@@ -8,7 +8,7 @@ use ferrite_core::any::AnyView;
 use ferrite_core::convert::AnyCompatible;
 use ferrite_core::error::Result;
 use ferrite_core::object::{ObjectClass, ObjectRef};
-use ferrite_core::{error, stack, type_index, type_table};
+use ferrite_core::{plain_error, stack, type_index, type_table};
 
 use super::visitor::{COLUMN, visit_children};
 use crate::reflection::StructuralVisitor;
@@ -64,7 +64,8 @@ unsafe extern "C" fn visit_container(visitor: *mut TVMFFIObject, value: TVMFFIAn
 ///
 /// `visitor` is null or a live visitor.
 pub(super) unsafe fn visitor_of(visitor: *mut TVMFFIObject) -> Result<StructuralVisitor> {
-    let object = NonNull::new(visitor).ok_or_else(|| error!(VALUE_ERROR, "The visitor must not be null"))?;
+    let object =
+        NonNull::new(visitor).ok_or_else(|| plain_error!(VALUE_ERROR, "The visitor must not be null"))?;
     // SAFETY: the caller vouches for the object and its class.
     Ok(unsafe { StructuralVisitor::from_object_unchecked(ObjectRef::borrow_raw(object)) })
 }

@@ -2,7 +2,7 @@
 
 use ferrite_core::any::{Any, AnyView};
 use ferrite_core::error::Result;
-use ferrite_core::{error, stack};
+use ferrite_core::{plain_error, stack};
 
 use super::descent::Descent;
 use crate::reflection::{StructuralVisitor, VisitInterrupt};
@@ -40,7 +40,7 @@ unsafe impl Walker for StructuralVisitor {
 /// `StructuralVisitorObj::VisitExpected` in `extra/structural_visit.h`.
 pub fn visit(visitor: &StructuralVisitor, value: AnyView<'_>) -> Result<Option<VisitInterrupt>> {
     let Some(hook) = walker::vtable(visitor)?.visit else {
-        return Err(error!(VALUE_ERROR, "The visitor's table has no function to visit values"));
+        return Err(plain_error!(VALUE_ERROR, "The visitor's table has no function to visit values"));
     };
     // SAFETY: the function comes from the visitor's own table.
     interrupt_of(unsafe { call_native(hook, visitor, value)? })
