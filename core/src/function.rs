@@ -294,6 +294,7 @@ pub unsafe fn invoke_safe_call(
 /// # Safety
 /// `args` and `count` must describe valid cells, unless `count` is negative or `args` null; `result` must be null or
 /// valid for writing.
+#[cfg_attr(feature = "std", inline(always))]
 pub unsafe fn serve_safe_call(
     args: *const TVMFFIAny,
     count: i32,
