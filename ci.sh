@@ -90,7 +90,10 @@ need_target() {
   }
 }
 
-check_fmt() { cargo fmt --all --check -- --color never; }
+check_fmt() {
+  cargo fmt --all --check -- --color never &&
+    cargo fmt --manifest-path targets/boards/rust/Cargo.toml --all --check -- --color never
+}
 
 check_clippy() {
   cargo clippy --workspace --all-targets -- -D warnings &&
@@ -98,6 +101,7 @@ check_clippy() {
     cargo clippy -p ferrite-core --no-default-features -- -D warnings &&
     cargo clippy -p ferrite-core --no-default-features --features spin -- -D warnings &&
     cargo clippy -p ferrite-core --no-default-features --features client -- -D warnings &&
+    cargo clippy -p ferrite-core --no-default-features --features defmt -- -D warnings &&
     cargo clippy -p ferrite-alloc-ext --no-default-features -- -D warnings &&
     clippy_board minimal && clippy_board full
 }
