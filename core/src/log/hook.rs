@@ -16,6 +16,7 @@ pub type Sink = fn(&str);
 struct Log {
     sink: Sink,
     render: fn(fmt::Arguments<'_>, Sink),
+    render_plain: fn(&dyn Fn(&mut Writer<'_>), Sink),
 }
 
 static LOG: Mutex<Option<Log>> = Mutex::new(None);
@@ -24,7 +25,7 @@ static LOG: Mutex<Option<Log>> = Mutex::new(None);
 ///
 /// A line comes in pieces of up to twice `LOG_CHUNK_BYTES` bytes and ends with a newline.
 pub fn set_sink(sink: Option<Sink>) {
-    *LOG.lock() = sink.map(|sink| Log { sink, render });
+    *LOG.lock() = sink.map(|sink| Log { sink, render, render_plain });
 }
 
 /// What to do with a line, copied out, so that the lock is not held while the sink runs.
@@ -46,16 +47,21 @@ fn render(message: fmt::Arguments<'_>, sink: Sink) {
     pieces.flush();
 }
 
-/// Renders one line that `write` gives on the stack; what is longer than two pieces is cut.
+/// Writes one line that `write` gives.
 pub fn write_plain(write: &dyn Fn(&mut Writer<'_>)) {
-    if let Some(Log { sink, .. }) = log() {
-        let mut line = [0; 2 * LOG_CHUNK_BYTES];
-        let mut out = Writer::new(&mut line);
-        write(&mut out);
-        let len = out.wanted.min(line.len() - 1);
-        line[len] = b'\n';
-        sink(core::str::from_utf8(&line[..=len]).unwrap_or("a warning that is no text\n"));
+    if let Some(log) = log() {
+        (log.render_plain)(write, log.sink);
     }
+}
+
+/// Renders one line on the stack; what is longer than two pieces is cut.
+fn render_plain(write: &dyn Fn(&mut Writer<'_>), sink: Sink) {
+    let mut line = [0; 2 * LOG_CHUNK_BYTES];
+    let mut out = Writer::new(&mut line);
+    write(&mut out);
+    let len = out.wanted.min(line.len() - 1);
+    line[len] = b'\n';
+    sink(core::str::from_utf8(&line[..=len]).unwrap_or("a warning that is no text\n"));
 }
 
 struct Pieces {
