@@ -54,7 +54,7 @@ load_profile() {
       programs=(call cnn models system_library errors cycles interrupts)
       ;;
     core)
-      features=panic-handler,backend mistakes=heap pool=$pool_bytes
+      features=core,backend mistakes=heap pool=$pool_bytes
       programs=(call cnn models errors cycles interrupts)
       ;;
     full)

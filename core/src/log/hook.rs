@@ -11,12 +11,15 @@ use crate::text::Writer;
 /// Takes a piece of a line.
 pub type Sink = fn(&str);
 
+/// What writes a line.
+type Line<'a> = dyn Fn(&mut Writer<'_>) + 'a;
+
 /// Where pieces of text go, and what renders formatted lines for it: a program that sets no sink need not link that.
 #[derive(Clone, Copy)]
 struct Log {
     sink: Sink,
     render: fn(fmt::Arguments<'_>, Sink),
-    render_plain: fn(&dyn Fn(&mut Writer<'_>), Sink),
+    render_plain: fn(&Line<'_>, Sink),
 }
 
 static LOG: Mutex<Option<Log>> = Mutex::new(None);
@@ -48,14 +51,14 @@ fn render(message: fmt::Arguments<'_>, sink: Sink) {
 }
 
 /// Writes one line that `write` gives.
-pub fn write_plain(write: &dyn Fn(&mut Writer<'_>)) {
+pub fn write_plain(write: &Line<'_>) {
     if let Some(log) = log() {
         (log.render_plain)(write, log.sink);
     }
 }
 
 /// Renders one line on the stack; what is longer than two pieces is cut.
-fn render_plain(write: &dyn Fn(&mut Writer<'_>), sink: Sink) {
+fn render_plain(write: &Line<'_>, sink: Sink) {
     let mut line = [0; 2 * LOG_CHUNK_BYTES];
     let mut out = Writer::new(&mut line);
     write(&mut out);
