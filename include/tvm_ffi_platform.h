@@ -5,12 +5,30 @@
  *
  * Generated from the Rust sources; change those instead. The rules of tvm/ffi/c_api.h hold here too.
  *
- * Part of the library when it is built with the feature `panic-handler` and without `std`. A board need define nothing: the library
- * asks for no symbol but memcpy, memmove, memset, memcmp and strlen, which its archive has where no C library does.
+ * Part of the library when it is built with the feature `panic-handler` and without `std`, as the profiles `core` and `full` are. A
+ * board need define nothing: the library asks for no symbol but memcpy, memmove, memset, memcmp and strlen, which its archive
+ * has under weak names, beside most of math.h. The rest of what TVM's code generator calls (acosh, asinh, atanh, exp10, nearbyint,
+ * nextafter, for float and double) comes with the feature `libm`. So firmware links with -nostdlib.
  *
  * Hooks, FerritePlatform*: firmware may define them, and they are used then. Otherwise the linker takes the default from the
  * archive, and only then is it in the program. There are none on WebAssembly, which has neither interrupts nor weak symbols:
- * there the library asks for abort(). The profile `minimal` has none either; it masks interrupts itself.
+ * there the library asks for abort(). The profile `minimal` has none either: it masks interrupts itself, and has no other header than
+ * tvm_ffi_minimal.h.
+ *
+ * In interrupt handlers, in the profiles `core` and `full`, on one core without the feature `spin` (with it: nothing):
+ *
+ *   functions                                            in a handler
+ *   ---------------------------------------------------  ------------------------------------------------------------
+ *   calls, references, views, lookups                    safe, if what is called and what is deleted is
+ *   what makes objects or registers names and types      safe, if a custom allocator is; interrupts are masked for a time that
+ *                                                        grows with the free blocks of the pool and the names in a table
+ *   what raises errors or takes the raised one           safe, if the handler takes the errors of its calls before it returns and
+ *                                                        no error is waiting in the code that it interrupts; or else with a slot
+ *                                                        of its own: FerritePlatformRaisedSlot
+ *   TVMFFIHandleInitOnce, TVMBackendRunOnce              safe; RuntimeError when the interrupted code runs the same function
+ *   TVMBackendAllocWorkspace, TVMBackendFreeWorkspace    safe, if the handler gives back what it takes
+ *   TVMBackendParallelLaunch, TVMBackendParallelBarrier  safe: there is one task
+ *   the functions of this header                         safe
  */
 
 #ifndef TVM_FFI_PLATFORM_H_

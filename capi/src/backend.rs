@@ -81,7 +81,8 @@ pub unsafe extern "C" fn TVMBackendParallelBarrier(task_id: c_int, penv: *mut Pa
 /// Runs a function once per `*handle`, which is null before and not null afterwards.
 ///
 /// Of several threads one runs it and the others wait. Returns 0; or -1 with an error raised when the function
-/// returns something else, in which case a later call tries again. `nbytes`, the size of what `cdata` points to, is ignored.
+/// returns something else, in which case a later call tries again; RuntimeError when the function asks for the same handle.
+/// `nbytes`, the size of what `cdata` points to, is ignored.
 ///
 /// # Safety
 /// `handle` is written by this function only.

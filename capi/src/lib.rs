@@ -23,13 +23,13 @@
 //! - `alloc`: the `TVMFFIEnv*` symbols.
 //! - `builtins`: the global functions `ffi.*` of what is in the build, in groups: `functions`, `modules`, `containers`, `json`,
 //!   `graph`, `dataclass`, `structural`, `reflection`.
-//! - `core`: all of ring 1, and nothing else, for C firmware.
 //! - `full`: rings 1 and 2 for C firmware.
 //! - `host`: modules from dynamic libraries. Needs an operating system.
 //! - `backtrace`: frames with names in errors.
 //! - `backend`: the `TVMBackend*` symbols.
 //! - `spin`: spinning locks for several cores without an operating system.
 //! - `minimal`: in place of all sections, the few that need no heap; see `minimal`.
+//! - `libm`: the C math functions that archives lack otherwise.
 //! - `panic-handler`: ends a panic in C firmware by its `abort`.
 #![cfg_attr(not(feature = "std"), no_std)]
 #![allow(non_snake_case, reason = "the C ABI fixes these spellings")]
@@ -39,6 +39,9 @@
     any(feature = "std", feature = "alloc", feature = "__groups", feature = "spin")
 ))]
 compile_error!("`minimal` is all of the library: disable the other features, the default ones too");
+
+#[cfg(all(feature = "libm", feature = "std"))]
+compile_error!("`libm` is for firmware: hosts have a C library");
 
 #[cfg(not(feature = "minimal"))]
 pub mod allocator;
@@ -84,6 +87,8 @@ pub mod minimal;
 #[cfg(all(feature = "panic-handler", not(feature = "std"), not(feature = "minimal")))]
 mod panic;
 
+#[cfg(feature = "libm")]
+mod libm;
 #[cfg(all(feature = "panic-handler", not(feature = "std")))]
 pub mod platform;
 

@@ -43,8 +43,11 @@ unsafe impl ObjectRecord for SeqRecord {
         let this: *mut Self = this.cast();
         // SAFETY: the last strong reference is gone, so nobody else reads or writes the record.
         unsafe {
+            let cells = (*this).cell.data.cast::<TVMFFIAny>();
             let len = usize::try_from((*this).cell.size).unwrap_or(0);
-            cell::release_all((*this).cell.data.cast(), len);
+            for index in 0..len {
+                drop(cell::take(cells.add(index)));
+            }
             if let Some(release) = (*this).cell.data_deleter {
                 release((*this).cell.data);
             }
@@ -286,7 +289,7 @@ impl<'a> Seq<'a> {
             let gap = self.cells().add(position);
             core::ptr::copy(gap, gap.add(values.len()), len - position);
             for (offset, value) in values.iter().enumerate() {
-                cell::share(value.as_raw(), gap.add(offset));
+                gap.add(offset).write(value.clone().into_raw());
             }
         }
         self.set_len(len + values.len());
@@ -296,7 +299,7 @@ impl<'a> Seq<'a> {
     ///
     /// # Errors
     ///
-    /// Those of [`cell::write_own`].
+    /// Those of [`cell::own`].
     ///
     /// # Safety
     ///
@@ -304,15 +307,12 @@ impl<'a> Seq<'a> {
     pub(super) unsafe fn push_views_reserved(self, views: &[AnyView<'_>]) -> Result<()> {
         let len = self.len();
         debug_assert!(len + views.len() <= self.capacity());
-        let cells = self.cells();
         for (offset, view) in views.iter().enumerate() {
+            let value = cell::own(*view)?;
             // SAFETY: the caller vouches for the room.
-            if let Err(error) = unsafe { cell::write_own(view, cells.add(len + offset)) } {
-                self.set_len(len + offset);
-                return Err(error);
-            }
+            unsafe { self.cells().add(len + offset).write(value.into_raw()) }
+            self.set_len(len + offset + 1);
         }
-        self.set_len(len + views.len());
         Ok(())
     }
 

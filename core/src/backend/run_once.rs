@@ -3,20 +3,22 @@
 use core::ffi::{c_int, c_void};
 use core::ptr;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::sync::atomic::{AtomicPtr, Ordering};
-use crate::sync::{exchange, pause};
+use crate::sync::{critical, current_thread, pause};
 use crate::{plain_error, raised};
 
-/// What a handle holds while its function runs, and after it succeeded.
+/// What a handle holds while its function runs on a thread that has no number, and after it succeeded. While its function runs
+/// on another one, it holds that number, which is an address.
 const RUNNING: *mut c_void = ptr::without_provenance_mut(1);
 const DONE: *mut c_void = ptr::without_provenance_mut(2);
 
 /// Runs `body` unless it has succeeded for this handle before. After a failure, a later call tries again.
 ///
-/// Of several threads one runs `body` and the others wait. `body` must not ask for the same handle.
+/// Of several threads one runs `body` and the others wait.
 ///
-/// Errors: the one that `body` raised, or RuntimeError when it failed without one.
+/// Errors: the one that `body` raised, or RuntimeError when it failed without one; RuntimeError, too, when `body` or an
+/// interrupt handler meanwhile asks for the same handle, which waits for ever in a build that cannot tell threads apart.
 ///
 /// # Safety
 /// `handle` must be valid for atomic access, null before the first call and written by nobody else; `body`
@@ -31,23 +33,37 @@ pub unsafe fn run_once(
 ) -> Result<()> {
     // SAFETY: the caller vouches for the handle.
     let state = unsafe { AtomicPtr::from_ptr(handle) };
+    let here = current_thread().map_or(RUNNING, |here| ptr::without_provenance_mut(here.get()));
     for round in 0u32.. {
-        if state.load(Ordering::Acquire) == DONE {
-            break;
-        }
-        let before = exchange(state, RUNNING);
-        if before.is_null() {
+        match claim(state, here) {
+            DONE => break,
             // SAFETY: the caller vouches for `body` and `data`.
-            return finish(state, unsafe { body(data) });
+            before if before.is_null() => return finish(state, unsafe { body(data) }),
+            before if before == here && here != RUNNING => return Err(nested()),
+            _ => pause(round),
         }
-        if before == DONE {
-            // Another thread finished between the load and the exchange.
-            state.store(DONE, Ordering::Release);
-            break;
-        }
-        pause(round);
     }
     Ok(())
+}
+
+/// What the handle holds; `here` from now on, if that is nothing.
+fn claim(state: &AtomicPtr<c_void>, here: *mut c_void) -> *mut c_void {
+    let held = state.load(Ordering::Acquire);
+    if !held.is_null() {
+        return held;
+    }
+    critical(|| {
+        let held = state.load(Ordering::Acquire);
+        if held.is_null() {
+            state.store(here, Ordering::Relaxed);
+        }
+        held
+    })
+}
+
+#[cold]
+fn nested() -> Error {
+    plain_error!(RUNTIME_ERROR, "an initialiser asks for what it is initialising")
 }
 
 fn finish(state: &AtomicPtr<c_void>, status: c_int) -> Result<()> {
@@ -69,6 +85,24 @@ mod tests {
         // SAFETY: the tests pass a counter.
         unsafe { (*data.cast::<AtomicI32>()).fetch_add(1, Ordering::Relaxed) };
         0
+    }
+
+    /// Asks for the handle that it is run for.
+    #[cfg(feature = "std")]
+    unsafe extern "C" fn ask_again(handle: *mut c_void) -> c_int {
+        // SAFETY: the test passes the handle itself, which is `ask_again`'s.
+        let error = unsafe { run_once(handle.cast(), ask_again, handle) }.unwrap_err();
+        assert_eq!(error.kind(), b"RuntimeError");
+        0
+    }
+
+    #[cfg(feature = "std")]
+    #[test]
+    fn an_initialiser_cannot_wait_for_itself() {
+        let handle = AtomicPtr::new(ptr::null_mut());
+        // SAFETY: the handle outlives the call.
+        unsafe { run_once(handle.as_ptr(), ask_again, handle.as_ptr().cast()) }.unwrap();
+        assert_eq!(handle.load(Ordering::Relaxed), DONE);
     }
 
     unsafe extern "C" fn fail(_: *mut c_void) -> c_int {

@@ -6,22 +6,17 @@ use crate::abi::DLDataType;
 /// Number of elements of a tensor of this shape; 1 for no dimensions, 0 when any extent is 0.
 ///
 /// None when an extent is negative or the number does not fit.
-#[inline]
 pub fn product(shape: &[i64]) -> Option<i64> {
-    let mut product = 1i64;
+    let mut product = Some(1i64);
+    let mut empty = false;
     for &extent in shape {
-        match product.checked_mul(extent) {
-            Some(more) if extent >= 0 => product = more,
-            _ => return product_at_limits(shape),
+        if extent < 0 {
+            return None;
         }
+        empty |= extent == 0;
+        product = product.and_then(|product| product.checked_mul(extent));
     }
-    Some(product)
-}
-
-/// The product where an extent is negative, or where the first ones alone are too many.
-#[cold]
-fn product_at_limits(shape: &[i64]) -> Option<i64> {
-    (shape.contains(&0) && shape.iter().all(|&extent| extent >= 0)).then_some(0)
+    if empty { Some(0) } else { product }
 }
 
 /// Bytes that packed elements of `dtype` take in a compact tensor of this shape.

@@ -87,7 +87,8 @@ TVM_RUNTIME_DLL int TVMBackendParallelBarrier(int task_id, struct TVMParallelGro
  * Runs a function once per `*handle`, which is null before and not null afterwards.
  *
  * Of several threads one runs it and the others wait. Returns 0; or -1 with an error raised when the function
- * returns something else, in which case a later call tries again. `nbytes`, the size of what `cdata` points to, is ignored.
+ * returns something else, in which case a later call tries again; RuntimeError when the function asks for the same handle.
+ * `nbytes`, the size of what `cdata` points to, is ignored.
  *
  * The caller sees to it:
  * `handle` is written by this function only.

@@ -1,0 +1,23 @@
+/* check.h: what the programs of this folder share. */
+#ifndef CHECK_H_
+#define CHECK_H_
+
+#include <tvm/ffi/c_api.h>
+#include <tvm/runtime/c_backend_api.h>
+#include <tvm_ffi_platform.h>
+
+#include "ffi.h"
+#include "print.h"
+
+extern int failures;
+
+#define CHECK(condition) check((condition) != 0, #condition, __LINE__)
+void check(int holds, const char* condition, int line);
+
+/* A call that must fail, with an error of this kind whose message has these words. */
+#define REFUSED(call, kind, words) (CHECK((call) != 0), CHECK(raised_is(kind, words)))
+
+/* A string object of so many bytes. */
+int make_string(size_t size, TVMFFIAny* string);
+
+#endif /* CHECK_H_ */
