@@ -41,6 +41,7 @@ CHECKS=(
   "wheel: upstream's Python package runs on the library of our wheel"
   "cross: the core builds for microcontrollers and WebAssembly"
   "minimal: the library without a heap does what the big one does, and stays small"
+  "core-size: bytes of all of ring 1, and of the smallest program with it, on a Cortex-M4F"
   "boards: C firmware with compiled models on emulated microcontrollers and in WebAssembly"
   "platform: hooks, memory at run time and links without any C library, on emulated boards"
   "msrv: the workspace builds with the oldest compiler that it names"
@@ -91,7 +92,10 @@ need_target() {
   }
 }
 
-check_fmt() { cargo fmt --all --check -- --color never; }
+check_fmt() {
+  cargo fmt --all --check -- --color never &&
+    cargo fmt --manifest-path targets/boards/rust/Cargo.toml --all --check -- --color never
+}
 
 check_clippy() {
   cargo clippy --workspace --all-targets -- -D warnings &&
@@ -99,8 +103,9 @@ check_clippy() {
     cargo clippy -p ferrite-core --no-default-features -- -D warnings &&
     cargo clippy -p ferrite-core --no-default-features --features spin -- -D warnings &&
     cargo clippy -p ferrite-core --no-default-features --features client -- -D warnings &&
+    cargo clippy -p ferrite-core --no-default-features --features defmt -- -D warnings &&
     cargo clippy -p ferrite-alloc-ext --no-default-features -- -D warnings &&
-    clippy_board minimal && clippy_board full
+    clippy_board minimal && clippy_board core && clippy_board full
 }
 
 clippy_board() { # clippy_board FEATURE: the library for microcontrollers
@@ -214,6 +219,11 @@ check_cross() {
 check_minimal() {
   need arm-none-eabi-gcc "apt-get install gcc-arm-none-eabi" &&
     need_target thumbv7em-none-eabihf && ferrite_tests minimal --include-ignored
+}
+
+check_core-size() {
+  need arm-none-eabi-gcc "apt-get install gcc-arm-none-eabi" &&
+    need_target thumbv7em-none-eabihf && ferrite_tests core_size --include-ignored
 }
 
 check_platform() {

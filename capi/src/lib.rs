@@ -23,6 +23,7 @@
 //! - `alloc`: the `TVMFFIEnv*` symbols.
 //! - `builtins`: the global functions `ffi.*` of what is in the build, in groups: `functions`, `modules`, `containers`, `json`,
 //!   `graph`, `dataclass`, `structural`, `reflection`.
+//! - `core`: all of ring 1, and nothing else, for C firmware.
 //! - `full`: rings 1 and 2 for C firmware.
 //! - `host`: modules from dynamic libraries. Needs an operating system.
 //! - `backtrace`: frames with names in errors.

@@ -120,9 +120,8 @@ unsafe fn content_of_object(object: *const TVMFFIObject) -> TVMFFIByteArray {
 
 /// Drops words at the end that only repeat the sign of the word before.
 fn normalized(mut content: &[u8]) -> &[u8] {
-    while content.len() > WORD_BYTES {
-        let (rest, last) = content.split_at(content.len() - WORD_BYTES);
-        if word(last) != last_word(rest) >> (i64::BITS - 1) {
+    while let Some(rest) = without_last_word(content).filter(|rest| !rest.is_empty()) {
+        if last_word(content) != last_word(rest) >> (i64::BITS - 1) {
             break;
         }
         content = rest;
@@ -130,14 +129,15 @@ fn normalized(mut content: &[u8]) -> &[u8] {
     content
 }
 
-/// The most significant word; zero when there is none.
-fn last_word(content: &[u8]) -> i64 {
-    content.last_chunk::<WORD_BYTES>().map_or(0, |bytes| i64::from_ne_bytes(*bytes))
+fn without_last_word(content: &[u8]) -> Option<&[u8]> {
+    content.get(..content.len().checked_sub(WORD_BYTES)?)
 }
 
-/// The only word of eight bytes.
-fn word(bytes: &[u8]) -> i64 {
-    last_word(bytes)
+/// The most significant word; zero when there is none.
+fn last_word(content: &[u8]) -> i64 {
+    let start = content.len().wrapping_sub(WORD_BYTES);
+    let word = content.get(start..).and_then(<[u8]>::first_chunk);
+    word.map_or(0, |word| i64::from_ne_bytes(*word))
 }
 
 #[cfg(test)]

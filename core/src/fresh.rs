@@ -5,6 +5,7 @@
 //! compiler makes such copies of assignments; volatile reads keep it from that.
 
 use crate::abi::{DLDataType, DLDevice, DLTensor, TVMFFIAny};
+use crate::any::AnyView;
 
 /// Copies a value as two words, each put together in a register: whoever gets them reads words, or fields of them.
 ///
@@ -21,6 +22,17 @@ pub(crate) unsafe fn copy_any(from: *const TVMFFIAny, to: *mut TVMFFIAny) {
             if cfg!(target_endian = "little") { [type_index as u32, len] } else { [len, type_index as u32] };
         to.cast::<u64>().write(u64::from(low) | u64::from(high) << 32);
         (*to).payload = payload;
+    }
+}
+
+/// A copy of an argument, in registers.
+#[inline(always)]
+pub(crate) fn view<'a>(from: &AnyView<'a>) -> AnyView<'a> {
+    let mut raw = TVMFFIAny::NONE;
+    // SAFETY: both are whole cells; the copy points to what the view does, for as long.
+    unsafe {
+        copy_any(from.as_raw(), &mut raw);
+        AnyView::from_raw(raw)
     }
 }
 
@@ -54,7 +66,6 @@ pub(crate) unsafe fn dl_tensor(from: *const DLTensor) -> DLTensor {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::any::AnyView;
 
     #[test]
     fn values_are_copied_whole() {

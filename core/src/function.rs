@@ -294,6 +294,7 @@ pub unsafe fn invoke_safe_call(
 /// # Safety
 /// `args` and `count` must describe valid cells, unless `count` is negative or `args` null; `result` must be null or
 /// valid for writing.
+#[cfg_attr(feature = "std", inline(always))]
 pub unsafe fn serve_safe_call(
     args: *const TVMFFIAny,
     count: i32,
@@ -319,7 +320,19 @@ pub unsafe fn serve_safe_call(
     }
 }
 
+/// The number of arguments of a call with nothing wrong.
+#[inline(always)]
 fn checked_count(args: *const TVMFFIAny, count: i32, result: *mut TVMFFIAny) -> Result<usize> {
+    if count >= 0 && !args.is_null() && !result.is_null() {
+        return Ok(count as usize);
+    }
+    count_or_fault(args, count, result)
+}
+
+/// The number of arguments where there are none, or what is wrong with a call.
+#[cold]
+#[inline(never)]
+fn count_or_fault(args: *const TVMFFIAny, count: i32, result: *mut TVMFFIAny) -> Result<usize> {
     crate::plain_ensure!(!result.is_null(), VALUE_ERROR, "The result pointer of a call must not be null");
     let Ok(len) = usize::try_from(count) else {
         crate::plain_bail!(VALUE_ERROR, "The number of arguments must not be negative, got {}", count);

@@ -28,6 +28,7 @@
 //! # Features
 //! - `std`: thread-local raised errors, standard locks, panics caught at the boundary, `malloc` and `free`.
 //! - `spin`: spinning locks for several cores without an operating system.
+//! - `defmt`: errors, values, dtypes and devices in logs of the crate `defmt`.
 //! - `client`: for kernel libraries; the shared state is that of the `libtvm_ffi` loaded beside them.
 #![no_std]
 
@@ -56,6 +57,8 @@ pub mod error;
 pub mod export;
 #[cfg(not(feature = "client"))]
 pub mod ffi_functions;
+#[cfg(feature = "defmt")]
+mod format;
 mod fresh;
 pub mod function;
 #[cfg(not(feature = "client"))]

@@ -336,24 +336,24 @@ impl<V> Index<V> {
 /// Not for names chosen by an attacker to collide: who registers names runs code in this process.
 #[inline]
 fn hash(name: &[u8]) -> usize {
-    const BYTES: usize = size_of::<usize>();
-    let (words, tail) = name.as_chunks::<BYTES>();
-    let mut hash = name.len();
-    for word in words {
+    let (mut hash, mut rest) = (name.len(), name);
+    while let Some((word, after)) = rest.split_first_chunk() {
         hash = mix(hash, usize::from_le_bytes(*word));
+        rest = after;
     }
-    if !tail.is_empty() {
-        hash = mix(hash, tail_word(name, tail));
+    if !rest.is_empty() {
+        hash = mix(hash, last_word(name, rest));
     }
     hash.swap_bytes()
 }
 
 /// The last bytes of a name as one word: the last full word, which overlaps the one before, if the name has one.
 #[inline]
-fn tail_word(name: &[u8], tail: &[u8]) -> usize {
-    match name.last_chunk() {
+fn last_word(name: &[u8], rest: &[u8]) -> usize {
+    let start = name.len().checked_sub(size_of::<usize>());
+    match start.and_then(|start| name.get(start..)?.first_chunk()) {
         Some(word) => usize::from_le_bytes(*word),
-        None => tail.iter().fold(0, |word, byte| word << 8 | usize::from(*byte)),
+        None => rest.iter().fold(0, |word, byte| word << 8 | usize::from(*byte)),
     }
 }
 

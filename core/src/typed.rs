@@ -5,6 +5,7 @@ use crate::any::{Any, AnyView};
 use crate::convert::{AnyCompatible, TargetTexts, TypeTexts, write_schema};
 use crate::error::kind::TYPE_ERROR;
 use crate::error::{Error, Result};
+use crate::fresh;
 use crate::text::Writer;
 
 /// What a typed function returns: a value, nothing, or a result of one.
@@ -90,7 +91,7 @@ pub struct Callee<'a> {
 impl Callee<'_> {
     /// The argument at `index`, converted.
     fn argument<T: AnyCompatible>(&self, args: &[AnyView<'_>], index: usize) -> Result<T> {
-        let view = args[index];
+        let view = fresh::view(&args[index]);
         match T::try_from_view(view)? {
             Some(value) => Ok(value),
             None => Err(self.wrong_type(index, view)),

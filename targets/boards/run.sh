@@ -14,6 +14,7 @@ mcu=$PWD/../mcu
 table=$target/boards/table.txt
 . ./build.sh
 . ./measure.sh
+. ./rust.sh
 
 passed=0
 failed=0
@@ -32,9 +33,10 @@ fail() { # fail WHAT LOG: shows the end of the log
 #   stack_least        what the linker must leave for the stack
 #   link_script        another board's, where the memory is the same
 #   system_library     models compiled to an object by LLVM, if there are any for it
+#   rust_firmware      the target of the firmware in `rust`, on the board that it is made for
 #   emulator           the command that runs a program
 load_board() {
-  link_script=$1/link.ld system_library=
+  link_script=$1/link.ld system_library='' rust_firmware=''
   # shellcheck source=/dev/null
   . "$1/board.conf"
   case $core in
@@ -52,7 +54,7 @@ load_profile() {
       programs=(call cnn models system_library errors cycles interrupts)
       ;;
     core)
-      features=panic-handler,backend mistakes=heap pool=$pool_bytes
+      features=core,backend mistakes=heap pool=$pool_bytes
       programs=(call cnn models errors cycles interrupts)
       ;;
     full)
@@ -91,12 +93,12 @@ check_tools() {
   }
 }
 
-run_program() { # run_program PROGRAM
+run_program() { # run_program FIRMWARE
   if [ "$core" = wasm ]; then
-    timeout 120 "${emulator[@]}" "$out/$1.elf"
+    timeout 120 "${emulator[@]}" "$1"
   else
     timeout 120 "${emulator[@]}" -nographic -monitor none -serial none -icount shift=0 \
-      -semihosting-config enable=on,target=native -kernel "$out/$1.elf"
+      -semihosting-config enable=on,target=native -kernel "$1"
   fi
 }
 
@@ -109,23 +111,21 @@ print_head() {
   printf "$columns" board profile program what result instructions text rodata data RAM stack flash
 }
 
-# The rows of a program that ran, each with the program's sizes.
-print_rows() { # print_rows PROGRAM
-  local kind what result instructions stack sizes
-  stack=$(awk -F'|' '$1 == "stack" { print $2 }' "$out/$1.log")
-  read -r -a sizes < <(runtime_alone "$1")
+# The rows of a program that ran, each with the program's sizes: text, rodata, data and RAM of the runtime, flash of all.
+print_rows() { # print_rows PROGRAM SIZE...
+  local log=$out/$1.log kind what result instructions stack row
+  stack=$(awk -F'|' '$1 == "stack" { print $2 }' "$log")
   while IFS='|' read -r kind what result instructions; do
     [ "$kind" = row ] || continue
-    set -- "$board" "$profile" "$1" "$what" "$result" "$instructions" "${sizes[@]:0:4}" "${stack:--}" "${sizes[4]}"
-    (IFS='|' && echo "$*") >>"$table"
+    row=("$board" "$profile" "$1" "$what" "$result" "$instructions" "${@:2:4}" "${stack:--}" "$6")
+    (IFS='|' && echo "${row[*]}") >>"$table"
     # shellcheck disable=SC2059
-    printf "$columns" "$@"
-    shift 2
-  done <"$out/$1.log"
+    printf "$columns" "${row[@]}"
+  done <"$log"
 }
 
 run_profile() {
-  local program
+  local program sizes
   mkdir -p "$out"
   { build_library && compile_firmware; } >"$out/build.log" 2>&1 || {
     fail "$profile" "$out/build.log"
@@ -133,12 +133,13 @@ run_profile() {
   }
   for program in "${programs[@]}"; do
     if [ "$program" = system_library ] && [ -z "$system_library" ]; then continue; fi
-    link_program "$program" >"$out/$program.log" 2>&1 && run_program "$program" >"$out/$program.log" 2>&1
+    link_program "$program" >"$out/$program.log" 2>&1 && run_program "$out/$program.elf" >"$out/$program.log" 2>&1
     case $? in
       0) passed=$((passed + 1)) ;;
       *) fail "$profile $program" "$out/$program.log" && continue ;;
     esac
-    print_rows "$program"
+    read -r -a sizes < <(runtime_alone "$program")
+    print_rows "$program" "${sizes[@]}"
   done
 }
 
@@ -191,6 +192,7 @@ main() {
       load_profile "$profile"
       run_profile
     done
+    if [ -n "$rust_firmware" ]; then run_rust; fi
   done
   while read -r line; do
     case $line in

@@ -14,7 +14,7 @@ const _: () = assert!(CELL_BYTES == 16 && size_of::<Any>() == 16 && align_of::<T
 
 /// Whether a view has a form that owned values never have: a raw string, a byte array, an rvalue reference.
 #[inline]
-pub(super) fn is_borrowed_form(view: AnyView<'_>) -> bool {
+pub(super) fn is_borrowed_form(view: &AnyView<'_>) -> bool {
     matches!(
         view.type_index(),
         type_index::RAW_STR | type_index::BYTE_ARRAY_PTR | type_index::OBJECT_RVALUE_REF
@@ -27,12 +27,48 @@ pub(super) fn is_borrowed_form(view: AnyView<'_>) -> bool {
 ///
 /// Those of [`AnyView::to_owned`].
 #[inline]
-pub(super) fn own(view: AnyView<'_>) -> Result<Any> {
+pub(super) fn own(view: &AnyView<'_>) -> Result<Any> {
     if is_borrowed_form(view) {
         return view.to_owned();
     }
     // SAFETY: the view's cell holds a value that is alive while it is borrowed.
     Ok(unsafe { copy_of(view.as_raw()) })
+}
+
+/// Puts an owned value of a view into a cell, as words: a copy in pieces would make whoever reads it next wait.
+///
+/// # Errors
+///
+/// Those of [`AnyView::to_owned`].
+///
+/// # Safety
+///
+/// `cell` is valid for writing; what it holds is not released.
+#[inline]
+pub(super) unsafe fn write_own(view: &AnyView<'_>, cell: *mut TVMFFIAny) -> Result<()> {
+    // SAFETY: the caller vouches for the cell, and the view's value is alive while it is borrowed.
+    unsafe {
+        if is_borrowed_form(view) {
+            cell.write(view.to_owned()?.into_raw());
+        } else {
+            share(view.as_raw(), cell);
+        }
+    }
+    Ok(())
+}
+
+/// Puts an own copy of the value in one cell into another one.
+///
+/// # Safety
+///
+/// As [`copy_of`]; `target` is another cell, valid for writing, and what it holds is not released.
+#[inline]
+pub(super) unsafe fn share(cell: *const TVMFFIAny, target: *mut TVMFFIAny) {
+    // SAFETY: the caller vouches for both cells; Any is transparent over one, and the reference taken is the target's.
+    unsafe {
+        target.copy_from_nonoverlapping(cell, 1);
+        core::mem::forget(Any::clone(&*cell.cast::<Any>()));
+    }
 }
 
 /// An own copy of the value in a cell.
@@ -56,6 +92,23 @@ pub(super) unsafe fn copy_of(cell: *const TVMFFIAny) -> Any {
 pub(super) unsafe fn take(cell: *mut TVMFFIAny) -> Any {
     // SAFETY: the caller vouches for the cell and gives up its reference.
     unsafe { Any::from_raw(cell.read()) }
+}
+
+/// Releases the values in `len` cells, which are uninitialised afterwards.
+///
+/// # Safety
+///
+/// As [`take`], for each of the cells.
+pub(super) unsafe fn release_all(cells: *mut TVMFFIAny, len: usize) {
+    for index in 0..len {
+        // SAFETY: the caller vouches for the cells; only objects have something to release.
+        unsafe {
+            let cell = cells.add(index);
+            if (*cell).type_index >= type_index::STATIC_OBJECT_BEGIN {
+                drop(take(cell));
+            }
+        }
+    }
 }
 
 /// A view of the value in a cell.

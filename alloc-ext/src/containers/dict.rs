@@ -58,7 +58,7 @@ impl DictObject {
     /// What key hooks raise; RuntimeError when one changed the dict; MemoryError for a raw string whose copy finds no
     /// memory.
     pub fn get(&self, key: AnyView<'_>) -> Result<Option<Any>> {
-        let entry = self.table().find_entry(key)?;
+        let entry = self.table().find_entry(&key)?;
         // SAFETY: one thread at a time uses the dict, and no foreign code runs any more.
         Ok(entry.map(|entry| unsafe { entry.copy_value() }))
     }
@@ -78,7 +78,7 @@ impl DictObject {
     ///
     /// As [`get`](Self::get).
     pub fn contains(&self, key: AnyView<'_>) -> Result<bool> {
-        Ok(self.table().find_entry(key)?.is_some())
+        Ok(self.table().find_entry(&key)?.is_some())
     }
 
     /// Sets the value of a key.
@@ -106,9 +106,7 @@ impl DictObject {
     /// As [`get`](Self::get).
     pub fn remove(&self, key: AnyView<'_>) -> Result<Option<Any>> {
         let key = LookupKey::new(key)?;
-        let Some(place) = self.table().find(key.view())? else {
-            return Ok(None);
-        };
+        let place = self.table().find(&key.view())?;
         // SAFETY: one thread at a time uses the dict.
         Ok(unsafe { self.table().remove(place) }.map(|(_, value)| value))
     }

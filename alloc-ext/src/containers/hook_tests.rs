@@ -105,7 +105,7 @@ fn register(type_index: i32, hash: *mut c_void, equal: *mut c_void) -> Result<()
 fn pointer_hooks_decide() -> Result<()> {
     let index = number_type("test.containers.Pointer")?;
     register(index, hash_by_number as *mut c_void, equal_by_number as *mut c_void)?;
-    assert_eq!(key::hash(number(index, 3).view())?, key::hash(number(index, 3).view())?);
+    assert_eq!(key::hash(&number(index, 3).view())?, key::hash(&number(index, 3).view())?);
     let mut map = MapObject::with_capacity(0)?;
     for round in 0..3 {
         for value in 0..40i64 {

@@ -57,7 +57,7 @@ impl MapObject {
     ///
     /// What key hooks raise; MemoryError for a raw string whose copy finds no memory.
     pub fn get(&self, key: AnyView<'_>) -> Result<Option<&Any>> {
-        let entry = self.table().find_entry(key)?;
+        let entry = self.table().find_entry(&key)?;
         // SAFETY: the entry is in this map, which cannot change while it is borrowed.
         Ok(entry.map(|entry| unsafe { entry.references() }.1))
     }
@@ -106,9 +106,10 @@ impl MapObject {
     /// As [`get`](Self::get); MemoryError when the copy of a shared map finds no memory.
     pub fn remove(&mut self, key: AnyView<'_>) -> Result<Option<Any>> {
         let key = LookupKey::new(key)?;
-        let Some(place) = self.table().find(key.view())? else {
+        let place = self.table().find(&key.view())?;
+        if self.table().entry(place).is_none() {
             return Ok(None);
-        };
+        }
         // A copy has its entries at the same places.
         self.make_unique()?;
         // SAFETY: the map is unshared.

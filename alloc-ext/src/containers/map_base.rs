@@ -279,16 +279,15 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// Place of the entry of `key`.
+    /// Place of the entry of `key`; [`NO_SLOT`], where no entry is, when there is none: the result then travels in registers.
     ///
     /// # Errors
     ///
     /// What key hooks raise; RuntimeError when one changed the table.
-    #[inline]
-    pub(super) fn find(self, key: AnyView<'_>) -> Result<Option<u64>> {
+    pub(super) fn find(self, key: &AnyView<'_>) -> Result<u64> {
         match self {
             Self::Small(table) => table.find(key),
-            Self::Dense(table) if table.len() == 0 => Ok(None),
+            Self::Dense(table) if table.len() == 0 => Ok(NO_SLOT),
             Self::Dense(table) => table.find(key, key::hash(key)?),
         }
     }
@@ -299,17 +298,17 @@ impl<'a> Table<'a> {
     ///
     /// As [`find`](Self::find); those of [`AnyView::to_owned`].
     #[inline]
-    pub(super) fn find_entry(self, key: AnyView<'_>) -> Result<Option<Entry>> {
+    pub(super) fn find_entry(self, key: &AnyView<'_>) -> Result<Option<Entry>> {
         if cell::is_borrowed_form(key) {
             return self.find_entry_of_owned(key);
         }
-        Ok(self.find(key)?.and_then(|place| self.entry(place)))
+        Ok(self.entry(self.find(key)?))
     }
 
     #[cold]
-    fn find_entry_of_owned(self, key: AnyView<'_>) -> Result<Option<Entry>> {
+    fn find_entry_of_owned(self, key: &AnyView<'_>) -> Result<Option<Entry>> {
         let key = key.to_owned()?;
-        Ok(self.find(key.view())?.and_then(|place| self.entry(place)))
+        Ok(self.entry(self.find(&key.view())?))
     }
 
     /// Cells of the entry at a place, or None when there is no entry any more.
@@ -571,11 +570,11 @@ impl Mark {
 pub(super) unsafe fn entry_has_key(
     fields: *const TableFields,
     entry: Entry,
-    key: AnyView<'_>,
+    key: &AnyView<'_>,
     still_there: impl FnOnce() -> bool,
 ) -> Result<bool> {
     // SAFETY: the key cell is initialised, and no foreign code runs while the view is in use.
-    match key::equal_without_hook(unsafe { cell::borrow(entry.key) }, &key) {
+    match key::equal_without_hook(unsafe { cell::borrow(entry.key) }, key) {
         Some(answer) => Ok(answer),
         // SAFETY: passed on.
         None => unsafe { entry_has_key_by_hook(fields, entry, key, still_there) },
@@ -589,12 +588,12 @@ pub(super) unsafe fn entry_has_key(
 unsafe fn entry_has_key_by_hook(
     fields: *const TableFields,
     entry: Entry,
-    key: AnyView<'_>,
+    key: &AnyView<'_>,
     still_there: impl FnOnce() -> bool,
 ) -> Result<bool> {
     // SAFETY: the key cell is initialised; the hook gets a copy, which stays alive whatever it does to the table.
     let (mark, own) = unsafe { (Mark::of(fields), cell::copy_of(entry.key)) };
-    let answer = key::equal_by_hook(own.view(), key)?;
+    let answer = key::equal_by_hook(own.view(), *key)?;
     // SAFETY: the table's object is alive; its storage is only looked at when it is the same as before.
     let unchanged = unsafe {
         Mark::of(fields) == mark && still_there() && cell::same_words(&entry.key.read(), own.as_raw())
@@ -618,7 +617,7 @@ impl<'a> LookupKey<'a> {
     ///
     /// MemoryError when the copy finds no memory; what [`AnyView::to_owned`] raises.
     pub(super) fn new(key: AnyView<'a>) -> Result<Self> {
-        if cell::is_borrowed_form(key) { key.to_owned().map(Self::Owned) } else { Ok(Self::Borrowed(key)) }
+        if cell::is_borrowed_form(&key) { key.to_owned().map(Self::Owned) } else { Ok(Self::Borrowed(key)) }
     }
 
     /// The key to look for.

@@ -61,7 +61,7 @@ pub(super) unsafe fn grown(table: Table<'_>, key: &Any) -> Result<Growth> {
         Table::Small(small) => (2 * small.len() as u64).next_power_of_two(),
         Table::Dense(dense) => (2 * dense.slots()).max(LEAST_SLOTS),
     };
-    let hash = key::hash(key.view())?;
+    let hash = key::hash(&key.view())?;
     // SAFETY: the new table is ours alone, and the key is not in it.
     let (fields, entry) = rebuild(table, slots, |dense| unsafe { dense.place(hash) })?;
     Ok(Growth::Dense(fields, entry))
@@ -137,7 +137,7 @@ impl HookedHashes {
         while let Some(entry) = place.and_then(|place| table.entry(place)) {
             // SAFETY: the entry is in the table; the copy keeps the key alive whatever the hook does.
             let key = unsafe { cell::copy_of(entry.key) };
-            let hash = key::hash(key.view())?;
+            let hash = key::hash(&key.view())?;
             if keys.len() == keys.capacity() {
                 return Err(changed());
             }
@@ -151,7 +151,7 @@ impl HookedHashes {
         // SAFETY: the entry is in a table that nobody changes now.
         let key = unsafe { cell::view_of(entry.key) };
         let Some(keys) = &self.keys else {
-            return key::hash(key);
+            return key::hash(&key);
         };
         match keys.get(number) {
             Some((known, hash)) if cell::same_words(known.as_raw(), key.as_raw()) => Ok(*hash),

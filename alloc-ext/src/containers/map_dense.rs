@@ -254,12 +254,7 @@ impl<'a> Dense<'a> {
     ///
     /// As [`map_base::entry_has_key`].
     #[inline]
-    pub(super) fn find(self, key: AnyView<'_>, hash: u64) -> Result<Option<u64>> {
-        Ok(Some(self.slot_of(key, hash)?).filter(|slot| *slot != NO_SLOT))
-    }
-
-    /// As [`find`](Self::find), with a slot that means none: the result then travels in two registers.
-    fn slot_of(self, key: AnyView<'_>, hash: u64) -> Result<u64> {
+    pub(super) fn find(self, key: &AnyView<'_>, hash: u64) -> Result<u64> {
         if self.slots() == 0 {
             return Ok(NO_SLOT);
         }
@@ -290,11 +285,11 @@ impl<'a> Dense<'a> {
     ///
     /// Nobody else uses the table now; key hooks may.
     pub(super) unsafe fn insert(self, key: Any, value: Any) -> Result<Inserted> {
-        let hash = key::hash(key.view())?;
-        let found = self.find(key.view(), hash)?;
+        let hash = key::hash(&key.view())?;
+        let slot = self.find(&key.view(), hash)?;
         // SAFETY: no foreign code runs any more.
         unsafe {
-            if let Some(slot) = found {
+            if slot != NO_SLOT {
                 self.order_unlink(slot);
                 self.order_push(slot);
                 return Ok(Inserted::Done(Some(self.cells(slot).replace_value(value))));

@@ -72,13 +72,7 @@ impl<'a> Small<'a> {
     /// # Errors
     ///
     /// As [`map_base::entry_has_key`].
-    #[inline]
-    pub(super) fn find(self, key: AnyView<'_>) -> Result<Option<u64>> {
-        Ok(Some(self.place_of(key)?).filter(|place| *place != NO_SLOT))
-    }
-
-    /// As [`find`](Self::find), with a place that means none: the result then travels in two registers.
-    fn place_of(self, key: AnyView<'_>) -> Result<u64> {
+    pub(super) fn find(self, key: &AnyView<'_>) -> Result<u64> {
         let mut place = 0;
         while let Some(entry) = self.entry(place) {
             // SAFETY: the entry is in this table; with the same size it stays so.
@@ -100,8 +94,7 @@ impl<'a> Small<'a> {
     ///
     /// Nobody else uses the table now; key hooks may.
     pub(super) unsafe fn insert(self, key: Any, value: Any) -> Result<Inserted> {
-        let found = self.find(key.view())?;
-        if let Some(entry) = found.and_then(|place| self.entry(place)) {
+        if let Some(entry) = self.entry(self.find(&key.view())?) {
             if self.len() >= MOST_CAPACITY {
                 return Ok(Inserted::Outgrown(key, value));
             }

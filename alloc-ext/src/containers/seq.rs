@@ -43,11 +43,8 @@ unsafe impl ObjectRecord for SeqRecord {
         let this: *mut Self = this.cast();
         // SAFETY: the last strong reference is gone, so nobody else reads or writes the record.
         unsafe {
-            let cells = (*this).cell.data.cast::<TVMFFIAny>();
             let len = usize::try_from((*this).cell.size).unwrap_or(0);
-            for index in 0..len {
-                drop(cell::take(cells.add(index)));
-            }
+            cell::release_all((*this).cell.data.cast(), len);
             if let Some(release) = (*this).cell.data_deleter {
                 release((*this).cell.data);
             }
@@ -289,7 +286,7 @@ impl<'a> Seq<'a> {
             let gap = self.cells().add(position);
             core::ptr::copy(gap, gap.add(values.len()), len - position);
             for (offset, value) in values.iter().enumerate() {
-                gap.add(offset).write(value.clone().into_raw());
+                cell::share(value.as_raw(), gap.add(offset));
             }
         }
         self.set_len(len + values.len());
@@ -299,7 +296,7 @@ impl<'a> Seq<'a> {
     ///
     /// # Errors
     ///
-    /// Those of [`cell::own`].
+    /// Those of [`cell::write_own`].
     ///
     /// # Safety
     ///
@@ -307,12 +304,15 @@ impl<'a> Seq<'a> {
     pub(super) unsafe fn push_views_reserved(self, views: &[AnyView<'_>]) -> Result<()> {
         let len = self.len();
         debug_assert!(len + views.len() <= self.capacity());
+        let cells = self.cells();
         for (offset, view) in views.iter().enumerate() {
-            let value = cell::own(*view)?;
             // SAFETY: the caller vouches for the room.
-            unsafe { self.cells().add(len + offset).write(value.into_raw()) }
-            self.set_len(len + offset + 1);
+            if let Err(error) = unsafe { cell::write_own(view, cells.add(len + offset)) } {
+                self.set_len(len + offset);
+                return Err(error);
+            }
         }
+        self.set_len(len + views.len());
         Ok(())
     }
 

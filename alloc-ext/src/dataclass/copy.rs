@@ -73,11 +73,19 @@ enum Copy {
 struct Frame {
     value: Any,
     children: Children,
-    next: usize,
-    /// The copy, to be filled; None for Arrays and Maps.
-    copy: Any,
-    /// Copies of children: all of an Array or Map, the key before its value of a Dict.
-    copied: Buffer<Any>,
+    copy: Unfinished,
+    /// The copy of the key whose value comes next.
+    key: Option<Any>,
+}
+
+/// A copy that is being filled.
+enum Unfinished {
+    Array(ArrayObject),
+    List(ListObject),
+    Map(MapObject),
+    Dict(DictObject),
+    /// An object, which gets copies of its fields.
+    Object(Any),
 }
 
 impl Fold for Copier {
@@ -99,35 +107,34 @@ impl Fold for Copier {
             None => {}
         }
         let children = Children::of(&value, 0)?;
-        let copy = self.begin(&value, children.values.len())?;
-        self.copies.set(&value, if copy.is_none() { Copy::Open } else { Copy::Made(copy.clone()) })?;
-        Ok(Entered::Frame(Frame { value, children, next: 0, copy, copied: Buffer::new() }))
+        let copy = self.begin(&value, children.len())?;
+        self.copies.set(&value, copy.known())?;
+        Ok(Entered::Frame(Frame { value, children, copy, key: None }))
     }
 
+    /// The next child that is copied; others are shared on the way.
     fn next(&mut self, frame: &mut Frame) -> Result<Option<Any>> {
-        let child = frame.children.values.get(frame.next).cloned();
-        frame.next += usize::from(child.is_some());
-        Ok(child)
+        while let Some(child) = frame.children.take() {
+            if !self.is_shared(&child) {
+                return Ok(Some(child));
+            }
+            frame.add(child)?;
+        }
+        Ok(None)
     }
 
     fn feed(&mut self, frame: &mut Frame, copy: Any) -> Result<ControlFlow<Any>> {
-        match frame.value.type_index() {
-            type_index::LIST => frame.copy.get::<ListObject>()?.push(copy)?,
-            type_index::ARRAY | type_index::MAP => frame.copied.try_push(copy)?,
-            type_index::DICT => match frame.copied.pop() {
-                Some(key) => frame.copy.get::<DictObject>()?.insert(key, copy)?,
-                None => frame.copied.try_push(copy)?,
-            },
-            _ => frame.set_field(&copy)?,
-        }
+        frame.add(copy)?;
         Ok(ControlFlow::Continue(()))
     }
 
     fn leave(&mut self, frame: &mut Frame) -> Result<Any> {
-        let copy = match frame.value.type_index() {
-            type_index::ARRAY => Any::new(ArrayObject::from_slice(&frame.copied)?),
-            type_index::MAP => Any::new(map_of(&frame.copied)?),
-            _ => return Ok(frame.copy.clone()),
+        let copy = match &frame.copy {
+            Unfinished::Array(array) => Any::new(array.clone()),
+            Unfinished::Map(map) => Any::new(map.clone()),
+            Unfinished::List(list) => return Ok(Any::new(list.clone())),
+            Unfinished::Dict(dict) => return Ok(Any::new(dict.clone())),
+            Unfinished::Object(object) => return Ok(object.clone()),
         };
         self.copies.set(&frame.value, Copy::Made(copy.clone()))?;
         Ok(copy)
@@ -137,12 +144,42 @@ impl Fold for Copier {
 }
 
 impl Frame {
-    /// Gives the field that was walked last its copy, unless that is the same value.
-    fn set_field(&self, copy: &Any) -> Result<()> {
-        let place = self.next.wrapping_sub(1);
-        match (self.children.fields.get(place), self.children.values.get(place)) {
-            (Some(field), Some(original)) if !is_same(original, copy) => field.set(&self.copy, copy),
+    /// Takes the copy of the child that was passed last.
+    fn add(&mut self, copy: Any) -> Result<()> {
+        match &mut self.copy {
+            Unfinished::Array(array) => return array.push(copy),
+            Unfinished::List(list) => return list.push(copy),
+            Unfinished::Object(object) => return set_field(object, &self.children, &copy),
+            Unfinished::Map(_) | Unfinished::Dict(_) => {}
+        }
+        let Some(key) = self.key.take() else {
+            self.key = Some(copy);
+            return Ok(());
+        };
+        match &mut self.copy {
+            Unfinished::Map(map) => map.insert(key, copy).map(drop),
+            Unfinished::Dict(dict) => dict.insert(key, copy).map(drop),
             _ => Ok(()),
+        }
+    }
+}
+
+/// Gives the field that was passed last its copy, unless that is the same value.
+fn set_field(object: &Any, children: &Children, copy: &Any) -> Result<()> {
+    match children.last_field() {
+        Some((field, original)) if !is_same(original, copy) => field.set(object, copy),
+        _ => Ok(()),
+    }
+}
+
+impl Unfinished {
+    /// What is known of the copy from now on: whoever refers to an Array or Map in itself has to wait.
+    fn known(&self) -> Copy {
+        match self {
+            Self::Array(_) | Self::Map(_) => Copy::Open,
+            Self::List(list) => Copy::Made(Any::new(list.clone())),
+            Self::Dict(dict) => Copy::Made(Any::new(dict.clone())),
+            Self::Object(object) => Copy::Made(object.clone()),
         }
     }
 }
@@ -157,14 +194,15 @@ impl Copier {
             || is_enum(value, self.enum_class)
     }
 
-    /// The copy of an object before its children are copied; None where it cannot be made yet.
-    fn begin(&self, value: &Any, child_count: usize) -> Result<Any> {
+    /// The copy of an object before its children are copied.
+    fn begin(&self, value: &Any, child_count: usize) -> Result<Unfinished> {
         match value.type_index() {
-            type_index::ARRAY | type_index::MAP => Ok(Any::NONE),
-            type_index::LIST => ListObject::with_capacity(child_count).map(Any::new),
-            type_index::DICT => DictObject::with_capacity(0).map(Any::new),
+            type_index::ARRAY => ArrayObject::with_capacity(child_count).map(Unfinished::Array),
+            type_index::LIST => ListObject::with_capacity(child_count).map(Unfinished::List),
+            type_index::MAP => MapObject::with_capacity(0).map(Unfinished::Map),
+            type_index::DICT => DictObject::with_capacity(0).map(Unfinished::Dict),
             other => match self.hooks.of(value)? {
-                Some(hook) => checked_copy(hook.call(&[value.view()])?, other),
+                Some(hook) => checked_copy(hook.call(&[value.view()])?, other).map(Unfinished::Object),
                 None => plain_bail!(
                     INTERNAL_ERROR,
                     "Check failed: (copy_fn.has_value()) is false: Cannot deep copy object of type \"{}\" because it \
@@ -238,16 +276,6 @@ fn checked_copy(copy: Any, expected: i32) -> Result<Any> {
         type_table::type_key_of(expected),
         type_table::type_key_of(copy.type_index())
     )
-}
-
-fn map_of(entries: &[Any]) -> Result<MapObject> {
-    let mut map = MapObject::with_capacity(0)?;
-    for entry in entries.chunks_exact(2) {
-        if let [key, value] = entry {
-            map.insert(key.clone(), value.clone())?;
-        }
-    }
-    Ok(map)
 }
 
 /// Whether two values are the same words.

@@ -1,7 +1,6 @@
 //! Hashes of whole values, the same in every process, which agree with recursive equality.
 #![forbid(unsafe_code)]
 
-use core::mem;
 use core::ops::ControlFlow;
 
 use ferrite_core::abi::{kTVMFFIFieldFlagBitMaskCompareOff, kTVMFFIFieldFlagBitMaskHashOff};
@@ -55,12 +54,30 @@ enum State {
 struct Frame {
     value: Any,
     children: Children,
-    next: usize,
+    sum: Sum,
+}
+
+/// The hashes of the children so far.
+struct Sum {
     hash: u64,
     /// The hash of the key whose value comes next.
     key: Option<u64>,
     /// The hashes of a map's entries.
     entries: Buffer<u64>,
+}
+
+impl Sum {
+    /// Takes in the hash of the child at a place.
+    #[inline]
+    fn add(&mut self, kind: ChildrenKind, place: usize, hash: u64) -> Result<()> {
+        match (kind, self.key.take()) {
+            (ChildrenKind::Sequence, _) => self.hash = combine(self.hash, combine(hash, place as u64)),
+            (ChildrenKind::Fields, _) => self.hash = combine(self.hash, hash),
+            (ChildrenKind::Map, None) => self.key = Some(hash),
+            (ChildrenKind::Map, Some(key)) => self.entries.try_push(combine(key, hash))?,
+        }
+        Ok(())
+    }
 }
 
 impl HookState for Hasher {}
@@ -87,33 +104,29 @@ impl Fold for Hasher {
         self.refuse_half_a_contract(&value)?;
         let skipped = kTVMFFIFieldFlagBitMaskHashOff | kTVMFFIFieldFlagBitMaskCompareOff;
         let children = Children::of(&value, i64::from(skipped))?;
-        let hash = first_hash(&value, &children);
+        let sum = Sum { hash: first_hash(&value, &children), key: None, entries: Buffer::new() };
         self.seen.set(&value, State::Open)?;
-        Ok(Entered::Frame(Frame { value, children, next: 0, hash, key: None, entries: Buffer::new() }))
+        Ok(Entered::Frame(Frame { value, children, sum }))
     }
 
-    fn next(&mut self, frame: &mut Frame) -> Result<Option<Any>> {
-        let child = frame.children.values.get_mut(frame.next).map(mem::take);
-        frame.next += usize::from(child.is_some());
-        Ok(child)
+    /// The next child that has something inside; others are taken in on the way.
+    fn next(&mut self, Frame { children, sum, .. }: &mut Frame) -> Result<Option<Any>> {
+        while let Some(child) = children.peek() {
+            let Some(hash) = hash_leaf(child)? else { return Ok(children.take()) };
+            sum.add(children.kind, children.passed(), hash)?;
+            children.advance();
+        }
+        Ok(None)
     }
 
     fn feed(&mut self, frame: &mut Frame, hash: u64) -> Result<ControlFlow<u64>> {
-        match (frame.children.kind, frame.key.take()) {
-            (ChildrenKind::Sequence, _) => {
-                let index = frame.next as u64 - 1;
-                frame.hash = combine(frame.hash, combine(hash, index));
-            }
-            (ChildrenKind::Fields, _) => frame.hash = combine(frame.hash, hash),
-            (ChildrenKind::Map, None) => frame.key = Some(hash),
-            (ChildrenKind::Map, Some(key)) => frame.entries.try_push(combine(key, hash))?,
-        }
+        frame.sum.add(frame.children.kind, frame.children.passed().saturating_sub(1), hash)?;
         Ok(ControlFlow::Continue(()))
     }
 
     fn leave(&mut self, frame: &mut Frame) -> Result<u64> {
-        frame.entries.sort_unstable();
-        let hash = frame.entries.iter().fold(frame.hash, |hash, entry| combine(hash, *entry));
+        frame.sum.entries.sort_unstable();
+        let hash = frame.sum.entries.iter().fold(frame.sum.hash, |hash, entry| combine(hash, *entry));
         self.seen.set(&frame.value, State::Done(hash))?;
         Ok(hash)
     }
@@ -126,7 +139,7 @@ impl Fold for Hasher {
 /// What the hash of an object starts with: its type, and for containers the size.
 fn first_hash(value: &Any, children: &Children) -> u64 {
     let seed = type_key_hash(value.type_index());
-    let count = children.values.len() as u64;
+    let count = children.len() as u64;
     match children.kind {
         ChildrenKind::Sequence => combine(seed, count),
         ChildrenKind::Map => combine(seed, count / 2),

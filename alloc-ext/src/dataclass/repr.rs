@@ -76,7 +76,6 @@ enum State {
 struct Frame {
     value: Any,
     children: Children,
-    next: usize,
     start: usize,
 }
 
@@ -90,10 +89,7 @@ impl Fold for Printer {
 
     fn enter(&mut self, value: Any) -> Result<Entered<Frame, ()>> {
         let start = self.text.len();
-        if write_plain(&mut self.text, &value)?
-            || self.write_seen(&value)?
-            || write_leaf_object(&mut self.text, &value, self.with_address)?
-        {
+        if self.write_leaf(&value)? || self.write_seen(&value)? {
             return Ok(Entered::Value(()));
         }
         if self.write_by_hook(&value)? || self.write_enum(&value)? {
@@ -103,23 +99,21 @@ impl Fold for Printer {
         let children = Children::of(&value, kTVMFFIFieldFlagBitMaskReprOff as i64)?;
         self.begin(&value, &children)?;
         self.seen.set(&value, State::Open)?;
-        Ok(Entered::Frame(Frame { value, children, next: 0, start }))
+        Ok(Entered::Frame(Frame { value, children, start }))
     }
 
+    /// The next child that has something inside; others are written on the way.
     fn next(&mut self, frame: &mut Frame) -> Result<Option<Any>> {
-        let place = frame.next_place();
-        let Some(child) = frame.children.values.get_mut(place) else { return Ok(None) };
-        let child = mem::take(child);
-        frame.next = place + 1;
-        if place > 0 {
-            let is_value = frame.children.kind == ChildrenKind::Map && place % 2 == 1;
-            self.text.try_extend_from_slice(if is_value { b": " } else { b", " })?;
+        let children = &mut frame.children;
+        loop {
+            skip_hidden(children);
+            let Some(child) = children.peek() else { return Ok(None) };
+            self.write_lead(children)?;
+            if !self.write_leaf(child)? {
+                return Ok(children.take());
+            }
+            children.advance();
         }
-        if let Some(field) = frame.children.fields.get(place) {
-            self.text.try_extend_from_slice(field.name())?;
-            self.text.try_push(b'=')?;
-        }
-        Ok(Some(child))
     }
 
     fn feed(&mut self, _: &mut Frame, (): ()) -> Result<ControlFlow<()>> {
@@ -136,20 +130,36 @@ impl Fold for Printer {
     }
 }
 
-impl Frame {
-    /// The next child; a field is left out when one of an ancestor has its name.
-    fn next_place(&self) -> usize {
-        let fields = &self.children.fields;
-        let is_hidden = |place: usize| {
-            fields
-                .get(place)
-                .is_some_and(|field| fields.iter().take(place).any(|other| other.name() == field.name()))
-        };
-        (self.next..).find(|place| !is_hidden(*place)).unwrap_or(self.next)
+/// Passes fields that have the name of one of an ancestor.
+fn skip_hidden(children: &mut Children) {
+    let is_hidden = |children: &Children| {
+        let (before, rest) = children.fields().split_at(children.passed().min(children.fields().len()));
+        rest.first().is_some_and(|field| before.iter().any(|other| other.name() == field.name()))
+    };
+    while is_hidden(children) {
+        children.advance();
     }
 }
 
 impl Printer {
+    /// Appends a value that has nothing inside; answers false for others.
+    fn write_leaf(&mut self, value: &Any) -> Result<bool> {
+        Ok(write_plain(&mut self.text, value)?
+            || write_leaf_object(&mut self.text, value, self.with_address)?)
+    }
+
+    /// Appends what comes in front of the next child.
+    fn write_lead(&mut self, children: &Children) -> Result<()> {
+        let place = children.passed();
+        if place > 0 {
+            let is_value = children.kind == ChildrenKind::Map && place % 2 == 1;
+            self.text.try_extend_from_slice(if is_value { b": " } else { b", " })?;
+        }
+        let Some(field) = children.fields().get(place) else { return Ok(()) };
+        self.text.try_extend_from_slice(field.name())?;
+        self.text.try_push(b'=')
+    }
+
     fn begin(&mut self, value: &Any, children: &Children) -> Result<()> {
         match value.type_index() {
             type_index::ARRAY => self.text.try_push(b'('),
@@ -160,20 +170,20 @@ impl Printer {
                 if self.with_address {
                     write_address(&mut self.text, value)?;
                 }
-                if children.values.is_empty() { Ok(()) } else { self.text.try_push(b'(') }
+                if children.is_empty() { Ok(()) } else { self.text.try_push(b'(') }
             }
         }
     }
 
     fn end(&mut self, frame: &Frame) -> Result<()> {
         match frame.value.type_index() {
-            type_index::ARRAY if frame.children.values.len() == 1 => {
+            type_index::ARRAY if frame.children.len() == 1 => {
                 self.text.try_extend_from_slice(b",)")?;
             }
             type_index::ARRAY => self.text.try_push(b')')?,
             type_index::LIST => self.text.try_push(b']')?,
             type_index::MAP | type_index::DICT => self.text.try_push(b'}')?,
-            _ if frame.children.values.is_empty() => return Ok(()),
+            _ if frame.children.is_empty() => return Ok(()),
             _ => return self.text.try_push(b')'),
         }
         if self.with_address { write_address(&mut self.text, &frame.value) } else { Ok(()) }

@@ -1,7 +1,6 @@
 //! The walk from a value to nodes.
 #![forbid(unsafe_code)]
 
-use core::mem;
 use core::ops::ControlFlow;
 
 use ferrite_core::any::Any;
@@ -36,7 +35,6 @@ struct Frame {
     type_index: i32,
     opened: Opened,
     children: Children,
-    next: usize,
     /// Numbers of the elements or entries so far.
     numbers: Buffer<i64>,
     /// Names and values of the fields so far.
@@ -65,7 +63,6 @@ impl Fold for Encoder<'_> {
             type_index,
             opened,
             children,
-            next: 0,
             numbers: Buffer::new(),
             fields: Buffer::new(),
         }))
@@ -73,19 +70,15 @@ impl Fold for Encoder<'_> {
 
     fn next(&mut self, frame: &mut Frame) -> Result<Option<Any>> {
         loop {
-            let Some(child) = frame.children.values.get_mut(frame.next).map(mem::take) else {
-                return Ok(None);
-            };
-            let field = frame.children.fields.get(frame.next).copied();
-            frame.next += 1;
-            let Some(field) = field else { return Ok(Some(child)) };
+            let Some(child) = frame.children.take() else { return Ok(None) };
+            let Some(field) = frame.field() else { return Ok(Some(child)) };
             let Some(value) = plain_field(field, &child)? else { return Ok(Some(child)) };
             frame.set_field(field, value)?;
         }
     }
 
     fn feed(&mut self, frame: &mut Frame, number: i64) -> Result<ControlFlow<i64>> {
-        match frame.children.fields.get(frame.next.wrapping_sub(1)).copied() {
+        match frame.field() {
             Some(field) => frame.set_field(field, Any::from(number))?,
             None => frame.numbers.try_push(number)?,
         }
@@ -105,6 +98,11 @@ impl Fold for Encoder<'_> {
 }
 
 impl Frame {
+    /// The field whose value was passed last.
+    fn field(&self) -> Option<Field> {
+        self.children.last_field().map(|(field, _)| field)
+    }
+
     /// Sets a field, the value of which replaces that of an inherited field of the same name.
     fn set_field(&mut self, field: Field, value: Any) -> Result<()> {
         match self.fields.iter_mut().find(|(name, _)| *name == field.name()) {

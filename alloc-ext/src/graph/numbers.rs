@@ -47,7 +47,7 @@ impl Numbers {
     ///
     /// ValueError for an object inside itself; those of key hooks.
     pub(super) fn find(&self, value: &Any) -> Result<Found> {
-        let hash = key::hash(value.view())?;
+        let hash = key::hash(&value.view())?;
         let mut slots = self.slots_of(hash);
         while let Some(entry) = slots.next().and_then(|slot| self.entry_in(slot)) {
             if entry.hash != hash || !key::equal(entry.value.view(), value.view())? {

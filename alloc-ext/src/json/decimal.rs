@@ -1,13 +1,12 @@
 //! Floats from decimal text, with the rare cases that decide whether upstream's C library finds them out of range.
 #![forbid(unsafe_code)]
 
+use core::cmp::Ordering;
 use core::fmt::{self, Write};
 
 use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
 use ferrite_core::text::SliceWriter;
-
-use super::number::DIGITS;
 
 /// Texts that are shorter cannot make a finite number out of an exponent that `core` cuts off, from 65536 on.
 const LONG_TEXT: usize = 60_000;
@@ -32,20 +31,63 @@ pub(super) fn parse_float(text: &str) -> Result<Option<f64>> {
     Ok(exact.map(|magnitude| magnitude.copysign(value)))
 }
 
-/// The first 17 significant digits of a positive, finite number, rounded, and the power of ten that the first one counts.
-pub(super) fn significant_digits(value: f64) -> ([u8; DIGITS], i32) {
+/// The first `N` significant digits of a positive, finite number, rounded half to even, and the power of ten that the
+/// first one counts. At most 17 digits.
+pub(super) fn significant_digits<const N: usize>(value: f64) -> ([u8; N], i32) {
+    if let Some(found) = digits_in_128_bits(value) {
+        return found;
+    }
     let mut text = [0; 32];
     let mut writer = SliceWriter::new(&mut text);
     // One digit, a point, 16 digits, `e`, the exponent: 24 bytes at most, which a slice takes without fail.
-    let _ = write!(writer, "{value:.16e}");
+    let _ = write!(writer, "{value:.*e}", N - 1);
     let len = writer.len;
-    let (mantissa, exponent) = text.get(..len).unwrap_or_default().split_at(len.min(DIGITS + 1));
+    let (mantissa, exponent) = text.get(..len).unwrap_or_default().split_at(len.min(N + 1));
     let exponent = core::str::from_utf8(exponent).ok().and_then(|text| text.strip_prefix('e')?.parse().ok());
-    let mut digits = [b'0'; DIGITS];
+    let mut digits = [b'0'; N];
     for (digit, byte) in digits.iter_mut().zip(mantissa.iter().filter(|byte| **byte != b'.')) {
         *digit = *byte;
     }
     (digits, exponent.unwrap_or(0))
+}
+
+/// The digits of a number that, times the power of ten that makes them whole, is a quotient of 128 bits and a power of
+/// two: most numbers between 10^-16 and 10^N. `core` has to multiply longer ones.
+fn digits_in_128_bits<const N: usize>(value: f64) -> Option<([u8; N], i32)> {
+    let bits = value.to_bits();
+    let exponent = (bits >> 52) as i32 - 1075;
+    let mantissa = bits & ((1 << 52) - 1) | 1 << 52;
+    // The logarithm of 2 is 0.30103; this is the power of ten or the one below, which gives one digit more, as does rounding
+    // up to the next one.
+    let mut first = ((exponent + 52) * 30103).div_euclid(100_000);
+    let mut number = scaled(mantissa, exponent, N as i32 - 1 - first)?;
+    if number >= 10u64.pow(N as u32) {
+        first += 1;
+        number = scaled(mantissa, exponent, N as i32 - 1 - first)?;
+    }
+    let mut digits = [b'0'; N];
+    for digit in digits.iter_mut().rev() {
+        *digit = b'0' + (number % 10) as u8;
+        number /= 10;
+    }
+    Some((digits, first))
+}
+
+/// `mantissa * 2^exponent * 10^power`, rounded half to even; None where the numbers on the way are too large.
+fn scaled(mantissa: u64, exponent: i32, power: i32) -> Option<u64> {
+    let product = u128::from(mantissa).checked_mul(5u128.checked_pow(u32::try_from(power).ok()?)?)?;
+    let shift = exponent + power;
+    if shift >= 0 {
+        return u64::try_from(product.checked_mul(1u128.checked_shl(shift.unsigned_abs())?)?).ok();
+    }
+    let unit = 1u128.checked_shl(shift.unsigned_abs())?;
+    let (whole, rest) = (u64::try_from(product >> shift.unsigned_abs()).ok()?, product & (unit - 1));
+    let rounds_up = match rest.cmp(&(unit / 2)) {
+        Ordering::Less => 0,
+        Ordering::Equal => whole & 1,
+        Ordering::Greater => 1,
+    };
+    Some(whole + rounds_up)
 }
 
 /// A decimal number without its sign, `0.DIGITS * 10^scale`, where the first of the digits is not 0.

@@ -41,8 +41,20 @@ fn both_ways_round_alike() {
         if !value.is_finite() {
             continue;
         }
-        let (digits, exponent) = decimal::significant_digits(value);
-        assert_eq!(exact::significant_digits(value), (digits, exponent), "{value:e}");
+        // Another one that is not far from 1, with few digits now and then.
+        let near = (1 + (bits >> 11 >> (bits % 47))) as f64 / f64::from(1u32 << (bits % 31));
+        for value in [value, near] {
+            assert_eq!(
+                exact::significant_digits(value),
+                decimal::significant_digits::<17>(value),
+                "{value:e}"
+            );
+            assert_eq!(
+                exact::significant_digits(value),
+                decimal::significant_digits::<6>(value),
+                "{value:e}"
+            );
+        }
         assert_eq!(read(&format!("{value:e}")), (value >= f64::MIN_POSITIVE).then_some(value));
         let short = format!("{}.{}e{}", bits % 1000, bits >> 32, bits as i16 % 300);
         assert_eq!(read(&short), short.parse().ok(), "{short}");

@@ -7,7 +7,6 @@ use core::cmp::Ordering;
 use ferrite_core::error::Result;
 
 use super::natural::{MOST_DIGITS, Natural};
-use super::number::DIGITS;
 
 /// Bits of a float's mantissa, the one in front included.
 const MANTISSA_BITS: u32 = f64::MANTISSA_DIGITS;
@@ -144,8 +143,9 @@ fn float_of(mut top: Natural, bottom: &Natural, mut exponent: i32) -> Option<f64
     is_held.then(|| f64::from_bits(mantissa >> missing))
 }
 
-/// The first 17 significant digits of a positive, finite number, rounded, and the power of ten that the first one counts.
-pub(super) fn significant_digits(value: f64) -> ([u8; DIGITS], i32) {
+/// The first `N` significant digits of a positive, finite number, rounded half to even, and the power of ten that the
+/// first one counts.
+pub(super) fn significant_digits<const N: usize>(value: f64) -> ([u8; N], i32) {
     let (mantissa, exponent) = parts(value);
     let (mut top, mut bottom) = (Natural::new(mantissa), Natural::new(1));
     if exponent < 0 { &mut bottom } else { &mut top }.shift_left(exponent.unsigned_abs());
@@ -159,7 +159,7 @@ pub(super) fn significant_digits(value: f64) -> ([u8; DIGITS], i32) {
         top.multiply_add(10, 0);
         first -= 1;
     }
-    let mut digits = [0; DIGITS];
+    let mut digits = [0; N];
     for digit in &mut digits {
         *digit = b'0' + top.divide(&bottom);
         top.multiply_add(10, 0);
@@ -168,8 +168,7 @@ pub(super) fn significant_digits(value: f64) -> ([u8; DIGITS], i32) {
     let is_odd = digits.last().is_some_and(|digit| digit % 2 == 1);
     let rounds_up = top.compare(&bottom).then(if is_odd { Ordering::Greater } else { Ordering::Less });
     if rounds_up.is_gt() && !increment(&mut digits) {
-        digits = [b'0'; DIGITS];
-        digits[0] = b'1';
+        digits = core::array::from_fn(|at| if at == 0 { b'1' } else { b'0' });
         first += 1;
     }
     (digits, first)

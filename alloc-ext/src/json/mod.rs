@@ -38,7 +38,7 @@ mod text;
 mod writer;
 
 pub use functions::FUNCTIONS;
-pub(crate) use number::write_int;
+pub(crate) use number::{write_general, write_int};
 pub use parser::parse;
 pub(crate) use text::write_quoted;
 pub use writer::stringify;

@@ -116,23 +116,27 @@ pub(super) fn write_float(out: &mut Buffer<u8>, value: f64) -> Result<()> {
         write_int(out, whole)?;
         return out.try_extend_from_slice(b".0");
     }
-    write_general(out, magnitude)
+    write_general::<DIGITS>(out, magnitude)
 }
 
 /// Significant digits that tell every float from its neighbours.
-pub(super) const DIGITS: usize = 17;
+const DIGITS: usize = 17;
 
-/// Appends a positive, finite number as C's `%.17g` does.
-fn write_general(out: &mut Buffer<u8>, value: f64) -> Result<()> {
-    let (digits, exponent) = decimal::significant_digits(value);
+/// Appends a positive, finite number with `N` significant digits, at most 17, as C's `%.Ng` does.
+///
+/// # Errors
+///
+/// MemoryError.
+pub(crate) fn write_general<const N: usize>(out: &mut Buffer<u8>, value: f64) -> Result<()> {
+    let (digits, exponent) = decimal::significant_digits::<N>(value);
     let kept = digits.iter().rposition(|digit| *digit != b'0').map_or(1, |last| last + 1);
-    layout_digits(out, digits.get(..kept).unwrap_or_default(), exponent)
+    layout_digits(out, digits.get(..kept).unwrap_or_default(), exponent, N)
 }
 
-/// Puts the point into digits whose first one counts `10^exponent`.
-fn layout_digits(out: &mut Buffer<u8>, digits: &[u8], exponent: i32) -> Result<()> {
+/// Puts the point into digits whose first one counts `10^exponent`; numbers of more than `most` digits get an exponent.
+fn layout_digits(out: &mut Buffer<u8>, digits: &[u8], exponent: i32, most: usize) -> Result<()> {
     match usize::try_from(exponent) {
-        Ok(exponent) if exponent < DIGITS => {
+        Ok(exponent) if exponent < most => {
             let (whole, fraction) = digits.split_at(digits.len().min(exponent + 1));
             out.try_extend_from_slice(whole)?;
             for _ in whole.len()..exponent + 1 {

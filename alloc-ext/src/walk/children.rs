@@ -1,4 +1,4 @@
-//! What is directly inside a value, taken at one moment.
+//! What is directly inside a value, in order.
 #![forbid(unsafe_code)]
 
 use ferrite_core::any::Any;
@@ -20,14 +20,22 @@ pub enum ChildrenKind {
     Fields,
 }
 
-/// References to everything directly inside one object.
+/// Everything directly inside one object, from the next child on: those of Arrays and Maps where they lie, since these do
+/// not change while they are held; others as they were at one moment.
 pub struct Children {
     /// What they are.
     pub kind: ChildrenKind,
-    /// The children in order.
-    pub values: Buffer<Any>,
+    source: Source,
     /// The fields that they are the values of, for [`ChildrenKind::Fields`].
-    pub fields: Buffer<Field>,
+    fields: Buffer<Field>,
+    passed: usize,
+}
+
+enum Source {
+    Array(ArrayObject),
+    /// The place is that of the entry whose key or value comes next.
+    Map(MapObject, Option<u64>),
+    Taken(Buffer<Any>),
 }
 
 impl Children {
@@ -37,47 +45,100 @@ impl Children {
     ///
     /// Those of getters; MemoryError; InternalError for an object of an unregistered type.
     pub fn of(value: &Any, skipped: i64) -> Result<Self> {
-        let mut children =
-            Self { kind: ChildrenKind::Sequence, values: Buffer::new(), fields: Buffer::new() };
-        match value.type_index() {
-            type_index::ARRAY => children.extend(value.get::<ArrayObject>()?.as_slice().iter().cloned())?,
+        let (mut taken, mut fields) = (Buffer::new(), Buffer::new());
+        let (kind, source) = match value.type_index() {
+            type_index::ARRAY => (ChildrenKind::Sequence, Source::Array(value.get()?)),
+            type_index::MAP => {
+                let map: MapObject = value.get()?;
+                let first = map.first_place();
+                (ChildrenKind::Map, Source::Map(map, first))
+            }
             type_index::LIST => {
                 let list = value.get::<ListObject>()?;
-                for index in 0..list.len() {
-                    children.values.try_push(list.get(index as i64)?)?;
-                }
+                taken.try_reserve(list.len())?;
+                (0..list.len()).try_for_each(|index| taken.try_push(list.get(index as i64)?))?;
+                (ChildrenKind::Sequence, Source::Taken(taken))
             }
-            type_index::MAP => {
-                let map = value.get::<MapObject>()?;
-                children.extend_pairs(map.iter().map(|(key, value)| (key.clone(), value.clone())))?;
+            type_index::DICT => {
+                value.get::<DictObject>()?.iter().try_for_each(|(key, value)| {
+                    taken.try_push(key)?;
+                    taken.try_push(value)
+                })?;
+                (ChildrenKind::Map, Source::Taken(taken))
             }
-            type_index::DICT => children.extend_pairs(value.get::<DictObject>()?.iter())?,
-            _ => children.extend_fields(value, skipped)?,
+            index => {
+                for_each_field(index, |field| {
+                    if field.flags() & skipped != 0 {
+                        return Ok(());
+                    }
+                    taken.try_push(field.get(value)?)?;
+                    fields.try_push(field)
+                })?;
+                (ChildrenKind::Fields, Source::Taken(taken))
+            }
+        };
+        Ok(Self { kind, source, fields, passed: 0 })
+    }
+
+    /// Number of all children, keys and values counted each.
+    pub fn len(&self) -> usize {
+        match &self.source {
+            Source::Array(array) => array.len(),
+            Source::Map(map, _) => 2 * map.len(),
+            Source::Taken(values) => values.len(),
         }
-        Ok(children)
     }
 
-    fn extend(&mut self, values: impl ExactSizeIterator<Item = Any>) -> Result<()> {
-        self.values.try_reserve(values.len())?;
-        values.into_iter().try_for_each(|value| self.values.try_push(value))
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
     }
 
-    fn extend_pairs(&mut self, mut pairs: impl Iterator<Item = (Any, Any)>) -> Result<()> {
-        self.kind = ChildrenKind::Map;
-        pairs.try_for_each(|(key, value)| {
-            self.values.try_push(key)?;
-            self.values.try_push(value)
-        })
+    /// Number of children that were passed.
+    pub fn passed(&self) -> usize {
+        self.passed
     }
 
-    fn extend_fields(&mut self, object: &Any, skipped: i64) -> Result<()> {
-        self.kind = ChildrenKind::Fields;
-        for_each_field(object.type_index(), |field| {
-            if field.flags() & skipped != 0 {
-                return Ok(());
+    /// The next child, as it lies in memory.
+    #[inline]
+    pub fn peek(&self) -> Option<&Any> {
+        match &self.source {
+            Source::Array(array) => array.as_slice().get(self.passed),
+            Source::Map(map, place) => {
+                let (key, value) = map.entry_refs((*place)?)?;
+                Some(if self.passed.is_multiple_of(2) { key } else { value })
             }
-            self.values.try_push(field.get(object)?)?;
-            self.fields.try_push(field)
-        })
+            Source::Taken(values) => values.get(self.passed),
+        }
+    }
+
+    /// Goes on to the child after the next one.
+    #[inline]
+    pub fn advance(&mut self) {
+        if let Source::Map(map, place) = &mut self.source
+            && self.passed % 2 == 1
+        {
+            *place = place.and_then(|place| map.next_place(place));
+        }
+        self.passed += 1;
+    }
+
+    /// A reference to the next child, which is passed.
+    pub fn take(&mut self) -> Option<Any> {
+        let child = self.peek()?.clone();
+        self.advance();
+        Some(child)
+    }
+
+    /// The fields, by the numbers of their values.
+    pub fn fields(&self) -> &[Field] {
+        &self.fields
+    }
+
+    /// The child that was passed last, which is the value of a field, and that field.
+    pub fn last_field(&self) -> Option<(Field, &Any)> {
+        let place = self.passed.checked_sub(1)?;
+        let Source::Taken(values) = &self.source else { return None };
+        Some((*self.fields.get(place)?, values.get(place)?))
     }
 }

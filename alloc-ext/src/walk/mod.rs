@@ -6,7 +6,7 @@
 //! | [`Hooks`] | what types registered for an operation |
 //! | [`Held`] | a value on the way, lent or owned |
 //! | [`Elements`], [`Entries`] | containers, read in place |
-//! | [`Children`] | elements, entries or fields of one value, taken at one moment |
+//! | [`Children`] | elements, entries or fields of one value, in order |
 //! | [`Fold`], [`fold`] | the loop over them, with frames in a buffer |
 //! | [`Seen`] | what is known of objects that were met before |
 //! | [`lend`], [`Slot`] | the state of a walk while a registered hook runs, which may call back into it |

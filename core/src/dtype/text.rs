@@ -188,8 +188,8 @@ fn write_lanes(lanes: u16, out: &mut Writer<'_>) {
 
 /// Asks the global function for the name of a custom code.
 fn custom_name(code: u8) -> Result<String> {
-    let name = required_global(GET_CUSTOM_NAME)?;
-    name.call(&[AnyView::from(i64::from(code))])?.get::<String>()
+    let name = required_global(GET_CUSTOM_NAME)?.call(&[AnyView::from(i64::from(code))])?;
+    name.get::<String>()
 }
 
 /// Finds a global function that custom dtypes need.
@@ -265,8 +265,9 @@ impl<'a> Source<'a> {
             );
         };
         let name = String::from_bytes(name)?;
-        let code = required_global(GET_CUSTOM_CODE)?.call(&[AnyView::from(&name)])?.get::<i64>()?;
+        let code = required_global(GET_CUSTOM_CODE)?.call(&[AnyView::from(&name)])?;
         // Upstream keeps the low byte as well.
+        let code = code.get::<i64>()?;
         self.parse_sized(rest, code as u8, 32)
     }
 

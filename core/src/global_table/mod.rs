@@ -3,12 +3,22 @@
 //! Functions of the static tables (see [`builtins`]) are found without registration and become objects when
 //! somebody asks for them. Names stay in the table for ever; removing one empties its place.
 
+// Boards with one core retain functions in a critical section, so that no reader is ever between seeing and retaining one.
+#[cfg(any(feature = "std", feature = "spin", not(target_os = "none")))]
 mod retired;
-#[cfg(target_has_atomic = "ptr")]
+#[cfg(not(any(feature = "std", feature = "spin", not(target_os = "none"))))]
+#[path = "retired_at_once.rs"]
+mod retired;
+#[cfg(any(feature = "std", feature = "spin", not(target_os = "none")))]
 mod shared_pointer;
-#[cfg_attr(target_has_atomic = "ptr", path = "slot_atomic.rs")]
-#[cfg_attr(not(target_has_atomic = "ptr"), path = "slot_masked.rs")]
+#[cfg(any(feature = "std", feature = "spin", not(target_os = "none")))]
+#[path = "slot_atomic.rs"]
 mod slot;
+#[cfg(not(any(feature = "std", feature = "spin", not(target_os = "none"))))]
+#[path = "slot_masked.rs"]
+mod slot;
+#[cfg_attr(not(feature = "std"), path = "no_texts.rs")]
+mod texts;
 
 use crate::abi::TVMFFIMethodInfo;
 use crate::any::AnyView;
@@ -22,6 +32,7 @@ use crate::{plain_bail, plain_error, type_table};
 
 use retired::{Node, Retired};
 use slot::FunctionSlot;
+use texts::{Texts, TextsCell};
 
 /// The place of one name.
 struct Slot {
@@ -29,18 +40,7 @@ struct Slot {
     /// Whether the name is also in a static table, and so listed with it.
     is_builtin: bool,
     /// Written under the lock of `RETIRED` only, together with `function`.
-    texts: Mutex<Texts>,
-}
-
-/// What is known about a registered function beyond its name.
-enum Texts {
-    Nothing,
-    /// Made from the signature when asked for.
-    Static(&'static StaticFunction),
-    Given {
-        doc: String,
-        metadata: String,
-    },
+    texts: TextsCell,
 }
 
 impl Slot {
@@ -87,7 +87,7 @@ fn materialize(builtin: &'static StaticFunction) -> Result<&'static Slot> {
         Ok(Slot {
             function: FunctionSlot::new(Some(function)),
             is_builtin: true,
-            texts: Mutex::new(Texts::Static(builtin)),
+            texts: TextsCell::new(Texts::Static(builtin)),
         })
     };
     let (entry, _) = TABLE.get_or_insert(builtin.name.as_bytes(), make)?;
@@ -123,6 +123,8 @@ fn already_registered(name: &[u8]) -> Error {
 /// As [`set`]; TypeError when the method is not a function; ValueError for texts that are null with a size or
 /// an empty name.
 ///
+/// Boards do not keep the texts.
+///
 /// # Safety
 /// What the record points to must be valid for the call.
 ///
@@ -131,10 +133,11 @@ fn already_registered(name: &[u8]) -> Error {
 pub unsafe fn set_from_method_info(info: &TVMFFIMethodInfo, allow_override: bool) -> Result<()> {
     // SAFETY: the caller vouches for the record.
     let (name, texts, function) = unsafe {
-        let doc = String::from_bytes(type_table::checked_text(info.doc, "doc")?)?;
-        let metadata = String::from_bytes(type_table::checked_text(info.metadata, "metadata")?)?;
+        let doc = type_table::checked_text(info.doc, "doc")?;
+        let metadata = type_table::checked_text(info.metadata, "metadata")?;
         let name = type_table::checked_text(info.name, "name")?;
-        (name, Texts::Given { doc, metadata }, AnyView::from_raw(info.method).get::<Function>()?)
+        let function = AnyView::from_raw(info.method).get::<Function>()?;
+        (name, Texts::given(doc, metadata)?, function)
     };
     match register(name, &function, texts, allow_override)? {
         Outcome::Registered => Ok(()),
@@ -173,7 +176,7 @@ fn register(name: &[u8], function: &Function, texts: Texts, allow_override: bool
 }
 
 fn empty_slot() -> Slot {
-    Slot { function: FunctionSlot::new(None), is_builtin: false, texts: Mutex::new(Texts::Nothing) }
+    Slot { function: FunctionSlot::new(None), is_builtin: false, texts: TextsCell::new(Texts::Nothing) }
 }
 
 /// What a change leaves to be dropped without a lock.
@@ -191,7 +194,7 @@ fn exchange(
     texts: Texts,
     node: Node,
 ) -> Leftovers {
-    let texts = core::mem::replace(&mut *slot.texts.lock(), texts);
+    let texts = slot.texts.replace(texts);
     match slot.function.replace(function) {
         Some(old) if !slot.is_quiet() => {
             retired.push(node, slot, old);
@@ -295,10 +298,9 @@ fn texts_of(
             if !slot.function.is_set() {
                 return Ok(None);
             }
-            match &*slot.texts.lock() {
-                Texts::Nothing => return Ok(Some(String::EMPTY)),
-                Texts::Given { doc, metadata } => return Ok(Some(of_given(doc, metadata))),
-                Texts::Static(builtin) => Some(*builtin),
+            match slot.texts.read(of_given) {
+                Ok(text) => return Ok(Some(text)),
+                Err(builtin) => Some(builtin),
             }
         }
     };

@@ -11,11 +11,15 @@ use crate::text::Writer;
 /// Takes a piece of a line.
 pub type Sink = fn(&str);
 
+/// What writes a line.
+type Line<'a> = dyn Fn(&mut Writer<'_>) + 'a;
+
 /// Where pieces of text go, and what renders formatted lines for it: a program that sets no sink need not link that.
 #[derive(Clone, Copy)]
 struct Log {
     sink: Sink,
     render: fn(fmt::Arguments<'_>, Sink),
+    render_plain: fn(&Line<'_>, Sink),
 }
 
 static LOG: Mutex<Option<Log>> = Mutex::new(None);
@@ -24,7 +28,7 @@ static LOG: Mutex<Option<Log>> = Mutex::new(None);
 ///
 /// A line comes in pieces of up to twice `LOG_CHUNK_BYTES` bytes and ends with a newline.
 pub fn set_sink(sink: Option<Sink>) {
-    *LOG.lock() = sink.map(|sink| Log { sink, render });
+    *LOG.lock() = sink.map(|sink| Log { sink, render, render_plain });
 }
 
 /// What to do with a line, copied out, so that the lock is not held while the sink runs.
@@ -46,16 +50,21 @@ fn render(message: fmt::Arguments<'_>, sink: Sink) {
     pieces.flush();
 }
 
-/// Renders one line that `write` gives on the stack; what is longer than two pieces is cut.
-pub fn write_plain(write: &dyn Fn(&mut Writer<'_>)) {
-    if let Some(Log { sink, .. }) = log() {
-        let mut line = [0; 2 * LOG_CHUNK_BYTES];
-        let mut out = Writer::new(&mut line);
-        write(&mut out);
-        let len = out.wanted.min(line.len() - 1);
-        line[len] = b'\n';
-        sink(core::str::from_utf8(&line[..=len]).unwrap_or("a warning that is no text\n"));
+/// Writes one line that `write` gives.
+pub fn write_plain(write: &Line<'_>) {
+    if let Some(log) = log() {
+        (log.render_plain)(write, log.sink);
     }
+}
+
+/// Renders one line on the stack; what is longer than two pieces is cut.
+fn render_plain(write: &Line<'_>, sink: Sink) {
+    let mut line = [0; 2 * LOG_CHUNK_BYTES];
+    let mut out = Writer::new(&mut line);
+    write(&mut out);
+    let len = out.wanted.min(line.len() - 1);
+    line[len] = b'\n';
+    sink(core::str::from_utf8(&line[..=len]).unwrap_or("a warning that is no text\n"));
 }
 
 struct Pieces {

@@ -6,17 +6,22 @@ use crate::abi::DLDataType;
 /// Number of elements of a tensor of this shape; 1 for no dimensions, 0 when any extent is 0.
 ///
 /// None when an extent is negative or the number does not fit.
+#[inline]
 pub fn product(shape: &[i64]) -> Option<i64> {
-    let mut product = Some(1i64);
-    let mut empty = false;
+    let mut product = 1i64;
     for &extent in shape {
-        if extent < 0 {
-            return None;
+        match product.checked_mul(extent) {
+            Some(more) if extent >= 0 => product = more,
+            _ => return product_at_limits(shape),
         }
-        empty |= extent == 0;
-        product = product.and_then(|product| product.checked_mul(extent));
     }
-    if empty { Some(0) } else { product }
+    Some(product)
+}
+
+/// The product where an extent is negative, or where the first ones alone are too many.
+#[cold]
+fn product_at_limits(shape: &[i64]) -> Option<i64> {
+    (shape.contains(&0) && shape.iter().all(|&extent| extent >= 0)).then_some(0)
 }
 
 /// Bytes that packed elements of `dtype` take in a compact tensor of this shape.

@@ -191,17 +191,15 @@ unsafe fn check(tensor: &DLTensor, require_alignment: i32, require_contiguous: b
     unsafe { check_shape(tensor)? };
     // SAFETY: the shape is sound now, and only its geometry is looked at.
     let reader = unsafe { TensorRef::from_raw(tensor) };
-    let alignment =
-        u64::try_from(require_alignment).ok().filter(|&bytes| bytes == 0 || bytes.is_power_of_two());
-    let Some(alignment) = alignment else {
-        plain_bail!(
-            VALUE_ERROR,
-            "FromDLPack: the required alignment must be 0 or a power of two, not {}",
-            require_alignment
-        );
-    };
+    let is_sound = require_alignment >= 0 && require_alignment & require_alignment.wrapping_sub(1) == 0;
     plain_ensure!(
-        reader.is_aligned(alignment),
+        is_sound,
+        VALUE_ERROR,
+        "FromDLPack: the required alignment must be 0 or a power of two, not {}",
+        require_alignment
+    );
+    plain_ensure!(
+        reader.is_aligned_to_power(require_alignment as u64),
         RUNTIME_ERROR,
         "FromDLPack: Data is not aligned to {} bytes.",
         require_alignment

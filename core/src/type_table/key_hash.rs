@@ -12,27 +12,24 @@ const SEED: u64 = 0xc70f_6907;
 /// `std::hash<String>` over the key, `src/ffi/object.cc` (`TypeTable::Entry`).
 pub const fn type_key_hash(key: &[u8]) -> u64 {
     let mut hash = SEED ^ (key.len() as u64).wrapping_mul(MULTIPLIER);
-    let mut start = 0;
-    while key.len() - start >= 8 {
-        let word = load(key, start, 8);
-        hash ^= shift_mix(word.wrapping_mul(MULTIPLIER)).wrapping_mul(MULTIPLIER);
+    let mut rest = key;
+    while let Some((word, after)) = rest.split_first_chunk() {
+        hash ^= shift_mix(u64::from_le_bytes(*word).wrapping_mul(MULTIPLIER)).wrapping_mul(MULTIPLIER);
         hash = hash.wrapping_mul(MULTIPLIER);
-        start += 8;
+        rest = after;
     }
-    if start < key.len() {
-        hash ^= load(key, start, key.len() - start);
-        hash = hash.wrapping_mul(MULTIPLIER);
+    if !rest.is_empty() {
+        hash = (hash ^ load(rest)).wrapping_mul(MULTIPLIER);
     }
     shift_mix(shift_mix(hash).wrapping_mul(MULTIPLIER))
 }
 
-/// The `count` bytes from `start` as a little-endian number.
-const fn load(key: &[u8], start: usize, count: usize) -> u64 {
+/// Fewer than 8 bytes as a little-endian number.
+const fn load(mut bytes: &[u8]) -> u64 {
     let mut word = 0;
-    let mut at = count;
-    while at > 0 {
-        at -= 1;
-        word = (word << 8) | key[start + at] as u64;
+    while let [rest @ .., last] = bytes {
+        word = (word << 8) | *last as u64;
+        bytes = rest;
     }
     word
 }

@@ -16,7 +16,7 @@ pub(super) fn create(args: &[AnyView<'_>]) -> Result<Any> {
     map::check_pairs(args)?;
     let dict = DictObject::with_capacity(0)?;
     for pair in args.chunks_exact(2) {
-        dict.insert(cell::own(pair[0])?, cell::own(pair[1])?)?;
+        dict.insert(cell::own(&pair[0])?, cell::own(&pair[1])?)?;
     }
     Ok(dict.into_any())
 }

@@ -132,6 +132,6 @@ impl Lend for Any {
     #[inline]
     unsafe fn lend(view: AnyView<'_>) -> Option<Self> {
         // SAFETY: forms that owned values never have are converted instead; else as passed on.
-        (!cell::is_borrowed_form(view)).then(|| unsafe { Any::from_raw(*view.as_raw()) })
+        (!cell::is_borrowed_form(&view)).then(|| unsafe { Any::from_raw(*view.as_raw()) })
     }
 }

@@ -17,7 +17,7 @@ pub(super) fn create(args: &[AnyView<'_>]) -> Result<Any> {
     check_pairs(args)?;
     let mut map = MapObject::with_capacity(0)?;
     for pair in args.chunks_exact(2) {
-        map.insert(cell::own(pair[0])?, cell::own(pair[1])?)?;
+        map.insert(cell::own(&pair[0])?, cell::own(&pair[1])?)?;
     }
     Ok(map.into_any())
 }

@@ -60,7 +60,7 @@ fn hash_text(value: &Any) -> Option<u64> {
     match value.type_index() {
         // These hash as keys do.
         type_index::SMALL_STR | type_index::STR | type_index::BYTES | type_index::BIG_INT => {
-            key::hash(value.view()).ok()
+            key::hash(&value.view()).ok()
         }
         // Among them are short bytes: upstream hashes them otherwise than long ones.
         index if index < type_index::STATIC_OBJECT_BEGIN => {

@@ -1,7 +1,6 @@
 //! Where the nodes of an error's context are: all ways through a value that meet them in order.
 #![forbid(unsafe_code)]
 
-use core::mem;
 use core::ops::ControlFlow;
 
 use ferrite_core::any::Any;
@@ -110,7 +109,6 @@ struct Frame {
     has_step: bool,
     found_before: usize,
     children: Children,
-    next: usize,
 }
 
 impl Fold for Finder {
@@ -127,7 +125,7 @@ impl Fold for Finder {
     }
 
     fn next(&mut self, frame: &mut Frame) -> Result<Option<Self::Node>> {
-        Ok(next_child(&mut frame.children, &mut frame.next))
+        Ok(next_child(&mut frame.children))
     }
 
     fn feed(&mut self, _: &mut Frame, (): ()) -> Result<ControlFlow<()>> {
@@ -186,7 +184,7 @@ impl Finder {
         self.met = search.met;
         let has_step = self.go(step)?;
         let found_before = self.found.len();
-        Ok(Entered::Frame(Frame { search, is_node, has_step, found_before, children, next: 0 }))
+        Ok(Entered::Frame(Frame { search, is_node, has_step, found_before, children }))
     }
 
     /// Whether the way has met some nodes, and got somewhere.
@@ -235,25 +233,20 @@ impl Step {
 }
 
 /// The next child with the step to it.
-fn next_child(children: &mut Children, next: &mut usize) -> Option<(Any, Option<Step>)> {
-    let place = *next;
+fn next_child(children: &mut Children) -> Option<(Any, Option<Step>)> {
+    let place = children.passed();
+    let child = children.take()?;
     match children.kind {
-        ChildrenKind::Sequence => {
-            *next += 1;
-            Some((mem::take(children.values.get_mut(place)?), Some(Step::ArrayItem(place))))
-        }
+        ChildrenKind::Sequence => Some((child, Some(Step::ArrayItem(place)))),
         ChildrenKind::Map => {
-            *next += 2;
-            let key = mem::take(children.values.get_mut(place)?);
-            let value = mem::take(children.values.get_mut(place + 1)?);
+            let value = children.take()?;
             // An entry of None is no way to anywhere.
-            let value = if key.is_none() { Any::NONE } else { value };
-            Some((value, Some(Step::MapItem(key))))
+            let value = if child.is_none() { Any::NONE } else { value };
+            Some((value, Some(Step::MapItem(child))))
         }
         ChildrenKind::Fields => {
-            *next += 1;
-            let field = *children.fields.get(place)?;
-            Some((mem::take(children.values.get_mut(place)?), Some(Step::Attr(field))))
+            let (field, _) = children.last_field()?;
+            Some((child, Some(Step::Attr(field))))
         }
     }
 }

@@ -1,0 +1,57 @@
+//! What boards keep of a registered function beyond its name: nothing but where a built-in one came from.
+
+use core::ptr;
+use core::sync::atomic::{AtomicPtr, Ordering};
+
+use crate::builtins::StaticFunction;
+use crate::error::Result;
+use crate::string::String;
+
+/// Documentation and metadata.
+#[derive(Clone, Copy)]
+pub(super) enum Texts {
+    Nothing,
+    /// Made from the signature when asked for.
+    Static(&'static StaticFunction),
+}
+
+impl Texts {
+    /// Forgets texts.
+    pub(super) fn given(_doc: &[u8], _metadata: &[u8]) -> Result<Texts> {
+        Ok(Texts::Nothing)
+    }
+
+    fn into_pointer(self) -> *mut StaticFunction {
+        match self {
+            Texts::Nothing => ptr::null_mut(),
+            Texts::Static(builtin) => ptr::from_ref(builtin).cast_mut(),
+        }
+    }
+}
+
+/// The texts of one name: the static function, or null.
+pub(super) struct TextsCell(AtomicPtr<StaticFunction>);
+
+impl TextsCell {
+    pub(super) fn new(texts: Texts) -> TextsCell {
+        TextsCell(AtomicPtr::new(texts.into_pointer()))
+    }
+
+    /// Puts other texts in.
+    pub(super) fn replace(&self, texts: Texts) -> Texts {
+        self.0.store(texts.into_pointer(), Ordering::Release);
+        Texts::Nothing
+    }
+
+    /// The empty text; or the static function that can make one.
+    pub(super) fn read(
+        &self,
+        _of_given: impl FnOnce(&String, &String) -> String,
+    ) -> core::result::Result<String, &'static StaticFunction> {
+        // SAFETY: null or made of a static reference.
+        match unsafe { self.0.load(Ordering::Acquire).cast_const().as_ref() } {
+            Some(builtin) => Err(builtin),
+            None => Ok(String::EMPTY),
+        }
+    }
+}

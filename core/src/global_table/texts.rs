@@ -1,0 +1,50 @@
+//! What is known about a registered function beyond its name.
+
+use crate::builtins::StaticFunction;
+use crate::error::Result;
+use crate::string::String;
+use crate::sync::Mutex;
+
+/// Documentation and metadata.
+pub(super) enum Texts {
+    Nothing,
+    /// Made from the signature when asked for.
+    Static(&'static StaticFunction),
+    Given {
+        doc: String,
+        metadata: String,
+    },
+}
+
+impl Texts {
+    /// Copies of texts.
+    pub(super) fn given(doc: &[u8], metadata: &[u8]) -> Result<Texts> {
+        Ok(Texts::Given { doc: String::from_bytes(doc)?, metadata: String::from_bytes(metadata)? })
+    }
+}
+
+/// The texts of one name.
+pub(super) struct TextsCell(Mutex<Texts>);
+
+impl TextsCell {
+    pub(super) fn new(texts: Texts) -> TextsCell {
+        TextsCell(Mutex::new(texts))
+    }
+
+    /// Puts other texts in; the old ones are dropped without the lock.
+    pub(super) fn replace(&self, texts: Texts) -> Texts {
+        core::mem::replace(&mut *self.0.lock(), texts)
+    }
+
+    /// One of the texts, empty when there is none; or the static function that can make it.
+    pub(super) fn read(
+        &self,
+        of_given: impl FnOnce(&String, &String) -> String,
+    ) -> core::result::Result<String, &'static StaticFunction> {
+        match &*self.0.lock() {
+            Texts::Nothing => Ok(String::EMPTY),
+            Texts::Given { doc, metadata } => Ok(of_given(doc, metadata)),
+            Texts::Static(builtin) => Err(builtin),
+        }
+    }
+}

@@ -1,0 +1,41 @@
+# rust.sh: firmware in Rust, which logs with defmt; run.sh reads this file.
+# shellcheck shell=bash disable=SC2154 # run.sh sets the variables
+
+build_rust() {
+  (
+    cd rust &&
+      export CARGO_TARGET_DIR=$target/boards/rust &&
+      cargo build --quiet --locked --release -p boards-firmware --target "$rust_firmware" &&
+      cargo build --quiet --locked -p boards-decode
+  )
+}
+
+# Its log leaves the board as bytes, which the decoder turns into lines.
+log_rust() { # log_rust FIRMWARE
+  local status
+  run_program "$1" >"$out/rust.bin"
+  status=$?
+  "$target/boards/rust/debug/boards-decode" "$1" <"$out/rust.bin" || return 1
+  return "$status"
+}
+
+# The library is a crate of the program and not to be told from it: only the whole program has a size.
+rust_flash() { # rust_flash FIRMWARE
+  local all data
+  all=$(arm-none-eabi-size "$1" | awk 'NR == 2 { print $1 + $2 }')
+  data=$(arm-none-eabi-nm -S -t d "$1" | awk '$3 ~ /[rR]/ && $4 ~ /boards_firmware7network/ { sum += $2 } END { print sum + 0 }')
+  echo $((all - data))
+}
+
+run_rust() {
+  # shellcheck disable=SC2034 # print_rows writes it
+  local profile=core firmware=$target/boards/rust/$rust_firmware/release/boards-firmware
+  out=$target/boards/$board/rust
+  mkdir -p "$out"
+  build_rust >"$out/build.log" 2>&1 || {
+    fail rust "$out/build.log"
+    return
+  }
+  if log_rust "$firmware" >"$out/rust.log" 2>&1; then passed=$((passed + 1)); else fail rust "$out/rust.log"; fi
+  print_rows rust - - - - "$(rust_flash "$firmware")"
+}

@@ -1,0 +1,109 @@
+//! Firmware in Rust: registers a network as a global function, calls it by name with tensors, and logs with defmt what
+//! fails. No C, no heap but the library's block pool.
+#![no_std]
+#![no_main]
+
+mod network;
+
+use cortex_m::peripheral::{Peripherals, SYST, syst::SystClkSource};
+use cortex_m_rt::{ExceptionFrame, entry, exception};
+use defmt_semihosting as _;
+use ferrite_core::abi::{DLDataType, DLDevice};
+use ferrite_core::{AnyView, Error, Function, Result, Tensor, log};
+use network::{DIGITS, PIXELS};
+
+/// SysTick has 25 MHz and an instruction takes one nanosecond (`-icount shift=0`).
+const INSTRUCTIONS_PER_TICK: u32 = 40;
+const MOST_TICKS: u32 = 0x00FF_FFFF;
+
+const FLOAT32: DLDataType = DLDataType { code: 2, bits: 32, lanes: 1 };
+const CPU: DLDevice = DLDevice { device_type: 1, device_id: 0 };
+
+/// How many pictures come out right, and the instructions of one call.
+struct Outcome {
+    right: usize,
+    instructions: u32,
+}
+
+fn classify_all(classify: &Function) -> Result<Outcome> {
+    let scores = Tensor::empty(&[1, DIGITS as i64], FLOAT32, CPU)?;
+    let (mut right, mut ticks) = (0, 0);
+    for (picture, label) in network::X.chunks_exact(PIXELS).zip(network::LABEL) {
+        let picture = Tensor::from_slice(picture, &[1, PIXELS as i64])?;
+        let start = SYST::get_current();
+        classify.call(&[AnyView::from(&picture), AnyView::from(&scores)])?;
+        ticks += start.wrapping_sub(SYST::get_current()) & MOST_TICKS; // it counts down
+        right += usize::from(network::largest(scores.data()?) as i64 == label);
+    }
+    let calls = network::LABEL.len();
+    Ok(Outcome { right, instructions: ticks * INSTRUCTIONS_PER_TICK / calls as u32 })
+}
+
+/// Calls that have to fail, each with an error of this kind.
+fn mistakes(classify: &Function) -> Result<bool> {
+    let scores = Tensor::empty(&[1, DIGITS as i64], FLOAT32, CPU)?;
+    let small = Tensor::from_slice(&[0.0f32; 3], &[1, 3])?;
+    let attempts = [
+        ("ValueError", classify.call(&[AnyView::from(&small), AnyView::from(&scores)])),
+        ("TypeError", classify.call(&[AnyView::from(7i64), AnyView::from(&scores)])),
+        ("TypeError", classify.call(&[])),
+        ("MemoryError", Tensor::empty(&[1 << 20], FLOAT32, CPU).map(Into::into)),
+    ];
+    let mut refused = true;
+    for (kind, attempt) in attempts {
+        match attempt {
+            Err(error) if error.kind() == kind.as_bytes() => defmt::warn!("refused: {}", error),
+            Err(error) => return Err(error),
+            Ok(value) => {
+                defmt::error!("not refused: {}", value);
+                refused = false;
+            }
+        }
+    }
+    Ok(refused)
+}
+
+fn run() -> Result<bool> {
+    log::set_sink(Some(|text| defmt::info!("{=str}", text)));
+    Function::set_global("classify", &Function::from_typed(network::classify)?, false)?;
+    let Some(classify) = Function::global("classify")? else { return Ok(false) };
+    defmt::info!("pictures of {}, on {}", FLOAT32, CPU);
+    let refused = mistakes(&classify)?;
+    // After the mistakes everything works.
+    let Outcome { right, instructions } = classify_all(&classify)?;
+    let is_good = refused && right == network::LABEL.len();
+    let result = if is_good { "ok" } else { "FAILED" };
+    defmt::println!(
+        "row|perceptron in Rust|{=str}, {=usize} of 20 digits|{=u32}",
+        result,
+        right,
+        instructions
+    );
+    Ok(is_good)
+}
+
+#[entry]
+fn main() -> ! {
+    if let Some(mut peripherals) = Peripherals::take() {
+        peripherals.SYST.set_clock_source(SystClkSource::Core);
+        peripherals.SYST.set_reload(MOST_TICKS);
+        peripherals.SYST.clear_current();
+        peripherals.SYST.enable_counter();
+    }
+    let is_good = run().unwrap_or_else(|error: Error| {
+        defmt::error!("{}", error);
+        false
+    });
+    semihosting::process::exit(i32::from(!is_good))
+}
+
+#[exception]
+unsafe fn HardFault(_: &ExceptionFrame) -> ! {
+    semihosting::process::exit(139)
+}
+
+#[panic_handler]
+fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
+    defmt::error!("panic");
+    semihosting::process::exit(134)
+}
