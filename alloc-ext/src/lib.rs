@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`base64`] | bytes as text |
 //! | [`containers`] | Array, List, Map and Dict in upstream's exact layout, and the global functions on them |
+//! | `cxx` | with the feature `cxx`: what only a build beside a C++ runtime can do |
 //! | [`dataclass`] | whole values: their text, copies, order and hash |
 //! | [`graph`] | graphs of objects as JSON, both ways |
 //! | [`json`] | JSON text to values and back |
@@ -26,6 +27,11 @@ compile_error!(
 
 pub mod base64;
 pub mod containers;
+#[cfg(feature = "cxx")]
+pub mod cxx;
+#[cfg(not(feature = "cxx"))]
+#[path = "no_cxx.rs"]
+mod cxx;
 pub mod dataclass;
 pub mod env;
 pub mod graph;

@@ -1,13 +1,11 @@
 //! Big integers as keys: by value, here and through the hooks that other code finds.
 
-use core::ffi::c_void;
-
-use ferrite_core::abi::TVMFFIAny;
-use ferrite_core::any::{Any, AnyView};
+use ferrite_core::any::AnyView;
 use ferrite_core::big_int::BigInt;
+use ferrite_core::builtins::StaticFunction;
 use ferrite_core::convert::AnyCompatible;
 use ferrite_core::error::Result;
-use ferrite_core::{plain_error, type_index, type_table};
+use ferrite_core::{static_function, type_index};
 
 /// The hash of a big integer: that of its words as a text.
 pub(super) fn hash(key: AnyView<'_>) -> u64 {
@@ -30,42 +28,22 @@ fn words_of(value: AnyView<'_>) -> Option<BigInt> {
 
 /// Registers the hooks of big integers, unless they are there.
 ///
+/// They are functions, which clients of all versions call alike; the address of a hook has another signature since 0.1.15.
+///
 /// # Errors
 ///
 /// MemoryError.
 pub(super) fn install(hash_column: &str, equal_column: &str) -> Result<()> {
-    let hooks = [(hash_column, hash_hook as *mut c_void), (equal_column, equal_hook as *mut c_void)];
-    for (column, hook) in hooks {
-        if type_table::attr(type_index::BIG_INT, column.as_bytes()).is_none() {
-            type_table::register_attr(type_index::BIG_INT, column.as_bytes(), AnyView::from(&hook))?;
-        }
-    }
-    Ok(())
+    static HASH: StaticFunction = static_function!("ffi.BigInt.__any_hash__", hash_function);
+    static EQUAL: StaticFunction = static_function!("ffi.BigInt.__any_equal__", equal_function);
+    super::key::install(type_index::BIG_INT, hash_column, &HASH)?;
+    super::key::install(type_index::BIG_INT, equal_column, &EQUAL)
 }
 
-/// # Safety
-///
-/// `key` points to a value.
-unsafe extern "C" fn hash_hook(key: *const TVMFFIAny) -> TVMFFIAny {
-    // SAFETY: the caller vouches for the cell.
-    let key = unsafe { AnyView::from_raw(key.read()) };
-    answer(&[key], || Any::from(hash(key) as i64))
+fn hash_function(key: BigInt) -> i64 {
+    hash(key.view()) as i64
 }
 
-/// # Safety
-///
-/// `lhs` and `rhs` point to values.
-unsafe extern "C" fn equal_hook(lhs: *const TVMFFIAny, rhs: *const TVMFFIAny) -> TVMFFIAny {
-    // SAFETY: the caller vouches for the cells.
-    let (lhs, rhs) = unsafe { (AnyView::from_raw(lhs.read()), AnyView::from_raw(rhs.read())) };
-    answer(&[lhs, rhs], || Any::from(equal(lhs, rhs)))
-}
-
-/// The answer, or an error for anything but big integers.
-fn answer(keys: &[AnyView<'_>], make: impl FnOnce() -> Any) -> TVMFFIAny {
-    if keys.iter().all(|key| key.type_index() == type_index::BIG_INT) {
-        make().into_raw()
-    } else {
-        plain_error!(TYPE_ERROR, "Expected big integers as keys").into_any().into_raw()
-    }
+fn equal_function(lhs: BigInt, rhs: BigInt) -> bool {
+    lhs.words() == rhs.words()
 }

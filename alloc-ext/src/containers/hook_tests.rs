@@ -196,3 +196,31 @@ fn hooks_that_change_the_dict_are_noticed() -> Result<()> {
     }
     Ok(())
 }
+
+#[cfg(all(target_pointer_width = "64", not(miri)))]
+unsafe extern "C" fn old_hash(key: *const TVMFFIAny) -> i64 {
+    // SAFETY: called by key lookup with a key of the type.
+    unsafe { number_at(key) }.wrapping_mul(-7)
+}
+
+#[cfg(all(target_pointer_width = "64", not(miri)))]
+unsafe extern "C" fn old_equal(lhs: *const TVMFFIAny, rhs: *const TVMFFIAny) -> bool {
+    // SAFETY: called by key lookup with two keys of the type.
+    unsafe { number_at(lhs) == number_at(rhs) }
+}
+
+/// Clients built before 0.1.15 registered hooks that answer plain numbers.
+#[test]
+#[cfg(all(target_pointer_width = "64", not(miri)))]
+fn pointer_hooks_of_the_older_signature_decide() -> Result<()> {
+    let index = number_type("test.containers.OldPointer")?;
+    register(index, old_hash as *mut c_void, old_equal as *mut c_void)?;
+    let dict = DictObject::with_capacity(0)?;
+    for value in 0..300i64 {
+        dict.insert(number(index, value % 100), Any::from(value))?;
+    }
+    assert_eq!(dict.len(), 100);
+    assert_eq!(dict.at(number(index, 42).view())?.get::<i64>()?, 242);
+    assert!(!dict.contains(number(index, 100).view())?);
+    Ok(())
+}

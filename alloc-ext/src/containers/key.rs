@@ -9,6 +9,7 @@ use core::ptr;
 
 use ferrite_core::abi::TVMFFIAny;
 use ferrite_core::any::{Any, AnyView};
+use ferrite_core::builtins::StaticFunction;
 use ferrite_core::error::{Error, Result};
 use ferrite_core::function::Function;
 use ferrite_core::sync::atomic::{AtomicPtr, Ordering};
@@ -17,6 +18,7 @@ use ferrite_core::{plain_bail, type_index};
 
 use super::big_int_key as big_int;
 use super::cell::same_words;
+use crate::cxx;
 
 /// The hash of a value as a key, the same that upstream's C++ code computes.
 ///
@@ -141,6 +143,18 @@ pub fn install_hooks() -> Result<()> {
     big_int::install(HASH_HOOKS.name, EQUAL_HOOKS.name)
 }
 
+/// Registers a function as the hook of a type, unless there is one.
+///
+/// # Errors
+///
+/// MemoryError.
+pub(crate) fn install(type_index: i32, column: &str, hook: &StaticFunction) -> Result<()> {
+    if !type_table::attr(type_index, column.as_bytes()).is_none() {
+        return Ok(());
+    }
+    type_table::register_attr(type_index, column.as_bytes(), AnyView::from(&hook.to_function()?))
+}
+
 static HASH_HOOKS: Hooks = Hooks::new("__any_hash__");
 static EQUAL_HOOKS: Hooks = Hooks::new("__any_equal__");
 
@@ -229,39 +243,29 @@ fn modulo(number: u64) -> u64 {
     if rest >= MODULUS { rest - MODULUS } else { rest }
 }
 
-/// Pointer form of `__any_hash__`: answers an int or an Error, by value.
-type HashHook = unsafe extern "C" fn(key: *const TVMFFIAny) -> TVMFFIAny;
-/// Pointer form of `__any_equal__`: answers a bool or an Error, by value.
-type EqualHook = unsafe extern "C" fn(lhs: *const TVMFFIAny, rhs: *const TVMFFIAny) -> TVMFFIAny;
-
 fn call_hash(hook: AnyView<'_>, key: AnyView<'_>) -> Result<u64> {
-    let answer = match pointer_of(hook)? {
-        Some(pointer) => {
-            // SAFETY: a pointer in this column has this signature by the column's contract.
-            let hook = unsafe { core::mem::transmute::<*mut c_void, HashHook>(pointer) };
-            // SAFETY: the cell lives through the call; the answer is an owned cell.
-            unsafe { Any::from_raw(hook(key.as_raw())) }
-        }
-        None => hook.get::<Function>()?.call(&[key])?,
-    };
-    Ok(answered(answer, type_index::INT)?.view().payload_bits())
+    match native(hook)? {
+        // SAFETY: a pointer in this column is such a hook by the column's contract; the cell lives through the call.
+        Some(hook) => native_answer(unsafe { cxx::call_hash(hook, key.as_raw())? }, type_index::INT),
+        None => answer(hook.get::<Function>()?.call(&[key])?, type_index::INT),
+    }
 }
 
 fn call_equal(hook: AnyView<'_>, lhs: AnyView<'_>, rhs: AnyView<'_>) -> Result<bool> {
-    let answer = match pointer_of(hook)? {
-        Some(pointer) => {
-            // SAFETY: a pointer in this column has this signature by the column's contract.
-            let hook = unsafe { core::mem::transmute::<*mut c_void, EqualHook>(pointer) };
-            // SAFETY: the cells live through the call; the answer is an owned cell.
-            unsafe { Any::from_raw(hook(lhs.as_raw(), rhs.as_raw())) }
+    let answer = match native(hook)? {
+        Some(hook) => {
+            // SAFETY: as in `call_hash`.
+            let cell = unsafe { cxx::call_equal(hook, lhs.as_raw(), rhs.as_raw())? };
+            native_answer(cell, type_index::BOOL)?
         }
-        None => hook.get::<Function>()?.call(&[lhs, rhs])?,
+        None => answer(hook.get::<Function>()?.call(&[lhs, rhs])?, type_index::BOOL)?,
     };
-    Ok(answered(answer, type_index::BOOL)?.view().payload_bits() != 0)
+    // C++ gives a bool in the lowest byte and leaves the others as they are.
+    Ok(answer as u8 != 0)
 }
 
 /// The address in a hook of pointer form, or None for a Function.
-fn pointer_of(hook: AnyView<'_>) -> Result<Option<*mut c_void>> {
+fn native(hook: AnyView<'_>) -> Result<Option<*mut c_void>> {
     match hook.type_index() {
         type_index::OPAQUE_PTR => {
             let pointer = hook.get::<*mut c_void>()?;
@@ -281,10 +285,22 @@ fn pointer_of(hook: AnyView<'_>) -> Result<Option<*mut c_void>> {
     }
 }
 
-/// Passes an answer of the expected type on, and turns an Error that was answered into one.
-fn answered(answer: Any, expected: i32) -> Result<Any> {
+/// What a hook of pointer form answered, in either of its signatures: since 0.1.15 a cell of the expected type or an Error,
+/// before that a plain number in place of the cell's head. An old hash that equals one of these two heads is misread.
+fn native_answer(cell: TVMFFIAny, expected: i32) -> Result<u64> {
+    let head = u64::from(cell.type_index as u32) | u64::from(cell.small_str_len) << 32;
+    if head == expected as u64 || head == type_index::ERROR as u64 {
+        // SAFETY: with such a head it is a cell, which is owned.
+        answer(unsafe { Any::from_raw(cell) }, expected)
+    } else {
+        Ok(head)
+    }
+}
+
+/// The payload of an answer of the expected type; an Error that was answered becomes one.
+fn answer(answer: Any, expected: i32) -> Result<u64> {
     if answer.type_index() == expected {
-        return Ok(answer);
+        return Ok(answer.view().payload_bits());
     }
     match answer.try_get::<Error>()? {
         Some(error) => Err(error),

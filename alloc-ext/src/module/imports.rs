@@ -68,7 +68,7 @@ unsafe fn swap_locked(module: &Module, imports: ArrayObject) -> Option<ObjectRef
 /// # Upstream
 /// `ModuleObj::ImportModule` in `module.cc`. Here two threads that import into one module both succeed, and
 /// two that would make a cycle together do not.
-pub(super) fn append(module: &Module, other: &Module) -> Result<()> {
+pub fn append(module: &Module, other: &Module) -> Result<()> {
     loop {
         let before = snapshot(module)?;
         let mut after = before.clone();
@@ -116,7 +116,7 @@ unsafe fn reaches_locked(from: &Module, target: &Module) -> Result<bool> {
 ///
 /// # Upstream
 /// `ModuleObj::ClearImports` in `module.cc`; the lookup cache stays, as there.
-pub(super) fn clear(module: &Module) -> Result<()> {
+pub fn clear(module: &Module) -> Result<()> {
     let empty = ArrayObject::with_capacity(0)?;
     let guard = WORDS.lock();
     // SAFETY: the lock is held.

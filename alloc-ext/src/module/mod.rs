@@ -2,7 +2,7 @@
 //!
 //! | file | holds |
 //! |---|---|
-//! | `record`, [`vtable`], `ops`, `sret` | the object that C++ sees, and the two ways into it |
+//! | `record`, `ops` | the object that C++ sees, and the functions by which it is used |
 //! | `imports`, `visited` | the import tree |
 //! | [`library`], `library_function`, `library_bin`, `bin_reader`, `symbol_name` | modules over a library of symbols |
 //! | [`context`], [`backend_slots`] | addresses that a library finds in its pointer slots |
@@ -12,40 +12,35 @@
 pub mod backend_slots;
 mod bin_reader;
 pub mod context;
-mod cxx_error;
 pub mod functions;
 pub mod globals;
-mod imports;
+pub mod imports;
 pub mod library;
 mod library_bin;
 mod library_function;
 mod ops;
 mod record;
-#[cfg_attr(target_arch = "aarch64", path = "sret_aarch64.rs")]
-mod sret;
 mod symbol_name;
 pub mod system_lib;
 #[cfg(test)]
 mod testing;
 mod visited;
-pub mod vtable;
 
 use core::ffi::{CStr, c_void};
 use core::mem::ManuallyDrop;
 use core::ptr::NonNull;
 
-use ferrite_core::abi::{TVMFFIAny, TVMFFIObject};
+use ferrite_core::abi::TVMFFIObject;
 use ferrite_core::error::Result;
 use ferrite_core::object::ObjectClass;
 use ferrite_core::{
-    Any, AnyView, Bytes, Function, ObjectRef, String, global_table, object_class, plain_bail, plain_ensure,
-    raised, type_index, type_table,
+    AnyView, Bytes, Function, String, global_table, object_class, plain_bail, plain_ensure, type_index,
+    type_table,
 };
 
-pub use cxx_error::{ThrowHook, set_throw_hook};
+pub use ops::ModuleOps;
 
 use crate::containers::{Array, ArrayObject};
-use vtable::{Dispatch, dispatch};
 
 /// The module can be serialized: `save_to_bytes` works, and `ffi.Module.load_from_bytes.KIND` reads the
 /// result.
@@ -160,7 +155,7 @@ impl Module {
 
     /// The address that library contexts hold and C++ calls `this`: eight bytes before the handle. Borrowed.
     pub fn context_address(&self) -> *mut c_void {
-        vtable::cxx_object(self)
+        record::cxx_object(self)
     }
 
     /// Borrows the module at a [`context_address`](Module::context_address).
@@ -172,7 +167,7 @@ impl Module {
     /// There must be an object eight bytes after the address, alive while the result is used.
     pub unsafe fn from_context_address(address: NonNull<c_void>) -> Result<ManuallyDrop<Module>> {
         // SAFETY: the caller vouches for the object; only its header is looked at before its type is known.
-        let module = unsafe { vtable::borrow_this(address.as_ptr()) };
+        let module = unsafe { record::borrow_this(address.as_ptr()) };
         let found = module.as_object().type_index();
         plain_ensure!(
             module.as_object().is_instance::<Module>(),
@@ -186,28 +181,18 @@ impl Module {
     /// The kind, such as `library`.
     ///
     /// # Errors
-    /// `InternalError` for an object without a vtable, here and in all functions below.
+    /// Here and below, those of the module: one of C++ may throw in any of its functions. `InternalError` for a module
+    /// of C++ in a build that cannot call it.
     pub fn kind(&self) -> Result<&CStr> {
-        match dispatch(self)? {
-            Dispatch::Rust(ops) => Ok((ops.kind)(self)),
-            // SAFETY: slot 0 takes the object and gives text that lives as long as the module, or null.
-            Dispatch::Cxx(this, slots) => Ok(unsafe {
-                let text = (slots.kind)(this);
-                if text.is_null() { c"" } else { CStr::from_ptr(text) }
-            }),
-        }
+        (record::ops(self)?.kind)(self)
     }
 
     /// Which of [`BINARY_SERIALIZABLE`], [`RUNNABLE`] and [`COMPILATION_EXPORTABLE`] hold.
     ///
     /// # Errors
-    /// `InternalError`.
+    /// Those of the module.
     pub fn property_mask(&self) -> Result<i32> {
-        match dispatch(self)? {
-            Dispatch::Rust(ops) => Ok((ops.property_mask)(self)),
-            // SAFETY: slot 1 takes the object.
-            Dispatch::Cxx(this, slots) => Ok(unsafe { (slots.get_property_mask)(this) }),
-        }
+        (record::ops(self)?.property_mask)(self)
     }
 
     /// The function of that name, here or, when `query_imports`, in the imports depth first.
@@ -215,7 +200,7 @@ impl Module {
     /// # Errors
     /// Those of the modules asked; `MemoryError`.
     pub fn get_function(&self, name: &String, query_imports: bool) -> Result<Option<Function>> {
-        self.search(query_imports, |module| module.own_function(name))
+        self.search(query_imports, |module| (record::ops(module)?.get_function)(module, name))
     }
 
     /// Whether there is a function of that name, searched as [`get_function`](Module::get_function) does.
@@ -223,7 +208,8 @@ impl Module {
     /// # Errors
     /// Those of the modules asked; `MemoryError`.
     pub fn implements_function(&self, name: &String, query_imports: bool) -> Result<bool> {
-        let found = self.search(query_imports, |module| Ok(module.own_implements(name)?.then_some(())))?;
+        let implements = |module: &Module| (record::ops(module)?.implements_function)(module, name);
+        let found = self.search(query_imports, |module| Ok(implements(module)?.then_some(())))?;
         Ok(found.is_some())
     }
 
@@ -232,11 +218,7 @@ impl Module {
     /// # Errors
     /// Those of the modules asked; `MemoryError`.
     pub fn function_doc(&self, name: &String, query_imports: bool) -> Result<Option<String>> {
-        self.search(query_imports, |module| match dispatch(module)? {
-            Dispatch::Rust(ops) => (ops.function_doc)(module, name),
-            // SAFETY: slot 4 gives an optional string.
-            Dispatch::Cxx(this, slots) => unsafe { text_from(slots.get_function_doc, this, name)?.get() },
-        })
+        self.search(query_imports, |module| (record::ops(module)?.function_doc)(module, name))
     }
 
     /// The metadata of a function in JSON, searched as [`get_function`](Module::get_function) does.
@@ -244,13 +226,7 @@ impl Module {
     /// # Errors
     /// Those of the modules asked; `MemoryError`.
     pub fn function_metadata(&self, name: &String, query_imports: bool) -> Result<Option<String>> {
-        self.search(query_imports, |module| match dispatch(module)? {
-            Dispatch::Rust(ops) => (ops.function_metadata)(module, name),
-            // SAFETY: slot 5 gives an optional string.
-            Dispatch::Cxx(this, slots) => unsafe {
-                text_from(slots.get_function_metadata, this, name)?.get()
-            },
-        })
+        self.search(query_imports, |module| (record::ops(module)?.function_metadata)(module, name))
     }
 
     fn search<R>(
@@ -264,44 +240,12 @@ impl Module {
         }
     }
 
-    fn own_function(&self, name: &String) -> Result<Option<Function>> {
-        match dispatch(self)? {
-            Dispatch::Rust(ops) => (ops.get_function)(self, name),
-            // SAFETY: slot 2 gives an owned function or null.
-            Dispatch::Cxx(this, slots) => unsafe {
-                let mut found: *mut TVMFFIObject = core::ptr::null_mut();
-                let name = AnyView::from(name);
-                sret::call1(slots.get_function, (&raw mut found).cast(), this, name.as_raw());
-                owned_object(found, "GetFunction")
-            },
-        }
-    }
-
-    fn own_implements(&self, name: &String) -> Result<bool> {
-        match dispatch(self)? {
-            Dispatch::Rust(ops) => (ops.implements_function)(self, name),
-            Dispatch::Cxx(this, slots) => {
-                let name = AnyView::from(name);
-                // SAFETY: slot 3 takes the object and a borrowed string.
-                Ok(unsafe { (slots.implements_function)(this, name.as_raw()) })
-            }
-        }
-    }
-
     /// Writes the module to a file.
     ///
     /// # Errors
     /// `RuntimeError` when the module cannot; errors of writing.
     pub fn write_to_file(&self, file: &String, format: &String) -> Result<()> {
-        match dispatch(self)? {
-            Dispatch::Rust(ops) => (ops.write_to_file)(self, file, format),
-            Dispatch::Cxx(this, slots) => {
-                let (file, format) = (AnyView::from(file), AnyView::from(format));
-                // SAFETY: slot 6 takes the object and two borrowed strings.
-                unsafe { (slots.write_to_file)(this, file.as_raw(), format.as_raw()) };
-                Ok(())
-            }
-        }
+        (record::ops(self)?.write_to_file)(self, file, format)
     }
 
     /// The formats that [`write_to_file`](Module::write_to_file) takes, an Array of String.
@@ -309,16 +253,7 @@ impl Module {
     /// # Errors
     /// `MemoryError`.
     pub fn write_formats(&self) -> Result<Array<String>> {
-        match dispatch(self)? {
-            Dispatch::Rust(ops) => (ops.write_formats)(self),
-            // SAFETY: slot 7 gives an owned array.
-            Dispatch::Cxx(this, slots) => unsafe {
-                let mut found: *mut TVMFFIObject = core::ptr::null_mut();
-                sret::call0(slots.get_write_formats, (&raw mut found).cast(), this);
-                let formats = owned_object::<ArrayObject>(found, "GetWriteFormats")?;
-                formats.map_or_else(Array::new, |formats| Ok(Array::from_object_unchecked(formats)))
-            },
-        }
+        (record::ops(self)?.write_formats)(self)
     }
 
     /// Serializes the module.
@@ -326,15 +261,7 @@ impl Module {
     /// # Errors
     /// `RuntimeError` when the module cannot.
     pub fn save_to_bytes(&self) -> Result<Bytes> {
-        match dispatch(self)? {
-            Dispatch::Rust(ops) => (ops.save_to_bytes)(self),
-            // SAFETY: slot 8 gives owned bytes.
-            Dispatch::Cxx(this, slots) => unsafe {
-                let mut cell = TVMFFIAny::NONE;
-                sret::call0(slots.save_to_bytes, (&raw mut cell).cast(), this);
-                Any::from_raw(cell).get()
-            },
-        }
+        (record::ops(self)?.save_to_bytes)(self)
     }
 
     /// The source of the module in that format, empty when there is none.
@@ -342,11 +269,7 @@ impl Module {
     /// # Errors
     /// Those of the module; `MemoryError`.
     pub fn inspect_source(&self, format: &String) -> Result<String> {
-        match dispatch(self)? {
-            Dispatch::Rust(ops) => (ops.inspect_source)(self, format),
-            // SAFETY: slot 9 gives an owned string.
-            Dispatch::Cxx(this, slots) => unsafe { text_from(slots.inspect_source, this, format)?.get() },
-        }
+        (record::ops(self)?.inspect_source)(self, format)
     }
 
     /// Appends `other` to the imports.
@@ -354,14 +277,7 @@ impl Module {
     /// # Errors
     /// `RuntimeError` when that would make a cycle; `MemoryError`.
     pub fn import_module(&self, other: &Module) -> Result<()> {
-        match dispatch(self)? {
-            Dispatch::Rust(_) => imports::append(self, other),
-            Dispatch::Cxx(this, slots) => {
-                let other = other.as_object().as_ptr();
-                // SAFETY: slot 10 takes the object and a borrowed module reference.
-                reporting(|| unsafe { (slots.import_module)(this, &raw const other) })
-            }
-        }
+        (record::ops(self)?.import_module)(self, other)
     }
 
     /// Forgets all imports.
@@ -369,11 +285,7 @@ impl Module {
     /// # Errors
     /// `MemoryError`.
     pub fn clear_imports(&self) -> Result<()> {
-        match dispatch(self)? {
-            Dispatch::Rust(_) => imports::clear(self),
-            // SAFETY: slot 11 takes the object.
-            Dispatch::Cxx(this, slots) => reporting(|| unsafe { (slots.clear_imports)(this) }),
-        }
+        (record::ops(self)?.clear_imports)(self)
     }
 
     /// The imports now, an Array of Module.
@@ -432,46 +344,4 @@ impl Module {
 /// The global function `PREFIX` + `kind`.
 fn loader(prefix: &[u8], kind: &[u8]) -> Result<Option<Function>> {
     symbol_name::with_name(&[prefix, kind], |name| global_table::get(name.to_bytes()))
-}
-
-/// Calls a slot that gives a string or nothing.
-///
-/// # Safety
-/// `slot` must be such a slot of the module behind `this`.
-unsafe fn text_from(slot: sret::Sret1, this: *mut c_void, argument: &String) -> Result<Any> {
-    let mut cell = TVMFFIAny::NONE;
-    let argument = AnyView::from(argument);
-    // SAFETY: the caller vouches for the slot, which hands over what it writes.
-    unsafe {
-        sret::call1(slot, (&raw mut cell).cast(), this, argument.as_raw());
-        Ok(Any::from_raw(cell))
-    }
-}
-
-/// Takes over a reference that a slot returned.
-///
-/// # Safety
-/// `object` must be null or a reference that the caller owns.
-unsafe fn owned_object<T: ObjectClass>(object: *mut TVMFFIObject, slot: &str) -> Result<Option<T>> {
-    // SAFETY: the caller owns the reference.
-    let Some(object) = NonNull::new(object).map(|object| unsafe { ObjectRef::from_raw(object) }) else {
-        return Ok(None);
-    };
-    match object.downcast() {
-        Ok(object) => Ok(Some(object)),
-        Err(_) => {
-            plain_bail!(INTERNAL_ERROR, "Module slot {} returned an object that is no {}", slot, T::TYPE_KEY)
-        }
-    }
-}
-
-/// Runs a slot that C++ modules inherit from this library, where an error may wait as the raised error.
-fn reporting(slot: impl FnOnce()) -> Result<()> {
-    let before = raised::take();
-    slot();
-    let error = raised::take();
-    if let Some(before) = before {
-        raised::set(before);
-    }
-    error.map_or(Ok(()), Err)
 }

@@ -1,5 +1,6 @@
 //! The memory of a module: the part that C++ knows, then the Rust implementation.
 
+use core::ffi::c_void;
 use core::mem::{ManuallyDrop, offset_of, size_of};
 use core::ptr::NonNull;
 
@@ -9,15 +10,18 @@ use ferrite_core::object::ObjectClass;
 use ferrite_core::object_alloc::{self, ObjectRecord};
 use ferrite_core::{ObjectRef, plain_error, type_index};
 
-use super::vtable::{HANDLE_OFFSET, ModuleSlots, ModuleVtable, RUST_MODULE, SLOTS};
-use super::{Module, ModuleImpl, ops};
-use crate::containers::ArrayObject;
-use crate::containers::MapObject;
+use super::{Module, ModuleImpl, ModuleOps, ops};
+use crate::containers::{ArrayObject, MapObject};
+use crate::cxx;
+
+/// Bytes from the C++ object (its vptr) to the handle, on 32-bit machines too: the header is 8-aligned.
+pub(super) const HANDLE_OFFSET: usize = 8;
 
 /// `tvm::ffi::ModuleObj`: what every module begins with, whoever made it.
 #[repr(C)]
 pub(super) struct ModuleObj {
-    vptr: *const ModuleSlots,
+    /// The C++ virtual table; null in builds that C++ cannot call.
+    vptr: *const c_void,
     header: TVMFFIObject,
     /// An owned Array, never null. Under the lock of `imports`.
     pub imports: *mut TVMFFIObject,
@@ -29,6 +33,7 @@ pub(super) struct ModuleObj {
 #[repr(C)]
 struct ModuleRecord<T> {
     object: ModuleObj,
+    ops: &'static ModuleOps,
     implementation: ManuallyDrop<T>,
 }
 
@@ -58,16 +63,10 @@ unsafe impl<T: ModuleImpl> ObjectRecord for ModuleRecord<T> {
     }
 }
 
-/// The vtable of modules implemented by `T`.
-struct Vtable<T>(core::marker::PhantomData<T>);
+struct Ops<T>(core::marker::PhantomData<T>);
 
-impl<T: ModuleImpl> Vtable<T> {
-    const TABLE: &'static ModuleVtable = &ModuleVtable {
-        offset_to_top: 0,
-        type_info: &raw const RUST_MODULE,
-        slots: SLOTS,
-        ops: ops::of::<T>(),
-    };
+impl<T: ModuleImpl> Ops<T> {
+    const TABLE: &'static ModuleOps = &ops::of::<T>();
 }
 
 /// Makes a module object around `implementation`.
@@ -77,12 +76,11 @@ impl<T: ModuleImpl> Vtable<T> {
 pub(super) fn allocate<T: ModuleImpl>(implementation: T) -> Result<Module> {
     let imports = ArrayObject::with_capacity(0)?;
     let cache = MapObject::with_capacity(0)?;
-    let table: *const ModuleVtable = Vtable::<T>::TABLE;
     let init = |record: *mut ModuleRecord<T>| {
-        // SAFETY: the record has room for every field; the header is not written. The vptr keeps the
-        // provenance of the whole table, so that `dispatch` may step back to its start.
+        // SAFETY: the record has room for every field; the header is not written.
         unsafe {
-            (&raw mut (*record).object.vptr).write(&raw const (*table).slots);
+            (&raw mut (*record).object.vptr).write(cxx::module_vptr());
+            (&raw mut (*record).ops).write(Ops::<T>::TABLE);
             (&raw mut (*record).object.imports).write(imports.into_object().into_raw().as_ptr());
             (&raw mut (*record).object.import_lookup_cache).write(cache.into_object().into_raw().as_ptr());
             (&raw mut (*record).implementation).write(ManuallyDrop::new(implementation));
@@ -94,9 +92,49 @@ pub(super) fn allocate<T: ModuleImpl>(implementation: T) -> Result<Module> {
     Ok(unsafe { Module::from_object_unchecked(object) })
 }
 
+/// The C++ object of a module: what C++ calls `this`, and what library contexts hold.
+pub(super) fn cxx_object(module: &Module) -> *mut c_void {
+    module.as_object().as_ptr().cast::<u8>().wrapping_sub(HANDLE_OFFSET).cast()
+}
+
+/// Borrows the module whose C++ object is `this`.
+///
+/// # Safety
+/// `this` must be the C++ object of a live module, which stays alive while the result is used.
+pub(super) unsafe fn borrow_this(this: *mut c_void) -> ManuallyDrop<Module> {
+    let handle = this.cast::<u8>().wrapping_add(HANDLE_OFFSET).cast::<TVMFFIObject>();
+    // SAFETY: the caller vouches for a live module; ManuallyDrop leaves its count alone.
+    ManuallyDrop::new(unsafe {
+        Module::from_object_unchecked(ObjectRef::from_raw(NonNull::new_unchecked(handle)))
+    })
+}
+
 /// The C++ part of a module.
 pub(super) fn module_obj(module: &Module) -> *mut ModuleObj {
-    super::vtable::cxx_object(module).cast()
+    cxx_object(module).cast()
+}
+
+/// The functions of a module made here, by its implementation.
+fn own_ops(module: &Module) -> Option<&'static ModuleOps> {
+    let object = module_obj(module);
+    // SAFETY: every module begins with a vptr that never changes; those with ours are `ModuleRecord`s, in which the
+    // functions follow the C++ part whatever the implementation is.
+    unsafe {
+        let vptr = (*object).vptr;
+        let own = vptr.is_null() || vptr == cxx::module_vptr();
+        own.then(|| (*object.cast::<ModuleRecord<()>>()).ops)
+    }
+}
+
+/// The functions of any module.
+///
+/// # Errors
+/// `InternalError` for a module of C++ in a build that cannot call it.
+pub(super) fn ops(module: &Module) -> Result<&'static ModuleOps> {
+    match own_ops(module).or_else(cxx::module_ops) {
+        Some(ops) => Ok(ops),
+        None => Err(plain_error!(INTERNAL_ERROR, "This build cannot use modules that were made by C++")),
+    }
 }
 
 /// The implementation of a module.
@@ -111,13 +149,11 @@ pub(super) unsafe fn implementation<T: ModuleImpl>(module: &Module) -> &T {
 
 /// The implementation of a module, when `T` implements it.
 pub(super) fn try_implementation<T: ModuleImpl>(module: &Module) -> Option<&T> {
-    let vptr: *const ModuleSlots = &raw const Vtable::<T>::TABLE.slots;
-    // SAFETY: the vptr is readable on every module and never changes.
-    let found = unsafe { (*module_obj(module)).vptr };
-    // One table per type, unless the compiler made copies: then the answer is None, which is merely less
-    // useful. SAFETY: a module with this vtable was made by `allocate::<T>`; tables of different types hold
-    // different functions.
-    core::ptr::eq(found, vptr).then(|| unsafe { implementation(module) })
+    // One table per type, unless the compiler made copies: then the answer is None, which is merely less useful.
+    // SAFETY: a module with this table was made by `allocate::<T>`; tables of different types hold different functions.
+    own_ops(module)
+        .is_some_and(|ops| core::ptr::eq(ops, Ops::<T>::TABLE))
+        .then(|| unsafe { implementation(module) })
 }
 
 /// The error for a module whose field is null, against its contract.

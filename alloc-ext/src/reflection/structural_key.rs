@@ -1,17 +1,15 @@
 //! A value together with its structural hash, for use as a key.
 
-use core::ffi::c_void;
-
-use ferrite_core::abi::TVMFFIAny;
 use ferrite_core::any::{Any, AnyView};
-use ferrite_core::convert::AnyCompatible;
-use ferrite_core::error::{Error, Result};
+use ferrite_core::builtins::StaticFunction;
+use ferrite_core::error::Result;
 use ferrite_core::object::{ObjectClass, ObjectRef};
-use ferrite_core::{object_class, plain_error, type_index, type_table};
+use ferrite_core::{object_class, plain_error, static_function, type_index};
 
 use super::class::{Class, Method, attr, method};
 use super::field::field;
 use super::record::{self, Record, Reflected};
+use crate::containers::key;
 use crate::structural::equal::{Options, structural_equal, structural_hash};
 
 object_class! {
@@ -119,39 +117,20 @@ fn key_in(value: AnyView<'_>, name: &str) -> Result<StructuralKey> {
     value.try_get()?.ok_or_else(|| plain_error!(INTERNAL_ERROR, "Check not null: {} ", name))
 }
 
-/// Registers the hooks by which maps hash and compare keys, as addresses of C functions, unless they are there.
+/// Registers the hooks by which maps hash and compare keys, unless they are there. They are functions, which clients of all
+/// versions call alike.
 ///
 /// # Errors
 /// MemoryError.
 pub(super) fn register_hooks() -> Result<()> {
-    let hooks = [("__any_hash__", any_hash as *mut c_void), ("__any_equal__", any_equal as *mut c_void)];
-    hooks.into_iter().try_for_each(|(column, hook)| {
-        if type_table::attr(CLASS.index(), column.as_bytes()).is_none() {
-            type_table::register_attr(CLASS.index(), column.as_bytes(), AnyView::from(&hook))?;
-        }
-        Ok(())
-    })
+    static HASH: StaticFunction = static_function!("ffi.StructuralKey.__any_hash__", any_hash);
+    static EQUAL: StaticFunction = static_function!("ffi.StructuralKey.__any_equal__", key_equal);
+    key::install(CLASS.index(), "__any_hash__", &HASH)?;
+    key::install(CLASS.index(), "__any_equal__", &EQUAL)
 }
 
-/// # Safety
-/// `key` points to a value.
-unsafe extern "C" fn any_hash(key: *const TVMFFIAny) -> TVMFFIAny {
-    // SAFETY: the caller vouches for the cell.
-    let key = unsafe { AnyView::from_raw(key.read()) };
-    answer(key_in(key, "key_obj").map(|key| key.hash_i64().into()))
-}
-
-/// # Safety
-/// `lhs` and `rhs` point to values.
-unsafe extern "C" fn any_equal(lhs: *const TVMFFIAny, rhs: *const TVMFFIAny) -> TVMFFIAny {
-    // SAFETY: the caller vouches for the cells.
-    let (lhs, rhs) = unsafe { (AnyView::from_raw(lhs.read()), AnyView::from_raw(rhs.read())) };
-    answer(StructuralKey::keys_equal(lhs, rhs).map(Any::from))
-}
-
-/// What such a hook gives back: its answer, or the error as a value.
-fn answer(outcome: Result<Any>) -> TVMFFIAny {
-    outcome.unwrap_or_else(Error::into_any).into_raw()
+fn any_hash(key: StructuralKey) -> i64 {
+    key.hash_i64()
 }
 
 #[cfg(test)]
@@ -198,19 +177,6 @@ mod tests {
         assert_eq!(message(&Any::from(1i64), &Any::from(1i64)), Ok(true));
         assert_eq!(message(&Any::from(1i64), &one), Err(b"Check not null: lhs_obj ".to_vec()));
         assert_eq!(message(&one, &Any::NONE), Err(b"Check not null: rhs_obj ".to_vec()));
-        Ok(())
-    }
-
-    #[test]
-    fn hooks_answer_errors_as_values() -> Result<()> {
-        let number = Any::from(1i64);
-        // SAFETY: the cell is alive, and the answer is owned.
-        let answer = unsafe { Any::from_raw(any_hash(number.as_raw())) };
-        assert_eq!(answer.get::<Error>()?.message(), b"Check not null: key_obj ");
-        let one = Any::new(key(&[1])?);
-        // SAFETY: as above.
-        let answer = unsafe { Any::from_raw(any_equal(one.as_raw(), one.as_raw())) };
-        assert!(answer.get::<bool>()?);
         Ok(())
     }
 }

@@ -1,0 +1,46 @@
+//! The seam to C++ in libraries that have none: C++ cannot call their modules, and hooks must not throw.
+
+use core::ffi::c_void;
+
+use ferrite_core::abi::TVMFFIAny;
+use ferrite_core::error::Result;
+
+use crate::module::ModuleOps;
+
+pub(crate) fn module_vptr() -> *const c_void {
+    core::ptr::null()
+}
+
+pub(crate) fn module_ops() -> Option<&'static ModuleOps> {
+    None
+}
+
+/// Calls an `__any_hash__` hook.
+///
+/// # Errors
+/// None.
+///
+/// # Safety
+/// `hook` must be one that does not throw, `key` a live value that it accepts.
+pub(crate) unsafe fn call_hash(hook: *mut c_void, key: *const TVMFFIAny) -> Result<TVMFFIAny> {
+    type Hook = unsafe extern "C" fn(*const TVMFFIAny) -> TVMFFIAny;
+    // SAFETY: the caller vouches for the hook.
+    Ok(unsafe { core::mem::transmute::<*mut c_void, Hook>(hook)(key) })
+}
+
+/// Calls an `__any_equal__` hook.
+///
+/// # Errors
+/// None.
+///
+/// # Safety
+/// As for [`call_hash`], with two values.
+pub(crate) unsafe fn call_equal(
+    hook: *mut c_void,
+    lhs: *const TVMFFIAny,
+    rhs: *const TVMFFIAny,
+) -> Result<TVMFFIAny> {
+    type Hook = unsafe extern "C" fn(*const TVMFFIAny, *const TVMFFIAny) -> TVMFFIAny;
+    // SAFETY: the caller vouches for the hook.
+    Ok(unsafe { core::mem::transmute::<*mut c_void, Hook>(hook)(lhs, rhs) })
+}
