@@ -1,4 +1,5 @@
-//! Names the shared object, since clients look for it by its soname, and the kind of core that a board has.
+//! Names the shared object, since clients look for it by its soname, says which kind of core a board has, and compiles
+//! the C++ part where there is one.
 
 use std::env;
 
@@ -17,5 +18,27 @@ fn main() {
     }
     if env::var("CARGO_CFG_TARGET_OS").as_deref() == Ok("linux") {
         println!("cargo:rustc-cdylib-link-arg=-Wl,-soname,libtvm_ffi.so");
+    }
+    #[cfg(feature = "cxx-abi")]
+    compile_cxx();
+}
+
+/// Compiles `cxx/unit.cc` with the compiler that `CXX` names, or the system's, and links that compiler's shared C++ runtime:
+/// exceptions can only cross libraries that share one.
+#[cfg(feature = "cxx-abi")]
+fn compile_cxx() {
+    println!("cargo:rerun-if-changed=cxx/unit.cc");
+    let compiled = cc::Build::new()
+        .cpp(true)
+        .std("c++17")
+        .warnings(true)
+        .extra_warnings(true)
+        .file("cxx/unit.cc")
+        .try_compile("tvm_ffi_cxx");
+    if let Err(error) = compiled {
+        eprintln!(
+            "error: the feature `cxx-abi` needs a C++ compiler (apt-get install g++, or name one in CXX): {error}"
+        );
+        std::process::exit(1);
     }
 }

@@ -54,6 +54,8 @@ fn install() {
     builtins::install(&GROUPS);
     #[cfg(feature = "modules")]
     context::install();
+    #[cfg(feature = "cxx-abi")]
+    crate::cxx::install();
     #[cfg(feature = "host")]
     ferrite_host::backtrace::install();
     #[cfg(feature = "host")]

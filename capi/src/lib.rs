@@ -27,6 +27,7 @@
 //! - `full`: rings 1 and 2 for C firmware.
 //! - `host`: modules from dynamic libraries. Needs an operating system.
 //! - `backtrace`: frames with names in errors.
+//! - `cxx-abi`: what C++ clients link beside the C symbols; see `cxx`.
 //! - `backend`: the `TVMBackend*` symbols.
 //! - `spin`: spinning locks for several cores without an operating system.
 //! - `minimal`: in place of all sections, the few that need no heap; see `minimal`.
@@ -81,6 +82,10 @@ pub mod module;
 
 #[cfg(feature = "backend")]
 pub mod backend;
+
+#[cfg(feature = "cxx-abi")]
+#[path = "../cxx/mod.rs"]
+mod cxx;
 
 #[cfg(feature = "minimal")]
 pub mod minimal;

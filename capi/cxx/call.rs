@@ -1,0 +1,98 @@
+//! Calls of C++ code, which may throw.
+
+use core::ffi::{c_char, c_void};
+use core::ptr::{self, NonNull};
+
+use ferrite_core::abi::{TVMFFIAny, TVMFFIAnyPayload, TVMFFIObject};
+use ferrite_core::error::{Error, Result};
+use ferrite_core::object::ObjectRef;
+use ferrite_core::plain_error;
+
+use crate::boundary;
+
+/// Gets what was thrown: an error that stays with the exception, or a text.
+type Report = unsafe extern "C" fn(thrown: *mut Option<Error>, error: *mut TVMFFIObject, text: *const c_char);
+
+unsafe extern "C" {
+    fn ferrite_cxx_call_words(
+        function: *const c_void,
+        args: *const [*const c_void; 3],
+        result: *mut [u64; 2],
+        report: Report,
+        thrown: *mut Option<Error>,
+    );
+    fn ferrite_cxx_call_memory(
+        function: *const c_void,
+        args: *const [*const c_void; 2],
+        result: *mut c_void,
+        report: Report,
+        thrown: *mut Option<Error>,
+    );
+}
+
+/// Calls a function that gives its result in registers.
+///
+/// # Errors
+/// What it throws: the error of a `tvm::ffi::Error`, or an InternalError.
+///
+/// # Safety
+/// The function must accept the arguments; it ignores those that it does not have.
+pub(super) unsafe fn words(function: *const c_void, args: [*const c_void; 3]) -> Result<[u64; 2]> {
+    let (mut result, mut thrown) = ([0; 2], None);
+    // SAFETY: the caller vouches for function and arguments, and the other pointers are to locals.
+    unsafe { ferrite_cxx_call_words(function, &raw const args, &raw mut result, report, &raw mut thrown) };
+    thrown.map_or(Ok(result), Err)
+}
+
+/// Calls a function that returns a class with a destructor, into `result`.
+///
+/// # Errors
+/// As for [`words`]; the result is not written then.
+///
+/// # Safety
+/// As for [`words`]; the result must have room for the class.
+pub(super) unsafe fn memory(
+    function: *const c_void,
+    args: [*const c_void; 2],
+    result: *mut c_void,
+) -> Result<()> {
+    let mut thrown = None;
+    // SAFETY: as for `words`.
+    unsafe { ferrite_cxx_call_memory(function, &raw const args, result, report, &raw mut thrown) };
+    thrown.map_or(Ok(()), Err)
+}
+
+/// Calls a key hook; see [`ferrite_alloc_ext::cxx::CxxRuntime`].
+///
+/// # Errors
+/// As for [`words`].
+///
+/// # Safety
+/// The hook must accept the values.
+pub(super) unsafe fn hook(hook: *mut c_void, [lhs, rhs]: [*const TVMFFIAny; 2]) -> Result<TVMFFIAny> {
+    // SAFETY: the caller vouches for hook and values.
+    let [head, payload] = unsafe { words(hook, [lhs.cast(), rhs.cast(), ptr::null()])? };
+    let [type_index, small_str_len] = [head as i32, (head >> 32) as i32];
+    Ok(TVMFFIAny {
+        type_index,
+        small_str_len: small_str_len as u32,
+        payload: TVMFFIAnyPayload { v_int64: payload as i64 },
+    })
+}
+
+/// # Safety
+/// `thrown` must be writable, `error` null or a live error, `text` null or a C string.
+unsafe extern "C" fn report(thrown: *mut Option<Error>, error: *mut TVMFFIObject, text: *const c_char) {
+    // SAFETY: the caller vouches for the error, whose reference it keeps.
+    let error = NonNull::new(error).map(|error| unsafe { ObjectRef::borrow_raw(error) });
+    let error = match error.map(ObjectRef::downcast::<Error>) {
+        Some(Ok(error)) => error,
+        _ => {
+            // SAFETY: the caller vouches for the text.
+            let text = unsafe { boundary::c_str_or_empty(text) };
+            plain_error!(INTERNAL_ERROR, "{}", text)
+        }
+    };
+    // SAFETY: the caller vouches for the place.
+    unsafe { *thrown = Some(error) };
+}

@@ -1,0 +1,157 @@
+//! Virtual tables and typeinfo, as a C++ compiler lays them out (Itanium C++ ABI, 2.5 and 2.9.5).
+//!
+//! C++ compares types by name, so a client's own copy of such a typeinfo names the same type.
+
+use core::ffi::{c_char, c_long, c_void};
+use core::sync::atomic::{AtomicI32, AtomicU64};
+
+use ferrite_core::type_index;
+
+use super::{module_members, throw};
+
+/// Words that the linker fills in, and nobody changes.
+#[repr(transparent)]
+pub(super) struct Constant<T>(pub T);
+
+// SAFETY: only read, and what it points to is constant.
+unsafe impl<T> Sync for Constant<T> {}
+
+/// A virtual table with `N` functions.
+#[repr(C)]
+pub(super) struct VirtualTable<const N: usize> {
+    /// From a subobject to the whole: these classes begin with the subobject.
+    pub offset_to_top: isize,
+    /// The typeinfo.
+    pub type_info: *const c_void,
+    /// Where vptrs point.
+    pub functions: [*const c_void; N],
+}
+
+/// `std::type_info`.
+#[repr(C)]
+pub(super) struct TypeInfo {
+    vptr: *const c_void,
+    name: *const c_char,
+}
+
+/// `__si_class_type_info`: a class that derives from one other, which it begins with.
+#[repr(C)]
+pub(super) struct DerivedTypeInfo {
+    pub info: TypeInfo,
+    pub base: *const c_void,
+}
+
+/// `__vmi_class_type_info`: a class with `N` bases anywhere.
+#[repr(C)]
+struct BasesTypeInfo<const N: usize> {
+    info: TypeInfo,
+    flags: u32,
+    count: u32,
+    bases: [Base; N],
+}
+
+#[repr(C)]
+struct Base {
+    info: *const c_void,
+    /// The offset shifted by 8, and the flag for a public base.
+    offset_flags: c_long,
+}
+
+const fn public_base(info: *const c_void, offset: c_long) -> Base {
+    Base { info, offset_flags: offset << 8 | 2 }
+}
+
+/// Enough of the runtime's tables to point into them.
+type RuntimeTable = [*const c_void; 3];
+
+unsafe extern "C" {
+    #[link_name = "_ZTVN10__cxxabiv117__class_type_infoE"]
+    static CLASS: RuntimeTable;
+    #[link_name = "_ZTVN10__cxxabiv120__si_class_type_infoE"]
+    static DERIVED_CLASS: RuntimeTable;
+    #[link_name = "_ZTVN10__cxxabiv121__vmi_class_type_infoE"]
+    static CLASS_WITH_BASES: RuntimeTable;
+    #[link_name = "_ZTISt9exception"]
+    static STD_EXCEPTION: c_void;
+    fn __cxa_pure_virtual();
+}
+
+const fn info(table: *const RuntimeTable, name: *const c_char) -> TypeInfo {
+    // SAFETY: a vptr points behind the two words that a table begins with.
+    TypeInfo { vptr: unsafe { table.cast::<*const c_void>().add(2).cast() }, name }
+}
+
+/// The typeinfo of a class that derives from `ModuleObj`.
+pub(super) const fn derived_module(name: *const c_char) -> DerivedTypeInfo {
+    DerivedTypeInfo { info: info(&raw const DERIVED_CLASS, name), base: (&raw const MODULE_INFO).cast() }
+}
+
+static OBJECT_INFO: Constant<TypeInfo> = Constant(info(&raw const CLASS, c"N3tvm3ffi6ObjectE".as_ptr()));
+static OBJECT_REF_INFO: Constant<TypeInfo> =
+    Constant(info(&raw const CLASS, c"N3tvm3ffi9ObjectRefE".as_ptr()));
+
+#[unsafe(export_name = "_ZTSN3tvm3ffi9ModuleObjE")]
+static MODULE_NAME: [u8; 21] = *b"N3tvm3ffi9ModuleObjE\0";
+
+#[unsafe(export_name = "_ZTIN3tvm3ffi9ModuleObjE")]
+static MODULE_INFO: Constant<BasesTypeInfo<1>> = Constant(BasesTypeInfo {
+    info: info(&raw const CLASS_WITH_BASES, (&raw const MODULE_NAME).cast()),
+    flags: 0,
+    count: 1,
+    bases: [public_base((&raw const OBJECT_INFO).cast(), 8)],
+});
+
+const PURE: *const c_void = __cxa_pure_virtual as *const c_void;
+
+/// The table of a `ModuleObj` whose derived part is not there yet or no more. Constructors store its address; no function but
+/// the last two can be called through it, since nothing in this class calls any.
+#[unsafe(export_name = "_ZTVN3tvm3ffi9ModuleObjE")]
+static MODULE_TABLE: Constant<VirtualTable<12>> = Constant(VirtualTable {
+    offset_to_top: 0,
+    type_info: (&raw const MODULE_INFO).cast(),
+    functions: {
+        let mut functions = [PURE; 12];
+        functions[10] = module_members::import_module as *const c_void;
+        functions[11] = module_members::clear_imports as *const c_void;
+        functions
+    },
+});
+
+#[unsafe(export_name = "_ZTSN3tvm3ffi5ErrorE")]
+static ERROR_NAME: [u8; 17] = *b"N3tvm3ffi5ErrorE\0";
+
+#[unsafe(export_name = "_ZTIN3tvm3ffi5ErrorE")]
+static ERROR_INFO: Constant<BasesTypeInfo<2>> = Constant(BasesTypeInfo {
+    info: info(&raw const CLASS_WITH_BASES, (&raw const ERROR_NAME).cast()),
+    flags: 0,
+    count: 2,
+    bases: [
+        public_base((&raw const OBJECT_REF_INFO).cast(), 8),
+        public_base((&raw const STD_EXCEPTION).cast(), 0),
+    ],
+});
+
+#[unsafe(export_name = "_ZTVN3tvm3ffi5ErrorE")]
+static ERROR_TABLE: Constant<VirtualTable<3>> = Constant(VirtualTable {
+    offset_to_top: 0,
+    type_info: (&raw const ERROR_INFO).cast(),
+    functions: [
+        throw::destroy as *const c_void,
+        throw::destroy_and_free as *const c_void,
+        throw::what as *const c_void,
+    ],
+});
+
+/// The typeinfo of `Error`.
+pub(super) const ERROR: *const c_void = (&raw const ERROR_INFO).cast();
+/// The vptr of `Error`.
+pub(super) const ERROR_VPTR: *const c_void = (&raw const ERROR_TABLE.0.functions).cast();
+
+/// The type index of `ModuleObj`, a static variable of one of its inline functions, which all libraries share. It is known
+/// from the start.
+#[unsafe(export_name = "_ZZN3tvm3ffi9ModuleObj27_GetOrAllocRuntimeTypeIndexEvE6tindex")]
+static MODULE_TYPE_INDEX: AtomicI32 = AtomicI32::new(type_index::MODULE);
+
+/// Its guard: the first byte says that it is initialised.
+#[unsafe(export_name = "_ZGVZN3tvm3ffi9ModuleObj27_GetOrAllocRuntimeTypeIndexEvE6tindex")]
+static MODULE_TYPE_INDEX_GUARD: AtomicU64 = AtomicU64::new(1u64.to_le());

@@ -1,0 +1,195 @@
+//! The free functions and static members that C++ clients link.
+//!
+//! # Safety
+//! C++ calls each with what its signature says: references to live values, and room for the result.
+
+use core::ffi::c_void;
+
+use ferrite_alloc_ext::module::{Module, context};
+use ferrite_alloc_ext::reflection::VisitErrorContext;
+use ferrite_alloc_ext::structural::equal::{self, Options};
+use ferrite_alloc_ext::structural::visit;
+use ferrite_alloc_ext::{containers::Tuple, dataclass, graph, json};
+use ferrite_core::any::{Any, AnyView};
+use ferrite_core::error;
+use ferrite_core::error::Result;
+use ferrite_core::function::Function;
+use ferrite_core::object::ObjectRef;
+use ferrite_core::string::String;
+
+use super::export::{CellOut, ObjectOut, cell, object, returns_class};
+use super::throw::or_throw;
+
+returns_class! {
+    /// `Any ToJSONGraph(const Any& value, const Any& metadata)`
+    to_json_graph_thunk = "_ZN3tvm3ffi11ToJSONGraphERKNS0_3AnyES3_" => to_json_graph;
+    /// `Any FromJSONGraph(const Any&)`
+    from_json_graph_thunk = "_ZN3tvm3ffi13FromJSONGraphERKNS0_3AnyE" => from_json_graph;
+    /// `Any json::Parse(const String&, String* error_msg)`
+    json_parse_thunk = "_ZN3tvm3ffi4json5ParseERKNS0_6StringEPS2_" => json_parse;
+    /// `String json::Stringify(const Any&, const Optional<int>& indent)`
+    json_stringify_thunk = "_ZN3tvm3ffi4json9StringifyERKNS0_3AnyERKNS0_8OptionalIivEE" => json_stringify;
+    /// `Optional<Tuple<AccessPath, AccessPath>> StructuralEqual::GetFirstMismatch(lhs, rhs, map_free_vars, skip_tensor_content)`
+    first_mismatch_thunk = "_ZN3tvm3ffi15StructuralEqual16GetFirstMismatchERKNS0_3AnyES4_bb" => first_mismatch;
+    /// `Array<AccessPath> VisitErrorContext::FindAccessPaths(root, context, allow_prefix_match)`
+    find_access_paths_thunk = "_ZN3tvm3ffi17VisitErrorContext15FindAccessPathsERKNS0_9ObjectRefERKS1_b"
+        => find_access_paths;
+    /// `String ReprPrint(const Any&)`
+    repr_print_thunk = "_ZN3tvm3ffi9ReprPrintERKNS0_3AnyE" => repr_print;
+    /// `Any DeepCopy(const Any&)`
+    deep_copy_thunk = "_ZN3tvm3ffi8DeepCopyERKNS0_3AnyE" => deep_copy;
+    /// `Module Module::LoadFromFile(const String&)`
+    load_from_file_thunk = "_ZN3tvm3ffi6Module12LoadFromFileERKNS0_6StringE" => load_from_file;
+}
+
+unsafe extern "C-unwind" fn to_json_graph(out: CellOut, value: &Any, metadata: &Any) -> *mut c_void {
+    // SAFETY: see the file.
+    unsafe { cell(out, || graph::to_json_graph(value, metadata)) }
+}
+
+unsafe extern "C-unwind" fn from_json_graph(out: CellOut, graph: &Any) -> *mut c_void {
+    // SAFETY: see the file.
+    unsafe { cell(out, || graph::from_json_graph(graph)) }
+}
+
+/// With a place for the message of an error, that is stored there, or an empty text; nothing is thrown then.
+unsafe extern "C-unwind" fn json_parse(
+    out: CellOut,
+    text: &String,
+    message: Option<&mut String>,
+) -> *mut c_void {
+    let parse = || {
+        let parsed = json::parse(text.as_bytes());
+        let Some(message) = message else { return parsed };
+        *message = match &parsed {
+            Ok(_) => String::new("")?,
+            Err(error) => String::from_bytes(error.message())?,
+        };
+        Ok(parsed.unwrap_or(Any::NONE))
+    };
+    // SAFETY: see the file.
+    unsafe { cell(out, parse) }
+}
+
+unsafe extern "C-unwind" fn json_stringify(out: CellOut, value: &Any, indent: &Any) -> *mut c_void {
+    let stringify = || json::stringify(value, indent.get::<Option<i32>>()?.map(i64::from));
+    // SAFETY: see the file.
+    unsafe { cell(out, stringify) }
+}
+
+unsafe extern "C-unwind" fn first_mismatch(
+    out: ObjectOut,
+    lhs: &Any,
+    rhs: &Any,
+    map_free_vars: bool,
+    skip_tensor_content: bool,
+) -> *mut c_void {
+    let mismatch = || {
+        let options = Options { map_free_vars, skip_tensor_content };
+        equal::first_structural_mismatch(lhs, rhs, options)?.map(Tuple::new).transpose()
+    };
+    // SAFETY: see the file.
+    unsafe { object(out, mismatch) }
+}
+
+unsafe extern "C-unwind" fn find_access_paths(
+    out: ObjectOut,
+    root: &Option<ObjectRef>,
+    context: &Option<VisitErrorContext>,
+    allow_prefix_match: bool,
+) -> *mut c_void {
+    let paths = || match (root, context) {
+        (Some(root), Some(context)) => visit::find_access_paths(root.clone(), context, allow_prefix_match),
+        _ => Err(error!(VALUE_ERROR, "FindAccessPaths needs a root and a context")),
+    };
+    // SAFETY: see the file.
+    unsafe { object(out, paths) }
+}
+
+unsafe extern "C-unwind" fn repr_print(out: CellOut, value: &Any) -> *mut c_void {
+    // SAFETY: see the file.
+    unsafe { cell(out, || dataclass::repr_print(value)) }
+}
+
+unsafe extern "C-unwind" fn deep_copy(out: CellOut, value: &Any) -> *mut c_void {
+    // SAFETY: see the file.
+    unsafe { cell(out, || dataclass::deep_copy(value)) }
+}
+
+unsafe extern "C-unwind" fn load_from_file(out: ObjectOut, file: &String) -> *mut c_void {
+    // SAFETY: see the file.
+    unsafe { object(out, || Module::load_from_file(file)) }
+}
+
+/// `uint64_t StructuralHash::Hash(const Any& value, bool map_free_vars, bool skip_tensor_content)`
+#[unsafe(export_name = "_ZN3tvm3ffi14StructuralHash4HashERKNS0_3AnyEbb")]
+unsafe extern "C-unwind" fn structural_hash(
+    value: &Any,
+    map_free_vars: bool,
+    skip_tensor_content: bool,
+) -> u64 {
+    or_throw(|| equal::structural_hash(value, Options { map_free_vars, skip_tensor_content }))
+}
+
+/// `bool StructuralEqual::Equal(lhs, rhs, bool map_free_vars, bool skip_tensor_content)`
+#[unsafe(export_name = "_ZN3tvm3ffi15StructuralEqual5EqualERKNS0_3AnyES4_bb")]
+unsafe extern "C-unwind" fn structural_equal(
+    lhs: &Any,
+    rhs: &Any,
+    map_free_vars: bool,
+    skip_tensor_content: bool,
+) -> bool {
+    or_throw(|| equal::structural_equal(lhs, rhs, Options { map_free_vars, skip_tensor_content }))
+}
+
+/// `int64_t RecursiveHash(const Any&)`
+#[unsafe(export_name = "_ZN3tvm3ffi13RecursiveHashERKNS0_3AnyE")]
+unsafe extern "C-unwind" fn recursive_hash(value: &Any) -> i64 {
+    or_throw(|| dataclass::recursive_hash(value))
+}
+
+/// `bool RecursiveEq(const Any& lhs, const Any& rhs)`
+#[unsafe(export_name = "_ZN3tvm3ffi11RecursiveEqERKNS0_3AnyES3_")]
+unsafe extern "C-unwind" fn recursive_eq(lhs: &Any, rhs: &Any) -> bool {
+    or_throw(|| dataclass::recursive_eq(lhs, rhs))
+}
+
+/// `bool RecursiveLt(const Any& lhs, const Any& rhs)`
+#[unsafe(export_name = "_ZN3tvm3ffi11RecursiveLtERKNS0_3AnyES3_")]
+unsafe extern "C-unwind" fn recursive_lt(lhs: &Any, rhs: &Any) -> bool {
+    or_throw(|| Ok(dataclass::recursive_compare(lhs, rhs)? < 0))
+}
+
+/// `bool RecursiveLe(const Any& lhs, const Any& rhs)`
+#[unsafe(export_name = "_ZN3tvm3ffi11RecursiveLeERKNS0_3AnyES3_")]
+unsafe extern "C-unwind" fn recursive_le(lhs: &Any, rhs: &Any) -> bool {
+    or_throw(|| Ok(dataclass::recursive_compare(lhs, rhs)? <= 0))
+}
+
+/// `bool RecursiveGt(const Any& lhs, const Any& rhs)`
+#[unsafe(export_name = "_ZN3tvm3ffi11RecursiveGtERKNS0_3AnyES3_")]
+unsafe extern "C-unwind" fn recursive_gt(lhs: &Any, rhs: &Any) -> bool {
+    or_throw(|| Ok(dataclass::recursive_compare(lhs, rhs)? > 0))
+}
+
+/// `bool RecursiveGe(const Any& lhs, const Any& rhs)`
+#[unsafe(export_name = "_ZN3tvm3ffi11RecursiveGeERKNS0_3AnyES3_")]
+unsafe extern "C-unwind" fn recursive_ge(lhs: &Any, rhs: &Any) -> bool {
+    or_throw(|| Ok(dataclass::recursive_compare(lhs, rhs)? >= 0))
+}
+
+/// `void Module::VisitContextSymbols(const TypedFunction<void(String, void*)>& callback)`
+#[unsafe(export_name = "_ZN3tvm3ffi6Module19VisitContextSymbolsERKNS0_13TypedFunctionIFvNS0_6StringEPvEEE")]
+unsafe extern "C-unwind" fn visit_context_symbols(callback: &Option<Function>) {
+    or_throw(|| {
+        let Some(callback) = callback else {
+            return Err(error!(VALUE_ERROR, "VisitContextSymbols needs a callback"));
+        };
+        context::for_each(&mut |name, address| visit_symbol(callback, name, address))
+    });
+}
+
+fn visit_symbol(callback: &Function, name: &[u8], address: *mut c_void) -> Result<()> {
+    let name = String::from_bytes(name)?;
+    callback.call(&[AnyView::from(&name), AnyView::from(&address)]).map(drop)
+}

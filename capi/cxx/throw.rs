@@ -1,0 +1,101 @@
+//! Our errors as C++ exceptions of type `tvm::ffi::Error`.
+
+use core::ffi::{c_char, c_void};
+use core::mem::{ManuallyDrop, size_of};
+use core::ptr::NonNull;
+
+use ferrite_core::abi::TVMFFIObject;
+use ferrite_core::convert::AnyCompatible;
+use ferrite_core::error::{Error, Result};
+use ferrite_core::object::{ObjectClass, ObjectRef};
+use ferrite_core::unwind;
+
+use super::class_info::{ERROR, ERROR_VPTR};
+use crate::builtins;
+
+/// `tvm::ffi::Error`.
+#[repr(C)]
+pub(super) struct Exception {
+    vptr: *const c_void,
+    /// Owned; null when the exception was moved from.
+    error: *mut TVMFFIObject,
+}
+
+unsafe extern "C" {
+    fn __cxa_allocate_exception(bytes: usize) -> *mut Exception;
+    #[link_name = "_ZdlPv"]
+    fn operator_delete(memory: *mut Exception);
+}
+
+unsafe extern "C-unwind" {
+    fn __cxa_throw(
+        exception: *mut Exception,
+        type_info: *const c_void,
+        destroy: unsafe extern "C" fn(*mut Exception),
+    ) -> !;
+}
+
+/// Runs the body of a function that C++ calls; an error is thrown.
+///
+/// Whoever calls this must hold nothing that has to be dropped.
+pub(super) fn or_throw<T>(body: impl FnOnce() -> Result<T>) -> T {
+    let outcome = unwind::catch(|| {
+        builtins::ensure_installed();
+        body()
+    });
+    match outcome {
+        Ok(value) => value,
+        Err(error) => throw(error),
+    }
+}
+
+/// Throws an error, which has its backtrace then.
+#[cold]
+#[inline(never)]
+fn throw(error: Error) -> ! {
+    // As a value it is complete: it has its backtrace.
+    let error = error.into_any().into_raw();
+    // SAFETY: the value is an error object, which the exception owns. The runtime gives room for an exception, or ends the
+    // process when there is none.
+    unsafe {
+        let exception = __cxa_allocate_exception(size_of::<Exception>());
+        exception.write(Exception { vptr: ERROR_VPTR, error: error.payload.v_obj.cast() });
+        __cxa_throw(exception, ERROR, destroy)
+    }
+}
+
+/// The destructor.
+///
+/// # Safety
+/// `this` must be an exception, which is not used any more.
+pub(super) unsafe extern "C" fn destroy(this: *mut Exception) {
+    // SAFETY: the caller vouches for the exception, which owns its error.
+    drop(unsafe { NonNull::new((*this).error).map(|error| ObjectRef::from_raw(error)) });
+}
+
+/// The destructor that `delete` calls.
+///
+/// # Safety
+/// As for [`destroy`], and the exception comes from `new`.
+pub(super) unsafe extern "C" fn destroy_and_free(this: *mut Exception) {
+    // SAFETY: the caller vouches for both.
+    unsafe {
+        destroy(this);
+        operator_delete(this);
+    }
+}
+
+/// `what()`: the message, which lives as long as the error.
+///
+/// # Safety
+/// `this` must be an exception.
+pub(super) unsafe extern "C" fn what(this: *const Exception) -> *const c_char {
+    // SAFETY: the caller vouches for the exception, which keeps its error alive; nothing is dropped here.
+    let error = NonNull::new(unsafe { (*this).error })
+        .map(|error| ManuallyDrop::new(unsafe { Error::from_object_unchecked(ObjectRef::from_raw(error)) }));
+    match &error {
+        // Messages of errors end with a zero behind their last byte (ABI).
+        Some(error) if !error.message().is_empty() => error.message().as_ptr().cast(),
+        _ => c"".as_ptr(),
+    }
+}
