@@ -1,7 +1,15 @@
 //! Messages of errors: a text with places for arguments, put together without the formatting machinery of `core`.
 //!
 //! That machinery costs a board 5 KB of flash, and each message more than its text. A template is encoded when the library
-//! is compiled: the kind of the error, then the text with [`PLACE`] for each `{}`, then [`END`].
+//! is compiled: the kind of the error, then the text with [`PLACE`] for each `{}`, then [`END`]. Boards keep the text packed.
+
+#[cfg_attr(feature = "std", path = "message/as_written.rs")]
+#[cfg_attr(not(feature = "std"), path = "message/packed.rs")]
+mod form;
+#[cfg(all(test, feature = "std"))]
+#[expect(dead_code, reason = "only its tests use it in this build")]
+#[path = "message/packed.rs"]
+mod packed;
 
 use core::marker::PhantomData;
 use core::ptr;
@@ -41,18 +49,17 @@ impl Template {
     pub(crate) unsafe fn write(self, args: *const Arg<'_>, out: &mut Writer<'_>) {
         // SAFETY: the text ends with `END`, beyond which nothing is read; the caller vouches for the arguments.
         unsafe {
-            let (mut at, mut args) = (self.0.add(1), args);
+            let (mut at, mut args) = (self.0, args);
             loop {
-                let start = at;
-                while at.read() > PLACE {
-                    at = at.add(1);
+                at = at.add(1);
+                match at.read() {
+                    END => return,
+                    PLACE => {
+                        (*args).write(out);
+                        args = args.add(1);
+                    }
+                    byte => form::put(byte, out),
                 }
-                out.put(core::slice::from_raw_parts(start, at.offset_from_unsigned(start)));
-                if at.read() == END {
-                    return;
-                }
-                (*args).write(out);
-                (at, args) = (at.add(1), args.add(1));
             }
         }
     }
@@ -154,7 +161,7 @@ impl From<u8> for Arg<'_> {
 /// Bytes of the encoded form of `text`.
 #[doc(hidden)]
 pub const fn encoded_len(text: &str) -> usize {
-    text.len() + 2 - places(text)
+    form::len(text) + 2
 }
 
 /// How often `{}` stands in `text`.
@@ -170,19 +177,25 @@ const fn places(text: &str) -> usize {
     places
 }
 
+/// Copies a text with [`PLACE`] for each `{}`; gives its length.
+const fn places_marked(text: &[u8], to: &mut [u8]) -> usize {
+    let (mut at, mut len) = (0, 0);
+    while at < text.len() {
+        assert!(text[at] > PLACE && text[at] < 0x80, "messages are plain text");
+        to[len] = if text[at] == b'{' { PLACE } else { text[at] };
+        at += if text[at] == b'{' { 2 } else { 1 };
+        len += 1;
+    }
+    len
+}
+
 /// The encoded form of an error of `kind` with `text`, which has `args` places.
 #[doc(hidden)]
 pub const fn encode<const LEN: usize>(kind: &str, text: &str, args: usize) -> [u8; LEN] {
     assert!(places(text) == args, "each place needs an argument");
     let mut encoded = [END; LEN];
     encoded[0] = kind::code(kind);
-    let (text, mut at, mut to) = (text.as_bytes(), 0, 1);
-    while at < text.len() {
-        assert!(text[at] > PLACE && text[at] < 0x80, "messages are plain text");
-        encoded[to] = if text[at] == b'{' { PLACE } else { text[at] };
-        at += if text[at] == b'{' { 2 } else { 1 };
-        to += 1;
-    }
+    form::write(text, encoded.split_at_mut(1).1);
     encoded
 }
 
