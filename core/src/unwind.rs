@@ -8,16 +8,22 @@ use crate::error::Result;
 /// # Errors
 /// Those of `body`, and InternalError with the panic's message.
 #[cfg(feature = "std")]
+#[inline(always)]
 pub fn catch<T>(body: impl FnOnce() -> Result<T>) -> Result<T> {
-    use crate::plain_error;
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
     // A half-done operation can only leave its own objects inconsistent, and the error tells the caller to drop them.
-    catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|payload| {
-        let text = payload.downcast_ref::<&str>().copied();
-        let text = text.or_else(|| payload.downcast_ref::<std::string::String>().map(|text| text.as_str()));
-        Err(plain_error!(INTERNAL_ERROR, "panic: {}", text.unwrap_or("unknown payload")))
-    })
+    catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|payload| Err(panic_error(&*payload)))
+}
+
+/// The error that stands for a panic.
+#[cfg(feature = "std")]
+#[cold]
+#[inline(never)]
+fn panic_error(payload: &(dyn core::any::Any + Send)) -> crate::error::Error {
+    let text = payload.downcast_ref::<&str>().copied();
+    let text = text.or_else(|| payload.downcast_ref::<std::string::String>().map(|text| text.as_str()));
+    crate::plain_error!(INTERNAL_ERROR, "panic: {}", text.unwrap_or("unknown payload"))
 }
 
 /// Runs `body`; without unwinding, a panic ends in the panic handler.

@@ -30,6 +30,27 @@ const NAMES: &[u8] = b"int\0uint\0float\0handle\0bfloat\0\0bool\0float8_e3m4\0fl
     float8_e4m3fn\0float8_e4m3fnuz\0float8_e5m2\0float8_e5m2fnuz\0float8_e8m0fnu\0float6_e2m3fn\0float6_e3m2fn\0\
     float4_e2m1fn";
 
+/// How many codes have a place in [`NAMES`].
+const NAMED: usize = 18;
+
+/// Where each name starts, and where a further one would.
+static STARTS: [u8; NAMED + 1] = starts();
+
+const fn starts() -> [u8; NAMED + 1] {
+    let mut starts = [0; NAMED + 1];
+    let (mut at, mut code) = (0, 0);
+    while at < NAMES.len() {
+        if NAMES[at] == 0 {
+            code += 1;
+            starts[code] = at as u8 + 1;
+        }
+        at += 1;
+    }
+    assert!(code + 1 == NAMED);
+    starts[NAMED] = NAMES.len() as u8 + 1;
+    starts
+}
+
 /// Bytes of `float8_` and the like.
 const NARROW_PREFIX_BYTES: usize = 7;
 
@@ -96,7 +117,10 @@ fn shortened<'a>(text: &'a [u8], name: &[u8], letters: usize) -> Option<&'a [u8]
 
 /// The name of a code, empty when it has none.
 fn name_of(code: u8) -> &'static [u8] {
-    NAMES.split(|&byte| byte == 0).nth(usize::from(code)).unwrap_or_default()
+    match STARTS.get(usize::from(code)..) {
+        Some([start, next, ..]) => NAMES.get(usize::from(*start)..usize::from(*next) - 1).unwrap_or_default(),
+        _ => b"",
+    }
 }
 
 /// The text behind a prefix.

@@ -169,9 +169,12 @@ pub(super) fn key(type_index: i32) -> Option<&'static [u8]> {
     KEYS.get(builtin_keys::position(type_index)?).copied()
 }
 
-/// The index of the built-in type with this key.
+/// The index of the built-in type with this key. Keys of objects come first: they are asked for.
 pub(super) fn index_of(key: &[u8]) -> Option<i32> {
-    KEYS.iter().position(|known| *known == key).map(builtin_keys::index_at)
+    let (values, objects) = KEYS.split_at(VALUE_COUNT);
+    let place_in = |keys: &[&[u8]]| keys.iter().position(|known| *known == key);
+    let position = place_in(objects).map(|place| place + VALUE_COUNT).or_else(|| place_in(values))?;
+    Some(builtin_keys::index_at(position))
 }
 
 // Ancestor pointers address the first entry's record through the array.
