@@ -102,22 +102,23 @@ run_program() { # run_program FIRMWARE
   fi
 }
 
-columns='%-11s %-8s %-15s %-26s %-44s %12s %7s %7s %6s %7s %6s %8s\n'
+columns='%-11s %-8s %-15s %-26s %-44s %12s %7s %7s %6s %7s %6s %6s %8s\n'
 
 print_head() {
   # shellcheck disable=SC2059 # the format is this program's
-  printf "$columns" '' '' '' '' '' '' 'runtime' 'alone,' 'bytes' '' '' 'whole'
+  printf "$columns" '' '' '' '' '' '' 'runtime' 'alone,' 'bytes' 'most' 'used' 'whole'
   # shellcheck disable=SC2059
-  printf "$columns" board profile program what result instructions text rodata data RAM stack flash
+  printf "$columns" board profile program what result instructions text rodata data RAM stack pool flash
 }
 
 # The rows of a program that ran, each with the program's sizes: text, rodata, data and RAM of the runtime, flash of all.
 print_rows() { # print_rows PROGRAM SIZE...
-  local log=$out/$1.log kind what result instructions stack row
+  local log=$out/$1.log kind what result instructions stack pool row
   stack=$(awk -F'|' '$1 == "stack" { print $2 }' "$log")
+  pool=$(awk -F'|' '$1 == "pool" { print $2 }' "$log")
   while IFS='|' read -r kind what result instructions; do
     [ "$kind" = row ] || continue
-    row=("$board" "$profile" "$1" "$what" "$result" "$instructions" "${@:2:4}" "${stack:--}" "$6")
+    row=("$board" "$profile" "$1" "$what" "$result" "$instructions" "${@:2:4}" "${stack:--}" "${pool:--}" "$6")
     (IFS='|' && echo "${row[*]}") >>"$table"
     # shellcheck disable=SC2059
     printf "$columns" "${row[@]}"
@@ -156,7 +157,8 @@ check_budgets() { # check_budgets BOARD...
       value[place "runtime"] = $7 + $8 + $9
       value[place "RAM"] = $10
       value[place "stack"] = $11
-      value[place "flash"] = $12
+      value[place "pool"] = $12
+      value[place "flash"] = $13
     }
     END {
       for (what in most) {

@@ -134,7 +134,7 @@ static int null_function(Call* call) {
 
 static const Mistake mistakes[] = {
     {"pool full", pool_full, "MemoryError", ""},
-    {"workspace exhausted", workspace_exhausted, "MemoryError", ""},
+    {"workspace exhausted", workspace_exhausted, "MemoryError", "2048 bytes asked, "},
     {"wrong dtype", wrong_dtype, "TypeError", "dtype"},
     {"wrong shape", wrong_shape, "ValueError", "shape"},
     {"wrong argument count", wrong_count, "TypeError", "6 arguments"},
@@ -184,5 +184,6 @@ int main(void) {
   for (i = 0; i < profile_mistakes_len; ++i) failures += !check(&profile_mistakes[i]);
   failures += !check(&last_mistake);
   print_stack();
+  print_pool(profile_memory_used());
   return failures == 0 ? 0 : 1;
 }

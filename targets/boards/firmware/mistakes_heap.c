@@ -64,6 +64,19 @@ static int arena_too_small(Call* call) {
 }
 
 #ifndef WITHOUT_MODULES
+/* A compiled function that calls another one finds it through its module, which nobody has opened. */
+static int library_not_open(Call* call) {
+  TVMFFIObjectHandle function;
+  TVMFFIAny result = any_none();
+  float y[4];
+  int status;
+  if (set_global_compiled("call_host", fixture_call_host.function) != 0 || get_global("call_host", &function) != 0) return 0;
+  fixture_call(&fixture_call_host, 0, y, call);
+  status = TVMFFIFunctionCall(function, call->args, call->count, &result);
+  TVMFFIObjectDecRef(function);
+  return status;
+}
+
 static int unknown_in_library(Call* call) {
   TVMFFIObjectHandle function;
   (void)call;
@@ -75,6 +88,7 @@ const Mistake profile_mistakes[] = {
     {"allocator gives null", allocator_refuses, "MemoryError", ""},
     {"arena too small", arena_too_small, "MemoryError", ""},
 #ifndef WITHOUT_MODULES
+    {"library not open yet", library_not_open, "ValueError", ""},
     {"unknown in library", unknown_in_library, "AttributeError", "does not exist"},
 #endif
 };

@@ -93,5 +93,6 @@ int main(void) {
   }
   for (i = 0; i < FIXTURES; ++i) failures += !run(fixtures[i]);
   print_stack();
+  print_pool(profile_memory_used());
   return failures == 0 ? 0 : 1;
 }

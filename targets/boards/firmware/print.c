@@ -78,8 +78,13 @@ void print_row_end_measured(uint32_t tenths_of_instructions) {
   print_text("\n");
 }
 
-void print_stack(void) {
-  print_text("stack|");
-  print_number((uint32_t)board_stack_used());
+static void print_measure(const char* name, size_t bytes) {
+  print_text(name);
+  print_text("|");
+  print_number((uint32_t)bytes);
   print_text("\n");
 }
+
+void print_stack(void) { print_measure("stack", board_stack_used()); }
+
+void print_pool(size_t bytes) { print_measure("pool", bytes); }

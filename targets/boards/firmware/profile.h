@@ -11,6 +11,9 @@
 /* Gives the library its memory; comes before everything else. */
 int profile_start(void);
 
+/* The most bytes that were in use at once of that memory. */
+size_t profile_memory_used(void);
+
 /* Makes compiled functions find those that they call; `library_ctx` is the variable of that name in generated C code, or null. */
 int profile_open_library(void** library_ctx);
 

@@ -1,10 +1,13 @@
 /* profile_full.c: as profile_core.c, and there are modules, which global functions open. */
 #include <tvm/ffi/extra/c_env_api.h>
+#include <tvm_ffi_platform.h>
 
 #include "ffi.h"
 #include "profile.h"
 
 int profile_start(void) { return 0; }
+
+size_t profile_memory_used(void) { return FerriteMemoryHighWater(); }
 
 static int call_global(const char* name, TVMFFIAny* args, int num_args, TVMFFIAny* result) {
   TVMFFIObjectHandle function;

@@ -9,6 +9,8 @@ static uint64_t workspace[2112 / 8];
 
 int profile_start(void) { return FerriteWorkspaceSet(workspace, sizeof(workspace)); }
 
+size_t profile_memory_used(void) { return FerriteWorkspaceHighWater(); }
+
 /* Compiled functions find global functions without a module. */
 int profile_open_library(void** library_ctx) {
   (void)library_ctx;
