@@ -65,12 +65,37 @@ pub unsafe fn allocate<R: ObjectRecord>(
     trailing_bytes: usize,
     init: impl FnOnce(*mut R),
 ) -> Result<ObjectRef> {
-    let Some(size) = record_size::<R>(trailing_bytes) else {
+    let body = allocate_class(const { &Class::of::<R>() }, type_index, trailing_bytes)?;
+    init(body.as_ptr().cast());
+    // SAFETY: the body has room for the record and what follows it, and its header is set up; the caller vouches for `init`.
+    Ok(unsafe { ObjectRef::from_raw(body.add(R::PREFIX_BYTES).cast()) })
+}
+
+/// What an allocation needs to know of a record.
+struct Class {
+    bytes: usize,
+    alignment: usize,
+    prefix_bytes: usize,
+    deleter: unsafe extern "C" fn(*mut c_void, c_int),
+}
+
+impl Class {
+    const fn of<R: ObjectRecord>() -> Class {
+        const { assert!(align_of::<R>() <= 16) };
+        let alignment = if align_of::<R>() > 8 { 16 } else { 8 };
+        Class { bytes: size_of::<R>(), alignment, prefix_bytes: R::PREFIX_BYTES, deleter: delete::<R> }
+    }
+}
+
+/// Allocates an object and sets up its header. Once for all classes where size counts.
+#[cfg_attr(feature = "std", inline)]
+#[cfg_attr(not(feature = "std"), inline(never))]
+fn allocate_class(class: &Class, type_index: i32, trailing_bytes: usize) -> Result<NonNull<u8>> {
+    let Some(size) = object_bytes(class, trailing_bytes) else {
         return Err(error::out_of_memory(usize::MAX));
     };
-    match allocate_body::<R>(custom_allocator(), size, type_index) {
-        // SAFETY: the body has room for the record and what follows it; the caller vouches for `init`.
-        Some(body) => Ok(unsafe { initialize(body, type_index, init) }),
+    match allocate_body(custom_allocator(), size, class, type_index) {
+        Some(body) => Ok(body),
         None => Err(refusal(size)),
     }
 }
@@ -82,14 +107,15 @@ pub unsafe fn allocate<R: ObjectRecord>(
 /// ever.
 #[cfg(not(feature = "client"))]
 pub(crate) fn allocate_error<R: ObjectRecord>(trailing_bytes: usize) -> Option<NonNull<R>> {
-    let size = record_size::<R>(trailing_bytes)?;
+    let class = const { &Class::of::<R>() };
+    let size = object_bytes(class, trailing_bytes)?;
     let custom = custom_allocator();
     let is_asking = || per_thread::with(&ASKING_FOR_ERROR, |asking| *asking) == Some(true);
     let body = if ptr::eq(custom, &BUILTIN.0) || is_asking() {
-        allocate_body::<R>(&raw const BUILTIN.0, size, type_index::ERROR)
+        allocate_body(&raw const BUILTIN.0, size, class, type_index::ERROR)
     } else {
         per_thread::with(&ASKING_FOR_ERROR, |asking| *asking = true);
-        let body = allocate_body::<R>(custom, size, type_index::ERROR);
+        let body = allocate_body(custom, size, class, type_index::ERROR);
         per_thread::with(&ASKING_FOR_ERROR, |asking| *asking = false);
         if body.is_none() {
             // What was raised about this refusal must not be taken for another one's later.
@@ -97,51 +123,15 @@ pub(crate) fn allocate_error<R: ObjectRecord>(trailing_bytes: usize) -> Option<N
         }
         body
     };
-    body.inspect(|body| {
-        // SAFETY: the body has room for the record.
-        unsafe { initialize_header::<R>(*body, type_index::ERROR) };
-    })
-    .map(NonNull::cast)
+    body.map(NonNull::cast)
 }
 
 #[cfg(not(feature = "client"))]
 crate::per_thread!(static ASKING_FOR_ERROR: bool = false);
 
-fn record_size<R>(trailing_bytes: usize) -> Option<usize> {
+fn object_bytes(class: &Class, trailing_bytes: usize) -> Option<usize> {
     // Half the address space leaves room for every header that an allocator adds.
-    size_of::<R>().checked_add(trailing_bytes).filter(|size| *size <= isize::MAX as usize / 2)
-}
-
-/// # Safety
-/// `body` must have room for the record and for what `init` writes behind it.
-unsafe fn initialize<R: ObjectRecord>(
-    body: NonNull<u8>,
-    type_index: i32,
-    init: impl FnOnce(*mut R),
-) -> ObjectRef {
-    // SAFETY: the prefix of the record precedes the handle; nobody else knows the memory yet.
-    unsafe {
-        let handle = initialize_header::<R>(body, type_index);
-        init(body.as_ptr().cast());
-        ObjectRef::from_raw(handle)
-    }
-}
-
-/// # Safety
-/// `body` must have room for the record.
-unsafe fn initialize_header<R: ObjectRecord>(body: NonNull<u8>, type_index: i32) -> NonNull<TVMFFIObject> {
-    // SAFETY: the prefix of the record precedes the handle; nobody else knows the memory yet.
-    unsafe {
-        let handle = body.add(R::PREFIX_BYTES).cast::<TVMFFIObject>();
-        handle.write(TVMFFIObject {
-            combined_ref_count: refcount::INITIAL,
-            type_index,
-            padding: 0,
-            deleter: TVMFFIObjectDeleterSlot { ensure_align: 0 },
-        });
-        (*handle.as_ptr()).deleter.deleter = Some(delete::<R>);
-        handle
-    }
+    class.bytes.checked_add(trailing_bytes).filter(|size| *size <= isize::MAX as usize / 2)
 }
 
 /// The deleter of every object that this library makes.
@@ -154,39 +144,61 @@ pub(crate) unsafe extern "C" fn delete<R: ObjectRecord>(object: *mut c_void, fla
         unwind::contain_panic(|| unsafe { R::destroy(object.cast()) });
     }
     if flags & kTVMFFIObjectDeleterFlagBitMaskWeak != 0 {
-        // SAFETY: the flag says that no reference is left; the allocator put its header before the body.
-        unsafe {
-            let body = object.cast::<u8>().sub(R::PREFIX_BYTES);
-            let header = body.cast::<TVMFFIObjectAllocHeader>().sub(1);
-            match (*header).delete_space {
-                // The usual case is called by its name, so that the compiler can put it here.
-                Some(delete_space) if ptr::fn_addr_eq(delete_space, BUILTIN_DELETE_SPACE) => {
-                    builtin_delete_space(body.cast());
-                }
-                Some(delete_space) => delete_space(body.cast()),
-                None => {}
+        // SAFETY: the flag says that no reference is left.
+        unsafe { delete_space(object.cast::<u8>().sub(R::PREFIX_BYTES)) };
+    }
+}
+
+/// Gives the memory of an object back to the allocator that it came from. Once for all classes where size counts.
+///
+/// # Safety
+/// The body came from an allocation here, and nobody uses it any more.
+#[cfg_attr(feature = "std", inline)]
+#[cfg_attr(not(feature = "std"), inline(never))]
+unsafe fn delete_space(body: *mut u8) {
+    // SAFETY: the allocator put its header before the body.
+    unsafe {
+        let header = body.cast::<TVMFFIObjectAllocHeader>().sub(1);
+        match (*header).delete_space {
+            // The usual case is called by its name, so that the compiler can put it here.
+            Some(delete_space) if ptr::fn_addr_eq(delete_space, BUILTIN_DELETE_SPACE) => {
+                builtin_delete_space(body.cast());
             }
+            Some(delete_space) => delete_space(body.cast()),
+            None => {}
         }
     }
 }
 
-fn allocate_body<R>(
+fn allocate_body(
     allocator: *const TVMFFICustomAllocator,
     size: usize,
+    class: &Class,
     type_index: i32,
 ) -> Option<NonNull<u8>> {
-    const { assert!(align_of::<R>() <= 16) };
-    let alignment = align_of::<R>().max(8);
     // The usual case is called by its name, so that the compiler can put it here.
-    if ptr::eq(allocator, &BUILTIN.0) {
-        return allocate_builtin(size, alignment);
-    }
-    // SAFETY: the slot holds a live record for the life of the process (contract of `set_custom_allocator`).
-    let body = unsafe {
-        let allocate = (*allocator).allocate?;
-        allocate(size, alignment, type_index, (*allocator).context)
+    let body = if ptr::eq(allocator, &BUILTIN.0) {
+        allocate_builtin(size, class.alignment)?
+    } else {
+        // SAFETY: the slot holds a live record for the life of the process (contract of `set_custom_allocator`).
+        let body = unsafe {
+            let allocate = (*allocator).allocate?;
+            allocate(size, class.alignment, type_index, (*allocator).context)
+        };
+        NonNull::new(body.cast())?
     };
-    NonNull::new(body.cast())
+    // SAFETY: the body has room for the record, whose prefix precedes the handle; nobody else knows the memory yet.
+    unsafe {
+        let handle = body.add(class.prefix_bytes).cast::<TVMFFIObject>();
+        handle.write(TVMFFIObject {
+            combined_ref_count: refcount::INITIAL,
+            type_index,
+            padding: 0,
+            deleter: TVMFFIObjectDeleterSlot { ensure_align: 0 },
+        });
+        (*handle.as_ptr()).deleter.deleter = Some(class.deleter);
+    }
+    Some(body)
 }
 
 /// The error for a refused object. A custom allocator has raised its own; the built-in one leaves that to us.

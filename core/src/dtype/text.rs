@@ -5,7 +5,7 @@ use core::fmt;
 
 use super::code;
 use crate::abi::DLDataType;
-use crate::any::AnyView;
+use crate::any::{Any, AnyView};
 use crate::error::Result;
 use crate::function::Function;
 use crate::string::String;
@@ -88,7 +88,7 @@ impl DLDataType {
         if let Some((tail, bits, code)) = narrow(text) {
             return Source::new(name_of(code).get(..NARROW_PREFIX_BYTES), tail).parse_narrow(bits, code);
         }
-        for (code, bits, short) in SIZED {
+        for &(code, bits, short) in &SIZED {
             let name = name_of(code);
             if let Some(tail) = after(text, name).or_else(|| shortened(text, name, short)) {
                 return Source::new(Some(name), tail).parse_sized(tail, code, bits);
@@ -105,7 +105,7 @@ impl DLDataType {
 fn narrow(text: &[u8]) -> Option<(&[u8], u8, u8)> {
     let rest = after(text, b"f")?;
     let rest = after(rest, b"loat").or_else(|| after(rest, b"p")).unwrap_or(rest);
-    let (bits, code) = NARROW.into_iter().find(|(bits, _)| rest.first() == Some(&(b'0' + bits)))?;
+    let (bits, code) = *NARROW.iter().find(|(bits, _)| rest.first() == Some(&(b'0' + bits)))?;
     Some((after(rest.get(1..)?, b"_")?, bits, code))
 }
 
@@ -116,6 +116,7 @@ fn shortened<'a>(text: &'a [u8], name: &[u8], letters: usize) -> Option<&'a [u8]
 }
 
 /// The name of a code, empty when it has none.
+#[cfg_attr(not(feature = "std"), inline(never))]
 fn name_of(code: u8) -> &'static [u8] {
     match STARTS.get(usize::from(code)..) {
         Some([start, next, ..]) => NAMES.get(usize::from(*start)..usize::from(*next) - 1).unwrap_or_default(),
@@ -124,6 +125,7 @@ fn name_of(code: u8) -> &'static [u8] {
 }
 
 /// The text behind a prefix.
+#[cfg_attr(not(feature = "std"), inline(never))]
 fn after<'a>(text: &'a [u8], prefix: &[u8]) -> Option<&'a [u8]> {
     text.split_at_checked(prefix.len()).filter(|(start, _)| *start == prefix).map(|(_, rest)| rest)
 }
@@ -176,6 +178,7 @@ pub fn to_string(dtype: DLDataType) -> Result<String> {
     })
 }
 
+#[cfg_attr(not(feature = "std"), inline(never))]
 fn standard_name(code: u8) -> Result<&'static [u8]> {
     match name_of(code) {
         b"" => plain_bail!(VALUE_ERROR, "DLDataType contains unknown type_code={}", code),
@@ -212,14 +215,14 @@ fn write_lanes(lanes: u16, out: &mut Writer<'_>) {
 
 /// Asks the global function for the name of a custom code.
 fn custom_name(code: u8) -> Result<String> {
-    let name = required_global(GET_CUSTOM_NAME)?.call(&[AnyView::from(i64::from(code))])?;
-    name.get::<String>()
+    ask(GET_CUSTOM_NAME, AnyView::from(i64::from(code)))?.get::<String>()
 }
 
-/// Finds a global function that custom dtypes need.
-fn required_global(name: &str) -> Result<Function> {
+/// Asks a global function that custom dtypes need.
+#[inline(never)]
+fn ask(name: &str, argument: AnyView<'_>) -> Result<Any> {
     match Function::global(name)? {
-        Some(function) => Ok(function),
+        Some(function) => function.call(&[argument]),
         None => plain_bail!(VALUE_ERROR, "Function {} not found", name),
     }
 }
@@ -279,8 +282,8 @@ impl<'a> Source<'a> {
                 self.tail
             );
         };
-        let mut parts = name.splitn(2, |&byte| byte == b']');
-        let (Some(name), Some(rest)) = (parts.next(), parts.next()) else {
+        let end = name.iter().position(|&byte| byte == b']');
+        let Some((name, rest)) = end.and_then(|end| Some((name.get(..end)?, name.get(end + 1..)?))) else {
             plain_bail!(
                 VALUE_ERROR,
                 "expected closing brace after 'custom' type in{}{}",
@@ -289,7 +292,7 @@ impl<'a> Source<'a> {
             );
         };
         let name = String::from_bytes(name)?;
-        let code = required_global(GET_CUSTOM_CODE)?.call(&[AnyView::from(&name)])?;
+        let code = ask(GET_CUSTOM_CODE, AnyView::from(&name))?;
         // Upstream keeps the low byte as well.
         let code = code.get::<i64>()?;
         self.parse_sized(rest, code as u8, 32)
@@ -329,6 +332,7 @@ impl<'a> Source<'a> {
 }
 
 /// Splits decimal digits off a text; none count as 0.
+#[cfg_attr(not(feature = "std"), inline(never))]
 fn take_number(text: &[u8]) -> Result<(u32, &[u8])> {
     let mut value = Some(0u32);
     let mut rest = text;

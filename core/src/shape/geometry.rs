@@ -8,20 +8,19 @@ use crate::abi::DLDataType;
 /// None when an extent is negative or the number does not fit.
 #[inline]
 pub fn product(shape: &[i64]) -> Option<i64> {
-    let mut product = 1i64;
-    for &extent in shape {
-        match product.checked_mul(extent) {
-            Some(more) if extent >= 0 => product = more,
-            _ => return product_at_limits(shape),
-        }
-    }
-    Some(product)
+    i64::try_from(elements(shape)?).ok()
 }
 
-/// The product where an extent is negative, or where the first ones alone are too many.
-#[cold]
-fn product_at_limits(shape: &[i64]) -> Option<i64> {
-    (shape.contains(&0) && shape.iter().all(|&extent| extent >= 0)).then_some(0)
+/// As [`product`], one bit longer: unsigned numbers multiply in less code.
+fn elements(shape: &[i64]) -> Option<u64> {
+    let mut product = Some(1u64);
+    let mut empty = false;
+    for &extent in shape {
+        let extent = u64::try_from(extent).ok()?;
+        empty |= extent == 0;
+        product = product.and_then(|product| product.checked_mul(extent));
+    }
+    if empty { Some(0) } else { product }
 }
 
 /// Bytes that packed elements of `dtype` take in a compact tensor of this shape.
@@ -31,9 +30,8 @@ fn product_at_limits(shape: &[i64]) -> Option<i64> {
 /// # Upstream
 /// `GetDataSize` of `include/tvm/ffi/container/tensor.h`, which wraps around.
 pub fn data_size_bytes(shape: &[i64], dtype: DLDataType) -> Option<usize> {
-    let elements = u64::try_from(product(shape)?).ok()?;
     let element_bits = u64::from(dtype.bits) * u64::from(dtype.lanes);
-    let bytes = elements.checked_mul(element_bits)?.div_ceil(8);
+    let bytes = elements(shape)?.checked_mul(element_bits)?.div_ceil(8);
     usize::try_from(bytes).ok().filter(|&bytes| isize::try_from(bytes).is_ok())
 }
 

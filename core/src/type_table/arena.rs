@@ -41,18 +41,15 @@ impl Arena {
         Arena { newest: ptr::null_mut(), free: ptr::null_mut(), left_bytes: 0 }
     }
 
-    /// Room for `count` values of type `T`, uninitialised and never freed; dangling when `T` or `count` is of
-    /// size zero.
+    /// Room for `count` values of type `T`, uninitialised and never freed. Neither is of size zero.
     pub(super) fn array<T>(&mut self, count: usize) -> Result<NonNull<T>, NoMemory> {
         const { assert!(align_of::<T>() <= BLOCK_ALIGN) };
-        let layout = Layout::array::<T>(count).map_err(|_| NoMemory(usize::MAX))?;
-        Ok(self.carve(layout)?.cast())
+        Ok(self.carve(count.saturating_mul(size_of::<T>()), align_of::<T>())?.cast())
     }
 
     /// A copy of `text` with a NUL behind it, for readers that expect C strings.
     pub(super) fn text(&mut self, text: &[u8]) -> Result<&'static [u8], NoMemory> {
-        let room = text.len().checked_add(1).ok_or(NoMemory(usize::MAX))?;
-        let copy = self.array::<u8>(room)?;
+        let copy = self.carve(text.len() + 1, 1)?;
         // SAFETY: `copy` has room for the text and one byte, and is fresh, so it cannot overlap `text`.
         unsafe {
             ptr::copy_nonoverlapping(text.as_ptr(), copy.as_ptr(), text.len());
@@ -61,37 +58,37 @@ impl Arena {
         }
     }
 
-    fn carve(&mut self, layout: Layout) -> Result<NonNull<u8>, NoMemory> {
-        if layout.size() == 0 {
-            return Ok(NonNull::<u64>::dangling().cast());
-        }
+    /// Room for `bytes` bytes, not none, at a multiple of `align`, which is at most [`BLOCK_ALIGN`].
+    pub(super) fn carve(&mut self, bytes: usize, align: usize) -> Result<NonNull<u8>, NoMemory> {
         loop {
-            // The end of the block is aligned to anything that is asked for, so pieces keep what is left aligned.
-            let skip = self.left_bytes & (layout.align() - 1);
-            if let Some(left_bytes) = (self.left_bytes - skip).checked_sub(layout.size()) {
-                // SAFETY: the block holds `left_bytes` more bytes, of which the piece takes the first that are aligned.
-                let piece = unsafe { self.free.add(skip) };
-                (self.free, self.left_bytes) = (piece.wrapping_add(layout.size()), left_bytes);
-                // SAFETY: a block is not null.
+            // The end of the block is aligned to anything that is asked for, so what is left tells how the start is.
+            let skip = self.left_bytes & (align - 1);
+            if let Some(left_bytes) = (self.left_bytes - skip).checked_sub(bytes) {
+                let piece = self.free.wrapping_add(skip);
+                (self.free, self.left_bytes) = (piece.wrapping_add(bytes), left_bytes);
+                // SAFETY: the piece lies in a block, which is not null: it takes some of the bytes that are left there.
                 return Ok(unsafe { NonNull::new_unchecked(piece) });
             }
-            self.add_block(layout.size())?;
+            self.add_block(bytes)?;
         }
     }
 
     fn add_block(&mut self, piece_bytes: usize) -> Result<(), NoMemory> {
-        // No layout is so large that rounding overflows.
-        let room = piece_bytes.next_multiple_of(BLOCK_ALIGN).max(BLOCK_BYTES - size_of::<Block>());
-        let bytes = room.checked_add(size_of::<Block>()).ok_or(NoMemory(piece_bytes))?;
-        let layout = Layout::from_size_align(bytes, BLOCK_ALIGN).map_err(|_| NoMemory(bytes))?;
-        let block = memory::allocate(layout).ok_or(NoMemory(bytes))?.cast::<Block>();
-        // SAFETY: the block is fresh and holds the head and `room` bytes after it.
+        let refused = NoMemory(piece_bytes);
+        let room = piece_bytes.max(BLOCK_BYTES - size_of::<Block>());
+        let Ok(layout) = Layout::from_size_align(room.saturating_add(size_of::<Block>()), BLOCK_ALIGN) else {
+            return Err(refused);
+        };
+        let layout = layout.pad_to_align();
+        let Some(block) = memory::allocate(layout) else { return Err(refused) };
+        let block = block.cast::<Block>();
+        // SAFETY: the block is fresh and holds the head and at least `room` bytes after it.
         unsafe {
             block.write(Block { previous: self.newest });
             self.free = block.add(1).as_ptr().cast();
         }
         self.newest = block.as_ptr();
-        self.left_bytes = room;
+        self.left_bytes = layout.size() - size_of::<Block>();
         Ok(())
     }
 }

@@ -187,28 +187,18 @@ impl TypeEntry {
         }
     }
 
-    /// Makes room for one more field, so that `push_field` cannot fail.
-    pub(super) fn reserve_field(&self, arena: &mut Arena) -> Result<(), NoMemory> {
+    /// Publishes a field behind those that are there.
+    pub(super) fn append_field(&self, arena: &mut Arena, field: &TVMFFIFieldInfo) -> Result<(), NoMemory> {
         // SAFETY: whoever has the arena holds the registry's lock, so nobody else touches `growth`.
         let capacity = unsafe { &mut (*self.growth.get()).fields_capacity };
-        self.fields_array().reserve(capacity, arena)
+        self.fields_array().append(capacity, arena, field)
     }
 
-    /// Makes room for one more method, so that `push_method` cannot fail.
-    pub(super) fn reserve_method(&self, arena: &mut Arena) -> Result<(), NoMemory> {
+    /// Publishes a method behind those that are there.
+    pub(super) fn append_method(&self, arena: &mut Arena, method: &TVMFFIMethodInfo) -> Result<(), NoMemory> {
         // SAFETY: whoever has the arena holds the registry's lock, so nobody else touches `growth`.
         let capacity = unsafe { &mut (*self.growth.get()).methods_capacity };
-        self.methods_array().reserve(capacity, arena)
-    }
-
-    /// Publishes a field after `reserve_field` under the same lock.
-    pub(super) fn push_field(&self, _lock_held: &mut Arena, field: TVMFFIFieldInfo) {
-        self.fields_array().push_reserved(field);
-    }
-
-    /// Publishes a method after `reserve_method` under the same lock.
-    pub(super) fn push_method(&self, _lock_held: &mut Arena, method: TVMFFIMethodInfo) {
-        self.methods_array().push_reserved(method);
+        self.methods_array().append(capacity, arena, method)
     }
 
     /// Publishes the metadata of a type that has none yet.
@@ -253,26 +243,40 @@ impl<T: Copy + 'static> PublishedArray<'_, T> {
         unsafe { slice::from_raw_parts(data, len as usize) }
     }
 
-    /// Moves to a block of twice the room when full; the old block stays as it is for those who read it.
-    fn reserve(&self, capacity: &mut i32, arena: &mut Arena) -> Result<(), NoMemory> {
-        let len = self.len.load(Ordering::Relaxed);
-        if len < *capacity {
-            return Ok(());
-        }
-        let grown = capacity.saturating_mul(2).max(FIRST_CAPACITY);
-        let block = arena.array::<T>(grown as usize)?;
-        // SAFETY: both blocks have room for `len` records, and the new one is fresh, so they do not overlap.
-        unsafe { ptr::copy_nonoverlapping(self.data.load(Ordering::Relaxed), block.as_ptr(), len as usize) };
-        self.data.store(block.as_ptr(), Ordering::Release);
-        *capacity = grown;
-        Ok(())
+    fn append(&self, capacity: &mut i32, arena: &mut Arena, record: &T) -> Result<(), NoMemory> {
+        // SAFETY: an atomic pointer is one whatever it points to.
+        let data = unsafe { AtomicPtr::from_ptr(self.data.as_ptr().cast()) };
+        let record = ptr::from_ref(record).cast();
+        // SAFETY: the array holds records of this type, of which `record` is one.
+        unsafe { append(data, self.len, capacity, arena, record, size_of::<T>()) }
     }
+}
 
-    fn push_reserved(&self, record: T) {
-        let len = self.len.load(Ordering::Relaxed);
-        // SAFETY: `reserve` under the same lock made room behind the published records, where nobody reads
-        // yet.
-        unsafe { self.data.load(Ordering::Relaxed).add(len as usize).write(record) };
-        self.len.store(len + 1, Ordering::Release);
+/// Appends a record. When the block is full, all move to one of twice the room; the old block stays as it is for those who
+/// read it.
+///
+/// # Safety
+/// The array holds `len` records of `bytes` bytes in room for `capacity`, and `record` points to another one.
+unsafe fn append(
+    data: &AtomicPtr<u8>,
+    len: &AtomicI32,
+    capacity: &mut i32,
+    arena: &mut Arena,
+    record: *const u8,
+    bytes: usize,
+) -> Result<(), NoMemory> {
+    let count = len.load(Ordering::Relaxed);
+    let used = count as usize * bytes;
+    if count >= *capacity {
+        let grown = capacity.saturating_mul(2).max(FIRST_CAPACITY);
+        let block = arena.carve((grown as usize).saturating_mul(bytes), align_of::<u64>())?;
+        // SAFETY: both blocks have room for the records, and the new one is fresh, so they do not overlap.
+        unsafe { ptr::copy_nonoverlapping(data.load(Ordering::Relaxed), block.as_ptr(), used) };
+        data.store(block.as_ptr(), Ordering::Release);
+        *capacity = grown;
     }
+    // SAFETY: there is room behind the published records, where nobody reads yet.
+    unsafe { ptr::copy_nonoverlapping(record, data.load(Ordering::Relaxed).add(used), bytes) };
+    len.store(count + 1, Ordering::Release);
+    Ok(())
 }

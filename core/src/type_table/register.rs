@@ -7,8 +7,8 @@ use core::ffi::c_void;
 use core::ptr::{self, NonNull};
 
 use crate::abi::{
-    TVMFFIAny, TVMFFIByteArray, TVMFFIFieldInfo, TVMFFIMethodInfo, TVMFFIObject, TVMFFITypeInfo,
-    TVMFFITypeMetadata, kTVMFFIFieldFlagBitMaskHasDefault, kTVMFFIFieldFlagBitSetterIsFunctionObj,
+    TVMFFIByteArray, TVMFFIFieldInfo, TVMFFIMethodInfo, TVMFFIObject, TVMFFITypeInfo, TVMFFITypeMetadata,
+    kTVMFFIFieldFlagBitMaskHasDefault, kTVMFFIFieldFlagBitSetterIsFunctionObj,
 };
 use crate::any::{Any, AnyView};
 use crate::error::{Error, Result, out_of_memory};
@@ -331,35 +331,27 @@ fn keep_text(arena: &mut Arena, text: &[u8]) -> core::result::Result<TVMFFIByteA
     Ok(TVMFFIByteArray { data: arena.text(text)?.as_ptr().cast(), size: text.len() })
 }
 
-/// The three texts of a field or method, still the caller's.
-struct Texts<'a> {
-    name: &'a [u8],
-    doc: &'a [u8],
-    metadata: &'a [u8],
+/// Looks at the name, the doc and the metadata of a field or method.
+///
+/// # Safety
+/// Each text must be valid unless its data is null.
+unsafe fn check_texts(texts: [TVMFFIByteArray; 3]) -> Result<()> {
+    let [name, doc, metadata] = texts;
+    plain_ensure!(name.size != 0, VALUE_ERROR, "A field or method needs a name");
+    for (text, what) in [(name, "name"), (doc, "doc"), (metadata, "metadata")] {
+        // SAFETY: as the caller vouches.
+        unsafe { checked_text(text, what)? };
+    }
+    Ok(())
 }
 
-impl<'a> Texts<'a> {
-    /// # Safety
-    /// Each text must be valid for `'a` unless its data is null.
-    unsafe fn check(
-        name: TVMFFIByteArray,
-        doc: TVMFFIByteArray,
-        metadata: TVMFFIByteArray,
-    ) -> Result<Texts<'a>> {
-        plain_ensure!(name.size != 0, VALUE_ERROR, "A field or method needs a name");
-        // SAFETY: as the caller vouches.
-        unsafe {
-            Ok(Texts {
-                name: checked_text(name, "name")?,
-                doc: checked_text(doc, "doc")?,
-                metadata: checked_text(metadata, "metadata")?,
-            })
-        }
+/// Puts copies for ever in the place of texts that were checked.
+fn keep_texts(arena: &mut Arena, texts: [&mut TVMFFIByteArray; 3]) -> core::result::Result<(), NoMemory> {
+    for text in texts {
+        // SAFETY: the text was checked, and its owner's until now.
+        *text = keep_text(arena, unsafe { text.as_slice() })?;
     }
-
-    fn keep(&self, arena: &mut Arena) -> core::result::Result<[TVMFFIByteArray; 3], NoMemory> {
-        Ok([keep_text(arena, self.name)?, keep_text(arena, self.doc)?, keep_text(arena, self.metadata)?])
-    }
+    Ok(())
 }
 
 /// Adds a field to a type.
@@ -381,29 +373,33 @@ impl<'a> Texts<'a> {
 pub unsafe fn register_field(type_index: i32, info: &TVMFFIFieldInfo) -> Result<()> {
     let entry = registered(type_index)?;
     // SAFETY: the caller vouches for the record.
-    let texts = unsafe { Texts::check(info.name, info.doc, info.metadata)? };
+    unsafe { check_texts([info.name, info.doc, info.metadata])? };
     // SAFETY: as above.
     let setter = unsafe { retained_setter(info)? };
     // SAFETY: as above.
     let default = unsafe { retained_default(info)? };
+    let mut record = *info;
+    record.default_value_or_factory = *default.as_raw();
     let added = {
         let mut registry = REGISTRY.lock();
-        add_field(&mut registry.arena, entry, info, &texts, &default)
+        add_field(&mut registry.arena, entry, &mut record)
     };
+    // SAFETY: the name is the caller's, or the copy that lives for ever.
+    let name = unsafe { record.name.as_slice() };
     match added {
         Ok(true) => {}
         Ok(false) => plain_bail!(
             INTERNAL_ERROR,
             "Check failed: (std::string_view(existing.name.data, existing.name.size) != new_name) is false: \
              Duplicate field name \"{}\" in type \"{}\"",
-            texts.name,
+            name,
             entry.type_key()
         ),
         Err(NoMemory(bytes)) => return Err(out_of_memory(bytes)),
     }
     // The published record owns both references now, for ever.
     core::mem::forget((setter, default));
-    warn_of_shadowed_fields(entry, texts.name);
+    warn_of_shadowed_fields(entry, name);
     Ok(())
 }
 
@@ -438,17 +434,14 @@ unsafe fn retained_default(info: &TVMFFIFieldInfo) -> Result<Any> {
 fn add_field(
     arena: &mut Arena,
     entry: &TypeEntry,
-    info: &TVMFFIFieldInfo,
-    texts: &Texts<'_>,
-    default: &Any,
+    record: &mut TVMFFIFieldInfo,
 ) -> core::result::Result<bool, NoMemory> {
-    if has_field(entry, texts.name) {
+    // SAFETY: the name was checked.
+    if has_field(entry, unsafe { record.name.as_slice() }) {
         return Ok(false);
     }
-    entry.reserve_field(arena)?;
-    let [name, doc, metadata] = texts.keep(arena)?;
-    let field = TVMFFIFieldInfo { name, doc, metadata, default_value_or_factory: *default.as_raw(), ..*info };
-    entry.push_field(arena, field);
+    keep_texts(arena, [&mut record.name, &mut record.doc, &mut record.metadata])?;
+    entry.append_field(arena, record)?;
     Ok(true)
 }
 
@@ -488,12 +481,14 @@ fn warn_of_shadowed_fields(entry: &TypeEntry, name: &[u8]) {
 pub unsafe fn register_method(type_index: i32, info: &TVMFFIMethodInfo) -> Result<()> {
     let entry = registered(type_index)?;
     // SAFETY: the caller vouches for the record.
-    let texts = unsafe { Texts::check(info.name, info.doc, info.metadata)? };
+    unsafe { check_texts([info.name, info.doc, info.metadata])? };
     // SAFETY: as above.
     let method = unsafe { AnyView::from_raw(info.method) }.to_owned()?;
+    let mut record = *info;
+    record.method = *method.as_raw();
     let added = {
         let mut registry = REGISTRY.lock();
-        add_method(&mut registry.arena, entry, info.flags, &texts, *method.as_raw())
+        add_method(&mut registry.arena, entry, &mut record)
     };
     added.map_err(|NoMemory(bytes)| out_of_memory(bytes))?;
     // The published record owns the function now, for ever.
@@ -504,14 +499,10 @@ pub unsafe fn register_method(type_index: i32, info: &TVMFFIMethodInfo) -> Resul
 fn add_method(
     arena: &mut Arena,
     entry: &TypeEntry,
-    flags: i64,
-    texts: &Texts<'_>,
-    method: TVMFFIAny,
+    record: &mut TVMFFIMethodInfo,
 ) -> core::result::Result<(), NoMemory> {
-    entry.reserve_method(arena)?;
-    let [name, doc, metadata] = texts.keep(arena)?;
-    entry.push_method(arena, TVMFFIMethodInfo { name, doc, metadata, flags, method });
-    Ok(())
+    keep_texts(arena, [&mut record.name, &mut record.doc, &mut record.metadata])?;
+    entry.append_method(arena, record)
 }
 
 /// Gives a type its metadata. The same metadata again is accepted and changes nothing.
