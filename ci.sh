@@ -21,7 +21,7 @@ logs=$target/ci
 CHECKS=(
   "fmt: every Rust file is formatted"
   "clippy: no lint, in every crate and with every set of features"
-  "build: the library with and without the backend functions, and the smallest one"
+  "build: the library for C alone, with C++ symbols, and the smallest one"
   "test: the README's test command: cargo test --workspace"
   "docs: the documentation builds without a warning"
   "headers: include/ is what the Rust sources give"
@@ -32,12 +32,12 @@ CHECKS=(
   "parity: the good-input half of the C programs passes with upstream's library too"
   "properties: generated inputs give the same results with upstream's library and ours"
   "upstream-python: upstream's Python tests pass with our library"
-  "upstream-cpp: upstream's C++ tests, but those that need C++ symbols"
+  "upstream-cpp: upstream's C++ tests"
   "upstream-rust: upstream's Rust tests"
-  "upstream-examples: upstream's examples, but those that need C++ symbols"
+  "upstream-examples: upstream's examples"
   "upstream-checked: all these with debug assertions and overflow checks in our library"
   "upstream-asan: all these with the address sanitizer in our library and in the C++ tests"
-  "cpp: upstream's inline C++ code shares containers and modules with ours"
+  "cpp: C++ clients built with upstream's headers: two compilers, sanitizers, valgrind"
   "wheel: upstream's Python package runs on the library of our wheel"
   "cross: the core builds for microcontrollers and WebAssembly"
   "minimal: the library without a heap does what the big one does, and stays small"
@@ -100,6 +100,7 @@ check_fmt() {
 check_clippy() {
   cargo clippy --workspace --all-targets -- -D warnings &&
     cargo clippy -p ferrite-capi --features backend -- -D warnings &&
+    cargo clippy -p ferrite-capi --features backend,cxx-abi -- -D warnings &&
     cargo clippy -p ferrite-core --no-default-features -- -D warnings &&
     cargo clippy -p ferrite-core --no-default-features --features spin -- -D warnings &&
     cargo clippy -p ferrite-core --no-default-features --features client -- -D warnings &&
@@ -114,7 +115,7 @@ clippy_board() { # clippy_board FEATURE: the library for microcontrollers
 }
 
 check_build() {
-  cargo build --release -p ferrite-capi --features backend &&
+  cargo build --release -p ferrite-capi --features backend && host_library release &&
     cargo build --profile mcu -p ferrite-core --no-default-features
 }
 
@@ -168,9 +169,15 @@ check_properties() {
   need python3 "apt-get install python3 python3-pip" && ferrite_tests parity --include-ignored
 }
 
+# The shared object that hosts install, in a folder of its own beside the one that is C alone.
+host_library() { # host_library PROFILE
+  need g++ "apt-get install g++" &&
+    cargo build --profile "$1" -p ferrite-capi --features backend,cxx-abi --target-dir "$target/cxx-abi"
+}
+
 upstream() { # upstream SUITE: with the library as it is released
-  cargo build --release -p ferrite-capi --features backend &&
-    OUT=$target/upstream/release tests/upstream/run.sh "$target/release/libtvm_ffi.so" "$1"
+  host_library release &&
+    OUT=$target/upstream/release tests/upstream/run.sh "$target/cxx-abi/release/libtvm_ffi.so" "$1"
 }
 
 check_upstream-python() { upstream python; }
@@ -179,8 +186,8 @@ check_upstream-rust() { upstream rust; }
 check_upstream-examples() { upstream examples; }
 
 check_upstream-checked() {
-  cargo build --profile checked -p ferrite-capi --features backend &&
-    OUT=$target/upstream/checked tests/upstream/run.sh "$target/checked/libtvm_ffi.so"
+  host_library checked &&
+    OUT=$target/upstream/checked tests/upstream/run.sh "$target/cxx-abi/checked/libtvm_ffi.so"
 }
 
 check_upstream-asan() {
@@ -193,15 +200,20 @@ check_upstream-asan() {
 }
 
 check_cpp() {
-  need g++ "apt-get install g++" && need python3 "apt-get install python3 python3-pip" || return 1
-  ferrite_tests containers_cpp --ignored && ferrite_tests modules_cpp --ignored
+  need g++ "apt-get install g++" && need clang++ "apt-get install clang" &&
+    need valgrind "apt-get install valgrind" && need python3 "apt-get install python3 python3-pip" || return 1
+  ferrite_tests cxx_client --include-ignored
 }
 
-check_wheel() {
+build_wheel() { # the only file of $target/wheels
   need g++ "apt-get install g++" && need strip "apt-get install binutils" &&
     need python3 "apt-get install python3 python3-pip python3-venv" || return 1
   rm -rf "$target/wheels"
-  python3 -m pip wheel --quiet --no-deps -w "$target/wheels" targets/host/python &&
+  python3 -m pip wheel --quiet --no-deps -w "$target/wheels" targets/host/python
+}
+
+check_wheel() {
+  build_wheel &&
     targets/host/python/test.sh "$target"/wheels/*.whl &&
     OUT=$target/upstream/wheel tests/upstream/run.sh "$target"/wheels/*.whl python
 }
@@ -273,7 +285,7 @@ asan_library=$target/asan/$HOST_TARGET/debug/libtvm_ffi.so
 
 build_asan() { # build_asan [FLAG...]: makes $asan_library, with these flags of rustc
   need_toolchain "$NIGHTLY" || return 1
-  RUSTFLAGS="-Zsanitizer=address" cargo "+$NIGHTLY" rustc -p ferrite-capi --features backend --lib \
+  RUSTFLAGS="-Zsanitizer=address" cargo "+$NIGHTLY" rustc -p ferrite-capi --features backend,cxx-abi --lib \
     --target "$HOST_TARGET" --target-dir "$target/asan" -- "$@" || return 1
   nm -D --undefined-only "$asan_library" | grep __asan_report >/dev/null || {
     echo "error: the library has no checks in it"
@@ -294,11 +306,14 @@ check_quickstart() { need cc "apt-get install gcc" && cargo run --release </dev/
 
 check_size() {
   need strip "apt-get install binutils" || return 1
-  cargo build --release -p ferrite-capi --features backend || return 1
-  local copy=$target/ci/stripped
+  cargo build --release -p ferrite-capi --features backend && host_library release || return 1
+  local copy=$target/ci/stripped copy_cxx=$target/ci/stripped-cxx
   strip -o "$copy" "$target/release/libtvm_ffi.so" || return 1
+  strip -o "$copy_cxx" "$target/cxx-abi/release/libtvm_ffi.so" || return 1
   echo "libtvm_ffi.so, stripped: $(stat -c %s "$copy") bytes (upstream's: 2585024)"
   size -A "$copy" | awk '$2 > 4096'
+  echo "with cxx-abi: $(stat -c %s "$copy_cxx") bytes, $(($(stat -c %s "$copy_cxx") - $(stat -c %s "$copy"))) more"
+  size "$copy" "$copy_cxx"
 }
 
 check_deny() {

@@ -7,6 +7,7 @@ use std::process::Command;
 use std::sync::OnceLock;
 
 static BUILT: OnceLock<Outcome<Library>> = OnceLock::new();
+static BUILT_WITH_CXX: OnceLock<Outcome<Library>> = OnceLock::new();
 
 /// A folder with `libtvm_ffi`, shared and static.
 #[derive(Debug, Clone)]
@@ -20,25 +21,33 @@ impl Library {
     /// # Errors
     /// When it does not build.
     pub fn get() -> Outcome<&'static Self> {
-        BUILT.get_or_init(Self::make).as_ref().map_err(Clone::clone)
+        BUILT.get_or_init(|| Self::make("backend", "")).as_ref().map_err(Clone::clone)
     }
 
-    fn make() -> Outcome<Self> {
+    /// The same with the symbols that C++ clients link, built in a folder of its own.
+    ///
+    /// # Errors
+    /// When it does not build.
+    pub fn with_cxx() -> Outcome<&'static Self> {
+        let made = BUILT_WITH_CXX.get_or_init(|| Self::make("backend,cxx-abi", "cxx-abi"));
+        made.as_ref().map_err(Clone::clone)
+    }
+
+    fn make(features: &str, subfolder: &str) -> Outcome<Self> {
         let folder = match std::env::var_os("FERRITE_LIBRARY_DIR") {
             Some(folder) => PathBuf::from(folder),
-            None => Self::build()?,
+            None => Self::build(features, &paths::target()?.join(subfolder))?,
         };
         let library = Self { folder };
         let shared = library.shared();
         if shared.is_file() { Ok(library) } else { Err(format!("{} is missing", shared.display()).into()) }
     }
 
-    fn build() -> Outcome<PathBuf> {
-        let target = paths::target()?;
+    fn build(features: &str, target: &Path) -> Outcome<PathBuf> {
         let mut command = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
-        command.args(["build", "--release", "--package", "ferrite-capi", "--features", "backend"]);
+        command.args(["build", "--release", "--package", "ferrite-capi", "--features", features]);
         command.arg("--manifest-path").arg(paths::root().join("Cargo.toml"));
-        command.arg("--target-dir").arg(&target);
+        command.arg("--target-dir").arg(target);
         output_of(&mut command)?;
         Ok(target.join("release"))
     }

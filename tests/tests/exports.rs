@@ -67,16 +67,32 @@ fn symbols_by_default() -> Outcome<()> {
     expect(&exported(&default_library()?)?, &listed("symbols.txt")?)
 }
 
-/// The list is that of upstream's library, without what only its C++ clients see.
+/// A build with a C++ compiler.
+#[test]
+#[ignore = "builds the library with C++ symbols: ./ci.sh exports"]
+fn symbols_with_cxx() -> Outcome<()> {
+    let wanted = &listed("symbols.txt")? | &listed("backend-symbols.txt")?;
+    expect(&exported(&Library::with_cxx()?.shared())?, &(&wanted | &listed("cxx-symbols.txt")?))
+}
+
+/// The lists are those of upstream's library; of its C++ symbols, those that belong to no header of the standard
+/// library and to no function inside it.
 #[test]
 #[ignore = "downloads upstream's library: ./ci.sh exports"]
 fn symbols_are_upstreams() -> Outcome<()> {
     let folder = output_of(&mut Command::new(root().join("tests/upstream/wheel.sh")))?;
-    let library = Path::new(folder.trim()).join("tvm_ffi/lib/libtvm_ffi.so");
-    let theirs: BTreeSet<_> =
-        exported(&library)?.into_iter().filter(|name| !name.starts_with("_Z")).collect();
-    let theirs = theirs.into_iter().filter(|name| name.starts_with("TVM")).collect();
-    expect(&listed("symbols.txt")?, &theirs)
+    let theirs = exported(&Path::new(folder.trim()).join("tvm_ffi/lib/libtvm_ffi.so"))?;
+    expect(&listed("symbols.txt")?, &chosen(&theirs, |name| name.starts_with("TVM")))?;
+    let for_cxx = |name: &str| {
+        let prefixes = ["_ZN", "_ZTVN", "_ZTIN", "_ZTSN", "_ZZN", "_ZGVZN"];
+        prefixes.iter().any(|prefix| name.starts_with(&format!("{prefix}3tvm3ffi")))
+            && !name.contains("InternalUnsafe")
+    };
+    expect(&listed("cxx-symbols.txt")?, &chosen(&theirs, for_cxx))
+}
+
+fn chosen(names: &BTreeSet<String>, wanted: impl Fn(&str) -> bool) -> BTreeSet<String> {
+    names.iter().filter(|name| wanted(name)).cloned().collect()
 }
 
 /// The values of the dynamic section's entries of one kind, such as `(NEEDED) ... [libc.so.6]`.
@@ -89,18 +105,28 @@ fn dynamic(library: &Path, kind: &str) -> Outcome<BTreeSet<String>> {
     Ok(values.collect())
 }
 
+const C_LIBRARIES: [&str; 3] = ["libc.so", "libgcc_s.so", "ld-linux"];
+
 #[test]
 fn name_and_needs() -> Outcome<()> {
-    let library = Library::get()?.shared();
-    let name = dynamic(&library, "SONAME")?;
+    expect_needs(&Library::get()?.shared(), &C_LIBRARIES)
+}
+
+#[test]
+#[ignore = "builds the library with C++ symbols: ./ci.sh exports"]
+fn name_and_needs_with_cxx() -> Outcome<()> {
+    expect_needs(&Library::with_cxx()?.shared(), &[&C_LIBRARIES[..], &["libstdc++.so"]].concat())
+}
+
+/// Its name, and that it needs no library but these.
+fn expect_needs(library: &Path, allowed: &[&str]) -> Outcome<()> {
+    let name = dynamic(library, "SONAME")?;
     if name != BTreeSet::from(["libtvm_ffi.so".to_string()]) {
         return Err(format!("its name is {name:?}").into());
     }
-    let needed = dynamic(&library, "NEEDED")?;
+    let needed = dynamic(library, "NEEDED")?;
     println!("needs {needed:?}");
-    let strange = |name: &&String| {
-        !["libc.so", "libgcc_s.so", "ld-linux"].iter().any(|allowed| name.starts_with(allowed))
-    };
+    let strange = |name: &&String| !allowed.iter().any(|allowed| name.starts_with(allowed));
     let strange: Vec<_> = needed.iter().filter(strange).collect();
     if strange.is_empty() { Ok(()) } else { Err(format!("needs {strange:?} too").into()) }
 }

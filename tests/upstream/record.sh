@@ -3,7 +3,6 @@
 #
 # Makes the lists in baseline/ anew: the tests that pass with upstream's own library. Run it twice,
 # and see that git shows no difference: a test that is not stable does not belong in a list.
-# needs-cxx-symbols.txt is kept by hand.
 # shellcheck source=support/cache.sh
 source "$(dirname "${BASH_SOURCE[0]}")/support/cache.sh"
 

@@ -1,8 +1,6 @@
 """Compare the results of a suite with its list, and print what falls short and the sum.
 
-Every test of baseline/SUITE.txt must pass, except those that baseline/needs-cxx-symbols.txt names:
-those run as well, and must fail until the library has the symbol (then they leave that list).
-The exit status is 0 only if that is so and nothing else went wrong.
+Every test of baseline/SUITE.txt must pass. The exit status is 0 only if that is so and nothing else went wrong.
 """
 
 from __future__ import annotations
@@ -84,24 +82,15 @@ def main() -> int:
     if len(by_id) != len(found):
         problems.append("a test has two results")
 
-    excused = {}
-    for line in lines_of(options.lists / "needs-cxx-symbols.txt"):
-        suite, test, symbol = line.split("\t")
-        if suite == options.suite:
-            excused[test] = symbol
     listed = [
         test
         for test in lines_of(options.lists / f"{options.suite}.txt")
         if results.selected(test, options.select)
     ]
-    required = [test for test in listed if test not in excused]
     good = {result.id for result in found if result.status == "passed"}
     missing = {
-        test: by_id.get(test) for test in required if options.void or test not in good
+        test: by_id.get(test) for test in listed if options.void or test not in good
     }
-    for test in listed:
-        if test in excused and test in good:
-            problems.append(f"{test} passes: take it from needs-cxx-symbols.txt")
     new = good - set(listed) if not options.select else set()
     problems += [f"{test} passes, and is in no list" for test in sorted(new)]
 
@@ -115,11 +104,9 @@ def main() -> int:
     )
     # A problem without a failed test is a failure of its own.
     failed = len(missing) or len(problems[:1])
-    notes = [f"{len(listed) - len(required)} need C++ symbols"] if len(listed) > len(required) else []
-    notes += [f"{len(problems)} problems"] if problems else []
-    note = f" ({', '.join(notes)})" if notes else ""
-    print(f"{options.suite}: {len(required) - len(missing)} passed, {failed} failed{note}")
-    return 0 if required and not missing and not problems else 1
+    note = f" ({len(problems)} problems)" if problems else ""
+    print(f"{options.suite}: {len(listed) - len(missing)} passed, {failed} failed{note}")
+    return 0 if listed and not missing and not problems else 1
 
 
 if __name__ == "__main__":

@@ -1,6 +1,4 @@
 // Containers that this library makes, used by upstream's inline C++ code, and the other way round.
-//
-// Builds against upstream's headers and links any libtvm_ffi; prints OK when all holds.
 #include <tvm/ffi/big_int.h>
 #include <tvm/ffi/container/array.h>
 #include <tvm/ffi/container/dict.h>
@@ -8,22 +6,13 @@
 #include <tvm/ffi/container/map.h>
 #include <tvm/ffi/function.h>
 
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
-#include <string>
-#include <utility>
 #include <vector>
 
-using namespace tvm::ffi;
+#include "check.h"
 
-#define CHECK_THAT(condition)                                                  \
-  do {                                                                         \
-    if (!(condition)) {                                                        \
-      std::fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
-      std::exit(1);                                                            \
-    }                                                                          \
-  } while (0)
+using namespace tvm::ffi;
+using check::Call;
 
 namespace {
 
@@ -42,17 +31,6 @@ uint64_t Random(uint64_t end) {
   word = (word ^ (word >> 30)) * 0xbf58476d1ce4e5b9ull;
   word = (word ^ (word >> 27)) * 0x94d049bb133111ebull;
   return (word ^ (word >> 31)) % end;
-}
-
-Function Global(const char* name) {
-  std::optional<Function> function = Function::GetGlobal(name);
-  CHECK_THAT(function.has_value());
-  return *function;
-}
-
-template <typename... Args>
-Any Call(const char* name, Args&&... args) {
-  return Global(name)(std::forward<Args>(args)...);
 }
 
 Any KeyOf(uint64_t number) {
@@ -76,18 +54,18 @@ uint64_t Word(const Object* object, size_t offset) {
 
 /*! \brief Slots, order and metadata of two tables must be the same. */
 void CheckSameTable(const Object* ours, const Object* theirs) {
-  CHECK_THAT(Word(ours, 32) == Word(theirs, 32));
-  CHECK_THAT(Word(ours, 40) == Word(theirs, 40));
+  CHECK(Word(ours, 32) == Word(theirs, 32));
+  CHECK(Word(ours, 40) == Word(theirs, 40));
   uint64_t slots = Word(ours, 40);
   if (slots >> 63) return;
-  CHECK_THAT(static_cast<uint32_t>(Word(ours, 56)) == static_cast<uint32_t>(Word(theirs, 56)));
-  CHECK_THAT(Word(ours, 64) == Word(theirs, 64));
-  CHECK_THAT(Word(ours, 72) == Word(theirs, 72));
+  CHECK(static_cast<uint32_t>(Word(ours, 56)) == static_cast<uint32_t>(Word(theirs, 56)));
+  CHECK(Word(ours, 64) == Word(theirs, 64));
+  CHECK(Word(ours, 72) == Word(theirs, 72));
   const char* left = reinterpret_cast<const char*>(Word(ours, 24));
   const char* right = reinterpret_cast<const char*>(Word(theirs, 24));
   for (uint64_t slot = 0; slot < slots; ++slot) {
     size_t offset = (slot / 16) * 784 + slot % 16;
-    CHECK_THAT(left[offset] == right[offset]);
+    CHECK(left[offset] == right[offset]);
   }
 }
 
@@ -96,17 +74,17 @@ using Model = std::vector<std::pair<Any, int64_t>>;
 void CheckEntries(const Dict<Any, Any>& dict, const Model& model) {
   size_t at = 0;
   for (auto [key, value] : dict) {
-    CHECK_THAT(at < model.size());
-    CHECK_THAT(AnyEqual()(key, model[at].first));
-    CHECK_THAT(value.template cast<int64_t>() == model[at].second);
+    CHECK(at < model.size());
+    CHECK(AnyEqual()(key, model[at].first));
+    CHECK(value.template cast<int64_t>() == model[at].second);
     ++at;
   }
-  CHECK_THAT(at == model.size());
+  CHECK(at == model.size());
   if (model.empty()) return;
   Function walk = Call("ffi.DictForwardIterFunctor", dict).cast<Function>();
   for (size_t i = 0; i < model.size(); ++i) {
-    CHECK_THAT(AnyEqual()(walk(0), model[i].first));
-    CHECK_THAT(walk(2).cast<bool>() == (i + 1 < model.size()));
+    CHECK(AnyEqual()(walk(0), model[i].first));
+    CHECK(walk(2).cast<bool>() == (i + 1 < model.size()));
   }
 }
 
@@ -143,7 +121,7 @@ void DictsInTurns(uint64_t spread) {
       twin.erase(key);
       if (at < model.size()) model.erase(model.begin() + at);
     }
-    CHECK_THAT(Call("ffi.DictCount", shared, key).cast<int64_t>() == static_cast<int64_t>(shared.count(key)));
+    CHECK(Call("ffi.DictCount", shared, key).cast<int64_t>() == static_cast<int64_t>(shared.count(key)));
     if (round % 101 == 0) {
       CheckSameTable(shared.get(), twin.get());
       CheckEntries(shared, model);
@@ -155,7 +133,7 @@ void DictsInTurns(uint64_t spread) {
   } else {
     shared.clear();
   }
-  CHECK_THAT(shared.empty());
+  CHECK(shared.empty());
 }
 
 void ListsInTurns() {
@@ -186,7 +164,7 @@ void ListsInTurns() {
           Call("ffi.ListEraseRange", shared, at, static_cast<int64_t>(model.size()));
           model.resize(at);
         } else if (at < static_cast<int64_t>(model.size())) {
-          CHECK_THAT(Call("ffi.ListPop", shared, at).cast<int64_t>() == model[at]);
+          CHECK(Call("ffi.ListPop", shared, at).cast<int64_t>() == model[at]);
           model.erase(model.begin() + at);
         }
         break;
@@ -197,10 +175,10 @@ void ListsInTurns() {
         }
     }
   }
-  CHECK_THAT(shared.size() == model.size());
+  CHECK(shared.size() == model.size());
   for (size_t i = 0; i < model.size(); ++i) {
-    CHECK_THAT(shared[i].cast<int64_t>() == model[i]);
-    CHECK_THAT(Call("ffi.ListGetItem", shared, static_cast<int64_t>(i)).cast<int64_t>() == model[i]);
+    CHECK(shared[i].cast<int64_t>() == model[i]);
+    CHECK(Call("ffi.ListGetItem", shared, static_cast<int64_t>(i)).cast<int64_t>() == model[i]);
   }
 }
 
@@ -208,17 +186,17 @@ void ArraysAndMapsAreCopiedOnWrite() {
   Array<Any> array = Call("ffi.Array", 1, 2, 3).cast<Array<Any>>();
   Array<Any> other = array;
   for (int i = 4; i < 40; ++i) array.push_back(i);
-  CHECK_THAT(other.size() == 3 && array.size() == 39 && array[38].cast<int>() == 39);
-  CHECK_THAT(Call("ffi.ArrayGetItem", array, 38).cast<int>() == 39);
+  CHECK(other.size() == 3 && array.size() == 39 && array[38].cast<int>() == 39);
+  CHECK(Call("ffi.ArrayGetItem", array, 38).cast<int>() == 39);
 
   Map<Any, Any> map = Call("ffi.Map", "a", 1, "b", 2).cast<Map<Any, Any>>();
   for (int64_t i = 0; i < 200; ++i) map.Set(KeyOf(i), i);
   Map<Any, Any> copy = map;
   for (int64_t i = 0; i < 200; i += 3) map.erase(KeyOf(i));
   for (int64_t i = 0; i < 200; ++i) {
-    CHECK_THAT(Call("ffi.MapCount", map, KeyOf(i)).cast<int64_t>() == (i % 3 != 0));
-    CHECK_THAT(Call("ffi.MapGetItem", copy, KeyOf(i)).cast<int64_t>() == i);
-    CHECK_THAT(copy.at(KeyOf(i)).cast<int64_t>() == i);
+    CHECK(Call("ffi.MapCount", map, KeyOf(i)).cast<int64_t>() == (i % 3 != 0));
+    CHECK(Call("ffi.MapGetItem", copy, KeyOf(i)).cast<int64_t>() == i);
+    CHECK(copy.at(KeyOf(i)).cast<int64_t>() == i);
   }
 }
 
@@ -233,11 +211,11 @@ void BigIntegersAreKeysByValue() {
       Call("ffi.DictSetItem", dict, key, i);
     }
   }
-  CHECK_THAT(dict.size() == 40);
+  CHECK(dict.size() == 40);
   for (int64_t i = 0; i < 40; ++i) {
     Any key((BigInt(1) << 100) + BigInt(i));
-    CHECK_THAT(dict.at(key).cast<int64_t>() == i);
-    CHECK_THAT(Call("ffi.DictGetItem", dict, key).cast<int64_t>() == i);
+    CHECK(dict.at(key).cast<int64_t>() == i);
+    CHECK(Call("ffi.DictGetItem", dict, key).cast<int64_t>() == i);
   }
 }
 
@@ -257,7 +235,7 @@ void NothingLeaks() {
     Array<Any> array = Call("ffi.Array", map, held).cast<Array<Any>>();
     for (int i = 0; i < 50; ++i) array.push_back(held);
   }
-  CHECK_THAT(witness.use_count() == before);
+  CHECK(witness.use_count() == before);
 }
 
 }  // namespace
@@ -268,6 +246,5 @@ int main() {
   ArraysAndMapsAreCopiedOnWrite();
   BigIntegersAreKeysByValue();
   NothingLeaks();
-  std::puts("OK");
-  return 0;
+  return check::Report("containers");
 }
