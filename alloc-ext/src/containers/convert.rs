@@ -155,7 +155,8 @@ macro_rules! sequence_conversions {
             }
 
             fn describe_mismatch(view: AnyView<'_>, out: &mut Writer<'_>) {
-                match Elements::of(referent(view)) {
+                let elements = if takes_all::<T>() { Ok(None) } else { Elements::of(referent(view)) };
+                match elements {
                     Ok(Some(elements)) => describe_elements::<T>($text, &elements, out),
                     _ => $object::describe_mismatch(view, out),
                 }
@@ -277,7 +278,8 @@ macro_rules! map_conversions {
             }
 
             fn describe_mismatch(view: AnyView<'_>, out: &mut Writer<'_>) {
-                match Entries::of(referent(view)) {
+                let entries = if takes_all::<(K, V)>() { Ok(None) } else { Entries::of(referent(view)) };
+                match entries {
                     Ok(Some(entries)) => describe_entries::<K, V>($text, &entries, out),
                     _ => $object::describe_mismatch(view, out),
                 }

@@ -327,8 +327,16 @@ impl<'a> Seq<'a> {
 
     /// Takes the element at a position below the length out.
     pub(super) fn take(self, position: usize) -> Option<Any> {
-        self.rotate_to_end(position..position.checked_add(1)?);
-        self.pop()
+        let last = self.len().checked_sub(1).filter(|last| position <= *last)?;
+        // SAFETY: the cell is initialised; those behind it move down by one, so that each value has one owner.
+        let taken = unsafe {
+            let cell = self.cells().add(position);
+            let taken = cell::take(cell);
+            core::ptr::copy(cell.add(1), cell, last - position);
+            taken
+        };
+        self.set_len(last);
+        Some(taken)
     }
 
     /// Removes the elements of a range inside the sequence.
@@ -355,7 +363,11 @@ impl<'a> Seq<'a> {
             // SAFETY: the cells from `range.start` on are initialised plain words; no foreign code runs in between.
             let tail =
                 unsafe { core::slice::from_raw_parts_mut(self.cells().add(range.start), len - range.start) };
-            tail.rotate_left(range.end - range.start);
+            // In three turns, which take less code than a rotation.
+            let (first, rest) = tail.split_at_mut(range.end - range.start);
+            first.reverse();
+            rest.reverse();
+            tail.reverse();
         }
     }
 

@@ -11,7 +11,7 @@ use ferrite_core::memory::Buffer;
 use ferrite_core::{plain_bail, type_index, type_table};
 
 use super::hash_leaf::{combine, hash_leaf, type_key_hash};
-use crate::walk::{Children, ChildrenKind, Entered, Fold, HookState, Hooks, Seen, Slot, fold, lend};
+use crate::walk::{Children, ChildrenKind, Entered, Fold, HookState, Hooks, Seen, Slot, fold, lend, sort};
 
 /// The hash of a value and everything in it, equal for values that [`recursive_eq`](super::recursive_eq) finds equal.
 ///
@@ -125,7 +125,7 @@ impl Fold for Hasher {
     }
 
     fn leave(&mut self, frame: &mut Frame) -> Result<u64> {
-        frame.sum.entries.sort_unstable();
+        sort(&mut frame.sum.entries);
         let hash = frame.sum.entries.iter().fold(frame.sum.hash, |hash, entry| combine(hash, *entry));
         self.seen.set(&frame.value, State::Done(hash))?;
         Ok(hash)

@@ -118,7 +118,7 @@ fn run<F: Fold>(operation: &mut F, root: F::Node, open: &mut Buffer<F::Frame>) -
 }
 
 /// Gets to a node, and gives its result unless that has to wait for its children.
-#[inline(always)]
+#[cfg_attr(feature = "std", inline(always))]
 fn enter<F: Fold>(operation: &mut F, node: F::Node, open: &mut Buffer<F::Frame>) -> Result<Option<F::Value>> {
     // Made before the node is entered, so that its frame is sure to have a place.
     open.try_reserve(1)?;

@@ -42,7 +42,7 @@ impl<T: Clone> Held<'_, T> {
 impl<T> Deref for Held<'_, T> {
     type Target = T;
 
-    #[inline(always)]
+    #[cfg_attr(feature = "std", inline(always))]
     fn deref(&self) -> &T {
         match self {
             Self::Lent(value) => value,
@@ -52,7 +52,7 @@ impl<T> Deref for Held<'_, T> {
 }
 
 /// Whether two values are equal for sure, being numbers or texts in the same form.
-#[inline(always)]
+#[cfg_attr(feature = "std", inline(always))]
 pub fn same_number_or_text(lhs: &Any, rhs: &Any) -> bool {
     let (left, right) = (lhs.as_raw(), rhs.as_raw());
     if left.type_index != right.type_index {

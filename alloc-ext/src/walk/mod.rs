@@ -9,6 +9,7 @@
 //! | [`Children`] | elements, entries or fields of one value, in order |
 //! | [`Fold`], [`fold`] | the loop over them, with frames in a buffer |
 //! | [`Seen`] | what is known of objects that were met before |
+//! | [`sort`] | what has no order of its own |
 //! | [`lend`], [`Slot`] | the state of a walk while a registered hook runs, which may call back into it |
 //!
 //! Values may nest as deep as [`MAX_DEPTH`] whatever stack the thread has. Only hooks that call back can nest calls:
@@ -23,6 +24,11 @@ mod held;
 mod hooks;
 mod seen;
 mod slot;
+#[cfg_attr(not(feature = "std"), path = "heap_sort.rs")]
+mod sort;
+
+#[cfg(all(test, feature = "std"))]
+mod heap_sort;
 
 pub use children::{Children, ChildrenKind};
 pub use elements::Elements;
@@ -33,3 +39,4 @@ pub use held::{Held, same_number_or_text};
 pub use hooks::Hooks;
 pub use seen::{Seen, SeenKey};
 pub use slot::{HookState, Slot, lend};
+pub use sort::sort;

@@ -74,9 +74,7 @@ impl<T> Buffer<T> {
 
     #[cold]
     fn grow(&mut self, additional: usize) -> Result<()> {
-        let needed = self.len.checked_add(additional).ok_or_else(|| out_of_memory(usize::MAX))?;
-        // Four elements at first: most lists of fields and names are short.
-        self.reallocate(needed.max(self.capacity.saturating_mul(2)).max(4))
+        self.reallocate(grown_capacity(self.len, additional, self.capacity)?)
     }
 
     /// Appends one element; on failure it is dropped.
@@ -203,15 +201,9 @@ impl<T> Buffer<T> {
         Self { block, capacity, len, owns: PhantomData }
     }
 
-    fn layout(capacity: usize) -> Result<Layout> {
-        let _ = Self::ELEMENT_BYTES;
-        Layout::array::<T>(capacity).map_err(|_| out_of_memory(capacity.saturating_mul(size_of::<T>())))
-    }
-
     /// Moves the elements to a block for `capacity` elements, which is not zero and not below the length.
     fn reallocate(&mut self, capacity: usize) -> Result<()> {
-        let layout = Self::layout(capacity)?;
-        let block = super::allocate(layout).ok_or_else(|| out_of_memory(layout.size()))?.cast::<T>();
+        let block = allocate_array(capacity, Self::ELEMENT_BYTES, align_of::<T>())?.cast::<T>();
         // SAFETY: the new block is another one and has room for all elements; they are moved, not copied, since the
         // old block is given back without dropping them.
         unsafe {
@@ -232,6 +224,20 @@ impl<T> Buffer<T> {
             unsafe { super::release(self.block.cast(), layout) };
         }
     }
+}
+
+/// A block for an array of elements of this size and alignment: one function for all types of elements.
+fn allocate_array(capacity: usize, element_bytes: usize, alignment: usize) -> Result<NonNull<u8>> {
+    let bytes = capacity.saturating_mul(element_bytes);
+    let layout = Layout::from_size_align(bytes, alignment).map_err(|_| out_of_memory(bytes))?;
+    super::allocate(layout).ok_or_else(|| out_of_memory(bytes))
+}
+
+/// The capacity of a buffer that has to grow.
+fn grown_capacity(len: usize, additional: usize, capacity: usize) -> Result<usize> {
+    let needed = len.checked_add(additional).ok_or_else(|| out_of_memory(usize::MAX))?;
+    // Four elements at first: most lists of fields and names are short.
+    Ok(needed.max(capacity.saturating_mul(2)).max(4))
 }
 
 impl<T> Drop for Buffer<T> {

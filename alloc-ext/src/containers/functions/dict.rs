@@ -9,8 +9,9 @@ use ferrite_core::function::Function;
 
 use crate::containers::{Dict, DictObject, cell};
 
+use super::iteration::{self, Walked};
 use super::lent::Lent;
-use super::{iteration, map};
+use super::map;
 
 pub(super) fn create(args: &[AnyView<'_>]) -> Result<Any> {
     map::check_pairs(args)?;
@@ -46,7 +47,7 @@ pub(super) fn clear(dict: Lent<Dict>) {
 }
 
 pub(super) fn forward_iter_functor(dict: Lent<DictObject>) -> Result<Function> {
-    iteration::functor(DictObject::clone(&dict))
+    iteration::functor(Walked::Dict(DictObject::clone(&dict)))
 }
 
 pub(super) fn get_item_or_missing(dict: Lent<DictObject>, key: Lent<Any>) -> Result<Any> {

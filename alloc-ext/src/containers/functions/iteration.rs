@@ -9,37 +9,41 @@ use ferrite_core::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::containers::{DictObject, MapObject};
 
-/// A map whose entries have places.
-pub(super) trait Walk {
-    fn first_place(&self) -> Option<u64>;
-    fn next_place(&self, place: u64) -> Option<u64>;
-    fn key_at(&self, place: u64) -> Option<Any>;
-    fn value_at(&self, place: u64) -> Option<Any>;
+/// A map of either class.
+pub(super) enum Walked {
+    Map(MapObject),
+    Dict(DictObject),
 }
 
-macro_rules! walk {
-    ($($object:ty),*) => {$(
-        impl Walk for $object {
-            fn first_place(&self) -> Option<u64> {
-                <$object>::first_place(self)
-            }
-
-            fn next_place(&self, place: u64) -> Option<u64> {
-                <$object>::next_place(self, place)
-            }
-
-            fn key_at(&self, place: u64) -> Option<Any> {
-                <$object>::key_at(self, place)
-            }
-
-            fn value_at(&self, place: u64) -> Option<Any> {
-                <$object>::value_at(self, place)
-            }
+impl Walked {
+    fn first_place(&self) -> Option<u64> {
+        match self {
+            Self::Map(map) => map.first_place(),
+            Self::Dict(dict) => dict.first_place(),
         }
-    )*};
-}
+    }
 
-walk!(MapObject, DictObject);
+    fn next_place(&self, place: u64) -> Option<u64> {
+        match self {
+            Self::Map(map) => map.next_place(place),
+            Self::Dict(dict) => dict.next_place(place),
+        }
+    }
+
+    fn key_at(&self, place: u64) -> Option<Any> {
+        match self {
+            Self::Map(map) => map.key_at(place),
+            Self::Dict(dict) => dict.key_at(place),
+        }
+    }
+
+    fn value_at(&self, place: u64) -> Option<Any> {
+        match self {
+            Self::Map(map) => map.value_at(place),
+            Self::Dict(dict) => dict.value_at(place),
+        }
+    }
+}
 
 const KEY: i64 = 0;
 const VALUE: i64 = 1;
@@ -71,7 +75,7 @@ impl Position {
 /// tells whether there is another entry.
 ///
 /// It holds the map, and may outlive changes of it: an entry that has gone is an IndexError.
-pub(super) fn functor(map: impl Walk + Send + Sync + 'static) -> Result<Function> {
+pub(super) fn functor(map: Walked) -> Result<Function> {
     let position = Position::new(map.first_place());
     Function::from_typed(move |command: i64| -> Result<Any> {
         let here = position.get();

@@ -10,7 +10,7 @@ use ferrite_core::plain_ensure;
 
 use crate::containers::{MapObject, cell};
 
-use super::iteration;
+use super::iteration::{self, Walked};
 use super::lent::Lent;
 
 pub(super) fn create(args: &[AnyView<'_>]) -> Result<Any> {
@@ -45,7 +45,7 @@ pub(super) fn count(map: Lent<MapObject>, key: Lent<Any>) -> Result<i64> {
 }
 
 pub(super) fn forward_iter_functor(map: Lent<MapObject>) -> Result<Function> {
-    iteration::functor(MapObject::clone(&map))
+    iteration::functor(Walked::Map(MapObject::clone(&map)))
 }
 
 pub(super) fn get_item_or_missing(map: Lent<MapObject>, key: Lent<Any>) -> Result<Any> {

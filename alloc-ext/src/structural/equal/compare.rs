@@ -160,7 +160,7 @@ impl Comparer {
 
     /// The way to the first difference.
     pub(super) fn into_trace(self) -> Trace {
-        self.trace.unwrap_or_default()
+        self.trace.unwrap_or_else(Trace::new)
     }
 
     /// The answer where it does not take a look inside.

@@ -22,7 +22,7 @@ pub(super) struct Pair<'w> {
 
 impl<'w> Pair<'w> {
     /// Two values of one type that are no leaves, and so objects.
-    #[inline(always)]
+    #[cfg_attr(feature = "std", inline(always))]
     fn of(lhs: Held<'w>, rhs: Held<'w>, region: DefRegion) -> Option<Self> {
         Some(Self { lhs: lhs.into_object()?, rhs: rhs.into_object()?, region })
     }

@@ -9,7 +9,7 @@ use ferrite_core::object::ObjectRef;
 use super::hash_leaf::hash_leaf;
 use crate::dataclass::{combine, type_key_hash};
 use crate::structural::{DefRegion, StructuralKind};
-use crate::walk::{Elements, Entries, Fields, Held};
+use crate::walk::{Elements, Entries, Fields, Held, sort};
 
 /// An object to hash, and the region that it is in.
 pub(super) struct Node<'w> {
@@ -19,7 +19,7 @@ pub(super) struct Node<'w> {
 
 impl<'w> Node<'w> {
     /// A value that is no leaf, and so an object.
-    #[inline(always)]
+    #[cfg_attr(feature = "std", inline(always))]
     fn of(value: Held<'w>, region: DefRegion) -> Option<Self> {
         value.into_object().map(|object| Self { object, region })
     }
@@ -98,7 +98,7 @@ impl<'w> EntriesFrame<'w> {
             }
             map.advance();
         }
-        keys.sort_unstable();
+        sort(&mut keys);
         let hash = first_hash(index, map.len());
         Ok(Self { map, keys, region: node.region, next: 0, hash })
     }

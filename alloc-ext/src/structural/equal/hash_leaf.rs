@@ -19,7 +19,7 @@ const NAN_BITS: u64 = 0x7ff8 << 48;
 /// # Errors
 ///
 /// Those of tensors.
-#[inline(always)]
+#[cfg_attr(feature = "std", inline(always))]
 pub(super) fn hash_leaf(value: &Any, skip_tensor_content: bool) -> Result<Option<u64>> {
     match hash_plain(value) {
         Some(hash) => Ok(Some(hash)),
@@ -37,7 +37,7 @@ fn hash_object(value: &Any, skip_tensor_content: bool) -> Result<Option<u64>> {
 }
 
 /// The hash of a number or text; None for other values.
-#[inline(always)]
+#[cfg_attr(feature = "std", inline(always))]
 pub(super) fn hash_plain(value: &Any) -> Option<u64> {
     let (index, bits) = (value.type_index(), value.view().payload_bits());
     if index >= type_index::SMALL_STR {

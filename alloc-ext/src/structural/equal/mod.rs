@@ -94,7 +94,7 @@ pub fn first_structural_mismatch(
     rhs: &Any,
     options: Options,
 ) -> Result<Option<(AccessPath, AccessPath)>> {
-    let mut comparer = Comparer::new(options.skip_tensor_content, Some(Trace::default()));
+    let mut comparer = Comparer::new(options.skip_tensor_content, Some(Trace::new()));
     if comparer.compare(Held::Lent(lhs), Held::Lent(rhs), options.region())? {
         return Ok(None);
     }

@@ -8,19 +8,24 @@ use ferrite_core::memory::Buffer;
 use crate::reflection::{AccessKind, AccessPath, AccessStep};
 
 /// Steps on both sides, the innermost first.
-#[derive(Default)]
 pub(super) struct Trace {
     steps: Buffer<[AccessStep; 2]>,
+    /// What makes steps: by address, so that comparing alone does not need the class.
+    make: fn(AccessKind, Any) -> Result<AccessStep>,
 }
 
 impl Trace {
+    pub(super) fn new() -> Self {
+        Self { steps: Buffer::new(), make: AccessStep::new }
+    }
+
     /// Adds one step that is the same on both sides.
     ///
     /// # Errors
     ///
     /// MemoryError.
     pub(super) fn push_same(&mut self, kind: AccessKind, key: Any) -> Result<()> {
-        let step = AccessStep::new(kind, key)?;
+        let step = (self.make)(kind, key)?;
         self.steps.try_push([step.clone(), step])
     }
 
@@ -30,7 +35,7 @@ impl Trace {
     ///
     /// MemoryError.
     pub(super) fn push(&mut self, lhs: (AccessKind, Any), rhs: (AccessKind, Any)) -> Result<()> {
-        self.steps.try_push([AccessStep::new(lhs.0, lhs.1)?, AccessStep::new(rhs.0, rhs.1)?])
+        self.steps.try_push([(self.make)(lhs.0, lhs.1)?, (self.make)(rhs.0, rhs.1)?])
     }
 
     /// The two paths.
