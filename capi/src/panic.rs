@@ -15,8 +15,3 @@ fn panic(info: &PanicInfo<'_>) -> ! {
     ferrite_core::log::warn(format_args!("{info}"));
     abort()
 }
-
-/// Never called. Calls through the virtual tables of modules are declared to unwind, as C++ code may; a build that aborts
-/// instead still names the function that would look at their frames.
-#[unsafe(no_mangle)]
-extern "C" fn rust_eh_personality() {}

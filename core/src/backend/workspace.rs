@@ -6,7 +6,7 @@ use core::ptr::NonNull;
 
 use crate::abi::{DLDevice, kDLCPU};
 use crate::error::{Result, out_of_memory};
-use crate::text::SliceWriter;
+use crate::text::Writer;
 use crate::{device, memory, plain_bail};
 
 /// Alignment of workspaces in bytes; compiled code assumes it for its vector loads.
@@ -62,10 +62,9 @@ pub unsafe fn free_workspace(device_type: i32, device_id: i32, workspace: NonNul
 fn check_device(device_type: i32, device_id: i32) -> Result<()> {
     if device_type != kDLCPU {
         let mut text = [0u8; 32];
-        let mut writer = SliceWriter::new(&mut text);
-        // A slice writer never fails.
-        let _ = device::write_device(DLDevice { device_type, device_id }, &mut writer);
-        let len = writer.len;
+        let mut writer = Writer::new(&mut text);
+        device::write_device(DLDevice { device_type, device_id }, &mut writer);
+        let len = writer.wanted;
         plain_bail!(VALUE_ERROR, "there are no workspaces on device {}", &text[..len]);
     }
     Ok(())

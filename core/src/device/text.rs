@@ -1,14 +1,12 @@
 //! The text of devices, such as `cuda:1`, read and written.
 #![forbid(unsafe_code)]
 
-use core::fmt;
-
 use super::kind;
 use crate::abi::DLDevice;
-use crate::bail;
 use crate::error::Result;
+use crate::plain_bail;
 use crate::string::String;
-use crate::text::{Lossy, SliceWriter};
+use crate::text::Writer;
 
 /// Names that are read, aliases included. Host twins of GPU memory and oneAPI print but do not parse, as
 /// upstream has it.
@@ -58,7 +56,7 @@ impl DLDevice {
     pub fn parse(text: &[u8]) -> Result<DLDevice> {
         match DLDevice::try_parse(text) {
             Some(device) => Ok(device),
-            None => bail!(VALUE_ERROR, "Invalid device: {}", Lossy(text)),
+            None => plain_bail!(VALUE_ERROR, "Invalid device: {}", text),
         }
     }
 }
@@ -101,24 +99,20 @@ pub fn type_name(device_type: i32) -> Option<&'static str> {
 }
 
 /// Writes `device` as `name:id`; a type without a name is written as its number.
-pub fn write_device(device: DLDevice, out: &mut dyn fmt::Write) -> fmt::Result {
+pub fn write_device(device: DLDevice, out: &mut Writer<'_>) {
     match type_name(device.device_type) {
-        Some(name) => write!(out, "{name}:{}", device.device_id),
-        None => write!(out, "{}:{}", device.device_type, device.device_id),
+        Some(name) => out.put(name.as_bytes()),
+        None => out.put_number(device.device_type.into()),
     }
+    out.put(b":");
+    out.put_number(device.device_id.into());
 }
 
 /// Returns the text of `device`.
 ///
 /// Errors: MemoryError when the text is too long for a small String and no memory is left.
 pub fn to_string(device: DLDevice) -> Result<String> {
-    // At most 12 bytes of name or number, a colon, and 11 bytes of id.
-    let mut room = [0; 32];
-    let mut text = SliceWriter::new(&mut room);
-    // A slice writer never fails.
-    let _ = write_device(device, &mut text);
-    let len = text.len;
-    String::from_bytes(&room[..len])
+    String::compose(&|out| write_device(device, out))
 }
 
 #[cfg(test)]
