@@ -44,6 +44,7 @@ CHECKS=(
   "core-size: bytes of all of ring 1, and of the smallest program with it, on a Cortex-M4F"
   "boards: C firmware with compiled models on emulated microcontrollers and in WebAssembly"
   "platform: hooks, memory at run time and links without any C library, on emulated boards"
+  "guide: from a TVM model to firmware, by the commands of the guide in targets/boards"
   "msrv: the workspace builds with the oldest compiler that it names"
   "loom: every interleaving of the lock-free parts"
   "miri: the unit tests of core and alloc-ext have no undefined behaviour"
@@ -243,6 +244,13 @@ check_platform() {
 }
 
 check_boards() { targets/boards/run.sh; }
+
+check_guide() {
+  need arm-none-eabi-gcc "apt-get install gcc-arm-none-eabi libnewlib-arm-none-eabi" &&
+    need qemu-system-arm "apt-get install qemu-system-arm" &&
+    need python3 "apt-get install python3 python3-pip python3-venv" &&
+    need_target thumbv7em-none-eabihf && targets/boards/guide.sh
+}
 
 check_msrv() {
   need_toolchain "$MSRV" || return 1

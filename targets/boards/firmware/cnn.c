@@ -6,17 +6,37 @@
 #include "print.h"
 #include "profile.h"
 
-enum { PICTURES = 20, PIXELS = 64, DIGITS = 10 };
+enum { PICTURES = 20, PIXELS = 64, DIGITS = 10, ARGS = 6 };
 
 int32_t __tvm_ffi_cnn_f32(void*, void*, int32_t, void*);
 
+/* The arguments of the network: a picture, weights, and the scores of the digits. */
+typedef struct {
+  const float* data;
+  const int64_t* shape;
+  int32_t ndim;
+} Array;
+
+static const int64_t picture_shape[] = {1, 1, 8, 8}, scores_shape[] = {1, DIGITS};
+static const Array arrays[ARGS] = {{NULL, picture_shape, 4},
+                                   {cnn_f32_wc, cnn_f32_wc_shape, cnn_f32_wc_ndim},
+                                   {cnn_f32_bc, cnn_f32_bc_shape, cnn_f32_bc_ndim},
+                                   {cnn_f32_wd, cnn_f32_wd_shape, cnn_f32_wd_ndim},
+                                   {cnn_f32_bd, cnn_f32_bd_shape, cnn_f32_bd_ndim},
+                                   {NULL, scores_shape, 2}};
+
 /* Compact and of floats. DLPack has no const: the network only reads what is in flash. */
-static DLTensor tensor(const float* data, const int64_t* shape, int32_t ndim) {
-  DLTensor tensor = {NULL, {kDLCPU, 0}, 0, {kDLFloat, 32, 1}, NULL, NULL, 0};
-  tensor.data = (void*)data;
-  tensor.shape = (int64_t*)shape;
-  tensor.ndim = ndim;
-  return tensor;
+static void describe(DLTensor* tensor, const Array* array) {
+  tensor->data = (void*)array->data;
+  tensor->device.device_type = kDLCPU;
+  tensor->device.device_id = 0;
+  tensor->ndim = array->ndim;
+  tensor->dtype.code = kDLFloat;
+  tensor->dtype.bits = 32;
+  tensor->dtype.lanes = 1;
+  tensor->shape = (int64_t*)array->shape;
+  tensor->strides = NULL;
+  tensor->byte_offset = 0;
 }
 
 static int largest(const float* scores) {
@@ -29,19 +49,17 @@ static int largest(const float* scores) {
 
 /* The digit in a picture; -1 with the error raised. */
 static int classify(TVMFFIObjectHandle network, const float* picture) {
-  static const int64_t picture_shape[] = {1, 1, 8, 8}, scores_shape[] = {1, DIGITS};
   float scores[DIGITS];
-  TVMFFIAny args[6], result = any_none();
-  DLTensor tensors[6];
+  DLTensor tensors[ARGS];
+  TVMFFIAny args[ARGS], result = any_none();
   int i;
-  tensors[0] = tensor(picture, picture_shape, 4);
-  tensors[1] = tensor(cnn_f32_wc, cnn_f32_wc_shape, cnn_f32_wc_ndim);
-  tensors[2] = tensor(cnn_f32_bc, cnn_f32_bc_shape, cnn_f32_bc_ndim);
-  tensors[3] = tensor(cnn_f32_wd, cnn_f32_wd_shape, cnn_f32_wd_ndim);
-  tensors[4] = tensor(cnn_f32_bd, cnn_f32_bd_shape, cnn_f32_bd_ndim);
-  tensors[5] = tensor(scores, scores_shape, 2);
-  for (i = 0; i < 6; ++i) args[i] = any_tensor(&tensors[i]);
-  if (TVMFFIFunctionCall(network, args, 6, &result) != 0) return -1;
+  for (i = 0; i < ARGS; ++i) {
+    describe(&tensors[i], &arrays[i]);
+    args[i] = any_tensor(&tensors[i]);
+  }
+  tensors[0].data = (void*)picture;
+  tensors[ARGS - 1].data = scores;
+  if (TVMFFIFunctionCall(network, args, ARGS, &result) != 0) return -1;
   return largest(scores);
 }
 

@@ -89,6 +89,10 @@ int set_global_compiled(const char* name, CompiledFunction function) {
 
 /* ---- errors ---- */
 
+static const TVMFFIErrorCell* cell_of(TVMFFIObjectHandle error) {
+  return (const TVMFFIErrorCell*)((const char*)error + sizeof(TVMFFIObject));
+}
+
 /* Messages of compiled functions have several lines. */
 static void print_on_one_line(const TVMFFIByteArray* text) {
   size_t i, from = 0;
@@ -117,23 +121,29 @@ static int contains(const TVMFFIByteArray* text, const char* words) {
   return 0;
 }
 
-int raised_is(const char* kind, const char* words) {
+/* Takes the raised error and prints it; null when there is none. */
+static TVMFFIObjectHandle take_raised(void) {
   TVMFFIObjectHandle error = NULL;
-  const TVMFFIErrorCell* cell;
-  int same;
   TVMFFIErrorMoveFromRaised(&error);
-  if (error == NULL) {
-    print_text("failed without raising an error\n");
-    return 0;
+  if (error != NULL) {
+    print_bytes(cell_of(error)->kind.data, cell_of(error)->kind.size);
+    print_text(": ");
+    print_on_one_line(&cell_of(error)->message);
   }
-  cell = (const TVMFFIErrorCell*)((const char*)error + sizeof(TVMFFIObject));
-  same = contains(&cell->kind, kind) && contains(&cell->message, words);
-  print_bytes(cell->kind.data, cell->kind.size);
-  print_text(": ");
-  print_on_one_line(&cell->message);
-  print_text("\n");
+  print_text(error != NULL ? "\n" : "failed without raising an error\n");
+  return error;
+}
+
+int raised_is(const char* kind, const char* words) {
+  TVMFFIObjectHandle error = take_raised();
+  int same;
+  if (error == NULL) return 0;
+  same = contains(&cell_of(error)->kind, kind) && contains(&cell_of(error)->message, words);
   TVMFFIObjectDecRef(error);
   return same;
 }
 
-void print_raised(void) { raised_is("", ""); }
+void print_raised(void) {
+  TVMFFIObjectHandle error = take_raised();
+  if (error != NULL) TVMFFIObjectDecRef(error);
+}

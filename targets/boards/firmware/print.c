@@ -13,16 +13,14 @@ void print_bytes(const char* text, size_t size) { board_write(text, size); }
 
 void print_text(const char* text) { board_write(text, length(text)); }
 
-/* By subtraction: a division of the compiler's library would be the largest function of a small program. */
 void print_number(uint32_t number) {
-  static const uint32_t powers[] = {1000000000, 100000000, 10000000, 1000000, 100000, 10000, 1000, 100, 10, 1};
-  size_t i = 0;
-  while (number < powers[i] && powers[i] != 1) ++i;
-  for (; i < sizeof(powers) / sizeof(powers[0]); ++i) {
-    char digit = '0';
-    for (; number >= powers[i]; number -= powers[i]) ++digit;
-    board_write(&digit, 1);
-  }
+  char digits[10];
+  size_t at = sizeof(digits);
+  do {
+    digits[--at] = (char)('0' + number % 10);
+    number /= 10;
+  } while (number != 0);
+  board_write(digits + at, sizeof(digits) - at);
 }
 
 void print_small(double value) {
