@@ -40,3 +40,4 @@ pub mod module;
 pub mod reflection;
 pub mod structural;
 pub mod walk;
+mod words;

@@ -12,7 +12,7 @@ use crate::{any_from, any_texts, object_class, plain_bail, type_index};
 
 mod geometry;
 
-pub use geometry::{data_size_bytes, is_contiguous, product, row_major_strides_reversed};
+pub use geometry::{data_size_bytes, has_possible_size, is_contiguous, product, row_major_strides_reversed};
 
 object_class!(
     @bare

@@ -49,6 +49,18 @@ impl ArrayObject {
         Ok(array)
     }
 
+    /// Creates it of the elements of `values`, which are None afterwards.
+    ///
+    /// # Errors
+    ///
+    /// MemoryError when the memory is not there.
+    pub(crate) fn of_taken(values: &mut [Any]) -> Result<Self> {
+        let array = Self::with_capacity(values.len())?;
+        // SAFETY: the array is new, unshared and has the room.
+        unsafe { array.seq().push_taken_reserved(values) }
+        Ok(array)
+    }
+
     /// Creates it of owned values of `views`, such as the arguments of a packed call.
     ///
     /// # Errors

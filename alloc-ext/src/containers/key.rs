@@ -19,6 +19,7 @@ use ferrite_core::{plain_bail, type_index};
 use super::big_int_key as big_int;
 use super::cell::same_words;
 use crate::cxx;
+use crate::words;
 
 /// The hash of a value as a key, the same that upstream's C++ code computes.
 ///
@@ -218,16 +219,7 @@ pub fn hash_bytes(bytes: &[u8]) -> u64 {
     }
     match words.remainder() {
         [] => result,
-        tail => hash_step(result, tail_word(bytes, tail.len())),
-    }
-}
-
-/// The last `len` bytes of a text, 1 to 7 of them, as a word.
-fn tail_word(bytes: &[u8], len: usize) -> u64 {
-    match bytes.last_chunk() {
-        // The last eight bytes, without those in front.
-        Some(word) => u64::from_le_bytes(*word) >> (64 - 8 * len),
-        None => bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte)),
+        tail => hash_step(result, words::tail(bytes, tail.len())),
     }
 }
 

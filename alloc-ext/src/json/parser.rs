@@ -156,11 +156,7 @@ impl Parser<'_> {
     }
 
     fn finish_array(&mut self, first: usize) -> Result<Any> {
-        let elements = self.values.get_mut(first..).unwrap_or_default();
-        let mut array = ArrayObject::with_capacity(elements.len())?;
-        for element in elements {
-            array.push(mem::take(element))?;
-        }
+        let array = ArrayObject::of_taken(self.values.get_mut(first..).unwrap_or_default())?;
         self.values.truncate(first);
         Ok(array.into_any())
     }

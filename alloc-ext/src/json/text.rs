@@ -4,6 +4,8 @@
 use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
 
+use crate::words;
+
 /// One in every byte of a word.
 const ONES: u64 = u64::MAX / 255;
 /// The top bit of every byte of a word.
@@ -20,9 +22,9 @@ const fn control_marks(word: u64) -> u64 {
     word.wrapping_sub(ONES * 0x20) & !word & TOPS
 }
 
-/// Length of the run in front of the first byte that `byte` approves of; `marks` says the same of eight bytes at once.
+/// Length of the run in front of the first byte that `marks` marks in its word.
 #[inline]
-fn run_len(text: &[u8], marks: impl Fn(u64) -> u64, byte: impl Fn(u8) -> bool) -> usize {
+fn run_len(text: &[u8], marks: impl Fn(u64) -> u64) -> usize {
     let (words, rest) = text.as_chunks::<8>();
     for (number, word) in words.iter().enumerate() {
         let marks = marks(u64::from_le_bytes(*word));
@@ -30,32 +32,28 @@ fn run_len(text: &[u8], marks: impl Fn(u64) -> u64, byte: impl Fn(u8) -> bool) -
             return number * 8 + (marks.trailing_zeros() / 8) as usize;
         }
     }
-    let tail = rest.iter().position(|candidate| byte(*candidate)).unwrap_or(rest.len());
-    words.len() * 8 + tail
+    if rest.is_empty() {
+        return text.len();
+    }
+    let marks = marks(words::tail(text, rest.len()));
+    // The zeros behind the text may be marked.
+    words.len() * 8 + ((marks.trailing_zeros() / 8) as usize).min(rest.len())
 }
 
 /// Length of the run of bytes that stand for themselves inside a JSON string.
 pub(super) fn literal_len(text: &[u8]) -> usize {
-    run_len(
-        text,
-        |word| control_marks(word) | equal_marks(word, b'"') | equal_marks(word, b'\\'),
-        |byte| byte < b' ' || byte == b'"' || byte == b'\\',
-    )
+    run_len(text, |word| control_marks(word) | equal_marks(word, b'"') | equal_marks(word, b'\\'))
 }
 
 /// Length of the run of bytes that upstream writes as they are.
 fn unescaped_len(text: &[u8]) -> usize {
-    run_len(
-        text,
-        |word| {
-            control_marks(word)
-                | equal_marks(word, b'"')
-                | equal_marks(word, b'\\')
-                | equal_marks(word, b'/')
-                | equal_marks(word, 0x7f)
-        },
-        |byte| escape_of(byte).is_some(),
-    )
+    run_len(text, |word| {
+        control_marks(word)
+            | equal_marks(word, b'"')
+            | equal_marks(word, b'\\')
+            | equal_marks(word, b'/')
+            | equal_marks(word, 0x7f)
+    })
 }
 
 /// How a byte is written that must not stand for itself: one letter, or 0 for its number in hexadecimal.

@@ -9,7 +9,7 @@ use crate::abi::{
 };
 use crate::error::{Error, Result};
 use crate::object_alloc::{self, ObjectRecord, allocate};
-use crate::shape::{data_size_bytes, row_major_strides_reversed};
+use crate::shape::{has_possible_size, row_major_strides_reversed};
 use crate::{fresh, plain_bail, plain_ensure, plain_error, type_index};
 
 /// A managed tensor of either form.
@@ -224,10 +224,7 @@ pub unsafe fn check_shape(tensor: &DLTensor) -> Result<()> {
     }
     // SAFETY: the caller vouches for `ndim` extents.
     let shape = unsafe { TensorRef::from_raw(tensor) }.shape();
-    match data_size_bytes(shape, tensor.dtype) {
-        Some(_) => Ok(()),
-        None => Err(impossible_size(shape)),
-    }
+    if has_possible_size(shape, tensor.dtype) { Ok(()) } else { Err(impossible_size(shape)) }
 }
 
 #[cold]
