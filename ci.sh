@@ -39,6 +39,7 @@ CHECKS=(
   "upstream-asan: all these with the address sanitizer in our library and in the C++ tests"
   "cpp: C++ clients built with upstream's headers: two compilers, sanitizers, valgrind"
   "wheel: upstream's Python package runs on the library of our wheel"
+  "tvm-client: TVM's compiler and another C++ client, from PyPI, on the library of our wheel"
   "cross: the core builds for microcontrollers and WebAssembly"
   "minimal: the library without a heap does what the big one does, and stays small"
   "core-size: bytes of all of ring 1, and of the smallest program with it, on a Cortex-M4F"
@@ -210,13 +211,17 @@ build_wheel() { # the only file of $target/wheels
   need g++ "apt-get install g++" && need strip "apt-get install binutils" &&
     need python3 "apt-get install python3 python3-pip python3-venv" || return 1
   rm -rf "$target/wheels"
-  python3 -m pip wheel --quiet --no-deps -w "$target/wheels" targets/host/python
+  CARGO_TARGET_DIR=$target/cxx-abi python3 -m pip wheel --quiet --no-deps -w "$target/wheels" targets/host/python
 }
 
 check_wheel() {
   build_wheel &&
     targets/host/python/test.sh "$target"/wheels/*.whl &&
     OUT=$target/upstream/wheel tests/upstream/run.sh "$target"/wheels/*.whl python
+}
+
+check_tvm-client() {
+  build_wheel && tests/clients/run.sh "$target"/wheels/*.whl
 }
 
 check_cross() {
@@ -375,7 +380,7 @@ setup() {
 # Tests that a log tells of: "passed failed"; nothing when it tells of none.
 counted() {
   awk '/^test result: / { p += $4; f += $6; seen = 1 }
-       /^(upstream|wheel|boards|platform): [0-9]+ passed, [0-9]+ failed$/ { p += $2; f += $4; seen = 1 }
+       /^(upstream|wheel|boards|platform|clients): [0-9]+ passed, [0-9]+ failed$/ { p += $2; f += $4; seen = 1 }
        END { if (seen) print p, f }' "$1"
 }
 

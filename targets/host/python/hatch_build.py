@@ -9,7 +9,7 @@ from pathlib import Path
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 WORKSPACE = Path(__file__).resolve().parents[3]
-CARGO = "cargo build --release -p ferrite-capi --features backend"
+CARGO = "cargo build --release -p ferrite-capi --features backend,cxx-abi"
 
 
 class LibraryHook(BuildHookInterface):
@@ -41,7 +41,8 @@ def stripped(library: Path) -> Path:
 def platform_tag(library: Path) -> str:
     """The manylinux tag (PEP 600) of the newest glibc that a symbol of the library asks for.
 
-    Its other dependency, libgcc_s, is in every manylinux policy. There are no tags below 2.17 for all machines.
+    Its other dependencies, libgcc_s and libstdc++ (of which it asks for the oldest versions), are in every manylinux
+    policy. There are no tags below 2.17 for all machines.
     """
     versions = re.findall(rb"\0GLIBC_2\.(\d+)(?:\.\d+)?(?=\0)", library.read_bytes())
     newest = max(17, *map(int, versions))

@@ -101,6 +101,43 @@ class Fits(Case):
         self.assertEqual(importlib.metadata.requires("ferrite-tvm-ffi"), ["apache-tvm-ffi==0.1.15.post2"])
 
 
+class Cxx(Case):
+    """A module of C++ with containers, subclasses and exceptions, on our library: test_cxx.cc and test_cxx.py."""
+
+    HERE = Path(__file__).resolve().parent
+    FUNCTIONS = "grouped filled described moved counter parsed same_graph loaded called caught fail"
+
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        build = (
+            "import ferrite_tvm_ffi, tvm_ffi.cpp\n"
+            f"source = open({str(cls.HERE / 'test_cxx.cc')!r}).read()\n"
+            f"tvm_ffi.cpp.load_inline('test_cxx', cpp_sources=source, functions={cls.FUNCTIONS.split()},"
+            " build_directory='.')"
+        )
+        subprocess.run([sys.executable, "-c", build], cwd=folder.name, check=True)
+        cls.module = str(Path(folder.name) / "test_cxx.so")
+
+    def assert_passes(self, test):
+        # As text, so that the folder of the script, with its ferrite_tvm_ffi, is no place to import from.
+        done = self.python("-c", (self.HERE / "test_cxx.py").read_text(), self.module, test)
+        self.assertEqual((done.returncode, done.stdout), (0, ""), done.stderr)
+
+    def test_containers(self):
+        self.assert_passes("containers")
+
+    def test_objects_with_fields(self):
+        self.assert_passes("objects")
+
+    def test_modules_of_cxx(self):
+        self.assert_passes("modules")
+
+    def test_errors_both_ways(self):
+        self.assert_passes("errors")
+
+
 class DoesNotFit(Case):
     def assert_refused(self, reason, code="import ferrite_tvm_ffi", path=""):
         """The import raises an ImportError that has `reason` in it."""
