@@ -154,6 +154,24 @@ size_t FerriteMemoryHighWater(void);
  */
 size_t FerriteMemoryFree(void);
 
+/**
+ * Hands over the memory that `TVMBackendAllocWorkspace` gives to compiled functions, and starts the high-water mark again.
+ *
+ * Until then workspaces come from the pool. Each takes its bytes, rounded up to `FERRITE_WORKSPACE_ALIGN`, and one such unit more,
+ * and is given back in the reverse order: the buffer is for one task and what interrupts it. Null with size 0 takes the buffer back.
+ * Returns 0; or -1 with an error raised: ValueError for null with a size, RuntimeError while a workspace is in use.
+ *
+ * The caller sees to it:
+ * Nobody else uses the buffer until another one is set.
+ */
+int FerriteWorkspaceSet(void *buffer,
+                        size_t size);
+
+/**
+ * Tells the most bytes of the workspace buffer that were in use at once: what the buffer needs to have.
+ */
+size_t FerriteWorkspaceHighWater(void);
+
 #ifdef __cplusplus
 } /* extern "C" */
 #endif /* __cplusplus */

@@ -66,10 +66,44 @@ static void enough(void) {
   CHECK(set_global("late", nothing) == 0);
 }
 
+static void* workspace(uint64_t bytes) { return TVMBackendAllocWorkspace(kDLCPU, 0, bytes, kDLFloat, 32); }
+
+static int give_back(void* memory) { return TVMBackendFreeWorkspace(kDLCPU, 0, memory); }
+
+static void workspaces(void) {
+  static char buffer[512];
+  void *first, *second;
+  size_t most, used = FerriteMemoryUsed();
+  /* Out of the pool. */
+  first = workspace(100);
+  CHECK(first != NULL && FerriteMemoryUsed() > used);
+  REFUSED(workspace(100000) == NULL, "MemoryError", "100000 bytes asked, ");
+  CHECK(give_back(first) == 0);
+  CHECK(FerriteMemoryUsed() == used);
+  CHECK(FerriteWorkspaceHighWater() == 0);
+  /* Out of a buffer. */
+  REFUSED(FerriteWorkspaceSet(NULL, 8), "ValueError", "`buffer`");
+  CHECK(FerriteWorkspaceSet(buffer, sizeof(buffer)) == 0);
+  first = workspace(200);
+  second = workspace(100);
+  CHECK(first != NULL && second != NULL);
+  CHECK(FerriteMemoryUsed() == used);
+  most = FerriteWorkspaceHighWater();
+  CHECK(most >= 300 && most <= sizeof(buffer));
+  REFUSED(workspace(300) == NULL, "MemoryError", "300 bytes asked, ");
+  REFUSED(workspace((uint64_t)1 << 40) == NULL, "MemoryError", "Out of memory");
+  REFUSED(give_back(first), "ValueError", "reverse order");
+  REFUSED(FerriteWorkspaceSet(NULL, 0), "RuntimeError", "in use");
+  CHECK(give_back(second) == 0 && give_back(first) == 0 && give_back(NULL) == 0);
+  CHECK(FerriteWorkspaceHighWater() == most);
+  CHECK(FerriteWorkspaceSet(NULL, 0) == 0);
+}
+
 int main(void) {
   before_there_is_memory();
   memory_that_is_none();
   too_little();
   enough();
+  workspaces();
   return failures;
 }

@@ -6,7 +6,7 @@
 //! | `defaults` | the defaults, under weak names |
 //! | `cortex_m`, `riscv` | masking of interrupts, and the end |
 //! | `sections` | the critical sections of the library: the hooks, or for `minimal` the masking itself |
-//! | [`firmware`] | the functions that firmware may call |
+//! | [`firmware`], `workspace` | the functions that firmware may call |
 
 #[cfg(all(target_os = "none", any(cortex_m, riscv), not(feature = "minimal")))]
 mod defaults;
@@ -20,6 +20,8 @@ pub mod hooks;
 mod interrupts;
 #[cfg(target_os = "none")]
 mod sections;
+#[cfg(feature = "backend")]
+pub mod workspace;
 
 #[cfg(all(target_os = "none", not(feature = "minimal")))]
 pub(crate) use hooks::FerritePlatformAbort as abort;

@@ -1,25 +1,28 @@
 //! Workspaces: temporary buffers that compiled functions ask for and give back within one call.
 
-use core::alloc::Layout;
 use core::ffi::c_void;
 use core::ptr::NonNull;
 
 use crate::abi::{DLDevice, kDLCPU};
-use crate::error::{Result, out_of_memory};
+use crate::error::Result;
 use crate::text::Writer;
-use crate::{device, memory, plain_bail};
+use crate::{device, plain_bail};
 
-/// Alignment of workspaces in bytes; compiled code assumes it for its vector loads.
-const ALIGNMENT: usize = 64;
+#[cfg(not(feature = "std"))]
+#[path = "workspace/board.rs"]
+mod source;
+#[cfg(feature = "std")]
+#[path = "workspace/heap.rs"]
+mod source;
 
-/// Bytes before a workspace, which hold the size of its block; a whole unit, so that the workspace stays
-/// aligned.
-const HEADER_BYTES: usize = ALIGNMENT;
+#[cfg(not(feature = "std"))]
+pub use source::{high_water, set_buffer};
 
-/// Gives `size_bytes` bytes of main memory, aligned to 64 bytes and uninitialised.
+/// Gives `size_bytes` bytes of main memory, uninitialised and aligned for the vector loads of compiled code: to 64 bytes on
+/// hosts, to `FERRITE_WORKSPACE_ALIGN` elsewhere.
 ///
-/// The caller gives the workspace back with [`free_workspace`], from any thread. Zero bytes give a pointer of
-/// their own.
+/// The caller gives the workspace back with [`free_workspace`], from any thread; one from the buffer of a board in the reverse
+/// order. Zero bytes give a pointer of their own.
 ///
 /// Errors: MemoryError when there is no such memory, ValueError when the device is not the CPU.
 ///
@@ -27,21 +30,12 @@ const HEADER_BYTES: usize = ALIGNMENT;
 /// `TVMBackendAllocWorkspace` of `src/runtime/workspace_pool.cc`.
 pub fn alloc_workspace(device_type: i32, device_id: i32, size_bytes: u64) -> Result<NonNull<c_void>> {
     check_device(device_type, device_id)?;
-    let total = usize::try_from(size_bytes).ok().and_then(|size| size.checked_add(HEADER_BYTES));
-    let layout = total.and_then(|total| Layout::from_size_align(total, ALIGNMENT).ok());
-    let Some((layout, block)) = layout.and_then(|layout| Some((layout, memory::allocate(layout)?))) else {
-        return Err(out_of_memory(usize::try_from(size_bytes).unwrap_or(usize::MAX)));
-    };
-    // SAFETY: the block begins with the header, which has room for the size and is aligned for it.
-    unsafe {
-        block.cast::<usize>().write(layout.size());
-        Ok(block.add(HEADER_BYTES).cast())
-    }
+    source::allocate(size_bytes)
 }
 
 /// Takes back a workspace.
 ///
-/// Errors: ValueError when the device is not the CPU.
+/// Errors: ValueError when the device is not the CPU, and for a workspace from the buffer of a board that is not the latest.
 ///
 /// # Safety
 /// `workspace` must come from [`alloc_workspace`], be given back once and not be used any more.
@@ -50,13 +44,8 @@ pub fn alloc_workspace(device_type: i32, device_id: i32, size_bytes: u64) -> Res
 /// `TVMBackendFreeWorkspace`.
 pub unsafe fn free_workspace(device_type: i32, device_id: i32, workspace: NonNull<c_void>) -> Result<()> {
     check_device(device_type, device_id)?;
-    // SAFETY: the header before the workspace holds the size that the block was allocated with.
-    unsafe {
-        let block = workspace.cast::<u8>().sub(HEADER_BYTES);
-        let size = block.cast::<usize>().read();
-        memory::release(block, Layout::from_size_align_unchecked(size, ALIGNMENT));
-    }
-    Ok(())
+    // SAFETY: the caller's promise.
+    unsafe { source::release(workspace) }
 }
 
 fn check_device(device_type: i32, device_id: i32) -> Result<()> {
@@ -74,17 +63,21 @@ fn check_device(device_type: i32, device_id: i32) -> Result<()> {
 mod tests {
     use super::*;
 
+    /// Held by tests that change where workspaces come from, or take large ones.
+    pub(super) static SOURCE: std::sync::Mutex<()> = std::sync::Mutex::new(());
+
     #[test]
     fn workspaces_are_aligned_apart_and_writable() {
+        let _alone = SOURCE.lock();
         let sizes = [0u64, 1, 63, 64, 2048, 100_000];
         let blocks = sizes.map(|size| alloc_workspace(kDLCPU, 0, size).unwrap());
         for (size, block) in sizes.into_iter().zip(blocks) {
-            assert_eq!(block.addr().get() % 64, 0);
+            assert_eq!(block.addr().get() % source::ALIGNMENT, 0);
             // SAFETY: the workspace has that many bytes.
             unsafe { block.cast::<u8>().write_bytes(7, size as usize) };
         }
         assert!(blocks.windows(2).all(|pair| pair[0] != pair[1]));
-        for block in blocks {
+        for block in blocks.into_iter().rev() {
             // SAFETY: each workspace is given back once.
             assert!(unsafe { free_workspace(kDLCPU, 0, block) }.is_ok());
         }

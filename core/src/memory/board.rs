@@ -22,7 +22,14 @@ pub unsafe fn release(block: NonNull<u8>, _layout: Layout) {
     unsafe { platform::release(block.as_ptr().cast()) }
 }
 
-/// The error that says that `asked` bytes were refused.
+/// The error that says that `asked` bytes were refused where `free` were left.
+#[cold]
+#[inline(never)]
+pub(crate) fn refusal_of(asked: usize, free: usize) -> Error {
+    plain_error!(MEMORY_ERROR, "Out of memory: {} bytes asked, {} free", asked, free)
+}
+
+/// The error that says that `asked` bytes were refused here.
 pub(crate) fn refusal(asked: usize) -> Error {
-    plain_error!(MEMORY_ERROR, "Out of memory: {} bytes asked, {} free", asked, platform::largest_free())
+    refusal_of(asked, platform::largest_free())
 }

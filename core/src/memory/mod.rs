@@ -8,6 +8,8 @@ mod board;
 use board as heap;
 #[cfg(not(any(feature = "std", all(feature = "client", unix))))]
 pub(crate) mod pool;
+#[cfg(not(any(feature = "std", feature = "client")))]
+pub(crate) use board::refusal_of;
 #[cfg(not(any(feature = "std", all(feature = "client", unix))))]
 pub use pool::{Stats, add_region, stats};
 
