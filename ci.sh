@@ -43,6 +43,7 @@ CHECKS=(
   "cross: the core builds for microcontrollers and WebAssembly"
   "minimal: the library without a heap does what the big one does, and stays small"
   "core-size: bytes of all of ring 1, and of the smallest program with it, on a Cortex-M4F"
+  "full-size: bytes of rings 1 and 2, and of what a system library needs, on a Cortex-M4F; what costs most"
   "boards: C firmware with compiled models on emulated microcontrollers and in WebAssembly"
   "platform: hooks, memory at run time and links without any C library, on emulated boards"
   "guide: from a TVM model to firmware, by the commands of the guide in targets/boards"
@@ -242,6 +243,11 @@ check_minimal() {
 check_core-size() {
   need arm-none-eabi-gcc "apt-get install gcc-arm-none-eabi" &&
     need_target thumbv7em-none-eabihf && ferrite_tests core_size --include-ignored
+}
+
+check_full-size() {
+  need arm-none-eabi-gcc "apt-get install gcc-arm-none-eabi" &&
+    need_target thumbv7em-none-eabihf && ferrite_tests full_size --include-ignored
 }
 
 check_platform() {

@@ -5,6 +5,7 @@
 
 mod cc;
 mod failure;
+pub mod firmware;
 mod library;
 mod paths;
 mod process;

@@ -1,0 +1,164 @@
+//! Profiles of the library for a Cortex-M4F: their archives, firmware with the symbols that are asked for, and what it costs.
+
+use crate::{Outcome, output_of, root, scratch};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const CORTEX_M4F: &str = "thumbv7em-none-eabihf";
+
+/// Memory of the library for objects and names, which no size counts.
+const POOL_BYTES: u64 = 8192;
+
+/// The functions that compilers call, from the C library rather than from the archive, which has larger ones.
+const MEMORY: [&str; 17] = [
+    "memcpy",
+    "memmove",
+    "memset",
+    "memcmp",
+    "strlen",
+    "__aeabi_memcpy",
+    "__aeabi_memcpy4",
+    "__aeabi_memcpy8",
+    "__aeabi_memmove",
+    "__aeabi_memmove4",
+    "__aeabi_memmove8",
+    "__aeabi_memset",
+    "__aeabi_memset4",
+    "__aeabi_memset8",
+    "__aeabi_memclr",
+    "__aeabi_memclr4",
+    "__aeabi_memclr8",
+];
+
+/// The library with some features.
+pub struct Profile {
+    name: &'static str,
+    archive: PathBuf,
+}
+
+/// Bytes of a firmware: text, constants and initial values; and RAM.
+pub struct FirmwareSize {
+    /// What lies in flash.
+    pub flash: u64,
+    /// What lies in RAM, without the stack.
+    pub ram: u64,
+}
+
+impl Profile {
+    /// Builds the archive. The name is that of its folder.
+    pub fn build(name: &'static str, features: &str) -> Outcome<Profile> {
+        let folder = scratch("firmware")?.join(name);
+        let mut command = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
+        command.args(["rustc", "--profile", "mcu", "--package", "ferrite-capi", "--crate-type", "staticlib"]);
+        command.args(["--no-default-features", "--features", features, "--target", CORTEX_M4F]);
+        command.arg("--manifest-path").arg(root().join("Cargo.toml")).arg("--target-dir").arg(&folder);
+        command.env("FERRITE_POOL_BYTES", POOL_BYTES.to_string());
+        output_of(&mut command)?;
+        Ok(Profile { name, archive: folder.join(CORTEX_M4F).join("mcu/libtvm_ffi.a") })
+    }
+
+    /// The symbols of the C ABI.
+    pub fn symbols(&self) -> Outcome<Vec<String>> {
+        let list =
+            output_of(Command::new("arm-none-eabi-nm").args(["-g", "--defined-only"]).arg(&self.archive))?;
+        let names = list.lines().filter_map(|line| line.rsplit_once(' ')).map(|(_, name)| name.to_owned());
+        let mut names: Vec<_> = names.filter(|name| name.starts_with("TVM")).collect();
+        names.sort();
+        Ok(names)
+    }
+
+    /// A firmware that keeps every symbol; and what it costs over one that has the C library's memory functions anyway, beside the
+    /// pool.
+    pub fn every_symbol(&self) -> Outcome<(PathBuf, FirmwareSize)> {
+        let memory = MEMORY.map(str::to_owned).to_vec();
+        let without = size(&link("empty.c", "without.elf", &memory, None)?)?;
+        let kept = [memory, self.symbols()?].concat();
+        let firmware = link("empty.c", &format!("{}.elf", self.name), &kept, Some(&self.archive))?;
+        let with = size(&firmware)?;
+        let added =
+            FirmwareSize { flash: with.flash - without.flash, ram: with.ram - without.ram - POOL_BYTES };
+        Ok((firmware, added))
+    }
+
+    /// A firmware of one C file, in which these functions come from the C library; gives its size.
+    pub fn program(&self, source: &str, from_c: &[&str]) -> Outcome<FirmwareSize> {
+        let keep: Vec<_> = from_c.iter().map(|name| (*name).to_owned()).collect();
+        size(&link(source, &format!("{}-program.elf", self.name), &keep, Some(&self.archive))?)
+    }
+}
+
+/// A firmware of one C file; gives its path.
+fn link(source: &str, output: &str, keep: &[String], archive: Option<&Path>) -> Outcome<PathBuf> {
+    let sources = root().join("tests/firmware");
+    let output = scratch("firmware")?.join(output);
+    let mut command = Command::new("arm-none-eabi-gcc");
+    command.args([
+        "-mcpu=cortex-m4",
+        "-mthumb",
+        "-mfloat-abi=hard",
+        "-mfpu=fpv4-sp-d16",
+        "--specs=nano.specs",
+    ]);
+    command.args(["-Os", "-Wall", "-Wextra", "-Werror", "-ffunction-sections", "-nostartfiles"]);
+    command.args(["-Wl,--gc-sections", "-Wl,--no-warn-rwx-segments"]).arg("-I").arg(root().join("include"));
+    command.arg("-T").arg(sources.join("link.ld")).arg(sources.join(source));
+    command.args(keep.iter().map(|symbol| format!("-Wl,-u,{symbol}")));
+    command.arg("-lc_nano").args(archive).args(["-lc_nano", "-lgcc", "-o"]).arg(&output);
+    output_of(&mut command)?;
+    Ok(output)
+}
+
+fn size(firmware: &Path) -> Outcome<FirmwareSize> {
+    let sizes = output_of(Command::new("arm-none-eabi-size").arg(firmware))?;
+    let columns = sizes.lines().nth(1).unwrap_or_default().split_whitespace();
+    let mut columns = columns.map_while(|number| number.parse::<u64>().ok());
+    let mut column = || columns.next().ok_or("arm-none-eabi-size printed no sizes".to_owned());
+    let (text, data, bss) = (column()?, column()?, column()?);
+    Ok(FirmwareSize { flash: text + data, ram: data + bss })
+}
+
+/// The names in a firmware, one a line.
+pub fn names(firmware: &Path) -> Outcome<String> {
+    output_of(Command::new("arm-none-eabi-nm").arg("--demangle").arg(firmware))
+}
+
+/// What costs most: bytes and numbers of functions and constants per module, the largest first. Texts without a name are left out.
+pub fn costs(firmware: &Path) -> Outcome<Vec<(u64, usize, String)>> {
+    let list = output_of(
+        Command::new("arm-none-eabi-nm").args(["--demangle", "--print-size", "--defined-only"]).arg(firmware),
+    )?;
+    let mut costs: BTreeMap<String, (u64, usize)> = BTreeMap::new();
+    for line in list.lines() {
+        let mut columns = line.splitn(4, ' ').skip(1);
+        if let (Some(size), Some(kind), Some(name)) = (columns.next(), columns.next(), columns.next())
+            && let Ok(bytes) = u64::from_str_radix(size, 16)
+            && !kind.eq_ignore_ascii_case("b")
+        {
+            let cost = costs.entry(module_of(name)).or_default();
+            *cost = (cost.0 + bytes, cost.1 + 1);
+        }
+    }
+    let mut costs: Vec<_> =
+        costs.into_iter().map(|(module, (bytes, count))| (bytes, count, module)).collect();
+    costs.sort_by(|one, other| other.cmp(one));
+    Ok(costs)
+}
+
+/// The crate and the module that a name belongs to; for methods of traits, those of the type or trait of ours.
+fn module_of(name: &str) -> String {
+    if name.starts_with("OUTLINED_FUNCTION") {
+        return "shared ends of functions".to_owned();
+    }
+    let ours = ["ferrite_alloc_ext::", "ferrite_core::", "tvm_ffi::"].iter().find_map(|path| name.find(path));
+    let path = ours.map_or(name, |at| &name[at..]);
+    let is_word = |character: char| character.is_alphanumeric() || character == '_' || character == ':';
+    let path = path.trim_start_matches(|character| !is_word(character));
+    let path = path.split(|character| !is_word(character)).next().unwrap_or(path);
+    let parts: Vec<_> = path.split("::").filter(|part| !part.is_empty()).collect();
+    match parts.as_slice() {
+        [_] => "functions of the C ABI and the C library".to_owned(),
+        [one, two, _, ..] => format!("{one}::{two}"),
+        parts => parts.first().copied().unwrap_or(name).to_owned(),
+    }
+}

@@ -1,0 +1,50 @@
+//! The profile `full` on a Cortex-M4F: what rings 1 and 2 cost, what of it costs most, and what a system library needs.
+#![allow(missing_docs, reason = "each test's name says it")]
+
+use ferrite_tests::firmware::{self, FirmwareSize, Profile};
+use ferrite_tests::{Outcome, require_tool};
+
+/// Bytes with every symbol of the profile and all of its global functions kept, over a firmware that has the C library's memory
+/// functions anyway: text, constants and initial values, and RAM beside the pool. The goal is 49,152 of flash.
+const MOST_FULL: FirmwareSize = FirmwareSize { flash: 112_600, ram: 512 };
+
+/// The same with the group of global functions alone that firmware with a TVM system library needs.
+const MOST_MODULES: FirmwareSize = FirmwareSize { flash: 59_600, ram: 512 };
+
+/// Modules in the list of what costs most.
+const LISTED: usize = 24;
+
+fn fits(profile: &Profile, most: &FirmwareSize) -> Outcome<()> {
+    let (elf, FirmwareSize { flash, ram }) = profile.every_symbol()?;
+    println!("every symbol: {flash} bytes of flash, {ram} of RAM beside the pool; of that");
+    for (bytes, count, module) in firmware::costs(&elf)?.into_iter().take(LISTED) {
+        println!("{bytes:>8} in {count:>3} pieces: {module}");
+    }
+    let names = firmware::names(&elf)?;
+    // Numbers in JSON come and go without the tables of `core`.
+    for unwanted in ["core::num::flt2dec", "core::num::dec2flt", "core::slice::sort"] {
+        assert!(!names.contains(unwanted), "the firmware contains {unwanted}");
+    }
+    assert!(flash <= most.flash && ram <= most.ram, "too large: {flash} bytes of flash, {ram} of RAM");
+    Ok(())
+}
+
+#[test]
+#[ignore = "needs arm-none-eabi-gcc and the target thumbv7em-none-eabihf: ./ci.sh full-size"]
+fn full_fits() -> Outcome<()> {
+    if !require_tool("arm-none-eabi-gcc")? {
+        return Ok(());
+    }
+    let profile = Profile::build("full", "full")?;
+    assert_eq!(profile.symbols()?.len(), 55);
+    fits(&profile, &MOST_FULL)
+}
+
+#[test]
+#[ignore = "needs arm-none-eabi-gcc and the target thumbv7em-none-eabihf: ./ci.sh full-size"]
+fn what_a_system_library_needs_fits() -> Outcome<()> {
+    if !require_tool("arm-none-eabi-gcc")? {
+        return Ok(());
+    }
+    fits(&Profile::build("modules", "panic-handler,backend,modules")?, &MOST_MODULES)
+}
