@@ -44,7 +44,7 @@ pub const ERRORS: usize = from_env(option_env!("FERRITE_ERRORS"), 2);
 /// Bytes of kind and message of an error object of the profile `minimal`; longer messages are cut.
 ///
 /// Set `FERRITE_ERROR_BYTES` when building. The messages of compiled functions hold their signature.
-pub const ERROR_BYTES: usize = from_env(option_env!("FERRITE_ERROR_BYTES"), 148);
+pub const ERROR_BYTES: usize = from_env(option_env!("FERRITE_ERROR_BYTES"), 140);
 
 /// Strings and bytes of more than seven bytes that the profile `minimal` has room for at a time.
 ///

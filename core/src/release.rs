@@ -38,28 +38,6 @@ pub unsafe fn release_object(object: *mut TVMFFIObject) {
     }
 }
 
-/// As [`release_object`], but the deleter runs right here: for objects of static pools, which bound how deep releases nest.
-///
-/// # Safety
-/// As [`release_object`].
-pub unsafe fn release_at_once(object: *mut TVMFFIObject) {
-    // SAFETY: as there.
-    unsafe {
-        let outcome = refcount::release(object);
-        if outcome == Release::Alive {
-            return;
-        }
-        let is_last = outcome == Release::Both;
-        call_deleter(
-            object,
-            if is_last { kTVMFFIObjectDeleterFlagBitMaskBoth } else { kTVMFFIObjectDeleterFlagBitMaskStrong },
-        );
-        if !is_last {
-            release_weak(object);
-        }
-    }
-}
-
 /// Ends an object whose last strong reference went. Apart from [`release_object`], which then needs no stack frame.
 ///
 /// # Safety

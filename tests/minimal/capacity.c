@@ -32,8 +32,6 @@ static void test_system_library(void) {
   TVMFFIObjectHandle found = UNTOUCHED;
   CHECK_OK(call_global("__tvm_ffi_early", &arg, 1, &result));
   CHECK_INT(result.v_int64, 42);
-  CHECK_OK(TVMFFIEnvModLookupFromImports(NULL, "__tvm_ffi_early", &found));
-  CHECK_INT(strong_count(found), 1); /* borrowed */
   found = UNTOUCHED;
   CHECK_ERROR(TVMFFIEnvModLookupFromImports(NULL, "no such name", &found), "RuntimeError");
   CHECK_ERROR(TVMFFIEnvModLookupFromImports(NULL, NULL, &found), "ValueError");
@@ -46,6 +44,9 @@ static void test_system_library(void) {
                                                address_of_function((check_any_function)nothing)));
   CHECK_OK(call_global("__tvm_ffi_early", &arg, 1, &result));
   CHECK_INT(result.v_int64, 7);
+  /* borrowed by the caller; the library keeps one more reference for it */
+  CHECK_OK(TVMFFIEnvModLookupFromImports(NULL, "__tvm_ffi_early", &found));
+  CHECK_INT(strong_count(found), 2);
 }
 
 /* One function is alive: that of the system library. */
@@ -59,7 +60,7 @@ static void test_functions(void) {
     for (i = 1; i < FUNCTIONS; i++) {
       CHECK_OK(TVMFFIFunctionCreate(NULL, nothing, NULL, &functions[i]));
     }
-    CHECK_ERROR_TEXT(TVMFFIFunctionCreate(NULL, nothing, NULL, &none), "MemoryError", "FERRITE_FUNCTIONS");
+    CHECK_ERROR_TEXT(TVMFFIFunctionCreate(NULL, nothing, NULL, &none), "MemoryError", "FUNCTIONS");
     CHECK(none == UNTOUCHED);
     CHECK_ERROR(TVMFFIEnvModRegisterSystemLibSymbol("__tvm_ffi_late",
                                                     address_of_function((check_any_function)nothing)),
@@ -84,7 +85,7 @@ static void test_names(void) {
     if (i < NAMES) {
       CHECK_OK(TVMFFIFunctionSetGlobal(&name, function, 0));
     } else {
-      CHECK_ERROR_TEXT(TVMFFIFunctionSetGlobal(&name, function, 1), "MemoryError", "FERRITE_NAMES");
+      CHECK_ERROR_TEXT(TVMFFIFunctionSetGlobal(&name, function, 1), "MemoryError", "NAMES");
     }
   }
   CHECK_INT(strong_count(function), NAMES);
@@ -149,7 +150,7 @@ static void test_strings(void) {
     CHECK_OK(TVMFFIStringFromByteArray(&input, &values[i]));
     CHECK_INT(CELL(TVMFFIByteArray, values[i].v_obj)->data[STRING_BYTES], 0);
   }
-  CHECK_ERROR_TEXT(TVMFFIBytesFromByteArray(&input, &none), "MemoryError", "FERRITE_STRINGS");
+  CHECK_ERROR_TEXT(TVMFFIBytesFromByteArray(&input, &none), "MemoryError", "STRINGS");
   CHECK_INT(none.v_int64, 5);
   for (i = 0; i < STRINGS; i++) {
     release_any(&values[i]);
@@ -157,7 +158,7 @@ static void test_strings(void) {
   CHECK_OK(TVMFFIBytesFromByteArray(&input, &values[0]));
   release_any(&values[0]);
   input.size++;
-  CHECK_ERROR_TEXT(TVMFFIBytesFromByteArray(&input, &none), "MemoryError", "FERRITE_STRING_BYTES");
+  CHECK_ERROR_TEXT(TVMFFIBytesFromByteArray(&input, &none), "MemoryError", "STRING_BYTES");
   input.size = (size_t)-1;
   CHECK_FAILS(TVMFFIBytesFromByteArray(&input, &none));
 }
@@ -171,7 +172,7 @@ static void test_workspace(void) {
   void* first;
   void* second;
   CHECK(TVMBackendAllocWorkspace(kDLCPU, 0, 8, 0, 0) == NULL);
-  CHECK(raised_is("MemoryError", "8 bytes asked, 0 free"));
+  CHECK(raised_is("MemoryError", "8 asked, free: 0"));
   CHECK_ERROR(FerriteWorkspaceSet(NULL, 8), "ValueError");
   CHECK_OK(FerriteWorkspaceSet(arena.bytes, sizeof(arena.bytes)));
   CHECK_INT(FerriteWorkspaceHighWater(), 0);
@@ -182,9 +183,9 @@ static void test_workspace(void) {
   memset(first, 1, 300);
   CHECK(FerriteWorkspaceHighWater() > 300 && FerriteWorkspaceHighWater() < 400);
   CHECK(TVMBackendAllocWorkspace(kDLCPU, 0, 4000, 2, 32) == NULL);
-  CHECK(raised_is("MemoryError", "4000 bytes asked, "));
+  CHECK(raised_is("MemoryError", "4000 asked, free: "));
   CHECK(TVMBackendAllocWorkspace(kDLCPU, 0, ((uint64_t)1 << 63) + 5, 2, 32) == NULL);
-  CHECK(raised_is("MemoryError", " bytes asked, "));
+  CHECK(raised_is("MemoryError", " asked, free: "));
   CHECK(TVMBackendAllocWorkspace(kDLCUDA, 0, 8, 2, 32) == NULL);
   CHECK(raised_is("ValueError", "CPU"));
   CHECK_ERROR(TVMBackendFreeWorkspace(kDLCPU, 0, first), "ValueError"); /* not the latest */
@@ -202,7 +203,7 @@ static void test_workspace(void) {
     at = CELL(TVMFFIErrorCell, error)->message.data;
     memcpy(expected, at, 40);
     expected[40] = '\0';
-    second = TVMBackendAllocWorkspace(kDLCPU, 0, (uint64_t)atol(strchr(expected, ',') + 1), 2, 32);
+    second = TVMBackendAllocWorkspace(kDLCPU, 0, (uint64_t)atol(strchr(expected, ':') + 1), 2, 32);
     CHECK(second != NULL);
     CHECK_INT(FerriteWorkspaceHighWater(), sizeof(arena.bytes));
     CHECK_OK(TVMBackendFreeWorkspace(kDLCPU, 0, second));
@@ -233,7 +234,7 @@ static void test_parallel(void) {
   CHECK_ERROR(TVMBackendParallelLaunch(task_fails, NULL, 0), "KeyError");
   CHECK_ERROR(TVMBackendParallelLaunch(NULL, NULL, 0), "ValueError");
   CHECK_ERROR(TVMBackendParallelLaunch(count_tasks, NULL, -1), "ValueError");
-  CHECK_ERROR(TVMBackendParallelBarrier(0, NULL), "ValueError");
+  CHECK_OK(TVMBackendParallelBarrier(0, NULL));
 }
 
 int main(void) {

@@ -9,8 +9,12 @@ use std::sync::OnceLock;
 const CORTEX_M4F: &str = "thumbv7em-none-eabihf";
 
 /// Bytes on a Cortex-M4F with every symbol kept: text and constants, and zero-initialised memory.
-const MOST_FLASH: u64 = 2568;
+const MOST_FLASH: u64 = 2048;
 const MOST_RAM: u64 = 1536;
+
+/// Instructions on a Cortex-M4F, from the entry of the symbol to its return: a call with a callee that only returns, a
+/// reference up and down, a look-up among 16 names on average.
+const MOST_INSTRUCTIONS: [(&str, u64); 3] = [("call", 25), ("count", 30), ("lookup", 130)];
 
 /// Capacities other than the default ones, which the program that fills every table is told too.
 const CAPACITIES: [(&str, &str); 6] = [
@@ -110,4 +114,55 @@ fn nothing_allocates_formats_or_panics() -> Outcome<()> {
         return Ok(());
     }
     Err(format!("too large: {text} bytes of flash, {data} of data, {bss} of RAM").into())
+}
+
+/// A program for the emulated board, with the start-up code of `targets/mcu`.
+fn board_program(name: &str) -> Outcome<PathBuf> {
+    let archive = build("board_18", Some(CORTEX_M4F), &[("FUNCTIONS", "18")])?;
+    let output = scratch("minimal")?.join(format!("{name}.elf"));
+    let mut command = Command::new("arm-none-eabi-gcc");
+    command.args(["-mcpu=cortex-m4", "-mthumb", "-mfloat-abi=hard", "-mfpu=fpv4-sp-d16", "-std=c99", "-Os"]);
+    command.args(["-fno-builtin", "-ffunction-sections", "-fdata-sections", "-Wall", "-Wextra", "-Werror"]);
+    command.args(["-nostdlib", "-nostartfiles", "-Wl,--gc-sections", "-Wl,--defsym=STACK_LEAST=4096"]);
+    command.arg("-DCORE_HZ=25000000u");
+    for folder in ["include", "targets/boards/firmware", "targets/mcu/shared"] {
+        command.arg("-I").arg(root().join(folder));
+    }
+    command.arg("-L").arg(root().join("targets/mcu/cortex_m"));
+    command.arg("-T").arg(root().join("targets/boards/cortex-m4f/link.ld"));
+    for source in ["cortex_m/start.c", "shared/memory.c", "shared/semihosting.c"] {
+        command.arg(root().join("targets/mcu").join(source));
+    }
+    command.arg(root().join("tests/minimal").join(format!("{name}.c"))).arg(archive);
+    command.args(["-lgcc", "-o"]).arg(&output);
+    output_of(&mut command)?;
+    Ok(output)
+}
+
+/// Runs a program on the emulated board, where each instruction takes one nanosecond; gives what it printed.
+fn emulate(program: &Path) -> Outcome<String> {
+    let mut command = Command::new("qemu-system-arm");
+    command.args(["-M", "mps2-an386", "-nographic", "-monitor", "none", "-serial", "none"]);
+    command.args(["-icount", "shift=0", "-semihosting-config", "enable=on,target=native,chardev=out"]);
+    command.args(["-chardev", "stdio,id=out,mux=off", "-kernel"]).arg(program);
+    output_of(&mut command)
+}
+
+#[test]
+#[ignore = "needs arm-none-eabi-gcc, qemu-system-arm and the target thumbv7em-none-eabihf: ./ci.sh minimal"]
+fn operations_take_few_instructions() -> Outcome<()> {
+    if !require_tool("arm-none-eabi-gcc")? || !require_tool("qemu-system-arm")? {
+        return Ok(());
+    }
+    let printed = emulate(&board_program("cost")?)?;
+    print!("{printed}");
+    for (name, most) in MOST_INSTRUCTIONS {
+        let mut rows = printed.lines().filter_map(|line| line.split_once(' '));
+        let row = rows.find(|(operation, _)| *operation == name);
+        let taken = row.and_then(|(_, number)| number.parse::<u64>().ok());
+        if taken.is_none_or(|taken| taken > most || taken == 0) {
+            return Err(format!("{name} takes {taken:?} instructions, not at most {most}").into());
+        }
+    }
+    Ok(())
 }

@@ -1,12 +1,15 @@
 //! What code compiled by TVM asks of its runtime.
 
 use core::ffi::{c_int, c_void};
+use core::mem::MaybeUninit;
 use core::ptr;
 
 use ferrite_core::abi::{ParallelGroupEnv, ParallelLambda, kDLCPU};
-use ferrite_core::minimal::{Refusal, workspace};
+use ferrite_core::minimal::text::decimal;
+use ferrite_core::minimal::{Refusal, memory_error, workspace};
 
-use super::boundary::{fail, non_null, status};
+use super::boundary::{fail, status};
+use super::error::TVMFFIErrorSetRaisedFromCStrParts;
 
 /// Gives memory for the time of a kernel, out of the buffer of `FerriteWorkspaceSet`, aligned to
 /// `FERRITE_WORKSPACE_ALIGN` bytes.
@@ -22,10 +25,21 @@ pub extern "C" fn TVMBackendAllocWorkspace(
 ) -> *mut c_void {
     let _ = (device_id, dtype_code_hint, dtype_bits_hint);
     if device_type != kDLCPU as c_int {
-        fail(Refusal::Device);
+        fail(Refusal::DEVICE);
         return ptr::null_mut();
     }
-    workspace::allocate(nbytes)
+    workspace::allocate(nbytes).unwrap_or_else(|exhausted| fail_exhausted(exhausted.asked, exhausted.free))
+}
+
+/// Raises the MemoryError that says so; gives null.
+#[cold]
+#[inline(never)]
+fn fail_exhausted(asked: usize, free: usize) -> *mut c_void {
+    let (mut first, mut second) = (MaybeUninit::uninit(), MaybeUninit::uninit());
+    let mut parts = [decimal(&mut first, asked), c" asked, free: ".as_ptr(), decimal(&mut second, free)];
+    // SAFETY: all of them are C strings.
+    unsafe { TVMFFIErrorSetRaisedFromCStrParts(memory_error(), parts.as_mut_ptr(), parts.len() as i32) };
+    ptr::null_mut()
 }
 
 /// Takes the latest workspace back; ValueError when it is not: kernels release in the reverse order.
@@ -56,10 +70,7 @@ pub unsafe extern "C" fn TVMBackendParallelLaunch(
     cdata: *mut c_void,
     num_task: c_int,
 ) -> c_int {
-    let Some(task) = flambda else { return fail(Refusal::Null) };
-    if num_task < 0 {
-        return fail(Refusal::Negative);
-    }
+    let Some(task) = flambda.filter(|_| num_task >= 0) else { return fail(Refusal::ARGUMENT) };
     let mut env = ParallelGroupEnv { sync_handle: ptr::null_mut(), num_task: 1 };
     // SAFETY: the caller vouches for the task.
     unsafe { task(0, &mut env, cdata) }
@@ -68,6 +79,6 @@ pub unsafe extern "C" fn TVMBackendParallelLaunch(
 /// Waits for nobody: there is one task.
 #[unsafe(no_mangle)]
 pub extern "C" fn TVMBackendParallelBarrier(task_id: c_int, penv: *mut ParallelGroupEnv) -> c_int {
-    let _ = task_id;
-    status(|| non_null(penv).map(drop))
+    let _ = (task_id, penv);
+    0
 }

@@ -4,19 +4,39 @@ use core::ffi::c_int;
 use core::ptr::NonNull;
 
 use ferrite_core::abi::{TVMFFIByteArray, TVMFFIObject, TVMFFIObjectHandle};
-use ferrite_core::minimal::{self, Refusal, Result, refuse};
+use ferrite_core::minimal::names::MOST_BYTES;
+use ferrite_core::minimal::{Refusal, Result};
 use ferrite_core::type_index;
 
-/// Runs the body of an entry point: success is 0, an error that is raised -1.
+use super::error::TVMFFIErrorSetRaisedFromCStr;
+
+/// Runs the body of an entry point: success is 0; a refusal is raised, and -1.
 #[inline(always)]
 pub(super) fn status(body: impl FnOnce() -> Result<()>) -> c_int {
-    minimal::status(body())
+    finish(body())
 }
 
 /// Raises a refusal; the status says so.
 #[inline(always)]
 pub(super) fn fail(refusal: Refusal) -> c_int {
-    minimal::status(Err(refuse(refusal)))
+    finish(Err(refusal))
+}
+
+/// The one way out of every entry point that can fail.
+#[inline(never)]
+fn finish(result: Result<()>) -> c_int {
+    match result {
+        Ok(()) => 0,
+        Err(refusal) => {
+            let (kind, message) = refusal.texts();
+            // SAFETY: both are C strings.
+            unsafe { TVMFFIErrorSetRaisedFromCStr(kind, message) };
+            // Kept from the compiler, which would write it once more wherever a status is passed on.
+            let mut failure = -1;
+            // SAFETY: a local that was just written.
+            unsafe { (&raw mut failure).read_volatile() }
+        }
+    }
 }
 
 /// Refuses a null pointer.
@@ -28,10 +48,29 @@ pub(super) fn non_null<T>(pointer: *const T) -> Result<NonNull<T>> {
 /// Refuses an absent callback.
 #[inline(always)]
 pub(super) fn callback<F>(function: Option<F>) -> Result<F> {
-    match function {
-        Some(function) => Ok(function),
-        None => Err(refuse(Refusal::Null)),
-    }
+    function.ok_or(Refusal::ARGUMENT)
+}
+
+/// Refuses a null array, null data with a size, and a size that no name has.
+///
+/// # Safety
+/// `array` is null or points to a byte array.
+#[inline(always)]
+pub(super) unsafe fn bytes<'a>(array: *const TVMFFIByteArray) -> Result<&'a TVMFFIByteArray> {
+    // SAFETY: the caller's promise.
+    callback(unsafe { checked_bytes(array) })
+}
+
+/// As [`bytes`].
+///
+/// # Safety
+/// As for [`bytes`].
+#[inline(never)]
+unsafe fn checked_bytes<'a>(array: *const TVMFFIByteArray) -> Option<&'a TVMFFIByteArray> {
+    // SAFETY: the caller's promise.
+    let array = unsafe { array.as_ref()? };
+    let is_good = array.size == 0 || (!array.data.is_null() && array.size <= MOST_BYTES);
+    is_good.then_some(array)
 }
 
 /// The function of a handle; null and other objects are refused.
@@ -45,33 +84,6 @@ pub(super) unsafe fn function(handle: TVMFFIObjectHandle) -> Result<NonNull<TVMF
     if unsafe { object.as_ref() }.type_index == type_index::FUNCTION {
         Ok(object)
     } else {
-        Err(refuse(Refusal::Type))
-    }
-}
-
-/// The content of a byte array; a null array, null data with a size, and a size that no memory has, are refused.
-///
-/// # Safety
-/// `array` is null or points to a byte array whose data, unless null, is readable for `'a`.
-#[inline(always)]
-pub(super) unsafe fn bytes<'a>(array: *const TVMFFIByteArray) -> Result<&'a [u8]> {
-    // SAFETY: as the caller vouches.
-    match unsafe { checked_bytes(array) } {
-        Some(bytes) => Ok(bytes),
-        None => Err(refuse(Refusal::Null)),
-    }
-}
-
-/// As [`bytes`]; the answer fits registers.
-///
-/// # Safety
-/// As for [`bytes`].
-#[inline(never)]
-unsafe fn checked_bytes<'a>(array: *const TVMFFIByteArray) -> Option<&'a [u8]> {
-    // SAFETY: the caller vouches for the array and its data.
-    unsafe {
-        let array = array.as_ref()?;
-        let is_good = array.size <= isize::MAX as usize && (array.size == 0 || !array.data.is_null());
-        is_good.then(|| array.as_slice())
+        Err(Refusal::TYPE)
     }
 }

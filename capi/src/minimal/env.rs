@@ -1,13 +1,19 @@
 //! Section "Module symbols". There are no modules: generated code finds global functions, and `library_ctx` is ignored.
 
 use core::ffi::{c_char, c_int};
+use core::mem::MaybeUninit;
+use core::ptr;
 
-use ferrite_core::abi::{TVMFFIObjectHandle, TVMFFISafeCallType};
-use ferrite_core::minimal::{self, Refusal, c_str, names, refuse};
+use ferrite_core::abi::{TVMFFIByteArray, TVMFFIObjectHandle, TVMFFISafeCallType};
+use ferrite_core::minimal::Refusal;
+use ferrite_core::minimal::text::c_str_len;
 
-use super::boundary::{callback, non_null, status};
+use super::boundary::fail;
+use super::function::{TVMFFIFunctionCreate, TVMFFIFunctionGetGlobal, TVMFFIFunctionSetGlobal};
+use super::object::TVMFFIObjectDecRef;
 
-/// Finds a global function that compiled code calls; it is borrowed from the table.
+/// Finds a global function that compiled code calls and keeps; it is borrowed: the library keeps a reference for each look-up,
+/// also when another function gets the name.
 ///
 /// # Safety
 /// See the crate.
@@ -18,17 +24,23 @@ pub unsafe extern "C" fn TVMFFIEnvModLookupFromImports(
     out: *mut TVMFFIObjectHandle,
 ) -> c_int {
     let _ = library_ctx;
-    status(|| {
-        let (name, out) = (non_null(func_name)?, non_null(out)?);
-        // SAFETY: contract of the crate.
-        let function = unsafe { names::get(c_str(name.as_ptr()), false) };
-        if function.is_null() {
-            return Err(refuse(Refusal::Unknown));
+    if out.is_null() {
+        return fail(Refusal::ARGUMENT);
+    }
+    let (mut name, mut function) = (MaybeUninit::uninit(), MaybeUninit::uninit());
+    // SAFETY: contract of the crate. A function is written unless the status says otherwise.
+    unsafe {
+        let status = TVMFFIFunctionGetGlobal(name_of(func_name, &mut name), function.as_mut_ptr());
+        if status != 0 {
+            return status;
         }
-        // SAFETY: contract of the crate.
-        unsafe { out.write(function.cast()) };
-        Ok(())
-    })
+        let function = function.assume_init();
+        if function.is_null() {
+            return fail(Refusal::UNKNOWN);
+        }
+        out.write(function);
+    }
+    0
 }
 
 /// Adds a compiled function to the system library.
@@ -45,6 +57,25 @@ pub unsafe extern "C" fn TVMFFIEnvModRegisterSystemLibSymbol(
     name: *const c_char,
     symbol: Option<TVMFFISafeCallType>,
 ) -> c_int {
-    // SAFETY: contract of this function.
-    status(|| unsafe { minimal::register_symbol(c_str(non_null(name)?.as_ptr()), callback(symbol)?) })
+    let (mut name_array, mut function) = (MaybeUninit::uninit(), MaybeUninit::uninit());
+    // SAFETY: contract of this function. The table has a reference of its own; a function is written with status 0.
+    unsafe {
+        let mut status = TVMFFIFunctionCreate(ptr::null_mut(), symbol, None, function.as_mut_ptr());
+        if status == 0 {
+            let name = name_of(name, &mut name_array);
+            status = TVMFFIFunctionSetGlobal(name, function.assume_init(), 1);
+            TVMFFIObjectDecRef(function.assume_init());
+        }
+        status
+    }
+}
+
+/// The byte array, in `array`, of a C string; one that is refused when the string is null.
+///
+/// # Safety
+/// `name` is null or a C string.
+#[inline(never)]
+unsafe fn name_of(name: *const c_char, array: &mut MaybeUninit<TVMFFIByteArray>) -> *const TVMFFIByteArray {
+    // SAFETY: the caller's promise.
+    array.write(TVMFFIByteArray { data: name, size: unsafe { c_str_len(name) } })
 }

@@ -1,9 +1,14 @@
 //! Section "Error handling". Errors have no backtrace, and at most `FERRITE_ERROR_BYTES` of kind and message.
 
 use core::ffi::c_char;
+use core::ptr;
 
 use ferrite_core::abi::{TVMFFIObject, TVMFFIObjectHandle};
-use ferrite_core::minimal::raised;
+use ferrite_core::minimal::{Refusal, raised};
+use ferrite_core::{refcount, type_index};
+
+use super::boundary::fail;
+use super::object::TVMFFIObjectDecRef;
 
 /// Takes the raised error of the program.
 ///
@@ -13,7 +18,7 @@ use ferrite_core::minimal::raised;
 pub unsafe extern "C" fn TVMFFIErrorMoveFromRaised(result: *mut TVMFFIObjectHandle) {
     if !result.is_null() {
         // SAFETY: not null, so valid for writing.
-        unsafe { result.write(raised::take().cast()) };
+        unsafe { result.write(raised::swap(ptr::null_mut()).cast()) };
     }
 }
 
@@ -23,8 +28,18 @@ pub unsafe extern "C" fn TVMFFIErrorMoveFromRaised(result: *mut TVMFFIObjectHand
 /// See the crate.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMFFIErrorSetRaised(error: TVMFFIObjectHandle) {
-    // SAFETY: contract of the crate.
-    let _ = unsafe { raised::set(error.cast::<TVMFFIObject>()) };
+    let error = error.cast::<TVMFFIObject>();
+    // SAFETY: contract of the crate: the object is alive.
+    unsafe {
+        if !error.is_null() {
+            if (*error).type_index != type_index::ERROR {
+                fail(Refusal::TYPE);
+                return;
+            }
+            refcount::retain(error);
+        }
+        replace(error);
+    }
 }
 
 /// Raises an error of the given kind and message.
@@ -34,7 +49,7 @@ pub unsafe extern "C" fn TVMFFIErrorSetRaised(error: TVMFFIObjectHandle) {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMFFIErrorSetRaisedFromCStr(kind: *const c_char, message: *const c_char) {
     // SAFETY: contract of the crate.
-    unsafe { raised::raise(kind, &[message]) };
+    unsafe { TVMFFIErrorSetRaisedFromCStrParts(kind, &mut { message }, 1) };
 }
 
 /// Raises an error whose message is put together from parts.
@@ -47,11 +62,24 @@ pub unsafe extern "C" fn TVMFFIErrorSetRaisedFromCStrParts(
     message_parts: *mut *const c_char,
     num_parts: i32,
 ) {
-    let parts = match usize::try_from(num_parts) {
-        // SAFETY: contract of this function.
-        Ok(count) if !message_parts.is_null() => unsafe { core::slice::from_raw_parts(message_parts, count) },
-        _ => &[],
-    };
-    // SAFETY: contract of the crate.
-    unsafe { raised::raise(kind, parts) };
+    // SAFETY: contract of this function. What nobody took makes room first.
+    unsafe {
+        replace(ptr::null_mut());
+        replace(raised::create(kind, message_parts, num_parts));
+    }
+}
+
+/// Raises `error`, or none when it is null, in place of what is raised.
+///
+/// # Safety
+/// `error` is null, or an error object with a reference that the caller gives up.
+#[inline(never)]
+unsafe fn replace(error: *mut TVMFFIObject) {
+    // SAFETY: the caller's promise; what was raised was owned.
+    unsafe {
+        let previous = raised::swap(error);
+        if !previous.is_null() {
+            TVMFFIObjectDecRef(previous.cast());
+        }
+    }
 }

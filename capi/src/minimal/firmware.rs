@@ -4,7 +4,7 @@ use core::ffi::{c_int, c_void};
 
 use ferrite_core::minimal::{Refusal, workspace};
 
-use super::boundary::{fail, status};
+use super::boundary::status;
 
 /// Hands over the memory that `TVMBackendAllocWorkspace` gives to compiled functions, and starts the high-water mark again.
 ///
@@ -16,11 +16,13 @@ use super::boundary::{fail, status};
 /// Nobody else uses the buffer until another one is set.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn FerriteWorkspaceSet(buffer: *mut c_void, size: usize) -> c_int {
-    if buffer.is_null() && size != 0 {
-        return fail(Refusal::Null);
-    }
-    // SAFETY: contract of this function.
-    status(|| unsafe { workspace::set_buffer(buffer, size) })
+    status(|| {
+        if buffer.is_null() && size != 0 {
+            return Err(Refusal::ARGUMENT);
+        }
+        // SAFETY: contract of this function.
+        unsafe { workspace::set_buffer(buffer, size) }
+    })
 }
 
 /// Tells the most bytes of the workspace buffer that were in use at once: what the buffer needs to have.

@@ -3,11 +3,12 @@
 use core::ffi::{c_int, c_void};
 
 use ferrite_core::abi::{
-    TVMFFIAny, TVMFFIByteArray, TVMFFIFunctionCell, TVMFFIObjectHandle, TVMFFISafeCallType,
+    TVMFFIAny, TVMFFIByteArray, TVMFFIFunctionCell, TVMFFIObject, TVMFFIObjectHandle, TVMFFISafeCallType,
 };
-use ferrite_core::minimal::{self, Raised, Refusal, names};
+use ferrite_core::minimal::{self, Refusal, Result, names};
 
 use super::boundary::{bytes, callback, fail, function, non_null, status};
+use super::object::TVMFFIObjectDecRef;
 
 /// Makes a function object out of a C function and its state.
 ///
@@ -23,21 +24,18 @@ pub unsafe extern "C" fn TVMFFIFunctionCreate(
     out: *mut TVMFFIObjectHandle,
 ) -> c_int {
     status(|| {
-        let (out, safe_call) = (non_null(out)?, callback(safe_call)?);
+        let (safe_call, out) = (callback(safe_call)?, non_null(out)?);
         // SAFETY: contract of this function.
-        let function = unsafe { minimal::create_function(self_, safe_call, deleter) };
-        if function.is_null() {
-            return Err(Raised::FAILURE);
-        }
+        let function = unsafe { minimal::create_function(self_, safe_call, deleter)? };
         // SAFETY: contract of the crate.
-        unsafe { out.write(function.cast()) };
+        unsafe { out.write(function.as_ptr().cast()) };
         Ok(())
     })
 }
 
 /// Registers a global function under a name, which is not copied: names of firmware are in flash.
 ///
-/// The same function again is refused too, unless `allow_override` is other than 0. /// MemoryError when there are `FERRITE_NAMES` names.
+/// The same function again is refused too, unless `allow_override` is other than 0. MemoryError when there are `FERRITE_NAMES` names.
 ///
 /// # Safety
 /// The name stays where it is.
@@ -47,8 +45,16 @@ pub unsafe extern "C" fn TVMFFIFunctionSetGlobal(
     f: TVMFFIObjectHandle,
     allow_override: c_int,
 ) -> c_int {
-    // SAFETY: contract of the crate.
-    status(|| unsafe { names::set(bytes(name)?, function(f)?, allow_override != 0) })
+    status(|| {
+        // SAFETY: contract of the crate; the function before was the table's.
+        unsafe {
+            let previous = names::set(bytes(name)?, function(f)?, allow_override != 0)?;
+            if !previous.is_null() {
+                TVMFFIObjectDecRef(previous.cast());
+            }
+        }
+        Ok(())
+    })
 }
 
 /// Finds a global function by name.
@@ -60,14 +66,14 @@ pub unsafe extern "C" fn TVMFFIFunctionGetGlobal(
     name: *const TVMFFIByteArray,
     out: *mut TVMFFIObjectHandle,
 ) -> c_int {
-    status(|| {
-        // SAFETY: contract of the crate.
-        unsafe {
-            let (name, out) = (bytes(name)?, non_null(out)?);
-            out.write(names::get(name, true).cast());
-        }
-        Ok(())
-    })
+    // SAFETY: contract of the crate.
+    let name = match unsafe { bytes(name) } {
+        Ok(name) if !out.is_null() => name,
+        _ => return fail(Refusal::ARGUMENT),
+    };
+    // SAFETY: contract of the crate.
+    unsafe { out.write(names::get(name).cast()) };
+    0
 }
 
 /// Calls a function object.
@@ -82,19 +88,29 @@ pub unsafe extern "C" fn TVMFFIFunctionCall(
     result: *mut TVMFFIAny,
 ) -> c_int {
     // SAFETY: contract of the crate.
-    let function = match unsafe { function(func) } {
-        Ok(function) => function,
-        Err(raised) => return minimal::status(Err(raised)),
-    };
-    if num_args < 0 {
-        return fail(Refusal::Negative);
-    }
-    if result.is_null() || (args.is_null() && num_args != 0) {
-        return fail(Refusal::Null);
+    if let Err(refusal) = unsafe { check_call(func, args, num_args, result) } {
+        return fail(refusal);
     }
     // SAFETY: a function object has its cell, with a call in it, after the header (ABI). In tail position, so that this is a jump.
     unsafe {
-        let cell = function.as_ptr().add(1).cast::<TVMFFIFunctionCell>();
+        let cell = func.cast::<TVMFFIObject>().add(1).cast::<TVMFFIFunctionCell>();
         (*cell).safe_call.unwrap_unchecked()(func, args, num_args, result)
     }
+}
+
+/// # Safety
+/// `func` is null or points to a live object.
+#[inline(always)]
+unsafe fn check_call(
+    func: TVMFFIObjectHandle,
+    args: *mut TVMFFIAny,
+    num_args: i32,
+    result: *mut TVMFFIAny,
+) -> Result<()> {
+    // SAFETY: the caller's promise.
+    unsafe { function(func)? };
+    if result.is_null() || num_args < 0 || (args.is_null() && num_args != 0) {
+        return Err(Refusal::ARGUMENT);
+    }
+    Ok(())
 }

@@ -3,11 +3,9 @@
 use core::ffi::{c_int, c_void};
 
 use ferrite_core::init_once::{DeinitFunction, InitFunction};
-use ferrite_core::minimal::init_once;
+use ferrite_core::minimal::{Refusal, init_once};
 
-use ferrite_core::minimal::Refusal;
-
-use super::boundary::fail;
+use super::boundary::{callback, fail, non_null};
 
 /// Makes a handle once. One that is being made is refused, since nothing can be waited for.
 ///
@@ -18,9 +16,12 @@ pub unsafe extern "C" fn TVMFFIHandleInitOnce(
     handle_addr: *mut *mut c_void,
     init_func: Option<InitFunction>,
 ) -> c_int {
-    let Some(init_func) = init_func.filter(|_| !handle_addr.is_null()) else { return fail(Refusal::Null) };
-    // SAFETY: contract of the crate and of this function.
-    unsafe { init_once::init(handle_addr, init_func) }
+    let outcome = (|| {
+        let (handle, init) = (non_null(handle_addr)?, callback(init_func)?);
+        // SAFETY: contract of the crate and of this function.
+        unsafe { init_once::init(handle.as_ptr(), init) }
+    })();
+    outcome.unwrap_or_else(fail)
 }
 
 /// Takes a handle away once.
@@ -33,7 +34,7 @@ pub unsafe extern "C" fn TVMFFIHandleDeinitOnce(
     deinit_func: Option<DeinitFunction>,
 ) -> c_int {
     let Some(deinit_func) = deinit_func.filter(|_| !handle_addr.is_null()) else {
-        return fail(Refusal::Null);
+        return fail(Refusal::ARGUMENT);
     };
     // SAFETY: contract of the crate and of this function.
     unsafe {

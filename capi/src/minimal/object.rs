@@ -6,8 +6,8 @@ use ferrite_core::abi::{
     TVM_FFI_VERSION_MAJOR, TVM_FFI_VERSION_MINOR, TVM_FFI_VERSION_PATCH, TVMFFIObject, TVMFFIObjectHandle,
     TVMFFIVersion,
 };
-use ferrite_core::minimal::Refusal;
-use ferrite_core::{refcount, release};
+use ferrite_core::minimal::{self, Refusal};
+use ferrite_core::refcount;
 
 use super::boundary;
 
@@ -36,7 +36,7 @@ pub unsafe extern "C" fn TVMFFIGetVersion(out_version: *mut TVMFFIVersion) {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMFFIObjectIncRef(obj: TVMFFIObjectHandle) -> c_int {
     if obj.is_null() {
-        return boundary::fail(Refusal::Null);
+        return boundary::fail(Refusal::ARGUMENT);
     }
     // SAFETY: a handle points to a live object.
     unsafe { refcount::retain(obj.cast::<TVMFFIObject>()) };
@@ -50,9 +50,9 @@ pub unsafe extern "C" fn TVMFFIObjectIncRef(obj: TVMFFIObjectHandle) -> c_int {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMFFIObjectDecRef(obj: TVMFFIObjectHandle) -> c_int {
     if obj.is_null() {
-        return boundary::fail(Refusal::Null);
+        return boundary::fail(Refusal::ARGUMENT);
     }
     // SAFETY: a handle points to a live object, one reference of which the caller gives up.
-    unsafe { release::release_at_once(obj.cast::<TVMFFIObject>()) };
+    unsafe { minimal::release(obj.cast::<TVMFFIObject>()) };
     0
 }

@@ -1,10 +1,10 @@
 //! Function objects around a C function and its state.
 
 use core::ffi::{c_int, c_void};
-use core::ptr;
+use core::ptr::{self, NonNull};
 
 use super::pool::{Pool, Slot};
-use super::refusal::{Refusal, refuse};
+use super::refusal::{Refusal, Result};
 use crate::abi::{TVMFFIAny, TVMFFIFunctionCell, TVMFFIObject, TVMFFISafeCallType};
 use crate::{config, type_index};
 
@@ -26,31 +26,29 @@ static POOL: Pool<FunctionSlot, { config::FUNCTIONS }> = Pool::new();
 /// Makes a function object, which the caller owns. It owns `state`, which `deleter` takes back.
 ///
 /// # Errors
-/// Null, with MemoryError raised, when `FERRITE_FUNCTIONS` are alive.
+/// MemoryError when `FERRITE_FUNCTIONS` are alive.
 ///
 /// # Safety
 /// `safe_call` and `deleter` may be called with `state` while the object lives.
 ///
 /// # Upstream
 /// `TVMFFIFunctionCreate`.
+#[inline(always)]
 pub unsafe fn create(
     state: *mut c_void,
     safe_call: TVMFFISafeCallType,
     deleter: Option<unsafe extern "C" fn(state: *mut c_void)>,
-) -> *mut TVMFFIObject {
-    let slot = POOL.claim(type_index::FUNCTION);
-    if slot.is_null() {
-        refuse(Refusal::Functions);
-        return ptr::null_mut();
-    }
+) -> Result<NonNull<TVMFFIObject>> {
+    let Some(slot) = POOL.claim(type_index::FUNCTION) else { return Err(Refusal::FUNCTIONS) };
     // SAFETY: the slot was claimed.
     unsafe {
+        let slot = slot.as_ptr();
         (*slot).cell = TVMFFIFunctionCell { safe_call: Some(call), cpp_call: ptr::null_mut() };
         (*slot).state = state;
         (*slot).safe_call = safe_call;
         (*slot).deleter = deleter;
     }
-    slot.cast()
+    Ok(slot.cast())
 }
 
 /// Passes a call on, with the state in place of the object.

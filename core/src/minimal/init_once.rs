@@ -1,21 +1,14 @@
 //! Handles made once, in programs whose only concurrency is interrupts.
+//!
+//! A handle that is being made points to its own place.
 
 use core::ffi::{c_int, c_void};
 use core::ptr;
 
-use super::refusal::{Refusal, refuse};
-use super::{status, swap};
+use super::refusal::{Refusal, Result};
 use crate::init_once::InitFunction;
 use crate::sync::atomic::{AtomicPtr, Ordering};
-
-/// A handle that is being made, on the stack of who makes it.
-struct Maker {
-    handle: *mut *mut c_void,
-    below: *mut Maker,
-}
-
-/// The handles that are being made, the latest first: each maker interrupted, or was called by, the one below.
-static MAKERS: AtomicPtr<Maker> = AtomicPtr::new(ptr::null_mut());
+use crate::sync::critical;
 
 /// Makes the handle at `handle` by `init`, unless it is there; gives the status of `init`.
 ///
@@ -24,47 +17,44 @@ static MAKERS: AtomicPtr<Maker> = AtomicPtr::new(ptr::null_mut());
 ///
 /// # Safety
 /// As [`crate::init_once::init`].
-pub unsafe fn init(handle: *mut *mut c_void, init: InitFunction) -> c_int {
+#[inline(always)]
+pub unsafe fn init(handle: *mut *mut c_void, init: InitFunction) -> Result<c_int> {
     // SAFETY: the caller's promise.
     let place = unsafe { AtomicPtr::from_ptr(handle) };
-    let mut maker = Maker { handle, below: MAKERS.load(Ordering::Relaxed) };
-    let mut at = maker.below;
-    // SAFETY: makers in the chain are waiting for this call to return.
-    while let Some(other) = unsafe { at.as_ref() } {
-        if other.handle == handle {
-            return status(Err(refuse(Refusal::Busy)));
+    let seen = critical(|| {
+        let seen = place.load(Ordering::Relaxed);
+        if seen.is_null() {
+            place.store(handle.cast(), Ordering::Relaxed);
         }
-        at = other.below;
+        seen
+    });
+    if !seen.is_null() {
+        return if seen == handle.cast() { Err(Refusal::BUSY) } else { Ok(0) };
     }
-    // An interrupt up to here leaves the chain as it was, and may have made the handle; from here on it is refused.
-    MAKERS.store(&raw mut maker, Ordering::Relaxed);
-    // SAFETY: the caller vouches for the function.
-    let outcome = if place.load(Ordering::Relaxed).is_null() { unsafe { make(place, init) } } else { 0 };
-    MAKERS.store(maker.below, Ordering::Relaxed);
-    outcome
-}
-
-/// # Safety
-/// `init` follows its contract.
-unsafe fn make(place: &AtomicPtr<c_void>, init: InitFunction) -> c_int {
     let mut made = ptr::null_mut();
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller vouches for the function.
     let outcome = unsafe { init(&mut made) };
     if outcome != 0 {
-        return outcome;
-    }
-    if made.is_null() {
-        return status(Err(refuse(Refusal::NoHandle)));
+        made = ptr::null_mut();
     }
     place.store(made, Ordering::Relaxed);
-    0
+    if outcome == 0 && made.is_null() { Err(Refusal::NO_HANDLE) } else { Ok(outcome) }
 }
 
-/// Takes the handle away and gives it back; null when there was none.
+/// Takes the handle away and gives it back; null when there is none, or none yet.
 ///
 /// # Safety
 /// As [`crate::init_once::deinit`].
+#[inline(always)]
 pub unsafe fn take(handle: *mut *mut c_void) -> *mut c_void {
     // SAFETY: the caller's promise.
-    swap(unsafe { AtomicPtr::from_ptr(handle) }, ptr::null_mut())
+    let place = unsafe { AtomicPtr::from_ptr(handle) };
+    critical(|| {
+        let seen = place.load(Ordering::Relaxed);
+        if seen == handle.cast() {
+            return ptr::null_mut();
+        }
+        place.store(ptr::null_mut(), Ordering::Relaxed);
+        seen
+    })
 }

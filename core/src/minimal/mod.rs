@@ -19,17 +19,15 @@
 //!
 //! # Interrupts
 //! One core is assumed: what interrupts us ends before we go on. Whatever takes more than one store is changed with interrupts
-//! masked (`sync::critical`), and no code of a user runs meanwhile. The raised error belongs to the program, not to a thread.
+//! masked (`sync::critical`), but for the end of a workspace, and no code of a user runs meanwhile. The raised error belongs to the program, not to a thread.
 
-use core::ffi::{c_int, c_void};
-use core::hint::black_box;
-use core::num::NonZeroI32;
+use core::ffi::c_int;
 
-use core::ptr;
-
-use crate::abi::TVMFFISafeCallType;
-use crate::sync::atomic::{AtomicPtr, Ordering};
-use crate::sync::critical;
+use crate::abi::{
+    TVMFFIObject, kTVMFFIObjectDeleterFlagBitMaskStrong as STRONG,
+    kTVMFFIObjectDeleterFlagBitMaskWeak as WEAK,
+};
+use crate::refcount;
 
 mod function;
 pub mod init_once;
@@ -38,66 +36,39 @@ mod pool;
 pub mod raised;
 mod refusal;
 pub mod string;
-mod text;
+pub mod text;
 pub mod workspace;
 
 pub use function::create as create_function;
-pub use refusal::{Refusal, refuse};
-pub use text::c_str;
+pub use refusal::{Refusal, Result, memory_error};
 
-/// Something failed, and the error is raised. As long as an `int` that is not 0, so that results without a value are what C
-/// wants to have, without a conversion.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Raised(NonZeroI32);
+/// What a deleter is asked for, in this order.
+const FLAGS: [c_int; 2] = [STRONG, WEAK];
 
-impl Raised {
-    /// The status of calls that raised an error.
-    pub const FAILURE: Self = Self(NonZeroI32::new(-1).unwrap());
+const _: () = assert!(STRONG == 1 && WEAK == 2);
 
-    /// The status of calls that raised an error: kept from the compiler, so that what ends with an error ends with a jump.
-    #[inline(always)]
-    fn status() -> Self {
-        // SAFETY: -1 is not 0.
-        Self(unsafe { NonZeroI32::new_unchecked(black_box(-1)) })
-    }
-}
-
-/// 0, or the status of an error.
-#[inline(always)]
-pub const fn status(result: Result<()>) -> c_int {
-    match result {
-        Ok(()) => 0,
-        Err(raised) => raised.0.get(),
-    }
-}
-
-/// What was asked for, or an error that is raised already.
-pub type Result<T> = core::result::Result<T, Raised>;
-
-/// Puts `new` into `place` and gives what was there; one step for what interrupts us, which needs no barrier.
-#[inline(never)]
-fn swap(place: &AtomicPtr<c_void>, new: *mut c_void) -> *mut c_void {
-    critical(|| {
-        let old = place.load(Ordering::Relaxed);
-        place.store(new, Ordering::Relaxed);
-        old
-    })
-}
-
-/// Adds a function of the system library under the name of its symbol; one of the same name is replaced.
+/// Gives up a strong reference. When it was the last, the deleter runs at once: objects of static pools bound how deep
+/// releases nest.
 ///
-/// # Errors
-/// MemoryError.
+/// The deleter is always asked twice, for the content and for the memory: one way for objects with and without weak references.
 ///
 /// # Safety
-/// `symbol` is a compiled function, and the name stays where it is.
+/// `object` is live, and the caller gives up one strong reference to it.
 ///
 /// # Upstream
-/// `TVMFFIEnvModRegisterSystemLibSymbol`, which keeps names and addresses apart from the functions.
-pub unsafe fn register_symbol(name: &[u8], symbol: TVMFFISafeCallType) -> Result<()> {
-    // SAFETY: the caller's promise; the table takes the new reference over.
+/// `Object::DecRef` in `object.h`, which asks once when there are no weak references.
+#[inline(always)]
+pub unsafe fn release(object: *mut TVMFFIObject) {
+    let mut half = 0;
+    // SAFETY: the caller's promise; the header is readable until the deleter frees the memory.
     unsafe {
-        let function = create_function(ptr::null_mut(), symbol, None);
-        if function.is_null() { Err(Raised::FAILURE) } else { names::register(name, function, true) }
+        while refcount::release_unordered(object, half) == 0 {
+            let Some(deleter) = (*object).deleter.deleter else { break };
+            half += 1;
+            deleter(object.cast(), half as c_int);
+            if half == FLAGS.len() {
+                break;
+            }
+        }
     }
 }

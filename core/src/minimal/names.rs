@@ -1,149 +1,147 @@
-//! Functions by name: a table probed from a hash on, which never shrinks.
+//! Functions by name: a table in the order of registration, which never shrinks.
 
+use core::cell::Cell;
 use core::ptr::{self, NonNull};
 
-use super::Result;
-use super::refusal::{Refusal, refuse};
-use crate::abi::TVMFFIObject;
-use crate::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
+use super::refusal::{Refusal, Result};
+use crate::abi::{TVMFFIByteArray, TVMFFIObject};
 use crate::sync::critical;
-use crate::{config, refcount, release};
+use crate::{config, refcount};
 
-/// A name and its function, of which the table owns a reference. Only touched in critical sections.
+/// A name and its function, of which the table owns a reference.
 struct Entry {
-    function: AtomicPtr<TVMFFIObject>,
-    name: AtomicPtr<u8>,
-    /// See [`mark`]; zero when the entry is free.
-    mark: AtomicU32,
+    /// The length of the name in 24 bits, and its last byte: few names share them.
+    mark: Cell<u32>,
+    name: Cell<*const u8>,
+    /// Null as long as nothing is registered.
+    function: Cell<*mut TVMFFIObject>,
 }
 
-static NAMES: [Entry; config::NAMES] = [const {
-    Entry {
-        function: AtomicPtr::new(ptr::null_mut()),
-        name: AtomicPtr::new(ptr::null_mut()),
-        mark: AtomicU32::new(0),
-    }
-}; config::NAMES];
+/// Entries in use, then one that ends each search: the name that is looked for is written there.
+struct Names {
+    used_bytes: Cell<usize>,
+    entries: [Entry; config::NAMES + 1],
+}
 
-/// The last two bytes of a name, if it has them, and its length, which is below 65,535.
+// SAFETY: only touched in critical sections.
+unsafe impl Sync for Names {}
+
+static NAMES: Names = Names {
+    used_bytes: Cell::new(0),
+    entries: [const {
+        Entry { mark: Cell::new(0), name: Cell::new(ptr::null()), function: Cell::new(ptr::null_mut()) }
+    }; config::NAMES + 1],
+};
+
+/// The most bytes of a name: its length fits a mark.
+pub const MOST_BYTES: usize = (1 << 24) - 1;
+
+/// Whether two names of the same length are the same: words first, then the rest of the bytes.
+///
+/// # Safety
+/// Both are readable.
 #[inline(always)]
-fn mark(name: &[u8]) -> u32 {
-    let end = match *name {
-        [.., last_but_one, last] => u32::from(u16::from_ne_bytes([last_but_one, last])),
-        _ => 0,
-    };
-    ((name.len() as u32 + 1) << 16) | end
-}
-
-impl Entry {
-    /// Whether the name is this, given that the mark is: words first, then what is left of them at the front.
-    #[inline(always)]
-    fn is(&self, name: &[u8]) -> bool {
-        let (known, name, mut left) = (self.name.load(Ordering::Relaxed), name.as_ptr(), name.len());
-        // SAFETY: both names are that long, and whoever registered the name keeps it.
-        unsafe {
-            while left >= 4 {
+unsafe fn is_same(known: *const u8, name: *const u8, len: usize) -> bool {
+    let mut left = len;
+    // SAFETY: the caller's promise.
+    unsafe {
+        while left != 0 {
+            let same = if left >= 4 {
                 left -= 4;
-                if known.add(left).cast::<u32>().read_unaligned()
-                    != name.add(left).cast::<u32>().read_unaligned()
-                {
-                    return false;
-                }
-            }
-            while left != 0 {
+                known.add(left).cast::<u32>().read_unaligned()
+                    == name.add(left).cast::<u32>().read_unaligned()
+            } else {
                 left -= 1;
-                if *known.add(left) != *name.add(left) {
-                    return false;
-                }
+                *known.add(left) == *name.add(left)
+            };
+            if !same {
+                return false;
             }
         }
-        true
     }
+    true
 }
 
-/// Where a name is, or would be; none when it is not there and the table is full.
-#[inline(never)]
-fn find(name: &[u8]) -> Option<&'static Entry> {
-    let mark = mark(name);
-    // Fibonacci hashing: the multiplier is 2^32 divided by the golden ratio.
-    let mut at = mark.wrapping_mul(0x9E37_79B1) as usize >> 24;
-    let mut left = config::NAMES;
-    while left != 0 {
-        let entry = &NAMES[at % config::NAMES];
-        let known = entry.mark.load(Ordering::Relaxed);
-        if known == 0 || (known == mark && entry.is(name)) {
-            return Some(entry);
-        }
-        at += 1;
-        left -= 1;
-    }
-    None
-}
-
-/// Registers a function, of which the table takes over a reference.
-///
-/// # Errors
-/// RuntimeError when the name is taken, unless `replace`; MemoryError when the table is full, or the name absurdly long.
+/// Where a name is, or would be: an entry without a function, which has the name already.
 ///
 /// # Safety
-/// `function` is a function object, a reference of which the caller gives up. The name stays where it is.
+/// In a critical section. The name is readable, and shorter than [`MOST_BYTES`].
 #[inline(never)]
-pub(super) unsafe fn register(name: &[u8], function: *mut TVMFFIObject, replace: bool) -> Result<()> {
-    let (unwanted, refusal) = critical(|| {
-        let Some(entry) = find(name).filter(|_| name.len() < 0xFFFF) else {
-            return (function, Some(Refusal::Names));
-        };
-        let previous = entry.function.load(Ordering::Relaxed);
-        if !previous.is_null() && !replace {
-            return (function, Some(Refusal::Taken));
+unsafe fn find(name: &TVMFFIByteArray) -> &'static Entry {
+    let (name, len) = (name.data.cast::<u8>(), name.size);
+    // SAFETY: the caller's promise; registered names stay where they are. The search ends at the name that is looked for.
+    unsafe {
+        let mut mark = (len << 8) as u32;
+        if len != 0 {
+            mark |= u32::from(*name.add(len - 1));
         }
-        entry.name.store(name.as_ptr().cast_mut(), Ordering::Relaxed);
-        entry.mark.store(mark(name), Ordering::Relaxed);
-        entry.function.store(function, Ordering::Relaxed);
-        (previous, None)
-    });
-    if !unwanted.is_null() {
-        // SAFETY: a reference that the table had, or that it did not take.
-        unsafe { release::release_at_once(unwanted) };
-    }
-    match refusal {
-        None => Ok(()),
-        Some(refusal) => Err(refuse(refusal)),
+        let first = &raw const NAMES.entries[0];
+        let free = first.byte_add(NAMES.used_bytes.get());
+        (*free).mark.set(mark);
+        (*free).name.set(name);
+        let mut entry = first.wrapping_sub(1);
+        loop {
+            entry = entry.wrapping_add(1);
+            if (*entry).mark.get() == mark && is_same((*entry).name.get(), name, len) {
+                return &*entry;
+            }
+        }
     }
 }
 
-/// Registers a global function, of which the table keeps a reference of its own.
+/// Registers a function, of which the table keeps a reference of its own. Gives the function before, if there is one, whose
+/// reference is the caller's then.
 ///
 /// # Errors
-/// RuntimeError when the name is taken, unless `replace`; MemoryError when the table is full, or the name absurdly long.
+/// RuntimeError when the name is taken, unless `replace`; MemoryError when the table is full.
 ///
 /// # Safety
-/// `function` is a live function object. The name stays where it is.
+/// `function` is a live function object. The name has at most [`MOST_BYTES`] and stays where it is.
 ///
 /// # Upstream
 /// `TVMFFIFunctionSetGlobal`, which copies the name.
-pub unsafe fn set(name: &[u8], function: NonNull<TVMFFIObject>, replace: bool) -> Result<()> {
-    // SAFETY: the function is alive.
-    unsafe {
-        refcount::retain(function.as_ptr());
-        register(name, function.as_ptr(), replace)
-    }
+#[inline(always)]
+pub unsafe fn set(
+    name: &TVMFFIByteArray,
+    function: NonNull<TVMFFIObject>,
+    replace: bool,
+) -> Result<*mut TVMFFIObject> {
+    critical(|| {
+        // SAFETY: the caller's promise.
+        let entry = unsafe { find(name) };
+        if entry.function.get().is_null() {
+            let used_bytes = NAMES.used_bytes.get();
+            if used_bytes == config::NAMES * size_of::<Entry>() {
+                return Err(Refusal::NAMES);
+            }
+            NAMES.used_bytes.set(used_bytes + size_of::<Entry>());
+        } else if !replace {
+            return Err(Refusal::TAKEN);
+        }
+        // SAFETY: the function is alive.
+        unsafe { refcount::retain_masked(function.as_ptr()) };
+        Ok(entry.function.replace(function.as_ptr()))
+    })
 }
 
-/// The function of this name; null when there is none. With `retain` the caller owns it, otherwise it is borrowed from the table,
-/// and whoever replaces it ends it.
+/// The function of this name, of which the caller owns a reference; null when there is none.
+///
+/// # Safety
+/// The name has at most [`MOST_BYTES`].
 ///
 /// # Upstream
-/// `TVMFFIFunctionGetGlobal`; `TVMFFIEnvModLookupFromImports`, where there are no imports.
-pub fn get(name: &[u8], retain: bool) -> *mut TVMFFIObject {
+/// `TVMFFIFunctionGetGlobal`.
+#[inline(always)]
+pub unsafe fn get(name: &TVMFFIByteArray) -> *mut TVMFFIObject {
     // Nobody registers or replaces a function before the one that was found is counted.
     critical(|| {
-        let Some(entry) = find(name) else { return ptr::null_mut() };
-        let function = entry.function.load(Ordering::Relaxed);
-        if retain && !function.is_null() {
-            // SAFETY: the table owns a reference.
-            unsafe { refcount::retain(function) };
+        // SAFETY: the caller's promise; the table owns a reference.
+        unsafe {
+            let function = find(name).function.get();
+            if !function.is_null() {
+                refcount::retain_masked(function);
+            }
+            function
         }
-        function
     })
 }

@@ -3,14 +3,14 @@
 use core::cell::UnsafeCell;
 use core::ffi::{c_int, c_void};
 use core::mem::MaybeUninit;
-use core::ptr;
-use core::sync::atomic::{AtomicI32, Ordering};
+use core::ptr::NonNull;
 
 use super::function;
 use crate::abi::{
     TVMFFIObject, TVMFFIObjectDeleterSlot, kTVMFFIObjectDeleterFlagBitMaskStrong,
     kTVMFFIObjectDeleterFlagBitMaskWeak,
 };
+use crate::sync::atomic::{AtomicI32, Ordering};
 use crate::sync::critical;
 use crate::{refcount, type_index};
 
@@ -33,20 +33,25 @@ impl<T: Slot, const N: usize> Pool<T, N> {
         Self(UnsafeCell::new(MaybeUninit::zeroed()))
     }
 
-    /// Takes a slot and writes its header: an object with one reference. Null when all are in use.
+    /// Takes a slot and writes its header: an object with one reference. None when all are in use.
     ///
     /// What follows the header is zeros, or what the object before left there.
     #[inline]
-    pub(super) fn claim(&'static self, type_index: i32) -> *mut T {
+    pub(super) fn claim(&'static self, type_index: i32) -> Option<NonNull<T>> {
         // SAFETY: the slots lie in a row and start with a header.
-        unsafe { claim(self.0.get().cast(), size_of::<T>(), N, type_index).cast() }
+        Some(unsafe { claim(self.0.get().cast(), size_of::<T>(), N, type_index) }?.cast())
     }
 }
 
 /// # Safety
 /// `count` slots of `bytes` bytes each follow `first`.
 #[inline(never)]
-unsafe fn claim(first: *mut TVMFFIObject, bytes: usize, count: usize, type_index: i32) -> *mut TVMFFIObject {
+unsafe fn claim(
+    first: *mut TVMFFIObject,
+    bytes: usize,
+    count: usize,
+    type_index: i32,
+) -> Option<NonNull<TVMFFIObject>> {
     let mut object = first;
     let mut left = count;
     // SAFETY: the caller's promise; a slot that is free is nobody's.
@@ -56,12 +61,12 @@ unsafe fn claim(first: *mut TVMFFIObject, bytes: usize, count: usize, type_index
                 mark(object).store(type_index, Ordering::Relaxed);
                 (*object).combined_ref_count = refcount::INITIAL;
                 (*object).deleter = TVMFFIObjectDeleterSlot { deleter: Some(delete) };
-                return object;
+                return NonNull::new(object);
             }
             object = object.byte_add(bytes);
             left -= 1;
         }
-        ptr::null_mut()
+        None
     })
 }
 

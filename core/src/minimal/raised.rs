@@ -1,16 +1,15 @@
 //! Error objects, and the raised error of the program.
 
 use core::cell::UnsafeCell;
-use core::ffi::{c_char, c_void};
+use core::ffi::c_char;
 use core::mem::MaybeUninit;
 use core::ptr;
 
 use super::pool::{Pool, Slot};
-use super::refusal::{Refusal, refuse};
-use super::{Raised, Result, swap};
+use super::refusal::{memory_error, runtime_error};
 use crate::abi::{TVMFFIByteArray, TVMFFIErrorCell, TVMFFIObject, TVMFFIObjectHandle};
-use crate::sync::atomic::AtomicPtr;
-use crate::{config, refcount, release, type_index};
+use crate::sync::atomic::{AtomicPtr, exchange_unordered};
+use crate::{config, type_index};
 
 /// An error object.
 #[repr(C)]
@@ -31,106 +30,84 @@ unsafe impl Slot for ErrorSlot {}
 
 static POOL: Pool<ErrorSlot, { config::ERRORS }> = Pool::new();
 
-#[repr(align(8))]
-struct LastResort(UnsafeCell<MaybeUninit<ErrorObject>>);
+/// Room for the last resort: an error without a message.
+#[repr(C, align(8))]
+struct LastResort {
+    object: ErrorObject,
+    text: [u8; 12],
+}
+
+struct Shared(UnsafeCell<MaybeUninit<LastResort>>);
 
 // SAFETY: what is written is always the same, and the counts change atomically.
-unsafe impl Sync for LastResort {}
+unsafe impl Sync for Shared {}
 
-/// The error when all slots are in use. It never dies.
-static LAST_RESORT: LastResort = LastResort(UnsafeCell::new(MaybeUninit::zeroed()));
+/// The error when all slots are in use. It has so many references that it never dies.
+static LAST_RESORT: Shared = Shared(UnsafeCell::new(MaybeUninit::zeroed()));
 
-static RAISED: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
+static RAISED: AtomicPtr<TVMFFIObject> = AtomicPtr::new(ptr::null_mut());
 
-/// Takes the raised error, which the caller then owns; null when there is none.
-pub fn take() -> *mut TVMFFIObject {
-    swap(&RAISED, ptr::null_mut()).cast()
-}
-
-/// Raises `error`, or none when it is null, in place of what is raised. Takes over the reference.
+/// Raises `error`, or none when it is null, and takes its reference over; gives what was raised before, if anything, whose
+/// reference is the caller's then.
 ///
 /// # Safety
-/// `error` is null or a reference that the caller owns, to an error object.
-#[inline(never)]
-unsafe fn replace(error: *mut TVMFFIObject) {
-    let previous = swap(&RAISED, error.cast()).cast::<TVMFFIObject>();
-    if !previous.is_null() {
-        // SAFETY: the slot owned a reference.
-        unsafe { release::release_at_once(previous) };
-    }
+/// `error` is null, or an error object with a reference that the caller gives up.
+#[inline(always)]
+pub unsafe fn swap(error: *mut TVMFFIObject) -> *mut TVMFFIObject {
+    exchange_unordered(&RAISED, error)
 }
 
-/// Raises an error object; null takes the raised one away.
-///
-/// # Errors
-/// TypeError when it is none.
-///
-/// # Safety
-/// `error` is null or points to a live object.
-pub unsafe fn set(error: *mut TVMFFIObject) -> Result<()> {
-    // SAFETY: the object is alive.
-    unsafe {
-        if !error.is_null() {
-            if (*error).type_index != type_index::ERROR {
-                return Err(refuse(Refusal::Type));
-            }
-            refcount::retain(error);
-        }
-        replace(error);
-    }
-    Ok(())
-}
-
-/// Raises an error whose message is put together from parts, and cut to what a slot has room for.
+/// An error whose message is put together from parts, and cut to what a slot has room for; the caller owns it.
 ///
 /// When all slots are in use, the MemoryError that is always there.
 ///
 /// # Safety
-/// `kind` and the parts are null or C strings.
-#[cold]
-#[inline(never)]
-pub unsafe fn raise(kind: *const c_char, parts: &[*const c_char]) -> Raised {
-    // SAFETY: null is no error; what nobody took makes room. The slot is ours, and the caller vouches for the texts.
-    unsafe {
-        replace(ptr::null_mut());
-        let slot = POOL.claim(type_index::ERROR);
-        replace(if slot.is_null() { last_resort() } else { fill(slot, kind, parts) });
-    }
-    Raised::status()
+/// `kind` and the parts are null or C strings; `parts` is null or points to `count` of them.
+#[inline(always)]
+pub unsafe fn create(kind: *const c_char, parts: *const *const c_char, count: i32) -> *mut TVMFFIObject {
+    let kind = if kind.is_null() { runtime_error() } else { kind };
+    let (slot, kind, count) = match POOL.claim(type_index::ERROR) {
+        Some(slot) => (slot.as_ptr(), kind, count),
+        None => (last_resort(), memory_error(), 0),
+    };
+    // SAFETY: the slot is ours, and the caller vouches for the texts.
+    unsafe { fill(slot, kind, parts, count) };
+    slot.cast()
 }
 
-/// The error that needs no slot.
-fn last_resort() -> *mut TVMFFIObject {
-    let error = LAST_RESORT.0.get().cast::<ErrorObject>();
-    // SAFETY: the static has room; whoever reads it finds the same there.
+/// The error for want of a slot, with a reference for the caller. There is room for its kind.
+#[inline(always)]
+fn last_resort() -> *mut ErrorSlot {
+    let slot = LAST_RESORT.0.get().cast::<ErrorSlot>();
+    // SAFETY: it is always there.
     unsafe {
-        // So many strong references that it never dies.
-        (*error).header.combined_ref_count = 0x1_4000_0000;
-        (*error).header.type_index = type_index::ERROR;
-        (*error).cell.kind = TVMFFIByteArray { data: c"MemoryError".as_ptr(), size: 11 };
-        (*error).cell.update_backtrace = Some(ignore_backtrace);
+        (*slot).object.header.type_index = type_index::ERROR;
+        (*slot).object.header.combined_ref_count = 0x4000_0000_4000_0000;
     }
-    error.cast()
+    slot
 }
 
+/// Writes an error.
+///
 /// # Safety
-/// The slot is the caller's; the texts are null or C strings.
-unsafe fn fill(slot: *mut ErrorSlot, kind: *const c_char, parts: &[*const c_char]) -> *mut TVMFFIObject {
+/// The slot is the caller's, with as much room as the texts need or all of it; the texts are null or C strings.
+#[inline(always)]
+unsafe fn fill(slot: *mut ErrorSlot, kind: *const c_char, parts: *const *const c_char, count: i32) {
     // SAFETY: the caller's promise. The rest of the cell stays zero.
     unsafe {
         let text = (&raw mut (*slot).text).cast::<u8>();
-        let is_missing = kind.is_null() || *kind == 0;
-        let kind_end = push(text, slot, if is_missing { c"RuntimeError".as_ptr() } else { kind });
-        let mut end = kind_end;
-        for part in parts {
+        let kind_end = push(text, slot, kind);
+        let (mut end, mut part, mut left) = (kind_end, parts, count);
+        while left > 0 && !part.is_null() {
             end = push(end, slot, *part);
+            part = part.add(1);
+            left -= 1;
         }
         let cell = &raw mut (*slot).object.cell;
         (*cell).kind = between(text, kind_end);
         (*cell).message = between(kind_end, end);
         (*cell).update_backtrace = Some(ignore_backtrace);
     }
-    slot.cast()
 }
 
 /// # Safety

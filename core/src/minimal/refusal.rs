@@ -1,62 +1,134 @@
-//! Why the library refuses something, in one byte; the words are looked up when the error is raised.
+//! Why the library refuses something, in one byte: where the words are.
 
-use super::{Raised, raised};
+use core::ffi::c_char;
+use core::mem::offset_of;
+use core::num::NonZeroUsize;
 
-/// A refusal: the place of its kind in the high half, that of its message in the low half.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Refusal {
-    /// A null pointer, or a null callback.
-    Null = 0x00,
-    /// A bad count.
-    Negative = 0x01,
-    /// A device other than the CPU.
-    Device = 0x02,
-    /// An address that is not the latest workspace.
-    Workspace = 0x03,
-    /// An object of another type.
-    Type = 0x14,
-    /// A global name that is taken.
-    Taken = 0x25,
-    /// A name that nothing is registered under.
-    Unknown = 0x26,
-    /// An init function that gave no handle.
-    NoHandle = 0x27,
-    /// A handle that is being made, or a buffer with workspaces.
-    Busy = 0x28,
-    /// No slot for another function object.
-    Functions = 0x39,
-    /// No slot for another name.
-    Names = 0x3A,
-    /// No slot for another string.
-    Strings = 0x3B,
-    /// A string longer than a slot.
-    StringBytes = 0x3C,
+/// A message, and where the kind of the error is.
+#[repr(C)]
+struct Entry<const LEN: usize> {
+    kind: u8,
+    message: [u8; LEN],
 }
 
-/// One C string behind the other: a table of pointers would cost more than searching. That of a MemoryError is the capacity to
-/// raise.
-static MESSAGES: &[u8] = b"null argument\0bad count\0not the CPU\0not the last one\0wrong type\0name taken\0\
-no function\0non-NULL needed\0in use\0FERRITE_FUNCTIONS\0FERRITE_NAMES\0FERRITE_STRINGS\0FERRITE_STRING_BYTES\0";
+/// Kinds and messages, each a C string. A MemoryError says which capacity to raise: its name without `FERRITE_`.
+#[repr(C)]
+struct Texts {
+    memory_error: [u8; 12],
+    runtime_error: [u8; 13],
+    value_error: [u8; 11],
+    type_error: [u8; 10],
+    argument: Entry<13>,
+    device: Entry<8>,
+    workspace: Entry<9>,
+    wrong_type: Entry<11>,
+    taken: Entry<11>,
+    unknown: Entry<12>,
+    no_handle: Entry<10>,
+    busy: Entry<7>,
+    functions: Entry<10>,
+    names: Entry<6>,
+    strings: Entry<8>,
+    string_bytes: Entry<13>,
+}
 
-/// Raises the error that says so.
-#[cold]
-#[inline(never)]
-pub fn refuse(refusal: Refusal) -> Raised {
-    let code = refusal as u8;
-    let kind = match code >> 4 {
-        0 => c"ValueError",
-        1 => c"TypeError",
-        2 => c"RuntimeError",
-        _ => c"MemoryError",
-    };
-    let (mut message, mut left) = (MESSAGES.as_ptr(), code & 0xF);
-    // SAFETY: there are more messages than that.
-    unsafe {
-        while left != 0 {
-            left -= u8::from(*message == 0);
-            message = message.add(1);
+const VALUE_ERROR: u8 = offset_of!(Texts, value_error) as u8;
+const TYPE_ERROR: u8 = offset_of!(Texts, type_error) as u8;
+const RUNTIME_ERROR: u8 = offset_of!(Texts, runtime_error) as u8;
+const MEMORY_ERROR: u8 = offset_of!(Texts, memory_error) as u8;
+
+static TEXTS: Texts = Texts {
+    value_error: *b"ValueError\0",
+    type_error: *b"TypeError\0",
+    runtime_error: *b"RuntimeError\0",
+    memory_error: *b"MemoryError\0",
+    argument: Entry { kind: VALUE_ERROR, message: *b"bad argument\0" },
+    device: Entry { kind: VALUE_ERROR, message: *b"not CPU\0" },
+    workspace: Entry { kind: VALUE_ERROR, message: *b"not last\0" },
+    wrong_type: Entry { kind: TYPE_ERROR, message: *b"wrong type\0" },
+    taken: Entry { kind: RUNTIME_ERROR, message: *b"name taken\0" },
+    unknown: Entry { kind: RUNTIME_ERROR, message: *b"no function\0" },
+    no_handle: Entry { kind: RUNTIME_ERROR, message: *b"no handle\0" },
+    busy: Entry { kind: RUNTIME_ERROR, message: *b"in use\0" },
+    functions: Entry { kind: MEMORY_ERROR, message: *b"FUNCTIONS\0" },
+    names: Entry { kind: MEMORY_ERROR, message: *b"NAMES\0" },
+    strings: Entry { kind: MEMORY_ERROR, message: *b"STRINGS\0" },
+    string_bytes: Entry { kind: MEMORY_ERROR, message: *b"STRING_BYTES\0" },
+};
+
+const _: () = assert!(size_of::<Texts>() <= 256);
+
+/// A refusal: where its entry is in the texts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Refusal(NonZeroUsize);
+
+/// What was asked for, or why it is refused. Without a value, it is a number that is 0 or says why.
+pub type Result<T> = core::result::Result<T, Refusal>;
+
+macro_rules! refusals {
+    ($($(#[$doc:meta])* $name:ident = $entry:ident;)*) => {
+        impl Refusal {
+            $($(#[$doc])* pub const $name: Self = Self::at(offset_of!(Texts, $entry));)*
         }
-        raised::raise(kind.as_ptr(), &[message.cast()])
+    };
+}
+
+refusals! {
+    /// A null pointer, a null callback, a negative count, or a size that no memory has.
+    ARGUMENT = argument;
+    /// A device other than the CPU.
+    DEVICE = device;
+    /// An address that is not the latest workspace.
+    WORKSPACE = workspace;
+    /// An object of another type.
+    TYPE = wrong_type;
+    /// A global name that is taken.
+    TAKEN = taken;
+    /// A name that nothing is registered under.
+    UNKNOWN = unknown;
+    /// An init function that gave no handle.
+    NO_HANDLE = no_handle;
+    /// A handle that is being made, or a buffer with workspaces.
+    BUSY = busy;
+    /// No slot for another function object.
+    FUNCTIONS = functions;
+    /// No slot for another name.
+    NAMES = names;
+    /// No slot for another string.
+    STRINGS = strings;
+    /// A string longer than a slot.
+    STRING_BYTES = string_bytes;
+}
+
+impl Refusal {
+    const fn at(offset: usize) -> Self {
+        match NonZeroUsize::new(offset) {
+            Some(offset) => Self(offset),
+            None => unreachable!(),
+        }
     }
+
+    /// The kind and the message of the error that says so.
+    #[inline(always)]
+    pub fn texts(self) -> (*const c_char, *const c_char) {
+        let entry = text(self.0.get());
+        // SAFETY: an entry is the place of its kind, and its message.
+        unsafe { (text(entry.cast::<u8>().read() as usize), entry.add(1)) }
+    }
+}
+
+/// The C string at this place of the texts.
+const fn text(offset: usize) -> *const c_char {
+    // SAFETY: the callers name places within the texts.
+    unsafe { (&raw const TEXTS).byte_add(offset).cast() }
+}
+
+/// The kind of errors that have none.
+pub(super) const fn runtime_error() -> *const c_char {
+    text(RUNTIME_ERROR as usize)
+}
+
+/// The kind of errors for want of memory.
+pub const fn memory_error() -> *const c_char {
+    text(MEMORY_ERROR as usize)
 }

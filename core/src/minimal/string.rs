@@ -1,8 +1,10 @@
 //! Strings and bytes: up to seven in the value, more in an object.
 
+use core::ptr;
+
 use super::pool::{Pool, Slot};
-use super::refusal::{Refusal, refuse};
-use super::{Result, text};
+use super::refusal::{Refusal, Result};
+use super::text;
 use crate::abi::{TVMFFIAny, TVMFFIByteArray, TVMFFIObject};
 use crate::config;
 use crate::type_index::{BYTES, SMALL_BYTES, SMALL_STR, STR};
@@ -20,17 +22,17 @@ unsafe impl Slot for StringSlot {}
 
 static POOL: Pool<StringSlot, { config::STRINGS }> = Pool::new();
 
-/// Whether a value is text or bytes: what is added to the type indices of text.
+/// Whether a value is text or bytes: the type index of few of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(i32)]
 pub enum Kind {
     /// `SMALL_STR` or `STR`.
-    Text = 0,
+    Text = SMALL_STR,
     /// `SMALL_BYTES` or `BYTES`.
-    Bytes = 1,
+    Bytes = SMALL_BYTES,
 }
 
-const _: () = assert!(SMALL_BYTES == SMALL_STR + 1 && BYTES == STR + 1);
+const _: () = assert!(BYTES - SMALL_BYTES == STR - SMALL_STR);
 
 const MOST_IN_PLACE: usize = 7;
 
@@ -40,36 +42,35 @@ const MOST_IN_PLACE: usize = 7;
 /// MemoryError when it is longer than `FERRITE_STRING_BYTES`, or `FERRITE_STRINGS` are alive.
 ///
 /// # Safety
-/// `out` is valid for writing.
+/// The input is readable; `out` is valid for writing.
 ///
 /// # Upstream
 /// `TVMFFIStringFromByteArray`, `TVMFFIBytesFromByteArray`.
-pub unsafe fn create(content: &[u8], kind: Kind, out: *mut TVMFFIAny) -> Result<()> {
-    let len = content.len();
-    // SAFETY: the caller vouches for `out`; either place has room, behind a slot's content for a zero too.
+#[inline(always)]
+pub unsafe fn create(input: &TVMFFIByteArray, kind: Kind, out: *mut TVMFFIAny) -> Result<()> {
+    // SAFETY: the caller vouches for both places; either place has room, behind a slot's content for a zero too.
     unsafe {
-        if len <= MOST_IN_PLACE {
-            out.write(TVMFFIAny {
-                type_index: SMALL_STR + kind as i32,
-                small_str_len: len as u32,
-                ..TVMFFIAny::NONE
-            });
-            text::copy(content, (&raw mut (*out).payload).cast());
-            return Ok(());
+        let TVMFFIByteArray { data, size } = *input;
+        let mut place = (&raw mut (*out).payload).cast::<u8>();
+        let (mut type_index, mut len, mut object) = (kind as i32, size as u32, ptr::null_mut());
+        if size > MOST_IN_PLACE {
+            if size > config::STRING_BYTES {
+                return Err(Refusal::STRING_BYTES);
+            }
+            let Some(slot) = POOL.claim(kind as i32 + (STR - SMALL_STR)) else {
+                return Err(Refusal::STRINGS);
+            };
+            let slot = slot.as_ptr();
+            type_index = (*slot).header.type_index;
+            object = slot.cast();
+            len = 0;
+            place = (&raw mut (*slot).text).cast();
+            (*slot).content = TVMFFIByteArray { data: place.cast(), size };
+            *place.add(size) = 0;
         }
-        if len > config::STRING_BYTES {
-            return Err(refuse(Refusal::StringBytes));
-        }
-        let slot = POOL.claim(STR + kind as i32);
-        if slot.is_null() {
-            return Err(refuse(Refusal::Strings));
-        }
-        let place = (&raw mut (*slot).text).cast::<u8>();
-        (*slot).content = TVMFFIByteArray { data: place.cast(), size: len };
-        *place.add(len) = 0;
-        text::copy(content, place);
-        *out = TVMFFIAny { type_index: STR + kind as i32, ..TVMFFIAny::NONE };
-        (*out).payload.v_obj = slot.cast();
+        out.write(TVMFFIAny { type_index, small_str_len: len, ..TVMFFIAny::NONE });
+        (*out).payload.v_obj = object;
+        text::copy(data.cast(), place, size);
     }
     Ok(())
 }

@@ -7,46 +7,47 @@ use core::mem::MaybeUninit;
 ///
 /// # Safety
 /// As [`core::ptr::copy_nonoverlapping`].
-#[inline(never)]
-pub(super) unsafe fn copy(from: &[u8], to: *mut u8) {
-    let mut to = to;
-    for byte in from {
+#[inline(always)]
+pub(super) unsafe fn copy(from: *const u8, to: *mut u8, count: usize) {
+    let (mut from, mut to, mut left) = (from, to, count);
+    while left != 0 {
         // SAFETY: as the caller vouches. Volatile, or the compiler would call `memcpy` instead.
         unsafe {
-            to.write_volatile(*byte);
-            to = to.add(1);
+            to.write_volatile(*from);
+            (from, to) = (from.add(1), to.add(1));
         }
+        left -= 1;
     }
 }
 
-/// The content of a C string.
+/// The length of a C string; of null, one that nobody takes for the length of nothing.
 ///
 /// # Safety
-/// `text` is zero-terminated and stays as it is for `'a`.
-#[inline(never)]
-pub unsafe fn c_str<'a>(text: *const c_char) -> &'a [u8] {
+/// `text` is null or zero-terminated.
+#[inline(always)]
+pub unsafe fn c_str_len(text: *const c_char) -> usize {
+    if text.is_null() {
+        return 1;
+    }
     let mut end = text;
     // SAFETY: the pointer does not pass the zero. Volatile, or the compiler would call `strlen` instead.
     unsafe {
         while end.read_volatile() != 0 {
             end = end.add(1);
         }
-        core::slice::from_raw_parts(text.cast(), end.offset_from_unsigned(text))
+        end.offset_from_unsigned(text)
     }
 }
 
-/// Room for a decimal number as a C string.
-pub(super) type Decimal = MaybeUninit<[u8; DIGITS + 1]>;
-
-/// Digits of the largest number.
-const DIGITS: usize = if usize::BITS == 32 { 10 } else { 20 };
+/// Room for a decimal number as a C string: digits of the largest number, and a zero.
+pub type Decimal = [u8; if usize::BITS == 32 { 11 } else { 21 }];
 
 /// Writes a number; the text is good as long as its room.
 #[inline(never)]
-pub(super) fn decimal(room: &mut Decimal, mut number: usize) -> *const c_char {
+pub fn decimal(room: &mut MaybeUninit<Decimal>, mut number: usize) -> *const c_char {
     // SAFETY: there is room for a zero behind as many digits as a number can have.
     unsafe {
-        let mut first = room.as_mut_ptr().cast::<u8>().add(DIGITS);
+        let mut first = room.as_mut_ptr().add(1).cast::<u8>().sub(1);
         *first = 0;
         loop {
             first = first.sub(1);

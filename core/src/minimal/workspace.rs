@@ -2,50 +2,36 @@
 //!
 //! Kernels, and what interrupts them, give their workspaces back in the reverse order.
 
-use core::cell::UnsafeCell;
 use core::ffi::c_void;
 use core::ptr;
 
-use super::refusal::{Refusal, refuse};
-use super::text::{Decimal, decimal};
-use super::{Result, raised};
+use super::refusal::{Refusal, Result};
 use crate::config;
+use crate::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 use crate::sync::critical;
 
 /// What precedes a workspace: the block below.
-#[repr(transparent)]
 struct Block(*mut Block);
 
 /// The buffer. Zeros: none.
 struct Buffer {
-    start: *mut u8,
-    end: *mut u8,
+    start: AtomicPtr<u8>,
+    end: AtomicPtr<u8>,
+    /// The highest end of a block so far.
+    most: AtomicPtr<u8>,
     /// Where the next block may begin.
-    next: *mut u8,
+    next: AtomicPtr<u8>,
     /// The topmost block.
-    top: *mut Block,
-    /// The most bytes that were in use.
-    most: usize,
+    top: AtomicPtr<Block>,
 }
 
-struct Shared(UnsafeCell<Buffer>);
-
-// SAFETY: the buffer is only touched in critical sections.
-unsafe impl Sync for Shared {}
-
-static BUFFER: Shared = Shared(UnsafeCell::new(Buffer {
-    start: ptr::null_mut(),
-    end: ptr::null_mut(),
-    next: ptr::null_mut(),
-    top: ptr::null_mut(),
-    most: 0,
-}));
-
-/// Runs `body`, which neither waits nor calls out, with interrupts masked.
-fn with_buffer<R>(body: impl FnOnce(&mut Buffer) -> R) -> R {
-    // SAFETY: critical sections that use the buffer do not nest.
-    critical(|| body(unsafe { &mut *BUFFER.0.get() }))
-}
+static BUFFER: Buffer = Buffer {
+    start: AtomicPtr::new(ptr::null_mut()),
+    end: AtomicPtr::new(ptr::null_mut()),
+    most: AtomicPtr::new(ptr::null_mut()),
+    next: AtomicPtr::new(ptr::null_mut()),
+    top: AtomicPtr::new(ptr::null_mut()),
+};
 
 /// Takes workspaces from this buffer from now on, and starts the high-water mark again.
 ///
@@ -54,83 +40,88 @@ fn with_buffer<R>(body: impl FnOnce(&mut Buffer) -> R) -> R {
 ///
 /// # Safety
 /// `size` bytes from `start` on belong to the library from now on.
+#[inline(always)]
 pub unsafe fn set_buffer(start: *mut c_void, size: usize) -> Result<()> {
-    let is_free = with_buffer(|buffer| {
-        let is_free = buffer.top.is_null();
-        if is_free {
-            buffer.start = start.cast();
-            buffer.end = buffer.start.wrapping_add(size);
-            buffer.next = buffer.start;
-            buffer.most = 0;
+    let start = start.cast::<u8>();
+    critical(|| {
+        if !BUFFER.top.load(Relaxed).is_null() {
+            return Err(Refusal::BUSY);
         }
-        is_free
-    });
-    if is_free { Ok(()) } else { Err(refuse(Refusal::Busy)) }
+        BUFFER.start.store(start, Relaxed);
+        BUFFER.end.store(start.wrapping_add(size), Relaxed);
+        BUFFER.most.store(start, Relaxed);
+        BUFFER.next.store(start, Relaxed);
+        Ok(())
+    })
 }
 
 /// The most bytes of the buffer that were in use at once.
+#[inline(always)]
 pub fn high_water() -> usize {
-    // SAFETY: one word, which is read at once.
-    unsafe { (&raw const (*BUFFER.0.get()).most).read_volatile() }
+    BUFFER.most.load(Relaxed).addr().wrapping_sub(BUFFER.start.load(Relaxed).addr())
 }
 
-/// Gives `size` bytes, aligned to `FERRITE_WORKSPACE_ALIGN`; null, with MemoryError raised, when there are fewer.
-pub fn allocate(size: u64) -> *mut c_void {
+/// Why there is no workspace: the bytes asked, and those free.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Exhausted {
+    /// What the kernel wants; the most that a size can be, when that is more.
+    pub asked: usize,
+    /// What it could have.
+    pub free: usize,
+}
+
+/// Gives `size` bytes, aligned to `FERRITE_WORKSPACE_ALIGN`.
+///
+/// # Errors
+/// That fewer are free.
+#[inline(always)]
+pub fn allocate(size: u64) -> core::result::Result<*mut c_void, Exhausted> {
+    let asked = usize::try_from(size).unwrap_or(usize::MAX);
     let mut free = 0;
-    let workspace = with_buffer(|buffer| buffer.push(size, &mut free));
-    if workspace.is_null() {
-        raise_exhausted(size, free);
-    }
-    workspace
+    let workspace = critical(|| push(asked, &mut free));
+    if workspace.is_null() { Err(Exhausted { asked, free }) } else { Ok(workspace) }
 }
 
-/// Takes the latest workspace back.
+/// Takes the latest workspace back. Without masking interrupts: who interrupts this leaves the stack as it was.
 ///
 /// # Errors
 /// ValueError when it is not; nothing changes then.
 ///
 /// # Safety
 /// Nobody uses the workspace afterwards.
+#[inline(always)]
 pub unsafe fn free(workspace: *mut c_void) -> Result<()> {
     let block = workspace.cast::<Block>().wrapping_sub(1);
-    let is_latest = with_buffer(|buffer| {
-        let is_latest = buffer.top == block;
-        if is_latest {
-            // SAFETY: it is a block.
-            buffer.top = unsafe { (*block).0 };
-            buffer.next = block.cast();
-        }
-        is_latest
-    });
-    if is_latest { Ok(()) } else { Err(refuse(Refusal::Workspace)) }
-}
-
-impl Buffer {
-    /// A block at the top; null, and how much would fit, when it does not.
-    fn push(&mut self, size: u64, free: &mut usize) -> *mut c_void {
-        const ALIGN: usize = config::WORKSPACE_ALIGN;
-        const { assert!(ALIGN >= align_of::<Block>(), "FERRITE_WORKSPACE_ALIGN must fit a pointer") };
-        let room = self.next.wrapping_add(size_of::<Block>() + ALIGN - 1);
-        let content = room.map_addr(|address| address & !(ALIGN - 1));
-        *free = self.end.addr().saturating_sub(content.addr());
-        if size > *free as u64 {
-            return ptr::null_mut();
-        }
-        let block = content.cast::<Block>().wrapping_sub(1);
-        // SAFETY: block and content lie in the buffer, above all others.
-        unsafe { *block = Block(self.top) };
-        self.top = block;
-        self.next = content.wrapping_add(size as usize);
-        self.most = self.most.max(self.next.addr() - self.start.addr());
-        content.cast()
+    if BUFFER.top.load(Relaxed) != block {
+        return Err(Refusal::WORKSPACE);
     }
+    // SAFETY: it is a block.
+    BUFFER.top.store(unsafe { (*block).0 }, Relaxed);
+    BUFFER.next.store(block.cast(), Relaxed);
+    Ok(())
 }
 
-#[cold]
-fn raise_exhausted(asked: u64, free: usize) {
-    let (mut first, mut second) = (Decimal::uninit(), Decimal::uninit());
-    let asked = decimal(&mut first, usize::try_from(asked).unwrap_or(usize::MAX));
-    let parts = [asked, c" bytes asked, ".as_ptr(), decimal(&mut second, free), c" free".as_ptr()];
-    // SAFETY: all of them are C strings.
-    unsafe { raised::raise(c"MemoryError".as_ptr(), &parts) };
+/// A block at the top; null, and how much would fit, when it does not.
+#[inline(always)]
+fn push(size: usize, free: &mut usize) -> *mut c_void {
+    const ALIGN: usize = config::WORKSPACE_ALIGN;
+    const { assert!(ALIGN >= align_of::<Block>(), "FERRITE_WORKSPACE_ALIGN must fit a pointer") };
+    let room = BUFFER.next.load(Relaxed).wrapping_add(size_of::<Block>() + ALIGN - 1);
+    let content = room.map_addr(|address| address & !(ALIGN - 1));
+    let limit = BUFFER.end.load(Relaxed);
+    if content <= limit {
+        *free = limit.addr() - content.addr();
+        if size <= *free {
+            let (block, end) = (content.cast::<Block>().wrapping_sub(1), content.wrapping_add(size));
+            // SAFETY: block and content lie in the buffer, above all others.
+            unsafe { *block = Block(BUFFER.top.load(Relaxed)) };
+            BUFFER.top.store(block, Relaxed);
+            BUFFER.next.store(end, Relaxed);
+            if BUFFER.most.load(Relaxed) < end {
+                BUFFER.most.store(end, Relaxed);
+            }
+            return content.cast();
+        }
+    }
+    ptr::null_mut()
 }

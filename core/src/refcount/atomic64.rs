@@ -20,6 +20,17 @@ impl Counts {
     }
 
     #[inline]
+    pub fn retain_masked(&self) {
+        self.retain();
+    }
+
+    #[inline]
+    pub fn release_unordered(&self, half: usize) -> u32 {
+        let shift = 32 * half;
+        ((self.0.fetch_sub(1 << shift, Ordering::Relaxed) >> shift) as u32).wrapping_sub(1)
+    }
+
+    #[inline]
     pub fn release(&self) -> Release {
         // An object with one owner, the usual case, needs no read-modify-write: nobody is left to change the word
         // between the load and the store. Acquire pairs with the Release of owners before.

@@ -25,6 +25,17 @@ impl Counts {
     }
 
     #[inline]
+    pub fn retain_masked(&self) {
+        add(&self.strong, 1);
+    }
+
+    #[inline]
+    pub fn release_unordered(&self, half: usize) -> u32 {
+        let half = if half == 0 { &self.strong } else { &self.weak };
+        critical(|| add(half, u32::MAX))
+    }
+
+    #[inline]
     pub fn release(&self) -> Release {
         critical(|| match (add(&self.strong, u32::MAX), self.weak.get()) {
             (0, 1) => Release::Both,

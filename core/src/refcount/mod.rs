@@ -85,6 +85,27 @@ pub unsafe fn release(object: *mut TVMFFIObject) -> Release {
     unsafe { counts(object) }.release()
 }
 
+/// Adds a strong reference, in a critical section of a program on one core.
+///
+/// # Safety
+/// As [`retain`].
+#[inline]
+pub unsafe fn retain_masked(object: *mut TVMFFIObject) {
+    // SAFETY: the caller's promise.
+    unsafe { counts(object) }.retain_masked();
+}
+
+/// Gives up a strong (`half` is 0) or a weak reference (1) and tells how many of its kind are left. Orders nothing: for programs on one core, where the only
+/// concurrency is interrupts.
+///
+/// # Safety
+/// The caller owns a reference of this kind, and destroys the content, or frees the memory, when none is left.
+#[inline]
+pub unsafe fn release_unordered(object: *mut TVMFFIObject, half: usize) -> u32 {
+    // SAFETY: the caller's promise.
+    unsafe { counts(object) }.release_unordered(half)
+}
+
 /// Adds a weak reference.
 ///
 /// # Safety
@@ -187,6 +208,14 @@ mod tests {
                 // SAFETY: as above.
                 unsafe { word.get().write(INITIAL) };
                 assert_eq!((counts.release(), counts.strong_count()), (Release::Both, 0));
+
+                // SAFETY: as above.
+                unsafe { word.get().write(INITIAL) };
+                counts.retain_masked();
+                assert_eq!(counts.release_unordered(0), 1);
+                assert_eq!(counts.release_unordered(0), 0);
+                assert_eq!((bits(), counts.release_unordered(1)), (0x1_0000_0000, 0));
+                assert_eq!(bits(), 0);
             }
         };
     }

@@ -12,54 +12,61 @@ use crate::sync::atomic::{AtomicU32, Ordering};
 use crate::sync::critical;
 
 /// The word of an object, its low half first in memory on little-endian cores.
-#[repr(C)]
-pub struct Counts {
-    #[cfg(target_endian = "little")]
-    pub(super) strong: AtomicU32,
-    pub(super) weak: AtomicU32,
-    #[cfg(target_endian = "big")]
-    pub(super) strong: AtomicU32,
-}
+#[repr(transparent)]
+pub struct Counts([AtomicU32; 2]);
+
+const STRONG: usize = if cfg!(target_endian = "little") { 0 } else { 1 };
+const WEAK: usize = 1 - STRONG;
 
 impl Counts {
     #[inline]
     pub fn retain(&self) {
         // Relaxed: the caller has the object already, so nothing needs to be seen.
-        self.strong.fetch_add(1, Ordering::Relaxed);
+        self.0[STRONG].fetch_add(1, Ordering::Relaxed);
+    }
+
+    #[inline]
+    pub fn retain_masked(&self) {
+        self.0[STRONG].store(self.0[STRONG].load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
+    }
+
+    #[inline]
+    pub fn release_unordered(&self, half: usize) -> u32 {
+        self.0[half ^ STRONG].fetch_sub(1, Ordering::Relaxed).wrapping_sub(1)
     }
 
     #[inline]
     pub fn release(&self) -> Release {
-        if self.strong.fetch_sub(1, Ordering::Release) != 1 {
+        if self.0[STRONG].fetch_sub(1, Ordering::Release) != 1 {
             return Release::Alive;
         }
         // No strong reference comes back from here on. Acquire pairs with the Release of owners before; a load in
         // place of a fence, since thread sanitizers understand it.
-        let _ = self.strong.load(Ordering::Acquire);
+        let _ = self.0[STRONG].load(Ordering::Acquire);
         // One: only the reference that the strong ones held, and nobody is left to make another.
-        if self.weak.load(Ordering::Acquire) == 1 { Release::Both } else { Release::StrongOnly }
+        if self.0[WEAK].load(Ordering::Acquire) == 1 { Release::Both } else { Release::StrongOnly }
     }
 
     #[inline]
     pub fn retain_weak(&self) {
-        critical(|| self.weak.fetch_add(1, Ordering::Relaxed));
+        critical(|| self.0[WEAK].fetch_add(1, Ordering::Relaxed));
     }
 
     #[inline]
     pub fn release_weak(&self) -> bool {
-        if self.weak.fetch_sub(1, Ordering::Release) != 1 {
+        if self.0[WEAK].fetch_sub(1, Ordering::Release) != 1 {
             return false;
         }
-        let _ = self.weak.load(Ordering::Acquire);
+        let _ = self.0[WEAK].load(Ordering::Acquire);
         true
     }
 
     #[inline]
     pub fn try_upgrade(&self) -> bool {
-        let mut seen = self.strong.load(Ordering::Relaxed);
+        let mut seen = self.0[STRONG].load(Ordering::Relaxed);
         while seen != 0 {
             let (acquire, relaxed) = (Ordering::Acquire, Ordering::Relaxed);
-            match self.strong.compare_exchange_weak(seen, seen.wrapping_add(1), acquire, relaxed) {
+            match self.0[STRONG].compare_exchange_weak(seen, seen.wrapping_add(1), acquire, relaxed) {
                 Ok(_) => return true,
                 Err(now) => seen = now,
             }
@@ -70,20 +77,20 @@ impl Counts {
     #[inline]
     pub fn is_unique(&self) -> bool {
         // Shared objects, the ones that callers copy anyway, need no lock.
-        self.strong.load(Ordering::Relaxed) == 1 && critical(|| self.is_unique_locked())
+        self.0[STRONG].load(Ordering::Relaxed) == 1 && critical(|| self.is_unique_locked())
     }
 
     fn is_unique_locked(&self) -> bool {
-        self.weak.load(Ordering::Acquire) == 1 && self.strong.load(Ordering::Acquire) == 1
+        self.0[WEAK].load(Ordering::Acquire) == 1 && self.0[STRONG].load(Ordering::Acquire) == 1
     }
 
     #[inline]
     pub fn strong_count(&self) -> u32 {
-        self.strong.load(Ordering::Relaxed)
+        self.0[STRONG].load(Ordering::Relaxed)
     }
 
     #[inline]
     pub fn weak_count(&self) -> u32 {
-        self.weak.load(Ordering::Relaxed)
+        self.0[WEAK].load(Ordering::Relaxed)
     }
 }

@@ -13,17 +13,24 @@ mod native {
     pub fn exchange<T>(place: &AtomicPtr<T>, new: *mut T) -> *mut T {
         place.swap(new, Ordering::AcqRel)
     }
+
+    /// As [`exchange`], but orders nothing: for programs on one core, where the only concurrency is interrupts.
+    #[inline]
+    pub fn exchange_unordered<T>(place: &AtomicPtr<T>, new: *mut T) -> *mut T {
+        place.swap(new, Ordering::Relaxed)
+    }
 }
 #[cfg(target_has_atomic = "ptr")]
-pub use native::exchange;
+pub use native::{exchange, exchange_unordered};
 
 #[cfg(not(target_has_atomic = "ptr"))]
 mod masked {
     use super::{AtomicPtr, Ordering};
+    use crate::sync::critical;
 
     /// Puts `new` into `place` and gives what was there; one step for everybody who uses this function.
     pub fn exchange<T>(place: &AtomicPtr<T>, new: *mut T) -> *mut T {
-        crate::sync::critical(|| {
+        critical(|| {
             let old = place.load(Ordering::Acquire);
             place.store(new, Ordering::Release);
             old
@@ -31,4 +38,4 @@ mod masked {
     }
 }
 #[cfg(not(target_has_atomic = "ptr"))]
-pub use masked::exchange;
+pub use masked::{exchange, exchange as exchange_unordered};
