@@ -172,7 +172,7 @@ static void test_workspace(void) {
   void* first;
   void* second;
   CHECK(TVMBackendAllocWorkspace(kDLCPU, 0, 8, 0, 0) == NULL);
-  CHECK(raised_is("MemoryError", "8 asked, free: 0"));
+  CHECK(raised_is("MemoryError", "8 bytes asked, free: 0"));
   CHECK_ERROR(FerriteWorkspaceSet(NULL, 8), "ValueError");
   CHECK_OK(FerriteWorkspaceSet(arena.bytes, sizeof(arena.bytes)));
   CHECK_INT(FerriteWorkspaceHighWater(), 0);
@@ -183,9 +183,9 @@ static void test_workspace(void) {
   memset(first, 1, 300);
   CHECK(FerriteWorkspaceHighWater() > 300 && FerriteWorkspaceHighWater() < 400);
   CHECK(TVMBackendAllocWorkspace(kDLCPU, 0, 4000, 2, 32) == NULL);
-  CHECK(raised_is("MemoryError", "4000 asked, free: "));
+  CHECK(raised_is("MemoryError", "4000 bytes asked, free: "));
   CHECK(TVMBackendAllocWorkspace(kDLCPU, 0, ((uint64_t)1 << 63) + 5, 2, 32) == NULL);
-  CHECK(raised_is("MemoryError", " asked, free: "));
+  CHECK(raised_is("MemoryError", " bytes asked, free: "));
   CHECK(TVMBackendAllocWorkspace(kDLCUDA, 0, 8, 2, 32) == NULL);
   CHECK(raised_is("ValueError", "CPU"));
   CHECK_ERROR(TVMBackendFreeWorkspace(kDLCPU, 0, first), "ValueError"); /* not the latest */

@@ -36,7 +36,8 @@ pub extern "C" fn TVMBackendAllocWorkspace(
 #[inline(never)]
 fn fail_exhausted(asked: usize, free: usize) -> *mut c_void {
     let (mut first, mut second) = (MaybeUninit::uninit(), MaybeUninit::uninit());
-    let mut parts = [decimal(&mut first, asked), c" asked, free: ".as_ptr(), decimal(&mut second, free)];
+    let mut parts =
+        [decimal(&mut first, asked), c" bytes asked, free: ".as_ptr(), decimal(&mut second, free)];
     // SAFETY: all of them are C strings.
     unsafe { TVMFFIErrorSetRaisedFromCStrParts(memory_error(), parts.as_mut_ptr(), parts.len() as i32) };
     ptr::null_mut()

@@ -9,7 +9,7 @@ use crate::abi::{TVMFFIAny, TVMFFIFunctionCell, TVMFFIObject, TVMFFISafeCallType
 use crate::{config, type_index};
 
 /// A function object, and what it owns.
-#[repr(C)]
+#[repr(C, align(8))]
 struct FunctionSlot {
     header: TVMFFIObject,
     cell: TVMFFIFunctionCell,

@@ -36,6 +36,8 @@ mod pool;
 pub mod raised;
 mod refusal;
 pub mod string;
+#[cfg(test)]
+mod tests;
 pub mod text;
 pub mod workspace;
 

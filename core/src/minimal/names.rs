@@ -75,7 +75,7 @@ unsafe fn find(name: &TVMFFIByteArray) -> &'static Entry {
         if len != 0 {
             mark |= u32::from(*name.add(len - 1));
         }
-        let first = &raw const NAMES.entries[0];
+        let first = (&raw const NAMES.entries).cast::<Entry>();
         let free = first.byte_add(NAMES.used_bytes.get());
         (*free).mark.set(mark);
         (*free).name.set(name);

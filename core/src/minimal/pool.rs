@@ -17,7 +17,7 @@ use crate::{refcount, type_index};
 /// What a pool is made of.
 ///
 /// # Safety
-/// The record starts with a `TVMFFIObject`.
+/// The record starts with a `TVMFFIObject` and lies at multiples of 8, as objects do (ABI).
 pub(super) unsafe trait Slot {}
 
 /// `N` objects of one kind. Zeros: all of them are free.

@@ -19,7 +19,7 @@ struct ErrorObject {
 }
 
 /// An error object and its texts, the kind first.
-#[repr(C)]
+#[repr(C, align(8))]
 struct ErrorSlot {
     object: ErrorObject,
     text: [u8; config::ERROR_BYTES],
@@ -129,7 +129,7 @@ unsafe fn push(end: *mut u8, slot: *mut ErrorSlot, text: *const c_char) -> *mut 
     }
     // SAFETY: neither pointer passes its end.
     unsafe {
-        while *text != 0 && end != slot.add(1).cast() {
+        while *text != 0 && end != slot.wrapping_add(1).cast() {
             *end = *text;
             end = end.add(1);
             text = text.add(1);

@@ -10,7 +10,7 @@ use crate::config;
 use crate::type_index::{BYTES, SMALL_BYTES, SMALL_STR, STR};
 
 /// A string or bytes object, its content, and a zero behind it.
-#[repr(C)]
+#[repr(C, align(8))]
 struct StringSlot {
     header: TVMFFIObject,
     content: TVMFFIByteArray,

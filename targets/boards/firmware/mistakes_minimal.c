@@ -33,8 +33,8 @@ static int unknown_in_library(Call* call) {
 }
 
 const Mistake profile_mistakes[] = {
-    {"no workspace yet", before_start, "MemoryError", "2048 asked, free: 0"},
-    {"workspace too small", buffer_too_small, "MemoryError", "2048 asked, free: "},
+    {"no workspace yet", before_start, "MemoryError", "2048 bytes asked, free: 0"},
+    {"workspace too small", buffer_too_small, "MemoryError", "2048 bytes asked, "},
     {"null workspace", buffer_null, "ValueError", "bad argument"},
     {"unknown in library", unknown_in_library, "AttributeError", "does not exist"},
 };
