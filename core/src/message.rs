@@ -1,7 +1,7 @@
 //! Messages of errors: a text with places for arguments, put together without the formatting machinery of `core`.
 //!
 //! That machinery costs a board 5 KB of flash, and each message more than its text. A template is encoded when the library
-//! is compiled: the kind of the error, then the text with [`PLACE`] for each `{}`, then [`END`]. Boards keep the text packed.
+//! is compiled: the kind of the error, then the text with `PLACE` for each `{}`, then `END`. Boards keep the text packed.
 
 #[cfg_attr(feature = "std", path = "message/as_written.rs")]
 #[cfg_attr(not(feature = "std"), path = "message/packed.rs")]
