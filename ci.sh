@@ -237,6 +237,7 @@ check_cross() {
 
 check_minimal() {
   need arm-none-eabi-gcc "apt-get install gcc-arm-none-eabi" &&
+    need qemu-system-arm "apt-get install qemu-system-arm" &&
     need_target thumbv7em-none-eabihf && ferrite_tests minimal --include-ignored
 }
 
