@@ -98,23 +98,27 @@ pub fn fold<F: Fold>(operation: &mut F, root: F::Node) -> Result<F::Value> {
 }
 
 fn run<F: Fold>(operation: &mut F, root: F::Node, open: &mut Buffer<F::Frame>) -> Result<F::Value> {
-    let mut value = enter(operation, root, open)?;
-    while let Some(frame) = open.last_mut() {
-        if let Some(value) = value.take()
-            && let ControlFlow::Break(value) = operation.feed(frame, value)?
-        {
-            return operation.stopped(open, value);
-        }
-        value = match operation.next(frame)? {
-            Some(child) => enter(operation, child, open)?,
-            None => {
-                let value = operation.leave(frame)?;
-                open.pop();
-                Some(value)
+    let mut node = root;
+    loop {
+        // The only place that enters, so that frames are made where they stay.
+        let mut value = enter(operation, node, open)?;
+        node = loop {
+            let Some(frame) = open.last_mut() else {
+                return value
+                    .ok_or_else(|| plain_error!(INTERNAL_ERROR, "{}: a walk without a result", F::NAME));
+            };
+            if let Some(value) = value.take()
+                && let ControlFlow::Break(value) = operation.feed(frame, value)?
+            {
+                return operation.stopped(open, value);
             }
+            match operation.next(frame)? {
+                Some(child) => break child,
+                None => value = Some(operation.leave(frame)?),
+            }
+            open.truncate(open.len() - 1);
         };
     }
-    value.ok_or_else(|| plain_error!(INTERNAL_ERROR, "{}: a walk without a result", F::NAME))
 }
 
 /// Gets to a node, and gives its result unless that has to wait for its children.
