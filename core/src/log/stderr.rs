@@ -13,12 +13,15 @@ pub fn write(message: fmt::Arguments<'_>) {
     let _ = std::io::stderr().write_fmt(format_args!("{message}\n"));
 }
 
-/// Writes one line that `write` gives; it is called twice, first to count.
+/// The longest line of `write_plain`, in bytes.
+const LINE_BYTES: usize = 1024;
+
+/// Writes one line that `write` gives, put together on the stack: there may be no memory. What is longer is cut.
 pub fn write_plain(write: &dyn Fn(&mut Writer<'_>)) {
-    let mut count = Writer::new(&mut []);
-    write(&mut count);
-    let mut line = std::vec![0; count.wanted];
-    write(&mut Writer::new(&mut line));
-    line.push(b'\n');
-    let _ = std::io::stderr().write_all(&line);
+    let mut line = [0; LINE_BYTES];
+    let mut out = Writer::new(&mut line);
+    write(&mut out);
+    let len = out.wanted.min(LINE_BYTES - 1);
+    line[len] = b'\n';
+    let _ = std::io::stderr().write_all(&line[..=len]);
 }
