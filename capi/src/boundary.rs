@@ -159,6 +159,18 @@ pub(crate) unsafe fn bytes<'a>(array: *const TVMFFIByteArray, name: &str) -> Res
     Ok(unsafe { array.as_slice() })
 }
 
+/// The content of a byte array that makes sense.
+///
+/// # Safety
+/// The data of the array, unless null, is readable for `'a`.
+#[inline(always)]
+pub(crate) unsafe fn sound_bytes<'a>(array: &TVMFFIByteArray) -> Option<&'a [u8]> {
+    // Sizes beyond half the address space have the top bit set.
+    let is_sound = !array.data.is_null() && array.size.cast_signed() >= 0;
+    // SAFETY: the caller vouches for the data.
+    is_sound.then(|| unsafe { core::slice::from_raw_parts(array.data.cast(), array.size) })
+}
+
 /// The content of a C string; null is refused.
 ///
 /// # Safety

@@ -8,6 +8,7 @@ use ferrite_core::abi::{
 };
 use ferrite_core::any::AnyView;
 use ferrite_core::error::Result;
+use ferrite_core::object::ObjectClass;
 use ferrite_core::{Function, global_table, plain_ensure, type_index};
 
 use crate::{boundary, builtins};
@@ -51,6 +52,16 @@ pub unsafe extern "C" fn TVMFFIFunctionGetGlobal(
     name: *const TVMFFIByteArray,
     out: *mut TVMFFIObjectHandle,
 ) -> c_int {
+    // A function that is in the table needs no memory and no error.
+    if !name.is_null() && !out.is_null() {
+        // SAFETY: neither is null, and contract of the crate.
+        let function = unsafe { boundary::sound_bytes(&*name) }.and_then(global_table::present);
+        if let Some(function) = function {
+            // SAFETY: as above.
+            unsafe { out.write(function.into_object().into_raw().as_ptr().cast()) };
+            return boundary::SUCCESS;
+        }
+    }
     boundary::status(|| {
         // SAFETY: contract of the crate.
         let (name, out) = unsafe { (boundary::bytes(name, "name")?, boundary::out(out, "out")?) };
@@ -212,25 +223,24 @@ pub unsafe extern "C" fn TVMFFIFunctionSetGlobalFromMethodInfo(
     boundary::status(|| {
         // SAFETY: contract of the crate.
         let info = unsafe { boundary::reference(method_info, "method_info")? };
-        check_method(info)?;
+        // SAFETY: contract of the crate: what is not null is readable.
+        let [name, doc, metadata] = unsafe {
+            [
+                boundary::bytes(&info.name, "method_info->name")?,
+                boundary::bytes(&info.doc, "method_info->doc")?,
+                boundary::bytes(&info.metadata, "method_info->metadata")?,
+            ]
+        };
+        plain_ensure!(
+            info.method.type_index == type_index::FUNCTION,
+            TYPE_ERROR,
+            "Argument `method_info->method` must be of type `ffi.Function`"
+        );
+        // SAFETY: as above; a function is an object.
+        let function = unsafe {
+            boundary::object_of::<Function>(info.method.payload.v_obj.cast(), "method_info->method")?
+        };
         builtins::ensure_installed();
-        // SAFETY: the record was checked, and the caller vouches for what it points to.
-        unsafe { global_table::set_from_method_info(info, allow_override != 0) }
+        global_table::set_with_texts(name, &function, doc, metadata, allow_override != 0)
     })
-}
-
-/// Refuses a record whose texts or function make no sense.
-fn check_method(info: &TVMFFIMethodInfo) -> Result<()> {
-    // SAFETY: contract of the crate: what is not null is readable.
-    unsafe {
-        boundary::bytes(&info.name, "method_info->name")?;
-        boundary::bytes(&info.doc, "method_info->doc")?;
-        boundary::bytes(&info.metadata, "method_info->metadata")?;
-    }
-    plain_ensure!(
-        info.method.type_index == type_index::FUNCTION,
-        TYPE_ERROR,
-        "Argument `method_info->method` must be of type `ffi.Function`"
-    );
-    Ok(())
 }

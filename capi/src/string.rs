@@ -4,6 +4,7 @@ use core::ffi::c_int;
 
 use ferrite_core::abi::{TVMFFIAny, TVMFFIByteArray};
 use ferrite_core::any::Any;
+use ferrite_core::error::Result;
 use ferrite_core::string::{Bytes, String};
 
 use crate::boundary;
@@ -21,12 +22,8 @@ pub unsafe extern "C" fn TVMFFIStringFromByteArray(
     input: *const TVMFFIByteArray,
     out: *mut TVMFFIAny,
 ) -> c_int {
-    boundary::status(|| {
-        // SAFETY: contract of the crate.
-        let (text, out) = unsafe { (boundary::bytes(input, "input")?, boundary::out(out, "out")?) };
-        out.write(Any::new(String::from_bytes(text)?).into_raw());
-        Ok(())
-    })
+    // SAFETY: contract of the crate.
+    unsafe { copy(input, out, |text| String::from_bytes(text).map(Any::new)) }
 }
 
 /// Makes a bytes value out of borrowed bytes, which are copied.
@@ -40,10 +37,20 @@ pub unsafe extern "C" fn TVMFFIBytesFromByteArray(
     input: *const TVMFFIByteArray,
     out: *mut TVMFFIAny,
 ) -> c_int {
+    // SAFETY: contract of the crate.
+    unsafe { copy(input, out, |content| Bytes::new(content).map(Any::new)) }
+}
+
+/// Makes a value out of a copy of `input`. Once for both where size counts.
+///
+/// # Safety
+/// See the crate.
+#[cfg_attr(feature = "std", inline(always))]
+unsafe fn copy(input: *const TVMFFIByteArray, out: *mut TVMFFIAny, make: fn(&[u8]) -> Result<Any>) -> c_int {
     boundary::status(|| {
-        // SAFETY: contract of the crate.
+        // SAFETY: as the caller vouches.
         let (content, out) = unsafe { (boundary::bytes(input, "input")?, boundary::out(out, "out")?) };
-        out.write(Any::new(Bytes::new(content)?).into_raw());
+        out.write(make(content)?.into_raw());
         Ok(())
     })
 }

@@ -272,7 +272,7 @@ impl<V> Index<V> {
             // SAFETY: a slot is null or was published after its entry was complete; entries live as long as the
             // table that has this index. An index is never full, so the loop ends.
             let entry = unsafe { self.slot(at).load(Ordering::Acquire).as_ref() }?;
-            if entry.hash == hash && entry.name() == name {
+            if entry.hash == hash && is_same(entry.name(), name) {
                 return Some(entry);
             }
             at = at.wrapping_add(1);
@@ -328,6 +328,24 @@ impl<V> Index<V> {
             before
         }
     }
+}
+
+/// Whether two names are the same, one machine word at a time: calling the C library for a few bytes takes longer.
+#[inline]
+fn is_same(one: &[u8], other: &[u8]) -> bool {
+    if one.len() != other.len() {
+        return false;
+    }
+    let (mut rest, mut other_rest) = (one, other);
+    while let (Some((word, after)), Some((other_word, other_after))) =
+        (rest.split_first_chunk::<{ size_of::<usize>() }>(), other_rest.split_first_chunk())
+    {
+        if word != other_word {
+            return false;
+        }
+        (rest, other_rest) = (after, other_after);
+    }
+    rest.is_empty() || last_word(one, rest) == last_word(other, other_rest)
 }
 
 /// Hashes a name one machine word at a time. The top byte of a product depends on every bit, and the index looks at

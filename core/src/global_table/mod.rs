@@ -20,15 +20,13 @@ mod slot;
 #[cfg_attr(not(feature = "std"), path = "no_texts.rs")]
 mod texts;
 
-use crate::abi::TVMFFIMethodInfo;
-use crate::any::AnyView;
 use crate::builtins::{self, StaticFunction};
 use crate::error::{Error, Result};
 use crate::function::Function;
 use crate::name_table::NameTable;
 use crate::string::String;
 use crate::sync::Mutex;
-use crate::{plain_bail, plain_error, type_table};
+use crate::{plain_bail, plain_error};
 
 use retired::{Node, Retired};
 use slot::FunctionSlot;
@@ -69,6 +67,15 @@ pub fn get(name: &[u8]) -> Result<Option<Function>> {
         Some(slot) => Ok(slot.function.load()),
         None => Ok(None),
     }
+}
+
+/// The function registered under a name, without those of the static tables that nobody asked for yet.
+///
+/// # Threads
+/// Lock-free, allocates nothing.
+#[inline]
+pub fn present(name: &[u8]) -> Option<Function> {
+    TABLE.get(name)?.value.function.load()
 }
 
 /// The place of a name that is in either table.
@@ -120,26 +127,21 @@ fn already_registered(name: &[u8]) -> Error {
 /// Registers a function with its documentation and metadata, as [`set`] does.
 ///
 /// # Errors
-/// As [`set`]; TypeError when the method is not a function; ValueError for texts that are null with a size or
-/// an empty name.
+/// As [`set`].
 ///
 /// Boards do not keep the texts.
 ///
-/// # Safety
-/// What the record points to must be valid for the call.
-///
 /// # Upstream
 /// `TVMFFIFunctionSetGlobalFromMethodInfo`.
-pub unsafe fn set_from_method_info(info: &TVMFFIMethodInfo, allow_override: bool) -> Result<()> {
-    // SAFETY: the caller vouches for the record.
-    let (name, texts, function) = unsafe {
-        let doc = type_table::checked_text(info.doc, "doc")?;
-        let metadata = type_table::checked_text(info.metadata, "metadata")?;
-        let name = type_table::checked_text(info.name, "name")?;
-        let function = AnyView::from_raw(info.method).get::<Function>()?;
-        (name, Texts::given(doc, metadata)?, function)
-    };
-    match register(name, &function, texts, allow_override)? {
+pub fn set_with_texts(
+    name: &[u8],
+    function: &Function,
+    doc: &[u8],
+    metadata: &[u8],
+    allow_override: bool,
+) -> Result<()> {
+    let texts = Texts::given(doc, metadata)?;
+    match register(name, function, texts, allow_override)? {
         Outcome::Registered => Ok(()),
         Outcome::Taken => plain_bail!(
             RUNTIME_ERROR,

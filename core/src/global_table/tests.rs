@@ -1,7 +1,7 @@
 //! Tests of the global function table.
 
 use super::*;
-use crate::abi::{TVMFFIAny, TVMFFIByteArray};
+use crate::abi::TVMFFIAny;
 use crate::any::Any;
 use crate::builtins::Groups;
 use crate::sync::atomic::{AtomicUsize, Ordering};
@@ -134,43 +134,22 @@ fn destructors_may_use_the_table() -> Result<()> {
     Ok(())
 }
 
-fn text(text: &'static str) -> TVMFFIByteArray {
-    TVMFFIByteArray { data: text.as_ptr().cast(), size: text.len() }
-}
-
 #[test]
-fn method_info_brings_doc_and_metadata() -> Result<()> {
-    let function = constant(7);
-    let view = AnyView::from(&function);
-    let info = TVMFFIMethodInfo {
-        name: text("gt.info"),
-        doc: text("Gives seven."),
-        metadata: text("{\"type_schema\":\"x\"}"),
-        flags: 4,
-        method: *view.as_raw(),
-    };
-    // SAFETY: the record points to statics and to a live function.
-    let register = |info: &TVMFFIMethodInfo, allow| unsafe { set_from_method_info(info, allow) };
-    register(&info, false)?;
+fn functions_may_have_doc_and_metadata() -> Result<()> {
+    set_with_texts(b"gt.info", &constant(7), b"Gives seven.", b"{\"type_schema\":\"x\"}", false)?;
     assert_eq!(value_of("gt.info"), Some(7));
     assert_eq!(metadata(b"gt.info")?.unwrap().as_bytes(), b"{\"type_schema\":\"x\"}");
     assert_eq!(doc(b"gt.info")?.unwrap().as_bytes(), b"Gives seven.");
-    let other = constant(8);
-    let other_info = TVMFFIMethodInfo { method: *AnyView::from(&other).as_raw(), ..info };
-    let error = register(&other_info, false).unwrap_err();
+    let error = set_with_texts(b"gt.info", &constant(8), b"", b"", false).unwrap_err();
     assert_eq!(
         error.message(),
         b"Global Function `gt.info` is already registered, possible causes:\n\
           - Two GlobalDef().def registrations for the same function \n\
           Please remove the duplicate registration."
     );
-    register(&TVMFFIMethodInfo { doc: text(""), metadata: text(""), ..other_info }, true)?;
+    set_with_texts(b"gt.info", &constant(8), b"", b"", true)?;
     assert_eq!(metadata(b"gt.info")?.unwrap().as_bytes(), b"");
     assert_eq!(value_of("gt.info"), Some(8));
-    let no_function = TVMFFIMethodInfo { method: *AnyView::NONE.as_raw(), ..info };
-    assert_eq!(register(&no_function, true).unwrap_err().kind(), b"TypeError");
-    let null = TVMFFIByteArray { data: ptr::null(), size: 2 };
-    assert_eq!(register(&TVMFFIMethodInfo { name: null, ..info }, true).unwrap_err().kind(), b"ValueError");
     assert_eq!(metadata(b"gt.unknown")?.map(|_| ()), None);
     Ok(())
 }

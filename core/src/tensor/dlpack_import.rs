@@ -17,9 +17,6 @@ use crate::{fresh, plain_bail, plain_ensure, plain_error, type_index};
 /// # Safety
 /// The record must be plain data of C.
 unsafe trait Managed: Copy {
-    /// The deleter of tensor objects over such a record; its address tells them from other tensors.
-    const OBJECT_DELETER: unsafe extern "C" fn(*mut c_void, c_int);
-
     /// Gives the tensor back to its producer.
     ///
     /// # Safety
@@ -29,8 +26,6 @@ unsafe trait Managed: Copy {
 
 // SAFETY: a record of C.
 unsafe impl Managed for DLManagedTensor {
-    const OBJECT_DELETER: unsafe extern "C" fn(*mut c_void, c_int) = delete_legacy;
-
     unsafe fn release(this: *mut Self) {
         // SAFETY: the caller hands over a live managed tensor, and its producer vouches for the deleter.
         unsafe {
@@ -43,8 +38,6 @@ unsafe impl Managed for DLManagedTensor {
 
 // SAFETY: a record of C.
 unsafe impl Managed for DLManagedTensorVersioned {
-    const OBJECT_DELETER: unsafe extern "C" fn(*mut c_void, c_int) = delete_versioned;
-
     unsafe fn release(this: *mut Self) {
         // SAFETY: the caller hands over a live managed tensor, and its producer vouches for the deleter.
         unsafe {
@@ -100,7 +93,7 @@ unsafe extern "C" fn delete_versioned(object: *mut c_void, flags: c_int) {
 pub(super) unsafe fn versioned_source(object: *mut TVMFFIObject) -> Option<*mut DLManagedTensorVersioned> {
     // SAFETY: the header of a live object is readable.
     let deleter = unsafe { (*object).deleter.deleter }?;
-    if !core::ptr::fn_addr_eq(deleter, DLManagedTensorVersioned::OBJECT_DELETER) {
+    if !core::ptr::fn_addr_eq(deleter, delete_versioned as unsafe extern "C" fn(*mut c_void, c_int)) {
         return None;
     }
     // SAFETY: only records of this type have that deleter.
@@ -133,9 +126,8 @@ impl Tensor {
         plain_ensure!(!managed.is_null(), VALUE_ERROR, "FromDLPack: the managed tensor must not be null");
         // SAFETY: the managed tensor is not null, so the caller vouches for it.
         unsafe {
-            let tensor = &raw const (*managed).dl_tensor;
-            check(&*tensor, require_alignment, require_contiguous)?;
-            import(managed, tensor)
+            check(&(*managed).dl_tensor, require_alignment, require_contiguous)?;
+            import(managed.cast(), &(*managed).dl_tensor, delete_legacy)
         }
     }
 
@@ -172,12 +164,11 @@ impl Tensor {
                     DLPACK_MAJOR_VERSION
                 );
             }
-            let tensor = &raw const (*managed).dl_tensor;
-            check(&*tensor, require_alignment, require_contiguous)?;
+            check(&(*managed).dl_tensor, require_alignment, require_contiguous)?;
             if (*managed).flags & DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED != 0 {
                 plain_bail!(RUNTIME_ERROR, "Subbyte type padded is not yet supported");
             }
-            import(managed, tensor)
+            import(managed.cast(), &(*managed).dl_tensor, delete_versioned)
         }
     }
 }
@@ -235,20 +226,27 @@ fn impossible_size(shape: &[i64]) -> Error {
     }
 }
 
-/// Makes the object, which takes over `managed`.
+/// Makes the object, which takes over `managed`. `deleter` is that of tensor objects over such a record; its address tells
+/// them from other tensors.
 ///
 /// # Safety
 /// `tensor` must be the checked DLTensor in `managed`, which the caller owns.
-unsafe fn import<M: Managed>(managed: *mut M, tensor: *const DLTensor) -> Result<Tensor> {
+#[inline(never)]
+unsafe fn import(
+    managed: *mut DLManagedTensor,
+    tensor: &DLTensor,
+    deleter: unsafe extern "C" fn(*mut c_void, c_int),
+) -> Result<Tensor> {
     // SAFETY: the caller vouches for the record, and its shape is checked.
-    let (shape, fill_strides) =
-        unsafe { (TensorRef::from_raw(&*tensor).shape(), (*tensor).strides.is_null()) };
+    let shape = unsafe { TensorRef::from_raw(tensor).shape() };
+    let fill_strides = tensor.strides.is_null();
     let trailing_bytes = if fill_strides { size_of_val(shape) } else { 0 };
-    let init = |record: *mut ImportedTensor<M>| {
+    let init = |record: *mut Imported| {
         // SAFETY: `record` is a fresh object with room for the strides behind it, if there are any to fill.
         unsafe {
-            (*record).header.deleter.deleter = Some(M::OBJECT_DELETER);
+            (*record).header.deleter.deleter = Some(deleter);
             (*record).tensor = fresh::dl_tensor(tensor);
+            // Both forms have one layout here, a pointer.
             (*record).managed = managed;
             if fill_strides && !shape.is_empty() {
                 let strides = record.add(1).cast::<i64>();
@@ -260,7 +258,7 @@ unsafe fn import<M: Managed>(managed: *mut M, tensor: *const DLTensor) -> Result
         }
     };
     // SAFETY: `init` writes every field beside the header, and index 70 is that of tensors.
-    let object = unsafe { allocate::<ImportedTensor<M>>(type_index::TENSOR, trailing_bytes, init) }?;
+    let object = unsafe { allocate::<Imported>(type_index::TENSOR, trailing_bytes, init) }?;
     Ok(Tensor(object))
 }
 

@@ -29,7 +29,6 @@ use arena::Arena;
 pub use attr_column::{AttrColumn, attr, attr_column, register_attr};
 pub use entry::TypeEntry;
 pub use key_hash::type_key_hash;
-pub(crate) use register::checked_text;
 pub use register::{NewTypeRequest, get_or_alloc_index, register_field, register_metadata, register_method};
 
 /// The answer of a query for a key that no type has.

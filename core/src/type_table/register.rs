@@ -310,7 +310,7 @@ pub(super) fn registered(type_index: i32) -> Result<&'static TypeEntry> {
 ///
 /// # Safety
 /// Unless its data is null, the text must be valid for `'a`.
-pub(crate) unsafe fn checked_text<'a>(text: TVMFFIByteArray, what: &str) -> Result<&'a [u8]> {
+unsafe fn checked_text<'a>(text: TVMFFIByteArray, what: &str) -> Result<&'a [u8]> {
     plain_ensure!(!text.data.is_null() || text.size == 0, VALUE_ERROR, "The {} is null but has a size", what);
     plain_ensure!(
         isize::try_from(text.size).is_ok(),
