@@ -61,7 +61,7 @@ pub unsafe extern "C" fn TVMFFIObjectDecRef(obj: TVMFFIObjectHandle) -> c_int {
         return refuse_null();
     }
     // SAFETY: a handle points to a live object, one reference of which the caller gives up.
-    unsafe { release::release_object(obj.cast::<TVMFFIObject>()) };
+    unsafe { release::release_here(obj.cast::<TVMFFIObject>()) };
     SUCCESS
 }
 

@@ -28,7 +28,18 @@ use crate::{
 ///
 /// # Upstream
 /// `Object::DecRef` in `object.h`, which recurses.
+#[cfg_attr(not(feature = "std"), inline(never))]
 pub unsafe fn release_object(object: *mut TVMFFIObject) {
+    // SAFETY: the caller's promise.
+    unsafe { release_here(object) };
+}
+
+/// As [`release_object`], put where it is called: for who releases objects all the time.
+///
+/// # Safety
+/// As [`release_object`].
+#[inline(always)]
+pub unsafe fn release_here(object: *mut TVMFFIObject) {
     // SAFETY: the caller gives up the reference; once the outcome says so, this thread alone owns the object.
     unsafe {
         match refcount::release(object) {

@@ -87,9 +87,9 @@ impl<'a> Writer<'a> {
 /// A tenth of a number, and its last digit as text. In divisions of 32 bits, which small cores can do.
 fn divide_by_ten(number: u64) -> (u64, u8) {
     let (high, low) = ((number >> 32) as u32, number as u32);
-    let middle = (high % 10) << 16 | low >> 16;
-    let end = (middle % 10) << 16 | low & 0xffff;
-    let tenth = u64::from(high / 10) << 32 | u64::from(middle / 10 << 16 | end / 10);
+    let middle = ((high % 10) << 16) | (low >> 16);
+    let end = ((middle % 10) << 16) | (low & 0xffff);
+    let tenth = (u64::from(high / 10) << 32) | u64::from(((middle / 10) << 16) | (end / 10));
     (tenth, b'0' + (end % 10) as u8)
 }
 
