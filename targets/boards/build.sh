@@ -25,7 +25,7 @@ compile_firmware() {
   for name in "${start_up[@]}"; do
     compile "$mcu/$name.c" "${name##*/}" "${strict[@]}" || return 1
   done
-  for name in print ffi fixture models call cnn errors cycles interrupts "profile_$profile" "mistakes_$mistakes"; do
+  for name in print ffi workspace fixture models call cnn errors cycles interrupts "profile_$profile" "mistakes_$mistakes"; do
     compile "firmware/$name.c" "$name" "${strict[@]}" || return 1
   done
   for name in fixture models; do
@@ -35,12 +35,13 @@ compile_firmware() {
 
 # The objects of a program, one in each line.
 objects_of() { # objects_of PROGRAM
-  local names=("${start_up[@]##*/}" print ffi "profile_$profile")
+  local names=("${start_up[@]##*/}" print ffi)
   case $1 in
-    models) names+=(models fixture compiled_models) ;;
-    system_library) names+=(models-system fixture-system) ;;
-    cnn) names+=(cnn compiled_cnn) ;;
-    errors) names+=(errors "mistakes_$mistakes" fixture compiled_models) ;;
+    models) names+=(models fixture compiled_models workspace "profile_$profile") ;;
+    system_library) names+=(models-system fixture-system workspace "profile_$profile") ;;
+    cnn) names+=(cnn compiled_cnn workspace) ;;
+    interrupts) names+=(interrupts "profile_$profile") ;;
+    errors) names+=(errors "mistakes_$mistakes" fixture compiled_models workspace "profile_$profile") ;;
     *) names+=("$1") ;;
   esac
   printf '%s\n' "${names[@]/#/$out/}" | sed 's/$/.o/'

@@ -102,23 +102,25 @@ run_program() { # run_program FIRMWARE
   fi
 }
 
-columns='%-11s %-8s %-15s %-26s %-44s %12s %7s %7s %6s %7s %6s %6s %8s\n'
+columns='%-11s %-8s %-15s %-26s %-44s %12s %7s %7s %6s %7s %6s %6s %9s %8s\n'
 
 print_head() {
   # shellcheck disable=SC2059 # the format is this program's
-  printf "$columns" '' '' '' '' '' '' 'runtime' 'alone,' 'bytes' 'most' 'used' 'whole'
+  printf "$columns" '' '' '' '' '' '' 'runtime' 'alone,' 'bytes' '' 'most' 'used' 'whole'
   # shellcheck disable=SC2059
-  printf "$columns" board profile program what result instructions text rodata data RAM stack pool flash
+  printf "$columns" board profile program what result instructions text rodata data RAM stack pool workspace flash
 }
 
 # The rows of a program that ran, each with the program's sizes: text, rodata, data and RAM of the runtime, flash of all.
 print_rows() { # print_rows PROGRAM SIZE...
-  local log=$out/$1.log kind what result instructions stack pool row
-  stack=$(awk -F'|' '$1 == "stack" { print $2 }' "$log")
-  pool=$(awk -F'|' '$1 == "pool" { print $2 }' "$log")
+  local log=$out/$1.log kind what result instructions used row
+  read -r -a used < <(awk -F'|' '
+    function told(memory) { return memory in most ? most[memory] : "-" }
+    { most[$1] = $2 }
+    END { print told("stack"), told("pool"), told("workspace") }' "$log")
   while IFS='|' read -r kind what result instructions; do
     [ "$kind" = row ] || continue
-    row=("$board" "$profile" "$1" "$what" "$result" "$instructions" "${@:2:4}" "${stack:--}" "${pool:--}" "$6")
+    row=("$board" "$profile" "$1" "$what" "$result" "$instructions" "${@:2:4}" "${used[@]}" "$6")
     (IFS='|' && echo "${row[*]}") >>"$table"
     # shellcheck disable=SC2059
     printf "$columns" "${row[@]}"
@@ -158,7 +160,8 @@ check_budgets() { # check_budgets BOARD...
       value[place "RAM"] = $10
       value[place "stack"] = $11
       value[place "pool"] = $12
-      value[place "flash"] = $13
+      value[place "workspace"] = $13
+      value[place "flash"] = $14
     }
     END {
       for (what in most) {

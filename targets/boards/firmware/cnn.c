@@ -4,7 +4,7 @@
 #include "board.h"
 #include "ffi.h"
 #include "print.h"
-#include "profile.h"
+#include "workspace.h"
 
 enum { PICTURES = 20, PIXELS = 64, DIGITS = 10, ARGS = 6 };
 
@@ -66,7 +66,7 @@ static int classify(TVMFFIObjectHandle network, const float* picture) {
 int main(void) {
   TVMFFIObjectHandle network;
   int i, right = 0;
-  if (profile_start() != 0 || set_global_compiled("cnn", __tvm_ffi_cnn_f32) != 0 || get_global("cnn", &network) != 0) {
+  if (workspace_start() != 0 || set_global_compiled("cnn", __tvm_ffi_cnn_f32) != 0 || get_global("cnn", &network) != 0) {
     print_raised();
     return 1;
   }

@@ -4,14 +4,16 @@
  * After each mistake the network classifies its pictures: nothing may have been lost.
  */
 #include <tvm/runtime/c_backend_api.h>
+#include <tvm_ffi_platform.h>
 
 #include "board.h"
 #include "mistakes.h"
 #include "print.h"
 #include "profile.h"
+#include "workspace.h"
 
 enum { STRINGS = 256, STRING_BYTES = 24, NAMES = 512 };
-enum { WORKSPACES = 16, WORKSPACE_BYTES = 1024, NETWORK_WORKSPACE_BYTES = 2048 };
+enum { WORKSPACES = 16, WORKSPACE_BYTES = 1024 };
 
 TVMFFIObjectHandle network;
 static float output[16];
@@ -19,6 +21,13 @@ static float output[16];
 int call_network(Call* call) {
   TVMFFIAny result = any_none();
   return TVMFFIFunctionCall(network, call->args, call->count, &result);
+}
+
+int call_with_buffer(Call* call, void* buffer, size_t size) {
+  int status;
+  if (FerriteWorkspaceSet(buffer, size) != 0) return -1;
+  status = call_network(call);
+  return workspace_start() != 0 ? -1 : status;
 }
 
 static int empty_function(void* self, const TVMFFIAny* args, int32_t num_args, TVMFFIAny* result) {
@@ -70,26 +79,30 @@ static int workspace_exhausted(Call* call) {
   return status;
 }
 
-/*
- * Registered names stay for ever: this mistake comes last, and keeps the room that the network needs. Each name is one letter
- * longer than the one before.
- */
+static int workspace_too_small(Call* call) {
+  static uint64_t small[64];
+  return call_with_buffer(call, small, sizeof(small));
+}
+
+static int workspace_null(Call* call) {
+  (void)call;
+  return FerriteWorkspaceSet(NULL, 64);
+}
+
+/* Registered names stay for ever: this mistake comes last. Each name is one letter longer than the one before. */
 static int names_full(Call* call) {
   static char text[NAMES];
   TVMFFIByteArray name;
   TVMFFIObjectHandle function;
-  void* kept;
   int status = 0;
   (void)call;
   if (TVMFFIFunctionCreate(NULL, empty_function, NULL, &function) != 0) return -1;
-  kept = TVMBackendAllocWorkspace(kDLCPU, 0, NETWORK_WORKSPACE_BYTES, kDLFloat, 32);
   name.data = text;
   for (name.size = 0; name.size < NAMES && status == 0;) {
     text[name.size++] = 'n';
     status = TVMFFIFunctionSetGlobal(&name, function, 0);
   }
   TVMFFIObjectDecRef(function);
-  TVMBackendFreeWorkspace(kDLCPU, 0, kept);
   return status;
 }
 
@@ -135,13 +148,15 @@ static int null_function(Call* call) {
 static const Mistake mistakes[] = {
     {"pool full", pool_full, "MemoryError", ""},
     {"workspace exhausted", workspace_exhausted, "MemoryError", "2048 bytes asked, "},
+    {"workspace too small", workspace_too_small, "MemoryError", "2048 bytes asked, "},
+    {"null workspace", workspace_null, "ValueError", ""},
     {"wrong dtype", wrong_dtype, "TypeError", "dtype"},
     {"wrong shape", wrong_shape, "ValueError", "shape"},
     {"wrong argument count", wrong_count, "TypeError", "6 arguments"},
     {"no tensor", wrong_type, "TypeError", "Tensor"},
     {"unknown function", unknown_function, "AttributeError", "no.such.function"},
     {"name taken", name_taken, "RuntimeError", ""},
-    {"null function", null_function, "ValueError", ""},
+    {"use before look-up", null_function, "ValueError", ""},
 };
 
 static const Mistake last_mistake = {"names full", names_full, "MemoryError", ""};
@@ -175,7 +190,7 @@ static int check(const Mistake* mistake) {
 
 int main(void) {
   int i, failures = 0;
-  if (profile_start() != 0 || set_global_compiled("cnn_f32", fixture_cnn_f32.function) != 0 ||
+  if (workspace_start() != 0 || set_global_compiled("cnn_f32", fixture_cnn_f32.function) != 0 ||
       get_global("cnn_f32", &network) != 0) {
     print_raised();
     return 1;
@@ -184,6 +199,7 @@ int main(void) {
   for (i = 0; i < profile_mistakes_len; ++i) failures += !check(&profile_mistakes[i]);
   failures += !check(&last_mistake);
   print_stack();
-  print_pool(profile_memory_used());
+  workspace_print();
+  profile_print_pool();
   return failures == 0 ? 0 : 1;
 }

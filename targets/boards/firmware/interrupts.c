@@ -72,7 +72,6 @@ static uint32_t references(TVMFFIObjectHandle object) {
 
 static int run(void) {
   int i;
-  if (profile_start() != 0) return -1;
   if (set_global("count", count) != 0 || get_global("count", &shared) != 0) return -1;
   if (board_every(PERIOD, on_interrupt) != 0) return 1;
   for (i = 0; i < NAMES; ++i) {
@@ -103,6 +102,6 @@ int main(void) {
   print_text(" failed");
   print_row_end();
   print_stack();
-  print_pool(profile_memory_used());
+  profile_print_pool();
   return good ? 0 : 1;
 }

@@ -15,6 +15,8 @@ typedef struct {
 /* The network under test, and its call. */
 extern TVMFFIObjectHandle network;
 int call_network(Call* call);
+/* Calls it with this workspace buffer in place of its own. */
+int call_with_buffer(Call* call, void* buffer, size_t size);
 
 /* Those that only this profile of the library can make; mistakes_PROFILE.c has them. */
 extern const Mistake profile_mistakes[];

@@ -7,6 +7,7 @@
 #include "fixture.h"
 #include "print.h"
 #include "profile.h"
+#include "workspace.h"
 
 static const Fixture* const fixtures[] = {&fixture_add_one,  &fixture_add_one_dyn, &fixture_mlp_f32,
                                           &fixture_mlp_i8,   &fixture_cnn_f32,     &fixture_softmax_f32,
@@ -87,12 +88,13 @@ static int run(const Fixture* fixture) {
 
 int main(void) {
   int i, failures = 0;
-  if (profile_start() != 0 || fixture_prepare_host() != 0) {
+  if (workspace_start() != 0 || fixture_prepare_host() != 0) {
     print_raised();
     return 1;
   }
   for (i = 0; i < FIXTURES; ++i) failures += !run(fixtures[i]);
   print_stack();
-  print_pool(profile_memory_used());
+  workspace_print();
+  profile_print_pool();
   return failures == 0 ? 0 : 1;
 }

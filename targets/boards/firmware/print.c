@@ -76,13 +76,11 @@ void print_row_end_measured(uint32_t tenths_of_instructions) {
   print_text("\n");
 }
 
-static void print_measure(const char* name, size_t bytes) {
-  print_text(name);
+void print_measure(const char* memory, size_t bytes) {
+  print_text(memory);
   print_text("|");
   print_number((uint32_t)bytes);
   print_text("\n");
 }
 
 void print_stack(void) { print_measure("stack", board_stack_used()); }
-
-void print_pool(size_t bytes) { print_measure("pool", bytes); }

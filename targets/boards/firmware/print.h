@@ -17,8 +17,8 @@ void print_row_end(void);
 /* Takes 10 times the number of instructions. */
 void print_row_end_measured(uint32_t tenths_of_instructions);
 
-/* For the table, the most bytes that were in use at once: of the stack, and of the library's pool or workspace. */
+/* For the table, the most bytes that were in use at once: of a memory of this name, and of the stack. */
+void print_measure(const char* memory, size_t bytes);
 void print_stack(void);
-void print_pool(size_t bytes);
 
 #endif /* PRINT_H_ */

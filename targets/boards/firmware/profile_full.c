@@ -3,11 +3,10 @@
 #include <tvm_ffi_platform.h>
 
 #include "ffi.h"
+#include "print.h"
 #include "profile.h"
 
-int profile_start(void) { return 0; }
-
-size_t profile_memory_used(void) { return FerriteMemoryHighWater(); }
+void profile_print_pool(void) { print_measure("pool", FerriteMemoryHighWater()); }
 
 static int call_global(const char* name, TVMFFIAny* args, int num_args, TVMFFIAny* result) {
   TVMFFIObjectHandle function;

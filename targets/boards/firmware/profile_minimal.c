@@ -1,15 +1,6 @@
-/* profile_minimal.c: names and objects are in static tables; only workspaces need memory. */
-#include <tvm_ffi_minimal.h>
-
+/* profile_minimal.c: names and objects are in static tables, and there are no modules. */
 #include "ffi.h"
 #include "profile.h"
-
-/* What the largest workspace of the models takes, with room for its alignment. */
-static uint64_t workspace[2112 / 8];
-
-int profile_start(void) { return FerriteWorkspaceSet(workspace, sizeof(workspace)); }
-
-size_t profile_memory_used(void) { return FerriteWorkspaceHighWater(); }
 
 /* Compiled functions find global functions without a module. */
 int profile_open_library(void** library_ctx) {
@@ -30,3 +21,5 @@ int profile_system_library_function(const char* name, TVMFFIObjectHandle* out) {
   symbol[length] = '\0';
   return get_global(symbol, out);
 }
+
+void profile_print_pool(void) {}

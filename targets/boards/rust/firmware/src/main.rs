@@ -4,12 +4,13 @@
 #![no_main]
 
 mod network;
+mod stack;
 
 use cortex_m::peripheral::{Peripherals, SYST, syst::SystClkSource};
 use cortex_m_rt::{ExceptionFrame, entry, exception};
 use defmt_semihosting as _;
 use ferrite_core::abi::{DLDataType, DLDevice};
-use ferrite_core::{AnyView, Error, Function, Result, Tensor, log};
+use ferrite_core::{AnyView, Error, Function, Result, Tensor, log, memory};
 use network::{DIGITS, PIXELS};
 
 /// SysTick has 25 MHz and an instruction takes one nanosecond (`-icount shift=0`).
@@ -79,6 +80,8 @@ fn run() -> Result<bool> {
         right,
         instructions
     );
+    defmt::println!("stack|{=usize}", stack::most_used());
+    defmt::println!("pool|{=usize}", memory::stats().high_water);
     Ok(is_good)
 }
 

@@ -1,0 +1,13 @@
+/* workspace.c: see workspace.h. */
+#include "workspace.h"
+
+#include <tvm_ffi_platform.h>
+
+#include "print.h"
+
+/* What the largest workspace of the models takes, with room for its alignment. */
+static uint64_t buffer[2112 / 8];
+
+int workspace_start(void) { return FerriteWorkspaceSet(buffer, sizeof(buffer)); }
+
+void workspace_print(void) { print_measure("workspace", FerriteWorkspaceHighWater()); }
