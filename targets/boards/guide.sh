@@ -15,6 +15,7 @@ unset CARGO_TARGET_DIR
 # The block after the mark, without its fences and the two commands that install.
 sed -n '/^<!-- guide -->$/,/^```$/p' targets/boards/README.md |
   grep -v -e '^<!-- guide -->$' -e '^```' -e '^sudo apt-get ' -e '^rustup target add ' >guide-commands.sh
-bash -eu guide-commands.sh | tee guide.log
+# The emulator writes what the firmware says to its standard error.
+bash -eu guide-commands.sh 2>&1 | tee guide.log
 grep -qx '4 squared is 16' guide.log
 echo "boards: 1 passed, 0 failed"
