@@ -101,12 +101,11 @@ fn try_replace(module: &Module, other: &Module, before: &ArrayObject, after: Arr
 /// # Safety
 /// The lock must be held.
 unsafe fn reaches_locked(from: &Module, target: &Module) -> Result<bool> {
-    let is_target = |module: &Module| Ok(module.as_object().ptr_eq(target.as_object()).then_some(()));
     let mut waiting = Buffer::new();
     waiting.try_push(from.clone())?;
     // SAFETY: the caller holds the lock.
-    let found = walk(waiting, |module| unsafe { snapshot_locked(module) }, is_target)?;
-    Ok(found.is_some())
+    let imports_of = |module: &Module| unsafe { snapshot_locked(module) };
+    walk(waiting, &imports_of, &mut |module| Ok(module.as_object().ptr_eq(target.as_object())))
 }
 
 /// Forgets all imports.
@@ -127,26 +126,26 @@ pub fn clear(module: &Module) -> Result<()> {
 }
 
 /// Visits the modules of the stack `waiting`, each followed by its imports, depth first; every module once.
-/// Ends with the first answer of `visit`.
+/// Ends when `visit` answers true, and tells whether it did.
 ///
 /// # Errors
 /// Those of `visit` and `imports_of`; `TypeError` when an import is no module; `MemoryError`.
-fn walk<R>(
+fn walk(
     mut waiting: Buffer<Module>,
-    imports_of: impl Fn(&Module) -> Result<ArrayObject>,
-    mut visit: impl FnMut(&Module) -> Result<Option<R>>,
-) -> Result<Option<R>> {
+    imports_of: &dyn Fn(&Module) -> Result<ArrayObject>,
+    visit: &mut dyn FnMut(&Module) -> Result<bool>,
+) -> Result<bool> {
     let mut visited = Visited::new();
     while let Some(module) = waiting.pop() {
         if !visited.insert(module.as_object().as_ptr().addr())? {
             continue;
         }
-        if let Some(found) = visit(&module)? {
-            return Ok(Some(found));
+        if visit(&module)? {
+            return Ok(true);
         }
         push_reversed(&mut waiting, &imports_of(&module)?)?;
     }
-    Ok(None)
+    Ok(false)
 }
 
 /// Puts the first import on top of the stack.
@@ -161,10 +160,22 @@ fn push_reversed(waiting: &mut Buffer<Module>, imports: &ArrayObject) -> Result<
 ///
 /// # Errors
 /// Those of `visit`; `TypeError` when an import is no module; `MemoryError`.
-pub(super) fn find<R>(module: &Module, visit: impl FnMut(&Module) -> Result<Option<R>>) -> Result<Option<R>> {
+pub(super) fn find<R>(
+    module: &Module,
+    mut visit: impl FnMut(&Module) -> Result<Option<R>>,
+) -> Result<Option<R>> {
+    let mut answer = None;
+    visit_imports(module, &mut |import| {
+        answer = visit(import)?;
+        Ok(answer.is_some())
+    })?;
+    Ok(answer)
+}
+
+fn visit_imports(module: &Module, visit: &mut dyn FnMut(&Module) -> Result<bool>) -> Result<bool> {
     let mut waiting = Buffer::new();
     push_reversed(&mut waiting, &snapshot(module)?)?;
-    if waiting.is_empty() { Ok(None) } else { walk(waiting, snapshot, visit) }
+    if waiting.is_empty() { Ok(false) } else { walk(waiting, &snapshot, visit) }
 }
 
 /// Finds a function for host code: in the imports depth first, then in the global table. The module remembers
