@@ -75,7 +75,7 @@ def main():
     print(text)
     if args.results:
         with open(f"{args.results}/{args.mode}.md", "w", encoding="utf-8") as file:
-            file.write(tables.heading(args.mode) + text)
+            file.write(tables.heading(args) + text)
         with open(f"{args.results}/{args.mode}.json", "w", encoding="utf-8") as file:
             file.write("[\n" + ",\n".join(map(json.dumps, results)) + "\n]\n")
     return 1 if any(r.get("ours_error") or r.get("theirs_error") for r in results) else 0
