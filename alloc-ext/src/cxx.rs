@@ -31,24 +31,6 @@ pub struct CxxRuntime {
 // SAFETY: the vptr points to constants.
 unsafe impl Sync for CxxRuntime {}
 
-/// The hooks as they are called where nothing was installed. They may throw where there is unwinding, at their own risk.
-#[cfg(panic = "unwind")]
-mod hooks {
-    use super::TVMFFIAny;
-
-    pub(super) type Hash = unsafe extern "C-unwind" fn(*const TVMFFIAny) -> TVMFFIAny;
-    pub(super) type Equal = unsafe extern "C-unwind" fn(*const TVMFFIAny, *const TVMFFIAny) -> TVMFFIAny;
-}
-
-/// The same where there is none: no call needs a landing pad.
-#[cfg(not(panic = "unwind"))]
-mod hooks {
-    use super::TVMFFIAny;
-
-    pub(super) type Hash = unsafe extern "C" fn(*const TVMFFIAny) -> TVMFFIAny;
-    pub(super) type Equal = unsafe extern "C" fn(*const TVMFFIAny, *const TVMFFIAny) -> TVMFFIAny;
-}
-
 static RUNTIME: AtomicPtr<CxxRuntime> = AtomicPtr::new(ptr::null_mut());
 
 /// Installs what C++ brings. Modules made before that cannot be called by C++.
@@ -80,11 +62,12 @@ pub(crate) fn module_ops() -> Option<&'static ModuleOps> {
 /// # Safety
 /// `hook` must be one, `key` a live value that it accepts.
 pub(crate) unsafe fn call_hash(hook: *mut c_void, key: *const TVMFFIAny) -> Result<TVMFFIAny> {
+    type Hook = unsafe extern "C-unwind" fn(*const TVMFFIAny) -> TVMFFIAny;
     match runtime() {
         // SAFETY: the caller vouches for the hook; it does not look at a second argument.
         Some(runtime) => unsafe { (runtime.call_hook)(hook, [key, ptr::null()]) },
         // SAFETY: as above.
-        None => Ok(unsafe { core::mem::transmute::<*mut c_void, hooks::Hash>(hook)(key) }),
+        None => Ok(unsafe { core::mem::transmute::<*mut c_void, Hook>(hook)(key) }),
     }
 }
 
@@ -100,10 +83,11 @@ pub(crate) unsafe fn call_equal(
     lhs: *const TVMFFIAny,
     rhs: *const TVMFFIAny,
 ) -> Result<TVMFFIAny> {
+    type Hook = unsafe extern "C-unwind" fn(*const TVMFFIAny, *const TVMFFIAny) -> TVMFFIAny;
     match runtime() {
         // SAFETY: the caller vouches for the hook.
         Some(runtime) => unsafe { (runtime.call_hook)(hook, [lhs, rhs]) },
         // SAFETY: as above.
-        None => Ok(unsafe { core::mem::transmute::<*mut c_void, hooks::Equal>(hook)(lhs, rhs) }),
+        None => Ok(unsafe { core::mem::transmute::<*mut c_void, Hook>(hook)(lhs, rhs) }),
     }
 }
