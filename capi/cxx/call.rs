@@ -24,7 +24,7 @@ unsafe extern "C" {
     fn ferrite_cxx_call_memory(
         function: *const c_void,
         args: *const [*const c_void; 2],
-        result: *mut c_void,
+        result: *mut TVMFFIAny,
         report: Report,
         thrown: *mut Option<Error>,
     );
@@ -44,22 +44,19 @@ pub(super) unsafe fn words(function: *const c_void, args: [*const c_void; 3]) ->
     thrown.map_or(Ok(result), Err)
 }
 
-/// Calls a function that returns a class with a destructor, into `result`.
+/// Calls a function that returns a class with a destructor, of 8 or 16 bytes: a reference in the first half of the result,
+/// or a cell.
 ///
 /// # Errors
-/// As for [`words`]; the result is not written then.
+/// As for [`words`].
 ///
 /// # Safety
-/// As for [`words`]; the result must have room for the class.
-pub(super) unsafe fn memory(
-    function: *const c_void,
-    args: [*const c_void; 2],
-    result: *mut c_void,
-) -> Result<()> {
-    let mut thrown = None;
+/// As for [`words`].
+pub(super) unsafe fn memory(function: *const c_void, args: [*const c_void; 2]) -> Result<TVMFFIAny> {
+    let (mut result, mut thrown) = (TVMFFIAny::NONE, None);
     // SAFETY: as for `words`.
-    unsafe { ferrite_cxx_call_memory(function, &raw const args, result, report, &raw mut thrown) };
-    thrown.map_or(Ok(()), Err)
+    unsafe { ferrite_cxx_call_memory(function, &raw const args, &raw mut result, report, &raw mut thrown) };
+    thrown.map_or(Ok(result), Err)
 }
 
 /// Calls a key hook; see [`ferrite_alloc_ext::cxx::CxxRuntime`].

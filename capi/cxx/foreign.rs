@@ -5,7 +5,7 @@ use core::ptr::{self, NonNull};
 
 use ferrite_alloc_ext::containers::{Array, ArrayObject};
 use ferrite_alloc_ext::module::{Module, ModuleOps};
-use ferrite_core::abi::{TVMFFIAny, TVMFFIObject};
+use ferrite_core::abi::TVMFFIObject;
 use ferrite_core::any::Any;
 use ferrite_core::bail;
 use ferrite_core::error::Result;
@@ -64,11 +64,11 @@ unsafe fn word(module: &Module, slot: Slot, args: [*const c_void; 2]) -> Result<
 /// # Safety
 /// It must take this argument, null or the address of a live value.
 unsafe fn object<T: ObjectClass>(module: &Module, slot: Slot, arg: *const c_void) -> Result<Option<T>> {
-    let mut object: *mut TVMFFIObject = ptr::null_mut();
     let args = [module.context_address().cast_const(), arg];
-    // SAFETY: the caller vouches for the argument; a reference is owned.
+    // SAFETY: the caller vouches for the argument; the result begins with a reference, which is owned, or null.
     let object = unsafe {
-        call::memory(function(module, slot), args, (&raw mut object).cast())?;
+        let result = call::memory(function(module, slot), args)?;
+        let object = (&raw const result).cast::<*mut TVMFFIObject>().read();
         NonNull::new(object).map(|object| ObjectRef::from_raw(object))
     };
     match object.map(ObjectRef::downcast).transpose() {
@@ -82,13 +82,9 @@ unsafe fn object<T: ObjectClass>(module: &Module, slot: Slot, arg: *const c_void
 /// # Safety
 /// As for [`object`].
 unsafe fn cell(module: &Module, slot: Slot, arg: *const c_void) -> Result<Any> {
-    let mut cell = TVMFFIAny::NONE;
     let args = [module.context_address().cast_const(), arg];
     // SAFETY: the caller vouches for the argument; the cell is owned.
-    unsafe {
-        call::memory(function(module, slot), args, (&raw mut cell).cast())?;
-        Ok(Any::from_raw(cell))
-    }
+    unsafe { Ok(Any::from_raw(call::memory(function(module, slot), args)?)) }
 }
 
 fn text(module: &Module, slot: Slot, arg: &String) -> Result<Any> {

@@ -25,7 +25,7 @@ class Error : public ObjectRef, public std::exception {
 namespace {
 
 // A result that comes back in two registers, and one that comes back through memory because it has a destructor. A class
-// of 8 bytes is returned the same way as one of 16.
+// of 8 bytes is returned the same way as one of 16, and leaves the other half alone.
 struct Words {
   std::uint64_t words[2];
 };
