@@ -351,7 +351,7 @@ check_fuzz() {
 }
 
 setup() {
-  local packages=(gcc g++ make clang valgrind binutils python3 python3-pip python3-venv util-linux
+  local packages=(gcc g++ make clang libclang-rt-dev valgrind binutils python3 python3-pip python3-venv util-linux
     libgtest-dev qemu-system-arm qemu-system-misc gcc-arm-none-eabi libnewlib-arm-none-eabi
     gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf lld nodejs)
   local missing=() package
