@@ -41,12 +41,15 @@ pub unsafe extern "C" fn TVMFFIBytesFromByteArray(
     unsafe { copy(input, out, |content| Bytes::new(content).map(Any::new)) }
 }
 
-/// Makes a value out of a copy of `input`. Once for both where size counts.
+/// Makes a value out of a copy of `input`.
 ///
 /// # Safety
 /// See the crate.
 #[cfg_attr(feature = "std", inline(always))]
-unsafe fn copy(input: *const TVMFFIByteArray, out: *mut TVMFFIAny, make: fn(&[u8]) -> Result<Any>) -> c_int {
+unsafe fn copy<F>(input: *const TVMFFIByteArray, out: *mut TVMFFIAny, make: F) -> c_int
+where
+    F: Fn(&[u8]) -> Result<Any>,
+{
     boundary::status(|| {
         // SAFETY: as the caller vouches.
         let (content, out) = unsafe { (boundary::bytes(input, "input")?, boundary::out(out, "out")?) };
