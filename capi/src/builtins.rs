@@ -2,7 +2,7 @@
 
 use core::sync::atomic::{AtomicBool, Ordering};
 
-use ferrite_core::builtins::{self, Groups};
+use ferrite_core::builtins::{self, Builtins};
 
 #[cfg(feature = "modules")]
 mod context;
@@ -12,32 +12,35 @@ mod constructor;
 
 static INSTALLED: AtomicBool = AtomicBool::new(false);
 
-static GROUPS: Groups = &[
-    #[cfg(feature = "functions")]
-    &ferrite_core::ffi_functions::FUNCTIONS,
-    #[cfg(feature = "containers")]
-    ferrite_alloc_ext::containers::functions::FUNCTIONS,
-    #[cfg(feature = "dataclass")]
-    ferrite_alloc_ext::dataclass::FUNCTIONS,
-    #[cfg(feature = "graph")]
-    ferrite_alloc_ext::graph::FUNCTIONS,
-    #[cfg(feature = "json")]
-    ferrite_alloc_ext::json::FUNCTIONS,
-    #[cfg(feature = "modules")]
-    ferrite_alloc_ext::module::functions::FUNCTIONS,
-    #[cfg(feature = "structural")]
-    ferrite_alloc_ext::structural::equal::FUNCTIONS,
-    #[cfg(all(feature = "reflection", feature = "host"))]
-    ferrite_alloc_ext::reflection::FUNCTIONS,
-    #[cfg(all(feature = "reflection", feature = "host"))]
-    ferrite_alloc_ext::structural::equal::PATH_FUNCTIONS,
-    #[cfg(all(feature = "reflection", feature = "host"))]
-    ferrite_alloc_ext::structural::mutate::FUNCTIONS,
-    #[cfg(all(feature = "reflection", feature = "host"))]
-    ferrite_alloc_ext::structural::visit::FUNCTIONS,
-    #[cfg(feature = "host")]
-    ferrite_host::dynamic_lib::FUNCTIONS,
-];
+static BUILTINS: Builtins = Builtins {
+    prefix: "ffi.",
+    groups: &[
+        #[cfg(feature = "functions")]
+        &ferrite_core::ffi_functions::FUNCTIONS,
+        #[cfg(feature = "containers")]
+        ferrite_alloc_ext::containers::functions::FUNCTIONS,
+        #[cfg(feature = "dataclass")]
+        ferrite_alloc_ext::dataclass::FUNCTIONS,
+        #[cfg(feature = "graph")]
+        ferrite_alloc_ext::graph::FUNCTIONS,
+        #[cfg(feature = "json")]
+        ferrite_alloc_ext::json::FUNCTIONS,
+        #[cfg(feature = "modules")]
+        ferrite_alloc_ext::module::functions::FUNCTIONS,
+        #[cfg(feature = "structural")]
+        ferrite_alloc_ext::structural::equal::FUNCTIONS,
+        #[cfg(all(feature = "reflection", feature = "host"))]
+        ferrite_alloc_ext::reflection::FUNCTIONS,
+        #[cfg(all(feature = "reflection", feature = "host"))]
+        ferrite_alloc_ext::structural::equal::PATH_FUNCTIONS,
+        #[cfg(all(feature = "reflection", feature = "host"))]
+        ferrite_alloc_ext::structural::mutate::FUNCTIONS,
+        #[cfg(all(feature = "reflection", feature = "host"))]
+        ferrite_alloc_ext::structural::visit::FUNCTIONS,
+        #[cfg(feature = "host")]
+        ferrite_host::dynamic_lib::FUNCTIONS,
+    ],
+};
 
 /// Makes them known unless they are: where no constructor runs when the library is loaded, the first use does it.
 #[inline]
@@ -51,7 +54,7 @@ pub(crate) fn ensure_installed() {
 /// C++ clients look for, on hosts.
 #[cold]
 fn install() {
-    builtins::install(&GROUPS);
+    builtins::install(&BUILTINS);
     #[cfg(feature = "modules")]
     context::install();
     #[cfg(feature = "cxx-abi")]

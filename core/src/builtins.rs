@@ -30,8 +30,20 @@ pub struct StaticFunction {
     pub signature: &'static Signature,
 }
 
-/// Lists of functions, one per module that offers some.
-pub type Groups = &'static [&'static [StaticFunction]];
+/// The functions of a binary.
+pub struct Builtins {
+    /// What all names start with: tells most names of others at once.
+    pub prefix: &'static str,
+    /// One list per module that offers some.
+    pub groups: &'static [&'static [StaticFunction]],
+}
+
+impl Builtins {
+    /// All functions, in order.
+    pub fn all(&self) -> impl Iterator<Item = &'static StaticFunction> {
+        self.groups.iter().flat_map(|group| group.iter())
+    }
+}
 
 /// Makes a [`StaticFunction`] of a Rust function.
 ///
@@ -86,31 +98,35 @@ pub unsafe fn call(
     unsafe { serve_safe_call(args, count, result, body) }
 }
 
-/// The lists that are in use; null before [`install`].
-static INSTALLED: AtomicPtr<Groups> = AtomicPtr::new(ptr::null_mut());
+/// The functions that are in use; null before [`install`].
+static INSTALLED: AtomicPtr<Builtins> = AtomicPtr::new(ptr::null_mut());
 
-/// Says which lists this binary has. Call it before the functions are looked up; calling it again with the
-/// same lists changes nothing.
+/// Says which functions this binary has. Call it before they are looked up; calling it again with the same ones changes
+/// nothing.
 ///
 /// # Threads
 /// One atomic store.
-pub fn install(groups: &'static Groups) {
-    INSTALLED.store(ptr::from_ref(groups).cast_mut(), Ordering::Release);
+pub fn install(builtins: &'static Builtins) {
+    INSTALLED.store(ptr::from_ref(builtins).cast_mut(), Ordering::Release);
 }
 
-/// All functions of the installed lists, in order.
-pub fn all() -> impl Iterator<Item = &'static StaticFunction> {
+fn installed() -> Option<&'static Builtins> {
     // SAFETY: the pointer is null or was made of a static reference.
-    let groups: Option<&'static Groups> = unsafe { INSTALLED.load(Ordering::Acquire).cast_const().as_ref() };
-    groups.into_iter().flat_map(|groups| groups.iter().flat_map(|group| group.iter()))
+    unsafe { INSTALLED.load(Ordering::Acquire).cast_const().as_ref() }
 }
 
-/// The function of that name in the installed lists.
+/// All installed functions, in order.
+pub fn all() -> impl Iterator<Item = &'static StaticFunction> {
+    installed().into_iter().flat_map(Builtins::all)
+}
+
+/// The installed function of that name.
 ///
 /// # Threads
 /// Lock-free, allocates nothing.
 pub fn find(name: &[u8]) -> Option<&'static StaticFunction> {
-    all().find(|function| function.name.as_bytes() == name)
+    let builtins = installed().filter(|builtins| name.starts_with(builtins.prefix.as_bytes()))?;
+    builtins.all().find(|function| function.name.as_bytes() == name)
 }
 
 /// A function object without anything after the part that C reads.

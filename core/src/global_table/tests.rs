@@ -3,7 +3,7 @@
 use super::*;
 use crate::abi::TVMFFIAny;
 use crate::any::Any;
-use crate::builtins::Groups;
+use crate::builtins::Builtins;
 use crate::sync::atomic::{AtomicUsize, Ordering};
 use core::ffi::{c_int, c_void};
 use core::ptr;
@@ -34,16 +34,19 @@ fn twelve() -> i64 {
 }
 
 fn install_test_functions() {
-    static GROUPS: Groups = &[
-        &[
-            crate::static_function!("gt.static.used", twelve),
-            crate::static_function!("gt.static.overridden", twelve),
-            crate::static_function!("gt.static.removed", twelve),
-            crate::static_function!("gt.static.listed", twelve),
+    static BUILTINS: Builtins = Builtins {
+        prefix: "ffi.",
+        groups: &[
+            &[
+                crate::static_function!("ffi.test.used", twelve),
+                crate::static_function!("ffi.test.overridden", twelve),
+                crate::static_function!("ffi.test.removed", twelve),
+                crate::static_function!("ffi.test.listed", twelve),
+            ],
+            &crate::ffi_functions::FUNCTIONS,
         ],
-        &crate::ffi_functions::FUNCTIONS,
-    ];
-    builtins::install(&GROUPS);
+    };
+    builtins::install(&BUILTINS);
 }
 
 #[test]
@@ -157,28 +160,28 @@ fn functions_may_have_doc_and_metadata() -> Result<()> {
 #[test]
 fn static_functions_are_there_without_registration() -> Result<()> {
     install_test_functions();
-    let first = get(b"gt.static.used")?.unwrap();
+    let first = get(b"ffi.test.used")?.unwrap();
     assert_eq!(first.call(&[])?.get::<i64>()?, 12);
     // The object is made once.
-    set(b"gt.static.used", &first, false)?;
-    assert!(set(b"gt.static.used", &constant(1), false).is_err());
+    set(b"ffi.test.used", &first, false)?;
+    assert!(set(b"ffi.test.used", &constant(1), false).is_err());
     let schema = br#"{"type_schema":"{\"type\":\"ffi.Function\",\"named_args\":{\"return\":[{\"type\":\"int\"}],\"params\":[]}}"}"#;
-    assert_eq!(metadata(b"gt.static.used")?.unwrap().as_bytes(), schema);
-    assert_eq!(metadata(b"gt.static.listed")?.unwrap().as_bytes(), schema);
-    set(b"gt.static.overridden", &constant(13), true)?;
-    assert_eq!(value_of("gt.static.overridden"), Some(13));
-    assert_eq!(metadata(b"gt.static.overridden")?.unwrap().as_bytes(), b"");
-    assert!(remove(b"gt.static.removed")?);
-    assert_eq!(value_of("gt.static.removed"), None);
-    assert!(metadata(b"gt.static.removed")?.is_none());
+    assert_eq!(metadata(b"ffi.test.used")?.unwrap().as_bytes(), schema);
+    assert_eq!(metadata(b"ffi.test.listed")?.unwrap().as_bytes(), schema);
+    set(b"ffi.test.overridden", &constant(13), true)?;
+    assert_eq!(value_of("ffi.test.overridden"), Some(13));
+    assert_eq!(metadata(b"ffi.test.overridden")?.unwrap().as_bytes(), b"");
+    assert!(remove(b"ffi.test.removed")?);
+    assert_eq!(value_of("ffi.test.removed"), None);
+    assert!(metadata(b"ffi.test.removed")?.is_none());
     set(b"gt.dynamic", &constant(1), false)?;
     let all = listed();
     let place = |name: &str| all.iter().position(|listed| listed == name);
-    assert!(place("gt.static.used") < place("gt.static.overridden"));
-    assert!(place("gt.static.overridden") < place("gt.static.listed"));
-    assert!(place("gt.static.listed") < place("gt.dynamic"));
-    assert_eq!(place("gt.static.removed"), None);
-    assert_eq!(all.iter().filter(|name| *name == "gt.static.used").count(), 1);
+    assert!(place("ffi.test.used") < place("ffi.test.overridden"));
+    assert!(place("ffi.test.overridden") < place("ffi.test.listed"));
+    assert!(place("ffi.test.listed") < place("gt.dynamic"));
+    assert_eq!(place("ffi.test.removed"), None);
+    assert_eq!(all.iter().filter(|name| *name == "ffi.test.used").count(), 1);
     Ok(())
 }
 
