@@ -21,5 +21,5 @@ pub fn new_atomic64() -> atomic64::Counts {
 }
 
 pub fn new_split32() -> split32::Counts {
-    split32::Counts { strong: AtomicU32::new(1), weak: AtomicU32::new(1) }
+    split32::Counts([AtomicU32::new(1), AtomicU32::new(1)])
 }

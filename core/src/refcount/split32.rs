@@ -13,7 +13,7 @@ use crate::sync::critical;
 
 /// The word of an object, its low half first in memory on little-endian cores.
 #[repr(transparent)]
-pub struct Counts([AtomicU32; 2]);
+pub struct Counts(pub(super) [AtomicU32; 2]);
 
 const STRONG: usize = if cfg!(target_endian = "little") { 0 } else { 1 };
 const WEAK: usize = 1 - STRONG;
