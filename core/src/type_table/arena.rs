@@ -116,12 +116,13 @@ mod tests {
     fn pieces_are_aligned_and_apart() {
         let mut arena = Arena::new();
         let text = arena.text(b"abc").unwrap();
+        let behind = arena.free;
         let words = arena.array::<u64>(3).unwrap();
         assert_eq!(words.as_ptr() as usize % align_of::<u64>(), 0);
-        // SAFETY: the arena gave room for three words and four bytes.
+        // SAFETY: the arena gave room for three words, and for four bytes in front of them.
         unsafe {
             words.write(u64::MAX);
-            assert_eq!(*text.as_ptr().add(3), 0);
+            assert_eq!((text, behind.sub(1).read()), (&b"abc"[..], 0));
         }
         free_all(arena);
     }
