@@ -333,7 +333,7 @@ impl<V> Index<V> {
 /// Whether two names of the same hash are the same, one machine word at a time: calling the C library for a few bytes takes
 /// longer.
 ///
-/// The last word needs no look: with the same words before it, [`hash`] gives another value for each.
+/// Bytes behind the last full word need no look: with the same words before them, [`hash`] gives another value for each.
 #[inline]
 fn is_same(one: &[u8], other: &[u8]) -> bool {
     if one.len() != other.len() {
@@ -343,9 +343,6 @@ fn is_same(one: &[u8], other: &[u8]) -> bool {
     while let (Some((word, after)), Some((other_word, other_after))) =
         (rest.split_first_chunk::<{ size_of::<usize>() }>(), other_rest.split_first_chunk())
     {
-        if after.is_empty() {
-            break;
-        }
         if word != other_word {
             return false;
         }
