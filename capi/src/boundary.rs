@@ -19,7 +19,17 @@ pub(crate) const FAILURE: c_int = -1;
 /// Runs the body of an entry point: success is 0, an error or a panic is raised and -1.
 #[inline]
 pub(crate) fn status(body: impl FnOnce() -> Result<()>) -> c_int {
-    status_of(|| body().map(|()| SUCCESS))
+    end(unwind::catch(body))
+}
+
+/// How every entry point ends: once for all of them where size counts.
+#[cfg_attr(feature = "std", inline)]
+#[cfg_attr(not(feature = "std"), inline(never))]
+fn end(outcome: Result<()>) -> c_int {
+    match outcome {
+        Ok(()) => SUCCESS,
+        Err(error) => fail(error),
+    }
 }
 
 /// As [`status`], for a body that has a status itself, with the error already raised when that is not 0.
@@ -71,7 +81,7 @@ fn log_failure(name: &str, error: Error) {
 }
 
 /// Refuses a null pointer.
-#[inline]
+#[inline(always)]
 pub(crate) fn non_null<T>(pointer: *const T, name: &str) -> Result<NonNull<T>> {
     match NonNull::new(pointer.cast_mut()) {
         Some(pointer) => Ok(pointer),
@@ -80,7 +90,7 @@ pub(crate) fn non_null<T>(pointer: *const T, name: &str) -> Result<NonNull<T>> {
 }
 
 /// Refuses an absent callback.
-#[inline]
+#[inline(always)]
 pub(crate) fn callback<F>(function: Option<F>, name: &str) -> Result<F> {
     function.ok_or_else(|| null_argument(name))
 }
@@ -118,7 +128,7 @@ impl Out<TVMFFIObjectHandle> {
 ///
 /// # Safety
 /// `pointer` is null or valid for writing a `T` until the symbol returns.
-#[inline]
+#[inline(always)]
 pub(crate) unsafe fn out<T>(pointer: *mut T, name: &str) -> Result<Out<T>> {
     non_null(pointer, name).map(Out)
 }
@@ -127,7 +137,7 @@ pub(crate) unsafe fn out<T>(pointer: *mut T, name: &str) -> Result<Out<T>> {
 ///
 /// # Safety
 /// `pointer` is null or valid for reading a `T` for `'a`.
-#[inline]
+#[inline(always)]
 pub(crate) unsafe fn reference<'a, T>(pointer: *const T, name: &str) -> Result<&'a T> {
     // SAFETY: the caller vouches for what is not null.
     non_null(pointer, name).map(|pointer| unsafe { pointer.as_ref() })
@@ -142,16 +152,9 @@ pub(crate) unsafe fn bytes<'a>(array: *const TVMFFIByteArray, name: &str) -> Res
     // SAFETY: the caller vouches for the array.
     let array = unsafe { reference(array, name)? };
     plain_ensure!(
-        !(array.data.is_null() && array.size != 0),
+        array.size == 0 || has_content(array),
         VALUE_ERROR,
-        "Argument `{}` has null data and a size of {}",
-        name,
-        array.size
-    );
-    plain_ensure!(
-        array.size <= isize::MAX as usize,
-        VALUE_ERROR,
-        "Argument `{}` has an impossible size of {}",
+        "Argument `{}` has null data or an impossible size of {}",
         name,
         array.size
     );
@@ -165,10 +168,14 @@ pub(crate) unsafe fn bytes<'a>(array: *const TVMFFIByteArray, name: &str) -> Res
 /// The data of the array, unless null, is readable for `'a`.
 #[inline(always)]
 pub(crate) unsafe fn sound_bytes<'a>(array: &TVMFFIByteArray) -> Option<&'a [u8]> {
-    // Sizes beyond half the address space have the top bit set.
-    let is_sound = !array.data.is_null() && array.size.cast_signed() >= 0;
     // SAFETY: the caller vouches for the data.
-    is_sound.then(|| unsafe { core::slice::from_raw_parts(array.data.cast(), array.size) })
+    has_content(array).then(|| unsafe { core::slice::from_raw_parts(array.data.cast(), array.size) })
+}
+
+/// Whether there is data of a size that memory can have: sizes beyond half the address space have the top bit set.
+#[inline(always)]
+fn has_content(array: &TVMFFIByteArray) -> bool {
+    !array.data.is_null() && array.size.cast_signed() >= 0
 }
 
 /// The content of a C string; null is refused.
@@ -225,45 +232,52 @@ impl<T> Deref for Borrowed<T> {
     }
 }
 
-/// The object of a handle; null is refused.
-///
-/// # Safety
-/// `handle` is null or points to an object that lives until the symbol returns.
-#[inline]
-pub(crate) unsafe fn object(handle: TVMFFIObjectHandle, name: &str) -> Result<Borrowed<ObjectRef>> {
-    let object = non_null(handle.cast::<TVMFFIObject>(), name)?;
-    // SAFETY: the object is alive; the reference made here is never dropped.
-    Ok(Borrowed(ManuallyDrop::new(unsafe { ObjectRef::from_raw(object) })))
-}
-
 /// The object of a handle, as class `T`; null and other classes are refused.
 ///
 /// # Safety
-/// As for [`object`].
-#[inline]
+/// `handle` is null or points to an object that lives until the symbol returns.
+#[inline(always)]
 pub(crate) unsafe fn object_of<T: ObjectClass>(
     handle: TVMFFIObjectHandle,
     name: &str,
 ) -> Result<Borrowed<T>> {
-    // SAFETY: as the caller vouches.
-    let object = unsafe { object(handle, name)? };
-    if !object.is_instance::<T>() {
-        return Err(wrong_class(name, T::TYPE_KEY, object.type_index()));
+    // SAFETY: as the caller vouches; the object is alive and of that class.
+    unsafe {
+        check_class(handle.cast(), name, T::type_index())?;
+        Ok(borrow(NonNull::new_unchecked(handle.cast())))
     }
-    let object = ManuallyDrop::into_inner(object.0);
-    // SAFETY: the class was just checked; ownership stays with the caller, since nothing is dropped.
-    Ok(Borrowed(ManuallyDrop::new(unsafe { T::from_object_unchecked(object) })))
+}
+
+/// Lends an object as class `T`.
+///
+/// # Safety
+/// The object is of that class and lives until the symbol returns.
+#[inline(always)]
+unsafe fn borrow<T: ObjectClass>(object: NonNull<TVMFFIObject>) -> Borrowed<T> {
+    // SAFETY: the caller vouches for the object; the reference made here is never dropped.
+    Borrowed(ManuallyDrop::new(unsafe { T::from_object_unchecked(ObjectRef::from_raw(object)) }))
+}
+
+/// Refuses null and objects of other classes. Once for all classes where size counts.
+///
+/// # Safety
+/// `object` is null or points to a live object.
+#[cfg_attr(feature = "std", inline)]
+#[cfg_attr(not(feature = "std"), inline(never))]
+unsafe fn check_class(object: *const TVMFFIObject, name: &str, expected: i32) -> Result<()> {
+    // SAFETY: the caller vouches for what is not null.
+    let found = unsafe { non_null(object, name)?.as_ref() }.type_index;
+    if type_table::is_instance(found, expected) { Ok(()) } else { Err(wrong_class(name, expected, found)) }
 }
 
 /// The TypeError for a handle of the wrong class.
 #[cold]
-pub(crate) fn wrong_class(name: &str, expected: &str, found: i32) -> Error {
-    let found = type_table::type_key_of(found);
+fn wrong_class(name: &str, expected: i32, found: i32) -> Error {
     ferrite_core::plain_error!(
         TYPE_ERROR,
         "Argument `{}` must be of type `{}`, got `{}`",
         name,
-        expected,
-        found
+        type_table::type_key_of(expected),
+        type_table::type_key_of(found)
     )
 }
