@@ -8,7 +8,7 @@ use ferrite_core::error::{self, Error, Result, Site, kind};
 use ferrite_core::object::{ObjectClass, ObjectRef};
 use ferrite_core::{plain_warn, raised};
 
-use crate::boundary;
+use crate::boundary::{self, Borrowed};
 
 /// Takes the raised error of this thread, which the caller then owns; null when there is none.
 ///
@@ -52,8 +52,9 @@ pub unsafe extern "C" fn TVMFFIErrorSetRaised(error: TVMFFIObjectHandle) {
 /// See the crate.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMFFIErrorSetRaisedFromCStr(kind: *const c_char, message: *const c_char) {
+    let mut part = message;
     // SAFETY: contract of the crate: the text, or null, is one part.
-    unsafe { raise(kind, &[message]) }
+    unsafe { TVMFFIErrorSetRaisedFromCStrParts(kind, &mut part, 1) }
 }
 
 /// Raises an error whose message is put together from parts, so that parts can be shared by many messages.
@@ -69,27 +70,16 @@ pub unsafe extern "C" fn TVMFFIErrorSetRaisedFromCStrParts(
     message_parts: *mut *const c_char,
     num_parts: i32,
 ) {
-    // SAFETY: contract of the crate and of this function.
-    unsafe {
-        let parts = boundary::slice(message_parts.cast_const(), num_parts, "message_parts");
-        raise(kind, parts.unwrap_or(&[]));
-    }
-}
-
-/// Raises an error from C strings.
-///
-/// # Safety
-/// Each pointer is null or a zero-terminated string.
-unsafe fn raise(kind: *const c_char, parts: &[*const c_char]) {
-    // SAFETY: as the caller vouches.
+    // SAFETY: contract of the crate.
     let kind = match unsafe { boundary::c_str_or_empty(kind) } {
         b"" => kind::RUNTIME_ERROR.as_bytes(),
         kind => kind,
     };
+    let count = if message_parts.is_null() { 0 } else { usize::try_from(num_parts).unwrap_or(0) };
     raised::set(Error::from_parts(Site::UNKNOWN, kind, &|out| {
-        for part in parts {
-            // SAFETY: as the caller vouches.
-            out.put(unsafe { boundary::c_str_or_empty(*part) });
+        for part in 0..count {
+            // SAFETY: contract of this function.
+            out.put(unsafe { boundary::c_str_or_empty(*message_parts.add(part)) });
         }
     }));
 }
@@ -108,13 +98,9 @@ pub unsafe extern "C" fn TVMFFIErrorCreate(
     backtrace: *const TVMFFIByteArray,
     out: *mut TVMFFIObjectHandle,
 ) -> c_int {
-    boundary::status(|| {
-        // SAFETY: contract of the crate.
-        let out = unsafe { boundary::out(out, "out")? };
-        // SAFETY: contract of the crate.
-        out.write_object(Some(unsafe { create(kind, message, backtrace)? }));
-        Ok(())
-    })
+    let (cause, context) = (ptr::null_mut(), ptr::null_mut());
+    // SAFETY: contract of the crate.
+    unsafe { TVMFFIErrorCreateWithCauseAndExtraContext(kind, message, backtrace, cause, context, out) }
 }
 
 /// Makes an error object that remembers the error that caused it, and any other object.
@@ -139,40 +125,25 @@ pub unsafe extern "C" fn TVMFFIErrorCreateWithCauseAndExtraContext(
             let out = boundary::out(out, "out")?;
             let cause = optional::<Error>(cause_chain, "cause_chain")?;
             let context = optional::<ObjectRef>(extra_context, "extra_context")?;
-            let error = create(kind, message, backtrace)?.with_cause_and_context(cause, context);
-            out.write_object(Some(error));
+            let kind = boundary::bytes(kind, "kind")?;
+            let message = boundary::bytes(message, "message")?;
+            let backtrace = boundary::bytes(backtrace, "backtrace")?;
+            let made = Error::with_causes(kind, message, backtrace, cause.as_deref(), context.as_deref());
+            let size = kind.len() + message.len() + backtrace.len();
+            out.write_object(Some(made.ok_or_else(|| error::out_of_memory(size))?));
         }
         Ok(())
     })
 }
 
-/// # Safety
-/// As for [`boundary::bytes`].
-unsafe fn create(
-    kind: *const TVMFFIByteArray,
-    message: *const TVMFFIByteArray,
-    backtrace: *const TVMFFIByteArray,
-) -> Result<Error> {
-    // SAFETY: as the caller vouches.
-    let (kind, message, backtrace) = unsafe {
-        (
-            boundary::bytes(kind, "kind")?,
-            boundary::bytes(message, "message")?,
-            boundary::bytes(backtrace, "backtrace")?,
-        )
-    };
-    Error::try_from_bytes(kind, message, backtrace)
-        .ok_or_else(|| error::out_of_memory(kind.len() + message.len() + backtrace.len()))
-}
-
-/// A new reference to an object that may be absent.
+/// An object that may be absent.
 ///
 /// # Safety
-/// As for [`boundary::object`].
-unsafe fn optional<T: ObjectClass + Clone>(handle: TVMFFIObjectHandle, name: &str) -> Result<Option<T>> {
+/// As for [`boundary::object_of`].
+unsafe fn optional<T: ObjectClass>(handle: TVMFFIObjectHandle, name: &str) -> Result<Option<Borrowed<T>>> {
     if handle.is_null() {
         return Ok(None);
     }
     // SAFETY: as the caller vouches.
-    unsafe { boundary::object_of::<T>(handle, name) }.map(|object| Some(T::clone(&object)))
+    unsafe { boundary::object_of::<T>(handle, name) }.map(Some)
 }

@@ -15,7 +15,7 @@ mod trace;
 mod trace;
 
 use core::fmt::{self, Write};
-use core::ptr::NonNull;
+use core::ptr::{self, NonNull};
 
 use crate::abi::{TVMFFIByteArray, TVMFFIErrorCell, TVMFFIObject};
 use crate::any::{Any, AnyView};
@@ -109,14 +109,6 @@ unsafe impl AnyCompatible for Error {
     }
 }
 
-/// What a new error knows of the calls that led to it.
-enum Backtrace<'a> {
-    /// A text.
-    Text(&'a [u8]),
-    /// Nothing yet: the text is written when the error is raised.
-    Pending(Site),
-}
-
 /// Makes an [`Error`]: `error!(VALUE_ERROR, "expected {} items", n)`. Any expression of type `&str` serves as kind, too.
 #[macro_export]
 macro_rules! error {
@@ -154,13 +146,24 @@ pub fn out_of_memory(asked_bytes: usize) -> Error {
     }
 }
 
-/// Makes an error whose message `write` writes, twice alike; None when there is no memory for it.
-fn compose(kind: &[u8], backtrace: Backtrace<'_>, write: &dyn Fn(&mut Writer<'_>)) -> Option<Error> {
+/// Makes an error without a backtrace, whose message `write` writes, twice alike; None when there is no memory for it.
+fn compose(kind: &[u8], write: &dyn Fn(&mut Writer<'_>)) -> Option<Error> {
     let mut count = Writer::new(&mut []);
     write(&mut count);
     let mut draft = record::Draft::new(kind, count.wanted)?;
     write(&mut Writer::new(draft.message()));
-    draft.finish(backtrace)
+    draft.finish()
+}
+
+/// As [`compose`], for an error of this library that was made at `site`. It gets its backtrace when it is raised.
+fn compose_at(site: Site, kind: &[u8], write: &dyn Fn(&mut Writer<'_>)) -> Error {
+    match compose(kind, write) {
+        Some(error) => {
+            error.set_site(site);
+            error
+        }
+        None => static_error::out_of_memory(),
+    }
 }
 
 impl Error {
@@ -179,7 +182,7 @@ impl Error {
         let write = |out: &mut Writer<'_>| {
             let _ = out.write_fmt(message);
         };
-        compose(kind.as_bytes(), Backtrace::Pending(site), &write).unwrap_or_else(static_error::out_of_memory)
+        compose_at(site, kind.as_bytes(), &write)
     }
 
     /// As [`Error::at`], of a template that has `N` places. Made by [`plain_error!`](crate::plain_error).
@@ -194,7 +197,7 @@ impl Error {
     fn of_template(site: Site, template: Template, args: *const Arg<'_>) -> Error {
         // SAFETY: the macro that makes templates counts places and arguments.
         let write = |out: &mut Writer<'_>| unsafe { template.write(args, out) };
-        compose(template.kind(), Backtrace::Pending(site), &write).unwrap_or_else(static_error::out_of_memory)
+        compose_at(site, template.kind(), &write)
     }
 
     /// Makes an error from bytes of any encoding, whose backtrace is this one. Same fallback as [`Error::new`].
@@ -207,18 +210,47 @@ impl Error {
 
     /// Makes an error from bytes of any encoding, or tells that there was no memory for it.
     pub fn try_from_bytes(kind: &[u8], message: &[u8], backtrace: &[u8]) -> Option<Error> {
-        compose(kind, Backtrace::Text(backtrace), &|out| out.put(message))
+        let error = compose(kind, &|out| out.put(message))?;
+        if !backtrace.is_empty() {
+            error.set_backtrace(backtrace, false);
+        }
+        Some(error)
+    }
+
+    /// As [`Error::try_from_bytes`], with references to the error that led to this one and to its extra context.
+    ///
+    /// # Upstream
+    /// `TVMFFIErrorCreateWithCauseAndExtraContext`.
+    pub fn with_causes(
+        kind: &[u8],
+        message: &[u8],
+        backtrace: &[u8],
+        cause: Option<&Error>,
+        context: Option<&ObjectRef>,
+    ) -> Option<Error> {
+        let error = Error::try_from_bytes(kind, message, backtrace)?;
+        let cause = cause.map(|cause| {
+            cause.complete_backtrace();
+            &cause.0
+        });
+        let owned =
+            |object: Option<&ObjectRef>| object.cloned().map_or(ptr::null_mut(), |it| it.into_raw().as_ptr());
+        let cell = error.cell_ptr();
+        // SAFETY: nobody else knows the error yet. Its cell holds null in both places, and owns the references from now on.
+        unsafe {
+            (*cell).cause_chain = owned(cause).cast();
+            (*cell).extra_context = owned(context).cast();
+        }
+        Some(error)
     }
 
     /// Makes an error of the same kind and with the same backtrace, but another message. Same fallback as [`Error::new`].
     #[must_use]
     pub fn with_message(&self, message: &[u8]) -> Error {
-        let write = |out: &mut Writer<'_>| out.put(message);
-        let made = match record::pending(self) {
-            Some(site) => compose(self.kind(), Backtrace::Pending(site), &write),
-            None => self.with_backtrace(|text| compose(self.kind(), Backtrace::Text(text), &write)),
-        };
-        made.unwrap_or_else(static_error::out_of_memory)
+        match self.site() {
+            Some(site) => compose_at(site, self.kind(), &|out| out.put(message)),
+            None => self.with_backtrace(|text| Error::from_bytes(self.kind(), message, text)),
+        }
     }
 
     /// Makes an error whose message `write` writes in pieces, put together in place; it is called twice, first to count.
@@ -228,15 +260,12 @@ impl Error {
     /// `TVMFFIErrorSetRaisedFromCStrParts`.
     pub fn from_parts(site: Site, kind: impl AsRef<[u8]>, write: &dyn Fn(&mut Writer<'_>)) -> Error {
         // C may change its texts between the two passes: then the text is cut.
-        compose(kind.as_ref(), Backtrace::Pending(site), write).unwrap_or_else(static_error::out_of_memory)
+        compose_at(site, kind.as_ref(), write)
     }
 
     /// The same error with `cause` as the error that led to it and `context` as its extra context.
     ///
     /// Only for errors that nobody else holds yet; the static MemoryError stays as it is.
-    ///
-    /// # Upstream
-    /// `TVMFFIErrorCreateWithCauseAndExtraContext`.
     #[must_use]
     pub fn with_cause_and_context(self, cause: Option<Error>, context: Option<ObjectRef>) -> Error {
         if let Some(cause) = &cause {

@@ -3,7 +3,7 @@
 use core::ptr::{self, NonNull};
 
 use crate::abi::{TVMFFIByteArray, client};
-use crate::error::{Backtrace, Error, Site};
+use crate::error::Error;
 use crate::memory::Buffer;
 use crate::object::{ObjectClass, ObjectRef};
 
@@ -26,26 +26,15 @@ impl Draft<'_> {
         &mut self.message
     }
 
-    /// The error, with its backtrace, or None when there is no memory for it.
-    pub(super) fn finish(self, backtrace: Backtrace<'_>) -> Option<Error> {
-        let backtrace = if let Backtrace::Text(text) = backtrace { text } else { b"" };
+    /// The error, or None when there is no memory for it.
+    pub(super) fn finish(self) -> Option<Error> {
         let array = TVMFFIByteArray::from_slice;
         let mut handle = ptr::null_mut();
         // SAFETY: the arrays are valid for the call, which copies them; the reference that comes back is ours.
         unsafe {
-            client::TVMFFIErrorCreate(
-                &array(self.kind),
-                &array(&self.message),
-                &array(backtrace),
-                &mut handle,
-            );
+            client::TVMFFIErrorCreate(&array(self.kind), &array(&self.message), &array(b""), &mut handle);
             let object = NonNull::new(handle.cast())?;
             Some(Error::from_object_unchecked(ObjectRef::from_raw(object)))
         }
     }
-}
-
-/// None: the loaded library wrote the backtrace.
-pub(super) fn pending(_: &Error) -> Option<Site> {
-    None
 }

@@ -8,7 +8,8 @@ use crate::abi::{
     TVMFFIByteArray, TVMFFIErrorCell, TVMFFIObject, TVMFFIObjectHandle, kTVMFFIBacktraceUpdateModeAppend,
     kTVMFFIBacktraceUpdateModeReplace,
 };
-use crate::error::{Backtrace, Error, Site};
+use crate::error::Error;
+use crate::error::site::{NOT_PENDING, Pending};
 use crate::object::{ObjectClass, ObjectRef};
 use crate::object_alloc::{self, ObjectRecord};
 use crate::{memory, release};
@@ -20,7 +21,7 @@ pub(super) struct ErrorRecord {
     pub(super) cell: TVMFFIErrorCell,
     pub(super) backtrace_capacity: usize,
     /// Where the error was made, until its backtrace is written.
-    pub(super) pending: Option<Site>,
+    pub(super) pending: Pending,
 }
 
 // SAFETY: repr(C), header first.
@@ -45,7 +46,8 @@ pub(super) struct Draft(Error);
 impl Draft {
     /// An error of this kind with room for a message, or None when there is no memory for it.
     pub(super) fn new(kind: &[u8], message_len: usize) -> Option<Draft> {
-        let text_bytes = kind.len().checked_add(message_len)?.checked_add(2)?;
+        // No text is so long that two bytes more would overflow.
+        let text_bytes = (kind.len() + 2).checked_add(message_len)?;
         // Not through `?` on a Result: building that error would come back here.
         let record = object_alloc::allocate_error::<ErrorRecord>(text_bytes)?.as_ptr();
         // SAFETY: the allocation has room for the record and for both texts with their NULs after it, and is ours alone.
@@ -54,7 +56,7 @@ impl Draft {
             ptr::write_bytes(kind_at, 0, text_bytes);
             ptr::copy_nonoverlapping(kind.as_ptr(), kind_at, kind.len());
             (&raw mut (*record).backtrace_capacity).write(0);
-            (&raw mut (*record).pending).write(None);
+            (&raw mut (*record).pending).write(NOT_PENDING);
             (&raw mut (*record).cell).write(TVMFFIErrorCell {
                 kind: TVMFFIByteArray { data: kind_at.cast(), size: kind.len() },
                 message: TVMFFIByteArray { data: kind_at.add(kind.len() + 1).cast(), size: message_len },
@@ -77,27 +79,9 @@ impl Draft {
         }
     }
 
-    /// The error, with its backtrace.
-    pub(super) fn finish(self, backtrace: Backtrace<'_>) -> Option<Error> {
-        match backtrace {
-            Backtrace::Text(b"") => {}
-            Backtrace::Text(text) => self.0.set_backtrace(text, false),
-            // SAFETY: the record was just made, and nobody else knows it.
-            Backtrace::Pending(site) => unsafe { (*record_of(&self.0)).pending = Some(site) },
-        }
+    /// The error. Never None here.
+    pub(super) fn finish(self) -> Option<Error> {
         Some(self.0)
-    }
-}
-
-/// Where an error of this library was made, as long as it has no backtrace.
-#[inline]
-pub(super) fn pending(error: &Error) -> Option<Site> {
-    let record = record_of(error);
-    // SAFETY: the cell of every error can be read, and `update_backtrace` never changes. Errors with this library's
-    // function have this library's record, of which `pending` changes only while a single reference is left.
-    unsafe {
-        let update = (*record).cell.update_backtrace?;
-        if ptr::fn_addr_eq(update, UPDATE_BACKTRACE) { (*record).pending } else { None }
     }
 }
 
@@ -107,7 +91,7 @@ pub(super) fn record_of(error: &Error) -> *mut ErrorRecord {
 }
 
 /// The one address of [`update_backtrace`] by which this library's records are known.
-static UPDATE_BACKTRACE: unsafe extern "C" fn(TVMFFIObjectHandle, *const TVMFFIByteArray, i32) =
+pub(super) static UPDATE_BACKTRACE: unsafe extern "C" fn(TVMFFIObjectHandle, *const TVMFFIByteArray, i32) =
     update_backtrace;
 
 /// The `update_backtrace` of errors made here.
@@ -117,33 +101,29 @@ unsafe extern "C" fn update_backtrace(this: TVMFFIObjectHandle, text: *const TVM
     let (Some(record), Some(text)) = (unsafe { (record.as_mut(), text.as_ref()) }) else {
         return;
     };
+    let is_known = mode == kTVMFFIBacktraceUpdateModeReplace || mode == kTVMFFIBacktraceUpdateModeAppend;
     // There is nobody to report to: what makes no sense changes nothing.
-    if text.size > isize::MAX as usize {
+    if text.size.cast_signed() < 0 || !is_known {
         return;
     }
-    // SAFETY: the text is valid for the call (ABI), and its size was just checked.
-    let text = unsafe { text.as_slice() };
-    let kept = if mode == kTVMFFIBacktraceUpdateModeReplace {
-        &[]
-    } else if mode == kTVMFFIBacktraceUpdateModeAppend {
-        // SAFETY: the cell's backtrace is valid until replaced below.
-        unsafe { record.cell.backtrace.as_slice() }
-    } else {
-        return;
-    };
+    // SAFETY: the text is valid for the call (ABI), and its size was just checked; the cell's backtrace is valid until
+    // replaced below.
+    let (kept, text) = unsafe { (record.cell.backtrace.as_slice(), text.as_slice()) };
+    let kept = if mode == kTVMFFIBacktraceUpdateModeAppend { kept } else { &[] };
     let Some(block) = concatenate(kept, text) else {
         return;
     };
     // SAFETY: the old block is not used any more: `kept` was copied.
     unsafe { release_backtrace(record) };
-    record.pending = None;
+    record.pending = NOT_PENDING;
     record.backtrace_capacity = block.len();
     record.cell.backtrace = TVMFFIByteArray { data: block.cast::<c_char>().as_ptr(), size: block.len() - 1 };
 }
 
 /// A new block with both texts and a NUL.
 fn concatenate(first: &[u8], second: &[u8]) -> Option<NonNull<[u8]>> {
-    let len = first.len().checked_add(second.len())?.checked_add(1)?;
+    // Each is at most half the address space, less one byte.
+    let len = first.len() + second.len() + 1;
     let block = memory::allocate(Layout::array::<u8>(len).ok()?)?;
     // SAFETY: the block has room for both texts and the NUL.
     unsafe {

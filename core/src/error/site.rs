@@ -54,6 +54,18 @@ impl Site {
     }
 }
 
+/// What an error remembers of its site until its backtrace is written.
+#[cfg(all(feature = "std", not(feature = "client")))]
+pub(super) type Pending = Option<Site>;
+#[cfg(all(feature = "std", not(feature = "client")))]
+pub(super) const NOT_PENDING: Pending = None;
+
+/// Nothing, where there are no backtraces.
+#[cfg(all(not(feature = "std"), not(feature = "client")))]
+pub(super) struct Pending;
+#[cfg(all(not(feature = "std"), not(feature = "client")))]
+pub(super) const NOT_PENDING: Pending = Pending;
+
 /// The place of an error, of which this build keeps nothing.
 #[cfg(not(all(feature = "std", not(feature = "client"))))]
 #[derive(Clone, Copy)]

@@ -1,6 +1,7 @@
 //! The backtrace of an error made in this library, written when others begin to see it.
 
 use core::ffi::c_char;
+use core::ptr;
 
 use super::{Error, Site, record};
 use crate::abi::TVMFFIByteArray;
@@ -13,8 +14,27 @@ impl Error {
     /// library. Without memory the error goes without.
     #[inline]
     pub(crate) fn complete_backtrace(&self) {
-        if record::pending(self).is_some() {
+        if self.site().is_some() {
             self.write_backtrace();
+        }
+    }
+
+    /// Remembers where a new error was made, until its backtrace is written.
+    #[inline]
+    pub(super) fn set_site(&self, site: Site) {
+        // SAFETY: the record is this library's, was just made, and nobody else knows it.
+        unsafe { (*record::record_of(self)).pending = Some(site) };
+    }
+
+    /// Where an error of this library was made, as long as it has no backtrace.
+    #[inline]
+    pub(super) fn site(&self) -> Option<Site> {
+        let record = record::record_of(self);
+        // SAFETY: the cell of every error can be read, and `update_backtrace` never changes. Errors with this library's
+        // function have this library's record, of which `pending` changes only while a single reference is left.
+        unsafe {
+            let update = (*record).cell.update_backtrace?;
+            if ptr::fn_addr_eq(update, record::UPDATE_BACKTRACE) { (*record).pending } else { None }
         }
     }
 
@@ -36,7 +56,7 @@ impl Error {
 /// Where the error was made, once, for who writes the backtrace; none while somebody else holds the error, who may be
 /// reading.
 fn take_pending(error: &Error) -> Option<Site> {
-    let site = record::pending(error).filter(|_| error.as_object().is_unique())?;
+    let site = error.site().filter(|_| error.as_object().is_unique())?;
     // SAFETY: the record is this library's, and the only reference to it is here.
     unsafe { (*record::record_of(error)).pending = None };
     Some(site)
