@@ -124,35 +124,35 @@ impl DictObject {
 
     /// The entries in order, as references of their own. Entries that come or go meanwhile may or may not be seen.
     pub fn iter(&self) -> DictEntries {
-        DictEntries { dict: self.clone(), next: self.table().first() }
+        DictEntries { dict: self.clone(), next: self.first_place() }
     }
 
     /// The place of the first entry in order.
     pub(crate) fn first_place(&self) -> Option<u64> {
-        self.table().first()
+        self.table().first().map(|place| place as u64)
     }
 
     /// The place of the entry after the one at `place`, if there are both.
     pub(crate) fn next_place(&self, place: u64) -> Option<u64> {
-        self.table().next(place)
+        self.table().next(place as usize).map(|place| place as u64)
     }
 
     /// An own copy of the key at `place`, if an entry is there.
     pub(super) fn key_at(&self, place: u64) -> Option<Any> {
         // SAFETY: one thread at a time uses the dict, and no foreign code runs while the key is copied.
-        self.table().entry(place).map(|entry| unsafe { entry.copy_key() })
+        self.table().entry(place as usize).map(|entry| unsafe { entry.copy_key() })
     }
 
     /// An own copy of the value at `place`, if an entry is there.
     pub(super) fn value_at(&self, place: u64) -> Option<Any> {
         // SAFETY: as for `key_at`.
-        self.table().entry(place).map(|entry| unsafe { entry.copy_value() })
+        self.table().entry(place as usize).map(|entry| unsafe { entry.copy_value() })
     }
 
     /// Own copies of key and value at `place`, if an entry is there.
     pub(crate) fn entry_at(&self, place: u64) -> Option<(Any, Any)> {
         // SAFETY: as for `key_at`.
-        self.table().entry(place).map(|entry| unsafe { entry.copy() })
+        self.table().entry(place as usize).map(|entry| unsafe { entry.copy() })
     }
 
     /// Key and value at `place`, if an entry is there, as they lie in memory.
@@ -163,7 +163,7 @@ impl DictObject {
     #[inline]
     pub(crate) unsafe fn entry_refs(&self, place: u64) -> Option<(&Any, &Any)> {
         // SAFETY: the entry is in this dict; the caller excludes writers.
-        self.table().entry(place).map(|entry| unsafe { entry.references() })
+        self.table().entry(place as usize).map(|entry| unsafe { entry.references() })
     }
 
     /// A new dict with the same entries in the same places.
@@ -220,7 +220,7 @@ impl Iterator for DictEntries {
     fn next(&mut self) -> Option<Self::Item> {
         let place = self.next?;
         let entry = self.dict.entry_at(place)?;
-        self.next = self.dict.table().next(place);
+        self.next = self.dict.next_place(place);
         Some(entry)
     }
 }

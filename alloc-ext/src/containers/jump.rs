@@ -17,7 +17,7 @@ const FIRST_TRIANGLE: usize = 6;
 /// # Upstream
 ///
 /// `kNextProbeLocation` in `include/tvm/ffi/container/map_base.h`.
-pub(super) static DISTANCES: [u64; JUMPS] = distances();
+pub(super) static DISTANCES: [usize; JUMPS] = distances();
 
 /// Triangle numbers near powers of 2.25, as upstream took them from the hash table that its layout follows.
 const FAR: [u64; 43] = [
@@ -66,17 +66,18 @@ const FAR: [u64; 43] = [
     5209859154120846435,
 ];
 
-const fn distances() -> [u64; JUMPS] {
+const fn distances() -> [usize; JUMPS] {
     let mut table = [0; JUMPS];
     let mut index = 0;
     while index < JUMPS {
         table[index] = if index < TRIANGLES_FROM {
-            index as u64
+            index
         } else if index < FAR_FROM {
-            let side = (index - TRIANGLES_FROM + FIRST_TRIANGLE) as u64;
+            let side = index - TRIANGLES_FROM + FIRST_TRIANGLE;
             side * (side + 1) / 2
         } else {
-            FAR[index - FAR_FROM]
+            // What does not fit goes round a table that fits anyway.
+            FAR[index - FAR_FROM] as usize
         };
         index += 1;
     }

@@ -87,8 +87,13 @@ pub fn equal(lhs: AnyView<'_>, rhs: AnyView<'_>) -> Result<bool> {
 /// The answer of [`equal`] where no registered function has to be asked.
 ///
 /// By reference: a copy of a view that was made in pieces a moment ago takes longer than the comparison.
-#[inline]
 pub(super) fn equal_without_hook(lhs: &AnyView<'_>, rhs: &AnyView<'_>) -> Option<bool> {
+    equal_at_once(lhs, rhs).or_else(|| equal_by_content(lhs, rhs))
+}
+
+/// The answer of [`equal_without_hook`] in the usual cases, put where it is asked for; None is for that to find out.
+#[inline]
+pub(super) fn equal_at_once(lhs: &AnyView<'_>, rhs: &AnyView<'_>) -> Option<bool> {
     if same_words(lhs.as_raw(), rhs.as_raw()) {
         return Some(true);
     }
@@ -97,10 +102,14 @@ pub(super) fn equal_without_hook(lhs: &AnyView<'_>, rhs: &AnyView<'_>) -> Option
     if left < type_index::SMALL_STR || right < type_index::SMALL_STR {
         return Some(false);
     }
-    if left == right && left <= type_index::SMALL_BYTES {
-        return Some(false);
+    if left != right {
+        return None;
     }
-    equal_by_content(lhs, rhs)
+    match left {
+        ..=type_index::SMALL_BYTES => Some(false),
+        type_index::STR => Some(lhs.bytes_of_string() == rhs.bytes_of_string()),
+        _ => None,
+    }
 }
 
 fn equal_by_content(lhs: &AnyView<'_>, rhs: &AnyView<'_>) -> Option<bool> {

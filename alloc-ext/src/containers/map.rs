@@ -133,30 +133,30 @@ impl MapObject {
 
     /// The place of the first entry in order.
     pub(crate) fn first_place(&self) -> Option<u64> {
-        self.table().first()
+        self.table().first().map(|place| place as u64)
     }
 
     /// The place of the entry after the one at `place`.
     pub(crate) fn next_place(&self, place: u64) -> Option<u64> {
-        self.table().next(place)
+        self.table().next(place as usize).map(|place| place as u64)
     }
 
     /// Key and value at `place`.
     pub(crate) fn entry_refs(&self, place: u64) -> Option<(&Any, &Any)> {
         // SAFETY: the entry is in this map, which cannot change while it is borrowed.
-        self.table().entry(place).map(|entry| unsafe { entry.references() })
+        self.table().entry(place as usize).map(|entry| unsafe { entry.references() })
     }
 
     /// An own copy of the key at `place`.
     pub(super) fn key_at(&self, place: u64) -> Option<Any> {
         // SAFETY: the map cannot change while it is borrowed.
-        self.table().entry(place).map(|entry| unsafe { entry.copy_key() })
+        self.table().entry(place as usize).map(|entry| unsafe { entry.copy_key() })
     }
 
     /// An own copy of the value at `place`.
     pub(super) fn value_at(&self, place: u64) -> Option<Any> {
         // SAFETY: the map cannot change while it is borrowed.
-        self.table().entry(place).map(|entry| unsafe { entry.copy_value() })
+        self.table().entry(place as usize).map(|entry| unsafe { entry.copy_value() })
     }
 
     fn make_unique(&mut self) -> Result<()> {
@@ -233,7 +233,7 @@ pub(super) fn missing_key() -> Error {
 /// The entries of a [`MapObject`] in order.
 pub struct MapEntries<'a> {
     map: &'a MapObject,
-    next: Option<u64>,
+    next: Option<usize>,
     left: usize,
 }
 

@@ -4,17 +4,17 @@ use core::ffi::c_void;
 use core::marker::PhantomData;
 use core::mem::{offset_of, size_of};
 
-use ferrite_core::abi::{TVMFFIAny, TVMFFIObject};
+use ferrite_core::abi::TVMFFIObject;
 use ferrite_core::any::{Any, AnyView};
 use ferrite_core::error::Result;
 use ferrite_core::object::ObjectRef;
 use ferrite_core::object_alloc::{self, ObjectRecord};
-use ferrite_core::plain_bail;
 
 use super::cell;
 use super::key;
 use super::map_build::{self, Growth};
 use super::map_dense::Dense;
+use super::map_entry::Entry;
 use super::map_small::{self, Small};
 
 /// What follows the header of a Map or Dict. A table of the small layout ends after `data_deleter`; its entries may
@@ -66,7 +66,7 @@ struct DenseRecord {
 /// The bit of `slots` that marks the small layout.
 pub(super) const SMALL_TAG: u64 = 1 << 63;
 /// A slot number that means none, in links and as the end of an iteration.
-pub(super) const NO_SLOT: u64 = u64::MAX;
+pub(super) const NO_SLOT: usize = usize::MAX;
 
 const FIELDS_OFFSET: usize = offset_of!(DenseRecord, fields);
 
@@ -210,7 +210,7 @@ pub(super) fn copy_object(type_index: i32, table: Table<'_>) -> Result<ObjectRef
             // SAFETY: the new table is small, has room for as many entries, and is known to nobody else.
             unsafe {
                 if let Table::Small(target) = Table::of(&object) {
-                    for place in 0..small.len() as u64 {
+                    for place in 0..small.len() {
                         if let Some((key, value)) = small.entry(place).map(|entry| entry.copy()) {
                             target.append(key, value);
                         }
@@ -284,7 +284,7 @@ impl<'a> Table<'a> {
     /// # Errors
     ///
     /// What key hooks raise; RuntimeError when one changed the table.
-    pub(super) fn find(self, key: &AnyView<'_>) -> Result<u64> {
+    pub(super) fn find(self, key: &AnyView<'_>) -> Result<usize> {
         match self {
             Self::Small(table) => table.find(key),
             Self::Dense(table) if table.len() == 0 => Ok(NO_SLOT),
@@ -313,7 +313,7 @@ impl<'a> Table<'a> {
 
     /// Cells of the entry at a place, or None when there is no entry any more.
     #[inline]
-    pub(super) fn entry(self, place: u64) -> Option<Entry> {
+    pub(super) fn entry(self, place: usize) -> Option<Entry> {
         match self {
             Self::Small(table) => table.entry(place),
             Self::Dense(table) => table.entry(place),
@@ -321,7 +321,7 @@ impl<'a> Table<'a> {
     }
 
     /// Place of the first entry in order.
-    pub(super) fn first(self) -> Option<u64> {
+    pub(super) fn first(self) -> Option<usize> {
         match self {
             Self::Small(table) => (table.len() > 0).then_some(0),
             Self::Dense(table) => table.first(),
@@ -330,7 +330,7 @@ impl<'a> Table<'a> {
 
     /// Place of the entry after the one at `place` in order.
     #[inline]
-    pub(super) fn next(self, place: u64) -> Option<u64> {
+    pub(super) fn next(self, place: usize) -> Option<usize> {
         match self {
             Self::Small(table) => place.checked_add(1).filter(|next| table.entry(*next).is_some()),
             Self::Dense(table) => table.next(place),
@@ -361,7 +361,7 @@ impl<'a> Table<'a> {
     /// # Safety
     ///
     /// Nobody else uses the table now.
-    pub(super) unsafe fn remove(self, place: u64) -> Option<(Any, Any)> {
+    pub(super) unsafe fn remove(self, place: usize) -> Option<(Any, Any)> {
         // SAFETY: the caller excludes other users.
         unsafe {
             match self {
@@ -432,176 +432,6 @@ impl<'a> Table<'a> {
             }
         }
     }
-}
-
-/// Cells of one entry.
-#[derive(Clone, Copy)]
-pub(super) struct Entry {
-    pub(super) key: *mut TVMFFIAny,
-    pub(super) value: *mut TVMFFIAny,
-}
-
-impl Entry {
-    /// References to the cells.
-    ///
-    /// # Safety
-    ///
-    /// The entry is in a table that does not change for `'a`.
-    #[inline]
-    pub(super) unsafe fn references<'a>(self) -> (&'a Any, &'a Any) {
-        // SAFETY: Any has the layout of a cell; the cells of an entry are initialised; the caller excludes writers.
-        unsafe { (&*self.key.cast::<Any>(), &*self.value.cast::<Any>()) }
-    }
-
-    /// Own copies of key and value.
-    ///
-    /// # Safety
-    ///
-    /// The entry is in a table that nobody changes during the call.
-    pub(super) unsafe fn copy(self) -> (Any, Any) {
-        // SAFETY: the cells of an entry are initialised.
-        unsafe { (cell::copy_of(self.key), cell::copy_of(self.value)) }
-    }
-
-    /// An own copy of the key.
-    ///
-    /// # Safety
-    ///
-    /// As [`copy`](Self::copy).
-    #[inline]
-    pub(super) unsafe fn copy_key(self) -> Any {
-        // SAFETY: the cells of an entry are initialised.
-        unsafe { cell::copy_of(self.key) }
-    }
-
-    /// An own copy of the value.
-    ///
-    /// # Safety
-    ///
-    /// As [`copy`](Self::copy).
-    #[inline]
-    pub(super) unsafe fn copy_value(self) -> Any {
-        // SAFETY: the cells of an entry are initialised.
-        unsafe { cell::copy_of(self.value) }
-    }
-
-    /// Moves key and value out.
-    ///
-    /// # Safety
-    ///
-    /// The caller takes the entry off its table.
-    pub(super) unsafe fn take(self) -> (Any, Any) {
-        // SAFETY: the cells of an entry are initialised.
-        unsafe { (cell::take(self.key), cell::take(self.value)) }
-    }
-
-    /// Puts copies of the words of `other` here, in place of nothing.
-    ///
-    /// # Safety
-    ///
-    /// The cells are not in use; one of the two entries will be forgotten.
-    pub(super) unsafe fn move_from(self, other: Entry) {
-        // SAFETY: the cells of `other` are initialised, and ours may be written.
-        unsafe {
-            self.key.write(other.key.read());
-            self.value.write(other.value.read());
-        }
-    }
-
-    /// Puts a new key and value here, in place of nothing.
-    ///
-    /// # Safety
-    ///
-    /// The cells are not in use.
-    pub(super) unsafe fn write(self, key: Any, value: Any) {
-        // SAFETY: the cells may be written.
-        unsafe {
-            self.key.write(key.into_raw());
-            self.value.write(value.into_raw());
-        }
-    }
-
-    /// Replaces the value and gives back the old one.
-    ///
-    /// # Safety
-    ///
-    /// The entry is in a table that nobody else uses.
-    pub(super) unsafe fn replace_value(self, value: Any) -> Any {
-        // SAFETY: the cells of an entry are initialised.
-        unsafe {
-            let old = cell::take(self.value);
-            self.value.write(value.into_raw());
-            old
-        }
-    }
-}
-
-/// What a table is known by, to notice that a key hook changed it.
-#[derive(Clone, Copy, PartialEq)]
-struct Mark {
-    data: *mut c_void,
-    size: u64,
-    slots: u64,
-}
-
-impl Mark {
-    /// # Safety
-    ///
-    /// `fields` are those of a live table.
-    #[inline]
-    unsafe fn of(fields: *const TableFields) -> Self {
-        // SAFETY: both layouts have these fields.
-        unsafe { Self { data: (*fields).data, size: (*fields).size, slots: (*fields).slots } }
-    }
-}
-
-/// Whether the key of an entry is `key`.
-///
-/// `still_there` tells, while data, size and slots are what they were, whether the entry is in use.
-///
-/// # Errors
-///
-/// What the equality hook raises; RuntimeError when it changed the table.
-///
-/// # Safety
-///
-/// `fields` are those of a live table, which has `entry`.
-#[inline]
-pub(super) unsafe fn entry_has_key(
-    fields: *const TableFields,
-    entry: Entry,
-    key: &AnyView<'_>,
-    still_there: impl FnOnce() -> bool,
-) -> Result<bool> {
-    // SAFETY: the key cell is initialised, and no foreign code runs while the view is in use.
-    match key::equal_without_hook(unsafe { cell::borrow(entry.key) }, key) {
-        Some(answer) => Ok(answer),
-        // SAFETY: passed on.
-        None => unsafe { entry_has_key_by_hook(fields, entry, key, still_there) },
-    }
-}
-
-/// # Safety
-///
-/// As [`entry_has_key`].
-#[cold]
-unsafe fn entry_has_key_by_hook(
-    fields: *const TableFields,
-    entry: Entry,
-    key: &AnyView<'_>,
-    still_there: impl FnOnce() -> bool,
-) -> Result<bool> {
-    // SAFETY: the key cell is initialised; the hook gets a copy, which stays alive whatever it does to the table.
-    let (mark, own) = unsafe { (Mark::of(fields), cell::copy_of(entry.key)) };
-    let answer = key::equal_by_hook(own.view(), *key)?;
-    // SAFETY: the table's object is alive; its storage is only looked at when it is the same as before.
-    let unchanged = unsafe {
-        Mark::of(fields) == mark && still_there() && cell::same_words(&entry.key.read(), own.as_raw())
-    };
-    if !unchanged {
-        plain_bail!(RUNTIME_ERROR, "The map was changed while its keys were compared");
-    }
-    Ok(answer)
 }
 
 /// A key in the form that owned values have, so that it can be compared with them.

@@ -10,8 +10,9 @@ use ferrite_core::plain_error;
 
 use super::cell;
 use super::key;
-use super::map_base::{Entry, Table, TableFields};
+use super::map_base::{Table, TableFields};
 use super::map_dense::{Dense, LEAST_SLOTS};
+use super::map_entry::Entry;
 use super::map_small;
 
 /// The next larger storage of a full table.
@@ -35,7 +36,7 @@ pub(super) fn small_block(table: Table<'_>, capacity: usize) -> Result<*mut c_vo
     while let Some(entry) = place.and_then(|place| table.entry(place)) {
         // SAFETY: there are no more entries than the capacity; both cells of each lie side by side.
         unsafe {
-            Entry { key: target, value: target.add(1) }.move_from(entry);
+            Entry::at(target).move_from(entry);
             target = target.add(2);
         }
         place = place.and_then(|place| table.next(place));
@@ -58,7 +59,7 @@ pub(super) unsafe fn grown(table: Table<'_>, key: &Any) -> Result<Growth> {
             let capacity = (2 * small.capacity()).clamp(map_small::LEAST_CAPACITY, map_small::MOST_CAPACITY);
             return Ok(Growth::Small(capacity));
         }
-        Table::Small(small) => (2 * small.len() as u64).next_power_of_two(),
+        Table::Small(small) => (2 * small.len()).next_power_of_two(),
         Table::Dense(dense) => (2 * dense.slots()).max(LEAST_SLOTS),
     };
     let hash = key::hash(&key.view())?;
@@ -77,7 +78,7 @@ pub(super) unsafe fn grown(table: Table<'_>, key: &Any) -> Result<Growth> {
 ///
 /// Nobody else uses the table now; key hooks may.
 pub(super) unsafe fn dense_twin(table: Table<'_>) -> Result<TableFields> {
-    let slots = (2 * table.len() as u64).next_power_of_two().max(LEAST_SLOTS);
+    let slots = (2 * table.len()).next_power_of_two().max(LEAST_SLOTS);
     let (fields, ()) = rebuild(table, slots, |_| Ok(Some(())))?;
     Ok(fields)
 }
@@ -86,7 +87,7 @@ pub(super) unsafe fn dense_twin(table: Table<'_>) -> Result<TableFields> {
 /// as it takes for none of them to answer that there is no place.
 fn rebuild<T>(
     table: Table<'_>,
-    mut slots: u64,
+    mut slots: usize,
     last: impl Fn(Dense<'_>) -> Result<Option<T>>,
 ) -> Result<(TableFields, T)> {
     let hashes = HookedHashes::of(table)?;
@@ -136,7 +137,7 @@ impl HookedHashes {
         let mut place = table.first();
         while let Some(entry) = place.and_then(|place| table.entry(place)) {
             // SAFETY: the entry is in the table; the copy keeps the key alive whatever the hook does.
-            let key = unsafe { cell::copy_of(entry.key) };
+            let key = unsafe { cell::copy_of(entry.key()) };
             let hash = key::hash(&key.view())?;
             if keys.len() == keys.capacity() {
                 return Err(changed());
@@ -149,7 +150,7 @@ impl HookedHashes {
 
     fn hash_of(&self, number: usize, entry: Entry) -> Result<u64> {
         // SAFETY: the entry is in a table that nobody changes now.
-        let key = unsafe { cell::view_of(entry.key) };
+        let key = unsafe { cell::view_of(entry.key()) };
         let Some(keys) = &self.keys else {
             return key::hash(&key);
         };
@@ -164,7 +165,7 @@ fn has_hooks(table: Table<'_>) -> bool {
     let mut place = table.first();
     while let Some(entry) = place.and_then(|place| table.entry(place)) {
         // SAFETY: the entry is in a table that nobody changes now.
-        if key::has_hash_hook(unsafe { cell::view_of(entry.key) }.type_index()) {
+        if key::has_hash_hook(unsafe { cell::view_of(entry.key()) }.type_index()) {
             return true;
         }
         place = place.and_then(|place| table.next(place));

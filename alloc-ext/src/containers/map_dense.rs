@@ -14,14 +14,15 @@ use ferrite_core::any::{Any, AnyView};
 use ferrite_core::error::{self, Result};
 
 use super::jump::{DISTANCES, JUMPS};
-use super::map_base::{self, Borrow, Entry, Inserted, NO_SLOT, SMALL_TAG, TableFields};
+use super::map_base::{Borrow, Inserted, NO_SLOT, TableFields};
+use super::map_entry::{self, Entry};
 use super::map_relocate;
 use super::{key, storage};
 
 /// Slots of a block, whose metadata bytes lie together.
-const BLOCK_SLOTS: u64 = 16;
+const BLOCK_SLOTS: usize = 16;
 /// Bytes of a block: metadata first, then items.
-const BLOCK_BYTES: usize = BLOCK_SLOTS as usize * (1 + size_of::<Item>());
+const BLOCK_BYTES: usize = BLOCK_SLOTS * (1 + size_of::<Item>());
 
 /// Metadata of a slot without item.
 pub(super) const EMPTY: u8 = 0xff;
@@ -42,13 +43,29 @@ const FIBONACCI: u64 = 11_400_714_819_323_198_485;
 struct Item {
     key: TVMFFIAny,
     value: TVMFFIAny,
-    prev: u64,
-    next: u64,
+    prev: Link,
+    next: Link,
+}
+
+/// A slot number in memory, where [`NO_SLOT`] is all ones whatever the width of an address.
+pub(super) type Link = u64;
+
+/// The slot that a link names.
+#[inline]
+pub(super) fn slot_of(link: Link) -> usize {
+    link as usize
+}
+
+/// The link that names a slot.
+#[inline]
+pub(super) fn link_to(slot: usize) -> Link {
+    if slot == NO_SLOT { Link::MAX } else { slot as Link }
 }
 
 const _: () = {
     assert!(size_of::<Item>() == 48 && BLOCK_BYTES == 784);
-    assert!(offset_of!(Item, value) == 16 && offset_of!(Item, prev) == 32 && offset_of!(Item, next) == 40);
+    assert!(offset_of!(Item, key) == 0 && offset_of!(Item, value) == 16);
+    assert!(offset_of!(Item, prev) == 32 && offset_of!(Item, next) == 40);
 };
 
 /// A table of the dense layout while it is borrowed. Slot numbers that its methods take are below the number of slots.
@@ -59,11 +76,11 @@ pub(super) struct Dense<'a> {
 }
 
 /// Slots of the smallest dense table.
-pub(super) const LEAST_SLOTS: u64 = 8;
+pub(super) const LEAST_SLOTS: usize = 8;
 
 /// Number of slots for a range of `expected` entries: a power of two, at least twice as many.
-fn slots_for(expected: usize) -> Option<u64> {
-    expected.checked_mul(2)?.checked_next_power_of_two().map(|slots| slots as u64)
+fn slots_for(expected: usize) -> Option<usize> {
+    expected.checked_mul(2)?.checked_next_power_of_two()
 }
 
 impl<'a> Dense<'a> {
@@ -89,21 +106,21 @@ impl<'a> Dense<'a> {
     /// # Errors
     ///
     /// MemoryError when the memory is not there.
-    pub(super) fn allocate(slots: u64) -> Result<TableFields> {
-        let blocks = usize::try_from(slots.div_ceil(BLOCK_SLOTS)).unwrap_or(usize::MAX);
+    pub(super) fn allocate(slots: usize) -> Result<TableFields> {
+        let blocks = slots.div_ceil(BLOCK_SLOTS);
         let data = storage::allocate_block(storage::block_bytes(blocks, BLOCK_BYTES)?)?.as_ptr();
         for block in 0..blocks {
             // SAFETY: metadata bytes at the start of each block of the fresh memory.
-            unsafe { data.cast::<u8>().add(block * BLOCK_BYTES).write_bytes(EMPTY, BLOCK_SLOTS as usize) }
+            unsafe { data.cast::<u8>().add(block * BLOCK_BYTES).write_bytes(EMPTY, BLOCK_SLOTS) }
         }
         Ok(TableFields {
             data,
             size: 0,
-            slots,
+            slots: slots as u64,
             data_deleter: Some(storage::release_block),
             fib_shift: 64 - slots.trailing_zeros(),
-            iter_head: NO_SLOT,
-            iter_tail: NO_SLOT,
+            iter_head: Link::MAX,
+            iter_tail: Link::MAX,
         })
     }
 
@@ -116,94 +133,96 @@ impl<'a> Dense<'a> {
 
     /// Number of slots; none when the storage has been moved away.
     #[inline]
-    pub(super) fn slots(self) -> u64 {
+    pub(super) fn slots(self) -> usize {
         // SAFETY: the table is alive.
-        unsafe { if (*self.fields).data.is_null() { 0 } else { (*self.fields).slots & !SMALL_TAG } }
+        unsafe { if (*self.fields).data.is_null() { 0 } else { (*self.fields).slots as usize } }
     }
 
     /// Whether one more entry would exceed the load factor of 0.99.
     fn is_full(self) -> bool {
-        (self.len() as u64 + 1).saturating_mul(100) > self.slots().saturating_mul(99)
+        (self.len() + 1).saturating_mul(100) > self.slots().saturating_mul(99)
     }
 
     /// The slot that a hash names. There must be slots.
     #[inline]
-    fn home(self, hash: u64) -> u64 {
+    fn home(self, hash: u64) -> usize {
         // SAFETY: the table is alive.
         let shift = unsafe { (*self.fields).fib_shift };
-        self.wrap(FIBONACCI.wrapping_mul(hash).checked_shr(shift).unwrap_or(0))
+        // A shift by 64 names the only slot that there is then, whatever comes out.
+        self.wrap(FIBONACCI.wrapping_mul(hash).wrapping_shr(shift) as usize)
+    }
+
+    /// The slot that a number names, round and round. There must be slots.
+    #[inline]
+    fn wrap(self, number: usize) -> usize {
+        // SAFETY: the table is alive. The number of slots is a power of two.
+        number & unsafe { (*self.fields).slots as usize }.wrapping_sub(1)
     }
 
     #[inline]
-    fn wrap(self, slot: u64) -> u64 {
-        slot & self.slots().wrapping_sub(1)
-    }
-
-    #[inline]
-    fn block_of(self, slot: u64) -> *mut u8 {
+    fn block_of(self, slot: usize) -> *mut u8 {
         // SAFETY: the slot is below the number of slots, so its block exists.
-        unsafe { (*self.fields).data.cast::<u8>().add((slot / BLOCK_SLOTS) as usize * BLOCK_BYTES) }
+        unsafe { (*self.fields).data.cast::<u8>().add(slot / BLOCK_SLOTS * BLOCK_BYTES) }
     }
 
     /// Metadata byte of a slot.
     #[inline]
-    pub(super) fn meta(self, slot: u64) -> u8 {
+    pub(super) fn meta(self, slot: usize) -> u8 {
         // SAFETY: metadata is initialised in all slots.
-        unsafe { self.block_of(slot).add((slot % BLOCK_SLOTS) as usize).read() }
+        unsafe { self.block_of(slot).add(slot % BLOCK_SLOTS).read() }
     }
 
     #[inline]
-    pub(super) fn set_meta(self, slot: u64, meta: u8) {
+    pub(super) fn set_meta(self, slot: usize, meta: u8) {
         // SAFETY: as for `meta`.
-        unsafe { self.block_of(slot).add((slot % BLOCK_SLOTS) as usize).write(meta) }
+        unsafe { self.block_of(slot).add(slot % BLOCK_SLOTS).write(meta) }
     }
 
     #[inline]
-    fn item(self, slot: u64) -> *mut Item {
-        let offset = BLOCK_SLOTS as usize + (slot % BLOCK_SLOTS) as usize * size_of::<Item>();
+    fn item(self, slot: usize) -> *mut Item {
+        let offset = BLOCK_SLOTS + slot % BLOCK_SLOTS * size_of::<Item>();
         // SAFETY: items follow the metadata of the block.
         unsafe { self.block_of(slot).add(offset).cast() }
     }
 
     #[inline]
-    fn cells(self, slot: u64) -> Entry {
-        let item = self.item(slot);
-        // SAFETY: only addresses inside the item are taken.
-        unsafe { Entry { key: &raw mut (*item).key, value: &raw mut (*item).value } }
+    fn cells(self, slot: usize) -> Entry {
+        // SAFETY: an item starts with its key, and the value follows.
+        unsafe { Entry::at(self.item(slot).cast()) }
     }
 
     #[inline]
-    fn is_used(self, slot: u64) -> bool {
+    fn is_used(self, slot: usize) -> bool {
         slot < self.slots() && self.meta(slot) < PROTECTED
     }
 
     #[inline]
-    fn is_head(self, slot: u64) -> bool {
+    fn is_head(self, slot: usize) -> bool {
         self.meta(slot) & TAIL == 0
     }
 
     /// Cells of the entry at `place`, or None when none is there.
     #[inline]
-    pub(super) fn entry(self, place: u64) -> Option<Entry> {
+    pub(super) fn entry(self, place: usize) -> Option<Entry> {
         self.is_used(place).then(|| self.cells(place))
     }
 
     /// Place of the first entry in order.
-    pub(super) fn first(self) -> Option<u64> {
+    pub(super) fn first(self) -> Option<usize> {
         // SAFETY: the table is alive.
-        Some(unsafe { (*self.fields).iter_head }).filter(|slot| self.is_used(*slot))
+        Some(slot_of(unsafe { (*self.fields).iter_head })).filter(|slot| self.is_used(*slot))
     }
 
     /// Place of the entry after the one at `place`.
-    pub(super) fn next(self, place: u64) -> Option<u64> {
+    pub(super) fn next(self, place: usize) -> Option<usize> {
         // SAFETY: the links of a used slot are initialised.
         let next = self.is_used(place).then(|| unsafe { (*self.item(place)).next })?;
-        Some(next).filter(|slot| self.is_used(*slot))
+        Some(slot_of(next)).filter(|slot| self.is_used(*slot))
     }
 
     /// The slot at a distance, given by its index in the metadata; None for no distance.
     #[inline]
-    fn at_jump(self, slot: u64, meta: u8) -> Option<u64> {
+    fn at_jump(self, slot: usize, meta: u8) -> Option<usize> {
         match DISTANCES.get((meta & JUMP_BITS) as usize) {
             None | Some(0) => None,
             Some(distance) => Some(self.wrap(slot.wrapping_add(*distance))),
@@ -212,14 +231,14 @@ impl<'a> Dense<'a> {
 
     /// The next slot of a chain, from a slot with this metadata.
     #[inline]
-    pub(super) fn chain_next(self, slot: u64, meta: u8) -> Option<u64> {
+    pub(super) fn chain_next(self, slot: usize, meta: u8) -> Option<usize> {
         self.at_jump(slot, meta)
     }
 
     /// The slot before this one in its chain; None for the head.
     ///
     /// Looks for the slot that leads here instead of walking from the home, so that no key hook has to run.
-    pub(super) fn chain_prev(self, slot: u64) -> Option<u64> {
+    pub(super) fn chain_prev(self, slot: usize) -> Option<usize> {
         (1..JUMPS as u8).find_map(|jump| {
             let candidate = self.wrap(slot.wrapping_sub(DISTANCES[jump as usize]));
             let meta = self.meta(candidate);
@@ -227,7 +246,7 @@ impl<'a> Dense<'a> {
         })
     }
 
-    fn chain_last(self, slot: u64) -> u64 {
+    fn chain_last(self, slot: usize) -> usize {
         let mut last = slot;
         while let Some(next) = self.chain_next(last, self.meta(last)) {
             last = next;
@@ -236,12 +255,12 @@ impl<'a> Dense<'a> {
     }
 
     /// Makes `slot` lead on by the distance of index `jump`, 0 for the end of the chain.
-    pub(super) fn set_jump(self, slot: u64, jump: u8) {
+    pub(super) fn set_jump(self, slot: usize, jump: u8) {
         self.set_meta(slot, self.meta(slot) & TAIL | jump);
     }
 
     /// The nearest empty slot that `slot` can lead on to, and the index of the distance.
-    pub(super) fn next_empty(self, slot: u64) -> Option<(u64, u8)> {
+    pub(super) fn next_empty(self, slot: usize) -> Option<(usize, u8)> {
         (1..JUMPS as u8).find_map(|jump| {
             let candidate = self.wrap(slot.wrapping_add(DISTANCES[jump as usize]));
             (self.meta(candidate) == EMPTY).then_some((candidate, jump))
@@ -252,9 +271,9 @@ impl<'a> Dense<'a> {
     ///
     /// # Errors
     ///
-    /// As [`map_base::entry_has_key`].
+    /// As [`map_entry::entry_has_key`].
     #[inline]
-    pub(super) fn find(self, key: &AnyView<'_>, hash: u64) -> Result<u64> {
+    pub(super) fn find(self, key: &AnyView<'_>, hash: u64) -> Result<usize> {
         if self.slots() == 0 {
             return Ok(NO_SLOT);
         }
@@ -265,7 +284,7 @@ impl<'a> Dense<'a> {
         loop {
             let is_used = || self.is_used(slot);
             // SAFETY: the slot is in use; should a key hook change that, the call notices and fails.
-            if unsafe { map_base::entry_has_key(self.fields, self.cells(slot), key, is_used) }? {
+            if unsafe { map_entry::entry_has_key(self.fields, self.cells(slot), key, is_used) }? {
                 return Ok(slot);
             }
             match self.chain_next(slot, self.meta(slot)) {
@@ -340,7 +359,7 @@ impl<'a> Dense<'a> {
         }))
     }
 
-    fn occupy(self, slot: u64, meta: u8) -> Entry {
+    fn occupy(self, slot: usize, meta: u8) -> Entry {
         self.set_meta(slot, meta);
         self.order_push(slot);
         // SAFETY: the table is alive.
@@ -353,7 +372,7 @@ impl<'a> Dense<'a> {
     /// # Safety
     ///
     /// Nobody else uses the table now.
-    pub(super) unsafe fn remove(self, place: u64) -> Option<(Any, Any)> {
+    pub(super) unsafe fn remove(self, place: usize) -> Option<(Any, Any)> {
         let entry = self.entry(place)?;
         // SAFETY: the entry is in use; its cells are filled again or its slot is given up.
         let taken = unsafe { entry.take() };
@@ -379,11 +398,11 @@ impl<'a> Dense<'a> {
     /// # Safety
     ///
     /// The cells at `target` are not in use, and those at `source` will not be used any more.
-    pub(super) unsafe fn move_item(self, source: u64, target: u64) {
+    pub(super) unsafe fn move_item(self, source: usize, target: usize) {
         // SAFETY: both slots exist; the links of the source are initialised.
         unsafe {
             self.cells(target).move_from(self.cells(source));
-            let (prev, next) = ((*self.item(source)).prev, (*self.item(source)).next);
+            let (prev, next) = self.neighbours(source);
             self.order_link(prev, target);
             self.order_link(target, next);
         }
@@ -391,29 +410,40 @@ impl<'a> Dense<'a> {
 
     /// Makes `next` follow `prev` in the order; no slot stands for the ends.
     #[inline]
-    fn order_link(self, prev: u64, next: u64) {
+    fn order_link(self, prev: usize, next: usize) {
         // SAFETY: links lead to slots in use, or say that there is none.
         unsafe {
             match prev {
-                NO_SLOT => (*self.fields).iter_head = next,
-                _ => (&raw mut (*self.item(prev)).next).write(next),
+                NO_SLOT => (*self.fields).iter_head = link_to(next),
+                _ => (&raw mut (*self.item(prev)).next).write(link_to(next)),
             }
             match next {
-                NO_SLOT => (*self.fields).iter_tail = prev,
-                _ => (&raw mut (*self.item(next)).prev).write(prev),
+                NO_SLOT => (*self.fields).iter_tail = link_to(prev),
+                _ => (&raw mut (*self.item(next)).prev).write(link_to(prev)),
             }
         }
     }
 
-    fn order_unlink(self, slot: u64) {
-        // SAFETY: the slot is in use, so its links are initialised.
-        let (prev, next) = unsafe { ((*self.item(slot)).prev, (*self.item(slot)).next) };
+    /// The slots before and after a slot in the order.
+    ///
+    /// # Safety
+    ///
+    /// The slot is in use.
+    #[inline]
+    unsafe fn neighbours(self, slot: usize) -> (usize, usize) {
+        // SAFETY: the links of a used slot are initialised.
+        unsafe { (slot_of((*self.item(slot)).prev), slot_of((*self.item(slot)).next)) }
+    }
+
+    fn order_unlink(self, slot: usize) {
+        // SAFETY: the slot is in use.
+        let (prev, next) = unsafe { self.neighbours(slot) };
         self.order_link(prev, next);
     }
 
-    fn order_push(self, slot: u64) {
+    fn order_push(self, slot: usize) {
         // SAFETY: the table is alive.
-        let tail = unsafe { (*self.fields).iter_tail };
+        let tail = slot_of(unsafe { (*self.fields).iter_tail });
         self.order_link(tail, slot);
         self.order_link(slot, NO_SLOT);
     }
@@ -456,8 +486,8 @@ impl<'a> Dense<'a> {
             (*self.fields).data = core::ptr::null_mut::<c_void>();
             (*self.fields).size = 0;
             (*self.fields).slots = 0;
-            (*self.fields).iter_head = NO_SLOT;
-            (*self.fields).iter_tail = NO_SLOT;
+            (*self.fields).iter_head = Link::MAX;
+            (*self.fields).iter_tail = Link::MAX;
             if let Some(release) = release.filter(|_| !data.is_null()) {
                 release(data);
             }

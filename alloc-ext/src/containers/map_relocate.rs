@@ -11,8 +11,8 @@ use super::map_dense::{Dense, EMPTY, PROTECTED, TAIL};
 /// One item goes from a slot to an empty one.
 #[derive(Clone, Copy)]
 struct Move {
-    from: u64,
-    to: u64,
+    from: usize,
+    to: usize,
     /// Metadata of `from` before.
     meta: u8,
     /// Index of the distance from the item before to `to`.
@@ -66,7 +66,7 @@ impl Plan {
 ///
 /// `DenseMapBaseObj::TrySpareListHead` in `include/tvm/ffi/container/map_base.h`, which goes through the same slots in the
 /// same order.
-pub(super) unsafe fn move_chain_away(table: Dense<'_>, slot: u64) -> Result<bool> {
+pub(super) unsafe fn move_chain_away(table: Dense<'_>, slot: usize) -> Result<bool> {
     let Some(before) = table.chain_prev(slot) else {
         return Ok(false);
     };
@@ -88,7 +88,7 @@ pub(super) unsafe fn move_chain_away(table: Dense<'_>, slot: u64) -> Result<bool
 }
 
 /// Reserves a slot for every item of the chain from `first` on; slots left behind are empty for those that follow.
-fn make_plan(table: Dense<'_>, before: u64, first: u64, plan: &mut Plan) -> Result<bool> {
+fn make_plan(table: Dense<'_>, before: usize, first: usize, plan: &mut Plan) -> Result<bool> {
     let (mut previous, mut item) = (before, Some(first));
     while let Some(from) = item {
         let Some((to, jump)) = table.next_empty(previous) else {

@@ -8,7 +8,8 @@ use ferrite_core::abi::TVMFFIAny;
 use ferrite_core::any::{Any, AnyView};
 use ferrite_core::error::Result;
 
-use super::map_base::{self, Borrow, Entry, Inserted, NO_SLOT, SMALL_TAG, TableFields};
+use super::map_base::{Borrow, Inserted, NO_SLOT, SMALL_TAG, TableFields};
+use super::map_entry::{self, Entry};
 use super::storage;
 
 /// Bytes of one entry.
@@ -50,9 +51,9 @@ impl<'a> Small<'a> {
 
     /// Cells of the entry at `place`, or None beyond the end.
     #[inline]
-    pub(super) fn entry(self, place: u64) -> Option<Entry> {
+    pub(super) fn entry(self, place: usize) -> Option<Entry> {
         // SAFETY: below the length, the cells exist.
-        (place < self.len() as u64).then(|| unsafe { self.cells_at(place as usize) })
+        (place < self.len()).then(|| unsafe { self.cells_at(place) })
     }
 
     /// # Safety
@@ -61,22 +62,19 @@ impl<'a> Small<'a> {
     #[inline]
     unsafe fn cells_at(self, place: usize) -> Entry {
         // SAFETY: the caller vouches for the place.
-        unsafe {
-            let key = (*self.fields).data.cast::<TVMFFIAny>().add(2 * place);
-            Entry { key, value: key.add(1) }
-        }
+        unsafe { Entry::at((*self.fields).data.cast::<TVMFFIAny>().add(2 * place)) }
     }
 
     /// Place of the entry of `key`.
     ///
     /// # Errors
     ///
-    /// As [`map_base::entry_has_key`].
-    pub(super) fn find(self, key: &AnyView<'_>) -> Result<u64> {
+    /// As [`map_entry::entry_has_key`].
+    pub(super) fn find(self, key: &AnyView<'_>) -> Result<usize> {
         let mut place = 0;
         while let Some(entry) = self.entry(place) {
             // SAFETY: the entry is in this table; with the same size it stays so.
-            if unsafe { map_base::entry_has_key(self.fields, entry, key, || true) }? {
+            if unsafe { map_entry::entry_has_key(self.fields, entry, key, || true) }? {
                 return Ok(place);
             }
             place += 1;
@@ -117,13 +115,13 @@ impl<'a> Small<'a> {
     /// # Safety
     ///
     /// Nobody else uses the table now.
-    pub(super) unsafe fn remove(self, place: u64) -> Option<(Any, Any)> {
+    pub(super) unsafe fn remove(self, place: usize) -> Option<(Any, Any)> {
         let entry = self.entry(place)?;
         // SAFETY: the entries behind `place` move down by one; ownership of the taken one has moved out before.
         unsafe {
             let taken = entry.take();
-            let followers = self.len() - place as usize - 1;
-            core::ptr::copy(entry.key.add(2), entry.key, 2 * followers);
+            let followers = self.len() - place - 1;
+            core::ptr::copy(entry.key().add(2), entry.key(), 2 * followers);
             (*self.fields).size -= 1;
             Some(taken)
         }
@@ -188,7 +186,7 @@ impl<'a> Small<'a> {
     ///
     /// Nobody uses the table any more.
     pub(super) unsafe fn destroy(self) {
-        for place in 0..self.len() as u64 {
+        for place in 0..self.len() {
             if let Some(entry) = self.entry(place) {
                 // SAFETY: each entry is taken once, as the table ends.
                 drop(unsafe { entry.take() });

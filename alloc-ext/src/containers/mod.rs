@@ -31,6 +31,7 @@ mod map;
 mod map_base;
 mod map_build;
 mod map_dense;
+mod map_entry;
 mod map_relocate;
 mod map_small;
 mod seq;

@@ -42,7 +42,7 @@ impl<'a> Slots<'a> {
     pub(crate) fn first(&self) -> Option<u64> {
         match self.seq() {
             Some(seq) => (seq.len() > 0).then_some(0),
-            None => self.table().first(),
+            None => self.table().first().map(|place| place as u64),
         }
     }
 
@@ -50,7 +50,7 @@ impl<'a> Slots<'a> {
     pub(crate) fn next(&self, place: u64) -> Option<u64> {
         match self.seq() {
             Some(seq) => place.checked_add(1).filter(|next| *next < seq.len() as u64),
-            None => self.table().next(place),
+            None => self.table().next(place as usize).map(|place| place as u64),
         }
     }
 
@@ -66,7 +66,7 @@ impl<'a> Slots<'a> {
                 // SAFETY: the index is below the length.
                 unsafe { seq.cells().add(index) }
             }
-            None => self.table().entry(place)?.value,
+            None => self.table().entry(place as usize)?.value(),
         };
         // SAFETY: the cell is initialised; the caller vouches for the life of its value.
         Some(unsafe { AnyView::from_raw(*cell) })
@@ -79,10 +79,10 @@ impl<'a> Slots<'a> {
             if let Some(index) = usize::try_from(place).ok().filter(|index| *index < seq.len()) {
                 drop(seq.replace(index, value));
             }
-        } else if let Some(entry) = self.table().entry(place) {
+        } else if let Some(entry) = self.table().entry(place as usize) {
             // SAFETY: one thread at a time uses a table that is being rewritten, and no foreign code runs here.
             let replaced = unsafe {
-                super::cell::same_words(&*entry.value, old.as_raw()).then(|| entry.replace_value(value))
+                super::cell::same_words(&*entry.value(), old.as_raw()).then(|| entry.replace_value(value))
             };
             drop(replaced);
         }
