@@ -98,9 +98,10 @@ impl Callee<'_> {
         }
     }
 
+    /// The TypeError of the argument at `index`.
     #[cold]
     #[inline(never)]
-    fn wrong_type(&self, index: usize, view: AnyView<'_>) -> Error {
+    pub fn wrong_type(&self, index: usize, view: AnyView<'_>) -> Error {
         let Some(param) = self.signature.params.get(index) else { return self.wrong_count(index) };
         self.refusal(&|out| {
             out.put(b"type on argument #");
@@ -114,9 +115,10 @@ impl Callee<'_> {
         })
     }
 
+    /// The TypeError of a call with `count` arguments.
     #[cold]
     #[inline(never)]
-    fn wrong_count(&self, count: usize) -> Error {
+    pub fn wrong_count(&self, count: usize) -> Error {
         self.refusal(&|out| {
             out.put(b"number of arguments");
             self.write(out);

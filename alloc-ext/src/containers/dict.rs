@@ -8,7 +8,7 @@ use ferrite_core::error::Result;
 use ferrite_core::object::{ObjectClass, ObjectRef};
 use ferrite_core::{object_class, type_index};
 
-use super::map::missing_key;
+use super::map::{MapObject, missing_key};
 use super::map_base::{self, Inserted, LookupKey, Table};
 use super::map_build::{self, Growth};
 
@@ -137,21 +137,9 @@ impl DictObject {
         self.table().next(place as usize).map(|place| place as u64)
     }
 
-    /// An own copy of the key at `place`, if an entry is there.
-    pub(super) fn key_at(&self, place: u64) -> Option<Any> {
-        // SAFETY: one thread at a time uses the dict, and no foreign code runs while the key is copied.
-        self.table().entry(place as usize).map(|entry| unsafe { entry.copy_key() })
-    }
-
-    /// An own copy of the value at `place`, if an entry is there.
-    pub(super) fn value_at(&self, place: u64) -> Option<Any> {
-        // SAFETY: as for `key_at`.
-        self.table().entry(place as usize).map(|entry| unsafe { entry.copy_value() })
-    }
-
     /// Own copies of key and value at `place`, if an entry is there.
     pub(crate) fn entry_at(&self, place: u64) -> Option<(Any, Any)> {
-        // SAFETY: as for `key_at`.
+        // SAFETY: one thread at a time uses the dict, and no foreign code runs while the cells are copied.
         self.table().entry(place as usize).map(|entry| unsafe { entry.copy() })
     }
 
@@ -173,6 +161,11 @@ impl DictObject {
     /// MemoryError when the memory is not there.
     pub fn copy(&self) -> Result<Self> {
         map_base::copy_object(type_index::DICT, self.table()).map(Self)
+    }
+
+    /// A dict with the entries of a map, in the same places.
+    pub(super) fn copy_of(map: &MapObject) -> Result<Self> {
+        map_base::copy_object(type_index::DICT, map.table()).map(Self)
     }
 
     fn become_dense(&self) -> Result<()> {

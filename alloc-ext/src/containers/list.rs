@@ -98,8 +98,7 @@ impl ListObject {
     ///
     /// IndexError when the index is negative or not below the length.
     pub fn get(&self, index: i64) -> Result<Any> {
-        let position = self.seq().position(index)?;
-        Ok(self.seq().get(position).unwrap_or_default())
+        self.seq().element(index)
     }
 
     /// The element at `index`, or None beyond the end.

@@ -36,7 +36,7 @@ impl MapObject {
         map_base::allocate_for(type_index::MAP, expected).map(Self)
     }
 
-    fn table(&self) -> Table<'_> {
+    pub(super) fn table(&self) -> Table<'_> {
         // SAFETY: this type only holds maps.
         unsafe { Table::of(&self.0) }
     }
@@ -145,18 +145,6 @@ impl MapObject {
     pub(crate) fn entry_refs(&self, place: u64) -> Option<(&Any, &Any)> {
         // SAFETY: the entry is in this map, which cannot change while it is borrowed.
         self.table().entry(place as usize).map(|entry| unsafe { entry.references() })
-    }
-
-    /// An own copy of the key at `place`.
-    pub(super) fn key_at(&self, place: u64) -> Option<Any> {
-        // SAFETY: the map cannot change while it is borrowed.
-        self.table().entry(place as usize).map(|entry| unsafe { entry.copy_key() })
-    }
-
-    /// An own copy of the value at `place`.
-    pub(super) fn value_at(&self, place: u64) -> Option<Any> {
-        // SAFETY: the map cannot change while it is borrowed.
-        self.table().entry(place as usize).map(|entry| unsafe { entry.copy_value() })
     }
 
     fn make_unique(&mut self) -> Result<()> {

@@ -188,6 +188,29 @@ impl<'a> Seq<'a> {
         Some(unsafe { cell::copy_of(self.cells().add(index)) })
     }
 
+    /// The element at `index`, viewed in place, or None beyond the end.
+    ///
+    /// # Safety
+    ///
+    /// Nobody changes the sequence while the view is in use.
+    #[inline]
+    pub(super) unsafe fn borrow(self, index: usize) -> Option<&'a AnyView<'a>> {
+        // SAFETY: cells below the length are initialised; the caller excludes writers.
+        (index < self.len()).then(|| unsafe { cell::borrow(self.cells().add(index)) })
+    }
+
+    /// An own copy of the element that `index` names.
+    ///
+    /// # Errors
+    ///
+    /// As [`position`](Self::position).
+    #[inline]
+    pub(super) fn element(self, index: i64) -> Result<Any> {
+        let position = self.position(index)?;
+        // SAFETY: the cell is initialised.
+        Ok(unsafe { cell::copy_of(self.cells().add(position)) })
+    }
+
     /// The position that `index` names.
     ///
     /// # Errors

@@ -1,16 +1,19 @@
 //! The global functions on containers.
 
+use ferrite_core::any::Any;
 use ferrite_core::builtins::StaticFunction;
+use ferrite_core::function::Function;
 use ferrite_core::static_function;
 
-mod array;
 mod device;
-mod dict;
 mod iteration;
-mod lent;
-mod list;
-mod map;
+mod operation;
+mod sequence;
+mod table;
 mod type_keys;
+
+use self::operation::operation;
+use super::{ArrayObject, Dict, DictObject, List, ListObject, MapObject};
 
 /// The functions of this module.
 ///
@@ -18,39 +21,39 @@ mod type_keys;
 ///
 /// The registrations in `src/ffi/container.cc`, and `ffi.GetRegisteredTypeKeys` in `src/ffi/object.cc`.
 pub static FUNCTIONS: &[StaticFunction] = &[
-    static_function!(packed "ffi.Array", array::create),
-    static_function!("ffi.ArrayGetItem", array::get_item),
-    static_function!("ffi.ArraySize", array::size),
-    static_function!("ffi.ArrayContains", array::contains),
-    static_function!(packed "ffi.List", list::create),
-    static_function!("ffi.ListGetItem", list::get_item),
-    static_function!("ffi.ListSetItem", list::set_item),
-    static_function!("ffi.ListSize", list::size),
-    static_function!("ffi.ListContains", list::contains),
-    static_function!("ffi.ListAppend", list::append),
-    static_function!("ffi.ListInsert", list::insert),
-    static_function!("ffi.ListPop", list::pop),
-    static_function!("ffi.ListErase", list::erase),
-    static_function!("ffi.ListEraseRange", list::erase_range),
-    static_function!("ffi.ListReplaceSlice", list::replace_slice),
-    static_function!("ffi.ListReverse", list::reverse),
-    static_function!("ffi.ListClear", list::clear),
-    static_function!("ffi.ListReserve", list::reserve),
-    static_function!(packed "ffi.Map", map::create),
-    static_function!("ffi.MapSize", map::size),
-    static_function!("ffi.MapGetItem", map::get_item),
-    static_function!("ffi.MapCount", map::count),
-    static_function!("ffi.MapForwardIterFunctor", map::forward_iter_functor),
-    static_function!("ffi.MapGetItemOrMissing", map::get_item_or_missing),
-    static_function!(packed "ffi.Dict", dict::create),
-    static_function!("ffi.DictSize", dict::size),
-    static_function!("ffi.DictGetItem", dict::get_item),
-    static_function!("ffi.DictSetItem", dict::set_item),
-    static_function!("ffi.DictCount", dict::count),
-    static_function!("ffi.DictErase", dict::erase),
-    static_function!("ffi.DictClear", dict::clear),
-    static_function!("ffi.DictForwardIterFunctor", dict::forward_iter_functor),
-    static_function!("ffi.DictGetItemOrMissing", dict::get_item_or_missing),
+    static_function!(packed "ffi.Array", sequence::create_array),
+    operation!(sequence::GetItem, "ffi.ArrayGetItem", (ArrayObject, i64) -> Any),
+    operation!(sequence::Size, "ffi.ArraySize", (ArrayObject) -> i64),
+    operation!(sequence::Contains, "ffi.ArrayContains", (ArrayObject, Any) -> bool),
+    static_function!(packed "ffi.List", sequence::create_list),
+    operation!(sequence::GetItem, "ffi.ListGetItem", (ListObject, i64) -> Any),
+    operation!(sequence::SetItem, "ffi.ListSetItem", (List, i64, Any) -> ()),
+    operation!(sequence::Size, "ffi.ListSize", (ListObject) -> i64),
+    operation!(sequence::Contains, "ffi.ListContains", (ListObject, Any) -> bool),
+    operation!(sequence::Append, "ffi.ListAppend", (List, Any) -> ()),
+    operation!(sequence::Insert, "ffi.ListInsert", (List, i64, Any) -> ()),
+    operation!(sequence::Pop, "ffi.ListPop", (List, i64) -> Any),
+    operation!(sequence::Erase, "ffi.ListErase", (List, i64) -> ()),
+    operation!(sequence::EraseRange, "ffi.ListEraseRange", (List, i64, i64) -> ()),
+    operation!(sequence::ReplaceSlice, "ffi.ListReplaceSlice", (List, i64, i64, List) -> ()),
+    operation!(sequence::Reverse, "ffi.ListReverse", (List) -> ()),
+    operation!(sequence::Clear, "ffi.ListClear", (List) -> ()),
+    operation!(sequence::Reserve, "ffi.ListReserve", (List, i64) -> ()),
+    static_function!(packed "ffi.Map", table::create_map),
+    operation!(table::Size, "ffi.MapSize", (MapObject) -> i64),
+    operation!(table::GetItem, "ffi.MapGetItem", (MapObject, Any) -> Any),
+    operation!(table::Count, "ffi.MapCount", (MapObject, Any) -> i64),
+    operation!(table::ForwardIterFunctor, "ffi.MapForwardIterFunctor", (MapObject) -> Function),
+    operation!(table::GetItemOrMissing, "ffi.MapGetItemOrMissing", (MapObject, Any) -> Any),
+    static_function!(packed "ffi.Dict", table::create_dict),
+    operation!(table::Size, "ffi.DictSize", (DictObject) -> i64),
+    operation!(table::GetItem, "ffi.DictGetItem", (DictObject, Any) -> Any),
+    operation!(table::SetItem, "ffi.DictSetItem", (Dict, Any, Any) -> ()),
+    operation!(table::Count, "ffi.DictCount", (DictObject, Any) -> i64),
+    operation!(table::Erase, "ffi.DictErase", (Dict, Any) -> ()),
+    operation!(table::Clear, "ffi.DictClear", (Dict) -> ()),
+    operation!(table::ForwardIterFunctor, "ffi.DictForwardIterFunctor", (DictObject) -> Function),
+    operation!(table::GetItemOrMissing, "ffi.DictGetItemOrMissing", (DictObject, Any) -> Any),
     static_function!("ffi.ContainerFindFirstNonCPUDevice", device::find_first_non_cpu),
     static_function!("ffi.GetRegisteredTypeKeys", type_keys::registered_type_keys),
 ];

@@ -1,0 +1,69 @@
+//! `ffi.Array*` and `ffi.List*`.
+
+use ferrite_core::any::{Any, AnyView};
+use ferrite_core::convert::AnyCompatible;
+use ferrite_core::error::Result;
+use ferrite_core::object::ObjectClass;
+
+use super::operation::{Operands, Verb};
+use crate::containers::seq::Seq;
+use crate::containers::{ArrayObject, ListObject, key};
+
+pub(super) fn create_array(args: &[AnyView<'_>]) -> Result<Any> {
+    ArrayObject::from_views(args).map(ArrayObject::into_any)
+}
+
+pub(super) fn create_list(args: &[AnyView<'_>]) -> Result<Any> {
+    ListObject::from_views(args).map(ListObject::into_any)
+}
+
+/// Runs an operation.
+///
+/// # Errors
+///
+/// Those of the methods of a list.
+#[cfg_attr(feature = "std", inline(always))]
+pub(super) fn run(verb: Verb, operands: &Operands<'_>) -> Result<Any> {
+    // SAFETY: each operation has the arguments that are used here, which `last` knows. Those of this family are on Arrays
+    // and Lists, and those that change it on Lists.
+    unsafe {
+        let list: &ListObject = operands.object(0);
+        let seq = Seq::of(list.as_object());
+        let integer = |index| operands.integer(index);
+        let own = |index| operands.value(index).to_owned();
+        match verb {
+            Verb::Size => return Ok(Any::from(seq.len() as i64)),
+            Verb::GetItem => return seq.element(integer(1)),
+            Verb::Contains => return contains(seq, operands.value(1)).map(Any::from),
+            Verb::Pop => return list.remove(integer(1)),
+            Verb::SetItem => list.set(integer(1), own(2)?)?,
+            Verb::Append => list.push(own(1)?)?,
+            Verb::Insert => list.insert(integer(1), own(2)?)?,
+            Verb::Erase => drop(list.remove(integer(1))?),
+            Verb::EraseRange => list.remove_range(integer(1), integer(2))?,
+            Verb::ReplaceSlice => list.replace_range(integer(1), integer(2), operands.object(3))?,
+            Verb::Reverse => list.reverse(),
+            Verb::Clear => list.clear(),
+            Verb::Reserve => list.reserve(integer(1))?,
+            _ => {}
+        }
+    }
+    Ok(Any::NONE)
+}
+
+/// Whether an element equals `key`. Hooks get a copy of the element, since they may change a list.
+fn contains(seq: Seq<'_>, key: &AnyView<'_>) -> Result<bool> {
+    let mut index = 0;
+    // SAFETY: the view is not used any more when a hook runs.
+    while let Some(element) = unsafe { seq.borrow(index) } {
+        let is_equal = match key::equal_without_hook(element, key) {
+            Some(answer) => answer,
+            None => key::equal_by_hook(seq.get(index).unwrap_or_default().view(), *key)?,
+        };
+        if is_equal {
+            return Ok(true);
+        }
+        index += 1;
+    }
+    Ok(false)
+}

@@ -1,0 +1,77 @@
+//! `ffi.Map*` and `ffi.Dict*`.
+
+use ferrite_core::any::{Any, AnyView};
+use ferrite_core::convert::AnyCompatible;
+use ferrite_core::error::Result;
+use ferrite_core::ffi_functions::invalid_object;
+use ferrite_core::object::ObjectClass;
+use ferrite_core::plain_ensure;
+
+use super::iteration;
+use super::operation::{Operands, Verb};
+use crate::containers::map::missing_key;
+use crate::containers::map_base::Table;
+use crate::containers::{DictObject, MapObject, cell};
+
+pub(super) fn create_map(args: &[AnyView<'_>]) -> Result<Any> {
+    check_pairs(args)?;
+    let mut map = MapObject::with_capacity(0)?;
+    for pair in args.chunks_exact(2) {
+        map.insert(cell::own(&pair[0])?, cell::own(&pair[1])?)?;
+    }
+    Ok(map.into_any())
+}
+
+pub(super) fn create_dict(args: &[AnyView<'_>]) -> Result<Any> {
+    check_pairs(args)?;
+    let dict = DictObject::with_capacity(0)?;
+    for pair in args.chunks_exact(2) {
+        dict.insert(cell::own(&pair[0])?, cell::own(&pair[1])?)?;
+    }
+    Ok(dict.into_any())
+}
+
+/// Keys and values alternate, so there must be as many of one as of the other.
+fn check_pairs(args: &[AnyView<'_>]) -> Result<()> {
+    plain_ensure!(
+        args.len().is_multiple_of(2),
+        INTERNAL_ERROR,
+        "Check failed: args.size() % 2 == 0 (1 vs. 0) : "
+    );
+    Ok(())
+}
+
+/// Runs an operation.
+///
+/// # Errors
+///
+/// Those of the methods of a map or dict.
+#[cfg_attr(feature = "std", inline(always))]
+pub(super) fn run(verb: Verb, operands: &Operands<'_>) -> Result<Any> {
+    // SAFETY: each operation has the arguments that are used here, which `last` knows. Those of this family are on Maps
+    // and Dicts, and those that change it on Dicts. One thread at a time uses a table, and no foreign code runs between
+    // finding an entry and copying its value.
+    unsafe {
+        let dict: &DictObject = operands.object(0);
+        let table = Table::of(dict.as_object());
+        let own = |index| operands.value(index).to_owned();
+        match verb {
+            Verb::Size => return Ok(Any::from(table.len() as i64)),
+            Verb::ForwardIterFunctor => return iteration::functor(dict.as_object().clone()),
+            Verb::GetItem | Verb::GetItemOrMissing | Verb::Count => {
+                let found = table.entry(table.find(operands.value(1))?);
+                return match (found, verb) {
+                    (found, Verb::Count) => Ok(Any::from(i64::from(found.is_some()))),
+                    (Some(entry), _) => Ok(entry.copy_value()),
+                    (None, Verb::GetItem) => Err(missing_key()),
+                    (None, _) => Ok(invalid_object().into_any()),
+                };
+            }
+            Verb::SetItem => dict.insert(own(1)?, own(2)?)?,
+            Verb::Erase => drop(dict.remove(*operands.value(1))?),
+            Verb::Clear => dict.clear(),
+            _ => {}
+        }
+    }
+    Ok(Any::NONE)
+}
