@@ -3,9 +3,7 @@
 use core::ffi::c_int;
 
 use ferrite_core::abi::{TVMFFIAny, TVMFFIByteArray};
-use ferrite_core::any::Any;
-use ferrite_core::error::Result;
-use ferrite_core::string::{Bytes, String};
+use ferrite_core::{string, type_index};
 
 use crate::boundary;
 
@@ -23,7 +21,7 @@ pub unsafe extern "C" fn TVMFFIStringFromByteArray(
     out: *mut TVMFFIAny,
 ) -> c_int {
     // SAFETY: contract of the crate.
-    unsafe { copy(input, out, |text| String::from_bytes(text).map(Any::new)) }
+    unsafe { copy(input, out, type_index::SMALL_STR) }
 }
 
 /// Makes a bytes value out of borrowed bytes, which are copied.
@@ -38,22 +36,19 @@ pub unsafe extern "C" fn TVMFFIBytesFromByteArray(
     out: *mut TVMFFIAny,
 ) -> c_int {
     // SAFETY: contract of the crate.
-    unsafe { copy(input, out, |content| Bytes::new(content).map(Any::new)) }
+    unsafe { copy(input, out, type_index::SMALL_BYTES) }
 }
 
-/// Makes a value out of a copy of `input`.
+/// Makes a value out of a copy of `input`; `small_index` says of which kind.
 ///
 /// # Safety
 /// See the crate.
 #[cfg_attr(feature = "std", inline(always))]
-unsafe fn copy<F>(input: *const TVMFFIByteArray, out: *mut TVMFFIAny, make: F) -> c_int
-where
-    F: Fn(&[u8]) -> Result<Any>,
-{
+unsafe fn copy(input: *const TVMFFIByteArray, out: *mut TVMFFIAny, small_index: i32) -> c_int {
     boundary::status(|| {
         // SAFETY: as the caller vouches.
         let (content, out) = unsafe { (boundary::bytes(input, "input")?, boundary::out(out, "out")?) };
-        out.write(make(content)?.into_raw());
+        out.write(string::value_of(small_index, content)?.into_raw());
         Ok(())
     })
 }

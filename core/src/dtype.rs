@@ -7,6 +7,7 @@ use crate::error::Result;
 use crate::{any_from, any_texts, type_index};
 
 pub mod code;
+mod spellings;
 mod text;
 
 pub use text::{CUSTOM_BEGIN, code_name, to_string, write_dtype};

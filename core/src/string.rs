@@ -1,5 +1,8 @@
 //! Text and bytes: up to seven bytes in the value itself, more in an object.
 
+#[cfg_attr(feature = "client", path = "string/client.rs")]
+mod made;
+
 use core::fmt;
 use core::hash::{Hash, Hasher};
 
@@ -29,121 +32,22 @@ pub struct String(Any);
 #[derive(Clone)]
 pub struct Bytes(Any);
 
-/// The small form of `content`, if it fits.
-fn small(type_index: i32, content: &[u8]) -> Option<Any> {
-    if content.len() > SMALL_MAX {
-        return None;
-    }
-    let mut v_bytes = [0; 8];
-    v_bytes[..content.len()].copy_from_slice(content);
-    let raw =
-        TVMFFIAny { type_index, small_str_len: content.len() as u32, payload: TVMFFIAnyPayload { v_bytes } };
-    // SAFETY: a small string or small bytes cell points to nothing.
-    Some(unsafe { Any::from_raw(raw) })
-}
+/// From the type index of a short value to that of a longer one of the same kind.
+const LARGE_OFFSET: i32 = type_index::STR - type_index::SMALL_STR;
+const _: () = assert!(type_index::BYTES - type_index::SMALL_BYTES == LARGE_OFFSET);
 
-#[cfg(not(feature = "client"))]
-mod large {
-    use core::mem::size_of;
-    use core::ptr;
+/// Bytes of text that are put together on the stack, so that most texts are written once.
+const SHORT_TEXT_BYTES: usize = 32;
 
-    use crate::abi::{TVMFFIByteArray, TVMFFIObject};
-    use crate::any::Any;
-    use crate::error::Result;
-    use crate::object_alloc::{self, ObjectRecord};
-
-    /// A string or bytes object: the byte array that C reads; content and a NUL follow in place.
-    #[repr(C)]
-    struct BytesRecord {
-        header: TVMFFIObject,
-        array: TVMFFIByteArray,
-    }
-
-    // SAFETY: repr(C), header first.
-    unsafe impl ObjectRecord for BytesRecord {
-        unsafe fn destroy(_: *mut TVMFFIObject) {}
-    }
-
-    /// An object with a copy of `content`.
-    pub(super) fn copy(type_index: i32, content: &[u8]) -> Result<Any> {
-        // SAFETY: the copy is as long as the content of the object, which is new.
-        let fill =
-            |target: *mut u8| unsafe { ptr::copy_nonoverlapping(content.as_ptr(), target, content.len()) };
-        object(type_index, content.len(), fill)
-    }
-
-    /// An object of `len` bytes that `write` gets to change; they are zero until then.
-    pub(super) fn written(type_index: i32, len: usize, write: impl FnOnce(&mut [u8])) -> Result<Any> {
-        object(type_index, len, |target| {
-            // SAFETY: the object is new and has `len` bytes.
-            unsafe {
-                ptr::write_bytes(target, 0, len);
-                write(core::slice::from_raw_parts_mut(target, len));
-            }
-        })
-    }
-
-    /// An object of `len` bytes, all of which `fill` initialises.
-    fn object(type_index: i32, len: usize, fill: impl FnOnce(*mut u8)) -> Result<Any> {
-        let init = |record: *mut BytesRecord| {
-            // SAFETY: the allocation has room for the record, the content and a NUL.
-            unsafe {
-                let content = record.add(1).cast::<u8>();
-                (&raw mut (*record).array).write(TVMFFIByteArray { data: content.cast(), size: len });
-                fill(content);
-                content.add(len).write(0);
-            }
-        };
-        // SAFETY: init fills the record, which needs no destruction; string and bytes objects share this layout (ABI).
-        let object = unsafe { object_alloc::allocate(type_index, len.saturating_add(1), init)? };
-        Ok(object.into_any())
-    }
-
-    const _: () = assert!(size_of::<BytesRecord>() == 24 + 2 * size_of::<usize>());
-}
-
-#[cfg(feature = "client")]
-mod large {
-    use crate::abi::client;
-    use crate::abi::{TVMFFIAny, TVMFFIByteArray};
-    use crate::any::{Any, AnyView};
-    use crate::error::Result;
-    use crate::memory::Buffer;
-    use crate::{error, raised, type_index};
-
-    /// An object made by the loaded `libtvm_ffi`, whose code outlives this binary's.
-    pub(super) fn written(type_index: i32, len: usize, write: impl FnOnce(&mut [u8])) -> Result<Any> {
-        let mut content = Buffer::<u8>::new();
-        content.try_resize(len, 0)?;
-        write(&mut content);
-        copy(type_index, &content)
-    }
-
-    /// An object with a copy of `content`, made likewise.
-    pub(super) fn copy(type_index: i32, content: &[u8]) -> Result<Any> {
-        let len = content.len();
-        let array = TVMFFIByteArray { data: content.as_ptr().cast(), size: len };
-        let mut raw: TVMFFIAny = *AnyView::NONE.as_raw();
-        // SAFETY: the array is valid for the call, the out-pointer too; the result is ours.
-        unsafe {
-            let status = if type_index == type_index::STR {
-                client::TVMFFIStringFromByteArray(&array, &mut raw)
-            } else {
-                client::TVMFFIBytesFromByteArray(&array, &mut raw)
-            };
-            if status != 0 {
-                return Err(raised::take().unwrap_or_else(|| error::out_of_memory(len)));
-            }
-            Ok(Any::from_raw(raw))
-        }
-    }
-}
-
-fn make(small_index: i32, large_index: i32, content: &[u8]) -> Result<Any> {
-    match small(small_index, content) {
-        Some(value) => Ok(value),
-        None => large::copy(large_index, content),
-    }
+/// A string with a copy of `content`, or bytes: `small_index` says which of the two, by the type index of a short value.
+///
+/// # Errors
+/// MemoryError.
+#[doc(hidden)]
+#[cfg_attr(feature = "std", inline)]
+#[cfg_attr(not(feature = "std"), inline(never))]
+pub fn value_of(small_index: i32, content: &[u8]) -> Result<Any> {
+    made::copy(small_index, content)
 }
 
 impl String {
@@ -174,7 +78,7 @@ impl String {
     /// # Upstream
     /// `TVMFFIStringFromByteArray`.
     pub fn from_bytes(text: &[u8]) -> Result<String> {
-        make(type_index::SMALL_STR, type_index::STR, text).map(String)
+        value_of(type_index::SMALL_STR, text).map(String)
     }
 
     /// Formats text, without an intermediate copy.
@@ -193,15 +97,14 @@ impl String {
     /// # Errors
     /// MemoryError.
     pub fn compose(write: &dyn Fn(&mut Writer<'_>)) -> Result<String> {
-        let mut content = [0; SMALL_MAX];
-        let mut start = Writer::new(&mut content);
+        let mut short = [0; SHORT_TEXT_BYTES];
+        let mut start = Writer::new(&mut short);
         write(&mut start);
         let len = start.wanted;
-        match content.get(..len) {
-            Some(content) => String::from_bytes(content),
-            None => {
-                large::written(type_index::STR, len, |target| write(&mut Writer::new(target))).map(String)
-            }
+        match short.get(..len) {
+            Some(text) => String::from_bytes(text),
+            None => made::written(type_index::SMALL_STR, len, |target| write(&mut Writer::new(target)))
+                .map(String),
         }
     }
 
@@ -225,7 +128,7 @@ impl Bytes {
     /// # Upstream
     /// `TVMFFIBytesFromByteArray`.
     pub fn new(content: &[u8]) -> Result<Bytes> {
-        make(type_index::SMALL_BYTES, type_index::BYTES, content).map(Bytes)
+        value_of(type_index::SMALL_BYTES, content).map(Bytes)
     }
 
     /// The content.

@@ -69,18 +69,13 @@ impl<'a> Writer<'a> {
         self.put_digits(number.unsigned_abs());
     }
 
-    /// Writes a number without a sign in decimal.
-    pub fn put_digits(&mut self, mut number: u64) {
-        let mut digits = [0; 20];
-        let mut first = digits.len();
-        for place in digits.iter_mut().rev() {
-            (number, *place) = divide_by_ten(number);
-            first -= 1;
-            if number == 0 {
-                break;
-            }
+    /// Writes a number without a sign in decimal. Nests once for each digit.
+    pub fn put_digits(&mut self, number: u64) {
+        let (tenth, digit) = divide_by_ten(number);
+        if tenth != 0 {
+            self.put_digits(tenth);
         }
-        self.put(digits.get(first..).unwrap_or_default());
+        self.put(&[digit]);
     }
 }
 

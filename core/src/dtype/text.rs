@@ -4,13 +4,15 @@
 use core::fmt;
 
 use super::code;
+use super::spellings::{self, CUSTOM, after, name_of};
 use crate::abi::DLDataType;
 use crate::any::{Any, AnyView};
-use crate::error::Result;
+use crate::convert::{self, TargetTexts};
+use crate::error::{Error, Result};
 use crate::function::Function;
 use crate::string::String;
 use crate::text::{Lossy, Writer};
-use crate::{error, plain_bail};
+use crate::{error, plain_bail, plain_ensure, plain_error};
 
 /// First of the codes that belong to custom types, whose names global functions give.
 ///
@@ -24,49 +26,6 @@ const SHORT_TEXT_BYTES: usize = 32;
 
 const GET_CUSTOM_NAME: &str = "dtype.get_custom_type_name";
 const GET_CUSTOM_CODE: &str = "dtype.get_custom_type_code";
-
-/// The names of the standard codes, in their order. Complex numbers have none.
-const NAMES: &[u8] = b"int\0uint\0float\0handle\0bfloat\0\0bool\0float8_e3m4\0float8_e4m3\0float8_e4m3b11fnuz\0\
-    float8_e4m3fn\0float8_e4m3fnuz\0float8_e5m2\0float8_e5m2fnuz\0float8_e8m0fnu\0float6_e2m3fn\0float6_e3m2fn\0\
-    float4_e2m1fn";
-
-/// How many codes have a place in [`NAMES`].
-const NAMED: usize = 18;
-
-/// Where each name starts, and where a further one would.
-static STARTS: [u8; NAMED + 1] = starts();
-
-const fn starts() -> [u8; NAMED + 1] {
-    let mut starts = [0; NAMED + 1];
-    let (mut at, mut code) = (0, 0);
-    while at < NAMES.len() {
-        if NAMES[at] == 0 {
-            code += 1;
-            starts[code] = at as u8 + 1;
-        }
-        at += 1;
-    }
-    assert!(code + 1 == NAMED);
-    starts[NAMED] = NAMES.len() as u8 + 1;
-    starts
-}
-
-/// Bytes of `float8_` and the like.
-const NARROW_PREFIX_BYTES: usize = 7;
-
-/// How a text of a sized type may begin: the code, its bits when none are given, and how many letters of the name are
-/// enough when a digit follows.
-const SIZED: [(u8, u8, usize); 6] = [
-    (code::INT, 32, 1),
-    (code::UINT, 32, 1),
-    (code::BOOL, 8, 0),
-    (code::FLOAT, 32, 1),
-    (code::OPAQUE_HANDLE, 64, 0),
-    (code::BFLOAT, 16, 2),
-];
-
-/// Widths of narrow floats in bits, each with the first of its codes; codes of one width follow each other.
-const NARROW: [(u8, u8); 3] = [(8, code::FLOAT8_E3M4), (6, code::FLOAT6_E2M3FN), (4, code::FLOAT4_E2M1FN)];
 
 impl DLDataType {
     /// Reads a dtype from its text, such as `float32`, `i8x4`, `bf16`, `float8_e4m3fn`, `int32xvscalex4` or
@@ -85,49 +44,27 @@ impl DLDataType {
         if text.is_empty() || text == b"void" {
             return Ok(DLDataType { code: code::OPAQUE_HANDLE, bits: 0, lanes: 0 });
         }
-        if let Some((tail, bits, code)) = narrow(text) {
-            return Source::new(name_of(code).get(..NARROW_PREFIX_BYTES), tail).parse_narrow(bits, code);
+        let mut source = Source { prefix: b"", tail: text, rest: text };
+        let Some((spelling, tail)) = spellings::at_start(text) else {
+            return Err(source.unknown());
+        };
+        let is_narrow = spelling.code == code::FLOAT && spellings::is_narrow(tail);
+        if !is_narrow && spelling.bits == 0 {
+            return Err(source.unknown());
         }
-        for &(code, bits, short) in &SIZED {
-            let name = name_of(code);
-            if let Some(tail) = after(text, name).or_else(|| shortened(text, name, short)) {
-                return Source::new(Some(name), tail).parse_sized(tail, code, bits);
+        source = Source { prefix: spelling.name(), tail, rest: tail };
+        let (mut code, mut bits) = (spelling.code, spelling.bits);
+        if is_narrow {
+            (code, bits) = source.take_narrow()?;
+        } else {
+            if code == CUSTOM {
+                code = source.take_custom()?;
             }
+            bits = source.take_bits(bits)?;
         }
-        match after(text, b"custom") {
-            Some(tail) => Source::new(Some(b"custom"), tail).parse_custom(),
-            None => Source::new(None, text).unknown(),
-        }
+        let lanes = source.take_lanes(!is_narrow)?;
+        Ok(DLDataType { code, bits, lanes })
     }
-}
-
-/// Splits `float8_`, `fp8_`, `f8_` and the like off a text; gives the rest, the bits, and the first code of that width.
-fn narrow(text: &[u8]) -> Option<(&[u8], u8, u8)> {
-    let rest = after(text, b"f")?;
-    let rest = after(rest, b"loat").or_else(|| after(rest, b"p")).unwrap_or(rest);
-    let (bits, code) = *NARROW.iter().find(|(bits, _)| rest.first() == Some(&(b'0' + bits)))?;
-    Some((after(rest.get(1..)?, b"_")?, bits, code))
-}
-
-/// Splits the first letters of a name off a text when a digit follows them.
-fn shortened<'a>(text: &'a [u8], name: &[u8], letters: usize) -> Option<&'a [u8]> {
-    let tail = after(text, name.get(..letters)?)?;
-    (letters != 0 && tail.first()?.is_ascii_digit()).then_some(tail)
-}
-
-/// The name of a code, empty when it has none.
-#[cfg_attr(not(feature = "std"), inline(never))]
-fn name_of(code: u8) -> &'static [u8] {
-    match STARTS.get(usize::from(code)..) {
-        Some([start, next, ..]) => NAMES.get(usize::from(*start)..usize::from(*next) - 1).unwrap_or_default(),
-        _ => b"",
-    }
-}
-
-/// The text behind a prefix.
-#[cfg_attr(not(feature = "std"), inline(never))]
-fn after<'a>(text: &'a [u8], prefix: &[u8]) -> Option<&'a [u8]> {
-    text.split_at_checked(prefix.len()).filter(|(start, _)| *start == prefix).map(|(_, rest)| rest)
 }
 
 /// Returns the name of a standard code, or None for complex, unassigned and custom codes.
@@ -165,17 +102,18 @@ pub fn write_dtype(dtype: DLDataType, out: &mut dyn fmt::Write) -> Result<()> {
 /// # Upstream
 /// `TVMFFIDataTypeToString`.
 pub fn to_string(dtype: DLDataType) -> Result<String> {
-    if dtype.code < CUSTOM_BEGIN {
-        let name = standard_name(dtype.code)?;
-        return String::compose(&|out| write_named(name, dtype, out));
-    }
-    let name = custom_name(dtype.code)?;
-    String::compose(&|out| {
-        out.put(b"custom[");
-        out.put(name.as_bytes());
-        out.put(b"]");
-        write_lanes(dtype.lanes, out);
-    })
+    let is_custom = dtype.code >= CUSTOM_BEGIN;
+    let answer =
+        if is_custom { ask(GET_CUSTOM_NAME, AnyView::from(i64::from(dtype.code)))? } else { Any::NONE };
+    let answer = answer.view();
+    let name = if !is_custom {
+        standard_name(dtype.code)?
+    } else if let Some(name) = answer.bytes_of_string() {
+        name
+    } else {
+        return Err(convert::mismatch_error(answer, const { &TargetTexts::of::<String>() }));
+    };
+    String::compose(&|out| write_named(name, dtype, out))
 }
 
 #[cfg_attr(not(feature = "std"), inline(never))]
@@ -186,36 +124,29 @@ fn standard_name(code: u8) -> Result<&'static [u8]> {
     }
 }
 
-/// Writes a dtype whose code has a name.
+/// Writes a dtype with the name of its code. Scalable lanes are stored negated.
 fn write_named(name: &[u8], dtype: DLDataType, out: &mut Writer<'_>) {
-    let is_handle = dtype.code == code::OPAQUE_HANDLE;
-    if is_handle && dtype.bits == 0 && dtype.lanes == 0 {
+    let DLDataType { code, bits, lanes } = dtype;
+    let is_handle = code == code::OPAQUE_HANDLE;
+    if is_handle && bits == 0 && lanes == 0 {
         return;
     }
+    let is_custom = code >= CUSTOM_BEGIN;
+    out.put(if is_custom { b"custom[" } else { b"" });
     out.put(name);
+    out.put(if is_custom { b"]" } else { b"" });
     if is_handle {
         return;
     }
-    let plain_bool = dtype.code == code::BOOL && dtype.bits == 8;
-    if dtype.code < code::FLOAT8_E3M4 && !plain_bool {
-        out.put_digits(u64::from(dtype.bits));
+    let plain_bool = code == code::BOOL && bits == 8;
+    if code < code::FLOAT8_E3M4 && !plain_bool {
+        out.put_digits(u64::from(bits));
     }
-    write_lanes(dtype.lanes, out);
-}
-
-/// Writes the lanes part; scalable lanes are stored negated.
-fn write_lanes(lanes: u16, out: &mut Writer<'_>) {
     let lanes = i32::from(lanes.cast_signed());
-    if (-1..=1).contains(&lanes) {
-        return;
+    if !(-1..=1).contains(&lanes) {
+        out.put(if lanes < 0 { b"xvscalex" } else { b"x" });
+        out.put_digits(u64::from(lanes.unsigned_abs()));
     }
-    out.put(if lanes < 0 { b"xvscalex" } else { b"x" });
-    out.put_digits(u64::from(lanes.unsigned_abs()));
-}
-
-/// Asks the global function for the name of a custom code.
-fn custom_name(code: u8) -> Result<String> {
-    ask(GET_CUSTOM_NAME, AnyView::from(i64::from(code)))?.get::<String>()
 }
 
 /// Asks a global function that custom dtypes need.
@@ -231,23 +162,51 @@ fn ask(name: &str, argument: AnyView<'_>) -> Result<Any> {
 struct Source<'a> {
     prefix: &'static [u8],
     tail: &'a [u8],
+    /// What of the tail is still to be read.
+    rest: &'a [u8],
 }
 
-impl<'a> Source<'a> {
-    fn new(prefix: Option<&'static [u8]>, tail: &'a [u8]) -> Source<'a> {
-        Source { prefix: prefix.unwrap_or_default(), tail }
+impl Source<'_> {
+    #[cold]
+    fn unknown(&self) -> Error {
+        plain_error!(VALUE_ERROR, "unknown dtype `{}{}`", self.prefix, self.tail)
     }
 
-    fn unknown<T>(&self) -> Result<T> {
-        plain_bail!(VALUE_ERROR, "unknown dtype `{}{}`", self.prefix, self.tail)
+    /// Takes a text, if it comes next.
+    #[cfg_attr(not(feature = "std"), inline(never))]
+    fn take(&mut self, text: &[u8]) -> bool {
+        let rest = after(self.rest, text);
+        self.rest = rest.unwrap_or(self.rest);
+        rest.is_some()
     }
 
-    /// Parses `[bits][lanes]`, which is all of the tail or the end of it.
-    fn parse_sized(&self, text: &[u8], code: u8, default_bits: u8) -> Result<DLDataType> {
-        let (number, rest) = take_number(text)?;
-        let bits = match u8::try_from(number) {
-            Ok(0) => default_bits,
-            Ok(bits) => bits,
+    /// Takes decimal digits; none count as 0.
+    #[cfg_attr(not(feature = "std"), inline(never))]
+    fn take_number(&mut self) -> Result<u32> {
+        let (mut value, mut overflow) = (0u32, 0u32);
+        let is_other = |byte: &u8| !byte.is_ascii_digit();
+        let end = self.rest.iter().position(is_other).unwrap_or(self.rest.len());
+        let (digits, rest) = self.rest.split_at_checked(end).unwrap_or_default();
+        for digit in digits {
+            let next = u64::from(value) * 10 + u64::from(digit - b'0');
+            (value, overflow) = (next as u32, overflow | (next >> 32) as u32);
+        }
+        self.rest = rest;
+        plain_ensure!(
+            overflow == 0,
+            VALUE_ERROR,
+            "Integer value in dtype string '{}' is out of range for uint32_t",
+            digits
+        );
+        Ok(value)
+    }
+
+    /// Parses `[bits]`.
+    fn take_bits(&mut self, default: u8) -> Result<u8> {
+        let number = self.take_number()?;
+        match u8::try_from(number) {
+            Ok(0) => Ok(default),
+            Ok(bits) => Ok(bits),
             Err(_) => plain_bail!(
                 VALUE_ERROR,
                 "Bits value {} is out of range for uint8_t in dtype '{}{}'",
@@ -255,33 +214,35 @@ impl<'a> Source<'a> {
                 self.prefix,
                 self.tail
             ),
-        };
-        self.with_lanes(rest, true, code, bits)
-    }
-
-    /// Parses `variant[lanes]`; a 4-bit float may have an underscore before its lanes.
-    fn parse_narrow(&self, bits: u8, first_code: u8) -> Result<DLDataType> {
-        let mut code = first_code;
-        while let Some(variant) = after(name_of(code), self.prefix) {
-            match after(self.tail, variant) {
-                Some(rest @ ([] | [b'x', ..])) => return self.with_lanes(rest, false, code, bits),
-                Some([b'_', rest @ ..]) if bits == 4 => return self.with_lanes(rest, false, code, bits),
-                _ => code += 1,
-            }
         }
-        plain_bail!(VALUE_ERROR, "unknown float{} type `{}{}`", bits, self.prefix, self.tail)
     }
 
-    /// Parses the `[name]` of a custom type, whose code a global function tells, and the rest.
-    fn parse_custom(&self) -> Result<DLDataType> {
-        let Some(name) = after(self.tail, b"[") else {
+    /// Parses `8_e4m3` and the like; gives code and bits.
+    fn take_narrow(&mut self) -> Result<(u8, u8)> {
+        let Some((spelling, rest)) = spellings::narrow(self.tail) else {
+            plain_bail!(
+                VALUE_ERROR,
+                "unknown float{} type `{}{}`",
+                self.tail.get(..1).unwrap_or_default(),
+                self.prefix,
+                self.tail
+            );
+        };
+        self.rest = rest;
+        Ok((spelling.code, spelling.bits))
+    }
+
+    /// Parses the `[name]` of a custom type, whose code a global function tells.
+    fn take_custom(&mut self) -> Result<u8> {
+        if !self.take(b"[") {
             plain_bail!(
                 VALUE_ERROR,
                 "expected opening brace after 'custom' type in{}{}",
                 self.prefix,
                 self.tail
             );
-        };
+        }
+        let name = self.rest;
         let end = name.iter().position(|&byte| byte == b']');
         let Some((name, rest)) = end.and_then(|end| Some((name.get(..end)?, name.get(end + 1..)?))) else {
             plain_bail!(
@@ -291,21 +252,17 @@ impl<'a> Source<'a> {
                 self.tail
             );
         };
+        self.rest = rest;
         let name = String::from_bytes(name)?;
-        let code = ask(GET_CUSTOM_CODE, AnyView::from(&name))?;
         // Upstream keeps the low byte as well.
-        let code = code.get::<i64>()?;
-        self.parse_sized(rest, code as u8, 32)
+        Ok(ask(GET_CUSTOM_CODE, AnyView::from(&name))?.get::<i64>()? as u8)
     }
 
     /// Parses `xN` or `xvscalexN`, the end of the text; without, there is one lane. Upstream takes `xvscale` alone as well.
-    fn with_lanes(&self, text: &[u8], may_scale: bool, code: u8, bits: u8) -> Result<DLDataType> {
-        let scaled = after(text, b"xvscale").filter(|_| may_scale);
-        let text = scaled.unwrap_or(text);
-        let (lanes, rest) = match after(text, b"x") {
-            Some(digits) => take_number(digits)?,
-            None => (1, text),
-        };
+    fn take_lanes(&mut self, may_scale: bool) -> Result<u16> {
+        let is_scaled = may_scale && self.take(b"xvscale");
+        let is_counted = self.take(b"x");
+        let lanes = if is_counted { self.take_number()? } else { 1 };
         if lanes == 0 {
             plain_bail!(
                 VALUE_ERROR,
@@ -323,30 +280,10 @@ impl<'a> Source<'a> {
                 self.tail
             );
         };
-        if !rest.is_empty() {
-            return self.unknown();
+        if !self.rest.is_empty() {
+            return Err(self.unknown());
         }
-        let is_scaled = scaled.is_some() && text.len() > rest.len();
-        Ok(DLDataType { code, bits, lanes: if is_scaled { count.wrapping_neg() } else { count } })
-    }
-}
-
-/// Splits decimal digits off a text; none count as 0.
-#[cfg_attr(not(feature = "std"), inline(never))]
-fn take_number(text: &[u8]) -> Result<(u32, &[u8])> {
-    let mut value = Some(0u32);
-    let mut rest = text;
-    while let [digit @ b'0'..=b'9', after @ ..] = rest {
-        value = value.and_then(|value| value.checked_mul(10)?.checked_add(u32::from(digit - b'0')));
-        rest = after;
-    }
-    match value {
-        Some(value) => Ok((value, rest)),
-        None => plain_bail!(
-            VALUE_ERROR,
-            "Integer value in dtype string '{}' is out of range for uint32_t",
-            text.get(..text.len() - rest.len()).unwrap_or_default()
-        ),
+        Ok(if is_scaled && is_counted { count.wrapping_neg() } else { count })
     }
 }
 

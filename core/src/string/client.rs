@@ -1,0 +1,52 @@
+//! Values of text and bytes in a kernel library: longer content in objects of the loaded `libtvm_ffi`, whose code outlives this
+//! binary's.
+
+use super::SMALL_MAX;
+use crate::abi::{TVMFFIAny, TVMFFIAnyPayload, TVMFFIByteArray, client};
+use crate::any::Any;
+use crate::error::Result;
+use crate::memory::Buffer;
+use crate::{error, raised, type_index};
+
+/// A value with a copy of `content`; `small_index` says which kind.
+pub(super) fn copy(small_index: i32, content: &[u8]) -> Result<Any> {
+    match small(small_index, content) {
+        Some(value) => Ok(value),
+        None => large(small_index, content),
+    }
+}
+
+/// A value of `len` bytes that `write` gets to change; they are zero until then.
+pub(super) fn written(small_index: i32, len: usize, write: impl FnOnce(&mut [u8])) -> Result<Any> {
+    let mut content = Buffer::<u8>::new();
+    content.try_resize(len, 0)?;
+    write(&mut content);
+    copy(small_index, &content)
+}
+
+/// The small form of `content`, if it fits.
+fn small(type_index: i32, content: &[u8]) -> Option<Any> {
+    let mut v_bytes = [0; 8];
+    v_bytes[..SMALL_MAX].get_mut(..content.len())?.copy_from_slice(content);
+    let raw =
+        TVMFFIAny { type_index, small_str_len: content.len() as u32, payload: TVMFFIAnyPayload { v_bytes } };
+    // SAFETY: a small string or small bytes cell points to nothing.
+    Some(unsafe { Any::from_raw(raw) })
+}
+
+fn large(small_index: i32, content: &[u8]) -> Result<Any> {
+    let array = TVMFFIByteArray::from_slice(content);
+    let mut raw = Any::NONE.into_raw();
+    // SAFETY: the array is valid for the call, the out-pointer too; the result is ours.
+    unsafe {
+        let status = if small_index == type_index::SMALL_STR {
+            client::TVMFFIStringFromByteArray(&array, &mut raw)
+        } else {
+            client::TVMFFIBytesFromByteArray(&array, &mut raw)
+        };
+        if status != 0 {
+            return Err(raised::take().unwrap_or_else(|| error::out_of_memory(content.len())));
+        }
+        Ok(Any::from_raw(raw))
+    }
+}
