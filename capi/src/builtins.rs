@@ -80,6 +80,11 @@ fn install_on_host() {
 #[cfg(feature = "host")]
 fn report(part: &str, outcome: ferrite_core::Result<()>) {
     if let Err(error) = outcome {
-        ferrite_core::log::warn(format_args!("libtvm_ffi starts without {part}: {error}"));
+        ferrite_core::plain_warn!(
+            "libtvm_ffi starts without {}: {}: {}",
+            part,
+            error.kind(),
+            error.message()
+        );
     }
 }

@@ -12,6 +12,10 @@ unsafe extern "C" {
 
 #[panic_handler]
 fn panic(info: &PanicInfo<'_>) -> ! {
-    ferrite_core::log::warn(format_args!("{info}"));
+    if let Some(place) = info.location() {
+        // A message with arguments would link the formatting machinery.
+        let text = info.message().as_str().unwrap_or_default();
+        ferrite_core::plain_warn!("panicked at {}:{}: {}", place.file(), place.line(), text);
+    }
     abort()
 }

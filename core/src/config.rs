@@ -8,9 +8,9 @@
 /// other builds have an operating system or a browser below them and start with 1 MiB.
 pub const POOL_BYTES: usize = from_env_or_zero(option_env!("FERRITE_POOL_BYTES"), POOL_BYTES_DEFAULT);
 
-/// Bytes of text that the log hook collects on the stack before it is called.
+/// Half the bytes of the longest line that the log hook gets; it is put together on the stack.
 ///
-/// Set `FERRITE_LOG_CHUNK_BYTES` when building. A longer message reaches the hook in several pieces.
+/// Set `FERRITE_LOG_CHUNK_BYTES` when building. A longer line is cut.
 pub const LOG_CHUNK_BYTES: usize = from_env(option_env!("FERRITE_LOG_CHUNK_BYTES"), 64);
 
 /// Slots that the first hashed index of a name table has; a power of two.

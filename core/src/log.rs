@@ -1,7 +1,5 @@
 //! Where warnings go: standard error on hosts, a hook that firmware sets elsewhere.
 
-use core::fmt;
-
 use crate::message::{Arg, Template};
 use crate::text::Writer;
 
@@ -15,15 +13,11 @@ mod sink;
 #[cfg(not(feature = "std"))]
 pub use sink::set_sink;
 
-/// Writes one line of warning. Allocates nothing, fails silently, and holds no lock while the hook runs.
-pub fn warn(message: fmt::Arguments<'_>) {
-    sink::write(message);
-}
-
-/// As [`warn`], of a template that has `N` places. Made by [`plain_warn!`](crate::plain_warn).
+/// Writes one line of warning, of a template that has `N` places. Allocates nothing, fails silently, and holds no lock while
+/// the hook runs. Made by [`plain_warn!`](crate::plain_warn).
 #[doc(hidden)]
 #[inline(always)]
-pub fn warn_plain<const N: usize>(template: Template, args: &[Arg<'_>; N]) {
+pub fn warn<const N: usize>(template: Template, args: &[Arg<'_>; N]) {
     warn_of_template(template, args.as_ptr());
 }
 
@@ -31,5 +25,5 @@ pub fn warn_plain<const N: usize>(template: Template, args: &[Arg<'_>; N]) {
 #[inline(never)]
 fn warn_of_template(template: Template, args: *const Arg<'_>) {
     // SAFETY: the macro that makes templates counts places and arguments.
-    sink::write_plain(&|out: &mut Writer<'_>| unsafe { template.write(args, out) });
+    sink::write(&|out: &mut Writer<'_>| unsafe { template.write(args, out) });
 }

@@ -255,7 +255,7 @@ macro_rules! plain_ensure {
 macro_rules! plain_warn {
     ($text:literal $(, $arg:expr)* $(,)?) => {
         // The kind does not show.
-        $crate::log::warn_plain(
+        $crate::log::warn(
             $crate::__template!(RUNTIME_ERROR, $text $(, $arg)*),
             &[$($crate::message::Arg::from($arg)),*],
         )

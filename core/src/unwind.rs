@@ -41,7 +41,7 @@ pub fn contain_panic(body: impl FnOnce()) {
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
     if catch_unwind(AssertUnwindSafe(body)).is_err() {
-        crate::log::warn(format_args!("a destructor panicked; what it had not yet released is leaked"));
+        crate::plain_warn!("a destructor panicked; what it had not yet released is leaked");
     }
 }
 

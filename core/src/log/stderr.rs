@@ -3,21 +3,16 @@
 
 extern crate std;
 
-use core::fmt;
 use std::io::Write;
 
 use crate::text::Writer;
 
-/// Writes one line; a closed standard error is no reason to fail.
-pub fn write(message: fmt::Arguments<'_>) {
-    let _ = std::io::stderr().write_fmt(format_args!("{message}\n"));
-}
-
-/// The longest line of `write_plain`, in bytes.
+/// The longest line of `write`, in bytes.
 const LINE_BYTES: usize = 1024;
 
-/// Writes one line that `write` gives, put together on the stack: there may be no memory. What is longer is cut.
-pub fn write_plain(write: &dyn Fn(&mut Writer<'_>)) {
+/// Writes one line that `write` gives, put together on the stack: there may be no memory. What is longer is cut; a closed
+/// standard error is no reason to fail.
+pub fn write(write: &dyn Fn(&mut Writer<'_>)) {
     let mut line = [0; LINE_BYTES];
     let mut out = Writer::new(&mut line);
     write(&mut out);
