@@ -91,7 +91,8 @@ pub struct Callee<'a> {
 impl Callee<'_> {
     /// The argument at `index`, converted.
     fn argument<T: AnyCompatible>(&self, args: &[AnyView<'_>], index: usize) -> Result<T> {
-        let view = fresh::view(&args[index]);
+        let Some(arg) = args.get(index) else { return Err(self.wrong_count(args.len())) };
+        let view = fresh::view(arg);
         match T::try_from_view(view)? {
             Some(value) => Ok(value),
             None => Err(self.wrong_type(index, view)),

@@ -104,6 +104,14 @@ pub(super) fn allocate_with_block(type_index: i32, capacity: usize) -> Result<Ob
     object
 }
 
+/// Turns the order round, in a few bytes of code; `reverse` of slices brings panics when it is compiled for size.
+pub(super) fn reverse<T>(values: &mut [T]) {
+    let mut values = values.iter_mut();
+    while let (Some(first), Some(last)) = (values.next(), values.next_back()) {
+        core::mem::swap(first, last);
+    }
+}
+
 #[cold]
 fn out_of_bounds(index: i64, len: usize) -> Error {
     plain_error!(INDEX_ERROR, "Index {} out of bounds {}", &index, len)
@@ -406,10 +414,11 @@ impl<'a> Seq<'a> {
             let tail =
                 unsafe { core::slice::from_raw_parts_mut(self.cells().add(range.start), len - range.start) };
             // In three turns, which take less code than a rotation.
-            let (first, rest) = tail.split_at_mut(range.end - range.start);
-            first.reverse();
-            rest.reverse();
-            tail.reverse();
+            if let Some((first, rest)) = tail.split_at_mut_checked(range.end - range.start) {
+                reverse(first);
+                reverse(rest);
+                reverse(tail);
+            }
         }
     }
 
@@ -418,7 +427,7 @@ impl<'a> Seq<'a> {
         let len = self.len();
         if len > 1 {
             // SAFETY: the cells are initialised plain words; no foreign code runs in between.
-            unsafe { core::slice::from_raw_parts_mut(self.cells(), len) }.reverse();
+            reverse(unsafe { core::slice::from_raw_parts_mut(self.cells(), len) });
         }
     }
 

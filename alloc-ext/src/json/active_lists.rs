@@ -66,7 +66,7 @@ fn find(slots: &mut [usize], address: usize) -> Option<&mut usize> {
     // Fibonacci hashing: the constant is 2^64 over the golden ratio.
     let hash = (address as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
     let mut at = hash as usize & mask;
-    while slots[at] != 0 && slots[at] != address {
+    while slots.get(at).is_some_and(|found| *found != 0 && *found != address) {
         at = (at + 1) & mask;
     }
     slots.get_mut(at)

@@ -8,7 +8,7 @@ pub fn sort<T: Ord + Copy>(values: &mut [T]) {
     }
     let mut unsorted = values;
     while let Some(last) = unsorted.len().checked_sub(1) {
-        unsorted.swap(0, last);
+        exchange(unsorted, 0, last);
         let Some(rest) = unsorted.get_mut(..last) else { break };
         sink(rest, 0);
         unsorted = rest;
@@ -23,8 +23,15 @@ fn sink<T: Ord + Copy>(heap: &mut [T], mut at: usize) {
         if heap.get(child) <= heap.get(at) {
             break;
         }
-        heap.swap(at, child);
+        exchange(heap, at, child);
         at = child;
+    }
+}
+
+/// Exchanges two different values; `swap` of slices brings a panic with a message.
+fn exchange<T: Copy>(values: &mut [T], one: usize, other: usize) {
+    if let Ok([one, other]) = values.get_disjoint_mut([one, other]) {
+        core::mem::swap(one, other);
     }
 }
 

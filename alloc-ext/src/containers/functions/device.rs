@@ -8,6 +8,7 @@ use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
 use ferrite_core::tensor::Tensor;
 
+use crate::containers::seq::reverse;
 use crate::containers::{ArrayObject, DictObject, ListObject, MapObject};
 
 /// The device of the first tensor off the CPU in nested sequences and map values, depth first; else the CPU.
@@ -28,7 +29,7 @@ pub(super) fn find_first_non_cpu(container: Any) -> Result<DLDevice> {
         let start = pending.len();
         push_children(&value, &mut pending)?;
         if let Some(children) = pending.get_mut(start..) {
-            children.reverse();
+            reverse(children);
         }
     }
     Ok(DLDevice { device_type: kDLCPU, device_id: 0 })
