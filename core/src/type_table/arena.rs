@@ -41,23 +41,6 @@ impl Arena {
         Arena { newest: ptr::null_mut(), free: ptr::null_mut(), left_bytes: 0 }
     }
 
-    /// Room for `count` values of type `T`, uninitialised and never freed. Neither is of size zero.
-    pub(super) fn array<T>(&mut self, count: usize) -> Result<NonNull<T>, NoMemory> {
-        const { assert!(align_of::<T>() <= BLOCK_ALIGN) };
-        Ok(self.carve(count.saturating_mul(size_of::<T>()), align_of::<T>())?.cast())
-    }
-
-    /// A copy of `text` with a NUL behind it, for readers that expect C strings.
-    pub(super) fn text(&mut self, text: &[u8]) -> Result<&'static [u8], NoMemory> {
-        let copy = self.carve(text.len() + 1, 1)?;
-        // SAFETY: `copy` has room for the text and one byte, and is fresh, so it cannot overlap `text`.
-        unsafe {
-            ptr::copy_nonoverlapping(text.as_ptr(), copy.as_ptr(), text.len());
-            copy.add(text.len()).write(0);
-            Ok(core::slice::from_raw_parts(copy.as_ptr(), text.len()))
-        }
-    }
-
     /// Room for `bytes` bytes, not none, at a multiple of `align`, which is at most [`BLOCK_ALIGN`].
     pub(super) fn carve(&mut self, bytes: usize, align: usize) -> Result<NonNull<u8>, NoMemory> {
         loop {
@@ -115,14 +98,14 @@ mod tests {
     #[test]
     fn pieces_are_aligned_and_apart() {
         let mut arena = Arena::new();
-        let text = arena.text(b"abc").unwrap();
-        let behind = arena.free;
-        let words = arena.array::<u64>(3).unwrap();
+        let text = arena.carve(4, 1).unwrap();
+        let words = arena.carve(3 * size_of::<u64>(), align_of::<u64>()).unwrap().cast::<u64>();
         assert_eq!(words.as_ptr() as usize % align_of::<u64>(), 0);
         // SAFETY: the arena gave room for three words, and for four bytes in front of them.
         unsafe {
             words.write(u64::MAX);
-            assert_eq!((text, behind.sub(1).read()), (&b"abc"[..], 0));
+            text.cast::<[u8; 4]>().write(*b"abc\0");
+            assert_eq!(words.read(), u64::MAX);
         }
         free_all(arena);
     }
@@ -130,10 +113,10 @@ mod tests {
     #[test]
     fn a_full_block_is_followed_by_another() {
         let mut arena = Arena::new();
-        let first = arena.array::<u8>(BLOCK_BYTES / 2 + 1).unwrap();
-        let second = arena.array::<u8>(BLOCK_BYTES / 2 + 1).unwrap();
+        let first = arena.carve(BLOCK_BYTES / 2 + 1, 1).unwrap();
+        let second = arena.carve(BLOCK_BYTES / 2 + 1, 1).unwrap();
         assert_ne!(first, second);
-        assert!(arena.array::<u64>(usize::MAX / 4).is_err());
+        assert!(arena.carve(usize::MAX / 2, 8).is_err());
         free_all(arena);
     }
 }

@@ -3,33 +3,27 @@
 //! C readers keep the pointer to a column and index its data in place, so a column never moves. Its data
 //! moves when it grows; outgrown data stays readable for ever.
 
-use core::cell::UnsafeCell;
+use core::cell::{Cell, UnsafeCell};
+use core::mem::offset_of;
 use core::ptr;
 use core::sync::atomic::{AtomicI32, AtomicPtr, Ordering};
 
-use crate::abi::{TVMFFIAny, TVMFFIAnyPayload, TVMFFITypeAttrColumn};
+use crate::abi::{TVMFFIAny, TVMFFITypeAttrColumn};
 use crate::any::AnyView;
-use crate::error::{Result, out_of_memory};
-use crate::plain_bail;
 use crate::type_index::NONE;
 
-use super::REGISTRY;
-use super::arena::{Arena, NoMemory};
 use super::columns;
-use super::register::registered;
+use super::growing::{ArrayPlace, GrowingArray};
 
-/// Room of the first data of a column, at least: the built-in types and a few more.
-const FIRST_CAPACITY: i32 = if size_of::<usize>() == 8 { 160 } else { 80 };
-
-const NO_VALUE: TVMFFIAny =
-    TVMFFIAny { type_index: NONE, small_str_len: 0, payload: TVMFFIAnyPayload { v_int64: 0 } };
+// Places that nobody wrote are zero.
+const _: () = assert!(NONE == 0);
 
 /// One attribute of all types that have it.
 #[repr(C)]
 pub struct AttrColumn {
     column: UnsafeCell<TVMFFITypeAttrColumn>,
     /// Room of the data; touched only under the registry's lock.
-    capacity: UnsafeCell<i32>,
+    capacity: Cell<i32>,
 }
 
 // SAFETY: of `column`, begin_index never changes and the other fields are read and written through atomics;
@@ -42,7 +36,7 @@ impl AttrColumn {
     pub(super) const fn new() -> Self {
         AttrColumn {
             column: UnsafeCell::new(TVMFFITypeAttrColumn { data: ptr::null(), size: 0, begin_index: 0 }),
-            capacity: UnsafeCell::new(0),
+            capacity: Cell::new(0),
         }
     }
 
@@ -72,6 +66,12 @@ impl AttrColumn {
         unsafe { AnyView::from_raw(cell.read()) }
     }
 
+    /// The array of values.
+    pub(super) fn array(&self, place: ArrayPlace) -> GrowingArray<'_> {
+        // SAFETY: the place is that of this file, and its parts live as long as the column.
+        unsafe { GrowingArray::at(ptr::from_ref(self).cast_mut().cast(), place) }
+    }
+
     fn data(&self) -> &AtomicPtr<TVMFFIAny> {
         // SAFETY: the field is aligned, lives as long as the column, and Rust code reaches it through this
         // atomic only.
@@ -82,91 +82,16 @@ impl AttrColumn {
         // SAFETY: as for `data`.
         unsafe { AtomicI32::from_ptr(&raw mut (*self.column.get()).size) }
     }
-
-    /// Puts a value in an empty place, or answers false when the place is taken.
-    fn put(
-        &self,
-        arena: &mut Arena,
-        type_index: i32,
-        value: TVMFFIAny,
-    ) -> core::result::Result<bool, NoMemory> {
-        if !self.get(type_index).is_none() {
-            return Ok(false);
-        }
-        self.reserve(arena, type_index + 1)?;
-        // SAFETY: `reserve` made room for the place; it is empty, so readers look at its type index only.
-        unsafe {
-            let cell = self.data().load(Ordering::Relaxed).add(type_index as usize);
-            (&raw mut (*cell).small_str_len).write(value.small_str_len);
-            (&raw mut (*cell).payload).write(value.payload);
-            AtomicI32::from_ptr(&raw mut (*cell).type_index).store(value.type_index, Ordering::Release);
-        }
-        if type_index >= self.size().load(Ordering::Relaxed) {
-            self.size().store(type_index + 1, Ordering::Release);
-        }
-        Ok(true)
-    }
-
-    /// Makes room for `needed` cells, all beyond the present ones empty.
-    fn reserve(&self, arena: &mut Arena, needed: i32) -> core::result::Result<(), NoMemory> {
-        // SAFETY: whoever has the arena holds the registry's lock, so nobody else touches the capacity.
-        let capacity = unsafe { &mut *self.capacity.get() };
-        if needed <= *capacity {
-            return Ok(());
-        }
-        let grown = needed.max(capacity.saturating_mul(2)).max(FIRST_CAPACITY);
-        let block = arena.array::<TVMFFIAny>(grown as usize)?;
-        let size = self.size().load(Ordering::Relaxed) as usize;
-        let old = self.data().load(Ordering::Relaxed);
-        for index in 0..grown as usize {
-            // SAFETY: the new block has room for `grown` cells, the old one holds `size`; writers are
-            // serialised, so no cell of the old block changes now.
-            unsafe { block.add(index).write(if index < size { old.add(index).read() } else { NO_VALUE }) };
-        }
-        self.data().store(block.as_ptr(), Ordering::Release);
-        *capacity = grown;
-        Ok(())
-    }
 }
 
-/// Gives a type an attribute. The value is retained for ever; type index None makes the column without a
-/// value.
-///
-/// # Errors
-/// InternalError for an unknown type; RuntimeError when the type has that attribute; ValueError for a null
-/// raw string; MemoryError. No value is changed then.
-///
-/// # Upstream
-/// `TVMFFITypeRegisterAttr`, which does not look whether the type is known.
-pub fn register_attr(type_index: i32, name: &[u8], value: AnyView<'_>) -> Result<()> {
-    if type_index != NONE {
-        registered(type_index)?;
-    }
-    let value = value.to_owned()?;
-    let column = columns::get_or_make(name)?;
-    if type_index == NONE {
-        return Ok(());
-    }
-    let put = {
-        let mut registry = REGISTRY.lock();
-        column.put(&mut registry.arena, type_index, *value.as_raw())
-    };
-    match put {
-        Ok(true) => {
-            // The column owns the value now, for ever.
-            core::mem::forget(value);
-            Ok(())
-        }
-        Ok(false) => plain_bail!(
-            RUNTIME_ERROR,
-            "TypeAttr `{}` is already registered for type index {}. To update the stored value, register \
-             a mutable container (e.g., Dict/List) once and mutate it in place on subsequent calls.",
-            name,
-            type_index
-        ),
-        Err(NoMemory(bytes)) => Err(out_of_memory(bytes)),
-    }
-}
+/// The values in a column.
+pub(super) const VALUES: ArrayPlace = ArrayPlace {
+    data: offset_of!(TVMFFITypeAttrColumn, data) as u8,
+    len: offset_of!(TVMFFITypeAttrColumn, size) as u8,
+    capacity: offset_of!(AttrColumn, capacity) as u8,
+    record_bytes: size_of::<TVMFFIAny>() as u8,
+    first_room: 4,
+};
 
 /// The column of an attribute, for ever at its address; None when no type has had it registered, unless it is one that
 /// the library itself looks at.

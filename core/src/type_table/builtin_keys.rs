@@ -12,6 +12,9 @@ pub(super) const KEYS: &[u8] = b"None\0int\0bool\0float\0void*\0DataType\0Device
 /// Types that hold no object; their indices start at 0, those of objects at [`OBJECT`].
 pub(super) const VALUE_COUNT: usize = (UNCHANGED + 1) as usize;
 
+/// How many keys there are.
+pub(super) const COUNT: usize = VALUE_COUNT + (STATIC_OBJECT_END - OBJECT) as usize;
+
 /// The place of an index among the keys.
 #[inline]
 pub(super) const fn position(type_index: i32) -> Option<usize> {

@@ -2,6 +2,7 @@
 //!
 //! The entries are writable, because fields and methods may be added to built-in types too.
 
+use core::cell::{Cell, UnsafeCell};
 use core::ffi::c_void;
 use core::mem::offset_of;
 use core::ptr;
@@ -12,12 +13,9 @@ use crate::abi::{
 };
 use crate::type_index;
 
-use super::builtin_keys::{self, VALUE_COUNT};
+use super::builtin_keys::{self, COUNT, VALUE_COUNT};
 use super::entry::{NewType, TypeEntry};
 use super::field_access;
-
-/// How many there are.
-const COUNT: usize = VALUE_COUNT + (type_index::STATIC_OBJECT_END - type_index::OBJECT) as usize;
 
 /// The keys apart from each other.
 static KEYS: [&[u8]; COUNT] = split_keys();
@@ -118,14 +116,13 @@ const fn types() -> [TypeEntry; COUNT] {
 const fn builtin_type(position: usize) -> TypeEntry {
     let type_index = builtin_keys::index_at(position);
     let is_child = type_index > type_index::OBJECT;
-    let entry = TypeEntry::new(NewType {
+    let new = NewType {
         type_index,
-        type_depth: if is_child { 1 } else { 0 },
         type_key: split_keys()[position],
-        ancestors: if is_child { (&raw const OBJECT_ANCESTORS).cast_mut().cast() } else { ptr::null_mut() },
         num_slots: 1,
         child_slots_can_overflow: super::may_overflow(type_index),
-    });
+    };
+    let entry = TypeEntry::new(new, if is_child { &OBJECT_ANCESTORS.0 } else { &[] });
     match type_index {
         type_index::OBJECT => entry.with_reflection(&OBJECT_METADATA.0, ptr::null(), 0),
         type_index::MODULE => entry.with_reflection(&MODULE_METADATA.0, (&raw const MODULE_FIELDS).cast(), 1),
@@ -147,7 +144,8 @@ impl TypeEntry {
         info.fields = fields;
         info.num_fields = num_fields;
         // The static array is full: the next field moves all of them to an array that can grow.
-        self.growth.get_mut().fields_capacity = num_fields;
+        self.capacities = [Cell::new(num_fields), Cell::new(0), Cell::new(1)];
+        self.num_metadata = UnsafeCell::new(1);
         self
     }
 }
@@ -156,12 +154,6 @@ impl TypeEntry {
 #[inline]
 pub(super) fn entry(type_index: i32) -> Option<&'static TypeEntry> {
     TYPES.get(builtin_keys::position(type_index)?)
-}
-
-/// The entry that others may descend from.
-#[inline]
-pub(super) fn target(type_index: i32) -> Option<&'static TypeEntry> {
-    super::type_info(type_index)
 }
 
 /// The key of a built-in type.

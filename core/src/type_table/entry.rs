@@ -1,17 +1,16 @@
 //! One type: the record that C code reads, and what only the table's writers look at.
 
-use core::cell::UnsafeCell;
+use core::cell::{Cell, UnsafeCell};
+use core::mem::offset_of;
 use core::ptr;
 use core::slice;
-use core::sync::atomic::{AtomicI32, AtomicPtr, Ordering};
 
 use crate::abi::{TVMFFIByteArray, TVMFFIFieldInfo, TVMFFIMethodInfo, TVMFFITypeInfo, TVMFFITypeMetadata};
 
-use super::arena::{Arena, NoMemory};
+use super::arena::Arena;
+use super::growing::{ArrayPlace, GrowingArray};
 use super::key_hash::type_key_hash;
-
-/// Room of the first field or method array of a type; it doubles from there.
-const FIRST_CAPACITY: i32 = 4;
+use super::slots;
 
 /// A registered type, at a fixed address for ever.
 ///
@@ -24,54 +23,69 @@ pub struct TypeEntry {
     pub(super) num_slots: i32,
     /// Whether children get indices outside these places when they are full.
     pub(super) child_slots_can_overflow: bool,
-    pub(super) growth: UnsafeCell<Growth>,
+    pub(super) link: slots::Link,
+    allocated_slots: Cell<i32>,
+    /// How many records of metadata there are: one or none.
+    pub(super) num_metadata: UnsafeCell<i32>,
+    /// Room for fields, methods and metadata.
+    pub(super) capacities: [Cell<i32>; 3],
 }
 
-/// What writers remember; touched only under the registry's lock.
-pub(super) struct Growth {
-    allocated_slots: i32,
-    pub(super) fields_capacity: i32,
-    methods_capacity: i32,
-    metadata: TVMFFITypeMetadata,
-}
+/// The fields in an entry.
+pub(super) const FIELDS: ArrayPlace = ArrayPlace {
+    data: offset_of!(TVMFFITypeInfo, fields) as u8,
+    len: offset_of!(TVMFFITypeInfo, num_fields) as u8,
+    capacity: CAPACITIES,
+    record_bytes: size_of::<TVMFFIFieldInfo>() as u8,
+    first_room: 4,
+};
 
-// SAFETY: of `info`, type_index, type_depth, type_key, type_ancestors and type_key_hash never change once an
-// entry is shared, num_fields, num_methods, fields, methods and metadata are read and written through
-// atomics; `growth` is touched only by holders of the registry's lock (its accessors ask for the arena that
-// the lock guards), its metadata only before the pointer to it is published; num_slots and
-// child_slots_can_overflow never change.
+/// The methods in an entry.
+pub(super) const METHODS: ArrayPlace = ArrayPlace {
+    data: offset_of!(TVMFFITypeInfo, methods) as u8,
+    len: offset_of!(TVMFFITypeInfo, num_methods) as u8,
+    capacity: CAPACITIES + 4,
+    record_bytes: size_of::<TVMFFIMethodInfo>() as u8,
+    first_room: 4,
+};
+
+/// The metadata in an entry: an array of one record, or none.
+pub(super) const METADATA: ArrayPlace = ArrayPlace {
+    data: offset_of!(TVMFFITypeInfo, metadata) as u8,
+    len: offset_of!(TypeEntry, num_metadata) as u8,
+    capacity: CAPACITIES + 8,
+    record_bytes: size_of::<TVMFFITypeMetadata>() as u8,
+    first_room: 1,
+};
+
+const CAPACITIES: u8 = offset_of!(TypeEntry, capacities) as u8;
+const _: () = assert!(size_of::<TypeEntry>() <= u8::MAX as usize && offset_of!(TypeEntry, info) == 0);
+
+// SAFETY: of `info`, type_index, type_depth, type_key, type_ancestors and type_key_hash never change once an entry is shared,
+// num_fields, num_methods, fields, methods and metadata are read and written through atomics, as num_metadata is; num_slots,
+// child_slots_can_overflow and link never change; allocated_slots and capacities are touched only by holders of the registry's lock.
 unsafe impl Sync for TypeEntry {}
 // SAFETY: every pointer inside leads to memory that is never freed and belongs to no thread.
 unsafe impl Send for TypeEntry {}
 
 /// What a new type is made from.
 #[derive(Clone, Copy)]
-pub(super) struct NewType {
+pub(super) struct NewType<'a> {
     pub type_index: i32,
-    pub type_depth: i32,
-    /// Zero-terminated behind its size, and alive for ever, as are the ancestors.
-    pub type_key: &'static [u8],
-    pub ancestors: *mut *const TVMFFITypeInfo,
+    pub type_key: &'a [u8],
     pub num_slots: i32,
     pub child_slots_can_overflow: bool,
 }
 
-const NO_METADATA: TVMFFITypeMetadata = TVMFFITypeMetadata {
-    doc: TVMFFIByteArray { data: ptr::null(), size: 0 },
-    creator: None,
-    total_size: 0,
-    structural_eq_hash_kind: 0,
-};
-
 impl TypeEntry {
-    /// An entry without fields, methods and metadata.
-    pub(super) const fn new(new: NewType) -> Self {
+    /// An entry without fields, methods and metadata. The key has a zero behind it.
+    pub(super) const fn new(new: NewType<'static>, ancestors: &'static [*const TVMFFITypeInfo]) -> Self {
         TypeEntry {
             info: UnsafeCell::new(TVMFFITypeInfo {
                 type_index: new.type_index,
-                type_depth: new.type_depth,
+                type_depth: ancestors.len() as i32,
                 type_key: TVMFFIByteArray { data: new.type_key.as_ptr().cast(), size: new.type_key.len() },
-                type_ancestors: new.ancestors,
+                type_ancestors: ancestors.as_ptr().cast_mut(),
                 type_key_hash: type_key_hash(new.type_key),
                 num_fields: 0,
                 num_methods: 0,
@@ -81,12 +95,10 @@ impl TypeEntry {
             }),
             num_slots: new.num_slots,
             child_slots_can_overflow: new.child_slots_can_overflow,
-            growth: UnsafeCell::new(Growth {
-                allocated_slots: 1,
-                fields_capacity: 0,
-                methods_capacity: 0,
-                metadata: NO_METADATA,
-            }),
+            link: slots::Link::new(),
+            allocated_slots: Cell::new(1),
+            num_metadata: UnsafeCell::new(0),
+            capacities: [const { Cell::new(0) }; 3],
         }
     }
 
@@ -142,141 +154,39 @@ impl TypeEntry {
     /// The fields registered so far, without those of ancestors; later registrations do not show in the
     /// slice.
     pub fn fields(&self) -> &'static [TVMFFIFieldInfo] {
-        self.fields_array().published()
+        // SAFETY: the array holds fields.
+        unsafe { self.array(FIELDS).published() }
     }
 
     /// The methods registered so far; later registrations do not show in the slice.
     pub fn methods(&self) -> &'static [TVMFFIMethodInfo] {
-        self.methods_array().published()
+        // SAFETY: the array holds methods.
+        unsafe { self.array(METHODS).published() }
     }
 
     /// The metadata, once registered.
     pub fn metadata(&self) -> Option<&'static TVMFFITypeMetadata> {
-        let metadata = self.metadata_slot().load(Ordering::Acquire);
-        // SAFETY: once published, the record never changes and lives for ever.
-        unsafe { metadata.cast_const().as_ref() }
+        // SAFETY: the array holds metadata.
+        unsafe { self.array(METADATA).published() }.first()
     }
 
-    fn metadata_slot(&self) -> &AtomicPtr<TVMFFITypeMetadata> {
-        // SAFETY: the field is aligned, lives as long as the entry, and Rust code reaches it through this
-        // atomic only.
-        unsafe { AtomicPtr::from_ptr((&raw mut (*self.info.get()).metadata).cast()) }
-    }
-
-    fn fields_array(&self) -> PublishedArray<'_, TVMFFIFieldInfo> {
-        let info = self.info.get();
-        // SAFETY: both fields are aligned, live as long as the entry, and Rust code reaches them through
-        // atomics only.
-        unsafe {
-            PublishedArray {
-                data: AtomicPtr::from_ptr((&raw mut (*info).fields).cast()),
-                len: AtomicI32::from_ptr(&raw mut (*info).num_fields),
-            }
-        }
-    }
-
-    fn methods_array(&self) -> PublishedArray<'_, TVMFFIMethodInfo> {
-        let info = self.info.get();
-        // SAFETY: both fields are aligned, live as long as the entry, and Rust code reaches them through
-        // atomics only.
-        unsafe {
-            PublishedArray {
-                data: AtomicPtr::from_ptr((&raw mut (*info).methods).cast()),
-                len: AtomicI32::from_ptr(&raw mut (*info).num_methods),
-            }
-        }
-    }
-
-    /// Publishes a field behind those that are there.
-    pub(super) fn append_field(&self, arena: &mut Arena, field: &TVMFFIFieldInfo) -> Result<(), NoMemory> {
-        // SAFETY: whoever has the arena holds the registry's lock, so nobody else touches `growth`.
-        let capacity = unsafe { &mut (*self.growth.get()).fields_capacity };
-        self.fields_array().append(capacity, arena, field)
-    }
-
-    /// Publishes a method behind those that are there.
-    pub(super) fn append_method(&self, arena: &mut Arena, method: &TVMFFIMethodInfo) -> Result<(), NoMemory> {
-        // SAFETY: whoever has the arena holds the registry's lock, so nobody else touches `growth`.
-        let capacity = unsafe { &mut (*self.growth.get()).methods_capacity };
-        self.methods_array().append(capacity, arena, method)
-    }
-
-    /// Publishes the metadata of a type that has none yet.
-    pub(super) fn set_metadata(&self, _lock_held: &mut Arena, metadata: TVMFFITypeMetadata) {
-        // SAFETY: the caller holds the registry's lock and has seen that nothing is published, so nobody
-        // reads the place.
-        let place = unsafe { &raw mut (*self.growth.get()).metadata };
-        // SAFETY: as above.
-        unsafe { place.write(metadata) };
-        self.metadata_slot().store(place, Ordering::Release);
+    /// One of the arrays.
+    pub(super) fn array(&self, place: ArrayPlace) -> GrowingArray<'_> {
+        // SAFETY: the places of this file are those of arrays, which live as long as the entry.
+        unsafe { GrowingArray::at(ptr::from_ref(self).cast_mut().cast(), place) }
     }
 
     /// The places already given out: the type itself and its children.
-    pub(super) fn allocated_slots(&self, _lock_held: &mut Arena) -> i32 {
-        // SAFETY: whoever has the arena holds the registry's lock, so nobody else touches `growth`.
-        unsafe { (*self.growth.get()).allocated_slots }
-    }
-
-    /// Gives out places that `allocated_slots` and `num_slots` showed to be free.
-    pub(super) fn take_slots(&self, _lock_held: &mut Arena, count: i32) {
-        // SAFETY: whoever has the arena holds the registry's lock, so nobody else touches `growth`.
-        unsafe { (*self.growth.get()).allocated_slots += count }
+    pub(super) fn allocated_slots<'a>(&'a self, _lock_held: &mut Arena) -> &'a Cell<i32> {
+        &self.allocated_slots
     }
 }
 
-/// An array that grows while others read it: old blocks stay, and the length is published last.
-struct PublishedArray<'a, T> {
-    data: &'a AtomicPtr<T>,
-    len: &'a AtomicI32,
-}
-
-impl<T: Copy + 'static> PublishedArray<'_, T> {
-    fn published(&self) -> &'static [T] {
-        let len = self.len.load(Ordering::Acquire);
-        // An array seen after a length holds at least that many records: it was published first.
-        let data = self.data.load(Ordering::Acquire);
-        if len <= 0 || data.is_null() {
-            return &[];
-        }
-        // SAFETY: the first `len` records of every published array are written, never change, and live for
-        // ever.
-        unsafe { slice::from_raw_parts(data, len as usize) }
-    }
-
-    fn append(&self, capacity: &mut i32, arena: &mut Arena, record: &T) -> Result<(), NoMemory> {
-        // SAFETY: an atomic pointer is one whatever it points to.
-        let data = unsafe { AtomicPtr::from_ptr(self.data.as_ptr().cast()) };
-        let record = ptr::from_ref(record).cast();
-        // SAFETY: the array holds records of this type, of which `record` is one.
-        unsafe { append(data, self.len, capacity, arena, record, size_of::<T>()) }
-    }
-}
-
-/// Appends a record. When the block is full, all move to one of twice the room; the old block stays as it is for those who
-/// read it.
+/// The fields of a type.
 ///
 /// # Safety
-/// The array holds `len` records of `bytes` bytes in room for `capacity`, and `record` points to another one.
-unsafe fn append(
-    data: &AtomicPtr<u8>,
-    len: &AtomicI32,
-    capacity: &mut i32,
-    arena: &mut Arena,
-    record: *const u8,
-    bytes: usize,
-) -> Result<(), NoMemory> {
-    let count = len.load(Ordering::Relaxed);
-    let used = count as usize * bytes;
-    if count >= *capacity {
-        let grown = capacity.saturating_mul(2).max(FIRST_CAPACITY);
-        let block = arena.carve((grown as usize).saturating_mul(bytes), align_of::<u64>())?;
-        // SAFETY: both blocks have room for the records, and the new one is fresh, so they do not overlap.
-        unsafe { ptr::copy_nonoverlapping(data.load(Ordering::Relaxed), block.as_ptr(), used) };
-        data.store(block.as_ptr(), Ordering::Release);
-        *capacity = grown;
-    }
-    // SAFETY: there is room behind the published records, where nobody reads yet.
-    unsafe { ptr::copy_nonoverlapping(record, data.load(Ordering::Relaxed).add(used), bytes) };
-    len.store(count + 1, Ordering::Release);
-    Ok(())
+/// The record is that of an entry of this table.
+pub(super) unsafe fn fields_of(info: *const TVMFFITypeInfo) -> &'static [TVMFFIFieldInfo] {
+    // SAFETY: the parts that are looked at lie in the record, and live for ever.
+    unsafe { GrowingArray::at(info.cast_mut().cast(), FIELDS).published() }
 }

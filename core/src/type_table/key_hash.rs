@@ -10,18 +10,26 @@ const SEED: u64 = 0xc70f_6907;
 ///
 /// # Upstream
 /// `std::hash<String>` over the key, `src/ffi/object.cc` (`TypeTable::Entry`).
+#[inline(never)]
 pub const fn type_key_hash(key: &[u8]) -> u64 {
-    let mut hash = SEED ^ (key.len() as u64).wrapping_mul(MULTIPLIER);
+    let mut hash = SEED ^ multiplied(key.len() as u64);
     let mut rest = key;
-    while let Some((word, after)) = rest.split_first_chunk() {
-        hash ^= shift_mix(u64::from_le_bytes(*word).wrapping_mul(MULTIPLIER)).wrapping_mul(MULTIPLIER);
-        hash = hash.wrapping_mul(MULTIPLIER);
-        rest = after;
+    loop {
+        let word = match rest.split_first_chunk() {
+            Some((word, behind)) => {
+                rest = behind;
+                multiplied(mixed(u64::from_le_bytes(*word)))
+            }
+            None if rest.is_empty() => break,
+            None => {
+                let word = load(rest);
+                rest = &[];
+                word
+            }
+        };
+        hash = multiplied(hash ^ word);
     }
-    if !rest.is_empty() {
-        hash = (hash ^ load(rest)).wrapping_mul(MULTIPLIER);
-    }
-    shift_mix(shift_mix(hash).wrapping_mul(MULTIPLIER))
+    mixed(shift_mix(hash))
 }
 
 /// Fewer than 8 bytes as a little-endian number.
@@ -34,8 +42,18 @@ const fn load(mut bytes: &[u8]) -> u64 {
     word
 }
 
+const fn mixed(value: u64) -> u64 {
+    shift_mix(multiplied(value))
+}
+
 const fn shift_mix(value: u64) -> u64 {
     value ^ (value >> 47)
+}
+
+/// Not inlined where size counts: a product of 64 bits takes ten instructions there.
+#[cfg_attr(not(feature = "std"), inline(never))]
+const fn multiplied(value: u64) -> u64 {
+    value.wrapping_mul(MULTIPLIER)
 }
 
 #[cfg(test)]

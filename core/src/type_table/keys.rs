@@ -6,8 +6,6 @@ use core::sync::atomic::{AtomicI32, Ordering};
 use crate::error::Result;
 use crate::name_table::{Entry, NameTable};
 
-use super::arena::{Arena, NoMemory};
-
 /// A key whose type is not there (yet).
 const NO_INDEX: i32 = -1;
 
@@ -39,11 +37,6 @@ impl Key<'_> {
     /// The index, once published.
     pub(super) fn index(&self) -> Option<i32> {
         index_in(self.entry)
-    }
-
-    /// A copy of the key for ever, with a zero behind it.
-    pub(super) fn keep(&self, _: &mut Arena) -> core::result::Result<&'static [u8], NoMemory> {
-        Ok(self.entry.name())
     }
 
     /// Shows the index to everybody.

@@ -4,6 +4,7 @@
 //! memory that is never freed, since C readers keep pointers to it. A reader that runs beside a registration
 //! sees either the state before or the state after it.
 
+#[cfg_attr(not(feature = "std"), path = "small/arena.rs")]
 mod arena;
 mod attr_column;
 mod builtin_keys;
@@ -14,33 +15,39 @@ mod columns;
 mod entry;
 #[cfg(feature = "std")]
 mod field_access;
+mod growing;
 mod key_hash;
 #[cfg_attr(not(feature = "std"), path = "small/keys.rs")]
 mod keys;
+mod members;
 mod register;
 #[cfg_attr(not(feature = "std"), path = "small/slots.rs")]
 mod slots;
+
+use core::cell::Cell;
 
 use crate::sync::Mutex;
 use crate::type_index::{DYN_OBJECT_BEGIN, OBJECT, STATIC_OBJECT_BEGIN, STATIC_OBJECT_END, VISIT_INTERRUPT};
 
 use arena::Arena;
 
-pub use attr_column::{AttrColumn, attr, attr_column, register_attr};
+pub use attr_column::{AttrColumn, attr, attr_column};
 pub use entry::TypeEntry;
 pub use key_hash::type_key_hash;
-pub use register::{NewTypeRequest, get_or_alloc_index, register_field, register_metadata, register_method};
+pub use members::{register_attr, register_field, register_metadata, register_method};
+pub use register::{NewTypeRequest, get_or_alloc_index};
 
 /// The answer of a query for a key that no type has.
 pub const KEY_NOT_FOUND: i32 = -2;
 
 /// What writers share.
-static REGISTRY: Mutex<Registry> = Mutex::new(Registry { arena: Arena::new(), next_index: DYN_OBJECT_BEGIN });
+static REGISTRY: Mutex<Registry> =
+    Mutex::new(Registry { arena: Arena::new(), next_index: Cell::new(DYN_OBJECT_BEGIN) });
 
 struct Registry {
     arena: Arena,
     /// The lowest index that neither a type nor a reservation for children has taken.
-    next_index: i32,
+    next_index: Cell<i32>,
 }
 
 /// The type registered at an index; its record never moves and never goes away.
@@ -99,14 +106,11 @@ pub fn is_instance(type_index: i32, target_index: i32) -> bool {
 }
 
 fn descends_from(type_index: i32, target_index: i32) -> bool {
+    let Some(entry) = slots::entry(type_index) else { return false };
+    // SAFETY: ancestors are registered types, whose records live for ever; an index never changes.
+    let indices = entry.ancestors().iter().rev().map(|ancestor| unsafe { (**ancestor).type_index });
     // Indices of children are higher than those of their parents.
-    if type_index < target_index {
-        return false;
-    }
-    let (Some(entry), Some(target)) = (slots::entry(type_index), builtin_types::target(target_index)) else {
-        return false;
-    };
-    entry.ancestors().get(target.type_depth() as usize).is_some_and(|ancestor| *ancestor == target.as_ptr())
+    indices.take_while(|index| *index >= target_index).any(|index| index == target_index)
 }
 
 /// Calls `visit` with the key of every registered type, in the order of their indices.
@@ -119,7 +123,7 @@ fn descends_from(type_index: i32, target_index: i32) -> bool {
 /// # Upstream
 /// `ffi.GetRegisteredTypeKeys`.
 pub fn for_each_key<E>(visit: impl FnMut(&'static [u8]) -> Result<(), E>) -> Result<(), E> {
-    let end = REGISTRY.lock().next_index;
+    let end = REGISTRY.lock().next_index.get();
     (0..end).filter_map(known_key).try_for_each(visit)
 }
 

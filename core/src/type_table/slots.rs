@@ -1,6 +1,6 @@
 //! From a type index to its entry: chunks of atomic pointers that readers walk without lock or allocation.
 
-use core::ptr::{self, NonNull};
+use core::ptr;
 use core::sync::atomic::{AtomicPtr, Ordering};
 
 use super::arena::{Arena, NoMemory};
@@ -13,8 +13,17 @@ pub(super) struct Slot(AtomicPtr<TypeEntry>);
 
 impl Slot {
     /// Shows the entry, which lives for ever, to everybody. The caller holds the registry's lock.
-    pub(super) fn publish(&self, entry: NonNull<TypeEntry>) {
-        self.0.store(entry.as_ptr(), Ordering::Release);
+    pub(super) fn publish(&self, entry: &'static TypeEntry) {
+        self.0.store(ptr::from_ref(entry).cast_mut(), Ordering::Release);
+    }
+}
+
+/// What an entry keeps for its slot: nothing.
+pub(super) struct Link;
+
+impl Link {
+    pub(super) const fn new() -> Link {
+        Link
     }
 }
 
@@ -71,11 +80,9 @@ pub(super) fn reserve(type_index: i32, arena: &mut Arena) -> Result<&'static Slo
     let place = place(type_index).ok_or(NoMemory(usize::MAX))?;
     let mut chunk = place.chunk.load(Ordering::Acquire);
     if chunk.is_null() {
-        chunk = arena.array::<Slot>(place.len)?.as_ptr();
-        for offset in 0..place.len {
-            // SAFETY: the chunk is fresh and has `len` slots.
-            unsafe { chunk.add(offset).write(Slot(AtomicPtr::new(ptr::null_mut()))) };
-        }
+        chunk = arena.carve(place.len * size_of::<Slot>(), align_of::<Slot>())?.cast().as_ptr();
+        // SAFETY: the chunk is fresh, and empty slots are zero.
+        unsafe { chunk.write_bytes(0, place.len) };
         place.chunk.store(chunk, Ordering::Release);
     }
     // SAFETY: as in `entry`.

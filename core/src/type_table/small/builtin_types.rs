@@ -2,19 +2,25 @@
 //!
 //! Tables of all entries would take 3 KB of a board's RAM and flash.
 
-use core::ptr;
+use core::ffi::CStr;
 
-use crate::abi::{TVMFFIByteArray, TVMFFIObject, TVMFFITypeMetadata};
+use crate::abi::{TVMFFIObject, TVMFFITypeMetadata};
 use crate::type_index;
 
-use super::arena::NoMemory;
-use super::builtin_keys::{self, KEYS};
-use super::entry::{NewType, TypeEntry};
-use super::{REGISTRY, register, slots};
+use super::builtin_keys::{self, COUNT, KEYS};
+use super::entry::{self, NewType, TypeEntry};
+use super::register::place;
+use super::{REGISTRY, slots};
 
-/// The keys in order.
+/// The keys in order, without end.
 fn keys() -> impl Iterator<Item = &'static [u8]> {
-    KEYS.split(|&byte| byte == 0)
+    let mut rest = KEYS.as_ptr();
+    core::iter::from_fn(move || {
+        // SAFETY: each key has a zero behind it; callers stop at the last.
+        let key = unsafe { CStr::from_ptr(rest.cast()) };
+        rest = rest.wrapping_add(key.count_bytes() + 1);
+        Some(key.to_bytes())
+    })
 }
 
 /// The key of a built-in type.
@@ -24,62 +30,34 @@ pub(super) fn key(type_index: i32) -> Option<&'static [u8]> {
 
 /// The index of the built-in type with this key.
 pub(super) fn index_of(key: &[u8]) -> Option<i32> {
-    if key.is_empty() {
-        return None;
-    }
-    keys().position(|known| known == key).map(builtin_keys::index_at)
+    keys().take(COUNT).position(|known| known == key).map(builtin_keys::index_at)
 }
 
 /// The entry of a built-in type; None without memory for it.
+#[inline(never)]
 pub(super) fn entry(type_index: i32) -> Option<&'static TypeEntry> {
+    slots::entry(type_index).or_else(|| make(type_index))
+}
+
+fn make(type_index: i32) -> Option<&'static TypeEntry> {
     let type_key = key(type_index)?;
-    let is_child = type_index > type_index::OBJECT;
-    let parent =
-        if is_child { Some(entry_of(type_index::OBJECT, key(type_index::OBJECT)?, None)?) } else { None };
-    entry_of(type_index, type_key, parent)
-}
-
-/// The entry that others may descend from: none as long as nobody asked for it.
-pub(super) fn target(type_index: i32) -> Option<&'static TypeEntry> {
-    slots::entry(type_index)
-}
-
-fn entry_of(
-    type_index: i32,
-    type_key: &'static [u8],
-    parent: Option<&'static TypeEntry>,
-) -> Option<&'static TypeEntry> {
-    if slots::entry(type_index).is_none() {
-        make(type_index, type_key, parent).ok()?;
-    }
-    slots::entry(type_index)
-}
-
-fn make(
-    type_index: i32,
-    type_key: &'static [u8],
-    parent: Option<&'static TypeEntry>,
-) -> Result<(), NoMemory> {
+    let parent = if type_index > type_index::OBJECT { Some(entry(type_index::OBJECT)?) } else { None };
     let mut registry = REGISTRY.lock();
     // An interrupt may have been faster.
-    if slots::entry(type_index).is_some() {
-        return Ok(());
+    if let Some(entry) = slots::entry(type_index) {
+        return Some(entry);
     }
-    let new = NewType {
-        type_index,
-        type_depth: i32::from(parent.is_some()),
-        type_key,
-        ancestors: ptr::null_mut(),
-        num_slots: 1,
-        child_slots_can_overflow: super::may_overflow(type_index),
-    };
-    let entry = register::place(&mut registry.arena, new, parent)?;
+    let child_slots_can_overflow = super::may_overflow(type_index);
+    let new = NewType { type_index, type_key, num_slots: 1, child_slots_can_overflow };
+    let entry = place(&mut registry.arena, new, parent).ok()?;
     if let Some(total_size) = total_size(type_index) {
-        let doc = TVMFFIByteArray { data: ptr::null(), size: 0 };
-        let metadata = TVMFFITypeMetadata { doc, creator: None, total_size, structural_eq_hash_kind: 0 };
-        entry.set_metadata(&mut registry.arena, metadata);
+        let array = entry.array(entry::METADATA);
+        let place = array.place(&mut registry.arena, 0).ok()?.cast::<TVMFFITypeMetadata>();
+        // SAFETY: the place holds a record of zeros that nobody reads yet.
+        unsafe { (*place.as_ptr()).total_size = total_size };
+        array.publish(0);
     }
-    Ok(())
+    Some(entry)
 }
 
 /// The size in the metadata of the types that have any.

@@ -1,17 +1,19 @@
 //! Attribute columns by name: a list, newest first, of those that a board has values for.
 
 use core::ptr;
+use core::slice;
 use core::sync::atomic::{AtomicPtr, Ordering};
 
 use crate::error::{Result, out_of_memory};
 
 use super::REGISTRY;
-use super::arena::NoMemory;
+use super::arena::{Arena, NoMemory};
 use super::attr_column::AttrColumn;
 
+/// A column, followed by its name.
 struct Named {
     column: AttrColumn,
-    name: &'static [u8],
+    name_len: usize,
     next: *const Named,
 }
 
@@ -24,7 +26,8 @@ pub(super) fn get(name: &[u8]) -> Option<&'static AttrColumn> {
     loop {
         // SAFETY: published columns are complete and live for ever.
         let named = unsafe { at.as_ref()? };
-        if named.name == name {
+        // SAFETY: the name was written behind the column, in the same block.
+        if name == unsafe { slice::from_raw_parts(at.add(1).cast(), named.name_len) } {
             return Some(&named.column);
         }
         at = named.next;
@@ -33,22 +36,25 @@ pub(super) fn get(name: &[u8]) -> Option<&'static AttrColumn> {
 
 /// The column of a name, made when there is none.
 pub(super) fn get_or_make(name: &[u8]) -> Result<&'static AttrColumn> {
-    if get(name).is_none() {
-        make(name).map_err(|NoMemory(bytes)| out_of_memory(bytes))?;
-    }
-    get(name).ok_or_else(|| out_of_memory(size_of::<Named>()))
+    let made = {
+        let mut registry = REGISTRY.lock();
+        match get(name) {
+            Some(column) => Ok(column),
+            None => make(&mut registry.arena, name),
+        }
+    };
+    made.map_err(|NoMemory(bytes)| out_of_memory(bytes))
 }
 
-fn make(name: &[u8]) -> core::result::Result<(), NoMemory> {
-    let mut registry = REGISTRY.lock();
-    // An interrupt may have been faster.
-    if get(name).is_none() {
-        let place = registry.arena.array::<Named>(1)?;
-        let name = registry.arena.text(name)?;
-        let next = FIRST.load(Ordering::Relaxed);
-        // SAFETY: the place is fresh, and nobody else knows it yet.
-        unsafe { place.write(Named { column: AttrColumn::new(), name, next }) };
-        FIRST.store(place.as_ptr(), Ordering::Release);
-    }
-    Ok(())
+fn make(arena: &mut Arena, name: &[u8]) -> core::result::Result<&'static AttrColumn, NoMemory> {
+    let place = arena.carve(size_of::<Named>() + name.len(), align_of::<Named>())?.cast::<Named>();
+    let next = FIRST.load(Ordering::Relaxed);
+    // SAFETY: the place is fresh, has room for the name, too, and lives for ever; nobody else knows it yet.
+    let named = unsafe {
+        place.write(Named { column: AttrColumn::new(), name_len: name.len(), next });
+        name.as_ptr().copy_to_nonoverlapping(place.add(1).cast().as_ptr(), name.len());
+        place.as_ref()
+    };
+    FIRST.store(place.as_ptr(), Ordering::Release);
+    Ok(&named.column)
 }

@@ -2,10 +2,10 @@
 
 use crate::error::Result;
 
-use super::arena::{Arena, NoMemory};
 use super::slots;
 
 /// The index of the registered type with this key.
+#[inline(never)]
 pub(super) fn index_of(key: &[u8]) -> Option<i32> {
     slots::all().find(|entry| entry.type_key() == key).map(|entry| entry.type_index())
 }
@@ -22,11 +22,6 @@ impl Key<'_> {
     /// The index, once its type is in the list.
     pub(super) fn index(&self) -> Option<i32> {
         index_of(self.0)
-    }
-
-    /// A copy of the key for ever, with a zero behind it.
-    pub(super) fn keep(&self, arena: &mut Arena) -> core::result::Result<&'static [u8], NoMemory> {
-        arena.text(self.0)
     }
 
     /// The type in the list shows it.

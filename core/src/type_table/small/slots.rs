@@ -1,6 +1,7 @@
 //! From a type index to its entry on boards, which have few types: a list, newest first, that readers walk without lock.
 
-use core::ptr::{self, NonNull};
+use core::cell::Cell;
+use core::ptr;
 use core::sync::atomic::{AtomicPtr, Ordering};
 
 use super::arena::{Arena, NoMemory};
@@ -9,23 +10,25 @@ use super::entry::TypeEntry;
 /// One past the highest type index.
 pub(super) const END_OF_INDICES: i32 = 1 << 16;
 
-/// A type of the list, which never changes once it is there.
-struct Link {
-    entry: *const TypeEntry,
-    next: *const Link,
+/// The next entry of the list; never changes once its own entry is there.
+pub(super) struct Link(Cell<*const TypeEntry>);
+
+impl Link {
+    pub(super) const fn new() -> Link {
+        Link(Cell::new(ptr::null()))
+    }
 }
 
-static FIRST: AtomicPtr<Link> = AtomicPtr::new(ptr::null_mut());
+static FIRST: AtomicPtr<TypeEntry> = AtomicPtr::new(ptr::null_mut());
 
 /// The registered types, and the built-in ones that somebody asked for.
 pub(super) fn all() -> impl Iterator<Item = &'static TypeEntry> {
     let mut at = FIRST.load(Ordering::Acquire).cast_const();
     core::iter::from_fn(move || {
-        // SAFETY: published links and their entries are complete and live for ever.
-        let link = unsafe { at.as_ref()? };
-        at = link.next;
-        // SAFETY: as above.
-        unsafe { link.entry.as_ref() }
+        // SAFETY: published entries are complete and live for ever.
+        let entry = unsafe { at.as_ref()? };
+        at = entry.link.0.get();
+        Some(entry)
     })
 }
 
@@ -35,20 +38,18 @@ pub(super) fn entry(type_index: i32) -> Option<&'static TypeEntry> {
     all().find(|entry| entry.type_index() == type_index)
 }
 
-/// Room for one more type.
-pub(super) struct Slot(NonNull<Link>);
+/// The place of one more type.
+pub(super) struct Slot;
 
-/// Makes room for a type.
-pub(super) fn reserve(_: i32, arena: &mut Arena) -> Result<Slot, NoMemory> {
-    arena.array(1).map(Slot)
+/// Entries have room for their place in the list.
+pub(super) fn reserve(_: i32, _: &mut Arena) -> Result<Slot, NoMemory> {
+    Ok(Slot)
 }
 
 impl Slot {
-    /// Shows the entry, which lives for ever, to everybody. The caller holds the registry's lock.
-    pub(super) fn publish(self, entry: NonNull<TypeEntry>) {
-        let next = FIRST.load(Ordering::Relaxed);
-        // SAFETY: the link is fresh, and nobody else knows it yet.
-        unsafe { self.0.write(Link { entry: entry.as_ptr(), next }) };
-        FIRST.store(self.0.as_ptr(), Ordering::Release);
+    /// Shows the entry, which nobody else knows yet, to everybody. The caller holds the registry's lock.
+    pub(super) fn publish(self, entry: &'static TypeEntry) {
+        entry.link.0.set(FIRST.load(Ordering::Relaxed));
+        FIRST.store(ptr::from_ref(entry).cast_mut(), Ordering::Release);
     }
 }

@@ -1,0 +1,375 @@
+//! What a registered type is given: fields, methods, metadata and attributes, all on one path.
+//!
+//! Everything that may allocate through a user's allocator, fail in a user's words or log happens before the
+//! registry's lock is taken or after it is let go.
+
+use core::ffi::c_void;
+use core::mem::offset_of;
+use core::ptr;
+use core::sync::atomic::{AtomicI32, Ordering};
+
+use crate::abi::{
+    TVMFFIAny, TVMFFIByteArray, TVMFFIFieldInfo, TVMFFIMethodInfo, TVMFFIObject, TVMFFITypeInfo,
+    TVMFFITypeMetadata, kTVMFFIFieldFlagBitMaskHasDefault, kTVMFFIFieldFlagBitSetterIsFunctionObj,
+};
+use crate::any::AnyView;
+use crate::error::{Error, Result, out_of_memory};
+use crate::type_index::{FUNCTION, NONE};
+use crate::{__error_site, __template, plain_bail, plain_ensure, plain_warn, refcount};
+
+use super::arena::{Arena, NoMemory};
+use super::attr_column::{self, AttrColumn};
+use super::columns;
+use super::entry::{self, TypeEntry};
+use super::growing::ArrayPlace;
+use super::{REGISTRY, type_info};
+
+/// What a type may be given.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Field,
+    Method,
+    Metadata,
+    Attr,
+}
+
+/// What records of a kind are like.
+struct Records {
+    /// Where they lie: in the entry of the type, or in the column of the attribute.
+    array: ArrayPlace,
+    /// The texts that they begin with, in C's record.
+    text_count: u8,
+    /// Where in them the value lies that they own.
+    value: u8,
+}
+
+/// In the order of [`Kind`].
+static RECORDS: [Records; 4] = [
+    Records {
+        array: entry::FIELDS,
+        text_count: 3,
+        value: offset_of!(TVMFFIFieldInfo, default_value_or_factory) as u8,
+    },
+    Records { array: entry::METHODS, text_count: 3, value: offset_of!(TVMFFIMethodInfo, method) as u8 },
+    Records { array: entry::METADATA, text_count: 1, value: 0 },
+    Records { array: attr_column::VALUES, text_count: 1, value: 0 },
+];
+
+// Records begin with their texts.
+const _: () = {
+    assert!(offset_of!(TVMFFIFieldInfo, metadata) == 2 * size_of::<TVMFFIByteArray>());
+    assert!(offset_of!(TVMFFIMethodInfo, metadata) == 2 * size_of::<TVMFFIByteArray>());
+    assert!(offset_of!(TVMFFITypeMetadata, doc) == 0);
+};
+
+/// A member for a type.
+struct Member {
+    kind: Kind,
+    /// What begins with the texts: C's record, or the name of an attribute.
+    record: *const TVMFFIByteArray,
+    /// The column of an attribute.
+    column: *const AttrColumn,
+}
+
+/// Adds a field to a type.
+///
+/// Texts are copied; the default value and a setter that is a function are retained for ever. A field with
+/// the name of an ancestor's field is added with a warning.
+///
+/// # Errors
+/// InternalError for an unknown type or a name that the type already has; ValueError for a name that is
+/// missing or for text that is null with a size; TypeError for a setter that should be a function and is not;
+/// MemoryError. Nothing is changed then.
+///
+/// # Safety
+/// What the record points to must be valid for the call, and what its flags say about setter and default must
+/// hold.
+///
+/// # Upstream
+/// `TVMFFITypeRegisterField`.
+pub unsafe fn register_field(type_index: i32, info: &TVMFFIFieldInfo) -> Result<()> {
+    let has = |flag: i32| info.flags & i64::from(flag) != 0;
+    let setter: *mut TVMFFIObject =
+        if has(kTVMFFIFieldFlagBitSetterIsFunctionObj) { info.setter.cast() } else { ptr::null_mut() };
+    // SAFETY: the caller vouches for a live object or null.
+    let is_function = setter.is_null() || unsafe { (*setter).type_index == FUNCTION };
+    plain_ensure!(is_function, TYPE_ERROR, "The setter of a field must be an `ffi.Function`");
+    let default = if has(kTVMFFIFieldFlagBitMaskHasDefault) {
+        &info.default_value_or_factory
+    } else {
+        &TVMFFIAny::NONE
+    };
+    let field = Member { kind: Kind::Field, record: ptr::from_ref(info).cast(), column: ptr::null() };
+    // SAFETY: the caller vouches for the record.
+    let entry = unsafe { add(type_index, &field, default)? };
+    if !setter.is_null() {
+        // SAFETY: the caller vouches for a live object; the published record owns this reference, for ever.
+        unsafe { refcount::retain(setter) };
+    }
+    // SAFETY: the name was checked.
+    unsafe { warn_of_shadowed_fields(entry, &info.name) };
+    Ok(())
+}
+
+/// Adds a method to a type. Names may repeat, as overloads do.
+///
+/// Texts are copied; the function is retained for ever.
+///
+/// # Errors
+/// InternalError for an unknown type; ValueError as for fields; MemoryError. Nothing is changed then.
+///
+/// # Safety
+/// What the record points to must be valid for the call.
+///
+/// # Upstream
+/// `TVMFFITypeRegisterMethod`.
+pub unsafe fn register_method(type_index: i32, info: &TVMFFIMethodInfo) -> Result<()> {
+    let method = Member { kind: Kind::Method, record: ptr::from_ref(info).cast(), column: ptr::null() };
+    // SAFETY: the caller vouches for the record.
+    unsafe { add(type_index, &method, &info.method).map(drop) }
+}
+
+/// Gives a type its metadata. The same metadata again is accepted and changes nothing.
+///
+/// # Errors
+/// InternalError for an unknown type; RuntimeError when the type has other metadata; ValueError for a doc
+/// that is null with a size; MemoryError. Nothing is changed then.
+///
+/// # Safety
+/// The doc must be valid for the call.
+///
+/// # Upstream
+/// `TVMFFITypeRegisterMetadata`, which refuses equal metadata too.
+pub unsafe fn register_metadata(type_index: i32, metadata: &TVMFFITypeMetadata) -> Result<()> {
+    let metadata =
+        Member { kind: Kind::Metadata, record: ptr::from_ref(metadata).cast(), column: ptr::null() };
+    // SAFETY: the caller vouches for the record.
+    unsafe { add(type_index, &metadata, &TVMFFIAny::NONE).map(drop) }
+}
+
+/// Gives a type an attribute. The value is retained for ever; type index None makes the column without a
+/// value.
+///
+/// # Errors
+/// InternalError for an unknown type; RuntimeError when the type has that attribute; ValueError for a null
+/// raw string; MemoryError. No value is changed then.
+///
+/// # Upstream
+/// `TVMFFITypeRegisterAttr`, which does not look whether the type is known.
+pub fn register_attr(type_index: i32, name: &[u8], value: AnyView<'_>) -> Result<()> {
+    let column = columns::get_or_make(name)?;
+    if type_index == NONE {
+        return Ok(());
+    }
+    let name = TVMFFIByteArray { data: name.as_ptr().cast(), size: name.len() };
+    let attr = Member { kind: Kind::Attr, record: &name, column };
+    // SAFETY: the name is borrowed.
+    unsafe { add(type_index, &attr, value.as_raw()).map(drop) }
+}
+
+/// Gives a type a member, with the value that belongs to it.
+///
+/// # Safety
+/// The record must be one of its kind, each of its texts valid for the call unless its data is null, and the value valid.
+#[inline(never)]
+unsafe fn add(type_index: i32, member: &Member, value: &TVMFFIAny) -> Result<&'static TypeEntry> {
+    let Some(entry) = type_info(type_index) else {
+        plain_bail!(
+            INTERNAL_ERROR,
+            "Check failed: (entry != nullptr) is false: Cannot find type info for type_index={}",
+            type_index
+        );
+    };
+    // SAFETY: the caller vouches for the record.
+    unsafe { check_texts(member)? };
+    // SAFETY: the caller vouches for the value.
+    let value = unsafe { AnyView::from_raw(*value) }.to_owned()?;
+    let added = {
+        let mut registry = REGISTRY.lock();
+        // SAFETY: the texts were checked, and the caller vouches for them.
+        unsafe { publish(&mut registry.arena, entry, member, value.as_raw()) }
+    };
+    match added {
+        Ok(true) => {
+            // The published record owns the value now, for ever.
+            core::mem::forget(value);
+            Ok(entry)
+        }
+        // SAFETY: as above.
+        Ok(false) => Err(unsafe { is_there_already(member, entry) }),
+        Err(NoMemory(bytes)) => Err(out_of_memory(bytes)),
+    }
+}
+
+/// Refuses texts whose bytes cannot be read, and names without any.
+///
+/// # Safety
+/// The record must be one of its kind.
+unsafe fn check_texts(member: &Member) -> Result<()> {
+    let count = RECORDS[member.kind as usize].text_count.into();
+    // SAFETY: the record begins with so many texts.
+    let texts = unsafe { core::slice::from_raw_parts(member.record, count) };
+    for text in texts {
+        plain_ensure!(
+            text.size.cast_signed() >= 0 && (!text.data.is_null() || text.size == 0),
+            VALUE_ERROR,
+            "A name, doc or metadata has no data, but {} bytes",
+            text.size
+        );
+    }
+    plain_ensure!(count < 3 || texts[0].size != 0, VALUE_ERROR, "A field or method needs a name");
+    Ok(())
+}
+
+/// Shows a member to everybody, or answers false when the type has another of its name.
+///
+/// # Safety
+/// The record must be one of its kind, its texts valid.
+#[cfg_attr(not(feature = "std"), inline(never))]
+unsafe fn publish(
+    arena: &mut Arena,
+    entry: &TypeEntry,
+    member: &Member,
+    value: &TVMFFIAny,
+) -> core::result::Result<bool, NoMemory> {
+    let Member { kind, record, column } = *member;
+    let records = &RECORDS[kind as usize];
+    // SAFETY: the column of an attribute lives for ever.
+    let array = match unsafe { column.as_ref() } {
+        Some(column) => column.array(records.array),
+        None => entry.array(records.array),
+    };
+    let mut index = array.len();
+    match kind {
+        // SAFETY: the caller vouches for the name.
+        Kind::Field if unsafe { has_field(entry.as_ptr(), &*record) } => return Ok(false),
+        Kind::Metadata => index = 0,
+        Kind::Attr => index = entry.type_index() as usize,
+        _ => {}
+    }
+    let place = array.place(arena, index)?.as_ptr();
+    // SAFETY: the array has room for the record at that place, which nobody reads before it is published; the value of an attribute
+    // only when its type index is there.
+    unsafe {
+        if kind == Kind::Metadata && array.len() != 0 {
+            return Ok(is_same_metadata(&*place.cast(), &*record.cast()));
+        }
+        if kind != Kind::Attr {
+            place.copy_from_nonoverlapping(record.cast(), records.array.record_bytes.into());
+            keep_texts(arena, place.cast(), records.text_count)?;
+        }
+        if kind != Kind::Metadata {
+            let to = place.add(records.value.into()).cast::<TVMFFIAny>();
+            if kind == Kind::Attr && (*to).type_index != NONE {
+                return Ok(false);
+            }
+            (&raw mut (*to).small_str_len).write(value.small_str_len);
+            (&raw mut (*to).payload).write(value.payload);
+            AtomicI32::from_ptr(&raw mut (*to).type_index).store(value.type_index, Ordering::Release);
+        }
+    }
+    array.publish(index);
+    Ok(true)
+}
+
+/// The error when the type has another member of that name.
+///
+/// # Safety
+/// The texts must be valid.
+#[cold]
+unsafe fn is_there_already(member: &Member, entry: &TypeEntry) -> Error {
+    let template = match member.kind {
+        Kind::Field | Kind::Method => {
+            __template!(INTERNAL_ERROR, "Type `{}`: Duplicate field name `{}`", key, name)
+        }
+        Kind::Metadata => __template!(
+            RUNTIME_ERROR,
+            "Overriding {}, possible causes: two definitions of its class, a class that inherits its key, or two classes of one key",
+            key
+        ),
+        Kind::Attr => __template!(
+            RUNTIME_ERROR,
+            "Type `{}`: TypeAttr `{}` is already registered; register a mutable container once to change what it holds",
+            key,
+            name
+        ),
+    };
+    // SAFETY: the caller vouches for the texts.
+    let name = unsafe { (*member.record).as_slice() };
+    Error::plain(__error_site!(), template, &[entry.type_key().into(), name.into()])
+}
+
+/// Puts copies for ever in the place of texts. Empty text has null data, as upstream's copies have.
+///
+/// # Safety
+/// There are `count` texts, each valid.
+unsafe fn keep_texts(
+    arena: &mut Arena,
+    texts: *mut TVMFFIByteArray,
+    count: u8,
+) -> core::result::Result<(), NoMemory> {
+    for at in 0..count.into() {
+        // SAFETY: the caller vouches for the texts.
+        let text = unsafe { &mut *texts.add(at) };
+        let from = core::mem::replace(&mut text.data, ptr::null());
+        if text.size != 0 {
+            let copy = arena.carve(text.size + 1, 1)?;
+            // SAFETY: the copy is fresh, and has room for the text and a zero.
+            unsafe {
+                from.copy_to_nonoverlapping(copy.as_ptr().cast(), text.size);
+                copy.add(text.size).write(0);
+            }
+            text.data = copy.as_ptr().cast();
+        }
+    }
+    Ok(())
+}
+
+/// Whether a type, given by its record, has a field of that name.
+///
+/// # Safety
+/// The record is one of this table, the name valid.
+unsafe fn has_field(info: *const TVMFFITypeInfo, name: &TVMFFIByteArray) -> bool {
+    // SAFETY: the names of published fields live for ever, and the caller vouches for the rest.
+    unsafe { entry::fields_of(info).iter().any(|field| is_same_text(&field.name, name)) }
+}
+
+/// # Safety
+/// The name is valid.
+unsafe fn warn_of_shadowed_fields(entry: &TypeEntry, name: &TVMFFIByteArray) {
+    for ancestor in entry.ancestors() {
+        // SAFETY: ancestors are registered types, whose records are never freed; the caller vouches for the name.
+        let (name, ancestor_key) = unsafe {
+            if !has_field(*ancestor, name) {
+                continue;
+            }
+            (name.as_slice(), (**ancestor).type_key.as_slice())
+        };
+        plain_warn!(
+            "Field \"{}\" in type \"{}\" duplicates an ancestor field in \"{}\". \
+             Child types should not re-register inherited fields.",
+            name,
+            entry.type_key(),
+            ancestor_key
+        );
+    }
+}
+
+/// # Safety
+/// Both docs are valid.
+unsafe fn is_same_metadata(one: &TVMFFITypeMetadata, other: &TVMFFITypeMetadata) -> bool {
+    let address = |metadata: &TVMFFITypeMetadata| metadata.creator.map(|creator| creator as *const c_void);
+    one.total_size == other.total_size
+        && one.structural_eq_hash_kind == other.structural_eq_hash_kind
+        && address(one) == address(other)
+        // SAFETY: the caller vouches for the docs.
+        && unsafe { is_same_text(&one.doc, &other.doc) }
+}
+
+/// # Safety
+/// Both texts are valid.
+#[cfg_attr(not(feature = "std"), inline(never))]
+unsafe fn is_same_text(one: &TVMFFIByteArray, other: &TVMFFIByteArray) -> bool {
+    // SAFETY: the caller vouches for both.
+    unsafe { one.as_slice() == other.as_slice() }
+}
