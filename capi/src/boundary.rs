@@ -1,7 +1,7 @@
 //! Argument checks, and the way from results to status codes: the only helpers of the C surface.
 
 use core::ffi::{CStr, c_char, c_int};
-use core::mem::ManuallyDrop;
+use core::mem::{ManuallyDrop, MaybeUninit};
 use core::ops::Deref;
 use core::ptr::NonNull;
 
@@ -15,6 +15,9 @@ pub(crate) const SUCCESS: c_int = 0;
 
 /// The status of a call that left a raised error.
 pub(crate) const FAILURE: c_int = -1;
+
+/// Whether entry points do what is asked most often before all else. That takes code, for which hosts have room.
+pub(crate) const SHORT_CUTS: bool = cfg!(feature = "std");
 
 /// Runs the body of an entry point: success is 0, an error or a panic is raised and -1.
 #[inline]
@@ -110,6 +113,13 @@ impl<T> Out<T> {
     pub(crate) fn write(self, value: T) {
         // SAFETY: `out` was promised a place to write a T.
         unsafe { self.0.write(value) }
+    }
+
+    /// The place, for what stores its result itself.
+    #[inline]
+    pub(crate) fn place<'a>(self) -> &'a mut MaybeUninit<T> {
+        // SAFETY: `out` was promised a place to write a T until the symbol returns.
+        unsafe { self.0.cast().as_mut() }
     }
 }
 

@@ -48,7 +48,6 @@ unsafe fn copy(input: *const TVMFFIByteArray, out: *mut TVMFFIAny, small_index: 
     boundary::status(|| {
         // SAFETY: as the caller vouches.
         let (content, out) = unsafe { (boundary::bytes(input, "input")?, boundary::out(out, "out")?) };
-        out.write(string::value_of(small_index, content)?.into_raw());
-        Ok(())
+        string::write_copy(out.place(), small_index, content)
     })
 }

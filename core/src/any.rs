@@ -3,21 +3,23 @@
 use core::ffi::{CStr, c_void};
 use core::fmt;
 use core::marker::PhantomData;
-use core::mem::ManuallyDrop;
+use core::mem::{ManuallyDrop, MaybeUninit};
 use core::ptr::NonNull;
 use core::slice;
 
 use crate::abi::{TVMFFIAny, TVMFFIAnyPayload, TVMFFIByteArray, TVMFFIObject};
 use crate::convert::{self, AnyCompatible, TargetTexts};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::object::ObjectRef;
-use crate::string::{Bytes, String};
-use crate::type_index;
-use crate::{plain_bail, refcount, release};
+use crate::{plain_bail, plain_error, refcount, release, string, type_index, type_table};
 
 /// The cell of the value None.
 const NONE: TVMFFIAny =
     TVMFFIAny { type_index: type_index::NONE, small_str_len: 0, payload: TVMFFIAnyPayload { v_int64: 0 } };
+
+/// From the type index of a borrowed text, or of borrowed bytes, to that of a short copy.
+const COPY_OFFSET: i32 = type_index::SMALL_STR - type_index::RAW_STR;
+const _: () = assert!(type_index::SMALL_BYTES - type_index::BYTE_ARRAY_PTR == COPY_OFFSET);
 
 /// A borrowed value: copies freely, owns nothing, lives no longer than what it was taken from.
 ///
@@ -120,26 +122,38 @@ impl<'a> AnyView<'a> {
     }
 
     /// The text of a string of any form (small, object, raw), without conversion. Not necessarily UTF-8.
+    #[inline]
     pub fn bytes_of_string(&self) -> Option<&[u8]> {
         match self.raw.type_index {
-            type_index::SMALL_STR => Some(self.small_bytes()),
-            // SAFETY: a string object holds a byte array after its header (ABI).
-            type_index::STR => self.object_ptr().map(|object| unsafe { object_bytes(object) }),
-            type_index::RAW_STR => {
-                let text: *const core::ffi::c_char = self.payload_pointer().cast();
-                // SAFETY: a raw string is null or NUL-terminated and outlives the view (contract of `from_raw`).
-                (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) }.to_bytes())
-            }
+            type_index::SMALL_STR | type_index::STR | type_index::RAW_STR => self.content(),
             _ => None,
         }
     }
 
     /// The content of bytes of any form (small, object, byte array pointer), without conversion.
+    #[inline]
     pub fn bytes_of_bytes(&self) -> Option<&[u8]> {
         match self.raw.type_index {
-            type_index::SMALL_BYTES => Some(self.small_bytes()),
-            // SAFETY: a bytes object holds a byte array after its header (ABI).
-            type_index::BYTES => self.object_ptr().map(|object| unsafe { object_bytes(object) }),
+            type_index::SMALL_BYTES | type_index::BYTES | type_index::BYTE_ARRAY_PTR => self.content(),
+            _ => None,
+        }
+    }
+
+    /// The content of a string or of bytes.
+    #[cfg_attr(feature = "std", inline)]
+    #[cfg_attr(not(feature = "std"), inline(never))]
+    fn content(&self) -> Option<&[u8]> {
+        match self.raw.type_index {
+            type_index::SMALL_STR | type_index::SMALL_BYTES => Some(self.small_bytes()),
+            type_index::STR | type_index::BYTES => {
+                // SAFETY: string and bytes objects hold a byte array after their header (ABI).
+                self.object_ptr().map(|object| unsafe { object_bytes(object) })
+            }
+            type_index::RAW_STR => {
+                let text: *const core::ffi::c_char = self.payload_pointer().cast();
+                // SAFETY: a raw string is null or NUL-terminated and outlives the view (contract of `from_raw`).
+                (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) }.to_bytes())
+            }
             type_index::BYTE_ARRAY_PTR => {
                 let array: *const TVMFFIByteArray = self.payload_pointer().cast();
                 // SAFETY: the pointer is null or a byte array that outlives the view (contract of `from_raw`).
@@ -184,40 +198,61 @@ impl<'a> AnyView<'a> {
     /// `TVMFFIAnyViewToOwnedAny`.
     #[inline]
     pub fn to_owned(self) -> Result<Any> {
-        match self.retain() {
-            Some(value) => Ok(value),
-            None => self.to_owned_slowly(),
-        }
+        let mut cell = MaybeUninit::uninit();
+        self.write_owned(&mut cell)?;
+        // SAFETY: without an error the cell is an owned value.
+        Ok(Any { raw: unsafe { cell.assume_init() } })
     }
 
     /// The owned value of what needs no copy and no complaint: plain values, short strings and objects. Allocates
     /// nothing.
     #[inline]
     pub fn retain(self) -> Option<Any> {
-        let needs_nothing = match self.raw.type_index {
+        self.needs_nothing().then(|| self.retained())
+    }
+
+    #[inline]
+    fn needs_nothing(&self) -> bool {
+        match self.raw.type_index {
             type_index::NONE..=type_index::DL_TENSOR_PTR | type_index::UNCHANGED => true,
-            type_index::SMALL_STR | type_index::SMALL_BYTES => self.raw.small_str_len <= 7,
+            type_index::SMALL_STR | type_index::SMALL_BYTES => {
+                self.raw.small_str_len as usize <= string::SMALL_MAX
+            }
             _ => self.object_ptr().is_some(),
-        };
-        needs_nothing.then(|| self.retained())
+        }
+    }
+
+    /// As [`AnyView::to_owned`], in the place for the value, which the caller owns then. What was in the cell is not released.
+    ///
+    /// # Errors
+    /// Those of [`AnyView::to_owned`], which leave the cell as it was.
+    #[cfg_attr(feature = "std", inline)]
+    #[cfg_attr(not(feature = "std"), inline(never))]
+    pub fn write_owned(&self, cell: &mut MaybeUninit<TVMFFIAny>) -> Result<()> {
+        if !self.needs_nothing() {
+            return self.write_owned_slowly(cell);
+        }
+        cell.write(self.raw);
+        if let Some(object) = self.object_ptr() {
+            // SAFETY: the view borrows a live object, so its strong count is not zero.
+            unsafe { refcount::retain(object.as_ptr()) };
+        }
+        Ok(())
     }
 
     #[cold]
-    fn to_owned_slowly(self) -> Result<Any> {
-        match self.raw.type_index {
-            type_index::RAW_STR => match self.bytes_of_string() {
-                Some(text) => Ok(String::from_bytes(text)?.into_any()),
-                None => plain_bail!(VALUE_ERROR, "A raw string must not be null"),
+    fn write_owned_slowly(&self, cell: &mut MaybeUninit<TVMFFIAny>) -> Result<()> {
+        let index = self.raw.type_index;
+        match index {
+            type_index::RAW_STR | type_index::BYTE_ARRAY_PTR => match self.content() {
+                Some(content) => string::write_copy(cell, index + COPY_OFFSET, content),
+                None => Err(null_value(index)),
             },
-            type_index::BYTE_ARRAY_PTR => match self.bytes_of_bytes() {
-                Some(content) => Ok(Bytes::new(content)?.into_any()),
-                None => plain_bail!(VALUE_ERROR, "A byte array pointer must not be null"),
-            },
-            type_index::OBJECT_RVALUE_REF => self.take_rvalue(),
+            type_index::OBJECT_RVALUE_REF => self.take_rvalue(cell),
             type_index::SMALL_STR | type_index::SMALL_BYTES => {
                 plain_bail!(VALUE_ERROR, "A small string has at most 7 bytes, got {}", self.raw.small_str_len)
             }
-            type_index::STATIC_OBJECT_BEGIN.. => plain_bail!(VALUE_ERROR, "An object value must not be null"),
+            type_index::STATIC_OBJECT_BEGIN.. => Err(null_value(index)),
             other => plain_bail!(TYPE_ERROR, "There is no type with index {}", other),
         }
     }
@@ -230,16 +265,17 @@ impl<'a> AnyView<'a> {
         NonNull::new(self.payload_pointer().cast())
     }
 
-    fn take_rvalue(self) -> Result<Any> {
+    fn take_rvalue(&self, cell: &mut MaybeUninit<TVMFFIAny>) -> Result<()> {
         let taken = self.rvalue_slot().and_then(|slot| {
             // SAFETY: an rvalue reference points to the caller's object pointer, which the caller gives up (ABI).
             NonNull::new(unsafe { slot.as_ptr().replace(core::ptr::null_mut()) })
         });
-        match taken {
-            // SAFETY: the strong reference that the caller's variable held is ours now.
-            Some(object) => Ok(unsafe { ObjectRef::from_raw(object) }.into_any()),
-            None => plain_bail!(INTERNAL_ERROR, "RValueRef already moved"),
-        }
+        let Some(object) = taken else {
+            plain_bail!(INTERNAL_ERROR, "RValueRef already moved");
+        };
+        // SAFETY: the strong reference that the caller's variable held is ours now.
+        cell.write(unsafe { ObjectRef::from_raw(object) }.into_any().into_raw());
+        Ok(())
     }
 
     #[inline]
@@ -250,6 +286,10 @@ impl<'a> AnyView<'a> {
         }
         Any { raw: self.raw }
     }
+}
+
+fn null_value(type_index: i32) -> Error {
+    plain_error!(VALUE_ERROR, "A value of type `{}` must not be null", type_table::type_key_of(type_index))
 }
 
 /// The content of a string or bytes object.
@@ -372,7 +412,7 @@ impl<'a, T: AnyCompatible> From<&'a T> for AnyView<'a> {
     }
 }
 
-/// A raw string: the form in which C passes text. Longer-lived text is a [`String`].
+/// A raw string: the form in which C passes text. Longer-lived text is a [`String`](crate::string::String).
 impl<'a> From<&'a CStr> for AnyView<'a> {
     fn from(text: &'a CStr) -> AnyView<'a> {
         AnyView::pointer(type_index::RAW_STR, text.as_ptr().cast_mut().cast())
@@ -426,6 +466,7 @@ impl fmt::Debug for Any {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::string::String;
 
     #[test]
     fn plain_values_round_trip() -> Result<()> {

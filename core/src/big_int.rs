@@ -62,19 +62,17 @@ impl BigInt {
 /// # Upstream
 /// `TVMFFIBigIntFromByteArray` in `object.cc`.
 pub fn from_native_bytes(content: &[u8]) -> Result<Any> {
-    plain_ensure!(
-        content.len().is_multiple_of(WORD_BYTES),
-        VALUE_ERROR,
-        "BigInt content must contain whole 64-bit words"
-    );
-    let content = normalized(content);
-    if content.len() <= WORD_BYTES {
-        return Ok(Any::from(last_word(content)));
+    let (words, part) = content.as_chunks();
+    plain_ensure!(part.is_empty(), VALUE_ERROR, "BigInt content must contain whole 64-bit words");
+    let words = normalized(words);
+    if words.len() <= 1 {
+        return Ok(Any::from(words.first().map_or(0, |word| i64::from_ne_bytes(*word))));
     }
+    let content = words.as_flattened();
     let init = |record: *mut BigIntRecord| {
         // SAFETY: the allocation is a record with room for `content` behind it.
         unsafe {
-            (&raw mut (*record).word_count).write(content.len() / WORD_BYTES);
+            (&raw mut (*record).word_count).write(words.len());
             ptr::copy_nonoverlapping(content.as_ptr(), record.add(1).cast(), content.len());
         }
     };
@@ -119,25 +117,14 @@ unsafe fn content_of_object(object: *const TVMFFIObject) -> TVMFFIByteArray {
 }
 
 /// Drops words at the end that only repeat the sign of the word before.
-fn normalized(mut content: &[u8]) -> &[u8] {
-    while let Some(rest) = without_last_word(content).filter(|rest| !rest.is_empty()) {
-        if last_word(content) != last_word(rest) >> (i64::BITS - 1) {
-            break;
-        }
-        content = rest;
+fn normalized(mut words: &[[u8; WORD_BYTES]]) -> &[[u8; WORD_BYTES]] {
+    while let [rest @ .., last] = words
+        && let [.., before] = rest
+        && i64::from_ne_bytes(*last) == i64::from_ne_bytes(*before) >> (i64::BITS - 1)
+    {
+        words = rest;
     }
-    content
-}
-
-fn without_last_word(content: &[u8]) -> Option<&[u8]> {
-    content.get(..content.len().checked_sub(WORD_BYTES)?)
-}
-
-/// The most significant word; zero when there is none.
-fn last_word(content: &[u8]) -> i64 {
-    let start = content.len().wrapping_sub(WORD_BYTES);
-    let word = content.get(start..).and_then(<[u8]>::first_chunk);
-    word.map_or(0, |word| i64::from_ne_bytes(*word))
+    words
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ mod made;
 
 use core::fmt;
 use core::hash::{Hash, Hasher};
+use core::mem::MaybeUninit;
 
 use crate::abi::{TVMFFIAny, TVMFFIAnyPayload};
 use crate::any::{Any, AnyView};
@@ -14,7 +15,7 @@ use crate::text::{Lossy, Writer};
 use crate::{any_from, any_texts, type_index};
 
 /// The longest content that fits into the value itself.
-const SMALL_MAX: usize = 7;
+pub(crate) const SMALL_MAX: usize = 7;
 
 /// Text. Usually UTF-8, but C may put any bytes in it.
 ///
@@ -43,11 +44,23 @@ const SHORT_TEXT_BYTES: usize = 32;
 ///
 /// # Errors
 /// MemoryError.
+fn value_of(small_index: i32, content: &[u8]) -> Result<Any> {
+    let mut cell = MaybeUninit::uninit();
+    write_copy(&mut cell, small_index, content)?;
+    // SAFETY: the cell is an owned value now, and nobody else has it.
+    Ok(unsafe { Any::from_raw(cell.assume_init()) })
+}
+
+/// Makes `cell` a string with a copy of `content`, or bytes: `small_index` says which of the two, by the type index of a short
+/// value. What was in the cell is not released.
+///
+/// # Errors
+/// MemoryError, which leaves the cell as it was.
 #[doc(hidden)]
 #[cfg_attr(feature = "std", inline)]
 #[cfg_attr(not(feature = "std"), inline(never))]
-pub fn value_of(small_index: i32, content: &[u8]) -> Result<Any> {
-    made::copy(small_index, content)
+pub fn write_copy(cell: &mut MaybeUninit<TVMFFIAny>, small_index: i32, content: &[u8]) -> Result<()> {
+    made::write_copy(cell, small_index, content)
 }
 
 impl String {

@@ -1,6 +1,8 @@
 //! Values of text and bytes in a kernel library: longer content in objects of the loaded `libtvm_ffi`, whose code outlives this
 //! binary's.
 
+use core::mem::MaybeUninit;
+
 use super::SMALL_MAX;
 use crate::abi::{TVMFFIAny, TVMFFIAnyPayload, TVMFFIByteArray, client};
 use crate::any::Any;
@@ -8,12 +10,14 @@ use crate::error::Result;
 use crate::memory::Buffer;
 use crate::{error, raised, type_index};
 
-/// A value with a copy of `content`; `small_index` says which kind.
-pub(super) fn copy(small_index: i32, content: &[u8]) -> Result<Any> {
-    match small(small_index, content) {
-        Some(value) => Ok(value),
-        None => large(small_index, content),
-    }
+/// Makes `cell` a value with a copy of `content`; `small_index` says which kind.
+pub(super) fn write_copy(cell: &mut MaybeUninit<TVMFFIAny>, small_index: i32, content: &[u8]) -> Result<()> {
+    let value = match small(small_index, content) {
+        Some(value) => value,
+        None => large(small_index, content)?,
+    };
+    cell.write(value.into_raw());
+    Ok(())
 }
 
 /// A value of `len` bytes that `write` gets to change; they are zero until then.
@@ -21,7 +25,7 @@ pub(super) fn written(small_index: i32, len: usize, write: impl FnOnce(&mut [u8]
     let mut content = Buffer::<u8>::new();
     content.try_resize(len, 0)?;
     write(&mut content);
-    copy(small_index, &content)
+    super::value_of(small_index, &content)
 }
 
 /// The small form of `content`, if it fits.

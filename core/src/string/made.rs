@@ -1,6 +1,6 @@
 //! Values of text and bytes, made here: short content in the value, longer content in an object.
 
-use core::mem::size_of;
+use core::mem::{MaybeUninit, size_of};
 use core::ptr;
 
 use super::{LARGE_OFFSET, SMALL_MAX};
@@ -23,36 +23,33 @@ unsafe impl ObjectRecord for BytesRecord {
     unsafe fn destroy(_: *mut TVMFFIObject) {}
 }
 
-/// A value with a copy of `content`; `small_index` says which kind.
-pub(super) fn copy(small_index: i32, content: &[u8]) -> Result<Any> {
-    let mut cell = Any::NONE.into_raw();
-    let room = room(&mut cell, small_index, content.len())?;
+/// Makes `cell` a value with a copy of `content`; `small_index` says which kind.
+pub(super) fn write_copy(cell: &mut MaybeUninit<TVMFFIAny>, small_index: i32, content: &[u8]) -> Result<()> {
+    let room = room(cell, small_index, content.len())?;
     // SAFETY: the room is as long as the content, and nobody else knows the value yet, which is complete from here on.
-    unsafe {
-        ptr::copy_nonoverlapping(content.as_ptr(), room, content.len());
-        Ok(Any::from_raw(cell))
-    }
+    unsafe { ptr::copy_nonoverlapping(content.as_ptr(), room, content.len()) };
+    Ok(())
 }
 
 /// A value of `len` bytes that `write` gets to change; they are zero until then.
 pub(super) fn written(small_index: i32, len: usize, write: impl FnOnce(&mut [u8])) -> Result<Any> {
-    let mut cell = Any::NONE.into_raw();
+    let mut cell = MaybeUninit::uninit();
     let room = room(&mut cell, small_index, len)?;
     // SAFETY: the room has `len` bytes, and nobody else knows the value yet, which is complete from here on.
     unsafe {
         ptr::write_bytes(room, 0, len);
         write(core::slice::from_raw_parts_mut(room, len));
-        Ok(Any::from_raw(cell))
+        Ok(Any::from_raw(cell.assume_init()))
     }
 }
 
 /// Makes `cell` a value of `len` bytes, and gives the place for them, which is in the cell itself or in a new object.
 #[cfg_attr(feature = "std", inline)]
 #[cfg_attr(not(feature = "std"), inline(never))]
-fn room(cell: &mut TVMFFIAny, small_index: i32, len: usize) -> Result<*mut u8> {
+fn room(cell: &mut MaybeUninit<TVMFFIAny>, small_index: i32, len: usize) -> Result<*mut u8> {
     if len <= SMALL_MAX {
         let payload = TVMFFIAnyPayload { v_uint64: 0 };
-        *cell = TVMFFIAny { type_index: small_index, small_str_len: len as u32, payload };
+        let cell = cell.write(TVMFFIAny { type_index: small_index, small_str_len: len as u32, payload });
         return Ok((&raw mut cell.payload).cast());
     }
     let mut content = ptr::null_mut();
@@ -66,6 +63,6 @@ fn room(cell: &mut TVMFFIAny, small_index: i32, len: usize) -> Result<*mut u8> {
     };
     // SAFETY: init fills the record, which needs no destruction; string and bytes objects share this layout (ABI).
     let object = unsafe { object_alloc::allocate(small_index + LARGE_OFFSET, len.saturating_add(1), init)? };
-    *cell = object.into_any().into_raw();
+    cell.write(object.into_any().into_raw());
     Ok(content)
 }
