@@ -32,6 +32,7 @@
 //! - `spin`: spinning locks for several cores without an operating system.
 //! - `minimal`: in place of all sections, the few that need no heap; see `minimal`.
 //! - `libm`: the C math functions that archives lack otherwise.
+//! - `small-memory`: `memcpy` and its family in 100 bytes.
 //! - `panic-handler`: ends a panic in C firmware by its `abort`.
 #![cfg_attr(not(feature = "std"), no_std)]
 #![allow(non_snake_case, reason = "the C ABI fixes these spellings")]
@@ -95,6 +96,8 @@ mod panic;
 
 #[cfg(feature = "libm")]
 mod libm;
+#[cfg(any(all(feature = "small-memory", target_os = "none"), test))]
+mod memory;
 #[cfg(all(feature = "panic-handler", not(feature = "std")))]
 pub mod platform;
 

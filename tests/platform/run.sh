@@ -33,7 +33,7 @@ load_board() {
 build_library() {
   rm -f "$out/libtvm_ffi.a"
   FERRITE_POOL_BYTES=0 cargo rustc --quiet --profile mcu -p ferrite-capi --no-default-features \
-    --features panic-handler,backend,libm --target "$rust_target" --crate-type staticlib \
+    --features panic-handler,backend,libm,small-memory --target "$rust_target" --crate-type staticlib \
     --target-dir "$target/platform/cargo" &&
     cp "$target/platform/cargo/$rust_target/mcu/libtvm_ffi.a" "$out/libtvm_ffi.a"
 }
@@ -102,6 +102,7 @@ for board in "${@:-cortex-m4f}"; do
   count pool build_and_run pool
   count hooks build_and_run hooks
   count no_pool pool_is_not_linked
+  count bytes build_and_run bytes
   count math build_and_run math "$out/softmax_f32.o"
 done
 echo "platform: $passed passed, $failed failed"

@@ -81,10 +81,9 @@ impl Profile {
         Ok((firmware, added))
     }
 
-    /// A firmware of one C file, in which these functions come from the C library; gives its size.
-    pub fn program(&self, source: &str, from_c: &[&str]) -> Outcome<FirmwareSize> {
-        let keep: Vec<_> = from_c.iter().map(|name| (*name).to_owned()).collect();
-        size(&link(source, &format!("{}-program.elf", self.name), &keep, Some(&self.archive))?)
+    /// A firmware of one C file, with the memory functions of the archive; gives its size.
+    pub fn program(&self, source: &str) -> Outcome<FirmwareSize> {
+        size(&link(source, &format!("{}-program.elf", self.name), &[], Some(&self.archive))?)
     }
 }
 
@@ -104,7 +103,11 @@ fn link(source: &str, output: &str, keep: &[String], archive: Option<&Path>) -> 
     command.args(["-Wl,--gc-sections", "-Wl,--no-warn-rwx-segments"]).arg("-I").arg(root().join("include"));
     command.arg("-T").arg(sources.join("link.ld")).arg(sources.join(source));
     command.args(keep.iter().map(|symbol| format!("-Wl,-u,{symbol}")));
-    command.arg("-lc_nano").args(archive).args(["-lc_nano", "-lgcc", "-o"]).arg(&output);
+    if !keep.is_empty() {
+        // What the C library has of it is its, not the archive's.
+        command.arg("-lc_nano");
+    }
+    command.args(archive).args(["-lc_nano", "-lgcc", "-o"]).arg(&output);
     output_of(&mut command)?;
     Ok(output)
 }

@@ -1,0 +1,150 @@
+//! The memory functions that compilers call, each a loop over bytes: 100 bytes of flash in place of 3 KB, for firmware that copies little.
+//!
+//! Their names are weak, so that those of a C library that the linker sees first are taken. The loops access memory as volatile: the
+//! compiler would turn plain ones into calls of the very functions that they are.
+
+use core::ffi::{c_int, c_void};
+
+/// Gives functions weak names.
+#[cfg(target_os = "none")]
+macro_rules! weak {
+    ($($function:ident: $($name:literal)+;)+) => {
+        $($(core::arch::global_asm!(
+            concat!(".weak ", $name),
+            concat!(".set ", $name, ", {}"),
+            sym $function
+        );)+)+
+    };
+}
+
+#[cfg(all(target_os = "none", target_arch = "arm"))]
+mod arm;
+
+#[cfg(target_os = "none")]
+weak! {
+    copy: "memcpy";
+    copy_overlapping: "memmove";
+    fill: "memset";
+    compare: "memcmp" "bcmp";
+    length: "strlen";
+}
+
+/// `memcpy`, from the end on, which takes the fewest instructions.
+///
+/// # Safety
+/// `bytes` bytes are readable at `from` and writable at `to`, and the two do not overlap unless `to` lies higher.
+unsafe extern "C" fn copy(to: *mut c_void, from: *const c_void, mut bytes: usize) -> *mut c_void {
+    while bytes != 0 {
+        bytes -= 1;
+        // SAFETY: the caller's promise.
+        unsafe { to.cast::<u8>().add(bytes).write_volatile(from.cast::<u8>().add(bytes).read_volatile()) };
+    }
+    to
+}
+
+/// `memmove`
+///
+/// # Safety
+/// `bytes` bytes are readable at `from` and writable at `to`.
+unsafe extern "C" fn copy_overlapping(to: *mut c_void, from: *const c_void, bytes: usize) -> *mut c_void {
+    if to.cast_const() > from {
+        // SAFETY: the caller's promise.
+        return unsafe { copy(to, from, bytes) };
+    }
+    for at in 0..bytes {
+        // SAFETY: the caller's promise.
+        unsafe { to.cast::<u8>().add(at).write_volatile(from.cast::<u8>().add(at).read_volatile()) };
+    }
+    to
+}
+
+/// `memset`
+///
+/// # Safety
+/// `bytes` bytes are writable at `to`.
+unsafe extern "C" fn fill(to: *mut c_void, byte: c_int, mut bytes: usize) -> *mut c_void {
+    while bytes != 0 {
+        bytes -= 1;
+        // SAFETY: the caller's promise.
+        unsafe { to.cast::<u8>().add(bytes).write_volatile(byte as u8) };
+    }
+    to
+}
+
+/// `memcmp`
+///
+/// # Safety
+/// `bytes` bytes are readable at both.
+unsafe extern "C" fn compare(one: *const c_void, other: *const c_void, bytes: usize) -> c_int {
+    for at in 0..bytes {
+        // SAFETY: the caller's promise.
+        let difference = unsafe {
+            c_int::from(one.cast::<u8>().add(at).read_volatile())
+                - c_int::from(other.cast::<u8>().add(at).read_volatile())
+        };
+        if difference != 0 {
+            return difference;
+        }
+    }
+    0
+}
+
+/// `strlen`
+///
+/// # Safety
+/// The text ends with a zero.
+unsafe extern "C" fn length(text: *const u8) -> usize {
+    let mut len = 0;
+    // SAFETY: the caller's promise.
+    while unsafe { text.add(len).read_volatile() } != 0 {
+        len += 1;
+    }
+    len
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use core::ptr;
+
+    #[test]
+    fn bytes_are_copied_and_filled() {
+        let mut to = [0u8; 8];
+        // SAFETY: the places are within the array.
+        unsafe {
+            assert_eq!(copy((&raw mut to[1]).cast(), c"abcdef".as_ptr().cast(), 6), (&raw mut to[1]).cast());
+            fill((&raw mut to[2]).cast(), 0x178, 2);
+            copy(ptr::dangling_mut(), ptr::dangling(), 0);
+        }
+        assert_eq!(&to, b"\0axxdef\0");
+    }
+
+    #[test]
+    fn overlapping_bytes_are_moved_either_way() {
+        let mut bytes = *b"abcdef";
+        let start: *mut u8 = bytes.as_mut_ptr();
+        // SAFETY: the places are within the array.
+        unsafe {
+            copy_overlapping(start.add(1).cast(), start.cast(), 4);
+            assert_eq!(*start.cast::<[u8; 6]>(), *b"aabcdf");
+            copy_overlapping(start.cast(), start.add(2).cast(), 4);
+            assert_eq!(*start.cast::<[u8; 6]>(), *b"bcdfdf");
+        }
+    }
+
+    #[test]
+    fn bytes_are_compared_without_sign() {
+        let compare = |one: &[u8], other: &[u8]| {
+            // SAFETY: both have that many bytes.
+            unsafe { compare(one.as_ptr().cast(), other.as_ptr().cast(), one.len()) }
+        };
+        assert_eq!(compare(b"same", b"same"), 0);
+        assert!(compare(b"a\xff", b"a\x01") > 0 && compare(b"ab", b"ac") < 0);
+    }
+
+    #[test]
+    fn a_text_is_as_long_as_its_bytes() {
+        // SAFETY: the texts end with a zero.
+        assert_eq!(unsafe { (length(c"".as_ptr().cast()), length(c"four".as_ptr().cast())) }, (0, 4));
+    }
+}
