@@ -4,6 +4,8 @@ use core::cell::{Cell, UnsafeCell};
 use core::num::NonZeroUsize;
 use core::ops::{Deref, DerefMut};
 
+use critical_section::RestoreState;
+
 use crate::platform;
 
 /// A value that is only reachable inside a critical section.
@@ -27,21 +29,41 @@ impl<T> Mutex<T> {
 
     /// Enters a critical section, which lasts as long as the guard. Guards end in the reverse order of locking.
     pub fn lock(&self) -> MutexGuard<'_, T> {
-        // SAFETY: the guard that is returned releases exactly once; guards are locals of short functions and so end
+        // SAFETY: the guard that is returned leaves exactly once; guards are locals of short functions and so end
         // in reverse order.
-        let restore = unsafe { critical_section::acquire() };
-        while self.held.get() {
-            core::hint::spin_loop();
-        }
-        self.held.set(true);
-        MutexGuard { mutex: self, restore }
+        MutexGuard { mutex: self, restore: unsafe { enter(&self.held) } }
     }
+}
+
+/// Enters a critical section and marks a mutex as held. Once for all of them.
+///
+/// # Safety
+/// As for [`critical_section::acquire`]: [`leave`] follows, in the reverse order.
+#[inline(never)]
+unsafe fn enter(held: &Cell<bool>) -> RestoreState {
+    // SAFETY: the caller's promise.
+    let restore = unsafe { critical_section::acquire() };
+    while held.replace(true) {
+        core::hint::spin_loop();
+    }
+    restore
+}
+
+/// Ends what [`enter`] began.
+///
+/// # Safety
+/// `restore` is what the matching `enter` gave.
+#[inline(never)]
+unsafe fn leave(held: &Cell<bool>, restore: RestoreState) {
+    held.set(false);
+    // SAFETY: the caller's promise.
+    unsafe { critical_section::release(restore) };
 }
 
 /// Exclusive access to the value of a [`Mutex`].
 pub struct MutexGuard<'a, T> {
     mutex: &'a Mutex<T>,
-    restore: critical_section::RestoreState,
+    restore: RestoreState,
 }
 
 impl<T> Deref for MutexGuard<'_, T> {
@@ -62,9 +84,8 @@ impl<T> DerefMut for MutexGuard<'_, T> {
 
 impl<T> Drop for MutexGuard<'_, T> {
     fn drop(&mut self) {
-        self.mutex.held.set(false);
-        // SAFETY: `restore` is what the matching `acquire` gave.
-        unsafe { critical_section::release(self.restore) };
+        // SAFETY: `restore` is what `enter` gave.
+        unsafe { leave(&self.mutex.held, self.restore) };
     }
 }
 
