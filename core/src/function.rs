@@ -45,6 +45,15 @@ struct ClosureRecord<F> {
     closure: F,
 }
 
+#[cfg(not(feature = "client"))]
+impl ExternRecord {
+    /// What tells callbacks apart: the addresses of context, function and deleter.
+    fn callback(&self) -> (usize, usize, usize) {
+        let deleter = self.deleter.map_or(0, |deleter| deleter as usize);
+        (self.context.addr(), self.safe_call as usize, deleter)
+    }
+}
+
 // SAFETY: repr(C), header first.
 unsafe impl ObjectRecord for ExternRecord {
     unsafe fn destroy(this: *mut TVMFFIObject) {
@@ -164,12 +173,7 @@ impl Function {
             return true;
         }
         match (self.as_extern(), other.as_extern()) {
-            (Some(one), Some(two)) => {
-                one.context == two.context
-                    && ptr::fn_addr_eq(one.safe_call, two.safe_call)
-                    && one.deleter.map(|deleter| deleter as usize)
-                        == two.deleter.map(|deleter| deleter as usize)
-            }
+            (Some(one), Some(other)) => one.callback() == other.callback(),
             _ => false,
         }
     }

@@ -1,24 +1,31 @@
 //! Names to values, read without a lock: what the type table and the global function table are made of.
 //!
-//! Entries are never moved, changed or freed, so a reader needs no protection: it loads the newest index, then the
-//! entry. The index is open addressing over pointers to entries; when it fills up, a twice as large one replaces it,
-//! and the old one stays for readers that still look at it. All old ones together are smaller than the newest.
+//! Entries are never moved, changed or freed, so a reader needs no protection. A hash leads to them: through an index on hosts,
+//! where tables are large, and through the entries themselves on boards, where code is.
 //!
 //! ```text
-//! table.index ----> [ slot | slot | slot | slot ] --before--> [ slot | slot ]
-//!                      |             |
-//! table.first ----> entry --next--> entry       (in the order of insertion)
+//! table.places ~~hash~~> entry        entry
+//!                          ^            ^
+//! table.first -------------+ --next-----+       (in the order of insertion)
 //! ```
+
+#[cfg_attr(not(target_os = "none"), path = "name_table/index.rs")]
+#[cfg_attr(target_os = "none", path = "name_table/branches.rs")]
+mod places;
+#[cfg(any(target_os = "none", test))]
+#[path = "name_table/trie.rs"]
+mod trie;
 
 use core::alloc::Layout;
 use core::ptr::{self, NonNull};
 use core::slice;
 
-use crate::config::{NAME_LOAD_EIGHTHS, NAME_SLOTS};
-use crate::error::{Result, out_of_memory};
+use crate::error::Result;
 use crate::memory;
-use crate::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+use crate::sync::atomic::{AtomicPtr, Ordering};
 use crate::sync::{Mutex, const_new};
+
+use places::{Links, Places, Room};
 
 /// A table of named values that only grows.
 ///
@@ -29,9 +36,8 @@ use crate::sync::{Mutex, const_new};
 /// [`get`]: NameTable::get
 /// [`for_each`]: NameTable::for_each
 pub struct NameTable<V> {
-    index: AtomicPtr<Index<V>>,
+    places: Places<V>,
     first: AtomicPtr<Entry<V>>,
-    len: AtomicUsize,
     /// The entry that was inserted last; held by whoever inserts.
     last: Mutex<Last<V>>,
 }
@@ -39,11 +45,20 @@ pub struct NameTable<V> {
 /// One name and its value.
 pub struct Entry<V> {
     hash: usize,
+    links: Links<V>,
     next: AtomicPtr<Entry<V>>,
     name: *const u8,
     name_len: usize,
     /// What the name stands for.
     pub value: V,
+}
+
+/// What a hash leads to when its name is to be inserted.
+enum Place<'a, V> {
+    /// The entry of the name.
+    Taken(&'a Entry<V>),
+    /// Room for it.
+    Free(Room<'a, V>),
 }
 
 /// A pointer to an entry, which the lock may carry from thread to thread.
@@ -56,12 +71,18 @@ unsafe impl<V: Send> Send for Entry<V> {}
 // SAFETY: as above.
 unsafe impl<V: Sync> Sync for Entry<V> {}
 // SAFETY: the pointers lead to entries, which readers share (`Sync`) and the last owner drops (`Send`), and to
-// indexes, whose slots are atomic.
+// places, which are atomic.
 unsafe impl<V: Send + Sync> Send for NameTable<V> {}
 // SAFETY: as above.
 unsafe impl<V: Send + Sync> Sync for NameTable<V> {}
 
 impl<V> Entry<V> {
+    /// Whether this is the entry of a name.
+    #[inline]
+    fn is_of(&self, name: &[u8], hash: usize) -> bool {
+        self.hash == hash && is_same(self.name(), name)
+    }
+
     /// The name.
     pub fn name(&self) -> &[u8] {
         // SAFETY: `insert` copied `name_len` bytes there, and they live and stay as long as the entry.
@@ -79,28 +100,32 @@ impl<V> NameTable<V> {
         /// An empty table, which owns no memory and is all zero bytes.
         pub fn new() -> Self {
             Self {
-                index: AtomicPtr::new(ptr::null_mut()),
+                places: Places::new(),
                 first: AtomicPtr::new(ptr::null_mut()),
-                len: AtomicUsize::new(0),
                 last: Mutex::new(Last(ptr::null_mut())),
             }
         }
     }
 
-    /// Number of entries.
+    /// Number of entries, which are counted.
     pub fn len(&self) -> usize {
-        self.len.load(Ordering::Acquire)
+        let mut len = 0;
+        self.for_each(|_| {
+            len += 1;
+            true
+        });
+        len
     }
 
     /// Whether there is no entry.
     pub fn is_empty(&self) -> bool {
-        self.len() == 0
+        self.first.load(Ordering::Relaxed).is_null()
     }
 
     /// The entry of a name.
     #[inline]
     pub fn get(&self, name: &[u8]) -> Option<&Entry<V>> {
-        self.find(name, hash(name))
+        self.places.find(name, hash(name))
     }
 
     /// The entry of a name, made by `make` when there is none; and whether it was made.
@@ -111,18 +136,14 @@ impl<V> NameTable<V> {
     /// What `make` gives, and `MemoryError`, before which `make` is not run; both leave the table unchanged.
     pub fn get_or_insert(&self, name: &[u8], make: impl FnOnce() -> Result<V>) -> Result<(&Entry<V>, bool)> {
         let hash = hash(name);
-        if let Some(entry) = self.find(name, hash) {
-            return Ok((entry, false));
-        }
         let mut last = self.last.lock();
-        // Another thread may have inserted it before the lock was taken.
-        if let Some(entry) = self.find(name, hash) {
-            return Ok((entry, false));
-        }
-        let index = self.index_with_room()?;
+        let room = match self.places.place(self, name, hash)? {
+            Place::Taken(entry) => return Ok((entry, false)),
+            Place::Free(room) => room,
+        };
         let entry = Entry::allocate(hash, name, make)?;
-        // SAFETY: the index and the entry are live; the lock makes this thread the only one that inserts.
-        unsafe { index.as_ref().put(entry) };
+        // SAFETY: the entry is live; the lock makes this thread the only one that inserts.
+        unsafe { room.put(entry) };
         self.append(&mut last, entry);
         // SAFETY: the entry lives as long as the table.
         Ok((unsafe { entry.as_ref() }, true))
@@ -142,37 +163,10 @@ impl<V> NameTable<V> {
         }
     }
 
-    #[inline]
-    fn find(&self, name: &[u8], hash: usize) -> Option<&Entry<V>> {
-        // SAFETY: the pointer was published after its index was complete, and indexes live as long as the table.
-        unsafe { self.index.load(Ordering::Acquire).as_ref() }?.find(name, hash)
-    }
-
-    /// The newest index, grown if the next entry would fill it too much. The caller holds the lock.
-    fn index_with_room(&self) -> Result<NonNull<Index<V>>> {
-        let newest = self.index.load(Ordering::Relaxed);
-        // SAFETY: as `find`.
-        let slots = unsafe { newest.as_ref() }.map_or(0, Index::slots);
-        if (self.len() + 1).saturating_mul(8) <= slots.saturating_mul(NAME_LOAD_EIGHTHS)
-            && let Some(newest) = NonNull::new(newest)
-        {
-            return Ok(newest);
-        }
-        let grown = Index::allocate(slots.saturating_mul(2).max(NAME_SLOTS), newest)?;
-        // SAFETY: the new index is nobody else's yet.
-        self.for_each(|entry| unsafe {
-            grown.as_ref().put(NonNull::from(entry));
-            true
-        });
-        self.index.store(grown.as_ptr(), Ordering::Release);
-        Ok(grown)
-    }
-
     fn append(&self, last: &mut Last<V>, entry: NonNull<Entry<V>>) {
         // SAFETY: `last` is null or an entry of this table.
         let link = unsafe { last.0.as_ref() }.map_or(&self.first, |last| &last.next);
         link.store(entry.as_ptr(), Ordering::Release);
-        self.len.store(self.len.load(Ordering::Relaxed) + 1, Ordering::Release);
         last.0 = entry.as_ptr();
     }
 }
@@ -191,22 +185,16 @@ impl<V> Drop for NameTable<V> {
             // SAFETY: the table goes away, so nobody looks at its entries any more; each is in the list once.
             entry = unsafe { Entry::free(gone) };
         }
-        let mut index = self.index.load(Ordering::Relaxed);
-        while let Some(gone) = NonNull::new(index) {
-            // SAFETY: as above, for the chain of indexes.
-            index = unsafe { Index::free(gone) };
-        }
     }
 }
 
 impl<V> Entry<V> {
     /// Makes the block of an entry, with the name and a NUL behind it, and only then the value.
     fn allocate(hash: usize, name: &[u8], make: impl FnOnce() -> Result<V>) -> Result<NonNull<Self>> {
-        let layout = Self::layout(name.len())?;
-        let block = memory::allocate(layout).ok_or_else(|| out_of_memory(layout.size()))?;
+        let block = memory::request(Self::bytes(name.len()), align_of::<Self>())?;
         let value = make().inspect_err(|_| {
             // SAFETY: the block was allocated above with this layout and holds nothing yet.
-            unsafe { memory::release(block, layout) }
+            unsafe { memory::release(block, Self::layout(name.len())) }
         })?;
         let entry = block.cast::<Self>();
         // SAFETY: the block has room for an entry, the name and a NUL, and is nobody else's yet.
@@ -215,16 +203,21 @@ impl<V> Entry<V> {
             text.copy_from_nonoverlapping(NonNull::from(name).cast(), name.len());
             text.add(name.len()).write(0);
             let next = AtomicPtr::new(ptr::null_mut());
-            entry.write(Self { hash, next, name: text.as_ptr(), name_len: name.len(), value });
+            let links = Links::new();
+            entry.write(Self { hash, links, next, name: text.as_ptr(), name_len: name.len(), value });
         }
         Ok(entry)
     }
 
-    fn layout(name_len: usize) -> Result<Layout> {
-        let bytes = size_of::<Self>().checked_add(name_len).and_then(|bytes| bytes.checked_add(1));
-        bytes
-            .and_then(|bytes| Layout::from_size_align(bytes, align_of::<Self>()).ok())
-            .ok_or_else(|| out_of_memory(name_len))
+    /// Bytes of a block: the entry, the name and a NUL.
+    fn bytes(name_len: usize) -> usize {
+        size_of::<Self>().saturating_add(name_len).saturating_add(1)
+    }
+
+    /// The layout of a block that was allocated.
+    fn layout(name_len: usize) -> Layout {
+        // SAFETY: the allocation made sure of it.
+        unsafe { Layout::from_size_align_unchecked(Self::bytes(name_len), align_of::<Self>()) }
     }
 
     /// Drops and frees an entry; gives the next one.
@@ -237,95 +230,8 @@ impl<V> Entry<V> {
             let next = entry.as_ref().next.load(Ordering::Relaxed);
             let layout = Self::layout(entry.as_ref().name_len);
             entry.drop_in_place();
-            if let Ok(layout) = layout {
-                memory::release(entry.cast(), layout);
-            }
+            memory::release(entry.cast(), layout);
             next
-        }
-    }
-}
-
-/// Slots that hold entries where their hashes point to; the array follows the header in the same block.
-struct Index<V> {
-    /// Number of slots, a power of two, less one.
-    mask: usize,
-    /// The first slot.
-    slots: *const AtomicPtr<Entry<V>>,
-    /// The smaller index that this one replaced, or null.
-    before: *mut Index<V>,
-}
-
-impl<V> Index<V> {
-    fn slots(&self) -> usize {
-        self.mask + 1
-    }
-
-    fn slot(&self, at: usize) -> &AtomicPtr<Entry<V>> {
-        // SAFETY: the mask keeps the position within the array, which lives as long as the index.
-        unsafe { &*self.slots.add(at & self.mask) }
-    }
-
-    #[inline]
-    fn find(&self, name: &[u8], hash: usize) -> Option<&Entry<V>> {
-        let mut at = hash;
-        loop {
-            // SAFETY: a slot is null or was published after its entry was complete; entries live as long as the
-            // table that has this index. An index is never full, so the loop ends.
-            let entry = unsafe { self.slot(at).load(Ordering::Acquire).as_ref() }?;
-            if entry.hash == hash && is_same(entry.name(), name) {
-                return Some(entry);
-            }
-            at = at.wrapping_add(1);
-        }
-    }
-
-    /// Publishes an entry in the first free slot from its hash on.
-    ///
-    /// # Safety
-    /// The entry is complete and lives as long as the table; the caller is the only one that writes to this index,
-    /// which has a free slot.
-    unsafe fn put(&self, entry: NonNull<Entry<V>>) {
-        // SAFETY: the caller's promise.
-        let mut at = unsafe { entry.as_ref() }.hash;
-        while !self.slot(at).load(Ordering::Relaxed).is_null() {
-            at = at.wrapping_add(1);
-        }
-        self.slot(at).store(entry.as_ptr(), Ordering::Release);
-    }
-
-    fn allocate(slots: usize, before: *mut Self) -> Result<NonNull<Self>> {
-        let (layout, offset) = Self::layout(slots)?;
-        let block = memory::allocate(layout).ok_or_else(|| out_of_memory(layout.size()))?;
-        // SAFETY: the layout puts the array at `offset` of the block, which is nobody else's yet.
-        unsafe {
-            let array = block.add(offset).cast::<AtomicPtr<Entry<V>>>();
-            (0..slots).for_each(|at| array.add(at).write(AtomicPtr::new(ptr::null_mut())));
-            let index = block.cast::<Self>();
-            index.write(Self { mask: slots - 1, slots: array.as_ptr(), before });
-            Ok(index)
-        }
-    }
-
-    /// The block of an index, and where its array starts.
-    fn layout(slots: usize) -> Result<(Layout, usize)> {
-        Layout::array::<AtomicPtr<Entry<V>>>(slots)
-            .and_then(|array| Layout::new::<Self>().extend(array))
-            .map_err(|_| out_of_memory(slots))
-    }
-
-    /// Frees an index; gives the one that it replaced.
-    ///
-    /// # Safety
-    /// The index came from `allocate` and nobody uses it any more.
-    unsafe fn free(index: NonNull<Self>) -> *mut Self {
-        // SAFETY: the caller's promise; each slot is dropped once.
-        unsafe {
-            let Self { mask, slots, before } = index.read();
-            ptr::slice_from_raw_parts_mut(slots.cast_mut(), mask + 1).drop_in_place();
-            if let Ok((layout, _)) = Self::layout(mask + 1) {
-                memory::release(index.cast(), layout);
-            }
-            before
         }
     }
 }
@@ -355,7 +261,8 @@ fn is_same(one: &[u8], other: &[u8]) -> bool {
 /// the low bits: the bytes are reversed at last. Each step can be undone, which [`is_same`] relies on.
 ///
 /// Not for names chosen by an attacker to collide: who registers names runs code in this process.
-#[inline]
+#[cfg_attr(feature = "std", inline)]
+#[cfg_attr(not(feature = "std"), inline(never))]
 fn hash(name: &[u8]) -> usize {
     let (mut hash, mut rest) = (name.len(), name);
     while let Some((word, after)) = rest.split_first_chunk() {
@@ -457,7 +364,7 @@ mod tests {
     #[test]
     fn a_value_that_cannot_be_made_leaves_no_entry() {
         let table: NameTable<u8> = NameTable::new();
-        assert!(table.get_or_insert(b"name", || Err(out_of_memory(1))).is_err());
+        assert!(table.get_or_insert(b"name", || Err(crate::error::out_of_memory(1))).is_err());
         assert_eq!((table.len(), table.get(b"name").is_none()), (0, true));
         assert!(insert(&table, "name", 1));
     }

@@ -5,9 +5,12 @@
 
 // Boards with one core retain functions in a critical section, so that no reader is ever between seeing and retaining one.
 #[cfg(any(feature = "std", feature = "spin", not(target_os = "none")))]
-mod retired;
+#[path = "exchange_atomic.rs"]
+mod exchange;
 #[cfg(not(any(feature = "std", feature = "spin", not(target_os = "none"))))]
-#[path = "retired_at_once.rs"]
+#[path = "exchange_masked.rs"]
+mod exchange;
+#[cfg(any(feature = "std", feature = "spin", not(target_os = "none")))]
 mod retired;
 #[cfg(any(feature = "std", feature = "spin", not(target_os = "none")))]
 mod shared_pointer;
@@ -24,33 +27,21 @@ use crate::builtins::{self, StaticFunction};
 use crate::error::{Error, Result};
 use crate::function::Function;
 use crate::name_table::NameTable;
+use crate::plain_error;
 use crate::string::String;
-use crate::sync::Mutex;
-use crate::{plain_bail, plain_error};
 
-use retired::{Node, Retired};
+use exchange::exchange;
 use slot::FunctionSlot;
 use texts::{Texts, TextsCell};
 
 /// The place of one name.
 struct Slot {
     function: FunctionSlot,
-    /// Whether the name is also in a static table, and so listed with it.
-    is_builtin: bool,
-    /// Written under the lock of `RETIRED` only, together with `function`.
+    /// Written together with `function`, by [`exchange`] only.
     texts: TextsCell,
 }
 
-impl Slot {
-    fn is_quiet(&self) -> bool {
-        self.function.is_quiet()
-    }
-}
-
 static TABLE: NameTable<Slot> = NameTable::new();
-
-/// Its lock admits one writer at a time.
-static RETIRED: Mutex<Retired> = Mutex::new(Retired::new());
 
 /// The function registered under a name.
 ///
@@ -93,7 +84,6 @@ fn materialize(builtin: &'static StaticFunction) -> Result<&'static Slot> {
     let make = || {
         Ok(Slot {
             function: FunctionSlot::new(Some(function)),
-            is_builtin: true,
             texts: TextsCell::new(Texts::Static(builtin)),
         })
     };
@@ -114,14 +104,9 @@ fn materialize(builtin: &'static StaticFunction) -> Result<&'static Slot> {
 /// # Upstream
 /// `TVMFFIFunctionSetGlobal`, which refuses the same function too.
 pub fn set(name: &[u8], function: &Function, allow_override: bool) -> Result<()> {
-    match register(name, function, Texts::Nothing, allow_override)? {
-        Outcome::Registered => Ok(()),
-        Outcome::Taken => Err(already_registered(name)),
-    }
-}
-
-fn already_registered(name: &[u8]) -> Error {
-    plain_error!(RUNTIME_ERROR, "Global Function `{}` is already registered", name)
+    register(name, function, Texts::Nothing, allow_override, |name| {
+        plain_error!(RUNTIME_ERROR, "Global Function `{}` is already registered", name)
+    })
 }
 
 /// Registers a function with its documentation and metadata, as [`set`] does.
@@ -141,81 +126,43 @@ pub fn set_with_texts(
     allow_override: bool,
 ) -> Result<()> {
     let texts = Texts::given(doc, metadata)?;
-    match register(name, function, texts, allow_override)? {
-        Outcome::Registered => Ok(()),
-        Outcome::Taken => plain_bail!(
+    register(name, function, texts, allow_override, |name| {
+        plain_error!(
             RUNTIME_ERROR,
             "Global Function `{}` is already registered, possible causes:\n\
              - Two GlobalDef().def registrations for the same function \n\
              Please remove the duplicate registration.",
             name
-        ),
-    }
+        )
+    })
 }
 
-enum Outcome {
-    Registered,
-    Taken,
+fn register(
+    name: &[u8],
+    function: &Function,
+    texts: Texts,
+    allow_override: bool,
+    taken: fn(&[u8]) -> Error,
+) -> Result<()> {
+    let slot = find_or_insert(name)?;
+    let was_set = exchange(slot, Some(function.clone()), texts, allow_override)?;
+    if was_set && !allow_override && !slot.function.load().is_some_and(|it| it.same_callback(function)) {
+        return Err(taken(name));
+    }
+    Ok(())
 }
 
-fn register(name: &[u8], function: &Function, texts: Texts, allow_override: bool) -> Result<Outcome> {
-    let slot = match find(name)? {
-        Some(slot) => slot,
-        None => &TABLE.get_or_insert(name, || Ok(empty_slot()))?.0.value,
-    };
-    let node = Node::new()?;
-    let mut retired = RETIRED.lock();
-    if !allow_override && slot.function.is_set() {
-        drop(retired);
-        let is_same = slot.function.load().is_some_and(|present| present.same_callback(function));
-        return Ok(if is_same { Outcome::Registered } else { Outcome::Taken });
+fn find_or_insert(name: &[u8]) -> Result<&'static Slot> {
+    if builtins::find(name).is_some()
+        && let Some(slot) = find(name)?
+    {
+        return Ok(slot);
     }
-    let leftovers = exchange(&mut retired, slot, Some(function.clone()), texts, node);
-    drop(retired);
-    drop(leftovers);
-    release_unreachable();
-    Ok(Outcome::Registered)
+    Ok(&TABLE.get_or_insert(name, || Ok(empty_slot()))?.0.value)
 }
 
 fn empty_slot() -> Slot {
-    Slot { function: FunctionSlot::new(None), is_builtin: false, texts: TextsCell::new(Texts::Nothing) }
-}
-
-/// What a change leaves to be dropped without a lock.
-struct Leftovers {
-    _texts: Texts,
-    _function: Option<Function>,
-    _node: Option<Node>,
-}
-
-/// Changes what a name stands for. A function that a reader may still be about to retain goes on the list.
-fn exchange(
-    retired: &mut Retired,
-    slot: &'static Slot,
-    function: Option<Function>,
-    texts: Texts,
-    node: Node,
-) -> Leftovers {
-    let texts = slot.texts.replace(texts);
-    match slot.function.replace(function) {
-        Some(old) if !slot.is_quiet() => {
-            retired.push(node, slot, old);
-            Leftovers { _texts: texts, _function: None, _node: None }
-        }
-        old => Leftovers { _texts: texts, _function: old, _node: Some(node) },
-    }
-}
-
-/// Releases retired functions that no reader can reach, one at a time and without a lock: their deleters are
-/// users' code.
-fn release_unreachable() {
-    while let Some(function) = take_unreachable() {
-        drop(function);
-    }
-}
-
-fn take_unreachable() -> Option<Function> {
-    RETIRED.lock().take_unreachable()
+    Slot { function: FunctionSlot::new(None), texts: TextsCell::new(Texts::Nothing) }
 }
 
 /// Removes a name; true when there was a function.
@@ -233,14 +180,7 @@ pub fn remove(name: &[u8]) -> Result<bool> {
     if !slot.function.is_set() {
         return Ok(false);
     }
-    let node = Node::new()?;
-    let mut retired = RETIRED.lock();
-    let was_set = slot.function.is_set();
-    let leftovers = exchange(&mut retired, slot, None, Texts::Nothing, node);
-    drop(retired);
-    drop(leftovers);
-    release_unreachable();
-    Ok(was_set)
+    exchange(slot, None, Texts::Nothing, true)
 }
 
 /// Calls `visit` with every registered name: functions of the static tables first, then in the order in which
@@ -259,7 +199,7 @@ pub fn names(visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
     let mut outcome = Ok(());
     TABLE.for_each(|entry| {
         let slot = &entry.value;
-        if !slot.is_builtin && slot.function.is_set() {
+        if slot.function.is_set() && builtins::find(entry.name()).is_none() {
             outcome = visit(entry.name());
         }
         outcome.is_ok()

@@ -70,7 +70,8 @@ impl Retired {
         // SAFETY: the list owns its links; `place` is the head or the `next` of a link.
         unsafe {
             while let Some(link) = NonNull::new(*place) {
-                let is_quiet = (*link.as_ptr()).retired.as_ref().is_none_or(|(slot, _)| slot.is_quiet());
+                let is_quiet =
+                    (*link.as_ptr()).retired.as_ref().is_none_or(|(slot, _)| slot.function.is_quiet());
                 if is_quiet {
                     *place = (*link.as_ptr()).next;
                     return Node(link).into_function();

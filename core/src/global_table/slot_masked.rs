@@ -33,14 +33,16 @@ impl FunctionSlot {
         sync::critical(|| unsafe { (*self.function.get()).is_some() })
     }
 
-    /// Puts another function in; the old one is the caller's.
-    pub(super) fn replace(&self, function: Option<Function>) -> Option<Function> {
-        // SAFETY: see the Sync impl; moving runs no destructor.
-        sync::critical(|| unsafe { self.function.get().replace(function) })
-    }
-
-    /// Always: nobody is between seeing and retaining outside a critical section.
-    pub(super) fn is_quiet(&self) -> bool {
-        true
+    /// Exchanges functions, unless there is one and `may_replace` is false. Tells whether there was one.
+    pub(super) fn exchange(&self, function: &mut Option<Function>, may_replace: bool) -> bool {
+        sync::critical(|| {
+            // SAFETY: see the Sync impl; moving runs no destructor.
+            let here = unsafe { &mut *self.function.get() };
+            let was_set = here.is_some();
+            if !was_set || may_replace {
+                core::mem::swap(here, function);
+            }
+            was_set
+        })
     }
 }

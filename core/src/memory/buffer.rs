@@ -203,7 +203,8 @@ impl<T> Buffer<T> {
 
     /// Moves the elements to a block for `capacity` elements, which is not zero and not below the length.
     fn reallocate(&mut self, capacity: usize) -> Result<()> {
-        let block = allocate_array(capacity, Self::ELEMENT_BYTES, align_of::<T>())?.cast::<T>();
+        let block =
+            super::request(capacity.saturating_mul(Self::ELEMENT_BYTES), align_of::<T>())?.cast::<T>();
         // SAFETY: the new block is another one and has room for all elements; they are moved, not copied, since the
         // old block is given back without dropping them.
         unsafe {
@@ -224,13 +225,6 @@ impl<T> Buffer<T> {
             unsafe { super::release(self.block.cast(), layout) };
         }
     }
-}
-
-/// A block for an array of elements of this size and alignment: one function for all types of elements.
-fn allocate_array(capacity: usize, element_bytes: usize, alignment: usize) -> Result<NonNull<u8>> {
-    let bytes = capacity.saturating_mul(element_bytes);
-    let layout = Layout::from_size_align(bytes, alignment).map_err(|_| out_of_memory(bytes))?;
-    super::allocate(layout).ok_or_else(|| out_of_memory(bytes))
 }
 
 /// The capacity of a buffer that has to grow.

@@ -29,6 +29,8 @@ pub(crate) use heap::refusal;
 use core::alloc::Layout;
 use core::ptr::NonNull;
 
+use crate::error::{Result, out_of_memory};
+
 /// Asks for a block of `layout.size()` bytes at a multiple of `layout.align()`; its content is undefined.
 ///
 /// Ownership: the caller owns the block until it hands it to [`release`]. A size of zero gives a block of its own.
@@ -39,6 +41,14 @@ use core::ptr::NonNull;
 #[inline]
 pub fn allocate(layout: Layout) -> Option<NonNull<u8>> {
     heap::allocate(layout)
+}
+
+/// As [`allocate`], but a refusal is a `MemoryError`. Once for all callers where size counts.
+#[cfg_attr(feature = "std", inline)]
+#[cfg_attr(not(feature = "std"), inline(never))]
+pub(crate) fn request(bytes: usize, alignment: usize) -> Result<NonNull<u8>> {
+    let block = Layout::from_size_align(bytes, alignment).ok().and_then(allocate);
+    block.ok_or_else(|| out_of_memory(bytes))
 }
 
 /// Gives back a block of [`allocate`].

@@ -1,0 +1,75 @@
+//! A trie over the bits of hashes: nodes are found and added by one short walk, and nothing ever moves.
+//!
+//! Readers need no lock: a node is complete before the one store that publishes it, and stays where it is.
+
+use crate::sync::atomic::{AtomicPtr, Ordering};
+
+/// Ways on from a node.
+pub(super) const BRANCHES: usize = 2;
+
+/// What a trie is made of.
+pub(super) trait Node: Sized {
+    /// The ways on. Each is null, or leads to a node that was complete when it was put there and lives as long as this one.
+    fn branches(&self) -> &[AtomicPtr<Self>; BRANCHES];
+}
+
+/// The node of this hash that `is_wanted`, and the branch on which it is, or belongs.
+#[inline(always)]
+pub(super) fn walk<N: Node>(
+    root: &AtomicPtr<N>,
+    hash: usize,
+    is_wanted: impl Fn(&N) -> bool,
+) -> (Option<&N>, &AtomicPtr<N>) {
+    let (mut branch, mut bits) = (root, hash);
+    // SAFETY: what a branch leads to is complete and lives as long as the branch (contract of the trait).
+    while let Some(node) = unsafe { branch.load(Ordering::Acquire).as_ref() } {
+        if is_wanted(node) {
+            return (Some(node), branch);
+        }
+        branch = &node.branches()[bits % BRANCHES];
+        bits /= BRANCHES;
+    }
+    (None, branch)
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    extern crate std;
+    use super::*;
+    use core::ptr;
+    use std::boxed::Box;
+    use std::vec::Vec;
+
+    struct Number {
+        hash: usize,
+        number: u32,
+        branches: [AtomicPtr<Number>; BRANCHES],
+    }
+
+    impl Node for Number {
+        fn branches(&self) -> &[AtomicPtr<Number>; BRANCHES] {
+            &self.branches
+        }
+    }
+
+    #[test]
+    fn nodes_are_found_where_they_were_added() {
+        let hashes = [7, 0, usize::MAX, 7, 1 << 31, 0, 3];
+        let root = AtomicPtr::new(ptr::null_mut());
+        let find = |hash, number| walk(&root, hash, |node: &Number| node.number == number);
+        let mut nodes = Vec::new();
+        for (number, hash) in (0..).zip(hashes) {
+            let (found, branch) = find(hash, number);
+            assert!(found.is_none());
+            let branches = [const { AtomicPtr::new(ptr::null_mut()) }; BRANCHES];
+            nodes.push(Box::into_raw(Box::new(Number { hash, number, branches })));
+            branch.store(nodes[nodes.len() - 1], Ordering::Release);
+        }
+        for (number, hash) in (0..).zip(hashes) {
+            assert_eq!(find(hash, number).0.map(|node| node.hash), Some(hash));
+        }
+        assert!(find(7, 99).0.is_none());
+        // SAFETY: the nodes came from boxes, and nobody uses them any more.
+        nodes.into_iter().for_each(|node| drop(unsafe { Box::from_raw(node) }));
+    }
+}
