@@ -14,7 +14,12 @@ pub(super) struct Links<V>([AtomicPtr<Entry<V>>; trie::BRANCHES]);
 
 impl<V> Links<V> {
     pub(super) const fn new() -> Self {
-        Links([AtomicPtr::new(ptr::null_mut()), AtomicPtr::new(ptr::null_mut())])
+        Links([
+            AtomicPtr::new(ptr::null_mut()),
+            AtomicPtr::new(ptr::null_mut()),
+            AtomicPtr::new(ptr::null_mut()),
+            AtomicPtr::new(ptr::null_mut()),
+        ])
     }
 }
 

@@ -5,7 +5,7 @@
 use crate::sync::atomic::{AtomicPtr, Ordering};
 
 /// Ways on from a node.
-pub(super) const BRANCHES: usize = 2;
+pub(super) const BRANCHES: usize = 4;
 
 /// What a trie is made of.
 pub(super) trait Node: Sized {
