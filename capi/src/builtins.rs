@@ -1,6 +1,6 @@
 //! The functions, context symbols and platform parts that this build of the library has.
 
-use core::sync::atomic::{AtomicBool, Ordering};
+use ferrite_core::sync::atomic::{AtomicBool, Ordering};
 
 use ferrite_core::builtins::{self, Builtins};
 

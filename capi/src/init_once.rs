@@ -1,7 +1,7 @@
 //! Section "Static handle initialization": handles made once.
 
 use core::ffi::{c_int, c_void};
-use core::sync::atomic::{AtomicPtr, Ordering};
+use ferrite_core::sync::atomic::{AtomicPtr, Ordering};
 
 use ferrite_core::init_once::{self, InitFunction};
 

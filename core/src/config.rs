@@ -13,10 +13,9 @@ pub const POOL_BYTES: usize = from_env_or_zero(option_env!("FERRITE_POOL_BYTES")
 /// Set `FERRITE_LOG_CHUNK_BYTES` when building. A longer line is cut.
 pub const LOG_CHUNK_BYTES: usize = from_env(option_env!("FERRITE_LOG_CHUNK_BYTES"), 64);
 
-/// Slots that the first hashed index of a name table has; a power of two.
+/// Slots that the first hashed index of a name table has on hosts; a power of two. Boards have none.
 ///
-/// Set `FERRITE_NAME_SLOTS` when building. A board that knows how many names it registers saves the smaller
-/// indexes, which stay allocated after growth.
+/// Set `FERRITE_NAME_SLOTS` when building.
 pub const NAME_SLOTS: usize = from_env(option_env!("FERRITE_NAME_SLOTS"), 8).next_power_of_two();
 
 /// Calls between library and user code that may run inside one another where the bounds of the stack are not known.
@@ -62,7 +61,7 @@ pub const STRING_BYTES: usize = from_env(option_env!("FERRITE_STRING_BYTES"), 31
 /// LLVM assumes of vectors everywhere. Up to this many bytes are lost with each workspace.
 pub const WORKSPACE_ALIGN: usize = from_env(option_env!("FERRITE_WORKSPACE_ALIGN"), 16).next_power_of_two();
 
-/// Eighths of a name index that may be filled before it grows: room on hosts, less memory on small cores.
+/// Eighths of a name index that may be filled before it grows: less memory on small cores.
 pub const NAME_LOAD_EIGHTHS: usize = if cfg!(target_pointer_width = "64") { 4 } else { 6 };
 
 const NESTED_CALLS_DEFAULT: usize = if cfg!(target_os = "none") { 8 } else { 128 };

@@ -125,7 +125,7 @@ impl<V> NameTable<V> {
     /// The entry of a name.
     #[inline]
     pub fn get(&self, name: &[u8]) -> Option<&Entry<V>> {
-        self.places.find(name, hash(name))
+        self.places.find(name)
     }
 
     /// The entry of a name, made by `make` when there is none; and whether it was made.
@@ -135,13 +135,12 @@ impl<V> NameTable<V> {
     /// # Errors
     /// What `make` gives, and `MemoryError`, before which `make` is not run; both leave the table unchanged.
     pub fn get_or_insert(&self, name: &[u8], make: impl FnOnce() -> Result<V>) -> Result<(&Entry<V>, bool)> {
-        let hash = hash(name);
         let mut last = self.last.lock();
-        let room = match self.places.place(self, name, hash)? {
+        let room = match self.places.place(self, name)? {
             Place::Taken(entry) => return Ok((entry, false)),
             Place::Free(room) => room,
         };
-        let entry = Entry::allocate(hash, name, make)?;
+        let entry = Entry::allocate(room.hash(), name, make)?;
         // SAFETY: the entry is live; the lock makes this thread the only one that inserts.
         unsafe { room.put(entry) };
         self.append(&mut last, entry);
@@ -261,8 +260,7 @@ fn is_same(one: &[u8], other: &[u8]) -> bool {
 /// the low bits: the bytes are reversed at last. Each step can be undone, which [`is_same`] relies on.
 ///
 /// Not for names chosen by an attacker to collide: who registers names runs code in this process.
-#[cfg_attr(feature = "std", inline)]
-#[cfg_attr(not(feature = "std"), inline(never))]
+#[inline]
 fn hash(name: &[u8]) -> usize {
     let (mut hash, mut rest) = (name.len(), name);
     while let Some((word, after)) = rest.split_first_chunk() {

@@ -1,6 +1,6 @@
 //! Registration of the library's own reflected classes, from read-only descriptions.
 
-use core::sync::atomic::{AtomicI32, Ordering};
+use ferrite_core::sync::atomic::{AtomicI32, Ordering};
 
 use ferrite_core::abi::{
     TVMFFIMethodInfo, TVMFFIObjectCreator, TVMFFISEqHashKind, TVMFFITypeMetadata,

@@ -2,7 +2,7 @@
 
 use core::ffi::c_void;
 use core::mem::{offset_of, size_of};
-use core::sync::atomic::{AtomicI32, Ordering};
+use ferrite_core::sync::atomic::{AtomicI32, Ordering};
 
 use ferrite_core::abi::{TVMFFIDefRegionKind, TVMFFIObject};
 use ferrite_core::error::Result;

@@ -1,6 +1,25 @@
 //! Interrupts of a Cortex-M core, masked by PRIMASK.
 
 use core::arch::asm;
+#[cfg(not(feature = "minimal"))]
+use core::arch::naked_asm;
+
+/// [`mask`] as a function of C; naked, so that it has no stack frame.
+#[cfg(not(feature = "minimal"))]
+#[unsafe(naked)]
+pub(super) extern "C" fn lock() -> usize {
+    naked_asm!("mrs r0, PRIMASK", "cpsid i", "bx lr")
+}
+
+/// Puts back what [`lock`] gave, as a function of C.
+///
+/// # Safety
+/// `before` is what the matching `lock` gave.
+#[cfg(not(feature = "minimal"))]
+#[unsafe(naked)]
+pub(super) unsafe extern "C" fn unlock(before: usize) {
+    naked_asm!("msr PRIMASK, r0", "bx lr")
+}
 
 /// Masks interrupts; gives PRIMASK as it was.
 #[inline(always)]
@@ -15,6 +34,7 @@ pub(super) fn mask() -> usize {
 ///
 /// # Safety
 /// `before` is what the matching `mask` gave.
+#[cfg(feature = "minimal")]
 #[inline(always)]
 pub(super) unsafe fn restore(before: usize) {
     // SAFETY: as for `mask`; the register had this value.

@@ -5,16 +5,7 @@
 
 use core::arch::global_asm;
 
-use super::interrupts;
-
-extern "C" fn lock() -> usize {
-    interrupts::mask()
-}
-
-unsafe extern "C" fn unlock(state: usize) {
-    // SAFETY: the caller passes what `lock` gave.
-    unsafe { interrupts::restore(state) };
-}
+use super::interrupts::{self, lock, unlock};
 
 extern "C" fn abort() -> ! {
     loop {

@@ -1,8 +1,8 @@
 //! Functions that firmware may define. `defaults` has those that are linked when it does not.
 
 unsafe extern "C" {
-    /// Keeps everybody else out: interrupt handlers, and other tasks and cores where there are any. Returns what
-    /// `FerritePlatformUnlock` needs to know.
+    /// Keeps everybody else out: interrupt handlers, and other tasks where there are any. Returns what `FerritePlatformUnlock`
+    /// needs to know. Several cores that share the library need its feature `spin`: without it, memory is ordered for one core.
     ///
     /// Called by the library around a few instructions at a time, also before `main` and in interrupt handlers. Sections lie within
     /// one another. The default masks the interrupts of the core (PRIMASK on Cortex-M, `mstatus.MIE` on RISC-V), which is

@@ -1,7 +1,7 @@
 //! What boards keep of a registered function beyond its name: nothing but where a built-in one came from.
 
+use crate::sync::atomic::{AtomicPtr, Ordering};
 use core::ptr;
-use core::sync::atomic::{AtomicPtr, Ordering};
 
 use crate::builtins::StaticFunction;
 use crate::error::Result;

@@ -2,7 +2,7 @@
 
 use core::ptr::{self, NonNull};
 
-use super::{Entry, NameTable, Place, trie};
+use super::{Entry, NameTable, Place, hash, trie};
 use crate::error::Result;
 use crate::sync::atomic::{AtomicPtr, Ordering};
 
@@ -29,39 +29,46 @@ impl<V> trie::Node for Entry<V> {
     }
 }
 
-/// The branch that an entry would be on.
-pub(super) struct Room<'a, V>(&'a AtomicPtr<Entry<V>>);
+/// The branch that an entry would be on, and the hash of its name.
+pub(super) struct Room<'a, V> {
+    branch: &'a AtomicPtr<Entry<V>>,
+    hash: usize,
+}
 
 impl<V> Places<V> {
     pub(super) const fn new() -> Self {
         Places(AtomicPtr::new(ptr::null_mut()))
     }
 
-    /// The entry of a name and the branch that it is or would be on.
+    /// The branch on which the entry of a name is, or would be; and the hash of the name.
     #[inline(never)]
-    fn walk(&self, name: &[u8], hash: usize) -> (Option<&Entry<V>>, &AtomicPtr<Entry<V>>) {
-        trie::walk(&self.0, hash, |entry| entry.is_of(name, hash))
+    fn walk(&self, name: &[u8]) -> (&AtomicPtr<Entry<V>>, usize) {
+        let hash = hash(name);
+        (trie::walk(&self.0, hash, |entry| entry.is_of(name, hash)), hash)
     }
 
-    pub(super) fn find(&self, name: &[u8], hash: usize) -> Option<&Entry<V>> {
-        self.walk(name, hash).0
+    pub(super) fn find(&self, name: &[u8]) -> Option<&Entry<V>> {
+        trie::node(self.walk(name).0)
     }
 
     /// The entry of a name, or room for it. The caller holds the table's lock.
-    pub(super) fn place(&self, _: &NameTable<V>, name: &[u8], hash: usize) -> Result<Place<'_, V>> {
-        Ok(match self.walk(name, hash) {
-            (Some(entry), _) => Place::Taken(entry),
-            (None, branch) => Place::Free(Room(branch)),
-        })
+    pub(super) fn place(&self, _: &NameTable<V>, name: &[u8]) -> Result<Place<'_, V>> {
+        let (branch, hash) = self.walk(name);
+        Ok(trie::node(branch).map_or(Place::Free(Room { branch, hash }), Place::Taken))
     }
 }
 
 impl<V> Room<'_, V> {
+    /// The hash of the name.
+    pub(super) fn hash(&self) -> usize {
+        self.hash
+    }
+
     /// Publishes an entry.
     ///
     /// # Safety
     /// The entry is complete and lives as long as the table, whose lock the caller holds.
     pub(super) unsafe fn put(self, entry: NonNull<Entry<V>>) {
-        self.0.store(entry.as_ptr(), Ordering::Release);
+        self.branch.store(entry.as_ptr(), Ordering::Release);
     }
 }

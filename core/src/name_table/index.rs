@@ -13,7 +13,7 @@ use core::alloc::Layout;
 use core::marker::PhantomData;
 use core::ptr::{self, NonNull};
 
-use super::{Entry, NameTable, Place};
+use super::{Entry, NameTable, Place, hash};
 use crate::config::{NAME_LOAD_EIGHTHS, NAME_SLOTS};
 use crate::error::{Result, out_of_memory};
 use crate::memory;
@@ -36,10 +36,11 @@ impl<V> Links<V> {
     }
 }
 
-/// An index with a free slot.
+/// An index with a free slot, and the hash of the name that it is for.
 pub(super) struct Room<'a, V> {
     places: &'a Places<V>,
     index: NonNull<Index<V>>,
+    hash: usize,
 }
 
 impl<V> Places<V> {
@@ -51,23 +52,29 @@ impl<V> Places<V> {
     }
 
     #[inline]
-    pub(super) fn find(&self, name: &[u8], hash: usize) -> Option<&Entry<V>> {
+    pub(super) fn find(&self, name: &[u8]) -> Option<&Entry<V>> {
+        self.find_hashed(name, hash(name))
+    }
+
+    #[inline]
+    fn find_hashed(&self, name: &[u8], hash: usize) -> Option<&Entry<V>> {
         // SAFETY: the pointer was published after its index was complete, and indexes live as long as the table.
         unsafe { self.index.load(Ordering::Acquire).as_ref() }?.find(name, hash)
     }
 
     /// The entry of a name, or room for it. The caller holds the table's lock.
-    pub(super) fn place(&self, table: &NameTable<V>, name: &[u8], hash: usize) -> Result<Place<'_, V>> {
-        match self.find(name, hash) {
+    pub(super) fn place(&self, table: &NameTable<V>, name: &[u8]) -> Result<Place<'_, V>> {
+        let hash = hash(name);
+        match self.find_hashed(name, hash) {
             Some(entry) => Ok(Place::Taken(entry)),
-            None => Ok(Place::Free(Room { places: self, index: self.index_with_room(table)? })),
+            None => Ok(Place::Free(Room { places: self, index: self.index_with_room(table)?, hash })),
         }
     }
 
     /// The newest index, grown if the next entry would fill it too much. The caller holds the lock.
     fn index_with_room(&self, table: &NameTable<V>) -> Result<NonNull<Index<V>>> {
         let newest = self.index.load(Ordering::Relaxed);
-        // SAFETY: as `find`.
+        // SAFETY: as `find_hashed`.
         let slots = unsafe { newest.as_ref() }.map_or(0, Index::slots);
         let wanted = self.taken.load(Ordering::Relaxed) + 1;
         if wanted.saturating_mul(8) <= slots.saturating_mul(NAME_LOAD_EIGHTHS)
@@ -87,6 +94,11 @@ impl<V> Places<V> {
 }
 
 impl<V> Room<'_, V> {
+    /// The hash of the name.
+    pub(super) fn hash(&self) -> usize {
+        self.hash
+    }
+
     /// Publishes an entry.
     ///
     /// # Safety

@@ -13,23 +13,28 @@ pub(super) trait Node: Sized {
     fn branches(&self) -> &[AtomicPtr<Self>; BRANCHES];
 }
 
-/// The node of this hash that `is_wanted`, and the branch on which it is, or belongs.
+/// What a branch leads to.
+#[inline(always)]
+pub(super) fn node<N: Node>(branch: &AtomicPtr<N>) -> Option<&N> {
+    // SAFETY: what a branch leads to is complete and lives as long as the branch (contract of the trait).
+    unsafe { branch.load(Ordering::Acquire).as_ref() }
+}
+
+/// The branch on which the node of this hash that `is_wanted` is, or belongs.
 #[inline(always)]
 pub(super) fn walk<N: Node>(
     root: &AtomicPtr<N>,
     hash: usize,
     is_wanted: impl Fn(&N) -> bool,
-) -> (Option<&N>, &AtomicPtr<N>) {
+) -> &AtomicPtr<N> {
     let (mut branch, mut bits) = (root, hash);
-    // SAFETY: what a branch leads to is complete and lives as long as the branch (contract of the trait).
-    while let Some(node) = unsafe { branch.load(Ordering::Acquire).as_ref() } {
-        if is_wanted(node) {
-            return (Some(node), branch);
-        }
+    while let Some(node) = node(branch)
+        && !is_wanted(node)
+    {
         branch = &node.branches()[bits % BRANCHES];
         bits /= BRANCHES;
     }
-    (None, branch)
+    branch
 }
 
 #[cfg(all(test, not(loom)))]
@@ -59,16 +64,16 @@ mod tests {
         let find = |hash, number| walk(&root, hash, |node: &Number| node.number == number);
         let mut nodes = Vec::new();
         for (number, hash) in (0..).zip(hashes) {
-            let (found, branch) = find(hash, number);
-            assert!(found.is_none());
+            let branch = find(hash, number);
+            assert!(node(branch).is_none());
             let branches = [const { AtomicPtr::new(ptr::null_mut()) }; BRANCHES];
             nodes.push(Box::into_raw(Box::new(Number { hash, number, branches })));
             branch.store(nodes[nodes.len() - 1], Ordering::Release);
         }
         for (number, hash) in (0..).zip(hashes) {
-            assert_eq!(find(hash, number).0.map(|node| node.hash), Some(hash));
+            assert_eq!(node(find(hash, number)).map(|node| node.hash), Some(hash));
         }
-        assert!(find(7, 99).0.is_none());
+        assert!(node(find(7, 99)).is_none());
         // SAFETY: the nodes came from boxes, and nobody uses them any more.
         nodes.into_iter().for_each(|node| drop(unsafe { Box::from_raw(node) }));
     }

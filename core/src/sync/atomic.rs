@@ -1,9 +1,20 @@
-//! The atomics of `core`, and an exchange that also exists on cores which can only load and store.
+//! The atomics of `core`, without barriers on boards with one core, and an exchange that also exists on cores which can only load
+//! and store.
 
-pub use core::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicUsize, Ordering, fence};
+#[cfg(not(all(target_os = "none", not(feature = "std"), not(feature = "spin"))))]
+mod several_cores {
+    pub use core::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 
-#[cfg(target_has_atomic = "64")]
-pub use core::sync::atomic::AtomicU64;
+    #[cfg(target_has_atomic = "64")]
+    pub use core::sync::atomic::AtomicU64;
+}
+#[cfg(not(all(target_os = "none", not(feature = "std"), not(feature = "spin"))))]
+pub use several_cores::*;
+
+#[cfg(all(target_os = "none", not(feature = "std"), not(feature = "spin")))]
+mod one_core;
+#[cfg(all(target_os = "none", not(feature = "std"), not(feature = "spin")))]
+pub use one_core::*;
 
 #[cfg(target_has_atomic = "ptr")]
 mod native {

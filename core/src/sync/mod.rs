@@ -12,8 +12,8 @@
 //!
 //! No lock may be held while code of a user runs. Builds for boards without `std` and without `spin` mask interrupts
 //! while a lock is held, through the `critical-section` crate, so tables may be used from interrupt handlers; what
-//! is done under a lock is bounded by the sizes of the tables and of the pool. With `spin` several cores may share
-//! the tables, but an interrupt handler must not use them.
+//! is done under a lock is bounded by the sizes of the tables and of the pool. They are for one core, whose accesses to memory
+//! need no barriers. With `spin` several cores may share the tables, but an interrupt handler must not use them.
 
 pub mod atomic;
 pub mod per_thread;

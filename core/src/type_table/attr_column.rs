@@ -6,7 +6,7 @@
 use core::cell::{Cell, UnsafeCell};
 use core::mem::offset_of;
 use core::ptr;
-use core::sync::atomic::{AtomicI32, AtomicPtr, Ordering};
+use crate::sync::atomic::{AtomicI32, AtomicPtr, Ordering};
 
 use crate::abi::{TVMFFIAny, TVMFFITypeAttrColumn};
 use crate::any::AnyView;

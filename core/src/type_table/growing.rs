@@ -3,7 +3,7 @@
 use core::cell::Cell;
 use core::ptr::{self, NonNull};
 use core::slice;
-use core::sync::atomic::{AtomicI32, AtomicPtr, Ordering};
+use crate::sync::atomic::{AtomicI32, AtomicPtr, Ordering};
 
 use super::arena::{Arena, NoMemory};
 

@@ -1,7 +1,7 @@
 //! Indices of registered types by key, hashed; the built-in ones are not in it.
 
+use crate::sync::atomic::{AtomicI32, Ordering};
 use core::marker::PhantomData;
-use core::sync::atomic::{AtomicI32, Ordering};
 
 use crate::error::Result;
 use crate::name_table::{Entry, NameTable};

@@ -2,7 +2,7 @@
 
 use core::ptr;
 use core::slice;
-use core::sync::atomic::{AtomicPtr, Ordering};
+use crate::sync::atomic::{AtomicPtr, Ordering};
 
 use crate::error::{Result, out_of_memory};
 

@@ -2,7 +2,7 @@
 
 use core::cell::Cell;
 use core::ptr;
-use core::sync::atomic::{AtomicPtr, Ordering};
+use crate::sync::atomic::{AtomicPtr, Ordering};
 
 use super::arena::{Arena, NoMemory};
 use super::entry::TypeEntry;
