@@ -39,6 +39,9 @@ const BODY_OFFSET: usize = 2 * size_of::<usize>();
 /// The alignment that the built-in allocator gives.
 const BODY_ALIGNMENT: usize = if BODY_OFFSET > 8 { BODY_OFFSET } else { 8 };
 
+/// Whether the built-in allocator is put where objects are made and freed: not where size counts.
+const IN_LINE: bool = cfg!(feature = "std");
+
 static BUILTIN: BuiltinAllocator =
     BuiltinAllocator(TVMFFICustomAllocator { allocate: Some(builtin_allocate), context: ptr::null_mut() });
 
@@ -48,7 +51,7 @@ struct BuiltinAllocator(TVMFFICustomAllocator);
 unsafe impl Sync for BuiltinAllocator {}
 
 #[cfg(not(feature = "client"))]
-static CUSTOM: AtomicPtr<TVMFFICustomAllocator> = AtomicPtr::new(ptr::null_mut());
+static ALLOCATOR: AtomicPtr<TVMFFICustomAllocator> = AtomicPtr::new((&raw const BUILTIN.0).cast_mut());
 
 /// Allocates an object and initialises it.
 ///
@@ -110,24 +113,20 @@ pub(crate) fn allocate_error<R: ObjectRecord>(trailing_bytes: usize) -> Option<N
     let class = const { &Class::of::<R>() };
     let size = object_bytes(class, trailing_bytes)?;
     let custom = custom_allocator();
-    let is_asking = || per_thread::with(&ASKING_FOR_ERROR, |asking| *asking) == Some(true);
-    let body = if ptr::eq(custom, &BUILTIN.0) || is_asking() {
-        allocate_body(&raw const BUILTIN.0, size, class, type_index::ERROR)
-    } else {
-        per_thread::with(&ASKING_FOR_ERROR, |asking| *asking = true);
-        let body = allocate_body(custom, size, class, type_index::ERROR);
-        per_thread::with(&ASKING_FOR_ERROR, |asking| *asking = false);
-        if body.is_none() {
-            // What was raised about this refusal must not be taken for another one's later.
-            drop(raised::take());
-        }
-        body
-    };
+    let body =
+        if ptr::eq(custom, &BUILTIN.0) || per_thread::state(|state| state.asking_for_error.replace(true)) {
+            allocate_body(&raw const BUILTIN.0, size, class, type_index::ERROR)
+        } else {
+            let body = allocate_body(custom, size, class, type_index::ERROR);
+            per_thread::state(|state| state.asking_for_error.set(false));
+            if body.is_none() {
+                // What was raised about this refusal must not be taken for another one's later.
+                drop(raised::take());
+            }
+            body
+        };
     body.map(NonNull::cast)
 }
-
-#[cfg(not(feature = "client"))]
-crate::per_thread!(static ASKING_FOR_ERROR: bool = false);
 
 fn object_bytes(class: &Class, trailing_bytes: usize) -> Option<usize> {
     // Half the address space leaves room for every header that an allocator adds.
@@ -161,7 +160,7 @@ unsafe fn delete_space(body: *mut u8) {
         let header = body.cast::<TVMFFIObjectAllocHeader>().sub(1);
         match (*header).delete_space {
             // The usual case is called by its name, so that the compiler can put it here.
-            Some(delete_space) if ptr::fn_addr_eq(delete_space, BUILTIN_DELETE_SPACE) => {
+            Some(delete_space) if IN_LINE && ptr::fn_addr_eq(delete_space, BUILTIN_DELETE_SPACE) => {
                 builtin_delete_space(body.cast());
             }
             Some(delete_space) => delete_space(body.cast()),
@@ -177,7 +176,7 @@ fn allocate_body(
     type_index: i32,
 ) -> Option<NonNull<u8>> {
     // The usual case is called by its name, so that the compiler can put it here.
-    let body = if ptr::eq(allocator, &BUILTIN.0) {
+    let body = if IN_LINE && ptr::eq(allocator, &BUILTIN.0) {
         allocate_builtin(size, class.alignment)?
     } else {
         // SAFETY: the slot holds a live record for the life of the process (contract of `set_custom_allocator`).
@@ -251,8 +250,7 @@ unsafe extern "C" fn builtin_delete_space(body: *mut c_void) {
 /// `TVMFFIGetCustomAllocator`.
 #[cfg(not(feature = "client"))]
 pub fn custom_allocator() -> *mut TVMFFICustomAllocator {
-    let custom = CUSTOM.load(Ordering::Acquire);
-    if custom.is_null() { (&raw const BUILTIN.0).cast_mut() } else { custom }
+    ALLOCATOR.load(Ordering::Acquire)
 }
 
 /// The allocator of the loaded `libtvm_ffi`.
@@ -271,5 +269,6 @@ pub fn custom_allocator() -> *mut TVMFFICustomAllocator {
 /// `TVMFFISetCustomAllocator`.
 #[cfg(not(feature = "client"))]
 pub unsafe fn set_custom_allocator(allocator: *mut TVMFFICustomAllocator) {
-    CUSTOM.store(allocator, Ordering::Release);
+    let allocator = if allocator.is_null() { (&raw const BUILTIN.0).cast_mut() } else { allocator };
+    ALLOCATOR.store(allocator, Ordering::Release);
 }

@@ -5,6 +5,8 @@
 //! own count word, which nobody reads any more. The outermost release empties the queue.
 
 use core::ffi::c_int;
+#[cfg(not(feature = "client"))]
+use core::ptr;
 
 use crate::abi::{
     TVMFFIObject, kTVMFFIObjectDeleterFlagBitMaskBoth, kTVMFFIObjectDeleterFlagBitMaskStrong,
@@ -12,10 +14,9 @@ use crate::abi::{
 };
 use crate::refcount::{self, Release};
 #[cfg(not(feature = "client"))]
-use crate::{
-    sync::per_thread::{self, ReleaseQueue},
-    type_index,
-};
+use crate::sync::per_thread::{self, ThreadState};
+#[cfg(all(feature = "std", not(feature = "client")))]
+use crate::type_index;
 
 /// Gives up one strong reference. Destroys the object when it was the last, on this thread, before the outermost
 /// release of the thread returns.
@@ -103,39 +104,46 @@ unsafe fn destroy(object: *mut TVMFFIObject) {
         return unsafe { call_deleter(object, kTVMFFIObjectDeleterFlagBitMaskBoth) };
     }
     // The queue is lent for moments only: without std it is behind a lock, and deleters are code of users.
-    if per_thread::release_queue(|queue| enter(queue, object)) {
+    if per_thread::state(|state| enter(state, object)) {
         return;
     }
     let mut next = object;
     while !next.is_null() {
         // SAFETY: each queued object is dead, and nobody else destroys it.
         unsafe { call_deleter(next, kTVMFFIObjectDeleterFlagBitMaskBoth) };
-        next = per_thread::release_queue(take_next);
+        next = per_thread::state(take_next);
     }
 }
 
+/// The end of a queue; no object is there.
+#[cfg(not(feature = "client"))]
+const END: *mut TVMFFIObject = ptr::without_provenance_mut(1);
+
 /// Starts a destruction, or queues the object for the one that is under way and answers true.
 #[cfg(not(feature = "client"))]
-fn enter(queue: &ReleaseQueue, object: *mut TVMFFIObject) -> bool {
-    let queued = queue.active.replace(true);
-    if queued {
-        // SAFETY: the count word of a dead object is ours; it is 8 bytes, 8-aligned, room for a pointer.
-        unsafe { link_of(object).write(queue.head.replace(object)) };
+fn enter(state: &ThreadState, object: *mut TVMFFIObject) -> bool {
+    let first = state.dying.get();
+    if first.is_null() {
+        state.dying.set(END);
+        return false;
     }
-    queued
+    // SAFETY: the count word of a dead object is ours; it is 8 bytes, 8-aligned, room for a pointer.
+    unsafe { link_of(object).write(first) };
+    state.dying.set(object);
+    true
 }
 
 /// The next object to destroy; null, and the end of the destruction, when there is none.
 #[cfg(not(feature = "client"))]
-fn take_next(queue: &ReleaseQueue) -> *mut TVMFFIObject {
-    let object = queue.head.get();
-    if object.is_null() {
-        queue.active.set(false);
-        return object;
+fn take_next(state: &ThreadState) -> *mut TVMFFIObject {
+    let object = state.dying.get();
+    if object == END {
+        state.dying.set(ptr::null_mut());
+        return ptr::null_mut();
     }
     // SAFETY: `enter` linked the object. Its count is set back to what deleters find: no strong reference.
     unsafe {
-        queue.head.set(link_of(object).read());
+        state.dying.set(link_of(object).read());
         (*object).combined_ref_count = refcount::INITIAL - 1;
     }
     object
@@ -148,9 +156,15 @@ fn link_of(object: *mut TVMFFIObject) -> *mut *mut TVMFFIObject {
 }
 
 /// Whether objects of this built-in type hold no references to others, so that destroying them cannot nest.
-#[cfg(not(feature = "client"))]
+#[cfg(all(feature = "std", not(feature = "client")))]
 fn is_leaf(index: i32) -> bool {
     matches!(index, type_index::STR | type_index::BYTES | type_index::SHAPE | type_index::BIG_INT)
+}
+
+/// Not asked for where size counts.
+#[cfg(not(any(feature = "std", feature = "client")))]
+fn is_leaf(_: i32) -> bool {
+    false
 }
 
 /// # Safety

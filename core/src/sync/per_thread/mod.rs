@@ -1,4 +1,4 @@
-//! The state that every thread has for itself: its raised error, its queue of objects to destroy, and what
+//! The state that every thread has for itself: its raised error, what the library keeps, and what
 //! other crates declare by [`per_thread!`](crate::per_thread).
 //!
 //! With std all are thread-local. Without it there is one of each, shared by the whole program and reached
@@ -18,18 +18,18 @@ mod imp;
 
 pub use imp::*;
 
-/// Objects whose last reference is gone while another object is being destroyed, so that nesting never
-/// recurses.
-pub struct ReleaseQueue {
-    /// The first object to destroy, or null; how they are linked is up to the release path.
-    pub head: Cell<*mut TVMFFIObject>,
-    /// Whether somebody is draining the queue.
-    pub active: Cell<bool>,
+/// What the library itself keeps for each thread.
+pub struct ThreadState {
+    /// The objects whose last reference is gone while another one is being destroyed, so that nesting never recurses: null when none
+    /// is being destroyed, else the first of a queue. What ends the queue and links it is up to the release path.
+    pub dying: Cell<*mut TVMFFIObject>,
+    /// Whether a custom allocator is being asked for an error object.
+    pub asking_for_error: Cell<bool>,
 }
 
-impl ReleaseQueue {
+impl ThreadState {
     const fn new() -> Self {
-        Self { head: Cell::new(ptr::null_mut()), active: Cell::new(false) }
+        Self { dying: Cell::new(ptr::null_mut()), asking_for_error: Cell::new(false) }
     }
 }
 
@@ -37,15 +37,15 @@ impl ReleaseQueue {
 mod tests {
     use super::*;
 
-    // Without std the other tests use the same queue and slot at the same time.
+    // Without std the other tests use the same state and slot at the same time.
     #[cfg(feature = "std")]
     #[test]
-    fn the_queue_keeps_what_is_put_there() {
-        release_queue(|queue| {
-            assert!(!queue.active.get());
-            queue.active.set(true);
+    fn the_state_keeps_what_is_put_there() {
+        state(|state| {
+            assert!(!state.asking_for_error.get());
+            state.asking_for_error.set(true);
         });
-        assert!(release_queue(|queue| queue.active.replace(false)));
+        assert!(state(|state| state.asking_for_error.replace(false)));
     }
 
     #[cfg(feature = "std")]

@@ -3,21 +3,21 @@
 //! Where several cores or tasks do share it, an object may be destroyed by another one than the one that
 //! released it. The raised error is each task's own where the platform tells tasks apart.
 
-use super::ReleaseQueue;
-use crate::sync::Mutex;
+use super::ThreadState;
+use crate::sync::{Mutex, critical};
 
-/// Makes a value that holds raw pointers acceptable to the lock.
-struct Shared<T>(T);
+/// The one state.
+struct Shared(ThreadState);
 
-// SAFETY: holds pointers to objects whose counts work from every thread; the mutex admits one at a time.
-unsafe impl Send for Shared<ReleaseQueue> {}
+// SAFETY: it is lent in critical sections only, which exclude each other.
+unsafe impl Sync for Shared {}
 
-static QUEUE: Mutex<Shared<ReleaseQueue>> = Mutex::new(Shared(ReleaseQueue::new()));
+static STATE: Shared = Shared(ThreadState::new());
 
-/// Lends the queue of objects to destroy.
+/// Lends the state.
 #[inline]
-pub fn release_queue<R>(body: impl FnOnce(&ReleaseQueue) -> R) -> R {
-    body(&QUEUE.lock().0)
+pub fn state<R>(body: impl FnOnce(&ThreadState) -> R) -> R {
+    critical(|| body(&STATE.0))
 }
 
 #[cfg(not(feature = "client"))]

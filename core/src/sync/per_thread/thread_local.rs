@@ -2,7 +2,7 @@
 
 extern crate std;
 
-use super::ReleaseQueue;
+use super::ThreadState;
 use crate::abi::TVMFFIObject;
 use core::cell::{Cell, RefCell};
 use core::ptr;
@@ -22,14 +22,14 @@ impl Drop for RaisedSlot {
 
 std::thread_local! {
     // Without a destructor, so that it still works while other thread-local values are being destroyed.
-    static QUEUE: ReleaseQueue = const { ReleaseQueue::new() };
+    static STATE: ThreadState = const { ThreadState::new() };
     static RAISED: RaisedSlot = const { RaisedSlot(Cell::new(ptr::null_mut())) };
 }
 
-/// Lends this thread's queue of objects to destroy.
+/// Lends this thread's state.
 #[inline]
-pub fn release_queue<R>(body: impl FnOnce(&ReleaseQueue) -> R) -> R {
-    QUEUE.with(body)
+pub fn state<R>(body: impl FnOnce(&ThreadState) -> R) -> R {
+    STATE.with(body)
 }
 
 /// Lends the slot of this thread's raised error, which owns a strong reference unless null.
