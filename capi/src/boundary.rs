@@ -1,5 +1,9 @@
 //! Argument checks, and the way from results to status codes: the only helpers of the C surface.
 
+#[cfg_attr(any(feature = "std", feature = "alloc"), path = "boundary/type_keys.rs")]
+#[cfg_attr(not(any(feature = "std", feature = "alloc")), path = "boundary/type_indices.rs")]
+mod types;
+
 use core::ffi::{CStr, c_char, c_int};
 use core::mem::{ManuallyDrop, MaybeUninit};
 use core::ops::Deref;
@@ -287,7 +291,7 @@ fn wrong_class(name: &str, expected: i32, found: i32) -> Error {
         TYPE_ERROR,
         "Argument `{}` must be of type `{}`, got `{}`",
         name,
-        type_table::type_key_of(expected),
-        type_table::type_key_of(found)
+        types::name(expected),
+        types::name(found)
     )
 }
