@@ -45,6 +45,7 @@ pub struct NameTable<V> {
 /// One name and its value.
 pub struct Entry<V> {
     hash: usize,
+    #[cfg_attr(not(target_os = "none"), expect(dead_code, reason = "an index needs nothing of entries"))]
     links: Links<V>,
     next: AtomicPtr<Entry<V>>,
     name: *const u8,

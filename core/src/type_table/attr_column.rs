@@ -3,10 +3,10 @@
 //! C readers keep the pointer to a column and index its data in place, so a column never moves. Its data
 //! moves when it grows; outgrown data stays readable for ever.
 
+use crate::sync::atomic::{AtomicI32, AtomicPtr, Ordering};
 use core::cell::{Cell, UnsafeCell};
 use core::mem::offset_of;
 use core::ptr;
-use crate::sync::atomic::{AtomicI32, AtomicPtr, Ordering};
 
 use crate::abi::{TVMFFIAny, TVMFFITypeAttrColumn};
 use crate::any::AnyView;

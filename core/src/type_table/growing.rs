@@ -1,9 +1,9 @@
 //! Arrays that grow while others read them: old blocks stay as they are, and the length is published last.
 
+use crate::sync::atomic::{AtomicI32, AtomicPtr, Ordering};
 use core::cell::Cell;
 use core::ptr::{self, NonNull};
 use core::slice;
-use crate::sync::atomic::{AtomicI32, AtomicPtr, Ordering};
 
 use super::arena::{Arena, NoMemory};
 

@@ -3,10 +3,10 @@
 //! Everything that may allocate through a user's allocator, fail in a user's words or log happens before the
 //! registry's lock is taken or after it is let go.
 
+use crate::sync::atomic::{AtomicI32, Ordering};
 use core::ffi::c_void;
 use core::mem::offset_of;
 use core::ptr;
-use crate::sync::atomic::{AtomicI32, Ordering};
 
 use crate::abi::{
     TVMFFIAny, TVMFFIByteArray, TVMFFIFieldInfo, TVMFFIMethodInfo, TVMFFIObject, TVMFFITypeInfo,

@@ -1,7 +1,7 @@
 //! From a type index to its entry: chunks of atomic pointers that readers walk without lock or allocation.
 
-use core::ptr;
 use crate::sync::atomic::{AtomicPtr, Ordering};
+use core::ptr;
 
 use super::arena::{Arena, NoMemory};
 use super::entry::TypeEntry;

@@ -1,8 +1,8 @@
 //! Attribute columns by name: a list, newest first, of those that a board has values for.
 
+use crate::sync::atomic::{AtomicPtr, Ordering};
 use core::ptr;
 use core::slice;
-use crate::sync::atomic::{AtomicPtr, Ordering};
 
 use crate::error::{Result, out_of_memory};
 

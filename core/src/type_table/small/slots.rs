@@ -1,8 +1,8 @@
 //! From a type index to its entry on boards, which have few types: a list, newest first, that readers walk without lock.
 
+use crate::sync::atomic::{AtomicPtr, Ordering};
 use core::cell::Cell;
 use core::ptr;
-use crate::sync::atomic::{AtomicPtr, Ordering};
 
 use super::arena::{Arena, NoMemory};
 use super::entry::TypeEntry;
