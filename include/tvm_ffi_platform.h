@@ -38,8 +38,8 @@
 #include <stdint.h>
 
 /**
- * Takes a piece of the log: `size` bytes of UTF-8 without a zero at the end. A line comes in one or more
- * pieces and ends with a newline.
+ * Takes a line of the log: `size` bytes without a zero at the end, the last of which is a newline. UTF-8, unless a name in it is
+ * not, or the line was too long and was cut.
  *
  * Runs on the stack of the call that had something to tell, in an interrupt handler too; no lock is held meanwhile.
  */

@@ -2,18 +2,15 @@
 
 use core::ffi::{c_char, c_int, c_void};
 
-use ferrite_core::sync::Mutex;
 use ferrite_core::{log, memory, plain_ensure};
 
 use crate::boundary;
 
-/// Takes a piece of the log: `size` bytes of UTF-8 without a zero at the end. A line comes in one or more
-/// pieces and ends with a newline.
+/// Takes a line of the log: `size` bytes without a zero at the end, the last of which is a newline. UTF-8, unless a name in it is
+/// not, or the line was too long and was cut.
 ///
 /// Runs on the stack of the call that had something to tell, in an interrupt handler too; no lock is held meanwhile.
 pub type FerriteLogSink = unsafe extern "C" fn(text: *const c_char, size: usize);
-
-static SINK: Mutex<Option<FerriteLogSink>> = Mutex::new(None);
 
 /// Sends the warnings of the library to `sink` from now on; null drops them, as is done until the first call.
 ///
@@ -21,17 +18,8 @@ static SINK: Mutex<Option<FerriteLogSink>> = Mutex::new(None);
 /// `sink` may be called at any time until another one is set.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn FerriteLogSet(sink: Option<FerriteLogSink>) {
-    *SINK.lock() = sink;
-    log::set_sink(sink.map(|_| forward as fn(&str)));
-}
-
-fn forward(text: &str) {
-    // Copied out, so that the lock is not held while the sink runs.
-    let sink = *SINK.lock();
-    if let Some(sink) = sink {
-        // SAFETY: the firmware vouched for the sink.
-        unsafe { sink(text.as_ptr().cast(), text.len()) };
-    }
+    // SAFETY: as the caller vouches.
+    unsafe { log::set_sink(sink) };
 }
 
 /// Adds `size` bytes from `region` on to the pool that all memory of the library comes from, for good. Any alignment will do.
