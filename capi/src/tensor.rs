@@ -1,9 +1,10 @@
 //! Section "DLPack support": tensors in and out.
 
-use core::ffi::c_int;
+use core::ffi::{c_int, c_void};
 
-use ferrite_core::Tensor;
 use ferrite_core::abi::{DLManagedTensor, DLManagedTensorVersioned, DLTensor, TVMFFIObjectHandle};
+use ferrite_core::error::Result;
+use ferrite_core::tensor::{self, DLPackForm, Tensor};
 
 use crate::boundary;
 
@@ -25,15 +26,9 @@ pub unsafe extern "C" fn TVMFFITensorFromDLPack(
     require_contiguous: i32,
     out: *mut TVMFFIObjectHandle,
 ) -> c_int {
-    boundary::status(|| {
-        let from = boundary::non_null(from, "from")?;
-        // SAFETY: contract of the crate.
-        let out = unsafe { boundary::out(out, "out")? };
-        // SAFETY: the caller hands over a valid managed tensor.
-        let tensor =
-            unsafe { Tensor::from_dlpack(from.as_ptr(), require_alignment, require_contiguous != 0)? };
-        out.write_object(Some(tensor));
-        Ok(())
+    // SAFETY: as the caller vouches.
+    boundary::status(|| unsafe {
+        import(from.cast(), DLPackForm::Legacy, require_alignment, require_contiguous, out)
     })
 }
 
@@ -49,13 +44,8 @@ pub unsafe extern "C" fn TVMFFITensorToDLPack(
     from: TVMFFIObjectHandle,
     out: *mut *mut DLManagedTensor,
 ) -> c_int {
-    boundary::status(|| {
-        // SAFETY: contract of the crate.
-        let (tensor, out) =
-            unsafe { (boundary::object_of::<Tensor>(from, "from")?, boundary::out(out, "out")?) };
-        out.write(tensor.to_dlpack()?.as_ptr());
-        Ok(())
-    })
+    // SAFETY: as the caller vouches.
+    boundary::status(|| unsafe { export(from, DLPackForm::Legacy, out.cast()) })
 }
 
 /// Makes a tensor object that takes over a versioned managed tensor.
@@ -71,16 +61,9 @@ pub unsafe extern "C" fn TVMFFITensorFromDLPackVersioned(
     require_contiguous: i32,
     out: *mut TVMFFIObjectHandle,
 ) -> c_int {
-    boundary::status(|| {
-        let from = boundary::non_null(from, "from")?;
-        // SAFETY: contract of the crate.
-        let out = unsafe { boundary::out(out, "out")? };
-        // SAFETY: the caller hands over a valid managed tensor.
-        let tensor = unsafe {
-            Tensor::from_dlpack_versioned(from.as_ptr(), require_alignment, require_contiguous != 0)?
-        };
-        out.write_object(Some(tensor));
-        Ok(())
+    // SAFETY: as the caller vouches.
+    boundary::status(|| unsafe {
+        import(from.cast(), DLPackForm::Versioned, require_alignment, require_contiguous, out)
     })
 }
 
@@ -95,13 +78,8 @@ pub unsafe extern "C" fn TVMFFITensorToDLPackVersioned(
     from: TVMFFIObjectHandle,
     out: *mut *mut DLManagedTensorVersioned,
 ) -> c_int {
-    boundary::status(|| {
-        // SAFETY: contract of the crate.
-        let (tensor, out) =
-            unsafe { (boundary::object_of::<Tensor>(from, "from")?, boundary::out(out, "out")?) };
-        out.write(tensor.to_dlpack_versioned()?.as_ptr());
-        Ok(())
-    })
+    // SAFETY: as the caller vouches.
+    boundary::status(|| unsafe { export(from, DLPackForm::Versioned, out.cast()) })
 }
 
 /// Makes a tensor that shows part of the memory of another, with the data pointer, shape, strides, data type and byte offset of
@@ -128,4 +106,39 @@ pub unsafe extern "C" fn TVMFFITensorCreateUnsafeView(
         }
         Ok(())
     })
+}
+
+/// Imports a managed tensor of either form.
+///
+/// # Safety
+/// As for the symbols, with a record of this form.
+#[cfg_attr(feature = "std", inline(always))]
+#[cfg_attr(not(feature = "std"), inline(never))]
+unsafe fn import(
+    from: *mut c_void,
+    form: DLPackForm,
+    require_alignment: i32,
+    require_contiguous: i32,
+    out: *mut TVMFFIObjectHandle,
+) -> Result<()> {
+    let from = boundary::non_null(from, "from")?;
+    // SAFETY: contract of the crate.
+    let out = unsafe { boundary::out(out, "out")? };
+    // SAFETY: the caller hands over a valid managed tensor.
+    let tensor = unsafe { tensor::import(from.as_ptr(), form, require_alignment, require_contiguous != 0)? };
+    out.write_object(Some(tensor));
+    Ok(())
+}
+
+/// Exports a managed tensor of either form.
+///
+/// # Safety
+/// As for the symbols, with a place for a record of this form.
+#[cfg_attr(feature = "std", inline(always))]
+#[cfg_attr(not(feature = "std"), inline(never))]
+unsafe fn export(from: TVMFFIObjectHandle, form: DLPackForm, out: *mut *mut c_void) -> Result<()> {
+    // SAFETY: contract of the crate.
+    let (from, out) = unsafe { (boundary::object_of::<Tensor>(from, "from")?, boundary::out(out, "out")?) };
+    out.write(tensor::export(&from, form)?.as_ptr());
+    Ok(())
 }

@@ -36,15 +36,15 @@ pub(crate) fn view<'a>(from: &AnyView<'a>) -> AnyView<'a> {
     }
 }
 
-/// A copy of a tensor's description.
+/// Copies a tensor's description.
 ///
 /// # Safety
-/// `from` must be valid for reading.
+/// `from` must be valid for reading, and `to` for writing.
 #[inline(always)]
-pub(crate) unsafe fn dl_tensor(from: *const DLTensor) -> DLTensor {
-    // SAFETY: the caller vouches for the record.
+pub(crate) unsafe fn copy_dl_tensor(from: *const DLTensor, to: *mut DLTensor) {
+    // SAFETY: the caller vouches for both records.
     unsafe {
-        DLTensor {
+        to.write(DLTensor {
             data: (&raw const (*from).data).read_volatile(),
             device: DLDevice {
                 device_type: (&raw const (*from).device.device_type).read_volatile(),
@@ -59,7 +59,7 @@ pub(crate) unsafe fn dl_tensor(from: *const DLTensor) -> DLTensor {
             shape: (&raw const (*from).shape).read_volatile(),
             strides: (&raw const (*from).strides).read_volatile(),
             byte_offset: (&raw const (*from).byte_offset).read_volatile(),
-        }
+        });
     }
 }
 
@@ -91,8 +91,9 @@ mod tests {
             strides: core::ptr::null_mut(),
             byte_offset: 64,
         };
-        // SAFETY: a local record.
-        let copy = unsafe { dl_tensor(&tensor) };
+        let mut copy = DLTensor { ndim: 0, ..tensor };
+        // SAFETY: local records.
+        unsafe { copy_dl_tensor(&tensor, &mut copy) };
         assert_eq!(copy.data, tensor.data);
         assert_eq!((copy.device.device_type, copy.device.device_id), (2, 5));
         assert_eq!((copy.dtype.code, copy.dtype.bits, copy.dtype.lanes), (1, 16, 4));

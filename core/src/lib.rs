@@ -59,6 +59,7 @@ pub mod export;
 pub mod ffi_functions;
 #[cfg(feature = "defmt")]
 mod format;
+#[cfg_attr(not(feature = "std"), path = "fresh/small.rs")]
 mod fresh;
 pub mod function;
 #[cfg(not(feature = "client"))]

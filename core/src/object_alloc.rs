@@ -22,9 +22,12 @@ use crate::{sync::per_thread, type_index};
 /// # Safety
 /// The type must be `repr(C)` with [`TVMFFIObject`] as its first field at offset `PREFIX_BYTES` (zero unless the object
 /// starts before its handle), and be aligned to at most 16 bytes.
-pub unsafe trait ObjectRecord {
+pub unsafe trait ObjectRecord: Sized {
     /// Bytes of the object before its handle.
     const PREFIX_BYTES: usize = 0;
+
+    /// The deleter of such objects. A class gives its own, which calls this one, when its address has to tell its objects from others.
+    const DELETER: unsafe extern "C" fn(*mut c_void, c_int) = delete::<Self>;
 
     /// Destroys the content, not the memory. Called once, when the last strong reference is gone.
     ///
@@ -86,7 +89,7 @@ impl Class {
     const fn of<R: ObjectRecord>() -> Class {
         const { assert!(align_of::<R>() <= 16) };
         let alignment = if align_of::<R>() > 8 { 16 } else { 8 };
-        Class { bytes: size_of::<R>(), alignment, prefix_bytes: R::PREFIX_BYTES, deleter: delete::<R> }
+        Class { bytes: size_of::<R>(), alignment, prefix_bytes: R::PREFIX_BYTES, deleter: R::DELETER }
     }
 }
 

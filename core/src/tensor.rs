@@ -6,6 +6,7 @@ use crate::abi::{DLDataType, DLDevice, DLTensor, TVMFFIObject};
 use crate::error::Result;
 use crate::{object_class, object_conversions, type_index};
 
+mod borrowing;
 mod dlpack_export;
 mod dlpack_import;
 mod element;
@@ -14,7 +15,8 @@ mod reader;
 mod unsafe_view;
 mod view;
 
-pub use dlpack_import::check_shape;
+pub use dlpack_export::export;
+pub use dlpack_import::{DLPackForm, check_shape, import};
 pub use element::Element;
 pub use reader::TensorRef;
 pub use view::TensorView;

@@ -8,41 +8,35 @@ use crate::abi::DLDataType;
 /// None when an extent is negative or the number does not fit.
 #[inline]
 pub fn product(shape: &[i64]) -> Option<i64> {
-    i64::try_from(elements(shape)?).ok()
-}
-
-/// As [`product`], one bit longer: unsigned numbers multiply in less code.
-fn elements(shape: &[i64]) -> Option<u64> {
-    let mut product = Some(1u64);
-    let mut empty = false;
+    // Unsigned numbers multiply in less code; the largest stands for all beyond, and still gives 0 times 0.
+    let (mut product, mut signs) = (1u64, 0);
     for &extent in shape {
-        let extent = u64::try_from(extent).ok()?;
-        empty |= extent == 0;
-        product = product.and_then(|product| product.checked_mul(extent));
+        signs |= extent;
+        product = product.saturating_mul(extent as u64);
     }
-    if empty { Some(0) } else { product }
+    if signs < 0 { None } else { i64::try_from(product).ok() }
 }
 
 /// Bytes that packed elements of `dtype` take in a compact tensor of this shape.
 ///
-/// None when an extent is negative or the size does not fit an allocation.
+/// None when an extent is negative, when the size does not fit an allocation, or when there are more elements than addresses.
 ///
 /// # Upstream
 /// `GetDataSize` of `include/tvm/ffi/container/tensor.h`, which wraps around.
 pub fn data_size_bytes(shape: &[i64], dtype: DLDataType) -> Option<usize> {
+    // As in `product`, in numbers of the size of addresses.
+    let (mut elements, mut signs) = (1usize, 0);
+    for &extent in shape {
+        signs |= extent;
+        elements = elements.saturating_mul(usize::try_from(extent as u64).unwrap_or(usize::MAX));
+    }
+    if elements == usize::MAX || signs < 0 {
+        return None;
+    }
     let element_bits = u64::from(dtype.bits) * u64::from(dtype.lanes);
-    let bytes = elements(shape)?.checked_mul(element_bits)?.div_ceil(8);
-    usize::try_from(bytes).ok().filter(|&bytes| isize::try_from(bytes).is_ok())
-}
-
-/// Whether packed elements of `dtype` in a compact tensor of this shape fit an allocation.
-#[inline]
-pub fn has_possible_size(shape: &[i64], dtype: DLDataType) -> bool {
-    // Extents of few bits have a product of few bits, as most shapes do; a negative one has all 64. An element has fewer than
-    // 2^24 bits.
-    let extent_bits = i64::BITS - shape.iter().fold(0, |all, extent| all | extent).leading_zeros();
-    let bits = shape.len() as u64 * u64::from(extent_bits) + 24;
-    bits < u64::from(usize::BITS) || data_size_bytes(shape, dtype).is_some()
+    let bits = (elements as u64).checked_mul(element_bits)?;
+    let bytes = bits / 8 + u64::from(bits % 8 != 0);
+    isize::try_from(bytes).ok().map(isize::cast_unsigned)
 }
 
 /// Whether elements lie compactly in row-major order.
@@ -53,20 +47,15 @@ pub fn has_possible_size(shape: &[i64], dtype: DLDataType) -> bool {
 /// # Upstream
 /// `IsContiguous` of `include/tvm/ffi/container/tensor.h`.
 pub fn is_contiguous(shape: &[i64], strides: &[i64]) -> bool {
-    if shape.contains(&0) {
-        return true;
-    }
-    let mut expected = 1i64;
+    let (mut expected, mut is_compact) = (1i64, true);
     for (&extent, &stride) in shape.iter().zip(strides).rev() {
-        if extent == 1 {
-            continue;
+        if extent == 0 {
+            return true;
         }
-        if stride != expected {
-            return false;
-        }
+        is_compact &= extent == 1 || stride == expected;
         expected = expected.wrapping_mul(extent);
     }
-    true
+    is_compact
 }
 
 /// The strides of a compact row-major tensor, last dimension first; they wrap around, which only empty
@@ -98,24 +87,6 @@ mod tests {
     }
 
     #[test]
-    fn sizes_are_possible_when_they_have_bytes() {
-        let dtype = DLDataType { code: 2, bits: 255, lanes: u16::MAX };
-        for shape in [
-            &[][..],
-            &[0],
-            &[3, 4],
-            &[-1],
-            &[2, -3],
-            &[1 << 38],
-            &[1 << 39],
-            &[1 << 20, 1 << 20],
-            &[i64::MAX, 0],
-        ] {
-            assert_eq!(has_possible_size(shape, dtype), data_size_bytes(shape, dtype).is_some(), "{shape:?}");
-        }
-    }
-
-    #[test]
     fn sizes_round_up_to_bytes_and_refuse_overflow() {
         let fp4 = DLDataType { code: 17, bits: 4, lanes: 1 };
         assert_eq!(data_size_bytes(&[3], fp4), Some(2));
@@ -123,6 +94,9 @@ mod tests {
         let f64x4 = DLDataType { code: 2, bits: 64, lanes: 4 };
         assert_eq!(data_size_bytes(&[2, 2], f64x4), Some(128));
         assert_eq!(data_size_bytes(&[1 << 60], f64x4), None);
+        assert_eq!(data_size_bytes(&[2, -1], f64x4), None);
+        assert_eq!(data_size_bytes(&[i64::MAX, i64::MAX, 0], f64x4), Some(0));
+        assert_eq!(data_size_bytes(&[0, -1], f64x4), None);
         assert_eq!(data_size_bytes(&[i64::MAX], DLDataType { code: 1, bits: 16, lanes: 1 }), None);
     }
 

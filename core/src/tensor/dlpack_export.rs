@@ -1,9 +1,11 @@
 //! Managed DLPack tensors over tensors of this library, in both forms.
 
 use core::alloc::Layout;
+use core::ffi::c_void;
 use core::ptr::NonNull;
 
-use super::{Tensor, dlpack_import, unsafe_view};
+use super::dlpack_import::DLPackForm;
+use super::{Tensor, borrowing};
 use crate::abi::{
     DLManagedTensor, DLManagedTensorVersioned, DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION, DLPackVersion,
     TVMFFIObject,
@@ -23,15 +25,7 @@ impl Tensor {
     /// # Upstream
     /// `TVMFFITensorToDLPack`.
     pub fn to_dlpack(&self) -> Result<NonNull<DLManagedTensor>> {
-        let managed = allocate_record::<DLManagedTensor>()?;
-        let record = DLManagedTensor {
-            dl_tensor: *self.dl_tensor(),
-            manager_ctx: self.0.clone().into_raw().as_ptr().cast(),
-            deleter: Some(delete_legacy),
-        };
-        // SAFETY: the block is fresh and has the size and alignment of the record.
-        unsafe { managed.write(record) };
-        Ok(managed)
+        export(self, DLPackForm::Legacy).map(NonNull::cast)
     }
 
     /// Makes a managed tensor of the versioned form, as [`Tensor::to_dlpack`] does.
@@ -44,55 +38,58 @@ impl Tensor {
     /// # Upstream
     /// `TVMFFITensorToDLPackVersioned`, whose flags are always 0, so that a read-only tensor loses its mark.
     pub fn to_dlpack_versioned(&self) -> Result<NonNull<DLManagedTensorVersioned>> {
-        let managed = allocate_record::<DLManagedTensorVersioned>()?;
-        let record = DLManagedTensorVersioned {
-            version: DLPackVersion { major: DLPACK_MAJOR_VERSION, minor: DLPACK_MINOR_VERSION },
-            manager_ctx: self.0.clone().into_raw().as_ptr().cast(),
-            deleter: Some(delete_versioned),
-            // SAFETY: the reference keeps the object alive.
-            flags: unsafe { inherited_flags(self.0.as_ptr()) },
-            dl_tensor: *self.dl_tensor(),
-        };
-        // SAFETY: the block is fresh and has the size and alignment of the record.
-        unsafe { managed.write(record) };
-        Ok(managed)
+        export(self, DLPackForm::Versioned).map(NonNull::cast)
     }
 }
 
-fn allocate_record<M>() -> Result<NonNull<M>> {
-    match memory::allocate(Layout::new::<M>()) {
-        Some(block) => Ok(block.cast()),
-        None => Err(out_of_memory(size_of::<M>())),
-    }
-}
-
-/// The flags of the import at the bottom of a chain of views; 0 when there is none.
+/// Makes a managed tensor of either form, as [`Tensor::to_dlpack`] and [`Tensor::to_dlpack_versioned`] do.
 ///
-/// # Safety
-/// `object` must be a live tensor object.
-unsafe fn inherited_flags(mut object: *mut TVMFFIObject) -> u64 {
-    loop {
-        // SAFETY: the object is alive: the first by contract, each further one because the view before keeps
-        // it so.
-        unsafe {
-            if let Some(managed) = dlpack_import::versioned_source(object) {
-                return (*managed).flags;
+/// # Errors
+/// MemoryError when no memory is left.
+#[cfg_attr(feature = "std", inline(always))]
+#[cfg_attr(not(feature = "std"), inline(never))]
+pub fn export(tensor: &Tensor, form: DLPackForm) -> Result<NonNull<c_void>> {
+    let layout = layout_of(form);
+    let Some(block) = memory::allocate(layout) else { return Err(out_of_memory(layout.size())) };
+    let manager_ctx = tensor.0.clone().into_raw().as_ptr().cast();
+    // SAFETY: the block is fresh and has the size and alignment of the record; the reference keeps the object alive.
+    unsafe {
+        let to = match form {
+            DLPackForm::Legacy => {
+                let managed = block.cast::<DLManagedTensor>().as_ptr();
+                (*managed).manager_ctx = manager_ctx;
+                (*managed).deleter = Some(delete_legacy);
+                &raw mut (*managed).dl_tensor
             }
-            match unsafe_view::source_of(object) {
-                Some(source) => object = source,
-                None => return 0,
+            DLPackForm::Versioned => {
+                let managed = block.cast::<DLManagedTensorVersioned>().as_ptr();
+                (*managed).version =
+                    DLPackVersion { major: DLPACK_MAJOR_VERSION, minor: DLPACK_MINOR_VERSION };
+                (*managed).manager_ctx = manager_ctx;
+                (*managed).deleter = Some(delete_versioned);
+                (*managed).flags = borrowing::inherited_flags(tensor.0.as_ptr());
+                &raw mut (*managed).dl_tensor
             }
-        }
+        };
+        to.copy_from_nonoverlapping(tensor.dl_tensor(), 1);
+    }
+    Ok(block.cast())
+}
+
+fn layout_of(form: DLPackForm) -> Layout {
+    match form {
+        DLPackForm::Legacy => Layout::new::<DLManagedTensor>(),
+        DLPackForm::Versioned => Layout::new::<DLManagedTensorVersioned>(),
     }
 }
 
 unsafe extern "C" fn delete_legacy(managed: *mut DLManagedTensor) {
-    // SAFETY: the consumer owns the record, made by `to_dlpack`, and hands it back once.
+    // SAFETY: the consumer owns the record, made by `export`, and hands it back once.
     unsafe { delete(managed, |record| record.manager_ctx) };
 }
 
 unsafe extern "C" fn delete_versioned(managed: *mut DLManagedTensorVersioned) {
-    // SAFETY: the consumer owns the record, made by `to_dlpack_versioned`, and hands it back once.
+    // SAFETY: the consumer owns the record, made by `export`, and hands it back once.
     unsafe { delete(managed, |record| record.manager_ctx) };
 }
 
@@ -100,9 +97,9 @@ unsafe extern "C" fn delete_versioned(managed: *mut DLManagedTensorVersioned) {
 ///
 /// # Safety
 /// `managed` must be null or a record of this file that is not used any more.
-unsafe fn delete<M>(managed: *mut M, context: impl FnOnce(&M) -> *mut core::ffi::c_void) {
+unsafe fn delete<M>(managed: *mut M, context: impl FnOnce(&M) -> *mut c_void) {
     let Some(managed) = NonNull::new(managed) else { return };
-    // SAFETY: the record holds one reference to the tensor object and came from `allocate_record`.
+    // SAFETY: the record holds one reference to the tensor object and came from `export`.
     unsafe {
         let object = NonNull::new(context(managed.as_ref()).cast::<TVMFFIObject>());
         memory::release(managed.cast(), Layout::new::<M>());

@@ -1,103 +1,24 @@
 //! Tensors over managed DLPack tensors of other libraries, in both forms.
 
-use core::ffi::{c_int, c_void};
+use core::ffi::c_void;
 
+use super::borrowing::{self, Owner};
 use super::{Tensor, TensorRef};
 use crate::abi::{
     DLManagedTensor, DLManagedTensorVersioned, DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED,
-    DLPACK_MAJOR_VERSION, DLTensor, TVMFFIObject,
+    DLPACK_MAJOR_VERSION, DLPackVersion, DLTensor,
 };
-use crate::error::{Error, Result};
-use crate::object_alloc::{self, ObjectRecord, allocate};
-use crate::shape::{has_possible_size, row_major_strides_reversed};
-use crate::{fresh, plain_bail, plain_ensure, plain_error, type_index};
+use crate::error::Result;
+use crate::plain_ensure;
+use crate::shape::has_possible_size;
 
-/// A managed tensor of either form.
-///
-/// # Safety
-/// The record must be plain data of C.
-unsafe trait Managed: Copy {
-    /// Gives the tensor back to its producer.
-    ///
-    /// # Safety
-    /// `this` must be a live managed tensor, not used any more afterwards.
-    unsafe fn release(this: *mut Self);
-}
-
-// SAFETY: a record of C.
-unsafe impl Managed for DLManagedTensor {
-    unsafe fn release(this: *mut Self) {
-        // SAFETY: the caller hands over a live managed tensor, and its producer vouches for the deleter.
-        unsafe {
-            if let Some(deleter) = (*this).deleter {
-                deleter(this);
-            }
-        }
-    }
-}
-
-// SAFETY: a record of C.
-unsafe impl Managed for DLManagedTensorVersioned {
-    unsafe fn release(this: *mut Self) {
-        // SAFETY: the caller hands over a live managed tensor, and its producer vouches for the deleter.
-        unsafe {
-            if let Some(deleter) = (*this).deleter {
-                deleter(this);
-            }
-        }
-    }
-}
-
-/// A tensor over a managed one. When the producer gave no strides, `ndim` of them follow in place.
-#[repr(C)]
-struct ImportedTensor<M> {
-    header: TVMFFIObject,
-    tensor: DLTensor,
-    managed: *mut M,
-}
-
-type Imported = ImportedTensor<DLManagedTensor>;
-
-#[cfg(target_pointer_width = "64")]
-const _: () = assert!(size_of::<Imported>() == 80 && core::mem::offset_of!(Imported, managed) == 72);
-#[cfg(all(target_pointer_width = "32", not(target_arch = "x86")))]
-const _: () = assert!(size_of::<Imported>() == 72 && core::mem::offset_of!(Imported, managed) == 64);
-
-// SAFETY: the header comes first; the managed tensor is given back once, when the object dies.
-unsafe impl<M: Managed> ObjectRecord for ImportedTensor<M> {
-    unsafe fn destroy(this: *mut TVMFFIObject) {
-        // SAFETY: the record is alive until its destruction ends, and owns the managed tensor.
-        unsafe { M::release((*this.cast::<ImportedTensor<M>>()).managed) };
-    }
-}
-
-// Never inlined, so that it has one address.
-#[inline(never)]
-unsafe extern "C" fn delete_legacy(object: *mut c_void, flags: c_int) {
-    // SAFETY: only set as the deleter of such records.
-    unsafe { object_alloc::delete::<ImportedTensor<DLManagedTensor>>(object, flags) };
-}
-
-// Never inlined, so that it has one address.
-#[inline(never)]
-unsafe extern "C" fn delete_versioned(object: *mut c_void, flags: c_int) {
-    // SAFETY: only set as the deleter of such records.
-    unsafe { object_alloc::delete::<ImportedTensor<DLManagedTensorVersioned>>(object, flags) };
-}
-
-/// The managed tensor under a tensor object that this library imported from the versioned form; None for
-/// other objects.
-///
-/// # Safety
-/// `object` must be a live object.
-pub(super) unsafe fn versioned_source(object: *mut TVMFFIObject) -> Option<*mut DLManagedTensorVersioned> {
-    // SAFETY: the header of a live object is readable.
-    let deleter = unsafe { (*object).deleter.deleter }?;
-    if !core::ptr::fn_addr_eq(deleter, delete_versioned as unsafe extern "C" fn(*mut c_void, c_int)) {
-        return None;
-    }
-    // SAFETY: only records of this type have that deleter.
-    Some(unsafe { (*object.cast::<ImportedTensor<DLManagedTensorVersioned>>()).managed })
+/// The two forms of managed tensors.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum DLPackForm {
+    /// [`DLManagedTensor`], as before DLPack 1.0.
+    Legacy,
+    /// [`DLManagedTensorVersioned`].
+    Versioned,
 }
 
 impl Tensor {
@@ -123,12 +44,8 @@ impl Tensor {
         require_alignment: i32,
         require_contiguous: bool,
     ) -> Result<Tensor> {
-        plain_ensure!(!managed.is_null(), VALUE_ERROR, "FromDLPack: the managed tensor must not be null");
-        // SAFETY: the managed tensor is not null, so the caller vouches for it.
-        unsafe {
-            check(&(*managed).dl_tensor, require_alignment, require_contiguous)?;
-            import(managed.cast(), &(*managed).dl_tensor, delete_legacy)
-        }
+        // SAFETY: the caller gives the same guarantee.
+        unsafe { import(managed.cast(), DLPackForm::Legacy, require_alignment, require_contiguous) }
     }
 
     /// Makes a tensor over a managed tensor of the versioned form, as [`Tensor::from_dlpack`] does.
@@ -149,27 +66,54 @@ impl Tensor {
         require_alignment: i32,
         require_contiguous: bool,
     ) -> Result<Tensor> {
-        plain_ensure!(!managed.is_null(), VALUE_ERROR, "FromDLPack: the managed tensor must not be null");
-        // SAFETY: the managed tensor is not null, so the caller vouches for it; the layout beyond the version
-        // is known only when the major version is ours.
-        unsafe {
-            let version = (*managed).version;
-            if version.major != DLPACK_MAJOR_VERSION {
-                let (major, minor) = (version.major, version.minor);
-                plain_bail!(
+        // SAFETY: the caller gives the same guarantee.
+        unsafe { import(managed.cast(), DLPackForm::Versioned, require_alignment, require_contiguous) }
+    }
+}
+
+/// Makes a tensor over a managed tensor of either form, as [`Tensor::from_dlpack`] and [`Tensor::from_dlpack_versioned`] do.
+///
+/// # Errors
+/// As these.
+///
+/// # Safety
+/// As these, for a record of this form.
+#[cfg_attr(feature = "std", inline(always))]
+#[cfg_attr(not(feature = "std"), inline(never))]
+pub unsafe fn import(
+    managed: *mut c_void,
+    form: DLPackForm,
+    require_alignment: i32,
+    require_contiguous: bool,
+) -> Result<Tensor> {
+    plain_ensure!(!managed.is_null(), VALUE_ERROR, "FromDLPack: the managed tensor must not be null");
+    let versioned = managed.cast::<DLManagedTensorVersioned>();
+    // SAFETY: the managed tensor is not null, so the caller vouches for it; the layout beyond the version
+    // is known only when the major version is ours.
+    unsafe {
+        let (tensor, owner) = match form {
+            DLPackForm::Legacy => (&raw const (*managed.cast::<DLManagedTensor>()).dl_tensor, Owner::Managed),
+            DLPackForm::Versioned => {
+                let DLPackVersion { major, minor } = (*versioned).version;
+                plain_ensure!(
+                    major == DLPACK_MAJOR_VERSION,
                     RUNTIME_ERROR,
                     "FromDLPack: DLPack version {}.{} is not supported, only {}.x is",
                     major,
                     minor,
                     DLPACK_MAJOR_VERSION
                 );
+                (&raw const (*versioned).dl_tensor, Owner::Versioned)
             }
-            check(&(*managed).dl_tensor, require_alignment, require_contiguous)?;
-            if (*managed).flags & DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED != 0 {
-                plain_bail!(RUNTIME_ERROR, "Subbyte type padded is not yet supported");
-            }
-            import(managed.cast(), &(*managed).dl_tensor, delete_versioned)
-        }
+        };
+        check(&*tensor, require_alignment, require_contiguous)?;
+        plain_ensure!(
+            form == DLPackForm::Legacy
+                || (*versioned).flags & DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED == 0,
+            RUNTIME_ERROR,
+            "Subbyte type padded is not yet supported"
+        );
+        borrowing::make(&*tensor, managed, owner)
     }
 }
 
@@ -182,15 +126,15 @@ unsafe fn check(tensor: &DLTensor, require_alignment: i32, require_contiguous: b
     unsafe { check_shape(tensor)? };
     // SAFETY: the shape is sound now, and only its geometry is looked at.
     let reader = unsafe { TensorRef::from_raw(tensor) };
-    let is_sound = require_alignment >= 0 && require_alignment & require_alignment.wrapping_sub(1) == 0;
+    let mask = require_alignment.max(1) - 1;
     plain_ensure!(
-        is_sound,
+        require_alignment >= 0 && require_alignment & mask == 0,
         VALUE_ERROR,
         "FromDLPack: the required alignment must be 0 or a power of two, not {}",
         require_alignment
     );
     plain_ensure!(
-        reader.is_aligned_to_power(require_alignment as u64),
+        reader.start() as i32 & mask == 0,
         RUNTIME_ERROR,
         "FromDLPack: Data is not aligned to {} bytes.",
         require_alignment
@@ -209,65 +153,27 @@ unsafe fn check(tensor: &DLTensor, require_alignment: i32, require_contiguous: b
 /// The shape must be null or as many extents as the number of dimensions says.
 pub unsafe fn check_shape(tensor: &DLTensor) -> Result<()> {
     let ndim = tensor.ndim;
-    plain_ensure!(ndim >= 0, VALUE_ERROR, "a DLTensor must not have {} dimensions", ndim);
-    if ndim > 0 && tensor.shape.is_null() {
-        plain_bail!(VALUE_ERROR, "a DLTensor of {} dimensions must have a shape", ndim);
-    }
+    plain_ensure!(
+        ndim == 0 || (ndim > 0 && !tensor.shape.is_null()),
+        VALUE_ERROR,
+        "a DLTensor of {} dimensions must have a shape",
+        ndim
+    );
     // SAFETY: the caller vouches for `ndim` extents.
     let shape = unsafe { TensorRef::from_raw(tensor) }.shape();
-    if has_possible_size(shape, tensor.dtype) { Ok(()) } else { Err(impossible_size(shape)) }
-}
-
-#[cold]
-fn impossible_size(shape: &[i64]) -> Error {
-    match shape.iter().find(|&&extent| extent < 0) {
-        Some(extent) => plain_error!(VALUE_ERROR, "a DLTensor must not have the negative extent {}", extent),
-        None => plain_error!(VALUE_ERROR, "a DLTensor must not have more elements than memory can hold"),
-    }
-}
-
-/// Makes the object, which takes over `managed`. `deleter` is that of tensor objects over such a record; its address tells
-/// them from other tensors.
-///
-/// # Safety
-/// `tensor` must be the checked DLTensor in `managed`, which the caller owns.
-#[inline(never)]
-unsafe fn import(
-    managed: *mut DLManagedTensor,
-    tensor: &DLTensor,
-    deleter: unsafe extern "C" fn(*mut c_void, c_int),
-) -> Result<Tensor> {
-    // SAFETY: the caller vouches for the record, and its shape is checked.
-    let shape = unsafe { TensorRef::from_raw(tensor).shape() };
-    let fill_strides = tensor.strides.is_null();
-    let trailing_bytes = if fill_strides { size_of_val(shape) } else { 0 };
-    let init = |record: *mut Imported| {
-        // SAFETY: `record` is a fresh object with room for the strides behind it, if there are any to fill.
-        unsafe {
-            (*record).header.deleter.deleter = Some(deleter);
-            (*record).tensor = fresh::dl_tensor(tensor);
-            // Both forms have one layout here, a pointer.
-            (*record).managed = managed;
-            if fill_strides && !shape.is_empty() {
-                let strides = record.add(1).cast::<i64>();
-                for (index, stride) in row_major_strides_reversed(shape).enumerate() {
-                    strides.add(shape.len() - 1 - index).write(stride);
-                }
-                (*record).tensor.strides = strides;
-            }
-        }
-    };
-    // SAFETY: `init` writes every field beside the header, and index 70 is that of tensors.
-    let object = unsafe { allocate::<Imported>(type_index::TENSOR, trailing_bytes, init) }?;
-    Ok(Tensor(object))
+    plain_ensure!(
+        has_possible_size(shape, tensor.dtype),
+        VALUE_ERROR,
+        "a DLTensor must have neither negative extents nor more elements than memory can hold"
+    );
+    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::abi::{DLDataType, DLDevice, DLPackVersion};
+    use crate::abi::{DLDataType, DLDevice};
     use crate::device::kind;
-    use crate::object::ObjectClass;
     use core::sync::atomic::{AtomicUsize, Ordering};
 
     fn dl_tensor(data: &mut [f32], shape: &mut [i64]) -> DLTensor {
@@ -310,8 +216,6 @@ mod tests {
         let tensor = unsafe { Tensor::from_dlpack(&mut source, 4, true) }.unwrap();
         assert_eq!(tensor.strides(), Some(&[2, 1][..]));
         assert_eq!(tensor.data::<f32>().unwrap(), [1.0, 2.0, 3.0, 4.0]);
-        let offset = tensor.strides().unwrap().as_ptr().addr() - tensor.as_object().as_ptr().addr();
-        assert_eq!(offset, size_of::<Imported>());
         drop(tensor.clone());
         assert_eq!(deleted.load(Ordering::Relaxed), 0);
         drop(tensor);

@@ -124,13 +124,8 @@ impl<'a> TensorRef<'a> {
         alignment == 0 || self.start().is_multiple_of(alignment)
     }
 
-    /// As [`TensorRef::is_aligned`], for 0 and powers of two, which need no division.
-    pub(crate) fn is_aligned_to_power(self, alignment: u64) -> bool {
-        alignment == 0 || self.start() & (alignment - 1) == 0
-    }
-
     /// Where the first element is: its address, or its offset where the device has no direct addresses.
-    fn start(self) -> u64 {
+    pub(super) fn start(self) -> u64 {
         let tensor = self.get();
         let base = if is_direct_address(tensor.device) { tensor.data.addr() as u64 } else { 0 };
         base.wrapping_add(tensor.byte_offset)

@@ -1,55 +1,10 @@
 //! Tensors that show the data of another one under a geometry of the caller's.
 
-use core::ffi::{c_int, c_void};
-
-use super::{Tensor, TensorRef, dlpack_import};
-use crate::abi::{DLTensor, TVMFFIObject};
-use crate::error::{Result, out_of_memory};
-use crate::object::ObjectRef;
-use crate::object_alloc::{self, ObjectRecord, allocate};
-use crate::{fresh, plain_ensure, type_index};
-
-/// A view: the tensor that it keeps alive, then shape and strides in place.
-#[repr(C)]
-struct ViewTensor {
-    header: TVMFFIObject,
-    tensor: DLTensor,
-    source: ObjectRef,
-}
-
-#[cfg(target_pointer_width = "64")]
-const _: () = assert!(core::mem::offset_of!(ViewTensor, source) == 72);
-#[cfg(all(target_pointer_width = "32", not(target_arch = "x86")))]
-const _: () = assert!(core::mem::offset_of!(ViewTensor, source) == 64);
-
-// SAFETY: the header comes first; the source is released once, when the view dies.
-unsafe impl ObjectRecord for ViewTensor {
-    unsafe fn destroy(this: *mut TVMFFIObject) {
-        // SAFETY: the record is alive until its destruction ends, and owns the reference.
-        unsafe { (&raw mut (*this.cast::<ViewTensor>()).source).drop_in_place() };
-    }
-}
-
-/// The deleter of views; its one address, hence never inlined, tells them from other tensors.
-#[inline(never)]
-unsafe extern "C" fn delete_view(object: *mut c_void, flags: c_int) {
-    // SAFETY: only set as the deleter of such records.
-    unsafe { object_alloc::delete::<ViewTensor>(object, flags) };
-}
-
-/// The object that a view of this library keeps alive, borrowed from the view; None for other objects.
-///
-/// # Safety
-/// `object` must be a live object.
-pub(super) unsafe fn source_of(object: *mut TVMFFIObject) -> Option<*mut TVMFFIObject> {
-    // SAFETY: the header of a live object is readable.
-    let deleter = unsafe { (*object).deleter.deleter }?;
-    if !core::ptr::fn_addr_eq(deleter, delete_view as unsafe extern "C" fn(*mut c_void, c_int)) {
-        return None;
-    }
-    // SAFETY: only records of this type have that deleter.
-    Some(unsafe { (*object.cast::<ViewTensor>()).source.as_ptr() })
-}
+use super::borrowing::{self, Owner};
+use super::{Tensor, dlpack_import};
+use crate::abi::DLTensor;
+use crate::error::Result;
+use crate::plain_ensure;
 
 impl Tensor {
     /// Makes a tensor that is as `prototype` says and keeps this tensor alive; shape and strides are copied,
@@ -68,30 +23,11 @@ impl Tensor {
     pub unsafe fn create_unsafe_view(&self, prototype: &DLTensor) -> Result<Tensor> {
         let strided = !prototype.strides.is_null() || prototype.ndim == 0;
         plain_ensure!(strided, INTERNAL_ERROR, "Check not null: prototype.strides ");
-        // SAFETY: the caller vouches for the lists.
-        unsafe { dlpack_import::check_shape(prototype)? };
-        // SAFETY: the shape is checked.
-        let reader = unsafe { TensorRef::from_raw(prototype) };
-        let (shape, strides) = (reader.shape(), reader.strides().unwrap_or_default());
-        let Some(trailing_bytes) = size_of_val(shape).checked_mul(2) else {
-            return Err(out_of_memory(usize::MAX));
-        };
-        let init = |record: *mut ViewTensor| {
-            // SAFETY: `record` is a fresh object with room for both lists, which are equally long, behind it.
-            unsafe {
-                let extents = record.add(1).cast::<i64>();
-                extents.copy_from_nonoverlapping(shape.as_ptr(), shape.len());
-                extents.add(shape.len()).copy_from_nonoverlapping(strides.as_ptr(), strides.len());
-                (*record).header.deleter.deleter = Some(delete_view);
-                (*record).tensor = fresh::dl_tensor(prototype);
-                (*record).tensor.shape = extents;
-                (*record).tensor.strides = extents.add(shape.len());
-                (&raw mut (*record).source).write(self.0.clone());
-            }
-        };
-        // SAFETY: `init` writes every field beside the header, and index 70 is that of tensors.
-        let object = unsafe { allocate::<ViewTensor>(type_index::TENSOR, trailing_bytes, init) }?;
-        Ok(Tensor(object))
+        // SAFETY: the caller vouches for the lists, and the view owns a reference to this tensor.
+        unsafe {
+            dlpack_import::check_shape(prototype)?;
+            borrowing::make(prototype, self.0.as_ptr().cast(), Owner::Tensor)
+        }
     }
 }
 

@@ -1,0 +1,30 @@
+//! Copies of records on boards, whose processors have no store buffer worth waiting for.
+
+use crate::abi::{DLTensor, TVMFFIAny};
+use crate::any::AnyView;
+
+/// Copies a value.
+///
+/// # Safety
+/// `from` must be valid for reading, and `to` for writing.
+#[inline(always)]
+pub(crate) unsafe fn copy_any(from: *const TVMFFIAny, to: *mut TVMFFIAny) {
+    // SAFETY: the caller vouches for both records.
+    unsafe { to.write(from.read()) }
+}
+
+/// A copy of an argument.
+#[inline(always)]
+pub(crate) fn view<'a>(from: &AnyView<'a>) -> AnyView<'a> {
+    *from
+}
+
+/// Copies a tensor's description.
+///
+/// # Safety
+/// `from` must be valid for reading, and `to` for writing.
+#[inline(always)]
+pub(crate) unsafe fn copy_dl_tensor(from: *const DLTensor, to: *mut DLTensor) {
+    // SAFETY: the caller vouches for both records, of which `to` is a fresh one.
+    unsafe { to.copy_from_nonoverlapping(from, 1) }
+}

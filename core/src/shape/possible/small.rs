@@ -1,0 +1,11 @@
+//! How boards see that a tensor is of a possible size: by working it out.
+#![forbid(unsafe_code)]
+
+use super::data_size_bytes;
+use crate::abi::DLDataType;
+
+/// Whether packed elements of `dtype` in a compact tensor of this shape fit an allocation.
+#[inline]
+pub fn has_possible_size(shape: &[i64], dtype: DLDataType) -> bool {
+    data_size_bytes(shape, dtype).is_some()
+}

@@ -1,0 +1,145 @@
+//! Tensor objects over data that something else keeps: a managed tensor, or the tensor that they are a view of.
+
+use core::ffi::{c_int, c_void};
+use core::ptr::{self, NonNull};
+
+use super::{Tensor, TensorRef};
+use crate::abi::{DLManagedTensor, DLManagedTensorVersioned, DLTensor, TVMFFIObject};
+use crate::error::{Result, out_of_memory};
+use crate::object::ObjectRef;
+use crate::object_alloc::{self, ObjectRecord, allocate};
+use crate::shape::row_major_strides_reversed;
+use crate::{fresh, refcount, type_index};
+
+/// What keeps the data.
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub(super) enum Owner {
+    /// A managed tensor of the legacy form.
+    Managed,
+    /// A managed tensor of the versioned form.
+    Versioned,
+    /// Another tensor object.
+    Tensor,
+}
+
+/// Such a tensor. Lists of extents follow in place: the strides of an import that has none, shape and strides of a view.
+#[repr(C)]
+struct BorrowingTensor {
+    header: TVMFFIObject,
+    tensor: DLTensor,
+    keeper: *mut c_void,
+    owner: Owner,
+}
+
+#[cfg(target_pointer_width = "64")]
+const _: () = assert!(core::mem::offset_of!(BorrowingTensor, keeper) == 72);
+#[cfg(all(target_pointer_width = "32", not(target_arch = "x86")))]
+const _: () = assert!(size_of::<BorrowingTensor>() == 72);
+
+// SAFETY: the header comes first; what keeps the data is given back once, when the object dies.
+unsafe impl ObjectRecord for BorrowingTensor {
+    const DELETER: unsafe extern "C" fn(*mut c_void, c_int) = delete;
+
+    unsafe fn destroy(this: *mut TVMFFIObject) {
+        // SAFETY: the record is alive until its destruction ends, and owns what keeps the data; the producer of a managed tensor
+        // vouches for its deleter.
+        unsafe {
+            let BorrowingTensor { keeper, owner, .. } = *this.cast::<BorrowingTensor>();
+            match owner {
+                Owner::Managed => {
+                    let managed = keeper.cast::<DLManagedTensor>();
+                    if let Some(deleter) = (*managed).deleter {
+                        deleter(managed);
+                    }
+                }
+                Owner::Versioned => {
+                    let managed = keeper.cast::<DLManagedTensorVersioned>();
+                    if let Some(deleter) = (*managed).deleter {
+                        deleter(managed);
+                    }
+                }
+                Owner::Tensor => drop(ObjectRef::from_raw(NonNull::new_unchecked(keeper.cast()))),
+            }
+        }
+    }
+}
+
+/// The deleter of such tensors; its one address, hence never inlined, tells them from other tensors.
+#[inline(never)]
+unsafe extern "C" fn delete(object: *mut c_void, flags: c_int) {
+    // SAFETY: only set as the deleter of such records.
+    unsafe { object_alloc::delete::<BorrowingTensor>(object, flags) };
+}
+
+/// The flags of the import at the bottom of a chain of views; 0 when there is none.
+///
+/// # Safety
+/// `object` must be a live tensor object.
+pub(super) unsafe fn inherited_flags(mut object: *mut TVMFFIObject) -> u64 {
+    // SAFETY: the object is alive: the first by contract, each further one because the view before keeps it so. Only records of this
+    // file have that deleter.
+    unsafe {
+        while let Some(deleter) = (*object).deleter.deleter
+            && ptr::fn_addr_eq(deleter, BorrowingTensor::DELETER)
+        {
+            let BorrowingTensor { keeper, owner, .. } = *object.cast::<BorrowingTensor>();
+            match owner {
+                Owner::Managed => break,
+                Owner::Versioned => return (*keeper.cast::<DLManagedTensorVersioned>()).flags,
+                Owner::Tensor => object = keeper.cast(),
+            }
+        }
+    }
+    0
+}
+
+/// Makes a tensor as `prototype` says, which takes over the keeper of its data; of another tensor it gets a reference of its own. A view gets a copy of shape and strides; strides that
+/// are not there are those of a compact tensor.
+///
+/// # Safety
+/// The shape of `prototype` was checked, and the keeper is a live object of that kind.
+#[cfg_attr(feature = "std", inline(always))]
+#[cfg_attr(not(feature = "std"), inline(never))]
+pub(super) unsafe fn make(prototype: &DLTensor, keeper: *mut c_void, owner: Owner) -> Result<Tensor> {
+    // SAFETY: the caller vouches for the prototype.
+    let reader = unsafe { TensorRef::from_raw(prototype) };
+    let (shape, strides) = (reader.shape(), prototype.strides);
+    let copies = owner == Owner::Tensor;
+    let lists = match strides.is_null() {
+        _ if copies => 2,
+        true => 1,
+        false => 0,
+    };
+    let Some(trailing_bytes) = size_of_val(shape).checked_mul(lists) else {
+        return Err(out_of_memory(usize::MAX));
+    };
+    let init = |record: *mut BorrowingTensor| {
+        // SAFETY: `record` is a fresh object with room for the lists behind it.
+        unsafe {
+            fresh::copy_dl_tensor(prototype, &raw mut (*record).tensor);
+            (*record).keeper = keeper;
+            (*record).owner = owner;
+            let mut list = record.add(1).cast::<i64>();
+            if copies {
+                refcount::retain(keeper.cast());
+                list.copy_from_nonoverlapping(shape.as_ptr(), shape.len());
+                (*record).tensor.shape = list;
+                list = list.add(shape.len());
+            }
+            if strides.is_null() {
+                for (index, stride) in row_major_strides_reversed(shape).enumerate() {
+                    list.add(shape.len() - 1 - index).write(stride);
+                }
+            } else if copies {
+                list.copy_from_nonoverlapping(strides, shape.len());
+            } else {
+                return;
+            }
+            (*record).tensor.strides = list;
+        }
+    };
+    // SAFETY: `init` writes every field beside the header, and index 70 is that of tensors.
+    let object = unsafe { allocate::<BorrowingTensor>(type_index::TENSOR, trailing_bytes, init) }?;
+    Ok(Tensor(object))
+}
