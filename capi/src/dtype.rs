@@ -3,7 +3,6 @@
 use core::ffi::c_int;
 
 use ferrite_core::abi::{DLDataType, TVMFFIAny, TVMFFIByteArray};
-use ferrite_core::any::Any;
 use ferrite_core::dtype;
 
 use crate::boundary;
@@ -39,7 +38,6 @@ pub unsafe extern "C" fn TVMFFIDataTypeToString(dtype: *const DLDataType, out: *
     boundary::status(|| {
         // SAFETY: contract of the crate.
         let (dtype, out) = unsafe { (boundary::reference(dtype, "dtype")?, boundary::out(out, "out")?) };
-        out.write(Any::new(dtype::to_string(*dtype)?).into_raw());
-        Ok(())
+        dtype::write_string(*dtype, out.place())
     })
 }

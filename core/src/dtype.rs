@@ -1,16 +1,32 @@
 //! Element types: their text, and DLDataType as a value of Any.
 
+use core::mem::MaybeUninit;
+
 use crate::abi::{DLDataType, TVMFFIAnyPayload};
 use crate::any::{Any, AnyView};
 use crate::convert::AnyCompatible;
 use crate::error::Result;
+use crate::string::String;
 use crate::{any_from, any_texts, type_index};
 
 pub mod code;
 mod spellings;
 mod text;
 
-pub use text::{CUSTOM_BEGIN, code_name, to_string, write_dtype};
+pub use text::{CUSTOM_BEGIN, code_name, write_dtype, write_string};
+
+/// Returns the text of `dtype` as a String, which is small for all common types.
+///
+/// Errors: as [`write_dtype`].
+///
+/// # Upstream
+/// `TVMFFIDataTypeToString`.
+pub fn to_string(dtype: DLDataType) -> Result<String> {
+    let mut cell = MaybeUninit::uninit();
+    write_string(dtype, &mut cell)?;
+    // SAFETY: without an error the cell is a string that nobody else has.
+    Ok(unsafe { String::from_cell(cell) })
+}
 
 any_from!(DLDataType);
 

@@ -116,18 +116,17 @@ pub(crate) fn allocate_error<R: ObjectRecord>(trailing_bytes: usize) -> Option<N
     let class = const { &Class::of::<R>() };
     let size = object_bytes(class, trailing_bytes)?;
     let custom = custom_allocator();
-    let body =
-        if ptr::eq(custom, &BUILTIN.0) || per_thread::state(|state| state.asking_for_error.replace(true)) {
-            allocate_body(&raw const BUILTIN.0, size, class, type_index::ERROR)
-        } else {
-            let body = allocate_body(custom, size, class, type_index::ERROR);
-            per_thread::state(|state| state.asking_for_error.set(false));
-            if body.is_none() {
-                // What was raised about this refusal must not be taken for another one's later.
-                drop(raised::take());
-            }
-            body
-        };
+    let is_builtin =
+        ptr::eq(custom, &BUILTIN.0) || per_thread::state(|state| state.asking_for_error.replace(true));
+    let allocator = if is_builtin { &raw const BUILTIN.0 } else { custom };
+    let body = allocate_body(allocator, size, class, type_index::ERROR);
+    if !is_builtin {
+        per_thread::state(|state| state.asking_for_error.set(false));
+        if body.is_none() {
+            // What was raised about this refusal must not be taken for another one's later.
+            drop(raised::take());
+        }
+    }
     body.map(NonNull::cast)
 }
 

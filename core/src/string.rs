@@ -63,6 +63,23 @@ pub fn write_copy(cell: &mut MaybeUninit<TVMFFIAny>, small_index: i32, content: 
     made::write_copy(cell, small_index, content)
 }
 
+/// Makes `cell` the string that `write` writes, without an intermediate copy; it is called twice when that is long. What was in
+/// the cell is not released.
+///
+/// # Errors
+/// MemoryError, which leaves the cell as it was.
+#[cfg_attr(not(feature = "std"), inline(never))]
+pub(crate) fn compose(cell: &mut MaybeUninit<TVMFFIAny>, write: &dyn Fn(&mut Writer<'_>)) -> Result<()> {
+    let mut short = [0; SHORT_TEXT_BYTES];
+    let mut start = Writer::new(&mut short);
+    write(&mut start);
+    let len = start.wanted;
+    match short.get(..len) {
+        Some(text) => write_copy(cell, type_index::SMALL_STR, text),
+        None => made::written(cell, type_index::SMALL_STR, len, |target| write(&mut Writer::new(target))),
+    }
+}
+
 impl String {
     /// The empty text. Allocates nothing.
     pub const EMPTY: String = {
@@ -110,15 +127,19 @@ impl String {
     /// # Errors
     /// MemoryError.
     pub fn compose(write: &dyn Fn(&mut Writer<'_>)) -> Result<String> {
-        let mut short = [0; SHORT_TEXT_BYTES];
-        let mut start = Writer::new(&mut short);
-        write(&mut start);
-        let len = start.wanted;
-        match short.get(..len) {
-            Some(text) => String::from_bytes(text),
-            None => made::written(type_index::SMALL_STR, len, |target| write(&mut Writer::new(target)))
-                .map(String),
-        }
+        let mut cell = MaybeUninit::uninit();
+        compose(&mut cell, write)?;
+        // SAFETY: without an error the cell is a string that nobody else has.
+        Ok(unsafe { String::from_cell(cell) })
+    }
+
+    /// Takes over a string.
+    ///
+    /// # Safety
+    /// The cell must be an owned value of a string, which is given up.
+    pub(crate) unsafe fn from_cell(cell: MaybeUninit<TVMFFIAny>) -> String {
+        // SAFETY: as the caller vouches.
+        String(unsafe { Any::from_raw(cell.assume_init()) })
     }
 
     /// The text as bytes.

@@ -2,15 +2,16 @@
 #![forbid(unsafe_code)]
 
 use core::fmt;
+use core::mem::MaybeUninit;
 
 use super::code;
 use super::spellings::{self, CUSTOM, after, name_of};
-use crate::abi::DLDataType;
+use crate::abi::{DLDataType, TVMFFIAny};
 use crate::any::{Any, AnyView};
 use crate::convert::{self, TargetTexts};
 use crate::error::{Error, Result};
 use crate::function::Function;
-use crate::string::String;
+use crate::string::{self, String};
 use crate::text::{Lossy, Writer};
 use crate::{error, plain_bail, plain_ensure, plain_error};
 
@@ -85,7 +86,7 @@ pub fn code_name(code: u8) -> Option<&'static str> {
 pub fn write_dtype(dtype: DLDataType, out: &mut dyn fmt::Write) -> Result<()> {
     let refused = |_| error!(MEMORY_ERROR, "no room for the text of a dtype");
     if dtype.code >= CUSTOM_BEGIN {
-        return write!(out, "{}", Lossy(to_string(dtype)?.as_bytes())).map_err(refused);
+        return write!(out, "{}", Lossy(super::to_string(dtype)?.as_bytes())).map_err(refused);
     }
     let name = standard_name(dtype.code)?;
     let mut room = [0; SHORT_TEXT_BYTES];
@@ -95,25 +96,20 @@ pub fn write_dtype(dtype: DLDataType, out: &mut dyn fmt::Write) -> Result<()> {
     write!(out, "{}", Lossy(&room[..len])).map_err(refused)
 }
 
-/// Returns the text of `dtype` as a String, which is small for all common types.
+/// As [`to_string`](super::to_string), in the place for the value, which the caller owns then. What was in the cell is not released.
 ///
-/// Errors: as [`write_dtype`].
-///
-/// # Upstream
-/// `TVMFFIDataTypeToString`.
-pub fn to_string(dtype: DLDataType) -> Result<String> {
-    let is_custom = dtype.code >= CUSTOM_BEGIN;
-    let answer =
-        if is_custom { ask(GET_CUSTOM_NAME, AnyView::from(i64::from(dtype.code)))? } else { Any::NONE };
+/// Errors: as [`write_dtype`]; they leave the cell as it was.
+pub fn write_string(dtype: DLDataType, cell: &mut MaybeUninit<TVMFFIAny>) -> Result<()> {
+    let compose = |name: &[u8], cell| string::compose(cell, &|out| write_named(name, dtype, out));
+    if dtype.code < CUSTOM_BEGIN {
+        return compose(standard_name(dtype.code)?, cell);
+    }
+    let answer = ask(GET_CUSTOM_NAME, &[AnyView::from(i64::from(dtype.code))])?;
     let answer = answer.view();
-    let name = if !is_custom {
-        standard_name(dtype.code)?
-    } else if let Some(name) = answer.bytes_of_string() {
-        name
-    } else {
-        return Err(convert::mismatch_error(answer, const { &TargetTexts::of::<String>() }));
-    };
-    String::compose(&|out| write_named(name, dtype, out))
+    match answer.bytes_of_string() {
+        Some(name) => compose(name, cell),
+        None => Err(convert::mismatch_error(answer, const { &TargetTexts::of::<String>() })),
+    }
 }
 
 #[cfg_attr(not(feature = "std"), inline(never))]
@@ -151,9 +147,9 @@ fn write_named(name: &[u8], dtype: DLDataType, out: &mut Writer<'_>) {
 
 /// Asks a global function that custom dtypes need.
 #[inline(never)]
-fn ask(name: &str, argument: AnyView<'_>) -> Result<Any> {
+fn ask(name: &str, argument: &[AnyView<'_>; 1]) -> Result<Any> {
     match Function::global(name)? {
-        Some(function) => function.call(&[argument]),
+        Some(function) => function.call(argument),
         None => plain_bail!(VALUE_ERROR, "Function {} not found", name),
     }
 }
@@ -234,20 +230,14 @@ impl Source<'_> {
 
     /// Parses the `[name]` of a custom type, whose code a global function tells.
     fn take_custom(&mut self) -> Result<u8> {
-        if !self.take(b"[") {
-            plain_bail!(
-                VALUE_ERROR,
-                "expected opening brace after 'custom' type in{}{}",
-                self.prefix,
-                self.tail
-            );
-        }
+        let is_open = self.take(b"[");
         let name = self.rest;
-        let end = name.iter().position(|&byte| byte == b']');
+        let end = name.iter().position(|&byte| byte == b']').filter(|_| is_open);
         let Some((name, rest)) = end.and_then(|end| Some((name.get(..end)?, name.get(end + 1..)?))) else {
             plain_bail!(
                 VALUE_ERROR,
-                "expected closing brace after 'custom' type in{}{}",
+                "expected {} brace after 'custom' type in{}{}",
+                if is_open { "closing" } else { "opening" },
                 self.prefix,
                 self.tail
             );
@@ -255,7 +245,7 @@ impl Source<'_> {
         self.rest = rest;
         let name = String::from_bytes(name)?;
         // Upstream keeps the low byte as well.
-        Ok(ask(GET_CUSTOM_CODE, AnyView::from(&name))?.get::<i64>()? as u8)
+        Ok(ask(GET_CUSTOM_CODE, &[AnyView::from(&name)])?.get::<i64>()? as u8)
     }
 
     /// Parses `xN` or `xvscalexN`, the end of the text; without, there is one lane. Upstream takes `xvscale` alone as well.
@@ -290,6 +280,7 @@ impl Source<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dtype::to_string;
 
     fn parsed(text: &str) -> (u8, u8, u16) {
         let dtype = DLDataType::parse(text.as_bytes()).unwrap();

@@ -20,12 +20,17 @@ pub(super) fn write_copy(cell: &mut MaybeUninit<TVMFFIAny>, small_index: i32, co
     Ok(())
 }
 
-/// A value of `len` bytes that `write` gets to change; they are zero until then.
-pub(super) fn written(small_index: i32, len: usize, write: impl FnOnce(&mut [u8])) -> Result<Any> {
+/// Makes `cell` a value of `len` bytes that `write` gets to change; they are zero until then.
+pub(super) fn written(
+    cell: &mut MaybeUninit<TVMFFIAny>,
+    small_index: i32,
+    len: usize,
+    write: impl FnOnce(&mut [u8]),
+) -> Result<()> {
     let mut content = Buffer::<u8>::new();
     content.try_resize(len, 0)?;
     write(&mut content);
-    super::value_of(small_index, &content)
+    write_copy(cell, small_index, &content)
 }
 
 /// The small form of `content`, if it fits.

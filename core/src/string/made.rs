@@ -5,7 +5,6 @@ use core::ptr;
 
 use super::{LARGE_OFFSET, SMALL_MAX};
 use crate::abi::{TVMFFIAny, TVMFFIAnyPayload, TVMFFIByteArray, TVMFFIObject};
-use crate::any::Any;
 use crate::error::Result;
 use crate::object_alloc::{self, ObjectRecord};
 
@@ -31,16 +30,20 @@ pub(super) fn write_copy(cell: &mut MaybeUninit<TVMFFIAny>, small_index: i32, co
     Ok(())
 }
 
-/// A value of `len` bytes that `write` gets to change; they are zero until then.
-pub(super) fn written(small_index: i32, len: usize, write: impl FnOnce(&mut [u8])) -> Result<Any> {
-    let mut cell = MaybeUninit::uninit();
-    let room = room(&mut cell, small_index, len)?;
+/// Makes `cell` a value of `len` bytes that `write` gets to change; they are zero until then.
+pub(super) fn written(
+    cell: &mut MaybeUninit<TVMFFIAny>,
+    small_index: i32,
+    len: usize,
+    write: impl FnOnce(&mut [u8]),
+) -> Result<()> {
+    let room = room(cell, small_index, len)?;
     // SAFETY: the room has `len` bytes, and nobody else knows the value yet, which is complete from here on.
     unsafe {
         ptr::write_bytes(room, 0, len);
         write(core::slice::from_raw_parts_mut(room, len));
-        Ok(Any::from_raw(cell.assume_init()))
     }
+    Ok(())
 }
 
 /// Makes `cell` a value of `len` bytes, and gives the place for them, which is in the cell itself or in a new object.
