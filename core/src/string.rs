@@ -111,6 +111,21 @@ impl String {
         value_of(type_index::SMALL_STR, text).map(String)
     }
 
+    /// The text of up to seven bytes that are the first ones of a word in little-endian order; of more, there are seven.
+    /// Allocates nothing.
+    #[inline]
+    pub const fn of_word(word: u64, len: usize) -> String {
+        let len = if len < SMALL_MAX { len } else { SMALL_MAX };
+        let v_bytes = (word & ((1 << (8 * len)) - 1)).to_le_bytes();
+        let raw = TVMFFIAny {
+            type_index: type_index::SMALL_STR,
+            small_str_len: len as u32,
+            payload: TVMFFIAnyPayload { v_bytes },
+        };
+        // SAFETY: a small string cell points to nothing.
+        String(unsafe { Any::from_raw(raw) })
+    }
+
     /// Formats text, without an intermediate copy.
     ///
     /// # Errors

@@ -5,6 +5,7 @@ use core::marker::PhantomData;
 use ferrite_core::any::{Any, AnyView};
 use ferrite_core::convert::AnyCompatible;
 use ferrite_core::error::Result;
+use ferrite_core::memory::Buffer;
 use ferrite_core::object::{ObjectClass, ObjectRef};
 use ferrite_core::{object_class, plain_bail, type_index};
 
@@ -49,15 +50,17 @@ impl ArrayObject {
         Ok(array)
     }
 
-    /// Creates it of the elements of `values`, which are None afterwards.
+    /// Creates it of the elements of `values` from `first` on, which move here.
     ///
     /// # Errors
     ///
-    /// MemoryError when the memory is not there.
-    pub(crate) fn of_taken(values: &mut [Any]) -> Result<Self> {
-        let array = Self::with_capacity(values.len())?;
-        // SAFETY: the array is new, unshared and has the room.
-        unsafe { array.seq().push_taken_reserved(values) }
+    /// MemoryError when the memory is not there; then they are where they were.
+    pub(crate) fn of_tail(values: &mut Buffer<Any>, first: usize) -> Result<Self> {
+        let tail = values.get(first..).unwrap_or_default();
+        let array = Self::with_capacity(tail.len())?;
+        // SAFETY: the array is new, unshared and has the room; the elements are forgotten where they were.
+        unsafe { array.seq().push_words_reserved(tail) }
+        values.forget_from(first);
         Ok(array)
     }
 

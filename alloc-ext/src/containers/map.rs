@@ -1,15 +1,18 @@
 //! The copy-on-write map that keeps the order of insertion.
 
 use core::marker::PhantomData;
+use core::mem;
 
 use ferrite_core::any::{Any, AnyView};
 use ferrite_core::convert::AnyCompatible;
 use ferrite_core::error::{Error, Result};
+use ferrite_core::memory::Buffer;
 use ferrite_core::object::{ObjectClass, ObjectRef};
 use ferrite_core::{object_class, plain_error, type_index};
 
 use super::map_base::{self, Inserted, LookupKey, Table};
 use super::map_build::Growth;
+use super::map_twin;
 
 object_class!(
     /// A reference to a map object of any keys and values: what signatures call `ffi.Map`.
@@ -34,6 +37,41 @@ impl MapObject {
     /// MemoryError when the memory is not there.
     pub fn with_capacity(expected: usize) -> Result<Self> {
         map_base::allocate_for(type_index::MAP, expected).map(Self)
+    }
+
+    /// Whether [`twin_of_tail`](Self::twin_of_tail) may answer a map.
+    pub(crate) fn may_have_twins(&self) -> bool {
+        matches!(self.table(), Table::Dense(_))
+    }
+
+    /// As [`of_tail`](Self::of_tail) without hashing, where the keys are those of this map in the same order; else None.
+    ///
+    /// # Errors
+    ///
+    /// MemoryError; then the entries are where they were.
+    pub(crate) fn twin_of_tail(&self, values: &mut Buffer<Any>, first: usize) -> Result<Option<Self>> {
+        let Table::Dense(dense) = self.table() else { return Ok(None) };
+        let (entries, _) = values.get(first..).unwrap_or_default().as_chunks::<2>();
+        // SAFETY: this map cannot change while it is borrowed; the entries are forgotten here.
+        let Some(twin) = (unsafe { map_twin::twin(dense, entries) })? else { return Ok(None) };
+        values.forget_from(first);
+        Ok(Some(Self(twin)))
+    }
+
+    /// Creates it of the keys and values in turns that `values` has from `first` on, which move here; of a repeated key the
+    /// last value stays.
+    ///
+    /// # Errors
+    ///
+    /// What key hooks raise; MemoryError. The entries are gone then, or where they were.
+    pub(crate) fn of_tail(values: &mut Buffer<Any>, first: usize) -> Result<Self> {
+        let (entries, _) = values.get_mut(first..).unwrap_or_default().as_chunks_mut::<2>();
+        let mut map = Self::with_capacity(entries.len())?;
+        for [key, value] in entries {
+            map.insert(mem::take(key), mem::take(value))?;
+        }
+        values.forget_from(first);
+        Ok(map)
     }
 
     pub(super) fn table(&self) -> Table<'_> {

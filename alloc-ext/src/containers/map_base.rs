@@ -13,7 +13,7 @@ use ferrite_core::object_alloc::{self, ObjectRecord};
 use super::cell;
 use super::key;
 use super::map_build::{self, Growth};
-use super::map_dense::Dense;
+use super::map_dense::{self, Dense};
 use super::map_entry::Entry;
 use super::map_small::{self, Small};
 
@@ -149,6 +149,40 @@ fn allocate_dense(type_index: i32, fields: TableFields) -> Result<ObjectRef> {
     // SAFETY: `init` writes every field behind the header.
     unsafe { object_alloc::allocate::<DenseRecord>(type_index, 0, init) }
 }
+
+/// Creates an object with storage of `bytes` bytes for a dense table in it, all slots of which are empty, and else these fields.
+/// Only a Map may have that: a table that grows in its place gives its storage away.
+///
+/// # Errors
+///
+/// MemoryError when the memory is not there.
+///
+/// # Safety
+///
+/// The caller fills in the entries that the fields speak of before anybody looks.
+pub(super) unsafe fn allocate_dense_in_place(
+    type_index: i32,
+    fields: TableFields,
+    bytes: usize,
+) -> Result<ObjectRef> {
+    let init = |record: *mut DenseRecord| {
+        // SAFETY: `record` is ours to fill, and `bytes` bytes follow it.
+        unsafe {
+            let data = record.add(1).cast();
+            map_dense::mark_empty(data, bytes);
+            (&raw mut (*record).fields).write(TableFields {
+                data,
+                data_deleter: Some(keep_storage),
+                ..fields
+            });
+        }
+    };
+    // SAFETY: `init` writes every field behind the header.
+    unsafe { object_alloc::allocate::<DenseRecord>(type_index, bytes, init) }
+}
+
+/// The deleter of storage that goes with its object: C++ code insists on one in dense tables.
+unsafe extern "C" fn keep_storage(_: *mut c_void) {}
 
 /// The fields of a Map or Dict object.
 ///

@@ -40,11 +40,11 @@ const FIBONACCI: u64 = 11_400_714_819_323_198_485;
 
 /// One entry and its links in the list of entries.
 #[repr(C)]
-struct Item {
-    key: TVMFFIAny,
-    value: TVMFFIAny,
-    prev: Link,
-    next: Link,
+pub(super) struct Item {
+    pub(super) key: TVMFFIAny,
+    pub(super) value: TVMFFIAny,
+    pub(super) prev: Link,
+    pub(super) next: Link,
 }
 
 /// A slot number in memory, where [`NO_SLOT`] is all ones whatever the width of an address.
@@ -83,6 +83,27 @@ fn slots_for(expected: usize) -> Option<usize> {
     expected.checked_mul(2)?.checked_next_power_of_two()
 }
 
+/// Bytes of the storage for `slots` slots.
+///
+/// # Errors
+///
+/// MemoryError when the number does not fit.
+pub(super) fn bytes_of(slots: usize) -> Result<usize> {
+    storage::block_bytes(slots.div_ceil(BLOCK_SLOTS), BLOCK_BYTES)
+}
+
+/// Marks all slots of new storage as empty.
+///
+/// # Safety
+///
+/// `data` has `bytes` bytes, which [`bytes_of`] gave, and is ours to fill.
+pub(super) unsafe fn mark_empty(data: *mut c_void, bytes: usize) {
+    for block in 0..bytes / BLOCK_BYTES {
+        // SAFETY: metadata bytes are at the start of each block.
+        unsafe { data.cast::<u8>().add(block * BLOCK_BYTES).write_bytes(EMPTY, BLOCK_SLOTS) }
+    }
+}
+
 impl<'a> Dense<'a> {
     /// # Safety
     ///
@@ -107,12 +128,10 @@ impl<'a> Dense<'a> {
     ///
     /// MemoryError when the memory is not there.
     pub(super) fn allocate(slots: usize) -> Result<TableFields> {
-        let blocks = slots.div_ceil(BLOCK_SLOTS);
-        let data = storage::allocate_block(storage::block_bytes(blocks, BLOCK_BYTES)?)?.as_ptr();
-        for block in 0..blocks {
-            // SAFETY: metadata bytes at the start of each block of the fresh memory.
-            unsafe { data.cast::<u8>().add(block * BLOCK_BYTES).write_bytes(EMPTY, BLOCK_SLOTS) }
-        }
+        let bytes = bytes_of(slots)?;
+        let data = storage::allocate_block(bytes)?.as_ptr();
+        // SAFETY: the block is new and has as many bytes.
+        unsafe { mark_empty(data, bytes) }
         Ok(TableFields {
             data,
             size: 0,
@@ -122,6 +141,12 @@ impl<'a> Dense<'a> {
             iter_head: Link::MAX,
             iter_tail: Link::MAX,
         })
+    }
+
+    /// A copy of the fields.
+    pub(super) fn fields(self) -> TableFields {
+        // SAFETY: the table is alive.
+        unsafe { *self.fields }
     }
 
     /// Number of entries.
@@ -179,7 +204,7 @@ impl<'a> Dense<'a> {
     }
 
     #[inline]
-    fn item(self, slot: usize) -> *mut Item {
+    pub(super) fn item(self, slot: usize) -> *mut Item {
         let offset = BLOCK_SLOTS + slot % BLOCK_SLOTS * size_of::<Item>();
         // SAFETY: items follow the metadata of the block.
         unsafe { self.block_of(slot).add(offset).cast() }

@@ -34,6 +34,7 @@ mod map_dense;
 mod map_entry;
 mod map_relocate;
 mod map_small;
+mod map_twin;
 mod seq;
 mod slots;
 mod storage;

@@ -323,21 +323,18 @@ impl<'a> Seq<'a> {
         self.set_len(len + values.len());
     }
 
-    /// Appends the elements of `values`, which are None afterwards.
+    /// Appends copies of the words of `values`.
     ///
     /// # Safety
     ///
-    /// As [`insert_reserved`](Self::insert_reserved), with room for all of them.
-    pub(super) unsafe fn push_taken_reserved(self, values: &mut [Any]) {
+    /// As [`insert_reserved`](Self::insert_reserved), with room for all of them; the caller forgets `values`.
+    pub(super) unsafe fn push_words_reserved(self, values: &[Any]) {
         let len = self.len();
         debug_assert!(len + values.len() <= self.capacity());
-        // SAFETY: the caller vouches for the room; Any is transparent over a cell, and what is copied is forgotten here.
+        // SAFETY: the caller vouches for the room; Any is transparent over a cell.
         unsafe {
             let target = self.cells().add(len).cast::<Any>();
             target.copy_from_nonoverlapping(values.as_ptr(), values.len());
-            for value in values.iter_mut() {
-                core::ptr::write(value, Any::NONE);
-            }
         }
         self.set_len(len + values.len());
     }

@@ -29,10 +29,12 @@
 mod active_lists;
 #[cfg_attr(not(feature = "std"), path = "exact_decimal.rs")]
 mod decimal;
+mod digits;
 mod functions;
 #[cfg(any(test, not(feature = "std")))]
 mod natural;
 mod number;
+mod objects;
 mod parser;
 mod text;
 mod writer;

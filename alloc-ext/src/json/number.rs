@@ -1,14 +1,22 @@
 //! Numbers of JSON text, in both directions, digit for digit as upstream's C library has them.
 #![forbid(unsafe_code)]
 
-use ferrite_core::any::Any;
 use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
 
-use super::decimal;
+use super::{decimal, digits};
 
-/// Decimal digits that fit into 64 bits whatever they are.
+/// Decimal digits that fit into 64 bits, sign included, whatever they are.
 const SAFE_DIGITS: usize = 18;
+/// Up to here all whole numbers are floats.
+const MOST_EXACT: u64 = 1 << 53;
+
+/// A number that was read.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Number {
+    Int(i64),
+    Float(f64),
+}
 
 /// Reads the number at the start of `text`: the value and the length of its text. None where there is no number.
 ///
@@ -22,36 +30,59 @@ const SAFE_DIGITS: usize = 18;
 /// # Upstream
 ///
 /// `JSONParserContext::NextNumber` in `json_parser.cc`.
-pub(super) fn read(text: &[u8]) -> Result<Option<(Any, usize)>> {
-    let sign_len = usize::from(text.first() == Some(&b'-'));
-    let digits = text.get(sign_len..).unwrap_or_default();
-    let mut magnitude = 0i64;
-    let mut len = 0;
-    while len < SAFE_DIGITS
-        && let Some(digit @ b'0'..=b'9') = digits.get(len)
-    {
-        magnitude = magnitude * 10 + i64::from(digit - b'0');
-        len += 1;
+#[inline]
+pub(super) fn read(text: &[u8]) -> Result<Option<(Number, usize)>> {
+    match read_short(text) {
+        Some(found) => Ok(Some(found)),
+        None => read_other(text),
     }
-    if len > 0 && !digits.get(len).copied().is_some_and(is_number_byte) {
-        let value = if sign_len > 0 { -magnitude } else { magnitude };
-        return Ok(Some((Any::from(value), sign_len + len)));
-    }
-    read_other(text)
 }
 
+/// Reads an int, or a float that is exactly the quotient of two exact floats: up to 18 digits, perhaps with sign and point.
+#[inline]
+fn read_short(text: &[u8]) -> Option<(Number, usize)> {
+    let is_negative = text.first() == Some(&b'-');
+    let digits = text.get(usize::from(is_negative)..)?;
+    let (whole, whole_len) = digits::read(digits, 0);
+    if whole_len > 0
+        && whole_len <= SAFE_DIGITS
+        && !digits.get(whole_len).copied().is_some_and(is_number_byte)
+    {
+        let value = if is_negative { -(whole as i64) } else { whole as i64 };
+        return Some((Number::Int(value), usize::from(is_negative) + whole_len));
+    }
+    let fraction = digits.get(whole_len..)?.strip_prefix(b".")?;
+    let (number, fraction_len) = digits::read(fraction, whole);
+    let is_exact = whole_len + fraction_len <= SAFE_DIGITS && number <= MOST_EXACT;
+    if !is_exact
+        || whole_len + fraction_len == 0
+        || fraction.get(fraction_len).copied().is_some_and(is_number_byte)
+    {
+        return None;
+    }
+    let magnitude = number as f64 / POWERS_OF_TEN.get(fraction_len)?;
+    let value = if is_negative { -magnitude } else { magnitude };
+    Some((Number::Float(value), usize::from(is_negative) + whole_len + 1 + fraction_len))
+}
+
+/// The powers of ten that up to [`SAFE_DIGITS`] digits need, all exact.
+static POWERS_OF_TEN: [f64; SAFE_DIGITS + 1] =
+    [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18];
+
 /// Whether a byte may be part of a number.
+#[inline]
 fn is_number_byte(byte: u8) -> bool {
     matches!(byte, b'0'..=b'9' | b'.' | b'e' | b'E' | b'+' | b'-')
 }
 
 /// Reads a number that is long, a float, a word, or none.
-fn read_other(text: &[u8]) -> Result<Option<(Any, usize)>> {
+#[inline(never)]
+fn read_other(text: &[u8]) -> Result<Option<(Number, usize)>> {
     for (word, value) in
         [("Infinity", f64::INFINITY), ("-Infinity", f64::NEG_INFINITY), ("NaN", f64::from_bits(0x7ff8 << 48))]
     {
         if text.starts_with(word.as_bytes()) {
-            return Ok(Some((Any::from(value), word.len())));
+            return Ok(Some((Number::Float(value), word.len())));
         }
     }
     let len = text.iter().position(|byte| !is_number_byte(*byte)).unwrap_or(text.len());
@@ -59,9 +90,9 @@ fn read_other(text: &[u8]) -> Result<Option<(Any, usize)>> {
         return Ok(None);
     };
     if let Ok(value) = token.parse::<i64>() {
-        return Ok(Some((Any::from(value), len)));
+        return Ok(Some((Number::Int(value), len)));
     }
-    Ok(decimal::parse_float(token)?.map(|value| (Any::from(value), len)))
+    Ok(decimal::parse_float(token)?.map(|value| (Number::Float(value), len)))
 }
 
 /// Appends an int.
@@ -233,8 +264,29 @@ mod tests {
             ("9223372036854775807", i64::MAX),
             ("-9223372036854775808", i64::MIN),
         ] {
-            let Some((any, len)) = read(text.as_bytes())? else { panic!("{text} is a number") };
-            assert_eq!((any.type_index(), any.get::<i64>()?, len), (1, value, text.len()), "{text}");
+            let Some((Number::Int(read), len)) = read(text.as_bytes())? else { panic!("{text} is an int") };
+            assert_eq!((read, len), (value, text.len()), "{text}");
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn short_floats_are_exact() -> Result<()> {
+        let mut state = 88172645463325252u64;
+        for _ in 0..if cfg!(miri) { 20 } else { 20_000 } {
+            // Marsaglia's xorshift.
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            let digits = std::format!("{:0width$}", state >> (state % 64), width = state as usize % 9);
+            let point = (state >> 32) as usize % (digits.len() + 1);
+            let sign = if state & 1 == 0 { "-" } else { "" };
+            let text = std::format!("{sign}{}.{}", &digits[..point], &digits[point..]);
+            let expected: f64 = text.parse().expect("a number");
+            let Some((Number::Float(value), len)) = read(text.as_bytes())? else {
+                panic!("{text} is a float")
+            };
+            assert_eq!((value.to_bits(), len), (expected.to_bits(), text.len()), "{text}");
         }
         Ok(())
     }
@@ -249,9 +301,10 @@ mod tests {
             ("1E+2", 100.0),
             ("-Infinity", f64::NEG_INFINITY),
         ] {
-            let Some((any, len)) = read(text.as_bytes())? else { panic!("{text} is a number") };
-            assert_eq!(any.type_index(), 3, "{text}");
-            assert_eq!((any.get::<f64>()?.to_bits(), len), (value.to_bits(), text.len()), "{text}");
+            let Some((Number::Float(read), len)) = read(text.as_bytes())? else {
+                panic!("{text} is a float")
+            };
+            assert_eq!((read.to_bits(), len), (value.to_bits(), text.len()), "{text}");
         }
         for text in
             ["", "-", "+", ".", "e5", "1e", "1.2.3", "1-2", "--1", "-NaN", "Infinit", "+Infinity", "x"]

@@ -1,8 +1,6 @@
 //! The parser: one pass over the text, with a stack of its own for what is open.
 #![forbid(unsafe_code)]
 
-use core::mem;
-
 use ferrite_core::any::Any;
 use ferrite_core::convert::AnyCompatible;
 use ferrite_core::error::{Error, Result};
@@ -10,9 +8,10 @@ use ferrite_core::memory::Buffer;
 use ferrite_core::plain_error;
 use ferrite_core::string::String;
 
-use super::number;
+use super::number::{self, Number};
+use super::objects::Objects;
 use super::text::{self, BadEscape};
-use crate::containers::{Array, ArrayObject, Map, MapObject};
+use crate::containers::{Array, ArrayObject, Map};
 
 /// Makes values of JSON text, of any encoding that leaves ASCII alone.
 ///
@@ -27,19 +26,27 @@ use crate::containers::{Array, ArrayObject, Map, MapObject};
 ///
 /// `json::Parse` in `extra/json.h`. That one recurses, so deep documents end the process.
 pub fn parse(text: &[u8]) -> Result<Any> {
-    let mut parser =
-        Parser { text, at: 0, values: Buffer::new(), open: Buffer::new(), unescaped: Buffer::new() };
+    let mut parser = Parser {
+        text,
+        at: 0,
+        values: Buffer::new(),
+        open: Buffer::new(),
+        unescaped: Buffer::new(),
+        objects: Objects::default(),
+    };
     parser.document()
 }
 
 struct Parser<'t> {
     text: &'t [u8],
     at: usize,
-    /// What the open containers have so far: elements of arrays; keys and values of objects in turn.
+    /// What the open containers have so far: elements of arrays; keys and values of objects in turn. A value that is
+    /// complete is the last one.
     values: Buffer<Any>,
     open: Buffer<Open>,
     /// Room for strings with escapes.
     unescaped: Buffer<u8>,
+    objects: Objects,
 }
 
 /// A container whose end has not come yet.
@@ -51,94 +58,97 @@ enum Open {
     Object(usize),
 }
 
-/// What the start of a value turned out to be.
-enum Start {
-    Complete(Any),
-    /// A container was opened, whose first value comes next.
-    Opened,
-}
-
 impl Parser<'_> {
     fn document(&mut self) -> Result<Any> {
         loop {
-            if let Start::Complete(value) = self.start_value()?
-                && let Some(document) = self.complete(value)?
-            {
-                return Ok(document);
+            let mut is_complete = self.start_value()?;
+            while is_complete && let Some(open) = self.open.last().copied() {
+                is_complete = self.continue_in(open)?;
+            }
+            if is_complete {
+                return self.end();
             }
         }
     }
 
-    /// Reads up to where a value is complete or another one must come.
-    fn start_value(&mut self) -> Result<Start> {
+    /// Reads up to where a value is complete, and answers true, or another one must come.
+    fn start_value(&mut self) -> Result<bool> {
         match self.peek_after_space() {
-            Some(b'"') => self.string().map(Start::Complete),
-            Some(b'{') => self.start_object(),
-            Some(b'[') => self.start_array(),
-            Some(b't') => self.word("true", true.into()),
-            Some(b'f') => self.word("false", false.into()),
-            Some(b'n') => self.word("null", Any::NONE),
-            _ => self.number(),
+            Some(b'"') => self.string(false)?,
+            Some(b'{') => return self.start_object(),
+            Some(b'[') => return self.start_array(),
+            Some(b't') => self.word("true", true.into())?,
+            Some(b'f') => self.word("false", false.into())?,
+            Some(b'n') => self.word("null", Any::NONE)?,
+            _ => self.number()?,
         }
+        Ok(true)
     }
 
-    /// Puts a value into the container that is open, and that one into its own where it ends; gives back the value that
-    /// no container is open for.
-    fn complete(&mut self, mut value: Any) -> Result<Option<Any>> {
-        while let Some(open) = self.open.last().copied() {
-            self.values.try_push(value)?;
-            let (end, is_object) = match open {
-                Open::Array(_) => (b']', false),
-                Open::Object(_) => (b'}', true),
-            };
-            match self.peek_after_space() {
-                Some(b',') => {
-                    self.at += 1;
-                    self.next_in(is_object)?;
-                    return Ok(None);
+    /// Reads what follows a value in a container: either goes on to its next value, or completes it and answers true.
+    fn continue_in(&mut self, open: Open) -> Result<bool> {
+        let (end, is_object) = match open {
+            Open::Array(_) => (b']', false),
+            Open::Object(_) => (b'}', true),
+        };
+        match self.peek_after_space() {
+            Some(b',') => {
+                self.at += 1;
+                if self.peek_after_space().is_none() {
+                    return Err(self.fail("Syntax error near", self.at));
                 }
-                Some(byte) if byte == end => self.at += 1,
-                _ => return Err(self.fail("Expecting ',' delimiter", self.at)),
+                if is_object {
+                    self.key()?;
+                }
+                Ok(false)
             }
-            value = match open {
-                Open::Array(first) => self.finish_array(first)?,
-                Open::Object(first) => self.finish_object(first)?,
-            };
-            self.open.pop();
+            Some(byte) if byte == end => {
+                self.at += 1;
+                self.finish(open).map(|()| true)
+            }
+            _ => Err(self.fail("Expecting ',' delimiter", self.at)),
         }
+    }
+
+    /// Puts a container in the place of its values.
+    fn finish(&mut self, open: Open) -> Result<()> {
+        let container = match open {
+            Open::Array(first) => ArrayObject::of_tail(&mut self.values, first)?.into_any(),
+            Open::Object(first) => self.objects.object(&mut self.values, first)?,
+        };
+        self.open.pop();
+        self.values.try_push(container)
+    }
+
+    /// The document, behind which nothing may follow.
+    fn end(&mut self) -> Result<Any> {
         match self.peek_after_space() {
-            None => Ok(Some(value)),
+            None => Ok(self.values.pop().unwrap_or_default()),
             Some(_) => Err(self.fail("Extra data", self.at)),
         }
     }
 
-    /// What follows a comma.
-    fn next_in(&mut self, is_object: bool) -> Result<()> {
-        if self.peek_after_space().is_none() {
-            return Err(self.fail("Syntax error near", self.at));
-        }
-        if is_object { self.key() } else { Ok(()) }
-    }
-
-    fn start_array(&mut self) -> Result<Start> {
+    fn start_array(&mut self) -> Result<bool> {
         self.at += 1;
         if self.peek_after_space() == Some(b']') {
             self.at += 1;
-            return Array::<Any>::new().map(|array| Start::Complete(array.into_untyped().into_any()));
+            self.values.try_push(Array::<Any>::new()?.into_untyped().into_any())?;
+            return Ok(true);
         }
         self.open.try_push(Open::Array(self.values.len()))?;
-        Ok(Start::Opened)
+        Ok(false)
     }
 
-    fn start_object(&mut self) -> Result<Start> {
+    fn start_object(&mut self) -> Result<bool> {
         self.at += 1;
         if self.peek_after_space() == Some(b'}') {
             self.at += 1;
-            return Map::<Any, Any>::new().map(|map| Start::Complete(map.into_untyped().into_any()));
+            self.values.try_push(Map::<Any, Any>::new()?.into_untyped().into_any())?;
+            return Ok(true);
         }
         self.open.try_push(Open::Object(self.values.len()))?;
         self.key()?;
-        Ok(Start::Opened)
+        Ok(false)
     }
 
     /// Reads a key and its colon.
@@ -146,8 +156,7 @@ impl Parser<'_> {
         if self.peek() != Some(b'"') {
             return Err(self.fail("Expecting property name enclosed in double quotes", self.at));
         }
-        let key = self.string()?;
-        self.values.try_push(key)?;
+        self.string(true)?;
         if self.peek_after_space() != Some(b':') {
             return Err(self.fail("Expecting ':' delimiter", self.at));
         }
@@ -155,55 +164,56 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn finish_array(&mut self, first: usize) -> Result<Any> {
-        let array = ArrayObject::of_taken(self.values.get_mut(first..).unwrap_or_default())?;
-        self.values.truncate(first);
-        Ok(array.into_any())
-    }
-
-    fn finish_object(&mut self, first: usize) -> Result<Any> {
-        let cells = self.values.get_mut(first..).unwrap_or_default();
-        let (entries, _) = cells.as_chunks_mut::<2>();
-        let mut map = MapObject::with_capacity(entries.len())?;
-        for [key, value] in entries {
-            map.insert(mem::take(key), mem::take(value))?;
-        }
-        self.values.truncate(first);
-        Ok(map.into_any())
-    }
-
-    fn word(&mut self, word: &str, value: Any) -> Result<Start> {
+    fn word(&mut self, word: &str, value: Any) -> Result<()> {
         if !self.rest().starts_with(word.as_bytes()) {
             return Err(self.fail("Expecting value", self.at));
         }
         self.at += word.len();
-        Ok(Start::Complete(value))
+        self.values.try_push(value)
     }
 
-    fn number(&mut self) -> Result<Start> {
+    fn number(&mut self) -> Result<()> {
         match number::read(self.rest())? {
-            Some((value, len)) => {
+            Some((number, len)) => {
                 self.at += len;
-                Ok(Start::Complete(value))
+                // Each on its way, for both would first be put where they can meet.
+                match number {
+                    Number::Int(value) => self.values.try_push(Any::from(value)),
+                    Number::Float(value) => self.values.try_push(Any::from(value)),
+                }
             }
             None => Err(self.fail("Expecting value", self.at)),
         }
     }
 
     /// Reads the string whose opening quote is next.
-    fn string(&mut self) -> Result<Any> {
+    #[inline]
+    fn string(&mut self, is_key: bool) -> Result<()> {
+        let content = self.text.get(self.at + 1..).unwrap_or_default();
+        match text::short_literal(content) {
+            Some((text, len)) => {
+                self.at += len + 2;
+                self.values.try_push(text.into_any())
+            }
+            None => self.long_string(is_key),
+        }
+    }
+
+    /// Reads a string of any length.
+    fn long_string(&mut self, is_key: bool) -> Result<()> {
         let content = self.text.get(self.at + 1..).unwrap_or_default();
         let len = text::literal_len(content);
         let (plain, rest) = content.split_at(len);
-        if rest.first() == Some(&b'"') {
-            self.at += len + 2;
-            return String::from_bytes(plain).map(String::into_any);
+        if rest.first() != Some(&b'"') {
+            return self.escaped_string();
         }
-        self.escaped_string()
+        self.at += len + 2;
+        let string = if is_key { self.objects.key(plain)? } else { String::from_bytes(plain)?.into_any() };
+        self.values.try_push(string)
     }
 
     /// Reads a string that is not plain text up to its end.
-    fn escaped_string(&mut self) -> Result<Any> {
+    fn escaped_string(&mut self) -> Result<()> {
         let start = self.at;
         self.at += 1;
         self.unescaped.clear();
@@ -220,7 +230,7 @@ impl Parser<'_> {
             }
         }
         self.at += 1;
-        String::from_bytes(&self.unescaped).map(String::into_any)
+        self.values.try_push(String::from_bytes(&self.unescaped)?.into_any())
     }
 
     fn escape(&mut self) -> Result<()> {

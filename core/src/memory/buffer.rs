@@ -168,6 +168,11 @@ impl<T> Buffer<T> {
         }
     }
 
+    /// Makes the length `len`, unless it is less, without dropping the elements behind: they have moved elsewhere.
+    pub fn forget_from(&mut self, len: usize) {
+        self.len = self.len.min(len);
+    }
+
     /// Drops all elements; the capacity stays.
     pub fn clear(&mut self) {
         self.truncate(0);

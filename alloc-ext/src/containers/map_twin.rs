@@ -1,0 +1,135 @@
+//! A dense table made after another one with the same keys: entries go to the same slots, and nothing is hashed.
+
+use core::mem::ManuallyDrop;
+
+use ferrite_core::any::Any;
+use ferrite_core::error::Result;
+use ferrite_core::object::ObjectRef;
+use ferrite_core::type_index;
+
+use super::map_base::{self, Table};
+use super::map_dense::{self, Dense, Item};
+use super::{cell, key};
+
+/// A Map that has its table in the object, with the words of `entries`; None where their keys are not those of `pattern` in
+/// the same order.
+///
+/// # Errors
+///
+/// MemoryError when the memory is not there.
+///
+/// # Safety
+///
+/// Nobody changes the pattern meanwhile. When there is a twin, the caller forgets the entries.
+pub(super) unsafe fn twin(pattern: Dense<'_>, entries: &[[Any; 2]]) -> Result<Option<ObjectRef>> {
+    if !has_keys(pattern, entries) {
+        return Ok(None);
+    }
+    let bytes = map_dense::bytes_of(pattern.slots())?;
+    // SAFETY: what is allocated is filled at once: slots without entries are marked, those of entries are copied below.
+    let twin = unsafe { map_base::allocate_dense_in_place(type_index::MAP, pattern.fields(), bytes) }?;
+    // The table is whole only after the loop, in which nothing fails.
+    let twin = ManuallyDrop::new(twin);
+    // SAFETY: the object is a new Map, known to nobody, with the slots of the pattern.
+    if let Table::Dense(table) = unsafe { Table::of(&twin) } {
+        let mut place = pattern.first();
+        for [key, value] in entries {
+            let Some(slot) = place else { break };
+            // SAFETY: the slot is in use in the pattern, and there is the same one in the twin.
+            unsafe {
+                let Item { prev, next, .. } = *pattern.item(slot);
+                table.set_meta(slot, pattern.meta(slot));
+                table.item(slot).write(Item { key: *key.as_raw(), value: *value.as_raw(), prev, next });
+            }
+            place = pattern.next(slot);
+        }
+    }
+    Ok(Some(ManuallyDrop::into_inner(twin)))
+}
+
+/// Whether the keys of a table are these, in this order, as far as can be told without hooks.
+fn has_keys(table: Dense<'_>, entries: &[[Any; 2]]) -> bool {
+    let mut place = table.first();
+    table.len() == entries.len()
+        && entries.iter().all(|[key, _]| {
+            let Some(slot) = place else { return false };
+            place = table.next(slot);
+            // SAFETY: the slot is in use, and no foreign code runs.
+            let known = unsafe { cell::borrow(&raw const (*table.item(slot)).key) };
+            key::equal_without_hook(known, &key.view()) == Some(true)
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::MapObject;
+    use super::*;
+    use ferrite_core::memory::Buffer;
+    use ferrite_core::string::String;
+
+    fn tail_of(keys: &[&str], value: i64) -> Result<Buffer<Any>> {
+        let mut tail = Buffer::new();
+        for (key, value) in keys.iter().zip(value..) {
+            tail.try_push(Any::new(String::new(key)?))?;
+            tail.try_push(Any::new(String::new(&std::format!("the value {value}"))?))?;
+        }
+        Ok(tail)
+    }
+
+    fn texts(map: &MapObject) -> std::string::String {
+        std::format!("{:?}", map.iter().collect::<std::vec::Vec<_>>())
+    }
+
+    const KEYS: [&str; 6] = ["id", "name", "a longer key", "shape", "tags", "another long key"];
+
+    #[test]
+    fn a_twin_is_the_map_that_hashing_makes() -> Result<()> {
+        let pattern = MapObject::of_tail(&mut tail_of(&KEYS, 0)?, 0)?;
+        let mut tail = tail_of(&KEYS, 10)?;
+        let mut twin = pattern.twin_of_tail(&mut tail, 0)?.expect("the same keys");
+        assert!(tail.is_empty());
+        let hashed = MapObject::of_tail(&mut tail_of(&KEYS, 10)?, 0)?;
+        assert_eq!(texts(&twin), texts(&hashed));
+        for key in KEYS {
+            let key = Any::new(String::new(key)?);
+            assert_eq!(twin.at(key.view())?.get::<String>()?, hashed.at(key.view())?.get::<String>()?);
+        }
+        // It changes and grows as any other map.
+        let shared = twin.clone();
+        for number in 0..20i64 {
+            twin.insert(Any::from(number), Any::new(String::new("a value of its own")?))?;
+        }
+        twin.remove(Any::from(3i64).view())?;
+        assert_eq!((twin.len(), shared.len()), (25, 6));
+        assert_eq!(texts(&shared), texts(&hashed));
+        Ok(())
+    }
+
+    #[test]
+    fn other_keys_have_no_twin() -> Result<()> {
+        let pattern = MapObject::of_tail(&mut tail_of(&KEYS, 0)?, 0)?;
+        let mut others = [KEYS; 3];
+        others[0].swap(0, 1);
+        others[1][5] = "another key again";
+        others[2][5] = "id";
+        for keys in others {
+            let mut tail = tail_of(&keys, 0)?;
+            assert!(pattern.twin_of_tail(&mut tail, 0)?.is_none());
+            assert_eq!(tail.len(), 2 * keys.len());
+        }
+        assert!(pattern.twin_of_tail(&mut tail_of(&KEYS[..5], 0)?, 0)?.is_none());
+        Ok(())
+    }
+
+    #[test]
+    fn a_twin_that_finds_no_memory_leaves_the_entries() -> Result<()> {
+        let pattern = MapObject::of_tail(&mut tail_of(&KEYS, 0)?, 0)?;
+        super::super::faults::with_every_refusal(|| {
+            let Ok(mut tail) = tail_of(&KEYS, 0) else { return };
+            let found = pattern.twin_of_tail(&mut tail, 0).map(|twin| twin.is_some());
+            assert_eq!(tail.len(), if found.is_ok() { 0 } else { 2 * KEYS.len() });
+            assert!(found.unwrap_or(true));
+        });
+        Ok(())
+    }
+}

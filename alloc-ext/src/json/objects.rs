@@ -1,0 +1,71 @@
+//! Objects of one document, of which many have the same keys: texts of keys are shared, and tables copied.
+#![forbid(unsafe_code)]
+
+use ferrite_core::any::Any;
+use ferrite_core::convert::AnyCompatible;
+use ferrite_core::error::Result;
+use ferrite_core::memory::Buffer;
+use ferrite_core::string::String;
+
+use crate::containers::MapObject;
+
+/// What is remembered of the objects so far.
+#[derive(Default)]
+pub(super) struct Objects {
+    /// Long keys by some of their bits; none until there is one.
+    keys: Buffer<String>,
+    /// Tables by their number of entries.
+    patterns: [Option<MapObject>; PATTERNS],
+}
+
+/// Powers of two: a few objects at most take turns in a document.
+const KEYS: usize = 64;
+const PATTERNS: usize = 8;
+
+impl Objects {
+    /// A key; one and the same String, often, for equal ones.
+    ///
+    /// # Errors
+    ///
+    /// MemoryError.
+    pub(super) fn key(&mut self, text: &[u8]) -> Result<Any> {
+        if self.keys.is_empty() {
+            self.keys.try_reserve(KEYS)?;
+            (0..KEYS).try_for_each(|_| self.keys.try_push(String::EMPTY))?;
+        }
+        let Some(known) = self.keys.get_mut(bits_of(text)) else {
+            return String::from_bytes(text).map(Any::new);
+        };
+        if known.as_bytes() != text {
+            *known = String::from_bytes(text)?;
+        }
+        Ok(Any::new(known.clone()))
+    }
+
+    /// Makes the object of the keys and values in turns that `values` has from `first` on, which move there.
+    ///
+    /// # Errors
+    ///
+    /// MemoryError.
+    pub(super) fn object(&mut self, values: &mut Buffer<Any>, first: usize) -> Result<Any> {
+        let pattern = &mut self.patterns[(values.len() - first) / 2 % PATTERNS];
+        if let Some(pattern) = pattern
+            && let Some(twin) = pattern.twin_of_tail(values, first)?
+        {
+            return Ok(twin.into_any());
+        }
+        let map = MapObject::of_tail(values, first)?;
+        if map.may_have_twins() {
+            *pattern = Some(map.clone());
+        }
+        Ok(map.into_any())
+    }
+}
+
+/// Where a key is looked for: keys of one object mostly differ in length or in their last bytes.
+fn bits_of(text: &[u8]) -> usize {
+    let last = text.last_chunk().map_or(0, |word| u64::from_le_bytes(*word));
+    // Fibonacci hashing: the constant is 2^64 over the golden ratio.
+    let mixed = (last ^ text.len() as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    (mixed >> 32) as usize % KEYS
+}
