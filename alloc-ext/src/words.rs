@@ -17,6 +17,16 @@ pub(crate) fn tail(text: &[u8], len: usize) -> u64 {
     text.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte))
 }
 
+/// A text of up to 8 bytes as a word that ends in zeros; None for a longer one.
+#[inline]
+pub(crate) fn short(text: &[u8]) -> Option<u64> {
+    match text.len() {
+        0..8 => Some(tail(text, text.len())),
+        8 => text.first_chunk().map(|word| u64::from_le_bytes(*word)),
+        _ => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -31,5 +41,12 @@ mod tests {
                 assert_eq!(tail(&text[..total], len), u64::from_le_bytes(expected), "{len} of {total}");
             }
         }
+    }
+    #[test]
+    fn short_texts_are_words() {
+        assert_eq!(short(b""), Some(0));
+        assert_eq!(short(b"ab"), Some(0x6261));
+        assert_eq!(short(b"12345678").map(u64::to_le_bytes), Some(*b"12345678"));
+        assert_eq!(short(b"123456789"), None);
     }
 }

@@ -81,6 +81,9 @@ pub(crate) fn compose(cell: &mut MaybeUninit<TVMFFIAny>, write: &dyn Fn(&mut Wri
 }
 
 impl String {
+    /// The longest text that needs no object.
+    pub const SHORT_MAX: usize = SMALL_MAX;
+
     /// The empty text. Allocates nothing.
     pub const EMPTY: String = {
         let raw = TVMFFIAny {

@@ -252,7 +252,7 @@ impl MapObject {
 
 /// The error of a lookup that must succeed.
 #[cold]
-pub(super) fn missing_key() -> Error {
+pub(crate) fn missing_key() -> Error {
     plain_error!(KEY_ERROR, "key is not in Map")
 }
 

@@ -50,6 +50,7 @@ mod tests;
 pub use array::{Array, ArrayIter, ArrayObject};
 pub use dict::{Dict, DictEntries, DictIter, DictObject};
 pub use list::{List, ListIter, ListObject};
+pub(crate) use map::missing_key;
 pub use map::{Map, MapEntries, MapIter, MapObject};
 pub(crate) use slots::Slots;
 pub use tuple::{Tuple, TupleTypes};

@@ -1,19 +1,19 @@
 //! The walk from nodes to a value.
 #![forbid(unsafe_code)]
 
+use core::mem;
 use core::ops::ControlFlow;
 
 use ferrite_core::any::Any;
-use ferrite_core::convert::AnyCompatible;
 use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
 use ferrite_core::object::ObjectClass;
-use ferrite_core::string::String;
 use ferrite_core::{plain_bail, plain_ensure, plain_error, type_index, type_table};
 
 use super::plain;
-use crate::containers::{Array, ArrayObject, DictObject, ListObject, Map, MapObject};
-use crate::json;
+use super::source::{Elements, Entries, Json};
+use crate::containers::{ArrayObject, DictObject, ListObject, MapObject};
+use crate::json::{self, Tree};
 use crate::reflection::{Enum, IntEnum, create_empty};
 use crate::walk::{Entered, Field, Fields, Fold, Hooks, fold};
 
@@ -31,15 +31,7 @@ use crate::walk::{Entered, Field, Fields, Fold, Hooks, fold};
 ///
 /// `FromJSONGraph` in `extra/serialization.h`. That one recurses, without end where a node is inside itself.
 pub fn from_json_graph(graph: &Any) -> Result<Any> {
-    let (root, nodes) = parts(graph)?;
-    let mut decoder = Decoder {
-        made: none_made(nodes.len())?,
-        nodes,
-        type_key: String::new("type")?,
-        data_key: String::new("data")?,
-        hooks: Hooks::new("__data_from_json__"),
-    };
-    fold(&mut decoder, root)
+    decode(Json::Value(graph.clone()))
 }
 
 /// The value that the text of a graph describes.
@@ -52,26 +44,45 @@ pub fn from_json_graph(graph: &Any) -> Result<Any> {
 ///
 /// `FromJSONGraphString` in `serialization.cc`.
 pub fn from_json_graph_string(text: &[u8]) -> Result<Any> {
-    from_json_graph(&json::parse(text)?)
+    if text.len() > Tree::MOST_BYTES {
+        return from_json_graph(&json::parse(text)?);
+    }
+    decode(Json::root(&Tree::parse(text)?))
+}
+
+fn decode(graph: Json<'_>) -> Result<Any> {
+    let (root, nodes) = parts(graph)?;
+    let mut decoder = Decoder {
+        made: none_made(nodes.len())?,
+        nodes,
+        hooks: Hooks::new("__data_from_json__"),
+        pattern: None,
+    };
+    fold(&mut decoder, root)
 }
 
 /// The number of the root, and the nodes.
-fn parts(graph: &Any) -> Result<(i64, ArrayObject)> {
-    let Some(graph) = graph.try_get::<MapObject>()? else {
+fn parts(graph: Json<'_>) -> Result<(i64, Elements<'_>)> {
+    let Some(graph) = graph.try_entries()? else {
         plain_bail!(VALUE_ERROR, "Invalid JSON Object Graph, expected an object");
     };
-    let part =
-        |name: &str| graph.get(String::new(name)?.view()).map(|part| part.cloned().unwrap_or_default());
-    let root = part("root_index")?;
+    let root = match graph.get(b"root_index")? {
+        Some(root) => root.into_any()?,
+        None => Any::NONE,
+    };
     // A bool is no number here.
     plain_ensure!(
         root.type_index() == type_index::INT,
         VALUE_ERROR,
         "Invalid JSON Object Graph, expected `root_index` integer field"
     );
-    let nodes = part("nodes")?.try_get::<ArrayObject>()?.ok_or_else(|| {
-        plain_error!(VALUE_ERROR, "Invalid JSON Object Graph, expected `nodes` array field")
-    })?;
+    let nodes = match graph.get(b"nodes")? {
+        Some(nodes) => nodes.try_elements()?,
+        None => None,
+    };
+    let Some(nodes) = nodes else {
+        plain_bail!(VALUE_ERROR, "Invalid JSON Object Graph, expected `nodes` array field");
+    };
     Ok((root.get()?, nodes))
 }
 
@@ -81,12 +92,12 @@ fn none_made(len: usize) -> Result<Buffer<Made>> {
     Ok(made)
 }
 
-struct Decoder {
-    nodes: ArrayObject,
+struct Decoder<'t> {
+    nodes: Elements<'t>,
     made: Buffer<Made>,
-    type_key: String,
-    data_key: String,
     hooks: Hooks,
+    /// The last Map.
+    pattern: Option<MapObject>,
 }
 
 /// What there is of the value of a node.
@@ -96,58 +107,63 @@ enum Made {
     Value(Any),
 }
 
-struct Frame {
+struct Frame<'t> {
     number: usize,
-    parts: Parts,
+    parts: Parts<'t>,
 }
 
 /// A value that is made of those of other nodes.
-enum Parts {
+enum Parts<'t> {
     /// A container of this type.
-    Elements { type_index: i32, numbers: Array<Any>, values: Buffer<Any> },
+    Elements { type_index: i32, numbers: Elements<'t>, values: Buffer<Any> },
     /// An object whose fields are being set; `waiting` is the one whose value is being made.
-    Fields { object: Any, data: Map<Any, Any>, fields: Fields, waiting: Option<Field> },
+    Fields { object: Any, data: Entries<'t>, fields: Fields, waiting: Option<Field> },
 }
 
-impl Fold for Decoder {
+impl<'t> Fold for Decoder<'t> {
     type Node = i64;
-    type Frame = Frame;
+    type Frame = Frame<'t>;
     type Value = Any;
     const NAME: &'static str = "FromJSONGraph";
 
-    fn enter(&mut self, number: i64) -> Result<Entered<Frame, Any>> {
-        let place = usize::try_from(number).ok().filter(|place| *place < self.nodes.len());
-        let Some(number) = place else {
-            plain_bail!(VALUE_ERROR, "Invalid JSON Object Graph: invalid node index {}", &number);
-        };
-        match self.made.get(number) {
-            Some(Made::Value(value)) => return Ok(Entered::Value(value.clone())),
-            Some(Made::Open) => {
-                plain_bail!(VALUE_ERROR, "Invalid JSON Object Graph: node {} contains itself", number)
+    fn enter(&mut self, number: i64) -> Result<Entered<Frame<'t>, Any>> {
+        match self.reach(number)? {
+            Reached::Value(value) => Ok(Entered::Value(value)),
+            Reached::Node(number, index, data) => {
+                let entered = self.begin(number, index, data)?;
+                self.note(
+                    number,
+                    match &entered {
+                        Entered::Value(value) => Made::Value(value.clone()),
+                        Entered::Frame(_) => Made::Open,
+                    },
+                );
+                Ok(entered)
             }
-            Some(Made::NotYet) | None => {}
         }
-        let entered = self.begin(number)?;
-        self.note(
-            number,
-            match &entered {
-                Entered::Value(value) => Made::Value(value.clone()),
-                Entered::Frame(_) => Made::Open,
-            },
-        );
-        Ok(entered)
     }
 
-    fn next(&mut self, frame: &mut Frame) -> Result<Option<i64>> {
+    fn next(&mut self, frame: &mut Frame<'t>) -> Result<Option<i64>> {
         match &mut frame.parts {
             Parts::Elements { numbers, values, .. } => {
-                numbers.as_slice().get(values.len()).map(Any::get).transpose()
+                while let Some(number) = numbers.get(values.len()) {
+                    let number = number.into_int()?;
+                    match self.reach(number)? {
+                        Reached::Value(value) => values.try_push(value)?,
+                        Reached::Node(..) => return Ok(Some(number)),
+                    }
+                }
+                Ok(None)
             }
             Parts::Fields { object, data, fields, waiting } => {
                 for field in fields {
-                    if let Some(number) = set_plain_field(object, data.as_untyped(), field)? {
-                        *waiting = Some(field);
-                        return Ok(Some(number));
+                    let Some(number) = set_plain_field(object, data, field)? else { continue };
+                    match self.reach(number)? {
+                        Reached::Value(value) => field.set(object, &value)?,
+                        Reached::Node(..) => {
+                            *waiting = Some(field);
+                            return Ok(Some(number));
+                        }
                     }
                 }
                 Ok(None)
@@ -155,7 +171,7 @@ impl Fold for Decoder {
         }
     }
 
-    fn feed(&mut self, frame: &mut Frame, value: Any) -> Result<ControlFlow<Any>> {
+    fn feed(&mut self, frame: &mut Frame<'t>, value: Any) -> Result<ControlFlow<Any>> {
         match &mut frame.parts {
             Parts::Elements { values, .. } => values.try_push(value)?,
             Parts::Fields { object, waiting, .. } => {
@@ -167,19 +183,56 @@ impl Fold for Decoder {
         Ok(ControlFlow::Continue(()))
     }
 
-    fn leave(&mut self, frame: &mut Frame) -> Result<Any> {
-        let value = match &frame.parts {
-            Parts::Elements { type_index, values, .. } => container_of(*type_index, values)?,
-            Parts::Fields { object, .. } => object.clone(),
+    fn leave(&mut self, frame: &mut Frame<'t>) -> Result<Any> {
+        let value = match &mut frame.parts {
+            Parts::Elements { type_index, values, .. } => self.container_of(*type_index, values)?,
+            Parts::Fields { object, .. } => mem::take(object),
         };
         self.note(frame.number, Made::Value(value.clone()));
         Ok(value)
     }
 
-    fn abandon(&mut self, _: Frame) {}
+    fn abandon(&mut self, _: Frame<'t>) {}
 }
 
-impl Decoder {
+/// What a number leads to.
+enum Reached<'t> {
+    /// A value that was made before, or could be made at once.
+    Value(Any),
+    /// A node of this number and type, with this data, which is still to be made.
+    Node(usize, i32, Json<'t>),
+}
+
+impl<'t> Decoder<'t> {
+    /// Looks for the value of a node, and makes it where it has no children.
+    fn reach(&mut self, number: i64) -> Result<Reached<'t>> {
+        let place = usize::try_from(number).ok();
+        let found = place.and_then(|place| Some((place, self.made.get(place)?, self.nodes.get(place)?)));
+        let Some((number, made, node)) = found else {
+            plain_bail!(VALUE_ERROR, "Invalid JSON Object Graph: invalid node index {}", &number);
+        };
+        match made {
+            Made::Value(value) => return Ok(Reached::Value(value.clone())),
+            Made::Open => {
+                plain_bail!(VALUE_ERROR, "Invalid JSON Object Graph: node {} contains itself", number)
+            }
+            Made::NotYet => {}
+        }
+        let node = node.into_entries()?;
+        let index = node.at(b"type")?.with_string(type_named)?;
+        let value = if index == type_index::NONE {
+            Any::NONE
+        } else {
+            let data = node.at(b"data")?;
+            if !plain::is_plain(index) {
+                return Ok(Reached::Node(number, index, data));
+            }
+            plain::decode(index, data)?
+        };
+        self.note(number, Made::Value(value.clone()));
+        Ok(Reached::Value(value))
+    }
+
     fn note(&mut self, number: usize, made: Made) {
         if let Some(place) = self.made.get_mut(number) {
             *place = made;
@@ -187,46 +240,73 @@ impl Decoder {
     }
 
     /// The value of a node, or how it begins.
-    fn begin(&self, number: usize) -> Result<Entered<Frame, Any>> {
-        let node: Map<Any, Any> = self.nodes.get(number as i64)?.get()?;
-        let node = node.as_untyped();
-        let index = type_named(&node.at(self.type_key.view())?.get()?)?;
-        if index == type_index::NONE {
-            return Ok(Entered::Value(Any::NONE));
-        }
-        let data = node.at(self.data_key.view())?;
-        if let Some(value) = plain::decode(index, data)? {
-            return Ok(Entered::Value(value));
-        }
+    fn begin(&self, number: usize, index: i32, data: Json<'t>) -> Result<Entered<Frame<'t>, Any>> {
         let parts = match index {
             type_index::ARRAY | type_index::LIST | type_index::MAP | type_index::DICT => {
                 Parts::elements(index, data)?
             }
             _ => match self.decode_whole(index, data)? {
-                Some(value) => return Ok(Entered::Value(value)),
-                None => Parts::fields(index, data)?,
+                Whole::Value(value) => return Ok(Entered::Value(value)),
+                Whole::Fields(data) => Parts::fields(index, data)?,
             },
         };
         Ok(Entered::Frame(Frame { number, parts }))
     }
 
-    /// The enum, or what a hook makes of the data; None for a type whose objects are made of fields.
-    fn decode_whole(&self, index: i32, data: &Any) -> Result<Option<Any>> {
-        if is_a::<IntEnum>(index) {
-            return Enum::with_index(index, &Any::from(data.get::<i64>()?))
-                .map(|found| Some(Any::new(found)));
-        }
+    /// The enum, or what a hook makes of the data, unless objects of the type are made of fields.
+    fn decode_whole(&self, index: i32, data: Json<'t>) -> Result<Whole<'t>> {
         if is_a::<Enum>(index) {
-            return Enum::with_index(index, &Any::new(data.get::<String>()?))
-                .map(|found| Some(Any::new(found)));
+            let name = if is_a::<IntEnum>(index) {
+                Any::from(data.into_int()?)
+            } else {
+                Any::new(data.into_string()?)
+            };
+            return Enum::with_index(index, &name).map(|found| Whole::Value(Any::new(found)));
         }
-        self.hooks.of_type(index)?.map(|hook| hook.call(&[data.view()])).transpose()
+        match self.hooks.of_type(index)? {
+            Some(hook) => hook.call(&[data.into_any()?.view()]).map(Whole::Value),
+            None => Ok(Whole::Fields(data)),
+        }
+    }
+
+    fn container_of(&mut self, type_index: i32, values: &mut Buffer<Any>) -> Result<Any> {
+        match type_index {
+            type_index::ARRAY => ArrayObject::of_tail(values, 0).map(Any::new),
+            type_index::LIST => ListObject::from_slice(values).map(Any::new),
+            type_index::MAP => self.map_of(values).map(Any::new),
+            _ => {
+                let dict = DictObject::with_capacity(0)?;
+                for_each_entry(values, |key, value| dict.insert(key, value))?;
+                Ok(Any::new(dict))
+            }
+        }
+    }
+
+    fn map_of(&mut self, values: &mut Buffer<Any>) -> Result<MapObject> {
+        if let Some(pattern) = &self.pattern
+            && let Some(twin) = pattern.twin_of_tail(values, 0)?
+        {
+            return Ok(twin);
+        }
+        // It grows as upstream's does: that decides on the place of a key that comes twice.
+        let mut map = MapObject::with_capacity(0)?;
+        for_each_entry(values, |key, value| map.insert(key, value))?;
+        self.pattern = map.may_have_twins().then(|| map.clone());
+        Ok(map)
     }
 }
 
-impl Parts {
-    fn elements(type_index: i32, data: &Any) -> Result<Self> {
-        let numbers: Array<Any> = data.get()?;
+/// What the type of a node with fields, as it seems, makes of its data.
+enum Whole<'t> {
+    /// All of the value.
+    Value(Any),
+    /// Nothing: these are the fields.
+    Fields(Json<'t>),
+}
+
+impl<'t> Parts<'t> {
+    fn elements(type_index: i32, data: Json<'t>) -> Result<Self> {
+        let numbers = data.into_elements()?;
         let is_map = matches!(type_index, type_index::MAP | type_index::DICT);
         plain_ensure!(
             !is_map || numbers.len().is_multiple_of(2),
@@ -238,12 +318,12 @@ impl Parts {
         Ok(Self::Elements { type_index, numbers, values })
     }
 
-    fn fields(type_index: i32, data: &Any) -> Result<Self> {
+    fn fields(type_index: i32, data: Json<'t>) -> Result<Self> {
         let Some(entry) = type_table::type_info(type_index) else {
             plain_bail!(INTERNAL_ERROR, "There is no type with index {}", type_index);
         };
         let object = Any::new(create_empty(entry)?);
-        Ok(Self::Fields { object, data: data.get()?, fields: Fields::of(entry), waiting: None })
+        Ok(Self::Fields { object, data: data.into_entries()?, fields: Fields::of(entry), waiting: None })
     }
 }
 
@@ -252,8 +332,8 @@ fn is_a<T: ObjectClass>(index: i32) -> bool {
 }
 
 /// Sets a field to plain data or its default; answers the number of the node that has its value, where there is one.
-fn set_plain_field(object: &Any, data: &MapObject, field: Field) -> Result<Option<i64>> {
-    let Some(data) = data.get(String::from_bytes(field.name())?.view())? else {
+fn set_plain_field(object: &Any, data: &Entries<'_>, field: Field) -> Result<Option<i64>> {
+    let Some(data) = data.get(field.name())? else {
         plain_ensure!(
             field.has_default(),
             TYPE_ERROR,
@@ -266,28 +346,11 @@ fn set_plain_field(object: &Any, data: &MapObject, field: Field) -> Result<Optio
     let value = match field.static_type_index() {
         type_index::NONE => Any::NONE,
         index @ (type_index::BOOL | type_index::INT | type_index::FLOAT | type_index::DATA_TYPE) => {
-            plain::decode(index, data)?.unwrap_or_default()
+            plain::decode(index, data)?
         }
-        _ => return data.get().map(Some),
+        _ => return data.into_int().map(Some),
     };
     field.set(object, &value).map(|()| None)
-}
-
-fn container_of(type_index: i32, values: &[Any]) -> Result<Any> {
-    match type_index {
-        type_index::ARRAY => ArrayObject::from_slice(values).map(Any::new),
-        type_index::LIST => ListObject::from_slice(values).map(Any::new),
-        type_index::MAP => {
-            let mut map = MapObject::with_capacity(0)?;
-            for_each_entry(values, |key, value| map.insert(key, value))?;
-            Ok(Any::new(map))
-        }
-        _ => {
-            let dict = DictObject::with_capacity(0)?;
-            for_each_entry(values, |key, value| dict.insert(key, value))?;
-            Ok(Any::new(dict))
-        }
-    }
 }
 
 fn for_each_entry(values: &[Any], mut insert: impl FnMut(Any, Any) -> Result<()>) -> Result<()> {
@@ -295,8 +358,8 @@ fn for_each_entry(values: &[Any], mut insert: impl FnMut(Any, Any) -> Result<()>
     entries.iter().try_for_each(|[key, value]| insert(key.clone(), value.clone()))
 }
 
-fn type_named(key: &String) -> Result<i32> {
-    type_table::key_to_index(key.as_bytes()).ok_or_else(|| {
+fn type_named(key: &[u8]) -> Result<i32> {
+    type_table::key_to_index(key).ok_or_else(|| {
         plain_error!(
             INTERNAL_ERROR,
             "Check failed: (it != type_key2index_.end()) is false: Cannot find type `{}`",

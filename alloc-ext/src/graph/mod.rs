@@ -26,6 +26,7 @@ mod functions;
 mod node;
 mod numbers;
 mod plain;
+mod source;
 mod text;
 mod values;
 

@@ -5,10 +5,11 @@ use ferrite_core::abi::{DLDataType, DLDevice};
 use ferrite_core::any::Any;
 use ferrite_core::error::Result;
 use ferrite_core::shape::Shape;
-use ferrite_core::string::{Bytes, String};
+use ferrite_core::string::Bytes;
 use ferrite_core::{dtype, plain_ensure, type_index, type_table};
 
 use super::node::{Data, Nodes};
+use super::source::Json;
 use crate::base64;
 use crate::containers::Array;
 
@@ -58,32 +59,37 @@ pub(super) fn dtype_text(value: &Any) -> Result<Any> {
     dtype::to_string(value.get()?).map(Any::new)
 }
 
-/// The value that a text of a dtype stands for.
-///
-/// # Errors
-///
-/// TypeError when it is no text; ValueError when it names no dtype.
-pub(super) fn dtype_of(data: &Any) -> Result<Any> {
-    DLDataType::parse(data.get::<String>()?.as_bytes()).map(Any::new)
+/// Whether values of a built-in type have data, but no children.
+pub(super) fn is_plain(index: i32) -> bool {
+    matches!(
+        index,
+        type_index::BOOL
+            | type_index::INT
+            | type_index::FLOAT
+            | type_index::STR
+            | type_index::BYTES
+            | type_index::DATA_TYPE
+            | type_index::DEVICE
+            | type_index::SHAPE
+    )
 }
 
-/// The value of a built-in type that has data, but no children; None for any other type.
+/// The value of a type that [`is_plain`].
 ///
 /// # Errors
 ///
 /// TypeError for data of another type; ValueError or InternalError for bad texts and devices; MemoryError.
-pub(super) fn decode(index: i32, data: &Any) -> Result<Option<Any>> {
-    Ok(Some(match index {
-        type_index::BOOL => Any::from(data.get::<bool>()?),
-        type_index::INT => Any::from(data.get::<i64>()?),
-        type_index::FLOAT => Any::from(data.get::<f64>()?),
-        type_index::STR => Any::new(data.get::<String>()?),
-        type_index::BYTES => Any::new::<Bytes>(base64::decode(data.get::<String>()?.as_bytes())?),
-        type_index::DATA_TYPE => dtype_of(data)?,
-        type_index::DEVICE => device_of(&data.get()?)?,
-        type_index::SHAPE => Any::new(Shape::try_from_iter(data.get::<Array<i64>>()?.iter())?),
-        _ => return Ok(None),
-    }))
+pub(super) fn decode(index: i32, data: Json<'_>) -> Result<Any> {
+    Ok(match index {
+        type_index::INT => Any::from(data.into_int()?),
+        type_index::STR => Any::new(data.into_string()?),
+        type_index::BYTES => Any::new::<Bytes>(data.with_string(base64::decode)?),
+        type_index::DATA_TYPE => Any::new(data.with_string(DLDataType::parse)?),
+        type_index::BOOL => Any::from(data.into_any()?.get::<bool>()?),
+        type_index::FLOAT => Any::from(data.into_any()?.get::<f64>()?),
+        type_index::DEVICE => device_of(&data.into_any()?.get()?)?,
+        _ => Any::new(Shape::try_from_iter(data.into_any()?.get::<Array<i64>>()?.iter())?),
+    })
 }
 
 fn device_of(parts: &Array<i32>) -> Result<Any> {

@@ -29,20 +29,26 @@
 mod active_lists;
 #[cfg_attr(not(feature = "std"), path = "exact_decimal.rs")]
 mod decimal;
+#[cfg(feature = "std")]
 mod digits;
 mod functions;
 #[cfg(any(test, not(feature = "std")))]
 mod natural;
 mod number;
-mod objects;
 mod parser;
+#[cfg_attr(not(feature = "std"), path = "short_int.rs")]
+mod short;
 mod text;
+mod tree;
+#[cfg_attr(not(feature = "std"), path = "values_one_by_one.rs")]
+mod values;
 mod writer;
 
 pub use functions::FUNCTIONS;
 pub(crate) use number::{write_general, write_int};
 pub use parser::parse;
 pub(crate) use text::write_quoted;
+pub(crate) use tree::{Tree, TreeValue};
 pub use writer::stringify;
 pub(crate) use writer::write;
 

@@ -4,12 +4,7 @@
 use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
 
-use super::{decimal, digits};
-
-/// Decimal digits that fit into 64 bits, sign included, whatever they are.
-const SAFE_DIGITS: usize = 18;
-/// Up to here all whole numbers are floats.
-const MOST_EXACT: u64 = 1 << 53;
+use super::{decimal, short};
 
 /// A number that was read.
 #[derive(Clone, Copy, Debug)]
@@ -32,46 +27,15 @@ pub(super) enum Number {
 /// `JSONParserContext::NextNumber` in `json_parser.cc`.
 #[inline]
 pub(super) fn read(text: &[u8]) -> Result<Option<(Number, usize)>> {
-    match read_short(text) {
+    match short::read(text) {
         Some(found) => Ok(Some(found)),
         None => read_other(text),
     }
 }
 
-/// Reads an int, or a float that is exactly the quotient of two exact floats: up to 18 digits, perhaps with sign and point.
-#[inline]
-fn read_short(text: &[u8]) -> Option<(Number, usize)> {
-    let is_negative = text.first() == Some(&b'-');
-    let digits = text.get(usize::from(is_negative)..)?;
-    let (whole, whole_len) = digits::read(digits, 0);
-    if whole_len > 0
-        && whole_len <= SAFE_DIGITS
-        && !digits.get(whole_len).copied().is_some_and(is_number_byte)
-    {
-        let value = if is_negative { -(whole as i64) } else { whole as i64 };
-        return Some((Number::Int(value), usize::from(is_negative) + whole_len));
-    }
-    let fraction = digits.get(whole_len..)?.strip_prefix(b".")?;
-    let (number, fraction_len) = digits::read(fraction, whole);
-    let is_exact = whole_len + fraction_len <= SAFE_DIGITS && number <= MOST_EXACT;
-    if !is_exact
-        || whole_len + fraction_len == 0
-        || fraction.get(fraction_len).copied().is_some_and(is_number_byte)
-    {
-        return None;
-    }
-    let magnitude = number as f64 / POWERS_OF_TEN.get(fraction_len)?;
-    let value = if is_negative { -magnitude } else { magnitude };
-    Some((Number::Float(value), usize::from(is_negative) + whole_len + 1 + fraction_len))
-}
-
-/// The powers of ten that up to [`SAFE_DIGITS`] digits need, all exact.
-static POWERS_OF_TEN: [f64; SAFE_DIGITS + 1] =
-    [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18];
-
 /// Whether a byte may be part of a number.
 #[inline]
-fn is_number_byte(byte: u8) -> bool {
+pub(super) fn is_number_byte(byte: u8) -> bool {
     matches!(byte, b'0'..=b'9' | b'.' | b'e' | b'E' | b'+' | b'-')
 }
 

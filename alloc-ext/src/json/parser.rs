@@ -2,16 +2,13 @@
 #![forbid(unsafe_code)]
 
 use ferrite_core::any::Any;
-use ferrite_core::convert::AnyCompatible;
 use ferrite_core::error::{Error, Result};
 use ferrite_core::memory::Buffer;
 use ferrite_core::plain_error;
-use ferrite_core::string::String;
 
 use super::number::{self, Number};
-use super::objects::Objects;
 use super::text::{self, BadEscape};
-use crate::containers::{Array, ArrayObject, Map};
+use super::values::Values;
 
 /// Makes values of JSON text, of any encoding that leaves ASCII alone.
 ///
@@ -26,27 +23,67 @@ use crate::containers::{Array, ArrayObject, Map};
 ///
 /// `json::Parse` in `extra/json.h`. That one recurses, so deep documents end the process.
 pub fn parse(text: &[u8]) -> Result<Any> {
-    let mut parser = Parser {
-        text,
-        at: 0,
-        values: Buffer::new(),
-        open: Buffer::new(),
-        unescaped: Buffer::new(),
-        objects: Objects::default(),
-    };
+    build(text, &mut Values::default())
+}
+
+/// Makes of a text what `builder` builds of it.
+///
+/// Allocation: what the builder makes, and buffers that grow with the depth.
+///
+/// # Errors
+///
+/// Those of [`parse`].
+pub(super) fn build<B: Builder>(text: &[u8], builder: &mut B) -> Result<B::Value> {
+    let mut parser =
+        Parser { text, at: 0, values: Buffer::new(), open: Buffer::new(), unescaped: Buffer::new(), builder };
     parser.document()
 }
 
-struct Parser<'t> {
+/// What becomes of the parts of a document.
+pub(super) trait Builder {
+    /// A value; the default one is null.
+    type Value: Default + From<bool> + From<i64> + From<f64>;
+
+    /// The string, which is a key or not, of the `len` bytes of `text` from `start` on.
+    ///
+    /// # Errors
+    ///
+    /// MemoryError.
+    fn literal(&mut self, text: &[u8], start: usize, len: usize, is_key: bool) -> Result<Self::Value>;
+
+    /// A string that does not stand in the text as it is.
+    ///
+    /// # Errors
+    ///
+    /// MemoryError.
+    fn unescaped(&mut self, content: &[u8]) -> Result<Self::Value>;
+
+    /// The array of the elements in `values` from `first` on, which move there.
+    ///
+    /// # Errors
+    ///
+    /// MemoryError.
+    fn array(&mut self, values: &mut Buffer<Self::Value>, first: usize) -> Result<Self::Value>;
+
+    /// The object of the keys and values in turns in `values` from `first` on, which move there; of a repeated key the last
+    /// value stays.
+    ///
+    /// # Errors
+    ///
+    /// MemoryError.
+    fn object(&mut self, values: &mut Buffer<Self::Value>, first: usize) -> Result<Self::Value>;
+}
+
+struct Parser<'t, 'b, B: Builder> {
     text: &'t [u8],
     at: usize,
     /// What the open containers have so far: elements of arrays; keys and values of objects in turn. A value that is
     /// complete is the last one.
-    values: Buffer<Any>,
+    values: Buffer<B::Value>,
     open: Buffer<Open>,
     /// Room for strings with escapes.
     unescaped: Buffer<u8>,
-    objects: Objects,
+    builder: &'b mut B,
 }
 
 /// A container whose end has not come yet.
@@ -58,8 +95,8 @@ enum Open {
     Object(usize),
 }
 
-impl Parser<'_> {
-    fn document(&mut self) -> Result<Any> {
+impl<B: Builder> Parser<'_, '_, B> {
+    fn document(&mut self) -> Result<B::Value> {
         loop {
             let mut is_complete = self.start_value()?;
             while is_complete && let Some(open) = self.open.last().copied() {
@@ -79,7 +116,7 @@ impl Parser<'_> {
             Some(b'[') => return self.start_array(),
             Some(b't') => self.word("true", true.into())?,
             Some(b'f') => self.word("false", false.into())?,
-            Some(b'n') => self.word("null", Any::NONE)?,
+            Some(b'n') => self.word("null", B::Value::default())?,
             _ => self.number()?,
         }
         Ok(true)
@@ -113,15 +150,15 @@ impl Parser<'_> {
     /// Puts a container in the place of its values.
     fn finish(&mut self, open: Open) -> Result<()> {
         let container = match open {
-            Open::Array(first) => ArrayObject::of_tail(&mut self.values, first)?.into_any(),
-            Open::Object(first) => self.objects.object(&mut self.values, first)?,
+            Open::Array(first) => self.builder.array(&mut self.values, first)?,
+            Open::Object(first) => self.builder.object(&mut self.values, first)?,
         };
         self.open.pop();
         self.values.try_push(container)
     }
 
     /// The document, behind which nothing may follow.
-    fn end(&mut self) -> Result<Any> {
+    fn end(&mut self) -> Result<B::Value> {
         match self.peek_after_space() {
             None => Ok(self.values.pop().unwrap_or_default()),
             Some(_) => Err(self.fail("Extra data", self.at)),
@@ -130,23 +167,21 @@ impl Parser<'_> {
 
     fn start_array(&mut self) -> Result<bool> {
         self.at += 1;
+        self.open.try_push(Open::Array(self.values.len()))?;
         if self.peek_after_space() == Some(b']') {
             self.at += 1;
-            self.values.try_push(Array::<Any>::new()?.into_untyped().into_any())?;
-            return Ok(true);
+            return self.finish(Open::Array(self.values.len())).map(|()| true);
         }
-        self.open.try_push(Open::Array(self.values.len()))?;
         Ok(false)
     }
 
     fn start_object(&mut self) -> Result<bool> {
         self.at += 1;
+        self.open.try_push(Open::Object(self.values.len()))?;
         if self.peek_after_space() == Some(b'}') {
             self.at += 1;
-            self.values.try_push(Map::<Any, Any>::new()?.into_untyped().into_any())?;
-            return Ok(true);
+            return self.finish(Open::Object(self.values.len())).map(|()| true);
         }
-        self.open.try_push(Open::Object(self.values.len()))?;
         self.key()?;
         Ok(false)
     }
@@ -164,7 +199,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn word(&mut self, word: &str, value: Any) -> Result<()> {
+    fn word(&mut self, word: &str, value: B::Value) -> Result<()> {
         if !self.rest().starts_with(word.as_bytes()) {
             return Err(self.fail("Expecting value", self.at));
         }
@@ -178,8 +213,8 @@ impl Parser<'_> {
                 self.at += len;
                 // Each on its way, for both would first be put where they can meet.
                 match number {
-                    Number::Int(value) => self.values.try_push(Any::from(value)),
-                    Number::Float(value) => self.values.try_push(Any::from(value)),
+                    Number::Int(value) => self.values.try_push(B::Value::from(value)),
+                    Number::Float(value) => self.values.try_push(B::Value::from(value)),
                 }
             }
             None => Err(self.fail("Expecting value", self.at)),
@@ -189,26 +224,14 @@ impl Parser<'_> {
     /// Reads the string whose opening quote is next.
     #[inline]
     fn string(&mut self, is_key: bool) -> Result<()> {
-        let content = self.text.get(self.at + 1..).unwrap_or_default();
-        match text::short_literal(content) {
-            Some((text, len)) => {
-                self.at += len + 2;
-                self.values.try_push(text.into_any())
-            }
-            None => self.long_string(is_key),
-        }
-    }
-
-    /// Reads a string of any length.
-    fn long_string(&mut self, is_key: bool) -> Result<()> {
-        let content = self.text.get(self.at + 1..).unwrap_or_default();
+        let start = self.at + 1;
+        let content = self.text.get(start..).unwrap_or_default();
         let len = text::literal_len(content);
-        let (plain, rest) = content.split_at(len);
-        if rest.first() != Some(&b'"') {
+        if content.get(len) != Some(&b'"') {
             return self.escaped_string();
         }
-        self.at += len + 2;
-        let string = if is_key { self.objects.key(plain)? } else { String::from_bytes(plain)?.into_any() };
+        self.at = start + len + 1;
+        let string = self.builder.literal(self.text, start, len, is_key)?;
         self.values.try_push(string)
     }
 
@@ -230,7 +253,8 @@ impl Parser<'_> {
             }
         }
         self.at += 1;
-        self.values.try_push(String::from_bytes(&self.unescaped)?.into_any())
+        let string = self.builder.unescaped(&self.unescaped)?;
+        self.values.try_push(string)
     }
 
     fn escape(&mut self) -> Result<()> {

@@ -3,7 +3,6 @@
 
 use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
-use ferrite_core::string::String;
 
 use crate::words;
 
@@ -41,24 +40,10 @@ fn run_len(text: &[u8], marks: impl Fn(u64) -> u64) -> usize {
     words.len() * 8 + ((marks.trailing_zeros() / 8) as usize).min(rest.len())
 }
 
-/// Marks what does not stand for itself inside a JSON string.
-const fn literal_end_marks(word: u64) -> u64 {
-    control_marks(word) | equal_marks(word, b'"') | equal_marks(word, b'\\')
-}
-
 /// Length of the run of bytes that stand for themselves inside a JSON string.
-pub(super) fn literal_len(text: &[u8]) -> usize {
-    run_len(text, literal_end_marks)
-}
-
-/// The string and its length where one of up to seven bytes that stand for themselves ends in the first word of `text`.
 #[inline]
-pub(super) fn short_literal(text: &[u8]) -> Option<(String, usize)> {
-    let word = u64::from_le_bytes(*text.first_chunk()?);
-    let marks = literal_end_marks(word);
-    let len = marks.trailing_zeros() / 8;
-    let ends_here = marks != 0 && (word >> (8 * len)) as u8 == b'"';
-    ends_here.then(|| (String::of_word(word, len as usize), len as usize))
+pub(super) fn literal_len(text: &[u8]) -> usize {
+    run_len(text, |word| control_marks(word) | equal_marks(word, b'"') | equal_marks(word, b'\\'))
 }
 
 /// Length of the run of bytes that upstream writes as they are.

@@ -1,4 +1,5 @@
-//! Objects of one document, of which many have the same keys: texts of keys are shared, and tables copied.
+//! Values of a document as objects of this library: many JSON objects have the same keys, which they share, and the same
+//! table, which is copied.
 #![forbid(unsafe_code)]
 
 use ferrite_core::any::Any;
@@ -7,11 +8,12 @@ use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
 use ferrite_core::string::String;
 
-use crate::containers::MapObject;
+use super::parser::Builder;
+use crate::containers::{Array, ArrayObject, MapObject};
 
 /// What is remembered of the objects so far.
 #[derive(Default)]
-pub(super) struct Objects {
+pub(super) struct Values {
     /// Long keys by some of their bits; none until there is one.
     keys: Buffer<String>,
     /// Tables by their number of entries.
@@ -22,13 +24,13 @@ pub(super) struct Objects {
 const KEYS: usize = 64;
 const PATTERNS: usize = 8;
 
-impl Objects {
+impl Values {
     /// A key; one and the same String, often, for equal ones.
     ///
     /// # Errors
     ///
     /// MemoryError.
-    pub(super) fn key(&mut self, text: &[u8]) -> Result<Any> {
+    fn key(&mut self, text: &[u8]) -> Result<Any> {
         if self.keys.is_empty() {
             self.keys.try_reserve(KEYS)?;
             (0..KEYS).try_for_each(|_| self.keys.try_push(String::EMPTY))?;
@@ -41,13 +43,35 @@ impl Objects {
         }
         Ok(Any::new(known.clone()))
     }
+}
 
-    /// Makes the object of the keys and values in turns that `values` has from `first` on, which move there.
-    ///
-    /// # Errors
-    ///
-    /// MemoryError.
-    pub(super) fn object(&mut self, values: &mut Buffer<Any>, first: usize) -> Result<Any> {
+impl Builder for Values {
+    type Value = Any;
+
+    #[inline]
+    fn literal(&mut self, text: &[u8], start: usize, len: usize, is_key: bool) -> Result<Any> {
+        let content = text.get(start..).unwrap_or_default();
+        if len <= String::SHORT_MAX
+            && let Some(word) = content.first_chunk()
+        {
+            return Ok(String::of_word(u64::from_le_bytes(*word), len).into_any());
+        }
+        let content = content.get(..len).unwrap_or_default();
+        if is_key { self.key(content) } else { String::from_bytes(content).map(String::into_any) }
+    }
+
+    fn unescaped(&mut self, content: &[u8]) -> Result<Any> {
+        String::from_bytes(content).map(String::into_any)
+    }
+
+    fn array(&mut self, values: &mut Buffer<Any>, first: usize) -> Result<Any> {
+        if first == values.len() {
+            return Array::<Any>::new().map(Array::into_any);
+        }
+        ArrayObject::of_tail(values, first).map(ArrayObject::into_any)
+    }
+
+    fn object(&mut self, values: &mut Buffer<Any>, first: usize) -> Result<Any> {
         let pattern = &mut self.patterns[(values.len() - first) / 2 % PATTERNS];
         if let Some(pattern) = pattern
             && let Some(twin) = pattern.twin_of_tail(values, first)?

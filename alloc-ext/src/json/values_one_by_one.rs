@@ -1,0 +1,39 @@
+//! Values of a document as objects of this library, each on its own, where size counts.
+#![forbid(unsafe_code)]
+
+use ferrite_core::any::Any;
+use ferrite_core::convert::AnyCompatible;
+use ferrite_core::error::Result;
+use ferrite_core::memory::Buffer;
+use ferrite_core::string::String;
+
+use super::parser::Builder;
+use crate::containers::{Array, ArrayObject, MapObject};
+
+/// Makes values; nothing is remembered.
+#[derive(Default)]
+pub(super) struct Values;
+
+impl Builder for Values {
+    type Value = Any;
+
+    fn literal(&mut self, text: &[u8], start: usize, len: usize, _: bool) -> Result<Any> {
+        let content = text.get(start..).and_then(|rest| rest.get(..len));
+        self.unescaped(content.unwrap_or_default())
+    }
+
+    fn unescaped(&mut self, content: &[u8]) -> Result<Any> {
+        String::from_bytes(content).map(String::into_any)
+    }
+
+    fn array(&mut self, values: &mut Buffer<Any>, first: usize) -> Result<Any> {
+        if first == values.len() {
+            return Array::<Any>::new().map(Array::into_any);
+        }
+        ArrayObject::of_tail(values, first).map(ArrayObject::into_any)
+    }
+
+    fn object(&mut self, values: &mut Buffer<Any>, first: usize) -> Result<Any> {
+        MapObject::of_tail(values, first).map(MapObject::into_any)
+    }
+}
