@@ -78,6 +78,8 @@ pub mod object_alloc;
 pub mod opaque;
 #[cfg(not(any(feature = "std", all(feature = "client", unix))))]
 pub mod platform;
+#[cfg_attr(not(all(target_arch = "x86_64", feature = "std", not(miri))), path = "prefetch/none.rs")]
+pub mod prefetch;
 pub mod raised;
 pub mod refcount;
 pub mod release;

@@ -5,7 +5,7 @@ use core::mem::{ManuallyDrop, size_of};
 use ferrite_core::abi::TVMFFIAny;
 use ferrite_core::any::{Any, AnyView};
 use ferrite_core::error::Result;
-use ferrite_core::type_index;
+use ferrite_core::{prefetch, type_index};
 
 /// Bytes of one cell.
 pub(super) const CELL_BYTES: usize = size_of::<TVMFFIAny>();
@@ -131,6 +131,19 @@ pub(super) unsafe fn view_of<'a>(cell: *const TVMFFIAny) -> AnyView<'a> {
 pub(super) unsafe fn borrow<'a>(cell: *const TVMFFIAny) -> &'a AnyView<'a> {
     // SAFETY: the caller vouches for the cell; a view is transparent over it.
     unsafe { &*cell.cast() }
+}
+
+/// Asks for the object in a cell, if there is one.
+///
+/// # Safety
+///
+/// `cell` points to an initialised cell that nobody writes during the call.
+#[inline]
+pub(super) unsafe fn prefetch(cell: *const TVMFFIAny) {
+    // SAFETY: the caller vouches for the cell.
+    if let Some(object) = unsafe { view_of(cell) }.object_ptr() {
+        prefetch::to_read(object.as_ptr());
+    }
 }
 
 /// Whether two cells hold the same words, that is the same plain value, small text or object.

@@ -169,6 +169,22 @@ impl MapObject {
         MapEntries { map: self, next: self.table().first(), left: self.len() }
     }
 
+    /// Asks for the memory of the entries, to be walked soon.
+    #[inline]
+    pub(crate) fn prefetch(&self) {
+        if let Table::Dense(dense) = self.table() {
+            dense.prefetch();
+        }
+    }
+
+    /// Asks for the objects that are values here.
+    #[inline]
+    pub(crate) fn prefetch_values(&self) {
+        if let Table::Dense(dense) = self.table() {
+            dense.prefetch_values();
+        }
+    }
+
     /// The place of the first entry in order.
     pub(crate) fn first_place(&self) -> Option<u64> {
         self.table().first().map(|place| place as u64)

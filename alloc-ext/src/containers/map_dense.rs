@@ -12,17 +12,21 @@ use core::mem::{offset_of, size_of};
 use ferrite_core::abi::TVMFFIAny;
 use ferrite_core::any::{Any, AnyView};
 use ferrite_core::error::{self, Result};
+use ferrite_core::prefetch;
 
 use super::jump::{DISTANCES, JUMPS};
 use super::map_base::{Borrow, Inserted, NO_SLOT, TableFields};
 use super::map_entry::{self, Entry};
 use super::map_relocate;
-use super::{key, storage};
+use super::{cell, key, storage};
 
 /// Slots of a block, whose metadata bytes lie together.
 const BLOCK_SLOTS: usize = 16;
 /// Bytes of a block: metadata first, then items.
 const BLOCK_BYTES: usize = BLOCK_SLOTS * (1 + size_of::<Item>());
+
+/// Bytes of a cache line, or half of one.
+const LINE_BYTES: usize = 64;
 
 /// Metadata of a slot without item.
 pub(super) const EMPTY: u8 = 0xff;
@@ -147,6 +151,28 @@ impl<'a> Dense<'a> {
     pub(super) fn fields(self) -> TableFields {
         // SAFETY: the table is alive.
         unsafe { *self.fields }
+    }
+
+    /// Asks for the memory of a table of one block, whose entries a walk finds by links: one after the other otherwise.
+    #[inline]
+    pub(super) fn prefetch(self) {
+        if self.slots() <= BLOCK_SLOTS {
+            let bytes = BLOCK_SLOTS + self.slots() * size_of::<Item>();
+            // SAFETY: the table is alive.
+            let data = unsafe { (*self.fields).data }.cast::<u8>();
+            (0..bytes).step_by(LINE_BYTES).for_each(|line| prefetch::to_read(data.wrapping_add(line)));
+        }
+    }
+
+    /// Asks for the objects that are values in a table of one block.
+    #[inline]
+    pub(super) fn prefetch_values(self) {
+        if self.slots() <= BLOCK_SLOTS {
+            for entry in (0..self.slots()).filter_map(|slot| self.entry(slot)) {
+                // SAFETY: the entry is in use.
+                unsafe { cell::prefetch(entry.value()) }
+            }
+        }
     }
 
     /// Number of entries.
@@ -525,6 +551,7 @@ impl<'a> Dense<'a> {
     ///
     /// Nobody uses the table any more.
     pub(super) unsafe fn destroy(self) {
+        self.prefetch();
         for slot in 0..self.slots() {
             if self.is_used(slot) {
                 // SAFETY: each entry is taken once, as the table ends.

@@ -8,6 +8,8 @@ use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
 use ferrite_core::text::SliceWriter;
 
+use super::digits;
+
 /// Texts that are shorter cannot make a finite number out of an exponent that `core` cuts off, from 65536 on.
 const LONG_TEXT: usize = 60_000;
 /// Beyond ten to this power, and below its inverse, nothing is finite or other than zero.
@@ -65,17 +67,24 @@ fn digits_in_128_bits<const N: usize>(value: f64) -> Option<([u8; N], i32)> {
         first += 1;
         number = scaled(mantissa, exponent, N as i32 - 1 - first)?;
     }
-    let mut digits = [b'0'; N];
-    for digit in digits.iter_mut().rev() {
-        *digit = b'0' + (number % 10) as u8;
-        number /= 10;
+    Some((digits_of(number), first))
+}
+
+/// The last `N` digits of a number of at most 17.
+fn digits_of<const N: usize>(number: u64) -> [u8; N] {
+    let mut digits = [0; 24];
+    let (eights, _) = digits.as_chunks_mut::<8>();
+    let mut rest = number;
+    for eight in eights.iter_mut().rev() {
+        *eight = digits::eight(rest % 100_000_000);
+        rest /= 100_000_000;
     }
-    Some((digits, first))
+    digits.last_chunk().copied().unwrap_or([b'0'; N])
 }
 
 /// `mantissa * 2^exponent * 10^power`, rounded half to even; None where the numbers on the way are too large.
 fn scaled(mantissa: u64, exponent: i32, power: i32) -> Option<u64> {
-    let product = u128::from(mantissa).checked_mul(5u128.checked_pow(u32::try_from(power).ok()?)?)?;
+    let product = u128::from(mantissa) * POWERS_OF_FIVE.get(usize::try_from(power).ok()?)?;
     let shift = exponent + power;
     if shift >= 0 {
         return u64::try_from(product.checked_mul(1u128.checked_shl(shift.unsigned_abs())?)?).ok();
@@ -89,6 +98,18 @@ fn scaled(mantissa: u64, exponent: i32, power: i32) -> Option<u64> {
     };
     Some(whole + rounds_up)
 }
+
+/// The powers of five that a mantissa may be multiplied by within 128 bits.
+static POWERS_OF_FIVE: [u128; 33] = {
+    let mut powers = [1; 33];
+    let mut exponent = 1;
+    while exponent < powers.len() {
+        powers[exponent] = powers[exponent - 1] * 5;
+        exponent += 1;
+    }
+    powers
+};
+const _: () = assert!(POWERS_OF_FIVE[32].leading_zeros() >= f64::MANTISSA_DIGITS);
 
 /// A decimal number without its sign, `0.DIGITS * 10^scale`, where the first of the digits is not 0.
 struct Decimal<'t> {

@@ -1,6 +1,9 @@
 //! Decimal digits, eight at a time.
 #![forbid(unsafe_code)]
 
+use ferrite_core::error::Result;
+use ferrite_core::memory::Buffer;
+
 use crate::words;
 
 /// One in every byte of a word.
@@ -49,9 +52,78 @@ fn leading(word: u64) -> (u64, usize) {
     (eight, count)
 }
 
+/// Appends a number.
+///
+/// # Errors
+///
+/// MemoryError.
+#[inline]
+pub(super) fn write(out: &mut Buffer<u8>, number: u64) -> Result<()> {
+    // 20 digits at most, with zeros in front.
+    out.try_reserve(24)?;
+    let (top, rest) = (number / EIGHT_DIGITS, number % EIGHT_DIGITS);
+    if top == 0 {
+        return write_without_zeros(out, rest);
+    }
+    if top < EIGHT_DIGITS {
+        write_without_zeros(out, top)?;
+    } else {
+        write_without_zeros(out, top / EIGHT_DIGITS)?;
+        out.try_extend_from_slice(&eight(top % EIGHT_DIGITS))?;
+    }
+    out.try_extend_from_slice(&eight(rest))
+}
+
+/// Ten to the eighth power.
+const EIGHT_DIGITS: u64 = 100_000_000;
+
+/// Appends a number of up to eight digits.
+#[inline]
+fn write_without_zeros(out: &mut Buffer<u8>, number: u64) -> Result<()> {
+    let digits = u64::from_le_bytes(eight(number));
+    // The digits of 0 are zeros, of which one stays.
+    let zeros = (digits ^ (ONES * b'0' as u64)).trailing_zeros().min(63) / 8;
+    let end = out.len() + 8 - zeros as usize;
+    out.try_extend_from_slice(&(digits >> (8 * zeros)).to_le_bytes())?;
+    out.truncate(end);
+    Ok(())
+}
+
+/// The eight digits of a number below 10^8.
+#[inline]
+pub(super) fn eight(number: u64) -> [u8; 8] {
+    // The number is taken apart into fours, pairs and digits, each half the width of what it was in; the first one lowest.
+    // Products with these constants, shifted, are quotients by 100 and 10 for all numbers that occur.
+    let fours = (number / 10_000) | (number % 10_000) << 32;
+    let hundreds = ((fours * 10_486) >> 20) & 0x0000_007f_0000_007f;
+    let pairs = hundreds | (fours - hundreds * 100) << 16;
+    let tens = ((pairs * 103) >> 10) & 0x000f_000f_000f_000f;
+    let digits = tens | (pairs - tens * 10) << 8;
+    (digits + ONES * b'0' as u64).to_le_bytes()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_have_all_their_digits() -> Result<()> {
+        let step = if cfg!(miri) { 4_999 } else { 7 };
+        for number in (0..10_000).step_by(if cfg!(miri) { 997 } else { 1 }) {
+            let text = std::format!("{number:04}{:04}", 9_999 - number);
+            assert_eq!(eight(number * 10_000 + 9_999 - number), text.as_bytes());
+        }
+        let powers = (0..20).flat_map(|exponent| {
+            let power = 10u64.pow(exponent);
+            [power - 1, power, power + 1, power.saturating_mul(9)]
+        });
+        for number in powers.chain((0..20_000).step_by(step)).chain([u64::MAX, u64::MAX - 1]) {
+            let mut out = Buffer::new();
+            write(&mut out, number)?;
+            assert_eq!(core::str::from_utf8(&out), Ok(std::format!("{number}").as_str()));
+        }
+        Ok(())
+    }
 
     #[test]
     fn digits_end_at_the_first_other_byte() {

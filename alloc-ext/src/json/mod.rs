@@ -29,7 +29,7 @@
 mod active_lists;
 #[cfg_attr(not(feature = "std"), path = "exact_decimal.rs")]
 mod decimal;
-#[cfg(feature = "std")]
+#[cfg_attr(not(feature = "std"), path = "digits_one_by_one.rs")]
 mod digits;
 mod functions;
 #[cfg(any(test, not(feature = "std")))]

@@ -4,7 +4,7 @@
 use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
 
-use super::{decimal, short};
+use super::{decimal, digits, short};
 
 /// A number that was read.
 #[derive(Clone, Copy, Debug)]
@@ -68,18 +68,7 @@ pub(crate) fn write_int(out: &mut Buffer<u8>, value: i64) -> Result<()> {
     if value < 0 {
         out.try_push(b'-')?;
     }
-    let mut text = [0; 20];
-    let mut start = text.len();
-    let mut rest = value.unsigned_abs();
-    while let Some(place) = start.checked_sub(1).and_then(|at| text.get_mut(at)) {
-        *place = b'0' + (rest % 10) as u8;
-        start -= 1;
-        rest /= 10;
-        if rest == 0 {
-            break;
-        }
-    }
-    out.try_extend_from_slice(text.get(start..).unwrap_or_default())
+    digits::write(out, value.unsigned_abs())
 }
 
 /// From here on a float is an integer in any case.

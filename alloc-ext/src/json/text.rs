@@ -86,12 +86,22 @@ pub(crate) fn write_quoted(out: &mut Buffer<u8>, text: &[u8]) -> Result<()> {
     let mut rest = text;
     loop {
         let (plain, special) = rest.split_at(unescaped_len(rest));
-        out.try_extend_from_slice(plain)?;
+        write_plain(out, plain)?;
         let Some((byte, after)) = special.split_first() else { break };
         write_escape(out, *byte)?;
         rest = after;
     }
     out.try_push(b'"')
+}
+
+/// Appends bytes as they are; few of them as a word, which takes less than calling for a copy.
+#[cfg_attr(feature = "std", inline)]
+fn write_plain(out: &mut Buffer<u8>, plain: &[u8]) -> Result<()> {
+    let Some(word) = words::short(plain) else { return out.try_extend_from_slice(plain) };
+    let end = out.len() + plain.len();
+    out.try_extend_from_slice(&word.to_le_bytes())?;
+    out.truncate(end);
+    Ok(())
 }
 
 fn write_escape(out: &mut Buffer<u8>, byte: u8) -> Result<()> {

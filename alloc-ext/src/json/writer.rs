@@ -6,10 +6,10 @@ use core::mem;
 use ferrite_core::any::{Any, AnyView};
 use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
-use ferrite_core::object::ObjectClass;
+use ferrite_core::object::{ObjectClass, ObjectRef};
 use ferrite_core::string::String;
 use ferrite_core::text::Lossy;
-use ferrite_core::{plain_bail, type_index, type_table};
+use ferrite_core::{plain_bail, prefetch, type_index, type_table};
 
 use super::active_lists::ActiveLists;
 use super::{number, text};
@@ -126,6 +126,7 @@ impl Output {
             let inner = match entries {
                 Entries::Array(array, next) => {
                     let Some(value) = array.as_slice().get(*next) else { return Ok(None) };
+                    look_ahead(array.as_slice(), *next);
                     *next += 1;
                     self.separate(started)?;
                     self.value(value)?
@@ -197,12 +198,26 @@ impl Output {
             type_index::LIST => return Ok(Some(Entries::List(value.get()?, 0))),
             type_index::MAP => {
                 let map: MapObject = value.get()?;
+                map.prefetch_values();
                 let first = map.first_place();
                 return Ok(Some(Entries::Map(map, first)));
             }
             _ => plain_bail!(VALUE_ERROR, "Unsupported type: `{}`", type_key(view)),
         }
         Ok(None)
+    }
+}
+
+/// Asks for what is behind the element at `place`: it can be reached through pointers only, one after the other.
+#[inline]
+fn look_ahead(elements: &[Any], place: usize) {
+    if let Some(object) = elements.get(place + 2).and_then(Any::as_object) {
+        prefetch::to_read(object.as_ptr());
+    }
+    if let Some(map) =
+        elements.get(place + 1).and_then(Any::as_object).and_then(ObjectRef::as_class::<MapObject>)
+    {
+        map.prefetch();
     }
 }
 

@@ -1,0 +1,10 @@
+//! Hints that memory will be needed soon: nothing where they are unknown or memory is near.
+#![forbid(unsafe_code)]
+
+/// Does nothing.
+#[inline(always)]
+pub fn to_read<T>(_: *const T) {}
+
+/// Does nothing.
+#[inline(always)]
+pub fn to_write<T>(_: *const T) {}
