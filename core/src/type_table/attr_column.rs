@@ -67,7 +67,7 @@ impl AttrColumn {
     }
 
     /// The array of values.
-    pub(super) fn array(&self, place: ArrayPlace) -> GrowingArray<'_> {
+    pub(super) fn array(&self, place: &'static ArrayPlace) -> GrowingArray<'_> {
         // SAFETY: the place is that of this file, and its parts live as long as the column.
         unsafe { GrowingArray::at(ptr::from_ref(self).cast_mut().cast(), place) }
     }

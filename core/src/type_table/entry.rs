@@ -155,23 +155,23 @@ impl TypeEntry {
     /// slice.
     pub fn fields(&self) -> &'static [TVMFFIFieldInfo] {
         // SAFETY: the array holds fields.
-        unsafe { self.array(FIELDS).published() }
+        unsafe { self.array(&FIELDS).published() }
     }
 
     /// The methods registered so far; later registrations do not show in the slice.
     pub fn methods(&self) -> &'static [TVMFFIMethodInfo] {
         // SAFETY: the array holds methods.
-        unsafe { self.array(METHODS).published() }
+        unsafe { self.array(&METHODS).published() }
     }
 
     /// The metadata, once registered.
     pub fn metadata(&self) -> Option<&'static TVMFFITypeMetadata> {
         // SAFETY: the array holds metadata.
-        unsafe { self.array(METADATA).published() }.first()
+        unsafe { self.array(&METADATA).published() }.first()
     }
 
     /// One of the arrays.
-    pub(super) fn array(&self, place: ArrayPlace) -> GrowingArray<'_> {
+    pub(super) fn array(&self, place: &'static ArrayPlace) -> GrowingArray<'_> {
         // SAFETY: the places of this file are those of arrays, which live as long as the entry.
         unsafe { GrowingArray::at(ptr::from_ref(self).cast_mut().cast(), place) }
     }
@@ -188,5 +188,5 @@ impl TypeEntry {
 /// The record is that of an entry of this table.
 pub(super) unsafe fn fields_of(info: *const TVMFFITypeInfo) -> &'static [TVMFFIFieldInfo] {
     // SAFETY: the parts that are looked at lie in the record, and live for ever.
-    unsafe { GrowingArray::at(info.cast_mut().cast(), FIELDS).published() }
+    unsafe { GrowingArray::at(info.cast_mut().cast(), &FIELDS).published() }
 }

@@ -101,13 +101,15 @@ pub unsafe fn register_field(type_index: i32, info: &TVMFFIFieldInfo) -> Result<
     };
     let field = Member { kind: Kind::Field, record: ptr::from_ref(info).cast(), column: ptr::null() };
     // SAFETY: the caller vouches for the record.
-    let entry = unsafe { add(type_index, &field, default)? };
+    unsafe { add(type_index, &field, default)? };
     if !setter.is_null() {
         // SAFETY: the caller vouches for a live object; the published record owns this reference, for ever.
         unsafe { refcount::retain(setter) };
     }
-    // SAFETY: the name was checked.
-    unsafe { warn_of_shadowed_fields(entry, &info.name) };
+    if let Some(entry) = type_info(type_index) {
+        // SAFETY: the name was checked.
+        unsafe { warn_of_shadowed_fields(entry, &info.name) };
+    }
     Ok(())
 }
 
@@ -126,7 +128,7 @@ pub unsafe fn register_field(type_index: i32, info: &TVMFFIFieldInfo) -> Result<
 pub unsafe fn register_method(type_index: i32, info: &TVMFFIMethodInfo) -> Result<()> {
     let method = Member { kind: Kind::Method, record: ptr::from_ref(info).cast(), column: ptr::null() };
     // SAFETY: the caller vouches for the record.
-    unsafe { add(type_index, &method, &info.method).map(drop) }
+    unsafe { add(type_index, &method, &info.method) }
 }
 
 /// Gives a type its metadata. The same metadata again is accepted and changes nothing.
@@ -144,7 +146,7 @@ pub unsafe fn register_metadata(type_index: i32, metadata: &TVMFFITypeMetadata) 
     let metadata =
         Member { kind: Kind::Metadata, record: ptr::from_ref(metadata).cast(), column: ptr::null() };
     // SAFETY: the caller vouches for the record.
-    unsafe { add(type_index, &metadata, &TVMFFIAny::NONE).map(drop) }
+    unsafe { add(type_index, &metadata, &TVMFFIAny::NONE) }
 }
 
 /// Gives a type an attribute. The value is retained for ever; type index None makes the column without a
@@ -164,21 +166,31 @@ pub fn register_attr(type_index: i32, name: &[u8], value: AnyView<'_>) -> Result
     let name = TVMFFIByteArray { data: name.as_ptr().cast(), size: name.len() };
     let attr = Member { kind: Kind::Attr, record: &name, column };
     // SAFETY: the name is borrowed.
-    unsafe { add(type_index, &attr, value.as_raw()).map(drop) }
+    unsafe { add(type_index, &attr, value.as_raw()) }
+}
+
+/// Why a type did not get a member; made into an error after the lock is let go.
+enum Refusal {
+    /// The type has another of its name.
+    Taken,
+    NoMemory(NoMemory),
+}
+
+impl From<NoMemory> for Refusal {
+    fn from(refused: NoMemory) -> Refusal {
+        Refusal::NoMemory(refused)
+    }
 }
 
 /// Gives a type a member, with the value that belongs to it.
 ///
 /// # Safety
 /// The record must be one of its kind, each of its texts valid for the call unless its data is null, and the value valid.
-#[inline(never)]
-unsafe fn add(type_index: i32, member: &Member, value: &TVMFFIAny) -> Result<&'static TypeEntry> {
+#[cfg_attr(feature = "std", inline(always))]
+#[cfg_attr(not(feature = "std"), inline(never))]
+unsafe fn add(type_index: i32, member: &Member, value: &TVMFFIAny) -> Result<()> {
     let Some(entry) = type_info(type_index) else {
-        plain_bail!(
-            INTERNAL_ERROR,
-            "Check failed: (entry != nullptr) is false: Cannot find type info for type_index={}",
-            type_index
-        );
+        plain_bail!(INTERNAL_ERROR, "Check failed: Cannot find type info for type_index={}", type_index);
     };
     // SAFETY: the caller vouches for the record.
     unsafe { check_texts(member)? };
@@ -190,14 +202,14 @@ unsafe fn add(type_index: i32, member: &Member, value: &TVMFFIAny) -> Result<&'s
         unsafe { publish(&mut registry.arena, entry, member, value.as_raw()) }
     };
     match added {
-        Ok(true) => {
+        Ok(()) => {
             // The published record owns the value now, for ever.
             core::mem::forget(value);
-            Ok(entry)
+            Ok(())
         }
         // SAFETY: as above.
-        Ok(false) => Err(unsafe { is_there_already(member, entry) }),
-        Err(NoMemory(bytes)) => Err(out_of_memory(bytes)),
+        Err(Refusal::Taken) => Err(unsafe { is_there_already(member, entry) }),
+        Err(Refusal::NoMemory(NoMemory(bytes))) => Err(out_of_memory(bytes)),
     }
 }
 
@@ -221,28 +233,29 @@ unsafe fn check_texts(member: &Member) -> Result<()> {
     Ok(())
 }
 
-/// Shows a member to everybody, or answers false when the type has another of its name.
+/// Shows a member to everybody.
 ///
 /// # Safety
 /// The record must be one of its kind, its texts valid.
+#[cfg_attr(feature = "std", inline(always))]
 #[cfg_attr(not(feature = "std"), inline(never))]
 unsafe fn publish(
     arena: &mut Arena,
     entry: &TypeEntry,
     member: &Member,
     value: &TVMFFIAny,
-) -> core::result::Result<bool, NoMemory> {
+) -> core::result::Result<(), Refusal> {
     let Member { kind, record, column } = *member;
     let records = &RECORDS[kind as usize];
     // SAFETY: the column of an attribute lives for ever.
     let array = match unsafe { column.as_ref() } {
-        Some(column) => column.array(records.array),
-        None => entry.array(records.array),
+        Some(column) => column.array(&records.array),
+        None => entry.array(&records.array),
     };
     let mut index = array.len();
     match kind {
         // SAFETY: the caller vouches for the name.
-        Kind::Field if unsafe { has_field(entry.as_ptr(), &*record) } => return Ok(false),
+        Kind::Field if unsafe { has_field(entry.as_ptr(), &*record) } => return Err(Refusal::Taken),
         Kind::Metadata => index = 0,
         Kind::Attr => index = entry.type_index() as usize,
         _ => {}
@@ -252,7 +265,8 @@ unsafe fn publish(
     // only when its type index is there.
     unsafe {
         if kind == Kind::Metadata && array.len() != 0 {
-            return Ok(is_same_metadata(&*place.cast(), &*record.cast()));
+            let is_same = is_same_metadata(&*place.cast(), &*record.cast());
+            return if is_same { Ok(()) } else { Err(Refusal::Taken) };
         }
         if kind != Kind::Attr {
             place.copy_from_nonoverlapping(record.cast(), records.array.record_bytes.into());
@@ -261,7 +275,7 @@ unsafe fn publish(
         if kind != Kind::Metadata {
             let to = place.add(records.value.into()).cast::<TVMFFIAny>();
             if kind == Kind::Attr && (*to).type_index != NONE {
-                return Ok(false);
+                return Err(Refusal::Taken);
             }
             (&raw mut (*to).small_str_len).write(value.small_str_len);
             (&raw mut (*to).payload).write(value.payload);
@@ -269,7 +283,7 @@ unsafe fn publish(
         }
     }
     array.publish(index);
-    Ok(true)
+    Ok(())
 }
 
 /// The error when the type has another member of that name.
@@ -284,12 +298,12 @@ unsafe fn is_there_already(member: &Member, entry: &TypeEntry) -> Error {
         }
         Kind::Metadata => __template!(
             RUNTIME_ERROR,
-            "Overriding {}, possible causes: two definitions of its class, a class that inherits its key, or two classes of one key",
+            "Overriding {}: another class has its key, or it was registered with other metadata",
             key
         ),
         Kind::Attr => __template!(
             RUNTIME_ERROR,
-            "Type `{}`: TypeAttr `{}` is already registered; register a mutable container once to change what it holds",
+            "Type `{}`: TypeAttr `{}` is already registered; it may hold a mutable container",
             key,
             name
         ),
@@ -358,7 +372,9 @@ unsafe fn warn_of_shadowed_fields(entry: &TypeEntry, name: &TVMFFIByteArray) {
 /// # Safety
 /// Both docs are valid.
 unsafe fn is_same_metadata(one: &TVMFFITypeMetadata, other: &TVMFFITypeMetadata) -> bool {
-    let address = |metadata: &TVMFFITypeMetadata| metadata.creator.map(|creator| creator as *const c_void);
+    let address = |metadata: &TVMFFITypeMetadata| {
+        metadata.creator.map_or(ptr::null(), |creator| creator as *const c_void)
+    };
     one.total_size == other.total_size
         && one.structural_eq_hash_kind == other.structural_eq_hash_kind
         && address(one) == address(other)

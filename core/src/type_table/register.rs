@@ -143,10 +143,10 @@ fn allot<'a>(
     request: &NewTypeRequest<'_>,
     parent: Option<&'static TypeEntry>,
 ) -> core::result::Result<(i32, Option<&'a Cell<i32>>), Refusal> {
-    let is_root = parent.is_none();
+    let (num_child_slots, index) = (request.num_child_slots, request.static_type_index);
     ensure!(
-        !is_root || request.parent_type_index < 0,
-        "Check failed: the parent of type `{}` is not registered",
+        parent.is_some() || (request.parent_type_index < 0 && index >= 0),
+        "Check failed: type `{}` has no registered parent",
         key
     );
     ensure!(
@@ -154,22 +154,20 @@ fn allot<'a>(
         "Check failed: type_depth == parent->type_depth + 1 for type `{}`",
         key
     );
-    let num_child_slots = request.num_child_slots;
     let has_slots = (0..slots::END_OF_INDICES).contains(&num_child_slots);
-    ensure!(has_slots, "Check failed: cannot reserve that many child slots for type `{}`", key);
-
-    let index = request.static_type_index;
+    ensure!(has_slots, "Check failed: cannot reserve the child slots of type `{}`", key);
     if index >= 0 {
-        let lowest = parent.map_or(0, |parent| parent.type_index() + 1);
+        let is_above = parent.is_none_or(|parent| parent.type_index() < index);
         ensure!(
-            (lowest..DYN_OBJECT_BEGIN).contains(&index) && known_key(index).is_none(),
-            "Check failed: type `{}` cannot have the static index {}: it is taken, too high, or not above its parent's",
+            is_above && index < DYN_OBJECT_BEGIN && known_key(index).is_none(),
+            "Check failed: type `{}` cannot have the index {}: it is taken, too high, or not above its parent's",
             key,
             index
         );
         return Ok((index, None));
     }
-    let Some(parent) = parent else { refuse!("Check failed: dynamic type `{}` has no parent", key) };
+    // SAFETY: dynamic types without a parent were refused.
+    let parent = unsafe { parent.unwrap_unchecked() };
     let used = parent.allocated_slots(arena);
     let index = parent.type_index() + used.get();
     if used.get() + num_child_slots < parent.num_slots {
@@ -186,11 +184,8 @@ fn allot<'a>(
         key
     );
     let index = next_index.get();
-    ensure!(
-        num_child_slots < slots::END_OF_INDICES - index,
-        "Check failed: no type index is left for type `{}`",
-        key
-    );
+    let has_indices = num_child_slots < slots::END_OF_INDICES - index;
+    ensure!(has_indices, "Check failed: cannot reserve the child slots of type `{}`", key);
     Ok((index, Some(next_index)))
 }
 
@@ -202,10 +197,8 @@ pub(super) fn place(
     parent: Option<&'static TypeEntry>,
 ) -> core::result::Result<&'static TypeEntry, NoMemory> {
     let slot = slots::reserve(new.type_index, arena)?;
-    let (inherited, len) = match parent {
-        Some(parent) => (parent.ancestors(), parent.ancestors().len() + 1),
-        None => (&[][..], 0),
-    };
+    let inherited = parent.map_or(&[][..], |parent| parent.ancestors());
+    let len = inherited.len() + usize::from(parent.is_some());
     let key = new.type_key;
     let bytes = size_of::<TypeEntry>() + len * size_of::<*const TVMFFITypeInfo>() + key.len() + 1;
     let place = arena.carve(bytes, align_of::<TypeEntry>())?.cast::<TypeEntry>();

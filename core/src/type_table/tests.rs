@@ -125,7 +125,7 @@ fn bad_requests_change_nothing() {
         b"Check failed: Reach maximum number of sub-classes of the parent of `test.Bad`"
     );
     let error = get_or_alloc_index(&bad[10]).unwrap_err();
-    assert_eq!(error.message(), b"Check failed: type `test.Bad` cannot have the static index 70: it is taken, too high, or not above its parent's");
+    assert_eq!(error.message(), b"Check failed: type `test.Bad` cannot have the index 70: it is taken, too high, or not above its parent's");
 }
 
 #[test]
@@ -208,10 +208,7 @@ fn bad_fields_are_refused() -> Result<()> {
         let error = add_field(unknown, &field("x")).unwrap_err();
         assert_eq!(
             error.message(),
-            format!(
-                "Check failed: (entry != nullptr) is false: Cannot find type info for type_index={unknown}"
-            )
-            .as_bytes()
+            format!("Check failed: Cannot find type info for type_index={unknown}").as_bytes()
         );
     }
     let null = TVMFFIByteArray { data: core::ptr::null(), size: 3 };
@@ -274,7 +271,7 @@ fn metadata_is_given_once() -> Result<()> {
     register(&metadata)?;
     let error = register(&TVMFFITypeMetadata { total_size: 40, ..metadata }).unwrap_err();
     assert_eq!(error.kind(), b"RuntimeError");
-    assert!(error.message().starts_with(b"Overriding test.Metadata, possible causes: two definitions"));
+    assert!(error.message().starts_with(b"Overriding test.Metadata: another class has its key"));
     let kept = type_info(index).unwrap().metadata().unwrap();
     assert_eq!((kept.total_size, kept.structural_eq_hash_kind), (32, 1));
     // SAFETY: the doc of registered metadata lives for ever.
@@ -307,8 +304,7 @@ fn attributes_have_a_column_that_stays() -> Result<()> {
     let error = register_attr(STR, name, 6i64.into()).unwrap_err();
     assert_eq!(
         error.message(),
-        b"Type `ffi.String`: TypeAttr `__test_attr__` is already registered; \
-          register a mutable container once to change what it holds"
+        b"Type `ffi.String`: TypeAttr `__test_attr__` is already registered; it may hold a mutable container"
     );
     assert_eq!(kind(register_attr(-5, name, 6i64.into()).unwrap_err()), "InternalError");
     assert_eq!(kind(register_attr(i32::MAX, name, 6i64.into()).unwrap_err()), "InternalError");

@@ -30,7 +30,8 @@ pub(super) fn key(type_index: i32) -> Option<&'static [u8]> {
 
 /// The index of the built-in type with this key.
 pub(super) fn index_of(key: &[u8]) -> Option<i32> {
-    keys().take(COUNT).position(|known| known == key).map(builtin_keys::index_at)
+    let mut keys = keys();
+    (0..COUNT).find(|_| keys.next() == Some(key)).map(builtin_keys::index_at)
 }
 
 /// The entry of a built-in type; None without memory for it.
@@ -51,7 +52,7 @@ fn make(type_index: i32) -> Option<&'static TypeEntry> {
     let new = NewType { type_index, type_key, num_slots: 1, child_slots_can_overflow };
     let entry = place(&mut registry.arena, new, parent).ok()?;
     if let Some(total_size) = total_size(type_index) {
-        let array = entry.array(entry::METADATA);
+        let array = entry.array(&entry::METADATA);
         let place = array.place(&mut registry.arena, 0).ok()?.cast::<TVMFFITypeMetadata>();
         // SAFETY: the place holds a record of zeros that nobody reads yet.
         unsafe { (*place.as_ptr()).total_size = total_size };
