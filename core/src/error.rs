@@ -46,33 +46,26 @@ pub mod kind {
     /// Memory was refused.
     pub const MEMORY_ERROR: &str = "MemoryError";
 
-    /// All of them; templates of messages hold the place in this list.
-    pub(crate) const ALL: [&str; 8] = [
-        TYPE_ERROR,
-        VALUE_ERROR,
-        INDEX_ERROR,
-        KEY_ERROR,
-        ATTRIBUTE_ERROR,
-        RUNTIME_ERROR,
-        INTERNAL_ERROR,
-        MEMORY_ERROR,
-    ];
+    /// All of them, each with a zero behind it; templates of messages hold the place of theirs.
+    pub(crate) static ALL: &[u8] =
+        b"TypeError\0ValueError\0IndexError\0KeyError\0AttributeError\0RuntimeError\0\
+        InternalError\0MemoryError\0";
 
-    /// The place of a kind in the list.
-    pub(crate) const fn code(kind: &str) -> u8 {
-        let mut code = 0;
-        while !is_same(ALL[code].as_bytes(), kind.as_bytes()) {
-            code += 1;
+    /// The place of a kind among all.
+    pub(crate) const fn place(kind: &str) -> u8 {
+        let mut place = 0;
+        while !is_at(place, kind.as_bytes()) {
+            place += 1;
         }
-        code as u8
+        place as u8
     }
 
-    const fn is_same(one: &[u8], other: &[u8]) -> bool {
-        let mut at = 0;
-        while at < one.len() && at < other.len() && one[at] == other[at] {
-            at += 1;
+    const fn is_at(place: usize, kind: &[u8]) -> bool {
+        let mut same = 0;
+        while same < kind.len() && ALL[place + same] == kind[same] {
+            same += 1;
         }
-        at == one.len() && at == other.len()
+        same == kind.len() && ALL[place + same] == 0 && (place == 0 || ALL[place - 1] == 0)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Messages of errors: a text with places for arguments, put together without the formatting machinery of `core`.
 //!
 //! That machinery costs a board 5 KB of flash, and each message more than its text. A template is encoded when the library
-//! is compiled: the kind of the error, then the text with `PLACE` for each `{}`, then `END`. Boards keep the text packed.
+//! is compiled: the place of the error's kind, then the text with `PLACE` for each `{}`, then `END`. Boards keep the text packed.
 
 #[cfg_attr(feature = "std", path = "message/as_written.rs")]
 #[cfg_attr(not(feature = "std"), path = "message/packed.rs")]
@@ -11,6 +11,7 @@ mod form;
 #[path = "message/packed.rs"]
 mod packed;
 
+use core::ffi::CStr;
 use core::marker::PhantomData;
 use core::ptr;
 
@@ -37,9 +38,8 @@ impl Template {
 
     /// The kind of the error.
     pub(crate) fn kind(self) -> &'static [u8] {
-        // SAFETY: a template starts with the code of its kind.
-        let code = unsafe { self.0.read() };
-        kind::ALL.get(usize::from(code)).map_or(b"", |kind| kind.as_bytes())
+        // SAFETY: a template starts with the place of its kind, which ends with a zero.
+        unsafe { CStr::from_ptr(kind::ALL.as_ptr().add(usize::from(self.0.read())).cast()) }.to_bytes()
     }
 
     /// Writes the message.
@@ -194,7 +194,7 @@ const fn places_marked(text: &[u8], to: &mut [u8]) -> usize {
 pub const fn encode<const LEN: usize>(kind: &str, text: &str, args: usize) -> [u8; LEN] {
     assert!(places(text) == args, "each place needs an argument");
     let mut encoded = [END; LEN];
-    encoded[0] = kind::code(kind);
+    encoded[0] = kind::place(kind);
     form::write(text, encoded.split_at_mut(1).1);
     encoded
 }

@@ -101,37 +101,30 @@ unsafe extern "C" fn update_backtrace(this: TVMFFIObjectHandle, text: *const TVM
     let (Some(record), Some(text)) = (unsafe { (record.as_mut(), text.as_ref()) }) else {
         return;
     };
-    let is_known = mode == kTVMFFIBacktraceUpdateModeReplace || mode == kTVMFFIBacktraceUpdateModeAppend;
     // There is nobody to report to: what makes no sense changes nothing.
-    if text.size.cast_signed() < 0 || !is_known {
+    let modes = kTVMFFIBacktraceUpdateModeReplace..=kTVMFFIBacktraceUpdateModeAppend;
+    if text.size.cast_signed() < 0 || !modes.contains(&mode) {
         return;
     }
-    // SAFETY: the text is valid for the call (ABI), and its size was just checked; the cell's backtrace is valid until
-    // replaced below.
-    let (kept, text) = unsafe { (record.cell.backtrace.as_slice(), text.as_slice()) };
-    let kept = if mode == kTVMFFIBacktraceUpdateModeAppend { kept } else { &[] };
-    let Some(block) = concatenate(kept, text) else {
-        return;
-    };
-    // SAFETY: the old block is not used any more: `kept` was copied.
-    unsafe { release_backtrace(record) };
-    record.pending = NOT_PENDING;
-    record.backtrace_capacity = block.len();
-    record.cell.backtrace = TVMFFIByteArray { data: block.cast::<c_char>().as_ptr(), size: block.len() - 1 };
-}
-
-/// A new block with both texts and a NUL.
-fn concatenate(first: &[u8], second: &[u8]) -> Option<NonNull<[u8]>> {
-    // Each is at most half the address space, less one byte.
-    let len = first.len() + second.len() + 1;
-    let block = memory::allocate(Layout::array::<u8>(len).ok()?)?;
-    // SAFETY: the block has room for both texts and the NUL.
+    // SAFETY: the text is valid for the call (ABI), and its size was just checked.
+    let text = unsafe { text.as_slice() };
+    let old = record.cell.backtrace;
+    let kept = if mode == kTVMFFIBacktraceUpdateModeAppend { old.size } else { 0 };
+    // Neither text is longer than half the address space, less one byte.
+    let len = kept + text.len();
+    let Ok(layout) = Layout::array::<u8>(len + 1) else { return };
+    let Some(block) = memory::allocate(layout) else { return };
+    let start = block.as_ptr();
+    // SAFETY: the block has room for both texts and the NUL; the old block is not used any more once it is copied.
     unsafe {
-        ptr::copy_nonoverlapping(first.as_ptr(), block.as_ptr(), first.len());
-        ptr::copy_nonoverlapping(second.as_ptr(), block.as_ptr().add(first.len()), second.len());
-        block.as_ptr().add(len - 1).write(0);
+        ptr::copy_nonoverlapping(old.data.cast(), start, kept);
+        ptr::copy_nonoverlapping(text.as_ptr(), start.add(kept), text.len());
+        start.add(len).write(0);
+        release_backtrace(record);
     }
-    Some(NonNull::slice_from_raw_parts(block, len))
+    record.pending = NOT_PENDING;
+    record.backtrace_capacity = len + 1;
+    record.cell.backtrace = TVMFFIByteArray { data: start.cast::<c_char>(), size: len };
 }
 
 /// Frees the block of the backtrace, if there is one.
@@ -139,7 +132,7 @@ fn concatenate(first: &[u8], second: &[u8]) -> Option<NonNull<[u8]>> {
 /// # Safety
 /// The record must be ours alone; its backtrace must not be read afterwards.
 pub(super) unsafe fn release_backtrace(record: *mut ErrorRecord) {
-    // SAFETY: a capacity above zero says that the text is a block of that size from `concatenate`.
+    // SAFETY: a capacity above zero says that the text is a block of that size.
     unsafe {
         if (*record).backtrace_capacity > 0 {
             let block = NonNull::new_unchecked((*record).cell.backtrace.data.cast_mut().cast::<u8>());
