@@ -40,4 +40,3 @@ pub mod module;
 pub mod reflection;
 pub mod structural;
 pub mod walk;
-mod words;

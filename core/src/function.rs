@@ -305,18 +305,31 @@ pub unsafe fn serve_safe_call(
     result: *mut TVMFFIAny,
     body: impl FnOnce(&[AnyView<'_>]) -> Result<Any>,
 ) -> c_int {
-    let outcome = unwind::catch(|| {
-        let len = checked_count(args, count, result)?;
-        // SAFETY: the caller vouches for the cells; null with length zero is empty.
-        body(unsafe { AnyView::slice_from_raw(args, len) })
-    });
+    let in_place = |args: &[AnyView<'_>], result: *mut TVMFFIAny| {
+        let value = ManuallyDrop::new(body(args)?);
+        // SAFETY: the result is checked, and the caller vouches for it. The value moves there.
+        unsafe { fresh::copy_any(value.as_raw(), result) };
+        Ok(())
+    };
+    // SAFETY: passed on; the body above leaves a value in the result.
+    unsafe { serve_in_place(args, count, result, in_place) }
+}
+
+/// As [`serve_safe_call`], for a body that puts its result into the cell itself. The cell is not null.
+///
+/// # Safety
+/// As [`serve_safe_call`]; a body that succeeds leaves an owned value in the cell.
+#[cfg_attr(feature = "std", inline(always))]
+pub unsafe fn serve_in_place(
+    args: *const TVMFFIAny,
+    count: i32,
+    result: *mut TVMFFIAny,
+    body: impl FnOnce(&[AnyView<'_>], *mut TVMFFIAny) -> Result<()>,
+) -> c_int {
+    // SAFETY: the caller vouches for the cells.
+    let outcome = unwind::catch(|| body(unsafe { checked_args(args, count, result) }?, result));
     match outcome {
-        Ok(value) => {
-            let value = ManuallyDrop::new(value);
-            // SAFETY: checked not to be null; the caller vouches for the rest. The value moves to the result.
-            unsafe { fresh::copy_any(value.as_raw(), result) };
-            0
-        }
+        Ok(()) => 0,
         Err(error) => {
             raised::set(error);
             -1
@@ -324,30 +337,41 @@ pub unsafe fn serve_safe_call(
     }
 }
 
-/// The number of arguments of a call with nothing wrong.
+/// The arguments of a call with nothing wrong.
+///
+/// # Safety
+/// As [`serve_safe_call`].
 #[inline(always)]
-fn checked_count(args: *const TVMFFIAny, count: i32, result: *mut TVMFFIAny) -> Result<usize> {
+unsafe fn checked_args<'a>(
+    args: *const TVMFFIAny,
+    count: i32,
+    result: *mut TVMFFIAny,
+) -> Result<&'a [AnyView<'a>]> {
     if count >= 0 && !args.is_null() && !result.is_null() {
-        return Ok(count as usize);
+        // SAFETY: the caller vouches for the cells; a view is transparent over one.
+        return Ok(unsafe { core::slice::from_raw_parts(args.cast(), count as usize) });
     }
-    count_or_fault(args, count, result)
+    find_fault(args, count, result).map(|()| &[] as &[_])
 }
 
-/// The number of arguments where there are none, or what is wrong with a call.
+/// What is wrong with a call; nothing when it only has no arguments.
 #[cold]
 #[inline(never)]
-fn count_or_fault(args: *const TVMFFIAny, count: i32, result: *mut TVMFFIAny) -> Result<usize> {
+fn find_fault(args: *const TVMFFIAny, count: i32, result: *mut TVMFFIAny) -> Result<()> {
     crate::plain_ensure!(!result.is_null(), VALUE_ERROR, "The result pointer of a call must not be null");
-    let Ok(len) = usize::try_from(count) else {
-        crate::plain_bail!(VALUE_ERROR, "The number of arguments must not be negative, got {}", count);
-    };
     crate::plain_ensure!(
-        len == 0 || !args.is_null(),
+        count >= 0,
+        VALUE_ERROR,
+        "The number of arguments must not be negative, got {}",
+        count
+    );
+    crate::plain_ensure!(
+        count == 0 || !args.is_null(),
         VALUE_ERROR,
         "The arguments of a call must not be null when there are {}",
-        len
+        count
     );
-    Ok(len)
+    Ok(())
 }
 
 /// The one address of [`extern_safe_call`] by which its records are known: the compiler may make several.

@@ -95,6 +95,7 @@ pub mod type_table;
 pub mod typed;
 pub mod unwind;
 pub mod weak;
+pub mod words;
 
 #[cfg(feature = "client")]
 pub use client::type_table;

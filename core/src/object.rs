@@ -111,6 +111,12 @@ impl ObjectRef {
     /// The reference as an owned value.
     pub(crate) fn into_any(self) -> Any {
         let index = self.type_index();
+        self.into_any_of(index)
+    }
+
+    /// As [`into_any`](Self::into_any), for who knows the type index of the object.
+    #[inline]
+    pub(crate) fn into_any_of(self, index: i32) -> Any {
         let view = AnyView::pointer(index, self.into_raw().as_ptr().cast());
         // SAFETY: the cell holds the reference that was just given up.
         unsafe { Any::from_raw(*view.as_raw()) }

@@ -58,7 +58,7 @@ impl DictObject {
     /// What key hooks raise; RuntimeError when one changed the dict; MemoryError for a raw string whose copy finds no
     /// memory.
     pub fn get(&self, key: AnyView<'_>) -> Result<Option<Any>> {
-        let entry = self.table().find_entry(&key)?;
+        let entry = self.table().find_entry_of_any(&key)?;
         // SAFETY: one thread at a time uses the dict, and no foreign code runs any more.
         Ok(entry.map(|entry| unsafe { entry.copy_value() }))
     }
@@ -78,7 +78,7 @@ impl DictObject {
     ///
     /// As [`get`](Self::get).
     pub fn contains(&self, key: AnyView<'_>) -> Result<bool> {
-        Ok(self.table().find_entry(&key)?.is_some())
+        Ok(self.table().find_entry_of_any(&key)?.is_some())
     }
 
     /// Sets the value of a key.

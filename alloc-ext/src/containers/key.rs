@@ -19,7 +19,7 @@ use ferrite_core::{plain_bail, type_index};
 use super::big_int_key as big_int;
 use super::cell::same_words;
 use crate::cxx;
-use crate::words;
+use ferrite_core::words;
 
 /// The hash of a value as a key, the same that upstream's C++ code computes.
 ///
@@ -44,9 +44,22 @@ use crate::words;
 /// `AnyHash` in `include/tvm/ffi/any.h`.
 #[inline]
 pub fn hash(key: &AnyView<'_>) -> Result<u64> {
+    if is_its_words(key) {
+        return Ok(combine(key.type_index(), key.payload_bits()));
+    }
+    hash_content(key)
+}
+
+/// Whether only the same words are equal to a key: numbers and the like. What has a text or an object is compared further.
+#[inline]
+pub(super) fn is_its_words(key: &AnyView<'_>) -> bool {
+    key.type_index() < type_index::SMALL_STR
+}
+
+#[inline(never)]
+fn hash_content(key: &AnyView<'_>) -> Result<u64> {
     let type_index = key.type_index();
     Ok(match type_index {
-        ..type_index::SMALL_STR => combine(type_index, key.payload_bits()),
         type_index::SMALL_STR => combine(type_index::STR, hash_word(key.payload_bits())),
         type_index::STR => combine(type_index, hash_bytes(key.bytes_of_string().unwrap_or(b""))),
         _ => return hash_rare(key),
@@ -99,7 +112,7 @@ pub(super) fn equal_at_once(lhs: &AnyView<'_>, rhs: &AnyView<'_>) -> Option<bool
     }
     // Values in the cell itself are equal only by their words; short texts may equal long ones of another type.
     let (left, right) = (lhs.type_index(), rhs.type_index());
-    if left < type_index::SMALL_STR || right < type_index::SMALL_STR {
+    if is_its_words(lhs) || is_its_words(rhs) {
         return Some(false);
     }
     if left != right {
@@ -107,7 +120,10 @@ pub(super) fn equal_at_once(lhs: &AnyView<'_>, rhs: &AnyView<'_>) -> Option<bool
     }
     match left {
         ..=type_index::SMALL_BYTES => Some(false),
-        type_index::STR => Some(lhs.bytes_of_string() == rhs.bytes_of_string()),
+        type_index::STR => match (lhs.bytes_of_string(), rhs.bytes_of_string()) {
+            (Some(left), Some(right)) => Some(left == right),
+            _ => Some(false),
+        },
         _ => None,
     }
 }

@@ -95,7 +95,7 @@ impl MapObject {
     ///
     /// What key hooks raise; MemoryError for a raw string whose copy finds no memory.
     pub fn get(&self, key: AnyView<'_>) -> Result<Option<&Any>> {
-        let entry = self.table().find_entry(&key)?;
+        let entry = self.table().find_entry_of_any(&key)?;
         // SAFETY: the entry is in this map, which cannot change while it is borrowed.
         Ok(entry.map(|entry| unsafe { entry.references() }.1))
     }

@@ -326,23 +326,37 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// Cells of the entry of `key`, which may be in a form that owned values never have.
+    /// Cells of the entry of `key`, which is in a form that owned values have.
     ///
     /// # Errors
     ///
-    /// As [`find`](Self::find); those of [`AnyView::to_owned`].
+    /// As [`find`](Self::find).
     #[inline]
     pub(super) fn find_entry(self, key: &AnyView<'_>) -> Result<Option<Entry>> {
-        if cell::is_borrowed_form(key) {
-            return self.find_entry_of_owned(key);
+        let place = self.find(key)?;
+        if place == NO_SLOT {
+            return Ok(None);
         }
-        Ok(self.entry(self.find(key)?))
+        // SAFETY: that is the place of an entry.
+        Ok(Some(unsafe {
+            match self {
+                Self::Small(table) => table.cells_at(place),
+                Self::Dense(table) => table.cells(place),
+            }
+        }))
     }
 
-    #[cold]
-    fn find_entry_of_owned(self, key: &AnyView<'_>) -> Result<Option<Entry>> {
-        let key = key.to_owned()?;
-        Ok(self.entry(self.find(&key.view())?))
+    /// As [`find_entry`](Self::find_entry), of a key in any form.
+    ///
+    /// # Errors
+    ///
+    /// As there; those of [`AnyView::to_owned`].
+    #[inline]
+    pub(super) fn find_entry_of_any(self, key: &AnyView<'_>) -> Result<Option<Entry>> {
+        if cell::is_borrowed_form(key) {
+            return self.find_entry(&key.to_owned()?.view());
+        }
+        self.find_entry(key)
     }
 
     /// Cells of the entry at a place, or None when there is no entry any more.

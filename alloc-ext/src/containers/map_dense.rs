@@ -237,7 +237,7 @@ impl<'a> Dense<'a> {
     }
 
     #[inline]
-    fn cells(self, slot: usize) -> Entry {
+    pub(super) fn cells(self, slot: usize) -> Entry {
         // SAFETY: an item starts with its key, and the value follows.
         unsafe { Entry::at(self.item(slot).cast()) }
     }
@@ -318,31 +318,51 @@ impl<'a> Dense<'a> {
         })
     }
 
-    /// Place of the entry of `key`, whose hash is `hash`.
+    /// The first slot of the chain of a hash; None when there is none, or when another chain goes through its home.
+    #[inline]
+    fn chain_first(self, hash: u64) -> Option<usize> {
+        if self.slots() == 0 {
+            return None;
+        }
+        Some(self.home(hash)).filter(|home| self.is_head(*home))
+    }
+
+    /// Place of the entry of `key`, whose hash is `hash`; [`NO_SLOT`] when there is none.
     ///
     /// # Errors
     ///
     /// As [`map_entry::entry_has_key`].
     #[inline]
     pub(super) fn find(self, key: &AnyView<'_>, hash: u64) -> Result<usize> {
-        if self.slots() == 0 {
-            return Ok(NO_SLOT);
+        if key::is_its_words(key) { Ok(self.find_words(key, hash)) } else { self.find_content(key, hash) }
+    }
+
+    /// As [`find`](Self::find), for a key that equals only the same words.
+    #[inline]
+    fn find_words(self, key: &AnyView<'_>, hash: u64) -> usize {
+        let mut next = self.chain_first(hash);
+        while let Some(slot) = next {
+            // SAFETY: the slots of a chain are in use, and no foreign code runs here.
+            if cell::same_words(unsafe { &*self.cells(slot).key() }, key.as_raw()) {
+                return slot;
+            }
+            next = self.chain_next(slot, self.meta(slot));
         }
-        let mut slot = self.home(hash);
-        if !self.is_head(slot) {
-            return Ok(NO_SLOT);
-        }
-        loop {
-            let is_used = || self.is_used(slot);
+        NO_SLOT
+    }
+
+    /// As [`find`](Self::find), for a key whose content counts.
+    fn find_content(self, key: &AnyView<'_>, hash: u64) -> Result<usize> {
+        let mut next = self.chain_first(hash);
+        while let Some(slot) = next {
+            let (entry, is_used) = (self.cells(slot), || self.is_used(slot));
             // SAFETY: the slot is in use; should a key hook change that, the call notices and fails.
-            if unsafe { map_entry::entry_has_key(self.fields, self.cells(slot), key, is_used) }? {
+            if unsafe { map_entry::entry_has_key(self.fields, entry, key, is_used) }? {
                 return Ok(slot);
             }
-            match self.chain_next(slot, self.meta(slot)) {
-                Some(next) => slot = next,
-                None => return Ok(NO_SLOT),
-            }
+            next = self.chain_next(slot, self.meta(slot));
         }
+        Ok(NO_SLOT)
     }
 
     /// Sets the value of a key. A key that was there moves to the end of the order.

@@ -60,7 +60,7 @@ impl<'a> Small<'a> {
     ///
     /// `place` is below the capacity.
     #[inline]
-    unsafe fn cells_at(self, place: usize) -> Entry {
+    pub(super) unsafe fn cells_at(self, place: usize) -> Entry {
         // SAFETY: the caller vouches for the place.
         unsafe { Entry::at((*self.fields).data.cast::<TVMFFIAny>().add(2 * place)) }
     }

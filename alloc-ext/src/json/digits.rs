@@ -4,7 +4,7 @@
 use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
 
-use crate::words;
+use ferrite_core::words;
 
 /// One in every byte of a word.
 const ONES: u64 = u64::MAX / 255;

@@ -9,7 +9,7 @@ use ferrite_core::string::String;
 
 use super::parser::{self, Builder};
 use super::values::Values;
-use crate::words;
+use ferrite_core::words;
 
 /// A parsed text.
 pub(crate) struct Tree<'t> {

@@ -1,5 +1,6 @@
 //! Global functions on containers: what each takes is data, checked for all of them by one body.
 
+use ferrite_core::abi::TVMFFIAny;
 use ferrite_core::any::{Any, AnyView};
 use ferrite_core::convert::AnyCompatible;
 use ferrite_core::error::Result;
@@ -21,8 +22,11 @@ pub(super) struct Operation {
     /// What it does.
     pub(super) verb: Verb,
     /// The body of all operations on containers of that layout.
-    pub(super) run: fn(Verb, &Operands<'_>) -> Result<Any>,
+    pub(super) run: Run,
 }
+
+/// Does what a verb says with operands, and puts the answer into the result cell.
+pub(super) type Run = unsafe fn(Verb, &Operands<'_>, *mut TVMFFIAny) -> Result<()>;
 
 /// What an operation does with a container; each layout has some of them.
 #[derive(Clone, Copy)]
@@ -170,22 +174,40 @@ impl<'a> Operands<'a> {
 /// # Errors
 ///
 /// TypeError; what conversions and the operation raise.
+///
+/// # Safety
+///
+/// `result` is valid for writing.
 #[cfg_attr(feature = "std", inline(always))]
 #[cfg_attr(not(feature = "std"), inline(never))]
-pub(super) fn call(operation: &'static Operation, args: &[AnyView<'_>]) -> Result<Any> {
+pub(super) unsafe fn call(
+    operation: &'static Operation,
+    args: &[AnyView<'_>],
+    result: *mut TVMFFIAny,
+) -> Result<()> {
     if args.len() != operation.params.len() {
         return Err(operation.callee.wrong_count(args.len()));
     }
     if operation.params.iter().zip(args).all(|(param, arg)| param.accepts(arg)) {
-        return (operation.run)(operation.verb, &Operands(args));
+        // SAFETY: they are what the operation takes; the caller vouches for the result.
+        return unsafe { (operation.run)(operation.verb, &Operands(args), result) };
     }
-    call_converted(operation, args)
+    // SAFETY: passed on.
+    unsafe { call_converted(operation, args, result) }
 }
 
 /// As [`call`], with arguments that have to be converted.
+///
+/// # Safety
+///
+/// As [`call`].
 #[cold]
 #[inline(never)]
-fn call_converted(operation: &'static Operation, args: &[AnyView<'_>]) -> Result<Any> {
+unsafe fn call_converted(
+    operation: &'static Operation,
+    args: &[AnyView<'_>],
+    result: *mut TVMFFIAny,
+) -> Result<()> {
     let mut owned = [const { Any::NONE }; MOST];
     for (index, ((param, arg), owned)) in operation.params.iter().zip(args).zip(&mut owned).enumerate() {
         match param.convert(arg)? {
@@ -193,7 +215,8 @@ fn call_converted(operation: &'static Operation, args: &[AnyView<'_>]) -> Result
             None => return Err(operation.callee.wrong_type(index, *arg)),
         }
     }
-    (operation.run)(operation.verb, &Operands(&owned.each_ref().map(Any::view)))
+    // SAFETY: as in `call`.
+    unsafe { (operation.run)(operation.verb, &Operands(&owned.each_ref().map(Any::view)), result) }
 }
 
 /// Makes a static function of an operation, of its verb and the module with the body for containers of its layout.
@@ -207,10 +230,14 @@ macro_rules! operation {
             let signature = <fn($($operand),*) -> $result as TypedFn<($($operand,)*)>>::SIGNATURE;
             &Operation { callee: Callee { name: $name, signature }, params, verb: Verb::$verb, run: $layout::run }
         };
-        fn body(args: &[ferrite_core::AnyView<'_>]) -> ferrite_core::Result<ferrite_core::Any> {
-            operation::call(OPERATION, args)
+        unsafe fn body(
+            args: &[ferrite_core::AnyView<'_>],
+            result: *mut ferrite_core::abi::TVMFFIAny,
+        ) -> ferrite_core::Result<()> {
+            // SAFETY: the result of a call is valid for writing.
+            unsafe { operation::call(OPERATION, args, result) }
         }
-        ferrite_core::static_function!(@ $name, OPERATION.callee.signature, body)
+        ferrite_core::static_function!(in_place $name, OPERATION.callee.signature, body)
     }};
 }
 pub(super) use operation;

@@ -1,5 +1,6 @@
 //! `ffi.Array*` and `ffi.List*`.
 
+use ferrite_core::abi::TVMFFIAny;
 use ferrite_core::any::{Any, AnyView};
 use ferrite_core::convert::AnyCompatible;
 use ferrite_core::error::Result;
@@ -7,7 +8,7 @@ use ferrite_core::object::ObjectClass;
 
 use super::operation::{Operands, Verb};
 use crate::containers::seq::Seq;
-use crate::containers::{ArrayObject, ListObject, key};
+use crate::containers::{ArrayObject, ListObject, cell, key};
 
 pub(super) fn create_array(args: &[AnyView<'_>]) -> Result<Any> {
     ArrayObject::from_views(args).map(ArrayObject::into_any)
@@ -22,8 +23,12 @@ pub(super) fn create_list(args: &[AnyView<'_>]) -> Result<Any> {
 /// # Errors
 ///
 /// Those of the methods of a list.
+///
+/// # Safety
+///
+/// `result` is valid for writing.
 #[cfg_attr(feature = "std", inline(always))]
-pub(super) fn run(verb: Verb, operands: &Operands<'_>) -> Result<Any> {
+pub(super) unsafe fn run(verb: Verb, operands: &Operands<'_>, result: *mut TVMFFIAny) -> Result<()> {
     // SAFETY: each operation has the arguments that are used here, which `last` knows. Those of this family are on Arrays
     // and Lists, and those that change it on Lists.
     unsafe {
@@ -31,11 +36,16 @@ pub(super) fn run(verb: Verb, operands: &Operands<'_>) -> Result<Any> {
         let seq = Seq::of(list.as_object());
         let integer = |index| operands.integer(index);
         let own = |index| operands.value(index).to_owned();
+        let mut answer = Any::NONE;
         match verb {
-            Verb::Size => return Ok(Any::from(seq.len() as i64)),
-            Verb::GetItem => return seq.element(integer(1)),
-            Verb::Contains => return contains(seq, operands.value(1)).map(Any::from),
-            Verb::Pop => return list.remove(integer(1)),
+            Verb::Size => answer = Any::from(seq.len() as i64),
+            Verb::GetItem => {
+                let position = seq.position(integer(1))?;
+                cell::share(seq.cells().add(position), result);
+                return Ok(());
+            }
+            Verb::Contains => answer = Any::from(contains(seq, operands.value(1))?),
+            Verb::Pop => answer = list.remove(integer(1))?,
             Verb::SetItem => list.set(integer(1), own(2)?)?,
             Verb::Append => list.push(own(1)?)?,
             Verb::Insert => list.insert(integer(1), own(2)?)?,
@@ -47,8 +57,9 @@ pub(super) fn run(verb: Verb, operands: &Operands<'_>) -> Result<Any> {
             Verb::Reserve => list.reserve(integer(1))?,
             _ => {}
         }
+        result.write(answer.into_raw());
     }
-    Ok(Any::NONE)
+    Ok(())
 }
 
 /// Whether an element equals `key`. Hooks get a copy of the element, since they may change a list.

@@ -1,5 +1,6 @@
 //! `ffi.Map*` and `ffi.Dict*`.
 
+use ferrite_core::abi::TVMFFIAny;
 use ferrite_core::any::{Any, AnyView};
 use ferrite_core::convert::AnyCompatible;
 use ferrite_core::error::Result;
@@ -46,8 +47,12 @@ fn check_pairs(args: &[AnyView<'_>]) -> Result<()> {
 /// # Errors
 ///
 /// Those of the methods of a map or dict.
+///
+/// # Safety
+///
+/// `result` is valid for writing.
 #[cfg_attr(feature = "std", inline(always))]
-pub(super) fn run(verb: Verb, operands: &Operands<'_>) -> Result<Any> {
+pub(super) unsafe fn run(verb: Verb, operands: &Operands<'_>, result: *mut TVMFFIAny) -> Result<()> {
     // SAFETY: each operation has the arguments that are used here, which `last` knows. Those of this family are on Maps
     // and Dicts, and those that change it on Dicts. One thread at a time uses a table, and no foreign code runs between
     // finding an entry and copying its value.
@@ -55,23 +60,25 @@ pub(super) fn run(verb: Verb, operands: &Operands<'_>) -> Result<Any> {
         let dict: &DictObject = operands.object(0);
         let table = Table::of(dict.as_object());
         let own = |index| operands.value(index).to_owned();
+        let mut answer = Any::NONE;
         match verb {
-            Verb::Size => return Ok(Any::from(table.len() as i64)),
-            Verb::ForwardIterFunctor => return iteration::functor(dict.as_object().clone()),
-            Verb::GetItem | Verb::GetItemOrMissing | Verb::Count => {
-                let found = table.entry(table.find(operands.value(1))?);
-                return match (found, verb) {
-                    (found, Verb::Count) => Ok(Any::from(i64::from(found.is_some()))),
-                    (Some(entry), _) => Ok(entry.copy_value()),
-                    (None, Verb::GetItem) => Err(missing_key()),
-                    (None, _) => Ok(invalid_object().into_any()),
-                };
-            }
+            Verb::Size => answer = Any::from(table.len() as i64),
+            Verb::ForwardIterFunctor => answer = iteration::functor(dict.as_object().clone())?,
+            Verb::GetItem | Verb::GetItemOrMissing => match table.find_entry(operands.value(1))? {
+                Some(entry) => {
+                    cell::share(entry.value(), result);
+                    return Ok(());
+                }
+                None if matches!(verb, Verb::GetItem) => return Err(missing_key()),
+                None => answer = invalid_object().into_any(),
+            },
+            Verb::Count => answer = Any::from(i64::from(table.find_entry(operands.value(1))?.is_some())),
             Verb::SetItem => dict.insert(own(1)?, own(2)?)?,
             Verb::Erase => drop(dict.remove(*operands.value(1))?),
             Verb::Clear => dict.clear(),
             _ => {}
         }
+        result.write(answer.into_raw());
     }
-    Ok(Any::NONE)
+    Ok(())
 }

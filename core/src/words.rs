@@ -3,7 +3,7 @@
 
 /// The last `len` bytes of a text, at most 7 of them, as the low bytes of a word that ends in zeros.
 #[inline]
-pub(crate) fn tail(text: &[u8], len: usize) -> u64 {
+pub fn tail(text: &[u8], len: usize) -> u64 {
     debug_assert!(len < 8 && len <= text.len());
     if let (Some(word), 1..) = (text.last_chunk(), len) {
         // Without the bytes in front.
@@ -14,12 +14,19 @@ pub(crate) fn tail(text: &[u8], len: usize) -> u64 {
     if let (Some(low), Some(high)) = (text.first_chunk(), text.last_chunk()) {
         return u64::from(u32::from_le_bytes(*low)) | u64::from(u32::from_le_bytes(*high)) << (8 * (len - 4));
     }
-    text.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte))
+    match text {
+        [] => 0,
+        // So do three bytes.
+        [first, ..] => {
+            let byte = |at: usize| u64::from(text.get(at).copied().unwrap_or_default()) << (8 * at);
+            u64::from(*first) | byte(len / 2) | byte(len - 1)
+        }
+    }
 }
 
 /// A text of up to 8 bytes as a word that ends in zeros; None for a longer one.
 #[inline]
-pub(crate) fn short(text: &[u8]) -> Option<u64> {
+pub fn short(text: &[u8]) -> Option<u64> {
     match text.len() {
         0..8 => Some(tail(text, text.len())),
         8 => text.first_chunk().map(|word| u64::from_le_bytes(*word)),
