@@ -37,6 +37,7 @@ pub mod env;
 pub mod graph;
 pub mod json;
 pub mod module;
+mod operation;
 pub mod reflection;
 pub mod structural;
 pub mod walk;

@@ -11,7 +11,7 @@ use crate::abi::{TVMFFIAny, TVMFFIFunctionCell, TVMFFIObject, TVMFFISafeCallType
 use crate::any::{Any, AnyView};
 use crate::error::Result;
 use crate::export;
-use crate::function::{Function, serve_in_place, serve_safe_call};
+use crate::function::{Function, serve_safe_call};
 use crate::object::ObjectClass;
 use crate::object_alloc::{self, ObjectRecord};
 use crate::string::String;
@@ -66,13 +66,7 @@ macro_rules! static_function {
         }
         $crate::static_function!(@ $name, CALLEE.signature, body)
     }};
-    (@ $name:expr, $signature:expr, $body:expr) => {
-        $crate::static_function!(@ $name, $signature, $body, $crate::builtins::call)
-    };
-    (in_place $name:expr, $signature:expr, $body:expr) => {
-        $crate::static_function!(@ $name, $signature, $body, $crate::builtins::call_in_place)
-    };
-    (@ $name:expr, $signature:expr, $body:expr, $serve:path) => {{
+    (@ $name:expr, $signature:expr, $body:expr) => {{
         unsafe extern "C" fn call(
             _: *mut ::core::ffi::c_void,
             args: *const $crate::abi::TVMFFIAny,
@@ -81,7 +75,7 @@ macro_rules! static_function {
         ) -> ::core::ffi::c_int {
             let body = $body;
             // SAFETY: a function's safe call gets arguments by the safe call convention.
-            unsafe { $serve(body, args, count, result) }
+            unsafe { $crate::builtins::call(body, args, count, result) }
         }
         $crate::builtins::StaticFunction { name: $name, safe_call: call, signature: $signature }
     }};
@@ -102,23 +96,6 @@ pub unsafe fn call(
 ) -> c_int {
     // SAFETY: the caller passes on the arguments of a safe call.
     unsafe { serve_safe_call(args, count, result, body) }
-}
-
-/// As [`call`], of a body that puts its result into the cell itself.
-///
-/// # Safety
-/// The last three arguments must be those of a safe call; a body that succeeds leaves an owned value in the cell.
-#[doc(hidden)]
-#[cfg_attr(feature = "std", inline(always))]
-#[cfg_attr(not(feature = "std"), inline(never))]
-pub unsafe fn call_in_place(
-    body: unsafe fn(&[AnyView<'_>], *mut TVMFFIAny) -> Result<()>,
-    args: *const TVMFFIAny,
-    count: i32,
-    result: *mut TVMFFIAny,
-) -> c_int {
-    // SAFETY: passed on; the body gets the result, which the caller vouches for.
-    unsafe { serve_in_place(args, count, result, |args, result| body(args, result)) }
 }
 
 /// The functions that are in use; null before [`install`].

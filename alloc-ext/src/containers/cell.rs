@@ -14,7 +14,7 @@ const _: () = assert!(CELL_BYTES == 16 && size_of::<Any>() == 16 && align_of::<T
 
 /// Whether a view has a form that owned values never have: a raw string, a byte array, an rvalue reference.
 #[inline]
-pub(super) fn is_borrowed_form(view: &AnyView<'_>) -> bool {
+pub(crate) fn is_borrowed_form(view: &AnyView<'_>) -> bool {
     matches!(
         view.type_index(),
         type_index::RAW_STR | type_index::BYTE_ARRAY_PTR | type_index::OBJECT_RVALUE_REF

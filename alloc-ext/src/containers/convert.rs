@@ -19,7 +19,7 @@ use super::{Array, ArrayObject, Dict, DictObject, List, ListObject, Map, MapObje
 /// What an rvalue reference refers to; any other value as it is.
 ///
 /// The conversion then shares the object, and the caller's reference stays what it is.
-pub(super) fn referent(view: AnyView<'_>) -> AnyView<'_> {
+pub(crate) fn referent(view: AnyView<'_>) -> AnyView<'_> {
     if view.type_index() != type_index::OBJECT_RVALUE_REF {
         return view;
     }

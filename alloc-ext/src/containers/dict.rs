@@ -164,7 +164,7 @@ impl DictObject {
     }
 
     /// A dict with the entries of a map, in the same places.
-    pub(super) fn copy_of(map: &MapObject) -> Result<Self> {
+    pub(crate) fn copy_of(map: &MapObject) -> Result<Self> {
         map_base::copy_object(type_index::DICT, map.table()).map(Self)
     }
 

@@ -48,6 +48,8 @@ mod hook_tests;
 mod tests;
 
 pub use array::{Array, ArrayIter, ArrayObject};
+pub(crate) use cell::is_borrowed_form;
+pub(crate) use convert::referent;
 pub use dict::{Dict, DictEntries, DictIter, DictObject};
 pub use list::{List, ListIter, ListObject};
 pub(crate) use map::missing_key;

@@ -1,90 +1,34 @@
 //! The global functions `ffi.Module*` and `ffi.SystemLib`.
-#![forbid(unsafe_code)]
 
 use ferrite_core::builtins::StaticFunction;
 use ferrite_core::error::Result;
 use ferrite_core::{Any, AnyView, Function, String, static_function};
 
-use super::{Module, globals, system_lib};
+use super::{Module, calls, system_lib};
 use crate::containers::Array;
+use crate::operation::operation;
 
 /// The functions of this module.
 ///
 /// # Upstream
 /// The registrations in `module.cc` and `library_module_system_lib.cc`.
 pub static FUNCTIONS: &[StaticFunction] = &[
-    static_function!("ffi.ModuleLoadFromFile", load_from_file),
-    static_function!("ffi.ModuleImplementsFunction", implements_function),
-    static_function!("ffi.ModuleGetFunctionMetadata", function_metadata),
-    static_function!("ffi.ModuleGetFunctionDoc", function_doc),
-    static_function!("ffi.ModuleGetFunction", get_function),
-    static_function!("ffi.ModuleGetPropertyMask", property_mask),
-    static_function!("ffi.ModuleInspectSource", inspect_source),
-    static_function!("ffi.ModuleGetKind", kind),
-    static_function!("ffi.ModuleGetWriteFormats", write_formats),
-    static_function!("ffi.ModuleWriteToFile", write_to_file),
-    static_function!("ffi.ModuleImportModule", import_module),
-    static_function!("ffi.ModuleClearImports", clear_imports),
-    static_function!("ffi.ModuleGlobalsAdd", globals_add),
-    static_function!("ffi.ModuleGlobalsRemove", globals_remove),
+    operation!(calls::LoadFromFile, "ffi.ModuleLoadFromFile", (String) -> Module),
+    operation!(calls::ImplementsFunction, "ffi.ModuleImplementsFunction", (Module, String, bool) -> bool),
+    operation!(calls::GetMetadata, "ffi.ModuleGetFunctionMetadata", (Module, String, bool) -> Option<String>),
+    operation!(calls::GetDoc, "ffi.ModuleGetFunctionDoc", (Module, String, bool) -> Option<String>),
+    operation!(calls::GetFunction, "ffi.ModuleGetFunction", (Module, String, bool) -> Option<Function>),
+    operation!(calls::GetPropertyMask, "ffi.ModuleGetPropertyMask", (Module) -> i64),
+    operation!(calls::InspectSource, "ffi.ModuleInspectSource", (Module, String) -> String),
+    operation!(calls::GetKind, "ffi.ModuleGetKind", (Module) -> String),
+    operation!(calls::GetWriteFormats, "ffi.ModuleGetWriteFormats", (Module) -> Array<String>),
+    operation!(calls::WriteToFile, "ffi.ModuleWriteToFile", (Module, String, String) -> ()),
+    operation!(calls::ImportModule, "ffi.ModuleImportModule", (Module, Module) -> ()),
+    operation!(calls::ClearImports, "ffi.ModuleClearImports", (Module) -> ()),
+    operation!(calls::GlobalsAdd, "ffi.ModuleGlobalsAdd", (Module) -> ()),
+    operation!(calls::GlobalsRemove, "ffi.ModuleGlobalsRemove", (Module) -> ()),
     static_function!(packed "ffi.SystemLib", system_lib),
 ];
-
-fn load_from_file(file: String) -> Result<Module> {
-    Module::load_from_file(&file)
-}
-
-fn implements_function(module: Module, name: String, query_imports: bool) -> Result<bool> {
-    module.implements_function(&name, query_imports)
-}
-
-fn function_metadata(module: Module, name: String, query_imports: bool) -> Result<Option<String>> {
-    module.function_metadata(&name, query_imports)
-}
-
-fn function_doc(module: Module, name: String, query_imports: bool) -> Result<Option<String>> {
-    module.function_doc(&name, query_imports)
-}
-
-fn get_function(module: Module, name: String, query_imports: bool) -> Result<Option<Function>> {
-    module.get_function(&name, query_imports)
-}
-
-fn property_mask(module: Module) -> Result<i32> {
-    module.property_mask()
-}
-
-fn inspect_source(module: Module, format: String) -> Result<String> {
-    module.inspect_source(&format)
-}
-
-fn kind(module: Module) -> Result<String> {
-    String::from_bytes(module.kind()?.to_bytes())
-}
-
-fn write_formats(module: Module) -> Result<Array<String>> {
-    module.write_formats()
-}
-
-fn write_to_file(module: Module, file: String, format: String) -> Result<()> {
-    module.write_to_file(&file, &format)
-}
-
-fn import_module(module: Module, other: Module) -> Result<()> {
-    module.import_module(&other)
-}
-
-fn clear_imports(module: Module) -> Result<()> {
-    module.clear_imports()
-}
-
-fn globals_add(module: Module) -> Result<()> {
-    globals::add(&module)
-}
-
-fn globals_remove(module: Module) {
-    globals::remove(&module);
-}
 
 /// `ffi.SystemLib([prefix])`.
 fn system_lib(args: &[AnyView<'_>]) -> Result<Any> {

@@ -156,23 +156,11 @@ fn push_reversed(waiting: &mut Buffer<Module>, imports: &ArrayObject) -> Result<
     Ok(())
 }
 
-/// The first answer from the imports of `module`, depth first.
+/// Visits the imports of `module` as [`walk`] does.
 ///
 /// # Errors
 /// Those of `visit`; `TypeError` when an import is no module; `MemoryError`.
-pub(super) fn find<R>(
-    module: &Module,
-    mut visit: impl FnMut(&Module) -> Result<Option<R>>,
-) -> Result<Option<R>> {
-    let mut answer = None;
-    visit_imports(module, &mut |import| {
-        answer = visit(import)?;
-        Ok(answer.is_some())
-    })?;
-    Ok(answer)
-}
-
-fn visit_imports(module: &Module, visit: &mut dyn FnMut(&Module) -> Result<bool>) -> Result<bool> {
+pub(super) fn visit(module: &Module, visit: &mut dyn FnMut(&Module) -> Result<bool>) -> Result<bool> {
     let mut waiting = Buffer::new();
     push_reversed(&mut waiting, &snapshot(module)?)?;
     if waiting.is_empty() { Ok(false) } else { walk(waiting, &snapshot, visit) }
@@ -193,10 +181,14 @@ pub(super) fn lookup(module: &Module, name: &String) -> Result<NonNull<TVMFFIObj
     if let Some(found) = cached(module, name)? {
         return Ok(found);
     }
-    let found = match find(module, |import| import.get_function(name, false))? {
-        Some(function) => Some(function),
-        None => global_table::get(name.as_bytes())?,
-    };
+    let mut found = None;
+    visit(module, &mut |import| {
+        found = import.get_function(name, false)?;
+        Ok(found.is_some())
+    })?;
+    if found.is_none() {
+        found = global_table::get(name.as_bytes())?;
+    }
     match found {
         Some(function) => remember(module, name, function),
         None => plain_bail!(

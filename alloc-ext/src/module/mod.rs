@@ -7,10 +7,11 @@
 //! | [`library`], `library_function`, `library_bin`, `bin_reader`, `symbol_name` | modules over a library of symbols |
 //! | [`context`], [`backend_slots`] | addresses that a library finds in its pointer slots |
 //! | [`system_lib`], [`globals`] | symbols linked into the program, and modules kept alive |
-//! | [`functions`] | the `ffi.Module*` global functions |
+//! | [`functions`], `calls` | the `ffi.Module*` global functions |
 
 pub mod backend_slots;
 mod bin_reader;
+mod calls;
 pub mod context;
 pub mod functions;
 pub mod globals;
@@ -34,7 +35,7 @@ use ferrite_core::abi::TVMFFIObject;
 use ferrite_core::error::Result;
 use ferrite_core::object::ObjectClass;
 use ferrite_core::{
-    AnyView, Bytes, Function, String, global_table, object_class, plain_bail, plain_ensure, type_index,
+    Any, AnyView, Bytes, Function, String, global_table, object_class, plain_bail, plain_ensure, type_index,
     type_table,
 };
 
@@ -200,7 +201,8 @@ impl Module {
     /// # Errors
     /// Those of the modules asked; `MemoryError`.
     pub fn get_function(&self, name: &String, query_imports: bool) -> Result<Option<Function>> {
-        self.search(query_imports, |module| (record::ops(module)?.get_function)(module, name))
+        let found = self.search(Wanted::Function, name, query_imports)?;
+        Ok(found.into_object().ok().and_then(|function| function.downcast().ok()))
     }
 
     /// Whether there is a function of that name, searched as [`get_function`](Module::get_function) does.
@@ -208,9 +210,7 @@ impl Module {
     /// # Errors
     /// Those of the modules asked; `MemoryError`.
     pub fn implements_function(&self, name: &String, query_imports: bool) -> Result<bool> {
-        let implements = |module: &Module| (record::ops(module)?.implements_function)(module, name);
-        let found = self.search(query_imports, |module| Ok(implements(module)?.then_some(())))?;
-        Ok(found.is_some())
+        Ok(!self.search(Wanted::Implementation, name, query_imports)?.is_none())
     }
 
     /// The documentation of a function, searched as [`get_function`](Module::get_function) does.
@@ -218,7 +218,7 @@ impl Module {
     /// # Errors
     /// Those of the modules asked; `MemoryError`.
     pub fn function_doc(&self, name: &String, query_imports: bool) -> Result<Option<String>> {
-        self.search(query_imports, |module| (record::ops(module)?.function_doc)(module, name))
+        self.search(Wanted::Doc, name, query_imports)?.get()
     }
 
     /// The metadata of a function in JSON, searched as [`get_function`](Module::get_function) does.
@@ -226,18 +226,19 @@ impl Module {
     /// # Errors
     /// Those of the modules asked; `MemoryError`.
     pub fn function_metadata(&self, name: &String, query_imports: bool) -> Result<Option<String>> {
-        self.search(query_imports, |module| (record::ops(module)?.function_metadata)(module, name))
+        self.search(Wanted::Metadata, name, query_imports)?.get()
     }
 
-    fn search<R>(
-        &self,
-        query_imports: bool,
-        ask: impl Fn(&Module) -> Result<Option<R>>,
-    ) -> Result<Option<R>> {
-        match ask(self)? {
-            None if query_imports => imports::find(self, ask),
-            found => Ok(found),
+    /// What is wanted of a function, here or, when `query_imports`, in the first import that has it; else None.
+    fn search(&self, wanted: Wanted, name: &String, query_imports: bool) -> Result<Any> {
+        let mut found = wanted.of(self, name)?;
+        if found.is_none() && query_imports {
+            imports::visit(self, &mut |import| {
+                found = wanted.of(import, name)?;
+                Ok(!found.is_none())
+            })?;
         }
+        Ok(found)
     }
 
     /// Writes the module to a file.
@@ -338,6 +339,29 @@ impl Module {
         };
         let format = String::from_bytes(format)?;
         loader.call(&[AnyView::from(file), AnyView::from(&format)])?.get()
+    }
+}
+
+/// What a search asks modules for.
+#[derive(Clone, Copy)]
+enum Wanted {
+    Function,
+    /// Anything but None for a function that is there.
+    Implementation,
+    Doc,
+    Metadata,
+}
+
+impl Wanted {
+    /// The answer of one module; None when it has no such function.
+    fn of(self, module: &Module, name: &String) -> Result<Any> {
+        let ops = record::ops(module)?;
+        Ok(match self {
+            Wanted::Function => (ops.get_function)(module, name)?.into(),
+            Wanted::Implementation => (ops.implements_function)(module, name)?.then_some(true).into(),
+            Wanted::Doc => (ops.function_doc)(module, name)?.into(),
+            Wanted::Metadata => (ops.function_metadata)(module, name)?.into(),
+        })
     }
 }
 

@@ -7,13 +7,13 @@ use ferrite_core::static_function;
 
 mod device;
 mod iteration;
-mod operation;
 mod sequence;
 mod table;
 mod type_keys;
+mod verb;
 
-use self::operation::operation;
 use super::{ArrayObject, Dict, DictObject, List, ListObject, MapObject};
+use crate::operation::operation;
 
 /// The functions of this module.
 ///
@@ -22,38 +22,38 @@ use super::{ArrayObject, Dict, DictObject, List, ListObject, MapObject};
 /// The registrations in `src/ffi/container.cc`, and `ffi.GetRegisteredTypeKeys` in `src/ffi/object.cc`.
 pub static FUNCTIONS: &[StaticFunction] = &[
     static_function!(packed "ffi.Array", sequence::create_array),
-    operation!(sequence::GetItem, "ffi.ArrayGetItem", (ArrayObject, i64) -> Any),
-    operation!(sequence::Size, "ffi.ArraySize", (ArrayObject) -> i64),
+    operation!(hot sequence::GetItem, "ffi.ArrayGetItem", (ArrayObject, i64) -> Any),
+    operation!(hot sequence::Size, "ffi.ArraySize", (ArrayObject) -> i64),
     operation!(sequence::Contains, "ffi.ArrayContains", (ArrayObject, Any) -> bool),
     static_function!(packed "ffi.List", sequence::create_list),
-    operation!(sequence::GetItem, "ffi.ListGetItem", (ListObject, i64) -> Any),
-    operation!(sequence::SetItem, "ffi.ListSetItem", (List, i64, Any) -> ()),
-    operation!(sequence::Size, "ffi.ListSize", (ListObject) -> i64),
+    operation!(hot sequence::GetItem, "ffi.ListGetItem", (ListObject, i64) -> Any),
+    operation!(hot sequence::SetItem, "ffi.ListSetItem", (List, i64, Any) -> ()),
+    operation!(hot sequence::Size, "ffi.ListSize", (ListObject) -> i64),
     operation!(sequence::Contains, "ffi.ListContains", (ListObject, Any) -> bool),
-    operation!(sequence::Append, "ffi.ListAppend", (List, Any) -> ()),
-    operation!(sequence::Insert, "ffi.ListInsert", (List, i64, Any) -> ()),
-    operation!(sequence::Pop, "ffi.ListPop", (List, i64) -> Any),
-    operation!(sequence::Erase, "ffi.ListErase", (List, i64) -> ()),
+    operation!(hot sequence::Append, "ffi.ListAppend", (List, Any) -> ()),
+    operation!(hot sequence::Insert, "ffi.ListInsert", (List, i64, Any) -> ()),
+    operation!(hot sequence::Pop, "ffi.ListPop", (List, i64) -> Any),
+    operation!(hot sequence::Erase, "ffi.ListErase", (List, i64) -> ()),
     operation!(sequence::EraseRange, "ffi.ListEraseRange", (List, i64, i64) -> ()),
     operation!(sequence::ReplaceSlice, "ffi.ListReplaceSlice", (List, i64, i64, List) -> ()),
     operation!(sequence::Reverse, "ffi.ListReverse", (List) -> ()),
     operation!(sequence::Clear, "ffi.ListClear", (List) -> ()),
     operation!(sequence::Reserve, "ffi.ListReserve", (List, i64) -> ()),
     static_function!(packed "ffi.Map", table::create_map),
-    operation!(table::Size, "ffi.MapSize", (MapObject) -> i64),
-    operation!(table::GetItem, "ffi.MapGetItem", (MapObject, Any) -> Any),
-    operation!(table::Count, "ffi.MapCount", (MapObject, Any) -> i64),
+    operation!(hot table::Size, "ffi.MapSize", (MapObject) -> i64),
+    operation!(hot table::GetItem, "ffi.MapGetItem", (MapObject, Any) -> Any),
+    operation!(hot table::Count, "ffi.MapCount", (MapObject, Any) -> i64),
     operation!(table::ForwardIterFunctor, "ffi.MapForwardIterFunctor", (MapObject) -> Function),
-    operation!(table::GetItemOrMissing, "ffi.MapGetItemOrMissing", (MapObject, Any) -> Any),
+    operation!(hot table::GetItemOrMissing, "ffi.MapGetItemOrMissing", (MapObject, Any) -> Any),
     static_function!(packed "ffi.Dict", table::create_dict),
-    operation!(table::Size, "ffi.DictSize", (DictObject) -> i64),
-    operation!(table::GetItem, "ffi.DictGetItem", (DictObject, Any) -> Any),
-    operation!(table::SetItem, "ffi.DictSetItem", (Dict, Any, Any) -> ()),
-    operation!(table::Count, "ffi.DictCount", (DictObject, Any) -> i64),
-    operation!(table::Erase, "ffi.DictErase", (Dict, Any) -> ()),
+    operation!(hot table::Size, "ffi.DictSize", (DictObject) -> i64),
+    operation!(hot table::GetItem, "ffi.DictGetItem", (DictObject, Any) -> Any),
+    operation!(hot table::SetItem, "ffi.DictSetItem", (Dict, Any, Any) -> ()),
+    operation!(hot table::Count, "ffi.DictCount", (DictObject, Any) -> i64),
+    operation!(hot table::Erase, "ffi.DictErase", (Dict, Any) -> ()),
     operation!(table::Clear, "ffi.DictClear", (Dict) -> ()),
     operation!(table::ForwardIterFunctor, "ffi.DictForwardIterFunctor", (DictObject) -> Function),
-    operation!(table::GetItemOrMissing, "ffi.DictGetItemOrMissing", (DictObject, Any) -> Any),
+    operation!(hot table::GetItemOrMissing, "ffi.DictGetItemOrMissing", (DictObject, Any) -> Any),
     static_function!("ffi.ContainerFindFirstNonCPUDevice", device::find_first_non_cpu),
     static_function!("ffi.GetRegisteredTypeKeys", type_keys::registered_type_keys),
 ];

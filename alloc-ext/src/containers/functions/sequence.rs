@@ -6,9 +6,10 @@ use ferrite_core::convert::AnyCompatible;
 use ferrite_core::error::Result;
 use ferrite_core::object::ObjectClass;
 
-use super::operation::{Operands, Verb};
+pub(super) use super::verb::Verb;
 use crate::containers::seq::Seq;
 use crate::containers::{ArrayObject, ListObject, cell, key};
+use crate::operation::Operands;
 
 pub(super) fn create_array(args: &[AnyView<'_>]) -> Result<Any> {
     ArrayObject::from_views(args).map(ArrayObject::into_any)

@@ -9,10 +9,11 @@ use ferrite_core::object::ObjectClass;
 use ferrite_core::plain_ensure;
 
 use super::iteration;
-use super::operation::{Operands, Verb};
+pub(super) use super::verb::Verb;
 use crate::containers::map::missing_key;
 use crate::containers::map_base::Table;
 use crate::containers::{DictObject, MapObject, cell};
+use crate::operation::Operands;
 
 pub(super) fn create_map(args: &[AnyView<'_>]) -> Result<Any> {
     check_pairs(args)?;

@@ -1,0 +1,323 @@
+//! Global functions of families: what each takes is data, checked for all of them by one body.
+
+use core::ffi::c_int;
+
+use ferrite_core::abi::TVMFFIAny;
+use ferrite_core::any::{Any, AnyView};
+use ferrite_core::convert::AnyCompatible;
+use ferrite_core::error::Result;
+use ferrite_core::function::serve_in_place;
+use ferrite_core::object::ObjectClass;
+use ferrite_core::typed::Callee;
+use ferrite_core::{String, type_index, type_table};
+
+use crate::containers::{self, ArrayObject, Dict, DictObject, List, ListObject, MapObject};
+use crate::module::Module;
+
+/// The most arguments that an operation has.
+const MOST: usize = 4;
+
+/// One function of a family.
+pub(crate) struct Operation<V: 'static> {
+    /// Name and types, for messages.
+    pub(crate) callee: Callee<'static>,
+    /// What it takes.
+    pub(crate) params: &'static [Param],
+    /// What it does.
+    pub(crate) verb: V,
+    /// The body of the family.
+    pub(crate) run: Run<V>,
+}
+
+/// Does what a verb says with operands, and puts the answer into the result cell.
+pub(crate) type Run<V> = unsafe fn(V, &Operands<'_>, *mut TVMFFIAny) -> Result<()>;
+
+/// What an argument may be.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Param {
+    Any,
+    /// An int or a bool.
+    Integer,
+    /// Text, short or long.
+    Text,
+    /// An object of the class of this index.
+    Object(i32),
+    /// A List or Dict; an Array or Map is copied into one.
+    Changeable(i32),
+}
+
+/// A type that arguments may have.
+pub(crate) trait Operand {
+    /// As data.
+    const PARAM: Param;
+}
+
+macro_rules! operands {
+    ($($type:ty: $param:expr;)*) => {$(
+        impl Operand for $type {
+            const PARAM: Param = $param;
+        }
+    )*};
+}
+
+operands! {
+    Any: Param::Any;
+    i64: Param::Integer;
+    bool: Param::Integer;
+    String: Param::Text;
+    Module: Param::Object(type_index::MODULE);
+    ArrayObject: Param::Object(type_index::ARRAY);
+    ListObject: Param::Object(type_index::LIST);
+    List: Param::Changeable(type_index::LIST);
+    MapObject: Param::Object(type_index::MAP);
+    DictObject: Param::Object(type_index::DICT);
+    Dict: Param::Changeable(type_index::DICT);
+}
+
+impl Param {
+    /// Whether an argument is used as it lies.
+    #[inline(always)]
+    fn accepts(self, arg: &AnyView<'_>) -> bool {
+        match self {
+            Param::Any => !containers::is_borrowed_form(arg),
+            Param::Text => match arg.type_index() {
+                type_index::SMALL_STR => arg.as_raw().small_str_len <= 7,
+                type_index::STR => arg.object_ptr().is_some(),
+                _ => false,
+            },
+            Param::Integer => matches!(arg.type_index(), type_index::INT | type_index::BOOL),
+            Param::Object(class) | Param::Changeable(class) => {
+                arg.object_ptr().is_some() && type_table::is_instance(arg.type_index(), class)
+            }
+        }
+    }
+
+    /// An owned value of the type, made of an argument; None when that is of another type.
+    fn convert(self, arg: &AnyView<'_>) -> Result<Option<Any>> {
+        if self == Param::Text {
+            return Ok(String::try_from_view(*arg)?.map(String::into_any));
+        }
+        let arg = if self == Param::Any { *arg } else { containers::referent(*arg) };
+        if self.accepts(&arg) || self == Param::Any {
+            return arg.to_owned().map(Some);
+        }
+        match self {
+            Param::Changeable(type_index::LIST) => {
+                let array = ArrayObject::try_from_view(arg)?;
+                array.map(|array| Ok(ListObject::from_slice(array.as_slice())?.into_any())).transpose()
+            }
+            Param::Changeable(_) => {
+                let map = MapObject::try_from_view(arg)?;
+                map.map(|map| Ok(DictObject::copy_of(&map)?.into_any())).transpose()
+            }
+            _ => Ok(None),
+        }
+    }
+}
+
+/// The arguments of an operation, of the types that it takes, as they lie with the caller: using them costs no reference.
+pub(crate) struct Operands<'a>(&'a [AnyView<'a>]);
+
+impl<'a> Operands<'a> {
+    /// The argument at `index`.
+    ///
+    /// # Safety
+    ///
+    /// The operation has it.
+    #[inline(always)]
+    pub(crate) unsafe fn value(&self, index: usize) -> &'a AnyView<'a> {
+        // SAFETY: there are as many as the operation has.
+        unsafe { self.0.get_unchecked(index) }
+    }
+
+    /// The argument at `index`, an integer.
+    ///
+    /// # Safety
+    ///
+    /// The operation has it.
+    #[inline(always)]
+    pub(crate) unsafe fn integer(&self, index: usize) -> i64 {
+        // SAFETY: passed on.
+        unsafe { self.value(index) }.payload_bits() as i64
+    }
+
+    /// The argument at `index`, a text.
+    ///
+    /// # Safety
+    ///
+    /// The operation has it, and it is a text.
+    #[inline(always)]
+    pub(crate) unsafe fn text(&self, index: usize) -> &'a String {
+        // SAFETY: references to text are transparent over a cell, which the caller of the function holds.
+        unsafe { &*core::ptr::from_ref(self.value(index)).cast() }
+    }
+
+    /// The argument at `index`, an object.
+    ///
+    /// # Safety
+    ///
+    /// The operation has it, and it is of class `T`, or only used in ways that its own class has, too.
+    #[inline(always)]
+    pub(crate) unsafe fn object<T: ObjectClass>(&self, index: usize) -> &'a T {
+        // SAFETY: objects are accepted with their address; its address lies in the cell, and references are transparent.
+        unsafe { &*(&raw const self.value(index).as_raw().payload).cast() }
+    }
+}
+
+/// An operation as a type, so that its parts are constants where they are used in line.
+pub(crate) trait Known {
+    type Verb: Copy + 'static;
+
+    const OPERATION: &'static Operation<Self::Verb>;
+}
+
+/// The safe call of an operation.
+///
+/// # Safety
+///
+/// The arguments are those of a safe call.
+#[inline(always)]
+pub(crate) unsafe fn serve<K: Known>(args: *const TVMFFIAny, count: i32, result: *mut TVMFFIAny) -> c_int {
+    // SAFETY: passed on.
+    unsafe { serve_any(K::OPERATION, args, count, result) }
+}
+
+/// # Safety
+///
+/// As [`serve`].
+#[inline(never)]
+unsafe fn serve_any<V: Copy>(
+    operation: &'static Operation<V>,
+    args: *const TVMFFIAny,
+    count: i32,
+    result: *mut TVMFFIAny,
+) -> c_int {
+    // SAFETY: the caller vouches for the arguments; a body that succeeds leaves its answer in the cell.
+    unsafe { serve_in_place(args, count, result, |args, result| call(operation, args, result)) }
+}
+
+/// As [`serve`], where speed counts with a body for this very operation.
+///
+/// # Safety
+///
+/// As [`serve`].
+#[cfg_attr(not(feature = "std"), expect(dead_code, reason = "size counts there"))]
+#[inline(always)]
+pub(crate) unsafe fn serve_in_line<K: Known>(
+    args: *const TVMFFIAny,
+    count: i32,
+    result: *mut TVMFFIAny,
+) -> c_int {
+    // SAFETY: as in `serve_any`.
+    unsafe { serve_in_place(args, count, result, |args, result| call(K::OPERATION, args, result)) }
+}
+
+#[cfg(not(feature = "std"))]
+pub(crate) use serve as serve_hot;
+#[cfg(feature = "std")]
+pub(crate) use serve_in_line as serve_hot;
+
+/// Checks the arguments of an operation and runs it.
+///
+/// # Errors
+///
+/// TypeError; what conversions and the operation raise.
+///
+/// # Safety
+///
+/// `result` is valid for writing.
+#[inline(always)]
+unsafe fn call<V: Copy>(
+    operation: &'static Operation<V>,
+    args: &[AnyView<'_>],
+    result: *mut TVMFFIAny,
+) -> Result<()> {
+    if fits(&operation.callee, operation.params, args)? {
+        // SAFETY: they are what the operation takes; the caller vouches for the result.
+        return unsafe { (operation.run)(operation.verb, &Operands(args), result) };
+    }
+    // SAFETY: passed on.
+    unsafe { call_converted(operation, args, result) }
+}
+
+/// As [`call`], with arguments that have to be converted.
+///
+/// # Safety
+///
+/// As [`call`].
+#[cold]
+#[cfg_attr(feature = "std", inline(never))]
+unsafe fn call_converted<V: Copy>(
+    operation: &'static Operation<V>,
+    args: &[AnyView<'_>],
+    result: *mut TVMFFIAny,
+) -> Result<()> {
+    let owned = converted(&operation.callee, operation.params, args)?;
+    // SAFETY: as in `call`.
+    unsafe { (operation.run)(operation.verb, &Operands(&owned.each_ref().map(Any::view)), result) }
+}
+
+/// Whether all arguments are used as they lie.
+#[cfg_attr(feature = "std", inline(always))]
+#[cfg_attr(not(feature = "std"), inline(never))]
+fn fits(callee: &Callee<'_>, params: &[Param], args: &[AnyView<'_>]) -> Result<bool> {
+    if args.len() != params.len() {
+        return Err(callee.wrong_count(args.len()));
+    }
+    Ok(params.iter().zip(args).all(|(param, arg)| param.accepts(arg)))
+}
+
+/// Owned values of the arguments.
+#[cold]
+#[inline(never)]
+fn converted(callee: &Callee<'_>, params: &[Param], args: &[AnyView<'_>]) -> Result<[Any; MOST]> {
+    let mut owned = [const { Any::NONE }; MOST];
+    for (index, ((param, arg), owned)) in params.iter().zip(args).zip(&mut owned).enumerate() {
+        match param.convert(arg)? {
+            Some(value) => *owned = value,
+            None => return Err(callee.wrong_type(index, *arg)),
+        }
+    }
+    Ok(owned)
+}
+
+/// Makes a static function of an operation, of its verb and the module with the verbs and the body of the family. On hosts,
+/// `hot` ones have a body of their own.
+macro_rules! operation {
+    (hot $($operation:tt)*) => { $crate::operation::operation!(@ serve_hot, $($operation)*) };
+    (@ $serve:ident, $family:ident::$verb:ident, $name:literal, ($($operand:ty),*) -> $result:ty) => {{
+        use core::ffi::{c_int, c_void};
+        use ferrite_core::abi::TVMFFIAny;
+        use ferrite_core::typed::{Callee, TypedFn};
+        use $crate::operation::{self, Known, Operand, Operation};
+        use $family::Verb;
+        struct This;
+        impl Known for This {
+            type Verb = Verb;
+
+            const OPERATION: &'static Operation<Verb> = {
+                let params = &[$(<$operand as Operand>::PARAM),*];
+                assert!(params.len() > Verb::$verb.last_operand());
+                let signature = <fn($($operand),*) -> $result as TypedFn<($($operand,)*)>>::SIGNATURE;
+                let callee = Callee { name: $name, signature };
+                &Operation { callee, params, verb: Verb::$verb, run: $family::run }
+            };
+        }
+        unsafe extern "C" fn call(
+            _: *mut c_void,
+            args: *const TVMFFIAny,
+            count: i32,
+            result: *mut TVMFFIAny,
+        ) -> c_int {
+            // SAFETY: a function's safe call gets arguments by the safe call convention.
+            unsafe { operation::$serve::<This>(args, count, result) }
+        }
+        ferrite_core::builtins::StaticFunction {
+            name: $name,
+            safe_call: call,
+            signature: This::OPERATION.callee.signature,
+        }
+    }};
+    ($($operation:tt)*) => { $crate::operation::operation!(@ serve, $($operation)*) };
+}
+pub(crate) use operation;
