@@ -19,10 +19,26 @@ type EnsureLock = unsafe extern "C" fn() -> *mut c_void;
 /// `void PyGILState_Release(PyGILState_STATE)`, as upstream declares it.
 type ReleaseLock = unsafe extern "C" fn(*mut c_void);
 
-/// Addresses of functions; null before they are registered.
-static CHECK_SIGNALS: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
-static ENSURE_LOCK: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
-static RELEASE_LOCK: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
+/// A function of the surrounding language.
+struct Symbol {
+    name: &'static str,
+    /// Null before it is registered.
+    address: AtomicPtr<c_void>,
+}
+
+impl Symbol {
+    const fn new(name: &'static str) -> Self {
+        Self { name, address: AtomicPtr::new(ptr::null_mut()) }
+    }
+
+    fn address(&self) -> *mut c_void {
+        self.address.load(Ordering::Acquire)
+    }
+}
+
+/// Signal check, taking and release of the lock.
+static SYMBOLS: [Symbol; 3] =
+    [Symbol::new("PyErr_CheckSignals"), Symbol::new("PyGILState_Ensure"), Symbol::new("PyGILState_Release")];
 
 /// Registers a function of the surrounding language: `PyErr_CheckSignals`, `PyGILState_Ensure` or
 /// `PyGILState_Release`. Registering a name again replaces its function; null takes it back.
@@ -37,13 +53,10 @@ static RELEASE_LOCK: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
 /// # Upstream
 /// `TVMFFIEnvRegisterCAPI`.
 pub unsafe fn register(name: &[u8], symbol: *mut c_void) -> Result<()> {
-    let place = match name {
-        b"PyErr_CheckSignals" => &CHECK_SIGNALS,
-        b"PyGILState_Ensure" => &ENSURE_LOCK,
-        b"PyGILState_Release" => &RELEASE_LOCK,
-        _ => plain_bail!(VALUE_ERROR, "Unknown env API {}", name),
+    let Some(known) = SYMBOLS.iter().find(|known| known.name.as_bytes() == name) else {
+        plain_bail!(VALUE_ERROR, "Unknown env API {}", name);
     };
-    place.store(symbol, Ordering::Release);
+    known.address.store(symbol, Ordering::Release);
     Ok(())
 }
 
@@ -56,7 +69,8 @@ pub unsafe fn register(name: &[u8], symbol: *mut c_void) -> Result<()> {
 /// # Upstream
 /// `TVMFFIEnvCheckSignals`, which raises nothing in either case: its callers raise the same kind themselves.
 pub fn check_signals() -> Result<()> {
-    let address = CHECK_SIGNALS.load(Ordering::Acquire);
+    let [check, ..] = &SYMBOLS;
+    let address = check.address();
     if address.is_null() {
         return Ok(());
     }
@@ -79,7 +93,7 @@ struct InterpreterLock {
 
 impl InterpreterLock {
     fn acquire() -> Result<Self> {
-        let (ensure, release) = (ENSURE_LOCK.load(Ordering::Acquire), RELEASE_LOCK.load(Ordering::Acquire));
+        let [_, ensure, release] = SYMBOLS.each_ref().map(Symbol::address);
         let both = !ensure.is_null() && !release.is_null();
         plain_ensure!(
             both,

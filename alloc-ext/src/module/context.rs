@@ -15,7 +15,7 @@ use ferrite_core::name_table::NameTable;
 use ferrite_core::sync::atomic::{AtomicPtr, Ordering};
 
 use super::library::Library;
-use super::symbol_name::with_name;
+use super::symbol_name::find_symbol;
 
 /// A name and the address that belongs in its slot.
 pub struct ContextSymbol {
@@ -95,7 +95,7 @@ pub fn for_each(visit: &mut dyn FnMut(&[u8], *mut c_void) -> Result<()>) -> Resu
 /// Stores the address of every name that the library has a slot for.
 pub(super) fn fill(library: &dyn Library) -> Result<()> {
     for_each(&mut |name, address| {
-        if let Some(slot) = with_name(&[name], |name| library.symbol(name))? {
+        if let Some(slot) = find_symbol(&[name], &|name| library.symbol(name))? {
             // SAFETY: a symbol of such a name is a writable pointer (contract of `Library`).
             unsafe { slot.as_ptr().cast::<*mut c_void>().write_unaligned(address) };
         }

@@ -9,7 +9,7 @@ use ferrite_core::object_alloc::{self, ObjectRecord};
 use ferrite_core::{Function, ObjectRef, String, function, type_index};
 
 use super::bin_reader::LENGTH_BYTES;
-use super::symbol_name::with_name;
+use super::symbol_name::find_symbol;
 use super::{BINARY_SERIALIZABLE, Module, ModuleImpl, RUNNABLE, context, library_bin, library_function};
 
 /// Before the name of a function.
@@ -43,7 +43,7 @@ pub unsafe trait Library: Send + Sync + 'static {
     /// # Errors
     /// As [`symbol`](Library::symbol).
     fn function_symbol(&self, name: &[u8]) -> Result<Option<NonNull<c_void>>> {
-        with_name(&[FUNCTION_PREFIX, name], |name| self.symbol(name))
+        find_symbol(&[FUNCTION_PREFIX, name], &|name| self.symbol(name))
     }
 }
 
@@ -148,7 +148,7 @@ impl LibraryModule {
 
     /// Calls a symbol that takes nothing and gives text.
     fn text(&self, prefix: &[u8], name: &String) -> Result<Option<String>> {
-        let symbol = with_name(&[prefix, name.as_bytes()], |name| self.library.get().symbol(name))?;
+        let symbol = find_symbol(&[prefix, name.as_bytes()], &|name| self.library.get().symbol(name))?;
         let Some(symbol) = symbol else {
             return Ok(None);
         };

@@ -40,6 +40,7 @@ use ferrite_core::{
 };
 
 pub use ops::ModuleOps;
+use symbol_name::SymbolName;
 
 use crate::containers::{Array, ArrayObject};
 
@@ -367,5 +368,8 @@ impl Wanted {
 
 /// The global function `PREFIX` + `kind`.
 fn loader(prefix: &[u8], kind: &[u8]) -> Result<Option<Function>> {
-    symbol_name::with_name(&[prefix, kind], |name| global_table::get(name.to_bytes()))
+    match SymbolName::join(&[prefix, kind])?.as_c_str() {
+        Some(name) => global_table::get(name.to_bytes()),
+        None => Ok(None),
+    }
 }

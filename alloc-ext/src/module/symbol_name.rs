@@ -2,7 +2,9 @@
 //! length.
 #![forbid(unsafe_code)]
 
-use core::ffi::CStr;
+use core::ffi::{CStr, c_void};
+use core::mem;
+use core::ptr::NonNull;
 
 use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
@@ -14,8 +16,9 @@ const INLINE_BYTES: usize = 128;
 /// A symbol name ready for a C lookup.
 pub(crate) struct SymbolName {
     inline: [u8; INLINE_BYTES],
+    /// Used instead when the name is long.
+    spilled: Buffer<u8>,
     len: usize,
-    spilled: Option<Buffer<u8>>,
 }
 
 impl SymbolName {
@@ -24,45 +27,39 @@ impl SymbolName {
     /// # Errors
     /// `MemoryError` when a long name finds no memory.
     pub(crate) fn join(parts: &[&[u8]]) -> Result<SymbolName> {
-        let total = parts.iter().fold(0usize, |sum, part| sum.saturating_add(part.len()));
-        let mut name = SymbolName { inline: [0; INLINE_BYTES], len: total, spilled: None };
-        if total < INLINE_BYTES {
-            let bytes = parts.iter().flat_map(|part| part.iter());
-            for (slot, byte) in name.inline.iter_mut().zip(bytes) {
-                *slot = *byte;
-            }
-            return Ok(name);
+        let len = parts.iter().fold(0usize, |sum, part| sum.saturating_add(part.len()));
+        let mut name = SymbolName { inline: [0; INLINE_BYTES], spilled: Buffer::new(), len };
+        let mut room: &mut [u8] = &mut name.inline;
+        if len >= INLINE_BYTES {
+            name.spilled.try_resize(len.saturating_add(1), 0)?;
+            room = &mut name.spilled;
         }
-        let mut buffer = Buffer::new();
-        buffer.try_reserve(total.saturating_add(1))?;
         for part in parts {
-            buffer.try_extend_from_slice(part)?;
+            if let Some((place, rest)) = mem::take(&mut room).split_at_mut_checked(part.len()) {
+                place.copy_from_slice(part);
+                room = rest;
+            }
         }
-        buffer.try_push(0)?;
-        name.spilled = Some(buffer);
         Ok(name)
     }
 
     /// The joined name. One with a NUL inside ends there for C, so such a name gives none: no symbol has it.
     pub(crate) fn as_c_str(&self) -> Option<&CStr> {
-        let bytes: &[u8] = match &self.spilled {
-            Some(buffer) => buffer,
-            None => self.inline.get(..=self.len)?,
-        };
-        CStr::from_bytes_with_nul(bytes).ok()
+        let bytes: &[u8] = if self.spilled.is_empty() { &self.inline } else { &self.spilled };
+        CStr::from_bytes_with_nul(bytes.get(..=self.len)?).ok()
     }
 }
 
-/// Calls `found` with the joined name, or gives none when a part holds a NUL.
+/// What `find` finds under the joined name, or none when a part holds a NUL.
 ///
 /// # Errors
-/// `MemoryError` when a long name finds no memory, and those of `found`.
-pub(crate) fn with_name<R>(
+/// `MemoryError` when a long name finds no memory, and those of `find`.
+pub(crate) fn find_symbol(
     parts: &[&[u8]],
-    found: impl FnOnce(&CStr) -> Result<Option<R>>,
-) -> Result<Option<R>> {
+    find: &dyn Fn(&CStr) -> Result<Option<NonNull<c_void>>>,
+) -> Result<Option<NonNull<c_void>>> {
     match SymbolName::join(parts)?.as_c_str() {
-        Some(name) => found(name),
+        Some(name) => find(name),
         None => Ok(None),
     }
 }
@@ -72,7 +69,8 @@ mod tests {
     use super::*;
 
     fn joined(parts: &[&[u8]], expected: &[u8]) -> bool {
-        with_name(parts, |name| Ok(Some(name.to_bytes() == expected))).unwrap().unwrap()
+        let name = SymbolName::join(parts).unwrap();
+        name.as_c_str().unwrap().to_bytes() == expected
     }
 
     #[test]
@@ -87,6 +85,6 @@ mod tests {
 
     #[test]
     fn a_nul_inside_matches_nothing() {
-        assert!(with_name(&[b"a\0b"], |_| Ok(Some(()))).unwrap().is_none());
+        assert!(find_symbol(&[b"a\0b"], &|_| Ok(Some(NonNull::dangling()))).unwrap().is_none());
     }
 }

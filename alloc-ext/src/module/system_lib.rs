@@ -13,7 +13,7 @@ use ferrite_core::{String, plain_warn};
 
 use super::Module;
 use super::library::{FUNCTION_PREFIX, Library, LoadedLibrary};
-use super::symbol_name::with_name;
+use super::symbol_name::find_symbol;
 
 static SYMBOLS: NameTable<AtomicPtr<c_void>> = NameTable::new();
 static MODULES: NameTable<Module> = NameTable::new();
@@ -40,8 +40,8 @@ pub fn register(name: &[u8], address: *mut c_void) -> Result<()> {
     Ok(())
 }
 
-fn symbol(name: &CStr) -> Option<NonNull<c_void>> {
-    SYMBOLS.get(name.to_bytes()).and_then(|entry| NonNull::new(entry.value.load(Ordering::Acquire)))
+fn symbol(name: &CStr) -> Result<Option<NonNull<c_void>>> {
+    Ok(SYMBOLS.get(name.to_bytes()).and_then(|entry| NonNull::new(entry.value.load(Ordering::Acquire))))
 }
 
 /// The registered symbols, seen through a prefix: names are looked up with the prefix first, then without.
@@ -52,15 +52,15 @@ struct SystemLibrary {
 // SAFETY: whoever registers a symbol vouches for what it points to (contract of the C function).
 unsafe impl Library for SystemLibrary {
     fn symbol(&self, name: &CStr) -> Result<Option<NonNull<c_void>>> {
-        match with_name(&[self.prefix.as_bytes(), name.to_bytes()], |name| Ok(symbol(name)))? {
-            None => Ok(symbol(name)),
+        match find_symbol(&[self.prefix.as_bytes(), name.to_bytes()], &symbol)? {
+            None => symbol(name),
             found => Ok(found),
         }
     }
 
     fn function_symbol(&self, name: &[u8]) -> Result<Option<NonNull<c_void>>> {
-        match with_name(&[FUNCTION_PREFIX, self.prefix.as_bytes(), name], |name| Ok(symbol(name)))? {
-            None => with_name(&[FUNCTION_PREFIX, name], |name| Ok(symbol(name))),
+        match find_symbol(&[FUNCTION_PREFIX, self.prefix.as_bytes(), name], &symbol)? {
+            None => find_symbol(&[FUNCTION_PREFIX, name], &symbol),
             found => Ok(found),
         }
     }
