@@ -3,7 +3,7 @@
 use core::ffi::c_int;
 
 use ferrite_core::abi::TVMFFICustomAllocator;
-use ferrite_core::object_alloc;
+use ferrite_core::{object_alloc, type_table};
 
 use crate::boundary;
 
@@ -29,6 +29,8 @@ pub unsafe extern "C" fn TVMFFISetCustomAllocator(allocator: *mut TVMFFICustomAl
             // SAFETY: not null, so valid.
             boundary::callback(unsafe { (*allocator).allocate }, "allocator->allocate")?;
         }
+        // What the library keeps for ever does not come from an allocator that may go away.
+        type_table::ensure_provided();
         // SAFETY: contract of this function.
         unsafe { object_alloc::set_custom_allocator(allocator) };
         Ok(())

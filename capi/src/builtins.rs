@@ -50,8 +50,7 @@ pub(crate) fn ensure_installed() {
     }
 }
 
-/// Makes them known: several threads may do so at once, and before `main`. Atomic stores, but for the key hooks that
-/// C++ clients look for, on hosts.
+/// Makes them known: several threads may do so at once, and before `main`. Atomic stores.
 #[cold]
 fn install() {
     builtins::install(&BUILTINS);
@@ -66,25 +65,17 @@ fn install() {
     INSTALLED.store(true, Ordering::Release);
 }
 
-/// What only libraries that C++ and Python load need. Each part may be refused memory, and the others work without it.
 #[cfg(feature = "host")]
 fn install_on_host() {
-    report("keys of big integers", ferrite_alloc_ext::containers::key::install_hooks());
-    report("reflection of the library's classes", ferrite_alloc_ext::reflection::install());
-    report("hooks of structural operations", ferrite_alloc_ext::structural::install());
+    ferrite_core::type_table::provide(register_own);
     ferrite_host::stack::install();
     ferrite_host::thread_pool::install();
 }
 
-/// Nobody asked for an installation, so nobody takes its error: it is logged.
+/// What only programs need that look at types: the library's reflected classes, and attributes of built-in types.
 #[cfg(feature = "host")]
-fn report(part: &str, outcome: ferrite_core::Result<()>) {
-    if let Err(error) = outcome {
-        ferrite_core::plain_warn!(
-            "libtvm_ffi starts without {}: {}: {}",
-            part,
-            error.kind(),
-            error.message()
-        );
-    }
+fn register_own() -> ferrite_core::Result<()> {
+    ferrite_alloc_ext::containers::key::install_hooks()?;
+    ferrite_alloc_ext::reflection::install()?;
+    ferrite_alloc_ext::structural::install()
 }

@@ -177,10 +177,24 @@ pub unsafe extern "C" fn TVMFFITypeGetOrAllocIndex(
 /// cbindgen:prefix=TVM_FFI_DLL TVM_FFI_ATTRIBUTE_PURE
 #[unsafe(no_mangle)]
 pub extern "C" fn TVMFFIGetTypeInfo(type_index: i32) -> *const TVMFFITypeInfo {
-    match type_table::type_info(type_index) {
+    let entry = if type_table::is_provided() { type_table::type_info(type_index) } else { None };
+    match entry {
         Some(entry) => entry.as_ptr(),
-        None => unknown_type(type_index),
+        None => look_again(type_index),
     }
+}
+
+/// The record of a type that was not found, or to which the library may have to add something first.
+#[cold]
+#[inline(never)]
+extern "C" fn look_again(type_index: i32) -> *const TVMFFITypeInfo {
+    if !type_table::is_provided() {
+        type_table::ensure_provided();
+        if let Some(entry) = type_table::type_info(type_index) {
+            return entry.as_ptr();
+        }
+    }
+    unknown_type(type_index)
 }
 
 #[cold]

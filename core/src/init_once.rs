@@ -2,7 +2,7 @@
 //!
 //! A user's function makes the handle, so no lock is held meanwhile; `makers` keeps account of who makes what.
 
-mod makers;
+pub(crate) mod makers;
 
 use core::ffi::{c_int, c_void};
 use core::ptr;

@@ -7,8 +7,8 @@
 //! | [`VisitInterrupt`], [`VisitErrorContext`], [`StructuralVisitor`], [`StructuralMutator`] | structural walks |
 //! | [`StructuralKey`] | a value as a key by its structure |
 //!
-//! [`install`] registers them with their fields and methods. It belongs to the start of a library that C++ or Python
-//! loads, since the classes then get the indices that upstream's have.
+//! [`install`] registers them with their fields and methods. It belongs before the first type that C++ or Python registers,
+//! since the classes then get the indices that upstream's have.
 
 mod access_path;
 mod access_step;

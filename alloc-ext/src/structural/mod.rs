@@ -26,7 +26,7 @@ pub use callbacks::{Callback, CallbackEntries, Callbacks};
 pub use kind::StructuralKind;
 pub use region::DefRegion;
 
-/// Registers the hooks of built-in types, unless they are there. It belongs to the start of a library that C++ loads.
+/// Registers the hooks of built-in types, unless they are there. It belongs before the first look at a column by C++.
 ///
 /// # Errors
 ///

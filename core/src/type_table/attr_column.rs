@@ -14,6 +14,7 @@ use crate::type_index::NONE;
 
 use super::columns;
 use super::growing::{ArrayPlace, GrowingArray};
+use super::provided::{ensure_provided, is_provided};
 
 // Places that nobody wrote are zero.
 const _: () = assert!(NONE == 0);
@@ -102,6 +103,14 @@ pub(super) const VALUES: ArrayPlace = ArrayPlace {
 /// # Upstream
 /// `TVMFFIGetTypeAttrColumn`.
 pub fn attr_column(name: &[u8]) -> Option<&'static AttrColumn> {
+    if is_provided() { columns::get(name) } else { provided_column(name) }
+}
+
+/// As [`attr_column`], the first time.
+#[cold]
+#[inline(never)]
+fn provided_column(name: &[u8]) -> Option<&'static AttrColumn> {
+    ensure_provided();
     columns::get(name)
 }
 

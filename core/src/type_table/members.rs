@@ -22,7 +22,7 @@ use super::attr_column::{self, AttrColumn};
 use super::columns;
 use super::entry::{self, TypeEntry};
 use super::growing::ArrayPlace;
-use super::{REGISTRY, type_info};
+use super::{REGISTRY, ensure_provided, type_info};
 
 /// What a type may be given.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -189,6 +189,7 @@ impl From<NoMemory> for Refusal {
 #[cfg_attr(feature = "std", inline(always))]
 #[cfg_attr(not(feature = "std"), inline(never))]
 unsafe fn add(type_index: i32, member: &Member, value: &TVMFFIAny) -> Result<()> {
+    ensure_provided();
     let Some(entry) = type_info(type_index) else {
         plain_bail!(INTERNAL_ERROR, "Check failed: Cannot find type info for type_index={}", type_index);
     };

@@ -20,6 +20,8 @@ mod key_hash;
 #[cfg_attr(not(feature = "std"), path = "small/keys.rs")]
 mod keys;
 mod members;
+#[cfg_attr(not(feature = "std"), path = "small/provided.rs")]
+mod provided;
 mod register;
 #[cfg_attr(not(feature = "std"), path = "small/slots.rs")]
 mod slots;
@@ -35,6 +37,9 @@ pub use attr_column::{AttrColumn, attr, attr_column};
 pub use entry::TypeEntry;
 pub use key_hash::type_key_hash;
 pub use members::{register_attr, register_field, register_metadata, register_method};
+#[cfg(feature = "std")]
+pub use provided::{Provider, provide};
+pub use provided::{ensure_provided, is_provided};
 pub use register::{NewTypeRequest, get_or_alloc_index};
 
 /// The answer of a query for a key that no type has.
@@ -83,7 +88,10 @@ const fn may_overflow(type_index: i32) -> bool {
 /// # Threads
 /// Lock-free, allocates nothing.
 pub fn key_to_index(key: &[u8]) -> Option<i32> {
-    builtin_types::index_of(key).or_else(|| keys::index_of(key))
+    builtin_types::index_of(key).or_else(|| {
+        ensure_provided();
+        keys::index_of(key)
+    })
 }
 
 /// Whether an object of one type may be used where another object type is expected.
@@ -123,6 +131,7 @@ fn descends_from(type_index: i32, target_index: i32) -> bool {
 /// # Upstream
 /// `ffi.GetRegisteredTypeKeys`.
 pub fn for_each_key<E>(visit: impl FnMut(&'static [u8]) -> Result<(), E>) -> Result<(), E> {
+    ensure_provided();
     let end = REGISTRY.lock().next_index.get();
     (0..end).filter_map(known_key).try_for_each(visit)
 }

@@ -15,7 +15,9 @@ use crate::{__error_site, __template};
 
 use super::arena::{Arena, NoMemory};
 use super::entry::{NewType, TypeEntry};
-use super::{KEY_NOT_FOUND, REGISTRY, Registry, key_to_index, keys, known_key, slots, type_info};
+use super::{
+    KEY_NOT_FOUND, REGISTRY, Registry, ensure_provided, key_to_index, keys, known_key, slots, type_info,
+};
 
 /// The parent index that asks for a known key only.
 const QUERY_ONLY: i32 = -2;
@@ -50,6 +52,7 @@ pub struct NewTypeRequest<'a> {
 /// # Upstream
 /// `TVMFFITypeGetOrAllocIndex`, `TypeTable::GetOrAllocTypeIndex` in `object.cc`.
 pub fn get_or_alloc_index(request: &NewTypeRequest<'_>) -> Result<i32> {
+    ensure_provided();
     if let Some(index) = key_to_index(request.type_key) {
         return Ok(index);
     }
