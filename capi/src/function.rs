@@ -1,6 +1,7 @@
 //! Section "Basic function calling API": function objects, calls, the global table.
 
 use core::ffi::{c_int, c_void};
+use core::ptr;
 
 use ferrite_core::abi::{
     TVMFFIAny, TVMFFIByteArray, TVMFFIFunctionCell, TVMFFIMethodInfo, TVMFFIObject, TVMFFIObjectHandle,
@@ -52,13 +53,14 @@ pub unsafe extern "C" fn TVMFFIFunctionGetGlobal(
     name: *const TVMFFIByteArray,
     out: *mut TVMFFIObjectHandle,
 ) -> c_int {
-    // A function that is in the table needs no memory and no error.
+    // A function that is in the table, or a name of others that is not, needs no memory and no error.
     if !name.is_null() && !out.is_null() {
         // SAFETY: neither is null, and contract of the crate.
-        let function = unsafe { boundary::sound_bytes(&*name) }.and_then(global_table::present);
-        if let Some(function) = function {
+        let found = unsafe { boundary::sound_bytes(&*name) }.and_then(global_table::get_at_once);
+        if let Some(function) = found {
+            let object = function.map_or(ptr::null_mut(), |found| found.into_object().into_raw().as_ptr());
             // SAFETY: as above.
-            unsafe { out.write(function.into_object().into_raw().as_ptr().cast()) };
+            unsafe { out.write(object.cast()) };
             return boundary::SUCCESS;
         }
     }

@@ -120,6 +120,12 @@ pub fn all() -> impl Iterator<Item = &'static StaticFunction> {
     installed().into_iter().flat_map(Builtins::all)
 }
 
+/// Whether a function may have that name: so it starts, or nothing is installed yet.
+#[inline]
+pub fn may_have(name: &[u8]) -> bool {
+    installed().is_none_or(|builtins| name.starts_with(builtins.prefix.as_bytes()))
+}
+
 /// The installed function of that name.
 ///
 /// # Threads
