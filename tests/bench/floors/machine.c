@@ -2,7 +2,6 @@
 #include "bench.h"
 
 #include <dlfcn.h>
-#include <pthread.h>
 
 /* ---- calls, errors, counters ---- */
 static int cb_sum(void* self, const TVMFFIAny* args, int32_t n, TVMFFIAny* ret) {
@@ -87,22 +86,26 @@ static void atomic_run(int64_t reps) {
     CHECK(__atomic_sub_fetch(&counter, 1, __ATOMIC_ACQ_REL) != 0);
   }
 }
-static int64_t mt_reps;
-static pthread_barrier_t gate;
-static void* mt_thread(void* a) {
-  pthread_barrier_wait(&gate);
-  atomic_run(mt_reps);
-  return NULL;
-}
 static void mt_setup(void) {
   bench.per_rep = 20000;
 }
 static void mt_run(int64_t reps) {
-  pthread_t t[2];
-  mt_reps = reps * (int64_t)bench.per_rep;
-  pthread_barrier_init(&gate, NULL, 2);
-  for (int i = 0; i < 2; i++) CHECK(pthread_create(&t[i], NULL, mt_thread, NULL) == 0);
-  for (int i = 0; i < 2; i++) pthread_join(t[i], NULL);
+  in_two_threads(atomic_run, reps * (int64_t)bench.per_rep);
+}
+/* Nothing is shared: what one thread alone takes. */
+static void call_3(int64_t repetitions) {
+  TVMFFIAny own[3];
+  TVMFFISafeCallType f = cell;
+  for (int64_t i = 0; i < repetitions; i++) {
+    for (int k = 0; k < 3; k++) own[k] = any_int(i + k);
+    CLOBBER();
+    KEEP(f);
+    TVMFFIAny r = any_none();
+    CHECK(f(&one, own, 3, &r) == 0);
+  }
+}
+static void mt_call_run(int64_t reps) {
+  in_two_threads(call_3, reps * (int64_t)bench.per_rep);
 }
 static NOINLINE int copy_any(const TVMFFIAny* a, TVMFFIAny* b) {
   *b = *a;
@@ -441,6 +444,11 @@ const Operation floor_operations[] = {
      .flags = FL | TWO_THREADS,
      .setup = mt_setup,
      .run = mt_run},
+    {.name = "f_call_3_2_threads",
+     .what = "indirect C call, 3 arguments packed, two threads",
+     .flags = FL | TWO_THREADS,
+     .setup = mt_setup,
+     .run = mt_call_run},
     {.name = "f_copy", .what = "call and copy of 16 bytes", .flags = FL, .run = copy_run},
     {.name = "f_load", .what = "call and load", .flags = FL, .run = load_run},
     {.name = "f_malloc_64", .what = "malloc, free", .flags = FL, .setup = malloc_setup, .run = malloc_run},

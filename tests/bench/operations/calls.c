@@ -40,6 +40,23 @@ static void call_run(int64_t reps) {
   }
   bench.sum = sum;
 }
+/* Two threads call one function, each with arguments of its own. */
+static void call_in_thread(int64_t repetitions) {
+  TVMFFIAny own[3];
+  for (int64_t i = 0; i < repetitions; i++) {
+    for (int k = 0; k < 3; k++) own[k] = any_int(i + k);
+    CLOBBER();
+    TVMFFIAny r = any_none();
+    CHECK(api.FunctionCall(fn, own, 3, &r) == 0 && r.v_int64 == 3 * i + 4);
+  }
+}
+static void call_mt_setup(void) {
+  fn = fn_new(cb_sum);
+  bench.per_rep = 20000;
+}
+static void call_mt_run(int64_t reps) {
+  in_two_threads(call_in_thread, reps * (int64_t)bench.per_rep);
+}
 static void call_verify(void) {
   uint64_t want = 0;
   for (int64_t i = 0; i < bench.reps; i++) want += 1 + (uint64_t)(nargs * i + nargs * (nargs - 1) / 2);
@@ -204,6 +221,32 @@ static void miss_run(int64_t reps) {
     }
   }
 }
+/* Two threads look up names, each of which stands for a function of its own. */
+static void get_in_thread(int64_t repetitions) {
+  for (int64_t k = 0; k < repetitions; k++) {
+    int i = order[k % n_names];
+    TVMFFIByteArray b = {names[i], name_len[i]};
+    TVMFFIObjectHandle h = NULL;
+    CHECK(api.FunctionGetGlobal(&b, &h) == 0 && h);
+    api.ObjectDecRef(h);
+  }
+}
+static void get_mt_setup(void) {
+  names_new(bench.size, 0);
+  for (int i = 0; i < n_names; i++) {
+    TVMFFIByteArray b = {names[i], name_len[i]};
+    fn = fn_new(cb_sum);
+    CHECK(api.FunctionSetGlobal(&b, fn, 0) == 0);
+    api.ObjectDecRef(fn);
+  }
+  bench.per_rep = 20000;
+}
+static void get_mt_run(int64_t reps) {
+  in_two_threads(get_in_thread, reps * (int64_t)bench.per_rep);
+}
+static void get_mt_verify(void) {
+  CHECK(strong_count(fn) == 1);
+}
 static void lib_get_run(int64_t reps) {
   static const char* const n[] = {"ffi.Array", "ffi.MapGetItem", "ffi.json.Parse",
                                   "ffi.FunctionListGlobalNamesFunctor"};
@@ -280,6 +323,12 @@ const Operation call_operations[] = {
      .setup = call_setup,
      .run = direct_run,
      .verify = call_verify},
+    {.name = "call_2_threads",
+     .what = "call of one C callback by two threads, 3 int arguments",
+     .flags = TWO_THREADS,
+     .floors = "f_call_3_2_threads",
+     .setup = call_mt_setup,
+     .run = call_mt_run},
     {.name = "call_error",
      .what = "callback creates and raises an error, caller takes and drops it",
      .flags = COUNTED,
@@ -344,6 +393,14 @@ const Operation call_operations[] = {
      .setup = get_setup,
      .run = miss_run,
      .verify = get_verify},
+    {.name = "global_get_2_threads",
+     .what = "TVMFFIFunctionGetGlobal by two threads, size names, and release",
+     .flags = TWO_THREADS,
+     .floors = "f_atomic_2_threads",
+     .sizes = {50, 10000},
+     .setup = get_mt_setup,
+     .run = get_mt_run,
+     .verify = get_mt_verify},
     {.name = "global_set",
      .what = "TVMFFIFunctionSetGlobal of fresh names",
      .flags = RUNS_ONCE | COUNTED,

@@ -1,8 +1,6 @@
 /* Reference counts, and owned values of borrowed ones. */
 #include "bench.h"
 
-#include <pthread.h>
-
 static TVMFFIAny obj;
 static void obj_setup(void) {
   TVMFFIAny v = any_int(3);
@@ -53,23 +51,14 @@ static void reps_verify(void) {
 }
 
 /* Two threads on one object: the time of one IncRef + DecRef of one thread. */
-static int64_t mt_reps;
-static pthread_barrier_t gate;
-static void* mt_thread(void* arg) {
-  pthread_barrier_wait(&gate);
-  for (int64_t i = 0; i < mt_reps; i++) {
+static void count(int64_t repetitions) {
+  for (int64_t i = 0; i < repetitions; i++) {
     api.ObjectIncRef(obj.v_obj);
     api.ObjectDecRef(obj.v_obj);
   }
-  return NULL;
 }
 static void mt_run(int64_t reps) {
-  pthread_t t[2];
-  mt_reps = reps * (int64_t)bench.per_rep;
-  pthread_barrier_init(&gate, NULL, 2);
-  for (int i = 0; i < 2; i++) CHECK(pthread_create(&t[i], NULL, mt_thread, NULL) == 0);
-  for (int i = 0; i < 2; i++) pthread_join(t[i], NULL);
-  pthread_barrier_destroy(&gate);
+  in_two_threads(count, reps * (int64_t)bench.per_rep);
   bench.sum = 2;
 }
 

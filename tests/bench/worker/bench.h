@@ -137,6 +137,9 @@ TVMFFIAny nested_value(int elements);
 int64_t seq_size(TVMFFIAny a);
 TVMFFIAny seq_at(TVMFFIAny a, int64_t i);
 
+/* Runs `body` in two threads at once, which begin together; each gets what `repetitions` says (values.c). */
+void in_two_threads(void (*body)(int64_t), int64_t repetitions);
+
 extern const Operation call_operations[], object_operations[], string_operations[], seq_operations[],
     map_operations[], json_operations[], walk_operations[], tensor_operations[], type_operations[],
     module_operations[], floor_operations[], library_floor_operations[];

@@ -1,6 +1,8 @@
 /* Values over the C ABI, and generated inputs. */
 #include "bench.h"
 
+#include <pthread.h>
+
 #include <stdarg.h>
 
 uint64_t fnv(const void* p, size_t n) {
@@ -157,4 +159,25 @@ TVMFFIAny nested_value(int elements) {
   for (int b = 0; b < blocks; b++) any_drop(&top[b]);
   free(top);
   return r;
+}
+
+static struct {
+  void (*body)(int64_t);
+  int64_t repetitions;
+  pthread_barrier_t gate;
+} pair;
+static void* one_of_two(void* unused) {
+  (void)unused;
+  pthread_barrier_wait(&pair.gate);
+  pair.body(pair.repetitions);
+  return NULL;
+}
+void in_two_threads(void (*body)(int64_t), int64_t repetitions) {
+  pthread_t threads[2];
+  pair.body = body;
+  pair.repetitions = repetitions;
+  pthread_barrier_init(&pair.gate, NULL, 2);
+  for (int i = 0; i < 2; i++) CHECK(pthread_create(&threads[i], NULL, one_of_two, NULL) == 0);
+  for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);
+  pthread_barrier_destroy(&pair.gate);
 }
