@@ -3,7 +3,7 @@
 #        run.sh --MODE [OURS [THEIRS]] [OPTION...]   one table, printed:
 #          --quick         times, sizes of at most 2,000, a minute
 #          --full          times of all sizes, up to 15 rounds, 8 minutes
-#          --scaling       ns an element at 10^2 to 10^6 elements
+#          --scaling       ns an element at 10^2 to 10^6 elements, 4 minutes
 #          --instructions  counts of callgrind, which no load of the machine changes
 #          --budgets       counts of OURS alone, against budgets.txt; fails above 5 % growth
 #          --record        writes budgets.txt

@@ -100,7 +100,19 @@ def scaling(rows, _unit):
         lines.append([op, "ours"] + [side(row, "ours") if row else "" for row in found])
         lines.append(["", "upstream"] + [side(row, "theirs") if row else "" for row in found])
         lines.append(["", "ratio"] + [ratio(row["ratio"]) if row else "" for row in found])
-    return table(["ns an element", ""] + [f"10^{k}" for k in sizes], lines) + "\n" + sums(rows)
+    return table(["ns an element", ""] + [f"10^{k}" for k in sizes], lines) + "\n" + sums(rows) + steepest(by_operation)
+
+
+def steepest(by_operation):
+    """The largest growth from one size to the next, over what is linear, of each operation of ours, and of upstream's there."""
+    found = []
+    for op, by_size in by_operation.items():
+        for k in sorted(by_size):
+            small, large = by_size.get(k - 1), by_size[k]
+            if small and all(row[side] for row in (small, large) for side in ("ours", "theirs")):
+                found.append((large["ours"] / small["ours"], large["theirs"] / small["theirs"], f"{op}/10^{k}"))
+    steep = [f"{op} {ratio(ours)} (upstream {ratio(theirs)})" for ours, theirs, op in sorted(found, reverse=True) if ours > 1.5]
+    return f"\nFrom one size to the next more than 1.5 times of linear: {len(steep)}" + (": " + ", ".join(steep) if steep else "") + ".\n"
 
 
 def load_results(loads):
