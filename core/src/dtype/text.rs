@@ -8,12 +8,11 @@ use super::code;
 use super::spellings::{self, CUSTOM, after, name_of};
 use crate::abi::{DLDataType, TVMFFIAny};
 use crate::any::{Any, AnyView};
-use crate::convert::{self, TargetTexts};
 use crate::error::{Error, Result};
 use crate::function::Function;
 use crate::string::{self, String};
 use crate::text::{Lossy, Writer};
-use crate::{error, plain_bail, plain_ensure, plain_error};
+use crate::{error, plain_bail, plain_ensure, plain_error, type_table};
 
 /// First of the codes that belong to custom types, whose names global functions give.
 ///
@@ -108,7 +107,7 @@ pub fn write_string(dtype: DLDataType, cell: &mut MaybeUninit<TVMFFIAny>) -> Res
     let answer = answer.view();
     match answer.bytes_of_string() {
         Some(name) => compose(name, cell),
-        None => Err(convert::mismatch_error(answer, const { &TargetTexts::of::<String>() })),
+        None => Err(wrong_answer(answer, "str")),
     }
 }
 
@@ -152,6 +151,14 @@ fn ask(name: &str, argument: &[AnyView<'_>; 1]) -> Result<Any> {
         Some(function) => function.call(argument),
         None => plain_bail!(VALUE_ERROR, "Function {} not found", name),
     }
+}
+
+/// The TypeError that [`AnyView::get`] gives, without what it links for types of which nothing is known.
+#[cold]
+#[inline(never)]
+fn wrong_answer(answer: AnyView<'_>, expected: &str) -> Error {
+    let found = type_table::type_key_of(answer.type_index());
+    plain_error!(TYPE_ERROR, "Cannot convert from type `{}` to `{}`", found, expected)
 }
 
 /// A dtype text split into its canonical prefix and the rest, which errors quote.
@@ -244,8 +251,12 @@ impl Source<'_> {
         };
         self.rest = rest;
         let name = String::from_bytes(name)?;
-        // Upstream keeps the low byte as well.
-        Ok(ask(GET_CUSTOM_CODE, &[AnyView::from(&name)])?.get::<i64>()? as u8)
+        let answer = ask(GET_CUSTOM_CODE, &[AnyView::from(&name)])?;
+        match answer.try_get::<i64>()? {
+            // Upstream keeps the low byte as well.
+            Some(code) => Ok(code as u8),
+            None => Err(wrong_answer(answer.view(), "int")),
+        }
     }
 
     /// Parses `xN` or `xvscalexN`, the end of the text; without, there is one lane. Upstream takes `xvscale` alone as well.
@@ -379,9 +390,25 @@ mod tests {
         }
     }
 
+    #[cfg(not(feature = "client"))]
     #[test]
-    fn custom_types_need_their_functions() {
+    fn custom_types_ask_their_functions() {
         assert_eq!(refusal(b"custom[ferrite]8"), "Function dtype.get_custom_type_code not found");
+        let register =
+            |name: &str, function: Function| crate::global_table::set(name.as_bytes(), &function, true);
+        let answer_by = |answer: fn(&AnyView<'_>) -> Result<Any>| {
+            Function::from_packed(move |args: &[AnyView<'_>]| answer(&args[0])).unwrap()
+        };
+        register(GET_CUSTOM_NAME, answer_by(|_| Ok(Any::from(String::new("mine")?)))).unwrap();
+        register(GET_CUSTOM_CODE, answer_by(|_| Ok(Any::from(140)))).unwrap();
+        assert_eq!(parsed("custom[mine]16x2"), (140, 16, 2));
+        assert_eq!(printed(140, 16, 2), "custom[mine]x2");
+        register(GET_CUSTOM_NAME, answer_by(|_| Ok(Any::from(1.5)))).unwrap();
+        register(GET_CUSTOM_CODE, answer_by(|name| name.to_owned())).unwrap();
+        let error = to_string(DLDataType { code: 140, bits: 16, lanes: 1 }).unwrap_err();
+        assert_eq!(error.message(), b"Cannot convert from type `float` to `str`");
+        let error = DLDataType::parse(b"custom[mine]").unwrap_err();
+        assert_eq!(error.message(), b"Cannot convert from type `ffi.SmallStr` to `int`");
     }
 
     #[test]
