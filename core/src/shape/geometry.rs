@@ -47,13 +47,14 @@ pub fn data_size_bytes(shape: &[i64], dtype: DLDataType) -> Option<usize> {
 /// # Upstream
 /// `IsContiguous` of `include/tvm/ffi/container/tensor.h`.
 pub fn is_contiguous(shape: &[i64], strides: &[i64]) -> bool {
-    let (mut expected, mut is_compact) = (1i64, true);
+    // What lies in memory has strides that addresses can number.
+    let (mut expected, mut is_compact) = (1usize, true);
     for (&extent, &stride) in shape.iter().zip(strides).rev() {
         if extent == 0 {
             return true;
         }
-        is_compact &= extent == 1 || stride == expected;
-        expected = expected.wrapping_mul(extent);
+        is_compact &= extent == 1 || stride == expected as i64;
+        expected = expected.wrapping_mul(extent as usize);
     }
     is_compact
 }

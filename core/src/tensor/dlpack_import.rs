@@ -98,10 +98,9 @@ pub unsafe fn import(
                 plain_ensure!(
                     major == DLPACK_MAJOR_VERSION,
                     RUNTIME_ERROR,
-                    "FromDLPack: DLPack version {}.{} is not supported, only {}.x is",
+                    "FromDLPack: DLPack version {}.{} is not supported",
                     major,
-                    minor,
-                    DLPACK_MAJOR_VERSION
+                    minor
                 );
                 (&raw const (*versioned).dl_tensor, Owner::Versioned)
             }
@@ -130,7 +129,7 @@ unsafe fn check(tensor: &DLTensor, require_alignment: i32, require_contiguous: b
     plain_ensure!(
         require_alignment >= 0 && require_alignment & mask == 0,
         VALUE_ERROR,
-        "FromDLPack: the required alignment must be 0 or a power of two, not {}",
+        "FromDLPack: the alignment {} is not a power of two",
         require_alignment
     );
     plain_ensure!(
@@ -164,7 +163,7 @@ pub unsafe fn check_shape(tensor: &DLTensor) -> Result<()> {
     plain_ensure!(
         has_possible_size(shape, tensor.dtype),
         VALUE_ERROR,
-        "a DLTensor must have neither negative extents nor more elements than memory can hold"
+        "a DLTensor has a negative extent, or more elements than memory"
     );
     Ok(())
 }

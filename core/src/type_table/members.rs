@@ -37,23 +37,30 @@ enum Kind {
 struct Records {
     /// Where they lie: in the entry of the type, or in the column of the attribute.
     array: ArrayPlace,
+    kind: Kind,
     /// The texts that they begin with, in C's record.
     text_count: u8,
     /// Where in them the value lies that they own.
     value: u8,
 }
 
-/// In the order of [`Kind`].
-static RECORDS: [Records; 4] = [
-    Records {
-        array: entry::FIELDS,
-        text_count: 3,
-        value: offset_of!(TVMFFIFieldInfo, default_value_or_factory) as u8,
-    },
-    Records { array: entry::METHODS, text_count: 3, value: offset_of!(TVMFFIMethodInfo, method) as u8 },
-    Records { array: entry::METADATA, text_count: 1, value: 0 },
-    Records { array: attr_column::VALUES, text_count: 1, value: 0 },
-];
+static FIELDS: Records = Records {
+    array: entry::FIELDS,
+    kind: Kind::Field,
+    text_count: 3,
+    value: offset_of!(TVMFFIFieldInfo, default_value_or_factory) as u8,
+};
+
+static METHODS: Records = Records {
+    array: entry::METHODS,
+    kind: Kind::Method,
+    text_count: 3,
+    value: offset_of!(TVMFFIMethodInfo, method) as u8,
+};
+
+static METADATA: Records = Records { array: entry::METADATA, kind: Kind::Metadata, text_count: 1, value: 0 };
+
+static ATTRS: Records = Records { array: attr_column::VALUES, kind: Kind::Attr, text_count: 1, value: 0 };
 
 // Records begin with their texts.
 const _: () = {
@@ -64,7 +71,7 @@ const _: () = {
 
 /// A member for a type.
 struct Member {
-    kind: Kind,
+    records: &'static Records,
     /// What begins with the texts: C's record, or the name of an attribute.
     record: *const TVMFFIByteArray,
     /// The column of an attribute.
@@ -99,7 +106,7 @@ pub unsafe fn register_field(type_index: i32, info: &TVMFFIFieldInfo) -> Result<
     } else {
         &TVMFFIAny::NONE
     };
-    let field = Member { kind: Kind::Field, record: ptr::from_ref(info).cast(), column: ptr::null() };
+    let field = Member { records: &FIELDS, record: ptr::from_ref(info).cast(), column: ptr::null() };
     // SAFETY: the caller vouches for the record.
     unsafe { add(type_index, &field, default)? };
     if !setter.is_null() {
@@ -126,7 +133,7 @@ pub unsafe fn register_field(type_index: i32, info: &TVMFFIFieldInfo) -> Result<
 /// # Upstream
 /// `TVMFFITypeRegisterMethod`.
 pub unsafe fn register_method(type_index: i32, info: &TVMFFIMethodInfo) -> Result<()> {
-    let method = Member { kind: Kind::Method, record: ptr::from_ref(info).cast(), column: ptr::null() };
+    let method = Member { records: &METHODS, record: ptr::from_ref(info).cast(), column: ptr::null() };
     // SAFETY: the caller vouches for the record.
     unsafe { add(type_index, &method, &info.method) }
 }
@@ -143,8 +150,7 @@ pub unsafe fn register_method(type_index: i32, info: &TVMFFIMethodInfo) -> Resul
 /// # Upstream
 /// `TVMFFITypeRegisterMetadata`, which refuses equal metadata too.
 pub unsafe fn register_metadata(type_index: i32, metadata: &TVMFFITypeMetadata) -> Result<()> {
-    let metadata =
-        Member { kind: Kind::Metadata, record: ptr::from_ref(metadata).cast(), column: ptr::null() };
+    let metadata = Member { records: &METADATA, record: ptr::from_ref(metadata).cast(), column: ptr::null() };
     // SAFETY: the caller vouches for the record.
     unsafe { add(type_index, &metadata, &TVMFFIAny::NONE) }
 }
@@ -164,7 +170,7 @@ pub fn register_attr(type_index: i32, name: &[u8], value: AnyView<'_>) -> Result
         return Ok(());
     }
     let name = TVMFFIByteArray { data: name.as_ptr().cast(), size: name.len() };
-    let attr = Member { kind: Kind::Attr, record: &name, column };
+    let attr = Member { records: &ATTRS, record: &name, column };
     // SAFETY: the name is borrowed.
     unsafe { add(type_index, &attr, value.as_raw()) }
 }
@@ -219,7 +225,7 @@ unsafe fn add(type_index: i32, member: &Member, value: &TVMFFIAny) -> Result<()>
 /// # Safety
 /// The record must be one of its kind.
 unsafe fn check_texts(member: &Member) -> Result<()> {
-    let count = RECORDS[member.kind as usize].text_count.into();
+    let count = member.records.text_count.into();
     // SAFETY: the record begins with so many texts.
     let texts = unsafe { core::slice::from_raw_parts(member.record, count) };
     for text in texts {
@@ -246,8 +252,8 @@ unsafe fn publish(
     member: &Member,
     value: &TVMFFIAny,
 ) -> core::result::Result<(), Refusal> {
-    let Member { kind, record, column } = *member;
-    let records = &RECORDS[kind as usize];
+    let Member { records, record, column } = *member;
+    let kind = records.kind;
     // SAFETY: the column of an attribute lives for ever.
     let array = match unsafe { column.as_ref() } {
         Some(column) => column.array(&records.array),
@@ -293,21 +299,12 @@ unsafe fn publish(
 /// The texts must be valid.
 #[cold]
 unsafe fn is_there_already(member: &Member, entry: &TypeEntry) -> Error {
-    let template = match member.kind {
+    let template = match member.records.kind {
         Kind::Field | Kind::Method => {
             __template!(INTERNAL_ERROR, "Type `{}`: Duplicate field name `{}`", key, name)
         }
-        Kind::Metadata => __template!(
-            RUNTIME_ERROR,
-            "Overriding {}: another class has its key, or it was registered with other metadata",
-            key
-        ),
-        Kind::Attr => __template!(
-            RUNTIME_ERROR,
-            "Type `{}`: TypeAttr `{}` is already registered; it may hold a mutable container",
-            key,
-            name
-        ),
+        Kind::Metadata => __template!(RUNTIME_ERROR, "Overriding {}: it has other metadata already", key),
+        Kind::Attr => __template!(RUNTIME_ERROR, "Type `{}`: TypeAttr `{}` is already registered", key, name),
     };
     // SAFETY: the caller vouches for the texts.
     let name = unsafe { (*member.record).as_slice() };
@@ -361,8 +358,7 @@ unsafe fn warn_of_shadowed_fields(entry: &TypeEntry, name: &TVMFFIByteArray) {
             (name.as_slice(), (**ancestor).type_key.as_slice())
         };
         plain_warn!(
-            "Field \"{}\" in type \"{}\" duplicates an ancestor field in \"{}\". \
-             Child types should not re-register inherited fields.",
+            "Field \"{}\" in type \"{}\" duplicates an ancestor field in \"{}\"",
             name,
             entry.type_key(),
             ancestor_key

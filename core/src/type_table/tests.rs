@@ -271,7 +271,7 @@ fn metadata_is_given_once() -> Result<()> {
     register(&metadata)?;
     let error = register(&TVMFFITypeMetadata { total_size: 40, ..metadata }).unwrap_err();
     assert_eq!(error.kind(), b"RuntimeError");
-    assert!(error.message().starts_with(b"Overriding test.Metadata: another class has its key"));
+    assert!(error.message().starts_with(b"Overriding test.Metadata: it has other metadata"));
     let kept = type_info(index).unwrap().metadata().unwrap();
     assert_eq!((kept.total_size, kept.structural_eq_hash_kind), (32, 1));
     // SAFETY: the doc of registered metadata lives for ever.
@@ -302,10 +302,7 @@ fn attributes_have_a_column_that_stays() -> Result<()> {
         assert!(attr(without, name).is_none());
     }
     let error = register_attr(STR, name, 6i64.into()).unwrap_err();
-    assert_eq!(
-        error.message(),
-        b"Type `ffi.String`: TypeAttr `__test_attr__` is already registered; it may hold a mutable container"
-    );
+    assert_eq!(error.message(), b"Type `ffi.String`: TypeAttr `__test_attr__` is already registered");
     assert_eq!(kind(register_attr(-5, name, 6i64.into()).unwrap_err()), "InternalError");
     assert_eq!(kind(register_attr(i32::MAX, name, 6i64.into()).unwrap_err()), "InternalError");
     assert!(attr_column(b"__test_unknown__").is_none());

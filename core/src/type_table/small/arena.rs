@@ -1,9 +1,8 @@
 //! Memory of the type table on boards, which have few types: every piece is a block of its own, never given back.
 
-use core::alloc::Layout;
 use core::ptr::NonNull;
 
-use crate::memory;
+use crate::platform;
 
 /// Every piece lies at this alignment.
 const ALIGN: usize = 8;
@@ -24,6 +23,6 @@ impl Arena {
     /// Room for `bytes` bytes, at a multiple of 8.
     #[inline(never)]
     pub(super) fn carve(&mut self, bytes: usize, _align: usize) -> Result<NonNull<u8>, NoMemory> {
-        Layout::from_size_align(bytes, ALIGN).ok().and_then(memory::allocate).ok_or(NoMemory(bytes))
+        NonNull::new(platform::allocate(bytes, ALIGN).cast()).ok_or(NoMemory(bytes))
     }
 }
