@@ -12,7 +12,7 @@ use core::ptr::NonNull;
 use ferrite_core::abi::{TVMFFIByteArray, TVMFFIObject, TVMFFIObjectHandle};
 use ferrite_core::error::{Error, Result};
 use ferrite_core::object::{ObjectClass, ObjectRef};
-use ferrite_core::{plain_bail, plain_ensure, plain_warn, raised, type_table, unwind};
+use ferrite_core::{common_error, plain_warn, raised, type_table, unwind};
 
 /// The status of a call that did what it should.
 pub(crate) const SUCCESS: c_int = 0;
@@ -105,7 +105,7 @@ pub(crate) fn callback<F>(function: Option<F>, name: &str) -> Result<F> {
 #[cold]
 #[inline(never)]
 fn null_argument(name: &str) -> Error {
-    ferrite_core::plain_error!(VALUE_ERROR, "Argument `{}` must not be null", name)
+    common_error!(VALUE_ERROR, "Argument `{}` must not be null", name)
 }
 
 /// Where a result goes; written once, at the end, so that failure leaves it alone.
@@ -165,13 +165,14 @@ pub(crate) unsafe fn reference<'a, T>(pointer: *const T, name: &str) -> Result<&
 pub(crate) unsafe fn bytes<'a>(array: *const TVMFFIByteArray, name: &str) -> Result<&'a [u8]> {
     // SAFETY: the caller vouches for the array.
     let array = unsafe { reference(array, name)? };
-    plain_ensure!(
-        array.size == 0 || has_content(array),
-        VALUE_ERROR,
-        "Argument `{}` has null data or an impossible size of {}",
-        name,
-        array.size
-    );
+    if array.size != 0 && !has_content(array) {
+        return Err(common_error!(
+            VALUE_ERROR,
+            "Argument `{}` has null data or an impossible size of {}",
+            name,
+            array.size
+        ));
+    }
     // SAFETY: the caller vouches for the data.
     Ok(unsafe { array.as_slice() })
 }
@@ -224,7 +225,12 @@ pub(crate) unsafe fn c_str_or_empty<'a>(text: *const c_char) -> &'a [u8] {
 #[inline]
 pub(crate) unsafe fn slice<'a, T>(first: *const T, count: i32, name: &str) -> Result<&'a [T]> {
     let Ok(count) = usize::try_from(count) else {
-        plain_bail!(VALUE_ERROR, "The number of `{}` must not be negative, got {}", name, count);
+        return Err(common_error!(
+            VALUE_ERROR,
+            "The number of `{}` must not be negative, got {}",
+            name,
+            count
+        ));
     };
     if count == 0 {
         return Ok(&[]);
@@ -287,7 +293,7 @@ unsafe fn check_class(object: *const TVMFFIObject, name: &str, expected: i32) ->
 /// The TypeError for a handle of the wrong class.
 #[cold]
 fn wrong_class(name: &str, expected: i32, found: i32) -> Error {
-    ferrite_core::plain_error!(
+    common_error!(
         TYPE_ERROR,
         "Argument `{}` must be of type `{}`, got `{}`",
         name,

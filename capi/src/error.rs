@@ -76,7 +76,7 @@ pub unsafe extern "C" fn TVMFFIErrorSetRaisedFromCStrParts(
         kind => kind,
     };
     let count = if message_parts.is_null() { 0 } else { usize::try_from(num_parts).unwrap_or(0) };
-    raised::set(Error::from_parts(Site::UNKNOWN, kind, &|out| {
+    raised::set(Error::from_parts(Site::UNKNOWN, kind, &move |out| {
         for part in 0..count {
             // SAFETY: contract of this function.
             out.put(unsafe { boundary::c_str_or_empty(*message_parts.add(part)) });
@@ -86,7 +86,7 @@ pub unsafe extern "C" fn TVMFFIErrorSetRaisedFromCStrParts(
 
 /// Makes an error object. Texts are copied.
 ///
-/// `backtrace` holds one line per frame, most recent call first. Returns 0 and the object, which the caller owns, in `out`;
+/// `backtrace` holds one line per frame, most recent call first; boards do not keep it. Returns 0 and the object, which the caller owns, in `out`;
 /// or -1 with ValueError or MemoryError raised.
 ///
 /// # Safety

@@ -1,5 +1,10 @@
 //! Errors: kind, message, backtrace, cause and context, in an object that C reads in place.
 
+#[cfg(all(feature = "std", not(feature = "client")))]
+mod block;
+#[cfg(not(any(feature = "std", feature = "client")))]
+#[path = "error/no_block.rs"]
+mod block;
 #[cfg(feature = "client")]
 #[path = "error/client.rs"]
 mod record;
@@ -20,10 +25,10 @@ use core::ptr::{self, NonNull};
 use crate::abi::{TVMFFIByteArray, TVMFFIErrorCell, TVMFFIObject};
 use crate::any::{Any, AnyView};
 use crate::convert::AnyCompatible;
-use crate::message::{Arg, Template};
+use crate::message::{self, Arg, Put, Template};
 use crate::object::{self, ObjectClass, ObjectRef};
 use crate::text::{Lossy, Writer};
-use crate::{memory, plain_error, release, type_index};
+use crate::{memory, release, type_index};
 
 pub use site::{Place, Site};
 
@@ -132,11 +137,7 @@ macro_rules! ensure {
 #[cold]
 #[inline(never)]
 pub fn out_of_memory(asked_bytes: usize) -> Error {
-    if asked_bytes == usize::MAX {
-        plain_error!(MEMORY_ERROR, "Out of memory: the size overflows the address space")
-    } else {
-        memory::refusal(asked_bytes)
-    }
+    memory::refusal(asked_bytes)
 }
 
 /// Makes an error without a backtrace, whose message `write` writes, twice alike; None when there is no memory for it.
@@ -185,11 +186,30 @@ impl Error {
         Error::of_template(site, template, args.as_ptr())
     }
 
+    /// As [`Error::plain`], of a template that is kept as it is written. Made by [`common_error!`](crate::common_error).
+    #[doc(hidden)]
+    #[inline(always)]
+    pub fn common<const N: usize>(site: Site, template: Template, args: &[Arg<'_>; N]) -> Error {
+        Error::of_common(site, template, args.as_ptr())
+    }
+
     #[cold]
     #[inline(never)]
     fn of_template(site: Site, template: Template, args: *const Arg<'_>) -> Error {
-        // SAFETY: the macro that makes templates counts places and arguments.
-        let write = |out: &mut Writer<'_>| unsafe { template.write(args, out) };
+        Error::of_any(site, template, args, message::USUAL)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn of_common(site: Site, template: Template, args: *const Arg<'_>) -> Error {
+        Error::of_any(site, template, args, message::AS_WRITTEN)
+    }
+
+    #[cfg_attr(feature = "std", inline(always))]
+    #[cfg_attr(not(feature = "std"), inline(never))]
+    fn of_any(site: Site, template: Template, args: *const Arg<'_>, put: Put) -> Error {
+        // SAFETY: the macros that make templates count places and arguments.
+        let write = move |out: &mut Writer<'_>| unsafe { template.write_by(put, args, out) };
         compose_at(site, template.kind(), &write)
     }
 
@@ -328,7 +348,7 @@ impl Error {
         read(unsafe { (*self.cell_ptr()).backtrace.as_slice() })
     }
 
-    /// Replaces the backtrace, or appends to it. Without memory the backtrace stays as it is.
+    /// Replaces the backtrace, or appends to it. Without memory the backtrace stays as it is. Boards keep none.
     ///
     /// # Upstream
     /// `TVMFFIErrorCell::update_backtrace`.
@@ -388,6 +408,7 @@ mod tests {
         assert!(error.extra_context().is_none());
     }
 
+    #[cfg(feature = "std")]
     #[test]
     fn backtraces_are_replaced_and_appended() {
         let error = Error::from_bytes(b"K", b"m", b"one\n");

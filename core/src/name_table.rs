@@ -274,10 +274,10 @@ fn hash(name: &[u8]) -> usize {
     hash.swap_bytes()
 }
 
-/// The last bytes of a name as one word: the last full word, which overlaps the one before, if the name has one.
+/// The last bytes of a name as one word: the last full word, which overlaps the one before, if the name has one and words are long.
 #[inline]
 fn last_word(name: &[u8], rest: &[u8]) -> usize {
-    let start = name.len().checked_sub(size_of::<usize>());
+    let start = name.len().checked_sub(size_of::<usize>()).filter(|_| size_of::<usize>() > 4);
     match start.and_then(|start| name.get(start..)?.first_chunk()) {
         Some(word) => usize::from_le_bytes(*word),
         None => rest.iter().fold(0, |word, byte| word << 8 | usize::from(*byte)),

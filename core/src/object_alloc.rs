@@ -116,12 +116,11 @@ pub(crate) fn allocate_error<R: ObjectRecord>(trailing_bytes: usize) -> Option<N
     let class = const { &Class::of::<R>() };
     let size = object_bytes(class, trailing_bytes)?;
     let custom = custom_allocator();
-    let is_builtin =
-        ptr::eq(custom, &BUILTIN.0) || per_thread::state(|state| state.asking_for_error.replace(true));
-    let allocator = if is_builtin { &raw const BUILTIN.0 } else { custom };
+    let is_asked = !ptr::eq(custom, &BUILTIN.0) && !per_thread::ask_for_error(true);
+    let allocator = if is_asked { custom } else { &raw const BUILTIN.0 };
     let body = allocate_body(allocator, size, class, type_index::ERROR);
-    if !is_builtin {
-        per_thread::state(|state| state.asking_for_error.set(false));
+    if is_asked {
+        per_thread::ask_for_error(false);
         if body.is_none() {
             // What was raised about this refusal must not be taken for another one's later.
             drop(raised::take());
@@ -131,9 +130,11 @@ pub(crate) fn allocate_error<R: ObjectRecord>(trailing_bytes: usize) -> Option<N
 }
 
 fn object_bytes(class: &Class, trailing_bytes: usize) -> Option<usize> {
-    // Half the address space leaves room for every header that an allocator adds.
-    class.bytes.checked_add(trailing_bytes).filter(|size| *size <= isize::MAX as usize / 2)
+    class.bytes.checked_add(trailing_bytes).filter(|size| *size <= MOST_BYTES)
 }
+
+/// Bytes of the largest object: half of what memory can have leaves room for every header that an allocator adds.
+const MOST_BYTES: usize = isize::MAX as usize / 2;
 
 /// The deleter of every object that this library makes.
 ///
@@ -220,8 +221,12 @@ unsafe extern "C" fn builtin_allocate(
 
 #[inline]
 fn allocate_builtin(size: usize, alignment: usize) -> Option<NonNull<u8>> {
-    let total = size.checked_add(BODY_OFFSET).filter(|_| alignment <= BODY_ALIGNMENT)?;
-    let block = memory::allocate(Layout::from_size_align(total, BODY_ALIGNMENT).ok()?)?;
+    if size > MOST_BYTES || alignment > BODY_ALIGNMENT {
+        return None;
+    }
+    let total = size + BODY_OFFSET;
+    // SAFETY: the size is far below half the address space, and the alignment is a power of two.
+    let block = memory::allocate(unsafe { Layout::from_size_align_unchecked(total, BODY_ALIGNMENT) })?;
     // SAFETY: the block starts with BODY_OFFSET bytes of ours: the size, then the ABI's header right before the body.
     unsafe {
         let body = block.add(BODY_OFFSET);

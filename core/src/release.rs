@@ -14,7 +14,7 @@ use crate::abi::{
 };
 use crate::refcount::{self, Release};
 #[cfg(not(feature = "client"))]
-use crate::sync::per_thread::{self, ThreadState};
+use crate::sync::per_thread::{self, Dying};
 #[cfg(all(feature = "std", not(feature = "client")))]
 use crate::type_index;
 
@@ -104,14 +104,14 @@ unsafe fn destroy(object: *mut TVMFFIObject) {
         return unsafe { call_deleter(object, kTVMFFIObjectDeleterFlagBitMaskBoth) };
     }
     // The queue is lent for moments only: without std it is behind a lock, and deleters are code of users.
-    if per_thread::state(|state| enter(state, object)) {
+    if per_thread::dying(|dying| enter(dying, object)) {
         return;
     }
     let mut next = object;
     while !next.is_null() {
         // SAFETY: each queued object is dead, and nobody else destroys it.
         unsafe { call_deleter(next, kTVMFFIObjectDeleterFlagBitMaskBoth) };
-        next = per_thread::state(take_next);
+        next = per_thread::dying(take_next);
     }
 }
 
@@ -121,29 +121,29 @@ const END: *mut TVMFFIObject = ptr::without_provenance_mut(1);
 
 /// Starts a destruction, or queues the object for the one that is under way and answers true.
 #[cfg(not(feature = "client"))]
-fn enter(state: &ThreadState, object: *mut TVMFFIObject) -> bool {
-    let first = state.dying.get();
+fn enter(dying: &Dying, object: *mut TVMFFIObject) -> bool {
+    let first = dying.get();
     if first.is_null() {
-        state.dying.set(END);
+        dying.set(END);
         return false;
     }
     // SAFETY: the count word of a dead object is ours; it is 8 bytes, 8-aligned, room for a pointer.
     unsafe { link_of(object).write(first) };
-    state.dying.set(object);
+    dying.set(object);
     true
 }
 
 /// The next object to destroy; null, and the end of the destruction, when there is none.
 #[cfg(not(feature = "client"))]
-fn take_next(state: &ThreadState) -> *mut TVMFFIObject {
-    let object = state.dying.get();
+fn take_next(dying: &Dying) -> *mut TVMFFIObject {
+    let object = dying.get();
     if object == END {
-        state.dying.set(ptr::null_mut());
+        dying.set(ptr::null_mut());
         return ptr::null_mut();
     }
     // SAFETY: `enter` linked the object. Its count is set back to what deleters find: no strong reference.
     unsafe {
-        state.dying.set(link_of(object).read());
+        dying.set(link_of(object).read());
         (*object).combined_ref_count = refcount::INITIAL - 1;
     }
     object

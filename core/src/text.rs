@@ -50,10 +50,7 @@ impl<'a> Writer<'a> {
 
     /// Writes bytes.
     pub fn put(&mut self, text: &[u8]) {
-        if let Some(room) = self.target.get_mut(self.wanted..) {
-            room.iter_mut().zip(text).for_each(|(to, from)| *to = *from);
-        }
-        self.wanted = self.wanted.saturating_add(text.len());
+        lossy::append(self, text);
     }
 
     /// Writes bytes as text: what is not UTF-8 becomes the replacement character, but on boards.

@@ -59,4 +59,5 @@ pub(super) fn is(error: &Error) -> bool {
     core::ptr::addr_eq(error.as_object().as_ptr(), OUT_OF_MEMORY.0.get())
 }
 
-unsafe extern "C" fn ignore_backtrace(_: TVMFFIObjectHandle, _: *const TVMFFIByteArray, _: i32) {}
+/// Changes nothing.
+pub(super) unsafe extern "C" fn ignore_backtrace(_: TVMFFIObjectHandle, _: *const TVMFFIByteArray, _: i32) {}

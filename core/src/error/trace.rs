@@ -3,7 +3,7 @@
 use core::ffi::c_char;
 use core::ptr;
 
-use super::{Error, Site, record};
+use super::{Error, Site, block, record};
 use crate::abi::TVMFFIByteArray;
 use crate::backtrace::{self, BacktraceRequest};
 use crate::memory::Buffer;
@@ -34,7 +34,7 @@ impl Error {
         // function have this library's record, of which `pending` changes only while a single reference is left.
         unsafe {
             let update = (*record).cell.update_backtrace?;
-            if ptr::fn_addr_eq(update, record::UPDATE_BACKTRACE) { (*record).pending } else { None }
+            if ptr::fn_addr_eq(update, block::UPDATE) { (*record).pending } else { None }
         }
     }
 
@@ -71,8 +71,8 @@ fn adopt_backtrace(error: &Error, mut text: Buffer<u8>) {
     let (block, len, capacity) = text.into_raw_parts();
     // SAFETY: as for `take_pending`; the block has `capacity` bytes, and from here on the record owns it.
     unsafe {
-        record::release_backtrace(record);
-        (*record).backtrace_capacity = capacity;
+        block::release(record);
+        (*record).backtrace_bytes = capacity;
         (*record).cell.backtrace = TVMFFIByteArray { data: block.cast::<c_char>().as_ptr(), size: len - 1 };
     }
 }

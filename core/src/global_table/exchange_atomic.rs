@@ -10,23 +10,34 @@ use crate::sync::Mutex;
 /// Its lock admits one writer at a time.
 static RETIRED: Mutex<Retired> = Mutex::new(Retired::new());
 
-/// Changes what a name stands for, unless that is a function already and `may_replace` is false. Tells whether it was one.
+/// Makes a name stand for a function, unless it stands for one and `may_replace` is false. Tells whether it stands for this function
+/// now, or for one of the same callback.
 ///
 /// # Errors
 /// MemoryError, with nothing changed.
-pub(super) fn exchange(
-    slot: &'static Slot,
-    function: Option<Function>,
-    texts: Texts,
-    may_replace: bool,
-) -> Result<bool> {
+pub(super) fn set(slot: &'static Slot, function: &Function, texts: Texts, may_replace: bool) -> Result<bool> {
+    let node = Node::new()?;
+    let mut retired = RETIRED.lock();
+    if !may_replace && slot.function.is_set() {
+        drop(retired);
+        return Ok(slot.function.load().is_some_and(|present| present.same_callback(function)));
+    }
+    let leftovers = put(&mut retired, slot, Some(function.clone()), texts, node);
+    drop(retired);
+    drop(leftovers);
+    release_unreachable();
+    Ok(true)
+}
+
+/// Makes a name stand for nothing. Tells whether it stood for a function.
+///
+/// # Errors
+/// MemoryError, with nothing changed.
+pub(super) fn clear(slot: &'static Slot) -> Result<bool> {
     let node = Node::new()?;
     let mut retired = RETIRED.lock();
     let was_set = slot.function.is_set();
-    if was_set && !may_replace {
-        return Ok(true);
-    }
-    let leftovers = put(&mut retired, slot, function, texts, node);
+    let leftovers = put(&mut retired, slot, None, Texts::Nothing, node);
     drop(retired);
     drop(leftovers);
     release_unreachable();

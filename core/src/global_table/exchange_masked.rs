@@ -6,19 +6,22 @@ use super::texts::Texts;
 use crate::error::Result;
 use crate::function::Function;
 
-/// Changes what a name stands for, unless that is a function already and `may_replace` is false. Tells whether it was one.
+/// Makes a name stand for a function, unless it stands for one and `may_replace` is false. Tells whether it stands for this function
+/// now, or for one of the same callback.
 ///
 /// # Errors
 /// None.
-pub(super) fn exchange(
-    slot: &'static Slot,
-    mut function: Option<Function>,
-    texts: Texts,
-    may_replace: bool,
-) -> Result<bool> {
-    let was_set = slot.function.exchange(&mut function, may_replace);
-    if !was_set || may_replace {
+pub(super) fn set(slot: &'static Slot, function: &Function, texts: Texts, may_replace: bool) -> Result<bool> {
+    Ok(slot.function.set(function, may_replace, || {
         slot.texts.replace(texts);
-    }
-    Ok(was_set)
+    }))
+}
+
+/// Makes a name stand for nothing. Tells whether it stood for a function.
+///
+/// # Errors
+/// None.
+pub(super) fn clear(slot: &'static Slot) -> Result<bool> {
+    slot.texts.replace(Texts::Nothing);
+    Ok(slot.function.replace(None).is_some())
 }

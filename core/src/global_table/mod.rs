@@ -27,17 +27,16 @@ use crate::builtins::{self, StaticFunction};
 use crate::error::{Error, Result};
 use crate::function::Function;
 use crate::name_table::NameTable;
-use crate::plain_error;
 use crate::string::String;
+use crate::{common_error, plain_error};
 
-use exchange::exchange;
 use slot::FunctionSlot;
 use texts::{Texts, TextsCell};
 
 /// The place of one name.
 struct Slot {
     function: FunctionSlot,
-    /// Written together with `function`, by [`exchange`] only.
+    /// Written together with `function`, by [`exchange`].
     texts: TextsCell,
 }
 
@@ -110,7 +109,7 @@ fn materialize(builtin: &'static StaticFunction) -> Result<&'static Slot> {
 /// `TVMFFIFunctionSetGlobal`, which refuses the same function too.
 pub fn set(name: &[u8], function: &Function, allow_override: bool) -> Result<()> {
     register(name, function, Texts::Nothing, allow_override, |name| {
-        plain_error!(RUNTIME_ERROR, "Global Function `{}` is already registered", name)
+        common_error!(RUNTIME_ERROR, "Global Function `{}` is already registered", name)
     })
 }
 
@@ -150,11 +149,7 @@ fn register(
     taken: fn(&[u8]) -> Error,
 ) -> Result<()> {
     let slot = find_or_insert(name)?;
-    let was_set = exchange(slot, Some(function.clone()), texts, allow_override)?;
-    if was_set && !allow_override && !slot.function.load().is_some_and(|it| it.same_callback(function)) {
-        return Err(taken(name));
-    }
-    Ok(())
+    if exchange::set(slot, function, texts, allow_override)? { Ok(()) } else { Err(taken(name)) }
 }
 
 fn find_or_insert(name: &[u8]) -> Result<&'static Slot> {
@@ -185,7 +180,7 @@ pub fn remove(name: &[u8]) -> Result<bool> {
     if !slot.function.is_set() {
         return Ok(false);
     }
-    exchange(slot, None, Texts::Nothing, true)
+    exchange::clear(slot)
 }
 
 /// Calls `visit` with every registered name: functions of the static tables first, then in the order in which

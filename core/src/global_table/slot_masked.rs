@@ -33,16 +33,27 @@ impl FunctionSlot {
         sync::critical(|| unsafe { (*self.function.get()).is_some() })
     }
 
-    /// Exchanges functions, unless there is one and `may_replace` is false. Tells whether there was one.
-    pub(super) fn exchange(&self, function: &mut Option<Function>, may_replace: bool) -> bool {
-        sync::critical(|| {
-            // SAFETY: see the Sync impl; moving runs no destructor.
+    /// Puts a function in and does what goes with it, unless there is one and `may_replace` is false. Tells whether it is there now, or
+    /// one of the same callback.
+    pub(super) fn set(&self, function: &Function, may_replace: bool, beside: impl FnOnce()) -> bool {
+        // What was there is dropped behind the section.
+        let (is_there, _before) = sync::critical(|| {
+            // SAFETY: see the Sync impl; retaining and moving call nothing that touches this slot.
             let here = unsafe { &mut *self.function.get() };
-            let was_set = here.is_some();
-            if !was_set || may_replace {
-                core::mem::swap(here, function);
+            match here {
+                Some(present) if !may_replace => (present.same_callback(function), None),
+                _ => {
+                    beside();
+                    (true, here.replace(function.clone()))
+                }
             }
-            was_set
-        })
+        });
+        is_there
+    }
+
+    /// Puts another function in; the old one is the caller's.
+    pub(super) fn replace(&self, function: Option<Function>) -> Option<Function> {
+        // SAFETY: see the Sync impl; moving runs no destructor.
+        sync::critical(|| unsafe { self.function.get().replace(function) })
     }
 }

@@ -260,13 +260,9 @@ mod masked;
 fn the_masked_twin_keeps_functions_too() {
     let rounds = if cfg!(miri) { 20 } else { 2_000 };
     let slot = masked::FunctionSlot::new(None);
-    let replace = |mut function| {
-        slot.exchange(&mut function, true);
-        function
-    };
     assert!(slot.load().is_none() && !slot.is_set());
     std::thread::scope(|scope| {
-        scope.spawn(|| (0..rounds).for_each(|round| drop(replace(Some(constant(round))))));
+        scope.spawn(|| (0..rounds).for_each(|round| assert!(slot.set(&constant(round), true, || ()))));
         for _ in 0..2 {
             scope.spawn(|| {
                 for _ in 0..rounds {
@@ -276,9 +272,8 @@ fn the_masked_twin_keeps_functions_too() {
             });
         }
     });
-    let mut refused = Some(constant(rounds));
-    assert!(slot.exchange(&mut refused, false) && refused.is_some());
-    let last = replace(None).unwrap();
+    assert!(!slot.set(&constant(rounds), false, || ()));
+    let last = slot.replace(None).unwrap();
     assert_eq!(last.call(&[]).unwrap().get::<i64>().unwrap(), rounds - 1);
     assert!(!slot.is_set());
 }

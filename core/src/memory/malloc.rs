@@ -48,6 +48,9 @@ pub unsafe fn release(block: NonNull<u8>, _layout: Layout) {
 
 /// The error that says that `asked` bytes were refused.
 pub(crate) fn refusal(asked: usize) -> Error {
+    if asked == usize::MAX {
+        return plain_error!(MEMORY_ERROR, "Out of memory: the size overflows the address space");
+    }
     plain_error!(MEMORY_ERROR, "Out of memory: {} bytes were refused", asked)
 }
 

@@ -47,8 +47,12 @@ pub fn allocate(layout: Layout) -> Option<NonNull<u8>> {
 #[cfg_attr(feature = "std", inline)]
 #[cfg_attr(not(feature = "std"), inline(never))]
 pub(crate) fn request(bytes: usize, alignment: usize) -> Result<NonNull<u8>> {
-    let block = Layout::from_size_align(bytes, alignment).ok().and_then(allocate);
-    block.ok_or_else(|| out_of_memory(bytes))
+    if let Ok(layout) = Layout::from_size_align(bytes, alignment)
+        && let Some(block) = allocate(layout)
+    {
+        return Ok(block);
+    }
+    Err(out_of_memory(bytes))
 }
 
 /// Gives back a block of [`allocate`].

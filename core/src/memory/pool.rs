@@ -15,7 +15,7 @@
 //! ```
 
 use crate::config::POOL_BYTES;
-use crate::sync::Mutex;
+use crate::sync::critical;
 use core::alloc::Layout;
 use core::cell::UnsafeCell;
 use core::mem::MaybeUninit;
@@ -24,9 +24,7 @@ use core::ptr::{self, NonNull};
 /// Takes a block from the pool.
 #[inline]
 pub fn allocate(layout: Layout) -> Option<NonNull<u8>> {
-    let mut pool = POOL.lock();
-    pool.prepare();
-    pool.allocate(layout)
+    with_pool(|pool| pool.allocate(layout))
 }
 
 /// Gives a block back to the pool.
@@ -36,7 +34,7 @@ pub fn allocate(layout: Layout) -> Option<NonNull<u8>> {
 #[inline]
 pub unsafe fn release(block: NonNull<u8>) {
     // SAFETY: the caller's promise.
-    unsafe { POOL.lock().release(block) }
+    with_pool(|pool| unsafe { pool.release(block) });
 }
 
 /// Hands over `bytes` bytes from `start` on for blocks; false when there is not room for one.
@@ -44,10 +42,8 @@ pub unsafe fn release(block: NonNull<u8>) {
 /// # Safety
 /// Nobody else uses them from now on.
 pub unsafe fn add_region(start: NonNull<u8>, bytes: usize) -> bool {
-    let mut pool = POOL.lock();
-    pool.prepare();
     // SAFETY: the caller's promise.
-    unsafe { pool.add_region(start.as_ptr(), bytes) }
+    with_pool(|pool| unsafe { pool.add_region(start.as_ptr(), bytes) })
 }
 
 /// How full the pool is, in bytes, sizes of blocks included.
@@ -63,19 +59,31 @@ pub struct Stats {
 
 /// Reads how full the pool is; for choosing its size.
 pub fn stats() -> Stats {
-    let mut pool = POOL.lock();
-    pool.prepare();
-    Stats { capacity: pool.capacity, used: pool.used, high_water: pool.high_water }
+    with_pool(|pool| Stats { capacity: pool.capacity, used: pool.used, high_water: pool.high_water })
 }
 
 /// The size of the largest request that can be granted now. The time grows with the number of free blocks.
 pub fn largest_free() -> usize {
-    let mut pool = POOL.lock();
-    pool.prepare();
-    pool.largest_free()
+    with_pool(|pool| pool.largest_free())
 }
 
-static POOL: Mutex<Pool> = Mutex::new(Pool::new());
+/// Lends the pool, which has its region.
+fn with_pool<R>(body: impl FnOnce(&mut Pool) -> R) -> R {
+    critical(|| {
+        // SAFETY: critical sections exclude each other, and what the pool does neither begins one nor calls out.
+        let pool = unsafe { &mut *POOL.0.get() };
+        pool.prepare();
+        body(pool)
+    })
+}
+
+/// The one pool of the program.
+struct Shared(UnsafeCell<Pool>);
+
+// SAFETY: the pool is only lent in critical sections, and may go from thread to thread.
+unsafe impl Sync for Shared {}
+
+static POOL: Shared = Shared(UnsafeCell::new(Pool::new()));
 static REGION: Region<POOL_BYTES> = Region::new();
 
 const _: () = assert!(POOL_BYTES < isize::MAX as usize / 2, "FERRITE_POOL_BYTES is out of range");
@@ -130,32 +138,38 @@ impl Pool {
 
     /// Adds the static region before anything else is done.
     fn prepare(&mut self) {
-        if POOL_BYTES != 0 && self.capacity == 0 {
-            // SAFETY: the region belongs to the one pool that is prepared, and is added once.
-            unsafe { self.add_region(REGION.start(), POOL_BYTES) };
+        let room = room(POOL_BYTES, FIRST_SKIPPED);
+        if room != 0 && self.capacity == 0 {
+            // SAFETY: the region belongs to the one pool that is prepared, and is added once; its start is aligned.
+            unsafe { self.add_block(REGION.start().add(FIRST_SKIPPED), room) };
         }
     }
 
     /// # Safety
     /// `bytes` bytes from `start` on belong to this pool from now on.
     unsafe fn add_region(&mut self, start: *mut u8, bytes: usize) -> bool {
-        // A word at least stays unused before the first block, so that blocks of two regions are never neighbours.
-        let skipped = (start.addr() + 2 * WORD).next_multiple_of(UNIT) - WORD - start.addr();
-        let room = bytes.saturating_sub(skipped) / UNIT * UNIT;
+        let skipped = skipped(start.addr());
+        let room = room(bytes, skipped);
         if room != 0 {
             // SAFETY: the block lies in the region, aligned as blocks are.
-            unsafe {
-                let block = start.add(skipped).cast::<Free>();
-                block.cast::<usize>().write(room);
-                self.insert(block);
-            }
-            self.capacity += room;
+            unsafe { self.add_block(start.add(skipped), room) };
         }
         room != 0
     }
 
+    /// # Safety
+    /// A block of `room` bytes may lie there, which belong to this pool from now on.
+    unsafe fn add_block(&mut self, block: *mut u8, room: usize) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            block.cast::<usize>().write(room);
+            self.insert(block.cast());
+        }
+        self.capacity += room;
+    }
+
     fn allocate(&mut self, layout: Layout) -> Option<NonNull<u8>> {
-        let wanted = block_bytes(layout)?;
+        let wanted = block_bytes(layout);
         let mut link = &raw mut self.free;
         // SAFETY: `link` is the head of the list or the link of a free block.
         unsafe {
@@ -256,11 +270,22 @@ unsafe fn cut(link: *mut *mut Free, front: usize, wanted: usize, rest: usize) ->
     }
 }
 
-/// Bytes of a block for a request: its size word and its content, rounded up.
-fn block_bytes(layout: Layout) -> Option<usize> {
-    // A layout is at most half the address space, less its alignment.
-    let bytes = (layout.size() + WORD).checked_next_multiple_of(UNIT)?;
-    Some(bytes.max(UNIT))
+/// Bytes of a region before its first block. A word at least stays unused there, so that blocks of two regions are never neighbours.
+const fn skipped(start: usize) -> usize {
+    (start + 2 * WORD).next_multiple_of(UNIT) - WORD - start
+}
+
+/// Those of the static region, whose start is aligned.
+const FIRST_SKIPPED: usize = skipped(0);
+
+/// Bytes for blocks in a region.
+const fn room(bytes: usize, skipped: usize) -> usize {
+    bytes.saturating_sub(skipped) / UNIT * UNIT
+}
+
+/// Bytes of a block for a request: its size word and its content, rounded up. A layout is at most half the address space.
+fn block_bytes(layout: Layout) -> usize {
+    (layout.size() + WORD + UNIT - 1) & !(UNIT - 1)
 }
 
 /// Bytes of a free block before the first place in it where a block's content is a multiple of `align`.

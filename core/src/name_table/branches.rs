@@ -47,6 +47,7 @@ impl<V> Places<V> {
         (trie::walk(&self.0, hash, |entry| entry.is_of(name, hash)), hash)
     }
 
+    #[inline(always)]
     pub(super) fn find(&self, name: &[u8]) -> Option<&Entry<V>> {
         trie::node(self.walk(name).0)
     }

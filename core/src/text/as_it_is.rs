@@ -7,3 +7,13 @@ use super::Writer;
 pub(super) fn put(out: &mut Writer<'_>, text: &[u8]) {
     out.put(text);
 }
+
+/// Writes bytes, in few instructions.
+pub(super) fn append(out: &mut Writer<'_>, text: &[u8]) {
+    for byte in text {
+        if let Some(place) = out.target.get_mut(out.wanted) {
+            *place = *byte;
+        }
+        out.wanted = out.wanted.wrapping_add(1);
+    }
+}

@@ -12,3 +12,12 @@ pub(super) fn put(out: &mut Writer<'_>, text: &[u8]) {
         }
     }
 }
+
+/// Writes bytes, many at a time.
+#[inline]
+pub(super) fn append(out: &mut Writer<'_>, text: &[u8]) {
+    if let Some(room) = out.target.get_mut(out.wanted..) {
+        room.iter_mut().zip(text).for_each(|(to, from)| *to = *from);
+    }
+    out.wanted = out.wanted.saturating_add(text.len());
+}

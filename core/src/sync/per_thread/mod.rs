@@ -7,7 +7,6 @@
 
 use crate::abi::TVMFFIObject;
 use core::cell::Cell;
-use core::ptr;
 
 #[cfg(feature = "std")]
 #[path = "thread_local.rs"]
@@ -18,40 +17,27 @@ mod imp;
 
 pub use imp::*;
 
-/// What the library itself keeps for each thread.
-pub struct ThreadState {
-    /// The objects whose last reference is gone while another one is being destroyed, so that nesting never recurses: null when none
-    /// is being destroyed, else the first of a queue. What ends the queue and links it is up to the release path.
-    pub dying: Cell<*mut TVMFFIObject>,
-    /// Whether a custom allocator is being asked for an error object.
-    pub asking_for_error: Cell<bool>,
-}
-
-impl ThreadState {
-    const fn new() -> Self {
-        Self { dying: Cell::new(ptr::null_mut()), asking_for_error: Cell::new(false) }
-    }
-}
+/// The objects of a thread whose last reference is gone while another one is being destroyed, so that nesting never recurses: null
+/// when none is being destroyed, else the first of a queue. What ends the queue and links it is up to the release path.
+pub type Dying = Cell<*mut TVMFFIObject>;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    // Without std the other tests use the same state and slot at the same time.
+    // Without std the other tests use the same values at the same time.
     #[cfg(feature = "std")]
     #[test]
-    fn the_state_keeps_what_is_put_there() {
-        state(|state| {
-            assert!(!state.asking_for_error.get());
-            state.asking_for_error.set(true);
-        });
-        assert!(state(|state| state.asking_for_error.replace(false)));
+    fn what_was_asked_before_is_told() {
+        assert!(!ask_for_error(true));
+        assert!(ask_for_error(false));
+        assert!(!ask_for_error(false));
     }
 
     #[cfg(feature = "std")]
     #[test]
     fn the_raised_slot_starts_empty() {
-        assert_eq!(with_raised(|slot| slot.get()), Some(ptr::null_mut()));
+        assert_eq!(with_raised(|slot| slot.get()), Some(core::ptr::null_mut()));
     }
 
     #[test]

@@ -3,21 +3,35 @@
 //! Where several cores or tasks do share it, an object may be destroyed by another one than the one that
 //! released it. The raised error is each task's own where the platform tells tasks apart.
 
-use super::ThreadState;
+use core::cell::Cell;
+use core::ptr;
+
+use super::Dying;
+use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::{Mutex, critical};
 
-/// The one state.
-struct Shared(ThreadState);
+/// The one queue.
+struct Shared(Dying);
 
 // SAFETY: it is lent in critical sections only, which exclude each other.
 unsafe impl Sync for Shared {}
 
-static STATE: Shared = Shared(ThreadState::new());
+static DYING: Shared = Shared(Cell::new(ptr::null_mut()));
 
-/// Lends the state.
+/// Lends the queue of dying objects.
 #[inline]
-pub fn state<R>(body: impl FnOnce(&ThreadState) -> R) -> R {
-    critical(|| body(&STATE.0))
+pub fn dying<R>(body: impl FnOnce(&Dying) -> R) -> R {
+    critical(|| body(&DYING.0))
+}
+
+/// Says whether a custom allocator is being asked for an error object; gives what was said before.
+#[inline]
+pub fn ask_for_error(asks: bool) -> bool {
+    static ASKS: AtomicBool = AtomicBool::new(false);
+    // Not one step: an interrupt between the two ends as it found this.
+    let before = ASKS.load(Ordering::Relaxed);
+    ASKS.store(asks, Ordering::Relaxed);
+    before
 }
 
 #[cfg(not(feature = "client"))]

@@ -2,7 +2,7 @@
 
 extern crate std;
 
-use super::ThreadState;
+use super::Dying;
 use crate::abi::TVMFFIObject;
 use core::cell::{Cell, RefCell};
 use core::ptr;
@@ -22,14 +22,21 @@ impl Drop for RaisedSlot {
 
 std::thread_local! {
     // Without a destructor, so that it still works while other thread-local values are being destroyed.
-    static STATE: ThreadState = const { ThreadState::new() };
+    static DYING: Dying = const { Cell::new(ptr::null_mut()) };
+    static ASKS: Cell<bool> = const { Cell::new(false) };
     static RAISED: RaisedSlot = const { RaisedSlot(Cell::new(ptr::null_mut())) };
 }
 
-/// Lends this thread's state.
+/// Lends this thread's queue of dying objects.
 #[inline]
-pub fn state<R>(body: impl FnOnce(&ThreadState) -> R) -> R {
-    STATE.with(body)
+pub fn dying<R>(body: impl FnOnce(&Dying) -> R) -> R {
+    DYING.with(body)
+}
+
+/// Says whether this thread is asking a custom allocator for an error object; gives what was said before.
+#[inline]
+pub fn ask_for_error(asks: bool) -> bool {
+    ASKS.replace(asks)
 }
 
 /// Lends the slot of this thread's raised error, which owns a strong reference unless null.
