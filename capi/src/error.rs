@@ -86,8 +86,8 @@ pub unsafe extern "C" fn TVMFFIErrorSetRaisedFromCStrParts(
 
 /// Makes an error object. Texts are copied.
 ///
-/// `backtrace` holds one line per frame, most recent call first; boards do not keep it. Returns 0 and the object, which the caller owns, in `out`;
-/// or -1 with ValueError or MemoryError raised.
+/// `backtrace` holds one line per frame, most recent call first; boards do not keep it. Returns 0 and the object, which the
+/// caller owns, in `out`; or -1 with ValueError or MemoryError raised.
 ///
 /// # Safety
 /// See the crate.

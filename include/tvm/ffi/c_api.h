@@ -1068,8 +1068,8 @@ void TVMFFIErrorSetRaisedFromCStrParts(const char *kind,
 /**
  * Makes an error object. Texts are copied.
  *
- * `backtrace` holds one line per frame, most recent call first. Returns 0 and the object, which the caller owns, in `out`;
- * or -1 with ValueError or MemoryError raised.
+ * `backtrace` holds one line per frame, most recent call first; boards do not keep it. Returns 0 and the object, which the
+ * caller owns, in `out`; or -1 with ValueError or MemoryError raised.
  */
 TVM_FFI_DLL
 int TVMFFIErrorCreate(const struct TVMFFIByteArray *kind,
