@@ -292,7 +292,7 @@ unsafe fn check_class(object: *const TVMFFIObject, name: &str, expected: i32) ->
 
 /// The TypeError for a handle of the wrong class.
 #[cold]
-fn wrong_class(name: &str, expected: i32, found: i32) -> Error {
+pub(crate) fn wrong_class(name: &str, expected: i32, found: i32) -> Error {
     common_error!(
         TYPE_ERROR,
         "Argument `{}` must be of type `{}`, got `{}`",

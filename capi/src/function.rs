@@ -10,7 +10,7 @@ use ferrite_core::abi::{
 use ferrite_core::any::AnyView;
 use ferrite_core::error::Result;
 use ferrite_core::object::ObjectClass;
-use ferrite_core::{Function, global_table, plain_ensure, type_index};
+use ferrite_core::{Function, global_table, type_index};
 
 use crate::{boundary, builtins};
 
@@ -232,11 +232,10 @@ pub unsafe extern "C" fn TVMFFIFunctionSetGlobalFromMethodInfo(
                 boundary::bytes(&info.metadata, "method_info->metadata")?,
             ]
         };
-        plain_ensure!(
-            info.method.type_index == type_index::FUNCTION,
-            TYPE_ERROR,
-            "Argument `method_info->method` must be of type `ffi.Function`"
-        );
+        if info.method.type_index != type_index::FUNCTION {
+            let found = info.method.type_index;
+            return Err(boundary::wrong_class("method_info->method", type_index::FUNCTION, found));
+        }
         // SAFETY: as above; a function is an object.
         let function = unsafe {
             boundary::object_of::<Function>(info.method.payload.v_obj.cast(), "method_info->method")?

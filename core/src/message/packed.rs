@@ -1,7 +1,7 @@
 //! How boards keep messages: frequent pairs of letters are one byte, which takes half the flash of the texts.
 //!
-//! The pairs were counted over the messages of this library, the most frequent first, in which later ones use earlier ones. A
-//! message that they do not fit takes more room, nothing else.
+//! The pairs were counted over the messages of this library, those of ring 1 three times; the most frequent come first, and later
+//! ones use earlier ones. A message that they do not fit takes more room, nothing else.
 #![forbid(unsafe_code)]
 
 use super::{END, PLACE};
@@ -13,25 +13,25 @@ const FIRST: u8 = 0x80;
 /// What stands for `FIRST`, and so on.
 #[rustfmt::skip]
 const PAIRS: [[u8; 2]; 128] = [
-    [b'e', b' '], [b't', b' '], [b's', b' '], [b'i', b'n'], [b' ', b't'], [b'n', b'o'], [b'o', b'r'],
-    [b'e', b'd'], [b'e', b'r'], [b'a', b'l'], [b'y', b'p'], [b'e', b'n'], [b'a', b'n'], [0x85, 0x81],
-    [b'o', b'n'], [b'o', b'f'], [b'h', 0x80], [b'e', b'c'], [b' ', b'm'], [0x8a, 0x80], [b'r', b'e'],
-    [b' ', b'f'], [b'i', 0x82], [b':', b' '], [b'u', b's'], [b'h', b'a'], [b't', b'i'], [b's', b't'],
-    [b'd', b'e'], [b'a', b'r'], [0x84, 0x93], [0x98, 0x81], [b'u', b'l'], [0x8f, b' '], [b' ', 0x96],
-    [b'a', b' '], [b't', b'h'], [b'u', b'n'], [b'i', b'l'], [b'b', 0x80], [b's', b'i'], [b'y', b' '],
-    [b',', b' '], [0x92, 0x9f], [b'e', b'l'], [b'd', b' '], [b'm', 0x8b], [0x83, b'g'], [0x88, b' '],
-    [0x9a, 0x8e], [b'a', 0xa6], [0xb2, 0x87], [0x95, 0xb3], [0x86, b' '], [0x89, b'l'], [0x9c, b'x'],
-    [b'C', b'h'], [b'a', b'c'], [b'a', b't'], [b'n', 0xa0], [0x91, b'k'], [0xbb, b'l'], [b'T', 0x90],
-    [b'u', 0x81], [0xb8, 0xbc], [b'e', 0x82], [0x84, 0x90], [0x8c, b' '], [0x83, 0xb7], [0x99, 0x82],
-    [0xa5, b'c'], [b'i', 0x9b], [b'o', b'm'], [0x87, b' '], [0x9e, b'`'], [0xab, 0x8d], [0xc0, 0xb4],
-    [b'v', 0x80], [b'v', 0x89], [b' ', b'b'], [b'D', b'L'], [0x8b, b's'], [b'o', b' '], [0x8a, b'e'],
-    [b'a', b'd'], [b'r', b'a'], [0x94, b'g'], [0xcc, 0x97], [b'g', b'u'], [b'i', b'c'], [b's', b'e'],
-    [0x8c, 0x8d], [0xc6, 0xb1], [b' ', b'd'], [b'l', b'o'], [0xa7, 0xbd], [b't', 0x82], [0xd6, 0xc7],
-    [b'b', b'j'], [0xe2, 0x91], [b'f', b'i'], [0xcb, 0xdf], [b'n', b'e'], [b'u', b'p'], [0xd8, 0xae],
-    [b' ', b'w'], [b'a', b's'], [b'p', b'o'], [0x83, b't'], [b'a', b'm'], [b'r', 0xc8], [0xb9, b'k'],
-    [0xc4, b' '], [b'i', b's'], [b't', 0x90], [0x88, 0x80], [b'c', 0x8e], [b'c', 0xb6], [b'f', 0x86],
-    [0x85, b' '], [0xaf, b' '], [0xce, b'u'], [0xd1, 0x86], [b'i', 0xa4], [b'o', 0xbf], [b't', 0x93],
-    [b'y', b't'], [0xa2, 0x8d],
+    [b'e', b' '], [b't', b' '], [b's', b' '], [b'i', b'n'], [b' ', b't'], [b'o', b'r'], [b'e', b'd'],
+    [b'n', b'o'], [b'y', b'p'], [b'e', b'r'], [b'r', b'e'], [b'a', b'l'], [0x88, 0x80], [b'a', b'n'],
+    [b'o', b'f'], [0x87, 0x81], [b't', b'h'], [b' ', b'f'], [b':', b' '], [b'o', b'n'], [b'e', b'n'],
+    [b' ', b'm'], [b'i', 0x82], [b'e', b'c'], [b's', b't'], [0x84, 0x8c], [b't', b'i'], [b'i', b'l'],
+    [b'u', b's'], [b'h', 0x80], [b'd', b'e'], [b'h', b'a'], [b'u', b'n'], [b' ', 0x96], [0x9c, 0x81],
+    [b'u', b'l'], [0x8e, b' '], [b',', b' '], [b't', b'a'], [b'y', b' '], [b'C', b'h'], [b'a', 0x9b],
+    [0xa9, 0x86], [0x91, 0xaa], [0x97, b'k'], [b'a', b'r'], [0xa8, 0xac], [0x89, b' '], [b'a', b' '],
+    [0x99, b'`'], [b'd', b' '], [b'b', 0x80], [0x9a, 0x93], [b'u', 0x81], [b'i', 0x98], [0xae, 0xab],
+    [b'a', b'c'], [b'l', b'o'], [0x95, 0xa2], [b'v', 0x80], [0x85, b' '], [0x88, b'e'], [0x8a, b'g'],
+    [0xbe, 0xb6], [0x86, b' '], [0xa0, b'c'], [b' ', b'd'], [b's', b'i'], [b'e', b'l'], [b't', 0x82],
+    [b'u', b'm'], [0x84, 0x9d], [b'r', b'o'], [0x9f, 0x82], [0x83, b'g'], [0x9e, b'x'], [b'a', b'd'],
+    [b'D', b'L'], [b'n', 0xa3], [0xce, b'l'], [b'T', 0x9d], [b't', b'e'], [0xb7, 0x92], [0x8d, b' '],
+    [0xc1, 0xb4], [0x8d, 0x8f], [b' ', b'b'], [b'o', b' '], [b'u', b'p'], [0x94, 0x81], [0x83, 0xcb],
+    [b'l', b'i'], [b'a', b's'], [0x8b, b'l'], [0xc8, b'm'], [b'a', 0x81], [0xbd, b'_'], [0xbf, 0x89],
+    [b'c', 0x93], [0x90, 0x80], [0x94, b's'], [0xb8, b'k'], [0xba, 0x8f], [b'a', 0xa6], [b'p', b'o'],
+    [b'a', b'm'], [b'h', b'o'], [b'c', b'a'], [b't', 0x8c], [b'o', 0xb5], [0x8a, b's'], [b'l', 0x80],
+    [b'n', b'e'], [0x95, b'e'], [b'i', 0xc4], [b's', b'e'], [b'f', 0x85], [b'p', b'a'], [0xa1, 0x8f],
+    [0xe6, 0xb3], [b'o', b'd'], [0xca, b' '], [b'v', 0x8b], [b'g', 0xc6], [0x8e, 0xb1], [b'i', b'm'],
+    [b'i', 0x81], [b'i', 0x90],
 ];
 
 /// Bytes of the longest message.
