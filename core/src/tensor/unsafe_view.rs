@@ -16,7 +16,7 @@ impl Tensor {
     /// # Safety
     /// The shape of the prototype, and its strides unless null, must hold as many values as a positive number
     /// of dimensions says. Its data must be that of this tensor, or live as long, and be as
-    /// [`TensorRef::from_raw`] demands.
+    /// [`TensorRef::from_raw`](super::TensorRef::from_raw) demands.
     ///
     /// # Upstream
     /// `TVMFFITensorCreateUnsafeView`.
