@@ -168,9 +168,9 @@ impl<'a> Dense<'a> {
     #[inline]
     pub(super) fn prefetch_values(self) {
         if self.slots() <= BLOCK_SLOTS {
-            for entry in (0..self.slots()).filter_map(|slot| self.entry(slot)) {
-                // SAFETY: the entry is in use.
-                unsafe { cell::prefetch(entry.value()) }
+            for slot in (0..self.slots()).filter(|slot| self.meta(*slot) < PROTECTED) {
+                // SAFETY: the slot is in use.
+                unsafe { cell::prefetch(self.cells(slot).value()) }
             }
         }
     }
