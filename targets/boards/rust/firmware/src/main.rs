@@ -6,6 +6,8 @@
 mod network;
 mod stack;
 
+use core::ffi::c_char;
+
 use cortex_m::peripheral::{Peripherals, SYST, syst::SystClkSource};
 use cortex_m_rt::{ExceptionFrame, entry, exception};
 use defmt_semihosting as _;
@@ -64,8 +66,16 @@ fn mistakes(classify: &Function) -> Result<bool> {
     Ok(refused)
 }
 
+/// Takes a line of the library's log.
+unsafe extern "C" fn log_line(text: *const c_char, size: usize) {
+    // SAFETY: the library lends a line of that size.
+    let line = unsafe { core::slice::from_raw_parts(text.cast::<u8>(), size) };
+    defmt::info!("{=str}", core::str::from_utf8(line).unwrap_or("a line that is no text"));
+}
+
 fn run() -> Result<bool> {
-    log::set_sink(Some(|text| defmt::info!("{=str}", text)));
+    // SAFETY: the function takes any line, at any time.
+    unsafe { log::set_sink(Some(log_line)) };
     Function::set_global("classify", &Function::from_typed(network::classify)?, false)?;
     let Some(classify) = Function::global("classify")? else { return Ok(false) };
     defmt::info!("pictures of {}, on {}", FLOAT32, CPU);
