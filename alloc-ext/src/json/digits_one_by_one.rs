@@ -1,8 +1,9 @@
-//! Decimal digits, one at a time, where size counts.
+//! Decimal digits, one at a time and in divisions of 32 bits, where size counts.
 #![forbid(unsafe_code)]
 
 use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
+use ferrite_core::text::Writer;
 
 /// Appends a number.
 ///
@@ -11,15 +12,8 @@ use ferrite_core::memory::Buffer;
 /// MemoryError.
 pub(super) fn write(out: &mut Buffer<u8>, number: u64) -> Result<()> {
     let mut text = [0; 20];
-    let mut start = text.len();
-    let mut rest = number;
-    while let Some(place) = start.checked_sub(1).and_then(|at| text.get_mut(at)) {
-        *place = b'0' + (rest % 10) as u8;
-        start -= 1;
-        rest /= 10;
-        if rest == 0 {
-            break;
-        }
-    }
-    out.try_extend_from_slice(text.get(start..).unwrap_or_default())
+    let mut writer = Writer::new(&mut text);
+    writer.put_digits(number);
+    let len = writer.wanted;
+    out.try_extend_from_slice(text.get(..len).unwrap_or_default())
 }

@@ -121,7 +121,7 @@ pub(crate) fn write_general<const N: usize>(out: &mut Buffer<u8>, value: f64) ->
 fn layout_digits(out: &mut Buffer<u8>, digits: &[u8], exponent: i32, most: usize) -> Result<()> {
     match usize::try_from(exponent) {
         Ok(exponent) if exponent < most => {
-            let (whole, fraction) = digits.split_at(digits.len().min(exponent + 1));
+            let (whole, fraction) = digits.split_at_checked(exponent + 1).unwrap_or((digits, &[]));
             out.try_extend_from_slice(whole)?;
             for _ in whole.len()..exponent + 1 {
                 out.try_push(b'0')?;
@@ -136,7 +136,7 @@ fn layout_digits(out: &mut Buffer<u8>, digits: &[u8], exponent: i32, most: usize
             out.try_extend_from_slice(digits)
         }
         _ => {
-            let (first, fraction) = digits.split_at(1);
+            let (first, fraction) = digits.split_at_checked(1).unwrap_or((digits, &[]));
             out.try_extend_from_slice(first)?;
             write_fraction(out, fraction)?;
             out.try_extend_from_slice(if exponent < 0 { b"e-" } else { b"e+" })?;

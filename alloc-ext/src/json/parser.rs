@@ -242,7 +242,7 @@ impl<B: Builder> Parser<'_, '_, B> {
         self.unescaped.clear();
         loop {
             let rest = self.text.get(self.at..).unwrap_or_default();
-            let (plain, special) = rest.split_at(text::literal_len(rest));
+            let (plain, special) = rest.split_at_checked(text::literal_len(rest)).unwrap_or((rest, &[]));
             self.unescaped.try_extend_from_slice(plain)?;
             self.at += plain.len();
             match special.first() {

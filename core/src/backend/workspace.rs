@@ -54,7 +54,8 @@ fn check_device(device_type: i32, device_id: i32) -> Result<()> {
         let mut writer = Writer::new(&mut text);
         device::write_device(DLDevice { device_type, device_id }, &mut writer);
         let len = writer.wanted;
-        plain_bail!(VALUE_ERROR, "there are no workspaces on device {}", &text[..len]);
+        let device = text.get(..len).unwrap_or_default();
+        plain_bail!(VALUE_ERROR, "there are no workspaces on device {}", device);
     }
     Ok(())
 }
