@@ -201,6 +201,12 @@ impl MapObject {
         self.table().entry(place as usize).map(|entry| unsafe { entry.references() })
     }
 
+    /// Key and value at `place`, side by side.
+    pub(crate) fn entry_pair(&self, place: u64) -> Option<&[Any; 2]> {
+        // SAFETY: as for `entry_refs`.
+        self.table().entry(place as usize).map(|entry| unsafe { entry.pair() })
+    }
+
     fn make_unique(&mut self) -> Result<()> {
         if !self.0.is_unique() {
             *self = self.copy()?;

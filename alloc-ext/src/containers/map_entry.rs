@@ -52,6 +52,17 @@ impl Entry {
         unsafe { (&*self.key().cast::<Any>(), &*self.value().cast::<Any>()) }
     }
 
+    /// Both cells, side by side.
+    ///
+    /// # Safety
+    ///
+    /// As [`references`](Self::references).
+    #[inline]
+    pub(super) unsafe fn pair<'a>(self) -> &'a [Any; 2] {
+        // SAFETY: as for `references`; the value follows the key.
+        unsafe { &*self.key().cast::<[Any; 2]>() }
+    }
+
     /// Own copies of key and value.
     ///
     /// # Safety

@@ -64,7 +64,7 @@ type Kept = Option<ObjectRef>;
 #[derive(Default)]
 struct Comparer {
     equality_only: bool,
-    /// Pairs of objects that were met, and whether they are being compared.
+    /// Pairs of objects that may be met again, and whether they are being compared.
     open: Seen<bool, (Kept, Kept)>,
     eq_hooks: Hooks,
     compare_hooks: Hooks,
@@ -80,8 +80,8 @@ struct Walk<'c, 'w> {
 
 struct Frame<'w> {
     children: Children<'w>,
-    /// The place of the pair among those that were met.
-    place: usize,
+    /// The place of the pair among those that may be met again.
+    place: Option<usize>,
 }
 
 impl HookState for Comparer {}
@@ -93,7 +93,9 @@ impl<'w> Fold for Walk<'_, 'w> {
     const NAME: &'static str = "RecursiveCompare";
 
     fn enter(&mut self, pair: Pair<'w>) -> Result<Entered<Frame<'w>, i32>> {
-        if self.comparer.open.get(&pair) == Some(&true) {
+        // A pair that is open can be met inside itself only if there is another way to either side.
+        let is_sole = pair.0.is_sole() || pair.1.is_sole();
+        if !is_sole && self.comparer.open.get(&pair) == Some(&true) {
             if self.comparer.equality_only {
                 return Ok(Entered::Value(0));
             }
@@ -102,8 +104,8 @@ impl<'w> Fold for Walk<'_, 'w> {
         if let Some(order) = self.comparer.compare_by_hook(&pair)? {
             return Ok(Entered::Value(order));
         }
-        let place = self.comparer.open.meet(&pair, true)?;
-        let children = Children::of(pair).inspect_err(|_| self.comparer.open.put(place, false))?;
+        let place = if is_sole { None } else { Some(self.comparer.open.meet(&pair, true)?) };
+        let children = Children::of(pair).inspect_err(|_| self.comparer.close(place))?;
         Ok(Entered::Frame(Frame { children, place }))
     }
 
@@ -116,7 +118,7 @@ impl<'w> Fold for Walk<'_, 'w> {
     }
 
     fn leave(&mut self, frame: &mut Frame<'w>) -> Result<i32> {
-        self.comparer.open.put(frame.place, false);
+        self.comparer.close(frame.place);
         let order = if self.order == 0 { frame.children.order_of_len() } else { self.order };
         if order != 0 { self.stopped(core::slice::from_ref(frame), order) } else { Ok(0) }
     }
@@ -130,7 +132,7 @@ impl<'w> Fold for Walk<'_, 'w> {
     }
 
     fn abandon(&mut self, frame: Frame<'w>) {
-        self.comparer.open.put(frame.place, false);
+        self.comparer.close(frame.place);
     }
 }
 
@@ -144,6 +146,13 @@ impl Comparer {
                 fold(&mut Walk { comparer: self, lent: PhantomData, order: 0 }, (lhs, rhs))
             }
             _ => Ok(1),
+        }
+    }
+
+    /// Notes that a pair is no longer being compared.
+    fn close(&mut self, place: Option<usize>) {
+        if let Some(place) = place {
+            self.open.put(place, false);
         }
     }
 

@@ -1,16 +1,18 @@
 //! Copies of whole values: what is shared or cyclic in the original is so in the copy.
 #![forbid(unsafe_code)]
 
+use core::marker::PhantomData;
 use core::ops::ControlFlow;
 
-use ferrite_core::any::Any;
+use ferrite_core::any::{Any, AnyView};
 use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
+use ferrite_core::object::ObjectRef;
 use ferrite_core::{plain_bail, type_index, type_table};
 
 use super::enums::{enum_class, is_enum};
-use crate::containers::{ArrayObject, DictObject, ListObject, MapObject};
-use crate::walk::{Children, Entered, Fold, Hooks, Seen, fold, for_each_field};
+use crate::containers::{ArrayObject, DictObject, ListObject, MapObject, Slots};
+use crate::walk::{Children, ChildrenKind, Entered, Fold, Held, Hooks, Seen, fold, for_each_field};
 
 /// A copy of a value and everything in it.
 ///
@@ -44,19 +46,26 @@ use crate::walk::{Children, Entered, Fold, Hooks, Seen, fold, for_each_field};
 /// `DeepCopy` in `extra/dataclass.h`. That one moves entries of cyclic Dicts to the end.
 pub fn deep_copy(value: &Any) -> Result<Any> {
     let mut copier = Copier {
+        lent: PhantomData,
         copies: Seen::default(),
         hooks: Hooks::new("__ffi_shallow_copy__"),
         enum_class: enum_class(),
         has_placeholders: false,
     };
-    let copy = fold(&mut copier, value.clone())?;
+    let object = match value.as_object() {
+        Some(object) if !copier.is_shared(value) => object,
+        _ => return Ok(value.clone()),
+    };
+    let copy = fold(&mut copier, Held::Lent(object))?;
     if copier.has_placeholders {
         copier.replace_placeholders()?;
     }
     Ok(copy)
 }
 
-struct Copier {
+struct Copier<'w> {
+    lent: PhantomData<&'w Any>,
+    /// The copies of objects that may be met again, and of all that can be changed.
     copies: Seen<Copy>,
     hooks: Hooks,
     enum_class: Option<i32>,
@@ -70,9 +79,8 @@ enum Copy {
     Made(Any),
 }
 
-struct Frame {
-    value: Any,
-    children: Children,
+struct Frame<'w> {
+    children: Children<'w>,
     copy: Unfinished,
     /// The copy of the key whose value comes next.
     key: Option<Any>,
@@ -88,47 +96,49 @@ enum Unfinished {
     Object(Any),
 }
 
-impl Fold for Copier {
-    type Node = Any;
-    type Frame = Frame;
+impl<'w> Fold for Copier<'w> {
+    type Node = Held<'w, ObjectRef>;
+    type Frame = Frame<'w>;
     type Value = Any;
     const NAME: &'static str = "ObjectGraphDFS";
 
-    fn enter(&mut self, value: Any) -> Result<Entered<Frame, Any>> {
-        if self.is_shared(&value) {
-            return Ok(Entered::Value(value));
-        }
-        match self.copies.get(&value) {
+    /// Gets to an object that is not shared: nobody asks for other values.
+    fn enter(&mut self, object: Held<'w, ObjectRef>) -> Result<Entered<Frame<'w>, Any>> {
+        match if object.is_sole() { None } else { self.copies.get(&object) } {
             Some(Copy::Made(copy)) => return Ok(Entered::Value(copy.clone())),
             Some(Copy::Open) => {
                 self.has_placeholders = true;
-                return Ok(Entered::Value(value));
+                return Ok(Entered::Value(Any::new(object.into_own())));
             }
             None => {}
         }
-        let children = Children::of(&value, 0)?;
-        let copy = self.begin(&value, children.len())?;
-        self.copies.set(&value, copy.known())?;
-        Ok(Entered::Frame(Frame { value, children, copy, key: None }))
+        let children = Children::of(object, 0)?;
+        if children.kind == ChildrenKind::Sequence && children.run().iter().all(|child| self.is_shared(child))
+        {
+            return self.copy_whole(children.object()).map(Entered::Value);
+        }
+        let copy = self.begin(children.object(), children.len())?;
+        self.note(children.object(), copy.known())?;
+        Ok(Entered::Frame(Frame { children, copy, key: None }))
     }
 
     /// The next child that is copied; others are shared on the way.
-    fn next(&mut self, frame: &mut Frame) -> Result<Option<Any>> {
+    fn next(&mut self, frame: &mut Frame<'w>) -> Result<Option<Held<'w, ObjectRef>>> {
         while let Some(child) = frame.children.take() {
             if !self.is_shared(&child) {
-                return Ok(Some(child));
+                return Ok(child.into_object());
             }
-            frame.add(child)?;
+            frame.add(child.into_own())?;
         }
         Ok(None)
     }
 
-    fn feed(&mut self, frame: &mut Frame, copy: Any) -> Result<ControlFlow<Any>> {
+    fn feed(&mut self, frame: &mut Frame<'w>, copy: Any) -> Result<ControlFlow<Any>> {
         frame.add(copy)?;
         Ok(ControlFlow::Continue(()))
     }
 
-    fn leave(&mut self, frame: &mut Frame) -> Result<Any> {
+    fn leave(&mut self, frame: &mut Frame<'w>) -> Result<Any> {
         let copy = match &frame.copy {
             Unfinished::Array(array) => Any::new(array.clone()),
             Unfinished::Map(map) => Any::new(map.clone()),
@@ -136,14 +146,14 @@ impl Fold for Copier {
             Unfinished::Dict(dict) => return Ok(Any::new(dict.clone())),
             Unfinished::Object(object) => return Ok(object.clone()),
         };
-        self.copies.set(&frame.value, Copy::Made(copy.clone()))?;
+        self.note(frame.children.object(), Copy::Made(copy.clone()))?;
         Ok(copy)
     }
 
-    fn abandon(&mut self, _: Frame) {}
+    fn abandon(&mut self, _: Frame<'w>) {}
 }
 
-impl Frame {
+impl Frame<'_> {
     /// Takes the copy of the child that was passed last.
     fn add(&mut self, copy: Any) -> Result<()> {
         match &mut self.copy {
@@ -165,7 +175,7 @@ impl Frame {
 }
 
 /// Gives the field that was passed last its copy, unless that is the same value.
-fn set_field(object: &Any, children: &Children, copy: &Any) -> Result<()> {
+fn set_field(object: &Any, children: &Children<'_>, copy: &Any) -> Result<()> {
     match children.last_field() {
         Some((field, original)) if !is_same(original, copy) => field.set(object, copy),
         _ => Ok(()),
@@ -184,25 +194,45 @@ impl Unfinished {
     }
 }
 
-impl Copier {
+impl Copier<'_> {
+    /// Notes what is known of the copy of an object. That of an Array or Map to which there is no other way need not be
+    /// known; others may have got placeholders.
+    fn note(&mut self, object: &Held<'_, ObjectRef>, copy: Copy) -> Result<()> {
+        let is_fixed = matches!(object.type_index(), type_index::ARRAY | type_index::MAP);
+        if is_fixed && object.is_sole() { Ok(()) } else { self.copies.set(object, copy) }
+    }
+
+    /// The copy of a sequence in which everything is shared. That of a map has to grow from nothing, for its layout.
+    fn copy_whole(&mut self, object: &Held<'_, ObjectRef>) -> Result<Any> {
+        let view = AnyView::from(&**object);
+        let Some(slots) = Slots::of(view) else { return view.to_owned() };
+        let copy = slots.copy()?;
+        if !object.is_sole() {
+            self.copies.set(object, Copy::Made(copy.clone()))?;
+        }
+        Ok(copy)
+    }
+
     fn is_shared(&self, value: &Any) -> bool {
         value.view().object_ptr().is_none()
             || matches!(
                 value.type_index(),
                 type_index::STR | type_index::BYTES | type_index::SHAPE | type_index::BIG_INT
             )
-            || is_enum(value, self.enum_class)
+            || is_enum(value.type_index(), self.enum_class)
     }
 
     /// The copy of an object before its children are copied.
-    fn begin(&self, value: &Any, child_count: usize) -> Result<Unfinished> {
-        match value.type_index() {
+    fn begin(&self, object: &ObjectRef, child_count: usize) -> Result<Unfinished> {
+        match object.type_index() {
             type_index::ARRAY => ArrayObject::with_capacity(child_count).map(Unfinished::Array),
             type_index::LIST => ListObject::with_capacity(child_count).map(Unfinished::List),
             type_index::MAP => MapObject::with_capacity(0).map(Unfinished::Map),
             type_index::DICT => DictObject::with_capacity(0).map(Unfinished::Dict),
-            other => match self.hooks.of(value)? {
-                Some(hook) => checked_copy(hook.call(&[value.view()])?, other).map(Unfinished::Object),
+            other => match self.hooks.of_type(other)? {
+                Some(hook) => {
+                    checked_copy(hook.call(&[AnyView::from(object)])?, other).map(Unfinished::Object)
+                }
                 None => plain_bail!(
                     INTERNAL_ERROR,
                     "Check failed: (copy_fn.has_value()) is false: Cannot deep copy object of type \"{}\" because it \

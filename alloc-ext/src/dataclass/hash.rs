@@ -1,17 +1,21 @@
 //! Hashes of whole values, the same in every process, which agree with recursive equality.
 #![forbid(unsafe_code)]
 
+use core::marker::PhantomData;
 use core::ops::ControlFlow;
 
 use ferrite_core::abi::{kTVMFFIFieldFlagBitMaskCompareOff, kTVMFFIFieldFlagBitMaskHashOff};
-use ferrite_core::any::Any;
+use ferrite_core::any::{Any, AnyView};
 use ferrite_core::error::Result;
 use ferrite_core::function::Function;
 use ferrite_core::memory::Buffer;
+use ferrite_core::object::ObjectRef;
 use ferrite_core::{plain_bail, type_index, type_table};
 
 use super::hash_leaf::{combine, hash_leaf, type_key_hash};
-use crate::walk::{Children, ChildrenKind, Entered, Fold, HookState, Hooks, Seen, Slot, fold, lend, sort};
+use crate::walk::{
+    Children, ChildrenKind, Entered, Fold, Held, HookState, Hooks, Seen, Slot, fold, lend, sort,
+};
 
 /// The hash of a value and everything in it, equal for values that [`recursive_eq`](super::recursive_eq) finds equal.
 ///
@@ -33,12 +37,15 @@ pub fn recursive_hash(value: &Any) -> Result<i64> {
         compare_hooks: Hooks::new("__ffi_compare__"),
         ..Hasher::default()
     };
-    fold(&mut hasher, value.clone()).map(|hash| hash as i64)
+    hasher.hash(Held::Lent(value)).map(|hash| hash as i64)
 }
 
 #[derive(Default)]
 struct Hasher {
+    /// What is known of objects that may be met again.
     seen: Seen<State>,
+    /// The hashes of the entries of the maps that are being hashed, those of inner maps behind those of outer ones.
+    entries: Buffer<u64>,
     hooks: Hooks,
     eq_hooks: Hooks,
     compare_hooks: Hooks,
@@ -51,94 +58,131 @@ enum State {
     Done(u64),
 }
 
-struct Frame {
-    value: Any,
-    children: Children,
-    sum: Sum,
+/// A walk through a value that is lent to it.
+struct Walk<'h, 'w> {
+    hasher: &'h mut Hasher,
+    lent: PhantomData<&'w Any>,
 }
 
-/// The hashes of the children so far.
-struct Sum {
+struct Frame<'w> {
+    children: Children<'w>,
     hash: u64,
     /// The hash of the key whose value comes next.
     key: Option<u64>,
-    /// The hashes of a map's entries.
-    entries: Buffer<u64>,
+    /// Where the hashes of its entries begin.
+    first_entry: usize,
 }
 
-impl Sum {
-    /// Takes in the hash of the child at a place.
-    #[inline]
-    fn add(&mut self, kind: ChildrenKind, place: usize, hash: u64) -> Result<()> {
-        match (kind, self.key.take()) {
-            (ChildrenKind::Sequence, _) => self.hash = combine(self.hash, combine(hash, place as u64)),
-            (ChildrenKind::Fields, _) => self.hash = combine(self.hash, hash),
-            (ChildrenKind::Map, None) => self.key = Some(hash),
-            (ChildrenKind::Map, Some(key)) => self.entries.try_push(combine(key, hash))?,
+impl HookState for Hasher {}
+
+impl<'w> Fold for Walk<'_, 'w> {
+    type Node = Held<'w, ObjectRef>;
+    type Frame = Frame<'w>;
+    type Value = u64;
+    const NAME: &'static str = "ObjectGraphDFS";
+
+    /// Gets to an object that has something inside: nobody asks for others.
+    fn enter(&mut self, object: Held<'w, ObjectRef>) -> Result<Entered<Frame<'w>, u64>> {
+        let hasher = &mut *self.hasher;
+        let is_sole = object.is_sole();
+        match if is_sole { None } else { hasher.seen.get(&object) } {
+            Some(State::Done(hash)) => return Ok(Entered::Value(*hash)),
+            // An object inside itself counts as its type.
+            Some(State::Open) => return Ok(Entered::Value(type_key_hash(object.type_index()))),
+            Some(State::Unknown) | None => {}
+        }
+        if let Some(hash) = hasher.hash_by_hook(&object)? {
+            return Ok(Entered::Value(hash));
+        }
+        hasher.refuse_half_a_contract(object.type_index())?;
+        let skipped = kTVMFFIFieldFlagBitMaskHashOff | kTVMFFIFieldFlagBitMaskCompareOff;
+        let children = Children::of(object, i64::from(skipped))?;
+        if !is_sole {
+            hasher.seen.set(children.object(), State::Open)?;
+        }
+        let hash = first_hash(&children);
+        Ok(Entered::Frame(Frame { children, hash, key: None, first_entry: hasher.entries.len() }))
+    }
+
+    /// The next child that has something inside; others are taken in on the way.
+    fn next(&mut self, frame: &mut Frame<'w>) -> Result<Option<Held<'w, ObjectRef>>> {
+        match frame.children.kind {
+            ChildrenKind::Map => frame.hash_entries(&mut self.hasher.entries)?,
+            ChildrenKind::Sequence => frame.hash_leaves(|place, hash| combine(hash, place as u64))?,
+            ChildrenKind::Fields => frame.hash_leaves(|_, hash| hash)?,
+        }
+        Ok(frame.children.take().and_then(Held::into_object))
+    }
+
+    fn feed(&mut self, frame: &mut Frame<'w>, hash: u64) -> Result<ControlFlow<u64>> {
+        match frame.children.kind {
+            ChildrenKind::Map => frame.add_to_entries(hash, &mut self.hasher.entries)?,
+            ChildrenKind::Sequence => {
+                let place = frame.children.passed().saturating_sub(1);
+                frame.hash = combine(frame.hash, combine(hash, place as u64));
+            }
+            ChildrenKind::Fields => frame.hash = combine(frame.hash, hash),
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    fn leave(&mut self, frame: &mut Frame<'w>) -> Result<u64> {
+        let Hasher { seen, entries, .. } = &mut *self.hasher;
+        let own = entries.get_mut(frame.first_entry..).unwrap_or_default();
+        sort(own);
+        let hash = own.iter().fold(frame.hash, |hash, entry| combine(hash, *entry));
+        entries.truncate(frame.first_entry);
+        let object = frame.children.object();
+        if !object.is_sole() {
+            seen.set(object, State::Done(hash))?;
+        }
+        Ok(hash)
+    }
+
+    fn abandon(&mut self, frame: Frame<'w>) {
+        self.hasher.entries.truncate(frame.first_entry);
+        self.hasher.forget(frame.children.object());
+    }
+}
+
+impl Frame<'_> {
+    /// Takes in the elements or values of fields up to one that has something inside, by their places and hashes.
+    fn hash_leaves(&mut self, count: impl Fn(usize, u64) -> u64) -> Result<()> {
+        let (mut hash, mut place) = (self.hash, self.children.passed());
+        for child in self.children.run() {
+            let Some(one) = hash_leaf(child)? else { break };
+            hash = combine(hash, count(place, one));
+            place += 1;
+        }
+        self.hash = hash;
+        self.children.pass(place - self.children.passed());
+        Ok(())
+    }
+
+    /// Takes in keys and values up to one that has something inside.
+    fn hash_entries(&mut self, entries: &mut Buffer<u64>) -> Result<()> {
+        while let Some(child) = self.children.run().first()
+            && let Some(hash) = hash_leaf(child)?
+        {
+            self.add_to_entries(hash, entries)?;
+            self.children.pass(1);
+        }
+        Ok(())
+    }
+
+    /// Takes in the hash of a key or value.
+    fn add_to_entries(&mut self, hash: u64, entries: &mut Buffer<u64>) -> Result<()> {
+        match self.key.take() {
+            None => self.key = Some(hash),
+            Some(key) => entries.try_push(combine(key, hash))?,
         }
         Ok(())
     }
 }
 
-impl HookState for Hasher {}
-
-impl Fold for Hasher {
-    type Node = Any;
-    type Frame = Frame;
-    type Value = u64;
-    const NAME: &'static str = "ObjectGraphDFS";
-
-    fn enter(&mut self, value: Any) -> Result<Entered<Frame, u64>> {
-        if let Some(hash) = hash_leaf(&value)? {
-            return Ok(Entered::Value(hash));
-        }
-        match self.seen.get(&value) {
-            Some(State::Done(hash)) => return Ok(Entered::Value(*hash)),
-            // An object inside itself counts as its type.
-            Some(State::Open) => return Ok(Entered::Value(type_key_hash(value.type_index()))),
-            Some(State::Unknown) | None => {}
-        }
-        if let Some(hash) = self.hash_by_hook(&value)? {
-            return Ok(Entered::Value(hash));
-        }
-        self.refuse_half_a_contract(&value)?;
-        let skipped = kTVMFFIFieldFlagBitMaskHashOff | kTVMFFIFieldFlagBitMaskCompareOff;
-        let children = Children::of(&value, i64::from(skipped))?;
-        let sum = Sum { hash: first_hash(&value, &children), key: None, entries: Buffer::new() };
-        self.seen.set(&value, State::Open)?;
-        Ok(Entered::Frame(Frame { value, children, sum }))
-    }
-
-    /// The next child that has something inside; others are taken in on the way.
-    fn next(&mut self, Frame { children, sum, .. }: &mut Frame) -> Result<Option<Any>> {
-        while let Some(child) = children.peek() {
-            let Some(hash) = hash_leaf(child)? else { return Ok(children.take()) };
-            sum.add(children.kind, children.passed(), hash)?;
-            children.advance();
-        }
-        Ok(None)
-    }
-
-    fn feed(&mut self, frame: &mut Frame, hash: u64) -> Result<ControlFlow<u64>> {
-        frame.sum.add(frame.children.kind, frame.children.passed().saturating_sub(1), hash)?;
-        Ok(ControlFlow::Continue(()))
-    }
-
-    fn leave(&mut self, frame: &mut Frame) -> Result<u64> {
-        sort(&mut frame.sum.entries);
-        let hash = frame.sum.entries.iter().fold(frame.sum.hash, |hash, entry| combine(hash, *entry));
-        self.seen.set(&frame.value, State::Done(hash))?;
-        Ok(hash)
-    }
-
-    fn abandon(&mut self, frame: Frame) {
-        self.forget(&frame.value);
-    }
-}
-
 /// What the hash of an object starts with: its type, and for containers the size.
-fn first_hash(value: &Any, children: &Children) -> u64 {
-    let seed = type_key_hash(value.type_index());
+fn first_hash(children: &Children<'_>) -> u64 {
+    let seed = type_key_hash(children.object().type_index());
     let count = children.len() as u64;
     match children.kind {
         ChildrenKind::Sequence => combine(seed, count),
@@ -148,23 +192,36 @@ fn first_hash(value: &Any, children: &Children) -> u64 {
 }
 
 impl Hasher {
-    fn forget(&mut self, value: &Any) {
-        // Memory is needed only for objects that were not met before.
-        let _ = self.seen.set(value, State::Unknown);
+    fn hash(&mut self, value: Held<'_>) -> Result<u64> {
+        if let Some(hash) = hash_leaf(&value)? {
+            return Ok(hash);
+        }
+        match value.into_object() {
+            Some(object) => fold(&mut Walk { hasher: self, lent: PhantomData }, object),
+            None => Ok(0),
+        }
     }
 
-    fn hash_by_hook(&mut self, value: &Any) -> Result<Option<u64>> {
-        let Some(hook) = self.hooks.of(value)? else { return Ok(None) };
-        self.seen.set(value, State::Open)?;
-        let answer =
-            lend(self, Self::callback, |callback| hook.call(&[value.view(), callback.into()])?.get::<i64>());
+    fn forget(&mut self, object: &Held<'_, ObjectRef>) {
+        if self.seen.get(object).is_some() {
+            // Memory is needed only for objects that were not met before.
+            let _ = self.seen.set(object, State::Unknown);
+        }
+    }
+
+    fn hash_by_hook(&mut self, object: &Held<'_, ObjectRef>) -> Result<Option<u64>> {
+        let Some(hook) = self.hooks.of_type(object.type_index())? else { return Ok(None) };
+        self.seen.set(object, State::Open)?;
+        let answer = lend(self, Self::callback, |callback| {
+            hook.call(&[AnyView::from(&**object), AnyView::from(callback)])?.get::<i64>()
+        });
         match answer {
             Ok(hash) => {
-                self.seen.set(value, State::Done(hash as u64))?;
+                self.seen.set(object, State::Done(hash as u64))?;
                 Ok(Some(hash as u64))
             }
             Err(error) => {
-                self.forget(value);
+                self.forget(object);
                 Err(error)
             }
         }
@@ -172,13 +229,12 @@ impl Hasher {
 
     fn callback(slot: Slot<Self>) -> Result<Function> {
         Function::from_typed(move |value: Any| -> Result<i64> {
-            slot.with(|hasher| fold(hasher, value).map(|hash| hash as i64))
+            slot.with(|hasher| hasher.hash(Held::Own(value)).map(|hash| hash as i64))
         })
     }
 
     /// A type that says when its objects are equal must say how they are hashed.
-    fn refuse_half_a_contract(&self, value: &Any) -> Result<()> {
-        let index = value.type_index();
+    fn refuse_half_a_contract(&self, index: i32) -> Result<()> {
         if index < type_index::STATIC_OBJECT_END
             || (self.eq_hooks.value(index).is_none() && self.compare_hooks.value(index).is_none())
         {

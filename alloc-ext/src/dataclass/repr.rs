@@ -1,14 +1,16 @@
 //! The text of a value, as users read it.
 #![forbid(unsafe_code)]
 
+use core::marker::PhantomData;
 use core::mem;
 use core::ops::{ControlFlow, Range};
 
 use ferrite_core::abi::kTVMFFIFieldFlagBitMaskReprOff;
-use ferrite_core::any::Any;
+use ferrite_core::any::{Any, AnyView};
 use ferrite_core::error::Result;
 use ferrite_core::function::Function;
 use ferrite_core::memory::Buffer;
+use ferrite_core::object::ObjectRef;
 use ferrite_core::string::String;
 use ferrite_core::{type_index, type_table};
 
@@ -16,7 +18,7 @@ use super::enums::{enum_class, is_enum};
 use super::environment::wants_addresses;
 use super::repr_leaf::{write_address, write_leaf_object, write_plain};
 use crate::walk::{
-    Children, ChildrenKind, Entered, Fold, HookState, Hooks, Seen, Slot, fold, for_each_field, lend,
+    Children, ChildrenKind, Entered, Fold, Held, HookState, Hooks, Seen, Slot, fold, for_each_field, lend,
 };
 
 /// The text of a value and everything in it.
@@ -48,7 +50,7 @@ pub fn repr_print(value: &Any) -> Result<String> {
     let mut printer =
         Printer { hooks: Hooks::new("__ffi_repr__"), enum_class: enum_class(), ..Printer::default() };
     printer.with_address = wants_addresses();
-    fold(&mut printer, value.clone())?;
+    printer.print(Held::Lent(value))?;
     String::from_bytes(&printer.text)
 }
 
@@ -59,6 +61,7 @@ struct Printer {
     text_number: usize,
     /// All texts by number, but for the one that is being written.
     texts: Buffer<Buffer<u8>>,
+    /// What is known of objects that may be met again.
     seen: Seen<State>,
     hooks: Hooks,
     enum_class: Option<i32>,
@@ -73,75 +76,98 @@ enum State {
     Done(usize, Range<usize>),
 }
 
-struct Frame {
-    value: Any,
-    children: Children,
+/// A walk through a value that is lent to it.
+struct Walk<'p, 'w> {
+    printer: &'p mut Printer,
+    lent: PhantomData<&'w Any>,
+}
+
+struct Frame<'w> {
+    children: Children<'w>,
     start: usize,
 }
 
 impl HookState for Printer {}
 
-impl Fold for Printer {
-    type Node = Any;
-    type Frame = Frame;
+impl<'w> Fold for Walk<'_, 'w> {
+    type Node = Held<'w, ObjectRef>;
+    type Frame = Frame<'w>;
     type Value = ();
     const NAME: &'static str = "ObjectGraphDFS";
 
-    fn enter(&mut self, value: Any) -> Result<Entered<Frame, ()>> {
-        let start = self.text.len();
-        if self.write_leaf(&value)? || self.write_seen(&value)? {
+    /// Gets to an object that has something inside: nobody asks for others.
+    fn enter(&mut self, object: Held<'w, ObjectRef>) -> Result<Entered<Frame<'w>, ()>> {
+        let printer = &mut *self.printer;
+        let start = printer.text.len();
+        if !object.is_sole() && printer.write_seen(&object)? {
             return Ok(Entered::Value(()));
         }
-        if self.write_by_hook(&value)? || self.write_enum(&value)? {
-            self.done(&value, start)?;
+        if printer.write_by_hook(&object)? || printer.write_enum(&object)? {
+            printer.seen.set(&object, State::Done(printer.text_number, start..printer.text.len()))?;
             return Ok(Entered::Value(()));
         }
-        let children = Children::of(&value, kTVMFFIFieldFlagBitMaskReprOff as i64)?;
-        self.begin(&value, &children)?;
-        self.seen.set(&value, State::Open)?;
-        Ok(Entered::Frame(Frame { value, children, start }))
+        let children = Children::of(object, kTVMFFIFieldFlagBitMaskReprOff as i64)?;
+        printer.begin(&children)?;
+        if !children.object().is_sole() {
+            printer.seen.set(children.object(), State::Open)?;
+        }
+        Ok(Entered::Frame(Frame { children, start }))
     }
 
     /// The next child that has something inside; others are written on the way.
-    fn next(&mut self, frame: &mut Frame) -> Result<Option<Any>> {
+    fn next(&mut self, frame: &mut Frame<'w>) -> Result<Option<Held<'w, ObjectRef>>> {
         let children = &mut frame.children;
         loop {
             skip_hidden(children);
-            let Some(child) = children.peek() else { return Ok(None) };
-            self.write_lead(children)?;
-            if !self.write_leaf(child)? {
-                return Ok(children.take());
+            let Some(child) = children.run().first() else { return Ok(None) };
+            self.printer.write_lead(children)?;
+            if !self.printer.write_leaf(child)? {
+                return Ok(children.take().and_then(Held::into_object));
             }
-            children.advance();
+            children.pass(1);
         }
     }
 
-    fn feed(&mut self, _: &mut Frame, (): ()) -> Result<ControlFlow<()>> {
+    fn feed(&mut self, _: &mut Frame<'w>, (): ()) -> Result<ControlFlow<()>> {
         Ok(ControlFlow::Continue(()))
     }
 
-    fn leave(&mut self, frame: &mut Frame) -> Result<()> {
-        self.end(frame)?;
-        self.done(&frame.value, frame.start)
+    fn leave(&mut self, frame: &mut Frame<'w>) -> Result<()> {
+        self.printer.end(&frame.children)?;
+        let (printer, object) = (&mut *self.printer, frame.children.object());
+        if object.is_sole() {
+            return Ok(());
+        }
+        printer.seen.set(object, State::Done(printer.text_number, frame.start..printer.text.len()))
     }
 
-    fn abandon(&mut self, frame: Frame) {
-        self.forget(&frame.value);
+    fn abandon(&mut self, frame: Frame<'w>) {
+        self.printer.forget(frame.children.object());
     }
 }
 
 /// Passes fields that have the name of one of an ancestor.
-fn skip_hidden(children: &mut Children) {
-    let is_hidden = |children: &Children| {
+fn skip_hidden(children: &mut Children<'_>) {
+    let is_hidden = |children: &Children<'_>| {
         let (before, rest) = children.fields().split_at(children.passed().min(children.fields().len()));
         rest.first().is_some_and(|field| before.iter().any(|other| other.name() == field.name()))
     };
     while is_hidden(children) {
-        children.advance();
+        children.pass(1);
     }
 }
 
 impl Printer {
+    fn print(&mut self, value: Held<'_>) -> Result<()> {
+        if self.write_leaf(&value)? {
+            return Ok(());
+        }
+        match value.into_object() {
+            Some(object) => fold(&mut Walk { printer: self, lent: PhantomData }, object),
+            None => Ok(()),
+        }
+    }
+
     /// Appends a value that has nothing inside; answers false for others.
     fn write_leaf(&mut self, value: &Any) -> Result<bool> {
         Ok(write_plain(&mut self.text, value)?
@@ -149,7 +175,7 @@ impl Printer {
     }
 
     /// Appends what comes in front of the next child.
-    fn write_lead(&mut self, children: &Children) -> Result<()> {
+    fn write_lead(&mut self, children: &Children<'_>) -> Result<()> {
         let place = children.passed();
         if place > 0 {
             let is_value = children.kind == ChildrenKind::Map && place % 2 == 1;
@@ -160,53 +186,50 @@ impl Printer {
         self.text.try_push(b'=')
     }
 
-    fn begin(&mut self, value: &Any, children: &Children) -> Result<()> {
-        match value.type_index() {
+    fn begin(&mut self, children: &Children<'_>) -> Result<()> {
+        match children.object().type_index() {
             type_index::ARRAY => self.text.try_push(b'('),
             type_index::LIST => self.text.try_push(b'['),
             type_index::MAP | type_index::DICT => self.text.try_push(b'{'),
             other => {
                 self.text.try_extend_from_slice(type_table::type_key_of(other))?;
                 if self.with_address {
-                    write_address(&mut self.text, value)?;
+                    write_address(&mut self.text, children.object())?;
                 }
                 if children.is_empty() { Ok(()) } else { self.text.try_push(b'(') }
             }
         }
     }
 
-    fn end(&mut self, frame: &Frame) -> Result<()> {
-        match frame.value.type_index() {
-            type_index::ARRAY if frame.children.len() == 1 => {
+    fn end(&mut self, children: &Children<'_>) -> Result<()> {
+        match children.object().type_index() {
+            type_index::ARRAY if children.len() == 1 => {
                 self.text.try_extend_from_slice(b",)")?;
             }
             type_index::ARRAY => self.text.try_push(b')')?,
             type_index::LIST => self.text.try_push(b']')?,
             type_index::MAP | type_index::DICT => self.text.try_push(b'}')?,
-            _ if frame.children.is_empty() => return Ok(()),
+            _ if children.is_empty() => return Ok(()),
             _ => return self.text.try_push(b')'),
         }
-        if self.with_address { write_address(&mut self.text, &frame.value) } else { Ok(()) }
+        if self.with_address { write_address(&mut self.text, children.object()) } else { Ok(()) }
     }
 
-    /// Notes where the text of an object is, which ends here.
-    fn done(&mut self, value: &Any, start: usize) -> Result<()> {
-        self.seen.set(value, State::Done(self.text_number, start..self.text.len()))
-    }
-
-    fn forget(&mut self, value: &Any) {
-        // Memory is needed only for objects that were not met before.
-        let _ = self.seen.set(value, State::Unknown);
+    fn forget(&mut self, object: &Held<'_, ObjectRef>) {
+        if self.seen.get(object).is_some() {
+            // Memory is needed only for objects that were not met before.
+            let _ = self.seen.set(object, State::Unknown);
+        }
     }
 
     /// Appends the text of an object that has been met; answers false when it has not.
-    fn write_seen(&mut self, value: &Any) -> Result<bool> {
-        match self.seen.get(value) {
+    fn write_seen(&mut self, object: &Held<'_, ObjectRef>) -> Result<bool> {
+        match self.seen.get(object) {
             None | Some(State::Unknown) => Ok(false),
             Some(State::Open) => {
                 self.text.try_extend_from_slice(b"...")?;
                 if self.with_address {
-                    write_address(&mut self.text, value)?;
+                    write_address(&mut self.text, object)?;
                 }
                 Ok(true)
             }
@@ -233,37 +256,37 @@ impl Printer {
     }
 
     /// Appends the text of an enum: its type and its name.
-    fn write_enum(&mut self, value: &Any) -> Result<bool> {
-        if !is_enum(value, self.enum_class) {
+    fn write_enum(&mut self, object: &ObjectRef) -> Result<bool> {
+        if !is_enum(object.type_index(), self.enum_class) {
             return Ok(false);
         }
         let mut name = Any::NONE;
-        for_each_field(value.type_index(), |field| {
+        for_each_field(object.type_index(), |field| {
             if field.name() == b"_str_index" {
-                name = field.get(value)?;
+                field.read(object, &mut name)?;
             }
             Ok(())
         })?;
-        self.text.try_extend_from_slice(type_table::type_key_of(value.type_index()))?;
+        self.text.try_extend_from_slice(type_table::type_key_of(object.type_index()))?;
         self.text.try_push(b'.')?;
         self.text.try_extend_from_slice(name.view().bytes_of_string().unwrap_or_default())?;
         if self.with_address {
-            write_address(&mut self.text, value)?;
+            write_address(&mut self.text, object)?;
         }
         Ok(true)
     }
 
     /// Appends what the hook of the object's type answers; answers false when there is none.
-    fn write_by_hook(&mut self, value: &Any) -> Result<bool> {
-        let Some(hook) = self.hooks.of(value)? else { return Ok(false) };
-        self.seen.set(value, State::Open)?;
+    fn write_by_hook(&mut self, object: &Held<'_, ObjectRef>) -> Result<bool> {
+        let Some(hook) = self.hooks.of_type(object.type_index())? else { return Ok(false) };
+        self.seen.set(object, State::Open)?;
         let answer = lend(self, Self::callback, |callback| {
-            hook.call(&[value.view(), callback.into()])?.get::<String>()
+            hook.call(&[AnyView::from(&**object), callback.into()])?.get::<String>()
         });
         match answer {
             Ok(text) => self.text.try_extend_from_slice(text.as_bytes())?,
             Err(error) => {
-                self.forget(value);
+                self.forget(object);
                 return Err(error);
             }
         }
@@ -282,7 +305,7 @@ impl Printer {
         }
         self.texts.try_push(Buffer::new())?;
         self.switch_text(self.texts.len() - 1);
-        let outcome = fold(self, value);
+        let outcome = self.print(Held::Own(value));
         let text = outcome.and_then(|()| String::from_bytes(&self.text));
         self.switch_text(outer);
         text

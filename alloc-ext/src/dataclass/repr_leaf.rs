@@ -9,11 +9,13 @@ use ferrite_core::device::type_name;
 use ferrite_core::error::{Result, out_of_memory};
 use ferrite_core::ffi_functions::{invalid_object, kwargs_object};
 use ferrite_core::memory::Buffer;
+use ferrite_core::object::ObjectRef;
 use ferrite_core::shape::Shape;
 use ferrite_core::tensor::TensorRef;
 use ferrite_core::{abi, dtype, type_index, type_table};
 
 use super::{float_text, int_text, text};
+use crate::json;
 
 /// Appends formatted text.
 pub(super) fn append(out: &mut Buffer<u8>, text: fmt::Arguments<'_>) -> Result<()> {
@@ -28,7 +30,7 @@ pub(super) fn write_plain(out: &mut Buffer<u8>, value: &Any) -> Result<bool> {
         type_index::NONE => out.try_extend_from_slice(b"None")?,
         type_index::BOOL if view.payload_bits() != 0 => out.try_extend_from_slice(b"True")?,
         type_index::BOOL => out.try_extend_from_slice(b"False")?,
-        type_index::INT => append(out, format_args!("{}", view.payload_bits() as i64))?,
+        type_index::INT => json::write_int(out, view.payload_bits() as i64)?,
         type_index::FLOAT => float_text::write_float(out, f64::from_bits(view.payload_bits()))?,
         type_index::DATA_TYPE => write_dtype(out, value.get()?)?,
         type_index::DEVICE => write_device(out, value.get()?)?,
@@ -48,8 +50,8 @@ pub(super) fn write_leaf_object(out: &mut Buffer<u8>, value: &Any, with_address:
         type_index::BYTES => text::write_bytes(out, view.bytes_of_bytes().unwrap_or_default())?,
         type_index::TENSOR => {
             write_tensor(out, value)?;
-            if with_address {
-                write_address(out, value)?;
+            if with_address && let Some(object) = value.as_object() {
+                write_address(out, object)?;
             }
         }
         type_index::SHAPE => {
@@ -64,9 +66,8 @@ pub(super) fn write_leaf_object(out: &mut Buffer<u8>, value: &Any, with_address:
 }
 
 /// Appends `@` and the address of an object.
-pub(super) fn write_address(out: &mut Buffer<u8>, value: &Any) -> Result<()> {
-    let address = value.view().object_ptr().map_or(0, |object| object.as_ptr().addr());
-    append(out, format_args!("@{address:#x}"))
+pub(super) fn write_address(out: &mut Buffer<u8>, object: &ObjectRef) -> Result<()> {
+    append(out, format_args!("@{:#x}", object.as_ptr().addr()))
 }
 
 fn write_singleton(out: &mut Buffer<u8>, value: &Any) -> Result<bool> {
@@ -97,7 +98,7 @@ fn write_list(out: &mut Buffer<u8>, numbers: &[i64]) -> Result<()> {
         if place > 0 {
             out.try_extend_from_slice(b", ")?;
         }
-        append(out, format_args!("{number}"))?;
+        json::write_int(out, *number)?;
     }
     Ok(())
 }

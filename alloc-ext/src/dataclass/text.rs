@@ -17,7 +17,11 @@ use ferrite_core::memory::Buffer;
 pub(super) fn write_string(out: &mut Buffer<u8>, text: &[u8]) -> Result<()> {
     out.try_push(b'"')?;
     let mut rest = text;
-    while let Some(byte) = rest.first() {
+    loop {
+        let (plain, others) = rest.split_at(plain_len(rest));
+        out.try_extend_from_slice(plain)?;
+        rest = others;
+        let Some(byte) = rest.first() else { break };
         let taken = match colour_len(rest) {
             Some(len) => {
                 out.try_extend_from_slice(b"\\x1b")?;
@@ -56,6 +60,12 @@ pub(super) fn write_bytes(out: &mut Buffer<u8>, content: &[u8]) -> Result<()> {
     out.try_push(b'"')
 }
 
+/// The length of what stands for itself at the start of a text.
+fn plain_len(text: &[u8]) -> usize {
+    let is_plain = |byte: &u8| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\');
+    text.iter().position(|byte| !is_plain(byte)).unwrap_or(text.len())
+}
+
 /// The length of an escape sequence that sets a colour or erases a line.
 fn colour_len(text: &[u8]) -> Option<usize> {
     let numbers = text.strip_prefix(b"\x1b[")?;
@@ -69,7 +79,6 @@ fn write_ascii(out: &mut Buffer<u8>, byte: u8) -> Result<()> {
         b'\t' => out.try_extend_from_slice(b"\\t"),
         b'\r' => out.try_extend_from_slice(b"\\r"),
         b'\\' | b'"' => out.try_extend_from_slice(&[b'\\', byte]),
-        b' '..=b'~' => out.try_push(byte),
         _ => write_hex(out, b'x', u32::from(byte), 2),
     }
 }

@@ -13,7 +13,7 @@ use super::node::{Data, Nodes};
 use super::numbers::{Found, Numbers, Opened};
 use super::plain;
 use crate::reflection::{Enum, IntEnum, has_creator};
-use crate::walk::{Children, ChildrenKind, Entered, Field, Fold, Hooks, fold};
+use crate::walk::{Children, ChildrenKind, Entered, Field, Fold, Held, Hooks, fold};
 
 /// Gives `nodes` everything in a value, which is the last node; its number is the answer.
 ///
@@ -34,7 +34,7 @@ struct Encoder<'n> {
 struct Frame {
     type_index: i32,
     opened: Opened,
-    children: Children,
+    children: Children<'static>,
     /// Numbers of the elements or entries so far.
     numbers: Buffer<i64>,
     /// Names and values of the fields so far.
@@ -56,7 +56,7 @@ impl Fold for Encoder<'_> {
             let opened = self.numbers.open(value, hash)?;
             return Ok(Entered::Value(self.numbers.close(opened)));
         }
-        let children = Children::of(&value, 0)?;
+        let children = Children::of_value(&value)?;
         let type_index = value.type_index();
         let opened = self.numbers.open(value, hash)?;
         Ok(Entered::Frame(Frame {
@@ -70,7 +70,7 @@ impl Fold for Encoder<'_> {
 
     fn next(&mut self, frame: &mut Frame) -> Result<Option<Any>> {
         loop {
-            let Some(child) = frame.children.take() else { return Ok(None) };
+            let Some(child) = frame.children.take().map(Held::into_own) else { return Ok(None) };
             let Some(field) = frame.field() else { return Ok(Some(child)) };
             let Some(value) = plain_field(field, &child)? else { return Ok(Some(child)) };
             frame.set_field(field, value)?;

@@ -4,9 +4,11 @@
 use ferrite_core::any::Any;
 use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
-use ferrite_core::type_index;
+use ferrite_core::object::ObjectRef;
+use ferrite_core::{plain_bail, type_index};
 
 use super::field::{Field, for_each_field};
+use super::held::Held;
 use crate::containers::{ArrayObject, DictObject, ListObject, MapObject};
 
 /// How children belong to their value.
@@ -22,70 +24,78 @@ pub enum ChildrenKind {
 
 /// Everything directly inside one object, from the next child on: those of Arrays and Maps where they lie, since these do
 /// not change while they are held; others as they were at one moment.
-pub struct Children {
+pub struct Children<'w> {
     /// What they are.
     pub kind: ChildrenKind,
-    source: Source,
-    /// The fields that they are the values of, for [`ChildrenKind::Fields`].
-    fields: Buffer<Field>,
+    object: Held<'w, ObjectRef>,
+    source: Source<'w>,
     passed: usize,
 }
 
-enum Source {
-    Array(ArrayObject),
-    /// The place is that of the entry whose key or value comes next.
-    Map(MapObject, Option<u64>),
+enum Source<'w> {
+    /// The elements of an Array that is lent.
+    Lent(&'w [Any]),
+    /// The elements of the Array that the object is.
+    Array,
+    /// The Map, if it is lent, and the place of the entry whose key or value comes next.
+    Map(Option<&'w MapObject>, Option<u64>),
+    /// What was inside a List or Dict.
     Taken(Buffer<Any>),
+    /// The values of fields, and the fields.
+    Fields(Buffer<Any>, Buffer<Field>),
 }
 
-impl Children {
+impl<'w> Children<'w> {
     /// The children of an object; fields that have one of the flags in `skipped` are left out.
     ///
     /// # Errors
     ///
     /// Those of getters; MemoryError; InternalError for an object of an unregistered type.
-    pub fn of(value: &Any, skipped: i64) -> Result<Self> {
-        let (mut taken, mut fields) = (Buffer::new(), Buffer::new());
-        let (kind, source) = match value.type_index() {
-            type_index::ARRAY => (ChildrenKind::Sequence, Source::Array(value.get()?)),
+    pub fn of(object: Held<'w, ObjectRef>, skipped: i64) -> Result<Self> {
+        let (kind, source) = match object.type_index() {
+            type_index::ARRAY => {
+                let lent = object.lent().and_then(ObjectRef::as_class).map(ArrayObject::as_slice);
+                (ChildrenKind::Sequence, lent.map_or(Source::Array, Source::Lent))
+            }
             type_index::MAP => {
-                let map: MapObject = value.get()?;
-                let first = map.first_place();
-                (ChildrenKind::Map, Source::Map(map, first))
+                let lent = object.lent().and_then(ObjectRef::as_class);
+                let first = object.as_class().and_then(MapObject::first_place);
+                (ChildrenKind::Map, Source::Map(lent, first))
             }
-            type_index::LIST => {
-                let list = value.get::<ListObject>()?;
-                taken.try_reserve(list.len())?;
-                (0..list.len()).try_for_each(|index| taken.try_push(list.get(index as i64)?))?;
-                (ChildrenKind::Sequence, Source::Taken(taken))
-            }
-            type_index::DICT => {
-                value.get::<DictObject>()?.iter().try_for_each(|(key, value)| {
-                    taken.try_push(key)?;
-                    taken.try_push(value)
-                })?;
-                (ChildrenKind::Map, Source::Taken(taken))
-            }
-            index => {
-                for_each_field(index, |field| {
-                    if field.flags() & skipped != 0 {
-                        return Ok(());
-                    }
-                    taken.try_push(field.get(value)?)?;
-                    fields.try_push(field)
-                })?;
-                (ChildrenKind::Fields, Source::Taken(taken))
+            type_index::LIST => (ChildrenKind::Sequence, Source::Taken(elements_of(&object)?)),
+            type_index::DICT => (ChildrenKind::Map, Source::Taken(entries_of(&object)?)),
+            _ => {
+                let (values, fields) = fields_of(&object, skipped)?;
+                (ChildrenKind::Fields, Source::Fields(values, fields))
             }
         };
-        Ok(Self { kind, source, fields, passed: 0 })
+        Ok(Self { kind, object, source, passed: 0 })
+    }
+
+    /// The children of a value that nobody lends to the walk.
+    ///
+    /// # Errors
+    ///
+    /// As [`of`](Self::of); InternalError for a value that is no object.
+    pub fn of_value(value: &Any) -> Result<Children<'static>> {
+        match value.as_object() {
+            Some(object) => Children::of(Held::Own(object.clone()), 0),
+            None => {
+                plain_bail!(INTERNAL_ERROR, "Values of type index {} have no children", value.type_index())
+            }
+        }
+    }
+
+    /// The object that they are in.
+    pub fn object(&self) -> &Held<'w, ObjectRef> {
+        &self.object
     }
 
     /// Number of all children, keys and values counted each.
     pub fn len(&self) -> usize {
         match &self.source {
-            Source::Array(array) => array.len(),
-            Source::Map(map, _) => 2 * map.len(),
-            Source::Taken(values) => values.len(),
+            Source::Map(..) => 2 * self.object.as_class().map_or(0, MapObject::len),
+            _ => self.slice().len(),
         }
     }
 
@@ -99,46 +109,107 @@ impl Children {
         self.passed
     }
 
-    /// The next child, as it lies in memory.
+    /// The next children that lie side by side in memory: all that are left, or those of one entry of a Map. None at the
+    /// end.
     #[inline]
-    pub fn peek(&self) -> Option<&Any> {
+    pub fn run(&self) -> &[Any] {
         match &self.source {
-            Source::Array(array) => array.as_slice().get(self.passed),
-            Source::Map(map, place) => {
-                let (key, value) = map.entry_refs((*place)?)?;
-                Some(if self.passed.is_multiple_of(2) { key } else { value })
+            Source::Map(lent, Some(place)) => {
+                let map = lent.or_else(|| self.object.as_class());
+                let entry = map.and_then(|map| map.entry_pair(*place));
+                entry.and_then(|entry| entry.get(self.passed % 2..)).unwrap_or_default()
             }
-            Source::Taken(values) => values.get(self.passed),
+            _ => self.slice().get(self.passed..).unwrap_or_default(),
         }
     }
 
-    /// Goes on to the child after the next one.
+    /// Passes so many children of the [`run`](Self::run).
     #[inline]
-    pub fn advance(&mut self) {
-        if let Source::Map(map, place) = &mut self.source
-            && self.passed % 2 == 1
+    pub fn pass(&mut self, count: usize) {
+        let is_behind_entry = self.passed % 2 + count == 2;
+        self.passed += count;
+        if let Source::Map(lent, place) = &mut self.source
+            && is_behind_entry
         {
-            *place = place.and_then(|place| map.next_place(place));
+            let map = lent.or_else(|| self.object.as_class());
+            *place = place.and_then(|place| map?.next_place(place));
         }
-        self.passed += 1;
     }
 
-    /// A reference to the next child, which is passed.
-    pub fn take(&mut self) -> Option<Any> {
-        let child = self.peek()?.clone();
-        self.advance();
+    /// The next child, which is passed: lent, or with a reference to it.
+    pub fn take(&mut self) -> Option<Held<'w>> {
+        let lent = match &self.source {
+            Source::Lent(elements) => elements.get(self.passed),
+            Source::Map(Some(map), Some(place)) => {
+                map.entry_pair(*place).and_then(|entry| entry.get(self.passed % 2))
+            }
+            _ => None,
+        };
+        let child = match lent {
+            Some(child) => Held::Lent(child),
+            None => Held::Own(self.run().first()?.clone()),
+        };
+        self.pass(1);
         Some(child)
     }
 
     /// The fields, by the numbers of their values.
     pub fn fields(&self) -> &[Field] {
-        &self.fields
+        match &self.source {
+            Source::Fields(_, fields) => fields,
+            _ => &[],
+        }
     }
 
     /// The child that was passed last, which is the value of a field, and that field.
     pub fn last_field(&self) -> Option<(Field, &Any)> {
         let place = self.passed.checked_sub(1)?;
-        let Source::Taken(values) = &self.source else { return None };
-        Some((*self.fields.get(place)?, values.get(place)?))
+        let Source::Fields(values, fields) = &self.source else { return None };
+        Some((*fields.get(place)?, values.get(place)?))
     }
+
+    /// All children of what is no Map.
+    #[inline]
+    fn slice(&self) -> &[Any] {
+        match &self.source {
+            Source::Lent(elements) => elements,
+            Source::Array => self.object.as_class().map_or(&[], ArrayObject::as_slice),
+            Source::Taken(values) | Source::Fields(values, _) => values,
+            Source::Map(..) => &[],
+        }
+    }
+}
+
+fn elements_of(list: &ObjectRef) -> Result<Buffer<Any>> {
+    let mut taken = Buffer::new();
+    if let Some(list) = list.as_class::<ListObject>() {
+        taken.try_reserve(list.len())?;
+        (0..list.len()).try_for_each(|index| taken.try_push(list.get(index as i64)?))?;
+    }
+    Ok(taken)
+}
+
+fn entries_of(dict: &ObjectRef) -> Result<Buffer<Any>> {
+    let mut taken = Buffer::new();
+    if let Some(dict) = dict.as_class::<DictObject>() {
+        dict.iter().try_for_each(|(key, value)| {
+            taken.try_push(key)?;
+            taken.try_push(value)
+        })?;
+    }
+    Ok(taken)
+}
+
+fn fields_of(object: &ObjectRef, skipped: i64) -> Result<(Buffer<Any>, Buffer<Field>)> {
+    let (mut values, mut fields) = (Buffer::new(), Buffer::new());
+    for_each_field(object.type_index(), |field| {
+        if field.flags() & skipped != 0 {
+            return Ok(());
+        }
+        let mut value = Any::NONE;
+        field.read(object, &mut value)?;
+        values.try_push(value)?;
+        fields.try_push(field)
+    })?;
+    Ok((values, fields))
 }

@@ -9,17 +9,20 @@ use super::held::Held;
 use crate::containers::{ArrayObject, ListObject};
 
 /// The elements of a sequence.
-pub struct Elements<'w>(Held<'w, ObjectRef>);
+pub enum Elements<'w> {
+    /// Those of an Array that is lent: they stay where they are.
+    Lent(&'w [Any]),
+    /// Those of any other sequence.
+    Of(Held<'w, ObjectRef>),
+}
 
 impl<'w> Elements<'w> {
     /// Those of an Array or List; none for other objects.
     pub fn of(sequence: Held<'w, ObjectRef>) -> Self {
-        Self(sequence)
-    }
-
-    /// The sequence itself.
-    pub fn sequence(&self) -> &ObjectRef {
-        &self.0
+        match sequence.lent().and_then(ObjectRef::as_class).map(ArrayObject::as_slice) {
+            Some(elements) => Self::Lent(elements),
+            None => Self::Of(sequence),
+        }
     }
 
     /// The elements as they lie in memory.
@@ -29,7 +32,11 @@ impl<'w> Elements<'w> {
     /// Nobody changes a List while the slice is in use, so no code of users may run.
     #[inline]
     pub unsafe fn as_slice(&self) -> &[Any] {
-        match (self.0.as_class::<ArrayObject>(), self.0.as_class::<ListObject>()) {
+        let sequence = match self {
+            Self::Lent(elements) => return elements,
+            Self::Of(sequence) => sequence,
+        };
+        match (sequence.as_class::<ArrayObject>(), sequence.as_class::<ListObject>()) {
             (Some(array), _) => array.as_slice(),
             // SAFETY: the caller's promise.
             (None, Some(list)) => unsafe { list.as_slice() },
@@ -51,9 +58,8 @@ impl<'w> Elements<'w> {
     /// IndexError for one that is gone, because a hook made a List shorter.
     #[inline]
     pub fn get(&self, index: usize) -> Result<Held<'w>> {
-        if let Held::Lent(object) = self.0
-            && let Some(element) =
-                object.as_class::<ArrayObject>().and_then(|array| array.as_slice().get(index))
+        if let Self::Lent(elements) = self
+            && let Some(element) = elements.get(index)
         {
             return Ok(Held::Lent(element));
         }

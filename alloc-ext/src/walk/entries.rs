@@ -12,9 +12,15 @@ use crate::containers::{DictObject, MapObject};
 /// The walk ends early when a hook takes entries out of a Dict, and sees no more of them than there were in the
 /// beginning.
 pub struct Entries<'w> {
-    map: Held<'w, ObjectRef>,
+    source: Source<'w>,
     place: Option<u64>,
     left: usize,
+}
+
+enum Source<'w> {
+    /// A Map that is lent: its entries stay where they are.
+    Lent(&'w MapObject),
+    Other(Held<'w, ObjectRef>),
 }
 
 /// A map object of either class.
@@ -36,19 +42,18 @@ impl<'a> Table<'a> {
 impl<'w> Entries<'w> {
     /// Those of a Map or Dict; none for other objects.
     pub fn of(map: Held<'w, ObjectRef>) -> Self {
-        let mut entries = Self { map, place: None, left: 0 };
+        let source = match map.lent().and_then(ObjectRef::as_class) {
+            Some(map) => Source::Lent(map),
+            None => Source::Other(map),
+        };
+        let mut entries = Self { source, place: None, left: 0 };
         entries.restart();
         entries
     }
 
-    /// The map itself.
-    pub fn map(&self) -> &ObjectRef {
-        &self.map
-    }
-
     /// Goes back to the first entry.
     pub fn restart(&mut self) {
-        (self.place, self.left) = match Table::of(&self.map) {
+        (self.place, self.left) = match self.table() {
             Some(Table::Map(map)) => (map.first_place(), map.len()),
             Some(Table::Dict(dict)) => (dict.first_place(), dict.len()),
             None => (None, 0),
@@ -57,7 +62,7 @@ impl<'w> Entries<'w> {
 
     /// Number of entries of the whole map.
     pub(crate) fn len(&self) -> usize {
-        match Table::of(&self.map) {
+        match self.table() {
             Some(Table::Map(map)) => map.len(),
             Some(Table::Dict(dict)) => dict.len(),
             None => 0,
@@ -70,12 +75,10 @@ impl<'w> Entries<'w> {
     ///
     /// Those of key hooks.
     pub fn value_of(&self, key: AnyView<'_>) -> Result<Option<Held<'w>>> {
-        if let Held::Lent(object) = self.map
-            && let Some(map) = object.as_class::<MapObject>()
-        {
+        if let Source::Lent(map) = self.source {
             return Ok(map.get(key)?.map(Held::Lent));
         }
-        let found = match Table::of(&self.map) {
+        let found = match self.table() {
             Some(Table::Map(map)) => map.get(key)?.cloned(),
             Some(Table::Dict(dict)) => dict.get(key)?,
             None => None,
@@ -133,7 +136,7 @@ impl<'w> Entries<'w> {
     /// Nobody changes a Dict while they are in use, so no code of users may run.
     #[inline]
     pub unsafe fn at(&self, place: u64) -> Option<(&Any, &Any)> {
-        match Table::of(&self.map)? {
+        match self.table()? {
             Table::Map(map) => map.entry_refs(place),
             // SAFETY: the caller's promise.
             Table::Dict(dict) => unsafe { dict.entry_refs(place) },
@@ -153,7 +156,7 @@ impl<'w> Entries<'w> {
     #[inline]
     pub fn advance(&mut self) {
         self.left = self.left.saturating_sub(1);
-        self.place = self.place.and_then(|place| match Table::of(&self.map)? {
+        self.place = self.place.and_then(|place| match self.table()? {
             Table::Map(map) => map.next_place(place),
             Table::Dict(dict) => dict.next_place(place),
         });
@@ -161,9 +164,17 @@ impl<'w> Entries<'w> {
 
     /// The entry at a place of a lent Map.
     fn lent_at(&self, place: u64) -> Option<(&'w Any, &'w Any)> {
-        match self.map {
-            Held::Lent(object) => object.as_class::<MapObject>()?.entry_refs(place),
-            Held::Own(_) => None,
+        match self.source {
+            Source::Lent(map) => map.entry_refs(place),
+            Source::Other(_) => None,
+        }
+    }
+
+    #[inline]
+    fn table(&self) -> Option<Table<'_>> {
+        match &self.source {
+            Source::Lent(map) => Some(Table::Map(map)),
+            Source::Other(map) => Table::of(map),
         }
     }
 }

@@ -8,11 +8,11 @@ use ferrite_core::abi::{
     kTVMFFIFieldFlagBitMaskHasDefault, kTVMFFIFieldFlagBitSetterIsFunctionObj,
 };
 use ferrite_core::any::{Any, AnyView};
-use ferrite_core::error::Result;
+use ferrite_core::error::{Error, Result};
 use ferrite_core::function::{Function, check_status};
 use ferrite_core::object::{ObjectClass, ObjectRef};
 use ferrite_core::type_table::TypeEntry;
-use ferrite_core::{plain_bail, type_index, type_table};
+use ferrite_core::{plain_bail, plain_error, type_index, type_table};
 
 /// A field that is written by a C function.
 type FieldSetter = unsafe extern "C" fn(field: *mut c_void, value: *const TVMFFIAny) -> c_int;
@@ -66,18 +66,22 @@ impl Field {
     #[inline]
     pub fn read(self, object: &ObjectRef, place: &mut Any) -> Result<()> {
         *place = Any::NONE;
-        let Some(getter) = self.info.getter else {
-            plain_bail!(RUNTIME_ERROR, "Field `{}` has no getter", self.name());
-        };
+        let Some(getter) = self.info.getter else { return Err(self.unreadable()) };
         let place = ptr::from_mut(place).cast::<TVMFFIAny>();
         // SAFETY: whoever registered the field vouches for the getter at this offset, which gives an owned value where it
         // succeeds; the object is alive; Any is transparent over the cell.
-        let outcome = check_status(unsafe { getter(self.address_in(object), place) });
-        if outcome.is_err() {
-            // SAFETY: as above; what a getter leaves behind when it fails is owned by nobody.
-            unsafe { place.write(TVMFFIAny::NONE) };
+        let status = unsafe { getter(self.address_in(object), place) };
+        if status == 0 {
+            return Ok(());
         }
-        outcome
+        // SAFETY: as above; what a getter leaves behind when it fails is owned by nobody.
+        unsafe { place.write(TVMFFIAny::NONE) };
+        check_status(status)
+    }
+
+    #[cold]
+    fn unreadable(self) -> Error {
+        plain_error!(RUNTIME_ERROR, "Field `{}` has no getter", self.name())
     }
 
     /// Whether the field can be written.
@@ -187,17 +191,27 @@ impl Fields {
 impl Iterator for Fields {
     type Item = Field;
 
+    #[inline]
     fn next(&mut self) -> Option<Field> {
         loop {
             if let Some(info) = self.fields.next() {
                 return Some(Field { info });
             }
-            let entry = match self.ancestors.next() {
-                Some(ancestor) => type_table::type_info(index_of(*ancestor)),
-                None => Some(self.last.take()?),
-            };
-            self.fields = entry.map_or_else(Default::default, |entry| entry.fields().iter());
+            self.go_to_next_type()?;
         }
+    }
+}
+
+impl Fields {
+    /// None when no type is left.
+    #[inline(never)]
+    fn go_to_next_type(&mut self) -> Option<()> {
+        let entry = match self.ancestors.next() {
+            Some(ancestor) => type_table::type_info(index_of(*ancestor)),
+            None => Some(self.last.take()?),
+        };
+        self.fields = entry.map_or_else(Default::default, |entry| entry.fields().iter());
+        Some(())
     }
 }
 

@@ -29,6 +29,35 @@ impl<'w> Held<'w> {
     }
 }
 
+impl<'w, T> Held<'w, T> {
+    /// The value, if it is lent for the whole walk.
+    #[inline]
+    pub fn lent(&self) -> Option<&'w T> {
+        match self {
+            Self::Lent(value) => Some(value),
+            Self::Own(_) => None,
+        }
+    }
+}
+
+impl Held<'_, ObjectRef> {
+    /// Whether only the way by which the walk has come leads to the object, so that it is not met again.
+    #[inline]
+    pub fn is_sole(&self) -> bool {
+        self.lent().is_some_and(ObjectRef::is_unique)
+    }
+
+    /// The same for objects of which the walk holds a reference, as far as counts tell: a getter that gives one object for
+    /// several fields hides that it is shared.
+    #[inline]
+    pub fn is_sole_by_count(&self) -> bool {
+        match self {
+            Self::Lent(object) => object.is_unique(),
+            Self::Own(object) => object.strong_count() <= 2 && object.weak_count() == 1,
+        }
+    }
+}
+
 impl<T: Clone> Held<'_, T> {
     /// A reference of its own, which keeps the object alive beyond the walk.
     pub fn into_own(self) -> T {

@@ -10,7 +10,7 @@ use ferrite_core::function::Function;
 use ferrite_core::object::ObjectRef;
 use ferrite_core::type_index;
 
-use super::hash_frame::{EntriesFrame, Node, ObjectFrame, SequenceFrame};
+use super::hash_frame::{EntriesFrame, Keys, Node, ObjectFrame, SequenceFrame};
 use super::hash_leaf::{hash_bits, hash_leaf};
 use crate::dataclass::combine;
 use crate::structural::any_arg::AnyArg;
@@ -21,8 +21,10 @@ use crate::walk::{Entered, Fields, Fold, Held, HookState, Hooks, Seen, Slot, fol
 #[derive(Default)]
 pub(super) struct Hasher {
     skip_tensor_content: bool,
-    /// The hashes of objects that were met.
+    /// The hashes of objects that were met and may be met again.
     known: Seen<u64>,
+    /// The keys of the maps that are being hashed.
+    keys: Keys,
     /// Variables that were defined so far: each counts by its number.
     variables: u32,
     /// Nodes of a graph so far: each counts by its number, so that sharing shows.
@@ -55,7 +57,8 @@ impl<'w> Fold for Walk<'_, 'w> {
         Ok(Entered::Frame(match node.object.type_index() {
             type_index::ARRAY | type_index::LIST => Frame::Sequence(SequenceFrame::new(node)),
             type_index::MAP | type_index::DICT => {
-                Frame::Entries(EntriesFrame::new(node, |key| self.hasher.hash_of_key(key))?)
+                let Hasher { known, keys, .. } = &mut *self.hasher;
+                Frame::Entries(EntriesFrame::new(node, keys, |key| hash_of_key(known, key))?)
             }
             _ => return self.enter_object(node),
         }))
@@ -64,7 +67,7 @@ impl<'w> Fold for Walk<'_, 'w> {
     fn next(&mut self, frame: &mut Frame<'w>) -> Result<Option<Node<'w>>> {
         match frame {
             Frame::Sequence(frame) => frame.next(self.hasher.skip_tensor_content),
-            Frame::Entries(frame) => frame.next(self.hasher.skip_tensor_content),
+            Frame::Entries(frame) => frame.next(&self.hasher.keys, self.hasher.skip_tensor_content),
             Frame::Object(frame) => frame.next(self.hasher.skip_tensor_content),
         }
     }
@@ -82,18 +85,27 @@ impl<'w> Fold for Walk<'_, 'w> {
     fn leave(&mut self, frame: &mut Frame<'w>) -> Result<u64> {
         match frame {
             Frame::Sequence(frame) => Ok(frame.hash),
-            Frame::Entries(frame) => Ok(frame.hash),
+            Frame::Entries(frame) => {
+                frame.forget_keys(&mut self.hasher.keys);
+                Ok(frame.hash)
+            }
             Frame::Object(frame) => self.hasher.finish_object(&frame.node, frame.kind, frame.hash),
         }
     }
 
-    fn abandon(&mut self, _: Frame<'w>) {}
+    fn abandon(&mut self, frame: Frame<'w>) {
+        if let Frame::Entries(frame) = frame {
+            frame.forget_keys(&mut self.hasher.keys);
+        }
+    }
 }
 
 impl<'w> Walk<'_, 'w> {
     fn enter_object(&mut self, node: Node<'w>) -> Result<Entered<Frame<'w>, u64>> {
         let (entry, kind) = StructuralKind::of_comparable(node.object.type_index())?;
-        if let Some(hash) = self.hasher.known.get(&node.object) {
+        if may_be_met_again(&node, kind)
+            && let Some(hash) = self.hasher.known.get(&node.object)
+        {
             return Ok(Entered::Value(*hash));
         }
         let (seed, region) = (entry.type_key_hash(), node.region.in_object(kind));
@@ -121,14 +133,12 @@ impl Hasher {
             return Ok(hash);
         }
         match value.into_object() {
-            Some(object) => fold(&mut Walk { hasher: self, lent: PhantomData }, Node { object, region }),
+            Some(object) => fold(
+                &mut Walk { hasher: self, lent: PhantomData },
+                Node { object, region, is_in_shared: false },
+            ),
             None => Ok(0),
         }
-    }
-
-    /// The hash of a key whatever was hashed before it; None when that cannot be told, which leaves the entry out.
-    fn hash_of_key(&self, key: &Any) -> Option<u64> {
-        hash_bits(key).or_else(|| self.known.get(key).copied())
     }
 
     /// The hash of an object whose content has this hash.
@@ -140,7 +150,9 @@ impl Hasher {
             StructuralKind::DagNode => combine(content, count(&mut self.nodes)),
             _ => content,
         };
-        self.known.set(&node.object, hash)?;
+        if may_be_met_again(node, kind) {
+            self.known.set(&node.object, hash)?;
+        }
         Ok(hash)
     }
 
@@ -173,6 +185,17 @@ impl Hasher {
             })
         })
     }
+}
+
+/// Whether the hash of an object has to be remembered. Those that count by their numbers always have to; that of another
+/// one, should it be met again after all, would be the same.
+fn may_be_met_again(node: &Node<'_>, kind: StructuralKind) -> bool {
+    matches!(kind, StructuralKind::FreeVar | StructuralKind::DagNode) || node.is_shared()
+}
+
+/// The hash of a key whatever was hashed before it; None when that cannot be told, which leaves the entry out.
+fn hash_of_key(known: &Seen<u64>, key: &Any) -> Option<u64> {
+    hash_bits(key).or_else(|| known.get(key).copied())
 }
 
 /// The number of one more, from 0 on.

@@ -1,5 +1,7 @@
 //! Containers and objects while they are hashed: what comes next in them, and the hash so far.
 
+use core::ops::Range;
+
 use ferrite_core::abi::kTVMFFIFieldFlagBitMaskSEqHashIgnore;
 use ferrite_core::any::Any;
 use ferrite_core::error::Result;
@@ -15,13 +17,21 @@ use crate::walk::{Elements, Entries, Fields, Held, sort};
 pub(super) struct Node<'w> {
     pub object: Held<'w, ObjectRef>,
     pub region: DefRegion,
+    /// Whether a container that more than one way leads to is between here and the last object.
+    pub is_in_shared: bool,
 }
 
 impl<'w> Node<'w> {
     /// A value that is no leaf, and so an object.
     #[cfg_attr(feature = "std", inline(always))]
-    fn of(value: Held<'w>, region: DefRegion) -> Option<Self> {
-        value.into_object().map(|object| Self { object, region })
+    fn of(value: Held<'w>, region: DefRegion, is_in_shared: bool) -> Option<Self> {
+        value.into_object().map(|object| Self { object, region, is_in_shared })
+    }
+
+    /// Whether the walk may meet it again. Hashes of containers are not remembered, so that what is in one is met as often
+    /// as the container.
+    pub(super) fn is_shared(&self) -> bool {
+        self.is_in_shared || !self.object.is_sole_by_count()
     }
 }
 
@@ -34,6 +44,7 @@ fn first_hash(type_index: i32, len: usize) -> u64 {
 pub(super) struct SequenceFrame<'w> {
     elements: Elements<'w>,
     region: DefRegion,
+    is_shared: bool,
     len: usize,
     next: usize,
     pub hash: u64,
@@ -41,55 +52,64 @@ pub(super) struct SequenceFrame<'w> {
 
 impl<'w> SequenceFrame<'w> {
     pub(super) fn new(node: Node<'w>) -> Self {
-        let index = node.object.type_index();
+        let (index, is_shared) = (node.object.type_index(), node.is_shared());
         let elements = Elements::of(node.object);
         let len = elements.len();
-        Self { elements, region: node.region, len, next: 0, hash: first_hash(index, len) }
+        Self { elements, region: node.region, is_shared, len, next: 0, hash: first_hash(index, len) }
     }
 
     pub(super) fn next(&mut self, skip_tensor_content: bool) -> Result<Option<Node<'w>>> {
-        if self.next >= self.len || self.hash_leaves(skip_tensor_content)? {
+        if self.hash_leaves(skip_tensor_content)? {
             return Ok(None);
         }
-        Ok(Node::of(self.elements.get(self.next - 1)?, self.region))
+        let child = self.elements.get(self.next)?;
+        self.next += 1;
+        Ok(Node::of(child, self.region, self.is_shared))
     }
 
-    /// Takes elements into the hash up to one that has something inside, and goes on behind it; answers true at the end.
+    /// Takes elements into the hash up to one that has something inside; answers true at the end.
     fn hash_leaves(&mut self, skip_tensor_content: bool) -> Result<bool> {
         // SAFETY: the hash of a value that has nothing inside runs no code of users.
         let elements = unsafe { self.elements.as_slice() };
-        let Some(elements) = elements.get(self.next..self.len) else {
-            // A hook made a List shorter.
-            self.next += 1;
-            return Ok(false);
-        };
+        // None left when a hook made a List shorter.
+        let elements = elements.get(self.next..self.len).unwrap_or_default();
+        let (mut hash, mut taken) = (self.hash, 0);
         for element in elements {
-            self.next += 1;
-            match hash_leaf(element, skip_tensor_content)? {
-                Some(hash) => self.hash = combine(self.hash, hash),
-                None => return Ok(false),
-            }
+            let Some(one) = hash_leaf(element, skip_tensor_content)? else { break };
+            hash = combine(hash, one);
+            taken += 1;
         }
-        Ok(true)
+        self.hash = hash;
+        self.next += taken;
+        Ok(self.next >= self.len)
     }
 }
 
 /// A map: its entries go by the hashes of their keys, so that their order does not count.
 pub(super) struct EntriesFrame<'w> {
     map: Entries<'w>,
-    /// Hashes and places of keys.
-    keys: Buffer<(u64, u64)>,
     region: DefRegion,
-    next: usize,
+    is_shared: bool,
+    /// Where this map's part of the keys begins, and what is left of it.
+    first_key: usize,
+    keys: Range<usize>,
     pub hash: u64,
 }
 
+/// Hashes and places of keys, those of inner maps behind those of outer ones.
+pub(super) type Keys = Buffer<(u64, u64)>;
+
 impl<'w> EntriesFrame<'w> {
     /// Entries whose key has no hash by `hash_of_key` are left out.
-    pub(super) fn new(node: Node<'w>, hash_of_key: impl Fn(&Any) -> Option<u64>) -> Result<Self> {
-        let index = node.object.type_index();
+    pub(super) fn new(
+        node: Node<'w>,
+        keys: &mut Keys,
+        hash_of_key: impl Fn(&Any) -> Option<u64>,
+    ) -> Result<Self> {
+        let (index, is_shared) = (node.object.type_index(), node.is_shared());
         let mut map = Entries::of(node.object);
-        let mut keys = Buffer::try_with_capacity(map.len())?;
+        let first = keys.len();
+        keys.try_reserve(map.len())?;
         while let Some(place) = map.place() {
             // SAFETY: known hashes, and those of numbers and texts, run no code of users.
             let hash = unsafe { map.at(place) }.and_then(|(key, _)| hash_of_key(key));
@@ -98,19 +118,24 @@ impl<'w> EntriesFrame<'w> {
             }
             map.advance();
         }
-        sort(&mut keys);
+        sort(keys.get_mut(first..).unwrap_or_default());
         let hash = first_hash(index, map.len());
-        Ok(Self { map, keys, region: node.region, next: 0, hash })
+        Ok(Self { map, region: node.region, is_shared, first_key: first, keys: first..keys.len(), hash })
     }
 
     /// Entries that hooks have taken out of a Dict meanwhile do not count.
-    pub(super) fn next(&mut self, skip_tensor_content: bool) -> Result<Option<Node<'w>>> {
-        while let Some(place) = self.next_place() {
+    pub(super) fn next(&mut self, keys: &Keys, skip_tensor_content: bool) -> Result<Option<Node<'w>>> {
+        while let Some(place) = self.next_place(keys) {
             // SAFETY: the hash of a value that has nothing inside runs no code of users.
             let Some((_, value)) = (unsafe { self.map.at(place) }) else { continue };
             match hash_leaf(value, skip_tensor_content)? {
                 Some(hash) => self.hash = combine(self.hash, hash),
-                None => return Ok(self.map.value_at(place).and_then(|value| Node::of(value, self.region))),
+                None => {
+                    return Ok(self
+                        .map
+                        .value_at(place)
+                        .and_then(|value| Node::of(value, self.region, self.is_shared)));
+                }
             }
         }
         Ok(None)
@@ -118,17 +143,21 @@ impl<'w> EntriesFrame<'w> {
 
     /// Takes keys into the hash up to one that is alone with its hash, and gives the place of that one. The values of
     /// others have no order and do not count.
-    fn next_place(&mut self) -> Option<u64> {
+    fn next_place(&mut self, keys: &Keys) -> Option<u64> {
         loop {
-            let (hash, place) = *self.keys.get(self.next)?;
-            self.hash = combine(self.hash, hash);
-            let rest = self.keys.get(self.next + 1..).unwrap_or_default();
-            let ties = rest.iter().take_while(|(other, _)| *other == hash).count();
-            self.next += 1 + ties;
+            let ((hash, place), rest) = keys.get(self.keys.clone())?.split_first()?;
+            self.hash = combine(self.hash, *hash);
+            let ties = rest.iter().take_while(|(other, _)| other == hash).count();
+            self.keys.start += 1 + ties;
             if ties == 0 {
-                return Some(place);
+                return Some(*place);
             }
         }
+    }
+
+    /// Gives up the keys of a map that is at its end, and of maps in it.
+    pub(super) fn forget_keys(&self, keys: &mut Keys) {
+        keys.truncate(self.first_key);
     }
 }
 
@@ -154,7 +183,7 @@ impl<'w> ObjectFrame<'w> {
                 Some(hash) => self.hash = combine(self.hash, hash),
                 None => {
                     let region = self.region.in_field(field.flags());
-                    return Ok(Node::of(Held::Own(value), region));
+                    return Ok(Node::of(Held::Own(value), region, false));
                 }
             }
         }

@@ -1,6 +1,7 @@
 //! Objects by the kind of their type, variables and their definitions, and hooks.
 
 use core::slice::from_ref;
+use core::sync::atomic::{AtomicUsize, Ordering};
 
 use ferrite_core::abi::{
     kTVMFFIFieldFlagBitMaskSEqHashDefPattern as PATTERN, kTVMFFIFieldFlagBitMaskSEqHashDefSimple as SIMPLE,
@@ -45,6 +46,22 @@ fn types_say_how_their_objects_count() -> Result<()> {
         assert_eq!(equal(&lhs, &rhs, USED)?, alike, "{key}");
         assert!(!equal(&lhs, &pair(index, int(1), int(3))?, MAPPED)?);
     }
+    Ok(())
+}
+
+#[test]
+fn what_is_in_a_shared_container_is_hashed_once() -> Result<()> {
+    static CALLS: AtomicUsize = AtomicUsize::new(0);
+    let hooked = node_type("test.equal.Counting", TREE, [0, 0])?;
+    let count = Function::from_typed(|_: Any, _: i64, _: Function| -> i64 {
+        CALLS.fetch_add(1, Ordering::Relaxed);
+        7
+    })?;
+    add_hook(hooked, "__s_hash__", &count)?;
+    let inner = array(from_ref(&pair(hooked, int(1), int(2))?))?;
+    let outer = array(&[array(from_ref(&inner))?, inner])?;
+    structural_hash(&outer, USED)?;
+    assert_eq!(CALLS.load(Ordering::Relaxed), 1);
     Ok(())
 }
 

@@ -108,7 +108,7 @@ struct Frame {
     is_node: bool,
     has_step: bool,
     found_before: usize,
-    children: Children,
+    children: Children<'static>,
 }
 
 impl Fold for Finder {
@@ -180,7 +180,7 @@ impl Finder {
             return Ok(Entered::Value(()));
         }
         self.barren.set(&search, true)?;
-        let children = Children::of(&search.value, 0)?;
+        let children = Children::of_value(&search.value)?;
         self.met = search.met;
         let has_step = self.go(step)?;
         let found_before = self.found.len();
@@ -233,13 +233,13 @@ impl Step {
 }
 
 /// The next child with the step to it.
-fn next_child(children: &mut Children) -> Option<(Any, Option<Step>)> {
+fn next_child(children: &mut Children<'_>) -> Option<(Any, Option<Step>)> {
     let place = children.passed();
-    let child = children.take()?;
+    let child = children.take()?.into_own();
     match children.kind {
         ChildrenKind::Sequence => Some((child, Some(Step::ArrayItem(place)))),
         ChildrenKind::Map => {
-            let value = children.take()?;
+            let value = children.take()?.into_own();
             // An entry of None is no way to anywhere.
             let value = if child.is_none() { Any::NONE } else { value };
             Some((value, Some(Step::MapItem(child))))
