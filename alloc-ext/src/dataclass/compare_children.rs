@@ -7,7 +7,7 @@ use ferrite_core::object::ObjectRef;
 use ferrite_core::{plain_bail, type_index, type_table};
 
 use super::compare_leaf::compare_leaves;
-use crate::walk::{Elements, Entries, Fields, Held};
+use crate::walk::{Elements, Entries, Fields, Held, look_ahead};
 
 /// The children of two objects of one type, from the next ones on.
 pub(super) enum Children<'w> {
@@ -102,6 +102,8 @@ fn skip_equal_elements(
         return Ok(true);
     };
     for (lhs, rhs) in lhs.iter().zip(rhs) {
+        look_ahead(lhs);
+        look_ahead(rhs);
         *next += 1;
         match compare_leaves(lhs, rhs, equality_only)? {
             Some(0) => {}

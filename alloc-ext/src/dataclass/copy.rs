@@ -12,7 +12,9 @@ use ferrite_core::{plain_bail, type_index, type_table};
 
 use super::enums::{enum_class, is_enum};
 use crate::containers::{ArrayObject, DictObject, ListObject, MapObject, Slots};
-use crate::walk::{Children, ChildrenKind, Entered, Fold, Held, Hooks, Seen, fold, for_each_field};
+use crate::walk::{
+    Children, ChildrenKind, Entered, Fold, Held, Hooks, Seen, fold, for_each_field, look_ahead,
+};
 
 /// A copy of a value and everything in it.
 ///
@@ -214,6 +216,7 @@ impl Copier<'_> {
     }
 
     fn is_shared(&self, value: &Any) -> bool {
+        look_ahead(value);
         value.view().object_ptr().is_none()
             || matches!(
                 value.type_index(),

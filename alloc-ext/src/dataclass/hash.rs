@@ -14,7 +14,7 @@ use ferrite_core::{plain_bail, type_index, type_table};
 
 use super::hash_leaf::{combine, hash_leaf, type_key_hash};
 use crate::walk::{
-    Children, ChildrenKind, Entered, Fold, Held, HookState, Hooks, Seen, Slot, fold, lend, sort,
+    Children, ChildrenKind, Entered, Fold, Held, HookState, Hooks, Seen, Slot, fold, lend, look_ahead, sort,
 };
 
 /// The hash of a value and everything in it, equal for values that [`recursive_eq`](super::recursive_eq) finds equal.
@@ -150,6 +150,7 @@ impl Frame<'_> {
     fn hash_leaves(&mut self, count: impl Fn(usize, u64) -> u64) -> Result<()> {
         let (mut hash, mut place) = (self.hash, self.children.passed());
         for child in self.children.run() {
+            look_ahead(child);
             let Some(one) = hash_leaf(child)? else { break };
             hash = combine(hash, count(place, one));
             place += 1;
@@ -164,6 +165,7 @@ impl Frame<'_> {
         while let Some(child) = self.children.run().first()
             && let Some(hash) = hash_leaf(child)?
         {
+            look_ahead(child);
             self.add_to_entries(hash, entries)?;
             self.children.pass(1);
         }

@@ -4,6 +4,7 @@ use ferrite_core::any::{Any, AnyView};
 use ferrite_core::error::Result;
 use ferrite_core::object::ObjectRef;
 
+use super::ahead::look_ahead;
 use super::held::{Held, same_number_or_text};
 use crate::containers::{DictObject, MapObject};
 
@@ -104,7 +105,10 @@ impl<'w> Entries<'w> {
         loop {
             // SAFETY: comparing numbers and texts runs no code of users.
             match unsafe { (self.peek(), other.peek()) } {
-                (Some((lhs, _)), Some((rhs, _))) if same_number_or_text(lhs, rhs) => {}
+                (Some((lhs, _)), Some((rhs, _))) if same_number_or_text(lhs, rhs) => {
+                    look_ahead(lhs);
+                    look_ahead(rhs);
+                }
                 (next, _) => return next.is_none(),
             }
             self.advance();

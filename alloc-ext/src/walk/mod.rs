@@ -9,12 +9,14 @@
 //! | [`Children`] | elements, entries or fields of one value, in order |
 //! | [`Fold`], [`fold`] | the loop over them, with frames in a buffer |
 //! | [`Seen`] | what is known of objects that were met before |
+//! | [`look_ahead`] | a hint to the processor |
 //! | [`sort`] | what has no order of its own |
 //! | [`lend`], [`Slot`] | the state of a walk while a registered hook runs, which may call back into it |
 //!
 //! Values may nest as deep as [`MAX_DEPTH`] whatever stack the thread has. Only hooks that call back can nest calls:
 //! [`ferrite_core::stack`] ends that before the stack does.
 
+mod ahead;
 mod children;
 mod elements;
 mod entries;
@@ -30,6 +32,7 @@ mod sort;
 #[cfg(all(test, feature = "std"))]
 mod heap_sort;
 
+pub use ahead::look_ahead;
 pub use children::{Children, ChildrenKind};
 pub use elements::Elements;
 pub use entries::Entries;

@@ -11,7 +11,7 @@ use super::compare_leaf::compare_leaves;
 use super::trace::Trace;
 use crate::reflection::AccessKind;
 use crate::structural::{DefRegion, StructuralKind};
-use crate::walk::{Elements, Entries, Field, Fields, Held, same_number_or_text};
+use crate::walk::{Elements, Entries, Field, Fields, Held, look_ahead, same_number_or_text};
 
 /// Two objects of one type to compare, and the region that they are in.
 pub(super) struct Pair<'w> {
@@ -76,6 +76,8 @@ impl<'w> SequenceFrame<'w> {
             return Ok(None);
         };
         for (lhs, rhs) in lhs.iter().zip(rhs) {
+            look_ahead(lhs);
+            look_ahead(rhs);
             self.next += 1;
             let equal = compare_leaves(lhs, rhs, skip_tensor_content)?;
             if equal != Some(true) {
@@ -166,6 +168,8 @@ impl<'w> EntriesFrame<'w> {
             && same_number_or_text(left, right)
             && compare_leaves(lhs, rhs, skip_tensor_content)? == Some(true)
         {
+            look_ahead(left);
+            look_ahead(right);
             self.lhs.advance();
             self.rhs.advance();
         }

@@ -11,7 +11,7 @@ use ferrite_core::object::ObjectRef;
 use super::hash_leaf::hash_leaf;
 use crate::dataclass::{combine, type_key_hash};
 use crate::structural::{DefRegion, StructuralKind};
-use crate::walk::{Elements, Entries, Fields, Held, sort};
+use crate::walk::{Elements, Entries, Fields, Held, look_ahead, sort};
 
 /// An object to hash, and the region that it is in.
 pub(super) struct Node<'w> {
@@ -75,6 +75,7 @@ impl<'w> SequenceFrame<'w> {
         let elements = elements.get(self.next..self.len).unwrap_or_default();
         let (mut hash, mut taken) = (self.hash, 0);
         for element in elements {
+            look_ahead(element);
             let Some(one) = hash_leaf(element, skip_tensor_content)? else { break };
             hash = combine(hash, one);
             taken += 1;
@@ -112,7 +113,10 @@ impl<'w> EntriesFrame<'w> {
         keys.try_reserve(map.len())?;
         while let Some(place) = map.place() {
             // SAFETY: known hashes, and those of numbers and texts, run no code of users.
-            let hash = unsafe { map.at(place) }.and_then(|(key, _)| hash_of_key(key));
+            let hash = unsafe { map.at(place) }.and_then(|(key, _)| {
+                look_ahead(key);
+                hash_of_key(key)
+            });
             if let Some(hash) = hash {
                 keys.try_push((hash, place))?;
             }

@@ -1,0 +1,23 @@
+//! Hints of what a walk gets to soon.
+#![forbid(unsafe_code)]
+
+use ferrite_core::any::Any;
+use ferrite_core::prefetch;
+
+/// How far ahead, in bytes: a page, since the processor's own look ahead ends at the page that it is in.
+const DISTANCE: usize = 4096;
+/// Bytes that come into the cache at once.
+const LINE: usize = 64;
+
+/// Asks for what lies a page behind a value and behind its object. Whoever makes a large value mostly makes its parts one
+/// after another, so that the next ones to come are there; where they are not, little is lost.
+#[inline(always)]
+pub fn look_ahead(value: &Any) {
+    let cell = core::ptr::from_ref(value);
+    prefetch::to_read(cell.wrapping_byte_add(DISTANCE));
+    if let Some(object) = value.view().object_ptr() {
+        let ahead = object.as_ptr().wrapping_byte_add(DISTANCE);
+        prefetch::to_read(ahead);
+        prefetch::to_read(ahead.wrapping_byte_add(LINE));
+    }
+}
