@@ -145,10 +145,7 @@ impl<'a> AnyView<'a> {
     fn content(&self) -> Option<&[u8]> {
         match self.raw.type_index {
             type_index::SMALL_STR | type_index::SMALL_BYTES => Some(self.small_bytes()),
-            type_index::STR | type_index::BYTES => {
-                // SAFETY: string and bytes objects hold a byte array after their header (ABI).
-                self.object_ptr().map(|object| unsafe { object_bytes(object) })
-            }
+            type_index::STR | type_index::BYTES => self.content_of_object(),
             type_index::RAW_STR => {
                 let text: *const core::ffi::c_char = self.payload_pointer().cast();
                 // SAFETY: a raw string is null or NUL-terminated and outlives the view (contract of `from_raw`).
@@ -161,6 +158,16 @@ impl<'a> AnyView<'a> {
             }
             _ => None,
         }
+    }
+
+    /// The content of a string or bytes object, put where it is asked for; None for any other value.
+    #[inline(always)]
+    pub fn content_of_object(&self) -> Option<&[u8]> {
+        if !matches!(self.raw.type_index, type_index::STR | type_index::BYTES) {
+            return None;
+        }
+        // SAFETY: string and bytes objects hold a byte array after their header (ABI).
+        self.object_ptr().map(|object| unsafe { object_bytes(object) })
     }
 
     fn small_bytes(&self) -> &[u8] {

@@ -36,7 +36,8 @@ pub unsafe trait ObjectRecord: Sized {
     unsafe fn destroy(this: *mut TVMFFIObject);
 }
 
-/// Bytes between the block that the built-in allocator asks for and the object: its size, then the ABI's header.
+/// Bytes between the block that the built-in allocator asks for and the object: room for the ABI's header, which lies at
+/// their end.
 const BODY_OFFSET: usize = 2 * size_of::<usize>();
 
 /// The alignment that the built-in allocator gives.
@@ -227,10 +228,9 @@ fn allocate_builtin(size: usize, alignment: usize) -> Option<NonNull<u8>> {
     let total = size + BODY_OFFSET;
     // SAFETY: the size is far below half the address space, and the alignment is a power of two.
     let block = memory::allocate(unsafe { Layout::from_size_align_unchecked(total, BODY_ALIGNMENT) })?;
-    // SAFETY: the block starts with BODY_OFFSET bytes of ours: the size, then the ABI's header right before the body.
+    // SAFETY: the block starts with BODY_OFFSET bytes of ours, the last of which are the ABI's header.
     unsafe {
         let body = block.add(BODY_OFFSET);
-        block.cast::<usize>().write(total);
         body.cast::<TVMFFIObjectAllocHeader>()
             .sub(1)
             .write(TVMFFIObjectAllocHeader { delete_space: Some(builtin_delete_space) });
@@ -242,12 +242,11 @@ const BUILTIN_DELETE_SPACE: unsafe extern "C" fn(*mut c_void) = builtin_delete_s
 
 #[inline]
 unsafe extern "C" fn builtin_delete_space(body: *mut c_void) {
-    // SAFETY: only called with a body from `builtin_allocate`, which wrote the size at the start of the block.
+    // SAFETY: only called with a body from `builtin_allocate`.
     unsafe {
         let block = body.cast::<u8>().sub(BODY_OFFSET);
-        let size = block.cast::<usize>().read();
-        let layout = Layout::from_size_align_unchecked(size, BODY_ALIGNMENT);
-        memory::release(NonNull::new_unchecked(block), layout);
+        // Memory knows the size of a block by itself.
+        memory::release(NonNull::new_unchecked(block), Layout::new::<u64>());
     }
 }
 

@@ -111,22 +111,11 @@ pub(super) unsafe fn release_all(cells: *mut TVMFFIAny, len: usize) {
     }
 }
 
-/// A view of the value in a cell.
-///
-/// # Safety
-///
-/// `cell` points to an initialised cell, whose value stays what it is for `'a`.
-#[inline]
-pub(super) unsafe fn view_of<'a>(cell: *const TVMFFIAny) -> AnyView<'a> {
-    // SAFETY: the caller vouches for the cell.
-    unsafe { AnyView::from_raw(cell.read()) }
-}
-
 /// The value in a cell, viewed in place.
 ///
 /// # Safety
 ///
-/// As [`view_of`]; nobody writes the cell for `'a`.
+/// `cell` points to an initialised cell, which nobody writes for `'a`, and its value stays alive.
 #[inline]
 pub(super) unsafe fn borrow<'a>(cell: *const TVMFFIAny) -> &'a AnyView<'a> {
     // SAFETY: the caller vouches for the cell; a view is transparent over it.
@@ -141,7 +130,7 @@ pub(super) unsafe fn borrow<'a>(cell: *const TVMFFIAny) -> &'a AnyView<'a> {
 #[inline]
 pub(super) unsafe fn prefetch(cell: *const TVMFFIAny) {
     // SAFETY: the caller vouches for the cell.
-    if let Some(object) = unsafe { view_of(cell) }.object_ptr() {
+    if let Some(object) = unsafe { borrow(cell) }.object_ptr() {
         prefetch::to_read(object.as_ptr());
     }
 }

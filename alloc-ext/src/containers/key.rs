@@ -14,7 +14,7 @@ use ferrite_core::error::{Error, Result};
 use ferrite_core::function::Function;
 use ferrite_core::sync::atomic::{AtomicPtr, Ordering};
 use ferrite_core::type_table::{self, AttrColumn};
-use ferrite_core::{plain_bail, type_index};
+use ferrite_core::{plain_bail, prefetch, type_index};
 
 use super::big_int_key as big_int;
 use super::cell::same_words;
@@ -61,9 +61,21 @@ fn hash_content(key: &AnyView<'_>) -> Result<u64> {
     let type_index = key.type_index();
     Ok(match type_index {
         type_index::SMALL_STR => combine(type_index::STR, hash_word(key.payload_bits())),
-        type_index::STR => combine(type_index, hash_bytes(key.bytes_of_string().unwrap_or(b""))),
+        type_index::STR => {
+            prefetch_text(key);
+            combine(type_index, hash_bytes(key.content_of_object().unwrap_or(b"")))
+        }
         _ => return hash_rare(key),
     })
+}
+
+/// Asks for the second cache line of a text's object, where its content goes on: together with the first, which tells where
+/// the content is.
+#[inline]
+fn prefetch_text(text: &AnyView<'_>) {
+    if let Some(object) = text.object_ptr() {
+        prefetch::to_read(object.as_ptr().cast::<u8>().wrapping_add(63));
+    }
 }
 
 #[inline(never)]
@@ -118,9 +130,12 @@ pub(super) fn equal_at_once(lhs: &AnyView<'_>, rhs: &AnyView<'_>) -> Option<bool
     if left != right {
         return None;
     }
+    if left == type_index::STR {
+        prefetch_text(lhs);
+    }
     match left {
         ..=type_index::SMALL_BYTES => Some(false),
-        type_index::STR => match (lhs.bytes_of_string(), rhs.bytes_of_string()) {
+        type_index::STR => match (lhs.content_of_object(), rhs.content_of_object()) {
             (Some(left), Some(right)) => Some(left == right),
             _ => Some(false),
         },
@@ -154,7 +169,8 @@ pub(super) fn equal_by_hook(lhs: AnyView<'_>, rhs: AnyView<'_>) -> Result<bool> 
 
 /// Whether hashing keys of this type runs registered code.
 pub(super) fn has_hash_hook(type_index: i32) -> bool {
-    type_index != type_index::BIG_INT && HASH_HOOKS.get(type_index).is_some()
+    !matches!(type_index, i32::MIN..=type_index::BYTES | type_index::BIG_INT)
+        && HASH_HOOKS.get(type_index).is_some()
 }
 
 /// Creates the columns of key hooks, with those of the library's own types, for clients that hash keys themselves.

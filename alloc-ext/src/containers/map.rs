@@ -259,11 +259,8 @@ impl MapObject {
         // SAFETY: the new map is small and has room for all entries and one more.
         unsafe {
             if let Table::Small(target) = Table::of(&fresh) {
-                let table = self.table();
-                let mut place = table.first();
-                while let Some(entry) = place.and_then(|place| table.entry(place)) {
+                for entry in self.table().entries() {
                     target.append_words(entry);
-                    place = place.and_then(|place| table.next(place));
                 }
                 target.append(key, value);
             }

@@ -385,6 +385,17 @@ impl<'a> Table<'a> {
         }
     }
 
+    /// The entries in order; those that come or go meanwhile may or may not be seen.
+    pub(super) fn entries(self) -> impl Iterator<Item = Entry> {
+        let mut next = self.first();
+        core::iter::from_fn(move || {
+            let place = next?;
+            let entry = self.entry(place)?;
+            next = self.next(place);
+            Some(entry)
+        })
+    }
+
     /// Sets the value of a key, appending an entry when there is none and there is room.
     ///
     /// # Errors

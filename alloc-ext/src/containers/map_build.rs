@@ -32,14 +32,12 @@ pub(super) fn small_block(table: Table<'_>, capacity: usize) -> Result<*mut c_vo
     let bytes = super::storage::block_bytes(capacity, map_small::ENTRY_BYTES)?;
     let block = super::storage::allocate_block(bytes)?.as_ptr();
     let mut target = block.cast::<TVMFFIAny>();
-    let mut place = table.first();
-    while let Some(entry) = place.and_then(|place| table.entry(place)) {
+    for entry in table.entries() {
         // SAFETY: there are no more entries than the capacity; both cells of each lie side by side.
         unsafe {
             Entry::at(target).move_from(entry);
             target = target.add(2);
         }
-        place = place.and_then(|place| table.next(place));
     }
     Ok(block)
 }
@@ -90,52 +88,73 @@ fn rebuild<T>(
     mut slots: usize,
     last: impl Fn(Dense<'_>) -> Result<Option<T>>,
 ) -> Result<(TableFields, T)> {
-    let hashes = HookedHashes::of(table)?;
+    let mut hashes = Hashes::OfKeys;
     loop {
         let mut fields = Dense::allocate(slots)?;
         // SAFETY: the fields are those of a table that nobody else knows.
         let dense = unsafe { Dense::at(&raw mut fields) };
-        let filled = fill(table, dense, &hashes).and_then(|all| if all { last(dense) } else { Ok(None) });
-        if let Ok(Some(made)) = filled {
+        let filled = fill(table, dense, &hashes);
+        let made = if matches!(filled, Ok(Filled::All)) { last(dense) } else { Ok(None) };
+        if let Ok(Some(made)) = made {
             return Ok((fields, made));
         }
         // SAFETY: the entries still belong to `table`; only the storage goes.
         unsafe { dense.forget_entries() }
-        filled?;
-        slots = slots.checked_mul(2).ok_or_else(|| error::out_of_memory(usize::MAX))?;
-    }
-}
-
-/// Whether all entries found a place.
-fn fill(source: Table<'_>, target: Dense<'_>, hashes: &HookedHashes) -> Result<bool> {
-    let mut place = source.first();
-    let mut number = 0;
-    while let Some(entry) = place.and_then(|place| source.entry(place)) {
-        // SAFETY: the target is ours alone, and keys of one table differ; no foreign code runs here.
-        let cells = unsafe { target.place(hashes.hash_of(number, entry)?) }?;
-        let Some(cells) = cells else { return Ok(false) };
-        // SAFETY: the cells are new; one of the two tables will be forgotten.
-        unsafe { cells.move_from(entry) }
-        place = place.and_then(|place| source.next(place));
-        number += 1;
-    }
-    Ok(true)
-}
-
-/// Hashes of all keys, computed beforehand when registered code has a say in them: it may do anything to the table, and
-/// nothing may happen to the table while entries are in two places.
-struct HookedHashes {
-    keys: Option<Buffer<(Any, u64)>>,
-}
-
-impl HookedHashes {
-    fn of(table: Table<'_>) -> Result<Self> {
-        if !has_hooks(table) {
-            return Ok(Self { keys: None });
+        made?;
+        match filled? {
+            Filled::NeedsHooks => hashes = Hashes::by_hooks(table)?,
+            _ => slots = slots.checked_mul(2).ok_or_else(|| error::out_of_memory(usize::MAX))?,
         }
+    }
+}
+
+/// How filling a table went.
+enum Filled {
+    All,
+    /// Some entry found no place.
+    Partly,
+    /// Some key has to be hashed by registered code, which has not run.
+    NeedsHooks,
+}
+
+/// Entries that are looked at before they are placed, so that the places come from memory all at once.
+const AT_ONCE: usize = 8;
+
+/// Copies the words of all entries to a new table.
+fn fill(source: Table<'_>, target: Dense<'_>, hashes: &Hashes) -> Result<Filled> {
+    let mut entries = source.entries().enumerate();
+    loop {
+        let mut ahead = [const { None }; AT_ONCE];
+        for (slot, (number, entry)) in ahead.iter_mut().zip(&mut entries) {
+            let Some(hash) = hashes.get(number, entry)? else { return Ok(Filled::NeedsHooks) };
+            target.prefetch_home(hash);
+            *slot = Some((entry, hash));
+        }
+        for (entry, hash) in ahead.iter().flatten() {
+            // SAFETY: the target is ours alone, and keys of one table differ; no foreign code runs here.
+            let Some(cells) = (unsafe { target.place(*hash) })? else { return Ok(Filled::Partly) };
+            // SAFETY: the cells are new; one of the two tables will be forgotten.
+            unsafe { cells.move_from(*entry) }
+        }
+        if ahead[AT_ONCE - 1].is_none() {
+            return Ok(Filled::All);
+        }
+    }
+}
+
+/// The hashes of all keys of a table.
+enum Hashes {
+    /// No registered code has a say in them, as far as is known.
+    OfKeys,
+    /// Computed beforehand, with the keys: registered code may do anything to the table, and nothing may happen to the table
+    /// while entries are in two places.
+    ByHooks(Buffer<(Any, u64)>),
+}
+
+impl Hashes {
+    fn by_hooks(table: Table<'_>) -> Result<Self> {
         let mut keys = Buffer::try_with_capacity(table.len())?;
-        let mut place = table.first();
-        while let Some(entry) = place.and_then(|place| table.entry(place)) {
+        for entry in table.entries() {
             // SAFETY: the entry is in the table; the copy keeps the key alive whatever the hook does.
             let key = unsafe { cell::copy_of(entry.key()) };
             let hash = key::hash(&key.view())?;
@@ -143,34 +162,23 @@ impl HookedHashes {
                 return Err(changed());
             }
             keys.try_push((key, hash))?;
-            place = place.and_then(|place| table.next(place));
         }
-        Ok(Self { keys: Some(keys) })
+        Ok(Self::ByHooks(keys))
     }
 
-    fn hash_of(&self, number: usize, entry: Entry) -> Result<u64> {
+    /// The hash of the key of an entry; None when registered code must be asked, which has not been done.
+    fn get(&self, number: usize, entry: Entry) -> Result<Option<u64>> {
         // SAFETY: the entry is in a table that nobody changes now.
-        let key = unsafe { cell::view_of(entry.key()) };
-        let Some(keys) = &self.keys else {
-            return key::hash(&key);
-        };
-        match keys.get(number) {
-            Some((known, hash)) if cell::same_words(known.as_raw(), key.as_raw()) => Ok(*hash),
-            _ => Err(changed()),
+        let key = unsafe { cell::borrow(entry.key()) };
+        match self {
+            Self::OfKeys if key::has_hash_hook(key.type_index()) => Ok(None),
+            Self::OfKeys => key::hash(key).map(Some),
+            Self::ByHooks(keys) => match keys.get(number) {
+                Some((known, hash)) if cell::same_words(known.as_raw(), key.as_raw()) => Ok(Some(*hash)),
+                _ => Err(changed()),
+            },
         }
     }
-}
-
-fn has_hooks(table: Table<'_>) -> bool {
-    let mut place = table.first();
-    while let Some(entry) = place.and_then(|place| table.entry(place)) {
-        // SAFETY: the entry is in a table that nobody changes now.
-        if key::has_hash_hook(unsafe { cell::view_of(entry.key()) }.type_index()) {
-            return true;
-        }
-        place = place.and_then(|place| table.next(place));
-    }
-    false
 }
 
 #[cold]

@@ -12,21 +12,18 @@ use core::mem::{offset_of, size_of};
 use ferrite_core::abi::TVMFFIAny;
 use ferrite_core::any::{Any, AnyView};
 use ferrite_core::error::{self, Result};
-use ferrite_core::prefetch;
 
 use super::jump::{DISTANCES, JUMPS};
+use super::map_ahead::AHEAD;
 use super::map_base::{Borrow, Inserted, NO_SLOT, TableFields};
 use super::map_entry::{self, Entry};
 use super::map_relocate;
 use super::{cell, key, storage};
 
 /// Slots of a block, whose metadata bytes lie together.
-const BLOCK_SLOTS: usize = 16;
+pub(super) const BLOCK_SLOTS: usize = 16;
 /// Bytes of a block: metadata first, then items.
 const BLOCK_BYTES: usize = BLOCK_SLOTS * (1 + size_of::<Item>());
-
-/// Bytes of a cache line, or half of one.
-const LINE_BYTES: usize = 64;
 
 /// Metadata of a slot without item.
 pub(super) const EMPTY: u8 = 0xff;
@@ -75,7 +72,7 @@ const _: () = {
 /// A table of the dense layout while it is borrowed. Slot numbers that its methods take are below the number of slots.
 #[derive(Clone, Copy)]
 pub(super) struct Dense<'a> {
-    fields: *mut TableFields,
+    pub(super) fields: *mut TableFields,
     borrow: Borrow<'a>,
 }
 
@@ -153,28 +150,6 @@ impl<'a> Dense<'a> {
         unsafe { *self.fields }
     }
 
-    /// Asks for the memory of a table of one block, whose entries a walk finds by links: one after the other otherwise.
-    #[inline]
-    pub(super) fn prefetch(self) {
-        if self.slots() <= BLOCK_SLOTS {
-            let bytes = BLOCK_SLOTS + self.slots() * size_of::<Item>();
-            // SAFETY: the table is alive.
-            let data = unsafe { (*self.fields).data }.cast::<u8>();
-            (0..bytes).step_by(LINE_BYTES).for_each(|line| prefetch::to_read(data.wrapping_add(line)));
-        }
-    }
-
-    /// Asks for the objects that are values in a table of one block.
-    #[inline]
-    pub(super) fn prefetch_values(self) {
-        if self.slots() <= BLOCK_SLOTS {
-            for slot in (0..self.slots()).filter(|slot| self.meta(*slot) < PROTECTED) {
-                // SAFETY: the slot is in use.
-                unsafe { cell::prefetch(self.cells(slot).value()) }
-            }
-        }
-    }
-
     /// Number of entries.
     #[inline]
     pub(super) fn len(self) -> usize {
@@ -196,7 +171,7 @@ impl<'a> Dense<'a> {
 
     /// The slot that a hash names. There must be slots.
     #[inline]
-    fn home(self, hash: u64) -> usize {
+    pub(super) fn home(self, hash: u64) -> usize {
         // SAFETY: the table is alive.
         let shift = unsafe { (*self.fields).fib_shift };
         // A shift by 64 names the only slot that there is then, whatever comes out.
@@ -211,7 +186,7 @@ impl<'a> Dense<'a> {
     }
 
     #[inline]
-    fn block_of(self, slot: usize) -> *mut u8 {
+    pub(super) fn block_of(self, slot: usize) -> *mut u8 {
         // SAFETY: the slot is below the number of slots, so its block exists.
         unsafe { (*self.fields).data.cast::<u8>().add(slot / BLOCK_SLOTS * BLOCK_BYTES) }
     }
@@ -355,6 +330,7 @@ impl<'a> Dense<'a> {
     fn find_content(self, key: &AnyView<'_>, hash: u64) -> Result<usize> {
         let mut next = self.chain_first(hash);
         while let Some(slot) = next {
+            self.prefetch_next(slot);
             let (entry, is_used) = (self.cells(slot), || self.is_used(slot));
             // SAFETY: the slot is in use; should a key hook change that, the call notices and fails.
             if unsafe { map_entry::entry_has_key(self.fields, entry, key, is_used) }? {
@@ -573,6 +549,7 @@ impl<'a> Dense<'a> {
     pub(super) unsafe fn destroy(self) {
         self.prefetch();
         for slot in 0..self.slots() {
+            self.prefetch_objects(slot + AHEAD);
             if self.is_used(slot) {
                 // SAFETY: each entry is taken once, as the table ends.
                 drop(unsafe { self.cells(slot).take() });

@@ -28,6 +28,7 @@ mod jump;
 pub mod key;
 mod list;
 mod map;
+mod map_ahead;
 mod map_base;
 mod map_build;
 mod map_dense;

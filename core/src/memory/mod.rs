@@ -55,13 +55,12 @@ pub(crate) fn request(bytes: usize, alignment: usize) -> Result<NonNull<u8>> {
     Err(out_of_memory(bytes))
 }
 
-/// Gives back a block of [`allocate`].
+/// Gives back a block of [`allocate`]. Every heap knows how large its blocks are, so `layout` may be any.
 ///
 /// On hosts this is C's `free`, so that blocks which a C++ client took from `malloc` may be given as well.
 ///
 /// # Safety
-/// `block` came from [`allocate`] with this `layout` (on hosts also: from C's `malloc` with any layout), and nobody
-/// uses it any more.
+/// `block` came from [`allocate`] (on hosts also: from C's `malloc`), and nobody uses it any more.
 #[inline]
 pub unsafe fn release(block: NonNull<u8>, layout: Layout) {
     // SAFETY: the caller's promise is the one that both twins ask for.
