@@ -72,11 +72,11 @@ impl Shape {
     /// # Upstream
     /// The global function `ffi.Shape` of `src/ffi/tensor.cc`.
     pub fn from_args(args: &[AnyView<'_>]) -> Result<Shape> {
-        let extents = || args.iter().map_while(|arg| arg.try_get::<i64>().ok().flatten());
-        if extents().count() != args.len() {
+        let is_integer = |arg: &AnyView<'_>| matches!(arg.type_index(), type_index::INT | type_index::BOOL);
+        if !args.iter().all(is_integer) {
             plain_bail!(VALUE_ERROR, "Expect shape to take list of int arguments");
         }
-        Shape::from_exact(args.len(), extents())
+        Shape::from_exact(args.len(), args.iter().map(|arg| arg.payload_bits() as i64))
     }
 
     /// The extents.

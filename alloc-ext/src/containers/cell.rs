@@ -48,7 +48,10 @@ pub(super) fn own(view: &AnyView<'_>) -> Result<Any> {
 pub(super) unsafe fn write_own(view: &AnyView<'_>, cell: *mut TVMFFIAny) -> Result<()> {
     // SAFETY: the caller vouches for the cell, and the view's value is alive while it is borrowed.
     unsafe {
-        if is_borrowed_form(view) {
+        if view.type_index() < type_index::RAW_STR {
+            // Numbers and the like, which most values are, own nothing.
+            cell.copy_from_nonoverlapping(view.as_raw(), 1);
+        } else if is_borrowed_form(view) {
             cell.write(view.to_owned()?.into_raw());
         } else {
             share(view.as_raw(), cell);
