@@ -7,7 +7,6 @@ use super::{LARGE_OFFSET, SMALL_MAX};
 use crate::abi::{TVMFFIAny, TVMFFIAnyPayload, TVMFFIByteArray, TVMFFIObject};
 use crate::error::Result;
 use crate::object_alloc::{self, ObjectRecord};
-use crate::words;
 
 /// A string or bytes object: the byte array that C reads; content and a NUL follow in place.
 #[repr(C)]
@@ -23,16 +22,8 @@ unsafe impl ObjectRecord for BytesRecord {
     unsafe fn destroy(_: *mut TVMFFIObject) {}
 }
 
-/// Whether short content is copied without a call: where speed counts more than size.
-const IN_LINE: bool = cfg!(feature = "std");
-
 /// Makes `cell` a value with a copy of `content`; `small_index` says which kind.
 pub(super) fn write_copy(cell: &mut MaybeUninit<TVMFFIAny>, small_index: i32, content: &[u8]) -> Result<()> {
-    if IN_LINE && content.len() <= SMALL_MAX {
-        let payload = TVMFFIAnyPayload { v_bytes: words::tail(content, content.len()).to_le_bytes() };
-        cell.write(TVMFFIAny { type_index: small_index, small_str_len: content.len() as u32, payload });
-        return Ok(());
-    }
     let room = room(cell, small_index, content.len())?;
     // SAFETY: the room is as long as the content, and nobody else knows the value yet, which is complete from here on.
     unsafe { ptr::copy_nonoverlapping(content.as_ptr(), room, content.len()) };
