@@ -94,8 +94,9 @@ pub(super) unsafe fn inherited_flags(mut object: *mut TVMFFIObject) -> u64 {
     0
 }
 
-/// Makes a tensor as `prototype` says, which takes over the keeper of its data; of another tensor it gets a reference of its own. A view gets a copy of shape and strides; strides that
-/// are not there are those of a compact tensor.
+/// Makes a tensor as `prototype` says, which takes over the keeper of its data; of another tensor it gets a reference of its
+/// own. A view gets a copy of shape and strides; strides that are not there are those of a compact tensor, but for imports
+/// without dimensions, which upstream leaves without.
 ///
 /// # Safety
 /// The shape of `prototype` was checked, and the keeper is a live object of that kind.
@@ -127,14 +128,15 @@ pub(super) unsafe fn make(prototype: &DLTensor, keeper: *mut c_void, owner: Owne
                 (*record).tensor.shape = list;
                 list = list.add(shape.len());
             }
+            if !copies && (shape.is_empty() || !strides.is_null()) {
+                return;
+            }
             if strides.is_null() {
                 for (index, stride) in row_major_strides_reversed(shape).enumerate() {
                     list.add(shape.len() - 1 - index).write(stride);
                 }
-            } else if copies {
-                list.copy_from_nonoverlapping(strides, shape.len());
             } else {
-                return;
+                list.copy_from_nonoverlapping(strides, shape.len());
             }
             (*record).tensor.strides = list;
         }
