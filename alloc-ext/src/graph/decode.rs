@@ -44,7 +44,7 @@ pub fn from_json_graph(graph: &Any) -> Result<Any> {
 ///
 /// `FromJSONGraphString` in `serialization.cc`.
 pub fn from_json_graph_string(text: &[u8]) -> Result<Any> {
-    if text.len() > Tree::MOST_BYTES {
+    if !Tree::may_have(text) {
         return from_json_graph(&json::parse(text)?);
     }
     decode(Json::root(&Tree::parse(text)?))

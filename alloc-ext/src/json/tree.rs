@@ -62,7 +62,7 @@ pub(crate) struct Range {
 }
 
 impl Range {
-    /// The part of `len` elements from `start` on, both below [`Tree::MOST_BYTES`].
+    /// The part of `len` elements from `start` on, both in 32 bits.
     fn new(start: usize, len: usize) -> Self {
         Self { start: start as u32, len: len as u32 }
     }
@@ -73,10 +73,12 @@ impl Range {
 }
 
 impl<'t> Tree<'t> {
-    /// The longest text that a tree can be made of; what a tree refers to is not longer.
-    pub(crate) const MOST_BYTES: usize = u32::MAX as usize;
+    /// Whether a tree can be made of a text: its parts are known by numbers of 32 bits.
+    pub(crate) fn may_have(text: &[u8]) -> bool {
+        u32::try_from(text.len()).is_ok()
+    }
 
-    /// Parses a text of at most [`MOST_BYTES`](Self::MOST_BYTES).
+    /// Parses a text that a tree [may have](Self::may_have).
     ///
     /// # Errors
     ///

@@ -12,7 +12,7 @@ use crate::containers::{Array, ArrayObject, MapObject};
 
 /// Makes values; nothing is remembered.
 #[derive(Default)]
-pub(super) struct Values;
+pub(super) struct Values {}
 
 impl Builder for Values {
     type Value = Any;
