@@ -85,7 +85,7 @@ std::thread_local! {
     static VICTIM: RefCell<Option<DictObject>> = const { RefCell::new(None) };
 }
 
-unsafe extern "C" fn equal_and_spoil(_: *const TVMFFIAny, _: *const TVMFFIAny) -> TVMFFIAny {
+fn spoil() {
     if let Some(dict) = VICTIM.take() {
         dict.clear();
         for key in 0..40i64 {
@@ -93,7 +93,16 @@ unsafe extern "C" fn equal_and_spoil(_: *const TVMFFIAny, _: *const TVMFFIAny) -
         }
         VICTIM.replace(Some(dict));
     }
+}
+
+unsafe extern "C" fn equal_and_spoil(_: *const TVMFFIAny, _: *const TVMFFIAny) -> TVMFFIAny {
+    spoil();
     Any::from(true).into_raw()
+}
+
+unsafe extern "C" fn hash_and_spoil(_: *const TVMFFIAny) -> TVMFFIAny {
+    spoil();
+    Any::from(7i64).into_raw()
 }
 
 fn register(type_index: i32, hash: *mut c_void, equal: *mut c_void) -> Result<()> {
@@ -193,6 +202,31 @@ fn hooks_that_change_the_dict_are_noticed() -> Result<()> {
         assert_eq!(error.kind(), b"RuntimeError");
         VICTIM.replace(None);
         assert_eq!(dict.len(), 40);
+    }
+    Ok(())
+}
+
+#[test]
+fn hash_hooks_that_change_a_growing_dict_are_noticed() -> Result<()> {
+    let index = number_type("test.containers.SpoilingGrowth")?;
+    register(index, hash_and_spoil as *mut c_void, equal_by_number as *mut c_void)?;
+    for is_new_key in [true, false] {
+        let dict = DictObject::with_capacity(0)?;
+        for other in 0..3i64 {
+            dict.insert(Any::from(other * 1000), Any::NONE)?;
+        }
+        let (last, new) = if is_new_key {
+            (Any::from(9i64), number(index, 1))
+        } else {
+            (number(index, 1), Any::from(9i64))
+        };
+        dict.insert(last, Any::NONE)?;
+        VICTIM.replace(Some(dict.clone()));
+        let error = dict.insert(new, Any::NONE).expect_err("changed meanwhile");
+        assert_eq!(error.kind(), b"RuntimeError");
+        VICTIM.replace(None);
+        let keys: Result<Vec<i64>> = dict.iter().map(|(key, _)| key.get()).collect();
+        assert!(keys?.into_iter().eq(0..40));
     }
     Ok(())
 }

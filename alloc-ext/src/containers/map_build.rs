@@ -12,7 +12,7 @@ use super::cell;
 use super::key;
 use super::map_base::{Table, TableFields};
 use super::map_dense::{Dense, LEAST_SLOTS};
-use super::map_entry::Entry;
+use super::map_entry::{Entry, Mark};
 use super::map_small;
 
 /// The next larger storage of a full table.
@@ -60,7 +60,7 @@ pub(super) unsafe fn grown(table: Table<'_>, key: &Any) -> Result<Growth> {
         Table::Small(small) => (2 * small.len()).next_power_of_two(),
         Table::Dense(dense) => (2 * dense.slots()).max(LEAST_SLOTS),
     };
-    let hash = key::hash(&key.view())?;
+    let hash = hash_unchanged(table, key)?;
     // SAFETY: the new table is ours alone, and the key is not in it.
     let (fields, entry) = rebuild(table, slots, |dense| unsafe { dense.place(hash) })?;
     Ok(Growth::Dense(fields, entry))
@@ -157,10 +157,7 @@ impl Hashes {
         for entry in table.entries() {
             // SAFETY: the entry is in the table; the copy keeps the key alive whatever the hook does.
             let key = unsafe { cell::copy_of(entry.key()) };
-            let hash = key::hash(&key.view())?;
-            if keys.len() == keys.capacity() {
-                return Err(changed());
-            }
+            let hash = hash_unchanged(table, &key)?;
             keys.try_push((key, hash))?;
         }
         Ok(Self::ByHooks(keys))
@@ -179,6 +176,23 @@ impl Hashes {
             },
         }
     }
+}
+
+/// The hash of a key.
+///
+/// # Errors
+///
+/// What key hooks raise; RuntimeError when one changed the table, whose layout may be another one then.
+fn hash_unchanged(table: Table<'_>, key: &Any) -> Result<u64> {
+    let fields = match table {
+        Table::Small(small) => small.fields,
+        Table::Dense(dense) => dense.fields,
+    };
+    // SAFETY: the table is alive.
+    let mark = || unsafe { Mark::of(fields) };
+    let before = mark();
+    let hash = key::hash(&key.view())?;
+    if mark() == before { Ok(hash) } else { Err(changed()) }
 }
 
 #[cold]

@@ -148,7 +148,7 @@ impl Entry {
 
 /// What a table is known by, to notice that a key hook changed it.
 #[derive(Clone, Copy, PartialEq)]
-struct Mark {
+pub(super) struct Mark {
     data: *mut c_void,
     size: u64,
     slots: u64,
@@ -159,7 +159,7 @@ impl Mark {
     ///
     /// `fields` are those of a live table.
     #[inline]
-    unsafe fn of(fields: *const TableFields) -> Self {
+    pub(super) unsafe fn of(fields: *const TableFields) -> Self {
         // SAFETY: both layouts have these fields.
         unsafe { Self { data: (*fields).data, size: (*fields).size, slots: (*fields).slots } }
     }

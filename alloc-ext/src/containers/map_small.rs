@@ -22,7 +22,7 @@ pub(super) const MOST_CAPACITY: usize = 4;
 /// A table of the small layout while it is borrowed.
 #[derive(Clone, Copy)]
 pub(super) struct Small<'a> {
-    fields: *mut TableFields,
+    pub(super) fields: *mut TableFields,
     borrow: Borrow<'a>,
 }
 
