@@ -72,14 +72,16 @@ impl Builder for Values {
     }
 
     fn object(&mut self, values: &mut Buffer<Any>, first: usize) -> Result<Any> {
-        let pattern = &mut self.patterns[(values.len() - first) / 2 % PATTERNS];
+        let len = (values.len() - first) / 2;
+        let pattern = &mut self.patterns[len % PATTERNS];
         if let Some(pattern) = pattern
             && let Some(twin) = pattern.twin_of_tail(values, first)?
         {
             return Ok(twin.into_any());
         }
         let map = MapObject::of_tail(values, first)?;
-        if map.may_have_twins() {
+        // Where a key was repeated, the table has room for more entries than a twin would need.
+        if map.len() == len && map.may_have_twins() {
             *pattern = Some(map.clone());
         }
         Ok(map.into_any())
@@ -92,4 +94,20 @@ fn bits_of(text: &[u8]) -> usize {
     // Fibonacci hashing: the constant is 2^64 over the golden ratio.
     let mixed = (last ^ text.len() as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     (mixed >> 32) as usize % KEYS
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::parser;
+    use super::*;
+
+    #[test]
+    fn tables_with_room_for_repeated_keys_have_no_twins() -> Result<()> {
+        let mut values = Values::default();
+        parser::build(br#"{"a":1,"b":2,"c":3,"d":4,"e":5,"e":6}"#, &mut values)?;
+        assert!(values.patterns.iter().all(Option::is_none));
+        parser::build(br#"{"a":1,"b":2,"c":3,"d":4,"e":5}"#, &mut values)?;
+        assert_eq!(values.patterns.iter().flatten().count(), 1);
+        Ok(())
+    }
 }
