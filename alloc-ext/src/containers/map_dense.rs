@@ -17,6 +17,7 @@ use super::jump::{DISTANCES, JUMPS};
 use super::map_ahead::AHEAD;
 use super::map_base::{Borrow, Inserted, NO_SLOT, TableFields};
 use super::map_entry::{self, Entry};
+use super::map_order::Link;
 use super::map_relocate;
 use super::{cell, key, storage};
 
@@ -46,21 +47,6 @@ pub(super) struct Item {
     pub(super) value: TVMFFIAny,
     pub(super) prev: Link,
     pub(super) next: Link,
-}
-
-/// A slot number in memory, where [`NO_SLOT`] is all ones whatever the width of an address.
-pub(super) type Link = u64;
-
-/// The slot that a link names.
-#[inline]
-pub(super) fn slot_of(link: Link) -> usize {
-    link as usize
-}
-
-/// The link that names a slot.
-#[inline]
-pub(super) fn link_to(slot: usize) -> Link {
-    if slot == NO_SLOT { Link::MAX } else { slot as Link }
 }
 
 const _: () = {
@@ -218,7 +204,7 @@ impl<'a> Dense<'a> {
     }
 
     #[inline]
-    fn is_used(self, slot: usize) -> bool {
+    pub(super) fn is_used(self, slot: usize) -> bool {
         slot < self.slots() && self.meta(slot) < PROTECTED
     }
 
@@ -231,19 +217,6 @@ impl<'a> Dense<'a> {
     #[inline]
     pub(super) fn entry(self, place: usize) -> Option<Entry> {
         self.is_used(place).then(|| self.cells(place))
-    }
-
-    /// Place of the first entry in order.
-    pub(super) fn first(self) -> Option<usize> {
-        // SAFETY: the table is alive.
-        Some(slot_of(unsafe { (*self.fields).iter_head })).filter(|slot| self.is_used(*slot))
-    }
-
-    /// Place of the entry after the one at `place`.
-    pub(super) fn next(self, place: usize) -> Option<usize> {
-        // SAFETY: the links of a used slot are initialised.
-        let next = self.is_used(place).then(|| unsafe { (*self.item(place)).next })?;
-        Some(slot_of(next)).filter(|slot| self.is_used(*slot))
     }
 
     /// The slot at a distance, given by its index in the metadata; None for no distance.
@@ -438,61 +411,6 @@ impl<'a> Dense<'a> {
         // SAFETY: the table is alive.
         unsafe { (*self.fields).size -= 1 };
         Some(taken)
-    }
-
-    /// Moves the words of an item to another slot, which takes its place in the order. Metadata stays.
-    ///
-    /// # Safety
-    ///
-    /// The cells at `target` are not in use, and those at `source` will not be used any more.
-    pub(super) unsafe fn move_item(self, source: usize, target: usize) {
-        // SAFETY: both slots exist; the links of the source are initialised.
-        unsafe {
-            self.cells(target).move_from(self.cells(source));
-            let (prev, next) = self.neighbours(source);
-            self.order_link(prev, target);
-            self.order_link(target, next);
-        }
-    }
-
-    /// Makes `next` follow `prev` in the order; no slot stands for the ends.
-    #[inline]
-    fn order_link(self, prev: usize, next: usize) {
-        // SAFETY: links lead to slots in use, or say that there is none.
-        unsafe {
-            match prev {
-                NO_SLOT => (*self.fields).iter_head = link_to(next),
-                _ => (&raw mut (*self.item(prev)).next).write(link_to(next)),
-            }
-            match next {
-                NO_SLOT => (*self.fields).iter_tail = link_to(prev),
-                _ => (&raw mut (*self.item(next)).prev).write(link_to(prev)),
-            }
-        }
-    }
-
-    /// The slots before and after a slot in the order.
-    ///
-    /// # Safety
-    ///
-    /// The slot is in use.
-    #[inline]
-    unsafe fn neighbours(self, slot: usize) -> (usize, usize) {
-        // SAFETY: the links of a used slot are initialised.
-        unsafe { (slot_of((*self.item(slot)).prev), slot_of((*self.item(slot)).next)) }
-    }
-
-    fn order_unlink(self, slot: usize) {
-        // SAFETY: the slot is in use.
-        let (prev, next) = unsafe { self.neighbours(slot) };
-        self.order_link(prev, next);
-    }
-
-    fn order_push(self, slot: usize) {
-        // SAFETY: the table is alive.
-        let tail = slot_of(unsafe { (*self.fields).iter_tail });
-        self.order_link(tail, slot);
-        self.order_link(slot, NO_SLOT);
     }
 
     /// The fields of a copy with the same slots, whose entries are shared.

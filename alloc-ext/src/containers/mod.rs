@@ -33,6 +33,7 @@ mod map_base;
 mod map_build;
 mod map_dense;
 mod map_entry;
+mod map_order;
 mod map_relocate;
 mod map_small;
 mod map_twin;
