@@ -6,6 +6,7 @@
 //! | [`containers`] | Array, List, Map and Dict in upstream's exact layout, and the global functions on them |
 //! | `cxx` | with the feature `cxx`: what only a build beside a C++ runtime can do |
 //! | [`dataclass`] | whole values: their text, copies, order and hash |
+//! | [`mod@env`] | streams, the tensor allocator and functions of the environment |
 //! | [`graph`] | graphs of objects as JSON, both ways |
 //! | [`json`] | JSON text to values and back |
 //! | [`module`] | named functions from libraries, Rust or C++, their imports, and the system library |

@@ -11,6 +11,7 @@
 //! | [`function`], [`typed`], [`export`] | packed calls, typed calls, and functions exported from a kernel library |
 //! | [`dtype`], [`device`] | data types and devices, and their texts |
 //! | [`type_table`], [`global_table`], [`builtins`] | types and functions by name |
+//! | [`text`], [`words`], [`prefetch`] | texts piece by piece and as words, and hints that memory will be needed soon |
 //! | [`backend`] | what functions compiled by TVM call: workspaces and parallel loops |
 //! | [`minimal`] | all that a library without any heap needs of these |
 //! | `platform` | what firmware may do itself: memory, and what tasks need |
