@@ -125,7 +125,8 @@ pub unsafe extern "C" fn TVMFFIFunctionCall(
     let is_function = unsafe { !object.is_null() && (*object).type_index == type_index::FUNCTION };
     // Negative counts have the top bit set; no arguments behind a null pointer are left to the careful path.
     if is_function && num_args >= 0 && !args.is_null() && !result.is_null() {
-        // SAFETY: a function object has its cell, with a call in it, after the header. In tail position, so that this is a jump.
+        // SAFETY: a function object has its cell, with a call in it, after the header. In tail position, so that this is a
+        // jump.
         return unsafe { call_cell(func, args, num_args, result) };
     }
     // SAFETY: as the caller vouches.

@@ -1,4 +1,5 @@
-//! The C math functions that TVM's generated code calls and that the compiler's own library lacks, for links without a C library.
+//! The C math functions that TVM's generated code calls and that the compiler's own library lacks, for links without a C
+//! library.
 //!
 //! Archives have `memcpy`, `memmove`, `memset`, `memcmp`, `strlen` and most of `math.h` already, under weak names:
 //! `compiler_builtins` brings them. These are the others.

@@ -1,7 +1,8 @@
-//! The memory functions that compilers call, each a loop over bytes: 100 bytes of flash in place of 3 KB, for firmware that copies little.
+//! The memory functions that compilers call, each a loop over bytes: 100 bytes of flash in place of 3 KB, for firmware that
+//! copies little.
 //!
-//! Their names are weak, so that those of a C library that the linker sees first are taken. The loops access memory as volatile: the
-//! compiler would turn plain ones into calls of the very functions that they are.
+//! Their names are weak, so that those of a C library that the linker sees first are taken. The loops access memory as
+//! volatile: the compiler would turn plain ones into calls of the very functions that they are.
 
 use core::ffi::{c_int, c_void};
 

@@ -4,8 +4,8 @@
 
 /// Bytes that the block pool starts with, which serves every allocation of builds without an operating system's heap.
 ///
-/// Set `FERRITE_POOL_BYTES` when building; 0 leaves it to the program to add memory. Boards start with 8 KiB, which fits beside a stack in 16 KiB of RAM;
-/// other builds have an operating system or a browser below them and start with 1 MiB.
+/// Set `FERRITE_POOL_BYTES` when building; 0 leaves it to the program to add memory. Boards start with 8 KiB, which fits beside
+/// a stack in 16 KiB of RAM; other builds have an operating system or a browser below them and start with 1 MiB.
 pub const POOL_BYTES: usize = from_env_or_zero(option_env!("FERRITE_POOL_BYTES"), POOL_BYTES_DEFAULT);
 
 /// Half the bytes of the longest line that the log hook gets; it is put together on the stack.

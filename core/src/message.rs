@@ -1,8 +1,8 @@
 //! Messages of errors: a text with places for arguments, put together without the formatting machinery of `core`.
 //!
 //! That machinery costs a board 5 KB of flash, and each message more than its text. A template is encoded when the library
-//! is compiled: the place of its kind, then the text with `PLACE` for each `{}`, then `END`. Boards keep the text packed, but for the few
-//! that nearly every program has: what unpacks them is larger than what packing saves there.
+//! is compiled: the place of its kind, then the text with `PLACE` for each `{}`, then `END`. Boards keep the text packed, but
+//! for the few that nearly every program has: what unpacks them is larger than what packing saves there.
 
 mod as_written;
 #[cfg(any(not(feature = "std"), test))]

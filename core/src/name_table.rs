@@ -274,7 +274,8 @@ fn hash(name: &[u8]) -> usize {
     hash.swap_bytes()
 }
 
-/// The last bytes of a name as one word: the last full word, which overlaps the one before, if the name has one and words are long.
+/// The last bytes of a name as one word: the last full word, which overlaps the one before, if the name has one and words are
+/// long.
 #[inline]
 fn last_word(name: &[u8], rest: &[u8]) -> usize {
     let start = name.len().checked_sub(size_of::<usize>()).filter(|_| size_of::<usize>() > 4);

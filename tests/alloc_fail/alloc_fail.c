@@ -3,8 +3,8 @@
  *
  * Walks through every C symbol again and again; the n-th time, the n-th allocation fails (and,
  * with "onwards", all that follow), until a walk needs fewer than n. With "objects" the ABI's
- * allocator record refuses, with "malloc" the C library, from which then everything comes. Each walk is a process of its own that starts
- * from the same state, so that a crash is seen and costs one walk.
+ * allocator record refuses, with "malloc" the C library, from which then everything comes. Each walk is a process of its own
+ * that starts from the same state, so that a crash is seen and costs one walk.
  */
 #include "failing_malloc.h"
 #include "scenario.h"

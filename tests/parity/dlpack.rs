@@ -1,9 +1,9 @@
 //! DLPack in and out: what is taken under which demands, what it becomes, and who gives it back.
 //!
 //! Not compared, since ours refuses them with a ValueError of its own: alignments that are no power of two, and shapes of
-//! more elements than an address can count, with which upstream's arithmetic overflows. Versions of DLPack other than 1.x, whose
-//! layout nobody knows, are refused by ours alone. Exports of ours carry the flags of the
-//! import, where upstream's are always 0 and read-only memory comes out writable. A view of no dimensions needs no strides here.
+//! more elements than an address can count, with which upstream's arithmetic overflows. Versions of DLPack other than 1.x,
+//! whose layout nobody knows, are refused by ours alone. Exports of ours carry the flags of the import, where upstream's are
+//! always 0 and read-only memory comes out writable. A view of no dimensions needs no strides here.
 
 use crate::support::*;
 use ferrite_core::abi::*;

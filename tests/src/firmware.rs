@@ -68,8 +68,8 @@ impl Profile {
         Ok(names)
     }
 
-    /// A firmware that keeps every symbol; and what it costs over one that has the C library's memory functions anyway, beside the
-    /// pool.
+    /// A firmware that keeps every symbol; and what it costs over one that has the C library's memory functions anyway, beside
+    /// the pool.
     pub fn every_symbol(&self) -> Outcome<(PathBuf, FirmwareSize)> {
         let memory = MEMORY.map(str::to_owned).to_vec();
         let without = size(&link("empty.c", "without.elf", &memory, None)?)?;
@@ -126,7 +126,8 @@ pub fn names(firmware: &Path) -> Outcome<String> {
     output_of(Command::new("arm-none-eabi-nm").arg("--demangle").arg(firmware))
 }
 
-/// What costs most: bytes and numbers of functions and constants per module, the largest first. Texts without a name are left out.
+/// What costs most: bytes and numbers of functions and constants per module, the largest first. Texts without a name are left
+/// out.
 pub fn costs(firmware: &Path) -> Outcome<Vec<(u64, usize, String)>> {
     let list = output_of(
         Command::new("arm-none-eabi-nm").args(["--demangle", "--print-size", "--defined-only"]).arg(firmware),

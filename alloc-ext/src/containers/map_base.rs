@@ -150,8 +150,8 @@ fn allocate_dense(type_index: i32, fields: TableFields) -> Result<ObjectRef> {
     unsafe { object_alloc::allocate::<DenseRecord>(type_index, 0, init) }
 }
 
-/// Creates an object with storage of `bytes` bytes for a dense table in it, all slots of which are empty, and else these fields.
-/// Only a Map may have that: a table that grows in its place gives its storage away.
+/// Creates an object with storage of `bytes` bytes for a dense table in it, all slots of which are empty, and else these
+/// fields. Only a Map may have that: a table that grows in its place gives its storage away.
 ///
 /// # Errors
 ///

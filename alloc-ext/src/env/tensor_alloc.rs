@@ -61,8 +61,8 @@ pub fn get() -> DLPackManagedTensorAllocator {
 /// Makes a tensor like a prototype, of which only dtype, ndim, shape and device count.
 ///
 /// # Errors
-/// ValueError for a broken shape; RuntimeError when no allocator is set or it gives nothing, what the allocator reports, and those of
-/// [`Tensor::from_dlpack_versioned`] for what it gives. What it gave is released then.
+/// ValueError for a broken shape; RuntimeError when no allocator is set or it gives nothing, what the allocator reports, and
+/// those of [`Tensor::from_dlpack_versioned`] for what it gives. What it gave is released then.
 ///
 /// # Safety
 /// The prototype must be valid for the call.

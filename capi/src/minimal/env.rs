@@ -45,8 +45,8 @@ pub unsafe extern "C" fn TVMFFIEnvModLookupFromImports(
 
 /// Adds a compiled function to the system library.
 ///
-/// It is a global function of the name of its symbol from then on: `TVMFFIFunctionGetGlobal` finds `__tvm_ffi_add_one`. The name is
-/// not copied, and nothing is said when a name gets another function. MemoryError as for `TVMFFIFunctionCreate` and
+/// It is a global function of the name of its symbol from then on: `TVMFFIFunctionGetGlobal` finds `__tvm_ffi_add_one`. The
+/// name is not copied, and nothing is said when a name gets another function. MemoryError as for `TVMFFIFunctionCreate` and
 /// `TVMFFIFunctionSetGlobal`.
 ///
 /// # Safety

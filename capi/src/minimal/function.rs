@@ -35,7 +35,8 @@ pub unsafe extern "C" fn TVMFFIFunctionCreate(
 
 /// Registers a global function under a name, which is not copied: names of firmware are in flash.
 ///
-/// The same function again is refused too, unless `allow_override` is other than 0. MemoryError when there are `FERRITE_NAMES` names.
+/// The same function again is refused too, unless `allow_override` is other than 0. MemoryError when there are `FERRITE_NAMES`
+/// names.
 ///
 /// # Safety
 /// The name stays where it is.
@@ -91,7 +92,8 @@ pub unsafe extern "C" fn TVMFFIFunctionCall(
     if let Err(refusal) = unsafe { check_call(func, args, num_args, result) } {
         return fail(refusal);
     }
-    // SAFETY: a function object has its cell, with a call in it, after the header (ABI). In tail position, so that this is a jump.
+    // SAFETY: a function object has its cell, with a call in it, after the header (ABI). In tail position, so that this is a
+    // jump.
     unsafe {
         let cell = func.cast::<TVMFFIObject>().add(1).cast::<TVMFFIFunctionCell>();
         (*cell).safe_call.unwrap_unchecked()(func, args, num_args, result)

@@ -6,9 +6,9 @@
 //! messages are two or three words; that of an exhausted workspace has the bytes asked and those free.
 //!
 //! # Cost
-//! Cortex-M4F, every symbol kept: 2,041 bytes of flash, 1,532 of zeros. What is not called is not linked. From entry to return, a
-//! call takes 22 instructions, one reference up and down 27, a lookup among 16 names of 8 to 19 bytes 129 on average
-//! (166 for the last one); `./ci.sh minimal` measures them.
+//! Cortex-M4F, every symbol kept: 2,041 bytes of flash, 1,532 of zeros. What is not called is not linked. From entry to return,
+//! a call takes 22 instructions, one reference up and down 27, a lookup among 16 names of 8 to 19 bytes 129 on average (166 for
+//! the last one); `./ci.sh minimal` measures them.
 //!
 //! # Interrupts
 //! One core is assumed. The raised error is the program's: a handler that lets calls fail takes the raised error first

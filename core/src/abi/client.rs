@@ -1,7 +1,7 @@
 //! The C symbols of the `libtvm_ffi` that a kernel library is loaded beside.
 //!
-//! Only what the library needs when its state lives elsewhere; see `tvm/ffi/c_api.h` for what each function does. The host loads
-//! `libtvm_ffi` first, so the symbols resolve when the kernel library is opened.
+//! Only what the library needs when its state lives elsewhere; see `tvm/ffi/c_api.h` for what each function does. The host
+//! loads `libtvm_ffi` first, so the symbols resolve when the kernel library is opened.
 #![allow(missing_docs, reason = "the header documents these functions")]
 
 use super::*;

@@ -10,8 +10,8 @@ use crate::sync::Mutex;
 /// Its lock admits one writer at a time.
 static RETIRED: Mutex<Retired> = Mutex::new(Retired::new());
 
-/// Makes a name stand for a function, unless it stands for one and `may_replace` is false. Tells whether it stands for this function
-/// now, or for one of the same callback.
+/// Makes a name stand for a function, unless it stands for one and `may_replace` is false. Tells whether it stands for this
+/// function now, or for one of the same callback.
 ///
 /// # Errors
 /// MemoryError, with nothing changed.

@@ -6,8 +6,8 @@ use super::texts::Texts;
 use crate::error::Result;
 use crate::function::Function;
 
-/// Makes a name stand for a function, unless it stands for one and `may_replace` is false. Tells whether it stands for this function
-/// now, or for one of the same callback.
+/// Makes a name stand for a function, unless it stands for one and `may_replace` is false. Tells whether it stands for this
+/// function now, or for one of the same callback.
 ///
 /// # Errors
 /// None.

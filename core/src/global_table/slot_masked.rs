@@ -33,8 +33,8 @@ impl FunctionSlot {
         sync::critical(|| unsafe { (*self.function.get()).is_some() })
     }
 
-    /// Puts a function in and does what goes with it, unless there is one and `may_replace` is false. Tells whether it is there now, or
-    /// one of the same callback.
+    /// Puts a function in and does what goes with it, unless there is one and `may_replace` is false. Tells whether it is there
+    /// now, or one of the same callback.
     pub(super) fn set(&self, function: &Function, may_replace: bool, beside: impl FnOnce()) -> bool {
         // What was there is dropped behind the section.
         let (is_there, _before) = sync::critical(|| {

@@ -270,7 +270,8 @@ unsafe fn cut(link: *mut *mut Free, front: usize, wanted: usize, rest: usize) ->
     }
 }
 
-/// Bytes of a region before its first block. A word at least stays unused there, so that blocks of two regions are never neighbours.
+/// Bytes of a region before its first block. A word at least stays unused there, so that blocks of two regions are never
+/// neighbours.
 const fn skipped(start: usize) -> usize {
     (start + 2 * WORD).next_multiple_of(UNIT) - WORD - start
 }

@@ -19,7 +19,8 @@
 //!
 //! # Interrupts
 //! One core is assumed: what interrupts us ends before we go on. Whatever takes more than one store is changed with interrupts
-//! masked (`sync::critical`), but for the end of a workspace, and no code of a user runs meanwhile. The raised error belongs to the program, not to a thread.
+//! masked (`sync::critical`), but for the end of a workspace, and no code of a user runs meanwhile. The raised error belongs to
+//! the program, not to a thread.
 
 use core::ffi::c_int;
 

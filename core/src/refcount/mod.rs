@@ -95,8 +95,8 @@ pub unsafe fn retain_masked(object: *mut TVMFFIObject) {
     unsafe { counts(object) }.retain_masked();
 }
 
-/// Gives up a strong (`half` is 0) or a weak reference (1) and tells how many of its kind are left. Orders nothing: for programs on one core, where the only
-/// concurrency is interrupts.
+/// Gives up a strong (`half` is 0) or a weak reference (1) and tells how many of its kind are left. Orders nothing: for
+/// programs on one core, where the only concurrency is interrupts.
 ///
 /// # Safety
 /// The caller owns a reference of this kind, and destroys the content, or frees the memory, when none is left.

@@ -1,5 +1,5 @@
-//! The atomics of `core`, without barriers on boards with one core, and an exchange that also exists on cores which can only load
-//! and store.
+//! The atomics of `core`, without barriers on boards with one core, and an exchange that also exists on cores which can only
+//! load and store.
 
 #[cfg(not(all(target_os = "none", not(feature = "std"), not(feature = "spin"))))]
 mod several_cores {

@@ -99,8 +99,8 @@ pub fn pause(_round: u32) {
     platform::yield_now();
 }
 
-/// The address of the task's slot of the raised error. Without tasks it is the same always: whatever else runs was interrupted by
-/// the caller, which must not wait for it.
+/// The address of the task's slot of the raised error. Without tasks it is the same always: whatever else runs was interrupted
+/// by the caller, which must not wait for it.
 pub fn current_thread() -> Option<NonZeroUsize> {
     NonZeroUsize::new(platform::raised_slot().addr())
 }

@@ -42,8 +42,8 @@ unsafe impl ObjectRecord for BorrowingTensor {
     const DELETER: unsafe extern "C" fn(*mut c_void, c_int) = delete;
 
     unsafe fn destroy(this: *mut TVMFFIObject) {
-        // SAFETY: the record is alive until its destruction ends, and owns what keeps the data; the producer of a managed tensor
-        // vouches for its deleter.
+        // SAFETY: the record is alive until its destruction ends, and owns what keeps the data; the producer of a managed
+        // tensor vouches for its deleter.
         unsafe {
             let BorrowingTensor { keeper, owner, .. } = *this.cast::<BorrowingTensor>();
             match owner {
@@ -77,8 +77,8 @@ unsafe extern "C" fn delete(object: *mut c_void, flags: c_int) {
 /// # Safety
 /// `object` must be a live tensor object.
 pub(super) unsafe fn inherited_flags(mut object: *mut TVMFFIObject) -> u64 {
-    // SAFETY: the object is alive: the first by contract, each further one because the view before keeps it so. Only records of this
-    // file have that deleter.
+    // SAFETY: the object is alive: the first by contract, each further one because the view before keeps it so. Only records of
+    // this file have that deleter.
     unsafe {
         while let Some(deleter) = (*object).deleter.deleter
             && ptr::fn_addr_eq(deleter, BorrowingTensor::DELETER)

@@ -63,7 +63,8 @@ const _: () = assert!(size_of::<TypeEntry>() <= u8::MAX as usize && offset_of!(T
 
 // SAFETY: of `info`, type_index, type_depth, type_key, type_ancestors and type_key_hash never change once an entry is shared,
 // num_fields, num_methods, fields, methods and metadata are read and written through atomics, as num_metadata is; num_slots,
-// child_slots_can_overflow and link never change; allocated_slots and capacities are touched only by holders of the registry's lock.
+// child_slots_can_overflow and link never change; allocated_slots and capacities are touched only by holders of the registry's
+// lock.
 unsafe impl Sync for TypeEntry {}
 // SAFETY: every pointer inside leads to memory that is never freed and belongs to no thread.
 unsafe impl Send for TypeEntry {}

@@ -34,8 +34,8 @@ impl<'a> GrowingArray<'a> {
     /// The array of this place in what `base` points to.
     ///
     /// # Safety
-    /// The parts lie there for `'a`, and everybody reaches the first two by atomics only. The array holds `len` records in a block that
-    /// lives for ever.
+    /// The parts lie there for `'a`, and everybody reaches the first two by atomics only. The array holds `len` records in a
+    /// block that lives for ever.
     pub(super) unsafe fn at(base: *mut u8, place: &'static ArrayPlace) -> Self {
         GrowingArray { base, place, lifetime: PhantomData }
     }

@@ -268,8 +268,8 @@ unsafe fn publish(
         _ => {}
     }
     let place = array.place(arena, index)?.as_ptr();
-    // SAFETY: the array has room for the record at that place, which nobody reads before it is published; the value of an attribute
-    // only when its type index is there.
+    // SAFETY: the array has room for the record at that place, which nobody reads before it is published; the value of an
+    // attribute only when its type index is there.
     unsafe {
         if kind == Kind::Metadata && array.len() != 0 {
             let is_same = is_same_metadata(&*place.cast(), &*record.cast());

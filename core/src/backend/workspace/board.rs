@@ -1,5 +1,5 @@
-//! Workspaces of boards: a stack of blocks in a buffer that the firmware hands over. As long as there is none they come from where
-//! all memory of the library does.
+//! Workspaces of boards: a stack of blocks in a buffer that the firmware hands over. As long as there is none they come from
+//! where all memory of the library does.
 //!
 //! The profile `minimal` has a stack of its own, which needs no lock since it assumes one core.
 

@@ -1,5 +1,5 @@
-//! Atomics of boards with one core: nobody but its own interrupts and tasks sees memory, in the order of its instructions. So the
-//! compiler alone has to keep an order, and no instruction waits for memory.
+//! Atomics of boards with one core: nobody but its own interrupts and tasks sees memory, in the order of its instructions. So
+//! the compiler alone has to keep an order, and no instruction waits for memory.
 
 use core::sync::atomic::{self as native, Ordering::Relaxed, compiler_fence};
 
