@@ -27,7 +27,7 @@ pub(crate) unsafe fn copy_any(from: *const TVMFFIAny, to: *mut TVMFFIAny) {
 
 /// A copy of an argument, in registers.
 #[inline(always)]
-pub(crate) fn view<'a>(from: &AnyView<'a>) -> AnyView<'a> {
+pub fn view<'a>(from: &AnyView<'a>) -> AnyView<'a> {
     let mut raw = TVMFFIAny::NONE;
     // SAFETY: both are whole cells; the copy points to what the view does, for as long.
     unsafe {

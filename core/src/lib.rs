@@ -61,7 +61,7 @@ pub mod ffi_functions;
 #[cfg(feature = "defmt")]
 mod format;
 #[cfg_attr(not(feature = "std"), path = "fresh/small.rs")]
-mod fresh;
+pub mod fresh;
 pub mod function;
 #[cfg(not(feature = "client"))]
 pub mod global_table;

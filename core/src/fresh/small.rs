@@ -15,7 +15,7 @@ pub(crate) unsafe fn copy_any(from: *const TVMFFIAny, to: *mut TVMFFIAny) {
 
 /// A copy of an argument.
 #[inline(always)]
-pub(crate) fn view<'a>(from: &AnyView<'a>) -> AnyView<'a> {
+pub fn view<'a>(from: &AnyView<'a>) -> AnyView<'a> {
     *from
 }
 

@@ -4,6 +4,7 @@ use ferrite_core::abi::TVMFFIAny;
 use ferrite_core::any::{Any, AnyView};
 use ferrite_core::convert::AnyCompatible;
 use ferrite_core::error::Result;
+use ferrite_core::fresh;
 use ferrite_core::object::ObjectClass;
 
 pub(super) use super::verb::Verb;
@@ -36,7 +37,7 @@ pub(super) unsafe fn run(verb: Verb, operands: &Operands<'_>, result: *mut TVMFF
         let list: &ListObject = operands.object(0);
         let seq = Seq::of(list.as_object());
         let integer = |index| operands.integer(index);
-        let own = |index| operands.value(index).to_owned();
+        let own = |index| fresh::view(operands.value(index)).to_owned();
         let mut answer = Any::NONE;
         match verb {
             Verb::Size => answer = Any::from(seq.len() as i64),

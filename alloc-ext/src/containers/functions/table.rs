@@ -5,6 +5,7 @@ use ferrite_core::any::{Any, AnyView};
 use ferrite_core::convert::AnyCompatible;
 use ferrite_core::error::Result;
 use ferrite_core::ffi_functions::invalid_object;
+use ferrite_core::fresh;
 use ferrite_core::object::ObjectClass;
 use ferrite_core::plain_ensure;
 
@@ -60,7 +61,7 @@ pub(super) unsafe fn run(verb: Verb, operands: &Operands<'_>, result: *mut TVMFF
     unsafe {
         let dict: &DictObject = operands.object(0);
         let table = Table::of(dict.as_object());
-        let own = |index| operands.value(index).to_owned();
+        let own = |index| fresh::view(operands.value(index)).to_owned();
         let mut answer = Any::NONE;
         match verb {
             Verb::Size => answer = Any::from(table.len() as i64),
