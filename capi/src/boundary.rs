@@ -1,8 +1,8 @@
 //! Argument checks, and the way from results to status codes: the only helpers of the C surface.
 
-#[cfg_attr(any(feature = "std", feature = "alloc"), path = "boundary/type_keys.rs")]
-#[cfg_attr(not(any(feature = "std", feature = "alloc")), path = "boundary/type_indices.rs")]
-mod types;
+#[cfg_attr(any(feature = "std", feature = "alloc"), path = "boundary/wording.rs")]
+#[cfg_attr(not(any(feature = "std", feature = "alloc")), path = "boundary/short_wording.rs")]
+mod wording;
 
 use core::ffi::{CStr, c_char, c_int};
 use core::mem::{ManuallyDrop, MaybeUninit};
@@ -11,6 +11,7 @@ use core::ptr::NonNull;
 
 use ferrite_core::abi::{TVMFFIByteArray, TVMFFIObject, TVMFFIObjectHandle};
 use ferrite_core::error::{Error, Result};
+use ferrite_core::message::Arg;
 use ferrite_core::object::{ObjectClass, ObjectRef};
 use ferrite_core::{common_error, plain_warn, raised, type_table, unwind};
 
@@ -166,15 +167,15 @@ pub(crate) unsafe fn bytes<'a>(array: *const TVMFFIByteArray, name: &str) -> Res
     // SAFETY: the caller vouches for the array.
     let array = unsafe { reference(array, name)? };
     if array.size != 0 && !has_content(array) {
-        return Err(common_error!(
-            VALUE_ERROR,
-            "Argument `{}` has null data or an impossible size of {}",
-            name,
-            array.size
-        ));
+        return Err(impossible_size(name, array.size.into()));
     }
     // SAFETY: the caller vouches for the data.
     Ok(unsafe { array.as_slice() })
+}
+
+#[cold]
+fn impossible_size(name: &str, size: Arg<'_>) -> Error {
+    common_error!(VALUE_ERROR, "Argument `{}` has null data or an impossible size of {}", name, size)
 }
 
 /// The content of a byte array that makes sense.
@@ -225,12 +226,7 @@ pub(crate) unsafe fn c_str_or_empty<'a>(text: *const c_char) -> &'a [u8] {
 #[inline]
 pub(crate) unsafe fn slice<'a, T>(first: *const T, count: i32, name: &str) -> Result<&'a [T]> {
     let Ok(count) = usize::try_from(count) else {
-        return Err(common_error!(
-            VALUE_ERROR,
-            "The number of `{}` must not be negative, got {}",
-            name,
-            count
-        ));
+        return Err(wording::negative_count(name, count));
     };
     if count == 0 {
         return Ok(&[]);
@@ -297,7 +293,7 @@ pub(crate) fn wrong_class(name: &str, expected: i32, found: i32) -> Error {
         TYPE_ERROR,
         "Argument `{}` must be of type `{}`, got `{}`",
         name,
-        types::name(expected),
-        types::name(found)
+        wording::type_name(expected),
+        wording::type_name(found)
     )
 }

@@ -20,6 +20,13 @@ macro_rules! weak {
 
 #[cfg(all(target_os = "none", target_arch = "arm"))]
 mod arm;
+#[cfg(not(all(target_os = "none", cortex_m)))]
+mod loops;
+#[cfg(all(target_os = "none", cortex_m))]
+#[path = "memory/cortex_m.rs"]
+mod loops;
+
+use loops::{copy, fill, length};
 
 #[cfg(target_os = "none")]
 weak! {
@@ -28,19 +35,6 @@ weak! {
     fill: "memset";
     compare: "memcmp" "bcmp";
     length: "strlen";
-}
-
-/// `memcpy`, from the end on, which takes the fewest instructions.
-///
-/// # Safety
-/// `bytes` bytes are readable at `from` and writable at `to`, and the two do not overlap unless `to` lies higher.
-unsafe extern "C" fn copy(to: *mut c_void, from: *const c_void, mut bytes: usize) -> *mut c_void {
-    while bytes != 0 {
-        bytes -= 1;
-        // SAFETY: the caller's promise.
-        unsafe { to.cast::<u8>().add(bytes).write_volatile(from.cast::<u8>().add(bytes).read_volatile()) };
-    }
-    to
 }
 
 /// `memmove`
@@ -55,19 +49,6 @@ unsafe extern "C" fn copy_overlapping(to: *mut c_void, from: *const c_void, byte
     for at in 0..bytes {
         // SAFETY: the caller's promise.
         unsafe { to.cast::<u8>().add(at).write_volatile(from.cast::<u8>().add(at).read_volatile()) };
-    }
-    to
-}
-
-/// `memset`
-///
-/// # Safety
-/// `bytes` bytes are writable at `to`.
-unsafe extern "C" fn fill(to: *mut c_void, byte: c_int, mut bytes: usize) -> *mut c_void {
-    while bytes != 0 {
-        bytes -= 1;
-        // SAFETY: the caller's promise.
-        unsafe { to.cast::<u8>().add(bytes).write_volatile(byte as u8) };
     }
     to
 }
@@ -88,19 +69,6 @@ unsafe extern "C" fn compare(one: *const c_void, other: *const c_void, bytes: us
         }
     }
     0
-}
-
-/// `strlen`
-///
-/// # Safety
-/// The text ends with a zero.
-unsafe extern "C" fn length(text: *const u8) -> usize {
-    let mut len = 0;
-    // SAFETY: the caller's promise.
-    while unsafe { text.add(len).read_volatile() } != 0 {
-        len += 1;
-    }
-    len
 }
 
 #[cfg(test)]

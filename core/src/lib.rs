@@ -67,6 +67,8 @@ pub mod function;
 pub mod global_table;
 #[cfg(not(feature = "client"))]
 pub mod init_once;
+#[cfg(not(feature = "std"))]
+mod late;
 pub mod log;
 pub mod memory;
 pub mod message;

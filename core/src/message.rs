@@ -5,6 +5,11 @@
 //! for the few that nearly every program has: what unpacks them is larger than what packing saves there.
 
 mod as_written;
+#[cfg(feature = "std")]
+mod long;
+#[cfg(not(feature = "std"))]
+#[path = "message/late_long.rs"]
+mod long;
 #[cfg(any(not(feature = "std"), test))]
 #[cfg_attr(feature = "std", expect(dead_code, reason = "only its tests use it in this build"))]
 mod packed;
@@ -108,14 +113,20 @@ impl Arg<'_> {
         Arg { data: ptr::without_provenance(value), len, text: PhantomData }
     }
 
+    /// Once for all such numbers where size counts.
+    #[cfg_attr(feature = "std", inline(always))]
+    #[cfg_attr(not(feature = "std"), inline(never))]
+    fn long(data: *const u8, len: usize) -> Self {
+        long::link();
+        Arg { data, len, text: PhantomData }
+    }
+
     fn write(self, out: &mut Writer<'_>) {
         match self.len {
-            SIGNED => out.put_number(self.data.addr().cast_signed() as i64),
-            UNSIGNED => out.put_digits(self.data.addr() as u64),
+            SIGNED => out.put_signed_word(self.data.addr().cast_signed()),
+            UNSIGNED => out.put_word(self.data.addr()),
             // SAFETY: such an argument was made of a reference that it still borrows.
-            LONG => out.put_number(unsafe { self.data.cast::<i64>().read() }),
-            // SAFETY: as above.
-            LONG_UNSIGNED => out.put_digits(unsafe { self.data.cast::<u64>().read() }),
+            LONG | LONG_UNSIGNED => unsafe { long::put(self.data, self.len == LONG, out) },
             // SAFETY: all others were made of a slice that they still borrow.
             len => out.put_lossy(unsafe { core::slice::from_raw_parts(self.data, len) }),
         }
@@ -148,13 +159,13 @@ impl<'a> From<Lossy<'a>> for Arg<'a> {
 
 impl<'a> From<&'a u64> for Arg<'a> {
     fn from(number: &'a u64) -> Self {
-        Arg { data: ptr::from_ref(number).cast(), len: LONG_UNSIGNED, text: PhantomData }
+        Arg::long(ptr::from_ref(number).cast(), LONG_UNSIGNED)
     }
 }
 
 impl<'a> From<&'a i64> for Arg<'a> {
     fn from(number: &'a i64) -> Self {
-        Arg { data: ptr::from_ref(number).cast(), len: LONG, text: PhantomData }
+        Arg::long(ptr::from_ref(number).cast(), LONG)
     }
 }
 

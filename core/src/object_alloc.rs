@@ -1,5 +1,12 @@
 //! Where objects come from: the ABI's allocator record, its custom slot, and the built-in allocator behind it.
 
+#[cfg(any(feature = "std", feature = "client"))]
+#[path = "object_alloc/asked.rs"]
+mod source;
+#[cfg(not(any(feature = "std", feature = "client")))]
+#[path = "object_alloc/linked.rs"]
+mod source;
+
 use core::alloc::Layout;
 use core::ffi::{c_int, c_void};
 use core::mem::{align_of, size_of};
@@ -9,13 +16,15 @@ use crate::abi::{
     TVMFFICustomAllocator, TVMFFIObject, TVMFFIObjectAllocHeader, TVMFFIObjectDeleterSlot,
     kTVMFFIObjectDeleterFlagBitMaskStrong, kTVMFFIObjectDeleterFlagBitMaskWeak,
 };
-use crate::error::{self, Error, Result};
+use crate::error::{self, Result};
 use crate::object::ObjectRef;
 #[cfg(not(feature = "client"))]
-use crate::sync::atomic::{AtomicPtr, Ordering};
-use crate::{memory, raised, refcount, unwind};
+use crate::type_index;
+use crate::{memory, refcount, unwind};
+
+pub use source::custom_allocator;
 #[cfg(not(feature = "client"))]
-use crate::{sync::per_thread, type_index};
+pub use source::set_custom_allocator;
 
 /// The memory layout of one class of objects, and what its content needs to be destroyed.
 ///
@@ -53,9 +62,6 @@ struct BuiltinAllocator(TVMFFICustomAllocator);
 
 // SAFETY: the record is never written: its fields are a function and a null pointer.
 unsafe impl Sync for BuiltinAllocator {}
-
-#[cfg(not(feature = "client"))]
-static ALLOCATOR: AtomicPtr<TVMFFICustomAllocator> = AtomicPtr::new((&raw const BUILTIN.0).cast_mut());
 
 /// Allocates an object and initialises it.
 ///
@@ -101,33 +107,18 @@ fn allocate_class(class: &Class, type_index: i32, trailing_bytes: usize) -> Resu
     let Some(size) = object_bytes(class, trailing_bytes) else {
         return Err(error::out_of_memory(usize::MAX));
     };
-    match allocate_body(custom_allocator(), size, class, type_index) {
-        Some(body) => Ok(body),
-        None => Err(refusal(size)),
+    match source::object(size, class, type_index) {
+        Some(body) => Ok(set_up(body, class, type_index)),
+        None => Err(source::refusal(size)),
     }
 }
 
 /// As [`allocate`], for errors themselves, whose record the caller fills: a refusal is None, not another error.
-///
-/// A custom allocator reports its refusal by raising an error, which needs an object in turn: while it is asked for an
-/// error, further errors of the thread come from the built-in allocator, so that the two do not call each other for
-/// ever.
 #[cfg(not(feature = "client"))]
 pub(crate) fn allocate_error<R: ObjectRecord>(trailing_bytes: usize) -> Option<NonNull<R>> {
     let class = const { &Class::of::<R>() };
-    let size = object_bytes(class, trailing_bytes)?;
-    let custom = custom_allocator();
-    let is_asked = !ptr::eq(custom, &BUILTIN.0) && !per_thread::ask_for_error(true);
-    let allocator = if is_asked { custom } else { &raw const BUILTIN.0 };
-    let body = allocate_body(allocator, size, class, type_index::ERROR);
-    if is_asked {
-        per_thread::ask_for_error(false);
-        if body.is_none() {
-            // What was raised about this refusal must not be taken for another one's later.
-            drop(raised::take());
-        }
-    }
-    body.map(NonNull::cast)
+    let body = source::error(object_bytes(class, trailing_bytes)?, class)?;
+    Some(set_up(body, class, type_index::ERROR).cast())
 }
 
 fn object_bytes(class: &Class, trailing_bytes: usize) -> Option<usize> {
@@ -173,23 +164,8 @@ unsafe fn delete_space(body: *mut u8) {
     }
 }
 
-fn allocate_body(
-    allocator: *const TVMFFICustomAllocator,
-    size: usize,
-    class: &Class,
-    type_index: i32,
-) -> Option<NonNull<u8>> {
-    // The usual case is called by its name, so that the compiler can put it here.
-    let body = if IN_LINE && ptr::eq(allocator, &BUILTIN.0) {
-        allocate_builtin(size, class.alignment)?
-    } else {
-        // SAFETY: the slot holds a live record for the life of the process (contract of `set_custom_allocator`).
-        let body = unsafe {
-            let allocate = (*allocator).allocate?;
-            allocate(size, class.alignment, type_index, (*allocator).context)
-        };
-        NonNull::new(body.cast())?
-    };
+/// Sets up the header of an object.
+fn set_up(body: NonNull<u8>, class: &Class, type_index: i32) -> NonNull<u8> {
     // SAFETY: the body has room for the record, whose prefix precedes the handle; nobody else knows the memory yet.
     unsafe {
         let handle = body.add(class.prefix_bytes).cast::<TVMFFIObject>();
@@ -201,14 +177,7 @@ fn allocate_body(
         });
         (*handle.as_ptr()).deleter.deleter = Some(class.deleter);
     }
-    Some(body)
-}
-
-/// The error for a refused object. A custom allocator has raised its own; the built-in one leaves that to us.
-#[cold]
-fn refusal(size: usize) -> Error {
-    let reported = if ptr::eq(custom_allocator(), &BUILTIN.0) { None } else { raised::take() };
-    reported.unwrap_or_else(|| error::out_of_memory(size))
+    body
 }
 
 unsafe extern "C" fn builtin_allocate(
@@ -217,12 +186,16 @@ unsafe extern "C" fn builtin_allocate(
     _type_index: i32,
     _context: *mut c_void,
 ) -> *mut c_void {
+    if size > MOST_BYTES {
+        return ptr::null_mut();
+    }
     allocate_builtin(size, alignment).map_or(ptr::null_mut(), |body| body.as_ptr().cast())
 }
 
+/// Memory for an object of at most [`MOST_BYTES`].
 #[inline]
 fn allocate_builtin(size: usize, alignment: usize) -> Option<NonNull<u8>> {
-    if size > MOST_BYTES || alignment > BODY_ALIGNMENT {
+    if alignment > BODY_ALIGNMENT {
         return None;
     }
     let total = size + BODY_OFFSET;
@@ -248,33 +221,4 @@ unsafe extern "C" fn builtin_delete_space(body: *mut c_void) {
         // Memory knows the size of a block by itself.
         memory::release(NonNull::new_unchecked(block), Layout::new::<u64>());
     }
-}
-
-/// The allocator that objects come from now; never null.
-///
-/// # Upstream
-/// `TVMFFIGetCustomAllocator`.
-#[cfg(not(feature = "client"))]
-pub fn custom_allocator() -> *mut TVMFFICustomAllocator {
-    ALLOCATOR.load(Ordering::Acquire)
-}
-
-/// The allocator of the loaded `libtvm_ffi`.
-#[cfg(feature = "client")]
-pub fn custom_allocator() -> *mut TVMFFICustomAllocator {
-    // SAFETY: the symbol takes nothing and returns a record that lives as long as the process.
-    unsafe { crate::abi::client::TVMFFIGetCustomAllocator() }
-}
-
-/// Sets the allocator of objects made from now on; null sets the built-in one. Objects keep the allocator that made them.
-///
-/// # Safety
-/// The record must stay alive and unchanged for the life of the process.
-///
-/// # Upstream
-/// `TVMFFISetCustomAllocator`.
-#[cfg(not(feature = "client"))]
-pub unsafe fn set_custom_allocator(allocator: *mut TVMFFICustomAllocator) {
-    let allocator = if allocator.is_null() { (&raw const BUILTIN.0).cast_mut() } else { allocator };
-    ALLOCATOR.store(allocator, Ordering::Release);
 }

@@ -58,6 +58,19 @@ impl<'a> Writer<'a> {
         lossy::put(self, text);
     }
 
+    /// Writes a number of the size of an address in decimal.
+    pub fn put_word(&mut self, number: usize) {
+        lossy::put_word(self, number);
+    }
+
+    /// As [`put_word`](Self::put_word), for one with a sign.
+    pub fn put_signed_word(&mut self, number: isize) {
+        if number < 0 {
+            self.put(b"-");
+        }
+        self.put_word(number.unsigned_abs());
+    }
+
     /// Writes a number in decimal.
     pub fn put_number(&mut self, number: i64) {
         if number < 0 {

@@ -5,7 +5,7 @@ use core::ptr::{self, NonNull};
 use crate::abi::{
     TVMFFIByteArray, TVMFFIErrorCell, TVMFFIObject, TVMFFIObjectDeleterSlot, TVMFFIObjectHandle,
 };
-use crate::error::Error;
+use crate::error::{Error, kind};
 use crate::object::{ObjectClass, ObjectRef};
 use crate::type_index;
 
@@ -37,7 +37,10 @@ static OUT_OF_MEMORY: OutOfMemory = OutOfMemory(core::cell::UnsafeCell::new(Stat
         deleter: TVMFFIObjectDeleterSlot { ensure_align: 0 },
     },
     cell: TVMFFIErrorCell {
-        kind: static_text(c"MemoryError"),
+        kind: TVMFFIByteArray {
+            data: kind::ALL.split_at(kind::place(kind::MEMORY_ERROR) as usize).1.as_ptr().cast(),
+            size: kind::MEMORY_ERROR.len(),
+        },
         message: static_text(c"Out of memory"),
         backtrace: static_text(c""),
         update_backtrace: Some(ignore_backtrace),

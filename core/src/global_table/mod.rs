@@ -24,11 +24,11 @@ mod slot;
 mod texts;
 
 use crate::builtins::{self, StaticFunction};
+use crate::common_error;
 use crate::error::{Error, Result};
 use crate::function::Function;
 use crate::name_table::NameTable;
 use crate::string::String;
-use crate::{common_error, plain_error};
 
 use slot::FunctionSlot;
 use texts::{Texts, TextsCell};
@@ -108,9 +108,11 @@ fn materialize(builtin: &'static StaticFunction) -> Result<&'static Slot> {
 /// # Upstream
 /// `TVMFFIFunctionSetGlobal`, which refuses the same function too.
 pub fn set(name: &[u8], function: &Function, allow_override: bool) -> Result<()> {
-    register(name, function, Texts::Nothing, allow_override, |name| {
-        common_error!(RUNTIME_ERROR, "Global Function `{}` is already registered", name)
-    })
+    register(name, function, Texts::Nothing, allow_override, taken)
+}
+
+fn taken(name: &[u8]) -> Error {
+    common_error!(RUNTIME_ERROR, "Global Function `{}` is already registered", name)
 }
 
 /// Registers a function with its documentation and metadata, as [`set`] does.
@@ -118,7 +120,7 @@ pub fn set(name: &[u8], function: &Function, allow_override: bool) -> Result<()>
 /// # Errors
 /// As [`set`].
 ///
-/// Boards do not keep the texts.
+/// Boards do not keep the texts, and say no more than [`set`] when the name is taken.
 ///
 /// # Upstream
 /// `TVMFFIFunctionSetGlobalFromMethodInfo`.
@@ -130,15 +132,7 @@ pub fn set_with_texts(
     allow_override: bool,
 ) -> Result<()> {
     let texts = Texts::given(doc, metadata)?;
-    register(name, function, texts, allow_override, |name| {
-        plain_error!(
-            RUNTIME_ERROR,
-            "Global Function `{}` is already registered, possible causes:\n\
-             - Two GlobalDef().def registrations for the same function \n\
-             Please remove the duplicate registration.",
-            name
-        )
-    })
+    register(name, function, texts, allow_override, texts::taken)
 }
 
 fn register(

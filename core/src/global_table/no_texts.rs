@@ -7,6 +7,9 @@ use crate::builtins::StaticFunction;
 use crate::error::Result;
 use crate::string::String;
 
+/// The error for a name that is taken.
+pub(super) use super::taken;
+
 /// Documentation and metadata.
 #[derive(Clone, Copy)]
 pub(super) enum Texts {

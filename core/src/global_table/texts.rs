@@ -1,9 +1,21 @@
 //! What is known about a registered function beyond its name.
 
 use crate::builtins::StaticFunction;
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::plain_error;
 use crate::string::String;
 use crate::sync::Mutex;
+
+/// The error for a name that is taken.
+pub(super) fn taken(name: &[u8]) -> Error {
+    plain_error!(
+        RUNTIME_ERROR,
+        "Global Function `{}` is already registered, possible causes:\n\
+         - Two GlobalDef().def registrations for the same function \n\
+         Please remove the duplicate registration.",
+        name
+    )
+}
 
 /// Documentation and metadata.
 pub(super) enum Texts {

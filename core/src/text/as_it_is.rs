@@ -17,3 +17,12 @@ pub(super) fn append(out: &mut Writer<'_>, text: &[u8]) {
         out.wanted = out.wanted.wrapping_add(1);
     }
 }
+
+/// Writes a number of 32 bits: the functions for 64 are linked by who has such numbers.
+pub(super) fn put_word(out: &mut Writer<'_>, number: usize) {
+    let tenth = number / 10;
+    if tenth != 0 {
+        put_word(out, tenth);
+    }
+    out.put(&[b'0' + (number - 10 * tenth) as u8]);
+}

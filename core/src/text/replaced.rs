@@ -21,3 +21,9 @@ pub(super) fn append(out: &mut Writer<'_>, text: &[u8]) {
     }
     out.wanted = out.wanted.saturating_add(text.len());
 }
+
+/// Writes a number of the size of an address.
+#[inline]
+pub(super) fn put_word(out: &mut Writer<'_>, number: usize) {
+    out.put_digits(number as u64);
+}

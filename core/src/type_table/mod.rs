@@ -110,10 +110,12 @@ pub fn is_instance(type_index: i32, target_index: i32) -> bool {
         return false;
     }
     // Built-in object types have no ancestor but the root.
-    target_index == OBJECT || (type_index >= STATIC_OBJECT_END && descends_from(type_index, target_index))
+    target_index == OBJECT
+        || (type_index >= STATIC_OBJECT_END && slots::descends_from(type_index, target_index))
 }
 
-fn descends_from(type_index: i32, target_index: i32) -> bool {
+/// Whether a type that was registered has another one among its ancestors.
+fn has_ancestor(type_index: i32, target_index: i32) -> bool {
     let Some(entry) = slots::entry(type_index) else { return false };
     // SAFETY: ancestors are registered types, whose records live for ever; an index never changes.
     let indices = entry.ancestors().iter().rev().map(|ancestor| unsafe { (**ancestor).type_index });

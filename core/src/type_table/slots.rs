@@ -74,6 +74,9 @@ pub(super) fn entry(type_index: i32) -> Option<&'static TypeEntry> {
     unsafe { slot.0.load(Ordering::Acquire).as_ref() }
 }
 
+/// Hosts have what looks at ancestors always.
+pub(super) use super::has_ancestor as descends_from;
+
 /// Finds the place of an index below `END_OF_INDICES`, making its chunk when it is the first there.
 pub(super) fn reserve(type_index: i32, arena: &mut Arena) -> Result<&'static Slot, NoMemory> {
     // No memory could hold an index without a place; callers check the range and say so in their own words.

@@ -1,0 +1,39 @@
+//! The loops that most programs have, for Cortex-M cores: naked, as a stack frame is larger than each.
+
+use core::arch::naked_asm;
+use core::ffi::{c_int, c_void};
+
+/// `memcpy`, from the end on.
+///
+/// # Safety
+/// `bytes` bytes are readable at `from` and writable at `to`, and the two do not overlap unless `to` lies higher.
+#[unsafe(naked)]
+pub(super) unsafe extern "C" fn copy(to: *mut c_void, from: *const c_void, bytes: usize) -> *mut c_void {
+    naked_asm!("2: subs r2, r2, #1", "bcc 3f", "ldrb r3, [r1, r2]", "strb r3, [r0, r2]", "b 2b", "3: bx lr")
+}
+
+/// `memset`
+///
+/// # Safety
+/// `bytes` bytes are writable at `to`.
+#[unsafe(naked)]
+pub(super) unsafe extern "C" fn fill(to: *mut c_void, byte: c_int, bytes: usize) -> *mut c_void {
+    naked_asm!("2: subs r2, r2, #1", "bcc 3f", "strb r1, [r0, r2]", "b 2b", "3: bx lr")
+}
+
+/// `strlen`
+///
+/// # Safety
+/// The text ends with a zero.
+#[unsafe(naked)]
+pub(super) unsafe extern "C" fn length(text: *const u8) -> usize {
+    naked_asm!(
+        "movs r1, #0",
+        "2: ldrb r2, [r0, r1]",
+        "adds r1, r1, #1",
+        "cmp r2, #0",
+        "bne 2b",
+        "subs r0, r1, #1",
+        "bx lr"
+    )
+}
