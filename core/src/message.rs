@@ -125,7 +125,7 @@ impl Arg<'_> {
         match self.len {
             SIGNED => out.put_signed_word(self.data.addr().cast_signed()),
             UNSIGNED => out.put_word(self.data.addr()),
-            // SAFETY: such an argument was made of a reference that it still borrows.
+            // SAFETY: `long` made such an argument, of a reference that it still borrows, and has linked what writes it.
             LONG | LONG_UNSIGNED => unsafe { long::put(self.data, self.len == LONG, out) },
             // SAFETY: all others were made of a slice that they still borrow.
             len => out.put_lossy(unsafe { core::slice::from_raw_parts(self.data, len) }),
