@@ -123,8 +123,10 @@ pub unsafe extern "C" fn TVMFFIFunctionCall(
     let object = func.cast::<TVMFFIObject>();
     // SAFETY: a handle that is not null points to a live object.
     let is_function = unsafe { !object.is_null() && (*object).type_index == type_index::FUNCTION };
-    // Negative counts have the top bit set; no arguments behind a null pointer are left to the careful path.
-    if is_function && num_args >= 0 && !args.is_null() && !result.is_null() {
+    // Two addresses with a bit in common are not null, which a single test tells. Pairs without one, and negative counts, which
+    // have the top bit set, are left to the careful path.
+    let has_both = args.addr() & result.addr() != 0;
+    if is_function && num_args >= 0 && has_both {
         // SAFETY: a function object has its cell, with a call in it, after the header. In tail position, so that this is a
         // jump.
         return unsafe { call_cell(func, args, num_args, result) };

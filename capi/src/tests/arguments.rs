@@ -93,12 +93,16 @@ fn calls() {
         raises("ValueError", TVMFFIFunctionCall(handle(&function), args, 1, null_mut()));
         assert_eq!(result.type_index, type_index::NONE);
 
-        for (args, count) in [(args, 1), (args, 0), (null_mut(), 0)] {
-            let mut result = TVMFFIAny::NONE;
+        for (args, count) in [(args, 1), (args, 0), (null_mut(), 0), (apart_from(&mut result), 0)] {
             assert_eq!(TVMFFIFunctionCall(handle(&function), args, count, &mut result), 0);
             assert_eq!(result.payload.v_int64, 2);
         }
     }
+}
+
+/// A place whose address has no bit in common with that of `result`.
+fn apart_from(result: *mut TVMFFIAny) -> *mut TVMFFIAny {
+    std::ptr::without_provenance_mut(!result.addr() & !(align_of::<TVMFFIAny>() - 1))
 }
 
 #[test]
