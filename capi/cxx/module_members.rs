@@ -13,7 +13,7 @@ use ferrite_core::string::String;
 
 use super::export::{CellOut, ObjectOut, cell, object, returns_class};
 use super::throw::or_throw;
-use crate::boundary;
+use crate::boundary::{self, arg};
 
 /// `this`: the C++ object, which begins with its vptr.
 pub(super) type This = *const c_void;
@@ -26,7 +26,7 @@ pub(super) type This = *const c_void;
 /// # Safety
 /// The module must be alive while the result is used.
 pub(super) unsafe fn borrow(this: This) -> Result<ManuallyDrop<Module>> {
-    let this = boundary::non_null(this, "this")?;
+    let this = boundary::non_null(this, arg(1, "this"))?;
     // SAFETY: the caller vouches for the module.
     unsafe { Module::from_context_address(this) }
 }

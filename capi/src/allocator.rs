@@ -5,7 +5,7 @@ use core::ffi::c_int;
 use ferrite_core::abi::TVMFFICustomAllocator;
 use ferrite_core::{object_alloc, type_table};
 
-use crate::boundary;
+use crate::boundary::{self, arg};
 
 /// Tells the allocator that new objects come from; never null.
 ///
@@ -27,7 +27,7 @@ pub unsafe extern "C" fn TVMFFISetCustomAllocator(allocator: *mut TVMFFICustomAl
     boundary::status(|| {
         if !allocator.is_null() {
             // SAFETY: not null, so valid.
-            boundary::callback(unsafe { (*allocator).allocate }, "allocator->allocate")?;
+            boundary::callback(unsafe { (*allocator).allocate }, arg(1, "allocator->allocate"))?;
         }
         // What the library keeps for ever does not come from an allocator that may go away.
         type_table::ensure_provided();

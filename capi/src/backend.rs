@@ -5,7 +5,7 @@ use core::ptr::NonNull;
 
 use ferrite_core::backend::{self, ParallelGroupEnv, ParallelLambda};
 
-use crate::boundary;
+use crate::boundary::{self, arg};
 
 /// Gives memory for the time of a kernel, aligned to 64 bytes.
 ///
@@ -57,7 +57,7 @@ pub unsafe extern "C" fn TVMBackendParallelLaunch(
     num_task: c_int,
 ) -> c_int {
     boundary::status(|| {
-        let task = boundary::callback(flambda, "flambda")?;
+        let task = boundary::callback(flambda, arg(1, "flambda"))?;
         // SAFETY: contract of this function.
         unsafe { backend::parallel_launch(task, cdata, num_task) }
     })
@@ -72,7 +72,7 @@ pub unsafe extern "C" fn TVMBackendParallelLaunch(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMBackendParallelBarrier(task_id: c_int, penv: *mut ParallelGroupEnv) -> c_int {
     boundary::status(|| {
-        let group = boundary::non_null(penv, "penv")?;
+        let group = boundary::non_null(penv, arg(2, "penv"))?;
         // SAFETY: contract of this function.
         unsafe { backend::parallel_barrier(task_id, group.as_ptr()) }
     })
@@ -95,8 +95,8 @@ pub unsafe extern "C" fn TVMBackendRunOnce(
 ) -> c_int {
     let _ = nbytes;
     boundary::status(|| {
-        let handle = boundary::non_null(handle, "handle")?;
-        let body = boundary::callback(f, "f")?;
+        let handle = boundary::non_null(handle, arg(1, "handle"))?;
+        let body = boundary::callback(f, arg(2, "f"))?;
         // SAFETY: contract of this function.
         unsafe { backend::run_once(handle.as_ptr(), body, cdata) }
     })

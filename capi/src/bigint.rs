@@ -5,7 +5,7 @@ use core::ffi::c_int;
 use ferrite_core::abi::{TVMFFIAny, TVMFFIByteArray};
 use ferrite_core::big_int;
 
-use crate::boundary;
+use crate::boundary::{self, arg};
 
 /// Makes an integer value out of words, which are copied.
 ///
@@ -23,7 +23,8 @@ pub unsafe extern "C" fn TVMFFIBigIntFromByteArray(
 ) -> c_int {
     boundary::status(|| {
         // SAFETY: contract of the crate.
-        let (words, out) = unsafe { (boundary::bytes(input, "input")?, boundary::out(out, "out")?) };
+        let (words, out) =
+            unsafe { (boundary::bytes(input, arg(1, "input"))?, boundary::out(out, arg(2, "out"))?) };
         out.write(big_int::from_native_bytes(words)?.into_raw());
         Ok(())
     })
@@ -38,8 +39,8 @@ pub unsafe extern "C" fn TVMFFIBigIntFromByteArray(
 /// See the crate.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMFFIBigIntGetContentByteArray(value: *const TVMFFIAny) -> TVMFFIByteArray {
-    boundary::logged("TVMFFIBigIntGetContentByteArray", TVMFFIByteArray::EMPTY, || {
+    boundary::logged(TVMFFIByteArray::EMPTY, || {
         // SAFETY: contract of the crate: the value, if any, is as its type index says.
-        Ok(unsafe { big_int::content_of(boundary::reference(value, "value")?) })
+        Ok(unsafe { big_int::content_of(boundary::reference(value, arg(1, "value"))?) })
     })
 }

@@ -15,6 +15,8 @@ use ferrite_core::message::Arg;
 use ferrite_core::object::{ObjectClass, ObjectRef};
 use ferrite_core::{common_error, plain_warn, raised, type_table, unwind};
 
+pub(crate) use wording::{Name, arg};
+
 /// The status of a call that did what it should.
 pub(crate) const SUCCESS: c_int = 0;
 
@@ -72,25 +74,25 @@ pub(crate) fn fail(error: Error) -> c_int {
 
 /// Runs the body of an entry point that has no status: an error is logged, stays raised, and the fallback is returned.
 #[inline]
-pub(crate) fn logged<T>(name: &str, fallback: T, body: impl FnOnce() -> Result<T>) -> T {
+pub(crate) fn logged<T>(fallback: T, body: impl FnOnce() -> Result<T>) -> T {
     match unwind::catch(body) {
         Ok(value) => value,
         Err(error) => {
-            log_failure(name, error);
+            log_failure(error);
             fallback
         }
     }
 }
 
 #[cold]
-fn log_failure(name: &str, error: Error) {
-    plain_warn!("{}: {}: {}", name, error.kind(), error.message());
+fn log_failure(error: Error) {
+    plain_warn!("{}: {}", error.kind(), error.message());
     raised::set(error);
 }
 
 /// Refuses a null pointer.
 #[inline(always)]
-pub(crate) fn non_null<T>(pointer: *const T, name: &str) -> Result<NonNull<T>> {
+pub(crate) fn non_null<T>(pointer: *const T, name: Name) -> Result<NonNull<T>> {
     match NonNull::new(pointer.cast_mut()) {
         Some(pointer) => Ok(pointer),
         None => Err(null_argument(name)),
@@ -99,13 +101,13 @@ pub(crate) fn non_null<T>(pointer: *const T, name: &str) -> Result<NonNull<T>> {
 
 /// Refuses an absent callback.
 #[inline(always)]
-pub(crate) fn callback<F>(function: Option<F>, name: &str) -> Result<F> {
+pub(crate) fn callback<F>(function: Option<F>, name: Name) -> Result<F> {
     function.ok_or_else(|| null_argument(name))
 }
 
 #[cold]
 #[inline(never)]
-fn null_argument(name: &str) -> Error {
+fn null_argument(name: Name) -> Error {
     common_error!(VALUE_ERROR, "Argument `{}` must not be null", name)
 }
 
@@ -144,7 +146,7 @@ impl Out<TVMFFIObjectHandle> {
 /// # Safety
 /// `pointer` is null or valid for writing a `T` until the symbol returns.
 #[inline(always)]
-pub(crate) unsafe fn out<T>(pointer: *mut T, name: &str) -> Result<Out<T>> {
+pub(crate) unsafe fn out<T>(pointer: *mut T, name: Name) -> Result<Out<T>> {
     non_null(pointer, name).map(Out)
 }
 
@@ -153,7 +155,7 @@ pub(crate) unsafe fn out<T>(pointer: *mut T, name: &str) -> Result<Out<T>> {
 /// # Safety
 /// `pointer` is null or valid for reading a `T` for `'a`.
 #[inline(always)]
-pub(crate) unsafe fn reference<'a, T>(pointer: *const T, name: &str) -> Result<&'a T> {
+pub(crate) unsafe fn reference<'a, T>(pointer: *const T, name: Name) -> Result<&'a T> {
     // SAFETY: the caller vouches for what is not null.
     non_null(pointer, name).map(|pointer| unsafe { pointer.as_ref() })
 }
@@ -163,7 +165,7 @@ pub(crate) unsafe fn reference<'a, T>(pointer: *const T, name: &str) -> Result<&
 /// # Safety
 /// `array` is null or points to a byte array whose data, unless null, is readable for `'a`.
 #[inline]
-pub(crate) unsafe fn bytes<'a>(array: *const TVMFFIByteArray, name: &str) -> Result<&'a [u8]> {
+pub(crate) unsafe fn bytes<'a>(array: *const TVMFFIByteArray, name: Name) -> Result<&'a [u8]> {
     // SAFETY: the caller vouches for the array.
     let array = unsafe { reference(array, name)? };
     if array.size != 0 && !has_content(array) {
@@ -174,7 +176,7 @@ pub(crate) unsafe fn bytes<'a>(array: *const TVMFFIByteArray, name: &str) -> Res
 }
 
 #[cold]
-fn impossible_size(name: &str, size: Arg<'_>) -> Error {
+fn impossible_size(name: Name, size: Arg<'_>) -> Error {
     common_error!(VALUE_ERROR, "Argument `{}` has null data or an impossible size of {}", name, size)
 }
 
@@ -200,7 +202,7 @@ fn has_content(array: &TVMFFIByteArray) -> bool {
 /// `text` is null or a zero-terminated string that stays readable for `'a`.
 #[inline]
 #[cfg_attr(not(feature = "alloc"), expect(dead_code, reason = "only the environment takes names this way"))]
-pub(crate) unsafe fn c_str<'a>(text: *const c_char, name: &str) -> Result<&'a [u8]> {
+pub(crate) unsafe fn c_str<'a>(text: *const c_char, name: Name) -> Result<&'a [u8]> {
     non_null(text, name)?;
     // SAFETY: not null, and the caller vouches for the rest.
     Ok(unsafe { CStr::from_ptr(text) }.to_bytes())
@@ -224,7 +226,7 @@ pub(crate) unsafe fn c_str_or_empty<'a>(text: *const c_char) -> &'a [u8] {
 /// # Safety
 /// `first` is null or points to `count` records that stay readable for `'a`.
 #[inline]
-pub(crate) unsafe fn slice<'a, T>(first: *const T, count: i32, name: &str) -> Result<&'a [T]> {
+pub(crate) unsafe fn slice<'a, T>(first: *const T, count: i32, name: Name) -> Result<&'a [T]> {
     let Ok(count) = usize::try_from(count) else {
         return Err(wording::negative_count(name, count));
     };
@@ -255,7 +257,7 @@ impl<T> Deref for Borrowed<T> {
 #[inline(always)]
 pub(crate) unsafe fn object_of<T: ObjectClass>(
     handle: TVMFFIObjectHandle,
-    name: &str,
+    name: Name,
 ) -> Result<Borrowed<T>> {
     // SAFETY: as the caller vouches; the object is alive and of that class.
     unsafe {
@@ -280,7 +282,7 @@ unsafe fn borrow<T: ObjectClass>(object: NonNull<TVMFFIObject>) -> Borrowed<T> {
 /// `object` is null or points to a live object.
 #[cfg_attr(feature = "std", inline)]
 #[cfg_attr(not(feature = "std"), inline(never))]
-unsafe fn check_class(object: *const TVMFFIObject, name: &str, expected: i32) -> Result<()> {
+unsafe fn check_class(object: *const TVMFFIObject, name: Name, expected: i32) -> Result<()> {
     // SAFETY: the caller vouches for what is not null.
     let found = unsafe { non_null(object, name)?.as_ref() }.type_index;
     if type_table::is_instance(found, expected) { Ok(()) } else { Err(wrong_class(name, expected, found)) }
@@ -288,7 +290,7 @@ unsafe fn check_class(object: *const TVMFFIObject, name: &str, expected: i32) ->
 
 /// The TypeError for a handle of the wrong class.
 #[cold]
-pub(crate) fn wrong_class(name: &str, expected: i32, found: i32) -> Error {
+pub(crate) fn wrong_class(name: Name, expected: i32, found: i32) -> Error {
     common_error!(
         TYPE_ERROR,
         "Argument `{}` must be of type `{}`, got `{}`",

@@ -5,7 +5,7 @@ use core::ffi::c_int;
 use ferrite_core::abi::{DLDataType, TVMFFIAny, TVMFFIByteArray};
 use ferrite_core::dtype;
 
-use crate::boundary;
+use crate::boundary::{self, arg};
 
 /// Reads a data type such as `int32`, `float32x4` or `float8_e4m3fn`.
 ///
@@ -20,7 +20,8 @@ pub unsafe extern "C" fn TVMFFIDataTypeFromString(
 ) -> c_int {
     boundary::status(|| {
         // SAFETY: contract of the crate.
-        let (text, out) = unsafe { (boundary::bytes(str, "str")?, boundary::out(out, "out")?) };
+        let (text, out) =
+            unsafe { (boundary::bytes(str, arg(1, "str"))?, boundary::out(out, arg(2, "out"))?) };
         out.write(DLDataType::parse(text)?);
         Ok(())
     })
@@ -37,7 +38,8 @@ pub unsafe extern "C" fn TVMFFIDataTypeFromString(
 pub unsafe extern "C" fn TVMFFIDataTypeToString(dtype: *const DLDataType, out: *mut TVMFFIAny) -> c_int {
     boundary::status(|| {
         // SAFETY: contract of the crate.
-        let (dtype, out) = unsafe { (boundary::reference(dtype, "dtype")?, boundary::out(out, "out")?) };
+        let (dtype, out) =
+            unsafe { (boundary::reference(dtype, arg(1, "dtype"))?, boundary::out(out, arg(2, "out"))?) };
         dtype::write_string(*dtype, out.place())
     })
 }

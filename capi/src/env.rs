@@ -5,7 +5,7 @@ use core::ffi::{c_char, c_int, c_void};
 use ferrite_alloc_ext::env::{context, stream, tensor_alloc};
 use ferrite_core::abi::{DLPackManagedTensorAllocator, DLTensor, TVMFFIObjectHandle};
 
-use crate::boundary;
+use crate::boundary::{self, arg};
 
 /// A stream of a device, as its runtime defines it.
 pub type TVMFFIStreamHandle = *mut c_void;
@@ -27,7 +27,7 @@ pub unsafe extern "C" fn TVMFFIEnvSetStream(
     boundary::status(|| {
         let original = stream::set(device_type, device_id, stream)?;
         // SAFETY: contract of the crate.
-        if let Ok(out) = unsafe { boundary::out(opt_out_original_stream, "") } {
+        if let Ok(out) = unsafe { boundary::out(opt_out_original_stream, arg(3, "")) } {
             out.write(original);
         }
         Ok(())
@@ -57,7 +57,7 @@ pub unsafe extern "C" fn TVMFFIEnvSetDLPackManagedTensorAllocator(
         // SAFETY: contract of this function.
         let original = unsafe { tensor_alloc::set(allocator, write_to_global_context != 0)? };
         // SAFETY: contract of the crate.
-        if let Ok(out) = unsafe { boundary::out(opt_out_original_allocator, "") } {
+        if let Ok(out) = unsafe { boundary::out(opt_out_original_allocator, arg(3, "")) } {
             out.write(original);
         }
         Ok(())
@@ -84,9 +84,9 @@ pub unsafe extern "C" fn TVMFFIEnvTensorAlloc(
     out: *mut TVMFFIObjectHandle,
 ) -> c_int {
     boundary::status(|| {
-        let prototype = boundary::non_null(prototype, "prototype")?;
+        let prototype = boundary::non_null(prototype, arg(1, "prototype"))?;
         // SAFETY: contract of the crate.
-        let out = unsafe { boundary::out(out, "out")? };
+        let out = unsafe { boundary::out(out, arg(2, "out"))? };
         // SAFETY: the prototype is valid, and whoever set the function vouched for it.
         out.write_object(Some(unsafe { tensor_alloc::allocate(prototype.as_ptr())? }));
         Ok(())
@@ -111,7 +111,7 @@ pub extern "C" fn TVMFFIEnvCheckSignals() -> c_int {
 pub unsafe extern "C" fn TVMFFIEnvRegisterCAPI(name: *const c_char, symbol: *mut c_void) -> c_int {
     boundary::status(|| {
         // SAFETY: contract of the crate.
-        let name = unsafe { boundary::c_str(name, "name")? };
+        let name = unsafe { boundary::c_str(name, arg(1, "name"))? };
         // SAFETY: contract of this function.
         unsafe { context::register(name, symbol) }
     })

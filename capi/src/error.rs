@@ -8,7 +8,7 @@ use ferrite_core::error::{self, Error, Result, Site, kind};
 use ferrite_core::object::{ObjectClass, ObjectRef};
 use ferrite_core::{plain_warn, raised};
 
-use crate::boundary::{self, Borrowed};
+use crate::boundary::{self, Borrowed, arg};
 
 /// Takes the raised error of this thread, which the caller then owns; null when there is none.
 ///
@@ -38,7 +38,7 @@ pub unsafe extern "C" fn TVMFFIErrorSetRaised(error: TVMFFIObjectHandle) {
         return drop(raised::take());
     }
     // SAFETY: contract of the crate.
-    match unsafe { boundary::object_of::<Error>(error, "error") } {
+    match unsafe { boundary::object_of::<Error>(error, arg(1, "error")) } {
         Ok(error) => raised::set_again(Error::clone(&error)),
         Err(mismatch) => raised::set(mismatch),
     }
@@ -122,12 +122,12 @@ pub unsafe extern "C" fn TVMFFIErrorCreateWithCauseAndExtraContext(
     boundary::status(|| {
         // SAFETY: contract of the crate.
         unsafe {
-            let out = boundary::out(out, "out")?;
-            let cause = optional::<Error>(cause_chain, "cause_chain")?;
-            let context = optional::<ObjectRef>(extra_context, "extra_context")?;
-            let kind = boundary::bytes(kind, "kind")?;
-            let message = boundary::bytes(message, "message")?;
-            let backtrace = boundary::bytes(backtrace, "backtrace")?;
+            let out = boundary::out(out, arg(6, "out"))?;
+            let cause = optional::<Error>(cause_chain, arg(4, "cause_chain"))?;
+            let context = optional::<ObjectRef>(extra_context, arg(5, "extra_context"))?;
+            let kind = boundary::bytes(kind, arg(1, "kind"))?;
+            let message = boundary::bytes(message, arg(2, "message"))?;
+            let backtrace = boundary::bytes(backtrace, arg(3, "backtrace"))?;
             let made = Error::with_causes(kind, message, backtrace, cause.as_deref(), context.as_deref());
             let size = kind.len() + message.len() + backtrace.len();
             out.write_object(Some(made.ok_or_else(|| error::out_of_memory(size))?));
@@ -140,7 +140,10 @@ pub unsafe extern "C" fn TVMFFIErrorCreateWithCauseAndExtraContext(
 ///
 /// # Safety
 /// As for [`boundary::object_of`].
-unsafe fn optional<T: ObjectClass>(handle: TVMFFIObjectHandle, name: &str) -> Result<Option<Borrowed<T>>> {
+unsafe fn optional<T: ObjectClass>(
+    handle: TVMFFIObjectHandle,
+    name: boundary::Name,
+) -> Result<Option<Borrowed<T>>> {
     if handle.is_null() {
         return Ok(None);
     }

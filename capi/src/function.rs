@@ -12,7 +12,8 @@ use ferrite_core::error::Result;
 use ferrite_core::object::ObjectClass;
 use ferrite_core::{Function, global_table, type_index};
 
-use crate::{boundary, builtins};
+use crate::boundary::{self, arg};
+use crate::builtins;
 
 /// Makes a function object out of a C function and its state.
 ///
@@ -32,8 +33,8 @@ pub unsafe extern "C" fn TVMFFIFunctionCreate(
 ) -> c_int {
     boundary::status(|| {
         // SAFETY: contract of the crate.
-        let out = unsafe { boundary::out(out, "out")? };
-        let safe_call = boundary::callback(safe_call, "safe_call")?;
+        let out = unsafe { boundary::out(out, arg(4, "out"))? };
+        let safe_call = boundary::callback(safe_call, arg(2, "safe_call"))?;
         // SAFETY: the caller hands over `self` and functions that fit it.
         let function = unsafe { Function::from_extern_c(self_, safe_call, deleter)? };
         out.write_object(Some(function));
@@ -66,7 +67,8 @@ pub unsafe extern "C" fn TVMFFIFunctionGetGlobal(
     }
     boundary::status(|| {
         // SAFETY: contract of the crate.
-        let (name, out) = unsafe { (boundary::bytes(name, "name")?, boundary::out(out, "out")?) };
+        let (name, out) =
+            unsafe { (boundary::bytes(name, arg(1, "name"))?, boundary::out(out, arg(2, "out"))?) };
         builtins::ensure_installed();
         out.write_object(global_table::get(name)?);
         Ok(())
@@ -96,8 +98,8 @@ pub unsafe extern "C" fn TVMFFIAnyViewToOwnedAny(any_view: *const TVMFFIAny, out
     boundary::status(|| {
         // SAFETY: contract of the crate.
         let (view, out) = unsafe {
-            let view = boundary::reference(any_view, "any_view")?;
-            (AnyView::from_raw(*view), boundary::out(out, "out")?)
+            let view = boundary::reference(any_view, arg(1, "any_view"))?;
+            (AnyView::from_raw(*view), boundary::out(out, arg(2, "out"))?)
         };
         view.write_owned(out.place())
     })
@@ -184,9 +186,9 @@ unsafe fn check_call(
 ) -> Result<()> {
     // SAFETY: as the caller vouches.
     unsafe {
-        boundary::object_of::<Function>(func, "func")?;
-        boundary::slice(args, num_args, "args")?;
-        boundary::out(result, "result")?;
+        boundary::object_of::<Function>(func, arg(1, "func"))?;
+        boundary::slice(args, num_args, arg(2, "args"))?;
+        boundary::out(result, arg(4, "result"))?;
     }
     Ok(())
 }
@@ -206,8 +208,9 @@ pub unsafe extern "C" fn TVMFFIFunctionSetGlobal(
 ) -> c_int {
     boundary::status(|| {
         // SAFETY: contract of the crate.
-        let (name, function) =
-            unsafe { (boundary::bytes(name, "name")?, boundary::object_of::<Function>(f, "f")?) };
+        let (name, function) = unsafe {
+            (boundary::bytes(name, arg(1, "name"))?, boundary::object_of::<Function>(f, arg(2, "f"))?)
+        };
         builtins::ensure_installed();
         global_table::set(name, &function, allow_override != 0)
     })
@@ -226,22 +229,22 @@ pub unsafe extern "C" fn TVMFFIFunctionSetGlobalFromMethodInfo(
 ) -> c_int {
     boundary::status(|| {
         // SAFETY: contract of the crate.
-        let info = unsafe { boundary::reference(method_info, "method_info")? };
+        let info = unsafe { boundary::reference(method_info, arg(1, "method_info"))? };
         // SAFETY: contract of the crate: what is not null is readable.
         let [name, doc, metadata] = unsafe {
             [
-                boundary::bytes(&info.name, "method_info->name")?,
-                boundary::bytes(&info.doc, "method_info->doc")?,
-                boundary::bytes(&info.metadata, "method_info->metadata")?,
+                boundary::bytes(&info.name, arg(1, "method_info->name"))?,
+                boundary::bytes(&info.doc, arg(1, "method_info->doc"))?,
+                boundary::bytes(&info.metadata, arg(1, "method_info->metadata"))?,
             ]
         };
         if info.method.type_index != type_index::FUNCTION {
             let found = info.method.type_index;
-            return Err(boundary::wrong_class("method_info->method", type_index::FUNCTION, found));
+            return Err(boundary::wrong_class(arg(1, "method_info->method"), type_index::FUNCTION, found));
         }
         // SAFETY: as above; a function is an object.
         let function = unsafe {
-            boundary::object_of::<Function>(info.method.payload.v_obj.cast(), "method_info->method")?
+            boundary::object_of::<Function>(info.method.payload.v_obj.cast(), arg(1, "method_info->method"))?
         };
         builtins::ensure_installed();
         global_table::set_with_texts(name, &function, doc, metadata, allow_override != 0)

@@ -5,7 +5,7 @@ use ferrite_core::sync::atomic::{AtomicPtr, Ordering};
 
 use ferrite_core::init_once::{self, InitFunction};
 
-use crate::boundary::{self, SUCCESS};
+use crate::boundary::{self, SUCCESS, arg};
 
 /// Makes a handle once, however many threads ask for it.
 ///
@@ -41,8 +41,8 @@ pub unsafe extern "C" fn TVMFFIHandleInitOnce(
 #[inline(never)]
 unsafe extern "C" fn init_first(handle_addr: *mut *mut c_void, init_func: Option<InitFunction>) -> c_int {
     boundary::status_of(|| {
-        let handle = boundary::non_null(handle_addr, "handle_addr")?;
-        let init = boundary::callback(init_func, "init_func")?;
+        let handle = boundary::non_null(handle_addr, arg(1, "handle_addr"))?;
+        let init = boundary::callback(init_func, arg(2, "init_func"))?;
         // SAFETY: as the caller vouches.
         unsafe { init_once::init(handle.as_ptr(), init) }
     })
@@ -60,8 +60,8 @@ pub unsafe extern "C" fn TVMFFIHandleDeinitOnce(
     deinit_func: Option<unsafe extern "C" fn(handle: *mut c_void) -> c_int>,
 ) -> c_int {
     boundary::status_of(|| {
-        let handle = boundary::non_null(handle_addr, "handle_addr")?;
-        let deinit = boundary::callback(deinit_func, "deinit_func")?;
+        let handle = boundary::non_null(handle_addr, arg(1, "handle_addr"))?;
+        let deinit = boundary::callback(deinit_func, arg(2, "deinit_func"))?;
         // SAFETY: contract of the crate and of this function.
         Ok(unsafe { init_once::deinit(handle.as_ptr(), deinit) })
     })

@@ -6,7 +6,8 @@ use ferrite_alloc_ext::module::{Module, context, system_lib};
 use ferrite_core::abi::TVMFFIObjectHandle;
 use ferrite_core::string::String;
 
-use crate::{boundary, builtins};
+use crate::boundary::{self, arg};
+use crate::builtins;
 
 /// Finds a function that a module's code calls: in the module's imports, then among the global functions.
 ///
@@ -24,9 +25,10 @@ pub unsafe extern "C" fn TVMFFIEnvModLookupFromImports(
     out: *mut TVMFFIObjectHandle,
 ) -> c_int {
     boundary::status(|| {
-        let address = boundary::non_null(library_ctx, "library_ctx")?;
+        let address = boundary::non_null(library_ctx, arg(1, "library_ctx"))?;
         // SAFETY: contract of the crate.
-        let (name, out) = unsafe { (boundary::c_str(func_name, "func_name")?, boundary::out(out, "out")?) };
+        let (name, out) =
+            unsafe { (boundary::c_str(func_name, arg(2, "func_name"))?, boundary::out(out, arg(3, "out"))?) };
         // SAFETY: contract of this function.
         let module = unsafe { Module::from_context_address(address)? };
         builtins::ensure_installed();
@@ -49,8 +51,8 @@ pub unsafe extern "C" fn TVMFFIEnvModRegisterContextSymbol(
 ) -> c_int {
     boundary::status(|| {
         // SAFETY: contract of the crate.
-        let name = unsafe { boundary::c_str(name, "name")? };
-        let symbol = boundary::non_null(symbol, "symbol")?;
+        let name = unsafe { boundary::c_str(name, arg(1, "name"))? };
+        let symbol = boundary::non_null(symbol, arg(2, "symbol"))?;
         context::register(name, symbol.as_ptr())
     })
 }
@@ -69,8 +71,8 @@ pub unsafe extern "C" fn TVMFFIEnvModRegisterSystemLibSymbol(
 ) -> c_int {
     boundary::status(|| {
         // SAFETY: contract of the crate.
-        let name = unsafe { boundary::c_str(name, "name")? };
-        let symbol = boundary::non_null(symbol, "symbol")?;
+        let name = unsafe { boundary::c_str(name, arg(1, "name"))? };
+        let symbol = boundary::non_null(symbol, arg(2, "symbol"))?;
         system_lib::register(name, symbol.as_ptr())
     })
 }

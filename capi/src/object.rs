@@ -10,7 +10,7 @@ use ferrite_core::abi::{
 };
 use ferrite_core::{opaque, refcount, release};
 
-use crate::boundary::{self, SUCCESS};
+use crate::boundary::{self, SUCCESS, arg};
 
 /// Tells the version of the ABI. Works the same in every version of the library.
 ///
@@ -69,7 +69,7 @@ pub unsafe extern "C" fn TVMFFIObjectDecRef(obj: TVMFFIObjectHandle) -> c_int {
 #[cold]
 #[inline(never)]
 extern "C" fn refuse_null() -> c_int {
-    black_box(boundary::status(|| boundary::non_null::<TVMFFIObject>(ptr::null(), "obj").map(drop)))
+    black_box(boundary::status(|| boundary::non_null::<TVMFFIObject>(ptr::null(), arg(1, "obj")).map(drop)))
 }
 
 /// Makes an object that keeps a resource of another language, such as a Python object.
@@ -91,7 +91,7 @@ pub unsafe extern "C" fn TVMFFIObjectCreateOpaque(
 ) -> c_int {
     boundary::status(|| {
         // SAFETY: contract of the crate.
-        let out = unsafe { boundary::out(out, "out")? };
+        let out = unsafe { boundary::out(out, arg(4, "out"))? };
         // SAFETY: the caller hands over `handle` and a deleter that fits it.
         let object = unsafe { opaque::create_opaque(handle, type_index, deleter)? };
         out.write_object(Some(object));

@@ -5,7 +5,7 @@ use core::ffi::c_int;
 use ferrite_core::abi::{TVMFFIAny, TVMFFIByteArray};
 use ferrite_core::{string, type_index};
 
-use crate::boundary;
+use crate::boundary::{self, arg};
 
 /// Makes a string value out of borrowed text, which is copied.
 ///
@@ -47,7 +47,8 @@ pub unsafe extern "C" fn TVMFFIBytesFromByteArray(
 unsafe fn copy(input: *const TVMFFIByteArray, out: *mut TVMFFIAny, small_index: i32) -> c_int {
     boundary::status(|| {
         // SAFETY: as the caller vouches.
-        let (content, out) = unsafe { (boundary::bytes(input, "input")?, boundary::out(out, "out")?) };
+        let (content, out) =
+            unsafe { (boundary::bytes(input, arg(1, "input"))?, boundary::out(out, arg(2, "out"))?) };
         string::write_copy(out.place(), small_index, content)
     })
 }

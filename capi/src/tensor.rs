@@ -6,7 +6,7 @@ use ferrite_core::abi::{DLManagedTensor, DLManagedTensorVersioned, DLTensor, TVM
 use ferrite_core::error::Result;
 use ferrite_core::tensor::{self, DLPackForm, Tensor};
 
-use crate::boundary;
+use crate::boundary::{self, arg};
 
 /// Makes a tensor object that takes over a managed tensor of DLPack before 1.0.
 ///
@@ -99,9 +99,9 @@ pub unsafe extern "C" fn TVMFFITensorCreateUnsafeView(
     boundary::status(|| {
         // SAFETY: contract of the crate; the caller vouches for the prototype.
         unsafe {
-            let source = boundary::object_of::<Tensor>(source, "source")?;
-            let prototype = boundary::reference(prototype, "prototype")?;
-            let out = boundary::out(out, "out")?;
+            let source = boundary::object_of::<Tensor>(source, arg(1, "source"))?;
+            let prototype = boundary::reference(prototype, arg(2, "prototype"))?;
+            let out = boundary::out(out, arg(3, "out"))?;
             out.write_object(Some(Tensor::create_unsafe_view(&source, prototype)?));
         }
         Ok(())
@@ -121,9 +121,9 @@ unsafe fn import(
     require_contiguous: i32,
     out: *mut TVMFFIObjectHandle,
 ) -> Result<()> {
-    let from = boundary::non_null(from, "from")?;
+    let from = boundary::non_null(from, arg(1, "from"))?;
     // SAFETY: contract of the crate.
-    let out = unsafe { boundary::out(out, "out")? };
+    let out = unsafe { boundary::out(out, arg(4, "out"))? };
     // SAFETY: the caller hands over a valid managed tensor.
     let tensor = unsafe { tensor::import(from.as_ptr(), form, require_alignment, require_contiguous != 0)? };
     out.write_object(Some(tensor));
@@ -138,7 +138,8 @@ unsafe fn import(
 #[cfg_attr(not(feature = "std"), inline(never))]
 unsafe fn export(from: TVMFFIObjectHandle, form: DLPackForm, out: *mut *mut c_void) -> Result<()> {
     // SAFETY: contract of the crate.
-    let (from, out) = unsafe { (boundary::object_of::<Tensor>(from, "from")?, boundary::out(out, "out")?) };
+    let (from, out) =
+        unsafe { (boundary::object_of::<Tensor>(from, arg(1, "from"))?, boundary::out(out, arg(2, "out"))?) };
     out.write(tensor::export(&from, form)?.as_ptr());
     Ok(())
 }

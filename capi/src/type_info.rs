@@ -10,7 +10,7 @@ use ferrite_core::any::AnyView;
 use ferrite_core::type_table::{AttrColumn, NewTypeRequest};
 use ferrite_core::{plain_bail, type_table};
 
-use crate::boundary;
+use crate::boundary::{self, arg};
 
 /// Tells the index of a registered type.
 ///
@@ -25,8 +25,9 @@ pub unsafe extern "C" fn TVMFFITypeKeyToIndex(
 ) -> c_int {
     boundary::status(|| {
         // SAFETY: contract of the crate.
-        let (key, out) =
-            unsafe { (boundary::bytes(type_key, "type_key")?, boundary::out(out_tindex, "out_tindex")?) };
+        let (key, out) = unsafe {
+            (boundary::bytes(type_key, arg(1, "type_key"))?, boundary::out(out_tindex, arg(2, "out_tindex"))?)
+        };
         match type_table::key_to_index(key) {
             Some(index) => out.write(index),
             None => plain_bail!(INTERNAL_ERROR, "Cannot find type `{}`", key),
@@ -46,7 +47,7 @@ pub unsafe extern "C" fn TVMFFITypeKeyToIndex(
 pub unsafe extern "C" fn TVMFFITypeRegisterField(type_index: i32, info: *const TVMFFIFieldInfo) -> c_int {
     boundary::status(|| {
         // SAFETY: contract of the crate.
-        let info = unsafe { boundary::reference(info, "info")? };
+        let info = unsafe { boundary::reference(info, arg(2, "info"))? };
         // SAFETY: the caller vouches for what the record points to.
         unsafe { type_table::register_field(type_index, info) }
     })
@@ -62,7 +63,7 @@ pub unsafe extern "C" fn TVMFFITypeRegisterField(type_index: i32, info: *const T
 pub unsafe extern "C" fn TVMFFITypeRegisterMethod(type_index: i32, info: *const TVMFFIMethodInfo) -> c_int {
     boundary::status(|| {
         // SAFETY: contract of the crate.
-        let info = unsafe { boundary::reference(info, "info")? };
+        let info = unsafe { boundary::reference(info, arg(2, "info"))? };
         // SAFETY: the caller vouches for what the record points to.
         unsafe { type_table::register_method(type_index, info) }
     })
@@ -81,7 +82,7 @@ pub unsafe extern "C" fn TVMFFITypeRegisterMetadata(
 ) -> c_int {
     boundary::status(|| {
         // SAFETY: contract of the crate.
-        let metadata = unsafe { boundary::reference(metadata, "metadata")? };
+        let metadata = unsafe { boundary::reference(metadata, arg(2, "metadata"))? };
         // SAFETY: the caller vouches for what the record points to.
         unsafe { type_table::register_metadata(type_index, metadata) }
     })
@@ -102,8 +103,8 @@ pub unsafe extern "C" fn TVMFFITypeRegisterAttr(
     boundary::status(|| {
         // SAFETY: contract of the crate.
         let (name, value) = unsafe {
-            let value = boundary::reference(attr_value, "attr_value")?;
-            (boundary::bytes(attr_name, "attr_name")?, AnyView::from_raw(*value))
+            let value = boundary::reference(attr_value, arg(3, "attr_value"))?;
+            (boundary::bytes(attr_name, arg(2, "attr_name"))?, AnyView::from_raw(*value))
         };
         type_table::register_attr(type_index, name, value)
     })
@@ -120,9 +121,9 @@ pub unsafe extern "C" fn TVMFFITypeRegisterAttr(
 pub unsafe extern "C" fn TVMFFIGetTypeAttrColumn(
     attr_name: *const TVMFFIByteArray,
 ) -> *const TVMFFITypeAttrColumn {
-    boundary::logged("TVMFFIGetTypeAttrColumn", core::ptr::null(), || {
+    boundary::logged(core::ptr::null(), || {
         // SAFETY: contract of the crate.
-        let name = unsafe { boundary::bytes(attr_name, "attr_name")? };
+        let name = unsafe { boundary::bytes(attr_name, arg(1, "attr_name"))? };
         Ok(type_table::attr_column(name).map_or(core::ptr::null(), AttrColumn::as_ptr))
     })
 }
@@ -153,9 +154,9 @@ pub unsafe extern "C" fn TVMFFITypeGetOrAllocIndex(
     child_slots_can_overflow: i32,
     parent_type_index: i32,
 ) -> i32 {
-    boundary::logged("TVMFFITypeGetOrAllocIndex", -1, || {
+    boundary::logged(-1, || {
         // SAFETY: contract of the crate.
-        let type_key = unsafe { boundary::bytes(type_key, "type_key")? };
+        let type_key = unsafe { boundary::bytes(type_key, arg(1, "type_key"))? };
         type_table::get_or_alloc_index(&NewTypeRequest {
             type_key,
             static_type_index,

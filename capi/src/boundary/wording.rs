@@ -1,7 +1,24 @@
-//! How messages say what is wrong: types by their keys.
+//! How messages say what is wrong: arguments by their names, types by their keys.
 
 use ferrite_core::error::Error;
+use ferrite_core::message::Arg;
 use ferrite_core::{common_error, type_table};
+
+/// What an argument is called.
+#[derive(Clone, Copy)]
+pub(crate) struct Name(&'static str);
+
+/// The name of the argument at a place, from 1 on.
+#[inline(always)]
+pub(crate) const fn arg(_: u8, name: &'static str) -> Name {
+    Name(name)
+}
+
+impl From<Name> for Arg<'_> {
+    fn from(name: Name) -> Self {
+        Arg::from(name.0)
+    }
+}
 
 /// What stands for a type in a message.
 pub(super) fn type_name(type_index: i32) -> &'static [u8] {
@@ -10,6 +27,6 @@ pub(super) fn type_name(type_index: i32) -> &'static [u8] {
 
 /// The error for a negative number of records.
 #[cold]
-pub(super) fn negative_count(name: &str, count: i32) -> Error {
+pub(super) fn negative_count(name: Name, count: i32) -> Error {
     common_error!(VALUE_ERROR, "The number of `{}` must not be negative, got {}", name, count)
 }

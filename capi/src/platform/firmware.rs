@@ -4,7 +4,7 @@ use core::ffi::{c_char, c_int, c_void};
 
 use ferrite_core::{log, memory, plain_ensure};
 
-use crate::boundary;
+use crate::boundary::{self, arg};
 
 /// Takes a line of the log: `size` bytes without a zero at the end, the last of which is a newline. UTF-8, unless a name in it is
 /// not, or the line was too long and was cut.
@@ -33,7 +33,7 @@ pub unsafe extern "C" fn FerriteLogSet(sink: Option<FerriteLogSink>) {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn FerriteMemoryAdd(region: *mut c_void, size: usize) -> c_int {
     boundary::status(|| {
-        let start = boundary::non_null(region, "region")?.cast();
+        let start = boundary::non_null(region, arg(1, "region"))?.cast();
         // SAFETY: contract of this function.
         let has_room = unsafe { memory::add_region(start, size) };
         plain_ensure!(has_room, VALUE_ERROR, "A region of {} bytes has no room for a block", size);
