@@ -13,7 +13,7 @@ use ferrite_core::abi::{TVMFFIByteArray, TVMFFIObject, TVMFFIObjectHandle};
 use ferrite_core::error::{Error, Result};
 use ferrite_core::message::Arg;
 use ferrite_core::object::{ObjectClass, ObjectRef};
-use ferrite_core::{common_error, plain_warn, raised, type_table, unwind};
+use ferrite_core::{plain_error, plain_warn, raised, type_table, unwind};
 
 pub(crate) use wording::{Name, arg};
 
@@ -108,7 +108,7 @@ pub(crate) fn callback<F>(function: Option<F>, name: Name) -> Result<F> {
 #[cold]
 #[inline(never)]
 fn null_argument(name: Name) -> Error {
-    common_error!(VALUE_ERROR, "Argument `{}` must not be null", name)
+    plain_error!(VALUE_ERROR, "Argument `{}` must not be null", name)
 }
 
 /// Where a result goes; written once, at the end, so that failure leaves it alone.
@@ -177,7 +177,7 @@ pub(crate) unsafe fn bytes<'a>(array: *const TVMFFIByteArray, name: Name) -> Res
 
 #[cold]
 fn impossible_size(name: Name, size: Arg<'_>) -> Error {
-    common_error!(VALUE_ERROR, "Argument `{}` has null data or an impossible size of {}", name, size)
+    plain_error!(VALUE_ERROR, "Argument `{}` has null data or an impossible size of {}", name, size)
 }
 
 /// The content of a byte array that makes sense.
@@ -291,7 +291,7 @@ unsafe fn check_class(object: *const TVMFFIObject, name: Name, expected: i32) ->
 /// The TypeError for a handle of the wrong class.
 #[cold]
 pub(crate) fn wrong_class(name: Name, expected: i32, found: i32) -> Error {
-    common_error!(
+    plain_error!(
         TYPE_ERROR,
         "Argument `{}` must be of type `{}`, got `{}`",
         name,

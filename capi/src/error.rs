@@ -19,7 +19,7 @@ use crate::boundary::{self, Borrowed, arg};
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMFFIErrorMoveFromRaised(result: *mut TVMFFIObjectHandle) {
     if result.is_null() {
-        return plain_warn!("TVMFFIErrorMoveFromRaised: `result` must not be null");
+        return plain_warn!("TVMFFIErrorMoveFromRaised: `result` must not be null"; "`result` is null");
     }
     let error = raised::take().map(|error| error.into_object().into_raw().as_ptr());
     // SAFETY: not null, so valid for writing.

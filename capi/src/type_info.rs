@@ -30,7 +30,7 @@ pub unsafe extern "C" fn TVMFFITypeKeyToIndex(
         };
         match type_table::key_to_index(key) {
             Some(index) => out.write(index),
-            None => plain_bail!(INTERNAL_ERROR, "Cannot find type `{}`", key),
+            None => plain_bail!(INTERNAL_ERROR, "Cannot find type `{}`", key; "no type `{}`", key),
         }
         Ok(())
     })
@@ -200,6 +200,9 @@ extern "C" fn look_again(type_index: i32) -> *const TVMFFITypeInfo {
 
 #[cold]
 fn unknown_type(type_index: i32) -> *const TVMFFITypeInfo {
-    ferrite_core::plain_warn!("Cannot find type info for type_index={}", type_index);
+    ferrite_core::plain_warn!(
+        "Cannot find type info for type_index={}", type_index;
+        "no type {}", type_index
+    );
     core::ptr::null()
 }

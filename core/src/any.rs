@@ -257,10 +257,15 @@ impl<'a> AnyView<'a> {
             },
             type_index::OBJECT_RVALUE_REF => self.take_rvalue(cell),
             type_index::SMALL_STR | type_index::SMALL_BYTES => {
-                plain_bail!(VALUE_ERROR, "A small string has at most 7 bytes, got {}", self.raw.small_str_len)
+                plain_bail!(
+                    VALUE_ERROR,
+                    "A small string has at most 7 bytes, got {}",
+                    self.raw.small_str_len;
+                    "bad text"
+                )
             }
             type_index::STATIC_OBJECT_BEGIN.. => Err(null_value(index)),
-            other => plain_bail!(TYPE_ERROR, "There is no type with index {}", other),
+            other => plain_bail!(TYPE_ERROR, "There is no type with index {}", other; "no type {}", other),
         }
     }
 
@@ -278,7 +283,7 @@ impl<'a> AnyView<'a> {
             NonNull::new(unsafe { slot.as_ptr().replace(core::ptr::null_mut()) })
         });
         let Some(object) = taken else {
-            plain_bail!(INTERNAL_ERROR, "RValueRef already moved");
+            plain_bail!(INTERNAL_ERROR, "RValueRef already moved"; "already moved");
         };
         // SAFETY: the strong reference that the caller's variable held is ours now.
         cell.write(unsafe { ObjectRef::from_raw(object) }.into_any().into_raw());
@@ -296,7 +301,10 @@ impl<'a> AnyView<'a> {
 }
 
 fn null_value(type_index: i32) -> Error {
-    plain_error!(VALUE_ERROR, "A value of type `{}` must not be null", type_table::type_key_of(type_index))
+    plain_error!(
+        VALUE_ERROR, "A value of type `{}` must not be null", type_table::type_key_of(type_index);
+        "type {} is null", type_index
+    )
 }
 
 /// The content of a string or bytes object.

@@ -63,7 +63,10 @@ impl BigInt {
 /// `TVMFFIBigIntFromByteArray` in `object.cc`.
 pub fn from_native_bytes(content: &[u8]) -> Result<Any> {
     let (words, part) = content.as_chunks();
-    plain_ensure!(part.is_empty(), VALUE_ERROR, "BigInt content must contain whole 64-bit words");
+    plain_ensure!(
+        part.is_empty(), VALUE_ERROR, "BigInt content must contain whole 64-bit words";
+        "half a word"
+    );
     let words = normalized(words);
     if words.len() <= 1 {
         return Ok(Any::from(words.first().map_or(0, |word| i64::from_ne_bytes(*word))));

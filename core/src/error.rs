@@ -25,7 +25,7 @@ use core::ptr::{self, NonNull};
 use crate::abi::{TVMFFIByteArray, TVMFFIErrorCell, TVMFFIObject};
 use crate::any::{Any, AnyView};
 use crate::convert::AnyCompatible;
-use crate::message::{self, Arg, Put, Template};
+use crate::message::{Arg, Template};
 use crate::object::{self, ObjectClass, ObjectRef};
 use crate::text::{Lossy, Writer};
 use crate::{memory, release, type_index};
@@ -186,30 +186,11 @@ impl Error {
         Error::of_template(site, template, args.as_ptr())
     }
 
-    /// As [`Error::plain`], of a template that is kept as it is written. Made by [`common_error!`](crate::common_error).
-    #[doc(hidden)]
-    #[inline(always)]
-    pub fn common<const N: usize>(site: Site, template: Template, args: &[Arg<'_>; N]) -> Error {
-        Error::of_common(site, template, args.as_ptr())
-    }
-
     #[cold]
     #[inline(never)]
     fn of_template(site: Site, template: Template, args: *const Arg<'_>) -> Error {
-        Error::of_any(site, template, args, message::USUAL)
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn of_common(site: Site, template: Template, args: *const Arg<'_>) -> Error {
-        Error::of_any(site, template, args, message::AS_WRITTEN)
-    }
-
-    #[cfg_attr(feature = "std", inline(always))]
-    #[cfg_attr(not(feature = "std"), inline(never))]
-    fn of_any(site: Site, template: Template, args: *const Arg<'_>, put: Put) -> Error {
         // SAFETY: the macros that make templates count places and arguments.
-        let write = move |out: &mut Writer<'_>| unsafe { template.write_by(put, args, out) };
+        let write = move |out: &mut Writer<'_>| unsafe { template.write(args, out) };
         compose_at(site, template.kind(), &write)
     }
 

@@ -191,7 +191,8 @@ impl Function {
     fn safe_call(&self) -> Result<TVMFFISafeCallType> {
         // SAFETY: the cell follows the header of every function object (ABI).
         let safe_call = unsafe { (*self.as_object().as_ptr().cast::<FunctionRecord>()).cell.safe_call };
-        safe_call.ok_or_else(|| plain_error!(VALUE_ERROR, "The function object has no safe_call"))
+        safe_call
+            .ok_or_else(|| plain_error!(VALUE_ERROR, "The function object has no safe_call"; "no safe_call"))
     }
 
     /// The global function of that name, if there is one.
@@ -255,7 +256,9 @@ const fn cell(safe_call: TVMFFISafeCallType) -> TVMFFIFunctionCell {
 
 /// The raised error of a call that failed.
 pub fn take_raised() -> Error {
-    raised::take().unwrap_or_else(|| plain_error!(INTERNAL_ERROR, "The call failed without raising an error"))
+    raised::take().unwrap_or_else(
+        || plain_error!(INTERNAL_ERROR, "The call failed without raising an error"; "no error raised"),
+    )
 }
 
 /// Turns a C status into a result.

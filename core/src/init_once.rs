@@ -41,9 +41,15 @@ pub unsafe fn init(handle_addr: *mut *mut c_void, init_func: InitFunction) -> Re
     // SAFETY: the result is a place for a pointer; the rest is the caller's promise.
     let outcome = makers::init(&MAKERS, handle, |result| unsafe { init_func(result) });
     outcome.map_err(|refusal| match refusal {
-        Refusal::NoHandle => crate::plain_error!(RUNTIME_ERROR, "init_func must return a non-NULL handle"),
+        Refusal::NoHandle => crate::plain_error!(
+            RUNTIME_ERROR, "init_func must return a non-NULL handle";
+            "init_func made no handle"
+        ),
         Refusal::Nested => {
-            crate::plain_error!(RUNTIME_ERROR, "init_func asks for the handle that it is initializing")
+            crate::plain_error!(
+                RUNTIME_ERROR, "init_func asks for the handle that it is initializing";
+                "init_func asks for its handle"
+            )
         }
     })
 }

@@ -1,23 +1,23 @@
 //! Messages of errors: a text with places for arguments, put together without the formatting machinery of `core`.
 //!
 //! That machinery costs a board 5 KB of flash, and each message more than its text. A template is encoded when the library
-//! is compiled: the place of its kind, then the text with `PLACE` for each `{}`, then `END`. Boards keep the text packed, but
-//! for the few that nearly every program has: what unpacks them is larger than what packing saves there.
+//! is compiled: the place of its kind, then the text with `PLACE` for each `{}`, then `END`. Boards have shorter texts, and
+//! those with ring 2 keep them packed: the texts of ring 1 alone are so few that what unpacks them would cost what it saves.
 
-mod as_written;
+#[cfg(not(all(feature = "packed-messages", not(feature = "std"))))]
+#[path = "message/as_written.rs"]
+mod form;
+#[cfg(all(feature = "packed-messages", not(feature = "std")))]
+#[path = "message/packed.rs"]
+mod form;
 #[cfg(feature = "std")]
 mod long;
 #[cfg(not(feature = "std"))]
 #[path = "message/late_long.rs"]
 mod long;
-#[cfg(any(not(feature = "std"), test))]
-#[cfg_attr(feature = "std", expect(dead_code, reason = "only its tests use it in this build"))]
+#[cfg(all(test, feature = "std"))]
+#[expect(dead_code, reason = "only its tests use it in this build")]
 mod packed;
-
-#[cfg(feature = "std")]
-use as_written as form;
-#[cfg(not(feature = "std"))]
-use packed as form;
 
 use core::ffi::CStr;
 use core::marker::PhantomData;
@@ -36,14 +36,9 @@ const END: u8 = 0;
 #[derive(Clone, Copy)]
 pub struct Template(*const u8);
 
-/// Writes what a byte of a text stands for: each form of texts has its own.
-pub(crate) type Put = fn(u8, &mut Writer<'_>);
-
-/// For texts in the usual form of this build.
-pub(crate) const USUAL: Put = form::put;
-
-/// For texts as they are written.
-pub(crate) const AS_WRITTEN: Put = as_written::put;
+/// Whether messages have the shorter of two texts.
+#[doc(hidden)]
+pub const SHORT: bool = cfg!(not(feature = "std"));
 
 impl Template {
     /// The template that [`encode`] gave.
@@ -59,23 +54,13 @@ impl Template {
         unsafe { CStr::from_ptr(kind::ALL.as_ptr().add(usize::from(self.0.read())).cast()) }.to_bytes()
     }
 
-    /// Writes the message, whose text has the usual form.
-    ///
-    /// # Safety
-    /// As for [`write_by`](Self::write_by).
-    #[inline]
-    pub(crate) unsafe fn write(self, args: *const Arg<'_>, out: &mut Writer<'_>) {
-        // SAFETY: the caller's promise.
-        unsafe { self.write_by(USUAL, args, out) };
-    }
-
     /// Writes the message.
     ///
     /// # Safety
     /// `args` points to as many arguments as the text has places.
     #[cfg_attr(feature = "std", inline(always))]
     #[cfg_attr(not(feature = "std"), inline(never))]
-    pub(crate) unsafe fn write_by(self, put: Put, args: *const Arg<'_>, out: &mut Writer<'_>) {
+    pub(crate) unsafe fn write(self, args: *const Arg<'_>, out: &mut Writer<'_>) {
         // SAFETY: the text ends with `END`, beyond which nothing is read; the caller vouches for the arguments.
         unsafe {
             let (mut at, mut args) = (self.0, args);
@@ -87,7 +72,7 @@ impl Template {
                         (*args).write(out);
                         args = args.add(1);
                     }
-                    byte => put(byte, out),
+                    byte => form::put(byte, out),
                 }
             }
         }
@@ -199,12 +184,6 @@ pub const fn encoded_len(text: &str) -> usize {
     form::len(text) + 2
 }
 
-/// As [`encoded_len`], for a text that is kept as it is written.
-#[doc(hidden)]
-pub const fn written_len(text: &str) -> usize {
-    as_written::len(text) + 2
-}
-
 /// How often `{}` stands in `text`.
 const fn places(text: &str) -> usize {
     let (text, mut at, mut places) = (text.as_bytes(), 1, 0);
@@ -233,23 +212,10 @@ const fn places_marked(text: &[u8], to: &mut [u8]) -> usize {
 /// The encoded form of an error of `kind` with `text`, which has `args` places.
 #[doc(hidden)]
 pub const fn encode<const LEN: usize>(kind: &str, text: &str, args: usize) -> [u8; LEN] {
-    let mut encoded = encode_kind(kind, text, args);
-    form::write(text, encoded.split_at_mut(1).1);
-    encoded
-}
-
-/// As [`encode`], for a text that is kept as it is written.
-#[doc(hidden)]
-pub const fn encode_written<const LEN: usize>(kind: &str, text: &str, args: usize) -> [u8; LEN] {
-    let mut encoded = encode_kind(kind, text, args);
-    as_written::write(text, encoded.split_at_mut(1).1);
-    encoded
-}
-
-const fn encode_kind<const LEN: usize>(kind: &str, text: &str, args: usize) -> [u8; LEN] {
     assert!(places(text) == args, "each place needs an argument");
     let mut encoded = [END; LEN];
     encoded[0] = kind::place(kind);
+    form::write(text, encoded.split_at_mut(1).1);
     encoded
 }
 
@@ -265,6 +231,13 @@ macro_rules! __count {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __template {
+    ($kind:ident, $text:literal $(, $arg:expr)*; $short:literal $(, $short_arg:expr)*) => {
+        if $crate::message::SHORT {
+            $crate::__template!($kind, $short $(, $short_arg)*)
+        } else {
+            $crate::__template!($kind, $text $(, $arg)*)
+        }
+    };
     ($kind:ident, $text:literal $(, $arg:expr)*) => {{
         const LEN: usize = $crate::message::encoded_len($text);
         static ENCODED: [u8; LEN] =
@@ -274,9 +247,16 @@ macro_rules! __template {
 }
 
 /// Makes an [`Error`](crate::Error) as [`error!`](crate::error!) does, of a text with a `{}` for each argument: bytes, text or
-/// a number.
+/// a number. After a semicolon stand the text and the arguments that boards have instead.
 #[macro_export]
 macro_rules! plain_error {
+    ($kind:ident, $text:literal $(, $arg:expr)*; $short:literal $(, $short_arg:expr)* $(,)?) => {
+        if $crate::message::SHORT {
+            $crate::plain_error!($kind, $short $(, $short_arg)*)
+        } else {
+            $crate::plain_error!($kind, $text $(, $arg)*)
+        }
+    };
     ($kind:ident, $text:literal $(, $arg:expr)* $(,)?) => {
         $crate::error::Error::plain(
             $crate::__error_site!(),
@@ -284,21 +264,6 @@ macro_rules! plain_error {
             &[$($crate::message::Arg::from($arg)),*],
         )
     };
-}
-
-/// As [`plain_error!`](crate::plain_error), for one that nearly every program has: boards keep its text as it is written.
-#[macro_export]
-macro_rules! common_error {
-    ($kind:ident, $text:literal $(, $arg:expr)* $(,)?) => {{
-        const LEN: usize = $crate::message::written_len($text);
-        static ENCODED: [u8; LEN] =
-            $crate::message::encode_written($crate::error::kind::$kind, $text, $crate::__count!($($arg),*));
-        $crate::error::Error::common(
-            $crate::__error_site!(),
-            $crate::message::Template::new(&ENCODED),
-            &[$($crate::message::Arg::from($arg)),*],
-        )
-    }};
 }
 
 /// Returns a [`plain_error!`](crate::plain_error) from the function.
@@ -322,6 +287,13 @@ macro_rules! plain_ensure {
 /// Logs a warning of the same form.
 #[macro_export]
 macro_rules! plain_warn {
+    ($text:literal $(, $arg:expr)*; $short:literal $(, $short_arg:expr)* $(,)?) => {
+        if $crate::message::SHORT {
+            $crate::plain_warn!($short $(, $short_arg)*)
+        } else {
+            $crate::plain_warn!($text $(, $arg)*)
+        }
+    };
     ($text:literal $(, $arg:expr)* $(,)?) => {
         // The kind does not show.
         $crate::log::warn(

@@ -64,7 +64,10 @@ pub unsafe fn create_opaque(
     deleter: Option<OpaqueDeleter>,
 ) -> Result<ObjectRef> {
     if type_index != type_index::OPAQUE_PY_OBJECT {
-        plain_bail!(RUNTIME_ERROR, "Only kTVMFFIOpaquePyObject is supported for now");
+        plain_bail!(
+            RUNTIME_ERROR, "Only kTVMFFIOpaquePyObject is supported for now";
+            "no type of opaque objects"
+        );
     }
     let init = |record: *mut OpaqueRecord| {
         // SAFETY: `record` is a fresh object of this type.

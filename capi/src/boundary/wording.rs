@@ -2,7 +2,7 @@
 
 use ferrite_core::error::Error;
 use ferrite_core::message::Arg;
-use ferrite_core::{common_error, type_table};
+use ferrite_core::{plain_error, type_table};
 
 /// What an argument is called.
 #[derive(Clone, Copy)]
@@ -28,5 +28,5 @@ pub(super) fn type_name(type_index: i32) -> &'static [u8] {
 /// The error for a negative number of records.
 #[cold]
 pub(super) fn negative_count(name: Name, count: i32) -> Error {
-    common_error!(VALUE_ERROR, "The number of `{}` must not be negative, got {}", name, count)
+    plain_error!(VALUE_ERROR, "The number of `{}` must not be negative, got {}", name, count)
 }

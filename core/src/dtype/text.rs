@@ -10,9 +10,10 @@ use crate::abi::{DLDataType, TVMFFIAny};
 use crate::any::{Any, AnyView};
 use crate::error::{Error, Result};
 use crate::function::Function;
+use crate::message::SHORT;
 use crate::string::{self, String};
 use crate::text::{Lossy, Writer};
-use crate::{error, plain_bail, plain_ensure, plain_error, type_table};
+use crate::{error, plain_bail, plain_error, type_table};
 
 /// First of the codes that belong to custom types, whose names global functions give.
 ///
@@ -52,7 +53,8 @@ impl DLDataType {
         if !is_narrow && spelling.bits == 0 {
             return Err(source.unknown());
         }
-        source = Source { prefix: spelling.name(), tail, rest: tail };
+        let (prefix, quoted) = if SHORT { (&b""[..], text) } else { (spelling.name(), tail) };
+        source = Source { prefix, tail: quoted, rest: tail };
         let (mut code, mut bits) = (spelling.code, spelling.bits);
         if is_narrow {
             (code, bits) = source.take_narrow()?;
@@ -115,7 +117,12 @@ pub fn write_string(dtype: DLDataType, cell: &mut MaybeUninit<TVMFFIAny>) -> Res
 #[cfg_attr(not(feature = "std"), inline(never))]
 fn standard_name(code: u8) -> Result<&'static [u8]> {
     match name_of(code) {
-        b"" => plain_bail!(VALUE_ERROR, "DLDataType contains unknown type_code={}", code),
+        b"" => {
+            plain_bail!(
+                VALUE_ERROR, "DLDataType contains unknown type_code={}", code;
+                "no type code {}", code
+            )
+        }
         name => Ok(name),
     }
 }
@@ -128,20 +135,24 @@ fn write_named(name: &[u8], dtype: DLDataType, out: &mut Writer<'_>) {
         return;
     }
     let is_custom = code >= CUSTOM_BEGIN;
-    out.put(if is_custom { b"custom[" } else { b"" });
+    if is_custom {
+        out.put(b"custom[");
+    }
     out.put(name);
-    out.put(if is_custom { b"]" } else { b"" });
+    if is_custom {
+        out.put(b"]");
+    }
     if is_handle {
         return;
     }
     let plain_bool = code == code::BOOL && bits == 8;
     if code < code::FLOAT8_E3M4 && !plain_bool {
-        out.put_digits(u64::from(bits));
+        out.put_word(bits.into());
     }
     let lanes = i32::from(lanes.cast_signed());
     if !(-1..=1).contains(&lanes) {
         out.put(if lanes < 0 { b"xvscalex" } else { b"x" });
-        out.put_digits(u64::from(lanes.unsigned_abs()));
+        out.put_word(lanes.unsigned_abs() as usize);
     }
 }
 
@@ -150,7 +161,7 @@ fn write_named(name: &[u8], dtype: DLDataType, out: &mut Writer<'_>) {
 fn ask(name: &str, argument: &[AnyView<'_>; 1]) -> Result<Any> {
     match Function::global(name)? {
         Some(function) => function.call(argument),
-        None => plain_bail!(VALUE_ERROR, "Function {} not found", name),
+        None => plain_bail!(VALUE_ERROR, "Function {} not found", name; "no function `{}`", name),
     }
 }
 
@@ -158,11 +169,20 @@ fn ask(name: &str, argument: &[AnyView<'_>; 1]) -> Result<Any> {
 #[cold]
 #[inline(never)]
 fn wrong_answer(answer: AnyView<'_>, expected: &str) -> Error {
-    let found = type_table::type_key_of(answer.type_index());
-    plain_error!(TYPE_ERROR, "Cannot convert from type `{}` to `{}`", found, expected)
+    let found = answer.type_index();
+    plain_error!(
+        TYPE_ERROR,
+        "Cannot convert from type `{}` to `{}`",
+        type_table::type_key_of(found),
+        expected;
+        "type {} is not `{}`",
+        found,
+        expected
+    )
 }
 
-/// A dtype text split into its canonical prefix and the rest, which errors quote.
+/// A dtype text split into its canonical prefix and the rest, which errors quote. On boards they quote the text as it is,
+/// with an empty prefix.
 struct Source<'a> {
     prefix: &'static [u8],
     tail: &'a [u8],
@@ -170,10 +190,21 @@ struct Source<'a> {
     rest: &'a [u8],
 }
 
-impl Source<'_> {
+/// The error with this message, which may quote the text of a source; boards have one message for every refusal.
+macro_rules! refusal {
+    ($source:ident, $text:literal $(, $arg:expr)*) => {
+        if SHORT { $source.unknown() } else { plain_error!(VALUE_ERROR, $text $(, $arg)*) }
+    };
+}
+
+impl<'a> Source<'a> {
     #[cold]
+    #[cfg_attr(not(feature = "std"), inline(never))]
     fn unknown(&self) -> Error {
-        plain_error!(VALUE_ERROR, "unknown dtype `{}{}`", self.prefix, self.tail)
+        plain_error!(
+            VALUE_ERROR, "unknown dtype `{}{}`", self.prefix, self.tail;
+            "unknown dtype `{}`", self.tail
+        )
     }
 
     /// Takes a text, if it comes next.
@@ -196,13 +227,10 @@ impl Source<'_> {
             (value, overflow) = (next as u32, overflow | (next >> 32) as u32);
         }
         self.rest = rest;
-        plain_ensure!(
-            overflow == 0,
-            VALUE_ERROR,
-            "Integer value in dtype string '{}' is out of range for uint32_t",
-            digits
-        );
-        Ok(value)
+        if overflow == 0 {
+            return Ok(value);
+        }
+        Err(refusal!(self, "Integer value in dtype string '{}' is out of range for uint32_t", digits))
     }
 
     /// Parses `[bits]`.
@@ -211,26 +239,21 @@ impl Source<'_> {
         match u8::try_from(number) {
             Ok(0) => Ok(default),
             Ok(bits) => Ok(bits),
-            Err(_) => plain_bail!(
-                VALUE_ERROR,
+            Err(_) => Err(refusal!(
+                self,
                 "Bits value {} is out of range for uint8_t in dtype '{}{}'",
                 number,
                 self.prefix,
                 self.tail
-            ),
+            )),
         }
     }
 
     /// Parses `8_e4m3` and the like; gives code and bits.
     fn take_narrow(&mut self) -> Result<(u8, u8)> {
-        let Some((spelling, rest)) = spellings::narrow(self.tail) else {
-            plain_bail!(
-                VALUE_ERROR,
-                "unknown float{} type `{}{}`",
-                self.tail.get(..1).unwrap_or_default(),
-                self.prefix,
-                self.tail
-            );
+        let Some((spelling, rest)) = spellings::narrow(self.rest) else {
+            let bits = self.tail.get(..1).unwrap_or_default();
+            return Err(refusal!(self, "unknown float{} type `{}{}`", bits, self.prefix, self.tail));
         };
         self.rest = rest;
         Ok((spelling.code, spelling.bits))
@@ -239,18 +262,15 @@ impl Source<'_> {
     /// Parses the `[name]` of a custom type, whose code a global function tells.
     fn take_custom(&mut self) -> Result<u8> {
         let is_open = self.take(b"[");
-        let name = self.rest;
-        let end = name.iter().position(|&byte| byte == b']').filter(|_| is_open);
-        let Some((name, rest)) = end.and_then(|end| Some((name.get(..end)?, name.get(end + 1..)?))) else {
-            plain_bail!(
-                VALUE_ERROR,
+        let Some(name) = self.take_name().filter(|_| is_open) else {
+            return Err(refusal!(
+                self,
                 "expected {} brace after 'custom' type in{}{}",
                 if is_open { "closing" } else { "opening" },
                 self.prefix,
                 self.tail
-            );
+            ));
         };
-        self.rest = rest;
         let name = String::from_bytes(name)?;
         let answer = ask(GET_CUSTOM_CODE, &[AnyView::from(&name)])?;
         match answer.try_get::<i64>()? {
@@ -260,27 +280,35 @@ impl Source<'_> {
         }
     }
 
+    /// Takes what is before a closing bracket, and the bracket.
+    fn take_name(&mut self) -> Option<&'a [u8]> {
+        let end = self.rest.iter().position(|&byte| byte == b']')?;
+        let (name, rest) = (self.rest.get(..end)?, self.rest.get(end + 1..)?);
+        self.rest = rest;
+        Some(name)
+    }
+
     /// Parses `xN` or `xvscalexN`, the end of the text; without, there is one lane. Upstream takes `xvscale` alone as well.
     fn take_lanes(&mut self, may_scale: bool) -> Result<u16> {
         let is_scaled = may_scale && self.take(b"xvscale");
         let is_counted = self.take(b"x");
         let lanes = if is_counted { self.take_number()? } else { 1 };
         if lanes == 0 {
-            plain_bail!(
-                VALUE_ERROR,
+            return Err(refusal!(
+                self,
                 "Invalid lanes specification in dtype '{}{}'. Lanes must be a positive integer.",
                 self.prefix,
                 self.tail
-            );
+            ));
         }
         let Ok(count) = u16::try_from(lanes) else {
-            plain_bail!(
-                VALUE_ERROR,
+            return Err(refusal!(
+                self,
                 "Lanes value {} is out of range for uint16_t in dtype '{}{}'",
                 lanes,
                 self.prefix,
                 self.tail
-            );
+            ));
         };
         if !self.rest.is_empty() {
             return Err(self.unknown());

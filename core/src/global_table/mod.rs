@@ -24,10 +24,10 @@ mod slot;
 mod texts;
 
 use crate::builtins::{self, StaticFunction};
-use crate::common_error;
 use crate::error::{Error, Result};
 use crate::function::Function;
 use crate::name_table::NameTable;
+use crate::plain_error;
 use crate::string::String;
 
 use slot::FunctionSlot;
@@ -112,7 +112,7 @@ pub fn set(name: &[u8], function: &Function, allow_override: bool) -> Result<()>
 }
 
 fn taken(name: &[u8]) -> Error {
-    common_error!(RUNTIME_ERROR, "Global Function `{}` is already registered", name)
+    plain_error!(RUNTIME_ERROR, "Global Function `{}` is already registered", name)
 }
 
 /// Registers a function with its documentation and metadata, as [`set`] does.

@@ -4,7 +4,7 @@ use core::alloc::Layout;
 use core::ptr::NonNull;
 
 use crate::error::Error;
-use crate::{common_error, platform};
+use crate::{plain_error, platform};
 
 /// Takes a block.
 #[inline]
@@ -26,7 +26,7 @@ pub unsafe fn release(block: NonNull<u8>, _layout: Layout) {
 #[cold]
 #[inline(never)]
 pub(crate) fn refusal_of(asked: usize, free: usize) -> Error {
-    common_error!(MEMORY_ERROR, "Out of memory: {} bytes asked, {} free", asked, free)
+    plain_error!(MEMORY_ERROR, "Out of memory: {} bytes asked, {} free", asked, free)
 }
 
 /// The error that says that `asked` bytes were refused here.

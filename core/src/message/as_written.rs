@@ -1,4 +1,4 @@
-//! How hosts keep messages: as they are written, so that making one takes little time.
+//! Messages as they are written: making one takes little time, and little code.
 #![forbid(unsafe_code)]
 
 use crate::text::Writer;

@@ -1,4 +1,4 @@
-//! How boards keep messages: frequent pairs of letters are one byte, which takes half the flash of the texts.
+//! How boards with ring 2 keep messages: frequent pairs of letters are one byte, which takes half the flash of the texts.
 //!
 //! The pairs were counted over the messages of this library, those of ring 1 three times; the most frequent come first, and
 //! later ones use earlier ones. A message that they do not fit takes more room, nothing else.

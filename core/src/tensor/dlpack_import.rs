@@ -100,7 +100,9 @@ pub unsafe fn import(
                     RUNTIME_ERROR,
                     "FromDLPack: DLPack version {}.{} is not supported",
                     major,
-                    minor
+                    minor;
+                    "DLPack version {}",
+                    major
                 );
                 (&raw const (*versioned).dl_tensor, Owner::Versioned)
             }
@@ -110,7 +112,8 @@ pub unsafe fn import(
             form == DLPackForm::Legacy
                 || (*versioned).flags & DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED == 0,
             RUNTIME_ERROR,
-            "Subbyte type padded is not yet supported"
+            "Subbyte type padded is not yet supported";
+            "padded elements"
         );
         borrowing::make(&*tensor, managed, owner)
     }
@@ -130,16 +133,19 @@ unsafe fn check(tensor: &DLTensor, require_alignment: i32, require_contiguous: b
         require_alignment >= 0 && require_alignment & mask == 0,
         VALUE_ERROR,
         "FromDLPack: the alignment {} is not a power of two",
-        require_alignment
+        require_alignment;
+        "bad alignment"
     );
     plain_ensure!(
         reader.start() as i32 & mask == 0,
         RUNTIME_ERROR,
         "FromDLPack: Data is not aligned to {} bytes.",
+        require_alignment;
+        "not aligned to {}",
         require_alignment
     );
     let contiguous = !require_contiguous || reader.is_contiguous();
-    plain_ensure!(contiguous, RUNTIME_ERROR, "FromDLPack: Tensor is not contiguous.");
+    plain_ensure!(contiguous, RUNTIME_ERROR, "FromDLPack: Tensor is not contiguous."; "not contiguous");
     Ok(())
 }
 
@@ -156,14 +162,16 @@ pub unsafe fn check_shape(tensor: &DLTensor) -> Result<()> {
         ndim == 0 || (ndim > 0 && !tensor.shape.is_null()),
         VALUE_ERROR,
         "a DLTensor of {} dimensions must have a shape",
-        ndim
+        ndim;
+        "no shape"
     );
     // SAFETY: the caller vouches for `ndim` extents.
     let shape = unsafe { TensorRef::from_raw(tensor) }.shape();
     plain_ensure!(
         has_possible_size(shape, tensor.dtype),
         VALUE_ERROR,
-        "a DLTensor has a negative extent, or more elements than memory"
+        "a DLTensor has a negative extent, or more elements than memory";
+        "impossible shape"
     );
     Ok(())
 }

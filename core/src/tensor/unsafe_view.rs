@@ -22,7 +22,7 @@ impl Tensor {
     /// `TVMFFITensorCreateUnsafeView`.
     pub unsafe fn create_unsafe_view(&self, prototype: &DLTensor) -> Result<Tensor> {
         let strided = !prototype.strides.is_null() || prototype.ndim == 0;
-        plain_ensure!(strided, INTERNAL_ERROR, "Check not null: prototype.strides ");
+        plain_ensure!(strided, INTERNAL_ERROR, "Check not null: prototype.strides "; "no strides");
         // SAFETY: the caller vouches for the lists, and the view owns a reference to this tensor.
         unsafe {
             dlpack_import::check_shape(prototype)?;

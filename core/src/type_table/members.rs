@@ -100,7 +100,10 @@ pub unsafe fn register_field(type_index: i32, info: &TVMFFIFieldInfo) -> Result<
         if has(kTVMFFIFieldFlagBitSetterIsFunctionObj) { info.setter.cast() } else { ptr::null_mut() };
     // SAFETY: the caller vouches for a live object or null.
     let is_function = setter.is_null() || unsafe { (*setter).type_index == FUNCTION };
-    plain_ensure!(is_function, TYPE_ERROR, "The setter of a field must be an `ffi.Function`");
+    plain_ensure!(
+        is_function, TYPE_ERROR, "The setter of a field must be an `ffi.Function`";
+        "the setter is no function"
+    );
     let default = if has(kTVMFFIFieldFlagBitMaskHasDefault) {
         &info.default_value_or_factory
     } else {
@@ -197,7 +200,13 @@ impl From<NoMemory> for Refusal {
 unsafe fn add(type_index: i32, member: &Member, value: &TVMFFIAny) -> Result<()> {
     ensure_provided();
     let Some(entry) = type_info(type_index) else {
-        plain_bail!(INTERNAL_ERROR, "Check failed: Cannot find type info for type_index={}", type_index);
+        plain_bail!(
+            INTERNAL_ERROR,
+            "Check failed: Cannot find type info for type_index={}",
+            type_index;
+            "no type {}",
+            type_index
+        );
     };
     // SAFETY: the caller vouches for the record.
     unsafe { check_texts(member)? };
@@ -233,10 +242,11 @@ unsafe fn check_texts(member: &Member) -> Result<()> {
             text.size.cast_signed() >= 0 && (!text.data.is_null() || text.size == 0),
             VALUE_ERROR,
             "A name, doc or metadata has no data, but {} bytes",
-            text.size
+            text.size;
+            "bad text"
         );
     }
-    plain_ensure!(count < 3 || texts[0].size != 0, VALUE_ERROR, "A field or method needs a name");
+    plain_ensure!(count < 3 || texts[0].size != 0, VALUE_ERROR, "A field or method needs a name"; "no name");
     Ok(())
 }
 
@@ -301,10 +311,24 @@ unsafe fn publish(
 unsafe fn is_there_already(member: &Member, entry: &TypeEntry) -> Error {
     let template = match member.records.kind {
         Kind::Field | Kind::Method => {
-            __template!(INTERNAL_ERROR, "Type `{}`: Duplicate field name `{}`", key, name)
+            __template!(
+                INTERNAL_ERROR, "Type `{}`: Duplicate field name `{}`", key, name;
+                "`{}` has `{}` already", key, name
+            )
         }
-        Kind::Metadata => __template!(RUNTIME_ERROR, "Overriding {}: it has other metadata already", key),
-        Kind::Attr => __template!(RUNTIME_ERROR, "Type `{}`: TypeAttr `{}` is already registered", key, name),
+        Kind::Metadata => __template!(
+            RUNTIME_ERROR,
+            "Overriding {}: it has other metadata already",
+            key;
+            "`{}` has metadata already",
+            key
+        ),
+        Kind::Attr => {
+            __template!(
+                RUNTIME_ERROR, "Type `{}`: TypeAttr `{}` is already registered", key, name;
+                "`{}` has `{}` already", key, name
+            )
+        }
     };
     // SAFETY: the caller vouches for the texts.
     let name = unsafe { (*member.record).as_slice() };
@@ -361,6 +385,9 @@ unsafe fn warn_of_shadowed_fields(entry: &TypeEntry, name: &TVMFFIByteArray) {
             "Field \"{}\" in type \"{}\" duplicates an ancestor field in \"{}\"",
             name,
             entry.type_key(),
+            ancestor_key;
+            "field `{}` is in `{}` too",
+            name,
             ancestor_key
         );
     }

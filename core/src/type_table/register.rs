@@ -98,8 +98,8 @@ impl Refusal {
 
 /// Refuses a request, in a text with places for the key, or for the key and the static index.
 macro_rules! refuse {
-    ($text:literal $(, $place:ident)*) => {
-        return Err(Refusal::Contradiction(__template!(INTERNAL_ERROR, $text $(, $place)*)))
+    ($($text:tt)+) => {
+        return Err(Refusal::Contradiction(__template!(INTERNAL_ERROR, $($text)+)))
     };
 }
 
@@ -150,20 +150,30 @@ fn allot<'a>(
     ensure!(
         parent.is_some() || (request.parent_type_index < 0 && index >= 0),
         "Check failed: type `{}` has no registered parent",
+        key;
+        "`{}` has no parent",
         key
     );
     ensure!(
         request.type_depth == parent.map_or(0, |parent| parent.type_depth() + 1),
         "Check failed: type_depth == parent->type_depth + 1 for type `{}`",
+        key;
+        "`{}` has a wrong depth",
         key
     );
     let has_slots = (0..slots::END_OF_INDICES).contains(&num_child_slots);
-    ensure!(has_slots, "Check failed: cannot reserve the child slots of type `{}`", key);
+    ensure!(
+        has_slots, "Check failed: cannot reserve the child slots of type `{}`", key;
+        "no index is left for `{}`", key
+    );
     if index >= 0 {
         let is_above = parent.is_none_or(|parent| parent.type_index() < index);
         ensure!(
             is_above && index < DYN_OBJECT_BEGIN && known_key(index).is_none(),
             "Check failed: type `{}` cannot have the index {}: it is taken, too high, or not above its parent's",
+            key,
+            index;
+            "`{}` cannot have index {}",
             key,
             index
         );
@@ -184,11 +194,16 @@ fn allot<'a>(
     ensure!(
         parent.child_slots_can_overflow,
         "Check failed: Reach maximum number of sub-classes of the parent of `{}`",
+        key;
+        "no index is left for `{}`",
         key
     );
     let index = next_index.get();
     let has_indices = num_child_slots < slots::END_OF_INDICES - index;
-    ensure!(has_indices, "Check failed: cannot reserve the child slots of type `{}`", key);
+    ensure!(
+        has_indices, "Check failed: cannot reserve the child slots of type `{}`", key;
+        "no index is left for `{}`", key
+    );
     Ok((index, Some(next_index)))
 }
 
