@@ -267,6 +267,17 @@ fn fits(callee: &Callee<'_>, params: &[Param], args: &[AnyView<'_>]) -> Result<b
     Ok(params.iter().zip(args).all(|(param, arg)| param.accepts(arg)))
 }
 
+/// Owned values of the arguments of a function whose types are given as those of an operation.
+///
+/// # Errors
+///
+/// TypeError; what conversions raise.
+#[cfg(any(test, not(feature = "std")))]
+pub(crate) fn owned(callee: &Callee<'_>, params: &[Param], args: &[AnyView<'_>]) -> Result<[Any; MOST]> {
+    fits(callee, params, args)?;
+    converted(callee, params, args)
+}
+
 /// Owned values of the arguments.
 #[cold]
 #[inline(never)]

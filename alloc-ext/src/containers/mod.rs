@@ -21,6 +21,8 @@
 mod array;
 mod big_int_key;
 mod cell;
+#[cfg(any(test, not(feature = "std")))]
+mod container;
 mod convert;
 mod dict;
 pub mod functions;
@@ -51,6 +53,8 @@ mod tests;
 
 pub use array::{Array, ArrayIter, ArrayObject};
 pub(crate) use cell::is_borrowed_form;
+#[cfg(any(test, not(feature = "std")))]
+pub(crate) use container::Container;
 pub(crate) use convert::referent;
 pub use dict::{Dict, DictEntries, DictIter, DictObject};
 pub use list::{List, ListIter, ListObject};

@@ -169,7 +169,7 @@ unsafe fn function_of(setter: *mut c_void) -> Function {
 /// # Upstream
 ///
 /// `ForEachFieldInfo` in `reflection/accessor.h`.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub struct Fields {
     /// The ancestors whose fields are still to come.
     ancestors: slice::Iter<'static, *const TVMFFITypeInfo>,

@@ -10,6 +10,7 @@
 //! | `bindings` | which variable of one side stands for which of the other |
 //! | `trace` | the way to the first difference |
 //! | `hash`, `hash_frame`, `hash_leaf` | the walk that hashes, likewise |
+//! | `one_walk`, `known` | for boards, one walk in place of both, where no way to a difference is asked for |
 //! | `tensors` | tensors as both walks see them |
 
 mod bindings;
@@ -17,9 +18,18 @@ mod compare;
 mod compare_frame;
 mod compare_leaf;
 mod functions;
+#[cfg(feature = "std")]
 mod hash;
+#[cfg(feature = "std")]
 mod hash_frame;
 mod hash_leaf;
+#[cfg(any(test, not(feature = "std")))]
+mod known;
+#[cfg_attr(not(feature = "std"), path = "one_walk.rs")]
+mod walks;
+
+#[cfg(all(test, feature = "std"))]
+mod one_walk;
 mod tensors;
 mod trace;
 
@@ -39,7 +49,6 @@ use super::DefRegion;
 use crate::reflection::AccessPath;
 use crate::walk::Held;
 use compare::Comparer;
-use hash::Hasher;
 use trace::Trace;
 
 pub use functions::{FUNCTIONS, PATH_FUNCTIONS};
@@ -73,11 +82,7 @@ impl Options {
 ///
 /// `StructuralEqual::Equal` in `extra/structural_equal.h`.
 pub fn structural_equal(lhs: &Any, rhs: &Any, options: Options) -> Result<bool> {
-    Comparer::new(options.skip_tensor_content, None).compare(
-        Held::Lent(lhs),
-        Held::Lent(rhs),
-        options.region(),
-    )
+    walks::equal(lhs, rhs, options)
 }
 
 /// The ways to the first difference in two values; None when they are equal.
@@ -115,5 +120,5 @@ pub fn first_structural_mismatch(
 ///
 /// `StructuralHash::Hash` in `extra/structural_hash.h`.
 pub fn structural_hash(value: &Any, options: Options) -> Result<u64> {
-    Hasher::new(options.skip_tensor_content).hash(Held::Lent(value), options.region())
+    walks::hash(value, options)
 }

@@ -7,6 +7,10 @@ use ferrite_core::error::Result;
 use ferrite_core::string::String;
 use ferrite_core::type_table;
 
+#[cfg(feature = "std")]
+use super::one_walk;
+#[cfg(not(feature = "std"))]
+use super::walks as one_walk;
 use super::{Options, first_structural_mismatch, structural_equal, structural_hash};
 use crate::containers::{ArrayObject, DictObject, ListObject, MapObject};
 use crate::dataclass::testing::pair_type;
@@ -64,10 +68,15 @@ pub(super) fn big(high: i64) -> Result<Any> {
     from_native_bytes(&content)
 }
 
-/// Whether two values are equal; equal values must have equal hashes, and no difference.
+/// Whether two values are equal; equal values must have equal hashes, and no difference. The walks of hosts and boards must
+/// give the same answers.
 pub(super) fn equal(lhs: &Any, rhs: &Any, options: Options) -> Result<bool> {
     let equal = structural_equal(lhs, rhs, options)?;
     assert_eq!(first_structural_mismatch(lhs, rhs, options)?.is_none(), equal);
+    assert_eq!(one_walk::equal(lhs, rhs, options)?, equal);
+    for side in [lhs, rhs] {
+        assert_eq!(one_walk::hash(side, options)?, structural_hash(side, options)?);
+    }
     if equal {
         assert_eq!(structural_hash(lhs, options)?, structural_hash(rhs, options)?);
     }
