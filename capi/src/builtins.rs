@@ -68,6 +68,7 @@ fn install() {
 #[cfg(feature = "host")]
 fn install_on_host() {
     ferrite_core::type_table::provide(register_own);
+    ferrite_core::sync::find_out();
     ferrite_host::stack::install();
     ferrite_host::thread_pool::install();
 }

@@ -9,6 +9,10 @@ pub mod atomic {
     pub use loom::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 }
 
+#[path = "../../core/src/sync/alone/unknown.rs"]
+mod alone;
+pub use alone::is_alone;
+
 pub struct Mutex<T>(loom::sync::Mutex<T>);
 
 impl<T> Mutex<T> {

@@ -4,6 +4,7 @@
 use core::ptr::NonNull;
 
 use crate::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+use crate::sync::is_alone;
 
 /// A pointer that owns one reference to what it points to, or null.
 pub(super) struct SharedPointer<T> {
@@ -24,10 +25,15 @@ impl<T> SharedPointer<T> {
     /// that the writer put in before it looked.
     #[inline]
     pub(super) fn load(&self, retain: impl FnOnce(NonNull<T>)) -> Option<NonNull<T>> {
-        self.readers.fetch_add(1, Ordering::Acquire);
+        let announces = !is_alone();
+        if announces {
+            self.readers.fetch_add(1, Ordering::Acquire);
+        }
         let pointer = NonNull::new(self.pointer.load(Ordering::Acquire));
         pointer.map(retain);
-        self.readers.fetch_sub(1, Ordering::Release);
+        if announces {
+            self.readers.fetch_sub(1, Ordering::Release);
+        }
         pointer
     }
 

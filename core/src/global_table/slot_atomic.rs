@@ -68,7 +68,13 @@ mod tests {
     use std::sync::Arc;
 
     #[test]
-    fn a_function_waits_for_a_reader_that_is_about_to_retain_it() -> Result<()> {
+    fn a_function_waits_for_a_reader_that_is_about_to_retain_it() {
+        // Not the only thread: that would not have to announce itself.
+        let reader = std::thread::spawn(replace_while_reading);
+        reader.join().unwrap().unwrap();
+    }
+
+    fn replace_while_reading() -> Result<()> {
         let alive = Arc::new(());
         let held = alive.clone();
         let first = Function::from_typed(move || Arc::strong_count(&held) as i64)?;

@@ -3,6 +3,7 @@
 
 use super::{INITIAL, Release};
 use crate::sync::atomic::{AtomicU64, Ordering};
+use crate::sync::is_alone;
 
 const STRONG_ONE: u64 = 1;
 const WEAK_ONE: u64 = 1 << 32;
@@ -13,10 +14,22 @@ const STRONG_MASK: u64 = WEAK_ONE - 1;
 pub struct Counts(pub(super) AtomicU64);
 
 impl Counts {
+    /// Adds to the word and gives what it was, in one step unless no other thread is there to see more of them. A handler of a
+    /// signal may come between: it gives up as many references as it makes.
+    #[inline]
+    fn add(&self, change: u64, order: Ordering) -> u64 {
+        if !is_alone() {
+            return self.0.fetch_add(change, order);
+        }
+        let before = self.0.load(Ordering::Relaxed);
+        self.0.store(before.wrapping_add(change), Ordering::Relaxed);
+        before
+    }
+
     #[inline]
     pub fn retain(&self) {
         // Relaxed: the caller has the object already, so nothing needs to be seen.
-        self.0.fetch_add(STRONG_ONE, Ordering::Relaxed);
+        self.add(STRONG_ONE, Ordering::Relaxed);
     }
 
     #[inline]
@@ -38,7 +51,7 @@ impl Counts {
             self.0.store(WEAK_ONE, Ordering::Relaxed);
             return Release::Both;
         }
-        let before = self.0.fetch_sub(STRONG_ONE, Ordering::Release);
+        let before = self.add(STRONG_ONE.wrapping_neg(), Ordering::Release);
         if before & STRONG_MASK != STRONG_ONE {
             return Release::Alive;
         }
@@ -50,12 +63,12 @@ impl Counts {
 
     #[inline]
     pub fn retain_weak(&self) {
-        self.0.fetch_add(WEAK_ONE, Ordering::Relaxed);
+        self.add(WEAK_ONE, Ordering::Relaxed);
     }
 
     #[inline]
     pub fn release_weak(&self) -> bool {
-        if self.0.fetch_sub(WEAK_ONE, Ordering::Release) != WEAK_ONE {
+        if self.add(WEAK_ONE.wrapping_neg(), Ordering::Release) != WEAK_ONE {
             return false;
         }
         let _ = self.0.load(Ordering::Acquire);

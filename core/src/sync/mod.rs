@@ -6,6 +6,7 @@
 //! |---|---|
 //! | [`Mutex`] | exclusive access that never poisons; not to be locked again by its holder |
 //! | [`atomic`] | atomics; read-modify-write only through [`exchange`] where a core may lack it |
+//! | [`is_alone`] | whether other threads need not be thought of |
 //! | [`critical`] | runs a few instructions under one lock of the whole crate |
 //! | [`pause`], [`current_thread`] | waiting for another thread, and telling threads apart |
 //! | [`per_thread`] | the state that every thread has for itself |
@@ -15,6 +16,11 @@
 //! is done under a lock is bounded by the sizes of the tables and of the pool. They are for one core, whose accesses to memory
 //! need no barriers. With `spin` several cores may share the tables, but an interrupt handler must not use them.
 
+#[cfg_attr(
+    not(all(feature = "std", target_arch = "x86_64", target_os = "linux", target_env = "gnu", not(miri))),
+    path = "alone/unknown.rs"
+)]
+mod alone;
 pub mod atomic;
 pub mod per_thread;
 
@@ -31,6 +37,7 @@ mod imp;
 #[path = "flag.rs"]
 mod imp;
 
+pub use alone::{find_out, is_alone};
 pub use atomic::exchange;
 pub use imp::{Mutex, MutexGuard, critical, current_thread, pause};
 
