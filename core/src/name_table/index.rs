@@ -13,7 +13,7 @@ use core::alloc::Layout;
 use core::marker::PhantomData;
 use core::ptr::{self, NonNull};
 
-use super::{Entry, NameTable, Place, hash};
+use super::{Entry, NameTable, Place, hash, mix};
 use crate::config::{NAME_LOAD_EIGHTHS, NAME_SLOTS};
 use crate::error::{Result, out_of_memory};
 use crate::memory;
@@ -121,6 +121,22 @@ impl<V> Drop for Places<V> {
     }
 }
 
+/// The bits of a slot that no address of this process has set, where there are such: some of the hash is there, so that a slot
+/// of another name is known for that without a look at its entry, which is far away in a large table.
+///
+/// Linux gives out addresses of up to 47 bits unless asked for higher ones, which no allocator does.
+const TAG: usize = if cfg!(all(target_arch = "x86_64", target_pointer_width = "64", target_os = "linux")) {
+    !(usize::MAX >> 16)
+} else {
+    0
+};
+
+/// What the slot of a name has in those bits. The index looks at other bits of the hash, some of which are poor.
+#[inline]
+fn tag_of(hash: usize) -> usize {
+    mix(0, hash) & TAG
+}
+
 /// Slots that hold entries where their hashes point to; the array follows the header in the same block.
 struct Index<V> {
     /// Number of slots, a power of two, less one.
@@ -143,13 +159,20 @@ impl<V> Index<V> {
 
     #[inline]
     fn find(&self, name: &[u8], hash: usize) -> Option<&Entry<V>> {
-        let mut at = hash;
+        let (mut at, tag) = (hash, tag_of(hash));
+        // An index is never full, so the loop ends.
         loop {
-            // SAFETY: a slot is null or was published after its entry was complete; entries live as long as the
-            // table that has this index. An index is never full, so the loop ends.
-            let entry = unsafe { self.slot(at).load(Ordering::Acquire).as_ref() }?;
-            if entry.is_of(name, hash) {
-                return Some(entry);
+            let slot = self.slot(at).load(Ordering::Acquire);
+            if slot.is_null() {
+                return None;
+            }
+            if slot.addr() & TAG == tag {
+                // SAFETY: the slot was published after its entry was complete; entries live as long as the table that has
+                // this index.
+                let entry = unsafe { &*slot.map_addr(|address| address & !TAG) };
+                if entry.is_of(name, hash) {
+                    return Some(entry);
+                }
             }
             at = at.wrapping_add(1);
         }
@@ -162,11 +185,13 @@ impl<V> Index<V> {
     /// which has a free slot.
     unsafe fn put(&self, entry: NonNull<Entry<V>>) {
         // SAFETY: the caller's promise.
-        let mut at = unsafe { entry.as_ref() }.hash;
+        let hash = unsafe { entry.as_ref() }.hash;
+        let mut at = hash;
         while !self.slot(at).load(Ordering::Relaxed).is_null() {
             at = at.wrapping_add(1);
         }
-        self.slot(at).store(entry.as_ptr(), Ordering::Release);
+        debug_assert_eq!(entry.addr().get() & TAG, 0);
+        self.slot(at).store(entry.as_ptr().map_addr(|address| address | tag_of(hash)), Ordering::Release);
     }
 
     fn allocate(slots: usize, before: *mut Self) -> Result<NonNull<Self>> {

@@ -40,7 +40,12 @@ fn known(name: &[u8]) -> Option<&'static AttrColumn> {
 
 /// The column of a name.
 pub(super) fn get(name: &[u8]) -> Option<&'static AttrColumn> {
-    known(name).or_else(|| Some(&OTHERS.get(name)?.value))
+    known(name).or_else(|| other(name))
+}
+
+#[inline(never)]
+fn other(name: &[u8]) -> Option<&'static AttrColumn> {
+    Some(&OTHERS.get(name)?.value)
 }
 
 /// The column of a name, made when there is none.
