@@ -10,9 +10,10 @@ use ferrite_core::memory::Buffer;
 use ferrite_core::object::ObjectClass;
 use ferrite_core::{plain_bail, plain_ensure, plain_error, type_index, type_table};
 
-use super::plain;
+use super::container::ContainerMaker;
 use super::source::{Elements, Entries, Json};
-use crate::containers::{ArrayObject, DictObject, ListObject, MapObject};
+use super::types::is_enum;
+use super::{plain, reader};
 use crate::json::{self, Tree};
 use crate::reflection::{Enum, IntEnum, create_empty};
 use crate::walk::{Entered, Field, Fields, Fold, Hooks, fold};
@@ -36,6 +37,9 @@ pub fn from_json_graph(graph: &Any) -> Result<Any> {
 
 /// The value that the text of a graph describes.
 ///
+/// A text in the form in which graphs are written becomes values while it is read: objects may be made, and dropped again, of
+/// nodes that the root does not lead to, and before an error that comes later.
+///
 /// # Errors
 ///
 /// ValueError for text that is no JSON; those of [`from_json_graph`].
@@ -44,10 +48,18 @@ pub fn from_json_graph(graph: &Any) -> Result<Any> {
 ///
 /// `FromJSONGraphString` in `serialization.cc`.
 pub fn from_json_graph_string(text: &[u8]) -> Result<Any> {
+    if let Some(value) = reader::read(text) {
+        return Ok(value);
+    }
     if !Tree::may_have(text) {
         return from_json_graph(&json::parse(text)?);
     }
-    decode(Json::root(&Tree::parse(text)?))
+    from_tree(&Tree::parse(text)?)
+}
+
+/// The value that the graph in a parsed text describes.
+pub(super) fn from_tree(tree: &Tree<'_>) -> Result<Any> {
+    decode(Json::root(tree))
 }
 
 fn decode(graph: Json<'_>) -> Result<Any> {
@@ -56,7 +68,7 @@ fn decode(graph: Json<'_>) -> Result<Any> {
         made: none_made(nodes.len())?,
         nodes,
         hooks: Hooks::new("__data_from_json__"),
-        pattern: None,
+        containers: ContainerMaker::default(),
     };
     fold(&mut decoder, root)
 }
@@ -96,8 +108,7 @@ struct Decoder<'t> {
     nodes: Elements<'t>,
     made: Buffer<Made>,
     hooks: Hooks,
-    /// The last Map.
-    pattern: Option<MapObject>,
+    containers: ContainerMaker,
 }
 
 /// What there is of the value of a node.
@@ -185,7 +196,7 @@ impl<'t> Fold for Decoder<'t> {
 
     fn leave(&mut self, frame: &mut Frame<'t>) -> Result<Any> {
         let value = match &mut frame.parts {
-            Parts::Elements { type_index, values, .. } => self.container_of(*type_index, values)?,
+            Parts::Elements { type_index, values, .. } => self.containers.make(*type_index, values)?,
             Parts::Fields { object, .. } => mem::take(object),
         };
         self.note(frame.number, Made::Value(value.clone()));
@@ -255,8 +266,8 @@ impl<'t> Decoder<'t> {
 
     /// The enum, or what a hook makes of the data, unless objects of the type are made of fields.
     fn decode_whole(&self, index: i32, data: Json<'t>) -> Result<Whole<'t>> {
-        if is_a::<Enum>(index) {
-            let name = if is_a::<IntEnum>(index) {
+        if is_enum(index) {
+            let name = if type_table::is_instance(index, IntEnum::type_index()) {
                 Any::from(data.into_int()?)
             } else {
                 Any::new(data.into_string()?)
@@ -267,32 +278,6 @@ impl<'t> Decoder<'t> {
             Some(hook) => hook.call(&[data.into_any()?.view()]).map(Whole::Value),
             None => Ok(Whole::Fields(data)),
         }
-    }
-
-    fn container_of(&mut self, type_index: i32, values: &mut Buffer<Any>) -> Result<Any> {
-        match type_index {
-            type_index::ARRAY => ArrayObject::of_tail(values, 0).map(Any::new),
-            type_index::LIST => ListObject::from_slice(values).map(Any::new),
-            type_index::MAP => self.map_of(values).map(Any::new),
-            _ => {
-                let dict = DictObject::with_capacity(0)?;
-                for_each_entry(values, |key, value| dict.insert(key, value))?;
-                Ok(Any::new(dict))
-            }
-        }
-    }
-
-    fn map_of(&mut self, values: &mut Buffer<Any>) -> Result<MapObject> {
-        if let Some(pattern) = &self.pattern
-            && let Some(twin) = pattern.twin_of_tail(values, 0)?
-        {
-            return Ok(twin);
-        }
-        // It grows as upstream's does: that decides on the place of a key that comes twice.
-        let mut map = MapObject::with_capacity(0)?;
-        for_each_entry(values, |key, value| map.insert(key, value))?;
-        self.pattern = map.may_have_twins().then(|| map.clone());
-        Ok(map)
     }
 }
 
@@ -327,10 +312,6 @@ impl<'t> Parts<'t> {
     }
 }
 
-fn is_a<T: ObjectClass>(index: i32) -> bool {
-    type_table::is_instance(index, T::type_index())
-}
-
 /// Sets a field to plain data or its default; answers the number of the node that has its value, where there is one.
 fn set_plain_field(object: &Any, data: &Entries<'_>, field: Field) -> Result<Option<i64>> {
     let Some(data) = data.get(field.name())? else {
@@ -351,11 +332,6 @@ fn set_plain_field(object: &Any, data: &Entries<'_>, field: Field) -> Result<Opt
         _ => return data.into_int().map(Some),
     };
     field.set(object, &value).map(|()| None)
-}
-
-fn for_each_entry(values: &[Any], mut insert: impl FnMut(Any, Any) -> Result<()>) -> Result<()> {
-    let (entries, _) = values.as_chunks::<2>();
-    entries.iter().try_for_each(|[key, value]| insert(key.clone(), value.clone()))
 }
 
 fn type_named(key: &[u8]) -> Result<i32> {

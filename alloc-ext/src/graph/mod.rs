@@ -20,14 +20,17 @@
 //! Both ways walk by [`crate::walk`], so graphs may be as deep as that allows.
 #![forbid(unsafe_code)]
 
+mod container;
 mod decode;
 mod encode;
 mod functions;
 mod node;
 mod numbers;
 mod plain;
+mod reader;
 mod source;
 mod text;
+mod types;
 mod values;
 
 #[cfg(test)]

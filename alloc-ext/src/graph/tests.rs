@@ -10,8 +10,10 @@ use ferrite_core::function::Function;
 use ferrite_core::shape::Shape;
 use ferrite_core::string::{Bytes, String};
 
-use super::{from_json_graph, from_json_graph_string, to_json_graph, to_json_graph_string};
+use super::decode::from_tree;
+use super::{from_json_graph, from_json_graph_string, reader, to_json_graph, to_json_graph_string};
 use crate::containers::{Array, ArrayObject, DictObject, ListObject, MapObject};
+use crate::json::Tree;
 use crate::reflection::VisitInterrupt;
 use crate::{dataclass, json, reflection};
 
@@ -217,6 +219,61 @@ fn bad_graphs_are_refused() {
             "{nodes}"
         );
     }
+}
+
+/// What becomes of a text: another graph's text, or kind and message of the error.
+fn outcome(decoded: Result<Any>) -> Result<std::string::String> {
+    match decoded {
+        Ok(value) => Ok(to_json_graph_string(&value, &Any::NONE)?.as_str().expect("UTF-8").to_string()),
+        Err(error) => Ok(format!("{:?} {:?}", error.kind(), error.message())),
+    }
+}
+
+#[test]
+fn written_texts_are_read_at_once() -> Result<()> {
+    reflection::install()?;
+    let keys = array(&[text("a \"quoted\" key")?, text("short")?])?;
+    let mut map = MapObject::with_capacity(0)?;
+    map.insert(text("shape")?, Any::new(Shape::from_slice(&[1, -2])?))?;
+    map.insert(text("other")?, Any::new(Bytes::new(&[0xfb, 0xff, 0xfe])?))?;
+    let dict = DictObject::with_capacity(0)?;
+    dict.insert(Any::from(1.25), Any::new(DLDataType::parse(b"float32x4")?))?;
+    let list = ListObject::from_slice(&[Any::NONE, Any::from(true), Any::from(-7i64), keys])?;
+    let device = Any::new(DLDevice { device_type: 2, device_id: 3 });
+    let interrupt = Any::new(VisitInterrupt::new(Any::new(map))?);
+    let all = array(&[interrupt, Any::new(dict), Any::new(list), device, array(&[])?])?;
+    for metadata in [Any::NONE, text("of the graph")?] {
+        let written = to_json_graph_string(&all, &metadata)?;
+        let value = reader::read(written.as_bytes()).expect("as written");
+        assert!(dataclass::recursive_eq(&all, &value)?);
+        if metadata.is_none() {
+            assert_eq!(outcome(Ok(value))?, written.as_str().expect("ASCII"));
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn what_is_read_at_once_is_what_the_tree_gives() -> Result<()> {
+    reflection::install()?;
+    let good = r#"{"root_index":6,"nodes":[{"type":"int","data":12},{"type":"ffi.String","data":"a\nb"},{"type":"None"},{"type":"float","data":1.5},{"type":"ffi.VisitInterrupt","data":{"value":1}},{"type":"ffi.Map","data":[1,0,3,4]},{"type":"ffi.Array","data":[5,2,0,0]}]}"#;
+    assert!(reader::read(good.as_bytes()).is_some());
+    let step = if cfg!(miri) { 31 } else { 1 };
+    for at in (0..good.len()).step_by(step) {
+        assert!(reader::read(&good.as_bytes()[..at]).is_none(), "{at}");
+        for byte in *b" \"\\,:0159-.[]{}ne" {
+            let mut text = good.as_bytes().to_vec();
+            text[at] = byte;
+            let tree = Tree::parse(&text).and_then(|tree| from_tree(&tree));
+            assert_eq!(
+                outcome(from_json_graph_string(&text))?,
+                outcome(tree)?,
+                "{}",
+                std::string::String::from_utf8_lossy(&text)
+            );
+        }
+    }
+    Ok(())
 }
 
 #[test]

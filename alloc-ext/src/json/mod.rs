@@ -45,9 +45,9 @@ mod values;
 mod writer;
 
 pub use functions::FUNCTIONS;
-pub(crate) use number::{write_general, write_int};
+pub(crate) use number::{Number, read as read_number, write_general, write_int};
 pub use parser::parse;
-pub(crate) use text::write_quoted;
+pub(crate) use text::{literal_len, write_quoted};
 pub(crate) use tree::{Tree, TreeValue};
 pub use writer::stringify;
 pub(crate) use writer::write;

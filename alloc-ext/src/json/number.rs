@@ -8,7 +8,7 @@ use super::{decimal, digits, short};
 
 /// A number that was read.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Number {
+pub(crate) enum Number {
     Int(i64),
     Float(f64),
 }
@@ -26,7 +26,7 @@ pub(super) enum Number {
 ///
 /// `JSONParserContext::NextNumber` in `json_parser.cc`.
 #[inline]
-pub(super) fn read(text: &[u8]) -> Result<Option<(Number, usize)>> {
+pub(crate) fn read(text: &[u8]) -> Result<Option<(Number, usize)>> {
     match short::read(text) {
         Some(found) => Ok(Some(found)),
         None => read_other(text),

@@ -42,7 +42,7 @@ fn run_len(text: &[u8], marks: impl Fn(u64) -> u64) -> usize {
 
 /// Length of the run of bytes that stand for themselves inside a JSON string.
 #[inline]
-pub(super) fn literal_len(text: &[u8]) -> usize {
+pub(crate) fn literal_len(text: &[u8]) -> usize {
     run_len(text, |word| control_marks(word) | equal_marks(word, b'"') | equal_marks(word, b'\\'))
 }
 

@@ -1,0 +1,54 @@
+//! Containers of the values of other nodes.
+#![forbid(unsafe_code)]
+
+use ferrite_core::any::Any;
+use ferrite_core::error::Result;
+use ferrite_core::memory::Buffer;
+use ferrite_core::type_index;
+
+use crate::containers::{ArrayObject, DictObject, ListObject, MapObject};
+
+/// Makes containers; Maps with the keys of the last one faster.
+#[derive(Default)]
+pub(super) struct ContainerMaker {
+    /// The last Map.
+    pattern: Option<MapObject>,
+}
+
+impl ContainerMaker {
+    /// The container of a type that has these values, which are keys and values in turns in a Map or Dict. It may take them out.
+    ///
+    /// # Errors
+    ///
+    /// Those of key hooks; MemoryError.
+    pub(super) fn make(&mut self, type_index: i32, values: &mut Buffer<Any>) -> Result<Any> {
+        match type_index {
+            type_index::ARRAY => ArrayObject::of_tail(values, 0).map(Any::new),
+            type_index::LIST => ListObject::from_slice(values).map(Any::new),
+            type_index::MAP => self.map_of(values).map(Any::new),
+            _ => {
+                let dict = DictObject::with_capacity(0)?;
+                for_each_entry(values, |key, value| dict.insert(key, value))?;
+                Ok(Any::new(dict))
+            }
+        }
+    }
+
+    fn map_of(&mut self, values: &mut Buffer<Any>) -> Result<MapObject> {
+        if let Some(pattern) = &self.pattern
+            && let Some(twin) = pattern.twin_of_tail(values, 0)?
+        {
+            return Ok(twin);
+        }
+        // It grows as upstream's does: that decides on the place of a key that comes twice.
+        let mut map = MapObject::with_capacity(0)?;
+        for_each_entry(values, |key, value| map.insert(key, value))?;
+        self.pattern = map.may_have_twins().then(|| map.clone());
+        Ok(map)
+    }
+}
+
+fn for_each_entry(values: &[Any], mut insert: impl FnMut(Any, Any) -> Result<()>) -> Result<()> {
+    let (entries, _) = values.as_chunks::<2>();
+    entries.iter().try_for_each(|[key, value]| insert(key.clone(), value.clone()))
+}
