@@ -1,6 +1,8 @@
 //! Sorting in place in a hundred bytes of code, where `core`'s takes three thousand.
 #![forbid(unsafe_code)]
 
+use core::cell::Cell;
+
 /// Sorts values of which equal ones are the same.
 pub fn sort<T: Ord + Copy>(values: &mut [T]) {
     for root in (0..values.len() / 2).rev() {
@@ -28,10 +30,11 @@ fn sink<T: Ord + Copy>(heap: &mut [T], mut at: usize) {
     }
 }
 
-/// Exchanges two different values; `swap` of slices brings a panic with a message.
+/// Exchanges two values; `swap` of slices brings a panic with a message.
 fn exchange<T: Copy>(values: &mut [T], one: usize, other: usize) {
-    if let Ok([one, other]) = values.get_disjoint_mut([one, other]) {
-        core::mem::swap(one, other);
+    let values = Cell::from_mut(values).as_slice_of_cells();
+    if let (Some(one), Some(other)) = (values.get(one), values.get(other)) {
+        one.set(other.replace(one.get()));
     }
 }
 

@@ -1,4 +1,4 @@
-//! What a walk knows of objects that it has met, in a Dict, since boards have the code for those anyway.
+//! What a walk knows of objects that it has met, in a Dict: boards have the code for those anyway, and hooks may share it.
 #![forbid(unsafe_code)]
 
 use ferrite_core::any::Any;
@@ -7,24 +7,40 @@ use ferrite_core::object::ObjectRef;
 
 use crate::containers::DictObject;
 
-/// Where an object was met. Objects begin at even addresses, so that the sum with the address tells objects and sides apart.
+/// Where an object was met. Objects begin at even addresses above both, so that the sum with the address tells objects and
+/// sides apart.
 #[derive(Clone, Copy)]
 pub(super) enum Side {
     Left = 0,
     Right = 1,
 }
 
+/// What counts by its number.
+#[derive(Clone, Copy)]
+pub(super) enum Counted {
+    /// Variables that were defined so far.
+    Variables = 0,
+    /// Nodes of a graph so far.
+    Nodes = 1,
+}
+
 /// What is known of objects on the left side, and which objects on the right side they go with.
-#[derive(Default)]
-pub(super) struct Known(Option<DictObject>);
+#[derive(Clone)]
+pub(super) struct Known(DictObject);
 
 impl Known {
+    /// Nothing is known yet.
+    ///
+    /// # Errors
+    ///
+    /// MemoryError.
+    pub(super) fn new() -> Result<Self> {
+        DictObject::with_capacity(0).map(Self)
+    }
+
     /// What is known of an object, or the object on the left that one on the right goes with.
     pub(super) fn of(&self, object: &ObjectRef, side: Side) -> Result<Option<Any>> {
-        match &self.0 {
-            Some(known) => known.get(key(object, side).view()),
-            None => Ok(None),
-        }
+        self.0.get(key(object, side).view())
     }
 
     /// What is known of a value on the left, if it is an object.
@@ -41,13 +57,21 @@ impl Known {
     /// # Errors
     ///
     /// MemoryError.
-    pub(super) fn set(&mut self, left: &ObjectRef, right: &ObjectRef, known: Any) -> Result<()> {
-        let dict = match &mut self.0 {
-            Some(dict) => dict,
-            none => none.insert(DictObject::with_capacity(0)?),
-        };
-        dict.insert(key(left, Side::Left), known)?;
-        dict.insert(key(right, Side::Right), Any::new(left.clone()))
+    pub(super) fn set(&self, left: &ObjectRef, right: &ObjectRef, known: Any) -> Result<()> {
+        self.0.insert(key(left, Side::Left), known)?;
+        self.0.insert(key(right, Side::Right), Any::new(left.clone()))
+    }
+
+    /// The number of one more, from 0 on.
+    ///
+    /// # Errors
+    ///
+    /// MemoryError.
+    pub(super) fn count(&self, what: Counted) -> Result<u64> {
+        let key = Any::from(what as i64);
+        let number = self.0.get(key.view())?.map_or(0, |number| number.view().payload_bits());
+        self.0.insert(key, Any::from(number as i64 + 1))?;
+        Ok(number)
     }
 }
 

@@ -7,47 +7,47 @@ use ferrite_core::error::Result;
 use ferrite_core::function::Function;
 use ferrite_core::memory::Buffer;
 use ferrite_core::object::ObjectRef;
-use ferrite_core::plain_bail;
 use ferrite_core::typed::{Callee, Signature, TypedFn};
+use ferrite_core::{plain_bail, stack};
 
 use super::Options;
-use super::compare_leaf::compare_leaves;
+use super::compare_leaf::compare_any_leaves;
 use super::hash_leaf::{hash_bits, hash_leaf};
-use super::known::{Known, Side};
+use super::known::{Counted, Known, Side};
 use crate::containers::Container;
 use crate::dataclass::{combine, type_key_hash};
 use crate::operation::{self, Param};
 use crate::structural::any_arg::AnyArg;
 use crate::structural::{DefRegion, StructuralKind};
-use crate::walk::{Fields, HookState, Hooks, MAX_DEPTH, Slot, lend, sort};
+use crate::walk::{Fields, Hooks, MAX_DEPTH, sort};
 
 /// As [`structural_equal`](super::structural_equal).
 pub(super) fn equal(lhs: &Any, rhs: &Any, options: Options) -> Result<bool> {
-    let walk = Walk { compares: true, hooks: Hooks::new("__s_equal__"), ..Walk::default() };
-    walk.start(lhs.clone(), rhs.clone(), options).map(|equal| equal != 0)
+    start(true, "__s_equal__", lhs.clone(), rhs.clone(), options).map(|equal| equal != 0)
 }
 
 /// As [`structural_hash`](super::structural_hash).
 pub(super) fn hash(value: &Any, options: Options) -> Result<u64> {
-    let walk = Walk { hooks: Hooks::new("__s_hash__"), ..Walk::default() };
-    walk.start(value.clone(), Any::NONE, options)
+    start(false, "__s_hash__", value.clone(), Any::NONE, options)
 }
 
-/// What a walk keeps from value to value. The result for a value is its hash, or 1 when it equals the one on the right.
-#[derive(Default)]
+fn start(compares: bool, hooks: &str, lhs: Any, rhs: Any, options: Options) -> Result<u64> {
+    let skip_tensor_content = options.skip_tensor_content;
+    let walk = Walk { compares, skip_tensor_content, hooks: Hooks::new(hooks), known: Known::new()? };
+    walk.run(Node { lhs, rhs, region: options.region(), is_in_shared: false })
+}
+
+/// A walk, or the part of one that a hook asks for. The result for a value is its hash, or 1 when it equals the one on the
+/// right.
+#[derive(Clone)]
 struct Walk {
     /// Whether it compares two values, and does not hash one.
     compares: bool,
     skip_tensor_content: bool,
     hooks: Hooks,
+    /// Shared by all parts of a walk.
     known: Known,
-    /// Variables that were defined so far: each counts by its number in a hash.
-    variables: u32,
-    /// Nodes of a graph so far, likewise.
-    nodes: u32,
 }
-
-impl HookState for Walk {}
 
 /// A value to get to, and what is on its right side in a comparison.
 struct Node {
@@ -87,13 +87,8 @@ struct Frame {
 }
 
 impl Walk {
-    fn start(mut self, lhs: Any, rhs: Any, options: Options) -> Result<u64> {
-        self.skip_tensor_content = options.skip_tensor_content;
-        self.run(Node { lhs, rhs, region: options.region(), is_in_shared: false })
-    }
-
     /// The result for a value, children before parents.
-    fn run(&mut self, mut node: Node) -> Result<u64> {
+    fn run(&self, mut node: Node) -> Result<u64> {
         let mut open = Buffer::<Frame>::new();
         loop {
             let mut result = self.enter(node, &mut open)?;
@@ -115,7 +110,7 @@ impl Walk {
     }
 
     /// Gets to a value, and gives its result unless that has to wait for what is inside.
-    fn enter(&mut self, node: Node, open: &mut Buffer<Frame>) -> Result<Option<u64>> {
+    fn enter(&self, node: Node, open: &mut Buffer<Frame>) -> Result<Option<u64>> {
         if let Some(result) = self.leaf(&node)? {
             return Ok(Some(result));
         }
@@ -153,13 +148,13 @@ impl Walk {
     /// The result for a value that has nothing inside.
     fn leaf(&self, node: &Node) -> Result<Option<u64>> {
         if self.compares {
-            Ok(compare_leaves(&node.lhs, &node.rhs, self.skip_tensor_content)?.map(u64::from))
+            Ok(compare_any_leaves(&node.lhs, &node.rhs, self.skip_tensor_content)?.map(u64::from))
         } else {
             hash_leaf(&node.lhs, self.skip_tensor_content)
         }
     }
 
-    fn enter_container(&mut self, frame: &mut Frame) -> Result<Option<u64>> {
+    fn enter_container(&self, frame: &mut Frame) -> Result<Option<u64>> {
         let Some(container) = Container::of(&frame.lhs) else { return Ok(None) };
         (frame.place, frame.left) = (container.first(), container.len());
         if self.compares {
@@ -174,7 +169,7 @@ impl Walk {
         Ok(None)
     }
 
-    fn enter_object(&mut self, frame: &mut Frame) -> Result<Option<u64>> {
+    fn enter_object(&self, frame: &mut Frame) -> Result<Option<u64>> {
         let index = frame.lhs.type_index();
         let (entry, kind) = StructuralKind::of_comparable(index)?;
         frame.kind = kind;
@@ -209,7 +204,7 @@ impl Walk {
     }
 
     /// What is next inside a value.
-    fn next(&mut self, frame: &mut Frame) -> Result<Option<Node>> {
+    fn next(&self, frame: &mut Frame) -> Result<Option<Node>> {
         let Frame { lhs, rhs, place, left, keys, hash, .. } = frame;
         let Some(container) = Container::of(lhs) else { return frame.next_field() };
         loop {
@@ -235,7 +230,7 @@ impl Walk {
     }
 
     /// The result for a value all of whose content has been met.
-    fn leave(&mut self, frame: &Frame) -> Result<u64> {
+    fn leave(&self, frame: &Frame) -> Result<u64> {
         if Container::of(&frame.lhs).is_some() {
             return Ok(if self.compares { frame.have_same_len().into() } else { frame.hash });
         }
@@ -251,8 +246,8 @@ impl Walk {
             return Ok((binds || frame.kind != StructuralKind::FreeVar).into());
         }
         let hash = match frame.kind {
-            StructuralKind::DagNode => combine(frame.hash, count(&mut self.nodes)),
-            StructuralKind::FreeVar if binds => combine(frame.hash, count(&mut self.variables)),
+            StructuralKind::DagNode => combine(frame.hash, self.known.count(Counted::Nodes)?),
+            StructuralKind::FreeVar if binds => combine(frame.hash, self.known.count(Counted::Variables)?),
             // A variable that is used where it was not defined is nothing but itself.
             StructuralKind::FreeVar => frame.lhs.as_ptr().addr() as u64,
             _ => frame.hash,
@@ -289,23 +284,18 @@ impl Walk {
     }
 
     /// Asks the hook of a type. Its answer does not count what the kind of the type adds.
-    fn call_hook(&mut self, hook: &Function, frame: &Frame) -> Result<u64> {
-        let (compares, region) = (self.compares, frame.inner);
-        lend(
-            self,
-            |slot| callback(slot, compares, region),
-            |callback| {
-                let seed = Any::from(frame.hash as i64);
-                let second = if compares { &frame.rhs } else { &seed };
-                let answer =
-                    hook.call(&[AnyView::from(&frame.lhs), second.view(), AnyView::from(callback)])?;
-                if compares {
-                    answer.get::<bool>().map(u64::from)
-                } else {
-                    answer.get::<i64>().map(i64::cast_unsigned)
-                }
-            },
-        )
+    fn call_hook(&self, hook: &Function, frame: &Frame) -> Result<u64> {
+        stack::nest(|| {
+            let callback = callback(self.clone(), frame.inner)?;
+            let seed = Any::from(frame.hash as i64);
+            let second = if self.compares { &frame.rhs } else { &seed };
+            let answer = hook.call(&[AnyView::from(&frame.lhs), second.view(), AnyView::from(&callback)])?;
+            if self.compares {
+                answer.get::<bool>().map(u64::from)
+            } else {
+                answer.get::<i64>().map(i64::cast_unsigned)
+            }
+        })
     }
 }
 
@@ -360,15 +350,8 @@ fn next_key(keys: &mut Buffer<(u64, usize)>, hash: &mut u64) -> Option<usize> {
     }
 }
 
-/// The number of one more, from 0 on.
-fn count(counter: &mut u32) -> u64 {
-    let number = *counter;
-    *counter = number.wrapping_add(1);
-    u64::from(number)
-}
-
 /// What a hook calls to compare two values inside its objects, or to take one inside its object into the hash so far.
-fn callback(slot: Slot<Walk>, compares: bool, region: DefRegion) -> Result<Function> {
+fn callback(walk: Walk, region: DefRegion) -> Result<Function> {
     type Compare = fn(AnyArg, AnyArg, i32, AnyArg) -> Result<bool>;
     type Hash = fn(AnyArg, u64, i32) -> Result<i64>;
     const COMPARE: &Signature = <Compare as TypedFn<(AnyArg, AnyArg, i32, AnyArg)>>::SIGNATURE;
@@ -376,17 +359,13 @@ fn callback(slot: Slot<Walk>, compares: bool, region: DefRegion) -> Result<Funct
     const COMPARED: [Param; 4] = [Param::Any, Param::Any, Param::Integer, Param::Any];
     const HASHED: [Param; 3] = [Param::Any, Param::Integer, Param::Integer];
     Function::from_packed(move |args| {
-        let (signature, params) = if compares { (COMPARE, &COMPARED[..]) } else { (HASH, &HASHED[..]) };
+        let (signature, params) = if walk.compares { (COMPARE, &COMPARED[..]) } else { (HASH, &HASHED[..]) };
         let [lhs, second, kind, _] = operation::owned(&Callee { name: "", signature }, params, args)?;
         let region = region.in_callback(kind.view().payload_bits() as i32);
-        slot.with(|walk| {
-            if compares {
-                let equal = walk.run(Node { lhs, rhs: second, region, is_in_shared: false })?;
-                return Ok(Any::from(equal != 0));
-            }
-            let hash = walk.run(Node { lhs, rhs: Any::NONE, region, is_in_shared: false })?;
-            // Hashes travel as signed numbers with the same bits.
-            Ok(Any::from(combine(second.view().payload_bits(), hash) as i64))
-        })
+        let (rhs, so_far) =
+            if walk.compares { (second, 0) } else { (Any::NONE, second.view().payload_bits()) };
+        let result = walk.run(Node { lhs, rhs, region, is_in_shared: false })?;
+        // Hashes travel as signed numbers with the same bits.
+        Ok(if walk.compares { Any::from(result != 0) } else { Any::from(combine(so_far, result) as i64) })
     })
 }
