@@ -272,7 +272,6 @@ fn fits(callee: &Callee<'_>, params: &[Param], args: &[AnyView<'_>]) -> Result<b
 /// # Errors
 ///
 /// TypeError; what conversions raise.
-#[cfg(any(test, not(feature = "std")))]
 pub(crate) fn owned(callee: &Callee<'_>, params: &[Param], args: &[AnyView<'_>]) -> Result<[Any; MOST]> {
     fits(callee, params, args)?;
     converted(callee, params, args)

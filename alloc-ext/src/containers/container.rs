@@ -1,6 +1,6 @@
 //! Containers of all four classes behind one face: entries by place, values by key. The keys of a sequence are its indices.
 
-use ferrite_core::any::{Any, AnyView};
+use ferrite_core::any::Any;
 use ferrite_core::error::Result;
 use ferrite_core::object::ObjectRef;
 use ferrite_core::type_index;
@@ -60,32 +60,40 @@ impl<'a> Container<'a> {
         }
     }
 
-    /// Key and value at a place; None where a table has no entry any more.
+    /// Puts key and value at a place where they are asked for; false where a table has no entry any more.
     ///
     /// # Errors
     ///
     /// IndexError where a sequence has none any more.
-    pub(crate) fn entry(self, place: usize) -> Result<Option<(Any, Any)>> {
+    pub(crate) fn entry(self, place: usize, key: &mut Any, value: &mut Any) -> Result<bool> {
         match self.0 {
             Kind::Sequence(seq) => {
-                let index = place as i64;
-                seq.element(index).map(|value| Some((Any::from(index), value)))
+                *key = Any::from(place as i64);
+                *value = seq.element(place as i64)?;
             }
-            // SAFETY: one thread at a time uses the table, and no foreign code runs while the cells are copied.
-            Kind::Table(table) => Ok(table.entry(place).map(|entry| unsafe { entry.copy() })),
+            Kind::Table(table) => {
+                let Some(entry) = table.entry(place) else { return Ok(false) };
+                // SAFETY: one thread at a time uses the table, and no foreign code runs while the cells are copied.
+                (*key, *value) = unsafe { entry.copy() };
+            }
         }
+        Ok(true)
     }
 
-    /// The value of a key.
+    /// Puts the value of a key where it is asked for; false when there is none.
     ///
     /// # Errors
     ///
     /// Those of key hooks; IndexError where a sequence does not have the index.
-    pub(crate) fn value_of(self, key: &AnyView<'_>) -> Result<Option<Any>> {
+    pub(crate) fn value_of(self, key: &Any, value: &mut Any) -> Result<bool> {
         match self.0 {
-            Kind::Sequence(seq) => seq.element(key.payload_bits() as i64).map(Some),
-            // SAFETY: as in `entry`.
-            Kind::Table(table) => Ok(table.find_entry(key)?.map(|entry| unsafe { entry.copy_value() })),
+            Kind::Sequence(seq) => *value = seq.element(key.view().payload_bits() as i64)?,
+            Kind::Table(table) => {
+                let Some(entry) = table.find_entry(&key.view())? else { return Ok(false) };
+                // SAFETY: as in `entry`.
+                *value = unsafe { entry.copy_value() };
+            }
         }
+        Ok(true)
     }
 }

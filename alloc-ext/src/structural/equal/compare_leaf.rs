@@ -25,13 +25,14 @@ pub(super) fn compare_leaves(lhs: &Any, rhs: &Any, skip_tensor_content: bool) ->
 
 /// As [`compare_leaves`], without a short way for the most frequent values.
 pub(super) fn compare_any_leaves(lhs: &Any, rhs: &Any, skip_tensor_content: bool) -> Result<Option<bool>> {
-    let (index, left, right) = (long_form(lhs), lhs.view(), rhs.view());
-    if index != long_form(rhs) {
+    let (left, right) = (lhs.view(), rhs.view());
+    let (index, other) = (left.type_index(), right.type_index());
+    if index != other && long_form(index) != long_form(other) {
         return Ok(Some(false));
     }
     Ok(Some(match index {
-        type_index::STR => left.bytes_of_string() == right.bytes_of_string(),
-        type_index::BYTES => left.bytes_of_bytes() == right.bytes_of_bytes(),
+        type_index::STR | type_index::SMALL_STR => left.bytes_of_string() == right.bytes_of_string(),
+        type_index::BYTES | type_index::SMALL_BYTES => left.bytes_of_bytes() == right.bytes_of_bytes(),
         type_index::SHAPE => extents(lhs) == extents(rhs),
         type_index::TENSOR => tensors::equal(lhs, rhs, skip_tensor_content)?,
         type_index::BIG_INT => words(lhs) == words(rhs),
@@ -41,9 +42,9 @@ pub(super) fn compare_any_leaves(lhs: &Any, rhs: &Any, skip_tensor_content: bool
     }))
 }
 
-/// The type index of a value, where short and long texts have one.
-fn long_form(value: &Any) -> i32 {
-    match value.type_index() {
+/// The type index, the same one for short and long texts.
+fn long_form(index: i32) -> i32 {
+    match index {
         type_index::SMALL_STR => type_index::STR,
         type_index::SMALL_BYTES => type_index::BYTES,
         index => index,

@@ -3,9 +3,9 @@
 
 use ferrite_core::any::Any;
 use ferrite_core::error::Result;
-use ferrite_core::object::ObjectRef;
+use ferrite_core::object::{ObjectClass, ObjectRef};
 
-use crate::containers::DictObject;
+use crate::containers::{Container, DictObject};
 
 /// Where an object was met. Objects begin at even addresses above both, so that the sum with the address tells objects and
 /// sides apart.
@@ -38,16 +38,16 @@ impl Known {
         DictObject::with_capacity(0).map(Self)
     }
 
-    /// What is known of an object, or the object on the left that one on the right goes with.
-    pub(super) fn of(&self, object: &ObjectRef, side: Side) -> Result<Option<Any>> {
-        self.0.get(key(object, side).view())
+    /// Puts what is known of an object where it is asked for, or the object on the left that one on the right goes with;
+    /// false when nothing is known.
+    pub(super) fn of(&self, object: &ObjectRef, side: Side, known: &mut Any) -> Result<bool> {
+        self.value_of(&key(object, side), known)
     }
 
-    /// What is known of a value on the left, if it is an object.
-    pub(super) fn of_left(&self, value: &Any) -> Result<Option<Any>> {
-        match value.as_object() {
-            Some(object) => self.of(object, Side::Left),
-            None => Ok(None),
+    fn value_of(&self, key: &Any, known: &mut Any) -> Result<bool> {
+        match Container::of(self.0.as_object()) {
+            Some(table) => table.value_of(key, known),
+            None => Ok(false),
         }
     }
 
@@ -69,7 +69,9 @@ impl Known {
     /// MemoryError.
     pub(super) fn count(&self, what: Counted) -> Result<u64> {
         let key = Any::from(what as i64);
-        let number = self.0.get(key.view())?.map_or(0, |number| number.view().payload_bits());
+        let mut number = Any::from(0i64);
+        self.value_of(&key, &mut number)?;
+        let number = number.view().payload_bits();
         self.0.insert(key, Any::from(number as i64 + 1))?;
         Ok(number)
     }

@@ -58,18 +58,10 @@ struct Node {
     is_in_shared: bool,
 }
 
-impl Node {
-    /// What the walk gets to in place of a value that one side lacks.
-    fn difference() -> Self {
-        let (lhs, rhs) = (Any::NONE, Any::from(false));
-        Self { lhs, rhs, region: DefRegion::NONE, is_in_shared: false }
-    }
-}
-
 /// A container or object whose content the walk is in.
 struct Frame {
     lhs: ObjectRef,
-    rhs: Any,
+    rhs: Option<ObjectRef>,
     kind: StructuralKind,
     region: DefRegion,
     /// The region of what is inside.
@@ -90,40 +82,46 @@ impl Walk {
     /// The result for a value, children before parents.
     fn run(&self, mut node: Node) -> Result<u64> {
         let mut open = Buffer::<Frame>::new();
+        let mut result = 0;
         loop {
-            let mut result = self.enter(node, &mut open)?;
-            node = loop {
-                let Some(frame) = open.last_mut() else { return Ok(result.unwrap_or_default()) };
-                if let Some(result) = result {
+            let mut is_known = self.enter(&mut node, &mut open, &mut result)?;
+            loop {
+                let Some(frame) = open.last_mut() else { return Ok(result) };
+                if is_known {
                     if self.compares && result == 0 {
                         return Ok(0);
                     }
                     frame.hash = combine(frame.hash, result);
                 }
-                if let Some(child) = self.next(frame)? {
-                    break child;
+                if self.next(frame, &mut node)? {
+                    break;
                 }
-                result = Some(self.leave(frame)?);
+                self.leave(frame, &mut result)?;
+                is_known = true;
                 open.truncate(open.len() - 1);
-            };
+            }
         }
     }
 
-    /// Gets to a value, and gives its result unless that has to wait for what is inside.
-    fn enter(&self, node: Node, open: &mut Buffer<Frame>) -> Result<Option<u64>> {
-        if let Some(result) = self.leaf(&node)? {
-            return Ok(Some(result));
+    /// Gets to a value, which is taken out of the node, and tells whether its result is known. Else that has to wait for what
+    /// is inside.
+    fn enter(&self, node: &mut Node, open: &mut Buffer<Frame>, result: &mut u64) -> Result<bool> {
+        if self.leaf(node, result)? {
+            return Ok(true);
         }
-        let Node { lhs, rhs, region, is_in_shared } = node;
-        let Ok(lhs) = lhs.into_object() else { return Ok(Some(0)) };
+        let Some(lhs) = take_object(&mut node.lhs) else { return Ok(true) };
+        if open.len() >= MAX_DEPTH {
+            let name = if self.compares { "StructuralEqual" } else { "StructuralHash" };
+            plain_bail!(VALUE_ERROR, "{}: maximum stack depth ({}) exceeded", name, MAX_DEPTH);
+        }
         // The walk has one reference, and so has who leads to it.
-        let is_shared = is_in_shared || lhs.strong_count() > 2 || lhs.weak_count() > 1;
+        let is_shared = node.is_in_shared || lhs.strong_count() > 2 || lhs.weak_count() > 1;
         let mut frame = Frame {
             lhs,
-            rhs,
+            rhs: take_object(&mut node.rhs),
             kind: StructuralKind::TreeNode,
-            region,
-            inner: region,
+            region: node.region,
+            inner: node.region,
             is_shared,
             place: 0,
             left: 0,
@@ -131,82 +129,89 @@ impl Walk {
             fields: Fields::default(),
             hash: 0,
         };
-        let result = match Container::of(&frame.lhs) {
-            Some(_) => self.enter_container(&mut frame)?,
-            None => self.enter_object(&mut frame)?,
+        let is_known = match Container::of(&frame.lhs) {
+            Some(_) => self.enter_container(&mut frame, result)?,
+            None => self.enter_object(&mut frame, result)?,
         };
-        if result.is_none() {
-            if open.len() >= MAX_DEPTH {
-                let name = if self.compares { "StructuralEqual" } else { "StructuralHash" };
-                plain_bail!(VALUE_ERROR, "{}: maximum stack depth ({}) exceeded", name, MAX_DEPTH);
-            }
+        if !is_known {
             open.try_push(frame)?;
         }
-        Ok(result)
+        Ok(is_known)
     }
 
-    /// The result for a value that has nothing inside.
-    fn leaf(&self, node: &Node) -> Result<Option<u64>> {
-        if self.compares {
-            Ok(compare_any_leaves(&node.lhs, &node.rhs, self.skip_tensor_content)?.map(u64::from))
+    /// Whether a value has nothing inside, and its result then.
+    fn leaf(&self, node: &Node, result: &mut u64) -> Result<bool> {
+        let known = if self.compares {
+            compare_any_leaves(&node.lhs, &node.rhs, self.skip_tensor_content)?.map(u64::from)
         } else {
-            hash_leaf(&node.lhs, self.skip_tensor_content)
-        }
+            hash_leaf(&node.lhs, self.skip_tensor_content)?
+        };
+        *result = known.unwrap_or_default();
+        Ok(known.is_some())
     }
 
-    fn enter_container(&self, frame: &mut Frame) -> Result<Option<u64>> {
-        let Some(container) = Container::of(&frame.lhs) else { return Ok(None) };
+    fn enter_container(&self, frame: &mut Frame, result: &mut u64) -> Result<bool> {
+        let Some(container) = Container::of(&frame.lhs) else { return Ok(true) };
         (frame.place, frame.left) = (container.first(), container.len());
         if self.compares {
-            return Ok((!frame.have_same_len()).then_some(0));
+            *result = 0;
+            return Ok(!frame.have_same_len());
         }
         frame.hash = combine(type_key_hash(frame.lhs.type_index()), frame.left as u64);
         if container.is_table() {
             // They tell what is left.
             frame.left = 0;
-            frame.keys = self.keys_of(container)?;
+            self.put_keys(container, &mut frame.keys)?;
         }
-        Ok(None)
+        Ok(false)
     }
 
-    fn enter_object(&self, frame: &mut Frame) -> Result<Option<u64>> {
+    fn enter_object(&self, frame: &mut Frame, result: &mut u64) -> Result<bool> {
         let index = frame.lhs.type_index();
         let (entry, kind) = StructuralKind::of_comparable(index)?;
         frame.kind = kind;
-        if let Some(known) = self.known_result(frame)? {
-            return Ok(Some(known));
+        if self.is_known(frame, result)? {
+            return Ok(true);
         }
         (frame.inner, frame.hash) = (frame.region.in_object(kind), entry.type_key_hash());
         let Some(hook) = self.hooks.of_type(index)? else {
             frame.fields = Fields::of(entry);
-            return Ok(None);
+            return Ok(false);
         };
-        frame.hash = self.call_hook(&hook, frame)?;
-        if self.compares && frame.hash == 0 { Ok(Some(0)) } else { self.leave(frame).map(Some) }
+        *result = self.call_hook(&hook, frame)?;
+        if !self.compares || *result != 0 {
+            frame.hash = *result;
+            self.leave(frame, result)?;
+        }
+        Ok(true)
     }
 
     /// The keys of a map that have a hash whatever was hashed before: those of others leave their entries out.
-    fn keys_of(&self, map: Container<'_>) -> Result<Buffer<(u64, usize)>> {
-        let mut keys = Buffer::new();
+    fn put_keys(&self, map: Container<'_>, keys: &mut Buffer<(u64, usize)>) -> Result<()> {
+        let (mut key, mut value) = (Any::NONE, Any::NONE);
         let mut place = map.first();
-        while let Some((key, _)) = map.entry(place)? {
-            let hash = match hash_bits(&key) {
-                Some(hash) => Some(hash),
-                None => self.known.of_left(&key)?.map(|hash| hash.view().payload_bits()),
-            };
+        while map.entry(place, &mut key, &mut value)? {
+            let mut hash = hash_bits(&key);
+            if let Some(object) = key.as_object()
+                && hash.is_none()
+                && self.known.of(object, Side::Left, &mut value)?
+            {
+                hash = Some(value.view().payload_bits());
+            }
             if let Some(hash) = hash {
                 keys.try_push((!hash, place))?;
             }
             place = map.next(place);
         }
-        sort(&mut keys);
-        Ok(keys)
+        sort(keys);
+        Ok(())
     }
 
-    /// What is next inside a value.
-    fn next(&self, frame: &mut Frame) -> Result<Option<Node>> {
+    /// Gets what is next inside a value into the node; false when all has been met.
+    fn next(&self, frame: &mut Frame, node: &mut Node) -> Result<bool> {
         let Frame { lhs, rhs, place, left, keys, hash, .. } = frame;
-        let Some(container) = Container::of(lhs) else { return frame.next_field() };
+        let Some(container) = Container::of(lhs) else { return frame.next_field(node) };
+        (node.region, node.is_in_shared) = (frame.inner, frame.is_shared);
         loop {
             let at = if let Some(at) = next_key(keys, hash) {
                 at
@@ -214,38 +219,48 @@ impl Walk {
                 *left -= 1;
                 core::mem::replace(place, container.next(*place))
             } else {
-                return Ok(None);
+                return Ok(false);
             };
+            let mut key = Any::NONE;
             // Entries that hooks have taken out of a Dict meanwhile do not count.
-            let Some((key, lhs)) = container.entry(at)? else { continue };
-            let rhs = match rhs.as_object().and_then(Container::of) {
-                Some(right) => match right.value_of(&self.known.of_left(&key)?.unwrap_or(key).view())? {
-                    Some(rhs) => rhs,
-                    None => return Ok(Some(Node::difference())),
-                },
-                None => Any::NONE,
-            };
-            return Ok(Some(Node { lhs, rhs, region: frame.inner, is_in_shared: frame.is_shared }));
+            if !container.entry(at, &mut key, &mut node.lhs)? {
+                continue;
+            }
+            if let Some(right) = rhs.as_ref().and_then(Container::of) {
+                if let Some(object) = key.as_object() {
+                    let mut partner = Any::NONE;
+                    if self.known.of(object, Side::Left, &mut partner)? {
+                        key = partner;
+                    }
+                }
+                if !right.value_of(&key, &mut node.rhs)? {
+                    // The walk ends with a difference.
+                    (node.lhs, node.rhs) = (Any::NONE, Any::from(false));
+                }
+            }
+            return Ok(true);
         }
     }
 
     /// The result for a value all of whose content has been met.
-    fn leave(&self, frame: &Frame) -> Result<u64> {
+    fn leave(&self, frame: &Frame, result: &mut u64) -> Result<()> {
         if Container::of(&frame.lhs).is_some() {
-            return Ok(if self.compares { frame.have_same_len().into() } else { frame.hash });
+            *result = if self.compares { frame.have_same_len().into() } else { frame.hash };
+            return Ok(());
         }
         let binds = match frame.kind {
             StructuralKind::DagNode => true,
-            StructuralKind::FreeVar => frame.region.defines() || (self.compares && frame.is_same()),
+            StructuralKind::FreeVar => frame.region.defines() || frame.is_same(),
             _ => false,
         };
-        if self.compares {
-            if let Some(rhs) = frame.rhs.as_object().filter(|_| binds) {
-                self.known.set(&frame.lhs, rhs, frame.rhs.clone())?;
+        if let Some(rhs) = &frame.rhs {
+            if binds {
+                self.known.set(&frame.lhs, rhs, Any::new(rhs.clone()))?;
             }
-            return Ok((binds || frame.kind != StructuralKind::FreeVar).into());
+            *result = (binds || frame.kind != StructuralKind::FreeVar).into();
+            return Ok(());
         }
-        let hash = match frame.kind {
+        *result = match frame.kind {
             StructuralKind::DagNode => combine(frame.hash, self.known.count(Counted::Nodes)?),
             StructuralKind::FreeVar if binds => combine(frame.hash, self.known.count(Counted::Variables)?),
             // A variable that is used where it was not defined is nothing but itself.
@@ -253,33 +268,29 @@ impl Walk {
             _ => frame.hash,
         };
         if frame.may_be_met_again() {
-            self.known.set(&frame.lhs, &frame.lhs, Any::from(hash as i64))?;
+            self.known.set(&frame.lhs, &frame.lhs, Any::from(*result as i64))?;
         }
-        Ok(hash)
+        Ok(())
     }
 
-    /// The result for an object that need not be looked into.
-    fn known_result(&self, frame: &Frame) -> Result<Option<u64>> {
-        if !self.compares {
-            return Ok(match frame.may_be_met_again() {
-                true => self.known.of(&frame.lhs, Side::Left)?.map(|hash| hash.view().payload_bits()),
-                false => None,
-            });
-        }
+    /// Whether an object need not be looked into, and its result then.
+    fn is_known(&self, frame: &Frame, result: &mut u64) -> Result<bool> {
+        let mut known = Any::NONE;
+        let Some(rhs) = &frame.rhs else {
+            let is_known = frame.may_be_met_again() && self.known.of(&frame.lhs, Side::Left, &mut known)?;
+            *result = known.view().payload_bits();
+            return Ok(is_known);
+        };
+        *result = frame.is_same().into();
         Ok(match frame.kind {
-            StructuralKind::UniqueInstance => Some(frame.is_same().into()),
-            StructuralKind::ConstTreeNode => frame.is_same().then_some(1),
-            StructuralKind::DagNode | StructuralKind::FreeVar => self.are_bound(frame)?,
-            StructuralKind::TreeNode | StructuralKind::Unsupported => None,
-        })
-    }
-
-    /// Whether two variables or nodes of a graph stand for each other; None when neither stands for any.
-    fn are_bound(&self, frame: &Frame) -> Result<Option<u64>> {
-        let Some(rhs) = frame.rhs.as_object() else { return Ok(None) };
-        Ok(match self.known.of(&frame.lhs, Side::Left)? {
-            Some(partner) => Some(partner.as_object().is_some_and(|partner| partner.ptr_eq(rhs)).into()),
-            None => self.known.of(rhs, Side::Right)?.map(|_| 0),
+            StructuralKind::UniqueInstance => true,
+            StructuralKind::ConstTreeNode => *result != 0,
+            StructuralKind::DagNode | StructuralKind::FreeVar => {
+                let is_left_bound = self.known.of(&frame.lhs, Side::Left, &mut known)?;
+                *result = known.as_object().is_some_and(|partner| partner.ptr_eq(rhs)).into();
+                is_left_bound || self.known.of(rhs, Side::Right, &mut known)?
+            }
+            StructuralKind::TreeNode | StructuralKind::Unsupported => false,
         })
     }
 
@@ -287,9 +298,9 @@ impl Walk {
     fn call_hook(&self, hook: &Function, frame: &Frame) -> Result<u64> {
         stack::nest(|| {
             let callback = callback(self.clone(), frame.inner)?;
-            let seed = Any::from(frame.hash as i64);
-            let second = if self.compares { &frame.rhs } else { &seed };
-            let answer = hook.call(&[AnyView::from(&frame.lhs), second.view(), AnyView::from(&callback)])?;
+            let seed = frame.hash as i64;
+            let second = frame.rhs.as_ref().map_or(AnyView::from(seed), AnyView::from);
+            let answer = hook.call(&[AnyView::from(&frame.lhs), second, AnyView::from(&callback)])?;
             if self.compares {
                 answer.get::<bool>().map(u64::from)
             } else {
@@ -300,31 +311,30 @@ impl Walk {
 }
 
 impl Frame {
-    fn next_field(&mut self) -> Result<Option<Node>> {
+    fn next_field(&mut self, node: &mut Node) -> Result<bool> {
         for field in &mut self.fields {
             if field.flags() & i64::from(kTVMFFIFieldFlagBitMaskSEqHashIgnore) != 0 {
                 continue;
             }
-            let (mut lhs, mut rhs) = (Any::NONE, Any::NONE);
-            field.read(&self.lhs, &mut lhs)?;
-            if let Some(right) = self.rhs.as_object() {
-                field.read(right, &mut rhs)?;
+            field.read(&self.lhs, &mut node.lhs)?;
+            if let Some(rhs) = &self.rhs {
+                field.read(rhs, &mut node.rhs)?;
             }
-            let region = self.inner.in_field(field.flags());
-            return Ok(Some(Node { lhs, rhs, region, is_in_shared: false }));
+            (node.region, node.is_in_shared) = (self.inner.in_field(field.flags()), false);
+            return Ok(true);
         }
-        Ok(None)
+        Ok(false)
     }
 
     /// Whether both sides are one object.
     fn is_same(&self) -> bool {
-        self.rhs.as_object().is_some_and(|rhs| rhs.ptr_eq(&self.lhs))
+        self.rhs.as_ref().is_some_and(|rhs| rhs.ptr_eq(&self.lhs))
     }
 
     /// Whether both containers have as many entries.
     fn have_same_len(&self) -> bool {
         let len = |object| Container::of(object).map(Container::len);
-        len(&self.lhs) == self.rhs.as_object().and_then(len)
+        len(&self.lhs) == self.rhs.as_ref().and_then(len)
     }
 
     /// Whether the hash of an object has to be remembered. Those that count by their numbers always have to; that of
@@ -332,6 +342,10 @@ impl Frame {
     fn may_be_met_again(&self) -> bool {
         matches!(self.kind, StructuralKind::FreeVar | StructuralKind::DagNode) || self.is_shared
     }
+}
+
+fn take_object(value: &mut Any) -> Option<ObjectRef> {
+    core::mem::take(value).into_object().ok()
 }
 
 /// Takes keys into a hash up to one that is alone with its own, and gives the place of that one. The values of others have
