@@ -9,13 +9,14 @@ use ferrite_core::memory::Buffer;
 use ferrite_core::text::SliceWriter;
 
 use super::digits;
+use super::number::Number;
 
 /// Texts that are shorter cannot make a finite number out of an exponent that `core` cuts off, from 65536 on.
 const LONG_TEXT: usize = 60_000;
 /// Beyond ten to this power, and below its inverse, nothing is finite or other than zero.
 const FAR: i64 = 400;
 
-/// Reads a float; None when the text is no number, or its range or precision is beyond a 64-bit float's.
+/// Reads a number; None when the text is none, or its range or precision is beyond a 64-bit float's.
 ///
 /// As with C's `strtod` on upstream's machines, a result is out of range when it is infinite, or so small that it was
 /// rounded to less than the full precision; small numbers that need no rounding are fine.
@@ -23,7 +24,15 @@ const FAR: i64 = 400;
 /// # Errors
 ///
 /// MemoryError, for numbers at the limits only.
-pub(super) fn parse_float(text: &str) -> Result<Option<f64>> {
+pub(super) fn read(text: &[u8]) -> Result<Option<Number>> {
+    let Ok(text) = core::str::from_utf8(text) else { return Ok(None) };
+    match text.parse() {
+        Ok(value) => Ok(Some(Number::Int(value))),
+        Err(_) => Ok(read_float(text)?.map(Number::Float)),
+    }
+}
+
+fn read_float(text: &str) -> Result<Option<f64>> {
     let Ok(value) = text.parse::<f64>() else { return Ok(None) };
     let magnitude = value.abs();
     if text.len() < LONG_TEXT && magnitude > f64::MIN_POSITIVE && magnitude.is_finite() {
@@ -31,6 +40,16 @@ pub(super) fn parse_float(text: &str) -> Result<Option<f64>> {
     }
     let exact = Decimal::of(text.as_bytes()).read_at_limits(magnitude, text.len() >= LONG_TEXT)?;
     Ok(exact.map(|magnitude| magnitude.copysign(value)))
+}
+
+/// From here on a float is an integer in any case.
+const INTEGERS_ONLY: f64 = (1u64 << 53) as f64;
+
+/// The number, if it is a whole one below 2^53 and not negative.
+#[inline]
+pub(super) fn small_whole(value: f64) -> Option<i64> {
+    let whole = value as i64;
+    (value < INTEGERS_ONLY && whole as f64 == value).then_some(whole)
 }
 
 /// The first `N` significant digits of a positive, finite number, rounded half to even, and the power of ten that the

@@ -1,23 +1,25 @@
-//! Floats to and from decimal text by exact arithmetic: slower than [`decimal`](super::decimal), whose results it gives, and
+//! Numbers to and from decimal text by exact arithmetic: slower than [`decimal`](super::decimal), whose results it gives, and
 //! small, without tables.
 #![forbid(unsafe_code)]
 
-use core::cmp::Ordering;
-
 use ferrite_core::error::Result;
+use ferrite_core::text::Writer;
 
 use super::natural::{MOST_DIGITS, Natural};
+use super::number::Number;
 
 /// Bits of a float's mantissa, the one in front included.
 const MANTISSA_BITS: u32 = f64::MANTISSA_DIGITS;
+/// Bits of the first 64 ones that a mantissa has no room for.
+const LOST_BITS: u32 = u64::BITS - MANTISSA_BITS;
 const LEAST_EXPONENT: i32 = f64::MIN_EXP - 1;
 const MOST_EXPONENT: i32 = f64::MAX_EXP - 1;
 /// Beyond ten to this power, and below its inverse, nothing is finite or other than zero.
-const FAR: i64 = 400;
+const FAR: i32 = 400;
 /// Exponents are cut off here: far above what the length of a text could make up for.
-const FARTHEST: i64 = 1 << 40;
+const FARTHEST: i32 = 1 << 27;
 
-/// Reads a float; None when the text is no number, or its range or precision is beyond a 64-bit float's.
+/// Reads a number; None when the text is none, or its range or precision is beyond a 64-bit float's.
 ///
 /// As with C's `strtod` on upstream's machines, a result is out of range when it is infinite, or so small that it was
 /// rounded to less than the full precision; small numbers that need no rounding are fine.
@@ -25,153 +27,145 @@ const FARTHEST: i64 = 1 << 40;
 /// # Errors
 ///
 /// None: the signature is that of its faster twin.
-pub(super) fn parse_float(text: &str) -> Result<Option<f64>> {
-    let text = text.as_bytes();
-    let (negative, magnitude) = match text {
-        [b'-', rest @ ..] => (true, rest),
-        [b'+', rest @ ..] => (false, rest),
-        _ => (false, text),
-    };
-    let value = Decimal::read(magnitude).and_then(Decimal::into_float);
-    Ok(value.map(|value| if negative { -value } else { value }))
+pub(super) fn read(text: &[u8]) -> Result<Option<Number>> {
+    Ok(match text {
+        [b'-', magnitude @ ..] => read_magnitude(magnitude, true),
+        [b'+', magnitude @ ..] => read_magnitude(magnitude, false),
+        _ => read_magnitude(text, false),
+    })
 }
 
-/// A decimal number: digits before the point, times ten to a power.
-struct Decimal {
-    digits: Natural,
-    exponent: i64,
-    /// The power of ten that is just beyond the number.
-    scale: i64,
-}
-
-impl Decimal {
-    /// Reads digits with or without point and exponent.
-    fn read(text: &[u8]) -> Option<Decimal> {
-        let mut number = Decimal { digits: Natural::new(0), exponent: 0, scale: 0 };
-        let (mut kept, mut lost, mut after_point, mut is_number) = (0, false, false, false);
-        let mut bytes = text.iter();
-        for byte in bytes.by_ref() {
-            match byte {
-                b'.' if !after_point => after_point = true,
-                b'0'..=b'9' => {
-                    let digit = byte - b'0';
-                    is_number = true;
-                    number.exponent -= i64::from(after_point);
-                    if kept == MOST_DIGITS {
-                        number.exponent += 1;
-                        lost |= digit != 0;
-                    } else {
-                        number.digits.multiply_add(10, digit.into());
-                        kept += usize::from(!number.digits.is_zero());
-                    }
+/// Reads digits with or without point and exponent.
+fn read_magnitude(text: &[u8], negative: bool) -> Option<Number> {
+    let mut digits = Natural::new(0);
+    // The power of ten that the last of the digits counts; how many there are without zeros in front.
+    let (mut exponent, mut kept) = (0, 0);
+    let (mut is_number, mut is_int, mut after_point, mut lost) = (false, true, 0, false);
+    let mut bytes = text.iter();
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'.' if after_point == 0 => (is_int, after_point) = (false, 1),
+            b'0'..=b'9' => {
+                let digit = u32::from(byte - b'0');
+                is_number = true;
+                exponent -= after_point;
+                if kept == MOST_DIGITS {
+                    exponent += 1;
+                    lost |= digit != 0;
+                } else {
+                    digits.multiply_add(10, digit);
+                    kept += i32::from(digits.len() != 0);
                 }
-                b'e' | b'E' => {
-                    number.exponent += read_exponent(bytes.as_slice())?;
-                    break;
-                }
-                _ => return None,
             }
+            b'e' | b'E' => {
+                exponent += read_exponent(bytes.as_slice())?;
+                is_int = false;
+                break;
+            }
+            _ => return None,
         }
-        number.scale = number.exponent + kept as i64;
-        if lost {
-            number.digits.multiply_add(10, 1);
-            number.exponent -= 1;
-        }
-        is_number.then_some(number)
     }
-
-    fn into_float(self) -> Option<f64> {
-        if self.digits.is_zero() {
-            return Some(0.0);
-        }
-        if !(-FAR..=FAR).contains(&self.scale) {
-            return None;
-        }
-        let (mut top, mut bottom) = (self.digits, Natural::new(1));
-        let exponent = self.exponent as i32;
-        if exponent < 0 { &mut bottom } else { &mut top }.scale(5, exponent.unsigned_abs());
-        let shift = top.bits() as i32 - bottom.bits() as i32;
-        if shift < 0 { &mut top } else { &mut bottom }.shift_left(shift.unsigned_abs());
-        float_of(top, &bottom, exponent + shift)
+    if !is_number {
+        return None;
     }
+    if is_int
+        && let Some(value) = digits.value().filter(|value| *value <= i64::MAX as u64 + u64::from(negative))
+    {
+        let value = value as i64;
+        return Some(Number::Int(if negative { value.wrapping_neg() } else { value }));
+    }
+    let magnitude = match kept {
+        0 => 0,
+        _ if (-FAR..=FAR).contains(&(exponent + kept)) => bits_of(digits, exponent, lost)?,
+        _ => return None,
+    };
+    Some(Number::Float(f64::from_bits(magnitude | u64::from(negative) << 63)))
 }
 
 /// The number behind an `e`.
-fn read_exponent(text: &[u8]) -> Option<i64> {
-    let digits = match text {
-        [b'-' | b'+', digits @ ..] => digits,
-        _ => text,
+fn read_exponent(text: &[u8]) -> Option<i32> {
+    let (sign, digits) = match text {
+        [b'-', digits @ ..] => (-1, digits),
+        [b'+', digits @ ..] => (1, digits),
+        _ => (1, text),
     };
     let mut number = 0;
     for byte in digits {
-        number = (number * 10 + i64::from(byte.is_ascii_digit().then(|| byte - b'0')?)).min(FARTHEST);
+        let digit = byte.wrapping_sub(b'0');
+        number = (number * 10 + i32::from((digit < 10).then_some(digit)?)).min(FARTHEST);
     }
-    (!digits.is_empty()).then_some(if text.starts_with(b"-") { -number } else { number })
+    (!digits.is_empty()).then_some(sign * number)
 }
 
-/// The float next to `top / bottom * 2^exponent`, where `top` and `bottom` have the same number of bits.
-fn float_of(mut top: Natural, bottom: &Natural, mut exponent: i32) -> Option<f64> {
-    if top.compare(bottom).is_lt() {
-        top.shift_left(1);
-        exponent -= 1;
+/// The bits of the float next to `number * 10^exponent`, where `number` is not 0, or a little more, but less than its next
+/// digit, if `inexact`.
+fn bits_of(mut number: Natural, mut exponent: i32, mut inexact: bool) -> Option<u64> {
+    let fives = exponent.unsigned_abs();
+    if exponent >= 0 {
+        number.scale(5, fives);
+    } else {
+        // A quotient of 64 bits or more; five has less than 7/3 bits.
+        while number.len() * (u16::BITS as usize) < fives as usize * 7 / 3 + 80 {
+            number.shift_word();
+            exponent -= u16::BITS as i32;
+        }
+        for _ in 0..fives {
+            inexact |= number.divide(5) != 0;
+        }
     }
-    let mut mantissa = 0u64;
-    for _ in 0..MANTISSA_BITS {
-        mantissa = mantissa << 1 | u64::from(top.divide(bottom));
-        top.shift_left(1);
+    let (top, shift, is_more) = number.top();
+    inexact |= is_more;
+    let (mut mantissa, lost) = (top >> LOST_BITS, top << MANTISSA_BITS);
+    exponent += shift + u64::BITS as i32 - 1;
+    // Half of the last bit rounds to even.
+    const HALF: u64 = 1 << (u64::BITS - 1);
+    if lost > HALF || lost == HALF && (inexact || mantissa & 1 != 0) {
+        mantissa += 1;
     }
-    let is_exact = top.is_zero();
-    mantissa += match top.compare(bottom) {
-        Ordering::Less => 0,
-        Ordering::Equal => mantissa & 1,
-        Ordering::Greater => 1,
-    };
     if mantissa >> MANTISSA_BITS != 0 {
         mantissa >>= 1;
         exponent += 1;
     }
-    let missing = LEAST_EXPONENT.saturating_sub(exponent);
     if exponent > MOST_EXPONENT {
         return None;
     }
+    let missing = LEAST_EXPONENT.saturating_sub(exponent);
     if missing <= 0 {
         // The bit in front of the mantissa counts one for the exponent.
-        let biased = (exponent - LEAST_EXPONENT) as u64;
-        return Some(f64::from_bits((biased << (MANTISSA_BITS - 1)) + mantissa));
+        return Some((u64::from(missing.unsigned_abs()) << (MANTISSA_BITS - 1)) + mantissa);
     }
-    let is_held = is_exact && mantissa.trailing_zeros() >= missing.unsigned_abs();
-    is_held.then(|| f64::from_bits(mantissa >> missing))
+    let is_held = lost == 0 && !inexact && mantissa.trailing_zeros() >= missing.unsigned_abs();
+    is_held.then(|| mantissa >> missing)
 }
 
 /// The first `N` significant digits of a positive, finite number, rounded half to even, and the power of ten that the
-/// first one counts.
+/// first one counts. At most 18 digits.
 pub(super) fn significant_digits<const N: usize>(value: f64) -> ([u8; N], i32) {
-    let (mantissa, exponent) = parts(value);
-    let (mut top, mut bottom) = (Natural::new(mantissa), Natural::new(1));
-    if exponent < 0 { &mut bottom } else { &mut top }.shift_left(exponent.unsigned_abs());
-    let mut first = -1;
-    while top.compare(&bottom).is_ge() {
-        bottom.multiply_add(10, 0);
-        first += 1;
+    let limit = 10u64.pow(N as u32);
+    let (mantissa, shift) = parts(value);
+    let mut number = Natural::new(mantissa);
+    // Without the power of two, five times as much counts a tenth.
+    number.scale(if shift < 0 { 5 } else { 2 }, shift.unsigned_abs());
+    let (mut exponent, mut rest, mut is_more) = (shift.min(0), 0, false);
+    let mut whole = loop {
+        match number.value() {
+            Some(value) if value < limit => break value,
+            _ => {
+                is_more |= rest != 0;
+                rest = number.divide(10);
+                exponent += 1;
+            }
+        }
+    };
+    if rest > 5 || rest == 5 && (is_more || whole % 2 != 0) {
+        whole += 1;
     }
-    top.multiply_add(10, 0);
-    while top.compare(&bottom).is_lt() {
-        top.multiply_add(10, 0);
-        first -= 1;
-    }
-    let mut digits = [0; N];
-    for digit in &mut digits {
-        *digit = b'0' + top.divide(&bottom);
-        top.multiply_add(10, 0);
-    }
-    bottom.multiply_add(5, 0);
-    let is_odd = digits.last().is_some_and(|digit| digit % 2 == 1);
-    let rounds_up = top.compare(&bottom).then(if is_odd { Ordering::Greater } else { Ordering::Less });
-    if rounds_up.is_gt() && !increment(&mut digits) {
-        digits = core::array::from_fn(|at| if at == 0 { b'1' } else { b'0' });
-        first += 1;
-    }
-    (digits, first)
+    let mut text = [b'0'; 20];
+    let mut writer = Writer::new(&mut text);
+    writer.put_digits(whole);
+    // A carry through all digits gives one more.
+    let first = exponent + writer.wanted as i32 - 1;
+    (text.first_chunk().copied().unwrap_or([b'0'; N]), first)
 }
 
 /// A positive number as a whole number times a power of two.
@@ -185,14 +179,15 @@ fn parts(value: f64) -> (u64, i32) {
     }
 }
 
-/// Adds one to the last digit; false when all of them are nine.
-fn increment(digits: &mut [u8]) -> bool {
-    for digit in digits.iter_mut().rev() {
-        if *digit != b'9' {
-            *digit += 1;
-            return true;
+/// The number, if it is a whole one below 2^53 and not negative.
+pub(super) fn small_whole(value: f64) -> Option<i64> {
+    let (mantissa, exponent) = parts(value);
+    let places = exponent.unsigned_abs();
+    match exponent {
+        _ if mantissa == 0 => Some(0),
+        i32::MIN..=0 if places < MANTISSA_BITS && mantissa.trailing_zeros() >= places => {
+            Some((mantissa >> places) as i64)
         }
-        *digit = b'0';
+        _ => None,
     }
-    false
 }

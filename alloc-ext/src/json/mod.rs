@@ -36,7 +36,7 @@ mod functions;
 mod natural;
 mod number;
 mod parser;
-#[cfg_attr(not(feature = "std"), path = "short_int.rs")]
+#[cfg_attr(not(feature = "std"), path = "no_short.rs")]
 mod short;
 mod text;
 mod tree;

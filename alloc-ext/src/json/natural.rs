@@ -1,53 +1,55 @@
 //! Large whole numbers in a fixed array, with the few operations that reading and writing decimals exactly takes.
 #![forbid(unsafe_code)]
 
-use core::cmp::Ordering;
-
-/// Words of 32 bits. The largest number is five to the power of [`MOST_DIGITS`] and 400, shifted by two bits.
-const WORDS: usize = 92;
+/// Words of 16 bits, so that products and quotients are those of small cores. The largest number has 80 bits more than five to
+/// the power of [`MOST_DIGITS`] and 400, and part of a word.
+const WORDS: usize = 184;
 
 /// Decimal digits that no float and no middle between two floats exceeds: what follows them only counts as zero or not.
-pub(super) const MOST_DIGITS: usize = 800;
+pub(super) const MOST_DIGITS: i32 = 800;
+
+/// Words of the longest number that is also one of 64 bits.
+const WORDS_IN_64: usize = 4;
 
 /// A whole number; the words beyond its length are 0, and the one before them is not. What does not fit is dropped.
 pub(super) struct Natural {
-    words: [u32; WORDS],
+    words: [u16; WORDS],
     len: usize,
 }
 
 impl Natural {
     pub(super) fn new(value: u64) -> Self {
         let mut number = Self { words: [0; WORDS], len: 0 };
-        number.multiply_add(1, (value >> 32) as u32);
-        number.shift_left(32);
-        number.multiply_add(1, value as u32);
+        for shift in [48, 32, 16, 0] {
+            number.shift_word();
+            number.multiply_add(1, u32::from((value >> shift) as u16));
+        }
         number
     }
 
-    fn words(&self) -> &[u32] {
-        self.words.get(..self.len).unwrap_or_default()
+    /// Words without zeros in front.
+    pub(super) fn len(&self) -> usize {
+        self.len
     }
 
-    pub(super) fn is_zero(&self) -> bool {
-        self.len == 0
+    /// The word that many places behind the first one; 0 behind the last.
+    fn word(&self, behind: usize) -> u16 {
+        self.len.checked_sub(behind + 1).and_then(|at| self.words.get(at)).copied().unwrap_or(0)
     }
 
-    /// The number of bits without zeros in front.
-    pub(super) fn bits(&self) -> u32 {
-        let zeros = self.words().last().map_or(0, |word| word.leading_zeros());
-        self.len as u32 * u32::BITS - zeros
-    }
-
+    /// Factor and addend are below 2^16.
     pub(super) fn multiply_add(&mut self, factor: u32, addend: u32) {
-        let mut carry = u64::from(addend);
-        for word in self.words.iter_mut().take(self.len) {
-            carry += u64::from(*word) * u64::from(factor);
-            *word = carry as u32;
-            carry >>= u32::BITS;
-        }
-        if let (1.., Some(word)) = (carry, self.words.get_mut(self.len)) {
-            *word = carry as u32;
-            self.len += 1;
+        let mut carry = addend;
+        for (at, word) in self.words.iter_mut().enumerate() {
+            if at >= self.len {
+                if carry == 0 {
+                    return;
+                }
+                self.len = at + 1;
+            }
+            carry += u32::from(*word) * factor;
+            *word = carry as u16;
+            carry >>= u16::BITS;
         }
     }
 
@@ -58,36 +60,41 @@ impl Natural {
         }
     }
 
-    pub(super) fn shift_left(&mut self, bits: u32) {
-        self.scale(1 << 16, bits / 16);
-        self.multiply_add(1 << (bits % 16), 0);
+    /// Multiplies by 2^16.
+    pub(super) fn shift_word(&mut self) {
+        self.scale(1 << 8, 2);
     }
 
-    /// Subtracts a number that is not larger.
-    pub(super) fn subtract(&mut self, other: &Natural) {
-        let mut borrow = 0;
-        for (word, subtrahend) in self.words.iter_mut().zip(other.words).take(self.len) {
-            borrow += i64::from(*word) - i64::from(subtrahend);
-            *word = borrow as u32;
-            borrow >>= u32::BITS;
+    /// Divides by a small number, and gives what remains.
+    pub(super) fn divide(&mut self, divisor: u32) -> u32 {
+        let mut rest = 0;
+        for word in self.words.iter_mut().take(self.len).rev() {
+            rest = rest << u16::BITS | u32::from(*word);
+            *word = (rest / divisor) as u16;
+            rest %= divisor;
         }
-        while let Some(0) = self.words().last() {
+        while self.len != 0 && self.word(0) == 0 {
             self.len -= 1;
         }
+        rest
     }
 
-    pub(super) fn compare(&self, other: &Natural) -> Ordering {
-        let words = || self.words().iter().rev().cmp(other.words().iter().rev());
-        self.len.cmp(&other.len).then_with(words)
+    /// The number, if 64 bits hold it.
+    pub(super) fn value(&self) -> Option<u64> {
+        (self.len <= WORDS_IN_64).then(|| self.first(self.len))
     }
 
-    /// Takes `other` away as often as it fits, and tells how often: for quotients that are small.
-    pub(super) fn divide(&mut self, other: &Natural) -> u8 {
-        let mut quotient = 0;
-        while self.compare(other).is_ge() {
-            self.subtract(other);
-            quotient += 1;
-        }
-        quotient
+    /// The number that the first words make, at most four.
+    fn first(&self, count: usize) -> u64 {
+        (0..count).fold(0, |value, behind| value << u16::BITS | u64::from(self.word(behind)))
+    }
+
+    /// The first 64 bits of a number other than 0, the power of two that they count, and whether any of the others is set.
+    pub(super) fn top(&mut self) -> (u64, i32, bool) {
+        let zeros = self.word(0).leading_zeros();
+        self.multiply_add(1 << zeros, 0);
+        let exponent = (self.len as i32 - WORDS_IN_64 as i32) * u16::BITS as i32 - zeros as i32;
+        let is_more = self.words.iter().take(self.len.saturating_sub(WORDS_IN_64)).any(|word| *word != 0);
+        (self.first(WORDS_IN_64), exponent, is_more)
     }
 }

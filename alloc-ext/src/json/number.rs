@@ -50,13 +50,8 @@ fn read_other(text: &[u8]) -> Result<Option<(Number, usize)>> {
         }
     }
     let len = text.iter().position(|byte| !is_number_byte(*byte)).unwrap_or(text.len());
-    let Some(token) = text.get(..len).and_then(|token| core::str::from_utf8(token).ok()) else {
-        return Ok(None);
-    };
-    if let Ok(value) = token.parse::<i64>() {
-        return Ok(Some((Number::Int(value), len)));
-    }
-    Ok(decimal::parse_float(token)?.map(|value| (Number::Float(value), len)))
+    let token = text.get(..len).unwrap_or_default();
+    Ok(decimal::read(token)?.map(|number| (number, len)))
 }
 
 /// Appends an int.
@@ -71,9 +66,6 @@ pub(crate) fn write_int(out: &mut Buffer<u8>, value: i64) -> Result<()> {
     digits::write(out, value.unsigned_abs())
 }
 
-/// From here on a float is an integer in any case.
-const INTEGERS_ONLY: f64 = (1u64 << 53) as f64;
-
 /// Appends a float: whole numbers below 2^53 with `.0`, others with 17 significant digits.
 ///
 /// # Errors
@@ -84,24 +76,28 @@ const INTEGERS_ONLY: f64 = (1u64 << 53) as f64;
 ///
 /// `JSONWriter::WriteFloat` in `json_writer.cc`.
 pub(super) fn write_float(out: &mut Buffer<u8>, value: f64) -> Result<()> {
-    if value.is_nan() {
+    // By its bits: small cores have no instructions for 64-bit floats.
+    let magnitude = value.to_bits() & i64::MAX as u64;
+    if magnitude > INFINITE {
         return out.try_extend_from_slice(b"NaN");
     }
     // Zero has a sign, too.
-    if value.is_sign_negative() {
+    if magnitude != value.to_bits() {
         out.try_push(b'-')?;
     }
-    let magnitude = value.abs();
-    if magnitude.is_infinite() {
+    if magnitude == INFINITE {
         return out.try_extend_from_slice(b"Infinity");
     }
-    let whole = magnitude as i64;
-    if magnitude < INTEGERS_ONLY && whole as f64 == magnitude {
+    let magnitude = f64::from_bits(magnitude);
+    if let Some(whole) = decimal::small_whole(magnitude) {
         write_int(out, whole)?;
         return out.try_extend_from_slice(b".0");
     }
     write_general::<DIGITS>(out, magnitude)
 }
+
+/// The bits of a float that is too large.
+const INFINITE: u64 = f64::INFINITY.to_bits();
 
 /// Significant digits that tell every float from its neighbours.
 const DIGITS: usize = 17;
