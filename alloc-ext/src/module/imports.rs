@@ -12,13 +12,13 @@ use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
 use ferrite_core::object::ObjectClass;
 use ferrite_core::sync::Mutex;
-use ferrite_core::{Any, AnyView, Function, ObjectRef, String, global_table, plain_bail, plain_error};
+use ferrite_core::{Any, Function, ObjectRef, String, global_table, plain_bail, plain_error};
 
 use super::Module;
+use super::lookup_cache::{self, LookupCache};
 use super::record::{incomplete, module_obj};
 use super::visited::Visited;
 use crate::containers::ArrayObject;
-use crate::containers::MapObject;
 
 static WORDS: Mutex<()> = Mutex::new(());
 
@@ -200,16 +200,16 @@ pub(super) fn lookup(module: &Module, name: &String) -> Result<NonNull<TVMFFIObj
 }
 
 /// Runs `body` on the lookup cache under the lock. `body` must not run functions of users.
-fn with_cache<R>(module: &Module, body: impl FnOnce(&mut MapObject) -> Result<R>) -> Result<R> {
+fn with_cache<R>(module: &Module, body: impl FnOnce(&mut LookupCache) -> Result<R>) -> Result<R> {
     let guard = WORDS.lock();
     // SAFETY: the module is alive and the lock is held; the word owns its reference and gets an owned one
     // back.
     let result = unsafe {
         let word = &raw mut (*module_obj(module)).import_lookup_cache;
-        match NonNull::new(word.read()).map(|object| ObjectRef::from_raw(object).downcast::<MapObject>()) {
-            Some(Ok(mut map)) => {
-                let result = body(&mut map);
-                word.write(map.into_object().into_raw().as_ptr());
+        match NonNull::new(word.read()).map(|object| ObjectRef::from_raw(object).downcast::<LookupCache>()) {
+            Some(Ok(mut cache)) => {
+                let result = body(&mut cache);
+                word.write(cache.into_object().into_raw().as_ptr());
                 result
             }
             Some(Err(other)) => {
@@ -224,11 +224,7 @@ fn with_cache<R>(module: &Module, body: impl FnOnce(&mut MapObject) -> Result<R>
 }
 
 fn cached(module: &Module, name: &String) -> Result<Option<NonNull<TVMFFIObject>>> {
-    with_cache(module, |cache| cached_in(cache, name))
-}
-
-fn cached_in(cache: &MapObject, name: &String) -> Result<Option<NonNull<TVMFFIObject>>> {
-    Ok(cache.get(AnyView::from(name))?.and_then(|function| function.view().object_ptr()))
+    with_cache(module, |cache| lookup_cache::find(cache, name))
 }
 
 /// Stores what a lookup found, unless another thread was faster: a name keeps its first answer, which
@@ -236,10 +232,10 @@ fn cached_in(cache: &MapObject, name: &String) -> Result<Option<NonNull<TVMFFIOb
 fn remember(module: &Module, name: &String, function: Function) -> Result<NonNull<TVMFFIObject>> {
     let object = function.as_object().clone();
     with_cache(module, |cache| {
-        if let Some(found) = cached_in(cache, name)? {
+        if let Some(found) = lookup_cache::find(cache, name)? {
             return Ok(found);
         }
-        cache.insert(Any::from(name.clone()), Any::from(function))?;
+        lookup_cache::add(cache, name, function)?;
         // SAFETY: an ObjectRef never is null.
         Ok(unsafe { NonNull::new_unchecked(object.as_ptr()) })
     })

@@ -3,7 +3,7 @@
 //! | file | holds |
 //! |---|---|
 //! | `record`, `ops` | the object that C++ sees, and the functions by which it is used |
-//! | `imports`, `visited` | the import tree |
+//! | `imports`, `visited`, `lookup_cache` | the import tree, and what was found in it |
 //! | [`library`], `library_function`, `library_bin`, `bin_reader`, `symbol_name` | modules over a library of symbols |
 //! | [`context`], [`backend_slots`] | addresses that a library finds in its pointer slots |
 //! | [`system_lib`], [`globals`] | symbols linked into the program, and modules kept alive |
@@ -19,6 +19,8 @@ pub mod imports;
 pub mod library;
 mod library_bin;
 mod library_function;
+#[cfg_attr(not(feature = "std"), path = "lookup_cache_in_turns.rs")]
+mod lookup_cache;
 mod ops;
 mod record;
 mod symbol_name;

@@ -10,8 +10,8 @@ use ferrite_core::object::ObjectClass;
 use ferrite_core::object_alloc::{self, ObjectRecord};
 use ferrite_core::{ObjectRef, plain_error, type_index};
 
-use super::{Module, ModuleImpl, ModuleOps, ops};
-use crate::containers::{ArrayObject, MapObject};
+use super::{Module, ModuleImpl, ModuleOps, lookup_cache, ops};
+use crate::containers::ArrayObject;
 use crate::cxx;
 
 /// Bytes from the C++ object (its vptr) to the handle, on 32-bit machines too: the header is 8-aligned.
@@ -25,7 +25,7 @@ pub(super) struct ModuleObj {
     header: TVMFFIObject,
     /// An owned Array, never null. Under the lock of `imports`.
     pub imports: *mut TVMFFIObject,
-    /// An owned Map from String to Function, never null. Under the same lock.
+    /// What [`lookup_cache`] makes, never null; in C++ a Map. Under the same lock.
     pub import_lookup_cache: *mut TVMFFIObject,
 }
 
@@ -75,7 +75,7 @@ impl<T: ModuleImpl> Ops<T> {
 /// `MemoryError`; the implementation is dropped then.
 pub(super) fn allocate<T: ModuleImpl>(implementation: T) -> Result<Module> {
     let imports = ArrayObject::with_capacity(0)?;
-    let cache = MapObject::with_capacity(0)?;
+    let cache = lookup_cache::empty()?;
     let init = |record: *mut ModuleRecord<T>| {
         // SAFETY: the record has room for every field; the header is not written.
         unsafe {
