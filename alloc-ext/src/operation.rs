@@ -1,12 +1,9 @@
 //! Global functions of families: what each takes is data, checked for all of them by one body.
 
-use core::ffi::c_int;
-
 use ferrite_core::abi::TVMFFIAny;
 use ferrite_core::any::{Any, AnyView};
 use ferrite_core::convert::AnyCompatible;
 use ferrite_core::error::Result;
-use ferrite_core::function::serve_in_place;
 use ferrite_core::object::ObjectClass;
 use ferrite_core::typed::Callee;
 use ferrite_core::{String, type_index, type_table};
@@ -14,23 +11,31 @@ use ferrite_core::{String, type_index, type_table};
 use crate::containers::{self, ArrayObject, Dict, DictObject, List, ListObject, MapObject};
 use crate::module::Module;
 
+#[cfg_attr(not(feature = "std"), path = "operation/as_data.rs")]
+#[cfg_attr(feature = "std", path = "operation/in_line.rs")]
+mod entry;
+mod verb;
+
+pub(crate) use entry::*;
+pub(crate) use verb::Verb;
+
 /// The most arguments that an operation has.
 const MOST: usize = 4;
 
 /// One function of a family.
-pub(crate) struct Operation<V: 'static> {
+pub(crate) struct Operation {
     /// Name and types, for messages.
     pub(crate) callee: Callee<'static>,
     /// What it takes.
     pub(crate) params: &'static [Param],
     /// What it does.
-    pub(crate) verb: V,
+    pub(crate) verb: Verb,
     /// The body of the family.
-    pub(crate) run: Run<V>,
+    pub(crate) run: Run,
 }
 
 /// Does what a verb says with operands, and puts the answer into the result cell.
-pub(crate) type Run<V> = unsafe fn(V, &Operands<'_>, *mut TVMFFIAny) -> Result<()>;
+pub(crate) type Run = unsafe fn(Verb, &Operands<'_>, *mut TVMFFIAny) -> Result<()>;
 
 /// What an argument may be.
 #[derive(Clone, Copy, PartialEq)]
@@ -164,59 +169,6 @@ impl<'a> Operands<'a> {
     }
 }
 
-/// An operation as a type, so that its parts are constants where they are used in line.
-pub(crate) trait Known {
-    type Verb: Copy + 'static;
-
-    const OPERATION: &'static Operation<Self::Verb>;
-}
-
-/// The safe call of an operation.
-///
-/// # Safety
-///
-/// The arguments are those of a safe call.
-#[inline(always)]
-pub(crate) unsafe fn serve<K: Known>(args: *const TVMFFIAny, count: i32, result: *mut TVMFFIAny) -> c_int {
-    // SAFETY: passed on.
-    unsafe { serve_any(K::OPERATION, args, count, result) }
-}
-
-/// # Safety
-///
-/// As [`serve`].
-#[inline(never)]
-unsafe fn serve_any<V: Copy>(
-    operation: &'static Operation<V>,
-    args: *const TVMFFIAny,
-    count: i32,
-    result: *mut TVMFFIAny,
-) -> c_int {
-    // SAFETY: the caller vouches for the arguments; a body that succeeds leaves its answer in the cell.
-    unsafe { serve_in_place(args, count, result, |args, result| call(operation, args, result)) }
-}
-
-/// As [`serve`], where speed counts with a body for this very operation.
-///
-/// # Safety
-///
-/// As [`serve`].
-#[cfg_attr(not(feature = "std"), expect(dead_code, reason = "size counts there"))]
-#[inline(always)]
-pub(crate) unsafe fn serve_in_line<K: Known>(
-    args: *const TVMFFIAny,
-    count: i32,
-    result: *mut TVMFFIAny,
-) -> c_int {
-    // SAFETY: as in `serve_any`.
-    unsafe { serve_in_place(args, count, result, |args, result| call(K::OPERATION, args, result)) }
-}
-
-#[cfg(not(feature = "std"))]
-pub(crate) use serve as serve_hot;
-#[cfg(feature = "std")]
-pub(crate) use serve_in_line as serve_hot;
-
 /// Checks the arguments of an operation and runs it.
 ///
 /// # Errors
@@ -227,11 +179,7 @@ pub(crate) use serve_in_line as serve_hot;
 ///
 /// `result` is valid for writing.
 #[inline(always)]
-unsafe fn call<V: Copy>(
-    operation: &'static Operation<V>,
-    args: &[AnyView<'_>],
-    result: *mut TVMFFIAny,
-) -> Result<()> {
+unsafe fn call(operation: &'static Operation, args: &[AnyView<'_>], result: *mut TVMFFIAny) -> Result<()> {
     if fits(&operation.callee, operation.params, args)? {
         // SAFETY: they are what the operation takes; the caller vouches for the result.
         return unsafe { (operation.run)(operation.verb, &Operands(args), result) };
@@ -247,8 +195,8 @@ unsafe fn call<V: Copy>(
 /// As [`call`].
 #[cold]
 #[cfg_attr(feature = "std", inline(never))]
-unsafe fn call_converted<V: Copy>(
-    operation: &'static Operation<V>,
+unsafe fn call_converted(
+    operation: &'static Operation,
     args: &[AnyView<'_>],
     result: *mut TVMFFIAny,
 ) -> Result<()> {
@@ -291,41 +239,24 @@ fn converted(callee: &Callee<'_>, params: &[Param], args: &[AnyView<'_>]) -> Res
     Ok(owned)
 }
 
-/// Makes a static function of an operation, of its verb and the module with the verbs and the body of the family. On hosts,
-/// `hot` ones have a body of their own.
+/// Makes a static function of an operation, of its verb and the module with the body of the family. On hosts, `hot` ones have
+/// a body of their own.
 macro_rules! operation {
     (hot $($operation:tt)*) => { $crate::operation::operation!(@ serve_hot, $($operation)*) };
     (@ $serve:ident, $family:ident::$verb:ident, $name:literal, ($($operand:ty),*) -> $result:ty) => {{
-        use core::ffi::{c_int, c_void};
-        use ferrite_core::abi::TVMFFIAny;
         use ferrite_core::typed::{Callee, TypedFn};
-        use $crate::operation::{self, Known, Operand, Operation};
-        use $family::Verb;
-        struct This;
-        impl Known for This {
-            type Verb = Verb;
-
-            const OPERATION: &'static Operation<Verb> = {
-                let params = &[$(<$operand as Operand>::PARAM),*];
-                assert!(params.len() > Verb::$verb.last_operand());
-                let signature = <fn($($operand),*) -> $result as TypedFn<($($operand,)*)>>::SIGNATURE;
-                let callee = Callee { name: $name, signature };
-                &Operation { callee, params, verb: Verb::$verb, run: $family::run }
-            };
-        }
-        unsafe extern "C" fn call(
-            _: *mut c_void,
-            args: *const TVMFFIAny,
-            count: i32,
-            result: *mut TVMFFIAny,
-        ) -> c_int {
-            // SAFETY: a function's safe call gets arguments by the safe call convention.
-            unsafe { operation::$serve::<This>(args, count, result) }
-        }
+        use $crate::operation::{Operand, Operation, Verb};
+        const OPERATION: &Operation = {
+            let params = &[$(<$operand as Operand>::PARAM),*];
+            assert!(params.len() > Verb::$verb.last_operand());
+            let signature = <fn($($operand),*) -> $result as TypedFn<($($operand,)*)>>::SIGNATURE;
+            let callee = Callee { name: $name, signature };
+            &Operation { callee, params, verb: Verb::$verb, run: $family::run }
+        };
         ferrite_core::builtins::StaticFunction {
             name: $name,
-            safe_call: call,
-            signature: This::OPERATION.callee.signature,
+            entry: $crate::operation::operation_entry!($serve),
+            signature: OPERATION.callee.signature,
         }
     }};
     ($($operation:tt)*) => { $crate::operation::operation!(@ serve, $($operation)*) };

@@ -7,25 +7,35 @@ use core::ffi::c_int;
 use core::fmt;
 use core::ptr;
 
-use crate::abi::{TVMFFIAny, TVMFFIFunctionCell, TVMFFIObject, TVMFFISafeCallType};
-use crate::any::{Any, AnyView};
+use crate::abi::TVMFFIAny;
 use crate::error::Result;
 use crate::export;
-use crate::function::{Function, serve_safe_call};
-use crate::object::ObjectClass;
-use crate::object_alloc::{self, ObjectRecord};
+use crate::function::Function;
 use crate::string::String;
 use crate::sync::atomic::{AtomicPtr, Ordering};
-use crate::type_index;
 use crate::typed::Signature;
+
+#[cfg_attr(not(feature = "std"), path = "builtins/as_data.rs")]
+#[cfg_attr(feature = "std", path = "builtins/in_line.rs")]
+mod entry;
+pub use entry::*;
+
+/// Data that tells what calls do.
+pub trait Served: Sync + 'static {
+    /// Serves a call.
+    ///
+    /// # Safety
+    /// The arguments must be those of a safe call.
+    unsafe fn serve(&'static self, args: *const TVMFFIAny, count: i32, result: *mut TVMFFIAny) -> c_int;
+}
 
 /// A function in a static table. Made by [`static_function!`](crate::static_function).
 #[derive(Clone, Copy)]
 pub struct StaticFunction {
     /// The name, such as `ffi.Shape`.
     pub name: &'static str,
-    /// What a call runs; its handle is not used.
-    pub safe_call: TVMFFISafeCallType,
+    /// What a call runs.
+    pub entry: Entry,
     /// Its types.
     pub signature: &'static Signature,
 }
@@ -66,36 +76,13 @@ macro_rules! static_function {
         }
         $crate::static_function!(@ $name, CALLEE.signature, body)
     }};
-    (@ $name:expr, $signature:expr, $body:expr) => {{
-        unsafe extern "C" fn call(
-            _: *mut ::core::ffi::c_void,
-            args: *const $crate::abi::TVMFFIAny,
-            count: i32,
-            result: *mut $crate::abi::TVMFFIAny,
-        ) -> ::core::ffi::c_int {
-            let body = $body;
-            // SAFETY: a function's safe call gets arguments by the safe call convention.
-            unsafe { $crate::builtins::call(body, args, count, result) }
+    (@ $name:expr, $signature:expr, $body:expr) => {
+        $crate::builtins::StaticFunction {
+            name: $name,
+            entry: $crate::packed_entry!($body),
+            signature: $signature,
         }
-        $crate::builtins::StaticFunction { name: $name, safe_call: call, signature: $signature }
-    }};
-}
-
-/// Serves a call. In line where speed counts, once for all where size does.
-///
-/// # Safety
-/// The last three arguments must be those of a safe call.
-#[doc(hidden)]
-#[cfg_attr(feature = "std", inline(always))]
-#[cfg_attr(not(feature = "std"), inline(never))]
-pub unsafe fn call(
-    body: fn(&[AnyView<'_>]) -> Result<Any>,
-    args: *const TVMFFIAny,
-    count: i32,
-    result: *mut TVMFFIAny,
-) -> c_int {
-    // SAFETY: the caller passes on the arguments of a safe call.
-    unsafe { serve_safe_call(args, count, result, body) }
+    };
 }
 
 /// The functions that are in use; null before [`install`].
@@ -135,34 +122,13 @@ pub fn find(name: &[u8]) -> Option<&'static StaticFunction> {
     builtins.all().find(|function| function.name.as_bytes() == name)
 }
 
-/// A function object without anything after the part that C reads.
-#[repr(C)]
-struct PlainRecord {
-    header: TVMFFIObject,
-    cell: TVMFFIFunctionCell,
-}
-
-// SAFETY: repr(C), header first.
-unsafe impl ObjectRecord for PlainRecord {
-    unsafe fn destroy(_: *mut TVMFFIObject) {}
-}
-
 impl StaticFunction {
     /// Makes a function object.
     ///
     /// # Errors
     /// MemoryError.
     pub fn to_function(&self) -> Result<Function> {
-        let cell = TVMFFIFunctionCell { safe_call: Some(self.safe_call), cpp_call: ptr::null_mut() };
-        let init = |record: *mut PlainRecord| {
-            // SAFETY: the allocation has room for the record.
-            unsafe { (&raw mut (*record).cell).write(cell) };
-        };
-        // SAFETY: init writes the cell, which needs no destruction; function objects have this layout (ABI).
-        unsafe {
-            let object = object_alloc::allocate(type_index::FUNCTION, 0, init)?;
-            Ok(Function::from_object_unchecked(object))
-        }
+        self.entry.to_function()
     }
 
     /// The metadata JSON: `{"type_schema":"..."}`.
@@ -183,6 +149,7 @@ impl fmt::Debug for StaticFunction {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::any::{Any, AnyView};
 
     fn double(value: i64) -> i64 {
         value * 2

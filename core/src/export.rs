@@ -76,7 +76,7 @@ pub unsafe fn call<Args, F: TypedFn<Args>>(
 ) -> c_int {
     let callee = Callee { name, signature: F::SIGNATURE };
     // SAFETY: the caller passes on the arguments of a safe call.
-    unsafe { serve_safe_call(args, count, result, |args| function.invoke(&callee, args)) }
+    unsafe { serve_safe_call(args, count, result, &|args| function.invoke(&callee, args)) }
 }
 
 /// Serves the metadata symbol of an exported function.
@@ -94,7 +94,7 @@ pub unsafe fn metadata<Args, F: TypedFn<Args>>(
         metadata_text(&|out| F::SIGNATURE.write_schema(out)).map(String::into_any)
     };
     // SAFETY: the caller passes on the arguments of a safe call.
-    unsafe { serve_safe_call(args, count, result, body) }
+    unsafe { serve_safe_call(args, count, result, &body) }
 }
 
 /// Serves the documentation symbol of an exported function.
@@ -105,7 +105,7 @@ pub unsafe fn metadata<Args, F: TypedFn<Args>>(
 pub unsafe fn doc(text: &str, args: *const TVMFFIAny, count: i32, result: *mut TVMFFIAny) -> c_int {
     let body = |_: &[AnyView<'_>]| -> Result<Any> { Ok(String::new(text)?.into_any()) };
     // SAFETY: the caller passes on the arguments of a safe call.
-    unsafe { serve_safe_call(args, count, result, body) }
+    unsafe { serve_safe_call(args, count, result, &body) }
 }
 
 /// The metadata JSON of a function with that schema: `{"type_schema":"..."}`, the schema being JSON text in a string.

@@ -1,7 +1,7 @@
 //! Functions: the packed call over AnyView slices, and the safe call that C sees.
 
 use core::ffi::{c_int, c_void};
-use core::mem::{ManuallyDrop, align_of, size_of};
+use core::mem::{align_of, size_of};
 use core::ptr;
 
 use crate::abi::{TVMFFIAny, TVMFFIFunctionCell, TVMFFIObject, TVMFFISafeCallType};
@@ -10,7 +10,12 @@ use crate::error::{Error, Result};
 use crate::object::ObjectClass;
 use crate::object_alloc::{self, ObjectRecord};
 use crate::typed::{Callee, TypedFn};
-use crate::{fresh, plain_error, raised, type_index, unwind};
+use crate::{plain_error, raised, type_index, unwind};
+
+#[cfg_attr(feature = "std", path = "function/serve_in_line.rs")]
+#[cfg_attr(not(feature = "std"), path = "function/serve_shared.rs")]
+mod serve;
+pub use serve::serve_safe_call;
 
 crate::object_class! {
     /// A reference to a function object.
@@ -292,30 +297,6 @@ pub unsafe fn invoke_safe_call(
     }
     // SAFETY: a successful call leaves an owned value in the result (ABI).
     Ok(unsafe { Any::from_raw(result) })
-}
-
-/// Runs `body` as a safe call does: result out, errors and panics raised.
-///
-/// The result cell is overwritten without being read: whatever it held is the caller's.
-///
-/// # Safety
-/// `args` and `count` must describe valid cells, unless `count` is negative or `args` null; `result` must be null or
-/// valid for writing.
-#[cfg_attr(feature = "std", inline(always))]
-pub unsafe fn serve_safe_call(
-    args: *const TVMFFIAny,
-    count: i32,
-    result: *mut TVMFFIAny,
-    body: impl FnOnce(&[AnyView<'_>]) -> Result<Any>,
-) -> c_int {
-    let in_place = |args: &[AnyView<'_>], result: *mut TVMFFIAny| {
-        let value = ManuallyDrop::new(body(args)?);
-        // SAFETY: the result is checked, and the caller vouches for it. The value moves there.
-        unsafe { fresh::copy_any(value.as_raw(), result) };
-        Ok(())
-    };
-    // SAFETY: passed on; the body above leaves a value in the result.
-    unsafe { serve_in_place(args, count, result, in_place) }
 }
 
 /// As [`serve_safe_call`], for a body that puts its result into the cell itself. The cell is not null.

@@ -6,39 +6,7 @@ use ferrite_core::error::Result;
 use ferrite_core::{Any, String};
 
 use super::{Module, Wanted, globals};
-use crate::operation::Operands;
-
-/// What a function does with a module.
-#[derive(Clone, Copy)]
-pub(super) enum Verb {
-    LoadFromFile,
-    ImplementsFunction,
-    GetMetadata,
-    GetDoc,
-    GetFunction,
-    GetPropertyMask,
-    InspectSource,
-    GetKind,
-    GetWriteFormats,
-    WriteToFile,
-    ImportModule,
-    ClearImports,
-    GlobalsAdd,
-    GlobalsRemove,
-}
-
-impl Verb {
-    /// Index of the last argument that it uses.
-    pub(super) const fn last_operand(self) -> usize {
-        match self {
-            Verb::LoadFromFile | Verb::GetPropertyMask | Verb::GetKind | Verb::GetWriteFormats => 0,
-            Verb::ClearImports | Verb::GlobalsAdd | Verb::GlobalsRemove => 0,
-            Verb::InspectSource | Verb::ImportModule => 1,
-            Verb::ImplementsFunction | Verb::GetMetadata | Verb::GetDoc | Verb::GetFunction => 2,
-            Verb::WriteToFile => 2,
-        }
-    }
-}
+use crate::operation::{Operands, Verb};
 
 /// Runs one of the functions.
 ///
@@ -69,6 +37,7 @@ pub(super) unsafe fn run(verb: Verb, operands: &Operands<'_>, result: *mut TVMFF
             Verb::ClearImports => module().clear_imports()?,
             Verb::GlobalsAdd => globals::add(module())?,
             Verb::GlobalsRemove => globals::remove(module()),
+            _ => {}
         }
         result.write(answer.into_raw());
     }

@@ -10,7 +10,6 @@ mod iteration;
 mod sequence;
 mod table;
 mod type_keys;
-mod verb;
 
 use super::{ArrayObject, Dict, DictObject, List, ListObject, MapObject};
 use crate::operation::operation;

@@ -7,10 +7,9 @@ use ferrite_core::error::Result;
 use ferrite_core::fresh;
 use ferrite_core::object::ObjectClass;
 
-pub(super) use super::verb::Verb;
 use crate::containers::seq::Seq;
 use crate::containers::{ArrayObject, ListObject, cell, key};
-use crate::operation::Operands;
+use crate::operation::{Operands, Verb};
 
 pub(super) fn create_array(args: &[AnyView<'_>]) -> Result<Any> {
     ArrayObject::from_views(args).map(ArrayObject::into_any)

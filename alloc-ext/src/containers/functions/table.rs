@@ -10,11 +10,10 @@ use ferrite_core::object::ObjectClass;
 use ferrite_core::plain_ensure;
 
 use super::iteration;
-pub(super) use super::verb::Verb;
 use crate::containers::map::missing_key;
 use crate::containers::map_base::Table;
 use crate::containers::{DictObject, MapObject, cell};
-use crate::operation::Operands;
+use crate::operation::{Operands, Verb};
 
 pub(super) fn create_map(args: &[AnyView<'_>]) -> Result<Any> {
     check_pairs(args)?;

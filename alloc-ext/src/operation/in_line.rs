@@ -1,0 +1,76 @@
+//! The safe calls of operations where speed counts: each has one of its own.
+
+use core::ffi::c_int;
+
+use ferrite_core::abi::TVMFFIAny;
+use ferrite_core::function::serve_in_place;
+
+use super::{Operation, call};
+
+/// An operation as a type, so that its parts are constants where they are used in line.
+pub(crate) trait Known {
+    const OPERATION: &'static Operation;
+}
+
+/// The safe call of an operation.
+///
+/// # Safety
+///
+/// The arguments are those of a safe call.
+#[inline(always)]
+pub(crate) unsafe fn serve<K: Known>(args: *const TVMFFIAny, count: i32, result: *mut TVMFFIAny) -> c_int {
+    // SAFETY: passed on.
+    unsafe { serve_any(K::OPERATION, args, count, result) }
+}
+
+/// # Safety
+///
+/// As [`serve`].
+#[inline(never)]
+unsafe fn serve_any(
+    operation: &'static Operation,
+    args: *const TVMFFIAny,
+    count: i32,
+    result: *mut TVMFFIAny,
+) -> c_int {
+    // SAFETY: the caller vouches for the arguments; a body that succeeds leaves its answer in the cell.
+    unsafe { serve_in_place(args, count, result, |args, result| call(operation, args, result)) }
+}
+
+/// As [`serve`], with a body for this very operation.
+///
+/// # Safety
+///
+/// As [`serve`].
+#[inline(always)]
+pub(crate) unsafe fn serve_hot<K: Known>(
+    args: *const TVMFFIAny,
+    count: i32,
+    result: *mut TVMFFIAny,
+) -> c_int {
+    // SAFETY: as in `serve_any`.
+    unsafe { serve_in_place(args, count, result, |args, result| call(K::OPERATION, args, result)) }
+}
+
+/// Makes the entry of the constant `OPERATION`.
+macro_rules! operation_entry {
+    ($serve:ident) => {{
+        use core::ffi::{c_int, c_void};
+        use ferrite_core::abi::TVMFFIAny;
+        struct This;
+        impl $crate::operation::Known for This {
+            const OPERATION: &'static Operation = OPERATION;
+        }
+        unsafe extern "C" fn call(
+            _: *mut c_void,
+            args: *const TVMFFIAny,
+            count: i32,
+            result: *mut TVMFFIAny,
+        ) -> c_int {
+            // SAFETY: a function's safe call gets arguments by the safe call convention.
+            unsafe { $crate::operation::$serve::<This>(args, count, result) }
+        }
+        ferrite_core::builtins::Entry::new(call)
+    }};
+}
+pub(crate) use operation_entry;
