@@ -13,9 +13,7 @@ use core::{fmt, slice};
 /// Ownership: owns its elements and its block. Errors: whatever must grow gives `MemoryError` and then leaves the
 /// buffer as it was. Threads: as `T`. Allocation: none while empty; capacity doubles.
 pub struct Buffer<T> {
-    block: NonNull<T>,
-    capacity: usize,
-    len: usize,
+    raw: RawBuffer,
     owns: PhantomData<T>,
 }
 
@@ -25,40 +23,50 @@ unsafe impl<T: Send> Send for Buffer<T> {}
 unsafe impl<T: Sync> Sync for Buffer<T> {}
 
 impl<T> Buffer<T> {
-    const ELEMENT_BYTES: usize = {
+    const ELEMENT: Layout = {
         assert!(size_of::<T>() != 0, "a buffer of nothing has no length in bytes");
-        size_of::<T>()
+        Layout::new::<T>()
     };
+
+    /// The place of the element at `at`, which may be one behind the last.
+    ///
+    /// # Safety
+    /// `at` is not above the capacity.
+    const unsafe fn place(&self, at: usize) -> NonNull<T> {
+        // SAFETY: the caller promises that the block reaches so far.
+        unsafe { self.raw.block.cast::<T>().add(at) }
+    }
 
     /// An empty buffer, which owns no memory.
     pub const fn new() -> Self {
-        Self { block: NonNull::dangling(), capacity: 0, len: 0, owns: PhantomData }
+        let raw = RawBuffer { block: NonNull::<T>::dangling().cast(), capacity: 0, len: 0 };
+        Self { raw, owns: PhantomData }
     }
 
     /// An empty buffer with room for exactly `capacity` elements.
     pub fn try_with_capacity(capacity: usize) -> Result<Self> {
         let mut buffer = Self::new();
         if capacity != 0 {
-            buffer.reallocate(capacity)?;
+            buffer.raw.reallocate(capacity, Self::ELEMENT)?;
         }
         Ok(buffer)
     }
 
     /// Elements that fit without growing.
     pub const fn capacity(&self) -> usize {
-        self.capacity
+        self.raw.capacity
     }
 
     /// The elements.
     pub const fn as_slice(&self) -> &[T] {
         // SAFETY: the first `len` elements are initialised, and the borrow of `self` guards them.
-        unsafe { slice::from_raw_parts(self.block.as_ptr(), self.len) }
+        unsafe { slice::from_raw_parts(self.raw.block.cast().as_ptr(), self.raw.len) }
     }
 
     /// The elements, to change in place.
     pub const fn as_mut_slice(&mut self) -> &mut [T] {
         // SAFETY: as `as_slice`, exclusively.
-        unsafe { slice::from_raw_parts_mut(self.block.as_ptr(), self.len) }
+        unsafe { slice::from_raw_parts_mut(self.raw.block.cast().as_ptr(), self.raw.len) }
     }
 
     /// Makes room for `additional` more elements.
@@ -66,23 +74,15 @@ impl<T> Buffer<T> {
     /// # Errors
     /// `MemoryError` when the size overflows or no memory is left.
     pub fn try_reserve(&mut self, additional: usize) -> Result<()> {
-        if additional <= self.capacity - self.len {
-            return Ok(());
-        }
-        self.grow(additional)
-    }
-
-    #[cold]
-    fn grow(&mut self, additional: usize) -> Result<()> {
-        self.reallocate(grown_capacity(self.len, additional, self.capacity)?)
+        self.raw.reserve(additional, Self::ELEMENT)
     }
 
     /// Appends one element; on failure it is dropped.
     pub fn try_push(&mut self, element: T) -> Result<()> {
         self.try_reserve(1)?;
         // SAFETY: there is room for one more element.
-        unsafe { self.block.add(self.len).write(element) };
-        self.len += 1;
+        unsafe { self.place(self.raw.len).write(element) };
+        self.raw.len += 1;
         Ok(())
     }
 
@@ -103,9 +103,9 @@ impl<T> Buffer<T> {
         self.try_reserve(elements.len())?;
         // SAFETY: there is room; a slice that is borrowed cannot lie in this block, which is borrowed exclusively.
         unsafe {
-            ptr::copy_nonoverlapping(elements.as_ptr(), self.block.add(self.len).as_ptr(), elements.len())
+            ptr::copy_nonoverlapping(elements.as_ptr(), self.place(self.raw.len).as_ptr(), elements.len())
         };
-        self.len += elements.len();
+        self.raw.len += elements.len();
         Ok(())
     }
 
@@ -125,25 +125,25 @@ impl<T> Buffer<T> {
         T: Copy,
     {
         self.truncate(len);
-        self.try_reserve(len - self.len)?;
-        while self.len < len {
+        self.try_reserve(len - self.raw.len)?;
+        while self.raw.len < len {
             // SAFETY: room for `len` elements was made above.
-            unsafe { self.block.add(self.len).write(element) };
-            self.len += 1;
+            unsafe { self.place(self.raw.len).write(element) };
+            self.raw.len += 1;
         }
         Ok(())
     }
 
     /// Takes the last element.
     pub fn pop(&mut self) -> Option<T> {
-        self.len = self.len.checked_sub(1)?;
+        self.raw.len = self.raw.len.checked_sub(1)?;
         // SAFETY: the element was within the length, which no longer covers it.
-        Some(unsafe { self.block.add(self.len).read() })
+        Some(unsafe { self.place(self.raw.len).read() })
     }
 
     /// Takes the element at `at` and moves the later ones down; `None` when there is none.
     pub fn remove(&mut self, at: usize) -> Option<T> {
-        if at >= self.len {
+        if at >= self.raw.len {
             return None;
         }
         self.as_mut_slice().get_mut(at..)?.rotate_left(1);
@@ -152,17 +152,19 @@ impl<T> Buffer<T> {
 
     /// Takes the element at `at` and puts the last one there; `None` when there is none.
     pub fn swap_remove(&mut self, at: usize) -> Option<T> {
-        let last = self.len.checked_sub(1).filter(|last| at <= *last)?;
+        let last = self.raw.len.checked_sub(1).filter(|last| at <= *last)?;
         self.as_mut_slice().swap(at, last);
         self.pop()
     }
 
     /// Drops the elements from `len` on; the capacity stays.
     pub fn truncate(&mut self, len: usize) {
-        if len < self.len {
-            let tail = ptr::slice_from_raw_parts_mut(self.block.as_ptr().wrapping_add(len), self.len - len);
+        if len < self.raw.len {
+            // SAFETY: the length is within the block.
+            let first = unsafe { self.place(len) }.as_ptr();
+            let tail = ptr::slice_from_raw_parts_mut(first, self.raw.len - len);
             // The length goes first: a destructor that looks at the buffer must not see dead elements.
-            self.len = len;
+            self.raw.len = len;
             // SAFETY: the tail was initialised and the length no longer covers it.
             unsafe { ptr::drop_in_place(tail) };
         }
@@ -170,7 +172,7 @@ impl<T> Buffer<T> {
 
     /// Makes the length `len`, unless it is less, without dropping the elements behind: they have moved elsewhere.
     pub fn forget_from(&mut self, len: usize) {
-        self.len = self.len.min(len);
+        self.raw.len = self.raw.len.min(len);
     }
 
     /// Drops all elements; the capacity stays.
@@ -181,7 +183,7 @@ impl<T> Buffer<T> {
     /// Keeps the elements that `keep` approves of, in order.
     pub fn retain(&mut self, mut keep: impl FnMut(&T) -> bool) {
         let mut kept = 0;
-        for at in 0..self.len {
+        for at in 0..self.raw.len {
             if self.as_slice().get(at).is_some_and(&mut keep) {
                 self.as_mut_slice().swap(kept, at);
                 kept += 1;
@@ -194,7 +196,7 @@ impl<T> Buffer<T> {
     /// is 0.
     pub fn into_raw_parts(self) -> (NonNull<T>, usize, usize) {
         let buffer = ManuallyDrop::new(self);
-        (buffer.block, buffer.len, buffer.capacity)
+        (buffer.raw.block.cast(), buffer.raw.len, buffer.raw.capacity)
     }
 
     /// Takes over what [`Buffer::into_raw_parts`] gave away.
@@ -203,18 +205,41 @@ impl<T> Buffer<T> {
     /// The parts come from `into_raw_parts` or are a block of [`crate::memory`] for `capacity` elements of which the
     /// first `len` are initialised; the caller uses them no more.
     pub const unsafe fn from_raw_parts(block: NonNull<T>, len: usize, capacity: usize) -> Self {
-        Self { block, capacity, len, owns: PhantomData }
+        Self { raw: RawBuffer { block: block.cast(), capacity, len }, owns: PhantomData }
+    }
+}
+
+/// A buffer whose elements nobody knows: one body for all types. Methods take the layout of an element, always the same one.
+struct RawBuffer {
+    block: NonNull<u8>,
+    capacity: usize,
+    len: usize,
+}
+
+impl RawBuffer {
+    /// Makes room for `additional` more elements.
+    #[cfg_attr(feature = "std", inline)]
+    #[cfg_attr(not(feature = "std"), inline(never))]
+    fn reserve(&mut self, additional: usize, element: Layout) -> Result<()> {
+        if additional <= self.capacity - self.len {
+            return Ok(());
+        }
+        self.grow(additional, element)
+    }
+
+    #[cold]
+    fn grow(&mut self, additional: usize, element: Layout) -> Result<()> {
+        self.reallocate(grown_capacity(self.len, additional, self.capacity)?, element)
     }
 
     /// Moves the elements to a block for `capacity` elements, which is not zero and not below the length.
-    fn reallocate(&mut self, capacity: usize) -> Result<()> {
-        let block =
-            super::request(capacity.saturating_mul(Self::ELEMENT_BYTES), align_of::<T>())?.cast::<T>();
+    fn reallocate(&mut self, capacity: usize, element: Layout) -> Result<()> {
+        let block = super::request(capacity.saturating_mul(element.size()), element.align())?;
         // SAFETY: the new block is another one and has room for all elements; they are moved, not copied, since the
         // old block is given back without dropping them.
         unsafe {
-            ptr::copy_nonoverlapping(self.block.as_ptr(), block.as_ptr(), self.len);
-            self.release_block();
+            ptr::copy_nonoverlapping(self.block.as_ptr(), block.as_ptr(), self.len * element.size());
+            self.release_block(element);
         }
         (self.block, self.capacity) = (block, capacity);
         Ok(())
@@ -222,12 +247,15 @@ impl<T> Buffer<T> {
 
     /// # Safety
     /// The caller replaces the block or forgets the buffer, and has dropped or moved the elements.
-    unsafe fn release_block(&mut self) {
-        if self.capacity != 0
-            && let Ok(layout) = Layout::array::<T>(self.capacity)
-        {
-            // SAFETY: the block was allocated with this layout; the caller's promise covers its elements.
-            unsafe { super::release(self.block.cast(), layout) };
+    unsafe fn release_block(&mut self, element: Layout) {
+        if self.capacity != 0 {
+            // SAFETY: the block was allocated with this layout, so its size did not overflow; the caller's promise covers its
+            // elements.
+            unsafe {
+                let layout =
+                    Layout::from_size_align_unchecked(self.capacity * element.size(), element.align());
+                super::release(self.block, layout);
+            }
         }
     }
 }
@@ -243,7 +271,7 @@ impl<T> Drop for Buffer<T> {
     fn drop(&mut self) {
         self.clear();
         // SAFETY: the elements are dropped and the buffer goes away.
-        unsafe { self.release_block() };
+        unsafe { self.raw.release_block(Self::ELEMENT) };
     }
 }
 
@@ -290,16 +318,16 @@ impl<T> Iterator for IntoIter<T> {
     type Item = T;
 
     fn next(&mut self) -> Option<T> {
-        if self.next == self.rest.len {
+        if self.next == self.rest.raw.len {
             return None;
         }
         self.next += 1;
         // SAFETY: the element is initialised and, since `next` moved on, neither read again nor dropped.
-        Some(unsafe { self.rest.block.add(self.next - 1).read() })
+        Some(unsafe { self.rest.place(self.next - 1).read() })
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
-        (self.rest.len - self.next, Some(self.rest.len - self.next))
+        (self.rest.raw.len - self.next, Some(self.rest.raw.len - self.next))
     }
 }
 
@@ -308,11 +336,10 @@ impl<T> ExactSizeIterator for IntoIter<T> {}
 impl<T> Drop for IntoIter<T> {
     fn drop(&mut self) {
         let taken = self.next;
-        let rest = ptr::slice_from_raw_parts_mut(
-            self.rest.block.as_ptr().wrapping_add(taken),
-            self.rest.len - taken,
-        );
-        self.rest.len = 0;
+        // SAFETY: what is taken is within the length.
+        let first = unsafe { self.rest.place(taken) }.as_ptr();
+        let rest = ptr::slice_from_raw_parts_mut(first, self.rest.raw.len - taken);
+        self.rest.raw.len = 0;
         // SAFETY: these elements are initialised, and the buffer, now empty, no longer covers them.
         unsafe { ptr::drop_in_place(rest) };
     }
