@@ -21,6 +21,11 @@ pub(crate) struct WordList<'a> {
     bytes: &'a [u8],
 }
 
+/// The number that a word holds; the largest one in place of one that no address has.
+fn number(word: &[u8; 8]) -> usize {
+    usize::try_from(u64::from_le_bytes(*word)).unwrap_or(usize::MAX)
+}
+
 impl<'a> WordList<'a> {
     /// Number of words.
     pub(crate) fn len(self) -> usize {
@@ -28,10 +33,9 @@ impl<'a> WordList<'a> {
     }
 
     /// The word at `index`, or none past the end.
-    pub(crate) fn get(self, index: usize) -> Option<u64> {
+    pub(crate) fn get(self, index: usize) -> Option<usize> {
         let start = index.checked_mul(8)?;
-        let word = self.bytes.get(start..)?.first_chunk::<8>()?;
-        Some(u64::from_le_bytes(*word))
+        self.bytes.get(start..)?.first_chunk().map(number)
     }
 }
 
@@ -50,18 +54,15 @@ impl<'a> BinReader<'a> {
         self.bytes.len().saturating_sub(self.position)
     }
 
-    fn take(&mut self, len: u64, what: &str) -> Result<&'a [u8]> {
-        let found = usize::try_from(len)
-            .ok()
-            .and_then(|len| self.position.checked_add(len))
-            .and_then(|end| self.bytes.get(self.position..end));
+    fn take(&mut self, len: usize, what: &str) -> Result<&'a [u8]> {
+        let found = self.bytes.get(self.position..).and_then(|rest| rest.get(..len));
         let Some(found) = found else {
             return Err(plain_error!(
                 INTERNAL_ERROR,
                 "Malformed library binary: {} at offset {} needs {} bytes but {} are left",
                 what,
                 self.offset(),
-                &len,
+                len,
                 self.remaining()
             ));
         };
@@ -70,11 +71,11 @@ impl<'a> BinReader<'a> {
     }
 
     /// Reads one word; `what` names it in the error.
-    pub(crate) fn word(&mut self, what: &str) -> Result<u64> {
+    pub(crate) fn word(&mut self, what: &str) -> Result<usize> {
         let start = *self;
         let bytes = self.take(8, what)?;
-        match bytes.first_chunk::<8>() {
-            Some(word) => Ok(u64::from_le_bytes(*word)),
+        match bytes.first_chunk() {
+            Some(word) => Ok(number(word)),
             None => Err(start.too_short(what)),
         }
     }

@@ -66,7 +66,7 @@ impl<'a> LibraryBin<'a> {
         );
         let mut previous = 0;
         for index in 0..self.rows.len() {
-            let row = self.rows.get(index).unwrap_or(u64::MAX);
+            let row = self.rows.get(index).unwrap_or(usize::MAX);
             let expected_start = index > 0 || row == 0;
             plain_ensure!(
                 expected_start && row >= previous,
@@ -74,18 +74,18 @@ impl<'a> LibraryBin<'a> {
                 "Malformed library binary: row pointer {} at offset {} is {} but must not be {} {}",
                 index,
                 offset + index * 8,
-                &row,
+                row,
                 if index == 0 { "above" } else { "below" },
-                &previous
+                previous
             );
             previous = row;
         }
         plain_ensure!(
-            previous == self.children.len() as u64,
+            previous == self.children.len(),
             INTERNAL_ERROR,
             "Malformed library binary: the last row pointer at offset {} is {} but there are {} child indices",
             offset + self.module_count() * 8,
-            &previous,
+            previous,
             self.children.len()
         );
         Ok(())
@@ -94,14 +94,14 @@ impl<'a> LibraryBin<'a> {
     fn check_children(&self, offset: usize) -> Result<()> {
         let count = self.module_count();
         for index in 0..self.children.len() {
-            let child = self.children.get(index).unwrap_or(u64::MAX);
+            let child = self.children.get(index).unwrap_or(usize::MAX);
             plain_ensure!(
-                child < count as u64,
+                child < count,
                 INTERNAL_ERROR,
                 "Malformed library binary: child index {} at offset {} is {} but there are {} modules",
                 index,
                 offset + index * 8,
-                &child,
+                child,
                 count
             );
         }
@@ -119,7 +119,7 @@ impl<'a> LibraryBin<'a> {
         let mut importers: Buffer<usize> = Buffer::new();
         importers.try_resize(count, 0)?;
         for index in 0..self.children.len() {
-            if let Some(slot) = self.child(index).and_then(|child| importers.get_mut(child)) {
+            if let Some(slot) = self.children.get(index).and_then(|child| importers.get_mut(child)) {
                 *slot += 1;
             }
         }
@@ -132,7 +132,7 @@ impl<'a> LibraryBin<'a> {
         while let Some(module) = free.pop() {
             taken += 1;
             for index in self.row(module) {
-                let Some(child) = self.child(index) else { continue };
+                let Some(child) = self.children.get(index) else { continue };
                 let Some(slot) = importers.get_mut(child) else { continue };
                 *slot -= 1;
                 if *slot == 0 {
@@ -152,12 +152,8 @@ impl<'a> LibraryBin<'a> {
 
     /// Where the children of a module stand in the list.
     fn row(&self, module: usize) -> core::ops::Range<usize> {
-        let word = |index| self.rows.get(index).and_then(|row| usize::try_from(row).ok()).unwrap_or(0);
+        let word = |index| self.rows.get(index).unwrap_or(0);
         word(module)..word(module.saturating_add(1))
-    }
-
-    fn child(&self, index: usize) -> Option<usize> {
-        usize::try_from(self.children.get(index)?).ok()
     }
 }
 
@@ -190,7 +186,7 @@ pub(super) fn load(stream: &[u8], own: impl Fn() -> Result<Module>) -> Result<(M
     }
     for (index, module) in modules.iter().enumerate() {
         for child in
-            bin.row(index).filter_map(|index| bin.child(index)).filter_map(|child| modules.get(child))
+            bin.row(index).filter_map(|index| bin.children.get(index)).filter_map(|child| modules.get(child))
         {
             imports::append(module, child)?;
         }
