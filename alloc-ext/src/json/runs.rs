@@ -1,0 +1,55 @@
+//! Where runs of plain bytes end in strings, eight bytes at a time.
+#![forbid(unsafe_code)]
+
+use ferrite_core::words;
+
+/// One in every byte of a word.
+const ONES: u64 = u64::MAX / 255;
+/// The top bit of every byte of a word.
+const TOPS: u64 = ONES << 7;
+
+/// Marks the bytes of a word that equal `byte`, by their top bits; above the first hit there may be false ones.
+const fn equal_marks(word: u64, byte: u8) -> u64 {
+    let difference = word ^ (ONES * byte as u64);
+    difference.wrapping_sub(ONES) & !difference & TOPS
+}
+
+/// Marks the bytes of a word that are control characters, as [`equal_marks`] does.
+const fn control_marks(word: u64) -> u64 {
+    word.wrapping_sub(ONES * 0x20) & !word & TOPS
+}
+
+/// Length of the run in front of the first byte that `marks` marks in its word.
+#[inline]
+fn run_len(text: &[u8], marks: impl Fn(u64) -> u64) -> usize {
+    let (words, rest) = text.as_chunks::<8>();
+    for (number, word) in words.iter().enumerate() {
+        let marks = marks(u64::from_le_bytes(*word));
+        if marks != 0 {
+            return number * 8 + (marks.trailing_zeros() / 8) as usize;
+        }
+    }
+    if rest.is_empty() {
+        return text.len();
+    }
+    let marks = marks(words::tail(text, rest.len()));
+    // The zeros behind the text may be marked.
+    words.len() * 8 + ((marks.trailing_zeros() / 8) as usize).min(rest.len())
+}
+
+/// Length of the run of bytes that stand for themselves inside a JSON string.
+#[inline]
+pub(crate) fn literal_len(text: &[u8]) -> usize {
+    run_len(text, |word| control_marks(word) | equal_marks(word, b'"') | equal_marks(word, b'\\'))
+}
+
+/// Length of the run of bytes that upstream writes as they are.
+pub(super) fn unescaped_len(text: &[u8]) -> usize {
+    run_len(text, |word| {
+        control_marks(word)
+            | equal_marks(word, b'"')
+            | equal_marks(word, b'\\')
+            | equal_marks(word, b'/')
+            | equal_marks(word, 0x7f)
+    })
+}
