@@ -9,8 +9,8 @@ use ferrite_core::object::{ObjectClass, ObjectRef};
 use ferrite_core::{object_class, type_index};
 
 use super::map::{MapObject, missing_key};
-use super::map_base::{self, Inserted, LookupKey, Table};
-use super::map_build::{self, Growth};
+use super::map_base::{self, LookupKey, Table};
+use super::map_in_place;
 
 object_class!(
     /// A reference to a dict object of any keys and values: what signatures call `ffi.Dict`.
@@ -88,15 +88,7 @@ impl DictObject {
     /// As [`get`](Self::get); MemoryError when the dict must grow. The entries are unchanged then.
     pub fn insert(&self, key: Any, value: Any) -> Result<()> {
         // SAFETY: one thread at a time uses the dict.
-        match unsafe { self.table().insert(key, value) }? {
-            Inserted::Done(old) => drop(old),
-            Inserted::Full(key, value) => self.insert_growing(key, value)?,
-            Inserted::Outgrown(key, value) => {
-                self.become_dense()?;
-                self.insert(key, value)?;
-            }
-        }
-        Ok(())
+        unsafe { map_in_place::insert(&self.0, key, value) }
     }
 
     /// Removes the entry of a key and returns its value, if it was there.
@@ -166,38 +158,6 @@ impl DictObject {
     /// A dict with the entries of a map, in the same places.
     pub(crate) fn copy_of(map: &MapObject) -> Result<Self> {
         map_base::copy_object(type_index::DICT, map.table()).map(Self)
-    }
-
-    fn become_dense(&self) -> Result<()> {
-        // SAFETY: as for `insert_growing`.
-        unsafe {
-            let fields = self.table().dense_twin()?;
-            self.table().forget_entries();
-            map_base::fields_of(self.0.as_ptr()).write(fields);
-        }
-        Ok(())
-    }
-
-    /// Goes over to larger storage that also has the entry of a new key.
-    fn insert_growing(&self, key: Any, value: Any) -> Result<()> {
-        // SAFETY: one thread at a time uses the dict; its entries are forgotten where the new storage has them.
-        unsafe {
-            match self.table().grown(&key)? {
-                Growth::Small(capacity) => {
-                    let block = map_build::small_block(self.table(), capacity)?;
-                    if let Table::Small(table) = self.table() {
-                        table.switch_block(block, capacity);
-                        table.append(key, value);
-                    }
-                }
-                Growth::Dense(fields, entry) => {
-                    self.table().forget_entries();
-                    map_base::fields_of(self.0.as_ptr()).write(fields);
-                    entry.write(key, value);
-                }
-            }
-        }
-        Ok(())
     }
 }
 

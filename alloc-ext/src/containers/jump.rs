@@ -1,6 +1,10 @@
 //! The distances from one link of a hash chain to the next that a 7-bit index can name.
 #![forbid(unsafe_code)]
 
+#[cfg_attr(feature = "std", path = "jump/table.rs")]
+#[cfg_attr(not(feature = "std"), path = "jump/computed.rs")]
+mod known;
+
 /// Number of distances.
 pub(super) const JUMPS: usize = 126;
 
@@ -11,13 +15,17 @@ const FAR_FROM: usize = JUMPS - FAR.len();
 /// The number whose triangle stands at [`TRIANGLES_FROM`].
 const FIRST_TRIANGLE: usize = 6;
 
-/// Distances by index: 0 ends a chain, then 1 to 15, then triangle numbers, which reach every slot of a table whose size
-/// is a power of two, then ever wider steps for large tables. Part of the ABI: C++ code follows chains by this table.
+/// The distance of an index; None for one that names none. 0 ends a chain, then come 1 to 15, then triangle numbers, which
+/// reach every slot of a table whose size is a power of two, then ever wider steps for large tables. Part of the ABI: C++ code
+/// follows chains by these numbers.
 ///
 /// # Upstream
 ///
 /// `kNextProbeLocation` in `include/tvm/ffi/container/map_base.h`.
-pub(super) static DISTANCES: [usize; JUMPS] = distances();
+#[inline]
+pub(super) fn distance(index: usize) -> Option<usize> {
+    (index < JUMPS).then(|| known::distance(index))
+}
 
 /// Triangle numbers near powers of 2.25, as upstream took them from the hash table that its layout follows.
 const FAR: [u64; 43] = [
@@ -66,22 +74,27 @@ const FAR: [u64; 43] = [
     5209859154120846435,
 ];
 
-const fn distances() -> [usize; JUMPS] {
-    let mut table = [0; JUMPS];
-    let mut index = 0;
-    while index < JUMPS {
-        table[index] = if index < TRIANGLES_FROM {
-            index
-        } else if index < FAR_FROM {
-            let side = index - TRIANGLES_FROM + FIRST_TRIANGLE;
-            side * (side + 1) / 2
-        } else {
-            // What does not fit goes round a table that fits anyway.
-            FAR[index - FAR_FROM] as usize
-        };
-        index += 1;
+/// The same; what does not fit goes round a table that fits anyway.
+static FAR_STEPS: [usize; FAR.len()] = {
+    let mut steps = [0; FAR.len()];
+    let mut at = 0;
+    while at < steps.len() {
+        steps[at] = FAR[at] as usize;
+        at += 1;
     }
-    table
+    steps
+};
+
+/// The distance of an index below [`JUMPS`].
+const fn computed(index: usize) -> usize {
+    if index < TRIANGLES_FROM {
+        index
+    } else if index < FAR_FROM {
+        let side = index - TRIANGLES_FROM + FIRST_TRIANGLE;
+        side * (side + 1) / 2
+    } else {
+        FAR_STEPS[index - FAR_FROM]
+    }
 }
 
 #[cfg(test)]
@@ -90,10 +103,11 @@ mod tests {
 
     #[test]
     fn the_parts_meet_where_upstreams_table_has_them() {
-        assert_eq!(DISTANCES[..4], [0, 1, 2, 3]);
-        assert_eq!(DISTANCES[14..19], [14, 15, 21, 28, 36]);
-        assert_eq!(DISTANCES[81..85], [2556, 2628, 8515, 19110]);
-        assert_eq!(DISTANCES[125], 5209859154120846435);
-        assert!(DISTANCES.windows(2).all(|pair| pair[0] < pair[1]));
+        let distances: std::vec::Vec<_> = (0..).map_while(distance).collect();
+        assert_eq!(distances[..4], [0, 1, 2, 3]);
+        assert_eq!(distances[14..19], [14, 15, 21, 28, 36]);
+        assert_eq!(distances[81..85], [2556, 2628, 8515, 19110]);
+        assert_eq!(distances[125..], [5209859154120846435]);
+        assert!(distances.windows(2).all(|pair| pair[0] < pair[1]));
     }
 }

@@ -10,8 +10,8 @@ use ferrite_core::memory::Buffer;
 use ferrite_core::object::{ObjectClass, ObjectRef};
 use ferrite_core::{object_class, plain_error, type_index};
 
-use super::map_base::{self, Inserted, LookupKey, Table};
-use super::map_build::Growth;
+use super::map_base::{self, LookupKey, Table};
+use super::map_insert;
 use super::map_twin;
 
 object_class!(
@@ -126,15 +126,7 @@ impl MapObject {
     pub fn insert(&mut self, key: Any, value: Any) -> Result<()> {
         self.make_unique()?;
         // SAFETY: the map is unshared.
-        match unsafe { self.table().insert(key, value) }? {
-            Inserted::Done(old) => drop(old),
-            Inserted::Full(key, value) => self.insert_growing(key, value)?,
-            Inserted::Outgrown(key, value) => {
-                self.become_dense()?;
-                self.insert(key, value)?;
-            }
-        }
-        Ok(())
+        unsafe { map_insert::insert(&mut self.0, key, value) }
     }
 
     /// Removes the entry of a key and returns its value, if it was there.
@@ -221,51 +213,6 @@ impl MapObject {
     /// MemoryError when the memory is not there.
     pub fn copy(&self) -> Result<Self> {
         map_base::copy_object(type_index::MAP, self.table()).map(Self)
-    }
-
-    fn become_dense(&mut self) -> Result<()> {
-        // SAFETY: as for `insert_growing`.
-        unsafe {
-            let fresh = map_base::adopt_moved(type_index::MAP, self.table().dense_twin()?)?;
-            self.table().forget_entries();
-            *self = Self(fresh);
-        }
-        Ok(())
-    }
-
-    /// Goes over to a new object that also has the entry of a new key.
-    fn insert_growing(&mut self, key: Any, value: Any) -> Result<()> {
-        // SAFETY: the map is unshared; its entries are forgotten as soon as the new object has them.
-        unsafe {
-            let fresh = match self.table().grown(&key)? {
-                Growth::Small(capacity) => self.moved_to_small(capacity, key, value)?,
-                Growth::Dense(fields, entry) => {
-                    let object = map_base::adopt_moved(type_index::MAP, fields)?;
-                    entry.write(key, value);
-                    object
-                }
-            };
-            self.table().forget_entries();
-            *self = Self(fresh);
-        }
-        Ok(())
-    }
-
-    /// # Safety
-    ///
-    /// The caller forgets the entries of this map.
-    unsafe fn moved_to_small(&self, capacity: usize, key: Any, value: Any) -> Result<ObjectRef> {
-        let fresh = map_base::allocate_small(type_index::MAP, capacity)?;
-        // SAFETY: the new map is small and has room for all entries and one more.
-        unsafe {
-            if let Table::Small(target) = Table::of(&fresh) {
-                for entry in self.table().entries() {
-                    target.append_words(entry);
-                }
-                target.append(key, value);
-            }
-        }
-        Ok(fresh)
     }
 }
 

@@ -141,7 +141,7 @@ pub(super) fn allocate_small(type_index: i32, capacity: usize) -> Result<ObjectR
 /// # Errors
 ///
 /// MemoryError when the memory is not there.
-fn allocate_dense(type_index: i32, fields: TableFields) -> Result<ObjectRef> {
+pub(super) fn allocate_dense(type_index: i32, fields: TableFields) -> Result<ObjectRef> {
     let init = |record: *mut DenseRecord| {
         // SAFETY: `record` is ours to fill.
         unsafe { (&raw mut (*record).fields).write(fields) }
@@ -213,20 +213,6 @@ fn adopt_dense(type_index: i32, mut fields: TableFields) -> Result<ObjectRef> {
     if object.is_err() {
         // SAFETY: nobody else knows the table.
         unsafe { Dense::at(&raw mut fields).destroy() }
-    }
-    object
-}
-
-/// As [`adopt_dense`], for a table whose entries still belong to another: on failure only the storage is released.
-///
-/// # Errors
-///
-/// MemoryError when the memory is not there.
-pub(super) fn adopt_moved(type_index: i32, mut fields: TableFields) -> Result<ObjectRef> {
-    let object = allocate_dense(type_index, fields);
-    if object.is_err() {
-        // SAFETY: nobody else knows the table.
-        unsafe { Dense::at(&raw mut fields).forget_entries() }
     }
     object
 }

@@ -13,7 +13,7 @@ use ferrite_core::abi::TVMFFIAny;
 use ferrite_core::any::{Any, AnyView};
 use ferrite_core::error::{self, Result};
 
-use super::jump::{DISTANCES, JUMPS};
+use super::jump::{self, JUMPS};
 use super::map_ahead::AHEAD;
 use super::map_base::{Borrow, Inserted, NO_SLOT, TableFields};
 use super::map_entry::{self, Entry};
@@ -222,9 +222,9 @@ impl<'a> Dense<'a> {
     /// The slot at a distance, given by its index in the metadata; None for no distance.
     #[inline]
     fn at_jump(self, slot: usize, meta: u8) -> Option<usize> {
-        match DISTANCES.get((meta & JUMP_BITS) as usize) {
+        match jump::distance((meta & JUMP_BITS) as usize) {
             None | Some(0) => None,
-            Some(distance) => Some(self.wrap(slot.wrapping_add(*distance))),
+            Some(distance) => Some(self.wrap(slot.wrapping_add(distance))),
         }
     }
 
@@ -239,7 +239,7 @@ impl<'a> Dense<'a> {
     /// Looks for the slot that leads here instead of walking from the home, so that no key hook has to run.
     pub(super) fn chain_prev(self, slot: usize) -> Option<usize> {
         (1..JUMPS as u8).find_map(|jump| {
-            let candidate = self.wrap(slot.wrapping_sub(DISTANCES[jump as usize]));
+            let candidate = self.wrap(slot.wrapping_sub(jump::distance(jump.into())?));
             let meta = self.meta(candidate);
             (meta < PROTECTED && meta & JUMP_BITS == jump).then_some(candidate)
         })
@@ -261,7 +261,7 @@ impl<'a> Dense<'a> {
     /// The nearest empty slot that `slot` can lead on to, and the index of the distance.
     pub(super) fn next_empty(self, slot: usize) -> Option<(usize, u8)> {
         (1..JUMPS as u8).find_map(|jump| {
-            let candidate = self.wrap(slot.wrapping_add(DISTANCES[jump as usize]));
+            let candidate = self.wrap(slot.wrapping_add(jump::distance(jump.into())?));
             (self.meta(candidate) == EMPTY).then_some((candidate, jump))
         })
     }

@@ -127,19 +127,6 @@ impl<'a> Small<'a> {
         }
     }
 
-    /// Puts the words of an entry behind the last one.
-    ///
-    /// # Safety
-    ///
-    /// There is room, nobody else uses the table, and the source will be forgotten.
-    pub(super) unsafe fn append_words(self, source: Entry) {
-        // SAFETY: the caller vouches for the room.
-        unsafe {
-            self.cells_at(self.len()).move_from(source);
-            (*self.fields).size += 1;
-        }
-    }
-
     /// Puts a new entry behind the last one.
     ///
     /// # Safety

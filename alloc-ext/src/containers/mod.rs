@@ -35,6 +35,9 @@ mod map_base;
 mod map_build;
 mod map_dense;
 mod map_entry;
+mod map_in_place;
+#[cfg_attr(not(feature = "std"), path = "map_insert_in_place.rs")]
+mod map_insert;
 mod map_order;
 mod map_relocate;
 mod map_small;

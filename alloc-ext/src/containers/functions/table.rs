@@ -16,31 +16,27 @@ use crate::containers::{DictObject, MapObject, cell};
 use crate::operation::{Operands, Verb};
 
 pub(super) fn create_map(args: &[AnyView<'_>]) -> Result<Any> {
-    check_pairs(args)?;
     let mut map = MapObject::with_capacity(0)?;
-    for pair in args.chunks_exact(2) {
-        map.insert(cell::own(&pair[0])?, cell::own(&pair[1])?)?;
-    }
+    fill(args, &mut |key, value| map.insert(key, value))?;
     Ok(map.into_any())
 }
 
 pub(super) fn create_dict(args: &[AnyView<'_>]) -> Result<Any> {
-    check_pairs(args)?;
     let dict = DictObject::with_capacity(0)?;
-    for pair in args.chunks_exact(2) {
-        dict.insert(cell::own(&pair[0])?, cell::own(&pair[1])?)?;
-    }
+    fill(args, &mut |key, value| dict.insert(key, value))?;
     Ok(dict.into_any())
 }
 
-/// Keys and values alternate, so there must be as many of one as of the other.
-fn check_pairs(args: &[AnyView<'_>]) -> Result<()> {
+/// Inserts keys and values that alternate, so there must be as many of one as of the other.
+#[cfg_attr(feature = "std", inline(always))]
+#[cfg_attr(not(feature = "std"), inline(never))]
+fn fill(args: &[AnyView<'_>], insert: &mut dyn FnMut(Any, Any) -> Result<()>) -> Result<()> {
     plain_ensure!(
         args.len().is_multiple_of(2),
         INTERNAL_ERROR,
         "Check failed: args.size() % 2 == 0 (1 vs. 0) : "
     );
-    Ok(())
+    args.chunks_exact(2).try_for_each(|pair| insert(cell::own(&pair[0])?, cell::own(&pair[1])?))
 }
 
 /// Runs an operation.

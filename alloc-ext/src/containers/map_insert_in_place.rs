@@ -1,0 +1,22 @@
+//! Entries into a map that nobody else holds, where size counts: as into a dict.
+
+use ferrite_core::any::Any;
+use ferrite_core::error::Result;
+use ferrite_core::object::ObjectRef;
+
+use super::map_in_place;
+
+/// Sets the value of a key.
+///
+/// # Errors
+///
+/// What key hooks raise; MemoryError. The entries are unchanged then.
+///
+/// # Safety
+///
+/// The object is a Map, and this is the only reference to it.
+#[inline]
+pub(super) unsafe fn insert(map: &mut ObjectRef, key: Any, value: Any) -> Result<()> {
+    // SAFETY: passed on; Maps and Dicts have the same tables.
+    unsafe { map_in_place::insert(map, key, value) }
+}
