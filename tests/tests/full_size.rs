@@ -9,7 +9,7 @@ use ferrite_tests::{Outcome, require_tool};
 const MOST_FULL: FirmwareSize = FirmwareSize { flash: 81_380, ram: 512 };
 
 /// The same with the group of global functions alone that firmware with a TVM system library needs.
-const MOST_MODULES: FirmwareSize = FirmwareSize { flash: 46_360, ram: 512 };
+const MOST_MODULES: FirmwareSize = FirmwareSize { flash: 37_500, ram: 512 };
 
 /// Modules in the list of what costs most.
 const LISTED: usize = 24;
