@@ -261,7 +261,7 @@ impl<'a> AnyView<'a> {
                     VALUE_ERROR,
                     "A small string has at most 7 bytes, got {}",
                     self.raw.small_str_len;
-                    "bad text"
+                    "bad size"
                 )
             }
             type_index::STATIC_OBJECT_BEGIN.. => Err(null_value(index)),

@@ -65,7 +65,7 @@ pub fn from_native_bytes(content: &[u8]) -> Result<Any> {
     let (words, part) = content.as_chunks();
     plain_ensure!(
         part.is_empty(), VALUE_ERROR, "BigInt content must contain whole 64-bit words";
-        "half a word"
+        "bad size"
     );
     let words = normalized(words);
     if words.len() <= 1 {

@@ -43,12 +43,12 @@ pub unsafe fn init(handle_addr: *mut *mut c_void, init_func: InitFunction) -> Re
     outcome.map_err(|refusal| match refusal {
         Refusal::NoHandle => crate::plain_error!(
             RUNTIME_ERROR, "init_func must return a non-NULL handle";
-            "init_func made no handle"
+            "no handle made"
         ),
         Refusal::Nested => {
             crate::plain_error!(
                 RUNTIME_ERROR, "init_func asks for the handle that it is initializing";
-                "init_func asks for its handle"
+                "nested init_func"
             )
         }
     })

@@ -29,8 +29,8 @@ use crate::text::{Lossy, Writer};
 
 /// Stands for one argument.
 const PLACE: u8 = 1;
-/// Ends a template.
-const END: u8 = 0;
+/// Ends a template. No zero: what ends in one is put with all other C strings, of which linkers drop none.
+const END: u8 = 2;
 
 /// The kind and the text of an error. Made by [`plain_error!`](crate::plain_error).
 #[derive(Clone, Copy)]
@@ -201,7 +201,7 @@ const fn places(text: &str) -> usize {
 const fn places_marked(text: &[u8], to: &mut [u8]) -> usize {
     let (mut at, mut len) = (0, 0);
     while at < text.len() {
-        assert!(text[at] > PLACE && text[at] < 0x80, "messages are plain text");
+        assert!(text[at] > END && text[at] < 0x80, "messages are plain text");
         to[len] = if text[at] == b'{' { PLACE } else { text[at] };
         at += if text[at] == b'{' { 2 } else { 1 };
         len += 1;
@@ -240,9 +240,10 @@ macro_rules! __template {
     };
     ($kind:ident, $text:literal $(, $arg:expr)*) => {{
         const LEN: usize = $crate::message::encoded_len($text);
-        static ENCODED: [u8; LEN] =
-            $crate::message::encode($crate::error::kind::$kind, $text, $crate::__count!($($arg),*));
-        $crate::message::Template::new(&ENCODED)
+        // Of equal constants one is kept.
+        const ENCODED: &[u8; LEN] =
+            &$crate::message::encode($crate::error::kind::$kind, $text, $crate::__count!($($arg),*));
+        $crate::message::Template::new(ENCODED)
     }};
 }
 

@@ -66,7 +66,7 @@ pub unsafe fn create_opaque(
     if type_index != type_index::OPAQUE_PY_OBJECT {
         plain_bail!(
             RUNTIME_ERROR, "Only kTVMFFIOpaquePyObject is supported for now";
-            "no type of opaque objects"
+            "not opaque"
         );
     }
     let init = |record: *mut OpaqueRecord| {

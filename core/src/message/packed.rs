@@ -4,7 +4,7 @@
 //! later ones use earlier ones. A message that they do not fit takes more room, nothing else.
 #![forbid(unsafe_code)]
 
-use super::{END, PLACE};
+use super::END;
 use crate::text::Writer;
 
 /// The first byte that stands for a pair.
@@ -42,7 +42,7 @@ pub(super) const fn len(text: &str) -> usize {
     pack(text).1
 }
 
-/// Packs a text that has [`PLACE`] for its places; what is behind it in `to` stays.
+/// Packs a text that has [`PLACE`](super::PLACE) for its places; what is behind it in `to` stays.
 pub(super) const fn write(text: &str, to: &mut [u8]) {
     let (packed, len) = pack(text);
     to.split_at_mut(len).0.copy_from_slice(packed.split_at(len).0);
@@ -91,8 +91,8 @@ const _: () = {
     let mut code = 0;
     while code < PAIRS.len() {
         let [first, second] = PAIRS[code];
-        assert!(first > PLACE && (first as usize) < FIRST as usize + code);
-        assert!(second > PLACE && (second as usize) < FIRST as usize + code);
+        assert!(first > END && (first as usize) < FIRST as usize + code);
+        assert!(second > END && (second as usize) < FIRST as usize + code);
         code += 1;
     }
 };

@@ -141,8 +141,7 @@ unsafe fn check(tensor: &DLTensor, require_alignment: i32, require_contiguous: b
         RUNTIME_ERROR,
         "FromDLPack: Data is not aligned to {} bytes.",
         require_alignment;
-        "not aligned to {}",
-        require_alignment
+        "not aligned"
     );
     let contiguous = !require_contiguous || reader.is_contiguous();
     plain_ensure!(contiguous, RUNTIME_ERROR, "FromDLPack: Tensor is not contiguous."; "not contiguous");
@@ -163,7 +162,7 @@ pub unsafe fn check_shape(tensor: &DLTensor) -> Result<()> {
         VALUE_ERROR,
         "a DLTensor of {} dimensions must have a shape",
         ndim;
-        "no shape"
+        "bad shape"
     );
     // SAFETY: the caller vouches for `ndim` extents.
     let shape = unsafe { TensorRef::from_raw(tensor) }.shape();
@@ -171,7 +170,7 @@ pub unsafe fn check_shape(tensor: &DLTensor) -> Result<()> {
         has_possible_size(shape, tensor.dtype),
         VALUE_ERROR,
         "a DLTensor has a negative extent, or more elements than memory";
-        "impossible shape"
+        "bad shape"
     );
     Ok(())
 }

@@ -102,7 +102,7 @@ pub unsafe fn register_field(type_index: i32, info: &TVMFFIFieldInfo) -> Result<
     let is_function = setter.is_null() || unsafe { (*setter).type_index == FUNCTION };
     plain_ensure!(
         is_function, TYPE_ERROR, "The setter of a field must be an `ffi.Function`";
-        "the setter is no function"
+        "no function"
     );
     let default = if has(kTVMFFIFieldFlagBitMaskHasDefault) {
         &info.default_value_or_factory
@@ -243,7 +243,7 @@ unsafe fn check_texts(member: &Member) -> Result<()> {
             VALUE_ERROR,
             "A name, doc or metadata has no data, but {} bytes",
             text.size;
-            "bad text"
+            "bad size"
         );
     }
     plain_ensure!(count < 3 || texts[0].size != 0, VALUE_ERROR, "A field or method needs a name"; "no name");
