@@ -205,7 +205,7 @@ impl Error {
     /// Makes an error from bytes of any encoding, or tells that there was no memory for it.
     pub fn try_from_bytes(kind: &[u8], message: &[u8], backtrace: &[u8]) -> Option<Error> {
         let error = compose(kind, &|out| out.put(message))?;
-        if !backtrace.is_empty() {
+        if record::KEEPS_BACKTRACES && !backtrace.is_empty() {
             error.set_backtrace(backtrace, false);
         }
         Some(error)

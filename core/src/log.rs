@@ -1,7 +1,6 @@
 //! Where warnings go: standard error on hosts, a hook that firmware sets elsewhere.
 
 use crate::message::{Arg, Template};
-use crate::text::Writer;
 
 #[cfg(feature = "std")]
 #[path = "log/stderr.rs"]
@@ -25,5 +24,5 @@ pub fn warn<const N: usize>(template: Template, args: &[Arg<'_>; N]) {
 #[inline(never)]
 fn warn_of_template(template: Template, args: *const Arg<'_>) {
     // SAFETY: the macro that makes templates counts places and arguments.
-    sink::write(&|out: &mut Writer<'_>| unsafe { template.write(args, out) });
+    unsafe { sink::write(template, args) };
 }

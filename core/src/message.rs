@@ -36,9 +36,9 @@ const END: u8 = 2;
 #[derive(Clone, Copy)]
 pub struct Template(*const u8);
 
-/// Whether messages have the shorter of two texts.
+/// Whether messages have the shorter of two texts. The unit tests look at the longer ones in every build.
 #[doc(hidden)]
-pub const SHORT: bool = cfg!(not(feature = "std"));
+pub const SHORT: bool = cfg!(not(any(feature = "std", test)));
 
 impl Template {
     /// The template that [`encode`] gave.

@@ -8,6 +8,7 @@ use super::code;
 use super::spellings::{self, CUSTOM, after, name_of};
 use crate::abi::{DLDataType, TVMFFIAny};
 use crate::any::{Any, AnyView};
+use crate::convert::AnyCompatible;
 use crate::error::{Error, Result};
 use crate::function::Function;
 use crate::message::SHORT;
@@ -106,7 +107,8 @@ pub fn write_string(dtype: DLDataType, cell: &mut MaybeUninit<TVMFFIAny>) -> Res
     if dtype.code < CUSTOM_BEGIN {
         return compose(standard_name(dtype.code)?, cell);
     }
-    let answer = ask(GET_CUSTOM_NAME, &[AnyView::from(i64::from(dtype.code))])?;
+    let mut answer = Any::from(i64::from(dtype.code));
+    ask(GET_CUSTOM_NAME, &mut answer)?;
     let answer = answer.view();
     match answer.bytes_of_string() {
         Some(name) => compose(name, cell),
@@ -156,13 +158,13 @@ fn write_named(name: &[u8], dtype: DLDataType, out: &mut Writer<'_>) {
     }
 }
 
-/// Asks a global function that custom dtypes need.
+/// Asks a global function that custom dtypes need: its answer takes the place of its argument.
 #[inline(never)]
-fn ask(name: &str, argument: &[AnyView<'_>; 1]) -> Result<Any> {
-    match Function::global(name)? {
-        Some(function) => function.call(argument),
-        None => plain_bail!(VALUE_ERROR, "Function {} not found", name; "no function `{}`", name),
-    }
+fn ask(name: &str, value: &mut Any) -> Result<()> {
+    let Some(function) = Function::global(name)? else {
+        plain_bail!(VALUE_ERROR, "Function {} not found", name; "no function `{}`", name);
+    };
+    function.call(&[value.view()]).map(|answer| *value = answer)
 }
 
 /// The TypeError that [`AnyView::get`] gives, without what it links for types of which nothing is known.
@@ -197,6 +199,20 @@ macro_rules! refusal {
     };
 }
 
+/// The error for a number that was just taken and is too large.
+macro_rules! out_of_range {
+    ($source:ident, $number:ident, $text:literal) => {
+        match if SHORT { None } else { $source.overflow() } {
+            Some(digits) => plain_error!(
+                VALUE_ERROR,
+                "Integer value in dtype string '{}' is out of range for uint32_t",
+                digits
+            ),
+            None => refusal!($source, $text, $number, $source.prefix, $source.tail),
+        }
+    };
+}
+
 impl<'a> Source<'a> {
     #[cold]
     #[cfg_attr(not(feature = "std"), inline(never))]
@@ -215,37 +231,38 @@ impl<'a> Source<'a> {
         rest.is_some()
     }
 
-    /// Takes decimal digits; none count as 0.
+    /// Takes decimal digits; none count as 0, and what does not fit as the largest number.
     #[cfg_attr(not(feature = "std"), inline(never))]
-    fn take_number(&mut self) -> Result<u32> {
-        let (mut value, mut overflow) = (0u32, 0u32);
-        let is_other = |byte: &u8| !byte.is_ascii_digit();
-        let end = self.rest.iter().position(is_other).unwrap_or(self.rest.len());
-        let (digits, rest) = self.rest.split_at_checked(end).unwrap_or_default();
-        for digit in digits {
-            let next = u64::from(value) * 10 + u64::from(digit - b'0');
-            (value, overflow) = (next as u32, overflow | (next >> 32) as u32);
+    fn take_number(&mut self) -> u32 {
+        let mut value = 0u32;
+        while let [digit @ b'0'..=b'9', rest @ ..] = self.rest {
+            value = value.saturating_mul(10).saturating_add(u32::from(digit - b'0'));
+            self.rest = rest;
         }
-        self.rest = rest;
-        if overflow == 0 {
-            return Ok(value);
-        }
-        Err(refusal!(self, "Integer value in dtype string '{}' is out of range for uint32_t", digits))
+        value
+    }
+
+    /// The digits that were just taken, when their number does not fit.
+    #[cold]
+    fn overflow(&self) -> Option<&'a [u8]> {
+        let taken = self.tail.strip_suffix(self.rest)?;
+        let digits = taken.rsplit(|byte| !byte.is_ascii_digit()).next()?;
+        let fits = |number: u64, digit: &u8| {
+            let number = number * 10 + u64::from(digit - b'0');
+            (number <= u64::from(u32::MAX)).then_some(number)
+        };
+        digits.iter().try_fold(0, fits).is_none().then_some(digits)
     }
 
     /// Parses `[bits]`.
     fn take_bits(&mut self, default: u8) -> Result<u8> {
-        let number = self.take_number()?;
+        let number = self.take_number();
         match u8::try_from(number) {
             Ok(0) => Ok(default),
             Ok(bits) => Ok(bits),
-            Err(_) => Err(refusal!(
-                self,
-                "Bits value {} is out of range for uint8_t in dtype '{}{}'",
-                number,
-                self.prefix,
-                self.tail
-            )),
+            Err(_) => {
+                Err(out_of_range!(self, number, "Bits value {} is out of range for uint8_t in dtype '{}{}'"))
+            }
         }
     }
 
@@ -271,8 +288,8 @@ impl<'a> Source<'a> {
                 self.tail
             ));
         };
-        let name = String::from_bytes(name)?;
-        let answer = ask(GET_CUSTOM_CODE, &[AnyView::from(&name)])?;
+        let mut answer = String::from_bytes(name)?.into_any();
+        ask(GET_CUSTOM_CODE, &mut answer)?;
         match answer.try_get::<i64>()? {
             // Upstream keeps the low byte as well.
             Some(code) => Ok(code as u8),
@@ -292,7 +309,7 @@ impl<'a> Source<'a> {
     fn take_lanes(&mut self, may_scale: bool) -> Result<u16> {
         let is_scaled = may_scale && self.take(b"xvscale");
         let is_counted = self.take(b"x");
-        let lanes = if is_counted { self.take_number()? } else { 1 };
+        let lanes = if is_counted { self.take_number() } else { 1 };
         if lanes == 0 {
             return Err(refusal!(
                 self,
@@ -302,12 +319,10 @@ impl<'a> Source<'a> {
             ));
         }
         let Ok(count) = u16::try_from(lanes) else {
-            return Err(refusal!(
+            return Err(out_of_range!(
                 self,
-                "Lanes value {} is out of range for uint16_t in dtype '{}{}'",
                 lanes,
-                self.prefix,
-                self.tail
+                "Lanes value {} is out of range for uint16_t in dtype '{}{}'"
             ));
         };
         if !self.rest.is_empty() {

@@ -7,6 +7,9 @@ use crate::error::Error;
 use crate::memory::Buffer;
 use crate::object::{ObjectClass, ObjectRef};
 
+/// Errors of the loaded library have backtraces.
+pub(super) const KEEPS_BACKTRACES: bool = true;
+
 /// An error whose message is still to be written, in a block of its own until then.
 pub(super) struct Draft<'a> {
     kind: &'a [u8],

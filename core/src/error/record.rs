@@ -39,6 +39,9 @@ unsafe impl ObjectRecord for ErrorRecord {
     }
 }
 
+/// Whether a record has room for a backtrace.
+pub(super) const KEEPS_BACKTRACES: bool = size_of::<BlockBytes>() > 0;
+
 /// An error whose message is still to be written; zero bytes until then.
 pub(super) struct Draft(Error);
 

@@ -4,20 +4,18 @@ use core::ffi::c_char;
 use core::hint::black_box;
 
 use crate::config::LOG_CHUNK_BYTES;
+use crate::message::{Arg, Template};
 use crate::sync::Mutex;
 use crate::text::Writer;
 
 /// Takes a line: `size` bytes that end with a newline.
 pub type Sink = unsafe extern "C" fn(text: *const c_char, size: usize);
 
-/// What writes a line.
-type Line<'a> = dyn Fn(&mut Writer<'_>) + 'a;
-
 /// Where lines go, and what renders them for it: a program that sets no sink need not link that.
 #[derive(Clone, Copy)]
 struct Log {
     sink: Sink,
-    render: fn(&Line<'_>, Sink),
+    render: unsafe fn(Template, *const Arg<'_>, Sink),
 }
 
 static LOG: Mutex<Option<Log>> = Mutex::new(None);
@@ -33,20 +31,29 @@ pub unsafe fn set_sink(sink: Option<Sink>) {
     *LOG.lock() = sink.map(|sink| Log { sink, render: black_box(render) });
 }
 
-/// Writes one line that `write` gives.
-pub fn write(write: &Line<'_>) {
+/// Writes one line.
+///
+/// # Safety
+/// As for [`Template::write`].
+#[inline]
+pub(super) unsafe fn write(template: Template, args: *const Arg<'_>) {
     // Copied out, so that the lock is not held while the sink runs.
     let log = *LOG.lock();
     if let Some(log) = log {
-        (log.render)(write, log.sink);
+        // SAFETY: the caller's promise; who set the sink vouched for it.
+        unsafe { (log.render)(template, args, log.sink) };
     }
 }
 
 /// Renders one line on the stack; what is longer than two pieces is cut.
-fn render(write: &Line<'_>, sink: Sink) {
+///
+/// # Safety
+/// As for [`Template::write`] and [`set_sink`].
+unsafe fn render(template: Template, args: *const Arg<'_>, sink: Sink) {
     let mut line = [0; 2 * LOG_CHUNK_BYTES];
     let mut out = Writer::new(&mut line);
-    write(&mut out);
+    // SAFETY: the caller's promise.
+    unsafe { template.write(args, &mut out) };
     let len = out.wanted.min(line.len() - 1);
     line[len] = b'\n';
     // SAFETY: who set the sink vouched for it.
@@ -57,6 +64,7 @@ fn render(write: &Line<'_>, sink: Sink) {
 mod tests {
     extern crate std;
     use super::*;
+    use crate::plain_warn;
 
     static HEARD: Mutex<std::vec::Vec<u8>> = Mutex::new(std::vec::Vec::new());
 
@@ -69,11 +77,11 @@ mod tests {
     fn a_line_reaches_the_sink_and_is_cut_when_it_is_too_long() {
         // SAFETY: the function takes any line.
         unsafe { set_sink(Some(hear)) };
-        write(&|out| out.put("é".as_bytes()));
-        write(&|out| out.put(&[b'x'; 3 * LOG_CHUNK_BYTES]));
+        plain_warn!("{}", "é");
+        plain_warn!("{}", &[b'x'; 3 * LOG_CHUNK_BYTES][..]);
         // SAFETY: nothing is called.
         unsafe { set_sink(None) };
-        write(&|out| out.put(b"unheard"));
+        plain_warn!("unheard");
         let expected = std::format!("é\n{}\n", "x".repeat(2 * LOG_CHUNK_BYTES - 1));
         assert_eq!(*HEARD.lock(), expected.as_bytes());
     }
