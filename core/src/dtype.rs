@@ -10,6 +10,8 @@ use crate::string::String;
 use crate::{any_from, any_texts, type_index};
 
 pub mod code;
+#[cfg_attr(not(any(feature = "std", feature = "ring-2", test)), path = "dtype/no_custom.rs")]
+mod custom;
 mod spellings;
 mod text;
 

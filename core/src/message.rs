@@ -4,10 +4,10 @@
 //! is compiled: the place of its kind, then the text with `PLACE` for each `{}`, then `END`. Boards have shorter texts, and
 //! those with ring 2 keep them packed: the texts of ring 1 alone are so few that what unpacks them would cost what it saves.
 
-#[cfg(not(all(feature = "packed-messages", not(feature = "std"))))]
+#[cfg(not(all(feature = "ring-2", not(feature = "std"))))]
 #[path = "message/as_written.rs"]
 mod form;
-#[cfg(all(feature = "packed-messages", not(feature = "std")))]
+#[cfg(all(feature = "ring-2", not(feature = "std")))]
 #[path = "message/packed.rs"]
 mod form;
 #[cfg(feature = "std")]

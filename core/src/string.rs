@@ -37,8 +37,11 @@ pub struct Bytes(Any);
 const LARGE_OFFSET: i32 = type_index::STR - type_index::SMALL_STR;
 const _: () = assert!(type_index::BYTES - type_index::SMALL_BYTES == LARGE_OFFSET);
 
-/// Bytes of text that are put together on the stack, so that most texts are written once; none where size counts.
-const SHORT_TEXT_BYTES: usize = if cfg!(feature = "std") { 32 } else { 0 };
+/// Whether texts are put together on the stack first, so that most are written once. That takes code, for which hosts have room.
+const STARTS_ON_STACK: bool = cfg!(feature = "std");
+
+/// Bytes that are put together there.
+const SHORT_TEXT_BYTES: usize = if STARTS_ON_STACK { 32 } else { 0 };
 
 /// A string with a copy of `content`, or bytes: `small_index` says which of the two, by the type index of a short value.
 ///
@@ -75,7 +78,7 @@ pub(crate) fn compose(cell: &mut MaybeUninit<TVMFFIAny>, write: &dyn Fn(&mut Wri
     write(&mut start);
     let len = start.wanted;
     match short.get(..len) {
-        Some(text) if SHORT_TEXT_BYTES > 0 => write_copy(cell, type_index::SMALL_STR, text),
+        Some(text) if STARTS_ON_STACK => write_copy(cell, type_index::SMALL_STR, text),
         _ => made::written(cell, type_index::SMALL_STR, len, |target| write(&mut Writer::new(target))),
     }
 }

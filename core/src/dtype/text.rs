@@ -1,20 +1,16 @@
 //! The text of every dtype that upstream names, read and written.
 #![forbid(unsafe_code)]
 
+use super::spellings::{self, CUSTOM, after, name_of};
+use super::{code, custom};
+use crate::abi::{DLDataType, TVMFFIAny};
+use crate::error::{Error, Result};
+use crate::message::SHORT;
+use crate::string;
+use crate::text::{Lossy, Writer};
+use crate::{error, plain_bail, plain_error};
 use core::fmt;
 use core::mem::MaybeUninit;
-
-use super::code;
-use super::spellings::{self, CUSTOM, after, name_of};
-use crate::abi::{DLDataType, TVMFFIAny};
-use crate::any::{Any, AnyView};
-use crate::convert::AnyCompatible;
-use crate::error::{Error, Result};
-use crate::function::Function;
-use crate::message::SHORT;
-use crate::string::{self, String};
-use crate::text::{Lossy, Writer};
-use crate::{error, plain_bail, plain_error, type_table};
 
 /// First of the codes that belong to custom types, whose names global functions give.
 ///
@@ -26,9 +22,6 @@ pub const CUSTOM_BEGIN: u8 = 129;
 /// and lanes).
 const SHORT_TEXT_BYTES: usize = 32;
 
-const GET_CUSTOM_NAME: &str = "dtype.get_custom_type_name";
-const GET_CUSTOM_CODE: &str = "dtype.get_custom_type_code";
-
 impl DLDataType {
     /// Reads a dtype from its text, such as `float32`, `i8x4`, `bf16`, `float8_e4m3fn`, `int32xvscalex4` or
     /// `custom[name]`.
@@ -37,7 +30,8 @@ impl DLDataType {
     /// unless the text names a custom type, whose code the global function `dtype.get_custom_type_code`
     /// gives.
     ///
-    /// Errors: ValueError when the text names no dtype, or when bits or lanes are out of range.
+    /// Errors: ValueError when the text names no dtype, or when bits or lanes are out of range. Boards with ring 1 alone know no
+    /// custom types.
     ///
     /// # Upstream
     /// `StringViewToDLDataType_` of `src/ffi/dtype.cc`. Decimal numbers of more than 64 bits are out of range
@@ -61,7 +55,7 @@ impl DLDataType {
             (code, bits) = source.take_narrow()?;
         } else {
             if code == CUSTOM {
-                code = source.take_custom()?;
+                code = custom::read(&mut source)?;
             }
             bits = source.take_bits(bits)?;
         }
@@ -103,16 +97,10 @@ pub fn write_dtype(dtype: DLDataType, out: &mut dyn fmt::Write) -> Result<()> {
 ///
 /// Errors: as [`write_dtype`]; they leave the cell as it was.
 pub fn write_string(dtype: DLDataType, cell: &mut MaybeUninit<TVMFFIAny>) -> Result<()> {
-    let compose = |name: &[u8], cell| string::compose(cell, &|out| write_named(name, dtype, out));
-    if dtype.code < CUSTOM_BEGIN {
-        return compose(standard_name(dtype.code)?, cell);
-    }
-    let mut answer = Any::from(i64::from(dtype.code));
-    ask(GET_CUSTOM_NAME, &mut answer)?;
-    let answer = answer.view();
-    match answer.bytes_of_string() {
-        Some(name) => compose(name, cell),
-        None => Err(wrong_answer(answer, "str")),
+    let mut compose = |name: &[u8]| string::compose(cell, &|out| write_named(name, dtype, out));
+    match custom::name(dtype.code)? {
+        None => compose(standard_name(dtype.code)?),
+        Some(name) => compose(name.view().bytes_of_string().unwrap_or_default()),
     }
 }
 
@@ -136,7 +124,7 @@ fn write_named(name: &[u8], dtype: DLDataType, out: &mut Writer<'_>) {
     if is_handle && bits == 0 && lanes == 0 {
         return;
     }
-    let is_custom = code >= CUSTOM_BEGIN;
+    let is_custom = custom::is(code);
     if is_custom {
         out.put(b"custom[");
     }
@@ -158,38 +146,13 @@ fn write_named(name: &[u8], dtype: DLDataType, out: &mut Writer<'_>) {
     }
 }
 
-/// Asks a global function that custom dtypes need: its answer takes the place of its argument.
-#[inline(never)]
-fn ask(name: &str, value: &mut Any) -> Result<()> {
-    let Some(function) = Function::global(name)? else {
-        plain_bail!(VALUE_ERROR, "Function {} not found", name; "no function `{}`", name);
-    };
-    function.call(&[value.view()]).map(|answer| *value = answer)
-}
-
-/// The TypeError that [`AnyView::get`] gives, without what it links for types of which nothing is known.
-#[cold]
-#[inline(never)]
-fn wrong_answer(answer: AnyView<'_>, expected: &str) -> Error {
-    let found = answer.type_index();
-    plain_error!(
-        TYPE_ERROR,
-        "Cannot convert from type `{}` to `{}`",
-        type_table::type_key_of(found),
-        expected;
-        "type {} is not `{}`",
-        found,
-        expected
-    )
-}
-
 /// A dtype text split into its canonical prefix and the rest, which errors quote. On boards they quote the text as it is,
 /// with an empty prefix.
-struct Source<'a> {
-    prefix: &'static [u8],
-    tail: &'a [u8],
+pub(super) struct Source<'a> {
+    pub(super) prefix: &'static [u8],
+    pub(super) tail: &'a [u8],
     /// What of the tail is still to be read.
-    rest: &'a [u8],
+    pub(super) rest: &'a [u8],
 }
 
 /// The error with this message, which may quote the text of a source; boards have one message for every refusal.
@@ -216,7 +179,7 @@ macro_rules! out_of_range {
 impl<'a> Source<'a> {
     #[cold]
     #[cfg_attr(not(feature = "std"), inline(never))]
-    fn unknown(&self) -> Error {
+    pub(super) fn unknown(&self) -> Error {
         plain_error!(
             VALUE_ERROR, "unknown dtype `{}{}`", self.prefix, self.tail;
             "unknown dtype `{}`", self.tail
@@ -225,7 +188,7 @@ impl<'a> Source<'a> {
 
     /// Takes a text, if it comes next.
     #[cfg_attr(not(feature = "std"), inline(never))]
-    fn take(&mut self, text: &[u8]) -> bool {
+    pub(super) fn take(&mut self, text: &[u8]) -> bool {
         let rest = after(self.rest, text);
         self.rest = rest.unwrap_or(self.rest);
         rest.is_some()
@@ -274,35 +237,6 @@ impl<'a> Source<'a> {
         };
         self.rest = rest;
         Ok((spelling.code, spelling.bits))
-    }
-
-    /// Parses the `[name]` of a custom type, whose code a global function tells.
-    fn take_custom(&mut self) -> Result<u8> {
-        let is_open = self.take(b"[");
-        let Some(name) = self.take_name().filter(|_| is_open) else {
-            return Err(refusal!(
-                self,
-                "expected {} brace after 'custom' type in{}{}",
-                if is_open { "closing" } else { "opening" },
-                self.prefix,
-                self.tail
-            ));
-        };
-        let mut answer = String::from_bytes(name)?.into_any();
-        ask(GET_CUSTOM_CODE, &mut answer)?;
-        match answer.try_get::<i64>()? {
-            // Upstream keeps the low byte as well.
-            Some(code) => Ok(code as u8),
-            None => Err(wrong_answer(answer.view(), "int")),
-        }
-    }
-
-    /// Takes what is before a closing bracket, and the bracket.
-    fn take_name(&mut self) -> Option<&'a [u8]> {
-        let end = self.rest.iter().position(|&byte| byte == b']')?;
-        let (name, rest) = (self.rest.get(..end)?, self.rest.get(end + 1..)?);
-        self.rest = rest;
-        Some(name)
     }
 
     /// Parses `xN` or `xvscalexN`, the end of the text; without, there is one lane. Upstream takes `xvscale` alone as well.
@@ -432,27 +366,6 @@ mod tests {
             assert_eq!(error.kind(), b"ValueError");
             assert!(error.message().starts_with(b"DLDataType contains unknown type_code="));
         }
-    }
-
-    #[cfg(not(feature = "client"))]
-    #[test]
-    fn custom_types_ask_their_functions() {
-        assert_eq!(refusal(b"custom[ferrite]8"), "Function dtype.get_custom_type_code not found");
-        let register =
-            |name: &str, function: Function| crate::global_table::set(name.as_bytes(), &function, true);
-        let answer_by = |answer: fn(&AnyView<'_>) -> Result<Any>| {
-            Function::from_packed(move |args: &[AnyView<'_>]| answer(&args[0])).unwrap()
-        };
-        register(GET_CUSTOM_NAME, answer_by(|_| Ok(Any::from(String::new("mine")?)))).unwrap();
-        register(GET_CUSTOM_CODE, answer_by(|_| Ok(Any::from(140)))).unwrap();
-        assert_eq!(parsed("custom[mine]16x2"), (140, 16, 2));
-        assert_eq!(printed(140, 16, 2), "custom[mine]x2");
-        register(GET_CUSTOM_NAME, answer_by(|_| Ok(Any::from(1.5)))).unwrap();
-        register(GET_CUSTOM_CODE, answer_by(|name| name.to_owned())).unwrap();
-        let error = to_string(DLDataType { code: 140, bits: 16, lanes: 1 }).unwrap_err();
-        assert_eq!(error.message(), b"Cannot convert from type `float` to `str`");
-        let error = DLDataType::parse(b"custom[mine]").unwrap_err();
-        assert_eq!(error.message(), b"Cannot convert from type `ffi.SmallStr` to `int`");
     }
 
     #[test]

@@ -1200,9 +1200,12 @@ struct TVMFFIByteArray TVMFFIBigIntGetContentByteArray(const TVMFFIAny *value);
 /**
  * Reads a data type such as `int32`, `float32x4` or `float8_e4m3fn`.
  *
- * Returns 0 and the data type in `out`; or -1 with ValueError raised. Allocates only for the error.
+ * Returns 0 and the data type in `out`; or -1 with ValueError raised. Allocates only for the error. The profile `core` knows no
+ * `custom[name]`.
  */
-TVM_FFI_DLL int TVMFFIDataTypeFromString(const struct TVMFFIByteArray *str, DLDataType *out);
+TVM_FFI_DLL
+int TVMFFIDataTypeFromString(const struct TVMFFIByteArray *str,
+                             DLDataType *out);
 
 /**
  * Writes a data type as the text that `TVMFFIDataTypeFromString` reads.
