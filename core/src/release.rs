@@ -1,8 +1,8 @@
 //! How objects die: released in a loop, never by recursion whose depth the data decides.
 //!
-//! Releasing the last reference to an array releases its elements, and so on down. When that happens while another
-//! object of this thread is being destroyed, the dead object is put on the thread's queue instead, linked through its
-//! own count word, which nobody reads any more. The outermost release empties the queue.
+//! Releasing the last reference to an array releases its elements, and so on down. A few levels of that end at once, on
+//! hosts, while what they hold is still in the cache. An object further down is put on the thread's queue instead, linked
+//! through its own count word, which nobody reads any more. The outermost release empties the queue.
 
 use core::ffi::c_int;
 #[cfg(not(feature = "client"))]
@@ -92,7 +92,7 @@ unsafe fn destroy(object: *mut TVMFFIObject) {
     unsafe { call_deleter(object, kTVMFFIObjectDeleterFlagBitMaskBoth) };
 }
 
-/// Destroys a dead object, or queues it when a destruction is under way on this thread.
+/// Destroys a dead object, or queues it when too many destructions are under way on this thread.
 ///
 /// # Safety
 /// No reference to `object` may be left.
@@ -104,41 +104,59 @@ unsafe fn destroy(object: *mut TVMFFIObject) {
         return unsafe { call_deleter(object, kTVMFFIObjectDeleterFlagBitMaskBoth) };
     }
     // The queue is lent for moments only: without std it is behind a lock, and deleters are code of users.
-    if per_thread::dying(|dying| enter(dying, object)) {
+    let depth = per_thread::dying(|dying| enter(dying, object));
+    if depth == QUEUED {
         return;
     }
     let mut next = object;
     while !next.is_null() {
         // SAFETY: each queued object is dead, and nobody else destroys it.
         unsafe { call_deleter(next, kTVMFFIObjectDeleterFlagBitMaskBoth) };
-        next = per_thread::dying(take_next);
+        next = per_thread::dying(|dying| leave(dying, depth));
     }
 }
 
-/// The end of a queue; no object is there.
+/// Destructions inside each other that may be under way without a queue; where size counts, there is none inside another.
 #[cfg(not(feature = "client"))]
-const END: *mut TVMFFIObject = ptr::without_provenance_mut(1);
+const MOST_NESTED: usize = if cfg!(feature = "std") { 8 } else { 1 };
 
-/// Starts a destruction, or queues the object for the one that is under way and answers true.
+/// The depth of an object that waits for others.
 #[cfg(not(feature = "client"))]
-fn enter(dying: &Dying, object: *mut TVMFFIObject) -> bool {
+const QUEUED: usize = 0;
+
+/// What stands for a queue without objects while so many destructions are under way; no object is there.
+#[cfg(not(feature = "client"))]
+const fn empty_at(depth: usize) -> *mut TVMFFIObject {
+    ptr::without_provenance_mut(depth)
+}
+
+/// Starts a destruction and answers how many are under way then; or queues the object.
+#[cfg(not(feature = "client"))]
+fn enter(dying: &Dying, object: *mut TVMFFIObject) -> usize {
     let first = dying.get();
-    if first.is_null() {
-        dying.set(END);
-        return false;
+    // Once there is a queue, all that dies goes there.
+    if first.addr() < MOST_NESTED {
+        let depth = first.addr() + 1;
+        dying.set(empty_at(depth));
+        return depth;
     }
+    // When the queue is empty again, only the outermost destruction will be under way.
+    let rest = if first.addr() == MOST_NESTED { empty_at(1) } else { first };
     // SAFETY: the count word of a dead object is ours; it is 8 bytes, 8-aligned, room for a pointer.
-    unsafe { link_of(object).write(first) };
+    unsafe { link_of(object).write(rest) };
     dying.set(object);
-    true
+    QUEUED
 }
 
-/// The next object to destroy; null, and the end of the destruction, when there is none.
+/// Ends a destruction at a depth. The outermost one goes on with an object of the queue; null when there is none.
 #[cfg(not(feature = "client"))]
-fn take_next(dying: &Dying) -> *mut TVMFFIObject {
+fn leave(dying: &Dying, depth: usize) -> *mut TVMFFIObject {
     let object = dying.get();
-    if object == END {
-        dying.set(ptr::null_mut());
+    if object.addr() <= MOST_NESTED {
+        dying.set(empty_at(depth - 1));
+        return ptr::null_mut();
+    }
+    if depth > 1 {
         return ptr::null_mut();
     }
     // SAFETY: `enter` linked the object. Its count is set back to what deleters find: no strong reference.
