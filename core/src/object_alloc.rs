@@ -7,6 +7,13 @@ mod source;
 #[path = "object_alloc/linked.rs"]
 mod source;
 
+#[cfg(all(feature = "std", not(feature = "client")))]
+#[path = "object_alloc/chunk_reserve.rs"]
+mod chunk_reserve;
+#[cfg(all(feature = "std", not(feature = "client")))]
+#[path = "object_alloc/chunks.rs"]
+mod chunks;
+
 use core::alloc::Layout;
 use core::ffi::{c_int, c_void};
 use core::mem::{align_of, size_of};
@@ -22,6 +29,10 @@ use crate::object::ObjectRef;
 use crate::type_index;
 use crate::{memory, refcount, unwind};
 
+#[cfg(not(all(feature = "std", not(feature = "client"))))]
+pub use Apart as Chunks;
+#[cfg(all(feature = "std", not(feature = "client")))]
+pub use chunks::Chunks;
 pub use source::custom_allocator;
 #[cfg(not(feature = "client"))]
 pub use source::set_custom_allocator;
@@ -63,6 +74,27 @@ struct BuiltinAllocator(TVMFFICustomAllocator);
 // SAFETY: the record is never written: its fields are a function and a null pointer.
 unsafe impl Sync for BuiltinAllocator {}
 
+/// Where objects lie: [`Apart`], or in [`Chunks`].
+pub trait Space {
+    /// Memory for an object, whose header is set up.
+    ///
+    /// # Errors
+    /// As [`allocate`].
+    #[doc(hidden)]
+    fn allocate(&mut self, class: &Class, type_index: i32, trailing_bytes: usize) -> Result<NonNull<u8>>;
+}
+
+/// Every object has memory of its own.
+#[derive(Default)]
+pub struct Apart;
+
+impl Space for Apart {
+    #[inline]
+    fn allocate(&mut self, class: &Class, type_index: i32, trailing_bytes: usize) -> Result<NonNull<u8>> {
+        allocate_class(class, type_index, trailing_bytes)
+    }
+}
+
 /// Allocates an object and initialises it.
 ///
 /// The header is set up here: counts of one, the type index, a deleter for `R`. `init` gets the start of the record and
@@ -84,8 +116,28 @@ pub unsafe fn allocate<R: ObjectRecord>(
     Ok(unsafe { ObjectRef::from_raw(body.add(R::PREFIX_BYTES).cast()) })
 }
 
+/// As [`allocate`], in a space.
+///
+/// # Errors
+/// As [`allocate`].
+///
+/// # Safety
+/// As [`allocate`].
+pub unsafe fn allocate_in<R: ObjectRecord>(
+    space: &mut impl Space,
+    type_index: i32,
+    trailing_bytes: usize,
+    init: impl FnOnce(*mut R),
+) -> Result<ObjectRef> {
+    let body = space.allocate(const { &Class::of::<R>() }, type_index, trailing_bytes)?;
+    init(body.as_ptr().cast());
+    // SAFETY: the body has room for the record and what follows it, and its header is set up; the caller vouches for `init`.
+    Ok(unsafe { ObjectRef::from_raw(body.add(R::PREFIX_BYTES).cast()) })
+}
+
 /// What an allocation needs to know of a record.
-struct Class {
+#[doc(hidden)]
+pub struct Class {
     bytes: usize,
     alignment: usize,
     prefix_bytes: usize,

@@ -11,6 +11,7 @@ use crate::abi::{TVMFFIAny, TVMFFIAnyPayload};
 use crate::any::{Any, AnyView};
 use crate::convert::AnyCompatible;
 use crate::error::Result;
+use crate::object_alloc::Space;
 use crate::text::{Lossy, Writer};
 use crate::{any_from, any_texts, type_index};
 
@@ -115,6 +116,17 @@ impl String {
     /// `TVMFFIStringFromByteArray`.
     pub fn from_bytes(text: &[u8]) -> Result<String> {
         value_of(type_index::SMALL_STR, text).map(String)
+    }
+
+    /// As [`from_bytes`](Self::from_bytes), with the object in a space.
+    ///
+    /// # Errors
+    /// MemoryError.
+    pub fn from_bytes_in(text: &[u8], space: &mut impl Space) -> Result<String> {
+        if text.len() <= SMALL_MAX {
+            return String::from_bytes(text);
+        }
+        made::object_in(space, text).map(|object| String(object.into_any()))
     }
 
     /// The text of up to seven bytes that are the first ones of a word in little-endian order; of more, there are seven.

@@ -273,6 +273,23 @@ static void walk_strings(void) {
   }
 }
 
+/* Enough texts of a document that their objects share memory. */
+static void parse_texts(void) {
+  static char document[4000];
+  TVMFFIAny text;
+  TVMFFIAny result;
+  size_t used = 0;
+  int i;
+  for (i = 0; i < 40; i++) {
+    used += (size_t)sprintf(document + used, "%c\"a text that needs an object, number %d\"", i == 0 ? '[' : ',', i);
+  }
+  sprintf(document + used, "]");
+  text = any_text(document);
+  if (call_step("ffi.json.Parse", &text, 1, &result)) {
+    release_any(&result);
+  }
+}
+
 static void walk_built_ins(void) {
   TVMFFIAny map;
   TVMFFIAny list;
@@ -319,6 +336,7 @@ static void walk_built_ins(void) {
   if (call_step("ffi.json.Parse", args, 1, &result)) {
     release_any(&result);
   }
+  parse_texts();
   if (call_step("ffi.GetRegisteredTypeKeys", NULL, 0, &result)) {
     release_any(&result);
   }

@@ -7,6 +7,7 @@ use ferrite_core::convert::AnyCompatible;
 use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
 use ferrite_core::object::{ObjectClass, ObjectRef};
+use ferrite_core::object_alloc::{Apart, Space};
 use ferrite_core::{object_class, plain_bail, type_index};
 
 use super::seq::{self, Seq};
@@ -35,7 +36,7 @@ impl ArrayObject {
     ///
     /// MemoryError when the memory is not there.
     pub fn with_capacity(capacity: usize) -> Result<Self> {
-        seq::allocate_in_place(type_index::ARRAY, capacity).map(Self)
+        seq::allocate_in_place(type_index::ARRAY, capacity, &mut Apart).map(Self)
     }
 
     /// Creates an array of own copies of `values`, with no room to spare.
@@ -55,9 +56,9 @@ impl ArrayObject {
     /// # Errors
     ///
     /// MemoryError when the memory is not there; then they are where they were.
-    pub(crate) fn of_tail(values: &mut Buffer<Any>, first: usize) -> Result<Self> {
+    pub(crate) fn of_tail(values: &mut Buffer<Any>, first: usize, space: &mut impl Space) -> Result<Self> {
         let tail = values.get(first..).unwrap_or_default();
-        let array = Self::with_capacity(tail.len())?;
+        let array = seq::allocate_in_place(type_index::ARRAY, tail.len(), space).map(Self)?;
         // SAFETY: the array is new, unshared and has the room; the elements are forgotten where they were.
         unsafe { array.seq().push_words_reserved(tail) }
         values.forget_from(first);

@@ -6,6 +6,7 @@ use ferrite_core::any::{Any, AnyView};
 use ferrite_core::convert::AnyCompatible;
 use ferrite_core::error::Result;
 use ferrite_core::object::{ObjectClass, ObjectRef};
+use ferrite_core::object_alloc::Apart;
 use ferrite_core::{object_class, type_index};
 
 use super::map::{MapObject, missing_key};
@@ -33,7 +34,7 @@ impl DictObject {
     ///
     /// MemoryError when the memory is not there.
     pub fn with_capacity(expected: usize) -> Result<Self> {
-        map_base::allocate_for(type_index::DICT, expected).map(Self)
+        map_base::allocate_for(type_index::DICT, expected, &mut Apart).map(Self)
     }
 
     fn table(&self) -> Table<'_> {

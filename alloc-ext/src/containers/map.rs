@@ -8,6 +8,7 @@ use ferrite_core::convert::AnyCompatible;
 use ferrite_core::error::{Error, Result};
 use ferrite_core::memory::Buffer;
 use ferrite_core::object::{ObjectClass, ObjectRef};
+use ferrite_core::object_alloc::{Apart, Space};
 use ferrite_core::{object_class, plain_error, type_index};
 
 use super::map_base::{self, LookupKey, Table};
@@ -36,7 +37,7 @@ impl MapObject {
     ///
     /// MemoryError when the memory is not there.
     pub fn with_capacity(expected: usize) -> Result<Self> {
-        map_base::allocate_for(type_index::MAP, expected).map(Self)
+        map_base::allocate_for(type_index::MAP, expected, &mut Apart).map(Self)
     }
 
     /// Whether [`twin_of_tail`](Self::twin_of_tail) may answer a map.
@@ -49,11 +50,16 @@ impl MapObject {
     /// # Errors
     ///
     /// MemoryError; then the entries are where they were.
-    pub(crate) fn twin_of_tail(&self, values: &mut Buffer<Any>, first: usize) -> Result<Option<Self>> {
+    pub(crate) fn twin_of_tail(
+        &self,
+        values: &mut Buffer<Any>,
+        first: usize,
+        space: &mut impl Space,
+    ) -> Result<Option<Self>> {
         let Table::Dense(dense) = self.table() else { return Ok(None) };
         let (entries, _) = values.get(first..).unwrap_or_default().as_chunks::<2>();
         // SAFETY: this map cannot change while it is borrowed; the entries are forgotten here.
-        let Some(twin) = (unsafe { map_twin::twin(dense, entries) })? else { return Ok(None) };
+        let Some(twin) = (unsafe { map_twin::twin(dense, entries, space) })? else { return Ok(None) };
         values.forget_from(first);
         Ok(Some(Self(twin)))
     }
@@ -64,9 +70,9 @@ impl MapObject {
     /// # Errors
     ///
     /// What key hooks raise; MemoryError. The entries are gone then, or where they were.
-    pub(crate) fn of_tail(values: &mut Buffer<Any>, first: usize) -> Result<Self> {
+    pub(crate) fn of_tail(values: &mut Buffer<Any>, first: usize, space: &mut impl Space) -> Result<Self> {
         let (entries, _) = values.get_mut(first..).unwrap_or_default().as_chunks_mut::<2>();
-        let mut map = Self::with_capacity(entries.len())?;
+        let mut map = map_base::allocate_for(type_index::MAP, entries.len(), space).map(Self)?;
         for [key, value] in entries {
             map.insert(mem::take(key), mem::take(value))?;
         }

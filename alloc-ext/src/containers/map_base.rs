@@ -8,7 +8,7 @@ use ferrite_core::abi::TVMFFIObject;
 use ferrite_core::any::{Any, AnyView};
 use ferrite_core::error::Result;
 use ferrite_core::object::ObjectRef;
-use ferrite_core::object_alloc::{self, ObjectRecord};
+use ferrite_core::object_alloc::{self, Apart, ObjectRecord, Space};
 
 use super::cell;
 use super::key;
@@ -120,7 +120,7 @@ unsafe impl ObjectRecord for DenseRecord {
 /// # Errors
 ///
 /// MemoryError when the memory is not there.
-pub(super) fn allocate_small(type_index: i32, capacity: usize) -> Result<ObjectRef> {
+pub(super) fn allocate_small(type_index: i32, capacity: usize, space: &mut impl Space) -> Result<ObjectRef> {
     let capacity = capacity.max(map_small::LEAST_CAPACITY);
     let bytes = super::storage::block_bytes(capacity, map_small::ENTRY_BYTES)?;
     let init = |record: *mut SmallRecord| {
@@ -133,7 +133,7 @@ pub(super) fn allocate_small(type_index: i32, capacity: usize) -> Result<ObjectR
         }
     };
     // SAFETY: `init` writes every field behind the header.
-    unsafe { object_alloc::allocate::<SmallRecord>(type_index, bytes, init) }
+    unsafe { object_alloc::allocate_in::<SmallRecord>(space, type_index, bytes, init) }
 }
 
 /// Creates an object that takes over a dense table; on failure the table stays the caller's.
@@ -164,6 +164,7 @@ pub(super) unsafe fn allocate_dense_in_place(
     type_index: i32,
     fields: TableFields,
     bytes: usize,
+    space: &mut impl Space,
 ) -> Result<ObjectRef> {
     let init = |record: *mut DenseRecord| {
         // SAFETY: `record` is ours to fill, and `bytes` bytes follow it.
@@ -178,7 +179,7 @@ pub(super) unsafe fn allocate_dense_in_place(
         }
     };
     // SAFETY: `init` writes every field behind the header.
-    unsafe { object_alloc::allocate::<DenseRecord>(type_index, bytes, init) }
+    unsafe { object_alloc::allocate_in::<DenseRecord>(space, type_index, bytes, init) }
 }
 
 /// The deleter of storage that goes with its object: C++ code insists on one in dense tables.
@@ -199,9 +200,9 @@ pub(super) unsafe fn fields_of(object: *mut TVMFFIObject) -> *mut TableFields {
 /// # Errors
 ///
 /// MemoryError when the memory is not there.
-pub(super) fn allocate_for(type_index: i32, expected: usize) -> Result<ObjectRef> {
+pub(super) fn allocate_for(type_index: i32, expected: usize, space: &mut impl Space) -> Result<ObjectRef> {
     if expected < map_small::MOST_CAPACITY {
-        return allocate_small(type_index, expected);
+        return allocate_small(type_index, expected, space);
     }
     let fields = Dense::allocate_for(expected)?;
     adopt_dense(type_index, fields)
@@ -226,7 +227,7 @@ pub(super) fn copy_object(type_index: i32, table: Table<'_>) -> Result<ObjectRef
     match table {
         Table::Dense(dense) => adopt_dense(type_index, dense.copy()?),
         Table::Small(small) => {
-            let object = allocate_small(type_index, small.len())?;
+            let object = allocate_small(type_index, small.len(), &mut Apart)?;
             // SAFETY: the new table is small, has room for as many entries, and is known to nobody else.
             unsafe {
                 if let Table::Small(target) = Table::of(&object) {

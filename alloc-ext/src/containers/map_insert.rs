@@ -3,6 +3,7 @@
 use ferrite_core::any::Any;
 use ferrite_core::error::Result;
 use ferrite_core::object::ObjectRef;
+use ferrite_core::object_alloc::Apart;
 use ferrite_core::type_index;
 
 use super::map_base::{self, Inserted, Table, TableFields};
@@ -64,7 +65,7 @@ unsafe fn insert_growing(map: &mut ObjectRef, key: Any, value: Any) -> Result<()
 ///
 /// The caller forgets the entries of the table.
 unsafe fn moved_to_small(table: Table<'_>, capacity: usize, key: Any, value: Any) -> Result<ObjectRef> {
-    let fresh = map_base::allocate_small(type_index::MAP, capacity)?;
+    let fresh = map_base::allocate_small(type_index::MAP, capacity, &mut Apart)?;
     // SAFETY: the new map is small and has room for all entries and one more.
     unsafe {
         if let Table::Small(target) = Table::of(&fresh) {

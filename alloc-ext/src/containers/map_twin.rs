@@ -5,6 +5,7 @@ use core::mem::ManuallyDrop;
 use ferrite_core::any::Any;
 use ferrite_core::error::Result;
 use ferrite_core::object::ObjectRef;
+use ferrite_core::object_alloc::Space;
 use ferrite_core::type_index;
 
 use super::map_base::{self, Table};
@@ -21,13 +22,17 @@ use super::{cell, key};
 /// # Safety
 ///
 /// Nobody changes the pattern meanwhile. When there is a twin, the caller forgets the entries.
-pub(super) unsafe fn twin(pattern: Dense<'_>, entries: &[[Any; 2]]) -> Result<Option<ObjectRef>> {
+pub(super) unsafe fn twin(
+    pattern: Dense<'_>,
+    entries: &[[Any; 2]],
+    space: &mut impl Space,
+) -> Result<Option<ObjectRef>> {
     if !has_keys(pattern, entries) {
         return Ok(None);
     }
     let bytes = map_dense::bytes_of(pattern.slots())?;
     // SAFETY: what is allocated is filled at once: slots without entries are marked, those of entries are copied below.
-    let twin = unsafe { map_base::allocate_dense_in_place(type_index::MAP, pattern.fields(), bytes) }?;
+    let twin = unsafe { map_base::allocate_dense_in_place(type_index::MAP, pattern.fields(), bytes, space) }?;
     // The table is whole only after the loop, in which nothing fails.
     let twin = ManuallyDrop::new(twin);
     // SAFETY: the object is a new Map, known to nobody, with the slots of the pattern.
@@ -65,6 +70,7 @@ mod tests {
     use super::super::MapObject;
     use super::*;
     use ferrite_core::memory::Buffer;
+    use ferrite_core::object_alloc::Apart;
     use ferrite_core::string::String;
 
     fn tail_of(keys: &[&str], value: i64) -> Result<Buffer<Any>> {
@@ -84,11 +90,11 @@ mod tests {
 
     #[test]
     fn a_twin_is_the_map_that_hashing_makes() -> Result<()> {
-        let pattern = MapObject::of_tail(&mut tail_of(&KEYS, 0)?, 0)?;
+        let pattern = MapObject::of_tail(&mut tail_of(&KEYS, 0)?, 0, &mut Apart)?;
         let mut tail = tail_of(&KEYS, 10)?;
-        let mut twin = pattern.twin_of_tail(&mut tail, 0)?.expect("the same keys");
+        let mut twin = pattern.twin_of_tail(&mut tail, 0, &mut Apart)?.expect("the same keys");
         assert!(tail.is_empty());
-        let hashed = MapObject::of_tail(&mut tail_of(&KEYS, 10)?, 0)?;
+        let hashed = MapObject::of_tail(&mut tail_of(&KEYS, 10)?, 0, &mut Apart)?;
         assert_eq!(texts(&twin), texts(&hashed));
         for key in KEYS {
             let key = Any::new(String::new(key)?);
@@ -107,26 +113,26 @@ mod tests {
 
     #[test]
     fn other_keys_have_no_twin() -> Result<()> {
-        let pattern = MapObject::of_tail(&mut tail_of(&KEYS, 0)?, 0)?;
+        let pattern = MapObject::of_tail(&mut tail_of(&KEYS, 0)?, 0, &mut Apart)?;
         let mut others = [KEYS; 3];
         others[0].swap(0, 1);
         others[1][5] = "another key again";
         others[2][5] = "id";
         for keys in others {
             let mut tail = tail_of(&keys, 0)?;
-            assert!(pattern.twin_of_tail(&mut tail, 0)?.is_none());
+            assert!(pattern.twin_of_tail(&mut tail, 0, &mut Apart)?.is_none());
             assert_eq!(tail.len(), 2 * keys.len());
         }
-        assert!(pattern.twin_of_tail(&mut tail_of(&KEYS[..5], 0)?, 0)?.is_none());
+        assert!(pattern.twin_of_tail(&mut tail_of(&KEYS[..5], 0)?, 0, &mut Apart)?.is_none());
         Ok(())
     }
 
     #[test]
     fn a_twin_that_finds_no_memory_leaves_the_entries() -> Result<()> {
-        let pattern = MapObject::of_tail(&mut tail_of(&KEYS, 0)?, 0)?;
+        let pattern = MapObject::of_tail(&mut tail_of(&KEYS, 0)?, 0, &mut Apart)?;
         super::super::faults::with_every_refusal(|| {
             let Ok(mut tail) = tail_of(&KEYS, 0) else { return };
-            let found = pattern.twin_of_tail(&mut tail, 0).map(|twin| twin.is_some());
+            let found = pattern.twin_of_tail(&mut tail, 0, &mut Apart).map(|twin| twin.is_some());
             assert_eq!(tail.len(), if found.is_ok() { 0 } else { 2 * KEYS.len() });
             assert!(found.unwrap_or(true));
         });

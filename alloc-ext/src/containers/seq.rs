@@ -8,7 +8,7 @@ use ferrite_core::abi::{TVMFFIAny, TVMFFIObject, TVMFFISeqCell};
 use ferrite_core::any::{Any, AnyView};
 use ferrite_core::error::{Error, Result};
 use ferrite_core::object::ObjectRef;
-use ferrite_core::object_alloc::{self, ObjectRecord};
+use ferrite_core::object_alloc::{self, ObjectRecord, Space};
 use ferrite_core::{error, plain_bail, plain_error};
 
 use super::cell::{self, CELL_BYTES};
@@ -57,7 +57,11 @@ unsafe impl ObjectRecord for SeqRecord {
 /// # Errors
 ///
 /// MemoryError when the memory is not there.
-pub(super) fn allocate_in_place(type_index: i32, capacity: usize) -> Result<ObjectRef> {
+pub(super) fn allocate_in_place(
+    type_index: i32,
+    capacity: usize,
+    space: &mut impl Space,
+) -> Result<ObjectRef> {
     let bytes = storage::block_bytes(capacity, CELL_BYTES)?;
     let init = |record: *mut SeqRecord| {
         // SAFETY: `record` is ours to fill, and `bytes` bytes follow it.
@@ -72,7 +76,7 @@ pub(super) fn allocate_in_place(type_index: i32, capacity: usize) -> Result<Obje
         }
     };
     // SAFETY: `init` writes every field behind the header.
-    unsafe { object_alloc::allocate::<SeqRecord>(type_index, bytes, init) }
+    unsafe { object_alloc::allocate_in::<SeqRecord>(space, type_index, bytes, init) }
 }
 
 /// Creates a sequence object whose cells lie in a block of their own, as a List has them. No block for no capacity.

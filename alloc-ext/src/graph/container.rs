@@ -1,9 +1,10 @@
-//! Containers of the values of other nodes.
+//! Containers of the values of other nodes, and where the objects of a graph lie.
 #![forbid(unsafe_code)]
 
 use ferrite_core::any::Any;
 use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
+use ferrite_core::object_alloc::Chunks;
 use ferrite_core::type_index;
 
 use crate::containers::{ArrayObject, DictObject, ListObject, MapObject};
@@ -13,6 +14,8 @@ use crate::containers::{ArrayObject, DictObject, ListObject, MapObject};
 pub(super) struct ContainerMaker {
     /// The last Map.
     pattern: Option<MapObject>,
+    /// Where objects lie.
+    pub(super) chunks: Chunks,
 }
 
 impl ContainerMaker {
@@ -23,7 +26,7 @@ impl ContainerMaker {
     /// Those of key hooks; MemoryError.
     pub(super) fn make(&mut self, type_index: i32, values: &mut Buffer<Any>) -> Result<Any> {
         match type_index {
-            type_index::ARRAY => ArrayObject::of_tail(values, 0).map(Any::new),
+            type_index::ARRAY => ArrayObject::of_tail(values, 0, &mut self.chunks).map(Any::new),
             type_index::LIST => ListObject::from_slice(values).map(Any::new),
             type_index::MAP => self.map_of(values).map(Any::new),
             _ => {
@@ -36,7 +39,7 @@ impl ContainerMaker {
 
     fn map_of(&mut self, values: &mut Buffer<Any>) -> Result<MapObject> {
         if let Some(pattern) = &self.pattern
-            && let Some(twin) = pattern.twin_of_tail(values, 0)?
+            && let Some(twin) = pattern.twin_of_tail(values, 0, &mut self.chunks)?
         {
             return Ok(twin);
         }

@@ -5,6 +5,7 @@
 use ferrite_core::any::Any;
 use ferrite_core::convert::AnyCompatible;
 use ferrite_core::memory::Buffer;
+use ferrite_core::object_alloc::Apart;
 use ferrite_core::string::String;
 use ferrite_core::type_index;
 use ferrite_core::type_table::TypeEntry;
@@ -87,7 +88,7 @@ impl<'t> Reader<'t> {
             (Form::Plain, type_index::STR) => self.string(),
             (Form::Plain, index @ (type_index::SHAPE | type_index::DEVICE)) => {
                 self.list(|reader| reader.int().map(Any::from))?;
-                let array = ArrayObject::of_tail(&mut self.values, 0).ok()?;
+                let array = ArrayObject::of_tail(&mut self.values, 0, &mut Apart).ok()?;
                 plain::decode(index, Json::Value(array.into_any())).ok()
             }
             (Form::Plain, index) => self.plain(index),
@@ -191,7 +192,7 @@ impl<'t> Reader<'t> {
         let start = self.at;
         self.expect(b"\"")?;
         if let Some(content) = self.literal() {
-            return String::from_bytes(content).ok().map(String::into_any);
+            return String::from_bytes_in(content, &mut self.containers.chunks).ok().map(String::into_any);
         }
         self.skip_string()?;
         json::parse(self.text.get(start..self.at)?).ok()

@@ -6,6 +6,7 @@ use ferrite_core::any::Any;
 use ferrite_core::convert::AnyCompatible;
 use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
+use ferrite_core::object_alloc::Chunks;
 use ferrite_core::string::String;
 
 use super::parser::Builder;
@@ -18,6 +19,8 @@ pub(super) struct Values {
     keys: Buffer<String>,
     /// Tables by their number of entries.
     patterns: [Option<MapObject>; PATTERNS],
+    /// Where the objects are.
+    chunks: Chunks,
 }
 
 /// Powers of two: a few objects at most take turns in a document.
@@ -36,10 +39,10 @@ impl Values {
             (0..KEYS).try_for_each(|_| self.keys.try_push(String::EMPTY))?;
         }
         let Some(known) = self.keys.get_mut(bits_of(text)) else {
-            return String::from_bytes(text).map(Any::new);
+            return String::from_bytes_in(text, &mut self.chunks).map(Any::new);
         };
         if known.as_bytes() != text {
-            *known = String::from_bytes(text)?;
+            *known = String::from_bytes_in(text, &mut self.chunks)?;
         }
         Ok(Any::new(known.clone()))
     }
@@ -57,29 +60,33 @@ impl Builder for Values {
             return Ok(String::of_word(u64::from_le_bytes(*word), len).into_any());
         }
         let content = content.get(..len).unwrap_or_default();
-        if is_key { self.key(content) } else { String::from_bytes(content).map(String::into_any) }
+        if is_key {
+            self.key(content)
+        } else {
+            String::from_bytes_in(content, &mut self.chunks).map(String::into_any)
+        }
     }
 
     fn unescaped(&mut self, content: &[u8]) -> Result<Any> {
-        String::from_bytes(content).map(String::into_any)
+        String::from_bytes_in(content, &mut self.chunks).map(String::into_any)
     }
 
     fn array(&mut self, values: &mut Buffer<Any>, first: usize) -> Result<Any> {
         if first == values.len() {
             return Array::<Any>::new().map(Array::into_any);
         }
-        ArrayObject::of_tail(values, first).map(ArrayObject::into_any)
+        ArrayObject::of_tail(values, first, &mut self.chunks).map(ArrayObject::into_any)
     }
 
     fn object(&mut self, values: &mut Buffer<Any>, first: usize) -> Result<Any> {
         let len = (values.len() - first) / 2;
         let pattern = &mut self.patterns[len % PATTERNS];
         if let Some(pattern) = pattern
-            && let Some(twin) = pattern.twin_of_tail(values, first)?
+            && let Some(twin) = pattern.twin_of_tail(values, first, &mut self.chunks)?
         {
             return Ok(twin.into_any());
         }
-        let map = MapObject::of_tail(values, first)?;
+        let map = MapObject::of_tail(values, first, &mut self.chunks)?;
         // Where a key was repeated, the table has room for more entries than a twin would need.
         if map.len() == len && map.may_have_twins() {
             *pattern = Some(map.clone());

@@ -5,6 +5,7 @@ use ferrite_core::any::Any;
 use ferrite_core::convert::AnyCompatible;
 use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
+use ferrite_core::object_alloc::Apart;
 use ferrite_core::string::String;
 
 use super::parser::Builder;
@@ -30,10 +31,10 @@ impl Builder for Values {
         if first == values.len() {
             return Array::<Any>::new().map(Array::into_any);
         }
-        ArrayObject::of_tail(values, first).map(ArrayObject::into_any)
+        ArrayObject::of_tail(values, first, &mut Apart).map(ArrayObject::into_any)
     }
 
     fn object(&mut self, values: &mut Buffer<Any>, first: usize) -> Result<Any> {
-        MapObject::of_tail(values, first).map(MapObject::into_any)
+        MapObject::of_tail(values, first, &mut Apart).map(MapObject::into_any)
     }
 }

@@ -8,6 +8,8 @@ use crate::abi::{TVMFFIAny, TVMFFIAnyPayload, TVMFFIByteArray, client};
 use crate::any::Any;
 use crate::error::Result;
 use crate::memory::Buffer;
+use crate::object::ObjectRef;
+use crate::object_alloc::Space;
 use crate::{error, raised, type_index};
 
 /// Makes `cell` a value with a copy of `content`; `small_index` says which kind.
@@ -18,6 +20,12 @@ pub(super) fn write_copy(cell: &mut MaybeUninit<TVMFFIAny>, small_index: i32, co
     };
     cell.write(value.into_raw());
     Ok(())
+}
+
+/// A string object with a copy of `content`, which is longer than a small one; the loaded library has no spaces for us.
+pub(super) fn object_in(_: &mut impl Space, content: &[u8]) -> Result<ObjectRef> {
+    let value = large(type_index::SMALL_STR, content)?;
+    value.into_object().map_err(|_| error::out_of_memory(content.len()))
 }
 
 /// Makes `cell` a value of `len` bytes that `write` gets to change; they are zero until then.

@@ -6,7 +6,9 @@ use core::ptr;
 use super::{LARGE_OFFSET, SMALL_MAX};
 use crate::abi::{TVMFFIAny, TVMFFIAnyPayload, TVMFFIByteArray, TVMFFIObject};
 use crate::error::Result;
-use crate::object_alloc::{self, ObjectRecord};
+use crate::object::ObjectRef;
+use crate::object_alloc::{self, ObjectRecord, Space};
+use crate::type_index;
 
 /// A string or bytes object: the byte array that C reads; content and a NUL follow in place.
 #[repr(C)]
@@ -46,6 +48,16 @@ pub(super) fn written(
     Ok(())
 }
 
+/// A string object with a copy of `content` in a space.
+pub(super) fn object_in(space: &mut impl Space, content: &[u8]) -> Result<ObjectRef> {
+    let init = |record: *mut BytesRecord| {
+        // SAFETY: the allocation has room for the record, the content and a NUL.
+        unsafe { ptr::copy_nonoverlapping(content.as_ptr(), fill(record, content.len()), content.len()) };
+    };
+    // SAFETY: init fills the record, which needs no destruction.
+    unsafe { object_alloc::allocate_in(space, type_index::STR, content.len().saturating_add(1), init) }
+}
+
 /// Makes `cell` a value of `len` bytes, and gives the place for them, which is in the cell itself or in a new object.
 #[cfg_attr(feature = "std", inline)]
 #[cfg_attr(not(feature = "std"), inline(never))]
@@ -58,14 +70,25 @@ fn room(cell: &mut MaybeUninit<TVMFFIAny>, small_index: i32, len: usize) -> Resu
     let mut content = ptr::null_mut();
     let init = |record: *mut BytesRecord| {
         // SAFETY: the allocation has room for the record, the content and a NUL.
-        unsafe {
-            content = record.add(1).cast::<u8>();
-            (&raw mut (*record).array).write(TVMFFIByteArray { data: content.cast(), size: len });
-            content.add(len).write(0);
-        }
+        unsafe { content = fill(record, len) };
     };
     // SAFETY: init fills the record, which needs no destruction; string and bytes objects share this layout (ABI).
     let object = unsafe { object_alloc::allocate(small_index + LARGE_OFFSET, len.saturating_add(1), init)? };
     cell.write(object.into_any().into_raw());
     Ok(content)
+}
+
+/// Fills a record but for its header and the content, whose place it gives.
+///
+/// # Safety
+/// The record is new, and `len` bytes and one more follow it.
+#[inline(always)]
+unsafe fn fill(record: *mut BytesRecord, len: usize) -> *mut u8 {
+    // SAFETY: the caller vouches for the room.
+    unsafe {
+        let content = record.add(1).cast::<u8>();
+        (&raw mut (*record).array).write(TVMFFIByteArray { data: content.cast(), size: len });
+        content.add(len).write(0);
+        content
+    }
 }

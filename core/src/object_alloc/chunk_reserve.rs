@@ -1,0 +1,95 @@
+//! A few chunks that were given back and wait for whoever needs some next.
+//!
+//! They are those at the highest addresses: C libraries return the end of their heap to the system when nothing there is in
+//! use, and would have to ask for all of it again with the next document.
+
+use core::ptr::{self, NonNull};
+
+use crate::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+
+/// Places for chunks, of one size each.
+pub(super) struct Reserve {
+    waiting: [AtomicPtr<u8>; PLACES],
+    /// The place to look at next, modulo [`PLACES`].
+    next: AtomicUsize,
+}
+
+const PLACES: usize = 8;
+
+impl Reserve {
+    pub(super) const fn new() -> Self {
+        Self { waiting: [const { AtomicPtr::new(ptr::null_mut()) }; PLACES], next: AtomicUsize::new(0) }
+    }
+
+    /// Takes a chunk; None where there is none, perhaps though there is one elsewhere.
+    pub(super) fn take(&self) -> Option<NonNull<u8>> {
+        let place = self.next.fetch_sub(1, Ordering::Relaxed).wrapping_sub(1);
+        self.exchange(place, ptr::null_mut())
+    }
+
+    /// Puts a chunk here. Where there is no room, the one at the lower address comes back.
+    pub(super) fn put(&self, chunk: NonNull<u8>) -> Option<NonNull<u8>> {
+        let place = self.next.fetch_add(1, Ordering::Relaxed);
+        let other = self.exchange(place, chunk.as_ptr())?;
+        if other < chunk { Some(other) } else { self.exchange(place, other.as_ptr()) }
+    }
+
+    /// Puts a chunk in a place and takes what was there, in one step: whoever gets a chunk has it alone.
+    fn exchange(&self, place: usize, chunk: *mut u8) -> Option<NonNull<u8>> {
+        NonNull::new(self.waiting.get(place % PLACES)?.swap(chunk, Ordering::AcqRel))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+    use super::*;
+    use std::vec::Vec;
+
+    #[test]
+    fn the_highest_ones_wait() {
+        let reserve = Reserve::new();
+        let mut blocks = [0u8; 3 * PLACES];
+        let start = NonNull::from(&mut blocks).cast::<u8>();
+        let place_of = |chunk: NonNull<u8>| chunk.addr().get() - start.addr().get();
+        // SAFETY: each is within the array.
+        let chunk = |place: usize| unsafe { start.add(place) };
+        // Upwards, all of the first are replaced; downwards, all of the last come back.
+        let upwards: Vec<_> = (PLACES..3 * PLACES).filter_map(|place| reserve.put(chunk(place))).collect();
+        assert!(upwards.into_iter().map(place_of).eq(PLACES..2 * PLACES));
+        let downwards: Vec<_> = (0..PLACES).rev().filter_map(|place| reserve.put(chunk(place))).collect();
+        assert!(downwards.into_iter().map(place_of).eq((0..PLACES).rev()));
+        let mut left: Vec<_> = (0..2 * PLACES).filter_map(|_| reserve.take()).map(place_of).collect();
+        left.sort_unstable();
+        assert!(left.into_iter().eq(2 * PLACES..3 * PLACES));
+    }
+
+    #[test]
+    fn nobody_shares_a_chunk() {
+        let reserve = &Reserve::new();
+        let mut blocks = [const { AtomicUsize::new(0) }; 2 * PLACES];
+        for block in &mut blocks {
+            let chunk = NonNull::from(block).cast();
+            assert!(reserve.put(chunk).is_none_or(|other| other != chunk));
+        }
+        std::thread::scope(|scope| {
+            for _ in 0..3 {
+                scope.spawn(|| {
+                    for _ in 0..if cfg!(miri) { 50 } else { 5_000 } {
+                        let Some(mut chunk) = reserve.take() else { continue };
+                        loop {
+                            // SAFETY: chunks here are counts, which outlive the threads.
+                            let users = unsafe { chunk.cast::<AtomicUsize>().as_ref() };
+                            assert_eq!(users.fetch_add(1, Ordering::Relaxed), 0);
+                            users.fetch_sub(1, Ordering::Relaxed);
+                            match reserve.put(chunk) {
+                                Some(other) => chunk = other,
+                                None => break,
+                            }
+                        }
+                    }
+                });
+            }
+        });
+    }
+}
