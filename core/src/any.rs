@@ -265,7 +265,7 @@ impl<'a> AnyView<'a> {
                 )
             }
             type_index::STATIC_OBJECT_BEGIN.. => Err(null_value(index)),
-            other => plain_bail!(TYPE_ERROR, "There is no type with index {}", other; "no type {}", other),
+            other => plain_bail!(TYPE_ERROR, "There is no type with index {}", other; "no such type"),
         }
     }
 
@@ -303,7 +303,7 @@ impl<'a> AnyView<'a> {
 fn null_value(type_index: i32) -> Error {
     plain_error!(
         VALUE_ERROR, "A value of type `{}` must not be null", type_table::type_key_of(type_index);
-        "type {} is null", type_index
+        "null value"
     )
 }
 

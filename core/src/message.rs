@@ -65,15 +65,12 @@ impl Template {
         unsafe {
             let (mut at, mut args) = (self.0, args);
             loop {
-                at = at.add(1);
-                match at.read() {
-                    END => return,
-                    PLACE => {
-                        (*args).write(out);
-                        args = args.add(1);
-                    }
-                    byte => form::put(byte, out),
+                at = form::put(at.add(1), out);
+                if at.read() == END {
+                    return;
                 }
+                (*args).write(out);
+                args = args.add(1);
             }
         }
     }

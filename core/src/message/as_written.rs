@@ -1,6 +1,6 @@
 //! Messages as they are written: making one takes little time, and little code.
-#![forbid(unsafe_code)]
 
+use super::END;
 use crate::text::Writer;
 
 /// Bytes of the text.
@@ -13,7 +13,19 @@ pub(super) const fn write(text: &str, to: &mut [u8]) {
     super::places_marked(text.as_bytes(), to);
 }
 
-/// Writes what one byte stands for.
-pub(super) fn put(byte: u8, out: &mut Writer<'_>) {
-    out.put(&[byte]);
+/// Writes a text up to its next place or its end; gives where that is.
+///
+/// # Safety
+/// The text ends with [`END`].
+#[inline(always)]
+pub(super) unsafe fn put(text: *const u8, out: &mut Writer<'_>) -> *const u8 {
+    // SAFETY: the caller's promise: nothing beyond the end is read.
+    unsafe {
+        let mut end = text;
+        while end.read() > END {
+            end = end.add(1);
+        }
+        out.put(core::slice::from_raw_parts(text, end.offset_from_unsigned(text)));
+        end
+    }
 }

@@ -2,7 +2,6 @@
 //!
 //! The pairs were counted over the messages of this library, those of ring 1 three times; the most frequent come first, and
 //! later ones use earlier ones. A message that they do not fit takes more room, nothing else.
-#![forbid(unsafe_code)]
 
 use super::END;
 use crate::text::Writer;
@@ -75,12 +74,28 @@ const fn replace(text: &mut [u8; LONGEST], len: usize, pair: [u8; 2], code: u8) 
     to
 }
 
+/// Writes a packed text up to its next place or its end; gives where that is.
+///
+/// # Safety
+/// The text ends with [`END`].
+#[inline]
+pub(super) unsafe fn put(mut text: *const u8, out: &mut Writer<'_>) -> *const u8 {
+    loop {
+        // SAFETY: the caller's promise: nothing beyond the end is read.
+        match unsafe { text.read() } {
+            ..=END => return text,
+            byte => unpack(byte, out),
+        }
+        text = text.wrapping_add(1);
+    }
+}
+
 /// Writes what one byte of a packed text stands for. Pairs nest six deep.
-pub(super) fn put(byte: u8, out: &mut Writer<'_>) {
+fn unpack(byte: u8, out: &mut Writer<'_>) {
     match byte.checked_sub(FIRST).and_then(|code| PAIRS.get(usize::from(code))) {
         Some([first, second]) => {
-            put(*first, out);
-            put(*second, out);
+            unpack(*first, out);
+            unpack(*second, out);
         }
         None => out.put(&[byte]),
     }
@@ -108,7 +123,7 @@ mod tests {
         assert!(len < text.len() * 2 / 3);
         let mut room = [0; LONGEST];
         let mut out = Writer::new(&mut room);
-        packed[..len].iter().for_each(|byte| put(*byte, &mut out));
+        packed[..len].iter().for_each(|byte| unpack(*byte, &mut out));
         let len = out.wanted;
         assert_eq!(room[..len], *text.replace("{}", "\u{1}").as_bytes());
     }
