@@ -22,7 +22,7 @@ pub unsafe extern "C" fn TVMFFIHandleInitOnce(
     handle_addr: *mut *mut c_void,
     init_func: Option<unsafe extern "C" fn(result: *mut *mut c_void) -> c_int>,
 ) -> c_int {
-    if !handle_addr.is_null() {
+    if boundary::SHORT_CUTS && !handle_addr.is_null() {
         // SAFETY: not null, so valid; others write the handle atomically.
         let handle = unsafe { AtomicPtr::from_ptr(handle_addr) }.load(Ordering::Acquire);
         if !handle.is_null() {
@@ -37,8 +37,7 @@ pub unsafe extern "C" fn TVMFFIHandleInitOnce(
 ///
 /// # Safety
 /// As for [`TVMFFIHandleInitOnce`].
-#[cold]
-#[inline(never)]
+#[cfg_attr(feature = "std", cold, inline(never))]
 unsafe extern "C" fn init_first(handle_addr: *mut *mut c_void, init_func: Option<InitFunction>) -> c_int {
     boundary::status_of(|| {
         let handle = boundary::non_null(handle_addr, arg(1, "handle_addr"))?;

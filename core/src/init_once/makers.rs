@@ -53,11 +53,11 @@ pub fn init(
     let mut record = MaybeUninit::uninit();
     let own = record.as_mut_ptr();
     let mut round = 0;
-    while handle.load(Ordering::Acquire).is_null() {
+    loop {
         // SAFETY: `record` lives until the end of this function, and `Making` takes it out of the chain before that.
         let turn = unsafe { makers.lock().enter(handle, own) };
         match turn {
-            Turn::Made => break,
+            Turn::Made => return Ok(0),
             Turn::Mine => {
                 let _making = Making { makers, own };
                 return publish(handle, make);
@@ -67,7 +67,6 @@ pub fn init(
         }
         round = round.saturating_add(1);
     }
-    Ok(0)
 }
 
 /// Runs the user's function and, when it made a handle, shows it to everybody.
