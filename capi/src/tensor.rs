@@ -122,7 +122,7 @@ unsafe fn import(
         let out = unsafe { boundary::out(out, arg(4, "out"))? };
         // SAFETY: the caller hands over a valid managed tensor.
         let tensor =
-            unsafe { tensor::import(from.as_ptr(), form, require_alignment, require_contiguous != 0)? };
+            unsafe { tensor::import(from.as_ptr(), require_alignment, require_contiguous != 0, form)? };
         out.write_object(Some(tensor));
         Ok(())
     })

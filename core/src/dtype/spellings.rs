@@ -83,7 +83,7 @@ const fn place(text: &[u8]) -> u8 {
 impl Spelling {
     /// The name of the type, which short forms stand for.
     pub(super) fn name(&self) -> &'static [u8] {
-        if self.is_name { self.text() } else { name_of(self.code) }
+        if self.is_name { self.text() } else { name_of(self.code).unwrap_or_default() }
     }
 
     /// The text.
@@ -128,10 +128,9 @@ fn first_of<'a>(
     })
 }
 
-/// The name of a code, empty when it has none.
-pub(super) fn name_of(code: u8) -> &'static [u8] {
-    let named = SPELLINGS.iter().find(|spelling| spelling.code == code && spelling.is_name && code != CUSTOM);
-    named.map(Spelling::text).unwrap_or_default()
+/// The name of a code, which comes before its short forms, if it has one.
+pub(super) fn name_of(code: u8) -> Option<&'static [u8]> {
+    SPELLINGS.iter().find(|spelling| spelling.code == code && code != CUSTOM).map(Spelling::text)
 }
 
 /// The text behind a prefix.

@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::message::SHORT;
 use crate::string;
 use crate::text::{Lossy, Writer};
-use crate::{error, plain_bail, plain_error};
+use crate::{error, plain_error};
 use core::fmt;
 use core::mem::MaybeUninit;
 
@@ -69,7 +69,7 @@ impl DLDataType {
 /// # Upstream
 /// `DLDataTypeCodeAsCStr` of `include/tvm/ffi/dtype.h`.
 pub fn code_name(code: u8) -> Option<&'static str> {
-    core::str::from_utf8(name_of(code)).ok().filter(|name| !name.is_empty())
+    name_of(code).and_then(|name| core::str::from_utf8(name).ok())
 }
 
 /// Writes the text of `dtype`: the empty text for void, `handle` for handles of any width.
@@ -106,15 +106,9 @@ pub fn write_string(dtype: DLDataType, cell: &mut MaybeUninit<TVMFFIAny>) -> Res
 
 #[cfg_attr(not(feature = "std"), inline(never))]
 fn standard_name(code: u8) -> Result<&'static [u8]> {
-    match name_of(code) {
-        b"" => {
-            plain_bail!(
-                VALUE_ERROR, "DLDataType contains unknown type_code={}", code;
-                "no type code {}", code
-            )
-        }
-        name => Ok(name),
-    }
+    name_of(code).ok_or_else(|| {
+        plain_error!(VALUE_ERROR, "DLDataType contains unknown type_code={}", code; "no type code {}", code)
+    })
 }
 
 /// Writes a dtype with the name of its code. Scalable lanes are stored negated.

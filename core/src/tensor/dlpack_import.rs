@@ -45,7 +45,7 @@ impl Tensor {
         require_contiguous: bool,
     ) -> Result<Tensor> {
         // SAFETY: the caller gives the same guarantee.
-        unsafe { import(managed.cast(), DLPackForm::Legacy, require_alignment, require_contiguous) }
+        unsafe { import(managed.cast(), require_alignment, require_contiguous, DLPackForm::Legacy) }
     }
 
     /// Makes a tensor over a managed tensor of the versioned form, as [`Tensor::from_dlpack`] does.
@@ -67,7 +67,7 @@ impl Tensor {
         require_contiguous: bool,
     ) -> Result<Tensor> {
         // SAFETY: the caller gives the same guarantee.
-        unsafe { import(managed.cast(), DLPackForm::Versioned, require_alignment, require_contiguous) }
+        unsafe { import(managed.cast(), require_alignment, require_contiguous, DLPackForm::Versioned) }
     }
 }
 
@@ -82,9 +82,9 @@ impl Tensor {
 #[cfg_attr(not(feature = "std"), inline(never))]
 pub unsafe fn import(
     managed: *mut c_void,
-    form: DLPackForm,
     require_alignment: i32,
     require_contiguous: bool,
+    form: DLPackForm,
 ) -> Result<Tensor> {
     plain_ensure!(!managed.is_null(), VALUE_ERROR, "FromDLPack: the managed tensor must not be null");
     let versioned = managed.cast::<DLManagedTensorVersioned>();
