@@ -3,6 +3,7 @@
 use core::ffi::{c_int, c_void};
 
 use ferrite_core::abi::{DLManagedTensor, DLManagedTensorVersioned, DLTensor, TVMFFIObjectHandle};
+use ferrite_core::error::Result;
 use ferrite_core::tensor::{self, DLPackForm, Tensor};
 
 use crate::boundary::{self, arg};
@@ -26,7 +27,9 @@ pub unsafe extern "C" fn TVMFFITensorFromDLPack(
     out: *mut TVMFFIObjectHandle,
 ) -> c_int {
     // SAFETY: as the caller vouches.
-    unsafe { import(from.cast(), require_alignment, require_contiguous, out, DLPackForm::Legacy) }
+    boundary::status(|| unsafe {
+        import(from.cast(), require_alignment, require_contiguous, out, DLPackForm::Legacy)
+    })
 }
 
 /// Lends the data of a tensor object as a managed tensor of DLPack before 1.0.
@@ -42,7 +45,7 @@ pub unsafe extern "C" fn TVMFFITensorToDLPack(
     out: *mut *mut DLManagedTensor,
 ) -> c_int {
     // SAFETY: as the caller vouches.
-    unsafe { export(from, out.cast(), DLPackForm::Legacy) }
+    boundary::status(|| unsafe { export(from, out.cast(), DLPackForm::Legacy) })
 }
 
 /// Makes a tensor object that takes over a versioned managed tensor.
@@ -59,7 +62,9 @@ pub unsafe extern "C" fn TVMFFITensorFromDLPackVersioned(
     out: *mut TVMFFIObjectHandle,
 ) -> c_int {
     // SAFETY: as the caller vouches.
-    unsafe { import(from.cast(), require_alignment, require_contiguous, out, DLPackForm::Versioned) }
+    boundary::status(|| unsafe {
+        import(from.cast(), require_alignment, require_contiguous, out, DLPackForm::Versioned)
+    })
 }
 
 /// Lends the data of a tensor object as a versioned managed tensor.
@@ -74,7 +79,7 @@ pub unsafe extern "C" fn TVMFFITensorToDLPackVersioned(
     out: *mut *mut DLManagedTensorVersioned,
 ) -> c_int {
     // SAFETY: as the caller vouches.
-    unsafe { export(from, out.cast(), DLPackForm::Versioned) }
+    boundary::status(|| unsafe { export(from, out.cast(), DLPackForm::Versioned) })
 }
 
 /// Makes a tensor that shows part of the memory of another, with the data pointer, shape, strides, data type and byte offset of
@@ -115,17 +120,14 @@ unsafe fn import(
     require_contiguous: i32,
     out: *mut TVMFFIObjectHandle,
     form: DLPackForm,
-) -> c_int {
-    boundary::status(|| {
-        let from = boundary::non_null(from, arg(1, "from"))?;
-        // SAFETY: contract of the crate.
-        let out = unsafe { boundary::out(out, arg(4, "out"))? };
-        // SAFETY: the caller hands over a valid managed tensor.
-        let tensor =
-            unsafe { tensor::import(from.as_ptr(), require_alignment, require_contiguous != 0, form)? };
-        out.write_object(Some(tensor));
-        Ok(())
-    })
+) -> Result<()> {
+    let from = boundary::non_null(from, arg(1, "from"))?;
+    // SAFETY: contract of the crate.
+    let out = unsafe { boundary::out(out, arg(4, "out"))? };
+    // SAFETY: the caller hands over a valid managed tensor.
+    let tensor = unsafe { tensor::import(from.as_ptr(), require_alignment, require_contiguous != 0, form)? };
+    out.write_object(Some(tensor));
+    Ok(())
 }
 
 /// Exports a managed tensor of either form.
@@ -134,13 +136,10 @@ unsafe fn import(
 /// As for the symbols, with a place for a record of this form.
 #[cfg_attr(feature = "std", inline(always))]
 #[cfg_attr(not(feature = "std"), inline(never))]
-unsafe fn export(from: TVMFFIObjectHandle, out: *mut *mut c_void, form: DLPackForm) -> c_int {
-    boundary::status(|| {
-        // SAFETY: contract of the crate.
-        let (from, out) = unsafe {
-            (boundary::object_of::<Tensor>(from, arg(1, "from"))?, boundary::out(out, arg(2, "out"))?)
-        };
-        out.write(tensor::export(&from, form)?.as_ptr());
-        Ok(())
-    })
+unsafe fn export(from: TVMFFIObjectHandle, out: *mut *mut c_void, form: DLPackForm) -> Result<()> {
+    // SAFETY: contract of the crate.
+    let (from, out) =
+        unsafe { (boundary::object_of::<Tensor>(from, arg(1, "from"))?, boundary::out(out, arg(2, "out"))?) };
+    out.write(tensor::export(&from, form)?.as_ptr());
+    Ok(())
 }
