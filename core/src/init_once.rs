@@ -10,7 +10,7 @@ use core::ptr;
 use self::makers::{Makers, Refusal};
 use crate::error::Result;
 use crate::sync::atomic::AtomicPtr;
-use crate::sync::{Mutex, exchange};
+use crate::sync::{Lock, exchange};
 
 /// Makes a handle: writes it through the pointer and gives 0, or raises an error and gives something else.
 pub type InitFunction = unsafe extern "C" fn(result: *mut *mut c_void) -> c_int;
@@ -18,7 +18,7 @@ pub type InitFunction = unsafe extern "C" fn(result: *mut *mut c_void) -> c_int;
 /// Releases a handle: gives 0, or raises an error and gives something else.
 pub type DeinitFunction = unsafe extern "C" fn(handle: *mut c_void) -> c_int;
 
-static MAKERS: Mutex<Makers> = Mutex::new(Makers::NONE);
+static MAKERS: Lock<Makers> = Lock::new(Makers::none());
 
 /// Makes the handle at `handle_addr` by `init_func`, unless it is there already; gives the status of `init_func`.
 ///

@@ -17,13 +17,14 @@ mod places;
 mod trie;
 
 use core::alloc::Layout;
+use core::cell::Cell;
 use core::ptr::{self, NonNull};
 use core::slice;
 
 use crate::error::Result;
 use crate::memory;
 use crate::sync::atomic::{AtomicPtr, Ordering};
-use crate::sync::{Mutex, const_new};
+use crate::sync::{Lock, const_new};
 
 use places::{Links, Places, Room};
 
@@ -39,7 +40,7 @@ pub struct NameTable<V> {
     places: Places<V>,
     first: AtomicPtr<Entry<V>>,
     /// The entry that was inserted last; held by whoever inserts.
-    last: Mutex<Last<V>>,
+    last: Lock<Last<V>>,
 }
 
 /// One name and its value.
@@ -63,7 +64,7 @@ enum Place<'a, V> {
 }
 
 /// A pointer to an entry, which the lock may carry from thread to thread.
-struct Last<V>(*mut Entry<V>);
+struct Last<V>(Cell<*mut Entry<V>>);
 
 // SAFETY: entries go from thread to thread whenever a value may.
 unsafe impl<V: Send> Send for Last<V> {}
@@ -103,7 +104,7 @@ impl<V> NameTable<V> {
             Self {
                 places: Places::new(),
                 first: AtomicPtr::new(ptr::null_mut()),
-                last: Mutex::new(Last(ptr::null_mut())),
+                last: Lock::new(Last(Cell::new(ptr::null_mut()))),
             }
         }
     }
@@ -136,7 +137,7 @@ impl<V> NameTable<V> {
     /// # Errors
     /// What `make` gives, and `MemoryError`, before which `make` is not run; both leave the table unchanged.
     pub fn get_or_insert(&self, name: &[u8], make: impl FnOnce() -> Result<V>) -> Result<(&Entry<V>, bool)> {
-        let mut last = self.last.lock();
+        let last = self.last.lock();
         let room = match self.places.place(self, name)? {
             Place::Taken(entry) => return Ok((entry, false)),
             Place::Free(room) => room,
@@ -144,7 +145,7 @@ impl<V> NameTable<V> {
         let entry = Entry::allocate(room.hash(), name, make)?;
         // SAFETY: the entry is live; the lock makes this thread the only one that inserts.
         unsafe { room.put(entry) };
-        self.append(&mut last, entry);
+        self.append(&last, entry);
         // SAFETY: the entry lives as long as the table.
         Ok((unsafe { entry.as_ref() }, true))
     }
@@ -163,11 +164,11 @@ impl<V> NameTable<V> {
         }
     }
 
-    fn append(&self, last: &mut Last<V>, entry: NonNull<Entry<V>>) {
+    fn append(&self, last: &Last<V>, entry: NonNull<Entry<V>>) {
         // SAFETY: `last` is null or an entry of this table.
-        let link = unsafe { last.0.as_ref() }.map_or(&self.first, |last| &last.next);
+        let link = unsafe { last.0.get().as_ref() }.map_or(&self.first, |last| &last.next);
         link.store(entry.as_ptr(), Ordering::Release);
-        last.0 = entry.as_ptr();
+        last.0.set(entry.as_ptr());
     }
 }
 

@@ -9,11 +9,11 @@ use loom::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 use loom::thread;
 
 use crate::makers::{self, Makers, Refusal};
-use crate::sync::Mutex;
+use crate::sync::Lock;
 
 /// A handle, what it stands for, and how often it was made.
 struct Once {
-    makers: Mutex<Makers>,
+    makers: Lock<Makers>,
     handle: AtomicPtr<c_void>,
     content: UnsafeCell<usize>,
     made: AtomicUsize,
@@ -25,7 +25,7 @@ unsafe impl Sync for Once {}
 impl Once {
     fn new() -> Arc<Self> {
         Arc::new(Self {
-            makers: Mutex::new(Makers::NONE),
+            makers: Lock::new(Makers::none()),
             handle: AtomicPtr::new(ptr::null_mut()),
             content: UnsafeCell::new(0),
             made: AtomicUsize::new(0),

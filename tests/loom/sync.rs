@@ -13,6 +13,8 @@ pub mod atomic {
 mod alone;
 pub use alone::is_alone;
 
+pub use self::Mutex as Lock;
+
 pub struct Mutex<T>(loom::sync::Mutex<T>);
 
 impl<T> Mutex<T> {

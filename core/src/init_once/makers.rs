@@ -2,16 +2,17 @@
 //!
 //! Callers who need a handle that another thread is making wait for it; makers of other handles do not wait.
 
+use core::cell::Cell;
 use core::ffi::{c_int, c_void};
 use core::mem::MaybeUninit;
 use core::num::NonZeroUsize;
 use core::ptr;
 
 use crate::sync::atomic::{AtomicPtr, Ordering};
-use crate::sync::{Mutex, current_thread, pause};
+use crate::sync::{Lock, current_thread, pause};
 
 /// The handles that are being made.
-pub struct Makers(*const Maker);
+pub struct Makers(Cell<*const Maker>);
 
 /// Why there is no handle although no function failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,7 +47,7 @@ enum Turn {
 
 /// Makes a handle by `make`, unless it is there or another caller makes it; gives the status of `make`.
 pub fn init(
-    makers: &Mutex<Makers>,
+    makers: &Lock<Makers>,
     handle: &AtomicPtr<c_void>,
     make: impl FnOnce(*mut *mut c_void) -> c_int,
 ) -> Result<c_int, Refusal> {
@@ -88,10 +89,12 @@ fn publish(
 
 impl Makers {
     /// Nobody makes a handle.
-    pub const NONE: Self = Self(ptr::null());
+    pub const fn none() -> Self {
+        Self(Cell::new(ptr::null()))
+    }
 
     fn find(&self, handle: &AtomicPtr<c_void>) -> Option<&Maker> {
-        let mut at = self.0;
+        let mut at = self.0.get();
         // SAFETY: records in the chain are alive, and stay as long as the lock is held.
         while let Some(maker) = unsafe { at.as_ref() } {
             if ptr::eq(maker.handle, handle) {
@@ -106,7 +109,7 @@ impl Makers {
     ///
     /// # Safety
     /// `own` stays where it is until [`Makers::remove`] took it out.
-    unsafe fn enter(&mut self, handle: &AtomicPtr<c_void>, own: *mut Maker) -> Turn {
+    unsafe fn enter(&self, handle: &AtomicPtr<c_void>, own: *mut Maker) -> Turn {
         // A maker publishes before it leaves the chain, so whoever finds neither handle nor maker is first.
         if !handle.load(Ordering::Acquire).is_null() {
             return Turn::Made;
@@ -117,8 +120,8 @@ impl Makers {
             Some(_) => Turn::Wait,
             None => {
                 // SAFETY: the record is the caller's; nobody else knows it yet.
-                unsafe { own.write(Maker { handle, thread: here, next: self.0 }) };
-                self.0 = own;
+                unsafe { own.write(Maker { handle, thread: here, next: self.0.get() }) };
+                self.0.set(own);
                 Turn::Mine
             }
         }
@@ -128,15 +131,15 @@ impl Makers {
     ///
     /// # Safety
     /// The record is in the chain.
-    unsafe fn remove(&mut self, own: *mut Maker) {
+    unsafe fn remove(&self, own: *mut Maker) {
         // SAFETY: records in the chain are alive; only the holder of the lock changes their links.
         unsafe {
             let after = (*own).next;
-            if ptr::eq(self.0, own) {
-                self.0 = after;
+            if ptr::eq(self.0.get(), own) {
+                self.0.set(after);
                 return;
             }
-            let mut at = self.0.cast_mut();
+            let mut at = self.0.get().cast_mut();
             while !ptr::eq((*at).next, own) {
                 at = (*at).next.cast_mut();
             }
@@ -147,7 +150,7 @@ impl Makers {
 
 /// Takes the maker's record out of the chain when the attempt ends, in whatever way.
 struct Making<'a> {
-    makers: &'a Mutex<Makers>,
+    makers: &'a Lock<Makers>,
     own: *mut Maker,
 }
 

@@ -1,11 +1,12 @@
 //! Warnings to a function that the program sets; without one they are dropped.
 
+use core::cell::Cell;
 use core::ffi::c_char;
 use core::hint::black_box;
 
 use crate::config::LOG_CHUNK_BYTES;
 use crate::message::{Arg, Template};
-use crate::sync::Mutex;
+use crate::sync::Lock;
 use crate::text::Writer;
 
 /// Takes a line: `size` bytes that end with a newline.
@@ -18,7 +19,7 @@ struct Log {
     render: unsafe fn(Template, *const Arg<'_>, Sink),
 }
 
-static LOG: Mutex<Option<Log>> = Mutex::new(None);
+static LOG: Lock<Cell<Option<Log>>> = Lock::new(Cell::new(None));
 
 /// Sends warnings to `sink` from now on, or nowhere.
 ///
@@ -28,7 +29,7 @@ static LOG: Mutex<Option<Log>> = Mutex::new(None);
 /// `sink` may be called with such a line at any time until another one is set.
 pub unsafe fn set_sink(sink: Option<Sink>) {
     // A compiler that knows the one renderer would call it by its name, and link it into every program.
-    *LOG.lock() = sink.map(|sink| Log { sink, render: black_box(render) });
+    LOG.lock().set(sink.map(|sink| Log { sink, render: black_box(render) }));
 }
 
 /// Writes one line.
@@ -38,7 +39,7 @@ pub unsafe fn set_sink(sink: Option<Sink>) {
 #[inline]
 pub(super) unsafe fn write(template: Template, args: *const Arg<'_>) {
     // Copied out, so that the lock is not held while the sink runs.
-    let log = *LOG.lock();
+    let log = LOG.lock().get();
     if let Some(log) = log {
         // SAFETY: the caller's promise; who set the sink vouched for it.
         unsafe { (log.render)(template, args, log.sink) };
@@ -65,6 +66,7 @@ mod tests {
     extern crate std;
     use super::*;
     use crate::plain_warn;
+    use crate::sync::Mutex;
 
     static HEARD: Mutex<std::vec::Vec<u8>> = Mutex::new(std::vec::Vec::new());
 

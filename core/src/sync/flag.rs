@@ -59,6 +59,9 @@ impl<T> Drop for MutexGuard<'_, T> {
     }
 }
 
+/// There is one kind of lock.
+pub use self::Mutex as Lock;
+
 /// Runs `body`, which is short and neither locks nor calls out, while nobody else runs one.
 pub fn critical<R>(body: impl FnOnce() -> R) -> R {
     static CRITICAL: Mutex<()> = Mutex::new(());

@@ -89,6 +89,48 @@ impl<T> Drop for MutexGuard<'_, T> {
     }
 }
 
+/// A value that is only reachable inside a critical section, by shared references.
+///
+/// Locking it again while it is held gives one more such reference, which harms nothing: no mark is needed.
+pub struct Lock<T>(T);
+
+// SAFETY: the value is only reached inside a critical section, which admits one execution at a time.
+unsafe impl<T: Send> Sync for Lock<T> {}
+
+impl<T> Lock<T> {
+    /// A lock around `value`.
+    pub const fn new(value: T) -> Self {
+        Self(value)
+    }
+
+    /// Enters a critical section, which lasts as long as the guard. Guards end in the reverse order of locking.
+    pub fn lock(&self) -> LockGuard<'_, T> {
+        // SAFETY: as for `Mutex`.
+        LockGuard { value: &self.0, restore: unsafe { critical_section::acquire() } }
+    }
+}
+
+/// Access to the value of a [`Lock`].
+pub struct LockGuard<'a, T> {
+    value: &'a T,
+    restore: RestoreState,
+}
+
+impl<T> Deref for LockGuard<'_, T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        self.value
+    }
+}
+
+impl<T> Drop for LockGuard<'_, T> {
+    fn drop(&mut self) {
+        // SAFETY: `restore` is what entering gave.
+        unsafe { critical_section::release(self.restore) };
+    }
+}
+
 /// Runs `body`, which is short and does not call out, with interrupts masked. May be nested.
 pub fn critical<R>(body: impl FnOnce() -> R) -> R {
     critical_section::with(|_| body())

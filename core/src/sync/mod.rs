@@ -5,6 +5,7 @@
 //! | Name | Meaning |
 //! |---|---|
 //! | [`Mutex`] | exclusive access that never poisons; not to be locked again by its holder |
+//! | [`Lock`] | the same for what changes by cells: its guard shares the value, which takes less of a board |
 //! | [`atomic`] | atomics; read-modify-write only through [`exchange`] where a core may lack it |
 //! | [`is_alone`] | whether other threads need not be thought of |
 //! | [`critical`] | runs a few instructions under one lock of the whole crate |
@@ -39,7 +40,7 @@ mod imp;
 
 pub use alone::{find_out, is_alone};
 pub use atomic::exchange;
-pub use imp::{Mutex, MutexGuard, critical, current_thread, pause};
+pub use imp::{Lock, Mutex, MutexGuard, critical, current_thread, pause};
 
 /// A constructor that is `const` in the crate, for statics; the model checker has a twin that is not.
 #[cfg(not(feature = "client"))]

@@ -2,7 +2,7 @@
 #![forbid(unsafe_code)]
 
 use core::num::NonZeroUsize;
-pub use spin::mutex::{SpinMutex as Mutex, SpinMutexGuard as MutexGuard};
+pub use spin::mutex::{SpinMutex as Mutex, SpinMutex as Lock, SpinMutexGuard as MutexGuard};
 
 /// Runs `body`, which is short and neither locks nor calls out, while no other core runs one.
 pub fn critical<R>(body: impl FnOnce() -> R) -> R {

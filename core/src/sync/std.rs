@@ -24,6 +24,9 @@ impl<T> Mutex<T> {
     }
 }
 
+/// Hosts have one kind of lock.
+pub use self::Mutex as Lock;
+
 /// Runs `body`, which is short and neither locks nor calls out, while no other thread runs one.
 pub fn critical<R>(body: impl FnOnce() -> R) -> R {
     static CRITICAL: Mutex<()> = Mutex::new(());

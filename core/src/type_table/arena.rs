@@ -4,6 +4,7 @@
 //! Blocks are chained, so leak checkers see all of it from the table.
 
 use core::alloc::Layout;
+use core::cell::Cell;
 use core::ptr::{self, NonNull};
 
 use crate::memory;
@@ -26,10 +27,10 @@ struct Block {
 
 /// A bump allocator that never frees.
 pub(super) struct Arena {
-    newest: *mut Block,
+    newest: Cell<*mut Block>,
     /// First free byte of the newest block, and how many bytes are left there.
-    free: *mut u8,
-    left_bytes: usize,
+    free: Cell<*mut u8>,
+    left_bytes: Cell<usize>,
 }
 
 // SAFETY: `newest` and `free` point into memory that this arena alone hands out; moving the arena to another
@@ -38,17 +39,23 @@ unsafe impl Send for Arena {}
 
 impl Arena {
     pub(super) const fn new() -> Self {
-        Arena { newest: ptr::null_mut(), free: ptr::null_mut(), left_bytes: 0 }
+        Arena {
+            newest: Cell::new(ptr::null_mut()),
+            free: Cell::new(ptr::null_mut()),
+            left_bytes: Cell::new(0),
+        }
     }
 
     /// Room for `bytes` bytes, not none, at a multiple of `align`, which is at most [`BLOCK_ALIGN`].
-    pub(super) fn carve(&mut self, bytes: usize, align: usize) -> Result<NonNull<u8>, NoMemory> {
+    pub(super) fn carve(&self, bytes: usize, align: usize) -> Result<NonNull<u8>, NoMemory> {
         loop {
             // The end of the block is aligned to anything that is asked for, so what is left tells how the start is.
-            let skip = self.left_bytes & (align - 1);
-            if let Some(left_bytes) = (self.left_bytes - skip).checked_sub(bytes) {
-                let piece = self.free.wrapping_add(skip);
-                (self.free, self.left_bytes) = (piece.wrapping_add(bytes), left_bytes);
+            let left = self.left_bytes.get();
+            let skip = left & (align - 1);
+            if let Some(left_bytes) = (left - skip).checked_sub(bytes) {
+                let piece = self.free.get().wrapping_add(skip);
+                self.free.set(piece.wrapping_add(bytes));
+                self.left_bytes.set(left_bytes);
                 // SAFETY: the piece lies in a block, which is not null: it takes some of the bytes that are left there.
                 return Ok(unsafe { NonNull::new_unchecked(piece) });
             }
@@ -56,7 +63,7 @@ impl Arena {
         }
     }
 
-    fn add_block(&mut self, piece_bytes: usize) -> Result<(), NoMemory> {
+    fn add_block(&self, piece_bytes: usize) -> Result<(), NoMemory> {
         let refused = NoMemory(piece_bytes);
         let room = piece_bytes.max(BLOCK_BYTES - size_of::<Block>());
         let Ok(layout) = Layout::from_size_align(room.saturating_add(size_of::<Block>()), BLOCK_ALIGN) else {
@@ -67,11 +74,11 @@ impl Arena {
         let block = block.cast::<Block>();
         // SAFETY: the block is fresh and holds the head and at least `room` bytes after it.
         unsafe {
-            block.write(Block { previous: self.newest });
-            self.free = block.add(1).as_ptr().cast();
+            block.write(Block { previous: self.newest.get() });
+            self.free.set(block.add(1).as_ptr().cast());
         }
-        self.newest = block.as_ptr();
-        self.left_bytes = layout.size() - size_of::<Block>();
+        self.newest.set(block.as_ptr());
+        self.left_bytes.set(layout.size() - size_of::<Block>());
         Ok(())
     }
 }
@@ -82,7 +89,7 @@ mod tests {
 
     /// Frees the blocks: tests make arenas of their own, and leak checkers watch them.
     fn free_all(arena: Arena) {
-        let mut block = arena.newest;
+        let mut block = arena.newest.get();
         while !block.is_null() {
             // SAFETY: the chain holds live blocks made by `add_block`, each released once; sizes are the
             // ordinary one.
@@ -97,7 +104,7 @@ mod tests {
 
     #[test]
     fn pieces_are_aligned_and_apart() {
-        let mut arena = Arena::new();
+        let arena = Arena::new();
         let text = arena.carve(4, 1).unwrap();
         let words = arena.carve(3 * size_of::<u64>(), align_of::<u64>()).unwrap().cast::<u64>();
         assert_eq!(words.as_ptr() as usize % align_of::<u64>(), 0);
@@ -112,7 +119,7 @@ mod tests {
 
     #[test]
     fn a_full_block_is_followed_by_another() {
-        let mut arena = Arena::new();
+        let arena = Arena::new();
         let first = arena.carve(BLOCK_BYTES / 2 + 1, 1).unwrap();
         let second = arena.carve(BLOCK_BYTES / 2 + 1, 1).unwrap();
         assert_ne!(first, second);

@@ -178,7 +178,7 @@ impl TypeEntry {
     }
 
     /// The places already given out: the type itself and its children.
-    pub(super) fn allocated_slots<'a>(&'a self, _lock_held: &mut Arena) -> &'a Cell<i32> {
+    pub(super) fn allocated_slots<'a>(&'a self, _lock_held: &Arena) -> &'a Cell<i32> {
         &self.allocated_slots
     }
 }

@@ -76,7 +76,7 @@ impl<'a> GrowingArray<'a> {
     /// When the block is too small, all records move to one of at least twice the room.
     #[cfg_attr(feature = "std", inline(always))]
     #[cfg_attr(not(feature = "std"), inline(never))]
-    pub(super) fn place(&self, arena: &mut Arena, index: usize) -> Result<NonNull<u8>, NoMemory> {
+    pub(super) fn place(&self, arena: &Arena, index: usize) -> Result<NonNull<u8>, NoMemory> {
         // SAFETY: whoever has the arena holds the registry's lock, so nobody else touches the capacity.
         let capacity = unsafe { &*self.base.add(self.place.capacity.into()).cast::<Cell<i32>>() };
         let record_bytes = usize::from(self.place.record_bytes);

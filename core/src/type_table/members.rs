@@ -213,9 +213,9 @@ unsafe fn add(type_index: i32, member: &Member, value: &TVMFFIAny) -> Result<()>
     // SAFETY: the caller vouches for the value.
     let value = unsafe { AnyView::from_raw(*value) }.to_owned()?;
     let added = {
-        let mut registry = REGISTRY.lock();
+        let registry = REGISTRY.lock();
         // SAFETY: the texts were checked, and the caller vouches for them.
-        unsafe { publish(&mut registry.arena, entry, member, value.as_raw()) }
+        unsafe { publish(&registry.arena, entry, member, value.as_raw()) }
     };
     match added {
         Ok(()) => {
@@ -257,7 +257,7 @@ unsafe fn check_texts(member: &Member) -> Result<()> {
 #[cfg_attr(feature = "std", inline(always))]
 #[cfg_attr(not(feature = "std"), inline(never))]
 unsafe fn publish(
-    arena: &mut Arena,
+    arena: &Arena,
     entry: &TypeEntry,
     member: &Member,
     value: &TVMFFIAny,
@@ -340,7 +340,7 @@ unsafe fn is_there_already(member: &Member, entry: &TypeEntry) -> Error {
 /// # Safety
 /// There are `count` texts, each valid.
 unsafe fn keep_texts(
-    arena: &mut Arena,
+    arena: &Arena,
     texts: *mut TVMFFIByteArray,
     count: u8,
 ) -> core::result::Result<(), NoMemory> {

@@ -28,7 +28,7 @@ mod slots;
 
 use core::cell::Cell;
 
-use crate::sync::Mutex;
+use crate::sync::Lock;
 use crate::type_index::{DYN_OBJECT_BEGIN, OBJECT, STATIC_OBJECT_BEGIN, STATIC_OBJECT_END, VISIT_INTERRUPT};
 
 use arena::Arena;
@@ -46,8 +46,8 @@ pub use register::{NewTypeRequest, get_or_alloc_index};
 pub const KEY_NOT_FOUND: i32 = -2;
 
 /// What writers share.
-static REGISTRY: Mutex<Registry> =
-    Mutex::new(Registry { arena: Arena::new(), next_index: Cell::new(DYN_OBJECT_BEGIN) });
+static REGISTRY: Lock<Registry> =
+    Lock::new(Registry { arena: Arena::new(), next_index: Cell::new(DYN_OBJECT_BEGIN) });
 
 struct Registry {
     arena: Arena,

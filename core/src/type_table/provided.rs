@@ -7,7 +7,7 @@ use core::sync::atomic::{AtomicPtr, Ordering};
 
 use crate::error::Result;
 use crate::init_once::makers::{self, Makers};
-use crate::sync::Mutex;
+use crate::sync::Lock;
 
 /// Registers types and attributes, unless they are there. May run again after it failed.
 pub type Provider = fn() -> Result<()>;
@@ -19,7 +19,7 @@ static PROVIDER: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
 static DONE: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
 
 /// Whose thread is at it.
-static MAKERS: Mutex<Makers> = Mutex::new(Makers::NONE);
+static MAKERS: Lock<Makers> = Lock::new(Makers::none());
 
 /// Says what registers the library's own types. Call it before types are looked up; calling it again with the same one
 /// changes nothing.

@@ -62,11 +62,11 @@ pub fn get_or_alloc_index(request: &NewTypeRequest<'_>) -> Result<i32> {
     let parent = type_info(request.parent_type_index);
     let key = keys::reserve(request.type_key)?;
     let allocated = {
-        let mut registry = REGISTRY.lock();
+        let registry = REGISTRY.lock();
         match key.index() {
             // Another thread was faster.
             Some(index) => Ok(index),
-            None => allocate_index(&mut registry, request, &key, parent),
+            None => allocate_index(&registry, request, &key, parent),
         }
     };
     allocated.map_err(|refusal| refusal.into_error(request))
@@ -113,7 +113,7 @@ macro_rules! ensure {
 }
 
 fn allocate_index(
-    registry: &mut Registry,
+    registry: &Registry,
     request: &NewTypeRequest<'_>,
     key: &keys::Key<'_>,
     parent: Option<&'static TypeEntry>,
@@ -141,7 +141,7 @@ fn allocate_index(
 
 /// Chooses the index of a new type, without taking it, and tells what counts the indices in use there.
 fn allot<'a>(
-    arena: &mut Arena,
+    arena: &Arena,
     next_index: &'a Cell<i32>,
     request: &NewTypeRequest<'_>,
     parent: Option<&'static TypeEntry>,
@@ -210,7 +210,7 @@ fn allot<'a>(
 /// Makes the entry of a type, with its ancestors and its key behind it, and shows it to everybody.
 #[inline(never)]
 pub(super) fn place(
-    arena: &mut Arena,
+    arena: &Arena,
     new: NewType<'_>,
     parent: Option<&'static TypeEntry>,
 ) -> core::result::Result<&'static TypeEntry, NoMemory> {

@@ -22,7 +22,7 @@ impl Arena {
 
     /// Room for `bytes` bytes, at a multiple of 8.
     #[inline(never)]
-    pub(super) fn carve(&mut self, bytes: usize, _align: usize) -> Result<NonNull<u8>, NoMemory> {
+    pub(super) fn carve(&self, bytes: usize, _align: usize) -> Result<NonNull<u8>, NoMemory> {
         NonNull::new(platform::allocate(bytes, ALIGN).cast()).ok_or(NoMemory(bytes))
     }
 }

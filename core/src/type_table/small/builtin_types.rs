@@ -43,17 +43,17 @@ pub(super) fn entry(type_index: i32) -> Option<&'static TypeEntry> {
 fn make(type_index: i32) -> Option<&'static TypeEntry> {
     let type_key = key(type_index)?;
     let parent = if type_index > type_index::OBJECT { Some(entry(type_index::OBJECT)?) } else { None };
-    let mut registry = REGISTRY.lock();
+    let registry = REGISTRY.lock();
     // An interrupt may have been faster.
     if let Some(entry) = slots::entry(type_index) {
         return Some(entry);
     }
     let child_slots_can_overflow = super::may_overflow(type_index);
     let new = NewType { type_index, type_key, num_slots: 1, child_slots_can_overflow };
-    let entry = place(&mut registry.arena, new, parent).ok()?;
+    let entry = place(&registry.arena, new, parent).ok()?;
     if let Some(total_size) = total_size(type_index) {
         let array = entry.array(&entry::METADATA);
-        let place = array.place(&mut registry.arena, 0).ok()?.cast::<TVMFFITypeMetadata>();
+        let place = array.place(&registry.arena, 0).ok()?.cast::<TVMFFITypeMetadata>();
         // SAFETY: the place holds a record of zeros that nobody reads yet.
         unsafe { (*place.as_ptr()).total_size = total_size };
         array.publish(0);

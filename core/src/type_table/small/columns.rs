@@ -37,16 +37,16 @@ pub(super) fn get(name: &[u8]) -> Option<&'static AttrColumn> {
 /// The column of a name, made when there is none.
 pub(super) fn get_or_make(name: &[u8]) -> Result<&'static AttrColumn> {
     let made = {
-        let mut registry = REGISTRY.lock();
+        let registry = REGISTRY.lock();
         match get(name) {
             Some(column) => Ok(column),
-            None => make(&mut registry.arena, name),
+            None => make(&registry.arena, name),
         }
     };
     made.map_err(|NoMemory(bytes)| out_of_memory(bytes))
 }
 
-fn make(arena: &mut Arena, name: &[u8]) -> core::result::Result<&'static AttrColumn, NoMemory> {
+fn make(arena: &Arena, name: &[u8]) -> core::result::Result<&'static AttrColumn, NoMemory> {
     let place = arena.carve(size_of::<Named>() + name.len(), align_of::<Named>())?.cast::<Named>();
     let next = FIRST.load(Ordering::Relaxed);
     // SAFETY: the place is fresh, has room for the name, too, and lives for ever; nobody else knows it yet.

@@ -51,7 +51,7 @@ pub(super) fn descends_from(type_index: i32, target_index: i32) -> bool {
 pub(super) struct Slot;
 
 /// Entries have room for their place in the list.
-pub(super) fn reserve(_: i32, _: &mut Arena) -> Result<Slot, NoMemory> {
+pub(super) fn reserve(_: i32, _: &Arena) -> Result<Slot, NoMemory> {
     Ok(Slot)
 }
 
