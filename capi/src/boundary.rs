@@ -164,15 +164,57 @@ pub(crate) unsafe fn reference<'a, T>(pointer: *const T, name: Name) -> Result<&
 ///
 /// # Safety
 /// `array` is null or points to a byte array whose data, unless null, is readable for `'a`.
-#[inline]
+#[inline(always)]
 pub(crate) unsafe fn bytes<'a>(array: *const TVMFFIByteArray, name: Name) -> Result<&'a [u8]> {
     // SAFETY: the caller vouches for the array.
-    let array = unsafe { reference(array, name)? };
+    unsafe { look_at(array, name).into_result() }
+}
+
+/// What a byte array was found to be: its data and their size, or null and an error. Two words go in registers, where a result
+/// of the same size would go through memory.
+struct Found(*const u8, *mut TVMFFIObject);
+
+impl Found {
+    fn content(content: &[u8]) -> Found {
+        Found(content.as_ptr(), core::ptr::without_provenance_mut(content.len()))
+    }
+
+    fn refusal(error: Error) -> Found {
+        Found(core::ptr::null(), error.into_object().into_raw().as_ptr())
+    }
+
+    /// # Safety
+    /// The content is readable for `'a`.
+    #[inline(always)]
+    unsafe fn into_result<'a>(self) -> Result<&'a [u8]> {
+        // SAFETY: either the caller vouches for the content, or the other word is an error, which nobody else owns.
+        unsafe {
+            if self.0.is_null() {
+                return Err(Error::from_object_unchecked(ObjectRef::from_raw(NonNull::new_unchecked(
+                    self.1,
+                ))));
+            }
+            Ok(core::slice::from_raw_parts(self.0, self.1.addr()))
+        }
+    }
+}
+
+/// As [`bytes`]. Once for all arrays where size counts.
+///
+/// # Safety
+/// As for [`bytes`].
+#[cfg_attr(feature = "std", inline(always))]
+#[cfg_attr(not(feature = "std"), inline(never))]
+unsafe fn look_at(array: *const TVMFFIByteArray, name: Name) -> Found {
+    // SAFETY: the caller vouches for the array.
+    let Some(array) = (unsafe { array.as_ref() }) else {
+        return Found::refusal(null_argument(name));
+    };
     if array.size != 0 && !has_content(array) {
-        return Err(impossible_size(name, array.size.into()));
+        return Found::refusal(impossible_size(name, array.size.into()));
     }
     // SAFETY: the caller vouches for the data.
-    Ok(unsafe { array.as_slice() })
+    Found::content(unsafe { array.as_slice() })
 }
 
 #[cold]
