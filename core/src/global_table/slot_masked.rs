@@ -2,9 +2,11 @@
 //! section.
 
 use core::cell::UnsafeCell;
+use core::ptr::NonNull;
 
 use crate::function::Function;
-use crate::sync;
+use crate::object::{ObjectClass, ObjectRef};
+use crate::{refcount, sync};
 
 /// A function, or none.
 pub(super) struct FunctionSlot {
@@ -23,8 +25,16 @@ impl FunctionSlot {
 
     /// The function, with a reference of its own.
     pub(super) fn load(&self) -> Option<Function> {
-        // SAFETY: see the Sync impl; retaining calls nothing that touches this slot.
-        sync::critical(|| unsafe { (*self.function.get()).clone() })
+        sync::critical(|| {
+            // SAFETY: see the Sync impl.
+            let function = unsafe { (*self.function.get()).as_ref()? }.as_object().as_ptr();
+            // SAFETY: the slot holds a function, to which this makes one more reference; sections are exclusive on one core.
+            unsafe {
+                refcount::retain_masked(function);
+                let object = ObjectRef::from_raw(NonNull::new_unchecked(function));
+                Some(Function::from_object_unchecked(object))
+            }
+        })
     }
 
     /// Whether there is a function.
