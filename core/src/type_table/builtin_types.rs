@@ -15,7 +15,7 @@ use crate::type_index;
 
 use super::builtin_keys::{self, COUNT, VALUE_COUNT};
 use super::entry::{NewType, TypeEntry};
-use super::field_access;
+use super::{field_access, slots};
 
 /// The keys apart from each other.
 static KEYS: [&[u8]; COUNT] = split_keys();
@@ -154,6 +154,12 @@ impl TypeEntry {
 #[inline]
 pub(super) fn entry(type_index: i32) -> Option<&'static TypeEntry> {
     TYPES.get(builtin_keys::position(type_index)?)
+}
+
+/// The entry of any type.
+#[inline]
+pub(super) fn entry_of_any(type_index: i32) -> Option<&'static TypeEntry> {
+    entry(type_index).or_else(|| slots::entry(type_index))
 }
 
 /// The key of a built-in type.

@@ -65,7 +65,7 @@ struct Registry {
 /// `TVMFFIGetTypeInfo`, which ends the process for an unknown index.
 #[inline]
 pub fn type_info(type_index: i32) -> Option<&'static TypeEntry> {
-    builtin_types::entry(type_index).or_else(|| slots::entry(type_index))
+    builtin_types::entry_of_any(type_index)
 }
 
 /// The key of a type, or a text that says that there is none.

@@ -96,18 +96,11 @@ impl Refusal {
     }
 }
 
-/// Refuses a request, in a text with places for the key, or for the key and the static index.
-macro_rules! refuse {
-    ($($text:tt)+) => {
-        return Err(Refusal::Contradiction(__template!(INTERNAL_ERROR, $($text)+)))
-    };
-}
-
-/// Refuses a request unless the condition holds.
+/// Refuses a request unless the condition holds, in a text with places for the key, or for the key and the static index.
 macro_rules! ensure {
-    ($condition:expr, $($refusal:tt)+) => {
+    ($condition:expr, $($text:tt)+) => {
         if !$condition {
-            refuse!($($refusal)+);
+            return Err(Refusal::Contradiction(__template!(INTERNAL_ERROR, $($text)+)));
         }
     };
 }
@@ -162,10 +155,9 @@ fn allot<'a>(
         key
     );
     let has_slots = (0..slots::END_OF_INDICES).contains(&num_child_slots);
-    ensure!(
-        has_slots, "Check failed: cannot reserve the child slots of type `{}`", key;
-        "no index is left for `{}`", key
-    );
+    if !has_slots {
+        return Err(no_index_left());
+    }
     if index >= 0 {
         let is_above = parent.is_none_or(|parent| parent.type_index() < index);
         ensure!(
@@ -195,16 +187,19 @@ fn allot<'a>(
         parent.child_slots_can_overflow,
         "Check failed: Reach maximum number of sub-classes of the parent of `{}`",
         key;
-        "no index is left for `{}`",
+        "the parent of `{}` is full",
         key
     );
     let index = next_index.get();
     let has_indices = num_child_slots < slots::END_OF_INDICES - index;
-    ensure!(
-        has_indices, "Check failed: cannot reserve the child slots of type `{}`", key;
+    if has_indices { Ok((index, Some(next_index))) } else { Err(no_index_left()) }
+}
+
+fn no_index_left() -> Refusal {
+    Refusal::Contradiction(__template!(
+        INTERNAL_ERROR, "Check failed: cannot reserve the child slots of type `{}`", key;
         "no index is left for `{}`", key
-    );
-    Ok((index, Some(next_index)))
+    ))
 }
 
 /// Makes the entry of a type, with its ancestors and its key behind it, and shows it to everybody.

@@ -34,15 +34,15 @@ pub(super) fn index_of(key: &[u8]) -> Option<i32> {
     (0..COUNT).find(|_| keys.next() == Some(key)).map(builtin_keys::index_at)
 }
 
-/// The entry of a built-in type; None without memory for it.
+/// The entry of any type; None without memory for that of a built-in one.
 #[inline(never)]
-pub(super) fn entry(type_index: i32) -> Option<&'static TypeEntry> {
+pub(super) fn entry_of_any(type_index: i32) -> Option<&'static TypeEntry> {
     slots::entry(type_index).or_else(|| make(type_index))
 }
 
 fn make(type_index: i32) -> Option<&'static TypeEntry> {
     let type_key = key(type_index)?;
-    let parent = if type_index > type_index::OBJECT { Some(entry(type_index::OBJECT)?) } else { None };
+    let parent = if type_index > type_index::OBJECT { Some(entry_of_any(type_index::OBJECT)?) } else { None };
     let registry = REGISTRY.lock();
     // An interrupt may have been faster.
     if let Some(entry) = slots::entry(type_index) {
