@@ -7,6 +7,7 @@ use core::alloc::Layout;
 use core::cell::Cell;
 use core::ptr::{self, NonNull};
 
+use crate::error::{Error, out_of_memory};
 use crate::memory;
 
 /// Bytes of an ordinary block: a few types with their fields on a host, one or two on a small board.
@@ -17,7 +18,13 @@ const BLOCK_ALIGN: usize = 8;
 /// Memory was refused, for this many bytes. The error object is made after the lock is let go: its memory may
 /// come from a user's allocator.
 #[derive(Debug)]
-pub(super) struct NoMemory(pub usize);
+pub(super) struct NoMemory(usize);
+
+impl NoMemory {
+    pub(super) fn into_error(self) -> Error {
+        out_of_memory(self.0)
+    }
+}
 
 /// Head of a block; the pieces follow it.
 #[repr(C, align(8))]
@@ -47,6 +54,7 @@ impl Arena {
     }
 
     /// Room for `bytes` bytes, not none, at a multiple of `align`, which is at most [`BLOCK_ALIGN`].
+    #[inline(always)]
     pub(super) fn carve(&self, bytes: usize, align: usize) -> Result<NonNull<u8>, NoMemory> {
         loop {
             // The end of the block is aligned to anything that is asked for, so what is left tells how the start is.
@@ -63,6 +71,16 @@ impl Arena {
         }
     }
 
+    /// As [`carve`](Self::carve), of bytes that are zero.
+    pub(super) fn carve_zeroed(&self, bytes: usize, align: usize) -> Result<NonNull<u8>, NoMemory> {
+        let piece = self.carve(bytes, align)?;
+        // SAFETY: the piece has room for so many bytes, and is nobody else's yet.
+        unsafe { piece.write_bytes(0, bytes) };
+        Ok(piece)
+    }
+
+    #[cold]
+    #[inline(never)]
     fn add_block(&self, piece_bytes: usize) -> Result<(), NoMemory> {
         let refused = NoMemory(piece_bytes);
         let room = piece_bytes.max(BLOCK_BYTES - size_of::<Block>());

@@ -85,13 +85,10 @@ impl<'a> GrowingArray<'a> {
             // Indices are bounded, and what lies in memory twice can be numbered.
             let grown = (2 * room).max(index + usize::from(self.place.first_room));
             let bytes = grown * record_bytes;
-            let block = arena.carve(bytes, align_of::<u64>())?;
+            let block = arena.carve_zeroed(bytes, align_of::<u64>())?;
             let old = self.data().load(Ordering::Relaxed);
             // SAFETY: both blocks have room for the records, and the new one is fresh, so they do not overlap.
-            unsafe {
-                block.write_bytes(0, bytes);
-                ptr::copy_nonoverlapping(old, block.as_ptr(), self.len() * record_bytes);
-            }
+            unsafe { ptr::copy_nonoverlapping(old, block.as_ptr(), self.len() * record_bytes) };
             self.data().store(block.as_ptr(), Ordering::Release);
             capacity.set(grown as i32);
         }

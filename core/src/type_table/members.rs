@@ -13,7 +13,7 @@ use crate::abi::{
     TVMFFITypeMetadata, kTVMFFIFieldFlagBitMaskHasDefault, kTVMFFIFieldFlagBitSetterIsFunctionObj,
 };
 use crate::any::AnyView;
-use crate::error::{Error, Result, out_of_memory};
+use crate::error::{Error, Result};
 use crate::type_index::{FUNCTION, NONE};
 use crate::{__error_site, __template, plain_bail, plain_ensure, plain_warn, refcount};
 
@@ -225,7 +225,7 @@ unsafe fn add(type_index: i32, member: &Member, value: &TVMFFIAny) -> Result<()>
         }
         // SAFETY: as above.
         Err(Refusal::Taken) => Err(unsafe { is_there_already(member, entry) }),
-        Err(Refusal::NoMemory(NoMemory(bytes))) => Err(out_of_memory(bytes)),
+        Err(Refusal::NoMemory(refused)) => Err(refused.into_error()),
     }
 }
 
@@ -396,14 +396,15 @@ unsafe fn warn_of_shadowed_fields(entry: &TypeEntry, name: &TVMFFIByteArray) {
 /// # Safety
 /// Both docs are valid.
 unsafe fn is_same_metadata(one: &TVMFFITypeMetadata, other: &TVMFFITypeMetadata) -> bool {
-    let address = |metadata: &TVMFFITypeMetadata| {
-        metadata.creator.map_or(ptr::null(), |creator| creator as *const c_void)
+    const DOC_BYTES: usize = size_of::<TVMFFIByteArray>();
+    const REST_BYTES: usize = size_of::<TVMFFITypeMetadata>() - DOC_BYTES;
+    const _: () = assert!(REST_BYTES == size_of::<*const c_void>() + 2 * size_of::<i32>(), "no padding");
+    // SAFETY: behind the doc lie a pointer and two numbers, all written, and nothing else.
+    let rest = |metadata: &TVMFFITypeMetadata| unsafe {
+        ptr::from_ref(metadata).byte_add(DOC_BYTES).cast::<[u8; REST_BYTES]>().read()
     };
-    one.total_size == other.total_size
-        && one.structural_eq_hash_kind == other.structural_eq_hash_kind
-        && address(one) == address(other)
-        // SAFETY: the caller vouches for the docs.
-        && unsafe { is_same_text(&one.doc, &other.doc) }
+    // SAFETY: the caller vouches for the docs.
+    rest(one) == rest(other) && unsafe { is_same_text(&one.doc, &other.doc) }
 }
 
 /// # Safety

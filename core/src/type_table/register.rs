@@ -8,7 +8,7 @@ use core::ptr;
 use core::slice;
 
 use crate::abi::TVMFFITypeInfo;
-use crate::error::{Error, Result, out_of_memory};
+use crate::error::{Error, Result};
 use crate::message::Template;
 use crate::type_index::DYN_OBJECT_BEGIN;
 use crate::{__error_site, __template};
@@ -88,7 +88,7 @@ impl From<NoMemory> for Refusal {
 impl Refusal {
     fn into_error(self, request: &NewTypeRequest<'_>) -> Error {
         let template = match self {
-            Refusal::NoMemory(NoMemory(bytes)) => return out_of_memory(bytes),
+            Refusal::NoMemory(refused) => return refused.into_error(),
             Refusal::Contradiction(template) => template,
         };
         let args = [request.type_key.into(), request.static_type_index.into()];

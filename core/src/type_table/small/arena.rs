@@ -2,15 +2,26 @@
 
 use core::ptr::NonNull;
 
+use crate::error::{Error, out_of_memory};
 use crate::platform;
+use crate::sync::atomic::{AtomicUsize, Ordering};
 
 /// Every piece lies at this alignment.
 const ALIGN: usize = 8;
 
-/// Memory was refused, for this many bytes. The error object is made after the lock is let go: its memory may
-/// come from a user's allocator.
+/// Bytes of the piece that was refused last. Beside what says that one was, so that results fit a register.
+static REFUSED_BYTES: AtomicUsize = AtomicUsize::new(0);
+
+/// Memory was refused. The error object is made after the lock is let go: its memory may come from a user's allocator.
 #[derive(Debug)]
-pub(super) struct NoMemory(pub usize);
+pub(super) struct NoMemory;
+
+impl NoMemory {
+    /// The error. When an interrupt was refused memory meanwhile, it has the bytes of that.
+    pub(super) fn into_error(self) -> Error {
+        out_of_memory(REFUSED_BYTES.load(Ordering::Relaxed))
+    }
+}
 
 /// An allocator that never frees.
 pub(super) struct Arena;
@@ -20,9 +31,24 @@ impl Arena {
         Arena
     }
 
-    /// Room for `bytes` bytes, at a multiple of 8.
+    /// Room for `bytes` bytes.
+    pub(super) fn carve(&self, bytes: usize, align: usize) -> Result<NonNull<u8>, NoMemory> {
+        self.carve_zeroed(bytes, align)
+    }
+
+    /// Room for `bytes` bytes that are zero, at a multiple of 8.
     #[inline(never)]
-    pub(super) fn carve(&self, bytes: usize, _align: usize) -> Result<NonNull<u8>, NoMemory> {
-        NonNull::new(platform::allocate(bytes, ALIGN).cast()).ok_or(NoMemory(bytes))
+    pub(super) fn carve_zeroed(&self, bytes: usize, _align: usize) -> Result<NonNull<u8>, NoMemory> {
+        match NonNull::new(platform::allocate(bytes, ALIGN).cast::<u8>()) {
+            Some(piece) => {
+                // SAFETY: the piece has room for so many bytes, and is nobody else's yet.
+                unsafe { piece.write_bytes(0, bytes) };
+                Ok(piece)
+            }
+            None => {
+                REFUSED_BYTES.store(bytes, Ordering::Relaxed);
+                Err(NoMemory)
+            }
+        }
     }
 }

@@ -4,7 +4,7 @@ use crate::sync::atomic::{AtomicPtr, Ordering};
 use core::ptr;
 use core::slice;
 
-use crate::error::{Result, out_of_memory};
+use crate::error::Result;
 
 use super::REGISTRY;
 use super::arena::{Arena, NoMemory};
@@ -43,7 +43,7 @@ pub(super) fn get_or_make(name: &[u8]) -> Result<&'static AttrColumn> {
             None => make(&registry.arena, name),
         }
     };
-    made.map_err(|NoMemory(bytes)| out_of_memory(bytes))
+    made.map_err(NoMemory::into_error)
 }
 
 fn make(arena: &Arena, name: &[u8]) -> core::result::Result<&'static AttrColumn, NoMemory> {
