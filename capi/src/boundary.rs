@@ -66,7 +66,8 @@ pub(crate) fn pointer<T>(body: impl FnOnce() -> Result<NonNull<T>>) -> *mut T {
 
 /// Raises `error` and gives the status that says so.
 #[cold]
-#[inline(never)]
+#[cfg_attr(feature = "std", inline(never))]
+#[cfg_attr(not(feature = "std"), inline(always))]
 pub(crate) fn fail(error: Error) -> c_int {
     raised::set(error);
     FAILURE

@@ -99,7 +99,7 @@ pub unsafe extern "C" fn TVMFFIAnyViewToOwnedAny(any_view: *const TVMFFIAny, out
         // SAFETY: contract of the crate.
         let (view, out) = unsafe {
             let view = boundary::reference(any_view, arg(1, "any_view"))?;
-            (AnyView::from_raw(*view), boundary::out(out, arg(2, "out"))?)
+            (AnyView::in_place(view), boundary::out(out, arg(2, "out"))?)
         };
         view.write_owned(out.place())
     })
@@ -208,11 +208,7 @@ pub unsafe extern "C" fn TVMFFIFunctionSetGlobal(
 ) -> c_int {
     boundary::status(|| {
         // SAFETY: contract of the crate.
-        let (name, function) = unsafe {
-            (boundary::bytes(name, arg(1, "name"))?, boundary::object_of::<Function>(f, arg(2, "f"))?)
-        };
-        builtins::ensure_installed();
-        global_table::set(name, &function, allow_override != 0)
+        unsafe { set_global(name, f, None, allow_override) }
     })
 }
 
@@ -231,9 +227,8 @@ pub unsafe extern "C" fn TVMFFIFunctionSetGlobalFromMethodInfo(
         // SAFETY: contract of the crate.
         let info = unsafe { boundary::reference(method_info, arg(1, "method_info"))? };
         // SAFETY: contract of the crate: what is not null is readable.
-        let [name, doc, metadata] = unsafe {
+        let texts = unsafe {
             [
-                boundary::bytes(&info.name, arg(1, "method_info->name"))?,
                 boundary::bytes(&info.doc, arg(1, "method_info->doc"))?,
                 boundary::bytes(&info.metadata, arg(1, "method_info->metadata"))?,
             ]
@@ -243,10 +238,32 @@ pub unsafe extern "C" fn TVMFFIFunctionSetGlobalFromMethodInfo(
             return Err(boundary::wrong_class(arg(1, "method_info->method"), type_index::FUNCTION, found));
         }
         // SAFETY: as above; a function is an object.
-        let function = unsafe {
-            boundary::object_of::<Function>(info.method.payload.v_obj.cast(), arg(1, "method_info->method"))?
-        };
-        builtins::ensure_installed();
-        global_table::set_with_texts(name, &function, doc, metadata, allow_override != 0)
+        unsafe { set_global(&info.name, info.method.payload.v_obj.cast(), Some(texts), allow_override) }
     })
+}
+
+/// Makes a name stand for a function, with documentation and metadata if there are any. Boards keep none, and have one body for
+/// both symbols.
+///
+/// # Safety
+/// As for the symbols.
+#[cfg_attr(feature = "std", inline(always))]
+#[cfg_attr(not(feature = "std"), inline(never))]
+unsafe fn set_global(
+    name: *const TVMFFIByteArray,
+    function: TVMFFIObjectHandle,
+    texts: Option<[&[u8]; 2]>,
+    allow_override: c_int,
+) -> Result<()> {
+    // SAFETY: as the caller vouches.
+    let (name, function) = unsafe {
+        (boundary::bytes(name, arg(1, "name"))?, boundary::object_of::<Function>(function, arg(2, "f"))?)
+    };
+    builtins::ensure_installed();
+    match texts {
+        None => global_table::set(name, &function, allow_override != 0),
+        Some([doc, metadata]) => {
+            global_table::set_with_texts(name, &function, doc, metadata, allow_override != 0)
+        }
+    }
 }

@@ -62,6 +62,15 @@ impl<'a> AnyView<'a> {
         AnyView { raw, lifetime: PhantomData }
     }
 
+    /// Views a raw cell in place.
+    ///
+    /// # Safety
+    /// As for [`AnyView::from_raw`].
+    pub const unsafe fn in_place(raw: &'a TVMFFIAny) -> &'a AnyView<'a> {
+        // SAFETY: AnyView is transparent over the cell.
+        unsafe { &*core::ptr::from_ref(raw).cast() }
+    }
+
     /// Views `len` raw cells in place, the argument form of a packed call. Null is empty.
     ///
     /// # Safety

@@ -52,10 +52,15 @@ struct ClosureRecord<F> {
 
 #[cfg(not(feature = "client"))]
 impl ExternRecord {
-    /// What tells callbacks apart: the addresses of context, function and deleter.
-    fn callback(&self) -> (usize, usize, usize) {
-        let deleter = self.deleter.map_or(0, |deleter| deleter as usize);
-        (self.context.addr(), self.safe_call as usize, deleter)
+    /// What tells callbacks apart: the addresses of context, function and deleter, which lie behind each other.
+    fn callback(&self) -> &[usize; 3] {
+        const _: () = assert!(
+            core::mem::offset_of!(ExternRecord, deleter)
+                == core::mem::offset_of!(ExternRecord, context) + 2 * size_of::<usize>(),
+            "no padding"
+        );
+        // SAFETY: three words of pointers or null follow the cell.
+        unsafe { &*(&raw const self.context).cast() }
     }
 }
 

@@ -189,19 +189,21 @@ pub(crate) unsafe extern "C" fn delete<R: ObjectRecord>(object: *mut c_void, fla
         // SAFETY: the flag says that no strong reference is left (ABI).
         unwind::contain_panic(|| unsafe { R::destroy(object.cast()) });
     }
-    if flags & kTVMFFIObjectDeleterFlagBitMaskWeak != 0 {
-        // SAFETY: the flag says that no reference is left.
-        unsafe { delete_space(object.cast::<u8>().sub(R::PREFIX_BYTES)) };
-    }
+    // SAFETY: as the caller vouches.
+    unsafe { delete_space(object.cast::<u8>().sub(R::PREFIX_BYTES), flags) };
 }
 
-/// Gives the memory of an object back to the allocator that it came from. Once for all classes where size counts.
+/// Gives the memory of an object back to the allocator that it came from, if the flags say that no reference is left. Once for
+/// all classes where size counts.
 ///
 /// # Safety
-/// The body came from an allocation here, and nobody uses it any more.
+/// The body came from an allocation here, and the flags are true.
 #[cfg_attr(feature = "std", inline)]
 #[cfg_attr(not(feature = "std"), inline(never))]
-unsafe fn delete_space(body: *mut u8) {
+unsafe fn delete_space(body: *mut u8, flags: c_int) {
+    if flags & kTVMFFIObjectDeleterFlagBitMaskWeak == 0 {
+        return;
+    }
     // SAFETY: the allocator put its header before the body.
     unsafe {
         let header = body.cast::<TVMFFIObjectAllocHeader>().sub(1);

@@ -88,6 +88,7 @@ pub fn custom_allocator() -> *mut TVMFFICustomAllocator {
 ///
 /// # Upstream
 /// `TVMFFISetCustomAllocator`.
+#[inline(always)]
 pub unsafe fn set_custom_allocator(allocator: *mut TVMFFICustomAllocator) {
     static ASKED: Custom = Custom { ask, refusal: reported };
     let builtin = (&raw const BUILTIN.0).cast_mut();

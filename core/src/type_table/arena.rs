@@ -18,7 +18,7 @@ const BLOCK_ALIGN: usize = 8;
 /// Memory was refused, for this many bytes. The error object is made after the lock is let go: its memory may
 /// come from a user's allocator.
 #[derive(Debug)]
-pub(super) struct NoMemory(usize);
+pub(super) struct NoMemory(pub usize);
 
 impl NoMemory {
     pub(super) fn into_error(self) -> Error {

@@ -138,6 +138,12 @@ impl TypeEntry {
         unsafe { (*self.as_ptr()).type_key_hash }
     }
 
+    /// Where the ancestors lie.
+    pub(super) fn ancestors_ptr(&self) -> *const *const TVMFFITypeInfo {
+        // SAFETY: the field never changes once the entry is shared.
+        unsafe { (*self.as_ptr()).type_ancestors }
+    }
+
     /// The ancestors, root first.
     #[inline]
     pub fn ancestors(&self) -> &'static [*const TVMFFITypeInfo] {

@@ -5,24 +5,24 @@
 
 use crate::sync::atomic::{AtomicI32, Ordering};
 use core::ffi::c_void;
-use core::mem::offset_of;
+use core::mem::{MaybeUninit, offset_of};
 use core::ptr;
 
 use crate::abi::{
     TVMFFIAny, TVMFFIByteArray, TVMFFIFieldInfo, TVMFFIMethodInfo, TVMFFIObject, TVMFFITypeInfo,
     TVMFFITypeMetadata, kTVMFFIFieldFlagBitMaskHasDefault, kTVMFFIFieldFlagBitSetterIsFunctionObj,
 };
-use crate::any::AnyView;
+use crate::any::{Any, AnyView};
 use crate::error::{Error, Result};
 use crate::type_index::{FUNCTION, NONE};
-use crate::{__error_site, __template, plain_bail, plain_ensure, plain_warn, refcount};
+use crate::{__error_site, __template, plain_bail, plain_ensure, refcount};
 
 use super::arena::{Arena, NoMemory};
 use super::attr_column::{self, AttrColumn};
 use super::columns;
 use super::entry::{self, TypeEntry};
 use super::growing::ArrayPlace;
-use super::{REGISTRY, ensure_provided, type_info};
+use super::{REGISTRY, ensure_provided, shadowed, type_info};
 
 /// What a type may be given.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -69,12 +69,10 @@ const _: () = {
     assert!(offset_of!(TVMFFITypeMetadata, doc) == 0);
 };
 
-/// A member for a type.
-struct Member {
-    records: &'static Records,
-    /// What begins with the texts: C's record, or the name of an attribute.
-    record: *const TVMFFIByteArray,
-    /// The column of an attribute.
+/// What is given as a record of an attribute: its name, and the column of that name.
+#[repr(C)]
+struct Attr {
+    name: TVMFFIByteArray,
     column: *const AttrColumn,
 }
 
@@ -109,17 +107,14 @@ pub unsafe fn register_field(type_index: i32, info: &TVMFFIFieldInfo) -> Result<
     } else {
         &TVMFFIAny::NONE
     };
-    let field = Member { records: &FIELDS, record: ptr::from_ref(info).cast(), column: ptr::null() };
     // SAFETY: the caller vouches for the record.
-    unsafe { add(type_index, &field, default)? };
+    unsafe { add(type_index, &FIELDS, ptr::from_ref(info).cast(), default)? };
     if !setter.is_null() {
         // SAFETY: the caller vouches for a live object; the published record owns this reference, for ever.
         unsafe { refcount::retain(setter) };
     }
-    if let Some(entry) = type_info(type_index) {
-        // SAFETY: the name was checked.
-        unsafe { warn_of_shadowed_fields(entry, &info.name) };
-    }
+    // SAFETY: the name was checked.
+    unsafe { shadowed::warn(type_index, &info.name) };
     Ok(())
 }
 
@@ -136,9 +131,8 @@ pub unsafe fn register_field(type_index: i32, info: &TVMFFIFieldInfo) -> Result<
 /// # Upstream
 /// `TVMFFITypeRegisterMethod`.
 pub unsafe fn register_method(type_index: i32, info: &TVMFFIMethodInfo) -> Result<()> {
-    let method = Member { records: &METHODS, record: ptr::from_ref(info).cast(), column: ptr::null() };
     // SAFETY: the caller vouches for the record.
-    unsafe { add(type_index, &method, &info.method) }
+    unsafe { add(type_index, &METHODS, ptr::from_ref(info).cast(), &info.method) }
 }
 
 /// Gives a type its metadata. The same metadata again is accepted and changes nothing.
@@ -153,9 +147,8 @@ pub unsafe fn register_method(type_index: i32, info: &TVMFFIMethodInfo) -> Resul
 /// # Upstream
 /// `TVMFFITypeRegisterMetadata`, which refuses equal metadata too.
 pub unsafe fn register_metadata(type_index: i32, metadata: &TVMFFITypeMetadata) -> Result<()> {
-    let metadata = Member { records: &METADATA, record: ptr::from_ref(metadata).cast(), column: ptr::null() };
     // SAFETY: the caller vouches for the record.
-    unsafe { add(type_index, &metadata, &TVMFFIAny::NONE) }
+    unsafe { add(type_index, &METADATA, ptr::from_ref(metadata).cast(), &TVMFFIAny::NONE) }
 }
 
 /// Gives a type an attribute. The value is retained for ever; type index None makes the column without a
@@ -173,9 +166,9 @@ pub fn register_attr(type_index: i32, name: &[u8], value: AnyView<'_>) -> Result
         return Ok(());
     }
     let name = TVMFFIByteArray { data: name.as_ptr().cast(), size: name.len() };
-    let attr = Member { records: &ATTRS, record: &name, column };
+    let attr = Attr { name, column };
     // SAFETY: the name is borrowed.
-    unsafe { add(type_index, &attr, value.as_raw()) }
+    unsafe { add(type_index, &ATTRS, ptr::from_ref(&attr).cast(), value.as_raw()) }
 }
 
 /// Why a type did not get a member; made into an error after the lock is let go.
@@ -197,7 +190,12 @@ impl From<NoMemory> for Refusal {
 /// The record must be one of its kind, each of its texts valid for the call unless its data is null, and the value valid.
 #[cfg_attr(feature = "std", inline(always))]
 #[cfg_attr(not(feature = "std"), inline(never))]
-unsafe fn add(type_index: i32, member: &Member, value: &TVMFFIAny) -> Result<()> {
+unsafe fn add(
+    type_index: i32,
+    records: &'static Records,
+    record: *const TVMFFIByteArray,
+    value: &TVMFFIAny,
+) -> Result<()> {
     ensure_provided();
     let Some(entry) = type_info(type_index) else {
         plain_bail!(
@@ -209,13 +207,17 @@ unsafe fn add(type_index: i32, member: &Member, value: &TVMFFIAny) -> Result<()>
         );
     };
     // SAFETY: the caller vouches for the record.
-    unsafe { check_texts(member)? };
+    unsafe { check_texts(records, record)? };
     // SAFETY: the caller vouches for the value.
-    let value = unsafe { AnyView::from_raw(*value) }.to_owned()?;
+    let view = unsafe { AnyView::in_place(value) };
+    let mut owned = MaybeUninit::uninit();
+    view.write_owned(&mut owned)?;
+    // SAFETY: without an error that is an owned value.
+    let value = unsafe { Any::from_raw(owned.assume_init()) };
     let added = {
         let registry = REGISTRY.lock();
         // SAFETY: the texts were checked, and the caller vouches for them.
-        unsafe { publish(&registry.arena, entry, member, value.as_raw()) }
+        unsafe { publish(&registry.arena, entry, records, record, value.as_raw()) }
     };
     match added {
         Ok(()) => {
@@ -224,7 +226,7 @@ unsafe fn add(type_index: i32, member: &Member, value: &TVMFFIAny) -> Result<()>
             Ok(())
         }
         // SAFETY: as above.
-        Err(Refusal::Taken) => Err(unsafe { is_there_already(member, entry) }),
+        Err(Refusal::Taken) => Err(unsafe { is_there_already(records, record, entry) }),
         Err(Refusal::NoMemory(refused)) => Err(refused.into_error()),
     }
 }
@@ -233,10 +235,10 @@ unsafe fn add(type_index: i32, member: &Member, value: &TVMFFIAny) -> Result<()>
 ///
 /// # Safety
 /// The record must be one of its kind.
-unsafe fn check_texts(member: &Member) -> Result<()> {
-    let count = member.records.text_count.into();
+unsafe fn check_texts(records: &Records, record: *const TVMFFIByteArray) -> Result<()> {
+    let count = records.text_count.into();
     // SAFETY: the record begins with so many texts.
-    let texts = unsafe { core::slice::from_raw_parts(member.record, count) };
+    let texts = unsafe { core::slice::from_raw_parts(record, count) };
     for text in texts {
         plain_ensure!(
             text.size.cast_signed() >= 0 && (!text.data.is_null() || text.size == 0),
@@ -259,24 +261,23 @@ unsafe fn check_texts(member: &Member) -> Result<()> {
 unsafe fn publish(
     arena: &Arena,
     entry: &TypeEntry,
-    member: &Member,
+    records: &'static Records,
+    record: *const TVMFFIByteArray,
     value: &TVMFFIAny,
 ) -> core::result::Result<(), Refusal> {
-    let Member { records, record, column } = *member;
     let kind = records.kind;
-    // SAFETY: the column of an attribute lives for ever.
-    let array = match unsafe { column.as_ref() } {
-        Some(column) => column.array(&records.array),
-        None => entry.array(&records.array),
+    let array = match kind {
+        // SAFETY: an attribute comes with its column, which lives for ever.
+        Kind::Attr => unsafe { &*(*record.cast::<Attr>()).column }.array(&records.array),
+        _ => entry.array(&records.array),
     };
-    let mut index = array.len();
-    match kind {
+    let index = match kind {
         // SAFETY: the caller vouches for the name.
         Kind::Field if unsafe { has_field(entry.as_ptr(), &*record) } => return Err(Refusal::Taken),
-        Kind::Metadata => index = 0,
-        Kind::Attr => index = entry.type_index() as usize,
-        _ => {}
-    }
+        Kind::Metadata => 0,
+        Kind::Attr => entry.type_index() as usize,
+        _ => array.len(),
+    };
     let place = array.place(arena, index)?.as_ptr();
     // SAFETY: the array has room for the record at that place, which nobody reads before it is published; the value of an
     // attribute only when its type index is there.
@@ -308,8 +309,8 @@ unsafe fn publish(
 /// # Safety
 /// The texts must be valid.
 #[cold]
-unsafe fn is_there_already(member: &Member, entry: &TypeEntry) -> Error {
-    let template = match member.records.kind {
+unsafe fn is_there_already(records: &Records, record: *const TVMFFIByteArray, entry: &TypeEntry) -> Error {
+    let template = match records.kind {
         Kind::Field | Kind::Method => {
             __template!(
                 INTERNAL_ERROR, "Type `{}`: Duplicate field name `{}`", key, name;
@@ -331,7 +332,7 @@ unsafe fn is_there_already(member: &Member, entry: &TypeEntry) -> Error {
         }
     };
     // SAFETY: the caller vouches for the texts.
-    let name = unsafe { (*member.record).as_slice() };
+    let name = unsafe { (*record).as_slice() };
     Error::plain(__error_site!(), template, &[entry.type_key().into(), name.into()])
 }
 
@@ -365,32 +366,9 @@ unsafe fn keep_texts(
 ///
 /// # Safety
 /// The record is one of this table, the name valid.
-unsafe fn has_field(info: *const TVMFFITypeInfo, name: &TVMFFIByteArray) -> bool {
+pub(super) unsafe fn has_field(info: *const TVMFFITypeInfo, name: &TVMFFIByteArray) -> bool {
     // SAFETY: the names of published fields live for ever, and the caller vouches for the rest.
     unsafe { entry::fields_of(info).iter().any(|field| is_same_text(&field.name, name)) }
-}
-
-/// # Safety
-/// The name is valid.
-unsafe fn warn_of_shadowed_fields(entry: &TypeEntry, name: &TVMFFIByteArray) {
-    for ancestor in entry.ancestors() {
-        // SAFETY: ancestors are registered types, whose records are never freed; the caller vouches for the name.
-        let (name, ancestor_key) = unsafe {
-            if !has_field(*ancestor, name) {
-                continue;
-            }
-            (name.as_slice(), (**ancestor).type_key.as_slice())
-        };
-        plain_warn!(
-            "Field \"{}\" in type \"{}\" duplicates an ancestor field in \"{}\"",
-            name,
-            entry.type_key(),
-            ancestor_key;
-            "field `{}` is in `{}` too",
-            name,
-            ancestor_key
-        );
-    }
 }
 
 /// # Safety

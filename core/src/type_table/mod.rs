@@ -23,6 +23,7 @@ mod members;
 #[cfg_attr(not(feature = "std"), path = "small/provided.rs")]
 mod provided;
 mod register;
+mod shadowed;
 #[cfg_attr(not(feature = "std"), path = "small/slots.rs")]
 mod slots;
 

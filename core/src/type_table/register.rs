@@ -9,7 +9,7 @@ use core::slice;
 
 use crate::abi::TVMFFITypeInfo;
 use crate::error::{Error, Result};
-use crate::message::Template;
+use crate::message::{SHORT, Template};
 use crate::type_index::DYN_OBJECT_BEGIN;
 use crate::{__error_site, __template};
 
@@ -140,20 +140,12 @@ fn allot<'a>(
     parent: Option<&'static TypeEntry>,
 ) -> core::result::Result<(i32, Option<&'a Cell<i32>>), Refusal> {
     let (num_child_slots, index) = (request.num_child_slots, request.static_type_index);
-    ensure!(
-        parent.is_some() || (request.parent_type_index < 0 && index >= 0),
-        "Check failed: type `{}` has no registered parent",
-        key;
-        "`{}` has no parent",
-        key
-    );
-    ensure!(
-        request.type_depth == parent.map_or(0, |parent| parent.type_depth() + 1),
-        "Check failed: type_depth == parent->type_depth + 1 for type `{}`",
-        key;
-        "`{}` has a wrong depth",
-        key
-    );
+    if parent.is_none() && (request.parent_type_index >= 0 || index < 0) {
+        return Err(no_parent());
+    }
+    if request.type_depth != parent.map_or(0, |parent| parent.type_depth() + 1) {
+        return Err(wrong_depth());
+    }
     let has_slots = (0..slots::END_OF_INDICES).contains(&num_child_slots);
     if !has_slots {
         return Err(no_index_left());
@@ -183,16 +175,41 @@ fn allot<'a>(
             return Ok((index, Some(used)));
         }
     }
-    ensure!(
-        parent.child_slots_can_overflow,
-        "Check failed: Reach maximum number of sub-classes of the parent of `{}`",
-        key;
-        "the parent of `{}` is full",
-        key
-    );
+    if !parent.child_slots_can_overflow {
+        return Err(parent_is_full());
+    }
     let index = next_index.get();
     let has_indices = num_child_slots < slots::END_OF_INDICES - index;
     if has_indices { Ok((index, Some(next_index))) } else { Err(no_index_left()) }
+}
+
+fn no_parent() -> Refusal {
+    if SHORT {
+        return wrong_depth();
+    }
+    Refusal::Contradiction(__template!(
+        INTERNAL_ERROR,
+        "Check failed: type `{}` has no registered parent",
+        key
+    ))
+}
+
+fn wrong_depth() -> Refusal {
+    Refusal::Contradiction(__template!(
+        INTERNAL_ERROR, "Check failed: type_depth == parent->type_depth + 1 for type `{}`", key;
+        "`{}` does not fit its parent", key
+    ))
+}
+
+fn parent_is_full() -> Refusal {
+    if SHORT {
+        return no_index_left();
+    }
+    Refusal::Contradiction(__template!(
+        INTERNAL_ERROR,
+        "Check failed: Reach maximum number of sub-classes of the parent of `{}`",
+        key
+    ))
 }
 
 fn no_index_left() -> Refusal {
@@ -210,23 +227,22 @@ pub(super) fn place(
     parent: Option<&'static TypeEntry>,
 ) -> core::result::Result<&'static TypeEntry, NoMemory> {
     let slot = slots::reserve(new.type_index, arena)?;
-    let inherited = parent.map_or(&[][..], |parent| parent.ancestors());
-    let len = inherited.len() + usize::from(parent.is_some());
+    let depth = parent.map_or(0, |parent| parent.type_depth() as usize + 1);
     let key = new.type_key;
-    let bytes = size_of::<TypeEntry>() + len * size_of::<*const TVMFFITypeInfo>() + key.len() + 1;
+    let bytes = size_of::<TypeEntry>() + depth * size_of::<*const TVMFFITypeInfo>() + key.len() + 1;
     let place = arena.carve(bytes, align_of::<TypeEntry>())?.cast::<TypeEntry>();
     // SAFETY: the place is fresh, has room for the entry, its ancestors, its key and a zero, and lives for ever.
     let entry = unsafe {
         let ancestors = place.add(1).cast::<*const TVMFFITypeInfo>().as_ptr();
-        ptr::copy_nonoverlapping(inherited.as_ptr(), ancestors, inherited.len());
         if let Some(parent) = parent {
-            ancestors.add(inherited.len()).write(parent.as_ptr());
+            ptr::copy_nonoverlapping(parent.ancestors_ptr(), ancestors, depth - 1);
+            ancestors.add(depth - 1).write(parent.as_ptr());
         }
-        let kept_key = ancestors.add(len).cast::<u8>();
+        let kept_key = ancestors.add(depth).cast::<u8>();
         ptr::copy_nonoverlapping(key.as_ptr(), kept_key, key.len());
         kept_key.add(key.len()).write(0);
         let new = NewType { type_key: slice::from_raw_parts(kept_key, key.len()), ..new };
-        place.write(TypeEntry::new(new, slice::from_raw_parts(ancestors, len)));
+        place.write(TypeEntry::new(new, slice::from_raw_parts(ancestors, depth)));
         place.as_ref()
     };
     slot.publish(entry);

@@ -74,7 +74,7 @@ pub(super) fn entry(type_index: i32) -> Option<&'static TypeEntry> {
     unsafe { slot.0.load(Ordering::Acquire).as_ref() }
 }
 
-/// Hosts have what looks at ancestors always.
+/// Whether the first type was registered as a descendant of the second.
 pub(super) use super::has_ancestor as descends_from;
 
 /// Finds the place of an index below `END_OF_INDICES`, making its chunk when it is the first there.

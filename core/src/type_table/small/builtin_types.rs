@@ -12,26 +12,37 @@ use super::entry::{self, NewType, TypeEntry};
 use super::register::place;
 use super::{REGISTRY, slots};
 
-/// The keys in order, without end.
-fn keys() -> impl Iterator<Item = &'static [u8]> {
-    let mut rest = KEYS.as_ptr();
-    core::iter::from_fn(move || {
-        // SAFETY: each key has a zero behind it; callers stop at the last.
-        let key = unsafe { CStr::from_ptr(rest.cast()) };
-        rest = rest.wrapping_add(key.count_bytes() + 1);
-        Some(key.to_bytes())
-    })
+/// The key that starts there.
+fn key_at(start: *const u8) -> &'static [u8] {
+    // SAFETY: each key has a zero behind it; callers stop at the last.
+    unsafe { CStr::from_ptr(start.cast()) }.to_bytes()
+}
+
+/// Where the key behind this one starts.
+fn behind(key: &'static [u8]) -> *const u8 {
+    key.as_ptr().wrapping_add(key.len() + 1)
 }
 
 /// The key of a built-in type.
 pub(super) fn key(type_index: i32) -> Option<&'static [u8]> {
-    keys().nth(builtin_keys::position(type_index)?)
+    let mut key = key_at(KEYS.as_ptr());
+    for _ in 0..builtin_keys::position(type_index)? {
+        key = key_at(behind(key));
+    }
+    Some(key)
 }
 
 /// The index of the built-in type with this key.
 pub(super) fn index_of(key: &[u8]) -> Option<i32> {
-    let mut keys = keys();
-    (0..COUNT).find(|_| keys.next() == Some(key)).map(builtin_keys::index_at)
+    let mut start = KEYS.as_ptr();
+    for position in 0..COUNT {
+        let known = key_at(start);
+        if known == key {
+            return Some(builtin_keys::index_at(position));
+        }
+        start = behind(known);
+    }
+    None
 }
 
 /// The entry of any type; None without memory for that of a built-in one.

@@ -6,7 +6,6 @@ use core::ptr;
 
 use super::arena::{Arena, NoMemory};
 use super::entry::TypeEntry;
-use crate::late::Late;
 
 /// One past the highest type index.
 pub(super) const END_OF_INDICES: i32 = 1 << 16;
@@ -39,13 +38,8 @@ pub(super) fn entry(type_index: i32) -> Option<&'static TypeEntry> {
     all().find(|entry| entry.type_index() == type_index)
 }
 
-/// Whether a registered type has another one among its ancestors: who registers types links what looks.
-static DESCENT: Late<fn(i32, i32) -> bool> = Late::new();
-
 /// Whether the first type was registered as a descendant of the second.
-pub(super) fn descends_from(type_index: i32, target_index: i32) -> bool {
-    DESCENT.get().is_some_and(|descends_from| descends_from(type_index, target_index))
-}
+pub(super) use super::has_ancestor as descends_from;
 
 /// The place of one more type.
 pub(super) struct Slot;
@@ -58,8 +52,6 @@ pub(super) fn reserve(_: i32, _: &Arena) -> Result<Slot, NoMemory> {
 impl Slot {
     /// Shows the entry, which nobody else knows yet, to everybody. The caller holds the registry's lock.
     pub(super) fn publish(self, entry: &'static TypeEntry) {
-        static HAS_ANCESTOR: fn(i32, i32) -> bool = super::has_ancestor;
-        DESCENT.set(Some(&HAS_ANCESTOR));
         entry.link.0.set(FIRST.load(Ordering::Relaxed));
         FIRST.store(ptr::from_ref(entry).cast_mut(), Ordering::Release);
     }
