@@ -93,7 +93,8 @@ struct InterpreterLock {
 
 impl InterpreterLock {
     fn acquire() -> Result<Self> {
-        let [_, ensure, release] = SYMBOLS.each_ref().map(Symbol::address);
+        let [_, ensure, release] = &SYMBOLS;
+        let (ensure, release) = (ensure.address(), release.address());
         let both = !ensure.is_null() && !release.is_null();
         plain_ensure!(
             both,

@@ -4,13 +4,14 @@ use core::ffi::c_void;
 use core::ptr;
 
 use ferrite_core::error::Result;
-use ferrite_core::memory::Buffer;
-use ferrite_core::sync::per_thread;
-use ferrite_core::{plain_bail, plain_ensure};
+use ferrite_core::plain_ensure;
 
 /// The highest device type and device id: far more than any machine has, also when a remote session is coded
 /// into the type.
 const HIGHEST: i32 = (1 << 24) - 1;
+
+#[cfg_attr(not(feature = "std"), path = "stream/list.rs")]
+mod table;
 
 /// A device and its stream.
 #[derive(Clone, Copy)]
@@ -24,10 +25,11 @@ struct DeviceStream {
 // other threads may see it.
 unsafe impl Send for DeviceStream {}
 
-ferrite_core::per_thread!(
-    /// One entry per device for which a stream was set: a handful, so looking through them is quickest.
-    static STREAMS: Buffer<DeviceStream> = Buffer::new()
-);
+impl DeviceStream {
+    fn is_of(&self, device_type: i32, device_id: i32) -> bool {
+        (self.device_type, self.device_id) == (device_type, device_id)
+    }
+}
 
 /// Sets the stream that this thread works on for a device, and tells the one that was set before, or null.
 ///
@@ -42,14 +44,7 @@ ferrite_core::per_thread!(
 pub fn set(device_type: i32, device_id: i32, stream: *mut c_void) -> Result<*mut c_void> {
     check("type", device_type)?;
     check("id", device_id)?;
-    let new = DeviceStream { device_type, device_id, stream };
-    loop {
-        match per_thread::with(&STREAMS, |streams| replace(streams, new)) {
-            Some(Ok(original)) => return Ok(original),
-            Some(Err(len)) => make_room(len)?,
-            None => plain_bail!(RUNTIME_ERROR, "This thread is ending and has no streams any more"),
-        }
-    }
+    table::replace(DeviceStream { device_type, device_id, stream })
 }
 
 fn check(what: &str, number: i32) -> Result<()> {
@@ -64,53 +59,13 @@ fn check(what: &str, number: i32) -> Result<()> {
     Ok(())
 }
 
-/// Sets a stream; without room for it, answers how many there are.
-fn replace(
-    streams: &mut Buffer<DeviceStream>,
-    new: DeviceStream,
-) -> core::result::Result<*mut c_void, usize> {
-    let is_asked =
-        |present: &DeviceStream| (present.device_type, present.device_id) == (new.device_type, new.device_id);
-    if let Some(present) = streams.iter_mut().find(|present| is_asked(present)) {
-        return Ok(core::mem::replace(&mut present.stream, new.stream));
-    }
-    let len = streams.len();
-    if new.stream.is_null() {
-        return Ok(ptr::null_mut());
-    }
-    if len == streams.capacity() {
-        return Err(len);
-    }
-    streams.try_push(new).map(|()| ptr::null_mut()).map_err(|_| len)
-}
-
-/// Moves the entries to a larger buffer. It is made while the table is not lent: a refusal makes an error
-/// object, maybe by a user's allocator.
-fn make_room(len: usize) -> Result<()> {
-    let mut larger = Buffer::try_with_capacity(len.saturating_mul(2).max(4))?;
-    let smaller = per_thread::with(&STREAMS, |streams| {
-        // Another thread may have added entries, where all threads share the table.
-        if streams.len() < larger.capacity() && larger.try_extend_from_slice(streams).is_ok() {
-            core::mem::swap(streams, &mut larger);
-        }
-        larger
-    });
-    drop(smaller);
-    Ok(())
-}
-
 /// The stream that this thread works on for a device; null when none was set, also for devices that cannot
 /// be.
 ///
 /// # Upstream
 /// `TVMFFIEnvGetStream`.
 pub fn get(device_type: i32, device_id: i32) -> *mut c_void {
-    let found = per_thread::with(&STREAMS, |streams| {
-        let is_asked =
-            |present: &&DeviceStream| (present.device_type, present.device_id) == (device_type, device_id);
-        streams.iter().find(is_asked).map(|present| present.stream)
-    });
-    found.flatten().unwrap_or(ptr::null_mut())
+    table::find(device_type, device_id).unwrap_or(ptr::null_mut())
 }
 
 #[cfg(test)]

@@ -1,6 +1,8 @@
 //! Equality and hash by one walk, for boards: it takes a third of the code of one for each.
 #![forbid(unsafe_code)]
 
+use core::cmp::Ordering;
+
 use ferrite_core::abi::kTVMFFIFieldFlagBitMaskSEqHashIgnore;
 use ferrite_core::any::{Any, AnyView};
 use ferrite_core::error::Result;
@@ -71,11 +73,39 @@ struct Frame {
     /// The place of a container's next entry, and how many are left.
     place: usize,
     left: usize,
-    /// The entries of a map that is hashed, the next one last: inverted hashes of keys, and places.
-    keys: Buffer<(u64, usize)>,
+    /// The entries of a map that is hashed, the next one last.
+    keys: Buffer<Key>,
     /// Those that are left of an object.
     fields: Fields,
     hash: u64,
+}
+
+/// An entry of a map that is hashed. They are ordered by their keys alone.
+#[derive(Clone, Copy)]
+struct Key {
+    /// The hash of the key, inverted, so that the smallest one sorts last.
+    inverted: u64,
+    place: usize,
+}
+
+impl PartialEq for Key {
+    fn eq(&self, other: &Self) -> bool {
+        self.inverted == other.inverted
+    }
+}
+
+impl Eq for Key {}
+
+impl PartialOrd for Key {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Key {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.inverted.cmp(&other.inverted)
+    }
 }
 
 impl Walk {
@@ -187,7 +217,7 @@ impl Walk {
     }
 
     /// The keys of a map that have a hash whatever was hashed before: those of others leave their entries out.
-    fn put_keys(&self, map: Container<'_>, keys: &mut Buffer<(u64, usize)>) -> Result<()> {
+    fn put_keys(&self, map: Container<'_>, keys: &mut Buffer<Key>) -> Result<()> {
         let (mut key, mut value) = (Any::NONE, Any::NONE);
         let mut place = map.first();
         while map.entry(place, &mut key, &mut value)? {
@@ -199,7 +229,7 @@ impl Walk {
                 hash = Some(value.view().payload_bits());
             }
             if let Some(hash) = hash {
-                keys.try_push((!hash, place))?;
+                keys.try_push(Key { inverted: !hash, place })?;
             }
             place = map.next(place);
         }
@@ -350,12 +380,12 @@ fn take_object(value: &mut Any) -> Option<ObjectRef> {
 
 /// Takes keys into a hash up to one that is alone with its own, and gives the place of that one. The values of others have
 /// no order and do not count.
-fn next_key(keys: &mut Buffer<(u64, usize)>, hash: &mut u64) -> Option<usize> {
+fn next_key(keys: &mut Buffer<Key>, hash: &mut u64) -> Option<usize> {
     loop {
-        let (inverted, place) = keys.pop()?;
+        let Key { inverted, place } = keys.pop()?;
         *hash = combine(*hash, !inverted);
         let len = keys.len();
-        while keys.last().is_some_and(|(other, _)| *other == inverted) {
+        while keys.last().is_some_and(|other| other.inverted == inverted) {
             keys.pop();
         }
         if keys.len() == len {

@@ -1,0 +1,72 @@
+//! The streams of a thread, side by side.
+#![forbid(unsafe_code)]
+
+use core::ffi::c_void;
+use core::ptr;
+
+use ferrite_core::error::Result;
+use ferrite_core::memory::Buffer;
+use ferrite_core::plain_bail;
+use ferrite_core::sync::per_thread;
+
+use super::DeviceStream;
+
+ferrite_core::per_thread!(
+    /// One entry per device for which a stream was set: a handful, so looking through them is quickest.
+    static STREAMS: Buffer<DeviceStream> = Buffer::new()
+);
+
+/// Sets a stream, and tells the one that was set before, or null.
+///
+/// # Errors
+/// MemoryError; RuntimeError when the thread is ending.
+pub(super) fn replace(new: DeviceStream) -> Result<*mut c_void> {
+    loop {
+        match per_thread::with(&STREAMS, |streams| replace_in(streams, new)) {
+            Some(Ok(original)) => return Ok(original),
+            Some(Err(len)) => make_room(len)?,
+            None => plain_bail!(RUNTIME_ERROR, "This thread is ending and has no streams any more"),
+        }
+    }
+}
+
+/// Sets a stream; without room for it, answers how many there are.
+fn replace_in(
+    streams: &mut Buffer<DeviceStream>,
+    new: DeviceStream,
+) -> core::result::Result<*mut c_void, usize> {
+    if let Some(present) = streams.iter_mut().find(|present| present.is_of(new.device_type, new.device_id)) {
+        return Ok(core::mem::replace(&mut present.stream, new.stream));
+    }
+    let len = streams.len();
+    if new.stream.is_null() {
+        return Ok(ptr::null_mut());
+    }
+    if len == streams.capacity() {
+        return Err(len);
+    }
+    streams.try_push(new).map(|()| ptr::null_mut()).map_err(|_| len)
+}
+
+/// Moves the entries to a larger buffer. It is made while the table is not lent: a refusal makes an error
+/// object, maybe by a user's allocator.
+fn make_room(len: usize) -> Result<()> {
+    let mut larger = Buffer::try_with_capacity(len.saturating_mul(2).max(4))?;
+    let smaller = per_thread::with(&STREAMS, |streams| {
+        // The making of an error may have added entries.
+        if streams.len() < larger.capacity() && larger.try_extend_from_slice(streams).is_ok() {
+            core::mem::swap(streams, &mut larger);
+        }
+        larger
+    });
+    drop(smaller);
+    Ok(())
+}
+
+/// The stream that was set for a device.
+pub(super) fn find(device_type: i32, device_id: i32) -> Option<*mut c_void> {
+    per_thread::with(&STREAMS, |streams| {
+        streams.iter().find(|present| present.is_of(device_type, device_id)).map(|present| present.stream)
+    })
+    .flatten()
+}
