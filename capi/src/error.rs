@@ -6,7 +6,7 @@ use core::ptr;
 use ferrite_core::abi::{TVMFFIByteArray, TVMFFIObjectHandle};
 use ferrite_core::error::{self, Error, Result, Site, kind};
 use ferrite_core::object::{ObjectClass, ObjectRef};
-use ferrite_core::{plain_warn, raised};
+use ferrite_core::raised;
 
 use crate::boundary::{self, Borrowed, arg};
 
@@ -19,7 +19,7 @@ use crate::boundary::{self, Borrowed, arg};
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMFFIErrorMoveFromRaised(result: *mut TVMFFIObjectHandle) {
     if result.is_null() {
-        return plain_warn!("TVMFFIErrorMoveFromRaised: `result` must not be null"; "`result` is null");
+        return;
     }
     let error = raised::take().map(|error| error.into_object().into_raw().as_ptr());
     // SAFETY: not null, so valid for writing.

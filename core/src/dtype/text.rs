@@ -106,9 +106,9 @@ pub fn write_string(dtype: DLDataType, cell: &mut MaybeUninit<TVMFFIAny>) -> Res
 
 #[cfg_attr(not(feature = "std"), inline(never))]
 fn standard_name(code: u8) -> Result<&'static [u8]> {
-    name_of(code).ok_or_else(|| {
-        plain_error!(VALUE_ERROR, "DLDataType contains unknown type_code={}", code; "no type code {}", code)
-    })
+    name_of(code).ok_or_else(
+        || plain_error!(VALUE_ERROR, "DLDataType contains unknown type_code={}", code; "no type code"),
+    )
 }
 
 /// Writes a dtype with the name of its code. Scalable lanes are stored negated.
@@ -183,9 +183,11 @@ impl<'a> Source<'a> {
     /// Takes a text, if it comes next.
     #[cfg_attr(not(feature = "std"), inline(never))]
     pub(super) fn take(&mut self, text: &[u8]) -> bool {
-        let rest = after(self.rest, text);
-        self.rest = rest.unwrap_or(self.rest);
-        rest.is_some()
+        match after(self.rest, text) {
+            Some(rest) => self.rest = rest,
+            None => return false,
+        }
+        true
     }
 
     /// Takes decimal digits; none count as 0, and what does not fit as the largest number.

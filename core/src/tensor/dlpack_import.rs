@@ -101,8 +101,7 @@ pub unsafe fn import(
                     "FromDLPack: DLPack version {}.{} is not supported",
                     major,
                     minor;
-                    "DLPack version {}",
-                    major
+                    "wrong DLPack version"
                 );
                 (&raw const (*versioned).dl_tensor, Owner::Versioned)
             }
