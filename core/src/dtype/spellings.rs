@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 use super::code;
+use crate::message::SHORT;
 
 /// A way to write a type.
 pub(super) struct Spelling {
@@ -98,9 +99,10 @@ pub(super) fn at_start(text: &[u8]) -> Option<(&'static Spelling, &[u8])> {
     first_of(&SPELLINGS[..NARROW], text, 0)
 }
 
-/// Whether what is behind `float` names a narrow one: `8_`, `6_` or `4_`.
+/// Whether what is behind `float` names a narrow one: `8_`, `6_` or `4_`. Boards, which refuse all other names alike, do not look
+/// at the digit.
 pub(super) fn is_narrow(tail: &[u8]) -> bool {
-    matches!(tail, [b'8' | b'6' | b'4', b'_', ..])
+    matches!(tail, [bits, b'_', ..] if SHORT || matches!(bits, b'8' | b'6' | b'4'))
 }
 
 /// The narrow float that stands behind `float`, and what is behind it: nothing or lanes, before which a 4-bit float may have
@@ -110,7 +112,8 @@ pub(super) fn narrow(tail: &[u8]) -> Option<(&'static Spelling, &[u8])> {
     match rest {
         [] | [b'x', ..] => Some((spelling, rest)),
         [b'_', rest @ ..] if spelling.bits == 4 => Some((spelling, rest)),
-        _ => None,
+        // Whoever reads the lanes refuses this, too.
+        _ => SHORT.then_some((spelling, rest)),
     }
 }
 
