@@ -109,7 +109,7 @@ pub(crate) fn callback<F>(function: Option<F>, name: Name) -> Result<F> {
 #[cold]
 #[inline(never)]
 fn null_argument(name: Name) -> Error {
-    plain_error!(VALUE_ERROR, "Argument `{}` must not be null", name)
+    plain_error!(VALUE_ERROR, "Argument `{}` must not be null", name; "Argument {} is null", name)
 }
 
 /// Where a result goes; written once, at the end, so that failure leaves it alone.
@@ -220,7 +220,15 @@ unsafe fn look_at(array: *const TVMFFIByteArray, name: Name) -> Found {
 
 #[cold]
 fn impossible_size(name: Name, size: Arg<'_>) -> Error {
-    plain_error!(VALUE_ERROR, "Argument `{}` has null data or an impossible size of {}", name, size)
+    plain_error!(
+        VALUE_ERROR,
+        "Argument `{}` has null data or an impossible size of {}",
+        name,
+        size;
+        "Argument {}: no data, or bad size {}",
+        name,
+        size
+    )
 }
 
 /// The content of a byte array that makes sense.
@@ -337,6 +345,10 @@ pub(crate) fn wrong_class(name: Name, expected: i32, found: i32) -> Error {
     plain_error!(
         TYPE_ERROR,
         "Argument `{}` must be of type `{}`, got `{}`",
+        name,
+        wording::type_name(expected),
+        wording::type_name(found);
+        "Argument {}: type {} wanted, not {}",
         name,
         wording::type_name(expected),
         wording::type_name(found)

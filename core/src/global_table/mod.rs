@@ -112,7 +112,7 @@ pub fn set(name: &[u8], function: &Function, allow_override: bool) -> Result<()>
 }
 
 fn taken(name: &[u8]) -> Error {
-    plain_error!(RUNTIME_ERROR, "Global Function `{}` is already registered", name)
+    plain_error!(RUNTIME_ERROR, "Global Function `{}` is already registered", name; "`{}` is registered already", name)
 }
 
 /// Registers a function with its documentation and metadata, as [`set`] does.
