@@ -1,5 +1,7 @@
 //! Where objects come from: the ABI's allocator record, its custom slot, and the built-in allocator behind it.
 
+#[cfg(all(feature = "std", not(feature = "client")))]
+pub(crate) mod adopt;
 #[cfg(any(feature = "std", feature = "client"))]
 #[path = "object_alloc/asked.rs"]
 mod source;
@@ -255,13 +257,23 @@ fn allocate_builtin(size: usize, alignment: usize) -> Option<NonNull<u8>> {
     let total = size + BODY_OFFSET;
     // SAFETY: the size is far below half the address space, and the alignment is a power of two.
     let block = memory::allocate(unsafe { Layout::from_size_align_unchecked(total, BODY_ALIGNMENT) })?;
+    // SAFETY: the block is that large, and new.
+    Some(unsafe { adopt_block(block) })
+}
+
+/// Sets up the allocator's header at the start of a block; the object follows.
+///
+/// # Safety
+/// The block is one of [`memory`] with more than [`BODY_OFFSET`] bytes, which nobody else uses.
+#[inline]
+unsafe fn adopt_block(block: NonNull<u8>) -> NonNull<u8> {
     // SAFETY: the block starts with BODY_OFFSET bytes of ours, the last of which are the ABI's header.
     unsafe {
         let body = block.add(BODY_OFFSET);
         body.cast::<TVMFFIObjectAllocHeader>()
             .sub(1)
             .write(TVMFFIObjectAllocHeader { delete_space: Some(builtin_delete_space) });
-        Some(body)
+        body
     }
 }
 

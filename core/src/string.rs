@@ -1,5 +1,8 @@
 //! Text and bytes: up to seven bytes in the value itself, more in an object.
 
+#[cfg_attr(all(feature = "std", not(feature = "client")), path = "string/in_place.rs")]
+#[cfg_attr(not(all(feature = "std", not(feature = "client"))), path = "string/copied.rs")]
+mod buffered;
 #[cfg_attr(feature = "client", path = "string/client.rs")]
 mod made;
 
@@ -11,6 +14,7 @@ use crate::abi::{TVMFFIAny, TVMFFIAnyPayload};
 use crate::any::{Any, AnyView};
 use crate::convert::AnyCompatible;
 use crate::error::Result;
+use crate::memory::Buffer;
 use crate::object_alloc::Space;
 use crate::text::{Lossy, Writer};
 use crate::{any_from, any_texts, type_index};
@@ -127,6 +131,18 @@ impl String {
             return String::from_bytes(text);
         }
         made::object_in(space, text).map(|object| String(object.into_any()))
+    }
+
+    /// Bytes that a buffer may start with, so that the text behind them becomes a string where it lies.
+    pub const LEAD_BYTES: usize = buffered::LEAD_BYTES;
+
+    /// The text of a buffer from `start` on. Where there are [`LEAD_BYTES`](Self::LEAD_BYTES) or more in front of it, a long text
+    /// is not copied: the string takes the buffer over.
+    ///
+    /// # Errors
+    /// MemoryError.
+    pub fn from_buffer(buffer: Buffer<u8>, start: usize) -> Result<String> {
+        buffered::string_of(buffer, start).map(String)
     }
 
     /// The text of up to seven bytes that are the first ones of a word in little-endian order; of more, there are seven.

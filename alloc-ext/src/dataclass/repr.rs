@@ -50,8 +50,9 @@ pub fn repr_print(value: &Any) -> Result<String> {
     let mut printer =
         Printer { hooks: Hooks::new("__ffi_repr__"), enum_class: enum_class(), ..Printer::default() };
     printer.with_address = wants_addresses();
+    printer.text.try_resize(String::LEAD_BYTES, 0)?;
     printer.print(Held::Lent(value))?;
-    String::from_bytes(&printer.text)
+    String::from_buffer(printer.text, String::LEAD_BYTES)
 }
 
 #[derive(Default)]

@@ -40,29 +40,50 @@ use crate::json;
 ///
 /// `ToJSONGraphString` in `serialization.cc`.
 pub fn to_json_graph_string(value: &Any, metadata: &Any) -> Result<String> {
-    let mut nodes = TextNodes(Buffer::new());
+    let mut nodes = TextNodes::new()?;
     let root = encode(value, &mut nodes)?;
-    let mut text = Buffer::try_with_capacity(nodes.0.len().saturating_add(64))?;
-    text.try_extend_from_slice(b"{\"root_index\":")?;
-    json::write_int(&mut text, root)?;
-    text.try_extend_from_slice(b",\"nodes\":[")?;
-    text.try_extend_from_slice(&nodes.0)?;
-    text.try_push(b']')?;
+    let (mut text, start) = nodes.finish(root)?;
     if !metadata.is_none() {
         text.try_extend_from_slice(b",\"metadata\":")?;
         json::write(&mut text, metadata)?;
     }
     text.try_push(b'}')?;
-    String::from_bytes(&text)
+    String::from_buffer(text, start)
 }
 
-/// Nodes, with commas between them.
+/// Nodes, with commas between them, behind what a string and the head of the graph will take.
 struct TextNodes(Buffer<u8>);
+
+impl TextNodes {
+    /// Bytes in front of the nodes: the longest head has 44.
+    const LEAD_BYTES: usize = String::LEAD_BYTES + 48;
+
+    fn new() -> Result<Self> {
+        let mut text = Buffer::new();
+        text.try_resize(Self::LEAD_BYTES, 0)?;
+        Ok(Self(text))
+    }
+
+    /// Puts the head before the nodes, whose last one is known now: the text, and where it starts.
+    fn finish(self, root: i64) -> Result<(Buffer<u8>, usize)> {
+        let mut head = Buffer::new();
+        head.try_extend_from_slice(b"{\"root_index\":")?;
+        json::write_int(&mut head, root)?;
+        head.try_extend_from_slice(b",\"nodes\":[")?;
+        let mut text = self.0;
+        let start = Self::LEAD_BYTES - head.len().min(Self::LEAD_BYTES);
+        if let Some(place) = text.get_mut(start..Self::LEAD_BYTES) {
+            place.copy_from_slice(&head);
+        }
+        text.try_push(b']')?;
+        Ok((text, start))
+    }
+}
 
 impl Nodes for TextNodes {
     fn push(&mut self, type_key: &[u8], data: Data<'_>) -> Result<()> {
         let text = &mut self.0;
-        let start: &[u8] = if text.is_empty() { b"{\"type\":" } else { b",{\"type\":" };
+        let start: &[u8] = if text.len() == Self::LEAD_BYTES { b"{\"type\":" } else { b",{\"type\":" };
         text.try_extend_from_slice(start)?;
         json::write_quoted(text, type_key)?;
         if !matches!(data, Data::Absent) {

@@ -1,14 +1,12 @@
 //! Floats from decimal text, with the rare cases that decide whether upstream's C library finds them out of range.
 #![forbid(unsafe_code)]
 
-use core::cmp::Ordering;
 use core::fmt::{self, Write};
 
 use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
 use ferrite_core::text::SliceWriter;
 
-use super::digits;
 use super::number::Number;
 
 /// Texts that are shorter cannot make a finite number out of an exponent that `core` cuts off, from 65536 on.
@@ -52,12 +50,16 @@ pub(super) fn small_whole(value: f64) -> Option<i64> {
     (value < INTEGERS_ONLY && whole as f64 == value).then_some(whole)
 }
 
-/// The first `N` significant digits of a positive, finite number, rounded half to even, and the power of ten that the
-/// first one counts. At most 17 digits.
-pub(super) fn significant_digits<const N: usize>(value: f64) -> ([u8; N], i32) {
-    if let Some(found) = digits_in_128_bits(value) {
-        return found;
-    }
+/// The first `N` significant digits of a positive, finite number, as a number, rounded half to even, and the power of ten that
+/// the first one counts. At most 17 digits.
+#[inline]
+pub(super) fn significant_digits<const N: usize>(value: f64) -> (u64, i32) {
+    digits_in_128_bits::<N>(value).unwrap_or_else(|| digits_of_text::<N>(value))
+}
+
+/// As [`significant_digits`], for any number, by way of `core`.
+#[cold]
+fn digits_of_text<const N: usize>(value: f64) -> (u64, i32) {
     let mut text = [0; 32];
     let mut writer = SliceWriter::new(&mut text);
     // One digit, a point, 16 digits, `e`, the exponent: 24 bytes at most, which a slice takes without fail.
@@ -65,57 +67,40 @@ pub(super) fn significant_digits<const N: usize>(value: f64) -> ([u8; N], i32) {
     let len = writer.len;
     let (mantissa, exponent) = text.get(..len).unwrap_or_default().split_at(len.min(N + 1));
     let exponent = core::str::from_utf8(exponent).ok().and_then(|text| text.strip_prefix('e')?.parse().ok());
-    let mut digits = [b'0'; N];
-    for (digit, byte) in digits.iter_mut().zip(mantissa.iter().filter(|byte| **byte != b'.')) {
-        *digit = *byte;
-    }
-    (digits, exponent.unwrap_or(0))
+    let digits = mantissa.iter().filter(|byte| byte.is_ascii_digit());
+    (digits.fold(0, |number, digit| number * 10 + u64::from(digit - b'0')), exponent.unwrap_or(0))
 }
 
 /// The digits of a number that, times the power of ten that makes them whole, is a quotient of 128 bits and a power of
 /// two: most numbers between 10^-16 and 10^N. `core` has to multiply longer ones.
-fn digits_in_128_bits<const N: usize>(value: f64) -> Option<([u8; N], i32)> {
+#[inline]
+fn digits_in_128_bits<const N: usize>(value: f64) -> Option<(u64, i32)> {
     let bits = value.to_bits();
     let exponent = (bits >> 52) as i32 - 1075;
     let mantissa = bits & ((1 << 52) - 1) | 1 << 52;
     // The logarithm of 2 is 0.30103; this is the power of ten or the one below, which gives one digit more, as does rounding
     // up to the next one.
-    let mut first = ((exponent + 52) * 30103).div_euclid(100_000);
-    let mut number = scaled(mantissa, exponent, N as i32 - 1 - first)?;
-    if number >= 10u64.pow(N as u32) {
-        first += 1;
-        number = scaled(mantissa, exponent, N as i32 - 1 - first)?;
+    let first = ((exponent + 52) * 30103).div_euclid(100_000);
+    let number = scaled(mantissa, exponent, N as i32 - 1 - first)?;
+    if number < 10u64.pow(N as u32) {
+        return Some((number, first));
     }
-    Some((digits_of(number), first))
-}
-
-/// The last `N` digits of a number of at most 17.
-fn digits_of<const N: usize>(number: u64) -> [u8; N] {
-    let mut digits = [0; 24];
-    let (eights, _) = digits.as_chunks_mut::<8>();
-    let mut rest = number;
-    for eight in eights.iter_mut().rev() {
-        *eight = digits::eight(rest % 100_000_000);
-        rest /= 100_000_000;
-    }
-    digits.last_chunk().copied().unwrap_or([b'0'; N])
+    Some((scaled(mantissa, exponent, N as i32 - 2 - first)?, first + 1))
 }
 
 /// `mantissa * 2^exponent * 10^power`, rounded half to even; None where the numbers on the way are too large.
+#[inline]
 fn scaled(mantissa: u64, exponent: i32, power: i32) -> Option<u64> {
     let product = u128::from(mantissa) * POWERS_OF_FIVE.get(usize::try_from(power).ok()?)?;
     let shift = exponent + power;
     if shift >= 0 {
         return u64::try_from(product.checked_mul(1u128.checked_shl(shift.unsigned_abs())?)?).ok();
     }
-    let unit = 1u128.checked_shl(shift.unsigned_abs())?;
-    let (whole, rest) = (u64::try_from(product >> shift.unsigned_abs()).ok()?, product & (unit - 1));
-    let rounds_up = match rest.cmp(&(unit / 2)) {
-        Ordering::Less => 0,
-        Ordering::Equal => whole & 1,
-        Ordering::Greater => 1,
-    };
-    Some(whole + rounds_up)
+    let half = 1u128.checked_shl(shift.unsigned_abs() - 1)?;
+    let sum = product.checked_add(half)?;
+    let whole = u64::try_from(sum.checked_shr(shift.unsigned_abs())?).ok()?;
+    let is_tie = sum & (half << 1).wrapping_sub(1) == 0;
+    Some(whole & !u64::from(is_tie))
 }
 
 /// The powers of five that a mantissa may be multiplied by within 128 bits.

@@ -5,9 +5,29 @@ use super::decimal;
 use super::decimal as exact;
 #[cfg(feature = "std")]
 use super::exact_decimal as exact;
+use super::general::write_general;
 use super::number::Number;
+use ferrite_core::memory::Buffer;
 use std::format;
 use std::string::String;
+
+/// Significant digits and an exponent, in either form.
+trait Digits {
+    fn number(self) -> (u64, i32);
+}
+
+impl Digits for (u64, i32) {
+    fn number(self) -> (u64, i32) {
+        self
+    }
+}
+
+impl<const N: usize> Digits for ([u8; N], i32) {
+    fn number(self) -> (u64, i32) {
+        let number = self.0.iter().fold(0, |number, digit| number * 10 + u64::from(digit - b'0'));
+        (number, self.1)
+    }
+}
 
 fn read(text: &str) -> Option<f64> {
     let value = decimal::read(text.as_bytes()).expect("there is memory");
@@ -52,16 +72,13 @@ fn both_ways_round_alike() {
             assert_eq!(exact::small_whole(value), decimal::small_whole(value), "{value:e}");
         }
         for value in [value, near] {
-            assert_eq!(
-                exact::significant_digits(value),
-                decimal::significant_digits::<17>(value),
-                "{value:e}"
-            );
-            assert_eq!(
-                exact::significant_digits(value),
-                decimal::significant_digits::<6>(value),
-                "{value:e}"
-            );
+            let digits = exact::significant_digits::<17>(value);
+            assert_eq!(digits.number(), decimal::significant_digits::<17>(value).number(), "{value:e}");
+            let digits = exact::significant_digits::<6>(value);
+            assert_eq!(digits.number(), decimal::significant_digits::<6>(value).number(), "{value:e}");
+            let mut text = Buffer::new();
+            assert!(write_general::<17>(&mut text, value).is_ok());
+            assert_eq!(core::str::from_utf8(&text).map(str::parse), Ok(Ok(value)));
         }
         assert_eq!(read(&format!("{value:e}")), (value >= f64::MIN_POSITIVE).then_some(value));
         let short = format!("{}.{}e{}", bits % 1000, bits >> 32, bits as i16 % 300);

@@ -9,8 +9,22 @@ use ferrite_core::words;
 /// One in every byte of a word.
 const ONES: u64 = u64::MAX / 255;
 
-/// The powers of ten by which up to eight digits shift a number.
-static SHIFTS: [u64; 9] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
+/// The powers of ten by which up to 16 digits shift a number.
+static SHIFTS: [u64; 17] = {
+    let mut powers = [1; 17];
+    let mut exponent = 1;
+    while exponent < powers.len() {
+        powers[exponent] = powers[exponent - 1] * 10;
+        exponent += 1;
+    }
+    powers
+};
+
+/// Ten to the power of a number of digits, at most 16.
+#[inline]
+pub(super) fn power_of_ten(digits: usize) -> u64 {
+    SHIFTS[digits.min(16)]
+}
 
 /// Appends the digits at the start of `text` to a number in decimal: the new number, modulo 2^64, and how many they are.
 #[inline]
@@ -80,18 +94,56 @@ const EIGHT_DIGITS: u64 = 100_000_000;
 /// Appends a number of up to eight digits.
 #[inline]
 fn write_without_zeros(out: &mut Buffer<u8>, number: u64) -> Result<()> {
-    let digits = u64::from_le_bytes(eight(number));
-    // The digits of 0 are zeros, of which one stays.
-    let zeros = (digits ^ (ONES * b'0' as u64)).trailing_zeros().min(63) / 8;
-    let end = out.len() + 8 - zeros as usize;
-    out.try_extend_from_slice(&(digits >> (8 * zeros)).to_le_bytes())?;
+    // Where the next text goes is known by the count of digits, which is there long before they are.
+    let count = count(number);
+    let end = out.len() + count;
+    let digits = u64::from_le_bytes(eight(number)) >> (64 - 8 * count);
+    out.try_extend_from_slice(&digits.to_le_bytes())?;
     out.truncate(end);
     Ok(())
 }
 
+/// How many digits a number of up to 16 of them has; zero has one.
+#[inline]
+fn count(number: u64) -> usize {
+    // The logarithm of 2 is 1233 / 4096; this is the number of digits or one less.
+    let least = (((number | 1).ilog2() as usize + 1) * 1233) >> 12;
+    (least + usize::from(number >= power_of_ten(least))).max(1)
+}
+
+/// Appends the `len` digits of a fraction, at most 16, zeros in front included and those at the end left out.
+///
+/// # Errors
+///
+/// MemoryError.
+#[inline]
+pub(super) fn write_fraction(out: &mut Buffer<u8>, fraction: u64, len: usize) -> Result<()> {
+    let sixteen = fraction * power_of_ten(16usize.saturating_sub(len));
+    let (first, second) = (eight(sixteen / EIGHT_DIGITS), eight(sixteen % EIGHT_DIGITS));
+    let start = out.len();
+    out.try_extend_from_slice(&first)?;
+    out.try_extend_from_slice(&second)?;
+    out.truncate(start + len);
+    // A branch that is foreseen does not wait for the digits, as counting zeros does.
+    if fraction.is_multiple_of(10) {
+        out.truncate(start + len_without_zeros(first, second));
+    }
+    Ok(())
+}
+
+/// How many of 16 digits there are without the zeros at the end.
+#[inline(never)]
+fn len_without_zeros(first: [u8; 8], second: [u8; 8]) -> usize {
+    let zeros = |digits| (u64::from_le_bytes(digits) ^ (ONES * b'0' as u64)).leading_zeros() as usize / 8;
+    match zeros(second) {
+        8 => 8 - zeros(first),
+        zeros => 16 - zeros,
+    }
+}
+
 /// The eight digits of a number below 10^8.
 #[inline]
-pub(super) fn eight(number: u64) -> [u8; 8] {
+fn eight(number: u64) -> [u8; 8] {
     // The number is taken apart into fours, pairs and digits, each half the width of what it was in; the first one lowest.
     // Products with these constants, shifted, are quotients by 100 and 10 for all numbers that occur.
     let fours = (number / 10_000) | (number % 10_000) << 32;
@@ -121,6 +173,26 @@ mod tests {
             let mut out = Buffer::new();
             write(&mut out, number)?;
             assert_eq!(core::str::from_utf8(&out), Ok(std::format!("{number}").as_str()));
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn fractions_have_no_zeros_at_the_end() -> Result<()> {
+        for (fraction, len, text) in [
+            (5, 1, "5"),
+            (50, 2, "5"),
+            (50, 16, "000000000000005"),
+            (1_2345_6789, 16, "0000000123456789"),
+            (1_2345_0000, 16, "000000012345"),
+            (1_2345_6700_0000, 16, "00012345670"),
+            (9_999_999_999_999_999, 16, "9999999999999999"),
+            (0, 3, ""),
+        ] {
+            let mut out = Buffer::new();
+            write_fraction(&mut out, fraction, len)?;
+            let text = text.trim_end_matches('0');
+            assert_eq!(core::str::from_utf8(&out), Ok(text));
         }
         Ok(())
     }

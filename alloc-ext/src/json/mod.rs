@@ -32,6 +32,8 @@ mod decimal;
 #[cfg_attr(not(feature = "std"), path = "digits_one_by_one.rs")]
 mod digits;
 mod functions;
+#[cfg_attr(not(feature = "std"), path = "general_one_by_one.rs")]
+mod general;
 #[cfg(any(test, not(feature = "std")))]
 mod natural;
 mod number;
@@ -45,7 +47,8 @@ mod values;
 mod writer;
 
 pub use functions::FUNCTIONS;
-pub(crate) use number::{Number, read as read_number, write_general, write_int};
+pub(crate) use general::write_general;
+pub(crate) use number::{Number, read as read_number, write_int};
 pub use parser::parse;
 pub(crate) use text::{literal_len, write_quoted};
 pub(crate) use tree::{Tree, TreeValue};

@@ -4,6 +4,7 @@
 use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
 
+use super::general::write_general;
 use super::{decimal, digits, short};
 
 /// A number that was read.
@@ -60,10 +61,16 @@ fn read_other(text: &[u8]) -> Result<Option<(Number, usize)>> {
 ///
 /// MemoryError.
 pub(crate) fn write_int(out: &mut Buffer<u8>, value: i64) -> Result<()> {
-    if value < 0 {
-        out.try_push(b'-')?;
-    }
+    write_sign(out, value < 0)?;
     digits::write(out, value.unsigned_abs())
+}
+
+/// Appends a minus, or nothing: without a branch, as nobody foresees signs.
+fn write_sign(out: &mut Buffer<u8>, negative: bool) -> Result<()> {
+    let len = out.len() + usize::from(negative);
+    out.try_push(b'-')?;
+    out.truncate(len);
+    Ok(())
 }
 
 /// Appends a float: whole numbers below 2^53 with `.0`, others with 17 significant digits.
@@ -82,9 +89,7 @@ pub(super) fn write_float(out: &mut Buffer<u8>, value: f64) -> Result<()> {
         return out.try_extend_from_slice(b"NaN");
     }
     // Zero has a sign, too.
-    if magnitude != value.to_bits() {
-        out.try_push(b'-')?;
-    }
+    write_sign(out, magnitude != value.to_bits())?;
     if magnitude == INFINITE {
         return out.try_extend_from_slice(b"Infinity");
     }
@@ -101,56 +106,6 @@ const INFINITE: u64 = f64::INFINITY.to_bits();
 
 /// Significant digits that tell every float from its neighbours.
 const DIGITS: usize = 17;
-
-/// Appends a positive, finite number with `N` significant digits, at most 17, as C's `%.Ng` does.
-///
-/// # Errors
-///
-/// MemoryError.
-pub(crate) fn write_general<const N: usize>(out: &mut Buffer<u8>, value: f64) -> Result<()> {
-    let (digits, exponent) = decimal::significant_digits::<N>(value);
-    let kept = digits.iter().rposition(|digit| *digit != b'0').map_or(1, |last| last + 1);
-    layout_digits(out, digits.get(..kept).unwrap_or_default(), exponent, N)
-}
-
-/// Puts the point into digits whose first one counts `10^exponent`; numbers of more than `most` digits get an exponent.
-fn layout_digits(out: &mut Buffer<u8>, digits: &[u8], exponent: i32, most: usize) -> Result<()> {
-    match usize::try_from(exponent) {
-        Ok(exponent) if exponent < most => {
-            let (whole, fraction) = digits.split_at_checked(exponent + 1).unwrap_or((digits, &[]));
-            out.try_extend_from_slice(whole)?;
-            for _ in whole.len()..exponent + 1 {
-                out.try_push(b'0')?;
-            }
-            write_fraction(out, fraction)
-        }
-        Err(_) if exponent >= -4 => {
-            out.try_extend_from_slice(b"0.")?;
-            for _ in exponent..-1 {
-                out.try_push(b'0')?;
-            }
-            out.try_extend_from_slice(digits)
-        }
-        _ => {
-            let (first, fraction) = digits.split_at_checked(1).unwrap_or((digits, &[]));
-            out.try_extend_from_slice(first)?;
-            write_fraction(out, fraction)?;
-            out.try_extend_from_slice(if exponent < 0 { b"e-" } else { b"e+" })?;
-            if exponent.unsigned_abs() < 10 {
-                out.try_push(b'0')?;
-            }
-            write_int(out, i64::from(exponent.unsigned_abs()))
-        }
-    }
-}
-
-fn write_fraction(out: &mut Buffer<u8>, digits: &[u8]) -> Result<()> {
-    if digits.is_empty() {
-        return Ok(());
-    }
-    out.try_push(b'.')?;
-    out.try_extend_from_slice(digits)
-}
 
 #[cfg(test)]
 mod tests {

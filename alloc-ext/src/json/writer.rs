@@ -29,10 +29,15 @@ use crate::containers::{ArrayObject, ListObject, MapObject};
 ///
 /// `json::Stringify` in `extra/json.h`. That one recurses, so deep values end the process.
 pub fn stringify(value: &Any, indent: Option<i64>) -> Result<String> {
-    let mut writer = Writer::new(Buffer::new(), indent.unwrap_or(0));
+    let mut text = Buffer::try_with_capacity(FIRST_BYTES)?;
+    text.try_resize(String::LEAD_BYTES, 0)?;
+    let mut writer = Writer::new(text, indent.unwrap_or(0));
     writer.document(value)?;
-    String::from_bytes(&writer.output.text)
+    String::from_buffer(writer.output.text, String::LEAD_BYTES)
 }
+
+/// The capacity that a text starts with: most documents are longer than what doubling would begin with.
+const FIRST_BYTES: usize = 256;
 
 /// Appends the text of a value, without white space. After an error the text is lost.
 ///
@@ -70,7 +75,10 @@ impl Writer {
     }
 
     fn document(&mut self, value: &Any) -> Result<()> {
-        let mut inner = self.output.value(value)?;
+        if self.output.plain(value)? {
+            return Ok(());
+        }
+        let mut inner = Some(Entries::of(value)?);
         loop {
             if let Some(entries) = inner.take() {
                 self.begin(entries)?;
@@ -106,6 +114,21 @@ impl Writer {
 }
 
 impl Entries {
+    /// Those of a container.
+    fn of(value: &Any) -> Result<Self> {
+        Ok(match value.type_index() {
+            type_index::ARRAY => Self::Array(value.get()?, 0),
+            type_index::LIST => Self::List(value.get()?, 0),
+            type_index::MAP => {
+                let map: MapObject = value.get()?;
+                map.prefetch_values();
+                let first = map.first_place();
+                Self::Map(map, first)
+            }
+            _ => plain_bail!(VALUE_ERROR, "Unsupported type: `{}`", type_key(value.view())),
+        })
+    }
+
     fn is_map(&self) -> bool {
         matches!(self, Self::Map(..))
     }
@@ -122,37 +145,42 @@ impl Output {
     /// Writes entries up to one that is a container, which it gives back, or the last.
     fn entries(&mut self, open: &mut Open) -> Result<Option<Entries>> {
         let Open { entries, started } = open;
-        loop {
-            let inner = match entries {
-                Entries::Array(array, next) => {
-                    let Some(value) = array.as_slice().get(*next) else { return Ok(None) };
-                    look_ahead(array.as_slice(), *next);
+        match entries {
+            Entries::Array(array, next) => {
+                let elements = array.as_slice();
+                while let Some(value) = elements.get(*next) {
+                    look_ahead(elements, *next);
                     *next += 1;
                     self.separate(started)?;
-                    self.value(value)?
-                }
-                Entries::List(list, next) => {
-                    if *next >= list.len() {
-                        return Ok(None);
+                    if !self.plain(value)? {
+                        return Entries::of(value).map(Some);
                     }
+                }
+            }
+            Entries::List(list, next) => {
+                while *next < list.len() {
                     let value = list.get(*next as i64)?;
                     *next += 1;
                     self.separate(started)?;
-                    self.value(&value)?
+                    if !self.plain(&value)? {
+                        return Entries::of(&value).map(Some);
+                    }
                 }
-                Entries::Map(map, next) => {
-                    let Some(place) = *next else { return Ok(None) };
-                    let Some((key, value)) = map.entry_refs(place) else { return Ok(None) };
+            }
+            Entries::Map(map, next) => {
+                while let Some((place, (key, value))) =
+                    next.and_then(|place| Some((place, map.entry_refs(place)?)))
+                {
                     *next = map.next_place(place);
                     self.separate(started)?;
                     self.key(key)?;
-                    self.value(value)?
+                    if !self.plain(value)? {
+                        return Entries::of(value).map(Some);
+                    }
                 }
-            };
-            if inner.is_some() {
-                return Ok(inner);
             }
         }
+        Ok(None)
     }
 
     /// What comes in front of an entry.
@@ -182,8 +210,8 @@ impl Output {
         self.text.try_extend_from_slice(if self.indent == 0 { b":" } else { b": " })
     }
 
-    /// Writes a value, unless it is a container: that is given back.
-    fn value(&mut self, value: &Any) -> Result<Option<Entries>> {
+    /// Writes a value, unless it is one with something inside.
+    fn plain(&mut self, value: &Any) -> Result<bool> {
         let view = value.view();
         match view.type_index() {
             type_index::NONE => self.text.try_extend_from_slice(b"null")?,
@@ -194,17 +222,9 @@ impl Output {
             type_index::SMALL_STR | type_index::STR => {
                 text::write_quoted(&mut self.text, view.bytes_of_string().unwrap_or_default())?;
             }
-            type_index::ARRAY => return Ok(Some(Entries::Array(value.get()?, 0))),
-            type_index::LIST => return Ok(Some(Entries::List(value.get()?, 0))),
-            type_index::MAP => {
-                let map: MapObject = value.get()?;
-                map.prefetch_values();
-                let first = map.first_place();
-                return Ok(Some(Entries::Map(map, first)));
-            }
-            _ => plain_bail!(VALUE_ERROR, "Unsupported type: `{}`", type_key(view)),
+            _ => return Ok(false),
         }
-        Ok(None)
+        Ok(true)
     }
 }
 

@@ -22,6 +22,15 @@ pub unsafe fn release(block: NonNull<u8>, _layout: Layout) {
     unsafe { platform::release(block.as_ptr().cast()) }
 }
 
+/// Gives a block another size; None leaves it as it was.
+///
+/// # Safety
+/// As `move_block`.
+pub unsafe fn resize(block: NonNull<u8>, old: Layout, new: Layout) -> Option<NonNull<u8>> {
+    // SAFETY: the caller's promise.
+    unsafe { super::move_block(block, old, new) }
+}
+
 /// The error that says that `asked` bytes were refused where `free` were left.
 #[cold]
 #[inline(never)]

@@ -232,16 +232,12 @@ impl RawBuffer {
         self.reallocate(grown_capacity(self.len, additional, self.capacity)?, element)
     }
 
-    /// Moves the elements to a block for `capacity` elements, which is not zero and not below the length.
+    /// Gives the elements a block for `capacity` elements, which is not zero and not below the length.
     fn reallocate(&mut self, capacity: usize, element: Layout) -> Result<()> {
-        let block = super::request(capacity.saturating_mul(element.size()), element.align())?;
-        // SAFETY: the new block is another one and has room for all elements; they are moved, not copied, since the
-        // old block is given back without dropping them.
-        unsafe {
-            ptr::copy_nonoverlapping(self.block.as_ptr(), block.as_ptr(), self.len * element.size());
-            self.release_block(element);
-        }
-        (self.block, self.capacity) = (block, capacity);
+        let (old_bytes, bytes) = (self.capacity * element.size(), capacity.saturating_mul(element.size()));
+        // SAFETY: the present block has as many bytes, and what replaces it takes over its elements.
+        self.block = unsafe { super::request_instead(self.block, old_bytes, bytes, element.align()) }?;
+        self.capacity = capacity;
         Ok(())
     }
 

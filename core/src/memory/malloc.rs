@@ -13,6 +13,7 @@ const MALLOC_ALIGN: usize = 2 * size_of::<usize>();
 unsafe extern "C" {
     fn malloc(size: usize) -> *mut c_void;
     fn posix_memalign(block: *mut *mut c_void, align: usize, size: usize) -> c_int;
+    fn realloc(block: *mut c_void, size: usize) -> *mut c_void;
     fn free(block: *mut c_void);
 }
 
@@ -44,6 +45,20 @@ fn allocate_aligned(layout: Layout) -> Option<NonNull<u8>> {
 pub unsafe fn release(block: NonNull<u8>, _layout: Layout) {
     // SAFETY: the caller's promise; `free` takes blocks of `malloc` and `posix_memalign` alike.
     unsafe { free(block.as_ptr().cast()) }
+}
+
+/// Gives a block another size, in its place where that is possible; None leaves it as it was.
+///
+/// # Safety
+/// `block` came from this heap with this alignment, and nobody uses it any more when another one is returned.
+#[inline]
+pub unsafe fn resize(block: NonNull<u8>, old: Layout, new: Layout) -> Option<NonNull<u8>> {
+    if old.align() > MALLOC_ALIGN {
+        // SAFETY: the caller's promise; `realloc` does not keep such an alignment.
+        return unsafe { super::move_block(block, old, new) };
+    }
+    // SAFETY: the caller's promise; blocks of `malloc` have the alignment of `malloc` whatever their size.
+    NonNull::new(unsafe { realloc(block.as_ptr().cast(), new.size().max(1)) }.cast())
 }
 
 /// The error that says that `asked` bytes were refused.

@@ -43,16 +43,33 @@ pub fn allocate(layout: Layout) -> Option<NonNull<u8>> {
     heap::allocate(layout)
 }
 
-/// As [`allocate`], but a refusal is a `MemoryError`. Once for all callers where size counts.
+/// As [`allocate`], but a refusal is a `MemoryError`.
+pub(crate) fn request(bytes: usize, alignment: usize) -> Result<NonNull<u8>> {
+    // SAFETY: there is no block that another one would take the place of.
+    unsafe { request_instead(NonNull::dangling(), 0, bytes, alignment) }
+}
+
+/// As [`request`], in place of a block of `old_bytes`, whose content moves to the new one; 0 says that there is none. A refusal
+/// leaves the old block as it was. Once for all callers where size counts.
+///
+/// # Safety
+/// As [`resize`].
 #[cfg_attr(feature = "std", inline)]
 #[cfg_attr(not(feature = "std"), inline(never))]
-pub(crate) fn request(bytes: usize, alignment: usize) -> Result<NonNull<u8>> {
-    if let Ok(layout) = Layout::from_size_align(bytes, alignment)
-        && let Some(block) = allocate(layout)
-    {
-        return Ok(block);
-    }
-    Err(out_of_memory(bytes))
+unsafe fn request_instead(
+    block: NonNull<u8>,
+    old_bytes: usize,
+    bytes: usize,
+    alignment: usize,
+) -> Result<NonNull<u8>> {
+    let Ok(new) = Layout::from_size_align(bytes, alignment) else { return Err(out_of_memory(bytes)) };
+    let found = if old_bytes == 0 {
+        allocate(new)
+    } else {
+        // SAFETY: the caller vouches for the block, whose layout exists.
+        unsafe { resize(block, Layout::from_size_align_unchecked(old_bytes, alignment), new) }
+    };
+    found.ok_or_else(|| out_of_memory(bytes))
 }
 
 /// Gives back a block of [`allocate`]. Every heap knows how large its blocks are, so `layout` may be any.
@@ -67,9 +84,56 @@ pub unsafe fn release(block: NonNull<u8>, layout: Layout) {
     unsafe { heap::release(block, layout) }
 }
 
+/// Makes a block of [`allocate`] larger or smaller, in its place where the heap can. What is in it stays, as far as it fits.
+///
+/// Ownership: the block that is returned takes the place of the old one. Errors: `None` when there is no such block; the old one
+/// is as it was then.
+///
+/// # Safety
+/// `block` came from [`allocate`] with the layout `old`, whose alignment `new` has, too; nobody uses it any more when another one is returned.
+#[inline]
+pub(crate) unsafe fn resize(block: NonNull<u8>, old: Layout, new: Layout) -> Option<NonNull<u8>> {
+    // SAFETY: the caller's promise is the one that both twins ask for.
+    unsafe { heap::resize(block, old, new) }
+}
+
+/// As [`resize`], always to another block.
+///
+/// # Safety
+/// As [`resize`].
+#[cold]
+unsafe fn move_block(block: NonNull<u8>, old: Layout, new: Layout) -> Option<NonNull<u8>> {
+    let target = allocate(new)?;
+    // SAFETY: both blocks have as many bytes, and the new one is another; the caller vouches for the old one.
+    unsafe {
+        target.copy_from_nonoverlapping(block, old.size().min(new.size()));
+        release(block, old);
+    }
+    Some(target)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_block_of_another_size_has_the_same_content() {
+        for align in [1, 16, 64] {
+            let layout = |size| Layout::from_size_align(size, align).unwrap();
+            let block = allocate(layout(40)).unwrap();
+            // SAFETY: each block takes the place of the one before, and is as large as it is said to be.
+            unsafe {
+                block.write_bytes(7, 40);
+                let larger = resize(block, layout(40), layout(4000)).unwrap();
+                assert_eq!(larger.addr().get() % align, 0);
+                assert_eq!(larger.cast::<[u8; 40]>().read(), [7; 40]);
+                larger.add(40).write_bytes(8, 3960);
+                let smaller = resize(larger, layout(4000), layout(80)).unwrap();
+                assert_eq!((smaller.add(39).read(), smaller.add(79).read()), (7, 8));
+                release(smaller, layout(80));
+            }
+        }
+    }
 
     #[test]
     fn blocks_are_aligned_and_apart() {

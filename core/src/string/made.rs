@@ -12,9 +12,9 @@ use crate::type_index;
 
 /// A string or bytes object: the byte array that C reads; content and a NUL follow in place.
 #[repr(C)]
-struct BytesRecord {
+pub(super) struct BytesRecord {
     header: TVMFFIObject,
-    array: TVMFFIByteArray,
+    pub(super) array: TVMFFIByteArray,
 }
 
 const _: () = assert!(size_of::<BytesRecord>() == 24 + 2 * size_of::<usize>());

@@ -1,0 +1,50 @@
+//! Floats with a number of significant digits, as C's `%g` writes them.
+#![forbid(unsafe_code)]
+
+use ferrite_core::error::Result;
+use ferrite_core::memory::Buffer;
+
+use super::{decimal, digits};
+
+/// Bytes of the longest text, and what is written beyond its end on the way.
+const MOST_BYTES: usize = 48;
+
+/// Appends a positive, finite number with `N` significant digits, at most 17, as C's `%.Ng` does.
+///
+/// # Errors
+///
+/// MemoryError.
+pub(crate) fn write_general<const N: usize>(out: &mut Buffer<u8>, value: f64) -> Result<()> {
+    let (number, exponent) = decimal::significant_digits::<N>(value);
+    out.try_reserve(MOST_BYTES)?;
+    let after_first = N - 1;
+    match usize::try_from(exponent) {
+        Ok(exponent) if exponent < N => write_point(out, number, after_first - exponent),
+        Err(_) if exponent >= -4 => {
+            out.try_extend_from_slice(&b"0.000"[..1 + exponent.unsigned_abs() as usize])?;
+            let unit = digits::power_of_ten(after_first);
+            out.try_push(b'0' + (number / unit) as u8)?;
+            digits::write_fraction(out, number % unit, after_first)
+        }
+        _ => {
+            write_point(out, number, after_first)?;
+            out.try_extend_from_slice(if exponent < 0 { b"e-" } else { b"e+" })?;
+            if exponent.unsigned_abs() < 10 {
+                out.try_push(b'0')?;
+            }
+            digits::write(out, exponent.unsigned_abs().into())
+        }
+    }
+}
+
+/// Appends a number of which the last `fraction_len` digits are behind the point, without zeros at the end.
+fn write_point(out: &mut Buffer<u8>, number: u64, fraction_len: usize) -> Result<()> {
+    let unit = digits::power_of_ten(fraction_len);
+    let (whole, fraction) = (number / unit, number % unit);
+    digits::write(out, whole)?;
+    if fraction == 0 {
+        return Ok(());
+    }
+    out.try_push(b'.')?;
+    digits::write_fraction(out, fraction, fraction_len)
+}
