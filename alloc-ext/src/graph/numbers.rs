@@ -1,8 +1,10 @@
 //! Which values have a node already, and which.
 #![forbid(unsafe_code)]
 
+use core::mem;
+
 use ferrite_core::any::Any;
-use ferrite_core::error::{Error, Result};
+use ferrite_core::error::{self, Error, Result};
 use ferrite_core::memory::Buffer;
 use ferrite_core::text::Lossy;
 use ferrite_core::{plain_error, type_index, type_table};
@@ -13,16 +15,26 @@ use crate::containers::key;
 #[derive(Default)]
 pub(super) struct Numbers {
     entries: Buffer<Entry>,
-    /// Places in `entries`, counted from 1, at or behind the place of their hash; at most half of the slots are in use.
-    slots: Buffer<usize>,
+    /// At or behind the place of their hash; at most half of the slots are in use.
+    slots: Buffer<Slot>,
     count: i64,
 }
 
 struct Entry {
     value: Any,
-    hash: u64,
-    /// None while the children of an object are numbered.
-    number: Option<i64>,
+    /// [`OPEN`] while the children of an object are numbered.
+    number: i64,
+}
+
+/// In place of a number that is not known yet.
+const OPEN: i64 = -1;
+
+/// Where an entry is, with enough of its hash that others are passed without a look at their values, which are far away.
+#[derive(Clone, Copy, Default)]
+struct Slot {
+    tag: u32,
+    /// Place in `entries`, counted from 1; 0 where nothing is.
+    place: u32,
 }
 
 /// What is known of a value.
@@ -48,18 +60,23 @@ impl Numbers {
     /// ValueError for an object inside itself; those of key hooks.
     pub(super) fn find(&self, value: &Any) -> Result<Found> {
         let hash = key::hash(&value.view())?;
-        let mut slots = self.slots_of(hash);
-        while let Some(entry) = slots.next().and_then(|slot| self.entry_in(slot)) {
-            if entry.hash != hash || !key::equal(entry.value.view(), value.view())? {
+        let tag = tag(hash);
+        for slot in self.slots_of(tag) {
+            let slot = self.slots.get(slot).copied().unwrap_or_default();
+            if slot.place != 0 && slot.tag != tag {
+                continue;
+            }
+            let Some(entry) = self.entry_in(slot) else { break };
+            if !key::equal(entry.value.view(), value.view())? {
                 continue;
             }
             match entry.number {
-                Some(number) => return Ok(Found::Number(number)),
-                None if entry.value.view().object_ptr() == value.view().object_ptr() => {
+                OPEN if entry.value.view().object_ptr() == value.view().object_ptr() => {
                     return Err(self.cycle(value));
                 }
                 // Equal by a hook to what it is in.
-                None => {}
+                OPEN => {}
+                number => return Ok(Found::Number(number)),
             }
         }
         Ok(Found::Vacant(hash))
@@ -71,11 +88,14 @@ impl Numbers {
     ///
     /// MemoryError.
     pub(super) fn open(&mut self, value: Any, hash: u64) -> Result<Opened> {
+        if self.entries.len() == u32::MAX as usize {
+            return Err(error::out_of_memory(usize::MAX));
+        }
         if 2 * (self.entries.len() + 1) > self.slots.len() {
             self.grow()?;
         }
-        self.entries.try_push(Entry { value, hash, number: None })?;
-        self.link(self.entries.len() - 1);
+        self.entries.try_push(Entry { value, number: OPEN })?;
+        self.link(Slot { tag: tag(hash), place: self.entries.len() as u32 });
         Ok(Opened(self.entries.len() - 1))
     }
 
@@ -84,38 +104,37 @@ impl Numbers {
         let number = self.count;
         self.count += 1;
         if let Some(entry) = self.entries.get_mut(opened.0) {
-            entry.number = Some(number);
+            entry.number = number;
         }
         number
     }
 
     fn grow(&mut self) -> Result<()> {
         let mut slots = Buffer::new();
-        slots.try_resize((2 * self.slots.len()).max(FIRST_SLOTS), 0)?;
-        self.slots = slots;
-        (0..self.entries.len()).for_each(|place| self.link(place));
+        slots.try_resize((2 * self.slots.len()).max(FIRST_SLOTS), Slot::default())?;
+        let old = mem::replace(&mut self.slots, slots);
+        old.iter().filter(|slot| slot.place != 0).for_each(|slot| self.link(*slot));
         Ok(())
     }
 
-    /// Puts the place of an entry into the slot where it belongs.
-    fn link(&mut self, place: usize) {
-        let Some(hash) = self.entries.get(place).map(|entry| entry.hash) else { return };
-        let free = self.slots_of(hash).find(|slot| self.slots.get(*slot) == Some(&0));
-        if let Some(slot) = free.and_then(|slot| self.slots.get_mut(slot)) {
-            *slot = place + 1;
+    /// Puts a slot where it belongs.
+    fn link(&mut self, slot: Slot) {
+        let is_free = |at: &usize| self.slots.get(*at).is_some_and(|slot| slot.place == 0);
+        let free = self.slots_of(slot.tag).find(is_free);
+        if let Some(place) = free.and_then(|at| self.slots.get_mut(at)) {
+            *place = slot;
         }
     }
 
-    /// The slots where values of a hash may be, the first choice first. Their number is a power of two, some are empty.
-    fn slots_of(&self, hash: u64) -> impl Iterator<Item = usize> + use<> {
+    /// The slots where values of a tag may be, the first choice first. Their number is a power of two, some are empty.
+    fn slots_of(&self, tag: u32) -> impl Iterator<Item = usize> + use<> {
         let len = self.slots.len();
-        // Fibonacci hashing: the constant is 2^64 over the golden ratio.
-        let first = (hash.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize;
+        let first = tag as usize;
         (0..len).map(move |step| first.wrapping_add(step) & (len - 1))
     }
 
-    fn entry_in(&self, slot: usize) -> Option<&Entry> {
-        self.entries.get(self.slots.get(slot)?.checked_sub(1)?)
+    fn entry_in(&self, slot: Slot) -> Option<&Entry> {
+        self.entries.get((slot.place as usize).checked_sub(1)?)
     }
 
     /// The error for an object that is met again inside itself.
@@ -123,7 +142,7 @@ impl Numbers {
     /// It names what upstream would: of the containers in the cycle, the first that is changed in place, since only those
     /// are watched there.
     fn cycle(&self, again: &Any) -> Error {
-        let open = self.entries.iter().filter(|entry| entry.number.is_none());
+        let open = self.entries.iter().filter(|entry| entry.number == OPEN);
         let mut ring = open.skip_while(|entry| entry.value.view().object_ptr() != again.view().object_ptr());
         let is_watched =
             |entry: &&Entry| matches!(entry.value.type_index(), type_index::LIST | type_index::DICT);
@@ -134,4 +153,10 @@ impl Numbers {
         };
         plain_error!(VALUE_ERROR, "Cycle detected during serialization: a {} contains itself", what)
     }
+}
+
+/// The upper half of a hash that is spread by Fibonacci hashing: the constant is 2^64 over the golden ratio. Its lower bits name
+/// the first slot.
+fn tag(hash: u64) -> u32 {
+    (hash.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as u32
 }
