@@ -208,6 +208,15 @@ pub(super) fn allocate_for(type_index: i32, expected: usize, space: &mut impl Sp
     adopt_dense(type_index, fields)
 }
 
+/// Creates an empty table of the dense layout with as many slots, a power of two.
+///
+/// # Errors
+///
+/// MemoryError when the memory is not there.
+pub(super) fn allocate_dense_of(type_index: i32, slots: usize) -> Result<ObjectRef> {
+    adopt_dense(type_index, Dense::allocate(slots)?)
+}
+
 /// As [`allocate_dense`], but takes the table in any case: on failure it is released.
 fn adopt_dense(type_index: i32, mut fields: TableFields) -> Result<ObjectRef> {
     let object = allocate_dense(type_index, fields);

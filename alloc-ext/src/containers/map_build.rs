@@ -1,6 +1,7 @@
 //! Larger storage for a table that is full: built beside it, so that the table is untouched when that fails.
 
 use core::ffi::c_void;
+use core::mem;
 
 use ferrite_core::abi::TVMFFIAny;
 use ferrite_core::any::Any;
@@ -117,29 +118,29 @@ enum Filled {
     NeedsHooks,
 }
 
-/// Entries that are looked at before they are placed, so that the places come from memory all at once.
-const AT_ONCE: usize = 8;
+/// Entries between the one that is looked at and the one that is placed, so that the places come from memory meanwhile.
+const AHEAD: usize = 8;
 
 /// Copies the words of all entries to a new table.
 fn fill(source: Table<'_>, target: Dense<'_>, hashes: &Hashes) -> Result<Filled> {
-    let mut entries = source.entries().enumerate();
-    loop {
-        let mut ahead = [const { None }; AT_ONCE];
-        for (slot, (number, entry)) in ahead.iter_mut().zip(&mut entries) {
-            let Some(hash) = hashes.get(number, entry)? else { return Ok(Filled::NeedsHooks) };
-            target.prefetch_home(hash);
-            *slot = Some((entry, hash));
-        }
-        for (entry, hash) in ahead.iter().flatten() {
-            // SAFETY: the target is ours alone, and keys of one table differ; no foreign code runs here.
-            let Some(cells) = (unsafe { target.place(*hash) })? else { return Ok(Filled::Partly) };
-            // SAFETY: the cells are new; one of the two tables will be forgotten.
-            unsafe { cells.move_from(*entry) }
-        }
-        if ahead[AT_ONCE - 1].is_none() {
-            return Ok(Filled::All);
-        }
+    let mut ahead = [const { None }; AHEAD];
+    let mut entries = source.entries();
+    for number in 0..source.len() + AHEAD {
+        let next = match entries.next() {
+            Some(entry) => {
+                let Some(hash) = hashes.get(number, entry)? else { return Ok(Filled::NeedsHooks) };
+                target.prefetch_home(hash);
+                Some((entry, hash))
+            }
+            None => None,
+        };
+        let Some((entry, hash)) = mem::replace(&mut ahead[number % AHEAD], next) else { continue };
+        // SAFETY: the target is ours alone, and keys of one table differ; no foreign code runs here.
+        let Some(cells) = (unsafe { target.place(hash) })? else { return Ok(Filled::Partly) };
+        // SAFETY: the cells are new; one of the two tables will be forgotten.
+        unsafe { cells.move_from(entry) }
     }
+    Ok(Filled::All)
 }
 
 /// The hashes of all keys of a table.

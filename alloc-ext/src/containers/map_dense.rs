@@ -325,6 +325,21 @@ impl<'a> Dense<'a> {
     /// Nobody else uses the table now; key hooks may.
     pub(super) unsafe fn insert(self, key: Any, value: Any) -> Result<Inserted> {
         let hash = key::hash(&key.view())?;
+        // SAFETY: passed on.
+        unsafe { self.insert_hashed(key, value, hash) }
+    }
+
+    /// As [`insert`](Self::insert), of a key whose hash is known.
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    ///
+    /// # Safety
+    ///
+    /// As there.
+    #[cfg_attr(feature = "std", inline)]
+    pub(super) unsafe fn insert_hashed(self, key: Any, value: Any, hash: u64) -> Result<Inserted> {
         let slot = self.find(&key.view(), hash)?;
         // SAFETY: no foreign code runs any more.
         unsafe {

@@ -31,6 +31,8 @@ pub mod key;
 mod list;
 mod map;
 mod map_ahead;
+#[cfg_attr(not(feature = "std"), path = "map_at_once/none.rs")]
+mod map_at_once;
 mod map_base;
 mod map_build;
 mod map_dense;

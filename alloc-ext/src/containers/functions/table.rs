@@ -12,10 +12,15 @@ use ferrite_core::plain_ensure;
 use super::iteration;
 use crate::containers::map::missing_key;
 use crate::containers::map_base::Table;
-use crate::containers::{DictObject, MapObject, cell};
+use crate::containers::{DictObject, MapObject, cell, map_at_once};
 use crate::operation::{Operands, Verb};
 
 pub(super) fn create_map(args: &[AnyView<'_>]) -> Result<Any> {
+    if let (pairs, []) = args.as_chunks()
+        && let Some(map) = map_at_once::map_of(pairs)?
+    {
+        return Ok(map.into_any());
+    }
     let mut map = MapObject::with_capacity(0)?;
     fill(args, &mut |key, value| map.insert(key, value))?;
     Ok(map.into_any())
