@@ -58,3 +58,28 @@ fn shrink(block: NonNull<u8>, len: usize, capacity: usize) -> NonNull<u8> {
         _ => block,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+    use super::*;
+    use crate::string::String;
+    use std::vec::Vec;
+
+    #[test]
+    fn texts_of_any_length_and_start_become_strings() -> Result<()> {
+        for len in [0, 7, 8, LEAST_BYTES - 1, LEAST_BYTES, 5_000, MOST_SHRUNK_BYTES + 1] {
+            let text: Vec<u8> = (0..len).map(|at| b'a' + (at % 26) as u8).collect();
+            for start in [0, LEAD_BYTES, LEAD_BYTES + 13] {
+                let mut buffer = Buffer::new();
+                buffer.try_resize(start, b'-')?;
+                buffer.try_extend_from_slice(&text)?;
+                let string = String::from_buffer(buffer, start)?;
+                assert_eq!(string.as_bytes(), text);
+                // SAFETY: content of more than seven bytes ends in a NUL.
+                assert!(len <= 7 || unsafe { string.as_bytes().as_ptr().add(len).read() } == 0);
+            }
+        }
+        Ok(())
+    }
+}
