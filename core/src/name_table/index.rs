@@ -4,7 +4,7 @@
 //! together are smaller than the newest.
 //!
 //! ```text
-//! index ----> [ slot | slot | slot | slot ] --before--> [ slot | slot ]
+//! index ----> [ slot | slot | slot | slot ] [ tags ] --before--> [ slot | slot ] [ tags ]
 //!                 |             |
 //!               entry         entry
 //! ```
@@ -17,7 +17,7 @@ use super::{Entry, NameTable, Place, hash, mix};
 use crate::config::{NAME_LOAD_EIGHTHS, NAME_SLOTS};
 use crate::error::{Result, out_of_memory};
 use crate::memory;
-use crate::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+use crate::sync::atomic::{AtomicPtr, AtomicU8, AtomicUsize, Ordering};
 use crate::sync::const_new;
 
 /// Where the entries of a table are.
@@ -121,28 +121,24 @@ impl<V> Drop for Places<V> {
     }
 }
 
-/// The bits of a slot that no address of this process has set, where there are such: some of the hash is there, so that a slot
-/// of another name is known for that without a look at its entry, which is far away in a large table.
-///
-/// Linux gives out addresses of up to 47 bits unless asked for higher ones, which no allocator does.
-const TAG: usize = if cfg!(all(target_arch = "x86_64", target_pointer_width = "64", target_os = "linux")) {
-    !(usize::MAX >> 16)
-} else {
-    0
-};
+/// The tag of a free slot.
+const FREE: u8 = 0;
 
-/// What the slot of a name has in those bits. The index looks at other bits of the hash, some of which are poor.
+/// The tag of a name's slot: bits of the hash, of which the index looks at others.
 #[inline]
-fn tag_of(hash: usize) -> usize {
-    mix(0, hash) & TAG
+fn tag_of(hash: usize) -> u8 {
+    (mix(0, hash) >> (usize::BITS - 8)) as u8 | 1
 }
 
-/// Slots that hold entries where their hashes point to; the array follows the header in the same block.
+/// Slots that hold entries where their hashes point to, and a tag for each: the tags of a large table are near when its slots
+/// and entries are far away, and tell most names from others. Both arrays follow the header in the same block.
 struct Index<V> {
     /// Number of slots, a power of two, less one.
     mask: usize,
     /// The first slot.
     slots: *const AtomicPtr<Entry<V>>,
+    /// The first tag.
+    tags: *const AtomicU8,
     /// The smaller index that this one replaced, or null.
     before: *mut Index<V>,
 }
@@ -157,22 +153,27 @@ impl<V> Index<V> {
         unsafe { &*self.slots.add(at & self.mask) }
     }
 
+    fn tag(&self, at: usize) -> &AtomicU8 {
+        // SAFETY: as for the slot.
+        unsafe { &*self.tags.add(at & self.mask) }
+    }
+
     #[inline]
     fn find(&self, name: &[u8], hash: usize) -> Option<&Entry<V>> {
         let (mut at, tag) = (hash, tag_of(hash));
         // An index is never full, so the loop ends.
         loop {
-            let slot = self.slot(at).load(Ordering::Acquire);
-            if slot.is_null() {
-                return None;
-            }
-            if slot.addr() & TAG == tag {
-                // SAFETY: the slot was published after its entry was complete; entries live as long as the table that has
-                // this index.
-                let entry = unsafe { &*slot.map_addr(|address| address & !TAG) };
-                if entry.is_of(name, hash) {
-                    return Some(entry);
+            match self.tag(at).load(Ordering::Acquire) {
+                FREE => return None,
+                known if known == tag => {
+                    // SAFETY: a slot is filled, with an entry that is complete, before its tag says so; entries live as long as
+                    // the table that has this index.
+                    let entry = unsafe { &*self.slot(at).load(Ordering::Relaxed) };
+                    if entry.is_of(name, hash) {
+                        return Some(entry);
+                    }
                 }
+                _ => {}
             }
             at = at.wrapping_add(1);
         }
@@ -187,31 +188,37 @@ impl<V> Index<V> {
         // SAFETY: the caller's promise.
         let hash = unsafe { entry.as_ref() }.hash;
         let mut at = hash;
-        while !self.slot(at).load(Ordering::Relaxed).is_null() {
+        while self.tag(at).load(Ordering::Relaxed) != FREE {
             at = at.wrapping_add(1);
         }
-        debug_assert_eq!(entry.addr().get() & TAG, 0);
-        self.slot(at).store(entry.as_ptr().map_addr(|address| address | tag_of(hash)), Ordering::Release);
+        self.slot(at).store(entry.as_ptr(), Ordering::Relaxed);
+        self.tag(at).store(tag_of(hash), Ordering::Release);
     }
 
     fn allocate(slots: usize, before: *mut Self) -> Result<NonNull<Self>> {
-        let (layout, offset) = Self::layout(slots)?;
+        let (layout, [to_slots, to_tags]) = Self::layout(slots)?;
         let block = memory::allocate(layout).ok_or_else(|| out_of_memory(layout.size()))?;
-        // SAFETY: the layout puts the array at `offset` of the block, which is nobody else's yet.
+        // SAFETY: the layout puts the arrays there in the block, which is nobody else's yet.
         unsafe {
-            let array = block.add(offset).cast::<AtomicPtr<Entry<V>>>();
+            let array = block.add(to_slots).cast::<AtomicPtr<Entry<V>>>();
             (0..slots).for_each(|at| array.add(at).write(AtomicPtr::new(ptr::null_mut())));
+            let tags = block.add(to_tags).cast::<AtomicU8>();
+            (0..slots).for_each(|at| tags.add(at).write(AtomicU8::new(FREE)));
             let index = block.cast::<Self>();
-            index.write(Self { mask: slots - 1, slots: array.as_ptr(), before });
+            index.write(Self { mask: slots - 1, slots: array.as_ptr(), tags: tags.as_ptr(), before });
             Ok(index)
         }
     }
 
-    /// The block of an index, and where its array starts.
-    fn layout(slots: usize) -> Result<(Layout, usize)> {
-        Layout::array::<AtomicPtr<Entry<V>>>(slots)
-            .and_then(|array| Layout::new::<Self>().extend(array))
-            .map_err(|_| out_of_memory(slots))
+    /// The block of an index, and where its slots and tags start.
+    fn layout(slots: usize) -> Result<(Layout, [usize; 2])> {
+        let layout = || {
+            let array = Layout::array::<AtomicPtr<Entry<V>>>(slots).ok()?;
+            let (layout, to_slots) = Layout::new::<Self>().extend(array).ok()?;
+            let (layout, to_tags) = layout.extend(Layout::array::<AtomicU8>(slots).ok()?).ok()?;
+            Some((layout, [to_slots, to_tags]))
+        };
+        layout().ok_or_else(|| out_of_memory(slots))
     }
 
     /// Frees an index; gives the one that it replaced.
@@ -221,8 +228,9 @@ impl<V> Index<V> {
     unsafe fn free(index: NonNull<Self>) -> *mut Self {
         // SAFETY: the caller's promise; each slot is dropped once.
         unsafe {
-            let Self { mask, slots, before } = index.read();
+            let Self { mask, slots, tags, before } = index.read();
             ptr::slice_from_raw_parts_mut(slots.cast_mut(), mask + 1).drop_in_place();
+            ptr::slice_from_raw_parts_mut(tags.cast_mut(), mask + 1).drop_in_place();
             if let Ok((layout, _)) = Self::layout(mask + 1) {
                 memory::release(index.cast(), layout);
             }

@@ -3,7 +3,9 @@
 
 #[cfg(not(all(target_os = "none", not(feature = "std"), not(feature = "spin"))))]
 mod several_cores {
-    pub use core::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicUsize, Ordering};
+    pub use core::sync::atomic::{
+        AtomicBool, AtomicI32, AtomicPtr, AtomicU8, AtomicU32, AtomicUsize, Ordering,
+    };
 
     #[cfg(target_has_atomic = "64")]
     pub use core::sync::atomic::AtomicU64;
