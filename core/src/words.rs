@@ -23,11 +23,14 @@ pub fn are_same(one: &[u8], other: &[u8]) -> bool {
     if one.len() != other.len() {
         return false;
     }
-    let (Some(last), Some(other_last)) = (one.last_chunk::<8>(), other.last_chunk()) else {
-        return tail(one, one.len()) == tail(other, other.len());
-    };
-    // The last words may overlap the ones before.
-    last == other_last && one.as_chunks::<8>().0 == other.as_chunks().0
+    match one.len() {
+        0..8 => tail(one, one.len()) == tail(other, other.len()),
+        // The words may overlap.
+        8..=16 => {
+            one.first_chunk::<8>() == other.first_chunk() && one.last_chunk::<8>() == other.last_chunk()
+        }
+        _ => one == other,
+    }
 }
 
 #[cfg(test)]

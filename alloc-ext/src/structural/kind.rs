@@ -64,3 +64,27 @@ impl StructuralKind {
         )
     }
 }
+
+/// Types whose objects can be compared by structure, with the last one at hand: objects of one type come in a row.
+#[derive(Default)]
+pub struct Comparables {
+    last: Option<(i32, &'static TypeEntry, StructuralKind)>,
+}
+
+impl Comparables {
+    /// As [`StructuralKind::of_comparable`].
+    ///
+    /// # Errors
+    /// As there.
+    #[inline]
+    pub fn get(&mut self, type_index: i32) -> Result<(&'static TypeEntry, StructuralKind)> {
+        if let Some((index, entry, kind)) = self.last
+            && index == type_index
+        {
+            return Ok((entry, kind));
+        }
+        let (entry, kind) = StructuralKind::of_comparable(type_index)?;
+        self.last = Some((type_index, entry, kind));
+        Ok((entry, kind))
+    }
+}

@@ -183,8 +183,12 @@ impl Fields {
     /// Those of a registered type.
     pub fn of(entry: &'static TypeEntry) -> Self {
         // The root object has no fields.
-        let ancestors = entry.ancestors().get(1..).unwrap_or_default();
-        Self { ancestors: ancestors.iter(), fields: [].iter(), last: Some(entry) }
+        match entry.ancestors().get(1..) {
+            Some(ancestors @ [_, ..]) => {
+                Self { ancestors: ancestors.iter(), fields: [].iter(), last: Some(entry) }
+            }
+            _ => Self { ancestors: [].iter(), fields: entry.fields().iter(), last: None },
+        }
     }
 }
 
@@ -197,6 +201,7 @@ impl Iterator for Fields {
             if let Some(info) = self.fields.next() {
                 return Some(Field { info });
             }
+            self.last?;
             self.go_to_next_type()?;
         }
     }

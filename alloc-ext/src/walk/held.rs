@@ -5,7 +5,7 @@ use core::ops::Deref;
 
 use ferrite_core::any::Any;
 use ferrite_core::object::ObjectRef;
-use ferrite_core::type_index;
+use ferrite_core::{type_index, words};
 
 /// A value or object that a walk has got to.
 ///
@@ -91,5 +91,13 @@ pub fn same_number_or_text(lhs: &Any, rhs: &Any) -> bool {
         return left.small_str_len == right.small_str_len
             && lhs.view().payload_bits() == rhs.view().payload_bits();
     }
-    left.type_index == type_index::STR && lhs.view().bytes_of_string() == rhs.view().bytes_of_string()
+    left.type_index == type_index::STR && same_content(lhs, rhs)
+}
+
+#[inline]
+fn same_content(lhs: &Any, rhs: &Any) -> bool {
+    match (lhs.view().content_of_object(), rhs.view().content_of_object()) {
+        (Some(left), Some(right)) => words::are_same(left, right),
+        _ => false,
+    }
 }

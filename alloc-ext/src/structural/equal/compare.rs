@@ -16,6 +16,7 @@ use super::compare_leaf::compare_leaves;
 use super::trace::Trace;
 use crate::reflection::AccessKind;
 use crate::structural::any_arg::AnyArg;
+use crate::structural::kind::Comparables;
 use crate::structural::{DefRegion, StructuralKind};
 use crate::walk::{Entered, Fields, Fold, Held, HookState, Hooks, Slot, fold, lend};
 
@@ -26,6 +27,7 @@ pub(super) struct Comparer {
     bindings: Bindings,
     /// Where the first difference is, for those who want to know.
     trace: Option<Trace>,
+    types: Comparables,
     hooks: Hooks,
 }
 
@@ -109,7 +111,7 @@ impl<'w> Walk<'_, 'w> {
     }
 
     fn enter_object(&mut self, pair: Pair<'w>) -> Result<Entered<Frame<'w>, bool>> {
-        let (entry, kind) = StructuralKind::of_comparable(pair.lhs.type_index())?;
+        let (entry, kind) = self.comparer.types.get(pair.lhs.type_index())?;
         if let Some(equal) = self.comparer.compare_by_identity(&pair, kind) {
             return Ok(Entered::Value(equal));
         }

@@ -14,6 +14,7 @@ use super::hash_frame::{EntriesFrame, Keys, Node, ObjectFrame, SequenceFrame};
 use super::hash_leaf::{hash_bits, hash_leaf};
 use crate::dataclass::combine;
 use crate::structural::any_arg::AnyArg;
+use crate::structural::kind::Comparables;
 use crate::structural::{DefRegion, StructuralKind};
 use crate::walk::{Entered, Fields, Fold, Held, HookState, Hooks, Seen, Slot, fold, lend};
 
@@ -29,6 +30,7 @@ pub(super) struct Hasher {
     variables: u32,
     /// Nodes of a graph so far: each counts by its number, so that sharing shows.
     nodes: u32,
+    types: Comparables,
     hooks: Hooks,
 }
 
@@ -102,7 +104,7 @@ impl<'w> Fold for Walk<'_, 'w> {
 
 impl<'w> Walk<'_, 'w> {
     fn enter_object(&mut self, node: Node<'w>) -> Result<Entered<Frame<'w>, u64>> {
-        let (entry, kind) = StructuralKind::of_comparable(node.object.type_index())?;
+        let (entry, kind) = self.hasher.types.get(node.object.type_index())?;
         if may_be_met_again(&node, kind)
             && let Some(hash) = self.hasher.known.get(&node.object)
         {
