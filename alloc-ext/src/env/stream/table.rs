@@ -1,6 +1,7 @@
-//! The streams of a thread, side by side.
+//! The streams of a thread, side by side; that of the first device, which few threads pass, in a place of its own.
 #![forbid(unsafe_code)]
 
+use core::cell::Cell;
 use core::ffi::c_void;
 use core::ptr;
 
@@ -11,8 +12,22 @@ use ferrite_core::sync::per_thread;
 
 use super::DeviceStream;
 
+/// A device as one number, which takes one comparison.
+const fn number(device_type: i32, device_id: i32) -> u64 {
+    (device_type.cast_unsigned() as u64) << 32 | device_id.cast_unsigned() as u64
+}
+
+/// The number of no device that can have a stream.
+const NONE: u64 = number(-1, -1);
+
+per_thread::__thread_local! {
+    // Without destructors, hence without a look at whether they were destroyed.
+    static FIRST_DEVICE: Cell<u64> = const { Cell::new(NONE) };
+    static FIRST_STREAM: Cell<*mut c_void> = const { Cell::new(ptr::null_mut()) };
+}
+
 ferrite_core::per_thread!(
-    /// One entry per device for which a stream was set: a handful, so looking through them is quickest.
+    /// One entry per further device for which a stream was set: a handful, so looking through them is quickest.
     static STREAMS: Buffer<DeviceStream> = Buffer::new()
 );
 
@@ -20,7 +35,20 @@ ferrite_core::per_thread!(
 ///
 /// # Errors
 /// MemoryError; RuntimeError when the thread is ending.
+#[inline]
 pub(super) fn replace(new: DeviceStream) -> Result<*mut c_void> {
+    let device = number(new.device_type, new.device_id);
+    if FIRST_DEVICE.get() == NONE {
+        FIRST_DEVICE.set(device);
+    }
+    if FIRST_DEVICE.get() == device {
+        return Ok(FIRST_STREAM.replace(new.stream));
+    }
+    replace_further(new)
+}
+
+#[cold]
+fn replace_further(new: DeviceStream) -> Result<*mut c_void> {
     loop {
         match per_thread::with(&STREAMS, |streams| replace_in(streams, new)) {
             Some(Ok(original)) => return Ok(original),
@@ -64,7 +92,16 @@ fn make_room(len: usize) -> Result<()> {
 }
 
 /// The stream that was set for a device.
+#[inline]
 pub(super) fn find(device_type: i32, device_id: i32) -> Option<*mut c_void> {
+    if FIRST_DEVICE.get() == number(device_type, device_id) {
+        return Some(FIRST_STREAM.get());
+    }
+    find_further(device_type, device_id)
+}
+
+#[cold]
+fn find_further(device_type: i32, device_id: i32) -> Option<*mut c_void> {
     per_thread::with(&STREAMS, |streams| {
         streams.iter().find(|present| present.is_of(device_type, device_id)).map(|present| present.stream)
     })
