@@ -31,22 +31,28 @@ use crate::type_index;
 /// `Object::DecRef` in `object.h`, which recurses.
 #[cfg_attr(not(feature = "std"), inline(never))]
 pub unsafe fn release_object(object: *mut TVMFFIObject) {
-    // SAFETY: the caller's promise.
-    unsafe { release_here(object) };
+    // SAFETY: the caller gives up the reference.
+    unsafe { finish(object, refcount::release(object)) };
 }
 
-/// As [`release_object`], put where it is called: for who releases objects all the time.
+/// As [`release_object`], put where it is called, for clients: their threads may count one object at once.
 ///
 /// # Safety
 /// As [`release_object`].
 #[inline(always)]
 pub unsafe fn release_here(object: *mut TVMFFIObject) {
-    // SAFETY: the caller gives up the reference; once the outcome says so, this thread alone owns the object.
-    unsafe {
-        match refcount::release(object) {
-            Release::Alive => {}
-            outcome => end(object, outcome),
-        }
+    // SAFETY: the caller gives up the reference.
+    unsafe { finish(object, refcount::release_watching(object)) };
+}
+
+/// # Safety
+/// As [`end`].
+#[inline(always)]
+unsafe fn finish(object: *mut TVMFFIObject, outcome: Release) {
+    match outcome {
+        Release::Alive => {}
+        // SAFETY: the caller's promise.
+        outcome => unsafe { end(object, outcome) },
     }
 }
 

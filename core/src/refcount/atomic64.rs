@@ -1,7 +1,9 @@
 //! Both counts in one 64-bit atomic.
 #![forbid(unsafe_code)]
 
-use super::{INITIAL, Release};
+use core::ptr;
+
+use super::{INITIAL, Release, busy};
 use crate::sync::atomic::{AtomicU64, Ordering};
 use crate::sync::is_alone;
 
@@ -45,13 +47,48 @@ impl Counts {
 
     #[inline]
     pub fn release(&self) -> Release {
-        // An object with one owner, the usual case, needs no read-modify-write: nobody is left to change the word
-        // between the load and the store. Acquire pairs with the Release of owners before.
-        if self.0.load(Ordering::Acquire) == INITIAL {
-            self.0.store(WEAK_ONE, Ordering::Relaxed);
-            return Release::Both;
+        match self.0.load(Ordering::Acquire) {
+            INITIAL => self.release_only(),
+            _ => self.left_after(self.add(STRONG_ONE.wrapping_neg(), Ordering::Release)),
         }
-        let before = self.add(STRONG_ONE.wrapping_neg(), Ordering::Release);
+    }
+
+    #[inline]
+    pub fn release_watching(&self) -> Release {
+        let (address, alone) = (ptr::from_ref(self).addr(), is_alone());
+        if !alone && busy::is_busy(address) {
+            let left = self.left_after(self.0.fetch_sub(STRONG_ONE, Ordering::Release));
+            if left != Release::Alive {
+                busy::forget(address);
+            }
+            return left;
+        }
+        let seen = self.0.load(Ordering::Acquire);
+        if seen == INITIAL {
+            return self.release_only();
+        }
+        if alone {
+            self.0.store(seen.wrapping_sub(STRONG_ONE), Ordering::Relaxed);
+            return self.left_after(seen);
+        }
+        let before = self.0.fetch_sub(STRONG_ONE, Ordering::Release);
+        if before != seen {
+            busy::remember(address);
+        }
+        self.left_after(before)
+    }
+
+    /// Gives up the only reference, after a load that saw that it is: the usual end of an object. It needs no read-modify-write,
+    /// since nobody is left to change the word between the load and the store. The load's Acquire pairs with the Release of
+    /// owners before.
+    #[inline(always)]
+    fn release_only(&self) -> Release {
+        self.0.store(WEAK_ONE, Ordering::Relaxed);
+        Release::Both
+    }
+
+    #[inline(always)]
+    fn left_after(&self, before: u64) -> Release {
         if before & STRONG_MASK != STRONG_ONE {
             return Release::Alive;
         }

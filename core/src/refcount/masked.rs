@@ -45,6 +45,11 @@ impl Counts {
     }
 
     #[inline]
+    pub fn release_watching(&self) -> Release {
+        self.release()
+    }
+
+    #[inline]
     pub fn retain_weak(&self) {
         critical(|| add(&self.weak, 1));
     }

@@ -18,6 +18,8 @@
 #[cfg(target_has_atomic = "64")]
 mod atomic64;
 #[cfg(target_has_atomic = "64")]
+mod busy;
+#[cfg(target_has_atomic = "64")]
 use atomic64::Counts;
 
 #[cfg(all(target_has_atomic = "32", not(target_has_atomic = "64")))]
@@ -83,6 +85,16 @@ pub unsafe fn retain(object: *mut TVMFFIObject) {
 pub unsafe fn release(object: *mut TVMFFIObject) -> Release {
     // SAFETY: the caller's promise.
     unsafe { counts(object) }.release()
+}
+
+/// As [`release`], also quick where several threads count the object at once.
+///
+/// # Safety
+/// As [`release`].
+#[inline]
+pub unsafe fn release_watching(object: *mut TVMFFIObject) -> Release {
+    // SAFETY: the caller's promise.
+    unsafe { counts(object) }.release_watching()
 }
 
 /// Adds a strong reference, in a critical section of a program on one core.
@@ -211,6 +223,14 @@ mod tests {
 
                 // SAFETY: as above.
                 unsafe { word.get().write(INITIAL) };
+                counts.retain();
+                assert_eq!(
+                    (counts.release_watching(), counts.release_watching()),
+                    (Release::Alive, Release::Both)
+                );
+
+                // SAFETY: as above.
+                unsafe { word.get().write(INITIAL) };
                 counts.retain_masked();
                 assert_eq!(counts.release_unordered(0), 1);
                 assert_eq!(counts.release_unordered(0), 0);
@@ -218,6 +238,23 @@ mod tests {
                 assert_eq!(bits(), 0);
             }
         };
+    }
+
+    #[cfg(target_has_atomic = "64")]
+    #[test]
+    fn a_busy_object_is_forgotten_when_it_dies() {
+        for (last, weak) in [(Release::Both, 0), (Release::StrongOnly, 1)] {
+            let Word(word) = &Word(UnsafeCell::new(INITIAL));
+            // SAFETY: the word is 8 bytes, aligned, and only used here.
+            let counts = unsafe { &*word.get().cast::<atomic64::Counts>() };
+            (0..weak).for_each(|_| counts.retain_weak());
+            busy::remember(word.get().addr());
+            counts.retain();
+            assert_eq!(counts.release_watching(), Release::Alive);
+            assert!(busy::is_busy(word.get().addr()));
+            assert_eq!(counts.release_watching(), last);
+            assert!(!busy::is_busy(word.get().addr()));
+        }
     }
 
     #[cfg(target_has_atomic = "64")]

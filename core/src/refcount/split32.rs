@@ -48,6 +48,11 @@ impl Counts {
     }
 
     #[inline]
+    pub fn release_watching(&self) -> Release {
+        self.release()
+    }
+
+    #[inline]
     pub fn retain_weak(&self) {
         critical(|| self.0[WEAK].fetch_add(1, Ordering::Relaxed));
     }
