@@ -100,12 +100,11 @@ pub(super) unsafe fn inherited_flags(mut object: *mut TVMFFIObject) -> u64 {
 ///
 /// # Safety
 /// The shape of `prototype` was checked, and the keeper is a live object of that kind.
-#[cfg_attr(feature = "std", inline(always))]
-#[cfg_attr(not(feature = "std"), inline(never))]
+#[inline(never)]
 pub(super) unsafe fn make(prototype: &DLTensor, keeper: *mut c_void, owner: Owner) -> Result<Tensor> {
     // SAFETY: the caller vouches for the prototype.
-    let reader = unsafe { TensorRef::from_raw(prototype) };
-    let (shape, strides) = (reader.shape(), prototype.strides);
+    let shape = unsafe { TensorRef::from_raw(prototype) }.shape();
+    let strides = prototype.strides;
     let copies = owner == Owner::Tensor;
     let lists = match strides.is_null() {
         _ if copies => 2,

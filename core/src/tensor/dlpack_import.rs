@@ -8,9 +8,9 @@ use crate::abi::{
     DLManagedTensor, DLManagedTensorVersioned, DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED,
     DLPACK_MAJOR_VERSION, DLPackVersion, DLTensor,
 };
-use crate::error::Result;
-use crate::plain_ensure;
+use crate::error::{Error, Result};
 use crate::shape::has_possible_size;
+use crate::{plain_ensure, plain_error};
 
 /// The two forms of managed tensors.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -154,24 +154,27 @@ unsafe fn check(tensor: &DLTensor, require_alignment: i32, require_contiguous: b
 ///
 /// # Safety
 /// The shape must be null or as many extents as the number of dimensions says.
+#[cfg_attr(feature = "std", inline(always))]
 pub unsafe fn check_shape(tensor: &DLTensor) -> Result<()> {
     let ndim = tensor.ndim;
-    plain_ensure!(
-        ndim == 0 || (ndim > 0 && !tensor.shape.is_null()),
-        VALUE_ERROR,
-        "a DLTensor of {} dimensions must have a shape",
-        ndim;
-        "bad shape"
-    );
+    let has_shape = ndim == 0 || (ndim > 0 && !tensor.shape.is_null());
     // SAFETY: the caller vouches for `ndim` extents.
-    let shape = unsafe { TensorRef::from_raw(tensor) }.shape();
-    plain_ensure!(
-        has_possible_size(shape, tensor.dtype),
-        VALUE_ERROR,
-        "a DLTensor has a negative extent, or more elements than memory";
-        "bad shape"
-    );
-    Ok(())
+    if has_shape && has_possible_size(unsafe { TensorRef::from_raw(tensor) }.shape(), tensor.dtype) {
+        return Ok(());
+    }
+    Err(refusal(ndim, has_shape))
+}
+
+#[cfg_attr(feature = "std", cold, inline(never))]
+fn refusal(ndim: i32, has_shape: bool) -> Error {
+    if has_shape {
+        return plain_error!(
+            VALUE_ERROR,
+            "a DLTensor has a negative extent, or more elements than memory";
+            "bad shape"
+        );
+    }
+    plain_error!(VALUE_ERROR, "a DLTensor of {} dimensions must have a shape", ndim; "bad shape")
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use crate::abi::DLDataType;
 pub fn has_possible_size(shape: &[i64], dtype: DLDataType) -> bool {
     // Extents of few bits have a product of few bits, as most shapes do; a negative one has all 64. An element has fewer than
     // 2^24 bits.
-    let extent_bits = i64::BITS - shape.iter().fold(0, |all, extent| all | extent).leading_zeros();
+    let extent_bits = i64::BITS - shape.iter().fold(1, |all, extent| all | extent).leading_zeros();
     let bits = shape.len() as u64 * u64::from(extent_bits) + 24;
     bits < u64::from(usize::BITS) || data_size_bytes(shape, dtype).is_some()
 }
