@@ -410,6 +410,7 @@ impl Any {
 }
 
 impl Clone for Any {
+    #[cfg_attr(not(feature = "std"), inline(never))]
     fn clone(&self) -> Any {
         self.view().retained()
     }
