@@ -7,7 +7,7 @@
 
 use core::ffi::c_void;
 use core::marker::PhantomData;
-use core::mem::{offset_of, size_of};
+use core::mem::{self, offset_of, size_of};
 
 use ferrite_core::abi::TVMFFIAny;
 use ferrite_core::any::{Any, AnyView};
@@ -434,23 +434,22 @@ impl<'a> Dense<'a> {
     ///
     /// MemoryError when the memory is not there.
     pub(super) fn copy(self) -> Result<TableFields> {
-        let mut fields = Self::allocate(self.slots().max(LEAST_SLOTS))?;
-        // SAFETY: the new table has the same slots, and each cell that is copied is initialised.
+        let fields = Self::allocate(self.slots().max(LEAST_SLOTS))?;
+        if self.slots() == 0 {
+            return Ok(fields);
+        }
+        let mut fields =
+            TableFields { data: fields.data, data_deleter: fields.data_deleter, ..self.fields() };
+        // SAFETY: the new table has the same slots, and each cell that is copied is initialised; the references that the copies
+        // stand for are counted, and theirs from here on.
         unsafe {
             let copy = Dense::at(&raw mut fields);
             for slot in 0..self.slots() {
                 if self.is_used(slot) {
                     copy.set_meta(slot, self.meta(slot));
-                    let (key, value) = self.cells(slot).copy();
-                    let (prev, next) = ((*self.item(slot)).prev, (*self.item(slot)).next);
-                    copy.item(slot).write(Item { key: key.into_raw(), value: value.into_raw(), prev, next });
+                    copy.item(slot).copy_from_nonoverlapping(self.item(slot), 1);
+                    mem::forget(self.cells(slot).copy());
                 }
-            }
-            if self.slots() != 0 {
-                fields.size = (*self.fields).size;
-                fields.fib_shift = (*self.fields).fib_shift;
-                fields.iter_head = (*self.fields).iter_head;
-                fields.iter_tail = (*self.fields).iter_tail;
             }
         }
         Ok(fields)

@@ -19,7 +19,7 @@ use super::map_dense::Dense;
 /// # Safety
 ///
 /// The object is a Map, and this is the only reference to it.
-#[inline]
+#[inline(always)]
 pub(super) unsafe fn insert(map: &mut ObjectRef, key: Any, value: Any) -> Result<()> {
     // SAFETY: the caller vouches for the object and excludes other users.
     unsafe {

@@ -41,7 +41,10 @@ fn fill(args: &[AnyView<'_>], insert: &mut dyn FnMut(Any, Any) -> Result<()>) ->
         INTERNAL_ERROR,
         "Check failed: args.size() % 2 == 0 (1 vs. 0) : "
     );
-    args.chunks_exact(2).try_for_each(|pair| insert(cell::own(&pair[0])?, cell::own(&pair[1])?))
+    for pair in args.chunks_exact(2) {
+        insert(cell::own(&pair[0])?, cell::own(&pair[1])?)?;
+    }
+    Ok(())
 }
 
 /// Runs an operation.
