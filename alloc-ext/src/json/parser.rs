@@ -89,11 +89,17 @@ struct Parser<'t, 'b, B: Builder> {
 
 /// A container whose end has not come yet.
 #[derive(Clone, Copy)]
-enum Open {
-    /// The place of its first element among the values.
-    Array(usize),
-    /// The place of its first key among the values.
-    Object(usize),
+struct Open {
+    /// The place of its first element or key among the values.
+    first: usize,
+    /// The byte that ends it: a brace for objects, a bracket for arrays.
+    end: u8,
+}
+
+impl Open {
+    fn is_object(self) -> bool {
+        self.end == b'}'
+    }
 }
 
 impl<B: Builder> Parser<'_, '_, B> {
@@ -113,8 +119,8 @@ impl<B: Builder> Parser<'_, '_, B> {
     fn start_value(&mut self) -> Result<bool> {
         match self.peek_after_space() {
             Some(b'"') => self.string(false)?,
-            Some(b'{') => return self.start_object(),
-            Some(b'[') => return self.start_array(),
+            Some(b'{') => return self.start_container(b'}'),
+            Some(b'[') => return self.start_container(b']'),
             Some(b't') => self.word("true", true.into())?,
             Some(b'f') => self.word("false", false.into())?,
             Some(b'n') => self.word("null", B::Value::default())?,
@@ -125,22 +131,18 @@ impl<B: Builder> Parser<'_, '_, B> {
 
     /// Reads what follows a value in a container: either goes on to its next value, or completes it and answers true.
     fn continue_in(&mut self, open: Open) -> Result<bool> {
-        let (end, is_object) = match open {
-            Open::Array(_) => (b']', false),
-            Open::Object(_) => (b'}', true),
-        };
         match self.peek_after_space() {
             Some(b',') => {
                 self.at += 1;
                 if self.peek_after_space().is_none() {
                     return Err(self.fail("Syntax error near", self.at));
                 }
-                if is_object {
+                if open.is_object() {
                     self.key()?;
                 }
                 Ok(false)
             }
-            Some(byte) if byte == end => {
+            Some(byte) if byte == open.end => {
                 self.at += 1;
                 self.finish(open).map(|()| true)
             }
@@ -150,9 +152,9 @@ impl<B: Builder> Parser<'_, '_, B> {
 
     /// Puts a container in the place of its values.
     fn finish(&mut self, open: Open) -> Result<()> {
-        let container = match open {
-            Open::Array(first) => self.builder.array(&mut self.values, first)?,
-            Open::Object(first) => self.builder.object(&mut self.values, first)?,
+        let container = match open.is_object() {
+            false => self.builder.array(&mut self.values, open.first)?,
+            true => self.builder.object(&mut self.values, open.first)?,
         };
         self.open.pop();
         self.values.try_push(container)
@@ -166,24 +168,17 @@ impl<B: Builder> Parser<'_, '_, B> {
         }
     }
 
-    fn start_array(&mut self) -> Result<bool> {
+    fn start_container(&mut self, end: u8) -> Result<bool> {
         self.at += 1;
-        self.open.try_push(Open::Array(self.values.len()))?;
-        if self.peek_after_space() == Some(b']') {
+        let open = Open { first: self.values.len(), end };
+        self.open.try_push(open)?;
+        if self.peek_after_space() == Some(end) {
             self.at += 1;
-            return self.finish(Open::Array(self.values.len())).map(|()| true);
+            return self.finish(open).map(|()| true);
         }
-        Ok(false)
-    }
-
-    fn start_object(&mut self) -> Result<bool> {
-        self.at += 1;
-        self.open.try_push(Open::Object(self.values.len()))?;
-        if self.peek_after_space() == Some(b'}') {
-            self.at += 1;
-            return self.finish(Open::Object(self.values.len())).map(|()| true);
+        if open.is_object() {
+            self.key()?;
         }
-        self.key()?;
         Ok(false)
     }
 
