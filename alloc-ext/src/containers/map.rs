@@ -178,6 +178,7 @@ impl MapObject {
     }
 
     /// Asks for the memory of the entries, to be walked soon.
+    #[cfg_attr(not(feature = "std"), expect(dead_code, reason = "only the writer of hosts gives hints"))]
     #[inline]
     pub(crate) fn prefetch(&self) {
         if let Table::Dense(dense) = self.table() {
@@ -186,6 +187,7 @@ impl MapObject {
     }
 
     /// Asks for the objects that are values here.
+    #[cfg_attr(not(feature = "std"), expect(dead_code, reason = "only the writer of hosts gives hints"))]
     #[inline]
     pub(crate) fn prefetch_values(&self) {
         if let Table::Dense(dense) = self.table() {

@@ -26,6 +26,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "std")]
 mod active_lists;
 #[cfg_attr(not(feature = "std"), path = "exact_decimal.rs")]
 mod decimal;
@@ -44,6 +45,7 @@ mod text;
 mod tree;
 #[cfg_attr(not(feature = "std"), path = "values_one_by_one.rs")]
 mod values;
+#[cfg_attr(not(feature = "std"), path = "writer_one_by_one.rs")]
 mod writer;
 
 pub use functions::FUNCTIONS;
