@@ -11,11 +11,11 @@ use core::ffi::{CStr, c_void};
 use core::ptr;
 
 use ferrite_core::error::Result;
-use ferrite_core::name_table::NameTable;
 use ferrite_core::sync::atomic::{AtomicPtr, Ordering};
 
 use super::library::Library;
 use super::symbol_name::find_symbol;
+use super::symbol_table::{self, SymbolTable};
 
 /// A name and the address that belongs in its slot.
 pub struct ContextSymbol {
@@ -40,7 +40,7 @@ pub struct ContextTable {
 }
 
 static BUILTIN: AtomicPtr<ContextTable> = AtomicPtr::new(ptr::null_mut());
-static REGISTERED: NameTable<AtomicPtr<c_void>> = NameTable::new();
+static REGISTERED: SymbolTable = SymbolTable::new();
 
 /// Makes the names of `table` known. A second call replaces the first table.
 ///
@@ -65,9 +65,7 @@ fn builtin() -> &'static [ContextSymbol] {
 /// # Upstream
 /// `TVMFFIEnvModRegisterContextSymbol`.
 pub fn register(name: &[u8], address: *mut c_void) -> Result<()> {
-    let (entry, _) = REGISTERED.get_or_insert(name, || Ok(AtomicPtr::new(ptr::null_mut())))?;
-    entry.value.store(address, Ordering::Release);
-    Ok(())
+    symbol_table::set(&REGISTERED, name, address).map(drop)
 }
 
 /// Visits the names that the program knows from the start, then the registered ones in order of registration.

@@ -189,8 +189,8 @@ pub(super) fn lookup(module: &Module, name: &String) -> Result<NonNull<TVMFFIObj
     if found.is_none() {
         found = global_table::get(name.as_bytes())?;
     }
-    match found {
-        Some(function) => remember(module, name, function),
+    match found.map(|function| remember(module, name, &function)).transpose()?.flatten() {
+        Some(function) => Ok(function),
         None => plain_bail!(
             RUNTIME_ERROR,
             "Cannot find function {} in the imported modules or global registry.",
@@ -200,7 +200,7 @@ pub(super) fn lookup(module: &Module, name: &String) -> Result<NonNull<TVMFFIObj
 }
 
 /// Runs `body` on the lookup cache under the lock. `body` must not run functions of users.
-fn with_cache<R>(module: &Module, body: impl FnOnce(&mut LookupCache) -> Result<R>) -> Result<R> {
+fn with_cache(module: &Module, body: &mut dyn FnMut(&mut LookupCache) -> Result<Found>) -> Result<Found> {
     let guard = WORDS.lock();
     // SAFETY: the module is alive and the lock is held; the word owns its reference and gets an owned one
     // back.
@@ -223,21 +223,22 @@ fn with_cache<R>(module: &Module, body: impl FnOnce(&mut LookupCache) -> Result<
     result
 }
 
-fn cached(module: &Module, name: &String) -> Result<Option<NonNull<TVMFFIObject>>> {
-    with_cache(module, |cache| lookup_cache::find(cache, name))
+/// A function that a cache holds, or none.
+type Found = Option<NonNull<TVMFFIObject>>;
+
+fn cached(module: &Module, name: &String) -> Result<Found> {
+    with_cache(module, &mut |cache| lookup_cache::find(cache, name))
 }
 
 /// Stores what a lookup found, unless another thread was faster: a name keeps its first answer, which
 /// somebody may hold.
-fn remember(module: &Module, name: &String, function: Function) -> Result<NonNull<TVMFFIObject>> {
-    let object = function.as_object().clone();
-    with_cache(module, |cache| {
-        if let Some(found) = lookup_cache::find(cache, name)? {
-            return Ok(found);
+fn remember(module: &Module, name: &String, function: &Function) -> Result<Found> {
+    with_cache(module, &mut |cache| {
+        let found = lookup_cache::find(cache, name)?;
+        if found.is_none() {
+            lookup_cache::add(cache, name, function.clone())?;
         }
-        lookup_cache::add(cache, name, function)?;
-        // SAFETY: an ObjectRef never is null.
-        Ok(unsafe { NonNull::new_unchecked(object.as_ptr()) })
+        Ok(found.or(NonNull::new(function.as_object().as_ptr())))
     })
 }
 

@@ -6,7 +6,7 @@
 //! | `imports`, `visited`, `lookup_cache` | the import tree, and what was found in it |
 //! | [`library`], `library_function`, `library_bin`, `bin_reader`, `symbol_name` | modules over a library of symbols |
 //! | [`context`], [`backend_slots`] | addresses that a library finds in its pointer slots |
-//! | [`system_lib`], [`globals`] | symbols linked into the program, and modules kept alive |
+//! | [`system_lib`], `symbol_table`, [`globals`] | symbols linked into the program, and modules kept alive |
 //! | [`functions`], `calls` | the `ffi.Module*` global functions |
 
 pub mod backend_slots;
@@ -24,6 +24,7 @@ mod lookup_cache;
 mod ops;
 mod record;
 mod symbol_name;
+mod symbol_table;
 pub mod system_lib;
 #[cfg(test)]
 mod testing;

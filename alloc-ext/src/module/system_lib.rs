@@ -8,14 +8,15 @@ use core::ptr::NonNull;
 
 use ferrite_core::error::Result;
 use ferrite_core::name_table::NameTable;
-use ferrite_core::sync::atomic::{AtomicPtr, Ordering};
+use ferrite_core::sync::atomic::Ordering;
 use ferrite_core::{String, plain_warn};
 
 use super::Module;
 use super::library::{FUNCTION_PREFIX, Library, LoadedLibrary};
 use super::symbol_name::find_symbol;
+use super::symbol_table::{self, SymbolTable};
 
-static SYMBOLS: NameTable<AtomicPtr<c_void>> = NameTable::new();
+static SYMBOLS: SymbolTable = SymbolTable::new();
 static MODULES: NameTable<Module> = NameTable::new();
 
 /// Registers a symbol. A name that gets another address is warned of and replaced.
@@ -29,13 +30,8 @@ static MODULES: NameTable<Module> = NameTable::new();
 /// # Upstream
 /// `TVMFFIEnvModRegisterSystemLibSymbol`.
 pub fn register(name: &[u8], address: *mut c_void) -> Result<()> {
-    let (entry, inserted) = SYMBOLS.get_or_insert(name, || Ok(AtomicPtr::new(address)))?;
-    if !inserted {
-        let previous = entry.value.load(Ordering::Acquire);
-        if previous != address {
-            entry.value.store(address, Ordering::Release);
-            plain_warn!("Warning:SystemLib symbol {} get overriden to a different address", name);
-        }
+    if symbol_table::set(&SYMBOLS, name, address)?.is_some_and(|previous| previous != address) {
+        plain_warn!("Warning:SystemLib symbol {} get overriden to a different address", name);
     }
     Ok(())
 }

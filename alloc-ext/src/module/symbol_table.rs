@@ -1,0 +1,26 @@
+//! Addresses by name, as programs register them.
+#![forbid(unsafe_code)]
+
+use core::ffi::c_void;
+
+use ferrite_core::error::Result;
+use ferrite_core::name_table::NameTable;
+use ferrite_core::sync::atomic::{AtomicPtr, Ordering};
+
+/// Names and their addresses.
+pub(super) type SymbolTable = NameTable<AtomicPtr<c_void>>;
+
+/// Gives a name an address; answers the one that it had before, or None.
+///
+/// # Errors
+/// `MemoryError`.
+#[inline(never)]
+pub(super) fn set(table: &SymbolTable, name: &[u8], address: *mut c_void) -> Result<Option<*mut c_void>> {
+    let (entry, inserted) = table.get_or_insert(name, || Ok(AtomicPtr::new(address)))?;
+    if inserted {
+        return Ok(None);
+    }
+    let previous = entry.value.load(Ordering::Acquire);
+    entry.value.store(address, Ordering::Release);
+    Ok(Some(previous))
+}
