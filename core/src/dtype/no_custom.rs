@@ -1,4 +1,4 @@
-//! Boards with ring 1 alone: no types are custom.
+//! Boards without the feature `custom-dtypes`: no types are custom.
 #![forbid(unsafe_code)]
 
 use super::text::Source;
