@@ -42,7 +42,7 @@ pub(super) fn is_number_byte(byte: u8) -> bool {
 
 /// Reads a number that is long, a float, a word, or none.
 #[inline(never)]
-fn read_other(text: &[u8]) -> Result<Option<(Number, usize)>> {
+pub(super) fn read_other(text: &[u8]) -> Result<Option<(Number, usize)>> {
     for (word, value) in
         [("Infinity", f64::INFINITY), ("-Infinity", f64::NEG_INFINITY), ("NaN", f64::from_bits(0x7ff8 << 48))]
     {

@@ -7,6 +7,7 @@ use ferrite_core::memory::Buffer;
 use ferrite_core::plain_error;
 
 use super::number::{self, Number};
+use super::short;
 use super::text::{self, BadEscape};
 use super::values::Values;
 
@@ -204,16 +205,22 @@ impl<B: Builder> Parser<'_, '_, B> {
     }
 
     fn number(&mut self) -> Result<()> {
-        match number::read(self.rest())? {
-            Some((number, len)) => {
-                self.at += len;
-                // Each on its way, for both would first be put where they can meet.
-                match number {
-                    Number::Int(value) => self.values.try_push(B::Value::from(value)),
-                    Number::Float(value) => self.values.try_push(B::Value::from(value)),
-                }
-            }
+        // Each kind and length on its way, for all would first be put where they can meet.
+        if let Some((number, len)) = short::read(self.rest()) {
+            return self.push_number(number, len);
+        }
+        match number::read_other(self.rest())? {
+            Some((number, len)) => self.push_number(number, len),
             None => Err(self.fail("Expecting value", self.at)),
+        }
+    }
+
+    #[cfg_attr(feature = "std", inline(always))]
+    fn push_number(&mut self, number: Number, len: usize) -> Result<()> {
+        self.at += len;
+        match number {
+            Number::Int(value) => self.values.try_push(B::Value::from(value)),
+            Number::Float(value) => self.values.try_push(B::Value::from(value)),
         }
     }
 

@@ -10,7 +10,7 @@ const SAFE_DIGITS: usize = 18;
 const MOST_EXACT: u64 = 1 << 53;
 
 /// Reads up to 18 digits, perhaps with sign and point: the number and its length; None for what is not that or not exact.
-#[inline]
+#[inline(always)]
 pub(super) fn read(text: &[u8]) -> Option<(Number, usize)> {
     let sign_len = usize::from(text.first() == Some(&b'-'));
     let digits = text.get(sign_len..)?;
