@@ -1200,8 +1200,8 @@ struct TVMFFIByteArray TVMFFIBigIntGetContentByteArray(const TVMFFIAny *value);
 /**
  * Reads a data type such as `int32`, `float32x4` or `float8_e4m3fn`.
  *
- * Returns 0 and the data type in `out`; or -1 with ValueError raised. Allocates only for the error. The profile `core` knows no
- * `custom[name]`.
+ * Returns 0 and the data type in `out`; or -1 with ValueError raised. Allocates only for the error. The profile `core` knows
+ * `custom[name]` with the feature `custom-dtypes`.
  */
 TVM_FFI_DLL
 int TVMFFIDataTypeFromString(const struct TVMFFIByteArray *str,
