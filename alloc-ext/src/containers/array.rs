@@ -36,7 +36,16 @@ impl ArrayObject {
     ///
     /// MemoryError when the memory is not there.
     pub fn with_capacity(capacity: usize) -> Result<Self> {
-        seq::allocate_in_place(type_index::ARRAY, capacity, &mut Apart).map(Self)
+        Self::with_capacity_in(capacity, &mut Apart)
+    }
+
+    /// As [`with_capacity`](Self::with_capacity), in a space.
+    ///
+    /// # Errors
+    ///
+    /// MemoryError when the memory is not there.
+    pub(crate) fn with_capacity_in(capacity: usize, space: &mut impl Space) -> Result<Self> {
+        seq::allocate_in_place(type_index::ARRAY, capacity, space).map(Self)
     }
 
     /// Creates an array of own copies of `values`, with no room to spare.
@@ -45,7 +54,16 @@ impl ArrayObject {
     ///
     /// MemoryError when the memory is not there.
     pub fn from_slice(values: &[Any]) -> Result<Self> {
-        let array = Self::with_capacity(values.len())?;
+        Self::from_slice_in(values, &mut Apart)
+    }
+
+    /// As [`from_slice`](Self::from_slice), in a space.
+    ///
+    /// # Errors
+    ///
+    /// MemoryError when the memory is not there.
+    pub(crate) fn from_slice_in(values: &[Any], space: &mut impl Space) -> Result<Self> {
+        let array = Self::with_capacity_in(values.len(), space)?;
         // SAFETY: the array is new, unshared and has the room; `values` cannot lie in it.
         unsafe { array.seq().insert_slice_reserved(0, values) }
         Ok(array)
@@ -58,7 +76,7 @@ impl ArrayObject {
     /// MemoryError when the memory is not there; then they are where they were.
     pub(crate) fn of_tail(values: &mut Buffer<Any>, first: usize, space: &mut impl Space) -> Result<Self> {
         let tail = values.get(first..).unwrap_or_default();
-        let array = seq::allocate_in_place(type_index::ARRAY, tail.len(), space).map(Self)?;
+        let array = Self::with_capacity_in(tail.len(), space)?;
         // SAFETY: the array is new, unshared and has the room; the elements are forgotten where they were.
         unsafe { array.seq().push_words_reserved(tail) }
         values.forget_from(first);

@@ -50,6 +50,11 @@ impl MapObject {
         map_base::allocate_dense_of(type_index::MAP, slots).map(Self)
     }
 
+    /// Whether its table has the size that inserting its entries one after the other into a new map gives.
+    pub(crate) fn is_as_grown(&self) -> bool {
+        matches!(self.table(), Table::Dense(dense) if dense.is_as_grown())
+    }
+
     /// Whether [`twin_of_tail`](Self::twin_of_tail) may answer a map.
     pub(crate) fn may_have_twins(&self) -> bool {
         matches!(self.table(), Table::Dense(_))

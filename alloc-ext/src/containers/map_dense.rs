@@ -155,6 +155,12 @@ impl<'a> Dense<'a> {
         (self.len() + 1).saturating_mul(100) > self.slots().saturating_mul(99)
     }
 
+    /// Whether it would be too full with half of the slots, or cannot have fewer.
+    pub(super) fn is_as_grown(self) -> bool {
+        let slots = self.slots();
+        slots == LEAST_SLOTS || self.len().saturating_mul(100) > (slots / 2).saturating_mul(99)
+    }
+
     /// The slot that a hash names. There must be slots.
     #[inline]
     pub(super) fn home(self, hash: u64) -> usize {

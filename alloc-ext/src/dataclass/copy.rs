@@ -8,10 +8,11 @@ use ferrite_core::any::{Any, AnyView};
 use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
 use ferrite_core::object::ObjectRef;
+use ferrite_core::object_alloc::Chunks;
 use ferrite_core::{plain_bail, type_index, type_table};
 
 use super::enums::{enum_class, is_enum};
-use crate::containers::{ArrayObject, DictObject, ListObject, MapObject, Slots};
+use crate::containers::{ArrayObject, DictObject, ListObject, MapObject};
 use crate::walk::{
     Children, ChildrenKind, Entered, Fold, Held, Hooks, Seen, fold, for_each_field, look_ahead,
 };
@@ -21,6 +22,9 @@ use crate::walk::{
 /// Containers are rebuilt, other objects copied by the hook `__ffi_shallow_copy__` of their type and then given copies
 /// of their fields, read-only ones too. Strings, bytes, shapes, big integers and enums are shared. An Array or Map that
 /// contains itself only through other Arrays and Maps below a mutable object keeps references to the original there.
+///
+/// Allocation: on hosts, many Arrays and Maps lie in one [chunk](Chunks) of memory: one that outlives the others may keep up to
+/// 16 KiB.
 ///
 /// # Errors
 ///
@@ -53,6 +57,8 @@ pub fn deep_copy(value: &Any) -> Result<Any> {
         hooks: Hooks::new("__ffi_shallow_copy__"),
         enum_class: enum_class(),
         has_placeholders: false,
+        entries: Buffer::new(),
+        chunks: Chunks::default(),
     };
     let object = match value.as_object() {
         Some(object) if !copier.is_shared(value) => object,
@@ -73,6 +79,10 @@ struct Copier<'w> {
     enum_class: Option<i32>,
     /// Whether a copy refers to an original because there was no copy of that yet.
     has_placeholders: bool,
+    /// Keys and values of a map that is copied whole.
+    entries: Buffer<Any>,
+    /// Where copies of Arrays and Maps lie.
+    chunks: Chunks,
 }
 
 enum Copy {
@@ -115,9 +125,11 @@ impl<'w> Fold for Copier<'w> {
             None => {}
         }
         let children = Children::of(object, 0)?;
-        if children.kind == ChildrenKind::Sequence && children.run().iter().all(|child| self.is_shared(child))
-        {
-            return self.copy_whole(children.object()).map(Entered::Value);
+        if let Some(copy) = self.copy_whole(&children)? {
+            if !children.object().is_sole() {
+                self.copies.set(children.object(), Copy::Made(copy.clone()))?;
+            }
+            return Ok(Entered::Value(copy));
         }
         let copy = self.begin(children.object(), children.len())?;
         self.note(children.object(), copy.known())?;
@@ -204,15 +216,42 @@ impl Copier<'_> {
         if is_fixed && object.is_sole() { Ok(()) } else { self.copies.set(object, copy) }
     }
 
-    /// The copy of a sequence in which everything is shared. That of a map has to grow from nothing, for its layout.
-    fn copy_whole(&mut self, object: &Held<'_, ObjectRef>) -> Result<Any> {
-        let view = AnyView::from(&**object);
-        let Some(slots) = Slots::of(view) else { return view.to_owned() };
-        let copy = slots.copy()?;
-        if !object.is_sole() {
-            self.copies.set(object, Copy::Made(copy.clone()))?;
+    /// The copy of a sequence or Map in which everything is shared; None for others. Most Maps have the layout that growing
+    /// from nothing would give their copies.
+    fn copy_whole(&mut self, children: &Children<'_>) -> Result<Option<Any>> {
+        let object = children.object();
+        match children.kind {
+            ChildrenKind::Sequence if children.run().iter().all(|child| self.is_shared(child)) => {
+                Ok(Some(match object.type_index() {
+                    type_index::ARRAY => {
+                        Any::new(ArrayObject::from_slice_in(children.run(), &mut self.chunks)?)
+                    }
+                    _ => Any::new(ListObject::from_slice(children.run())?),
+                }))
+            }
+            ChildrenKind::Map => match object.as_class::<MapObject>() {
+                Some(map) if map.is_as_grown() => self.copy_map(map),
+                _ => Ok(None),
+            },
+            _ => Ok(None),
         }
-        Ok(copy)
+    }
+
+    /// The copy of a Map in which everything is shared.
+    fn copy_map(&mut self, map: &MapObject) -> Result<Option<Any>> {
+        self.entries.clear();
+        let mut next = map.first_place();
+        while let Some(place) = next {
+            let Some(entry) = map.entry_pair(place) else { break };
+            for part in entry {
+                if !self.is_shared(part) {
+                    return Ok(None);
+                }
+                self.entries.try_push(part.clone())?;
+            }
+            next = map.next_place(place);
+        }
+        Ok(map.twin_of_tail(&mut self.entries, 0, &mut self.chunks)?.map(Any::new))
     }
 
     fn is_shared(&self, value: &Any) -> bool {
@@ -226,9 +265,11 @@ impl Copier<'_> {
     }
 
     /// The copy of an object before its children are copied.
-    fn begin(&self, object: &ObjectRef, child_count: usize) -> Result<Unfinished> {
+    fn begin(&mut self, object: &ObjectRef, child_count: usize) -> Result<Unfinished> {
         match object.type_index() {
-            type_index::ARRAY => ArrayObject::with_capacity(child_count).map(Unfinished::Array),
+            type_index::ARRAY => {
+                ArrayObject::with_capacity_in(child_count, &mut self.chunks).map(Unfinished::Array)
+            }
             type_index::LIST => ListObject::with_capacity(child_count).map(Unfinished::List),
             type_index::MAP => MapObject::with_capacity(0).map(Unfinished::Map),
             type_index::DICT => DictObject::with_capacity(0).map(Unfinished::Dict),
@@ -349,6 +390,31 @@ mod tests {
         assert!(!is_same(copied, &inner));
         assert!(is_same(copied, copy.at(text.view())?), "what was shared is shared");
         assert!(is_same(&copied.get::<ListObject>()?.get(0)?, &text));
+        Ok(())
+    }
+
+    #[test]
+    fn maps_are_copied_as_inserting_makes_them() -> Result<()> {
+        for (len, room) in (0..40).flat_map(|len| [(len, 0), (len, 100)]) {
+            let mut map = MapObject::with_capacity(room)?;
+            let mut inserted = MapObject::with_capacity(0)?;
+            for number in 0..len {
+                map.insert(Any::from(number * 7919), Any::from(number))?;
+                inserted.insert(Any::from(number * 7919), Any::from(number))?;
+            }
+            let copy: MapObject = deep_copy(&Any::new(map.clone()))?.get()?;
+            assert_eq!((copy.len(), copy.is_as_grown()), (map.len(), len > 4));
+            assert_eq!(inserted.is_as_grown(), len > 4);
+            let entries = |map: &MapObject| -> std::vec::Vec<_> {
+                map.iter()
+                    .map(|(key, value)| (key.view().payload_bits(), value.view().payload_bits()))
+                    .collect()
+            };
+            assert_eq!(entries(&copy), entries(&map));
+            for number in 0..len {
+                assert_eq!(copy.at(Any::from(number * 7919).view())?.get::<i64>()?, number);
+            }
+        }
         Ok(())
     }
 
