@@ -7,6 +7,7 @@
 
 use crate::support::*;
 use ferrite_core::abi::*;
+use ferrite_core::shape::data_size_bytes;
 use ferrite_tests::Outcome;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -65,19 +66,13 @@ fn offers() -> impl Strategy<Value = Offer> {
     let version = prop_oneof![Just((1, 3)), (Just(1), any::<u32>())];
     let offset = prop_oneof![3 => Just(0), 2 => 0..300u64];
     let flags = prop_oneof![6 => 0..4u64, 1 => 0..16u64];
-    (address, devices(), dtypes(), layout, offset, version, flags, prop::bool::weighted(0.9)).prop_map(
-        |(address, device, dtype, (shape, strides), byte_offset, version, flags, returnable)| Offer {
-            address,
-            device,
-            dtype,
-            shape,
-            strides,
-            byte_offset,
-            version,
-            flags,
-            returnable,
-        },
-    )
+    (address, devices(), dtypes(), layout, offset, version, flags, prop::bool::weighted(0.9))
+        .prop_map(|(address, device, dtype, (shape, strides), byte_offset, version, flags, returnable)| {
+            Offer { address, device, dtype, shape, strides, byte_offset, version, flags, returnable }
+        })
+        .prop_filter("ours refuses what no memory holds", |offer| {
+            data_size_bytes(&offer.shape, offer.dtype).is_some()
+        })
 }
 
 fn demands() -> impl Strategy<Value = Demand> {

@@ -33,9 +33,10 @@ pub fn data_size_bytes(shape: &[i64], dtype: DLDataType) -> Option<usize> {
     if elements == usize::MAX || signs < 0 {
         return None;
     }
-    let element_bits = u64::from(dtype.bits) * u64::from(dtype.lanes);
-    let bits = (elements as u64).checked_mul(element_bits)?;
-    let bytes = bits / 8 + u64::from(bits % 8 != 0);
+    // Eight elements have whole bytes; all elements may have more bits than a number holds.
+    let (elements, element_bits) = (elements as u64, u64::from(dtype.bits) * u64::from(dtype.lanes));
+    let rest_bits = elements % 8 * element_bits;
+    let bytes = (elements / 8).checked_mul(element_bits)?.checked_add(rest_bits.div_ceil(8))?;
     isize::try_from(bytes).ok().map(isize::cast_unsigned)
 }
 
@@ -95,6 +96,7 @@ mod tests {
         let f64x4 = DLDataType { code: 2, bits: 64, lanes: 4 };
         assert_eq!(data_size_bytes(&[2, 2], f64x4), Some(128));
         assert_eq!(data_size_bytes(&[1 << 60], f64x4), None);
+        assert_eq!(data_size_bytes(&[(1 << 58) - 1], f64x4), (((1u64 << 58) - 1) * 32).try_into().ok());
         assert_eq!(data_size_bytes(&[2, -1], f64x4), None);
         assert_eq!(data_size_bytes(&[i64::MAX, i64::MAX, 0], f64x4), Some(0));
         assert_eq!(data_size_bytes(&[0, -1], f64x4), None);
