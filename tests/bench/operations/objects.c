@@ -7,6 +7,10 @@ static void obj_setup(void) {
   obj = call(global("ffi.Array"), &v, 1);
   CHECK(strong_count(obj.v_obj) == 1);
 }
+static void not_alone_setup(void) {
+  obj_setup();
+  start_idle_thread();
+}
 static void ref_run(int64_t reps) {
   for (int64_t i = 0; i < reps; i++) {
     api.ObjectIncRef(obj.v_obj);
@@ -68,10 +72,17 @@ static void mt_setup(void) {
 }
 
 const Operation object_operations[] = {{.name = "refcount",
-                                        .what = "IncRef + DecRef, one thread",
+                                        .what = "IncRef + DecRef, the process has one thread",
                                         .flags = COUNTED,
                                         .floors = "f_atomic",
                                         .setup = obj_setup,
+                                        .run = ref_run,
+                                        .verify = ref_verify},
+                                       {.name = "refcount_not_alone",
+                                        .what = "IncRef + DecRef while another thread sleeps",
+                                        .flags = COUNTED,
+                                        .floors = "f_atomic",
+                                        .setup = not_alone_setup,
                                         .run = ref_run,
                                         .verify = ref_verify},
                                        {.name = "refcount_2_threads",

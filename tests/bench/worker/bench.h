@@ -137,6 +137,8 @@ TVMFFIAny nested_value(int elements);
 int64_t seq_size(TVMFFIAny a);
 TVMFFIAny seq_at(TVMFFIAny a, int64_t i);
 
+/* Starts a thread that does nothing, so that the process has more than one (values.c). */
+void start_idle_thread(void);
 /* Runs `body` in two threads at once, which begin together; each gets what `repetitions` says (values.c). */
 void in_two_threads(void (*body)(int64_t), int64_t repetitions);
 

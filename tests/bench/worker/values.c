@@ -2,8 +2,8 @@
 #include "bench.h"
 
 #include <pthread.h>
-
 #include <stdarg.h>
+#include <unistd.h>
 
 uint64_t fnv(const void* p, size_t n) {
   const unsigned char* c = p;
@@ -159,6 +159,16 @@ TVMFFIAny nested_value(int elements) {
   for (int b = 0; b < blocks; b++) any_drop(&top[b]);
   free(top);
   return r;
+}
+
+static void* sleep_forever(void* unused) {
+  (void)unused;
+  for (;;) pause();
+  return NULL;
+}
+void start_idle_thread(void) {
+  pthread_t thread;
+  CHECK(pthread_create(&thread, NULL, sleep_forever, NULL) == 0);
 }
 
 static struct {
