@@ -12,8 +12,6 @@ use crate::object_alloc::{self, ObjectRecord};
 use crate::typed::{Callee, TypedFn};
 use crate::{plain_error, raised, type_index, unwind};
 
-#[cfg_attr(feature = "std", path = "function/serve_in_line.rs")]
-#[cfg_attr(not(feature = "std"), path = "function/serve_shared.rs")]
 mod serve;
 pub use serve::serve_safe_call;
 
@@ -59,8 +57,9 @@ impl ExternRecord {
                 == core::mem::offset_of!(ExternRecord, context) + 2 * size_of::<usize>(),
             "no padding"
         );
-        // SAFETY: three words of pointers or null follow the cell.
-        unsafe { &*(&raw const self.context).cast() }
+        const AT: usize = core::mem::offset_of!(ExternRecord, context);
+        // SAFETY: three words of pointers or null lie there, in the record.
+        unsafe { &*ptr::from_ref(self).byte_add(AT).cast() }
     }
 }
 

@@ -1,4 +1,4 @@
-//! How calls are served where size counts: once for all bodies.
+//! How calls are served: where speed counts with the body in line, where size does once for all bodies.
 
 use core::ffi::c_int;
 use core::mem::ManuallyDrop;
@@ -16,12 +16,32 @@ use crate::fresh;
 /// # Safety
 /// `args` and `count` must describe valid cells, unless `count` is negative or `args` null; `result` must be null or
 /// valid for writing.
-#[inline(never)]
+#[inline(always)]
 pub unsafe fn serve_safe_call(
     args: *const TVMFFIAny,
     count: i32,
     result: *mut TVMFFIAny,
-    body: &dyn Fn(&[AnyView<'_>]) -> Result<Any>,
+    body: &impl Fn(&[AnyView<'_>]) -> Result<Any>,
+) -> c_int {
+    // SAFETY: passed on.
+    unsafe {
+        if cfg!(feature = "std") {
+            serve(args, count, result, body)
+        } else {
+            serve::<dyn Fn(&[AnyView<'_>]) -> Result<Any>>(args, count, result, body)
+        }
+    }
+}
+
+/// # Safety
+/// As [`serve_safe_call`].
+#[cfg_attr(feature = "std", inline(always))]
+#[cfg_attr(not(feature = "std"), inline(never))]
+unsafe fn serve<Body: Fn(&[AnyView<'_>]) -> Result<Any> + ?Sized>(
+    args: *const TVMFFIAny,
+    count: i32,
+    result: *mut TVMFFIAny,
+    body: &Body,
 ) -> c_int {
     let in_place = |args: &[AnyView<'_>], result: *mut TVMFFIAny| {
         let value = ManuallyDrop::new(body(args)?);
