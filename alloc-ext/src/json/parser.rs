@@ -153,9 +153,10 @@ impl<B: Builder> Parser<'_, '_, B> {
 
     /// Puts a container in the place of its values.
     fn finish(&mut self, open: Open) -> Result<()> {
-        let container = match open.is_object() {
-            false => self.builder.array(&mut self.values, open.first)?,
-            true => self.builder.object(&mut self.values, open.first)?,
+        let container = if open.is_object() {
+            self.builder.object(&mut self.values, open.first)?
+        } else {
+            self.builder.array(&mut self.values, open.first)?
         };
         self.open.pop();
         self.values.try_push(container)

@@ -30,8 +30,8 @@ impl DLDataType {
     /// unless the text names a custom type, whose code the global function `dtype.get_custom_type_code`
     /// gives.
     ///
-    /// Errors: ValueError when the text names no dtype, or when bits or lanes are out of range. Boards with ring 1 alone know no
-    /// custom types.
+    /// Errors: ValueError when the text names no dtype, or when bits or lanes are out of range. Boards know
+    /// custom types with the feature `custom-dtypes`.
     ///
     /// # Upstream
     /// `StringViewToDLDataType_` of `src/ffi/dtype.cc`. Decimal numbers of more than 64 bits are out of range
