@@ -63,3 +63,5 @@ mod decimal_tests;
 mod exact_decimal;
 #[cfg(test)]
 mod tests;
+#[cfg(all(test, feature = "std"))]
+mod writer_one_by_one;

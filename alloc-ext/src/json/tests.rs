@@ -4,9 +4,14 @@ use std::string::{String, ToString};
 
 use ferrite_core::any::Any;
 use ferrite_core::error::Result;
+use ferrite_core::memory::Buffer;
 use ferrite_core::shape::Shape;
 use ferrite_core::type_index;
 
+#[cfg(not(feature = "std"))]
+use super::writer as writer_one_by_one;
+#[cfg(feature = "std")]
+use super::writer_one_by_one;
 use super::{parse, stringify};
 use crate::containers::{Array, ArrayObject, Dict, ListObject, Map, MapObject};
 
@@ -111,7 +116,33 @@ fn lines_are_indented() -> Result<()> {
     assert_eq!(text_of(&value, Some(2))?, expected);
     let expected = "[\n1,\n{\n\"a\": [\n],\n\"b\": {\n}\n}\n]";
     assert_eq!(text_of(&value, Some(-1))?, expected);
+    assert_eq!(text_of(&value, Some(i64::MIN))?, expected);
     assert_eq!(text_of(&value, Some(0))?, r#"[1,{"a":[],"b":{}}]"#);
+    Ok(())
+}
+
+#[test]
+fn the_writer_of_boards_answers_the_same() -> Result<()> {
+    let outcome = |text: Result<ferrite_core::string::String>| match text {
+        Ok(text) => (std::vec![], text.as_bytes().to_vec()),
+        Err(error) => (error.kind().to_vec(), error.message().to_vec()),
+    };
+    let value =
+        parse(br#" [null, true, -7, 1.5e300, -0.0, "a\"b", {"a": [[], {"key of a map": [1, 2]}]}, {}] "#)?;
+    let list = ListObject::with_capacity(2)?;
+    list.push(value)?;
+    list.push(Any::new(ListObject::with_capacity(0)?))?;
+    let list = Any::new(list);
+    let refused = Any::new(Array::from_slice(&[Any::new(Shape::from_slice(&[1])?)])?.into_untyped());
+    for value in [&Any::NONE, &list, &refused] {
+        for indent in [None, Some(0), Some(1), Some(3), Some(-1), Some(i64::MIN)] {
+            let other = writer_one_by_one::stringify(value, indent);
+            assert_eq!(outcome(stringify(value, indent)), outcome(other));
+        }
+    }
+    let mut out = Buffer::new();
+    writer_one_by_one::write(&mut out, &list)?;
+    assert_eq!(out.as_slice(), text_of(&list, None)?.as_bytes());
     Ok(())
 }
 

@@ -31,7 +31,7 @@ use crate::containers::{ArrayObject, ListObject, MapObject};
 pub fn stringify(value: &Any, indent: Option<i64>) -> Result<String> {
     let mut text = Buffer::try_with_capacity(FIRST_BYTES)?;
     text.try_resize(String::LEAD_BYTES, 0)?;
-    let mut writer = Writer::new(text, indent.unwrap_or(0));
+    let mut writer = Writer::new(text, indent.unwrap_or(0).max(-1));
     writer.document(value)?;
     String::from_buffer(writer.output.text, String::LEAD_BYTES)
 }

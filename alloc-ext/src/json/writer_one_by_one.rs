@@ -28,8 +28,8 @@ use crate::containers::Container;
 /// `json::Stringify` in `extra/json.h`. That one recurses, so deep values end the process.
 pub fn stringify(value: &Any, indent: Option<i64>) -> Result<String> {
     let mut out = Buffer::new();
-    // Who asks for more blanks than there are addresses runs out of memory in any case.
-    let indent = indent.unwrap_or(0).clamp(isize::MIN as i64, isize::MAX as i64);
+    // Who asks for more blanks than there are addresses runs out of memory in any case; all negative numbers mean none.
+    let indent = indent.unwrap_or(0).clamp(-1, isize::MAX as i64);
     write_indented(&mut out, value, indent as isize)?;
     String::from_bytes(&out)
 }
