@@ -43,10 +43,6 @@ mod memory {
         NonNull::new(unsafe { std::alloc::alloc(layout) })
     }
 
-    pub fn request(bytes: usize, alignment: usize) -> super::error::Result<NonNull<u8>> {
-        allocate(Layout::from_size_align(bytes, alignment).unwrap()).ok_or(bytes)
-    }
-
     /// # Safety
     /// The block came from `allocate` with this layout.
     pub unsafe fn release(block: NonNull<u8>, layout: Layout) {

@@ -29,7 +29,7 @@ fn table() -> Table {
 }
 
 fn insert(table: &Table, name: &[u8], value: usize) -> bool {
-    let (entry, made) = table.get_or_insert(name, || Ok(Watched(UnsafeCell::new(value)))).unwrap();
+    let (entry, made) = table.get_or_insert(name, || Watched(UnsafeCell::new(value))).unwrap();
     assert!(entry.value.get() == value || !made);
     made
 }

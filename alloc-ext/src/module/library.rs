@@ -125,15 +125,6 @@ impl LibraryRef {
         // SAFETY: the length field says that so many bytes follow, and they live as long as the library.
         Ok(Some(unsafe { core::slice::from_raw_parts(start.add(LENGTH_BYTES), len) }))
     }
-
-    /// Stores the module in the pointer that the library's host code reads it from.
-    fn store_context(&self, module: &Module) -> Result<()> {
-        if let Some(slot) = self.get().symbol(LIBRARY_CTX)? {
-            // SAFETY: the symbol is a writable pointer (contract of `Library`).
-            unsafe { slot.as_ptr().cast::<*mut c_void>().write_unaligned(module.context_address()) };
-        }
-        Ok(())
-    }
 }
 
 /// A module over a library.
@@ -203,7 +194,8 @@ pub(super) struct LoadedLibrary {
     pub(super) root: Module,
     /// The module of the library's own functions, when it has a place in the tree.
     own: Option<Module>,
-    library: LibraryRef,
+    /// The pointer from which the library's host code reads that module, if it does.
+    slot: Option<NonNull<c_void>>,
 }
 
 impl LoadedLibrary {
@@ -211,6 +203,7 @@ impl LoadedLibrary {
     pub(super) fn load<L: Library>(library: L) -> Result<LoadedLibrary> {
         let library = LibraryRef::new(library)?;
         context::fill(library.get())?;
+        let slot = library.get().symbol(LIBRARY_CTX)?;
         let (root, own) = match library.binary()? {
             Some(stream) => library_bin::load(stream, || LibraryModule::create(&library))?,
             None => {
@@ -218,15 +211,16 @@ impl LoadedLibrary {
                 (module.clone(), Some(module))
             }
         };
-        Ok(LoadedLibrary { root, own, library })
+        Ok(LoadedLibrary { root, own, slot })
     }
 
     /// Tells the library's host code its module. Runs no code of users.
-    pub(super) fn publish(&self) -> Result<Module> {
-        if let Some(own) = &self.own {
-            self.library.store_context(own)?;
+    pub(super) fn publish(&self) -> Module {
+        if let (Some(own), Some(slot)) = (&self.own, self.slot) {
+            // SAFETY: the symbol is a writable pointer (contract of `Library`), and the module keeps the library.
+            unsafe { slot.as_ptr().cast::<*mut c_void>().write_unaligned(own.context_address()) };
         }
-        Ok(self.root.clone())
+        self.root.clone()
     }
 }
 
@@ -239,7 +233,7 @@ impl LoadedLibrary {
 /// # Upstream
 /// `CreateLibraryModule` in `library_module.cc`.
 pub fn create_library_module<L: Library>(library: L) -> Result<Module> {
-    LoadedLibrary::load(library)?.publish()
+    Ok(LoadedLibrary::load(library)?.publish())
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ pub(super) type SymbolTable = NameTable<AtomicPtr<c_void>>;
 /// `MemoryError`.
 #[inline(never)]
 pub(super) fn set(table: &SymbolTable, name: &[u8], address: *mut c_void) -> Result<Option<*mut c_void>> {
-    let (entry, inserted) = table.get_or_insert(name, || Ok(AtomicPtr::new(address)))?;
+    let (entry, inserted) = table.get_or_insert(name, || AtomicPtr::new(address))?;
     if inserted {
         return Ok(None);
     }

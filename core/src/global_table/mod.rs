@@ -85,11 +85,9 @@ fn find(name: &[u8]) -> Result<Option<&'static Slot>> {
 #[cold]
 fn materialize(builtin: &'static StaticFunction) -> Result<&'static Slot> {
     let function = builtin.to_function()?;
-    let make = || {
-        Ok(Slot {
-            function: FunctionSlot::new(Some(function)),
-            texts: TextsCell::new(Texts::Static(builtin)),
-        })
+    let make = || Slot {
+        function: FunctionSlot::new(Some(function)),
+        texts: TextsCell::new(Texts::Static(builtin)),
     };
     let (entry, _) = TABLE.get_or_insert(builtin.name.as_bytes(), make)?;
     Ok(&entry.value)
@@ -152,7 +150,7 @@ fn find_or_insert(name: &[u8]) -> Result<&'static Slot> {
     {
         return Ok(slot);
     }
-    Ok(&TABLE.get_or_insert(name, || Ok(empty_slot()))?.0.value)
+    Ok(&TABLE.get_or_insert(name, empty_slot)?.0.value)
 }
 
 fn empty_slot() -> Slot {

@@ -43,14 +43,8 @@ pub fn allocate(layout: Layout) -> Option<NonNull<u8>> {
     heap::allocate(layout)
 }
 
-/// As [`allocate`], but a refusal is a `MemoryError`.
-pub(crate) fn request(bytes: usize, alignment: usize) -> Result<NonNull<u8>> {
-    // SAFETY: there is no block that another one would take the place of.
-    unsafe { request_instead(NonNull::dangling(), 0, bytes, alignment) }
-}
-
-/// As [`request`], in place of a block of `old_bytes`, whose content moves to the new one; 0 says that there is none. A refusal
-/// leaves the old block as it was. Once for all callers where size counts.
+/// As [`allocate`], but a refusal is a `MemoryError`; in place of a block of `old_bytes`, whose content moves to the new one, or
+/// of none if that is 0. A refusal leaves the old block as it was. Once for all callers where size counts.
 ///
 /// # Safety
 /// As [`resize`].

@@ -3,7 +3,6 @@
 use core::ptr::{self, NonNull};
 
 use super::{Entry, NameTable, Place, hash, trie};
-use crate::error::Result;
 use crate::sync::atomic::{AtomicPtr, Ordering};
 
 /// The root of the trie.
@@ -53,9 +52,9 @@ impl<V> Places<V> {
     }
 
     /// The entry of a name, or room for it. The caller holds the table's lock.
-    pub(super) fn place(&self, _: &NameTable<V>, name: &[u8]) -> Result<Place<'_, V>> {
+    pub(super) fn place(&self, _: &NameTable<V>, name: &[u8]) -> Option<Place<'_, V>> {
         let (branch, hash) = self.walk(name);
-        Ok(trie::node(branch).map_or(Place::Free(Room { branch, hash }), Place::Taken))
+        Some(trie::node(branch).map_or(Place::Free(Room { branch, hash }), Place::Taken))
     }
 }
 

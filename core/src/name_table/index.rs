@@ -15,7 +15,6 @@ use core::ptr::{self, NonNull};
 
 use super::{Entry, NameTable, Place, hash, mix};
 use crate::config::{NAME_LOAD_EIGHTHS, NAME_SLOTS};
-use crate::error::{Result, out_of_memory};
 use crate::memory;
 use crate::sync::atomic::{AtomicPtr, AtomicU8, AtomicUsize, Ordering};
 use crate::sync::const_new;
@@ -62,17 +61,17 @@ impl<V> Places<V> {
         unsafe { self.index.load(Ordering::Acquire).as_ref() }?.find(name, hash)
     }
 
-    /// The entry of a name, or room for it. The caller holds the table's lock.
-    pub(super) fn place(&self, table: &NameTable<V>, name: &[u8]) -> Result<Place<'_, V>> {
+    /// The entry of a name, or room for it; None when memory is refused. The caller holds the table's lock.
+    pub(super) fn place(&self, table: &NameTable<V>, name: &[u8]) -> Option<Place<'_, V>> {
         let hash = hash(name);
         match self.find_hashed(name, hash) {
-            Some(entry) => Ok(Place::Taken(entry)),
-            None => Ok(Place::Free(Room { places: self, index: self.index_with_room(table)?, hash })),
+            Some(entry) => Some(Place::Taken(entry)),
+            None => Some(Place::Free(Room { places: self, index: self.index_with_room(table)?, hash })),
         }
     }
 
-    /// The newest index, grown if the next entry would fill it too much. The caller holds the lock.
-    fn index_with_room(&self, table: &NameTable<V>) -> Result<NonNull<Index<V>>> {
+    /// The newest index, grown if the next entry would fill it too much; None when memory is refused. The caller holds the lock.
+    fn index_with_room(&self, table: &NameTable<V>) -> Option<NonNull<Index<V>>> {
         let newest = self.index.load(Ordering::Relaxed);
         // SAFETY: as `find_hashed`.
         let slots = unsafe { newest.as_ref() }.map_or(0, Index::slots);
@@ -80,7 +79,7 @@ impl<V> Places<V> {
         if wanted.saturating_mul(8) <= slots.saturating_mul(NAME_LOAD_EIGHTHS)
             && let Some(newest) = NonNull::new(newest)
         {
-            return Ok(newest);
+            return Some(newest);
         }
         let grown = Index::allocate(slots.saturating_mul(2).max(NAME_SLOTS), newest)?;
         // SAFETY: the new index is nobody else's yet.
@@ -89,7 +88,7 @@ impl<V> Places<V> {
             true
         });
         self.index.store(grown.as_ptr(), Ordering::Release);
-        Ok(grown)
+        Some(grown)
     }
 }
 
@@ -195,9 +194,9 @@ impl<V> Index<V> {
         self.tag(at).store(tag_of(hash), Ordering::Release);
     }
 
-    fn allocate(slots: usize, before: *mut Self) -> Result<NonNull<Self>> {
+    fn allocate(slots: usize, before: *mut Self) -> Option<NonNull<Self>> {
         let (layout, [to_slots, to_tags]) = Self::layout(slots)?;
-        let block = memory::allocate(layout).ok_or_else(|| out_of_memory(layout.size()))?;
+        let block = memory::allocate(layout)?;
         // SAFETY: the layout puts the arrays there in the block, which is nobody else's yet.
         unsafe {
             let array = block.add(to_slots).cast::<AtomicPtr<Entry<V>>>();
@@ -206,19 +205,16 @@ impl<V> Index<V> {
             (0..slots).for_each(|at| tags.add(at).write(AtomicU8::new(FREE)));
             let index = block.cast::<Self>();
             index.write(Self { mask: slots - 1, slots: array.as_ptr(), tags: tags.as_ptr(), before });
-            Ok(index)
+            Some(index)
         }
     }
 
     /// The block of an index, and where its slots and tags start.
-    fn layout(slots: usize) -> Result<(Layout, [usize; 2])> {
-        let layout = || {
-            let array = Layout::array::<AtomicPtr<Entry<V>>>(slots).ok()?;
-            let (layout, to_slots) = Layout::new::<Self>().extend(array).ok()?;
-            let (layout, to_tags) = layout.extend(Layout::array::<AtomicU8>(slots).ok()?).ok()?;
-            Some((layout, [to_slots, to_tags]))
-        };
-        layout().ok_or_else(|| out_of_memory(slots))
+    fn layout(slots: usize) -> Option<(Layout, [usize; 2])> {
+        let array = Layout::array::<AtomicPtr<Entry<V>>>(slots).ok()?;
+        let (layout, to_slots) = Layout::new::<Self>().extend(array).ok()?;
+        let (layout, to_tags) = layout.extend(Layout::array::<AtomicU8>(slots).ok()?).ok()?;
+        Some((layout, [to_slots, to_tags]))
     }
 
     /// Frees an index; gives the one that it replaced.
@@ -231,7 +227,7 @@ impl<V> Index<V> {
             let Self { mask, slots, tags, before } = index.read();
             ptr::slice_from_raw_parts_mut(slots.cast_mut(), mask + 1).drop_in_place();
             ptr::slice_from_raw_parts_mut(tags.cast_mut(), mask + 1).drop_in_place();
-            if let Ok((layout, _)) = Self::layout(mask + 1) {
+            if let Some((layout, _)) = Self::layout(mask + 1) {
                 memory::release(index.cast(), layout);
             }
             before
