@@ -255,10 +255,14 @@ unsafe fn set_global(
     texts: Option<[&[u8]; 2]>,
     allow_override: c_int,
 ) -> Result<()> {
-    // SAFETY: as the caller vouches.
-    let (name, function) = unsafe {
-        (boundary::bytes(name, arg(1, "name"))?, boundary::object_of::<Function>(function, arg(2, "f"))?)
+    let [name_is, function_is] = match texts {
+        None => [arg(1, "name"), arg(2, "f")],
+        // With the numbers of the other symbol, since boards have one body for both.
+        Some(_) => [arg(1, "method_info->name"), arg(2, "method_info->method")],
     };
+    // SAFETY: as the caller vouches.
+    let (name, function) =
+        unsafe { (boundary::bytes(name, name_is)?, boundary::object_of::<Function>(function, function_is)?) };
     builtins::ensure_installed();
     match texts {
         None => global_table::set(name, &function, allow_override != 0),

@@ -146,6 +146,10 @@ fn methods() {
         raises("ValueError", TVMFFIFunctionSetGlobalFromMethodInfo(&info, 0));
         info.doc = TVMFFIByteArray::EMPTY;
         raises("TypeError", TVMFFIFunctionSetGlobalFromMethodInfo(&info, 0));
+        info.method.type_index = type_index::FUNCTION;
+        assert_eq!(TVMFFIFunctionSetGlobalFromMethodInfo(&info, 0), -1);
+        let error = raised::take().expect("a null function is refused");
+        assert_eq!(error.message(), b"Argument `method_info->method` must not be null");
     }
 }
 
