@@ -3,7 +3,6 @@
 
 use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
-
 use ferrite_core::words;
 
 /// One in every byte of a word.

@@ -17,8 +17,8 @@ mod imp;
 
 pub use imp::*;
 
-/// The objects of a thread whose last reference is gone while another one is being destroyed, so that nesting never recurses:
-/// null when none is being destroyed, else the first of a queue. What ends the queue and links it is up to the release path.
+/// The objects of a thread whose last reference is gone while others are being destroyed, so that nesting never goes deep: null
+/// when none is being destroyed. What else there is, and what links a queue, is up to the release path.
 pub type Dying = Cell<*mut TVMFFIObject>;
 
 #[cfg(test)]
