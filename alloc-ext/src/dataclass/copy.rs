@@ -58,7 +58,7 @@ pub fn deep_copy(value: &Any) -> Result<Any> {
         enum_class: enum_class(),
         has_placeholders: false,
         entries: Buffer::new(),
-        chunks: Chunks::default(),
+        chunks: Default::default(),
     };
     let object = match value.as_object() {
         Some(object) if !copier.is_shared(value) => object,

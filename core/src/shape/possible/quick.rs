@@ -11,7 +11,13 @@ pub fn has_possible_size(shape: &[i64], dtype: DLDataType) -> bool {
     // 2^24 bits.
     let extent_bits = i64::BITS - shape.iter().fold(1, |all, extent| all | extent).leading_zeros();
     let bits = shape.len() as u64 * u64::from(extent_bits) + 24;
-    bits < u64::from(usize::BITS) || data_size_bytes(shape, dtype).is_some()
+    bits < u64::from(usize::BITS) || has_bytes(shape, dtype)
+}
+
+/// Out of line, where few shapes get to.
+#[cold]
+fn has_bytes(shape: &[i64], dtype: DLDataType) -> bool {
+    data_size_bytes(shape, dtype).is_some()
 }
 
 #[cfg(test)]
