@@ -57,34 +57,34 @@ unsafe impl ObjectRecord for PlainRecord {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! packed_entry {
-    ($body:expr) => {{
-        unsafe extern "C" fn call(
-            _: *mut ::core::ffi::c_void,
-            args: *const $crate::abi::TVMFFIAny,
-            count: i32,
-            result: *mut $crate::abi::TVMFFIAny,
-        ) -> ::core::ffi::c_int {
-            let body = $body;
-            // SAFETY: a function's safe call gets arguments by the safe call convention.
-            unsafe { $crate::builtins::call(body, args, count, result) }
-        }
-        $crate::builtins::Entry::new(call)
-    }};
+    ($body:expr) => {
+        $crate::safe_call_entry!($crate::builtins::call, $body)
+    };
 }
 
 /// Makes an [`Entry`](crate::builtins::Entry) of a reference to data that is [`Served`](crate::builtins::Served).
 #[doc(hidden)]
 #[macro_export]
 macro_rules! data_entry {
-    ($data:expr) => {{
+    ($data:expr) => {
+        $crate::safe_call_entry!($crate::builtins::Served::serve, $data)
+    };
+}
+
+/// Makes an [`Entry`](crate::builtins::Entry) of a safe call that has `serve` do with `what` as the arguments say.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! safe_call_entry {
+    ($serve:path, $what:expr) => {{
         unsafe extern "C" fn call(
             _: *mut ::core::ffi::c_void,
             args: *const $crate::abi::TVMFFIAny,
             count: i32,
             result: *mut $crate::abi::TVMFFIAny,
         ) -> ::core::ffi::c_int {
+            let what = $what;
             // SAFETY: a function's safe call gets arguments by the safe call convention.
-            unsafe { $crate::builtins::Served::serve($data, args, count, result) }
+            unsafe { $serve(what, args, count, result) }
         }
         $crate::builtins::Entry::new(call)
     }};
