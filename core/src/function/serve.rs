@@ -3,11 +3,10 @@
 use core::ffi::c_int;
 use core::mem::ManuallyDrop;
 
-use super::serve_in_place;
 use crate::abi::TVMFFIAny;
 use crate::any::{Any, AnyView};
 use crate::error::Result;
-use crate::fresh;
+use crate::{fresh, raised, unwind};
 
 /// Runs `body` as a safe call does: result out, errors and panics raised.
 ///
@@ -51,4 +50,63 @@ unsafe fn serve<Body: Fn(&[AnyView<'_>]) -> Result<Any> + ?Sized>(
     };
     // SAFETY: passed on; the body above leaves a value in the result.
     unsafe { serve_in_place(args, count, result, in_place) }
+}
+
+/// As [`serve_safe_call`], for a body that puts its result into the cell itself. The cell is not null.
+///
+/// # Safety
+/// As [`serve_safe_call`]; a body that succeeds leaves an owned value in the cell.
+#[cfg_attr(feature = "std", inline(always))]
+pub unsafe fn serve_in_place(
+    args: *const TVMFFIAny,
+    count: i32,
+    result: *mut TVMFFIAny,
+    body: impl FnOnce(&[AnyView<'_>], *mut TVMFFIAny) -> Result<()>,
+) -> c_int {
+    // SAFETY: the caller vouches for the cells.
+    let outcome = unwind::catch(|| body(unsafe { checked_args(args, count, result) }?, result));
+    match outcome {
+        Ok(()) => 0,
+        Err(error) => {
+            raised::set(error);
+            -1
+        }
+    }
+}
+
+/// The arguments of a call with nothing wrong.
+///
+/// # Safety
+/// As [`serve_safe_call`].
+#[inline(always)]
+unsafe fn checked_args<'a>(
+    args: *const TVMFFIAny,
+    count: i32,
+    result: *mut TVMFFIAny,
+) -> Result<&'a [AnyView<'a>]> {
+    if count >= 0 && !args.is_null() && !result.is_null() {
+        // SAFETY: the caller vouches for the cells; a view is transparent over one.
+        return Ok(unsafe { core::slice::from_raw_parts(args.cast(), count as usize) });
+    }
+    find_fault(args, count, result).map(|()| &[] as &[_])
+}
+
+/// What is wrong with a call; nothing when it only has no arguments.
+#[cold]
+#[inline(never)]
+fn find_fault(args: *const TVMFFIAny, count: i32, result: *mut TVMFFIAny) -> Result<()> {
+    crate::plain_ensure!(!result.is_null(), VALUE_ERROR, "The result pointer of a call must not be null");
+    crate::plain_ensure!(
+        count >= 0,
+        VALUE_ERROR,
+        "The number of arguments must not be negative, got {}",
+        count
+    );
+    crate::plain_ensure!(
+        count == 0 || !args.is_null(),
+        VALUE_ERROR,
+        "The arguments of a call must not be null when there are {}",
+        count
+    );
+    Ok(())
 }
