@@ -6,20 +6,21 @@ use core::ptr;
 use ferrite_core::abi::{TVMFFIByteArray, TVMFFIObjectHandle};
 use ferrite_core::error::{self, Error, Result, Site, kind};
 use ferrite_core::object::{ObjectClass, ObjectRef};
-use ferrite_core::raised;
+use ferrite_core::{plain_warn, raised};
 
 use crate::boundary::{self, Borrowed, arg};
 
 /// Takes the raised error of this thread, which the caller then owns; null when there is none.
 ///
-/// Does nothing when `result` is null. Allocates nothing.
+/// When `result` is null, a warning says so, and the error stays raised: there is no status to refuse with, and a further error
+/// would take its place. Allocates nothing.
 ///
 /// # Safety
 /// See the crate.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMFFIErrorMoveFromRaised(result: *mut TVMFFIObjectHandle) {
     if result.is_null() {
-        return;
+        return plain_warn!("TVMFFIErrorMoveFromRaised: `result` must not be null"; "TVMFFIErrorMoveFromRaised: null");
     }
     let error = raised::take().map(|error| error.into_object().into_raw().as_ptr());
     // SAFETY: not null, so valid for writing.

@@ -88,6 +88,20 @@ static void test_raise_and_take(void) {
   TVMFFIObjectDecRef(error);
 }
 
+/* There is no status: a line of standard error says what is wrong, and the error stays raised. */
+static void test_no_place_for_the_error(void) {
+  char line[128] = "";
+  int ends[2];
+  int standard_error = dup(2);
+  CHECK(standard_error >= 0 && pipe(ends) == 0 && dup2(ends[1], 2) == 2);
+  TVMFFIErrorSetRaisedFromCStr("KeyError", "kept");
+  TVMFFIErrorMoveFromRaised(NULL);
+  CHECK(dup2(standard_error, 2) == 2 && close(standard_error) == 0 && close(ends[1]) == 0);
+  CHECK(read(ends[0], line, sizeof(line) - 1) > 0 && strstr(line, "TVMFFIErrorMoveFromRaised") != NULL);
+  CHECK(close(ends[0]) == 0);
+  CHECK(raised_is("KeyError", "kept"));
+}
+
 static void test_from_text(void) {
   const char* parts[5];
   TVMFFIObjectHandle taken = NULL;
@@ -342,6 +356,7 @@ int main(void) {
   if (bad_input()) {
     RUN_BALANCED(test_bad_create);
     RUN_BALANCED(test_bad_raise);
+    RUN_BALANCED(test_no_place_for_the_error);
     RUN_BALANCED(test_bad_backtrace_update);
   }
   return check_report("error");

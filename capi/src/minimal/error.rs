@@ -10,7 +10,7 @@ use ferrite_core::{refcount, type_index};
 use super::boundary::fail;
 use super::object::TVMFFIObjectDecRef;
 
-/// Takes the raised error of the program.
+/// Takes the raised error of the program. Does nothing when `result` is null: the error stays raised, and there is no log.
 ///
 /// # Safety
 /// See the crate.

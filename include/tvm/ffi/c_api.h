@@ -1030,9 +1030,11 @@ int TVMFFIFunctionSetGlobalFromMethodInfo(const struct TVMFFIMethodInfo *method_
 /**
  * Takes the raised error of this thread, which the caller then owns; null when there is none.
  *
- * Does nothing when `result` is null. Allocates nothing.
+ * When `result` is null, a warning says so, and the error stays raised: there is no status to refuse with, and a further error
+ * would take its place. Allocates nothing.
  */
-TVM_FFI_DLL void TVMFFIErrorMoveFromRaised(TVMFFIObjectHandle *result);
+TVM_FFI_DLL
+void TVMFFIErrorMoveFromRaised(TVMFFIObjectHandle *result);
 
 /**
  * Raises an error object on this thread, in place of one that is raised already.
