@@ -19,6 +19,7 @@ use super::map_base::{Borrow, Inserted, NO_SLOT, TableFields};
 use super::map_entry::{self, Entry};
 use super::map_order::Link;
 use super::map_relocate;
+use super::map_small::MOST_CAPACITY;
 use super::{cell, key, storage};
 
 /// Slots of a block, whose metadata bytes lie together.
@@ -155,10 +156,11 @@ impl<'a> Dense<'a> {
         (self.len() + 1).saturating_mul(100) > self.slots().saturating_mul(99)
     }
 
-    /// Whether it would be too full with half of the slots, or cannot have fewer.
+    /// Whether its entries are too many for the small layout, and for half of the slots unless it cannot have fewer.
     pub(super) fn is_as_grown(self) -> bool {
         let slots = self.slots();
-        slots == LEAST_SLOTS || self.len().saturating_mul(100) > (slots / 2).saturating_mul(99)
+        self.len() > MOST_CAPACITY
+            && (slots == LEAST_SLOTS || self.len().saturating_mul(100) > (slots / 2).saturating_mul(99))
     }
 
     /// The slot that a hash names. There must be slots.

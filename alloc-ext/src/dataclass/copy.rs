@@ -395,7 +395,7 @@ mod tests {
 
     #[test]
     fn maps_are_copied_as_inserting_makes_them() -> Result<()> {
-        for (len, room) in (0..40).flat_map(|len| [(len, 0), (len, 100)]) {
+        for (len, room) in (0..40).flat_map(|len| [(len, 0), (len, 5), (len, 100)]) {
             let mut map = MapObject::with_capacity(room)?;
             let mut inserted = MapObject::with_capacity(0)?;
             for number in 0..len {

@@ -43,10 +43,10 @@ impl ContainerMaker {
         {
             return Ok(twin);
         }
-        // It grows as upstream's does: that decides on the place of a key that comes twice.
+        // It grows as upstream's does: that decides on the place of a key that comes twice, and on the layout.
         let mut map = MapObject::with_capacity(0)?;
         for_each_entry(values, |key, value| map.insert(key, value))?;
-        self.pattern = map.may_have_twins().then(|| map.clone());
+        self.pattern = map.is_as_grown().then(|| map.clone());
         Ok(map)
     }
 }

@@ -92,6 +92,27 @@ fn what_is_shared_stays_shared() -> Result<()> {
 }
 
 #[test]
+fn a_map_is_as_inserting_makes_it_whatever_came_before() -> Result<()> {
+    let int = |number: i64| format!(r#"{{"type":"int","data":{number}}}"#);
+    let map = |data: &str| format!(r#"{{"type":"ffi.Map","data":[{data}]}}"#);
+    let nodes = [
+        [int(1), int(2), int(3), int(4)].join(","),
+        map("0,0,1,0,2,0,3,0,0,0"),
+        map("0,0,1,0,2,0,3,0"),
+        r#"{"type":"ffi.Array","data":[4,5]}"#.into(),
+    ];
+    let graph = format!(r#"{{"root_index":6,"nodes":[{}]}}"#, nodes.join(","));
+    let maps: ArrayObject = from_json_graph_string(graph.as_bytes())?.get()?;
+    let layout = |place: i64| -> Result<_> {
+        let map: MapObject = maps.get(place)?.get()?;
+        Ok((map.len(), map.may_have_twins()))
+    };
+    // A key that comes again when a small map is full makes it dense.
+    assert_eq!((layout(0)?, layout(1)?), ((4, true), (4, false)));
+    Ok(())
+}
+
+#[test]
 fn objects_are_their_fields() -> Result<()> {
     reflection::install()?;
     let object = Any::new(VisitInterrupt::new(text("why")?)?);
