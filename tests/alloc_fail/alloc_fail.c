@@ -29,9 +29,10 @@ static void arm(long n) {
   }
 }
 
-/* An allocator that registers names whenever it is asked for an error: no lock may be held then. */
+/* An allocator that registers names, and asks a mutator, whenever it is asked for an error: no lock may be held then. */
 static TVMFFICustomAllocator* builtin_record;
 static TVMFFIObjectHandle registered_function;
+static TVMFFIObjectHandle ask_mutator;
 
 static void* meddle(size_t size, size_t alignment, int32_t type_index, void* context) {
   static int errors;
@@ -40,6 +41,7 @@ static void* meddle(size_t size, size_t alignment, int32_t type_index, void* con
     char text[64];
     TVMFFIByteArray name;
     TVMFFIAny none = any_none();
+    TVMFFIAny args[2];
     sprintf(text, "alloc_fail.meddle.name_%d", errors++);
     name = bytes_of(text);
     TVMFFIFunctionSetGlobal(&name, registered_function, 0);
@@ -48,6 +50,11 @@ static void* meddle(size_t size, size_t alignment, int32_t type_index, void* con
     nothing_raised();
     TVMFFITypeGetOrAllocIndex(&name, -1, 1, 0, 0, kTVMFFIObject);
     nothing_raised();
+    if (told_mutator.type_index != kTVMFFINone) {
+      args[0] = told_mutator;
+      args[1] = told_mutator;
+      CHECK_OK(TVMFFIFunctionCall(ask_mutator, args, 2, &none));
+    }
   }
   return builtin_record->allocate(size, alignment, type_index, builtin_record->context);
 }
@@ -57,6 +64,8 @@ static TVMFFICustomAllocator meddling_record = {meddle, NULL};
 static void install_meddling(void) {
   builtin_record = TVMFFIGetCustomAllocator();
   CHECK_OK(TVMFFIFunctionCreate(NULL, sum, NULL, &registered_function));
+  ask_mutator = global_function("ffi.StructuralMutatorVarRemapGet");
+  CHECK(ask_mutator != NULL);
   CHECK_OK(TVMFFISetCustomAllocator(&meddling_record));
   alarm(60); /* who waits for a lock of its own is killed */
 }
@@ -119,6 +128,7 @@ static int registers(long n) {
   }
   arm(n);
   walk_and_register("failing");
+  walk_memory_of_a_mutator();
   reached = disarm();
   nothing_raised();
   step_failures = 0;

@@ -13,13 +13,30 @@ static int next_number(void* self, const TVMFFIAny* args, int32_t num_args, TVMF
   return 0;
 }
 
+/* The mutator that is being told something. */
+static TVMFFIAny told_mutator;
+
+/* Tells the mutator that the value stands for itself. */
+static int tell_mutator(void* self, const TVMFFIAny* args, int32_t num_args, TVMFFIAny* result) {
+  TVMFFIAny call[3];
+  (void)self;
+  (void)num_args;
+  call[0] = args[1];
+  call[1] = args[0];
+  call[2] = args[0];
+  told_mutator = args[1];
+  call_step("ffi.StructuralMutatorVarRemapSet", call, 3, result);
+  told_mutator = any_none();
+  return 0;
+}
+
 /* Callbacks for one type: an Array of Arrays of type index, function and, for mutations, a flag. */
-static int make_callbacks(int32_t type_index, int with_flag, TVMFFIAny* callbacks) {
+static int make_callbacks(int32_t type_index, TVMFFISafeCallType call, int with_flag, TVMFFIAny* callbacks) {
   TVMFFIObjectHandle function = UNTOUCHED;
   TVMFFIAny entry[3];
   TVMFFIAny made;
   int ok;
-  if (!STEP_OUT(TVMFFIFunctionCreate(NULL, next_number, NULL, &function), &function)) {
+  if (!STEP_OUT(TVMFFIFunctionCreate(NULL, call, NULL, &function), &function)) {
     return 0;
   }
   entry[0] = any_int(type_index);
@@ -95,7 +112,7 @@ static void walk_mutations(void) {
   int order;
   for (with_flag = 0; with_flag < 2; with_flag++) {
     TVMFFIAny callbacks;
-    if (!make_callbacks(kTVMFFIInt, with_flag, &callbacks)) {
+    if (!make_callbacks(kTVMFFIInt, next_number, with_flag, &callbacks)) {
       continue;
     }
     if (call_step("ffi.Array", NULL, 0, &none)) {
@@ -118,6 +135,21 @@ static void walk_mutations(void) {
       release_any(&none);
     }
     release_any(&callbacks);
+  }
+}
+
+/* A mutator whose callback tells it something. */
+static void walk_memory_of_a_mutator(void) {
+  TVMFFIAny args[2];
+  TVMFFIAny result;
+  if (make_callbacks(kTVMFFIArray, tell_mutator, 1, &args[1])) {
+    if (call_step("ffi.Array", NULL, 0, &args[0])) {
+      if (call_step("ffi.StructuralMutate", args, 2, &result)) {
+        release_any(&result);
+      }
+      release_any(&args[0]);
+    }
+    release_any(&args[1]);
   }
 }
 

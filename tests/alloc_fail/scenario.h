@@ -417,6 +417,7 @@ static void walk_and_leave_nothing(void) {
   walk_built_ins();
   walk_values();
   walk_mutations();
+  walk_memory_of_a_mutator();
   walk_environment();
   walk_modules();
 }

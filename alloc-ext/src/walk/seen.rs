@@ -2,7 +2,7 @@
 #![forbid(unsafe_code)]
 
 use ferrite_core::any::Any;
-use ferrite_core::error::Result;
+use ferrite_core::error::{Result, out_of_memory};
 use ferrite_core::memory::Buffer;
 use ferrite_core::object::ObjectRef;
 
@@ -119,9 +119,7 @@ impl<V, K> Seen<V, K> {
     /// MemoryError, only for an object that was not met before.
     pub fn meet(&mut self, key: &impl SeenKey<Kept = K>, value: V) -> Result<usize> {
         let addresses = key.addresses();
-        if 2 * (self.entries.len() + 1) > self.slots.len() {
-            self.grow()?;
-        }
+        self.make_room().map_err(out_of_memory)?;
         // There is a slot for every object, since there are more slots than entries.
         let slot = self.slot_of(addresses).unwrap_or_default();
         let place = self.slots.get(slot).and_then(|place| place.checked_sub(1)).unwrap_or(self.entries.len());
@@ -134,6 +132,17 @@ impl<V, K> Seen<V, K> {
             *slot = self.entries.len();
         }
         Ok(place)
+    }
+
+    /// Makes room for one more object, after which it is known without an error. For who holds a lock, under which no error may be
+    /// made: its memory may come from a user's allocator.
+    ///
+    /// # Errors
+    ///
+    /// The bytes that were refused, for [`out_of_memory`].
+    #[inline]
+    pub fn make_room(&mut self) -> core::result::Result<(), usize> {
+        if 2 * (self.entries.len() + 1) > self.slots.len() { self.grow() } else { Ok(()) }
     }
 
     /// Says what is known of the object that was met as number `place`.
@@ -158,10 +167,15 @@ impl<V, K> Seen<V, K> {
         self.entries.get(place).map(|entry| &entry.value)
     }
 
-    fn grow(&mut self) -> Result<()> {
+    #[cold]
+    fn grow(&mut self) -> core::result::Result<(), usize> {
+        let count = (2 * self.slots.len()).max(FIRST_SLOTS);
+        self.entries.reserve_silently(count / 2 - self.entries.len())?;
         let mut slots = Buffer::new();
-        slots.try_resize((2 * self.slots.len()).max(FIRST_SLOTS), 0)?;
-        self.slots = slots;
+        slots.reserve_silently(count)?;
+        if slots.try_resize(count, 0).is_ok() {
+            self.slots = slots;
+        }
         for place in 0..self.entries.len() {
             let Some(addresses) = self.entries.get(place).map(|entry| entry.addresses) else { break };
             if let Some(slot) = self.slot_of(addresses).and_then(|slot| self.slots.get_mut(slot)) {

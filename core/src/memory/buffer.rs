@@ -47,7 +47,7 @@ impl<T> Buffer<T> {
     pub fn try_with_capacity(capacity: usize) -> Result<Self> {
         let mut buffer = Self::new();
         if capacity != 0 {
-            buffer.raw.reallocate(capacity, Self::ELEMENT)?;
+            buffer.raw.reallocate(capacity, Self::ELEMENT).map_err(out_of_memory)?;
         }
         Ok(buffer)
     }
@@ -75,6 +75,15 @@ impl<T> Buffer<T> {
     /// `MemoryError` when the size overflows or no memory is left.
     pub fn try_reserve(&mut self, additional: usize) -> Result<()> {
         self.raw.reserve(additional, Self::ELEMENT)
+    }
+
+    /// As [`try_reserve`](Self::try_reserve), for who holds a lock, under which no error may be made: its memory may come from a
+    /// user's allocator.
+    ///
+    /// # Errors
+    /// The bytes that were refused, for [`out_of_memory`].
+    pub fn reserve_silently(&mut self, additional: usize) -> core::result::Result<(), usize> {
+        self.raw.reserve_silently(additional, Self::ELEMENT)
     }
 
     /// Appends one element; on failure it is dropped.
@@ -229,14 +238,26 @@ impl RawBuffer {
 
     #[cold]
     fn grow(&mut self, additional: usize, element: Layout) -> Result<()> {
-        self.reallocate(grown_capacity(self.len, additional, self.capacity)?, element)
+        self.reserve_silently(additional, element).map_err(out_of_memory)
     }
 
-    /// Gives the elements a block for `capacity` elements, which is not zero and not below the length.
-    fn reallocate(&mut self, capacity: usize, element: Layout) -> Result<()> {
+    /// As [`reserve`](Self::reserve), but a refusal gives the bytes that were asked.
+    fn reserve_silently(&mut self, additional: usize, element: Layout) -> core::result::Result<(), usize> {
+        if additional <= self.capacity - self.len {
+            return Ok(());
+        }
+        let needed = self.len.checked_add(additional).ok_or(usize::MAX)?;
+        // Four elements at first: most lists of fields and names are short.
+        self.reallocate(needed.max(self.capacity.saturating_mul(2)).max(4), element)
+    }
+
+    /// Gives the elements a block for `capacity` elements, which is not zero and not below the length; a refusal gives the bytes
+    /// that were asked.
+    fn reallocate(&mut self, capacity: usize, element: Layout) -> core::result::Result<(), usize> {
         let (old_bytes, bytes) = (self.capacity * element.size(), capacity.saturating_mul(element.size()));
         // SAFETY: the present block has as many bytes, and what replaces it takes over its elements.
-        self.block = unsafe { super::request_instead(self.block, old_bytes, bytes, element.align()) }?;
+        let block = unsafe { super::allocate_instead(self.block, old_bytes, bytes, element.align()) };
+        self.block = block.ok_or(bytes)?;
         self.capacity = capacity;
         Ok(())
     }
@@ -254,13 +275,6 @@ impl RawBuffer {
             }
         }
     }
-}
-
-/// The capacity of a buffer that has to grow.
-fn grown_capacity(len: usize, additional: usize, capacity: usize) -> Result<usize> {
-    let needed = len.checked_add(additional).ok_or_else(|| out_of_memory(usize::MAX))?;
-    // Four elements at first: most lists of fields and names are short.
-    Ok(needed.max(capacity.saturating_mul(2)).max(4))
 }
 
 impl<T> Drop for Buffer<T> {

@@ -29,8 +29,6 @@ pub(crate) use heap::refusal;
 use core::alloc::Layout;
 use core::ptr::NonNull;
 
-use crate::error::{Result, out_of_memory};
-
 /// Asks for a block of `layout.size()` bytes at a multiple of `layout.align()`; its content is undefined.
 ///
 /// Ownership: the caller owns the block until it hands it to [`release`]. A size of zero gives a block of its own.
@@ -43,27 +41,25 @@ pub fn allocate(layout: Layout) -> Option<NonNull<u8>> {
     heap::allocate(layout)
 }
 
-/// As [`allocate`], but a refusal is a `MemoryError`; in place of a block of `old_bytes`, whose content moves to the new one, or
-/// of none if that is 0. A refusal leaves the old block as it was. Once for all callers where size counts.
+/// As [`allocate`], in place of a block of `old_bytes`, whose content moves to the new one, or of none if that is 0. A refusal leaves
+/// the old block as it was. Once for all callers where size counts.
 ///
 /// # Safety
 /// As [`resize`].
 #[cfg_attr(feature = "std", inline)]
 #[cfg_attr(not(feature = "std"), inline(never))]
-unsafe fn request_instead(
+unsafe fn allocate_instead(
     block: NonNull<u8>,
     old_bytes: usize,
     bytes: usize,
     alignment: usize,
-) -> Result<NonNull<u8>> {
-    let Ok(new) = Layout::from_size_align(bytes, alignment) else { return Err(out_of_memory(bytes)) };
-    let found = if old_bytes == 0 {
-        allocate(new)
-    } else {
-        // SAFETY: the caller vouches for the block, whose layout exists.
-        unsafe { resize(block, Layout::from_size_align_unchecked(old_bytes, alignment), new) }
-    };
-    found.ok_or_else(|| out_of_memory(bytes))
+) -> Option<NonNull<u8>> {
+    let new = Layout::from_size_align(bytes, alignment).ok()?;
+    if old_bytes == 0 {
+        return allocate(new);
+    }
+    // SAFETY: the caller vouches for the block, whose layout exists.
+    unsafe { resize(block, Layout::from_size_align_unchecked(old_bytes, alignment), new) }
 }
 
 /// Gives back a block of [`allocate`]. Every heap knows how large its blocks are, so `layout` may be any.

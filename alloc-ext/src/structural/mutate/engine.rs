@@ -5,7 +5,7 @@ use core::ptr::{self, NonNull};
 
 use ferrite_core::abi::{TVMFFIAny, TVMFFIObject};
 use ferrite_core::any::{Any, AnyView};
-use ferrite_core::error::Result;
+use ferrite_core::error::{Result, out_of_memory};
 use ferrite_core::object::{ObjectClass, ObjectRef};
 use ferrite_core::object_alloc::{self, ObjectRecord};
 use ferrite_core::sync::Mutex;
@@ -137,13 +137,16 @@ impl Engine {
 
     fn var_remap_set(&self, var: AnyView<'_>, mapped: AnyView<'_>) -> Result<()> {
         let (var, mapped) = (object_of(var)?, mapped.to_owned()?);
-        let mut var_remap = self.var_remap.lock();
-        // The old replacement lives until the lock is gone: its end may run code of users.
-        let old = var_remap.get(&var).cloned();
-        let outcome = var_remap.set(&var, mapped);
-        drop(var_remap);
-        drop(old);
-        outcome
+        // What was replaced, and the error of a refusal, wait until the lock is gone: the end of one and the making of the other
+        // may run code of users.
+        let replaced = {
+            let mut var_remap = self.var_remap.lock();
+            var_remap.make_room().map(|()| {
+                let old = var_remap.get(&var).cloned();
+                var_remap.set(&var, mapped.clone()).map(|()| old)
+            })
+        };
+        replaced.map_err(out_of_memory)?.map(drop)
     }
 }
 
