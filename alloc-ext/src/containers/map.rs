@@ -56,6 +56,7 @@ impl MapObject {
     }
 
     /// Whether [`twin_of_tail`](Self::twin_of_tail) may answer a map.
+    #[cfg_attr(not(feature = "std"), allow(dead_code, reason = "only JSON of hosts and tests ask"))]
     pub(crate) fn may_have_twins(&self) -> bool {
         matches!(self.table(), Table::Dense(_))
     }
