@@ -4,11 +4,13 @@
 //! where tables are large, and through the entries themselves on boards, where code is.
 //!
 //! ```text
-//! table.places ~~hash~~> entry        entry
+//! names.places ~~hash~~> entry        entry
 //!                          ^            ^
-//! table.first -------------+ --next-----+       (in the order of insertion)
+//! names.first -------------+ --next-----+       (in the order of insertion)
 //! ```
 
+#[path = "name_table/names.rs"]
+mod names;
 #[cfg_attr(not(target_os = "none"), path = "name_table/index.rs")]
 #[cfg_attr(target_os = "none", path = "name_table/branches.rs")]
 mod places;
@@ -16,17 +18,13 @@ mod places;
 #[path = "name_table/trie.rs"]
 mod trie;
 
-use core::alloc::Layout;
-use core::cell::Cell;
-use core::ptr::{self, NonNull};
-use core::slice;
+use core::marker::PhantomData;
+use core::ptr::NonNull;
 
-use crate::error::{Result, out_of_memory};
-use crate::memory;
-use crate::sync::atomic::{AtomicPtr, Ordering};
-use crate::sync::{Lock, const_new};
+use crate::error::Result;
+use crate::sync::const_new;
 
-use places::{Links, Places, Room};
+use names::{Name, Names};
 
 /// A table of named values that only grows.
 ///
@@ -37,63 +35,58 @@ use places::{Links, Places, Room};
 /// [`get`]: NameTable::get
 /// [`for_each`]: NameTable::for_each
 pub struct NameTable<V> {
-    places: Places<V>,
-    first: AtomicPtr<Entry<V>>,
-    /// The entry that was inserted last; held by whoever inserts.
-    last: Lock<Last<V>>,
+    /// Those of [`Entry`] of the same type.
+    names: Names,
+    values: PhantomData<V>,
 }
 
 /// One name and its value.
+#[repr(C)]
 pub struct Entry<V> {
-    hash: usize,
-    #[cfg_attr(not(target_os = "none"), expect(dead_code, reason = "an index needs nothing of entries"))]
-    links: Links<V>,
-    next: AtomicPtr<Entry<V>>,
-    name: *const u8,
-    name_len: usize,
+    name: Name,
     /// What the name stands for.
     pub value: V,
 }
 
-/// What a hash leads to when its name is to be inserted.
-enum Place<'a, V> {
-    /// The entry of the name.
-    Taken(&'a Entry<V>),
-    /// Room for it.
-    Free(Room<'a, V>),
-}
-
-/// A pointer to an entry, which the lock may carry from thread to thread.
-struct Last<V>(Cell<*mut Entry<V>>);
-
-// SAFETY: entries go from thread to thread whenever a value may.
-unsafe impl<V: Send> Send for Last<V> {}
-// SAFETY: of the fields, `name` points into the entry's own block, which is never written again; `next` is atomic.
-unsafe impl<V: Send> Send for Entry<V> {}
-// SAFETY: as above.
-unsafe impl<V: Sync> Sync for Entry<V> {}
-// SAFETY: the pointers lead to entries, which readers share (`Sync`) and the last owner drops (`Send`), and to
-// places, which are atomic.
+// SAFETY: `names` leads to entries, whose values readers share (`Sync`) and the last owner drops (`Send`).
 unsafe impl<V: Send + Sync> Send for NameTable<V> {}
 // SAFETY: as above.
 unsafe impl<V: Send + Sync> Sync for NameTable<V> {}
 
 impl<V> Entry<V> {
-    /// Whether this is the entry of a name.
-    #[inline]
-    fn is_of(&self, name: &[u8], hash: usize) -> bool {
-        self.hash == hash && is_same(self.name(), name)
+    /// Bytes of an entry before the text of its name.
+    const BYTES: usize = {
+        assert!(align_of::<V>() <= align_of::<Name>());
+        size_of::<Self>()
+    };
+
+    /// The entry of a name.
+    ///
+    /// # Safety
+    /// The name is that of an entry of this type, which is complete and lives for `'a`.
+    #[inline(always)]
+    unsafe fn of<'a>(name: NonNull<Name>) -> &'a Self {
+        // SAFETY: the caller's promise; a name is the first part of its entry.
+        unsafe { name.cast().as_ref() }
+    }
+
+    /// The place of the value beside a name.
+    ///
+    /// # Safety
+    /// The name is in a block for an entry of this type.
+    unsafe fn value_of(name: NonNull<Name>) -> *mut V {
+        // SAFETY: the caller's promise.
+        unsafe { &raw mut (*name.cast::<Self>().as_ptr()).value }
     }
 
     /// The name.
     pub fn name(&self) -> &[u8] {
-        // SAFETY: `fill` copied `name_len` bytes there, and they live and stay as long as the entry.
-        unsafe { slice::from_raw_parts(self.name, self.name_len) }
+        self.name.text()
     }
 
     /// The name for C: its address, where a NUL follows the last byte.
     pub fn name_ptr(&self) -> *const u8 {
-        self.name
+        self.name.text_ptr()
     }
 }
 
@@ -101,11 +94,7 @@ impl<V> NameTable<V> {
     const_new! {
         /// An empty table, which owns no memory and is all zero bytes.
         pub fn new() -> Self {
-            Self {
-                places: Places::new(),
-                first: AtomicPtr::new(ptr::null_mut()),
-                last: Lock::new(Last(Cell::new(ptr::null_mut()))),
-            }
+            Self { names: Names::new(), values: PhantomData }
         }
     }
 
@@ -121,69 +110,41 @@ impl<V> NameTable<V> {
 
     /// Whether there is no entry.
     pub fn is_empty(&self) -> bool {
-        self.first.load(Ordering::Relaxed).is_null()
+        self.names.first().is_none()
     }
 
     /// The entry of a name.
     #[inline]
     pub fn get(&self, name: &[u8]) -> Option<&Entry<V>> {
-        self.places.find(name)
+        // SAFETY: names of this table are those of such entries, which were complete when they got there.
+        Some(unsafe { Entry::of(self.names.find(name)?) })
     }
 
-    /// The entry of a name, made by `make` when there is none; and whether it was made.
+    /// The entry of a name, made by `make` when there is none.
     ///
     /// The table's lock is held while `make` runs: it must not insert into this table, nor run code of a user.
     ///
     /// # Errors
     /// `MemoryError` with the bytes of the entry, before which `make` is not run; the table is unchanged then.
-    pub fn get_or_insert(&self, name: &[u8], make: impl FnOnce() -> V) -> Result<(&Entry<V>, bool)> {
-        // The error is made, and an unused `make` dropped, when the lock is let go: both may run code of a user's allocator.
-        let found = {
-            let last = self.last.lock();
-            match self.places.place(self, name) {
-                Some(Place::Taken(entry)) => Some((entry, false)),
-                Some(Place::Free(room)) => match Entry::<V>::allocate(name.len()) {
-                    // SAFETY: the block is new, and for such a name.
-                    Some(block) => unsafe {
-                        let entry = Entry::fill(block, room.hash(), name, make());
-                        Some((self.append(&last, room, entry), true))
-                    },
-                    None => None,
-                },
-                None => None,
+    pub fn get_or_insert(&self, name: &[u8], make: impl FnOnce() -> V) -> Result<&Entry<V>> {
+        // An unused `make` is dropped when the lock is let go: that may run code of a user.
+        let mut make = Some(make);
+        let name = self.names.find_or_insert(name, Entry::<V>::BYTES, &mut |name| {
+            if let Some(make) = make.take() {
+                // SAFETY: the block is nobody else's yet, and has room for an entry.
+                unsafe { Entry::<V>::value_of(name).write(make()) };
             }
-        };
-        found.ok_or_else(|| out_of_memory(Entry::<V>::bytes(name.len())))
+        })?;
+        // SAFETY: the entry is this table's, and complete.
+        Ok(unsafe { Entry::of(name) })
     }
 
     /// Calls `visit` for each entry in the order of insertion, until it gives false.
     ///
     /// No lock is held; entries that are inserted meanwhile may be visited.
     pub fn for_each<'a>(&'a self, mut visit: impl FnMut(&'a Entry<V>) -> bool) {
-        let mut at = self.first.load(Ordering::Acquire);
-        // SAFETY: every pointer was published after its entry was complete, and entries live as long as the table.
-        while let Some(entry) = unsafe { at.as_ref() } {
-            if !visit(entry) {
-                return;
-            }
-            at = entry.next.load(Ordering::Acquire);
-        }
-    }
-
-    /// Puts a new entry where there is room for it, and behind the last one.
-    ///
-    /// # Safety
-    /// The entry is complete, and the table's from here on.
-    unsafe fn append(&self, last: &Last<V>, room: Room<'_, V>, entry: NonNull<Entry<V>>) -> &Entry<V> {
-        // SAFETY: the entry lives as long as the table; who has `last` holds the lock, so nobody else inserts. `last` is null or
-        // an entry of this table.
-        unsafe {
-            room.put(entry);
-            let link = last.0.get().as_ref().map_or(&self.first, |last| &last.next);
-            link.store(entry.as_ptr(), Ordering::Release);
-            last.0.set(entry.as_ptr());
-            entry.as_ref()
-        }
+        // SAFETY: as `get`.
+        self.names.for_each(|name| visit(unsafe { Entry::of(name) }));
     }
 }
 
@@ -196,132 +157,35 @@ impl<V> Default for NameTable<V> {
 /// For tables that are not static, as in tests.
 impl<V> Drop for NameTable<V> {
     fn drop(&mut self) {
-        let mut entry = self.first.load(Ordering::Relaxed);
-        while let Some(gone) = NonNull::new(entry) {
+        let mut name = self.names.first();
+        while let Some(gone) = name {
             // SAFETY: the table goes away, so nobody looks at its entries any more; each is in the list once.
-            entry = unsafe { Entry::free(gone) };
+            name = unsafe {
+                Entry::<V>::value_of(gone).drop_in_place();
+                Name::free(gone, Entry::<V>::BYTES)
+            };
         }
     }
-}
-
-impl<V> Entry<V> {
-    /// A block for an entry with a name of that length.
-    fn allocate(name_len: usize) -> Option<NonNull<u8>> {
-        memory::allocate(Layout::from_size_align(Self::bytes(name_len), align_of::<Self>()).ok()?)
-    }
-
-    /// Makes an entry in a block, with the name and a NUL behind it.
-    ///
-    /// # Safety
-    /// The block came from [`allocate`](Self::allocate), for a name of that length, and nobody uses it.
-    unsafe fn fill(block: NonNull<u8>, hash: usize, name: &[u8], value: V) -> NonNull<Self> {
-        let entry = block.cast::<Self>();
-        // SAFETY: the block has room for an entry, the name and a NUL, and is nobody else's yet.
-        unsafe {
-            let text = entry.add(1).cast::<u8>();
-            text.copy_from_nonoverlapping(NonNull::from(name).cast(), name.len());
-            text.add(name.len()).write(0);
-            let next = AtomicPtr::new(ptr::null_mut());
-            let links = Links::new();
-            entry.write(Self { hash, links, next, name: text.as_ptr(), name_len: name.len(), value });
-        }
-        entry
-    }
-
-    /// Bytes of a block: the entry, the name and a NUL.
-    fn bytes(name_len: usize) -> usize {
-        // No text has more than half of all addresses.
-        size_of::<Self>() + name_len + 1
-    }
-
-    /// The layout of a block that was allocated.
-    fn layout(name_len: usize) -> Layout {
-        // SAFETY: the allocation made sure of it.
-        unsafe { Layout::from_size_align_unchecked(Self::bytes(name_len), align_of::<Self>()) }
-    }
-
-    /// Drops and frees an entry; gives the next one.
-    ///
-    /// # Safety
-    /// The entry came from `fill` and nobody uses it any more.
-    unsafe fn free(entry: NonNull<Self>) -> *mut Self {
-        // SAFETY: the caller's promise.
-        unsafe {
-            let next = entry.as_ref().next.load(Ordering::Relaxed);
-            let layout = Self::layout(entry.as_ref().name_len);
-            entry.drop_in_place();
-            memory::release(entry.cast(), layout);
-            next
-        }
-    }
-}
-
-/// Whether two names of the same hash are the same, one machine word at a time: calling the C library for a few bytes takes
-/// longer.
-///
-/// Bytes behind the last full word need no look: with the same words before them, [`hash`] gives another value for each.
-#[inline]
-fn is_same(one: &[u8], other: &[u8]) -> bool {
-    if one.len() != other.len() {
-        return false;
-    }
-    let (mut rest, mut other_rest) = (one, other);
-    while let (Some((word, after)), Some((other_word, other_after))) =
-        (rest.split_first_chunk::<{ size_of::<usize>() }>(), other_rest.split_first_chunk())
-    {
-        if word != other_word {
-            return false;
-        }
-        (rest, other_rest) = (after, other_after);
-    }
-    true
-}
-
-/// Hashes a name one machine word at a time. The top byte of a product depends on every bit, and the index looks at
-/// the low bits: the bytes are reversed at last. Each step can be undone, which [`is_same`] relies on.
-///
-/// Not for names chosen by an attacker to collide: who registers names runs code in this process.
-#[inline]
-fn hash(name: &[u8]) -> usize {
-    let (mut hash, mut rest) = (name.len(), name);
-    while let Some((word, after)) = rest.split_first_chunk() {
-        hash = mix(hash, usize::from_le_bytes(*word));
-        rest = after;
-    }
-    if !rest.is_empty() {
-        hash = mix(hash, last_word(name, rest));
-    }
-    hash.swap_bytes()
-}
-
-/// The last bytes of a name as one word: the last full word, which overlaps the one before, if the name has one and words are
-/// long.
-#[inline]
-fn last_word(name: &[u8], rest: &[u8]) -> usize {
-    let start = name.len().checked_sub(size_of::<usize>()).filter(|_| size_of::<usize>() > 4);
-    match start.and_then(|start| name.get(start..)?.first_chunk()) {
-        Some(word) => usize::from_le_bytes(*word),
-        None => rest.iter().fold(0, |word, byte| word << 8 | usize::from(*byte)),
-    }
-}
-
-#[inline]
-fn mix(hash: usize, word: usize) -> usize {
-    // The 64-bit golden ratio, or its low half, which is odd as well.
-    (hash.rotate_left(usize::BITS / 2) ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15_u64 as usize)
 }
 
 #[cfg(all(test, not(loom)))]
 #[expect(clippy::unwrap_used, reason = "tests, which the lint does not recognise behind `all`")]
 mod tests {
     extern crate std;
+    use super::names::hash;
     use super::*;
     use std::format;
     use std::rc::Rc;
     use std::vec::Vec;
 
     fn insert<V>(table: &NameTable<V>, name: &str, value: V) -> bool {
-        table.get_or_insert(name.as_bytes(), || value).ok().unwrap().1
+        let mut made = false;
+        let make = || {
+            made = true;
+            value
+        };
+        table.get_or_insert(name.as_bytes(), make).ok().unwrap();
+        made
     }
 
     #[test]

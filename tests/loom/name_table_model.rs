@@ -29,7 +29,12 @@ fn table() -> Table {
 }
 
 fn insert(table: &Table, name: &[u8], value: usize) -> bool {
-    let (entry, made) = table.get_or_insert(name, || Watched(UnsafeCell::new(value))).unwrap();
+    let mut made = false;
+    let make = || {
+        made = true;
+        Watched(UnsafeCell::new(value))
+    };
+    let entry = table.get_or_insert(name, make).unwrap();
     assert!(entry.value.get() == value || !made);
     made
 }

@@ -10,17 +10,14 @@ use ferrite_core::sync::atomic::{AtomicPtr, Ordering};
 /// Names and their addresses.
 pub(super) type SymbolTable = NameTable<AtomicPtr<c_void>>;
 
-/// Gives a name an address; answers the one that it had before, or None.
+/// Gives a name an address; answers the one that it had before, or this one if it is new.
 ///
 /// # Errors
 /// `MemoryError`.
 #[inline(never)]
-pub(super) fn set(table: &SymbolTable, name: &[u8], address: *mut c_void) -> Result<Option<*mut c_void>> {
-    let (entry, inserted) = table.get_or_insert(name, || AtomicPtr::new(address))?;
-    if inserted {
-        return Ok(None);
-    }
+pub(super) fn set(table: &SymbolTable, name: &[u8], address: *mut c_void) -> Result<*mut c_void> {
+    let entry = table.get_or_insert(name, || AtomicPtr::new(address))?;
     let previous = entry.value.load(Ordering::Acquire);
     entry.value.store(address, Ordering::Release);
-    Ok(Some(previous))
+    Ok(previous)
 }

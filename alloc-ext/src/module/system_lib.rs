@@ -30,7 +30,7 @@ static MODULES: NameTable<Module> = NameTable::new();
 /// # Upstream
 /// `TVMFFIEnvModRegisterSystemLibSymbol`.
 pub fn register(name: &[u8], address: *mut c_void) -> Result<()> {
-    if symbol_table::set(&SYMBOLS, name, address)?.is_some_and(|previous| previous != address) {
+    if symbol_table::set(&SYMBOLS, name, address)? != address {
         plain_warn!("Warning:SystemLib symbol {} get overriden to a different address", name);
     }
     Ok(())
@@ -75,8 +75,7 @@ pub fn module(prefix: &String) -> Result<Module> {
     }
     // Loading runs loaders, so no lock is held. Of two threads one publishes its module, and both get that.
     let loaded = LoadedLibrary::load(SystemLibrary { prefix: prefix.clone() })?;
-    let (entry, _) = MODULES.get_or_insert(prefix.as_bytes(), || loaded.publish())?;
-    Ok(entry.value.clone())
+    Ok(MODULES.get_or_insert(prefix.as_bytes(), || loaded.publish())?.value.clone())
 }
 
 #[cfg(test)]

@@ -89,8 +89,7 @@ fn materialize(builtin: &'static StaticFunction) -> Result<&'static Slot> {
         function: FunctionSlot::new(Some(function)),
         texts: TextsCell::new(Texts::Static(builtin)),
     };
-    let (entry, _) = TABLE.get_or_insert(builtin.name.as_bytes(), make)?;
-    Ok(&entry.value)
+    Ok(&TABLE.get_or_insert(builtin.name.as_bytes(), make)?.value)
 }
 
 /// Registers a function under a name. Registering the same function again (the same object, or one of the
@@ -150,7 +149,7 @@ fn find_or_insert(name: &[u8]) -> Result<&'static Slot> {
     {
         return Ok(slot);
     }
-    Ok(&TABLE.get_or_insert(name, empty_slot)?.0.value)
+    Ok(&TABLE.get_or_insert(name, empty_slot)?.value)
 }
 
 fn empty_slot() -> Slot {

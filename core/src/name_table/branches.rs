@@ -2,16 +2,17 @@
 
 use core::ptr::{self, NonNull};
 
-use super::{Entry, NameTable, Place, hash, trie};
+use super::names::{Name, Names, hash};
+use super::trie;
 use crate::sync::atomic::{AtomicPtr, Ordering};
 
 /// The root of the trie.
-pub(super) struct Places<V>(AtomicPtr<Entry<V>>);
+pub(super) struct Places(AtomicPtr<Name>);
 
 /// The branches of an entry.
-pub(super) struct Links<V>([AtomicPtr<Entry<V>>; trie::BRANCHES]);
+pub(super) struct Links([AtomicPtr<Name>; trie::BRANCHES]);
 
-impl<V> Links<V> {
+impl Links {
     pub(super) const fn new() -> Self {
         Links([
             AtomicPtr::new(ptr::null_mut()),
@@ -22,43 +23,43 @@ impl<V> Links<V> {
     }
 }
 
-impl<V> trie::Node for Entry<V> {
+impl trie::Node for Name {
     fn branches(&self) -> &[AtomicPtr<Self>; trie::BRANCHES] {
         &self.links.0
     }
 }
 
 /// The branch that an entry would be on, and the hash of its name.
-pub(super) struct Room<'a, V> {
-    branch: &'a AtomicPtr<Entry<V>>,
+pub(super) struct Room<'a> {
+    branch: &'a AtomicPtr<Name>,
     hash: usize,
 }
 
-impl<V> Places<V> {
+impl Places {
     pub(super) const fn new() -> Self {
         Places(AtomicPtr::new(ptr::null_mut()))
     }
 
     /// The branch on which the entry of a name is, or would be; and the hash of the name.
     #[inline(never)]
-    fn walk(&self, name: &[u8]) -> (&AtomicPtr<Entry<V>>, usize) {
+    fn walk(&self, name: &[u8]) -> (&AtomicPtr<Name>, usize) {
         let hash = hash(name);
-        (trie::walk(&self.0, hash, |entry| entry.is_of(name, hash)), hash)
+        (trie::walk(&self.0, hash, |node| node.is(name, hash)), hash)
     }
 
     #[inline(always)]
-    pub(super) fn find(&self, name: &[u8]) -> Option<&Entry<V>> {
-        trie::node(self.walk(name).0)
+    pub(super) fn find(&self, name: &[u8]) -> Option<NonNull<Name>> {
+        NonNull::new(self.walk(name).0.load(Ordering::Acquire))
     }
 
-    /// The entry of a name, or room for it. The caller holds the table's lock.
-    pub(super) fn place(&self, _: &NameTable<V>, name: &[u8]) -> Option<Place<'_, V>> {
+    /// The name, or room for it. The caller holds the table's lock.
+    pub(super) fn place(&self, _: &Names, name: &[u8]) -> Option<Result<NonNull<Name>, Room<'_>>> {
         let (branch, hash) = self.walk(name);
-        Some(trie::node(branch).map_or(Place::Free(Room { branch, hash }), Place::Taken))
+        Some(NonNull::new(branch.load(Ordering::Acquire)).ok_or(Room { branch, hash }))
     }
 }
 
-impl<V> Room<'_, V> {
+impl Room<'_> {
     /// The hash of the name.
     pub(super) fn hash(&self) -> usize {
         self.hash
@@ -68,7 +69,7 @@ impl<V> Room<'_, V> {
     ///
     /// # Safety
     /// The entry is complete and lives as long as the table, whose lock the caller holds.
-    pub(super) unsafe fn put(self, entry: NonNull<Entry<V>>) {
-        self.branch.store(entry.as_ptr(), Ordering::Release);
+    pub(super) unsafe fn put(self, name: NonNull<Name>) {
+        self.branch.store(name.as_ptr(), Ordering::Release);
     }
 }

@@ -10,39 +10,38 @@
 //! ```
 
 use core::alloc::Layout;
-use core::marker::PhantomData;
 use core::ptr::{self, NonNull};
 
-use super::{Entry, NameTable, Place, hash, mix};
+use super::names::{Name, Names, hash, mix};
 use crate::config::{NAME_LOAD_EIGHTHS, NAME_SLOTS};
 use crate::memory;
 use crate::sync::atomic::{AtomicPtr, AtomicU8, AtomicUsize, Ordering};
 use crate::sync::const_new;
 
 /// Where the entries of a table are.
-pub(super) struct Places<V> {
-    index: AtomicPtr<Index<V>>,
+pub(super) struct Places {
+    index: AtomicPtr<Index>,
     /// Slots of the newest index that are taken; for whoever inserts.
     taken: AtomicUsize,
 }
 
 /// What an entry has of places: nothing.
-pub(super) struct Links<V>(PhantomData<V>);
+pub(super) struct Links;
 
-impl<V> Links<V> {
+impl Links {
     pub(super) fn new() -> Self {
-        Links(PhantomData)
+        Links
     }
 }
 
 /// An index with a free slot, and the hash of the name that it is for.
-pub(super) struct Room<'a, V> {
-    places: &'a Places<V>,
-    index: NonNull<Index<V>>,
+pub(super) struct Room<'a> {
+    places: &'a Places,
+    index: NonNull<Index>,
     hash: usize,
 }
 
-impl<V> Places<V> {
+impl Places {
     const_new! {
         /// No places.
         pub(super) fn new() -> Self {
@@ -51,27 +50,27 @@ impl<V> Places<V> {
     }
 
     #[inline]
-    pub(super) fn find(&self, name: &[u8]) -> Option<&Entry<V>> {
+    pub(super) fn find(&self, name: &[u8]) -> Option<NonNull<Name>> {
         self.find_hashed(name, hash(name))
     }
 
     #[inline]
-    fn find_hashed(&self, name: &[u8], hash: usize) -> Option<&Entry<V>> {
+    fn find_hashed(&self, name: &[u8], hash: usize) -> Option<NonNull<Name>> {
         // SAFETY: the pointer was published after its index was complete, and indexes live as long as the table.
         unsafe { self.index.load(Ordering::Acquire).as_ref() }?.find(name, hash)
     }
 
-    /// The entry of a name, or room for it; None when memory is refused. The caller holds the table's lock.
-    pub(super) fn place(&self, table: &NameTable<V>, name: &[u8]) -> Option<Place<'_, V>> {
+    /// The name, or room for it; None when memory is refused. The caller holds the table's lock.
+    pub(super) fn place(&self, names: &Names, name: &[u8]) -> Option<Result<NonNull<Name>, Room<'_>>> {
         let hash = hash(name);
-        match self.find_hashed(name, hash) {
-            Some(entry) => Some(Place::Taken(entry)),
-            None => Some(Place::Free(Room { places: self, index: self.index_with_room(table)?, hash })),
-        }
+        Some(match self.find_hashed(name, hash) {
+            Some(name) => Ok(name),
+            None => Err(Room { places: self, index: self.index_with_room(names)?, hash }),
+        })
     }
 
     /// The newest index, grown if the next entry would fill it too much; None when memory is refused. The caller holds the lock.
-    fn index_with_room(&self, table: &NameTable<V>) -> Option<NonNull<Index<V>>> {
+    fn index_with_room(&self, names: &Names) -> Option<NonNull<Index>> {
         let newest = self.index.load(Ordering::Relaxed);
         // SAFETY: as `find_hashed`.
         let slots = unsafe { newest.as_ref() }.map_or(0, Index::slots);
@@ -83,8 +82,8 @@ impl<V> Places<V> {
         }
         let grown = Index::allocate(slots.saturating_mul(2).max(NAME_SLOTS), newest)?;
         // SAFETY: the new index is nobody else's yet.
-        table.for_each(|entry| unsafe {
-            grown.as_ref().put(NonNull::from(entry));
+        names.for_each(|name| unsafe {
+            grown.as_ref().put(name);
             true
         });
         self.index.store(grown.as_ptr(), Ordering::Release);
@@ -92,7 +91,7 @@ impl<V> Places<V> {
     }
 }
 
-impl<V> Room<'_, V> {
+impl Room<'_> {
     /// The hash of the name.
     pub(super) fn hash(&self) -> usize {
         self.hash
@@ -102,15 +101,15 @@ impl<V> Room<'_, V> {
     ///
     /// # Safety
     /// The entry is complete and lives as long as the table, whose lock the caller holds.
-    pub(super) unsafe fn put(self, entry: NonNull<Entry<V>>) {
+    pub(super) unsafe fn put(self, name: NonNull<Name>) {
         // SAFETY: the caller's promise; the index is live and has a free slot.
-        unsafe { self.index.as_ref().put(entry) };
+        unsafe { self.index.as_ref().put(name) };
         self.places.taken.store(self.places.taken.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
     }
 }
 
 /// For tables that are not static, as in tests.
-impl<V> Drop for Places<V> {
+impl Drop for Places {
     fn drop(&mut self) {
         let mut index = self.index.load(Ordering::Relaxed);
         while let Some(gone) = NonNull::new(index) {
@@ -131,23 +130,23 @@ fn tag_of(hash: usize) -> u8 {
 
 /// Slots that hold entries where their hashes point to, and a tag for each: the tags of a large table are near when its slots
 /// and entries are far away, and tell most names from others. Both arrays follow the header in the same block.
-struct Index<V> {
+struct Index {
     /// Number of slots, a power of two, less one.
     mask: usize,
     /// The first slot.
-    slots: *const AtomicPtr<Entry<V>>,
+    slots: *const AtomicPtr<Name>,
     /// The first tag.
     tags: *const AtomicU8,
     /// The smaller index that this one replaced, or null.
-    before: *mut Index<V>,
+    before: *mut Index,
 }
 
-impl<V> Index<V> {
+impl Index {
     fn slots(&self) -> usize {
         self.mask + 1
     }
 
-    fn slot(&self, at: usize) -> &AtomicPtr<Entry<V>> {
+    fn slot(&self, at: usize) -> &AtomicPtr<Name> {
         // SAFETY: the mask keeps the position within the array, which lives as long as the index.
         unsafe { &*self.slots.add(at & self.mask) }
     }
@@ -158,18 +157,18 @@ impl<V> Index<V> {
     }
 
     #[inline]
-    fn find(&self, name: &[u8], hash: usize) -> Option<&Entry<V>> {
+    fn find(&self, text: &[u8], hash: usize) -> Option<NonNull<Name>> {
         let (mut at, tag) = (hash, tag_of(hash));
         // An index is never full, so the loop ends.
         loop {
             match self.tag(at).load(Ordering::Acquire) {
                 FREE => return None,
                 known if known == tag => {
-                    // SAFETY: a slot is filled, with an entry that is complete, before its tag says so; entries live as long as
+                    let name = self.slot(at).load(Ordering::Relaxed);
+                    // SAFETY: a slot is filled, with a name that is complete, before its tag says so; names live as long as
                     // the table that has this index.
-                    let entry = unsafe { &*self.slot(at).load(Ordering::Relaxed) };
-                    if entry.is_of(name, hash) {
-                        return Some(entry);
+                    if unsafe { &*name }.is(text, hash) {
+                        return NonNull::new(name);
                     }
                 }
                 _ => {}
@@ -183,14 +182,14 @@ impl<V> Index<V> {
     /// # Safety
     /// The entry is complete and lives as long as the table; the caller is the only one that writes to this index,
     /// which has a free slot.
-    unsafe fn put(&self, entry: NonNull<Entry<V>>) {
+    unsafe fn put(&self, name: NonNull<Name>) {
         // SAFETY: the caller's promise.
-        let hash = unsafe { entry.as_ref() }.hash;
+        let hash = unsafe { name.as_ref() }.hash;
         let mut at = hash;
         while self.tag(at).load(Ordering::Relaxed) != FREE {
             at = at.wrapping_add(1);
         }
-        self.slot(at).store(entry.as_ptr(), Ordering::Relaxed);
+        self.slot(at).store(name.as_ptr(), Ordering::Relaxed);
         self.tag(at).store(tag_of(hash), Ordering::Release);
     }
 
@@ -199,7 +198,7 @@ impl<V> Index<V> {
         let block = memory::allocate(layout)?;
         // SAFETY: the layout puts the arrays there in the block, which is nobody else's yet.
         unsafe {
-            let array = block.add(to_slots).cast::<AtomicPtr<Entry<V>>>();
+            let array = block.add(to_slots).cast::<AtomicPtr<Name>>();
             (0..slots).for_each(|at| array.add(at).write(AtomicPtr::new(ptr::null_mut())));
             let tags = block.add(to_tags).cast::<AtomicU8>();
             (0..slots).for_each(|at| tags.add(at).write(AtomicU8::new(FREE)));
@@ -211,7 +210,7 @@ impl<V> Index<V> {
 
     /// The block of an index, and where its slots and tags start.
     fn layout(slots: usize) -> Option<(Layout, [usize; 2])> {
-        let array = Layout::array::<AtomicPtr<Entry<V>>>(slots).ok()?;
+        let array = Layout::array::<AtomicPtr<Name>>(slots).ok()?;
         let (layout, to_slots) = Layout::new::<Self>().extend(array).ok()?;
         let (layout, to_tags) = layout.extend(Layout::array::<AtomicU8>(slots).ok()?).ok()?;
         Some((layout, [to_slots, to_tags]))

@@ -52,6 +52,6 @@ fn other(name: &[u8]) -> Option<&'static AttrColumn> {
 pub(super) fn get_or_make(name: &[u8]) -> Result<&'static AttrColumn> {
     match known(name) {
         Some(column) => Ok(column),
-        None => Ok(&OTHERS.get_or_insert(name, AttrColumn::new)?.0.value),
+        None => Ok(&OTHERS.get_or_insert(name, AttrColumn::new)?.value),
     }
 }

@@ -29,7 +29,7 @@ pub(super) struct Key<'a> {
 
 /// Gives a key a place in the table, before the registry's lock is taken.
 pub(super) fn reserve(key: &[u8]) -> Result<Key<'_>> {
-    let (entry, _) = INDEX_OF_KEY.get_or_insert(key, || AtomicI32::new(NO_INDEX))?;
+    let entry = INDEX_OF_KEY.get_or_insert(key, || AtomicI32::new(NO_INDEX))?;
     Ok(Key { entry, request: PhantomData })
 }
 

@@ -1,0 +1,235 @@
+//! Names that lead to something of any type: what tables of all types have in common, which is there once for all of them.
+
+use core::alloc::Layout;
+use core::cell::Cell;
+use core::ptr::{self, NonNull};
+use core::slice;
+
+use crate::error::{Result, out_of_memory};
+use crate::memory;
+use crate::sync::atomic::{AtomicPtr, Ordering};
+use crate::sync::{Lock, const_new};
+
+use super::places::{Links, Places};
+
+/// The names of a table.
+pub(super) struct Names {
+    places: Places,
+    first: AtomicPtr<Name>,
+    /// The name that was inserted last; held by whoever inserts.
+    last: Lock<Last>,
+}
+
+/// The first part of an entry, behind which its text lies in the same block.
+pub(super) struct Name {
+    pub(super) hash: usize,
+    #[cfg_attr(not(target_os = "none"), expect(dead_code, reason = "an index needs nothing of entries"))]
+    pub(super) links: Links,
+    next: AtomicPtr<Name>,
+    text: *const u8,
+    len: usize,
+}
+
+/// A pointer to a name, which the lock may carry from thread to thread.
+struct Last(Cell<*mut Name>);
+
+// SAFETY: the pointer is used while the lock is held, for a part that is atomic.
+unsafe impl Send for Last {}
+// SAFETY: of the fields, `text` points into the entry's own block, which is never written again; `next` and what is in `links`
+// are atomic.
+unsafe impl Send for Name {}
+// SAFETY: as above.
+unsafe impl Sync for Name {}
+
+impl Names {
+    const_new! {
+        pub(super) fn new() -> Self {
+            Self {
+                places: Places::new(),
+                first: AtomicPtr::new(ptr::null_mut()),
+                last: Lock::new(Last(Cell::new(ptr::null_mut()))),
+            }
+        }
+    }
+
+    /// The name that was inserted first.
+    pub(super) fn first(&self) -> Option<NonNull<Name>> {
+        NonNull::new(self.first.load(Ordering::Acquire))
+    }
+
+    /// The name of this text, whose entry is complete.
+    #[inline(always)]
+    pub(super) fn find(&self, text: &[u8]) -> Option<NonNull<Name>> {
+        self.places.find(text)
+    }
+
+    /// The name, that of a new entry if there was none: its parts before the text take that many bytes, and `fill` writes its
+    /// value, while the table's lock is held.
+    ///
+    /// # Errors
+    /// `MemoryError` with the bytes of the entry; the table is unchanged then.
+    #[cfg_attr(not(target_os = "none"), inline(always))]
+    pub(super) fn find_or_insert(
+        &self,
+        text: &[u8],
+        bytes: usize,
+        fill: &mut dyn FnMut(NonNull<Name>),
+    ) -> Result<NonNull<Name>> {
+        // The error is made when the lock is let go: it may run code of a user's allocator.
+        let name = self.find_or_insert_locked(text, bytes, fill);
+        name.ok_or_else(|| out_of_memory(block_bytes(text.len(), bytes)))
+    }
+
+    #[cfg_attr(not(target_os = "none"), inline(always))]
+    fn find_or_insert_locked(
+        &self,
+        text: &[u8],
+        bytes: usize,
+        fill: &mut dyn FnMut(NonNull<Name>),
+    ) -> Option<NonNull<Name>> {
+        let last = self.last.lock();
+        match self.places.place(self, text)? {
+            Ok(name) => Some(name),
+            Err(room) => {
+                let name = Name::allocate(text, room.hash(), bytes)?;
+                fill(name);
+                // SAFETY: the entry is complete and lives as long as the table; nobody else inserts while the lock is held.
+                unsafe {
+                    room.put(name);
+                    self.append(&last, name);
+                }
+                Some(name)
+            }
+        }
+    }
+
+    /// Puts a name behind the last one.
+    ///
+    /// # Safety
+    /// Its entry is complete, and the table's from here on.
+    unsafe fn append(&self, last: &Last, name: NonNull<Name>) {
+        // SAFETY: `last` is null or a name of this table, whose names live as long as it does.
+        let link = unsafe { last.0.get().as_ref() }.map_or(&self.first, |last| &last.next);
+        link.store(name.as_ptr(), Ordering::Release);
+        last.0.set(name.as_ptr());
+    }
+
+    /// Calls `visit` for each name in the order of insertion, until it gives false.
+    pub(super) fn for_each(&self, mut visit: impl FnMut(NonNull<Name>) -> bool) {
+        let mut at = self.first();
+        while let Some(name) = at.filter(|name| visit(*name)) {
+            // SAFETY: every pointer was published after its name was complete, and names live as long as the table.
+            at = NonNull::new(unsafe { name.as_ref() }.next.load(Ordering::Acquire));
+        }
+    }
+}
+
+impl Name {
+    /// Whether this is the name of that text.
+    #[inline(always)]
+    pub(super) fn is(&self, text: &[u8], hash: usize) -> bool {
+        self.hash == hash && is_same(self.text(), text)
+    }
+
+    /// The text.
+    pub(super) fn text(&self) -> &[u8] {
+        // SAFETY: `allocate` copied `len` bytes there, and they live and stay as long as the name.
+        unsafe { slice::from_raw_parts(self.text, self.len) }
+    }
+
+    /// Where the text is, behind which there is a NUL.
+    pub(super) fn text_ptr(&self) -> *const u8 {
+        self.text
+    }
+
+    /// The name of a new entry, with the text and a NUL behind its parts, which take that many bytes.
+    fn allocate(text: &[u8], hash: usize, bytes: usize) -> Option<NonNull<Self>> {
+        let layout = Layout::from_size_align(block_bytes(text.len(), bytes), align_of::<Self>()).ok()?;
+        let block = memory::allocate(layout)?;
+        let name = block.cast::<Self>();
+        // SAFETY: the block has room for the entry, the text and a NUL, and is nobody else's yet.
+        unsafe {
+            let copy = block.add(bytes);
+            copy.copy_from_nonoverlapping(NonNull::from(text).cast(), text.len());
+            copy.add(text.len()).write(0);
+            let next = AtomicPtr::new(ptr::null_mut());
+            name.write(Self { hash, links: Links::new(), next, text: copy.as_ptr(), len: text.len() });
+        }
+        Some(name)
+    }
+
+    /// Frees the block of an entry; gives the next name.
+    ///
+    /// # Safety
+    /// The entry came from a table with that many bytes before texts, and nobody uses it any more.
+    pub(super) unsafe fn free(name: NonNull<Self>, bytes: usize) -> Option<NonNull<Self>> {
+        // SAFETY: the caller's promise; the allocation made sure of the layout.
+        unsafe {
+            let Self { next, len, .. } = name.read();
+            let layout = Layout::from_size_align_unchecked(block_bytes(len, bytes), align_of::<Self>());
+            memory::release(name.cast(), layout);
+            NonNull::new(next.load(Ordering::Relaxed))
+        }
+    }
+}
+
+/// Bytes of a block: the entry, the text and a NUL.
+fn block_bytes(len: usize, bytes: usize) -> usize {
+    // No text has more than half of all addresses.
+    bytes + len + 1
+}
+
+/// Whether two names of the same hash are the same, one machine word at a time: calling the C library for a few bytes takes
+/// longer.
+///
+/// Bytes behind the last full word need no look: with the same words before them, [`hash`] gives another value for each.
+#[inline]
+fn is_same(one: &[u8], other: &[u8]) -> bool {
+    if one.len() != other.len() {
+        return false;
+    }
+    let (mut rest, mut other_rest) = (one, other);
+    while let (Some((word, after)), Some((other_word, other_after))) =
+        (rest.split_first_chunk::<{ size_of::<usize>() }>(), other_rest.split_first_chunk())
+    {
+        if word != other_word {
+            return false;
+        }
+        (rest, other_rest) = (after, other_after);
+    }
+    true
+}
+
+/// Hashes a name one machine word at a time. The top byte of a product depends on every bit, and the index looks at
+/// the low bits: the bytes are reversed at last. Each step can be undone, which [`is_same`] relies on.
+///
+/// Not for names chosen by an attacker to collide: who registers names runs code in this process.
+#[inline]
+pub(super) fn hash(name: &[u8]) -> usize {
+    let (mut hash, mut rest) = (name.len(), name);
+    while let Some((word, after)) = rest.split_first_chunk() {
+        hash = mix(hash, usize::from_le_bytes(*word));
+        rest = after;
+    }
+    if !rest.is_empty() {
+        hash = mix(hash, last_word(name, rest));
+    }
+    hash.swap_bytes()
+}
+
+/// The last bytes of a name as one word: the last full word, which overlaps the one before, if the name has one and words are
+/// long.
+#[inline]
+fn last_word(name: &[u8], rest: &[u8]) -> usize {
+    let start = name.len().checked_sub(size_of::<usize>()).filter(|_| size_of::<usize>() > 4);
+    match start.and_then(|start| name.get(start..)?.first_chunk()) {
+        Some(word) => usize::from_le_bytes(*word),
+        None => rest.iter().fold(0, |word, byte| word << 8 | usize::from(*byte)),
+    }
+}
+
+#[inline]
+pub(super) fn mix(hash: usize, word: usize) -> usize {
+    // The 64-bit golden ratio, or its low half, which is odd as well.
+    (hash.rotate_left(usize::BITS / 2) ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15_u64 as usize)
+}
