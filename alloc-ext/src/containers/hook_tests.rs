@@ -210,23 +210,35 @@ fn hooks_that_change_the_dict_are_noticed() -> Result<()> {
 fn hash_hooks_that_change_a_growing_dict_are_noticed() -> Result<()> {
     let index = number_type("test.containers.SpoilingGrowth")?;
     register(index, hash_and_spoil as *mut c_void, equal_by_number as *mut c_void)?;
-    for is_new_key in [true, false] {
+    let dict = DictObject::with_capacity(0)?;
+    for other in 0..3i64 {
+        dict.insert(Any::from(other * 1000), Any::NONE)?;
+    }
+    dict.insert(number(index, 1), Any::NONE)?;
+    VICTIM.replace(Some(dict.clone()));
+    let error = dict.insert(Any::from(9i64), Any::NONE).expect_err("changed meanwhile");
+    assert_eq!(error.kind(), b"RuntimeError");
+    VICTIM.replace(None);
+    let keys: Result<Vec<i64>> = dict.iter().map(|(key, _)| key.get()).collect();
+    assert!(keys?.into_iter().eq(0..40));
+    Ok(())
+}
+
+#[test]
+fn a_new_key_whose_hash_hook_changes_the_dict_goes_into_what_it_left() -> Result<()> {
+    let index = number_type("test.containers.SpoilingKey")?;
+    register(index, hash_and_spoil as *mut c_void, equal_by_number as *mut c_void)?;
+    for entries in [4, 8] {
         let dict = DictObject::with_capacity(0)?;
-        for other in 0..3i64 {
+        for other in 0..entries {
             dict.insert(Any::from(other * 1000), Any::NONE)?;
         }
-        let (last, new) = if is_new_key {
-            (Any::from(9i64), number(index, 1))
-        } else {
-            (number(index, 1), Any::from(9i64))
-        };
-        dict.insert(last, Any::NONE)?;
         VICTIM.replace(Some(dict.clone()));
-        let error = dict.insert(new, Any::NONE).expect_err("changed meanwhile");
-        assert_eq!(error.kind(), b"RuntimeError");
+        dict.insert(number(index, 1), Any::from(-1i64))?;
         VICTIM.replace(None);
-        let keys: Result<Vec<i64>> = dict.iter().map(|(key, _)| key.get()).collect();
-        assert!(keys?.into_iter().eq(0..40));
+        let values: Result<Vec<i64>> = dict.iter().map(|(_, value)| value.get()).collect();
+        assert!(values?.into_iter().eq((0..40).chain([-1])));
+        assert!(dict.contains(number(index, 1).view())?);
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 use ferrite_core::any::AnyView;
 use ferrite_core::error::Result;
 
-use super::map_base::{Inserted, Table};
+use super::map_base::{Room, Table};
 use super::map_dense::LEAST_SLOTS;
 use super::map_small::MOST_CAPACITY;
 use super::{MapObject, cell, key};
@@ -30,11 +30,12 @@ pub(super) fn map_of(pairs: &[[AnyView<'_>; 2]]) -> Result<Option<MapObject>> {
         let Some(hashes) = hashes(&map, pairs)? else { return Ok(None) };
         for ([key, value], hash) in pairs.iter().zip(hashes) {
             let Table::Dense(table) = map.table() else { return Ok(None) };
+            let (owned, value) = (cell::own(key)?, cell::own(value)?);
             // SAFETY: nobody else knows the map.
-            match unsafe { table.insert_hashed(cell::own(key)?, cell::own(value)?, hash) }? {
-                Inserted::Done(None) => {}
-                Inserted::Full(key, value) => map.insert(key, value)?,
-                Inserted::Done(Some(_)) | Inserted::Outgrown(..) => return Ok(None),
+            match unsafe { table.room(key, hash) }? {
+                Some(room @ Room::New(_)) => unsafe { room.fill(owned, value) },
+                Some(Room::Known(_)) => return Ok(None),
+                None => map.insert(owned, value)?,
             }
         }
     }

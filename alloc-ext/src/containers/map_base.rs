@@ -12,7 +12,6 @@ use ferrite_core::object_alloc::{self, Apart, ObjectRecord, Space};
 
 use super::cell;
 use super::key;
-use super::map_build::{self, Growth};
 use super::map_dense::{self, Dense};
 use super::map_entry::Entry;
 use super::map_small::{self, Small};
@@ -240,10 +239,9 @@ pub(super) fn copy_object(type_index: i32, table: Table<'_>) -> Result<ObjectRef
             // SAFETY: the new table is small, has room for as many entries, and is known to nobody else.
             unsafe {
                 if let Table::Small(target) = Table::of(&object) {
-                    for place in 0..small.len() {
-                        if let Some((key, value)) = small.entry(place).map(|entry| entry.copy()) {
-                            target.append(key, value);
-                        }
+                    for entry in (0..small.len()).filter_map(|place| small.entry(place)) {
+                        let (key, value) = entry.copy();
+                        target.append().write(key, value);
                     }
                 }
             }
@@ -252,14 +250,31 @@ pub(super) fn copy_object(type_index: i32, table: Table<'_>) -> Result<ObjectRef
     }
 }
 
-/// The outcome of an insertion.
-pub(super) enum Inserted {
-    /// Done; gives back the value that the key had before.
-    Done(Option<Any>),
-    /// The table must grow first; gives the entry back.
-    Full(Any, Any),
-    /// The key is there, but a full small table becomes dense whatever is set in it; gives the entry back.
-    Outgrown(Any, Any),
+/// Where a key goes in a table.
+pub(super) enum Room {
+    /// Its entry is there.
+    Known(Entry),
+    /// The cells of a new entry, which are to be filled before anything else happens.
+    New(Entry),
+}
+
+impl Room {
+    /// Puts key and value there; releases what was there.
+    ///
+    /// # Safety
+    ///
+    /// The room has just been found, and nobody else uses the table now.
+    #[inline]
+    pub(super) unsafe fn fill(self, key: Any, value: Any) {
+        // SAFETY: the cells of a known entry are initialised, those of a new one may be written. What is released finds the
+        // table whole.
+        unsafe {
+            match self {
+                Room::Known(entry) => drop((key, entry.replace_value(value))),
+                Room::New(entry) => entry.write(key, value),
+            }
+        }
+    }
 }
 
 /// A table while its object is borrowed, in one of the two layouts.
@@ -392,21 +407,21 @@ impl<'a> Table<'a> {
         })
     }
 
-    /// Sets the value of a key, appending an entry when there is none and there is room.
+    /// Where a key goes, a new one at the end; None when the table must grow first.
     ///
     /// # Errors
     ///
-    /// What key hooks raise; MemoryError. The table is unchanged then.
+    /// What key hooks raise. The table is unchanged then.
     ///
     /// # Safety
     ///
     /// Nobody else uses the table now; key hooks may.
-    pub(super) unsafe fn insert(self, key: Any, value: Any) -> Result<Inserted> {
+    pub(super) unsafe fn room(self, key: &AnyView<'_>) -> Result<Option<Room>> {
         // SAFETY: the caller excludes other users.
         unsafe {
             match self {
-                Self::Small(table) => table.insert(key, value),
-                Self::Dense(table) => table.insert(key, value),
+                Self::Small(table) => table.room(key),
+                Self::Dense(table) => table.room(key, key::hash(key)?),
             }
         }
     }
@@ -424,38 +439,6 @@ impl<'a> Table<'a> {
                 Self::Dense(table) => table.remove(place),
             }
         }
-    }
-
-    /// Larger storage that holds all entries and a new one, whose key is not in the table.
-    ///
-    /// The entries are in both storages then: the caller ends one with [`forget_entries`](Self::forget_entries).
-    ///
-    /// # Errors
-    ///
-    /// What key hooks raise; MemoryError. Nothing has changed then.
-    ///
-    /// # Safety
-    ///
-    /// Nobody else uses the table now; key hooks may.
-    pub(super) unsafe fn grown(self, key: &Any) -> Result<Growth> {
-        // SAFETY: the caller excludes other users.
-        unsafe { map_build::grown(self, key) }
-    }
-
-    /// A dense table that holds all entries, too.
-    ///
-    /// The entries are in both storages then: the caller ends one with [`forget_entries`](Self::forget_entries).
-    ///
-    /// # Errors
-    ///
-    /// As [`grown`](Self::grown).
-    ///
-    /// # Safety
-    ///
-    /// Nobody else uses the table now; key hooks may.
-    pub(super) unsafe fn dense_twin(self) -> Result<TableFields> {
-        // SAFETY: the caller excludes other users.
-        unsafe { map_build::dense_twin(self) }
     }
 
     /// Releases the storage without its entries, which have moved elsewhere; the table is empty without room.

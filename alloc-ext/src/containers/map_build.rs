@@ -16,14 +16,6 @@ use super::map_dense::{Dense, LEAST_SLOTS};
 use super::map_entry::{Entry, Mark};
 use super::map_small;
 
-/// The next larger storage of a full table.
-pub(super) enum Growth {
-    /// The small layout with this capacity; nothing has been made yet.
-    Small(usize),
-    /// A dense table with copies of the words of all entries, and the empty cells of the new one.
-    Dense(TableFields, Entry),
-}
-
 /// Cells of `capacity` entries, the first of which hold copies of the words of all entries of `table`.
 ///
 /// # Errors
@@ -43,65 +35,30 @@ pub(super) fn small_block(table: Table<'_>, capacity: usize) -> Result<*mut c_vo
     Ok(block)
 }
 
-/// The storage that upstream would go over to when `key`, which is not in the table, finds no place.
+/// The dense table that upstream would go over to when there is no room, with copies of the words of all entries.
+///
+/// The entries are in both tables then: the caller ends one with [`Table::forget_entries`].
 ///
 /// # Errors
 ///
-/// What key hooks raise; RuntimeError when one changed the table; MemoryError.
-///
-/// # Safety
-///
-/// Nobody else uses the table now; key hooks may.
-pub(super) unsafe fn grown(table: Table<'_>, key: &Any) -> Result<Growth> {
-    let slots = match table {
-        Table::Small(small) if small.capacity() < map_small::MOST_CAPACITY => {
-            let capacity = (2 * small.capacity()).clamp(map_small::LEAST_CAPACITY, map_small::MOST_CAPACITY);
-            return Ok(Growth::Small(capacity));
-        }
+/// What key hooks raise; RuntimeError when one changed the table; MemoryError. Nothing has changed then.
+pub(super) fn dense(table: Table<'_>) -> Result<TableFields> {
+    let mut slots = match table {
         Table::Small(small) => (2 * small.len()).next_power_of_two(),
-        Table::Dense(dense) => (2 * dense.slots()).max(LEAST_SLOTS),
-    };
-    let hash = hash_unchanged(table, key)?;
-    // SAFETY: the new table is ours alone, and the key is not in it.
-    let (fields, entry) = rebuild(table, slots, |dense| unsafe { dense.place(hash) })?;
-    Ok(Growth::Dense(fields, entry))
-}
-
-/// A dense table with copies of the words of all entries.
-///
-/// # Errors
-///
-/// As [`grown`].
-///
-/// # Safety
-///
-/// Nobody else uses the table now; key hooks may.
-pub(super) unsafe fn dense_twin(table: Table<'_>) -> Result<TableFields> {
-    let slots = (2 * table.len()).next_power_of_two().max(LEAST_SLOTS);
-    let (fields, ()) = rebuild(table, slots, |_| Ok(Some(())))?;
-    Ok(fields)
-}
-
-/// A dense table of at least `slots` slots with copies of the words of all entries, and what `last` makes of it; as large
-/// as it takes for none of them to answer that there is no place.
-fn rebuild<T>(
-    table: Table<'_>,
-    mut slots: usize,
-    last: impl Fn(Dense<'_>) -> Result<Option<T>>,
-) -> Result<(TableFields, T)> {
+        Table::Dense(dense) => 2 * dense.slots(),
+    }
+    .max(LEAST_SLOTS);
     let mut hashes = Hashes::OfKeys;
     loop {
         let mut fields = Dense::allocate(slots)?;
         // SAFETY: the fields are those of a table that nobody else knows.
         let dense = unsafe { Dense::at(&raw mut fields) };
         let filled = fill(table, dense, &hashes);
-        let made = if matches!(filled, Ok(Filled::All)) { last(dense) } else { Ok(None) };
-        if let Ok(Some(made)) = made {
-            return Ok((fields, made));
+        if matches!(filled, Ok(Filled::All)) {
+            return Ok(fields);
         }
         // SAFETY: the entries still belong to `table`; only the storage goes.
         unsafe { dense.forget_entries() }
-        made?;
         match filled? {
             Filled::NeedsHooks => hashes = Hashes::by_hooks(table)?,
             _ => slots = slots.checked_mul(2).ok_or_else(|| error::out_of_memory(usize::MAX))?,
@@ -136,7 +93,7 @@ fn fill(source: Table<'_>, target: Dense<'_>, hashes: &Hashes) -> Result<Filled>
         };
         let Some((entry, hash)) = mem::replace(&mut ahead[number % AHEAD], next) else { continue };
         // SAFETY: the target is ours alone, and keys of one table differ; no foreign code runs here.
-        let Some(cells) = (unsafe { target.place(hash) })? else { return Ok(Filled::Partly) };
+        let Some(cells) = (unsafe { target.place(hash) }) else { return Ok(Filled::Partly) };
         // SAFETY: the cells are new; one of the two tables will be forgotten.
         unsafe { cells.move_from(entry) }
     }

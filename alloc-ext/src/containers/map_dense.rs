@@ -15,7 +15,7 @@ use ferrite_core::error::{self, Result};
 
 use super::jump::{self, JUMPS};
 use super::map_ahead::AHEAD;
-use super::map_base::{Borrow, Inserted, NO_SLOT, TableFields};
+use super::map_base::{Borrow, NO_SLOT, Room, TableFields};
 use super::map_entry::{self, Entry};
 use super::map_order::Link;
 use super::map_relocate;
@@ -29,7 +29,7 @@ const BLOCK_BYTES: usize = BLOCK_SLOTS * (1 + size_of::<Item>());
 
 /// Metadata of a slot without item.
 pub(super) const EMPTY: u8 = 0xff;
-/// Metadata of a slot that must neither be read nor filled, while chains are moved.
+/// Metadata of a slot that must neither be read nor filled, which C++ code has while it moves chains; all below are in use.
 pub(super) const PROTECTED: u8 = 0xfe;
 /// Metadata of the first item of a chain that ends there.
 const HEAD: u8 = 0x00;
@@ -322,84 +322,55 @@ impl<'a> Dense<'a> {
         Ok(NO_SLOT)
     }
 
-    /// Sets the value of a key. A key that was there moves to the end of the order.
+    /// Where a key of hash `hash` goes; None when the table must grow. A key that was there moves to the end of the order.
     ///
     /// # Errors
     ///
-    /// What key hooks raise; MemoryError. The table is unchanged then.
+    /// What key hooks raise. The table is unchanged then.
     ///
     /// # Safety
     ///
-    /// Nobody else uses the table now; key hooks may.
-    pub(super) unsafe fn insert(self, key: Any, value: Any) -> Result<Inserted> {
-        let hash = key::hash(&key.view())?;
-        // SAFETY: passed on.
-        unsafe { self.insert_hashed(key, value, hash) }
-    }
-
-    /// As [`insert`](Self::insert), of a key whose hash is known.
-    ///
-    /// # Errors
-    ///
-    /// As there.
-    ///
-    /// # Safety
-    ///
-    /// As there.
+    /// As [`place`](Self::place); key hooks may use the table.
     #[cfg_attr(feature = "std", inline)]
-    pub(super) unsafe fn insert_hashed(self, key: Any, value: Any, hash: u64) -> Result<Inserted> {
-        let slot = self.find(&key.view(), hash)?;
-        // SAFETY: no foreign code runs any more.
-        unsafe {
-            if slot != NO_SLOT {
-                self.order_unlink(slot);
-                self.order_push(slot);
-                return Ok(Inserted::Done(Some(self.cells(slot).replace_value(value))));
-            }
-            match self.place(hash)? {
-                Some(entry) => {
-                    entry.write(key, value);
-                    Ok(Inserted::Done(None))
-                }
-                None => Ok(Inserted::Full(key, value)),
-            }
+    pub(super) unsafe fn room(self, key: &AnyView<'_>, hash: u64) -> Result<Option<Room>> {
+        let slot = self.find(key, hash)?;
+        if slot != NO_SLOT {
+            self.order_unlink(slot);
+            self.order_push(slot);
+            return Ok(Some(Room::Known(self.cells(slot))));
         }
+        // SAFETY: passed on; no foreign code runs any more.
+        Ok(unsafe { self.place(hash) }.map(Room::New))
     }
 
     /// Makes a slot for a key of hash `hash`, at the end of its chain and of the order. None when the table must grow.
     ///
     /// The caller fills the cells before anything else happens.
     ///
-    /// # Errors
-    ///
-    /// MemoryError when the notes of a long relocation find no memory; the table is unchanged then.
-    ///
     /// # Safety
     ///
     /// Nobody else uses the table now, and the key is not in it.
-    pub(super) unsafe fn place(self, hash: u64) -> Result<Option<Entry>> {
+    pub(super) unsafe fn place(self, hash: u64) -> Option<Entry> {
         if self.slots() == 0 {
-            return Ok(None);
+            return None;
         }
         let home = self.home(hash);
         if self.meta(home) == EMPTY {
-            return Ok(Some(self.occupy(home, HEAD)));
+            return Some(self.occupy(home, HEAD));
         }
         if self.is_full() {
-            return Ok(None);
+            return None;
         }
         if !self.is_head(home) {
             // The home of this chain holds a later item of another one, which has to give way.
             // SAFETY: the caller excludes other users.
-            let spared = unsafe { map_relocate::move_chain_away(self, home) }?;
-            return Ok(spared.then(|| self.occupy(home, HEAD)));
+            return unsafe { map_relocate::move_chain_away(self, home) }.then(|| self.occupy(home, HEAD));
         }
         let last = self.chain_last(home);
-        Ok(self.next_empty(last).map(|(slot, jump)| {
-            let entry = self.occupy(slot, TAIL);
-            self.set_jump(last, jump);
-            entry
-        }))
+        let (slot, jump) = self.next_empty(last)?;
+        let entry = self.occupy(slot, TAIL);
+        self.set_jump(last, jump);
+        Some(entry)
     }
 
     fn occupy(self, slot: usize, meta: u8) -> Entry {

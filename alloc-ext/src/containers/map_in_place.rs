@@ -4,8 +4,8 @@ use ferrite_core::any::Any;
 use ferrite_core::error::Result;
 use ferrite_core::object::ObjectRef;
 
-use super::map_base::{self, Inserted, Table};
-use super::map_build::{self, Growth};
+use super::map_base::{self, Table};
+use super::map_build;
 
 /// Sets the value of a key.
 ///
@@ -20,44 +20,31 @@ use super::map_build::{self, Growth};
 pub(super) unsafe fn insert(object: &ObjectRef, key: Any, value: Any) -> Result<()> {
     // SAFETY: the caller vouches for the object and excludes other users.
     unsafe {
-        match Table::of(object).insert(key, value)? {
-            Inserted::Done(old) => drop(old),
-            Inserted::Full(key, value) => insert_growing(object, key, value)?,
-            Inserted::Outgrown(key, value) => insert_dense(object, key, value)?,
-        }
+        let room = loop {
+            match Table::of(object).room(&key.view())? {
+                Some(room) => break room,
+                None => grow(object)?,
+            }
+        };
+        room.fill(key, value);
     }
     Ok(())
 }
 
-/// Goes over to a dense table, which has room.
-unsafe fn insert_dense(object: &ObjectRef, key: Any, value: Any) -> Result<()> {
-    // SAFETY: as for `insert_growing`.
-    unsafe {
-        let fields = Table::of(object).dense_twin()?;
-        Table::of(object).forget_entries();
-        map_base::fields_of(object.as_ptr()).write(fields);
-        insert(object, key, value)
-    }
-}
-
-/// Goes over to larger storage that also has the entry of a new key.
-unsafe fn insert_growing(object: &ObjectRef, key: Any, value: Any) -> Result<()> {
+/// Goes over to larger storage.
+unsafe fn grow(object: &ObjectRef) -> Result<()> {
     // SAFETY: the caller excludes other users; the entries are forgotten where the new storage has them.
     unsafe {
-        match Table::of(object).grown(&key)? {
-            Growth::Small(capacity) => {
-                let block = map_build::small_block(Table::of(object), capacity)?;
-                if let Table::Small(table) = Table::of(object) {
-                    table.switch_block(block, capacity);
-                    table.append(key, value);
-                }
-            }
-            Growth::Dense(fields, entry) => {
-                Table::of(object).forget_entries();
-                map_base::fields_of(object.as_ptr()).write(fields);
-                entry.write(key, value);
-            }
+        let table = Table::of(object);
+        if let Table::Small(small) = table
+            && let Some(capacity) = small.larger()
+        {
+            small.switch_block(map_build::small_block(table, capacity)?, capacity);
+            return Ok(());
         }
+        let fields = map_build::dense(table)?;
+        Table::of(object).forget_entries();
+        map_base::fields_of(object.as_ptr()).write(fields);
     }
     Ok(())
 }

@@ -6,8 +6,8 @@ use ferrite_core::object::ObjectRef;
 use ferrite_core::object_alloc::Apart;
 use ferrite_core::type_index;
 
-use super::map_base::{self, Inserted, Table, TableFields};
-use super::map_build::Growth;
+use super::map_base::{self, Table, TableFields};
+use super::map_build;
 use super::map_dense::Dense;
 
 /// Sets the value of a key.
@@ -23,37 +23,26 @@ use super::map_dense::Dense;
 pub(super) unsafe fn insert(map: &mut ObjectRef, key: Any, value: Any) -> Result<()> {
     // SAFETY: the caller vouches for the object and excludes other users.
     unsafe {
-        match Table::of(map).insert(key, value)? {
-            Inserted::Done(old) => drop(old),
-            Inserted::Full(key, value) => insert_growing(map, key, value)?,
-            Inserted::Outgrown(key, value) => insert_dense(map, key, value)?,
-        }
+        let room = loop {
+            match Table::of(map).room(&key.view())? {
+                Some(room) => break room,
+                None => grow(map)?,
+            }
+        };
+        room.fill(key, value);
     }
     Ok(())
 }
 
-/// Goes over to a dense table, which has room.
-unsafe fn insert_dense(map: &mut ObjectRef, key: Any, value: Any) -> Result<()> {
-    // SAFETY: as for `insert_growing`.
-    unsafe {
-        let fresh = adopt(Table::of(map).dense_twin()?)?;
-        Table::of(map).forget_entries();
-        *map = fresh;
-        insert(map, key, value)
-    }
-}
-
-/// Goes over to a new object that also has the entry of a new key.
-unsafe fn insert_growing(map: &mut ObjectRef, key: Any, value: Any) -> Result<()> {
+/// Goes over to a new object.
+unsafe fn grow(map: &mut ObjectRef) -> Result<()> {
     // SAFETY: the map is unshared; its entries are forgotten as soon as the new object has them.
     unsafe {
-        let fresh = match Table::of(map).grown(&key)? {
-            Growth::Small(capacity) => moved_to_small(Table::of(map), capacity, key, value)?,
-            Growth::Dense(fields, entry) => {
-                let object = adopt(fields)?;
-                entry.write(key, value);
-                object
-            }
+        let table = Table::of(map);
+        let larger = if let Table::Small(small) = table { small.larger() } else { None };
+        let fresh = match larger {
+            Some(capacity) => moved_to_small(table, capacity)?,
+            None => adopt(map_build::dense(table)?)?,
         };
         Table::of(map).forget_entries();
         *map = fresh;
@@ -64,16 +53,14 @@ unsafe fn insert_growing(map: &mut ObjectRef, key: Any, value: Any) -> Result<()
 /// # Safety
 ///
 /// The caller forgets the entries of the table.
-unsafe fn moved_to_small(table: Table<'_>, capacity: usize, key: Any, value: Any) -> Result<ObjectRef> {
+unsafe fn moved_to_small(table: Table<'_>, capacity: usize) -> Result<ObjectRef> {
     let fresh = map_base::allocate_small(type_index::MAP, capacity, &mut Apart)?;
-    // SAFETY: the new map is small and has room for all entries and one more.
+    // SAFETY: the new map is small and has room for all entries.
     unsafe {
         if let Table::Small(target) = Table::of(&fresh) {
             for entry in table.entries() {
-                target.cells_at(target.len()).move_from(entry);
-                (*target.fields).size += 1;
+                target.append().move_from(entry);
             }
-            target.append(key, value);
         }
     }
     Ok(fresh)

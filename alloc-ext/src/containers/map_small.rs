@@ -8,7 +8,7 @@ use ferrite_core::abi::TVMFFIAny;
 use ferrite_core::any::{Any, AnyView};
 use ferrite_core::error::Result;
 
-use super::map_base::{Borrow, Inserted, NO_SLOT, SMALL_TAG, TableFields};
+use super::map_base::{Borrow, NO_SLOT, Room, SMALL_TAG, TableFields};
 use super::map_entry::{self, Entry};
 use super::storage;
 
@@ -49,6 +49,12 @@ impl<'a> Small<'a> {
         unsafe { ((*self.fields).slots & !SMALL_TAG) as usize }
     }
 
+    /// The capacity that upstream would go over to when there is no room; None for the dense layout.
+    pub(super) fn larger(self) -> Option<usize> {
+        let capacity = self.capacity();
+        (capacity < MOST_CAPACITY).then(|| (2 * capacity).clamp(LEAST_CAPACITY, MOST_CAPACITY))
+    }
+
     /// Cells of the entry at `place`, or None beyond the end.
     #[inline]
     pub(super) fn entry(self, place: usize) -> Option<Entry> {
@@ -82,7 +88,7 @@ impl<'a> Small<'a> {
         Ok(NO_SLOT)
     }
 
-    /// Sets the value of a key; a new one goes to the end, if there is room. Four entries leave the layout either way.
+    /// Where a key goes, a new one to the end; None when the table must grow, as one of four entries does whatever comes.
     ///
     /// # Errors
     ///
@@ -90,24 +96,17 @@ impl<'a> Small<'a> {
     ///
     /// # Safety
     ///
-    /// Nobody else uses the table now; key hooks may.
-    pub(super) unsafe fn insert(self, key: Any, value: Any) -> Result<Inserted> {
-        if let Some(entry) = self.entry(self.find(&key.view())?) {
-            if self.len() >= MOST_CAPACITY {
-                return Ok(Inserted::Outgrown(key, value));
-            }
-            // SAFETY: the entry is in the table, and no foreign code runs now.
-            return Ok(Inserted::Done(Some(unsafe { entry.replace_value(value) })));
+    /// As [`append`](Self::append); key hooks may use the table.
+    pub(super) unsafe fn room(self, key: &AnyView<'_>) -> Result<Option<Room>> {
+        let known = self.entry(self.find(key)?);
+        if self.len() >= MOST_CAPACITY {
+            return Ok(None);
         }
-        if self.len() >= self.capacity() {
-            return Ok(Inserted::Full(key, value));
-        }
-        // SAFETY: there is room behind the last entry.
-        unsafe {
-            self.cells_at(self.len()).write(key, value);
-            (*self.fields).size += 1;
-        }
-        Ok(Inserted::Done(None))
+        Ok(match known {
+            Some(entry) => Some(Room::Known(entry)),
+            // SAFETY: there is room behind the last entry.
+            None => (self.len() < self.capacity()).then(|| Room::New(unsafe { self.append() })),
+        })
     }
 
     /// Takes an entry out and closes the gap.
@@ -127,16 +126,16 @@ impl<'a> Small<'a> {
         }
     }
 
-    /// Puts a new entry behind the last one.
+    /// The cells of a new entry behind the last one, which the caller fills before anything else happens.
     ///
     /// # Safety
     ///
-    /// There is room, nobody else uses the table, and the key is not in it.
-    pub(super) unsafe fn append(self, key: Any, value: Any) {
+    /// There is room, and nobody else uses the table.
+    pub(super) unsafe fn append(self) -> Entry {
         // SAFETY: the caller vouches for the room.
         unsafe {
-            self.cells_at(self.len()).write(key, value);
             (*self.fields).size += 1;
+            self.cells_at(self.len() - 1)
         }
     }
 
