@@ -10,7 +10,7 @@ use ferrite_core::object_alloc::Apart;
 use ferrite_core::{object_class, type_index};
 
 use super::map::{MapObject, missing_key};
-use super::map_base::{self, LookupKey, Table};
+use super::map_base::{self, Table};
 use super::map_in_place;
 
 object_class!(
@@ -98,10 +98,9 @@ impl DictObject {
     ///
     /// As [`get`](Self::get).
     pub fn remove(&self, key: AnyView<'_>) -> Result<Option<Any>> {
-        let key = LookupKey::new(key)?;
-        let place = self.table().find(&key.view())?;
+        let place = self.table().find_any(&key)?;
         // SAFETY: one thread at a time uses the dict.
-        Ok(unsafe { self.table().remove(place) }.map(|(_, value)| value))
+        Ok(unsafe { self.table().remove(place) })
     }
 
     /// Removes all entries; the storage stays.

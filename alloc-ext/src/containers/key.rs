@@ -87,10 +87,8 @@ fn hash_rare(key: &AnyView<'_>) -> Result<u64> {
         type_index::BIG_INT => return Ok(combine(type_index, big_int::hash(*key))),
         _ => {}
     }
-    match HASH_HOOKS.get(type_index) {
-        Some(hook) => Ok(combine(type_index, call_hash(hook, *key)?)),
-        None => Ok(combine(type_index, key.payload_bits())),
-    }
+    let content = HASH_HOOKS.ask(&[*key])?.unwrap_or_else(|| key.payload_bits());
+    Ok(combine(type_index, content))
 }
 
 /// Whether two values are the same key.
@@ -161,10 +159,8 @@ fn equal_by_content(lhs: &AnyView<'_>, rhs: &AnyView<'_>) -> Option<bool> {
 
 /// The answer of [`equal`] for two objects of one type that are not the same object.
 pub(super) fn equal_by_hook(lhs: AnyView<'_>, rhs: AnyView<'_>) -> Result<bool> {
-    match EQUAL_HOOKS.get(lhs.type_index()) {
-        Some(hook) => call_equal(hook, lhs, rhs),
-        None => Ok(false),
-    }
+    // C++ gives a bool in the lowest byte and leaves the others as they are.
+    Ok(EQUAL_HOOKS.ask(&[lhs, rhs])?.is_some_and(|answer| answer as u8 != 0))
 }
 
 /// Whether hashing keys of this type runs registered code.
@@ -229,6 +225,24 @@ impl Hooks {
         self.column.store(ptr::from_ref(column).cast_mut(), Ordering::Release);
         Some(column)
     }
+
+    /// What the hook of a type answers: the hash of a key, or whether two are equal. None when there is no hook.
+    fn ask(&self, keys: &[AnyView<'_>]) -> Result<Option<u64>> {
+        let [key, others @ ..] = keys else { return Ok(None) };
+        let Some(hook) = self.get(key.type_index()) else { return Ok(None) };
+        let expected = if others.is_empty() { type_index::INT } else { type_index::BOOL };
+        let Some(native) = native(hook)? else {
+            return answer(hook.get::<Function>()?.call(keys)?, expected).map(Some);
+        };
+        // SAFETY: a pointer in these columns is such a hook by their contract; the cells live through the call.
+        let cell = unsafe {
+            match others {
+                [] => cxx::call_hash(native, key.as_raw()),
+                [other, ..] => cxx::call_equal(native, key.as_raw(), other.as_raw()),
+            }
+        };
+        native_answer(cell?, expected).map(Some)
+    }
 }
 
 /// Mixes a 64-bit hash into the hash that starts with a type index.
@@ -274,27 +288,6 @@ fn modulo(number: u64) -> u64 {
     let folded = (number & MODULUS) + (number >> 31);
     let rest = (folded & MODULUS) + (folded >> 31);
     if rest >= MODULUS { rest - MODULUS } else { rest }
-}
-
-fn call_hash(hook: AnyView<'_>, key: AnyView<'_>) -> Result<u64> {
-    match native(hook)? {
-        // SAFETY: a pointer in this column is such a hook by the column's contract; the cell lives through the call.
-        Some(hook) => native_answer(unsafe { cxx::call_hash(hook, key.as_raw())? }, type_index::INT),
-        None => answer(hook.get::<Function>()?.call(&[key])?, type_index::INT),
-    }
-}
-
-fn call_equal(hook: AnyView<'_>, lhs: AnyView<'_>, rhs: AnyView<'_>) -> Result<bool> {
-    let answer = match native(hook)? {
-        Some(hook) => {
-            // SAFETY: as in `call_hash`.
-            let cell = unsafe { cxx::call_equal(hook, lhs.as_raw(), rhs.as_raw())? };
-            native_answer(cell, type_index::BOOL)?
-        }
-        None => answer(hook.get::<Function>()?.call(&[lhs, rhs])?, type_index::BOOL)?,
-    };
-    // C++ gives a bool in the lowest byte and leaves the others as they are.
-    Ok(answer as u8 != 0)
 }
 
 /// The address in a hook of pointer form, or None for a Function.
@@ -393,10 +386,9 @@ mod tests {
         assert_eq!(hash(&one.view())?, hash(&same.view())?);
         assert!(equal(one.view(), same.view())? && !equal(one.view(), other.view())?);
         // What clients call gives what is computed here.
-        let hook = HASH_HOOKS.get(type_index::BIG_INT).expect("just installed");
-        assert_eq!(combine(type_index::BIG_INT, call_hash(hook, one.view())?), hash(&one.view())?);
-        let hook = EQUAL_HOOKS.get(type_index::BIG_INT).expect("just installed");
-        assert!(call_equal(hook, one.view(), same.view())? && !call_equal(hook, one.view(), other.view())?);
+        let answer = HASH_HOOKS.ask(&[one.view()])?.expect("just installed");
+        assert_eq!(combine(type_index::BIG_INT, answer), hash(&one.view())?);
+        assert!(equal_by_hook(one.view(), same.view())? && !equal_by_hook(one.view(), other.view())?);
         Ok(())
     }
 

@@ -11,7 +11,7 @@ use ferrite_core::object::{ObjectClass, ObjectRef};
 use ferrite_core::object_alloc::{Apart, Space};
 use ferrite_core::{object_class, plain_error, type_index};
 
-use super::map_base::{self, LookupKey, Table};
+use super::map_base::{self, Table};
 use super::map_insert;
 use super::map_twin;
 
@@ -157,15 +157,14 @@ impl MapObject {
     ///
     /// As [`get`](Self::get); MemoryError when the copy of a shared map finds no memory.
     pub fn remove(&mut self, key: AnyView<'_>) -> Result<Option<Any>> {
-        let key = LookupKey::new(key)?;
-        let place = self.table().find(&key.view())?;
+        let place = self.table().find_any(&key)?;
         if self.table().entry(place).is_none() {
             return Ok(None);
         }
         // A copy has its entries at the same places.
         self.make_unique()?;
         // SAFETY: the map is unshared.
-        Ok(unsafe { self.table().remove(place) }.map(|(_, value)| value))
+        Ok(unsafe { self.table().remove(place) })
     }
 
     /// Removes all entries; a shared map is left to its other holders.

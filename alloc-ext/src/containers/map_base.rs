@@ -2,7 +2,7 @@
 
 use core::ffi::c_void;
 use core::marker::PhantomData;
-use core::mem::{offset_of, size_of};
+use core::mem::{self, offset_of, size_of};
 
 use ferrite_core::abi::TVMFFIObject;
 use ferrite_core::any::{Any, AnyView};
@@ -232,22 +232,19 @@ fn adopt_dense(type_index: i32, mut fields: TableFields) -> Result<ObjectRef> {
 ///
 /// MemoryError when the memory is not there.
 pub(super) fn copy_object(type_index: i32, table: Table<'_>) -> Result<ObjectRef> {
-    match table {
-        Table::Dense(dense) => adopt_dense(type_index, dense.copy()?),
-        Table::Small(small) => {
-            let object = allocate_small(type_index, small.len(), &mut Apart)?;
-            // SAFETY: the new table is small, has room for as many entries, and is known to nobody else.
-            unsafe {
-                if let Table::Small(target) = Table::of(&object) {
-                    for entry in (0..small.len()).filter_map(|place| small.entry(place)) {
-                        let (key, value) = entry.copy();
-                        target.append().write(key, value);
-                    }
-                }
-            }
-            Ok(object)
+    let object = match table {
+        Table::Dense(dense) => allocate_dense_of(type_index, dense.slots().max(map_dense::LEAST_SLOTS))?,
+        Table::Small(small) => allocate_small(type_index, small.len(), &mut Apart)?,
+    };
+    if table.len() > 0 {
+        // SAFETY: the new table has the same layout and as much room, and nobody else knows it. The references that the copies
+        // of the words stand for are counted.
+        unsafe {
+            table.copy_words_to(fields_of(object.as_ptr()));
+            table.entries().for_each(|entry| mem::forget(entry.copy()));
         }
     }
+    Ok(object)
 }
 
 /// Where a key goes in a table.
@@ -357,11 +354,20 @@ impl<'a> Table<'a> {
         }))
     }
 
-    /// As [`find_entry`](Self::find_entry), of a key in any form.
+    /// As [`find`](Self::find), of a key in any form: raw strings and the like are never stored.
     ///
     /// # Errors
     ///
     /// As there; those of [`AnyView::to_owned`].
+    pub(super) fn find_any(self, key: &AnyView<'_>) -> Result<usize> {
+        if cell::is_borrowed_form(key) { self.find(&key.to_owned()?.view()) } else { self.find(key) }
+    }
+
+    /// As [`find_entry`](Self::find_entry), of a key in any form.
+    ///
+    /// # Errors
+    ///
+    /// As [`find_any`](Self::find_any).
     #[inline]
     pub(super) fn find_entry_of_any(self, key: &AnyView<'_>) -> Result<Option<Entry>> {
         if cell::is_borrowed_form(key) {
@@ -426,17 +432,43 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// Takes the entry at `place` out.
+    /// Takes the entry at `place` out, if one is there, and answers its value.
     ///
     /// # Safety
     ///
     /// Nobody else uses the table now.
-    pub(super) unsafe fn remove(self, place: usize) -> Option<(Any, Any)> {
-        // SAFETY: the caller excludes other users.
+    pub(super) unsafe fn remove(self, place: usize) -> Option<Any> {
+        // SAFETY: the caller excludes other users; the cells are given up. The release of the key finds the table whole.
         unsafe {
+            let (key, value) = self.entry(place)?.take();
             match self {
-                Self::Small(table) => table.remove(place),
-                Self::Dense(table) => table.remove(place),
+                Self::Small(table) => table.close_gap(place),
+                Self::Dense(table) => table.vacate(place),
+            }
+            drop(key);
+            Some(value)
+        }
+    }
+
+    /// Makes a table whose room is the same hold copies of the words of all entries, in the same places.
+    ///
+    /// # Safety
+    ///
+    /// The other table is of the same layout and empty, and has room of its own.
+    unsafe fn copy_words_to(self, target: *mut TableFields) {
+        // SAFETY: the caller vouches for the room; the fields behind `data_deleter` are those of a dense table.
+        unsafe {
+            let (source, bytes) = match self {
+                Self::Small(table) => (table.fields, table.len() * map_small::ENTRY_BYTES),
+                Self::Dense(table) => (table.fields, map_dense::bytes_of(table.slots()).unwrap_or(0)),
+            };
+            (*target).data.cast::<u8>().copy_from_nonoverlapping((*source).data.cast(), bytes);
+            match self {
+                Self::Small(_) => (*target).size = (*source).size,
+                Self::Dense(_) => {
+                    let TableFields { data, data_deleter, .. } = *target;
+                    *target = TableFields { data, data_deleter, ..*source };
+                }
             }
         }
     }
@@ -468,31 +500,6 @@ impl<'a> Table<'a> {
                 Self::Small(table) => table.destroy(),
                 Self::Dense(table) => table.destroy(),
             }
-        }
-    }
-}
-
-/// A key in the form that owned values have, so that it can be compared with them.
-pub(super) enum LookupKey<'a> {
-    Borrowed(AnyView<'a>),
-    Owned(Any),
-}
-
-impl<'a> LookupKey<'a> {
-    /// Converts raw strings and the like, which are never stored.
-    ///
-    /// # Errors
-    ///
-    /// MemoryError when the copy finds no memory; what [`AnyView::to_owned`] raises.
-    pub(super) fn new(key: AnyView<'a>) -> Result<Self> {
-        if cell::is_borrowed_form(&key) { key.to_owned().map(Self::Owned) } else { Ok(Self::Borrowed(key)) }
-    }
-
-    /// The key to look for.
-    pub(super) fn view(&self) -> AnyView<'_> {
-        match self {
-            Self::Borrowed(key) => *key,
-            Self::Owned(key) => key.view(),
         }
     }
 }

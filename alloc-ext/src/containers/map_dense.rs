@@ -7,10 +7,10 @@
 
 use core::ffi::c_void;
 use core::marker::PhantomData;
-use core::mem::{self, offset_of, size_of};
+use core::mem::{offset_of, size_of};
 
 use ferrite_core::abi::TVMFFIAny;
-use ferrite_core::any::{Any, AnyView};
+use ferrite_core::any::AnyView;
 use ferrite_core::error::{self, Result};
 
 use super::jump::{self, JUMPS};
@@ -381,15 +381,12 @@ impl<'a> Dense<'a> {
         self.cells(slot)
     }
 
-    /// Takes an entry out. When its chain goes on, the last item of the chain moves into its slot.
+    /// Gives up the slot of an entry. When its chain goes on, the last item of the chain moves there.
     ///
     /// # Safety
     ///
-    /// Nobody else uses the table now.
-    pub(super) unsafe fn remove(self, place: usize) -> Option<(Any, Any)> {
-        let entry = self.entry(place)?;
-        // SAFETY: the entry is in use; its cells are filled again or its slot is given up.
-        let taken = unsafe { entry.take() };
+    /// Nobody else uses the table now; the entry is in it, and its cells have been taken out.
+    pub(super) unsafe fn vacate(self, place: usize) {
         self.order_unlink(place);
         let last = self.chain_last(place);
         if !self.is_head(last)
@@ -404,34 +401,6 @@ impl<'a> Dense<'a> {
         self.set_meta(last, EMPTY);
         // SAFETY: the table is alive.
         unsafe { (*self.fields).size -= 1 };
-        Some(taken)
-    }
-
-    /// The fields of a copy with the same slots, whose entries are shared.
-    ///
-    /// # Errors
-    ///
-    /// MemoryError when the memory is not there.
-    pub(super) fn copy(self) -> Result<TableFields> {
-        let fields = Self::allocate(self.slots().max(LEAST_SLOTS))?;
-        if self.slots() == 0 {
-            return Ok(fields);
-        }
-        let mut fields =
-            TableFields { data: fields.data, data_deleter: fields.data_deleter, ..self.fields() };
-        // SAFETY: the new table has the same slots, and each cell that is copied is initialised; the references that the copies
-        // stand for are counted, and theirs from here on.
-        unsafe {
-            let copy = Dense::at(&raw mut fields);
-            for slot in 0..self.slots() {
-                if self.is_used(slot) {
-                    copy.set_meta(slot, self.meta(slot));
-                    copy.item(slot).copy_from_nonoverlapping(self.item(slot), 1);
-                    mem::forget(self.cells(slot).copy());
-                }
-            }
-        }
-        Ok(fields)
     }
 
     /// # Safety

@@ -5,7 +5,7 @@ use core::marker::PhantomData;
 use core::mem::size_of;
 
 use ferrite_core::abi::TVMFFIAny;
-use ferrite_core::any::{Any, AnyView};
+use ferrite_core::any::AnyView;
 use ferrite_core::error::Result;
 
 use super::map_base::{Borrow, NO_SLOT, Room, SMALL_TAG, TableFields};
@@ -109,20 +109,17 @@ impl<'a> Small<'a> {
         })
     }
 
-    /// Takes an entry out and closes the gap.
+    /// Closes the gap that an entry leaves.
     ///
     /// # Safety
     ///
-    /// Nobody else uses the table now.
-    pub(super) unsafe fn remove(self, place: usize) -> Option<(Any, Any)> {
-        let entry = self.entry(place)?;
-        // SAFETY: the entries behind `place` move down by one; ownership of the taken one has moved out before.
+    /// Nobody else uses the table now; the entry is in it, and its cells have been taken out.
+    pub(super) unsafe fn close_gap(self, place: usize) {
+        // SAFETY: the entries behind `place` move down by one.
         unsafe {
-            let taken = entry.take();
-            let followers = self.len() - place - 1;
-            core::ptr::copy(entry.key().add(2), entry.key(), 2 * followers);
+            let gap = self.cells_at(place).key();
+            core::ptr::copy(gap.add(2), gap, 2 * (self.len() - place - 1));
             (*self.fields).size -= 1;
-            Some(taken)
         }
     }
 

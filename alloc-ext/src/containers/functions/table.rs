@@ -6,13 +6,14 @@ use ferrite_core::convert::AnyCompatible;
 use ferrite_core::error::Result;
 use ferrite_core::ffi_functions::invalid_object;
 use ferrite_core::fresh;
-use ferrite_core::object::ObjectClass;
-use ferrite_core::plain_ensure;
+use ferrite_core::object::{ObjectClass, ObjectRef};
+use ferrite_core::object_alloc::Apart;
+use ferrite_core::{plain_ensure, type_index};
 
 use super::iteration;
 use crate::containers::map::missing_key;
-use crate::containers::map_base::Table;
-use crate::containers::{DictObject, MapObject, cell, map_at_once};
+use crate::containers::map_base::{self, Table};
+use crate::containers::{DictObject, cell, map_at_once, map_in_place, map_insert, map_small};
 use crate::operation::{Operands, Verb};
 
 pub(super) fn create_map(args: &[AnyView<'_>]) -> Result<Any> {
@@ -21,30 +22,31 @@ pub(super) fn create_map(args: &[AnyView<'_>]) -> Result<Any> {
     {
         return Ok(map.into_any());
     }
-    let mut map = MapObject::with_capacity(0)?;
-    fill(args, &mut |key, value| map.insert(key, value))?;
-    Ok(map.into_any())
+    // SAFETY: it is a Map that nobody else knows.
+    create(type_index::MAP, args, |map, key, value| unsafe { map_insert::insert(map, key, value) })
 }
 
 pub(super) fn create_dict(args: &[AnyView<'_>]) -> Result<Any> {
-    let dict = DictObject::with_capacity(0)?;
-    fill(args, &mut |key, value| dict.insert(key, value))?;
-    Ok(dict.into_any())
+    // SAFETY: it is a Dict that nobody else knows.
+    create(type_index::DICT, args, |dict, key, value| unsafe { map_in_place::insert(dict, key, value) })
 }
 
-/// Inserts keys and values that alternate, so there must be as many of one as of the other.
+/// An object of keys and values that alternate, so there must be as many of one as of the other.
 #[cfg_attr(feature = "std", inline(always))]
 #[cfg_attr(not(feature = "std"), inline(never))]
-fn fill(args: &[AnyView<'_>], insert: &mut dyn FnMut(Any, Any) -> Result<()>) -> Result<()> {
-    plain_ensure!(
-        args.len().is_multiple_of(2),
-        INTERNAL_ERROR,
-        "Check failed: args.size() % 2 == 0 (1 vs. 0) : "
-    );
-    for pair in args.chunks_exact(2) {
-        insert(cell::own(&pair[0])?, cell::own(&pair[1])?)?;
+fn create(
+    type_index: i32,
+    args: &[AnyView<'_>],
+    insert: fn(&mut ObjectRef, Any, Any) -> Result<()>,
+) -> Result<Any> {
+    let (pairs, rest) = args.as_chunks();
+    plain_ensure!(rest.is_empty(), INTERNAL_ERROR, "Check failed: args.size() % 2 == 0 (1 vs. 0) : ");
+    let capacity = pairs.len().min(map_small::MOST_CAPACITY);
+    let mut object = map_base::allocate_small(type_index, capacity, &mut Apart)?;
+    for [key, value] in pairs {
+        insert(&mut object, cell::own(key)?, cell::own(value)?)?;
     }
-    Ok(())
+    Ok(Any::new(object))
 }
 
 /// Runs an operation.
@@ -79,7 +81,10 @@ pub(super) unsafe fn run(verb: Verb, operands: &Operands<'_>, result: *mut TVMFF
             },
             Verb::Count => answer = Any::from(i64::from(table.find_entry(operands.value(1))?.is_some())),
             Verb::SetItem => dict.insert(own(1)?, own(2)?)?,
-            Verb::Erase => drop(dict.remove(*operands.value(1))?),
+            Verb::Erase => {
+                let place = table.find(operands.value(1))?;
+                drop(Table::of(dict.as_object()).remove(place));
+            }
             Verb::Clear => dict.clear(),
             _ => {}
         }
