@@ -80,14 +80,12 @@ fn prefetch_text(text: &AnyView<'_>) {
 
 #[inline(never)]
 fn hash_rare(key: &AnyView<'_>) -> Result<u64> {
-    let type_index = key.type_index();
-    match type_index {
-        type_index::SMALL_BYTES => return Ok(combine(type_index::BYTES, hash_word(key.payload_bits()))),
-        type_index::BYTES => return Ok(combine(type_index, hash_bytes(key.bytes_of_bytes().unwrap_or(b"")))),
-        type_index::BIG_INT => return Ok(combine(type_index, big_int::hash(*key))),
-        _ => {}
-    }
-    let content = HASH_HOOKS.ask(&[*key])?.unwrap_or_else(|| key.payload_bits());
+    let (type_index, content) = match key.type_index() {
+        type_index::SMALL_BYTES => (type_index::BYTES, hash_word(key.payload_bits())),
+        type_index::BYTES => (type_index::BYTES, hash_bytes(key.bytes_of_bytes().unwrap_or(b""))),
+        type_index::BIG_INT => (type_index::BIG_INT, big_int::hash(*key)),
+        other => (other, HASH_HOOKS.ask(&[*key])?.unwrap_or_else(|| key.payload_bits())),
+    };
     Ok(combine(type_index, content))
 }
 

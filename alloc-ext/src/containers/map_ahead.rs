@@ -17,7 +17,7 @@ pub(super) const AHEAD: usize = 16;
 impl Dense<'_> {
     #[inline]
     fn is_far(self) -> bool {
-        self.slots() >= FAR_SLOTS
+        prefetch::GIVEN && self.slots() >= FAR_SLOTS
     }
 
     /// Asks for the slot that a hash names, for an entry that is going to be placed there.
@@ -58,7 +58,7 @@ impl Dense<'_> {
     /// Asks for the memory of a table of one block, whose entries a walk finds by links: one after the other otherwise.
     #[inline]
     pub(super) fn prefetch(self) {
-        if self.slots() <= BLOCK_SLOTS {
+        if prefetch::GIVEN && self.slots() <= BLOCK_SLOTS {
             let bytes = BLOCK_SLOTS + self.slots() * size_of::<Item>();
             // SAFETY: the table is alive.
             let data = unsafe { (*self.fields).data }.cast::<u8>();

@@ -31,11 +31,13 @@ pub(super) fn map_of(pairs: &[[AnyView<'_>; 2]]) -> Result<Option<MapObject>> {
         for ([key, value], hash) in pairs.iter().zip(hashes) {
             let Table::Dense(table) = map.table() else { return Ok(None) };
             let (owned, value) = (cell::own(key)?, cell::own(value)?);
-            // SAFETY: nobody else knows the map.
-            match unsafe { table.room(key, hash) }? {
-                Some(room @ Room::New(_)) => unsafe { room.fill(owned, value) },
-                Some(Room::Known(_)) => return Ok(None),
-                None => map.insert(owned, value)?,
+            // SAFETY: nobody else knows the map; what has room is filled at once.
+            unsafe {
+                match table.room(key, hash)? {
+                    Some(Room::Known(_)) => return Ok(None),
+                    Some(room) => room.fill(owned, value),
+                    None => map.insert(owned, value)?,
+                }
             }
         }
     }

@@ -12,6 +12,7 @@ use ferrite_core::object_alloc::{self, Apart, ObjectRecord, Space};
 
 use super::cell;
 use super::key;
+use super::map_ahead::AHEAD;
 use super::map_dense::{self, Dense};
 use super::map_entry::Entry;
 use super::map_small::{self, Small};
@@ -135,18 +136,23 @@ pub(super) fn allocate_small(type_index: i32, capacity: usize, space: &mut impl 
     unsafe { object_alloc::allocate_in::<SmallRecord>(space, type_index, bytes, init) }
 }
 
-/// Creates an object that takes over a dense table; on failure the table stays the caller's.
+/// Creates an object that takes over the storage of a dense table; on failure it is released, without entries.
 ///
 /// # Errors
 ///
 /// MemoryError when the memory is not there.
-pub(super) fn allocate_dense(type_index: i32, fields: TableFields) -> Result<ObjectRef> {
+pub(super) fn adopt_dense(type_index: i32, mut fields: TableFields) -> Result<ObjectRef> {
     let init = |record: *mut DenseRecord| {
         // SAFETY: `record` is ours to fill.
         unsafe { (&raw mut (*record).fields).write(fields) }
     };
     // SAFETY: `init` writes every field behind the header.
-    unsafe { object_alloc::allocate::<DenseRecord>(type_index, 0, init) }
+    let object = unsafe { object_alloc::allocate::<DenseRecord>(type_index, 0, init) };
+    if object.is_err() {
+        // SAFETY: nobody else knows the storage.
+        unsafe { Dense::at(&raw mut fields).forget_entries() }
+    }
+    object
 }
 
 /// Creates an object with storage of `bytes` bytes for a dense table in it, all slots of which are empty, and else these
@@ -214,16 +220,6 @@ pub(super) fn allocate_for(type_index: i32, expected: usize, space: &mut impl Sp
 /// MemoryError when the memory is not there.
 pub(super) fn allocate_dense_of(type_index: i32, slots: usize) -> Result<ObjectRef> {
     adopt_dense(type_index, Dense::allocate(slots)?)
-}
-
-/// As [`allocate_dense`], but takes the table in any case: on failure it is released.
-fn adopt_dense(type_index: i32, mut fields: TableFields) -> Result<ObjectRef> {
-    let object = allocate_dense(type_index, fields);
-    if object.is_err() {
-        // SAFETY: nobody else knows the table.
-        unsafe { Dense::at(&raw mut fields).destroy() }
-    }
-    object
 }
 
 /// Creates an object with the same entries in the same places and layout.
@@ -494,13 +490,24 @@ impl<'a> Table<'a> {
     ///
     /// Nobody uses the table any more.
     unsafe fn destroy(self) {
-        // SAFETY: the caller excludes other users.
-        unsafe {
-            match self {
-                Self::Small(table) => table.destroy(),
-                Self::Dense(table) => table.destroy(),
+        let places = match self {
+            Self::Small(table) => table.len(),
+            Self::Dense(table) => {
+                table.prefetch();
+                table.slots()
+            }
+        };
+        for place in 0..places {
+            if let Self::Dense(table) = self {
+                table.prefetch_objects(place + AHEAD);
+            }
+            if let Some(entry) = self.entry(place) {
+                // SAFETY: each entry is taken once, as the table ends.
+                drop(unsafe { entry.take() });
             }
         }
+        // SAFETY: the entries are gone; the caller excludes other users.
+        unsafe { self.forget_entries() }
     }
 }
 

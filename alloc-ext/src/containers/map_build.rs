@@ -7,7 +7,7 @@ use ferrite_core::abi::TVMFFIAny;
 use ferrite_core::any::Any;
 use ferrite_core::error::{self, Error, Result};
 use ferrite_core::memory::Buffer;
-use ferrite_core::plain_error;
+use ferrite_core::{plain_error, prefetch};
 
 use super::cell;
 use super::key;
@@ -75,8 +75,8 @@ enum Filled {
     NeedsHooks,
 }
 
-/// Entries between the one that is looked at and the one that is placed, so that the places come from memory meanwhile.
-const AHEAD: usize = 8;
+/// Entries from the one that is placed to the one that is looked at, so that the places come from memory meanwhile.
+const AHEAD: usize = if prefetch::GIVEN { 8 } else { 1 };
 
 /// Copies the words of all entries to a new table.
 fn fill(source: Table<'_>, target: Dense<'_>, hashes: &Hashes) -> Result<Filled> {

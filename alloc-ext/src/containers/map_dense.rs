@@ -14,7 +14,6 @@ use ferrite_core::any::AnyView;
 use ferrite_core::error::{self, Result};
 
 use super::jump::{self, JUMPS};
-use super::map_ahead::AHEAD;
 use super::map_base::{Borrow, NO_SLOT, Room, TableFields};
 use super::map_entry::{self, Entry};
 use super::map_order::Link;
@@ -419,24 +418,6 @@ impl<'a> Dense<'a> {
                 release(data);
             }
         }
-    }
-
-    /// Releases every entry, then the storage.
-    ///
-    /// # Safety
-    ///
-    /// Nobody uses the table any more.
-    pub(super) unsafe fn destroy(self) {
-        self.prefetch();
-        for slot in 0..self.slots() {
-            self.prefetch_objects(slot + AHEAD);
-            if self.is_used(slot) {
-                // SAFETY: each entry is taken once, as the table ends.
-                drop(unsafe { self.cells(slot).take() });
-            }
-        }
-        // SAFETY: the entries are gone.
-        unsafe { self.forget_entries() }
     }
 }
 

@@ -6,9 +6,8 @@ use ferrite_core::object::ObjectRef;
 use ferrite_core::object_alloc::Apart;
 use ferrite_core::type_index;
 
-use super::map_base::{self, Table, TableFields};
+use super::map_base::{self, Table};
 use super::map_build;
-use super::map_dense::Dense;
 
 /// Sets the value of a key.
 ///
@@ -42,7 +41,7 @@ unsafe fn grow(map: &mut ObjectRef) -> Result<()> {
         let larger = if let Table::Small(small) = table { small.larger() } else { None };
         let fresh = match larger {
             Some(capacity) => moved_to_small(table, capacity)?,
-            None => adopt(map_build::dense(table)?)?,
+            None => map_base::adopt_dense(type_index::MAP, map_build::dense(table)?)?,
         };
         Table::of(map).forget_entries();
         *map = fresh;
@@ -64,15 +63,4 @@ unsafe fn moved_to_small(table: Table<'_>, capacity: usize) -> Result<ObjectRef>
         }
     }
     Ok(fresh)
-}
-
-/// Creates an object that takes over a dense table whose entries still belong to another: on failure only the storage is
-/// released.
-fn adopt(mut fields: TableFields) -> Result<ObjectRef> {
-    let object = map_base::allocate_dense(type_index::MAP, fields);
-    if object.is_err() {
-        // SAFETY: nobody else knows the table.
-        unsafe { Dense::at(&raw mut fields).forget_entries() }
-    }
-    object
 }

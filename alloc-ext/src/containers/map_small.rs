@@ -163,22 +163,6 @@ impl<'a> Small<'a> {
         }
     }
 
-    /// Releases every entry, then the storage.
-    ///
-    /// # Safety
-    ///
-    /// Nobody uses the table any more.
-    pub(super) unsafe fn destroy(self) {
-        for place in 0..self.len() {
-            if let Some(entry) = self.entry(place) {
-                // SAFETY: each entry is taken once, as the table ends.
-                drop(unsafe { entry.take() });
-            }
-        }
-        // SAFETY: the entries are gone.
-        unsafe { self.forget_entries() }
-    }
-
     /// Gives a block of its own back; entries in the object go with the object.
     ///
     /// # Safety
