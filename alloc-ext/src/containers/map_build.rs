@@ -76,7 +76,7 @@ enum Filled {
 }
 
 /// Entries from the one that is placed to the one that is looked at, so that the places come from memory meanwhile.
-const AHEAD: usize = if prefetch::GIVEN { 8 } else { 1 };
+const AHEAD: usize = if prefetch::GIVEN { 8 } else { 2 };
 
 /// Copies the words of all entries to a new table.
 fn fill(source: Table<'_>, target: Dense<'_>, hashes: &Hashes) -> Result<Filled> {
