@@ -135,6 +135,17 @@ impl<'a> Operands<'a> {
         unsafe { self.0.get_unchecked(index) }
     }
 
+    /// The argument at `index` as an owned value, which is only lent.
+    ///
+    /// # Safety
+    ///
+    /// The operation has it.
+    #[cfg(not(feature = "std"))]
+    pub(crate) unsafe fn any(&self, index: usize) -> &'a Any {
+        // SAFETY: arguments are accepted in forms that owned values have; both types are transparent over a cell.
+        unsafe { &*core::ptr::from_ref(self.value(index)).cast() }
+    }
+
     /// The argument at `index`, an integer.
     ///
     /// # Safety

@@ -176,13 +176,30 @@ impl ListObject {
     /// there. The list is unchanged then.
     pub fn replace_range(&self, start: i64, stop: i64, replacement: &ListObject) -> Result<()> {
         let values = replacement.to_array()?;
-        let range = self.seq().range(start, stop)?;
-        if !values.is_empty() {
-            // The end of the range is where the copies go; in front of it the old elements leave.
+        let mut range = self.seq().range(start, stop)?;
+        if range.is_empty() && !values.is_empty() {
             let position = self.seq().insert_position(stop)?;
+            range = position..position;
+        }
+        // SAFETY: the copies lie in an array of their own.
+        unsafe { self.replace_by(range, values.as_slice()) }
+    }
+
+    /// Replaces the elements of a range inside the list by own copies of `values`.
+    ///
+    /// # Errors
+    ///
+    /// MemoryError when there are values and the memory is not there. The list is unchanged then.
+    ///
+    /// # Safety
+    ///
+    /// `values` lies outside this list.
+    pub(super) unsafe fn replace_by(&self, range: core::ops::Range<usize>, values: &[Any]) -> Result<()> {
+        if !values.is_empty() {
             self.make_room(values.len())?;
-            // SAFETY: the list has the room, one thread at a time uses it, and the copies lie in an array of their own.
-            unsafe { self.seq().insert_slice_reserved(position, values.as_slice()) }
+            // SAFETY: the list has the room, and one thread at a time uses it. The copies go to the end of the range; in front of
+            // it the old elements leave.
+            unsafe { self.seq().insert_slice_reserved(range.end, values) }
         }
         self.seq().remove_range(range);
         Ok(())

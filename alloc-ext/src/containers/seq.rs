@@ -43,7 +43,7 @@ unsafe impl ObjectRecord for SeqRecord {
         let this: *mut Self = this.cast();
         // SAFETY: the last strong reference is gone, so nobody else reads or writes the record.
         unsafe {
-            let len = usize::try_from((*this).cell.size).unwrap_or(0);
+            let len = count((*this).cell.size);
             cell::release_all((*this).cell.data.cast(), len);
             if let Some(release) = (*this).cell.data_deleter {
                 release((*this).cell.data);
@@ -108,6 +108,12 @@ pub(super) fn allocate_with_block(type_index: i32, capacity: usize) -> Result<Ob
     object
 }
 
+/// A number of cells as it is in memory; a negative one counts as none. What does not fit an address does not occur.
+#[inline]
+fn count(number: i64) -> usize {
+    (number as isize).max(0) as usize
+}
+
 /// Turns the order round, in a few bytes of code; `reverse` of slices brings panics when it is compiled for size.
 pub(super) fn reverse<T>(values: &mut [T]) {
     let mut values = values.iter_mut();
@@ -152,14 +158,14 @@ impl<'a> Seq<'a> {
     #[inline]
     pub(super) fn len(self) -> usize {
         // SAFETY: the record is alive for 'a.
-        usize::try_from(unsafe { (*self.cell()).size }).unwrap_or(0)
+        count(unsafe { (*self.cell()).size })
     }
 
     /// Number of cells that the storage has.
     #[inline]
     pub(super) fn capacity(self) -> usize {
         // SAFETY: the record is alive for 'a.
-        usize::try_from(unsafe { (*self.cell()).capacity }).unwrap_or(0)
+        count(unsafe { (*self.cell()).capacity })
     }
 
     /// First cell; null or dangling when there is no storage.

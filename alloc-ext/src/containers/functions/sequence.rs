@@ -4,8 +4,11 @@ use ferrite_core::abi::TVMFFIAny;
 use ferrite_core::any::{Any, AnyView};
 use ferrite_core::convert::AnyCompatible;
 use ferrite_core::error::Result;
-use ferrite_core::fresh;
 use ferrite_core::object::ObjectClass;
+
+#[cfg_attr(feature = "std", path = "sequence/change_by_verb.rs")]
+#[cfg_attr(not(feature = "std"), path = "sequence/change_by_range.rs")]
+mod change;
 
 use crate::containers::seq::Seq;
 use crate::containers::{ArrayObject, ListObject, cell, key};
@@ -36,7 +39,6 @@ pub(super) unsafe fn run(verb: Verb, operands: &Operands<'_>, result: *mut TVMFF
         let list: &ListObject = operands.object(0);
         let seq = Seq::of(list.as_object());
         let integer = |index| operands.integer(index);
-        let own = |index| fresh::view(operands.value(index)).to_owned();
         let mut answer = Any::NONE;
         match verb {
             Verb::Size => answer = Any::from(seq.len() as i64),
@@ -46,17 +48,10 @@ pub(super) unsafe fn run(verb: Verb, operands: &Operands<'_>, result: *mut TVMFF
                 return Ok(());
             }
             Verb::Contains => answer = Any::from(contains(seq, operands.value(1))?),
-            Verb::Pop => answer = list.remove(integer(1))?,
-            Verb::SetItem => list.set(integer(1), own(2)?)?,
-            Verb::Append => list.push(own(1)?)?,
-            Verb::Insert => list.insert(integer(1), own(2)?)?,
-            Verb::Erase => drop(list.remove(integer(1))?),
-            Verb::EraseRange => list.remove_range(integer(1), integer(2))?,
             Verb::ReplaceSlice => list.replace_range(integer(1), integer(2), operands.object(3))?,
             Verb::Reverse => list.reverse(),
-            Verb::Clear => list.clear(),
             Verb::Reserve => list.reserve(integer(1))?,
-            _ => {}
+            _ => answer = change::change(verb, list, operands)?,
         }
         result.write(answer.into_raw());
     }
