@@ -14,9 +14,13 @@ use crate::module::Module;
 #[cfg_attr(not(feature = "std"), path = "operation/as_data.rs")]
 #[cfg_attr(feature = "std", path = "operation/in_line.rs")]
 mod entry;
+#[cfg(any(test, not(feature = "std")))]
+mod owned;
 mod verb;
 
 pub(crate) use entry::*;
+#[cfg(any(test, not(feature = "std")))]
+pub(crate) use owned::owned;
 pub(crate) use verb::Verb;
 
 /// The most arguments that an operation has.
@@ -43,6 +47,8 @@ pub(crate) enum Param {
     Any,
     /// An int or a bool.
     Integer,
+    /// As that, or None.
+    IntegerOrNone,
     /// Text, short or long.
     Text,
     /// An object of the class of this index.
@@ -69,6 +75,7 @@ operands! {
     Any: Param::Any;
     i64: Param::Integer;
     bool: Param::Integer;
+    Option<i32>: Param::IntegerOrNone;
     String: Param::Text;
     Module: Param::Object(type_index::MODULE);
     ArrayObject: Param::Object(type_index::ARRAY);
@@ -91,6 +98,9 @@ impl Param {
                 _ => false,
             },
             Param::Integer => matches!(arg.type_index(), type_index::INT | type_index::BOOL),
+            Param::IntegerOrNone => {
+                matches!(arg.type_index(), type_index::NONE | type_index::INT | type_index::BOOL)
+            }
             Param::Object(class) | Param::Changeable(class) => {
                 arg.object_ptr().is_some() && type_table::is_instance(arg.type_index(), class)
             }
@@ -224,16 +234,6 @@ fn fits(callee: &Callee<'_>, params: &[Param], args: &[AnyView<'_>]) -> Result<b
         return Err(callee.wrong_count(args.len()));
     }
     Ok(params.iter().zip(args).all(|(param, arg)| param.accepts(arg)))
-}
-
-/// Owned values of the arguments of a function whose types are given as those of an operation.
-///
-/// # Errors
-///
-/// TypeError; what conversions raise.
-pub(crate) fn owned(callee: &Callee<'_>, params: &[Param], args: &[AnyView<'_>]) -> Result<[Any; MOST]> {
-    fits(callee, params, args)?;
-    converted(callee, params, args)
 }
 
 /// Owned values of the arguments.

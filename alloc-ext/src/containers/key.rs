@@ -108,7 +108,7 @@ pub fn equal(lhs: AnyView<'_>, rhs: AnyView<'_>) -> Result<bool> {
 /// The answer of [`equal`] where no registered function has to be asked.
 ///
 /// By reference: a copy of a view that was made in pieces a moment ago takes longer than the comparison.
-pub(super) fn equal_without_hook(lhs: &AnyView<'_>, rhs: &AnyView<'_>) -> Option<bool> {
+pub(crate) fn equal_without_hook(lhs: &AnyView<'_>, rhs: &AnyView<'_>) -> Option<bool> {
     equal_at_once(lhs, rhs).or_else(|| equal_by_content(lhs, rhs))
 }
 

@@ -10,10 +10,10 @@ use super::number::Number;
 
 /// Bits of a float's mantissa, the one in front included.
 const MANTISSA_BITS: u32 = f64::MANTISSA_DIGITS;
-/// Bits of the first 64 ones that a mantissa has no room for.
-const LOST_BITS: u32 = u64::BITS - MANTISSA_BITS;
-const LEAST_EXPONENT: i32 = f64::MIN_EXP - 1;
-const MOST_EXPONENT: i32 = f64::MAX_EXP - 1;
+/// The power of two that the last bit of the smallest numbers counts.
+const LEAST_EXPONENT: i32 = f64::MIN_EXP - MANTISSA_BITS as i32;
+/// What the exponent of a float is below.
+const MOST_EXPONENT: i32 = f64::MAX_EXP - f64::MIN_EXP;
 /// Beyond ten to this power, and below its inverse, nothing is finite or other than zero.
 const FAR: i32 = 400;
 /// Exponents are cut off here: far above what the length of a text could make up for.
@@ -113,32 +113,41 @@ fn bits_of(mut number: Natural, mut exponent: i32, mut inexact: bool) -> Option<
             inexact |= number.divide(5) != 0;
         }
     }
-    let (top, shift, is_more) = number.top();
-    inexact |= is_more;
-    let (mut mantissa, lost) = (top >> LOST_BITS, top << MANTISSA_BITS);
-    exponent += shift + u64::BITS as i32 - 1;
-    // Half of the last bit rounds to even.
-    const HALF: u64 = 1 << (u64::BITS - 1);
-    if lost > HALF || lost == HALF && (inexact || mantissa & 1 != 0) {
-        mantissa += 1;
-    }
-    if mantissa >> MANTISSA_BITS != 0 {
-        mantissa >>= 1;
-        exponent += 1;
-    }
+    // Half of the last bit, once there are no more than a mantissa has.
+    let mut half = 0;
+    let mantissa = loop {
+        match number.value() {
+            Some(value) if value >> (MANTISSA_BITS - 1) == 1 => break value,
+            Some(value) if value >> MANTISSA_BITS == 0 => {
+                number.multiply_add(2, 0);
+                exponent -= 1;
+            }
+            _ => {
+                // By words while there are more than enough of them.
+                let shift = if number.len() > 5 { u16::BITS } else { 1 };
+                inexact |= half != 0;
+                half = number.divide(1 << shift);
+                exponent += shift as i32;
+            }
+        }
+    };
+    let is_up = half != 0 && (inexact || mantissa & 1 != 0);
+    exponent -= LEAST_EXPONENT;
     if exponent > MOST_EXPONENT {
         return None;
     }
-    let missing = LEAST_EXPONENT.saturating_sub(exponent);
-    if missing <= 0 {
-        // The bit in front of the mantissa counts one for the exponent.
-        return Some((u64::from(missing.unsigned_abs()) << (MANTISSA_BITS - 1)) + mantissa);
+    // The bit in front of the mantissa counts one for the exponent, and so does a carry.
+    let bits = ((exponent as i64) << (MANTISSA_BITS - 1)) + mantissa as i64 + i64::from(is_up);
+    if bits >= 1 << (MANTISSA_BITS - 1) {
+        return (bits < f64::INFINITY.to_bits() as i64).then_some(bits as u64);
     }
-    let is_held = lost == 0 && !inexact && mantissa.trailing_zeros() >= missing.unsigned_abs();
-    is_held.then(|| mantissa >> missing)
+    for _ in exponent..0 {
+        half |= number.divide(2);
+    }
+    if inexact || half != 0 { None } else { number.value() }
 }
 
-/// The first `N` significant digits of a positive, finite number, rounded half to even, and the power of ten that the
+/// The first `N` significant digits of a finite number that is not negative, rounded half to even, and the power of ten that the
 /// first one counts. At most 18 digits.
 pub(super) fn significant_digits<const N: usize>(value: f64) -> ([u8; N], i32) {
     let limit = 10u64.pow(N as u32);
@@ -146,7 +155,7 @@ pub(super) fn significant_digits<const N: usize>(value: f64) -> ([u8; N], i32) {
     let mut number = Natural::new(mantissa);
     // Without the power of two, five times as much counts a tenth.
     number.scale(if shift < 0 { 5 } else { 2 }, shift.unsigned_abs());
-    let (mut exponent, mut rest, mut is_more) = (shift.min(0), 0, false);
+    let (mut exponent, mut rest, mut is_more) = (if mantissa == 0 { 0 } else { shift.min(0) }, 0, false);
     let mut whole = loop {
         match number.value() {
             Some(value) if value < limit => break value,
@@ -172,22 +181,8 @@ pub(super) fn significant_digits<const N: usize>(value: f64) -> ([u8; N], i32) {
 fn parts(value: f64) -> (u64, i32) {
     let bits = value.to_bits();
     let fraction = bits & ((1 << (MANTISSA_BITS - 1)) - 1);
-    let least = LEAST_EXPONENT - (MANTISSA_BITS as i32 - 1);
     match (bits >> (MANTISSA_BITS - 1)) as i32 {
-        0 => (fraction, least),
-        biased => (fraction | 1 << (MANTISSA_BITS - 1), least + biased - 1),
-    }
-}
-
-/// The number, if it is a whole one below 2^53 and not negative.
-pub(super) fn small_whole(value: f64) -> Option<i64> {
-    let (mantissa, exponent) = parts(value);
-    let places = exponent.unsigned_abs();
-    match exponent {
-        _ if mantissa == 0 => Some(0),
-        i32::MIN..=0 if places < MANTISSA_BITS && mantissa.trailing_zeros() >= places => {
-            Some((mantissa >> places) as i64)
-        }
-        _ => None,
+        0 => (fraction, LEAST_EXPONENT),
+        biased => (fraction | 1 << (MANTISSA_BITS - 1), LEAST_EXPONENT + biased - 1),
     }
 }

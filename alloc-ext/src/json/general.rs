@@ -4,10 +4,24 @@
 use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
 
+use super::number::{DIGITS, write_int};
 use super::{decimal, digits};
 
 /// Bytes of the longest text, and what is written beyond its end on the way.
 const MOST_BYTES: usize = 48;
+
+/// Appends a finite number that is not negative: with `.0` when it is a whole one below 2^53.
+///
+/// # Errors
+///
+/// MemoryError.
+pub(super) fn write_finite(out: &mut Buffer<u8>, value: f64) -> Result<()> {
+    if let Some(whole) = decimal::small_whole(value) {
+        write_int(out, whole)?;
+        return out.try_extend_from_slice(b".0");
+    }
+    write_general::<DIGITS>(out, value)
+}
 
 /// Appends a positive, finite number with `N` significant digits, at most 17, as C's `%.Ng` does.
 ///

@@ -4,9 +4,28 @@
 use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
 
+use super::number::DIGITS;
 use super::{decimal, digits};
 
-/// Appends a positive, finite number with `N` significant digits, at most 17, as C's `%.Ng` does.
+/// The bits of the first float that has no fraction, whatever its last bit.
+const WHOLE: u64 = ((1u64 << f64::MANTISSA_DIGITS) as f64).to_bits();
+
+/// Appends a finite number that is not negative: with `.0` when it is a whole one below 2^53.
+///
+/// # Errors
+///
+/// MemoryError.
+pub(super) fn write_finite(out: &mut Buffer<u8>, value: f64) -> Result<()> {
+    let start = out.len();
+    write_general::<DIGITS>(out, value)?;
+    let is_whole = out.get(start..).is_some_and(|text| text.iter().all(u8::is_ascii_digit));
+    if is_whole && value.to_bits() < WHOLE {
+        out.try_extend_from_slice(b".0")?;
+    }
+    Ok(())
+}
+
+/// Appends a finite number that is not negative with `N` significant digits, at most 17, as C's `%.Ng` does.
 ///
 /// # Errors
 ///
@@ -19,39 +38,23 @@ pub(crate) fn write_general<const N: usize>(out: &mut Buffer<u8>, value: f64) ->
 
 /// Puts the point into digits whose first one counts `10^exponent`; numbers of more than `most` digits get an exponent.
 fn layout_digits(out: &mut Buffer<u8>, digits: &[u8], exponent: i32, most: usize) -> Result<()> {
-    match usize::try_from(exponent) {
-        Ok(exponent) if exponent < most => {
-            let (whole, fraction) = digits.split_at_checked(exponent + 1).unwrap_or((digits, &[]));
-            out.try_extend_from_slice(whole)?;
-            for _ in whole.len()..exponent + 1 {
-                out.try_push(b'0')?;
-            }
-            write_fraction(out, fraction)
+    let is_scientific = !(-4..most as i32).contains(&exponent);
+    // A number below 1 has zeros in front of its digits, the first of them before the point.
+    let point = if is_scientific { 0 } else { exponent };
+    let (zeros, whole) = ((-point).max(0) as usize, point.max(0) as usize + 1);
+    for at in 0..whole.max(zeros + digits.len()) {
+        if at == whole {
+            out.try_push(b'.')?;
         }
-        Err(_) if exponent >= -4 => {
-            out.try_extend_from_slice(b"0.")?;
-            for _ in exponent..-1 {
-                out.try_push(b'0')?;
-            }
-            out.try_extend_from_slice(digits)
-        }
-        _ => {
-            let (first, fraction) = digits.split_at_checked(1).unwrap_or((digits, &[]));
-            out.try_extend_from_slice(first)?;
-            write_fraction(out, fraction)?;
-            out.try_extend_from_slice(if exponent < 0 { b"e-" } else { b"e+" })?;
-            if exponent.unsigned_abs() < 10 {
-                out.try_push(b'0')?;
-            }
-            digits::write(out, exponent.unsigned_abs().into())
-        }
+        let digit = at.checked_sub(zeros).and_then(|at| digits.get(at));
+        out.try_push(digit.copied().unwrap_or(b'0'))?;
     }
-}
-
-fn write_fraction(out: &mut Buffer<u8>, digits: &[u8]) -> Result<()> {
-    if digits.is_empty() {
-        return Ok(());
+    if is_scientific {
+        out.try_extend_from_slice(if exponent < 0 { b"e-" } else { b"e+" })?;
+        if exponent.unsigned_abs() < 10 {
+            out.try_push(b'0')?;
+        }
+        digits::write(out, exponent.unsigned_abs().into())?;
     }
-    out.try_push(b'.')?;
-    out.try_extend_from_slice(digits)
+    Ok(())
 }

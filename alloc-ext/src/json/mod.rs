@@ -24,10 +24,10 @@
 //! # Ok(())
 //! # }
 //! ```
-#![forbid(unsafe_code)]
 
 #[cfg(feature = "std")]
 mod active_lists;
+mod calls;
 #[cfg_attr(not(feature = "std"), path = "exact_decimal.rs")]
 mod decimal;
 #[cfg_attr(not(feature = "std"), path = "digits_one_by_one.rs")]

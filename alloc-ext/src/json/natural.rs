@@ -19,22 +19,17 @@ pub(super) struct Natural {
 
 impl Natural {
     pub(super) fn new(value: u64) -> Self {
-        let mut number = Self { words: [0; WORDS], len: 0 };
-        for shift in [48, 32, 16, 0] {
-            number.shift_word();
-            number.multiply_add(1, u32::from((value >> shift) as u16));
+        let mut number = Self { words: [0; WORDS], len: WORDS_IN_64 };
+        for (at, word) in number.words.iter_mut().take(WORDS_IN_64).enumerate() {
+            *word = (value >> (at as u32 * u16::BITS)) as u16;
         }
+        number.drop_zeros();
         number
     }
 
     /// Words without zeros in front.
     pub(super) fn len(&self) -> usize {
         self.len
-    }
-
-    /// The word that many places behind the first one; 0 behind the last.
-    fn word(&self, behind: usize) -> u16 {
-        self.len.checked_sub(behind + 1).and_then(|at| self.words.get(at)).copied().unwrap_or(0)
     }
 
     /// Factor and addend are below 2^16.
@@ -73,28 +68,25 @@ impl Natural {
             *word = (rest / divisor) as u16;
             rest %= divisor;
         }
-        while self.len != 0 && self.word(0) == 0 {
-            self.len -= 1;
-        }
+        self.drop_zeros();
         rest
+    }
+
+    /// Takes zeros in front out of the length.
+    fn drop_zeros(&mut self) {
+        while let Some(first) = self.len.checked_sub(1)
+            && self.words.get(first) == Some(&0)
+        {
+            self.len = first;
+        }
     }
 
     /// The number, if 64 bits hold it.
     pub(super) fn value(&self) -> Option<u64> {
-        (self.len <= WORDS_IN_64).then(|| self.first(self.len))
-    }
-
-    /// The number that the first words make, at most four.
-    fn first(&self, count: usize) -> u64 {
-        (0..count).fold(0, |value, behind| value << u16::BITS | u64::from(self.word(behind)))
-    }
-
-    /// The first 64 bits of a number other than 0, the power of two that they count, and whether any of the others is set.
-    pub(super) fn top(&mut self) -> (u64, i32, bool) {
-        let zeros = self.word(0).leading_zeros();
-        self.multiply_add(1 << zeros, 0);
-        let exponent = (self.len as i32 - WORDS_IN_64 as i32) * u16::BITS as i32 - zeros as i32;
-        let is_more = self.words.iter().take(self.len.saturating_sub(WORDS_IN_64)).any(|word| *word != 0);
-        (self.first(WORDS_IN_64), exponent, is_more)
+        if self.len > WORDS_IN_64 {
+            return None;
+        }
+        let words = self.words.iter().take(WORDS_IN_64);
+        Some(words.rev().fold(0, |value, word| value << u16::BITS | u64::from(*word)))
     }
 }

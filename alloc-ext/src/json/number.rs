@@ -4,7 +4,7 @@
 use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
 
-use super::general::write_general;
+use super::general::write_finite;
 use super::{decimal, digits, short};
 
 /// A number that was read.
@@ -93,19 +93,14 @@ pub(super) fn write_float(out: &mut Buffer<u8>, value: f64) -> Result<()> {
     if magnitude == INFINITE {
         return out.try_extend_from_slice(b"Infinity");
     }
-    let magnitude = f64::from_bits(magnitude);
-    if let Some(whole) = decimal::small_whole(magnitude) {
-        write_int(out, whole)?;
-        return out.try_extend_from_slice(b".0");
-    }
-    write_general::<DIGITS>(out, magnitude)
+    write_finite(out, f64::from_bits(magnitude))
 }
 
 /// The bits of a float that is too large.
 const INFINITE: u64 = f64::INFINITY.to_bits();
 
 /// Significant digits that tell every float from its neighbours.
-const DIGITS: usize = 17;
+pub(super) const DIGITS: usize = 17;
 
 #[cfg(test)]
 mod tests {

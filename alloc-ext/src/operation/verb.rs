@@ -35,6 +35,12 @@ pub(crate) enum Verb {
     ClearImports,
     GlobalsAdd,
     GlobalsRemove,
+    // JSON.
+    Parse,
+    Stringify,
+    // Structure.
+    StructuralEqual,
+    StructuralHash,
 }
 
 impl Verb {
@@ -46,11 +52,16 @@ impl Verb {
             Verb::Append | Verb::Pop | Verb::Erase | Verb::Reserve => 1,
             Verb::SetItem | Verb::Insert | Verb::EraseRange => 2,
             Verb::ReplaceSlice => 3,
-            Verb::LoadFromFile | Verb::GetPropertyMask | Verb::GetKind | Verb::GetWriteFormats => 0,
+            Verb::Parse
+            | Verb::LoadFromFile
+            | Verb::GetPropertyMask
+            | Verb::GetKind
+            | Verb::GetWriteFormats => 0,
             Verb::ClearImports | Verb::GlobalsAdd | Verb::GlobalsRemove => 0,
-            Verb::InspectSource | Verb::ImportModule => 1,
+            Verb::InspectSource | Verb::ImportModule | Verb::Stringify => 1,
             Verb::ImplementsFunction | Verb::GetMetadata | Verb::GetDoc | Verb::GetFunction => 2,
-            Verb::WriteToFile => 2,
+            Verb::WriteToFile | Verb::StructuralHash => 2,
+            Verb::StructuralEqual => 3,
         }
     }
 }

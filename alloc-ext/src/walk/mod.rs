@@ -26,11 +26,11 @@ mod held;
 mod hooks;
 mod seen;
 mod slot;
-#[cfg_attr(not(feature = "std"), path = "heap_sort.rs")]
+#[cfg_attr(not(feature = "std"), path = "comb_sort.rs")]
 mod sort;
 
 #[cfg(all(test, feature = "std"))]
-mod heap_sort;
+mod comb_sort;
 
 pub use ahead::look_ahead;
 pub use children::{Children, ChildrenKind};

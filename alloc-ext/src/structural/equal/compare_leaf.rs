@@ -2,12 +2,12 @@
 #![forbid(unsafe_code)]
 
 use ferrite_core::any::Any;
-use ferrite_core::big_int::BigInt;
 use ferrite_core::error::Result;
 use ferrite_core::shape::Shape;
 use ferrite_core::type_index;
 
 use super::tensors;
+use crate::containers::key;
 use crate::walk::same_number_or_text;
 
 /// Whether two values are equal, when what they hold decides at once; None for two containers or objects of one type.
@@ -31,13 +31,13 @@ pub(super) fn compare_any_leaves(lhs: &Any, rhs: &Any, skip_tensor_content: bool
         return Ok(Some(false));
     }
     Ok(Some(match index {
-        type_index::STR | type_index::SMALL_STR => left.bytes_of_string() == right.bytes_of_string(),
-        type_index::BYTES | type_index::SMALL_BYTES => left.bytes_of_bytes() == right.bytes_of_bytes(),
         type_index::SHAPE => extents(lhs) == extents(rhs),
         type_index::TENSOR => tensors::equal(lhs, rhs, skip_tensor_content)?,
-        type_index::BIG_INT => words(lhs) == words(rhs),
         type_index::FLOAT if is_nan(lhs) => is_nan(rhs),
-        index if index < type_index::STATIC_OBJECT_BEGIN => left.payload_bits() == right.payload_bits(),
+        // These are equal as keys are.
+        ..=type_index::SMALL_BYTES | type_index::STR | type_index::BYTES | type_index::BIG_INT => {
+            key::equal_without_hook(&left, &right) == Some(true)
+        }
         _ => return Ok(None),
     }))
 }
@@ -58,8 +58,4 @@ fn is_nan(value: &Any) -> bool {
 
 fn extents(shape: &Any) -> Option<&[i64]> {
     shape.as_object()?.as_class().map(Shape::as_slice)
-}
-
-fn words(number: &Any) -> Option<&[i64]> {
-    number.as_object()?.as_class().map(BigInt::words)
 }

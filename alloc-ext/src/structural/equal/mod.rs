@@ -14,6 +14,7 @@
 //! | `tensors` | tensors as both walks see them |
 
 mod bindings;
+mod calls;
 mod compare;
 mod compare_frame;
 mod compare_leaf;

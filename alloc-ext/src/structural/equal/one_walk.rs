@@ -33,6 +33,7 @@ pub(super) fn hash(value: &Any, options: Options) -> Result<u64> {
     start(false, "__s_hash__", value.clone(), Any::NONE, options)
 }
 
+#[inline(never)]
 fn start(compares: bool, hooks: &str, lhs: Any, rhs: Any, options: Options) -> Result<u64> {
     let skip_tensor_content = options.skip_tensor_content;
     let walk = Walk { compares, skip_tensor_content, hooks: Hooks::new(hooks), known: Known::new()? };
