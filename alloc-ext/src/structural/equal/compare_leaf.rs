@@ -6,6 +6,7 @@ use ferrite_core::error::Result;
 use ferrite_core::shape::Shape;
 use ferrite_core::type_index;
 
+use super::hash_leaf::is_nan;
 use super::tensors;
 use crate::containers::key;
 use crate::walk::same_number_or_text;
@@ -33,7 +34,7 @@ pub(super) fn compare_any_leaves(lhs: &Any, rhs: &Any, skip_tensor_content: bool
     Ok(Some(match index {
         type_index::SHAPE => extents(lhs) == extents(rhs),
         type_index::TENSOR => tensors::equal(lhs, rhs, skip_tensor_content)?,
-        type_index::FLOAT if is_nan(lhs) => is_nan(rhs),
+        type_index::FLOAT if is_nan(left.payload_bits()) => is_nan(right.payload_bits()),
         // These are equal as keys are.
         ..=type_index::SMALL_BYTES | type_index::STR | type_index::BYTES | type_index::BIG_INT => {
             key::equal_without_hook(&left, &right) == Some(true)
@@ -49,11 +50,6 @@ fn long_form(index: i32) -> i32 {
         type_index::SMALL_BYTES => type_index::BYTES,
         index => index,
     }
-}
-
-/// Only NaN has several forms.
-fn is_nan(value: &Any) -> bool {
-    f64::from_bits(value.view().payload_bits()).is_nan()
 }
 
 fn extents(shape: &Any) -> Option<&[i64]> {

@@ -43,8 +43,13 @@ pub(super) fn hash_plain(value: &Any) -> Option<u64> {
     if index >= type_index::SMALL_STR {
         return hash_text(value);
     }
-    let is_nan = index == type_index::FLOAT && f64::from_bits(bits).is_nan();
+    let is_nan = index == type_index::FLOAT && is_nan(bits);
     Some(combine(index as u64, if is_nan { NAN_BITS } else { bits }))
+}
+
+/// Whether a float is no number: only NaN has several forms. By its bits, since small cores do not compare 64-bit floats.
+pub(super) fn is_nan(bits: u64) -> bool {
+    bits << 1 > f64::INFINITY.to_bits() << 1
 }
 
 /// The hash of a number or text by its bits, which tell one NaN from another; None for other values.

@@ -39,15 +39,31 @@ impl Known {
     }
 
     /// Puts what is known of an object where it is asked for, or the object on the left that one on the right goes with;
-    /// false when nothing is known.
-    pub(super) fn of(&self, object: &ObjectRef, side: Side, known: &mut Any) -> Result<bool> {
-        self.value_of(&key(object, side), known)
+    /// leaves what is there when nothing is known.
+    ///
+    /// # Errors
+    ///
+    /// None: keys are numbers.
+    pub(super) fn of(&self, object: &ObjectRef, side: Side, known: &mut Any) -> Result<()> {
+        self.put_value(&key(object, side), known)
     }
 
-    fn value_of(&self, key: &Any, known: &mut Any) -> Result<bool> {
+    /// Puts the object on the right that the one in `value` goes with in its place, if there is one.
+    ///
+    /// # Errors
+    ///
+    /// As for [`of`](Self::of).
+    pub(super) fn to_right(&self, value: &mut Any) -> Result<()> {
+        match value.as_object().map(|object| key(object, Side::Left)) {
+            Some(key) => self.put_value(&key, value),
+            None => Ok(()),
+        }
+    }
+
+    fn put_value(&self, key: &Any, known: &mut Any) -> Result<()> {
         match Container::of(self.0.as_object()) {
-            Some(table) => table.value_of(key, known),
-            None => Ok(false),
+            Some(table) => table.value_of(key, known).map(drop),
+            None => Ok(()),
         }
     }
 
@@ -70,7 +86,7 @@ impl Known {
     pub(super) fn count(&self, what: Counted) -> Result<u64> {
         let key = Any::from(what as i64);
         let mut number = Any::from(0i64);
-        self.value_of(&key, &mut number)?;
+        self.put_value(&key, &mut number)?;
         let number = number.view().payload_bits();
         self.0.insert(key, Any::from(number as i64 + 1))?;
         Ok(number)

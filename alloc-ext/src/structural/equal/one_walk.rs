@@ -225,9 +225,10 @@ impl Walk {
             let mut hash = hash_bits(&key);
             if let Some(object) = key.as_object()
                 && hash.is_none()
-                && self.known.of(object, Side::Left, &mut value)?
             {
-                hash = Some(value.view().payload_bits());
+                value = Any::NONE;
+                self.known.of(object, Side::Left, &mut value)?;
+                hash = (!value.is_none()).then(|| value.view().payload_bits());
             }
             if let Some(hash) = hash {
                 keys.try_push(Key { inverted: !hash, place })?;
@@ -258,12 +259,7 @@ impl Walk {
                 continue;
             }
             if let Some(right) = rhs.as_ref().and_then(Container::of) {
-                if let Some(object) = key.as_object() {
-                    let mut partner = Any::NONE;
-                    if self.known.of(object, Side::Left, &mut partner)? {
-                        key = partner;
-                    }
-                }
+                self.known.to_right(&mut key)?;
                 if !right.value_of(&key, &mut node.rhs)? {
                     // The walk ends with a difference.
                     (node.lhs, node.rhs) = (Any::NONE, Any::from(false));
@@ -308,18 +304,21 @@ impl Walk {
     fn is_known(&self, frame: &Frame, result: &mut u64) -> Result<bool> {
         let mut known = Any::NONE;
         let Some(rhs) = &frame.rhs else {
-            let is_known = frame.may_be_met_again() && self.known.of(&frame.lhs, Side::Left, &mut known)?;
-            *result = known.view().payload_bits();
-            return Ok(is_known);
+            if frame.may_be_met_again() {
+                self.known.of(&frame.lhs, Side::Left, &mut known)?;
+                *result = known.view().payload_bits();
+            }
+            return Ok(!known.is_none());
         };
         *result = frame.is_same().into();
         Ok(match frame.kind {
             StructuralKind::UniqueInstance => true,
             StructuralKind::ConstTreeNode => *result != 0,
             StructuralKind::DagNode | StructuralKind::FreeVar => {
-                let is_left_bound = self.known.of(&frame.lhs, Side::Left, &mut known)?;
+                self.known.of(&frame.lhs, Side::Left, &mut known)?;
                 *result = known.as_object().is_some_and(|partner| partner.ptr_eq(rhs)).into();
-                is_left_bound || self.known.of(rhs, Side::Right, &mut known)?
+                self.known.of(rhs, Side::Right, &mut known)?;
+                !known.is_none()
             }
             StructuralKind::TreeNode | StructuralKind::Unsupported => false,
         })
@@ -332,11 +331,8 @@ impl Walk {
             let seed = frame.hash as i64;
             let second = frame.rhs.as_ref().map_or(AnyView::from(seed), AnyView::from);
             let answer = hook.call(&[AnyView::from(&frame.lhs), second, AnyView::from(&callback)])?;
-            if self.compares {
-                answer.get::<bool>().map(u64::from)
-            } else {
-                answer.get::<i64>().map(i64::cast_unsigned)
-            }
+            // A bool is an int, too.
+            answer.get::<i64>().map(i64::cast_unsigned)
         })
     }
 }
