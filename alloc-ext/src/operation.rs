@@ -20,7 +20,7 @@ mod verb;
 
 pub(crate) use entry::*;
 #[cfg(any(test, not(feature = "std")))]
-pub(crate) use owned::owned;
+pub(crate) use owned::own;
 pub(crate) use verb::Verb;
 
 /// The most arguments that an operation has.
@@ -221,7 +221,8 @@ unsafe fn call_converted(
     args: &[AnyView<'_>],
     result: *mut TVMFFIAny,
 ) -> Result<()> {
-    let owned = converted(&operation.callee, operation.params, args)?;
+    let mut owned = [const { Any::NONE }; MOST];
+    convert(&operation.callee, operation.params, args, &mut owned)?;
     // SAFETY: as in `call`.
     unsafe { (operation.run)(operation.verb, &Operands(&owned.each_ref().map(Any::view)), result) }
 }
@@ -236,18 +237,22 @@ fn fits(callee: &Callee<'_>, params: &[Param], args: &[AnyView<'_>]) -> Result<b
     Ok(params.iter().zip(args).all(|(param, arg)| param.accepts(arg)))
 }
 
-/// Owned values of the arguments.
+/// Puts owned values of the arguments where they are asked for.
 #[cold]
 #[inline(never)]
-fn converted(callee: &Callee<'_>, params: &[Param], args: &[AnyView<'_>]) -> Result<[Any; MOST]> {
-    let mut owned = [const { Any::NONE }; MOST];
-    for (index, ((param, arg), owned)) in params.iter().zip(args).zip(&mut owned).enumerate() {
+fn convert(
+    callee: &Callee<'_>,
+    params: &[Param],
+    args: &[AnyView<'_>],
+    owned: &mut [Any; MOST],
+) -> Result<()> {
+    for (index, ((param, arg), owned)) in params.iter().zip(args).zip(owned).enumerate() {
         match param.convert(arg)? {
             Some(value) => *owned = value,
             None => return Err(callee.wrong_type(index, *arg)),
         }
     }
-    Ok(owned)
+    Ok(())
 }
 
 /// Makes a static function of an operation, of its verb and the module with the body of the family. On hosts, `hot` ones have

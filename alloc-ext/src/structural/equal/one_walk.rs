@@ -401,10 +401,12 @@ fn callback(walk: Walk, region: DefRegion) -> Result<Function> {
     const HASHED: [Param; 3] = [Param::Any, Param::Integer, Param::Integer];
     Function::from_packed(move |args| {
         let (signature, params) = if walk.compares { (COMPARE, &COMPARED[..]) } else { (HASH, &HASHED[..]) };
-        let [lhs, second, kind, _] = operation::owned(&Callee { name: "", signature }, params, args)?;
+        let mut owned = [const { Any::NONE }; 4];
+        operation::own(&Callee { name: "", signature }, params, args, &mut owned)?;
+        // In a hash, the second one is the hash so far.
+        let [lhs, rhs, kind, _] = owned;
         let region = region.in_callback(kind.view().payload_bits() as i32);
-        let (rhs, so_far) =
-            if walk.compares { (second, 0) } else { (Any::NONE, second.view().payload_bits()) };
+        let so_far = rhs.view().payload_bits();
         let result = walk.run(Node { lhs, rhs, region, is_in_shared: false })?;
         // Hashes travel as signed numbers with the same bits.
         Ok(if walk.compares { Any::from(result != 0) } else { Any::from(combine(so_far, result) as i64) })
