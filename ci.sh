@@ -23,6 +23,7 @@ CHECKS=(
   "clippy: no lint, in every crate and with every set of features"
   "build: the library for C alone, with C++ symbols, and the smallest one"
   "test: the README's test command: cargo test --workspace"
+  "no-std: the unit tests of core and alloc-ext without std, where they have the boards' twins and one pool of memory"
   "docs: the documentation builds without a warning"
   "headers: include/ is what the Rust sources give"
   "layout: the headers are clean in every dialect, and upstream's to the byte"
@@ -123,6 +124,11 @@ check_build() {
 }
 
 check_test() { cargo test --workspace; }
+
+# One test at a time: such builds have one thread of execution, with one raised error and one queue of what dies.
+check_no-std() {
+  cargo test -p ferrite-core --lib -- --test-threads=1 && cargo test -p ferrite-alloc-ext --lib -- --test-threads=1
+}
 
 check_docs() { RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps; }
 

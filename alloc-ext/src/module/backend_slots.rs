@@ -93,7 +93,9 @@ mod tests {
     #[test]
     fn a_workspace_comes_and_goes() {
         let workspace = alloc(kDLCPU, 0, 100, 2, 32);
-        assert_eq!(workspace.addr() % 64, 0);
+        // Without std it is the alignment that the build chose, at least that of a pointer.
+        let alignment = if cfg!(feature = "std") { 64 } else { align_of::<usize>() };
+        assert_eq!(workspace.addr() % alignment, 0);
         // SAFETY: the workspace is given back once; null is allowed.
         unsafe {
             assert_eq!(free(kDLCPU, 0, workspace), 0);

@@ -137,6 +137,7 @@ fn destructors_may_use_the_table() -> Result<()> {
     Ok(())
 }
 
+#[cfg(feature = "std")]
 #[test]
 fn functions_may_have_doc_and_metadata() -> Result<()> {
     set_with_texts(b"gt.info", &constant(7), b"Gives seven.", b"{\"type_schema\":\"x\"}", false)?;

@@ -375,7 +375,7 @@ fn the_imports_field_of_modules_is_read_and_set() -> Result<()> {
 
 #[test]
 fn threads_register_and_read_at_once() {
-    let (threads, rounds) = if cfg!(miri) { (4, 6) } else { (8, 300) };
+    let (threads, rounds) = if cfg!(feature = "std") && !cfg!(miri) { (8, 300) } else { (4, 6) };
     let shared = child_of(OBJECT, "test.Shared").unwrap();
     std::thread::scope(|scope| {
         for thread in 0..threads {
