@@ -18,16 +18,11 @@ use crate::{refcount, type_index, type_table};
 /// # Upstream
 /// `tvm::ffi::TypeTraits` in `type_traits.h`.
 pub unsafe trait AnyCompatible: Sized {
-    /// Writes the type as signatures show it: `int`, `Array<str>`.
-    fn type_name(out: &mut Writer<'_>);
+    /// The type as signatures and schemas show it.
+    const TEXT: &'static TypeText;
 
-    /// Writes the type as the result of a function shows it: nothing is `void` there.
-    fn result_name(out: &mut Writer<'_>) {
-        Self::type_name(out);
-    }
-
-    /// Writes the type-schema JSON: `{"type":"int"}`.
-    fn schema(out: &mut Writer<'_>);
+    /// The type as the result of a function shows it: nothing is `void` there.
+    const RESULT_TEXT: &'static TypeText = Self::TEXT;
 
     /// Borrows the value.
     fn view(&self) -> AnyView<'_>;
@@ -47,33 +42,73 @@ pub unsafe trait AnyCompatible: Sized {
     }
 }
 
-/// The texts about a type that messages and schemas need, as data.
-pub struct TypeTexts {
-    /// [`AnyCompatible::type_name`], or [`AnyCompatible::result_name`] for a result.
-    pub(crate) name: fn(&mut Writer<'_>),
-    /// [`AnyCompatible::schema`].
-    pub(crate) schema: fn(&mut Writer<'_>),
+/// What messages and schemas say of a type, as data.
+pub struct TypeText {
+    name: &'static str,
+    key: &'static str,
+    args: &'static [&'static TypeText],
+}
+
+impl TypeText {
+    /// That of a type without parameters: its name in signatures, and its key in schemas.
+    pub const fn of(name: &'static str, key: &'static str) -> TypeText {
+        TypeText::generic(name, key, &[])
+    }
+
+    /// That of a generic type with these parameters.
+    pub const fn generic(
+        name: &'static str,
+        key: &'static str,
+        args: &'static [&'static TypeText],
+    ) -> TypeText {
+        TypeText { name, key, args }
+    }
+
+    /// Writes the type as signatures show it: `int`, `Array<str>`.
+    pub fn write_name(&self, out: &mut Writer<'_>) {
+        out.put(self.name.as_bytes());
+        self.write_args(out, [b"<", b", ", b">"], Self::write_name);
+    }
+
+    /// Writes the type-schema JSON: `{"type":"KEY"}`, `{"type":"KEY","args":[...]}`.
+    pub fn write_schema(&self, out: &mut Writer<'_>) {
+        out.put(b"{\"type\":\"");
+        out.put(self.key.as_bytes());
+        out.put(b"\"");
+        self.write_args(out, [b",\"args\":[", b",", b"]"], Self::write_schema);
+        out.put(b"}");
+    }
+
+    /// Writes the parameters, if there are any, with what opens, separates and closes them.
+    fn write_args(
+        &self,
+        out: &mut Writer<'_>,
+        [open, comma, close]: [&[u8]; 3],
+        write: fn(&Self, &mut Writer<'_>),
+    ) {
+        let mut before = open;
+        for arg in self.args {
+            out.put(before);
+            write(arg, out);
+            before = comma;
+        }
+        if !self.args.is_empty() {
+            out.put(close);
+        }
+    }
 }
 
 /// The texts about a type that a value is converted to.
 pub struct TargetTexts {
-    pub(crate) of_type: TypeTexts,
+    pub(crate) of_type: &'static TypeText,
     /// [`AnyCompatible::describe_mismatch`].
     pub(crate) mismatch: fn(AnyView<'_>, &mut Writer<'_>),
-}
-
-impl TypeTexts {
-    /// Those of a result.
-    pub(crate) const fn of_result<T: AnyCompatible>() -> TypeTexts {
-        TypeTexts { name: T::result_name, schema: T::schema }
-    }
 }
 
 impl TargetTexts {
     /// Those of a type.
     pub(crate) const fn of<T: AnyCompatible>() -> TargetTexts {
-        let of_type = TypeTexts { name: T::type_name, schema: T::schema };
-        TargetTexts { of_type, mismatch: T::describe_mismatch }
+        TargetTexts { of_type: T::TEXT, mismatch: T::describe_mismatch }
     }
 }
 
@@ -88,42 +123,9 @@ pub(crate) fn mismatch_error(view: AnyView<'_>, target: &TargetTexts) -> Error {
         out.put(b"Cannot convert from type `");
         (target.mismatch)(view, out);
         out.put(b"` to `");
-        (target.of_type.name)(out);
+        target.of_type.write_name(out);
         out.put(b"`");
     })
-}
-
-/// Writes `{"type":"KEY"}`.
-pub fn write_schema(out: &mut Writer<'_>, key: &str) {
-    out.put(b"{\"type\":\"");
-    out.put(key.as_bytes());
-    out.put(b"\"}");
-}
-
-/// Writes `{"type":"KEY","args":[...]}`.
-pub fn write_generic_schema(out: &mut Writer<'_>, key: &str, args: &[fn(&mut Writer<'_>)]) {
-    out.put(b"{\"type\":\"");
-    out.put(key.as_bytes());
-    out.put(b"\",\"args\":[");
-    write_list(out, b",", args);
-    out.put(b"]}");
-}
-
-/// Writes `NAME<...>`.
-pub fn write_generic_name(out: &mut Writer<'_>, name: &str, args: &[fn(&mut Writer<'_>)]) {
-    out.put(name.as_bytes());
-    out.put(b"<");
-    write_list(out, b", ", args);
-    out.put(b">");
-}
-
-fn write_list(out: &mut Writer<'_>, separator: &[u8], parts: &[fn(&mut Writer<'_>)]) {
-    for (index, part) in parts.iter().enumerate() {
-        if index > 0 {
-            out.put(separator);
-        }
-        part(out);
-    }
 }
 
 /// Implements `From` for [`Any`]. One by one: a blanket impl would collide with `From<Any> for Any`.
@@ -146,17 +148,11 @@ impl<T: AnyCompatible> From<Option<T>> for Any {
     }
 }
 
-/// Implements the two text functions of [`AnyCompatible`].
+/// The name in signatures and the key in schemas, for an implementation of [`AnyCompatible`].
 #[macro_export]
 macro_rules! any_texts {
-    ($name:expr, $schema:expr) => {
-        fn type_name(out: &mut $crate::text::Writer<'_>) {
-            out.put($name.as_bytes());
-        }
-
-        fn schema(out: &mut $crate::text::Writer<'_>) {
-            $crate::convert::write_schema(out, $schema);
-        }
+    ($name:expr, $key:expr) => {
+        const TEXT: &'static $crate::convert::TypeText = &$crate::convert::TypeText::of($name, $key);
     };
 }
 
@@ -243,9 +239,7 @@ floats!(f64, f32);
 unsafe impl AnyCompatible for () {
     any_texts!("None", "None");
 
-    fn result_name(out: &mut Writer<'_>) {
-        out.put(b"void");
-    }
+    const RESULT_TEXT: &'static TypeText = &TypeText::of("void", "None");
 
     fn view(&self) -> AnyView<'_> {
         AnyView::NONE
@@ -300,13 +294,7 @@ unsafe impl AnyCompatible for Any {
 
 // SAFETY: forwards to the conversion of `T`, or is None, which points to nothing.
 unsafe impl<T: AnyCompatible> AnyCompatible for Option<T> {
-    fn type_name(out: &mut Writer<'_>) {
-        write_generic_name(out, "Optional", &[T::type_name]);
-    }
-
-    fn schema(out: &mut Writer<'_>) {
-        write_generic_schema(out, "Optional", &[T::schema]);
-    }
+    const TEXT: &'static TypeText = &TypeText::generic("Optional", "Optional", &[T::TEXT]);
 
     fn view(&self) -> AnyView<'_> {
         self.as_ref().map_or(AnyView::NONE, T::view)
@@ -352,10 +340,10 @@ mod tests {
 
     #[test]
     fn types_have_upstreams_texts() -> Result<()> {
-        assert_eq!(String::compose(&i32::type_name)?, "int");
-        assert_eq!(String::compose(&Option::<f32>::type_name)?, "Optional<float>");
+        assert_eq!(String::compose(&|out| i32::TEXT.write_name(out))?, "int");
+        assert_eq!(String::compose(&|out| Option::<f32>::TEXT.write_name(out))?, "Optional<float>");
         assert_eq!(
-            String::compose(&Option::<i64>::schema)?,
+            String::compose(&|out| Option::<i64>::TEXT.write_schema(out))?,
             r#"{"type":"Optional","args":[{"type":"int"}]}"#
         );
         Ok(())

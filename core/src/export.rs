@@ -127,7 +127,10 @@ mod tests {
 
     #[test]
     fn metadata_is_json_in_json() -> Result<()> {
-        assert_eq!(metadata_text(&i64::schema)?, r#"{"type_schema":"{\"type\":\"int\"}"}"#);
+        assert_eq!(
+            metadata_text(&|out| i64::TEXT.write_schema(out))?,
+            r#"{"type_schema":"{\"type\":\"int\"}"}"#
+        );
         Ok(())
     }
 }

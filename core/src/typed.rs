@@ -2,7 +2,7 @@
 #![forbid(unsafe_code)]
 
 use crate::any::{Any, AnyView};
-use crate::convert::{AnyCompatible, TargetTexts, TypeTexts, write_schema};
+use crate::convert::{AnyCompatible, TargetTexts, TypeText};
 use crate::error::kind::TYPE_ERROR;
 use crate::error::{Error, Result};
 use crate::fresh;
@@ -11,7 +11,7 @@ use crate::text::Writer;
 /// What a typed function returns: a value, nothing, or a result of one.
 pub trait IntoResult {
     /// The type as signatures and schemas show it.
-    const TEXTS: TypeTexts;
+    const TEXT: &'static TypeText;
 
     /// The outcome of the call.
     ///
@@ -21,7 +21,7 @@ pub trait IntoResult {
 }
 
 impl<T: AnyCompatible> IntoResult for T {
-    const TEXTS: TypeTexts = TypeTexts::of_result::<T>();
+    const TEXT: &'static TypeText = T::RESULT_TEXT;
 
     fn into_result(self) -> Result<Any> {
         Ok(self.into_any())
@@ -29,7 +29,7 @@ impl<T: AnyCompatible> IntoResult for T {
 }
 
 impl<T: AnyCompatible> IntoResult for Result<T> {
-    const TEXTS: TypeTexts = TypeTexts::of_result::<T>();
+    const TEXT: &'static TypeText = T::RESULT_TEXT;
 
     fn into_result(self) -> Result<Any> {
         self.map(AnyCompatible::into_any)
@@ -40,7 +40,7 @@ impl<T: AnyCompatible> IntoResult for Result<T> {
 pub struct Signature {
     params: &'static [&'static TargetTexts],
     /// None for a packed function, whose schema tells no types.
-    result: Option<TypeTexts>,
+    result: Option<&'static TypeText>,
 }
 
 impl Signature {
@@ -49,15 +49,16 @@ impl Signature {
 
     /// Writes the type schema, JSON as upstream's stub tools read it.
     pub fn write_schema(&self, out: &mut Writer<'_>) {
-        let Some(result) = &self.result else { return write_schema(out, "ffi.Function") };
+        const PACKED: TypeText = TypeText::of("", "ffi.Function");
+        let Some(result) = &self.result else { return PACKED.write_schema(out) };
         out.put(b"{\"type\":\"ffi.Function\",\"named_args\":{\"return\":[");
-        (result.schema)(out);
+        result.write_schema(out);
         out.put(b"],\"params\":[");
         for (index, param) in self.params.iter().enumerate() {
             if index > 0 {
                 out.put(b",");
             }
-            (param.of_type.schema)(out);
+            param.of_type.write_schema(out);
         }
         out.put(b"]}}");
     }
@@ -71,11 +72,11 @@ impl Signature {
             }
             out.put_digits(index as u64);
             out.put(b": ");
-            (param.of_type.name)(out);
+            param.of_type.write_name(out);
         }
         out.put(b") -> ");
         if let Some(result) = &self.result {
-            (result.name)(out);
+            result.write_name(out);
         }
     }
 }
@@ -109,7 +110,7 @@ impl Callee<'_> {
             out.put_digits(index as u64);
             self.write(out);
             out.put(b"`");
-            (param.of_type.name)(out);
+            param.of_type.write_name(out);
             out.put(b"` but got `");
             (param.mismatch)(view, out);
             out.put(b"`");
@@ -172,7 +173,7 @@ macro_rules! typed_functions {
         {
             const SIGNATURE: &'static Signature = &Signature {
                 params: &[$(&TargetTexts::of::<$argument>()),*],
-                result: Some(R::TEXTS),
+                result: Some(R::TEXT),
             };
 
             fn invoke(&self, callee: &Callee<'_>, args: &[AnyView<'_>]) -> Result<Any> {

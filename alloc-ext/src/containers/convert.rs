@@ -7,7 +7,7 @@ use core::any::TypeId;
 
 use ferrite_core::abi::{TVMFFIAny, TVMFFIObject};
 use ferrite_core::any::{Any, AnyView};
-use ferrite_core::convert::{AnyCompatible, write_generic_name, write_generic_schema};
+use ferrite_core::convert::{AnyCompatible, TypeText};
 use ferrite_core::error::Result;
 use ferrite_core::object::ObjectClass;
 use ferrite_core::text::Writer;
@@ -116,13 +116,7 @@ macro_rules! sequence_conversions {
     ($name:ident, $object:ident, $text:literal) => {
         // SAFETY: see the trait's contract: view and into_any hand out the reference that the value holds.
         unsafe impl<T: AnyCompatible + 'static> AnyCompatible for $name<T> {
-            fn type_name(out: &mut Writer<'_>) {
-                write_generic_name(out, $text, &[T::type_name]);
-            }
-
-            fn schema(out: &mut Writer<'_>) {
-                write_generic_schema(out, $object::TYPE_KEY, &[T::schema]);
-            }
+            const TEXT: &'static TypeText = &TypeText::generic($text, $object::TYPE_KEY, &[T::TEXT]);
 
             fn view(&self) -> AnyView<'_> {
                 self.as_untyped().view()
@@ -236,13 +230,7 @@ macro_rules! map_conversions {
     ($name:ident, $object:ident, $text:literal) => {
         // SAFETY: see the trait's contract: view and into_any hand out the reference that the value holds.
         unsafe impl<K: AnyCompatible + 'static, V: AnyCompatible + 'static> AnyCompatible for $name<K, V> {
-            fn type_name(out: &mut Writer<'_>) {
-                write_generic_name(out, $text, &[K::type_name, V::type_name]);
-            }
-
-            fn schema(out: &mut Writer<'_>) {
-                write_generic_schema(out, $object::TYPE_KEY, &[K::schema, V::schema]);
-            }
+            const TEXT: &'static TypeText = &TypeText::generic($text, $object::TYPE_KEY, &[K::TEXT, V::TEXT]);
 
             fn view(&self) -> AnyView<'_> {
                 self.as_untyped().view()

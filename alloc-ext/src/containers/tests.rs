@@ -412,14 +412,14 @@ fn tuples_have_a_type_for_each_element() -> Result<()> {
     assert_ne!(other.view().object_ptr(), any.view().object_ptr());
     assert_eq!(other.get()?.0, 1.0);
     type Three = Tuple<(i64, i64, i64)>;
-    assert_eq!(String::compose(&<Three>::type_name)?, "Tuple<int, int, int>");
+    assert_eq!(String::compose(&|out| <Three>::TEXT.write_name(out))?, "Tuple<int, int, int>");
     assert_eq!(String::compose(&|out| <Three>::describe_mismatch(any.view(), out))?, "Array[size=2]");
     assert_eq!(
         String::compose(&|out| <Tuple<(i64, String)>>::describe_mismatch(any.view(), out))?,
         "Array[index 1: bool]"
     );
     assert!(any.get::<Three>().is_err());
-    let schema = String::compose(&Tuple::<(i64, String)>::schema)?;
+    let schema = String::compose(&|out| Tuple::<(i64, String)>::TEXT.write_schema(out))?;
     assert_eq!(schema, r#"{"type":"Tuple","args":[{"type":"int"},{"type":"ffi.String"}]}"#);
     Ok(())
 }
@@ -442,10 +442,10 @@ fn mismatches_name_the_place() -> Result<()> {
         "Dict[K, some value is ffi.SmallStr]"
     );
     assert_eq!(
-        String::compose(&<Map<String, List<Option<i64>>>>::type_name)?,
+        String::compose(&|out| <Map<String, List<Option<i64>>>>::TEXT.write_name(out))?,
         "Map<str, List<Optional<int>>>"
     );
-    let schema = String::compose(&Map::<String, Array<i64>>::schema)?;
+    let schema = String::compose(&|out| Map::<String, Array<i64>>::TEXT.write_schema(out))?;
     assert_eq!(
         schema,
         r#"{"type":"ffi.Map","args":[{"type":"ffi.String"},{"type":"ffi.Array","args":[{"type":"int"}]}]}"#

@@ -4,7 +4,7 @@ use core::fmt;
 use core::marker::PhantomData;
 
 use ferrite_core::any::{Any, AnyView};
-use ferrite_core::convert::{AnyCompatible, write_generic_name, write_generic_schema};
+use ferrite_core::convert::{AnyCompatible, TypeText};
 use ferrite_core::error::Result;
 use ferrite_core::text::Writer;
 
@@ -16,11 +16,8 @@ pub trait TupleTypes: Sized {
     /// Number of elements.
     const LEN: usize;
 
-    /// What writes the names of the types.
-    const TYPE_NAMES: &'static [fn(&mut Writer<'_>)];
-
-    /// What writes the schemas of the types.
-    const SCHEMAS: &'static [fn(&mut Writer<'_>)];
+    /// What messages and schemas say of the types.
+    const TEXTS: &'static [&'static TypeText];
 
     /// Appends the elements to an array.
     ///
@@ -52,9 +49,7 @@ macro_rules! tuple_types {
         impl<$($element: AnyCompatible + 'static),*> TupleTypes for ($($element,)*) {
             const LEN: usize = $len;
 
-            const TYPE_NAMES: &'static [fn(&mut Writer<'_>)] = &[$($element::type_name),*];
-
-            const SCHEMAS: &'static [fn(&mut Writer<'_>)] = &[$($element::schema),*];
+            const TEXTS: &'static [&'static TypeText] = &[$($element::TEXT),*];
 
             fn push_to(self, array: &mut ArrayObject) -> Result<()> {
                 $(array.push(self.$index.into_any())?;)*
@@ -175,13 +170,7 @@ impl<T> fmt::Debug for Tuple<T> {
 
 // SAFETY: view and into_any hand out the reference that the value holds.
 unsafe impl<T: TupleTypes> AnyCompatible for Tuple<T> {
-    fn type_name(out: &mut Writer<'_>) {
-        write_generic_name(out, "Tuple", T::TYPE_NAMES);
-    }
-
-    fn schema(out: &mut Writer<'_>) {
-        write_generic_schema(out, "Tuple", T::SCHEMAS);
-    }
+    const TEXT: &'static TypeText = &TypeText::generic("Tuple", "Tuple", T::TEXTS);
 
     fn view(&self) -> AnyView<'_> {
         self.object.view()

@@ -52,7 +52,7 @@ pub(super) fn convert<T: AnyCompatible>(value: Any) -> Result<T> {
             out.put(b"Cannot cast from `");
             out.put_lossy(type_table::type_key_of(value.type_index()));
             out.put(b"` to `");
-            T::type_name(out);
+            T::TEXT.write_name(out);
             out.put(b"`");
         })),
     }

@@ -5,9 +5,8 @@ use core::mem::ManuallyDrop;
 
 use ferrite_core::abi::{TVMFFIAny, TVMFFIByteArray, TVMFFIFieldGetter, TVMFFIFieldInfo, TVMFFIFieldSetter};
 use ferrite_core::any::AnyView;
-use ferrite_core::convert::AnyCompatible;
+use ferrite_core::convert::{AnyCompatible, TypeText};
 use ferrite_core::error::Result;
-use ferrite_core::text::Writer;
 use ferrite_core::{export, raised, type_table};
 
 /// A field of a class. Made by [`field!`].
@@ -22,7 +21,7 @@ pub(super) struct Field {
     alignment: usize,
     getter: TVMFFIFieldGetter,
     setter: TVMFFIFieldSetter,
-    schema: fn(&mut Writer<'_>),
+    text: &'static TypeText,
 }
 
 /// A field of a record, its type checked: `field!(Record<EnumContent>, content.int_index: i64, "_int_index", INT)`.
@@ -58,7 +57,7 @@ impl Field {
             alignment: align_of::<T>(),
             getter: get::<T>,
             setter: set::<T>,
-            schema: T::schema,
+            text: T::TEXT,
         }
     }
 
@@ -77,7 +76,7 @@ impl Field {
     /// # Errors
     /// MemoryError; those of [`type_table::register_field`].
     pub(super) fn register(&self, type_index: i32) -> Result<()> {
-        let metadata = export::metadata_text(&self.schema)?;
+        let metadata = export::metadata_text(&|out| self.text.write_schema(out))?;
         let info = TVMFFIFieldInfo {
             name: text(self.name),
             doc: text(self.doc),

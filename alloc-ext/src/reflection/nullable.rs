@@ -1,10 +1,9 @@
 //! References that may be null, under the name that upstream gives every reference to an object.
 
 use ferrite_core::any::{Any, AnyView};
-use ferrite_core::convert::AnyCompatible;
+use ferrite_core::convert::{AnyCompatible, TypeText};
 use ferrite_core::error::Result;
 use ferrite_core::object::ObjectRef;
-use ferrite_core::text::Writer;
 
 /// A reference to an object, or None.
 ///
@@ -14,13 +13,7 @@ pub(super) struct NullableObject(pub Option<ObjectRef>);
 
 // SAFETY: hands out what the option inside does.
 unsafe impl AnyCompatible for NullableObject {
-    fn type_name(out: &mut Writer<'_>) {
-        ObjectRef::type_name(out);
-    }
-
-    fn schema(out: &mut Writer<'_>) {
-        ObjectRef::schema(out);
-    }
+    const TEXT: &'static TypeText = ObjectRef::TEXT;
 
     fn view(&self) -> AnyView<'_> {
         AnyCompatible::view(&self.0)

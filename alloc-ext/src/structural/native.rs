@@ -96,7 +96,7 @@ pub fn without_error(result: Any) -> Result<Any> {
 /// The TypeError for the result of a callback or hook that should have been a `T`.
 #[cold]
 pub fn wrong_result<T: AnyCompatible>(result: &Any) -> Error {
-    unexpected_result(&T::type_name, result)
+    unexpected_result(&|out| T::TEXT.write_name(out), result)
 }
 
 /// The TypeError for the result of a callback or hook that should have been what `expected` writes.
