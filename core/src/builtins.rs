@@ -48,13 +48,6 @@ pub struct Builtins {
     pub groups: &'static [&'static [StaticFunction]],
 }
 
-impl Builtins {
-    /// All functions, in order.
-    pub fn all(&self) -> impl Iterator<Item = &'static StaticFunction> {
-        self.groups.iter().flat_map(|group| group.iter())
-    }
-}
-
 /// Makes a [`StaticFunction`] of a Rust function.
 ///
 /// `static_function!("ffi.ArraySize", array_size)` checks number and types of arguments as
@@ -102,9 +95,9 @@ fn installed() -> Option<&'static Builtins> {
     unsafe { INSTALLED.load(Ordering::Acquire).cast_const().as_ref() }
 }
 
-/// All installed functions, in order.
-pub fn all() -> impl Iterator<Item = &'static StaticFunction> {
-    installed().into_iter().flat_map(Builtins::all)
+/// The lists of all installed functions, in order.
+pub fn groups() -> &'static [&'static [StaticFunction]] {
+    installed().map_or(&[], |builtins| builtins.groups)
 }
 
 /// Whether a function may have that name: so it starts, or nothing is installed yet.
@@ -119,7 +112,8 @@ pub fn may_have(name: &[u8]) -> bool {
 /// Lock-free, allocates nothing.
 pub fn find(name: &[u8]) -> Option<&'static StaticFunction> {
     let builtins = installed().filter(|builtins| name.starts_with(builtins.prefix.as_bytes()))?;
-    builtins.all().find(|function| function.name.as_bytes() == name)
+    let mut groups = builtins.groups.iter();
+    groups.find_map(|group| group.iter().find(|function| function.name.as_bytes() == name))
 }
 
 impl StaticFunction {

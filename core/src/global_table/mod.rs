@@ -181,10 +181,12 @@ pub fn remove(name: &[u8]) -> Result<bool> {
 /// # Errors
 /// Those of `visit`, which ends the walk.
 pub fn names(visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
-    for builtin in builtins::all() {
-        let name = builtin.name.as_bytes();
-        if TABLE.get(name).is_none_or(|entry| entry.value.function.is_set()) {
-            visit(name)?;
+    for group in builtins::groups() {
+        for builtin in *group {
+            let name = builtin.name.as_bytes();
+            if TABLE.get(name).is_none_or(|entry| entry.value.function.is_set()) {
+                visit(name)?;
+            }
         }
     }
     let mut outcome = Ok(());
