@@ -129,26 +129,25 @@ impl Write for SliceWriter<'_> {
     }
 }
 
+/// Bytes that JSON strings show as a backslash and a letter.
+const ESCAPES: [[u8; 2]; 8] = [*b"\"\"", *b"\\\\", *b"//", *b"\x08b", *b"\x0cf", *b"\nn", *b"\rr", *b"\tt"];
+
 /// Writes JSON string content: quotes, backslashes, slashes and control characters escaped.
 pub fn write_json_escaped(out: &mut Writer<'_>, text: &[u8]) {
     for byte in text {
         match byte {
-            b'"' => out.put(b"\\\""),
-            b'\\' => out.put(b"\\\\"),
-            b'/' => out.put(b"\\/"),
-            0x8 => out.put(b"\\b"),
-            0xc => out.put(b"\\f"),
-            b'\n' => out.put(b"\\n"),
-            b'\r' => out.put(b"\\r"),
-            b'\t' => out.put(b"\\t"),
-            0..b' ' => {
-                let hex = |digit: u8| if digit < 10 { b'0' + digit } else { b'a' + digit - 10 };
-                out.put(b"\\u00");
-                out.put(&[hex(byte >> 4), hex(byte & 15)]);
-            }
+            b'"' | b'\\' | b'/' | 0..b' ' => write_escape(out, *byte),
             _ => out.put(&[*byte]),
         }
     }
+}
+
+fn write_escape(out: &mut Writer<'_>, byte: u8) {
+    if let Some([_, letter]) = ESCAPES.iter().find(|[escaped, _]| *escaped == byte) {
+        return out.put(&[b'\\', *letter]);
+    }
+    let hex = |digit: u8| if digit < 10 { b'0' + digit } else { b'a' + digit - 10 };
+    out.put(&[b'\\', b'u', b'0', b'0', hex(byte >> 4), hex(byte & 15)]);
 }
 
 #[cfg(test)]
@@ -195,8 +194,8 @@ mod tests {
     fn json_text_is_escaped() {
         let mut room = [0; 40];
         let mut out = Writer::new(&mut room);
-        write_json_escaped(&mut out, "{\"a\\\n/\u{1}\u{1f}\u{e9}".as_bytes());
+        write_json_escaped(&mut out, "{\"a\\\n/\u{1}\u{1f}\u{e9}\u{8}\u{c}\r\t".as_bytes());
         let len = out.wanted;
-        assert_eq!(room.get(..len), Some("{\\\"a\\\\\\n\\/\\u0001\\u001f\u{e9}".as_bytes()));
+        assert_eq!(room.get(..len), Some("{\\\"a\\\\\\n\\/\\u0001\\u001f\u{e9}\\b\\f\\r\\t".as_bytes()));
     }
 }
