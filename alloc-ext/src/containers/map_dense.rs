@@ -12,6 +12,7 @@ use core::mem::{offset_of, size_of};
 use ferrite_core::abi::TVMFFIAny;
 use ferrite_core::any::AnyView;
 use ferrite_core::error::{self, Result};
+use ferrite_core::words::GOLDEN_RATIO;
 
 use super::jump::{self, JUMPS};
 use super::map_base::{Borrow, NO_SLOT, Room, TableFields};
@@ -36,9 +37,6 @@ const HEAD: u8 = 0x00;
 pub(super) const TAIL: u8 = 0x80;
 /// Bits of the metadata that name the distance to the next item of the chain.
 const JUMP_BITS: u8 = 0x7f;
-
-/// 2 to the 64th divided by the golden ratio: spreads hashes over the slots.
-const FIBONACCI: u64 = 11_400_714_819_323_198_485;
 
 /// One entry and its links in the list of entries.
 #[repr(C)]
@@ -168,7 +166,7 @@ impl<'a> Dense<'a> {
         // SAFETY: the table is alive.
         let shift = unsafe { (*self.fields).fib_shift };
         // A shift by 64 names the only slot that there is then, whatever comes out.
-        self.wrap(FIBONACCI.wrapping_mul(hash).wrapping_shr(shift) as usize)
+        self.wrap(GOLDEN_RATIO.wrapping_mul(hash).wrapping_shr(shift) as usize)
     }
 
     /// The slot that a number names, round and round. There must be slots.

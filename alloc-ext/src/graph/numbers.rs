@@ -7,6 +7,7 @@ use ferrite_core::any::Any;
 use ferrite_core::error::{self, Error, Result};
 use ferrite_core::memory::Buffer;
 use ferrite_core::text::Lossy;
+use ferrite_core::words::GOLDEN_RATIO;
 use ferrite_core::{plain_error, type_index, type_table};
 
 use crate::containers::key;
@@ -155,8 +156,7 @@ impl Numbers {
     }
 }
 
-/// The upper half of a hash that is spread by Fibonacci hashing: the constant is 2^64 over the golden ratio. Its lower bits name
-/// the first slot.
+/// The upper half of a hash that is spread. Its lower bits name the first slot.
 fn tag(hash: u64) -> u32 {
-    (hash.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as u32
+    (hash.wrapping_mul(GOLDEN_RATIO) >> 32) as u32
 }

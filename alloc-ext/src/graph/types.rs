@@ -2,8 +2,9 @@
 #![forbid(unsafe_code)]
 
 use ferrite_core::object::ObjectClass;
+use ferrite_core::type_index;
 use ferrite_core::type_table::{self, TypeEntry};
-use ferrite_core::{type_index, words};
+use ferrite_core::words::{self, GOLDEN_RATIO};
 
 use super::plain;
 use crate::reflection::Enum;
@@ -64,8 +65,7 @@ impl Types {
 fn place_of(key: &[u8]) -> usize {
     let last = key.last_chunk().map(|word| u64::from_le_bytes(*word));
     let word = last.or_else(|| words::short(key)).unwrap_or_default();
-    // Fibonacci hashing: the constant is 2^64 over the golden ratio.
-    (word.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize % PLACES
+    (word.wrapping_mul(GOLDEN_RATIO) >> 32) as usize % PLACES
 }
 
 #[cold]

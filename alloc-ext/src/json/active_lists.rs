@@ -3,6 +3,7 @@
 
 use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
+use ferrite_core::words::GOLDEN_RATIO;
 
 /// Addresses on a stack, and a hash table of them; only the last one can leave.
 pub(super) struct ActiveLists {
@@ -63,8 +64,7 @@ impl ActiveLists {
 /// The slot that holds `address`, or the empty one where it belongs. The table has a power of two of slots, some empty.
 fn find(slots: &mut [usize], address: usize) -> Option<&mut usize> {
     let mask = slots.len().checked_sub(1)?;
-    // Fibonacci hashing: the constant is 2^64 over the golden ratio.
-    let hash = (address as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
+    let hash = (address as u64).wrapping_mul(GOLDEN_RATIO) >> 32;
     let mut at = hash as usize & mask;
     while slots.get(at).is_some_and(|found| *found != 0 && *found != address) {
         at = (at + 1) & mask;

@@ -8,6 +8,7 @@ use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
 use ferrite_core::object_alloc::Chunks;
 use ferrite_core::string::String;
+use ferrite_core::words::GOLDEN_RATIO;
 
 use super::parser::Builder;
 use crate::containers::{Array, ArrayObject, MapObject};
@@ -98,8 +99,7 @@ impl Builder for Values {
 /// Where a key is looked for: keys of one object mostly differ in length or in their last bytes.
 fn bits_of(text: &[u8]) -> usize {
     let last = text.last_chunk().map_or(0, |word| u64::from_le_bytes(*word));
-    // Fibonacci hashing: the constant is 2^64 over the golden ratio.
-    let mixed = (last ^ text.len() as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let mixed = (last ^ text.len() as u64).wrapping_mul(GOLDEN_RATIO);
     (mixed >> 32) as usize % KEYS
 }
 

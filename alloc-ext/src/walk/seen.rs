@@ -5,6 +5,7 @@ use ferrite_core::any::Any;
 use ferrite_core::error::{Result, out_of_memory};
 use ferrite_core::memory::Buffer;
 use ferrite_core::object::ObjectRef;
+use ferrite_core::words::GOLDEN_RATIO;
 
 use super::held::Held;
 
@@ -200,10 +201,9 @@ impl<V, K> Seen<V, K> {
     }
 }
 
-/// Fibonacci hashing: the constant is 2^64 over the golden ratio.
 fn hash([first, second]: [usize; 2]) -> usize {
     let mixed = (first as u64) ^ (second as u64).rotate_left(29);
-    (mixed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize
+    (mixed.wrapping_mul(GOLDEN_RATIO) >> 32) as usize
 }
 
 #[cfg(test)]
