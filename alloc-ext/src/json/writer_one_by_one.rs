@@ -44,7 +44,7 @@ pub(crate) fn write(out: &mut Buffer<u8>, value: &Any) -> Result<()> {
 }
 
 fn write_indented(out: &mut Buffer<u8>, value: &Any, indent: isize) -> Result<()> {
-    let mut writer = Writer { out, indent, margin: 0, open: Buffer::new() };
+    let mut writer = Writer { out, indent, margin: 0, open: Buffer::new(), unsearched: 1 };
     writer.value(value)?;
     while !writer.open.is_empty() {
         writer.entry()?;
@@ -57,6 +57,9 @@ struct Writer<'o> {
     indent: isize,
     margin: isize,
     open: Buffer<Open>,
+    /// How many containers may be open before a list is looked for among them: more each time, so that all searches together
+    /// take no longer than the deepest one. What is inside itself gets deeper than any number.
+    unsearched: usize,
 }
 
 /// A container that has been begun, and where the next entry is.
@@ -129,9 +132,11 @@ impl Writer<'_> {
     fn begin(&mut self, value: &Any) -> Result<()> {
         let Some(object) = value.as_object() else { return Ok(()) };
         let Some(container) = Container::of(object) else { return Ok(()) };
-        let is_same = |open: &Open| open.container.ptr_eq(object);
-        if value.type_index() == type_index::LIST && self.open.iter().any(is_same) {
-            plain_bail!(VALUE_ERROR, "Cycle detected: List contains itself");
+        if value.type_index() == type_index::LIST && self.open.len() >= self.unsearched {
+            self.unsearched = 2 * self.open.len();
+            if self.open.iter().any(|open| open.container.ptr_eq(object)) {
+                plain_bail!(VALUE_ERROR, "Cycle detected: List contains itself");
+            }
         }
         self.out.try_push(if container.is_table() { b'{' } else { b'[' })?;
         self.margin = self.margin.saturating_add(self.indent);
