@@ -280,22 +280,24 @@ impl Walk {
             StructuralKind::FreeVar => frame.region.defines() || frame.is_same(),
             _ => false,
         };
-        if let Some(rhs) = &frame.rhs {
-            if binds {
-                self.known.set(&frame.lhs, rhs, Any::new(rhs.clone()))?;
-            }
-            *result = (binds || frame.kind != StructuralKind::FreeVar).into();
-            return Ok(());
-        }
-        *result = match frame.kind {
-            StructuralKind::DagNode => combine(frame.hash, self.known.count(Counted::Nodes)?),
-            StructuralKind::FreeVar if binds => combine(frame.hash, self.known.count(Counted::Variables)?),
-            // A variable that is used where it was not defined is nothing but itself.
-            StructuralKind::FreeVar => frame.lhs.as_ptr().addr() as u64,
-            _ => frame.hash,
+        let is_variable = frame.kind == StructuralKind::FreeVar;
+        let (right, known) = if let Some(rhs) = &frame.rhs {
+            *result = (binds || !is_variable).into();
+            (rhs, Any::new(rhs.clone()))
+        } else {
+            *result = if binds {
+                let what = if is_variable { Counted::Variables } else { Counted::Nodes };
+                combine(frame.hash, self.known.count(what)?)
+            } else if is_variable {
+                // A variable that is used where it was not defined is nothing but itself.
+                frame.lhs.as_ptr().addr() as u64
+            } else {
+                frame.hash
+            };
+            (&frame.lhs, Any::from(*result as i64))
         };
-        if frame.may_be_met_again() {
-            self.known.set(&frame.lhs, &frame.lhs, Any::from(*result as i64))?;
+        if binds || frame.rhs.is_none() && frame.may_be_met_again() {
+            self.known.set(&frame.lhs, right, known)?;
         }
         Ok(())
     }
