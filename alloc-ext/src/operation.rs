@@ -270,9 +270,8 @@ macro_rules! operation {
             &Operation { callee, params, verb: Verb::$verb, run: $family::run }
         };
         ferrite_core::builtins::StaticFunction {
-            name: $name,
+            callee: &OPERATION.callee,
             entry: $crate::operation::operation_entry!($serve),
-            signature: OPERATION.callee.signature,
         }
     }};
     ($($operation:tt)*) => { $crate::operation::operation!(@ serve, $($operation)*) };

@@ -13,7 +13,7 @@ use crate::export;
 use crate::function::Function;
 use crate::string::String;
 use crate::sync::atomic::{AtomicPtr, Ordering};
-use crate::typed::Signature;
+use crate::typed::Callee;
 
 #[cfg_attr(not(feature = "std"), path = "builtins/as_data.rs")]
 #[cfg_attr(feature = "std", path = "builtins/in_line.rs")]
@@ -32,12 +32,10 @@ pub trait Served: Sync + 'static {
 /// A function in a static table. Made by [`static_function!`](crate::static_function).
 #[derive(Clone, Copy)]
 pub struct StaticFunction {
-    /// The name, such as `ffi.Shape`.
-    pub name: &'static str,
+    /// The name, such as `ffi.Shape`, and the types: what messages about its arguments tell.
+    pub callee: &'static Callee<'static>,
     /// What a call runs.
     pub entry: Entry,
-    /// Its types.
-    pub signature: &'static Signature,
 }
 
 /// The functions of a binary.
@@ -58,23 +56,21 @@ pub struct Builtins {
 /// `GlobalDef::def` and `GlobalDef::def_packed` in `reflection/registry.h`.
 #[macro_export]
 macro_rules! static_function {
-    (packed $name:expr, $function:expr) => {
-        $crate::static_function!(@ $name, &$crate::typed::Signature::PACKED, $function)
-    };
+    (packed $name:expr, $function:expr) => {{
+        const CALLEE: &$crate::typed::Callee<'static> =
+            &$crate::typed::Callee { name: $name, signature: &$crate::typed::Signature::PACKED };
+        $crate::static_function!(@ CALLEE, $function)
+    }};
     ($name:expr, $function:expr) => {{
         const CALLEE: &$crate::typed::Callee<'static> =
             &$crate::typed::Callee { name: $name, signature: $crate::typed::signature_of(&$function) };
         fn body(args: &[$crate::AnyView<'_>]) -> $crate::Result<$crate::Any> {
             $crate::typed::TypedFn::invoke(&$function, CALLEE, args)
         }
-        $crate::static_function!(@ $name, CALLEE.signature, body)
+        $crate::static_function!(@ CALLEE, body)
     }};
-    (@ $name:expr, $signature:expr, $body:expr) => {
-        $crate::builtins::StaticFunction {
-            name: $name,
-            entry: $crate::packed_entry!($body),
-            signature: $signature,
-        }
+    (@ $callee:expr, $body:expr) => {
+        $crate::builtins::StaticFunction { callee: $callee, entry: $crate::packed_entry!($body) }
     };
 }
 
@@ -113,7 +109,7 @@ pub fn may_have(name: &[u8]) -> bool {
 pub fn find(name: &[u8]) -> Option<&'static StaticFunction> {
     let builtins = installed().filter(|builtins| name.starts_with(builtins.prefix.as_bytes()))?;
     let mut groups = builtins.groups.iter();
-    groups.find_map(|group| group.iter().find(|function| function.name.as_bytes() == name))
+    groups.find_map(|group| group.iter().find(|function| function.callee.name.as_bytes() == name))
 }
 
 impl StaticFunction {
@@ -130,13 +126,13 @@ impl StaticFunction {
     /// # Errors
     /// MemoryError.
     pub fn metadata(&self) -> Result<String> {
-        export::metadata_text(&|out| self.signature.write_schema(out))
+        export::metadata_text(&|out| self.callee.signature.write_schema(out))
     }
 }
 
 impl fmt::Debug for StaticFunction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name)
+        f.write_str(self.callee.name)
     }
 }
 

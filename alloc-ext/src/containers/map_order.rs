@@ -12,10 +12,10 @@ fn slot_of(link: Link) -> usize {
     link as usize
 }
 
-/// The link that names a slot.
+/// The link that names a slot: its sign goes on, so that [`NO_SLOT`] stays all ones. Slots are far fewer than addresses.
 #[inline]
 fn link_to(slot: usize) -> Link {
-    if slot == NO_SLOT { Link::MAX } else { slot as Link }
+    slot as isize as Link
 }
 
 impl Dense<'_> {
@@ -52,14 +52,16 @@ impl Dense<'_> {
     fn order_link(self, prev: usize, next: usize) {
         // SAFETY: links lead to slots in use, or say that there is none.
         unsafe {
-            match prev {
-                NO_SLOT => (*self.fields).iter_head = link_to(next),
-                _ => (&raw mut (*self.item(prev)).next).write(link_to(next)),
-            }
-            match next {
-                NO_SLOT => (*self.fields).iter_tail = link_to(prev),
-                _ => (&raw mut (*self.item(next)).prev).write(link_to(prev)),
-            }
+            let forward = match prev {
+                NO_SLOT => &raw mut (*self.fields).iter_head,
+                _ => &raw mut (*self.item(prev)).next,
+            };
+            let backward = match next {
+                NO_SLOT => &raw mut (*self.fields).iter_tail,
+                _ => &raw mut (*self.item(next)).prev,
+            };
+            forward.write(link_to(next));
+            backward.write(link_to(prev));
         }
     }
 

@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     fn call(function: &str, args: &[AnyView<'_>]) -> Result<Any> {
-        let found = FUNCTIONS.iter().find(|known| known.name == function).unwrap();
+        let found = FUNCTIONS.iter().find(|known| known.callee.name == function).unwrap();
         found.to_function()?.call(args)
     }
 
