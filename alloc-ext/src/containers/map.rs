@@ -58,7 +58,7 @@ impl MapObject {
     /// Whether [`twin_of_tail`](Self::twin_of_tail) may answer a map.
     #[cfg_attr(not(feature = "std"), allow(dead_code, reason = "only JSON of hosts and tests ask"))]
     pub(crate) fn may_have_twins(&self) -> bool {
-        matches!(self.table(), Table::Dense(_))
+        !self.is_empty()
     }
 
     /// As [`of_tail`](Self::of_tail) without hashing, where the keys are those of this map in the same order; else None.
@@ -72,10 +72,9 @@ impl MapObject {
         first: usize,
         space: &mut impl Space,
     ) -> Result<Option<Self>> {
-        let Table::Dense(dense) = self.table() else { return Ok(None) };
         let (entries, _) = values.get(first..).unwrap_or_default().as_chunks::<2>();
         // SAFETY: this map cannot change while it is borrowed; the entries are forgotten here.
-        let Some(twin) = (unsafe { map_twin::twin(dense, entries, space) })? else { return Ok(None) };
+        let Some(twin) = (unsafe { map_twin::twin(self.table(), entries, space) })? else { return Ok(None) };
         values.forget_from(first);
         Ok(Some(Self(twin)))
     }

@@ -19,10 +19,16 @@ fn link_to(slot: usize) -> Link {
 }
 
 impl Dense<'_> {
+    /// The slot that the order starts with, as it is written: in use, unless there is no entry.
+    #[inline]
+    pub(super) fn first_slot(self) -> usize {
+        // SAFETY: the table is alive.
+        slot_of(unsafe { (*self.fields).iter_head })
+    }
+
     /// Place of the first entry in order.
     pub(super) fn first(self) -> Option<usize> {
-        // SAFETY: the table is alive.
-        Some(slot_of(unsafe { (*self.fields).iter_head })).filter(|slot| self.is_used(*slot))
+        Some(self.first_slot()).filter(|slot| self.is_used(*slot))
     }
 
     /// Place of the entry after the one at `place`.

@@ -5,7 +5,7 @@ use core::marker::PhantomData;
 use core::mem::size_of;
 
 use ferrite_core::abi::TVMFFIAny;
-use ferrite_core::any::AnyView;
+use ferrite_core::any::{Any, AnyView};
 use ferrite_core::error::Result;
 
 use super::map_base::{Borrow, NO_SLOT, Room, SMALL_TAG, TableFields};
@@ -133,6 +133,21 @@ impl<'a> Small<'a> {
         unsafe {
             (*self.fields).size += 1;
             self.cells_at(self.len() - 1)
+        }
+    }
+
+    /// Puts the words of new entries behind the last one.
+    ///
+    /// # Safety
+    ///
+    /// As [`append`](Self::append), for each of them; the caller gives the entries up.
+    pub(super) unsafe fn append_words(self, entries: &[[Any; 2]]) {
+        // SAFETY: the caller vouches for the room; Any has the layout of a cell, and entries lie side by side in both.
+        unsafe {
+            self.cells_at(self.len())
+                .key()
+                .copy_from_nonoverlapping(entries.as_ptr().cast(), 2 * entries.len());
+            (*self.fields).size += entries.len() as u64;
         }
     }
 

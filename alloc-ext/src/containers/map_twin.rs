@@ -1,15 +1,16 @@
-//! A dense table made after another one with the same keys: entries go to the same slots, and nothing is hashed.
+//! A table made after another one with the same keys: entries go to the same places, and nothing is hashed or looked for.
 
 use core::mem::ManuallyDrop;
 
-use ferrite_core::any::Any;
+use ferrite_core::any::{Any, AnyView};
 use ferrite_core::error::Result;
 use ferrite_core::object::ObjectRef;
 use ferrite_core::object_alloc::Space;
 use ferrite_core::type_index;
 
 use super::map_base::{self, Table};
-use super::map_dense::{self, Dense, Item};
+use super::map_dense::{self, Dense};
+use super::map_small::Small;
 use super::{cell, key};
 
 /// A Map that has its table in the object, with the words of `entries`; None where their keys are not those of `pattern` in
@@ -23,13 +24,41 @@ use super::{cell, key};
 ///
 /// Nobody changes the pattern meanwhile. When there is a twin, the caller forgets the entries.
 pub(super) unsafe fn twin(
-    pattern: Dense<'_>,
+    pattern: Table<'_>,
     entries: &[[Any; 2]],
     space: &mut impl Space,
 ) -> Result<Option<ObjectRef>> {
-    if !has_keys(pattern, entries) {
+    if pattern.len() != entries.len() {
         return Ok(None);
     }
+    match pattern {
+        Table::Small(pattern) if has_small_keys(pattern, entries) => small_twin(entries, space).map(Some),
+        Table::Dense(pattern) => {
+            // Where the table is, read once.
+            let mut fields = pattern.fields();
+            // SAFETY: a copy of the fields of a table that does not change is as good as they are.
+            let pattern = unsafe { Dense::at(&raw mut fields) };
+            if !has_dense_keys(pattern, entries) {
+                return Ok(None);
+            }
+            dense_twin(pattern, entries, space).map(Some)
+        }
+        Table::Small(_) => Ok(None),
+    }
+}
+
+fn small_twin(entries: &[[Any; 2]], space: &mut impl Space) -> Result<ObjectRef> {
+    let twin = map_base::allocate_small(type_index::MAP, entries.len(), space)?;
+    // SAFETY: the object is a new Map, known to nobody, with room for as many entries, whose words become its own.
+    unsafe {
+        if let Table::Small(table) = Table::of(&twin) {
+            table.append_words(entries);
+        }
+    }
+    Ok(twin)
+}
+
+fn dense_twin(pattern: Dense<'_>, entries: &[[Any; 2]], space: &mut impl Space) -> Result<ObjectRef> {
     let bytes = map_dense::bytes_of(pattern.slots())?;
     // SAFETY: what is allocated is filled at once: slots without entries are marked, those of entries are copied below.
     let twin = unsafe { map_base::allocate_dense_in_place(type_index::MAP, pattern.fields(), bytes, space) }?;
@@ -37,32 +66,57 @@ pub(super) unsafe fn twin(
     let twin = ManuallyDrop::new(twin);
     // SAFETY: the object is a new Map, known to nobody, with the slots of the pattern.
     if let Table::Dense(table) = unsafe { Table::of(&twin) } {
-        let mut place = pattern.first();
-        for [key, value] in entries {
-            let Some(slot) = place else { break };
+        let mut fields = table.fields();
+        // SAFETY: as for the pattern, to whose slots those of the table are equal.
+        let table = unsafe { Dense::at(&raw mut fields) };
+        let mut slot = pattern.first_slot();
+        for entry in entries {
+            if !pattern.is_used(slot) {
+                break;
+            }
             // SAFETY: the slot is in use in the pattern, and there is the same one in the twin.
             unsafe {
-                let Item { prev, next, .. } = *pattern.item(slot);
+                let (known, item) = (pattern.item(slot), table.item(slot));
                 table.set_meta(slot, pattern.meta(slot));
-                table.item(slot).write(Item { key: *key.as_raw(), value: *value.as_raw(), prev, next });
+                item.cast::<[Any; 2]>().copy_from_nonoverlapping(entry, 1);
+                (*item).prev = (*known).prev;
+                (*item).next = (*known).next;
+                slot = (*known).next as usize;
             }
-            place = pattern.next(slot);
         }
     }
-    Ok(Some(ManuallyDrop::into_inner(twin)))
+    Ok(ManuallyDrop::into_inner(twin))
 }
 
 /// Whether the keys of a table are these, in this order, as far as can be told without hooks.
-fn has_keys(table: Dense<'_>, entries: &[[Any; 2]]) -> bool {
-    let mut place = table.first();
-    table.len() == entries.len()
-        && entries.iter().all(|[key, _]| {
-            let Some(slot) = place else { return false };
-            place = table.next(slot);
-            // SAFETY: the slot is in use, and no foreign code runs.
-            let known = unsafe { cell::borrow(&raw const (*table.item(slot)).key) };
-            key::equal_without_hook(known, &key.view()) == Some(true)
-        })
+fn has_dense_keys(table: Dense<'_>, entries: &[[Any; 2]]) -> bool {
+    let mut slot = table.first_slot();
+    entries.iter().all(|[key, _]| {
+        if !table.is_used(slot) {
+            return false;
+        }
+        let item = table.item(slot);
+        // SAFETY: the slot is in use, and no foreign code runs.
+        unsafe {
+            slot = (*item).next as usize;
+            is_key(cell::borrow(&raw const (*item).key), key)
+        }
+    })
+}
+
+/// As [`has_dense_keys`], for a small table.
+fn has_small_keys(table: Small<'_>, entries: &[[Any; 2]]) -> bool {
+    entries.iter().enumerate().all(|(place, [key, _])| {
+        // SAFETY: the entry is in the table, and no foreign code runs.
+        table.entry(place).is_some_and(|entry| is_key(unsafe { cell::borrow(entry.key()) }, key))
+    })
+}
+
+/// Whether a key equals a known one, which most are by their words: those of short texts, and of long ones that are shared.
+#[inline]
+fn is_key(known: &AnyView<'_>, key: &Any) -> bool {
+    cell::same_words(known.as_raw(), key.as_raw())
+        || key::equal_without_hook(known, &key.view()) == Some(true)
 }
 
 #[cfg(test)]

@@ -46,6 +46,9 @@ pub(super) trait Builder {
     /// A value; the default one is null.
     type Value: Default + From<bool> + From<i64> + From<f64>;
 
+    /// The string of the first `len` bytes of a word, of which more may follow; at most seven. None of them is 0.
+    fn short(word: u64, len: usize) -> Self::Value;
+
     /// The string, which is a key or not, of the `len` bytes of `text` from `start` on.
     ///
     /// # Errors
@@ -228,6 +231,18 @@ impl<B: Builder> Parser<'_, '_, B> {
     /// Reads the string whose opening quote is next.
     #[inline]
     fn string(&mut self, is_key: bool) -> Result<()> {
+        let start = self.at + 1;
+        let content = self.text.get(start..).unwrap_or_default();
+        if let Some((word, len)) = text::short_literal(content) {
+            self.at = start + len + 1;
+            return self.values.try_push(B::short(word, len));
+        }
+        self.long_string(is_key)
+    }
+
+    /// Reads a string of any length, as [`string`](Self::string) does.
+    #[cfg_attr(feature = "std", inline(never))]
+    fn long_string(&mut self, is_key: bool) -> Result<()> {
         let start = self.at + 1;
         let content = self.text.get(start..).unwrap_or_default();
         let len = text::literal_len(content);

@@ -43,6 +43,18 @@ pub(crate) fn literal_len(text: &[u8]) -> usize {
     run_len(text, |word| control_marks(word) | equal_marks(word, b'"') | equal_marks(word, b'\\'))
 }
 
+/// The word at the start of `text` and how many of its bytes are in front of the quote that ends a JSON string, where that is
+/// among the eight and all in front of it stand for themselves.
+#[inline]
+pub(in super::super) fn short_literal(text: &[u8]) -> Option<(u64, usize)> {
+    let word = u64::from_le_bytes(*text.first_chunk()?);
+    let quotes = equal_marks(word, b'"');
+    let marks = quotes | control_marks(word) | equal_marks(word, b'\\');
+    // Below the first hit there is no false mark.
+    let is_quote = marks & marks.wrapping_neg() & quotes != 0;
+    is_quote.then(|| (word, (marks.trailing_zeros() / 8) as usize))
+}
+
 /// Length of the run of bytes that upstream writes as they are.
 pub(super) fn unescaped_len(text: &[u8]) -> usize {
     run_len(text, |word| {

@@ -10,6 +10,7 @@ use ferrite_core::words;
 mod runs;
 
 pub(crate) use runs::literal_len;
+pub(super) use runs::short_literal;
 use runs::unescaped_len;
 
 /// How a byte is written that must not stand for itself: one letter, or 0 for its number in hexadecimal.

@@ -221,6 +221,11 @@ impl Builder for Parts {
     type Value = TreeValue;
 
     #[inline]
+    fn short(word: u64, len: usize) -> TreeValue {
+        TreeValue::Short(Word((word & ((1 << (8 * len)) - 1)).to_le_bytes()))
+    }
+
+    #[inline]
     fn literal(&mut self, text: &[u8], start: usize, len: usize, _: bool) -> Result<TreeValue> {
         let content = text.get(start..).and_then(|rest| rest.get(..len)).unwrap_or_default();
         // Control characters are no literals, so there is no 0.

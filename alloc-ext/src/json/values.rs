@@ -26,7 +26,7 @@ pub(super) struct Values {
 
 /// Powers of two: a few objects at most take turns in a document.
 const KEYS: usize = 64;
-const PATTERNS: usize = 8;
+const PATTERNS: usize = 16;
 
 impl Values {
     /// A key; one and the same String, often, for equal ones.
@@ -53,19 +53,14 @@ impl Builder for Values {
     type Value = Any;
 
     #[inline]
+    fn short(word: u64, len: usize) -> Any {
+        String::of_word(word, len).into_any()
+    }
+
+    #[inline]
     fn literal(&mut self, text: &[u8], start: usize, len: usize, is_key: bool) -> Result<Any> {
-        let content = text.get(start..).unwrap_or_default();
-        if len <= String::SHORT_MAX
-            && let Some(word) = content.first_chunk()
-        {
-            return Ok(String::of_word(u64::from_le_bytes(*word), len).into_any());
-        }
-        let content = content.get(..len).unwrap_or_default();
-        if is_key {
-            self.key(content)
-        } else {
-            String::from_bytes_in(content, &mut self.chunks).map(String::into_any)
-        }
+        let content = text.get(start..).and_then(|rest| rest.get(..len)).unwrap_or_default();
+        if is_key { self.key(content) } else { self.unescaped(content) }
     }
 
     fn unescaped(&mut self, content: &[u8]) -> Result<Any> {

@@ -18,6 +18,10 @@ pub(super) struct Values {}
 impl Builder for Values {
     type Value = Any;
 
+    fn short(word: u64, len: usize) -> Any {
+        String::of_word(word, len).into_any()
+    }
+
     fn literal(&mut self, text: &[u8], start: usize, len: usize, _: bool) -> Result<Any> {
         let content = text.get(start..).and_then(|rest| rest.get(..len));
         self.unescaped(content.unwrap_or_default())
