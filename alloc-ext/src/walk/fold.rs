@@ -5,7 +5,9 @@ use core::ops::ControlFlow;
 
 use ferrite_core::error::{Error, Result};
 use ferrite_core::memory::Buffer;
-use ferrite_core::{plain_bail, plain_error};
+#[cfg(feature = "std")]
+use ferrite_core::memory::Room;
+use ferrite_core::plain_error;
 
 /// Values that may be open at once.
 ///
@@ -20,6 +22,20 @@ pub enum Entered<F, V> {
     Value(V),
     /// It has children to walk first.
     Frame(F),
+}
+
+/// What going down from the last frame came to.
+pub enum Descent<N, V> {
+    /// Nothing: [`Fold::next`] tells which child comes next.
+    ByNode,
+    /// This child comes next.
+    Child(N),
+    /// The frame of the next child is open already.
+    Open,
+    /// The result of the next child is known.
+    Value(V),
+    /// No child is left.
+    End,
 }
 
 /// An operation over everything inside a value, children before parents.
@@ -46,6 +62,18 @@ pub trait Fold {
     ///
     /// Those of the operation.
     fn next(&mut self, frame: &mut Self::Frame) -> Result<Option<Self::Node>>;
+
+    /// Goes from the last frame to its next child. An operation may open the frame of that itself, which spares it the way as a
+    /// node.
+    ///
+    /// # Errors
+    ///
+    /// Those of the operation.
+    #[inline]
+    fn descend(&mut self, open: &mut Buffer<Self::Frame>) -> Result<Descent<Self::Node, Self::Value>> {
+        let _ = open;
+        Ok(Descent::ByNode)
+    }
 
     /// Takes the result of the last child; a break ends the walk with that result.
     ///
@@ -80,6 +108,22 @@ pub trait Fold {
     fn abandon(&mut self, frame: Self::Frame);
 }
 
+/// Room for the frame of a child.
+///
+/// # Errors
+///
+/// As [`fold`], for depth and memory.
+#[cfg(feature = "std")]
+#[inline(always)]
+pub fn room_for_frame<F: Fold>(open: &mut Buffer<F::Frame>) -> Result<Room<'_, F::Frame>> {
+    if open.len() < MAX_DEPTH { open.try_room() } else { Err(too_deep::<F>()) }
+}
+
+#[cold]
+fn too_deep<F: Fold>() -> Error {
+    plain_error!(VALUE_ERROR, "{}: maximum stack depth ({}) exceeded", F::NAME, MAX_DEPTH)
+}
+
 /// Walks from `root`.
 ///
 /// # Errors
@@ -112,10 +156,23 @@ fn run<F: Fold>(operation: &mut F, root: F::Node, open: &mut Buffer<F::Frame>) -
             {
                 return operation.stopped(open, value);
             }
-            match operation.next(frame)? {
-                Some(child) => break child,
-                None => value = Some(operation.leave(frame)?),
+            match operation.descend(open)? {
+                Descent::Open => continue,
+                Descent::Value(known) => {
+                    value = Some(known);
+                    continue;
+                }
+                Descent::Child(child) => break child,
+                Descent::End => {}
+                Descent::ByNode => {
+                    if let Some(frame) = open.last_mut()
+                        && let Some(child) = operation.next(frame)?
+                    {
+                        break child;
+                    }
+                }
             }
+            value = open.last_mut().map(|frame| operation.leave(frame)).transpose()?;
             open.truncate(open.len() - 1);
         };
     }
@@ -131,7 +188,7 @@ fn enter<F: Fold>(operation: &mut F, node: F::Node, open: &mut Buffer<F::Frame>)
         Entered::Frame(frame) if open.len() < MAX_DEPTH => open.try_push(frame).map(|()| None),
         Entered::Frame(frame) => {
             operation.abandon(frame);
-            plain_bail!(VALUE_ERROR, "{}: maximum stack depth ({}) exceeded", F::NAME, MAX_DEPTH);
+            Err(too_deep::<F>())
         }
     }
 }

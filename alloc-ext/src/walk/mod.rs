@@ -37,7 +37,9 @@ pub use children::{Children, ChildrenKind};
 pub use elements::Elements;
 pub use entries::Entries;
 pub use field::{Field, Fields, for_each_field};
-pub use fold::{Entered, Fold, MAX_DEPTH, fold};
+#[cfg(feature = "std")]
+pub use fold::room_for_frame;
+pub use fold::{Descent, Entered, Fold, MAX_DEPTH, fold};
 pub use held::{Held, same_number_or_text};
 pub use hooks::Hooks;
 pub use seen::{Seen, SeenKey};

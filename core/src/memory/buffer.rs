@@ -88,11 +88,15 @@ impl<T> Buffer<T> {
 
     /// Appends one element; on failure it is dropped.
     pub fn try_push(&mut self, element: T) -> Result<()> {
-        self.try_reserve(1)?;
-        // SAFETY: there is room for one more element.
-        unsafe { self.place(self.raw.len).write(element) };
-        self.raw.len += 1;
+        self.try_room()?.fill(element);
         Ok(())
+    }
+
+    /// Room for one more element at the end.
+    #[inline]
+    pub fn try_room(&mut self) -> Result<Room<'_, T>> {
+        self.try_reserve(1)?;
+        Ok(Room(self))
     }
 
     /// Puts an element before the one at `at`, or at the end when `at` is not below the length.
@@ -215,6 +219,20 @@ impl<T> Buffer<T> {
     /// first `len` are initialised; the caller uses them no more.
     pub const unsafe fn from_raw_parts(block: NonNull<T>, len: usize, capacity: usize) -> Self {
         Self { raw: RawBuffer { block: block.cast(), capacity, len }, owns: PhantomData }
+    }
+}
+
+/// Room behind the last element of a [`Buffer`]. Filling it cannot fail, so that compilers make the element where it stays.
+pub struct Room<'b, T>(&'b mut Buffer<T>);
+
+impl<T> Room<'_, T> {
+    /// Appends the element.
+    #[inline(always)]
+    pub fn fill(self, element: T) {
+        let Self(buffer) = self;
+        // SAFETY: there is room for one more element.
+        unsafe { buffer.place(buffer.raw.len).write(element) };
+        buffer.raw.len += 1;
     }
 }
 
@@ -414,6 +432,14 @@ mod tests {
         assert_eq!((Rc::strong_count(&witness), rest.len()), (6, 5));
         drop(rest);
         assert_eq!(Rc::strong_count(&witness), 1);
+    }
+
+    #[test]
+    fn room_is_filled_or_left() {
+        let mut buffer = numbers(4);
+        buffer.try_room().unwrap().fill(4);
+        let _ = buffer.try_room().unwrap();
+        assert!(buffer.iter().copied().eq(0..5));
     }
 
     #[test]

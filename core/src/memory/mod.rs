@@ -23,7 +23,7 @@ use malloc as heap;
 #[expect(dead_code, reason = "only its tests use it in this build")]
 pub(crate) mod pool;
 
-pub use buffer::Buffer;
+pub use buffer::{Buffer, Room};
 pub(crate) use heap::refusal;
 
 use core::alloc::Layout;

@@ -1,24 +1,30 @@
 //! The walk that compares two values.
 #![forbid(unsafe_code)]
 
+#[cfg_attr(feature = "std", path = "compare/descent.rs")]
+#[cfg_attr(not(feature = "std"), path = "compare/descent_by_nodes.rs")]
+mod descent;
+
 use core::marker::PhantomData;
 use core::ops::ControlFlow;
 
 use ferrite_core::any::{Any, AnyView};
 use ferrite_core::error::Result;
 use ferrite_core::function::Function;
+use ferrite_core::memory::Buffer;
+use ferrite_core::object::ObjectRef;
 use ferrite_core::string::String;
 use ferrite_core::type_index;
 
 use super::bindings::Bindings;
-use super::compare_frame::{EntriesFrame, ObjectFrame, Pair, SequenceFrame};
+use super::compare_frame::{EntriesFrame, HeldPair, ObjectFrame, Pair, SequenceFrame};
 use super::compare_leaf::compare_leaves;
 use super::trace::Trace;
 use crate::reflection::AccessKind;
 use crate::structural::any_arg::AnyArg;
 use crate::structural::kind::Comparables;
 use crate::structural::{DefRegion, StructuralKind};
-use crate::walk::{Entered, Fields, Fold, Held, HookState, Hooks, Slot, fold, lend};
+use crate::walk::{Descent, Entered, Fields, Fold, Held, HookState, Hooks, Slot, fold, lend};
 
 /// The state of a comparison.
 #[derive(Default)]
@@ -48,13 +54,13 @@ enum Frame<'w> {
 impl HookState for Comparer {}
 
 impl<'w> Fold for Walk<'_, 'w> {
-    type Node = Pair<'w>;
+    type Node = HeldPair<'w>;
     type Frame = Frame<'w>;
     type Value = bool;
     const NAME: &'static str = "StructuralEqual";
 
     /// Gets to two containers or objects of one type: nobody asks for others.
-    fn enter(&mut self, pair: Pair<'w>) -> Result<Entered<Frame<'w>, bool>> {
+    fn enter(&mut self, pair: HeldPair<'w>) -> Result<Entered<Frame<'w>, bool>> {
         match pair.lhs.type_index() {
             type_index::ARRAY | type_index::LIST => {
                 let frame = SequenceFrame::new(pair);
@@ -64,17 +70,29 @@ impl<'w> Fold for Walk<'_, 'w> {
                 let frame = EntriesFrame::new(pair);
                 Ok(self.enter_container(frame.have_same_len(), Frame::Entries(frame)))
             }
-            _ => self.enter_object(pair),
+            _ => Ok(match self.meet(pair.lent())? {
+                ControlFlow::Break(equal) => Entered::Value(equal),
+                ControlFlow::Continue((kind, region, fields)) => {
+                    Entered::Frame(Frame::Object(ObjectFrame::new(pair, kind, region, fields)))
+                }
+            }),
         }
     }
 
-    fn next(&mut self, frame: &mut Frame<'w>) -> Result<Option<Pair<'w>>> {
+    fn next(&mut self, frame: &mut Frame<'w>) -> Result<Option<HeldPair<'w>>> {
         let Comparer { skip_tensor_content, bindings, .. } = &*self.comparer;
         match frame {
             Frame::Sequence(frame) => frame.next(*skip_tensor_content, &mut self.differs),
             Frame::Entries(frame) => frame.next(bindings, *skip_tensor_content, &mut self.differs),
-            Frame::Object(frame) => frame.next(*skip_tensor_content, &mut self.differs),
+            Frame::Object(frame) => {
+                Ok(frame.next(*skip_tensor_content, &mut self.differs)?.map(Pair::into_held))
+            }
         }
+    }
+
+    #[inline(always)]
+    fn descend(&mut self, open: &mut Buffer<Frame<'w>>) -> Result<Descent<HeldPair<'w>, bool>> {
+        descent::descend(self, open)
     }
 
     fn feed(&mut self, _: &mut Frame<'w>, equal: bool) -> Result<ControlFlow<bool>> {
@@ -88,7 +106,7 @@ impl<'w> Fold for Walk<'_, 'w> {
         match frame {
             Frame::Sequence(frame) => frame.finish(self.comparer.trace.as_mut()),
             Frame::Entries(frame) => frame.finish(&self.comparer.bindings, self.comparer.trace.as_mut()),
-            Frame::Object(frame) => self.comparer.finish_object(&frame.pair, frame.kind),
+            Frame::Object(frame) => self.comparer.finish_object(frame.pair.lent(), frame.kind),
         }
     }
 
@@ -110,18 +128,24 @@ impl<'w> Walk<'_, 'w> {
         }
     }
 
-    fn enter_object(&mut self, pair: Pair<'w>) -> Result<Entered<Frame<'w>, bool>> {
-        let (entry, kind) = self.comparer.types.get(pair.lhs.type_index())?;
-        if let Some(equal) = self.comparer.compare_by_identity(&pair, kind) {
-            return Ok(Entered::Value(equal));
+    /// Whether two objects are equal, where their fields do not tell; else what it takes to look at these.
+    #[inline(always)]
+    fn meet(
+        &mut self,
+        pair: Pair<&ObjectRef>,
+    ) -> Result<ControlFlow<bool, (StructuralKind, DefRegion, Fields)>> {
+        let index = pair.lhs.type_index();
+        let (entry, kind) = self.comparer.types.get(index)?;
+        if let Some(equal) = self.comparer.compare_by_identity(pair, kind) {
+            return Ok(ControlFlow::Break(equal));
         }
         let region = pair.region.in_object(kind);
-        if let Some(hook) = self.comparer.hooks.of_type(pair.lhs.type_index())? {
-            let equal = self.comparer.compare_by_hook(&hook, &pair, region)?
-                && self.comparer.finish_object(&pair, kind)?;
-            return Ok(Entered::Value(equal));
+        if let Some(hook) = self.comparer.hooks.of_type(index)? {
+            let equal = self.comparer.compare_by_hook(&hook, pair, region)?
+                && self.comparer.finish_object(pair, kind)?;
+            return Ok(ControlFlow::Break(equal));
         }
-        Ok(Entered::Frame(Frame::Object(ObjectFrame::new(pair, kind, region, Fields::of(entry)))))
+        Ok(ControlFlow::Continue((kind, region, Fields::of(entry))))
     }
 }
 
@@ -166,37 +190,42 @@ impl Comparer {
     }
 
     /// The answer where it does not take a look inside.
-    fn compare_by_identity(&self, pair: &Pair<'_>, kind: StructuralKind) -> Option<bool> {
+    #[inline(always)]
+    fn compare_by_identity(&self, pair: Pair<&ObjectRef>, kind: StructuralKind) -> Option<bool> {
         match kind {
-            StructuralKind::UniqueInstance => Some(pair.lhs.ptr_eq(&pair.rhs)),
-            StructuralKind::ConstTreeNode => pair.lhs.ptr_eq(&pair.rhs).then_some(true),
-            StructuralKind::DagNode | StructuralKind::FreeVar => {
-                self.bindings.are_bound(&pair.lhs, &pair.rhs)
-            }
+            StructuralKind::UniqueInstance => Some(pair.lhs.ptr_eq(pair.rhs)),
+            StructuralKind::ConstTreeNode => pair.lhs.ptr_eq(pair.rhs).then_some(true),
+            StructuralKind::DagNode | StructuralKind::FreeVar => self.bindings.are_bound(pair.lhs, pair.rhs),
             StructuralKind::TreeNode | StructuralKind::Unsupported => None,
         }
     }
 
     /// Whether two objects are equal whose content is.
-    fn finish_object(&mut self, pair: &Pair<'_>, kind: StructuralKind) -> Result<bool> {
+    #[inline]
+    fn finish_object(&mut self, pair: Pair<&ObjectRef>, kind: StructuralKind) -> Result<bool> {
         let binds = match kind {
             StructuralKind::DagNode => true,
-            StructuralKind::FreeVar if pair.region.defines() || pair.lhs.ptr_eq(&pair.rhs) => true,
+            StructuralKind::FreeVar if pair.region.defines() || pair.lhs.ptr_eq(pair.rhs) => true,
             StructuralKind::FreeVar => return Ok(false),
             _ => false,
         };
         if binds {
-            self.bindings.bind(&pair.lhs, &pair.rhs)?;
+            self.bindings.bind(pair.lhs, pair.rhs)?;
         }
         Ok(true)
     }
 
-    fn compare_by_hook(&mut self, hook: &Function, pair: &Pair<'_>, region: DefRegion) -> Result<bool> {
+    fn compare_by_hook(
+        &mut self,
+        hook: &Function,
+        pair: Pair<&ObjectRef>,
+        region: DefRegion,
+    ) -> Result<bool> {
         lend(
             self,
             |slot| Self::callback(slot, region),
             |callback| {
-                hook.call(&[AnyView::from(&*pair.lhs), AnyView::from(&*pair.rhs), AnyView::from(callback)])?
+                hook.call(&[AnyView::from(pair.lhs), AnyView::from(pair.rhs), AnyView::from(callback)])?
                     .get::<bool>()
             },
         )

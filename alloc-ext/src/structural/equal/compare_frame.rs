@@ -14,23 +14,41 @@ use crate::structural::{DefRegion, StructuralKind};
 use crate::walk::{Elements, Entries, Field, Fields, Held, look_ahead, same_number_or_text};
 
 /// Two objects of one type to compare, and the region that they are in.
-pub(super) struct Pair<'w> {
-    pub lhs: Held<'w, ObjectRef>,
-    pub rhs: Held<'w, ObjectRef>,
+#[derive(Clone, Copy)]
+pub(super) struct Pair<T> {
+    pub lhs: T,
+    pub rhs: T,
     pub region: DefRegion,
 }
 
-impl<'w> Pair<'w> {
+/// Two objects that the walk has got to.
+pub(super) type HeldPair<'w> = Pair<Held<'w, ObjectRef>>;
+
+impl<'w> HeldPair<'w> {
     /// Two values of one type that are no leaves, and so objects.
     #[cfg_attr(feature = "std", inline(always))]
     fn of(lhs: Held<'w>, rhs: Held<'w>, region: DefRegion) -> Option<Self> {
         Some(Self { lhs: lhs.into_object()?, rhs: rhs.into_object()?, region })
     }
+
+    /// The same objects, lent.
+    #[inline]
+    pub(super) fn lent(&self) -> Pair<&ObjectRef> {
+        Pair { lhs: &self.lhs, rhs: &self.rhs, region: self.region }
+    }
+}
+
+impl Pair<ObjectRef> {
+    /// The same objects, held by the walk.
+    #[inline(always)]
+    pub(super) fn into_held<'w>(self) -> HeldPair<'w> {
+        Pair { lhs: Held::Own(self.lhs), rhs: Held::Own(self.rhs), region: self.region }
+    }
 }
 
 /// What comes next in a frame: two values that have something inside, or nothing. Then all that both sides have is equal,
 /// unless `differs` was set.
-type Next<'w> = Result<Option<Pair<'w>>>;
+type Next<'w> = Result<Option<HeldPair<'w>>>;
 
 /// Two sequences.
 pub(super) struct SequenceFrame<'w> {
@@ -43,7 +61,7 @@ pub(super) struct SequenceFrame<'w> {
 }
 
 impl<'w> SequenceFrame<'w> {
-    pub(super) fn new(pair: Pair<'w>) -> Self {
+    pub(super) fn new(pair: HeldPair<'w>) -> Self {
         let (lhs, rhs) = (Elements::of(pair.lhs), Elements::of(pair.rhs));
         let common = lhs.len().min(rhs.len());
         Self { lhs, rhs, region: pair.region, common, next: 0 }
@@ -124,7 +142,7 @@ pub(super) struct EntriesFrame<'w> {
 }
 
 impl<'w> EntriesFrame<'w> {
-    pub(super) fn new(pair: Pair<'w>) -> Self {
+    pub(super) fn new(pair: HeldPair<'w>) -> Self {
         let (lhs, rhs) = (Entries::of(pair.lhs), Entries::of(pair.rhs));
         let (key, partner) = (None, None);
         Self { lhs, rhs, region: pair.region, key, partner, is_missing: false }
@@ -208,7 +226,7 @@ impl<'w> EntriesFrame<'w> {
 /// Two objects of one type.
 pub(super) struct ObjectFrame<'w> {
     /// The objects, and the region that they are in.
-    pub pair: Pair<'w>,
+    pub pair: HeldPair<'w>,
     pub kind: StructuralKind,
     /// The region of what is inside.
     region: DefRegion,
@@ -217,19 +235,26 @@ pub(super) struct ObjectFrame<'w> {
 }
 
 impl<'w> ObjectFrame<'w> {
-    pub(super) fn new(pair: Pair<'w>, kind: StructuralKind, region: DefRegion, fields: Fields) -> Self {
+    #[inline(always)]
+    pub(super) fn new(pair: HeldPair<'w>, kind: StructuralKind, region: DefRegion, fields: Fields) -> Self {
         Self { pair, kind, region, fields, last: None }
     }
 
-    pub(super) fn next(&mut self, skip_tensor_content: bool, differs: &mut bool) -> Next<'w> {
+    #[inline(always)]
+    pub(super) fn next(
+        &mut self,
+        skip_tensor_content: bool,
+        differs: &mut bool,
+    ) -> Result<Option<Pair<ObjectRef>>> {
+        let Pair { lhs: left, rhs: right, .. } = self.pair.lent();
         let (mut lhs, mut rhs) = (Any::NONE, Any::NONE);
         for field in &mut self.fields {
             if field.flags() & i64::from(kTVMFFIFieldFlagBitMaskSEqHashIgnore) != 0 {
                 continue;
             }
             self.last = Some(field);
-            field.read(&self.pair.lhs, &mut lhs)?;
-            field.read(&self.pair.rhs, &mut rhs)?;
+            field.read(left, &mut lhs)?;
+            field.read(right, &mut rhs)?;
             match compare_leaves(&lhs, &rhs, skip_tensor_content)? {
                 Some(true) => {}
                 Some(false) => {
@@ -238,7 +263,8 @@ impl<'w> ObjectFrame<'w> {
                 }
                 None => {
                     let region = self.region.in_field(field.flags());
-                    return Ok(Pair::of(Held::Own(lhs), Held::Own(rhs), region));
+                    let (Ok(lhs), Ok(rhs)) = (lhs.into_object(), rhs.into_object()) else { break };
+                    return Ok(Some(Pair { lhs, rhs, region }));
                 }
             }
         }

@@ -21,6 +21,9 @@ pub(super) fn compare_leaves(lhs: &Any, rhs: &Any, skip_tensor_content: bool) ->
     if same_number_or_text(lhs, rhs) {
         return Ok(Some(true));
     }
+    if lhs.type_index() == rhs.type_index() && lhs.type_index() >= type_index::DYN_OBJECT_BEGIN {
+        return Ok(None);
+    }
     compare_any_leaves(lhs, rhs, skip_tensor_content)
 }
 

@@ -7,16 +7,19 @@ use core::ops::ControlFlow;
 use ferrite_core::any::{Any, AnyView};
 use ferrite_core::error::Result;
 use ferrite_core::function::Function;
+use ferrite_core::memory::Buffer;
 use ferrite_core::object::ObjectRef;
 use ferrite_core::type_index;
 
-use super::hash_frame::{EntriesFrame, Keys, Node, ObjectFrame, SequenceFrame};
+use super::hash_frame::{EntriesFrame, Keys, Node, ObjectFrame, ObjectStart, SequenceFrame};
 use super::hash_leaf::{hash_bits, hash_leaf};
 use crate::dataclass::combine;
 use crate::structural::any_arg::AnyArg;
 use crate::structural::kind::Comparables;
 use crate::structural::{DefRegion, StructuralKind};
-use crate::walk::{Entered, Fields, Fold, Held, HookState, Hooks, Seen, Slot, fold, lend};
+use crate::walk::{
+    Descent, Entered, Fields, Fold, Held, HookState, Hooks, Seen, Slot, fold, lend, room_for_frame,
+};
 
 /// The state of a hash.
 #[derive(Default)]
@@ -62,7 +65,10 @@ impl<'w> Fold for Walk<'_, 'w> {
                 let Hasher { known, keys, .. } = &mut *self.hasher;
                 Frame::Entries(EntriesFrame::new(node, keys, |key| hash_of_key(known, key))?)
             }
-            _ => return self.enter_object(node),
+            _ => match self.meet(&node)? {
+                ControlFlow::Break(hash) => return Ok(Entered::Value(hash)),
+                ControlFlow::Continue(start) => Frame::Object(ObjectFrame::new(node, start)),
+            },
         }))
     }
 
@@ -71,6 +77,23 @@ impl<'w> Fold for Walk<'_, 'w> {
             Frame::Sequence(frame) => frame.next(self.hasher.skip_tensor_content),
             Frame::Entries(frame) => frame.next(&self.hasher.keys, self.hasher.skip_tensor_content),
             Frame::Object(frame) => frame.next(self.hasher.skip_tensor_content),
+        }
+    }
+
+    /// Goes from objects to objects in their fields without a detour.
+    #[inline(always)]
+    fn descend(&mut self, open: &mut Buffer<Frame<'w>>) -> Result<Descent<Node<'w>, u64>> {
+        let Some(Frame::Object(frame)) = open.last_mut() else { return Ok(Descent::ByNode) };
+        let Some(node) = frame.next(self.hasher.skip_tensor_content)? else { return Ok(Descent::End) };
+        if node.object.type_index() < type_index::DYN_OBJECT_BEGIN {
+            return Ok(Descent::Child(node));
+        }
+        match self.meet(&node)? {
+            ControlFlow::Break(hash) => Ok(Descent::Value(hash)),
+            ControlFlow::Continue(start) => {
+                room_for_frame::<Self>(open)?.fill(Frame::Object(ObjectFrame::new(node, start)));
+                Ok(Descent::Open)
+            }
         }
     }
 
@@ -103,20 +126,22 @@ impl<'w> Fold for Walk<'_, 'w> {
 }
 
 impl<'w> Walk<'_, 'w> {
-    fn enter_object(&mut self, node: Node<'w>) -> Result<Entered<Frame<'w>, u64>> {
-        let (entry, kind) = self.hasher.types.get(node.object.type_index())?;
-        if may_be_met_again(&node, kind)
+    /// The hash of an object, where its fields need not be looked at; else what it takes to do that.
+    #[inline(always)]
+    fn meet(&mut self, node: &Node<'w>) -> Result<ControlFlow<u64, ObjectStart>> {
+        let index = node.object.type_index();
+        let (entry, kind) = self.hasher.types.get(index)?;
+        if may_be_met_again(node, kind)
             && let Some(hash) = self.hasher.known.get(&node.object)
         {
-            return Ok(Entered::Value(*hash));
+            return Ok(ControlFlow::Break(*hash));
         }
-        let (seed, region) = (entry.type_key_hash(), node.region.in_object(kind));
-        if let Some(hook) = self.hasher.hooks.of_type(node.object.type_index())? {
-            let hash = self.hasher.hash_by_hook(&hook, &node.object, seed, region)?;
-            return self.hasher.finish_object(&node, kind, hash).map(Entered::Value);
+        let (hash, region) = (entry.type_key_hash(), node.region.in_object(kind));
+        if let Some(hook) = self.hasher.hooks.of_type(index)? {
+            let hash = self.hasher.hash_by_hook(&hook, &node.object, hash, region)?;
+            return self.hasher.finish_object(node, kind, hash).map(ControlFlow::Break);
         }
-        let fields = Fields::of(entry);
-        Ok(Entered::Frame(Frame::Object(ObjectFrame { node, kind, region, fields, hash: seed })))
+        Ok(ControlFlow::Continue(ObjectStart { kind, region, fields: Fields::of(entry), hash }))
     }
 }
 
@@ -144,6 +169,7 @@ impl Hasher {
     }
 
     /// The hash of an object whose content has this hash.
+    #[inline]
     fn finish_object(&mut self, node: &Node<'_>, kind: StructuralKind, content: u64) -> Result<u64> {
         let hash = match kind {
             StructuralKind::FreeVar if node.region.defines() => combine(content, count(&mut self.variables)),

@@ -170,19 +170,36 @@ pub(super) struct ObjectFrame<'w> {
     pub node: Node<'w>,
     pub kind: StructuralKind,
     /// The region of what is inside.
+    region: DefRegion,
+    fields: Fields,
+    pub hash: u64,
+}
+
+/// What the hash of an object by its fields starts with.
+pub(super) struct ObjectStart {
+    pub kind: StructuralKind,
+    /// The region of what is inside.
     pub region: DefRegion,
     pub fields: Fields,
     pub hash: u64,
 }
 
 impl<'w> ObjectFrame<'w> {
+    #[inline(always)]
+    pub(super) fn new(node: Node<'w>, start: ObjectStart) -> Self {
+        let ObjectStart { kind, region, fields, hash } = start;
+        Self { node, kind, region, fields, hash }
+    }
+
+    #[inline(always)]
     pub(super) fn next(&mut self, skip_tensor_content: bool) -> Result<Option<Node<'w>>> {
+        let object: &ObjectRef = &self.node.object;
         let mut value = Any::NONE;
         for field in &mut self.fields {
             if field.flags() & i64::from(kTVMFFIFieldFlagBitMaskSEqHashIgnore) != 0 {
                 continue;
             }
-            field.read(&self.node.object, &mut value)?;
+            field.read(object, &mut value)?;
             match hash_leaf(&value, skip_tensor_content)? {
                 Some(hash) => self.hash = combine(self.hash, hash),
                 None => {

@@ -23,6 +23,7 @@ const NAN_BITS: u64 = 0x7ff8 << 48;
 pub(super) fn hash_leaf(value: &Any, skip_tensor_content: bool) -> Result<Option<u64>> {
     match hash_plain(value) {
         Some(hash) => Ok(Some(hash)),
+        None if value.type_index() >= type_index::DYN_OBJECT_BEGIN => Ok(None),
         None => hash_object(value, skip_tensor_content),
     }
 }
