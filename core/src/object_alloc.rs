@@ -23,7 +23,8 @@ use core::ptr::{self, NonNull};
 
 use crate::abi::{
     TVMFFICustomAllocator, TVMFFIObject, TVMFFIObjectAllocHeader, TVMFFIObjectDeleterSlot,
-    kTVMFFIObjectDeleterFlagBitMaskStrong, kTVMFFIObjectDeleterFlagBitMaskWeak,
+    kTVMFFIObjectDeleterFlagBitMaskBoth, kTVMFFIObjectDeleterFlagBitMaskStrong,
+    kTVMFFIObjectDeleterFlagBitMaskWeak,
 };
 use crate::error::{self, Result};
 use crate::object::ObjectRef;
@@ -107,6 +108,7 @@ impl Space for Apart {
 ///
 /// # Safety
 /// `init` must leave the record in a state that `R::destroy` accepts; `type_index` must be that of a class with this layout.
+#[cfg_attr(feature = "std", inline(always))]
 pub unsafe fn allocate<R: ObjectRecord>(
     type_index: i32,
     trailing_bytes: usize,
@@ -187,12 +189,32 @@ const MOST_BYTES: usize = isize::MAX as usize / 2;
 /// # Safety
 /// As the ABI demands of callers of a deleter; the object must come from `allocate::<R>`.
 pub(crate) unsafe extern "C" fn delete<R: ObjectRecord>(object: *mut c_void, flags: c_int) {
+    if IN_LINE && flags != kTVMFFIObjectDeleterFlagBitMaskBoth {
+        // SAFETY: as the caller vouches.
+        return unsafe { delete_by_parts::<R>(object, flags) };
+    }
     if flags & kTVMFFIObjectDeleterFlagBitMaskStrong != 0 {
         // SAFETY: the flag says that no strong reference is left (ABI).
         unwind::contain_panic(|| unsafe { R::destroy(object.cast()) });
     }
     // SAFETY: as the caller vouches.
     unsafe { delete_space(object.cast::<u8>().sub(R::PREFIX_BYTES), flags) };
+}
+
+/// As [`delete`], for objects that have or had weak references: apart, so that for others the flags need not be kept until the
+/// content is destroyed.
+///
+/// # Safety
+/// As [`delete`].
+#[cold]
+unsafe fn delete_by_parts<R: ObjectRecord>(object: *mut c_void, flags: c_int) {
+    // SAFETY: as the caller vouches.
+    unsafe {
+        if flags & kTVMFFIObjectDeleterFlagBitMaskStrong != 0 {
+            unwind::contain_panic(|| R::destroy(object.cast()));
+        }
+        delete_space(object.cast::<u8>().sub(R::PREFIX_BYTES), flags);
+    }
 }
 
 /// Gives the memory of an object back to the allocator that it came from, if the flags say that no reference is left. Once for
@@ -209,13 +231,12 @@ unsafe fn delete_space(body: *mut u8, flags: c_int) {
     // SAFETY: the allocator put its header before the body.
     unsafe {
         let header = body.cast::<TVMFFIObjectAllocHeader>().sub(1);
-        match (*header).delete_space {
-            // The usual case is called by its name, so that the compiler can put it here.
-            Some(delete_space) if IN_LINE && ptr::fn_addr_eq(delete_space, BUILTIN_DELETE_SPACE) => {
-                builtin_delete_space(body.cast());
-            }
-            Some(delete_space) => delete_space(body.cast()),
-            None => {}
+        let address = (&raw const (*header).delete_space).cast::<*const ()>().read();
+        // The usual case is called by its name, so that the compiler can put it here.
+        if IN_LINE && ptr::addr_eq(address, BUILTIN_DELETE_SPACE as *const ()) {
+            builtin_delete_space(body.cast());
+        } else if let Some(delete_space) = (*header).delete_space {
+            delete_space(body.cast());
         }
     }
 }

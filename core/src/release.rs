@@ -5,6 +5,7 @@
 //! through its own count word, which nobody reads any more. The outermost release empties the queue.
 
 use core::ffi::c_int;
+use core::hint::black_box;
 #[cfg(not(feature = "client"))]
 use core::ptr;
 
@@ -13,8 +14,9 @@ use crate::abi::{
     kTVMFFIObjectDeleterFlagBitMaskWeak,
 };
 use crate::refcount::{self, Release};
+use crate::sync::is_alone;
 #[cfg(not(feature = "client"))]
-use crate::sync::per_thread::{self, Dying};
+use crate::sync::per_thread::{self, Dying, Queue};
 #[cfg(all(feature = "std", not(feature = "client")))]
 use crate::type_index;
 
@@ -32,28 +34,45 @@ use crate::type_index;
 #[cfg_attr(not(feature = "std"), inline(never))]
 pub unsafe fn release_object(object: *mut TVMFFIObject) {
     // SAFETY: the caller gives up the reference.
-    unsafe { finish(object, refcount::release(object)) };
-}
-
-/// As [`release_object`], put where it is called, for clients: their threads may count one object at once.
-///
-/// # Safety
-/// As [`release_object`].
-#[inline(always)]
-pub unsafe fn release_here(object: *mut TVMFFIObject) {
-    // SAFETY: the caller gives up the reference.
-    unsafe { finish(object, refcount::release_watching(object)) };
-}
-
-/// # Safety
-/// As [`end`].
-#[inline(always)]
-unsafe fn finish(object: *mut TVMFFIObject, outcome: Release) {
-    match outcome {
+    match unsafe { refcount::release(object) } {
         Release::Alive => {}
         // SAFETY: the caller's promise.
         outcome => unsafe { end(object, outcome) },
     }
+}
+
+/// As [`release_object`], put where it is called, for clients: their threads may count one object at once. Gives 0, the status of
+/// a C symbol.
+///
+/// # Safety
+/// As [`release_object`].
+#[inline(always)]
+pub unsafe fn release_here(object: *mut TVMFFIObject) -> c_int {
+    let alone = is_alone();
+    // SAFETY: the caller gives up the reference, and the outcome says that this thread alone owns the object.
+    unsafe {
+        match refcount::release_watching(object, alone) {
+            Release::Alive => {}
+            Release::Both if alone => destroy_alone(object),
+            outcome if JUMPS => return end_here(object, outcome),
+            outcome => end(object, outcome),
+        }
+    }
+    0
+}
+
+/// Whether what C calls ends in jumps, so that counts need no stack frame: not where size counts.
+const JUMPS: bool = cfg!(feature = "std");
+
+/// As [`end`]. Gives 0, kept opaque to the compiler, so that its callers jump here and need no stack frame.
+///
+/// # Safety
+/// As [`end`].
+#[inline(never)]
+unsafe fn end_here(object: *mut TVMFFIObject, outcome: Release) -> c_int {
+    // SAFETY: the caller's promise.
+    unsafe { end(object, outcome) };
+    black_box(0)
 }
 
 /// Ends an object whose last strong reference went. Apart from [`release_object`], which then needs no stack frame.
@@ -66,6 +85,7 @@ unsafe fn end(object: *mut TVMFFIObject, outcome: Release) {
     unsafe {
         match outcome {
             Release::Alive => {}
+            Release::Both if is_alone() => destroy_alone(object),
             Release::Both => destroy(object),
             Release::StrongOnly => {
                 call_deleter(object, kTVMFFIObjectDeleterFlagBitMaskStrong);
@@ -97,28 +117,86 @@ unsafe fn destroy(object: *mut TVMFFIObject) {
     // SAFETY: no reference is left.
     unsafe { call_deleter(object, kTVMFFIObjectDeleterFlagBitMaskBoth) };
 }
+#[cfg(feature = "client")]
+use destroy as destroy_alone;
 
 /// Destroys a dead object, or queues it when too many destructions are under way on this thread.
 ///
 /// # Safety
 /// No reference to `object` may be left.
 #[cfg(not(feature = "client"))]
+#[inline(always)]
 unsafe fn destroy(object: *mut TVMFFIObject) {
-    // SAFETY: the object is dead but not destroyed: its header is readable.
-    if unsafe { is_leaf((*object).type_index) } {
-        // SAFETY: no reference is left.
-        return unsafe { call_deleter(object, kTVMFFIObjectDeleterFlagBitMaskBoth) };
+    // SAFETY: the caller's promise.
+    unsafe { destroy_or_queue(object, per_thread::dying) };
+}
+
+/// As [`destroy`], in a process with one thread. Cold, so that in [`release_here`] what only counts falls through.
+///
+/// # Safety
+/// As [`destroy`], and the thread is the only one.
+#[cfg(not(feature = "client"))]
+#[cold]
+#[inline(never)]
+unsafe fn destroy_alone(object: *mut TVMFFIObject) {
+    // SAFETY: the caller's promise.
+    unsafe { destroy_or_queue(object, per_thread::dying_alone) };
+}
+
+/// As [`destroy`], with the queue of this thread.
+///
+/// # Safety
+/// As [`destroy`].
+#[cfg(not(feature = "client"))]
+#[inline(always)]
+unsafe fn destroy_or_queue(object: *mut TVMFFIObject, queue: impl FnOnce() -> Queue) {
+    // SAFETY: the object is dead but not destroyed: its header is readable. No reference is left.
+    unsafe {
+        if is_leaf((*object).type_index) {
+            call_deleter(object, kTVMFFIObjectDeleterFlagBitMaskBoth);
+        } else {
+            destroy_nested(object, queue);
+        }
     }
-    // The queue is lent for moments only: without std it is behind a lock, and deleters are code of users.
-    let depth = per_thread::dying(|dying| enter(dying, object));
+}
+
+/// As [`destroy`], for an object that may hold others. Apart, since those that hold none need no stack frame.
+///
+/// # Safety
+/// As [`destroy`].
+#[cfg(not(feature = "client"))]
+#[cfg_attr(feature = "std", inline(never))]
+unsafe fn destroy_nested(object: *mut TVMFFIObject, queue: impl FnOnce() -> Queue) {
+    // It is lent for moments only: without std it is behind a lock, and deleters are code of users.
+    let queue = queue();
+    let depth = queue.with(|dying| enter(dying, object));
     if depth == QUEUED {
         return;
     }
-    let mut next = object;
+    // SAFETY: no reference is left; the queue gives objects to the outermost destruction only.
+    unsafe {
+        if !JUMPS {
+            return destroy_queued(queue, object, depth);
+        }
+        call_deleter(object, kTVMFFIObjectDeleterFlagBitMaskBoth);
+        let next = queue.with(|dying| leave(dying, depth));
+        if !next.is_null() {
+            destroy_queued(queue, next, 1);
+        }
+    }
+}
+
+/// Destroys an object whose destruction was started at a depth, and all that the queue gives then.
+///
+/// # Safety
+/// The object is dead, and the caller's.
+#[cfg(not(feature = "client"))]
+#[cfg_attr(feature = "std", cold, inline(never))]
+unsafe fn destroy_queued(queue: Queue, mut next: *mut TVMFFIObject, depth: usize) {
     while !next.is_null() {
         // SAFETY: each queued object is dead, and nobody else destroys it.
         unsafe { call_deleter(next, kTVMFFIObjectDeleterFlagBitMaskBoth) };
-        next = per_thread::dying(|dying| leave(dying, depth));
+        next = queue.with(|dying| leave(dying, depth));
     }
 }
 

@@ -49,13 +49,14 @@ impl Counts {
     pub fn release(&self) -> Release {
         match self.0.load(Ordering::Acquire) {
             INITIAL => self.release_only(),
-            _ => self.left_after(self.add(STRONG_ONE.wrapping_neg(), Ordering::Release)),
+            seen if is_alone() => self.release_alone(seen),
+            _ => self.left_after(self.0.fetch_sub(STRONG_ONE, Ordering::Release)),
         }
     }
 
     #[inline]
-    pub fn release_watching(&self) -> Release {
-        let (address, alone) = (ptr::from_ref(self).addr(), is_alone());
+    pub fn release_watching(&self, alone: bool) -> Release {
+        let address = ptr::from_ref(self).addr();
         if !alone && busy::is_busy(address) {
             let left = self.left_after(self.0.fetch_sub(STRONG_ONE, Ordering::Release));
             if left != Release::Alive {
@@ -68,8 +69,7 @@ impl Counts {
             return self.release_only();
         }
         if alone {
-            self.0.store(seen.wrapping_sub(STRONG_ONE), Ordering::Relaxed);
-            return self.left_after(seen);
+            return self.release_alone(seen);
         }
         let before = self.0.fetch_sub(STRONG_ONE, Ordering::Release);
         if before != seen {
@@ -85,6 +85,13 @@ impl Counts {
     fn release_only(&self) -> Release {
         self.0.store(WEAK_ONE, Ordering::Relaxed);
         Release::Both
+    }
+
+    /// Gives up a reference of the word that was just seen, where no other thread is there to have changed it meanwhile.
+    #[inline(always)]
+    fn release_alone(&self, seen: u64) -> Release {
+        self.0.store(seen.wrapping_sub(STRONG_ONE), Ordering::Relaxed);
+        self.left_after(seen)
     }
 
     #[inline(always)]

@@ -45,7 +45,7 @@ impl Counts {
     }
 
     #[inline]
-    pub fn release_watching(&self) -> Release {
+    pub fn release_watching(&self, _alone: bool) -> Release {
         self.release()
     }
 

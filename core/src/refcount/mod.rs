@@ -87,14 +87,15 @@ pub unsafe fn release(object: *mut TVMFFIObject) -> Release {
     unsafe { counts(object) }.release()
 }
 
-/// As [`release`], also quick where several threads count the object at once.
+/// As [`release`], also quick where several threads count the object at once. `alone` is what [`is_alone`](crate::sync::is_alone)
+/// says.
 ///
 /// # Safety
 /// As [`release`].
 #[inline]
-pub unsafe fn release_watching(object: *mut TVMFFIObject) -> Release {
+pub unsafe fn release_watching(object: *mut TVMFFIObject, alone: bool) -> Release {
     // SAFETY: the caller's promise.
-    unsafe { counts(object) }.release_watching()
+    unsafe { counts(object) }.release_watching(alone)
 }
 
 /// Adds a strong reference, in a critical section of a program on one core.
@@ -184,6 +185,7 @@ pub unsafe fn weak_count(object: *mut TVMFFIObject) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sync::is_alone;
     use core::cell::UnsafeCell;
 
     /// A count word where objects have it: at a multiple of 8, which 32-bit x86 does not give a `u64` by itself.
@@ -225,7 +227,7 @@ mod tests {
                 unsafe { word.get().write(INITIAL) };
                 counts.retain();
                 assert_eq!(
-                    (counts.release_watching(), counts.release_watching()),
+                    (counts.release_watching(is_alone()), counts.release_watching(is_alone())),
                     (Release::Alive, Release::Both)
                 );
 
@@ -250,9 +252,9 @@ mod tests {
             (0..weak).for_each(|_| counts.retain_weak());
             busy::remember(word.get().addr());
             counts.retain();
-            assert_eq!(counts.release_watching(), Release::Alive);
+            assert_eq!(counts.release_watching(is_alone()), Release::Alive);
             assert!(busy::is_busy(word.get().addr()));
-            assert_eq!(counts.release_watching(), last);
+            assert_eq!(counts.release_watching(is_alone()), last);
             assert!(!busy::is_busy(word.get().addr()));
         }
     }

@@ -18,10 +18,24 @@ unsafe impl Sync for Shared {}
 
 static DYING: Shared = Shared(Cell::new(ptr::null_mut()));
 
-/// Lends the queue of dying objects.
+/// The queue of dying objects.
+pub struct Queue;
+
+/// The queue of dying objects.
 #[inline]
-pub fn dying<R>(body: impl FnOnce(&Dying) -> R) -> R {
-    critical(|| body(&DYING.0))
+pub fn dying() -> Queue {
+    Queue
+}
+
+/// The same: there is one.
+pub use dying as dying_alone;
+
+impl Queue {
+    /// Lends the queue.
+    #[inline]
+    pub fn with<R>(&self, body: impl FnOnce(&Dying) -> R) -> R {
+        critical(|| body(&DYING.0))
+    }
 }
 
 /// Says whether a custom allocator is being asked for an error object; gives what was said before.

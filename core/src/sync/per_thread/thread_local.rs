@@ -27,10 +27,37 @@ std::thread_local! {
     static RAISED: RaisedSlot = const { RaisedSlot(Cell::new(ptr::null_mut())) };
 }
 
-/// Lends this thread's queue of dying objects.
+/// The queue of a process with one thread, which is found at once.
+struct Lone(Dying);
+
+// SAFETY: a thread gets it while it is the only one, and keeps it until the destruction ends. Threads that start meanwhile are
+// not alone, and use their own.
+unsafe impl Sync for Lone {}
+
+static LONE: Lone = Lone(Cell::new(ptr::null_mut()));
+
+/// A queue of dying objects, for what dies with one of them.
+pub struct Queue(*const Dying);
+
+/// This thread's queue of dying objects.
 #[inline]
-pub fn dying<R>(body: impl FnOnce(&Dying) -> R) -> R {
-    DYING.with(body)
+pub fn dying() -> Queue {
+    Queue(DYING.with(ptr::from_ref))
+}
+
+/// The same for the only thread of the process. When it starts others, what dies from then on goes to [`dying`].
+#[inline]
+pub fn dying_alone() -> Queue {
+    Queue(&raw const LONE.0)
+}
+
+impl Queue {
+    /// Lends the queue.
+    #[inline]
+    pub fn with<R>(&self, body: impl FnOnce(&Dying) -> R) -> R {
+        // SAFETY: a static, or a thread-local without a destructor of the thread that asked for it, where a pointer stays.
+        body(unsafe { &*self.0 })
+    }
 }
 
 /// Says whether this thread is asking a custom allocator for an error object; gives what was said before.
