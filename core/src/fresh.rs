@@ -4,7 +4,7 @@
 //! than the fields waits until the stores are done instead, about a dozen cycles: as long as a whole call takes. The
 //! compiler makes such copies of assignments; volatile reads keep it from that.
 
-use crate::abi::{DLDataType, DLDevice, DLTensor, TVMFFIAny};
+use crate::abi::{DLDataType, DLTensor, TVMFFIAny};
 use crate::any::AnyView;
 
 /// Copies a value as two words, each put together in a register: whoever gets them reads words, or fields of them.
@@ -44,28 +44,26 @@ pub fn view<'a>(from: &AnyView<'a>) -> AnyView<'a> {
 pub(crate) unsafe fn copy_dl_tensor(from: *const DLTensor, to: *mut DLTensor) {
     // SAFETY: the caller vouches for both records.
     unsafe {
-        to.write(DLTensor {
-            data: (&raw const (*from).data).read_volatile(),
-            device: DLDevice {
-                device_type: (&raw const (*from).device.device_type).read_volatile(),
-                device_id: (&raw const (*from).device.device_id).read_volatile(),
-            },
-            ndim: (&raw const (*from).ndim).read_volatile(),
-            dtype: DLDataType {
-                code: (&raw const (*from).dtype.code).read_volatile(),
-                bits: (&raw const (*from).dtype.bits).read_volatile(),
-                lanes: (&raw const (*from).dtype.lanes).read_volatile(),
-            },
-            shape: (&raw const (*from).shape).read_volatile(),
-            strides: (&raw const (*from).strides).read_volatile(),
-            byte_offset: (&raw const (*from).byte_offset).read_volatile(),
-        });
+        // Field by field, which takes few registers; but the type is one word for whoever gets it.
+        (*to).data = (&raw const (*from).data).read_volatile();
+        (*to).device.device_type = (&raw const (*from).device.device_type).read_volatile();
+        (*to).device.device_id = (&raw const (*from).device.device_id).read_volatile();
+        (*to).ndim = (&raw const (*from).ndim).read_volatile();
+        (*to).dtype = DLDataType {
+            code: (&raw const (*from).dtype.code).read_volatile(),
+            bits: (&raw const (*from).dtype.bits).read_volatile(),
+            lanes: (&raw const (*from).dtype.lanes).read_volatile(),
+        };
+        (*to).shape = (&raw const (*from).shape).read_volatile();
+        (*to).strides = (&raw const (*from).strides).read_volatile();
+        (*to).byte_offset = (&raw const (*from).byte_offset).read_volatile();
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::abi::DLDevice;
 
     #[test]
     fn values_are_copied_whole() {

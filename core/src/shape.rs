@@ -17,6 +17,7 @@ mod possible;
 
 pub use geometry::{data_size_bytes, is_contiguous, product, row_major_strides_reversed};
 pub use possible::has_possible_size;
+pub(crate) use possible::is_small;
 
 object_class!(
     @bare

@@ -15,10 +15,10 @@ use crate::{fresh, refcount, type_index};
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Owner {
-    /// A managed tensor of the legacy form.
-    Managed,
     /// A managed tensor of the versioned form.
     Versioned,
+    /// A managed tensor of the legacy form.
+    Managed,
     /// Another tensor object.
     Tensor,
 }
@@ -47,14 +47,14 @@ unsafe impl ObjectRecord for BorrowingTensor {
         unsafe {
             let BorrowingTensor { keeper, owner, .. } = *this.cast::<BorrowingTensor>();
             match owner {
-                Owner::Managed => {
-                    let managed = keeper.cast::<DLManagedTensor>();
+                Owner::Versioned => {
+                    let managed = keeper.cast::<DLManagedTensorVersioned>();
                     if let Some(deleter) = (*managed).deleter {
                         deleter(managed);
                     }
                 }
-                Owner::Versioned => {
-                    let managed = keeper.cast::<DLManagedTensorVersioned>();
+                Owner::Managed => {
+                    let managed = keeper.cast::<DLManagedTensor>();
                     if let Some(deleter) = (*managed).deleter {
                         deleter(managed);
                     }
@@ -85,8 +85,8 @@ pub(super) unsafe fn inherited_flags(mut object: *mut TVMFFIObject) -> u64 {
         {
             let BorrowingTensor { keeper, owner, .. } = *object.cast::<BorrowingTensor>();
             match owner {
-                Owner::Managed => break,
                 Owner::Versioned => return (*keeper.cast::<DLManagedTensorVersioned>()).flags,
+                Owner::Managed => break,
                 Owner::Tensor => object = keeper.cast(),
             }
         }
@@ -117,9 +117,7 @@ pub(super) unsafe fn make(prototype: &DLTensor, keeper: *mut c_void, owner: Owne
     let init = |record: *mut BorrowingTensor| {
         // SAFETY: `record` is a fresh object with room for the lists behind it.
         unsafe {
-            fresh::copy_dl_tensor(prototype, &raw mut (*record).tensor);
-            (*record).keeper = keeper;
-            (*record).owner = owner;
+            describe(record, prototype, keeper, owner);
             let mut list = record.add(1).cast::<i64>();
             if copies {
                 refcount::retain(keeper.cast());
@@ -143,4 +141,34 @@ pub(super) unsafe fn make(prototype: &DLTensor, keeper: *mut c_void, owner: Owne
     // SAFETY: `init` writes every field beside the header, and index 70 is that of tensors.
     let object = unsafe { allocate::<BorrowingTensor>(type_index::TENSOR, trailing_bytes, init) }?;
     Ok(Tensor(object))
+}
+
+/// As [`make`], for an import that has strides.
+///
+/// # Safety
+/// As [`make`].
+#[inline(always)]
+pub(super) unsafe fn make_without_lists(
+    prototype: &DLTensor,
+    keeper: *mut c_void,
+    owner: Owner,
+) -> Result<Tensor> {
+    // SAFETY: the record is that of a fresh object, and the caller vouches for the rest.
+    let init = move |record| unsafe { describe(record, prototype, keeper, owner) };
+    // SAFETY: `init` writes every field beside the header, and index 70 is that of tensors.
+    Ok(Tensor(unsafe { allocate::<BorrowingTensor>(type_index::TENSOR, 0, init) }?))
+}
+
+/// Writes the fields beside the header.
+///
+/// # Safety
+/// `record` is that of a fresh object.
+#[inline(always)]
+unsafe fn describe(record: *mut BorrowingTensor, prototype: &DLTensor, keeper: *mut c_void, owner: Owner) {
+    // SAFETY: as the caller vouches.
+    unsafe {
+        fresh::copy_dl_tensor(prototype, &raw mut (*record).tensor);
+        (*record).keeper = keeper;
+        (*record).owner = owner;
+    }
 }

@@ -1,6 +1,7 @@
 //! Tensors over managed DLPack tensors of other libraries, in both forms.
 
 use core::ffi::c_void;
+use core::slice;
 
 use super::borrowing::{self, Owner};
 use super::{Tensor, TensorRef};
@@ -9,7 +10,7 @@ use crate::abi::{
     DLPACK_MAJOR_VERSION, DLPackVersion, DLTensor,
 };
 use crate::error::{Error, Result};
-use crate::shape::has_possible_size;
+use crate::shape::{has_possible_size, is_small};
 use crate::{plain_ensure, plain_error};
 
 /// The two forms of managed tensors.
@@ -79,8 +80,71 @@ impl Tensor {
 /// # Safety
 /// As these, for a record of this form.
 #[cfg_attr(feature = "std", inline(always))]
-#[cfg_attr(not(feature = "std"), inline(never))]
 pub unsafe fn import(
+    managed: *mut c_void,
+    require_alignment: i32,
+    require_contiguous: bool,
+    form: DLPackForm,
+) -> Result<Tensor> {
+    let asks = require_alignment != 0 || require_contiguous;
+    // SAFETY: as the caller vouches.
+    unsafe {
+        if !managed.is_null() && !asks && is_usual(managed, form) {
+            let (tensor, owner) = described(managed, form);
+            return borrowing::make_without_lists(&*tensor, managed, owner);
+        }
+        import_carefully(managed, require_alignment, require_contiguous, form)
+    }
+}
+
+/// Whether a managed tensor is as most are: with strides, and nothing that can be refused. Hosts ask first, and have no error to
+/// make then.
+///
+/// # Safety
+/// As [`import`], for one that is not null.
+#[inline(always)]
+unsafe fn is_usual(managed: *mut c_void, form: DLPackForm) -> bool {
+    // SAFETY: the caller vouches for the record, whose layout is known when the major version is ours, and for `ndim` extents.
+    unsafe {
+        if form == DLPackForm::Versioned {
+            let versioned = managed.cast::<DLManagedTensorVersioned>();
+            if (*versioned).version.major != DLPACK_MAJOR_VERSION
+                || (*versioned).flags & DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED != 0
+            {
+                return false;
+            }
+        }
+        let DLTensor { ndim, shape, strides, .. } = *described(managed, form).0;
+        ndim > 0
+            && !shape.is_null()
+            && !strides.is_null()
+            && is_small(slice::from_raw_parts(shape, ndim as usize))
+    }
+}
+
+/// The tensor in a record of either form, and what such a record is to the tensor object.
+///
+/// # Safety
+/// The record is of this form.
+#[inline(always)]
+unsafe fn described(managed: *mut c_void, form: DLPackForm) -> (*const DLTensor, Owner) {
+    // SAFETY: the address of a field of a live record.
+    unsafe {
+        match form {
+            DLPackForm::Legacy => (&raw const (*managed.cast::<DLManagedTensor>()).dl_tensor, Owner::Managed),
+            DLPackForm::Versioned => {
+                (&raw const (*managed.cast::<DLManagedTensorVersioned>()).dl_tensor, Owner::Versioned)
+            }
+        }
+    }
+}
+
+/// As [`import`], for every managed tensor.
+///
+/// # Safety
+/// As [`import`].
+#[inline(never)]
+unsafe fn import_carefully(
     managed: *mut c_void,
     require_alignment: i32,
     require_contiguous: bool,
@@ -91,21 +155,18 @@ pub unsafe fn import(
     // SAFETY: the managed tensor is not null, so the caller vouches for it; the layout beyond the version
     // is known only when the major version is ours.
     unsafe {
-        let (tensor, owner) = match form {
-            DLPackForm::Legacy => (&raw const (*managed.cast::<DLManagedTensor>()).dl_tensor, Owner::Managed),
-            DLPackForm::Versioned => {
-                let DLPackVersion { major, minor } = (*versioned).version;
-                plain_ensure!(
-                    major == DLPACK_MAJOR_VERSION,
-                    RUNTIME_ERROR,
-                    "FromDLPack: DLPack version {}.{} is not supported",
-                    major,
-                    minor;
-                    "wrong DLPack version"
-                );
-                (&raw const (*versioned).dl_tensor, Owner::Versioned)
-            }
-        };
+        if form == DLPackForm::Versioned {
+            let DLPackVersion { major, minor } = (*versioned).version;
+            plain_ensure!(
+                major == DLPACK_MAJOR_VERSION,
+                RUNTIME_ERROR,
+                "FromDLPack: DLPack version {}.{} is not supported",
+                major,
+                minor;
+                "wrong DLPack version"
+            );
+        }
+        let (tensor, owner) = described(managed, form);
         check(&*tensor, require_alignment, require_contiguous)?;
         plain_ensure!(
             form == DLPackForm::Legacy

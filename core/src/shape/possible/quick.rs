@@ -7,11 +7,24 @@ use crate::abi::DLDataType;
 /// Whether packed elements of `dtype` in a compact tensor of this shape fit an allocation.
 #[inline]
 pub fn has_possible_size(shape: &[i64], dtype: DLDataType) -> bool {
-    // Extents of few bits have a product of few bits, as most shapes do; a negative one has all 64. An element has fewer than
-    // 2^24 bits.
-    let extent_bits = i64::BITS - shape.iter().fold(1, |all, extent| all | extent).leading_zeros();
+    is_small(shape) || has_bytes(shape, dtype)
+}
+
+/// Whether a shape is of a possible size whatever the elements; not all that are get told here.
+#[inline(always)]
+pub fn is_small(shape: &[i64]) -> bool {
+    let mut all = 0;
+    for extent in shape {
+        all |= extent;
+        // To leave here keeps the loop short: shapes have few extents, for which vectors do not pay.
+        if all < 0 {
+            return false;
+        }
+    }
+    // Extents of few bits have a product of few bits, as most shapes do. An element has fewer than 2^24 bits.
+    let extent_bits = i64::BITS - (all | 1).leading_zeros();
     let bits = shape.len() as u64 * u64::from(extent_bits) + 24;
-    bits < u64::from(usize::BITS) || has_bytes(shape, dtype)
+    bits < u64::from(usize::BITS)
 }
 
 /// Out of line, where few shapes get to.

@@ -9,3 +9,9 @@ use crate::abi::DLDataType;
 pub fn has_possible_size(shape: &[i64], dtype: DLDataType) -> bool {
     data_size_bytes(shape, dtype).is_some()
 }
+
+/// Not asked for where size counts.
+#[inline(always)]
+pub fn is_small(_: &[i64]) -> bool {
+    false
+}
