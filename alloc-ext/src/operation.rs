@@ -14,13 +14,9 @@ use crate::module::Module;
 #[cfg_attr(not(feature = "std"), path = "operation/as_data.rs")]
 #[cfg_attr(feature = "std", path = "operation/in_line.rs")]
 mod entry;
-#[cfg(any(test, not(feature = "std")))]
-mod owned;
 mod verb;
 
 pub(crate) use entry::*;
-#[cfg(any(test, not(feature = "std")))]
-pub(crate) use owned::own;
 pub(crate) use verb::Verb;
 
 /// The most arguments that an operation has.
@@ -39,10 +35,10 @@ pub(crate) struct Operation {
 }
 
 /// Does what a verb says with operands, and puts the answer into the result cell.
-pub(crate) type Run = unsafe fn(Verb, &Operands<'_>, *mut TVMFFIAny) -> Result<()>;
+pub(crate) type Run = unsafe fn(Verb, Operands<'_>, *mut TVMFFIAny) -> Result<()>;
 
 /// What an argument may be.
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, Copy)]
 pub(crate) enum Param {
     Any,
     /// An int or a bool.
@@ -54,8 +50,33 @@ pub(crate) enum Param {
     /// An object of the class of this index.
     Object(i32),
     /// A List or Dict; an Array or Map is copied into one.
-    Changeable(i32),
+    Changeable(&'static Changeable),
 }
+
+/// A class of changeable containers. Data, so that it costs nothing where no operation takes one.
+pub(crate) struct Changeable {
+    class: i32,
+    /// The class of which objects are copied.
+    source: i32,
+    /// Copies the operand at 0, which is of that class.
+    copy: unsafe fn(Operands<'_>) -> Result<Any>,
+}
+
+/// What takes a List.
+const LIST: &Changeable = &Changeable {
+    class: type_index::LIST,
+    source: type_index::ARRAY,
+    // SAFETY: the caller passes an Array.
+    copy: |array| unsafe { ListObject::from_slice(array.object::<ArrayObject>(0).as_slice()).map(Any::from) },
+};
+
+/// What takes a Dict.
+const DICT: &Changeable = &Changeable {
+    class: type_index::DICT,
+    source: type_index::MAP,
+    // SAFETY: the caller passes a Map.
+    copy: |map| unsafe { DictObject::copy_of(map.object(0)).map(Any::from) },
+};
 
 /// A type that arguments may have.
 pub(crate) trait Operand {
@@ -80,10 +101,10 @@ operands! {
     Module: Param::Object(type_index::MODULE);
     ArrayObject: Param::Object(type_index::ARRAY);
     ListObject: Param::Object(type_index::LIST);
-    List: Param::Changeable(type_index::LIST);
+    List: Param::Changeable(LIST);
     MapObject: Param::Object(type_index::MAP);
     DictObject: Param::Object(type_index::DICT);
-    Dict: Param::Changeable(type_index::DICT);
+    Dict: Param::Changeable(DICT);
 }
 
 impl Param {
@@ -101,37 +122,39 @@ impl Param {
             Param::IntegerOrNone => {
                 matches!(arg.type_index(), type_index::NONE | type_index::INT | type_index::BOOL)
             }
-            Param::Object(class) | Param::Changeable(class) => {
-                arg.object_ptr().is_some() && type_table::is_instance(arg.type_index(), class)
-            }
+            Param::Object(class) | Param::Changeable(&Changeable { class, .. }) => is_instance(arg, class),
         }
     }
 
     /// An owned value of the type, made of an argument; None when that is of another type.
     fn convert(self, arg: &AnyView<'_>) -> Result<Option<Any>> {
-        if self == Param::Text {
-            return Ok(String::try_from_view(*arg)?.map(String::into_any));
-        }
-        let arg = if self == Param::Any { *arg } else { containers::referent(*arg) };
-        if self.accepts(&arg) || self == Param::Any {
+        let arg = match self {
+            Param::Any => return arg.to_owned().map(Some),
+            Param::Text => return Ok(String::try_from_view(*arg)?.map(String::into_any)),
+            _ => containers::referent(*arg),
+        };
+        if self.accepts(&arg) {
             return arg.to_owned().map(Some);
         }
         match self {
-            Param::Changeable(type_index::LIST) => {
-                let array = ArrayObject::try_from_view(arg)?;
-                array.map(|array| Ok(ListObject::from_slice(array.as_slice())?.into_any())).transpose()
-            }
-            Param::Changeable(_) => {
-                let map = MapObject::try_from_view(arg)?;
-                map.map(|map| Ok(DictObject::copy_of(&map)?.into_any())).transpose()
+            Param::Changeable(kind) if is_instance(&arg, kind.source) => {
+                // SAFETY: just checked.
+                unsafe { (kind.copy)(Operands(&raw const arg)).map(Some) }
             }
             _ => Ok(None),
         }
     }
 }
 
+/// Whether a value is an object of a class.
+#[cfg_attr(feature = "std", inline(always))]
+fn is_instance(arg: &AnyView<'_>, class: i32) -> bool {
+    arg.object_ptr().is_some() && type_table::is_instance(arg.type_index(), class)
+}
+
 /// The arguments of an operation, of the types that it takes, as they lie with the caller: using them costs no reference.
-pub(crate) struct Operands<'a>(&'a [AnyView<'a>]);
+#[derive(Clone, Copy)]
+pub(crate) struct Operands<'a>(*const AnyView<'a>);
 
 impl<'a> Operands<'a> {
     /// The argument at `index`.
@@ -141,8 +164,8 @@ impl<'a> Operands<'a> {
     /// The operation has it.
     #[inline(always)]
     pub(crate) unsafe fn value(&self, index: usize) -> &'a AnyView<'a> {
-        // SAFETY: there are as many as the operation has.
-        unsafe { self.0.get_unchecked(index) }
+        // SAFETY: there are as many as the operation has, and the caller of the function holds them.
+        unsafe { &*self.0.add(index) }
     }
 
     /// The argument at `index` as an owned value, which is only lent.
@@ -190,7 +213,7 @@ impl<'a> Operands<'a> {
     }
 }
 
-/// Checks the arguments of an operation and runs it.
+/// Converts the arguments of an operation and runs it.
 ///
 /// # Errors
 ///
@@ -199,53 +222,37 @@ impl<'a> Operands<'a> {
 /// # Safety
 ///
 /// `result` is valid for writing.
-#[inline(always)]
-unsafe fn call(operation: &'static Operation, args: &[AnyView<'_>], result: *mut TVMFFIAny) -> Result<()> {
-    if fits(&operation.callee, operation.params, args)? {
-        // SAFETY: they are what the operation takes; the caller vouches for the result.
-        return unsafe { (operation.run)(operation.verb, &Operands(args), result) };
-    }
-    // SAFETY: passed on.
-    unsafe { call_converted(operation, args, result) }
-}
-
-/// As [`call`], with arguments that have to be converted.
-///
-/// # Safety
-///
-/// As [`call`].
-#[cold]
-#[cfg_attr(feature = "std", inline(never))]
+#[cfg_attr(feature = "std", cold, inline(never))]
 unsafe fn call_converted(
     operation: &'static Operation,
     args: &[AnyView<'_>],
     result: *mut TVMFFIAny,
 ) -> Result<()> {
-    let mut owned = [const { Any::NONE }; MOST];
+    let mut owned = NOTHING;
     convert(&operation.callee, operation.params, args, &mut owned)?;
-    // SAFETY: as in `call`.
-    unsafe { (operation.run)(operation.verb, &Operands(&owned.each_ref().map(Any::view)), result) }
+    // SAFETY: they are what the operation takes, and both forms of values are transparent over a cell; the caller vouches for the
+    // result.
+    unsafe { (operation.run)(operation.verb, Operands(owned.as_ptr().cast()), result) }
 }
 
-/// Whether all arguments are used as they lie.
-#[cfg_attr(feature = "std", inline(always))]
-#[cfg_attr(not(feature = "std"), inline(never))]
-fn fits(callee: &Callee<'_>, params: &[Param], args: &[AnyView<'_>]) -> Result<bool> {
-    if args.len() != params.len() {
-        return Err(callee.wrong_count(args.len()));
-    }
-    Ok(params.iter().zip(args).all(|(param, arg)| param.accepts(arg)))
-}
+/// Room for the arguments of an operation.
+pub(crate) const NOTHING: [Any; MOST] = [const { Any::NONE }; MOST];
 
-/// Puts owned values of the arguments where they are asked for.
-#[cold]
+/// Makes owned values of the arguments of a function whose types are given as those of an operation.
+///
+/// # Errors
+///
+/// TypeError; what conversions raise.
 #[inline(never)]
-fn convert(
+pub(crate) fn convert(
     callee: &Callee<'_>,
     params: &[Param],
     args: &[AnyView<'_>],
     owned: &mut [Any; MOST],
 ) -> Result<()> {
+    if args.len() != params.len() {
+        return Err(callee.wrong_count(args.len()));
+    }
     for (index, ((param, arg), owned)) in params.iter().zip(args).zip(owned).enumerate() {
         match param.convert(arg)? {
             Some(value) => *owned = value,

@@ -16,7 +16,7 @@ use crate::operation::{Operands, Verb};
 /// # Safety
 ///
 /// `result` is valid for writing.
-pub(super) unsafe fn run(verb: Verb, operands: &Operands<'_>, result: *mut TVMFFIAny) -> Result<()> {
+pub(super) unsafe fn run(verb: Verb, operands: Operands<'_>, result: *mut TVMFFIAny) -> Result<()> {
     // SAFETY: each operation has the arguments that are used here, which `last_operand` knows.
     let answer = unsafe {
         match verb {

@@ -15,7 +15,7 @@ use crate::operation::{Operands, Verb};
 ///
 /// # Safety
 /// `result` is valid for writing.
-pub(super) unsafe fn run(verb: Verb, operands: &Operands<'_>, result: *mut TVMFFIAny) -> Result<()> {
+pub(super) unsafe fn run(verb: Verb, operands: Operands<'_>, result: *mut TVMFFIAny) -> Result<()> {
     // SAFETY: each function has the arguments that are used here, which `last_operand` knows, and of these types.
     unsafe {
         let module = || operands.object::<Module>(0);

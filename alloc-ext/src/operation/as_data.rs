@@ -1,4 +1,4 @@
-//! The safe call of all operations where size counts.
+//! The safe call of all operations where size counts: arguments are converted, whether they need it or not.
 
 use core::ffi::c_int;
 
@@ -6,12 +6,12 @@ use ferrite_core::abi::TVMFFIAny;
 use ferrite_core::builtins::Served;
 use ferrite_core::function::serve_in_place;
 
-use super::{Operation, call};
+use super::{Operation, call_converted};
 
 impl Served for Operation {
     unsafe fn serve(&'static self, args: *const TVMFFIAny, count: i32, result: *mut TVMFFIAny) -> c_int {
         // SAFETY: the caller vouches for the arguments; a body that succeeds leaves its answer in the cell.
-        unsafe { serve_in_place(args, count, result, |args, result| call(self, args, result)) }
+        unsafe { serve_in_place(args, count, result, |args, result| call_converted(self, args, result)) }
     }
 }
 

@@ -3,13 +3,35 @@
 use core::ffi::c_int;
 
 use ferrite_core::abi::TVMFFIAny;
+use ferrite_core::any::AnyView;
+use ferrite_core::error::Result;
 use ferrite_core::function::serve_in_place;
 
-use super::{Operation, call};
+use super::{Operands, Operation, call_converted};
 
 /// An operation as a type, so that its parts are constants where they are used in line.
 pub(crate) trait Known {
     const OPERATION: &'static Operation;
+}
+
+/// Checks the arguments of an operation and runs it, on arguments as they lie if all may be used so.
+///
+/// # Errors
+///
+/// As [`call_converted`].
+///
+/// # Safety
+///
+/// As [`call_converted`].
+#[inline(always)]
+unsafe fn call(operation: &'static Operation, args: &[AnyView<'_>], result: *mut TVMFFIAny) -> Result<()> {
+    let params = operation.params;
+    if args.len() == params.len() && params.iter().zip(args).all(|(param, arg)| param.accepts(arg)) {
+        // SAFETY: they are what the operation takes; the caller vouches for the result.
+        return unsafe { (operation.run)(operation.verb, Operands(args.as_ptr()), result) };
+    }
+    // SAFETY: passed on.
+    unsafe { call_converted(operation, args, result) }
 }
 
 /// The safe call of an operation.

@@ -32,7 +32,7 @@ pub(super) fn create_list(args: &[AnyView<'_>]) -> Result<Any> {
 ///
 /// `result` is valid for writing.
 #[cfg_attr(feature = "std", inline(always))]
-pub(super) unsafe fn run(verb: Verb, operands: &Operands<'_>, result: *mut TVMFFIAny) -> Result<()> {
+pub(super) unsafe fn run(verb: Verb, operands: Operands<'_>, result: *mut TVMFFIAny) -> Result<()> {
     // SAFETY: each operation has the arguments that are used here, which `last` knows. Those of this family are on Arrays
     // and Lists, and those that change it on Lists.
     unsafe {

@@ -16,7 +16,7 @@ use crate::operation::{Operands, Verb};
 /// # Safety
 ///
 /// `result` is valid for writing.
-pub(super) unsafe fn run(verb: Verb, operands: &Operands<'_>, result: *mut TVMFFIAny) -> Result<()> {
+pub(super) unsafe fn run(verb: Verb, operands: Operands<'_>, result: *mut TVMFFIAny) -> Result<()> {
     // SAFETY: each operation has the arguments that are used here, which `last_operand` knows.
     let (first, second) = unsafe { (operands.value(0).to_owned()?, operands.value(1).to_owned()?) };
     let first_option: usize = if matches!(verb, Verb::StructuralEqual) { 2 } else { 1 };

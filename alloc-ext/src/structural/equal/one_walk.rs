@@ -403,8 +403,8 @@ fn callback(walk: Walk, region: DefRegion) -> Result<Function> {
     const HASHED: [Param; 3] = [Param::Any, Param::Integer, Param::Integer];
     Function::from_packed(move |args| {
         let (signature, params) = if walk.compares { (COMPARE, &COMPARED[..]) } else { (HASH, &HASHED[..]) };
-        let mut owned = [const { Any::NONE }; 4];
-        operation::own(&Callee { name: "", signature }, params, args, &mut owned)?;
+        let mut owned = operation::NOTHING;
+        operation::convert(&Callee { name: "", signature }, params, args, &mut owned)?;
         // In a hash, the second one is the hash so far.
         let [lhs, rhs, kind, _] = owned;
         let region = region.in_callback(kind.view().payload_bits() as i32);

@@ -17,7 +17,7 @@ use crate::operation::{Operands, Verb};
 ///
 /// The operands are those of an operation on lists with that verb.
 #[inline(always)]
-pub(super) unsafe fn change(verb: Verb, list: &ListObject, operands: &Operands<'_>) -> Result<Any> {
+pub(super) unsafe fn change(verb: Verb, list: &ListObject, operands: Operands<'_>) -> Result<Any> {
     // SAFETY: each operation has the arguments that are used here, which `last_operand` knows.
     unsafe {
         let integer = |index| operands.integer(index);
