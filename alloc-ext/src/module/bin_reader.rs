@@ -2,7 +2,7 @@
 #![forbid(unsafe_code)]
 
 use ferrite_core::error::Result;
-use ferrite_core::plain_error;
+use ferrite_core::{plain_ensure, plain_error};
 
 /// Bytes of the length field before the stream. Offsets in messages count from the symbol, so that a hex dump
 /// of the symbol can be read beside them.
@@ -11,73 +11,76 @@ pub(crate) const LENGTH_BYTES: usize = 8;
 /// A position in the stream. Copying one is a bookmark.
 #[derive(Clone, Copy)]
 pub(crate) struct BinReader<'a> {
-    bytes: &'a [u8],
-    position: usize,
+    rest: &'a [u8],
+    /// Where the rest begins, counted from the symbol.
+    offset: usize,
 }
 
 /// A run of little-endian 64-bit words that lie unaligned in the stream.
-#[derive(Clone, Copy)]
 pub(crate) struct WordList<'a> {
+    what: &'static str,
     bytes: &'a [u8],
+    offset: usize,
 }
 
-/// The number that a word holds; the largest one in place of one that no address has.
-fn number(word: &[u8; 8]) -> usize {
-    usize::try_from(u64::from_le_bytes(*word)).unwrap_or(usize::MAX)
+/// The number that the first eight bytes hold; the largest one in place of one that no address has, and without such bytes.
+pub(crate) fn number(bytes: &[u8]) -> usize {
+    let word = bytes.first_chunk().map_or(u64::MAX, |word| u64::from_le_bytes(*word));
+    usize::try_from(word).unwrap_or(usize::MAX)
 }
 
-impl<'a> WordList<'a> {
+impl WordList<'_> {
     /// Number of words.
-    pub(crate) fn len(self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.bytes.len() / 8
     }
 
-    /// The word at `index`, or none past the end.
-    pub(crate) fn get(self, index: usize) -> Option<usize> {
-        let start = index.checked_mul(8)?;
-        self.bytes.get(start..)?.first_chunk().map(number)
+    /// The word at `index`; the largest number past the end.
+    pub(crate) fn get(&self, index: usize) -> usize {
+        number(self.bytes.get(index.saturating_mul(8)..).unwrap_or_default())
+    }
+
+    /// The word at `index`, which must not be below `least` or above `most`.
+    pub(crate) fn within(&self, index: usize, least: usize, most: usize) -> Result<usize> {
+        let word = self.get(index);
+        plain_ensure!(
+            least <= word && word <= most,
+            INTERNAL_ERROR,
+            "Malformed library binary: {} at offset {} have {}, which is not in {} to {}",
+            self.what,
+            self.offset + index * 8,
+            word,
+            least,
+            most
+        );
+        Ok(word)
     }
 }
 
 impl<'a> BinReader<'a> {
     /// Reads `bytes`, the stream after its length field.
     pub(crate) fn new(bytes: &'a [u8]) -> Self {
-        BinReader { bytes, position: 0 }
-    }
-
-    /// Where the next read starts, counted from the symbol.
-    pub(crate) fn offset(&self) -> usize {
-        self.position.saturating_add(LENGTH_BYTES)
-    }
-
-    fn remaining(&self) -> usize {
-        self.bytes.len().saturating_sub(self.position)
+        BinReader { rest: bytes, offset: LENGTH_BYTES }
     }
 
     fn take(&mut self, len: usize, what: &str) -> Result<&'a [u8]> {
-        let found = self.bytes.get(self.position..).and_then(|rest| rest.get(..len));
-        let Some(found) = found else {
+        let Some((found, rest)) = self.rest.split_at_checked(len) else {
             return Err(plain_error!(
                 INTERNAL_ERROR,
                 "Malformed library binary: {} at offset {} needs {} bytes but {} are left",
                 what,
-                self.offset(),
+                self.offset,
                 len,
-                self.remaining()
+                self.rest.len()
             ));
         };
-        self.position += found.len();
+        *self = BinReader { rest, offset: self.offset + len };
         Ok(found)
     }
 
     /// Reads one word; `what` names it in the error.
     pub(crate) fn word(&mut self, what: &str) -> Result<usize> {
-        let start = *self;
-        let bytes = self.take(8, what)?;
-        match bytes.first_chunk() {
-            Some(word) => Ok(number(word)),
-            None => Err(start.too_short(what)),
-        }
+        self.take(8, what).map(number)
     }
 
     /// Reads a length and that many bytes.
@@ -87,20 +90,12 @@ impl<'a> BinReader<'a> {
     }
 
     /// Reads a count and that many words, without copying them.
-    pub(crate) fn words(&mut self, what: &str) -> Result<WordList<'a>> {
+    pub(crate) fn words(&mut self, what: &'static str) -> Result<WordList<'a>> {
         let count = self.word(what)?;
+        let offset = self.offset;
         // A count whose size in bytes overflows is refused by `take` just as one that is merely too large.
         let bytes = self.take(count.saturating_mul(8), what)?;
-        Ok(WordList { bytes })
-    }
-
-    fn too_short(&self, what: &str) -> ferrite_core::error::Error {
-        plain_error!(
-            INTERNAL_ERROR,
-            "Malformed library binary: {} at offset {} is cut short",
-            what,
-            self.offset()
-        )
+        Ok(WordList { what, bytes, offset })
     }
 }
 
@@ -117,7 +112,7 @@ mod tests {
         let mut reader = BinReader::new(&stream);
         assert_eq!(reader.word("first").unwrap(), 7);
         assert_eq!(reader.bytes("second").unwrap(), b"abc");
-        assert_eq!(reader.offset(), stream.len() + LENGTH_BYTES);
+        assert_eq!(reader.offset, stream.len() + LENGTH_BYTES);
     }
 
     #[test]
@@ -127,8 +122,8 @@ mod tests {
         stream[8] = 5;
         stream[17] = 1;
         let words = BinReader::new(&stream).words("list").unwrap();
-        assert_eq!((words.len(), words.get(0), words.get(1), words.get(2)), (2, Some(5), Some(256), None));
-        assert_eq!(words.get(usize::MAX), None);
+        assert_eq!((words.len(), words.get(0), words.get(1), words.get(2)), (2, 5, 256, usize::MAX));
+        assert_eq!(words.get(usize::MAX), usize::MAX);
     }
 
     #[test]

@@ -6,9 +6,9 @@ use core::ptr::NonNull;
 use ferrite_core::abi::{TVMFFIObject, TVMFFISafeCallType};
 use ferrite_core::error::Result;
 use ferrite_core::object_alloc::{self, ObjectRecord};
-use ferrite_core::{Function, ObjectRef, String, function, type_index};
+use ferrite_core::{Function, ObjectRef, String, function, plain_ensure, type_index};
 
-use super::bin_reader::LENGTH_BYTES;
+use super::bin_reader::{LENGTH_BYTES, number};
 use super::symbol_name::find_symbol;
 use super::{BINARY_SERIALIZABLE, Module, ModuleImpl, RUNNABLE, context, library_bin, library_function};
 
@@ -110,18 +110,15 @@ impl LibraryRef {
         };
         let start: *const u8 = start.as_ptr().cast_const().cast();
         // SAFETY: the symbol begins with eight bytes of length (contract of `Library`), aligned or not.
-        let length = u64::from_le_bytes(unsafe { start.cast::<[u8; LENGTH_BYTES]>().read() });
-        let possible =
-            usize::try_from(length).ok().filter(|len| isize::try_from(*len).is_ok()).filter(|len| {
-                start.addr().checked_add(LENGTH_BYTES).is_some_and(|at| at.checked_add(*len).is_some())
-            });
-        let Some(len) = possible else {
-            ferrite_core::plain_bail!(
-                INTERNAL_ERROR,
-                "Malformed library binary: length {} at offset 0 exceeds the address space",
-                &length
-            );
-        };
+        let len = number(unsafe { &*start.cast::<[u8; LENGTH_BYTES]>() });
+        // No text has more than half of all addresses, and none goes beyond the last one.
+        let most = (usize::MAX / 2).min((usize::MAX - LENGTH_BYTES).saturating_sub(start.addr()));
+        plain_ensure!(
+            len <= most,
+            INTERNAL_ERROR,
+            "Malformed library binary: length {} at offset 0 exceeds the address space",
+            len
+        );
         // SAFETY: the length field says that so many bytes follow, and they live as long as the library.
         Ok(Some(unsafe { core::slice::from_raw_parts(start.add(LENGTH_BYTES), len) }))
     }

@@ -6,8 +6,8 @@
 //! u64, u64[m]    children of module i at row[i] .. row[i+1]
 //! n times        u64, bytes: kind; then, unless the kind is "_lib": u64, bytes: what the loader of that kind gets
 //! ```
-//! The whole stream is checked before the first loader runs. Bytes after the last module are ignored, as
-//! upstream does.
+//! Lengths and numbers of the whole stream are checked before the first loader runs; cycles are refused when modules import each
+//! other, as anywhere else. Bytes after the last module are ignored, as upstream does.
 //!
 //! # Upstream
 //! `ProcessLibraryBin` in `library_module.cc`, which believes the stream.
@@ -15,146 +15,19 @@
 
 use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
-use ferrite_core::{AnyView, Bytes, plain_bail, plain_ensure};
+use ferrite_core::{AnyView, Bytes, plain_bail};
 
-use super::bin_reader::{BinReader, LENGTH_BYTES, WordList};
+use super::bin_reader::{BinReader, WordList};
 use super::{Module, imports, loader};
 
 /// The kind that stands for the library's own functions.
 const OWN_KIND: &[u8] = b"_lib";
-
-/// A stream that was checked.
-struct LibraryBin<'a> {
-    rows: WordList<'a>,
-    children: WordList<'a>,
-    /// Where the modules begin.
-    modules: BinReader<'a>,
-}
 
 /// One module of the stream.
 struct Entry<'a> {
     kind: &'a [u8],
     /// None for the library's own functions.
     payload: Option<&'a [u8]>,
-}
-
-impl<'a> LibraryBin<'a> {
-    fn parse(stream: &'a [u8]) -> Result<LibraryBin<'a>> {
-        let mut reader = BinReader::new(stream);
-        let rows_at = reader.offset() + LENGTH_BYTES;
-        let rows = reader.words("the row pointers")?;
-        let children_at = reader.offset() + LENGTH_BYTES;
-        let children = reader.words("the child indices")?;
-        let bin = LibraryBin { rows, children, modules: reader };
-        bin.check_rows(rows_at)?;
-        bin.check_children(children_at)?;
-        bin.check_modules()?;
-        bin.check_acyclic()?;
-        Ok(bin)
-    }
-
-    fn module_count(&self) -> usize {
-        self.rows.len().saturating_sub(1)
-    }
-
-    fn check_rows(&self, offset: usize) -> Result<()> {
-        plain_ensure!(
-            self.module_count() > 0,
-            INTERNAL_ERROR,
-            "Malformed library binary: the row pointers at offset {} hold no module",
-            offset
-        );
-        let mut previous = 0;
-        for index in 0..self.rows.len() {
-            let row = self.rows.get(index).unwrap_or(usize::MAX);
-            let expected_start = index > 0 || row == 0;
-            plain_ensure!(
-                expected_start && row >= previous,
-                INTERNAL_ERROR,
-                "Malformed library binary: row pointer {} at offset {} is {} but must not be {} {}",
-                index,
-                offset + index * 8,
-                row,
-                if index == 0 { "above" } else { "below" },
-                previous
-            );
-            previous = row;
-        }
-        plain_ensure!(
-            previous == self.children.len(),
-            INTERNAL_ERROR,
-            "Malformed library binary: the last row pointer at offset {} is {} but there are {} child indices",
-            offset + self.module_count() * 8,
-            previous,
-            self.children.len()
-        );
-        Ok(())
-    }
-
-    fn check_children(&self, offset: usize) -> Result<()> {
-        let count = self.module_count();
-        for index in 0..self.children.len() {
-            let child = self.children.get(index).unwrap_or(usize::MAX);
-            plain_ensure!(
-                child < count,
-                INTERNAL_ERROR,
-                "Malformed library binary: child index {} at offset {} is {} but there are {} modules",
-                index,
-                offset + index * 8,
-                child,
-                count
-            );
-        }
-        Ok(())
-    }
-
-    fn check_modules(&self) -> Result<()> {
-        let mut reader = self.modules;
-        (0..self.module_count()).try_for_each(|_| Entry::read(&mut reader).map(drop))
-    }
-
-    /// Refuses import cycles: takes away modules that nobody imports any more, until none is left.
-    fn check_acyclic(&self) -> Result<()> {
-        let count = self.module_count();
-        let mut importers: Buffer<usize> = Buffer::new();
-        importers.try_resize(count, 0)?;
-        for index in 0..self.children.len() {
-            if let Some(slot) = self.children.get(index).and_then(|child| importers.get_mut(child)) {
-                *slot += 1;
-            }
-        }
-        let mut free: Buffer<usize> = Buffer::new();
-        free.try_reserve(count)?;
-        for (module, _) in importers.iter().enumerate().filter(|(_, importers)| **importers == 0) {
-            free.try_push(module)?;
-        }
-        let mut taken = 0;
-        while let Some(module) = free.pop() {
-            taken += 1;
-            for index in self.row(module) {
-                let Some(child) = self.children.get(index) else { continue };
-                let Some(slot) = importers.get_mut(child) else { continue };
-                *slot -= 1;
-                if *slot == 0 {
-                    free.try_push(child)?;
-                }
-            }
-        }
-        plain_ensure!(
-            taken == count,
-            INTERNAL_ERROR,
-            "Malformed library binary: the import tree has a cycle among {} of its {} modules",
-            count - taken,
-            count
-        );
-        Ok(())
-    }
-
-    /// Where the children of a module stand in the list.
-    fn row(&self, module: usize) -> core::ops::Range<usize> {
-        let word = |index| self.rows.get(index).unwrap_or(0);
-        word(module)..word(module.saturating_add(1))
-    }
 }
 
 impl<'a> Entry<'a> {
@@ -169,32 +42,52 @@ impl<'a> Entry<'a> {
 /// `own` made.
 ///
 /// # Errors
-/// `InternalError` that names what is wrong and where; `RuntimeError` when a kind has no loader; errors of
-/// loaders; `MemoryError`.
+/// `InternalError` that names what is wrong and where; `RuntimeError` when a kind has no loader or modules would import
+/// each other in a cycle; errors of loaders; `MemoryError`.
 pub(super) fn load(stream: &[u8], own: impl Fn() -> Result<Module>) -> Result<(Module, Option<Module>)> {
-    let bin = LibraryBin::parse(stream)?;
-    let mut reader = bin.modules;
-    let mut modules: Buffer<Module> = Buffer::try_with_capacity(bin.module_count())?;
+    let mut reader = BinReader::new(stream);
+    let rows = reader.words("the row pointers")?;
+    let children = reader.words("the child indices")?;
+    check_tree(&rows, &children)?;
+    let mut ahead = reader;
+    for _ in 1..rows.len() {
+        Entry::read(&mut ahead)?;
+    }
+    let mut modules: Buffer<Module> = Buffer::new();
     let mut own_module = None;
-    for _ in 0..bin.module_count() {
+    for _ in 1..rows.len() {
         let entry = Entry::read(&mut reader)?;
-        let module = match entry.payload {
+        modules.try_push(match entry.payload {
             Some(payload) => load_from_bytes(entry.kind, payload)?,
             None => own_module.insert(own()?).clone(),
-        };
-        modules.try_push(module)?;
+        })?;
     }
     for (index, module) in modules.iter().enumerate() {
-        for child in
-            bin.row(index).filter_map(|index| bin.children.get(index)).filter_map(|child| modules.get(child))
-        {
-            imports::append(module, child)?;
+        for child in rows.get(index)..rows.get(index + 1) {
+            if let Some(child) = modules.get(children.get(child)) {
+                imports::append(module, child)?;
+            }
         }
     }
     match modules.first() {
         Some(root) => Ok((root.clone(), own_module)),
-        None => plain_bail!(INTERNAL_ERROR, "Malformed library binary: there is no module"),
+        None => plain_bail!(INTERNAL_ERROR, "Malformed library binary: the row pointers hold no module"),
     }
+}
+
+/// Refuses row pointers that go back or do not cover the children, and children that are no module.
+fn check_tree(rows: &WordList<'_>, children: &WordList<'_>) -> Result<()> {
+    let last = rows.len().wrapping_sub(1);
+    let mut row = 0;
+    for index in 0..rows.len() {
+        let least = if index == last { children.len() } else { row };
+        let most = if index == 0 { 0 } else { children.len() };
+        row = rows.within(index, least, most)?;
+    }
+    for index in 0..children.len() {
+        children.within(index, 0, last.wrapping_sub(1))?;
+    }
+    Ok(())
 }
 
 fn load_from_bytes(kind: &[u8], payload: &[u8]) -> Result<Module> {
@@ -300,19 +193,40 @@ mod tests {
     fn lies_about_the_tree_are_named() {
         let lib = ("_lib", None);
         for (rows, children, modules, expected) in [
-            (&[][..], &[][..], &[][..], "the row pointers at offset 16 hold no module"),
-            (&[0], &[], &[], "the row pointers at offset 16 hold no module"),
-            (&[1, 1], &[0], &[lib], "row pointer 0 at offset 16 is 1 but must not be above 0"),
-            (&[0, 2, 1], &[1], &[lib, lib], "row pointer 2 at offset 32 is 1 but must not be below 2"),
-            (&[0, 2], &[0], &[lib], "the last row pointer at offset 24 is 2 but there are 1 child indices"),
-            (&[0, 0], &[0], &[lib], "the last row pointer at offset 24 is 0 but there are 1 child indices"),
-            (&[0, 1], &[1], &[lib], "child index 0 at offset 40 is 1 but there are 1 modules"),
-            (&[0, 1], &[u64::MAX], &[lib], "child index 0 at offset 40 is 18446744073709551615 but"),
-            (&[0, 1], &[0], &[lib], "the import tree has a cycle among 1 of its 1 modules"),
-            (&[0, 1, 2], &[1, 0], &[lib, lib], "the import tree has a cycle among 2 of its 2 modules"),
+            (&[][..], &[][..], &[][..], "the row pointers hold no module"),
+            (&[0], &[], &[], "the row pointers hold no module"),
+            (&[1], &[0], &[], "the row pointers at offset 16 have 1, which is not in 1 to 0"),
+            (&[1, 1], &[0], &[lib], "the row pointers at offset 16 have 1, which is not in 0 to 0"),
+            (
+                &[0, 2, 3],
+                &[1, 1, 1, 1],
+                &[lib; 2],
+                "the row pointers at offset 32 have 3, which is not in 4 to 4",
+            ),
+            (
+                &[0, 2, 1, 2],
+                &[1, 1],
+                &[lib; 3],
+                "the row pointers at offset 32 have 1, which is not in 2 to 2",
+            ),
+            (&[0, 2], &[0], &[lib], "the row pointers at offset 24 have 2, which is not in 1 to 1"),
+            (&[0, 0], &[0], &[lib], "the row pointers at offset 24 have 0, which is not in 1 to 1"),
+            (&[0, 1], &[1], &[lib], "the child indices at offset 40 have 1, which is not in 0 to 0"),
+            (&[0, 1], &[u64::MAX], &[lib], "the child indices at offset 40 have 18446744073709551615, which"),
         ] {
             let message = message_of(&stream(rows, children, modules));
             assert!(message.contains(expected), "{message}");
+        }
+    }
+
+    #[test]
+    fn cycles_are_refused() {
+        let lib = ("_lib", None);
+        for (rows, children, modules) in
+            [(&[0, 1][..], &[0][..], &[lib][..]), (&[0, 1, 2], &[1, 0], &[lib; 2])]
+        {
+            let error = load(&stream(rows, children, modules), own).map(drop).unwrap_err();
+            assert_eq!(error.message(), b"Cyclic dependency detected during import");
         }
     }
 
