@@ -3,7 +3,7 @@
 //! # Safety
 //! C++ calls each with what its signature says: references to live values, and room for the result.
 
-use core::ffi::c_void;
+use core::ffi::{CStr, c_void};
 
 use ferrite_alloc_ext::module::{Module, context};
 use ferrite_alloc_ext::reflection::VisitErrorContext;
@@ -189,7 +189,7 @@ unsafe extern "C-unwind" fn visit_context_symbols(callback: &Option<Function>) {
     });
 }
 
-fn visit_symbol(callback: &Function, name: &[u8], address: *mut c_void) -> Result<()> {
-    let name = String::from_bytes(name)?;
+fn visit_symbol(callback: &Function, name: &CStr, address: *mut c_void) -> Result<()> {
+    let name = String::from_bytes(name.to_bytes())?;
     callback.call(&[AnyView::from(&name), AnyView::from(&address)]).map(drop)
 }

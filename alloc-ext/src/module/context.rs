@@ -14,7 +14,6 @@ use ferrite_core::error::Result;
 use ferrite_core::sync::atomic::{AtomicPtr, Ordering};
 
 use super::library::Library;
-use super::symbol_name::find_symbol;
 use super::symbol_table::{self, SymbolTable};
 
 /// A name and the address that belongs in its slot.
@@ -56,8 +55,8 @@ fn builtin() -> &'static [ContextSymbol] {
     unsafe { table.as_ref() }.map_or(&[], |table| table.symbols)
 }
 
-/// Registers `address` for slots called `name`. Registering a name again replaces its address, for libraries
-/// loaded later.
+/// Registers `address` for slots called `name`, which a NUL ends. Registering a name again replaces its address, for
+/// libraries loaded later.
 ///
 /// # Errors
 /// `MemoryError`.
@@ -76,15 +75,17 @@ pub fn register(name: &[u8], address: *mut c_void) -> Result<()> {
 ///
 /// # Upstream
 /// `Module::VisitContextSymbols`.
-pub fn for_each(visit: &mut dyn FnMut(&[u8], *mut c_void) -> Result<()>) -> Result<()> {
+pub fn for_each(visit: &mut dyn FnMut(&CStr, *mut c_void) -> Result<()>) -> Result<()> {
     for symbol in builtin() {
         if REGISTERED.get(symbol.name.to_bytes()).is_none() {
-            visit(symbol.name.to_bytes(), symbol.address.cast_mut())?;
+            visit(symbol.name, symbol.address.cast_mut())?;
         }
     }
     let mut result = Ok(());
     REGISTERED.for_each(|entry| {
-        result = visit(entry.name(), entry.value.load(Ordering::Acquire));
+        // SAFETY: a NUL follows the name, which lives as long as the entry.
+        let name = unsafe { CStr::from_ptr(entry.name_ptr().cast()) };
+        result = visit(name, entry.value.load(Ordering::Acquire));
         result.is_ok()
     });
     result
@@ -93,7 +94,7 @@ pub fn for_each(visit: &mut dyn FnMut(&[u8], *mut c_void) -> Result<()>) -> Resu
 /// Stores the address of every name that the library has a slot for.
 pub(super) fn fill(library: &dyn Library) -> Result<()> {
     for_each(&mut |name, address| {
-        if let Some(slot) = find_symbol(&[name], &|name| library.symbol(name))? {
+        if let Some(slot) = library.symbol(name)? {
             // SAFETY: a symbol of such a name is a writable pointer (contract of `Library`).
             unsafe { slot.as_ptr().cast::<*mut c_void>().write_unaligned(address) };
         }
@@ -135,7 +136,7 @@ mod tests {
         assert_eq!(slots.map(|slot| slot.get()), [address(&FIRST), address(&SECOND), address(&FIRST)]);
         let mut seen = Vec::new();
         for_each(&mut |name, address| {
-            seen.push((name.to_vec(), address));
+            seen.push((name.to_bytes().to_vec(), address));
             Ok(())
         })?;
         seen.retain(|(name, _)| name.starts_with(b"ctx_"));

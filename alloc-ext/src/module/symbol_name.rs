@@ -1,59 +1,46 @@
-//! Composes NUL-terminated symbol names from prefixes and a name, without heap memory for names of usual
-//! length.
-#![forbid(unsafe_code)]
+//! Composes NUL-terminated symbol names from prefixes and a name.
 
 use core::ffi::{CStr, c_void};
-use core::mem;
 use core::ptr::NonNull;
 
 use ferrite_core::error::Result;
-use ferrite_core::memory::Buffer;
 
-/// Names up to this length, with the NUL, stay on the stack. Mangled kernel names of TVM rarely pass 100
-/// bytes.
-const INLINE_BYTES: usize = 128;
+#[cfg_attr(not(feature = "std"), path = "symbol_name/in_heap.rs")]
+#[cfg_attr(feature = "std", path = "symbol_name/in_line.rs")]
+mod joined;
+
+use joined::Joined;
 
 /// A symbol name ready for a C lookup.
-pub(crate) struct SymbolName {
-    inline: [u8; INLINE_BYTES],
-    /// Used instead when the name is long.
-    spilled: Buffer<u8>,
-    len: usize,
-}
+pub(crate) struct SymbolName(Joined);
 
 impl SymbolName {
     /// Joins `parts` and appends a NUL.
     ///
     /// # Errors
-    /// `MemoryError` when a long name finds no memory.
+    /// `MemoryError` when the name finds no memory.
     pub(crate) fn join(parts: &[&[u8]]) -> Result<SymbolName> {
-        let len = parts.iter().fold(0usize, |sum, part| sum.saturating_add(part.len()));
-        let mut name = SymbolName { inline: [0; INLINE_BYTES], spilled: Buffer::new(), len };
-        let mut room: &mut [u8] = &mut name.inline;
-        if len >= INLINE_BYTES {
-            name.spilled.try_resize(len.saturating_add(1), 0)?;
-            room = &mut name.spilled;
-        }
-        for part in parts {
-            if let Some((place, rest)) = mem::take(&mut room).split_at_mut_checked(part.len()) {
-                place.copy_from_slice(part);
-                room = rest;
-            }
-        }
-        Ok(name)
+        Joined::of(parts).map(SymbolName)
+    }
+
+    /// The joined name.
+    pub(crate) fn as_bytes(&self) -> &[u8] {
+        self.0.with_nul().split_last().map_or(&[], |(_, name)| name)
     }
 
     /// The joined name. One with a NUL inside ends there for C, so such a name gives none: no symbol has it.
     pub(crate) fn as_c_str(&self) -> Option<&CStr> {
-        let bytes: &[u8] = if self.spilled.is_empty() { &self.inline } else { &self.spilled };
-        CStr::from_bytes_with_nul(bytes.get(..=self.len)?).ok()
+        let name = self.0.with_nul();
+        // SAFETY: it ends in a NUL.
+        let for_c = unsafe { CStr::from_ptr(name.as_ptr().cast()) };
+        (for_c.count_bytes() + 1 == name.len()).then_some(for_c)
     }
 }
 
 /// What `find` finds under the joined name, or none when a part holds a NUL.
 ///
 /// # Errors
-/// `MemoryError` when a long name finds no memory, and those of `find`.
+/// `MemoryError` when the name finds no memory, and those of `find`.
 pub(crate) fn find_symbol(
     parts: &[&[u8]],
     find: &dyn Fn(&CStr) -> Result<Option<NonNull<c_void>>>,
@@ -77,7 +64,8 @@ mod tests {
     fn joins_short_and_long_names() {
         assert!(joined(&[b"__tvm_ffi_", b"", b"add"], b"__tvm_ffi_add"));
         assert!(joined(&[], b""));
-        for len in [INLINE_BYTES - 2, INLINE_BYTES - 1, INLINE_BYTES, 1000] {
+        assert_eq!(SymbolName::join(&[b"a", b"b"]).unwrap().as_bytes(), b"ab");
+        for len in [126, 127, 128, 129, 1000] {
             let long = [b'x'; 1000];
             assert!(joined(&[&long[..len]], &long[..len]));
         }

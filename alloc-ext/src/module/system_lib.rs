@@ -13,7 +13,7 @@ use ferrite_core::{String, plain_warn};
 
 use super::Module;
 use super::library::{FUNCTION_PREFIX, Library, LoadedLibrary};
-use super::symbol_name::find_symbol;
+use super::symbol_name::SymbolName;
 use super::symbol_table::{self, SymbolTable};
 
 static SYMBOLS: SymbolTable = SymbolTable::new();
@@ -36,29 +36,33 @@ pub fn register(name: &[u8], address: *mut c_void) -> Result<()> {
     Ok(())
 }
 
-fn symbol(name: &CStr) -> Result<Option<NonNull<c_void>>> {
-    Ok(SYMBOLS.get(name.to_bytes()).and_then(|entry| NonNull::new(entry.value.load(Ordering::Acquire))))
-}
-
 /// The registered symbols, seen through a prefix: names are looked up with the prefix first, then without.
 struct SystemLibrary {
     prefix: String,
 }
 
+impl SystemLibrary {
+    /// The address of the symbol `before` + the prefix + `name`, or of the one without the prefix.
+    fn find(&self, before: &[u8], name: &[u8]) -> Result<Option<NonNull<c_void>>> {
+        for prefix in [self.prefix.as_bytes(), b""] {
+            let entry = SYMBOLS.get(SymbolName::join(&[before, prefix, name])?.as_bytes());
+            let address = entry.and_then(|entry| NonNull::new(entry.value.load(Ordering::Acquire)));
+            if address.is_some() {
+                return Ok(address);
+            }
+        }
+        Ok(None)
+    }
+}
+
 // SAFETY: whoever registers a symbol vouches for what it points to (contract of the C function).
 unsafe impl Library for SystemLibrary {
     fn symbol(&self, name: &CStr) -> Result<Option<NonNull<c_void>>> {
-        match find_symbol(&[self.prefix.as_bytes(), name.to_bytes()], &symbol)? {
-            None => symbol(name),
-            found => Ok(found),
-        }
+        self.find(b"", name.to_bytes())
     }
 
     fn function_symbol(&self, name: &[u8]) -> Result<Option<NonNull<c_void>>> {
-        match find_symbol(&[FUNCTION_PREFIX, self.prefix.as_bytes(), name], &symbol)? {
-            None => find_symbol(&[FUNCTION_PREFIX, name], &symbol),
-            found => Ok(found),
-        }
+        self.find(FUNCTION_PREFIX, name)
     }
 }
 

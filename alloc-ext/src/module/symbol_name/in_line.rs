@@ -1,0 +1,48 @@
+//! Joined names on the stack, as long as they have a usual length: hosts look up many, and their stacks have room.
+#![forbid(unsafe_code)]
+
+use core::mem;
+
+use ferrite_core::error::Result;
+use ferrite_core::memory::Buffer;
+
+/// Names up to this length, with the NUL, stay on the stack. Mangled kernel names of TVM rarely pass 100
+/// bytes.
+const INLINE_BYTES: usize = 128;
+
+/// A name and a NUL.
+pub(super) struct Joined {
+    inline: [u8; INLINE_BYTES],
+    /// Used instead when the name is long.
+    spilled: Buffer<u8>,
+    len: usize,
+}
+
+impl Joined {
+    /// Joins `parts` and appends a NUL.
+    ///
+    /// # Errors
+    /// `MemoryError` when a long name finds no memory.
+    pub(super) fn of(parts: &[&[u8]]) -> Result<Joined> {
+        let len = parts.iter().fold(0usize, |sum, part| sum.saturating_add(part.len()));
+        let mut name = Joined { inline: [0; INLINE_BYTES], spilled: Buffer::new(), len };
+        let mut room: &mut [u8] = &mut name.inline;
+        if len >= INLINE_BYTES {
+            name.spilled.try_resize(len.saturating_add(1), 0)?;
+            room = &mut name.spilled;
+        }
+        for part in parts {
+            if let Some((place, rest)) = mem::take(&mut room).split_at_mut_checked(part.len()) {
+                place.copy_from_slice(part);
+                room = rest;
+            }
+        }
+        Ok(name)
+    }
+
+    /// The name with the NUL.
+    pub(super) fn with_nul(&self) -> &[u8] {
+        let bytes: &[u8] = if self.spilled.is_empty() { &self.inline } else { &self.spilled };
+        bytes.get(..=self.len).unwrap_or(b"\0")
+    }
+}
