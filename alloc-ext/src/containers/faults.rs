@@ -2,7 +2,8 @@
 
 use core::ffi::c_void;
 use std::cell::Cell;
-use std::sync::Once;
+use std::sync::{Once, mpsc};
+use std::time::Duration;
 
 use ferrite_core::abi::TVMFFICustomAllocator;
 use ferrite_core::object_alloc;
@@ -10,10 +11,17 @@ use ferrite_core::object_alloc;
 std::thread_local! {
     /// Requests that are still granted; None for all.
     static GRANTED: Cell<Option<usize>> = const { Cell::new(None) };
+    /// What is done before a request is answered.
+    static MEANWHILE: Cell<Option<fn()>> = const { Cell::new(None) };
 }
 
 /// Whether the present request is refused.
 pub(super) fn refuse() -> bool {
+    // What is done meanwhile may ask for memory itself.
+    if let Some(meanwhile) = MEANWHILE.take() {
+        meanwhile();
+        MEANWHILE.set(Some(meanwhile));
+    }
     GRANTED.with(|granted| match granted.get() {
         Some(0) => true,
         Some(left) => {
@@ -38,6 +46,19 @@ pub(crate) fn with_every_refusal(mut body: impl FnMut()) -> usize {
         }
     }
     unreachable!("the loop has no end")
+}
+
+/// Runs `body` as [`with_every_refusal`] does, in a thread of its own that does something at each request. Fails when that waits
+/// for ever, as for a lock that is held.
+pub(crate) fn asked_while(meanwhile: fn(), body: impl FnMut() + Send + 'static) {
+    let (done, ended) = mpsc::channel();
+    std::thread::spawn(move || {
+        MEANWHILE.set(Some(meanwhile));
+        let _ = done.send(with_every_refusal(body));
+    });
+    let requests =
+        ended.recv_timeout(Duration::from_secs(60)).expect("a lock is held while memory is asked for");
+    assert!(requests > 0);
 }
 
 /// Puts an allocator that asks [`refuse`] before the built-in one.

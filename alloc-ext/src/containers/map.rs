@@ -150,6 +150,20 @@ impl MapObject {
         unsafe { map_insert::insert(&mut self.0, key, value) }
     }
 
+    /// Sets the value of a key where that takes no memory, because there is room and nobody else has the map; tells whether.
+    ///
+    /// # Errors
+    ///
+    /// What key hooks raise.
+    #[cfg_attr(not(feature = "std"), expect(dead_code, reason = "size counts there"))]
+    pub(crate) fn insert_in_place(&mut self, key: Any, value: Any) -> Result<bool> {
+        // SAFETY: the map is unshared when it is changed.
+        unsafe {
+            let room = if self.0.is_unique() { self.table().room(&key.view())? } else { None };
+            Ok(room.map(|room| room.fill(key, value)).is_some())
+        }
+    }
+
     /// Removes the entry of a key and returns its value, if it was there.
     ///
     /// # Errors

@@ -4,6 +4,8 @@
 //! `ModuleGlobals` in `module.cc`.
 #![forbid(unsafe_code)]
 
+use core::mem;
+
 use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
 use ferrite_core::object::ObjectClass;
@@ -18,17 +20,29 @@ static KEPT: Mutex<Buffer<Module>> = Mutex::new(Buffer::new());
 /// # Errors
 /// `MemoryError`.
 pub fn add(module: &Module) -> Result<()> {
-    let mut kept = KEPT.lock();
-    if position(&kept, module).is_none() {
-        kept.try_push(module.clone())?;
+    loop {
+        let len = KEPT.lock().len();
+        // A refusal makes an error, maybe by a user's allocator, which must find the list unlocked.
+        let mut longer = Buffer::try_with_capacity(len + 1)?;
+        let mut kept = KEPT.lock();
+        if position(&kept, module).is_some() {
+            return Ok(());
+        }
+        if kept.len() == len {
+            longer.try_push(module.clone())?;
+            while let Some(known) = kept.pop() {
+                longer.try_push(known)?;
+            }
+            mem::swap(&mut *kept, &mut longer);
+            return Ok(());
+        }
     }
-    Ok(())
 }
 
 /// Keeps the module alive no longer. One that was not added is ignored.
 pub fn remove(module: &Module) {
     let mut kept = KEPT.lock();
-    let removed = position(&kept, module).and_then(|at| kept.remove(at));
+    let removed = position(&kept, module).and_then(|at| kept.swap_remove(at));
     // The last reference may run destructors of users, which must find the list unlocked.
     drop(kept);
     drop(removed);
@@ -42,6 +56,7 @@ fn position(kept: &[Module], module: &Module) -> Option<usize> {
 mod tests {
     use super::super::testing::{FakeLibrary, tagged};
     use super::*;
+    use crate::containers::faults::asked_while;
     use crate::module::library::create_library_module;
     use std::sync::atomic::Ordering;
 
@@ -60,5 +75,17 @@ mod tests {
         assert_eq!(open.load(Ordering::Relaxed), 0);
         remove(&tagged(0, "never added"));
         Ok(())
+    }
+
+    #[test]
+    fn allocators_find_the_list_unlocked() {
+        let modules = [(); 3].map(|()| tagged(0, "kept"));
+        asked_while(
+            || drop(KEPT.lock()),
+            move || {
+                let _ = modules.iter().try_for_each(add);
+                modules.iter().for_each(remove);
+            },
+        );
     }
 }

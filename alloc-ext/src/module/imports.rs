@@ -2,62 +2,58 @@
 //! host code.
 //!
 //! One lock guards the `imports_` and `import_lookup_cache_` words of every module, ours and those of C++,
-//! which have no room for one of their own. It is held while words are read or swapped, never while functions
-//! of users run.
+//! which have no room for one of their own. It is held while words are read or changed: what takes memory, makes errors
+//! or drops objects runs code of users and comes before or after.
 
+use core::cell::Cell;
+use core::mem;
 use core::ptr::NonNull;
 
 use ferrite_core::abi::TVMFFIObject;
 use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
 use ferrite_core::object::ObjectClass;
-use ferrite_core::sync::Mutex;
-use ferrite_core::{Any, Function, ObjectRef, String, global_table, plain_bail, plain_error};
+use ferrite_core::sync::Lock;
+use ferrite_core::{Any, ObjectRef, String, global_table, plain_bail};
 
-use super::Module;
 use super::lookup_cache::{self, LookupCache};
 use super::record::{incomplete, module_obj};
 use super::visited::Visited;
+use super::{Module, Wanted};
 use crate::containers::ArrayObject;
 
-static WORDS: Mutex<()> = Mutex::new(());
+/// How often imports of any module were replaced: who decides without the lock sees by it whether that still holds, and starts
+/// again if not. Of those who compete, one gets on.
+static REPLACED: Lock<Cell<usize>> = Lock::new(Cell::new(0));
 
 /// What the module imports now.
 ///
 /// # Errors
 /// `InternalError` for a module without an array of imports.
 pub(super) fn snapshot(module: &Module) -> Result<ArrayObject> {
-    let guard = WORDS.lock();
-    // SAFETY: the lock is held.
-    let imports = unsafe { snapshot_locked(module) };
+    let guard = REPLACED.lock();
+    // SAFETY: the module is alive and the lock keeps the word from changing.
+    let imports = unsafe { (*module_obj(module)).imports.clone() };
     drop(guard);
-    imports
+    imports.and_then(|imports| imports.downcast().ok()).ok_or_else(|| incomplete("imports"))
 }
 
-/// # Safety
-/// The lock must be held.
-unsafe fn snapshot_locked(module: &Module) -> Result<ArrayObject> {
-    // SAFETY: the module is alive and the lock keeps the word and the reference in it from changing.
-    let object =
-        unsafe { NonNull::new((*module_obj(module)).imports).map(|object| ObjectRef::borrow_raw(object)) };
-    match object.map(ObjectRef::downcast::<ArrayObject>) {
-        Some(Ok(array)) => Ok(array),
-        _ => Err(incomplete("imports")),
+/// Puts `imports` in place of what is there, unless some module's imports were replaced since they had been so often.
+fn replace(module: &Module, imports: &ArrayObject, replaced: usize) -> bool {
+    let mut imports = Some(imports.as_object().clone());
+    let guard = REPLACED.lock();
+    let unchanged = guard.get() == replaced;
+    if unchanged {
+        guard.set(replaced.wrapping_add(1));
+        // SAFETY: the module is alive and the lock is held.
+        unsafe { mem::swap(&mut (*module_obj(module)).imports, &mut imports) };
     }
+    drop(guard);
+    unchanged
 }
 
-/// Puts `imports` in place of what is there; gives back what must be released, which the caller does without
-/// the lock.
-///
-/// # Safety
-/// The lock must be held.
-unsafe fn swap_locked(module: &Module, imports: ArrayObject) -> Option<ObjectRef> {
-    // SAFETY: the module is alive and the lock is held; the word owns its reference.
-    unsafe {
-        let word = &raw mut (*module_obj(module)).imports;
-        let replaced = word.replace(imports.into_object().into_raw().as_ptr());
-        NonNull::new(replaced).map(|object| ObjectRef::from_raw(object))
-    }
+fn replaced() -> usize {
+    REPLACED.lock().get()
 }
 
 /// Appends `other` to the imports of `module`.
@@ -70,42 +66,17 @@ unsafe fn swap_locked(module: &Module, imports: ArrayObject) -> Option<ObjectRef
 /// two that would make a cycle together do not.
 pub fn append(module: &Module, other: &Module) -> Result<()> {
     loop {
-        let before = snapshot(module)?;
-        let mut after = before.clone();
-        after.push(Any::from(other.clone()))?;
-        if try_replace(module, other, &before, after)? {
+        let before = replaced();
+        let mut is_module = |other: &Module| Ok(other.as_object().ptr_eq(module.as_object()));
+        if is_module(other)? || visit(other, &mut is_module)? {
+            plain_bail!(RUNTIME_ERROR, "Cyclic dependency detected during import");
+        }
+        let mut imports = snapshot(module)?;
+        imports.push(Any::from(other.clone()))?;
+        if replace(module, &imports, before) {
             return Ok(());
         }
     }
-}
-
-/// Replaces the imports unless they changed since `before`; refuses a cycle through `other`.
-fn try_replace(module: &Module, other: &Module, before: &ArrayObject, after: ArrayObject) -> Result<bool> {
-    let guard = WORDS.lock();
-    // SAFETY: the lock is held. It also keeps every module that the walk meets: each is in the imports of
-    // another.
-    let outcome = unsafe {
-        match reaches_locked(other, module) {
-            Ok(true) => Err(plain_error!(RUNTIME_ERROR, "Cyclic dependency detected during import")),
-            Ok(false) if snapshot_locked(module)?.as_object().ptr_eq(before.as_object()) => {
-                Ok(swap_locked(module, after))
-            }
-            Ok(false) => Ok(None),
-            Err(error) => Err(error),
-        }
-    };
-    drop(guard);
-    outcome.map(|replaced| replaced.is_some())
-}
-
-/// # Safety
-/// The lock must be held.
-unsafe fn reaches_locked(from: &Module, target: &Module) -> Result<bool> {
-    let mut waiting = Buffer::new();
-    waiting.try_push(from.clone())?;
-    // SAFETY: the caller holds the lock.
-    let imports_of = |module: &Module| unsafe { snapshot_locked(module) };
-    walk(waiting, &imports_of, &mut |module| Ok(module.as_object().ptr_eq(target.as_object())))
 }
 
 /// Forgets all imports.
@@ -117,53 +88,49 @@ unsafe fn reaches_locked(from: &Module, target: &Module) -> Result<bool> {
 /// `ModuleObj::ClearImports` in `module.cc`; the lookup cache stays, as there.
 pub fn clear(module: &Module) -> Result<()> {
     let empty = ArrayObject::with_capacity(0)?;
-    let guard = WORDS.lock();
-    // SAFETY: the lock is held.
-    let replaced = unsafe { swap_locked(module, empty) };
-    drop(guard);
-    drop(replaced);
+    while !replace(module, &empty, replaced()) {}
     Ok(())
 }
 
-/// Visits the modules of the stack `waiting`, each followed by its imports, depth first; every module once.
-/// Ends when `visit` answers true, and tells whether it did.
+/// Visits what `module` imports, each followed by its own imports, depth first; every module once. Ends when `visit` answers
+/// true, and tells whether it did.
 ///
 /// # Errors
-/// Those of `visit` and `imports_of`; `TypeError` when an import is no module; `MemoryError`.
-fn walk(
-    mut waiting: Buffer<Module>,
-    imports_of: &dyn Fn(&Module) -> Result<ArrayObject>,
-    visit: &mut dyn FnMut(&Module) -> Result<bool>,
-) -> Result<bool> {
+/// Those of `visit`; `TypeError` when an import is no module; `MemoryError`.
+fn visit(module: &Module, visit: &mut dyn FnMut(&Module) -> Result<bool>) -> Result<bool> {
+    let mut waiting = Buffer::new();
+    push_reversed(&mut waiting, module)?;
     let mut visited = Visited::new();
     while let Some(module) = waiting.pop() {
-        if !visited.insert(module.as_object().as_ptr().addr())? {
-            continue;
+        if visited.insert(module.as_object().as_ptr().addr())? {
+            if visit(&module)? {
+                return Ok(true);
+            }
+            push_reversed(&mut waiting, &module)?;
         }
-        if visit(&module)? {
-            return Ok(true);
-        }
-        push_reversed(&mut waiting, &imports_of(&module)?)?;
     }
     Ok(false)
 }
 
 /// Puts the first import on top of the stack.
-fn push_reversed(waiting: &mut Buffer<Module>, imports: &ArrayObject) -> Result<()> {
-    for import in imports.as_slice().iter().rev() {
+fn push_reversed(waiting: &mut Buffer<Module>, module: &Module) -> Result<()> {
+    for import in snapshot(module)?.as_slice().iter().rev() {
         waiting.try_push(import.get::<Module>()?)?;
     }
     Ok(())
 }
 
-/// Visits the imports of `module` as [`walk`] does.
+/// What is wanted of a function, of the first import that has it; else None.
 ///
 /// # Errors
-/// Those of `visit`; `TypeError` when an import is no module; `MemoryError`.
-pub(super) fn visit(module: &Module, visit: &mut dyn FnMut(&Module) -> Result<bool>) -> Result<bool> {
-    let mut waiting = Buffer::new();
-    push_reversed(&mut waiting, &snapshot(module)?)?;
-    if waiting.is_empty() { Ok(false) } else { walk(waiting, &snapshot, visit) }
+/// Those of the modules asked; `TypeError` when an import is no module; `MemoryError`.
+pub(super) fn search(module: &Module, wanted: Wanted, name: &String) -> Result<Any> {
+    let mut found = Any::NONE;
+    visit(module, &mut |import| {
+        found = wanted.of(import, name)?;
+        Ok(!found.is_none())
+    })?;
+    Ok(found)
 }
 
 /// Finds a function for host code: in the imports depth first, then in the global table. The module remembers
@@ -178,18 +145,14 @@ pub(super) fn visit(module: &Module, visit: &mut dyn FnMut(&Module) -> Result<bo
 /// `ModuleObj::InternalUnsafe::GetFunctionFromImports` in `module_internal.h`, which holds a lock during the
 /// search.
 pub(super) fn lookup(module: &Module, name: &String) -> Result<NonNull<TVMFFIObject>> {
-    if let Some(found) = cached(module, name)? {
+    if let Some(found) = with_cache(module, &mut |cache| lookup_cache::find(cache, name))? {
         return Ok(found);
     }
-    let mut found = None;
-    visit(module, &mut |import| {
-        found = import.get_function(name, false)?;
-        Ok(found.is_some())
-    })?;
+    let mut found = search(module, Wanted::Function, name)?;
     if found.is_none() {
-        found = global_table::get(name.as_bytes())?;
+        found = global_table::get(name.as_bytes())?.into();
     }
-    match found.map(|function| remember(module, name, &function)).transpose()?.flatten() {
+    match remember(module, name, &found)? {
         Some(function) => Ok(function),
         None => plain_bail!(
             RUNTIME_ERROR,
@@ -199,53 +162,54 @@ pub(super) fn lookup(module: &Module, name: &String) -> Result<NonNull<TVMFFIObj
     }
 }
 
-/// Runs `body` on the lookup cache under the lock. `body` must not run functions of users.
-fn with_cache(module: &Module, body: &mut dyn FnMut(&mut LookupCache) -> Result<Found>) -> Result<Found> {
-    let guard = WORDS.lock();
-    // SAFETY: the module is alive and the lock is held; the word owns its reference and gets an owned one
-    // back.
-    let result = unsafe {
-        let word = &raw mut (*module_obj(module)).import_lookup_cache;
-        match NonNull::new(word.read()).map(|object| ObjectRef::from_raw(object).downcast::<LookupCache>()) {
-            Some(Ok(mut cache)) => {
-                let result = body(&mut cache);
-                word.write(cache.into_object().into_raw().as_ptr());
-                result
+/// Stores what a lookup found, if anything, unless another thread was faster: a name keeps its first answer, which
+/// somebody may hold.
+fn remember(module: &Module, name: &String, found: &Any) -> Result<Found> {
+    let function = found.view().object_ptr();
+    while function.is_some() {
+        let mut full = None;
+        let known = with_cache(module, &mut |cache| {
+            let known = lookup_cache::find(cache, name);
+            if known.is_none() && !lookup_cache::add_in_place(cache, name, found) {
+                full = Some(cache.clone());
             }
-            Some(Err(other)) => {
-                word.write(other.into_raw().as_ptr());
-                Err(incomplete("import lookup cache"))
+            known
+        })?;
+        let Some(full) = full else { return Ok(known.or(function)) };
+        let mut larger = lookup_cache::with_added(&full, name, found)?;
+        with_cache(module, &mut |cache| {
+            if cache.as_object().ptr_eq(full.as_object()) {
+                mem::swap(cache, &mut larger);
             }
-            None => Err(incomplete("import lookup cache")),
-        }
-    };
-    drop(guard);
-    result
+            None
+        })?;
+    }
+    Ok(None)
 }
 
 /// A function that a cache holds, or none.
 type Found = Option<NonNull<TVMFFIObject>>;
 
-fn cached(module: &Module, name: &String) -> Result<Found> {
-    with_cache(module, &mut |cache| lookup_cache::find(cache, name))
-}
-
-/// Stores what a lookup found, unless another thread was faster: a name keeps its first answer, which
-/// somebody may hold.
-fn remember(module: &Module, name: &String, function: &Function) -> Result<Found> {
-    with_cache(module, &mut |cache| {
-        let found = lookup_cache::find(cache, name)?;
-        if found.is_none() {
-            lookup_cache::add(cache, name, function.clone())?;
-        }
-        Ok(found.or(NonNull::new(function.as_object().as_ptr())))
-    })
+/// Runs `body` on the lookup cache under the lock. It must not run code of users, not even an allocator's.
+fn with_cache(module: &Module, body: &mut dyn FnMut(&mut LookupCache) -> Found) -> Result<Found> {
+    let guard = REPLACED.lock();
+    // SAFETY: the module is alive and the lock is held, so nobody else has the word; references to objects of any class
+    // have one layout.
+    let result = unsafe {
+        let word = &raw mut (*module_obj(module)).import_lookup_cache;
+        let is_cache = (*word).as_ref().is_some_and(ObjectRef::is_instance::<LookupCache>);
+        is_cache.then(|| body(&mut *word.cast()))
+    };
+    drop(guard);
+    result.ok_or_else(|| incomplete("import lookup cache"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::testing::{name, tagged};
     use super::*;
+    use crate::containers::faults::asked_while;
+    use ferrite_core::Function;
 
     fn message(result: Result<()>) -> std::string::String {
         std::string::String::from_utf8_lossy(result.unwrap_err().message()).into_owned()
@@ -296,6 +260,23 @@ mod tests {
     }
 
     #[test]
+    fn every_name_keeps_its_first_answer() -> Result<()> {
+        let root = tagged(0, "root");
+        let names: std::vec::Vec<_> = (0..50).map(|n| std::format!("module.imports.many.{n}")).collect();
+        let mut found = std::vec::Vec::new();
+        for known in &names {
+            let function = Function::from_typed(|| 5i64)?;
+            Function::set_global(known, &function, true)?;
+            found.push(root.lookup_from_imports(&name(known))?);
+            Function::set_global(known, &Function::from_typed(|| 6i64)?, true)?;
+        }
+        for (known, found) in names.iter().zip(found) {
+            assert_eq!(root.lookup_from_imports(&name(known))?, found);
+        }
+        Ok(())
+    }
+
+    #[test]
     fn a_lookup_falls_back_to_global_functions() -> Result<()> {
         let function = Function::from_typed(|| 5i64)?;
         Function::set_global("module.imports.global", &function, true)?;
@@ -340,10 +321,7 @@ mod tests {
     fn an_import_that_is_no_module_is_an_error() -> Result<()> {
         let root = tagged(0, "root");
         let bad = ArrayObject::from_slice(&[Any::from(5i64)])?;
-        let guard = WORDS.lock();
-        // SAFETY: the lock is held.
-        let old = unsafe { swap_locked(&root, bad) };
-        drop((guard, old));
+        while !replace(&root, &bad, replaced()) {}
         assert_eq!(root.get_function(&name("f"), true).map(drop).unwrap_err().kind(), b"TypeError");
         Ok(())
     }
@@ -366,5 +344,22 @@ mod tests {
         });
         assert_eq!(root.imports()?.len(), 4 * rounds);
         Ok(())
+    }
+    #[test]
+    fn allocators_find_the_words_unlocked() {
+        let (root, cycle) = (tagged(0, "root"), tagged(1, "cycle"));
+        cycle.import_module(&root).unwrap();
+        let children = ["a", "b", "c", "d", "e", "f", "g", "h"].map(|function| tagged(2, function));
+        asked_while(
+            || drop(REPLACED.lock()),
+            move || {
+                let _ = root.import_module(&cycle);
+                let _ = children.iter().try_for_each(|child| root.import_module(child));
+                for function in ["a", "b", "c", "d", "e", "f", "g", "h", "absent"] {
+                    let _ = root.lookup_from_imports(&name(function));
+                }
+                let _ = root.clear_imports();
+            },
+        );
     }
 }

@@ -5,7 +5,7 @@ use core::ptr::NonNull;
 
 use ferrite_core::abi::TVMFFIObject;
 use ferrite_core::error::Result;
-use ferrite_core::{Any, AnyView, Function, String};
+use ferrite_core::{Any, AnyView, String};
 
 /// A Map from String to Function.
 pub(super) use crate::containers::MapObject as LookupCache;
@@ -19,17 +19,22 @@ pub(super) fn empty() -> Result<LookupCache> {
 }
 
 /// The function of a name, if it is there; the cache holds it.
-///
-/// # Errors
-/// `MemoryError`.
-pub(super) fn find(cache: &LookupCache, name: &String) -> Result<Option<NonNull<TVMFFIObject>>> {
-    Ok(cache.get(AnyView::from(name))?.and_then(|function| function.view().object_ptr()))
+pub(super) fn find(cache: &LookupCache, name: &String) -> Option<NonNull<TVMFFIObject>> {
+    // Keys that are text of this library need neither hooks nor memory, so there is no error.
+    cache.get(AnyView::from(name)).ok().flatten()?.view().object_ptr()
 }
 
-/// Adds the function of a name that is not there.
+/// Adds the function of a name that is not there, when there is room for it and nobody else looks. Takes no memory.
+pub(super) fn add_in_place(cache: &mut LookupCache, name: &String, function: &Any) -> bool {
+    cache.insert_in_place(Any::from(name.clone()), function.clone()).unwrap_or(false)
+}
+
+/// A new cache that also has the function of a name.
 ///
 /// # Errors
 /// `MemoryError`.
-pub(super) fn add(cache: &mut LookupCache, name: &String, function: Function) -> Result<()> {
-    cache.insert(Any::from(name.clone()), Any::from(function))
+pub(super) fn with_added(cache: &LookupCache, name: &String, function: &Any) -> Result<LookupCache> {
+    let mut cache = cache.copy()?;
+    cache.insert(Any::from(name.clone()), function.clone())?;
+    Ok(cache)
 }

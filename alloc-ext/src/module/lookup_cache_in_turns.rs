@@ -6,7 +6,7 @@ use core::ptr::NonNull;
 
 use ferrite_core::abi::TVMFFIObject;
 use ferrite_core::error::Result;
-use ferrite_core::{Any, Function, String};
+use ferrite_core::{Any, String};
 
 /// An Array of names and functions in turns.
 pub(super) use crate::containers::ArrayObject as LookupCache;
@@ -20,22 +20,23 @@ pub(super) fn empty() -> Result<LookupCache> {
 }
 
 /// The function of a name, if it is there; the cache holds it.
-///
-/// # Errors
-/// None: the signature is that of its faster twin.
-pub(super) fn find(cache: &LookupCache, name: &String) -> Result<Option<NonNull<TVMFFIObject>>> {
+pub(super) fn find(cache: &LookupCache, name: &String) -> Option<NonNull<TVMFFIObject>> {
     let (entries, _) = cache.as_slice().as_chunks::<2>();
     let is_of_name = |entry: &&[Any; 2]| entry[0].view().bytes_of_string() == Some(name.as_bytes());
-    Ok(entries.iter().find(is_of_name).and_then(|entry| entry[1].view().object_ptr()))
+    entries.iter().find(is_of_name)?[1].view().object_ptr()
 }
 
-/// Adds the function of a name that is not there.
+/// Never adds: there is no room to spare.
+pub(super) fn add_in_place(_cache: &mut LookupCache, _name: &String, _function: &Any) -> bool {
+    false
+}
+
+/// A new cache that also has the function of a name.
 ///
 /// # Errors
 /// `MemoryError`.
-pub(super) fn add(cache: &mut LookupCache, name: &String, function: Function) -> Result<()> {
-    // Half an entry must not stay.
-    cache.reserve(cache.len() + 2)?;
-    cache.push(Any::from(name.clone()))?;
-    cache.push(Any::from(function))
+pub(super) fn with_added(cache: &LookupCache, name: &String, function: &Any) -> Result<LookupCache> {
+    let mut cache = cache.clone();
+    cache.extend_from_slice(&[Any::from(name.clone()), function.clone()])?;
+    Ok(cache)
 }

@@ -28,6 +28,7 @@ mod symbol_table;
 pub mod system_lib;
 #[cfg(test)]
 mod testing;
+#[cfg_attr(not(feature = "std"), path = "visited_in_turns.rs")]
 mod visited;
 
 use core::ffi::{CStr, c_void};
@@ -235,14 +236,8 @@ impl Module {
 
     /// What is wanted of a function, here or, when `query_imports`, in the first import that has it; else None.
     fn search(&self, wanted: Wanted, name: &String, query_imports: bool) -> Result<Any> {
-        let mut found = wanted.of(self, name)?;
-        if found.is_none() && query_imports {
-            imports::visit(self, &mut |import| {
-                found = wanted.of(import, name)?;
-                Ok(!found.is_none())
-            })?;
-        }
-        Ok(found)
+        let found = wanted.of(self, name)?;
+        if found.is_none() && query_imports { imports::search(self, wanted, name) } else { Ok(found) }
     }
 
     /// Writes the module to a file.
@@ -371,8 +366,5 @@ impl Wanted {
 
 /// The global function `PREFIX` + `kind`.
 fn loader(prefix: &[u8], kind: &[u8]) -> Result<Option<Function>> {
-    match SymbolName::join(&[prefix, kind])?.as_c_str() {
-        Some(name) => global_table::get(name.to_bytes()),
-        None => Ok(None),
-    }
+    global_table::get(SymbolName::join(&[prefix, kind])?.as_bytes())
 }

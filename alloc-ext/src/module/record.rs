@@ -24,9 +24,9 @@ pub(super) struct ModuleObj {
     vptr: *const c_void,
     header: TVMFFIObject,
     /// An owned Array, never null. Under the lock of `imports`.
-    pub imports: *mut TVMFFIObject,
+    pub imports: Option<ObjectRef>,
     /// What [`lookup_cache`] makes, never null; in C++ a Map. Under the same lock.
-    pub import_lookup_cache: *mut TVMFFIObject,
+    pub import_lookup_cache: Option<ObjectRef>,
 }
 
 /// A module made in Rust.
@@ -56,9 +56,8 @@ unsafe impl<T: ModuleImpl> ObjectRecord for ModuleRecord<T> {
         // held (a library) are queued and so destroyed after the imports.
         unsafe {
             ManuallyDrop::drop(&mut (*record).implementation);
-            for owned in [(*record).object.import_lookup_cache, (*record).object.imports] {
-                drop(NonNull::new(owned).map(|object| ObjectRef::from_raw(object)));
-            }
+            (&raw mut (*record).object.import_lookup_cache).drop_in_place();
+            (&raw mut (*record).object.imports).drop_in_place();
         }
     }
 }
@@ -81,8 +80,8 @@ pub(super) fn allocate<T: ModuleImpl>(implementation: T) -> Result<Module> {
         unsafe {
             (&raw mut (*record).object.vptr).write(cxx::module_vptr());
             (&raw mut (*record).ops).write(Ops::<T>::TABLE);
-            (&raw mut (*record).object.imports).write(imports.into_object().into_raw().as_ptr());
-            (&raw mut (*record).object.import_lookup_cache).write(cache.into_object().into_raw().as_ptr());
+            (&raw mut (*record).object.imports).write(Some(imports.into_object()));
+            (&raw mut (*record).object.import_lookup_cache).write(Some(cache.into_object()));
             (&raw mut (*record).implementation).write(ManuallyDrop::new(implementation));
         }
     };
