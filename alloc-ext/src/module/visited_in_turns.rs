@@ -16,8 +16,8 @@ impl Visited {
     ///
     /// # Errors
     /// `MemoryError` when the list cannot grow.
+    #[expect(clippy::manual_contains, reason = "`contains` looks at 16 at once, which takes more code")]
     pub(super) fn insert(&mut self, address: usize) -> Result<bool> {
-        // `contains` would look at 16 at once, which takes more code.
         if self.0.iter().any(|known| *known == address) {
             return Ok(false);
         }
