@@ -4,7 +4,7 @@ use core::ffi::{CStr, c_void};
 use core::ptr::{self, NonNull};
 
 use ferrite_alloc_ext::containers::{Array, ArrayObject};
-use ferrite_alloc_ext::module::{Module, ModuleOps};
+use ferrite_alloc_ext::module::{Module, ModuleOps, Query};
 use ferrite_core::abi::TVMFFIObject;
 use ferrite_core::any::Any;
 use ferrite_core::bail;
@@ -20,10 +20,7 @@ use super::module_slots::Slot;
 pub(super) const OPS: ModuleOps = ModuleOps {
     kind,
     property_mask,
-    get_function,
-    implements_function,
-    function_doc: |module, name| text(module, Slot::GetFunctionDoc, name)?.get(),
-    function_metadata: |module, name| text(module, Slot::GetFunctionMetadata, name)?.get(),
+    query,
     write_to_file,
     write_formats,
     save_to_bytes,
@@ -103,6 +100,16 @@ fn kind(module: &Module) -> Result<&CStr> {
 fn property_mask(module: &Module) -> Result<i32> {
     // SAFETY: the function takes nothing; an int is the lower half of its register.
     Ok(unsafe { word(module, Slot::GetPropertyMask, [ptr::null(); 2])? } as i32)
+}
+
+fn query(module: &Module, query: Query, name: &String) -> Result<Any> {
+    let text = |slot| text(module, slot, name)?.get::<Option<String>>();
+    Ok(match query {
+        Query::Function => get_function(module, name)?.into(),
+        Query::Implementation => implements_function(module, name)?.then_some(true).into(),
+        Query::Doc => text(Slot::GetFunctionDoc)?.into(),
+        Query::Metadata => text(Slot::GetFunctionMetadata)?.into(),
+    })
 }
 
 fn get_function(module: &Module, name: &String) -> Result<Option<Function>> {

@@ -27,7 +27,7 @@ pub unsafe extern "C" fn TVMFFIEnvSetStream(
     boundary::status(|| {
         let original = stream::set(device_type, device_id, stream)?;
         // SAFETY: contract of the crate.
-        if let Ok(out) = unsafe { boundary::out(opt_out_original_stream, arg(3, "")) } {
+        if let Some(out) = unsafe { boundary::optional_out(opt_out_original_stream) } {
             out.write(original);
         }
         Ok(())
@@ -57,7 +57,7 @@ pub unsafe extern "C" fn TVMFFIEnvSetDLPackManagedTensorAllocator(
         // SAFETY: contract of this function.
         let original = unsafe { tensor_alloc::set(allocator, write_to_global_context != 0)? };
         // SAFETY: contract of the crate.
-        if let Ok(out) = unsafe { boundary::out(opt_out_original_allocator, arg(3, "")) } {
+        if let Some(out) = unsafe { boundary::optional_out(opt_out_original_allocator) } {
             out.write(original);
         }
         Ok(())

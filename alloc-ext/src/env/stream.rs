@@ -10,7 +10,7 @@ use ferrite_core::plain_ensure;
 /// into the type.
 const HIGHEST: i32 = (1 << 24) - 1;
 
-#[cfg_attr(not(feature = "std"), path = "stream/list.rs")]
+#[cfg_attr(not(feature = "std"), path = "stream/names.rs")]
 mod table;
 
 /// A device and its stream.
@@ -21,14 +21,9 @@ struct DeviceStream {
     stream: *mut c_void,
 }
 
-// SAFETY: the stream is a number to us, handed back as it came; where one table serves the whole program,
-// other threads may see it.
-unsafe impl Send for DeviceStream {}
-
-impl DeviceStream {
-    fn is_of(&self, device_type: i32, device_id: i32) -> bool {
-        (self.device_type, self.device_id) == (device_type, device_id)
-    }
+/// A device as one number, which takes one comparison.
+const fn number(device_type: i32, device_id: i32) -> u64 {
+    (device_type.cast_unsigned() as u64) << 32 | device_id.cast_unsigned() as u64
 }
 
 /// Sets the stream that this thread works on for a device, and tells the one that was set before, or null.

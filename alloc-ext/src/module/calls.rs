@@ -5,7 +5,7 @@ use ferrite_core::convert::AnyCompatible;
 use ferrite_core::error::Result;
 use ferrite_core::{Any, String};
 
-use super::{Module, Wanted, globals};
+use super::{Module, Query, globals, record};
 use crate::operation::{Operands, Verb};
 
 /// Runs one of the functions.
@@ -18,28 +18,43 @@ use crate::operation::{Operands, Verb};
 pub(super) unsafe fn run(verb: Verb, operands: Operands<'_>, result: *mut TVMFFIAny) -> Result<()> {
     // SAFETY: each function has the arguments that are used here, which `last_operand` knows, and of these types.
     unsafe {
-        let module = || operands.object::<Module>(0);
-        let text = |index| operands.text(index);
-        let search = |wanted| module().search(wanted, text(1), operands.integer(2) != 0);
         let mut answer = Any::NONE;
         match verb {
-            Verb::LoadFromFile => answer = Module::load_from_file(text(0))?.into(),
-            Verb::ImplementsFunction => answer = Any::from(!search(Wanted::Implementation)?.is_none()),
-            Verb::GetMetadata => answer = search(Wanted::Metadata)?,
-            Verb::GetDoc => answer = search(Wanted::Doc)?,
-            Verb::GetFunction => answer = search(Wanted::Function)?,
-            Verb::GetPropertyMask => answer = module().property_mask()?.into(),
-            Verb::InspectSource => answer = module().inspect_source(text(1))?.into(),
-            Verb::GetKind => answer = String::from_bytes(module().kind()?.to_bytes())?.into(),
-            Verb::GetWriteFormats => answer = module().write_formats()?.into_any(),
-            Verb::WriteToFile => module().write_to_file(text(1), text(2))?,
-            Verb::ImportModule => module().import_module(operands.object(1))?,
-            Verb::ClearImports => module().clear_imports()?,
-            Verb::GlobalsAdd => globals::add(module())?,
-            Verb::GlobalsRemove => globals::remove(module()),
-            _ => {}
+            Verb::LoadFromFile => answer = Module::load_from_file(operands.text(0))?.into(),
+            Verb::GlobalsAdd => globals::add(operands.object(0))?,
+            Verb::GlobalsRemove => globals::remove(operands.object(0)),
+            _ => answer = use_module(verb, operands)?,
         }
         result.write(answer.into_raw());
     }
     Ok(())
+}
+
+/// Runs one of those that are functions of the module itself.
+///
+/// # Safety
+/// The function has the arguments of the verb.
+unsafe fn use_module(verb: Verb, operands: Operands<'_>) -> Result<Any> {
+    // SAFETY: the caller vouches for the arguments.
+    unsafe {
+        let module = operands.object::<Module>(0);
+        let ops = record::ops(module)?;
+        let text = |index| operands.text(index);
+        let search = |query| module.search(query, text(1), operands.integer(2) != 0);
+        match verb {
+            Verb::ImplementsFunction => return Ok(Any::from(!search(Query::Implementation)?.is_none())),
+            Verb::GetMetadata => return search(Query::Metadata),
+            Verb::GetDoc => return search(Query::Doc),
+            Verb::GetFunction => return search(Query::Function),
+            Verb::GetPropertyMask => return Ok((ops.property_mask)(module)?.into()),
+            Verb::InspectSource => return Ok((ops.inspect_source)(module, text(1))?.into()),
+            Verb::GetKind => return Ok(String::from_bytes((ops.kind)(module)?.to_bytes())?.into()),
+            Verb::GetWriteFormats => return Ok((ops.write_formats)(module)?.into_any()),
+            Verb::WriteToFile => (ops.write_to_file)(module, text(1), text(2))?,
+            Verb::ImportModule => (ops.import_module)(module, operands.object(1))?,
+            Verb::ClearImports => (ops.clear_imports)(module)?,
+            _ => {}
+        }
+    }
+    Ok(Any::NONE)
 }

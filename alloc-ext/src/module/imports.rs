@@ -19,7 +19,7 @@ use ferrite_core::{Any, ObjectRef, String, global_table, plain_bail};
 use super::lookup_cache::{self, LookupCache};
 use super::record::{incomplete, module_obj};
 use super::visited::Visited;
-use super::{Module, Wanted};
+use super::{Module, Query, Wanted};
 use crate::containers::ArrayObject;
 
 /// How often imports of any module were replaced: who decides without the lock sees by it whether that still holds, and starts
@@ -67,8 +67,7 @@ fn replaced() -> usize {
 pub fn append(module: &Module, other: &Module) -> Result<()> {
     loop {
         let before = replaced();
-        let mut is_module = |other: &Module| Ok(other.as_object().ptr_eq(module.as_object()));
-        if is_module(other)? || visit(other, &mut is_module)? {
+        if !Wanted::Itself(module).of_tree(other)?.is_none() {
             plain_bail!(RUNTIME_ERROR, "Cyclic dependency detected during import");
         }
         let mut imports = snapshot(module)?;
@@ -92,24 +91,25 @@ pub fn clear(module: &Module) -> Result<()> {
     Ok(())
 }
 
-/// Visits what `module` imports, each followed by its own imports, depth first; every module once. Ends when `visit` answers
-/// true, and tells whether it did.
+/// What the first import of `module` has that has what is wanted, each followed by its own imports, depth first; every module
+/// is asked once. None when no import has it.
 ///
 /// # Errors
-/// Those of `visit`; `TypeError` when an import is no module; `MemoryError`.
-fn visit(module: &Module, visit: &mut dyn FnMut(&Module) -> Result<bool>) -> Result<bool> {
+/// Those of the modules asked; `TypeError` when an import is no module; `MemoryError`.
+pub(super) fn search(module: &Module, wanted: Wanted<'_>) -> Result<Any> {
     let mut waiting = Buffer::new();
     push_reversed(&mut waiting, module)?;
     let mut visited = Visited::new();
     while let Some(module) = waiting.pop() {
         if visited.insert(module.as_object().as_ptr().addr())? {
-            if visit(&module)? {
-                return Ok(true);
+            let found = wanted.of(&module)?;
+            if !found.is_none() {
+                return Ok(found);
             }
             push_reversed(&mut waiting, &module)?;
         }
     }
-    Ok(false)
+    Ok(Any::NONE)
 }
 
 /// Puts the first import on top of the stack.
@@ -118,19 +118,6 @@ fn push_reversed(waiting: &mut Buffer<Module>, module: &Module) -> Result<()> {
         waiting.try_push(import.get::<Module>()?)?;
     }
     Ok(())
-}
-
-/// What is wanted of a function, of the first import that has it; else None.
-///
-/// # Errors
-/// Those of the modules asked; `TypeError` when an import is no module; `MemoryError`.
-pub(super) fn search(module: &Module, wanted: Wanted, name: &String) -> Result<Any> {
-    let mut found = Any::NONE;
-    visit(module, &mut |import| {
-        found = wanted.of(import, name)?;
-        Ok(!found.is_none())
-    })?;
-    Ok(found)
 }
 
 /// Finds a function for host code: in the imports depth first, then in the global table. The module remembers
@@ -148,7 +135,7 @@ pub(super) fn lookup(module: &Module, name: &String) -> Result<NonNull<TVMFFIObj
     if let Some(found) = with_cache(module, &mut |cache| lookup_cache::find(cache, name))? {
         return Ok(found);
     }
-    let mut found = search(module, Wanted::Function, name)?;
+    let mut found = search(module, Wanted::Answer(Query::Function, name))?;
     if found.is_none() {
         found = global_table::get(name.as_bytes())?.into();
     }

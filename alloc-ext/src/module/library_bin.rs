@@ -15,10 +15,10 @@
 
 use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
-use ferrite_core::{AnyView, Bytes, plain_bail};
+use ferrite_core::{AnyView, Bytes, plain_bail, plain_error};
 
 use super::bin_reader::{BinReader, WordList};
-use super::{Module, imports, loader};
+use super::{Module, imports};
 
 /// The kind that stands for the library's own functions.
 const OWN_KIND: &[u8] = b"_lib";
@@ -91,19 +91,20 @@ fn check_tree(rows: &WordList<'_>, children: &WordList<'_>) -> Result<()> {
 }
 
 fn load_from_bytes(kind: &[u8], payload: &[u8]) -> Result<Module> {
-    let Some(loader) = loader(b"ffi.Module.load_from_bytes.", kind)? else {
-        plain_bail!(
+    let payload = Bytes::new(payload)?;
+    super::load(b"ffi.Module.load_from_bytes.", kind, &[AnyView::from(&payload)], |kind| {
+        plain_error!(
             RUNTIME_ERROR,
             "Library binary was created using {}{}{} but a loader of that name is not registered. Make sure to have \
              runtime that registers ffi.Module.load_from_bytes.{}",
             "{",
             kind,
             "}",
+            kind;
+            "There is no ffi.Module.load_from_bytes.{}",
             kind
-        );
-    };
-    let payload = Bytes::new(payload)?;
-    loader.call(&[AnyView::from(&payload)])?.get()
+        )
+    })
 }
 
 #[cfg(test)]

@@ -24,7 +24,7 @@ mod lookup_cache;
 mod ops;
 mod record;
 mod symbol_name;
-mod symbol_table;
+pub(crate) mod symbol_table;
 pub mod system_lib;
 #[cfg(test)]
 mod testing;
@@ -36,14 +36,14 @@ use core::mem::ManuallyDrop;
 use core::ptr::NonNull;
 
 use ferrite_core::abi::TVMFFIObject;
-use ferrite_core::error::Result;
+use ferrite_core::error::{Error, Result};
 use ferrite_core::object::ObjectClass;
 use ferrite_core::{
-    Any, AnyView, Bytes, Function, String, global_table, object_class, plain_bail, plain_ensure, type_index,
-    type_table,
+    Any, AnyView, Bytes, Function, String, global_table, object_class, plain_bail, plain_ensure, plain_error,
+    type_index, type_table,
 };
 
-pub use ops::ModuleOps;
+pub use ops::{ModuleOps, Query};
 use symbol_name::SymbolName;
 
 use crate::containers::{Array, ArrayObject};
@@ -206,7 +206,7 @@ impl Module {
     /// # Errors
     /// Those of the modules asked; `MemoryError`.
     pub fn get_function(&self, name: &String, query_imports: bool) -> Result<Option<Function>> {
-        let found = self.search(Wanted::Function, name, query_imports)?;
+        let found = self.search(Query::Function, name, query_imports)?;
         Ok(found.into_object().ok().and_then(|function| function.downcast().ok()))
     }
 
@@ -215,7 +215,7 @@ impl Module {
     /// # Errors
     /// Those of the modules asked; `MemoryError`.
     pub fn implements_function(&self, name: &String, query_imports: bool) -> Result<bool> {
-        Ok(!self.search(Wanted::Implementation, name, query_imports)?.is_none())
+        Ok(!self.search(Query::Implementation, name, query_imports)?.is_none())
     }
 
     /// The documentation of a function, searched as [`get_function`](Module::get_function) does.
@@ -223,7 +223,7 @@ impl Module {
     /// # Errors
     /// Those of the modules asked; `MemoryError`.
     pub fn function_doc(&self, name: &String, query_imports: bool) -> Result<Option<String>> {
-        self.search(Wanted::Doc, name, query_imports)?.get()
+        self.search(Query::Doc, name, query_imports)?.get()
     }
 
     /// The metadata of a function in JSON, searched as [`get_function`](Module::get_function) does.
@@ -231,13 +231,13 @@ impl Module {
     /// # Errors
     /// Those of the modules asked; `MemoryError`.
     pub fn function_metadata(&self, name: &String, query_imports: bool) -> Result<Option<String>> {
-        self.search(Wanted::Metadata, name, query_imports)?.get()
+        self.search(Query::Metadata, name, query_imports)?.get()
     }
 
-    /// What is wanted of a function, here or, when `query_imports`, in the first import that has it; else None.
-    fn search(&self, wanted: Wanted, name: &String, query_imports: bool) -> Result<Any> {
-        let found = wanted.of(self, name)?;
-        if found.is_none() && query_imports { imports::search(self, wanted, name) } else { Ok(found) }
+    /// The answer to a question about a function, here or, when `query_imports`, of the first import that has one; else None.
+    fn search(&self, query: Query, name: &String, query_imports: bool) -> Result<Any> {
+        let wanted = Wanted::Answer(query, name);
+        if query_imports { wanted.of_tree(self) } else { wanted.of(self) }
     }
 
     /// Writes the module to a file.
@@ -322,49 +322,61 @@ impl Module {
         let Some(dot) = bytes.iter().rposition(|byte| *byte == b'.') else {
             plain_bail!(RUNTIME_ERROR, "Failed to get file format from {}", bytes);
         };
-        let format = match bytes.get(dot + 1..).unwrap_or(b"") {
-            b"dll" | b"dylib" | b"dso" => b"so",
-            format => format,
-        };
-        let Some(loader) = loader(b"ffi.Module.load_from_file.", format)? else {
-            plain_bail!(
+        let mut format = bytes.get(dot + 1..).unwrap_or_default();
+        if [&b"dll"[..], b"dylib", b"dso"].contains(&format) {
+            format = b"so";
+        }
+        let format = String::from_bytes(format)?;
+        let args = [AnyView::from(file), AnyView::from(&format)];
+        load(b"ffi.Module.load_from_file.", format.as_bytes(), &args, |format| {
+            plain_error!(
                 RUNTIME_ERROR,
                 "Loader for `.{}` files is not registered, resolved to (ffi.Module.load_from_file.{}) in the global \
                  registry.Ensure that you have loaded the correct runtime code, andthat you are on the correct hardware \
                  architecture.",
                 format,
+                format;
+                "There is no ffi.Module.load_from_file.{}",
                 format
-            );
-        };
-        let format = String::from_bytes(format)?;
-        loader.call(&[AnyView::from(file), AnyView::from(&format)])?.get()
-    }
-}
-
-/// What a search asks modules for.
-#[derive(Clone, Copy)]
-enum Wanted {
-    Function,
-    /// Anything but None for a function that is there.
-    Implementation,
-    Doc,
-    Metadata,
-}
-
-impl Wanted {
-    /// The answer of one module; None when it has no such function.
-    fn of(self, module: &Module, name: &String) -> Result<Any> {
-        let ops = record::ops(module)?;
-        Ok(match self {
-            Wanted::Function => (ops.get_function)(module, name)?.into(),
-            Wanted::Implementation => (ops.implements_function)(module, name)?.then_some(true).into(),
-            Wanted::Doc => (ops.function_doc)(module, name)?.into(),
-            Wanted::Metadata => (ops.function_metadata)(module, name)?.into(),
+            )
         })
     }
 }
 
-/// The global function `PREFIX` + `kind`.
-fn loader(prefix: &[u8], kind: &[u8]) -> Result<Option<Function>> {
-    global_table::get(SymbolName::join(&[prefix, kind])?.as_bytes())
+/// What a search looks for in modules.
+#[derive(Clone, Copy)]
+enum Wanted<'a> {
+    /// The answer to a question about a function of that name.
+    Answer(Query, &'a String),
+    /// That very module, for which the answer is true.
+    Itself(&'a Module),
+}
+
+impl Wanted<'_> {
+    /// The answer of one module; None when it has none.
+    fn of(self, module: &Module) -> Result<Any> {
+        match self {
+            Wanted::Answer(query, name) => (record::ops(module)?.query)(module, query, name),
+            Wanted::Itself(wanted) => {
+                Ok(module.as_object().ptr_eq(wanted.as_object()).then_some(true).into())
+            }
+        }
+    }
+
+    /// The answer of a module, or of the first of its imports that has one.
+    fn of_tree(self, module: &Module) -> Result<Any> {
+        let found = self.of(module)?;
+        if found.is_none() { imports::search(module, self) } else { Ok(found) }
+    }
+}
+
+/// Calls the loader `prefix` + `kind`, a global function.
+///
+/// # Errors
+/// What `missing` says of the kind when there is no such loader; those of the loader; `TypeError` when it gives no module.
+fn load(prefix: &[u8], kind: &[u8], args: &[AnyView<'_>], missing: fn(&[u8]) -> Error) -> Result<Module> {
+    match global_table::get(SymbolName::join(&[prefix, kind])?.as_bytes())? {
+        Some(loader) => loader.call(args)?.get(),
+        None => Err(missing(kind)),
+    }
 }

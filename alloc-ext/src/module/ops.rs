@@ -3,13 +3,13 @@
 use core::ffi::CStr;
 
 use ferrite_core::error::Result;
-use ferrite_core::{Bytes, Function, String};
+use ferrite_core::{Any, Bytes, String};
 
 use super::record::implementation;
 use super::{Module, ModuleImpl, imports};
 use crate::containers::Array;
 
-/// One function for each that a module may have of its own.
+/// One function for each that a module may have of its own; one for the four that ask by name.
 ///
 /// # Upstream
 /// The virtual functions of `ModuleObj` in `extra/module.h`, in their order.
@@ -17,16 +17,26 @@ use crate::containers::Array;
 pub struct ModuleOps {
     pub kind: for<'a> fn(&'a Module) -> Result<&'a CStr>,
     pub property_mask: fn(&Module) -> Result<i32>,
-    pub get_function: fn(&Module, &String) -> Result<Option<Function>>,
-    pub implements_function: fn(&Module, &String) -> Result<bool>,
-    pub function_doc: fn(&Module, &String) -> Result<Option<String>>,
-    pub function_metadata: fn(&Module, &String) -> Result<Option<String>>,
+    pub query: fn(&Module, Query, &String) -> Result<Any>,
     pub write_to_file: fn(&Module, &String, &String) -> Result<()>,
     pub write_formats: fn(&Module) -> Result<Array<String>>,
     pub save_to_bytes: fn(&Module) -> Result<Bytes>,
     pub inspect_source: fn(&Module, &String) -> Result<String>,
     pub import_module: fn(&Module, &Module) -> Result<()>,
     pub clear_imports: fn(&Module) -> Result<()>,
+}
+
+/// What a module may be asked about a function by its name. The answer is None when it has no such function.
+#[derive(Clone, Copy)]
+pub enum Query {
+    /// The function itself.
+    Function,
+    /// Whether it is there: anything but None says so.
+    Implementation,
+    /// Its documentation, a String.
+    Doc,
+    /// Its metadata in JSON, a String.
+    Metadata,
 }
 
 /// The functions of modules implemented by `T`.
@@ -36,10 +46,7 @@ pub(super) const fn of<T: ModuleImpl>() -> ModuleOps {
     ModuleOps {
         kind: kind::<T>,
         property_mask: property_mask::<T>,
-        get_function: get_function::<T>,
-        implements_function: implements_function::<T>,
-        function_doc: function_doc::<T>,
-        function_metadata: function_metadata::<T>,
+        query: query::<T>,
         write_to_file: write_to_file::<T>,
         write_formats: write_formats::<T>,
         save_to_bytes: save_to_bytes::<T>,
@@ -59,24 +66,15 @@ fn property_mask<T: ModuleImpl>(module: &Module) -> Result<i32> {
     Ok(unsafe { implementation::<T>(module) }.property_mask())
 }
 
-fn get_function<T: ModuleImpl>(module: &Module, name: &String) -> Result<Option<Function>> {
+fn query<T: ModuleImpl>(module: &Module, query: Query, name: &String) -> Result<Any> {
     // SAFETY: reached through records of `T` only.
-    unsafe { implementation::<T>(module) }.get_function(module, name)
-}
-
-fn implements_function<T: ModuleImpl>(module: &Module, name: &String) -> Result<bool> {
-    // SAFETY: reached through records of `T` only.
-    unsafe { implementation::<T>(module) }.implements_function(module, name)
-}
-
-fn function_doc<T: ModuleImpl>(module: &Module, name: &String) -> Result<Option<String>> {
-    // SAFETY: reached through records of `T` only.
-    unsafe { implementation::<T>(module) }.function_doc(name)
-}
-
-fn function_metadata<T: ModuleImpl>(module: &Module, name: &String) -> Result<Option<String>> {
-    // SAFETY: reached through records of `T` only.
-    unsafe { implementation::<T>(module) }.function_metadata(name)
+    let implementation = unsafe { implementation::<T>(module) };
+    Ok(match query {
+        Query::Function => implementation.get_function(module, name)?.into(),
+        Query::Implementation => implementation.implements_function(module, name)?.then_some(true).into(),
+        Query::Doc => implementation.function_doc(name)?.into(),
+        Query::Metadata => implementation.function_metadata(name)?.into(),
+    })
 }
 
 fn write_to_file<T: ModuleImpl>(module: &Module, file: &String, format: &String) -> Result<()> {

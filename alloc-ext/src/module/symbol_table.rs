@@ -1,4 +1,4 @@
-//! Addresses by name, as programs register them.
+//! Addresses by name, as programs register them; also the streams of boards.
 #![forbid(unsafe_code)]
 
 use core::ffi::c_void;
@@ -8,14 +8,14 @@ use ferrite_core::name_table::NameTable;
 use ferrite_core::sync::atomic::{AtomicPtr, Ordering};
 
 /// Names and their addresses.
-pub(super) type SymbolTable = NameTable<AtomicPtr<c_void>>;
+pub(crate) type SymbolTable = NameTable<AtomicPtr<c_void>>;
 
 /// Gives a name an address; answers the one that it had before, or this one if it is new.
 ///
 /// # Errors
 /// `MemoryError`.
 #[inline(never)]
-pub(super) fn set(table: &SymbolTable, name: &[u8], address: *mut c_void) -> Result<*mut c_void> {
+pub(crate) fn set(table: &SymbolTable, name: &[u8], address: *mut c_void) -> Result<*mut c_void> {
     let entry = table.get_or_insert(name, || AtomicPtr::new(address))?;
     let previous = entry.value.load(Ordering::Acquire);
     entry.value.store(address, Ordering::Release);

@@ -10,12 +10,7 @@ use ferrite_core::memory::Buffer;
 use ferrite_core::plain_bail;
 use ferrite_core::sync::per_thread;
 
-use super::DeviceStream;
-
-/// A device as one number, which takes one comparison.
-const fn number(device_type: i32, device_id: i32) -> u64 {
-    (device_type.cast_unsigned() as u64) << 32 | device_id.cast_unsigned() as u64
-}
+use super::{DeviceStream, number};
 
 /// The number of no device that can have a stream.
 const NONE: u64 = number(-1, -1);
@@ -30,6 +25,12 @@ ferrite_core::per_thread!(
     /// One entry per further device for which a stream was set: a handful, so looking through them is quickest.
     static STREAMS: Buffer<DeviceStream> = Buffer::new()
 );
+
+impl DeviceStream {
+    fn is_of(&self, device_type: i32, device_id: i32) -> bool {
+        (self.device_type, self.device_id) == (device_type, device_id)
+    }
+}
 
 /// Sets a stream, and tells the one that was set before, or null.
 ///

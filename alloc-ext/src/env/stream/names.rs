@@ -1,0 +1,32 @@
+//! The streams of a board, whose threads share them: in a table of symbols, named by the numbers of their devices.
+#![forbid(unsafe_code)]
+
+use core::ffi::c_void;
+use core::ptr;
+
+use ferrite_core::error::Result;
+use ferrite_core::sync::atomic::Ordering;
+
+use super::{DeviceStream, number};
+use crate::module::symbol_table::{self, SymbolTable};
+
+static STREAMS: SymbolTable = SymbolTable::new();
+
+/// Sets a stream, and tells the one that was set before, or null.
+///
+/// # Errors
+/// MemoryError.
+pub(super) fn replace(new: DeviceStream) -> Result<*mut c_void> {
+    let original = find(new.device_type, new.device_id);
+    symbol_table::set(&STREAMS, &name(new.device_type, new.device_id), new.stream)?;
+    Ok(original.unwrap_or(ptr::null_mut()))
+}
+
+/// The stream that was set for a device.
+pub(super) fn find(device_type: i32, device_id: i32) -> Option<*mut c_void> {
+    STREAMS.get(&name(device_type, device_id)).map(|entry| entry.value.load(Ordering::Acquire))
+}
+
+fn name(device_type: i32, device_id: i32) -> [u8; 8] {
+    number(device_type, device_id).to_ne_bytes()
+}
