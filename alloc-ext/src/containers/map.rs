@@ -55,8 +55,14 @@ impl MapObject {
         matches!(self.table(), Table::Dense(dense) if dense.is_as_grown())
     }
 
+    /// Whether its table has the dense layout.
+    #[cfg(test)]
+    pub(crate) fn is_dense(&self) -> bool {
+        matches!(self.table(), Table::Dense(_))
+    }
+
     /// Whether [`twin_of_tail`](Self::twin_of_tail) may answer a map.
-    #[cfg_attr(not(feature = "std"), allow(dead_code, reason = "only JSON of hosts and tests ask"))]
+    #[cfg_attr(not(feature = "std"), allow(dead_code, reason = "only JSON of hosts asks"))]
     pub(crate) fn may_have_twins(&self) -> bool {
         !self.is_empty()
     }

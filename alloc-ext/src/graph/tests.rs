@@ -105,7 +105,7 @@ fn a_map_is_as_inserting_makes_it_whatever_came_before() -> Result<()> {
     let maps: ArrayObject = from_json_graph_string(graph.as_bytes())?.get()?;
     let layout = |place: i64| -> Result<_> {
         let map: MapObject = maps.get(place)?.get()?;
-        Ok((map.len(), map.may_have_twins()))
+        Ok((map.len(), map.is_dense()))
     };
     // A key that comes again when a small map is full makes it dense.
     assert_eq!((layout(0)?, layout(1)?), ((4, true), (4, false)));
