@@ -56,7 +56,6 @@ fn position(kept: &[Module], module: &Module) -> Option<usize> {
 mod tests {
     use super::super::testing::{FakeLibrary, tagged};
     use super::*;
-    use crate::containers::faults::asked_while;
     use crate::module::library::create_library_module;
     use std::sync::atomic::Ordering;
 
@@ -75,17 +74,5 @@ mod tests {
         assert_eq!(open.load(Ordering::Relaxed), 0);
         remove(&tagged(0, "never added"));
         Ok(())
-    }
-
-    #[test]
-    fn allocators_find_the_list_unlocked() {
-        let modules = [(); 3].map(|()| tagged(0, "kept"));
-        asked_while(
-            || drop(KEPT.lock()),
-            move || {
-                let _ = modules.iter().try_for_each(add);
-                modules.iter().for_each(remove);
-            },
-        );
     }
 }
