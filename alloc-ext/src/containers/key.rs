@@ -17,7 +17,7 @@ use ferrite_core::type_table::{self, AttrColumn};
 use ferrite_core::{plain_bail, prefetch, type_index};
 
 use super::big_int_key as big_int;
-use super::cell::same_words;
+use super::cell::{self, same_words};
 use crate::cxx;
 use ferrite_core::words;
 
@@ -69,10 +69,24 @@ fn hash_content(key: &AnyView<'_>) -> Result<u64> {
     })
 }
 
+/// Asks for both cache lines of the object in a key's cell, if there is one.
+///
+/// # Safety
+///
+/// `cell` points to an initialised cell that nobody writes during the call.
+#[inline]
+pub(super) unsafe fn prefetch(cell: *const TVMFFIAny) {
+    // SAFETY: the caller vouches for the cell.
+    unsafe {
+        cell::prefetch(cell);
+        prefetch_text(cell::borrow(cell));
+    }
+}
+
 /// Asks for the second cache line of a text's object, where its content goes on: together with the first, which tells where
 /// the content is.
 #[inline]
-fn prefetch_text(text: &AnyView<'_>) {
+pub(super) fn prefetch_text(text: &AnyView<'_>) {
     if let Some(object) = text.object_ptr() {
         prefetch::to_read(object.as_ptr().cast::<u8>().wrapping_add(63));
     }

@@ -2,8 +2,8 @@
 
 use ferrite_core::prefetch;
 
-use super::cell;
-use super::map_dense::{BLOCK_SLOTS, Dense, Item, PROTECTED};
+use super::map_dense::{BLOCK_SLOTS, Dense, Item, JUMP_BITS, PROTECTED};
+use super::{cell, jump, key};
 
 /// Slots of a table that does not fit into the nearest cache. Hints cost more than they give in a smaller one.
 const FAR_SLOTS: usize = 2048;
@@ -30,13 +30,15 @@ impl Dense<'_> {
         }
     }
 
-    /// Asks for the item after the one at a slot in its chain.
+    /// Asks for the key after the one at a slot in its chain; at the end of the chain for the same one again, as a branch on
+    /// metadata that has yet to come would often go the wrong way.
     #[inline]
     pub(super) fn prefetch_next(self, slot: usize) {
-        if self.is_far()
-            && let Some(next) = self.chain_next(slot, self.meta(slot))
-        {
-            prefetch::to_read(self.item(next));
+        if self.is_far() {
+            let distance = jump::distance((self.meta(slot) & JUMP_BITS).into()).unwrap_or(0);
+            let next = self.wrap(slot.wrapping_add(distance));
+            // SAFETY: the slots of a chain are in use.
+            unsafe { key::prefetch(self.cells(next).key()) }
         }
     }
 

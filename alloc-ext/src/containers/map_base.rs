@@ -423,7 +423,13 @@ impl<'a> Table<'a> {
         unsafe {
             match self {
                 Self::Small(table) => table.room(key),
-                Self::Dense(table) => table.room(key, key::hash(key)?),
+                Self::Dense(table) => {
+                    let hash = key::hash(key)?;
+                    if !key::is_its_words(key) {
+                        table.prefetch_home(hash);
+                    }
+                    table.room(key, hash)
+                }
             }
         }
     }

@@ -16,11 +16,11 @@ use ferrite_core::words::GOLDEN_RATIO;
 
 use super::jump::{self, JUMPS};
 use super::map_base::{Borrow, NO_SLOT, Room, TableFields};
-use super::map_entry::{self, Entry};
+use super::map_entry::Entry;
 use super::map_order::Link;
 use super::map_relocate;
 use super::map_small::MOST_CAPACITY;
-use super::{cell, key, storage};
+use super::storage;
 
 /// Slots of a block, whose metadata bytes lie together.
 pub(super) const BLOCK_SLOTS: usize = 16;
@@ -36,7 +36,7 @@ const HEAD: u8 = 0x00;
 /// Metadata of a later item of a chain that ends there; as a bit, set in every later item.
 pub(super) const TAIL: u8 = 0x80;
 /// Bits of the metadata that name the distance to the next item of the chain.
-const JUMP_BITS: u8 = 0x7f;
+pub(super) const JUMP_BITS: u8 = 0x7f;
 
 /// One entry and its links in the list of entries.
 #[repr(C)]
@@ -171,7 +171,7 @@ impl<'a> Dense<'a> {
 
     /// The slot that a number names, round and round. There must be slots.
     #[inline]
-    fn wrap(self, number: usize) -> usize {
+    pub(super) fn wrap(self, number: usize) -> usize {
         // SAFETY: the table is alive. The number of slots is a power of two.
         number & unsafe { (*self.fields).slots as usize }.wrapping_sub(1)
     }
@@ -214,7 +214,7 @@ impl<'a> Dense<'a> {
     }
 
     #[inline]
-    fn is_head(self, slot: usize) -> bool {
+    pub(super) fn is_head(self, slot: usize) -> bool {
         self.meta(slot) & TAIL == 0
     }
 
@@ -269,54 +269,6 @@ impl<'a> Dense<'a> {
             let candidate = self.wrap(slot.wrapping_add(jump::distance(jump.into())?));
             (self.meta(candidate) == EMPTY).then_some((candidate, jump))
         })
-    }
-
-    /// The first slot of the chain of a hash; None when there is none, or when another chain goes through its home.
-    #[inline]
-    fn chain_first(self, hash: u64) -> Option<usize> {
-        if self.slots() == 0 {
-            return None;
-        }
-        Some(self.home(hash)).filter(|home| self.is_head(*home))
-    }
-
-    /// Place of the entry of `key`, whose hash is `hash`; [`NO_SLOT`] when there is none.
-    ///
-    /// # Errors
-    ///
-    /// As [`map_entry::entry_has_key`].
-    #[inline]
-    pub(super) fn find(self, key: &AnyView<'_>, hash: u64) -> Result<usize> {
-        if key::is_its_words(key) { Ok(self.find_words(key, hash)) } else { self.find_content(key, hash) }
-    }
-
-    /// As [`find`](Self::find), for a key that equals only the same words.
-    #[inline]
-    fn find_words(self, key: &AnyView<'_>, hash: u64) -> usize {
-        let mut next = self.chain_first(hash);
-        while let Some(slot) = next {
-            // SAFETY: the slots of a chain are in use, and no foreign code runs here.
-            if cell::same_words(unsafe { &*self.cells(slot).key() }, key.as_raw()) {
-                return slot;
-            }
-            next = self.chain_next(slot, self.meta(slot));
-        }
-        NO_SLOT
-    }
-
-    /// As [`find`](Self::find), for a key whose content counts.
-    fn find_content(self, key: &AnyView<'_>, hash: u64) -> Result<usize> {
-        let mut next = self.chain_first(hash);
-        while let Some(slot) = next {
-            self.prefetch_next(slot);
-            let (entry, is_used) = (self.cells(slot), || self.is_used(slot));
-            // SAFETY: the slot is in use; should a key hook change that, the call notices and fails.
-            if unsafe { map_entry::entry_has_key(self.fields, entry, key, is_used) }? {
-                return Ok(slot);
-            }
-            next = self.chain_next(slot, self.meta(slot));
-        }
-        Ok(NO_SLOT)
     }
 
     /// Where a key of hash `hash` goes; None when the table must grow. A key that was there moves to the end of the order.

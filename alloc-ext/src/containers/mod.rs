@@ -37,6 +37,7 @@ mod map_base;
 mod map_build;
 mod map_dense;
 mod map_entry;
+mod map_find;
 mod map_in_place;
 #[cfg_attr(not(feature = "std"), path = "map_insert_in_place.rs")]
 mod map_insert;

@@ -1,7 +1,6 @@
 //! The stream that a thread works on, per device.
 
 use core::ffi::c_void;
-use core::ptr;
 
 use ferrite_core::error::Result;
 use ferrite_core::plain_ensure;
@@ -60,12 +59,13 @@ fn check(what: &str, number: i32) -> Result<()> {
 /// # Upstream
 /// `TVMFFIEnvGetStream`.
 pub fn get(device_type: i32, device_id: i32) -> *mut c_void {
-    table::find(device_type, device_id).unwrap_or(ptr::null_mut())
+    table::find(device_type, device_id)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use core::ptr;
 
     fn stream(number: usize) -> *mut c_void {
         ptr::without_provenance_mut(number)

@@ -39,13 +39,14 @@ impl DeviceStream {
 #[inline]
 pub(super) fn replace(new: DeviceStream) -> Result<*mut c_void> {
     let device = number(new.device_type, new.device_id);
-    if FIRST_DEVICE.get() == NONE {
+    let first = FIRST_DEVICE.get();
+    if first != device {
+        if first != NONE {
+            return replace_further(new);
+        }
         FIRST_DEVICE.set(device);
     }
-    if FIRST_DEVICE.get() == device {
-        return Ok(FIRST_STREAM.replace(new.stream));
-    }
-    replace_further(new)
+    Ok(FIRST_STREAM.replace(new.stream))
 }
 
 #[cold]
@@ -92,19 +93,20 @@ fn make_room(len: usize) -> Result<()> {
     Ok(())
 }
 
-/// The stream that was set for a device.
+/// The stream that was set for a device, or null.
 #[inline]
-pub(super) fn find(device_type: i32, device_id: i32) -> Option<*mut c_void> {
+pub(super) fn find(device_type: i32, device_id: i32) -> *mut c_void {
     if FIRST_DEVICE.get() == number(device_type, device_id) {
-        return Some(FIRST_STREAM.get());
+        return FIRST_STREAM.get();
     }
     find_further(device_type, device_id)
 }
 
 #[cold]
-fn find_further(device_type: i32, device_id: i32) -> Option<*mut c_void> {
+fn find_further(device_type: i32, device_id: i32) -> *mut c_void {
     per_thread::with(&STREAMS, |streams| {
         streams.iter().find(|present| present.is_of(device_type, device_id)).map(|present| present.stream)
     })
     .flatten()
+    .unwrap_or(ptr::null_mut())
 }
