@@ -40,16 +40,6 @@ impl MapObject {
         map_base::allocate_for(type_index::MAP, expected, &mut Apart).map(Self)
     }
 
-    /// Creates an empty map of the dense layout with as many slots, a power of two.
-    ///
-    /// # Errors
-    ///
-    /// MemoryError when the memory is not there.
-    #[cfg_attr(not(feature = "std"), expect(dead_code, reason = "size counts there"))]
-    pub(super) fn of_slots(slots: usize) -> Result<Self> {
-        map_base::allocate_dense_of(type_index::MAP, slots).map(Self)
-    }
-
     /// Whether its table has the size that inserting its entries one after the other into a new map gives.
     pub(crate) fn is_as_grown(&self) -> bool {
         matches!(self.table(), Table::Dense(dense) if dense.is_as_grown())

@@ -17,11 +17,6 @@ use crate::containers::{DictObject, cell, map_at_once, map_in_place, map_insert,
 use crate::operation::{Operands, Verb};
 
 pub(super) fn create_map(args: &[AnyView<'_>]) -> Result<Any> {
-    if let (pairs, []) = args.as_chunks()
-        && let Some(map) = map_at_once::map_of(pairs)?
-    {
-        return Ok(map.into_any());
-    }
     // SAFETY: it is a Map that nobody else knows.
     create(type_index::MAP, args, |map, key, value| unsafe { map_insert::insert(map, key, value) })
 }
@@ -41,6 +36,9 @@ fn create(
 ) -> Result<Any> {
     let (pairs, rest) = args.as_chunks();
     plain_ensure!(rest.is_empty(), INTERNAL_ERROR, "Check failed: args.size() % 2 == 0 (1 vs. 0) : ");
+    if let Some(object) = map_at_once::object_of(type_index, pairs)? {
+        return Ok(Any::new(object));
+    }
     let capacity = pairs.len().min(map_small::MOST_CAPACITY);
     let mut object = map_base::allocate_small(type_index, capacity, &mut Apart)?;
     for [key, value] in pairs {

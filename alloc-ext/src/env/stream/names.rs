@@ -19,12 +19,13 @@ static STREAMS: SymbolTable = SymbolTable::new();
 pub(super) fn replace(new: DeviceStream) -> Result<*mut c_void> {
     let original = find(new.device_type, new.device_id);
     symbol_table::set(&STREAMS, &name(new.device_type, new.device_id), new.stream)?;
-    Ok(original.unwrap_or(ptr::null_mut()))
+    Ok(original)
 }
 
-/// The stream that was set for a device.
-pub(super) fn find(device_type: i32, device_id: i32) -> Option<*mut c_void> {
-    STREAMS.get(&name(device_type, device_id)).map(|entry| entry.value.load(Ordering::Acquire))
+/// The stream that was set for a device, or null.
+pub(super) fn find(device_type: i32, device_id: i32) -> *mut c_void {
+    let entry = STREAMS.get(&name(device_type, device_id));
+    entry.map_or(ptr::null_mut(), |entry| entry.value.load(Ordering::Acquire))
 }
 
 fn name(device_type: i32, device_id: i32) -> [u8; 8] {
