@@ -13,7 +13,7 @@ use ferrite_core::{plain_ensure, type_index};
 use super::iteration;
 use crate::containers::map::missing_key;
 use crate::containers::map_base::{self, Table};
-use crate::containers::{DictObject, cell, map_at_once, map_in_place, map_insert, map_small};
+use crate::containers::{DictObject, cell, map_at_once, map_in_place, map_insert};
 use crate::operation::{Operands, Verb};
 
 pub(super) fn create_map(args: &[AnyView<'_>]) -> Result<Any> {
@@ -39,8 +39,8 @@ fn create(
     if let Some(object) = map_at_once::object_of(type_index, pairs)? {
         return Ok(Any::new(object));
     }
-    let capacity = pairs.len().min(map_small::MOST_CAPACITY);
-    let mut object = map_base::allocate_small(type_index, capacity, &mut Apart)?;
+    // It grows as upstream's does: a key may come twice.
+    let mut object = map_base::allocate_small(type_index, 0, &mut Apart)?;
     for [key, value] in pairs {
         insert(&mut object, cell::own(key)?, cell::own(value)?)?;
     }
