@@ -1,13 +1,14 @@
-//! Maps and Dicts of many entries that are all known: made in the size that they end in, without growth on the way.
+//! Maps and Dicts whose entries are all known: made in the size that they end in, without growth on the way.
 
 use ferrite_core::any::AnyView;
 use ferrite_core::error::Result;
 use ferrite_core::object::ObjectRef;
+use ferrite_core::object_alloc::Apart;
 use ferrite_core::type_index;
 
 use super::map_base::{self, Room, Table};
 use super::map_dense::{Dense, LEAST_SLOTS};
-use super::map_small::MOST_CAPACITY;
+use super::map_small::{LEAST_CAPACITY, MOST_CAPACITY};
 use super::{cell, key, map_in_place};
 
 /// Entries whose places are asked for at once.
@@ -17,15 +18,35 @@ const AT_ONCE: usize = 8;
 /// table of less room than keys grows in any case, and after that it is as if it had always been larger.
 ///
 /// None where that would not hold or is not worth it, to insert them one after the other instead: for a key that is repeated,
-/// hashed by registered code or no value that a map may hold, for a value that could be taken only once, and for few entries.
+/// hashed by registered code or no value that a map may hold, and for a value that could be taken only once.
 ///
 /// # Errors
 ///
 /// Those of [`MapObject::insert`](super::MapObject::insert).
 pub(super) fn object_of(type_index: i32, pairs: &[[AnyView<'_>; 2]]) -> Result<Option<ObjectRef>> {
-    if pairs.len() <= MOST_CAPACITY || pairs.iter().any(is_left_out) {
+    if pairs.iter().any(is_left_out) {
         return Ok(None);
     }
+    if pairs.len() <= MOST_CAPACITY { small_of(type_index, pairs) } else { dense_of(type_index, pairs) }
+}
+
+fn small_of(type_index: i32, pairs: &[[AnyView<'_>; 2]]) -> Result<Option<ObjectRef>> {
+    let capacity = if pairs.len() <= LEAST_CAPACITY { LEAST_CAPACITY } else { MOST_CAPACITY };
+    let object = map_base::allocate_small(type_index, capacity, &mut Apart)?;
+    for [key, value] in pairs {
+        let (owned, value) = (cell::own(key)?, cell::own(value)?);
+        // SAFETY: the object is a Map or Dict that nobody else knows; what has room is filled at once.
+        unsafe {
+            match Table::of(&object).room(key)? {
+                Some(Room::New(entry)) => entry.write(owned, value),
+                _ => return Ok(None),
+            }
+        }
+    }
+    Ok(Some(object))
+}
+
+fn dense_of(type_index: i32, pairs: &[[AnyView<'_>; 2]]) -> Result<Option<ObjectRef>> {
     let slots = pairs.len().next_power_of_two().max(LEAST_SLOTS);
     let object = map_base::allocate_dense_of(type_index, slots)?;
     for pairs in pairs.chunks(AT_ONCE) {
@@ -122,13 +143,8 @@ mod tests {
         for number in 0..if cfg!(miri) { 70i64 } else { 1_100 } {
             let one_by_one = [(MAP, inserted_map(&entries)?), (DICT, inserted_dict(&entries)?)];
             for (type_index, expected) in one_by_one {
-                match at_once(type_index, &entries)? {
-                    Some(object) => {
-                        assert_eq!(object.type_index(), type_index);
-                        assert_eq!(layout(&object), layout(&expected.get()?));
-                    }
-                    None => assert!(entries.len() <= MOST_CAPACITY),
-                }
+                let object = at_once(type_index, &entries)?.expect("no key is left out");
+                assert_eq!((object.type_index(), layout(&object)), (type_index, layout(&expected.get()?)));
             }
             // Some keys share a home.
             let key = if number % 3 == 0 { number << 40 } else { number * 7919 };
@@ -139,10 +155,13 @@ mod tests {
 
     #[test]
     fn repeated_keys_are_left_to_inserting() -> Result<()> {
-        let entries = [1i64, 2, 3, 4, 5, 6, 3].map(|number| [Any::from(number), Any::from(number)]);
-        for type_index in [MAP, DICT] {
-            assert!(at_once(type_index, &entries)?.is_none());
-            assert!(at_once(type_index, &entries[..6])?.is_some());
+        for numbers in [&[1i64, 2, 3, 4, 5, 6, 3][..], &[1, 2, 3, 3], &[1, 2, 1], &[7, 7]] {
+            let entries: std::vec::Vec<_> =
+                numbers.iter().map(|number| [Any::from(*number), Any::from(*number)]).collect();
+            for type_index in [MAP, DICT] {
+                assert!(at_once(type_index, &entries)?.is_none());
+                assert!(at_once(type_index, &entries[..entries.len() - 1])?.is_some());
+            }
         }
         Ok(())
     }
