@@ -20,7 +20,7 @@ pub(crate) use entry::*;
 pub(crate) use verb::Verb;
 
 /// The most arguments that an operation has.
-const MOST: usize = 4;
+pub(crate) const MOST: usize = 4;
 
 /// One function of a family.
 pub(crate) struct Operation {
@@ -271,6 +271,7 @@ macro_rules! operation {
         use $crate::operation::{Operand, Operation, Verb};
         const OPERATION: &Operation = {
             let params = &[$(<$operand as Operand>::PARAM),*];
+            assert!(params.len() <= $crate::operation::MOST);
             assert!(params.len() > Verb::$verb.last_operand());
             let signature = <fn($($operand),*) -> $result as TypedFn<($($operand,)*)>>::SIGNATURE;
             let callee = Callee { name: $name, signature };

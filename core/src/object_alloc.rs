@@ -201,7 +201,7 @@ pub(crate) unsafe extern "C" fn delete<R: ObjectRecord>(object: *mut c_void, fla
     unsafe { delete_space(object.cast::<u8>().sub(R::PREFIX_BYTES), flags) };
 }
 
-/// As [`delete`], for objects that have or had weak references: apart, so that for others the flags need not be kept until the
+/// As [`delete`], for objects that have weak references: apart, so that for others the flags need not be kept until the
 /// content is destroyed.
 ///
 /// # Safety

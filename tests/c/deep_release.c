@@ -40,6 +40,18 @@ static TVMFFIAny innermost(void) {
   return any_object(object);
 }
 
+/* A deleter that starts a thread, which releases what it got while the destruction goes on. */
+static TVMFFIAny passed_on;
+
+static void* let_go(void* argument);
+
+static void release_elsewhere(void* self) {
+  pthread_t thread;
+  CHECK_INT(pthread_create(&thread, NULL, let_go, &passed_on), 0);
+  pthread_join(thread, NULL);
+  TVMFFIObjectDecRef(self);
+}
+
 static void* let_go(void* argument) {
   TVMFFIAny* any = (TVMFFIAny*)argument;
   release_any(any);
@@ -183,12 +195,26 @@ static void test_functions(void) {
   release_on_small_stack(any_object(chain));
 }
 
+/* The first thread of the process starts in the middle of a release: both chains end. */
+static void test_a_thread_starts_meanwhile(void) {
+  TVMFFIObjectHandle middle = NULL;
+  TVMFFIAny inner = nest("ffi.Array", innermost(), 1, stress(100000));
+  TVMFFIAny outer;
+  passed_on = nest("ffi.List", innermost(), 1, stress(100000));
+  CHECK_OK(TVMFFIFunctionCreate(inner.v_obj, do_nothing, release_elsewhere, &middle));
+  outer = nest("ffi.Array", any_object(middle), 1, stress(100000));
+  ends = 0;
+  release_any(&outer);
+  CHECK_INT(ends, 2);
+}
+
 int main(void) {
   if (!bad_input()) {
     /* upstream's library recurses, and its end is the end of the stack */
     return check_report("deep_release");
   }
   RUN(test_ten_million_arrays);
+  RUN(test_a_thread_starts_meanwhile); /* before any other one does */
   census_install();
   RUN_BALANCED(test_arrays);
   RUN_BALANCED(test_lists);

@@ -21,6 +21,16 @@ pub(crate) fn is_borrowed_form(view: &AnyView<'_>) -> bool {
     )
 }
 
+/// The form that a container has of a view which has another one.
+///
+/// # Errors
+///
+/// Those of [`AnyView::to_owned`].
+#[inline]
+pub(super) fn owned_form(view: &AnyView<'_>) -> Result<Option<Any>> {
+    if is_borrowed_form(view) { view.to_owned().map(Some) } else { Ok(None) }
+}
+
 /// An owned value of a view, as [`AnyView::to_owned`] makes it, with the usual case in line.
 ///
 /// # Errors

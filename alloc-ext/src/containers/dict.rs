@@ -9,6 +9,7 @@ use ferrite_core::object::{ObjectClass, ObjectRef};
 use ferrite_core::object_alloc::Apart;
 use ferrite_core::{object_class, type_index};
 
+use super::cell;
 use super::map::{MapObject, missing_key};
 use super::map_base::{self, Table};
 use super::map_in_place;
@@ -98,7 +99,9 @@ impl DictObject {
     ///
     /// As [`get`](Self::get).
     pub fn remove(&self, key: AnyView<'_>) -> Result<Option<Any>> {
-        let place = self.table().find_any(&key)?;
+        // An owned form of the key lives until the entry is gone: its end may run code of users.
+        let owned = cell::owned_form(&key)?;
+        let place = self.table().find(&owned.as_ref().map_or(key, Any::view))?;
         // SAFETY: one thread at a time uses the dict.
         Ok(unsafe { self.table().remove(place) })
     }

@@ -11,6 +11,7 @@ use ferrite_core::object::{ObjectClass, ObjectRef};
 use ferrite_core::object_alloc::{Apart, Space};
 use ferrite_core::{object_class, plain_error, type_index};
 
+use super::cell;
 use super::map_base::{self, Table};
 use super::map_insert;
 use super::map_twin;
@@ -166,7 +167,9 @@ impl MapObject {
     ///
     /// As [`get`](Self::get); MemoryError when the copy of a shared map finds no memory.
     pub fn remove(&mut self, key: AnyView<'_>) -> Result<Option<Any>> {
-        let place = self.table().find_any(&key)?;
+        // An owned form of the key lives until the entry is gone: its end may run code of users.
+        let owned = cell::owned_form(&key)?;
+        let place = self.table().find(&owned.as_ref().map_or(key, Any::view))?;
         if self.table().entry(place).is_none() {
             return Ok(None);
         }

@@ -4,17 +4,18 @@ use core::ffi::c_void;
 use core::marker::PhantomData;
 use core::mem::{self, offset_of, size_of};
 
-use ferrite_core::abi::TVMFFIObject;
+use ferrite_core::abi::{TVMFFIAny, TVMFFIObject};
 use ferrite_core::any::{Any, AnyView};
 use ferrite_core::error::Result;
 use ferrite_core::object::ObjectRef;
 use ferrite_core::object_alloc::{self, Apart, ObjectRecord, Space};
+use ferrite_core::plain_ensure;
 
 use super::cell;
 use super::key;
 use super::map_ahead::AHEAD;
 use super::map_dense::{self, Dense};
-use super::map_entry::Entry;
+use super::map_entry::{Entry, Mark};
 use super::map_small::{self, Small};
 
 /// What follows the header of a Map or Dict. A table of the small layout ends after `data_deleter`; its entries may
@@ -136,18 +137,23 @@ pub(super) fn allocate_small(type_index: i32, capacity: usize, space: &mut impl 
     unsafe { object_alloc::allocate_in::<SmallRecord>(space, type_index, bytes, init) }
 }
 
-/// Creates an object that takes over the storage of a dense table; on failure it is released, without entries.
+/// Creates an object that takes over a dense table; on failure the table stays the caller's.
 ///
 /// # Errors
 ///
 /// MemoryError when the memory is not there.
-pub(super) fn adopt_dense(type_index: i32, mut fields: TableFields) -> Result<ObjectRef> {
+fn allocate_dense(type_index: i32, fields: TableFields) -> Result<ObjectRef> {
     let init = |record: *mut DenseRecord| {
         // SAFETY: `record` is ours to fill.
         unsafe { (&raw mut (*record).fields).write(fields) }
     };
     // SAFETY: `init` writes every field behind the header.
-    let object = unsafe { object_alloc::allocate::<DenseRecord>(type_index, 0, init) };
+    unsafe { object_alloc::allocate::<DenseRecord>(type_index, 0, init) }
+}
+
+/// As [`allocate_dense`], but on failure the storage is released, without entries.
+pub(super) fn adopt_dense(type_index: i32, mut fields: TableFields) -> Result<ObjectRef> {
+    let object = allocate_dense(type_index, fields);
     if object.is_err() {
         // SAFETY: nobody else knows the storage.
         unsafe { Dense::at(&raw mut fields).forget_entries() }
@@ -218,6 +224,7 @@ pub(super) fn allocate_for(type_index: i32, expected: usize, space: &mut impl Sp
 /// # Errors
 ///
 /// MemoryError when the memory is not there.
+#[cfg_attr(not(feature = "std"), expect(dead_code, reason = "size counts there"))]
 pub(super) fn allocate_dense_of(type_index: i32, slots: usize) -> Result<ObjectRef> {
     adopt_dense(type_index, Dense::allocate(slots)?)
 }
@@ -226,19 +233,42 @@ pub(super) fn allocate_dense_of(type_index: i32, slots: usize) -> Result<ObjectR
 ///
 /// # Errors
 ///
-/// MemoryError when the memory is not there.
+/// MemoryError when the memory is not there; RuntimeError when a user's allocator changes the table.
 pub(super) fn copy_object(type_index: i32, table: Table<'_>) -> Result<ObjectRef> {
-    let object = match table {
-        Table::Dense(dense) => allocate_dense_of(type_index, dense.slots().max(map_dense::LEAST_SLOTS))?,
-        Table::Small(small) => allocate_small(type_index, small.len(), &mut Apart)?,
-    };
-    if table.len() > 0 {
-        // SAFETY: the new table has the same layout and as much room, and nobody else knows it. The references that the copies
-        // of the words stand for are counted.
-        unsafe {
-            table.copy_words_to(fields_of(object.as_ptr()));
-            table.entries().for_each(|entry| mem::forget(entry.copy()));
+    match table {
+        Table::Dense(dense) => copy_dense(type_index, dense),
+        Table::Small(small) => copy_small(type_index, small),
+    }
+}
+
+/// The copy is whole before the memory of the object is asked for, in which a user's allocator may change the table.
+fn copy_dense(type_index: i32, source: Dense<'_>) -> Result<ObjectRef> {
+    let mut fields = Dense::allocate(source.slots().max(map_dense::LEAST_SLOTS))?;
+    // SAFETY: nobody else knows the copy, which has as many slots at least; the references that the copies of the words stand for
+    // are counted, and given back where the object fails.
+    unsafe {
+        let copy = Dense::at(&raw mut fields);
+        if source.slots() > 0 {
+            copy.take_words_of(source);
         }
+        Table::Dense(copy).count_entries();
+        allocate_dense(type_index, fields).inspect_err(|_| Table::Dense(copy).destroy())
+    }
+}
+
+fn copy_small(type_index: i32, source: Small<'_>) -> Result<ObjectRef> {
+    // SAFETY: the table is alive.
+    let mark = || unsafe { Mark::of(source.fields) };
+    let before = mark();
+    let object = allocate_small(type_index, source.len(), &mut Apart)?;
+    plain_ensure!(mark() == before, RUNTIME_ERROR, "The map was changed while it was copied");
+    // SAFETY: the new table is small, has room for as many entries, and is known to nobody else.
+    unsafe {
+        let target = fields_of(object.as_ptr());
+        let cells = 2 * source.len();
+        (*target).data.cast::<TVMFFIAny>().copy_from_nonoverlapping((*source.fields).data.cast(), cells);
+        (*target).size = (*source.fields).size;
+        Table::of(&object).count_entries();
     }
     Ok(object)
 }
@@ -350,20 +380,11 @@ impl<'a> Table<'a> {
         }))
     }
 
-    /// As [`find`](Self::find), of a key in any form: raw strings and the like are never stored.
+    /// As [`find_entry`](Self::find_entry), of a key in any form: raw strings and the like are never stored.
     ///
     /// # Errors
     ///
     /// As there; those of [`AnyView::to_owned`].
-    pub(super) fn find_any(self, key: &AnyView<'_>) -> Result<usize> {
-        if cell::is_borrowed_form(key) { self.find(&key.to_owned()?.view()) } else { self.find(key) }
-    }
-
-    /// As [`find_entry`](Self::find_entry), of a key in any form.
-    ///
-    /// # Errors
-    ///
-    /// As [`find_any`](Self::find_any).
     #[inline]
     pub(super) fn find_entry_of_any(self, key: &AnyView<'_>) -> Result<Option<Entry>> {
         if cell::is_borrowed_form(key) {
@@ -452,26 +473,23 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// Makes a table whose room is the same hold copies of the words of all entries, in the same places.
+    /// Number of places where entries may be: those of the dense layout need not be linked, while C++ code clears it.
+    fn places(self) -> usize {
+        match self {
+            Self::Small(table) => table.len(),
+            Self::Dense(table) => table.slots(),
+        }
+    }
+
+    /// Counts the references of all entries, which are copies of the words of others.
     ///
     /// # Safety
     ///
-    /// The other table is of the same layout and empty, and has room of its own.
-    unsafe fn copy_words_to(self, target: *mut TableFields) {
-        // SAFETY: the caller vouches for the room; the fields behind `data_deleter` are those of a dense table.
-        unsafe {
-            let (source, bytes) = match self {
-                Self::Small(table) => (table.fields, table.len() * map_small::ENTRY_BYTES),
-                Self::Dense(table) => (table.fields, map_dense::bytes_of(table.slots()).unwrap_or(0)),
-            };
-            (*target).data.cast::<u8>().copy_from_nonoverlapping((*source).data.cast(), bytes);
-            match self {
-                Self::Small(_) => (*target).size = (*source).size,
-                Self::Dense(_) => {
-                    let TableFields { data, data_deleter, .. } = *target;
-                    *target = TableFields { data, data_deleter, ..*source };
-                }
-            }
+    /// The others are alive.
+    unsafe fn count_entries(self) {
+        for entry in (0..self.places()).filter_map(|place| self.entry(place)) {
+            // SAFETY: the caller vouches for the values; the references are the table's.
+            mem::forget(unsafe { entry.copy() });
         }
     }
 
@@ -496,14 +514,10 @@ impl<'a> Table<'a> {
     ///
     /// Nobody uses the table any more.
     unsafe fn destroy(self) {
-        let places = match self {
-            Self::Small(table) => table.len(),
-            Self::Dense(table) => {
-                table.prefetch();
-                table.slots()
-            }
-        };
-        for place in 0..places {
+        if let Self::Dense(table) = self {
+            table.prefetch();
+        }
+        for place in 0..self.places() {
             if let Self::Dense(table) = self {
                 table.prefetch_objects(place + AHEAD);
             }

@@ -352,6 +352,21 @@ impl<'a> Dense<'a> {
         unsafe { (*self.fields).size -= 1 };
     }
 
+    /// Becomes a copy of the words of another table, in storage of its own.
+    ///
+    /// # Safety
+    ///
+    /// The table is empty, known to nobody else, and has as many slots as the other one, which has some.
+    pub(super) unsafe fn take_words_of(self, source: Dense<'_>) {
+        // SAFETY: the caller vouches for the room. Cells that are not in use may hold anything, and are copied as bytes.
+        unsafe {
+            let TableFields { data, data_deleter, .. } = *self.fields;
+            *self.fields = TableFields { data, data_deleter, ..*source.fields };
+            let blocks = source.slots().div_ceil(BLOCK_SLOTS);
+            data.cast::<u8>().copy_from_nonoverlapping((*source.fields).data.cast(), blocks * BLOCK_BYTES);
+        }
+    }
+
     /// # Safety
     ///
     /// As [`map_base::Table::forget_entries`].

@@ -5,12 +5,12 @@ use std::vec::Vec;
 
 use ferrite_core::any::{Any, AnyView};
 use ferrite_core::convert::AnyCompatible;
-use ferrite_core::error::Result;
+use ferrite_core::error::{Error, Result};
 use ferrite_core::object::ObjectClass;
 use ferrite_core::string::String;
 
-use super::faults;
 use super::{Array, Dict, DictObject, List, Map, MapObject, Tuple};
+use super::{faults, map_base};
 
 /// A small generator of pseudorandom numbers (SplitMix64).
 struct Random(u64);
@@ -313,6 +313,46 @@ fn refused_memory_leaves_dicts_as_they_were() {
         assert!(refusals > 0);
         assert_eq!(seen.as_untyped().as_object().strong_count(), 1);
     }
+}
+
+#[test]
+fn copies_count_entries_that_the_order_does_not_lead_to() -> Result<()> {
+    let value = witness();
+    let dict = DictObject::with_capacity(0)?;
+    for key in 0..6i64 {
+        dict.insert(Any::from(key), Any::new(value.clone().into_untyped()))?;
+    }
+    let strong_count = || value.as_untyped().as_object().strong_count();
+    let before = strong_count();
+    // So it is while C++ code clears a table whose items have destructors.
+    // SAFETY: the object is a Dict that nobody else uses.
+    let head = unsafe { &mut (*map_base::fields_of(dict.as_object().as_ptr())).iter_head };
+    let kept = core::mem::replace(head, u64::MAX);
+    drop(dict.copy()?);
+    *head = kept;
+    assert_eq!((strong_count(), dict.len()), (before, 6));
+    Ok(())
+}
+
+#[test]
+fn a_dict_that_an_allocator_changes_is_not_copied() {
+    std::thread_local!(static CHANGED: std::cell::Cell<Option<DictObject>> = const { std::cell::Cell::new(None) });
+    let change = || {
+        if let Some(dict) = CHANGED.take() {
+            let _ = (2..9i64).try_for_each(|key| dict.insert(Any::from(key), Any::NONE));
+        }
+    };
+    faults::asked_while(change, || {
+        let filled = || {
+            let dict = DictObject::with_capacity(0)?;
+            (0..2i64).try_for_each(|key| dict.insert(Any::from(key), Any::NONE))?;
+            Ok(dict)
+        };
+        let Ok::<_, Error>(dict) = filled() else { return };
+        CHANGED.set(Some(dict.clone()));
+        let error = dict.copy().map(drop).unwrap_err();
+        assert!([&b"MemoryError"[..], b"RuntimeError"].contains(&error.kind()));
+    });
 }
 
 #[test]

@@ -12,7 +12,7 @@ use super::number::Number;
 const MANTISSA_BITS: u32 = f64::MANTISSA_DIGITS;
 /// The power of two that the last bit of the smallest numbers counts.
 const LEAST_EXPONENT: i32 = f64::MIN_EXP - MANTISSA_BITS as i32;
-/// What the exponent of a float is below.
+/// The exponent of the largest floats, counted from the least one.
 const MOST_EXPONENT: i32 = f64::MAX_EXP - f64::MIN_EXP;
 /// Beyond ten to this power, and below its inverse, nothing is finite or other than zero.
 const FAR: i32 = 400;

@@ -7,7 +7,7 @@ use ferrite_core::memory::Buffer;
 use super::number::DIGITS;
 use super::{decimal, digits};
 
-/// The bits of the first float that has no fraction, whatever its last bit.
+/// The bits of 2^53: from there on whole numbers are written without a fraction, as upstream does.
 const WHOLE: u64 = ((1u64 << f64::MANTISSA_DIGITS) as f64).to_bits();
 
 /// Appends a finite number that is not negative: with `.0` when it is a whole one below 2^53.

@@ -133,6 +133,8 @@ impl Writer<'_> {
         let Some(object) = value.as_object() else { return Ok(()) };
         let Some(container) = Container::of(object) else { return Ok(()) };
         if value.type_index() == type_index::LIST && self.open.len() >= self.unsearched {
+            // Rarer the deeper it is, so that all searches together take time that grows with the depth alone. A cycle may have
+            // been written some times when it is found, or have filled the memory.
             self.unsearched = 2 * self.open.len();
             if self.open.iter().any(|open| open.container.ptr_eq(object)) {
                 plain_bail!(VALUE_ERROR, "Cycle detected: List contains itself");

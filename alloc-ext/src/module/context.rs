@@ -55,7 +55,7 @@ fn builtin() -> &'static [ContextSymbol] {
     unsafe { table.as_ref() }.map_or(&[], |table| table.symbols)
 }
 
-/// Registers `address` for slots called `name`, which a NUL ends. Registering a name again replaces its address, for
+/// Registers `address` for slots called `name`, in which there is no NUL. Registering a name again replaces its address, for
 /// libraries loaded later.
 ///
 /// # Errors

@@ -4,9 +4,7 @@
 //! `ModuleGlobals` in `module.cc`.
 #![forbid(unsafe_code)]
 
-use core::mem;
-
-use ferrite_core::error::Result;
+use ferrite_core::error::{Result, out_of_memory};
 use ferrite_core::memory::Buffer;
 use ferrite_core::object::ObjectClass;
 use ferrite_core::sync::Mutex;
@@ -20,23 +18,17 @@ static KEPT: Mutex<Buffer<Module>> = Mutex::new(Buffer::new());
 /// # Errors
 /// `MemoryError`.
 pub fn add(module: &Module) -> Result<()> {
-    loop {
-        let len = KEPT.lock().len();
-        // A refusal makes an error, maybe by a user's allocator, which must find the list unlocked.
-        let mut longer = Buffer::try_with_capacity(len + 1)?;
-        let mut kept = KEPT.lock();
-        if position(&kept, module).is_some() {
-            return Ok(());
-        }
-        if kept.len() == len {
-            longer.try_push(module.clone())?;
-            while let Some(known) = kept.pop() {
-                longer.try_push(known)?;
-            }
-            mem::swap(&mut *kept, &mut longer);
-            return Ok(());
-        }
+    let mut kept = KEPT.lock();
+    if position(&kept, module).is_some() {
+        return Ok(());
     }
+    let refused = match kept.reserve_silently(1) {
+        Ok(()) => return kept.try_push(module.clone()),
+        Err(bytes) => bytes,
+    };
+    // The error is made maybe by a user's allocator, which must find the list unlocked.
+    drop(kept);
+    Err(out_of_memory(refused))
 }
 
 /// Keeps the module alive no longer. One that was not added is ignored.

@@ -1,4 +1,4 @@
-//! Sorting in place in some sixty bytes of code, where `core`'s takes three thousand.
+//! Sorting in place in some sixty bytes of code, where `core`'s takes three thousand; some rare orders take quadratic time.
 #![forbid(unsafe_code)]
 
 use core::cell::Cell;
@@ -21,6 +21,7 @@ pub fn sort<T: Ord + Copy>(values: &mut [T]) {
         }
     }
 }
+
 #[cfg(test)]
 mod tests {
     use super::*;

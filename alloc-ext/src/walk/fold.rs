@@ -144,7 +144,7 @@ pub fn fold<F: Fold>(operation: &mut F, root: F::Node) -> Result<F::Value> {
 fn run<F: Fold>(operation: &mut F, root: F::Node, open: &mut Buffer<F::Frame>) -> Result<F::Value> {
     let mut node = root;
     loop {
-        // The only place that enters, so that frames are made where they stay.
+        // The only place that calls `enter`, so that frames are made where they stay.
         let mut value = enter(operation, node, open)?;
         node = loop {
             let Some(frame) = open.last_mut() else {

@@ -108,7 +108,7 @@ impl<V, K> Seen<V, K> {
     ///
     /// # Errors
     ///
-    /// MemoryError, only for an object that was not met before.
+    /// MemoryError.
     pub fn set(&mut self, key: &impl SeenKey<Kept = K>, value: V) -> Result<()> {
         self.meet(key, value).map(drop)
     }
@@ -117,7 +117,7 @@ impl<V, K> Seen<V, K> {
     ///
     /// # Errors
     ///
-    /// MemoryError, only for an object that was not met before.
+    /// MemoryError.
     pub fn meet(&mut self, key: &impl SeenKey<Kept = K>, value: V) -> Result<usize> {
         let addresses = key.addresses();
         self.make_room().map_err(out_of_memory)?;

@@ -12,13 +12,15 @@ use crate::module::symbol_table::{self, SymbolTable};
 
 static STREAMS: SymbolTable = SymbolTable::new();
 
-/// Sets a stream, and tells the one that was set before, or null.
+/// Sets a stream, and tells the one that was set before, or null. A device takes memory from its first stream on.
 ///
 /// # Errors
 /// MemoryError.
 pub(super) fn replace(new: DeviceStream) -> Result<*mut c_void> {
     let original = find(new.device_type, new.device_id);
-    symbol_table::set(&STREAMS, &name(new.device_type, new.device_id), new.stream)?;
+    if original != new.stream {
+        symbol_table::set(&STREAMS, &name(new.device_type, new.device_id), new.stream)?;
+    }
     Ok(original)
 }
 

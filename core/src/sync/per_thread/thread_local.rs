@@ -31,7 +31,7 @@ std::thread_local! {
 struct Lone(Dying);
 
 // SAFETY: a thread gets it while it is the only one, and keeps it until the destruction ends. Threads that start meanwhile are
-// not alone, and use their own.
+// not alone, nor does glibc call any so later, not even in a child of `fork`: they use their own.
 unsafe impl Sync for Lone {}
 
 static LONE: Lone = Lone(Cell::new(ptr::null_mut()));
