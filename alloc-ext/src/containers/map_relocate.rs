@@ -1,13 +1,64 @@
 //! Makes room at a slot of a dense table by moving the part of a foreign hash chain that starts there.
 //!
-//! The new places are reserved first, as a chain of their own in the metadata, and taken when there is one for every item, so
-//! that a table that must grow instead, and then finds no memory, is as it was.
+//! The moves are planned on the metadata alone and carried out when all of them are possible, so that a table that must
+//! grow instead, and then finds no memory, is as it was.
 
-use super::map_dense::{Dense, EMPTY, TAIL};
+use ferrite_core::memory::Buffer;
+
+use super::map_dense::{Dense, EMPTY, PROTECTED, TAIL};
+
+/// One item goes from a slot to an empty one.
+#[derive(Clone, Copy)]
+struct Move {
+    from: usize,
+    to: usize,
+    /// Metadata of `from` before.
+    meta: u8,
+    /// Index of the distance from the item before to `to`.
+    jump: u8,
+}
+
+const NO_MOVE: Move = Move { from: 0, to: 0, meta: EMPTY, jump: 0 };
+
+/// Moves for which no memory is needed: chains are short unless the hashes are bad.
+const NEAR: usize = 16;
+
+/// A list of moves in order.
+struct Plan {
+    near: [Move; NEAR],
+    far: Buffer<Move>,
+    len: usize,
+}
+
+impl Plan {
+    fn new() -> Self {
+        Self { near: [NO_MOVE; NEAR], far: Buffer::new(), len: 0 }
+    }
+
+    /// Answers false where there is no memory.
+    fn push(&mut self, step: Move) -> bool {
+        match self.near.get_mut(self.len) {
+            Some(place) => *place = step,
+            None => {
+                // An error that nobody sees need not be made.
+                if self.far.reserve_silently(1).is_err() || self.far.try_push(step).is_err() {
+                    return false;
+                }
+            }
+        }
+        self.len += 1;
+        true
+    }
+
+    fn steps(&self) -> impl DoubleEndedIterator<Item = Move> {
+        self.near[..self.len.min(NEAR)].iter().chain(self.far.iter()).copied()
+    }
+}
 
 /// Moves the item at `slot`, which is not the head of its chain, and all that follow it in the chain to other slots.
 ///
-/// `slot` is empty then. Answers false, with nothing changed, when some item finds no slot.
+/// `slot` is left protected, for the caller to fill. Answers false, with nothing changed, when some item finds no slot, or a long
+/// plan no memory.
 ///
 /// # Safety
 ///
@@ -15,44 +66,46 @@ use super::map_dense::{Dense, EMPTY, TAIL};
 ///
 /// # Upstream
 ///
-/// `DenseMapBaseObj::TrySpareListHead` in `include/tvm/ffi/container/map_base.h`, which may also use the slots that items
-/// before have left.
+/// `DenseMapBaseObj::TrySpareListHead` in `include/tvm/ffi/container/map_base.h`, which goes through the same slots in the
+/// same order.
 pub(super) unsafe fn move_chain_away(table: Dense<'_>, slot: usize) -> bool {
     let Some(before) = table.chain_prev(slot) else { return false };
-    let Some((target, jump)) = table.next_empty(before) else { return false };
-    if !reserve(table, slot, target) {
-        release(table, target);
+    let mut plan = Plan::new();
+    if !make_plan(table, before, slot, &mut plan) {
+        undo_plan(table, &plan);
         return false;
     }
-    table.set_jump(before, jump);
-    let (mut from, mut to) = (Some(slot), Some(target));
-    while let (Some(source), Some(target)) = (from, to) {
-        // SAFETY: the slot of the target was empty, and that of the source is given up.
-        unsafe { table.move_item(source, target) }
-        from = table.chain_next(source, table.meta(source));
-        to = table.chain_next(target, table.meta(target));
-        table.set_meta(source, EMPTY);
+    let mut previous = before;
+    for step in plan.steps() {
+        // SAFETY: the plan reserved `to`, and whatever was there has moved on in an earlier step.
+        unsafe { table.move_item(step.from, step.to) }
+        table.set_meta(step.to, TAIL);
+        table.set_jump(previous, step.jump);
+        previous = step.to;
     }
     true
 }
 
-/// Makes a chain that starts at `target`, as long as that from `first` on. False when it ends early.
-fn reserve(table: Dense<'_>, first: usize, target: usize) -> bool {
-    let (mut item, mut last) = (first, target);
-    loop {
-        table.set_meta(last, TAIL);
-        let Some(next) = table.chain_next(item, table.meta(item)) else { return true };
-        let Some((slot, jump)) = table.next_empty(last) else { return false };
-        table.set_jump(last, jump);
-        (item, last) = (next, slot);
+/// Reserves a slot for every item of the chain from `first` on; slots left behind are empty for those that follow.
+fn make_plan(table: Dense<'_>, before: usize, first: usize, plan: &mut Plan) -> bool {
+    let (mut previous, mut item) = (before, Some(first));
+    while let Some(from) = item {
+        let Some((to, jump)) = table.next_empty(previous) else { return false };
+        let meta = table.meta(from);
+        if !plan.push(Move { from, to, meta, jump }) {
+            return false;
+        }
+        table.set_meta(to, PROTECTED);
+        table.set_meta(from, if from == first { PROTECTED } else { EMPTY });
+        previous = to;
+        item = table.chain_next(from, meta);
     }
+    true
 }
 
-/// Empties the slots of a chain without items.
-fn release(table: Dense<'_>, first: usize) {
-    let mut next = Some(first);
-    while let Some(slot) = next {
-        next = table.chain_next(slot, table.meta(slot));
-        table.set_meta(slot, EMPTY);
+fn undo_plan(table: Dense<'_>, plan: &Plan) {
+    for step in plan.steps().rev() {
+        table.set_meta(step.to, EMPTY);
+        table.set_meta(step.from, step.meta);
     }
 }

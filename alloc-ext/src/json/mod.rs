@@ -24,14 +24,17 @@
 //! # Ok(())
 //! # }
 //! ```
+#![deny(unsafe_code)]
 
 #[cfg(feature = "std")]
 mod active_lists;
+#[allow(unsafe_code, reason = "operands are where the function's types say")]
 mod calls;
 #[cfg_attr(not(feature = "std"), path = "exact_decimal.rs")]
 mod decimal;
 #[cfg_attr(not(feature = "std"), path = "digits_one_by_one.rs")]
 mod digits;
+#[allow(unsafe_code, reason = "so are those of the functions here")]
 mod functions;
 #[cfg_attr(not(feature = "std"), path = "general_one_by_one.rs")]
 mod general;
