@@ -6,10 +6,10 @@ use ferrite_tests::{Outcome, require_tool};
 
 /// Bytes with every symbol of the profile and all of its global functions kept, over a firmware that has the C library's memory
 /// functions anyway: text, constants and initial values, and RAM beside the pool. The goal is 49,152 of flash.
-const MOST_FULL: FirmwareSize = FirmwareSize { flash: 64_800, ram: 512 };
+const MOST_FULL: FirmwareSize = FirmwareSize { flash: 64_300, ram: 512 };
 
 /// The same with the group of global functions alone that firmware with a TVM system library needs.
-const MOST_MODULES: FirmwareSize = FirmwareSize { flash: 31_000, ram: 512 };
+const MOST_MODULES: FirmwareSize = FirmwareSize { flash: 30_650, ram: 512 };
 
 /// Modules in the list of what costs most.
 const LISTED: usize = 24;
