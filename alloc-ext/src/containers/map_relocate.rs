@@ -21,7 +21,7 @@ struct Move {
 const NO_MOVE: Move = Move { from: 0, to: 0, meta: EMPTY, jump: 0 };
 
 /// Moves for which no memory is needed: chains are short unless the hashes are bad.
-const NEAR: usize = 16;
+const NEAR: usize = 4;
 
 /// A list of moves in order.
 struct Plan {

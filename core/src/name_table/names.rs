@@ -20,7 +20,9 @@ pub(super) struct Names {
     last: Lock<Last>,
 }
 
-/// The first part of an entry, behind which its text lies in the same block.
+/// The first part of an entry, behind which its text lies in the same block. Values may be 64-bit atomics where cores have such,
+/// or locks in their place.
+#[cfg_attr(not(target_os = "none"), repr(align(8)))]
 pub(super) struct Name {
     pub(super) hash: usize,
     #[cfg_attr(not(target_os = "none"), expect(dead_code, reason = "an index needs nothing of entries"))]
