@@ -27,6 +27,10 @@ impl Counts {
 
     #[inline]
     pub fn retain_masked(&self) {
+        // Tests run this on threads of a host, which count outside of critical sections, too.
+        if !cfg!(target_os = "none") {
+            return self.retain();
+        }
         self.0[STRONG].store(self.0[STRONG].load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
     }
 
