@@ -52,12 +52,6 @@ impl MapObject {
         matches!(self.table(), Table::Dense(_))
     }
 
-    /// Whether [`twin_of_tail`](Self::twin_of_tail) may answer a map.
-    #[cfg_attr(not(feature = "std"), allow(dead_code, reason = "only JSON of hosts asks"))]
-    pub(crate) fn may_have_twins(&self) -> bool {
-        !self.is_empty()
-    }
-
     /// As [`of_tail`](Self::of_tail) without hashing, where the keys are those of this map in the same order; else None.
     ///
     /// # Errors

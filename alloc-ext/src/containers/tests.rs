@@ -325,11 +325,13 @@ fn copies_count_entries_that_the_order_does_not_lead_to() -> Result<()> {
     let strong_count = || value.as_untyped().as_object().strong_count();
     let before = strong_count();
     // So it is while C++ code clears a table whose items have destructors.
-    // SAFETY: the object is a Dict that nobody else uses.
-    let head = unsafe { &mut (*map_base::fields_of(dict.as_object().as_ptr())).iter_head };
-    let kept = core::mem::replace(head, u64::MAX);
+    // SAFETY: the object is a Dict that nobody else uses, hence its field is as valid as it is.
+    let head = unsafe { &raw mut (*map_base::fields_of(dict.as_object().as_ptr())).iter_head };
+    // SAFETY: as above; no reference to the field exists.
+    let kept = unsafe { head.replace(u64::MAX) };
     drop(dict.copy()?);
-    *head = kept;
+    // SAFETY: as above.
+    unsafe { head.write(kept) };
     assert_eq!((strong_count(), dict.len()), (before, 6));
     Ok(())
 }

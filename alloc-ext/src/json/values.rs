@@ -84,7 +84,7 @@ impl Builder for Values {
         }
         let map = MapObject::of_tail(values, first, &mut self.chunks)?;
         // Where a key was repeated, the table has room for more entries than a twin would need.
-        if map.len() == len && map.may_have_twins() {
+        if map.len() == len && !map.is_empty() {
             *pattern = Some(map.clone());
         }
         Ok(map.into_any())
