@@ -44,7 +44,7 @@ CHECKS=(
   "cross: the core builds for microcontrollers and WebAssembly"
   "minimal: the library without a heap does what the big one does, and stays small"
   "core-size: bytes of all of ring 1, and of the smallest program with it, on a Cortex-M4F"
-  "full-size: bytes of rings 1 and 2, and of what a system library needs, on a Cortex-M4F; what costs most"
+  "full-size: bytes of rings 1 and 2, of what compiled models add, and of what a system library needs, on a Cortex-M4F; what costs most"
   "boards: C firmware with compiled models on emulated microcontrollers and in WebAssembly"
   "platform: hooks, memory at run time and links without any C library, on emulated boards"
   "guide: from a TVM model to firmware, by the commands of the guide in targets/boards"

@@ -2,7 +2,7 @@
 # shellcheck shell=bash disable=SC2154 # run.sh sets the variables
 
 build_library() {
-  FERRITE_POOL_BYTES=$pool_bytes cargo rustc --quiet --profile mcu -p ferrite-capi --no-default-features \
+  FERRITE_POOL_BYTES=$((pool > 0 ? pool : pool_bytes)) cargo rustc --quiet --profile mcu -p ferrite-capi --no-default-features \
     --features "$features" --target "$rust_target" --crate-type staticlib &&
     cp "$target/$rust_target/mcu/libtvm_ffi.a" "$out/libtvm_ffi.a"
 }
@@ -19,13 +19,13 @@ compile() { # compile SOURCE OBJECT [FLAG...]
 compile_firmware() {
   local strict=(-Wall -Wextra -Werror) name
   if [ "$core" = wasm ]; then strict+=(-Dmain=firmware); fi
-  if [ "$profile" = core ]; then strict+=(-DWITHOUT_MODULES); fi
+  if [ "$part" = core ]; then strict+=(-DWITHOUT_MODULES); fi
   compile "$root/tests/aot/models.c" compiled_models -w &&
     compile "$root/tests/aot/cnn_f32/cnn_f32.c" compiled_cnn -w || return 1
   for name in "${start_up[@]}"; do
     compile "$mcu/$name.c" "${name##*/}" "${strict[@]}" || return 1
   done
-  for name in print ffi workspace fixture models call cnn errors cycles interrupts "profile_$profile" "mistakes_$mistakes"; do
+  for name in print ffi workspace fixture models call cnn values errors cycles interrupts "profile_$part" "mistakes_$mistakes"; do
     compile "firmware/$name.c" "$name" "${strict[@]}" || return 1
   done
   for name in fixture models; do
@@ -37,11 +37,12 @@ compile_firmware() {
 objects_of() { # objects_of PROGRAM
   local names=("${start_up[@]##*/}" print ffi)
   case $1 in
-    models) names+=(models fixture compiled_models workspace "profile_$profile") ;;
-    system_library) names+=(models-system fixture-system workspace "profile_$profile") ;;
+    models) names+=(models fixture compiled_models workspace "profile_$part") ;;
+    system_library) names+=(models-system fixture-system workspace "profile_$part") ;;
     cnn) names+=(cnn compiled_cnn workspace) ;;
-    interrupts) names+=(interrupts "profile_$profile") ;;
-    errors) names+=(errors "mistakes_$mistakes" fixture compiled_models workspace "profile_$profile") ;;
+    values) names+=(values "profile_$part") ;;
+    interrupts) names+=(interrupts "profile_$part") ;;
+    errors) names+=(errors "mistakes_$mistakes" fixture compiled_models workspace "profile_$part") ;;
     *) names+=("$1") ;;
   esac
   printf '%s\n' "${names[@]/#/$out/}" | sed 's/$/.o/'

@@ -29,7 +29,7 @@ fail() { # fail WHAT LOG: shows the end of the log
 #   core               the folder of targets/mcu with its start-up code
 #   compiler defines   the C compiler with its options, and numbers that start-up and firmware need
 #   profiles           the profiles of the library that fit
-#   pool_bytes         memory of the library for objects, names and workspaces, but in the profile `minimal`
+#   pool_bytes         memory of the library for objects and names; not in the profile `minimal`, and `full` takes 8 KiB on all
 #   stack_least        what the linker must leave for the stack
 #   link_script        another board's, where the memory is the same
 #   system_library     models compiled to an object by LLVM, if there are any for it
@@ -45,20 +45,25 @@ load_board() {
   esac
 }
 
-# One profile of the library: features of ferrite-capi, and the programs that show it.
+# One profile of the library: features of ferrite-capi, the programs that show it, and the parts of them that differ: the files
+# profile_PART.c and mistakes_MISTAKES.c.
 load_profile() {
   out=$target/boards/$board/$1
   case $1 in
     minimal)
-      features=minimal mistakes=minimal pool=0
+      features=minimal part=minimal mistakes=minimal pool=0
       programs=(call cnn models system_library errors cycles interrupts)
       ;;
     core)
-      features=core,backend mistakes=heap pool=$pool_bytes
+      features=core,backend part=core mistakes=heap pool=$pool_bytes
       programs=(call cnn models errors cycles interrupts)
       ;;
     full)
-      features=full mistakes=heap pool=$pool_bytes
+      features=full part=core mistakes=heap pool=8192
+      programs=(values)
+      ;;
+    modules)
+      features=full,backend,modules part=modules mistakes=heap pool=$pool_bytes
       programs=(models system_library errors)
       ;;
   esac

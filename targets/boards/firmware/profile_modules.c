@@ -1,4 +1,4 @@
-/* profile_full.c: as profile_core.c, and there are modules, which global functions open. */
+/* profile_modules.c: as profile_core.c, and there are modules, which global functions open. */
 #include <tvm/ffi/extra/c_env_api.h>
 #include <tvm_ffi_platform.h>
 
