@@ -20,7 +20,7 @@
 //!
 //! # Features
 //! - `std`: for hosts; without it the crate is `no_std` and a platform supplies memory, locks and a log.
-//! - `alloc`: the `TVMFFIEnv*` symbols.
+//! - `alloc`: the `TVMFFIEnv*` symbols; those of modules, `TVMFFIEnvMod*`, with `modules`.
 //! - `builtins`: the global functions `ffi.*` of what is in the build, in groups: `functions`, `modules`, `containers`, `json`,
 //!   `graph`, `dataclass`, `structural`, `reflection`.
 //! - `core`: all of ring 1, and nothing else, for C firmware.
@@ -78,7 +78,7 @@ pub mod type_info;
 
 #[cfg(feature = "alloc")]
 pub mod env;
-#[cfg(feature = "alloc")]
+#[cfg(feature = "modules")]
 pub mod module;
 
 #[cfg(feature = "backend")]

@@ -1,5 +1,5 @@
 //! What C may do wrong.
 
 mod arguments;
-#[cfg(feature = "alloc")]
+#[cfg(feature = "modules")]
 mod environment;
