@@ -60,7 +60,7 @@ load_profile() {
       ;;
     full)
       features=full part=core mistakes=heap pool=8192
-      programs=(values)
+      programs=(values interrupts)
       ;;
     modules)
       features=full,backend,modules part=modules mistakes=heap pool=$pool_bytes

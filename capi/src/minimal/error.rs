@@ -5,10 +5,10 @@ use core::ptr;
 
 use ferrite_core::abi::{TVMFFIObject, TVMFFIObjectHandle};
 use ferrite_core::minimal::{Refusal, raised};
-use ferrite_core::{refcount, type_index};
+use ferrite_core::type_index;
 
 use super::boundary::fail;
-use super::object::TVMFFIObjectDecRef;
+use super::object::{TVMFFIObjectDecRef, TVMFFIObjectIncRef};
 
 /// Takes the raised error of the program. Does nothing when `result` is null: the error stays raised, and there is no log.
 ///
@@ -36,7 +36,7 @@ pub unsafe extern "C" fn TVMFFIErrorSetRaised(error: TVMFFIObjectHandle) {
                 fail(Refusal::TYPE);
                 return;
             }
-            refcount::retain(error);
+            TVMFFIObjectIncRef(error.cast());
         }
         replace(error);
     }

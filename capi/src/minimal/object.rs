@@ -33,6 +33,8 @@ pub unsafe extern "C" fn TVMFFIGetVersion(out_version: *mut TVMFFIVersion) {
 ///
 /// # Safety
 /// See the crate.
+// A second copy of its loop would make a function of both loops, which takes four instructions more.
+#[inline(never)]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMFFIObjectIncRef(obj: TVMFFIObjectHandle) -> c_int {
     if obj.is_null() {
