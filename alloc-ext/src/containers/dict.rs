@@ -60,8 +60,10 @@ impl DictObject {
     /// What key hooks raise; RuntimeError when one changed the dict; MemoryError for a raw string whose copy finds no
     /// memory.
     pub fn get(&self, key: AnyView<'_>) -> Result<Option<Any>> {
-        let entry = self.table().find_entry_of_any(&key)?;
-        // SAFETY: one thread at a time uses the dict, and no foreign code runs any more.
+        // Goes last: the end of a key that was taken over may run foreign code, which may change the dict.
+        let owned = cell::owned_form(&key)?;
+        let entry = self.table().find_entry(&owned.as_ref().map_or(key, Any::view))?;
+        // SAFETY: one thread at a time uses the dict, and no foreign code runs before the value is copied.
         Ok(entry.map(|entry| unsafe { entry.copy_value() }))
     }
 

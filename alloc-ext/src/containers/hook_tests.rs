@@ -4,17 +4,17 @@ use core::cell::RefCell;
 use core::ffi::c_void;
 use std::vec::Vec;
 
-use ferrite_core::abi::{TVMFFIAny, TVMFFIObject};
+use ferrite_core::abi::{TVMFFIAny, TVMFFIAnyPayload, TVMFFIObject};
 use ferrite_core::any::{Any, AnyView};
 use ferrite_core::convert::AnyCompatible;
 use ferrite_core::error;
 use ferrite_core::error::Result;
 use ferrite_core::function::Function;
 use ferrite_core::object_alloc::{self, ObjectRecord};
-use ferrite_core::type_index::OBJECT;
+use ferrite_core::type_index::{OBJECT, OBJECT_RVALUE_REF};
 use ferrite_core::type_table::{self, NewTypeRequest};
 
-use super::{DictObject, MapObject, key};
+use super::{Array, DictObject, MapObject, key};
 
 /// An object that is known by a number.
 #[repr(C)]
@@ -23,9 +23,17 @@ struct NumberRecord {
     number: i64,
 }
 
+/// The number of objects whose end changes [`VICTIM`].
+const SPOILER: i64 = -77;
+
 // SAFETY: repr(C), header first, nothing to destroy.
 unsafe impl ObjectRecord for NumberRecord {
-    unsafe fn destroy(_: *mut TVMFFIObject) {}
+    unsafe fn destroy(object: *mut TVMFFIObject) {
+        // SAFETY: the object is of this record, and its number is still there.
+        if unsafe { (*object.cast::<NumberRecord>()).number } == SPOILER {
+            spoil();
+        }
+    }
 }
 
 fn number_type(type_key: &str) -> Result<i32> {
@@ -155,6 +163,28 @@ fn errors_of_hooks_are_passed_on_and_change_nothing() -> Result<()> {
     let error = dict.insert(Any::from(9i64), Any::NONE).expect_err("its growth hashes");
     assert_eq!((error.kind(), error.message()), (&b"ValueError"[..], &b"no hash"[..]));
     assert_eq!(dict.iter().map(|(_, value)| value.get::<i64>()).collect::<Result<Vec<_>>>()?, [0, 1, 2, 3]);
+    Ok(())
+}
+
+#[test]
+fn a_key_that_is_taken_over_outlives_the_copy_of_the_value() -> Result<()> {
+    let index = number_type("test.containers.Spoiler")?;
+    register(index, same_hash as *mut c_void, equal_by_number as *mut c_void)?;
+    let dict = DictObject::with_capacity(0)?;
+    let witness = Array::from_slice(&[1i64])?;
+    dict.insert(number(index, SPOILER), Any::new(witness.clone().into_untyped()))?;
+    VICTIM.replace(Some(dict.clone()));
+    // SAFETY: the object belongs to the variable, and dies with the reference that takes it over.
+    let mut object = unsafe { number(index, SPOILER).into_raw().payload.v_obj };
+    let payload = TVMFFIAnyPayload { v_ptr: (&raw mut object).cast() };
+    // SAFETY: a reference to a variable that owns its object.
+    let key =
+        unsafe { AnyView::from_raw(TVMFFIAny { type_index: OBJECT_RVALUE_REF, small_str_len: 0, payload }) };
+    let value = dict.get(key)?;
+    VICTIM.take();
+    assert!(object.is_null());
+    assert_eq!(value.expect("the key was there").get::<Array<i64>>()?.get(0)?, 1);
+    assert_eq!(dict.len(), 40);
     Ok(())
 }
 
