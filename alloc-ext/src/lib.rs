@@ -1,21 +1,26 @@
-//! What the TVM-FFI stable ABI offers beyond its core: containers, modules and the environment, in `no_std` Rust.
+//! The rest of the TVM-FFI stable ABI in `no_std` Rust: containers, JSON, reflection, structural operations, modules and the
+//! environment. This is ring 2 of Ferrite; ring 1 is `ferrite-core`.
 //!
 //! | module | holds |
 //! |---|---|
 //! | [`base64`] | bytes as text |
 //! | [`containers`] | Array, List, Map and Dict in upstream's exact layout, and the global functions on them |
-//! | `cxx` | with the feature `cxx`: what only a build beside a C++ runtime can do |
-//! | [`dataclass`] | whole values: their text, copies, order and hash |
-//! | [`mod@env`] | streams, the tensor allocator and functions of the environment |
+//! | `cxx` | calls to and from C++ code, with the feature `cxx` |
+//! | [`dataclass`] | operations on whole values: text, copies, order and hash |
+//! | [`mod@env`] | streams, the tensor allocator and functions of the surrounding language |
 //! | [`graph`] | graphs of objects as JSON, both ways |
 //! | [`json`] | JSON text to values and back |
-//! | [`module`] | named functions from libraries, Rust or C++, their imports, and the system library |
-//! | [`walk`] | going through values by reflection, however deep they are |
+//! | [`module`] | modules of functions from libraries, Rust or C++, their imports, and the system library |
+//! | [`walk`] | walks through values by reflection, however deep they are |
 //! | [`reflection`] | the reflected classes of the library itself, and making and changing objects by name |
-//! | [`structural`] | equality, hash, visits and mutations of structure, where names of variables do not count |
+//! | [`structural`] | equality, hash, visits and mutations by structure, where variables count by where they are bound, not by name |
 //!
 //! Nothing here needs an allocator crate: memory comes from `ferrite_core::object_alloc` and `ferrite_core::memory`, and
 //! every request may be refused.
+//!
+//! # Features
+//! - `std`: that of `ferrite-core`.
+//! - `cxx`: calls to and from C++ code, for libraries that are linked with a C++ runtime.
 #![no_std]
 
 #[cfg(any(feature = "std", test))]

@@ -1,7 +1,7 @@
 //! `libtvm_ffi`: the C symbols of the TVM-FFI stable ABI.
 //!
 //! Each file holds one section of the headers `tvm/ffi/c_api.h` and `tvm/ffi/extra/c_env_api.h`, which are generated from the
-//! documentation here. A symbol checks its arguments, makes one call inward and turns the outcome into a status; there is no
+//! documentation here. A symbol checks its arguments, calls an inner crate once and turns the result into a status; there is no
 //! other logic in this crate.
 //!
 //! # Rules that every symbol keeps
@@ -21,19 +21,20 @@
 //! # Features
 //! - `std`: for hosts; without it the crate is `no_std` and a platform supplies memory, locks and a log.
 //! - `alloc`: the `TVMFFIEnv*` symbols; those of modules, `TVMFFIEnvMod*`, with `modules`.
-//! - `builtins`: the global functions `ffi.*` of what is in the build, in groups: `functions`, `modules`, `containers`, `json`,
-//!   `graph`, `dataclass`, `structural`, `reflection`.
-//! - `core`: all of ring 1, and nothing else, for C firmware.
-//! - `full`: rings 1 and 2 for C firmware.
-//! - `host`: modules from dynamic libraries. Needs an operating system.
-//! - `backtrace`: frames with names in errors.
-//! - `cxx-abi`: what C++ clients link beside the C symbols; see `cxx`.
+//! - `builtins`: the `ffi.*` global functions in groups, each a feature: `functions`, `modules`, `containers`, `json`, `graph`,
+//!   `dataclass`, `structural`, `reflection`.
+//! - `core`: a profile for C firmware: ring 1 (`ferrite-core`) alone.
+//! - `full`: a profile for C firmware: rings 1 and 2 (`ferrite-alloc-ext`): containers, JSON and structural operations.
+//! - `host`: modules from dynamic libraries, and a thread pool. Needs an operating system.
+//! - `backtrace`: the calls that led to an error, by name. `backtrace-lines`: with files and lines.
+//! - `cxx-abi`: the symbols that C++ clients link beside those of C; see `cxx`.
 //! - `backend`: the `TVMBackend*` symbols.
+//! - `custom-dtypes`: data types that global functions name, `custom[name]`; all but `core` and `minimal` have them.
 //! - `spin`: spinning locks for several cores without an operating system.
-//! - `minimal`: in place of all sections, the few that need no heap; see `minimal`.
-//! - `libm`: the C math functions that archives lack otherwise.
-//! - `small-memory`: `memcpy` and its family in 100 bytes.
-//! - `panic-handler`: ends a panic in C firmware by its `abort`.
+//! - `minimal`: a profile for C firmware: only the symbols that need no heap, in place of all others; see `minimal`.
+//! - `libm`: the rest of the C math functions, for firmware without a C library.
+//! - `small-memory`: `memcpy` and its family as loops over bytes, which take 100 bytes of flash.
+//! - `panic-handler`: ends a panic in C firmware by the hook `FerritePlatformAbort`.
 #![cfg_attr(not(feature = "std"), no_std)]
 #![allow(non_snake_case, reason = "the C ABI fixes these spellings")]
 

@@ -14,18 +14,18 @@ use crate::text::Lossy;
 #[path = "backtrace/thread_local.rs"]
 mod store;
 
-/// What somebody wants to know about the calls that led to them.
+/// A request for the backtrace of a caller.
 #[derive(Clone, Copy, Default)]
 pub struct BacktraceRequest<'a> {
-    /// The file that asks; together with `func` the first line of the text.
+    /// The caller's file, which makes the first line of the text together with `func`.
     pub filename: Option<&'a [u8]>,
-    /// The line that asks.
+    /// The caller's line.
     pub line: i32,
-    /// The function that asks.
+    /// The caller's function.
     pub func: Option<&'a [u8]>,
     /// Whether frames beyond the innermost call through the ABI are wanted.
     pub cross_ffi_boundary: bool,
-    /// Address of the C function that was asked, or zero: its frame and those that it called are not shown.
+    /// Address of the C function that received the request, or zero: its frame and those of its callees are not shown.
     pub entry: usize,
 }
 
@@ -51,14 +51,14 @@ pub fn write_line(filename: &[u8], line: i64, func: &[u8], sink: &mut dyn FnMut(
     let _ = writeln!(Pieces(sink), "  File \"{}\", line {line}, in {}", Lossy(filename), Lossy(func));
 }
 
-/// Writes the text of a backtrace, piece by piece, to the sink.
+/// A function that writes the text of a backtrace to the sink, piece by piece.
 ///
 /// It may run on any thread and inside the creation of an error, so it must not raise one.
 pub type Provider = fn(sink: &mut dyn FnMut(&[u8]), request: &BacktraceRequest<'_>);
 
 static PROVIDER: AtomicPtr<()> = AtomicPtr::new(ptr::null_mut());
 
-/// Installs what walks the stack on this platform; a second call replaces the first one's.
+/// Installs the function that walks the stack on this platform, in place of an earlier one.
 pub fn set_provider(provider: Provider) {
     PROVIDER.store(provider as *mut (), Ordering::Release);
 }

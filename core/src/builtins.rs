@@ -20,7 +20,7 @@ use crate::typed::Callee;
 mod entry;
 pub use entry::*;
 
-/// Data that tells what calls do.
+/// Data that serves the calls of a function in a static table.
 pub trait Served: Sync + 'static {
     /// Serves a call.
     ///
@@ -32,17 +32,17 @@ pub trait Served: Sync + 'static {
 /// A function in a static table. Made by [`static_function!`](crate::static_function).
 #[derive(Clone, Copy)]
 pub struct StaticFunction {
-    /// The name, such as `ffi.Shape`, and the types: what messages about its arguments tell.
+    /// The name, such as `ffi.Shape`, and the types, which messages about arguments show.
     pub callee: &'static Callee<'static>,
-    /// What a call runs.
+    /// The code that a call runs.
     pub entry: Entry,
 }
 
 /// The functions of a binary.
 pub struct Builtins {
-    /// What all names start with: tells most names of others at once.
+    /// The prefix that all names have; it rules out most other names at once.
     pub prefix: &'static str,
-    /// One list per module that offers some.
+    /// One list for each module that has functions.
     pub groups: &'static [&'static [StaticFunction]],
 }
 
@@ -77,8 +77,8 @@ macro_rules! static_function {
 /// The functions that are in use; null before [`install`].
 static INSTALLED: AtomicPtr<Builtins> = AtomicPtr::new(ptr::null_mut());
 
-/// Says which functions this binary has. Call it before they are looked up; calling it again with the same ones changes
-/// nothing.
+/// Installs the functions of this binary. To be called before they are looked up; calling it again with the same ones
+/// changes nothing.
 ///
 /// # Threads
 /// One atomic store.
@@ -96,7 +96,7 @@ pub fn groups() -> &'static [&'static [StaticFunction]] {
     installed().map_or(&[], |builtins| builtins.groups)
 }
 
-/// Whether a function may have that name: so it starts, or nothing is installed yet.
+/// Whether there may be a function of that name: it starts with the prefix, or nothing is installed yet.
 #[inline]
 pub fn may_have(name: &[u8]) -> bool {
     installed().is_none_or(|builtins| name.starts_with(builtins.prefix.as_bytes()))

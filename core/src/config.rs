@@ -55,7 +55,7 @@ pub const STRINGS: usize = from_env(option_env!("FERRITE_STRINGS"), 2);
 /// Set `FERRITE_STRING_BYTES` when building.
 pub const STRING_BYTES: usize = from_env(option_env!("FERRITE_STRING_BYTES"), 31);
 
-/// The alignment of a workspace of the profile `minimal`; a power of two.
+/// The alignment of workspaces on boards, and of those of the profile `minimal`; a power of two.
 ///
 /// Set `FERRITE_WORKSPACE_ALIGN` when building. Code for a core without vector registers wants no more than 8; 16 is what
 /// LLVM assumes of vectors everywhere. Up to this many bytes are lost with each workspace.

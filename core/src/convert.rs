@@ -42,7 +42,7 @@ pub unsafe trait AnyCompatible: Sized {
     }
 }
 
-/// What messages and schemas say of a type, as data.
+/// The texts of a type for messages and schemas, as data.
 pub struct TypeText {
     name: &'static str,
     key: &'static str,
@@ -50,12 +50,12 @@ pub struct TypeText {
 }
 
 impl TypeText {
-    /// That of a type without parameters: its name in signatures, and its key in schemas.
+    /// The texts of a type without parameters: its name in signatures, and its key in schemas.
     pub const fn of(name: &'static str, key: &'static str) -> TypeText {
         TypeText::generic(name, key, &[])
     }
 
-    /// That of a generic type with these parameters.
+    /// The texts of a generic type with these parameters.
     pub const fn generic(
         name: &'static str,
         key: &'static str,

@@ -34,21 +34,21 @@ pub use site::{Place, Site};
 
 /// The kinds of errors that the library raises. Users may raise errors of any other kind.
 pub mod kind {
-    /// A value of the wrong type.
+    /// The kind of errors about a value of the wrong type.
     pub const TYPE_ERROR: &str = "TypeError";
-    /// A value of the right type that makes no sense.
+    /// The kind of errors about a value of the right type that makes no sense.
     pub const VALUE_ERROR: &str = "ValueError";
-    /// An index out of bounds.
+    /// The kind of errors about an index out of bounds.
     pub const INDEX_ERROR: &str = "IndexError";
-    /// A key that is not there.
+    /// The kind of errors about a missing key.
     pub const KEY_ERROR: &str = "KeyError";
-    /// An attribute that is not there.
+    /// The kind of errors about a missing attribute.
     pub const ATTRIBUTE_ERROR: &str = "AttributeError";
-    /// Anything else that went wrong outside the library.
+    /// The kind of errors about anything else that went wrong outside the library.
     pub const RUNTIME_ERROR: &str = "RuntimeError";
-    /// A check of the library failed.
+    /// The kind of errors about a failed check inside the library.
     pub const INTERNAL_ERROR: &str = "InternalError";
-    /// Memory was refused.
+    /// The kind of errors about refused memory.
     pub const MEMORY_ERROR: &str = "MemoryError";
 
     /// All of them, each with a zero behind it; templates of messages hold the place of theirs.
@@ -161,7 +161,7 @@ fn compose_at(site: Site, kind: &[u8], write: &dyn Fn(&mut Writer<'_>)) -> Error
 }
 
 impl Error {
-    /// Makes an error. Never fails: when memory is refused, the result is a MemoryError that was there all along.
+    /// Makes an error. Never fails: when memory is refused, the result is the static MemoryError.
     ///
     /// It gets its backtrace when it is raised: the calls that led to the library.
     #[cold]
@@ -169,7 +169,7 @@ impl Error {
         Error::at(Site::UNKNOWN, kind, message)
     }
 
-    /// As [`Error::new`], for an error that was made at `site`, which begins its backtrace.
+    /// Makes an error as [`Error::new`] does, whose backtrace begins with `site`.
     #[cold]
     pub fn at(site: Site, kind: &str, message: fmt::Arguments<'_>) -> Error {
         // A Display that fails leaves the text that it wrote until then.
@@ -179,7 +179,7 @@ impl Error {
         compose_at(site, kind.as_bytes(), &write)
     }
 
-    /// As [`Error::at`], of a template that has `N` places. Made by [`plain_error!`](crate::plain_error).
+    /// Makes an error as [`Error::at`] does, from a template with `N` places. For [`plain_error!`](crate::plain_error).
     #[doc(hidden)]
     #[inline(always)]
     pub fn plain<const N: usize>(site: Site, template: Template, args: &[Arg<'_>; N]) -> Error {
@@ -194,7 +194,7 @@ impl Error {
         compose_at(site, template.kind(), &write)
     }
 
-    /// Makes an error from bytes of any encoding, whose backtrace is this one. Same fallback as [`Error::new`].
+    /// Makes an error with this backtrace, from bytes of any encoding. Same fallback as [`Error::new`].
     ///
     /// # Upstream
     /// `TVMFFIErrorCreate`.
@@ -202,7 +202,7 @@ impl Error {
         Error::try_from_bytes(kind, message, backtrace).unwrap_or_else(static_error::out_of_memory)
     }
 
-    /// Makes an error from bytes of any encoding, or tells that there was no memory for it.
+    /// Makes an error with this backtrace, from bytes of any encoding; None when memory is refused.
     pub fn try_from_bytes(kind: &[u8], message: &[u8], backtrace: &[u8]) -> Option<Error> {
         let error = compose(kind, &|out| out.put(message))?;
         if record::KEEPS_BACKTRACES && !backtrace.is_empty() {
@@ -211,7 +211,8 @@ impl Error {
         Some(error)
     }
 
-    /// As [`Error::try_from_bytes`], with references to the error that led to this one and to its extra context.
+    /// Makes an error as [`Error::try_from_bytes`] does, with references to the error that caused it and to its extra
+    /// context.
     ///
     /// # Upstream
     /// `TVMFFIErrorCreateWithCauseAndExtraContext`.
@@ -257,7 +258,7 @@ impl Error {
         compose_at(site, kind.as_ref(), write)
     }
 
-    /// The same error with `cause` as the error that led to it and `context` as its extra context.
+    /// The same error with `cause` as the error that caused it and `context` as its extra context.
     ///
     /// Only for errors that nobody else holds yet; the static MemoryError stays as it is.
     #[must_use]
@@ -343,7 +344,7 @@ impl Error {
         }
     }
 
-    /// The error that led to this one.
+    /// The error that caused this one.
     pub fn cause(&self) -> Option<Error> {
         // SAFETY: the cell owns a live error object, or holds null.
         let cause = unsafe { NonNull::new((*self.cell_ptr()).cause_chain.cast::<TVMFFIObject>()) };

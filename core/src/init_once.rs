@@ -12,10 +12,11 @@ use crate::error::Result;
 use crate::sync::atomic::AtomicPtr;
 use crate::sync::{Lock, exchange};
 
-/// Makes a handle: writes it through the pointer and gives 0, or raises an error and gives something else.
+/// A function that makes a handle: it writes the handle through the pointer and returns 0, or raises an error and
+/// returns another number.
 pub type InitFunction = unsafe extern "C" fn(result: *mut *mut c_void) -> c_int;
 
-/// Releases a handle: gives 0, or raises an error and gives something else.
+/// A function that releases a handle: it returns 0, or raises an error and returns another number.
 pub type DeinitFunction = unsafe extern "C" fn(handle: *mut c_void) -> c_int;
 
 static MAKERS: Lock<Makers> = Lock::new(Makers::none());

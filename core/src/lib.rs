@@ -1,24 +1,36 @@
-//! The TVM-FFI stable ABI in `no_std` Rust: the ring that needs nothing but `core`.
+//! The TVM-FFI stable ABI in `no_std` Rust: values, objects, functions, errors, tensors, and the tables of types and functions.
+//! This is ring 1 of Ferrite, which needs nothing but Rust's `core`; ring 2, with containers and modules, is `ferrite-alloc-ext`.
+//!
+//! ```
+//! use ferrite_core::{Function, Result};
+//!
+//! fn main() -> Result<()> {
+//!     let add = Function::from_typed(|a: i64, b: i64| a + b)?;
+//!     assert_eq!(add.call(&[2i64.into(), 3i64.into()])?.get::<i64>()?, 5);
+//!     Ok(())
+//! }
+//! ```
 //!
 //! | module | holds |
 //! |---|---|
-//! | [`abi`] | the C records, with their layout asserted for 32 and 64 bit |
+//! | [`abi`], [`type_index`] | the C records, with their layout asserted for 32 and 64 bit, and the indices of built-in types |
 //! | [`any`], [`convert`] | the owned [`Any`] and the borrowed [`AnyView`], and what converts to and from them |
-//! | [`object`], [`weak`], [`refcount`], [`release`] | references to counted objects, their counts, and how objects die |
+//! | [`object`], [`weak`], [`refcount`], [`release`] | references to counted objects, their counts, and how objects are destroyed |
 //! | [`object_alloc`], [`memory`] | where objects come from, and where the library's side buffers come from |
-//! | [`string`], [`shape`], [`tensor`], [`opaque`], [`big_int`] | the fixed objects |
-//! | [`mod@error`], [`message`], [`raised`] | errors, their texts, and where this thread's raised error waits for its reader |
+//! | [`string`], [`shape`], [`tensor`], [`opaque`], [`big_int`] | strings, shapes, tensors, opaque objects and large integers |
+//! | [`mod@error`], [`message`], [`raised`] | errors, their texts, and the slot of this thread's raised error |
 //! | [`function`], [`typed`], [`export`] | packed calls, typed calls, and functions exported from a kernel library |
 //! | [`dtype`], [`device`] | data types and devices, and their texts |
-//! | [`type_table`], [`global_table`], [`builtins`] | types and functions by name |
-//! | [`text`], [`words`], [`prefetch`] | texts piece by piece and as words, and hints that memory will be needed soon |
+//! | [`type_table`], [`global_table`], [`name_table`] | types and functions by name, and the table below both |
+//! | [`builtins`], [`ffi_functions`] | functions in read-only tables, and those of this crate |
+//! | [`text`], [`words`], [`fresh`], [`prefetch`] | helpers: texts written piece by piece or compared as words, copies, prefetch hints |
 //! | [`backend`] | what functions compiled by TVM call: workspaces and parallel loops |
-//! | [`minimal`] | all that a library without any heap needs of these |
-//! | `platform` | what firmware may do itself: memory, and what tasks need |
-//! | [`init_once`], [`sync`], [`log`], [`backtrace`] | the seam to the platform |
+//! | [`minimal`] | the engine of the profile without a heap |
+//! | `platform` | hooks that firmware may define, for memory and tasks |
+//! | [`init_once`], [`sync`], [`log`], [`backtrace`], [`stack`], [`unwind`] | the seam to the platform |
 //!
 //! # Ownership
-//! A type of this crate that holds an object owns one strong reference to it and gives it back on drop. Views
+//! A type of this crate that holds an object owns one strong reference to it and releases it on drop. Views
 //! ([`AnyView`], slices) borrow. `from_raw` / `into_raw` transfer ownership, `as_raw` lends.
 //!
 //! # Pointers from C
@@ -27,10 +39,12 @@
 //! [`core::slice::from_raw_parts`], except that null with length zero is an empty slice.
 //!
 //! # Features
-//! - `std`: thread-local raised errors, standard locks, panics caught at the boundary, `malloc` and `free`.
+//! - `std`: for hosts: thread-local raised errors, standard locks, panics caught at the boundary, `malloc` and `free`.
 //! - `spin`: spinning locks for several cores without an operating system.
 //! - `defmt`: errors, values, dtypes and devices in logs of the crate `defmt`.
-//! - `client`: for kernel libraries; the shared state is that of the `libtvm_ffi` loaded beside them.
+//! - `client`: for kernel libraries; the tables, the allocator and the raised error are those of the `libtvm_ffi` loaded beside them.
+//! - `custom-dtypes`: data types that global functions name, `custom[name]`; part of `std`, optional on boards.
+//! - `ring-2`: set by `ferrite-alloc-ext`; boards then pack messages.
 #![no_std]
 
 #[cfg(any(feature = "std", test))]

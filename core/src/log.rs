@@ -12,8 +12,8 @@ mod sink;
 #[cfg(not(feature = "std"))]
 pub use sink::set_sink;
 
-/// Writes one line of warning, of a template that has `N` places. Allocates nothing, fails silently, and holds no lock while
-/// the hook runs. Made by [`plain_warn!`](crate::plain_warn).
+/// Writes one line of warning, from a template with `N` places. Allocates nothing, fails silently, and holds no lock
+/// while the hook runs. For [`plain_warn!`](crate::plain_warn).
 #[doc(hidden)]
 #[inline(always)]
 pub fn warn<const N: usize>(template: Template, args: &[Arg<'_>; N]) {

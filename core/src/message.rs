@@ -32,7 +32,7 @@ const PLACE: u8 = 1;
 /// Ends a template. No zero: what ends in one is put with all other C strings, of which linkers drop none.
 const END: u8 = 2;
 
-/// The kind and the text of an error. Made by [`plain_error!`](crate::plain_error).
+/// The kind and the text of an error, for [`plain_error!`](crate::plain_error).
 #[derive(Clone, Copy)]
 pub struct Template(*const u8);
 
@@ -41,7 +41,7 @@ pub struct Template(*const u8);
 pub const SHORT: bool = cfg!(not(any(feature = "std", test)));
 
 impl Template {
-    /// The template that [`encode`] gave.
+    /// The template of an encoded form, made by [`encode`].
     #[doc(hidden)]
     #[inline(always)]
     pub const fn new(encoded: &'static [u8]) -> Template {
@@ -76,7 +76,7 @@ impl Template {
     }
 }
 
-/// What stands in the place of a `{}`, in two words: a text, or a number of the kind that the second word says.
+/// The argument for a `{}` of a template, in two words: a text, or a number whose kind the second word says.
 #[derive(Clone, Copy)]
 pub struct Arg<'a> {
     data: *const u8,

@@ -77,7 +77,7 @@ struct BuiltinAllocator(TVMFFICustomAllocator);
 // SAFETY: the record is never written: its fields are a function and a null pointer.
 unsafe impl Sync for BuiltinAllocator {}
 
-/// Where objects lie: [`Apart`], or in [`Chunks`].
+/// A source of memory for objects: for each alone ([`Apart`]), or for many in [`Chunks`].
 pub trait Space {
     /// Memory for an object, whose header is set up.
     ///
@@ -87,7 +87,7 @@ pub trait Space {
     fn allocate(&mut self, class: &Class, type_index: i32, trailing_bytes: usize) -> Result<NonNull<u8>>;
 }
 
-/// Every object has memory of its own.
+/// The space in which every object has memory of its own.
 #[derive(Default)]
 pub struct Apart;
 
@@ -120,7 +120,7 @@ pub unsafe fn allocate<R: ObjectRecord>(
     Ok(unsafe { ObjectRef::from_raw(body.add(R::PREFIX_BYTES).cast()) })
 }
 
-/// As [`allocate`], in a space.
+/// Allocates an object in a space and initialises it, as [`allocate`] does.
 ///
 /// # Errors
 /// As [`allocate`].
@@ -139,7 +139,7 @@ pub unsafe fn allocate_in<R: ObjectRecord>(
     Ok(unsafe { ObjectRef::from_raw(body.add(R::PREFIX_BYTES).cast()) })
 }
 
-/// What an allocation needs to know of a record.
+/// The properties of a record that its allocation needs.
 #[doc(hidden)]
 pub struct Class {
     bytes: usize,

@@ -41,8 +41,8 @@ pub unsafe fn release_object(object: *mut TVMFFIObject) {
     }
 }
 
-/// As [`release_object`], put where it is called, for clients: their threads may count one object at once. Gives 0, the status of
-/// a C symbol.
+/// Gives up one strong reference as [`release_object`] does, inlined and for clients, whose threads may count one
+/// object at once. Returns 0, the status of a C symbol.
 ///
 /// # Safety
 /// As [`release_object`].

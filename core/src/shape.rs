@@ -55,7 +55,7 @@ impl Shape {
         Shape::from_exact(extents.len(), extents.iter().copied())
     }
 
-    /// Makes a shape of extents that may fail to come; the first failure is returned.
+    /// Makes a shape from an iterator over results; the first error is returned.
     ///
     /// Errors: MemoryError when no memory is left; whatever the iterator gives.
     pub fn try_from_iter(extents: impl IntoIterator<Item = Result<i64>>) -> Result<Shape> {
@@ -66,7 +66,7 @@ impl Shape {
         Shape::from_slice(&buffer)
     }
 
-    /// Makes the shape that integer arguments spell.
+    /// Makes a shape whose extents are integer arguments.
     ///
     /// Errors: ValueError when an argument is no integer; MemoryError when no memory is left.
     ///

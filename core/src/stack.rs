@@ -11,7 +11,7 @@ mod bounds;
 #[cfg(feature = "std")]
 pub use bounds::{Provider, set_provider};
 
-/// Calls that may run inside one another where nobody knows the bounds of the stack.
+/// The number of calls that may nest where the bounds of the stack are unknown.
 pub const MAX_NESTED_CALLS: usize = config::NESTED_CALLS;
 
 // Calls that run without known bounds.

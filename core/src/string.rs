@@ -22,7 +22,7 @@ use crate::{any_from, any_texts, type_index};
 /// The longest content that fits into the value itself.
 pub(crate) const SMALL_MAX: usize = 7;
 
-/// Text. Usually UTF-8, but C may put any bytes in it.
+/// A string value: text, usually UTF-8, though C may put any bytes in it.
 ///
 /// # Upstream
 /// `tvm::ffi::String` in `string.h`.
@@ -30,7 +30,7 @@ pub(crate) const SMALL_MAX: usize = 7;
 #[derive(Clone)]
 pub struct String(Any);
 
-/// Bytes.
+/// A bytes value.
 ///
 /// # Upstream
 /// `tvm::ffi::Bytes` in `string.h`.
@@ -59,8 +59,8 @@ fn value_of(small_index: i32, content: &[u8]) -> Result<Any> {
     Ok(unsafe { Any::from_raw(cell.assume_init()) })
 }
 
-/// Makes `cell` a string with a copy of `content`, or bytes: `small_index` says which of the two, by the type index of a short
-/// value. What was in the cell is not released.
+/// Writes a copy of `content` to a cell, as a string or as bytes: `small_index` is the type index of a short value of
+/// that kind. What was in the cell is not released.
 ///
 /// # Errors
 /// MemoryError, which leaves the cell as it was.
@@ -145,8 +145,7 @@ impl String {
         buffered::string_of(buffer, start).map(String)
     }
 
-    /// The text of up to seven bytes that are the first ones of a word in little-endian order; of more, there are seven.
-    /// Allocates nothing.
+    /// The text whose bytes are the first `len` of a word in little-endian order, at most seven. Allocates nothing.
     #[inline]
     pub const fn of_word(word: u64, len: usize) -> String {
         let len = if len < SMALL_MAX { len } else { SMALL_MAX };

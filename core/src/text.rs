@@ -53,7 +53,7 @@ impl<'a> Writer<'a> {
         lossy::append(self, text);
     }
 
-    /// Writes bytes as text: what is not UTF-8 becomes the replacement character, but on boards.
+    /// Writes bytes as text: what is not UTF-8 becomes the replacement character, except on boards.
     pub fn put_lossy(&mut self, text: &[u8]) {
         lossy::put(self, text);
     }
@@ -63,7 +63,7 @@ impl<'a> Writer<'a> {
         lossy::put_word(self, number);
     }
 
-    /// As [`put_word`](Self::put_word), for one with a sign.
+    /// Writes a number of the size of an address, with a sign, in decimal.
     pub fn put_signed_word(&mut self, number: isize) {
         if number < 0 {
             self.put(b"-");

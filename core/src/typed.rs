@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::fresh;
 use crate::text::Writer;
 
-/// What a typed function returns: a value, nothing, or a result of one.
+/// The return types of typed functions: a value, nothing, or a result of either.
 pub trait IntoResult {
     /// The type as signatures and schemas show it.
     const TEXT: &'static TypeText;
@@ -44,7 +44,7 @@ pub struct Signature {
 }
 
 impl Signature {
-    /// That of functions which take any arguments.
+    /// The signature of functions that take any arguments.
     pub const PACKED: Signature = Signature { params: &[], result: None };
 
     /// Writes the type schema, JSON as upstream's stub tools read it.

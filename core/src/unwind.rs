@@ -35,7 +35,7 @@ pub fn catch<T>(body: impl FnOnce() -> Result<T>) -> Result<T> {
     body()
 }
 
-/// Runs `body`, which has nobody to report an error to. A panic is logged and goes no further.
+/// Runs `body` where no caller can be told of an error. A panic is logged and goes no further.
 #[cfg(feature = "std")]
 pub fn contain_panic(body: impl FnOnce()) {
     use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -21,7 +21,7 @@ pub fn short(text: &[u8]) -> Option<u64> {
     }
 }
 
-/// Whether two texts are the same: for short ones, for which a call takes longer than the comparison.
+/// Whether two texts are the same. Meant for short ones, for which a call takes longer than the comparison.
 #[inline]
 pub fn are_same(one: &[u8], other: &[u8]) -> bool {
     if one.len() != other.len() {

@@ -148,7 +148,7 @@ impl<'a> AnyView<'a> {
         }
     }
 
-    /// The content of a string or bytes object, put where it is asked for; None for any other value.
+    /// The content of a string or bytes object; None for any other value. Always inlined.
     #[inline(always)]
     pub fn content_of_object(&self) -> Option<&[u8]> {
         if !matches!(self.raw.type_index, type_index::STR | type_index::BYTES) {
@@ -199,8 +199,8 @@ impl<'a> AnyView<'a> {
         Ok(Any { raw: unsafe { cell.assume_init() } })
     }
 
-    /// The owned value of what needs no copy and no complaint: plain values, short strings and objects. Allocates
-    /// nothing.
+    /// The owned value, if making it needs neither a copy nor an error: plain values, short strings and objects; None
+    /// otherwise. Allocates nothing.
     #[inline]
     pub fn retain(self) -> Option<Any> {
         self.needs_nothing().then(|| self.retained())
@@ -217,7 +217,8 @@ impl<'a> AnyView<'a> {
         }
     }
 
-    /// As [`AnyView::to_owned`], in the place for the value, which the caller owns then. What was in the cell is not released.
+    /// Writes the owned value, made as by [`AnyView::to_owned`], to a cell; the caller then owns it. What was in the
+    /// cell is not released.
     ///
     /// # Errors
     /// Those of [`AnyView::to_owned`], which leave the cell as it was.

@@ -11,10 +11,10 @@ use super::serial;
 
 pub use crate::abi::{ParallelGroupEnv, ParallelLambda};
 
-/// How launches and barriers are carried out.
+/// The functions that carry out parallel launches and their barriers.
 pub struct Launcher {
-    /// Runs `lambda` as `num_task` tasks (0: as many as are good), or as fewer where `env.num_task` says so,
-    /// and waits for them.
+    /// Runs `lambda` as `num_task` tasks and waits for them. With 0 the launcher chooses the number. It may also run
+    /// fewer tasks; `env.num_task` has their real number.
     ///
     /// Tasks of one launch run on different threads, so that all of them can meet at barriers. Errors: those
     /// of the task that failed first; RuntimeError when so many tasks cannot run at once.

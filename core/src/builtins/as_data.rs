@@ -14,7 +14,7 @@ use crate::type_index;
 
 use super::Served;
 
-/// What a call runs: a safe call, and what that finds in the function object.
+/// The code that a call runs: a safe call, and the data that it finds in the function object.
 #[derive(Clone, Copy)]
 pub struct Entry {
     safe_call: TVMFFISafeCallType,
@@ -30,12 +30,12 @@ unsafe impl Send for Entry {}
 type Body = fn(&[AnyView<'_>]) -> Result<Any>;
 
 impl Entry {
-    /// Runs what the data says.
+    /// An entry whose calls the data serves.
     pub const fn of_data<D: Served>(data: &'static D) -> Self {
         Self { safe_call: serve_data::<D>, data: ptr::from_ref(data).cast() }
     }
 
-    /// Calls a function over packed arguments.
+    /// An entry whose calls run a function over packed arguments.
     pub const fn of_body(body: Body) -> Self {
         Self { safe_call: call_body, data: body as *const c_void }
     }

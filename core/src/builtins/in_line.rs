@@ -11,14 +11,14 @@ use crate::object::ObjectClass;
 use crate::object_alloc::{self, ObjectRecord};
 use crate::type_index;
 
-/// What a call runs.
+/// The code that a call runs.
 #[derive(Clone, Copy)]
 pub struct Entry {
     safe_call: TVMFFISafeCallType,
 }
 
 impl Entry {
-    /// Calls by a safe call that does not use its handle.
+    /// An entry whose calls run `safe_call`, which does not use its handle.
     pub const fn new(safe_call: TVMFFISafeCallType) -> Self {
         Self { safe_call }
     }
@@ -71,7 +71,7 @@ macro_rules! data_entry {
     };
 }
 
-/// Makes an [`Entry`](crate::builtins::Entry) of a safe call that has `serve` do with `what` as the arguments say.
+/// Makes an [`Entry`](crate::builtins::Entry) of a safe call that calls `serve` with `what` and its own arguments.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! safe_call_entry {

@@ -92,8 +92,8 @@ pub fn write_dtype(dtype: DLDataType, out: &mut dyn fmt::Write) -> Result<()> {
     write!(out, "{}", Lossy(&room[..len])).map_err(refused)
 }
 
-/// As [`to_string`](super::to_string), in the place for the value, which the caller owns then. What was in the cell is not
-/// released.
+/// Writes the text of `dtype`, as by [`to_string`](super::to_string), to a cell as a string that the caller then owns.
+/// What was in the cell is not released.
 ///
 /// Errors: as [`write_dtype`]; they leave the cell as it was.
 pub fn write_string(dtype: DLDataType, cell: &mut MaybeUninit<TVMFFIAny>) -> Result<()> {

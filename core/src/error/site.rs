@@ -4,7 +4,7 @@
 /// A place in Rust code.
 #[derive(Clone, Copy)]
 pub struct Place {
-    /// The file, as the compiler was told.
+    /// The path of the file, as the compiler got it.
     pub file: &'static str,
     /// The line in it.
     pub line: u32,
@@ -30,7 +30,7 @@ fn enclosing_function(mut path: &'static str) -> &'static str {
     path
 }
 
-/// The place of an error, worked out only when somebody gets to see it.
+/// The place in the code where an error was made, worked out only when the error is shown.
 ///
 /// Builds without backtraces keep nothing of it: neither the names nor the code that gives them.
 #[cfg(all(feature = "std", not(feature = "client")))]
@@ -39,10 +39,10 @@ pub struct Site(Option<fn() -> Place>);
 
 #[cfg(all(feature = "std", not(feature = "client")))]
 impl Site {
-    /// An error without a place in this library: its backtrace begins with the caller.
+    /// The site of an error that was not made in this library: its backtrace begins with the caller.
     pub const UNKNOWN: Site = Site(None);
 
-    /// The site that `place` tells.
+    /// A site whose place is the result of `place`.
     #[inline(always)]
     pub const fn new(place: fn() -> Place) -> Site {
         Site(Some(place))
@@ -66,24 +66,24 @@ pub(super) struct Pending;
 #[cfg(all(not(feature = "std"), not(feature = "client")))]
 pub(super) const NOT_PENDING: Pending = Pending;
 
-/// The place of an error, of which this build keeps nothing.
+/// The place in the code where an error was made, which this build does not keep.
 #[cfg(not(all(feature = "std", not(feature = "client"))))]
 #[derive(Clone, Copy)]
 pub struct Site(());
 
 #[cfg(not(all(feature = "std", not(feature = "client"))))]
 impl Site {
-    /// No place.
+    /// A site without a place.
     pub const UNKNOWN: Site = Site(());
 
-    /// No place either.
+    /// A site without a place, since this build keeps none.
     #[inline(always)]
     pub const fn new(_: fn() -> Place) -> Site {
         Site(())
     }
 }
 
-/// The [`Site`] of the code that says it.
+/// The [`Site`] of the code that invokes it.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __error_site {

@@ -59,8 +59,8 @@ pub fn get(name: &[u8]) -> Result<Option<Function>> {
     }
 }
 
-/// What [`get`] gives, where that takes one look; none where the name may be one of the static tables that nobody asked for
-/// yet.
+/// The result of [`get`] if one look is enough for it; None when the name may be that of a static function which was
+/// never looked up.
 ///
 /// # Threads
 /// Lock-free, allocates nothing.

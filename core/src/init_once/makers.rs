@@ -14,7 +14,7 @@ use crate::sync::{Lock, current_thread, pause};
 /// The handles that are being made.
 pub struct Makers(Cell<*const Maker>);
 
-/// Why there is no handle although no function failed.
+/// The reasons for an error that is not one of the function which makes the handle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// The function succeeded without writing one.
@@ -88,7 +88,7 @@ fn publish(
 }
 
 impl Makers {
-    /// Nobody makes a handle.
+    /// An empty list of makers.
     pub const fn none() -> Self {
         Self(Cell::new(ptr::null()))
     }

@@ -9,7 +9,7 @@ use crate::message::{Arg, Template};
 use crate::sync::Lock;
 use crate::text::Writer;
 
-/// Takes a line: `size` bytes that end with a newline.
+/// A function that takes a line of the log: `size` bytes that end with a newline.
 pub type Sink = unsafe extern "C" fn(text: *const c_char, size: usize);
 
 /// Where lines go, and what renders them for it: a program that sets no sink need not link that.

@@ -8,7 +8,7 @@ use core::ops::{Deref, DerefMut};
 use core::ptr::{self, NonNull};
 use core::{fmt, slice};
 
-/// A contiguous, growable array of `T`, with the methods of a vector that can be told no.
+/// A contiguous, growable array of `T`: a vector whose methods report refused memory.
 ///
 /// Ownership: owns its elements and its block. Errors: whatever must grow gives `MemoryError` and then leaves the
 /// buffer as it was. Threads: as `T`. Allocation: none while empty; capacity doubles.
@@ -77,8 +77,8 @@ impl<T> Buffer<T> {
         self.raw.reserve(additional, Self::ELEMENT)
     }
 
-    /// As [`try_reserve`](Self::try_reserve), for who holds a lock, under which no error may be made: its memory may come from a
-    /// user's allocator.
+    /// Makes room as [`try_reserve`](Self::try_reserve) does, without making an error object. For callers that hold a
+    /// lock: memory of an error may come from a user's allocator.
     ///
     /// # Errors
     /// The bytes that were refused, for [`out_of_memory`].
@@ -92,7 +92,7 @@ impl<T> Buffer<T> {
         Ok(())
     }
 
-    /// Room for one more element at the end.
+    /// Makes room for one more element at the end.
     #[inline]
     pub fn try_room(&mut self) -> Result<Room<'_, T>> {
         self.try_reserve(1)?;

@@ -89,8 +89,8 @@ unsafe fn find(name: &TVMFFIByteArray) -> &'static Entry {
     }
 }
 
-/// Registers a function, of which the table keeps a reference of its own. Gives the function before, if there is one, whose
-/// reference is the caller's then.
+/// Registers a function, of which the table keeps a reference of its own. Returns the function that had the name
+/// before, if any; its reference is now the caller's.
 ///
 /// # Errors
 /// RuntimeError when the name is taken, unless `replace`; MemoryError when the table is full.

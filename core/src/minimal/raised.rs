@@ -47,8 +47,8 @@ static LAST_RESORT: Shared = Shared(UnsafeCell::new(MaybeUninit::zeroed()));
 
 static RAISED: AtomicPtr<TVMFFIObject> = AtomicPtr::new(ptr::null_mut());
 
-/// Raises `error`, or none when it is null, and takes its reference over; gives what was raised before, if anything, whose
-/// reference is the caller's then.
+/// Raises `error`, whose reference it takes over, or none when it is null. Returns the error that was raised before, if
+/// any; its reference is now the caller's.
 ///
 /// # Safety
 /// `error` is null, or an error object with a reference that the caller gives up.

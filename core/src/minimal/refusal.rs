@@ -58,11 +58,11 @@ static TEXTS: Texts = Texts {
 
 const _: () = assert!(size_of::<Texts>() <= 256);
 
-/// A refusal: where its entry is in the texts.
+/// The reason why a request is refused: the offset of its entry in the texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Refusal(NonZeroUsize);
 
-/// What was asked for, or why it is refused. Without a value, it is a number that is 0 or says why.
+/// The result of a request, or the reason why it is refused. Without a value it takes one word, 0 for success.
 pub type Result<T> = core::result::Result<T, Refusal>;
 
 macro_rules! refusals {
@@ -108,7 +108,7 @@ impl Refusal {
         }
     }
 
-    /// The kind and the message of the error that says so.
+    /// The kind and the message of the error for this refusal.
     #[inline(always)]
     pub fn texts(self) -> (*const c_char, *const c_char) {
         let entry = text(self.0.get());
@@ -128,7 +128,7 @@ pub(super) const fn runtime_error() -> *const c_char {
     text(RUNTIME_ERROR as usize)
 }
 
-/// The kind of errors for want of memory.
+/// The kind of errors about refused memory.
 pub const fn memory_error() -> *const c_char {
     text(MEMORY_ERROR as usize)
 }

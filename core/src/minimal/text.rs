@@ -20,7 +20,7 @@ pub(super) unsafe fn copy(from: *const u8, to: *mut u8, count: usize) {
     }
 }
 
-/// The length of a C string; of null, one that nobody takes for the length of nothing.
+/// The length of a C string; 1 for null, so that null does not pass for an empty text.
 ///
 /// # Safety
 /// `text` is null or zero-terminated.
@@ -42,7 +42,7 @@ pub unsafe fn c_str_len(text: *const c_char) -> usize {
 /// Room for a decimal number as a C string: digits of the largest number, and a zero.
 pub type Decimal = [u8; if usize::BITS == 32 { 11 } else { 21 }];
 
-/// Writes a number; the text is good as long as its room.
+/// Writes a number in decimal; the text is valid as long as `room`.
 #[inline(never)]
 pub fn decimal(room: &mut MaybeUninit<Decimal>, mut number: usize) -> *const c_char {
     // SAFETY: there is room for a zero behind as many digits as a number can have.

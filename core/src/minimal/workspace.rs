@@ -61,12 +61,12 @@ pub fn high_water() -> usize {
     BUFFER.most.load(Relaxed).addr().wrapping_sub(BUFFER.start.load(Relaxed).addr())
 }
 
-/// Why there is no workspace: the bytes asked, and those free.
+/// The error of an exhausted workspace buffer: the bytes asked for, and those free.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exhausted {
-    /// What the kernel wants; the most that a size can be, when that is more.
+    /// The bytes that the kernel asked for, at most `usize::MAX`.
     pub asked: usize,
-    /// What it could have.
+    /// The bytes that are free.
     pub free: usize,
 }
 

@@ -66,7 +66,8 @@ const _: () = {
     assert!(CHUNK_BYTES.is_multiple_of(ALIGNMENT) && align_of::<Chunk>() <= ALIGNMENT);
 };
 
-/// Chunks for objects that are made in one go: few bytes at first, then as many again as there are, up to 16 KiB at once.
+/// Chunks of memory for objects that are made in one go. The first is small; each further one doubles the whole, up to
+/// 16 KiB at once.
 ///
 /// Objects of a custom allocator lie apart, since it is told the size and type of each.
 ///

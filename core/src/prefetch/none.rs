@@ -1,7 +1,7 @@
 //! Hints that memory will be needed soon: nothing where they are unknown or memory is near.
 #![forbid(unsafe_code)]
 
-/// Hints do nothing, and work to find out what to ask for is in vain.
+/// Whether prefetch hints have an effect: not in this build.
 pub const GIVEN: bool = false;
 
 /// Does nothing.

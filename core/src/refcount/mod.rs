@@ -77,7 +77,7 @@ pub unsafe fn retain(object: *mut TVMFFIObject) {
     unsafe { counts(object) }.retain();
 }
 
-/// Gives up a strong reference. Everything that any owner did with the object happened before the answer that ends it.
+/// Gives up a strong reference. What any owner did with the object happens before the return that reports its end.
 ///
 /// # Safety
 /// The caller owns a strong reference, and does what the answer asks for.
@@ -151,8 +151,8 @@ pub unsafe fn try_upgrade(object: *mut TVMFFIObject) -> bool {
     unsafe { counts(object) }.try_upgrade()
 }
 
-/// Whether the caller's strong reference is the only one of any kind, so that the object may be changed in place.
-/// What earlier owners did happened before the answer true.
+/// Whether the caller's strong reference is the only one of any kind, so that the object may be changed in place. What
+/// earlier owners did happens before a return of true.
 ///
 /// # Safety
 /// The caller has a strong reference.

@@ -7,8 +7,7 @@ use crate::error::Result;
 use crate::plain_ensure;
 
 impl Tensor {
-    /// Makes a tensor that is as `prototype` says and keeps this tensor alive; shape and strides are copied,
-    /// data is shared.
+    /// Makes a tensor from `prototype` that keeps this tensor alive; shape and strides are copied, data is shared.
     ///
     /// Errors: InternalError when the prototype has dimensions but no strides; ValueError when its shape is
     /// broken, as in [`Tensor::from_dlpack`]; MemoryError when no memory is left.

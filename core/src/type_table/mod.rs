@@ -43,7 +43,7 @@ pub use provided::{Provider, provide};
 pub use provided::{ensure_provided, is_provided};
 pub use register::{NewTypeRequest, get_or_alloc_index};
 
-/// The answer of a query for a key that no type has.
+/// The index that a query returns for a key that no type has.
 pub const KEY_NOT_FOUND: i32 = -2;
 
 /// What writers share.

@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::init_once::makers::{self, Makers};
 use crate::sync::Lock;
 
-/// Registers types and attributes, unless they are there. May run again after it failed.
+/// A function that registers types and attributes that are not registered yet. It may run again after a failure.
 pub type Provider = fn() -> Result<()>;
 
 /// The provider; null before [`provide`].
@@ -21,8 +21,8 @@ static DONE: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
 /// Whose thread is at it.
 static MAKERS: Lock<Makers> = Lock::new(Makers::none());
 
-/// Says what registers the library's own types. Call it before types are looked up; calling it again with the same one
-/// changes nothing.
+/// Sets the function that registers the library's own types. To be called before types are looked up; calling it again
+/// with the same one changes nothing.
 ///
 /// # Threads
 /// One atomic store.
@@ -30,13 +30,13 @@ pub fn provide(provider: Provider) {
     PROVIDER.store(provider as *mut c_void, Ordering::Release);
 }
 
-/// Whether what the provider registers is there.
+/// Whether the provider has registered its types.
 #[inline(always)]
 pub fn is_provided() -> bool {
     !DONE.load(Ordering::Acquire).is_null()
 }
 
-/// Makes sure that it is there, unless memory is refused: then the next caller tries again.
+/// Runs the provider unless it has succeeded. When memory is refused, the next caller tries again.
 ///
 /// # Threads
 /// Of several callers one runs the provider, and the others wait for it. What the provider calls does not wait for itself.

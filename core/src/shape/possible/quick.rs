@@ -10,7 +10,7 @@ pub fn has_possible_size(shape: &[i64], dtype: DLDataType) -> bool {
     is_small(shape) || has_bytes(shape, dtype)
 }
 
-/// Whether a shape is of a possible size whatever the elements; not all that are get told here.
+/// Whether a shape surely has a possible size, whatever its elements. False says nothing.
 #[inline(always)]
 pub fn is_small(shape: &[i64]) -> bool {
     let mut all = 0;

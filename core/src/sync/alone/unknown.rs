@@ -7,5 +7,5 @@ pub fn is_alone() -> bool {
     false
 }
 
-/// There is nobody to ask.
+/// Does nothing: this system does not tell.
 pub fn find_out() {}

@@ -17,8 +17,8 @@ mod imp;
 
 pub use imp::*;
 
-/// The objects of a thread whose last reference is gone while others are being destroyed, so that nesting never goes deep: null
-/// when none is being destroyed. What else there is, and what links a queue, is up to the release path.
+/// The queue of objects that lost their last reference while a thread was destroying others; null when it destroys
+/// none. They wait so that destruction never nests deeply. How they are linked is up to the release path.
 pub type Dying = Cell<*mut TVMFFIObject>;
 
 #[cfg(test)]

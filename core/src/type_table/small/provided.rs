@@ -1,11 +1,11 @@
 //! What the library itself registers beyond the static tables: on boards nothing.
 
-/// Nothing is missing.
+/// Whether the library's own types are registered: always, since boards have none beyond the static tables.
 #[inline(always)]
 pub const fn is_provided() -> bool {
     true
 }
 
-/// Nothing is left to do.
+/// Does nothing, since there is nothing to register.
 #[inline(always)]
 pub const fn ensure_provided() {}
