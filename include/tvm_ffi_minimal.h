@@ -1,5 +1,5 @@
 /*
- * tvm_ffi_minimal.h: what the profile `minimal` offers to firmware beside TVM's own headers.
+ * tvm_ffi_minimal.h: functions of the profile `minimal` for firmware that are in none of TVM's headers.
  *
  * Copyright the Ferrite developers. SPDX-License-Identifier: Apache-2.0
  *
@@ -16,13 +16,13 @@ extern "C" {
 #endif /* __cplusplus */
 
 /**
- * Hands over the memory that `TVMBackendAllocWorkspace` gives to compiled functions, and starts the high-water mark again.
+ * Sets the buffer from which `TVMBackendAllocWorkspace` serves compiled functions, and resets the high-water mark.
  *
- * Until then there is none. Each workspace takes its bytes, rounded up to the alignment of workspaces, and one such unit more.
- * Null with size 0 takes the buffer back. Returns 0; or -1 with an error raised: ValueError for null with a size, RuntimeError
- * while a workspace is in use.
+ * Until then there is none. Each workspace takes its size rounded up to the alignment of workspaces, and one such unit
+ * more. Null with size 0 unsets the buffer. Returns 0; or -1 with an error raised: ValueError for null with a size,
+ * RuntimeError while a workspace is in use.
  *
- * The caller sees to it:
+ * The caller must ensure:
  * Nobody else uses the buffer until another one is set.
  */
 TVM_FFI_DLL
@@ -30,10 +30,9 @@ int FerriteWorkspaceSet(void *buffer,
                         size_t size);
 
 /**
- * Tells the most bytes of the workspace buffer that were in use at once: what the buffer needs to have.
+ * Returns the most bytes of the workspace buffer that were in use at once: the size that it needs.
  */
-TVM_FFI_DLL
-size_t FerriteWorkspaceHighWater(void);
+TVM_FFI_DLL size_t FerriteWorkspaceHighWater(void);
 
 #ifdef __cplusplus
 } /* extern "C" */

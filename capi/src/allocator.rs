@@ -7,7 +7,7 @@ use ferrite_core::{object_alloc, type_table};
 
 use crate::boundary::{self, arg};
 
-/// Tells the allocator that new objects come from; never null.
+/// Returns the allocator that new objects come from; never null.
 ///
 /// Without a custom allocator this is the built-in one, which clients may call too.
 #[unsafe(no_mangle)]
@@ -15,7 +15,7 @@ pub extern "C" fn TVMFFIGetCustomAllocator() -> *mut TVMFFICustomAllocator {
     object_alloc::custom_allocator()
 }
 
-/// Sets the allocator that new objects come from; null goes back to the built-in one.
+/// Sets the allocator that new objects come from; null sets the built-in one.
 ///
 /// Objects made before keep the allocator that they came from. Set it once, early. Returns 0; or -1 with ValueError raised when
 /// the record has no function.

@@ -7,7 +7,8 @@ use ferrite_core::backend::{self, ParallelGroupEnv, ParallelLambda};
 
 use crate::boundary::{self, arg};
 
-/// Gives memory for the time of a kernel, aligned to 64 bytes.
+/// Allocates memory for the duration of a kernel, aligned to 64 bytes on hosts and to `FERRITE_WORKSPACE_ALIGN` on
+/// boards.
 ///
 /// Only main memory; the hints are ignored. Returns null with an error raised: ValueError when the device is not the CPU,
 /// MemoryError when memory is refused.
@@ -23,7 +24,7 @@ pub extern "C" fn TVMBackendAllocWorkspace(
     boundary::pointer(|| backend::alloc_workspace(device_type, device_id, nbytes))
 }
 
-/// Takes back what `TVMBackendAllocWorkspace` gave for the same device; null is ignored.
+/// Frees memory of `TVMBackendAllocWorkspace` for the same device; null is ignored.
 ///
 /// Returns 0; or -1 with ValueError raised when the device is not the CPU.
 ///
@@ -63,7 +64,7 @@ pub unsafe extern "C" fn TVMBackendParallelLaunch(
     })
 }
 
-/// Waits until every task of the loop has come this far.
+/// Waits until every task of the loop has called it.
 ///
 /// Returns 0; or -1 with an error raised: ValueError, or RuntimeError when a task ended instead.
 ///

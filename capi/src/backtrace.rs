@@ -10,7 +10,8 @@ use ferrite_core::backtrace;
 /// `filename`, `lineno` and `func` become the first line, in place of the frame of the caller; with a null `filename` or
 /// `func` they are left out. With `cross_ffi_boundary` 0 the text stops where the stack last entered through this ABI.
 ///
-/// The result belongs to the thread and is good until the thread asks again. Never null. Empty in builds without backtraces.
+/// The result belongs to the thread and is valid until the next call on it. Never null. Empty in builds without
+/// backtraces.
 ///
 /// # Safety
 /// See the crate.

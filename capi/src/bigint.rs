@@ -30,10 +30,10 @@ pub unsafe extern "C" fn TVMFFIBigIntFromByteArray(
     })
 }
 
-/// Lends the words of an integer value, in the form that `TVMFFIBigIntFromByteArray` takes.
+/// Returns the words of an integer value, borrowed, in the form that `TVMFFIBigIntFromByteArray` takes.
 ///
-/// The result points into `value` or into its object and is good while both stay as they are. Empty when `value` is null
-/// or no integer.
+/// The result points into `value` or into its object and is valid while both stay as they are. Empty when `value` is
+/// null or no integer.
 ///
 /// # Safety
 /// See the crate.

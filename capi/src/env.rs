@@ -34,7 +34,7 @@ pub unsafe extern "C" fn TVMFFIEnvSetStream(
     })
 }
 
-/// Tells the stream that this thread works on, for one device; null when none is set.
+/// Returns the stream that this thread works on, for one device; null when none is set.
 #[unsafe(no_mangle)]
 pub extern "C" fn TVMFFIEnvGetStream(device_type: i32, device_id: i32) -> TVMFFIStreamHandle {
     stream::get(device_type, device_id)
@@ -64,8 +64,8 @@ pub unsafe extern "C" fn TVMFFIEnvSetDLPackManagedTensorAllocator(
     })
 }
 
-/// Tells the function that `TVMFFIEnvTensorAlloc` allocates with on this thread: its own, otherwise the global one, otherwise
-/// null.
+/// Returns the function that `TVMFFIEnvTensorAlloc` allocates with on this thread: its own, otherwise the global one,
+/// otherwise null.
 #[unsafe(no_mangle)]
 pub extern "C" fn TVMFFIEnvGetDLPackManagedTensorAllocator() -> DLPackManagedTensorAllocator {
     tensor_alloc::get()
@@ -93,17 +93,19 @@ pub unsafe extern "C" fn TVMFFIEnvTensorAlloc(
     })
 }
 
-/// Asks the surrounding language whether a signal waits to be handled, as long-running functions should now and then.
+/// Checks whether the surrounding language has a signal to handle. Long-running functions should call this now and
+/// then.
 ///
-/// Returns 0 when nothing waits or there is no such language; or -1 with an error raised, such as KeyboardInterrupt.
+/// Returns 0 when there is no signal or no such language; or -1 with an error raised, such as KeyboardInterrupt.
 #[unsafe(no_mangle)]
 pub extern "C" fn TVMFFIEnvCheckSignals() -> c_int {
     boundary::status(context::check_signals)
 }
 
-/// Tells the library a function of the surrounding language, such as `PyErr_CheckSignals`.
+/// Registers a function of the surrounding language, such as `PyErr_CheckSignals`.
 ///
-/// A null `symbol` takes it back. Returns 0; or -1 with ValueError raised when the name is null or not one that the library knows.
+/// A null `symbol` removes it. Returns 0; or -1 with ValueError raised when the name is null or not one that the
+/// library knows.
 ///
 /// # Safety
 /// `symbol` is a function of the type that its name implies, callable while it is registered.

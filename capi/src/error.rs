@@ -12,8 +12,7 @@ use crate::boundary::{self, Borrowed, arg};
 
 /// Takes the raised error of this thread, which the caller then owns; null when there is none.
 ///
-/// When `result` is null, a warning says so, and the error stays raised: there is no status to refuse with, and a further error
-/// would take its place. Allocates nothing.
+/// When `result` is null, a warning is logged and the error stays raised. Allocates nothing.
 ///
 /// # Safety
 /// See the crate.
@@ -27,9 +26,10 @@ pub unsafe extern "C" fn TVMFFIErrorMoveFromRaised(result: *mut TVMFFIObjectHand
     unsafe { result.write(error.unwrap_or(ptr::null_mut()).cast()) };
 }
 
-/// Raises an error object on this thread, in place of one that is raised already.
+/// Raises an error object on this thread, in place of one that was raised before.
 ///
-/// The thread keeps a reference of its own. Null means no error. An object that is no error raises TypeError instead.
+/// The thread keeps a reference of its own. Null clears the raised error. An object that is no error raises TypeError
+/// instead.
 ///
 /// # Safety
 /// See the crate.
@@ -58,7 +58,7 @@ pub unsafe extern "C" fn TVMFFIErrorSetRaisedFromCStr(kind: *const c_char, messa
     unsafe { TVMFFIErrorSetRaisedFromCStrParts(kind, &mut part, 1) }
 }
 
-/// Raises an error whose message is put together from parts, so that parts can be shared by many messages.
+/// Raises an error whose message is the concatenation of parts, which messages can share.
 ///
 /// Null parts are skipped. Otherwise as `TVMFFIErrorSetRaisedFromCStr`; a negative count or null `message_parts` give an
 /// empty message.
@@ -104,7 +104,7 @@ pub unsafe extern "C" fn TVMFFIErrorCreate(
     unsafe { TVMFFIErrorCreateWithCauseAndExtraContext(kind, message, backtrace, cause, context, out) }
 }
 
-/// Makes an error object that remembers the error that caused it, and any other object.
+/// Makes an error object with references to the error that caused it and to any other object.
 ///
 /// Either may be null; the new error keeps references of its own. Otherwise as `TVMFFIErrorCreate`; a `cause_chain`
 /// that is no error raises TypeError.

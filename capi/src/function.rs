@@ -17,7 +17,7 @@ use crate::builtins;
 
 /// Makes a function object out of a C function and its state.
 ///
-/// The object owns `self` and calls `deleter` with it when it goes away; a null `deleter` is allowed. On failure the
+/// The object owns `self` and calls `deleter` with it when it is destroyed; a null `deleter` is allowed. On failure the
 /// caller keeps `self`.
 ///
 /// Returns 0 and the new object, which the caller owns, in `out`; or -1 with ValueError or MemoryError raised.
@@ -214,7 +214,7 @@ pub unsafe extern "C" fn TVMFFIFunctionSetGlobal(
 
 /// Registers a global function with its documentation.
 ///
-/// Like `TVMFFIFunctionSetGlobal`, with name and function out of the record. Texts are copied.
+/// Like `TVMFFIFunctionSetGlobal`, with name and function taken from the record. Texts are copied.
 ///
 /// # Safety
 /// See the crate.

@@ -9,11 +9,11 @@ use crate::boundary::{self, SUCCESS, arg};
 
 /// Makes a handle once, however many threads ask for it.
 ///
-/// While `*handle_addr` is null, calls `init_func` and stores the handle that it gives; all others wait for it. For languages
-/// without static constructors. Reading a handle that is there costs one load.
+/// While `*handle_addr` is null, one caller runs `init_func` and stores the handle that it makes, and the others wait.
+/// For languages without static constructors. Reading a handle that is there costs one load.
 ///
-/// Returns 0; or -1 with an error raised when `init_func` fails, in which case it returns nonzero with its error raised, or
-/// gives null. A later call tries again.
+/// Returns 0; or -1 with an error raised when `init_func` fails: it returns nonzero with its error raised, or 0 without
+/// a handle. A later call tries again.
 ///
 /// # Safety
 /// `handle_addr` is written by this function and `TVMFFIHandleDeinitOnce` only.

@@ -38,7 +38,8 @@ pub unsafe extern "C" fn TVMFFIEnvModLookupFromImports(
     })
 }
 
-/// Offers an address to libraries loaded from now on: one that has a variable of this name gets it stored there.
+/// Registers an address for libraries loaded from now on: it is stored in the variable of this name of each library
+/// that has one.
 ///
 /// Registering a name again replaces its address. Returns 0; or -1 with ValueError or MemoryError raised. The name is copied.
 ///

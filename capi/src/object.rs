@@ -12,7 +12,7 @@ use ferrite_core::{opaque, refcount, release};
 
 use crate::boundary::{self, SUCCESS, arg};
 
-/// Tells the version of the ABI. Works the same in every version of the library.
+/// Writes the version of the ABI to `out_version`. Works the same in every version of the library.
 ///
 /// Does nothing when `out_version` is null.
 ///
@@ -48,7 +48,7 @@ pub unsafe extern "C" fn TVMFFIObjectIncRef(obj: TVMFFIObjectHandle) -> c_int {
     SUCCESS
 }
 
-/// Gives up a strong reference to an object, which goes away with the last one.
+/// Releases a strong reference to an object, which is destroyed with the last one.
 ///
 /// Returns 0, or -1 with ValueError raised when `obj` is null. Objects that hold each other in long chains are released
 /// without deep recursion.
@@ -73,8 +73,8 @@ extern "C" fn refuse_null() -> c_int {
 
 /// Makes an object that keeps a resource of another language, such as a Python object.
 ///
-/// The object owns `handle` and calls `deleter` with it when it goes away; a null `deleter` is allowed. On failure the
-/// caller keeps `handle`. The only `type_index` so far is `kTVMFFIOpaquePyObject`.
+/// The object owns `handle` and calls `deleter` with it when it is destroyed; a null `deleter` is allowed. On failure
+/// the caller keeps `handle`. The only `type_index` so far is `kTVMFFIOpaquePyObject`.
 ///
 /// Returns 0 and the new object, which the caller owns, in `out`; or -1 with RuntimeError (another type index), ValueError or
 /// MemoryError raised.

@@ -10,12 +10,12 @@ use crate::boundary::{self, arg};
 
 /// Makes a tensor object that takes over a managed tensor of DLPack before 1.0.
 ///
-/// The data is shared. The managed tensor's deleter runs when the tensor object goes away; on failure the caller keeps
-/// `from`. `require_alignment` is the alignment in bytes that data plus byte offset must have, a power of two or 0 for any;
-/// `require_contiguous` other than 0 demands compact row-major order.
+/// The data is shared. The managed tensor's deleter runs when the tensor object is destroyed; on failure the caller
+/// keeps `from`. `require_alignment` is the alignment in bytes that data plus byte offset must have, a power of two or
+/// 0 for any; `require_contiguous` other than 0 demands compact row-major order.
 ///
-/// Returns 0 and the tensor, which the caller owns, in `out`; or -1 with an error raised: not aligned, not contiguous, a
-/// record that makes no sense, MemoryError.
+/// Returns 0 and the tensor, which the caller owns, in `out`; or -1 with an error raised: not aligned, not contiguous,
+/// an invalid record, MemoryError.
 ///
 /// # Safety
 /// `from` describes valid memory until its deleter runs, which may happen on any thread.

@@ -12,7 +12,7 @@ use ferrite_core::{plain_bail, type_table};
 
 use crate::boundary::{self, arg};
 
-/// Tells the index of a registered type.
+/// Finds the index of a registered type.
 ///
 /// Returns 0 and the index in `out_tindex`; or -1 with an error raised when no type has the key.
 ///
@@ -110,7 +110,7 @@ pub unsafe extern "C" fn TVMFFITypeRegisterAttr(
     })
 }
 
-/// Finds the attribute of a name for all types; null when no type has it.
+/// Returns the column of an attribute, which has its value for every type; null when no type has it.
 ///
 /// The column lives as long as the process. It may be replaced by a longer one as types register, so do not keep it across
 /// registrations.
@@ -168,7 +168,7 @@ pub unsafe extern "C" fn TVMFFITypeGetOrAllocIndex(
     })
 }
 
-/// Tells what is known about a type; null, with a line in the log, when the index is not registered.
+/// Returns the record of a registered type; null, with a line in the log, when the index is not registered.
 ///
 /// The record lives as long as the process; its field and method tables grow as they are registered.
 ///

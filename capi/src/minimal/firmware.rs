@@ -6,11 +6,11 @@ use ferrite_core::minimal::{Refusal, workspace};
 
 use super::boundary::status;
 
-/// Hands over the memory that `TVMBackendAllocWorkspace` gives to compiled functions, and starts the high-water mark again.
+/// Sets the buffer from which `TVMBackendAllocWorkspace` serves compiled functions, and resets the high-water mark.
 ///
-/// Until then there is none. Each workspace takes its bytes, rounded up to the alignment of workspaces, and one such unit more.
-/// Null with size 0 takes the buffer back. Returns 0; or -1 with an error raised: ValueError for null with a size, RuntimeError
-/// while a workspace is in use.
+/// Until then there is none. Each workspace takes its size rounded up to the alignment of workspaces, and one such unit
+/// more. Null with size 0 unsets the buffer. Returns 0; or -1 with an error raised: ValueError for null with a size,
+/// RuntimeError while a workspace is in use.
 ///
 /// # Safety
 /// Nobody else uses the buffer until another one is set.
@@ -25,7 +25,7 @@ pub unsafe extern "C" fn FerriteWorkspaceSet(buffer: *mut c_void, size: usize) -
     })
 }
 
-/// Tells the most bytes of the workspace buffer that were in use at once: what the buffer needs to have.
+/// Returns the most bytes of the workspace buffer that were in use at once: the size that it needs.
 #[unsafe(no_mangle)]
 pub extern "C" fn FerriteWorkspaceHighWater() -> usize {
     workspace::high_water()

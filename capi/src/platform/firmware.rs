@@ -6,13 +6,14 @@ use ferrite_core::{log, memory, plain_ensure};
 
 use crate::boundary::{self, arg};
 
-/// Takes a line of the log: `size` bytes without a zero at the end, the last of which is a newline. UTF-8, unless a name in it is
-/// not, or the line was too long and was cut.
+/// A function that takes a line of the log: `size` bytes, of which the last is a newline, without a zero behind it. The
+/// line is UTF-8, unless a name in it is not or the line was too long and was cut.
 ///
-/// Runs on the stack of the call that had something to tell, in an interrupt handler too; no lock is held meanwhile.
+/// It runs on the stack of the call that logs, which may be in an interrupt handler; no lock is held meanwhile.
 pub type FerriteLogSink = unsafe extern "C" fn(text: *const c_char, size: usize);
 
-/// Sends the warnings of the library to `sink` from now on; null drops them, as is done until the first call.
+/// Sets the function that takes the lines of the log, which are warnings of the library. Null drops them, which is the
+/// default.
 ///
 /// # Safety
 /// `sink` may be called at any time until another one is set.
@@ -22,10 +23,11 @@ pub unsafe extern "C" fn FerriteLogSet(sink: Option<FerriteLogSink>) {
     unsafe { log::set_sink(sink) };
 }
 
-/// Adds `size` bytes from `region` on to the pool that all memory of the library comes from, for good. Any alignment will do.
+/// Adds `size` bytes that start at `region` to the pool that all memory of the library comes from, permanently. Any
+/// alignment will do.
 ///
-/// The pool starts with `FERRITE_POOL_BYTES`, which is chosen when the library is built, 0 being possible: what registers
-/// before `main`, as system libraries do, needs some. Returns 0; or -1 with ValueError raised for null and for less memory than a
+/// The pool starts with `FERRITE_POOL_BYTES`, chosen when the library is built. It may be 0, unless something registers
+/// before `main`, as system libraries do. Returns 0; or -1 with ValueError raised for null or for less memory than a
 /// block takes.
 ///
 /// # Safety
@@ -41,20 +43,20 @@ pub unsafe extern "C" fn FerriteMemoryAdd(region: *mut c_void, size: usize) -> c
     })
 }
 
-/// Tells the bytes of the pool that are in use, with what each block takes beside its content.
+/// Returns the bytes of the pool that are in use, with the overhead of each block.
 #[unsafe(no_mangle)]
 pub extern "C" fn FerriteMemoryUsed() -> usize {
     memory::stats().used
 }
 
-/// Tells the most bytes of the pool that were in use at once: what the pool needs to have, and some more for the gaps
+/// Returns the most bytes of the pool that were in use at once. The pool must have this many, and some more for gaps
 /// between blocks.
 #[unsafe(no_mangle)]
 pub extern "C" fn FerriteMemoryHighWater() -> usize {
     memory::stats().high_water
 }
 
-/// Tells the bytes of the pool that are not in use.
+/// Returns the bytes of the pool that are not in use.
 #[unsafe(no_mangle)]
 pub extern "C" fn FerriteMemoryFree() -> usize {
     let stats = memory::stats();

@@ -1,23 +1,23 @@
 //! Functions that firmware may define. `defaults` has those that are linked when it does not.
 
 unsafe extern "C" {
-    /// Keeps everybody else out: interrupt handlers, and other tasks where there are any. Returns what `FerritePlatformUnlock`
-    /// needs to know. Several cores that share the library need its feature `spin`: without it, memory is ordered for one core.
+    /// Enters a critical section, which keeps out interrupt handlers, and other tasks where there are any. Returns the
+    /// state that `FerritePlatformUnlock` restores. Several cores that share the library need its feature `spin`;
+    /// without it, memory is ordered for one core only.
     ///
-    /// Called by the library around a few instructions at a time, also before `main` and in interrupt handlers. Sections lie within
-    /// one another. The default masks the interrupts of the core (PRIMASK on Cortex-M, `mstatus.MIE` on RISC-V), which is
-    /// enough on one core, with or without an operating system. Other cores have no default.
+    /// Called by the library around a few instructions at a time, also before `main` and in interrupt handlers.
+    /// Sections nest. The default masks the interrupts of the core (PRIMASK on Cortex-M, `mstatus.MIE` on RISC-V),
+    /// which is enough on one core, with or without an operating system. Other cores have no default.
     pub safe fn FerritePlatformLock() -> usize;
 
-    /// Ends the section that began with the call of `FerritePlatformLock` which returned `state`: after the outermost one all
-    /// is as before.
+    /// Leaves the critical section whose `FerritePlatformLock` returned `state`.
     ///
     /// # Safety
     /// Defined together with `FerritePlatformLock`, or not at all.
     pub fn FerritePlatformUnlock(state: usize);
 
-    /// Ends the program; does not return. Called when a check inside the library fails, which is a defect of the library; the log
-    /// has a line about it.
+    /// Ends the program; does not return. Called when a check inside the library fails, which is a bug of the library;
+    /// the log has a line about it.
     ///
     /// The default masks interrupts and executes an undefined instruction, so that a debugger or the fault handler sees the place.
     /// Other cores have no default.

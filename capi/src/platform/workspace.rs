@@ -7,11 +7,12 @@ use ferrite_core::plain_ensure;
 
 use crate::boundary;
 
-/// Hands over the memory that `TVMBackendAllocWorkspace` gives to compiled functions, and starts the high-water mark again.
+/// Sets the buffer from which `TVMBackendAllocWorkspace` serves compiled functions, and resets the high-water mark.
 ///
-/// Until then workspaces come from the pool. Each takes its bytes, rounded up to `FERRITE_WORKSPACE_ALIGN`, and one such unit more,
-/// and is given back in the reverse order: the buffer is for one task and what interrupts it. Null with size 0 takes the buffer back.
-/// Returns 0; or -1 with an error raised: ValueError for null with a size, RuntimeError while a workspace is in use.
+/// Until then workspaces come from the pool. Each takes its size rounded up to `FERRITE_WORKSPACE_ALIGN`, and one such
+/// unit more. They are freed in reverse order, so the buffer is for one task and for what interrupts it. Null with size
+/// 0 unsets the buffer. Returns 0; or -1 with an error raised: ValueError for null with a size, RuntimeError while a
+/// workspace is in use.
 ///
 /// # Safety
 /// Nobody else uses the buffer until another one is set.
@@ -24,7 +25,7 @@ pub unsafe extern "C" fn FerriteWorkspaceSet(buffer: *mut c_void, size: usize) -
     })
 }
 
-/// Tells the most bytes of the workspace buffer that were in use at once: what the buffer needs to have.
+/// Returns the most bytes of the workspace buffer that were in use at once: the size that it needs.
 #[unsafe(no_mangle)]
 pub extern "C" fn FerriteWorkspaceHighWater() -> usize {
     workspace::high_water()

@@ -2,16 +2,16 @@
 
 use core::ffi::{c_int, c_void};
 
-/// What the tasks of one launch share.
+/// State that the tasks of one launch share.
 ///
 /// # Upstream
 /// `TVMParallelGroupEnv` of `include/tvm/runtime/c_backend_api.h`.
 #[repr(C)]
 #[derive(Debug)]
 pub struct ParallelGroupEnv {
-    /// The launcher's own; barriers go through it.
+    /// Private to the launcher; barriers use it.
     pub sync_handle: *mut c_void,
-    /// How many tasks there are, which tasks divide the work by.
+    /// The number of tasks, by which they divide the work.
     pub num_task: i32,
 }
 

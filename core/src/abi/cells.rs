@@ -3,7 +3,7 @@
 use super::{TVMFFIAny, TVMFFIObjectHandle};
 use core::ffi::{c_char, c_int, c_void};
 
-/// Bytes and their number; the content of strings and bytes, and how text enters the library.
+/// Bytes and their number: the content of strings and bytes, and the form of texts that are passed to the library.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct TVMFFIByteArray {

@@ -39,11 +39,11 @@ pub struct TVMFFIObject {
     pub type_index: i32,
     /// Zero.
     pub padding: u32,
-    /// How the object goes away.
+    /// Destroys the object.
     pub deleter: TVMFFIObjectDeleterSlot,
 }
 
-/// What precedes the storage of an object that came from a `TVMFFICustomAllocator`.
+/// The header before the storage of an object that came from a `TVMFFICustomAllocator`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct TVMFFIObjectAllocHeader {

@@ -130,7 +130,7 @@ pub struct TVMFFIMethodInfo {
     pub method: TVMFFIAny,
 }
 
-/// What a reflected type may tell beyond fields and methods.
+/// Information about a reflected type beyond its fields and methods.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct TVMFFITypeMetadata {
@@ -159,7 +159,7 @@ pub struct TVMFFITypeAttrColumn {
     pub begin_index: i32,
 }
 
-/// What the library knows about a type.
+/// The record of a registered type.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct TVMFFITypeInfo {

@@ -11,7 +11,7 @@
  * - A null handle, a null out-parameter, a null byte array, null data with a size and a negative count raise ValueError; a handle
  *   of the wrong type raises TypeError.
  * - Handles passed in are borrowed; handles written out are new references, which the caller releases with TVMFFIObjectDecRef.
- *   Where it is otherwise, the function says so.
+ *   Exceptions are documented with the function.
  * - Every function may be called on any thread.
  */
 
@@ -576,7 +576,7 @@ typedef int (*TVMFFISafeCallType)(void *handle,
                                   TVMFFIAny *result);
 
 /**
- * Bytes and their number; the content of strings and bytes, and how text enters the library.
+ * Bytes and their number: the content of strings and bytes, and the form of texts that are passed to the library.
  */
 typedef struct TVMFFIByteArray {
   /**
@@ -684,7 +684,7 @@ typedef struct TVMFFIFieldInfo {
 typedef int (*TVMFFIObjectCreator)(TVMFFIObjectHandle *result);
 
 /**
- * What a reflected type may tell beyond fields and methods.
+ * Information about a reflected type beyond its fields and methods.
  */
 typedef struct TVMFFITypeMetadata {
   /**
@@ -727,7 +727,7 @@ typedef struct TVMFFITypeAttrColumn {
 } TVMFFITypeAttrColumn;
 
 /**
- * What the library knows about a type.
+ * The record of a registered type.
  */
 typedef struct TVMFFITypeInfo {
   /**
@@ -867,7 +867,7 @@ typedef struct TVMFFIOpaqueObjectCell {
 } TVMFFIOpaqueObjectCell;
 
 /**
- * What precedes the storage of an object that came from a `TVMFFICustomAllocator`.
+ * The header before the storage of an object that came from a `TVMFFICustomAllocator`.
  */
 typedef struct TVMFFIObjectAllocHeader {
   /**
@@ -891,7 +891,7 @@ extern "C" {
 #endif /* __cplusplus */
 
 /**
- * Tells the version of the ABI. Works the same in every version of the library.
+ * Writes the version of the ABI to `out_version`. Works the same in every version of the library.
  *
  * Does nothing when `out_version` is null.
  */
@@ -905,12 +905,12 @@ TVM_FFI_DLL void TVMFFIGetVersion(struct TVMFFIVersion *out_version);
 TVM_FFI_DLL int TVMFFIObjectIncRef(TVMFFIObjectHandle obj);
 
 /**
- * Gives up a strong reference to an object, which goes away with the last one.
+ * Releases a strong reference to an object, which is destroyed with the last one.
  *
  * Returns 0, or -1 with ValueError raised when `obj` is null. Objects that hold each other in long chains are released
  * without deep recursion.
  *
- * The caller sees to it:
+ * The caller must ensure:
  * The caller owns the reference, and does not use it afterwards.
  */
 TVM_FFI_DLL
@@ -919,13 +919,13 @@ int TVMFFIObjectDecRef(TVMFFIObjectHandle obj);
 /**
  * Makes an object that keeps a resource of another language, such as a Python object.
  *
- * The object owns `handle` and calls `deleter` with it when it goes away; a null `deleter` is allowed. On failure the
- * caller keeps `handle`. The only `type_index` so far is `kTVMFFIOpaquePyObject`.
+ * The object owns `handle` and calls `deleter` with it when it is destroyed; a null `deleter` is allowed. On failure
+ * the caller keeps `handle`. The only `type_index` so far is `kTVMFFIOpaquePyObject`.
  *
  * Returns 0 and the new object, which the caller owns, in `out`; or -1 with RuntimeError (another type index), ValueError or
  * MemoryError raised.
  *
- * The caller sees to it:
+ * The caller must ensure:
  * `deleter` may be called on any thread.
  */
 TVM_FFI_DLL
@@ -935,19 +935,19 @@ int TVMFFIObjectCreateOpaque(void *handle,
                              TVMFFIObjectHandle *out);
 
 /**
- * Tells the allocator that new objects come from; never null.
+ * Returns the allocator that new objects come from; never null.
  *
  * Without a custom allocator this is the built-in one, which clients may call too.
  */
 TVM_FFI_DLL struct TVMFFICustomAllocator *TVMFFIGetCustomAllocator(void);
 
 /**
- * Sets the allocator that new objects come from; null goes back to the built-in one.
+ * Sets the allocator that new objects come from; null sets the built-in one.
  *
  * Objects made before keep the allocator that they came from. Set it once, early. Returns 0; or -1 with ValueError raised when
  * the record has no function.
  *
- * The caller sees to it:
+ * The caller must ensure:
  * `allocator` stays valid and unchanged as long as the process runs, and keeps the contract of the record.
  */
 TVM_FFI_DLL
@@ -956,12 +956,12 @@ int TVMFFISetCustomAllocator(struct TVMFFICustomAllocator *allocator);
 /**
  * Makes a function object out of a C function and its state.
  *
- * The object owns `self` and calls `deleter` with it when it goes away; a null `deleter` is allowed. On failure the
+ * The object owns `self` and calls `deleter` with it when it is destroyed; a null `deleter` is allowed. On failure the
  * caller keeps `self`.
  *
  * Returns 0 and the new object, which the caller owns, in `out`; or -1 with ValueError or MemoryError raised.
  *
- * The caller sees to it:
+ * The caller must ensure:
  * `safe_call` and `deleter` may be called on any thread, with `self`, while the object lives.
  */
 TVM_FFI_DLL
@@ -1021,7 +1021,7 @@ int TVMFFIFunctionSetGlobal(const struct TVMFFIByteArray *name,
 /**
  * Registers a global function with its documentation.
  *
- * Like `TVMFFIFunctionSetGlobal`, with name and function out of the record. Texts are copied.
+ * Like `TVMFFIFunctionSetGlobal`, with name and function taken from the record. Texts are copied.
  */
 TVM_FFI_DLL
 int TVMFFIFunctionSetGlobalFromMethodInfo(const struct TVMFFIMethodInfo *method_info,
@@ -1030,16 +1030,15 @@ int TVMFFIFunctionSetGlobalFromMethodInfo(const struct TVMFFIMethodInfo *method_
 /**
  * Takes the raised error of this thread, which the caller then owns; null when there is none.
  *
- * When `result` is null, a warning says so, and the error stays raised: there is no status to refuse with, and a further error
- * would take its place. Allocates nothing.
+ * When `result` is null, a warning is logged and the error stays raised. Allocates nothing.
  */
-TVM_FFI_DLL
-void TVMFFIErrorMoveFromRaised(TVMFFIObjectHandle *result);
+TVM_FFI_DLL void TVMFFIErrorMoveFromRaised(TVMFFIObjectHandle *result);
 
 /**
- * Raises an error object on this thread, in place of one that is raised already.
+ * Raises an error object on this thread, in place of one that was raised before.
  *
- * The thread keeps a reference of its own. Null means no error. An object that is no error raises TypeError instead.
+ * The thread keeps a reference of its own. Null clears the raised error. An object that is no error raises TypeError
+ * instead.
  */
 TVM_FFI_DLL
 void TVMFFIErrorSetRaised(TVMFFIObjectHandle error);
@@ -1054,12 +1053,12 @@ void TVMFFIErrorSetRaisedFromCStr(const char *kind,
                                   const char *message);
 
 /**
- * Raises an error whose message is put together from parts, so that parts can be shared by many messages.
+ * Raises an error whose message is the concatenation of parts, which messages can share.
  *
  * Null parts are skipped. Otherwise as `TVMFFIErrorSetRaisedFromCStr`; a negative count or null `message_parts` give an
  * empty message.
  *
- * The caller sees to it:
+ * The caller must ensure:
  * `message_parts` points to `num_parts` strings or nulls.
  */
 TVM_FFI_DLL
@@ -1080,7 +1079,7 @@ int TVMFFIErrorCreate(const struct TVMFFIByteArray *kind,
                       TVMFFIObjectHandle *out);
 
 /**
- * Makes an error object that remembers the error that caused it, and any other object.
+ * Makes an error object with references to the error that caused it and to any other object.
  *
  * Either may be null; the new error keeps references of its own. Otherwise as `TVMFFIErrorCreate`; a `cause_chain`
  * that is no error raises TypeError.
@@ -1096,14 +1095,14 @@ int TVMFFIErrorCreateWithCauseAndExtraContext(const struct TVMFFIByteArray *kind
 /**
  * Makes a tensor object that takes over a managed tensor of DLPack before 1.0.
  *
- * The data is shared. The managed tensor's deleter runs when the tensor object goes away; on failure the caller keeps
- * `from`. `require_alignment` is the alignment in bytes that data plus byte offset must have, a power of two or 0 for any;
- * `require_contiguous` other than 0 demands compact row-major order.
+ * The data is shared. The managed tensor's deleter runs when the tensor object is destroyed; on failure the caller
+ * keeps `from`. `require_alignment` is the alignment in bytes that data plus byte offset must have, a power of two or
+ * 0 for any; `require_contiguous` other than 0 demands compact row-major order.
  *
- * Returns 0 and the tensor, which the caller owns, in `out`; or -1 with an error raised: not aligned, not contiguous, a
- * record that makes no sense, MemoryError.
+ * Returns 0 and the tensor, which the caller owns, in `out`; or -1 with an error raised: not aligned, not contiguous,
+ * an invalid record, MemoryError.
  *
- * The caller sees to it:
+ * The caller must ensure:
  * `from` describes valid memory until its deleter runs, which may happen on any thread.
  */
 TVM_FFI_DLL
@@ -1127,7 +1126,7 @@ int TVMFFITensorToDLPack(TVMFFIObjectHandle from,
  *
  * As `TVMFFITensorFromDLPack`; another major version of DLPack raises an error too.
  *
- * The caller sees to it:
+ * The caller must ensure:
  * `from` describes valid memory until its deleter runs, which may happen on any thread.
  */
 TVM_FFI_DLL
@@ -1152,7 +1151,7 @@ int TVMFFITensorToDLPackVersioned(TVMFFIObjectHandle from,
  * Shape and strides are copied. The new tensor keeps `source` alive. Returns 0 and the tensor, which the caller owns, in
  * `out`; or -1 with TypeError, ValueError or MemoryError raised.
  *
- * The caller sees to it:
+ * The caller must ensure:
  * The data of `prototype` lies in memory that `source` keeps; this is not checked.
  */
 TVM_FFI_DLL
@@ -1191,10 +1190,10 @@ int TVMFFIBigIntFromByteArray(const struct TVMFFIByteArray *input,
                               TVMFFIAny *out);
 
 /**
- * Lends the words of an integer value, in the form that `TVMFFIBigIntFromByteArray` takes.
+ * Returns the words of an integer value, borrowed, in the form that `TVMFFIBigIntFromByteArray` takes.
  *
- * The result points into `value` or into its object and is good while both stay as they are. Empty when `value` is null
- * or no integer.
+ * The result points into `value` or into its object and is valid while both stay as they are. Empty when `value` is
+ * null or no integer.
  */
 TVM_FFI_DLL
 struct TVMFFIByteArray TVMFFIBigIntGetContentByteArray(const TVMFFIAny *value);
@@ -1220,7 +1219,7 @@ int TVMFFIDataTypeToString(const DLDataType *dtype,
                            TVMFFIAny *out);
 
 /**
- * Tells the index of a registered type.
+ * Finds the index of a registered type.
  *
  * Returns 0 and the index in `out_tindex`; or -1 with an error raised when no type has the key.
  */
@@ -1232,7 +1231,7 @@ TVM_FFI_DLL int TVMFFITypeKeyToIndex(const struct TVMFFIByteArray *type_key, int
  * Texts are copied; a default value is kept. Returns 0, or -1 with an error raised: no such type, a field of that name
  * exists, MemoryError.
  *
- * The caller sees to it:
+ * The caller must ensure:
  * Getter and setter work on the field of any object of the type.
  */
 TVM_FFI_DLL
@@ -1253,7 +1252,7 @@ int TVMFFITypeRegisterMethod(int32_t type_index,
  *
  * Texts are copied. Returns 0, or -1 with an error raised: no such type, metadata is set already, MemoryError.
  *
- * The caller sees to it:
+ * The caller must ensure:
  * The creator makes objects of the type.
  */
 TVM_FFI_DLL
@@ -1271,7 +1270,7 @@ int TVMFFITypeRegisterAttr(int32_t type_index,
                            const TVMFFIAny *attr_value);
 
 /**
- * Finds the attribute of a name for all types; null when no type has it.
+ * Returns the column of an attribute, which has its value for every type; null when no type has it.
  *
  * The column lives as long as the process. It may be replaced by a longer one as types register, so do not keep it across
  * registrations.
@@ -1301,7 +1300,7 @@ int32_t TVMFFITypeGetOrAllocIndex(const struct TVMFFIByteArray *type_key,
                                   int32_t parent_type_index);
 
 /**
- * Tells what is known about a type; null, with a line in the log, when the index is not registered.
+ * Returns the record of a registered type; null, with a line in the log, when the index is not registered.
  *
  * The record lives as long as the process; its field and method tables grow as they are registered.
  */
@@ -1314,7 +1313,8 @@ const struct TVMFFITypeInfo *TVMFFIGetTypeInfo(int32_t type_index);
  * `filename`, `lineno` and `func` become the first line, in place of the frame of the caller; with a null `filename` or
  * `func` they are left out. With `cross_ffi_boundary` 0 the text stops where the stack last entered through this ABI.
  *
- * The result belongs to the thread and is good until the thread asks again. Never null. Empty in builds without backtraces.
+ * The result belongs to the thread and is valid until the next call on it. Never null. Empty in builds without
+ * backtraces.
  */
 TVM_FFI_DLL
 const struct TVMFFIByteArray *TVMFFIBacktrace(const char *filename,
@@ -1325,13 +1325,13 @@ const struct TVMFFIByteArray *TVMFFIBacktrace(const char *filename,
 /**
  * Makes a handle once, however many threads ask for it.
  *
- * While `*handle_addr` is null, calls `init_func` and stores the handle that it gives; all others wait for it. For languages
- * without static constructors. Reading a handle that is there costs one load.
+ * While `*handle_addr` is null, one caller runs `init_func` and stores the handle that it makes, and the others wait.
+ * For languages without static constructors. Reading a handle that is there costs one load.
  *
- * Returns 0; or -1 with an error raised when `init_func` fails, in which case it returns nonzero with its error raised, or
- * gives null. A later call tries again.
+ * Returns 0; or -1 with an error raised when `init_func` fails: it returns nonzero with its error raised, or 0 without
+ * a handle. A later call tries again.
  *
- * The caller sees to it:
+ * The caller must ensure:
  * `handle_addr` is written by this function and `TVMFFIHandleDeinitOnce` only.
  */
 TVM_FFI_DLL
@@ -1343,7 +1343,7 @@ int TVMFFIHandleInitOnce(void **handle_addr,
  *
  * Returns 0 when there was nothing to do, otherwise what `deinit_func` returns, which raises an error when it is nonzero.
  *
- * The caller sees to it:
+ * The caller must ensure:
  * As for `TVMFFIHandleInitOnce`.
  */
 TVM_FFI_DLL

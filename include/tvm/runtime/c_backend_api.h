@@ -1,5 +1,5 @@
 /*
- * tvm/runtime/c_backend_api.h: what code compiled by TVM asks of its runtime.
+ * tvm/runtime/c_backend_api.h: what code compiled by TVM needs from its runtime.
  *
  * Copyright the Ferrite developers. SPDX-License-Identifier: Apache-2.0
  *
@@ -12,15 +12,15 @@
 #include <tvm/runtime/base.h>
 
 /**
- * What the tasks of one launch share.
+ * State that the tasks of one launch share.
  */
 typedef struct TVMParallelGroupEnv {
   /**
-   * The launcher's own; barriers go through it.
+   * Private to the launcher; barriers use it.
    */
   void *sync_handle;
   /**
-   * How many tasks there are, which tasks divide the work by.
+   * The number of tasks, by which they divide the work.
    */
   int32_t num_task;
 } TVMParallelGroupEnv;
@@ -36,7 +36,8 @@ extern "C" {
 #endif /* __cplusplus */
 
 /**
- * Gives memory for the time of a kernel, aligned to 64 bytes.
+ * Allocates memory for the duration of a kernel, aligned to 64 bytes on hosts and to `FERRITE_WORKSPACE_ALIGN` on
+ * boards.
  *
  * Only main memory; the hints are ignored. Returns null with an error raised: ValueError when the device is not the CPU,
  * MemoryError when memory is refused.
@@ -49,11 +50,11 @@ void *TVMBackendAllocWorkspace(int device_type,
                                int dtype_bits_hint);
 
 /**
- * Takes back what `TVMBackendAllocWorkspace` gave for the same device; null is ignored.
+ * Frees memory of `TVMBackendAllocWorkspace` for the same device; null is ignored.
  *
  * Returns 0; or -1 with ValueError raised when the device is not the CPU.
  *
- * The caller sees to it:
+ * The caller must ensure:
  * `ptr` is not used afterwards.
  */
 TVM_RUNTIME_DLL int TVMBackendFreeWorkspace(int device_type, int device_id, void *ptr);
@@ -65,7 +66,7 @@ TVM_RUNTIME_DLL int TVMBackendFreeWorkspace(int device_type, int device_id, void
  * all loops without threads, run as one task. Returns 0; or -1 with an error raised: that of the task that failed first,
  * ValueError, or RuntimeError when so many tasks cannot run at once.
  *
- * The caller sees to it:
+ * The caller must ensure:
  * `flambda` may run on several threads at once, each with its own `task_id`.
  */
 TVM_RUNTIME_DLL
@@ -74,11 +75,11 @@ int TVMBackendParallelLaunch(FTVMParallelLambda flambda,
                              int num_task);
 
 /**
- * Waits until every task of the loop has come this far.
+ * Waits until every task of the loop has called it.
  *
  * Returns 0; or -1 with an error raised: ValueError, or RuntimeError when a task ended instead.
  *
- * The caller sees to it:
+ * The caller must ensure:
  * `penv` is what the task was given.
  */
 TVM_RUNTIME_DLL int TVMBackendParallelBarrier(int task_id, struct TVMParallelGroupEnv *penv);
@@ -90,7 +91,7 @@ TVM_RUNTIME_DLL int TVMBackendParallelBarrier(int task_id, struct TVMParallelGro
  * returns something else, in which case a later call tries again; RuntimeError when the function asks for the same handle.
  * `nbytes`, the size of what `cdata` points to, is ignored.
  *
- * The caller sees to it:
+ * The caller must ensure:
  * `handle` is written by this function only.
  */
 TVM_RUNTIME_DLL

@@ -58,7 +58,7 @@ fn is_crate_reference(lines: &[&str], number: usize) -> bool {
 
 fn finish_line(line: &str, next: &str) -> String {
     let mut line = match section_title(line) {
-        Some("Safety") => line.replace("# Safety", "The caller sees to it:"),
+        Some("Safety") => line.replace("# Safety", "The caller must ensure:"),
         Some(title) => line.replace(&format!("# {title}"), &format!("{title}:")),
         None => line.replace("self_", "self"),
     };

@@ -33,7 +33,7 @@ int TVMFFIEnvSetStream(int32_t device_type,
                        TVMFFIStreamHandle *opt_out_original_stream);
 
 /**
- * Tells the stream that this thread works on, for one device; null when none is set.
+ * Returns the stream that this thread works on, for one device; null when none is set.
  */
 TVM_FFI_DLL TVMFFIStreamHandle TVMFFIEnvGetStream(int32_t device_type, int32_t device_id);
 
@@ -43,7 +43,7 @@ TVM_FFI_DLL TVMFFIStreamHandle TVMFFIEnvGetStream(int32_t device_type, int32_t d
  * With `write_to_global_context` other than 0, threads that have set none use it too. When `opt_out_original_allocator` is not
  * null, it gets the function that this thread had set before, or null. Always returns 0.
  *
- * The caller sees to it:
+ * The caller must ensure:
  * `allocator` keeps the contract of its type, and stays callable while it is set.
  */
 TVM_FFI_DLL
@@ -52,8 +52,8 @@ int TVMFFIEnvSetDLPackManagedTensorAllocator(DLPackManagedTensorAllocator alloca
                                              DLPackManagedTensorAllocator *opt_out_original_allocator);
 
 /**
- * Tells the function that `TVMFFIEnvTensorAlloc` allocates with on this thread: its own, otherwise the global one, otherwise
- * null.
+ * Returns the function that `TVMFFIEnvTensorAlloc` allocates with on this thread: its own, otherwise the global one,
+ * otherwise null.
  */
 TVM_FFI_DLL
 DLPackManagedTensorAllocator TVMFFIEnvGetDLPackManagedTensorAllocator(void);
@@ -69,19 +69,21 @@ int TVMFFIEnvTensorAlloc(DLTensor *prototype,
                          TVMFFIObjectHandle *out);
 
 /**
- * Asks the surrounding language whether a signal waits to be handled, as long-running functions should now and then.
+ * Checks whether the surrounding language has a signal to handle. Long-running functions should call this now and
+ * then.
  *
- * Returns 0 when nothing waits or there is no such language; or -1 with an error raised, such as KeyboardInterrupt.
+ * Returns 0 when there is no signal or no such language; or -1 with an error raised, such as KeyboardInterrupt.
  */
 TVM_FFI_DLL
 int TVMFFIEnvCheckSignals(void);
 
 /**
- * Tells the library a function of the surrounding language, such as `PyErr_CheckSignals`.
+ * Registers a function of the surrounding language, such as `PyErr_CheckSignals`.
  *
- * A null `symbol` takes it back. Returns 0; or -1 with ValueError raised when the name is null or not one that the library knows.
+ * A null `symbol` removes it. Returns 0; or -1 with ValueError raised when the name is null or not one that the
+ * library knows.
  *
- * The caller sees to it:
+ * The caller must ensure:
  * `symbol` is a function of the type that its name implies, callable while it is registered.
  */
 TVM_FFI_DLL
@@ -96,7 +98,7 @@ int TVMFFIEnvRegisterCAPI(const char *name,
  *
  * Returns 0 and the function in `out`, borrowed from the module; or -1 with RuntimeError raised when there is none.
  *
- * The caller sees to it:
+ * The caller must ensure:
  * `library_ctx` comes from a loader, and its module is still loaded.
  */
 TVM_FFI_DLL
@@ -105,11 +107,12 @@ int TVMFFIEnvModLookupFromImports(TVMFFIObjectHandle library_ctx,
                                   TVMFFIObjectHandle *out);
 
 /**
- * Offers an address to libraries loaded from now on: one that has a variable of this name gets it stored there.
+ * Registers an address for libraries loaded from now on: it is stored in the variable of this name of each library
+ * that has one.
  *
  * Registering a name again replaces its address. Returns 0; or -1 with ValueError or MemoryError raised. The name is copied.
  *
- * The caller sees to it:
+ * The caller must ensure:
  * `symbol` is what libraries expect under that name, as long as the process runs.
  */
 TVM_FFI_DLL
@@ -122,7 +125,7 @@ int TVMFFIEnvModRegisterContextSymbol(const char *name,
  * Generated code calls this from static constructors, before `main`. A name that gets another address is replaced, with a
  * line in the log. Returns 0; or -1 with ValueError or MemoryError raised. The name is copied.
  *
- * The caller sees to it:
+ * The caller must ensure:
  * `symbol` is what its name says, as long as the process runs.
  */
 TVM_FFI_DLL
