@@ -12,7 +12,7 @@ const BLOCK_ALIGN: usize = 8;
 
 /// Allocates an uninitialised block of `bytes` bytes, aligned for cells.
 ///
-/// Allocation: one, released with [`release_block`]. On hosts the block comes from `malloc`.
+/// Allocation: one, released with [`release_block`]. On hosts the block comes from `malloc`, on Linux in huge pages when it is large.
 ///
 /// # Errors
 ///
@@ -24,7 +24,7 @@ pub(super) fn allocate_block(bytes: usize) -> Result<NonNull<c_void>> {
     }
     Layout::from_size_align(bytes, BLOCK_ALIGN)
         .ok()
-        .and_then(memory::allocate)
+        .and_then(memory::allocate_large)
         .map(NonNull::cast)
         .ok_or_else(|| error::out_of_memory(bytes))
 }

@@ -18,6 +18,11 @@ mod malloc;
 #[cfg(any(feature = "std", all(feature = "client", unix)))]
 use malloc as heap;
 
+#[cfg(all(feature = "std", target_os = "linux", not(miri)))]
+mod huge_pages;
+#[cfg(not(all(feature = "std", target_os = "linux", not(miri))))]
+use heap as huge_pages;
+
 // The twin that this build does not use is compiled for its tests, so that one test run covers both.
 #[cfg(all(test, any(feature = "std", all(feature = "client", unix))))]
 #[expect(dead_code, reason = "only its tests use it in this build")]
@@ -39,6 +44,12 @@ use core::ptr::NonNull;
 #[inline]
 pub fn allocate(layout: Layout) -> Option<NonNull<u8>> {
     heap::allocate(layout)
+}
+
+/// As [`allocate`], for a block that may be large and read in random order: on Linux it is in huge pages then, if the system has them.
+#[inline]
+pub fn allocate_large(layout: Layout) -> Option<NonNull<u8>> {
+    huge_pages::allocate(layout)
 }
 
 /// As [`allocate`], in place of a block of `old_bytes`, whose content moves to the new one, or of none if that is 0. A refusal leaves

@@ -1,0 +1,59 @@
+//! Large blocks in huge pages, on Linux, which gives them to a process that asks by `madvise`.
+//!
+//! A huge page is one page fault and one entry of the processor's translation buffer in place of 512. A large table that is read in
+//! random order has more small pages than that buffer has entries.
+
+use core::alloc::Layout;
+use core::ffi::{c_int, c_void};
+use core::ptr::NonNull;
+
+use super::heap;
+
+/// Bytes of a huge page where other pages have 4 KiB. On systems with larger pages the advice may have no effect.
+const PAGE_BYTES: usize = 2 << 20;
+
+/// `MADV_HUGEPAGE`.
+const HUGE_PAGES: c_int = 14;
+
+unsafe extern "C" {
+    fn madvise(address: *mut c_void, bytes: usize, advice: c_int) -> c_int;
+}
+
+/// Takes a block; one of at least a huge page starts with a huge page. Only whole pages inside the block are asked for, so it takes no
+/// memory beside the block.
+#[inline]
+pub fn allocate(layout: Layout) -> Option<NonNull<u8>> {
+    if layout.size() < PAGE_BYTES { heap::allocate(layout) } else { allocate_in_huge_pages(layout) }
+}
+
+#[cold]
+fn allocate_in_huge_pages(layout: Layout) -> Option<NonNull<u8>> {
+    let block = heap::allocate(layout.align_to(PAGE_BYTES).ok()?)?;
+    let whole = layout.size() / PAGE_BYTES * PAGE_BYTES;
+    // SAFETY: the range lies in the block, and the advice does not change its content. A refusal leaves the pages as they are.
+    unsafe { madvise(block.as_ptr().cast(), whole, HUGE_PAGES) };
+    Some(block)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn large_blocks_start_with_a_huge_page() {
+        for (bytes, alignment) in
+            [(4096, 8), (PAGE_BYTES - 1, 8), (PAGE_BYTES, PAGE_BYTES), (2 * PAGE_BYTES + 5, PAGE_BYTES)]
+        {
+            let layout = Layout::from_size_align(bytes, 8).unwrap();
+            let block = allocate(layout).unwrap();
+            assert_eq!(block.addr().get() % alignment, 0);
+            // SAFETY: the block is new and has as many bytes.
+            unsafe {
+                block.write_bytes(1, bytes);
+                assert_eq!(block.add(bytes - 1).read(), 1);
+                heap::release(block, layout);
+            }
+        }
+        assert!(allocate(Layout::from_size_align(isize::MAX as usize - 7, 8).unwrap()).is_none());
+    }
+}
