@@ -1,4 +1,4 @@
-//! The seam to C++: what only a library beside a C++ runtime can do, given to us once at the start.
+//! The seam to C++: functions of a library that is linked with a C++ runtime, installed once at the start.
 //!
 //! Code of C++ clients may throw. No exception may pass through a Rust frame, so where such code is called directly
 //! (virtual functions of modules, key hooks), the call goes through here.
@@ -12,13 +12,13 @@ use ferrite_core::sync::atomic::{AtomicPtr, Ordering};
 
 use crate::module::ModuleOps;
 
-/// What C++ brings.
+/// The functions that a library linked with a C++ runtime provides.
 pub struct CxxRuntime {
     /// The vptr of modules that are made here, through which C++ calls them.
     pub module_vptr: *const c_void,
     /// How modules with any other vptr are used: by their virtual functions.
     pub module_ops: ModuleOps,
-    /// Calls a function that takes one or two values by address and answers in two registers.
+    /// Calls a function that takes one or two values by address and returns its result in two registers.
     ///
     /// # Errors
     /// What it throws.
@@ -33,7 +33,7 @@ unsafe impl Sync for CxxRuntime {}
 
 static RUNTIME: AtomicPtr<CxxRuntime> = AtomicPtr::new(ptr::null_mut());
 
-/// Installs what C++ brings. Modules made before that cannot be called by C++.
+/// Installs the functions for C++. C++ cannot call modules that were made before.
 ///
 /// # Threads
 /// Any thread; one store.

@@ -1,4 +1,4 @@
-//! Copies of records that somebody wrote a moment ago, field by field.
+//! Copies of records that were just written, field by field.
 //!
 //! A processor hands a load what is still in its store buffer only when one store holds all of it. A copy in pieces larger
 //! than the fields waits until the stores are done instead, about a dozen cycles: as long as a whole call takes. The

@@ -1,4 +1,4 @@
-//! Handles that are made once and released once, whoever asks first.
+//! Handles that are made once and released once, by the first of several callers.
 //!
 //! A user's function makes the handle, so no lock is held meanwhile; `makers` keeps account of who makes what.
 

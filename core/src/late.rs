@@ -1,4 +1,4 @@
-//! What only some programs link: a record that is unknown until the code that needs it has run once.
+//! Code that only the programs which need it link: a record that is unset until such code has run once.
 //!
 //! Boards reach rarely needed code through such a record. Nothing else leads there, so that the linker drops it from programs
 //! that never do what sets the record.

@@ -1,4 +1,4 @@
-//! Hints that memory will be needed soon, given while there is other work to do.
+//! Prefetch hints: memory that will be needed soon is loaded while there is other work to do.
 
 use core::arch::x86_64::{_MM_HINT_ET0, _MM_HINT_T0, _mm_prefetch};
 

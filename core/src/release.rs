@@ -1,4 +1,4 @@
-//! How objects die: released in a loop, never by recursion whose depth the data decides.
+//! How objects are destroyed: in a loop, never by recursion whose depth depends on the data.
 //!
 //! Releasing the last reference to an array releases its elements, and so on down. A few levels of that end at once, on
 //! hosts, while what they hold is still in the cache. An object further down is put on the thread's queue instead, linked

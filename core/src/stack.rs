@@ -1,4 +1,4 @@
-//! How far calls may nest: library and user code that call each other in turns stop before the stack ends.
+//! A bound for nested calls: library and user code that call each other stop before the stack ends.
 #![forbid(unsafe_code)]
 
 use crate::error::{Error, Result};

@@ -1,4 +1,4 @@
-//! Tensor objects: a DLTensor behind the object header, whoever owns its data.
+//! Tensor objects: a DLTensor behind the object header, over data of this or another library.
 
 use core::fmt;
 

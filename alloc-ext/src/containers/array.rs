@@ -83,7 +83,7 @@ impl ArrayObject {
         Ok(array)
     }
 
-    /// Creates it of owned values of `views`, such as the arguments of a packed call.
+    /// Creates an array of owned values of `views`, such as the arguments of a packed call.
     ///
     /// # Errors
     ///

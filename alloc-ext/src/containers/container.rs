@@ -1,4 +1,5 @@
-//! Containers of all four classes behind one face: entries by place, values by key. The keys of a sequence are its indices.
+//! Containers of all four classes behind one interface: entries by place, values by key. The keys of a sequence are its
+//! indices.
 
 use ferrite_core::any::Any;
 use ferrite_core::error::Result;

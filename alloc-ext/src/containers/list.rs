@@ -49,7 +49,7 @@ impl ListObject {
         Ok(list)
     }
 
-    /// Creates it of owned values of `views`, such as the arguments of a packed call.
+    /// Creates a list of owned values of `views`, such as the arguments of a packed call.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! What a dense table asks memory for before it is needed.
+//! Prefetching of the slots and objects of a dense table.
 
 use ferrite_core::prefetch;
 

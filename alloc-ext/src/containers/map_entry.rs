@@ -1,4 +1,4 @@
-//! One entry of a map in memory, and the question whether it is that of a key.
+//! One entry of a map in memory, and its comparison with a key.
 
 use core::ffi::c_void;
 use core::ptr::NonNull;

@@ -1,4 +1,4 @@
-//! Where the entry of a key is in a dense table.
+//! Lookup of a key in a dense table.
 
 #[cfg_attr(feature = "std", path = "map_find/text.rs")]
 #[cfg_attr(not(feature = "std"), path = "map_find/none.rs")]

@@ -1,4 +1,4 @@
-//! Entries into a table whose object stays: what does not fit goes to other storage with all else.
+//! Insertion into a table whose object stays: when an entry does not fit, all move to other storage.
 
 use ferrite_core::any::Any;
 use ferrite_core::error::Result;

@@ -1,4 +1,4 @@
-//! Entries into a map that nobody else holds, where speed counts: what does not fit goes to a new object with all else.
+//! Insertion into a map with one reference, where speed counts: when an entry does not fit, all move to a new object.
 
 use ferrite_core::any::Any;
 use ferrite_core::error::Result;

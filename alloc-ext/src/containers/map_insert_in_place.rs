@@ -1,4 +1,4 @@
-//! Entries into a map that nobody else holds, where size counts: as into a dict.
+//! Insertion into a map with one reference, where size counts: as into a dict.
 
 use ferrite_core::any::Any;
 use ferrite_core::error::Result;

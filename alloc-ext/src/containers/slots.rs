@@ -1,4 +1,4 @@
-//! What lies in a container by its place: elements of sequences and values of maps, to be rewritten where they stand.
+//! The slots of a container that can be rewritten in place: elements of sequences and values of maps.
 
 use core::marker::PhantomData;
 use core::mem::ManuallyDrop;

@@ -1,4 +1,4 @@
-//! What is inside two objects while they are compared, in pairs.
+//! The children of two objects that are compared, in pairs.
 
 use ferrite_core::abi::kTVMFFIFieldFlagBitMaskCompareOff;
 use ferrite_core::any::Any;

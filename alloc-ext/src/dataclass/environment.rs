@@ -1,4 +1,4 @@
-//! What the environment says about printing.
+//! Options of printing from environment variables.
 
 #[cfg(feature = "std")]
 mod imp {

@@ -40,8 +40,8 @@ impl Symbol {
 static SYMBOLS: [Symbol; 3] =
     [Symbol::new("PyErr_CheckSignals"), Symbol::new("PyGILState_Ensure"), Symbol::new("PyGILState_Release")];
 
-/// Registers a function of the surrounding language: `PyErr_CheckSignals`, `PyGILState_Ensure` or
-/// `PyGILState_Release`. Registering a name again replaces its function; null takes it back.
+/// Registers a function of the surrounding language: `PyErr_CheckSignals`, `PyGILState_Ensure` or `PyGILState_Release`.
+/// Registering a name again replaces its function; null removes it.
 ///
 /// # Errors
 /// ValueError for another name.
@@ -60,7 +60,7 @@ pub unsafe fn register(name: &[u8], symbol: *mut c_void) -> Result<()> {
     Ok(())
 }
 
-/// Lets the surrounding language handle signals that wait, if it has registered how.
+/// Lets the surrounding language handle pending signals, if it has registered a function for that.
 ///
 /// # Errors
 /// `EnvErrorAlreadySet` when a handler raised an error, which that language holds; InternalError when the

@@ -25,7 +25,7 @@ const fn number(device_type: i32, device_id: i32) -> u64 {
     (device_type.cast_unsigned() as u64) << 32 | device_id.cast_unsigned() as u64
 }
 
-/// Sets the stream that this thread works on for a device, and tells the one that was set before, or null.
+/// Sets the stream that this thread works on for a device, and returns the one that was set before, or null.
 ///
 /// The stream is neither used nor owned.
 ///

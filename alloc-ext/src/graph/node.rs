@@ -1,4 +1,4 @@
-//! A node on its way out: what it holds, and what takes it.
+//! A node that is written: its content, and the interface of what receives it.
 #![forbid(unsafe_code)]
 
 use ferrite_core::any::Any;

@@ -1,4 +1,4 @@
-//! Which values have a node already, and which.
+//! The nodes of values that were met before.
 #![forbid(unsafe_code)]
 
 use core::mem;

@@ -1,5 +1,5 @@
-//! Graphs read from text in the form in which it is written, children first: nodes become values while the text is read, and
-//! nothing else is made of it.
+//! Graphs read from text in the form in which it is written, children first: nodes become values while the text is
+//! read, without JSON values between.
 #![forbid(unsafe_code)]
 
 use ferrite_core::any::Any;

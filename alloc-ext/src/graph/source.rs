@@ -1,4 +1,4 @@
-//! The JSON that a graph is read from: values, or the tree of a text, of which no values need be made.
+//! The JSON that a graph is read from: values, or the tree of a text, which saves making values of it.
 #![forbid(unsafe_code)]
 
 use ferrite_core::any::Any;

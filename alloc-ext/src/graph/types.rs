@@ -1,4 +1,4 @@
-//! Types by key, as nodes name them: few keys come again and again.
+//! Types by key, as nodes name them, with a cache: few keys come again and again.
 #![forbid(unsafe_code)]
 
 use ferrite_core::object::ObjectClass;

@@ -1,4 +1,4 @@
-//! Numbers of few digits take the general way where size counts.
+//! No way of their own for numbers of few digits, where size counts.
 #![forbid(unsafe_code)]
 
 use super::number::Number;

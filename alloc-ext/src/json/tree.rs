@@ -1,4 +1,4 @@
-//! A document as a tree that lies in one buffer: for who takes it apart at once, and needs no objects of it.
+//! A document as a tree in one buffer, for callers that read it at once and need no objects.
 #![forbid(unsafe_code)]
 
 use ferrite_core::any::Any;

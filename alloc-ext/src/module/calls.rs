@@ -1,4 +1,4 @@
-//! What the global functions on modules do.
+//! The bodies of the global functions on modules.
 
 use ferrite_core::abi::TVMFFIAny;
 use ferrite_core::convert::AnyCompatible;

@@ -26,7 +26,7 @@ pub struct ContextSymbol {
 unsafe impl Sync for ContextSymbol {}
 
 impl ContextSymbol {
-    /// The slot `name` gets `address`, usually that of a C function.
+    /// A symbol that puts `address`, usually that of a C function, into the slot `name`.
     pub const fn new(name: &'static CStr, address: *const c_void) -> Self {
         ContextSymbol { name, address }
     }
@@ -41,7 +41,7 @@ pub struct ContextTable {
 static BUILTIN: AtomicPtr<ContextTable> = AtomicPtr::new(ptr::null_mut());
 static REGISTERED: SymbolTable = SymbolTable::new();
 
-/// Makes the names of `table` known. A second call replaces the first table.
+/// Installs the table of names that the program knows from the start, in place of an earlier one.
 ///
 /// # Threads
 /// Any thread; takes no lock, allocates nothing.

@@ -1,4 +1,4 @@
-//! Modules that stay loaded for the life of the process, whoever drops them.
+//! Modules that stay loaded for the life of the process, even when all other references are gone.
 //!
 //! # Upstream
 //! `ModuleGlobals` in `module.cc`.
@@ -31,7 +31,7 @@ pub fn add(module: &Module) -> Result<()> {
     Err(out_of_memory(refused))
 }
 
-/// Keeps the module alive no longer. One that was not added is ignored.
+/// Stops keeping a module alive. One that was not added is ignored.
 pub fn remove(module: &Module) {
     let mut kept = KEPT.lock();
     let removed = position(&kept, module).and_then(|at| kept.swap_remove(at));

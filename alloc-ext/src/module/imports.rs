@@ -78,7 +78,7 @@ pub fn append(module: &Module, other: &Module) -> Result<()> {
     }
 }
 
-/// Forgets all imports.
+/// Removes all imports.
 ///
 /// # Errors
 /// `MemoryError`.

@@ -12,7 +12,7 @@ use super::bin_reader::{LENGTH_BYTES, number};
 use super::symbol_name::find_symbol;
 use super::{BINARY_SERIALIZABLE, Module, ModuleImpl, RUNNABLE, context, library_bin, library_function};
 
-/// Before the name of a function.
+/// The prefix of the symbol of a function.
 pub const FUNCTION_PREFIX: &[u8] = b"__tvm_ffi_";
 const METADATA_PREFIX: &[u8] = b"__tvm_ffi__metadata_";
 const DOC_PREFIX: &[u8] = b"__tvm_ffi__doc_";

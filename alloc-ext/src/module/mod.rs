@@ -51,7 +51,7 @@ use crate::containers::{Array, ArrayObject};
 /// The module can be serialized: `save_to_bytes` works, and `ffi.Module.load_from_bytes.KIND` reads the
 /// result.
 pub const BINARY_SERIALIZABLE: i32 = 0b001;
-/// The module gives functions that can be called.
+/// The module has functions that can be called.
 pub const RUNNABLE: i32 = 0b010;
 /// The module can be written as object code or source, to be compiled and loaded as a library.
 pub const COMPILATION_EXPORTABLE: i32 = 0b100;
@@ -67,7 +67,7 @@ object_class! {
     pub struct Module, type_index::MODULE, "ffi.Module"
 }
 
-/// What a kind of module does. Implement it for the module of a device, and pass it to [`Module::from_impl`].
+/// The operations of a kind of module. Implement it for the module of a device, and pass it to [`Module::from_impl`].
 ///
 /// # Upstream
 /// The virtual functions of `tvm::ffi::ModuleObj`.
@@ -280,7 +280,7 @@ impl Module {
         (record::ops(self)?.import_module)(self, other)
     }
 
-    /// Forgets all imports.
+    /// Removes all imports.
     ///
     /// # Errors
     /// `MemoryError`.

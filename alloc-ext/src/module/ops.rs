@@ -1,4 +1,4 @@
-//! The functions by which a module is used, whoever made it.
+//! The operations of modules: those made in Rust and those made by C++.
 
 use core::ffi::CStr;
 
@@ -9,7 +9,7 @@ use super::record::implementation;
 use super::{Module, ModuleImpl, imports};
 use crate::containers::Array;
 
-/// One function for each that a module may have of its own; one for the four that ask by name.
+/// The operations that a module may define: a function for each, and one for the four that look a name up.
 ///
 /// # Upstream
 /// The virtual functions of `ModuleObj` in `extra/module.h`, in their order.
@@ -26,7 +26,7 @@ pub struct ModuleOps {
     pub clear_imports: fn(&Module) -> Result<()>,
 }
 
-/// What a module may be asked about a function by its name. The answer is None when it has no such function.
+/// The queries about a function by its name. The result is None when the module has no such function.
 #[derive(Clone, Copy)]
 pub enum Query {
     /// The function itself.

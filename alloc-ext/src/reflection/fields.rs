@@ -1,4 +1,4 @@
-//! The registered fields of any type, whoever registered it, and objects made from them.
+//! The registered fields of any type, built-in or registered by a client, and objects made from them.
 
 use core::ffi::c_void;
 use core::ptr::NonNull;

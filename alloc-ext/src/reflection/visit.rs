@@ -15,7 +15,7 @@ use crate::containers::List;
 use crate::structural::walker::WalkerHead;
 
 object_class! {
-    /// What a callback answers to end a walk, with a value for whoever started it.
+    /// The result by which a callback ends a walk, with a value for the caller of the walk.
     ///
     /// # Upstream
     /// `VisitInterruptObj` in `extra/structural_visit.h`.
@@ -23,7 +23,7 @@ object_class! {
 }
 
 object_class! {
-    /// Where a walk was when a callback failed; the extra context of its error.
+    /// The place of a walk where a callback failed: the extra context of its error.
     ///
     /// # Upstream
     /// `VisitErrorContextObj` in `extra/visit_error_context.h`.
@@ -173,7 +173,7 @@ impl VisitErrorContext {
         List::from_object_unchecked(record::content_of(self).reverse_visit_pattern.into_untyped())
     }
 
-    /// What the extra context of the error was before.
+    /// The extra context that the error had before.
     pub fn prev_error_context(&self) -> Option<ObjectRef> {
         record::content_of(self).prev_error_context
     }
@@ -188,7 +188,7 @@ impl VisitInterrupt {
         record::make(InterruptContent { value })
     }
 
-    /// The value for whoever started the walk.
+    /// The value for the caller of the walk.
     pub fn value(&self) -> Any {
         record::content_of(self).value
     }

@@ -8,7 +8,7 @@ use ferrite_core::{type_index, type_table};
 
 use crate::containers::{Array, Tuple};
 
-/// Callbacks as global functions get them: type index and function.
+/// The form in which global functions get callbacks: type index and function.
 pub type CallbackEntries = Array<Tuple<(i32, Function)>>;
 
 /// One callback.
@@ -26,7 +26,7 @@ pub struct Callback {
 pub struct Callbacks(Buffer<Callback>);
 
 impl Callbacks {
-    /// Those of entries of type index and function.
+    /// Callbacks from entries of type index and function.
     ///
     /// # Errors
     ///
@@ -38,7 +38,7 @@ impl Callbacks {
         }))
     }
 
-    /// Those of entries that also say whether the callback wants one more argument.
+    /// Callbacks from entries that also say whether the callback takes one more argument.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! Numbers of 64 bits in messages of boards: who makes an argument of one links what writes it.
+//! Numbers of 64 bits in messages of boards: only programs that make such an argument link the code that writes it.
 
 use crate::late::Late;
 use crate::text::Writer;

@@ -1,4 +1,4 @@
-//! A few chunks that were given back and wait for whoever needs some next.
+//! A few free chunks, kept for the next objects.
 //!
 //! They are those at the highest addresses: C libraries return the end of their heap to the system when nothing there is in
 //! use, and would have to ask for all of it again with the next document.

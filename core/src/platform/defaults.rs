@@ -1,4 +1,4 @@
-//! What is done when the firmware does not do it: memory of the pool, and one thread of execution.
+//! The defaults of hooks: memory from the pool, and one thread of execution.
 
 use core::alloc::Layout;
 use core::cell::UnsafeCell;

@@ -1,4 +1,4 @@
-//! What a board may do itself in place of the library: memory, and what tasks of an operating system need.
+//! Hooks by which firmware replaces parts of the library: for memory, and for tasks of an operating system.
 //!
 //! On boards these are functions that firmware may define, each with a default; elsewhere they are the defaults.
 

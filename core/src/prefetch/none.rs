@@ -1,4 +1,4 @@
-//! Hints that memory will be needed soon: nothing where they are unknown or memory is near.
+//! Prefetch hints in builds without them: nothing.
 #![forbid(unsafe_code)]
 
 /// Whether prefetch hints have an effect: not in this build.

@@ -1,4 +1,4 @@
-//! Nobody knows where the stacks of boards end.
+//! The bounds of stacks on boards: unknown.
 #![forbid(unsafe_code)]
 
 use crate::error::Result;

@@ -1,4 +1,4 @@
-//! Strings that are made of the very buffer in which their text was put together.
+//! Strings that take over the buffer in which their text was put together.
 
 use core::alloc::Layout;
 use core::mem::size_of;

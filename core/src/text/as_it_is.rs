@@ -1,4 +1,5 @@
-//! Text of boards: nobody decodes messages there, and telling what is UTF-8 costs more than a message.
+//! Text of boards, written without a check for UTF-8: messages are not decoded there, and the check would cost more
+//! than a message.
 #![forbid(unsafe_code)]
 
 use super::Writer;

@@ -1,5 +1,5 @@
-//! What the library itself registers beyond the static tables, once somebody first asks for such a thing: programs that only
-//! call functions pay nothing for it.
+//! Types that the library itself registers beyond the static tables, when a type is first looked up: programs that only
+//! call functions do not pay for them.
 
 use core::ffi::c_void;
 use core::ptr;

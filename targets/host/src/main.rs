@@ -1,4 +1,4 @@
-//! The command line: the quick start, and what this build is.
+//! The command line: the quick start, and facts about this build.
 #![forbid(unsafe_code)]
 
 mod quickstart;

@@ -1,4 +1,4 @@
-//! Texts are keys like others, where size counts.
+//! No lookup of its own for texts, where size counts: they are keys like others.
 #![forbid(unsafe_code)]
 
 use ferrite_core::any::AnyView;

@@ -1,4 +1,4 @@
-//! Places of long texts, which most keys are: only texts equal them, so no hook has a say.
+//! Lookup of long texts, which most keys are: only texts equal them, so no hook takes part.
 
 use core::ptr;
 

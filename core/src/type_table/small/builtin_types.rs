@@ -1,4 +1,4 @@
-//! The types that the ABI fixes, on boards: a key in read-only data each, and an entry once somebody asks for it.
+//! The types that the ABI fixes, on boards: a key in read-only data each, and an entry made when it is first looked up.
 //!
 //! Tables of all entries would take 3 KB of a board's RAM and flash.
 

@@ -1,4 +1,4 @@
-//! Stacks whose bounds nobody tells.
+//! Bounds of stacks on systems that do not tell them.
 #![forbid(unsafe_code)]
 
 use core::ops::Range;
