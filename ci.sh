@@ -26,7 +26,7 @@ CHECKS=(
   "no-std: the unit tests of core and alloc-ext without std, where they have the boards' twins and one pool of memory"
   "docs: the documentation builds without a warning"
   "headers: include/ is what the Rust sources give"
-  "layout: the headers are clean in every dialect, and upstream's to the byte"
+  "layout: the headers compile without a warning in every dialect, and equal upstream's layout to the byte"
   "exports: the shared object shows the symbols of upstream's C ABI and nothing else"
   "sanitizers: the C programs under address and undefined-behaviour checks"
   "valgrind: the C programs under valgrind, with a leak check"
@@ -42,12 +42,12 @@ CHECKS=(
   "wheel: upstream's Python package runs on the library of our wheel"
   "tvm-client: TVM's compiler and another C++ client, from PyPI, on the library of our wheel"
   "cross: the core builds for microcontrollers and WebAssembly"
-  "minimal: the library without a heap does what the big one does, and stays small"
+  "minimal: the profile without a heap gives the same results as the whole library, and stays small"
   "core-size: bytes of all of ring 1, and of the smallest program with it, on a Cortex-M4F"
   "full-size: bytes of rings 1 and 2, of what compiled models add, and of what a system library needs, on a Cortex-M4F; what costs most"
   "boards: C firmware with compiled models on emulated microcontrollers and in WebAssembly"
   "platform: hooks, memory at run time and links without any C library, on emulated boards"
-  "guide: from a TVM model to firmware, by the commands of the guide in targets/boards"
+  "guide: the commands of the guide in targets/boards lead from a TVM model to firmware"
   "msrv: the workspace builds with the oldest compiler that it names"
   "loom: every interleaving of the lock-free parts"
   "miri: the unit tests of core and alloc-ext have no undefined behaviour"
@@ -56,7 +56,7 @@ CHECKS=(
   "asan: the library itself built with the address sanitizer, under the C programs"
   "instructions: the main operations take no more instructions than their budgets"
   "quickstart: the first command of the README"
-  "size: bytes of each build, printed"
+  "size: prints the bytes of each build"
 )
 # Run only when named: parts of "test", and what needs tools that take long to build.
 EXTRA_CHECKS=(

@@ -1,4 +1,4 @@
-//! Global functions of families: what each takes is data, checked for all of them by one body.
+//! Global functions that come in families: the arguments of each are data, and one body checks them all.
 
 use ferrite_core::abi::TVMFFIAny;
 use ferrite_core::any::{Any, AnyView};

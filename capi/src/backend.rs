@@ -1,4 +1,4 @@
-//! What code compiled by TVM asks of its runtime: workspaces and parallel loops.
+//! What code compiled by TVM needs from its runtime: workspaces and parallel loops.
 
 use core::ffi::{c_int, c_void};
 use core::ptr::NonNull;

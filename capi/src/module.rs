@@ -1,4 +1,4 @@
-//! Section "Module symbols": what generated code asks of the library that it is loaded into.
+//! Section "Module symbols": what generated code needs from the library that it is loaded beside.
 
 use core::ffi::{c_char, c_int, c_void};
 

@@ -1,4 +1,4 @@
-//! How values look in logs of `defmt`: only bytes leave the board, the host puts the texts together.
+//! Formats of values in defmt logs: only bytes leave the board, and the host makes the texts.
 #![forbid(unsafe_code)]
 
 use ::defmt::{Format, Formatter, write};

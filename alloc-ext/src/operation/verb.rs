@@ -1,4 +1,4 @@
-//! What operations do.
+//! The verbs of operations: what they do with their arguments.
 
 /// What an operation does with a container or module; each family has some of them.
 #[derive(Clone, Copy)]

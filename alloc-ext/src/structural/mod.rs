@@ -1,4 +1,4 @@
-//! Operations on the structure of values: what is bound where matters, names of variables do not.
+//! Operations on the structure of values: variables count by where they are bound, not by name.
 //!
 //! | part | holds |
 //! |---|---|

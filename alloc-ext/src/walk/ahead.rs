@@ -1,4 +1,4 @@
-//! Hints of what a walk gets to soon.
+//! Prefetching of what a walk visits soon.
 #![forbid(unsafe_code)]
 
 use ferrite_core::any::Any;

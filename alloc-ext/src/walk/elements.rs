@@ -1,4 +1,4 @@
-//! Arrays and Lists behind one face, read in place while a walk holds them.
+//! Arrays and Lists behind one interface, read in place while a walk holds them.
 
 use ferrite_core::any::Any;
 use ferrite_core::error::Result;

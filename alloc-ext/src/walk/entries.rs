@@ -1,4 +1,4 @@
-//! Maps and Dicts behind one face, read in place while a walk holds them.
+//! Maps and Dicts behind one interface, read in place while a walk holds them.
 
 use ferrite_core::any::{Any, AnyView};
 use ferrite_core::error::Result;

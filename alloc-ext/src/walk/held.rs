@@ -1,4 +1,4 @@
-//! Values on the way of a walk: lent where nobody can take them away meanwhile.
+//! Values on the way of a walk: borrowed where nothing can release them meanwhile, otherwise owned.
 #![forbid(unsafe_code)]
 
 use core::ops::Deref;

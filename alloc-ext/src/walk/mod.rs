@@ -1,4 +1,4 @@
-//! One way to walk values: what is inside a value, what was seen on the way, and a stack that is not the thread's.
+//! The one way to walk values: what is inside a value, what was seen on the way, and a stack in a buffer.
 //!
 //! | part | holds |
 //! |---|---|

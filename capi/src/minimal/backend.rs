@@ -1,4 +1,4 @@
-//! What code compiled by TVM asks of its runtime.
+//! What code compiled by TVM needs from its runtime.
 
 use core::ffi::{c_int, c_void};
 use core::mem::MaybeUninit;

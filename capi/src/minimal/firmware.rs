@@ -1,4 +1,4 @@
-//! What firmware asks of this profile only, under names of its own.
+//! Functions for firmware that only this profile has.
 
 use core::ffi::{c_int, c_void};
 

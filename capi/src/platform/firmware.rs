@@ -1,4 +1,4 @@
-//! What firmware may ask of the library beside the ABI: its log and its memory.
+//! Functions for firmware beside the ABI: the log, and the memory of the library.
 
 use core::ffi::{c_char, c_int, c_void};
 

@@ -1,4 +1,5 @@
-//! The seam to a board: what C firmware may define, and what it may ask beside the ABI; `include/tvm_ffi_platform.h`.
+//! The seam to a board: hooks that C firmware may define, and functions for it beside the ABI;
+//! `include/tvm_ffi_platform.h`.
 //!
 //! | file | holds |
 //! |---|---|

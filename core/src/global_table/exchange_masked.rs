@@ -1,4 +1,4 @@
-//! Changes of what a name stands for where readers retain in one step with seeing: nothing waits.
+//! Changes of what a name stands for, where readers look and retain in one critical section: nothing waits.
 #![forbid(unsafe_code)]
 
 use super::Slot;

@@ -1,4 +1,4 @@
-//! What boards keep of a registered function beyond its name: nothing but where a built-in one came from.
+//! Texts of a registered function on boards: none are kept, only the static function that a built-in one was made from.
 
 use crate::sync::atomic::{AtomicPtr, Ordering};
 use core::ptr;

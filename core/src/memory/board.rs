@@ -1,4 +1,4 @@
-//! The memory of boards: what the platform's hooks give, by default out of the pool.
+//! The memory of boards: blocks from the platform's hooks, by default from the pool.
 
 use core::alloc::Layout;
 use core::ptr::NonNull;

@@ -1,4 +1,4 @@
-//! Why the library refuses something, in one byte: where the words are.
+//! Reasons for refusing a request, in one byte: the offset of their texts.
 
 use core::ffi::c_char;
 use core::mem::offset_of;

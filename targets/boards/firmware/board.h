@@ -1,4 +1,4 @@
-/* board.h: what the firmware asks of a board, all of it. The library itself asks for nothing: see tvm_ffi_platform.h. */
+/* board.h: all that the firmware needs from a board. The library itself needs nothing: see tvm_ffi_platform.h. */
 #ifndef BOARD_H_
 #define BOARD_H_
 

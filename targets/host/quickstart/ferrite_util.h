@@ -3,11 +3,11 @@
  *
  * Copy this pair of files into a project as it is. It needs nothing but `tvm/ffi/c_api.h` and C89.
  *
- * Ownership, in one rule: what a function here takes as an argument is borrowed for the call, and what it hands back
- * as a TVMFFIObjectHandle or in a `result` belongs to the caller, who gives it back with ferrite_release_object or
+ * Ownership, in one rule: what a function here takes as an argument is borrowed for the call, and what it returns
+ * as a TVMFFIObjectHandle or in a `result` belongs to the caller, who releases it with ferrite_release_object or
  * ferrite_release.
  *
- * Errors, in one rule: functions that return int answer 0 on success; otherwise an error is raised on this thread.
+ * Errors, in one rule: functions that return int return 0 on success; otherwise an error is raised on this thread.
  * ferrite_check prints it and exits; ferrite_print_raised only prints it.
  */
 #ifndef FERRITE_UTIL_H_

@@ -2,7 +2,7 @@
  * kernels.c: a kernel library in C89, as a compiler or a person would write one.
  *
  * The symbol `__tvm_ffi_NAME` makes the function NAME of the module that loads this library. Beside it,
- * `__tvm_ffi__metadata_NAME` answers with its type as JSON and `__tvm_ffi__doc_NAME` with a sentence for people.
+ * `__tvm_ffi__metadata_NAME` returns its type as JSON and `__tvm_ffi__doc_NAME` a sentence for people.
  */
 #include <string.h>
 

@@ -1,4 +1,4 @@
-//! What the global functions on structure do with their arguments.
+//! The bodies of the global functions on structure.
 
 use ferrite_core::abi::TVMFFIAny;
 use ferrite_core::any::Any;

@@ -1,4 +1,4 @@
-//! Mutators as their table of functions has them, whoever made them.
+//! Mutators by their table of functions, made by this library or by C++.
 
 use ferrite_core::abi::{TVMFFIAny, TVMFFIObject};
 use ferrite_core::any::{Any, AnyView};

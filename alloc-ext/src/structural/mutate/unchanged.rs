@@ -1,4 +1,4 @@
-//! The answer that a value stays as it is.
+//! The result that leaves a value as it is.
 
 use ferrite_core::abi::{TVMFFIAny, TVMFFIAnyPayload};
 use ferrite_core::any::{Any, AnyView};

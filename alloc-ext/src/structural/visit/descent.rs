@@ -1,4 +1,4 @@
-//! What is directly inside a value and counts for its structure, one by one, with the regions of definitions.
+//! The children of a value that count for its structure, one by one, with the regions of definitions.
 #![forbid(unsafe_code)]
 
 use ferrite_core::abi::kTVMFFIFieldFlagBitMaskSEqHashIgnore;

@@ -1,4 +1,5 @@
-//! From objects to objects in their fields without the detour of a node: what is written where it stays need not be moved.
+//! Descent from an object to objects in its fields without a node between: the frame is written where it stays and need
+//! not be moved.
 #![forbid(unsafe_code)]
 
 use core::ops::ControlFlow;

@@ -1,4 +1,4 @@
-//! To objects in fields as to all others, where size counts.
+//! Descent to objects in fields as to all other values, where size counts.
 #![forbid(unsafe_code)]
 
 use ferrite_core::error::Result;
