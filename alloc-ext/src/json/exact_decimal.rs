@@ -2,22 +2,28 @@
 //! small, without tables.
 #![forbid(unsafe_code)]
 
-use ferrite_core::error::Result;
-use ferrite_core::text::Writer;
+use core::cmp::Ordering;
 
-use super::natural::{MOST_DIGITS, Natural};
+use ferrite_core::error::Result;
+
+use super::long_decimal::LongDecimal;
 use super::number::Number;
 
 /// Bits of a float's mantissa, the one in front included.
 const MANTISSA_BITS: u32 = f64::MANTISSA_DIGITS;
+/// Digits of all numbers with so many bits and the first one set.
+const MANTISSA_DIGITS: usize = 16;
+const _: () = assert!(1 << (MANTISSA_BITS - 1) > 10u64.pow(15) && 1 << MANTISSA_BITS < 10u64.pow(16));
 /// The power of two that the last bit of the smallest numbers counts.
 const LEAST_EXPONENT: i32 = f64::MIN_EXP - MANTISSA_BITS as i32;
 /// The exponent of the largest floats, counted from the least one.
 const MOST_EXPONENT: i32 = f64::MAX_EXP - f64::MIN_EXP;
 /// Beyond ten to this power, and below its inverse, nothing is finite or other than zero.
-const FAR: i32 = 400;
+const FAR: u32 = 400;
 /// Exponents are cut off here: far above what the length of a text could make up for.
 const FARTHEST: i32 = 1 << 27;
+/// All numbers with so many digits have 64 bits.
+const INT_DIGITS: i32 = 19;
 
 /// Reads a number; None when the text is none, or its range or precision is beyond a 64-bit float's.
 ///
@@ -37,28 +43,23 @@ pub(super) fn read(text: &[u8]) -> Result<Option<Number>> {
 
 /// Reads digits with or without point and exponent.
 fn read_magnitude(text: &[u8], negative: bool) -> Option<Number> {
-    let mut digits = Natural::new(0);
-    // The power of ten that the last of the digits counts; how many there are without zeros in front.
-    let (mut exponent, mut kept) = (0, 0);
-    let (mut is_number, mut is_int, mut after_point, mut lost) = (false, true, 0, false);
+    let mut number = LongDecimal::new();
+    let (mut is_number, mut is_int, mut after_point) = (false, true, false);
     let mut bytes = text.iter();
     while let Some(byte) = bytes.next() {
         match byte {
-            b'.' if after_point == 0 => (is_int, after_point) = (false, 1),
+            b'.' if !after_point => (is_int, after_point) = (false, true),
             b'0'..=b'9' => {
-                let digit = u32::from(byte - b'0');
                 is_number = true;
-                exponent -= after_point;
-                if kept == MOST_DIGITS {
-                    exponent += 1;
-                    lost |= digit != 0;
-                } else {
-                    digits.multiply_add(10, digit);
-                    kept += i32::from(digits.len() != 0);
+                // Zeros in front of all other digits only count behind the point.
+                let counts = *byte != b'0' || !number.is_zero();
+                if counts {
+                    number.push(byte - b'0');
                 }
+                number.point += i32::from(counts) - i32::from(after_point);
             }
             b'e' | b'E' => {
-                exponent += read_exponent(bytes.as_slice())?;
+                number.point += read_exponent(bytes.as_slice())?;
                 is_int = false;
                 break;
             }
@@ -68,17 +69,14 @@ fn read_magnitude(text: &[u8], negative: bool) -> Option<Number> {
     if !is_number {
         return None;
     }
-    if is_int
-        && let Some(value) = digits.value().filter(|value| *value <= i64::MAX as u64 + u64::from(negative))
-    {
-        let value = value as i64;
-        return Some(Number::Int(if negative { value.wrapping_neg() } else { value }));
+    if is_int && number.point <= INT_DIGITS {
+        let value = number.whole(number.point as usize);
+        if value <= i64::MAX as u64 + u64::from(negative) {
+            let value = value as i64;
+            return Some(Number::Int(if negative { value.wrapping_neg() } else { value }));
+        }
     }
-    let magnitude = match kept {
-        0 => 0,
-        _ if (-FAR..=FAR).contains(&(exponent + kept)) => bits_of(digits, exponent, lost)?,
-        _ => return None,
-    };
+    let magnitude = if number.is_zero() { 0 } else { bits_of(&mut number)? };
     Some(Number::Float(f64::from_bits(magnitude | u64::from(negative) << 63)))
 }
 
@@ -97,84 +95,60 @@ fn read_exponent(text: &[u8]) -> Option<i32> {
     (!digits.is_empty()).then_some(sign * number)
 }
 
-/// The bits of the float next to `number * 10^exponent`, where `number` is not 0, or a little more, but less than its next
-/// digit, if `inexact`.
-fn bits_of(mut number: Natural, mut exponent: i32, mut inexact: bool) -> Option<u64> {
-    let fives = exponent.unsigned_abs();
-    if exponent >= 0 {
-        number.scale(5, fives);
-    } else {
-        // A quotient of 64 bits or more; five has less than 7/3 bits.
-        while number.len() * (u16::BITS as usize) < fives as usize * 7 / 3 + 80 {
-            number.shift_word();
-            exponent -= u16::BITS as i32;
-        }
-        for _ in 0..fives {
-            inexact |= number.divide(5) != 0;
-        }
-    }
-    // Half of the last bit, once there are no more than a mantissa has.
-    let mut half = 0;
-    let mantissa = loop {
-        match number.value() {
-            Some(value) if value >> (MANTISSA_BITS - 1) == 1 => break value,
-            Some(value) if value >> MANTISSA_BITS == 0 => {
-                number.multiply_add(2, 0);
-                exponent -= 1;
-            }
-            _ => {
-                // By words while there are more than enough of them.
-                let shift = if number.len() > 5 { u16::BITS } else { 1 };
-                inexact |= half != 0;
-                half = number.divide(1 << shift);
-                exponent += shift as i32;
-            }
-        }
-    };
-    let is_up = half != 0 && (inexact || mantissa & 1 != 0);
-    exponent -= LEAST_EXPONENT;
-    if exponent > MOST_EXPONENT {
+/// The bits of the float next to a number that is not 0.
+fn bits_of(number: &mut LongDecimal) -> Option<u64> {
+    if number.point.unsigned_abs() > FAR {
         return None;
     }
-    // The bit in front of the mantissa counts one for the exponent, and so does a carry.
-    let bits = ((exponent as i64) << (MANTISSA_BITS - 1)) + mantissa as i64 + i64::from(is_up);
-    if bits >= 1 << (MANTISSA_BITS - 1) {
-        return (bits < f64::INFINITY.to_bits() as i64).then_some(bits as u64);
-    }
-    for _ in exponent..0 {
-        half |= number.divide(2);
-    }
-    if inexact || half != 0 { None } else { number.value() }
-}
-
-/// The first `N` significant digits of a finite number that is not negative, rounded half to even, and the power of ten that the
-/// first one counts. At most 18 digits.
-pub(super) fn significant_digits<const N: usize>(value: f64) -> ([u8; N], i32) {
-    let limit = 10u64.pow(N as u32);
-    let (mantissa, shift) = parts(value);
-    let mut number = Natural::new(mantissa);
-    // Without the power of two, five times as much counts a tenth.
-    number.scale(if shift < 0 { 5 } else { 2 }, shift.unsigned_abs());
-    let (mut exponent, mut rest, mut is_more) = (if mantissa == 0 { 0 } else { shift.min(0) }, 0, false);
-    let mut whole = loop {
-        match number.value() {
-            Some(value) if value < limit => break value,
-            _ => {
-                is_more |= rest != 0;
-                rest = number.divide(10);
+    // The power of two that the mantissa counts, from the least one on.
+    let mut exponent = -LEAST_EXPONENT;
+    let mantissa = loop {
+        let whole = number.whole(MANTISSA_DIGITS);
+        let place = (number.point, whole >> (MANTISSA_BITS - 1));
+        match place.cmp(&(MANTISSA_DIGITS as i32, 1)) {
+            Ordering::Equal => break whole,
+            Ordering::Less => {
+                number.scale(1);
+                exponent -= 1;
+            }
+            Ordering::Greater => {
+                number.scale(-1);
                 exponent += 1;
             }
         }
     };
-    if rest > 5 || rest == 5 && (is_more || whole % 2 != 0) {
-        whole += 1;
+    if exponent > MOST_EXPONENT {
+        return None;
     }
-    let mut text = [b'0'; 20];
-    let mut writer = Writer::new(&mut text);
-    writer.put_digits(whole);
-    // A carry through all digits gives one more.
-    let first = exponent + writer.wanted as i32 - 1;
-    (text.first_chunk().copied().unwrap_or([b'0'; N]), first)
+    // The bit in front of the mantissa counts one for the exponent, and so does a carry.
+    let is_up = number.rounds_up(MANTISSA_DIGITS);
+    let bits = ((exponent as i64) << (MANTISSA_BITS - 1)) + mantissa as i64 + i64::from(is_up);
+    if bits >= 1 << (MANTISSA_BITS - 1) {
+        return (bits < f64::INFINITY.to_bits() as i64).then_some(bits as u64);
+    }
+    number.scale(exponent);
+    let digits = number.point.max(0) as usize;
+    number.is_whole(digits).then(|| number.whole(digits))
+}
+
+/// Makes `number`, which is new, of the first `N` significant digits of a finite number that is not negative, rounded half to even,
+/// without zeros at the end. The point is behind the first digit of zero, as if it had one.
+pub(super) fn significant_digits<const N: usize>(value: f64, number: &mut LongDecimal) {
+    exact(value, number);
+    number.round(N);
+}
+
+fn exact(value: f64, number: &mut LongDecimal) {
+    let (mut mantissa, exponent) = parts(value);
+    if mantissa == 0 {
+        number.point = 1;
+        return;
+    }
+    for _ in 0..u64::BITS {
+        number.multiply_add(2, (mantissa >> (u64::BITS - 1)) as u8);
+        mantissa <<= 1;
+    }
+    number.scale(exponent);
 }
 
 /// A positive number as a whole number times a power of two.

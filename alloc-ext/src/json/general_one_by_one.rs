@@ -4,6 +4,7 @@
 use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
 
+use super::long_decimal::LongDecimal;
 use super::number::DIGITS;
 use super::{decimal, digits};
 
@@ -16,10 +17,10 @@ const WHOLE: u64 = ((1u64 << f64::MANTISSA_DIGITS) as f64).to_bits();
 ///
 /// MemoryError.
 pub(super) fn write_finite(out: &mut Buffer<u8>, value: f64) -> Result<()> {
-    let start = out.len();
-    write_general::<DIGITS>(out, value)?;
-    let is_whole = out.get(start..).is_some_and(|text| text.iter().all(u8::is_ascii_digit));
-    if is_whole && value.to_bits() < WHOLE {
+    let mut number = LongDecimal::new();
+    decimal::significant_digits::<DIGITS>(value, &mut number);
+    write(out, &number, DIGITS)?;
+    if number.digits().len() as i32 <= number.point && value.to_bits() < WHOLE {
         out.try_extend_from_slice(b".0")?;
     }
     Ok(())
@@ -31,23 +32,22 @@ pub(super) fn write_finite(out: &mut Buffer<u8>, value: f64) -> Result<()> {
 ///
 /// MemoryError.
 pub(crate) fn write_general<const N: usize>(out: &mut Buffer<u8>, value: f64) -> Result<()> {
-    let (digits, exponent) = decimal::significant_digits::<N>(value);
-    let kept = digits.iter().rposition(|digit| *digit != b'0').map_or(1, |last| last + 1);
-    layout_digits(out, digits.get(..kept).unwrap_or_default(), exponent, N)
+    let mut number = LongDecimal::new();
+    decimal::significant_digits::<N>(value, &mut number);
+    write(out, &number, N)
 }
 
-/// Puts the point into digits whose first one counts `10^exponent`; numbers of more than `most` digits get an exponent.
-fn layout_digits(out: &mut Buffer<u8>, digits: &[u8], exponent: i32, most: usize) -> Result<()> {
+/// Appends a number; with an exponent if it has more than `most` digits in front of the point, or many zeros behind it.
+fn write(out: &mut Buffer<u8>, number: &LongDecimal, most: usize) -> Result<()> {
+    let (digits, exponent) = (number.digits(), number.point - 1);
     let is_scientific = !(-4..most as i32).contains(&exponent);
+    let point = if is_scientific { 1 } else { number.point };
     // A number below 1 has zeros in front of its digits, the first of them before the point.
-    let point = if is_scientific { 0 } else { exponent };
-    let (zeros, whole) = ((-point).max(0) as usize, point.max(0) as usize + 1);
-    for at in 0..whole.max(zeros + digits.len()) {
-        if at == whole {
+    for at in (point - 1).min(0)..point.max(digits.len() as i32) {
+        if at == point {
             out.try_push(b'.')?;
         }
-        let digit = at.checked_sub(zeros).and_then(|at| digits.get(at));
-        out.try_push(digit.copied().unwrap_or(b'0'))?;
+        out.try_push(b'0' + digits.get(at as usize).copied().unwrap_or(0))?;
     }
     if is_scientific {
         out.try_extend_from_slice(if exponent < 0 { b"e-" } else { b"e+" })?;

@@ -39,7 +39,7 @@ mod functions;
 #[cfg_attr(not(feature = "std"), path = "general_one_by_one.rs")]
 mod general;
 #[cfg(any(test, not(feature = "std")))]
-mod natural;
+mod long_decimal;
 mod number;
 mod parser;
 #[cfg_attr(not(feature = "std"), path = "no_short.rs")]
