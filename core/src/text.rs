@@ -130,7 +130,8 @@ impl Write for SliceWriter<'_> {
 }
 
 /// Bytes that JSON strings show as a backslash and a letter.
-const ESCAPES: [[u8; 2]; 8] = [*b"\"\"", *b"\\\\", *b"//", *b"\x08b", *b"\x0cf", *b"\nn", *b"\rr", *b"\tt"];
+pub const ESCAPES: [[u8; 2]; 8] =
+    [*b"\"\"", *b"\\\\", *b"//", *b"\x08b", *b"\x0cf", *b"\nn", *b"\rr", *b"\tt"];
 
 /// Writes JSON string content: quotes, backslashes, slashes and control characters escaped.
 pub fn write_json_escaped(out: &mut Writer<'_>, text: &[u8]) {

@@ -119,15 +119,15 @@ impl<B: Builder> Parser<'_, '_, B> {
         }
     }
 
-    /// Reads up to where a value is complete, and answers true, or another one must come.
+    /// Reads up to where a value is complete or a container ends, and answers true, or another value must come.
     fn start_value(&mut self) -> Result<bool> {
         match self.peek_after_space() {
-            Some(b'"') => self.string(false)?,
-            Some(b'{') => return self.start_container(b'}'),
-            Some(b'[') => return self.start_container(b']'),
-            Some(b't') => self.word("true", true.into())?,
-            Some(b'f') => self.word("false", false.into())?,
-            Some(b'n') => self.word("null", B::Value::default())?,
+            b'"' => self.string(false)?,
+            b'{' => return self.start_container(b'}'),
+            b'[' => return self.start_container(b']'),
+            b't' => self.word("true", true.into())?,
+            b'f' => self.word("false", false.into())?,
+            b'n' => self.word("null", B::Value::default())?,
             _ => self.number()?,
         }
         Ok(true)
@@ -136,21 +136,22 @@ impl<B: Builder> Parser<'_, '_, B> {
     /// Reads what follows a value in a container: either goes on to its next value, or completes it and answers true.
     fn continue_in(&mut self, open: Open) -> Result<bool> {
         match self.peek_after_space() {
-            Some(b',') => {
+            b',' => {
                 self.at += 1;
-                if self.peek_after_space().is_none() {
-                    return Err(self.fail("Syntax error near", self.at));
+                self.peek_after_space();
+                if self.rest().is_empty() {
+                    return Err(self.fail("Syntax error near"));
                 }
                 if open.is_object() {
                     self.key()?;
                 }
                 Ok(false)
             }
-            Some(byte) if byte == open.end => {
+            next if next == open.end => {
                 self.at += 1;
                 self.finish(open).map(|()| true)
             }
-            _ => Err(self.fail("Expecting ',' delimiter", self.at)),
+            _ => Err(self.fail("Expecting ',' delimiter")),
         }
     }
 
@@ -167,19 +168,20 @@ impl<B: Builder> Parser<'_, '_, B> {
 
     /// The document, behind which nothing may follow.
     fn end(&mut self) -> Result<B::Value> {
-        match self.peek_after_space() {
-            None => Ok(self.values.pop().unwrap_or_default()),
-            Some(_) => Err(self.fail("Extra data", self.at)),
+        self.peek_after_space();
+        if !self.rest().is_empty() {
+            return Err(self.fail("Extra data"));
         }
+        Ok(self.values.pop().unwrap_or_default())
     }
 
+    /// Reads up to where the first value must come, or answers true where there is none.
     fn start_container(&mut self, end: u8) -> Result<bool> {
         self.at += 1;
         let open = Open { first: self.values.len(), end };
         self.open.try_push(open)?;
-        if self.peek_after_space() == Some(end) {
-            self.at += 1;
-            return self.finish(open).map(|()| true);
+        if self.peek_after_space() == end {
+            return Ok(true);
         }
         if open.is_object() {
             self.key()?;
@@ -189,12 +191,12 @@ impl<B: Builder> Parser<'_, '_, B> {
 
     /// Reads a key and its colon.
     fn key(&mut self) -> Result<()> {
-        if self.peek() != Some(b'"') {
-            return Err(self.fail("Expecting property name enclosed in double quotes", self.at));
+        if self.peek() != b'"' {
+            return Err(self.fail("Expecting property name enclosed in double quotes"));
         }
         self.string(true)?;
-        if self.peek_after_space() != Some(b':') {
-            return Err(self.fail("Expecting ':' delimiter", self.at));
+        if self.peek_after_space() != b':' {
+            return Err(self.fail("Expecting ':' delimiter"));
         }
         self.at += 1;
         Ok(())
@@ -202,7 +204,7 @@ impl<B: Builder> Parser<'_, '_, B> {
 
     fn word(&mut self, word: &str, value: B::Value) -> Result<()> {
         if !self.rest().starts_with(word.as_bytes()) {
-            return Err(self.fail("Expecting value", self.at));
+            return Err(self.fail("Expecting value"));
         }
         self.at += word.len();
         self.values.try_push(value)
@@ -215,7 +217,7 @@ impl<B: Builder> Parser<'_, '_, B> {
         }
         match number::read_other(self.rest())? {
             Some((number, len)) => self.push_number(number, len),
-            None => Err(self.fail("Expecting value", self.at)),
+            None => Err(self.fail("Expecting value")),
         }
     }
 
@@ -243,32 +245,28 @@ impl<B: Builder> Parser<'_, '_, B> {
     /// Reads a string of any length, as [`string`](Self::string) does.
     #[cfg_attr(feature = "std", inline(never))]
     fn long_string(&mut self, is_key: bool) -> Result<()> {
-        let start = self.at + 1;
-        let content = self.text.get(start..).unwrap_or_default();
-        let len = text::literal_len(content);
-        if content.get(len) != Some(&b'"') {
-            return self.escaped_string();
-        }
-        self.at = start + len + 1;
-        let string = self.builder.literal(self.text, start, len, is_key)?;
-        self.values.try_push(string)
-    }
-
-    /// Reads a string that is not plain text up to its end.
-    fn escaped_string(&mut self) -> Result<()> {
-        let start = self.at;
+        let quote = self.at;
         self.at += 1;
         self.unescaped.clear();
         loop {
-            let rest = self.text.get(self.at..).unwrap_or_default();
-            let (plain, special) = rest.split_at_checked(text::literal_len(rest)).unwrap_or((rest, &[]));
-            self.unescaped.try_extend_from_slice(plain)?;
-            self.at += plain.len();
-            match special.first() {
-                None => return Err(self.fail("Unterminated string starting at", start)),
+            let start = self.at;
+            let len = text::literal_len(self.rest());
+            self.at += len;
+            let special = self.text.get(self.at).copied();
+            if special == Some(b'"') && self.unescaped.is_empty() {
+                self.at += 1;
+                let string = self.builder.literal(self.text, start, len, is_key)?;
+                return self.values.try_push(string);
+            }
+            self.unescaped.try_extend_from_slice(self.text.get(start..self.at).unwrap_or_default())?;
+            match special {
                 Some(b'"') => break,
                 Some(b'\\') => self.escape()?,
-                Some(_) => return Err(self.fail("Invalid control character at", self.at)),
+                Some(_) => return Err(self.fail("Invalid control character at")),
+                None => {
+                    self.at = quote;
+                    return Err(self.fail("Unterminated string starting at"));
+                }
             }
         }
         self.at += 1;
@@ -277,44 +275,46 @@ impl<B: Builder> Parser<'_, '_, B> {
     }
 
     fn escape(&mut self) -> Result<()> {
-        match text::read_escape(self.rest()) {
+        let (what, offset) = match text::read_escape(self.rest()) {
             Ok((character, len)) => {
                 self.at += len;
-                self.unescaped.try_extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes())
+                return self.unescaped.try_extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
             }
-            Err(BadEscape::Unknown) => Err(self.fail("Invalid \\escape", self.at + 1)),
-            Err(BadEscape::Digits(offset)) => Err(self.fail("Invalid \\uXXXX escape", self.at + offset)),
-            Err(BadEscape::Surrogate(offset)) => {
-                Err(self.fail("Invalid surrogate pair of \\uXXXX escapes", self.at + offset))
-            }
-        }
+            Err(BadEscape::Unknown) => ("Invalid \\escape", 1),
+            Err(BadEscape::Digits(offset)) => ("Invalid \\uXXXX escape", offset),
+            Err(BadEscape::Surrogate(offset)) => ("Invalid surrogate pair of \\uXXXX escapes", offset),
+        };
+        self.at += offset;
+        Err(self.fail(what))
     }
 
     fn rest(&self) -> &[u8] {
         self.text.get(self.at..).unwrap_or_default()
     }
 
-    fn peek(&self) -> Option<u8> {
-        self.text.get(self.at).copied()
+    /// The next byte, or 0 at the end, with which nothing begins either.
+    fn peek(&self) -> u8 {
+        self.text.get(self.at).copied().unwrap_or(0)
     }
 
-    /// Skips white space and tells what comes then.
+    /// Skips white space and tells what comes then, as [`peek`](Self::peek) does.
     #[inline]
-    fn peek_after_space(&mut self) -> Option<u8> {
+    fn peek_after_space(&mut self) -> u8 {
         loop {
             match self.peek() {
-                Some(b' ' | b'\t' | b'\n' | b'\r') => self.at += 1,
+                b' ' | b'\t' | b'\n' | b'\r' => self.at += 1,
                 next => return next,
             }
         }
     }
 
-    /// The error of what was found at `at`. Newlines are only ever white space, so those in front of it tell the line.
+    /// The error of what was found here. Newlines are only ever white space, so those in front of it tell the line.
     #[cold]
-    fn fail(&self, what: &str, at: usize) -> Error {
-        let before = self.text.get(..at).unwrap_or(self.text);
+    fn fail(&self, what: &str) -> Error {
+        let before = self.text.get(..self.at).unwrap_or(self.text);
         let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
         let line_start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |newline| newline + 1);
-        plain_error!(VALUE_ERROR, "{}: line {} column {} (char {})", what, line, at - line_start + 1, at)
+        let column = self.at - line_start + 1;
+        plain_error!(VALUE_ERROR, "{}: line {} column {} (char {})", what, line, column, self.at)
     }
 }

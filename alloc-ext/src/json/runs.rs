@@ -1,7 +1,11 @@
 //! Where runs of plain bytes end in strings, eight bytes at a time.
 #![forbid(unsafe_code)]
 
+use ferrite_core::error::Result;
+use ferrite_core::memory::Buffer;
 use ferrite_core::words;
+
+use super::write_escape;
 
 /// One in every byte of a word.
 const ONES: u64 = u64::MAX / 255;
@@ -55,8 +59,34 @@ pub(in super::super) fn short_literal(text: &[u8]) -> Option<(u64, usize)> {
     is_quote.then(|| (word, (marks.trailing_zeros() / 8) as usize))
 }
 
+/// Appends the content of a JSON string.
+///
+/// # Errors
+///
+/// MemoryError.
+pub(super) fn write_content(out: &mut Buffer<u8>, text: &[u8]) -> Result<()> {
+    let mut rest = text;
+    loop {
+        let (plain, special) = rest.split_at(plain_len(rest));
+        write_plain(out, plain)?;
+        let Some((byte, after)) = special.split_first() else { return Ok(()) };
+        write_escape(out, *byte)?;
+        rest = after;
+    }
+}
+
+/// Appends bytes as they are; few of them as a word, which takes less than calling for a copy.
+#[inline]
+fn write_plain(out: &mut Buffer<u8>, plain: &[u8]) -> Result<()> {
+    let Some(word) = words::short(plain) else { return out.try_extend_from_slice(plain) };
+    let end = out.len() + plain.len();
+    out.try_extend_from_slice(&word.to_le_bytes())?;
+    out.truncate(end);
+    Ok(())
+}
+
 /// Length of the run of bytes that upstream writes as they are.
-pub(super) fn unescaped_len(text: &[u8]) -> usize {
+fn plain_len(text: &[u8]) -> usize {
     run_len(text, |word| {
         control_marks(word)
             | equal_marks(word, b'"')

@@ -3,7 +3,7 @@
 
 use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
-use ferrite_core::words;
+use ferrite_core::text::ESCAPES;
 
 #[cfg_attr(feature = "std", path = "runs.rs")]
 #[cfg_attr(not(feature = "std"), path = "runs_by_byte.rs")]
@@ -11,21 +11,6 @@ mod runs;
 
 pub(crate) use runs::literal_len;
 pub(super) use runs::short_literal;
-use runs::unescaped_len;
-
-/// How a byte is written that must not stand for itself: one letter, or 0 for its number in hexadecimal.
-fn escape_of(byte: u8) -> Option<u8> {
-    match byte {
-        b'"' | b'\\' | b'/' => Some(byte),
-        0x08 => Some(b'b'),
-        0x0c => Some(b'f'),
-        b'\n' => Some(b'n'),
-        b'\r' => Some(b'r'),
-        b'\t' => Some(b't'),
-        0..=0x1f | 0x7f => Some(0),
-        _ => None,
-    }
-}
 
 /// Appends `text` in quotes.
 ///
@@ -39,35 +24,18 @@ fn escape_of(byte: u8) -> Option<u8> {
 pub(crate) fn write_quoted(out: &mut Buffer<u8>, text: &[u8]) -> Result<()> {
     out.try_reserve(text.len().saturating_add(2))?;
     out.try_push(b'"')?;
-    let mut rest = text;
-    loop {
-        let (plain, special) = rest.split_at(unescaped_len(rest));
-        write_plain(out, plain)?;
-        let Some((byte, after)) = special.split_first() else { break };
-        write_escape(out, *byte)?;
-        rest = after;
-    }
+    runs::write_content(out, text)?;
     out.try_push(b'"')
 }
 
-/// Appends bytes as they are; few of them as a word, which takes less than calling for a copy.
-#[cfg_attr(feature = "std", inline)]
-fn write_plain(out: &mut Buffer<u8>, plain: &[u8]) -> Result<()> {
-    let Some(word) = words::short(plain) else { return out.try_extend_from_slice(plain) };
-    let end = out.len() + plain.len();
-    out.try_extend_from_slice(&word.to_le_bytes())?;
-    out.truncate(end);
-    Ok(())
-}
-
+/// Appends a byte that must not stand for itself: as one letter, or as its number in hexadecimal.
 fn write_escape(out: &mut Buffer<u8>, byte: u8) -> Result<()> {
-    match escape_of(byte) {
-        Some(0) => {
+    match ESCAPES.iter().find(|[escaped, _]| *escaped == byte) {
+        Some([_, letter]) => out.try_extend_from_slice(&[b'\\', *letter]),
+        None => {
             let digit = |value: u8| b"0123456789abcdef"[usize::from(value & 15)];
             out.try_extend_from_slice(&[b'\\', b'u', b'0', b'0', digit(byte >> 4), digit(byte)])
         }
-        Some(letter) => out.try_extend_from_slice(&[b'\\', letter]),
-        None => out.try_push(byte),
     }
 }
 
@@ -87,17 +55,11 @@ pub(super) enum BadEscape {
 ///
 /// `JSONParserContext::NextStringWithFullHandling` in `json_parser.cc`.
 pub(super) fn read_escape(text: &[u8]) -> core::result::Result<(char, usize), BadEscape> {
-    let plain = match text.get(1) {
-        Some(byte @ (b'"' | b'\\' | b'/')) => char::from(*byte),
-        Some(b'b') => '\u{8}',
-        Some(b'f') => '\u{c}',
-        Some(b'n') => '\n',
-        Some(b'r') => '\r',
-        Some(b't') => '\t',
-        Some(b'u') => return read_unicode(text),
-        _ => return Err(BadEscape::Unknown),
-    };
-    Ok((plain, 2))
+    if text.get(1) == Some(&b'u') {
+        return read_unicode(text);
+    }
+    let escape = ESCAPES.iter().find(|[_, letter]| text.get(1) == Some(letter));
+    escape.map(|[escaped, _]| (char::from(*escaped), 2)).ok_or(BadEscape::Unknown)
 }
 
 /// Length of `\uXXXX`.
@@ -146,8 +108,13 @@ mod tests {
                 let stops = byte < 0x20 || byte == b'"' || byte == b'\\';
                 let expected = if stops { at } else { (at + 1).min(text.len()) };
                 assert_eq!(literal_len(&text), expected, "byte {byte} at {at}");
-                let expected = if escape_of(byte).is_some() { at } else { (at + 1).min(text.len()) };
-                assert_eq!(unescaped_len(&text), expected, "byte {byte} at {at}");
+                let mut out = Buffer::new();
+                let expected =
+                    if stops || matches!(byte, b'/' | 0x7f) { at } else { (at + 1).min(text.len()) };
+                assert!(write_quoted(&mut out, &text).is_ok());
+                assert_eq!(out.get(1..=expected), text.get(..expected), "byte {byte} at {at}");
+                let next = if expected == text.len() { b'"' } else { b'\\' };
+                assert_eq!(out.get(1 + expected), Some(&next), "byte {byte} at {at}");
             }
         }
     }
