@@ -39,6 +39,7 @@ build_worker() {
   "${CC:-cc}" -O2 -g -Wall -I"$root/include" -I"$here/worker" -o "$build/worker" \
     "$here"/worker/{main,load,values}.c "$here"/operations/*.c "$here"/floors/*.c -ldl -lpthread
   "${CC:-cc}" -O2 -shared -fPIC -I"$root/include" -o "$build/module.so" "$here/worker/module.c"
+  "${CC:-cc}" -O2 -Wall -shared -fPIC -o "$build/shared.so" "$here/floors/shared/state.c"
 }
 
 build_floors() {

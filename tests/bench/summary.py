@@ -33,7 +33,7 @@ def main():
     before, rest = README.read_text().split(BEGIN)
     after = rest.split(END)[1]
     operations = [row for row in rows if row["group"] != "load"]
-    README.write_text(f"{before}{BEGIN}\n{summary(rows)}\n{tables.sums(operations)}{END}{after}")
+    README.write_text(f"{before}{BEGIN}\n{summary(rows)}\n{tables.sums(operations)}\n{tables.missed(rows)}{END}{after}")
 
 
 if __name__ == "__main__":

@@ -5,6 +5,8 @@ import math
 import platform
 import subprocess
 
+import goals
+
 TITLES = {
     "quick": "Times, sizes of at most 2,000",
     "full": "Times of all operations",
@@ -61,7 +63,7 @@ def side(row, key):
 def operations(rows, unit):
     lines = []
     for row in rows:
-        note = []
+        note = ["the floor forbids its goal"] if unit == "ns" and goals.is_forbidden(row) else []
         if unit == "ns" and row.get("ours_mb_per_s"):
             note.append(f"{number(row['ours_mb_per_s'])} : {number(row.get('theirs_mb_per_s'))} MB/s")
         if row.get("differs"):
@@ -69,8 +71,8 @@ def operations(rows, unit):
         over = row["ours"] / row["floor"] if row["ours"] and row["floor"] else None
         spread = "-" if row["spread"] is None else f"{row['spread']:.3f}"
         lines.append([row["op"], side(row, "ours"), side(row, "theirs"), ratio(row["ratio"]), spread,
-                      number(row["floor"]), number(over), "; ".join(note)])  # fmt: skip
-    head = ["Operation", f"ours, {unit}", f"upstream, {unit}", "ratio", "+-", "floor", "ours / floor", "note"]
+                      number(row["floor"]), number(over), ratio(goals.floor_ratio(row)), "; ".join(note)])  # fmt: skip
+    head = ["Operation", f"ours, {unit}", f"upstream, {unit}", "ratio", "+-", "floor", "ours / floor", "floor / upstream", "note"]
     return table(head, lines) + "\n" + sums(rows)
 
 
@@ -129,6 +131,14 @@ def load_results(loads):
 
 def load(rows):
     found = [row for row in rows if row["group"] == "load"]
-    lines = [[row["op"][6:], side(row, "ours"), side(row, "theirs"), ratio(row["ratio"]), number(row["floor"])]
-             for row in found]  # fmt: skip
-    return table(["Load of the library", "ours", "upstream", "ratio", "floor"], lines)
+    lines = [[row["op"][6:], side(row, "ours"), side(row, "theirs"), ratio(row["ratio"]), number(row["floor"]),
+              ratio(goals.floor_ratio(row))] for row in found]  # fmt: skip
+    return table(["Load of the library", "ours", "upstream", "ratio", "floor", "floor / upstream"], lines)
+
+
+def missed(rows):
+    """Operations above the ratio that they are meant to reach, and whether their floors are, too."""
+    lines = [[row["op"], ratio(row["ratio"]), ratio(goals.goal(row)), ratio(goals.floor_ratio(row)),
+              "forbids it" if goals.is_forbidden(row) else "leaves room"]
+             for row in rows if goals.is_missed(row)]  # fmt: skip
+    return table(["Above its goal", "ratio", "goal", "floor / upstream", "the floor"], lines) if lines else ""

@@ -7,7 +7,7 @@ char* json_strings(int n, size_t* len);
 /* ---- hash tables (hashbrown with foldhash) ---- */
 static const char **kp, **pp;
 static size_t* kl;
-static void *table, *itable;
+static void* table;
 static int count, *order;
 static uint64_t counter = 1;
 static void keys_with(const char* fmt, const char* pfmt) {
@@ -28,9 +28,6 @@ static void keys_with(const char* fmt, const char* pfmt) {
 }
 static void hit_setup(void) {
   keys_with("attribute_%d_key", "attribute_%d_key");
-}
-static void miss_setup(void) {
-  keys_with("attribute_%d_key", "attribute_%d_Key");
 }
 static void names_setup(void) {
   keys_with("bench.module_0.func_%d", "bench.module_0.func_%d");
@@ -64,38 +61,6 @@ static void build_run(int64_t reps) {
     CHECK(floors.map_get(t, pp[count - 1], kl[count - 1]) == count - 1);
     floors.map_free(t);
   }
-}
-static uint64_t ikey(int i) {
-  return (uint64_t)i * 7919 + 13;
-}
-static void* ifilled(void) {
-  void* t = floors.imap_new();
-  for (int i = 0; i < count; i++) floors.imap_set(t, ikey(i), (uint64_t)i);
-  return t;
-}
-static void int_setup(void) {
-  need_floors();
-  count = bench.size;
-  order = shuffled(count, 7);
-  itable = ifilled();
-  bench.per_rep = count;
-}
-static void int_edit_setup(void) {
-  int_setup(), bench.per_rep = 2.0 * count;
-}
-static void iset_run(int64_t reps) {
-  for (int64_t r = 0; r < reps; r++) floors.imap_free(ifilled());
-}
-static void iget_run(int64_t reps) {
-  for (int64_t r = 0; r < reps; r++)
-    for (int i = 0; i < count; i++) CHECK(floors.imap_get(itable, ikey(order[i])) == order[i]);
-}
-static void iedit_run(int64_t reps) {
-  for (int64_t r = 0; r < reps; r++)
-    for (int i = 0; i < count; i++) {
-      CHECK(floors.imap_del(itable, ikey(order[i])) == order[i]);
-      floors.imap_set(itable, ikey(order[i]), (uint64_t)order[i]);
-    }
 }
 
 /* ---- JSON ---- */
@@ -343,42 +308,12 @@ const Operation library_floor_operations[] = {{.name = "f_global_get_lib",
                                                .sizes = {100000},
                                                .setup = hit_setup,
                                                .run = build_run},
-                                              {.name = "f_map_hit",
-                                               .what = "hashbrown",
-                                               .flags = FL,
-                                               .sizes = {100000},
-                                               .setup = hit_setup,
-                                               .run = hit_run},
-                                              {.name = "f_map_miss",
-                                               .what = "hashbrown",
-                                               .flags = FL,
-                                               .sizes = {100000},
-                                               .setup = miss_setup,
-                                               .run = miss_run},
                                               {.name = "f_map_lookup",
                                                .what = "hashbrown",
                                                .flags = FL,
                                                .sizes = {10000},
                                                .setup = names_setup,
                                                .run = hit_run},
-                                              {.name = "f_imap_set",
-                                               .what = "hashbrown, growing, free",
-                                               .flags = FL,
-                                               .sizes = {100000},
-                                               .setup = int_setup,
-                                               .run = iset_run},
-                                              {.name = "f_imap_get",
-                                               .what = "hashbrown",
-                                               .flags = FL,
-                                               .sizes = {100000},
-                                               .setup = int_setup,
-                                               .run = iget_run},
-                                              {.name = "f_imap_edit",
-                                               .what = "hashbrown",
-                                               .flags = FL,
-                                               .sizes = {100000},
-                                               .setup = int_edit_setup,
-                                               .run = iedit_run},
                                               {.name = "f_json_parse_sonic",
                                                .what = "sonic-rs document, drop",
                                                .flags = FJ,

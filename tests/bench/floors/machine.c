@@ -268,33 +268,6 @@ static void edit_run(int64_t reps) {
   }
 }
 
-/* Three calls for a key: key (one reference taken and released), value, next. */
-static int iter_at;
-static NOINLINE int iter_cb(void* s, const TVMFFIAny* a, int32_t n, TVMFFIAny* r) {
-  if (n != 1 || a[0].type_index != kTVMFFIInt) return -1;
-  if (a[0].v_int64 == 2) {
-    *r = any_bool(++iter_at < bench.size);
-    return 0;
-  }
-  *r = ((TVMFFIAny*)seq.data)[iter_at];
-  if (a[0].v_int64 == 0) __atomic_add_fetch(&counters[8 * iter_at], 1, __ATOMIC_RELAXED);
-  return 0;
-}
-static void iter_run(int64_t reps) {
-  TVMFFISafeCallType f = iter_cb;
-  TVMFFIAny c[3] = {any_int(0), any_int(1), any_int(2)}, o = any_none();
-  for (int64_t r = 0; r < reps; r++) {
-    iter_at = 0;
-    for (int i = 0; i < bench.size; i++) {
-      KEEP(f);
-      CHECK(f(NULL, &c[0], 1, &o) == 0);
-      CHECK(__atomic_sub_fetch(&counters[8 * i], 1, __ATOMIC_ACQ_REL));
-      CHECK(f(NULL, &c[1], 1, &o) == 0);
-      CHECK(f(NULL, &c[2], 1, &o) == 0);
-    }
-  }
-}
-
 /* ---- data types ---- */
 static const char* const dt_names[] = {"float32", "int8", "bfloat16",      "float32x4",
                                        "uint64",  "bool", "float8_e4m3fn", "float16"};
@@ -422,6 +395,50 @@ static void dlopen_setup(void) {
   CHECK(bench.module);
 }
 
+
+/* ---- what a library keeps for each thread, or makes once (floors/shared) ---- */
+static void* (*thread_get)(int32_t, int32_t);
+static int (*thread_set)(int32_t, int32_t, void*, void**);
+static int (*made_once)(void**, int (*)(void**));
+static void* made;
+static int make(void** result) {
+  *result = &made;
+  return 0;
+}
+static void shared_setup(void) {
+  CHECK(bench.module); /* it lies beside the module */
+  char path[4096];
+  int folder = (int)(strrchr(bench.module, '/') + 1 - bench.module);
+  CHECK(snprintf(path, sizeof path, "%.*sshared.so", folder, bench.module) < (int)sizeof path);
+  void *library = dlopen(path, RTLD_NOW), *old;
+  CHECK(library);
+  void* found[] = {dlsym(library, "floor_get"), dlsym(library, "floor_set"), dlsym(library, "floor_make_once")};
+  CHECK(found[0] && found[1] && found[2]);
+  memcpy(&thread_get, &found[0], sizeof found[0]);
+  memcpy(&thread_set, &found[1], sizeof found[1]);
+  memcpy(&made_once, &found[2], sizeof found[2]);
+  CHECK(thread_set(kDLCUDA, 1, (void*)0x1234, &old) == 0);
+}
+static void thread_get_run(int64_t reps) {
+  for (int64_t i = 0; i < reps; i++) bench.sum += thread_get(kDLCUDA, 1) == (void*)0x1234;
+}
+static void thread_set_run(int64_t reps) {
+  void* prev = (void*)0x1234;
+  for (int64_t i = 0; i < reps; i++) {
+    void* next = i + 1 == reps ? (void*)0x1234 : (void*)(uintptr_t)(i + 1);
+    void* old = NULL;
+    CHECK(thread_set(kDLCUDA, 1, next, &old) == 0);
+    bench.sum += old == prev;
+    prev = next;
+  }
+}
+static void made_once_run(int64_t reps) {
+  for (int64_t i = 0; i < reps; i++) bench.sum += made_once(&made, make) == 0 && made == &made;
+}
+static void each_verify(void) {
+  CHECK(bench.sum == (uint64_t)bench.reps);
+}
+
 #define FL IS_FLOOR
 const Operation floor_operations[] = {
     {.name = "f_call_0", .what = "indirect C call", .flags = FL, .setup = call_setup, .run = call_run},
@@ -484,12 +501,6 @@ const Operation floor_operations[] = {
      .sizes = {1000},
      .setup = edit_setup,
      .run = edit_run},
-    {.name = "f_map_iter",
-     .what = "3 calls, 2 RMW",
-     .flags = FL,
-     .sizes = {1000},
-     .setup = seq_get_setup,
-     .run = iter_run},
     {.name = "f_dtype_parse", .what = "C parser", .flags = FL, .setup = per8, .run = dt_run},
     {.name = "f_dlpack", .what = "3 blocks, 3 RMW", .flags = FL, .run = dlpack_run},
     {.name = "f_dlpack_export", .what = "1 block, 2 RMW", .flags = FL, .run = export_run},
@@ -506,4 +517,22 @@ const Operation floor_operations[] = {
      .setup = dlopen_setup,
      .run = dlopen_run},
     {.name = "f_dlsym", .what = "dlsym and call", .flags = FL, .setup = mod_setup, .run = sym_run},
+    {.name = "f_thread_get",
+     .what = "call into a library, thread local",
+     .flags = FL,
+     .setup = shared_setup,
+     .run = thread_get_run,
+     .verify = each_verify},
+    {.name = "f_thread_set",
+     .what = "call into a library, thread local",
+     .flags = FL,
+     .setup = shared_setup,
+     .run = thread_set_run,
+     .verify = each_verify},
+    {.name = "f_made_once",
+     .what = "call into a library, load, compare",
+     .flags = FL,
+     .setup = shared_setup,
+     .run = made_once_run,
+     .verify = each_verify},
     {.name = NULL}};

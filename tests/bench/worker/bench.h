@@ -41,11 +41,6 @@ typedef struct {
   void* (*map_new)(const char* const*, const size_t*, size_t);
   int64_t (*map_get)(void*, const char*, size_t);
   void (*map_free)(void*);
-  void* (*imap_new)(void);
-  void (*imap_set)(void*, uint64_t, uint64_t);
-  int64_t (*imap_get)(void*, uint64_t);
-  int64_t (*imap_del)(void*, uint64_t);
-  void (*imap_free)(void*);
 } Floors;
 extern Floors floors;
 void need_floors(void);
@@ -144,7 +139,7 @@ void in_two_threads(void (*body)(int64_t), int64_t repetitions);
 
 extern const Operation call_operations[], object_operations[], string_operations[], seq_operations[],
     map_operations[], json_operations[], walk_operations[], tensor_operations[], type_operations[],
-    module_operations[], floor_operations[], library_floor_operations[];
+    module_operations[], floor_operations[], library_floor_operations[], layout_floor_operations[];
 #define NOINLINE __attribute__((noinline))
 #define KEEP(x) __asm__ volatile("" : "+r"(x))
 #define CLOBBER() __asm__ volatile("" ::: "memory")

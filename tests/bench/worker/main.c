@@ -33,6 +33,7 @@ static const struct {
               {"modules and environment", module_operations},
               {"floor", floor_operations},
               {"floor", library_floor_operations},
+              {"floor", layout_floor_operations},
               {NULL, NULL}};
 
 static void put_json_string(const char* s) {
@@ -98,7 +99,7 @@ static void load_floors(const char* path) {
   }
   X(json_parse)
   X(json_hold)
-  X(json_write) X(map_new) X(map_get) X(map_free) X(imap_new) X(imap_set) X(imap_get) X(imap_del) X(imap_free)
+  X(json_write) X(map_new) X(map_get) X(map_free)
 #undef X
 }
 

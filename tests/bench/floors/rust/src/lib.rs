@@ -10,7 +10,6 @@ use hashbrown::HashMap;
 use sonic_rs::JsonContainerTrait;
 
 type Table = HashMap<&'static [u8], u64, RandomState>;
-type IntTable = HashMap<u64, u64, RandomState>;
 
 /// A document of one of the libraries.
 pub enum Document {
@@ -88,40 +87,6 @@ pub unsafe extern "C" fn fl_map_get(table: *const Table, data: *const u8, len: u
 /// Drops the table.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fl_map_free(table: *mut Table) {
-    // SAFETY: see the crate; the worker does not use it again.
-    drop(unsafe { Box::from_raw(table) });
-}
-
-/// An empty table of integers.
-#[unsafe(no_mangle)]
-pub extern "C" fn fl_imap_new() -> *mut IntTable {
-    Box::into_raw(Box::new(IntTable::default()))
-}
-
-/// Sets a value.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn fl_imap_set(table: *mut IntTable, key: u64, value: u64) {
-    // SAFETY: see the crate.
-    unsafe { &mut *table }.insert(key, value);
-}
-
-/// The value of a key, or -1.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn fl_imap_get(table: *const IntTable, key: u64) -> i64 {
-    // SAFETY: see the crate.
-    unsafe { &*table }.get(&key).map_or(-1, |value| *value as i64)
-}
-
-/// Takes a key out; its value, or -1.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn fl_imap_del(table: *mut IntTable, key: u64) -> i64 {
-    // SAFETY: see the crate.
-    unsafe { &mut *table }.remove(&key).map_or(-1, |value| value as i64)
-}
-
-/// Drops the table.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn fl_imap_free(table: *mut IntTable) {
     // SAFETY: see the crate; the worker does not use it again.
     drop(unsafe { Box::from_raw(table) });
 }
