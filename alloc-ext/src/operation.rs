@@ -173,7 +173,7 @@ impl<'a> Operands<'a> {
     /// # Safety
     ///
     /// The operation has it.
-    #[cfg(not(feature = "std"))]
+    #[inline(always)]
     pub(crate) unsafe fn any(&self, index: usize) -> &'a Any {
         // SAFETY: arguments are accepted in forms that owned values have; both types are transparent over a cell.
         unsafe { &*core::ptr::from_ref(self.value(index)).cast() }

@@ -18,14 +18,14 @@ use crate::operation::{Operands, Verb};
 /// `result` is valid for writing.
 pub(super) unsafe fn run(verb: Verb, operands: Operands<'_>, result: *mut TVMFFIAny) -> Result<()> {
     // SAFETY: each operation has the arguments that are used here, which `last_operand` knows.
-    let (first, second) = unsafe { (operands.value(0).to_owned()?, operands.value(1).to_owned()?) };
+    let (first, second) = unsafe { (operands.any(0), operands.any(1)) };
     let first_option: usize = if matches!(verb, Verb::StructuralEqual) { 2 } else { 1 };
     // SAFETY: as above.
     let option = |index| unsafe { operands.integer(first_option + index) } != 0;
     let options = Options { map_free_vars: option(0), skip_tensor_content: option(1) };
     let answer = match verb {
-        Verb::StructuralEqual => Any::from(walks::equal(&first, &second, options)?),
-        _ => Any::from(walks::hash(&first, options)? as i64),
+        Verb::StructuralEqual => Any::from(walks::equal(first, second, options)?),
+        _ => Any::from(walks::hash(first, options)? as i64),
     };
     // SAFETY: the caller vouches for the cell.
     unsafe { result.write(answer.into_raw()) };

@@ -25,19 +25,20 @@ use crate::walk::{Fields, Hooks, MAX_DEPTH, sort};
 
 /// As [`structural_equal`](super::structural_equal).
 pub(super) fn equal(lhs: &Any, rhs: &Any, options: Options) -> Result<bool> {
-    start(true, "__s_equal__", lhs.clone(), rhs.clone(), options).map(|equal| equal != 0)
+    start(true, lhs, rhs, options).map(|equal| equal != 0)
 }
 
 /// As [`structural_hash`](super::structural_hash).
 pub(super) fn hash(value: &Any, options: Options) -> Result<u64> {
-    start(false, "__s_hash__", value.clone(), Any::NONE, options)
+    start(false, value, value, options)
 }
 
 #[inline(never)]
-fn start(compares: bool, hooks: &str, lhs: Any, rhs: Any, options: Options) -> Result<u64> {
+fn start(compares: bool, lhs: &Any, rhs: &Any, options: Options) -> Result<u64> {
+    let hooks = Hooks::new(if compares { "__s_equal__" } else { "__s_hash__" });
     let skip_tensor_content = options.skip_tensor_content;
-    let walk = Walk { compares, skip_tensor_content, hooks: Hooks::new(hooks), known: Known::new()? };
-    walk.run(Node { lhs, rhs, region: options.region(), is_in_shared: false })
+    let walk = Walk { compares, skip_tensor_content, hooks, known: Known::new()? };
+    walk.run(lhs, rhs, options.region())
 }
 
 /// A walk, or the part of one that a hook asks for. The result for a value is its hash, or 1 when it equals the one on the
@@ -110,8 +111,10 @@ impl Ord for Key {
 }
 
 impl Walk {
-    /// The result for a value, children before parents.
-    fn run(&self, mut node: Node) -> Result<u64> {
+    /// The result for a value, children before parents. Nothing on the right counts in a hash.
+    fn run(&self, lhs: &Any, rhs: &Any, region: DefRegion) -> Result<u64> {
+        let rhs = if self.compares { rhs.clone() } else { Any::NONE };
+        let mut node = Node { lhs: lhs.clone(), rhs, region, is_in_shared: false };
         let mut open = Buffer::<Frame>::new();
         let mut result = 0;
         loop {
@@ -406,10 +409,10 @@ fn callback(walk: Walk, region: DefRegion) -> Result<Function> {
         let mut owned = operation::NOTHING;
         operation::convert(&Callee { name: "", signature }, params, args, &mut owned)?;
         // In a hash, the second one is the hash so far.
-        let [lhs, rhs, kind, _] = owned;
+        let [lhs, rhs, kind, _] = &owned;
         let region = region.in_callback(kind.view().payload_bits() as i32);
         let so_far = rhs.view().payload_bits();
-        let result = walk.run(Node { lhs, rhs, region, is_in_shared: false })?;
+        let result = walk.run(lhs, rhs, region)?;
         // Hashes travel as signed numbers with the same bits.
         Ok(if walk.compares { Any::from(result != 0) } else { Any::from(combine(so_far, result) as i64) })
     })
