@@ -2,14 +2,16 @@
 
 use ferrite_core::abi::TVMFFIAny;
 use ferrite_core::any::{Any, AnyView};
-use ferrite_core::convert::AnyCompatible;
+use ferrite_core::convert::{AnyCompatible, TargetTexts, TypeText};
 use ferrite_core::error::Result;
+use ferrite_core::function::Function;
 use ferrite_core::object::ObjectClass;
-use ferrite_core::typed::Callee;
+use ferrite_core::typed::{Callee, Signature};
 use ferrite_core::{String, type_index, type_table};
 
-use crate::containers::{self, ArrayObject, Dict, DictObject, List, ListObject, MapObject};
+use crate::containers::{self, Array, ArrayObject, Dict, DictObject, List, ListObject, MapObject};
 use crate::module::Module;
+use crate::structural::any_arg::AnyArg;
 
 #[cfg_attr(not(feature = "std"), path = "operation/as_data.rs")]
 #[cfg_attr(feature = "std", path = "operation/in_line.rs")]
@@ -24,124 +26,192 @@ pub(crate) const MOST: usize = 4;
 
 /// One function of a family.
 pub(crate) struct Operation {
-    /// Name and types, for messages.
-    pub(crate) callee: Callee<'static>,
-    /// What it takes.
-    pub(crate) params: &'static [Param],
+    /// The name, for messages.
+    pub(crate) name: &'static str,
+    /// What it takes and gives.
+    pub(crate) types: Types,
     /// What it does.
     pub(crate) verb: Verb,
-    /// The body of the family.
+    /// What does it.
+    pub(crate) family: &'static Family,
+}
+
+/// What operations on one kind of values share.
+pub(crate) struct Family {
+    /// The body.
     pub(crate) run: Run,
+    /// Copies an Array or Map for an operation that changes a List or Dict. Data, so that it costs nothing where none does.
+    pub(crate) copy: Option<Copying>,
 }
 
 /// Does what a verb says with operands, and puts the answer into the result cell.
 pub(crate) type Run = unsafe fn(Verb, Operands<'_>, *mut TVMFFIAny) -> Result<()>;
 
-/// What an argument may be.
-#[derive(Clone, Copy)]
-pub(crate) enum Param {
-    Any,
-    /// An int or a bool.
-    Integer,
-    /// As that, or None.
-    IntegerOrNone,
-    /// Text, short or long.
-    Text,
-    /// An object of the class of this index.
-    Object(i32),
-    /// A List or Dict; an Array or Map is copied into one.
-    Changeable(&'static Changeable),
+/// Makes a List or Dict of the operand at 0, which is an Array or Map.
+pub(crate) type Copying = unsafe fn(Operands<'_>) -> Result<Any>;
+
+impl Family {
+    /// A family whose operations change none of their operands.
+    pub(crate) const fn new(run: Run) -> Family {
+        Family { run, copy: None }
+    }
 }
 
-/// A class of changeable containers. Data, so that it costs nothing where no operation takes one.
-pub(crate) struct Changeable {
-    class: i32,
-    /// The class of which objects are copied.
-    source: i32,
-    /// Copies the operand at 0, which is of that class.
-    copy: unsafe fn(Operands<'_>) -> Result<Any>,
-}
-
-/// What takes a List.
-const LIST: &Changeable = &Changeable {
-    class: type_index::LIST,
-    source: type_index::ARRAY,
-    // SAFETY: the caller passes an Array.
-    copy: |array| unsafe { ListObject::from_slice(array.object::<ArrayObject>(0).as_slice()).map(Any::from) },
-};
-
-/// What takes a Dict.
-const DICT: &Changeable = &Changeable {
-    class: type_index::DICT,
-    source: type_index::MAP,
-    // SAFETY: the caller passes a Map.
-    copy: |map| unsafe { DictObject::copy_of(map.object(0)).map(Any::from) },
-};
-
-/// A type that arguments may have.
+/// A type of Rust that operations take or give.
 pub(crate) trait Operand {
-    /// As data.
-    const PARAM: Param;
+    /// The type as data.
+    const TYPE: Type;
 }
 
-macro_rules! operands {
-    ($($type:ty: $param:expr;)*) => {$(
-        impl Operand for $type {
-            const PARAM: Param = $param;
+macro_rules! types {
+    ($($(#[$doc:meta])* $name:ident: $type:ty;)*) => {
+        /// A type that operations take or give, in one byte.
+        #[derive(Clone, Copy)]
+        #[repr(u8)]
+        pub(crate) enum Type {
+            $($(#[$doc])* $name),*
         }
-    )*};
+
+        impl Type {
+            /// What messages and schemas say of it.
+            const fn text(self) -> &'static TypeText {
+                match self {
+                    $(Type::$name => <$type as AnyCompatible>::RESULT_TEXT),*
+                }
+            }
+        }
+
+        $(impl Operand for $type {
+            const TYPE: Type = Type::$name;
+        })*
+    };
 }
 
-operands! {
-    Any: Param::Any;
-    i64: Param::Integer;
-    bool: Param::Integer;
-    Option<i32>: Param::IntegerOrNone;
-    String: Param::Text;
-    Module: Param::Object(type_index::MODULE);
-    ArrayObject: Param::Object(type_index::ARRAY);
-    ListObject: Param::Object(type_index::LIST);
-    List: Param::Changeable(LIST);
-    MapObject: Param::Object(type_index::MAP);
-    DictObject: Param::Object(type_index::DICT);
-    Dict: Param::Changeable(DICT);
+types! {
+    Void: ();
+    Any: Any;
+    AnyView: AnyArg;
+    /// An int or a bool.
+    Int: i64;
+    Bool: bool;
+    /// As that, or None.
+    OptionalInt: Option<i32>;
+    /// Text, short or long.
+    Text: String;
+    OptionalText: Option<String>;
+    Texts: Array<String>;
+    Function: Function;
+    OptionalFunction: Option<Function>;
+    Module: Module;
+    Array: ArrayObject;
+    List: ListObject;
+    /// A List; an Array is copied into one.
+    ChangedList: List;
+    Map: MapObject;
+    Dict: DictObject;
+    /// A Dict; a Map is copied into one.
+    ChangedDict: Dict;
 }
 
-impl Param {
-    /// Whether an argument is used as it lies.
+/// The types of the parameters and of the result of an operation.
+pub(crate) struct Types {
+    params: [Type; MOST],
+    params_len: u8,
+    result: Type,
+}
+
+impl Types {
+    /// The types of a function of these parameters and this result.
+    pub(crate) const fn new(types: &[Type], result: Type) -> Types {
+        let mut params = [Type::Void; MOST];
+        params.split_at_mut(types.len()).0.copy_from_slice(types);
+        Types { params, params_len: types.len() as u8, result }
+    }
+
+    /// The types of the parameters.
     #[inline(always)]
+    pub(crate) fn params(&self) -> &[Type] {
+        self.params.get(..usize::from(self.params_len)).unwrap_or_default()
+    }
+
+    /// Calls `then` with name and types of a function, put together for messages and schemas.
+    ///
+    /// # Errors
+    ///
+    /// Those of `then`.
+    #[inline(never)]
+    pub(crate) fn with_callee(
+        &self,
+        name: &str,
+        then: &mut dyn FnMut(&Callee<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let params = self.params.map(|param| TargetTexts::of_text(param.text()));
+        let params = params.get(..usize::from(self.params_len)).unwrap_or_default();
+        then(&Callee { name, signature: &Signature::new(params, self.result.text()) })
+    }
+}
+
+impl Type {
+    /// Whether an argument is used as it lies.
+    #[cfg_attr(feature = "std", inline(always))]
     fn accepts(self, arg: &AnyView<'_>) -> bool {
         match self {
-            Param::Any => !containers::is_borrowed_form(arg),
-            Param::Text => match arg.type_index() {
+            Type::Any | Type::AnyView => !containers::is_borrowed_form(arg),
+            Type::Text => match arg.type_index() {
                 type_index::SMALL_STR => arg.as_raw().small_str_len <= 7,
                 type_index::STR => arg.object_ptr().is_some(),
                 _ => false,
             },
-            Param::Integer => matches!(arg.type_index(), type_index::INT | type_index::BOOL),
-            Param::IntegerOrNone => {
+            Type::Int | Type::Bool => matches!(arg.type_index(), type_index::INT | type_index::BOOL),
+            Type::OptionalInt => {
                 matches!(arg.type_index(), type_index::NONE | type_index::INT | type_index::BOOL)
             }
-            Param::Object(class) | Param::Changeable(&Changeable { class, .. }) => is_instance(arg, class),
+            _ => is_instance(arg, self.class()),
         }
     }
 
-    /// An owned value of the type, made of an argument; None when that is of another type.
-    fn convert(self, arg: &AnyView<'_>) -> Result<Option<Any>> {
-        let arg = match self {
-            Param::Any => return arg.to_owned().map(Some),
-            Param::Text => return Ok(String::try_from_view(*arg)?.map(String::into_any)),
-            _ => containers::referent(*arg),
-        };
-        if self.accepts(&arg) {
-            return arg.to_owned().map(Some);
-        }
+    /// The class of which an argument must be. None is of the class of a type that operations only give.
+    const fn class(self) -> i32 {
         match self {
-            Param::Changeable(kind) if is_instance(&arg, kind.source) => {
-                // SAFETY: just checked.
-                unsafe { (kind.copy)(Operands(&raw const arg)).map(Some) }
+            Type::Module => type_index::MODULE,
+            Type::Array => type_index::ARRAY,
+            Type::List | Type::ChangedList => type_index::LIST,
+            Type::Map => type_index::MAP,
+            Type::Dict | Type::ChangedDict => type_index::DICT,
+            _ => type_index::NONE,
+        }
+    }
+
+    /// Makes an owned value of the type of an argument; false when that is of another type.
+    fn convert(self, arg: &AnyView<'_>, copy: Option<Copying>, owned: &mut Any) -> Result<bool> {
+        let (mut arg, mut accepted) = (*arg, true);
+        match self {
+            Type::Any | Type::AnyView => {}
+            Type::Text => {
+                let is_owned_form = matches!(arg.type_index(), type_index::SMALL_STR | type_index::STR);
+                accepted = is_owned_form || arg.bytes_of_string().is_some();
             }
-            _ => Ok(None),
+            _ => {
+                arg = containers::referent(arg);
+                accepted = self.accepts(&arg);
+            }
+        }
+        if accepted {
+            *owned = arg.to_owned()?;
+            return Ok(true);
+        }
+        let source = match self {
+            Type::ChangedList => type_index::ARRAY,
+            Type::ChangedDict => type_index::MAP,
+            _ => return Ok(false),
+        };
+        match copy {
+            Some(copy) if is_instance(&arg, source) => {
+                // SAFETY: just checked.
+                *owned = unsafe { copy(Operands(&raw const arg)) }?;
+                Ok(true)
+            }
+            _ => Ok(false),
         }
     }
 }
@@ -223,16 +293,12 @@ impl<'a> Operands<'a> {
 ///
 /// `result` is valid for writing.
 #[cfg_attr(feature = "std", cold, inline(never))]
-unsafe fn call_converted(
-    operation: &'static Operation,
-    args: &[AnyView<'_>],
-    result: *mut TVMFFIAny,
-) -> Result<()> {
+unsafe fn call_converted(operation: &Operation, args: &[AnyView<'_>], result: *mut TVMFFIAny) -> Result<()> {
     let mut owned = NOTHING;
-    convert(&operation.callee, operation.params, args, &mut owned)?;
+    convert(operation.name, &operation.types, operation.family.copy, args, &mut owned)?;
     // SAFETY: they are what the operation takes, and both forms of values are transparent over a cell; the caller vouches for the
     // result.
-    unsafe { (operation.run)(operation.verb, Operands(owned.as_ptr().cast()), result) }
+    unsafe { (operation.family.run)(operation.verb, Operands(owned.as_ptr().cast()), result) }
 }
 
 /// Room for the arguments of an operation.
@@ -245,42 +311,46 @@ pub(crate) const NOTHING: [Any; MOST] = [const { Any::NONE }; MOST];
 /// TypeError; what conversions raise.
 #[inline(never)]
 pub(crate) fn convert(
-    callee: &Callee<'_>,
-    params: &[Param],
+    name: &str,
+    types: &Types,
+    copy: Option<Copying>,
     args: &[AnyView<'_>],
     owned: &mut [Any; MOST],
 ) -> Result<()> {
-    if args.len() != params.len() {
-        return Err(callee.wrong_count(args.len()));
-    }
-    for (index, ((param, arg), owned)) in params.iter().zip(args).zip(owned).enumerate() {
-        match param.convert(arg)? {
-            Some(value) => *owned = value,
-            None => return Err(callee.wrong_type(index, *arg)),
+    let params = types.params();
+    let mut index = 0;
+    if args.len() == params.len() {
+        for ((param, arg), owned) in params.iter().zip(args).zip(owned) {
+            if !param.convert(arg, copy, owned)? {
+                break;
+            }
+            index += 1;
+        }
+        if index == args.len() {
+            return Ok(());
         }
     }
-    Ok(())
+    types.with_callee(name, &mut |callee| {
+        Err(match args.get(index) {
+            Some(arg) if args.len() == params.len() => callee.wrong_type(index, *arg),
+            _ => callee.wrong_count(args.len()),
+        })
+    })
 }
 
-/// Makes a static function of an operation, of its verb and the module with the body of the family. On hosts, `hot` ones have
-/// a body of their own.
+/// Makes a static function of an operation, of its verb and the module with the family. On hosts, `hot` ones have a body of
+/// their own.
 macro_rules! operation {
     (hot $($operation:tt)*) => { $crate::operation::operation!(@ serve_hot, $($operation)*) };
     (@ $serve:ident, $family:ident::$verb:ident, $name:literal, ($($operand:ty),*) -> $result:ty) => {{
-        use ferrite_core::typed::{Callee, TypedFn};
-        use $crate::operation::{Operand, Operation, Verb};
+        use $crate::operation::{Operand, Operation, Types, Verb};
         const OPERATION: &Operation = {
-            let params = &[$(<$operand as Operand>::PARAM),*];
-            assert!(params.len() <= $crate::operation::MOST);
+            let params = &[$(<$operand as Operand>::TYPE),*];
             assert!(params.len() > Verb::$verb.last_operand());
-            let signature = <fn($($operand),*) -> $result as TypedFn<($($operand,)*)>>::SIGNATURE;
-            let callee = Callee { name: $name, signature };
-            &Operation { callee, params, verb: Verb::$verb, run: $family::run }
+            let types = Types::new(params, <$result as Operand>::TYPE);
+            &Operation { name: $name, types, verb: Verb::$verb, family: &$family::FAMILY }
         };
-        ferrite_core::builtins::StaticFunction {
-            callee: &OPERATION.callee,
-            entry: $crate::operation::operation_entry!($serve),
-        }
+        $crate::operation::static_operation!($serve, fn($($operand),*) -> $result, ($($operand,)*))
     }};
     ($($operation:tt)*) => { $crate::operation::operation!(@ serve, $($operation)*) };
 }

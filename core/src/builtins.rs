@@ -3,40 +3,15 @@
 //! Each module lists the functions that it offers beside its code; the binary that is built names the lists
 //! that it wants, so what is left out costs nothing. The function object is made when somebody asks for it.
 
-use core::ffi::c_int;
 use core::fmt;
 use core::ptr;
 
-use crate::abi::TVMFFIAny;
-use crate::error::Result;
-use crate::export;
-use crate::function::Function;
-use crate::string::String;
 use crate::sync::atomic::{AtomicPtr, Ordering};
-use crate::typed::Callee;
 
 #[cfg_attr(not(feature = "std"), path = "builtins/as_data.rs")]
 #[cfg_attr(feature = "std", path = "builtins/in_line.rs")]
 mod entry;
 pub use entry::*;
-
-/// Data that serves the calls of a function in a static table.
-pub trait Served: Sync + 'static {
-    /// Serves a call.
-    ///
-    /// # Safety
-    /// The arguments must be those of a safe call.
-    unsafe fn serve(&'static self, args: *const TVMFFIAny, count: i32, result: *mut TVMFFIAny) -> c_int;
-}
-
-/// A function in a static table. Made by [`static_function!`](crate::static_function).
-#[derive(Clone, Copy)]
-pub struct StaticFunction {
-    /// The name, such as `ffi.Shape`, and the types, which messages about arguments show.
-    pub callee: &'static Callee<'static>,
-    /// The code that a call runs.
-    pub entry: Entry,
-}
 
 /// The functions of a binary.
 pub struct Builtins {
@@ -59,7 +34,7 @@ macro_rules! static_function {
     (packed $name:expr, $function:expr) => {{
         const CALLEE: &$crate::typed::Callee<'static> =
             &$crate::typed::Callee { name: $name, signature: &$crate::typed::Signature::PACKED };
-        $crate::static_function!(@ CALLEE, $function)
+        $crate::function_of_body!(CALLEE, $function)
     }};
     ($name:expr, $function:expr) => {{
         const CALLEE: &$crate::typed::Callee<'static> =
@@ -67,11 +42,8 @@ macro_rules! static_function {
         fn body(args: &[$crate::AnyView<'_>]) -> $crate::Result<$crate::Any> {
             $crate::typed::TypedFn::invoke(&$function, CALLEE, args)
         }
-        $crate::static_function!(@ CALLEE, body)
+        $crate::function_of_body!(CALLEE, body)
     }};
-    (@ $callee:expr, $body:expr) => {
-        $crate::builtins::StaticFunction { callee: $callee, entry: $crate::packed_entry!($body) }
-    };
 }
 
 /// The functions that are in use; null before [`install`].
@@ -109,30 +81,12 @@ pub fn may_have(name: &[u8]) -> bool {
 pub fn find(name: &[u8]) -> Option<&'static StaticFunction> {
     let builtins = installed().filter(|builtins| name.starts_with(builtins.prefix.as_bytes()))?;
     let mut groups = builtins.groups.iter();
-    groups.find_map(|group| group.iter().find(|function| function.callee.name.as_bytes() == name))
-}
-
-impl StaticFunction {
-    /// Makes a function object.
-    ///
-    /// # Errors
-    /// MemoryError.
-    pub fn to_function(&self) -> Result<Function> {
-        self.entry.to_function()
-    }
-
-    /// The metadata JSON: `{"type_schema":"..."}`.
-    ///
-    /// # Errors
-    /// MemoryError.
-    pub fn metadata(&self) -> Result<String> {
-        export::metadata_text(&|out| self.callee.signature.write_schema(out))
-    }
+    groups.find_map(|group| group.iter().find(|function| function.name().as_bytes() == name))
 }
 
 impl fmt::Debug for StaticFunction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.callee.name)
+        f.write_str(self.name())
     }
 }
 
@@ -140,6 +94,7 @@ impl fmt::Debug for StaticFunction {
 mod tests {
     use super::*;
     use crate::any::{Any, AnyView};
+    use crate::error::Result;
 
     fn double(value: i64) -> i64 {
         value * 2

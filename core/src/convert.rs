@@ -38,8 +38,13 @@ pub unsafe trait AnyCompatible: Sized {
 
     /// Writes what was found where this type was expected: a type key, or the place of a bad element.
     fn describe_mismatch(view: AnyView<'_>, out: &mut Writer<'_>) {
-        out.put_lossy(type_table::type_key_of(view.type_index()));
+        describe_type(view, out);
     }
+}
+
+/// Writes the type key of a value.
+fn describe_type(view: AnyView<'_>, out: &mut Writer<'_>) {
+    out.put_lossy(type_table::type_key_of(view.type_index()));
 }
 
 /// The texts of a type for messages and schemas, as data.
@@ -109,6 +114,11 @@ impl TargetTexts {
     /// Those of a type.
     pub(crate) const fn of<T: AnyCompatible>() -> TargetTexts {
         TargetTexts { of_type: T::TEXT, mismatch: T::describe_mismatch }
+    }
+
+    /// The texts of a type of this text, where the text of a mismatch is the type key of the value.
+    pub const fn of_text(of_type: &'static TypeText) -> TargetTexts {
+        TargetTexts { of_type, mismatch: describe_type }
     }
 }
 

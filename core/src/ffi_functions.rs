@@ -130,7 +130,7 @@ mod tests {
     use core::ffi::c_int;
 
     fn call(name: &str, args: &[AnyView<'_>]) -> Result<Any> {
-        FUNCTIONS.iter().find(|function| function.callee.name == name).unwrap().to_function()?.call(args)
+        FUNCTIONS.iter().find(|function| function.name() == name).unwrap().to_function()?.call(args)
     }
 
     fn text(text: &str) -> String {

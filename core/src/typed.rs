@@ -37,15 +37,20 @@ impl<T: AnyCompatible> IntoResult for Result<T> {
 }
 
 /// The types of a function, for messages and schemas.
-pub struct Signature {
-    params: &'static [&'static TargetTexts],
+pub struct Signature<'a> {
+    params: &'a [TargetTexts],
     /// None for a packed function, whose schema tells no types.
     result: Option<&'static TypeText>,
 }
 
-impl Signature {
+impl<'a> Signature<'a> {
     /// The signature of functions that take any arguments.
-    pub const PACKED: Signature = Signature { params: &[], result: None };
+    pub const PACKED: Signature<'static> = Signature { params: &[], result: None };
+
+    /// The signature of a function of these types.
+    pub const fn new(params: &'a [TargetTexts], result: &'static TypeText) -> Self {
+        Signature { params, result: Some(result) }
+    }
 
     /// Writes the type schema, JSON as upstream's stub tools read it.
     pub fn write_schema(&self, out: &mut Writer<'_>) {
@@ -86,7 +91,7 @@ pub struct Callee<'a> {
     /// The name; may be empty.
     pub name: &'a str,
     /// Its types.
-    pub signature: &'static Signature,
+    pub signature: &'a Signature<'a>,
 }
 
 impl Callee<'_> {
@@ -154,7 +159,7 @@ impl Callee<'_> {
 /// `details::unpack_call` and `FunctionInfo` in `function_detail.h`.
 pub trait TypedFn<Args> {
     /// The types.
-    const SIGNATURE: &'static Signature;
+    const SIGNATURE: &'static Signature<'static>;
 
     /// Calls the function with packed arguments. `callee` shows in errors, and has the signature of this function.
     ///
@@ -171,8 +176,8 @@ macro_rules! typed_functions {
             R: IntoResult,
             $($argument: AnyCompatible,)*
         {
-            const SIGNATURE: &'static Signature = &Signature {
-                params: &[$(&TargetTexts::of::<$argument>()),*],
+            const SIGNATURE: &'static Signature<'static> = &Signature {
+                params: &[$(TargetTexts::of::<$argument>()),*],
                 result: Some(R::TEXT),
             };
 
@@ -199,7 +204,7 @@ typed_functions! {
 }
 
 /// The signature of a function given by value, for macros that cannot name its type.
-pub const fn signature_of<Args, F: TypedFn<Args>>(_: &F) -> &'static Signature {
+pub const fn signature_of<Args, F: TypedFn<Args>>(_: &F) -> &'static Signature<'static> {
     F::SIGNATURE
 }
 

@@ -5,7 +5,10 @@ use ferrite_core::any::Any;
 use ferrite_core::error::Result;
 
 use super::{parse, stringify};
-use crate::operation::{Operands, Verb};
+use crate::operation::{Family, Operands, Verb};
+
+/// What the operations here share.
+pub(super) const FAMILY: Family = Family::new(run);
 
 /// Runs an operation.
 ///
@@ -16,7 +19,7 @@ use crate::operation::{Operands, Verb};
 /// # Safety
 ///
 /// `result` is valid for writing.
-pub(super) unsafe fn run(verb: Verb, operands: Operands<'_>, result: *mut TVMFFIAny) -> Result<()> {
+unsafe fn run(verb: Verb, operands: Operands<'_>, result: *mut TVMFFIAny) -> Result<()> {
     // SAFETY: each operation has the arguments that are used here, which `last_operand` knows.
     let answer = unsafe {
         match verb {

@@ -6,7 +6,10 @@ use ferrite_core::error::Result;
 use ferrite_core::{Any, String};
 
 use super::{Module, Query, globals, record};
-use crate::operation::{Operands, Verb};
+use crate::operation::{Family, Operands, Verb};
+
+/// What the operations here share.
+pub(super) const FAMILY: Family = Family::new(run);
 
 /// Runs one of the functions.
 ///
@@ -15,7 +18,7 @@ use crate::operation::{Operands, Verb};
 ///
 /// # Safety
 /// `result` is valid for writing.
-pub(super) unsafe fn run(verb: Verb, operands: Operands<'_>, result: *mut TVMFFIAny) -> Result<()> {
+unsafe fn run(verb: Verb, operands: Operands<'_>, result: *mut TVMFFIAny) -> Result<()> {
     // SAFETY: each function has the arguments that are used here, which `last_operand` knows, and of these types.
     unsafe {
         let mut answer = Any::NONE;

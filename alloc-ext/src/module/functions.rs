@@ -46,7 +46,7 @@ mod tests {
     use ferrite_core::message::SHORT;
 
     fn call(function: &str, args: &[AnyView<'_>]) -> Result<Any> {
-        let found = FUNCTIONS.iter().find(|known| known.callee.name == function).unwrap();
+        let found = FUNCTIONS.iter().find(|known| known.name() == function).unwrap();
         found.to_function()?.call(args)
     }
 

@@ -7,7 +7,7 @@ use ferrite_core::any::AnyView;
 use ferrite_core::error::Result;
 use ferrite_core::function::serve_in_place;
 
-use super::{Operands, Operation, call_converted};
+use super::{Operands, Operation, Types, call_converted};
 
 /// An operation as a type, so that its parts are constants where they are used in line.
 pub(crate) trait Known {
@@ -25,13 +25,26 @@ pub(crate) trait Known {
 /// As [`call_converted`].
 #[inline(always)]
 unsafe fn call(operation: &'static Operation, args: &[AnyView<'_>], result: *mut TVMFFIAny) -> Result<()> {
-    let params = operation.params;
-    if args.len() == params.len() && params.iter().zip(args).all(|(param, arg)| param.accepts(arg)) {
+    if accepts(&operation.types, args) {
         // SAFETY: they are what the operation takes; the caller vouches for the result.
-        return unsafe { (operation.run)(operation.verb, Operands(args.as_ptr()), result) };
+        return unsafe { (operation.family.run)(operation.verb, Operands(args.as_ptr()), result) };
     }
     // SAFETY: passed on.
     unsafe { call_converted(operation, args, result) }
+}
+
+/// Whether all arguments may be used as they lie. A plain loop, which disappears where the types are known.
+#[inline(always)]
+fn accepts(types: &Types, args: &[AnyView<'_>]) -> bool {
+    if args.len() != types.params().len() {
+        return false;
+    }
+    for (param, arg) in types.params().iter().zip(args) {
+        if !param.accepts(arg) {
+            return false;
+        }
+    }
+    true
 }
 
 /// The safe call of an operation.
@@ -74,11 +87,14 @@ pub(crate) unsafe fn serve_hot<K: Known>(
     unsafe { serve_in_place(args, count, result, |args, result| call(K::OPERATION, args, result)) }
 }
 
-/// Makes the entry of the constant `OPERATION`.
-macro_rules! operation_entry {
-    ($serve:ident) => {{
+/// Makes a static function of the constant `OPERATION`.
+macro_rules! static_operation {
+    ($serve:ident, $function:ty, $operands:ty) => {{
         use core::ffi::{c_int, c_void};
         use ferrite_core::abi::TVMFFIAny;
+        use ferrite_core::typed::{Callee, TypedFn};
+        const CALLEE: &Callee<'static> =
+            &Callee { name: OPERATION.name, signature: <$function as TypedFn<$operands>>::SIGNATURE };
         struct This;
         impl $crate::operation::Known for This {
             const OPERATION: &'static Operation = OPERATION;
@@ -92,7 +108,7 @@ macro_rules! operation_entry {
             // SAFETY: a function's safe call gets arguments by the safe call convention.
             unsafe { $crate::operation::$serve::<This>(args, count, result) }
         }
-        ferrite_core::builtins::Entry::new(call)
+        ferrite_core::builtins::StaticFunction::new(CALLEE, call)
     }};
 }
-pub(crate) use operation_entry;
+pub(crate) use static_operation;

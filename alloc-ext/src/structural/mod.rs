@@ -11,7 +11,7 @@
 
 use ferrite_core::error::Result;
 
-mod any_arg;
+pub(crate) mod any_arg;
 mod callbacks;
 pub mod equal;
 mod error_context;

@@ -1,56 +1,63 @@
-//! How static functions are called where size counts: by few safe calls, which find in the function object what to run.
+//! Static functions where size counts: data, and one safe call that asks the data in the function object what to do.
 
 use core::ffi::{c_int, c_void};
-use core::mem;
 use core::ptr;
 
-use crate::abi::{TVMFFIAny, TVMFFIFunctionCell, TVMFFIObject, TVMFFISafeCallType};
+use crate::abi::{TVMFFIAny, TVMFFIFunctionCell, TVMFFIObject};
 use crate::any::{Any, AnyView};
 use crate::error::Result;
+use crate::export;
 use crate::function::{Function, serve_safe_call};
 use crate::object::ObjectClass;
 use crate::object_alloc::{self, ObjectRecord};
+use crate::string::String;
 use crate::type_index;
+use crate::typed::Callee;
 
-use super::Served;
-
-/// The code that a call runs: a safe call, and the data that it finds in the function object.
+/// A function in a static table. Made by [`static_function!`](crate::static_function).
 #[derive(Clone, Copy)]
-pub struct Entry {
-    safe_call: TVMFFISafeCallType,
-    data: *const c_void,
+pub struct StaticFunction(&'static dyn Served);
+
+/// Data that serves the calls of a function in a static table.
+pub trait Served: Sync {
+    /// The name, such as `ffi.Shape`.
+    fn name(&self) -> &'static str;
+
+    /// Calls `then` with the name and the types, which may be put together for the call.
+    ///
+    /// # Errors
+    /// Those of `then`.
+    fn with_callee(&self, then: &mut dyn FnMut(&Callee<'_>) -> Result<()>) -> Result<()>;
+
+    /// Serves a call.
+    ///
+    /// # Safety
+    /// The arguments must be those of a safe call.
+    unsafe fn serve(&self, args: *const TVMFFIAny, count: i32, result: *mut TVMFFIAny) -> c_int;
 }
 
-// SAFETY: the data is a function or a constant.
-unsafe impl Sync for Entry {}
-// SAFETY: as for Sync.
-unsafe impl Send for Entry {}
-
-/// A function over packed arguments.
-type Body = fn(&[AnyView<'_>]) -> Result<Any>;
-
-impl Entry {
-    /// An entry whose calls the data serves.
-    pub const fn of_data<D: Served>(data: &'static D) -> Self {
-        Self { safe_call: serve_data::<D>, data: ptr::from_ref(data).cast() }
+impl StaticFunction {
+    /// A function whose calls the data serves.
+    pub const fn of_data(data: &'static dyn Served) -> Self {
+        Self(data)
     }
 
-    /// An entry whose calls run a function over packed arguments.
-    pub const fn of_body(body: Body) -> Self {
-        Self { safe_call: call_body, data: body as *const c_void }
+    /// The name, such as `ffi.Shape`.
+    pub fn name(&self) -> &'static str {
+        self.0.name()
     }
 
     /// Makes a function object.
     ///
     /// # Errors
     /// MemoryError.
-    pub(super) fn to_function(self) -> Result<Function> {
-        let cell = TVMFFIFunctionCell { safe_call: Some(self.safe_call), cpp_call: ptr::null_mut() };
+    pub fn to_function(&self) -> Result<Function> {
+        let cell = TVMFFIFunctionCell { safe_call: Some(serve_data), cpp_call: ptr::null_mut() };
         let init = |record: *mut DataRecord| {
             // SAFETY: the allocation has room for the record.
             unsafe {
                 (&raw mut (*record).cell).write(cell);
-                (&raw mut (*record).data).write(self.data);
+                (&raw mut (*record).data).write(self.0);
             }
         };
         // SAFETY: init writes both, which need no destruction; function objects have this layout (ABI).
@@ -59,14 +66,27 @@ impl Entry {
             Ok(Function::from_object_unchecked(object))
         }
     }
+
+    /// The metadata JSON: `{"type_schema":"..."}`.
+    ///
+    /// # Errors
+    /// MemoryError.
+    pub fn metadata(&self) -> Result<String> {
+        let mut text = String::EMPTY;
+        self.0.with_callee(&mut |callee| {
+            text = export::metadata_text(&|out| callee.signature.write_schema(out))?;
+            Ok(())
+        })?;
+        Ok(text)
+    }
 }
 
-/// A function object with what its safe call asks for.
+/// A function object with the data that serves its calls.
 #[repr(C)]
 struct DataRecord {
     header: TVMFFIObject,
     cell: TVMFFIFunctionCell,
-    data: *const c_void,
+    data: &'static dyn Served,
 }
 
 // SAFETY: repr(C), header first.
@@ -74,53 +94,46 @@ unsafe impl ObjectRecord for DataRecord {
     unsafe fn destroy(_: *mut TVMFFIObject) {}
 }
 
-/// The data of the entry whose safe call got `handle`.
-///
-/// # Safety
-/// The handle is that of a call by an [`Entry`].
-unsafe fn data_of(handle: *mut c_void) -> *const c_void {
-    // SAFETY: the handle of a call is the function object (ABI), which the entry made.
-    unsafe { (*handle.cast::<DataRecord>()).data }
-}
-
-unsafe extern "C" fn serve_data<D: Served>(
+unsafe extern "C" fn serve_data(
     handle: *mut c_void,
     args: *const TVMFFIAny,
     count: i32,
     result: *mut TVMFFIAny,
 ) -> c_int {
-    // SAFETY: `of_data` pairs this safe call with such data.
-    let data: &'static D = unsafe { &*data_of(handle).cast() };
+    // SAFETY: the handle of a call is the function object (ABI), and only those of this record have this safe call.
+    let data = unsafe { (*handle.cast::<DataRecord>()).data };
     // SAFETY: passed on.
     unsafe { data.serve(args, count, result) }
 }
 
-unsafe extern "C" fn call_body(
-    handle: *mut c_void,
-    args: *const TVMFFIAny,
-    count: i32,
-    result: *mut TVMFFIAny,
-) -> c_int {
-    // SAFETY: `of_body` pairs this safe call with such a function.
-    let body = unsafe { mem::transmute::<*const c_void, Body>(data_of(handle)) };
-    // SAFETY: passed on.
-    unsafe { serve_safe_call(args, count, result, &body) }
+/// A function over packed arguments.
+#[doc(hidden)]
+pub struct Body {
+    pub callee: &'static Callee<'static>,
+    pub run: fn(&[AnyView<'_>]) -> Result<Any>,
 }
 
-/// Makes an [`Entry`](crate::builtins::Entry) of a reference to data that is [`Served`](crate::builtins::Served).
-#[doc(hidden)]
-#[macro_export]
-macro_rules! data_entry {
-    ($data:expr) => {
-        $crate::builtins::Entry::of_data($data)
-    };
+impl Served for Body {
+    fn name(&self) -> &'static str {
+        self.callee.name
+    }
+
+    fn with_callee(&self, then: &mut dyn FnMut(&Callee<'_>) -> Result<()>) -> Result<()> {
+        then(self.callee)
+    }
+
+    unsafe fn serve(&self, args: *const TVMFFIAny, count: i32, result: *mut TVMFFIAny) -> c_int {
+        // SAFETY: passed on.
+        unsafe { serve_safe_call(args, count, result, &self.run) }
+    }
 }
 
-/// Makes an [`Entry`](crate::builtins::Entry) of a function over packed arguments.
+/// Makes a static function of name and types, and of a function over packed arguments.
 #[doc(hidden)]
 #[macro_export]
-macro_rules! packed_entry {
-    ($body:expr) => {
-        $crate::builtins::Entry::of_body($body)
-    };
+macro_rules! function_of_body {
+    ($callee:expr, $run:expr) => {{
+        const BODY: &$crate::builtins::Body = &$crate::builtins::Body { callee: $callee, run: $run };
+        $crate::builtins::StaticFunction::of_data(BODY)
+    }};
 }

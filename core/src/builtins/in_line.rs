@@ -1,4 +1,4 @@
-//! How static functions are called where speed counts: each has a safe call of its own, with its body in line.
+//! Static functions where speed counts: each has a safe call of its own, with its body in line.
 
 use core::ffi::c_int;
 use core::ptr;
@@ -6,28 +6,38 @@ use core::ptr;
 use crate::abi::{TVMFFIAny, TVMFFIFunctionCell, TVMFFIObject, TVMFFISafeCallType};
 use crate::any::{Any, AnyView};
 use crate::error::Result;
+use crate::export;
 use crate::function::{Function, serve_safe_call};
 use crate::object::ObjectClass;
 use crate::object_alloc::{self, ObjectRecord};
+use crate::string::String;
 use crate::type_index;
+use crate::typed::Callee;
 
-/// The code that a call runs.
+/// A function in a static table. Made by [`static_function!`](crate::static_function).
 #[derive(Clone, Copy)]
-pub struct Entry {
+pub struct StaticFunction {
+    callee: &'static Callee<'static>,
     safe_call: TVMFFISafeCallType,
 }
 
-impl Entry {
-    /// An entry whose calls run `safe_call`, which does not use its handle.
-    pub const fn new(safe_call: TVMFFISafeCallType) -> Self {
-        Self { safe_call }
+impl StaticFunction {
+    /// A function of name and types, called by a safe call that does not use its handle.
+    pub const fn new(callee: &'static Callee<'static>, safe_call: TVMFFISafeCallType) -> Self {
+        Self { callee, safe_call }
+    }
+
+    /// The name, such as `ffi.Shape`.
+    #[inline]
+    pub fn name(&self) -> &'static str {
+        self.callee.name
     }
 
     /// Makes a function object.
     ///
     /// # Errors
     /// MemoryError.
-    pub(super) fn to_function(self) -> Result<Function> {
+    pub fn to_function(&self) -> Result<Function> {
         let cell = TVMFFIFunctionCell { safe_call: Some(self.safe_call), cpp_call: ptr::null_mut() };
         let init = |record: *mut PlainRecord| {
             // SAFETY: the allocation has room for the record.
@@ -38,6 +48,14 @@ impl Entry {
             let object = object_alloc::allocate(type_index::FUNCTION, 0, init)?;
             Ok(Function::from_object_unchecked(object))
         }
+    }
+
+    /// The metadata JSON: `{"type_schema":"..."}`.
+    ///
+    /// # Errors
+    /// MemoryError.
+    pub fn metadata(&self) -> Result<String> {
+        export::metadata_text(&|out| self.callee.signature.write_schema(out))
     }
 }
 
@@ -53,40 +71,21 @@ unsafe impl ObjectRecord for PlainRecord {
     unsafe fn destroy(_: *mut TVMFFIObject) {}
 }
 
-/// Makes an [`Entry`](crate::builtins::Entry) of a function over packed arguments.
+/// Makes a static function of name and types, and of a function over packed arguments.
 #[doc(hidden)]
 #[macro_export]
-macro_rules! packed_entry {
-    ($body:expr) => {
-        $crate::safe_call_entry!($crate::builtins::call, $body)
-    };
-}
-
-/// Makes an [`Entry`](crate::builtins::Entry) of a reference to data that is [`Served`](crate::builtins::Served).
-#[doc(hidden)]
-#[macro_export]
-macro_rules! data_entry {
-    ($data:expr) => {
-        $crate::safe_call_entry!($crate::builtins::Served::serve, $data)
-    };
-}
-
-/// Makes an [`Entry`](crate::builtins::Entry) of a safe call that calls `serve` with `what` and its own arguments.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! safe_call_entry {
-    ($serve:path, $what:expr) => {{
+macro_rules! function_of_body {
+    ($callee:expr, $run:expr) => {{
         unsafe extern "C" fn call(
             _: *mut ::core::ffi::c_void,
             args: *const $crate::abi::TVMFFIAny,
             count: i32,
             result: *mut $crate::abi::TVMFFIAny,
         ) -> ::core::ffi::c_int {
-            let what = $what;
             // SAFETY: a function's safe call gets arguments by the safe call convention.
-            unsafe { $serve(what, args, count, result) }
+            unsafe { $crate::builtins::call($run, args, count, result) }
         }
-        $crate::builtins::Entry::new(call)
+        $crate::builtins::StaticFunction::new($callee, call)
     }};
 }
 
@@ -97,11 +96,11 @@ macro_rules! safe_call_entry {
 #[doc(hidden)]
 #[inline(always)]
 pub unsafe fn call(
-    body: fn(&[AnyView<'_>]) -> Result<Any>,
+    run: fn(&[AnyView<'_>]) -> Result<Any>,
     args: *const TVMFFIAny,
     count: i32,
     result: *mut TVMFFIAny,
 ) -> c_int {
     // SAFETY: the caller passes on the arguments of a safe call.
-    unsafe { serve_safe_call(args, count, result, &body) }
+    unsafe { serve_safe_call(args, count, result, &run) }
 }

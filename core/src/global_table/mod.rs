@@ -89,7 +89,7 @@ fn materialize(builtin: &'static StaticFunction) -> Result<&'static Slot> {
         function: FunctionSlot::new(Some(function)),
         texts: TextsCell::new(Texts::Static(builtin)),
     };
-    Ok(&TABLE.get_or_insert(builtin.callee.name.as_bytes(), make)?.value)
+    Ok(&TABLE.get_or_insert(builtin.name().as_bytes(), make)?.value)
 }
 
 /// Registers a function under a name. Registering the same function again (the same object, or one of the
@@ -183,7 +183,7 @@ pub fn remove(name: &[u8]) -> Result<bool> {
 pub fn names(visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
     for group in builtins::groups() {
         for builtin in *group {
-            let name = builtin.callee.name.as_bytes();
+            let name = builtin.name().as_bytes();
             if TABLE.get(name).is_none_or(|entry| entry.value.function.is_set()) {
                 visit(name)?;
             }

@@ -12,7 +12,7 @@ mod change;
 
 use crate::containers::seq::Seq;
 use crate::containers::{ArrayObject, ListObject, cell, key};
-use crate::operation::{Operands, Verb};
+use crate::operation::{Family, Operands, Verb};
 
 pub(super) fn create_array(args: &[AnyView<'_>]) -> Result<Any> {
     ArrayObject::from_views(args).map(ArrayObject::into_any)
@@ -21,6 +21,15 @@ pub(super) fn create_array(args: &[AnyView<'_>]) -> Result<Any> {
 pub(super) fn create_list(args: &[AnyView<'_>]) -> Result<Any> {
     ListObject::from_views(args).map(ListObject::into_any)
 }
+
+/// What the operations here share.
+pub(super) const FAMILY: Family = Family {
+    run,
+    // SAFETY: the caller passes an Array.
+    copy: Some(|array| unsafe {
+        ListObject::from_slice(array.object::<ArrayObject>(0).as_slice()).map(Any::from)
+    }),
+};
 
 /// Runs an operation.
 ///
@@ -32,7 +41,7 @@ pub(super) fn create_list(args: &[AnyView<'_>]) -> Result<Any> {
 ///
 /// `result` is valid for writing.
 #[cfg_attr(feature = "std", inline(always))]
-pub(super) unsafe fn run(verb: Verb, operands: Operands<'_>, result: *mut TVMFFIAny) -> Result<()> {
+unsafe fn run(verb: Verb, operands: Operands<'_>, result: *mut TVMFFIAny) -> Result<()> {
     // SAFETY: each operation has the arguments that are used here, which `last` knows. Those of this family are on Arrays
     // and Lists, and those that change it on Lists.
     unsafe {

@@ -14,7 +14,7 @@ use super::iteration;
 use crate::containers::map::missing_key;
 use crate::containers::map_base::{self, Table};
 use crate::containers::{DictObject, cell, map_at_once, map_in_place, map_insert};
-use crate::operation::{Operands, Verb};
+use crate::operation::{Family, Operands, Verb};
 
 pub(super) fn create_map(args: &[AnyView<'_>]) -> Result<Any> {
     // SAFETY: it is a Map that nobody else knows.
@@ -47,6 +47,13 @@ fn create(
     Ok(Any::new(object))
 }
 
+/// What the operations here share.
+pub(super) const FAMILY: Family = Family {
+    run,
+    // SAFETY: the caller passes a Map.
+    copy: Some(|map| unsafe { DictObject::copy_of(map.object(0)).map(Any::from) }),
+};
+
 /// Runs an operation.
 ///
 /// # Errors
@@ -57,7 +64,7 @@ fn create(
 ///
 /// `result` is valid for writing.
 #[cfg_attr(feature = "std", inline(always))]
-pub(super) unsafe fn run(verb: Verb, operands: Operands<'_>, result: *mut TVMFFIAny) -> Result<()> {
+unsafe fn run(verb: Verb, operands: Operands<'_>, result: *mut TVMFFIAny) -> Result<()> {
     // SAFETY: each operation has the arguments that are used here, which `last` knows. Those of this family are on Maps
     // and Dicts, and those that change it on Dicts. One thread at a time uses a table, and no foreign code runs between
     // finding an entry and copying its value.

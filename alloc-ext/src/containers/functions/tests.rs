@@ -10,11 +10,8 @@ use super::FUNCTIONS;
 use crate::containers::{Array, List};
 
 fn call(name: &str, args: &[&Any]) -> Result<Any> {
-    let function = FUNCTIONS
-        .iter()
-        .find(|function| function.callee.name == name)
-        .expect("a known name")
-        .to_function()?;
+    let function =
+        FUNCTIONS.iter().find(|function| function.name() == name).expect("a known name").to_function()?;
     let args: std::vec::Vec<AnyView<'_>> = args.iter().map(|arg| arg.view()).collect();
     function.call(&args)
 }

@@ -9,7 +9,6 @@ use ferrite_core::error::Result;
 use ferrite_core::function::Function;
 use ferrite_core::memory::Buffer;
 use ferrite_core::object::ObjectRef;
-use ferrite_core::typed::{Callee, Signature, TypedFn};
 use ferrite_core::{plain_bail, stack};
 
 use super::Options;
@@ -18,8 +17,7 @@ use super::hash_leaf::{hash_bits, hash_leaf};
 use super::known::{Counted, Known, Side};
 use crate::containers::Container;
 use crate::dataclass::{combine, type_key_hash};
-use crate::operation::{self, Param};
-use crate::structural::any_arg::AnyArg;
+use crate::operation::{self, Type, Types};
 use crate::structural::{DefRegion, StructuralKind};
 use crate::walk::{Fields, Hooks, MAX_DEPTH, sort};
 
@@ -398,16 +396,12 @@ fn next_key(keys: &mut Buffer<Key>, hash: &mut u64) -> Option<usize> {
 
 /// What a hook calls to compare two values inside its objects, or to take one inside its object into the hash so far.
 fn callback(walk: Walk, region: DefRegion) -> Result<Function> {
-    type Compare = fn(AnyArg, AnyArg, i32, AnyArg) -> Result<bool>;
-    type Hash = fn(AnyArg, u64, i32) -> Result<i64>;
-    const COMPARE: &Signature = <Compare as TypedFn<(AnyArg, AnyArg, i32, AnyArg)>>::SIGNATURE;
-    const HASH: &Signature = <Hash as TypedFn<(AnyArg, u64, i32)>>::SIGNATURE;
-    const COMPARED: [Param; 4] = [Param::Any, Param::Any, Param::Integer, Param::Any];
-    const HASHED: [Param; 3] = [Param::Any, Param::Integer, Param::Integer];
+    const COMPARED: Types = Types::new(&[Type::AnyView, Type::AnyView, Type::Int, Type::AnyView], Type::Bool);
+    const HASHED: Types = Types::new(&[Type::AnyView, Type::Int, Type::Int], Type::Int);
     Function::from_packed(move |args| {
-        let (signature, params) = if walk.compares { (COMPARE, &COMPARED[..]) } else { (HASH, &HASHED[..]) };
+        let types = if walk.compares { &COMPARED } else { &HASHED };
         let mut owned = operation::NOTHING;
-        operation::convert(&Callee { name: "", signature }, params, args, &mut owned)?;
+        operation::convert("", types, None, args, &mut owned)?;
         // In a hash, the second one is the hash so far.
         let [lhs, rhs, kind, _] = &owned;
         let region = region.in_callback(kind.view().payload_bits() as i32);
