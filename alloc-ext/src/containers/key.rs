@@ -60,13 +60,19 @@ pub(super) fn is_its_words(key: &AnyView<'_>) -> bool {
 fn hash_content(key: &AnyView<'_>) -> Result<u64> {
     let type_index = key.type_index();
     Ok(match type_index {
-        type_index::SMALL_STR => combine(type_index::STR, hash_word(key.payload_bits())),
+        type_index::SMALL_STR => hash_short_text(key.payload_bits()),
         type_index::STR => {
             prefetch_text(key);
             combine(type_index, hash_bytes(key.content_of_object().unwrap_or(b"")))
         }
         _ => return hash_rare(key),
     })
+}
+
+/// The hash of a short string in the cell itself, by the bits of its payload.
+#[inline]
+pub(crate) fn hash_short_text(payload: u64) -> u64 {
+    combine(type_index::STR, hash_word(payload))
 }
 
 /// Asks for both cache lines of the object in a key's cell, if there is one.

@@ -121,13 +121,14 @@ fn have_same_keys(lhs: &mut Entries<'_>, rhs: &mut Entries<'_>) -> Result<bool> 
     if lhs.len() != rhs.len() {
         return Ok(false);
     }
-    while !lhs.skip_same_keys(rhs) {
-        let Some((key, _)) = lhs.next() else { break };
+    loop {
+        // SAFETY: nothing is asked of the values.
+        unsafe { lhs.skip_equal(rhs, |_, _| Ok(true))? };
+        let Some((key, _)) = lhs.next() else { return Ok(true) };
         if rhs.value_of(key.view())?.is_none() {
             return Ok(false);
         }
     }
-    Ok(true)
 }
 
 fn next_entries<'w>(
@@ -136,6 +137,8 @@ fn next_entries<'w>(
     equality_only: bool,
     order: &mut i32,
 ) -> Result<Option<Pair<'w>>> {
+    // SAFETY: comparing values that have nothing inside runs no code of users.
+    unsafe { lhs.skip_equal(rhs, |lhs, rhs| Ok(compare_leaves(lhs, rhs, equality_only)? == Some(0)))? };
     for (key, value) in lhs.by_ref() {
         // A hook may have taken it out.
         let Some(other) = rhs.find_next(&key)? else { continue };

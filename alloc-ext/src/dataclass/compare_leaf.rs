@@ -12,26 +12,31 @@ use ferrite_core::shape::Shape;
 use ferrite_core::{plain_bail, type_index, type_table};
 
 use super::compare::different_types;
+use crate::walk::same_number_or_text;
 
 /// The order of two values, when what they hold decides at once; None for two objects that must be looked into.
 ///
 /// # Errors
 ///
 /// TypeError where there is no order and not only equality is asked for; MemoryError.
-#[inline]
+#[cfg_attr(feature = "std", inline(always))]
 pub(super) fn compare_leaves(lhs: &Any, rhs: &Any, equality_only: bool) -> Result<Option<i32>> {
-    let (left, right) = (lhs.type_index(), rhs.type_index());
-    if left == right && left < type_index::SMALL_STR {
-        return compare_plain(lhs, rhs, equality_only).map(Some);
+    // NaN equals itself, but has no order.
+    if equality_only && same_number_or_text(lhs, rhs) {
+        return Ok(Some(0));
     }
-    compare_others(lhs, rhs, equality_only)
+    compare_any_leaves(lhs, rhs, equality_only)
 }
 
-/// The order of values that are not both numbers of one type.
-fn compare_others(lhs: &Any, rhs: &Any, equality_only: bool) -> Result<Option<i32>> {
+/// As [`compare_leaves`], without a short way for what most are.
+#[cfg_attr(feature = "std", inline(never))]
+fn compare_any_leaves(lhs: &Any, rhs: &Any, equality_only: bool) -> Result<Option<i32>> {
     let (left, right) = (lhs.type_index(), rhs.type_index());
     if lhs.is_none() || rhs.is_none() {
         return Ok(Some(rhs.is_none().cmp(&lhs.is_none()) as i32));
+    }
+    if left == right && left < type_index::SMALL_STR {
+        return compare_plain(lhs, rhs, equality_only).map(Some);
     }
     if let (Some(lhs), Some(rhs)) = (lhs.view().bytes_of_string(), rhs.view().bytes_of_string()) {
         return Ok(Some(compare_texts(lhs, rhs) as i32));

@@ -100,20 +100,33 @@ impl<'w> Entries<'w> {
         self.value_of(key.view())
     }
 
-    /// Skips entries whose keys are the same numbers and texts on both sides; answers whether none is left here.
-    pub fn skip_same_keys(&mut self, other: &mut Entries<'_>) -> bool {
-        loop {
-            // SAFETY: comparing numbers and texts runs no code of users.
-            match unsafe { (self.peek(), other.peek()) } {
-                (Some((lhs, _)), Some((rhs, _))) if same_number_or_text(lhs, rhs) => {
-                    look_ahead(lhs);
-                    look_ahead(rhs);
-                }
-                (next, _) => return next.is_none(),
-            }
+    /// Skips entries that are next on both sides, with the same number or text as their keys, as long as their values are
+    /// equal: most are.
+    ///
+    /// # Errors
+    ///
+    /// Those of `are_equal`.
+    ///
+    /// # Safety
+    ///
+    /// `are_equal` runs no code of users, which might change a Dict.
+    #[inline]
+    pub unsafe fn skip_equal(
+        &mut self,
+        other: &mut Entries<'_>,
+        are_equal: impl Fn(&Any, &Any) -> Result<bool>,
+    ) -> Result<()> {
+        // SAFETY: comparing numbers and texts runs no code of users either.
+        while let (Some((left, lhs)), Some((right, rhs))) = unsafe { (self.peek(), other.peek()) }
+            && same_number_or_text(left, right)
+            && are_equal(lhs, rhs)?
+        {
+            look_ahead(left);
+            look_ahead(right);
             self.advance();
             other.advance();
         }
+        Ok(())
     }
 
     /// Key and value of the next entry as they lie in memory.

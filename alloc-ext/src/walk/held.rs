@@ -53,7 +53,7 @@ impl Held<'_, ObjectRef> {
     pub fn is_sole_by_count(&self) -> bool {
         match self {
             Self::Lent(object) => object.is_unique(),
-            Self::Own(object) => object.strong_count() <= 2 && object.weak_count() == 1,
+            Self::Own(object) => is_sole_while_held(object),
         }
     }
 }
@@ -78,6 +78,12 @@ impl<T> Deref for Held<'_, T> {
             Self::Own(value) => value,
         }
     }
+}
+
+/// Whether one reference leads to an object beside that of the walk.
+#[inline]
+pub fn is_sole_while_held(object: &ObjectRef) -> bool {
+    object.strong_count() <= 2 && object.weak_count() == 1
 }
 
 /// Whether two values are equal for sure, being numbers or texts in the same form.

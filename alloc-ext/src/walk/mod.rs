@@ -40,7 +40,7 @@ pub use field::{Field, Fields, for_each_field};
 #[cfg(feature = "std")]
 pub use fold::room_for_frame;
 pub use fold::{Descent, Entered, Fold, MAX_DEPTH, fold};
-pub use held::{Held, same_number_or_text};
+pub use held::{Held, is_sole_while_held, same_number_or_text};
 pub use hooks::Hooks;
 pub use seen::{Seen, SeenKey};
 pub use slot::{HookState, Slot, lend};

@@ -59,10 +59,11 @@ impl<'a> GrowingArray<'a> {
         let len = self.len_part().load(Ordering::Acquire);
         // An array seen after a length holds at least that many records: it was published first.
         let data = self.data().load(Ordering::Acquire);
-        if len <= 0 || data.is_null() {
+        if data.is_null() {
             return &[];
         }
-        // SAFETY: the first `len` records of every published array are written, never change, and live for ever.
+        // SAFETY: the first `len` records of every published array are written, never change, and live for ever. There are never
+        // less than none.
         unsafe { slice::from_raw_parts(data.cast(), len as usize) }
     }
 

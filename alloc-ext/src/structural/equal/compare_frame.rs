@@ -11,7 +11,7 @@ use super::compare_leaf::compare_leaves;
 use super::trace::Trace;
 use crate::reflection::AccessKind;
 use crate::structural::{DefRegion, StructuralKind};
-use crate::walk::{Elements, Entries, Field, Fields, Held, look_ahead, same_number_or_text};
+use crate::walk::{Elements, Entries, Field, Fields, Held, look_ahead};
 
 /// Two objects of one type to compare, and the region that they are in.
 #[derive(Clone, Copy)]
@@ -158,7 +158,12 @@ impl<'w> EntriesFrame<'w> {
         skip_tensor_content: bool,
         differs: &mut bool,
     ) -> Next<'w> {
-        self.skip_equal(skip_tensor_content)?;
+        // SAFETY: comparing values that have nothing inside runs no code of users.
+        unsafe {
+            self.lhs.skip_equal(&mut self.rhs, |lhs, rhs| {
+                Ok(compare_leaves(lhs, rhs, skip_tensor_content)? == Some(true))
+            })?
+        };
         for (key, lhs) in self.lhs.by_ref() {
             let partner = bindings.to_right(&key).cloned();
             let rhs = self.rhs.find_next(partner.as_ref().unwrap_or(&key))?;
@@ -177,21 +182,6 @@ impl<'w> EntriesFrame<'w> {
             }
         }
         Ok(None)
-    }
-
-    /// Skips entries that are next on both sides, equal, and have nothing inside: most are.
-    fn skip_equal(&mut self, skip_tensor_content: bool) -> Result<()> {
-        // SAFETY: comparing values that have nothing inside runs no code of users.
-        while let (Some((left, lhs)), Some((right, rhs))) = unsafe { (self.lhs.peek(), self.rhs.peek()) }
-            && same_number_or_text(left, right)
-            && compare_leaves(lhs, rhs, skip_tensor_content)? == Some(true)
-        {
-            look_ahead(left);
-            look_ahead(right);
-            self.lhs.advance();
-            self.rhs.advance();
-        }
-        Ok(())
     }
 
     /// Tells which key was the last one.
@@ -247,13 +237,15 @@ impl<'w> ObjectFrame<'w> {
         differs: &mut bool,
     ) -> Result<Option<Pair<ObjectRef>>> {
         let Pair { lhs: left, rhs: right, .. } = self.pair.lent();
-        let (mut lhs, mut rhs) = (Any::NONE, Any::NONE);
         for field in &mut self.fields {
             if field.flags() & i64::from(kTVMFFIFieldFlagBitMaskSEqHashIgnore) != 0 {
                 continue;
             }
             self.last = Some(field);
+            // New places each time, so that it is known where numbers lie that need not be dropped.
+            let mut lhs = Any::NONE;
             field.read(left, &mut lhs)?;
+            let mut rhs = Any::NONE;
             field.read(right, &mut rhs)?;
             match compare_leaves(&lhs, &rhs, skip_tensor_content)? {
                 Some(true) => {}
@@ -263,7 +255,8 @@ impl<'w> ObjectFrame<'w> {
                 }
                 None => {
                     let region = self.region.in_field(field.flags());
-                    let (Ok(lhs), Ok(rhs)) = (lhs.into_object(), rhs.into_object()) else { break };
+                    let Ok(lhs) = lhs.into_object() else { break };
+                    let Ok(rhs) = rhs.into_object() else { break };
                     return Ok(Some(Pair { lhs, rhs, region }));
                 }
             }

@@ -11,14 +11,15 @@ use ferrite_core::memory::Buffer;
 use ferrite_core::object::ObjectRef;
 use ferrite_core::type_index;
 
-use super::hash_frame::{EntriesFrame, Keys, Node, ObjectFrame, ObjectStart, SequenceFrame};
+use super::hash_frame::{EntriesFrame, Identity, Keys, Node, ObjectFrame, ObjectStart, SequenceFrame};
 use super::hash_leaf::{hash_bits, hash_leaf};
 use crate::dataclass::combine;
 use crate::structural::any_arg::AnyArg;
 use crate::structural::kind::Comparables;
 use crate::structural::{DefRegion, StructuralKind};
 use crate::walk::{
-    Descent, Entered, Fields, Fold, Held, HookState, Hooks, Seen, Slot, fold, lend, room_for_frame,
+    Descent, Entered, Fields, Fold, Held, HookState, Hooks, Seen, Slot, fold, is_sole_while_held, lend,
+    room_for_frame,
 };
 
 /// The state of a hash.
@@ -65,9 +66,9 @@ impl<'w> Fold for Walk<'_, 'w> {
                 let Hasher { known, keys, .. } = &mut *self.hasher;
                 Frame::Entries(EntriesFrame::new(node, keys, |key| hash_of_key(known, key))?)
             }
-            _ => match self.meet(&node)? {
+            _ => match self.meet(&node.object, node.region, node.is_shared())? {
                 ControlFlow::Break(hash) => return Ok(Entered::Value(hash)),
-                ControlFlow::Continue(start) => Frame::Object(ObjectFrame::new(node, start)),
+                ControlFlow::Continue(start) => Frame::Object(ObjectFrame::new(node.object, start)),
             },
         }))
     }
@@ -76,7 +77,10 @@ impl<'w> Fold for Walk<'_, 'w> {
         match frame {
             Frame::Sequence(frame) => frame.next(self.hasher.skip_tensor_content),
             Frame::Entries(frame) => frame.next(&self.hasher.keys, self.hasher.skip_tensor_content),
-            Frame::Object(frame) => frame.next(self.hasher.skip_tensor_content),
+            Frame::Object(frame) => {
+                let next = frame.next(self.hasher.skip_tensor_content)?;
+                Ok(next.map(|(object, region)| Node::in_field(object, region)))
+            }
         }
     }
 
@@ -84,14 +88,17 @@ impl<'w> Fold for Walk<'_, 'w> {
     #[inline(always)]
     fn descend(&mut self, open: &mut Buffer<Frame<'w>>) -> Result<Descent<Node<'w>, u64>> {
         let Some(Frame::Object(frame)) = open.last_mut() else { return Ok(Descent::ByNode) };
-        let Some(node) = frame.next(self.hasher.skip_tensor_content)? else { return Ok(Descent::End) };
-        if node.object.type_index() < type_index::DYN_OBJECT_BEGIN {
-            return Ok(Descent::Child(node));
+        let Some((object, region)) = frame.next(self.hasher.skip_tensor_content)? else {
+            return Ok(Descent::End);
+        };
+        if object.type_index() < type_index::DYN_OBJECT_BEGIN {
+            return Ok(Descent::Child(Node::in_field(object, region)));
         }
-        match self.meet(&node)? {
+        match self.meet(&object, region, !is_sole_while_held(&object))? {
             ControlFlow::Break(hash) => Ok(Descent::Value(hash)),
             ControlFlow::Continue(start) => {
-                room_for_frame::<Self>(open)?.fill(Frame::Object(ObjectFrame::new(node, start)));
+                let room = room_for_frame::<Self>(open)?;
+                room.fill(Frame::Object(ObjectFrame::new(Held::Own(object), start)));
                 Ok(Descent::Open)
             }
         }
@@ -114,7 +121,7 @@ impl<'w> Fold for Walk<'_, 'w> {
                 frame.forget_keys(&mut self.hasher.keys);
                 Ok(frame.hash)
             }
-            Frame::Object(frame) => self.hasher.finish_object(&frame.node, frame.kind, frame.hash),
+            Frame::Object(frame) => self.hasher.finish_object(&frame.object, frame.identity, frame.hash),
         }
     }
 
@@ -125,23 +132,32 @@ impl<'w> Fold for Walk<'_, 'w> {
     }
 }
 
-impl<'w> Walk<'_, 'w> {
+impl Walk<'_, '_> {
     /// The hash of an object, where its fields need not be looked at; else what it takes to do that.
     #[inline(always)]
-    fn meet(&mut self, node: &Node<'w>) -> Result<ControlFlow<u64, ObjectStart>> {
-        let index = node.object.type_index();
+    fn meet(
+        &mut self,
+        object: &ObjectRef,
+        region: DefRegion,
+        is_shared: bool,
+    ) -> Result<ControlFlow<u64, ObjectStart>> {
+        let index = object.type_index();
         let (entry, kind) = self.hasher.types.get(index)?;
-        if may_be_met_again(node, kind)
-            && let Some(hash) = self.hasher.known.get(&node.object)
+        // Those that count by their numbers always may. The hash of another one, should it be met again after all, would be
+        // the same.
+        let is_numbered = matches!(kind, StructuralKind::FreeVar | StructuralKind::DagNode);
+        let identity = Identity { kind, region, may_be_met_again: is_numbered || is_shared };
+        if identity.may_be_met_again
+            && let Some(hash) = self.hasher.known.get(object)
         {
             return Ok(ControlFlow::Break(*hash));
         }
-        let (hash, region) = (entry.type_key_hash(), node.region.in_object(kind));
+        let (hash, region) = (entry.type_key_hash(), region.in_object(kind));
         if let Some(hook) = self.hasher.hooks.of_type(index)? {
-            let hash = self.hasher.hash_by_hook(&hook, &node.object, hash, region)?;
-            return self.hasher.finish_object(node, kind, hash).map(ControlFlow::Break);
+            let hash = self.hasher.hash_by_hook(&hook, object, hash, region)?;
+            return self.hasher.finish_object(object, identity, hash).map(ControlFlow::Break);
         }
-        Ok(ControlFlow::Continue(ObjectStart { kind, region, fields: Fields::of(entry), hash }))
+        Ok(ControlFlow::Continue(ObjectStart { identity, region, fields: Fields::of(entry), hash }))
     }
 }
 
@@ -169,18 +185,23 @@ impl Hasher {
     }
 
     /// The hash of an object whose content has this hash.
-    #[inline]
-    fn finish_object(&mut self, node: &Node<'_>, kind: StructuralKind, content: u64) -> Result<u64> {
-        let hash = match kind {
-            StructuralKind::FreeVar if node.region.defines() => combine(content, count(&mut self.variables)),
+    #[inline(always)]
+    fn finish_object(&mut self, object: &ObjectRef, identity: Identity, content: u64) -> Result<u64> {
+        if identity.may_be_met_again { self.remember(object, identity, content) } else { Ok(content) }
+    }
+
+    #[inline(never)]
+    fn remember(&mut self, object: &ObjectRef, identity: Identity, content: u64) -> Result<u64> {
+        let hash = match identity.kind {
+            StructuralKind::FreeVar if identity.region.defines() => {
+                combine(content, count(&mut self.variables))
+            }
             // A variable that is used where it was not defined is nothing but itself.
-            StructuralKind::FreeVar => node.object.as_ptr().addr() as u64,
+            StructuralKind::FreeVar => object.as_ptr().addr() as u64,
             StructuralKind::DagNode => combine(content, count(&mut self.nodes)),
             _ => content,
         };
-        if may_be_met_again(node, kind) {
-            self.known.set(&node.object, hash)?;
-        }
+        self.known.set(object, hash)?;
         Ok(hash)
     }
 
@@ -213,12 +234,6 @@ impl Hasher {
             })
         })
     }
-}
-
-/// Whether the hash of an object has to be remembered. Those that count by their numbers always have to; that of another
-/// one, should it be met again after all, would be the same.
-fn may_be_met_again(node: &Node<'_>, kind: StructuralKind) -> bool {
-    matches!(kind, StructuralKind::FreeVar | StructuralKind::DagNode) || node.is_shared()
 }
 
 /// The hash of a key whatever was hashed before it; None when that cannot be told, which leaves the entry out.

@@ -28,6 +28,11 @@ impl<'w> Node<'w> {
         value.into_object().map(|object| Self { object, region, is_in_shared })
     }
 
+    /// An object that the walk got from the getter of a field.
+    pub(super) fn in_field(object: ObjectRef, region: DefRegion) -> Self {
+        Self { object: Held::Own(object), region, is_in_shared: false }
+    }
+
     /// Whether the walk may meet it again. Hashes of containers are not remembered, so that what is in one is met as often
     /// as the container.
     pub(super) fn is_shared(&self) -> bool {
@@ -167,17 +172,27 @@ impl<'w> EntriesFrame<'w> {
 
 /// An object that is hashed by its fields.
 pub(super) struct ObjectFrame<'w> {
-    pub node: Node<'w>,
-    pub kind: StructuralKind,
+    pub object: Held<'w, ObjectRef>,
+    pub identity: Identity,
     /// The region of what is inside.
     region: DefRegion,
     fields: Fields,
     pub hash: u64,
 }
 
+/// What the hash of an object takes beside its content.
+#[derive(Clone, Copy)]
+pub(super) struct Identity {
+    pub kind: StructuralKind,
+    /// The region that the object is in.
+    pub region: DefRegion,
+    /// Whether its hash has to be remembered.
+    pub may_be_met_again: bool,
+}
+
 /// What the hash of an object by its fields starts with.
 pub(super) struct ObjectStart {
-    pub kind: StructuralKind,
+    pub identity: Identity,
     /// The region of what is inside.
     pub region: DefRegion,
     pub fields: Fields,
@@ -186,25 +201,26 @@ pub(super) struct ObjectStart {
 
 impl<'w> ObjectFrame<'w> {
     #[inline(always)]
-    pub(super) fn new(node: Node<'w>, start: ObjectStart) -> Self {
-        let ObjectStart { kind, region, fields, hash } = start;
-        Self { node, kind, region, fields, hash }
+    pub(super) fn new(object: Held<'w, ObjectRef>, start: ObjectStart) -> Self {
+        let ObjectStart { identity, region, fields, hash } = start;
+        Self { object, identity, region, fields, hash }
     }
 
+    /// The next object in a field, and the region that it is in.
     #[inline(always)]
-    pub(super) fn next(&mut self, skip_tensor_content: bool) -> Result<Option<Node<'w>>> {
-        let object: &ObjectRef = &self.node.object;
-        let mut value = Any::NONE;
+    pub(super) fn next(&mut self, skip_tensor_content: bool) -> Result<Option<(ObjectRef, DefRegion)>> {
+        let object: &ObjectRef = &self.object;
         for field in &mut self.fields {
             if field.flags() & i64::from(kTVMFFIFieldFlagBitMaskSEqHashIgnore) != 0 {
                 continue;
             }
+            let mut value = Any::NONE;
             field.read(object, &mut value)?;
             match hash_leaf(&value, skip_tensor_content)? {
                 Some(hash) => self.hash = combine(self.hash, hash),
                 None => {
                     let region = self.region.in_field(field.flags());
-                    return Ok(Node::of(Held::Own(value), region, false));
+                    return Ok(value.into_object().ok().map(|object| (object, region)));
                 }
             }
         }

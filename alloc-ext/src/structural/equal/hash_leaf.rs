@@ -65,9 +65,8 @@ pub(super) fn hash_bits(value: &Any) -> Option<u64> {
 fn hash_text(value: &Any) -> Option<u64> {
     match value.type_index() {
         // These hash as keys do.
-        type_index::SMALL_STR | type_index::STR | type_index::BYTES | type_index::BIG_INT => {
-            key::hash(&value.view()).ok()
-        }
+        type_index::SMALL_STR => Some(key::hash_short_text(value.view().payload_bits())),
+        type_index::STR | type_index::BYTES | type_index::BIG_INT => key::hash(&value.view()).ok(),
         // Among them are short bytes: upstream hashes them otherwise than long ones.
         index if index < type_index::STATIC_OBJECT_BEGIN => {
             Some(combine(index as u64, value.view().payload_bits()))
