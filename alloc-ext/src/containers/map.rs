@@ -80,7 +80,8 @@ impl MapObject {
         let (entries, _) = values.get_mut(first..).unwrap_or_default().as_chunks_mut::<2>();
         let mut map = map_base::allocate_for(type_index::MAP, entries.len(), space).map(Self)?;
         for [key, value] in entries {
-            map.insert(mem::take(key), mem::take(value))?;
+            // SAFETY: the map is new, and nobody else has it.
+            unsafe { map_insert::insert(&mut map.0, mem::take(key), mem::take(value)) }?;
         }
         values.forget_from(first);
         Ok(map)

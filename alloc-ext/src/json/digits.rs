@@ -5,6 +5,8 @@ use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
 use ferrite_core::words;
 
+use super::number::write_sign;
+
 /// One in every byte of a word.
 const ONES: u64 = u64::MAX / 255;
 
@@ -63,6 +65,16 @@ fn leading(word: u64) -> (u64, usize) {
     let fours = (pairs.wrapping_mul(100).wrapping_add(pairs >> 16)) & 0x0000_ffff_0000_ffff;
     let eight = (fours.wrapping_mul(10_000).wrapping_add(fours >> 32)) & 0xffff_ffff;
     (eight, count)
+}
+
+/// Appends an int.
+///
+/// # Errors
+///
+/// MemoryError.
+pub(crate) fn write_int(out: &mut Buffer<u8>, value: i64) -> Result<()> {
+    write_sign(out, value < 0)?;
+    write(out, value.unsigned_abs())
 }
 
 /// Appends a number.

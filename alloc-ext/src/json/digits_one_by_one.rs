@@ -5,15 +5,15 @@ use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
 use ferrite_core::text::Writer;
 
-/// Appends a number.
+/// Appends an int.
 ///
 /// # Errors
 ///
 /// MemoryError.
-pub(super) fn write(out: &mut Buffer<u8>, number: u64) -> Result<()> {
+pub(crate) fn write_int(out: &mut Buffer<u8>, value: i64) -> Result<()> {
     let mut text = [0; 20];
     let mut writer = Writer::new(&mut text);
-    writer.put_digits(number);
+    writer.put_number(value);
     let len = writer.wanted;
     out.try_extend_from_slice(text.get(..len).unwrap_or_default())
 }

@@ -34,11 +34,16 @@ const INT_DIGITS: i32 = 19;
 ///
 /// None: the signature is that of its faster twin.
 pub(super) fn read(text: &[u8]) -> Result<Option<Number>> {
-    Ok(match text {
-        [b'-', magnitude @ ..] => read_magnitude(magnitude, true),
-        [b'+', magnitude @ ..] => read_magnitude(magnitude, false),
-        _ => read_magnitude(text, false),
-    })
+    let (negative, magnitude) = without_sign(text);
+    Ok(read_magnitude(magnitude, negative))
+}
+
+/// What follows a sign, if there is one, and whether that is a minus.
+fn without_sign(text: &[u8]) -> (bool, &[u8]) {
+    match text {
+        [sign @ (b'-' | b'+'), rest @ ..] => (*sign == b'-', rest),
+        _ => (false, text),
+    }
 }
 
 /// Reads digits with or without point and exponent.
@@ -70,10 +75,11 @@ fn read_magnitude(text: &[u8], negative: bool) -> Option<Number> {
         return None;
     }
     if is_int && number.point <= INT_DIGITS {
-        let value = number.whole(number.point as usize);
-        if value <= i64::MAX as u64 + u64::from(negative) {
-            let value = value as i64;
-            return Some(Number::Int(if negative { value.wrapping_neg() } else { value }));
+        let value = number.whole(number.point as usize) as i64;
+        let value = if negative { value.wrapping_neg() } else { value };
+        // What has 64 bits without a sign has the wrong one.
+        if value == 0 || (value < 0) == negative {
+            return Some(Number::Int(value));
         }
     }
     let magnitude = if number.is_zero() { 0 } else { bits_of(&mut number)? };
@@ -82,17 +88,13 @@ fn read_magnitude(text: &[u8], negative: bool) -> Option<Number> {
 
 /// The number behind an `e`.
 fn read_exponent(text: &[u8]) -> Option<i32> {
-    let (sign, digits) = match text {
-        [b'-', digits @ ..] => (-1, digits),
-        [b'+', digits @ ..] => (1, digits),
-        _ => (1, text),
-    };
+    let (negative, digits) = without_sign(text);
     let mut number = 0;
     for byte in digits {
         let digit = byte.wrapping_sub(b'0');
         number = (number * 10 + i32::from((digit < 10).then_some(digit)?)).min(FARTHEST);
     }
-    (!digits.is_empty()).then_some(sign * number)
+    (!digits.is_empty()).then_some(if negative { -number } else { number })
 }
 
 /// The bits of the float next to a number that is not 0.

@@ -4,9 +4,9 @@
 use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
 
+use super::decimal;
 use super::long_decimal::LongDecimal;
-use super::number::DIGITS;
-use super::{decimal, digits};
+use super::number::{DIGITS, write_int};
 
 /// The bits of 2^53: from there on whole numbers are written without a fraction, as upstream does.
 const WHOLE: u64 = ((1u64 << f64::MANTISSA_DIGITS) as f64).to_bits();
@@ -54,7 +54,7 @@ fn write(out: &mut Buffer<u8>, number: &LongDecimal, most: usize) -> Result<()> 
         if exponent.unsigned_abs() < 10 {
             out.try_push(b'0')?;
         }
-        digits::write(out, exponent.unsigned_abs().into())?;
+        write_int(out, exponent.abs().into())?;
     }
     Ok(())
 }

@@ -4,8 +4,9 @@
 use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
 
+pub(crate) use super::digits::write_int;
 use super::general::write_finite;
-use super::{decimal, digits, short};
+use super::{decimal, short};
 
 /// A number that was read.
 #[derive(Clone, Copy, Debug)]
@@ -30,7 +31,10 @@ pub(crate) enum Number {
 pub(crate) fn read(text: &[u8]) -> Result<Option<(Number, usize)>> {
     match short::read(text) {
         Some(found) => Ok(Some(found)),
-        None => read_other(text),
+        None => {
+            let mut len = 0;
+            Ok(read_other(text, &mut len)?.map(|number| (number, len)))
+        }
     }
 }
 
@@ -40,33 +44,27 @@ pub(super) fn is_number_byte(byte: u8) -> bool {
     matches!(byte, b'0'..=b'9' | b'.' | b'e' | b'E' | b'+' | b'-')
 }
 
-/// Reads a number that is long, a float, a word, or none.
-#[inline(never)]
-pub(super) fn read_other(text: &[u8]) -> Result<Option<(Number, usize)>> {
-    for (word, value) in
-        [("Infinity", f64::INFINITY), ("-Infinity", f64::NEG_INFINITY), ("NaN", f64::from_bits(0x7ff8 << 48))]
-    {
-        if text.starts_with(word.as_bytes()) {
-            return Ok(Some((Number::Float(value), word.len())));
-        }
-    }
-    let len = text.iter().position(|byte| !is_number_byte(*byte)).unwrap_or(text.len());
-    let token = text.get(..len).unwrap_or_default();
-    Ok(decimal::read(token)?.map(|number| (number, len)))
-}
+/// Texts that are numbers without digits.
+static WORDS: [(&[u8], f64); 3] =
+    [(b"Infinity", f64::INFINITY), (b"-Infinity", f64::NEG_INFINITY), (b"NaN", f64::from_bits(0x7ff8 << 48))];
 
-/// Appends an int.
-///
-/// # Errors
-///
-/// MemoryError.
-pub(crate) fn write_int(out: &mut Buffer<u8>, value: i64) -> Result<()> {
-    write_sign(out, value < 0)?;
-    digits::write(out, value.unsigned_abs())
+/// Reads a number that is long, a float, a word, or none: the value, and the length of its text into `len`.
+#[inline(never)]
+pub(super) fn read_other(text: &[u8], len: &mut usize) -> Result<Option<Number>> {
+    *len = text.iter().position(|byte| !is_number_byte(*byte)).unwrap_or(text.len());
+    let number = decimal::read(text.get(..*len).unwrap_or_default())?;
+    if number.is_some() {
+        return Ok(number);
+    }
+    let word = WORDS.iter().find(|(word, _)| text.starts_with(word));
+    Ok(word.map(|(word, value)| {
+        *len = word.len();
+        Number::Float(*value)
+    }))
 }
 
 /// Appends a minus, or nothing: without a branch, as nobody foresees signs.
-fn write_sign(out: &mut Buffer<u8>, negative: bool) -> Result<()> {
+pub(super) fn write_sign(out: &mut Buffer<u8>, negative: bool) -> Result<()> {
     let len = out.len() + usize::from(negative);
     out.try_push(b'-')?;
     out.truncate(len);

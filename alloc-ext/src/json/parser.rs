@@ -123,8 +123,8 @@ impl<B: Builder> Parser<'_, '_, B> {
     fn start_value(&mut self) -> Result<bool> {
         match self.peek_after_space() {
             b'"' => self.string(false)?,
-            b'{' => return self.start_container(b'}'),
-            b'[' => return self.start_container(b']'),
+            // In ASCII, what ends them comes two places behind.
+            begin @ (b'{' | b'[') => return self.start_container(begin + 2),
             b't' => self.word("true", true.into())?,
             b'f' => self.word("false", false.into())?,
             b'n' => self.word("null", B::Value::default())?,
@@ -215,8 +215,9 @@ impl<B: Builder> Parser<'_, '_, B> {
         if let Some((number, len)) = short::read(self.rest()) {
             return self.push_number(number, len);
         }
-        match number::read_other(self.rest())? {
-            Some((number, len)) => self.push_number(number, len),
+        let mut len = 0;
+        match number::read_other(self.rest(), &mut len)? {
+            Some(number) => self.push_number(number, len),
             None => Err(self.fail("Expecting value")),
         }
     }
