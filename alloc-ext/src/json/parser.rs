@@ -313,8 +313,10 @@ impl<B: Builder> Parser<'_, '_, B> {
     #[cold]
     fn fail(&self, what: &str) -> Error {
         let before = self.text.get(..self.at).unwrap_or(self.text);
-        let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
-        let line_start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |newline| newline + 1);
+        let (mut line, mut line_start) = (1, 0);
+        for (at, _) in before.iter().enumerate().filter(|(_, byte)| **byte == b'\n') {
+            (line, line_start) = (line + 1, at + 1);
+        }
         let column = self.at - line_start + 1;
         plain_error!(VALUE_ERROR, "{}: line {} column {} (char {})", what, line, column, self.at)
     }

@@ -55,11 +55,13 @@ pub(super) enum BadEscape {
 ///
 /// `JSONParserContext::NextStringWithFullHandling` in `json_parser.cc`.
 pub(super) fn read_escape(text: &[u8]) -> core::result::Result<(char, usize), BadEscape> {
-    if text.get(1) == Some(&b'u') {
+    let letter = text.get(1).copied().unwrap_or(0);
+    if letter == b'u' {
         return read_unicode(text);
     }
-    let escape = ESCAPES.iter().find(|[_, letter]| text.get(1) == Some(letter));
-    escape.map(|[escaped, _]| (char::from(*escaped), 2)).ok_or(BadEscape::Unknown)
+    let escape = ESCAPES.iter().find(|[_, other]| *other == letter);
+    let Some([escaped, _]) = escape else { return Err(BadEscape::Unknown) };
+    Ok((char::from(*escaped), 2))
 }
 
 /// Length of `\uXXXX`.

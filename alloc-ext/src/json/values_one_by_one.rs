@@ -23,8 +23,7 @@ impl Builder for Values {
     }
 
     fn literal(&mut self, text: &[u8], start: usize, len: usize, _: bool) -> Result<Any> {
-        let content = text.get(start..).and_then(|rest| rest.get(..len));
-        self.unescaped(content.unwrap_or_default())
+        self.unescaped(text.get(start..start + len).unwrap_or_default())
     }
 
     fn unescaped(&mut self, content: &[u8]) -> Result<Any> {
