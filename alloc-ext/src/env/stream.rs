@@ -12,14 +12,6 @@ const HIGHEST: i32 = (1 << 24) - 1;
 #[cfg_attr(not(feature = "std"), path = "stream/names.rs")]
 mod table;
 
-/// A device and its stream.
-#[derive(Clone, Copy)]
-struct DeviceStream {
-    device_type: i32,
-    device_id: i32,
-    stream: *mut c_void,
-}
-
 /// A device as one number, which takes one comparison.
 const fn number(device_type: i32, device_id: i32) -> u64 {
     (device_type.cast_unsigned() as u64) << 32 | device_id.cast_unsigned() as u64
@@ -38,7 +30,7 @@ const fn number(device_type: i32, device_id: i32) -> u64 {
 pub fn set(device_type: i32, device_id: i32, stream: *mut c_void) -> Result<*mut c_void> {
     check("type", device_type)?;
     check("id", device_id)?;
-    table::replace(DeviceStream { device_type, device_id, stream })
+    table::replace(number(device_type, device_id), stream)
 }
 
 fn check(what: &str, number: i32) -> Result<()> {
@@ -59,7 +51,7 @@ fn check(what: &str, number: i32) -> Result<()> {
 /// # Upstream
 /// `TVMFFIEnvGetStream`.
 pub fn get(device_type: i32, device_id: i32) -> *mut c_void {
-    table::find(device_type, device_id)
+    table::find(number(device_type, device_id))
 }
 
 #[cfg(test)]

@@ -7,7 +7,6 @@ use core::ptr;
 use ferrite_core::error::Result;
 use ferrite_core::sync::atomic::Ordering;
 
-use super::{DeviceStream, number};
 use crate::module::symbol_table::{self, SymbolTable};
 
 static STREAMS: SymbolTable = SymbolTable::new();
@@ -16,20 +15,16 @@ static STREAMS: SymbolTable = SymbolTable::new();
 ///
 /// # Errors
 /// MemoryError.
-pub(super) fn replace(new: DeviceStream) -> Result<*mut c_void> {
-    let original = find(new.device_type, new.device_id);
-    if original != new.stream {
-        symbol_table::set(&STREAMS, &name(new.device_type, new.device_id), new.stream)?;
+pub(super) fn replace(device: u64, stream: *mut c_void) -> Result<*mut c_void> {
+    let original = find(device);
+    if original != stream {
+        symbol_table::set(&STREAMS, &device.to_ne_bytes(), stream)?;
     }
     Ok(original)
 }
 
 /// The stream that was set for a device, or null.
-pub(super) fn find(device_type: i32, device_id: i32) -> *mut c_void {
-    let entry = STREAMS.get(&name(device_type, device_id));
+pub(super) fn find(device: u64) -> *mut c_void {
+    let entry = STREAMS.get(&device.to_ne_bytes());
     entry.map_or(ptr::null_mut(), |entry| entry.value.load(Ordering::Acquire))
-}
-
-fn name(device_type: i32, device_id: i32) -> [u8; 8] {
-    number(device_type, device_id).to_ne_bytes()
 }

@@ -10,7 +10,7 @@ use ferrite_core::memory::Buffer;
 use ferrite_core::plain_bail;
 use ferrite_core::sync::per_thread;
 
-use super::{DeviceStream, number};
+use super::number;
 
 /// The number of no device that can have a stream.
 const NONE: u64 = number(-1, -1);
@@ -26,10 +26,11 @@ ferrite_core::per_thread!(
     static STREAMS: Buffer<DeviceStream> = Buffer::new()
 );
 
-impl DeviceStream {
-    fn is_of(&self, device_type: i32, device_id: i32) -> bool {
-        (self.device_type, self.device_id) == (device_type, device_id)
-    }
+/// The number of a device and its stream.
+#[derive(Clone, Copy)]
+struct DeviceStream {
+    device: u64,
+    stream: *mut c_void,
 }
 
 /// Sets a stream, and tells the one that was set before, or null.
@@ -37,16 +38,15 @@ impl DeviceStream {
 /// # Errors
 /// MemoryError; RuntimeError when the thread is ending.
 #[inline]
-pub(super) fn replace(new: DeviceStream) -> Result<*mut c_void> {
-    let device = number(new.device_type, new.device_id);
+pub(super) fn replace(device: u64, stream: *mut c_void) -> Result<*mut c_void> {
     let first = FIRST_DEVICE.get();
     if first != device {
         if first != NONE {
-            return replace_further(new);
+            return replace_further(DeviceStream { device, stream });
         }
         FIRST_DEVICE.set(device);
     }
-    Ok(FIRST_STREAM.replace(new.stream))
+    Ok(FIRST_STREAM.replace(stream))
 }
 
 #[cold]
@@ -65,7 +65,7 @@ fn replace_in(
     streams: &mut Buffer<DeviceStream>,
     new: DeviceStream,
 ) -> core::result::Result<*mut c_void, usize> {
-    if let Some(present) = streams.iter_mut().find(|present| present.is_of(new.device_type, new.device_id)) {
+    if let Some(present) = streams.iter_mut().find(|present| present.device == new.device) {
         return Ok(core::mem::replace(&mut present.stream, new.stream));
     }
     let len = streams.len();
@@ -95,17 +95,17 @@ fn make_room(len: usize) -> Result<()> {
 
 /// The stream that was set for a device, or null.
 #[inline]
-pub(super) fn find(device_type: i32, device_id: i32) -> *mut c_void {
-    if FIRST_DEVICE.get() == number(device_type, device_id) {
+pub(super) fn find(device: u64) -> *mut c_void {
+    if FIRST_DEVICE.get() == device {
         return FIRST_STREAM.get();
     }
-    find_further(device_type, device_id)
+    find_further(device)
 }
 
 #[cold]
-fn find_further(device_type: i32, device_id: i32) -> *mut c_void {
+fn find_further(device: u64) -> *mut c_void {
     per_thread::with(&STREAMS, |streams| {
-        streams.iter().find(|present| present.is_of(device_type, device_id)).map(|present| present.stream)
+        streams.iter().find(|present| present.device == device).map(|present| present.stream)
     })
     .flatten()
     .unwrap_or(ptr::null_mut())
