@@ -2,8 +2,6 @@
 //! small, without tables.
 #![forbid(unsafe_code)]
 
-use core::cmp::Ordering;
-
 use ferrite_core::error::Result;
 
 use super::long_decimal::LongDecimal;
@@ -106,18 +104,14 @@ fn bits_of(number: &mut LongDecimal) -> Option<u64> {
     let mut exponent = -LEAST_EXPONENT;
     let mantissa = loop {
         let whole = number.whole(MANTISSA_DIGITS);
+        // One step up or down where this is less or more than a mantissa.
         let place = (number.point, whole >> (MANTISSA_BITS - 1));
-        match place.cmp(&(MANTISSA_DIGITS as i32, 1)) {
-            Ordering::Equal => break whole,
-            Ordering::Less => {
-                number.scale(1);
-                exponent -= 1;
-            }
-            Ordering::Greater => {
-                number.scale(-1);
-                exponent += 1;
-            }
+        let step = (MANTISSA_DIGITS as i32, 1).cmp(&place) as i32;
+        if step == 0 {
+            break whole;
         }
+        number.scale(step);
+        exponent -= step;
     };
     if exponent > MOST_EXPONENT {
         return None;

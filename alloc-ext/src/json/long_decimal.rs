@@ -7,7 +7,8 @@ use core::mem;
 /// its way to a mantissa.
 const MOST_DIGITS: usize = 800;
 
-/// The number `0.DIGITS * 10^point`. What does not fit is dropped: such a number is too small, but by less than its last digit.
+/// The number `0.DIGITS * 10^point`. What does not fit is dropped in each step. So a number may be too small, but it does not
+/// fall below one that always fits and is not above it, and if it meets that one, it is known to be more.
 pub(super) struct LongDecimal {
     /// The first one is not 0; behind the last one there are zeros.
     digits: [u8; MOST_DIGITS],
