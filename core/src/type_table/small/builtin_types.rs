@@ -14,13 +14,13 @@ use super::{REGISTRY, slots};
 
 /// The key that starts there.
 fn key_at(start: *const u8) -> &'static [u8] {
-    // SAFETY: each key has a zero behind it; callers stop at the last.
+    // SAFETY: callers pass pointers into `KEYS`, where each key has a zero behind it, and stop at the last.
     unsafe { CStr::from_ptr(start.cast()) }.to_bytes()
 }
 
-/// Where the key behind this one starts.
+/// Where the key behind this one starts: a pointer into all keys, which that of one key must not become.
 fn behind(key: &'static [u8]) -> *const u8 {
-    key.as_ptr().wrapping_add(key.len() + 1)
+    KEYS.as_ptr().with_addr(key.as_ptr().addr() + key.len() + 1)
 }
 
 /// The key of a built-in type.
