@@ -287,8 +287,11 @@ unsafe fn publish(
             return if is_same { Ok(()) } else { Err(Refusal::Taken) };
         }
         if kind != Kind::Attr {
-            place.copy_from_nonoverlapping(record.cast(), records.array.record_bytes.into());
-            keep_texts(arena, place.cast(), records.text_count)?;
+            let bytes = records.array.record_bytes.into();
+            place.copy_from_nonoverlapping(record.cast(), bytes);
+            let has_one_before = cfg!(feature = "std") && index != 0;
+            let before = has_one_before.then(|| place.cast_const().sub(bytes).cast());
+            keep_texts(arena, place.cast(), records.text_count, before)?;
         }
         if kind != Kind::Metadata {
             let to = place.add(records.value.into()).cast::<TVMFFIAny>();
@@ -338,18 +341,32 @@ unsafe fn is_there_already(records: &Records, record: *const TVMFFIByteArray, en
 
 /// Puts copies for ever in the place of texts. Empty text has null data, as upstream's copies have.
 ///
+/// A text behind the name that `before` has, too, the texts of the last member, is shared, on hosts: docs and metadata of the
+/// fields of a type are often the same.
+///
 /// # Safety
-/// There are `count` texts, each valid.
+/// There are `count` texts, each valid, and as many in `before`, which were kept.
 unsafe fn keep_texts(
     arena: &Arena,
     texts: *mut TVMFFIByteArray,
     count: u8,
+    before: Option<*const TVMFFIByteArray>,
 ) -> core::result::Result<(), NoMemory> {
     for at in 0..count.into() {
         // SAFETY: the caller vouches for the texts.
         let text = unsafe { &mut *texts.add(at) };
         let from = core::mem::replace(&mut text.data, ptr::null());
         if text.size != 0 {
+            if at != 0
+                && let Some(before) = before
+                // SAFETY: the caller vouches for these, too.
+                && let known = unsafe { &*before.add(at) }
+                // SAFETY: as above, and for what was in the place.
+                && unsafe { is_same_text(known, &TVMFFIByteArray { data: from, size: text.size }) }
+            {
+                text.data = known.data;
+                continue;
+            }
             let copy = arena.carve(text.size + 1, 1)?;
             // SAFETY: the copy is fresh, and has room for the text and a zero.
             unsafe {

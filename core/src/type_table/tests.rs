@@ -199,6 +199,25 @@ fn fields_are_copied_and_found() -> Result<()> {
 }
 
 #[test]
+fn each_field_has_its_own_texts_or_the_same_ones() -> Result<()> {
+    let index = child_of(OBJECT, "test.FieldTexts")?;
+    let docs = ["one", "one", "two", "", "one", "on"];
+    for (name, doc) in ["f0", "f1", "f2", "f3", "f4", "f5"].into_iter().zip(docs) {
+        add_field(index, &TVMFFIFieldInfo { doc: text(doc), ..field(name) })?;
+    }
+    let fields = type_info(index).unwrap().fields();
+    for (field, doc) in fields.iter().zip(docs) {
+        // SAFETY: texts of registered fields live for ever, and those that are not empty have a zero behind them.
+        unsafe {
+            assert_eq!(field.doc.as_slice(), doc.as_bytes());
+            assert!(doc.is_empty() || *field.doc.data.add(doc.len()) == 0);
+        }
+    }
+    assert_eq!(fields.len(), docs.len());
+    Ok(())
+}
+
+#[test]
 fn bad_fields_are_refused() -> Result<()> {
     let index = child_of(OBJECT, "test.BadFields")?;
     add_field(index, &field("x"))?;
