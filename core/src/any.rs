@@ -67,6 +67,12 @@ impl Any {
         unsafe { AnyView::from_raw(self.raw) }
     }
 
+    /// The value as a view, in place: for who takes views by reference, a copy is saved.
+    pub const fn as_view(&self) -> &AnyView<'_> {
+        // SAFETY: as in `view`.
+        unsafe { AnyView::in_place(&self.raw) }
+    }
+
     /// The type index of the value.
     pub const fn type_index(&self) -> i32 {
         self.raw.type_index

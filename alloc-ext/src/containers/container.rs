@@ -90,7 +90,7 @@ impl<'a> Container<'a> {
         match self.0 {
             Kind::Sequence(seq) => *value = seq.element(key.view().payload_bits() as i64)?,
             Kind::Table(table) => {
-                let Some(entry) = table.find_entry(&key.view())? else { return Ok(false) };
+                let Some(entry) = table.find_entry(key.as_view())? else { return Ok(false) };
                 // SAFETY: as in `entry`.
                 *value = unsafe { entry.copy_value() };
             }

@@ -3,7 +3,6 @@
 
 use ferrite_core::any::Any;
 use ferrite_core::error::Result;
-use ferrite_core::shape::Shape;
 use ferrite_core::type_index;
 
 use super::hash_leaf::is_nan;
@@ -29,18 +28,20 @@ pub(super) fn compare_leaves(lhs: &Any, rhs: &Any, skip_tensor_content: bool) ->
 
 /// As [`compare_leaves`], without a short way for the most frequent values.
 pub(super) fn compare_any_leaves(lhs: &Any, rhs: &Any, skip_tensor_content: bool) -> Result<Option<bool>> {
-    let (left, right) = (lhs.view(), rhs.view());
+    let (left, right) = (lhs.as_view(), rhs.as_view());
     let (index, other) = (left.type_index(), right.type_index());
     if index != other && long_form(index) != long_form(other) {
         return Ok(Some(false));
     }
     Ok(Some(match index {
-        type_index::SHAPE => extents(lhs) == extents(rhs),
-        type_index::TENSOR => tensors::equal(lhs, rhs, skip_tensor_content)?,
+        type_index::SHAPE => tensors::same_extents(lhs, rhs),
+        type_index::TENSOR => {
+            tensors::same_extents(lhs, rhs) && tensors::equal_content(lhs, rhs, skip_tensor_content)?
+        }
         type_index::FLOAT if is_nan(left.payload_bits()) => is_nan(right.payload_bits()),
         // These are equal as keys are.
         ..=type_index::SMALL_BYTES | type_index::STR | type_index::BYTES | type_index::BIG_INT => {
-            key::equal_without_hook(&left, &right) == Some(true)
+            key::equal_without_hook(left, right) == Some(true)
         }
         _ => return Ok(None),
     }))
@@ -53,8 +54,4 @@ fn long_form(index: i32) -> i32 {
         type_index::SMALL_BYTES => type_index::BYTES,
         index => index,
     }
-}
-
-fn extents(shape: &Any) -> Option<&[i64]> {
-    shape.as_object()?.as_class().map(Shape::as_slice)
 }

@@ -3,8 +3,6 @@
 
 use ferrite_core::any::Any;
 use ferrite_core::error::Result;
-use ferrite_core::object::ObjectRef;
-use ferrite_core::shape::Shape;
 use ferrite_core::type_index;
 
 use super::tensors;
@@ -30,22 +28,24 @@ pub(super) fn hash_leaf(value: &Any, skip_tensor_content: bool) -> Result<Option
 
 #[inline(never)]
 fn hash_object(value: &Any, skip_tensor_content: bool) -> Result<Option<u64>> {
-    Ok(match value.type_index() {
-        type_index::SHAPE => value.as_object().and_then(ObjectRef::as_class).map(hash_shape),
-        type_index::TENSOR => Some(tensors::hash(value, skip_tensor_content)?),
-        _ => None,
-    })
+    let Some(extents) = tensors::extents(value) else { return Ok(None) };
+    let index = value.type_index();
+    let seed = combine(type_key_hash(index), extents.len() as u64);
+    let hash = extents.iter().fold(seed, |hash, extent| combine(hash, *extent as u64));
+    if index == type_index::SHAPE {
+        return Ok(Some(hash));
+    }
+    tensors::hash_content(hash, value, skip_tensor_content).map(Some)
 }
 
 /// The hash of a number or text; None for other values.
 #[cfg_attr(feature = "std", inline(always))]
 pub(super) fn hash_plain(value: &Any) -> Option<u64> {
-    let (index, bits) = (value.type_index(), value.view().payload_bits());
-    if index >= type_index::SMALL_STR {
-        return hash_text(value);
+    let index = value.type_index();
+    if index == type_index::FLOAT && is_nan(value.view().payload_bits()) {
+        return Some(combine(index as u64, NAN_BITS));
     }
-    let is_nan = index == type_index::FLOAT && is_nan(bits);
-    Some(combine(index as u64, if is_nan { NAN_BITS } else { bits }))
+    hash_bits(value)
 }
 
 /// Whether a float is no number: only NaN has several forms. By its bits, since small cores do not compare 64-bit floats.
@@ -54,6 +54,8 @@ pub(super) fn is_nan(bits: u64) -> bool {
 }
 
 /// The hash of a number or text by its bits, which tell one NaN from another; None for other values.
+#[cfg_attr(feature = "std", inline(always))]
+#[cfg_attr(not(feature = "std"), inline(never))]
 pub(super) fn hash_bits(value: &Any) -> Option<u64> {
     let index = value.type_index();
     if index >= type_index::SMALL_STR {
@@ -66,17 +68,11 @@ fn hash_text(value: &Any) -> Option<u64> {
     match value.type_index() {
         // These hash as keys do.
         type_index::SMALL_STR => Some(key::hash_short_text(value.view().payload_bits())),
-        type_index::STR | type_index::BYTES | type_index::BIG_INT => key::hash(&value.view()).ok(),
+        type_index::STR | type_index::BYTES | type_index::BIG_INT => key::hash(value.as_view()).ok(),
         // Among them are short bytes: upstream hashes them otherwise than long ones.
         index if index < type_index::STATIC_OBJECT_BEGIN => {
             Some(combine(index as u64, value.view().payload_bits()))
         }
         _ => None,
     }
-}
-
-fn hash_shape(shape: &Shape) -> u64 {
-    let extents = shape.as_slice();
-    let seed = combine(type_key_hash(type_index::SHAPE), extents.len() as u64);
-    extents.iter().fold(seed, |hash, extent| combine(hash, *extent as u64))
 }

@@ -45,7 +45,7 @@ impl Known {
     ///
     /// None: keys are numbers.
     pub(super) fn of(&self, object: &ObjectRef, side: Side, known: &mut Any) -> Result<()> {
-        self.put_value(&key(object, side), known)
+        self.get(key(object, side), known)
     }
 
     /// Puts the object on the right that the one in `value` goes with in its place, if there is one.
@@ -55,14 +55,7 @@ impl Known {
     /// As for [`of`](Self::of).
     pub(super) fn to_right(&self, value: &mut Any) -> Result<()> {
         match value.as_object().map(|object| key(object, Side::Left)) {
-            Some(key) => self.put_value(&key, value),
-            None => Ok(()),
-        }
-    }
-
-    fn put_value(&self, key: &Any, known: &mut Any) -> Result<()> {
-        match Container::of(self.0.as_object()) {
-            Some(table) => table.value_of(key, known).map(drop),
+            Some(key) => self.get(key, value),
             None => Ok(()),
         }
     }
@@ -74,8 +67,8 @@ impl Known {
     ///
     /// MemoryError.
     pub(super) fn set(&self, left: &ObjectRef, right: &ObjectRef, known: Any) -> Result<()> {
-        self.0.insert(key(left, Side::Left), known)?;
-        self.0.insert(key(right, Side::Right), Any::new(left.clone()))
+        self.put(key(left, Side::Left), known)?;
+        self.put(key(right, Side::Right), Any::new(left.clone()))
     }
 
     /// The number of one more, from 0 on.
@@ -84,15 +77,28 @@ impl Known {
     ///
     /// MemoryError.
     pub(super) fn count(&self, what: Counted) -> Result<u64> {
-        let key = Any::from(what as i64);
         let mut number = Any::from(0i64);
-        self.put_value(&key, &mut number)?;
+        self.get(what as usize, &mut number)?;
         let number = number.view().payload_bits();
-        self.0.insert(key, Any::from(number as i64 + 1))?;
+        self.put(what as usize, Any::from(number as i64 + 1))?;
         Ok(number)
+    }
+
+    #[inline(never)]
+    fn get(&self, key: usize, known: &mut Any) -> Result<()> {
+        match Container::of(self.0.as_object()) {
+            Some(table) => table.value_of(&Any::from(key as i64), known).map(drop),
+            None => Ok(()),
+        }
+    }
+
+    #[inline(never)]
+    fn put(&self, key: usize, known: Any) -> Result<()> {
+        self.0.insert(Any::from(key as i64), known)
     }
 }
 
-fn key(object: &ObjectRef, side: Side) -> Any {
-    Any::from((object.as_ptr().addr() + side as usize) as i64)
+/// What stands for an object of a side.
+fn key(object: &ObjectRef, side: Side) -> usize {
+    object.as_ptr().addr() + side as usize
 }

@@ -83,14 +83,13 @@ struct Frame {
 /// An entry of a map that is hashed. They are ordered by their keys alone.
 #[derive(Clone, Copy)]
 struct Key {
-    /// The hash of the key, inverted, so that the smallest one sorts last.
-    inverted: u64,
+    hash: u64,
     place: usize,
 }
 
 impl PartialEq for Key {
     fn eq(&self, other: &Self) -> bool {
-        self.inverted == other.inverted
+        self.hash == other.hash
     }
 }
 
@@ -104,7 +103,8 @@ impl PartialOrd for Key {
 
 impl Ord for Key {
     fn cmp(&self, other: &Self) -> Ordering {
-        self.inverted.cmp(&other.inverted)
+        // The smallest one sorts last.
+        other.hash.cmp(&self.hash)
     }
 }
 
@@ -161,10 +161,7 @@ impl Walk {
             fields: Fields::default(),
             hash: 0,
         };
-        let is_known = match Container::of(&frame.lhs) {
-            Some(_) => self.enter_container(&mut frame, result)?,
-            None => self.enter_object(&mut frame, result)?,
-        };
+        let is_known = self.enter_frame(&mut frame, result)?;
         if !is_known {
             open.try_push(frame)?;
         }
@@ -182,8 +179,9 @@ impl Walk {
         Ok(known.is_some())
     }
 
-    fn enter_container(&self, frame: &mut Frame, result: &mut u64) -> Result<bool> {
-        let Some(container) = Container::of(&frame.lhs) else { return Ok(true) };
+    /// Gets to a container or object.
+    fn enter_frame(&self, frame: &mut Frame, result: &mut u64) -> Result<bool> {
+        let Some(container) = Container::of(&frame.lhs) else { return self.enter_object(frame, result) };
         (frame.place, frame.left) = (container.first(), container.len());
         if self.compares {
             *result = 0;
@@ -232,7 +230,7 @@ impl Walk {
                 hash = (!value.is_none()).then(|| value.view().payload_bits());
             }
             if let Some(hash) = hash {
-                keys.try_push(Key { inverted: !hash, place })?;
+                keys.try_push(Key { hash, place })?;
             }
             place = map.next(place);
         }
@@ -363,8 +361,7 @@ impl Frame {
 
     /// Whether both containers have as many entries.
     fn have_same_len(&self) -> bool {
-        let len = |object| Container::of(object).map(Container::len);
-        len(&self.lhs) == self.rhs.as_ref().and_then(len)
+        self.rhs.as_ref().is_some_and(|rhs| len(rhs) == len(&self.lhs))
     }
 
     /// Whether the hash of an object has to be remembered. Those that count by their numbers always have to; that of
@@ -374,6 +371,12 @@ impl Frame {
     }
 }
 
+/// Number of entries of a container.
+#[inline(never)]
+fn len(object: &ObjectRef) -> usize {
+    Container::of(object).map_or(0, Container::len)
+}
+
 fn take_object(value: &mut Any) -> Option<ObjectRef> {
     core::mem::take(value).into_object().ok()
 }
@@ -381,16 +384,18 @@ fn take_object(value: &mut Any) -> Option<ObjectRef> {
 /// Takes keys into a hash up to one that is alone with its own, and gives the place of that one. The values of others have
 /// no order and do not count.
 fn next_key(keys: &mut Buffer<Key>, hash: &mut u64) -> Option<usize> {
+    let mut alike = 0;
     loop {
-        let Key { inverted, place } = keys.pop()?;
-        *hash = combine(*hash, !inverted);
-        let len = keys.len();
-        while keys.last().is_some_and(|other| other.inverted == inverted) {
-            keys.pop();
+        let key = keys.pop()?;
+        alike += 1;
+        if keys.last() == Some(&key) {
+            continue;
         }
-        if keys.len() == len {
-            return Some(place);
+        *hash = combine(*hash, key.hash);
+        if alike == 1 {
+            return Some(key.place);
         }
+        alike = 0;
     }
 }
 

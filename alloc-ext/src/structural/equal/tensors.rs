@@ -2,86 +2,93 @@
 
 use core::slice;
 
-use ferrite_core::any::Any;
+use ferrite_core::any::{Any, AnyView};
 use ferrite_core::error::Result;
+use ferrite_core::shape::Shape;
 use ferrite_core::tensor::TensorRef;
 use ferrite_core::{plain_ensure, plain_error, type_index};
 
 use crate::containers::key;
-use crate::dataclass::{combine, type_key_hash};
+use crate::dataclass::combine;
 
 /// The code of memory of the host.
 const CPU: i32 = 1;
 
-/// Whether two tensors are equal.
+/// The extents of a shape or tensor; None for other values.
+pub(super) fn extents(value: &Any) -> Option<&[i64]> {
+    match value.type_index() {
+        type_index::SHAPE => value.as_object()?.as_class().map(Shape::as_slice),
+        type_index::TENSOR => Some(TensorRef::from_view(value.as_view()).map_or(&[], TensorRef::shape)),
+        _ => None,
+    }
+}
+
+/// Whether two shapes or tensors have the same extents.
+pub(super) fn same_extents(lhs: &Any, rhs: &Any) -> bool {
+    extents(lhs) == extents(rhs)
+}
+
+/// Whether two tensors of equal extents are equal.
 ///
 /// # Errors
 ///
 /// InternalError when their content counts, but is not in memory of the host, or not compact.
-pub(super) fn equal(lhs: &Any, rhs: &Any, skip_content: bool) -> Result<bool> {
+pub(super) fn equal_content(lhs: &Any, rhs: &Any, skip_content: bool) -> Result<bool> {
     let (left, right) = (tensor_of(lhs)?, tensor_of(rhs)?);
     if core::ptr::eq(left.as_raw(), right.as_raw()) {
         return Ok(true);
     }
-    if left.shape() != right.shape() || left.dtype() != right.dtype() {
-        return Ok(false);
+    let same_type = left.dtype() == right.dtype();
+    if skip_content || !same_type {
+        return Ok(same_type);
     }
-    if skip_content {
-        return Ok(true);
-    }
-    ensure_on_host(left, "lhs", "compare")?;
-    ensure_on_host(right, "rhs", "compare")?;
-    ensure_contiguous(left, "lhs", "compare")?;
-    ensure_contiguous(right, "rhs", "compare")?;
+    ensure_readable(&[(left, "lhs"), (right, "rhs")], "compare")?;
     Ok(content(left)? == content(right)?)
 }
 
-/// The hash of a tensor.
+/// The hash of a tensor, given that of its extents.
 ///
 /// # Errors
 ///
-/// As for [`equal`].
-pub(super) fn hash(value: &Any, skip_content: bool) -> Result<u64> {
+/// As for [`equal_content`].
+pub(super) fn hash_content(hash: u64, value: &Any, skip_content: bool) -> Result<u64> {
     let tensor = tensor_of(value)?;
-    let (shape, dtype) = (tensor.shape(), tensor.dtype());
-    let hash = combine(type_key_hash(type_index::TENSOR), shape.len() as u64);
-    let hash = shape.iter().fold(hash, |hash, extent| combine(hash, *extent as u64));
-    let hash = combine(hash, Any::from(dtype).view().payload_bits());
+    let hash = combine(hash, AnyView::from(&tensor.dtype()).payload_bits());
     if skip_content {
         return Ok(hash);
     }
-    ensure_on_host(tensor, "tensor", "hash")?;
-    ensure_contiguous(tensor, "tensor", "hash")?;
+    ensure_readable(&[(tensor, "tensor")], "hash")?;
     Ok(combine(hash, key::hash_bytes(content(tensor)?)))
 }
 
 fn tensor_of(value: &Any) -> Result<TensorRef<'_>> {
     // SAFETY: the lifetime of the view is that of the value, which keeps the tensor alive.
-    TensorRef::from_view(&value.view()).ok_or_else(|| plain_error!(TYPE_ERROR, "Expected a tensor"))
+    TensorRef::from_view(value.as_view()).ok_or_else(|| plain_error!(TYPE_ERROR, "Expected a tensor"))
 }
 
-fn ensure_on_host(tensor: TensorRef<'_>, name: &str, verb: &str) -> Result<()> {
-    let device = tensor.device().device_type;
-    plain_ensure!(
-        device == CPU,
-        INTERNAL_ERROR,
-        "Check failed: {}.device().device_type == kDLCPU ({} vs. {}) : can only {} CPU tensor",
-        name,
-        device,
-        CPU,
-        verb
-    );
-    Ok(())
-}
-
-fn ensure_contiguous(tensor: TensorRef<'_>, name: &str, verb: &str) -> Result<()> {
-    plain_ensure!(
-        tensor.is_contiguous(),
-        INTERNAL_ERROR,
-        "Check failed: ({}.IsContiguous()) is false: Can only {} contiguous tensor",
-        name,
-        verb
-    );
+/// Names are for messages.
+fn ensure_readable(tensors: &[(TensorRef<'_>, &str)], verb: &str) -> Result<()> {
+    for (tensor, name) in tensors {
+        let device = tensor.device().device_type;
+        plain_ensure!(
+            device == CPU,
+            INTERNAL_ERROR,
+            "Check failed: {}.device().device_type == kDLCPU ({} vs. {}) : can only {} CPU tensor",
+            *name,
+            device,
+            CPU,
+            verb
+        );
+    }
+    for (tensor, name) in tensors {
+        plain_ensure!(
+            tensor.is_contiguous(),
+            INTERNAL_ERROR,
+            "Check failed: ({}.IsContiguous()) is false: Can only {} contiguous tensor",
+            *name,
+            verb
+        );
+    }
     Ok(())
 }
 
