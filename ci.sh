@@ -50,7 +50,7 @@ CHECKS=(
   "guide: the commands of the guide in targets/boards lead from a TVM model to firmware"
   "msrv: the workspace builds with the oldest compiler that it names"
   "loom: every interleaving of the lock-free parts"
-  "miri: the unit tests of core and alloc-ext have no undefined behaviour"
+  "miri: the unit tests of core and alloc-ext have no undefined behaviour; those of alloc-ext also without std"
   "miri-cores: the unit tests of core as 32-bit and as big-endian code"
   "tsan: threads register and look up at once without a race"
   "asan: the library itself built with the address sanitizer, under the C programs"
@@ -284,9 +284,10 @@ check_loom() {
 
 check_miri() {
   need_toolchain "$NIGHTLY" miri rust-src || return 1
-  MIRIFLAGS="-Zmiri-strict-provenance -Zmiri-disable-isolation" \
-    cargo "+$NIGHTLY" miri test -p ferrite-core -p ferrite-alloc-ext --features ferrite-core/std --lib \
-    --target-dir "$target/miri"
+  local -x MIRIFLAGS="-Zmiri-strict-provenance -Zmiri-disable-isolation"
+  cargo "+$NIGHTLY" miri test -p ferrite-core -p ferrite-alloc-ext --features ferrite-core/std,ferrite-alloc-ext/std \
+    --lib --target-dir "$target/miri" &&
+    cargo "+$NIGHTLY" miri test -p ferrite-alloc-ext --lib --target-dir "$target/miri" -- --test-threads=1
 }
 
 check_miri-cores() {
