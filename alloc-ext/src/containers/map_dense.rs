@@ -114,7 +114,7 @@ impl<'a> Dense<'a> {
     /// MemoryError when the memory is not there.
     pub(super) fn allocate(slots: usize) -> Result<TableFields> {
         let bytes = bytes_of(slots)?;
-        let data = storage::allocate_block(bytes)?.as_ptr();
+        let data = storage::allocate_table(bytes)?.as_ptr();
         // SAFETY: the block is new and has as many bytes.
         unsafe { mark_empty(data, bytes) }
         Ok(TableFields {

@@ -12,19 +12,36 @@ const BLOCK_ALIGN: usize = 8;
 
 /// Allocates an uninitialised block of `bytes` bytes, aligned for cells.
 ///
-/// Allocation: one, released with [`release_block`]. On hosts the block comes from `malloc`, on Linux in huge pages when it is large.
+/// Allocation: one, released with [`release_block`]. On hosts the block comes from `malloc`.
 ///
 /// # Errors
 ///
 /// MemoryError when the memory is not there or the size is beyond what an address can span.
 pub(super) fn allocate_block(bytes: usize) -> Result<NonNull<c_void>> {
+    allocate_by(memory::allocate, bytes)
+}
+
+/// As [`allocate_block`], for a block of which every page is written at once: on Linux it is in huge pages when it is large.
+///
+/// # Errors
+///
+/// As there.
+pub(super) fn allocate_table(bytes: usize) -> Result<NonNull<c_void>> {
+    allocate_by(memory::allocate_large, bytes)
+}
+
+#[inline]
+fn allocate_by(
+    allocate: impl FnOnce(Layout) -> Option<NonNull<u8>>,
+    bytes: usize,
+) -> Result<NonNull<c_void>> {
     #[cfg(test)]
     if super::faults::refuse() {
         return Err(error::out_of_memory(bytes));
     }
     Layout::from_size_align(bytes, BLOCK_ALIGN)
         .ok()
-        .and_then(memory::allocate_large)
+        .and_then(allocate)
         .map(NonNull::cast)
         .ok_or_else(|| error::out_of_memory(bytes))
 }
@@ -36,7 +53,7 @@ pub(super) fn allocate_block(bytes: usize) -> Result<NonNull<c_void>> {
 ///
 /// # Safety
 ///
-/// `block` is null, or a block from [`allocate_block`] or (on hosts) from `malloc` or C++'s `operator new` that nobody
+/// `block` is null, or a block from [`allocate_block`], [`allocate_table`] or (on hosts) from `malloc` or C++'s `operator new` that nobody
 /// uses any more.
 pub(super) unsafe extern "C" fn release_block(block: *mut c_void) {
     let Some(block) = NonNull::new(block) else { return };

@@ -10,7 +10,7 @@ const MOST_DIGITS: usize = 800;
 /// The number `0.DIGITS * 10^point`. What does not fit is dropped in each step. So a number may be too small, but it does not
 /// fall below one that always fits and is not above it, and if it meets that one, it is known to be more.
 pub(super) struct LongDecimal {
-    /// The first one is not 0; behind the last one there are zeros.
+    /// The first one is not 0; behind the last one there are zeros, until it is rounded.
     digits: [u8; MOST_DIGITS],
     len: usize,
     pub(super) point: i32,
@@ -89,7 +89,8 @@ impl LongDecimal {
         }
     }
 
-    /// Rounds to at most `count` digits, at least one, and takes zeros at the end away.
+    /// Rounds to at most `count` digits, at least one, and takes zeros at the end away. Only [`digits`](Self::digits) and the point are
+    /// right afterwards.
     pub(super) fn round(&mut self, count: usize) {
         if self.len > count {
             let is_up = self.rounds_up(count);

@@ -253,21 +253,20 @@ impl<B: Builder> Parser<'_, '_, B> {
             let start = self.at;
             let len = text::literal_len(self.rest());
             self.at += len;
-            let special = self.text.get(self.at).copied();
-            if special == Some(b'"') && self.unescaped.is_empty() {
+            let Some(special) = self.text.get(self.at).copied() else {
+                self.at = quote;
+                return Err(self.fail("Unterminated string starting at"));
+            };
+            if special == b'"' && self.unescaped.is_empty() {
                 self.at += 1;
                 let string = self.builder.literal(self.text, start, len, is_key)?;
                 return self.values.try_push(string);
             }
             self.unescaped.try_extend_from_slice(self.text.get(start..self.at).unwrap_or_default())?;
             match special {
-                Some(b'"') => break,
-                Some(b'\\') => self.escape()?,
-                Some(_) => return Err(self.fail("Invalid control character at")),
-                None => {
-                    self.at = quote;
-                    return Err(self.fail("Unterminated string starting at"));
-                }
+                b'"' => break,
+                b'\\' => self.escape()?,
+                _ => return Err(self.fail("Invalid control character at")),
             }
         }
         self.at += 1;

@@ -19,8 +19,8 @@ unsafe extern "C" {
     fn madvise(address: *mut c_void, bytes: usize, advice: c_int) -> c_int;
 }
 
-/// Takes a block; one of at least a huge page starts with a huge page. Only whole pages inside the block are asked for, so it takes no
-/// memory beside the block.
+/// Takes a block; one of at least a huge page starts with one, if there are addresses left for that. Only whole pages inside the
+/// block are asked for. The first write to one takes memory for all of it, so this is for blocks that are written all over.
 #[inline]
 pub fn allocate(layout: Layout) -> Option<NonNull<u8>> {
     if layout.size() < PAGE_BYTES { heap::allocate(layout) } else { allocate_in_huge_pages(layout) }
@@ -28,7 +28,10 @@ pub fn allocate(layout: Layout) -> Option<NonNull<u8>> {
 
 #[cold]
 fn allocate_in_huge_pages(layout: Layout) -> Option<NonNull<u8>> {
-    let block = heap::allocate(layout.align_to(PAGE_BYTES).ok()?)?;
+    // The alignment takes addresses beside the block, which a limit may refuse.
+    let Some(block) = layout.align_to(PAGE_BYTES).ok().and_then(heap::allocate) else {
+        return heap::allocate(layout);
+    };
     let whole = layout.size() / PAGE_BYTES * PAGE_BYTES;
     // SAFETY: the range lies in the block, and the advice does not change its content. A refusal leaves the pages as they are.
     unsafe { madvise(block.as_ptr().cast(), whole, HUGE_PAGES) };

@@ -46,7 +46,8 @@ pub fn allocate(layout: Layout) -> Option<NonNull<u8>> {
     heap::allocate(layout)
 }
 
-/// As [`allocate`], for a block that may be large and read in random order: on Linux it is in huge pages then, if the system has them.
+/// As [`allocate`], for a block that may be large, is written all over at once, and is read in random order: on Linux it is in huge
+/// pages then, if the system has them.
 #[inline]
 pub fn allocate_large(layout: Layout) -> Option<NonNull<u8>> {
     huge_pages::allocate(layout)

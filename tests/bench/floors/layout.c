@@ -94,8 +94,12 @@ static inline void count_key(const TVMFFIAny* key, int64_t by) {
 static Table table_of(uint64_t slots) {
   size_t bytes = (slots + SLOTS - 1) / SLOTS * BLOCK;
   Table t = {NULL, slots, 0, NO_SLOT, NO_SLOT, (unsigned)__builtin_clzll(slots) + 1};
-  t.blocks = bytes < LARGE_PAGE ? malloc(bytes) : aligned_alloc(LARGE_PAGE, bytes);
-  madvise(t.blocks, bytes / LARGE_PAGE * LARGE_PAGE, MADV_HUGEPAGE);
+  if (bytes < LARGE_PAGE) {
+    t.blocks = malloc(bytes);
+  } else {
+    t.blocks = aligned_alloc(LARGE_PAGE, (bytes + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE);
+    madvise(t.blocks, bytes / LARGE_PAGE * LARGE_PAGE, MADV_HUGEPAGE);
+  }
   for (size_t block = 0; block < bytes; block += BLOCK) memset(t.blocks + block, EMPTY, SLOTS);
   return t;
 }
