@@ -125,6 +125,11 @@ impl Types {
     pub(crate) const fn new(types: &[Type], result: Type) -> Types {
         let mut params = [Type::Void; MOST];
         params.split_at_mut(types.len()).0.copy_from_slice(types);
+        let mut at = 0;
+        while at < types.len() {
+            assert!(types[at].is_taken(), "no operation takes an argument of this type");
+            at += 1;
+        }
         Types { params, params_len: types.len() as u8, result }
     }
 
@@ -170,7 +175,16 @@ impl Type {
         }
     }
 
-    /// The class of which an argument must be. None is of the class of a type that operations only give.
+    /// Whether operations have parameters of this type. The others are only types of results.
+    const fn is_taken(self) -> bool {
+        let is_plain = matches!(
+            self,
+            Type::Any | Type::AnyView | Type::Int | Type::Bool | Type::OptionalInt | Type::Text
+        );
+        is_plain || self.class() != type_index::NONE
+    }
+
+    /// The class that an argument must be an instance of; that of None, which no object is, for all other types.
     const fn class(self) -> i32 {
         match self {
             Type::Module => type_index::MODULE,

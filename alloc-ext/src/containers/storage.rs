@@ -53,8 +53,8 @@ fn allocate_by(
 ///
 /// # Safety
 ///
-/// `block` is null, or a block from [`allocate_block`], [`allocate_table`] or (on hosts) from `malloc` or C++'s `operator new` that nobody
-/// uses any more.
+/// `block` is null, or a block from [`allocate_block`], [`allocate_table`] or (on hosts) from `malloc` or C++'s
+/// `operator new` that nobody uses any more.
 pub(super) unsafe extern "C" fn release_block(block: *mut c_void) {
     let Some(block) = NonNull::new(block) else { return };
     // The size is not known here: no client can tell it, and the memory hook does not need it.

@@ -127,8 +127,8 @@ fn bits_of(number: &mut LongDecimal) -> Option<u64> {
     number.is_whole(digits).then(|| number.whole(digits))
 }
 
-/// Makes `number`, which is new, of the first `N` significant digits of a finite number that is not negative, rounded half to even,
-/// without zeros at the end. The point is behind the first digit of zero, as if it had one.
+/// Makes `number`, which is new, of the first `N` significant digits of a finite number that is not negative, rounded half
+/// to even, without zeros at the end. The point is behind the first digit of zero, as if it had one.
 pub(super) fn significant_digits<const N: usize>(value: f64, number: &mut LongDecimal) {
     exact(value, number);
     number.round(N);

@@ -3,8 +3,8 @@
 
 use core::mem;
 
-/// Digits that are kept. No float and no middle between two floats has more, neither before nor after it was doubled or halved on
-/// its way to a mantissa.
+/// Digits that are kept. No float and no middle between two floats has more, neither before nor after it was doubled or
+/// halved on its way to a mantissa.
 const MOST_DIGITS: usize = 800;
 
 /// The number `0.DIGITS * 10^point`. What does not fit is dropped in each step. So a number may be too small, but it does not
@@ -80,7 +80,8 @@ impl LongDecimal {
         !self.is_more && self.digits.iter().skip(count).all(|digit| *digit == 0)
     }
 
-    /// Whether the number that the first `count` digits make, at least one, is to be one more: to be the nearest one, or even where two are.
+    /// Whether the number that the first `count` digits make, at least one, is to be one more: to be the nearest one, or even
+    /// where two are.
     pub(super) fn rounds_up(&self, count: usize) -> bool {
         match self.digits.get(count - 1..) {
             Some([last, 5, ..]) => last % 2 != 0 || !self.is_whole(count + 1),
@@ -89,8 +90,8 @@ impl LongDecimal {
         }
     }
 
-    /// Rounds to at most `count` digits, at least one, and takes zeros at the end away. Only [`digits`](Self::digits) and the point are
-    /// right afterwards.
+    /// Rounds to at most `count` digits, at least one, and takes zeros at the end away. Only [`digits`](Self::digits) and the
+    /// point are right afterwards.
     pub(super) fn round(&mut self, count: usize) {
         if self.len > count {
             let is_up = self.rounds_up(count);

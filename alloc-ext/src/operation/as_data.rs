@@ -3,12 +3,13 @@
 use core::ffi::c_int;
 
 use ferrite_core::abi::TVMFFIAny;
+use ferrite_core::any::Any;
 use ferrite_core::builtins::Served;
 use ferrite_core::error::Result;
 use ferrite_core::function::serve_in_place;
 use ferrite_core::typed::Callee;
 
-use super::{Operation, call_converted};
+use super::{Operands, Operation, call_converted};
 
 impl Served for Operation {
     fn name(&self) -> &'static str {
@@ -22,6 +23,23 @@ impl Served for Operation {
     unsafe fn serve(&self, args: *const TVMFFIAny, count: i32, result: *mut TVMFFIAny) -> c_int {
         // SAFETY: the caller vouches for the arguments; a body that succeeds leaves its answer in the cell.
         unsafe { serve_in_place(args, count, result, |args, result| call_converted(self, args, result)) }
+    }
+}
+
+impl<'a> Operands<'a> {
+    /// As [`any`](Self::any): what was converted is not broken.
+    ///
+    /// # Errors
+    ///
+    /// None; hosts check here.
+    ///
+    /// # Safety
+    ///
+    /// As there.
+    #[inline(always)]
+    pub(crate) unsafe fn whole_any(&self, index: usize) -> Result<&'a Any> {
+        // SAFETY: passed on.
+        Ok(unsafe { self.any(index) })
     }
 }
 

@@ -3,7 +3,7 @@
 use core::ffi::c_int;
 
 use ferrite_core::abi::TVMFFIAny;
-use ferrite_core::any::AnyView;
+use ferrite_core::any::{Any, AnyView};
 use ferrite_core::error::Result;
 use ferrite_core::function::serve_in_place;
 
@@ -45,6 +45,28 @@ fn accepts(types: &Types, args: &[AnyView<'_>]) -> bool {
         }
     }
     true
+}
+
+impl<'a> Operands<'a> {
+    /// As [`any`](Self::any), where nothing else finds out that a cell is broken: that its object is null, for example.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`AnyView::to_owned`].
+    ///
+    /// # Safety
+    ///
+    /// As there.
+    pub(crate) unsafe fn whole_any(&self, index: usize) -> Result<&'a Any> {
+        // SAFETY: passed on.
+        unsafe {
+            let value = self.value(index);
+            if !value.has_owned_form() {
+                value.to_owned()?;
+            }
+            Ok(self.any(index))
+        }
+    }
 }
 
 /// The safe call of an operation.

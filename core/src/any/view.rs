@@ -203,11 +203,12 @@ impl<'a> AnyView<'a> {
     /// otherwise. Allocates nothing.
     #[inline]
     pub fn retain(self) -> Option<Any> {
-        self.needs_nothing().then(|| self.retained())
+        self.has_owned_form().then(|| self.retained())
     }
 
+    /// Whether the cell is as an owned value's: that of a plain value, of a short string or of an object.
     #[inline]
-    fn needs_nothing(&self) -> bool {
+    pub fn has_owned_form(&self) -> bool {
         match self.raw.type_index {
             type_index::NONE..=type_index::DL_TENSOR_PTR | type_index::UNCHANGED => true,
             type_index::SMALL_STR | type_index::SMALL_BYTES => {
@@ -225,7 +226,7 @@ impl<'a> AnyView<'a> {
     #[cfg_attr(feature = "std", inline)]
     #[cfg_attr(not(feature = "std"), inline(never))]
     pub fn write_owned(&self, cell: &mut MaybeUninit<TVMFFIAny>) -> Result<()> {
-        if !self.needs_nothing() {
+        if !self.has_owned_form() {
             return self.write_owned_slowly(cell);
         }
         cell.write(self.raw);

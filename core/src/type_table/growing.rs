@@ -59,11 +59,11 @@ impl<'a> GrowingArray<'a> {
         let len = self.len_part().load(Ordering::Acquire);
         // An array seen after a length holds at least that many records: it was published first.
         let data = self.data().load(Ordering::Acquire);
-        if data.is_null() {
+        // The record that holds both is the clients' to read: a length that one of them spoilt must not become a huge one.
+        if data.is_null() || len <= 0 {
             return &[];
         }
-        // SAFETY: the first `len` records of every published array are written, never change, and live for ever. There are never
-        // less than none.
+        // SAFETY: the first `len` records of every published array are written, never change, and live for ever.
         unsafe { slice::from_raw_parts(data.cast(), len as usize) }
     }
 

@@ -42,8 +42,8 @@ pub(super) const FAMILY: Family = Family {
 /// `result` is valid for writing.
 #[cfg_attr(feature = "std", inline(always))]
 unsafe fn run(verb: Verb, operands: Operands<'_>, result: *mut TVMFFIAny) -> Result<()> {
-    // SAFETY: each operation has the arguments that are used here, which `last_operand` knows. Those of this family are on Arrays
-    // and Lists, and those that change it on Lists.
+    // SAFETY: each operation has the arguments that are used here, which `last_operand` knows. Those of this family are on
+    // Arrays and Lists, and those that change it on Lists.
     unsafe {
         let list: &ListObject = operands.object(0);
         let seq = Seq::of(list.as_object());

@@ -2,15 +2,19 @@
 
 use core::slice::from_ref;
 
-use ferrite_core::abi::{kTVMFFIFieldFlagBitMaskSEqHashIgnore as IGNORE, kTVMFFISEqHashKindTreeNode as TREE};
-use ferrite_core::any::Any;
+use ferrite_core::abi::{
+    TVMFFIAny, TVMFFIAnyPayload, kTVMFFIFieldFlagBitMaskSEqHashIgnore as IGNORE,
+    kTVMFFISEqHashKindTreeNode as TREE,
+};
+use ferrite_core::any::{Any, AnyView};
 use ferrite_core::error::Result;
 use ferrite_core::shape::Shape;
 use ferrite_core::string::Bytes;
 use ferrite_core::tensor::Tensor;
+use ferrite_core::type_index::{ARRAY, BIG_INT, ERROR, MAP, SHAPE, SMALL_STR, STR, TENSOR};
 
-use super::structural_hash;
 use super::testing::{USED, array, big, dict, difference, equal, int, list, map, node_type, text};
+use super::{FUNCTIONS, structural_hash};
 use crate::dataclass::testing::pair;
 
 #[test]
@@ -104,5 +108,29 @@ fn the_first_difference_is_found() -> Result<()> {
     let lhs = pair(tree, int(1), here("a", &one)?)?;
     let rhs = pair(tree, int(2), here("a", &two)?)?;
     assert_eq!(difference(&lhs, &rhs)?, [" 0:second 2:a 1:0", " 0:second 2:a 1:0"]);
+    Ok(())
+}
+
+#[test]
+fn broken_values_are_refused() -> Result<()> {
+    let function =
+        |name| FUNCTIONS.iter().find(|function| function.name() == name).expect("a name").to_function();
+    let (equal, hash) = (function("ffi.StructuralEqual")?, function("ffi.StructuralHash")?);
+    let option = AnyView::from(false);
+    let null_objects = [STR, BIG_INT, SHAPE, TENSOR, ARRAY, MAP, ERROR].map(|index| (index, 0, "ValueError"));
+    let others = [(SMALL_STR, 100, "ValueError"), (-1, 0, "TypeError"), (40, 0, "TypeError")];
+    for (type_index, small_str_len, kind) in null_objects.into_iter().chain(others) {
+        let payload = TVMFFIAnyPayload { v_int64: 0 };
+        // SAFETY: a cell without a pointer.
+        let broken = unsafe { AnyView::from_raw(TVMFFIAny { type_index, small_str_len, payload }) };
+        for outcome in [
+            equal.call(&[broken, broken, option, option]),
+            equal.call(&[option, broken, option, option]),
+            hash.call(&[broken, option, option]),
+        ] {
+            let error = outcome.expect_err("a broken value");
+            assert_eq!(error.kind(), kind.as_bytes(), "type index {type_index}");
+        }
+    }
     Ok(())
 }
