@@ -6,7 +6,8 @@ use ferrite_core::error::Result;
 use ferrite_core::object::ObjectRef;
 use ferrite_core::type_index;
 
-use super::map_base::{NO_SLOT, Table};
+use super::map_base::NO_SLOT;
+use super::map_table::Table;
 use super::seq::Seq;
 
 /// A container while it is borrowed. Others may change it meanwhile.

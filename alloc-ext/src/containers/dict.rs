@@ -11,8 +11,9 @@ use ferrite_core::{object_class, type_index};
 
 use super::cell;
 use super::map::{MapObject, missing_key};
-use super::map_base::{self, Table};
+use super::map_base;
 use super::map_in_place;
+use super::map_table::Table;
 
 object_class!(
     /// A reference to a dict object of any keys and values: what signatures call `ffi.Dict`.

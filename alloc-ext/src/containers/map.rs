@@ -12,8 +12,9 @@ use ferrite_core::object_alloc::{Apart, Space};
 use ferrite_core::{object_class, plain_error, type_index};
 
 use super::cell;
-use super::map_base::{self, Table};
+use super::map_base;
 use super::map_insert;
+use super::map_table::Table;
 use super::map_twin;
 
 object_class!(

@@ -6,9 +6,10 @@ use ferrite_core::object::ObjectRef;
 use ferrite_core::object_alloc::Apart;
 use ferrite_core::type_index;
 
-use super::map_base::{self, Room, Table};
+use super::map_base;
 use super::map_dense::{Dense, LEAST_SLOTS};
 use super::map_small::{LEAST_CAPACITY, MOST_CAPACITY};
+use super::map_table::{Room, Table};
 use super::{cell, key, map_in_place};
 
 /// Entries whose places are asked for at once.

@@ -11,10 +11,11 @@ use ferrite_core::{plain_error, prefetch};
 
 use super::cell;
 use super::key;
-use super::map_base::{Table, TableFields};
+use super::map_base::TableFields;
 use super::map_dense::{Dense, LEAST_SLOTS};
 use super::map_entry::{Entry, Mark};
 use super::map_small;
+use super::map_table::Table;
 
 /// Cells of `capacity` entries, the first of which hold copies of the words of all entries of `table`.
 ///

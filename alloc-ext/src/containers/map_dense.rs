@@ -15,11 +15,12 @@ use ferrite_core::error::{self, Result};
 use ferrite_core::words::GOLDEN_RATIO;
 
 use super::jump::{self, JUMPS};
-use super::map_base::{Borrow, NO_SLOT, Room, TableFields};
+use super::map_base::{Borrow, NO_SLOT, TableFields};
 use super::map_entry::Entry;
 use super::map_order::Link;
 use super::map_relocate;
 use super::map_small::MOST_CAPACITY;
+use super::map_table::Room;
 use super::storage;
 
 /// Slots of a block, whose metadata bytes lie together.
@@ -369,7 +370,7 @@ impl<'a> Dense<'a> {
 
     /// # Safety
     ///
-    /// As [`map_base::Table::forget_entries`].
+    /// As [`super::map_table::Table::forget_entries`].
     pub(super) unsafe fn forget_entries(self) {
         // SAFETY: the caller excludes other users; the deleter that the table carries accepts its data.
         unsafe {

@@ -4,8 +4,9 @@ use ferrite_core::any::Any;
 use ferrite_core::error::Result;
 use ferrite_core::object::ObjectRef;
 
-use super::map_base::{self, Table};
+use super::map_base;
 use super::map_build;
+use super::map_table::Table;
 
 /// Sets the value of a key.
 ///

@@ -6,8 +6,9 @@ use ferrite_core::object::ObjectRef;
 use ferrite_core::object_alloc::Apart;
 use ferrite_core::type_index;
 
-use super::map_base::{self, Table};
+use super::map_base;
 use super::map_build;
+use super::map_table::Table;
 
 /// Sets the value of a key.
 ///

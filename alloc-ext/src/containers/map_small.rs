@@ -8,8 +8,9 @@ use ferrite_core::abi::TVMFFIAny;
 use ferrite_core::any::{Any, AnyView};
 use ferrite_core::error::Result;
 
-use super::map_base::{Borrow, NO_SLOT, Room, SMALL_TAG, TableFields};
+use super::map_base::{Borrow, NO_SLOT, SMALL_TAG, TableFields};
 use super::map_entry::{self, Entry};
+use super::map_table::Room;
 use super::storage;
 
 /// Bytes of one entry.
@@ -169,7 +170,7 @@ impl<'a> Small<'a> {
 
     /// # Safety
     ///
-    /// As [`map_base::Table::forget_entries`].
+    /// As [`super::map_table::Table::forget_entries`].
     pub(super) unsafe fn forget_entries(self) {
         // SAFETY: the caller excludes other users; the entries live elsewhere.
         unsafe {

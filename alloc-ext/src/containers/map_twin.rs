@@ -8,9 +8,10 @@ use ferrite_core::object::ObjectRef;
 use ferrite_core::object_alloc::Space;
 use ferrite_core::type_index;
 
-use super::map_base::{self, Table};
+use super::map_base;
 use super::map_dense::{self, Dense};
 use super::map_small::Small;
+use super::map_table::Table;
 use super::{cell, key};
 
 /// A Map that has its table in the object, with the words of `entries`; None where their keys are not those of `pattern` in

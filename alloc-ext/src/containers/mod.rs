@@ -19,6 +19,7 @@
 //! blocks therefore come from `malloc` on hosts.
 
 mod array;
+mod array_object;
 mod big_int_key;
 mod cell;
 #[cfg(any(test, not(feature = "std")))]
@@ -29,6 +30,7 @@ pub mod functions;
 mod jump;
 pub mod key;
 mod list;
+mod list_object;
 mod map;
 mod map_ahead;
 #[cfg_attr(not(feature = "std"), path = "map_at_once/none.rs")]
@@ -44,6 +46,7 @@ mod map_insert;
 mod map_order;
 mod map_relocate;
 mod map_small;
+mod map_table;
 mod map_twin;
 mod seq;
 mod slots;
@@ -57,13 +60,15 @@ mod hook_tests;
 #[cfg(test)]
 mod tests;
 
-pub use array::{Array, ArrayIter, ArrayObject};
+pub use array::{Array, ArrayIter};
+pub use array_object::ArrayObject;
 pub(crate) use cell::is_borrowed_form;
 #[cfg(any(test, not(feature = "std")))]
 pub(crate) use container::Container;
 pub(crate) use convert::referent;
 pub use dict::{Dict, DictEntries, DictIter, DictObject};
-pub use list::{List, ListIter, ListObject};
+pub use list::{List, ListIter};
+pub use list_object::ListObject;
 pub(crate) use map::missing_key;
 pub use map::{Map, MapEntries, MapIter, MapObject};
 pub(crate) use slots::Slots;

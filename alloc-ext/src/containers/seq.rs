@@ -114,6 +114,11 @@ fn count(number: i64) -> usize {
     (number as isize).max(0) as usize
 }
 
+/// An index as the ABI counts; what does not fit is beyond every end.
+pub(super) fn position_of(index: usize) -> i64 {
+    i64::try_from(index).unwrap_or(i64::MAX)
+}
+
 /// Turns the order round, in a few bytes of code; `reverse` of slices brings panics when it is compiled for size.
 pub(super) fn reverse<T>(values: &mut [T]) {
     let mut values = values.iter_mut();

@@ -8,7 +8,8 @@ use ferrite_core::error::Result;
 use ferrite_core::object::ObjectRef;
 use ferrite_core::type_index;
 
-use super::map_base::{self, Table};
+use super::map_base;
+use super::map_table::Table;
 use super::seq::Seq;
 use super::{ArrayObject, ListObject};
 

@@ -7,7 +7,7 @@ use ferrite_core::memory::Buffer;
 use ferrite_core::tensor::Tensor;
 use ferrite_core::{type_index, type_table};
 
-use crate::containers::map_base::Table;
+use crate::containers::map_table::Table;
 use crate::containers::seq::{Seq, reverse};
 
 /// The device of the first tensor off the CPU in nested sequences and map values, depth first; else the CPU.

@@ -12,7 +12,8 @@ use ferrite_core::{plain_ensure, type_index};
 
 use super::iteration;
 use crate::containers::map::missing_key;
-use crate::containers::map_base::{self, Table};
+use crate::containers::map_base;
+use crate::containers::map_table::Table;
 use crate::containers::{DictObject, cell, map_at_once, map_in_place, map_insert};
 use crate::operation::{Family, Operands, Verb};
 
