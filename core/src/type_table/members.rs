@@ -252,6 +252,9 @@ unsafe fn check_texts(records: &Records, record: *const TVMFFIByteArray) -> Resu
     Ok(())
 }
 
+/// Whether texts that a member has in common with the one before it are kept once: not where code costs more than texts.
+const SHARES_TEXTS: bool = cfg!(feature = "std");
+
 /// Shows a member to everybody.
 ///
 /// # Safety
@@ -289,7 +292,7 @@ unsafe fn publish(
         if kind != Kind::Attr {
             let bytes = records.array.record_bytes.into();
             place.copy_from_nonoverlapping(record.cast(), bytes);
-            let has_one_before = cfg!(feature = "std") && index != 0;
+            let has_one_before = SHARES_TEXTS && index != 0;
             let before = has_one_before.then(|| place.cast_const().sub(bytes).cast());
             keep_texts(arena, place.cast(), records.text_count, before)?;
         }
