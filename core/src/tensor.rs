@@ -12,6 +12,8 @@ mod dlpack_import;
 mod element;
 mod owned;
 mod reader;
+#[cfg_attr(not(feature = "std"), path = "tensor/room/none.rs")]
+mod room;
 mod unsafe_view;
 mod view;
 

@@ -16,9 +16,17 @@ mod makers;
 #[path = "../../core/src/name_table.rs"]
 mod name_table;
 mod refcount;
+#[path = "../../core/src/tensor/room.rs"]
+mod room;
 #[path = "../../core/src/global_table/shared_pointer.rs"]
 mod shared_pointer;
 mod sync;
+
+/// What lies in the room does not matter to who may use it.
+mod abi {
+    pub struct DLManagedTensor;
+    pub struct DLManagedTensorVersioned;
+}
 
 /// An index that grows with the first and the third name, so that models reach both ways of insertion.
 mod config {
@@ -54,4 +62,5 @@ mod memory {
 mod init_once_model;
 mod name_table_model;
 mod refcount_model;
+mod room_model;
 mod shared_pointer_model;

@@ -6,7 +6,9 @@ use std::num::NonZeroUsize;
 pub use loom::sync::MutexGuard;
 
 pub mod atomic {
-    pub use loom::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+    pub use loom::sync::atomic::{
+        AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering,
+    };
 }
 
 #[path = "../../core/src/sync/alone/unknown.rs"]

@@ -3,7 +3,7 @@
 use core::ffi::{c_int, c_void};
 use core::ptr::{self, NonNull};
 
-use super::{Tensor, TensorRef};
+use super::{Tensor, TensorRef, room};
 use crate::abi::{DLManagedTensor, DLManagedTensorVersioned, DLTensor, TVMFFIObject};
 use crate::error::{Result, out_of_memory};
 use crate::object::ObjectRef;
@@ -30,11 +30,13 @@ struct BorrowingTensor {
     tensor: DLTensor,
     keeper: *mut c_void,
     owner: Owner,
+    is_lent: room::Flag,
+    managed: room::Room,
 }
 
 #[cfg(target_pointer_width = "64")]
 const _: () = assert!(core::mem::offset_of!(BorrowingTensor, keeper) == 72);
-#[cfg(all(target_pointer_width = "32", not(target_arch = "x86")))]
+#[cfg(all(target_pointer_width = "32", not(any(target_arch = "x86", feature = "std"))))]
 const _: () = assert!(size_of::<BorrowingTensor>() == 72);
 
 // SAFETY: the header comes first; what keeps the data is given back once, when the object dies.
@@ -80,10 +82,8 @@ pub(super) unsafe fn inherited_flags(mut object: *mut TVMFFIObject) -> u64 {
     // SAFETY: the object is alive: the first by contract, each further one because the view before keeps it so. Only records of
     // this file have that deleter.
     unsafe {
-        while let Some(deleter) = (*object).deleter.deleter
-            && ptr::fn_addr_eq(deleter, BorrowingTensor::DELETER)
-        {
-            let BorrowingTensor { keeper, owner, .. } = *object.cast::<BorrowingTensor>();
+        while let Some(record) = of_this_file(object) {
+            let BorrowingTensor { keeper, owner, .. } = *record;
             match owner {
                 Owner::Versioned => return (*keeper.cast::<DLManagedTensorVersioned>()).flags,
                 Owner::Managed => break,
@@ -92,6 +92,40 @@ pub(super) unsafe fn inherited_flags(mut object: *mut TVMFFIObject) -> u64 {
         }
     }
     0
+}
+
+/// Claims the room in the tensor for a managed tensor of either form; None when it has none or another export is there.
+///
+/// # Safety
+/// `object` must be a live tensor object, and stay so until [`give_back_room`].
+#[inline(always)]
+pub(super) unsafe fn claim_room(object: *mut TVMFFIObject) -> Option<NonNull<c_void>> {
+    // SAFETY: the object is alive, and only records of this file have that deleter. The flag is only used as one.
+    unsafe {
+        let record = of_this_file(object)?;
+        room::claim(&(*record).is_lent).then(|| NonNull::new_unchecked((&raw mut (*record).managed).cast()))
+    }
+}
+
+/// Gives back the room of a managed tensor that is not used any more.
+///
+/// # Safety
+/// The caller got it from [`claim_room`] of this live object.
+#[inline(always)]
+pub(super) unsafe fn give_back_room(object: *mut TVMFFIObject) {
+    // SAFETY: the caller vouches for the object; the flag is only used as one.
+    unsafe { room::give_back(&(*object.cast::<BorrowingTensor>()).is_lent) };
+}
+
+/// The record of a tensor of this file, None for other tensors.
+///
+/// # Safety
+/// `object` must be a live tensor object.
+#[inline(always)]
+unsafe fn of_this_file(object: *mut TVMFFIObject) -> Option<*mut BorrowingTensor> {
+    // SAFETY: the object is alive.
+    let deleter = unsafe { (*object).deleter.deleter }?;
+    ptr::fn_addr_eq(deleter, BorrowingTensor::DELETER).then_some(object.cast())
 }
 
 /// Makes a tensor as `prototype` says, which takes over the keeper of its data; of another tensor it gets a reference of its
@@ -170,5 +204,6 @@ unsafe fn describe(record: *mut BorrowingTensor, prototype: &DLTensor, keeper: *
         fresh::copy_dl_tensor(prototype, &raw mut (*record).tensor);
         (*record).keeper = keeper;
         (*record).owner = owner;
+        (&raw mut (*record).is_lent).write(room::vacant());
     }
 }

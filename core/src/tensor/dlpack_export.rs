@@ -49,16 +49,22 @@ impl Tensor {
 #[cfg_attr(feature = "std", inline(always))]
 #[cfg_attr(not(feature = "std"), inline(never))]
 pub fn export(tensor: &Tensor, form: DLPackForm) -> Result<NonNull<c_void>> {
-    let layout = layout_of(form);
-    let Some(block) = memory::allocate(layout) else { return Err(out_of_memory(layout.size())) };
+    let object = tensor.0.as_ptr();
+    // SAFETY: the tensor is alive, and the reference that the managed tensor gets keeps it so.
+    let room = unsafe { borrowing::claim_room(object) };
+    let block = match room {
+        Some(room) => room,
+        None => allocate(form)?,
+    };
     let manager_ctx = tensor.0.clone().into_raw().as_ptr().cast();
-    // SAFETY: the block is fresh and has the size and alignment of the record; the reference keeps the object alive.
+    // SAFETY: the block is ours and has the size and alignment of the record; the reference keeps the object alive.
     unsafe {
         let to = match form {
             DLPackForm::Legacy => {
                 let managed = block.cast::<DLManagedTensor>().as_ptr();
                 (*managed).manager_ctx = manager_ctx;
-                (*managed).deleter = Some(delete_legacy);
+                (*managed).deleter =
+                    Some(if room.is_some() { delete_legacy::<true> } else { delete_legacy::<false> });
                 &raw mut (*managed).dl_tensor
             }
             DLPackForm::Versioned => {
@@ -66,43 +72,54 @@ pub fn export(tensor: &Tensor, form: DLPackForm) -> Result<NonNull<c_void>> {
                 (*managed).version =
                     DLPackVersion { major: DLPACK_MAJOR_VERSION, minor: DLPACK_MINOR_VERSION };
                 (*managed).manager_ctx = manager_ctx;
-                (*managed).deleter = Some(delete_versioned);
-                (*managed).flags = borrowing::inherited_flags(tensor.0.as_ptr());
+                (*managed).deleter =
+                    Some(if room.is_some() { delete_versioned::<true> } else { delete_versioned::<false> });
+                (*managed).flags = borrowing::inherited_flags(object);
                 &raw mut (*managed).dl_tensor
             }
         };
         to.copy_from_nonoverlapping(tensor.dl_tensor(), 1);
     }
-    Ok(block.cast())
+    Ok(block)
 }
 
-fn layout_of(form: DLPackForm) -> Layout {
-    match form {
+/// Memory of its own for a managed tensor.
+fn allocate(form: DLPackForm) -> Result<NonNull<c_void>> {
+    let layout = match form {
         DLPackForm::Legacy => Layout::new::<DLManagedTensor>(),
         DLPackForm::Versioned => Layout::new::<DLManagedTensorVersioned>(),
+    };
+    match memory::allocate(layout) {
+        Some(block) => Ok(block.cast()),
+        None => Err(out_of_memory(layout.size())),
     }
 }
 
-unsafe extern "C" fn delete_legacy(managed: *mut DLManagedTensor) {
+unsafe extern "C" fn delete_legacy<const IN_ROOM: bool>(managed: *mut DLManagedTensor) {
     // SAFETY: the consumer owns the record, made by `export`, and hands it back once.
-    unsafe { delete(managed, |record| record.manager_ctx) };
+    unsafe { delete::<_, IN_ROOM>(managed, |record| record.manager_ctx) };
 }
 
-unsafe extern "C" fn delete_versioned(managed: *mut DLManagedTensorVersioned) {
+unsafe extern "C" fn delete_versioned<const IN_ROOM: bool>(managed: *mut DLManagedTensorVersioned) {
     // SAFETY: the consumer owns the record, made by `export`, and hands it back once.
-    unsafe { delete(managed, |record| record.manager_ctx) };
+    unsafe { delete::<_, IN_ROOM>(managed, |record| record.manager_ctx) };
 }
 
-/// Gives up the reference in the record and frees the record; null is ignored.
+/// Gives up a record, which lies in the tensor or in memory of its own, and the reference in it; null is ignored.
 ///
 /// # Safety
-/// `managed` must be null or a record of this file that is not used any more.
-unsafe fn delete<M>(managed: *mut M, context: impl FnOnce(&M) -> *mut c_void) {
+/// `managed` must be null or a record of this file, in such a place, that is not used any more.
+unsafe fn delete<M, const IN_ROOM: bool>(managed: *mut M, context: impl FnOnce(&M) -> *mut c_void) {
     let Some(managed) = NonNull::new(managed) else { return };
-    // SAFETY: the record holds one reference to the tensor object and came from `export`.
+    // SAFETY: the record holds one reference to the tensor object and came from `export`. Until that reference is given up it
+    // keeps the room.
     unsafe {
         let object = NonNull::new(context(managed.as_ref()).cast::<TVMFFIObject>());
-        memory::release(managed.cast(), Layout::new::<M>());
+        if !IN_ROOM {
+            memory::release(managed.cast(), Layout::new::<M>());
+        } else if let Some(object) = object {
+            borrowing::give_back_room(object.as_ptr());
+        }
         drop(object.map(|object| ObjectRef::from_raw(object)));
     }
 }
@@ -183,9 +200,71 @@ mod tests {
         }
     }
 
+    /// A tensor over the data of another one, as an import.
+    fn imported() -> Tensor {
+        let source = Tensor::from_slice(&[1u8, 2], &[2]).unwrap().to_dlpack_versioned().unwrap();
+        // SAFETY: the export is ours and goes over to the import.
+        unsafe { Tensor::from_dlpack_versioned(source.as_ptr(), 0, false) }.unwrap()
+    }
+
+    #[test]
+    fn exports_of_an_import_are_apart_and_use_its_room_again() {
+        let tensor = imported();
+        let first = Exported(tensor.to_dlpack_versioned().unwrap());
+        let second = Exported(tensor.to_dlpack_versioned().unwrap());
+        let legacy = tensor.to_dlpack().unwrap();
+        assert!(first.0 != second.0 && first.0 != legacy.cast() && second.0 != legacy.cast());
+        let place = first.0.addr();
+        drop(first);
+        let again = tensor.to_dlpack().unwrap();
+        assert!(again.addr() == place || !cfg!(feature = "std"));
+        assert_eq!(tensor.as_object().strong_count(), 4);
+        drop(tensor);
+        // SAFETY: the exports are alive until their deleters run.
+        unsafe {
+            for managed in [again, legacy] {
+                assert_eq!(*managed.as_ref().dl_tensor.data.cast::<u8>(), 1);
+                managed.as_ref().deleter.unwrap()(managed.as_ptr());
+            }
+            assert_eq!(*second.0.as_ref().dl_tensor.data.cast::<u8>(), 1);
+        }
+    }
+
+    #[test]
+    fn the_last_export_of_an_import_may_end_on_another_thread() {
+        let tensor = imported();
+        let exported = Exported(tensor.to_dlpack_versioned().unwrap());
+        drop(tensor);
+        std::thread::spawn(move || drop(exported)).join().unwrap();
+    }
+
+    #[test]
+    fn threads_export_one_import_at_once() {
+        let tensor = imported();
+        std::thread::scope(|scope| {
+            for thread in 1..=3 {
+                let tensor = tensor.clone();
+                scope.spawn(move || {
+                    for round in 0..if cfg!(miri) { 20 } else { 2_000 } {
+                        let exported = Exported(tensor.to_dlpack_versioned().unwrap());
+                        let managed = exported.0.as_ptr();
+                        // SAFETY: the export is this thread's until it is dropped.
+                        unsafe {
+                            assert_eq!((*managed).flags, 0);
+                            (*managed).flags = thread << 32 | round;
+                            std::thread::yield_now();
+                            assert_eq!((*managed).flags, thread << 32 | round);
+                        }
+                    }
+                });
+            }
+        });
+        assert!(tensor.as_object().is_unique());
+    }
+
     #[test]
     fn a_null_record_is_ignored() {
         // SAFETY: null is allowed.
-        unsafe { delete_legacy(core::ptr::null_mut()) };
+        unsafe { delete_legacy::<false>(core::ptr::null_mut()) };
     }
 }
