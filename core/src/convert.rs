@@ -297,6 +297,8 @@ unsafe impl AnyCompatible for Any {
         self
     }
 
+    // Most arguments of functions are converted so.
+    #[cfg_attr(feature = "std", inline(never))]
     fn try_from_view(view: AnyView<'_>) -> Result<Option<Any>> {
         view.to_owned().map(Some)
     }
@@ -328,6 +330,14 @@ unsafe impl<T: AnyCompatible> AnyCompatible for Option<T> {
 
 /// Takes a reference to the object of `view` when it is an instance of `T`; understands rvalue references.
 pub(crate) fn object_from_view<T: ObjectClass>(view: AnyView<'_>) -> Option<T> {
+    let object = instance_from_view(view, T::type_index())?;
+    // SAFETY: the object is an instance of the class of that index.
+    Some(unsafe { T::from_object_unchecked(object) })
+}
+
+/// As [`object_from_view`], with the class as data: one body for all.
+#[cfg_attr(feature = "std", inline(never))]
+fn instance_from_view(view: AnyView<'_>, class: i32) -> Option<ObjectRef> {
     let object = match view.rvalue_slot() {
         // SAFETY: an rvalue reference points to the caller's object pointer (ABI).
         Some(slot) => core::ptr::NonNull::new(unsafe { slot.as_ptr().read() })?,
@@ -335,11 +345,11 @@ pub(crate) fn object_from_view<T: ObjectClass>(view: AnyView<'_>) -> Option<T> {
     };
     // SAFETY: the view borrows a live object, whose header is readable and whose strong count is not zero.
     unsafe {
-        if !type_table::is_instance((*object.as_ptr()).type_index, T::type_index()) {
+        if !type_table::is_instance((*object.as_ptr()).type_index, class) {
             return None;
         }
         refcount::retain(object.as_ptr());
-        Some(T::from_object_unchecked(ObjectRef::from_raw(object)))
+        Some(ObjectRef::from_raw(object))
     }
 }
 

@@ -33,6 +33,21 @@ use crate::type_index;
 /// `Object::DecRef` in `object.h`, which recurses.
 #[cfg_attr(not(feature = "std"), inline(never))]
 pub unsafe fn release_object(object: *mut TVMFFIObject) {
+    // SAFETY: the caller gives up the reference, once: here or there.
+    unsafe {
+        if !refcount::release_at_once(object) {
+            release_rest(object);
+        }
+    }
+}
+
+/// As [`release_object`], where more is to be done than to count down: once for all who release.
+///
+/// # Safety
+/// As [`release_object`].
+#[cfg_attr(feature = "std", inline(never))]
+#[cfg_attr(not(feature = "std"), inline(always))]
+unsafe fn release_rest(object: *mut TVMFFIObject) {
     // SAFETY: the caller gives up the reference.
     match unsafe { refcount::release(object) } {
         Release::Alive => {}

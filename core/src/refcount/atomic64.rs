@@ -55,6 +55,16 @@ impl Counts {
     }
 
     #[inline]
+    pub fn release_at_once(&self) -> bool {
+        let seen = self.0.load(Ordering::Relaxed);
+        let is_enough = seen & STRONG_MASK != STRONG_ONE && is_alone();
+        if is_enough {
+            self.0.store(seen.wrapping_sub(STRONG_ONE), Ordering::Relaxed);
+        }
+        is_enough
+    }
+
+    #[inline]
     pub fn release_watching(&self, alone: bool) -> Release {
         let address = ptr::from_ref(self).addr();
         if !alone && busy::is_busy(address) {

@@ -45,6 +45,11 @@ impl Counts {
     }
 
     #[inline]
+    pub fn release_at_once(&self) -> bool {
+        false
+    }
+
+    #[inline]
     pub fn release_watching(&self, _alone: bool) -> Release {
         self.release()
     }

@@ -87,6 +87,18 @@ pub unsafe fn release(object: *mut TVMFFIObject) -> Release {
     unsafe { counts(object) }.release()
 }
 
+/// Gives up a strong reference if that takes no more than counting down: others are left, and no other thread is there. If
+/// not, nothing is done.
+///
+/// # Safety
+/// The caller owns a strong reference.
+#[inline]
+#[must_use]
+pub unsafe fn release_at_once(object: *mut TVMFFIObject) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe { counts(object) }.release_at_once()
+}
+
 /// As [`release`], also quick where several threads count the object at once. `alone` is what [`is_alone`](crate::sync::is_alone)
 /// says.
 ///
@@ -204,6 +216,10 @@ mod tests {
                 let bits = || unsafe { word.get().read() };
 
                 assert!(counts.is_unique());
+                counts.retain();
+                assert!(counts.release_at_once() || counts.release() == Release::Alive);
+                assert!(!counts.release_at_once(), "the last one takes more");
+                assert_eq!(bits(), INITIAL);
                 counts.retain();
                 assert_eq!((bits(), counts.is_unique()), (0x1_0000_0002, false));
                 counts.retain_weak();
