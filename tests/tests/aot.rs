@@ -63,6 +63,18 @@ fn models_from_llvm_get_their_context_symbols() -> Outcome<()> {
     not(all(target_arch = "x86_64", target_os = "linux")),
     ignore = "the LLVM objects are for x86-64 Linux"
 )]
+fn models_in_a_library_that_the_loaded_one_needs_get_them_too() -> Outcome<()> {
+    let (library, folder) = (Library::get()?, scratch("aot-needed")?);
+    let models = models_from_llvm(&folder).link_shared(library)?;
+    let empty = Cc::shared(folder.join("libempty.so")).args(["-Wl,--no-as-needed"]).source(models);
+    run(Command::new(runner(&folder).link_shared(library)?).arg(empty.link_shared(library)?), 1)
+}
+
+#[test]
+#[cfg_attr(
+    not(all(target_arch = "x86_64", target_os = "linux")),
+    ignore = "the LLVM objects are for x86-64 Linux"
+)]
 fn models_in_the_program_are_a_system_library() -> Outcome<()> {
     let (library, folder) = (Library::get()?, scratch("aot-system")?);
     run(Command::new(runner(&folder).source(system_object()).link_shared(library)?).arg("system"), 1)

@@ -12,6 +12,14 @@ use ferrite_core::memory::Buffer;
 use ferrite_core::text::Lossy;
 use ferrite_core::{String, error, static_function};
 
+#[cfg_attr(
+    not(all(target_os = "linux", target_env = "gnu", target_pointer_width = "64")),
+    path = "dynamic_lib/no_name_filter.rs"
+)]
+mod name_filter;
+
+use name_filter::NameFilter;
+
 /// The functions of this module.
 ///
 /// # Upstream
@@ -21,10 +29,14 @@ pub static FUNCTIONS: &[StaticFunction] = &[static_function!("ffi.Module.load_fr
 /// An open shared object, closed when it is dropped.
 ///
 /// Straight on `dlopen`: the loading crates copy the system's error text with an allocator that aborts when memory is
-/// short, and a symbol that is missing, the usual case here, is an error to them.
-struct DynamicLibrary(NonNull<c_void>);
+/// short, and a symbol that is missing, the usual case here, is an error to them. It is to `dlsym`, too, which composes
+/// a text for it: hence the filter.
+struct DynamicLibrary {
+    handle: NonNull<c_void>,
+    filter: Option<NameFilter>,
+}
 
-// SAFETY: a handle of `dlopen` may be used from any thread.
+// SAFETY: a handle of `dlopen` may be used from any thread, and the filter reads what nobody writes.
 unsafe impl Send for DynamicLibrary {}
 // SAFETY: as for Send; looking symbols up changes nothing.
 unsafe impl Sync for DynamicLibrary {}
@@ -36,15 +48,17 @@ impl DynamicLibrary {
     /// The object's initialisers run.
     unsafe fn open(path: &CStr) -> Option<DynamicLibrary> {
         // SAFETY: the path ends in a NUL; the caller vouches for the initialisers.
-        NonNull::new(unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_LAZY | libc::RTLD_LOCAL) })
-            .map(DynamicLibrary)
+        let handle =
+            NonNull::new(unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_LAZY | libc::RTLD_LOCAL) })?;
+        // SAFETY: the handle is open until the library with the filter is dropped.
+        Some(DynamicLibrary { handle, filter: unsafe { NameFilter::of(handle) } })
     }
 }
 
 impl Drop for DynamicLibrary {
     fn drop(&mut self) {
         // SAFETY: the handle is open, and is not used after this.
-        unsafe { libc::dlclose(self.0.as_ptr()) };
+        unsafe { libc::dlclose(self.handle.as_ptr()) };
     }
 }
 
@@ -52,8 +66,11 @@ impl Drop for DynamicLibrary {
 // `open_library`); the addresses stay valid until the object is closed.
 unsafe impl Library for DynamicLibrary {
     fn symbol(&self, name: &CStr) -> Result<Option<NonNull<c_void>>> {
+        if self.filter.as_ref().is_some_and(|filter| filter.lacks(name)) {
+            return Ok(None);
+        }
         // SAFETY: the handle is open; only the address is taken.
-        Ok(NonNull::new(unsafe { libc::dlsym(self.0.as_ptr(), name.as_ptr()) }))
+        Ok(NonNull::new(unsafe { libc::dlsym(self.handle.as_ptr(), name.as_ptr()) }))
     }
 }
 

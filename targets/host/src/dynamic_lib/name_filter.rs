@@ -1,0 +1,253 @@
+//! Tells without `dlsym` that a shared object has none of the names that few have, such as context symbols.
+//!
+//! The dynamic linker begins a search with the Bloom filter of the object's hash table, and so does this. What the filter
+//! lets through, and objects of any other form, are `dlsym`'s to judge.
+
+use core::ffi::{CStr, c_char, c_void};
+use core::ptr::{self, NonNull};
+use core::slice;
+
+/// Beginnings of the names of files in which there are surely no rare names, nor in those that they need.
+#[rustfmt::skip]
+const FILES_WITHOUT: &[&[u8]] = &[
+    b"libtvm_ffi.so", b"libc.so", b"libm.so", b"libdl.so", b"libpthread.so", b"ld-linux", b"libgcc_s.so", b"libstdc++.so",
+];
+
+// Tags of the dynamic section.
+const END: usize = 0;
+const NEEDED: usize = 1;
+const STRING_TABLE: usize = 5;
+const GNU_HASH: usize = 0x6fff_fef5;
+const AUXILIARY: usize = 0x7fff_fffd;
+const FILTER: usize = 0x7fff_ffff;
+
+/// What `struct link_map` begins with. Nobody writes it while the object is open.
+#[repr(C)]
+struct LinkMap {
+    base: usize,
+    name: *const c_char,
+    dynamic: *const Entry,
+}
+
+/// An entry of the dynamic section.
+#[repr(C)]
+struct Entry {
+    tag: usize,
+    value: usize,
+}
+
+/// What the hash table begins with; the words of the filter follow.
+#[repr(C)]
+struct Header {
+    bucket_count: u32,
+    first_symbol: u32,
+    word_count: u32,
+    shift: u32,
+}
+
+/// Tells of rare names which ones an open object and those that it needs surely lack.
+pub(super) struct NameFilter {
+    words: NonNull<[u64]>,
+    shift: u32,
+}
+
+impl NameFilter {
+    /// The filter of an open object; none when it has none, or when rare names may come from other objects.
+    ///
+    /// # Safety
+    /// The handle must be one of `dlopen`. The filter must not be used after it is closed.
+    pub(super) unsafe fn of(handle: NonNull<c_void>) -> Option<NameFilter> {
+        let mut map: *const LinkMap = ptr::null();
+        // SAFETY: the handle is open, and this request writes one pointer.
+        let status = unsafe { libc::dlinfo(handle.as_ptr(), libc::RTLD_DI_LINKMAP, (&raw mut map).cast()) };
+        if status != 0 {
+            return None;
+        }
+        // SAFETY: the request gave the linker's entry of the object.
+        let LinkMap { base, name, dynamic } = unsafe { map.read() };
+        // The program itself has no name; in it the linker finds the names of all objects that were opened globally.
+        // SAFETY: the linker's names end in a NUL.
+        if name.is_null() || unsafe { name.read() } == 0 {
+            return None;
+        }
+        // SAFETY: the section of a loaded object, which stays as long as the handle is open.
+        unsafe { NameFilter::of_section(base, section(dynamic)) }
+    }
+
+    /// # Safety
+    /// It must be the dynamic section of a loaded object.
+    unsafe fn of_section(base: usize, section: &[Entry]) -> Option<NameFilter> {
+        let find = |tag| address(base, section.iter().find(|entry| entry.tag == tag)?.value);
+        let strings: *const c_char = ptr::with_exposed_provenance(find(STRING_TABLE)?);
+        let only_its_own = section.iter().all(|entry| match entry.tag {
+            // SAFETY: the value is the offset of a text in the table of strings.
+            NEEDED => is_without(unsafe { CStr::from_ptr(strings.add(entry.value)) }),
+            tag => tag != AUXILIARY && tag != FILTER,
+        });
+        if !only_its_own {
+            return None;
+        }
+        // SAFETY: the tag says that the hash table is there.
+        unsafe { NameFilter::of_table(ptr::with_exposed_provenance(find(GNU_HASH)?)) }
+    }
+
+    /// None when the table is not as the format demands.
+    ///
+    /// # Safety
+    /// There must be a hash table that nobody writes.
+    unsafe fn of_table(table: *const Header) -> Option<NameFilter> {
+        if !table.cast::<u64>().is_aligned() {
+            return None;
+        }
+        // SAFETY: the caller vouches for the table.
+        let Header { word_count, shift, .. } = unsafe { table.read() };
+        if !word_count.is_power_of_two() || shift >= u32::BITS {
+            return None;
+        }
+        // SAFETY: the words follow the header in the same table.
+        let words = NonNull::new(unsafe { table.add(1) }.cast_mut().cast())?;
+        Some(NameFilter { words: NonNull::slice_from_raw_parts(words, word_count as usize), shift })
+    }
+
+    /// Whether `dlsym` surely does not find the name.
+    pub(super) fn lacks(&self, name: &CStr) -> bool {
+        is_rare(name) && !self.may_have(name)
+    }
+
+    fn may_have(&self, name: &CStr) -> bool {
+        // SAFETY: the object is open (contract of `of`), and nobody writes its table.
+        let words = unsafe { self.words.as_ref() };
+        let hash = hash(name);
+        let word = words[(hash / u64::BITS) as usize & (words.len() - 1)];
+        [hash, hash >> self.shift].iter().all(|bit| word >> (bit % u64::BITS) & 1 == 1)
+    }
+}
+
+/// The entries of a dynamic section.
+///
+/// # Safety
+/// It must stay there and unwritten while the result is used.
+unsafe fn section<'a>(first: *const Entry) -> &'a [Entry] {
+    let mut len = 0;
+    // SAFETY: an entry with this tag ends every section.
+    while unsafe { (*first.add(len)).tag } != END {
+        len += 1;
+    }
+    // SAFETY: so many entries were just read.
+    unsafe { slice::from_raw_parts(first, len) }
+}
+
+/// What a value of the section points to. It is an offset in the object; the linker makes it an address where it may write to
+/// the section. Objects lie beyond all offsets in them; none for one that lies so low that it may not.
+fn address(base: usize, value: usize) -> Option<usize> {
+    const LOWEST: usize = 1 << 26;
+    const HIGHEST: usize = isize::MAX as usize;
+    match base {
+        LOWEST..=HIGHEST if value < base => Some(base + value),
+        LOWEST..=HIGHEST => Some(value),
+        _ => None,
+    }
+}
+
+/// Whether TVM keeps such names for itself and few libraries have them. A function that is asked for is usually there,
+/// so the linker is asked for it at once.
+fn is_rare(name: &CStr) -> bool {
+    let name = name.to_bytes();
+    name.starts_with(b"__TVM") || name.starts_with(b"__tvm_ffi__")
+}
+
+/// Whether a file of that name is one of [`FILES_WITHOUT`].
+fn is_without(file: &CStr) -> bool {
+    FILES_WITHOUT.iter().any(|beginning| file.to_bytes().starts_with(beginning))
+}
+
+/// The hash of a name in this table.
+fn hash(name: &CStr) -> u32 {
+    name.to_bytes().iter().fold(5381, |hash: u32, &byte| hash.wrapping_mul(33).wrapping_add(byte.into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[repr(C, align(8))]
+    struct Table<const N: usize> {
+        header: Header,
+        words: [u64; N],
+    }
+
+    /// A table in which the names are.
+    fn table<const N: usize>(shift: u32, names: &[&CStr]) -> Table<N> {
+        let header = Header { bucket_count: 1, first_symbol: 1, word_count: N as u32, shift };
+        let mut words = [0; N];
+        for hash in names.iter().map(|name| hash(name)) {
+            let word = &mut words[hash as usize / 64 % N];
+            *word |= 1 << (hash % 64) | 1 << ((hash >> shift) % 64);
+        }
+        Table { header, words }
+    }
+
+    fn filter<const N: usize>(table: &Table<N>) -> Option<NameFilter> {
+        // SAFETY: the table outlives what the tests do with the filter, and is not written.
+        unsafe { NameFilter::of_table(ptr::from_ref(table).cast()) }
+    }
+
+    #[test]
+    fn the_hash_is_that_of_the_format() {
+        assert_eq!(hash(c""), 0x1505);
+        assert_eq!(hash(c"printf"), 0x156b_2bb8);
+        assert_eq!(hash(c"syscall"), 0xbac2_12a0);
+    }
+
+    #[test]
+    fn only_rare_names_that_are_not_there_are_lacking() {
+        let table = table::<4>(6, &[c"__TVMFFIFunctionCall", c"__tvm_ffi__library_ctx"]);
+        let filter = filter(&table).unwrap();
+        assert!(!filter.lacks(c"__TVMFFIFunctionCall"));
+        assert!(!filter.lacks(c"__tvm_ffi__library_ctx"));
+        assert!(filter.lacks(c"__tvm_ffi__library_bin"));
+        assert!(filter.lacks(c"__TVMBackendParallelLaunch"));
+        for often_there in [c"__tvm_ffi_add", c"malloc", c""] {
+            assert!(!filter.may_have(often_there) && !filter.lacks(often_there));
+        }
+    }
+
+    #[test]
+    fn tables_against_the_format_are_not_used() {
+        assert!(filter(&table::<3>(6, &[])).is_none());
+        assert!(filter(&table::<4>(32, &[])).is_none());
+        assert!(filter(&table::<0>(6, &[])).is_none());
+    }
+
+    #[test]
+    fn offsets_and_addresses_are_told_apart() {
+        let base = 0x7f00_0000_0000;
+        assert_eq!(address(base, 0x2000), Some(base + 0x2000));
+        assert_eq!(address(base, base + 0x2000), Some(base + 0x2000));
+        for base in [0, 0x1000, usize::MAX - 0xfff] {
+            assert_eq!(address(base, 0x2000), None);
+        }
+    }
+
+    #[cfg(not(miri))]
+    #[test]
+    fn objects_of_the_system_have_a_filter() {
+        // SAFETY: the library of the C library's functions may be loaded at any time.
+        let handle = NonNull::new(unsafe { libc::dlopen(c"libm.so.6".as_ptr(), libc::RTLD_LAZY) }).unwrap();
+        // SAFETY: the handle stays open meanwhile.
+        let filter = unsafe { NameFilter::of(handle) }.unwrap();
+        assert!(filter.may_have(c"sin") && filter.may_have(c"floor"));
+        assert!(filter.lacks(c"__TVMFFIFunctionCall") || filter.lacks(c"__tvm_ffi__library_ctx"));
+        // SAFETY: the filter is not used after this.
+        unsafe { libc::dlclose(handle.as_ptr()) };
+    }
+
+    #[cfg(not(miri))]
+    #[test]
+    fn the_program_itself_has_none() {
+        // SAFETY: gives the program itself.
+        let handle = NonNull::new(unsafe { libc::dlopen(ptr::null(), libc::RTLD_LAZY) }).unwrap();
+        // SAFETY: the handle stays open.
+        assert!(unsafe { NameFilter::of(handle) }.is_none());
+    }
+}
