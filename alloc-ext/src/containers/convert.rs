@@ -71,7 +71,7 @@ impl Elements {
     }
 
     /// Whether `test` holds for all elements; the first failure ends the walk.
-    fn all(&self, mut test: impl FnMut(&Any) -> Result<bool>) -> Result<bool> {
+    fn all(&self, test: &mut dyn FnMut(&Any) -> Result<bool>) -> Result<bool> {
         match self {
             Self::Array(array) => {
                 for value in array.as_slice() {
@@ -98,7 +98,7 @@ fn describe_elements<T: AnyCompatible>(name: &str, elements: &Elements, out: &mu
     out.put(name.as_bytes());
     let mut index = 0;
     // An error of a hook ends the text here.
-    let _ = elements.all(|value| {
+    let _ = elements.all(&mut |value| {
         let fits = matches!(T::try_from_view(value.view()), Ok(Some(_)));
         if !fits {
             out.put(b"[index ");
@@ -132,7 +132,7 @@ macro_rules! sequence_conversions {
                     return Ok(None);
                 };
                 if let Some(object) = $object::try_from_view(view)?
-                    && (takes_all::<T>() || elements.all(is_a::<T>)?)
+                    && (takes_all::<T>() || elements.all(&mut is_a::<T>)?)
                 {
                     return Ok(Some(Self::from_object_unchecked(object)));
                 }
@@ -141,7 +141,7 @@ macro_rules! sequence_conversions {
                     reason = "an Array is changed through its reference, a List through its object"
                 )]
                 let mut copy = Self::with_capacity(elements.len())?;
-                let complete = elements.all(|value| match T::try_from_view(value.view())? {
+                let complete = elements.all(&mut |value| match T::try_from_view(value.view())? {
                     Some(value) => copy.push(value).map(|()| true),
                     None => Ok(false),
                 })?;
@@ -184,7 +184,7 @@ impl Entries {
     }
 
     /// Whether `test` holds for all keys and values; the first failure ends the walk.
-    fn all(&self, mut test: impl FnMut(&Any, &Any) -> Result<bool>) -> Result<bool> {
+    fn all(&self, test: &mut dyn FnMut(&Any, &Any) -> Result<bool>) -> Result<bool> {
         match self {
             Self::Map(map) => {
                 for (key, value) in map.iter() {
@@ -209,7 +209,7 @@ impl Entries {
 fn describe_entries<K: AnyCompatible, V: AnyCompatible>(name: &str, entries: &Entries, out: &mut Writer<'_>) {
     out.put(name.as_bytes());
     // An error of a hook ends the text here.
-    let _ = entries.all(|key, value| {
+    let _ = entries.all(&mut |key, value| {
         if !matches!(K::try_from_view(key.view()), Ok(Some(_))) {
             out.put(b"[some key is ");
             K::describe_mismatch(key.view(), out);
@@ -247,7 +247,7 @@ macro_rules! map_conversions {
                 };
                 if let Some(object) = $object::try_from_view(view)?
                     && (takes_all::<(K, V)>()
-                        || entries.all(|key, value| Ok(is_a::<K>(key)? && is_a::<V>(value)?))?)
+                        || entries.all(&mut |key, value| Ok(is_a::<K>(key)? && is_a::<V>(value)?))?)
                 {
                     return Ok(Some(Self::from_object_unchecked(object)));
                 }
@@ -256,11 +256,12 @@ macro_rules! map_conversions {
                     reason = "a Map is changed through its reference, a Dict through its object"
                 )]
                 let mut copy = Self::with_capacity(entries.len())?;
-                let complete = entries.all(|key, value| {
-                    match (K::try_from_view(key.view())?, V::try_from_view(value.view())?) {
-                        (Some(key), Some(value)) => copy.insert(key, value).map(|()| true),
-                        _ => Ok(false),
-                    }
+                let complete = entries.all(&mut |key, value| match (
+                    K::try_from_view(key.view())?,
+                    V::try_from_view(value.view())?,
+                ) {
+                    (Some(key), Some(value)) => copy.insert(key, value).map(|()| true),
+                    _ => Ok(false),
                 })?;
                 Ok(complete.then_some(copy))
             }
