@@ -95,13 +95,11 @@ fn skip_equal_elements(
     order: &mut i32,
 ) -> Result<bool> {
     // SAFETY: comparing values that have nothing inside runs no code of users.
-    let (lhs, rhs) = unsafe { (lhs.as_slice(), rhs.as_slice()) };
-    let (Some(lhs), Some(rhs)) = (lhs.get(*next..common), rhs.get(*next..common)) else {
-        // A hook made a List shorter.
-        *next += 1;
-        return Ok(true);
-    };
-    for (lhs, rhs) in lhs.iter().zip(rhs) {
+    let (left, right) = unsafe { (lhs.as_slice(), rhs.as_slice()) };
+    // A hook may have made a List shorter.
+    let present = *next..common.min(left.len()).min(right.len());
+    let (left, right) = (left.get(present.clone()), right.get(present));
+    for (lhs, rhs) in left.unwrap_or_default().iter().zip(right.unwrap_or_default()) {
         look_ahead(lhs);
         look_ahead(rhs);
         *next += 1;
@@ -113,6 +111,9 @@ fn skip_equal_elements(
             }
             None => return Ok(true),
         }
+    }
+    if *next < common {
+        (lhs.get(*next)?, rhs.get(*next)?);
     }
     Ok(false)
 }

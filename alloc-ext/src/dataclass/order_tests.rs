@@ -204,3 +204,42 @@ fn errors_of_hooks_come_out() -> Result<()> {
     assert_eq!(refusal(recursive_hash(&one)), "no answer");
     Ok(())
 }
+
+#[test]
+fn hooks_may_shorten_the_lists_that_are_walked() -> Result<()> {
+    let (hooked, plain) = (pair_type("test.order.Pops", [0, 0])?, pair_type("test.order.Left", [0, 0])?);
+    let other = pair_type("test.order.Right", [0, 0])?;
+    let shortened = ListObject::with_capacity(0)?;
+    let (of_equal, of_compare) = (shortened.clone(), shortened.clone());
+    let equal = Function::from_typed(move |_: Any, _: Any, _: Any| of_equal.pop().is_some())?;
+    let compare = Function::from_typed(move |_: Any, _: Any, _: Any| of_compare.pop().map_or(0, |_| 0i64))?;
+    add_hook(hooked, "__ffi_eq__", &equal)?;
+    add_hook(hooked, "__ffi_compare__", &compare)?;
+    let pops = || pair(hooked, Any::NONE, Any::NONE);
+    // Objects of two types, numbers, and an element that is gone.
+    let cases = [
+        (pair(plain, int(1), int(2))?, Some(pair(other, int(1), int(2))?), "not equal"),
+        (int(1), Some(int(2)), "not equal"),
+        (int(1), None, "Index 1 out of bounds 1"),
+    ];
+    for (left, right, outcome) in cases {
+        for compare in [false, true] {
+            shortened.clear();
+            for element in [Some(pops()?), right.clone(), Some(int(0))].into_iter().flatten() {
+                shortened.push(element)?;
+            }
+            let (lhs, rhs) = (list(&[pops()?, left.clone(), int(0)])?, Any::new(shortened.clone()));
+            let unequal = match compare {
+                false => recursive_eq(&lhs, &rhs).map(|equal| !equal),
+                true => recursive_compare(&lhs, &rhs).map(|order| order != 0),
+            };
+            match unequal {
+                Ok(unequal) => assert!(unequal && outcome == "not equal"),
+                // Two types have no order.
+                Err(error) if compare && outcome == "not equal" => assert_eq!(error.kind(), b"TypeError"),
+                Err(error) => assert_eq!(error.message(), outcome.as_bytes()),
+            }
+        }
+    }
+    Ok(())
+}

@@ -87,13 +87,10 @@ impl<'w> SequenceFrame<'w> {
     fn skip_equal(&mut self, skip_tensor_content: bool) -> Result<Option<bool>> {
         // SAFETY: comparing values that have nothing inside runs no code of users.
         let (lhs, rhs) = unsafe { (self.lhs.as_slice(), self.rhs.as_slice()) };
-        let range = self.next..self.common;
-        let (Some(lhs), Some(rhs)) = (lhs.get(range.clone()), rhs.get(range)) else {
-            // A hook made a List shorter.
-            self.next += 1;
-            return Ok(None);
-        };
-        for (lhs, rhs) in lhs.iter().zip(rhs) {
+        // A hook may have made a List shorter.
+        let present = self.next..self.common.min(lhs.len()).min(rhs.len());
+        let (lhs, rhs) = (lhs.get(present.clone()), rhs.get(present));
+        for (lhs, rhs) in lhs.unwrap_or_default().iter().zip(rhs.unwrap_or_default()) {
             look_ahead(lhs);
             look_ahead(rhs);
             self.next += 1;
@@ -101,6 +98,9 @@ impl<'w> SequenceFrame<'w> {
             if equal != Some(true) {
                 return Ok(equal);
             }
+        }
+        if self.next < self.common {
+            (self.lhs.get(self.next)?, self.rhs.get(self.next)?);
         }
         Ok(Some(true))
     }

@@ -76,8 +76,8 @@ impl<'w> SequenceFrame<'w> {
     fn hash_leaves(&mut self, skip_tensor_content: bool) -> Result<bool> {
         // SAFETY: the hash of a value that has nothing inside runs no code of users.
         let elements = unsafe { self.elements.as_slice() };
-        // None left when a hook made a List shorter.
-        let elements = elements.get(self.next..self.len).unwrap_or_default();
+        // A hook may have made a List shorter.
+        let elements = elements.get(self.next..self.len.min(elements.len())).unwrap_or_default();
         let (mut hash, mut taken) = (self.hash, 0);
         for element in elements {
             look_ahead(element);

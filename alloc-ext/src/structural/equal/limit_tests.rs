@@ -7,7 +7,7 @@ use ferrite_core::function::Function;
 use ferrite_core::tensor::Tensor;
 use ferrite_core::type_table;
 
-use super::testing::{USED, array, equal, int, message, node_type};
+use super::testing::{USED, array, big, equal, int, list, message, node_type, text};
 use super::{Options, first_structural_mismatch, structural_equal, structural_hash};
 use crate::containers::ListObject;
 use crate::dataclass::testing::{add_hook, pair, set_part};
@@ -76,6 +76,39 @@ fn hooks_may_change_what_is_walked() -> Result<()> {
             _ => structural_hash(&walked, USED).map(drop),
         };
         assert_eq!(message(outcome), "Index 1 out of bounds 0");
+    }
+    Ok(())
+}
+
+#[test]
+fn hooks_may_shorten_the_lists_that_are_walked() -> Result<()> {
+    let (hooked, plain) =
+        (node_type("test.equal.Pops", TREE, [0, 0])?, node_type("test.equal.L", TREE, [0, 0])?);
+    let other = node_type("test.equal.R", TREE, [0, 0])?;
+    let shortened = ListObject::with_capacity(0)?;
+    let (of_equal, of_hash) = (shortened.clone(), shortened.clone());
+    let equal = Function::from_typed(move |_: Any, _: Any, _: Any| of_equal.pop().is_some())?;
+    let hash = Function::from_typed(move |_: Any, _: Any, _: Any| of_hash.pop().map_or(0, |_| 0i64))?;
+    add_hook(hooked, "__s_equal__", &equal)?;
+    add_hook(hooked, "__s_hash__", &hash)?;
+    let elements = [int(1), text("longer than seven")?, pair(plain, int(1), int(2))?, big(1)?];
+    let others = [int(2), text("other than seven")?, pair(other, int(1), int(2))?, big(2)?];
+    for (left, right) in elements.iter().zip(others) {
+        let fill = |element: &Any| {
+            shortened.clear();
+            [pair(hooked, int(1), int(2))?, element.clone(), int(0)]
+                .into_iter()
+                .try_for_each(|it| shortened.push(it))
+        };
+        let lhs = list(&[pair(hooked, int(1), int(2))?, left.clone(), int(0)])?;
+        let rhs = Any::new(shortened.clone());
+        fill(&right)?;
+        assert!(!structural_equal(&lhs, &rhs, USED)?);
+        fill(&right)?;
+        assert!(first_structural_mismatch(&lhs, &rhs, USED)?.is_some());
+        // What is left is hashed, whatever it is, before the missing element is missed.
+        fill(&right)?;
+        assert_eq!(message(structural_hash(&rhs, USED)), "Index 2 out of bounds 2");
     }
     Ok(())
 }
