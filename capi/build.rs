@@ -1,5 +1,5 @@
-//! Names the shared object, since clients look for it by its soname, says which kind of core a board has, and compiles
-//! the C++ part where there is one.
+//! Names the shared object, since clients look for it by its soname, and keeps it in the process; says which kind of core a board
+//! has, and compiles the C++ part where there is one.
 
 use std::env;
 
@@ -18,6 +18,8 @@ fn main() {
     }
     if env::var("CARGO_CFG_TARGET_OS").as_deref() == Ok("linux") {
         println!("cargo:rustc-cdylib-link-arg=-Wl,-soname,libtvm_ffi.so");
+        // Once loaded it stays: objects have deleters in it, and clients remember type indices and addresses of its tables.
+        println!("cargo:rustc-cdylib-link-arg=-Wl,-z,nodelete");
     }
     #[cfg(feature = "cxx-abi")]
     compile_cxx();

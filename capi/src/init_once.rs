@@ -12,8 +12,8 @@ use crate::boundary::{self, SUCCESS, arg};
 /// While `*handle_addr` is null, one caller runs `init_func` and stores the handle that it makes, and the others wait.
 /// For languages without static constructors. Reading a handle that is there costs one load.
 ///
-/// Returns 0; or -1 with an error raised when `init_func` fails: it returns nonzero with its error raised, or 0 without
-/// a handle. A later call tries again.
+/// Returns 0; what `init_func` returns when that is not 0, which has raised its error then; or -1 with an error raised when it
+/// returns 0 without a handle, or for a null pointer. A later call tries again.
 ///
 /// # Safety
 /// `handle_addr` is written by this function and `TVMFFIHandleDeinitOnce` only.

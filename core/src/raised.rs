@@ -1,6 +1,12 @@
 //! This thread's raised error: where a failed call leaves its error for the caller to take.
 
+#[cfg(not(feature = "client"))]
+use crate::abi::TVMFFIObject;
 use crate::error::Error;
+#[cfg(not(feature = "client"))]
+use crate::release;
+#[cfg(not(feature = "client"))]
+use crate::sync::per_thread;
 
 /// Raises `error` on this thread, dropping one that nobody took. An error made in this library gets its backtrace now,
 /// when others begin to see it.
@@ -16,17 +22,39 @@ pub fn set(error: Error) {
 /// As [`set`], for an error that others have seen before, and that has the backtrace which they gave it.
 #[cfg(not(feature = "client"))]
 pub fn set_again(error: Error) {
+    use core::ptr;
+
     use crate::object::ObjectClass;
-    use crate::release;
-    use crate::sync::per_thread;
 
     let raised = error.into_object().into_raw().as_ptr();
-    let previous = per_thread::with_raised(|slot| slot.replace(raised));
-    // Without a slot, because the thread is being torn down, nobody can take the error any more.
-    let unwanted = previous.unwrap_or(raised);
-    if !unwanted.is_null() {
-        // SAFETY: the slot owned one reference to its error, which was taken out of it.
-        unsafe { release::release_object(unwanted) };
+    let stale = per_thread::with_raised(|slot| {
+        let stale = slot.get();
+        slot.set(if stale.is_null() { raised } else { ptr::null_mut() });
+        stale
+    });
+    if stale != Some(ptr::null_mut()) {
+        // SAFETY: the slot owned one reference to its error, which was taken out of it; the other one is ours still.
+        unsafe { set_after(stale, raised) };
+    }
+}
+
+/// Raises an error after the end of the one that nobody took, whose deleters may raise errors, too. Without a slot, because
+/// the thread is being torn down, nobody can take it any more.
+///
+/// # Safety
+/// Both point to live objects, and the caller gives up one reference to each.
+#[cfg(not(feature = "client"))]
+#[cold]
+unsafe fn set_after(stale: Option<*mut TVMFFIObject>, raised: *mut TVMFFIObject) {
+    // SAFETY: the caller gives up both references; what the slot has then is its own.
+    unsafe {
+        if let Some(stale) = stale {
+            release::release_object(stale);
+        }
+        let unwanted = per_thread::with_raised(|slot| slot.replace(raised)).unwrap_or(raised);
+        if !unwanted.is_null() {
+            release::release_object(unwanted);
+        }
     }
 }
 
@@ -39,7 +67,6 @@ pub fn take() -> Option<Error> {
     use core::ptr::{self, NonNull};
 
     use crate::object::{ObjectClass, ObjectRef};
-    use crate::sync::per_thread;
 
     let raised = per_thread::with_raised(|slot| slot.replace(ptr::null_mut()))?;
     // SAFETY: the slot owned one reference to its error, which was taken out of it; only errors are put in.

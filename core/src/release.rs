@@ -215,9 +215,10 @@ unsafe fn destroy_queued(queue: Queue, mut next: *mut TVMFFIObject, depth: usize
     }
 }
 
-/// Destructions inside each other that may be under way without a queue; where size counts, there is none inside another.
+/// Destructions inside each other that may be under way without a queue: few stacks are too small for them, and few clients
+/// nest deeper, whose deleters may count on the end of what they released. Where size counts, there is none inside another.
 #[cfg(not(feature = "client"))]
-const MOST_NESTED: usize = if cfg!(feature = "std") { 8 } else { 1 };
+const MOST_NESTED: usize = if cfg!(feature = "std") { 32 } else { 1 };
 
 /// The depth of an object that waits for others.
 #[cfg(not(feature = "client"))]

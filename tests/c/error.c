@@ -88,6 +88,26 @@ static void test_raise_and_take(void) {
   TVMFFIObjectDecRef(error);
 }
 
+static void raise_another(void* unused) {
+  (void)unused;
+  TVMFFIErrorSetRaisedFromCStr("OtherError", "of a deleter");
+}
+
+/* The error that nobody took may raise another one when it goes; the new one stays all the same. */
+static void test_stale_error_that_raises(void) {
+  TVMFFIByteArray kind = bytes_of("KeyError");
+  TVMFFIByteArray none = bytes_of("");
+  TVMFFIObjectHandle context = NULL;
+  TVMFFIObjectHandle stale = NULL;
+  CHECK_OK(TVMFFIObjectCreateOpaque(NULL, kTVMFFIOpaquePyObject, raise_another, &context));
+  CHECK_OK(TVMFFIErrorCreateWithCauseAndExtraContext(&kind, &none, &none, NULL, context, &stale));
+  TVMFFIObjectDecRef(context);
+  TVMFFIErrorSetRaised(stale);
+  TVMFFIObjectDecRef(stale);
+  TVMFFIErrorSetRaisedFromCStr("ValueError", "the last");
+  CHECK(raised_is("ValueError", "the last"));
+}
+
 /* There is no status: a line of standard error says what is wrong, and the error stays raised. */
 static void test_no_place_for_the_error(void) {
   char line[128] = "";
@@ -348,6 +368,7 @@ int main(void) {
   RUN_BALANCED(test_create);
   RUN_BALANCED(test_cause_and_context);
   RUN_BALANCED(test_raise_and_take);
+  RUN_BALANCED(test_stale_error_that_raises);
   RUN_BALANCED(test_from_text);
   RUN_BALANCED(test_threads);
   RUN_BALANCED(test_backtrace);

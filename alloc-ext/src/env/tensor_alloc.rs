@@ -5,7 +5,7 @@ use core::mem;
 use core::ptr;
 
 use ferrite_core::abi::{DLManagedTensorVersioned, DLPackManagedTensorAllocator, DLTensor};
-use ferrite_core::error::{Error, Result, kind};
+use ferrite_core::error::{Error, Result, Site, kind};
 use ferrite_core::sync::atomic::{AtomicPtr, Ordering};
 use ferrite_core::sync::per_thread;
 use ferrite_core::tensor::{Tensor, check_shape};
@@ -101,12 +101,13 @@ pub unsafe fn allocate(prototype: *mut DLTensor) -> Result<Tensor> {
     })
 }
 
-/// How an allocator reports an error. A null kind is RuntimeError, a null message is empty.
+/// How an allocator reports an error, which gets the backtrace of its call. A null kind is RuntimeError, a null message is empty.
 unsafe extern "C" fn set_error(_: *mut c_void, kind: *const c_char, message: *const c_char) {
     // SAFETY: the allocator gives C strings, valid for the call (contract of its type), or null.
     let text = |text: *const c_char| unsafe { (!text.is_null()).then(|| CStr::from_ptr(text).to_bytes()) };
     let kind = text(kind).unwrap_or(kind::RUNTIME_ERROR.as_bytes());
-    raised::set(Error::from_bytes(kind, text(message).unwrap_or_default(), b""));
+    let message = text(message).unwrap_or_default();
+    raised::set(Error::from_parts(Site::UNKNOWN, kind, &|out| out.put(message)));
 }
 
 #[cfg(test)]

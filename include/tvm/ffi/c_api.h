@@ -908,7 +908,8 @@ TVM_FFI_DLL int TVMFFIObjectIncRef(TVMFFIObjectHandle obj);
  * Releases a strong reference to an object, which is destroyed with the last one.
  *
  * Returns 0, or -1 with ValueError raised when `obj` is null. Objects that hold each other in long chains are released
- * without deep recursion.
+ * without deep recursion: what is released inside 32 destructions that are under way on this thread, on boards inside one,
+ * is destroyed later, before the outermost of them ends. A deleter at that depth must not take it for destroyed.
  *
  * The caller must ensure:
  * The caller owns the reference, and does not use it afterwards.
@@ -986,7 +987,8 @@ int TVMFFIFunctionGetGlobal(const struct TVMFFIByteArray *name,
  * Raw strings and byte arrays are copied, objects get another reference, and an object offered by
  * `kTVMFFIObjectRValueRef` is taken over. `out` is overwritten without being released.
  *
- * Returns 0 and the value, which the caller owns, in `out`; or -1 with ValueError or MemoryError raised.
+ * Returns 0 and the value, which the caller owns, in `out`; or -1 with an error raised: ValueError for a null pointer, TypeError
+ * for a type index that no value has, InternalError for an object that was taken over before, MemoryError.
  */
 TVM_FFI_DLL
 int TVMFFIAnyViewToOwnedAny(const TVMFFIAny *any_view,
@@ -1046,7 +1048,7 @@ void TVMFFIErrorSetRaised(TVMFFIObjectHandle error);
 /**
  * Raises an error of the given kind and message on this thread, with the backtrace of the caller.
  *
- * Both texts are copied. A null `kind` is RuntimeError, a null `message` is empty. Without memory, MemoryError is raised.
+ * Both texts are copied. A null or empty `kind` is RuntimeError, a null `message` is empty. Without memory, MemoryError is raised.
  */
 TVM_FFI_DLL
 void TVMFFIErrorSetRaisedFromCStr(const char *kind,
@@ -1328,8 +1330,8 @@ const struct TVMFFIByteArray *TVMFFIBacktrace(const char *filename,
  * While `*handle_addr` is null, one caller runs `init_func` and stores the handle that it makes, and the others wait.
  * For languages without static constructors. Reading a handle that is there costs one load.
  *
- * Returns 0; or -1 with an error raised when `init_func` fails: it returns nonzero with its error raised, or 0 without
- * a handle. A later call tries again.
+ * Returns 0; what `init_func` returns when that is not 0, which has raised its error then; or -1 with an error raised when it
+ * returns 0 without a handle, or for a null pointer. A later call tries again.
  *
  * The caller must ensure:
  * `handle_addr` is written by this function and `TVMFFIHandleDeinitOnce` only.
