@@ -6,11 +6,11 @@ use ferrite_tests::{Outcome, require_tool};
 
 /// Bytes with every symbol of ring 1 kept, over a firmware that has the C library's memory functions anyway: text, constants and
 /// initial values, and RAM beside the pool. The goal is 12,288 of flash.
-const MOST_FLASH: u64 = 11_904;
+const MOST_FLASH: u64 = 11_940;
 const MOST_RAM: u64 = 156;
 
 /// Bytes of flash of the whole program, start-up and memory functions included. The goal is 4,096.
-const MOST_PROGRAM: u64 = 3_836;
+const MOST_PROGRAM: u64 = 3_856;
 
 #[test]
 #[ignore = "needs arm-none-eabi-gcc and the target thumbv7em-none-eabihf: ./ci.sh core-size"]

@@ -113,7 +113,8 @@ fn skip_equal_elements(
         }
     }
     if *next < common {
-        (lhs.get(*next)?, rhs.get(*next)?);
+        lhs.get(*next)?;
+        rhs.get(*next)?;
     }
     Ok(false)
 }

@@ -100,7 +100,8 @@ impl<'w> SequenceFrame<'w> {
             }
         }
         if self.next < self.common {
-            (self.lhs.get(self.next)?, self.rhs.get(self.next)?);
+            self.lhs.get(self.next)?;
+            self.rhs.get(self.next)?;
         }
         Ok(Some(true))
     }
