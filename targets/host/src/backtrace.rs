@@ -12,8 +12,8 @@ mod cache;
 #[cfg(all(feature = "backtrace", unix))]
 mod demangle;
 mod filter;
-#[cfg(all(feature = "backtrace", target_os = "linux"))]
-mod linker_lock;
+#[cfg(all(feature = "backtrace", unix))]
+mod forks;
 #[cfg(all(feature = "backtrace", target_os = "linux"))]
 mod modules;
 #[cfg(all(feature = "backtrace", unix))]
@@ -34,8 +34,7 @@ const DEFAULT_LIMIT: usize = 512;
 /// # Threads
 /// Any; calling it again changes nothing.
 pub fn install() {
-    #[cfg(all(feature = "backtrace", target_os = "linux"))]
-    linker_lock::install_once();
+    walk::install_once();
     backtrace::set_provider(provide);
 }
 

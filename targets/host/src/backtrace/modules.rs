@@ -5,8 +5,6 @@ use core::slice;
 
 use libc::dl_phdr_info;
 
-use super::linker_lock;
-
 #[cfg(target_pointer_width = "64")]
 pub(super) type ProgramHeader = libc::Elf64_Phdr;
 #[cfg(target_pointer_width = "32")]
@@ -27,7 +25,7 @@ impl Module {
     pub(super) fn containing(address: usize) -> Option<Module> {
         let mut search = Search { address, found: None };
         // SAFETY: the callback gets this search, which outlives the call.
-        linker_lock::with(|| unsafe { libc::dl_iterate_phdr(Some(look), (&raw mut search).cast()) });
+        unsafe { libc::dl_iterate_phdr(Some(look), (&raw mut search).cast()) };
         search.found
     }
 
@@ -80,7 +78,7 @@ pub(super) fn generation() -> Option<[u64; 2]> {
     }
     let mut counts = None;
     // SAFETY: the callback gets the place for its result.
-    linker_lock::with(|| unsafe { libc::dl_iterate_phdr(Some(first), (&raw mut counts).cast()) });
+    unsafe { libc::dl_iterate_phdr(Some(first), (&raw mut counts).cast()) };
     counts
 }
 

@@ -3,5 +3,8 @@
 
 use ferrite_core::backtrace::BacktraceRequest;
 
+/// There is nothing to prepare.
+pub(super) fn install_once() {}
+
 /// Writes nothing.
 pub(super) fn frames(_: &mut dyn FnMut(&[u8]), _: &BacktraceRequest<'_>, _: usize, _: usize) {}

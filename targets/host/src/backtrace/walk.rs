@@ -4,7 +4,9 @@ use ferrite_core::backtrace::{BacktraceRequest, write_line};
 use ferrite_core::sync::per_thread;
 
 use super::cache::Cache;
-use super::{filter, stack, symbols};
+use super::{filter, forks, stack, symbols};
+
+pub(super) use forks::install_once;
 
 ferrite_core::per_thread!(static CACHE: Cache = Cache::new());
 
@@ -21,21 +23,31 @@ struct Walk<'a> {
 
 /// Writes up to `room` frames to the sink, of those above the entry of the request and `skip` more.
 ///
-/// Writes nothing on a thread that is ending, and inside another walk.
+/// Writes nothing on a thread that is ending, inside another walk, and while the process forks.
 pub(super) fn frames(sink: &mut dyn FnMut(&[u8]), request: &BacktraceRequest<'_>, room: usize, skip: usize) {
     per_thread::with(&CACHE, |cache| {
-        cache.refresh(stack::generation());
-        let mut below_entry = has_entry(cache, request.entry);
-        // Without an entry the frames of this library are known by their names alone.
-        let skip = if below_entry { skip } else { 0 };
-        let mut walk = Walk { sink, stop_at_boundary: !request.cross_ffi_boundary, room, skip };
-        stack::trace(cache, &mut |cache, frame| {
-            if below_entry {
-                below_entry = frame.function() != request.entry;
-                return true;
-            }
-            walk.physical_frame(cache, frame.pc)
-        });
+        forks::unless_forking(|| frames_with(cache, sink, request, room, skip));
+    });
+}
+
+fn frames_with(
+    cache: &mut Cache,
+    sink: &mut dyn FnMut(&[u8]),
+    request: &BacktraceRequest<'_>,
+    room: usize,
+    skip: usize,
+) {
+    cache.refresh(stack::generation());
+    let mut below_entry = has_entry(cache, request.entry);
+    // Without an entry the frames of this library are known by their names alone.
+    let skip = if below_entry { skip } else { 0 };
+    let mut walk = Walk { sink, stop_at_boundary: !request.cross_ffi_boundary, room, skip };
+    stack::trace(cache, &mut |cache, frame| {
+        if below_entry {
+            below_entry = frame.function() != request.entry;
+            return true;
+        }
+        walk.physical_frame(cache, frame.pc)
     });
 }
 
