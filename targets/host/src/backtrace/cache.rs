@@ -7,13 +7,22 @@ use core::ops::Range;
 
 use ferrite_core::memory::Buffer;
 
+use super::DEFAULT_LIMIT;
 use super::stack::Rule;
 
-/// Addresses that are remembered; of each about a line of text. A power of two.
-const SLOTS: usize = 256;
+/// Addresses that are remembered, three quarters of these; of each about a line of text. A power of two.
+const SLOTS: usize = 1024;
 
 /// Text that is remembered.
-const TEXT_BYTES: usize = 128 << 10;
+const TEXT_BYTES: usize = 512 << 10;
+
+const _: () = assert!(
+    MOST_USED > DEFAULT_LIMIT,
+    "the longest backtrace is remembered, unless a user wants longer ones"
+);
+
+/// Addresses of a table that is full.
+const MOST_USED: usize = SLOTS / 4 * 3;
 
 /// One line of a backtrace, or a frame that has none.
 #[derive(Clone)]
@@ -64,7 +73,7 @@ impl Cache {
     }
 
     fn is_full(&self) -> bool {
-        self.used > SLOTS / 4 * 3 || self.text.len() > TEXT_BYTES
+        self.used > MOST_USED || self.text.len() > TEXT_BYTES
     }
 
     /// The rule of an address, worked out by `find` unless it is known.
@@ -175,6 +184,22 @@ mod tests {
             let mut asked = false;
             cache.lines(40, |_| asked = true);
             assert!(asked);
+        }
+    }
+
+    #[test]
+    fn a_long_backtrace_with_long_lines_is_remembered() {
+        let mut cache = Cache::new();
+        for round in 0..2 {
+            cache.refresh(Some([1, 0]));
+            let mut asked = 0;
+            for pc in 1..=DEFAULT_LIMIT {
+                cache.lines(pc, |cache| {
+                    asked += 1;
+                    cache.add_line(false, |sink| sink(&[b'-'; 800]));
+                });
+            }
+            assert_eq!(asked, if round == 0 { DEFAULT_LIMIT } else { 0 });
         }
     }
 
