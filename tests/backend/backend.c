@@ -1,7 +1,9 @@
 /* What code compiled by TVM asks of its runtime: workspaces, parallel loops, barriers, run-once. */
 #include "../c/check.h"
 
+#include <pthread.h>
 #include <tvm/runtime/c_backend_api.h>
+#include <unistd.h>
 
 #define CPU 1
 #define CUDA 2
@@ -123,6 +125,79 @@ static void test_barrier(void) {
   }
 }
 
+/* What an error holds and lets go of, which comes back to the launch as any code of a user may. */
+static TVMParallelGroupEnv env_of_launch;
+static int under_way;
+static int let_go;
+
+static void meet_again(void* self) {
+  (void)self;
+  let_go++;
+  if (under_way) {
+    CHECK_FAILS(TVMBackendParallelBarrier(0, &env_of_launch));
+  }
+}
+
+static int fail_with_luggage(int task_id, TVMParallelGroupEnv* env, void* data) {
+  const TVMFFIByteArray kind = bytes_of("KeyError");
+  const TVMFFIByteArray none = {NULL, 0};
+  TVMFFIObjectHandle luggage = NULL;
+  TVMFFIObjectHandle error = NULL;
+  (void)data;
+  if (TVMBackendParallelBarrier(task_id, env) != 0) {
+    return 0;
+  }
+  if (task_id == 0) {
+    env_of_launch = *env;
+  }
+  if (TVMBackendParallelBarrier(task_id, env) != 0) {
+    return 0;
+  }
+  if (TVMFFIObjectCreateOpaque(&under_way, kTVMFFIOpaquePyObject, meet_again, &luggage) != 0 ||
+      TVMFFIErrorCreateWithCauseAndExtraContext(&kind, &kind, &none, NULL, luggage, &error) != 0) {
+    return 0;
+  }
+  TVMFFIErrorSetRaised(error);
+  TVMFFIObjectDecRef(error);
+  TVMFFIObjectDecRef(luggage);
+  return -1;
+}
+
+static void test_errors_die_without_a_lock(void) {
+  let_go = 0;
+  under_way = 1;
+  alarm(60); /* who waits for a lock of its own is killed */
+  CHECK_INT(TVMBackendParallelLaunch(fail_with_luggage, NULL, 2), -1);
+  alarm(0);
+  under_way = 0;
+  CHECK_INT(let_go, 1);
+  CHECK_ERROR(-1, "KeyError");
+  CHECK_INT(let_go, 2);
+}
+
+/* Uses about this many bytes of the stack. */
+static int descend(size_t bytes) {
+  volatile char frame[1 << 14];
+  frame[0] = 1;
+  return bytes > sizeof(frame) ? descend(bytes - sizeof(frame)) + frame[0] : 1;
+}
+
+static int use_stack(int task_id, TVMParallelGroupEnv* env, void* data) {
+  (void)task_id;
+  (void)env;
+  return descend(*(size_t*)data) > 0 ? 0 : -1;
+}
+
+static void test_workers_have_the_usual_stack(void) {
+  pthread_attr_t usual;
+  size_t bytes = 0;
+  CHECK_INT(pthread_attr_init(&usual), 0);
+  CHECK_INT(pthread_attr_getstacksize(&usual, &bytes), 0);
+  CHECK_INT(pthread_attr_destroy(&usual), 0);
+  bytes /= 2;
+  CHECK_OK(TVMBackendParallelLaunch(use_stack, &bytes, 2));
+}
+
 static int nest(int task_id, TVMParallelGroupEnv* env, void* data) {
   loop inner = {{0}, {0}, 0, -1};
   (void)task_id;
@@ -177,6 +252,8 @@ int main(void) {
   RUN_BALANCED(test_as_many_tasks_as_workers);
   RUN_BALANCED(test_failing_task);
   RUN_BALANCED(test_barrier);
+  RUN_BALANCED(test_errors_die_without_a_lock);
+  RUN_BALANCED(test_workers_have_the_usual_stack);
   RUN_BALANCED(test_nested_launch);
   RUN_BALANCED(test_bad_launches);
   RUN_BALANCED(test_run_once);

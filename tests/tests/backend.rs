@@ -22,6 +22,19 @@ fn plain() -> Outcome<()> {
 }
 
 #[test]
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+fn without_memory() -> Outcome<()> {
+    let cc = Cc::program(scratch("backend")?.join("no_memory"))
+        .strict()
+        .args(["-pthread", "-Wno-unused-function"]);
+    let program = cc.source(root().join("tests/backend/no_memory.c")).link_shared(Library::get()?)?;
+    run(Command::new(&program).arg("4"))?;
+    // An open number of tasks: as many as the environment says, or as there are processors.
+    run(Command::new(&program).arg("0").env("TVM_NUM_THREADS", "3"))?;
+    run(Command::new(&program).arg("0").env_remove("TVM_NUM_THREADS").env_remove("OMP_NUM_THREADS"))
+}
+
+#[test]
 #[ignore = "needs the sanitizers' libraries: ./ci.sh sanitizers"]
 fn sanitized() -> Outcome<()> {
     run(&mut Command::new(program("sanitized", Cc::sanitized)?))

@@ -85,6 +85,7 @@ mod tests {
         }
     }
 
+    #[cfg(all(feature = "backtrace", unix))]
     fn with_frames(check: impl FnOnce(&str)) {
         install();
         let request = BacktraceRequest { cross_ffi_boundary: true, ..Default::default() };

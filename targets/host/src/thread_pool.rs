@@ -4,6 +4,8 @@
 //! |---|---|
 //! | `thread_pool/workers.rs` | the threads, and the list of those that wait for work |
 //! | `thread_pool/launch.rs` | one launch: its tasks, its barrier and its first error |
+//! | `thread_pool/waiter.rs` | where a thread waits for another one |
+//! | `thread_pool/system/` | the number of processors, and names of threads |
 //!
 //! No thread exists before the first launch that needs one. A launch reserves a thread for every task but the
 //! first, which runs on the caller's thread; so all tasks of a launch run at once and can meet at barriers,
@@ -13,18 +15,23 @@
 //! After `fork`, a child process starts with an empty pool. A child forked while another thread was reserving
 //! or handing back threads must not launch: that thread held the pool's lock, and is gone.
 
-use core::ffi::c_void;
+use core::ffi::{CStr, c_void};
 use core::ptr;
 use std::cell::Cell;
-use std::env;
 use std::sync::OnceLock;
-use std::thread;
 
 use ferrite_core::backend::parallel::{self, Launcher, ParallelGroupEnv, ParallelLambda};
 use ferrite_core::error::Result;
 use ferrite_core::{bail, ensure};
 
 mod launch;
+#[cfg(any(target_os = "linux", target_os = "android"))]
+#[path = "thread_pool/system/linux.rs"]
+mod system;
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+#[path = "thread_pool/system/other.rs"]
+mod system;
+mod waiter;
 mod workers;
 
 use launch::Launch;
@@ -55,15 +62,21 @@ thread_local! {
 pub fn max_concurrency() -> usize {
     static COUNT: OnceLock<usize> = OnceLock::new();
     *COUNT.get_or_init(|| {
-        let asked = ["TVM_NUM_THREADS", "OMP_NUM_THREADS"].into_iter().find_map(threads_from_env);
-        let count = asked.or_else(|| thread::available_parallelism().ok().map(usize::from));
-        count.unwrap_or(1).clamp(1, MAX_TASKS)
+        let asked = [c"TVM_NUM_THREADS", c"OMP_NUM_THREADS"].into_iter().find_map(threads_from_env);
+        asked.or_else(system::processors).unwrap_or(1).clamp(1, MAX_TASKS)
     })
 }
 
 /// A positive number from the environment; of a list such as `4,2` the first.
-fn threads_from_env(name: &str) -> Option<usize> {
-    let value = env::var(name).ok()?;
+fn threads_from_env(name: &CStr) -> Option<usize> {
+    // Not by std, which copies the text with an allocator that ends the process when memory is refused.
+    // SAFETY: the name ends in a NUL. As for all of C, changing the environment meanwhile is the program's mistake.
+    let value = unsafe { libc::getenv(name.as_ptr()) };
+    if value.is_null() {
+        return None;
+    }
+    // SAFETY: environment texts end in a NUL.
+    let value = unsafe { CStr::from_ptr(value) }.to_str().ok()?;
     let first = value.split(',').next()?.trim().parse().ok()?;
     (first > 0).then_some(first)
 }
@@ -84,9 +97,13 @@ unsafe fn launch(lambda: ParallelLambda, data: *mut c_void, num_task: i32) -> Re
         workers::hand_back(team);
         bail!(RUNTIME_ERROR, "cannot run {asked} tasks at once, only {tasks} threads are left");
     }
+    let Some(first) = team.iter().next() else {
+        // SAFETY: the caller vouches for `lambda` and `data`.
+        return unsafe { run_alone(lambda, data) };
+    };
     // SAFETY: the caller vouches for `lambda` and `data` until this function returns, which is after the last
     // task.
-    let launch = unsafe { Launch::new(lambda, data, tasks) };
+    let launch = unsafe { Launch::new(lambda, data, tasks, first.launcher()) };
     for (index, worker) in team.iter().enumerate() {
         // SAFETY: the launch outlives its tasks: `wait` returns after the last of them.
         unsafe { worker.start(&launch, index + 1) };
@@ -133,7 +150,7 @@ mod tests {
     use ferrite_core::{error, raised};
     use std::sync::Mutex;
     use std::sync::atomic::{AtomicI32, Ordering};
-    use std::thread::ThreadId;
+    use std::thread::{self, ThreadId};
 
     /// A task as a closure: gets its number and its environment.
     type Body<'a> = dyn Fn(i32, *mut ParallelGroupEnv) -> Result<()> + Sync + 'a;

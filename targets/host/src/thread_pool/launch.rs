@@ -5,16 +5,12 @@ use core::ptr;
 use std::hint;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::{self, Thread};
 
 use ferrite_core::backend::parallel::{self, ParallelGroupEnv, ParallelLambda};
 use ferrite_core::error::{Error, Result};
-use ferrite_core::{bail, ensure, raised};
+use ferrite_core::{ensure, raised};
 
-/// Rounds of busy waiting before a thread sleeps: about as long as waking it takes.
-pub(super) const SPIN_ROUNDS: usize = 2_000;
-
-const ENDED: &str = "a parallel task ended while others wait at a barrier";
+use super::waiter::{SPIN_ROUNDS, Waiter};
 
 /// A launch under way, on the stack of the thread that launched.
 pub(super) struct Launch {
@@ -28,7 +24,8 @@ pub(super) struct Launch {
     state: Mutex<State>,
     /// Wakes tasks that wait at the barrier.
     met: Condvar,
-    launcher: Thread,
+    /// Where the launching thread waits for the last task.
+    launcher: &'static Waiter,
 }
 
 struct State {
@@ -48,7 +45,12 @@ impl Launch {
     ///
     /// # Safety
     /// `lambda` must accept `data` on several threads at once, as long as the launch lives.
-    pub(super) unsafe fn new(lambda: ParallelLambda, data: *mut c_void, tasks: usize) -> Launch {
+    pub(super) unsafe fn new(
+        lambda: ParallelLambda,
+        data: *mut c_void,
+        tasks: usize,
+        launcher: &'static Waiter,
+    ) -> Launch {
         Launch {
             lambda,
             data,
@@ -57,7 +59,7 @@ impl Launch {
             meetings: AtomicUsize::new(0),
             state: Mutex::new(State { waiting: 0, ended: 0, first_error: None }),
             met: Condvar::new(),
-            launcher: thread::current(),
+            launcher,
         }
     }
 
@@ -94,14 +96,18 @@ impl Launch {
     }
 
     fn record(&self, outcome: Result<()>) {
+        let mut error = outcome.err();
         let mut state = self.lock();
         state.ended += 1;
-        if let Err(error) = outcome {
-            state.first_error.get_or_insert(error);
+        if state.first_error.is_none() {
+            state.first_error = error.take();
         }
         if state.waiting > 0 {
             self.met.notify_all();
         }
+        // A later error dies without the lock: what it holds may have deleters of the user.
+        drop(state);
+        drop(error);
     }
 
     /// Counts a task as done, and wakes the launching thread when it was the last.
@@ -111,60 +117,61 @@ impl Launch {
     unsafe fn end(this: *const Launch) {
         // SAFETY: the launch lives until the subtraction.
         unsafe {
-            let launcher = (*this).launcher.clone();
+            let launcher = (*this).launcher;
             if (*this).left.fetch_sub(1, Ordering::AcqRel) == 1 {
-                launcher.unpark();
+                launcher.wake();
             }
         }
     }
 
     /// Waits until all tasks are done. Only for the launching thread.
     pub(super) fn wait(&self) {
-        for _ in 0..SPIN_ROUNDS {
-            if self.left.load(Ordering::Acquire) == 0 {
-                return;
-            }
-            hint::spin_loop();
-        }
-        while self.left.load(Ordering::Acquire) != 0 {
-            thread::park();
-        }
+        self.launcher.wait_until(|| self.left.load(Ordering::Acquire) == 0);
     }
 
     /// Waits until all tasks are here.
     ///
     /// Errors: RuntimeError when a task ended, so that not all can come.
     pub(super) fn meet(&self) -> Result<()> {
+        // The error is made without the lock: its memory may come from an allocator of the user.
+        ensure!(self.all_came(), RUNTIME_ERROR, "a parallel task ended while others wait at a barrier");
+        Ok(())
+    }
+
+    /// Waits until all tasks are here; false when a task ended, so that not all can come.
+    fn all_came(&self) -> bool {
         let mut state = self.lock();
-        ensure!(state.ended == 0, RUNTIME_ERROR, "{ENDED}");
+        if state.ended > 0 {
+            return false;
+        }
         let meeting = self.meetings.load(Ordering::Relaxed);
         state.waiting += 1;
         if state.waiting == self.tasks {
             state.waiting = 0;
             self.meetings.store(meeting.wrapping_add(1), Ordering::Release);
             self.met.notify_all();
-            return Ok(());
+            return true;
         }
         drop(state);
         for _ in 0..SPIN_ROUNDS {
             if self.meetings.load(Ordering::Acquire) != meeting {
-                return Ok(());
+                return true;
             }
             hint::spin_loop();
         }
         self.sleep_until_met(meeting)
     }
 
-    fn sleep_until_met(&self, meeting: usize) -> Result<()> {
+    fn sleep_until_met(&self, meeting: usize) -> bool {
         let mut state = self.lock();
         while self.meetings.load(Ordering::Acquire) == meeting {
             if state.ended > 0 {
                 state.waiting -= 1;
-                bail!(RUNTIME_ERROR, "{ENDED}");
+                return false;
             }
             state = self.met.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
-        Ok(())
+        true
     }
 
     /// The error of the task that failed first, if any.

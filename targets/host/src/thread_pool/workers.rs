@@ -1,22 +1,29 @@
 //! The threads of the pool, and the list of those that wait for work.
 
-use std::hint;
+use core::alloc::Layout;
+use core::ffi::c_void;
+use core::mem::MaybeUninit;
+use core::ptr;
 use std::process;
-use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
-use std::thread::{self, Thread};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::launch::{Launch, SPIN_ROUNDS};
-use super::{MAX_TASKS, in_task};
+use ferrite_core::memory;
+
+use super::launch::Launch;
+use super::waiter::Waiter;
+use super::{MAX_TASKS, in_task, system};
 
 /// A thread of the pool. Never freed: its thread runs until the process ends.
 pub(super) struct Worker {
     /// What to run next; null while the thread has nothing to do.
     launch: AtomicPtr<Launch>,
     task: AtomicUsize,
-    /// Set before the worker is in any list.
-    thread: OnceLock<Thread>,
+    /// Where the thread waits for something to do.
+    idle: Waiter,
+    /// Where the thread that launches waits, if this worker is the first of its team. Here it outlives the launch, whose last
+    /// task wakes who may be gone already.
+    launcher: Waiter,
     /// The next worker in the list that this one is in.
     next: AtomicPtr<Worker>,
 }
@@ -113,26 +120,44 @@ pub(super) fn hand_back(team: Team) {
 }
 
 impl Worker {
-    /// Makes a worker with its thread; None when there is no memory or no thread for it.
+    /// Makes a worker with its thread; None when there is no memory or no thread for it. The thread has the stack that the
+    /// system gives by default, as those of C++ have.
     fn spawn() -> Option<&'static Worker> {
-        let worker: &'static Worker = Box::leak(Box::new(Worker {
+        let layout = Layout::new::<Worker>();
+        let worker = memory::allocate(layout)?.cast::<Worker>();
+        let mut thread = MaybeUninit::uninit();
+        // SAFETY: the block is new and has the layout of a worker, which is never freed once its thread runs.
+        let status = unsafe {
+            worker.write(Worker::new());
+            libc::pthread_create(thread.as_mut_ptr(), ptr::null(), serve, worker.as_ptr().cast())
+        };
+        if status != 0 {
+            // SAFETY: the thread was not made, so the worker is known here only.
+            unsafe {
+                worker.drop_in_place();
+                memory::release(worker.cast(), layout);
+            }
+            return None;
+        }
+        // SAFETY: the thread was made; it never ends, and nobody waits for that.
+        unsafe { libc::pthread_detach(thread.assume_init()) };
+        // SAFETY: as above, the worker stays.
+        Some(unsafe { worker.as_ref() })
+    }
+
+    fn new() -> Worker {
+        Worker {
             launch: AtomicPtr::new(ptr::null_mut()),
             task: AtomicUsize::new(0),
-            thread: OnceLock::new(),
+            idle: Waiter::new(),
+            launcher: Waiter::new(),
             next: AtomicPtr::new(ptr::null_mut()),
-        }));
-        let name = String::from("ferrite-worker");
-        match thread::Builder::new().name(name).spawn(move || worker.serve()) {
-            Ok(handle) => {
-                worker.thread.get_or_init(|| handle.thread().clone());
-                Some(worker)
-            }
-            Err(_) => {
-                // SAFETY: the thread was not made, so the worker is known here only, and came from a box.
-                drop(unsafe { Box::from_raw(ptr::from_ref(worker).cast_mut()) });
-                None
-            }
         }
+    }
+
+    /// Where the launching thread can wait while this worker is reserved.
+    pub(super) fn launcher(&self) -> &Waiter {
+        &self.launcher
     }
 
     /// Makes the worker run a task.
@@ -142,13 +167,11 @@ impl Worker {
     pub(super) unsafe fn start(&self, launch: &Launch, task: usize) {
         self.task.store(task, Ordering::Relaxed);
         self.launch.store(ptr::from_ref(launch).cast_mut(), Ordering::Release);
-        if let Some(thread) = self.thread.get() {
-            thread.unpark();
-        }
+        self.idle.wake();
     }
 
     /// The thread: runs task after task, for ever.
-    fn serve(&self) {
+    fn serve(&self) -> ! {
         loop {
             let launch = self.next_launch();
             let task = self.task.load(Ordering::Relaxed);
@@ -159,18 +182,13 @@ impl Worker {
 
     /// Waits for work and takes it, so that the worker is free again when its task is done.
     fn next_launch(&self) -> *mut Launch {
-        for _ in 0..SPIN_ROUNDS {
-            if !self.launch.load(Ordering::Relaxed).is_null() {
-                break;
-            }
-            hint::spin_loop();
-        }
-        loop {
-            let launch = self.launch.swap(ptr::null_mut(), Ordering::Acquire);
-            if !launch.is_null() {
-                return launch;
-            }
-            thread::park();
-        }
+        self.idle.wait_until(|| !self.launch.load(Ordering::Relaxed).is_null());
+        self.launch.swap(ptr::null_mut(), Ordering::Acquire)
     }
+}
+
+extern "C" fn serve(worker: *mut c_void) -> *mut c_void {
+    system::name_thread(c"ferrite-worker");
+    // SAFETY: `Worker::spawn` passes a worker that is never freed once this thread runs.
+    unsafe { &*worker.cast::<Worker>() }.serve()
 }
