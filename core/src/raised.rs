@@ -38,8 +38,9 @@ pub fn set_again(error: Error) {
     }
 }
 
-/// Raises an error after the end of the one that nobody took, whose deleters may raise errors, too. Without a slot, because
-/// the thread is being torn down, nobody can take it any more.
+/// Raises an error after the end of the one that nobody took, whose deleters may raise errors, too; on a thread that is inside
+/// as many destructions as may nest, they run later. Without a slot, because the thread is being torn down, nobody can take it
+/// any more.
 ///
 /// # Safety
 /// Both point to live objects, and the caller gives up one reference to each.

@@ -1,6 +1,6 @@
 /*
  * Each thread has streams of its own, however the library came into the process: linked, or opened by path when argument 1 names
- * it, while threads run that were started before, and again after it was closed.
+ * it, while threads run that were started before, again and again in processes of their own, since it stays when it is closed.
  */
 #ifndef _XOPEN_SOURCE
 #define _XOPEN_SOURCE 700
@@ -11,13 +11,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <tvm/ffi/extra/c_env_api.h>
 
 #define THREADS 8
 #define DEVICES 3
 #define ROUNDS 1000
-#define OPENED 20
+#define TIMES 20
 
 typedef TVMFFIStreamHandle (*get_function)(int32_t, int32_t);
 typedef int (*set_function)(int32_t, int32_t, TVMFFIStreamHandle, TVMFFIStreamHandle*);
@@ -103,12 +105,32 @@ static void use_streams_everywhere(const char* path) {
     check(get(2, i) == &places[THREADS][i][(ROUNDS - 1) % 2], "other threads change nothing here");
     check(set(2, i, NULL, NULL) == 0, "no stream");
   }
-  if (library != NULL) check(dlclose(library) == 0, "the library is closed");
+  if (library != NULL) {
+    check(dlclose(library) == 0, "the library is closed");
+    check(get(2, 0) == NULL, "its functions are there all the same");
+  }
+}
+
+static void open_in_another_process(const char* path) {
+  int status = 1;
+  pid_t child = fork();
+  check(child >= 0, "a process");
+  if (child == 0) {
+    use_streams_everywhere(path);
+    exit(0);
+  }
+  check(waitpid(child, &status, 0) == child && status == 0, "what the process did");
 }
 
 int main(int argc, char** argv) {
   int i;
-  for (i = 0; i < OPENED; i++) use_streams_everywhere(argc > 1 ? argv[1] : NULL);
+  for (i = 0; i < TIMES; i++) {
+    if (argc > 1) {
+      open_in_another_process(argv[1]);
+    } else {
+      use_streams_everywhere(NULL);
+    }
+  }
   puts("per_thread: each thread has its own");
   return 0;
 }
