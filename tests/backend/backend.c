@@ -175,17 +175,18 @@ static void test_errors_die_without_a_lock(void) {
   CHECK_INT(let_go, 2);
 }
 
-/* Uses about this many bytes of the stack. */
-static int descend(size_t bytes) {
-  volatile char frame[1 << 14];
-  frame[0] = 1;
-  return bytes > sizeof(frame) ? descend(bytes - sizeof(frame)) + frame[0] : 1;
+/* Uses about this many bytes of the stack. Frames are too small to step over a guard page; each call reads the one above, so that
+ * no compiler makes a loop of them. */
+static int descend(size_t bytes, const volatile char* above) {
+  volatile char frame[1 << 11];
+  frame[0] = *above;
+  return bytes > sizeof(frame) ? descend(bytes - sizeof(frame), frame) + frame[0] : 1;
 }
 
 static int use_stack(int task_id, TVMParallelGroupEnv* env, void* data) {
   (void)task_id;
   (void)env;
-  return descend(*(size_t*)data) > 0 ? 0 : -1;
+  return descend(*(size_t*)data, "") > 0 ? 0 : -1;
 }
 
 static void test_workers_have_the_usual_stack(void) {
