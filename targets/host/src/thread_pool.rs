@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `thread_pool/workers.rs` | the threads, and the list of those that wait for work |
 //! | `thread_pool/launch.rs` | one launch: its tasks, its barrier and its first error |
+//! | `thread_pool/detached.rs` | how a thread is started |
 //! | `thread_pool/waiter.rs` | where a thread waits for another one |
 //! | `thread_pool/system/` | the number of processors, and names of threads |
 //!
@@ -24,6 +25,7 @@ use ferrite_core::backend::parallel::{self, Launcher, ParallelGroupEnv, Parallel
 use ferrite_core::error::Result;
 use ferrite_core::{bail, ensure};
 
+mod detached;
 mod launch;
 #[cfg(any(target_os = "linux", target_os = "android"))]
 #[path = "thread_pool/system/linux.rs"]

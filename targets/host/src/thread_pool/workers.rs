@@ -2,7 +2,6 @@
 
 use core::alloc::Layout;
 use core::ffi::c_void;
-use core::mem::MaybeUninit;
 use core::ptr;
 use std::process;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
@@ -12,7 +11,7 @@ use ferrite_core::memory;
 
 use super::launch::Launch;
 use super::waiter::Waiter;
-use super::{MAX_TASKS, in_task, system};
+use super::{MAX_TASKS, detached, in_task, system};
 
 /// A thread of the pool. Never freed: its thread runs until the process ends.
 pub(super) struct Worker {
@@ -120,29 +119,24 @@ pub(super) fn hand_back(team: Team) {
 }
 
 impl Worker {
-    /// Makes a worker with its thread; None when there is no memory or no thread for it. The thread has the stack that the
-    /// system gives by default, as those of C++ have.
+    /// Makes a worker with its thread; None when there is no memory or no thread for it.
     fn spawn() -> Option<&'static Worker> {
         let layout = Layout::new::<Worker>();
         let worker = memory::allocate(layout)?.cast::<Worker>();
-        let mut thread = MaybeUninit::uninit();
         // SAFETY: the block is new and has the layout of a worker, which is never freed once its thread runs.
-        let status = unsafe {
+        let has_thread = unsafe {
             worker.write(Worker::new());
-            libc::pthread_create(thread.as_mut_ptr(), ptr::null(), serve, worker.as_ptr().cast())
+            detached::start(serve, worker.as_ptr().cast())
         };
-        if status != 0 {
-            // SAFETY: the thread was not made, so the worker is known here only.
-            unsafe {
-                worker.drop_in_place();
-                memory::release(worker.cast(), layout);
+        // SAFETY: the worker stays, or, without a thread, is known here only.
+        unsafe {
+            if has_thread {
+                return Some(worker.as_ref());
             }
-            return None;
+            worker.drop_in_place();
+            memory::release(worker.cast(), layout);
         }
-        // SAFETY: the thread was made; it never ends, and nobody waits for that.
-        unsafe { libc::pthread_detach(thread.assume_init()) };
-        // SAFETY: as above, the worker stays.
-        Some(unsafe { worker.as_ref() })
+        None
     }
 
     fn new() -> Worker {
