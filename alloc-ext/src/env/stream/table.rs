@@ -1,6 +1,7 @@
 //! The streams of a thread, side by side; that of the first device, which few threads pass, in a place of its own.
 #![forbid(unsafe_code)]
 
+use core::cell::Cell;
 use core::ffi::c_void;
 use core::ptr;
 
@@ -8,6 +9,17 @@ use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
 use ferrite_core::plain_bail;
 use ferrite_core::sync::per_thread;
+
+use super::number;
+
+/// The number of no device that can have a stream.
+const NONE: u64 = number(-1, -1);
+
+per_thread::__thread_local! {
+    // Without destructors, hence without a look at whether they were destroyed.
+    static FIRST_DEVICE: Cell<u64> = const { Cell::new(NONE) };
+    static FIRST_STREAM: Cell<*mut c_void> = const { Cell::new(ptr::null_mut()) };
+}
 
 ferrite_core::per_thread!(
     /// One entry per further device for which a stream was set: a handful, so looking through them is quickest.
@@ -27,22 +39,14 @@ struct DeviceStream {
 /// MemoryError; RuntimeError when the thread is ending.
 #[inline]
 pub(super) fn replace(device: u64, stream: *mut c_void) -> Result<*mut c_void> {
-    per_thread::with_plain(|plain| {
-        let (first, first_stream) = &plain.outer;
-        if first.get() != mark(device) {
-            if first.get() != 0 {
-                return replace_further(DeviceStream { device, stream });
-            }
-            first.set(mark(device));
+    let first = FIRST_DEVICE.get();
+    if first != device {
+        if first != NONE {
+            return replace_further(DeviceStream { device, stream });
         }
-        Ok(first_stream.replace(stream))
-    })
-}
-
-/// What stands for the first device, in memory that is zero while there is none. No device that can have a stream has all bits
-/// set.
-const fn mark(device: u64) -> u64 {
-    device.wrapping_add(1)
+        FIRST_DEVICE.set(device);
+    }
+    Ok(FIRST_STREAM.replace(stream))
 }
 
 #[cold]
@@ -92,10 +96,10 @@ fn make_room(len: usize) -> Result<()> {
 /// The stream that was set for a device, or null.
 #[inline]
 pub(super) fn find(device: u64) -> *mut c_void {
-    per_thread::with_plain(|plain| {
-        let (first, first_stream) = &plain.outer;
-        if first.get() == mark(device) { first_stream.get() } else { find_further(device) }
-    })
+    if FIRST_DEVICE.get() == device {
+        return FIRST_STREAM.get();
+    }
+    find_further(device)
 }
 
 #[cold]

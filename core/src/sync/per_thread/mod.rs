@@ -15,19 +15,6 @@ mod imp;
 #[path = "shared.rs"]
 mod imp;
 
-#[cfg(feature = "std")]
-#[cfg_attr(
-    not(all(
-        target_arch = "x86_64",
-        target_pointer_width = "64",
-        target_os = "linux",
-        any(target_env = "gnu", target_env = "musl"),
-        not(miri)
-    )),
-    path = "plain/thread_local.rs"
-)]
-mod plain;
-
 pub use imp::*;
 
 /// The queue of objects that lost their last reference while a thread was destroying others; null when it destroys
@@ -37,8 +24,6 @@ pub type Dying = Cell<*mut TVMFFIObject>;
 #[cfg(test)]
 mod tests {
     use super::*;
-    #[cfg(feature = "std")]
-    use core::ptr;
 
     // Without std the other tests use the same values at the same time.
     #[cfg(feature = "std")]
@@ -53,27 +38,6 @@ mod tests {
     #[test]
     fn the_raised_slot_starts_empty() {
         assert_eq!(with_raised(|slot| slot.get()), Some(core::ptr::null_mut()));
-    }
-
-    #[cfg(feature = "std")]
-    #[test]
-    fn plain_values_start_at_zero_in_each_thread() {
-        let take = || {
-            with_plain(|plain| {
-                let (number, pointer) = &plain.outer;
-                assert!(number.get() == 0 && pointer.get().is_null() && plain.dying.get().is_null());
-                number.set(7);
-                pointer.set(ptr::from_ref(plain).cast_mut().cast());
-            });
-            with_plain(|plain| (plain.outer.0.get(), ptr::eq(plain, plain.outer.1.get().cast())))
-        };
-        assert_eq!(take(), (7, true));
-        std::thread::scope(|scope| {
-            for thread in [(); 4].map(|()| scope.spawn(take)) {
-                assert_eq!(thread.join().ok(), Some((7, true)));
-            }
-        });
-        assert_eq!(with_plain(|plain| plain.outer.0.replace(0)), 7);
     }
 
     #[test]

@@ -3,10 +3,8 @@
 extern crate std;
 
 use super::Dying;
-use super::plain;
 use crate::abi::TVMFFIObject;
 use core::cell::{Cell, RefCell};
-use core::ffi::c_void;
 use core::ptr;
 
 /// Owns the error that its thread raised last, and releases it when the thread ends.
@@ -23,23 +21,10 @@ impl Drop for RaisedSlot {
 }
 
 std::thread_local! {
+    // Without a destructor, so that it still works while other thread-local values are being destroyed.
+    static DYING: Dying = const { Cell::new(ptr::null_mut()) };
+    static ASKS: Cell<bool> = const { Cell::new(false) };
     static RAISED: RaisedSlot = const { RaisedSlot(Cell::new(ptr::null_mut())) };
-}
-
-/// What a thread has that needs no destructor, and so still works while other thread-local values are being destroyed.
-/// All zero at first.
-pub struct Plain {
-    pub(super) dying: Dying,
-    /// Whether this thread is asking a custom allocator for an error object.
-    pub(super) asks: Cell<bool>,
-    /// A number and a pointer that the ring around this one gives a meaning.
-    pub outer: (Cell<u64>, Cell<*mut c_void>),
-}
-
-/// Lends what this thread has.
-#[inline]
-pub fn with_plain<R>(body: impl FnOnce(&Plain) -> R) -> R {
-    plain::with(body)
 }
 
 /// The queue of a process with one thread, which is found at once.
@@ -57,7 +42,7 @@ pub struct Queue(*const Dying);
 /// This thread's queue of dying objects.
 #[inline]
 pub fn dying() -> Queue {
-    Queue(with_plain(|plain| &raw const plain.dying))
+    Queue(DYING.with(ptr::from_ref))
 }
 
 /// The same for the only thread of the process. When it starts others, what dies from then on goes to [`dying`].
@@ -78,7 +63,7 @@ impl Queue {
 /// Says whether this thread is asking a custom allocator for an error object; gives what was said before.
 #[inline]
 pub fn ask_for_error(asks: bool) -> bool {
-    with_plain(|plain| plain.asks.replace(asks))
+    ASKS.replace(asks)
 }
 
 /// Lends the slot of this thread's raised error, which owns a strong reference unless null.
