@@ -368,7 +368,6 @@ int main(void) {
   RUN_BALANCED(test_create);
   RUN_BALANCED(test_cause_and_context);
   RUN_BALANCED(test_raise_and_take);
-  RUN_BALANCED(test_stale_error_that_raises);
   RUN_BALANCED(test_from_text);
   RUN_BALANCED(test_threads);
   RUN_BALANCED(test_backtrace);
@@ -378,6 +377,7 @@ int main(void) {
     RUN_BALANCED(test_bad_create);
     RUN_BALANCED(test_bad_raise);
     RUN_BALANCED(test_no_place_for_the_error);
+    RUN_BALANCED(test_stale_error_that_raises);
     RUN_BALANCED(test_bad_backtrace_update);
   }
   return check_report("error");
