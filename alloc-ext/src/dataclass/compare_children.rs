@@ -7,7 +7,7 @@ use ferrite_core::object::ObjectRef;
 use ferrite_core::{plain_bail, type_index, type_table};
 
 use super::compare_leaf::compare_leaves;
-use crate::walk::{Elements, Entries, Fields, Held, look_ahead};
+use crate::walk::{Elements, Entries, Fields, Held, look_ahead, rest_of};
 
 /// The children of two objects of one type, from the next ones on.
 pub(super) enum Children<'w> {
@@ -96,10 +96,11 @@ fn skip_equal_elements(
 ) -> Result<bool> {
     // SAFETY: comparing values that have nothing inside runs no code of users.
     let (left, right) = unsafe { (lhs.as_slice(), rhs.as_slice()) };
-    // A hook may have made a List shorter.
-    let present = *next..common.min(left.len()).min(right.len());
-    let (left, right) = (left.get(present.clone()), right.get(present));
-    for (lhs, rhs) in left.unwrap_or_default().iter().zip(right.unwrap_or_default()) {
+    let (left, right) = match (left.get(*next..common), right.get(*next..common)) {
+        (Some(left), Some(right)) => (left, right),
+        _ => (rest_of(left, *next), rest_of(right, *next)),
+    };
+    for (lhs, rhs) in left.iter().zip(right) {
         look_ahead(lhs);
         look_ahead(rhs);
         *next += 1;

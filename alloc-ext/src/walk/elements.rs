@@ -70,3 +70,9 @@ impl<'w> Elements<'w> {
         }
     }
 }
+
+/// The elements from a place on, where a hook may have made a List shorter.
+#[cold]
+pub fn rest_of(elements: &[Any], first: usize) -> &[Any] {
+    elements.get(first..).unwrap_or_default()
+}

@@ -34,7 +34,7 @@ mod comb_sort;
 
 pub use ahead::look_ahead;
 pub use children::{Children, ChildrenKind};
-pub use elements::Elements;
+pub use elements::{Elements, rest_of};
 pub use entries::Entries;
 pub use field::{Field, Fields, for_each_field};
 #[cfg(feature = "std")]

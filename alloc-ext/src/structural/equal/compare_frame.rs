@@ -11,7 +11,7 @@ use super::compare_leaf::compare_leaves;
 use super::trace::Trace;
 use crate::reflection::AccessKind;
 use crate::structural::{DefRegion, StructuralKind};
-use crate::walk::{Elements, Entries, Field, Fields, Held, look_ahead};
+use crate::walk::{Elements, Entries, Field, Fields, Held, look_ahead, rest_of};
 
 /// Two objects of one type to compare, and the region that they are in.
 #[derive(Clone, Copy)]
@@ -87,10 +87,12 @@ impl<'w> SequenceFrame<'w> {
     fn skip_equal(&mut self, skip_tensor_content: bool) -> Result<Option<bool>> {
         // SAFETY: comparing values that have nothing inside runs no code of users.
         let (lhs, rhs) = unsafe { (self.lhs.as_slice(), self.rhs.as_slice()) };
-        // A hook may have made a List shorter.
-        let present = self.next..self.common.min(lhs.len()).min(rhs.len());
-        let (lhs, rhs) = (lhs.get(present.clone()), rhs.get(present));
-        for (lhs, rhs) in lhs.unwrap_or_default().iter().zip(rhs.unwrap_or_default()) {
+        let range = self.next..self.common;
+        let (lhs, rhs) = match (lhs.get(range.clone()), rhs.get(range)) {
+            (Some(lhs), Some(rhs)) => (lhs, rhs),
+            _ => (rest_of(lhs, self.next), rest_of(rhs, self.next)),
+        };
+        for (lhs, rhs) in lhs.iter().zip(rhs) {
             look_ahead(lhs);
             look_ahead(rhs);
             self.next += 1;
