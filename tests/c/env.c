@@ -133,10 +133,15 @@ static void test_tensor_allocator(void) {
 }
 
 static void test_failing_tensor_allocator(void) {
+  TVMFFIObjectHandle error = NULL;
   TVMFFIObjectHandle object = UNTOUCHED;
   DLTensor wanted = prototype();
   CHECK_OK(TVMFFIEnvSetDLPackManagedTensorAllocator(refuse_tensor, 0, NULL));
   CHECK_ERROR_TEXT(TVMFFIEnvTensorAlloc(&wanted, &object), "MemoryError", "the device is full");
+  CHECK_INT(TVMFFIEnvTensorAlloc(&wanted, &object), -1);
+  TVMFFIErrorMoveFromRaised(&error);
+  CHECK(error != NULL && CELL(TVMFFIErrorCell, error)->backtrace.size > 0);
+  TVMFFIObjectDecRef(error);
   CHECK_OK(TVMFFIEnvSetDLPackManagedTensorAllocator(forget_tensor, 0, NULL));
   CHECK_ERROR_TEXT(TVMFFIEnvTensorAlloc(&wanted, &object), "RuntimeError", "failed to allocate");
   CHECK(object == UNTOUCHED);

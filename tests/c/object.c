@@ -91,6 +91,32 @@ static void test_unsupported_opaque_types(void) {
   CHECK_INT(deleted, 0);
 }
 
+#define NESTED 30
+static TVMFFIObjectHandle nested[NESTED];
+static int numbers[NESTED];
+static int ended;
+
+/* A deleter may free what the next object uses, since that object is gone when its last reference is. */
+static void end_the_next(void* number) {
+  int i = *(int*)number;
+  if (i + 1 < NESTED) {
+    CHECK_OK(TVMFFIObjectDecRef(nested[i + 1]));
+    CHECK_INT(ended, NESTED - 1 - i);
+  }
+  ended++;
+}
+
+static void test_deleters_inside_each_other(void) {
+  int i;
+  ended = 0;
+  for (i = 0; i < NESTED; i++) {
+    numbers[i] = i;
+    CHECK_OK(TVMFFIObjectCreateOpaque(&numbers[i], kTVMFFIOpaquePyObject, end_the_next, &nested[i]));
+  }
+  CHECK_OK(TVMFFIObjectDecRef(nested[0]));
+  CHECK_INT(ended, NESTED);
+}
+
 static void test_null(void) {
   CHECK_ERROR(TVMFFIObjectIncRef(NULL), "ValueError");
   CHECK_ERROR(TVMFFIObjectDecRef(NULL), "ValueError");
@@ -106,6 +132,7 @@ int main(void) {
   RUN_BALANCED(test_counts);
   RUN_BALANCED(test_opaque_without_deleter);
   RUN_BALANCED(test_weak_outlives_strong);
+  RUN_BALANCED(test_deleters_inside_each_other);
   RUN_BALANCED(test_unsupported_opaque_types);
   if (bad_input()) {
     RUN_BALANCED(test_null);
