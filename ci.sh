@@ -51,7 +51,7 @@ CHECKS=(
   "msrv: the workspace builds with the oldest compiler that it names"
   "loom: every interleaving of the lock-free parts"
   "miri: the unit tests of core and alloc-ext have no undefined behaviour; those of alloc-ext also without std"
-  "miri-cores: the unit tests of core as 32-bit and as big-endian code"
+  "miri-cores: the unit tests of core as 32-bit and as big-endian code; those with threads in six more orders"
   "tsan: threads register and look up at once without a race"
   "asan: the library itself built with the address sanitizer, under the C programs"
   "instructions: the main operations take no more instructions than their budgets"
@@ -299,6 +299,13 @@ check_miri-cores() {
     MIRIFLAGS="-Zmiri-strict-provenance -Zmiri-disable-isolation" \
       cargo "+$NIGHTLY" miri test -p ferrite-core --features std --lib --target "$one" \
       --target-dir "$target/miri" || return 1
+  done
+  local seed
+  for seed in {1..6}; do
+    echo "== threads, in order $seed"
+    MIRIFLAGS="-Zmiri-strict-provenance -Zmiri-disable-isolation -Zmiri-seed=$seed" \
+      cargo "+$NIGHTLY" miri test -p ferrite-core --features std --lib --target i686-unknown-linux-gnu \
+      --target-dir "$target/miri" -- thread twin waits of_many || return 1
   done
 }
 

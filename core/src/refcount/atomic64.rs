@@ -50,7 +50,10 @@ impl Counts {
         match self.0.load(Ordering::Acquire) {
             INITIAL => self.release_only(),
             seen if is_alone() => self.release_alone(seen),
-            _ => self.left_after(self.0.fetch_sub(STRONG_ONE, Ordering::Release)),
+            _ => match self.0.fetch_sub(STRONG_ONE, Ordering::Release) {
+                before if is_last(before) => self.last(before),
+                _ => Release::Alive,
+            },
         }
     }
 
@@ -68,11 +71,12 @@ impl Counts {
     pub fn release_watching(&self, alone: bool) -> Release {
         let address = ptr::from_ref(self).addr();
         if !alone && busy::is_busy(address) {
-            let left = self.left_after(self.0.fetch_sub(STRONG_ONE, Ordering::Release));
-            if left != Release::Alive {
-                busy::forget(address);
+            let before = self.0.fetch_sub(STRONG_ONE, Ordering::Release);
+            if !is_last(before) {
+                return Release::Alive;
             }
-            return left;
+            busy::forget(address);
+            return self.last(before);
         }
         let seen = self.0.load(Ordering::Acquire);
         if seen == INITIAL {
@@ -85,7 +89,7 @@ impl Counts {
         if before != seen {
             busy::remember(address);
         }
-        self.left_after(before)
+        if is_last(before) { self.last(before) } else { Release::Alive }
     }
 
     /// Gives up the only reference, after a load that saw that it is: the usual end of an object. It needs no read-modify-write,
@@ -101,14 +105,12 @@ impl Counts {
     #[inline(always)]
     fn release_alone(&self, seen: u64) -> Release {
         self.0.store(seen.wrapping_sub(STRONG_ONE), Ordering::Relaxed);
-        self.left_after(seen)
+        if is_last(seen) { self.last(seen) } else { Release::Alive }
     }
 
+    /// What is left after the last strong reference was given up.
     #[inline(always)]
-    fn left_after(&self, before: u64) -> Release {
-        if before & STRONG_MASK != STRONG_ONE {
-            return Release::Alive;
-        }
+    fn last(&self, before: u64) -> Release {
         // A load in place of a fence: as strong here, since it reads from the release sequence of the word, and
         // thread sanitizers understand it.
         let _ = self.0.load(Ordering::Acquire);
@@ -156,4 +158,11 @@ impl Counts {
     pub fn weak_count(&self) -> u32 {
         (self.0.load(Ordering::Relaxed) >> 32) as u32
     }
+}
+
+/// Whether the strong reference that is taken off a word is its last. No method of [`Counts`]: unless it was the last, others may
+/// have freed the object meanwhile, and a reference to freed memory must not even be passed on.
+#[inline(always)]
+const fn is_last(before: u64) -> bool {
+    before & STRONG_MASK == STRONG_ONE
 }

@@ -199,14 +199,80 @@ mod tests {
     use super::*;
     use crate::sync::is_alone;
     use core::cell::UnsafeCell;
+    use std::boxed::Box;
+    use std::sync::Barrier;
+    use std::vec::Vec;
 
     /// A count word where objects have it: at a multiple of 8, which 32-bit x86 does not give a `u64` by itself.
     #[repr(align(8))]
     struct Word(UnsafeCell<u64>);
 
+    /// A word that threads share.
+    struct Block(*mut Word);
+
+    // SAFETY: `Counts` are made for several threads.
+    unsafe impl Sync for Block {}
+
+    impl Block {
+        fn new() -> Self {
+            Self(Box::into_raw(Box::new(Word(UnsafeCell::new(INITIAL)))))
+        }
+
+        /// # Safety
+        /// Nobody uses the word any more.
+        unsafe fn free(&self) {
+            // SAFETY: it came from `Box`; the caller's promise.
+            drop(unsafe { Box::from_raw(self.0) });
+        }
+
+        fn word(&self) -> *mut u64 {
+            // SAFETY: the word is there while a reference is; only its address is taken.
+            unsafe { (&raw const (*self.0).0).cast_mut().cast() }
+        }
+    }
+
     /// The same body over each implementation, on a word as the ABI lays it out.
     macro_rules! test_counts {
-        ($name:ident, $counts:ty) => {
+        ($name:ident, $on_threads:ident, $counts:ty) => {
+            /// Owners on several threads, of whom the last frees the memory: no other may touch it once it gave up its own.
+            #[test]
+            fn $on_threads() {
+                // SAFETY: each thread has a reference of its own until it says that it gives it up.
+                let counts = |block: &Block| unsafe { &*block.word().cast::<$counts>() };
+                let free_if = |block: &Block, is_over: bool| {
+                    if is_over {
+                        // SAFETY: the last reference is gone.
+                        unsafe { block.free() };
+                    }
+                };
+                let end = |block: &Block, left: Release| {
+                    let is_over = || counts(block).release_weak();
+                    free_if(block, left == Release::Both || left == Release::StrongOnly && is_over());
+                };
+                let blocks: Vec<Block> = (0..30).map(|_| Block::new()).collect();
+                blocks.iter().for_each(|block| {
+                    counts(block).retain();
+                    counts(block).retain_weak();
+                });
+                let together = Barrier::new(3);
+                let each = |give_up: fn(&$counts) -> Release| {
+                    for block in &blocks {
+                        together.wait();
+                        end(block, give_up(counts(block)));
+                    }
+                };
+                std::thread::scope(|scope| {
+                    scope.spawn(|| each(|counts| counts.release()));
+                    scope.spawn(|| each(|counts| counts.release_watching(is_alone())));
+                    scope.spawn(|| {
+                        for block in &blocks {
+                            together.wait();
+                            free_if(block, counts(block).release_weak());
+                        }
+                    });
+                });
+            }
+
             #[test]
             fn $name() {
                 let Word(word) = &Word(UnsafeCell::new(INITIAL));
@@ -276,7 +342,7 @@ mod tests {
     }
 
     #[cfg(target_has_atomic = "64")]
-    test_counts!(one_atomic_word_counts, atomic64::Counts);
-    test_counts!(two_atomic_halves_count, split32::Counts);
-    test_counts!(masked_halves_count, masked::Counts);
+    test_counts!(one_atomic_word_counts, threads_end_one_atomic_word, atomic64::Counts);
+    test_counts!(two_atomic_halves_count, threads_end_two_atomic_halves, split32::Counts);
+    test_counts!(masked_halves_count, threads_end_masked_halves, masked::Counts);
 }
