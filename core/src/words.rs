@@ -21,6 +21,9 @@ pub fn short(text: &[u8]) -> Option<u64> {
     }
 }
 
+/// Whether texts of 17 to 32 bytes are compared without a call, too: not where size counts.
+const UP_TO_32: bool = cfg!(feature = "std");
+
 /// Whether two texts are the same. Meant for short ones, for which a call takes longer than the comparison.
 #[inline]
 pub fn are_same(one: &[u8], other: &[u8]) -> bool {
@@ -32,6 +35,9 @@ pub fn are_same(one: &[u8], other: &[u8]) -> bool {
         // The words may overlap.
         8..=16 => {
             one.first_chunk::<8>() == other.first_chunk() && one.last_chunk::<8>() == other.last_chunk()
+        }
+        17..=32 if UP_TO_32 => {
+            one.first_chunk::<16>() == other.first_chunk() && one.last_chunk::<16>() == other.last_chunk()
         }
         _ => one == other,
     }
@@ -62,7 +68,7 @@ mod tests {
 
     #[test]
     fn every_byte_counts() {
-        let text = b"abcdefghijklmnopqrstuvwxyz";
+        let text = b"abcdefghijklmnopqrstuvwxyz0123456789";
         for len in 0..text.len() {
             let one = &text[..len];
             let mut other = *text;

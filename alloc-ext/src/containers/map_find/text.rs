@@ -1,9 +1,7 @@
 //! Lookup of long texts, which most keys are: only texts equal them, so no hook takes part.
 
-use core::ptr;
-
 use ferrite_core::any::AnyView;
-use ferrite_core::type_index;
+use ferrite_core::{type_index, words};
 
 use crate::containers::map_dense::Dense;
 use crate::containers::{cell, key};
@@ -31,7 +29,7 @@ fn is_text(key: &AnyView<'_>, text: &[u8]) -> bool {
     match key.type_index() {
         type_index::STR => {
             key::prefetch_text(key);
-            key.content_of_object().is_some_and(|content| ptr::eq(content, text) || content == text)
+            key.content_of_object().is_some_and(|content| words::are_same(content, text))
         }
         type_index::SMALL_STR => key.bytes_of_string() == Some(text),
         _ => false,
