@@ -59,12 +59,15 @@ pub unsafe trait ObjectRecord: Sized {
     unsafe fn destroy(this: *mut TVMFFIObject);
 }
 
-/// Bytes between the block that the built-in allocator asks for and the object: room for the ABI's header, which lies at
-/// their end.
-const BODY_OFFSET: usize = 2 * size_of::<usize>();
+/// Bytes between the block that the built-in allocator asks for and an object whose alignment is at most that, as ours is: room
+/// for the ABI's header. No more, since of smaller objects more fit into a processor's caches.
+const BODY_OFFSET: usize = 8;
 
-/// The alignment that the built-in allocator gives.
-const BODY_ALIGNMENT: usize = if BODY_OFFSET > 8 { BODY_OFFSET } else { 8 };
+/// The largest alignment that the built-in allocator gives, that of its blocks. Objects of clients that ask for it have as many
+/// bytes in front.
+const BODY_ALIGNMENT: usize = 2 * size_of::<usize>();
+
+const _: () = assert!(size_of::<TVMFFIObjectAllocHeader>() <= BODY_OFFSET && BODY_OFFSET <= BODY_ALIGNMENT);
 
 /// Whether the built-in allocator is put where objects are made and freed: not where size counts.
 const IN_LINE: bool = cfg!(feature = "std");
@@ -234,7 +237,7 @@ unsafe fn delete_space(body: *mut u8, flags: c_int) {
         let address = (&raw const (*header).delete_space).cast::<*const ()>().read();
         // The usual case is called by its name, so that the compiler can put it here.
         if IN_LINE && ptr::addr_eq(address, BUILTIN_DELETE_SPACE as *const ()) {
-            builtin_delete_space(body.cast());
+            builtin_delete_space::<BODY_OFFSET>(body.cast());
         } else if let Some(delete_space) = (*header).delete_space {
             delete_space(body.cast());
         }
@@ -272,39 +275,48 @@ unsafe extern "C" fn builtin_allocate(
 /// Memory for an object of at most [`MOST_BYTES`].
 #[inline]
 fn allocate_builtin(size: usize, alignment: usize) -> Option<NonNull<u8>> {
-    if alignment > BODY_ALIGNMENT {
-        return None;
+    if alignment <= BODY_OFFSET {
+        allocate_behind::<BODY_OFFSET>(size)
+    } else if alignment <= BODY_ALIGNMENT {
+        allocate_behind::<BODY_ALIGNMENT>(size)
+    } else {
+        None
     }
-    let total = size + BODY_OFFSET;
+}
+
+/// Memory for an object behind `OFFSET` bytes of a block.
+#[inline]
+fn allocate_behind<const OFFSET: usize>(size: usize) -> Option<NonNull<u8>> {
+    let total = size + OFFSET;
     // SAFETY: the size is far below half the address space, and the alignment is a power of two.
     let block = memory::allocate(unsafe { Layout::from_size_align_unchecked(total, BODY_ALIGNMENT) })?;
     // SAFETY: the block is that large, and new.
-    Some(unsafe { adopt_block(block) })
+    Some(unsafe { adopt_block::<OFFSET>(block) })
 }
 
-/// Sets up the allocator's header at the start of a block; the object follows.
+/// Sets up the allocator's header in the first `OFFSET` bytes of a block; the object follows.
 ///
 /// # Safety
-/// The block is one of [`memory`] with more than [`BODY_OFFSET`] bytes, which nobody else uses.
+/// The block is one of [`memory`] with more than `OFFSET` bytes, which nobody else uses; they are a multiple of 8.
 #[inline]
-unsafe fn adopt_block(block: NonNull<u8>) -> NonNull<u8> {
-    // SAFETY: the block starts with BODY_OFFSET bytes of ours, the last of which are the ABI's header.
+unsafe fn adopt_block<const OFFSET: usize>(block: NonNull<u8>) -> NonNull<u8> {
+    // SAFETY: the block starts with OFFSET bytes of ours, the last of which are the ABI's header.
     unsafe {
-        let body = block.add(BODY_OFFSET);
+        let body = block.add(OFFSET);
         body.cast::<TVMFFIObjectAllocHeader>()
             .sub(1)
-            .write(TVMFFIObjectAllocHeader { delete_space: Some(builtin_delete_space) });
+            .write(TVMFFIObjectAllocHeader { delete_space: Some(builtin_delete_space::<OFFSET>) });
         body
     }
 }
 
-const BUILTIN_DELETE_SPACE: unsafe extern "C" fn(*mut c_void) = builtin_delete_space;
+const BUILTIN_DELETE_SPACE: unsafe extern "C" fn(*mut c_void) = builtin_delete_space::<BODY_OFFSET>;
 
 #[inline]
-unsafe extern "C" fn builtin_delete_space(body: *mut c_void) {
-    // SAFETY: only called with a body from `builtin_allocate`.
+unsafe extern "C" fn builtin_delete_space<const OFFSET: usize>(body: *mut c_void) {
+    // SAFETY: only called with a body from `adopt_block` with the same offset.
     unsafe {
-        let block = body.cast::<u8>().sub(BODY_OFFSET);
+        let block = body.cast::<u8>().sub(OFFSET);
         // Memory knows the size of a block by itself.
         memory::release(NonNull::new_unchecked(block), Layout::new::<u64>());
     }

@@ -18,7 +18,7 @@ use core::mem;
 use core::ptr::{self, NonNull};
 
 use super::chunk_reserve::Reserve;
-use super::{BODY_ALIGNMENT, BODY_OFFSET, BUILTIN, Class, Space, object_bytes, set_up, source};
+use super::{BODY_ALIGNMENT, BUILTIN, Class, Space, object_bytes, set_up, source};
 use crate::abi::TVMFFIObjectAllocHeader;
 use crate::error::{self, Result};
 use crate::memory;
@@ -51,18 +51,20 @@ const FILLING: usize = 1 << 31;
 
 const CHUNK_BYTES: usize = size_of::<Chunk>();
 
-/// What an object of a chunk has in front of it, as long as what the built-in allocator puts there.
+/// What an object of a chunk has in front of it.
 #[repr(C)]
 struct Front {
     chunk: NonNull<Chunk>,
     header: TVMFFIObjectAllocHeader,
 }
 
+const FRONT_BYTES: usize = size_of::<Front>();
+
 /// The alignment of all objects here.
 const ALIGNMENT: usize = BODY_ALIGNMENT;
 
 const _: () = {
-    assert!(size_of::<Front>() == BODY_OFFSET && BODY_OFFSET.is_multiple_of(ALIGNMENT));
+    assert!(FRONT_BYTES.is_multiple_of(ALIGNMENT));
     assert!(CHUNK_BYTES.is_multiple_of(ALIGNMENT) && align_of::<Chunk>() <= ALIGNMENT);
 };
 
@@ -108,7 +110,7 @@ impl Chunks {
     #[inline]
     fn take(&mut self, size: usize, class: &Class, type_index: i32) -> Option<NonNull<u8>> {
         // Sizes are below half the address space.
-        let bytes = (size + BODY_OFFSET).next_multiple_of(ALIGNMENT);
+        let bytes = (size + FRONT_BYTES).next_multiple_of(ALIGNMENT);
         let may_share = class.alignment <= ALIGNMENT && ptr::eq(source::custom_allocator(), &BUILTIN.0);
         match self.chunk {
             Some(chunk) if bytes <= self.bytes - self.used && may_share => Some(self.place(chunk, bytes)),
