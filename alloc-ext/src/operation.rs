@@ -16,9 +16,11 @@ use crate::structural::any_arg::AnyArg;
 #[cfg_attr(not(feature = "std"), path = "operation/as_data.rs")]
 #[cfg_attr(feature = "std", path = "operation/in_line.rs")]
 mod entry;
+mod key;
 mod verb;
 
 pub(crate) use entry::*;
+pub(crate) use key::Key;
 pub(crate) use verb::Verb;
 
 /// The most arguments that an operation has.
@@ -91,6 +93,8 @@ types! {
     Void: ();
     Any: Any;
     AnyView: AnyArg;
+    /// A value that is compared with others. If it may have hooks, all arguments are owned while the operation runs.
+    Key: Key;
     /// An int or a bool.
     Int: i64;
     Bool: bool;
@@ -162,6 +166,7 @@ impl Type {
     fn accepts(self, arg: &AnyView<'_>) -> bool {
         match self {
             Type::Any | Type::AnyView => !containers::is_borrowed_form(arg),
+            Type::Key => !containers::is_borrowed_form(arg) && !key::may_have_hooks(arg),
             Type::Text => match arg.type_index() {
                 type_index::SMALL_STR => arg.as_raw().small_str_len <= 7,
                 type_index::STR => arg.object_ptr().is_some(),
@@ -179,7 +184,7 @@ impl Type {
     const fn is_taken(self) -> bool {
         let is_plain = matches!(
             self,
-            Type::Any | Type::AnyView | Type::Int | Type::Bool | Type::OptionalInt | Type::Text
+            Type::Any | Type::AnyView | Type::Key | Type::Int | Type::Bool | Type::OptionalInt | Type::Text
         );
         is_plain || self.class() != type_index::NONE
     }
@@ -200,7 +205,7 @@ impl Type {
     fn convert(self, arg: &AnyView<'_>, copy: Option<Copying>, owned: &mut Any) -> Result<bool> {
         let (mut arg, mut accepted) = (*arg, true);
         match self {
-            Type::Any | Type::AnyView => {}
+            Type::Any | Type::AnyView | Type::Key => {}
             Type::Text => {
                 let is_owned_form = matches!(arg.type_index(), type_index::SMALL_STR | type_index::STR);
                 accepted = is_owned_form || arg.bytes_of_string().is_some();
@@ -236,7 +241,8 @@ fn is_instance(arg: &AnyView<'_>, class: i32) -> bool {
     arg.object_ptr().is_some() && type_table::is_instance(arg.type_index(), class)
 }
 
-/// The arguments of an operation, of the types that it takes, as they lie with the caller: using them costs no reference.
+/// The arguments of an operation, of the types that it takes, as they lie with the caller: using them costs no reference. The
+/// caller's references may be gone once code of users has run: an operation owns what it uses after that.
 #[derive(Clone, Copy)]
 pub(crate) struct Operands<'a>(*const AnyView<'a>);
 

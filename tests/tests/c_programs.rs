@@ -135,6 +135,7 @@ programs!(
     garbage,
     init_once,
     json,
+    lent_arguments,
     library_bin,
     module,
     no_overread,

@@ -91,7 +91,8 @@ unsafe fn run(verb: Verb, operands: Operands<'_>, result: *mut TVMFFIAny) -> Res
                 let place = table.find(operands.value(1))?;
                 drop(Table::of(dict.as_object()).remove(place));
             }
-            Verb::Clear => dict.clear(),
+            // Owned, since deleters of entries may give up the caller's reference.
+            Verb::Clear => dict.clone().clear(),
             _ => {}
         }
         result.write(answer.into_raw());

@@ -176,10 +176,14 @@ impl Comparer {
             return Ok(equal);
         }
         match (lhs.into_object(), rhs.into_object()) {
-            (Some(lhs), Some(rhs)) => fold(
-                &mut Walk { comparer: self, lent: PhantomData, differs: false },
-                Pair { lhs, rhs, region },
-            ),
+            (Some(lhs), Some(rhs)) => {
+                // A hook may give up the references of the values' owners.
+                let _owned = [&lhs, &rhs].map(|object| ObjectRef::clone(object));
+                fold(
+                    &mut Walk { comparer: self, lent: PhantomData, differs: false },
+                    Pair { lhs, rhs, region },
+                )
+            }
             _ => Ok(false),
         }
     }

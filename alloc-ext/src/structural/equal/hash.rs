@@ -66,7 +66,7 @@ impl<'w> Fold for Walk<'_, 'w> {
                 let Hasher { known, keys, .. } = &mut *self.hasher;
                 Frame::Entries(EntriesFrame::new(node, keys, |key| hash_of_key(known, key))?)
             }
-            _ => match self.meet(&node.object, node.region, node.is_shared())? {
+            _ => match self.meet(&node.object, node.region, node.is_shared)? {
                 ControlFlow::Break(hash) => return Ok(Entered::Value(hash)),
                 ControlFlow::Continue(start) => Frame::Object(ObjectFrame::new(node.object, start)),
             },
@@ -176,10 +176,12 @@ impl Hasher {
             return Ok(hash);
         }
         match value.into_object() {
-            Some(object) => fold(
-                &mut Walk { hasher: self, lent: PhantomData },
-                Node { object, region, is_in_shared: false },
-            ),
+            Some(object) => {
+                let node = Node::new(object, region);
+                // Beside the count that tells what is shared: a hook may give up the reference of the value's owner.
+                let _owned = ObjectRef::clone(&node.object);
+                fold(&mut Walk { hasher: self, lent: PhantomData }, node)
+            }
             None => Ok(0),
         }
     }

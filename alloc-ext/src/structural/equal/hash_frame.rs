@@ -17,26 +17,29 @@ use crate::walk::{Elements, Entries, Fields, Held, look_ahead, sort};
 pub(super) struct Node<'w> {
     pub object: Held<'w, ObjectRef>,
     pub region: DefRegion,
-    /// Whether a container that more than one way leads to is between here and the last object.
-    pub is_in_shared: bool,
+    /// Whether the walk may meet it again. Hashes of containers are not remembered, so that what is in one is met as often
+    /// as the container.
+    pub is_shared: bool,
 }
 
 impl<'w> Node<'w> {
-    /// A value that is no leaf, and so an object.
+    pub(super) fn new(object: Held<'w, ObjectRef>, region: DefRegion) -> Self {
+        let is_shared = !object.is_sole_by_count();
+        Self { object, region, is_shared }
+    }
+
+    /// A value in a container that is no leaf, and so an object. `is_shared` says whether the container is.
     #[cfg_attr(feature = "std", inline(always))]
-    fn of(value: Held<'w>, region: DefRegion, is_in_shared: bool) -> Option<Self> {
-        value.into_object().map(|object| Self { object, region, is_in_shared })
+    fn inside(value: Held<'w>, region: DefRegion, is_shared: bool) -> Option<Self> {
+        value.into_object().map(|object| {
+            let is_shared = is_shared || !object.is_sole_by_count();
+            Self { object, region, is_shared }
+        })
     }
 
     /// An object that the walk got from the getter of a field.
     pub(super) fn in_field(object: ObjectRef, region: DefRegion) -> Self {
-        Self { object: Held::Own(object), region, is_in_shared: false }
-    }
-
-    /// Whether the walk may meet it again. Hashes of containers are not remembered, so that what is in one is met as often
-    /// as the container.
-    pub(super) fn is_shared(&self) -> bool {
-        self.is_in_shared || !self.object.is_sole_by_count()
+        Self::new(Held::Own(object), region)
     }
 }
 
@@ -57,7 +60,7 @@ pub(super) struct SequenceFrame<'w> {
 
 impl<'w> SequenceFrame<'w> {
     pub(super) fn new(node: Node<'w>) -> Self {
-        let (index, is_shared) = (node.object.type_index(), node.is_shared());
+        let (index, is_shared) = (node.object.type_index(), node.is_shared);
         let elements = Elements::of(node.object);
         let len = elements.len();
         Self { elements, region: node.region, is_shared, len, next: 0, hash: first_hash(index, len) }
@@ -69,7 +72,7 @@ impl<'w> SequenceFrame<'w> {
         }
         let child = self.elements.get(self.next)?;
         self.next += 1;
-        Ok(Node::of(child, self.region, self.is_shared))
+        Ok(Node::inside(child, self.region, self.is_shared))
     }
 
     /// Takes elements into the hash up to one that has something inside; answers true at the end.
@@ -112,7 +115,7 @@ impl<'w> EntriesFrame<'w> {
         keys: &mut Keys,
         hash_of_key: impl Fn(&Any) -> Option<u64>,
     ) -> Result<Self> {
-        let (index, is_shared) = (node.object.type_index(), node.is_shared());
+        let (index, is_shared) = (node.object.type_index(), node.is_shared);
         let mut map = Entries::of(node.object);
         let first = keys.len();
         keys.try_reserve(map.len())?;
@@ -143,7 +146,7 @@ impl<'w> EntriesFrame<'w> {
                     return Ok(self
                         .map
                         .value_at(place)
-                        .and_then(|value| Node::of(value, self.region, self.is_shared)));
+                        .and_then(|value| Node::inside(value, self.region, self.is_shared)));
                 }
             }
         }
