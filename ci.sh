@@ -50,7 +50,7 @@ CHECKS=(
   "guide: the commands of the guide in targets/boards lead from a TVM model to firmware"
   "msrv: the workspace builds with the oldest compiler that it names"
   "loom: every interleaving of the lock-free parts"
-  "miri: the unit tests of core and alloc-ext have no undefined behaviour; those of alloc-ext also without std"
+  "miri: the unit tests of core and alloc-ext have no undefined behaviour; those of alloc-ext also without std; what C does while others count"
   "miri-cores: the unit tests of core as 32-bit and as big-endian code; those with threads in six more orders"
   "tsan: threads register and look up at once without a race"
   "asan: the library itself built with the address sanitizer, under the C programs"
@@ -288,7 +288,9 @@ check_miri() {
   local -x MIRIFLAGS="-Zmiri-strict-provenance -Zmiri-disable-isolation"
   cargo "+$NIGHTLY" miri test -p ferrite-core -p ferrite-alloc-ext --features ferrite-core/std,ferrite-alloc-ext/std \
     --lib --target-dir "$target/miri" &&
-    cargo "+$NIGHTLY" miri test -p ferrite-alloc-ext --lib --target-dir "$target/miri" -- --test-threads=1 --skip json::
+    cargo "+$NIGHTLY" miri test -p ferrite-alloc-ext --lib --target-dir "$target/miri" -- --test-threads=1 --skip json:: &&
+    cargo "+$NIGHTLY" miri test -p ferrite-capi --no-default-features --features std,functions --lib \
+      --target-dir "$target/miri" -- while_others_count
 }
 
 check_miri-cores() {

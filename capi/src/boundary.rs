@@ -344,8 +344,9 @@ unsafe fn borrow<T: ObjectClass>(object: NonNull<TVMFFIObject>) -> Borrowed<T> {
 #[cfg_attr(feature = "std", inline)]
 #[cfg_attr(not(feature = "std"), inline(never))]
 unsafe fn check_class(object: *const TVMFFIObject, name: Name, expected: i32) -> Result<()> {
-    // SAFETY: the caller vouches for what is not null.
-    let found = unsafe { non_null(object, name)?.as_ref() }.type_index;
+    let object = non_null(object, name)?;
+    // SAFETY: the caller vouches for what is not null. Only this field is read: other threads count meanwhile.
+    let found = unsafe { (*object.as_ptr()).type_index };
     if type_table::is_instance(found, expected) { Ok(()) } else { Err(wrong_class(name, expected, found)) }
 }
 

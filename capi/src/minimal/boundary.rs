@@ -80,8 +80,8 @@ unsafe fn checked_bytes<'a>(array: *const TVMFFIByteArray) -> Option<&'a TVMFFIB
 #[inline(always)]
 pub(super) unsafe fn function(handle: TVMFFIObjectHandle) -> Result<NonNull<TVMFFIObject>> {
     let object = non_null(handle.cast::<TVMFFIObject>())?;
-    // SAFETY: the object is alive.
-    if unsafe { object.as_ref() }.type_index == type_index::FUNCTION {
+    // SAFETY: the object is alive. Only this field is read: other threads count meanwhile.
+    if unsafe { (*object.as_ptr()).type_index } == type_index::FUNCTION {
         Ok(object)
     } else {
         Err(Refusal::TYPE)

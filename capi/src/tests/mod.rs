@@ -1,5 +1,7 @@
 //! What C may do wrong.
 
 mod arguments;
+#[cfg(feature = "std")]
+mod counted;
 #[cfg(feature = "modules")]
 mod environment;
