@@ -50,8 +50,12 @@ struct ClosureRecord<F> {
 
 #[cfg(not(feature = "client"))]
 impl ExternRecord {
-    /// What tells callbacks apart: the addresses of context, function and deleter, which lie behind each other.
-    fn callback(&self) -> &[usize; 3] {
+    /// What tells callbacks apart: the addresses of context, function and deleter, which lie behind each other. They never
+    /// change; no reference to the record is made, whose count changes on other threads.
+    ///
+    /// # Safety
+    /// The record is alive.
+    unsafe fn callback(record: *const ExternRecord) -> [usize; 3] {
         const _: () = assert!(
             core::mem::offset_of!(ExternRecord, deleter)
                 == core::mem::offset_of!(ExternRecord, context) + 2 * size_of::<usize>(),
@@ -59,7 +63,7 @@ impl ExternRecord {
         );
         const AT: usize = core::mem::offset_of!(ExternRecord, context);
         // SAFETY: three words of pointers or null lie there, in the record.
-        unsafe { &*ptr::from_ref(self).byte_add(AT).cast() }
+        unsafe { record.byte_add(AT).cast::<[usize; 3]>().read() }
     }
 }
 
@@ -182,18 +186,21 @@ impl Function {
             return true;
         }
         match (self.as_extern(), other.as_extern()) {
-            (Some(one), Some(other)) => one.callback() == other.callback(),
+            // SAFETY: both functions are alive.
+            (Some(one), Some(other)) => unsafe {
+                ExternRecord::callback(one) == ExternRecord::callback(other)
+            },
             _ => false,
         }
     }
 
     #[cfg(not(feature = "client"))]
-    fn as_extern(&self) -> Option<&ExternRecord> {
+    fn as_extern(&self) -> Option<*const ExternRecord> {
         let record = self.as_object().as_ptr();
         // SAFETY: functions with this library's own trampoline have this library's record.
         unsafe {
             let found = (*record.cast::<FunctionRecord>()).cell.safe_call?;
-            ptr::fn_addr_eq(found, EXTERN_SAFE_CALL).then(|| &*record.cast())
+            ptr::fn_addr_eq(found, EXTERN_SAFE_CALL).then_some(record.cast_const().cast())
         }
     }
 
@@ -427,6 +434,11 @@ mod tests {
         assert!(one.same_callback(&same) && one.same_callback(&one.clone()));
         assert!(!one.same_callback(&other));
         assert!(!one.same_callback(&Function::from_packed(|_| Ok(Any::NONE))?));
+        // Nothing orders this with the counts of another thread.
+        std::thread::scope(|threads| {
+            threads.spawn(|| drop(one.clone()));
+            assert!(one.same_callback(&same));
+        });
         Ok(())
     }
 
