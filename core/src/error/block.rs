@@ -23,10 +23,11 @@ pub(super) static UPDATE: unsafe extern "C" fn(TVMFFIObjectHandle, *const TVMFFI
 /// The `update_backtrace` of errors made here.
 unsafe extern "C" fn update(this: TVMFFIObjectHandle, text: *const TVMFFIByteArray, mode: i32) {
     let record: *mut ErrorRecord = this.cast();
-    // SAFETY: C calls this with an error that it got from this library and a byte array (ABI); both may be null.
-    let (Some(record), Some(text)) = (unsafe { (record.as_mut(), text.as_ref()) }) else {
+    if record.is_null() || text.is_null() {
         return;
-    };
+    }
+    // SAFETY: C calls this with an error that it got from this library and a byte array (ABI), which may be that of the cell.
+    let (old, text) = unsafe { ((*record).cell.backtrace, text.read()) };
     // There is nobody to report to: what makes no sense changes nothing.
     let modes = kTVMFFIBacktraceUpdateModeReplace..=kTVMFFIBacktraceUpdateModeAppend;
     if text.size.cast_signed() < 0 || !modes.contains(&mode) {
@@ -34,23 +35,23 @@ unsafe extern "C" fn update(this: TVMFFIObjectHandle, text: *const TVMFFIByteArr
     }
     // SAFETY: the text is valid for the call (ABI), and its size was just checked.
     let text = unsafe { text.as_slice() };
-    let old = record.cell.backtrace;
     let kept = if mode == kTVMFFIBacktraceUpdateModeAppend { old.size } else { 0 };
     // Neither text is longer than half the address space, less one byte.
     let len = kept + text.len();
     let Ok(layout) = Layout::array::<u8>(len + 1) else { return };
     let Some(block) = memory::allocate(layout) else { return };
     let start = block.as_ptr();
-    // SAFETY: the block has room for both texts and the NUL; the old block is not used any more once it is copied.
+    // SAFETY: the block has room for both texts and the NUL; the old block is not used any more once it is copied. Only these
+    // fields are ours now: other threads may count the error, so no reference to its record is made.
     unsafe {
         ptr::copy_nonoverlapping(old.data.cast(), start, kept);
         ptr::copy_nonoverlapping(text.as_ptr(), start.add(kept), text.len());
         start.add(len).write(0);
         release(record);
+        (*record).pending = NOT_PENDING;
+        (*record).backtrace_bytes = len + 1;
+        (*record).cell.backtrace = TVMFFIByteArray { data: start.cast::<c_char>(), size: len };
     }
-    record.pending = NOT_PENDING;
-    record.backtrace_bytes = len + 1;
-    record.cell.backtrace = TVMFFIByteArray { data: start.cast::<c_char>(), size: len };
 }
 
 /// Frees the block of the backtrace, if there is one.
@@ -64,5 +65,36 @@ pub(super) unsafe fn release(record: *mut ErrorRecord) {
             let block = NonNull::new_unchecked((*record).cell.backtrace.data.cast_mut().cast::<u8>());
             memory::release(block, Layout::from_size_align_unchecked((*record).backtrace_bytes, 1));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Error;
+    use crate::error::record::record_of;
+
+    /// Calls [`update`] as C does.
+    fn append(error: &Error, text: *const TVMFFIByteArray) {
+        // SAFETY: the error is alive and nobody else uses its cell; the text is valid for the call.
+        unsafe { UPDATE(record_of(error).cast(), text, kTVMFFIBacktraceUpdateModeAppend) };
+    }
+
+    #[test]
+    fn a_backtrace_grows_while_another_thread_counts_the_error() {
+        let error = Error::from_bytes(b"ValueError", b"no", b"one\n");
+        let other = error.clone();
+        let thread = std::thread::spawn(move || drop(other.clone()));
+        append(&error, &TVMFFIByteArray::from_slice(b"two\n"));
+        error.with_backtrace(|text| assert_eq!(text, b"one\ntwo\n"));
+        thread.join().unwrap();
+    }
+
+    #[test]
+    fn a_backtrace_is_appended_to_itself() {
+        let error = Error::from_bytes(b"ValueError", b"no", b"one\n");
+        // SAFETY: the record is alive.
+        append(&error, unsafe { &raw const (*record_of(&error)).cell.backtrace });
+        error.with_backtrace(|text| assert_eq!(text, b"one\none\n"));
     }
 }
