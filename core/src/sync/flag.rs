@@ -4,6 +4,7 @@
 
 use super::atomic::{AtomicBool, Ordering};
 use core::cell::UnsafeCell;
+use core::marker::PhantomData;
 use core::num::NonZeroUsize;
 use core::ops::{Deref, DerefMut};
 
@@ -28,14 +29,19 @@ impl<T> Mutex<T> {
         while self.held.swap(true, Ordering::Acquire) {
             core::hint::spin_loop();
         }
-        MutexGuard { mutex: self }
+        MutexGuard { mutex: self, _not_sync: PhantomData }
     }
 }
 
 /// Exclusive access to the value of a [`Mutex`].
 pub struct MutexGuard<'a, T> {
     mutex: &'a Mutex<T>,
+    /// A reference to the mutex may go to other threads where a reference to the value may not.
+    _not_sync: PhantomData<*const T>,
 }
+
+// SAFETY: a shared guard gives shared references to the value.
+unsafe impl<T: Sync> Sync for MutexGuard<'_, T> {}
 
 impl<T> Deref for MutexGuard<'_, T> {
     type Target = T;

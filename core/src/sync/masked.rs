@@ -1,6 +1,7 @@
 //! Locks that mask interrupts through the `critical-section` crate, for boards.
 
 use core::cell::{Cell, UnsafeCell};
+use core::marker::PhantomData;
 use core::num::NonZeroUsize;
 use core::ops::{Deref, DerefMut};
 
@@ -31,7 +32,7 @@ impl<T> Mutex<T> {
     pub fn lock(&self) -> MutexGuard<'_, T> {
         // SAFETY: the guard that is returned leaves exactly once; guards are locals of short functions and so end
         // in reverse order.
-        MutexGuard { mutex: self, restore: unsafe { enter(&self.held) } }
+        MutexGuard { mutex: self, restore: unsafe { enter(&self.held) }, _not_sync: PhantomData }
     }
 }
 
@@ -64,7 +65,13 @@ unsafe fn leave(held: &Cell<bool>, restore: RestoreState) {
 pub struct MutexGuard<'a, T> {
     mutex: &'a Mutex<T>,
     restore: RestoreState,
+    /// A reference to the mutex may go to other threads where a reference to the value may not. Nor does a guard go: who
+    /// enters a critical section leaves it.
+    _not_sync: PhantomData<*const T>,
 }
+
+// SAFETY: a shared guard gives shared references to the value.
+unsafe impl<T: Sync> Sync for MutexGuard<'_, T> {}
 
 impl<T> Deref for MutexGuard<'_, T> {
     type Target = T;

@@ -68,6 +68,24 @@ mod tests {
         assert_eq!(*COUNT.lock(), 4 * rounds);
     }
 
+    /// Compiles only while a guard of what threads must not share is not shared either.
+    #[test]
+    fn a_guard_is_shared_only_where_its_value_may_be() {
+        trait Name<Reason> {
+            fn name() -> &'static str {
+                core::any::type_name::<Self>()
+            }
+        }
+        struct Shared;
+        impl<T> Name<()> for T {}
+        impl<T: Sync> Name<Shared> for T {}
+        // With one implementation, nothing needs to be said; with both, the compiler asks which.
+        let name = <MutexGuard<'_, core::cell::Cell<usize>> as Name<_>>::name();
+        assert!(name.contains("Guard"));
+        fn shared<T: Sync>() {}
+        shared::<MutexGuard<'_, usize>>();
+    }
+
     #[test]
     fn a_panicking_holder_leaves_the_mutex_usable() {
         static COUNT: Mutex<usize> = Mutex::new(0);
