@@ -32,27 +32,24 @@ pub fn set_again(error: Error) {
         slot.set(if stale.is_null() { raised } else { ptr::null_mut() });
         stale
     });
-    if stale != Some(ptr::null_mut()) {
+    if !stale.is_null() {
         // SAFETY: the slot owned one reference to its error, which was taken out of it; the other one is ours still.
         unsafe { set_after(stale, raised) };
     }
 }
 
 /// Raises an error after the end of the one that nobody took, whose deleters may raise errors, too; on a thread that is inside
-/// as many destructions as may nest, they run later. Without a slot, because the thread is being torn down, nobody can take it
-/// any more.
+/// as many destructions as may nest, they run later.
 ///
 /// # Safety
 /// Both point to live objects, and the caller gives up one reference to each.
 #[cfg(not(feature = "client"))]
 #[cold]
-unsafe fn set_after(stale: Option<*mut TVMFFIObject>, raised: *mut TVMFFIObject) {
+unsafe fn set_after(stale: *mut TVMFFIObject, raised: *mut TVMFFIObject) {
     // SAFETY: the caller gives up both references; what the slot has then is its own.
     unsafe {
-        if let Some(stale) = stale {
-            release::release_object(stale);
-        }
-        let unwanted = per_thread::with_raised(|slot| slot.replace(raised)).unwrap_or(raised);
+        release::release_object(stale);
+        let unwanted = per_thread::with_raised(|slot| slot.replace(raised));
         if !unwanted.is_null() {
             release::release_object(unwanted);
         }
@@ -69,7 +66,7 @@ pub fn take() -> Option<Error> {
 
     use crate::object::{ObjectClass, ObjectRef};
 
-    let raised = per_thread::with_raised(|slot| slot.replace(ptr::null_mut()))?;
+    let raised = per_thread::with_raised(|slot| slot.replace(ptr::null_mut()));
     // SAFETY: the slot owned one reference to its error, which was taken out of it; only errors are put in.
     NonNull::new(raised).map(|raised| unsafe { Error::from_object_unchecked(ObjectRef::from_raw(raised)) })
 }
@@ -122,5 +119,32 @@ mod tests {
             });
         });
         assert_eq!(take().map(|error| error.message() == b"here"), Some(true));
+    }
+
+    #[cfg(feature = "std")]
+    #[test]
+    fn destructors_of_thread_locals_raise_errors() {
+        use std::sync::mpsc::{Sender, channel};
+
+        struct Late(Sender<bool>);
+
+        impl Drop for Late {
+            fn drop(&mut self) {
+                set(error!(VALUE_ERROR, "first"));
+                set(error!(VALUE_ERROR, "second"));
+                let taken = take().is_some_and(|error| error.message() == b"second");
+                let _ = self.0.send(taken && take().is_none());
+            }
+        }
+
+        std::thread_local!(static LATE: std::cell::OnceCell<Late> = const { std::cell::OnceCell::new() });
+        let (sender, receiver) = channel();
+        let thread = std::thread::spawn(|| {
+            LATE.with(|late| late.set(Late(sender)).is_ok());
+            // What is used last is destroyed first, where std has the choice.
+            set(error!(VALUE_ERROR, "nobody takes it"));
+        });
+        assert!(thread.join().is_ok());
+        assert_eq!(receiver.recv(), Ok(true));
     }
 }

@@ -135,6 +135,7 @@ programs!(
     garbage,
     init_once,
     json,
+    late_error,
     lent_arguments,
     library_bin,
     module,

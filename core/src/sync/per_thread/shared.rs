@@ -56,12 +56,12 @@ mod raised {
     use crate::platform;
     use crate::sync::critical;
 
-    /// Lends the slot of the raised error, which owns a strong reference unless null. Never `None` here.
+    /// Lends the slot of the raised error, which owns a strong reference unless null.
     #[inline]
-    pub fn with_raised<R>(body: impl FnOnce(&Cell<*mut TVMFFIObject>) -> R) -> Option<R> {
+    pub fn with_raised<R>(body: impl FnOnce(&Cell<*mut TVMFFIObject>) -> R) -> R {
         let slot = platform::raised_slot().cast();
         // SAFETY: the platform gives the place of a pointer, which is touched in critical sections only.
-        Some(critical(|| body(unsafe { Cell::from_mut(&mut *slot) })))
+        critical(|| body(unsafe { Cell::from_mut(&mut *slot) }))
     }
 }
 #[cfg(not(feature = "client"))]

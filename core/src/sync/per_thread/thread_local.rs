@@ -24,6 +24,7 @@ std::thread_local! {
     // Without a destructor, so that it still works while other thread-local values are being destroyed.
     static DYING: Dying = const { Cell::new(ptr::null_mut()) };
     static ASKS: Cell<bool> = const { Cell::new(false) };
+    static RAISED_LATE: Cell<*mut TVMFFIObject> = const { Cell::new(ptr::null_mut()) };
     static RAISED: RaisedSlot = const { RaisedSlot(Cell::new(ptr::null_mut())) };
 }
 
@@ -68,10 +69,15 @@ pub fn ask_for_error(asks: bool) -> bool {
 
 /// Lends the slot of this thread's raised error, which owns a strong reference unless null.
 ///
-/// `None` while the thread is ending and its slot is gone already.
+/// Destructors of other thread-local values, and handlers of the process's exit, run after the slot is gone. They get one
+/// that nobody empties in the end: an error that is still there when the thread is gone is lost.
 #[inline]
-pub fn with_raised<R>(body: impl FnOnce(&Cell<*mut TVMFFIObject>) -> R) -> Option<R> {
-    RAISED.try_with(|slot| body(&slot.0)).ok()
+pub fn with_raised<R>(body: impl FnOnce(&Cell<*mut TVMFFIObject>) -> R) -> R {
+    match RAISED.try_with(|slot| ptr::from_ref(&slot.0)) {
+        // SAFETY: it lives in the thread's own storage, and is destroyed in the end only, by no caller of this.
+        Ok(slot) => body(unsafe { &*slot }),
+        Err(_) => RAISED_LATE.with(body),
+    }
 }
 
 #[doc(hidden)]
