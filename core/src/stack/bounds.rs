@@ -43,7 +43,8 @@ pub(super) fn have_room() -> Result<bool> {
     let here = approximate_stack_pointer();
     let known = per_thread::with(&KNOWN, |known| known.asked.then(|| known.usable.clone())).flatten();
     let usable = known.unwrap_or_else(ask);
-    if here < usable.start && usable.start - here <= RESERVE {
+    // A small stack keeps as much as it may use. What is below the reserve is another stack, such as a coroutine's.
+    if here < usable.start && usable.start - here <= RESERVE.min(usable.len()) {
         Err(used_up())
     } else {
         Ok(usable.contains(&here))
@@ -79,6 +80,21 @@ fn used_up() -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_stack_below_a_small_one_is_another_one() {
+        let here = approximate_stack_pointer();
+        let lowest = here + (16 << 10);
+        per_thread::with(&KNOWN, |known| {
+            known.asked = true;
+            known.usable = usable_part(lowest..lowest + (64 << 10));
+        });
+        assert_eq!(have_room().ok(), Some(false));
+        // A little further down, it is the reserve of the same stack.
+        let lowest = here - (16 << 10);
+        per_thread::with(&KNOWN, |known| known.usable = usable_part(lowest..lowest + (64 << 10)));
+        assert!(have_room().is_err());
+    }
 
     #[test]
     fn half_of_a_small_stack_is_usable() {
