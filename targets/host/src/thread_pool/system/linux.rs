@@ -7,6 +7,12 @@ use std::io::Read;
 
 /// The processors that the process may run on, or fewer when the CPU quota of its container gives less time than theirs.
 pub(super) fn processors() -> Option<usize> {
+    let allowed = allowed().or_else(online)?;
+    Some(quota().map_or(allowed, |quota| allowed.min(quota)))
+}
+
+/// How many processors the process may run on; `None` where the kernel knows more of them than a set has room for.
+fn allowed() -> Option<usize> {
     // SAFETY: a set of processors is an array of numbers, for which zeros are valid.
     let mut set: libc::cpu_set_t = unsafe { mem::zeroed() };
     // SAFETY: the set has the size that is told.
@@ -15,8 +21,13 @@ pub(super) fn processors() -> Option<usize> {
         return None;
     }
     // SAFETY: the set is filled in.
-    let allowed = usize::try_from(unsafe { libc::CPU_COUNT(&set) }).ok()?;
-    Some(quota().map_or(allowed, |quota| allowed.min(quota)))
+    usize::try_from(unsafe { libc::CPU_COUNT(&set) }).ok()
+}
+
+/// How many processors the machine has at work.
+fn online() -> Option<usize> {
+    // SAFETY: the call takes a number alone.
+    usize::try_from(unsafe { libc::sysconf(libc::_SC_NPROCESSORS_ONLN) }).ok()
 }
 
 /// How many processors the quota keeps busy. Std reads those of outer control groups too, but ends the process without memory.
@@ -47,6 +58,7 @@ mod tests {
     #[test]
     fn the_processors_are_those_that_may_be_used() {
         assert!(processors().is_some_and(|count| count > 0));
+        assert!(allowed() <= online() && online() > Some(0));
     }
 
     #[test]
