@@ -143,11 +143,12 @@ fn hardening() -> Outcome<()> {
         }
     }
     let headers = output_of(Command::new("readelf").args(["--wide", "--program-headers"]).arg(&library))?;
-    let stack = headers.lines().find(|line| line.contains("GNU_STACK")).unwrap_or_default();
-    if stack.contains("RWE") {
-        return Err("an executable stack".to_string().into());
+    let stack = headers.lines().find(|line| line.contains("GNU_STACK"));
+    match stack.and_then(|line| line.split_whitespace().rev().nth(1)) {
+        Some("RW") => Ok(()),
+        Some(flags) => Err(format!("a stack with the flags {flags}").into()),
+        None => Err("no word on the stack, which is executable then".to_string().into()),
     }
-    Ok(())
 }
 
 #[test]
