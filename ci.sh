@@ -96,9 +96,17 @@ need_target() {
   }
 }
 
+workspaces() { # the manifests of all workspaces: the main one, tools, clients and firmware
+  find . \( -name target -o -name '.?*' \) -prune -o -name Cargo.toml -exec grep -l '^\[workspace\]' {} +
+}
+
 check_fmt() {
-  cargo fmt --all --check -- --color never &&
-    cargo fmt --manifest-path targets/boards/rust/Cargo.toml --all --check -- --color never
+  local all one
+  all=$(workspaces) || return 1
+  for one in $all; do
+    echo "== $one"
+    cargo fmt --manifest-path "$one" --all --check -- --color never || return 1
+  done
 }
 
 check_clippy() {
@@ -110,12 +118,33 @@ check_clippy() {
     cargo clippy -p ferrite-core --no-default-features --features client -- -D warnings &&
     cargo clippy -p ferrite-core --no-default-features --features defmt -- -D warnings &&
     cargo clippy -p ferrite-alloc-ext --no-default-features -- -D warnings &&
-    clippy_board minimal && clippy_board core && clippy_board full
+    clippy_board minimal && clippy_board core && clippy_board full && clippy_other_workspaces
 }
 
 clippy_board() { # clippy_board FEATURE: the library for microcontrollers
   cargo clippy -p ferrite-capi --no-default-features --features "$1" --profile mcu \
     --target thumbv7em-none-eabihf -- -D warnings
+}
+
+clippy_other_workspaces() {
+  local all one
+  all=$(workspaces) || return 1
+  for one in $all; do
+    echo "== $one"
+    case $one in
+      ./Cargo.toml) ;; # with all sets of features, above
+      ./targets/boards/rust/Cargo.toml)
+        clippy_at "$one" -p boards-decode && clippy_at "$one" -p boards-firmware --target thumbv7em-none-eabihf || return 1
+        ;;
+      *) clippy_at "$one" || return 1 ;;
+    esac
+  done
+}
+
+clippy_at() { # clippy_at MANIFEST [OPTION...]
+  local manifest=$1
+  shift
+  cargo clippy --locked --manifest-path "$manifest" --target-dir "$target/clippy" "$@" -- -D warnings
 }
 
 check_build() {

@@ -56,7 +56,12 @@ const HEADERS: &[Header] = &[
     Header {
         path: "include/tvm_ffi_platform.h",
         config: "capi/headers/platform.toml",
-        sources: &["core/src/platform/hooks.rs", "capi/src/platform/hooks.rs", "capi/src/platform/firmware.rs", "capi/src/platform/workspace.rs"],
+        sources: &[
+            "core/src/platform/hooks.rs",
+            "capi/src/platform/hooks.rs",
+            "capi/src/platform/firmware.rs",
+            "capi/src/platform/workspace.rs",
+        ],
     },
     Header {
         path: "include/tvm_ffi_minimal.h",
