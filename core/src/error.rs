@@ -97,7 +97,7 @@ unsafe impl AnyCompatible for Error {
     }
 
     /// The error as a value; functions that return errors instead of raising them show its backtrace, too.
-    fn into_any(self) -> Any {
+    fn into_any(mut self) -> Any {
         self.complete_backtrace();
         object::own_object(self)
     }
@@ -212,7 +212,7 @@ impl Error {
     }
 
     /// Makes an error as [`Error::try_from_bytes`] does, with references to the error that caused it and to its extra
-    /// context.
+    /// context. The cause keeps the backtrace that it has: it is only lent, and others may be reading it.
     ///
     /// # Upstream
     /// `TVMFFIErrorCreateWithCauseAndExtraContext`.
@@ -224,16 +224,12 @@ impl Error {
         context: Option<&ObjectRef>,
     ) -> Option<Error> {
         let error = Error::try_from_bytes(kind, message, backtrace)?;
-        let cause = cause.map(|cause| {
-            cause.complete_backtrace();
-            &cause.0
-        });
         let owned =
             |object: Option<&ObjectRef>| object.cloned().map_or(ptr::null_mut(), |it| it.into_raw().as_ptr());
         let cell = error.cell_ptr();
         // SAFETY: nobody else knows the error yet. Its cell holds null in both places, and owns the references from now on.
         unsafe {
-            (*cell).cause_chain = owned(cause).cast();
+            (*cell).cause_chain = owned(cause.map(Error::as_object)).cast();
             (*cell).extra_context = owned(context).cast();
         }
         Some(error)
@@ -262,8 +258,8 @@ impl Error {
     ///
     /// Only for errors that nobody else holds yet; the static MemoryError stays as it is.
     #[must_use]
-    pub fn with_cause_and_context(self, cause: Option<Error>, context: Option<ObjectRef>) -> Error {
-        if let Some(cause) = &cause {
+    pub fn with_cause_and_context(self, mut cause: Option<Error>, context: Option<ObjectRef>) -> Error {
+        if let Some(cause) = &mut cause {
             cause.complete_backtrace();
         }
         if self.0.is_unique() {
@@ -421,6 +417,19 @@ mod tests {
         let last_resort = static_error::out_of_memory();
         last_resort.set_extra_context(error.into_object());
         assert!(last_resort.extra_context().is_none());
+    }
+
+    /// Both threads only borrow the cause, so neither may change it.
+    #[test]
+    fn an_error_is_the_cause_of_two_at_once() {
+        let cause = error!(VALUE_ERROR, "cause");
+        let make = || Error::with_causes(b"K", b"m", b"", Some(&cause), None);
+        std::thread::scope(|threads| {
+            let other = threads.spawn(make);
+            for error in [make(), other.join().unwrap()] {
+                assert!(error.unwrap().cause().unwrap().as_object().ptr_eq(cause.as_object()));
+            }
+        });
     }
 
     #[test]

@@ -14,7 +14,7 @@ use crate::sync::per_thread;
 /// # Upstream
 /// `TVMFFIErrorSetRaised`.
 #[cfg(not(feature = "client"))]
-pub fn set(error: Error) {
+pub fn set(mut error: Error) {
     error.complete_backtrace();
     set_again(error);
 }

@@ -6,7 +6,7 @@ use super::{Error, Site};
 impl Error {
     /// Does nothing.
     #[inline(always)]
-    pub(crate) fn complete_backtrace(&self) {}
+    pub(crate) fn complete_backtrace(&mut self) {}
 
     /// Does nothing either.
     #[inline(always)]

@@ -11,9 +11,9 @@ use crate::object::ObjectClass;
 
 impl Error {
     /// Writes the backtrace of an error of this library that was never raised before, now that it leaves the
-    /// library. Without memory the error goes without.
+    /// library. Without memory the error goes without. Only for who owns the error: one that is lent may be lent to others.
     #[inline]
-    pub(crate) fn complete_backtrace(&self) {
+    pub(crate) fn complete_backtrace(&mut self) {
         if self.site().is_some() {
             self.write_backtrace();
         }
@@ -31,7 +31,7 @@ impl Error {
     pub(super) fn site(&self) -> Option<Site> {
         let record = record::record_of(self);
         // SAFETY: the cell of every error can be read, and `update_backtrace` never changes. Errors with this library's
-        // function have this library's record, of which `pending` changes only while a single reference is left.
+        // function have this library's record, of which `pending` changes only while a single reference is left, which nobody else uses.
         unsafe {
             let update = (*record).cell.update_backtrace?;
             if ptr::fn_addr_eq(update, block::UPDATE) { (*record).pending } else { None }
@@ -40,7 +40,7 @@ impl Error {
 
     #[cold]
     #[inline(never)]
-    fn write_backtrace(&self) {
+    fn write_backtrace(&mut self) {
         let Some(site) = take_pending(self) else { return };
         let place = site.place();
         let request = BacktraceRequest {
@@ -55,15 +55,15 @@ impl Error {
 
 /// Where the error was made, once, for who writes the backtrace; none while somebody else holds the error, who may be
 /// reading.
-fn take_pending(error: &Error) -> Option<Site> {
+fn take_pending(error: &mut Error) -> Option<Site> {
     let site = error.site().filter(|_| error.as_object().is_unique())?;
-    // SAFETY: the record is this library's, and the only reference to it is here.
+    // SAFETY: the record is this library's, and the only reference to it is here, lent to nobody else.
     unsafe { (*record::record_of(error)).pending = None };
     Some(site)
 }
 
 /// Makes `text` the backtrace of an error of this library, whose pending site the caller took.
-fn adopt_backtrace(error: &Error, mut text: Buffer<u8>) {
+fn adopt_backtrace(error: &mut Error, mut text: Buffer<u8>) {
     if text.is_empty() || text.try_push(0).is_err() {
         return;
     }
