@@ -58,7 +58,7 @@
  * Kinds of device that hold tensor data.
  */
 enum DLDeviceType
-#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+#if defined(__cplusplus) || (defined(__STDC_VERSION__) && __STDC_VERSION__ >= 202311L)
   : int32_t
 #endif /* defined(__cplusplus) || __STDC_VERSION__ >= 202311L */
  {
@@ -128,7 +128,7 @@ enum DLDeviceType
   kDLTrn = 18
 };
 #ifndef __cplusplus
-#if __STDC_VERSION__ >= 202311L
+#if (defined(__STDC_VERSION__) && __STDC_VERSION__ >= 202311L)
 typedef enum DLDeviceType DLDeviceType;
 #else
 typedef int32_t DLDeviceType;
@@ -139,7 +139,7 @@ typedef int32_t DLDeviceType;
  * Kinds of element, as stored in `DLDataType.code`.
  */
 enum DLDataTypeCode
-#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+#if defined(__cplusplus) || (defined(__STDC_VERSION__) && __STDC_VERSION__ >= 202311L)
   : uint32_t
 #endif /* defined(__cplusplus) || __STDC_VERSION__ >= 202311L */
  {
@@ -217,7 +217,7 @@ enum DLDataTypeCode
   kDLFloat4_e2m1fn = 17
 };
 #ifndef __cplusplus
-#if __STDC_VERSION__ >= 202311L
+#if (defined(__STDC_VERSION__) && __STDC_VERSION__ >= 202311L)
 typedef enum DLDataTypeCode DLDataTypeCode;
 #else
 typedef uint32_t DLDataTypeCode;

@@ -12,7 +12,7 @@ use std::process::Command;
 const C_DIALECTS: [&str; 8] =
     ["-std=c89", "-std=c99", "-std=c11", "-std=c17", "-std=c2x", "-std=gnu89", "-std=gnu99", "-std=gnu17"];
 const CPP_DIALECTS: [&str; 3] = ["-std=c++11", "-std=c++17", "-std=c++20"];
-const STRICT: [&str; 5] = ["-Wall", "-Wextra", "-pedantic", "-Werror", "-c"];
+const STRICT: [&str; 6] = ["-Wall", "-Wextra", "-Wundef", "-pedantic", "-Werror", "-c"];
 
 type Table = BTreeMap<String, i64>;
 

@@ -175,7 +175,7 @@ typedef struct TVMFFIAny {
  * How structural equality and hashing treat objects of a type.
  */
 enum TVMFFISEqHashKind
-#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+#if defined(__cplusplus) || (defined(__STDC_VERSION__) && __STDC_VERSION__ >= 202311L)
   : int32_t
 #endif /* defined(__cplusplus) || __STDC_VERSION__ >= 202311L */
  {
@@ -205,7 +205,7 @@ enum TVMFFISEqHashKind
   kTVMFFISEqHashKindUniqueInstance = 5
 };
 #ifndef __cplusplus
-#if __STDC_VERSION__ >= 202311L
+#if (defined(__STDC_VERSION__) && __STDC_VERSION__ >= 202311L)
 typedef enum TVMFFISEqHashKind TVMFFISEqHashKind;
 #else
 typedef int32_t TVMFFISEqHashKind;
@@ -218,7 +218,7 @@ typedef int32_t TVMFFISEqHashKind;
  * Below `kTVMFFIStaticObjectBegin` the value lies in the record itself; from there on the record points to an object.
  */
 enum TVMFFITypeIndex
-#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+#if defined(__cplusplus) || (defined(__STDC_VERSION__) && __STDC_VERSION__ >= 202311L)
   : int32_t
 #endif /* defined(__cplusplus) || __STDC_VERSION__ >= 202311L */
  {
@@ -359,7 +359,7 @@ enum TVMFFITypeIndex
   kTVMFFIDynObjectBegin = 128
 };
 #ifndef __cplusplus
-#if __STDC_VERSION__ >= 202311L
+#if (defined(__STDC_VERSION__) && __STDC_VERSION__ >= 202311L)
 typedef enum TVMFFITypeIndex TVMFFITypeIndex;
 #else
 typedef int32_t TVMFFITypeIndex;
@@ -370,7 +370,7 @@ typedef int32_t TVMFFITypeIndex;
  * What a deleter is asked to do.
  */
 enum TVMFFIObjectDeleterFlagBitMask
-#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+#if defined(__cplusplus) || (defined(__STDC_VERSION__) && __STDC_VERSION__ >= 202311L)
   : int32_t
 #endif /* defined(__cplusplus) || __STDC_VERSION__ >= 202311L */
  {
@@ -388,7 +388,7 @@ enum TVMFFIObjectDeleterFlagBitMask
   kTVMFFIObjectDeleterFlagBitMaskBoth = ((1 << 0) | (1 << 1))
 };
 #ifndef __cplusplus
-#if __STDC_VERSION__ >= 202311L
+#if (defined(__STDC_VERSION__) && __STDC_VERSION__ >= 202311L)
 typedef enum TVMFFIObjectDeleterFlagBitMask TVMFFIObjectDeleterFlagBitMask;
 #else
 typedef int32_t TVMFFIObjectDeleterFlagBitMask;
@@ -399,7 +399,7 @@ typedef int32_t TVMFFIObjectDeleterFlagBitMask;
  * How `TVMFFIErrorCell.update_backtrace` treats the text that is already there.
  */
 enum TVMFFIBacktraceUpdateMode
-#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+#if defined(__cplusplus) || (defined(__STDC_VERSION__) && __STDC_VERSION__ >= 202311L)
   : int32_t
 #endif /* defined(__cplusplus) || __STDC_VERSION__ >= 202311L */
  {
@@ -413,7 +413,7 @@ enum TVMFFIBacktraceUpdateMode
   kTVMFFIBacktraceUpdateModeAppend = 1
 };
 #ifndef __cplusplus
-#if __STDC_VERSION__ >= 202311L
+#if (defined(__STDC_VERSION__) && __STDC_VERSION__ >= 202311L)
 typedef enum TVMFFIBacktraceUpdateMode TVMFFIBacktraceUpdateMode;
 #else
 typedef int32_t TVMFFIBacktraceUpdateMode;
@@ -424,7 +424,7 @@ typedef int32_t TVMFFIBacktraceUpdateMode;
  * Bits of `TVMFFIFieldInfo.flags` and `TVMFFIMethodInfo.flags`.
  */
 enum TVMFFIFieldFlagBitMask
-#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+#if defined(__cplusplus) || (defined(__STDC_VERSION__) && __STDC_VERSION__ >= 202311L)
   : int32_t
 #endif /* defined(__cplusplus) || __STDC_VERSION__ >= 202311L */
  {
@@ -482,7 +482,7 @@ enum TVMFFIFieldFlagBitMask
   kTVMFFIFieldFlagBitMaskSEqHashDefSimple = (1 << 12)
 };
 #ifndef __cplusplus
-#if __STDC_VERSION__ >= 202311L
+#if (defined(__STDC_VERSION__) && __STDC_VERSION__ >= 202311L)
 typedef enum TVMFFIFieldFlagBitMask TVMFFIFieldFlagBitMask;
 #else
 typedef int32_t TVMFFIFieldFlagBitMask;
@@ -493,7 +493,7 @@ typedef int32_t TVMFFIFieldFlagBitMask;
  * Whether a walk over an object is at a place where variables are defined.
  */
 enum TVMFFIDefRegionKind
-#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+#if defined(__cplusplus) || (defined(__STDC_VERSION__) && __STDC_VERSION__ >= 202311L)
   : int32_t
 #endif /* defined(__cplusplus) || __STDC_VERSION__ >= 202311L */
  {
@@ -513,7 +513,7 @@ enum TVMFFIDefRegionKind
   kTVMFFIDefRegionKindSimple = 2
 };
 #ifndef __cplusplus
-#if __STDC_VERSION__ >= 202311L
+#if (defined(__STDC_VERSION__) && __STDC_VERSION__ >= 202311L)
 typedef enum TVMFFIDefRegionKind TVMFFIDefRegionKind;
 #else
 typedef int32_t TVMFFIDefRegionKind;

@@ -3,6 +3,9 @@
 /// Sections of the documentation that are for readers of the Rust sources only.
 const RUST_ONLY: &[&str] = &["Upstream"];
 
+/// Where cbindgen tells C23, which gives enumerations their size.
+const SINCE_C23: &str = "__STDC_VERSION__ >= 202311L";
+
 /// Makes cbindgen's output what the oldest C accepts.
 pub fn finish(text: &str) -> String {
     let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
@@ -62,6 +65,10 @@ fn finish_line(line: &str, next: &str) -> String {
         Some(title) => line.replace(&format!("# {title}"), &format!("{title}:")),
         None => line.replace("self_", "self"),
     };
+    if line.starts_with("#if ") {
+        // The oldest C does not have the macro, and compilers can warn of that.
+        line = line.replace(SINCE_C23, &format!("(defined(__STDC_VERSION__) && {SINCE_C23})"));
+    }
     if let Some((code, comment)) = line.split_once(" // ") {
         line = format!("{} /* {} */", code.trim_end(), comment.trim());
     }
