@@ -64,7 +64,7 @@ def main():
     if args.mode in ("budgets", "record"):
         table = measure.rows(worker, args.ops, counted_sizes)
         counts = measure.counted(worker, {"ours": args.ours}, table)
-        return budgets.record(counts) if args.mode == "record" else budgets.check(counts)
+        return budgets.record(counts) if args.mode == "record" else budgets.check(counts, args.ops)
     modes = {"quick": quick, "full": full, "scaling": scaling, "instructions": instructions}
     results = modes[args.mode](worker, libraries, args)
     show = tables.scaling if args.mode == "scaling" else tables.operations

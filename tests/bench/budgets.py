@@ -1,5 +1,6 @@
 """Instruction counts of our library against budgets.txt: more than 5 % growth fails."""
 
+import re
 from pathlib import Path
 
 FILE = Path(__file__).with_name("budgets.txt")
@@ -17,10 +18,17 @@ def record(counts):
     return failed
 
 
-def check(counts):
-    """Prints each count beside its budget; 1 when one is above it, missing or without a count."""
+def check(counts, pattern):
+    """Prints each count beside its budget; 1 when one is above it, when either is missing, or when nothing is counted."""
     budgets = dict(line.split() for line in FILE.read_text().splitlines() if not line.startswith("#"))
     failed = errors(counts)
+    expected = {op for op in budgets if re.search(pattern, op.split("/")[0])}
+    gone = sorted(expected - {row["op"] for row in counts})
+    for op in gone:
+        print(f"FAILED {op}: a budget of no operation")
+    if not counts:
+        print(f"FAILED: no operation matches {pattern!r}")
+    failed |= bool(gone) or not counts
     for row in counts:
         budget = budgets.get(row["op"])
         over = row["ours"] is not None and (budget is None or row["ours"] > GROWTH * float(budget))
