@@ -2,7 +2,7 @@
 //!
 //! | file | holds |
 //! |---|---|
-//! | `record`, `ops` | the object that C++ sees, and the functions by which it is used |
+//! | `record`, `class`, `ops` | the object that C++ sees, its implementation's class, and the functions by which it is used |
 //! | `imports`, `visited`, `lookup_cache` | the import tree, and what was found in it |
 //! | [`library`], `library_function`, `library_bin`, `bin_reader`, `symbol_name` | modules over a library of symbols |
 //! | [`context`], [`backend_slots`] | addresses that a library finds in its pointer slots |
@@ -12,6 +12,8 @@
 pub mod backend_slots;
 mod bin_reader;
 mod calls;
+#[cfg_attr(not(feature = "std"), path = "class_untyped.rs")]
+mod class;
 pub mod context;
 pub mod functions;
 pub mod globals;
@@ -154,7 +156,8 @@ impl Module {
         record::allocate(implementation)
     }
 
-    /// The implementation, when the module was made from a `T`.
+    /// The implementation, when the module was made from a `T`. Only with std: boards do not keep the type.
+    #[cfg(feature = "std")]
     pub fn implementation<T: ModuleImpl>(&self) -> Option<&T> {
         record::try_implementation(self)
     }

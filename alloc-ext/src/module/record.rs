@@ -10,7 +10,8 @@ use ferrite_core::object::ObjectClass;
 use ferrite_core::object_alloc::{self, ObjectRecord};
 use ferrite_core::{ObjectRef, plain_error, type_index};
 
-use super::{Module, ModuleImpl, ModuleOps, lookup_cache, ops};
+use super::class::Class;
+use super::{Module, ModuleImpl, ModuleOps, lookup_cache};
 use crate::containers::ArrayObject;
 use crate::cxx;
 
@@ -33,7 +34,7 @@ pub(super) struct ModuleObj {
 #[repr(C)]
 struct ModuleRecord<T> {
     object: ModuleObj,
-    ops: &'static ModuleOps,
+    class: &'static Class,
     implementation: ManuallyDrop<T>,
 }
 
@@ -62,10 +63,10 @@ unsafe impl<T: ModuleImpl> ObjectRecord for ModuleRecord<T> {
     }
 }
 
-struct Ops<T>(core::marker::PhantomData<T>);
+struct ClassOf<T>(core::marker::PhantomData<T>);
 
-impl<T: ModuleImpl> Ops<T> {
-    const TABLE: &'static ModuleOps = &ops::of::<T>();
+impl<T: ModuleImpl> ClassOf<T> {
+    const TABLE: &'static Class = &Class::new::<T>();
 }
 
 /// Makes a module object around `implementation`.
@@ -79,7 +80,7 @@ pub(super) fn allocate<T: ModuleImpl>(implementation: T) -> Result<Module> {
         // SAFETY: the record has room for every field; the header is not written.
         unsafe {
             (&raw mut (*record).object.vptr).write(cxx::module_vptr());
-            (&raw mut (*record).ops).write(Ops::<T>::TABLE);
+            (&raw mut (*record).class).write(ClassOf::<T>::TABLE);
             (&raw mut (*record).object.imports).write(Some(imports.into_object()));
             (&raw mut (*record).object.import_lookup_cache).write(Some(cache.into_object()));
             (&raw mut (*record).implementation).write(ManuallyDrop::new(implementation));
@@ -113,15 +114,15 @@ pub(super) fn module_obj(module: &Module) -> *mut ModuleObj {
     cxx_object(module).cast()
 }
 
-/// The functions of a module made here, by its implementation.
-fn own_ops(module: &Module) -> Option<&'static ModuleOps> {
+/// What a module made here has of its implementation.
+fn own_class(module: &Module) -> Option<&'static Class> {
     let object = module_obj(module);
     // SAFETY: every module begins with a vptr that never changes; those with ours are `ModuleRecord`s, in which the
-    // functions follow the C++ part whatever the implementation is.
+    // class follows the C++ part whatever the implementation is.
     unsafe {
         let vptr = (*object).vptr;
         let own = vptr.is_null() || vptr == cxx::module_vptr();
-        own.then(|| (*object.cast::<ModuleRecord<()>>()).ops)
+        own.then(|| (*object.cast::<ModuleRecord<()>>()).class)
     }
 }
 
@@ -130,7 +131,7 @@ fn own_ops(module: &Module) -> Option<&'static ModuleOps> {
 /// # Errors
 /// `InternalError` for a module of C++ in a build that cannot call it.
 pub(super) fn ops(module: &Module) -> Result<&'static ModuleOps> {
-    match own_ops(module).or_else(cxx::module_ops) {
+    match own_class(module).map(|class| &class.ops).or_else(cxx::module_ops) {
         Some(ops) => Ok(ops),
         None => Err(plain_error!(INTERNAL_ERROR, "This build cannot use modules that were made by C++")),
     }
@@ -147,15 +148,48 @@ pub(super) unsafe fn implementation<T: ModuleImpl>(module: &Module) -> &T {
 }
 
 /// The implementation of a module, when `T` implements it.
+#[cfg(feature = "std")]
 pub(super) fn try_implementation<T: ModuleImpl>(module: &Module) -> Option<&T> {
-    // One table per type, unless the compiler made copies: then the answer is None, which is merely less useful.
-    // SAFETY: a module with this table was made by `allocate::<T>`; tables of different types hold different functions.
-    own_ops(module)
-        .is_some_and(|ops| core::ptr::eq(ops, Ops::<T>::TABLE))
-        .then(|| unsafe { implementation(module) })
+    // SAFETY: a module of this class was made by `allocate::<T>`.
+    own_class(module).is_some_and(Class::is_of::<T>).then(|| unsafe { implementation(module) })
 }
 
 /// The error for a module whose field is null, against its contract.
 pub(super) fn incomplete(field: &str) -> ferrite_core::Error {
     plain_error!(INTERNAL_ERROR, "The module has no {}", field)
+}
+
+#[cfg(all(test, feature = "std"))]
+mod tests {
+    use core::ffi::CStr;
+
+    use ferrite_core::{Function, String};
+
+    use super::*;
+
+    /// Two implementations with the same code, which optimized builds may merge.
+    macro_rules! implementations {
+        ($($class:ident($field:ty)),*) => {$(
+            struct $class($field);
+
+            impl ModuleImpl for $class {
+                fn kind(&self) -> &CStr {
+                    c"kind"
+                }
+                fn get_function(&self, _: &Module, _: &String) -> Result<Option<Function>> {
+                    Ok(None)
+                }
+            }
+        )*};
+    }
+    implementations!(Number(usize), Text(&'static str));
+
+    #[test]
+    fn implementations_are_told_apart() -> Result<()> {
+        let (number, text) = (Module::from_impl(Number(7))?, Module::from_impl(Text("a text"))?);
+        assert_eq!(number.implementation::<Number>().map(|number| number.0), Some(7));
+        assert_eq!(text.implementation::<Text>().map(|text| text.0), Some("a text"));
+        assert!(number.implementation::<Text>().is_none() && text.implementation::<Number>().is_none());
+        Ok(())
+    }
 }
