@@ -76,6 +76,40 @@ pub unsafe fn release_here(object: *mut TVMFFIObject) -> c_int {
     0
 }
 
+/// As [`release_object`], for what others need until their end: an object that dies here, inside a destruction of this thread,
+/// is destroyed after all that dies there by later releases.
+///
+/// # Safety
+/// As [`release_object`].
+#[cfg(all(feature = "std", not(feature = "client")))]
+pub unsafe fn release_last(object: *mut TVMFFIObject) {
+    // SAFETY: the caller gives up the reference, and the outcome says that this thread alone owns the object.
+    unsafe {
+        match refcount::release(object) {
+            Release::Alive => {}
+            Release::Both if defer(object) => {}
+            outcome => end(object, outcome),
+        }
+    }
+}
+
+/// Where size counts, nothing dies inside a destruction, and what was released first dies last.
+#[cfg(not(all(feature = "std", not(feature = "client"))))]
+pub use release_object as release_last;
+
+/// Queues a dead object, when this thread is destroying another. The first of the queue is the last to leave it.
+#[cfg(all(feature = "std", not(feature = "client")))]
+fn defer(object: *mut TVMFFIObject) -> bool {
+    let queue = if is_alone() { per_thread::dying_alone() } else { per_thread::dying() };
+    queue.with(|dying| {
+        let inside = !dying.get().is_null();
+        if inside {
+            push(dying, object);
+        }
+        inside
+    })
+}
+
 /// Whether what C calls ends in jumps, so that counts need no stack frame: not where size counts.
 const JUMPS: bool = cfg!(feature = "std");
 
@@ -240,12 +274,19 @@ fn enter(dying: &Dying, object: *mut TVMFFIObject) -> usize {
         dying.set(empty_at(depth));
         return depth;
     }
+    push(dying, object);
+    QUEUED
+}
+
+/// Queues a dead object; destructions are under way.
+#[cfg(not(feature = "client"))]
+fn push(dying: &Dying, object: *mut TVMFFIObject) {
+    let first = dying.get();
     // When the queue is empty again, only the outermost destruction will be under way.
-    let rest = if first.addr() == MOST_NESTED { empty_at(1) } else { first };
+    let rest = if first.addr() <= MOST_NESTED { empty_at(1) } else { first };
     // SAFETY: the count word of a dead object is ours; it is 8 bytes, 8-aligned, room for a pointer.
     unsafe { link_of(object).write(rest) };
     dying.set(object);
-    QUEUED
 }
 
 /// Ends a destruction at a depth. The outermost one goes on with an object of the queue; null when there is none.

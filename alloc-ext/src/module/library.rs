@@ -1,12 +1,13 @@
 //! Modules whose functions are symbols of a library: a shared object, or what is linked into the program.
 
 use core::ffi::{CStr, c_void};
+use core::mem::ManuallyDrop;
 use core::ptr::NonNull;
 
 use ferrite_core::abi::{TVMFFIObject, TVMFFISafeCallType};
 use ferrite_core::error::Result;
 use ferrite_core::object_alloc::{self, ObjectRecord};
-use ferrite_core::{Function, ObjectRef, String, function, plain_ensure, type_index};
+use ferrite_core::{Function, ObjectRef, String, function, plain_ensure, release, type_index};
 
 use super::bin_reader::{LENGTH_BYTES, number};
 use super::symbol_name::find_symbol;
@@ -51,14 +52,14 @@ pub unsafe trait Library: Send + Sync + 'static {
 #[repr(C)]
 struct LibraryRecord<L> {
     header: TVMFFIObject,
-    library: core::mem::ManuallyDrop<L>,
+    library: ManuallyDrop<L>,
 }
 
 // SAFETY: repr(C), header first.
 unsafe impl<L: Library> ObjectRecord for LibraryRecord<L> {
     unsafe fn destroy(this: *mut TVMFFIObject) {
         // SAFETY: the record is initialised and ours alone.
-        unsafe { core::mem::ManuallyDrop::drop(&mut (*this.cast::<LibraryRecord<L>>()).library) };
+        unsafe { ManuallyDrop::drop(&mut (*this.cast::<LibraryRecord<L>>()).library) };
     }
 }
 
@@ -67,7 +68,15 @@ unsafe impl<L: Library> ObjectRecord for LibraryRecord<L> {
 pub(super) struct LibraryRef {
     library: *const dyn Library,
     /// Keeps `library` alive.
-    _owner: ObjectRef,
+    owner: ManuallyDrop<ObjectRef>,
+}
+
+impl Drop for LibraryRef {
+    fn drop(&mut self) {
+        // SAFETY: the reference is not used afterwards. The library is closed after all that dies with its last module, of
+        // which it may be the code.
+        unsafe { release::release_last(self.owner.as_ptr()) };
+    }
 }
 
 // SAFETY: a library is Send and Sync, and counts are atomic.
@@ -86,13 +95,13 @@ impl LibraryRef {
             // SAFETY: the record has room for the library.
             unsafe {
                 let place = &raw mut (*record).library;
-                place.write(core::mem::ManuallyDrop::new(library));
+                place.write(ManuallyDrop::new(library));
                 inside = place.cast_const().cast();
             }
         };
         // SAFETY: `init` fills the record; no code looks at objects of this type but its deleter.
         let owner = unsafe { object_alloc::allocate(LIBRARY_TYPE, 0, init)? };
-        Ok(LibraryRef { library: inside, _owner: owner })
+        Ok(LibraryRef { library: inside, owner: ManuallyDrop::new(owner) })
     }
 
     pub(super) fn get(&self) -> &dyn Library {
@@ -237,11 +246,14 @@ pub fn create_library_module<L: Library>(library: L) -> Result<Module> {
 mod tests {
     use super::super::testing::{FakeLibrary, address, double, name, slot_address, text};
     use super::*;
+    use crate::containers::ArrayObject;
     use core::cell::Cell;
     use core::ptr;
+    use ferrite_core::Any;
     use ferrite_core::abi::TVMFFIAny;
     use ferrite_core::raised;
-    use std::sync::atomic::Ordering;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
 
     #[test]
     fn functions_metadata_and_doc_come_from_symbols() -> Result<()> {
@@ -308,6 +320,43 @@ mod tests {
         assert_eq!(function.call(&[1i64.into()])?.get::<i64>()?, 2);
         drop(function);
         assert_eq!(open.load(Ordering::Relaxed), 0);
+        Ok(())
+    }
+
+    /// Deleters of what a module imports and what it found may be code of its library.
+    #[test]
+    fn the_library_is_closed_after_imports_and_cached_functions() -> Result<()> {
+        /// Counts those that end while the library is open.
+        struct Watch(Arc<AtomicUsize>, Arc<AtomicUsize>);
+        impl Drop for Watch {
+            fn drop(&mut self) {
+                self.1.fetch_add(self.0.load(Ordering::Relaxed), Ordering::Relaxed);
+            }
+        }
+        impl ModuleImpl for Watch {
+            fn kind(&self) -> &CStr {
+                c"watch"
+            }
+            fn get_function(&self, _: &Module, _: &String) -> Result<Option<Function>> {
+                let watch = Watch(self.0.clone(), self.1.clone());
+                Function::from_packed(move |_| Ok(Any::from(watch.1.load(Ordering::Relaxed)))).map(Some)
+            }
+        }
+        // By itself, inside other destructions, and where those are so deep that the objects wait.
+        for depth in [0, 1, 30, 31, 40] {
+            let (library, open) = FakeLibrary::new(&[]);
+            let seen = Arc::new(AtomicUsize::new(0));
+            let module = create_library_module(library)?;
+            module.import_module(&Module::from_impl(Watch(open.clone(), seen.clone()))?)?;
+            module.lookup_from_imports(&name("watched"))?;
+            let mut outer = Any::from(module);
+            for _ in 0..depth {
+                outer = Any::from(ArrayObject::from_slice(&[outer])?);
+            }
+            drop(outer);
+            let ended = (seen.load(Ordering::Relaxed), open.load(Ordering::Relaxed));
+            assert_eq!(ended, (2, 0), "at depth {depth}");
+        }
         Ok(())
     }
 

@@ -53,8 +53,7 @@ unsafe impl<T: ModuleImpl> ObjectRecord for ModuleRecord<T> {
     unsafe fn destroy(this: *mut TVMFFIObject) {
         let record = this.cast::<u8>().wrapping_sub(HANDLE_OFFSET).cast::<ModuleRecord<T>>();
         // SAFETY: the record is initialised and ours alone; both references are owned. The implementation
-        // goes first, as a derived class does in C++; inside a release that is under way, objects that it
-        // held (a library) are queued and so destroyed after the imports.
+        // goes first, as a derived class does in C++; a library that it held is destroyed after the imports.
         unsafe {
             ManuallyDrop::drop(&mut (*record).implementation);
             (&raw mut (*record).object.import_lookup_cache).drop_in_place();
