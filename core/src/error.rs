@@ -206,7 +206,8 @@ impl Error {
     pub fn try_from_bytes(kind: &[u8], message: &[u8], backtrace: &[u8]) -> Option<Error> {
         let error = compose(kind, &|out| out.put(message))?;
         if record::KEEPS_BACKTRACES && !backtrace.is_empty() {
-            error.set_backtrace(backtrace, false);
+            // SAFETY: nobody else knows the error yet.
+            unsafe { error.set_backtrace(backtrace, false) };
         }
         Some(error)
     }
@@ -284,12 +285,13 @@ impl Error {
 
     /// Puts `context` in the place of the extra context, which is released. The static MemoryError stays as it is.
     ///
-    /// The error may have other holders, as long as none of them uses it meanwhile: errors are changed on their way up
-    /// from where they were raised, by one thread (ABI).
+    /// # Safety
+    /// The error may have other holders, as long as none of them uses it meanwhile but to count it: errors are changed on
+    /// their way up from where they were raised, by one thread (ABI).
     ///
     /// # Upstream
     /// `UpdateVisitErrorContext` in `extra/visit_error_context.h` writes the cell.
-    pub fn set_extra_context(&self, context: ObjectRef) {
+    pub unsafe fn set_extra_context(&self, context: ObjectRef) {
         if static_error::is(self) {
             return;
         }
@@ -328,11 +330,14 @@ impl Error {
 
     /// Replaces the backtrace, or appends to it. Without memory the backtrace stays as it is. Boards keep none.
     ///
+    /// # Safety
+    /// As for [`set_extra_context`](Error::set_extra_context).
+    ///
     /// # Upstream
     /// `TVMFFIErrorCell::update_backtrace`.
-    pub fn set_backtrace(&self, backtrace: &[u8], append: bool) {
+    pub unsafe fn set_backtrace(&self, backtrace: &[u8], append: bool) {
         let text = TVMFFIByteArray { data: backtrace.as_ptr().cast(), size: backtrace.len() };
-        // SAFETY: the error is alive; its own function updates its cell.
+        // SAFETY: the error is alive; its own function updates its cell, which nobody else uses now.
         unsafe {
             if let Some(update) = (*self.cell_ptr()).update_backtrace {
                 update(self.0.as_ptr().cast(), &text, i32::from(append));
@@ -390,9 +395,11 @@ mod tests {
     #[test]
     fn backtraces_are_replaced_and_appended() {
         let error = Error::from_bytes(b"K", b"m", b"one\n");
-        error.set_backtrace(b"two\n", true);
+        // SAFETY: here and below, nobody else knows the error.
+        unsafe { error.set_backtrace(b"two\n", true) };
         error.with_backtrace(|text| assert_eq!(text, b"one\ntwo\n"));
-        error.set_backtrace(b"three\n", false);
+        // SAFETY: as above.
+        unsafe { error.set_backtrace(b"three\n", false) };
         error.with_backtrace(|text| assert_eq!(text, b"three\n"));
     }
 
@@ -400,7 +407,8 @@ mod tests {
     fn the_last_resort_survives_its_users() {
         for _ in 0..3 {
             let error = static_error::out_of_memory();
-            error.set_backtrace(b"ignored", false);
+            // SAFETY: the update of this error changes nothing.
+            unsafe { error.set_backtrace(b"ignored", false) };
             assert_eq!((error.kind(), error.message()), (&b"MemoryError"[..], &b"Out of memory"[..]));
         }
     }
@@ -410,12 +418,14 @@ mod tests {
         let error = error!(VALUE_ERROR, "outer");
         let _other_holder = error.clone();
         for text in ["first", "second"] {
-            error.set_extra_context(error!(VALUE_ERROR, "{text}").into_object());
+            // SAFETY: the other holder does not use the error.
+            unsafe { error.set_extra_context(error!(VALUE_ERROR, "{text}").into_object()) };
             let context = error.extra_context().and_then(|context| context.downcast::<Error>().ok());
             assert_eq!(context.map(|context| context.message() == text.as_bytes()), Some(true));
         }
         let last_resort = static_error::out_of_memory();
-        last_resort.set_extra_context(error.into_object());
+        // SAFETY: nothing is changed in this error.
+        unsafe { last_resort.set_extra_context(error.into_object()) };
         assert!(last_resort.extra_context().is_none());
     }
 

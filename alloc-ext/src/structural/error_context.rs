@@ -1,5 +1,4 @@
 //! Where a walk failed: every node on the way up adds itself to the context of the error.
-#![forbid(unsafe_code)]
 
 use ferrite_core::any::AnyView;
 use ferrite_core::error::{Error, Result};
@@ -32,7 +31,10 @@ fn try_add(error: &Error, node: ObjectRef) -> Result<()> {
 }
 
 fn attach(error: &Error, node: ObjectRef, previous: Option<ObjectRef>) -> Result<()> {
-    error.set_extra_context(VisitErrorContext::new(node, previous)?.into_object());
+    let context = VisitErrorContext::new(node, previous)?.into_object();
+    // SAFETY: the error is on its way up from where it was raised, where only this thread changes it and nobody else uses it
+    // but to count it (ABI).
+    unsafe { error.set_extra_context(context) };
     Ok(())
 }
 
