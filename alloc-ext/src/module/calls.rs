@@ -40,22 +40,21 @@ unsafe fn run(verb: Verb, operands: Operands<'_>, result: *mut TVMFFIAny) -> Res
 unsafe fn use_module(verb: Verb, operands: Operands<'_>) -> Result<Any> {
     // SAFETY: the caller vouches for the arguments.
     unsafe {
-        // Owned, since modules of users may give up the caller's references.
-        let module = &operands.object::<Module>(0).clone();
+        let module = operands.object::<Module>(0);
         let ops = record::ops(module)?;
-        let text = |index| operands.text(index).clone();
-        let search = |query| module.search(query, &text(1), operands.integer(2) != 0);
+        let text = |index| operands.text(index);
+        let search = |query| module.search(query, text(1), operands.integer(2) != 0);
         match verb {
             Verb::ImplementsFunction => return Ok(Any::from(!search(Query::Implementation)?.is_none())),
             Verb::GetMetadata => return search(Query::Metadata),
             Verb::GetDoc => return search(Query::Doc),
             Verb::GetFunction => return search(Query::Function),
             Verb::GetPropertyMask => return Ok((ops.property_mask)(module)?.into()),
-            Verb::InspectSource => return Ok((ops.inspect_source)(module, &text(1))?.into()),
+            Verb::InspectSource => return Ok((ops.inspect_source)(module, text(1))?.into()),
             Verb::GetKind => return Ok(String::from_bytes((ops.kind)(module)?.to_bytes())?.into()),
             Verb::GetWriteFormats => return Ok((ops.write_formats)(module)?.into_any()),
-            Verb::WriteToFile => (ops.write_to_file)(module, &text(1), &text(2))?,
-            Verb::ImportModule => (ops.import_module)(module, &operands.object::<Module>(1).clone())?,
+            Verb::WriteToFile => (ops.write_to_file)(module, text(1), text(2))?,
+            Verb::ImportModule => (ops.import_module)(module, operands.object(1))?,
             Verb::ClearImports => (ops.clear_imports)(module)?,
             _ => {}
         }

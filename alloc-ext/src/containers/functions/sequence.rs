@@ -57,8 +57,7 @@ unsafe fn run(verb: Verb, operands: Operands<'_>, result: *mut TVMFFIAny) -> Res
                 return Ok(());
             }
             Verb::Contains => answer = Any::from(contains(seq, operands.value(1))?),
-            // Owned, since deleters of elements may give up the caller's reference.
-            Verb::ReplaceSlice => list.clone().replace_range(integer(1), integer(2), operands.object(3))?,
+            Verb::ReplaceSlice => list.replace_range(integer(1), integer(2), operands.object(3))?,
             Verb::Reverse => list.reverse(),
             Verb::Reserve => list.reserve(integer(1))?,
             _ => answer = change::change(verb, list, operands)?,

@@ -91,8 +91,7 @@ unsafe fn run(verb: Verb, operands: Operands<'_>, result: *mut TVMFFIAny) -> Res
                 let place = table.find(operands.value(1))?;
                 drop(Table::of(dict.as_object()).remove(place));
             }
-            // Owned, since deleters of entries may give up the caller's reference.
-            Verb::Clear => dict.clone().clear(),
+            Verb::Clear => dict.clear(),
             _ => {}
         }
         result.write(answer.into_raw());

@@ -73,11 +73,16 @@ pub fn ask_for_error(asks: bool) -> bool {
 /// that nobody empties in the end: an error that is still there when the thread is gone is lost.
 #[inline]
 pub fn with_raised<R>(body: impl FnOnce(&Cell<*mut TVMFFIObject>) -> R) -> R {
-    match RAISED.try_with(|slot| ptr::from_ref(&slot.0)) {
-        // SAFETY: it lives in the thread's own storage, and is destroyed in the end only, by no caller of this.
-        Ok(slot) => body(unsafe { &*slot }),
-        Err(_) => RAISED_LATE.with(body),
-    }
+    let slot = RAISED.try_with(|slot| ptr::from_ref(&slot.0)).unwrap_or_else(|_| late_slot());
+    // SAFETY: either lives in the thread's own storage; the first is destroyed in the end only, by no caller of this.
+    body(unsafe { &*slot })
+}
+
+/// The slot that there is when [`RAISED`] is gone.
+#[cold]
+#[inline(never)]
+fn late_slot() -> *const Cell<*mut TVMFFIObject> {
+    RAISED_LATE.with(ptr::from_ref)
 }
 
 #[doc(hidden)]

@@ -28,9 +28,8 @@ pub(super) unsafe fn change(verb: Verb, list: &ListObject, operands: Operands<'_
             Verb::Append => list.push(own(1)?)?,
             Verb::Insert => list.insert(integer(1), own(2)?)?,
             Verb::Erase => drop(list.remove(integer(1))?),
-            // Owned: a deleter of an element may give up the caller's reference while others are still to go.
-            Verb::EraseRange => list.clone().remove_range(integer(1), integer(2))?,
-            Verb::Clear => list.clone().clear(),
+            Verb::EraseRange => list.remove_range(integer(1), integer(2))?,
+            Verb::Clear => list.clear(),
             _ => {}
         }
     }
