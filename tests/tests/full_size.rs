@@ -13,7 +13,7 @@ const MOST_FULL: FirmwareSize = FirmwareSize { flash: 46_550, ram: 512 };
 const MOST_OF_ALL: FirmwareSize = FirmwareSize { flash: 61_350, ram: 512 };
 
 /// Ring 1 with the group of global functions alone that firmware with a TVM system library needs.
-const MOST_MODULES: FirmwareSize = FirmwareSize { flash: 30_660, ram: 512 };
+const MOST_MODULES: FirmwareSize = FirmwareSize { flash: 30_700, ram: 512 };
 
 /// Modules in the list of what costs most.
 const LISTED: usize = 24;

@@ -7,7 +7,7 @@ use ferrite_core::any::{Any, AnyView};
 use ferrite_core::error::Result;
 use ferrite_core::function::serve_in_place;
 
-use super::{Operands, Operation, Types, call_converted};
+use super::{NOTHING, Operands, Operation, Types, Verb, call_converted};
 
 /// An operation as a type, so that its parts are constants where they are used in line.
 pub(crate) trait Known {
@@ -25,12 +25,63 @@ pub(crate) trait Known {
 /// As [`call_converted`].
 #[inline(always)]
 unsafe fn call(operation: &'static Operation, args: &[AnyView<'_>], result: *mut TVMFFIAny) -> Result<()> {
-    if accepts(&operation.types, args) {
+    if !accepts(&operation.types, args) {
+        // SAFETY: passed on.
+        return unsafe { call_converted(operation, args, result) };
+    }
+    if is_done_first(operation.verb) {
         // SAFETY: they are what the operation takes; the caller vouches for the result.
         return unsafe { (operation.family.run)(operation.verb, Operands(args.as_ptr()), result) };
     }
     // SAFETY: passed on.
-    unsafe { call_converted(operation, args, result) }
+    unsafe { call_held(operation, args, result) }
+}
+
+/// Runs an operation on arguments of its types, and holds them meanwhile.
+///
+/// # Errors
+///
+/// Those of the operation.
+///
+/// # Safety
+///
+/// As [`call_converted`]; the arguments are what the operation takes.
+#[inline(never)]
+unsafe fn call_held(operation: &Operation, args: &[AnyView<'_>], result: *mut TVMFFIAny) -> Result<()> {
+    let operands = Operands(args.as_ptr());
+    let mut held = NOTHING;
+    for (index, held) in held.iter_mut().enumerate().take(args.len()) {
+        // SAFETY: the operation has as many arguments.
+        held.clone_from(unsafe { operands.any(index) });
+    }
+    // SAFETY: both forms of values are transparent over a cell; the caller vouches for the rest.
+    unsafe { (operation.family.run)(operation.verb, Operands(held.as_ptr().cast()), result) }
+}
+
+/// Whether an operation is done with its arguments before code of users runs, but for the hooks of a [`Key`](super::Key). That
+/// code may give up the caller's references: deleters where several elements go, and what modules do.
+const fn is_done_first(verb: Verb) -> bool {
+    use Verb::*;
+    !matches!(
+        verb,
+        EraseRange
+            | ReplaceSlice
+            | Clear
+            | ImplementsFunction
+            | GetMetadata
+            | GetDoc
+            | GetFunction
+            | GetPropertyMask
+            | InspectSource
+            | GetKind
+            | GetWriteFormats
+            | LoadFromFile
+            | WriteToFile
+            | ImportModule
+            | ClearImports
+            | GlobalsAdd
+            | GlobalsRemove
+    )
 }
 
 /// Whether all arguments may be used as they lie. A plain loop, which disappears where the types are known.
