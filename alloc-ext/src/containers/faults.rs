@@ -57,7 +57,7 @@ pub(crate) fn asked_while(meanwhile: fn(), body: impl FnMut() + Send + 'static) 
         let _ = done.send(with_every_refusal(body));
     });
     let requests =
-        ended.recv_timeout(Duration::from_secs(60)).expect("a lock is held while memory is asked for");
+        ended.recv_timeout(Duration::from_secs(600)).expect("a lock is held while memory is asked for");
     assert!(requests > 0);
 }
 
