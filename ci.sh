@@ -50,7 +50,7 @@ CHECKS=(
   "guide: the commands of the guide in targets/boards lead from a TVM model to firmware"
   "msrv: the workspace builds with the oldest compiler that it names"
   "loom: every interleaving of the lock-free parts"
-  "miri: the unit tests of core and alloc-ext have no undefined behaviour; those of alloc-ext also without std; what C does while others count"
+  "miri: the unit tests of core, alloc-ext and, where threads count, capi have no undefined behaviour; those of alloc-ext also without std"
   "miri-cores: the unit tests of core as 32-bit and as big-endian code; those with threads in six more orders"
   "tsan: threads register and look up at once without a race"
   "asan: the library itself built with the address sanitizer, under the C programs"

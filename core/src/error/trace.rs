@@ -31,7 +31,8 @@ impl Error {
     pub(super) fn site(&self) -> Option<Site> {
         let record = record::record_of(self);
         // SAFETY: the cell of every error can be read, and `update_backtrace` never changes. Errors with this library's
-        // function have this library's record, of which `pending` changes only while a single reference is left, which nobody else uses.
+        // function have this library's record, of which `pending` changes only while a single reference is left, which
+        // nobody else uses.
         unsafe {
             let update = (*record).cell.update_backtrace?;
             if ptr::fn_addr_eq(update, block::UPDATE) { (*record).pending } else { None }

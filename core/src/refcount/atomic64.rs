@@ -160,8 +160,8 @@ impl Counts {
     }
 }
 
-/// Whether the strong reference that is taken off a word is its last. No method of [`Counts`]: unless it was the last, others may
-/// have freed the object meanwhile, and a reference to freed memory must not even be passed on.
+/// Whether the strong reference that is taken off a word is its last. No method of [`Counts`]: unless it was the last, others
+/// may have freed the object meanwhile, and a reference to freed memory must not even be passed on.
 #[inline(always)]
 const fn is_last(before: u64) -> bool {
     before & STRONG_MASK == STRONG_ONE
