@@ -57,6 +57,25 @@ impl Dense<'_> {
         }
     }
 
+    /// Asks for the entry after the one at a slot in use, for a walk from outside that comes to it some calls later: so that
+    /// it is on its way while the objects of this one are waited for.
+    ///
+    /// # Safety
+    ///
+    /// The slot is in use.
+    #[inline]
+    pub(super) unsafe fn prefetch_after(self, slot: usize) {
+        if !self.is_far() {
+            return;
+        }
+        // SAFETY: the caller vouches for the slot.
+        let next = unsafe { self.slot_after(slot) };
+        if next < self.slots() {
+            prefetch::to_read(self.block_of(next).wrapping_add(next % BLOCK_SLOTS));
+            prefetch::to_read(self.item(next));
+        }
+    }
+
     /// Asks for the memory of a table of one block, whose entries a walk finds by links: one after the other otherwise.
     #[inline]
     pub(super) fn prefetch(self) {

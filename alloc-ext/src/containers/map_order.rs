@@ -33,9 +33,20 @@ impl Dense<'_> {
 
     /// Place of the entry after the one at `place`.
     pub(super) fn next(self, place: usize) -> Option<usize> {
+        // SAFETY: the slot is in use.
+        let next = self.is_used(place).then(|| unsafe { self.slot_after(place) })?;
+        Some(next).filter(|slot| self.is_used(*slot))
+    }
+
+    /// The slot that the order goes on with, as it is written: in use, or no slot.
+    ///
+    /// # Safety
+    ///
+    /// The slot is in use.
+    #[inline]
+    pub(super) unsafe fn slot_after(self, slot: usize) -> usize {
         // SAFETY: the links of a used slot are initialised.
-        let next = self.is_used(place).then(|| unsafe { (*self.item(place)).next })?;
-        Some(slot_of(next)).filter(|slot| self.is_used(*slot))
+        slot_of(unsafe { (*self.item(slot)).next })
     }
 
     /// Moves the words of an item to another slot, which takes its place in the order. Metadata stays.

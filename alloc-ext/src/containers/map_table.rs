@@ -161,6 +161,17 @@ impl<'a> Table<'a> {
         }
     }
 
+    /// The entry at `place`, if there is one, for a walk that goes on to the next some calls later.
+    #[inline]
+    pub(super) fn entry_before_next(self, place: usize) -> Option<Entry> {
+        let entry = self.entry(place)?;
+        if let Self::Dense(table) = self {
+            // SAFETY: there is an entry.
+            unsafe { table.prefetch_after(place) }
+        }
+        Some(entry)
+    }
+
     /// The entries in order; those that come or go meanwhile may or may not be seen.
     pub(super) fn entries(self) -> impl Iterator<Item = Entry> {
         let mut next = self.first();

@@ -53,7 +53,7 @@ pub(super) unsafe fn functor(map: ObjectRef) -> Result<Any> {
         let table = unsafe { Table::of(&map) };
         let here = position.get();
         if matches!(command, KEY | VALUE) {
-            let entry = here.and_then(|here| table.entry(here)).ok_or_else(no_entry)?;
+            let entry = here.and_then(|here| table.entry_before_next(here)).ok_or_else(no_entry)?;
             // SAFETY: one thread at a time uses the table, and no foreign code runs while a cell is copied.
             return Ok(unsafe { if command == KEY { entry.copy_key() } else { entry.copy_value() } });
         }

@@ -39,17 +39,22 @@ struct DeviceStream {
 /// MemoryError; RuntimeError when the thread is ending.
 #[inline]
 pub(super) fn replace(device: u64, stream: *mut c_void) -> Result<*mut c_void> {
-    let first = FIRST_DEVICE.get();
-    if first != device {
-        if first != NONE {
-            return replace_further(DeviceStream { device, stream });
-        }
-        FIRST_DEVICE.set(device);
+    if FIRST_DEVICE.get() == device {
+        return Ok(FIRST_STREAM.replace(stream));
     }
-    Ok(FIRST_STREAM.replace(stream))
+    replace_other(device, stream)
 }
 
 #[cold]
+#[inline(never)]
+fn replace_other(device: u64, stream: *mut c_void) -> Result<*mut c_void> {
+    if FIRST_DEVICE.get() != NONE {
+        return replace_further(DeviceStream { device, stream });
+    }
+    FIRST_DEVICE.set(device);
+    Ok(FIRST_STREAM.replace(stream))
+}
+
 fn replace_further(new: DeviceStream) -> Result<*mut c_void> {
     loop {
         match per_thread::with(&STREAMS, |streams| replace_in(streams, new)) {
