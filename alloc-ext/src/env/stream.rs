@@ -7,7 +7,7 @@ use ferrite_core::plain_error;
 
 /// The highest device type and device id: far more than any machine has, also when a remote session is coded
 /// into the type.
-const HIGHEST: u32 = (1 << 24) - 1;
+const HIGHEST: i32 = (1 << 24) - 1;
 
 #[cfg_attr(not(feature = "std"), path = "stream/names.rs")]
 mod table;
@@ -28,18 +28,20 @@ const fn number(device_type: i32, device_id: i32) -> u64 {
 /// # Upstream
 /// `TVMFFIEnvSetStream`, which allocates as many entries as the numbers say.
 pub fn set(device_type: i32, device_id: i32, stream: *mut c_void) -> Result<*mut c_void> {
-    // One comparison for both, as the highest has all bits set.
-    if (device_type | device_id).cast_unsigned() > HIGHEST {
-        return Err(no_such_device(device_type, device_id));
-    }
+    check("type", device_type)?;
+    check("id", device_id)?;
     table::replace(number(device_type, device_id), stream)
 }
 
+#[cfg_attr(feature = "std", inline(always))]
+fn check(what: &str, number: i32) -> Result<()> {
+    if (0..=HIGHEST).contains(&number) { Ok(()) } else { Err(not_a_device(what, number)) }
+}
+
 #[cold]
-#[inline(never)]
-fn no_such_device(device_type: i32, device_id: i32) -> Error {
-    let (what, number) =
-        if device_type.cast_unsigned() > HIGHEST { ("type", device_type) } else { ("id", device_id) };
+#[cfg_attr(feature = "std", inline(never))]
+#[cfg_attr(not(feature = "std"), inline(always))]
+fn not_a_device(what: &str, number: i32) -> Error {
     plain_error!(VALUE_ERROR, "Device {} {} is not in 0 to {}", what, number, HIGHEST)
 }
 
@@ -81,9 +83,8 @@ mod tests {
         for id in 0..40 {
             assert_eq!(get(10, id), stream(id as usize * 8 + 8));
         }
-        let highest = HIGHEST.cast_signed();
-        assert_eq!(set(highest, highest, stream(8))?, ptr::null_mut());
-        assert_eq!(get(highest, highest), stream(8));
+        assert_eq!(set(HIGHEST, HIGHEST, stream(8))?, ptr::null_mut());
+        assert_eq!(get(HIGHEST, HIGHEST), stream(8));
         Ok(())
     }
 

@@ -92,6 +92,31 @@ fn maps_and_dicts_are_made_of_pairs() -> Result<()> {
     Ok(())
 }
 
+/// As many entries as make a walk ask for the next one ahead.
+#[test]
+fn walks_go_on_while_a_large_dict_changes() -> Result<()> {
+    const LEN: i64 = 1200;
+    let dict = call("ffi.Dict", &[])?;
+    for key in 0..LEN {
+        call("ffi.DictSetItem", &[&dict, &int(key * 7), &int(key)])?;
+    }
+    let walk = call("ffi.DictForwardIterFunctor", &[&dict])?.get::<Function>()?;
+    let step = |command: i64| walk.call(&[command.into()]);
+    for key in 0..LEN / 2 {
+        assert_eq!((step(0)?.get::<i64>()?, step(1)?.get::<i64>()?), (key * 14, key * 2));
+        call("ffi.DictErase", &[&dict, &int(key * 14 + 7)])?;
+        assert_eq!(step(2)?.get::<bool>()?, key + 1 < LEN / 2);
+    }
+    assert_eq!(call("ffi.DictSize", &[&dict])?.get::<i64>()?, LEN / 2);
+    let walk = call("ffi.DictForwardIterFunctor", &[&dict])?.get::<Function>()?;
+    assert_eq!(walk.call(&[1i64.into()])?.get::<i64>()?, 0);
+    call("ffi.DictClear", &[&dict])?;
+    let (kind, text) = message(walk.call(&[0i64.into()]));
+    assert_eq!((&*kind, &*text), ("IndexError", "The iteration stands at no entry"));
+    assert!(!walk.call(&[2i64.into()])?.get::<bool>()?);
+    Ok(())
+}
+
 #[test]
 fn dicts_change_in_place() -> Result<()> {
     let dict = call("ffi.Dict", &[])?;
