@@ -1,6 +1,6 @@
 //! Helpers for the tests that cross crates: the built library, the C compiler, and programs to run.
 //!
-//! Nothing here skips in silence: a tool that is missing is an error that says how to leave its checks out.
+//! Nothing here skips in silence: a tool that is missing is an error that says what to install.
 #![forbid(unsafe_code)]
 
 mod cc;
@@ -14,4 +14,4 @@ pub use cc::Cc;
 pub use failure::{Failure, Outcome};
 pub use library::Library;
 pub use paths::{aot, include, quickstart, root, scratch};
-pub use process::{output_of, require_tool};
+pub use process::{output_of, require, require_arm_gcc, valgrind};

@@ -21,22 +21,39 @@ fn everything(output: &Output) -> String {
     format!("--- stdout\n{stdout}\n--- stderr\n{stderr}")
 }
 
-/// Whether the checks with this tool run: true when it is there, false when the variable `FERRITE_WITHOUT` (names,
-/// separated by commas) names it.
+/// Checks that a tool is there.
 ///
 /// # Errors
-/// When the tool is missing and nothing says that its checks may be left out.
-pub fn require_tool(name: &str) -> Outcome<bool> {
-    let without = std::env::var("FERRITE_WITHOUT").unwrap_or_default();
-    if without.split(',').any(|left_out| left_out.trim() == name) {
-        println!("left out: the checks with {name}, because FERRITE_WITHOUT names it");
-        return Ok(false);
+/// When it is missing: the message has the packages of Debian and its like that bring it.
+pub fn require(tool: &str, packages: &str) -> Outcome<()> {
+    match Command::new(tool).arg("--version").output() {
+        Ok(output) if output.status.success() => Ok(()),
+        _ => Err(format!("{tool} is missing: apt-get install {packages}").into()),
     }
-    match Command::new(name).arg("--version").output() {
-        Ok(output) if output.status.success() => Ok(true),
-        _ => Err(format!(
-            "{name} is missing: install it, or set FERRITE_WITHOUT={name} to leave its checks out"
-        )
-        .into()),
-    }
+}
+
+/// The compiler for the tests of size and of generated code.
+///
+/// # Errors
+/// When it is missing.
+pub fn require_arm_gcc() -> Outcome<()> {
+    require("arm-none-eabi-gcc", "gcc-arm-none-eabi")
+}
+
+/// Valgrind, ready for a program: errors and leaks of these kinds (`definite,indirect`) end it with a status of their own.
+///
+/// # Errors
+/// When it is missing.
+pub fn valgrind(leaks: &str) -> Outcome<Command> {
+    require("valgrind", "valgrind")?;
+    let mut command = Command::new("valgrind");
+    command.args([
+        "--quiet",
+        "--error-exitcode=9",
+        "--num-callers=30",
+        "--keep-debuginfo=yes",
+        "--leak-check=full",
+    ]);
+    command.arg(format!("--show-leak-kinds={leaks}")).arg(format!("--errors-for-leak-kinds={leaks}"));
+    Ok(command)
 }

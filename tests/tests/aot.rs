@@ -1,7 +1,7 @@
 //! Compiled models against numpy's outputs: from C, from LLVM as a shared library, and linked into the program.
 #![forbid(unsafe_code)]
 
-use ferrite_tests::{Cc, Library, Outcome, aot, output_of, quickstart, require_tool, scratch};
+use ferrite_tests::{Cc, Library, Outcome, aot, output_of, quickstart, scratch, valgrind};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -115,19 +115,9 @@ fn no_model_touches_memory_that_is_not_its_own() -> Outcome<()> {
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 #[ignore = "needs valgrind: ./ci.sh valgrind"]
 fn valgrind_finds_no_error_and_no_leak() -> Outcome<()> {
-    if !require_tool("valgrind")? {
-        return Ok(());
-    }
     let (library, folder) = (Library::get()?, scratch("aot-valgrind")?);
     let from_c = models_from_c(&folder).link_shared(library)?;
     let from_llvm = models_from_llvm(&folder).link_shared(library)?;
     let program = runner(&folder).link_shared(library)?;
-    let mut valgrind = Command::new("valgrind");
-    valgrind.args([
-        "--quiet",
-        "--error-exitcode=9",
-        "--leak-check=full",
-        "--errors-for-leak-kinds=definite,indirect",
-    ]);
-    run(valgrind.arg(program).arg(from_c).arg(from_llvm), 2)
+    run(valgrind("definite,indirect")?.arg(program).arg(from_c).arg(from_llvm), 2)
 }

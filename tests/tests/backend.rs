@@ -1,7 +1,7 @@
 //! The functions that code compiled by TVM asks of its runtime, from C: plain, under sanitizers, under valgrind.
 #![allow(missing_docs, reason = "each test's name says it")]
 
-use ferrite_tests::{Cc, Library, Outcome, output_of, require_tool, root, scratch};
+use ferrite_tests::{Cc, Library, Outcome, output_of, root, scratch};
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -43,13 +43,7 @@ fn sanitized() -> Outcome<()> {
 #[test]
 #[ignore = "needs valgrind: ./ci.sh valgrind"]
 fn valgrind() -> Outcome<()> {
-    if !require_tool("valgrind")? {
-        return Ok(());
-    }
     let program = program("valgrind", |cc| cc)?;
-    let mut command = Command::new("valgrind");
     // Idle workers wait for ever, and what they hold is theirs.
-    command.args(["--quiet", "--leak-check=full", "--show-leak-kinds=definite"]);
-    command.args(["--errors-for-leak-kinds=definite", "--error-exitcode=9"]).arg(program);
-    run(&mut command)
+    run(ferrite_tests::valgrind("definite")?.arg(program))
 }

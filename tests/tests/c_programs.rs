@@ -4,7 +4,7 @@
 //! run them. `CHECK_GOOD_INPUT_ONLY=1 FERRITE_LIBRARY_DIR=...` runs the same programs against upstream's library.
 #![allow(missing_docs, reason = "each test's name says it")]
 
-use ferrite_tests::{Cc, Library, Outcome, output_of, root, scratch};
+use ferrite_tests::{Cc, Library, Outcome, output_of, root, scratch, valgrind};
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -63,7 +63,8 @@ fn run(program: &str, mode: Mode) -> Outcome<()> {
     let cc = cc.source(root().join(format!("tests/c/{program}.c")));
     let executable = mode.compiler(cc).link_shared(library)?;
     let mut command = match mode {
-        Mode::Valgrind => under_valgrind(),
+        // Objects that live for ever are "possibly lost" to valgrind: their references point behind the block's beginning.
+        Mode::Valgrind => valgrind("definite,indirect")?,
         Mode::Plain | Mode::Sanitized => Command::new(&executable),
     };
     if mode == Mode::Valgrind {
@@ -76,22 +77,6 @@ fn run(program: &str, mode: Mode) -> Outcome<()> {
     command.env("ASAN_OPTIONS", "detect_leaks=1:allocator_may_return_null=1");
     print!("{}", output_of(&mut command)?);
     Ok(())
-}
-
-fn under_valgrind() -> Command {
-    let mut command = Command::new("valgrind");
-    // Objects that live for ever are "possibly lost" to valgrind: their references point behind the block's beginning.
-    command.args(["--quiet", "--leak-check=full", "--show-leak-kinds=definite,indirect"]);
-    command.args(["--errors-for-leak-kinds=definite,indirect", "--error-exitcode=9"]);
-    command.args(["--num-callers=30", "--keep-debuginfo=yes"]);
-    command
-}
-
-fn require(tool: &str, package: &str) -> Outcome<()> {
-    match Command::new(tool).arg("--version").output() {
-        Ok(output) if output.status.success() => Ok(()),
-        _ => Err(format!("{tool} is missing: apt-get install {package}").into()),
-    }
 }
 
 macro_rules! programs {
@@ -117,7 +102,6 @@ macro_rules! programs {
             $(#[test]
             #[ignore = "needs valgrind: ./ci.sh valgrind"]
             fn $program() -> ferrite_tests::Outcome<()> {
-                super::require("valgrind", "valgrind")?;
                 super::run(stringify!($program), super::Mode::Valgrind)
             })*
         }

@@ -2,7 +2,7 @@
 #![allow(missing_docs, reason = "each test's name says it")]
 
 use ferrite_tests::firmware::{self, FirmwareSize, Profile};
-use ferrite_tests::{Outcome, require_tool};
+use ferrite_tests::{Outcome, require_arm_gcc};
 
 /// Bytes with every symbol of ring 1 kept, over a firmware that has the C library's memory functions anyway: text, constants and
 /// initial values, and RAM beside the pool. The goal is 12,288 of flash.
@@ -15,9 +15,7 @@ const MOST_PROGRAM: u64 = 3_856;
 #[test]
 #[ignore = "needs arm-none-eabi-gcc and the target thumbv7em-none-eabihf: ./ci.sh core-size"]
 fn every_symbol_fits() -> Outcome<()> {
-    if !require_tool("arm-none-eabi-gcc")? {
-        return Ok(());
-    }
+    require_arm_gcc()?;
     let profile = Profile::build("core", "core")?;
     let kept = profile.symbols()?;
     assert_eq!(kept.len(), 40, "symbols of ring 1: {kept:?}");
@@ -34,9 +32,7 @@ fn every_symbol_fits() -> Outcome<()> {
 #[test]
 #[ignore = "needs arm-none-eabi-gcc and the target thumbv7em-none-eabihf: ./ci.sh core-size"]
 fn a_program_that_registers_looks_up_and_calls_fits() -> Outcome<()> {
-    if !require_tool("arm-none-eabi-gcc")? {
-        return Ok(());
-    }
+    require_arm_gcc()?;
     let FirmwareSize { flash, .. } = Profile::build("core", "core")?.program("program.c")?;
     println!("a program that registers, looks up and calls: {flash} bytes of flash");
     assert!(flash <= MOST_PROGRAM, "too large: {flash} bytes of flash");

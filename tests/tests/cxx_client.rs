@@ -5,7 +5,7 @@
 //! FERRITE_LIBRARY_DIR=...` the same programs run against upstream's library.
 #![allow(missing_docs, reason = "each test's name says it")]
 
-use ferrite_tests::{Library, Outcome, output_of, root, scratch};
+use ferrite_tests::{Library, Outcome, output_of, require, root, scratch, valgrind};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -98,20 +98,10 @@ fn run(program: &str, build: &Build, under: Option<Command>) -> Outcome<()> {
 }
 
 fn under_valgrind() -> Outcome<Command> {
-    require("valgrind", "valgrind")?;
-    let mut command = Command::new("valgrind");
     // Objects that live for ever are "possibly lost" to valgrind: their references point behind the block's beginning.
-    command.args(["--quiet", "--leak-check=full", "--show-leak-kinds=definite,indirect"]);
-    command.args(["--errors-for-leak-kinds=definite,indirect", "--error-exitcode=9"]);
-    command.args(["--num-callers=30", "--keep-debuginfo=yes", "--show-mismatched-frees=no"]);
+    let mut command = valgrind("definite,indirect")?;
+    command.arg("--show-mismatched-frees=no");
     Ok(command)
-}
-
-fn require(tool: &str, package: &str) -> Outcome<()> {
-    match Command::new(tool).arg("--version").output() {
-        Ok(output) if output.status.success() => Ok(()),
-        _ => Err(format!("{tool} is missing: apt-get install {package}").into()),
-    }
 }
 
 macro_rules! programs {

@@ -2,7 +2,7 @@
 #![cfg(target_os = "linux")]
 #![allow(missing_docs, reason = "each test's name says it")]
 
-use ferrite_tests::{Library, Outcome, output_of, root, scratch};
+use ferrite_tests::{Library, Outcome, output_of, require, root, scratch};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -10,16 +10,9 @@ use std::process::Command;
 /// The size of upstream's stripped shared object.
 const UPSTREAM_BYTES: u64 = 2_585_024;
 
-fn need(tool: &str) -> Outcome<()> {
-    match Command::new(tool).arg("--version").output() {
-        Ok(output) if output.status.success() => Ok(()),
-        _ => Err(format!("{tool} is missing: apt-get install binutils").into()),
-    }
-}
-
 /// The dynamic symbols that a library defines.
 fn exported(library: &Path) -> Outcome<BTreeSet<String>> {
-    need("nm")?;
+    require("nm", "binutils")?;
     let text = output_of(Command::new("nm").args(["-D", "--defined-only"]).arg(library))?;
     let names = text.lines().filter_map(|line| line.split_whitespace().nth(2));
     Ok(names.map(str::to_string).collect())
@@ -97,7 +90,7 @@ fn chosen(names: &BTreeSet<String>, wanted: impl Fn(&str) -> bool) -> BTreeSet<S
 
 /// The values of the dynamic section's entries of one kind, such as `(NEEDED) ... [libc.so.6]`.
 fn dynamic(library: &Path, kind: &str) -> Outcome<BTreeSet<String>> {
-    need("readelf")?;
+    require("readelf", "binutils")?;
     let text =
         output_of(Command::new("readelf").args(["--wide", "--dynamic"]).arg(library).env("LC_ALL", "C"))?;
     let lines = text.lines().filter(|line| line.contains(&format!("({kind})")));
@@ -135,7 +128,7 @@ fn expect_needs(library: &Path, allowed: &[&str]) -> Outcome<()> {
 #[test]
 fn hardening() -> Outcome<()> {
     let library = Library::get()?.shared();
-    need("readelf")?;
+    require("readelf", "binutils")?;
     let dynamic = output_of(Command::new("readelf").args(["--wide", "--dynamic"]).arg(&library))?;
     for flag in ["TEXTREL", "STATIC_TLS"] {
         if dynamic.contains(flag) {
@@ -153,7 +146,7 @@ fn hardening() -> Outcome<()> {
 
 #[test]
 fn size() -> Outcome<()> {
-    need("strip")?;
+    require("strip", "binutils")?;
     let stripped = scratch("exports")?.join("stripped.so");
     output_of(Command::new("strip").arg("-o").arg(&stripped).arg(Library::get()?.shared()))?;
     let bytes = std::fs::metadata(&stripped)?.len();

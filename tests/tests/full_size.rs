@@ -2,7 +2,7 @@
 #![allow(missing_docs, reason = "each test's name says it")]
 
 use ferrite_tests::firmware::{self, FirmwareSize, Profile};
-use ferrite_tests::{Outcome, require_tool};
+use ferrite_tests::{Outcome, require_arm_gcc};
 
 /// Bytes with every symbol of the profile, which has none of `TVMFFIEnvMod*`, and all of its global functions kept, over a
 /// firmware that has the C library's memory functions anyway: text, constants and initial values, and RAM beside the pool. The
@@ -36,18 +36,14 @@ fn fits(profile: &Profile, most: &FirmwareSize) -> Outcome<()> {
 #[test]
 #[ignore = "needs arm-none-eabi-gcc and the target thumbv7em-none-eabihf: ./ci.sh full-size"]
 fn full_fits() -> Outcome<()> {
-    if !require_tool("arm-none-eabi-gcc")? {
-        return Ok(());
-    }
+    require_arm_gcc()?;
     fits(&Profile::build("full", "full")?, &MOST_FULL)
 }
 
 #[test]
 #[ignore = "needs arm-none-eabi-gcc and the target thumbv7em-none-eabihf: ./ci.sh full-size"]
 fn all_that_a_board_can_have_fits() -> Outcome<()> {
-    if !require_tool("arm-none-eabi-gcc")? {
-        return Ok(());
-    }
+    require_arm_gcc()?;
     let profile = Profile::build("all", "full,backend,functions,modules")?;
     assert_eq!(profile.symbols()?.len(), 55);
     fits(&profile, &MOST_OF_ALL)
@@ -56,8 +52,6 @@ fn all_that_a_board_can_have_fits() -> Outcome<()> {
 #[test]
 #[ignore = "needs arm-none-eabi-gcc and the target thumbv7em-none-eabihf: ./ci.sh full-size"]
 fn what_a_system_library_needs_fits() -> Outcome<()> {
-    if !require_tool("arm-none-eabi-gcc")? {
-        return Ok(());
-    }
+    require_arm_gcc()?;
     fits(&Profile::build("modules", "panic-handler,backend,modules")?, &MOST_MODULES)
 }

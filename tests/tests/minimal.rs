@@ -1,7 +1,7 @@
 //! The profile `minimal`: the same C program against it and the whole library, full tables, and what it costs on a Cortex-M4F.
 #![allow(missing_docs, reason = "each test's name says it")]
 
-use ferrite_tests::{Cc, Library, Outcome, output_of, require_tool, root, scratch};
+use ferrite_tests::{Cc, Library, Outcome, output_of, require, require_arm_gcc, root, scratch};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
@@ -94,9 +94,7 @@ fn firmware() -> Outcome<PathBuf> {
 #[test]
 #[ignore = "needs arm-none-eabi-gcc and the target thumbv7em-none-eabihf: ./ci.sh minimal"]
 fn nothing_allocates_formats_or_panics() -> Outcome<()> {
-    if !require_tool("arm-none-eabi-gcc")? {
-        return Ok(());
-    }
+    require_arm_gcc()?;
     let firmware = firmware()?;
     let names = output_of(Command::new("arm-none-eabi-nm").arg("--demangle").arg(&firmware))?;
     for unwanted in ["panic", "unwind", "fmt", "malloc", "alloc::", "memcpy", "memmove", "memset", "strlen"] {
@@ -151,9 +149,8 @@ fn emulate(program: &Path) -> Outcome<String> {
 #[test]
 #[ignore = "needs arm-none-eabi-gcc, qemu-system-arm and the target thumbv7em-none-eabihf: ./ci.sh minimal"]
 fn operations_take_few_instructions() -> Outcome<()> {
-    if !require_tool("arm-none-eabi-gcc")? || !require_tool("qemu-system-arm")? {
-        return Ok(());
-    }
+    require_arm_gcc()?;
+    require("qemu-system-arm", "qemu-system-arm")?;
     let printed = emulate(&board_program("cost")?)?;
     print!("{printed}");
     for (name, most) in MOST_INSTRUCTIONS {
