@@ -2,33 +2,14 @@
 
 use ferrite_core::abi::{DLDataType, kTVMFFIFieldFlagBitMaskCompareOff};
 use ferrite_core::any::{Any, AnyView};
-use ferrite_core::big_int::from_native_bytes;
 use ferrite_core::error::Result;
 use ferrite_core::function::Function;
 use ferrite_core::shape::Shape;
 use ferrite_core::string::{Bytes, String};
 
-use super::testing::{add_hook, pair, pair_type, part, set_part};
+use super::testing::{add_hook, array, big, int, list, message, pair, pair_type, part, set_part};
 use super::{recursive_compare, recursive_eq, recursive_hash};
-use crate::containers::{ArrayObject, DictObject, ListObject, MapObject};
-
-fn list(values: &[Any]) -> Result<Any> {
-    ListObject::from_slice(values).map(Any::new)
-}
-
-fn array(values: &[Any]) -> Result<Any> {
-    ArrayObject::from_slice(values).map(Any::new)
-}
-
-fn int(value: i64) -> Any {
-    Any::from(value)
-}
-
-fn big(high: i64) -> Result<Any> {
-    let mut content = [0; 16];
-    content[8..].copy_from_slice(&high.to_ne_bytes());
-    from_native_bytes(&content)
-}
+use crate::containers::{DictObject, ListObject, MapObject};
 
 fn map(entries: &[(i64, Any)]) -> Result<Any> {
     let mut map = MapObject::with_capacity(0)?;
@@ -36,14 +17,6 @@ fn map(entries: &[(i64, Any)]) -> Result<Any> {
         map.insert(int(*key), value.clone())?;
     }
     Ok(Any::new(map))
-}
-
-/// The message of an error.
-fn refusal<T>(outcome: Result<T>) -> std::string::String {
-    match outcome {
-        Ok(_) => std::string::String::from("no error"),
-        Err(error) => std::string::String::from_utf8_lossy(error.message()).into_owned(),
-    }
 }
 
 #[test]
@@ -118,7 +91,7 @@ fn values_have_the_order_of_their_first_difference() -> Result<()> {
 
 #[test]
 fn what_has_no_order_is_refused() -> Result<()> {
-    let order = |lhs: &Any, rhs: &Any| refusal(recursive_compare(lhs, rhs));
+    let order = |lhs: &Any, rhs: &Any| message(recursive_compare(lhs, rhs));
     assert_eq!(order(&int(1), &Any::from(1.0f64)), "Cannot compare values of different types: int vs float");
     assert_eq!(
         order(&array(&[])?, &list(&[])?),
@@ -145,7 +118,7 @@ fn cycles_are_equal_when_they_run_alike() -> Result<()> {
     assert!(recursive_eq(&lhs, &rhs)?);
     assert_eq!(recursive_hash(&lhs)?, recursive_hash(&rhs)?);
     assert_eq!(
-        refusal(recursive_compare(&lhs, &rhs)),
+        message(recursive_compare(&lhs, &rhs)),
         "RecursiveCompare: cyclic reference detected in ordering"
     );
     two.push(int(1))?;
@@ -169,7 +142,7 @@ fn hooks_decide_and_may_ask_back() -> Result<()> {
     add_hook(index, "__ffi_eq__", &equal)?;
     let (one, two) = (pair(index, list(&[int(1)])?, int(1))?, pair(index, list(&[int(1)])?, int(2))?);
     assert!(recursive_eq(&list(core::slice::from_ref(&one))?, &list(core::slice::from_ref(&two))?)?);
-    assert!(refusal(recursive_hash(&one)).starts_with("RecursiveHash: type 'test.order.Hooked' defines"));
+    assert!(message(recursive_hash(&one)).starts_with("RecursiveHash: type 'test.order.Hooked' defines"));
     let compare = Function::from_typed(move |lhs: Any, rhs: Any, compare: Function| {
         compare.call(&[part(&rhs, 1).view(), part(&lhs, 1).view()])
     })?;
@@ -199,9 +172,9 @@ fn errors_of_hooks_come_out() -> Result<()> {
         add_hook(index, column, &hook)?;
     }
     let (one, two) = (pair(index, Any::NONE, Any::NONE)?, pair(index, Any::NONE, Any::NONE)?);
-    assert_eq!(refusal(recursive_eq(&one, &two)), "no answer");
-    assert_eq!(refusal(recursive_compare(&one, &two)), "no answer");
-    assert_eq!(refusal(recursive_hash(&one)), "no answer");
+    assert_eq!(message(recursive_eq(&one, &two)), "no answer");
+    assert_eq!(message(recursive_compare(&one, &two)), "no answer");
+    assert_eq!(message(recursive_hash(&one)), "no answer");
     Ok(())
 }
 

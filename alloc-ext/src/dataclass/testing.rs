@@ -1,16 +1,19 @@
-//! A reflected class with two fields, for tests: its type, flags and hooks are chosen by each.
+//! Values for tests. A reflected class with two fields is among them, whose type, flags and hooks each test chooses.
 
 use core::ffi::{c_int, c_void};
 use core::ptr;
 
-use ferrite_core::abi::{TVMFFIAny, TVMFFIByteArray, TVMFFIFieldInfo, TVMFFIObject};
+use ferrite_core::abi::{TVMFFIAny, TVMFFIByteArray, TVMFFIFieldInfo, TVMFFIObject, TVMFFITypeMetadata};
 use ferrite_core::any::{Any, AnyView};
+use ferrite_core::big_int::from_native_bytes;
 use ferrite_core::convert::AnyCompatible;
 use ferrite_core::error::Result;
 use ferrite_core::function::Function;
 use ferrite_core::object_alloc::{self, ObjectRecord};
 use ferrite_core::type_index::OBJECT;
 use ferrite_core::type_table::{self, NewTypeRequest};
+
+use crate::containers::{ArrayObject, ListObject};
 
 #[repr(C)]
 struct PairRecord {
@@ -70,6 +73,20 @@ pub(crate) fn pair_type(key: &str, flags: [i64; 2]) -> Result<i32> {
     Ok(type_index)
 }
 
+/// A class of pairs of a structural kind, whose fields have these flags.
+pub(crate) fn node_type(key: &str, kind: i32, flags: [i32; 2]) -> Result<i32> {
+    let index = pair_type(key, flags.map(i64::from))?;
+    let metadata = TVMFFITypeMetadata {
+        doc: TVMFFIByteArray { data: ptr::null(), size: 0 },
+        creator: None,
+        total_size: 0,
+        structural_eq_hash_kind: kind,
+    };
+    // SAFETY: there is no doc.
+    unsafe { type_table::register_metadata(index, &metadata)? };
+    Ok(index)
+}
+
 /// A pair of a registered type.
 pub(crate) fn pair(type_index: i32, first: Any, second: Any) -> Result<Any> {
     let mut fields = Some([first, second]);
@@ -103,4 +120,31 @@ pub(crate) fn set_part(pair: &Any, place: usize, value: Any) {
 /// Gives a type a hook.
 pub(crate) fn add_hook(type_index: i32, column: &str, hook: &Function) -> Result<()> {
     type_table::register_attr(type_index, column.as_bytes(), AnyView::from(hook))
+}
+
+pub(crate) fn int(value: i64) -> Any {
+    Any::from(value)
+}
+
+/// An integer of more than 64 bits.
+pub(crate) fn big(high: i64) -> Result<Any> {
+    let mut content = [0; 16];
+    content[8..].copy_from_slice(&high.to_ne_bytes());
+    from_native_bytes(&content)
+}
+
+pub(crate) fn list(values: &[Any]) -> Result<Any> {
+    ListObject::from_slice(values).map(Any::new)
+}
+
+pub(crate) fn array(values: &[Any]) -> Result<Any> {
+    ArrayObject::from_slice(values).map(Any::new)
+}
+
+/// The message of an error.
+pub(crate) fn message<T>(outcome: Result<T>) -> std::string::String {
+    match outcome {
+        Ok(_) => std::string::String::from("no error"),
+        Err(error) => std::string::String::from_utf8_lossy(error.message()).into_owned(),
+    }
 }

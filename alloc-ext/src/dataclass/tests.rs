@@ -12,22 +12,14 @@ use ferrite_core::shape::Shape;
 use ferrite_core::string::{Bytes, String};
 
 use super::repr_print;
-use super::testing::{add_hook, pair, pair_type, set_part};
-use crate::containers::{ArrayObject, DictObject, ListObject, MapObject};
+use super::testing::{add_hook, array, list, message, pair, pair_type, set_part};
+use crate::containers::{DictObject, MapObject};
 
 fn text(value: &Any) -> std::string::String {
     match repr_print(value) {
         Ok(text) => std::string::String::from(text.as_str().unwrap_or("not UTF-8")),
-        Err(error) => std::string::String::from_utf8_lossy(error.message()).into_owned(),
+        refused => message(refused),
     }
-}
-
-fn list(values: &[Any]) -> Result<Any> {
-    ListObject::from_slice(values).map(Any::new)
-}
-
-fn array(values: &[Any]) -> Result<Any> {
-    ArrayObject::from_slice(values).map(Any::new)
 }
 
 #[test]

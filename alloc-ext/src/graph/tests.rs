@@ -13,16 +13,13 @@ use ferrite_core::string::{Bytes, String};
 use super::decode::from_tree;
 use super::{from_json_graph, from_json_graph_string, reader, to_json_graph, to_json_graph_string};
 use crate::containers::{Array, ArrayObject, DictObject, ListObject, MapObject};
+use crate::dataclass::testing::array;
 use crate::json::Tree;
 use crate::reflection::VisitInterrupt;
 use crate::{dataclass, json, reflection};
 
 fn text(content: &str) -> Result<Any> {
     String::new(content).map(Any::new)
-}
-
-fn array(values: &[Any]) -> Result<Any> {
-    ArrayObject::from_slice(values).map(Any::new)
 }
 
 /// The text of a value's graph, after both forms of it were found to agree, and to describe the value.

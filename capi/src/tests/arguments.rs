@@ -13,19 +13,13 @@ use crate::init_once::*;
 use crate::object::*;
 use crate::string::*;
 use crate::tensor::*;
+use crate::tests::raises;
 use crate::type_info::*;
 use ferrite_core::abi::*;
 use ferrite_core::{Error, Function, Shape, raised, type_index};
 
 /// What out-parameters hold before a call, to see that they hold it afterwards.
 const UNTOUCHED: TVMFFIObjectHandle = std::ptr::without_provenance_mut(0x5a5a);
-
-#[track_caller]
-fn raises(kind: &str, status: c_int) {
-    assert_eq!(status, -1);
-    let error = raised::take().expect("an error is raised");
-    assert_eq!(String::from_utf8_lossy(error.kind()), kind, "{error}");
-}
 
 fn bytes(text: &str) -> TVMFFIByteArray {
     TVMFFIByteArray::from_slice(text.as_bytes())

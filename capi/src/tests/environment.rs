@@ -1,18 +1,11 @@
 //! The symbols of the environment with arguments that make no sense.
 
-use std::ffi::{c_int, c_void};
+use std::ffi::c_void;
 use std::ptr::{null, null_mut};
 
 use crate::env::*;
 use crate::module::*;
-use ferrite_core::raised;
-
-#[track_caller]
-fn raises(kind: &str, status: c_int) {
-    assert_eq!(status, -1);
-    let error = raised::take().expect("an error is raised");
-    assert_eq!(String::from_utf8_lossy(error.kind()), kind, "{error}");
-}
+use crate::tests::raises;
 
 #[test]
 fn streams() {

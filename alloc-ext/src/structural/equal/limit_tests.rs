@@ -7,10 +7,10 @@ use ferrite_core::function::Function;
 use ferrite_core::tensor::Tensor;
 use ferrite_core::type_table;
 
-use super::testing::{USED, array, big, equal, int, list, message, node_type, text};
+use super::testing::{USED, equal, text};
 use super::{Options, first_structural_mismatch, structural_equal, structural_hash};
 use crate::containers::ListObject;
-use crate::dataclass::testing::{add_hook, pair, set_part};
+use crate::dataclass::testing::{add_hook, array, big, int, list, message, node_type, pair, set_part};
 
 /// Changes the record of a tensor while `work` runs.
 fn with_record<R>(tensor: &Any, change: impl FnOnce(&mut DLTensor), work: impl FnOnce() -> R) -> R {

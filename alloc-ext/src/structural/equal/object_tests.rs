@@ -15,10 +15,10 @@ use ferrite_core::function::Function;
 use ferrite_core::string::String;
 use ferrite_core::type_table;
 
-use super::testing::{MAPPED, USED, array, difference, equal, int, map, message, node_type, text};
+use super::testing::{MAPPED, USED, difference, equal, map, text};
 use super::{first_structural_mismatch, structural_equal, structural_hash};
 use crate::dataclass::recursive_eq;
-use crate::dataclass::testing::{add_hook, pair, pair_type, part};
+use crate::dataclass::testing::{add_hook, array, int, message, node_type, pair, pair_type, part};
 
 #[test]
 fn types_say_how_their_objects_count() -> Result<()> {

@@ -1,53 +1,23 @@
-//! What the tests of this folder share: values, a class of nodes, and ways to look at differences.
+//! What the tests of this folder share: values, and ways to look at differences.
 
-use ferrite_core::abi::{TVMFFIByteArray, TVMFFITypeMetadata};
 use ferrite_core::any::Any;
-use ferrite_core::big_int::from_native_bytes;
 use ferrite_core::error::Result;
 use ferrite_core::string::String;
-use ferrite_core::type_table;
 
 #[cfg(feature = "std")]
 use super::one_walk;
 #[cfg(not(feature = "std"))]
 use super::walks as one_walk;
 use super::{Options, first_structural_mismatch, structural_equal, structural_hash};
-use crate::containers::{ArrayObject, DictObject, ListObject, MapObject};
-use crate::dataclass::testing::pair_type;
+use crate::containers::{DictObject, MapObject};
 use crate::reflection::AccessPath;
 
 pub(super) const USED: Options = Options { map_free_vars: false, skip_tensor_content: false };
 
 pub(super) const MAPPED: Options = Options { map_free_vars: true, skip_tensor_content: false };
 
-/// A class of pairs of a structural kind, whose fields have these flags.
-pub(super) fn node_type(key: &str, kind: i32, flags: [i32; 2]) -> Result<i32> {
-    let index = pair_type(key, flags.map(i64::from))?;
-    let metadata = TVMFFITypeMetadata {
-        doc: TVMFFIByteArray { data: core::ptr::null(), size: 0 },
-        creator: None,
-        total_size: 0,
-        structural_eq_hash_kind: kind,
-    };
-    // SAFETY: there is no doc.
-    unsafe { type_table::register_metadata(index, &metadata)? };
-    Ok(index)
-}
-
 pub(super) fn text(text: &str) -> Result<Any> {
     String::new(text).map(Any::new)
-}
-
-pub(super) fn int(value: i64) -> Any {
-    Any::from(value)
-}
-
-pub(super) fn list(values: &[Any]) -> Result<Any> {
-    ListObject::from_slice(values).map(Any::new)
-}
-
-pub(super) fn array(values: &[Any]) -> Result<Any> {
-    ArrayObject::from_slice(values).map(Any::new)
 }
 
 pub(super) fn map(entries: &[(Any, Any)]) -> Result<Any> {
@@ -60,12 +30,6 @@ pub(super) fn dict(entries: &[(Any, Any)]) -> Result<Any> {
     let dict = DictObject::with_capacity(0)?;
     entries.iter().try_for_each(|(key, value)| dict.insert(key.clone(), value.clone()))?;
     Ok(Any::new(dict))
-}
-
-pub(super) fn big(high: i64) -> Result<Any> {
-    let mut content = [0; 16];
-    content[8..].copy_from_slice(&high.to_ne_bytes());
-    from_native_bytes(&content)
 }
 
 /// Whether two values are equal; equal values must have equal hashes, and no difference. The walks of hosts and boards must
@@ -100,11 +64,4 @@ pub(super) fn steps(path: &AccessPath) -> Result<std::string::String> {
 pub(super) fn difference(lhs: &Any, rhs: &Any) -> Result<[std::string::String; 2]> {
     let (lhs, rhs) = first_structural_mismatch(lhs, rhs, USED)?.expect("they differ");
     Ok([steps(&lhs)?, steps(&rhs)?])
-}
-
-pub(super) fn message<T>(outcome: Result<T>) -> std::string::String {
-    match outcome {
-        Ok(_) => std::string::String::from("no error"),
-        Err(error) => std::string::String::from_utf8_lossy(error.message()).into_owned(),
-    }
 }

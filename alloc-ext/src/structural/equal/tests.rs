@@ -13,9 +13,9 @@ use ferrite_core::string::Bytes;
 use ferrite_core::tensor::Tensor;
 use ferrite_core::type_index::{ARRAY, BIG_INT, ERROR, MAP, SHAPE, SMALL_STR, STR, TENSOR};
 
-use super::testing::{USED, array, big, dict, difference, equal, int, list, map, node_type, text};
+use super::testing::{USED, dict, difference, equal, map, text};
 use super::{FUNCTIONS, structural_hash};
-use crate::dataclass::testing::pair;
+use crate::dataclass::testing::{array, big, int, list, node_type, pair};
 
 #[test]
 fn hashes_are_upstreams() -> Result<()> {

@@ -56,7 +56,7 @@ fn structural_mutate(root: Any, callbacks: Array<Tuple<(i32, Function, bool)>>) 
 }
 
 /// What a rule makes of a value, in place when the caller gave up the only reference to it.
-fn follow(rule: Rule, root: Any) -> Result<Any> {
+pub(super) fn follow(rule: Rule, root: Any) -> Result<Any> {
     let mutator = Engine::mutator(rule)?;
     let mode = InplaceMode::Allow.inside(root.view());
     let answer = mutation::run(&mutator, root.view(), mode, Step::Mutate)?;

@@ -3,10 +3,9 @@
 use core::ffi::c_void;
 
 use ferrite_core::abi::{
-    TVMFFIByteArray, TVMFFITypeMetadata, kTVMFFIFieldFlagBitMaskSEqHashDefPattern as PATTERN,
-    kTVMFFIFieldFlagBitMaskSEqHashDefSimple as SIMPLE, kTVMFFIFieldFlagBitMaskSEqHashIgnore as IGNORE,
-    kTVMFFISEqHashKindDAGNode as DAG, kTVMFFISEqHashKindFreeVar as VARIABLE,
-    kTVMFFISEqHashKindTreeNode as TREE,
+    kTVMFFIFieldFlagBitMaskSEqHashDefPattern as PATTERN, kTVMFFIFieldFlagBitMaskSEqHashDefSimple as SIMPLE,
+    kTVMFFIFieldFlagBitMaskSEqHashIgnore as IGNORE, kTVMFFISEqHashKindDAGNode as DAG,
+    kTVMFFISEqHashKindFreeVar as VARIABLE, kTVMFFISEqHashKindTreeNode as TREE,
 };
 use ferrite_core::any::{Any, AnyView};
 use ferrite_core::bail;
@@ -16,28 +15,17 @@ use ferrite_core::type_index::{ARRAY, DICT, INT, LIST, MAP};
 use ferrite_core::type_table;
 
 use super::engine::{Engine, MapCallbacks, Rule};
+use super::functions::follow;
 use super::mutation::{self, Step};
 use super::mutator::{self, InplaceMode};
 use super::unchanged::{UNCHANGED, is_same, is_unchanged, value_or};
 use crate::containers::{Array, ArrayObject, DictObject, ListObject, MapObject, Tuple};
-use crate::dataclass::testing::{add_hook, pair, pair_type, part};
+use crate::dataclass::testing::{self, add_hook, array, int, list, pair, pair_type, part};
 use crate::reflection::{StructuralMutator, VisitErrorContext};
 use crate::structural::DefRegion;
 use crate::structural::callbacks::Callbacks;
 use crate::structural::native;
 use crate::structural::walker;
-
-fn int(value: i64) -> Any {
-    Any::from(value)
-}
-
-fn array(values: &[Any]) -> Result<Any> {
-    ArrayObject::from_slice(values).map(Any::new)
-}
-
-fn list(values: &[Any]) -> Result<Any> {
-    ListObject::from_slice(values).map(Any::new)
-}
 
 fn element(container: &Any, index: i64) -> Result<Any> {
     match container.type_index() {
@@ -63,14 +51,6 @@ fn increment() -> Result<Function> {
     Function::from_typed(|value: i64| value + 1)
 }
 
-/// What a rule makes of a value, of which the caller may give up the only reference.
-fn follow(rule: Rule, root: Any) -> Result<Any> {
-    let mutator = Engine::mutator(rule)?;
-    let mode = InplaceMode::Allow.inside(root.view());
-    let answer = mutation::run(&mutator, root.view(), mode, Step::Mutate)?;
-    Ok(value_or(answer, root))
-}
-
 fn incremented(root: Any) -> Result<Any> {
     follow(Rule::PostOrder(map_callbacks(&[(INT, &increment()?)])?), root)
 }
@@ -88,15 +68,7 @@ fn nodes(error: &Error) -> std::vec::Vec<u64> {
 
 /// A class of pairs of a structural kind, whose objects can be copied.
 fn node_type(key: &str, kind: i32, flags: [i32; 2]) -> Result<i32> {
-    let index = pair_type(key, flags.map(i64::from))?;
-    let metadata = TVMFFITypeMetadata {
-        doc: TVMFFIByteArray { data: core::ptr::null(), size: 0 },
-        creator: None,
-        total_size: 0,
-        structural_eq_hash_kind: kind,
-    };
-    // SAFETY: there is no doc.
-    unsafe { type_table::register_metadata(index, &metadata)? };
+    let index = testing::node_type(key, kind, flags)?;
     let copy = Function::from_typed(move |value: Any| pair(index, part(&value, 0), part(&value, 1)))?;
     add_hook(index, "__ffi_shallow_copy__", &copy)?;
     Ok(index)

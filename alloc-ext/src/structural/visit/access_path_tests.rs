@@ -11,9 +11,8 @@ use ferrite_core::object::ObjectRef;
 use ferrite_core::string::String;
 
 use super::find_access_paths;
-use super::tests::{array, node_type};
 use crate::containers::{DictObject, MapObject};
-use crate::dataclass::testing::{pair, set_part};
+use crate::dataclass::testing::{array, node_type, pair, set_part};
 use crate::reflection::{AccessPath, VisitErrorContext};
 use crate::structural::error_context::add_visit_context;
 

@@ -5,10 +5,9 @@ use std::sync::Arc;
 use std::vec::Vec;
 
 use ferrite_core::abi::{
-    TVMFFIAny, TVMFFIByteArray, TVMFFIObject, TVMFFITypeMetadata,
-    kTVMFFIFieldFlagBitMaskSEqHashDefPattern as PATTERN, kTVMFFIFieldFlagBitMaskSEqHashDefSimple as SIMPLE,
-    kTVMFFIFieldFlagBitMaskSEqHashIgnore as IGNORE, kTVMFFISEqHashKindFreeVar as VARIABLE,
-    kTVMFFISEqHashKindTreeNode as TREE,
+    TVMFFIAny, TVMFFIObject, kTVMFFIFieldFlagBitMaskSEqHashDefPattern as PATTERN,
+    kTVMFFIFieldFlagBitMaskSEqHashDefSimple as SIMPLE, kTVMFFIFieldFlagBitMaskSEqHashIgnore as IGNORE,
+    kTVMFFISEqHashKindFreeVar as VARIABLE, kTVMFFISEqHashKindTreeNode as TREE,
 };
 use ferrite_core::any::{Any, AnyView};
 use ferrite_core::error::{Error, Result};
@@ -20,31 +19,9 @@ use super::{WalkOrder, default_visit, structural_visit, structural_walk, visit};
 use crate::containers::faults::with_every_refusal;
 use crate::containers::{Array, ArrayObject, DictObject, ListObject, MapObject, Tuple};
 use crate::dataclass::deep_copy;
-use crate::dataclass::testing::{add_hook, pair, pair_type};
+use crate::dataclass::testing::{add_hook, array, int, node_type, pair};
 use crate::reflection::{StructuralVisitor, VisitErrorContext, VisitInterrupt};
 use crate::structural::{Callbacks, DefRegion, walker};
-
-/// A class of pairs of a structural kind, whose fields have these flags.
-pub(super) fn node_type(key: &str, kind: i32, flags: [i32; 2]) -> Result<i32> {
-    let index = pair_type(key, flags.map(i64::from))?;
-    let metadata = TVMFFITypeMetadata {
-        doc: TVMFFIByteArray { data: core::ptr::null(), size: 0 },
-        creator: None,
-        total_size: 0,
-        structural_eq_hash_kind: kind,
-    };
-    // SAFETY: there is no doc.
-    unsafe { type_table::register_metadata(index, &metadata)? };
-    Ok(index)
-}
-
-pub(super) fn array(values: &[Any]) -> Result<Any> {
-    ArrayObject::from_slice(values).map(Any::new)
-}
-
-fn int(value: i64) -> Any {
-    Any::from(value)
-}
 
 fn callbacks(entries: &[(i32, Function)]) -> Result<Callbacks> {
     let entries: Result<Vec<_>> = entries.iter().map(|entry| Tuple::new(entry.clone())).collect();
