@@ -141,7 +141,7 @@ impl<'w> Fold for Walk<'_, 'w> {
 
     fn abandon(&mut self, frame: Frame<'w>) {
         self.hasher.entries.truncate(frame.first_entry);
-        self.hasher.forget(frame.children.object());
+        self.hasher.seen.change(frame.children.object(), State::Unknown);
     }
 }
 
@@ -204,13 +204,6 @@ impl Hasher {
         }
     }
 
-    fn forget(&mut self, object: &Held<'_, ObjectRef>) {
-        if self.seen.get(object).is_some() {
-            // Memory is needed only for objects that were not met before.
-            let _ = self.seen.set(object, State::Unknown);
-        }
-    }
-
     fn hash_by_hook(&mut self, object: &Held<'_, ObjectRef>) -> Result<Option<u64>> {
         let Some(hook) = self.hooks.of_type(object.type_index())? else { return Ok(None) };
         self.seen.set(object, State::Open)?;
@@ -223,7 +216,7 @@ impl Hasher {
                 Ok(Some(hash as u64))
             }
             Err(error) => {
-                self.forget(object);
+                self.seen.change(object, State::Unknown);
                 Err(error)
             }
         }

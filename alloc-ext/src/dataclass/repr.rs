@@ -143,7 +143,7 @@ impl<'w> Fold for Walk<'_, 'w> {
     }
 
     fn abandon(&mut self, frame: Frame<'w>) {
-        self.printer.forget(frame.children.object());
+        self.printer.seen.change(frame.children.object(), State::Unknown);
     }
 }
 
@@ -216,13 +216,6 @@ impl Printer {
         if self.with_address { write_address(&mut self.text, children.object()) } else { Ok(()) }
     }
 
-    fn forget(&mut self, object: &Held<'_, ObjectRef>) {
-        if self.seen.get(object).is_some() {
-            // Memory is needed only for objects that were not met before.
-            let _ = self.seen.set(object, State::Unknown);
-        }
-    }
-
     /// Appends the text of an object that has been met; answers false when it has not.
     fn write_seen(&mut self, object: &Held<'_, ObjectRef>) -> Result<bool> {
         match self.seen.get(object) {
@@ -287,7 +280,7 @@ impl Printer {
         match answer {
             Ok(text) => self.text.try_extend_from_slice(text.as_bytes())?,
             Err(error) => {
-                self.forget(object);
+                self.seen.change(object, State::Unknown);
                 return Err(error);
             }
         }

@@ -100,8 +100,14 @@ impl<V, K> Default for Seen<V, K> {
 impl<V, K> Seen<V, K> {
     /// What is known of an object.
     pub fn get(&self, key: &impl SeenKey<Kept = K>) -> Option<&V> {
-        let place = *self.slots.get(self.slot_of(key.addresses())?)?;
-        Some(&self.entries.get(place.checked_sub(1)?)?.value)
+        Some(&self.entries.get(self.place_of(key)?)?.value)
+    }
+
+    /// Says something else of an object, if it was met. Takes no memory.
+    pub fn change(&mut self, key: &impl SeenKey<Kept = K>, value: V) {
+        if let Some(place) = self.place_of(key) {
+            self.put(place, value);
+        }
     }
 
     /// Says what is known of an object from now on.
@@ -186,6 +192,11 @@ impl<V, K> Seen<V, K> {
         Ok(())
     }
 
+    /// The number of an object that was met.
+    fn place_of(&self, key: &impl SeenKey<Kept = K>) -> Option<usize> {
+        self.slots.get(self.slot_of(key.addresses())?)?.checked_sub(1)
+    }
+
     /// The slot of an object, or the empty one where it belongs. The table has a power of two of slots, some empty.
     fn slot_of(&self, addresses: [usize; 2]) -> Option<usize> {
         let mask = self.slots.len().checked_sub(1)?;
@@ -227,6 +238,25 @@ mod tests {
             assert_eq!(seen.value_at(number), Some(&(number + 1)));
         }
         assert_eq!(seen.len(), 300);
+        Ok(())
+    }
+
+    #[test]
+    fn what_was_met_changes_without_memory() -> Result<()> {
+        let mut seen = Seen::default();
+        let objects = [(); FIRST_SLOTS / 2].map(|()| ListObject::with_capacity(0).map(Any::new));
+        for object in &objects {
+            seen.set(object.as_ref().map_err(Clone::clone)?, 1)?;
+        }
+        let stranger = Any::new(ListObject::with_capacity(0)?);
+        seen.change(&stranger, 2);
+        assert_eq!(seen.get(&stranger), None);
+        for object in objects {
+            let object = object?;
+            seen.change(&object, 2);
+            assert_eq!(seen.get(&object), Some(&2));
+        }
+        assert_eq!((seen.len(), seen.slots.len()), (FIRST_SLOTS / 2, FIRST_SLOTS));
         Ok(())
     }
 
