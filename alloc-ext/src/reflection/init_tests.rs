@@ -25,7 +25,8 @@ const FIELDS: [(&str, i32); 4] = [
     ("d", kTVMFFIFieldFlagBitMaskInitOff),
 ];
 
-fn class(key: &str) -> Result<i32> {
+/// A type with these fields.
+fn type_with(key: &str, fields: impl Iterator<Item = TVMFFIFieldInfo>) -> Result<i32> {
     let index = type_table::get_or_alloc_index(&NewTypeRequest {
         type_key: key.as_bytes(),
         static_type_index: -1,
@@ -34,25 +35,36 @@ fn class(key: &str) -> Result<i32> {
         child_slots_can_overflow: true,
         parent_type_index: type_index::OBJECT,
     })?;
-    for (at, (name, flags)) in FIELDS.iter().enumerate() {
-        let info = TVMFFIFieldInfo {
-            name: text(name),
-            doc: text(""),
-            metadata: text(""),
-            flags: i64::from(*flags),
-            size: 16,
-            alignment: 8,
-            offset: 24 + 16 * at as i64,
-            getter: Some(get::<Any>),
-            setter: set::<Any> as *mut c_void,
-            default_value_or_factory: *AnyView::from(7i64).as_raw(),
-            field_static_type_index: type_index::ANY,
-        };
-        // SAFETY: the texts live through the call, and the field holds a value cell.
+    for info in fields {
+        // SAFETY: the texts live through the call, and the fields are used as they say.
         unsafe { type_table::register_field(index, &info)? };
     }
+    Ok(index)
+}
+
+fn class(key: &str) -> Result<i32> {
+    let cells = FIELDS.iter().enumerate();
+    let cells = cells.map(|(at, (name, flags))| field(name, i64::from(*flags), 16, 24 + 16 * at as i64));
+    let index = type_with(key, cells)?;
     register_class(index, 24 + 16 * FIELDS.len() as i32)?;
     Ok(index)
+}
+
+/// A field of any type.
+fn field(name: &str, flags: i64, size: i64, offset: i64) -> TVMFFIFieldInfo {
+    TVMFFIFieldInfo {
+        name: text(name),
+        doc: text(""),
+        metadata: text(""),
+        flags,
+        size,
+        alignment: 8,
+        offset,
+        getter: Some(get::<Any>),
+        setter: set::<Any> as *mut c_void,
+        default_value_or_factory: *AnyView::from(7i64).as_raw(),
+        field_static_type_index: type_index::ANY,
+    }
 }
 
 fn attr(index: i32, name: &str) -> Function {
@@ -119,5 +131,31 @@ fn a_class_is_registered_once_and_holds_its_fields() -> Result<()> {
     assert_eq!(register_class(index, 24 + 64).unwrap_err().kind(), b"RuntimeError");
     assert_eq!(register_class(index, 40).unwrap_err().kind(), b"ValueError");
     assert_eq!(register_class(i32::MAX, 40).unwrap_err().kind(), b"InternalError");
+    Ok(())
+}
+
+#[test]
+fn what_is_smaller_than_a_value_holds_no_reference() -> Result<()> {
+    // As a C++ field of type `std::optional<bool>` says it.
+    let fields = [field("small", 0, 2, 24), field("value", 0, 16, 32)];
+    let index = type_with("test.reflection.Small", fields.into_iter())?;
+    register_class(index, 48)?;
+    let object = attr(index, "__ffi_new__").call(&[])?;
+    #[repr(C)]
+    struct Fields([u8; 2], Any);
+    let record = |object: &Any| object.as_object().map(|object| object.as_ptr()).expect("an object");
+    // SAFETY: the fields lie behind the header.
+    let fields = |object: &Any| unsafe { &mut *record(object).add(1).cast::<Fields>() };
+    *fields(&object) = Fields([1, 1], Any::from(5i64));
+    let copy = attr(index, "__ffi_shallow_copy__").call(&[object.view()])?;
+    assert_eq!(fields(&copy).0, [1, 1]);
+    assert_eq!(fields(&copy).1.get::<i64>()?, 5);
+    Ok(())
+}
+
+#[test]
+fn a_field_of_less_than_no_bytes_is_refused() -> Result<()> {
+    let index = type_with("test.reflection.Less", [field("less", 0, -8, 32)].into_iter())?;
+    assert_eq!(register_class(index, 48).unwrap_err().kind(), b"ValueError");
     Ok(())
 }

@@ -75,7 +75,9 @@ impl FieldClass {
         for field in fields_of(entry) {
             let info = field.info();
             let end = info.offset.checked_add(info.size);
-            let fits = info.offset >= header_bytes && end.is_some_and(|end| end <= i64::from(total_size));
+            let fits = info.offset >= header_bytes
+                && info.size >= 0
+                && end.is_some_and(|end| end <= i64::from(total_size));
             plain_ensure!(
                 fits,
                 VALUE_ERROR,

@@ -27,12 +27,14 @@ pub(super) enum Storage {
 }
 
 impl Storage {
-    /// The storage of a registered field. C++ fields that hold a reference may say that they hold any value.
+    /// The storage of a registered field. C++ fields that hold a reference may say that they hold any value, and so do those
+    /// whose type is none of the ABI's: they have other sizes.
     pub(super) fn of(info: &TVMFFIFieldInfo) -> Storage {
-        match info.field_static_type_index {
-            type_index::ANY if info.size == size_of::<*const c_void>() as i64 => Storage::Object,
-            type_index::ANY => Storage::Any,
-            type_index::STATIC_OBJECT_BEGIN.. => Storage::Object,
+        const REFERENCE: i64 = size_of::<*const c_void>() as i64;
+        const CELL: i64 = size_of::<TVMFFIAny>() as i64;
+        match (info.field_static_type_index, info.size) {
+            (type_index::ANY | type_index::STATIC_OBJECT_BEGIN.., REFERENCE) => Storage::Object,
+            (type_index::ANY, CELL) => Storage::Any,
             _ => Storage::Plain,
         }
     }
