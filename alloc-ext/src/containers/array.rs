@@ -250,9 +250,9 @@ mod tests {
     }
 
     /// Reads the words behind the handle as C code does.
-    fn word(array: &ArrayObject, offset: usize) -> usize {
-        // SAFETY: the record has 56 bytes.
-        unsafe { array.as_object().as_ptr().byte_add(offset).cast::<usize>().read() }
+    fn word<T>(array: &ArrayObject, offset: usize) -> T {
+        // SAFETY: the record has 56 bytes, and tests ask for what lies there.
+        unsafe { array.as_object().as_ptr().byte_add(offset).cast::<T>().read() }
     }
 
     #[test]
@@ -260,8 +260,8 @@ mod tests {
         let array = Array::from_slice(&[7i64, 8, 9])?;
         let object = array.as_untyped();
         assert_eq!(object.as_object().type_index(), 71);
-        assert_eq!(word(object, 24), object.as_object().as_ptr() as usize + 56);
-        assert_eq!((word(object, 32), word(object, 40), word(object, 48)), (3, 3, 0));
+        assert_eq!(word::<usize>(object, 24), object.as_object().as_ptr() as usize + 56);
+        assert_eq!((word::<i64>(object, 32), word::<i64>(object, 40), word::<usize>(object, 48)), (3, 3, 0));
         // SAFETY: the second cell starts 16 bytes behind the first.
         let second = unsafe { object.as_object().as_ptr().byte_add(56 + 16 + 8).cast::<i64>().read() };
         assert_eq!(second, 8);
@@ -312,7 +312,7 @@ mod tests {
 
     #[test]
     fn absurd_capacities_are_memory_errors() {
-        for capacity in [usize::MAX, usize::MAX / 16, 1 << 58] {
+        for capacity in [usize::MAX, usize::MAX / 16, 1 << (usize::BITS - 6)] {
             let error = Array::<i64>::with_capacity(capacity).expect_err("no such memory");
             assert_eq!(error.kind(), b"MemoryError");
         }

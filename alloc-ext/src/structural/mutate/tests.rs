@@ -55,15 +55,15 @@ fn incremented(root: Any) -> Result<Any> {
     follow(Rule::PostOrder(map_callbacks(&[(INT, &increment()?)])?), root)
 }
 
-fn address(value: &Any) -> u64 {
-    value.view().payload_bits()
+fn address(value: &Any) -> usize {
+    value.as_object().expect("an object").as_ptr().addr()
 }
 
 /// The addresses of the nodes in the context of an error.
-fn nodes(error: &Error) -> std::vec::Vec<u64> {
+fn nodes(error: &Error) -> std::vec::Vec<usize> {
     let context = error.extra_context().and_then(|context| context.downcast::<VisitErrorContext>().ok());
     let pattern = context.expect("a context").reverse_visit_pattern();
-    pattern.iter().map(|node| node.unwrap().as_ptr().addr() as u64).collect()
+    pattern.iter().map(|node| node.unwrap().as_ptr().addr()).collect()
 }
 
 /// A class of pairs of a structural kind, whose objects can be copied.

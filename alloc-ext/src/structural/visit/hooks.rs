@@ -29,16 +29,21 @@ static VISIT_CONTAINER: NativeHook = visit_container;
 pub fn install() -> Result<()> {
     for index in [type_index::ARRAY, type_index::LIST, type_index::MAP, type_index::DICT] {
         if type_table::attr(index, COLUMN.as_bytes()).is_none() {
-            let hook = VISIT_CONTAINER as *mut c_void;
-            type_table::register_attr(index, COLUMN.as_bytes(), AnyView::from(&hook))?;
+            type_table::register_attr(index, COLUMN.as_bytes(), AnyView::from(&own()))?;
         }
     }
     Ok(())
 }
 
+/// The hook as it stands in the column.
+fn own() -> *mut c_void {
+    VISIT_CONTAINER as *mut c_void
+}
+
 /// Whether a hook is the one here, which does what happens without a hook.
 pub(super) fn is_own(hook: AnyView<'_>) -> bool {
-    hook.type_index() == type_index::OPAQUE_PTR && hook.payload_bits() as usize == VISIT_CONTAINER as usize
+    // Payloads are compared: where an address has 32 bits, it is not the low half of one on every core.
+    hook.type_index() == type_index::OPAQUE_PTR && hook.payload_bits() == AnyView::from(&own()).payload_bits()
 }
 
 /// # Safety
@@ -68,4 +73,18 @@ pub(super) unsafe fn visitor_of(visitor: *mut TVMFFIObject) -> Result<Structural
         NonNull::new(visitor).ok_or_else(|| plain_error!(VALUE_ERROR, "The visitor must not be null"))?;
     // SAFETY: the caller vouches for the object and its class.
     Ok(unsafe { StructuralVisitor::from_object_unchecked(ObjectRef::borrow_raw(object)) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_hook_is_known_in_its_column() -> Result<()> {
+        install()?;
+        let hook = |index| type_table::attr(index, COLUMN.as_bytes());
+        assert!(is_own(hook(type_index::ARRAY)) && is_own(hook(type_index::DICT)));
+        assert!(!is_own(hook(type_index::STR)) && !is_own(AnyView::from(&core::ptr::null_mut())));
+        Ok(())
+    }
 }

@@ -178,10 +178,12 @@ mod tests {
     #[test]
     fn a_buffer_is_used_to_its_end() {
         let _alone = super::super::tests::SOURCE.lock();
-        let mut memory = [0u128; 4];
+        #[repr(align(16))]
+        struct Memory([u8; 64]);
+        let mut memory = Memory([0; 64]);
         // SAFETY: as above.
         unsafe {
-            assert!(set_buffer(memory.as_mut_ptr().cast(), size_of_val(&memory)).is_ok());
+            assert!(set_buffer(memory.0.as_mut_ptr().cast(), size_of_val(&memory)).is_ok());
             let whole = allocate((size_of_val(&memory) - 16) as u64).unwrap();
             assert_eq!(high_water(), size_of_val(&memory));
             assert!(allocate(0).unwrap_err().message().ends_with(b"0 bytes asked, 0 free"));
