@@ -131,6 +131,9 @@ fn a_class_is_registered_once_and_holds_its_fields() -> Result<()> {
     assert_eq!(register_class(index, 24 + 64).unwrap_err().kind(), b"RuntimeError");
     assert_eq!(register_class(index, 40).unwrap_err().kind(), b"ValueError");
     assert_eq!(register_class(i32::MAX, 40).unwrap_err().kind(), b"InternalError");
+    for fixed in [type_index::INT, type_index::OBJECT_RVALUE_REF, type_index::OBJECT, type_index::ARRAY] {
+        assert_eq!(register_class(fixed, 80).unwrap_err().kind(), b"ValueError");
+    }
     Ok(())
 }
 

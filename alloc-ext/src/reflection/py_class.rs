@@ -8,7 +8,7 @@ use ferrite_core::error::Result;
 use ferrite_core::object::ObjectRef;
 use ferrite_core::object_alloc::{self, ObjectRecord};
 use ferrite_core::type_table::{self, TypeEntry};
-use ferrite_core::{Function, plain_ensure};
+use ferrite_core::{Function, plain_ensure, type_index};
 
 use super::fields::{RegisteredField, fields_of, type_of};
 use super::init::register_init;
@@ -17,13 +17,20 @@ use super::storage::Storage;
 /// `ffi._PyClassRegisterTypeAttrColumns`: gives a type `__ffi_init__`, `__ffi_new__` and `__ffi_shallow_copy__`.
 ///
 /// # Errors
-/// InternalError for an unknown type; ValueError for a size that does not hold the fields; RuntimeError when the type
-/// has one of the three; MemoryError.
+/// InternalError for an unknown type; ValueError for a type whose layout the ABI fixes, and for a size that does not hold the
+/// fields; RuntimeError when the type has one of the three; MemoryError.
 ///
 /// # Upstream
-/// `PyClassRegisterTypeAttrColumns` in `dataclass.cc`, which does not compare size and fields.
+/// `PyClassRegisterTypeAttrColumns` in `dataclass.cc`, which takes any type, and does not compare size and fields.
 pub(super) fn register_class(type_index: i32, total_size: i32) -> Result<()> {
-    let class = FieldClass::new(type_of(type_index)?, total_size)?;
+    let entry = type_of(type_index)?;
+    plain_ensure!(
+        type_index >= type_index::DYN_OBJECT_BEGIN,
+        VALUE_ERROR,
+        "The type `{}` is not made of fields",
+        entry.type_key()
+    );
+    let class = FieldClass::new(entry, total_size)?;
     register_init(type_index)?;
     let new = Function::from_typed(move || class.allocate())?;
     type_table::register_attr(type_index, b"__ffi_new__", AnyView::from(&new))?;
