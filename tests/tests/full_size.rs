@@ -7,10 +7,10 @@ use ferrite_tests::{Outcome, require_arm_gcc};
 /// Bytes with every symbol of the profile, which has none of `TVMFFIEnvMod*`, and all of its global functions kept, over a
 /// firmware that has the C library's memory functions anyway: text, constants and initial values, and RAM beside the pool. The
 /// goal is 49,152 of flash.
-const MOST_FULL: FirmwareSize = FirmwareSize { flash: 46_550, ram: 512 };
+const MOST_FULL: FirmwareSize = FirmwareSize { flash: 47_200, ram: 512 };
 
 /// The same with all that a board can have: what compiled models call, modules, and the functions of ring 1 by name.
-const MOST_OF_ALL: FirmwareSize = FirmwareSize { flash: 61_350, ram: 512 };
+const MOST_OF_ALL: FirmwareSize = FirmwareSize { flash: 62_000, ram: 512 };
 
 /// Ring 1 with the group of global functions alone that firmware with a TVM system library needs.
 const MOST_MODULES: FirmwareSize = FirmwareSize { flash: 30_700, ram: 512 };

@@ -4,20 +4,24 @@ use ferrite_core::abi::{DLDevice, kDLCPU};
 use ferrite_core::any::Any;
 use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
+use ferrite_core::object::ObjectRef;
 use ferrite_core::tensor::Tensor;
 use ferrite_core::{type_index, type_table};
 
 use crate::containers::map_table::Table;
 use crate::containers::seq::{Seq, reverse};
+use crate::walk::{Seen, is_sole_while_held};
 
 /// The device of the first tensor off the CPU in nested sequences and map values, depth first; else the CPU.
 ///
 /// # Upstream
 ///
-/// `FindFirstNonCPUDevice` in `src/ffi/container.cc`, which recurses.
+/// `FindFirstNonCPUDevice` in `src/ffi/container.cc`, which recurses, for ever in a list that holds itself, and looks into what
+/// is shared as often as it is reached.
 pub(super) fn find_first_non_cpu(container: Any) -> Result<DLDevice> {
     // Values still to look at, the next one last.
     let mut pending = Buffer::new();
+    let mut met = Seen::default();
     pending.try_push(container)?;
     while let Some(value) = pending.pop() {
         if let Some(tensor) = value.as_object().and_then(|object| object.as_class::<Tensor>())
@@ -26,7 +30,7 @@ pub(super) fn find_first_non_cpu(container: Any) -> Result<DLDevice> {
             return Ok(tensor.device());
         }
         let start = pending.len();
-        push_children(&value, &mut pending)?;
+        push_children(&value, &mut met, &mut pending)?;
         if let Some(children) = pending.get_mut(start..) {
             reverse(children);
         }
@@ -34,14 +38,29 @@ pub(super) fn find_first_non_cpu(container: Any) -> Result<DLDevice> {
     Ok(DLDevice { device_type: kDLCPU, device_id: 0 })
 }
 
-fn push_children(value: &Any, pending: &mut Buffer<Any>) -> Result<()> {
+/// Whether a container is met for the first time; what one reference leads to cannot be met twice.
+fn is_new(container: &ObjectRef, met: &mut Seen<()>) -> Result<bool> {
+    let before = met.len();
+    if !is_sole_while_held(container) {
+        met.set(container, ())?;
+        return Ok(met.len() > before);
+    }
+    Ok(true)
+}
+
+fn push_children(value: &Any, met: &mut Seen<()>, pending: &mut Buffer<Any>) -> Result<()> {
     let Some(object) = value.as_object() else { return Ok(()) };
     let is = |class| type_table::is_instance(object.type_index(), class);
-    if is(type_index::ARRAY) || is(type_index::LIST) {
+    let is_sequence = is(type_index::ARRAY) || is(type_index::LIST);
+    let is_table = is(type_index::MAP) || is(type_index::DICT);
+    if !(is_sequence || is_table) || !is_new(object, met)? {
+        return Ok(());
+    }
+    if is_sequence {
         // SAFETY: both classes are sequences.
         let seq = unsafe { Seq::of(object) };
         (0..).map_while(|index| seq.get(index)).try_for_each(|element| pending.try_push(element))?;
-    } else if is(type_index::MAP) || is(type_index::DICT) {
+    } else {
         // SAFETY: both classes are tables.
         let table = unsafe { Table::of(object) };
         let mut place = table.first();

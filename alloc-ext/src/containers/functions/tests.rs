@@ -142,6 +142,25 @@ fn containers_without_tensors_are_on_the_cpu() -> Result<()> {
 }
 
 #[test]
+fn containers_that_hold_themselves_or_share_much_are_searched_once() -> Result<()> {
+    let find = |value: &Any| {
+        call("ffi.ContainerFindFirstNonCPUDevice", &[value])?.get::<ferrite_core::abi::DLDevice>()
+    };
+    let list = call("ffi.List", &[&int(1)])?;
+    let dict = call("ffi.Dict", &[&int(1), &list])?;
+    call("ffi.ListAppend", &[&list, &dict])?;
+    call("ffi.ListAppend", &[&list, &list])?;
+    assert_eq!(find(&list)?.device_type, 1);
+    call("ffi.ListClear", &[&list])?;
+    let mut shared = list;
+    for _ in 0..100 {
+        shared = call("ffi.Array", &[&shared, &shared])?;
+    }
+    assert_eq!(find(&shared)?.device_type, 1);
+    Ok(())
+}
+
+#[test]
 fn type_keys_come_in_order() -> Result<()> {
     let keys = call("ffi.GetRegisteredTypeKeys", &[])?.get::<Array<String>>()?;
     assert_eq!(keys.get(0)?.as_bytes(), b"None");
