@@ -54,6 +54,7 @@ CHECKS=(
   "miri-cores: the unit tests of core as 32-bit and as big-endian code; those with threads in six more orders"
   "tsan: threads register and look up at once without a race"
   "asan: the library itself built with the address sanitizer, under the C programs"
+  "fuzz: every fuzz target on FUZZ_RUNS inputs, 200000 unless that says otherwise (cargo-fuzz)"
   "instructions: the main operations take no more instructions than their budgets"
   "quickstart: the first command of the README"
   "size: prints the bytes of each build"
@@ -64,7 +65,6 @@ EXTRA_CHECKS=(
   "alloc_fail: every C symbol while the n-th allocation fails, for every n"
   "aot: compiled models against numpy's outputs"
   "deny: licences, sources and advisories of the dependencies (cargo-deny)"
-  "fuzz: each fuzz target for a minute (cargo-fuzz)"
 )
 
 need() { # need TOOL PACKAGE: fails loudly without it
@@ -394,7 +394,9 @@ check_fuzz() {
   for one in fuzz/fuzz_targets/*.rs; do
     one=$(basename "$one" .rs)
     echo "== $one"
-    cargo "+$NIGHTLY" fuzz run "$one" -- -max_total_time=60 || return 1
+    # The seed makes a failure come again.
+    cargo "+$NIGHTLY" fuzz run --target-dir "$target/fuzz" "$one" -- -seed=1 -runs="${FUZZ_RUNS:-200000}" -timeout=60 ||
+      return 1
   done
 }
 
@@ -428,6 +430,7 @@ setup() {
   rustup run "$NIGHTLY" rustc --version >/dev/null 2>&1 ||
     rustup toolchain install "$NIGHTLY" --profile minimal --no-self-update
   rustup component add --toolchain "$NIGHTLY" miri rust-src
+  command -v cargo-fuzz >/dev/null || cargo install --quiet --locked cargo-fuzz
   rustup run "$MSRV" rustc --version >/dev/null 2>&1 ||
     rustup toolchain install "$MSRV" --profile minimal --no-self-update
 }

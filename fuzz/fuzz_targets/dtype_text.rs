@@ -13,6 +13,9 @@ fuzz_target!(|text: &[u8]| {
         return;
     };
     // Texts leave out what the code implies (the bits of a handle), so the second text is the one to compare.
-    let again = DLDataType::parse(printed.as_bytes()).expect("a printed dtype parses");
+    let Ok(again) = DLDataType::parse(printed.as_bytes()) else {
+        // As with upstream, only wide types take the text of scalable lanes, which all have from 0x8000 on.
+        return assert!(parsed.bits <= 8 && parsed.lanes >= 0x8000);
+    };
     assert_eq!(dtype::to_string(again).expect("a parsed dtype prints"), printed);
 });

@@ -21,6 +21,8 @@ struct Model {
 
 impl Model {
     fn insert(&mut self, key: i64, value: i64) {
+        // An update of four entries takes the layout of five.
+        self.hashed |= self.entries.len() == 4;
         let found = self.entries.iter().position(|(other, _)| *other == key);
         match found {
             Some(at) if !self.hashed => self.entries[at].1 = value,
@@ -28,10 +30,7 @@ impl Model {
                 self.entries.remove(at);
                 self.entries.push((key, value));
             }
-            None => {
-                self.hashed |= self.entries.len() == 4;
-                self.entries.push((key, value));
-            }
+            None => self.entries.push((key, value)),
         }
     }
 

@@ -1,0 +1,17 @@
+//! JSON: any bytes parse or are refused, and what parses survives a trip through its own text, however it is indented.
+#![no_main]
+
+use ferrite_alloc_ext::json::{parse, stringify};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|text: &[u8]| {
+    let Ok(value) = parse(text) else {
+        return;
+    };
+    let plain = stringify(&value, None).expect("parsed JSON prints");
+    for indent in [None, Some(2)] {
+        let text = stringify(&value, indent).expect("parsed JSON prints");
+        let again = parse(text.as_bytes()).expect("printed JSON parses");
+        assert_eq!(stringify(&again, None).expect("parsed JSON prints"), plain);
+    }
+});
