@@ -195,7 +195,7 @@ unsafe fn safe_call(symbol: NonNull<c_void>) -> TVMFFISafeCallType {
 }
 
 /// The modules of a library, made but not yet known to its host code.
-pub(super) struct LoadedLibrary {
+pub struct LoadedLibrary {
     /// What the loader of the library gets.
     pub(super) root: Module,
     /// The module of the library's own functions, when it has a place in the tree.
@@ -206,7 +206,10 @@ pub(super) struct LoadedLibrary {
 
 impl LoadedLibrary {
     /// Fills the context symbols of the library and makes its modules.
-    pub(super) fn load<L: Library>(library: L) -> Result<LoadedLibrary> {
+    ///
+    /// # Errors
+    /// Those of [`create_library_module`].
+    pub fn load<L: Library>(library: L) -> Result<LoadedLibrary> {
         let library = LibraryRef::new(library)?;
         context::fill(library.get())?;
         let slot = library.get().symbol(LIBRARY_CTX)?;
@@ -220,11 +223,16 @@ impl LoadedLibrary {
         Ok(LoadedLibrary { root, own, slot })
     }
 
+    /// Where the library's host code reads its module, and what it is to find there.
+    pub fn context(&self) -> Option<(NonNull<c_void>, *mut c_void)> {
+        self.slot.zip(self.own.as_ref().map(Module::context_address))
+    }
+
     /// Tells the library's host code its module. Runs no code of users.
-    pub(super) fn publish(&self) -> Module {
-        if let (Some(own), Some(slot)) = (&self.own, self.slot) {
+    pub fn publish(&self) -> Module {
+        if let Some((slot, context)) = self.context() {
             // SAFETY: the symbol is a writable pointer (contract of `Library`), and the module keeps the library.
-            unsafe { slot.as_ptr().cast::<*mut c_void>().write_unaligned(own.context_address()) };
+            unsafe { slot.as_ptr().cast::<*mut c_void>().write_unaligned(context) };
         }
         self.root.clone()
     }

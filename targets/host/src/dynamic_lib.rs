@@ -5,19 +5,21 @@ use core::fmt::Display;
 use core::ptr::NonNull;
 
 use ferrite_alloc_ext::module::Module;
-use ferrite_alloc_ext::module::library::{Library, create_library_module};
+use ferrite_alloc_ext::module::library::{Library, LoadedLibrary};
 use ferrite_core::builtins::StaticFunction;
 use ferrite_core::error::{Error, Result};
 use ferrite_core::memory::Buffer;
 use ferrite_core::text::Lossy;
 use ferrite_core::{String, error, static_function};
 
+mod contexts;
 #[cfg_attr(
     not(all(target_os = "linux", target_env = "gnu", target_pointer_width = "64")),
     path = "dynamic_lib/no_name_filter.rs"
 )]
 mod name_filter;
 
+use contexts::Opening;
 use name_filter::NameFilter;
 
 /// The functions of this module.
@@ -34,6 +36,7 @@ pub static FUNCTIONS: &[StaticFunction] = &[static_function!("ffi.Module.load_fr
 struct DynamicLibrary {
     handle: NonNull<c_void>,
     filter: Option<NameFilter>,
+    opening: Opening,
 }
 
 // SAFETY: a handle of `dlopen` may be used from any thread, and the filter reads what nobody writes.
@@ -51,12 +54,15 @@ impl DynamicLibrary {
         let handle =
             NonNull::new(unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_LAZY | libc::RTLD_LOCAL) })?;
         // SAFETY: the handle is open until the library with the filter is dropped.
-        Some(DynamicLibrary { handle, filter: unsafe { NameFilter::of(handle) } })
+        let filter = unsafe { NameFilter::of(handle) };
+        Some(DynamicLibrary { handle, filter, opening: Opening::new() })
     }
 }
 
 impl Drop for DynamicLibrary {
     fn drop(&mut self) {
+        // SAFETY: the modules of this opening are gone, and the object is open.
+        unsafe { self.opening.end() };
         // SAFETY: the handle is open, and is not used after this.
         unsafe { libc::dlclose(self.handle.as_ptr()) };
     }
@@ -82,7 +88,7 @@ unsafe impl Library for DynamicLibrary {
 ///
 /// # Errors
 /// `InternalError` with the text of the system when the file cannot be opened, or when the path
-/// has a NUL byte; those of [`create_library_module`].
+/// has a NUL byte; those of [`LoadedLibrary::load`].
 ///
 /// # Safety
 /// Loading runs the object's initialisers, and its `__tvm_ffi_*` symbols must be what their names say.
@@ -98,7 +104,8 @@ pub unsafe fn open_library(path: &[u8]) -> Result<Module> {
     let Some(library) = (unsafe { DynamicLibrary::open(name) }) else {
         return Err(failure(path, last_error()));
     };
-    create_library_module(library)
+    let opening = library.opening;
+    opening.publish(&LoadedLibrary::load(library)?)
 }
 
 /// The error of upstream's failed check, word for word.
@@ -128,6 +135,7 @@ fn load_from_file(path: String, _format: String) -> Result<Module> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ferrite_alloc_ext::module::library::create_library_module;
     use ferrite_core::AnyView;
 
     fn message(path: &str) -> std::string::String {
