@@ -6,6 +6,9 @@ use std::env;
 /// The microcontrollers among Arm's targets.
 const CORTEX_M: [&str; 4] = ["thumbv6m", "thumbv7m", "thumbv7em", "thumbv8m"];
 
+/// The systems for which the crate for hosts has what `unwinder.ld` refers to.
+const LATE_UNWINDER: [&str; 2] = ["x86_64-unknown-linux-gnu", "aarch64-unknown-linux-gnu"];
+
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
     println!("cargo:rustc-check-cfg=cfg(cortex_m, riscv)");
@@ -20,6 +23,12 @@ fn main() {
         println!("cargo:rustc-cdylib-link-arg=-Wl,-soname,libtvm_ffi.so");
         // Once loaded it stays: objects have deleters in it, and clients remember type indices and addresses of its tables.
         println!("cargo:rustc-cdylib-link-arg=-Wl,-z,nodelete");
+    }
+    // The C++ runtime loads the unwinder anyway.
+    if cfg!(all(feature = "host", not(feature = "cxx-abi"))) && LATE_UNWINDER.contains(&target.as_str()) {
+        let options = concat!(env!("CARGO_MANIFEST_DIR"), "/../targets/host/unwinder.ld");
+        println!("cargo:rerun-if-changed={options}");
+        println!("cargo:rustc-cdylib-link-arg=-Wl,@{options}");
     }
     #[cfg(feature = "cxx-abi")]
     compile_cxx();

@@ -5,3 +5,5 @@ pub mod backtrace;
 pub mod dynamic_lib;
 pub mod stack;
 pub mod thread_pool;
+#[cfg(all(target_os = "linux", target_env = "gnu", any(target_arch = "x86_64", target_arch = "aarch64")))]
+mod unwinder;

@@ -1,0 +1,134 @@
+//! The system's unwinder, opened when something first unwinds: loading `libgcc_s` takes longer than loading this library, and
+//! most processes never unwind through it.
+//!
+//! `std` refers to the unwinder's functions by name. In the shared object, the linker's option `--wrap` (`unwinder.ld`, which the
+//! build scripts pass on) turns these references into ones to the functions of this file, which call the real ones. Static
+//! libraries and programs leave the option out and link the unwinder as ever. There is only one unwinder in the process, the one
+//! that C++ uses too.
+
+use core::ffi::{CStr, c_int, c_void};
+use core::mem::transmute;
+use core::ptr;
+use core::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
+use std::process;
+
+/// Where the functions are, unless the process has them already.
+const LIBRARY: &CStr = c"libgcc_s.so.1";
+
+/// `_URC_END_OF_STACK`.
+const END_OF_STACK: c_int = 5;
+
+/// One function of the unwinder.
+struct Function {
+    /// Ends in a NUL.
+    name: &'static str,
+    /// Null until all are found.
+    address: AtomicPtr<c_void>,
+}
+
+impl Function {
+    const fn new(name: &'static str) -> Function {
+        Function { name, address: AtomicPtr::new(ptr::null_mut()) }
+    }
+
+    /// Looks the function up as the dynamic linker would: the process's own goes first, since sanitizers put theirs in front.
+    fn find(&self, library: *mut c_void) -> bool {
+        let name = self.name.as_ptr().cast();
+        // SAFETY: the name ends in a NUL; the library is open, or null, which stands for the process.
+        let found = unsafe { [libc::dlsym(libc::RTLD_DEFAULT, name), libc::dlsym(library, name)] };
+        let address = found.into_iter().find(|address| !address.is_null());
+        self.address.store(address.unwrap_or(ptr::null_mut()), Ordering::Relaxed);
+        address.is_some()
+    }
+}
+
+/// Whether every address is known.
+static FOUND: AtomicBool = AtomicBool::new(false);
+
+/// Whether there is an unwinder. Threads that come at the same time find the same: no lock, which a fork could leave held.
+fn found() -> bool {
+    FOUND.load(Ordering::Acquire) || find()
+}
+
+/// Finds all functions at once, so that they belong together.
+#[cold]
+fn find() -> bool {
+    // SAFETY: the name ends in a NUL, and the initialisers are the system's own. It stays open, since addresses are kept.
+    let library = unsafe { libc::dlopen(LIBRARY.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
+    let found = FUNCTIONS.iter().all(|function| function.find(library));
+    FOUND.store(found, Ordering::Release);
+    found
+}
+
+#[cfg(target_arch = "x86_64")]
+macro_rules! jump {
+    () => {
+        "jmp"
+    };
+}
+#[cfg(target_arch = "aarch64")]
+macro_rules! jump {
+    () => {
+        "b"
+    };
+}
+
+/// For each function of the unwinder: a place for its address, a function that calls it, and a symbol that `--wrap` refers to. The
+/// symbol is hidden, as one of `no_mangle` would not be.
+macro_rules! functions {
+    ($(fn $name:ident($($argument:ident: $kind:ty),*) $(-> $result:ty)?, or $absent:expr;)*) => {
+        static FUNCTIONS: &[&Function] = &[$(&addresses::$name),*];
+
+        #[allow(non_upper_case_globals, reason = "the names of the C functions")]
+        mod addresses {
+            use super::Function;
+
+            $(pub static $name: Function = Function::new(concat!(stringify!($name), "\0"));)*
+        }
+
+        #[allow(non_snake_case, reason = "the names of the C functions")]
+        mod calls {
+            use super::*;
+
+            $(pub unsafe extern "C-unwind" fn $name($($argument: $kind),*) $(-> $result)? {
+                type Callee = unsafe extern "C-unwind" fn($($kind),*) $(-> $result)?;
+                if !found() {
+                    $absent
+                }
+                let address = addresses::$name.address.load(Ordering::Relaxed);
+                // SAFETY: the unwinder's function of this name has this signature; the caller keeps its contract.
+                unsafe { transmute::<*mut c_void, Callee>(address)($($argument),*) }
+            })*
+        }
+
+        $(core::arch::global_asm!(
+            concat!(".pushsection .text.__wrap_", stringify!($name), ",\"ax\",%progbits"),
+            concat!(".globl __wrap_", stringify!($name)),
+            concat!(".hidden __wrap_", stringify!($name)),
+            concat!(".type __wrap_", stringify!($name), ",%function"),
+            concat!("__wrap_", stringify!($name), ":"),
+            concat!(jump!(), " {}"),
+            ".popsection",
+            sym calls::$name
+        );)*
+    };
+}
+
+// Without an unwinder the first two tell that the stack ends here: backtraces are empty, and std ends the process with a message.
+// The others are called by an unwinder, or with what it gave.
+functions! {
+    fn _Unwind_Backtrace(visit: *mut c_void, argument: *mut c_void) -> c_int, or return END_OF_STACK;
+    fn _Unwind_RaiseException(exception: *mut c_void) -> c_int, or return END_OF_STACK;
+    fn _Unwind_Resume(exception: *mut c_void) -> !, or process::abort();
+    fn _Unwind_DeleteException(exception: *mut c_void), or process::abort();
+    fn _Unwind_FindEnclosingFunction(address: *mut c_void) -> *mut c_void, or process::abort();
+    fn _Unwind_GetCFA(context: *mut c_void) -> usize, or process::abort();
+    fn _Unwind_GetDataRelBase(context: *mut c_void) -> usize, or process::abort();
+    fn _Unwind_GetIP(context: *mut c_void) -> usize, or process::abort();
+    fn _Unwind_GetIPInfo(context: *mut c_void, before: *mut c_int) -> usize, or process::abort();
+    fn _Unwind_GetLanguageSpecificData(context: *mut c_void) -> *mut c_void, or process::abort();
+    fn _Unwind_GetRegionStart(context: *mut c_void) -> usize, or process::abort();
+    fn _Unwind_GetTextRelBase(context: *mut c_void) -> usize, or process::abort();
+    fn _Unwind_SetGR(context: *mut c_void, register: c_int, value: usize), or process::abort();
+    fn _Unwind_SetIP(context: *mut c_void, value: usize), or process::abort();
+}
