@@ -14,4 +14,4 @@ pub use cc::Cc;
 pub use failure::{Failure, Outcome};
 pub use library::Library;
 pub use paths::{aot, include, quickstart, root, scratch};
-pub use process::{output_of, require, require_arm_gcc, valgrind};
+pub use process::{output_of, program, require, require_arm_gcc, valgrind};

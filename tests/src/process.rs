@@ -1,6 +1,7 @@
 //! Runs programs and turns every failure into a message that shows what they printed.
 
 use crate::Outcome;
+use std::path::Path;
 use std::process::{Command, Output};
 
 /// Runs `command` and gives what it wrote to standard output.
@@ -13,6 +14,16 @@ pub fn output_of(command: &mut Command) -> Outcome<String> {
         return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
     }
     Err(format!("{command:?} ended with {}\n{}", output.status, everything(&output)).into())
+}
+
+/// A program that was built for the machine under test: where that is another one, `FERRITE_RUNNER` says what runs it there.
+pub fn program(executable: &Path) -> Command {
+    let runner = std::env::var("FERRITE_RUNNER").unwrap_or_default();
+    let mut words = runner.split_whitespace();
+    let Some(first) = words.next() else { return Command::new(executable) };
+    let mut command = Command::new(first);
+    command.args(words).arg(executable);
+    command
 }
 
 fn everything(output: &Output) -> String {

@@ -4,9 +4,8 @@
 //! run them. `CHECK_GOOD_INPUT_ONLY=1 FERRITE_LIBRARY_DIR=...` runs the same programs against upstream's library.
 #![allow(missing_docs, reason = "each test's name says it")]
 
-use ferrite_tests::{Cc, Library, Outcome, output_of, root, scratch, valgrind};
+use ferrite_tests::{Cc, Library, Outcome, output_of, program, root, scratch, valgrind};
 use std::path::PathBuf;
-use std::process::Command;
 
 #[derive(Clone, Copy, PartialEq)]
 enum Mode {
@@ -55,19 +54,17 @@ fn kernels(mode: Mode, program: &str) -> Outcome<Kernels> {
     })
 }
 
-fn run(program: &str, mode: Mode) -> Outcome<()> {
+fn run(name: &str, mode: Mode) -> Outcome<()> {
     let library = Library::get()?;
-    let folder = scratch(&format!("c_programs/{}-{program}", mode.name()))?;
-    let kernels = kernels(mode, program)?;
-    let cc = Cc::program(folder.join(program)).strict().args(["-pthread"]);
-    let cc = cc.source(root().join(format!("tests/c/{program}.c")));
+    let folder = scratch(&format!("c_programs/{}-{name}", mode.name()))?;
+    let kernels = kernels(mode, name)?;
+    let cc = Cc::program(folder.join(name)).strict().args(["-pthread"]);
+    let cc = cc.source(root().join(format!("tests/c/{name}.c")));
     let executable = mode.compiler(cc).link_shared(library)?;
-    let mut command = match mode {
-        // Objects that live for ever are "possibly lost" to valgrind: their references point behind the block's beginning.
-        Mode::Valgrind => valgrind("definite,indirect")?,
-        Mode::Plain | Mode::Sanitized => Command::new(&executable),
-    };
+    let mut command = program(&executable);
     if mode == Mode::Valgrind {
+        // Objects that live for ever are "possibly lost" to valgrind: their references point behind the block's beginning.
+        command = valgrind("definite,indirect")?;
         command.arg(&executable);
     }
     command.env("CHECK_KERNELS", &kernels.plain).env("CHECK_KERNELS_BIN", &kernels.with_modules);
