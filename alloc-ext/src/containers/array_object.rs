@@ -150,6 +150,17 @@ impl ArrayObject {
         Ok(())
     }
 
+    /// Appends an element where that takes no memory, because there is room and nobody else has the array; tells whether.
+    #[cfg_attr(not(feature = "std"), expect(dead_code, reason = "size counts there"))]
+    pub(crate) fn push_in_place(&mut self, value: &Any) -> bool {
+        let fits = self.len() < self.capacity() && self.0.is_unique();
+        if fits {
+            // SAFETY: the array is unshared and has the room.
+            unsafe { self.seq().insert_reserved(self.len(), value.clone()) }
+        }
+        fits
+    }
+
     /// Inserts an element before `index`, which may be the length.
     ///
     /// # Errors

@@ -5,6 +5,9 @@
 //! which have no room for one of their own. It is held while words are read or changed: what takes memory, makes errors
 //! or drops objects runs code of users and comes before or after.
 
+#[cfg_attr(not(feature = "std"), path = "imports/by_copy.rs")]
+mod in_place;
+
 use core::cell::Cell;
 use core::mem;
 use core::ptr::NonNull;
@@ -22,38 +25,52 @@ use super::visited::Visited;
 use super::{Module, Query, Wanted};
 use crate::containers::ArrayObject;
 
-/// How often imports of any module were replaced: who decides without the lock sees by it whether that still holds, and starts
+/// How often imports of any module changed: who decides without the lock sees by it whether that still holds, and starts
 /// again if not. Of those who compete, one gets on.
-static REPLACED: Lock<Cell<usize>> = Lock::new(Cell::new(0));
+static CHANGES: Lock<Cell<usize>> = Lock::new(Cell::new(0));
 
 /// What the module imports now.
 ///
 /// # Errors
 /// `InternalError` for a module without an array of imports.
 pub(super) fn snapshot(module: &Module) -> Result<ArrayObject> {
-    let guard = REPLACED.lock();
+    let guard = CHANGES.lock();
     // SAFETY: the module is alive and the lock keeps the word from changing.
     let imports = unsafe { (*module_obj(module)).imports.clone() };
     drop(guard);
     imports.and_then(|imports| imports.downcast().ok()).ok_or_else(|| incomplete("imports"))
 }
 
-/// Puts `imports` in place of what is there, unless some module's imports were replaced since they had been so often.
-fn replace(module: &Module, imports: &ArrayObject, replaced: usize) -> bool {
-    let mut imports = Some(imports.as_object().clone());
-    let guard = REPLACED.lock();
-    let unchanged = guard.get() == replaced;
-    if unchanged {
-        guard.set(replaced.wrapping_add(1));
-        // SAFETY: the module is alive and the lock is held.
-        unsafe { mem::swap(&mut (*module_obj(module)).imports, &mut imports) };
+/// Runs `body` on the imports under the lock, unless imports of any module changed since `before`; gives what it answers: whether
+/// it changed them. It must not run code of users, not even an allocator's.
+fn change(
+    module: &Module,
+    before: usize,
+    body: &mut dyn FnMut(&mut Option<ObjectRef>) -> bool,
+) -> Option<bool> {
+    let guard = CHANGES.lock();
+    let in_time = guard.get() == before;
+    // SAFETY: the module is alive and the lock is held.
+    let changed = in_time && body(unsafe { &mut (*module_obj(module)).imports });
+    if changed {
+        guard.set(before.wrapping_add(1));
     }
     drop(guard);
-    unchanged
+    in_time.then_some(changed)
 }
 
-fn replaced() -> usize {
-    REPLACED.lock().get()
+/// Puts `imports` in place of what is there, unless some module's imports changed since `before`.
+fn replace(module: &Module, imports: &ArrayObject, before: usize) -> bool {
+    let mut imports = Some(imports.as_object().clone());
+    let replaced = change(module, before, &mut |present| {
+        mem::swap(present, &mut imports);
+        true
+    });
+    replaced.is_some()
+}
+
+fn changes() -> usize {
+    CHANGES.lock().get()
 }
 
 /// Appends `other` to the imports of `module`.
@@ -66,16 +83,25 @@ fn replaced() -> usize {
 /// two that would make a cycle together do not.
 pub fn append(module: &Module, other: &Module) -> Result<()> {
     loop {
-        let before = replaced();
+        let before = changes();
         if !Wanted::Itself(module).of_tree(other)?.is_none() {
             plain_bail!(RUNTIME_ERROR, "Cyclic dependency detected during import");
         }
-        let mut imports = snapshot(module)?;
-        imports.push(Any::from(other.clone()))?;
-        if replace(module, &imports, before) {
+        let appended = match in_place::append(module, other, before) {
+            Some(false) => append_to_copy(module, other, before)?,
+            in_time => in_time.is_some(),
+        };
+        if appended {
             return Ok(());
         }
     }
+}
+
+/// Appends to a copy with room for more; snapshots keep what they have. False when it is too late.
+fn append_to_copy(module: &Module, other: &Module, before: usize) -> Result<bool> {
+    let mut imports = snapshot(module)?;
+    imports.push(Any::from(other.clone()))?;
+    Ok(replace(module, &imports, before))
 }
 
 /// Removes all imports.
@@ -87,7 +113,7 @@ pub fn append(module: &Module, other: &Module) -> Result<()> {
 /// `ModuleObj::ClearImports` in `module.cc`; the lookup cache stays, as there.
 pub fn clear(module: &Module) -> Result<()> {
     let empty = ArrayObject::with_capacity(0)?;
-    while !replace(module, &empty, replaced()) {}
+    while !replace(module, &empty, changes()) {}
     Ok(())
 }
 
@@ -179,23 +205,25 @@ type Found = Option<NonNull<TVMFFIObject>>;
 
 /// Runs `body` on the lookup cache under the lock. It must not run code of users, not even an allocator's.
 fn with_cache(module: &Module, body: &mut dyn FnMut(&mut LookupCache) -> Found) -> Result<Found> {
-    let guard = REPLACED.lock();
-    // SAFETY: the module is alive and the lock is held, so nobody else has the word; references to objects of any class
-    // have one layout.
-    let result = unsafe {
-        let word = &raw mut (*module_obj(module)).import_lookup_cache;
-        let is_cache = (*word).as_ref().is_some_and(ObjectRef::is_instance::<LookupCache>);
-        is_cache.then(|| body(&mut *word.cast()))
-    };
+    let guard = CHANGES.lock();
+    // SAFETY: the module is alive and the lock is held, so nobody else has the word.
+    let result = of_class(unsafe { &mut (*module_obj(module)).import_lookup_cache }).map(body);
     drop(guard);
     result.ok_or_else(|| incomplete("import lookup cache"))
+}
+
+/// The reference in a word of a module, when it is one to an object of that class.
+fn of_class<T: ObjectClass>(word: &mut Option<ObjectRef>) -> Option<&mut T> {
+    let is_of_class = word.as_ref().is_some_and(ObjectRef::is_instance::<T>);
+    // SAFETY: references to objects of any class have one layout, and this is one to an object of class `T`.
+    is_of_class.then(|| unsafe { &mut *(&raw mut *word).cast() })
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::testing::{name, tagged};
     use super::*;
-    use crate::containers::faults::asked_while;
+    use crate::containers::faults::{asked_while, with_every_refusal};
     use ferrite_core::Function;
 
     fn message(result: Result<()>) -> std::string::String {
@@ -214,6 +242,29 @@ mod tests {
         root.clear_imports()?;
         assert!(root.get_function(&name("b"), true)?.is_none());
         assert!(root.imports()?.is_empty());
+        Ok(())
+    }
+
+    #[test]
+    fn many_imports_take_few_copies() {
+        let (root, child) = (tagged(0, "root"), tagged(1, "child"));
+        let requests = with_every_refusal(|| {
+            let imported =
+                root.clear_imports().and_then(|()| (0..64).try_for_each(|_| root.import_module(&child)));
+            assert!(imported.is_err() || root.imports().unwrap().len() == 64);
+        });
+        // One to clear, one for each doubling.
+        assert!(requests < 16 || cfg!(not(feature = "std")), "{requests}");
+    }
+
+    #[test]
+    fn a_snapshot_stays_what_it_was() -> Result<()> {
+        let root = tagged(0, "root");
+        for imported in 0..9 {
+            let snapshot = root.imports()?;
+            root.import_module(&tagged(1, "child"))?;
+            assert_eq!((snapshot.len(), root.imports()?.len()), (imported, imported + 1));
+        }
         Ok(())
     }
 
@@ -308,7 +359,7 @@ mod tests {
     fn an_import_that_is_no_module_is_an_error() -> Result<()> {
         let root = tagged(0, "root");
         let bad = ArrayObject::from_slice(&[Any::from(5i64)])?;
-        while !replace(&root, &bad, replaced()) {}
+        while !replace(&root, &bad, changes()) {}
         assert_eq!(root.get_function(&name("f"), true).map(drop).unwrap_err().kind(), b"TypeError");
         Ok(())
     }
@@ -338,7 +389,7 @@ mod tests {
         cycle.import_module(&root).unwrap();
         let children = ["a", "b", "c", "d", "e", "f", "g", "h"].map(|function| tagged(2, function));
         asked_while(
-            || drop(REPLACED.lock()),
+            || drop(CHANGES.lock()),
             move || {
                 let _ = root.import_module(&cycle);
                 let _ = children.iter().try_for_each(|child| root.import_module(child));
