@@ -7,7 +7,7 @@ use ferrite_core::{object_alloc, type_table};
 
 use crate::boundary::{self, arg};
 
-/// Returns the allocator that new objects come from; never null.
+/// Returns the allocator that is set; never null.
 ///
 /// Without a custom allocator this is the built-in one, which clients may call too.
 #[unsafe(no_mangle)]
@@ -16,6 +16,9 @@ pub extern "C" fn TVMFFIGetCustomAllocator() -> *mut TVMFFICustomAllocator {
 }
 
 /// Sets the allocator that new objects come from; null sets the built-in one.
+///
+/// Builds with the feature `cxx-abi` take memory for their own objects from `malloc`, as C++ clients do for theirs; there the
+/// allocator is only for clients that ask for it.
 ///
 /// Objects made before keep the allocator that they came from. Set it once, early. Returns 0; or -1 with ValueError raised when
 /// the record has no function.

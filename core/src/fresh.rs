@@ -4,8 +4,15 @@
 //! than the fields waits until the stores are done instead, about a dozen cycles: as long as a whole call takes. The
 //! compiler makes such copies of assignments; volatile reads keep it from that.
 
-use crate::abi::{DLDataType, DLTensor, TVMFFIAny};
+use crate::abi::{DLTensor, TVMFFIAny};
 use crate::any::AnyView;
+
+/// Two halves of a word, in the order in which they lie in memory.
+#[inline(always)]
+fn word(first: u32, second: u32) -> u64 {
+    let [low, high] = if cfg!(target_endian = "little") { [first, second] } else { [second, first] };
+    u64::from(low) | u64::from(high) << 32
+}
 
 /// Copies a value as two words, each put together in a register: whoever gets them reads words, or fields of them.
 ///
@@ -18,9 +25,7 @@ pub(crate) unsafe fn copy_any(from: *const TVMFFIAny, to: *mut TVMFFIAny) {
         let type_index = (&raw const (*from).type_index).read_volatile();
         let len = (&raw const (*from).small_str_len).read_volatile();
         let payload = (&raw const (*from).payload).read_volatile();
-        let [low, high] =
-            if cfg!(target_endian = "little") { [type_index as u32, len] } else { [len, type_index as u32] };
-        to.cast::<u64>().write(u64::from(low) | u64::from(high) << 32);
+        to.cast::<u64>().write(word(type_index as u32, len));
         (*to).payload = payload;
     }
 }
@@ -36,7 +41,7 @@ pub fn view<'a>(from: &AnyView<'a>) -> AnyView<'a> {
     }
 }
 
-/// Copies a tensor's description.
+/// Copies a tensor's description in words, as whoever gets it reads it.
 ///
 /// # Safety
 /// `from` must be valid for reading, and `to` for writing.
@@ -44,16 +49,17 @@ pub fn view<'a>(from: &AnyView<'a>) -> AnyView<'a> {
 pub(crate) unsafe fn copy_dl_tensor(from: *const DLTensor, to: *mut DLTensor) {
     // SAFETY: the caller vouches for both records.
     unsafe {
-        // Field by field, which takes few registers; but the type is one word for whoever gets it.
         (*to).data = (&raw const (*from).data).read_volatile();
-        (*to).device.device_type = (&raw const (*from).device.device_type).read_volatile();
-        (*to).device.device_id = (&raw const (*from).device.device_id).read_volatile();
-        (*to).ndim = (&raw const (*from).ndim).read_volatile();
-        (*to).dtype = DLDataType {
-            code: (&raw const (*from).dtype.code).read_volatile(),
-            bits: (&raw const (*from).dtype.bits).read_volatile(),
-            lanes: (&raw const (*from).dtype.lanes).read_volatile(),
-        };
+        let device_type = (&raw const (*from).device.device_type).read_volatile();
+        let device_id = (&raw const (*from).device.device_id).read_volatile();
+        let device = word(device_type as u32, device_id as u32);
+        (&raw mut (*to).device).cast::<u64>().write_unaligned(device);
+        let ndim = (&raw const (*from).ndim).read_volatile();
+        let code = (&raw const (*from).dtype.code).read_volatile();
+        let bits = (&raw const (*from).dtype.bits).read_volatile();
+        let [first, second] = (&raw const (*from).dtype.lanes).read_volatile().to_ne_bytes();
+        let dtype = u32::from_ne_bytes([code, bits, first, second]);
+        (&raw mut (*to).ndim).cast::<u64>().write_unaligned(word(ndim as u32, dtype));
         (*to).shape = (&raw const (*from).shape).read_volatile();
         (*to).strides = (&raw const (*from).strides).read_volatile();
         (*to).byte_offset = (&raw const (*from).byte_offset).read_volatile();
@@ -63,7 +69,7 @@ pub(crate) unsafe fn copy_dl_tensor(from: *const DLTensor, to: *mut DLTensor) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::abi::DLDevice;
+    use crate::abi::{DLDataType, DLDevice};
 
     #[test]
     fn values_are_copied_whole() {

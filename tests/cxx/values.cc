@@ -169,6 +169,23 @@ void Tensors() {
   CHECK(blocks == 0);
 }
 
+int asked = 0;
+TVMFFICustomAllocator* builtin = nullptr;
+
+/*! \brief A custom allocator is for those that ask for it: the library's objects come from malloc, as the client's do. */
+void CustomAllocator() {
+  static TVMFFICustomAllocator counting{[](size_t size, size_t alignment, int32_t type_index, void*) -> void* {
+                                          ++asked;
+                                          return builtin->allocate(size, alignment, type_index, builtin->context);
+                                        },
+                                        nullptr};
+  builtin = TVMFFIGetCustomAllocator();
+  CHECK(TVMFFISetCustomAllocator(&counting) == 0 && TVMFFIGetCustomAllocator() == &counting);
+  Any text = Call("ffi.String", "longer than seven bytes");
+  CHECK(Call("ffi.Array", text, Shape({1, 2})).cast<Array<Any>>().size() == 2 && asked == 0);
+  CHECK(TVMFFISetCustomAllocator(nullptr) == 0 && TVMFFIGetCustomAllocator() == builtin);
+}
+
 /*! \brief Functions of the client's have cpp_call set; the library's, and those from C, have not. */
 void Functions() {
   Point captured(9, "captured");
@@ -286,6 +303,7 @@ int main() {
   FieldsOfObjects();
   WeakReferences();
   Tensors();
+  CustomAllocator();
   Functions();
   TwoWaysToCall();
   Errors();

@@ -1,8 +1,8 @@
 //! Objects in blocks of memory that were taken before it was known that there would be an object.
 
-use core::ptr::{self, NonNull};
+use core::ptr::NonNull;
 
-use super::{BODY_OFFSET, BUILTIN, Class, ObjectRecord, adopt_block, custom_allocator, set_up};
+use super::{BODY_OFFSET, Class, ObjectRecord, adopt_block, set_up, source};
 use crate::object::ObjectRef;
 
 /// Bytes in front of the record, for the allocator's header.
@@ -10,7 +10,7 @@ pub(crate) const LEAD_BYTES: usize = BODY_OFFSET;
 
 /// Whether objects may be made of blocks: not while another allocator is set, which wants to be asked.
 pub(crate) fn takes_blocks() -> bool {
-    ptr::eq(custom_allocator(), &BUILTIN.0)
+    source::uses_builtin()
 }
 
 /// Makes an object of a block, whose header is set up here; `init` gets the start of the record and writes every other field.

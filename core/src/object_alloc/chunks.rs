@@ -15,10 +15,10 @@
 use core::alloc::Layout;
 use core::ffi::c_void;
 use core::mem;
-use core::ptr::{self, NonNull};
+use core::ptr::NonNull;
 
 use super::chunk_reserve::Reserve;
-use super::{BODY_ALIGNMENT, BUILTIN, Class, Space, object_bytes, set_up, source};
+use super::{BODY_ALIGNMENT, Class, Space, object_bytes, set_up, source};
 use crate::abi::TVMFFIObjectAllocHeader;
 use crate::error::{self, Result};
 use crate::memory;
@@ -111,7 +111,7 @@ impl Chunks {
     fn take(&mut self, size: usize, class: &Class, type_index: i32) -> Option<NonNull<u8>> {
         // Sizes are below half the address space.
         let bytes = (size + FRONT_BYTES).next_multiple_of(ALIGNMENT);
-        let may_share = class.alignment <= ALIGNMENT && ptr::eq(source::custom_allocator(), &BUILTIN.0);
+        let may_share = class.alignment <= ALIGNMENT && source::uses_builtin();
         match self.chunk {
             Some(chunk) if bytes <= self.bytes - self.used && may_share => Some(self.place(chunk, bytes)),
             _ if may_share && bytes <= self.next_bytes() / PART => self.place_in_next(bytes),

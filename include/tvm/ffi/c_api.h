@@ -936,7 +936,7 @@ int TVMFFIObjectCreateOpaque(void *handle,
                              TVMFFIObjectHandle *out);
 
 /**
- * Returns the allocator that new objects come from; never null.
+ * Returns the allocator that is set; never null.
  *
  * Without a custom allocator this is the built-in one, which clients may call too.
  */
@@ -944,6 +944,9 @@ TVM_FFI_DLL struct TVMFFICustomAllocator *TVMFFIGetCustomAllocator(void);
 
 /**
  * Sets the allocator that new objects come from; null sets the built-in one.
+ *
+ * Builds with the feature `cxx-abi` take memory for their own objects from `malloc`, as C++ clients do for theirs; there the
+ * allocator is only for clients that ask for it.
  *
  * Objects made before keep the allocator that they came from. Set it once, early. Returns 0; or -1 with ValueError raised when
  * the record has no function.
