@@ -54,6 +54,7 @@ CHECKS=(
   "miri-cores: the unit tests of core as 32-bit and as big-endian code; those with threads in six more orders"
   "tsan: threads register and look up at once without a race"
   "arm64: unit tests and C programs as 64-bit Arm, in qemu"
+  "arm32: the same as 32-bit Arm: hosts whose pointers have 4 bytes"
   "asan: the library itself built with the address sanitizer, under the C programs"
   "fuzz: every fuzz target on FUZZ_RUNS inputs, 200000 unless that says otherwise (cargo-fuzz)"
   "instructions: the main operations take no more instructions than their budgets"
@@ -197,16 +198,21 @@ check_valgrind() {
     ferrite_tests backend --ignored valgrind && ferrite_tests aot --ignored valgrind
 }
 
-check_arm64() {
-  local one=aarch64-unknown-linux-gnu gcc=aarch64-linux-gnu-gcc qemu="qemu-aarch64 -L /usr/aarch64-linux-gnu"
-  need "$gcc" "apt-get install gcc-aarch64-linux-gnu libc6-dev-arm64-cross" &&
-    need qemu-aarch64 "apt-get install qemu-user" && need_target "$one" || return 1
-  local -x CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=$gcc CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER=$qemu
+check_arm64() { arm aarch64 aarch64-unknown-linux-gnu aarch64-linux-gnu arm64; }
+check_arm32() { arm arm armv7-unknown-linux-gnueabihf arm-linux-gnueabihf armhf; }
+
+arm() { # arm EMULATED TARGET GNU DEBIAN: the names of a machine for qemu, Rust, gcc and Debian
+  local target_name=$2 gcc=$3-gcc qemu="qemu-$1 -L /usr/$3" of_cargo=CARGO_TARGET_${2^^}
+  need "$gcc" "apt-get install gcc-$3 libc6-dev-$4-cross" &&
+    need "qemu-$1" "apt-get install qemu-user" && need_target "$target_name" || return 1
+  local -x "${of_cargo//-/_}_LINKER=$gcc" "${of_cargo//-/_}_RUNNER=$qemu"
   # The one left out forks, and qemu 7.2 fails an assertion of its own when the child starts threads.
-  cargo test --target "$one" -p ferrite-core -p ferrite-alloc-ext -p ferrite-host -p ferrite-capi \
+  cargo test --target "$target_name" -p ferrite-core -p ferrite-alloc-ext -p ferrite-host -p ferrite-capi \
     --features ferrite-core/std,ferrite-alloc-ext/std -- --skip a_child_makes_threads_of_its_own &&
-    cargo build --release --target "$one" -p ferrite-capi --features backend &&
-    CC=$gcc FERRITE_RUNNER=$qemu FERRITE_LIBRARY_DIR=$target/$one/release ferrite_tests c_programs plain::
+    cargo build --release --target "$target_name" -p ferrite-capi --features backend &&
+    # For backtraces: as 32-bit Arm, C has no tables to unwind by unless asked.
+    CC="$gcc -funwind-tables" FERRITE_RUNNER=$qemu FERRITE_LIBRARY_DIR=$target/$target_name/release \
+      ferrite_tests c_programs plain::
 }
 
 check_parity() {
@@ -417,7 +423,7 @@ setup() {
   local packages=(gcc g++ make clang libclang-rt-dev valgrind binutils python3 python3-pip python3-venv util-linux
     libgtest-dev qemu-system-arm qemu-system-misc gcc-arm-none-eabi libnewlib-arm-none-eabi
     gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf lld nodejs
-    gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user)
+    gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-arm-linux-gnueabihf libc6-dev-armhf-cross qemu-user)
   local missing=() package
   if command -v dpkg >/dev/null; then
     for package in "${packages[@]}"; do
@@ -440,7 +446,7 @@ setup() {
     return
   fi
   rustup toolchain install --no-self-update >/dev/null 2>&1 # what rust-toolchain.toml names
-  rustup target add "${CROSS_TARGETS[@]}" aarch64-unknown-linux-gnu
+  rustup target add "${CROSS_TARGETS[@]}" aarch64-unknown-linux-gnu armv7-unknown-linux-gnueabihf
   rustup run "$NIGHTLY" rustc --version >/dev/null 2>&1 ||
     rustup toolchain install "$NIGHTLY" --profile minimal --no-self-update
   rustup component add --toolchain "$NIGHTLY" miri rust-src
