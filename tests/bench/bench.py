@@ -57,6 +57,12 @@ def instructions(worker, libraries, args):
     return measure.counted(worker, libraries, measure.rows(worker, args.ops, counted_sizes))
 
 
+def heading(args):
+    options = "".join(f" --{name} {getattr(args, name):g}" for name in ("ms", "rounds", "seconds") if getattr(args, name))
+    note = "; a floor is what the processor or a good library needs for the same work"
+    return tables.heading(tables.TITLES[args.mode], f"tests/bench/run.sh --{args.mode}{options}", note)
+
+
 def main():
     args = arguments()
     worker = Worker(args.build, args.cpu)
@@ -78,7 +84,7 @@ def main():
     print(text)
     if args.results:
         with open(f"{args.results}/{args.mode}.md", "w", encoding="utf-8") as file:
-            file.write(tables.heading(args) + text)
+            file.write(heading(args) + text)
         with open(f"{args.results}/{args.mode}.json", "w", encoding="utf-8") as file:
             file.write("[\n" + ",\n".join(map(json.dumps, results)) + "\n]\n")
     return 1 if any(r.get("ours_error") or r.get("theirs_error") for r in results) else 0

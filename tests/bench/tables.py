@@ -24,16 +24,14 @@ LOAD = {
 }
 
 
-def heading(args):
+def heading(title, command, note=""):
     """What was measured, where and when, and the command that makes it again."""
     processor = next(line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name"))
     commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
-    options = "".join(f" --{name} {getattr(args, name):g}" for name in ("ms", "rounds", "seconds") if getattr(args, name))
     return (
-        f"# {TITLES[args.mode]}\n\nMade by `tests/bench/run.sh --{args.mode}{options}` on {datetime.date.today()}, commit {commit}: "
+        f"# {title}\n\nMade by `{command}` on {datetime.date.today()}, commit {commit}: "
         f"{processor}, {platform.system()} {platform.machine()}, {platform.libc_ver()[0]} {platform.libc_ver()[1]}. "
-        "Upstream is the wheel of apache-tvm-ffi that `tests/upstream/wheel.sh` names; a ratio below 1 is in our "
-        "favour; a floor is what the processor or a good library needs for the same work.\n\n"
+        f"Upstream is the wheel of apache-tvm-ffi that `tests/upstream/wheel.sh` names; a ratio below 1 is in our favour{note}.\n\n"
     )
 
 
