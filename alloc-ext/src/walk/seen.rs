@@ -83,7 +83,7 @@ pub struct Seen<V, K = Option<ObjectRef>> {
 }
 
 struct Entry<V, K> {
-    _kept: K,
+    kept: K,
     addresses: [usize; 2],
     value: V,
 }
@@ -93,11 +93,16 @@ const FIRST_SLOTS: usize = 16;
 
 impl<V, K> Default for Seen<V, K> {
     fn default() -> Self {
-        Self { entries: Buffer::new(), slots: Buffer::new() }
+        Self::new()
     }
 }
 
 impl<V, K> Seen<V, K> {
+    /// A table without objects.
+    pub const fn new() -> Self {
+        Self { entries: Buffer::new(), slots: Buffer::new() }
+    }
+
     /// What is known of an object.
     pub fn get(&self, key: &impl SeenKey<Kept = K>) -> Option<&V> {
         Some(&self.entries.get(self.place_of(key)?)?.value)
@@ -134,7 +139,7 @@ impl<V, K> Seen<V, K> {
             self.put(place, value);
             return Ok(place);
         }
-        self.entries.try_push(Entry { _kept: key.keep(), addresses, value })?;
+        self.entries.try_push(Entry { kept: key.keep(), addresses, value })?;
         if let Some(slot) = self.slots.get_mut(slot) {
             *slot = self.entries.len();
         }
@@ -157,6 +162,20 @@ impl<V, K> Seen<V, K> {
         if let Some(entry) = self.entries.get_mut(place) {
             entry.value = value;
         }
+    }
+
+    /// Forgets an object, if it was met, and gives what kept it alive; the last object gets its number. Takes no memory.
+    pub fn forget(&mut self, key: &impl SeenKey<Kept = K>) -> Option<K> {
+        let slot = self.slot_of(key.addresses())?;
+        let place = self.slots.get(slot)?.checked_sub(1)?;
+        self.clear_slot(slot);
+        let last = self.entries.last()?.addresses;
+        let moved =
+            self.slot_of(last).and_then(|slot| self.slots.get_mut(slot)).filter(|number| **number != 0);
+        if let Some(number) = moved {
+            *number = place + 1;
+        }
+        self.entries.swap_remove(place).map(|entry| entry.kept)
     }
 
     /// Number of objects met.
@@ -190,6 +209,22 @@ impl<V, K> Seen<V, K> {
             }
         }
         Ok(())
+    }
+
+    /// Empties a slot, and puts those behind it, up to an empty one, where a search now finds them.
+    fn clear_slot(&mut self, slot: usize) {
+        let mask = self.slots.len().wrapping_sub(1);
+        let mut at = slot;
+        while let Some(number) = self.slots.get_mut(at).map(core::mem::take)
+            && number != 0
+        {
+            let entry = if at == slot { None } else { self.entries.get(number - 1) };
+            let found = entry.and_then(|entry| self.slot_of(entry.addresses));
+            if let Some(place) = found.and_then(|found| self.slots.get_mut(found)) {
+                *place = number;
+            }
+            at = (at + 1) & mask;
+        }
     }
 
     /// The number of an object that was met.
@@ -257,6 +292,29 @@ mod tests {
             assert_eq!(seen.get(&object), Some(&2));
         }
         assert_eq!((seen.len(), seen.slots.len()), (FIRST_SLOTS / 2, FIRST_SLOTS));
+        Ok(())
+    }
+
+    #[test]
+    fn what_is_forgotten_leaves_all_others() -> Result<()> {
+        let mut seen = Seen::new();
+        let mut objects = std::vec::Vec::new();
+        for number in 0..if cfg!(miri) { 60 } else { 600 } {
+            let object = Any::new(ListObject::with_capacity(0)?);
+            seen.set(&object, number)?;
+            objects.push(object);
+        }
+        // From the middle, in an order that takes first, last and inner ones.
+        let mut at = 0;
+        while !objects.is_empty() {
+            at = (at + 7) % objects.len();
+            let object = objects.swap_remove(at);
+            assert!(seen.forget(&object).is_some_and(|kept| kept.is_some()));
+            assert!(seen.forget(&object).is_none());
+            assert_eq!(object.as_object().map(ObjectRef::strong_count), Some(1));
+            assert_eq!(seen.len(), objects.len());
+            assert!(objects.iter().all(|object| seen.get(object).is_some()));
+        }
         Ok(())
     }
 

@@ -1,0 +1,36 @@
+//! The modules that are kept alive, in a hash table.
+#![forbid(unsafe_code)]
+
+use ferrite_core::ObjectRef;
+use ferrite_core::object::ObjectClass;
+
+use crate::module::Module;
+use crate::walk::Seen;
+
+/// A set of modules.
+pub(super) struct Kept(Seen<()>);
+
+impl Kept {
+    pub(super) const fn new() -> Self {
+        Kept(Seen::new())
+    }
+
+    /// Adds a module, unless it is there.
+    ///
+    /// # Errors
+    /// The bytes that were refused.
+    pub(super) fn add(&mut self, module: &Module) -> Result<(), usize> {
+        let object = module.as_object();
+        if self.0.get(object).is_none() {
+            self.0.make_room()?;
+            // There is room, so there is no error.
+            let _added = self.0.set(object, ());
+        }
+        Ok(())
+    }
+
+    /// Takes a module out, if it is there. Takes no memory.
+    pub(super) fn remove(&mut self, module: &Module) -> Option<ObjectRef> {
+        self.0.forget(module.as_object())?
+    }
+}
