@@ -435,6 +435,37 @@ static void test_no_memory(void) {
   CHECK(n > 1 && n < 200);
 }
 
+/* ---- a loader that asks for what it is loading ------------------------------------------------ */
+
+static int asking_loader(void* self, const TVMFFIAny* args, int32_t num_args, TVMFFIAny* result) {
+  TVMFFIAny prefix = any_text("asked_");
+  (void)self;
+  (void)args;
+  (void)num_args;
+  return call_global("ffi.SystemLib", &prefix, 1, result);
+}
+
+static void test_loader_that_asks_for_its_module(void) {
+  static blob asked; /* stays registered */
+  static const uint64_t rows[] = {0, 0};
+  TVMFFIByteArray name = bytes_of("ffi.Module.load_from_bytes.asking");
+  TVMFFIAny prefix = any_text("asked_");
+  TVMFFIAny module;
+  TVMFFIObjectHandle loader;
+  CHECK_OK(TVMFFIFunctionCreate(NULL, asking_loader, NULL, &loader));
+  CHECK_OK(TVMFFIFunctionSetGlobal(&name, loader, 0));
+  TVMFFIObjectDecRef(loader);
+  begin(&asked);
+  put_list(&asked, 2, rows);
+  put_list(&asked, 0, NULL);
+  put_text(&asked, "asking");
+  put_text(&asked, "");
+  finish(&asked);
+  CHECK_OK(TVMFFIEnvModRegisterSystemLibSymbol("asked___tvm_ffi__library_bin", asked.bytes));
+  CHECK_INT(call_global("ffi.SystemLib", &prefix, 1, &module), -1);
+  CHECK(raised_is("ValueError", "Calls are nested too deep: the stack of the thread is used up"));
+}
+
 int main(void) {
   read_library();
   census_install();
@@ -448,6 +479,7 @@ int main(void) {
     RUN_BALANCED(test_every_byte_changed);
     RUN_BALANCED(test_absurd_numbers);
     RUN_BALANCED(test_bad_trees);
+    RUN(test_loader_that_asks_for_its_module); /* stays in the system library */
     RUN_BALANCED(test_no_memory);
   }
   free(library);

@@ -10,10 +10,10 @@ use ferrite_tests::{Outcome, require_arm_gcc};
 const MOST_FULL: FirmwareSize = FirmwareSize { flash: 47_200, ram: 512 };
 
 /// The same with all that a board can have: what compiled models call, modules, and the functions of ring 1 by name.
-const MOST_OF_ALL: FirmwareSize = FirmwareSize { flash: 62_000, ram: 512 };
+const MOST_OF_ALL: FirmwareSize = FirmwareSize { flash: 62_100, ram: 512 };
 
 /// Ring 1 with the group of global functions alone that firmware with a TVM system library needs.
-const MOST_MODULES: FirmwareSize = FirmwareSize { flash: 30_700, ram: 512 };
+const MOST_MODULES: FirmwareSize = FirmwareSize { flash: 30_900, ram: 512 };
 
 /// Modules in the list of what costs most.
 const LISTED: usize = 24;

@@ -106,6 +106,17 @@ mod tests {
     }
 
     #[test]
+    fn a_loader_that_asks_for_what_it_loads_ends() -> Result<()> {
+        let loader = Function::from_typed(|file: String, _: String| Module::load_from_file(&file))?;
+        Function::set_global("ffi.Module.load_from_file.itself", &loader, false)?;
+        let error =
+            call("ffi.ModuleLoadFromFile", &[AnyView::from(&name("a.itself"))]).map(drop).unwrap_err();
+        assert_eq!(error.kind(), b"ValueError");
+        assert!(error.message().starts_with(b"Calls are nested too deep: "));
+        Ok(())
+    }
+
+    #[test]
     fn the_system_library_takes_a_prefix() -> Result<()> {
         assert_eq!(call("ffi.SystemLib", &[])?.get::<Module>()?.kind()?, c"library");
         let prefix = name("functions_");

@@ -42,7 +42,7 @@ use ferrite_core::error::{Error, Result};
 use ferrite_core::object::ObjectClass;
 use ferrite_core::{
     Any, AnyView, Bytes, Function, String, global_table, object_class, plain_bail, plain_ensure, plain_error,
-    type_index, type_table,
+    stack, type_index, type_table,
 };
 
 pub use ops::{ModuleOps, Query};
@@ -376,10 +376,12 @@ impl Wanted<'_> {
 /// Calls the loader `prefix` + `kind`, a global function.
 ///
 /// # Errors
-/// What `missing` says of the kind when there is no such loader; those of the loader; `TypeError` when it gives no module.
+/// What `missing` says of the kind when there is no such loader; those of the loader; `TypeError` when it gives no module;
+/// `ValueError` when loaders nest too deep.
 fn load(prefix: &[u8], kind: &[u8], args: &[AnyView<'_>], missing: fn(&[u8]) -> Error) -> Result<Module> {
     match global_table::get(SymbolName::join(&[prefix, kind])?.as_bytes())? {
-        Some(loader) => loader.call(args)?.get(),
+        // It may ask for what it is loading.
+        Some(loader) => stack::nest(|| loader.call(args))?.get(),
         None => Err(missing(kind)),
     }
 }
