@@ -12,13 +12,13 @@ use crate::containers::{Array, Dict, List, Map};
 
 /// The built-in types without further reflection, and their conversions.
 static CONVERSIONS: &[(i32, Attr)] = &[
-    (type_index::OBJECT, attr!("ffi.Object", "__ffi_convert__", convert::<ObjectRef>)),
+    (type_index::OBJECT, attr!("ffi.Object", "__ffi_convert__", convert_nullable::<ObjectRef>)),
     (type_index::STR, attr!("ffi.String", "__ffi_convert__", convert::<String>)),
     (type_index::BYTES, attr!("ffi.Bytes", "__ffi_convert__", convert::<Bytes>)),
     (type_index::ERROR, attr!("ffi.Error", "__ffi_convert__", convert::<Error>)),
-    (type_index::FUNCTION, attr!("ffi.Function", "__ffi_convert__", convert::<Function>)),
+    (type_index::FUNCTION, attr!("ffi.Function", "__ffi_convert__", convert_nullable::<Function>)),
     (type_index::SHAPE, attr!("ffi.Shape", "__ffi_convert__", convert::<Shape>)),
-    (type_index::TENSOR, attr!("ffi.Tensor", "__ffi_convert__", convert::<Tensor>)),
+    (type_index::TENSOR, attr!("ffi.Tensor", "__ffi_convert__", convert_nullable::<Tensor>)),
     (type_index::ARRAY, attr!("ffi.Array", "__ffi_convert__", convert::<Array<Any>>)),
     (type_index::MAP, attr!("ffi.Map", "__ffi_convert__", convert::<Map<Any, Any>>)),
     (type_index::LIST, attr!("ffi.List", "__ffi_convert__", convert::<List<Any>>)),
@@ -58,9 +58,15 @@ pub(super) fn convert<T: AnyCompatible>(value: Any) -> Result<T> {
     }
 }
 
+/// As [`convert`], for a type whose references upstream lets be null: None stays None.
+fn convert_nullable<T: AnyCompatible>(value: Any) -> Result<Option<T>> {
+    if value.is_none() { Ok(None) } else { convert(value).map(Some) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ferrite_core::AnyView;
 
     #[test]
     fn a_conversion_copies_what_it_must() -> Result<()> {
@@ -68,6 +74,19 @@ mod tests {
         assert_eq!(convert::<Array<Any>>(Any::new(list))?.len(), 1);
         let error = convert::<Array<Any>>(Any::from(1i64)).map(|_| ()).unwrap_err();
         assert_eq!(error.message(), b"Cannot cast from `int` to `Array<Any>`");
+        Ok(())
+    }
+
+    #[test]
+    fn objects_functions_and_tensors_may_be_none() -> Result<()> {
+        register()?;
+        for (type_index, _) in CONVERSIONS {
+            let conversion = type_table::attr(*type_index, b"__ffi_convert__");
+            let converted = conversion.get::<Function>()?.call(&[AnyView::NONE]);
+            let is_nullable =
+                matches!(*type_index, type_index::OBJECT | type_index::FUNCTION | type_index::TENSOR);
+            assert_eq!(converted.is_ok_and(|value| value.is_none()), is_nullable, "{type_index}");
+        }
         Ok(())
     }
 }
