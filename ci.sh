@@ -254,7 +254,7 @@ check_upstream-asan() {
   need clang "apt-get install clang" || return 1
   runtime=$(clang -print-file-name="libclang_rt.asan-$(uname -m).so")
   # The library names the runtime that it needs, so that it can be linked as any other.
-  build_asan -C link-arg="$runtime" -C link-arg="-Wl,-rpath,${runtime%/*}" &&
+  build_asan backend,cxx-abi -C link-arg="$runtime" -C link-arg="-Wl,-rpath,${runtime%/*}" &&
     OUT=$target/upstream/asan tests/upstream/run.sh --asan "$asan_library"
 }
 
@@ -370,9 +370,11 @@ check_tsan() {
 
 asan_library=$target/asan/$HOST_TARGET/debug/libtvm_ffi.so
 
-build_asan() { # build_asan [FLAG...]: makes $asan_library, with these flags of rustc
+build_asan() { # build_asan FEATURES [FLAG...]: makes $asan_library, with these flags of rustc
   need_toolchain "$NIGHTLY" || return 1
-  RUSTFLAGS="-Zsanitizer=address" cargo "+$NIGHTLY" rustc -p ferrite-capi --features backend,cxx-abi --lib \
+  local features=$1
+  shift
+  RUSTFLAGS="-Zsanitizer=address" cargo "+$NIGHTLY" rustc -p ferrite-capi --features "$features" --lib \
     --target "$HOST_TARGET" --target-dir "$target/asan" -- "$@" || return 1
   nm -D --undefined-only "$asan_library" | grep __asan_report >/dev/null || {
     echo "error: the library has no checks in it"
@@ -381,7 +383,7 @@ build_asan() { # build_asan [FLAG...]: makes $asan_library, with these flags of 
 }
 
 check_asan() {
-  need clang "apt-get install clang" && build_asan || return 1
+  need clang "apt-get install clang" && build_asan backend || return 1
   CC=clang FERRITE_LIBRARY_DIR=${asan_library%/*} ferrite_tests c_programs --ignored sanitized::
 }
 
