@@ -490,6 +490,25 @@ run_check() {
   failed=$((failed + bad))
 }
 
+# These take one processor, and as long as all others together: a run of all checks has them beside the others.
+BESIDE=(miri miri-cores)
+
+begin_beside() {
+  CI='' setsid "$PWD/ci.sh" "${BESIDE[@]}" >"$logs/beside.log" 2>&1 </dev/null &
+  beside=$!
+  trap 'kill -- "-$beside" 2>/dev/null' EXIT
+}
+
+end_beside() { # adds the lines and the sum of what `begin_beside` began
+  local good bad
+  wait "$beside"
+  trap - EXIT
+  read -r good bad < <(sed -nE '$s/^([0-9]+) passed, ([0-9]+) failed$/\1 \2/p' "$logs/beside.log") || { good=0 && bad=1; }
+  sed -E '$s/^[0-9]+ passed, [0-9]+ failed$//; ${/^$/d}' "$logs/beside.log"
+  passed=$((passed + good))
+  failed=$((failed + bad))
+}
+
 names() { printf '%s\n' "$@" | sed 's/:.*//'; }
 
 main() {
@@ -509,7 +528,11 @@ main() {
       return
       ;;
   esac
-  if [ $# -gt 0 ]; then selected=("$@"); else mapfile -t selected < <(names "${CHECKS[@]}"); fi
+  if [ $# -gt 0 ]; then
+    selected=("$@")
+  else
+    mapfile -t selected < <(names "${CHECKS[@]}" | grep -vxF "$(printf '%s\n' "${BESIDE[@]}")")
+  fi
   for name in "${selected[@]}"; do
     names "${CHECKS[@]}" "${EXTRA_CHECKS[@]}" | grep -xF -- "$name" >/dev/null || {
       echo "error: no check of the name $name: see ./ci.sh --list" >&2
@@ -520,7 +543,9 @@ main() {
   local before
   if [ "${CI:-}" = true ]; then setup >"$logs/setup.log" 2>&1; fi
   before=$(git diff 2>/dev/null | sha256sum)
+  if [ $# -eq 0 ]; then begin_beside; fi
   for name in "${selected[@]}"; do run_check "$name"; done
+  if [ $# -eq 0 ]; then end_beside; fi
   if [ "${CI:-}" = true ] && [ "$(git diff 2>/dev/null | sha256sum)" != "$before" ]; then
     echo "FAILED  the checks changed tracked files:"
     git diff --stat | sed 's/^/        /'
