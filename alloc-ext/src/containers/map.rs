@@ -13,6 +13,7 @@ use ferrite_core::{object_class, plain_error, type_index};
 
 use super::cell;
 use super::map_base;
+use super::map_cursor::MapCursor;
 use super::map_insert;
 use super::map_table::Table;
 use super::map_twin;
@@ -187,7 +188,14 @@ impl MapObject {
 
     /// The entries in order.
     pub fn iter(&self) -> MapEntries<'_> {
-        MapEntries { map: self, next: self.table().first(), left: self.len() }
+        MapEntries { next: self.cursor(), left: self.len() }
+    }
+
+    /// A walk through the entries in order.
+    #[inline]
+    pub(crate) fn cursor(&self) -> MapCursor<'_> {
+        // SAFETY: a Map cannot change while it is borrowed.
+        unsafe { MapCursor::first(self.table()) }
     }
 
     /// Asks for the memory of the entries, to be walked soon.
@@ -255,8 +263,7 @@ pub(crate) fn missing_key() -> Error {
 
 /// The entries of a [`MapObject`] in order.
 pub struct MapEntries<'a> {
-    map: &'a MapObject,
-    next: Option<usize>,
+    next: MapCursor<'a>,
     left: usize,
 }
 
@@ -264,12 +271,10 @@ impl<'a> Iterator for MapEntries<'a> {
     type Item = (&'a Any, &'a Any);
 
     fn next(&mut self) -> Option<Self::Item> {
-        let place = self.next?;
-        let entry = self.map.table().entry(place)?;
-        self.next = self.map.table().next(place);
+        let [key, value] = self.next.entry()?;
+        self.next.advance();
         self.left = self.left.saturating_sub(1);
-        // SAFETY: the entry is in the map, which cannot change while it is borrowed.
-        Some(unsafe { entry.references() })
+        Some((key, value))
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {

@@ -26,18 +26,6 @@ impl Dense<'_> {
         slot_of(unsafe { (*self.fields).iter_head })
     }
 
-    /// Place of the first entry in order.
-    pub(super) fn first(self) -> Option<usize> {
-        Some(self.first_slot()).filter(|slot| self.is_used(*slot))
-    }
-
-    /// Place of the entry after the one at `place`.
-    pub(super) fn next(self, place: usize) -> Option<usize> {
-        // SAFETY: the slot is in use.
-        let next = self.is_used(place).then(|| unsafe { self.slot_after(place) })?;
-        Some(next).filter(|slot| self.is_used(*slot))
-    }
-
     /// The slot that the order goes on with, as it is written: in use, or no slot.
     ///
     /// # Safety

@@ -144,21 +144,42 @@ impl<'a> Table<'a> {
         }
     }
 
+    /// Where the first entry in order is, if there is one.
+    #[inline]
+    pub(super) fn head(self) -> usize {
+        match self {
+            Self::Small(_) => 0,
+            Self::Dense(table) => table.first_slot(),
+        }
+    }
+
+    /// Where the entry after the one at `place` is, if there is one.
+    ///
+    /// # Safety
+    ///
+    /// There is an entry at `place`.
+    #[inline]
+    pub(super) unsafe fn place_after(self, place: usize) -> usize {
+        match self {
+            Self::Small(_) => place + 1,
+            // SAFETY: passed on.
+            Self::Dense(table) => unsafe { table.slot_after(place) },
+        }
+    }
+
     /// Place of the first entry in order.
     pub(super) fn first(self) -> Option<usize> {
-        match self {
-            Self::Small(table) => (table.len() > 0).then_some(0),
-            Self::Dense(table) => table.first(),
-        }
+        let place = self.head();
+        self.entry(place).map(|_| place)
     }
 
     /// Place of the entry after the one at `place` in order.
     #[inline]
     pub(super) fn next(self, place: usize) -> Option<usize> {
-        match self {
-            Self::Small(table) => place.checked_add(1).filter(|next| table.entry(*next).is_some()),
-            Self::Dense(table) => table.next(place),
-        }
+        self.entry(place)?;
+        // SAFETY: there is an entry.
+        let next = unsafe { self.place_after(place) };
+        self.entry(next).map(|_| next)
     }
 
     /// The entry at `place`, if there is one, for a walk that goes on to the next some calls later.

@@ -240,16 +240,13 @@ impl Copier<'_> {
     /// The copy of a Map in which everything is shared.
     fn copy_map(&mut self, map: &MapObject) -> Result<Option<Any>> {
         self.entries.clear();
-        let mut next = map.first_place();
-        while let Some(place) = next {
-            let Some(entry) = map.entry_pair(place) else { break };
-            for part in entry {
+        for (key, value) in map.iter() {
+            for part in [key, value] {
                 if !self.is_shared(part) {
                     return Ok(None);
                 }
                 self.entries.try_push(part.clone())?;
             }
-            next = map.next_place(place);
         }
         Ok(map.twin_of_tail(&mut self.entries, 0, &mut self.chunks)?.map(Any::new))
     }

@@ -116,7 +116,7 @@ impl<'w> Fold for Walk<'_, 'w> {
 
     fn feed(&mut self, frame: &mut Frame<'w>, hash: u64) -> Result<ControlFlow<u64>> {
         match frame.children.kind {
-            ChildrenKind::Map => frame.add_to_entries(hash, &mut self.hasher.entries)?,
+            ChildrenKind::Map => add_to_entries(&mut frame.key, hash, &mut self.hasher.entries)?,
             ChildrenKind::Sequence => {
                 let place = frame.children.passed().saturating_sub(1);
                 frame.hash = combine(frame.hash, combine(hash, place as u64));
@@ -162,24 +162,30 @@ impl Frame<'_> {
 
     /// Takes in keys and values up to one that has something inside.
     fn hash_entries(&mut self, entries: &mut Buffer<u64>) -> Result<()> {
-        while let Some(child) = self.children.run().first()
-            && let Some(hash) = hash_leaf(child)?
-        {
-            look_ahead(child);
-            self.add_to_entries(hash, entries)?;
-            self.children.pass(1);
+        loop {
+            let (mut taken, run) = (0, self.children.run());
+            for child in run {
+                look_ahead(child);
+                let Some(hash) = hash_leaf(child)? else { break };
+                add_to_entries(&mut self.key, hash, entries)?;
+                taken += 1;
+            }
+            let is_whole = taken > 0 && taken == run.len();
+            self.children.pass(taken);
+            if !is_whole {
+                return Ok(());
+            }
         }
-        Ok(())
     }
+}
 
-    /// Takes in the hash of a key or value.
-    fn add_to_entries(&mut self, hash: u64, entries: &mut Buffer<u64>) -> Result<()> {
-        match self.key.take() {
-            None => self.key = Some(hash),
-            Some(key) => entries.try_push(combine(key, hash))?,
-        }
-        Ok(())
+/// Takes in the hash of a key, or that of the value that belongs to it.
+fn add_to_entries(key: &mut Option<u64>, hash: u64, entries: &mut Buffer<u64>) -> Result<()> {
+    match key.take() {
+        None => *key = Some(hash),
+        Some(key) => entries.try_push(combine(key, hash))?,
     }
+    Ok(())
 }
 
 /// What the hash of an object starts with: its type, and for containers the size.

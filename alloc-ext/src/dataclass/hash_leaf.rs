@@ -35,7 +35,18 @@ pub(crate) fn type_key_hash(type_index: i32) -> u64 {
 /// # Errors
 ///
 /// MemoryError.
+#[cfg_attr(feature = "std", inline(always))]
 pub(super) fn hash_leaf(value: &Any) -> Result<Option<u64>> {
+    match value.type_index() {
+        index @ type_index::INT => Ok(Some(combine(index as u64, value.view().payload_bits()))),
+        type_index::DYN_OBJECT_BEGIN.. => Ok(None),
+        _ => hash_any_leaf(value),
+    }
+}
+
+/// As [`hash_leaf`], without a short way for the most frequent values.
+#[inline(never)]
+fn hash_any_leaf(value: &Any) -> Result<Option<u64>> {
     let view = value.view();
     let index = view.type_index();
     let typed = |number| combine(index as u64, number);

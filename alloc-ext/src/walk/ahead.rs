@@ -2,7 +2,7 @@
 #![forbid(unsafe_code)]
 
 use ferrite_core::any::Any;
-use ferrite_core::prefetch;
+use ferrite_core::{prefetch, type_index};
 
 /// How far ahead, in bytes: a page, since the processor's own look ahead ends at the page that it is in.
 const DISTANCE: usize = 4096;
@@ -15,8 +15,10 @@ const LINE: usize = 64;
 pub fn look_ahead(value: &Any) {
     let cell = core::ptr::from_ref(value);
     prefetch::to_read(cell.wrapping_byte_add(DISTANCE));
-    if let Some(object) = value.view().object_ptr() {
-        let ahead = object.as_ptr().wrapping_byte_add(DISTANCE);
+    if value.type_index() >= type_index::STATIC_OBJECT_BEGIN {
+        // Any address may be asked for, so that nobody has to look whether there is an object.
+        let object = core::ptr::without_provenance::<u8>(value.view().payload_bits() as usize);
+        let ahead = object.wrapping_byte_add(DISTANCE);
         prefetch::to_read(ahead);
         prefetch::to_read(ahead.wrapping_byte_add(LINE));
     }

@@ -9,7 +9,7 @@ use ferrite_core::{plain_bail, type_index};
 
 use super::field::{Field, for_each_field};
 use super::held::Held;
-use crate::containers::{ArrayObject, DictObject, ListObject, MapObject};
+use crate::containers::{ArrayObject, DictObject, ListObject, MapCursor, MapObject};
 
 /// How children belong to their value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -37,8 +37,10 @@ enum Source<'w> {
     Lent(&'w [Any]),
     /// The elements of the Array that the object is.
     Array,
-    /// The Map, if it is lent, and the place of the entry whose key or value comes next.
-    Map(Option<&'w MapObject>, Option<u64>),
+    /// A Map that is lent, at the entry whose key or value comes next.
+    LentMap(MapCursor<'w>),
+    /// The place of that entry in the Map that the object is.
+    Map(Option<u64>),
     /// What was inside a List or Dict.
     Taken(Buffer<Any>),
     /// The values of fields, and the fields.
@@ -58,9 +60,9 @@ impl<'w> Children<'w> {
                 (ChildrenKind::Sequence, lent.map_or(Source::Array, Source::Lent))
             }
             type_index::MAP => {
-                let lent = object.lent().and_then(ObjectRef::as_class);
-                let first = object.as_class().and_then(MapObject::first_place);
-                (ChildrenKind::Map, Source::Map(lent, first))
+                let lent = object.lent().and_then(ObjectRef::as_class).map(MapObject::cursor);
+                let first = || Source::Map(object.as_class().and_then(MapObject::first_place));
+                (ChildrenKind::Map, lent.map_or_else(first, Source::LentMap))
             }
             type_index::LIST => (ChildrenKind::Sequence, Source::Taken(elements_of(&object)?)),
             type_index::DICT => (ChildrenKind::Map, Source::Taken(entries_of(&object)?)),
@@ -94,7 +96,7 @@ impl<'w> Children<'w> {
     /// Number of all children, keys and values counted each.
     pub fn len(&self) -> usize {
         match &self.source {
-            Source::Map(..) => 2 * self.object.as_class().map_or(0, MapObject::len),
+            Source::LentMap(..) | Source::Map(..) => 2 * self.object.as_class().map_or(0, MapObject::len),
             _ => self.slice().len(),
         }
     }
@@ -114,10 +116,10 @@ impl<'w> Children<'w> {
     #[inline]
     pub fn run(&self) -> &[Any] {
         match &self.source {
-            Source::Map(lent, Some(place)) => {
-                let map = lent.or_else(|| self.object.as_class());
-                let entry = map.and_then(|map| map.entry_pair(*place));
-                entry.and_then(|entry| entry.get(self.passed % 2..)).unwrap_or_default()
+            Source::LentMap(next) => self.rest_of_entry(next.entry()),
+            Source::Map(Some(place)) => {
+                let map = self.object.as_class::<MapObject>();
+                self.rest_of_entry(map.and_then(|map| map.entry_pair(*place)))
             }
             _ => self.slice().get(self.passed..).unwrap_or_default(),
         }
@@ -128,21 +130,35 @@ impl<'w> Children<'w> {
     pub fn pass(&mut self, count: usize) {
         let is_behind_entry = self.passed % 2 + count == 2;
         self.passed += count;
-        if let Source::Map(lent, place) = &mut self.source
-            && is_behind_entry
-        {
-            let map = lent.or_else(|| self.object.as_class());
-            *place = place.and_then(|place| map?.next_place(place));
+        if is_behind_entry {
+            self.next_entry();
         }
+    }
+
+    /// Goes on to the next entry of a Map.
+    #[inline]
+    fn next_entry(&mut self) {
+        match &mut self.source {
+            Source::LentMap(next) => next.advance(),
+            Source::Map(place) => {
+                let map = self.object.as_class::<MapObject>();
+                *place = place.and_then(|place| map?.next_place(place));
+            }
+            _ => {}
+        }
+    }
+
+    /// What has not been passed of the entry of a Map.
+    #[inline]
+    fn rest_of_entry<'a>(&self, entry: Option<&'a [Any; 2]>) -> &'a [Any] {
+        entry.and_then(|entry| entry.get(self.passed % 2..)).unwrap_or_default()
     }
 
     /// The next child, which is passed: lent, or with a reference to it.
     pub fn take(&mut self) -> Option<Held<'w>> {
         let lent = match &self.source {
             Source::Lent(elements) => elements.get(self.passed),
-            Source::Map(Some(map), Some(place)) => {
-                map.entry_pair(*place).and_then(|entry| entry.get(self.passed % 2))
-            }
+            Source::LentMap(next) => next.entry().and_then(|entry| entry.get(self.passed % 2)),
             _ => None,
         };
         let child = match lent {
@@ -175,7 +191,7 @@ impl<'w> Children<'w> {
             Source::Lent(elements) => elements,
             Source::Array => self.object.as_class().map_or(&[], ArrayObject::as_slice),
             Source::Taken(values) | Source::Fields(values, _) => values,
-            Source::Map(..) => &[],
+            Source::LentMap(..) | Source::Map(..) => &[],
         }
     }
 }

@@ -6,7 +6,7 @@ use ferrite_core::object::ObjectRef;
 
 use super::ahead::look_ahead;
 use super::held::{Held, same_number_or_text};
-use crate::containers::{DictObject, MapObject};
+use crate::containers::{DictObject, MapCursor, MapObject};
 
 /// The entries of a map, from the next one on.
 ///
@@ -14,14 +14,19 @@ use crate::containers::{DictObject, MapObject};
 /// beginning.
 pub struct Entries<'w> {
     source: Source<'w>,
-    place: Option<u64>,
-    left: usize,
 }
 
 enum Source<'w> {
     /// A Map that is lent: its entries stay where they are.
-    Lent(&'w MapObject),
-    Other(Held<'w, ObjectRef>),
+    Lent(&'w MapObject, MapCursor<'w>),
+    Other(Places<'w>),
+}
+
+/// The entries of a map that may be a Dict, each looked for when it is asked for.
+struct Places<'w> {
+    map: Held<'w, ObjectRef>,
+    next: Option<u64>,
+    left: usize,
 }
 
 /// A map object of either class.
@@ -40,33 +45,87 @@ impl<'a> Table<'a> {
     }
 }
 
-impl<'w> Entries<'w> {
-    /// Those of a Map or Dict; none for other objects.
-    pub fn of(map: Held<'w, ObjectRef>) -> Self {
-        let source = match map.lent().and_then(ObjectRef::as_class) {
-            Some(map) => Source::Lent(map),
-            None => Source::Other(map),
-        };
-        let mut entries = Self { source, place: None, left: 0 };
-        entries.restart();
-        entries
+impl<'w> Places<'w> {
+    fn of(map: Held<'w, ObjectRef>) -> Self {
+        let mut places = Self { map, next: None, left: 0 };
+        places.restart();
+        places
     }
 
-    /// Goes back to the first entry.
-    pub fn restart(&mut self) {
-        (self.place, self.left) = match self.table() {
+    fn restart(&mut self) {
+        (self.next, self.left) = match Table::of(&self.map) {
             Some(Table::Map(map)) => (map.first_place(), map.len()),
             Some(Table::Dict(dict)) => (dict.first_place(), dict.len()),
             None => (None, 0),
         };
     }
 
-    /// Number of entries of the whole map.
-    pub(crate) fn len(&self) -> usize {
-        match self.table() {
+    fn len(&self) -> usize {
+        match Table::of(&self.map) {
             Some(Table::Map(map)) => map.len(),
             Some(Table::Dict(dict)) => dict.len(),
             None => 0,
+        }
+    }
+
+    fn value_of(&self, key: AnyView<'_>) -> Result<Option<Any>> {
+        match Table::of(&self.map) {
+            Some(Table::Map(map)) => Ok(map.get(key)?.cloned()),
+            Some(Table::Dict(dict)) => dict.get(key),
+            None => Ok(None),
+        }
+    }
+
+    #[inline]
+    fn place(&self) -> Option<u64> {
+        self.next.filter(|_| self.left > 0)
+    }
+
+    /// # Safety
+    ///
+    /// As [`Entries::at`].
+    #[inline]
+    unsafe fn at(&self, place: u64) -> Option<(&Any, &Any)> {
+        match Table::of(&self.map)? {
+            Table::Map(map) => map.entry_refs(place),
+            // SAFETY: the caller's promise.
+            Table::Dict(dict) => unsafe { dict.entry_refs(place) },
+        }
+    }
+
+    #[inline]
+    fn advance(&mut self) {
+        self.left = self.left.saturating_sub(1);
+        self.next = self.next.and_then(|place| match Table::of(&self.map)? {
+            Table::Map(map) => map.next_place(place),
+            Table::Dict(dict) => dict.next_place(place),
+        });
+    }
+}
+
+impl<'w> Entries<'w> {
+    /// Those of a Map or Dict; none for other objects.
+    pub fn of(map: Held<'w, ObjectRef>) -> Self {
+        let source = match map.lent().and_then(ObjectRef::as_class::<MapObject>) {
+            Some(map) => Source::Lent(map, map.cursor()),
+            None => Source::Other(Places::of(map)),
+        };
+        Self { source }
+    }
+
+    /// Goes back to the first entry.
+    pub fn restart(&mut self) {
+        match &mut self.source {
+            Source::Lent(map, next) => *next = map.cursor(),
+            Source::Other(places) => places.restart(),
+        }
+    }
+
+    /// Number of entries of the whole map.
+    pub(crate) fn len(&self) -> usize {
+        match &self.source {
+            Source::Lent(map, _) => map.len(),
+            Source::Other(places) => places.len(),
         }
     }
 
@@ -76,15 +135,10 @@ impl<'w> Entries<'w> {
     ///
     /// Those of key hooks.
     pub fn value_of(&self, key: AnyView<'_>) -> Result<Option<Held<'w>>> {
-        if let Source::Lent(map) = self.source {
-            return Ok(map.get(key)?.map(Held::Lent));
+        match &self.source {
+            Source::Lent(map, _) => Ok(map.get(key)?.map(Held::Lent)),
+            Source::Other(places) => Ok(places.value_of(key)?.map(Held::Own)),
         }
-        let found = match self.table() {
-            Some(Table::Map(map)) => map.get(key)?.cloned(),
-            Some(Table::Dict(dict)) => dict.get(key)?,
-            None => None,
-        };
-        Ok(found.map(Held::Own))
     }
 
     /// The value of a key, which need not be searched where it is that of the next entry.
@@ -136,14 +190,20 @@ impl<'w> Entries<'w> {
     /// As [`at`](Self::at).
     #[inline]
     pub unsafe fn peek(&self) -> Option<(&Any, &Any)> {
-        // SAFETY: the caller's promise.
-        unsafe { self.at(self.place()?) }
+        match &self.source {
+            Source::Lent(_, next) => next.entry().map(|[key, value]| (key, value)),
+            // SAFETY: the caller's promise.
+            Source::Other(places) => unsafe { places.at(places.place()?) },
+        }
     }
 
     /// The place of the next entry.
     #[inline]
     pub fn place(&self) -> Option<u64> {
-        self.place.filter(|_| self.left > 0)
+        match &self.source {
+            Source::Lent(_, next) => next.place(),
+            Source::Other(places) => places.place(),
+        }
     }
 
     /// Key and value at a place, if an entry is there, as they lie in memory.
@@ -153,45 +213,28 @@ impl<'w> Entries<'w> {
     /// Nobody changes a Dict while they are in use, so no code of users may run.
     #[inline]
     pub unsafe fn at(&self, place: u64) -> Option<(&Any, &Any)> {
-        match self.table()? {
-            Table::Map(map) => map.entry_refs(place),
+        match &self.source {
+            Source::Lent(map, _) => map.entry_refs(place),
             // SAFETY: the caller's promise.
-            Table::Dict(dict) => unsafe { dict.entry_refs(place) },
+            Source::Other(places) => unsafe { places.at(place) },
         }
     }
 
     /// The value at a place, if an entry is there, lent where the map is a lent Map.
     pub fn value_at(&self, place: u64) -> Option<Held<'w>> {
-        match self.lent_at(place) {
-            Some((_, value)) => Some(Held::Lent(value)),
+        match &self.source {
+            Source::Lent(map, _) => map.entry_refs(place).map(|(_, value)| Held::Lent(value)),
             // SAFETY: no code of users runs while the reference is made.
-            None => unsafe { self.at(place) }.map(|(_, value)| Held::Own(value.clone())),
+            Source::Other(places) => unsafe { places.at(place) }.map(|(_, value)| Held::Own(value.clone())),
         }
     }
 
     /// Goes on to the entry after the next one.
     #[inline]
     pub fn advance(&mut self) {
-        self.left = self.left.saturating_sub(1);
-        self.place = self.place.and_then(|place| match self.table()? {
-            Table::Map(map) => map.next_place(place),
-            Table::Dict(dict) => dict.next_place(place),
-        });
-    }
-
-    /// The entry at a place of a lent Map.
-    fn lent_at(&self, place: u64) -> Option<(&'w Any, &'w Any)> {
-        match self.source {
-            Source::Lent(map) => map.entry_refs(place),
-            Source::Other(_) => None,
-        }
-    }
-
-    #[inline]
-    fn table(&self) -> Option<Table<'_>> {
-        match &self.source {
-            Source::Lent(map) => Some(Table::Map(map)),
-            Source::Other(map) => Table::of(map),
+        match &mut self.source {
+            Source::Lent(_, next) => next.advance(),
+            Source::Other(places) => places.advance(),
         }
     }
 }
@@ -201,14 +244,11 @@ impl<'w> Iterator for Entries<'w> {
     type Item = (Held<'w>, Held<'w>);
 
     fn next(&mut self) -> Option<Self::Item> {
-        let lent = self.place().and_then(|place| self.lent_at(place));
-        let entry = match lent {
-            Some((key, value)) => Some((Held::Lent(key), Held::Lent(value))),
-            None => {
-                // SAFETY: no code of users runs while the references are made.
-                let entry = unsafe { self.peek() };
-                entry.map(|(key, value)| (Held::Own(key.clone()), Held::Own(value.clone())))
-            }
+        let entry = match &self.source {
+            Source::Lent(_, next) => next.entry().map(|[key, value]| (Held::Lent(key), Held::Lent(value))),
+            // SAFETY: no code of users runs while the references are made.
+            Source::Other(places) => unsafe { places.at(places.place()?) }
+                .map(|(key, value)| (Held::Own(key.clone()), Held::Own(value.clone()))),
         };
         self.advance();
         entry

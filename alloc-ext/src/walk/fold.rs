@@ -56,6 +56,18 @@ pub trait Fold {
     /// Those of the operation.
     fn enter(&mut self, node: Self::Node) -> Result<Entered<Self::Frame, Self::Value>>;
 
+    /// Takes in the first children of a node that was just entered as far as they need no walk, and tells whether those are all:
+    /// then it is left at once, and its frame never moves to where frames of open nodes are.
+    ///
+    /// # Errors
+    ///
+    /// Those of the operation.
+    #[inline]
+    fn is_flat(&mut self, frame: &mut Self::Frame) -> Result<bool> {
+        let _ = frame;
+        Ok(false)
+    }
+
     /// The next child of a node.
     ///
     /// # Errors
@@ -183,12 +195,27 @@ fn run<F: Fold>(operation: &mut F, root: F::Node, open: &mut Buffer<F::Frame>) -
 fn enter<F: Fold>(operation: &mut F, node: F::Node, open: &mut Buffer<F::Frame>) -> Result<Option<F::Value>> {
     // Made before the node is entered, so that its frame is sure to have a place.
     open.try_reserve(1)?;
-    match operation.enter(node)? {
-        Entered::Value(value) => Ok(Some(value)),
-        Entered::Frame(frame) if open.len() < MAX_DEPTH => open.try_push(frame).map(|()| None),
+    let mut frame = match operation.enter(node)? {
+        Entered::Value(value) => return Ok(Some(value)),
+        Entered::Frame(frame) if open.len() < MAX_DEPTH => frame,
         Entered::Frame(frame) => {
             operation.abandon(frame);
-            Err(too_deep::<F>())
+            return Err(too_deep::<F>());
+        }
+    };
+    match leave_if_flat(operation, &mut frame) {
+        Ok(None) => open.try_push(frame).map(|()| None),
+        Ok(value) => Ok(value),
+        Err(error) => {
+            operation.failed(&frame, &error);
+            operation.abandon(frame);
+            Err(error)
         }
     }
+}
+
+/// The result of a node whose children need no walk.
+#[cfg_attr(feature = "std", inline(always))]
+fn leave_if_flat<F: Fold>(operation: &mut F, frame: &mut F::Frame) -> Result<Option<F::Value>> {
+    if operation.is_flat(frame)? { operation.leave(frame).map(Some) } else { Ok(None) }
 }

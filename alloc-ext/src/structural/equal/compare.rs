@@ -79,6 +79,14 @@ impl<'w> Fold for Walk<'_, 'w> {
         }
     }
 
+    fn is_flat(&mut self, frame: &mut Frame<'w>) -> Result<bool> {
+        match frame {
+            Frame::Sequence(frame) => frame.is_flat(self.comparer.skip_tensor_content),
+            Frame::Entries(frame) => frame.is_flat(self.comparer.skip_tensor_content),
+            Frame::Object(_) => Ok(false),
+        }
+    }
+
     fn next(&mut self, frame: &mut Frame<'w>) -> Result<Option<HeldPair<'w>>> {
         let Comparer { skip_tensor_content, bindings, .. } = &*self.comparer;
         match frame {

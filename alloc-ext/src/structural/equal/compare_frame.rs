@@ -58,24 +58,34 @@ pub(super) struct SequenceFrame<'w> {
     /// Elements that both have.
     common: usize,
     next: usize,
+    /// What [`skip_equal`](Self::skip_equal) came to before anybody asked for what comes next.
+    first: Option<Option<bool>>,
 }
 
 impl<'w> SequenceFrame<'w> {
     pub(super) fn new(pair: HeldPair<'w>) -> Self {
         let (lhs, rhs) = (Elements::of(pair.lhs), Elements::of(pair.rhs));
         let common = lhs.len().min(rhs.len());
-        Self { lhs, rhs, region: pair.region, common, next: 0 }
+        Self { lhs, rhs, region: pair.region, common, next: 0, first: None }
     }
 
     pub(super) fn have_same_len(&self) -> bool {
         self.lhs.len() == self.rhs.len()
     }
 
+    /// Whether all elements are equal and have nothing inside. If not, what stops that is the next thing to come.
+    pub(super) fn is_flat(&mut self, skip_tensor_content: bool) -> Result<bool> {
+        let first = self.skip_equal(skip_tensor_content)?;
+        self.first = Some(first);
+        Ok(first == Some(true))
+    }
+
     pub(super) fn next(&mut self, skip_tensor_content: bool, differs: &mut bool) -> Next<'w> {
-        if self.next >= self.common {
-            return Ok(None);
-        }
-        if let Some(equal) = self.skip_equal(skip_tensor_content)? {
+        let known = match self.first.take() {
+            Some(known) => known,
+            None => self.skip_equal(skip_tensor_content)?,
+        };
+        if let Some(equal) = known {
             *differs = !equal;
             return Ok(None);
         }
@@ -83,7 +93,9 @@ impl<'w> SequenceFrame<'w> {
         Ok(Pair::of(self.lhs.get(last)?, self.rhs.get(last)?, self.region))
     }
 
-    /// Goes on behind the first elements that are not known to be equal, and gives what is known of them.
+    /// Goes on behind the first elements that are not known to be equal, and gives what is known of them: at the end, that all
+    /// are.
+    #[inline(always)]
     fn skip_equal(&mut self, skip_tensor_content: bool) -> Result<Option<bool>> {
         // SAFETY: comparing values that have nothing inside runs no code of users.
         let (lhs, rhs) = unsafe { (self.lhs.as_slice(), self.rhs.as_slice()) };
@@ -92,20 +104,22 @@ impl<'w> SequenceFrame<'w> {
             (Some(lhs), Some(rhs)) => (lhs, rhs),
             _ => (rest_of(lhs, self.next), rest_of(rhs, self.next)),
         };
+        let (mut equal, mut taken) = (Some(true), 0);
         for (lhs, rhs) in lhs.iter().zip(rhs) {
             look_ahead(lhs);
             look_ahead(rhs);
-            self.next += 1;
-            let equal = compare_leaves(lhs, rhs, skip_tensor_content)?;
+            taken += 1;
+            equal = compare_leaves(lhs, rhs, skip_tensor_content)?;
             if equal != Some(true) {
-                return Ok(equal);
+                break;
             }
         }
-        if self.next < self.common {
+        self.next += taken;
+        if equal == Some(true) && self.next < self.common {
             self.lhs.get(self.next)?;
             self.rhs.get(self.next)?;
         }
-        Ok(Some(true))
+        Ok(equal)
     }
 
     /// Tells which element was the last one.
@@ -155,18 +169,24 @@ impl<'w> EntriesFrame<'w> {
         self.lhs.len() == self.rhs.len()
     }
 
-    pub(super) fn next(
-        &mut self,
-        bindings: &Bindings,
-        skip_tensor_content: bool,
-        differs: &mut bool,
-    ) -> Next<'w> {
+    /// Whether all entries are equal, in the same order, and have nothing inside. Those that are need not be looked at again.
+    pub(super) fn is_flat(&mut self, skip_tensor_content: bool) -> Result<bool> {
         // SAFETY: comparing values that have nothing inside runs no code of users.
         unsafe {
             self.lhs.skip_equal(&mut self.rhs, |lhs, rhs| {
                 Ok(compare_leaves(lhs, rhs, skip_tensor_content)? == Some(true))
             })?
         };
+        Ok(self.lhs.place().is_none())
+    }
+
+    pub(super) fn next(
+        &mut self,
+        bindings: &Bindings,
+        skip_tensor_content: bool,
+        differs: &mut bool,
+    ) -> Next<'w> {
+        self.is_flat(skip_tensor_content)?;
         for (key, lhs) in self.lhs.by_ref() {
             let partner = bindings.to_right(&key).cloned();
             let rhs = self.rhs.find_next(partner.as_ref().unwrap_or(&key))?;

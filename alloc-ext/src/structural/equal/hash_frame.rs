@@ -121,7 +121,7 @@ impl<'w> EntriesFrame<'w> {
         keys.try_reserve(map.len())?;
         while let Some(place) = map.place() {
             // SAFETY: known hashes, and those of numbers and texts, run no code of users.
-            let hash = unsafe { map.at(place) }.and_then(|(key, _)| {
+            let hash = unsafe { map.peek() }.and_then(|(key, _)| {
                 look_ahead(key);
                 hash_of_key(key)
             });

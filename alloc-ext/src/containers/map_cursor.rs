@@ -1,0 +1,89 @@
+//! A walk through the entries of a Map, which stays as it is while it is borrowed: layout and entry are found once.
+
+use ferrite_core::any::Any;
+
+use super::map_base::NO_SLOT;
+use super::map_entry::Entry;
+use super::map_table::Table;
+
+/// Where a walk is in a Map: at an entry, or behind the last one.
+#[derive(Clone, Copy)]
+pub(crate) struct MapCursor<'a> {
+    table: Table<'a>,
+    place: usize,
+    entry: Option<Entry>,
+}
+
+impl<'a> MapCursor<'a> {
+    /// At the first entry of a table.
+    ///
+    /// # Safety
+    ///
+    /// Nobody changes the table for `'a`.
+    #[inline]
+    pub(super) unsafe fn first(table: Table<'a>) -> Self {
+        Self::at(table, table.head())
+    }
+
+    #[inline]
+    fn at(table: Table<'a>, place: usize) -> Self {
+        Self { table, place, entry: table.entry(place) }
+    }
+
+    /// Key and value of the entry, side by side.
+    #[inline]
+    pub(crate) fn entry(&self) -> Option<&'a [Any; 2]> {
+        // SAFETY: the entry is in the table, which `first` was promised not to change.
+        self.entry.map(|entry| unsafe { entry.pair() })
+    }
+
+    /// The place of the entry.
+    #[inline]
+    pub(crate) fn place(&self) -> Option<u64> {
+        self.entry.map(|_| self.place as u64)
+    }
+
+    /// Goes on to the next entry.
+    #[inline]
+    pub(crate) fn advance(&mut self) {
+        let next = match self.entry {
+            // SAFETY: there is an entry at the place.
+            Some(_) => unsafe { self.table.place_after(self.place) },
+            None => NO_SLOT,
+        };
+        *self = Self::at(self.table, next);
+    }
+}
+
+#[cfg(all(test, feature = "std"))]
+mod tests {
+    use ferrite_core::any::AnyView;
+
+    use super::super::MapObject;
+
+    #[test]
+    fn both_layouts_are_walked_in_order() {
+        for len in [0, 1, 4, 5, 100] {
+            let mut map = MapObject::with_capacity(0).expect("a map");
+            for key in 0..len {
+                map.insert((len - key).into(), key.into()).expect("an entry");
+            }
+            map.remove(AnyView::from(len)).expect("an entry less");
+            let mut cursor = map.cursor();
+            for value in 1..len {
+                let entry = cursor.entry().expect("an entry");
+                assert_eq!(
+                    entry.each_ref().map(|part| part.get::<i64>().ok()),
+                    [len - value, value].map(Some)
+                );
+                let place = cursor.place().expect("a place");
+                assert!(map.entry_pair(place).is_some_and(|there| core::ptr::eq(there, entry)));
+                cursor.advance();
+            }
+            for _ in 0..2 {
+                assert!(cursor.entry().is_none() && cursor.place().is_none());
+                cursor.advance();
+            }
+        }
+    }
+}
