@@ -7,12 +7,13 @@ use core::ops::ControlFlow;
 use ferrite_core::any::{Any, AnyView};
 use ferrite_core::error::{Error, Result};
 use ferrite_core::function::Function;
+use ferrite_core::memory::Buffer;
 use ferrite_core::object::ObjectRef;
 use ferrite_core::{plain_bail, plain_error, type_index, type_table};
 
 use super::compare_children::Children;
 use super::compare_leaf::compare_leaves;
-use crate::walk::{Entered, Fold, Held, HookState, Hooks, Seen, Slot, fold, lend};
+use crate::walk::{Entered, Fold, Held, HookState, Hooks, Seen, Slot, fold, lend, room_for_frame};
 
 /// Whether two values are equal: the same type, and equal in everything that is in them.
 ///
@@ -92,7 +93,7 @@ impl<'w> Fold for Walk<'_, 'w> {
     type Value = i32;
     const NAME: &'static str = "RecursiveCompare";
 
-    fn enter(&mut self, pair: Pair<'w>) -> Result<Entered<Frame<'w>, i32>> {
+    fn enter(&mut self, pair: Pair<'w>, open: &mut Buffer<Frame<'w>>) -> Result<Entered<Frame<'w>, i32>> {
         // A pair that is open can be met inside itself only if there is another way to either side.
         let is_sole = pair.0.is_sole() || pair.1.is_sole();
         if !is_sole && self.comparer.open.get(&pair) == Some(&true) {
@@ -104,9 +105,11 @@ impl<'w> Fold for Walk<'_, 'w> {
         if let Some(order) = self.comparer.compare_by_hook(&pair)? {
             return Ok(Entered::Value(order));
         }
+        let room = room_for_frame::<Self>(open)?;
         let place = if is_sole { None } else { Some(self.comparer.open.meet(&pair, true)?) };
         let children = Children::of(pair).inspect_err(|_| self.comparer.close(place))?;
-        Ok(Entered::Frame(Frame { children, place }))
+        room.fill(Frame { children, place });
+        Ok(Entered::Open)
     }
 
     fn next(&mut self, frame: &mut Frame<'w>) -> Result<Option<Pair<'w>>> {

@@ -115,7 +115,11 @@ impl<'w> Fold for Copier<'w> {
     const NAME: &'static str = "ObjectGraphDFS";
 
     /// Gets to an object that is not shared: nobody asks for other values.
-    fn enter(&mut self, object: Held<'w, ObjectRef>) -> Result<Entered<Frame<'w>, Any>> {
+    fn enter(
+        &mut self,
+        object: Held<'w, ObjectRef>,
+        _: &mut Buffer<Frame<'w>>,
+    ) -> Result<Entered<Frame<'w>, Any>> {
         match if object.is_sole() { None } else { self.copies.get(&object) } {
             Some(Copy::Made(copy)) => return Ok(Entered::Value(copy.clone())),
             Some(Copy::Open) => {

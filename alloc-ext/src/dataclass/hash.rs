@@ -14,7 +14,8 @@ use ferrite_core::{plain_bail, type_index, type_table};
 
 use super::hash_leaf::{combine, hash_leaf, type_key_hash};
 use crate::walk::{
-    Children, ChildrenKind, Entered, Fold, Held, HookState, Hooks, Seen, Slot, fold, lend, look_ahead, sort,
+    Children, ChildrenKind, Entered, Fold, Held, HookState, Hooks, Seen, Slot, fold, lend, look_ahead,
+    room_for_frame, sort,
 };
 
 /// The hash of a value and everything in it, equal for values that [`recursive_eq`](super::recursive_eq) finds equal.
@@ -82,7 +83,11 @@ impl<'w> Fold for Walk<'_, 'w> {
     const NAME: &'static str = "ObjectGraphDFS";
 
     /// Gets to an object that has something inside: nobody asks for others.
-    fn enter(&mut self, object: Held<'w, ObjectRef>) -> Result<Entered<Frame<'w>, u64>> {
+    fn enter(
+        &mut self,
+        object: Held<'w, ObjectRef>,
+        open: &mut Buffer<Frame<'w>>,
+    ) -> Result<Entered<Frame<'w>, u64>> {
         let hasher = &mut *self.hasher;
         let is_sole = object.is_sole();
         match if is_sole { None } else { hasher.seen.get(&object) } {
@@ -96,12 +101,15 @@ impl<'w> Fold for Walk<'_, 'w> {
         }
         hasher.refuse_half_a_contract(object.type_index())?;
         let skipped = kTVMFFIFieldFlagBitMaskHashOff | kTVMFFIFieldFlagBitMaskCompareOff;
+        let first_entry = hasher.entries.len();
+        let room = room_for_frame::<Self>(open)?;
         let children = Children::of(object, i64::from(skipped))?;
+        let frame = room.fill(Frame { children, hash: 0, key: None, first_entry });
         if !is_sole {
-            hasher.seen.set(children.object(), State::Open)?;
+            hasher.seen.set(frame.children.object(), State::Open)?;
         }
-        let hash = first_hash(&children);
-        Ok(Entered::Frame(Frame { children, hash, key: None, first_entry: hasher.entries.len() }))
+        frame.hash = first_hash(&frame.children);
+        Ok(Entered::Open)
     }
 
     /// The next child that has something inside; others are taken in on the way.

@@ -97,7 +97,11 @@ impl<'w> Fold for Walk<'_, 'w> {
     const NAME: &'static str = "ObjectGraphDFS";
 
     /// Gets to an object that has something inside: nobody asks for others.
-    fn enter(&mut self, object: Held<'w, ObjectRef>) -> Result<Entered<Frame<'w>, ()>> {
+    fn enter(
+        &mut self,
+        object: Held<'w, ObjectRef>,
+        _: &mut Buffer<Frame<'w>>,
+    ) -> Result<Entered<Frame<'w>, ()>> {
         let printer = &mut *self.printer;
         let start = printer.text.len();
         if !object.is_sole() && printer.write_seen(&object)? {

@@ -137,7 +137,7 @@ impl<'t> Fold for Decoder<'t> {
     type Value = Any;
     const NAME: &'static str = "FromJSONGraph";
 
-    fn enter(&mut self, number: i64) -> Result<Entered<Frame<'t>, Any>> {
+    fn enter(&mut self, number: i64, _: &mut Buffer<Frame<'t>>) -> Result<Entered<Frame<'t>, Any>> {
         match self.reach(number)? {
             Reached::Value(value) => Ok(Entered::Value(value)),
             Reached::Node(number, index, data) => {
@@ -146,7 +146,7 @@ impl<'t> Fold for Decoder<'t> {
                     number,
                     match &entered {
                         Entered::Value(value) => Made::Value(value.clone()),
-                        Entered::Frame(_) => Made::Open,
+                        Entered::Frame(_) | Entered::Open => Made::Open,
                     },
                 );
                 Ok(entered)

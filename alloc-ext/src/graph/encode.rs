@@ -47,7 +47,7 @@ impl Fold for Encoder<'_> {
     type Value = i64;
     const NAME: &'static str = "ToJSONGraph";
 
-    fn enter(&mut self, value: Any) -> Result<Entered<Frame, i64>> {
+    fn enter(&mut self, value: Any, _: &mut Buffer<Frame>) -> Result<Entered<Frame, i64>> {
         let hash = match self.numbers.find(&value)? {
             Found::Number(number) => return Ok(Entered::Value(number)),
             Found::Vacant(hash) => hash,

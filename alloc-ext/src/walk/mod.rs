@@ -37,9 +37,7 @@ pub use children::{Children, ChildrenKind};
 pub use elements::{Elements, rest_of};
 pub use entries::Entries;
 pub use field::{Field, Fields, for_each_field};
-#[cfg(feature = "std")]
-pub use fold::room_for_frame;
-pub use fold::{Descent, Entered, Fold, MAX_DEPTH, fold};
+pub use fold::{Descent, Entered, Fold, MAX_DEPTH, fold, room_for_frame};
 pub use held::{Held, is_sole_while_held, same_number_or_text};
 pub use hooks::Hooks;
 pub use seen::{Seen, SeenKey};

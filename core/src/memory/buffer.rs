@@ -225,14 +225,19 @@ impl<T> Buffer<T> {
 /// Room behind the last element of a [`Buffer`]. Filling it cannot fail, so that compilers make the element where it stays.
 pub struct Room<'b, T>(&'b mut Buffer<T>);
 
-impl<T> Room<'_, T> {
+impl<'b, T> Room<'b, T> {
     /// Appends the element.
     #[inline(always)]
-    pub fn fill(self, element: T) {
+    pub fn fill(self, element: T) -> &'b mut T {
         let Self(buffer) = self;
-        // SAFETY: there is room for one more element.
-        unsafe { buffer.place(buffer.raw.len).write(element) };
+        // SAFETY: there is room for one more element, which is exclusively borrowed.
+        let place = unsafe {
+            let mut place = buffer.place(buffer.raw.len);
+            place.write(element);
+            place.as_mut()
+        };
         buffer.raw.len += 1;
+        place
     }
 }
 

@@ -11,6 +11,7 @@ use crate::abi::{
     TVMFFIObject,
 };
 use crate::error::{Result, out_of_memory};
+use crate::fresh;
 use crate::memory;
 use crate::object::ObjectRef;
 
@@ -78,7 +79,7 @@ pub fn export(tensor: &Tensor, form: DLPackForm) -> Result<NonNull<c_void>> {
                 &raw mut (*managed).dl_tensor
             }
         };
-        to.copy_from_nonoverlapping(tensor.dl_tensor(), 1);
+        fresh::copy_dl_tensor(tensor.dl_tensor(), to);
     }
     Ok(block)
 }

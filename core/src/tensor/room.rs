@@ -4,6 +4,7 @@ use core::mem::MaybeUninit;
 
 use crate::abi::{DLManagedTensor, DLManagedTensorVersioned};
 use crate::sync::atomic::{AtomicBool, Ordering};
+use crate::sync::is_alone;
 
 /// Whether an export is in the room.
 pub(super) type Flag = AtomicBool;
@@ -24,6 +25,12 @@ pub(super) fn vacant() -> Flag {
 /// Claims the room; false when an export is there. The room is the caller's then until it is given back.
 #[inline(always)]
 pub(super) fn claim(flag: &Flag) -> bool {
+    if is_alone() {
+        // A locked instruction would be most of what an export costs.
+        let is_vacant = !flag.load(Ordering::Relaxed);
+        flag.store(true, Ordering::Relaxed);
+        return is_vacant;
+    }
     // Acquire pairs with the Release below: the last consumer, on whatever thread, has done with the room.
     flag.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed).is_ok()
 }

@@ -24,7 +24,7 @@ use crate::reflection::AccessKind;
 use crate::structural::any_arg::AnyArg;
 use crate::structural::kind::Comparables;
 use crate::structural::{DefRegion, StructuralKind};
-use crate::walk::{Descent, Entered, Fields, Fold, Held, HookState, Hooks, Slot, fold, lend};
+use crate::walk::{Descent, Entered, Fields, Fold, Held, HookState, Hooks, Slot, fold, lend, room_for_frame};
 
 /// The state of a comparison.
 #[derive(Default)]
@@ -60,30 +60,28 @@ impl<'w> Fold for Walk<'_, 'w> {
     const NAME: &'static str = "StructuralEqual";
 
     /// Gets to two containers or objects of one type: nobody asks for others.
-    fn enter(&mut self, pair: HeldPair<'w>) -> Result<Entered<Frame<'w>, bool>> {
+    fn enter(
+        &mut self,
+        pair: HeldPair<'w>,
+        open: &mut Buffer<Frame<'w>>,
+    ) -> Result<Entered<Frame<'w>, bool>> {
         match pair.lhs.type_index() {
             type_index::ARRAY | type_index::LIST => {
-                let frame = SequenceFrame::new(pair);
-                Ok(self.enter_container(frame.have_same_len(), Frame::Sequence(frame)))
+                room_for_frame::<Self>(open)?.fill(Frame::Sequence(SequenceFrame::new(pair)));
+                Ok(self.enter_container(open))
             }
             type_index::MAP | type_index::DICT => {
-                let frame = EntriesFrame::new(pair);
-                Ok(self.enter_container(frame.have_same_len(), Frame::Entries(frame)))
+                room_for_frame::<Self>(open)?.fill(Frame::Entries(EntriesFrame::new(pair)));
+                Ok(self.enter_container(open))
             }
-            _ => Ok(match self.meet(pair.lent())? {
-                ControlFlow::Break(equal) => Entered::Value(equal),
+            _ => match self.meet(pair.lent())? {
+                ControlFlow::Break(equal) => Ok(Entered::Value(equal)),
                 ControlFlow::Continue((kind, region, fields)) => {
-                    Entered::Frame(Frame::Object(ObjectFrame::new(pair, kind, region, fields)))
+                    let room = room_for_frame::<Self>(open)?;
+                    room.fill(Frame::Object(ObjectFrame::new(pair, kind, region, fields)));
+                    Ok(Entered::Open)
                 }
-            }),
-        }
-    }
-
-    fn is_flat(&mut self, frame: &mut Frame<'w>) -> Result<bool> {
-        match frame {
-            Frame::Sequence(frame) => frame.is_flat(self.comparer.skip_tensor_content),
-            Frame::Entries(frame) => frame.is_flat(self.comparer.skip_tensor_content),
-            Frame::Object(_) => Ok(false),
+            },
         }
     }
 
@@ -128,12 +126,12 @@ impl<'w> Fold for Walk<'_, 'w> {
 
 impl<'w> Walk<'_, 'w> {
     /// Containers of different sizes differ; only who wants to know where looks further.
-    fn enter_container(&self, have_same_len: bool, frame: Frame<'w>) -> Entered<Frame<'w>, bool> {
-        if have_same_len || self.comparer.trace.is_some() {
-            Entered::Frame(frame)
-        } else {
-            Entered::Value(false)
+    fn enter_container(&self, open: &mut Buffer<Frame<'w>>) -> Entered<Frame<'w>, bool> {
+        if self.comparer.trace.is_some() || open.last().is_none_or(Frame::have_same_len) {
+            return Entered::Open;
         }
+        open.truncate(open.len() - 1);
+        Entered::Value(false)
     }
 
     /// Whether two objects are equal, where their fields do not tell; else what it takes to look at these.
@@ -158,6 +156,15 @@ impl<'w> Walk<'_, 'w> {
 }
 
 impl Frame<'_> {
+    /// Whether both sides have as much inside.
+    fn have_same_len(&self) -> bool {
+        match self {
+            Self::Sequence(frame) => frame.have_same_len(),
+            Self::Entries(frame) => frame.have_same_len(),
+            Self::Object(_) => true,
+        }
+    }
+
     /// Tells where in the values the walk is.
     fn trace(&self, trace: Option<&mut Trace>) -> Result<()> {
         match (self, trace) {

@@ -58,34 +58,24 @@ pub(super) struct SequenceFrame<'w> {
     /// Elements that both have.
     common: usize,
     next: usize,
-    /// What [`skip_equal`](Self::skip_equal) came to before anybody asked for what comes next.
-    first: Option<Option<bool>>,
 }
 
 impl<'w> SequenceFrame<'w> {
     pub(super) fn new(pair: HeldPair<'w>) -> Self {
         let (lhs, rhs) = (Elements::of(pair.lhs), Elements::of(pair.rhs));
         let common = lhs.len().min(rhs.len());
-        Self { lhs, rhs, region: pair.region, common, next: 0, first: None }
+        Self { lhs, rhs, region: pair.region, common, next: 0 }
     }
 
     pub(super) fn have_same_len(&self) -> bool {
         self.lhs.len() == self.rhs.len()
     }
 
-    /// Whether all elements are equal and have nothing inside. If not, what stops that is the next thing to come.
-    pub(super) fn is_flat(&mut self, skip_tensor_content: bool) -> Result<bool> {
-        let first = self.skip_equal(skip_tensor_content)?;
-        self.first = Some(first);
-        Ok(first == Some(true))
-    }
-
     pub(super) fn next(&mut self, skip_tensor_content: bool, differs: &mut bool) -> Next<'w> {
-        let known = match self.first.take() {
-            Some(known) => known,
-            None => self.skip_equal(skip_tensor_content)?,
-        };
-        if let Some(equal) = known {
+        if self.next >= self.common {
+            return Ok(None);
+        }
+        if let Some(equal) = self.skip_equal(skip_tensor_content)? {
             *differs = !equal;
             return Ok(None);
         }
@@ -93,9 +83,7 @@ impl<'w> SequenceFrame<'w> {
         Ok(Pair::of(self.lhs.get(last)?, self.rhs.get(last)?, self.region))
     }
 
-    /// Goes on behind the first elements that are not known to be equal, and gives what is known of them: at the end, that all
-    /// are.
-    #[inline(always)]
+    /// Goes on behind the first elements that are not known to be equal, and gives what is known of them.
     fn skip_equal(&mut self, skip_tensor_content: bool) -> Result<Option<bool>> {
         // SAFETY: comparing values that have nothing inside runs no code of users.
         let (lhs, rhs) = unsafe { (self.lhs.as_slice(), self.rhs.as_slice()) };
@@ -104,22 +92,20 @@ impl<'w> SequenceFrame<'w> {
             (Some(lhs), Some(rhs)) => (lhs, rhs),
             _ => (rest_of(lhs, self.next), rest_of(rhs, self.next)),
         };
-        let (mut equal, mut taken) = (Some(true), 0);
         for (lhs, rhs) in lhs.iter().zip(rhs) {
             look_ahead(lhs);
             look_ahead(rhs);
-            taken += 1;
-            equal = compare_leaves(lhs, rhs, skip_tensor_content)?;
+            self.next += 1;
+            let equal = compare_leaves(lhs, rhs, skip_tensor_content)?;
             if equal != Some(true) {
-                break;
+                return Ok(equal);
             }
         }
-        self.next += taken;
-        if equal == Some(true) && self.next < self.common {
+        if self.next < self.common {
             self.lhs.get(self.next)?;
             self.rhs.get(self.next)?;
         }
-        Ok(equal)
+        Ok(Some(true))
     }
 
     /// Tells which element was the last one.
@@ -169,24 +155,18 @@ impl<'w> EntriesFrame<'w> {
         self.lhs.len() == self.rhs.len()
     }
 
-    /// Whether all entries are equal, in the same order, and have nothing inside. Those that are need not be looked at again.
-    pub(super) fn is_flat(&mut self, skip_tensor_content: bool) -> Result<bool> {
-        // SAFETY: comparing values that have nothing inside runs no code of users.
-        unsafe {
-            self.lhs.skip_equal(&mut self.rhs, |lhs, rhs| {
-                Ok(compare_leaves(lhs, rhs, skip_tensor_content)? == Some(true))
-            })?
-        };
-        Ok(self.lhs.place().is_none())
-    }
-
     pub(super) fn next(
         &mut self,
         bindings: &Bindings,
         skip_tensor_content: bool,
         differs: &mut bool,
     ) -> Next<'w> {
-        self.is_flat(skip_tensor_content)?;
+        // SAFETY: comparing values that have nothing inside runs no code of users.
+        unsafe {
+            self.lhs.skip_equal(&mut self.rhs, |lhs, rhs| {
+                Ok(compare_leaves(lhs, rhs, skip_tensor_content)? == Some(true))
+            })?
+        };
         for (key, lhs) in self.lhs.by_ref() {
             let partner = bindings.to_right(&key).cloned();
             let rhs = self.rhs.find_next(partner.as_ref().unwrap_or(&key))?;

@@ -59,18 +59,24 @@ impl<'w> Fold for Walk<'_, 'w> {
     const NAME: &'static str = "StructuralHash";
 
     /// Gets to a container or object: nobody asks for other values.
-    fn enter(&mut self, node: Node<'w>) -> Result<Entered<Frame<'w>, u64>> {
-        Ok(Entered::Frame(match node.object.type_index() {
-            type_index::ARRAY | type_index::LIST => Frame::Sequence(SequenceFrame::new(node)),
+    fn enter(&mut self, node: Node<'w>, open: &mut Buffer<Frame<'w>>) -> Result<Entered<Frame<'w>, u64>> {
+        match node.object.type_index() {
+            type_index::ARRAY | type_index::LIST => {
+                room_for_frame::<Self>(open)?.fill(Frame::Sequence(SequenceFrame::new(node)));
+            }
             type_index::MAP | type_index::DICT => {
+                let room = room_for_frame::<Self>(open)?;
                 let Hasher { known, keys, .. } = &mut *self.hasher;
-                Frame::Entries(EntriesFrame::new(node, keys, |key| hash_of_key(known, key))?)
+                room.fill(Frame::Entries(EntriesFrame::new(node, keys, |key| hash_of_key(known, key))?));
             }
             _ => match self.meet(&node.object, node.region, node.is_shared)? {
                 ControlFlow::Break(hash) => return Ok(Entered::Value(hash)),
-                ControlFlow::Continue(start) => Frame::Object(ObjectFrame::new(node.object, start)),
+                ControlFlow::Continue(start) => {
+                    room_for_frame::<Self>(open)?.fill(Frame::Object(ObjectFrame::new(node.object, start)));
+                }
             },
-        }))
+        }
+        Ok(Entered::Open)
     }
 
     fn next(&mut self, frame: &mut Frame<'w>) -> Result<Option<Node<'w>>> {

@@ -5,6 +5,7 @@ use core::ops::ControlFlow;
 
 use ferrite_core::any::{Any, AnyView};
 use ferrite_core::error::{Error, Result};
+use ferrite_core::memory::Buffer;
 use ferrite_core::{plain_bail, stack, type_index};
 
 use super::engine::{Engine, MapCallbacks, Rule};
@@ -78,7 +79,7 @@ impl<'a> Fold for Mutation<'a> {
     type Value = Any;
     const NAME: &'static str = "StructuralMutate";
 
-    fn enter(&mut self, node: Node<'a>) -> Result<Entered<Frame<'a>, Any>> {
+    fn enter(&mut self, node: Node<'a>, _: &mut Buffer<Frame<'a>>) -> Result<Entered<Frame<'a>, Any>> {
         let descent = Descent::new(node.value, node.mode);
         match (node.step, self.engine) {
             (Step::Hook, _) => self.enter_container(descent.unreported()),

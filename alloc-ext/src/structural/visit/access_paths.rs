@@ -117,7 +117,7 @@ impl Fold for Finder {
     type Value = ();
     const NAME: &'static str = "FindAccessPaths";
 
-    fn enter(&mut self, (value, step): Self::Node) -> Result<Entered<Frame, ()>> {
+    fn enter(&mut self, (value, step): Self::Node, _: &mut Buffer<Frame>) -> Result<Entered<Frame, ()>> {
         match (is_container(&value), &step) {
             (true, Some(_)) => self.open(value, step, false),
             _ => self.enter_object(value, step),

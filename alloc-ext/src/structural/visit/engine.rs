@@ -11,6 +11,7 @@ use ferrite_core::abi::{TVMFFIAny, TVMFFIObject};
 use ferrite_core::any::{Any, AnyView};
 use ferrite_core::convert::AnyCompatible;
 use ferrite_core::error::{Error, Result};
+use ferrite_core::memory::Buffer;
 use ferrite_core::object::ObjectClass;
 use ferrite_core::object_alloc::{ObjectRecord, allocate};
 use ferrite_core::{stack, type_index};
@@ -194,7 +195,7 @@ impl Fold for Walk<'_> {
     type Value = Option<VisitInterrupt>;
     const NAME: &'static str = "StructuralVisit";
 
-    fn enter(&mut self, node: Node) -> Result<Entered<Frame, Option<VisitInterrupt>>> {
+    fn enter(&mut self, node: Node, _: &mut Buffer<Frame>) -> Result<Entered<Frame, Option<VisitInterrupt>>> {
         if node.value.is_none() {
             return Ok(Entered::Value(None));
         }
