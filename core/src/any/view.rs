@@ -193,8 +193,23 @@ impl<'a> AnyView<'a> {
     /// `TVMFFIAnyViewToOwnedAny`.
     #[inline]
     pub fn to_owned(self) -> Result<Any> {
+        if cfg!(feature = "std") {
+            // In registers: who reads a cell at once waits for the halves that were written a moment ago.
+            return match self.retain() {
+                Some(owned) => Ok(owned),
+                None => self.to_owned_slowly(),
+            };
+        }
         let mut cell = MaybeUninit::uninit();
         self.write_owned(&mut cell)?;
+        // SAFETY: without an error the cell is an owned value.
+        Ok(Any { raw: unsafe { cell.assume_init() } })
+    }
+
+    #[cold]
+    fn to_owned_slowly(self) -> Result<Any> {
+        let mut cell = MaybeUninit::uninit();
+        self.write_owned_slowly(&mut cell)?;
         // SAFETY: without an error the cell is an owned value.
         Ok(Any { raw: unsafe { cell.assume_init() } })
     }

@@ -21,11 +21,7 @@ pub(super) unsafe fn change(verb: Verb, list: &ListObject, operands: Operands<'_
     // SAFETY: each operation has the arguments that are used here, which `last_operand` knows.
     unsafe {
         let integer = |index| operands.integer(index);
-        // In registers, mostly: who reads a cell at once waits for the halves that were written a moment ago.
-        let own = |index| {
-            let view = fresh::view(operands.value(index));
-            view.retain().map_or_else(|| view.to_owned(), Ok)
-        };
+        let own = |index| fresh::view(operands.value(index)).to_owned();
         match verb {
             Verb::Pop => return list.remove(integer(1)),
             Verb::SetItem => list.set(integer(1), own(2)?)?,
