@@ -11,7 +11,6 @@ use crate::abi::{
     TVMFFIObject,
 };
 use crate::error::{Result, out_of_memory};
-use crate::fresh;
 use crate::memory;
 use crate::object::ObjectRef;
 
@@ -79,7 +78,7 @@ pub fn export(tensor: &Tensor, form: DLPackForm) -> Result<NonNull<c_void>> {
                 &raw mut (*managed).dl_tensor
             }
         };
-        fresh::copy_dl_tensor(tensor.dl_tensor(), to);
+        to.copy_from_nonoverlapping(tensor.dl_tensor(), 1);
     }
     Ok(block)
 }
