@@ -14,6 +14,11 @@ pub(crate) struct MapCursor<'a> {
     entry: Option<Entry>,
 }
 
+// SAFETY: it only reads a table that nobody changes meanwhile, as a shared reference to the Map does, which may be sent.
+unsafe impl Send for MapCursor<'_> {}
+// SAFETY: as for Send.
+unsafe impl Sync for MapCursor<'_> {}
+
 impl<'a> MapCursor<'a> {
     /// At the first entry of a table.
     ///
@@ -59,7 +64,13 @@ impl<'a> MapCursor<'a> {
 mod tests {
     use ferrite_core::any::AnyView;
 
-    use super::super::MapObject;
+    use super::super::{MapEntries, MapIter, MapObject};
+
+    /// Compiles only as long as walks may go to other threads.
+    const _: fn() = || {
+        fn is_shared<T: Send + Sync>() {}
+        is_shared::<(MapEntries<'_>, MapIter<'_, i64, i64>)>();
+    };
 
     #[test]
     fn both_layouts_are_walked_in_order() {
