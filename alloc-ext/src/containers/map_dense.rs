@@ -244,6 +244,9 @@ impl<'a> Dense<'a> {
     ///
     /// Looks for the slot that leads here instead of walking from the home, so that no key hook has to run.
     pub(super) fn chain_prev(self, slot: usize) -> Option<usize> {
+        if self.is_head(slot) {
+            return None;
+        }
         (1..JUMPS as u8).find_map(|jump| {
             let candidate = self.wrap(slot.wrapping_sub(jump::distance(jump.into())?));
             let meta = self.meta(candidate);
@@ -251,12 +254,14 @@ impl<'a> Dense<'a> {
         })
     }
 
-    fn chain_last(self, slot: usize) -> usize {
-        let mut last = slot;
+    /// The last slot of the chain that `slot` is in, and the one before it if that comes not before `slot`.
+    fn chain_end(self, slot: usize) -> (Option<usize>, usize) {
+        let (mut before, mut last) = (None, slot);
         while let Some(next) = self.chain_next(last, self.meta(last)) {
+            before = Some(last);
             last = next;
         }
-        last
+        (before, last)
     }
 
     /// Makes `slot` lead on by the distance of index `jump`, 0 for the end of the chain.
@@ -316,7 +321,7 @@ impl<'a> Dense<'a> {
             // SAFETY: the caller excludes other users.
             return unsafe { map_relocate::move_chain_away(self, home) }.then(|| self.occupy(home, HEAD));
         }
-        let last = self.chain_last(home);
+        let (_, last) = self.chain_end(home);
         let (slot, jump) = self.next_empty(last)?;
         let entry = self.occupy(slot, TAIL);
         self.set_jump(last, jump);
@@ -338,10 +343,8 @@ impl<'a> Dense<'a> {
     /// Nobody else uses the table now; the entry is in it, and its cells have been taken out.
     pub(super) unsafe fn vacate(self, place: usize) {
         self.order_unlink(place);
-        let last = self.chain_last(place);
-        if !self.is_head(last)
-            && let Some(before) = self.chain_prev(last)
-        {
+        let (before, last) = self.chain_end(place);
+        if let Some(before) = before.or_else(|| self.chain_prev(last)) {
             self.set_jump(before, 0);
         }
         if last != place {
