@@ -2,7 +2,8 @@
 
 use core::ffi::{c_char, c_int, c_void};
 
-use ferrite_alloc_ext::env::{context, stream, tensor_alloc};
+use ferrite_alloc_ext::env::stream::{self, Device};
+use ferrite_alloc_ext::env::{context, tensor_alloc};
 use ferrite_core::abi::{DLPackManagedTensorAllocator, DLTensor, TVMFFIObjectHandle};
 
 use crate::boundary::{self, arg};
@@ -24,8 +25,32 @@ pub unsafe extern "C" fn TVMFFIEnvSetStream(
     stream: TVMFFIStreamHandle,
     opt_out_original_stream: *mut TVMFFIStreamHandle,
 ) -> c_int {
+    let device = Device::new(device_type, device_id);
+    if boundary::SHORT_CUTS
+        && let Some(original) = stream::set_first(device, stream)
+    {
+        // SAFETY: contract of the crate.
+        if let Some(out) = unsafe { boundary::optional_out(opt_out_original_stream) } {
+            out.write(original);
+        }
+        return boundary::SUCCESS;
+    }
+    // SAFETY: as the caller vouches. In tail position, so that this is a jump.
+    unsafe { set_stream_carefully(device, stream, opt_out_original_stream) }
+}
+
+/// As [`TVMFFIEnvSetStream`], for any device.
+///
+/// # Safety
+/// See the crate.
+#[cfg_attr(feature = "std", cold, inline(never))]
+unsafe extern "C" fn set_stream_carefully(
+    device: Device,
+    stream: TVMFFIStreamHandle,
+    opt_out_original_stream: *mut TVMFFIStreamHandle,
+) -> c_int {
     boundary::status(|| {
-        let original = stream::set(device_type, device_id, stream)?;
+        let original = stream::set(device, stream)?;
         // SAFETY: contract of the crate.
         if let Some(out) = unsafe { boundary::optional_out(opt_out_original_stream) } {
             out.write(original);
@@ -37,7 +62,7 @@ pub unsafe extern "C" fn TVMFFIEnvSetStream(
 /// Returns the stream that this thread works on, for one device; null when none is set.
 #[unsafe(no_mangle)]
 pub extern "C" fn TVMFFIEnvGetStream(device_type: i32, device_id: i32) -> TVMFFIStreamHandle {
-    stream::get(device_type, device_id)
+    stream::get(Device::new(device_type, device_id))
 }
 
 /// Sets the function that `TVMFFIEnvTensorAlloc` allocates with on this thread; null unsets it.

@@ -2,8 +2,8 @@
 
 use core::ffi::c_void;
 
-use ferrite_core::error::{Error, Result};
-use ferrite_core::plain_error;
+use ferrite_core::error::Result;
+use ferrite_core::plain_ensure;
 
 /// The highest device type and device id: far more than any machine has, also when a remote session is coded
 /// into the type.
@@ -12,9 +12,32 @@ const HIGHEST: i32 = (1 << 24) - 1;
 #[cfg_attr(not(feature = "std"), path = "stream/names.rs")]
 mod table;
 
-/// A device as one number, which takes one comparison.
-const fn number(device_type: i32, device_id: i32) -> u64 {
-    (device_type.cast_unsigned() as u64) << 32 | device_id.cast_unsigned() as u64
+/// A device type and a device id as one number, which takes one comparison.
+#[derive(Clone, Copy, PartialEq)]
+#[repr(transparent)]
+pub struct Device(u64);
+
+impl Device {
+    /// The device of any two numbers.
+    #[inline]
+    pub const fn new(device_type: i32, device_id: i32) -> Device {
+        Device((device_type.cast_unsigned() as u64) << 32 | device_id.cast_unsigned() as u64)
+    }
+
+    /// Refuses numbers that no device has.
+    fn check(self) -> Result<()> {
+        for (what, number) in [("type", (self.0 >> 32) as i32), ("id", self.0 as i32)] {
+            plain_ensure!(
+                (0..=HIGHEST).contains(&number),
+                VALUE_ERROR,
+                "Device {} {} is not in 0 to {}",
+                what,
+                number,
+                HIGHEST
+            );
+        }
+        Ok(())
+    }
 }
 
 /// Sets the stream that this thread works on for a device, and returns the one that was set before, or null.
@@ -27,22 +50,16 @@ const fn number(device_type: i32, device_id: i32) -> u64 {
 ///
 /// # Upstream
 /// `TVMFFIEnvSetStream`, which allocates as many entries as the numbers say.
-pub fn set(device_type: i32, device_id: i32, stream: *mut c_void) -> Result<*mut c_void> {
-    check("type", device_type)?;
-    check("id", device_id)?;
-    table::replace(number(device_type, device_id), stream)
+pub fn set(device: Device, stream: *mut c_void) -> Result<*mut c_void> {
+    device.check()?;
+    table::replace(device, stream)
 }
 
-#[cfg_attr(feature = "std", inline(always))]
-fn check(what: &str, number: i32) -> Result<()> {
-    if (0..=HIGHEST).contains(&number) { Ok(()) } else { Err(not_a_device(what, number)) }
-}
-
-#[cold]
-#[cfg_attr(feature = "std", inline(never))]
-#[cfg_attr(not(feature = "std"), inline(always))]
-fn not_a_device(what: &str, number: i32) -> Error {
-    plain_error!(VALUE_ERROR, "Device {} {} is not in 0 to {}", what, number, HIGHEST)
+/// As [`set`] for the device that has the thread's first place, as the only one of most threads does; None, and nothing done, for
+/// others. It needs no check: it had one when it got the place.
+#[inline]
+pub fn set_first(device: Device, stream: *mut c_void) -> Option<*mut c_void> {
+    table::replace_first(device, stream)
 }
 
 /// The stream that this thread works on for a device; null when none was set, also for devices that cannot
@@ -50,14 +67,23 @@ fn not_a_device(what: &str, number: i32) -> Error {
 ///
 /// # Upstream
 /// `TVMFFIEnvGetStream`.
-pub fn get(device_type: i32, device_id: i32) -> *mut c_void {
-    table::find(number(device_type, device_id))
+#[inline]
+pub fn get(device: Device) -> *mut c_void {
+    table::find(device)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use core::ptr;
+
+    fn set(device_type: i32, device_id: i32, stream: *mut c_void) -> Result<*mut c_void> {
+        super::set(Device::new(device_type, device_id), stream)
+    }
+
+    fn get(device_type: i32, device_id: i32) -> *mut c_void {
+        super::get(Device::new(device_type, device_id))
+    }
 
     fn stream(number: usize) -> *mut c_void {
         ptr::without_provenance_mut(number)
@@ -97,6 +123,27 @@ mod tests {
         }
         let error = set(2, -7, stream(8)).unwrap_err();
         assert_eq!(error.message(), b"Device id -7 is not in 0 to 16777215");
+    }
+
+    #[test]
+    #[cfg(feature = "std")]
+    fn the_device_of_number_zero_is_like_others() {
+        for others_first in [false, true] {
+            let streams = std::thread::spawn(move || -> Result<()> {
+                if others_first {
+                    set(7, 0, stream(8))?;
+                }
+                assert!(set(0, 0, stream(16))?.is_null());
+                assert!(set(7, 1, stream(24))?.is_null());
+                assert_eq!((get(0, 0), get(7, 1)), (stream(16), stream(24)));
+                assert_eq!(set(0, 0, ptr::null_mut())?, stream(16));
+                assert!(set(7, 2, stream(32))?.is_null());
+                assert!(set(0, 0, stream(40))?.is_null());
+                assert_eq!((get(0, 0), get(7, 1), get(7, 2)), (stream(40), stream(24), stream(32)));
+                Ok(())
+            });
+            assert!(streams.join().is_ok_and(|streams| streams.is_ok()), "{others_first}");
+        }
     }
 
     #[test]

@@ -7,24 +7,30 @@ use core::ptr;
 use ferrite_core::error::Result;
 use ferrite_core::sync::atomic::Ordering;
 
+use super::Device;
 use crate::module::symbol_table::{self, SymbolTable};
 
 static STREAMS: SymbolTable = SymbolTable::new();
+
+/// No device has a place before others.
+pub(super) fn replace_first(_device: Device, _stream: *mut c_void) -> Option<*mut c_void> {
+    None
+}
 
 /// Sets a stream, and tells the one that was set before, or null. A device takes memory from its first stream on.
 ///
 /// # Errors
 /// MemoryError.
-pub(super) fn replace(device: u64, stream: *mut c_void) -> Result<*mut c_void> {
+pub(super) fn replace(device: Device, stream: *mut c_void) -> Result<*mut c_void> {
     let original = find(device);
     if original != stream {
-        symbol_table::set(&STREAMS, &device.to_ne_bytes(), stream)?;
+        symbol_table::set(&STREAMS, &device.0.to_ne_bytes(), stream)?;
     }
     Ok(original)
 }
 
 /// The stream that was set for a device, or null.
-pub(super) fn find(device: u64) -> *mut c_void {
-    let entry = STREAMS.get(&device.to_ne_bytes());
+pub(super) fn find(device: Device) -> *mut c_void {
+    let entry = STREAMS.get(&device.0.to_ne_bytes());
     entry.map_or(ptr::null_mut(), |entry| entry.value.load(Ordering::Acquire))
 }

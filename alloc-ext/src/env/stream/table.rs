@@ -10,14 +10,14 @@ use ferrite_core::memory::Buffer;
 use ferrite_core::plain_bail;
 use ferrite_core::sync::per_thread;
 
-use super::number;
+use super::Device;
 
-/// The number of no device that can have a stream.
-const NONE: u64 = number(-1, -1);
+/// In the first place while no other device is there. No device has this number; should one get a stream, the place is its.
+const NONE: Device = Device::new(0, 0);
 
 per_thread::__thread_local! {
     // Without destructors, hence without a look at whether they were destroyed.
-    static FIRST_DEVICE: Cell<u64> = const { Cell::new(NONE) };
+    static FIRST_DEVICE: Cell<Device> = const { Cell::new(NONE) };
     static FIRST_STREAM: Cell<*mut c_void> = const { Cell::new(ptr::null_mut()) };
 }
 
@@ -29,30 +29,28 @@ ferrite_core::per_thread!(
 /// The number of a device and its stream.
 #[derive(Clone, Copy)]
 struct DeviceStream {
-    device: u64,
+    device: Device,
     stream: *mut c_void,
 }
 
-/// Sets a stream, and tells the one that was set before, or null.
+/// Sets a stream if it is that of the first device, and tells the one that was set before, or null.
+#[inline]
+pub(super) fn replace_first(device: Device, stream: *mut c_void) -> Option<*mut c_void> {
+    (FIRST_DEVICE.get() == device).then(|| FIRST_STREAM.replace(stream))
+}
+
+/// Sets a stream, and tells the one that was set before, or null. A first device is one that can be.
 ///
 /// # Errors
 /// MemoryError; RuntimeError when the thread is ending.
-#[inline]
-pub(super) fn replace(device: u64, stream: *mut c_void) -> Result<*mut c_void> {
-    if FIRST_DEVICE.get() == device {
-        return Ok(FIRST_STREAM.replace(stream));
+pub(super) fn replace(device: Device, stream: *mut c_void) -> Result<*mut c_void> {
+    if FIRST_DEVICE.get() == NONE && FIRST_STREAM.get().is_null() {
+        FIRST_DEVICE.set(device);
     }
-    replace_other(device, stream)
-}
-
-#[cold]
-#[inline(never)]
-fn replace_other(device: u64, stream: *mut c_void) -> Result<*mut c_void> {
-    if FIRST_DEVICE.get() != NONE {
-        return replace_further(DeviceStream { device, stream });
+    match replace_first(device, stream) {
+        Some(original) => Ok(original),
+        None => replace_further(DeviceStream { device, stream }),
     }
-    FIRST_DEVICE.set(device);
-    Ok(FIRST_STREAM.replace(stream))
 }
 
 fn replace_further(new: DeviceStream) -> Result<*mut c_void> {
@@ -100,7 +98,7 @@ fn make_room(len: usize) -> Result<()> {
 
 /// The stream that was set for a device, or null.
 #[inline]
-pub(super) fn find(device: u64) -> *mut c_void {
+pub(super) fn find(device: Device) -> *mut c_void {
     if FIRST_DEVICE.get() == device {
         return FIRST_STREAM.get();
     }
@@ -108,7 +106,7 @@ pub(super) fn find(device: u64) -> *mut c_void {
 }
 
 #[cold]
-fn find_further(device: u64) -> *mut c_void {
+fn find_further(device: Device) -> *mut c_void {
     per_thread::with(&STREAMS, |streams| {
         streams.iter().find(|present| present.device == device).map(|present| present.stream)
     })
