@@ -4,7 +4,9 @@
 //! than the fields waits until the stores are done instead, about a dozen cycles: as long as a whole call takes. The
 //! compiler makes such copies of assignments; volatile reads keep it from that.
 
-use crate::abi::{DLTensor, TVMFFIAny};
+use core::mem;
+
+use crate::abi::{DLDataType, DLTensor, TVMFFIAny};
 use crate::any::AnyView;
 
 /// Two halves of a word, in the order in which they lie in memory.
@@ -12,6 +14,15 @@ use crate::any::AnyView;
 fn word(first: u32, second: u32) -> u64 {
     let [low, high] = if cfg!(target_endian = "little") { [first, second] } else { [second, first] };
     u64::from(low) | u64::from(high) << 32
+}
+
+/// A data type put together in a register: whoever gets it reads it whole.
+#[inline(always)]
+pub(crate) fn dtype(code: u8, bits: u8, lanes: u16) -> DLDataType {
+    let [first, second] = lanes.to_ne_bytes();
+    let word = u32::from_ne_bytes([code, bits, first, second]);
+    // SAFETY: the record has these four bytes in this order, and any of them are one.
+    unsafe { mem::transmute::<u32, DLDataType>(word) }
 }
 
 /// Copies a value as two words, each put together in a register: whoever gets them reads words, or fields of them.
@@ -69,7 +80,7 @@ pub(crate) unsafe fn copy_dl_tensor(from: *const DLTensor, to: *mut DLTensor) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::abi::{DLDataType, DLDevice};
+    use crate::abi::DLDevice;
 
     #[test]
     fn values_are_copied_whole() {

@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::message::SHORT;
 use crate::string;
 use crate::text::{Lossy, Writer};
-use crate::{error, plain_error};
+use crate::{error, fresh, plain_error};
 use core::fmt;
 use core::mem::MaybeUninit;
 
@@ -60,7 +60,7 @@ impl DLDataType {
             bits = source.take_bits(bits)?;
         }
         let lanes = source.take_lanes(!is_narrow)?;
-        Ok(DLDataType { code, bits, lanes })
+        Ok(fresh::dtype(code, bits, lanes))
     }
 }
 

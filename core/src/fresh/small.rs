@@ -1,7 +1,13 @@
 //! Copies of records on boards, whose processors have no store buffer worth waiting for.
 
-use crate::abi::{DLTensor, TVMFFIAny};
+use crate::abi::{DLDataType, DLTensor, TVMFFIAny};
 use crate::any::AnyView;
+
+/// A data type.
+#[inline(always)]
+pub(crate) fn dtype(code: u8, bits: u8, lanes: u16) -> DLDataType {
+    DLDataType { code, bits, lanes }
+}
 
 /// Copies a value.
 ///
