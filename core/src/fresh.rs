@@ -18,7 +18,7 @@ fn word(first: u32, second: u32) -> u64 {
 
 /// A data type put together in a register: whoever gets it reads it whole.
 #[inline(always)]
-pub(crate) fn dtype(code: u8, bits: u8, lanes: u16) -> DLDataType {
+pub(crate) fn dtype(DLDataType { code, bits, lanes }: DLDataType) -> DLDataType {
     let [first, second] = lanes.to_ne_bytes();
     let word = u32::from_ne_bytes([code, bits, first, second]);
     // SAFETY: the record has these four bytes in this order, and any of them are one.

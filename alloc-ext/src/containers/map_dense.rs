@@ -254,12 +254,11 @@ impl<'a> Dense<'a> {
         })
     }
 
-    /// The last slot of the chain that `slot` is in, and the one before it if that comes not before `slot`.
-    fn chain_end(self, slot: usize) -> (Option<usize>, usize) {
-        let (mut before, mut last) = (None, slot);
+    /// The last slot of the chain that `slot` is in, and the one before it; `slot` itself, when that is the last.
+    fn chain_end(self, slot: usize) -> (usize, usize) {
+        let (mut before, mut last) = (slot, slot);
         while let Some(next) = self.chain_next(last, self.meta(last)) {
-            before = Some(last);
-            last = next;
+            (before, last) = (last, next);
         }
         (before, last)
     }
@@ -344,7 +343,8 @@ impl<'a> Dense<'a> {
     pub(super) unsafe fn vacate(self, place: usize) {
         self.order_unlink(place);
         let (before, last) = self.chain_end(place);
-        if let Some(before) = before.or_else(|| self.chain_prev(last)) {
+        let before = if last == place { self.chain_prev(place) } else { Some(before) };
+        if let Some(before) = before {
             self.set_jump(before, 0);
         }
         if last != place {

@@ -26,18 +26,21 @@ impl Device {
 
     /// Refuses numbers that no device has.
     fn check(self) -> Result<()> {
-        for (what, number) in [("type", (self.0 >> 32) as i32), ("id", self.0 as i32)] {
-            plain_ensure!(
-                (0..=HIGHEST).contains(&number),
-                VALUE_ERROR,
-                "Device {} {} is not in 0 to {}",
-                what,
-                number,
-                HIGHEST
-            );
-        }
-        Ok(())
+        check("type", (self.0 >> 32) as i32)?;
+        check("id", self.0 as i32)
     }
+}
+
+fn check(what: &str, number: i32) -> Result<()> {
+    plain_ensure!(
+        (0..=HIGHEST).contains(&number),
+        VALUE_ERROR,
+        "Device {} {} is not in 0 to {}",
+        what,
+        number,
+        HIGHEST
+    );
+    Ok(())
 }
 
 /// Sets the stream that this thread works on for a device, and returns the one that was set before, or null.

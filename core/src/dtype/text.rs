@@ -59,8 +59,9 @@ impl DLDataType {
             }
             bits = source.take_bits(bits)?;
         }
-        let lanes = source.take_lanes(!is_narrow)?;
-        Ok(fresh::dtype(code, bits, lanes))
+        let dtype = DLDataType { code, bits, lanes: source.take_lanes(!is_narrow)? };
+        // Boards store it field by field, in less code.
+        Ok(if cfg!(feature = "std") { fresh::dtype(dtype) } else { dtype })
     }
 }
 

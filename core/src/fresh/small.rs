@@ -5,8 +5,8 @@ use crate::any::AnyView;
 
 /// A data type.
 #[inline(always)]
-pub(crate) fn dtype(code: u8, bits: u8, lanes: u16) -> DLDataType {
-    DLDataType { code, bits, lanes }
+pub(crate) fn dtype(dtype: DLDataType) -> DLDataType {
+    dtype
 }
 
 /// Copies a value.
