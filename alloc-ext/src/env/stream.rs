@@ -128,24 +128,26 @@ mod tests {
         assert_eq!(error.message(), b"Device id -7 is not in 0 to 16777215");
     }
 
+    /// Each order in a thread of its own, where no device has the first place yet.
     #[test]
     #[cfg(feature = "std")]
-    fn the_device_of_number_zero_is_like_others() {
-        for others_first in [false, true] {
-            let streams = std::thread::spawn(move || -> Result<()> {
-                if others_first {
-                    set(7, 0, stream(8))?;
-                }
-                assert!(set(0, 0, stream(16))?.is_null());
-                assert!(set(7, 1, stream(24))?.is_null());
-                assert_eq!((get(0, 0), get(7, 1)), (stream(16), stream(24)));
-                assert_eq!(set(0, 0, ptr::null_mut())?, stream(16));
-                assert!(set(7, 2, stream(32))?.is_null());
-                assert!(set(0, 0, stream(40))?.is_null());
-                assert_eq!((get(0, 0), get(7, 1), get(7, 2)), (stream(40), stream(24), stream(32)));
-                Ok(())
-            });
-            assert!(streams.join().is_ok_and(|streams| streams.is_ok()), "{others_first}");
+    fn streams_are_remembered_in_any_order_of_settings() {
+        const DEVICES: [(i32, i32); 3] = [(0, 0), (7, 0), (7, 1)];
+        const STEPS: u32 = if cfg!(miri) { 2 } else { 5 };
+        let settings = |mut order: usize| {
+            let mut expected = [ptr::null_mut(); 3];
+            for step in 1..=STEPS as usize {
+                let device = order % 6 / 2;
+                let new = if order % 2 == 0 { ptr::null_mut() } else { stream(step * 8) };
+                order /= 6;
+                let (device_type, device_id) = DEVICES[device];
+                let original = core::mem::replace(&mut expected[device], new);
+                assert_eq!(set(device_type, device_id, new).unwrap(), original);
+                assert_eq!(DEVICES.map(|(device_type, device_id)| get(device_type, device_id)), expected);
+            }
+        };
+        for order in 0..6usize.pow(STEPS) {
+            assert!(std::thread::spawn(move || settings(order)).join().is_ok(), "order {order}");
         }
     }
 

@@ -44,7 +44,7 @@ pub(super) fn replace_first(device: Device, stream: *mut c_void) -> Option<*mut 
 /// # Errors
 /// MemoryError; RuntimeError when the thread is ending.
 pub(super) fn replace(device: Device, stream: *mut c_void) -> Result<*mut c_void> {
-    if FIRST_DEVICE.get() == NONE && FIRST_STREAM.get().is_null() {
+    if FIRST_DEVICE.get() == NONE && FIRST_STREAM.get().is_null() && find_further(device).is_null() {
         FIRST_DEVICE.set(device);
     }
     match replace_first(device, stream) {
