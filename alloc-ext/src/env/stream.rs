@@ -138,7 +138,7 @@ mod tests {
             let mut expected = [ptr::null_mut(); 3];
             for step in 1..=STEPS as usize {
                 let device = order % 6 / 2;
-                let new = if order % 2 == 0 { ptr::null_mut() } else { stream(step * 8) };
+                let new = if order.is_multiple_of(2) { ptr::null_mut() } else { stream(step * 8) };
                 order /= 6;
                 let (device_type, device_id) = DEVICES[device];
                 let original = core::mem::replace(&mut expected[device], new);
