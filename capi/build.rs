@@ -1,5 +1,5 @@
-//! Names the shared object, since clients look for it by its soname, and keeps it in the process; says which kind of core a board
-//! has, and compiles the C++ part where there is one.
+//! Names the shared object, since clients look for it by its soname, and keeps it in the process; says which kind of core a
+//! board has, and compiles the C++ part where there is one.
 
 use std::env;
 

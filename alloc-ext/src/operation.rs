@@ -316,8 +316,8 @@ impl<'a> Operands<'a> {
 unsafe fn call_converted(operation: &Operation, args: &[AnyView<'_>], result: *mut TVMFFIAny) -> Result<()> {
     let mut owned = NOTHING;
     convert(operation.name, &operation.types, operation.family.copy, args, &mut owned)?;
-    // SAFETY: they are what the operation takes, and both forms of values are transparent over a cell; the caller vouches for the
-    // result.
+    // SAFETY: they are what the operation takes, and both forms of values are transparent over a cell; the caller vouches for
+    // the result.
     unsafe { (operation.family.run)(operation.verb, Operands(owned.as_ptr().cast()), result) }
 }
 

@@ -29,7 +29,8 @@ returns_class! {
     json_parse_thunk = "_ZN3tvm3ffi4json5ParseERKNS0_6StringEPS2_" => json_parse;
     /// `String json::Stringify(const Any&, const Optional<int>& indent)`
     json_stringify_thunk = "_ZN3tvm3ffi4json9StringifyERKNS0_3AnyERKNS0_8OptionalIivEE" => json_stringify;
-    /// `Optional<Tuple<AccessPath, AccessPath>> StructuralEqual::GetFirstMismatch(lhs, rhs, map_free_vars, skip_tensor_content)`
+    /// `Optional<Tuple<AccessPath, AccessPath>> StructuralEqual::GetFirstMismatch(lhs, rhs, map_free_vars,
+    /// skip_tensor_content)`
     first_mismatch_thunk = "_ZN3tvm3ffi15StructuralEqual16GetFirstMismatchERKNS0_3AnyES4_bb" => first_mismatch;
     /// `Array<AccessPath> VisitErrorContext::FindAccessPaths(root, context, allow_prefix_match)`
     find_access_paths_thunk = "_ZN3tvm3ffi17VisitErrorContext15FindAccessPathsERKNS0_9ObjectRefERKS1_b"

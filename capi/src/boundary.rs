@@ -151,14 +151,16 @@ pub(crate) unsafe fn out<T>(pointer: *mut T, name: Name) -> Result<Out<T>> {
     non_null(pointer, name).map(Out)
 }
 
-/// An out-parameter that may be null.
+/// Stores a result where an out-parameter says, if it is not null.
 ///
 /// # Safety
 /// As for [`out`].
 #[inline(always)]
 #[cfg_attr(not(feature = "alloc"), expect(dead_code, reason = "only the environment has such parameters"))]
-pub(crate) unsafe fn optional_out<T>(pointer: *mut T) -> Option<Out<T>> {
-    NonNull::new(pointer).map(Out)
+pub(crate) unsafe fn write_optional<T>(pointer: *mut T, result: T) {
+    if let Some(place) = NonNull::new(pointer) {
+        Out(place).write(result);
+    }
 }
 
 /// A record passed by pointer; null is refused.

@@ -9,8 +9,8 @@ use crate::boundary::{self, arg};
 
 /// Reads a data type such as `int32`, `float32x4` or `float8_e4m3fn`.
 ///
-/// Returns 0 and the data type in `out`; or -1 with ValueError raised. Allocates only for the error. The profile `core` knows
-/// `custom[name]` with the feature `custom-dtypes`.
+/// Returns 0 and the data type in `out`; or -1 with ValueError raised. Allocates for the error, and for `custom[name]`, whose
+/// code a global function gives; the profile `core` knows that with the feature `custom-dtypes`.
 ///
 /// # Safety
 /// See the crate.

@@ -14,7 +14,8 @@ pub type TVMFFIStreamHandle = *mut c_void;
 /// Sets the stream that this thread works on, for one device.
 ///
 /// The stream is neither used nor owned. When `opt_out_original_stream` is not null, it gets the stream that was set
-/// before, or null. Returns 0; or -1 with ValueError (negative numbers, or absurdly large ones) or MemoryError raised.
+/// before, or null. Returns 0; or -1 with an error raised: ValueError (negative numbers, or absurdly large ones), MemoryError,
+/// or RuntimeError when the thread is ending. On boards all threads share one stream for each device.
 ///
 /// # Safety
 /// See the crate.
@@ -30,9 +31,7 @@ pub unsafe extern "C" fn TVMFFIEnvSetStream(
         && let Some(original) = stream::set_first(device, stream)
     {
         // SAFETY: contract of the crate.
-        if let Some(out) = unsafe { boundary::optional_out(opt_out_original_stream) } {
-            out.write(original);
-        }
+        unsafe { boundary::write_optional(opt_out_original_stream, original) };
         return boundary::SUCCESS;
     }
     // SAFETY: as the caller vouches. In tail position, so that this is a jump.
@@ -53,9 +52,7 @@ unsafe extern "C" fn set_stream_carefully(
     boundary::status(|| {
         let original = stream::set(device, stream)?;
         // SAFETY: contract of the crate.
-        if let Some(out) = unsafe { boundary::optional_out(opt_out_original_stream) } {
-            out.write(original);
-        }
+        unsafe { boundary::write_optional(opt_out_original_stream, original) };
         Ok(())
     })
 }
@@ -69,7 +66,7 @@ pub extern "C" fn TVMFFIEnvGetStream(device_type: i32, device_id: i32) -> TVMFFI
 /// Sets the function that `TVMFFIEnvTensorAlloc` allocates with on this thread; null unsets it.
 ///
 /// With `write_to_global_context` other than 0, threads that have set none use it too. When `opt_out_original_allocator` is not
-/// null, it gets the function that this thread had set before, or null. Always returns 0.
+/// null, it gets the function that this thread had set before, or null. Always returns 0. On boards all threads share one.
 ///
 /// # Safety
 /// `allocator` keeps the contract of its type, and stays callable while it is set.
@@ -81,11 +78,9 @@ pub unsafe extern "C" fn TVMFFIEnvSetDLPackManagedTensorAllocator(
 ) -> c_int {
     boundary::status(|| {
         // SAFETY: contract of this function.
-        let original = unsafe { tensor_alloc::set(allocator, write_to_global_context != 0)? };
+        let original = unsafe { tensor_alloc::set(allocator, write_to_global_context != 0) };
         // SAFETY: contract of the crate.
-        if let Some(out) = unsafe { boundary::optional_out(opt_out_original_allocator) } {
-            out.write(original);
-        }
+        unsafe { boundary::write_optional(opt_out_original_allocator, original) };
         Ok(())
     })
 }

@@ -47,7 +47,8 @@ pub unsafe extern "C" fn TVMFFIErrorSetRaised(error: TVMFFIObjectHandle) {
 
 /// Raises an error of the given kind and message on this thread, with the backtrace of the caller.
 ///
-/// Both texts are copied. A null or empty `kind` is RuntimeError, a null `message` is empty. Without memory, MemoryError is raised.
+/// Both texts are copied. A null or empty `kind` is RuntimeError, a null `message` is empty. Without memory, MemoryError is
+/// raised.
 ///
 /// # Safety
 /// See the crate.

@@ -80,8 +80,8 @@ pub unsafe extern "C" fn TVMFFIFunctionGetGlobal(
 /// Raw strings and byte arrays are copied, objects get another reference, and an object offered by
 /// `kTVMFFIObjectRValueRef` is taken over. `out` is overwritten without being released.
 ///
-/// Returns 0 and the value, which the caller owns, in `out`; or -1 with an error raised: ValueError for a null pointer, TypeError
-/// for a type index that no value has, InternalError for an object that was taken over before, MemoryError.
+/// Returns 0 and the value, which the caller owns, in `out`; or -1 with an error raised: ValueError for a null pointer,
+/// TypeError for a type index that no value has, InternalError for an object that was taken over before, MemoryError.
 ///
 /// # Safety
 /// See the crate.

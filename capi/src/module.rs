@@ -11,8 +11,8 @@ use crate::builtins;
 
 /// Finds a function that a module's code calls: in the module's imports, then among the global functions.
 ///
-/// `library_ctx` is what the loader stored in the library's `__tvm_ffi__library_ctx`: the address of a module object's C++ part,
-/// eight bytes before its handle. The result is remembered.
+/// `library_ctx` is what the loader stored in the library's `__tvm_ffi__library_ctx`: the address of a module object's C++
+/// part, eight bytes before its handle. The result is remembered.
 ///
 /// Returns 0 and the function in `out`, borrowed from the module; or -1 with RuntimeError raised when there is none.
 ///

@@ -14,7 +14,7 @@ use crate::boundary::{self, arg};
 
 /// Finds the index of a registered type.
 ///
-/// Returns 0 and the index in `out_tindex`; or -1 with an error raised when no type has the key.
+/// Returns 0 and the index in `out_tindex`; or -1 with InternalError raised when no type has the key.
 ///
 /// # Safety
 /// See the crate.
@@ -38,8 +38,8 @@ pub unsafe extern "C" fn TVMFFITypeKeyToIndex(
 
 /// Adds a field to a registered type.
 ///
-/// Texts are copied; a default value is kept. Returns 0, or -1 with an error raised: no such type, a field of that name
-/// exists, MemoryError.
+/// Texts are copied; a default value is kept. Returns 0, or -1 with an error raised: InternalError (no such type, or a field of
+/// that name exists), ValueError (no name), TypeError (a setter that should be a function is none), MemoryError.
 ///
 /// # Safety
 /// Getter and setter work on the field of any object of the type.
@@ -55,7 +55,8 @@ pub unsafe extern "C" fn TVMFFITypeRegisterField(type_index: i32, info: *const T
 
 /// Adds a method to a registered type.
 ///
-/// Texts are copied; the function is kept. Returns 0, or -1 with an error raised: no such type, MemoryError.
+/// Texts are copied; the function is kept. Returns 0, or -1 with an error raised: InternalError (no such type), ValueError (no
+/// name), MemoryError.
 ///
 /// # Safety
 /// See the crate.
@@ -69,9 +70,10 @@ pub unsafe extern "C" fn TVMFFITypeRegisterMethod(type_index: i32, info: *const 
     })
 }
 
-/// Sets the metadata of a registered type, once.
+/// Sets the metadata of a registered type, once; setting the same again does nothing.
 ///
-/// Texts are copied. Returns 0, or -1 with an error raised: no such type, metadata is set already, MemoryError.
+/// Texts are copied. Returns 0, or -1 with an error raised: InternalError (no such type), RuntimeError (the type has other
+/// metadata), MemoryError.
 ///
 /// # Safety
 /// The creator makes objects of the type.
@@ -90,7 +92,8 @@ pub unsafe extern "C" fn TVMFFITypeRegisterMetadata(
 
 /// Gives a registered type an attribute, which `TVMFFIGetTypeAttrColumn` then finds.
 ///
-/// The value is kept. Returns 0, or -1 with an error raised: no such type, the type has the attribute, MemoryError.
+/// The value is kept. Returns 0, or -1 with an error raised: InternalError (no such type), RuntimeError (the type has the
+/// attribute), MemoryError.
 ///
 /// # Safety
 /// See the crate.

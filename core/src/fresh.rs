@@ -1,8 +1,8 @@
-//! Copies of records that were just written, field by field.
+//! Records that are read just after they were written: copies that do not wait, and records whose readers need not.
 //!
 //! A processor hands a load what is still in its store buffer only when one store holds all of it. A copy in pieces larger
 //! than the fields waits until the stores are done instead, about a dozen cycles: as long as a whole call takes. The
-//! compiler makes such copies of assignments; volatile reads keep it from that.
+//! compiler makes such copies of assignments; volatile reads keep it from that. What is read whole is made in a register.
 
 use core::mem;
 

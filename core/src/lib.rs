@@ -1,5 +1,6 @@
 //! The TVM-FFI stable ABI in `no_std` Rust: values, objects, functions, errors, tensors, and the tables of types and functions.
-//! This is ring 1 of Ferrite, which needs nothing but Rust's `core`; ring 2, with containers and modules, is `ferrite-alloc-ext`.
+//! This is ring 1 of Ferrite, which needs nothing but Rust's `core`; ring 2, with containers and modules, is
+//! `ferrite-alloc-ext`.
 //!
 //! ```
 //! use ferrite_core::{Function, Result};
@@ -42,7 +43,8 @@
 //! - `std`: for hosts: thread-local raised errors, standard locks, panics caught at the boundary, `malloc` and `free`.
 //! - `spin`: spinning locks for several cores without an operating system.
 //! - `defmt`: errors, values, dtypes and devices in logs of the crate `defmt`.
-//! - `client`: for kernel libraries; the tables, the allocator and the raised error are those of the `libtvm_ffi` loaded beside them.
+//! - `client`: for kernel libraries; the tables, the allocator and the raised error are those of the `libtvm_ffi` loaded beside
+//! them.
 //! - `custom-dtypes`: data types that global functions name, `custom[name]`; part of `std`, optional on boards.
 //! - `ring-2`: set by `ferrite-alloc-ext`; boards then pack messages.
 #![no_std]

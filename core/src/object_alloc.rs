@@ -49,7 +49,8 @@ pub unsafe trait ObjectRecord: Sized {
     /// Bytes of the object before its handle.
     const PREFIX_BYTES: usize = 0;
 
-    /// The deleter of such objects. A class gives its own, which calls this one, when its address has to tell its objects from others.
+    /// The deleter of such objects. A class gives its own, which calls this one, when its address has to tell its objects from
+    /// others.
     const DELETER: unsafe extern "C" fn(*mut c_void, c_int) = delete::<Self>;
 
     /// Destroys the content, not the memory. Called once, when the last strong reference is gone.

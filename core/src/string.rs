@@ -42,7 +42,8 @@ pub struct Bytes(Any);
 const LARGE_OFFSET: i32 = type_index::STR - type_index::SMALL_STR;
 const _: () = assert!(type_index::BYTES - type_index::SMALL_BYTES == LARGE_OFFSET);
 
-/// Whether texts are put together on the stack first, so that most are written once. That takes code, for which hosts have room.
+/// Whether texts are put together on the stack first, so that most are written once. That takes code, for which hosts have
+/// room.
 const STARTS_ON_STACK: bool = cfg!(feature = "std");
 
 /// Bytes that are put together there.
@@ -136,8 +137,8 @@ impl String {
     /// Bytes that a buffer may start with, so that the text behind them becomes a string where it lies.
     pub const LEAD_BYTES: usize = buffered::LEAD_BYTES;
 
-    /// The text of a buffer from `start` on. Where there are [`LEAD_BYTES`](Self::LEAD_BYTES) or more in front of it, a long text
-    /// is not copied: the string takes the buffer over.
+    /// The text of a buffer from `start` on. Where there are [`LEAD_BYTES`](Self::LEAD_BYTES) or more in front of it, a long
+    /// text is not copied: the string takes the buffer over.
     ///
     /// # Errors
     /// MemoryError.

@@ -7,8 +7,8 @@ mod end;
 
 pub use end::tail;
 
-/// The odd number nearest to 2^64 over the golden ratio. A product with it spreads what lies close together: its upper bits are a
-/// hash (Fibonacci hashing).
+/// The odd number nearest to 2^64 over the golden ratio. A product with it spreads what lies close together: its upper bits are
+/// a hash (Fibonacci hashing).
 pub const GOLDEN_RATIO: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// A text of up to 8 bytes as a word that ends in zeros; None for a longer one.

@@ -4,8 +4,8 @@
 use ferrite_tests::firmware::{self, FirmwareSize, Profile};
 use ferrite_tests::{Outcome, require_arm_gcc};
 
-/// Bytes with every symbol of ring 1 kept, over a firmware that has the C library's memory functions anyway: text, constants and
-/// initial values, and RAM beside the pool. The goal is 12,288 of flash.
+/// Bytes with every symbol of ring 1 kept, over a firmware that has the C library's memory functions anyway: text, constants
+/// and initial values, and RAM beside the pool. The goal is 12,288 of flash.
 const MOST_FLASH: u64 = 11_940;
 const MOST_RAM: u64 = 156;
 

@@ -48,8 +48,8 @@ pub(crate) fn with_every_refusal(mut body: impl FnMut()) -> usize {
     unreachable!("the loop has no end")
 }
 
-/// Runs `body` as [`with_every_refusal`] does, in a thread of its own that does something at each request. Fails when that waits
-/// for ever, as for a lock that is held.
+/// Runs `body` as [`with_every_refusal`] does, in a thread of its own that does something at each request. Fails when that
+/// waits for ever, as for a lock that is held.
 pub(crate) fn asked_while(meanwhile: fn(), body: impl FnMut() + Send + 'static) {
     let (done, ended) = mpsc::channel();
     std::thread::spawn(move || {

@@ -193,8 +193,8 @@ impl ListObject {
     pub(super) unsafe fn replace_by(&self, range: core::ops::Range<usize>, values: &[Any]) -> Result<()> {
         if !values.is_empty() {
             self.make_room(values.len())?;
-            // SAFETY: the list has the room, and one thread at a time uses it. The copies go to the end of the range; in front of
-            // it the old elements leave.
+            // SAFETY: the list has the room, and one thread at a time uses it. The copies go to the end of the range; in front
+            // of it the old elements leave.
             unsafe { self.seq().insert_slice_reserved(range.end, values) }
         }
         self.seq().remove_range(range);

@@ -241,8 +241,8 @@ pub(super) fn copy_object(type_index: i32, table: Table<'_>) -> Result<ObjectRef
 /// The copy is whole before the memory of the object is asked for, in which a user's allocator may change the table.
 fn copy_dense(type_index: i32, source: Dense<'_>) -> Result<ObjectRef> {
     let mut fields = Dense::allocate(source.slots().max(map_dense::LEAST_SLOTS))?;
-    // SAFETY: nobody else knows the copy, which has as many slots at least; the references that the copies of the words stand for
-    // are counted, and given back where the object fails.
+    // SAFETY: nobody else knows the copy, which has as many slots at least; the references that the copies of the words stand
+    // for are counted, and given back where the object fails.
     unsafe {
         let copy = Dense::at(&raw mut fields);
         if source.slots() > 0 {

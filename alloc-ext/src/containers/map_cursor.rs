@@ -14,7 +14,8 @@ pub(crate) struct MapCursor<'a> {
     entry: Option<Entry>,
 }
 
-// SAFETY: it only reads a table that nobody changes meanwhile, as a shared reference to the Map does, which may be sent.
+// SAFETY: `table` and `entry` are pointers into a table that nobody changes for `'a` (contract of `first`), and all that is
+// done with them is to read it, as a shared reference to the Map may do on any thread.
 unsafe impl Send for MapCursor<'_> {}
 // SAFETY: as for Send.
 unsafe impl Sync for MapCursor<'_> {}
@@ -38,7 +39,7 @@ impl<'a> MapCursor<'a> {
     /// Key and value of the entry, side by side.
     #[inline]
     pub(crate) fn entry(&self) -> Option<&'a [Any; 2]> {
-        // SAFETY: the entry is in the table, which `first` was promised not to change.
+        // SAFETY: the entry is in the table, which nobody changes, as `first` was promised.
         self.entry.map(|entry| unsafe { entry.pair() })
     }
 

@@ -57,8 +57,8 @@ impl Plan {
 
 /// Moves the item at `slot`, which is not the head of its chain, and all that follow it in the chain to other slots.
 ///
-/// `slot` is left protected, for the caller to fill. Answers false, with nothing changed, when some item finds no slot, or a long
-/// plan no memory.
+/// `slot` is left protected, for the caller to fill. Answers false, with nothing changed, when some item finds no slot, or a
+/// long plan no memory.
 ///
 /// # Safety
 ///

@@ -14,7 +14,7 @@ mod table;
 
 /// A device type and a device id as one number, which takes one comparison.
 #[derive(Clone, Copy, PartialEq)]
-#[repr(transparent)]
+#[repr(transparent)] // C functions take it.
 pub struct Device(u64);
 
 impl Device {
@@ -45,7 +45,7 @@ fn check(what: &str, number: i32) -> Result<()> {
 
 /// Sets the stream that this thread works on for a device, and returns the one that was set before, or null.
 ///
-/// The stream is neither used nor owned.
+/// The stream is neither used nor owned. On boards all threads share one for each device.
 ///
 /// # Errors
 /// ValueError when the device type or id is negative or above 16777215; MemoryError; RuntimeError when the
@@ -58,8 +58,8 @@ pub fn set(device: Device, stream: *mut c_void) -> Result<*mut c_void> {
     table::replace(device, stream)
 }
 
-/// As [`set`] for the device that has the thread's first place, as the only one of most threads does; None, and nothing done, for
-/// others. It needs no check: it had one when it got the place.
+/// As [`set`] for the device that has the thread's first place, as the only one of most threads does; None, and nothing done,
+/// for others. It needs no check: it had one when it got the place.
 #[inline]
 pub fn set_first(device: Device, stream: *mut c_void) -> Option<*mut c_void> {
     table::replace_first(device, stream)

@@ -22,10 +22,7 @@ static GLOBAL: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
 /// Sets the allocator of this thread, and with `write_to_global` that of threads without one too. None
 /// unsets.
 ///
-/// Gives the allocator that this thread had set before; the global one does not count.
-///
-/// # Errors
-/// RuntimeError when the thread is ending.
+/// Gives the allocator that this thread had set before; the global one does not count. On boards all threads share one.
 ///
 /// # Safety
 /// The allocator must keep the contract of its type, and stay callable while it is set.
@@ -35,15 +32,14 @@ static GLOBAL: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
 pub unsafe fn set(
     allocator: DLPackManagedTensorAllocator,
     write_to_global: bool,
-) -> Result<DLPackManagedTensorAllocator> {
-    let Some(original) = per_thread::with(&ALLOCATOR, |present| mem::replace(present, allocator)) else {
-        plain_bail!(RUNTIME_ERROR, "This thread is ending and has no tensor allocator any more");
-    };
+) -> DLPackManagedTensorAllocator {
+    // An address has no destructor, so that it is there as long as its thread.
+    let original = per_thread::with(&ALLOCATOR, |present| mem::replace(present, allocator)).flatten();
     if write_to_global {
         let address = allocator.map_or(ptr::null_mut(), |allocator| allocator as *mut c_void);
         GLOBAL.store(address, Ordering::Release);
     }
-    Ok(original)
+    original
 }
 
 /// The allocator that [`allocate`] uses on this thread: its own, otherwise the global one.
@@ -101,7 +97,8 @@ pub unsafe fn allocate(prototype: *mut DLTensor) -> Result<Tensor> {
     })
 }
 
-/// How an allocator reports an error, which gets the backtrace of its call. A null kind is RuntimeError, a null message is empty.
+/// How an allocator reports an error, which gets the backtrace of its call. A null kind is RuntimeError, a null message is
+/// empty.
 unsafe extern "C" fn set_error(_: *mut c_void, kind: *const c_char, message: *const c_char) {
     // SAFETY: the allocator gives C strings, valid for the call (contract of its type), or null.
     let text = |text: *const c_char| unsafe { (!text.is_null()).then(|| CStr::from_ptr(text).to_bytes()) };

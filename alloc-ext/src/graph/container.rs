@@ -19,7 +19,8 @@ pub(super) struct ContainerMaker {
 }
 
 impl ContainerMaker {
-    /// The container of a type that has these values, which are keys and values in turns in a Map or Dict. It may take them out.
+    /// The container of a type that has these values, which are keys and values in turns in a Map or Dict. It may take them
+    /// out.
     ///
     /// # Errors
     ///

@@ -14,7 +14,8 @@ use super::values::Values;
 /// Makes values of JSON text, of any encoding that leaves ASCII alone.
 ///
 /// Allocation: the objects of the result, each in its final size, and buffers that grow with the depth. On hosts, many
-/// objects lie in one [chunk](ferrite_core::object_alloc::Chunks) of memory: one that outlives the others may keep up to 16 KiB.
+/// objects lie in one [chunk](ferrite_core::object_alloc::Chunks) of memory: one that outlives the others may keep up to 16
+/// KiB.
 ///
 /// # Errors
 ///

@@ -41,8 +41,8 @@ pub(super) fn snapshot(module: &Module) -> Result<ArrayObject> {
     imports.and_then(|imports| imports.downcast().ok()).ok_or_else(|| incomplete("imports"))
 }
 
-/// Runs `body` on the imports under the lock, unless imports of any module changed since `before`; gives what it answers: whether
-/// it changed them. It must not run code of users, not even an allocator's.
+/// Runs `body` on the imports under the lock, unless imports of any module changed since `before`; gives what it answers:
+/// whether it changed them. It must not run code of users, not even an allocator's.
 fn change(
     module: &Module,
     before: usize,

@@ -6,8 +6,8 @@
 //! u64, u64[m]    children of module i at row[i] .. row[i+1]
 //! n times        u64, bytes: kind; then, unless the kind is "_lib": u64, bytes: what the loader of that kind gets
 //! ```
-//! Lengths and numbers of the whole stream are checked before the first loader runs; cycles are refused when modules import each
-//! other, as anywhere else. Bytes after the last module are ignored, as upstream does.
+//! Lengths and numbers of the whole stream are checked before the first loader runs; cycles are refused when modules import
+//! each other, as anywhere else. Bytes after the last module are ignored, as upstream does.
 //!
 //! # Upstream
 //! `ProcessLibraryBin` in `library_module.cc`, which believes the stream.

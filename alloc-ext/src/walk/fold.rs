@@ -49,8 +49,8 @@ pub trait Fold {
     /// What errors call the walk.
     const NAME: &'static str;
 
-    /// Gets to a node. What fails must leave no trace. An operation whose speed counts opens the frame itself, in the
-    /// [room](room_for_frame) for it.
+    /// Gets to a node. An operation whose speed counts opens the frame itself, in the [room](room_for_frame) for it. When it
+    /// fails after that, the frame is [given up](Self::abandon) with the others; otherwise it must leave no trace.
     ///
     /// # Errors
     ///

@@ -146,8 +146,8 @@ impl<V, K> Seen<V, K> {
         Ok(place)
     }
 
-    /// Makes room for one more object, after which it is known without an error. For who holds a lock, under which no error may be
-    /// made: its memory may come from a user's allocator.
+    /// Makes room for one more object, after which it is known without an error. For who holds a lock, under which no error may
+    /// be made: its memory may come from a user's allocator.
     ///
     /// # Errors
     ///

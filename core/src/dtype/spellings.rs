@@ -99,8 +99,8 @@ pub(super) fn at_start(text: &[u8]) -> Option<(&'static Spelling, &[u8])> {
     first_of(&SPELLINGS[..NARROW], text, 0)
 }
 
-/// Whether what is behind `float` names a narrow one: `8_`, `6_` or `4_`. Boards, which refuse all other names alike, do not look
-/// at the digit.
+/// Whether what is behind `float` names a narrow one: `8_`, `6_` or `4_`. Boards, which refuse all other names alike, do not
+/// look at the digit.
 pub(super) fn is_narrow(tail: &[u8]) -> bool {
     matches!(tail, [bits, b'_', ..] if SHORT || matches!(bits, b'8' | b'6' | b'4'))
 }

@@ -1,4 +1,4 @@
-//! Copies of records on boards, whose processors have no store buffer worth waiting for.
+//! Records just written, on boards, whose processors have no store buffer worth waiting for.
 
 use crate::abi::{DLDataType, DLTensor, TVMFFIAny};
 use crate::any::AnyView;

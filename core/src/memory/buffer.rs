@@ -87,28 +87,28 @@ impl<T> Buffer<T> {
     }
 
     /// Appends one element; on failure it is dropped.
+    ///
+    /// # Errors
+    /// As [`try_reserve`](Self::try_reserve).
     pub fn try_push(&mut self, element: T) -> Result<()> {
         self.try_room()?.fill(element);
         Ok(())
     }
 
     /// Makes room for one more element at the end.
+    ///
+    /// # Errors
+    /// As [`try_reserve`](Self::try_reserve).
     #[inline]
     pub fn try_room(&mut self) -> Result<Room<'_, T>> {
         self.try_reserve(1)?;
         Ok(Room(self))
     }
 
-    /// Puts an element before the one at `at`, or at the end when `at` is not below the length.
-    pub fn try_insert(&mut self, at: usize, element: T) -> Result<()> {
-        self.try_push(element)?;
-        if let Some(tail) = self.as_mut_slice().get_mut(at..) {
-            tail.rotate_right(1);
-        }
-        Ok(())
-    }
-
     /// Appends copies of all `elements`, or none.
+    ///
+    /// # Errors
+    /// As [`try_reserve`](Self::try_reserve).
     pub fn try_extend_from_slice(&mut self, elements: &[T]) -> Result<()>
     where
         T: Copy,
@@ -122,17 +122,10 @@ impl<T> Buffer<T> {
         Ok(())
     }
 
-    /// A buffer with copies of `elements`.
-    pub fn try_from_slice(elements: &[T]) -> Result<Self>
-    where
-        T: Copy,
-    {
-        let mut buffer = Self::try_with_capacity(elements.len())?;
-        buffer.try_extend_from_slice(elements)?;
-        Ok(buffer)
-    }
-
     /// Makes the length `len`, with copies of `element` at the end where it grows.
+    ///
+    /// # Errors
+    /// As [`try_reserve`](Self::try_reserve).
     pub fn try_resize(&mut self, len: usize, element: T) -> Result<()>
     where
         T: Copy,
@@ -226,7 +219,7 @@ impl<T> Buffer<T> {
 pub struct Room<'b, T>(&'b mut Buffer<T>);
 
 impl<'b, T> Room<'b, T> {
-    /// Appends the element.
+    /// Appends the element, and lends it.
     #[inline(always)]
     pub fn fill(self, element: T) -> &'b mut T {
         let Self(buffer) = self;
@@ -274,8 +267,8 @@ impl RawBuffer {
         self.reallocate(needed.max(self.capacity.saturating_mul(2)).max(4), element)
     }
 
-    /// Gives the elements a block for `capacity` elements, which is not zero and not below the length; a refusal gives the bytes
-    /// that were asked.
+    /// Gives the elements a block for `capacity` elements, which is not zero and not below the length; a refusal gives the
+    /// bytes that were asked.
     fn reallocate(&mut self, capacity: usize, element: Layout) -> core::result::Result<(), usize> {
         let (old_bytes, bytes) = (self.capacity * element.size(), capacity.saturating_mul(element.size()));
         // SAFETY: the present block has as many bytes, and what replaces it takes over its elements.
@@ -449,11 +442,8 @@ mod tests {
 
     #[test]
     fn elements_come_and_go_anywhere() {
-        let mut buffer = numbers(4);
-        buffer.try_insert(0, 10).unwrap();
-        buffer.try_insert(3, 11).unwrap();
-        buffer.try_insert(99, 12).unwrap();
-        assert_eq!(*buffer, [10, 0, 1, 11, 2, 3, 12]);
+        let mut buffer = Buffer::new();
+        buffer.try_extend_from_slice(&[10, 0, 1, 11, 2, 3, 12]).unwrap();
         assert_eq!(buffer.remove(0), Some(10));
         assert_eq!(buffer.remove(5), Some(12));
         assert_eq!(buffer.remove(5), None);
@@ -479,13 +469,14 @@ mod tests {
 
     #[test]
     fn an_empty_buffer_allocates_nothing() {
-        let (_, len, capacity) = Buffer::<u64>::try_from_slice(&[]).unwrap().into_raw_parts();
+        let (_, len, capacity) = Buffer::<u64>::try_with_capacity(0).unwrap().into_raw_parts();
         assert_eq!((len, capacity), (0, 0));
     }
 
     #[test]
     fn text_is_appended() {
-        let mut text = Buffer::try_from_slice(b"n = ").unwrap();
+        let mut text = Buffer::new();
+        text.try_extend_from_slice(b"n = ").unwrap();
         write!(text, "{}", 42).unwrap();
         assert_eq!(&*text, b"n = 42");
     }

@@ -1,7 +1,7 @@
 //! Large blocks in huge pages, on Linux, which gives them to a process that asks by `madvise`.
 //!
-//! A huge page is one page fault and one entry of the processor's translation buffer in place of 512. A large table that is read in
-//! random order has more small pages than that buffer has entries.
+//! A huge page is one page fault and one entry of the processor's translation buffer in place of 512. A large table that is
+//! read in random order has more small pages than that buffer has entries.
 
 use core::alloc::Layout;
 use core::ffi::{c_int, c_void};
@@ -19,8 +19,8 @@ unsafe extern "C" {
     fn madvise(address: *mut c_void, bytes: usize, advice: c_int) -> c_int;
 }
 
-/// Takes a block; one of at least a huge page starts with one, if there are addresses left for that. Only whole pages inside the
-/// block are asked for. The first write to one takes memory for all of it, so this is for blocks that are written all over.
+/// Takes a block; one of at least a huge page starts with one, if there are addresses left for that. Only whole pages inside
+/// the block are asked for. The first write to one takes memory for all of it, so this is for blocks that are written all over.
 #[inline]
 pub fn allocate(layout: Layout) -> Option<NonNull<u8>> {
     if layout.size() < PAGE_BYTES { heap::allocate(layout) } else { allocate_in_huge_pages(layout) }

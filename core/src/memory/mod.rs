@@ -46,15 +46,15 @@ pub fn allocate(layout: Layout) -> Option<NonNull<u8>> {
     heap::allocate(layout)
 }
 
-/// As [`allocate`], for a block that may be large, is written all over at once, and is read in random order: on Linux it is in huge
-/// pages then, if the system has them.
+/// As [`allocate`], for a block that may be large, is written all over at once, and is read in random order: on Linux it is in
+/// huge pages then, if the system has them.
 #[inline]
 pub fn allocate_large(layout: Layout) -> Option<NonNull<u8>> {
     huge_pages::allocate(layout)
 }
 
-/// As [`allocate`], in place of a block of `old_bytes`, whose content moves to the new one, or of none if that is 0. A refusal leaves
-/// the old block as it was. Once for all callers where size counts.
+/// As [`allocate`], in place of a block of `old_bytes`, whose content moves to the new one, or of none if that is 0. A refusal
+/// leaves the old block as it was. Once for all callers where size counts.
 ///
 /// # Safety
 /// As [`resize`].
@@ -88,11 +88,12 @@ pub unsafe fn release(block: NonNull<u8>, layout: Layout) {
 
 /// Makes a block of [`allocate`] larger or smaller, in its place where the heap can. What is in it stays, as far as it fits.
 ///
-/// Ownership: the block that is returned takes the place of the old one. Errors: `None` when there is no such block; the old one
-/// is as it was then.
+/// Ownership: the block that is returned takes the place of the old one. Errors: `None` when there is no such block; the old
+/// one is as it was then.
 ///
 /// # Safety
-/// `block` came from [`allocate`] with the layout `old`, whose alignment `new` has, too; nobody uses it any more when another one is returned.
+/// `block` came from [`allocate`] with the layout `old`, whose alignment `new` has, too; nobody uses it any more when another
+/// one is returned.
 #[inline]
 pub(crate) unsafe fn resize(block: NonNull<u8>, old: Layout, new: Layout) -> Option<NonNull<u8>> {
     // SAFETY: the caller's promise is the one that both twins ask for.

@@ -69,7 +69,8 @@ impl Places {
         })
     }
 
-    /// The newest index, grown if the next entry would fill it too much; None when memory is refused. The caller holds the lock.
+    /// The newest index, grown if the next entry would fill it too much; None when memory is refused. The caller holds the
+    /// lock.
     fn index_with_room(&self, names: &Names) -> Option<NonNull<Index>> {
         let newest = self.index.load(Ordering::Relaxed);
         // SAFETY: as `find_hashed`.

@@ -20,8 +20,8 @@ pub(super) struct Names {
     last: Lock<Last>,
 }
 
-/// The first part of an entry, behind which its text lies in the same block. Values may be 64-bit atomics where cores have such,
-/// or locks in their place.
+/// The first part of an entry, behind which its text lies in the same block. Values may be 64-bit atomics where cores have
+/// such, or locks in their place.
 #[cfg_attr(not(target_os = "none"), repr(align(8)))]
 pub(super) struct Name {
     pub(super) hash: usize,

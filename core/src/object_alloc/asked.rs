@@ -1,7 +1,7 @@
 //! Where hosts and kernel libraries take memory for objects: from whatever allocator is set, asked anew each time.
 //!
-//! Beside C++ clients the built-in one makes all of the library's objects, as upstream's does. Upstream's Python package sets an
-//! allocator that nobody asks for anything yet; passing a numpy array to a function took a sixth longer with it.
+//! Beside C++ clients the built-in one makes all of the library's objects, as upstream's does. Upstream's Python package sets
+//! an allocator that nobody asks for anything yet; passing a numpy array to a function took a sixth longer with it.
 
 use core::ptr::{self, NonNull};
 
@@ -99,8 +99,8 @@ pub fn custom_allocator() -> *mut TVMFFICustomAllocator {
     unsafe { crate::abi::client::TVMFFIGetCustomAllocator() }
 }
 
-/// Sets the allocator of objects made from now on; null sets the built-in one. Objects keep the allocator that made them. With the
-/// feature `cxx`, only clients that ask for the allocator use it.
+/// Sets the allocator of objects made from now on; null sets the built-in one. Objects keep the allocator that made them. With
+/// the feature `cxx`, only clients that ask for the allocator use it.
 ///
 /// # Safety
 /// The record must stay alive and unchanged for the life of the process.

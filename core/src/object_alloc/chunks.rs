@@ -130,7 +130,8 @@ impl Chunks {
     /// Room for an object of so many bytes, which the chunk has.
     #[inline]
     fn place(&mut self, chunk: NonNull<Chunk>, bytes: usize) -> NonNull<u8> {
-        // SAFETY: the chunk has these bytes behind those in use, which are a multiple of the alignment, and nobody else knows them.
+        // SAFETY: the chunk has these bytes behind those in use, which are a multiple of the alignment, and nobody else knows
+        // them.
         let body = unsafe {
             let front = chunk.byte_add(self.used).cast::<Front>();
             front.write(Front { chunk, header: TVMFFIObjectAllocHeader { delete_space: Some(give_back) } });

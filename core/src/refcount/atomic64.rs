@@ -92,9 +92,9 @@ impl Counts {
         if is_last(before) { self.last(before) } else { Release::Alive }
     }
 
-    /// Gives up the only reference, after a load that saw that it is: the usual end of an object. It needs no read-modify-write,
-    /// since nobody is left to change the word between the load and the store. The load's Acquire pairs with the Release of
-    /// owners before.
+    /// Gives up the only reference, after a load that saw that it is: the usual end of an object. It needs no
+    /// read-modify-write, since nobody is left to change the word between the load and the store. The load's Acquire pairs with
+    /// the Release of owners before.
     #[inline(always)]
     fn release_only(&self) -> Release {
         self.0.store(WEAK_ONE, Ordering::Relaxed);

@@ -1,8 +1,8 @@
 //! Objects that several threads were seen to count at once.
 //!
-//! A count is looked at before it is given up, since an only reference needs no atomic step. Where another processor has the word
-//! that means to wait for it twice, as it is away again before the step. So the objects of which that was seen are remembered:
-//! one for each of a few places, in memory that is written only when they change.
+//! A count is looked at before it is given up, since an only reference needs no atomic step. Where another processor has the
+//! word that means to wait for it twice, as it is away again before the step. So the objects of which that was seen are
+//! remembered: one for each of a few places, in memory that is written only when they change.
 #![forbid(unsafe_code)]
 
 use core::sync::atomic::{AtomicUsize, Ordering};

@@ -99,8 +99,8 @@ pub unsafe fn release_at_once(object: *mut TVMFFIObject) -> bool {
     unsafe { counts(object) }.release_at_once()
 }
 
-/// As [`release`], also quick where several threads count the object at once. `alone` is what [`is_alone`](crate::sync::is_alone)
-/// says.
+/// As [`release`], also quick where several threads count the object at once. `alone` is what
+/// [`is_alone`](crate::sync::is_alone) says.
 ///
 /// # Safety
 /// As [`release`].

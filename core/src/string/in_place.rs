@@ -38,8 +38,8 @@ pub(super) fn string_of(mut buffer: Buffer<u8>, start: usize) -> Result<Any> {
             (&raw mut (*record).array).write(TVMFFIByteArray { data, size: len - 1 - start });
         }
     };
-    // SAFETY: the block was the buffer's and has its lead in front of the text; `malloc` aligns it; init fills the record, which
-    // needs no destruction.
+    // SAFETY: the block was the buffer's and has its lead in front of the text; `malloc` aligns it; init fills the record,
+    // which needs no destruction.
     Ok(unsafe { adopt::adopt(type_index::STR, block, init) }.into_any())
 }
 

@@ -97,8 +97,8 @@ pub unsafe fn import(
     }
 }
 
-/// Whether a managed tensor is as most are: with strides, and nothing that can be refused. Hosts ask first, and have no error to
-/// make then.
+/// Whether a managed tensor is as most are: with strides, and nothing that can be refused. Hosts ask first, and have no error
+/// to make then.
 ///
 /// # Safety
 /// As [`import`], for one that is not null.

@@ -3,8 +3,8 @@
 
 use crate::type_index::{OBJECT, STATIC_OBJECT_END, UNCHANGED};
 
-/// The keys in the order of their indices, each followed by a zero for readers that expect C strings. Static, since pointers into
-/// it are compared and moved.
+/// The keys in the order of their indices, each followed by a zero for readers that expect C strings. Static, since pointers
+/// into it are compared and moved.
 pub(super) static KEYS: &[u8] = b"None\0int\0bool\0float\0void*\0DataType\0Device\0DLTensor*\0const char*\0\
     TVMFFIByteArray*\0ObjectRValueRef\0ffi.SmallStr\0ffi.SmallBytes\0ffi.Unchanged\0\
     ffi.Object\0ffi.String\0ffi.Bytes\0ffi.Error\0ffi.Function\0ffi.Shape\0ffi.Tensor\0ffi.Array\0ffi.Map\0ffi.Module\0\

@@ -1,10 +1,10 @@
 //! The system's unwinder, opened when something first unwinds: loading `libgcc_s` takes longer than loading this library, and
 //! most processes never unwind through it.
 //!
-//! `std` refers to the unwinder's functions by name. In the shared object, the linker's option `--wrap` (`unwinder.ld`, which the
-//! build scripts pass on) turns these references into ones to the functions of this file, which call the real ones. Static
-//! libraries and programs leave the option out and link the unwinder as ever. There is only one unwinder in the process, the one
-//! that C++ uses too.
+//! `std` refers to the unwinder's functions by name. In the shared object, the linker's option `--wrap` (`unwinder.ld`, which
+//! the build scripts pass on) turns these references into ones to the functions of this file, which call the real ones. Static
+//! libraries and programs leave the option out and link the unwinder as ever. There is only one unwinder in the process, the
+//! one that C++ uses too.
 
 use core::ffi::{CStr, c_int, c_void};
 use core::mem::transmute;
@@ -73,8 +73,8 @@ macro_rules! jump {
     };
 }
 
-/// For each function of the unwinder: a place for its address, a function that calls it, and a symbol that `--wrap` refers to. The
-/// symbol is hidden, as one of `no_mangle` would not be.
+/// For each function of the unwinder: a place for its address, a function that calls it, and a symbol that `--wrap` refers to.
+/// The symbol is hidden, as one of `no_mangle` would not be.
 macro_rules! functions {
     ($(fn $name:ident($($argument:ident: $kind:ty),*) $(-> $result:ty)?, or $absent:expr;)*) => {
         static FUNCTIONS: &[&Function] = &[$(&addresses::$name),*];
@@ -114,8 +114,8 @@ macro_rules! functions {
     };
 }
 
-// Without an unwinder the first two tell that the stack ends here: backtraces are empty, and std ends the process with a message.
-// The others are called by an unwinder, or with what it gave.
+// Without an unwinder the first two tell that the stack ends here: backtraces are empty, and std ends the process with a
+// message. The others are called by an unwinder, or with what it gave.
 functions! {
     fn _Unwind_Backtrace(visit: *mut c_void, argument: *mut c_void) -> c_int, or return END_OF_STACK;
     fn _Unwind_RaiseException(exception: *mut c_void) -> c_int, or return END_OF_STACK;

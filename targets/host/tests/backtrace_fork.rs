@@ -46,8 +46,8 @@ fn frames() -> usize {
     backtrace::text(&request).iter().filter(|byte| **byte == b'\n').count()
 }
 
-/// Forks; gives whether a backtrace of the child has frames, as all have but those of children that were forked in the middle of
-/// a long walk.
+/// Forks; gives whether a backtrace of the child has frames, as all have but those of children that were forked in the middle
+/// of a long walk.
 fn child_has_frames() -> bool {
     // SAFETY: the child traces its stack and exits. Memory is the system's, which is ready after forks.
     unsafe {

@@ -12,7 +12,8 @@ use ferrite_core::sync::per_thread;
 
 use super::Device;
 
-/// In the first place while no other device is there. No device has this number; should one get a stream, the place is its.
+/// In the first place while no other device is there. DLPack's device types begin at 1; should this one get a stream, the
+/// place is its.
 const NONE: Device = Device::new(0, 0);
 
 per_thread::__thread_local! {
@@ -39,7 +40,7 @@ pub(super) fn replace_first(device: Device, stream: *mut c_void) -> Option<*mut 
     (FIRST_DEVICE.get() == device).then(|| FIRST_STREAM.replace(stream))
 }
 
-/// Sets a stream, and tells the one that was set before, or null. A first device is one that can be.
+/// Sets a stream, and tells the one that was set before, or null. The device is one that can be: it may get the first place.
 ///
 /// # Errors
 /// MemoryError; RuntimeError when the thread is ending.

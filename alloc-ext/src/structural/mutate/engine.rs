@@ -137,8 +137,8 @@ impl Engine {
 
     fn var_remap_set(&self, var: AnyView<'_>, mapped: AnyView<'_>) -> Result<()> {
         let (var, mapped) = (object_of(var)?, mapped.to_owned()?);
-        // What was replaced, and the error of a refusal, wait until the lock is gone: the end of one and the making of the other
-        // may run code of users.
+        // What was replaced, and the error of a refusal, wait until the lock is gone: the end of one and the making of the
+        // other may run code of users.
         let replaced = {
             let mut var_remap = self.var_remap.lock();
             var_remap.make_room().map(|()| {

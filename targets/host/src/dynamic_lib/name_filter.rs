@@ -140,8 +140,8 @@ unsafe fn section<'a>(first: *const Entry) -> &'a [Entry] {
     unsafe { slice::from_raw_parts(first, len) }
 }
 
-/// What a value of the section points to. It is an address that the object was linked for; the linker makes it the one where the
-/// object is, `base` bytes on, if it may write to the section. Of the two that one counts which lies near the section.
+/// What a value of the section points to. It is an address that the object was linked for; the linker makes it the one where
+/// the object is, `base` bytes on, if it may write to the section. Of the two that one counts which lies near the section.
 fn address(base: usize, section: usize, value: usize) -> Option<usize> {
     const NEAR: usize = 32 << 20;
     let is_near = |address: usize| address.abs_diff(section) < NEAR;
