@@ -112,8 +112,8 @@ void FerritePlatformUnlock(size_t state);
  * Ends the program; does not return. Called when a check inside the library fails, which is a bug of the library;
  * the log has a line about it.
  *
- * The default masks interrupts and executes an undefined instruction, so that a debugger or the fault handler sees the place.
- * Other cores have no default.
+ * The default masks interrupts and executes an undefined instruction, so that a debugger or the fault handler sees the
+ * place. Other cores have no default.
  */
 void FerritePlatformAbort(void);
 

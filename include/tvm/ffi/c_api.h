@@ -990,8 +990,8 @@ int TVMFFIFunctionGetGlobal(const struct TVMFFIByteArray *name,
  * Raw strings and byte arrays are copied, objects get another reference, and an object offered by
  * `kTVMFFIObjectRValueRef` is taken over. `out` is overwritten without being released.
  *
- * Returns 0 and the value, which the caller owns, in `out`; or -1 with an error raised: ValueError for a null pointer, TypeError
- * for a type index that no value has, InternalError for an object that was taken over before, MemoryError.
+ * Returns 0 and the value, which the caller owns, in `out`; or -1 with an error raised: ValueError for a null pointer,
+ * TypeError for a type index that no value has, InternalError for an object that was taken over before, MemoryError.
  */
 TVM_FFI_DLL
 int TVMFFIAnyViewToOwnedAny(const TVMFFIAny *any_view,
@@ -1051,7 +1051,8 @@ void TVMFFIErrorSetRaised(TVMFFIObjectHandle error);
 /**
  * Raises an error of the given kind and message on this thread, with the backtrace of the caller.
  *
- * Both texts are copied. A null or empty `kind` is RuntimeError, a null `message` is empty. Without memory, MemoryError is raised.
+ * Both texts are copied. A null or empty `kind` is RuntimeError, a null `message` is empty. Without memory, MemoryError is
+ * raised.
  */
 TVM_FFI_DLL
 void TVMFFIErrorSetRaisedFromCStr(const char *kind,
@@ -1206,8 +1207,8 @@ struct TVMFFIByteArray TVMFFIBigIntGetContentByteArray(const TVMFFIAny *value);
 /**
  * Reads a data type such as `int32`, `float32x4` or `float8_e4m3fn`.
  *
- * Returns 0 and the data type in `out`; or -1 with ValueError raised. Allocates only for the error. The profile `core` knows
- * `custom[name]` with the feature `custom-dtypes`.
+ * Returns 0 and the data type in `out`; or -1 with ValueError raised. Allocates for the error, and for `custom[name]`, whose
+ * code a global function gives; the profile `core` knows that with the feature `custom-dtypes`.
  */
 TVM_FFI_DLL
 int TVMFFIDataTypeFromString(const struct TVMFFIByteArray *str,
@@ -1226,15 +1227,17 @@ int TVMFFIDataTypeToString(const DLDataType *dtype,
 /**
  * Finds the index of a registered type.
  *
- * Returns 0 and the index in `out_tindex`; or -1 with an error raised when no type has the key.
+ * Returns 0 and the index in `out_tindex`; or -1 with InternalError raised when no type has the key.
  */
-TVM_FFI_DLL int TVMFFITypeKeyToIndex(const struct TVMFFIByteArray *type_key, int32_t *out_tindex);
+TVM_FFI_DLL
+int TVMFFITypeKeyToIndex(const struct TVMFFIByteArray *type_key,
+                         int32_t *out_tindex);
 
 /**
  * Adds a field to a registered type.
  *
- * Texts are copied; a default value is kept. Returns 0, or -1 with an error raised: no such type, a field of that name
- * exists, MemoryError.
+ * Texts are copied; a default value is kept. Returns 0, or -1 with an error raised: InternalError (no such type, or a field of
+ * that name exists), ValueError (no name), TypeError (a setter that should be a function is none), MemoryError.
  *
  * The caller must ensure:
  * Getter and setter work on the field of any object of the type.
@@ -1246,16 +1249,18 @@ int TVMFFITypeRegisterField(int32_t type_index,
 /**
  * Adds a method to a registered type.
  *
- * Texts are copied; the function is kept. Returns 0, or -1 with an error raised: no such type, MemoryError.
+ * Texts are copied; the function is kept. Returns 0, or -1 with an error raised: InternalError (no such type), ValueError (no
+ * name), MemoryError.
  */
 TVM_FFI_DLL
 int TVMFFITypeRegisterMethod(int32_t type_index,
                              const struct TVMFFIMethodInfo *info);
 
 /**
- * Sets the metadata of a registered type, once.
+ * Sets the metadata of a registered type, once; setting the same again does nothing.
  *
- * Texts are copied. Returns 0, or -1 with an error raised: no such type, metadata is set already, MemoryError.
+ * Texts are copied. Returns 0, or -1 with an error raised: InternalError (no such type), RuntimeError (the type has other
+ * metadata), MemoryError.
  *
  * The caller must ensure:
  * The creator makes objects of the type.
@@ -1267,7 +1272,8 @@ int TVMFFITypeRegisterMetadata(int32_t type_index,
 /**
  * Gives a registered type an attribute, which `TVMFFIGetTypeAttrColumn` then finds.
  *
- * The value is kept. Returns 0, or -1 with an error raised: no such type, the type has the attribute, MemoryError.
+ * The value is kept. Returns 0, or -1 with an error raised: InternalError (no such type), RuntimeError (the type has the
+ * attribute), MemoryError.
  */
 TVM_FFI_DLL
 int TVMFFITypeRegisterAttr(int32_t type_index,

@@ -24,7 +24,8 @@ extern "C" {
  * Sets the stream that this thread works on, for one device.
  *
  * The stream is neither used nor owned. When `opt_out_original_stream` is not null, it gets the stream that was set
- * before, or null. Returns 0; or -1 with ValueError (negative numbers, or absurdly large ones) or MemoryError raised.
+ * before, or null. Returns 0; or -1 with an error raised: ValueError (negative numbers, or absurdly large ones), MemoryError,
+ * or RuntimeError when the thread is ending. On boards all threads share one stream for each device.
  */
 TVM_FFI_DLL
 int TVMFFIEnvSetStream(int32_t device_type,
@@ -41,7 +42,7 @@ TVM_FFI_DLL TVMFFIStreamHandle TVMFFIEnvGetStream(int32_t device_type, int32_t d
  * Sets the function that `TVMFFIEnvTensorAlloc` allocates with on this thread; null unsets it.
  *
  * With `write_to_global_context` other than 0, threads that have set none use it too. When `opt_out_original_allocator` is not
- * null, it gets the function that this thread had set before, or null. Always returns 0.
+ * null, it gets the function that this thread had set before, or null. Always returns 0. On boards all threads share one.
  *
  * The caller must ensure:
  * `allocator` keeps the contract of its type, and stays callable while it is set.
@@ -93,8 +94,8 @@ int TVMFFIEnvRegisterCAPI(const char *name,
 /**
  * Finds a function that a module's code calls: in the module's imports, then among the global functions.
  *
- * `library_ctx` is what the loader stored in the library's `__tvm_ffi__library_ctx`: the address of a module object's C++ part,
- * eight bytes before its handle. The result is remembered.
+ * `library_ctx` is what the loader stored in the library's `__tvm_ffi__library_ctx`: the address of a module object's C++
+ * part, eight bytes before its handle. The result is remembered.
  *
  * Returns 0 and the function in `out`, borrowed from the module; or -1 with RuntimeError raised when there is none.
  *
