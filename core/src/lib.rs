@@ -44,7 +44,7 @@
 //! - `spin`: spinning locks for several cores without an operating system.
 //! - `defmt`: errors, values, dtypes and devices in logs of the crate `defmt`.
 //! - `client`: for kernel libraries; the tables, the allocator and the raised error are those of the `libtvm_ffi` loaded beside
-//! them.
+//!   them.
 //! - `custom-dtypes`: data types that global functions name, `custom[name]`; part of `std`, optional on boards.
 //! - `ring-2`: set by `ferrite-alloc-ext`; boards then pack messages.
 #![no_std]
