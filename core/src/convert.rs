@@ -17,6 +17,10 @@ use crate::{refcount, type_index, type_table};
 ///
 /// # Upstream
 /// `tvm::ffi::TypeTraits` in `type_traits.h`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a type of values",
+    note = "a text is a `ferrite_core::String`, of which `ferrite_core::String::new(text)?` makes one"
+)]
 pub unsafe trait AnyCompatible: Sized {
     /// The type as signatures and schemas show it.
     const TEXT: &'static TypeText;

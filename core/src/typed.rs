@@ -157,6 +157,11 @@ impl Callee<'_> {
 ///
 /// # Upstream
 /// `details::unpack_call` and `FunctionInfo` in `function_detail.h`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be called with values",
+    note = "its arguments, at most eight, and its result, or that in a `Result`, must be `AnyCompatible`: `i64`, `f64`, `bool`, \
+            `ferrite_core::String`, `Function`, `Tensor`…"
+)]
 pub trait TypedFn<Args> {
     /// The types.
     const SIGNATURE: &'static Signature<'static>;
