@@ -19,10 +19,15 @@ fn word(first: u32, second: u32) -> u64 {
 /// A data type put together in a register: whoever gets it reads it whole.
 #[inline(always)]
 pub(crate) fn dtype(DLDataType { code, bits, lanes }: DLDataType) -> DLDataType {
-    let [first, second] = lanes.to_ne_bytes();
-    let word = u32::from_ne_bytes([code, bits, first, second]);
     // SAFETY: the record has these four bytes in this order, and any of them are one.
-    unsafe { mem::transmute::<u32, DLDataType>(word) }
+    unsafe { mem::transmute::<u32, DLDataType>(dtype_word(code, bits, lanes)) }
+}
+
+/// The fields of a data type, in the order in which they lie in memory.
+#[inline(always)]
+fn dtype_word(code: u8, bits: u8, lanes: u16) -> u32 {
+    let [first, second] = lanes.to_ne_bytes();
+    u32::from_ne_bytes([code, bits, first, second])
 }
 
 /// Copies a value as two words, each put together in a register: whoever gets them reads words, or fields of them.
@@ -68,8 +73,8 @@ pub(crate) unsafe fn copy_dl_tensor(from: *const DLTensor, to: *mut DLTensor) {
         let ndim = (&raw const (*from).ndim).read_volatile();
         let code = (&raw const (*from).dtype.code).read_volatile();
         let bits = (&raw const (*from).dtype.bits).read_volatile();
-        let [first, second] = (&raw const (*from).dtype.lanes).read_volatile().to_ne_bytes();
-        let dtype = u32::from_ne_bytes([code, bits, first, second]);
+        let lanes = (&raw const (*from).dtype.lanes).read_volatile();
+        let dtype = dtype_word(code, bits, lanes);
         (&raw mut (*to).ndim).cast::<u64>().write_unaligned(word(ndim as u32, dtype));
         (*to).shape = (&raw const (*from).shape).read_volatile();
         (*to).strides = (&raw const (*from).strides).read_volatile();
