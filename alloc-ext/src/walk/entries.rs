@@ -30,12 +30,12 @@ struct Places<'w> {
 }
 
 /// A map object of either class.
-enum Table<'a> {
+enum MapOrDict<'a> {
     Map(&'a MapObject),
     Dict(&'a DictObject),
 }
 
-impl<'a> Table<'a> {
+impl<'a> MapOrDict<'a> {
     #[inline]
     fn of(object: &'a ObjectRef) -> Option<Self> {
         match object.as_class() {
@@ -53,25 +53,25 @@ impl<'w> Places<'w> {
     }
 
     fn restart(&mut self) {
-        (self.next, self.left) = match Table::of(&self.map) {
-            Some(Table::Map(map)) => (map.first_place(), map.len()),
-            Some(Table::Dict(dict)) => (dict.first_place(), dict.len()),
+        (self.next, self.left) = match MapOrDict::of(&self.map) {
+            Some(MapOrDict::Map(map)) => (map.first_place(), map.len()),
+            Some(MapOrDict::Dict(dict)) => (dict.first_place(), dict.len()),
             None => (None, 0),
         };
     }
 
     fn len(&self) -> usize {
-        match Table::of(&self.map) {
-            Some(Table::Map(map)) => map.len(),
-            Some(Table::Dict(dict)) => dict.len(),
+        match MapOrDict::of(&self.map) {
+            Some(MapOrDict::Map(map)) => map.len(),
+            Some(MapOrDict::Dict(dict)) => dict.len(),
             None => 0,
         }
     }
 
     fn value_of(&self, key: AnyView<'_>) -> Result<Option<Any>> {
-        match Table::of(&self.map) {
-            Some(Table::Map(map)) => Ok(map.get(key)?.cloned()),
-            Some(Table::Dict(dict)) => dict.get(key),
+        match MapOrDict::of(&self.map) {
+            Some(MapOrDict::Map(map)) => Ok(map.get(key)?.cloned()),
+            Some(MapOrDict::Dict(dict)) => dict.get(key),
             None => Ok(None),
         }
     }
@@ -86,19 +86,19 @@ impl<'w> Places<'w> {
     /// As [`Entries::at`].
     #[inline]
     unsafe fn at(&self, place: u64) -> Option<(&Any, &Any)> {
-        match Table::of(&self.map)? {
-            Table::Map(map) => map.entry_refs(place),
+        match MapOrDict::of(&self.map)? {
+            MapOrDict::Map(map) => map.entry_refs(place),
             // SAFETY: the caller's promise.
-            Table::Dict(dict) => unsafe { dict.entry_refs(place) },
+            MapOrDict::Dict(dict) => unsafe { dict.entry_refs(place) },
         }
     }
 
     #[inline]
     fn advance(&mut self) {
         self.left = self.left.saturating_sub(1);
-        self.next = self.next.and_then(|place| match Table::of(&self.map)? {
-            Table::Map(map) => map.next_place(place),
-            Table::Dict(dict) => dict.next_place(place),
+        self.next = self.next.and_then(|place| match MapOrDict::of(&self.map)? {
+            MapOrDict::Map(map) => map.next_place(place),
+            MapOrDict::Dict(dict) => dict.next_place(place),
         });
     }
 }
