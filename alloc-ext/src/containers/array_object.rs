@@ -6,7 +6,8 @@ use ferrite_core::memory::Buffer;
 use ferrite_core::object_alloc::{Apart, Space};
 use ferrite_core::{object_class, plain_bail, type_index};
 
-use super::seq::{self, Seq};
+use super::seq::Seq;
+use super::seq_record;
 
 object_class!(
     /// A reference to an array object of any elements: what signatures call `ffi.Array`.
@@ -38,7 +39,7 @@ impl ArrayObject {
     ///
     /// MemoryError when the memory is not there.
     pub(crate) fn with_capacity_in(capacity: usize, space: &mut impl Space) -> Result<Self> {
-        seq::allocate_in_place(type_index::ARRAY, capacity, space).map(Self)
+        seq_record::allocate_in_place(type_index::ARRAY, capacity, space).map(Self)
     }
 
     /// Creates an array of own copies of `values`, with no room to spare.

@@ -5,7 +5,8 @@ use ferrite_core::error::Result;
 use ferrite_core::{object_class, plain_bail, type_index};
 
 use super::array_object::ArrayObject;
-use super::seq::{self, Seq};
+use super::seq::Seq;
+use super::seq_record;
 
 object_class!(
     /// A reference to a list object of any elements: what signatures call `ffi.List`.
@@ -30,7 +31,7 @@ impl ListObject {
     ///
     /// MemoryError when the memory is not there.
     pub fn with_capacity(capacity: usize) -> Result<Self> {
-        seq::allocate_with_block(type_index::LIST, capacity).map(Self)
+        seq_record::allocate_with_block(type_index::LIST, capacity).map(Self)
     }
 
     /// Creates a list of own copies of `values`.

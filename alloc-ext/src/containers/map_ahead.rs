@@ -2,7 +2,8 @@
 
 use ferrite_core::prefetch;
 
-use super::map_dense::{BLOCK_SLOTS, Dense, Item, JUMP_BITS, PROTECTED};
+use super::map_chain::JUMP_BITS;
+use super::map_dense::{BLOCK_SLOTS, Dense, Item, PROTECTED};
 use super::{cell, jump, key};
 
 /// Slots of a table that does not fit into the nearest cache. Hints cost more than they give in a smaller one.

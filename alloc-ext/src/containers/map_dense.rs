@@ -14,8 +14,8 @@ use ferrite_core::any::AnyView;
 use ferrite_core::error::{self, Result};
 use ferrite_core::words::GOLDEN_RATIO;
 
-use super::jump::{self, JUMPS};
 use super::map_base::{Borrow, NO_SLOT, TableFields};
+use super::map_chain::{HEAD, TAIL};
 use super::map_entry::Entry;
 use super::map_order::Link;
 use super::map_relocate;
@@ -32,12 +32,6 @@ const BLOCK_BYTES: usize = BLOCK_SLOTS * (1 + size_of::<Item>());
 pub(super) const EMPTY: u8 = 0xff;
 /// Metadata of a slot that must neither be read nor filled, which C++ code has while it moves chains; all below are in use.
 pub(super) const PROTECTED: u8 = 0xfe;
-/// Metadata of the first item of a chain that ends there.
-const HEAD: u8 = 0x00;
-/// Metadata of a later item of a chain that ends there; as a bit, set in every later item.
-pub(super) const TAIL: u8 = 0x80;
-/// Bits of the metadata that name the distance to the next item of the chain.
-pub(super) const JUMP_BITS: u8 = 0x7f;
 
 /// One entry and its links in the list of entries.
 #[repr(C)]
@@ -214,66 +208,10 @@ impl<'a> Dense<'a> {
         slot < self.slots() && self.meta(slot) < PROTECTED
     }
 
-    #[inline]
-    pub(super) fn is_head(self, slot: usize) -> bool {
-        self.meta(slot) & TAIL == 0
-    }
-
     /// Cells of the entry at `place`, or None when none is there.
     #[inline]
     pub(super) fn entry(self, place: usize) -> Option<Entry> {
         self.is_used(place).then(|| self.cells(place))
-    }
-
-    /// The slot at a distance, given by its index in the metadata; None for no distance.
-    #[inline]
-    fn at_jump(self, slot: usize, meta: u8) -> Option<usize> {
-        match jump::distance((meta & JUMP_BITS) as usize) {
-            None | Some(0) => None,
-            Some(distance) => Some(self.wrap(slot.wrapping_add(distance))),
-        }
-    }
-
-    /// The next slot of a chain, from a slot with this metadata.
-    #[inline]
-    pub(super) fn chain_next(self, slot: usize, meta: u8) -> Option<usize> {
-        self.at_jump(slot, meta)
-    }
-
-    /// The slot before this one in its chain; None for the head.
-    ///
-    /// Looks for the slot that leads here instead of walking from the home, so that no key hook has to run.
-    pub(super) fn chain_prev(self, slot: usize) -> Option<usize> {
-        if self.is_head(slot) {
-            return None;
-        }
-        (1..JUMPS as u8).find_map(|jump| {
-            let candidate = self.wrap(slot.wrapping_sub(jump::distance(jump.into())?));
-            let meta = self.meta(candidate);
-            (meta < PROTECTED && meta & JUMP_BITS == jump).then_some(candidate)
-        })
-    }
-
-    /// The last slot of the chain that `slot` is in, and the one before it; `slot` itself, when that is the last.
-    fn chain_end(self, slot: usize) -> (usize, usize) {
-        let (mut before, mut last) = (slot, slot);
-        while let Some(next) = self.chain_next(last, self.meta(last)) {
-            (before, last) = (last, next);
-        }
-        (before, last)
-    }
-
-    /// Makes `slot` lead on by the distance of index `jump`, 0 for the end of the chain.
-    pub(super) fn set_jump(self, slot: usize, jump: u8) {
-        self.set_meta(slot, self.meta(slot) & TAIL | jump);
-    }
-
-    /// The nearest empty slot that `slot` can lead on to, and the index of the distance.
-    pub(super) fn next_empty(self, slot: usize) -> Option<(usize, u8)> {
-        (1..JUMPS as u8).find_map(|jump| {
-            let candidate = self.wrap(slot.wrapping_add(jump::distance(jump.into())?));
-            (self.meta(candidate) == EMPTY).then_some((candidate, jump))
-        })
     }
 
     /// Where a key of hash `hash` goes; None when the table must grow. A key that was there moves to the end of the order.

@@ -60,13 +60,4 @@ impl Dense<'_> {
         }
         Ok(NO_SLOT)
     }
-
-    /// The first slot of the chain of a hash; None when there is none, or when another chain goes through its home.
-    #[inline]
-    fn chain_first(self, hash: u64) -> Option<usize> {
-        if self.slots() == 0 {
-            return None;
-        }
-        Some(self.home(hash)).filter(|home| self.is_head(*home))
-    }
 }

@@ -5,7 +5,8 @@
 
 use ferrite_core::memory::Buffer;
 
-use super::map_dense::{Dense, EMPTY, PROTECTED, TAIL};
+use super::map_chain::TAIL;
+use super::map_dense::{Dense, EMPTY, PROTECTED};
 
 /// One item goes from a slot to an empty one.
 #[derive(Clone, Copy)]

@@ -11,10 +11,9 @@ use ferrite_core::object_alloc::Apart;
 use ferrite_core::{plain_ensure, type_index};
 
 use super::iteration;
-use crate::containers::map::missing_key;
 use crate::containers::map_base;
 use crate::containers::map_table::Table;
-use crate::containers::{DictObject, cell, map_at_once, map_in_place, map_insert};
+use crate::containers::{DictObject, cell, map_at_once, map_in_place, map_insert, missing_key};
 use crate::operation::{Family, Operands, Verb};
 
 pub(super) fn create_map(args: &[AnyView<'_>]) -> Result<Any> {
