@@ -19,7 +19,8 @@ pub use text::{CUSTOM_BEGIN, code_name, write_dtype, write_string};
 
 /// Returns the text of `dtype` as a String, which is small for all common types.
 ///
-/// Errors: as [`write_dtype`].
+/// # Errors
+/// As [`write_dtype`].
 ///
 /// # Upstream
 /// `TVMFFIDataTypeToString`.

@@ -50,8 +50,8 @@ unsafe impl ObjectRecord for OpaqueRecord {
 ///
 /// On failure the handle stays with the caller.
 ///
-/// Errors: RuntimeError when `type_index` is not that of opaque Python objects; MemoryError when no memory is
-/// left.
+/// # Errors
+/// RuntimeError when `type_index` is not that of opaque Python objects; MemoryError when no memory is left.
 ///
 /// # Safety
 /// `deleter` must accept `handle` once, on any thread.

@@ -50,14 +50,16 @@ unsafe impl ObjectRecord for ShapeRecord {
 impl Shape {
     /// Makes a shape of these extents.
     ///
-    /// Errors: MemoryError when no memory is left.
+    /// # Errors
+    /// MemoryError when no memory is left.
     pub fn from_slice(extents: &[i64]) -> Result<Shape> {
         Shape::from_exact(extents.len(), extents.iter().copied())
     }
 
     /// Makes a shape from an iterator over results; the first error is returned.
     ///
-    /// Errors: MemoryError when no memory is left; whatever the iterator gives.
+    /// # Errors
+    /// MemoryError when no memory is left; whatever the iterator gives.
     pub fn try_from_iter(extents: impl IntoIterator<Item = Result<i64>>) -> Result<Shape> {
         let mut buffer = crate::memory::Buffer::new();
         for extent in extents {
@@ -68,7 +70,8 @@ impl Shape {
 
     /// Makes a shape whose extents are integer arguments.
     ///
-    /// Errors: ValueError when an argument is no integer; MemoryError when no memory is left.
+    /// # Errors
+    /// ValueError when an argument is no integer; MemoryError when no memory is left.
     ///
     /// # Upstream
     /// The global function `ffi.Shape` of `src/ffi/tensor.cc`.

@@ -103,14 +103,16 @@ impl Tensor {
 
     /// The elements; see [`TensorRef::data`].
     ///
-    /// Errors: as [`TensorRef::data`].
+    /// # Errors
+    /// As [`TensorRef::data`].
     pub fn data<T: Element>(&self) -> Result<&[T]> {
         self.as_tensor_ref().data()
     }
 
     /// The elements for writing; see [`TensorRef::data_mut`].
     ///
-    /// Errors: as [`TensorRef::data`].
+    /// # Errors
+    /// As [`TensorRef::data`].
     ///
     /// # Safety
     /// As [`TensorRef::data_mut`].

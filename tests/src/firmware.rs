@@ -47,6 +47,9 @@ pub struct FirmwareSize {
 
 impl Profile {
     /// Builds the archive. The name is that of its folder.
+    ///
+    /// # Errors
+    /// When it does not build.
     pub fn build(name: &'static str, features: &str) -> Outcome<Profile> {
         let folder = scratch("firmware")?.join(name);
         let mut command = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
@@ -59,6 +62,9 @@ impl Profile {
     }
 
     /// The symbols of the C ABI.
+    ///
+    /// # Errors
+    /// When the archive cannot be read.
     pub fn symbols(&self) -> Outcome<Vec<String>> {
         let list =
             output_of(Command::new("arm-none-eabi-nm").args(["-g", "--defined-only"]).arg(&self.archive))?;
@@ -70,6 +76,9 @@ impl Profile {
 
     /// A firmware that keeps every symbol; and what it costs over one that has the C library's memory functions anyway, beside
     /// the pool.
+    ///
+    /// # Errors
+    /// When a firmware does not link.
     pub fn every_symbol(&self) -> Outcome<(PathBuf, FirmwareSize)> {
         let memory = MEMORY.map(str::to_owned).to_vec();
         let without = size(&link("empty.c", "without.elf", &memory, None)?)?;
@@ -82,6 +91,9 @@ impl Profile {
     }
 
     /// A firmware of one C file, with the memory functions of the archive; gives its size.
+    ///
+    /// # Errors
+    /// When the firmware does not link.
     pub fn program(&self, source: &str) -> Outcome<FirmwareSize> {
         size(&link(source, &format!("{}-program.elf", self.name), &[], Some(&self.archive))?)
     }
@@ -122,12 +134,18 @@ fn size(firmware: &Path) -> Outcome<FirmwareSize> {
 }
 
 /// The names in a firmware, one a line.
+///
+/// # Errors
+/// When the firmware cannot be read.
 pub fn names(firmware: &Path) -> Outcome<String> {
     output_of(Command::new("arm-none-eabi-nm").arg("--demangle").arg(firmware))
 }
 
 /// What costs most: bytes and numbers of functions and constants per module, the largest first. Texts without a name are left
 /// out.
+///
+/// # Errors
+/// When the firmware cannot be read.
 pub fn costs(firmware: &Path) -> Outcome<Vec<(u64, usize, String)>> {
     let list = output_of(
         Command::new("arm-none-eabi-nm").args(["--demangle", "--print-size", "--defined-only"]).arg(firmware),

@@ -16,15 +16,19 @@ pub struct Launcher {
     /// Runs `lambda` as `num_task` tasks and waits for them. With 0 the launcher chooses the number. It may also run
     /// fewer tasks; `env.num_task` has their real number.
     ///
-    /// Tasks of one launch run on different threads, so that all of them can meet at barriers. Errors: those
-    /// of the task that failed first; RuntimeError when so many tasks cannot run at once.
+    /// Tasks of one launch run on different threads, so that all of them can meet at barriers.
     ///
     /// `lambda` may be called with `data` from several threads at once until the launch returns.
+    ///
+    /// # Errors
+    /// Those of the task that failed first; RuntimeError when so many tasks cannot run at once.
     pub launch: unsafe fn(lambda: ParallelLambda, data: *mut c_void, num_task: i32) -> Result<()>,
-    /// Waits until every task of the launch is at the barrier. Errors: RuntimeError when a task ended
-    /// instead.
+    /// Waits until every task of the launch is at the barrier.
     ///
     /// `env` is what this launcher gave to the calling task.
+    ///
+    /// # Errors
+    /// RuntimeError when a task ended instead.
     pub barrier: unsafe fn(env: *mut ParallelGroupEnv) -> Result<()>,
 }
 
@@ -49,8 +53,9 @@ fn launcher() -> &'static Launcher {
 /// Tasks must take their number from their environment: nested launches, and all launches without threads,
 /// run as one task.
 ///
-/// Errors: those of the task that failed first; ValueError when `num_task` is negative; RuntimeError when so
-/// many tasks cannot run at once.
+/// # Errors
+/// Those of the task that failed first; ValueError when `num_task` is negative; RuntimeError when so many tasks cannot run
+/// at once.
 ///
 /// # Safety
 /// `lambda` must accept `data` on several threads at once until the launch returns.
@@ -65,7 +70,8 @@ pub unsafe fn parallel_launch(lambda: ParallelLambda, data: *mut c_void, num_tas
 
 /// Waits until all tasks of the launch have called it.
 ///
-/// Errors: ValueError when `env` is null; RuntimeError when a task ended instead of coming.
+/// # Errors
+/// ValueError when `env` is null; RuntimeError when a task ended instead of coming.
 ///
 /// # Safety
 /// `env` must be null or what the calling task was given.
@@ -82,7 +88,10 @@ pub unsafe fn parallel_barrier(_task_id: i32, env: *mut ParallelGroupEnv) -> Res
     unsafe { (launcher().barrier)(env) }
 }
 
-/// Runs one task; the error is the one that it raised.
+/// Runs one task.
+///
+/// # Errors
+/// The one that the task raised, or RuntimeError when it failed without one.
 ///
 /// # Safety
 /// `lambda` must accept `env` and `data`.

@@ -17,8 +17,9 @@ const DONE: *mut c_void = ptr::without_provenance_mut(2);
 ///
 /// Of several threads one runs `body` and the others wait.
 ///
-/// Errors: the one that `body` raised, or RuntimeError when it failed without one; RuntimeError, too, when `body` or an
-/// interrupt handler meanwhile asks for the same handle, which waits for ever in a build that cannot tell threads apart.
+/// # Errors
+/// The one that `body` raised, or RuntimeError when it failed without one; RuntimeError, too, when `body` or an interrupt
+/// handler meanwhile asks for the same handle, which waits for ever in a build that cannot tell threads apart.
 ///
 /// # Safety
 /// `handle` must be valid for atomic access, null before the first call and written by nobody else; `body`

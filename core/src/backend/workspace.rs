@@ -24,7 +24,8 @@ pub use source::{high_water, set_buffer};
 /// The caller gives the workspace back with [`free_workspace`], from any thread; one from the buffer of a board in the reverse
 /// order. Zero bytes give a pointer of their own.
 ///
-/// Errors: MemoryError when there is no such memory, ValueError when the device is not the CPU.
+/// # Errors
+/// MemoryError when there is no such memory, ValueError when the device is not the CPU.
 ///
 /// # Upstream
 /// `TVMBackendAllocWorkspace` of `src/runtime/workspace_pool.cc`.
@@ -35,7 +36,8 @@ pub fn alloc_workspace(device_type: i32, device_id: i32, size_bytes: u64) -> Res
 
 /// Takes back a workspace.
 ///
-/// Errors: ValueError when the device is not the CPU, and for a workspace from the buffer of a board that is not the latest.
+/// # Errors
+/// ValueError when the device is not the CPU, and for a workspace from the buffer of a board that is not the latest.
 ///
 /// # Safety
 /// `workspace` must come from [`alloc_workspace`], be given back once and not be used any more.

@@ -52,7 +52,8 @@ impl DLDevice {
 
     /// Reads a device as [`DLDevice::try_parse`] does.
     ///
-    /// Errors: ValueError when the text names no device.
+    /// # Errors
+    /// ValueError when the text names no device.
     pub fn parse(text: &[u8]) -> Result<DLDevice> {
         match DLDevice::try_parse(text) {
             Some(device) => Ok(device),
@@ -110,7 +111,8 @@ pub fn write_device(device: DLDevice, out: &mut Writer<'_>) {
 
 /// Returns the text of `device`.
 ///
-/// Errors: MemoryError when the text is too long for a small String and no memory is left.
+/// # Errors
+/// MemoryError when the text is too long for a small String and no memory is left.
 pub fn to_string(device: DLDevice) -> Result<String> {
     String::compose(&|out| write_device(device, out))
 }

@@ -30,8 +30,9 @@ impl DLDataType {
     /// unless the text names a custom type, whose code the global function `dtype.get_custom_type_code`
     /// gives.
     ///
-    /// Errors: ValueError when the text names no dtype, or when bits or lanes are out of range. Boards know
-    /// custom types with the feature `custom-dtypes`.
+    /// # Errors
+    /// ValueError when the text names no dtype, or when bits or lanes are out of range. Boards know custom types with the
+    /// feature `custom-dtypes`.
     ///
     /// # Upstream
     /// `StringViewToDLDataType_` of `src/ffi/dtype.cc`. Decimal numbers of more than 64 bits are out of range
@@ -75,8 +76,9 @@ pub fn code_name(code: u8) -> Option<&'static str> {
 
 /// Writes the text of `dtype`: the empty text for void, `handle` for handles of any width.
 ///
-/// Errors: ValueError when the code is neither one that has a name nor a custom one; for custom codes, what
-/// the global function `dtype.get_custom_type_name` raises; MemoryError when `out` refuses the text.
+/// # Errors
+/// ValueError when the code is neither one that has a name nor a custom one; for custom codes, what the global function
+/// `dtype.get_custom_type_name` raises; MemoryError when `out` refuses the text.
 ///
 /// # Upstream
 /// `DLDataTypeToString_` of `src/ffi/dtype.cc`; like there, complex numbers have no name.
@@ -96,7 +98,8 @@ pub fn write_dtype(dtype: DLDataType, out: &mut dyn fmt::Write) -> Result<()> {
 /// Writes the text of `dtype`, as by [`to_string`](super::to_string), to a cell as a string that the caller then owns.
 /// What was in the cell is not released.
 ///
-/// Errors: as [`write_dtype`]; they leave the cell as it was.
+/// # Errors
+/// As [`write_dtype`]; they leave the cell as it was.
 pub fn write_string(dtype: DLDataType, cell: &mut MaybeUninit<TVMFFIAny>) -> Result<()> {
     let mut compose = |name: &[u8]| string::compose(cell, &|out| write_named(name, dtype, out));
     match custom::name(dtype.code)? {

@@ -10,8 +10,9 @@ use core::{fmt, slice};
 
 /// A contiguous, growable array of `T`: a vector whose methods report refused memory.
 ///
-/// Ownership: owns its elements and its block. Errors: whatever must grow gives `MemoryError` and then leaves the
-/// buffer as it was. Threads: as `T`. Allocation: none while empty; capacity doubles.
+/// Whatever must grow gives a MemoryError when the memory is not there, and then leaves the buffer as it was.
+///
+/// Ownership: owns its elements and its block. Threads: as `T`. Allocation: none while empty; capacity doubles.
 pub struct Buffer<T> {
     raw: RawBuffer,
     owns: PhantomData<T>,
@@ -44,6 +45,9 @@ impl<T> Buffer<T> {
     }
 
     /// An empty buffer with room for exactly `capacity` elements.
+    ///
+    /// # Errors
+    /// MemoryError when the memory is not there.
     pub fn try_with_capacity(capacity: usize) -> Result<Self> {
         let mut buffer = Self::new();
         if capacity != 0 {

@@ -38,7 +38,7 @@ use core::ptr::NonNull;
 ///
 /// Ownership: the caller owns the block until it hands it to [`release`]. A size of zero gives a block of its own.
 ///
-/// Errors: `None` when no such block is left; nothing is raised.
+/// Gives `None` when no such block is left; nothing is raised.
 ///
 /// Threads: any. Without `std` a lock is held meanwhile, for a time that grows with the number of free blocks.
 #[inline]
@@ -88,7 +88,7 @@ pub unsafe fn release(block: NonNull<u8>, layout: Layout) {
 
 /// Makes a block of [`allocate`] larger or smaller, in its place where the heap can. What is in it stays, as far as it fits.
 ///
-/// Ownership: the block that is returned takes the place of the old one. Errors: `None` when there is no such block; the old
+/// Ownership: the block that is returned takes the place of the old one. Gives `None` when there is no such block; the old
 /// one is as it was then.
 ///
 /// # Safety

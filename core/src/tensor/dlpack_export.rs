@@ -20,7 +20,8 @@ impl Tensor {
     ///
     /// The caller owns the result and calls its deleter once, on any thread.
     ///
-    /// Errors: MemoryError when no memory is left.
+    /// # Errors
+    /// MemoryError when no memory is left.
     ///
     /// # Upstream
     /// `TVMFFITensorToDLPack`.
@@ -33,7 +34,8 @@ impl Tensor {
     /// The flags are 0, or those of the versioned tensor that this one, or the tensor that it is a view of,
     /// was imported from.
     ///
-    /// Errors: MemoryError when no memory is left.
+    /// # Errors
+    /// MemoryError when no memory is left.
     ///
     /// # Upstream
     /// `TVMFFITensorToDLPackVersioned`, whose flags are always 0, so that a read-only tensor loses its mark.

@@ -29,10 +29,10 @@ impl Tensor {
     /// `require_alignment` is in bytes, a power of two or 0 for any; it counts for the first element. Without
     /// strides the tensor gets those of a compact one. On failure the managed tensor stays with the caller.
     ///
-    /// Errors: RuntimeError when the data is not as aligned or contiguous as required; ValueError when
-    /// `managed` is null, its shape is broken (negative number of dimensions, no extents, negative extents,
-    /// more elements than memory can hold) or the alignment is no power of two; MemoryError when no memory is
-    /// left.
+    /// # Errors
+    /// RuntimeError when the data is not as aligned or contiguous as required; ValueError when `managed` is null, its shape is
+    /// broken (negative number of dimensions, no extents, negative extents, more elements than memory can hold) or the
+    /// alignment is no power of two; MemoryError when no memory is left.
     ///
     /// # Safety
     /// `managed` must be null or a managed tensor that the caller owns, valid until its deleter is called,
@@ -53,9 +53,9 @@ impl Tensor {
     ///
     /// An export of the tensor shows the same flags.
     ///
-    /// Errors: as [`Tensor::from_dlpack`]; RuntimeError when the record is of another major version, whose
-    /// deleter is all that the caller may still use, or when the flags say that elements narrower than a byte
-    /// are padded.
+    /// # Errors
+    /// As [`Tensor::from_dlpack`]; RuntimeError when the record is of another major version, whose deleter is all that the
+    /// caller may still use, or when the flags say that elements narrower than a byte are padded.
     ///
     /// # Safety
     /// As [`Tensor::from_dlpack`].

@@ -74,8 +74,9 @@ impl Tensor {
     /// Makes a compact row-major tensor of zeros in main memory, aligned to 64 bytes. An empty tensor has
     /// null data.
     ///
-    /// Errors: ValueError when an extent is negative, when the size overflows, when there are more dimensions
-    /// than `i32` counts or when `device` is not the CPU; MemoryError when no memory is left.
+    /// # Errors
+    /// ValueError when an extent is negative, when the size overflows, when there are more dimensions than `i32` counts or when
+    /// `device` is not the CPU; MemoryError when no memory is left.
     pub fn empty(shape: &[i64], dtype: DLDataType, device: DLDevice) -> Result<Tensor> {
         if device.device_type != device::kind::CPU {
             let name = device::type_name(device.device_type).unwrap_or("unknown");
@@ -122,7 +123,8 @@ impl Tensor {
 
     /// Makes a tensor in main memory with a copy of `elements`, in row-major order.
     ///
-    /// Errors: ValueError when `shape` does not have as many elements; otherwise as [`Tensor::empty`].
+    /// # Errors
+    /// ValueError when `shape` does not have as many elements; otherwise as [`Tensor::empty`].
     pub fn from_slice<T: Element>(elements: &[T], shape: &[i64]) -> Result<Tensor> {
         let cpu = DLDevice { device_type: device::kind::CPU, device_id: 0 };
         let tensor = Tensor::empty(shape, T::DTYPE, cpu)?;

@@ -133,8 +133,9 @@ impl<'a> TensorRef<'a> {
 
     /// The elements of a compact tensor in memory that the host addresses.
     ///
-    /// Errors: TypeError when the dtype is not that of `T`; ValueError when the device is not the host's, or
-    /// when elements are not compact, missing, too many or not aligned for `T`.
+    /// # Errors
+    /// TypeError when the dtype is not that of `T`; ValueError when the device is not the host's, or when elements are not
+    /// compact, missing, too many or not aligned for `T`.
     pub fn data<T: Element>(self) -> Result<&'a [T]> {
         let (data, len) = self.elements::<T>()?;
         // SAFETY: `elements` checked pointer, length and alignment; `from_raw` vouches that the elements are
@@ -144,7 +145,8 @@ impl<'a> TensorRef<'a> {
 
     /// The elements of a compact tensor, for writing.
     ///
-    /// Errors: as [`TensorRef::data`].
+    /// # Errors
+    /// As [`TensorRef::data`].
     ///
     /// # Safety
     /// Nobody else may read or write the elements while the result is in use, and the producer must allow

@@ -9,8 +9,9 @@ use crate::plain_ensure;
 impl Tensor {
     /// Makes a tensor from `prototype` that keeps this tensor alive; shape and strides are copied, data is shared.
     ///
-    /// Errors: InternalError when the prototype has dimensions but no strides; ValueError when its shape is
-    /// broken, as in [`Tensor::from_dlpack`]; MemoryError when no memory is left.
+    /// # Errors
+    /// InternalError when the prototype has dimensions but no strides; ValueError when its shape is broken, as in
+    /// [`Tensor::from_dlpack`]; MemoryError when no memory is left.
     ///
     /// # Safety
     /// The shape of the prototype, and its strides unless null, must hold as many values as a positive number

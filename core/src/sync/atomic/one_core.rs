@@ -61,7 +61,7 @@ macro_rules! atomic {
 
         /// Where there is compare-and-swap.
         #[cfg(target_has_atomic = "ptr")]
-        #[allow(missing_docs, reason = "as those of core")]
+        #[allow(missing_docs, clippy::missing_errors_doc, reason = "as those of core")]
         impl $(<$parameter>)? $name $(<$parameter>)? {
             #[inline(always)]
             pub fn swap(&self, value: $value, order: Ordering) -> $value {

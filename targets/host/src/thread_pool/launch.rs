@@ -131,7 +131,8 @@ impl Launch {
 
     /// Waits until all tasks are here.
     ///
-    /// Errors: RuntimeError when a task ended, so that not all can come.
+    /// # Errors
+    /// RuntimeError when a task ended, so that not all can come.
     pub(super) fn meet(&self) -> Result<()> {
         // The error is made without the lock: its memory may come from an allocator of the user.
         ensure!(self.all_came(), RUNTIME_ERROR, "a parallel task ended while others wait at a barrier");
