@@ -7,8 +7,9 @@ use ferrite_core::{object_class, type_index};
 
 use super::cell;
 use super::map_base;
+use super::map_entry::missing_key;
 use super::map_in_place;
-use super::map_object::{MapObject, missing_key};
+use super::map_object::MapObject;
 use super::map_table::Table;
 
 object_class!(

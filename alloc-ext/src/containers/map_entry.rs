@@ -5,8 +5,8 @@ use core::ptr::NonNull;
 
 use ferrite_core::abi::TVMFFIAny;
 use ferrite_core::any::{Any, AnyView};
-use ferrite_core::error::Result;
-use ferrite_core::plain_bail;
+use ferrite_core::error::{Error, Result};
+use ferrite_core::{plain_bail, plain_error};
 
 use super::cell;
 use super::key;
@@ -217,4 +217,10 @@ unsafe fn entry_has_key_slowly(
         plain_bail!(RUNTIME_ERROR, "The map was changed while its keys were compared");
     }
     Ok(answer)
+}
+
+/// The error of a lookup that must find an entry.
+#[cold]
+pub(crate) fn missing_key() -> Error {
+    plain_error!(KEY_ERROR, "key is not in Map")
 }

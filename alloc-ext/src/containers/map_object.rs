@@ -3,14 +3,15 @@
 use core::mem;
 
 use ferrite_core::any::{Any, AnyView};
-use ferrite_core::error::{Error, Result};
+use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
 use ferrite_core::object_alloc::{Apart, Space};
-use ferrite_core::{object_class, plain_error, type_index};
+use ferrite_core::{object_class, type_index};
 
 use super::cell;
 use super::map_base;
 use super::map_cursor::MapCursor;
+use super::map_entry::missing_key;
 use super::map_insert;
 use super::map_table::Table;
 use super::map_twin;
@@ -250,12 +251,6 @@ impl MapObject {
     pub fn copy(&self) -> Result<Self> {
         map_base::copy_object(type_index::MAP, self.table()).map(Self)
     }
-}
-
-/// The error of a lookup that must succeed.
-#[cold]
-pub(crate) fn missing_key() -> Error {
-    plain_error!(KEY_ERROR, "key is not in Map")
 }
 
 /// The entries of a [`MapObject`] in order.

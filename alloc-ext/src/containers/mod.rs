@@ -77,7 +77,7 @@ pub use list::{List, ListIter};
 pub use list_object::ListObject;
 pub use map::{Map, MapIter};
 pub(crate) use map_cursor::MapCursor;
-pub(crate) use map_object::missing_key;
+pub(crate) use map_entry::missing_key;
 pub use map_object::{MapEntries, MapObject};
 pub(crate) use slots::Slots;
 pub use tuple::{Tuple, TupleTypes};
