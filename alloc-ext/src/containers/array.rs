@@ -9,6 +9,7 @@ use ferrite_core::object::{ObjectClass, ObjectRef};
 
 use super::array_object::ArrayObject;
 use super::seq::position_of;
+use super::typed::typed_container;
 
 /// Cells of an array that starts out empty.
 const FIRST_CAPACITY: usize = 4;
@@ -40,7 +41,7 @@ const FIRST_CAPACITY: usize = 4;
 /// `Array<T>` in `include/tvm/ffi/container/array.h`.
 pub struct Array<T = Any> {
     object: ArrayObject,
-    element: PhantomData<T>,
+    types: PhantomData<T>,
 }
 
 impl<T: AnyCompatible + 'static> Array<T> {
@@ -87,31 +88,6 @@ impl<T: AnyCompatible + 'static> Array<T> {
         T: Clone,
     {
         Self::from_iter(values.iter().cloned())
-    }
-
-    /// Takes an array whose elements the caller knows to be of type `T`; others give a TypeError when they are read.
-    pub fn from_object_unchecked(object: ArrayObject) -> Self {
-        Self { object, element: PhantomData }
-    }
-
-    /// The same array without its element type.
-    pub fn as_untyped(&self) -> &ArrayObject {
-        &self.object
-    }
-
-    /// The same array without its element type.
-    pub fn into_untyped(self) -> ArrayObject {
-        self.object
-    }
-
-    /// Number of elements.
-    pub fn len(&self) -> usize {
-        self.object.len()
-    }
-
-    /// Whether there are no elements.
-    pub fn is_empty(&self) -> bool {
-        self.object.is_empty()
     }
 
     /// The elements as values, in place.
@@ -188,21 +164,11 @@ impl<T: AnyCompatible + 'static> Array<T> {
     }
 }
 
-impl<T> Clone for Array<T> {
-    fn clone(&self) -> Self {
-        Self { object: self.object.clone(), element: PhantomData }
-    }
-}
+typed_container!(Array<T>, ArrayObject);
 
 impl<T> core::fmt::Debug for Array<T> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_list().entries(self.object.as_slice()).finish()
-    }
-}
-
-impl<T> From<Array<T>> for ObjectRef {
-    fn from(array: Array<T>) -> Self {
-        array.object.into_object()
     }
 }
 

@@ -7,11 +7,14 @@ use ferrite_core::convert::AnyCompatible;
 use ferrite_core::error::Result;
 use ferrite_core::{static_function, type_index};
 
-/// The hash of a big integer: that of its words as a text.
+/// The hash of a big integer as a key; 0 for other values.
 pub(super) fn hash(key: AnyView<'_>) -> u64 {
-    words_of(key).map_or(0, |value| {
-        value.words().iter().fold(0, |result, word| super::key::hash_step(result, *word as u64))
-    })
+    words_of(key).map_or(0, |value| hash_words(&value))
+}
+
+/// The hash of a big integer: that of its words as a text.
+pub(crate) fn hash_words(value: &BigInt) -> u64 {
+    value.words().iter().fold(0, |result, word| super::key::hash_step(result, *word as u64))
 }
 
 /// Whether two big integers have the same value. They have as few words as possible, so equal values have equal words.
@@ -41,7 +44,7 @@ pub(super) fn install(hash_column: &str, equal_column: &str) -> Result<()> {
 }
 
 fn hash_function(key: BigInt) -> i64 {
-    hash(key.view()) as i64
+    hash_words(&key) as i64
 }
 
 fn equal_function(lhs: BigInt, rhs: BigInt) -> bool {

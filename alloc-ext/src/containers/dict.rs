@@ -8,6 +8,7 @@ use ferrite_core::error::Result;
 use ferrite_core::object::{ObjectClass, ObjectRef};
 
 use super::dict_object::{DictEntries, DictObject};
+use super::typed::typed_container;
 
 /// A reference to a dict whose keys convert to `K` and values to `V`.
 ///
@@ -36,7 +37,7 @@ use super::dict_object::{DictEntries, DictObject};
 #[repr(transparent)]
 pub struct Dict<K = Any, V = Any> {
     object: DictObject,
-    entry: PhantomData<(K, V)>,
+    types: PhantomData<(K, V)>,
 }
 
 impl<K: AnyCompatible + 'static, V: AnyCompatible + 'static> Dict<K, V> {
@@ -71,31 +72,6 @@ impl<K: AnyCompatible + 'static, V: AnyCompatible + 'static> Dict<K, V> {
             dict.insert(key, value)?;
         }
         Ok(dict)
-    }
-
-    /// Takes a dict whose entries the caller knows to be of these types; others give a TypeError when they are read.
-    pub fn from_object_unchecked(object: DictObject) -> Self {
-        Self { object, entry: PhantomData }
-    }
-
-    /// The same dict without its types.
-    pub fn as_untyped(&self) -> &DictObject {
-        &self.object
-    }
-
-    /// The same dict without its types.
-    pub fn into_untyped(self) -> DictObject {
-        self.object
-    }
-
-    /// Number of entries.
-    pub fn len(&self) -> usize {
-        self.object.len()
-    }
-
-    /// Whether there are no entries.
-    pub fn is_empty(&self) -> bool {
-        self.object.is_empty()
     }
 
     /// The value of `key`, or None.
@@ -155,21 +131,11 @@ impl<K: AnyCompatible + 'static, V: AnyCompatible + 'static> Dict<K, V> {
     }
 }
 
-impl<K, V> Clone for Dict<K, V> {
-    fn clone(&self) -> Self {
-        Self { object: self.object.clone(), entry: PhantomData }
-    }
-}
+typed_container!(Dict<K, V>, DictObject);
 
 impl<K, V> core::fmt::Debug for Dict<K, V> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_map().entries(self.object.iter()).finish()
-    }
-}
-
-impl<K, V> From<Dict<K, V>> for ObjectRef {
-    fn from(dict: Dict<K, V>) -> Self {
-        dict.object.into_object()
     }
 }
 

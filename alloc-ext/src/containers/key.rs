@@ -17,10 +17,11 @@ use super::cell::{self, same_words};
 use hooks::{EQUAL_HOOKS, HASH_HOOKS};
 use text_hash::hash_word;
 
+pub(crate) use big_int::hash_words;
 pub(crate) use hooks::install;
 pub use hooks::install_hooks;
 pub use text_hash::hash_bytes;
-pub(crate) use text_hash::hash_step;
+pub(super) use text_hash::hash_step;
 
 /// The hash of a value as a key, the same that upstream's C++ code computes.
 ///

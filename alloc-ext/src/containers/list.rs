@@ -9,6 +9,7 @@ use ferrite_core::object::{ObjectClass, ObjectRef};
 
 use super::list_object::ListObject;
 use super::seq::position_of;
+use super::typed::typed_container;
 
 /// A reference to a list whose elements convert to `T`.
 ///
@@ -37,7 +38,7 @@ use super::seq::position_of;
 #[repr(transparent)]
 pub struct List<T = Any> {
     object: ListObject,
-    element: PhantomData<T>,
+    types: PhantomData<T>,
 }
 
 impl<T: AnyCompatible + 'static> List<T> {
@@ -84,31 +85,6 @@ impl<T: AnyCompatible + 'static> List<T> {
         T: Clone,
     {
         Self::from_iter(values.iter().cloned())
-    }
-
-    /// Takes a list whose elements the caller knows to be of type `T`; others give a TypeError when they are read.
-    pub fn from_object_unchecked(object: ListObject) -> Self {
-        Self { object, element: PhantomData }
-    }
-
-    /// The same list without its element type.
-    pub fn as_untyped(&self) -> &ListObject {
-        &self.object
-    }
-
-    /// The same list without its element type.
-    pub fn into_untyped(self) -> ListObject {
-        self.object
-    }
-
-    /// Number of elements.
-    pub fn len(&self) -> usize {
-        self.object.len()
-    }
-
-    /// Whether there are no elements.
-    pub fn is_empty(&self) -> bool {
-        self.object.is_empty()
     }
 
     /// The element at `index`.
@@ -177,21 +153,11 @@ impl<T: AnyCompatible + 'static> List<T> {
     }
 }
 
-impl<T> Clone for List<T> {
-    fn clone(&self) -> Self {
-        Self { object: self.object.clone(), element: PhantomData }
-    }
-}
+typed_container!(List<T>, ListObject);
 
 impl<T> core::fmt::Debug for List<T> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_list().entries((0..).map_while(|index| self.object.element(index))).finish()
-    }
-}
-
-impl<T> From<List<T>> for ObjectRef {
-    fn from(list: List<T>) -> Self {
-        list.object.into_object()
     }
 }
 
@@ -316,7 +282,7 @@ mod tests {
     fn blocks_of_c_code_are_taken_over() -> Result<()> {
         let list = List::from_slice(&[1i64])?;
         // A client that grows the list itself: frees the old block by the deleter, and puts one of its own there.
-        // SAFETY: the record is laid out as asserted in seq.rs, and the new block is one that the deleter accepts.
+        // SAFETY: the record is laid out as asserted in seq_record.rs, and the new block is one that the deleter accepts.
         unsafe {
             let record = list.as_untyped().as_object().as_ptr();
             let cell = record.byte_add(24).cast::<ferrite_core::abi::TVMFFISeqCell>();

@@ -8,6 +8,7 @@ use ferrite_core::error::Result;
 use ferrite_core::object::{ObjectClass, ObjectRef};
 
 use super::map_object::{MapEntries, MapObject};
+use super::typed::typed_container;
 
 /// A reference to a map whose keys convert to `K` and values to `V`.
 ///
@@ -35,7 +36,7 @@ use super::map_object::{MapEntries, MapObject};
 /// `Map<K, V>` in `include/tvm/ffi/container/map.h`.
 pub struct Map<K = Any, V = Any> {
     object: MapObject,
-    entry: PhantomData<(K, V)>,
+    types: PhantomData<(K, V)>,
 }
 
 impl<K: AnyCompatible + 'static, V: AnyCompatible + 'static> Map<K, V> {
@@ -70,31 +71,6 @@ impl<K: AnyCompatible + 'static, V: AnyCompatible + 'static> Map<K, V> {
             map.insert(key, value)?;
         }
         Ok(map)
-    }
-
-    /// Takes a map whose entries the caller knows to be of these types; others give a TypeError when they are read.
-    pub fn from_object_unchecked(object: MapObject) -> Self {
-        Self { object, entry: PhantomData }
-    }
-
-    /// The same map without its types.
-    pub fn as_untyped(&self) -> &MapObject {
-        &self.object
-    }
-
-    /// The same map without its types.
-    pub fn into_untyped(self) -> MapObject {
-        self.object
-    }
-
-    /// Number of entries.
-    pub fn len(&self) -> usize {
-        self.object.len()
-    }
-
-    /// Whether there are no entries.
-    pub fn is_empty(&self) -> bool {
-        self.object.is_empty()
     }
 
     /// The value of `key`, or None.
@@ -157,21 +133,11 @@ impl<K: AnyCompatible + 'static, V: AnyCompatible + 'static> Map<K, V> {
     }
 }
 
-impl<K, V> Clone for Map<K, V> {
-    fn clone(&self) -> Self {
-        Self { object: self.object.clone(), entry: PhantomData }
-    }
-}
+typed_container!(Map<K, V>, MapObject);
 
 impl<K, V> core::fmt::Debug for Map<K, V> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_map().entries(self.object.iter()).finish()
-    }
-}
-
-impl<K, V> From<Map<K, V>> for ObjectRef {
-    fn from(map: Map<K, V>) -> Self {
-        map.object.into_object()
     }
 }
 

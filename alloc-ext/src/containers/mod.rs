@@ -57,6 +57,7 @@ mod seq_record;
 mod slots;
 mod storage;
 mod tuple;
+mod typed;
 
 #[cfg(test)]
 pub(crate) mod faults;

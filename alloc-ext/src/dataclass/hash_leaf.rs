@@ -67,9 +67,7 @@ fn hash_any_leaf(value: &Any) -> Result<Option<u64>> {
             let seed = combine(type_key_hash(index), shape.as_slice().len() as u64);
             shape.as_slice().iter().fold(seed, |hash, extent| combine(hash, *extent as u64))
         }
-        type_index::BIG_INT => {
-            value.get::<BigInt>()?.words().iter().fold(0, |hash, word| key::hash_step(hash, *word as u64))
-        }
+        type_index::BIG_INT => key::hash_words(&value.get::<BigInt>()?),
         type_index::STATIC_OBJECT_BEGIN.. => return Ok(None),
         _ => typed(view.payload_bits()),
     };
