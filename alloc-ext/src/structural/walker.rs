@@ -2,11 +2,13 @@
 
 use core::ffi::c_void;
 use core::mem::{offset_of, size_of};
+use core::ptr;
 use ferrite_core::sync::atomic::{AtomicI32, Ordering};
 
 use ferrite_core::abi::{TVMFFIDefRegionKind, TVMFFIObject};
 use ferrite_core::error::Result;
 use ferrite_core::object::ObjectClass;
+use ferrite_core::object_alloc::{self, ObjectRecord};
 use ferrite_core::plain_error;
 
 use super::DefRegion;
@@ -35,10 +37,17 @@ const _: () = {
 ///
 /// # Safety
 ///
-/// Its objects start with a [`WalkerHead`], whose table is null or a `VTable`.
+/// Its objects start with a [`WalkerHead`], whose table is null or a `VTable`, and its index is the one that it gives.
 pub unsafe trait Walker: ObjectClass {
     /// The table of functions.
     type VTable: 'static;
+
+    /// The index of the class, which is registered now when it was not.
+    ///
+    /// # Errors
+    ///
+    /// MemoryError when the memory is not there.
+    fn class_index() -> Result<i32>;
 }
 
 fn head<W: Walker>(walker: &W) -> *mut WalkerHead {
@@ -54,6 +63,53 @@ pub fn vtable<W: Walker>(walker: &W) -> Result<&'static W::VTable> {
     // SAFETY: walkers start with this head, and the table outlives them (`Walker`).
     let vtable = unsafe { (*head(walker)).vtable.cast::<W::VTable>().as_ref() };
     vtable.ok_or_else(|| plain_error!(VALUE_ERROR, "The visitor or mutator has no table of functions"))
+}
+
+/// A walker of this library: the head, and what drives the walk.
+#[repr(C)]
+struct EngineRecord<E> {
+    head: WalkerHead,
+    engine: E,
+}
+
+// SAFETY: repr(C), header first; `create` checks the alignment; the engine is dropped once.
+unsafe impl<E> ObjectRecord for EngineRecord<E> {
+    unsafe fn destroy(this: *mut TVMFFIObject) {
+        // SAFETY: the record is initialised and nobody else uses it any more.
+        unsafe { ptr::drop_in_place(&raw mut (*this.cast::<Self>()).engine) };
+    }
+}
+
+/// Creates a walker outside all definitions; [`engine_of`] finds its engine.
+///
+/// # Errors
+///
+/// MemoryError when the memory is not there.
+pub fn create<W: Walker, E: Send + Sync>(vtable: &'static W::VTable, engine: E) -> Result<W> {
+    const { assert!(align_of::<EngineRecord<E>>() <= 16) };
+    let type_index = W::class_index()?;
+    let mut engine = Some(engine);
+    let init = |record: *mut EngineRecord<E>| {
+        let Some(engine) = engine.take() else { return };
+        // SAFETY: the allocation has room for the record.
+        unsafe {
+            (&raw mut (*record).head.vtable).write(ptr::from_ref(vtable).cast());
+            (&raw mut (*record).head.def_region_mode).write(DefRegion::NONE.as_raw());
+            (&raw mut (*record).engine).write(engine);
+        }
+    };
+    // SAFETY: `init` runs once and writes all that follows the header; walkers start with this head (`Walker`).
+    unsafe { object_alloc::allocate(type_index, 0, init).map(|object| W::from_object_unchecked(object)) }
+}
+
+/// The engine of a walker, which never changes.
+///
+/// # Safety
+///
+/// [`create`] made the walker with an engine of this type.
+pub unsafe fn engine_of<W: Walker, E>(walker: &W) -> &E {
+    // SAFETY: the caller vouches for the record, which the reference keeps alive.
+    unsafe { &(*walker.as_object().as_ptr().cast::<EngineRecord<E>>()).engine }
 }
 
 fn mode<W: Walker>(walker: &W) -> &AtomicI32 {

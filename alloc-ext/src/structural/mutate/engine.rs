@@ -1,13 +1,11 @@
 //! The library's own mutators: callbacks by type, and what is known of variables.
 
-use core::mem::offset_of;
 use core::ptr::{self, NonNull};
 
 use ferrite_core::abi::{TVMFFIAny, TVMFFIObject};
 use ferrite_core::any::{Any, AnyView};
 use ferrite_core::error::{Result, out_of_memory};
 use ferrite_core::object::{ObjectClass, ObjectRef};
-use ferrite_core::object_alloc::{self, ObjectRecord};
 use ferrite_core::sync::Mutex;
 use ferrite_core::{plain_bail, plain_error};
 
@@ -17,7 +15,7 @@ use crate::reflection::StructuralMutator;
 use crate::structural::DefRegion;
 use crate::structural::callbacks::Callbacks;
 use crate::structural::native;
-use crate::structural::walker::{self, WalkerHead};
+use crate::structural::walker;
 use crate::walk::Seen;
 
 /// What happens to a value.
@@ -74,22 +72,6 @@ pub struct Engine {
     var_remap: Mutex<Seen<Any>>,
 }
 
-#[repr(C)]
-struct EngineRecord {
-    head: WalkerHead,
-    engine: Engine,
-}
-
-const _: () = assert!(offset_of!(EngineRecord, head) == 0 && align_of::<EngineRecord>() <= 16);
-
-// SAFETY: repr(C), header first; the engine is dropped once.
-unsafe impl ObjectRecord for EngineRecord {
-    unsafe fn destroy(this: *mut TVMFFIObject) {
-        // SAFETY: the record is initialised and nobody else uses it any more.
-        unsafe { ptr::drop_in_place(&raw mut (*this.cast::<EngineRecord>()).engine) };
-    }
-}
-
 static VTABLE: MutatorVTable = MutatorVTable {
     mutate: Some(mutate),
     maybe_inplace_mutate: Some(maybe_inplace_mutate),
@@ -104,30 +86,14 @@ impl Engine {
     ///
     /// MemoryError.
     pub fn mutator(rule: Rule) -> Result<StructuralMutator> {
-        let type_index = StructuralMutator::register_index()?;
-        let mut engine = Some(Self { rule, var_remap: Mutex::new(Seen::default()) });
-        let init = |record: *mut EngineRecord| {
-            let Some(engine) = engine.take() else { return };
-            // SAFETY: the allocation has room for the record.
-            unsafe {
-                (&raw mut (*record).head.vtable).write((&raw const VTABLE).cast());
-                (&raw mut (*record).head.def_region_mode).write(DefRegion::NONE.as_raw());
-                (&raw mut (*record).engine).write(engine);
-            }
-        };
-        // SAFETY: `init` runs once and fills the record, which starts as those of the class do.
-        unsafe {
-            object_alloc::allocate(type_index, 0, init)
-                .map(|object| StructuralMutator::from_object_unchecked(object))
-        }
+        walker::create(&VTABLE, Self { rule, var_remap: Mutex::new(Seen::default()) })
     }
 
     /// The engine of a mutator that this library made.
     pub fn of(mutator: &StructuralMutator) -> Option<&Self> {
         let vtable = walker::vtable(mutator).ok()?;
-        // SAFETY: objects with this table are made by `mutator`, and nobody can copy them; the reference keeps it alive.
-        ptr::eq(vtable, &VTABLE)
-            .then(|| unsafe { &(*mutator.as_object().as_ptr().cast::<EngineRecord>()).engine })
+        // SAFETY: objects with this table are made by `mutator`, and nobody can copy them.
+        ptr::eq(vtable, &VTABLE).then(|| unsafe { walker::engine_of::<_, Self>(mutator) })
     }
 
     fn var_remap_get(&self, var: AnyView<'_>) -> Result<Any> {

@@ -58,6 +58,10 @@ pub struct MutatorVTable {
 // SAFETY: mutators start with the head (ABI), and their makers give them tables of this type or none.
 unsafe impl Walker for StructuralMutator {
     type VTable = MutatorVTable;
+
+    fn class_index() -> Result<i32> {
+        StructuralMutator::register_index()
+    }
 }
 
 /// Rewrites a value through the mutator's own function: the one for values in place when the mode allows it.

@@ -3,17 +3,13 @@
 //! The callbacks of a visitor never change, so several threads and calls inside calls may use one visitor; what is going
 //! on lies in the loop. Only the region of definitions is in the visitor, where C++ code looks for it.
 
-use core::mem::align_of;
 use core::ops::ControlFlow;
-use core::ptr;
 
 use ferrite_core::abi::{TVMFFIAny, TVMFFIObject};
 use ferrite_core::any::{Any, AnyView};
 use ferrite_core::convert::AnyCompatible;
 use ferrite_core::error::{Error, Result};
 use ferrite_core::memory::Buffer;
-use ferrite_core::object::ObjectClass;
-use ferrite_core::object_alloc::{ObjectRecord, allocate};
 use ferrite_core::{stack, type_index};
 
 use super::descent::Descent;
@@ -24,7 +20,7 @@ use crate::structural::DefRegion;
 use crate::structural::callbacks::Callbacks;
 use crate::structural::error_context::add_visit_context;
 use crate::structural::native::{call_function, serve, unexpected_result};
-use crate::structural::walker::{self, WalkerHead};
+use crate::structural::walker;
 use crate::walk::{Entered, Fold, Hooks, fold};
 
 /// When a walk calls back for a node.
@@ -78,9 +74,9 @@ pub fn structural_visit(root: &Any, callbacks: Callbacks) -> Result<Option<Visit
 }
 
 fn run(rule: Rule, root: &Any) -> Result<Option<VisitInterrupt>> {
-    let visitor = new_visitor(Engine { rule, hooks: Hooks::new(COLUMN) })?;
-    // SAFETY: just made with this engine.
-    stack::nest(|| walk(&visitor, unsafe { engine_of(&visitor) }, root.clone()))
+    let visitor = walker::create(&VTABLE, Engine { rule, hooks: Hooks::new(COLUMN) })?;
+    // SAFETY: just made with such an engine.
+    stack::nest(|| walk(&visitor, unsafe { walker::engine_of::<_, Engine>(&visitor) }, root.clone()))
 }
 
 /// What a visitor of this library does.
@@ -94,52 +90,11 @@ enum Rule {
     Visit(Callbacks),
 }
 
-#[repr(C)]
-struct EngineRecord {
-    head: WalkerHead,
-    engine: Engine,
-}
-
-// SAFETY: repr(C), header first; the engine is dropped once.
-unsafe impl ObjectRecord for EngineRecord {
-    unsafe fn destroy(this: *mut TVMFFIObject) {
-        // SAFETY: the record is initialised and ours alone.
-        unsafe { ptr::drop_in_place(&raw mut (*this.cast::<EngineRecord>()).engine) };
-    }
-}
-
 static VTABLE: VisitorVTable = VisitorVTable { visit: Some(visit_by_engine) };
 
-fn new_visitor(engine: Engine) -> Result<StructuralVisitor> {
-    const { assert!(align_of::<EngineRecord>() <= 16) };
-    let mut engine = Some(engine);
-    let init = |record: *mut EngineRecord| {
-        let Some(engine) = engine.take() else { return };
-        // SAFETY: the allocation has room for the record.
-        unsafe {
-            (&raw mut (*record).head.vtable).write((&raw const VTABLE).cast());
-            (&raw mut (*record).head.def_region_mode).write(DefRegion::NONE.as_raw());
-            (&raw mut (*record).engine).write(engine);
-        }
-    };
-    // SAFETY: `init` runs once and writes all that follows the header; visitors start with this head.
-    unsafe {
-        let object = allocate(StructuralVisitor::register_index()?, 0, init)?;
-        Ok(StructuralVisitor::from_object_unchecked(object))
-    }
-}
-
 /// # Safety
 ///
-/// The visitor was made by [`new_visitor`].
-unsafe fn engine_of(visitor: &StructuralVisitor) -> &Engine {
-    // SAFETY: the caller vouches for the record, which the reference keeps alive; its engine never changes.
-    unsafe { &(*visitor.as_object().as_ptr().cast::<EngineRecord>()).engine }
-}
-
-/// # Safety
-///
-/// `visitor` has the table of this file, so [`new_visitor`] made it, and is alive; `value` is a value.
+/// `visitor` has the table of this file, so it was made with an [`Engine`], and is alive; `value` is a value.
 unsafe extern "C" fn visit_by_engine(visitor: *mut TVMFFIObject, value: TVMFFIAny) -> TVMFFIAny {
     serve(|| {
         // SAFETY: the caller vouches for the visitor.
@@ -147,7 +102,8 @@ unsafe extern "C" fn visit_by_engine(visitor: *mut TVMFFIObject, value: TVMFFIAn
         // SAFETY: the caller vouches for the value.
         let value = unsafe { AnyView::from_raw(value) }.to_owned()?;
         // SAFETY: the caller vouches for the engine.
-        let outcome = stack::nest(|| walk(&visitor, unsafe { engine_of(&visitor) }, value));
+        let outcome =
+            stack::nest(|| walk(&visitor, unsafe { walker::engine_of::<_, Engine>(&visitor) }, value));
         outcome.map(AnyCompatible::into_any)
     })
 }

@@ -27,6 +27,10 @@ pub struct VisitorVTable {
 // SAFETY: C++ code derives visitors from upstream's class, which starts so.
 unsafe impl Walker for StructuralVisitor {
     type VTable = VisitorVTable;
+
+    fn class_index() -> Result<i32> {
+        StructuralVisitor::register_index()
+    }
 }
 
 /// Visits a value as the visitor does it.
