@@ -18,6 +18,18 @@ use ferrite_core::{plain_bail, type_index, type_table, unwind};
 /// `FStructuralVisitABI` in `extra/structural_visit.h`, and the like.
 pub type NativeHook = unsafe extern "C" fn(walker: *mut TVMFFIObject, value: TVMFFIAny) -> TVMFFIAny;
 
+/// Registers a hook for a type, unless there is one.
+///
+/// # Errors
+///
+/// MemoryError.
+pub fn install(type_index: i32, column: &str, hook: NativeHook) -> Result<()> {
+    if !type_table::attr(type_index, column.as_bytes()).is_none() {
+        return Ok(());
+    }
+    type_table::register_attr(type_index, column.as_bytes(), AnyView::from(&(hook as *mut c_void)))
+}
+
 /// The cell for an outcome; a panic of `body` becomes an InternalError.
 ///
 /// # Upstream

@@ -1,17 +1,14 @@
 //! The hooks of built-in types, which C++ and Rust clients call through the columns.
 
-use core::ffi::c_void;
-
 use ferrite_core::abi::{TVMFFIAny, TVMFFIObject};
-use ferrite_core::any::AnyView;
 use ferrite_core::error::Result;
-use ferrite_core::{type_index, type_table};
+use ferrite_core::type_index;
 
 use super::engine::serve;
 use super::mutation::{self, MAYBE_INPLACE_MUTATE, MUTATE, Step};
 use super::mutator::InplaceMode;
 use super::unchanged::UNCHANGED;
-use crate::structural::native::NativeHook;
+use crate::structural::native::{self, NativeHook};
 
 /// Types whose values stay as they are.
 const LEAVES: [i32; 3] = [type_index::STR, type_index::BYTES, type_index::BIG_INT];
@@ -28,19 +25,11 @@ pub fn install() -> Result<()> {
         (&CONTAINERS[..], mutate as NativeHook, maybe_inplace_mutate as NativeHook),
     ] {
         for type_index in types {
-            register(*type_index, MUTATE, mutate_hook)?;
-            register(*type_index, MAYBE_INPLACE_MUTATE, inplace_hook)?;
+            native::install(*type_index, MUTATE, mutate_hook)?;
+            native::install(*type_index, MAYBE_INPLACE_MUTATE, inplace_hook)?;
         }
     }
     Ok(())
-}
-
-fn register(type_index: i32, column: &str, hook: NativeHook) -> Result<()> {
-    if !type_table::attr(type_index, column.as_bytes()).is_none() {
-        return Ok(());
-    }
-    let address = hook as *mut c_void;
-    type_table::register_attr(type_index, column.as_bytes(), AnyView::from(&address))
 }
 
 unsafe extern "C" fn keep(_: *mut TVMFFIObject, _: TVMFFIAny) -> TVMFFIAny {

@@ -8,11 +8,11 @@ use ferrite_core::any::AnyView;
 use ferrite_core::convert::AnyCompatible;
 use ferrite_core::error::Result;
 use ferrite_core::object::{ObjectClass, ObjectRef};
-use ferrite_core::{plain_error, stack, type_index, type_table};
+use ferrite_core::{plain_error, stack, type_index};
 
 use super::visitor::{COLUMN, visit_children};
 use crate::reflection::StructuralVisitor;
-use crate::structural::native::{NativeHook, serve};
+use crate::structural::native::{self, NativeHook, serve};
 
 /// The one address by which the hook is known: the compiler may make several.
 static VISIT_CONTAINER: NativeHook = visit_container;
@@ -28,22 +28,16 @@ static VISIT_CONTAINER: NativeHook = visit_container;
 /// The registrations for `kStructuralVisit` in `structural_visit.cc`.
 pub fn install() -> Result<()> {
     for index in [type_index::ARRAY, type_index::LIST, type_index::MAP, type_index::DICT] {
-        if type_table::attr(index, COLUMN.as_bytes()).is_none() {
-            type_table::register_attr(index, COLUMN.as_bytes(), AnyView::from(&own()))?;
-        }
+        native::install(index, COLUMN, VISIT_CONTAINER)?;
     }
     Ok(())
-}
-
-/// The hook as it stands in the column.
-fn own() -> *mut c_void {
-    VISIT_CONTAINER as *mut c_void
 }
 
 /// Whether a hook is the one here, which does what happens without a hook.
 pub(super) fn is_own(hook: AnyView<'_>) -> bool {
     // Payloads are compared: where an address has 32 bits, it is not the low half of one on every core.
-    hook.type_index() == type_index::OPAQUE_PTR && hook.payload_bits() == AnyView::from(&own()).payload_bits()
+    let own = VISIT_CONTAINER as *mut c_void;
+    hook.type_index() == type_index::OPAQUE_PTR && hook.payload_bits() == AnyView::from(&own).payload_bits()
 }
 
 /// # Safety
@@ -78,6 +72,7 @@ pub(super) unsafe fn visitor_of(visitor: *mut TVMFFIObject) -> Result<Structural
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ferrite_core::type_table;
 
     #[test]
     fn the_hook_is_known_in_its_column() -> Result<()> {
