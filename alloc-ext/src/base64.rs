@@ -25,11 +25,9 @@ const VALUES: [u8; 256] = {
 /// Writes bytes as text.
 ///
 /// # Errors
-///
 /// MemoryError.
 ///
 /// # Examples
-///
 /// ```
 /// use ferrite_alloc_ext::base64;
 ///
@@ -42,7 +40,6 @@ const VALUES: [u8; 256] = {
 /// ```
 ///
 /// # Upstream
-///
 /// `Base64Encode` in `extra/base64.h`.
 pub fn encode(bytes: &[u8]) -> Result<String> {
     let len = bytes.len().div_ceil(3).checked_mul(4).ok_or_else(|| error::out_of_memory(usize::MAX))?;
@@ -68,12 +65,10 @@ fn encode_group(group: &[u8]) -> [u8; 4] {
 /// Reads the bytes that [`encode`] wrote. Bits behind the last byte are ignored, as upstream does.
 ///
 /// # Errors
-///
 /// InternalError when the length is no multiple of four, with upstream's text; ValueError for a character that is not in
 /// the alphabet, or padding that is not at the end; MemoryError.
 ///
 /// # Upstream
-///
 /// `Base64Decode` in `extra/base64.h`, which looks beyond its table for foreign characters, or takes them as zeros.
 pub fn decode(text: &[u8]) -> Result<Bytes> {
     plain_ensure!(

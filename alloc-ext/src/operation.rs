@@ -146,7 +146,6 @@ impl Types {
     /// Calls `then` with name and types of a function, put together for messages and schemas.
     ///
     /// # Errors
-    ///
     /// Those of `then`.
     #[inline(never)]
     pub(crate) fn with_callee(
@@ -250,7 +249,6 @@ impl<'a> Operands<'a> {
     /// The argument at `index`.
     ///
     /// # Safety
-    ///
     /// The operation has it.
     #[inline(always)]
     pub(crate) unsafe fn value(&self, index: usize) -> &'a AnyView<'a> {
@@ -261,7 +259,6 @@ impl<'a> Operands<'a> {
     /// The argument at `index` as an owned value, which is only lent.
     ///
     /// # Safety
-    ///
     /// The operation has it.
     #[inline(always)]
     pub(crate) unsafe fn any(&self, index: usize) -> &'a Any {
@@ -272,7 +269,6 @@ impl<'a> Operands<'a> {
     /// The argument at `index`, an integer.
     ///
     /// # Safety
-    ///
     /// The operation has it.
     #[inline(always)]
     pub(crate) unsafe fn integer(&self, index: usize) -> i64 {
@@ -283,7 +279,6 @@ impl<'a> Operands<'a> {
     /// The argument at `index`, a text.
     ///
     /// # Safety
-    ///
     /// The operation has it, and it is a text.
     #[inline(always)]
     pub(crate) unsafe fn text(&self, index: usize) -> &'a String {
@@ -294,7 +289,6 @@ impl<'a> Operands<'a> {
     /// The argument at `index`, an object.
     ///
     /// # Safety
-    ///
     /// The operation has it, and it is of class `T`, or only used in ways that its own class has, too.
     #[inline(always)]
     pub(crate) unsafe fn object<T: ObjectClass>(&self, index: usize) -> &'a T {
@@ -306,11 +300,9 @@ impl<'a> Operands<'a> {
 /// Converts the arguments of an operation and runs it.
 ///
 /// # Errors
-///
 /// TypeError; what conversions and the operation raise.
 ///
 /// # Safety
-///
 /// `result` is valid for writing.
 #[cfg_attr(feature = "std", cold, inline(never))]
 unsafe fn call_converted(operation: &Operation, args: &[AnyView<'_>], result: *mut TVMFFIAny) -> Result<()> {
@@ -327,7 +319,6 @@ pub(crate) const NOTHING: [Any; MOST] = [const { Any::NONE }; MOST];
 /// Makes owned values of the arguments of a function whose types are given as those of an operation.
 ///
 /// # Errors
-///
 /// TypeError; what conversions raise.
 #[inline(never)]
 pub(crate) fn convert(

@@ -21,7 +21,6 @@ const FIRST_CAPACITY: usize = 4;
 /// Threads: references may be sent and shared; a change needs `&mut` and thus one thread.
 ///
 /// # Examples
-///
 /// ```
 /// use ferrite_alloc_ext::containers::Array;
 ///
@@ -37,7 +36,6 @@ const FIRST_CAPACITY: usize = 4;
 /// ```
 ///
 /// # Upstream
-///
 /// `Array<T>` in `include/tvm/ffi/container/array.h`.
 pub struct Array<T = Any> {
     object: ArrayObject,
@@ -48,7 +46,6 @@ impl<T: AnyCompatible + 'static> Array<T> {
     /// Creates an empty array.
     ///
     /// # Errors
-    ///
     /// MemoryError when the memory is not there.
     pub fn new() -> Result<Self> {
         Self::with_capacity(FIRST_CAPACITY)
@@ -57,7 +54,6 @@ impl<T: AnyCompatible + 'static> Array<T> {
     /// Creates an empty array with room for `capacity` elements.
     ///
     /// # Errors
-    ///
     /// MemoryError when the memory is not there.
     pub fn with_capacity(capacity: usize) -> Result<Self> {
         ArrayObject::with_capacity(capacity).map(Self::from_object_unchecked)
@@ -66,7 +62,6 @@ impl<T: AnyCompatible + 'static> Array<T> {
     /// Creates an array of what `values` yields.
     ///
     /// # Errors
-    ///
     /// MemoryError when the memory is not there.
     #[expect(clippy::should_implement_trait, reason = "creation can fail, which FromIterator cannot say")]
     pub fn from_iter(values: impl IntoIterator<Item = T>) -> Result<Self> {
@@ -81,7 +76,6 @@ impl<T: AnyCompatible + 'static> Array<T> {
     /// Creates an array of clones of `values`.
     ///
     /// # Errors
-    ///
     /// MemoryError when the memory is not there.
     pub fn from_slice(values: &[T]) -> Result<Self>
     where
@@ -98,7 +92,6 @@ impl<T: AnyCompatible + 'static> Array<T> {
     /// The element at `index`.
     ///
     /// # Errors
-    ///
     /// IndexError when the index is not below the length; TypeError when C code put another type there.
     pub fn get(&self, index: usize) -> Result<T> {
         self.object.get(position_of(index))?.get()
@@ -107,7 +100,6 @@ impl<T: AnyCompatible + 'static> Array<T> {
     /// Replaces the element at `index`.
     ///
     /// # Errors
-    ///
     /// IndexError when the index is not below the length; MemoryError when a shared array cannot be copied.
     pub fn set(&mut self, index: usize, value: T) -> Result<()> {
         self.object.set(position_of(index), value.into_any())
@@ -116,7 +108,6 @@ impl<T: AnyCompatible + 'static> Array<T> {
     /// Appends an element.
     ///
     /// # Errors
-    ///
     /// MemoryError when the memory is not there; the array is then unchanged.
     pub fn push(&mut self, value: T) -> Result<()> {
         self.object.push(value.into_any())
@@ -125,7 +116,6 @@ impl<T: AnyCompatible + 'static> Array<T> {
     /// Inserts an element before `index`, which may be the length.
     ///
     /// # Errors
-    ///
     /// IndexError when the index is above the length; MemoryError when the memory is not there.
     pub fn insert(&mut self, index: usize, value: T) -> Result<()> {
         self.object.insert(position_of(index), value.into_any())
@@ -134,7 +124,6 @@ impl<T: AnyCompatible + 'static> Array<T> {
     /// Removes the element at `index`.
     ///
     /// # Errors
-    ///
     /// IndexError when the index is not below the length; MemoryError when a shared array cannot be copied.
     pub fn remove(&mut self, index: usize) -> Result<Any> {
         self.object.remove(position_of(index))
@@ -143,7 +132,6 @@ impl<T: AnyCompatible + 'static> Array<T> {
     /// Removes the last element.
     ///
     /// # Errors
-    ///
     /// MemoryError when a shared array cannot be copied.
     pub fn pop(&mut self) -> Result<Option<Any>> {
         self.object.pop()
@@ -152,7 +140,6 @@ impl<T: AnyCompatible + 'static> Array<T> {
     /// Removes all elements.
     ///
     /// # Errors
-    ///
     /// MemoryError when the array is shared and no empty one can be made.
     pub fn clear(&mut self) -> Result<()> {
         self.object.clear()

@@ -18,7 +18,6 @@ object_class!(
     /// Elements are shared with copies; copying costs one count per element.
     ///
     /// # Upstream
-    ///
     /// `ArrayObj` in `include/tvm/ffi/container/array.h`.
     pub struct ArrayObject, type_index::ARRAY, "ffi.Array"
 );
@@ -27,7 +26,6 @@ impl ArrayObject {
     /// Creates an empty array with room for `capacity` elements.
     ///
     /// # Errors
-    ///
     /// MemoryError when the memory is not there.
     pub fn with_capacity(capacity: usize) -> Result<Self> {
         Self::with_capacity_in(capacity, &mut Apart)
@@ -36,7 +34,6 @@ impl ArrayObject {
     /// As [`with_capacity`](Self::with_capacity), in a space.
     ///
     /// # Errors
-    ///
     /// MemoryError when the memory is not there.
     pub(crate) fn with_capacity_in(capacity: usize, space: &mut impl Space) -> Result<Self> {
         seq_record::allocate_in_place(type_index::ARRAY, capacity, space).map(Self)
@@ -45,7 +42,6 @@ impl ArrayObject {
     /// Creates an array of own copies of `values`, with no room to spare.
     ///
     /// # Errors
-    ///
     /// MemoryError when the memory is not there.
     pub fn from_slice(values: &[Any]) -> Result<Self> {
         Self::from_slice_in(values, &mut Apart)
@@ -54,7 +50,6 @@ impl ArrayObject {
     /// As [`from_slice`](Self::from_slice), in a space.
     ///
     /// # Errors
-    ///
     /// MemoryError when the memory is not there.
     pub(crate) fn from_slice_in(values: &[Any], space: &mut impl Space) -> Result<Self> {
         let array = Self::with_capacity_in(values.len(), space)?;
@@ -66,7 +61,6 @@ impl ArrayObject {
     /// Creates it of the elements of `values` from `first` on, which move here.
     ///
     /// # Errors
-    ///
     /// MemoryError when the memory is not there; then they are where they were.
     pub(crate) fn of_tail(values: &mut Buffer<Any>, first: usize, space: &mut impl Space) -> Result<Self> {
         let tail = values.get(first..).unwrap_or_default();
@@ -80,7 +74,6 @@ impl ArrayObject {
     /// Creates an array of owned values of `views`, such as the arguments of a packed call.
     ///
     /// # Errors
-    ///
     /// MemoryError when the memory is not there; what [`AnyView::to_owned`] raises.
     pub fn from_views(views: &[AnyView<'_>]) -> Result<Self> {
         let fresh = Self::with_capacity(views.len())?;
@@ -119,7 +112,6 @@ impl ArrayObject {
     /// The element at `index`.
     ///
     /// # Errors
-    ///
     /// IndexError when the index is negative or not below the length.
     pub fn get(&self, index: i64) -> Result<&Any> {
         let position = self.seq().position(index)?;
@@ -130,7 +122,6 @@ impl ArrayObject {
     /// Replaces the element at `index`.
     ///
     /// # Errors
-    ///
     /// IndexError as for [`get`](Self::get); MemoryError when the copy of a shared array finds no memory.
     pub fn set(&mut self, index: i64, value: Any) -> Result<()> {
         let position = self.seq().position(index)?;
@@ -142,7 +133,6 @@ impl ArrayObject {
     /// Appends an element.
     ///
     /// # Errors
-    ///
     /// MemoryError when the memory is not there.
     pub fn push(&mut self, value: Any) -> Result<()> {
         self.make_room(1)?;
@@ -165,7 +155,6 @@ impl ArrayObject {
     /// Inserts an element before `index`, which may be the length.
     ///
     /// # Errors
-    ///
     /// IndexError when the index is negative or above the length; MemoryError when the memory is not there.
     pub fn insert(&mut self, index: i64, value: Any) -> Result<()> {
         let position = self.seq().insert_position(index)?;
@@ -178,7 +167,6 @@ impl ArrayObject {
     /// Appends own copies of `values`.
     ///
     /// # Errors
-    ///
     /// MemoryError when the memory is not there.
     pub fn extend_from_slice(&mut self, values: &[Any]) -> Result<()> {
         self.make_room(values.len())?;
@@ -190,7 +178,6 @@ impl ArrayObject {
     /// Removes the element at `index` and returns it.
     ///
     /// # Errors
-    ///
     /// IndexError as for [`get`](Self::get); MemoryError when the copy of a shared array finds no memory.
     pub fn remove(&mut self, index: i64) -> Result<Any> {
         let position = self.seq().position(index)?;
@@ -201,7 +188,6 @@ impl ArrayObject {
     /// Removes the last element and returns it.
     ///
     /// # Errors
-    ///
     /// MemoryError when the copy of a shared array finds no memory.
     pub fn pop(&mut self) -> Result<Option<Any>> {
         self.make_unique()?;
@@ -211,7 +197,6 @@ impl ArrayObject {
     /// Removes the elements from `start` up to `stop`. An empty range does nothing, wherever it lies.
     ///
     /// # Errors
-    ///
     /// IndexError when the range reaches outside; MemoryError when the copy of a shared array finds no memory.
     pub fn remove_range(&mut self, start: i64, stop: i64) -> Result<()> {
         let range = self.seq().range(start, stop)?;
@@ -225,7 +210,6 @@ impl ArrayObject {
     /// Removes all elements; a shared array is left to its other holders.
     ///
     /// # Errors
-    ///
     /// MemoryError when the array is shared and no empty one can be made.
     pub fn clear(&mut self) -> Result<()> {
         if self.0.is_unique() {
@@ -239,7 +223,6 @@ impl ArrayObject {
     /// Makes the length `len`, dropping elements from the end or filling up with None.
     ///
     /// # Errors
-    ///
     /// ValueError when `len` is negative; MemoryError when the memory is not there.
     pub fn resize(&mut self, len: i64) -> Result<()> {
         let Ok(target) = usize::try_from(len) else {
@@ -262,7 +245,6 @@ impl ArrayObject {
     /// Makes room for `capacity` elements in all; a smaller number does nothing.
     ///
     /// # Errors
-    ///
     /// MemoryError when the memory is not there.
     pub fn reserve(&mut self, capacity: usize) -> Result<()> {
         if capacity > self.capacity() { self.switch_object(capacity) } else { Ok(()) }

@@ -34,7 +34,6 @@ fn words_of(value: AnyView<'_>) -> Option<BigInt> {
 /// They are functions, which clients of all versions call alike; the address of a hook has another signature since 0.1.15.
 ///
 /// # Errors
-///
 /// MemoryError.
 pub(super) fn install(hash_column: &str, equal_column: &str) -> Result<()> {
     static HASH: StaticFunction = static_function!("ffi.BigInt.__any_hash__", hash_function);

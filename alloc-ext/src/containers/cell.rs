@@ -24,7 +24,6 @@ pub(crate) fn is_borrowed_form(view: &AnyView<'_>) -> bool {
 /// The form that a container has of a view which has another one.
 ///
 /// # Errors
-///
 /// Those of [`AnyView::to_owned`].
 #[inline]
 pub(super) fn owned_form(view: &AnyView<'_>) -> Result<Option<Any>> {
@@ -34,7 +33,6 @@ pub(super) fn owned_form(view: &AnyView<'_>) -> Result<Option<Any>> {
 /// An owned value of a view, as [`AnyView::to_owned`] makes it, with the usual case in line.
 ///
 /// # Errors
-///
 /// Those of [`AnyView::to_owned`].
 #[inline]
 pub(super) fn own(view: &AnyView<'_>) -> Result<Any> {
@@ -48,11 +46,9 @@ pub(super) fn own(view: &AnyView<'_>) -> Result<Any> {
 /// Puts an owned value of a view into a cell, as words: a copy in pieces would make whoever reads it next wait.
 ///
 /// # Errors
-///
 /// Those of [`AnyView::to_owned`].
 ///
 /// # Safety
-///
 /// `cell` is valid for writing; what it holds is not released.
 #[inline]
 pub(super) unsafe fn write_own(view: &AnyView<'_>, cell: *mut TVMFFIAny) -> Result<()> {
@@ -73,7 +69,6 @@ pub(super) unsafe fn write_own(view: &AnyView<'_>, cell: *mut TVMFFIAny) -> Resu
 /// Puts an own copy of the value in one cell into another one.
 ///
 /// # Safety
-///
 /// As [`copy_of`]; `target` is another cell, valid for writing, and what it holds is not released.
 #[inline]
 pub(super) unsafe fn share(cell: *const TVMFFIAny, target: *mut TVMFFIAny) {
@@ -87,7 +82,6 @@ pub(super) unsafe fn share(cell: *const TVMFFIAny, target: *mut TVMFFIAny) {
 /// An own copy of the value in a cell.
 ///
 /// # Safety
-///
 /// `cell` points to an initialised cell that nobody writes during the call.
 #[inline]
 pub(super) unsafe fn copy_of(cell: *const TVMFFIAny) -> Any {
@@ -99,7 +93,6 @@ pub(super) unsafe fn copy_of(cell: *const TVMFFIAny) -> Any {
 /// Moves the value out of a cell, which is uninitialised afterwards.
 ///
 /// # Safety
-///
 /// `cell` points to an initialised cell that nobody else uses.
 #[inline]
 pub(super) unsafe fn take(cell: *mut TVMFFIAny) -> Any {
@@ -110,7 +103,6 @@ pub(super) unsafe fn take(cell: *mut TVMFFIAny) -> Any {
 /// Releases the values in `len` cells, which are uninitialised afterwards.
 ///
 /// # Safety
-///
 /// As [`take`], for each of the cells.
 pub(super) unsafe fn release_all(cells: *mut TVMFFIAny, len: usize) {
     for index in 0..len {
@@ -127,7 +119,6 @@ pub(super) unsafe fn release_all(cells: *mut TVMFFIAny, len: usize) {
 /// The value in a cell, viewed in place.
 ///
 /// # Safety
-///
 /// `cell` points to an initialised cell, which nobody writes for `'a`, and its value stays alive.
 #[inline]
 pub(super) unsafe fn borrow<'a>(cell: *const TVMFFIAny) -> &'a AnyView<'a> {
@@ -138,7 +129,6 @@ pub(super) unsafe fn borrow<'a>(cell: *const TVMFFIAny) -> &'a AnyView<'a> {
 /// Asks for the object in a cell, if there is one.
 ///
 /// # Safety
-///
 /// `cell` points to an initialised cell that nobody writes during the call.
 #[inline]
 pub(super) unsafe fn prefetch(cell: *const TVMFFIAny) {

@@ -65,7 +65,6 @@ impl<'a> Container<'a> {
     /// Puts key and value at a place where they are asked for; false where a table has no entry any more.
     ///
     /// # Errors
-    ///
     /// IndexError where a sequence has none any more.
     pub(crate) fn entry(self, place: usize, key: &mut Any, value: &mut Any) -> Result<bool> {
         match self.0 {
@@ -85,7 +84,6 @@ impl<'a> Container<'a> {
     /// Puts the value of a key where it is asked for; false when there is none.
     ///
     /// # Errors
-    ///
     /// Those of key hooks; IndexError where a sequence does not have the index.
     pub(crate) fn value_of(self, key: &Any, value: &mut Any) -> Result<bool> {
         match self.0 {

@@ -17,7 +17,6 @@ use super::typed::typed_container;
 /// Threads: not synchronised, see [`DictObject`].
 ///
 /// # Examples
-///
 /// ```
 /// use ferrite_alloc_ext::containers::Dict;
 ///
@@ -32,7 +31,6 @@ use super::typed::typed_container;
 /// ```
 ///
 /// # Upstream
-///
 /// `Dict<K, V>` in `include/tvm/ffi/container/dict.h`.
 #[repr(transparent)]
 pub struct Dict<K = Any, V = Any> {
@@ -44,7 +42,6 @@ impl<K: AnyCompatible + 'static, V: AnyCompatible + 'static> Dict<K, V> {
     /// Creates an empty dict.
     ///
     /// # Errors
-    ///
     /// MemoryError when the memory is not there.
     pub fn new() -> Result<Self> {
         Self::with_capacity(0)
@@ -53,7 +50,6 @@ impl<K: AnyCompatible + 'static, V: AnyCompatible + 'static> Dict<K, V> {
     /// Creates an empty dict in the layout that suits `expected` entries.
     ///
     /// # Errors
-    ///
     /// MemoryError when the memory is not there.
     pub fn with_capacity(expected: usize) -> Result<Self> {
         DictObject::with_capacity(expected).map(Self::from_object_unchecked)
@@ -62,7 +58,6 @@ impl<K: AnyCompatible + 'static, V: AnyCompatible + 'static> Dict<K, V> {
     /// Creates a dict of the entries that `entries` yields; the last value of a key stays.
     ///
     /// # Errors
-    ///
     /// What key hooks raise; MemoryError.
     #[expect(clippy::should_implement_trait, reason = "creation can fail, which FromIterator cannot say")]
     pub fn from_iter(entries: impl IntoIterator<Item = (K, V)>) -> Result<Self> {
@@ -77,7 +72,6 @@ impl<K: AnyCompatible + 'static, V: AnyCompatible + 'static> Dict<K, V> {
     /// The value of `key`, or None.
     ///
     /// # Errors
-    ///
     /// What key hooks raise; RuntimeError when one changed the dict; TypeError when another holder put a value of another
     /// type there; MemoryError.
     pub fn get(&self, key: &K) -> Result<Option<V>> {
@@ -87,7 +81,6 @@ impl<K: AnyCompatible + 'static, V: AnyCompatible + 'static> Dict<K, V> {
     /// The value of `key`.
     ///
     /// # Errors
-    ///
     /// KeyError when the key is not there; else as [`get`](Self::get).
     pub fn at(&self, key: &K) -> Result<V> {
         self.object.at(key.view())?.get()
@@ -96,7 +89,6 @@ impl<K: AnyCompatible + 'static, V: AnyCompatible + 'static> Dict<K, V> {
     /// Whether `key` is there.
     ///
     /// # Errors
-    ///
     /// What key hooks raise; RuntimeError when one changed the dict.
     pub fn contains(&self, key: &K) -> Result<bool> {
         self.object.contains(key.view())
@@ -105,7 +97,6 @@ impl<K: AnyCompatible + 'static, V: AnyCompatible + 'static> Dict<K, V> {
     /// Sets the value of a key.
     ///
     /// # Errors
-    ///
     /// What key hooks raise; MemoryError. The entries are unchanged then.
     pub fn insert(&self, key: K, value: V) -> Result<()> {
         self.object.insert(key.into_any(), value.into_any())
@@ -114,7 +105,6 @@ impl<K: AnyCompatible + 'static, V: AnyCompatible + 'static> Dict<K, V> {
     /// Removes the entry of a key and returns its value, if it was there.
     ///
     /// # Errors
-    ///
     /// What key hooks raise; RuntimeError when one changed the dict.
     pub fn remove(&self, key: &K) -> Result<Option<Any>> {
         self.object.remove(key.view())

@@ -21,7 +21,6 @@ object_class!(
     /// Threads: a dict is not synchronised. While one thread changes it, no other may use it; the holders see to that.
     ///
     /// # Upstream
-    ///
     /// `DictObj` in `include/tvm/ffi/container/dict.h`.
     pub struct DictObject, type_index::DICT, "ffi.Dict"
 );
@@ -30,7 +29,6 @@ impl DictObject {
     /// Creates an empty dict in the layout that suits `expected` entries.
     ///
     /// # Errors
-    ///
     /// MemoryError when the memory is not there.
     pub fn with_capacity(expected: usize) -> Result<Self> {
         map_base::allocate_for(type_index::DICT, expected, &mut Apart).map(Self)
@@ -54,7 +52,6 @@ impl DictObject {
     /// The value of `key`, or None.
     ///
     /// # Errors
-    ///
     /// What key hooks raise; RuntimeError when one changed the dict; MemoryError for a raw string whose copy finds no
     /// memory.
     pub fn get(&self, key: AnyView<'_>) -> Result<Option<Any>> {
@@ -68,7 +65,6 @@ impl DictObject {
     /// The value of `key`.
     ///
     /// # Errors
-    ///
     /// KeyError when the key is not there; else as [`get`](Self::get).
     pub fn at(&self, key: AnyView<'_>) -> Result<Any> {
         self.get(key)?.ok_or_else(missing_key)
@@ -77,7 +73,6 @@ impl DictObject {
     /// Whether `key` is there.
     ///
     /// # Errors
-    ///
     /// As [`get`](Self::get).
     pub fn contains(&self, key: AnyView<'_>) -> Result<bool> {
         Ok(self.table().find_entry_of_any(&key)?.is_some())
@@ -86,7 +81,6 @@ impl DictObject {
     /// Sets the value of a key.
     ///
     /// # Errors
-    ///
     /// As [`get`](Self::get); MemoryError when the dict must grow. The entries are unchanged then.
     pub fn insert(&self, key: Any, value: Any) -> Result<()> {
         // SAFETY: one thread at a time uses the dict.
@@ -96,7 +90,6 @@ impl DictObject {
     /// Removes the entry of a key and returns its value, if it was there.
     ///
     /// # Errors
-    ///
     /// As [`get`](Self::get).
     pub fn remove(&self, key: AnyView<'_>) -> Result<Option<Any>> {
         // An owned form of the key lives until the entry is gone: its end may run code of users.
@@ -141,7 +134,6 @@ impl DictObject {
     /// Key and value at `place`, if an entry is there, as they lie in memory.
     ///
     /// # Safety
-    ///
     /// Nobody changes the dict while they are in use.
     #[inline]
     pub(crate) unsafe fn entry_refs(&self, place: u64) -> Option<(&Any, &Any)> {
@@ -152,7 +144,6 @@ impl DictObject {
     /// A new dict with the same entries in the same places.
     ///
     /// # Errors
-    ///
     /// MemoryError when the memory is not there.
     pub fn copy(&self) -> Result<Self> {
         map_base::copy_object(type_index::DICT, self.table()).map(Self)

@@ -63,7 +63,6 @@ fn number_of(value: AnyView<'_>) -> i64 {
 }
 
 /// # Safety
-///
 /// `cell` points to an object value.
 unsafe fn number_at(cell: *const TVMFFIAny) -> i64 {
     // SAFETY: the caller vouches for the cell.

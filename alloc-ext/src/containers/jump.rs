@@ -22,7 +22,6 @@ const FIRST_FAR: u64 = 0x81_bf10_0000;
 /// follows chains by these numbers.
 ///
 /// # Upstream
-///
 /// `kNextProbeLocation` in `include/tvm/ffi/container/map_base.h`.
 #[inline]
 pub(super) fn distance(index: usize) -> Option<usize> {

@@ -26,11 +26,9 @@ pub(super) use text_hash::hash_step;
 /// The hash of a value as a key, the same that upstream's C++ code computes.
 ///
 /// # Errors
-///
 /// What a registered `__any_hash__` raises; InternalError when it is no function or answers no int.
 ///
 /// # Examples
-///
 /// ```
 /// use ferrite_alloc_ext::containers::key;
 /// use ferrite_core::any::AnyView;
@@ -42,7 +40,6 @@ pub(super) use text_hash::hash_step;
 /// ```
 ///
 /// # Upstream
-///
 /// `AnyHash` in `include/tvm/ffi/any.h`.
 #[inline]
 pub fn hash(key: &AnyView<'_>) -> Result<u64> {
@@ -80,7 +77,6 @@ pub(crate) fn hash_short_text(payload: u64) -> u64 {
 /// Asks for both cache lines of the object in a key's cell, if there is one.
 ///
 /// # Safety
-///
 /// `cell` points to an initialised cell that nobody writes during the call.
 #[inline]
 pub(super) unsafe fn prefetch(cell: *const TVMFFIAny) {
@@ -114,11 +110,9 @@ fn hash_rare(key: &AnyView<'_>) -> Result<u64> {
 /// Whether two values are the same key.
 ///
 /// # Errors
-///
 /// What a registered `__any_equal__` raises; InternalError when it is no function or answers no bool.
 ///
 /// # Upstream
-///
 /// `AnyEqual` in `include/tvm/ffi/any.h`.
 pub fn equal(lhs: AnyView<'_>, rhs: AnyView<'_>) -> Result<bool> {
     match equal_without_hook(&lhs, &rhs) {

@@ -18,7 +18,6 @@ use super::typed::typed_container;
 /// Threads: not synchronised, see [`ListObject`].
 ///
 /// # Examples
-///
 /// ```
 /// use ferrite_alloc_ext::containers::List;
 ///
@@ -33,7 +32,6 @@ use super::typed::typed_container;
 /// ```
 ///
 /// # Upstream
-///
 /// `List<T>` in `include/tvm/ffi/container/list.h`.
 #[repr(transparent)]
 pub struct List<T = Any> {
@@ -45,7 +43,6 @@ impl<T: AnyCompatible + 'static> List<T> {
     /// Creates an empty list, without a block yet.
     ///
     /// # Errors
-    ///
     /// MemoryError when the memory is not there.
     pub fn new() -> Result<Self> {
         Self::with_capacity(0)
@@ -54,7 +51,6 @@ impl<T: AnyCompatible + 'static> List<T> {
     /// Creates an empty list with room for `capacity` elements.
     ///
     /// # Errors
-    ///
     /// MemoryError when the memory is not there.
     pub fn with_capacity(capacity: usize) -> Result<Self> {
         ListObject::with_capacity(capacity).map(Self::from_object_unchecked)
@@ -63,7 +59,6 @@ impl<T: AnyCompatible + 'static> List<T> {
     /// Creates a list of what `values` yields.
     ///
     /// # Errors
-    ///
     /// MemoryError when the memory is not there.
     #[expect(clippy::should_implement_trait, reason = "creation can fail, which FromIterator cannot say")]
     pub fn from_iter(values: impl IntoIterator<Item = T>) -> Result<Self> {
@@ -78,7 +73,6 @@ impl<T: AnyCompatible + 'static> List<T> {
     /// Creates a list of clones of `values`.
     ///
     /// # Errors
-    ///
     /// MemoryError when the memory is not there.
     pub fn from_slice(values: &[T]) -> Result<Self>
     where
@@ -90,7 +84,6 @@ impl<T: AnyCompatible + 'static> List<T> {
     /// The element at `index`.
     ///
     /// # Errors
-    ///
     /// IndexError when the index is not below the length; TypeError when another holder put another type there.
     pub fn get(&self, index: usize) -> Result<T> {
         self.object.get(position_of(index))?.get()
@@ -99,7 +92,6 @@ impl<T: AnyCompatible + 'static> List<T> {
     /// Replaces the element at `index`.
     ///
     /// # Errors
-    ///
     /// IndexError when the index is not below the length.
     pub fn set(&self, index: usize, value: T) -> Result<()> {
         self.object.set(position_of(index), value.into_any())
@@ -108,7 +100,6 @@ impl<T: AnyCompatible + 'static> List<T> {
     /// Appends an element.
     ///
     /// # Errors
-    ///
     /// MemoryError when the memory is not there; the list is then unchanged.
     pub fn push(&self, value: T) -> Result<()> {
         self.object.push(value.into_any())
@@ -117,7 +108,6 @@ impl<T: AnyCompatible + 'static> List<T> {
     /// Inserts an element before `index`, which may be the length.
     ///
     /// # Errors
-    ///
     /// IndexError when the index is above the length; MemoryError when the memory is not there.
     pub fn insert(&self, index: usize, value: T) -> Result<()> {
         self.object.insert(position_of(index), value.into_any())
@@ -126,7 +116,6 @@ impl<T: AnyCompatible + 'static> List<T> {
     /// Removes the element at `index`.
     ///
     /// # Errors
-    ///
     /// IndexError when the index is not below the length.
     pub fn remove(&self, index: usize) -> Result<Any> {
         self.object.remove(position_of(index))

@@ -16,7 +16,6 @@ object_class!(
     /// Threads: a list is not synchronised. While one thread changes it, no other may use it; the holders see to that.
     ///
     /// # Upstream
-    ///
     /// `ListObj` in `include/tvm/ffi/container/list.h`.
     pub struct ListObject, type_index::LIST, "ffi.List"
 );
@@ -28,7 +27,6 @@ impl ListObject {
     /// Creates an empty list with room for `capacity` elements.
     ///
     /// # Errors
-    ///
     /// MemoryError when the memory is not there.
     pub fn with_capacity(capacity: usize) -> Result<Self> {
         seq_record::allocate_with_block(type_index::LIST, capacity).map(Self)
@@ -37,7 +35,6 @@ impl ListObject {
     /// Creates a list of own copies of `values`.
     ///
     /// # Errors
-    ///
     /// MemoryError when the memory is not there.
     pub fn from_slice(values: &[Any]) -> Result<Self> {
         let list = Self::with_capacity(values.len().max(LEAST_CAPACITY))?;
@@ -49,7 +46,6 @@ impl ListObject {
     /// Creates a list of owned values of `views`, such as the arguments of a packed call.
     ///
     /// # Errors
-    ///
     /// MemoryError when the memory is not there; what [`AnyView::to_owned`] raises.
     pub fn from_views(views: &[AnyView<'_>]) -> Result<Self> {
         let fresh = Self::with_capacity(views.len().max(LEAST_CAPACITY))?;
@@ -82,7 +78,6 @@ impl ListObject {
     /// The elements, in place.
     ///
     /// # Safety
-    ///
     /// Nobody changes the list while the slice is in use.
     pub(crate) unsafe fn as_slice(&self) -> &[Any] {
         // SAFETY: the caller's promise.
@@ -92,7 +87,6 @@ impl ListObject {
     /// The element at `index`, as a reference of its own.
     ///
     /// # Errors
-    ///
     /// IndexError when the index is negative or not below the length.
     pub fn get(&self, index: i64) -> Result<Any> {
         self.seq().element(index)
@@ -106,7 +100,6 @@ impl ListObject {
     /// Replaces the element at `index`.
     ///
     /// # Errors
-    ///
     /// IndexError as for [`get`](Self::get).
     pub fn set(&self, index: i64, value: Any) -> Result<()> {
         let position = self.seq().position(index)?;
@@ -117,7 +110,6 @@ impl ListObject {
     /// Appends an element.
     ///
     /// # Errors
-    ///
     /// MemoryError when the memory is not there; the list is then unchanged.
     pub fn push(&self, value: Any) -> Result<()> {
         self.make_room(1)?;
@@ -129,7 +121,6 @@ impl ListObject {
     /// Inserts an element before `index`, which may be the length.
     ///
     /// # Errors
-    ///
     /// IndexError when the index is negative or above the length; MemoryError when the memory is not there.
     pub fn insert(&self, index: i64, value: Any) -> Result<()> {
         let position = self.seq().insert_position(index)?;
@@ -142,7 +133,6 @@ impl ListObject {
     /// Removes the element at `index` and returns it.
     ///
     /// # Errors
-    ///
     /// IndexError as for [`get`](Self::get).
     pub fn remove(&self, index: i64) -> Result<Any> {
         let position = self.seq().position(index)?;
@@ -157,7 +147,6 @@ impl ListObject {
     /// Removes the elements from `start` up to `stop`. An empty range does nothing, wherever it lies.
     ///
     /// # Errors
-    ///
     /// IndexError when the range reaches outside.
     pub fn remove_range(&self, start: i64, stop: i64) -> Result<()> {
         let range = self.seq().range(start, stop)?;
@@ -168,7 +157,6 @@ impl ListObject {
     /// Replaces the elements from `start` up to `stop` by those of `replacement`, which may be this very list.
     ///
     /// # Errors
-    ///
     /// IndexError when the range reaches outside, or is empty and lies outside; MemoryError when the memory is not
     /// there. The list is unchanged then.
     pub fn replace_range(&self, start: i64, stop: i64, replacement: &ListObject) -> Result<()> {
@@ -185,11 +173,9 @@ impl ListObject {
     /// Replaces the elements of a range inside the list by own copies of `values`.
     ///
     /// # Errors
-    ///
     /// MemoryError when there are values and the memory is not there. The list is unchanged then.
     ///
     /// # Safety
-    ///
     /// `values` lies outside this list.
     pub(super) unsafe fn replace_by(&self, range: core::ops::Range<usize>, values: &[Any]) -> Result<()> {
         if !values.is_empty() {
@@ -215,7 +201,6 @@ impl ListObject {
     /// Makes the length `len`, dropping elements from the end or filling up with None.
     ///
     /// # Errors
-    ///
     /// ValueError when `len` is negative; MemoryError when the memory is not there.
     pub fn resize(&self, len: i64) -> Result<()> {
         let Ok(target) = usize::try_from(len) else {
@@ -237,7 +222,6 @@ impl ListObject {
     /// Makes room for `capacity` elements in all; a smaller or negative number does nothing.
     ///
     /// # Errors
-    ///
     /// MemoryError when the memory is not there.
     pub fn reserve(&self, capacity: i64) -> Result<()> {
         match usize::try_from(capacity) {
@@ -250,7 +234,6 @@ impl ListObject {
     /// A snapshot of the elements that later changes do not touch.
     ///
     /// # Errors
-    ///
     /// MemoryError when the memory is not there.
     pub fn to_array(&self) -> Result<ArrayObject> {
         // SAFETY: no foreign code runs while the elements are copied, and one thread at a time uses the list.

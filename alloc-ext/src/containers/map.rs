@@ -15,7 +15,6 @@ use super::typed::typed_container;
 /// Cloning shares the object; changing a shared map copies it first, so no other reference sees the change.
 ///
 /// # Examples
-///
 /// ```
 /// use ferrite_alloc_ext::containers::Map;
 ///
@@ -32,7 +31,6 @@ use super::typed::typed_container;
 /// ```
 ///
 /// # Upstream
-///
 /// `Map<K, V>` in `include/tvm/ffi/container/map.h`.
 pub struct Map<K = Any, V = Any> {
     object: MapObject,
@@ -43,7 +41,6 @@ impl<K: AnyCompatible + 'static, V: AnyCompatible + 'static> Map<K, V> {
     /// Creates an empty map.
     ///
     /// # Errors
-    ///
     /// MemoryError when the memory is not there.
     pub fn new() -> Result<Self> {
         Self::with_capacity(0)
@@ -52,7 +49,6 @@ impl<K: AnyCompatible + 'static, V: AnyCompatible + 'static> Map<K, V> {
     /// Creates an empty map in the layout that suits `expected` entries.
     ///
     /// # Errors
-    ///
     /// MemoryError when the memory is not there.
     pub fn with_capacity(expected: usize) -> Result<Self> {
         MapObject::with_capacity(expected).map(Self::from_object_unchecked)
@@ -61,7 +57,6 @@ impl<K: AnyCompatible + 'static, V: AnyCompatible + 'static> Map<K, V> {
     /// Creates a map of the entries that `entries` yields; the last value of a key stays.
     ///
     /// # Errors
-    ///
     /// What key hooks raise; MemoryError.
     #[expect(clippy::should_implement_trait, reason = "creation can fail, which FromIterator cannot say")]
     pub fn from_iter(entries: impl IntoIterator<Item = (K, V)>) -> Result<Self> {
@@ -76,7 +71,6 @@ impl<K: AnyCompatible + 'static, V: AnyCompatible + 'static> Map<K, V> {
     /// The value of `key`, or None.
     ///
     /// # Errors
-    ///
     /// What key hooks raise; TypeError when C code put a value of another type there; MemoryError.
     pub fn get(&self, key: &K) -> Result<Option<V>> {
         self.object.get(key.view())?.map(Any::get).transpose()
@@ -85,7 +79,6 @@ impl<K: AnyCompatible + 'static, V: AnyCompatible + 'static> Map<K, V> {
     /// The value of `key`.
     ///
     /// # Errors
-    ///
     /// KeyError when the key is not there; else as [`get`](Self::get).
     pub fn at(&self, key: &K) -> Result<V> {
         self.object.at(key.view())?.get()
@@ -94,7 +87,6 @@ impl<K: AnyCompatible + 'static, V: AnyCompatible + 'static> Map<K, V> {
     /// Whether `key` is there.
     ///
     /// # Errors
-    ///
     /// What key hooks raise.
     pub fn contains(&self, key: &K) -> Result<bool> {
         self.object.contains(key.view())
@@ -103,7 +95,6 @@ impl<K: AnyCompatible + 'static, V: AnyCompatible + 'static> Map<K, V> {
     /// Sets the value of a key.
     ///
     /// # Errors
-    ///
     /// What key hooks raise; MemoryError. The entries are unchanged then.
     pub fn insert(&mut self, key: K, value: V) -> Result<()> {
         self.object.insert(key.into_any(), value.into_any())
@@ -112,7 +103,6 @@ impl<K: AnyCompatible + 'static, V: AnyCompatible + 'static> Map<K, V> {
     /// Removes the entry of a key and returns its value, if it was there.
     ///
     /// # Errors
-    ///
     /// What key hooks raise; MemoryError when the copy of a shared map finds no memory.
     pub fn remove(&mut self, key: &K) -> Result<Option<Any>> {
         self.object.remove(key.view())
@@ -121,7 +111,6 @@ impl<K: AnyCompatible + 'static, V: AnyCompatible + 'static> Map<K, V> {
     /// Removes all entries.
     ///
     /// # Errors
-    ///
     /// MemoryError when no empty map can be made.
     pub fn clear(&mut self) -> Result<()> {
         self.object.clear()

@@ -62,7 +62,6 @@ impl Dense<'_> {
     /// it is on its way while the objects of this one are waited for.
     ///
     /// # Safety
-    ///
     /// The slot is in use.
     #[inline]
     pub(super) unsafe fn prefetch_after(self, slot: usize) {

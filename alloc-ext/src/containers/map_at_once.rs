@@ -22,7 +22,6 @@ const AT_ONCE: usize = 8;
 /// hashed by registered code or no value that a map may hold, and for a value that could be taken only once.
 ///
 /// # Errors
-///
 /// Those of [`MapObject::insert`](super::MapObject::insert).
 pub(super) fn object_of(type_index: i32, pairs: &[[AnyView<'_>; 2]]) -> Result<Option<ObjectRef>> {
     if pairs.iter().any(is_left_out) {

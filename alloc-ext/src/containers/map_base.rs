@@ -30,7 +30,6 @@ use super::map_table::Table;
 /// ```
 ///
 /// # Upstream
-///
 /// `MapBaseObj`, `SmallMapBaseObj` and `DenseMapBaseObj` in `include/tvm/ffi/container/map_base.h`.
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -116,7 +115,6 @@ unsafe impl ObjectRecord for DenseRecord {
 /// Creates an empty table of the small layout with its entries in the object.
 ///
 /// # Errors
-///
 /// MemoryError when the memory is not there.
 pub(super) fn allocate_small(type_index: i32, capacity: usize, space: &mut impl Space) -> Result<ObjectRef> {
     let capacity = capacity.max(map_small::LEAST_CAPACITY);
@@ -137,7 +135,6 @@ pub(super) fn allocate_small(type_index: i32, capacity: usize, space: &mut impl 
 /// Creates an object that takes over a dense table; on failure the table stays the caller's.
 ///
 /// # Errors
-///
 /// MemoryError when the memory is not there.
 fn allocate_dense(type_index: i32, fields: TableFields) -> Result<ObjectRef> {
     let init = |record: *mut DenseRecord| {
@@ -162,11 +159,9 @@ pub(super) fn adopt_dense(type_index: i32, mut fields: TableFields) -> Result<Ob
 /// fields. Only a Map may have that: a table that grows in its place gives its storage away.
 ///
 /// # Errors
-///
 /// MemoryError when the memory is not there.
 ///
 /// # Safety
-///
 /// The caller fills in the entries that the fields speak of before anybody looks.
 pub(super) unsafe fn allocate_dense_in_place(
     type_index: i32,
@@ -196,7 +191,6 @@ unsafe extern "C" fn keep_storage(_: *mut c_void) {}
 /// The fields of a Map or Dict object.
 ///
 /// # Safety
-///
 /// `object` is the handle of a Map or Dict.
 pub(super) unsafe fn fields_of(object: *mut TVMFFIObject) -> *mut TableFields {
     // SAFETY: the fields follow the header.
@@ -206,7 +200,6 @@ pub(super) unsafe fn fields_of(object: *mut TVMFFIObject) -> *mut TableFields {
 /// Creates an empty table in the layout that upstream picks for `expected` entries.
 ///
 /// # Errors
-///
 /// MemoryError when the memory is not there.
 pub(super) fn allocate_for(type_index: i32, expected: usize, space: &mut impl Space) -> Result<ObjectRef> {
     if expected < map_small::MOST_CAPACITY {
@@ -219,7 +212,6 @@ pub(super) fn allocate_for(type_index: i32, expected: usize, space: &mut impl Sp
 /// Creates an empty table of the dense layout with as many slots, a power of two.
 ///
 /// # Errors
-///
 /// MemoryError when the memory is not there.
 #[cfg_attr(not(feature = "std"), expect(dead_code, reason = "size counts there"))]
 pub(super) fn allocate_dense_of(type_index: i32, slots: usize) -> Result<ObjectRef> {
@@ -229,7 +221,6 @@ pub(super) fn allocate_dense_of(type_index: i32, slots: usize) -> Result<ObjectR
 /// Creates an object with the same entries in the same places and layout.
 ///
 /// # Errors
-///
 /// MemoryError when the memory is not there; RuntimeError when a user's allocator changes the table.
 pub(super) fn copy_object(type_index: i32, table: Table<'_>) -> Result<ObjectRef> {
     match table {

@@ -20,7 +20,6 @@ use super::map_table::Table;
 /// Cells of `capacity` entries, the first of which hold copies of the words of all entries of `table`.
 ///
 /// # Errors
-///
 /// MemoryError when the memory is not there.
 pub(super) fn small_block(table: Table<'_>, capacity: usize) -> Result<*mut c_void> {
     let bytes = super::storage::block_bytes(capacity, map_small::ENTRY_BYTES)?;
@@ -41,7 +40,6 @@ pub(super) fn small_block(table: Table<'_>, capacity: usize) -> Result<*mut c_vo
 /// The entries are in both tables then: the caller ends one with [`Table::forget_entries`].
 ///
 /// # Errors
-///
 /// What key hooks raise; RuntimeError when one changed the table; MemoryError. Nothing has changed then.
 pub(super) fn dense(table: Table<'_>) -> Result<TableFields> {
     let mut slots = match table {
@@ -140,7 +138,6 @@ impl Hashes {
 /// The hash of a key.
 ///
 /// # Errors
-///
 /// What key hooks raise; RuntimeError when one changed the table, whose layout may be another one then.
 fn hash_unchanged(table: Table<'_>, key: &Any) -> Result<u64> {
     let fields = match table {

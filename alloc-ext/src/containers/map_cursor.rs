@@ -24,7 +24,6 @@ impl<'a> MapCursor<'a> {
     /// At the first entry of a table.
     ///
     /// # Safety
-    ///
     /// Nobody changes the table for `'a`.
     #[inline]
     pub(super) unsafe fn first(table: Table<'a>) -> Self {

@@ -66,7 +66,6 @@ fn slots_for(expected: usize) -> Option<usize> {
 /// Bytes of the storage for `slots` slots.
 ///
 /// # Errors
-///
 /// MemoryError when the number does not fit.
 pub(super) fn bytes_of(slots: usize) -> Result<usize> {
     storage::block_bytes(slots.div_ceil(BLOCK_SLOTS), BLOCK_BYTES)
@@ -75,7 +74,6 @@ pub(super) fn bytes_of(slots: usize) -> Result<usize> {
 /// Marks all slots of new storage as empty.
 ///
 /// # Safety
-///
 /// `data` has `bytes` bytes, which [`bytes_of`] gave, and is ours to fill.
 pub(super) unsafe fn mark_empty(data: *mut c_void, bytes: usize) {
     for block in 0..bytes / BLOCK_BYTES {
@@ -86,7 +84,6 @@ pub(super) unsafe fn mark_empty(data: *mut c_void, bytes: usize) {
 
 impl<'a> Dense<'a> {
     /// # Safety
-    ///
     /// `fields` belong to a table of the dense layout, alive for `'a`.
     #[inline]
     pub(super) unsafe fn at(fields: *mut TableFields) -> Self {
@@ -96,7 +93,6 @@ impl<'a> Dense<'a> {
     /// The fields of a new empty table for a range of `expected` entries.
     ///
     /// # Errors
-    ///
     /// MemoryError when the memory is not there.
     pub(super) fn allocate_for(expected: usize) -> Result<TableFields> {
         Self::allocate(slots_for(expected).ok_or_else(|| error::out_of_memory(usize::MAX))?)
@@ -105,7 +101,6 @@ impl<'a> Dense<'a> {
     /// The fields of a new empty table of `slots` slots, a power of two.
     ///
     /// # Errors
-    ///
     /// MemoryError when the memory is not there.
     pub(super) fn allocate(slots: usize) -> Result<TableFields> {
         let bytes = bytes_of(slots)?;
@@ -217,11 +212,9 @@ impl<'a> Dense<'a> {
     /// Where a key of hash `hash` goes; None when the table must grow. A key that was there moves to the end of the order.
     ///
     /// # Errors
-    ///
     /// What key hooks raise. The table is unchanged then.
     ///
     /// # Safety
-    ///
     /// As [`place`](Self::place); key hooks may use the table.
     #[cfg_attr(feature = "std", inline)]
     pub(super) unsafe fn room(self, key: &AnyView<'_>, hash: u64) -> Result<Option<Room>> {
@@ -240,7 +233,6 @@ impl<'a> Dense<'a> {
     /// The caller fills the cells before anything else happens.
     ///
     /// # Safety
-    ///
     /// Nobody else uses the table now, and the key is not in it.
     pub(super) unsafe fn place(self, hash: u64) -> Option<Entry> {
         if self.slots() == 0 {
@@ -276,7 +268,6 @@ impl<'a> Dense<'a> {
     /// Gives up the slot of an entry. When its chain goes on, the last item of the chain moves there.
     ///
     /// # Safety
-    ///
     /// Nobody else uses the table now; the entry is in it, and its cells have been taken out.
     pub(super) unsafe fn vacate(self, place: usize) {
         self.order_unlink(place);
@@ -297,7 +288,6 @@ impl<'a> Dense<'a> {
     /// Becomes a copy of the words of another table, in storage of its own.
     ///
     /// # Safety
-    ///
     /// The table is empty, known to nobody else, and has as many slots as the other one, which has some.
     pub(super) unsafe fn take_words_of(self, source: Dense<'_>) {
         // SAFETY: the caller vouches for the room. Cells that are not in use may hold anything, and are copied as bytes.
@@ -310,7 +300,6 @@ impl<'a> Dense<'a> {
     }
 
     /// # Safety
-    ///
     /// As [`super::map_table::Table::forget_entries`].
     pub(super) unsafe fn forget_entries(self) {
         // SAFETY: the caller excludes other users; the deleter that the table carries accepts its data.

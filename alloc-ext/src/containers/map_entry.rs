@@ -20,7 +20,6 @@ impl Entry {
     /// The entry whose key cell is at `key`.
     ///
     /// # Safety
-    ///
     /// Two cells are there, for key and value.
     #[inline]
     pub(super) unsafe fn at(key: *mut TVMFFIAny) -> Self {
@@ -44,7 +43,6 @@ impl Entry {
     /// References to the cells.
     ///
     /// # Safety
-    ///
     /// The entry is in a table that does not change for `'a`.
     #[inline]
     pub(super) unsafe fn references<'a>(self) -> (&'a Any, &'a Any) {
@@ -55,7 +53,6 @@ impl Entry {
     /// Both cells, side by side.
     ///
     /// # Safety
-    ///
     /// As [`references`](Self::references).
     #[inline]
     pub(super) unsafe fn pair<'a>(self) -> &'a [Any; 2] {
@@ -66,7 +63,6 @@ impl Entry {
     /// Own copies of key and value.
     ///
     /// # Safety
-    ///
     /// The entry is in a table that nobody changes during the call.
     pub(super) unsafe fn copy(self) -> (Any, Any) {
         // SAFETY: the cells of an entry are initialised.
@@ -76,7 +72,6 @@ impl Entry {
     /// An own copy of the key.
     ///
     /// # Safety
-    ///
     /// As [`copy`](Self::copy).
     #[inline]
     pub(super) unsafe fn copy_key(self) -> Any {
@@ -87,7 +82,6 @@ impl Entry {
     /// An own copy of the value.
     ///
     /// # Safety
-    ///
     /// As [`copy`](Self::copy).
     #[inline]
     pub(super) unsafe fn copy_value(self) -> Any {
@@ -98,7 +92,6 @@ impl Entry {
     /// Moves key and value out.
     ///
     /// # Safety
-    ///
     /// The caller takes the entry off its table.
     pub(super) unsafe fn take(self) -> (Any, Any) {
         // SAFETY: the cells of an entry are initialised.
@@ -108,7 +101,6 @@ impl Entry {
     /// Puts copies of the words of `other` here, in place of nothing.
     ///
     /// # Safety
-    ///
     /// The cells are not in use; one of the two entries will be forgotten.
     pub(super) unsafe fn move_from(self, other: Entry) {
         // SAFETY: the cells of `other` are initialised, and ours may be written.
@@ -121,7 +113,6 @@ impl Entry {
     /// Puts a new key and value here, in place of nothing.
     ///
     /// # Safety
-    ///
     /// The cells are not in use.
     pub(super) unsafe fn write(self, key: Any, value: Any) {
         // SAFETY: the cells may be written.
@@ -134,7 +125,6 @@ impl Entry {
     /// Replaces the value and gives back the old one.
     ///
     /// # Safety
-    ///
     /// The entry is in a table that nobody else uses.
     pub(super) unsafe fn replace_value(self, value: Any) -> Any {
         // SAFETY: the cells of an entry are initialised.
@@ -156,7 +146,6 @@ pub(super) struct Mark {
 
 impl Mark {
     /// # Safety
-    ///
     /// `fields` are those of a live table.
     #[inline]
     pub(super) unsafe fn of(fields: *const TableFields) -> Self {
@@ -170,11 +159,9 @@ impl Mark {
 /// `still_there` tells, while data, size and slots are what they were, whether the entry is in use.
 ///
 /// # Errors
-///
 /// What the equality hook raises; RuntimeError when it changed the table.
 ///
 /// # Safety
-///
 /// `fields` are those of a live table, which has `entry`.
 #[inline]
 pub(super) unsafe fn entry_has_key(
@@ -192,7 +179,6 @@ pub(super) unsafe fn entry_has_key(
 }
 
 /// # Safety
-///
 /// As [`entry_has_key`].
 #[cold]
 #[inline(never)]

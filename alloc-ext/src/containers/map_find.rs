@@ -15,7 +15,6 @@ impl Dense<'_> {
     /// Place of the entry of `key`, whose hash is `hash`; [`NO_SLOT`] when there is none.
     ///
     /// # Errors
-    ///
     /// As [`map_entry::entry_has_key`].
     #[inline]
     pub(super) fn find(self, key: &AnyView<'_>, hash: u64) -> Result<usize> {

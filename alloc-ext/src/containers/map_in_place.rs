@@ -11,11 +11,9 @@ use super::map_table::Table;
 /// Sets the value of a key.
 ///
 /// # Errors
-///
 /// What key hooks raise; MemoryError. The entries are unchanged then.
 ///
 /// # Safety
-///
 /// The object is a Map or Dict, and nobody else uses it now; key hooks may.
 #[cfg_attr(feature = "std", inline)]
 pub(super) unsafe fn insert(object: &ObjectRef, key: Any, value: Any) -> Result<()> {

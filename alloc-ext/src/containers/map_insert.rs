@@ -13,11 +13,9 @@ use super::map_table::Table;
 /// Sets the value of a key.
 ///
 /// # Errors
-///
 /// What key hooks raise; MemoryError. The entries are unchanged then.
 ///
 /// # Safety
-///
 /// The object is a Map, and this is the only reference to it.
 #[inline(always)]
 pub(super) unsafe fn insert(map: &mut ObjectRef, key: Any, value: Any) -> Result<()> {
@@ -51,7 +49,6 @@ unsafe fn grow(map: &mut ObjectRef) -> Result<()> {
 }
 
 /// # Safety
-///
 /// The caller forgets the entries of the table.
 unsafe fn moved_to_small(table: Table<'_>, capacity: usize) -> Result<ObjectRef> {
     let fresh = map_base::allocate_small(type_index::MAP, capacity, &mut Apart)?;

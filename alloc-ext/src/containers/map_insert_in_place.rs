@@ -9,11 +9,9 @@ use super::map_in_place;
 /// Sets the value of a key.
 ///
 /// # Errors
-///
 /// What key hooks raise; MemoryError. The entries are unchanged then.
 ///
 /// # Safety
-///
 /// The object is a Map, and this is the only reference to it.
 #[inline]
 pub(super) unsafe fn insert(map: &mut ObjectRef, key: Any, value: Any) -> Result<()> {

@@ -26,7 +26,6 @@ object_class!(
     /// in a map of up to four entries, and moves it to the end in a larger one, as upstream does.
     ///
     /// # Upstream
-    ///
     /// `MapObj` in `include/tvm/ffi/container/map.h`.
     pub struct MapObject, type_index::MAP, "ffi.Map"
 );
@@ -35,7 +34,6 @@ impl MapObject {
     /// Creates an empty map in the layout that suits `expected` entries.
     ///
     /// # Errors
-    ///
     /// MemoryError when the memory is not there.
     pub fn with_capacity(expected: usize) -> Result<Self> {
         map_base::allocate_for(type_index::MAP, expected, &mut Apart).map(Self)
@@ -55,7 +53,6 @@ impl MapObject {
     /// As [`of_tail`](Self::of_tail) without hashing, where the keys are those of this map in the same order; else None.
     ///
     /// # Errors
-    ///
     /// MemoryError; then the entries are where they were.
     pub(crate) fn twin_of_tail(
         &self,
@@ -74,7 +71,6 @@ impl MapObject {
     /// last value stays.
     ///
     /// # Errors
-    ///
     /// What key hooks raise; MemoryError. The entries are gone then, or where they were.
     pub(crate) fn of_tail(values: &mut Buffer<Any>, first: usize, space: &mut impl Space) -> Result<Self> {
         let (entries, _) = values.get_mut(first..).unwrap_or_default().as_chunks_mut::<2>();
@@ -105,7 +101,6 @@ impl MapObject {
     /// The value of `key`, or None.
     ///
     /// # Errors
-    ///
     /// What key hooks raise; MemoryError for a raw string whose copy finds no memory.
     pub fn get(&self, key: AnyView<'_>) -> Result<Option<&Any>> {
         let entry = self.table().find_entry_of_any(&key)?;
@@ -116,7 +111,6 @@ impl MapObject {
     /// The value of `key`.
     ///
     /// # Errors
-    ///
     /// KeyError when the key is not there; else as [`get`](Self::get).
     pub fn at(&self, key: AnyView<'_>) -> Result<&Any> {
         self.get(key)?.ok_or_else(missing_key)
@@ -125,7 +119,6 @@ impl MapObject {
     /// Whether `key` is there.
     ///
     /// # Errors
-    ///
     /// As [`get`](Self::get).
     pub fn contains(&self, key: AnyView<'_>) -> Result<bool> {
         Ok(self.get(key)?.is_some())
@@ -134,7 +127,6 @@ impl MapObject {
     /// Sets the value of a key.
     ///
     /// # Errors
-    ///
     /// What key hooks raise; MemoryError. The entries are unchanged then.
     pub fn insert(&mut self, key: Any, value: Any) -> Result<()> {
         self.make_unique()?;
@@ -145,7 +137,6 @@ impl MapObject {
     /// Sets the value of a key where that takes no memory, because there is room and nobody else has the map; tells whether.
     ///
     /// # Errors
-    ///
     /// What key hooks raise.
     #[cfg_attr(not(feature = "std"), expect(dead_code, reason = "size counts there"))]
     pub(crate) fn insert_in_place(&mut self, key: Any, value: Any) -> Result<bool> {
@@ -159,7 +150,6 @@ impl MapObject {
     /// Removes the entry of a key and returns its value, if it was there.
     ///
     /// # Errors
-    ///
     /// As [`get`](Self::get); MemoryError when the copy of a shared map finds no memory.
     pub fn remove(&mut self, key: AnyView<'_>) -> Result<Option<Any>> {
         // An owned form of the key lives until the entry is gone: its end may run code of users.
@@ -177,7 +167,6 @@ impl MapObject {
     /// Removes all entries; a shared map is left to its other holders.
     ///
     /// # Errors
-    ///
     /// MemoryError when no empty map can be made.
     pub fn clear(&mut self) -> Result<()> {
         *self = Self::with_capacity(0)?;
@@ -246,7 +235,6 @@ impl MapObject {
     /// A new map with the same entries in the same places.
     ///
     /// # Errors
-    ///
     /// MemoryError when the memory is not there.
     pub fn copy(&self) -> Result<Self> {
         map_base::copy_object(type_index::MAP, self.table()).map(Self)

@@ -29,7 +29,6 @@ impl Dense<'_> {
     /// The slot that the order goes on with, as it is written: in use, or no slot.
     ///
     /// # Safety
-    ///
     /// The slot is in use.
     #[inline]
     pub(super) unsafe fn slot_after(self, slot: usize) -> usize {
@@ -40,7 +39,6 @@ impl Dense<'_> {
     /// Moves the words of an item to another slot, which takes its place in the order. Metadata stays.
     ///
     /// # Safety
-    ///
     /// The cells at `target` are not in use, and those at `source` will not be used any more.
     pub(super) unsafe fn move_item(self, source: usize, target: usize) {
         // SAFETY: both slots exist; the links of the source are initialised.
@@ -73,7 +71,6 @@ impl Dense<'_> {
     /// The slots before and after a slot in the order.
     ///
     /// # Safety
-    ///
     /// The slot is in use.
     #[inline]
     unsafe fn neighbours(self, slot: usize) -> (usize, usize) {

@@ -62,11 +62,9 @@ impl Plan {
 /// long plan no memory.
 ///
 /// # Safety
-///
 /// Nobody else uses the table now.
 ///
 /// # Upstream
-///
 /// `DenseMapBaseObj::TrySpareListHead` in `include/tvm/ffi/container/map_base.h`, which goes through the same slots in the
 /// same order.
 pub(super) unsafe fn move_chain_away(table: Dense<'_>, slot: usize) -> bool {

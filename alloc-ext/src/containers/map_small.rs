@@ -29,7 +29,6 @@ pub(super) struct Small<'a> {
 
 impl<'a> Small<'a> {
     /// # Safety
-    ///
     /// `fields` belong to a table of the small layout, alive for `'a`.
     #[inline]
     pub(super) unsafe fn at(fields: *mut TableFields) -> Self {
@@ -64,7 +63,6 @@ impl<'a> Small<'a> {
     }
 
     /// # Safety
-    ///
     /// `place` is below the capacity.
     #[inline]
     pub(super) unsafe fn cells_at(self, place: usize) -> Entry {
@@ -75,7 +73,6 @@ impl<'a> Small<'a> {
     /// Place of the entry of `key`.
     ///
     /// # Errors
-    ///
     /// As [`map_entry::entry_has_key`].
     pub(super) fn find(self, key: &AnyView<'_>) -> Result<usize> {
         let mut place = 0;
@@ -92,11 +89,9 @@ impl<'a> Small<'a> {
     /// Where a key goes, a new one to the end; None when the table must grow, as one of four entries does whatever comes.
     ///
     /// # Errors
-    ///
     /// As [`find`](Self::find).
     ///
     /// # Safety
-    ///
     /// As [`append`](Self::append); key hooks may use the table.
     pub(super) unsafe fn room(self, key: &AnyView<'_>) -> Result<Option<Room>> {
         let known = self.entry(self.find(key)?);
@@ -113,7 +108,6 @@ impl<'a> Small<'a> {
     /// Closes the gap that an entry leaves.
     ///
     /// # Safety
-    ///
     /// Nobody else uses the table now; the entry is in it, and its cells have been taken out.
     pub(super) unsafe fn close_gap(self, place: usize) {
         // SAFETY: the entries behind `place` move down by one.
@@ -127,7 +121,6 @@ impl<'a> Small<'a> {
     /// The cells of a new entry behind the last one, which the caller fills before anything else happens.
     ///
     /// # Safety
-    ///
     /// There is room, and nobody else uses the table.
     pub(super) unsafe fn append(self) -> Entry {
         // SAFETY: the caller vouches for the room.
@@ -140,7 +133,6 @@ impl<'a> Small<'a> {
     /// Puts the words of new entries behind the last one.
     ///
     /// # Safety
-    ///
     /// As [`append`](Self::append), for each of them; the caller gives the entries up.
     pub(super) unsafe fn append_words(self, entries: &[[Any; 2]]) {
         // SAFETY: the caller vouches for the room; Any has the layout of a cell, and entries lie side by side in both.
@@ -156,7 +148,6 @@ impl<'a> Small<'a> {
     /// present ones.
     ///
     /// # Safety
-    ///
     /// Nobody else uses the table now; `block` came from [`storage::allocate_block`].
     pub(super) unsafe fn switch_block(self, block: *mut c_void, capacity: usize) {
         // SAFETY: the caller excludes other users; the entries live on in the new block.
@@ -169,7 +160,6 @@ impl<'a> Small<'a> {
     }
 
     /// # Safety
-    ///
     /// As [`super::map_table::Table::forget_entries`].
     pub(super) unsafe fn forget_entries(self) {
         // SAFETY: the caller excludes other users; the entries live elsewhere.
@@ -182,7 +172,6 @@ impl<'a> Small<'a> {
     /// Gives a block of its own back; entries in the object go with the object.
     ///
     /// # Safety
-    ///
     /// Nobody uses the entries any more.
     unsafe fn release_storage(self) {
         // SAFETY: the deleter that the table carries accepts its data.

@@ -27,7 +27,6 @@ impl Room {
     /// Puts key and value there; releases what was there.
     ///
     /// # Safety
-    ///
     /// The room has just been found, and nobody else uses the table now.
     #[inline]
     pub(super) unsafe fn fill(self, key: Any, value: Any) {
@@ -56,7 +55,6 @@ impl<'a> Table<'a> {
     /// Looks at `object` as a table, in the layout that it has now.
     ///
     /// # Safety
-    ///
     /// `object` is a Map or a Dict.
     #[inline]
     pub(super) unsafe fn of(object: &'a ObjectRef) -> Self {
@@ -65,7 +63,6 @@ impl<'a> Table<'a> {
     }
 
     /// # Safety
-    ///
     /// `object` is a Map or a Dict that lives for `'a`.
     #[inline]
     pub(super) unsafe fn at(object: *mut TVMFFIObject) -> Self {
@@ -92,7 +89,6 @@ impl<'a> Table<'a> {
     /// Place of the entry of `key`; [`NO_SLOT`], where no entry is, when there is none: the result then travels in registers.
     ///
     /// # Errors
-    ///
     /// What key hooks raise; RuntimeError when one changed the table.
     pub(super) fn find(self, key: &AnyView<'_>) -> Result<usize> {
         match self {
@@ -105,7 +101,6 @@ impl<'a> Table<'a> {
     /// Cells of the entry of `key`, which is in a form that owned values have.
     ///
     /// # Errors
-    ///
     /// As [`find`](Self::find).
     #[inline]
     pub(super) fn find_entry(self, key: &AnyView<'_>) -> Result<Option<Entry>> {
@@ -125,7 +120,6 @@ impl<'a> Table<'a> {
     /// As [`find_entry`](Self::find_entry), of a key in any form: raw strings and the like are never stored.
     ///
     /// # Errors
-    ///
     /// As there; those of [`AnyView::to_owned`].
     #[inline]
     pub(super) fn find_entry_of_any(self, key: &AnyView<'_>) -> Result<Option<Entry>> {
@@ -156,7 +150,6 @@ impl<'a> Table<'a> {
     /// Where the entry after the one at `place` is, if there is one.
     ///
     /// # Safety
-    ///
     /// There is an entry at `place`.
     #[inline]
     pub(super) unsafe fn place_after(self, place: usize) -> usize {
@@ -207,11 +200,9 @@ impl<'a> Table<'a> {
     /// Where a key goes, a new one at the end; None when the table must grow first.
     ///
     /// # Errors
-    ///
     /// What key hooks raise. The table is unchanged then.
     ///
     /// # Safety
-    ///
     /// Nobody else uses the table now; key hooks may.
     pub(super) unsafe fn room(self, key: &AnyView<'_>) -> Result<Option<Room>> {
         // SAFETY: the caller excludes other users.
@@ -232,7 +223,6 @@ impl<'a> Table<'a> {
     /// Takes the entry at `place` out, if one is there, and answers its value.
     ///
     /// # Safety
-    ///
     /// Nobody else uses the table now.
     pub(super) unsafe fn remove(self, place: usize) -> Option<Any> {
         // SAFETY: the caller excludes other users; the cells are given up. The release of the key finds the table whole.
@@ -258,7 +248,6 @@ impl<'a> Table<'a> {
     /// Counts the references of all entries, which are copies of the words of others.
     ///
     /// # Safety
-    ///
     /// The others are alive.
     pub(super) unsafe fn count_entries(self) {
         for entry in (0..self.places()).filter_map(|place| self.entry(place)) {
@@ -270,7 +259,6 @@ impl<'a> Table<'a> {
     /// Releases the storage without its entries, which have moved elsewhere; the table is empty without room.
     ///
     /// # Safety
-    ///
     /// Nobody else uses the table now.
     pub(super) unsafe fn forget_entries(self) {
         // SAFETY: the caller excludes other users.
@@ -285,7 +273,6 @@ impl<'a> Table<'a> {
     /// Releases entries and storage.
     ///
     /// # Safety
-    ///
     /// Nobody uses the table any more.
     pub(super) unsafe fn destroy(self) {
         if let Self::Dense(table) = self {

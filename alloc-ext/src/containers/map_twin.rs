@@ -18,11 +18,9 @@ use super::{cell, key};
 /// the same order.
 ///
 /// # Errors
-///
 /// MemoryError when the memory is not there.
 ///
 /// # Safety
-///
 /// Nobody changes the pattern meanwhile. When there is a twin, the caller forgets the entries.
 pub(super) unsafe fn twin(
     pattern: Table<'_>,

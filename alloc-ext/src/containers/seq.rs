@@ -44,7 +44,6 @@ impl<'a> Seq<'a> {
     /// Looks at `object` as a sequence.
     ///
     /// # Safety
-    ///
     /// `object` is an Array or a List.
     #[inline]
     pub(super) unsafe fn of(object: &'a ObjectRef) -> Self {
@@ -87,7 +86,6 @@ impl<'a> Seq<'a> {
     /// The elements as they lie in memory.
     ///
     /// # Safety
-    ///
     /// Nobody changes the sequence while the slice is in use.
     #[inline]
     pub(super) unsafe fn as_slice(self) -> &'a [Any] {
@@ -112,7 +110,6 @@ impl<'a> Seq<'a> {
     /// The element at `index`, viewed in place, or None beyond the end.
     ///
     /// # Safety
-    ///
     /// Nobody changes the sequence while the view is in use.
     #[inline]
     pub(super) unsafe fn borrow(self, index: usize) -> Option<&'a AnyView<'a>> {
@@ -123,7 +120,6 @@ impl<'a> Seq<'a> {
     /// An own copy of the element that `index` names.
     ///
     /// # Errors
-    ///
     /// As [`position`](Self::position).
     #[inline]
     pub(super) fn element(self, index: i64) -> Result<Any> {
@@ -135,7 +131,6 @@ impl<'a> Seq<'a> {
     /// The position that `index` names.
     ///
     /// # Errors
-    ///
     /// IndexError when it is negative or not below the length.
     #[inline]
     pub(super) fn position(self, index: i64) -> Result<usize> {
@@ -149,7 +144,6 @@ impl<'a> Seq<'a> {
     /// The position before which `index` inserts.
     ///
     /// # Errors
-    ///
     /// IndexError when it is negative or above the length.
     #[inline]
     pub(super) fn insert_position(self, index: i64) -> Result<usize> {
@@ -163,7 +157,6 @@ impl<'a> Seq<'a> {
     /// The positions `start..stop` that an erase names; an empty range passes wherever it lies.
     ///
     /// # Errors
-    ///
     /// IndexError when the range is turned round or reaches outside.
     pub(super) fn range(self, start: i64, stop: i64) -> Result<core::ops::Range<usize>> {
         if start == stop {
@@ -179,7 +172,6 @@ impl<'a> Seq<'a> {
     /// The capacity to grow to for `extra` more elements: twice the present one, or what is needed if that is more.
     ///
     /// # Errors
-    ///
     /// MemoryError when the number does not fit.
     pub(super) fn grown_capacity(self, extra: usize) -> Result<usize> {
         let needed = self.len().checked_add(extra).ok_or_else(|| error::out_of_memory(usize::MAX))?;
@@ -202,7 +194,6 @@ impl<'a> Seq<'a> {
     /// Inserts `value` before `position`, which is at most the length.
     ///
     /// # Safety
-    ///
     /// The capacity is larger than the length, and nobody else uses the sequence now.
     #[inline]
     pub(super) unsafe fn insert_reserved(self, position: usize, value: Any) {
@@ -220,7 +211,6 @@ impl<'a> Seq<'a> {
     /// Inserts own copies of `values` before `position`, which is at most the length.
     ///
     /// # Safety
-    ///
     /// As [`insert_reserved`](Self::insert_reserved), with room for all of them; `values` lies outside this sequence.
     pub(super) unsafe fn insert_slice_reserved(self, position: usize, values: &[Any]) {
         let len = self.len();
@@ -239,7 +229,6 @@ impl<'a> Seq<'a> {
     /// Appends copies of the words of `values`.
     ///
     /// # Safety
-    ///
     /// As [`insert_reserved`](Self::insert_reserved), with room for all of them; the caller forgets `values`.
     pub(super) unsafe fn push_words_reserved(self, values: &[Any]) {
         let len = self.len();
@@ -255,11 +244,9 @@ impl<'a> Seq<'a> {
     /// Appends owned values of `views`. Those before the first that fails stay.
     ///
     /// # Errors
-    ///
     /// Those of [`cell::write_own`].
     ///
     /// # Safety
-    ///
     /// As [`insert_reserved`](Self::insert_reserved), with room for all of them.
     pub(super) unsafe fn push_views_reserved(self, views: &[AnyView<'_>]) -> Result<()> {
         let len = self.len();
@@ -344,7 +331,6 @@ impl<'a> Seq<'a> {
     /// Moves all cells to `target`, which has room for them and is empty; this sequence is empty afterwards.
     ///
     /// # Safety
-    ///
     /// Nobody else uses either sequence now.
     pub(super) unsafe fn move_cells_to(self, target: Seq<'_>) {
         let len = self.len();
@@ -363,7 +349,6 @@ impl<'a> Seq<'a> {
     /// never meets a foreign deleter.
     ///
     /// # Errors
-    ///
     /// MemoryError when the memory is not there; the sequence is then unchanged.
     pub(super) fn grow_block(self, capacity: usize) -> Result<()> {
         if capacity <= self.capacity() {

@@ -18,7 +18,6 @@ use super::storage;
 /// ```
 ///
 /// # Upstream
-///
 /// `SeqBaseObj` in `include/tvm/ffi/container/seq_base.h`.
 #[repr(C)]
 pub struct SeqRecord {
@@ -52,7 +51,6 @@ unsafe impl ObjectRecord for SeqRecord {
 /// Creates a sequence object whose cells lie behind the record, as an Array has them.
 ///
 /// # Errors
-///
 /// MemoryError when the memory is not there.
 pub(super) fn allocate_in_place(
     type_index: i32,
@@ -79,7 +77,6 @@ pub(super) fn allocate_in_place(
 /// Creates a sequence object whose cells lie in a block of their own, as a List has them. No block for no capacity.
 ///
 /// # Errors
-///
 /// MemoryError when the memory is not there.
 pub(super) fn allocate_with_block(type_index: i32, capacity: usize) -> Result<ObjectRef> {
     let block = match storage::block_bytes(capacity, CELL_BYTES)? {

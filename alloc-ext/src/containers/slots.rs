@@ -58,7 +58,6 @@ impl<'a> Slots<'a> {
     /// The value at `place`, lent.
     ///
     /// # Safety
-    ///
     /// The container holds on to that value for `'a`.
     pub(crate) unsafe fn get(&self, place: u64) -> Option<AnyView<'a>> {
         let cell = match self.seq() {
@@ -92,7 +91,6 @@ impl<'a> Slots<'a> {
     /// A container of the same class with the same values in the same places.
     ///
     /// # Errors
-    ///
     /// MemoryError.
     pub(crate) fn copy(&self) -> Result<Any> {
         let index = self.container.type_index();

@@ -15,7 +15,6 @@ const BLOCK_ALIGN: usize = 8;
 /// Allocation: one, released with [`release_block`]. On hosts the block comes from `malloc`.
 ///
 /// # Errors
-///
 /// MemoryError when the memory is not there or the size is beyond what an address can span.
 pub(super) fn allocate_block(bytes: usize) -> Result<NonNull<c_void>> {
     allocate_by(memory::allocate, bytes)
@@ -24,7 +23,6 @@ pub(super) fn allocate_block(bytes: usize) -> Result<NonNull<c_void>> {
 /// As [`allocate_block`], for a block of which every page is written at once: on Linux it is in huge pages when it is large.
 ///
 /// # Errors
-///
 /// As there.
 pub(super) fn allocate_table(bytes: usize) -> Result<NonNull<c_void>> {
     allocate_by(memory::allocate_large, bytes)
@@ -52,7 +50,6 @@ fn allocate_by(
 /// of its own, so on hosts it must take any block of the C++ allocator: it ends in `free`, which needs no size.
 ///
 /// # Safety
-///
 /// `block` is null, or a block from [`allocate_block`], [`allocate_table`] or (on hosts) from `malloc` or C++'s
 /// `operator new` that nobody uses any more.
 pub(super) unsafe extern "C" fn release_block(block: *mut c_void) {

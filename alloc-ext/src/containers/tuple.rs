@@ -22,21 +22,18 @@ pub trait TupleTypes: Sized {
     /// Appends the elements to an array.
     ///
     /// # Errors
-    ///
     /// MemoryError.
     fn push_to(self, array: &mut ArrayObject) -> Result<()>;
 
     /// The elements of an array of [`LEN`](Self::LEN) values, converted; None when one does not convert.
     ///
     /// # Errors
-    ///
     /// MemoryError; errors of user hooks.
     fn convert(values: &[Any]) -> Result<Option<Self>>;
 
     /// Whether the values are of these types without conversion.
     ///
     /// # Errors
-    ///
     /// As [`convert`](Self::convert).
     fn are(values: &[Any]) -> Result<bool>;
 
@@ -107,7 +104,6 @@ tuple_types! {
 /// A reference to an array that holds one element of each of the types in `T`.
 ///
 /// # Examples
-///
 /// ```
 /// use ferrite_alloc_ext::containers::Tuple;
 ///
@@ -119,7 +115,6 @@ tuple_types! {
 /// ```
 ///
 /// # Upstream
-///
 /// `Tuple` in `include/tvm/ffi/container/tuple.h`.
 pub struct Tuple<T> {
     object: ArrayObject,
@@ -130,7 +125,6 @@ impl<T: TupleTypes> Tuple<T> {
     /// Creates an array of the elements.
     ///
     /// # Errors
-    ///
     /// MemoryError when the memory is not there.
     pub fn new(elements: T) -> Result<Self> {
         let mut object = ArrayObject::with_capacity(T::LEN)?;
@@ -141,7 +135,6 @@ impl<T: TupleTypes> Tuple<T> {
     /// The elements.
     ///
     /// # Errors
-    ///
     /// TypeError when C code put a value of another type there; MemoryError.
     pub fn get(&self) -> Result<T> {
         match T::convert(self.object.as_slice())? {

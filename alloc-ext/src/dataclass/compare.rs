@@ -22,11 +22,9 @@ use crate::walk::{Entered, Fold, Held, HookState, Hooks, Seen, Slot, fold, lend,
 /// alike are equal.
 ///
 /// # Errors
-///
 /// Those of hooks and getters; ValueError beyond the depths of [`crate::walk`]; MemoryError.
 ///
 /// # Upstream
-///
 /// `RecursiveEq` in `extra/dataclass.h`.
 pub fn recursive_eq(lhs: &Any, rhs: &Any) -> Result<bool> {
     compare(lhs, rhs, true).map(|order| order == 0)
@@ -36,12 +34,10 @@ pub fn recursive_eq(lhs: &Any, rhs: &Any) -> Result<bool> {
 /// difference; a type may have the hook `__ffi_compare__`.
 ///
 /// # Errors
-///
 /// TypeError for different types, maps that differ, NaN and values without order; ValueError for a cycle; those of
 /// [`recursive_eq`].
 ///
 /// # Upstream
-///
 /// `RecursiveLt` and its kin in `extra/dataclass.h`.
 pub fn recursive_compare(lhs: &Any, rhs: &Any) -> Result<i32> {
     compare(lhs, rhs, false)

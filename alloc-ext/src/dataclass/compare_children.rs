@@ -22,7 +22,6 @@ impl<'w> Children<'w> {
     /// Those of two objects.
     ///
     /// # Errors
-    ///
     /// Those of key hooks; InternalError for objects of an unregistered type.
     pub(super) fn of((lhs, rhs): Pair<'w>) -> Result<Self> {
         Ok(match lhs.type_index() {
@@ -64,7 +63,6 @@ impl<'w> Children<'w> {
     /// so.
     ///
     /// # Errors
-    ///
     /// Those of getters and key hooks; IndexError when a hook made a List shorter; those of values without order.
     pub(super) fn next(&mut self, equality_only: bool, order: &mut i32) -> Result<Option<Pair<'w>>> {
         match self {

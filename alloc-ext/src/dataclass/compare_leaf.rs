@@ -17,7 +17,6 @@ use crate::walk::same_number_or_text;
 /// The order of two values, when what they hold decides at once; None for two objects that must be looked into.
 ///
 /// # Errors
-///
 /// TypeError where there is no order and not only equality is asked for; MemoryError.
 #[cfg_attr(feature = "std", inline(always))]
 pub(super) fn compare_leaves(lhs: &Any, rhs: &Any, equality_only: bool) -> Result<Option<i32>> {

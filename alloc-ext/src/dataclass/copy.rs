@@ -27,12 +27,10 @@ use crate::walk::{
 /// 16 KiB.
 ///
 /// # Errors
-///
 /// InternalError for an object whose type has no such hook, as functions and tensors; those of hooks, getters and
 /// setters; ValueError beyond the depth of [`crate::walk`]; MemoryError.
 ///
 /// # Examples
-///
 /// ```
 /// use ferrite_alloc_ext::containers::ListObject;
 /// use ferrite_alloc_ext::dataclass;
@@ -48,7 +46,6 @@ use crate::walk::{
 /// ```
 ///
 /// # Upstream
-///
 /// `DeepCopy` in `extra/dataclass.h`. That one moves entries of cyclic Dicts to the end.
 pub fn deep_copy(value: &Any) -> Result<Any> {
     let mut copier = Copier {

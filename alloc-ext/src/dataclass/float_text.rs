@@ -9,7 +9,6 @@ use crate::json::write_general;
 /// Appends a float as C's `%g` does.
 ///
 /// # Errors
-///
 /// MemoryError.
 pub(super) fn write_float(out: &mut Buffer<u8>, value: f64) -> Result<()> {
     // Zeros and NaN have a sign, too.

@@ -10,7 +10,6 @@ use ferrite_core::string::String;
 /// The functions of this module.
 ///
 /// # Upstream
-///
 /// The registrations in `src/ffi/extra/dataclass.cc`.
 pub static FUNCTIONS: &[StaticFunction] = &[
     static_function!("ffi.DeepCopy", deep_copy),

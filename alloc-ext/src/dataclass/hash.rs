@@ -24,12 +24,10 @@ use crate::walk::{
 /// have the hook `__ffi_hash__`.
 ///
 /// # Errors
-///
 /// ValueError for an object whose type compares by hooks, but has none for hashing, and beyond the depths of
 /// [`crate::walk`]; those of hooks and getters; MemoryError.
 ///
 /// # Upstream
-///
 /// `RecursiveHash` in `extra/dataclass.h`.
 pub fn recursive_hash(value: &Any) -> Result<i64> {
     let mut hasher = Hasher {

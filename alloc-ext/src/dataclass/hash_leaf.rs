@@ -17,7 +17,6 @@ const NAN_BITS: u64 = 0x7ff8 << 48;
 /// Mixes a number into a hash.
 ///
 /// # Upstream
-///
 /// `StableHashCombine` in `base_detail.h`.
 #[cfg_attr(not(feature = "std"), inline(never))]
 pub(crate) fn combine(hash: u64, number: u64) -> u64 {
@@ -33,7 +32,6 @@ pub(crate) fn type_key_hash(type_index: i32) -> u64 {
 /// The hash of a value that has no children and no hook; None for other objects.
 ///
 /// # Errors
-///
 /// MemoryError.
 #[cfg_attr(feature = "std", inline(always))]
 pub(super) fn hash_leaf(value: &Any) -> Result<Option<u64>> {

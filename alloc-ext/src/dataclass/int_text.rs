@@ -14,11 +14,9 @@ const CHUNK_DIGITS: usize = 19;
 /// square of their number.
 ///
 /// # Errors
-///
 /// MemoryError.
 ///
 /// # Upstream
-///
 /// `ToStringFallback` in `big_int.h`.
 pub(crate) fn write_words(out: &mut Buffer<u8>, words: &[i64]) -> Result<()> {
     let is_negative = words.last().is_some_and(|word| *word < 0);
@@ -46,11 +44,9 @@ pub(crate) fn write_words(out: &mut Buffer<u8>, words: &[i64]) -> Result<()> {
 /// grows with the square of their number.
 ///
 /// # Errors
-///
 /// MemoryError.
 ///
 /// # Upstream
-///
 /// `operator>>` in `big_int.h`, together with the check of the hook `__data_from_json__` that nothing follows.
 pub(crate) fn parse(text: &[u8]) -> Result<Option<Any>> {
     let (is_negative, digits) = match text.split_first() {

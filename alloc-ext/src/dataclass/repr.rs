@@ -28,11 +28,9 @@ use crate::walk::{
 /// behind them when the environment has `TVM_FFI_REPR_WITH_ADDR=1`.
 ///
 /// # Errors
-///
 /// Those of hooks and getters; ValueError beyond the depths of [`crate::walk`]; MemoryError.
 ///
 /// # Examples
-///
 /// ```
 /// use ferrite_alloc_ext::{dataclass, json};
 ///
@@ -44,7 +42,6 @@ use crate::walk::{
 /// ```
 ///
 /// # Upstream
-///
 /// `ReprPrint` in `extra/dataclass.h`.
 pub fn repr_print(value: &Any) -> Result<String> {
     let mut printer =

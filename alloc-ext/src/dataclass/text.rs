@@ -8,11 +8,9 @@ use ferrite_core::memory::Buffer;
 /// `\xXX`; colours of terminals keep their numbers readable.
 ///
 /// # Errors
-///
 /// MemoryError.
 ///
 /// # Upstream
-///
 /// `EscapedStringPy` in `string.h`.
 pub(super) fn write_string(out: &mut Buffer<u8>, text: &[u8]) -> Result<()> {
     out.try_push(b'"')?;
@@ -42,11 +40,9 @@ pub(super) fn write_string(out: &mut Buffer<u8>, text: &[u8]) -> Result<()> {
 /// Appends bytes as `b"..."`, all but printable ASCII as `\xXX`.
 ///
 /// # Errors
-///
 /// MemoryError.
 ///
 /// # Upstream
-///
 /// `FormatBytes` in `dataclass.cc`.
 pub(super) fn write_bytes(out: &mut Buffer<u8>, content: &[u8]) -> Result<()> {
     out.try_extend_from_slice(b"b\"")?;

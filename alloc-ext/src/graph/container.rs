@@ -23,7 +23,6 @@ impl ContainerMaker {
     /// out.
     ///
     /// # Errors
-    ///
     /// Those of key hooks; MemoryError.
     pub(super) fn make(&mut self, type_index: i32, values: &mut Buffer<Any>) -> Result<Any> {
         match type_index {

@@ -23,13 +23,11 @@ use crate::walk::{Entered, Field, Fields, Fold, Hooks, fold};
 /// Only nodes that the root leads to are looked at, in whatever order they are. What they share is shared in the value.
 ///
 /// # Errors
-///
 /// ValueError for what is no graph, for numbers without node, and for a node inside itself; KeyError and TypeError for
 /// parts that are missing or of another type; InternalError for an unknown type; RuntimeError for a type that cannot be
 /// made by reflection; those of hooks, setters and factories of defaults; MemoryError.
 ///
 /// # Upstream
-///
 /// `FromJSONGraph` in `extra/serialization.h`. That one recurses, without end where a node is inside itself.
 pub fn from_json_graph(graph: &Any) -> Result<Any> {
     decode(Json::Value(graph.clone()))
@@ -41,11 +39,9 @@ pub fn from_json_graph(graph: &Any) -> Result<Any> {
 /// nodes that the root does not lead to, and before an error that comes later.
 ///
 /// # Errors
-///
 /// ValueError for text that is no JSON; those of [`from_json_graph`].
 ///
 /// # Upstream
-///
 /// `FromJSONGraphString` in `serialization.cc`.
 pub fn from_json_graph_string(text: &[u8]) -> Result<Any> {
     if let Some(value) = reader::read(text) {

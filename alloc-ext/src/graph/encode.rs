@@ -18,7 +18,6 @@ use crate::walk::{Children, ChildrenKind, Entered, Field, Fold, Held, Hooks, fol
 /// Gives `nodes` everything in a value, which is the last node; its number is the answer.
 ///
 /// # Errors
-///
 /// Those of [`to_json_graph`](super::to_json_graph).
 pub(super) fn encode(value: &Any, nodes: &mut dyn Nodes) -> Result<i64> {
     let mut encoder = Encoder { nodes, numbers: Numbers::default(), hooks: Hooks::new("__data_to_json__") };

@@ -21,7 +21,6 @@ pub(super) trait Nodes {
     /// Takes the next node.
     ///
     /// # Errors
-    ///
     /// MemoryError; ValueError for a value that this form of a graph cannot hold.
     fn push(&mut self, type_key: &[u8], data: Data<'_>) -> Result<()>;
 }

@@ -57,7 +57,6 @@ impl Numbers {
     /// Looks for a value.
     ///
     /// # Errors
-    ///
     /// ValueError for an object inside itself; those of key hooks.
     pub(super) fn find(&self, value: &Any) -> Result<Found> {
         let hash = key::hash(&value.view())?;
@@ -86,7 +85,6 @@ impl Numbers {
     /// Takes in a value that was not found.
     ///
     /// # Errors
-    ///
     /// MemoryError.
     pub(super) fn open(&mut self, value: Any, hash: u64) -> Result<Opened> {
         if self.entries.len() == u32::MAX as usize {

@@ -16,7 +16,6 @@ use crate::containers::Array;
 /// Writes the node of a value of a built-in type without children; answers false for any other.
 ///
 /// # Errors
-///
 /// ValueError for a dtype without text; MemoryError.
 pub(super) fn encode(value: &Any, nodes: &mut dyn Nodes) -> Result<bool> {
     let view = value.view();
@@ -53,7 +52,6 @@ fn push(nodes: &mut dyn Nodes, index: i32, data: Data<'_>) -> Result<bool> {
 /// The text of a dtype.
 ///
 /// # Errors
-///
 /// TypeError for another value; ValueError for a dtype without text; MemoryError.
 pub(super) fn dtype_text(value: &Any) -> Result<Any> {
     dtype::to_string(value.get()?).map(Any::new)
@@ -77,7 +75,6 @@ pub(super) fn is_plain(index: i32) -> bool {
 /// The value of a type that [`is_plain`].
 ///
 /// # Errors
-///
 /// TypeError for data of another type; ValueError or InternalError for bad texts and devices; MemoryError.
 pub(super) fn decode(index: i32, data: Json<'_>) -> Result<Any> {
     Ok(match index {

@@ -39,7 +39,6 @@ impl<'t> Json<'t> {
     /// As a value.
     ///
     /// # Errors
-    ///
     /// MemoryError.
     pub(super) fn into_any(self) -> Result<Any> {
         match self {
@@ -51,7 +50,6 @@ impl<'t> Json<'t> {
     /// As an int.
     ///
     /// # Errors
-    ///
     /// TypeError when it is none.
     pub(super) fn into_int(self) -> Result<i64> {
         match self {
@@ -63,7 +61,6 @@ impl<'t> Json<'t> {
     /// As a string.
     ///
     /// # Errors
-    ///
     /// TypeError when it is none; MemoryError.
     pub(super) fn into_string(self) -> Result<String> {
         let value = self.into_any()?;
@@ -73,7 +70,6 @@ impl<'t> Json<'t> {
     /// What `take` answers to the content of a string.
     ///
     /// # Errors
-    ///
     /// TypeError when it is none; those of `take`.
     pub(super) fn with_string<T>(self, take: impl FnOnce(&[u8]) -> Result<T>) -> Result<T> {
         if let Self::Part(tree, part) = &self
@@ -87,7 +83,6 @@ impl<'t> Json<'t> {
     /// As an object.
     ///
     /// # Errors
-    ///
     /// TypeError when it is none; MemoryError.
     pub(super) fn into_entries(self) -> Result<Entries<'t>> {
         match self.parts_of_object() {
@@ -99,7 +94,6 @@ impl<'t> Json<'t> {
     /// As an object; None when it is none.
     ///
     /// # Errors
-    ///
     /// MemoryError.
     pub(super) fn try_entries(self) -> Result<Option<Entries<'t>>> {
         match self.parts_of_object() {
@@ -117,7 +111,6 @@ impl<'t> Json<'t> {
     /// As an array.
     ///
     /// # Errors
-    ///
     /// TypeError when it is none; MemoryError.
     pub(super) fn into_elements(self) -> Result<Elements<'t>> {
         match self.parts_of_array() {
@@ -129,7 +122,6 @@ impl<'t> Json<'t> {
     /// As an array; None when it is none.
     ///
     /// # Errors
-    ///
     /// MemoryError.
     pub(super) fn try_elements(self) -> Result<Option<Elements<'t>>> {
         match self.parts_of_array() {
@@ -148,7 +140,6 @@ impl<'t> Entries<'t> {
     /// The value of a key.
     ///
     /// # Errors
-    ///
     /// MemoryError.
     pub(super) fn get(&self, key: &[u8]) -> Result<Option<Json<'t>>> {
         match self {
@@ -167,7 +158,6 @@ impl<'t> Entries<'t> {
     /// As [`get`](Self::get) where there must be a value.
     ///
     /// # Errors
-    ///
     /// KeyError when there is none; MemoryError.
     pub(super) fn at(&self, key: &[u8]) -> Result<Json<'t>> {
         self.get(key)?.ok_or_else(missing_key)

@@ -13,11 +13,9 @@ use crate::json;
 /// The text of [`to_json_graph`](super::to_json_graph).
 ///
 /// # Errors
-///
 /// Those of [`to_json_graph`](super::to_json_graph); ValueError where metadata, or what a hook has made, is no JSON.
 ///
 /// # Examples
-///
 /// ```
 /// use ferrite_alloc_ext::containers::Array;
 /// use ferrite_alloc_ext::graph;
@@ -37,7 +35,6 @@ use crate::json;
 /// ```
 ///
 /// # Upstream
-///
 /// `ToJSONGraphString` in `serialization.cc`.
 pub fn to_json_graph_string(value: &Any, metadata: &Any) -> Result<String> {
     let mut nodes = TextNodes::new()?;

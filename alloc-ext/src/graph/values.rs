@@ -13,13 +13,11 @@ use crate::containers::{ArrayObject, MapObject};
 /// A value and everything in it as a graph of JSON values, with metadata unless that is None.
 ///
 /// # Errors
-///
 /// TypeError for an object of a type that cannot be made by reflection, as functions and tensors without hooks;
 /// RuntimeError for other values without JSON form, as pointers; ValueError for an object inside itself, and beyond the
 /// depth of [`crate::walk`]; those of hooks and getters; MemoryError.
 ///
 /// # Upstream
-///
 /// `ToJSONGraph` in `extra/serialization.h`. That one recurses, without end where an object other than a List or Dict is
 /// inside itself.
 pub fn to_json_graph(value: &Any, metadata: &Any) -> Result<Any> {

@@ -24,7 +24,6 @@ impl ActiveLists {
     /// Puts an address on the stack; answers false when it is there already.
     ///
     /// # Errors
-    ///
     /// MemoryError.
     pub(super) fn push(&mut self, address: usize) -> Result<bool> {
         if 2 * (self.order.len() + 1) > self.slots.len() {

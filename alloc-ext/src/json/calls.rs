@@ -13,11 +13,9 @@ pub(super) const FAMILY: Family = Family::new(run);
 /// Runs an operation.
 ///
 /// # Errors
-///
 /// Those of [`parse`] and [`stringify`].
 ///
 /// # Safety
-///
 /// `result` is valid for writing.
 unsafe fn run(verb: Verb, operands: Operands<'_>, result: *mut TVMFFIAny) -> Result<()> {
     // SAFETY: each operation has the arguments that are used here, which `last_operand` knows.

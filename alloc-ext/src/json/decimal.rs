@@ -20,7 +20,6 @@ const FAR: i64 = 400;
 /// rounded to less than the full precision; small numbers that need no rounding are fine.
 ///
 /// # Errors
-///
 /// MemoryError, for numbers at the limits only.
 pub(super) fn read(text: &[u8]) -> Result<Option<Number>> {
     let Ok(text) = core::str::from_utf8(text) else { return Ok(None) };

@@ -70,7 +70,6 @@ fn leading(word: u64) -> (u64, usize) {
 /// Appends an int.
 ///
 /// # Errors
-///
 /// MemoryError.
 pub(crate) fn write_int(out: &mut Buffer<u8>, value: i64) -> Result<()> {
     write_sign(out, value < 0)?;
@@ -80,7 +79,6 @@ pub(crate) fn write_int(out: &mut Buffer<u8>, value: i64) -> Result<()> {
 /// Appends a number.
 ///
 /// # Errors
-///
 /// MemoryError.
 #[inline]
 pub(super) fn write(out: &mut Buffer<u8>, number: u64) -> Result<()> {
@@ -125,7 +123,6 @@ fn count(number: u64) -> usize {
 /// Appends the `len` digits of a fraction, at most 16, zeros in front included and those at the end left out.
 ///
 /// # Errors
-///
 /// MemoryError.
 #[inline]
 pub(super) fn write_fraction(out: &mut Buffer<u8>, fraction: u64, len: usize) -> Result<()> {

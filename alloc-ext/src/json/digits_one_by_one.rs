@@ -8,7 +8,6 @@ use ferrite_core::text::Writer;
 /// Appends an int.
 ///
 /// # Errors
-///
 /// MemoryError.
 pub(crate) fn write_int(out: &mut Buffer<u8>, value: i64) -> Result<()> {
     let mut text = [0; 20];

@@ -29,7 +29,6 @@ const INT_DIGITS: i32 = 19;
 /// rounded to less than the full precision; small numbers that need no rounding are fine.
 ///
 /// # Errors
-///
 /// None: the signature is that of its faster twin.
 pub(super) fn read(text: &[u8]) -> Result<Option<Number>> {
     let (negative, magnitude) = without_sign(text);

@@ -10,7 +10,6 @@ use crate::operation::operation;
 /// The functions of this module.
 ///
 /// # Upstream
-///
 /// The registrations in `src/ffi/extra/json_parser.cc` and `src/ffi/extra/json_writer.cc`.
 pub static FUNCTIONS: &[StaticFunction] = &[
     operation!(calls::Parse, "ffi.json.Parse", (String) -> Any),

@@ -13,7 +13,6 @@ const MOST_BYTES: usize = 48;
 /// Appends a finite number that is not negative: with `.0` when it is a whole one below 2^53.
 ///
 /// # Errors
-///
 /// MemoryError.
 pub(super) fn write_finite(out: &mut Buffer<u8>, value: f64) -> Result<()> {
     if let Some(whole) = decimal::small_whole(value) {
@@ -26,7 +25,6 @@ pub(super) fn write_finite(out: &mut Buffer<u8>, value: f64) -> Result<()> {
 /// Appends a positive, finite number with `N` significant digits, at most 17, as C's `%.Ng` does.
 ///
 /// # Errors
-///
 /// MemoryError.
 pub(crate) fn write_general<const N: usize>(out: &mut Buffer<u8>, value: f64) -> Result<()> {
     let (number, exponent) = decimal::significant_digits::<N>(value);

@@ -14,7 +14,6 @@ const WHOLE: u64 = ((1u64 << f64::MANTISSA_DIGITS) as f64).to_bits();
 /// Appends a finite number that is not negative: with `.0` when it is a whole one below 2^53.
 ///
 /// # Errors
-///
 /// MemoryError.
 pub(super) fn write_finite(out: &mut Buffer<u8>, value: f64) -> Result<()> {
     let mut number = LongDecimal::new();
@@ -29,7 +28,6 @@ pub(super) fn write_finite(out: &mut Buffer<u8>, value: f64) -> Result<()> {
 /// Appends a finite number that is not negative with `N` significant digits, at most 17, as C's `%.Ng` does.
 ///
 /// # Errors
-///
 /// MemoryError.
 pub(crate) fn write_general<const N: usize>(out: &mut Buffer<u8>, value: f64) -> Result<()> {
     let mut number = LongDecimal::new();

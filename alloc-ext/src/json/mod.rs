@@ -12,7 +12,6 @@
 //! Both directions keep their own stack of what is open, so documents may nest as deep as there is memory.
 //!
 //! # Examples
-//!
 //! ```
 //! use ferrite_alloc_ext::json;
 //!

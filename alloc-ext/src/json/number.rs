@@ -21,11 +21,9 @@ pub(crate) enum Number {
 /// cannot hold is no number: too large, or so small that digits are lost.
 ///
 /// # Errors
-///
 /// MemoryError.
 ///
 /// # Upstream
-///
 /// `JSONParserContext::NextNumber` in `json_parser.cc`.
 #[inline]
 pub(crate) fn read(text: &[u8]) -> Result<Option<(Number, usize)>> {
@@ -74,11 +72,9 @@ pub(super) fn write_sign(out: &mut Buffer<u8>, negative: bool) -> Result<()> {
 /// Appends a float: whole numbers below 2^53 with `.0`, others with 17 significant digits.
 ///
 /// # Errors
-///
 /// MemoryError.
 ///
 /// # Upstream
-///
 /// `JSONWriter::WriteFloat` in `json_writer.cc`.
 pub(super) fn write_float(out: &mut Buffer<u8>, value: f64) -> Result<()> {
     // By its bits: small cores have no instructions for 64-bit floats.

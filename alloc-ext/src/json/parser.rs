@@ -18,12 +18,10 @@ use super::values::Values;
 /// KiB.
 ///
 /// # Errors
-///
 /// ValueError that says what was expected where, as Python's json module does: line, column and byte offset.
 /// MemoryError.
 ///
 /// # Upstream
-///
 /// `json::Parse` in `extra/json.h`. That one recurses, so deep documents end the process.
 pub fn parse(text: &[u8]) -> Result<Any> {
     build(text, &mut Values::default())
@@ -34,7 +32,6 @@ pub fn parse(text: &[u8]) -> Result<Any> {
 /// Allocation: what the builder makes, and buffers that grow with the depth.
 ///
 /// # Errors
-///
 /// Those of [`parse`].
 pub(super) fn build<B: Builder>(text: &[u8], builder: &mut B) -> Result<B::Value> {
     let mut parser =
@@ -53,21 +50,18 @@ pub(super) trait Builder {
     /// The string, which is a key or not, of the `len` bytes of `text` from `start` on.
     ///
     /// # Errors
-    ///
     /// MemoryError.
     fn literal(&mut self, text: &[u8], start: usize, len: usize, is_key: bool) -> Result<Self::Value>;
 
     /// A string that does not stand in the text as it is.
     ///
     /// # Errors
-    ///
     /// MemoryError.
     fn unescaped(&mut self, content: &[u8]) -> Result<Self::Value>;
 
     /// The array of the elements in `values` from `first` on, which move there.
     ///
     /// # Errors
-    ///
     /// MemoryError.
     fn array(&mut self, values: &mut Buffer<Self::Value>, first: usize) -> Result<Self::Value>;
 
@@ -75,7 +69,6 @@ pub(super) trait Builder {
     /// value stays.
     ///
     /// # Errors
-    ///
     /// MemoryError.
     fn object(&mut self, values: &mut Buffer<Self::Value>, first: usize) -> Result<Self::Value>;
 }

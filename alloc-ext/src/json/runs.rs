@@ -62,7 +62,6 @@ pub(in super::super) fn short_literal(text: &[u8]) -> Option<(u64, usize)> {
 /// Appends the content of a JSON string.
 ///
 /// # Errors
-///
 /// MemoryError.
 pub(super) fn write_content(out: &mut Buffer<u8>, text: &[u8]) -> Result<()> {
     let mut rest = text;

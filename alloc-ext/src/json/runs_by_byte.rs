@@ -19,7 +19,6 @@ pub(in super::super) fn short_literal(_: &[u8]) -> Option<(u64, usize)> {
 /// Appends the content of a JSON string.
 ///
 /// # Errors
-///
 /// MemoryError.
 pub(super) fn write_content(out: &mut Buffer<u8>, text: &[u8]) -> Result<()> {
     text.iter().try_for_each(|byte| match is_plain(*byte) {

@@ -15,11 +15,9 @@ pub(super) use runs::short_literal;
 /// Appends `text` in quotes.
 ///
 /// # Errors
-///
 /// MemoryError.
 ///
 /// # Upstream
-///
 /// `EscapeStringJSON` in `string.h`.
 pub(crate) fn write_quoted(out: &mut Buffer<u8>, text: &[u8]) -> Result<()> {
     out.try_reserve(text.len().saturating_add(2))?;
@@ -52,7 +50,6 @@ pub(super) enum BadEscape {
 /// Reads the escape at the start of `text`, which is a backslash: the character and the length of the escape.
 ///
 /// # Upstream
-///
 /// `JSONParserContext::NextStringWithFullHandling` in `json_parser.cc`.
 pub(super) fn read_escape(text: &[u8]) -> core::result::Result<(char, usize), BadEscape> {
     let letter = text.get(1).copied().unwrap_or(0);

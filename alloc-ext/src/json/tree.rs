@@ -81,7 +81,6 @@ impl<'t> Tree<'t> {
     /// Parses a text that a tree [may have](Self::may_have).
     ///
     /// # Errors
-    ///
     /// Those of [`parse`](super::parse).
     pub(crate) fn parse(text: &'t [u8]) -> Result<Self> {
         let mut parts = Parts::default();
@@ -133,7 +132,6 @@ impl<'t> Tree<'t> {
     /// The value as [`parse`](super::parse) gives it.
     ///
     /// # Errors
-    ///
     /// MemoryError.
     pub(crate) fn to_any(&self, value: TreeValue) -> Result<Any> {
         if let Some(value) = scalar(value) {

@@ -32,7 +32,6 @@ impl Values {
     /// A key; one and the same String, often, for equal ones.
     ///
     /// # Errors
-    ///
     /// MemoryError.
     fn key(&mut self, text: &[u8]) -> Result<Any> {
         if self.keys.is_empty() {

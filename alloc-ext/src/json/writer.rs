@@ -22,11 +22,9 @@ use crate::containers::{ArrayObject, ListObject, MapObject};
 /// as many blanks per level. A negative indent gives lines without blanks. Texts that are not UTF-8 stay what they are.
 ///
 /// # Errors
-///
 /// ValueError for a value or key of another type and for a list inside itself; MemoryError.
 ///
 /// # Upstream
-///
 /// `json::Stringify` in `extra/json.h`. That one recurses, so deep values end the process.
 pub fn stringify(value: &Any, indent: Option<i64>) -> Result<String> {
     let mut text = Buffer::try_with_capacity(FIRST_BYTES)?;
@@ -42,7 +40,6 @@ const FIRST_BYTES: usize = 256;
 /// Appends the text of a value, without white space. After an error the text is lost.
 ///
 /// # Errors
-///
 /// Those of [`stringify`].
 pub(crate) fn write(out: &mut Buffer<u8>, value: &Any) -> Result<()> {
     let mut writer = Writer::new(mem::take(out), 0);

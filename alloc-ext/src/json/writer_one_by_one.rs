@@ -20,11 +20,9 @@ use crate::containers::Container;
 /// as many blanks per level. A negative indent gives lines without blanks. Texts that are not UTF-8 stay what they are.
 ///
 /// # Errors
-///
 /// ValueError for a value or key of another type and for a list inside itself; MemoryError.
 ///
 /// # Upstream
-///
 /// `json::Stringify` in `extra/json.h`. That one recurses, so deep values end the process.
 pub fn stringify(value: &Any, indent: Option<i64>) -> Result<String> {
     let mut out = Buffer::new();
@@ -37,7 +35,6 @@ pub fn stringify(value: &Any, indent: Option<i64>) -> Result<String> {
 /// Appends the text of a value, without white space. After an error the text is of no use.
 ///
 /// # Errors
-///
 /// Those of [`stringify`].
 pub(crate) fn write(out: &mut Buffer<u8>, value: &Any) -> Result<()> {
     write_indented(out, value, 0)

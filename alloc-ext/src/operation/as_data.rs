@@ -30,11 +30,9 @@ impl<'a> Operands<'a> {
     /// As [`any`](Self::any): what was converted is not broken.
     ///
     /// # Errors
-    ///
     /// None; hosts check here.
     ///
     /// # Safety
-    ///
     /// As there.
     #[inline(always)]
     pub(crate) unsafe fn whole_any(&self, index: usize) -> Result<&'a Any> {

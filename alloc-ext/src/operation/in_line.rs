@@ -17,11 +17,9 @@ pub(crate) trait Known {
 /// Checks the arguments of an operation and runs it, on arguments as they lie if all may be used so.
 ///
 /// # Errors
-///
 /// As [`call_converted`].
 ///
 /// # Safety
-///
 /// As [`call_converted`].
 #[inline(always)]
 unsafe fn call(operation: &'static Operation, args: &[AnyView<'_>], result: *mut TVMFFIAny) -> Result<()> {
@@ -40,11 +38,9 @@ unsafe fn call(operation: &'static Operation, args: &[AnyView<'_>], result: *mut
 /// Runs an operation on arguments of its types, and holds them meanwhile.
 ///
 /// # Errors
-///
 /// Those of the operation.
 ///
 /// # Safety
-///
 /// As [`call_converted`]; the arguments are what the operation takes.
 #[inline(never)]
 unsafe fn call_held(operation: &Operation, args: &[AnyView<'_>], result: *mut TVMFFIAny) -> Result<()> {
@@ -102,11 +98,9 @@ impl<'a> Operands<'a> {
     /// As [`any`](Self::any), where nothing else finds out that a cell is broken: that its object is null, for example.
     ///
     /// # Errors
-    ///
     /// Those of [`AnyView::to_owned`].
     ///
     /// # Safety
-    ///
     /// As there.
     pub(crate) unsafe fn whole_any(&self, index: usize) -> Result<&'a Any> {
         // SAFETY: passed on.
@@ -123,7 +117,6 @@ impl<'a> Operands<'a> {
 /// The safe call of an operation.
 ///
 /// # Safety
-///
 /// The arguments are those of a safe call.
 #[inline(always)]
 pub(crate) unsafe fn serve<K: Known>(args: *const TVMFFIAny, count: i32, result: *mut TVMFFIAny) -> c_int {
@@ -132,7 +125,6 @@ pub(crate) unsafe fn serve<K: Known>(args: *const TVMFFIAny, count: i32, result:
 }
 
 /// # Safety
-///
 /// As [`serve`].
 #[inline(never)]
 unsafe fn serve_any(
@@ -148,7 +140,6 @@ unsafe fn serve_any(
 /// As [`serve`], with a body for this very operation.
 ///
 /// # Safety
-///
 /// As [`serve`].
 #[inline(always)]
 pub(crate) unsafe fn serve_hot<K: Known>(

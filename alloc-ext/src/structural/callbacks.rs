@@ -29,7 +29,6 @@ impl Callbacks {
     /// Callbacks from entries of type index and function.
     ///
     /// # Errors
-    ///
     /// MemoryError.
     pub fn new(entries: &CallbackEntries) -> Result<Self> {
         Self::collect(entries.iter().map(|entry| {
@@ -41,7 +40,6 @@ impl Callbacks {
     /// Callbacks from entries that also say whether the callback takes one more argument.
     ///
     /// # Errors
-    ///
     /// MemoryError.
     pub fn with_flags(entries: &Array<Tuple<(i32, Function, bool)>>) -> Result<Self> {
         Self::collect(entries.iter().map(|entry| {
@@ -69,7 +67,6 @@ impl Callbacks {
 /// everything when it is for `Any`.
 ///
 /// # Upstream
-///
 /// `RuntimeTypeIndexMatch` in `object.h`.
 fn takes(wanted: i32, found: i32) -> bool {
     match wanted {

@@ -12,7 +12,6 @@ use crate::reflection::VisitErrorContext;
 /// itself matters more. As for [`Error::set_extra_context`], nobody else may use the error meanwhile.
 ///
 /// # Upstream
-///
 /// `UpdateVisitErrorContext` in `extra/visit_error_context.h`.
 #[cold]
 pub fn add_visit_context(error: &Error, node: AnyView<'_>) {

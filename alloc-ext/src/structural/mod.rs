@@ -29,7 +29,6 @@ pub use region::DefRegion;
 /// Registers the hooks of built-in types, unless they are there. It belongs before the first look at a column by C++.
 ///
 /// # Errors
-///
 /// MemoryError; what is registered until then stays.
 pub fn install() -> Result<()> {
     visit::install()?;

@@ -14,14 +14,12 @@ use ferrite_core::{plain_bail, type_index, type_table, unwind};
 /// A hook, or a function in the table of a visitor or mutator: it borrows both arguments, and its result is owned.
 ///
 /// # Upstream
-///
 /// `FStructuralVisitABI` in `extra/structural_visit.h`, and the like.
 pub type NativeHook = unsafe extern "C" fn(walker: *mut TVMFFIObject, value: TVMFFIAny) -> TVMFFIAny;
 
 /// Registers a hook for a type, unless there is one.
 ///
 /// # Errors
-///
 /// MemoryError.
 pub fn install(type_index: i32, column: &str, hook: NativeHook) -> Result<()> {
     if !type_table::attr(type_index, column.as_bytes()).is_none() {
@@ -33,7 +31,6 @@ pub fn install(type_index: i32, column: &str, hook: NativeHook) -> Result<()> {
 /// The cell for an outcome; a panic of `body` becomes an InternalError.
 ///
 /// # Upstream
-///
 /// `ExpectedUnsafe::MoveToTVMFFIAny` in `expected.h`.
 pub fn serve(body: impl FnOnce() -> Result<Any>) -> TVMFFIAny {
     unwind::catch(body).unwrap_or_else(Error::into_any).into_raw()
@@ -42,11 +39,9 @@ pub fn serve(body: impl FnOnce() -> Result<Any>) -> TVMFFIAny {
 /// Calls a native hook.
 ///
 /// # Errors
-///
 /// Those of the hook.
 ///
 /// # Safety
-///
 /// `hook` is a hook for walkers of this class.
 pub unsafe fn call_native<W: ObjectClass>(hook: NativeHook, walker: &W, value: AnyView<'_>) -> Result<Any> {
     // SAFETY: the caller vouches for the hook; both arguments are alive.
@@ -58,11 +53,9 @@ pub unsafe fn call_native<W: ObjectClass>(hook: NativeHook, walker: &W, value: A
 /// Calls the hook that a type has in a column of hooks for walkers of class `W`: a native one or a function.
 ///
 /// # Errors
-///
 /// Those of the hook; TypeError when it is neither.
 ///
 /// # Safety
-///
 /// `hook` comes from that column: whoever registered a pointer there vouches for it.
 pub unsafe fn call_hook<W: ObjectClass + AnyCompatible>(
     column: &str,
@@ -86,11 +79,9 @@ pub unsafe fn call_hook<W: ObjectClass + AnyCompatible>(
 /// Calls a function that may also return an error instead of raising it.
 ///
 /// # Errors
-///
 /// What the function raised or returned.
 ///
 /// # Upstream
-///
 /// `Function::CallExpected` in `function.h`.
 pub fn call_function(function: &Function, args: &[AnyView<'_>]) -> Result<Any> {
     without_error(function.call(args)?)
@@ -99,7 +90,6 @@ pub fn call_function(function: &Function, args: &[AnyView<'_>]) -> Result<Any> {
 /// A result in which an error object stands for a failure.
 ///
 /// # Errors
-///
 /// That error.
 pub fn without_error(result: Any) -> Result<Any> {
     if result.type_index() == type_index::ERROR { Err(result.get()?) } else { Ok(result) }

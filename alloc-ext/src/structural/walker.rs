@@ -16,7 +16,6 @@ use super::DefRegion;
 /// The start of every visitor and mutator. C++ code derives classes from it, and changes the region in place.
 ///
 /// # Upstream
-///
 /// `StructuralVisitorObj` in `extra/structural_visit.h` and `StructuralMutatorObj` in `extra/structural_mutate.h`.
 #[repr(C)]
 pub struct WalkerHead {
@@ -36,7 +35,6 @@ const _: () = {
 /// A class of visitors or mutators.
 ///
 /// # Safety
-///
 /// Its objects start with a [`WalkerHead`], whose table is null or a `VTable`, and its index is the one that it gives.
 pub unsafe trait Walker: ObjectClass {
     /// The table of functions.
@@ -45,7 +43,6 @@ pub unsafe trait Walker: ObjectClass {
     /// The index of the class, which is registered now when it was not.
     ///
     /// # Errors
-    ///
     /// MemoryError when the memory is not there.
     fn class_index() -> Result<i32>;
 }
@@ -57,7 +54,6 @@ fn head<W: Walker>(walker: &W) -> *mut WalkerHead {
 /// The table of functions.
 ///
 /// # Errors
-///
 /// ValueError when there is none.
 pub fn vtable<W: Walker>(walker: &W) -> Result<&'static W::VTable> {
     // SAFETY: walkers start with this head, and the table outlives them (`Walker`).
@@ -83,7 +79,6 @@ unsafe impl<E> ObjectRecord for EngineRecord<E> {
 /// Creates a walker outside all definitions; [`engine_of`] finds its engine.
 ///
 /// # Errors
-///
 /// MemoryError when the memory is not there.
 pub fn create<W: Walker, E: Send + Sync>(vtable: &'static W::VTable, engine: E) -> Result<W> {
     const { assert!(align_of::<EngineRecord<E>>() <= 16) };
@@ -105,7 +100,6 @@ pub fn create<W: Walker, E: Send + Sync>(vtable: &'static W::VTable, engine: E) 
 /// The engine of a walker, which never changes.
 ///
 /// # Safety
-///
 /// [`create`] made the walker with an engine of this type.
 pub unsafe fn engine_of<W: Walker, E>(walker: &W) -> &E {
     // SAFETY: the caller vouches for the record, which the reference keeps alive.

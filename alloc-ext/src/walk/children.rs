@@ -51,7 +51,6 @@ impl<'w> Children<'w> {
     /// The children of an object; fields that have one of the flags in `skipped` are left out.
     ///
     /// # Errors
-    ///
     /// Those of getters; MemoryError; InternalError for an object of an unregistered type.
     #[cfg_attr(feature = "std", inline(always))]
     pub fn of(object: Held<'w, ObjectRef>, skipped: i64) -> Result<Self> {
@@ -78,7 +77,6 @@ impl<'w> Children<'w> {
     /// The children of a value that nobody lends to the walk.
     ///
     /// # Errors
-    ///
     /// As [`of`](Self::of); InternalError for a value that is no object.
     pub fn of_value(value: &Any) -> Result<Children<'static>> {
         match value.as_object() {

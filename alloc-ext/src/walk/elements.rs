@@ -28,7 +28,6 @@ impl<'w> Elements<'w> {
     /// The elements as they lie in memory.
     ///
     /// # Safety
-    ///
     /// Nobody changes a List while the slice is in use, so no code of users may run.
     #[inline]
     pub unsafe fn as_slice(&self) -> &[Any] {
@@ -54,7 +53,6 @@ impl<'w> Elements<'w> {
     /// An element, lent where the sequence is a lent Array.
     ///
     /// # Errors
-    ///
     /// IndexError for one that is gone, because a hook made a List shorter.
     #[inline]
     pub fn get(&self, index: usize) -> Result<Held<'w>> {

@@ -82,7 +82,6 @@ impl<'w> Places<'w> {
     }
 
     /// # Safety
-    ///
     /// As [`Entries::at`].
     #[inline]
     unsafe fn at(&self, place: u64) -> Option<(&Any, &Any)> {
@@ -132,7 +131,6 @@ impl<'w> Entries<'w> {
     /// The value of a key, lent where the map is a lent Map.
     ///
     /// # Errors
-    ///
     /// Those of key hooks.
     pub fn value_of(&self, key: AnyView<'_>) -> Result<Option<Held<'w>>> {
         match &self.source {
@@ -144,7 +142,6 @@ impl<'w> Entries<'w> {
     /// The value of a key, which need not be searched where it is that of the next entry.
     ///
     /// # Errors
-    ///
     /// Those of key hooks.
     pub fn find_next(&mut self, key: &Any) -> Result<Option<Held<'w>>> {
         // SAFETY: comparing numbers and texts runs no code of users.
@@ -158,11 +155,9 @@ impl<'w> Entries<'w> {
     /// equal: most are.
     ///
     /// # Errors
-    ///
     /// Those of `are_equal`.
     ///
     /// # Safety
-    ///
     /// `are_equal` runs no code of users, which might change a Dict.
     #[inline]
     pub unsafe fn skip_equal(
@@ -186,7 +181,6 @@ impl<'w> Entries<'w> {
     /// Key and value of the next entry as they lie in memory.
     ///
     /// # Safety
-    ///
     /// As [`at`](Self::at).
     #[inline]
     pub unsafe fn peek(&self) -> Option<(&Any, &Any)> {
@@ -209,7 +203,6 @@ impl<'w> Entries<'w> {
     /// Key and value at a place, if an entry is there, as they lie in memory.
     ///
     /// # Safety
-    ///
     /// Nobody changes a Dict while they are in use, so no code of users may run.
     #[inline]
     pub unsafe fn at(&self, place: u64) -> Option<(&Any, &Any)> {

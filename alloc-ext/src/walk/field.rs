@@ -46,11 +46,9 @@ impl Field {
     /// The value of the field in an object whose type has it.
     ///
     /// # Errors
-    ///
     /// Those of the getter; RuntimeError when there is none; TypeError when `object` is no object.
     ///
     /// # Upstream
-    ///
     /// `FieldGetter` in `reflection/accessor.h`.
     pub fn get(self, object: &Any) -> Result<Any> {
         let mut value = Any::NONE;
@@ -61,7 +59,6 @@ impl Field {
     /// Puts the value of the field in an object whose type has it into `place`, where it need not be copied from.
     ///
     /// # Errors
-    ///
     /// As for [`get`](Self::get); the place is None then.
     #[inline]
     pub fn read(self, object: &ObjectRef, place: &mut Any) -> Result<()> {
@@ -92,11 +89,9 @@ impl Field {
     /// Writes the field, also one that is read-only for users, in an object whose type has it.
     ///
     /// # Errors
-    ///
     /// Those of the setter, as for a value of the wrong type; RuntimeError when there is none.
     ///
     /// # Upstream
-    ///
     /// `FieldSetter` in `reflection/accessor.h`.
     pub fn set(self, object: &Any, value: &Any) -> Result<()> {
         let address = self.address_in(self.owner(object)?);
@@ -124,11 +119,9 @@ impl Field {
     /// Writes the default, which a factory makes where the field says so, in an object whose type has the field.
     ///
     /// # Errors
-    ///
     /// Those of the factory and of [`Field::set`].
     ///
     /// # Upstream
-    ///
     /// `SetFieldToDefault` in `reflection/accessor.h`.
     pub fn set_default(self, object: &Any) -> Result<()> {
         // SAFETY: the type table keeps the defaults of fields for ever.
@@ -152,7 +145,6 @@ impl Field {
 }
 
 /// # Safety
-///
 /// `setter` is a live function object.
 unsafe fn function_of(setter: *mut c_void) -> Function {
     // SAFETY: the caller vouches for the object, so it is not null.
@@ -167,7 +159,6 @@ unsafe fn function_of(setter: *mut c_void) -> Function {
 /// Nothing is allocated, and fields that are registered meanwhile may or may not be seen.
 ///
 /// # Upstream
-///
 /// `ForEachFieldInfo` in `reflection/accessor.h`.
 #[derive(Clone, Default)]
 pub struct Fields {
@@ -223,7 +214,6 @@ impl Fields {
 /// Calls `visit` with every one of the [`Fields`] of a type.
 ///
 /// # Errors
-///
 /// Those of `visit`, which ends the walk; InternalError for a type that is not registered.
 pub fn for_each_field(type_index: i32, visit: impl FnMut(Field) -> Result<()>) -> Result<()> {
     let Some(entry) = type_table::type_info(type_index) else {

@@ -10,7 +10,6 @@ use ferrite_core::plain_error;
 /// Values that may be open at once.
 ///
 /// # Upstream
-///
 /// `kMaxTraversalStackDepth` in `dataclass.cc`.
 pub const MAX_DEPTH: usize = 1 << 20;
 
@@ -53,7 +52,6 @@ pub trait Fold {
     /// fails after that, the frame is [given up](Self::abandon) with the others; otherwise it must leave no trace.
     ///
     /// # Errors
-    ///
     /// Those of the operation.
     fn enter(
         &mut self,
@@ -64,7 +62,6 @@ pub trait Fold {
     /// The next child of a node.
     ///
     /// # Errors
-    ///
     /// Those of the operation.
     fn next(&mut self, frame: &mut Self::Frame) -> Result<Option<Self::Node>>;
 
@@ -72,7 +69,6 @@ pub trait Fold {
     /// node.
     ///
     /// # Errors
-    ///
     /// Those of the operation.
     #[inline]
     fn descend(&mut self, open: &mut Buffer<Self::Frame>) -> Result<Descent<Self::Node, Self::Value>> {
@@ -83,21 +79,18 @@ pub trait Fold {
     /// Takes the result of the last child; a break ends the walk with that result.
     ///
     /// # Errors
-    ///
     /// Those of the operation.
     fn feed(&mut self, frame: &mut Self::Frame, value: Self::Value) -> Result<ControlFlow<Self::Value>>;
 
     /// The result of a node after its last child.
     ///
     /// # Errors
-    ///
     /// Those of the operation.
     fn leave(&mut self, frame: &mut Self::Frame) -> Result<Self::Value>;
 
     /// The result of the walk after a break, while `open` has what was not finished.
     ///
     /// # Errors
-    ///
     /// Those of the operation.
     fn stopped(&mut self, open: &[Self::Frame], value: Self::Value) -> Result<Self::Value> {
         let _ = open;
@@ -117,7 +110,6 @@ pub trait Fold {
 /// a fifth of the time of a walk.
 ///
 /// # Errors
-///
 /// As [`fold`], for depth and memory.
 #[cfg_attr(feature = "std", inline(always))]
 pub fn room_for_frame<F: Fold>(open: &mut Buffer<F::Frame>) -> Result<Room<'_, F::Frame>> {
@@ -132,7 +124,6 @@ fn too_deep<F: Fold>() -> Error {
 /// Walks from `root`.
 ///
 /// # Errors
-///
 /// Those of the operation; ValueError beyond [`MAX_DEPTH`]; MemoryError.
 pub fn fold<F: Fold>(operation: &mut F, root: F::Node) -> Result<F::Value> {
     let mut open = Buffer::new();

@@ -24,7 +24,6 @@ impl Hooks {
     /// The function that the type of an object has registered.
     ///
     /// # Errors
-    ///
     /// TypeError when it is no function.
     pub fn of(self, object: &Any) -> Result<Option<Function>> {
         self.of_type(object.type_index())
@@ -33,7 +32,6 @@ impl Hooks {
     /// The function that a type has registered.
     ///
     /// # Errors
-    ///
     /// TypeError when it is no function.
     #[cfg_attr(feature = "std", inline)]
     pub fn of_type(self, type_index: i32) -> Result<Option<Function>> {

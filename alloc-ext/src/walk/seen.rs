@@ -118,7 +118,6 @@ impl<V, K> Seen<V, K> {
     /// Says what is known of an object from now on.
     ///
     /// # Errors
-    ///
     /// MemoryError.
     pub fn set(&mut self, key: &impl SeenKey<Kept = K>, value: V) -> Result<()> {
         self.meet(key, value).map(drop)
@@ -127,7 +126,6 @@ impl<V, K> Seen<V, K> {
     /// The same, and gives the place of the object for [`put`](Self::put).
     ///
     /// # Errors
-    ///
     /// MemoryError.
     pub fn meet(&mut self, key: &impl SeenKey<Kept = K>, value: V) -> Result<usize> {
         let addresses = key.addresses();
@@ -150,7 +148,6 @@ impl<V, K> Seen<V, K> {
     /// be made: its memory may come from a user's allocator.
     ///
     /// # Errors
-    ///
     /// The bytes that were refused, for [`out_of_memory`].
     #[inline]
     pub fn make_room(&mut self) -> core::result::Result<(), usize> {

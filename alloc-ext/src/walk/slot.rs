@@ -68,7 +68,6 @@ impl<S: HookState> Slot<S> {
     /// Runs `work` with the state, for a callback.
     ///
     /// # Errors
-    ///
     /// RuntimeError when the hook has returned, or another callback is at work; those of `work`.
     pub fn with<R>(&self, work: impl FnOnce(&mut S) -> Result<R>) -> Result<R> {
         let Some(mut state) = self.take() else {
@@ -86,7 +85,6 @@ impl<S: HookState> Slot<S> {
 /// Calls a hook with a callback that finds the state, which is back when the hook has returned.
 ///
 /// # Errors
-///
 /// Those of the hook; ValueError when there is no room for it on the stack (see [`stack::nest`]); RuntimeError when the hook
 /// left its callback at work in another thread; MemoryError.
 pub fn lend<S: HookState, R>(

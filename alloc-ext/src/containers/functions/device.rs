@@ -15,7 +15,6 @@ use crate::walk::{Seen, is_sole_while_held};
 /// The device of the first tensor off the CPU in nested sequences and map values, depth first; else the CPU.
 ///
 /// # Upstream
-///
 /// `FindFirstNonCPUDevice` in `src/ffi/container.cc`, which recurses, for ever in a list that holds itself, and looks into what
 /// is shared as often as it is reached.
 pub(super) fn find_first_non_cpu(container: Any) -> Result<DLDevice> {

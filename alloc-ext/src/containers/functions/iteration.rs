@@ -38,11 +38,9 @@ impl Position {
 /// It holds the map, and may outlive changes of it: an entry that has gone is an IndexError.
 ///
 /// # Errors
-///
 /// MemoryError.
 ///
 /// # Safety
-///
 /// `map` is a Map or a Dict.
 pub(super) unsafe fn functor(map: ObjectRef) -> Result<Any> {
     // SAFETY: the caller vouches for the class; the table is looked at anew in each call.

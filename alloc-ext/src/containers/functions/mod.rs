@@ -17,7 +17,6 @@ use crate::operation::{Key, operation};
 /// The functions of this module.
 ///
 /// # Upstream
-///
 /// The registrations in `src/ffi/container.cc`, and `ffi.GetRegisteredTypeKeys` in `src/ffi/object.cc`.
 pub static FUNCTIONS: &[StaticFunction] = &[
     static_function!(packed "ffi.Array", sequence::create_array),

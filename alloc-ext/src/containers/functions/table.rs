@@ -57,11 +57,9 @@ pub(super) const FAMILY: Family = Family {
 /// Runs an operation.
 ///
 /// # Errors
-///
 /// Those of the methods of a map or dict.
 ///
 /// # Safety
-///
 /// `result` is valid for writing.
 #[cfg_attr(feature = "std", inline(always))]
 unsafe fn run(verb: Verb, operands: Operands<'_>, result: *mut TVMFFIAny) -> Result<()> {

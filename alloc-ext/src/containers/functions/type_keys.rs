@@ -10,7 +10,6 @@ use crate::containers::Array;
 /// The keys of all types in the order of their indices.
 ///
 /// # Upstream
-///
 /// `TypeTable::GetRegisteredTypeKeys` in `src/ffi/object.cc`.
 pub(super) fn registered_type_keys() -> Result<Array<String>> {
     let mut keys = Array::new()?;

@@ -21,7 +21,6 @@ use crate::cxx;
 /// that such clients load. Doing it again changes nothing. Allocation: the two columns.
 ///
 /// # Errors
-///
 /// MemoryError.
 pub fn install_hooks() -> Result<()> {
     big_int::install(HASH_HOOKS.name, EQUAL_HOOKS.name)
@@ -30,7 +29,6 @@ pub fn install_hooks() -> Result<()> {
 /// Registers a function as the hook of a type, unless there is one.
 ///
 /// # Errors
-///
 /// MemoryError.
 pub(crate) fn install(type_index: i32, column: &str, hook: &StaticFunction) -> Result<()> {
     if !type_table::attr(type_index, column.as_bytes()).is_none() {

@@ -16,7 +16,6 @@ pub(super) fn hash_word(word: u64) -> u64 {
 /// The hash of a text: 8 bytes at a time, the last word filled up with zeros.
 ///
 /// # Upstream
-///
 /// `StableHashBytes` in `include/tvm/ffi/base_detail.h`.
 pub fn hash_bytes(bytes: &[u8]) -> u64 {
     let mut words = bytes.chunks_exact(8);

@@ -26,7 +26,6 @@ impl Bindings {
     /// Makes two objects a pair.
     ///
     /// # Errors
-    ///
     /// MemoryError.
     pub(super) fn bind(&mut self, lhs: &ObjectRef, rhs: &ObjectRef) -> Result<()> {
         self.by_left.set(lhs, Any::new(rhs.clone()))?;

@@ -13,11 +13,9 @@ pub(super) const FAMILY: Family = Family::new(run);
 /// Runs an operation: one value or two, and then the options.
 ///
 /// # Errors
-///
 /// Those of [`structural_equal`](super::structural_equal), and of [`AnyView::to_owned`] for broken values.
 ///
 /// # Safety
-///
 /// `result` is valid for writing.
 unsafe fn run(verb: Verb, operands: Operands<'_>, result: *mut TVMFFIAny) -> Result<()> {
     let first_option: usize = if matches!(verb, Verb::StructuralEqual) { 2 } else { 1 };

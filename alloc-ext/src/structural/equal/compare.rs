@@ -184,7 +184,6 @@ impl Comparer {
     /// Whether two values are equal.
     ///
     /// # Errors
-    ///
     /// Those of [`structural_equal`](super::structural_equal).
     pub(super) fn compare(&mut self, lhs: Held<'_>, rhs: Held<'_>, region: DefRegion) -> Result<bool> {
         if let Some(equal) = compare_leaves(&lhs, &rhs, self.skip_tensor_content)? {

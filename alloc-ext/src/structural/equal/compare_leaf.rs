@@ -13,7 +13,6 @@ use crate::walk::same_number_or_text;
 /// Whether two values are equal, when what they hold decides at once; None for two containers or objects of one type.
 ///
 /// # Errors
-///
 /// Those of tensors.
 #[cfg_attr(feature = "std", inline(always))]
 pub(super) fn compare_leaves(lhs: &Any, rhs: &Any, skip_tensor_content: bool) -> Result<Option<bool>> {

@@ -13,7 +13,6 @@ use crate::reflection::AccessPath;
 /// The functions of this module that answer with plain values.
 ///
 /// # Upstream
-///
 /// The registrations in `structural_equal.cc` and `structural_hash.cc`.
 pub static FUNCTIONS: &[StaticFunction] = &[
     operation!(calls::StructuralEqual, "ffi.StructuralEqual", (Any, Any, bool, bool) -> bool),

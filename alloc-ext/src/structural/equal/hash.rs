@@ -175,7 +175,6 @@ impl Hasher {
     /// The hash of a value.
     ///
     /// # Errors
-    ///
     /// Those of [`structural_hash`](super::structural_hash).
     pub(super) fn hash(&mut self, value: Held<'_>, region: DefRegion) -> Result<u64> {
         if let Some(hash) = hash_leaf(&value, self.skip_tensor_content)? {

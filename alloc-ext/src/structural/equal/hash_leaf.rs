@@ -15,7 +15,6 @@ const NAN_BITS: u64 = 0x7ff8 << 48;
 /// The hash of a value that has nothing inside; None for containers and other objects.
 ///
 /// # Errors
-///
 /// Those of tensors.
 #[cfg_attr(feature = "std", inline(always))]
 pub(super) fn hash_leaf(value: &Any, skip_tensor_content: bool) -> Result<Option<u64>> {

@@ -32,7 +32,6 @@ impl Known {
     /// Nothing is known yet.
     ///
     /// # Errors
-    ///
     /// MemoryError.
     pub(super) fn new() -> Result<Self> {
         DictObject::with_capacity(0).map(Self)
@@ -42,7 +41,6 @@ impl Known {
     /// leaves what is there when nothing is known.
     ///
     /// # Errors
-    ///
     /// None: keys are numbers.
     pub(super) fn of(&self, object: &ObjectRef, side: Side, known: &mut Any) -> Result<()> {
         self.get(key(object, side), known)
@@ -51,7 +49,6 @@ impl Known {
     /// Puts the object on the right that the one in `value` goes with in its place, if there is one.
     ///
     /// # Errors
-    ///
     /// As for [`of`](Self::of).
     pub(super) fn to_right(&self, value: &mut Any) -> Result<()> {
         match value.as_object().map(|object| key(object, Side::Left)) {
@@ -64,7 +61,6 @@ impl Known {
     /// are the same one, or what is known is the right one.
     ///
     /// # Errors
-    ///
     /// MemoryError.
     pub(super) fn set(&self, left: &ObjectRef, right: &ObjectRef, known: Any) -> Result<()> {
         self.put(key(left, Side::Left), known)?;
@@ -74,7 +70,6 @@ impl Known {
     /// The number of one more, from 0 on.
     ///
     /// # Errors
-    ///
     /// MemoryError.
     pub(super) fn count(&self, what: Counted) -> Result<u64> {
         let mut number = Any::from(0i64);

@@ -74,13 +74,11 @@ impl Options {
 /// Numbers are equal by type and bits, but every NaN equals every other one; texts by content, maps whatever their order.
 ///
 /// # Errors
-///
 /// TypeError for an object whose type has no structural kind; InternalError for tensors whose content is not compact in
 /// memory of the host; ValueError beyond the depths of [`crate::walk`], which cycles reach; those of hooks and getters;
 /// MemoryError.
 ///
 /// # Upstream
-///
 /// `StructuralEqual::Equal` in `extra/structural_equal.h`.
 pub fn structural_equal(lhs: &Any, rhs: &Any, options: Options) -> Result<bool> {
     walks::equal(lhs, rhs, options)
@@ -89,11 +87,9 @@ pub fn structural_equal(lhs: &Any, rhs: &Any, options: Options) -> Result<bool> 
 /// The ways to the first difference in two values; None when they are equal.
 ///
 /// # Errors
-///
 /// Those of [`structural_equal`].
 ///
 /// # Upstream
-///
 /// `StructuralEqual::GetFirstMismatch` in `extra/structural_equal.h`.
 pub fn first_structural_mismatch(
     lhs: &Any,
@@ -114,11 +110,9 @@ pub fn first_structural_mismatch(
 /// object.
 ///
 /// # Errors
-///
 /// Those of [`structural_equal`].
 ///
 /// # Upstream
-///
 /// `StructuralHash::Hash` in `extra/structural_hash.h`.
 pub fn structural_hash(value: &Any, options: Options) -> Result<u64> {
     walks::hash(value, options)

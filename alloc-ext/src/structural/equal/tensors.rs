@@ -31,7 +31,6 @@ pub(super) fn same_extents(lhs: &Any, rhs: &Any) -> bool {
 /// Whether two tensors of equal extents are equal.
 ///
 /// # Errors
-///
 /// InternalError when their content counts, but is not in memory of the host, or not compact.
 pub(super) fn equal_content(lhs: &Any, rhs: &Any, skip_content: bool) -> Result<bool> {
     let (left, right) = (tensor_of(lhs)?, tensor_of(rhs)?);
@@ -49,7 +48,6 @@ pub(super) fn equal_content(lhs: &Any, rhs: &Any, skip_content: bool) -> Result<
 /// The hash of a tensor, given that of its extents.
 ///
 /// # Errors
-///
 /// As for [`equal_content`].
 pub(super) fn hash_content(hash: u64, value: &Any, skip_content: bool) -> Result<u64> {
     let tensor = tensor_of(value)?;

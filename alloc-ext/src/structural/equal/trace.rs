@@ -22,7 +22,6 @@ impl Trace {
     /// Adds one step that is the same on both sides.
     ///
     /// # Errors
-    ///
     /// MemoryError.
     pub(super) fn push_same(&mut self, kind: AccessKind, key: Any) -> Result<()> {
         let step = (self.make)(kind, key)?;
@@ -32,7 +31,6 @@ impl Trace {
     /// Adds a step to a key on the left and one on the right.
     ///
     /// # Errors
-    ///
     /// MemoryError.
     pub(super) fn push(&mut self, lhs: (AccessKind, Any), rhs: (AccessKind, Any)) -> Result<()> {
         self.steps.try_push([(self.make)(lhs.0, lhs.1)?, (self.make)(rhs.0, rhs.1)?])
@@ -41,7 +39,6 @@ impl Trace {
     /// The two paths.
     ///
     /// # Errors
-    ///
     /// MemoryError.
     pub(super) fn into_paths(mut self) -> Result<(AccessPath, AccessPath)> {
         let mut paths = (AccessPath::root()?, AccessPath::root()?);

@@ -63,7 +63,6 @@ impl MapCallbacks {
 /// What a mutator of this library holds behind its head.
 ///
 /// # Upstream
-///
 /// `StructuralMapDynEngine` in `extra/structural_mutate.h` and `StructuralMutateDynEngine` in `structural_mutate.cc`.
 pub struct Engine {
     /// What it does with values.
@@ -83,7 +82,6 @@ impl Engine {
     /// A mutator that follows `rule`.
     ///
     /// # Errors
-    ///
     /// MemoryError.
     pub fn mutator(rule: Rule) -> Result<StructuralMutator> {
         walker::create(&VTABLE, Self { rule, var_remap: Mutex::new(Seen::default()) })
@@ -126,7 +124,6 @@ fn object_of(var: AnyView<'_>) -> Result<Any> {
 /// Serves a function of a table, or a hook, that gets a mutator and a value.
 ///
 /// # Safety
-///
 /// `mutator` is a live mutator or null, and `value` a live value, both borrowed.
 pub unsafe fn serve(
     mutator: *mut TVMFFIObject,

@@ -25,7 +25,6 @@ pub enum Begun {
 /// The fields of an object, one after the other.
 ///
 /// # Upstream
-///
 /// `MutateReflectedFieldsExpected` in `extra/structural_mutate.h`.
 pub struct FieldsBody {
     /// Those still to come.
@@ -46,7 +45,6 @@ impl FieldsBody {
     /// stays as it is.
     ///
     /// # Errors
-    ///
     /// Those of the mutator; TypeError when the type has no shallow copy that makes another object of it.
     pub fn begin(mutator: &StructuralMutator, value: AnyView<'_>) -> Result<Begun> {
         let Some(entry) = type_table::type_info(value.type_index()) else {
@@ -75,7 +73,6 @@ impl FieldsBody {
     /// The next field whose value may change, in its region.
     ///
     /// # Errors
-    ///
     /// Those of the getter.
     pub fn next<'a>(
         &mut self,
@@ -103,7 +100,6 @@ impl FieldsBody {
     /// Takes what the field is to be.
     ///
     /// # Errors
-    ///
     /// Those of the setter; TypeError when there is none.
     pub fn feed(&mut self, mutator: &StructuralMutator, outer: DefRegion, answer: Any) -> Result<()> {
         walker::set_region(mutator, self.inside(outer));
@@ -124,7 +120,6 @@ impl FieldsBody {
     /// The answer for the object, which the mutator remembers where it may meet the object again.
     ///
     /// # Errors
-    ///
     /// Those of the mutator.
     pub fn leave(
         &mut self,

@@ -22,7 +22,6 @@ use crate::structural::walker;
 /// The functions of this module.
 ///
 /// # Upstream
-///
 /// The registrations in `structural_mutate.cc`.
 pub static FUNCTIONS: &[StaticFunction] = &[
     static_function!("ffi.StructuralMap", structural_map),

@@ -17,7 +17,6 @@ const CONTAINERS: [i32; 4] = [type_index::ARRAY, type_index::LIST, type_index::M
 /// Registers the hooks of built-in types, unless they are there.
 ///
 /// # Errors
-///
 /// MemoryError.
 pub fn install() -> Result<()> {
     for (types, mutate_hook, inplace_hook) in [

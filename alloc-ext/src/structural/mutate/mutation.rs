@@ -50,7 +50,6 @@ pub struct Node<'a> {
 /// Rewrites a value; the answer may be [`UNCHANGED`].
 ///
 /// # Errors
-///
 /// Those of callbacks and hooks, which get the context of where they happened; ValueError beyond the depth of
 /// [`crate::walk`] or when calls nest deeper than the stack allows; MemoryError. What was changed in place stays changed.
 pub fn run(mutator: &StructuralMutator, value: AnyView<'_>, mode: InplaceMode, step: Step) -> Result<Any> {

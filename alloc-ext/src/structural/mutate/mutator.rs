@@ -13,7 +13,6 @@ use crate::structural::walker::{self, Walker};
 /// Whether a value may be changed where it stands.
 ///
 /// # Upstream
-///
 /// `InplaceMode` in `extra/structural_mutate.h`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(i32)]
@@ -41,7 +40,6 @@ type VarRemapSet =
 /// What a mutator does. All functions borrow their arguments; their results are owned.
 ///
 /// # Upstream
-///
 /// `StructuralMutatorVTable` in `extra/structural_mutate.h`.
 #[repr(C)]
 pub struct MutatorVTable {
@@ -67,7 +65,6 @@ unsafe impl Walker for StructuralMutator {
 /// Rewrites a value through the mutator's own function: the one for values in place when the mode allows it.
 ///
 /// # Errors
-///
 /// Those of the mutator; ValueError when it has no such function.
 pub fn mutate(mutator: &StructuralMutator, value: AnyView<'_>, mode: InplaceMode) -> Result<Any> {
     let vtable = walker::vtable(mutator)?;
@@ -78,7 +75,6 @@ pub fn mutate(mutator: &StructuralMutator, value: AnyView<'_>, mode: InplaceMode
 /// What a variable was replaced by; None when nothing is known.
 ///
 /// # Errors
-///
 /// As [`mutate`].
 pub fn var_remap_get(mutator: &StructuralMutator, var: AnyView<'_>) -> Result<Any> {
     call(mutator, walker::vtable(mutator)?.var_remap_get, var)
@@ -87,7 +83,6 @@ pub fn var_remap_get(mutator: &StructuralMutator, var: AnyView<'_>) -> Result<An
 /// Says what a variable is replaced by.
 ///
 /// # Errors
-///
 /// As [`mutate`].
 pub fn var_remap_set(mutator: &StructuralMutator, var: AnyView<'_>, mapped: AnyView<'_>) -> Result<()> {
     let set = walker::vtable(mutator)?.var_remap_set.ok_or_else(missing)?;

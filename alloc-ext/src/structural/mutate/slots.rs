@@ -34,7 +34,6 @@ impl<'a> SlotsBody<'a> {
     /// The next element of those that may change.
     ///
     /// # Errors
-    ///
     /// TypeError for an element that is no value.
     pub fn next(
         &mut self,
@@ -65,7 +64,6 @@ impl<'a> SlotsBody<'a> {
     /// Takes what the element is to be.
     ///
     /// # Errors
-    ///
     /// MemoryError.
     pub fn feed(&mut self, descent: &Descent<'a>, answer: Any) -> Result<()> {
         let is_kept = is_unchanged(&answer) || is_same(answer.view(), self.element);

@@ -7,7 +7,6 @@ use ferrite_core::type_index;
 /// The marker. It is no value: None would not do, since None may well replace something.
 ///
 /// # Upstream
-///
 /// `Unchanged` in `extra/structural_mutate.h`.
 pub const UNCHANGED: Any = {
     let payload = TVMFFIAnyPayload { v_int64: 0 };
@@ -30,7 +29,6 @@ pub fn is_same(lhs: AnyView<'_>, rhs: AnyView<'_>) -> bool {
 /// The answer, or the value that stays.
 ///
 /// # Upstream
-///
 /// `UnchangedOr::ValueOrUnchanged` in `extra/structural_mutate.h`.
 pub fn value_or(answer: Any, unchanged: Any) -> Any {
     if is_unchanged(&answer) { unchanged } else { answer }

@@ -21,11 +21,9 @@ use crate::walk::{Children, ChildrenKind, Entered, Field, Fold, Seen, SeenKey, f
 /// With `allow_prefix_match`, ways that meet only the outer nodes count, too, up to where they end.
 ///
 /// # Errors
-///
 /// Those of getters; ValueError for a value that nests too deep; MemoryError.
 ///
 /// # Upstream
-///
 /// `VisitErrorContext::FindAccessPaths` in `visit_error_context.cc`.
 pub fn find_access_paths(
     root: ObjectRef,

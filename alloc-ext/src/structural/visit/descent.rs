@@ -31,7 +31,6 @@ impl Descent {
     /// A walk through a value that was met in a region; None for a value that is no object.
     ///
     /// # Errors
-    ///
     /// InternalError for an object of an unregistered type.
     pub(super) fn into(value: &Any, region: DefRegion) -> Result<Option<Self>> {
         let index = value.type_index();
@@ -64,7 +63,6 @@ impl Descent {
     /// The next child, and the region where it is met.
     ///
     /// # Errors
-    ///
     /// Those of getters.
     pub(super) fn next(&mut self) -> Result<Option<(Any, DefRegion)>> {
         let child = match &mut self.children {

@@ -26,7 +26,6 @@ use crate::walk::{Entered, Fold, Hooks, fold};
 /// When a walk calls back for a node.
 ///
 /// # Upstream
-///
 /// `WalkOrder` in `extra/structural_visit.h`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WalkOrder {
@@ -43,12 +42,10 @@ pub enum WalkOrder {
 /// it interrupts the walk.
 ///
 /// # Errors
-///
 /// Those of callbacks, hooks and getters, which get a [`VisitErrorContext`](crate::reflection::VisitErrorContext);
 /// TypeError for another answer; ValueError when values or calls nest too deep; MemoryError.
 ///
 /// # Upstream
-///
 /// `StructuralWalkExpected` in `structural_visit.cc`.
 pub fn structural_walk(
     root: &Any,
@@ -63,11 +60,9 @@ pub fn structural_walk(
 /// node or not; into a node without a callback the visit goes by itself. A callback answers None or interrupts.
 ///
 /// # Errors
-///
 /// As for [`structural_walk`].
 ///
 /// # Upstream
-///
 /// `StructuralVisitExpected` in `structural_visit.cc`.
 pub fn structural_visit(root: &Any, callbacks: Callbacks) -> Result<Option<VisitInterrupt>> {
     run(Rule::Visit(callbacks), root)
@@ -93,7 +88,6 @@ enum Rule {
 static VTABLE: VisitorVTable = VisitorVTable { visit: Some(visit_by_engine) };
 
 /// # Safety
-///
 /// `visitor` has the table of this file, so it was made with an [`Engine`], and is alive; `value` is a value.
 unsafe extern "C" fn visit_by_engine(visitor: *mut TVMFFIObject, value: TVMFFIAny) -> TVMFFIAny {
     serve(|| {
@@ -252,7 +246,6 @@ impl Walk<'_> {
 /// What the callback of a walk answered.
 ///
 /// # Upstream
-///
 /// `WalkResult` in `extra/structural_visit.h`.
 fn answer_of(result: Any) -> Result<Answer> {
     Ok(match result.type_index() {

@@ -21,7 +21,6 @@ use crate::structural::walker;
 /// The functions of this module.
 ///
 /// # Upstream
-///
 /// The registrations in `structural_visit.cc` and `visit_error_context.cc`.
 pub static FUNCTIONS: &[StaticFunction] = &[
     static_function!("ffi.StructuralVisit", structural_visit),

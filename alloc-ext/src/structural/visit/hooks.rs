@@ -20,11 +20,9 @@ static VISIT_CONTAINER: NativeHook = visit_container;
 /// Registers the hooks of Array, List, Map and Dict, unless they are there.
 ///
 /// # Errors
-///
 /// MemoryError.
 ///
 /// # Upstream
-///
 /// The registrations for `kStructuralVisit` in `structural_visit.cc`.
 pub fn install() -> Result<()> {
     for index in [type_index::ARRAY, type_index::LIST, type_index::MAP, type_index::DICT] {
@@ -41,7 +39,6 @@ pub(super) fn is_own(hook: AnyView<'_>) -> bool {
 }
 
 /// # Safety
-///
 /// `visitor` is a live visitor and `value` a value.
 unsafe extern "C" fn visit_container(visitor: *mut TVMFFIObject, value: TVMFFIAny) -> TVMFFIAny {
     serve(|| {
@@ -56,11 +53,9 @@ unsafe extern "C" fn visit_container(visitor: *mut TVMFFIObject, value: TVMFFIAn
 /// The visitor that a native call is for.
 ///
 /// # Errors
-///
 /// ValueError for null.
 ///
 /// # Safety
-///
 /// `visitor` is null or a live visitor.
 pub(super) unsafe fn visitor_of(visitor: *mut TVMFFIObject) -> Result<StructuralVisitor> {
     let object =

@@ -16,7 +16,6 @@ pub(super) const COLUMN: &str = "__s_visit__";
 /// The table of functions of a visitor.
 ///
 /// # Upstream
-///
 /// `StructuralVisitorVTable` in `extra/structural_visit.h`.
 #[repr(C)]
 pub struct VisitorVTable {
@@ -36,11 +35,9 @@ unsafe impl Walker for StructuralVisitor {
 /// Visits a value as the visitor does it.
 ///
 /// # Errors
-///
 /// Those of the visitor; ValueError for one without a table of functions.
 ///
 /// # Upstream
-///
 /// `StructuralVisitorObj::VisitExpected` in `extra/structural_visit.h`.
 pub fn visit(visitor: &StructuralVisitor, value: AnyView<'_>) -> Result<Option<VisitInterrupt>> {
     let Some(hook) = walker::vtable(visitor)?.visit else {
@@ -53,12 +50,10 @@ pub fn visit(visitor: &StructuralVisitor, value: AnyView<'_>) -> Result<Option<V
 /// Visits what is inside a value: by the hook of its type, else its elements, the values of its entries, or its fields.
 ///
 /// # Errors
-///
 /// Those of the hook, getters and the visitor; TypeError for a hook that cannot be called; ValueError when calls nest too
 /// deep; InternalError for an object of an unregistered type.
 ///
 /// # Upstream
-///
 /// `StructuralVisitorObj::DefaultVisitExpected` in `extra/structural_visit.h`.
 pub fn default_visit(visitor: &StructuralVisitor, value: &Any) -> Result<Option<VisitInterrupt>> {
     stack::nest(|| match visit_by_hook(Hooks::new(COLUMN), visitor, value) {

@@ -10,11 +10,9 @@ use crate::operation::{Operands, Verb};
 /// Makes the change, and answers what it takes out, if it was asked for.
 ///
 /// # Errors
-///
 /// Those of the methods of a list.
 ///
 /// # Safety
-///
 /// The operands are those of an operation on lists with that verb.
 #[inline(always)]
 pub(super) unsafe fn change(verb: Verb, list: &ListObject, operands: Operands<'_>) -> Result<Any> {

@@ -15,7 +15,6 @@ use crate::walk::{Descent, room_for_frame};
 /// Goes down from the last frame, if that is one of objects.
 ///
 /// # Errors
-///
 /// Those of the walk.
 #[inline(always)]
 pub(super) fn descend<'w>(
