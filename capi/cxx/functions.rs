@@ -4,6 +4,7 @@
 //! C++ calls each with what its signature says: references to live values, and room for the result.
 
 use core::ffi::{CStr, c_void};
+use core::mem::MaybeUninit;
 
 use ferrite_alloc_ext::module::{Module, context};
 use ferrite_alloc_ext::reflection::VisitErrorContext;
@@ -29,6 +30,8 @@ returns_class! {
     json_parse_thunk = "_ZN3tvm3ffi4json5ParseERKNS0_6StringEPS2_" => json_parse;
     /// `String json::Stringify(const Any&, const Optional<int>& indent)`
     json_stringify_thunk = "_ZN3tvm3ffi4json9StringifyERKNS0_3AnyERKNS0_8OptionalIivEE" => json_stringify;
+    /// `String json::Stringify(const Any&, Optional<int> indent)` of 0.1.12
+    json_stringify_0_1_12_thunk = "_ZN3tvm3ffi4json9StringifyERKNS0_3AnyENS0_8OptionalIivEE" => json_stringify_0_1_12;
     /// `Optional<Tuple<AccessPath, AccessPath>> StructuralEqual::GetFirstMismatch(lhs, rhs, map_free_vars,
     /// skip_tensor_content)`
     first_mismatch_thunk = "_ZN3tvm3ffi15StructuralEqual16GetFirstMismatchERKNS0_3AnyES4_bb" => first_mismatch;
@@ -76,6 +79,26 @@ unsafe extern "C-unwind" fn json_stringify(out: CellOut, value: &Any, indent: &A
     let stringify = || json::stringify(value, indent.get::<Option<i32>>()?.map(i64::from));
     // SAFETY: see the file.
     unsafe { cell(out, stringify) }
+}
+
+/// What `Optional<int>` was until 0.1.12: a `std::optional<int>` in a class with a copy constructor of its own, so that as
+/// an argument it is an address.
+#[repr(C)]
+struct StdOptionalInt {
+    value: MaybeUninit<i32>,
+    /// A C++ `bool`.
+    has_value: u8,
+}
+
+unsafe extern "C-unwind" fn json_stringify_0_1_12(
+    out: CellOut,
+    value: &Any,
+    indent: &StdOptionalInt,
+) -> *mut c_void {
+    // SAFETY: C++ gives it a value where it says so.
+    let indent = (indent.has_value != 0).then(|| i64::from(unsafe { indent.value.assume_init() }));
+    // SAFETY: see the file.
+    unsafe { cell(out, || json::stringify(value, indent)) }
 }
 
 unsafe extern "C-unwind" fn first_mismatch(

@@ -11,6 +11,7 @@
 #include <tvm/ffi/extra/visit_error_context.h>
 #include <tvm/ffi/reflection/registry.h>
 
+#include <optional>
 #include <sstream>
 #include <thread>
 #include <vector>
@@ -21,6 +22,22 @@ using namespace tvm::ffi;
 using check::Call;
 using check::StartsWith;
 using check::ThrownTwice;
+
+/*! \brief What the headers of 0.1.12 declare in another way. */
+namespace earlier {
+
+/*! \brief Optional<int>. */
+struct OptionalInt {
+  std::optional<int> value;
+  OptionalInt(std::optional<int> value) : value(value) {}
+  OptionalInt(const OptionalInt& other) : value(other.value) {}
+};
+
+/*! \brief json::Stringify, which later libraries of upstream's lack. */
+String Stringify(const Any& value, OptionalInt indent)
+    __asm__("_ZN3tvm3ffi4json9StringifyERKNS0_3AnyENS0_8OptionalIivEE") __attribute__((weak));
+
+}  // namespace earlier
 
 namespace {
 
@@ -75,6 +92,13 @@ void Json() {
   CHECK(StartsWith(ThrownTwice([&] { json::Stringify(list); }), "ValueError: "));
   CHECK(StartsWith(ThrownTwice([&] { ToJSONGraph(list); }), "ValueError: "));
   list.clear();
+  if (check::BeyondUpstream()) {
+    Map<String, int> map{{"a", 1}};
+    CHECK_TEXT(earlier::Stringify(map, earlier::OptionalInt(std::nullopt)).c_str(), "{\"a\":1}");
+    CHECK_TEXT(earlier::Stringify(map, earlier::OptionalInt(2)).c_str(), "{\n  \"a\": 1\n}");
+    CHECK_TEXT(ThrownTwice([] { earlier::Stringify(Opaque(), earlier::OptionalInt(2)); }),
+               "ValueError: Unsupported type: `cxx_test.Opaque`");
+  }
 }
 
 void Graphs() {

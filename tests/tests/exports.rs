@@ -65,7 +65,8 @@ fn symbols_by_default() -> Outcome<()> {
 #[ignore = "builds the library with C++ symbols: ./ci.sh exports"]
 fn symbols_with_cxx() -> Outcome<()> {
     let wanted = &listed("symbols.txt")? | &listed("backend-symbols.txt")?;
-    expect(&exported(&Library::with_cxx()?.shared())?, &(&wanted | &listed("cxx-symbols.txt")?))
+    let for_cxx = &listed("cxx-symbols.txt")? | &listed("cxx-symbols-earlier.txt")?;
+    expect(&exported(&Library::with_cxx()?.shared())?, &(&wanted | &for_cxx))
 }
 
 /// The lists are those of upstream's library; of its C++ symbols, those that belong to no header of the standard
@@ -73,15 +74,37 @@ fn symbols_with_cxx() -> Outcome<()> {
 #[test]
 #[ignore = "downloads upstream's library: ./ci.sh exports"]
 fn symbols_are_upstreams() -> Outcome<()> {
-    let folder = output_of(&mut Command::new(root().join("tests/upstream/wheel.sh")))?;
-    let theirs = exported(&Path::new(folder.trim()).join("tvm_ffi/lib/libtvm_ffi.so"))?;
+    let theirs = exported_by_upstream("")?;
     expect(&listed("symbols.txt")?, &chosen(&theirs, |name| name.starts_with("TVM")))?;
-    let for_cxx = |name: &str| {
-        let prefixes = ["_ZN", "_ZTVN", "_ZTIN", "_ZTSN", "_ZZN", "_ZGVZN"];
-        prefixes.iter().any(|prefix| name.starts_with(&format!("{prefix}3tvm3ffi")))
-            && !name.contains("InternalUnsafe")
-    };
-    expect(&listed("cxx-symbols.txt")?, &chosen(&theirs, for_cxx))
+    expect(&listed("cxx-symbols.txt")?, &chosen(&theirs, is_for_cxx))
+}
+
+/// What the libraries of earlier releases have, and that of the last one lacks.
+#[test]
+#[ignore = "downloads upstream's libraries: ./ci.sh exports"]
+fn symbols_of_earlier_releases() -> Outcome<()> {
+    let last = exported_by_upstream("")?;
+    let mut earlier = BTreeSet::new();
+    for pin in std::fs::read_dir(root().join("tests/upstream/pins/releases"))? {
+        let release = pin?.path().with_extension("");
+        let name = release.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        earlier.append(&mut exported_by_upstream(name)?);
+    }
+    let lost = chosen(&earlier, |name| (name.starts_with("TVM") || is_for_cxx(name)) && !last.contains(name));
+    expect(&listed("cxx-symbols-earlier.txt")?, &lost)
+}
+
+/// The dynamic symbols of upstream's library, of the last release or of an earlier one.
+fn exported_by_upstream(release: &str) -> Outcome<BTreeSet<String>> {
+    let mut command = Command::new(root().join("tests/upstream/wheel.sh"));
+    let folder = output_of(command.env("upstream_release", release))?;
+    exported(&Path::new(folder.trim()).join("tvm_ffi/lib/libtvm_ffi.so"))
+}
+
+fn is_for_cxx(name: &str) -> bool {
+    let prefixes = ["_ZN", "_ZTVN", "_ZTIN", "_ZTSN", "_ZZN", "_ZGVZN"];
+    prefixes.iter().any(|prefix| name.starts_with(&format!("{prefix}3tvm3ffi")))
+        && !name.contains("InternalUnsafe")
 }
 
 fn chosen(names: &BTreeSet<String>, wanted: impl Fn(&str) -> bool) -> BTreeSet<String> {
