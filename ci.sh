@@ -40,6 +40,7 @@ CHECKS=(
   "upstream-asan: all these with the address sanitizer in our library and in the C++ tests"
   "cpp: C++ clients built with upstream's headers: two compilers, sanitizers, valgrind"
   "wheel: upstream's Python package runs on the library of our wheel"
+  "releases: earlier releases of upstream's Python package, with their own tests, on the library of our wheel"
   "tvm-client: TVM's compiler and another C++ client, from PyPI, on the library of our wheel"
   "cross: the core builds for microcontrollers and WebAssembly"
   "minimal: the profile without a heap gives the same results as the whole library, and stays small"
@@ -66,6 +67,7 @@ EXTRA_CHECKS=(
   "c: the C programs, plain"
   "alloc_fail: every C symbol while the n-th allocation fails, for every n"
   "aot: compiled models against numpy's outputs"
+  "xgrammar: XGrammar's own tests on the library of our wheel; downloads 6 GB"
   "deny: licences, sources and advisories of the dependencies (cargo-deny)"
 )
 
@@ -277,8 +279,24 @@ check_wheel() {
     OUT=$target/upstream/wheel tests/upstream/run.sh "$target"/wheels/*.whl python
 }
 
+check_releases() {
+  local pin name status=0
+  build_wheel || return 1
+  for pin in tests/upstream/pins/releases/*.txt; do
+    name=$(basename "$pin" .txt)
+    echo "== $name"
+    OUT=$target/upstream/releases/$name tests/upstream/run.sh --release "$name" "$target"/wheels/*.whl python ||
+      status=1
+  done
+  return $status
+}
+
 check_tvm-client() {
   build_wheel && tests/clients/run.sh "$target"/wheels/*.whl
+}
+
+check_xgrammar() {
+  build_wheel && tests/clients/xgrammar/run.sh "$target"/wheels/*.whl
 }
 
 check_cross() {

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# usage: run.sh [--asan] LIB [SUITE...] [-- PATTERN...]
+# usage: run.sh [--asan] [--release VERSION] LIB [SUITE...] [-- PATTERN...]
 #
 # Runs upstream's own tests with LIB in the place of libtvm_ffi.so: the suites python, cpp, rust and
 # examples, or those named; with PATTERNs, only the tests whose id contains one of them. With --asan,
 # LIB is built with the address sanitizer, and a report of it is a failure. For the suite python
-# LIB may be the wheel of targets/host/python.
+# LIB may be the wheel of targets/host/python, and VERSION an earlier release of upstream's Python
+# package, with its own tests: one of pins/releases/.
 #
 # The last line is the sum. The exit status is 0 only if every test of the lists in baseline/ passed,
 # nothing else went wrong, and each process had LIB mapped; 2 if nothing could be measured.
@@ -45,7 +46,13 @@ if [ "${1:-}" = --asan ]; then
   shift
   find_asan_runtime
 fi
-[ $# -ge 1 ] && [ -f "$1" ] || die "usage: run.sh [--asan] LIB [SUITE...] [-- PATTERN...]"
+upstream_release=
+if [ "${1:-}" = --release ]; then
+  upstream_release=${2:-}
+  [ -f "$here/pins/releases/$upstream_release.txt" ] || die "no release of the name $upstream_release in pins/releases"
+  shift 2
+fi
+[ $# -ge 1 ] && [ -f "$1" ] || die "usage: run.sh [--asan] [--release VERSION] LIB [SUITE...] [-- PATTERN...]"
 library=$(realpath "$1")
 shift
 suites=()
@@ -56,11 +63,12 @@ while [ $# -gt 0 ] && [ "$1" != -- ]; do
 done
 [ $# -eq 0 ] || shift
 [ ${#suites[@]} -gt 0 ] || suites=(python cpp rust examples)
+[ -z "$upstream_release" ] || [ "${suites[*]}" = python ] || die "--release is for the suite python"
 
 out=${OUT:-$here/../../target/upstream}
 mkdir -p "$out"
 results=$(cd "$out" && pwd -P)
-export library results asan_runtime
+export library results asan_runtime upstream_release
 clean_environment
 
 table=$(mktemp)

@@ -20,9 +20,15 @@ import os
 import sys
 from pathlib import Path
 
-# Exactly the release that the library is tested against. Beyond the stable C ABI, upstream's Python code and its
-# library share names of functions and layouts of classes, and its post-releases change those as well.
-FITS = "0.1.15.post2"
+# The releases that the library is tested against. It is what the last of them brings; beyond the stable C ABI,
+# upstream's Python code and its library share names of functions and layouts of classes, and releases change those.
+# What then does not work (`Enum` of 0.1.12) is in tests/upstream/README.md.
+FITS = (
+    "0.1.12",
+    *("0.1.13", "0.1.13.post0", "0.1.13.post1", "0.1.13.post2", "0.1.13.post3"),
+    *("0.1.14", "0.1.14.post0", "0.1.14.post1"),
+    *("0.1.15", "0.1.15.post0", "0.1.15.post1", "0.1.15.post2"),
+)
 UPSTREAM = "apache-tvm-ffi"
 LIBRARY = Path(__file__).resolve().parent / "ferrite_tvm_ffi.libs" / "libtvm_ffi.so"
 
@@ -44,10 +50,11 @@ def misfit() -> str | None:
     except importlib.metadata.PackageNotFoundError:
         found = "is not installed"
     else:
-        if installed.partition("+")[0] == FITS:  # a local build label is not another version
+        if installed.partition("+")[0] in FITS:  # a local build label is not another version
             return None
         found = f"{installed} is installed"
-    return f"{UPSTREAM} {found}, and ferrite_tvm_ffi fits {FITS}: pip install {UPSTREAM}=={FITS}"
+    fits = f"fits {FITS[0]} to {FITS[-1]}"
+    return f"{UPSTREAM} {found}, and ferrite_tvm_ffi {fits}: pip install {UPSTREAM}=={FITS[-1]}"
 
 
 def load() -> ctypes.CDLL:

@@ -8,6 +8,8 @@ set -euo pipefail
 upstream=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 support=$upstream/support
 pins=$upstream/pins
+# Which release of upstream's: the one that the library equals, or an earlier one.
+upstream_pin=$pins/${upstream_release:+releases/}${upstream_release:-upstream}.txt
 python=${PYTHON:-python3}
 jobs=${JOBS:-$(nproc)}
 
@@ -54,13 +56,13 @@ download_wheel() {
   "$python" -m pip --version >/dev/null || die "pip is missing: apt-get install python3-pip"
   "$python" -m pip download --quiet --disable-pip-version-check --no-deps --require-hashes \
     --only-binary :all: --implementation cp --python-version 3.11 --abi cp311 \
-    --platform manylinux_2_28_x86_64 -d "$1" -r "$pins/upstream.txt" >&2
+    --platform manylinux_2_28_x86_64 -d "$1" -r "$upstream_pin" >&2
   "$python" -m zipfile -e "$1"/*.whl "$1"
 }
 
 # Upstream's wheel, unpacked and never changed: sets `wheel` and `upstream_library`.
 ensure_wheel() {
-  wheel=$cache/wheel-$(key <"$pins/upstream.txt")
+  wheel=$cache/wheel-$(key <"$upstream_pin")
   upstream_library=$wheel/tvm_ffi/lib/libtvm_ffi.so
   once "$wheel" download_wheel
 }
@@ -88,13 +90,13 @@ download_sources() {
   # pip asks the build backend of a source distribution for its metadata; the backend is in the
   # environment already, so nothing else is downloaded.
   "$base_python" -m pip download --quiet --no-deps --no-build-isolation --require-hashes \
-    --no-binary apache-tvm-ffi -d "$1" -r "$pins/upstream.txt" >&2
+    --no-binary apache-tvm-ffi -d "$1" -r "$upstream_pin" >&2
   tar -xzf "$1"/*.tar.gz -C "$1" --strip-components=1
 }
 
 # Upstream's source distribution, unpacked and never changed: sets `sources`.
 ensure_sources() {
-  sources=$cache/sources-$(key <"$pins/upstream.txt")
+  sources=$cache/sources-$(key <"$upstream_pin")
   once "$sources" download_sources
 }
 

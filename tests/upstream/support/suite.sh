@@ -77,5 +77,5 @@ finish() {
   "$base_python" "$support/check_maps.py" "$work/maps" "$1" "$upstream_library" ||
     void=${void:-"not all tests ran against $library alone"}
   "$base_python" "$support/summarize.py" --suite "$suite" --lists "$upstream/baseline" \
-    --out "$out" --void "$void" -- ${patterns[@]+"${patterns[@]}"}
+    ${upstream_release:+--release "$upstream_release"} --out "$out" --void "$void" -- ${patterns[@]+"${patterns[@]}"}
 }
