@@ -99,7 +99,8 @@ class Fits(Case):
     def test_pip_is_asked_for_versions_that_fit(self):
         self.assert_prints("import ferrite_tvm_ffi as f; print(f.FITS[0], f.FITS[-1])", "0.1.12 0.1.15.post2")
         (asked,) = importlib.metadata.requires("ferrite-tvm-ffi")
-        self.assertEqual(set(asked.removeprefix("apache-tvm-ffi").split(",")), {">=0.1.12", "<=0.1.15.post2"})
+        bounds = set(asked.removeprefix("apache-tvm-ffi").split(","))
+        self.assertEqual(bounds, {">=0.1.12", "!=0.1.13", "<=0.1.15.post2"})
 
 
 class Cxx(Case):
@@ -168,10 +169,11 @@ class DoesNotFit(Case):
         return path
 
     def test_other_versions(self):
-        for version in ("0.1.11", "0.1.12rc0", "0.1.15.post3", "0.2.0"):
+        for version in ("0.1.11", "0.1.12rc0", "0.1.13", "0.1.15.post3", "0.2.0"):
             with self.subTest(version):
                 path = self.installed(version)
-                reason = f"apache-tvm-ffi {version} is installed, and ferrite_tvm_ffi fits 0.1.12 to 0.1.15.post2"
+                fits = "ferrite_tvm_ffi fits 0.1.12 and 0.1.13.post0 to 0.1.15.post2"
+                reason = f"apache-tvm-ffi {version} is installed, and {fits}"
                 self.assert_refused(reason, path=path)
                 self.assert_reported(reason, path=path)
 
