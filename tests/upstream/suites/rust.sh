@@ -45,7 +45,7 @@ need cargo "see https://rustup.rs"
 start_suite rust "$@"
 # Bound lazily, so that a missing function fails the tests that call it, and no other.
 export RUSTFLAGS='-C relro-level=partial -C link-arg=-Wl,-z,lazy'
-build=$cache/rust-$(cat "$0" "$pins"/* - <<<"$(rustc -vV)" | key)
+build=$cache/rust-$(cat "$0" "$pins/Cargo.lock" "$upstream_pin" - <<<"$(rustc -vV)" | key)
 export PATH=$build/bin:$PATH CARGO_TARGET_DIR=$build/target
 once "$build" build_tests
 
