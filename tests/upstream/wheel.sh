@@ -3,6 +3,7 @@
 #
 # Prints the folder of upstream's unpacked wheel (with tvm_ffi/include and tvm_ffi/lib in it),
 # downloaded from PyPI the first time, checked against its sum, and kept in the cache.
+# The variable upstream_release names an earlier release, one of pins/releases/.
 # shellcheck source=support/cache.sh
 source "$(dirname "${BASH_SOURCE[0]}")/support/cache.sh"
 
