@@ -60,10 +60,7 @@ fn hash_content(key: &AnyView<'_>) -> Result<u64> {
     let type_index = key.type_index();
     Ok(match type_index {
         type_index::SMALL_STR => hash_short_text(key.payload_bits()),
-        type_index::STR => {
-            prefetch_text(key);
-            combine(type_index, hash_bytes(key.content_of_object().unwrap_or(b"")))
-        }
+        type_index::STR => hash_long_text(key),
         _ => return hash_rare(key),
     })
 }
@@ -72,6 +69,18 @@ fn hash_content(key: &AnyView<'_>) -> Result<u64> {
 #[inline]
 pub(crate) fn hash_short_text(payload: u64) -> u64 {
     combine(type_index::STR, hash_word(payload))
+}
+
+/// The hash of a string in an object.
+#[cfg_attr(feature = "std", inline(always))]
+pub(crate) fn hash_long_text(text: &AnyView<'_>) -> u64 {
+    prefetch_text(text);
+    hash_content_as_string(text.content_of_object().unwrap_or(b""))
+}
+
+#[cfg_attr(feature = "std", inline(never))]
+fn hash_content_as_string(content: &[u8]) -> u64 {
+    combine(type_index::STR, hash_bytes(content))
 }
 
 /// Asks for both cache lines of the object in a key's cell, if there is one.

@@ -43,6 +43,7 @@ impl<'a> MapCursor<'a> {
     }
 
     /// The place of the entry.
+    #[cfg(feature = "std")]
     #[inline]
     pub(crate) fn place(&self) -> Option<u64> {
         self.entry.map(|_| self.place as u64)

@@ -6,7 +6,8 @@ use ferrite_core::object::ObjectRef;
 
 use super::ahead::look_ahead;
 use super::held::{Held, same_number_or_text};
-use crate::containers::{DictObject, MapCursor, MapObject};
+use super::map_or_dict::MapOrDict;
+use crate::containers::{MapCursor, MapObject};
 
 /// The entries of a map, from the next one on.
 ///
@@ -19,53 +20,30 @@ pub struct Entries<'w> {
 enum Source<'w> {
     /// A Map that is lent: its entries stay where they are.
     Lent(&'w MapObject, MapCursor<'w>),
-    Other(Places<'w>),
+    Other(OtherMap<'w>),
 }
 
 /// The entries of a map that may be a Dict, each looked for when it is asked for.
-struct Places<'w> {
+struct OtherMap<'w> {
     map: Held<'w, ObjectRef>,
     next: Option<u64>,
     left: usize,
 }
 
-/// A map object of either class.
-enum MapOrDict<'a> {
-    Map(&'a MapObject),
-    Dict(&'a DictObject),
-}
-
-impl<'a> MapOrDict<'a> {
-    #[inline]
-    fn of(object: &'a ObjectRef) -> Option<Self> {
-        match object.as_class() {
-            Some(map) => Some(Self::Map(map)),
-            None => object.as_class().map(Self::Dict),
-        }
-    }
-}
-
-impl<'w> Places<'w> {
+impl<'w> OtherMap<'w> {
     fn of(map: Held<'w, ObjectRef>) -> Self {
-        let mut places = Self { map, next: None, left: 0 };
-        places.restart();
-        places
+        let mut other = Self { map, next: None, left: 0 };
+        other.restart();
+        other
     }
 
     fn restart(&mut self) {
-        (self.next, self.left) = match MapOrDict::of(&self.map) {
-            Some(MapOrDict::Map(map)) => (map.first_place(), map.len()),
-            Some(MapOrDict::Dict(dict)) => (dict.first_place(), dict.len()),
-            None => (None, 0),
-        };
+        let map = MapOrDict::of(&self.map);
+        (self.next, self.left) = map.map_or((None, 0), |map| (map.first_place(), map.len()));
     }
 
     fn len(&self) -> usize {
-        match MapOrDict::of(&self.map) {
-            Some(MapOrDict::Map(map)) => map.len(),
-            Some(MapOrDict::Dict(dict)) => dict.len(),
-            None => 0,
-        }
+        MapOrDict::of(&self.map).map_or(0, MapOrDict::len)
     }
 
     fn value_of(&self, key: AnyView<'_>) -> Result<Option<Any>> {
@@ -82,23 +60,17 @@ impl<'w> Places<'w> {
     }
 
     /// # Safety
-    /// As [`Entries::at`].
+    /// As [`Entries::peek`].
     #[inline]
     unsafe fn at(&self, place: u64) -> Option<(&Any, &Any)> {
-        match MapOrDict::of(&self.map)? {
-            MapOrDict::Map(map) => map.entry_refs(place),
-            // SAFETY: the caller's promise.
-            MapOrDict::Dict(dict) => unsafe { dict.entry_refs(place) },
-        }
+        // SAFETY: the caller's promise.
+        unsafe { MapOrDict::of(&self.map)?.entry_refs(place) }
     }
 
     #[inline]
     fn advance(&mut self) {
         self.left = self.left.saturating_sub(1);
-        self.next = self.next.and_then(|place| match MapOrDict::of(&self.map)? {
-            MapOrDict::Map(map) => map.next_place(place),
-            MapOrDict::Dict(dict) => dict.next_place(place),
-        });
+        self.next = self.next.and_then(|place| MapOrDict::of(&self.map)?.next_place(place));
     }
 }
 
@@ -107,7 +79,7 @@ impl<'w> Entries<'w> {
     pub fn of(map: Held<'w, ObjectRef>) -> Self {
         let source = match map.lent().and_then(ObjectRef::as_class::<MapObject>) {
             Some(map) => Source::Lent(map, map.cursor()),
-            None => Source::Other(Places::of(map)),
+            None => Source::Other(OtherMap::of(map)),
         };
         Self { source }
     }
@@ -116,7 +88,7 @@ impl<'w> Entries<'w> {
     pub fn restart(&mut self) {
         match &mut self.source {
             Source::Lent(map, next) => *next = map.cursor(),
-            Source::Other(places) => places.restart(),
+            Source::Other(other) => other.restart(),
         }
     }
 
@@ -124,7 +96,7 @@ impl<'w> Entries<'w> {
     pub(crate) fn len(&self) -> usize {
         match &self.source {
             Source::Lent(map, _) => map.len(),
-            Source::Other(places) => places.len(),
+            Source::Other(other) => other.len(),
         }
     }
 
@@ -135,7 +107,7 @@ impl<'w> Entries<'w> {
     pub fn value_of(&self, key: AnyView<'_>) -> Result<Option<Held<'w>>> {
         match &self.source {
             Source::Lent(map, _) => Ok(map.get(key)?.map(Held::Lent)),
-            Source::Other(places) => Ok(places.value_of(key)?.map(Held::Own)),
+            Source::Other(other) => Ok(other.value_of(key)?.map(Held::Own)),
         }
     }
 
@@ -181,44 +153,13 @@ impl<'w> Entries<'w> {
     /// Key and value of the next entry as they lie in memory.
     ///
     /// # Safety
-    /// As [`at`](Self::at).
+    /// Nobody changes a Dict while they are in use, so no code of users may run.
     #[inline]
     pub unsafe fn peek(&self) -> Option<(&Any, &Any)> {
         match &self.source {
             Source::Lent(_, next) => next.entry().map(|[key, value]| (key, value)),
             // SAFETY: the caller's promise.
-            Source::Other(places) => unsafe { places.at(places.place()?) },
-        }
-    }
-
-    /// The place of the next entry.
-    #[inline]
-    pub fn place(&self) -> Option<u64> {
-        match &self.source {
-            Source::Lent(_, next) => next.place(),
-            Source::Other(places) => places.place(),
-        }
-    }
-
-    /// Key and value at a place, if an entry is there, as they lie in memory.
-    ///
-    /// # Safety
-    /// Nobody changes a Dict while they are in use, so no code of users may run.
-    #[inline]
-    pub unsafe fn at(&self, place: u64) -> Option<(&Any, &Any)> {
-        match &self.source {
-            Source::Lent(map, _) => map.entry_refs(place),
-            // SAFETY: the caller's promise.
-            Source::Other(places) => unsafe { places.at(place) },
-        }
-    }
-
-    /// The value at a place, if an entry is there, lent where the map is a lent Map.
-    pub fn value_at(&self, place: u64) -> Option<Held<'w>> {
-        match &self.source {
-            Source::Lent(map, _) => map.entry_refs(place).map(|(_, value)| Held::Lent(value)),
-            // SAFETY: no code of users runs while the reference is made.
-            Source::Other(places) => unsafe { places.at(place) }.map(|(_, value)| Held::Own(value.clone())),
+            Source::Other(other) => unsafe { other.at(other.place()?) },
         }
     }
 
@@ -227,7 +168,7 @@ impl<'w> Entries<'w> {
     pub fn advance(&mut self) {
         match &mut self.source {
             Source::Lent(_, next) => next.advance(),
-            Source::Other(places) => places.advance(),
+            Source::Other(other) => other.advance(),
         }
     }
 }
@@ -240,7 +181,7 @@ impl<'w> Iterator for Entries<'w> {
         let entry = match &self.source {
             Source::Lent(_, next) => next.entry().map(|[key, value]| (Held::Lent(key), Held::Lent(value))),
             // SAFETY: no code of users runs while the references are made.
-            Source::Other(places) => unsafe { places.at(places.place()?) }
+            Source::Other(other) => unsafe { other.at(other.place()?) }
                 .map(|(key, value)| (Held::Own(key.clone()), Held::Own(value.clone()))),
         };
         self.advance();

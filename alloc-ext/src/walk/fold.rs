@@ -59,11 +59,14 @@ pub trait Fold {
         open: &mut Buffer<Self::Frame>,
     ) -> Result<Entered<Self::Frame, Self::Value>>;
 
-    /// The next child of a node.
+    /// The next child of a node, where [`descend`](Self::descend) leaves it to this.
     ///
     /// # Errors
     /// Those of the operation.
-    fn next(&mut self, frame: &mut Self::Frame) -> Result<Option<Self::Node>>;
+    fn next(&mut self, frame: &mut Self::Frame) -> Result<Option<Self::Node>> {
+        let _ = frame;
+        Ok(None)
+    }
 
     /// Goes from the last frame to its next child. An operation may open the frame of that itself, which spares it the way as a
     /// node.

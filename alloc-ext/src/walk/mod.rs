@@ -5,7 +5,7 @@
 //! | [`Field`], [`Fields`], [`for_each_field`] | the reflected fields of a type: reading and writing them |
 //! | [`Hooks`] | what types registered for an operation |
 //! | [`Held`] | a value on the way, lent or owned |
-//! | [`Elements`], [`Entries`] | containers, read in place |
+//! | [`Elements`], [`Entries`], [`Places`] | containers, read in place |
 //! | [`Children`] | elements, entries or fields of one value, in order |
 //! | [`Fold`], [`fold`] | the loop over them, with frames in a buffer |
 //! | [`Seen`] | what is known of objects that were met before |
@@ -24,6 +24,9 @@ mod field;
 mod fold;
 mod held;
 mod hooks;
+mod map_or_dict;
+#[cfg(feature = "std")]
+mod places;
 mod seen;
 mod slot;
 #[cfg_attr(not(feature = "std"), path = "comb_sort.rs")]
@@ -40,6 +43,8 @@ pub use field::{Field, Fields, for_each_field};
 pub use fold::{Descent, Entered, Fold, MAX_DEPTH, fold, room_for_frame};
 pub use held::{Held, is_sole_while_held, same_number_or_text};
 pub use hooks::Hooks;
+#[cfg(feature = "std")]
+pub use places::Places;
 pub use seen::{Seen, SeenKey};
 pub use slot::{HookState, Slot, lend};
 pub use sort::sort;

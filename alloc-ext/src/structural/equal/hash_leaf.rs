@@ -20,31 +20,38 @@ const NAN_BITS: u64 = 0x7ff8 << 48;
 pub(super) fn hash_leaf(value: &Any, skip_tensor_content: bool) -> Result<Option<u64>> {
     match hash_plain(value) {
         Some(hash) => Ok(Some(hash)),
-        None if value.type_index() >= type_index::DYN_OBJECT_BEGIN => Ok(None),
-        None => hash_object(value, skip_tensor_content),
+        None => match value.type_index() {
+            type_index::SHAPE | type_index::TENSOR => hash_extents(value, skip_tensor_content).map(Some),
+            _ => Ok(None),
+        },
     }
 }
 
 #[inline(never)]
-fn hash_object(value: &Any, skip_tensor_content: bool) -> Result<Option<u64>> {
-    let Some(extents) = tensors::extents(value) else { return Ok(None) };
+fn hash_extents(value: &Any, skip_tensor_content: bool) -> Result<u64> {
+    let extents = tensors::extents(value).unwrap_or_default();
     let index = value.type_index();
     let seed = combine(type_key_hash(index), extents.len() as u64);
     let hash = extents.iter().fold(seed, |hash, extent| combine(hash, *extent as u64));
     if index == type_index::SHAPE {
-        return Ok(Some(hash));
+        return Ok(hash);
     }
-    tensors::hash_content(hash, value, skip_tensor_content).map(Some)
+    tensors::hash_content(hash, value, skip_tensor_content)
 }
 
 /// The hash of a number or text; None for other values.
 #[cfg_attr(feature = "std", inline(always))]
 pub(super) fn hash_plain(value: &Any) -> Option<u64> {
-    let index = value.type_index();
-    if index == type_index::FLOAT && is_nan(value.view().payload_bits()) {
-        return Some(combine(index as u64, NAN_BITS));
+    let bits = value.view().payload_bits();
+    match value.type_index() {
+        // With constants in place of the index.
+        type_index::INT => Some(combine(type_index::INT as u64, bits)),
+        type_index::FLOAT => {
+            let bits = if is_nan(bits) { NAN_BITS } else { bits };
+            Some(combine(type_index::FLOAT as u64, bits))
+        }
+        _ => hash_bits(value),
     }
-    hash_bits(value)
 }
 
 /// Whether a float is no number: only NaN has several forms. By its bits, since small cores do not compare 64-bit floats.
@@ -56,22 +63,14 @@ pub(super) fn is_nan(bits: u64) -> bool {
 #[cfg_attr(feature = "std", inline(always))]
 #[cfg_attr(not(feature = "std"), inline(never))]
 pub(super) fn hash_bits(value: &Any) -> Option<u64> {
-    let index = value.type_index();
-    if index >= type_index::SMALL_STR {
-        return hash_text(value);
-    }
-    Some(combine(index as u64, value.view().payload_bits()))
-}
-
-fn hash_text(value: &Any) -> Option<u64> {
+    let bits = value.view().payload_bits();
     match value.type_index() {
         // These hash as keys do.
-        type_index::SMALL_STR => Some(key::hash_short_text(value.view().payload_bits())),
-        type_index::STR | type_index::BYTES | type_index::BIG_INT => key::hash(value.as_view()).ok(),
+        type_index::SMALL_STR => Some(key::hash_short_text(bits)),
+        type_index::STR => Some(key::hash_long_text(value.as_view())),
+        type_index::BYTES | type_index::BIG_INT => key::hash(value.as_view()).ok(),
+        type_index::STATIC_OBJECT_BEGIN.. => None,
         // Among them are short bytes: upstream hashes them otherwise than long ones.
-        index if index < type_index::STATIC_OBJECT_BEGIN => {
-            Some(combine(index as u64, value.view().payload_bits()))
-        }
-        _ => None,
+        index => Some(combine(index as u64, bits)),
     }
 }

@@ -9,7 +9,7 @@ use ferrite_core::type_table;
 
 use super::testing::{USED, equal, text};
 use super::{Options, first_structural_mismatch, structural_equal, structural_hash};
-use crate::containers::ListObject;
+use crate::containers::{DictObject, ListObject};
 use crate::dataclass::testing::{add_hook, array, big, int, list, message, node_type, pair, set_part};
 
 /// Changes the record of a tensor while `work` runs.
@@ -109,6 +109,29 @@ fn hooks_may_shorten_the_lists_that_are_walked() -> Result<()> {
         // What is left is hashed, whatever it is, before the missing element is missed.
         fill(&right)?;
         assert_eq!(message(structural_hash(&rhs, USED)), "Index 2 out of bounds 2");
+    }
+    Ok(())
+}
+
+#[test]
+fn hooks_may_empty_the_dicts_that_are_hashed() -> Result<()> {
+    let hooked = node_type("test.equal.Empties", TREE, [0, 0])?;
+    let emptied = DictObject::with_capacity(0)?;
+    let of_hash = emptied.clone();
+    let hash = Function::from_typed(move |_: Any, _: Any, _: Any| -> Result<i64> {
+        of_hash.clear();
+        Ok(0)
+    })?;
+    add_hook(hooked, "__s_hash__", &hash)?;
+    let value = Any::new(emptied.clone());
+    for len in 1..7 {
+        for key in 0..len {
+            emptied.insert(int(key), pair(hooked, int(key), int(2))?)?;
+            emptied.insert(text("longer than seven")?, array(&[int(key)])?)?;
+            emptied.insert(text("a")?, int(key))?;
+        }
+        structural_hash(&value, USED)?;
+        assert_eq!(emptied.len(), 0);
     }
     Ok(())
 }

@@ -9,7 +9,7 @@
 //! | `compare`, `compare_frame`, `compare_leaf` | the walk through two values, what is open in it, what ends it |
 //! | `bindings` | which variable of one side stands for which of the other |
 //! | `trace` | the way to the first difference |
-//! | `hash`, `hash_frame`, `hash_leaf` | the walk that hashes, likewise |
+//! | `hash`, `hash_leaf` | the walk that hashes, likewise |
 //! | `one_walk`, `known` | for boards, one walk in place of both, where no way to a difference is asked for |
 //! | `tensors` | tensors as both walks see them |
 
@@ -21,8 +21,6 @@ mod compare_leaf;
 mod functions;
 #[cfg(feature = "std")]
 mod hash;
-#[cfg(feature = "std")]
-mod hash_frame;
 mod hash_leaf;
 #[cfg(any(test, not(feature = "std")))]
 mod known;

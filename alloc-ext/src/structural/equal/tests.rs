@@ -96,6 +96,48 @@ fn entries_have_no_order() -> Result<()> {
 }
 
 #[test]
+fn containers_hash_alike_whatever_is_inside() -> Result<()> {
+    let leaves = || -> Result<[Any; 5]> {
+        let shape = Any::new(Shape::from_slice(&[1, 2])?);
+        Ok([
+            int(1),
+            text("x")?,
+            text("longer than seven")?,
+            Any::new(Bytes::new(b"longer than seven")?),
+            shape,
+        ])
+    };
+    // Those that have nothing but leaves inside, with and without leaves in front of them.
+    let values = || -> Result<std::vec::Vec<Any>> {
+        let [one, short, long, bytes, shape] = leaves()?;
+        // Their hashes are equal: short texts are filled up with zeros.
+        let ties = [(text("a")?, one.clone()), (text("a\0")?, short.clone()), (int(1), long.clone())];
+        let flat = array(&leaves()?)?;
+        let flat_map = map(&[(one.clone(), short.clone()), (long.clone(), Any::from(f64::NAN))])?;
+        let mixed =
+            [(one.clone(), bytes), (short, shape), (long.clone(), flat.clone()), (int(2), one.clone())];
+        Ok(std::vec![
+            array(&[])?,
+            array(&[array(&[])?, list(&[])?, map(&[])?, dict(&[])?])?,
+            array(&[flat.clone(), flat.clone(), one.clone()])?,
+            array(&[one.clone(), array(&[long, array(from_ref(&one))?, flat.clone()])?, one.clone()])?,
+            list(&[flat.clone(), list(&[flat])?, one])?,
+            map(&ties)?,
+            array(&[flat_map.clone(), dict(&ties)?, array(&[flat_map])?])?,
+            map(&mixed)?,
+            dict(&mixed)?,
+        ])
+    };
+    let (left, right) = (values()?, values()?);
+    for (i, lhs) in left.iter().enumerate() {
+        for (j, rhs) in right.iter().enumerate() {
+            assert_eq!(equal(lhs, rhs, USED)?, i == j, "{i} {j}");
+        }
+    }
+    Ok(())
+}
+
+#[test]
 fn the_first_difference_is_found() -> Result<()> {
     let (one, two) = (array(&[int(1)])?, array(&[int(2)])?);
     let here = |key: &str, value: &Any| map(&[(text(key)?, value.clone())]);

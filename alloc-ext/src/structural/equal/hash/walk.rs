@@ -1,4 +1,4 @@
-//! The walk that hashes a value.
+//! The walk itself, and what it knows on its way.
 #![forbid(unsafe_code)]
 
 use core::marker::PhantomData;
@@ -11,25 +11,28 @@ use ferrite_core::memory::Buffer;
 use ferrite_core::object::ObjectRef;
 use ferrite_core::type_index;
 
-use super::hash_frame::{EntriesFrame, Identity, Keys, Node, ObjectFrame, ObjectStart, SequenceFrame};
-use super::hash_leaf::{hash_bits, hash_leaf};
+use super::super::hash_leaf::hash_leaf;
+use super::entries::{EntriesFrame, HashedEntry, Rest, collect};
+use super::node::{Node, first_hash};
+use super::object::{Identity, ObjectFrame, ObjectStart};
+use super::sequence::{Next, SequenceFrame};
 use crate::dataclass::combine;
 use crate::structural::any_arg::AnyArg;
 use crate::structural::kind::Comparables;
 use crate::structural::{DefRegion, StructuralKind};
 use crate::walk::{
-    Descent, Entered, Fields, Fold, Held, HookState, Hooks, Seen, Slot, fold, is_sole_while_held, lend,
-    room_for_frame,
+    Descent, Entered, Fields, Fold, Held, HookState, Hooks, Places, Seen, Slot, fold, is_sole_while_held,
+    lend, room_for_frame,
 };
 
 /// The state of a hash.
 #[derive(Default)]
-pub(super) struct Hasher {
+pub struct Hasher {
     skip_tensor_content: bool,
     /// The hashes of objects that were met and may be met again.
     known: Seen<u64>,
-    /// The keys of the maps that are being hashed.
-    keys: Keys,
+    /// The entries of the maps that are open, those of inner maps behind those of outer ones.
+    entries: Buffer<HashedEntry>,
     /// Variables that were defined so far: each counts by its number.
     variables: u32,
     /// Nodes of a graph so far: each counts by its number, so that sharing shows.
@@ -44,6 +47,8 @@ struct Walk<'h, 'w> {
     lent: PhantomData<&'w Any>,
 }
 
+// So that the tag has a place of its own: one in a niche takes five instructions to read, several times an object.
+#[repr(u8)]
 enum Frame<'w> {
     Sequence(SequenceFrame<'w>),
     Entries(EntriesFrame<'w>),
@@ -65,9 +70,8 @@ impl<'w> Fold for Walk<'_, 'w> {
                 room_for_frame::<Self>(open)?.fill(Frame::Sequence(SequenceFrame::new(node)));
             }
             type_index::MAP | type_index::DICT => {
-                let room = room_for_frame::<Self>(open)?;
-                let Hasher { known, keys, .. } = &mut *self.hasher;
-                room.fill(Frame::Entries(EntriesFrame::new(node, keys, |key| hash_of_key(known, key))?));
+                let Node { object, region, is_shared } = node;
+                return self.enter_map(object, region, is_shared, open);
             }
             _ => match self.meet(&node.object, node.region, node.is_shared)? {
                 ControlFlow::Break(hash) => return Ok(Entered::Value(hash)),
@@ -79,24 +83,94 @@ impl<'w> Fold for Walk<'_, 'w> {
         Ok(Entered::Open)
     }
 
-    fn next(&mut self, frame: &mut Frame<'w>) -> Result<Option<Node<'w>>> {
-        match frame {
-            Frame::Sequence(frame) => frame.next(self.hasher.skip_tensor_content),
-            Frame::Entries(frame) => frame.next(&self.hasher.keys, self.hasher.skip_tensor_content),
-            Frame::Object(frame) => {
-                let next = frame.next(self.hasher.skip_tensor_content)?;
-                Ok(next.map(|(object, region)| Node::in_field(object, region)))
+    /// Opens Arrays and objects itself: what would pass through a node and back is waited for.
+    #[inline(always)]
+    fn descend(&mut self, open: &mut Buffer<Frame<'w>>) -> Result<Descent<Node<'w>, u64>> {
+        let skip_tensor_content = self.hasher.skip_tensor_content;
+        match open.last_mut() {
+            Some(Frame::Object(frame)) => match frame.next(skip_tensor_content)? {
+                Some((object, region)) => self.enter_field(object, region, open),
+                None => Ok(Descent::End),
+            },
+            Some(Frame::Sequence(frame)) => match frame.next(skip_tensor_content)? {
+                Some(Next::Array { node, next, hash }) => {
+                    let room = room_for_frame::<Self>(open)?;
+                    room.fill(Frame::Sequence(SequenceFrame::behind(next, hash, node)));
+                    Ok(Descent::Open)
+                }
+                Some(Next::Node(node)) => Ok(Descent::Child(node)),
+                None => Ok(Descent::End),
+            },
+            Some(Frame::Entries(frame)) => {
+                let next = frame.next(&self.hasher.entries, skip_tensor_content)?;
+                Ok(next.map_or(Descent::End, Descent::Child))
             }
+            None => Ok(Descent::End),
         }
     }
 
-    /// Goes from objects to objects in their fields without a detour.
-    #[inline(always)]
-    fn descend(&mut self, open: &mut Buffer<Frame<'w>>) -> Result<Descent<Node<'w>, u64>> {
-        let Some(Frame::Object(frame)) = open.last_mut() else { return Ok(Descent::ByNode) };
-        let Some((object, region)) = frame.next(self.hasher.skip_tensor_content)? else {
-            return Ok(Descent::End);
+    fn feed(&mut self, frame: &mut Frame<'w>, hash: u64) -> Result<ControlFlow<u64>> {
+        let so_far = match frame {
+            Frame::Sequence(frame) => &mut frame.hash,
+            Frame::Entries(frame) => &mut frame.rest.hash,
+            Frame::Object(frame) => &mut frame.hash,
         };
+        *so_far = combine(*so_far, hash);
+        Ok(ControlFlow::Continue(()))
+    }
+
+    fn leave(&mut self, frame: &mut Frame<'w>) -> Result<u64> {
+        match frame {
+            Frame::Sequence(frame) => Ok(frame.hash),
+            Frame::Entries(frame) => {
+                frame.forget_entries(&mut self.hasher.entries);
+                Ok(frame.rest.hash)
+            }
+            Frame::Object(frame) => self.hasher.finish_object(&frame.object, frame.identity, frame.hash),
+        }
+    }
+
+    fn abandon(&mut self, frame: Frame<'w>) {
+        if let Frame::Entries(frame) = frame {
+            frame.forget_entries(&mut self.hasher.entries);
+        }
+    }
+}
+
+impl<'w> Walk<'_, 'w> {
+    /// Gets to a map, which need not be open where its values are numbers and strings.
+    #[inline(always)]
+    fn enter_map(
+        &mut self,
+        map: Held<'w, ObjectRef>,
+        region: DefRegion,
+        is_shared: bool,
+        open: &mut Buffer<Frame<'w>>,
+    ) -> Result<Entered<Frame<'w>, u64>> {
+        let room = room_for_frame::<Self>(open)?;
+        let index = map.type_index();
+        let map = Places::of(map);
+        let Hasher { known, entries, .. } = &mut *self.hasher;
+        let collected = collect(&map, known, entries)?;
+        let mut rest = Rest { range: collected.range, hash: first_hash(index, map.len()) };
+        if collected.is_flat {
+            let first = rest.range.start;
+            rest.next(entries);
+            entries.truncate(first);
+            return Ok(Entered::Value(rest.hash));
+        }
+        room.fill(Frame::Entries(EntriesFrame::new(map, region, is_shared, rest)));
+        Ok(Entered::Open)
+    }
+
+    /// Goes from an object to an object in a field of it without a detour.
+    #[inline(always)]
+    fn enter_field(
+        &mut self,
+        object: ObjectRef,
+        region: DefRegion,
+        open: &mut Buffer<Frame<'w>>,
+    ) -> Result<Descent<Node<'w>, u64>> {
         if object.type_index() < type_index::DYN_OBJECT_BEGIN {
             return Ok(Descent::Child(Node::in_field(object, region)));
         }
@@ -110,35 +184,6 @@ impl<'w> Fold for Walk<'_, 'w> {
         }
     }
 
-    fn feed(&mut self, frame: &mut Frame<'w>, hash: u64) -> Result<ControlFlow<u64>> {
-        let so_far = match frame {
-            Frame::Sequence(frame) => &mut frame.hash,
-            Frame::Entries(frame) => &mut frame.hash,
-            Frame::Object(frame) => &mut frame.hash,
-        };
-        *so_far = combine(*so_far, hash);
-        Ok(ControlFlow::Continue(()))
-    }
-
-    fn leave(&mut self, frame: &mut Frame<'w>) -> Result<u64> {
-        match frame {
-            Frame::Sequence(frame) => Ok(frame.hash),
-            Frame::Entries(frame) => {
-                frame.forget_keys(&mut self.hasher.keys);
-                Ok(frame.hash)
-            }
-            Frame::Object(frame) => self.hasher.finish_object(&frame.object, frame.identity, frame.hash),
-        }
-    }
-
-    fn abandon(&mut self, frame: Frame<'w>) {
-        if let Frame::Entries(frame) = frame {
-            frame.forget_keys(&mut self.hasher.keys);
-        }
-    }
-}
-
-impl Walk<'_, '_> {
     /// The hash of an object, where its fields need not be looked at; else what it takes to do that.
     #[inline(always)]
     fn meet(
@@ -168,15 +213,15 @@ impl Walk<'_, '_> {
 }
 
 impl Hasher {
-    pub(super) fn new(skip_tensor_content: bool) -> Self {
+    pub fn new(skip_tensor_content: bool) -> Self {
         Self { skip_tensor_content, hooks: Hooks::new("__s_hash__"), ..Self::default() }
     }
 
     /// The hash of a value.
     ///
     /// # Errors
-    /// Those of [`structural_hash`](super::structural_hash).
-    pub(super) fn hash(&mut self, value: Held<'_>, region: DefRegion) -> Result<u64> {
+    /// Those of [`structural_hash`](super::super::structural_hash).
+    pub fn hash(&mut self, value: Held<'_>, region: DefRegion) -> Result<u64> {
         if let Some(hash) = hash_leaf(&value, self.skip_tensor_content)? {
             return Ok(hash);
         }
@@ -241,11 +286,6 @@ impl Hasher {
             })
         })
     }
-}
-
-/// The hash of a key whatever was hashed before it; None when that cannot be told, which leaves the entry out.
-fn hash_of_key(known: &Seen<u64>, key: &Any) -> Option<u64> {
-    hash_bits(key).or_else(|| known.get(key).copied())
 }
 
 /// The number of one more, from 0 on.

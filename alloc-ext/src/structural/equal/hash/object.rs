@@ -1,0 +1,70 @@
+//! Objects while they are hashed by their fields.
+#![forbid(unsafe_code)]
+
+use ferrite_core::abi::kTVMFFIFieldFlagBitMaskSEqHashIgnore;
+use ferrite_core::any::Any;
+use ferrite_core::error::Result;
+use ferrite_core::object::ObjectRef;
+
+use super::super::hash_leaf::hash_leaf;
+use crate::dataclass::combine;
+use crate::structural::{DefRegion, StructuralKind};
+use crate::walk::{Fields, Held};
+
+/// An object that is hashed by its fields.
+pub(super) struct ObjectFrame<'w> {
+    pub object: Held<'w, ObjectRef>,
+    pub identity: Identity,
+    /// The region of what is inside.
+    region: DefRegion,
+    fields: Fields,
+    pub hash: u64,
+}
+
+/// What the hash of an object takes beside its content.
+#[derive(Clone, Copy)]
+pub(super) struct Identity {
+    pub kind: StructuralKind,
+    /// The region that the object is in.
+    pub region: DefRegion,
+    /// Whether its hash has to be remembered.
+    pub may_be_met_again: bool,
+}
+
+/// What the hash of an object by its fields starts with.
+pub(super) struct ObjectStart {
+    pub identity: Identity,
+    /// The region of what is inside.
+    pub region: DefRegion,
+    pub fields: Fields,
+    pub hash: u64,
+}
+
+impl<'w> ObjectFrame<'w> {
+    #[inline(always)]
+    pub(super) fn new(object: Held<'w, ObjectRef>, start: ObjectStart) -> Self {
+        let ObjectStart { identity, region, fields, hash } = start;
+        Self { object, identity, region, fields, hash }
+    }
+
+    /// The next object in a field, and the region that it is in.
+    #[inline(always)]
+    pub(super) fn next(&mut self, skip_tensor_content: bool) -> Result<Option<(ObjectRef, DefRegion)>> {
+        let object: &ObjectRef = &self.object;
+        for field in &mut self.fields {
+            if field.flags() & i64::from(kTVMFFIFieldFlagBitMaskSEqHashIgnore) != 0 {
+                continue;
+            }
+            let mut value = Any::NONE;
+            field.read(object, &mut value)?;
+            match hash_leaf(&value, skip_tensor_content)? {
+                Some(hash) => self.hash = combine(self.hash, hash),
+                None => {
+                    let region = self.region.in_field(field.flags());
+                    return Ok(value.into_object().ok().map(|object| (object, region)));
+                }
+            }
+        }
+        Ok(None)
+    }
+}

@@ -1,0 +1,128 @@
+//! Arrays and Lists while they are hashed.
+
+use core::slice;
+
+use ferrite_core::any::Any;
+use ferrite_core::error::Result;
+use ferrite_core::type_index;
+
+use super::super::hash_leaf::hash_leaf;
+use super::node::{Node, first_hash};
+use crate::containers::ArrayObject;
+use crate::dataclass::combine;
+use crate::structural::DefRegion;
+use crate::walk::{Elements, look_ahead};
+
+/// A sequence whose elements are being hashed.
+pub(super) struct SequenceFrame<'w> {
+    elements: Elements<'w>,
+    region: DefRegion,
+    is_shared: bool,
+    len: usize,
+    next: usize,
+    pub hash: u64,
+}
+
+/// What comes next in a sequence.
+pub(super) enum Next<'w> {
+    /// An Array whose first `next` elements have nothing inside, and their hash.
+    Array { node: Node<'w>, next: usize, hash: u64 },
+    /// Anything else.
+    Node(Node<'w>),
+}
+
+impl<'w> SequenceFrame<'w> {
+    pub(super) fn new(node: Node<'w>) -> Self {
+        let index = node.object.type_index();
+        let mut frame = Self::behind(0, 0, node);
+        frame.hash = first_hash(index, frame.len);
+        frame
+    }
+
+    /// A sequence whose first `next` elements have this hash.
+    #[inline(always)]
+    pub(super) fn behind(next: usize, hash: u64, node: Node<'w>) -> Self {
+        let Node { object, region, is_shared } = node;
+        let elements = Elements::of(object);
+        let len = elements.len();
+        Self { elements, region, is_shared, len, next, hash }
+    }
+
+    /// Takes elements into the hash up to one that has something inside. Arrays of elements that have nothing inside are
+    /// hashed on the way, without a frame: most Arrays are such, and what goes through a frame is waited for.
+    #[inline(always)]
+    pub(super) fn next(&mut self, skip_tensor_content: bool) -> Result<Option<Next<'w>>> {
+        // SAFETY: the hash of a value that has nothing inside runs no code of users.
+        let elements = unsafe { self.elements.as_slice() };
+        // A hook may have made a List shorter.
+        let elements = elements.get(self.next..self.len.min(elements.len())).unwrap_or_default();
+        let mut rest = Rest { elements: elements.iter(), hash: self.hash };
+        let begun = rest.skip_flat(skip_tensor_content)?;
+        self.hash = rest.hash;
+        self.next += elements.len() - rest.len();
+        if self.next >= self.len {
+            return Ok(None);
+        }
+        let child = self.elements.get(self.next)?;
+        self.next += 1;
+        let Some(node) = Node::inside(child, self.region, self.is_shared) else { return Ok(None) };
+        Ok(Some(match begun {
+            Some((next, hash)) => Next::Array { node, next, hash },
+            None => Next::Node(node),
+        }))
+    }
+}
+
+/// Elements that are not hashed yet, and the hash of those before.
+struct Rest<'a> {
+    elements: slice::Iter<'a, Any>,
+    hash: u64,
+}
+
+impl<'a> Rest<'a> {
+    fn first(&self) -> Option<&'a Any> {
+        self.elements.as_slice().first()
+    }
+
+    fn len(&self) -> usize {
+        self.elements.as_slice().len()
+    }
+
+    #[inline(always)]
+    fn skip(&mut self, hash: u64) {
+        self.elements.next();
+        self.hash = combine(self.hash, hash);
+    }
+
+    /// Takes elements into the hash up to one that has something inside.
+    #[inline(always)]
+    fn skip_leaves(&mut self, skip_tensor_content: bool) -> Result<()> {
+        while let Some(element) = self.first() {
+            look_ahead(element);
+            let Some(hash) = hash_leaf(element, skip_tensor_content)? else { break };
+            self.skip(hash);
+        }
+        Ok(())
+    }
+
+    /// The same, and Arrays of such elements. When it ends at an Array, tells how many elements of that have nothing inside,
+    /// and their hash.
+    #[inline(always)]
+    fn skip_flat(&mut self, skip_tensor_content: bool) -> Result<Option<(usize, u64)>> {
+        loop {
+            self.skip_leaves(skip_tensor_content)?;
+            let Some(inner) = self.first().and_then(elements_of_array) else { return Ok(None) };
+            let mut rest = Rest { elements: inner.iter(), hash: first_hash(type_index::ARRAY, inner.len()) };
+            rest.skip_leaves(skip_tensor_content)?;
+            if rest.len() != 0 {
+                return Ok(Some((inner.len() - rest.len(), rest.hash)));
+            }
+            self.skip(rest.hash);
+        }
+    }
+}
+
+#[inline(always)]
+fn elements_of_array(value: &Any) -> Option<&[Any]> {
+    value.as_object()?.as_class().map(ArrayObject::as_slice)
+}

@@ -1,0 +1,69 @@
+//! Maps and Dicts whose entries a walk reads by their places, in an order of its own.
+
+use ferrite_core::any::Any;
+use ferrite_core::object::ObjectRef;
+
+use super::held::Held;
+use super::map_or_dict::MapOrDict;
+use crate::containers::MapObject;
+
+/// The entries of a map by their places.
+pub enum Places<'w> {
+    /// Those of a Map that is lent: they stay where they are.
+    Lent(&'w MapObject),
+    /// Those of any other map.
+    Of(Held<'w, ObjectRef>),
+}
+
+impl<'w> Places<'w> {
+    /// Those of a Map or Dict; none for other objects.
+    pub fn of(map: Held<'w, ObjectRef>) -> Self {
+        match map.lent().and_then(ObjectRef::as_class) {
+            Some(map) => Self::Lent(map),
+            None => Self::Of(map),
+        }
+    }
+
+    /// Number of entries.
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::Lent(map) => map.len(),
+            Self::Of(map) => MapOrDict::of(map).map_or(0, MapOrDict::len),
+        }
+    }
+
+    /// The place of the first entry in order.
+    pub fn first(&self) -> Option<u64> {
+        self.map()?.first_place()
+    }
+
+    /// The place of the entry after the one at `place`.
+    pub fn after(&self, place: u64) -> Option<u64> {
+        self.map()?.next_place(place)
+    }
+
+    fn map(&self) -> Option<MapOrDict<'_>> {
+        match self {
+            Self::Lent(map) => Some(MapOrDict::Map(map)),
+            Self::Of(map) => MapOrDict::of(map),
+        }
+    }
+
+    /// Key and value at a place, if an entry is there, as they lie in memory.
+    ///
+    /// # Safety
+    /// Nobody changes a Dict while they are in use, so no code of users may run.
+    pub unsafe fn peek(&self, place: u64) -> Option<(&Any, &Any)> {
+        // SAFETY: the caller's promise.
+        unsafe { self.map()?.entry_refs(place) }
+    }
+
+    /// The value at a place, if an entry is there, lent where the map is a lent Map.
+    pub fn value(&self, place: u64) -> Option<Held<'w>> {
+        if let Self::Lent(map) = self {
+            return map.entry_refs(place).map(|(_, value)| Held::Lent(value));
+        }
+        // SAFETY: no code of users runs while the reference is made.
+        unsafe { self.peek(place) }.map(|(_, value)| Held::Own(value.clone()))
+    }
+}
