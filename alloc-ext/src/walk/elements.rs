@@ -74,3 +74,10 @@ impl<'w> Elements<'w> {
 pub fn rest_of(elements: &[Any], first: usize) -> &[Any] {
     elements.get(first..).unwrap_or_default()
 }
+
+/// The elements of a value that is an Array.
+#[cfg(feature = "std")]
+#[inline(always)]
+pub fn elements_of_array(value: &Any) -> Option<&[Any]> {
+    value.as_object()?.as_class().map(ArrayObject::as_slice)
+}

@@ -37,6 +37,8 @@ mod comb_sort;
 
 pub use ahead::look_ahead;
 pub use children::{Children, ChildrenKind};
+#[cfg(feature = "std")]
+pub use elements::elements_of_array;
 pub use elements::{Elements, rest_of};
 pub use entries::Entries;
 pub use field::{Field, Fields, for_each_field};

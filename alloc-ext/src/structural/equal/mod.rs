@@ -6,7 +6,7 @@
 //!
 //! | part | holds |
 //! |---|---|
-//! | `compare`, `compare_frame`, `compare_leaf` | the walk through two values, what is open in it, what ends it |
+//! | `compare`, `compare_leaf` | the walk through two values, and what ends it |
 //! | `bindings` | which variable of one side stands for which of the other |
 //! | `trace` | the way to the first difference |
 //! | `hash`, `hash_leaf` | the walk that hashes, likewise |
@@ -16,7 +16,6 @@
 mod bindings;
 mod calls;
 mod compare;
-mod compare_frame;
 mod compare_leaf;
 mod functions;
 #[cfg(feature = "std")]

@@ -157,6 +157,28 @@ fn the_first_difference_is_found() -> Result<()> {
 }
 
 #[test]
+fn the_first_difference_is_found_behind_equal_elements() -> Result<()> {
+    let inside = |elements: &[Any]| array(&[int(0), array(&[])?, array(elements)?, int(0)]);
+    let one = || array(&[int(1)]);
+    let left = inside(&[int(1), one()?, int(3)])?;
+    let found = |elements: &[Any]| -> Result<[std::string::String; 2]> {
+        let right = inside(elements)?;
+        assert!(!equal(&left, &right, USED)?);
+        difference(&left, &right)
+    };
+    assert!(equal(&left, &inside(&[int(1), one()?, int(3)])?, USED)?);
+    assert_eq!(found(&[int(2), one()?, int(3)])?, [" 1:2 1:0", " 1:2 1:0"]);
+    assert_eq!(found(&[int(1), array(&[int(2)])?, int(3)])?, [" 1:2 1:1 1:0", " 1:2 1:1 1:0"]);
+    assert_eq!(found(&[int(1), array(&[int(1), int(1)])?, int(3)])?, [" 1:2 1:1 4:1", " 1:2 1:1 1:1"]);
+    assert_eq!(found(&[int(1), list(&[int(1)])?, int(3)])?, [" 1:2 1:1", " 1:2 1:1"]);
+    assert_eq!(found(&[int(1), one()?, int(4)])?, [" 1:2 1:2", " 1:2 1:2"]);
+    assert_eq!(found(&[int(1), one()?])?, [" 1:2 1:2", " 1:2 4:2"]);
+    assert_eq!(found(&[int(1), one()?, int(3), int(4)])?, [" 1:2 4:3", " 1:2 1:3"]);
+    assert_eq!(found(&[])?, [" 1:2 1:0", " 1:2 4:0"]);
+    Ok(())
+}
+
+#[test]
 fn broken_values_are_refused() -> Result<()> {
     let function =
         |name| FUNCTIONS.iter().find(|function| function.name() == name).expect("a name").to_function();

@@ -8,10 +8,9 @@ use ferrite_core::type_index;
 
 use super::super::hash_leaf::hash_leaf;
 use super::node::{Node, first_hash};
-use crate::containers::ArrayObject;
 use crate::dataclass::combine;
 use crate::structural::DefRegion;
-use crate::walk::{Elements, look_ahead};
+use crate::walk::{Elements, elements_of_array, look_ahead};
 
 /// A sequence whose elements are being hashed.
 pub(super) struct SequenceFrame<'w> {
@@ -120,9 +119,4 @@ impl<'a> Rest<'a> {
             self.skip(rest.hash);
         }
     }
-}
-
-#[inline(always)]
-fn elements_of_array(value: &Any) -> Option<&[Any]> {
-    value.as_object()?.as_class().map(ArrayObject::as_slice)
 }

@@ -1,9 +1,5 @@
-//! The walk that compares two values.
+//! The walk itself, and what it knows on its way.
 #![forbid(unsafe_code)]
-
-#[cfg_attr(feature = "std", path = "compare/descent.rs")]
-#[cfg_attr(not(feature = "std"), path = "compare/descent_by_nodes.rs")]
-mod descent;
 
 use core::marker::PhantomData;
 use core::ops::ControlFlow;
@@ -16,10 +12,14 @@ use ferrite_core::object::ObjectRef;
 use ferrite_core::string::String;
 use ferrite_core::type_index;
 
-use super::bindings::Bindings;
-use super::compare_frame::{EntriesFrame, HeldPair, ObjectFrame, Pair, SequenceFrame};
-use super::compare_leaf::compare_leaves;
-use super::trace::Trace;
+use super::super::bindings::Bindings;
+use super::super::compare_leaf::compare_leaves;
+use super::super::trace::Trace;
+use super::entries::EntriesFrame;
+use super::object::ObjectFrame;
+use super::pair::{HeldPair, Pair};
+use super::sequence::SequenceFrame;
+use super::short_ways;
 use crate::reflection::AccessKind;
 use crate::structural::any_arg::AnyArg;
 use crate::structural::kind::Comparables;
@@ -28,8 +28,8 @@ use crate::walk::{Descent, Entered, Fields, Fold, Held, HookState, Hooks, Slot, 
 
 /// The state of a comparison.
 #[derive(Default)]
-pub(super) struct Comparer {
-    skip_tensor_content: bool,
+pub struct Comparer {
+    pub(super) skip_tensor_content: bool,
     bindings: Bindings,
     /// Where the first difference is, for those who want to know.
     trace: Option<Trace>,
@@ -38,14 +38,14 @@ pub(super) struct Comparer {
 }
 
 /// A walk through two values that are lent to it.
-struct Walk<'c, 'w> {
-    comparer: &'c mut Comparer,
+pub(super) struct Walk<'c, 'w> {
+    pub comparer: &'c mut Comparer,
     lent: PhantomData<&'w Any>,
     /// Whether a difference was found in the frame at hand.
-    differs: bool,
+    pub differs: bool,
 }
 
-enum Frame<'w> {
+pub(super) enum Frame<'w> {
     Sequence(SequenceFrame<'w>),
     Entries(EntriesFrame<'w>),
     Object(ObjectFrame<'w>),
@@ -67,7 +67,7 @@ impl<'w> Fold for Walk<'_, 'w> {
     ) -> Result<Entered<Frame<'w>, bool>> {
         match pair.lhs.type_index() {
             type_index::ARRAY | type_index::LIST => {
-                room_for_frame::<Self>(open)?.fill(Frame::Sequence(SequenceFrame::new(pair)));
+                room_for_frame::<Self>(open)?.fill(Frame::Sequence(SequenceFrame::behind(0, pair)));
                 Ok(self.enter_container(open))
             }
             type_index::MAP | type_index::DICT => {
@@ -88,7 +88,9 @@ impl<'w> Fold for Walk<'_, 'w> {
     fn next(&mut self, frame: &mut Frame<'w>) -> Result<Option<HeldPair<'w>>> {
         let Comparer { skip_tensor_content, bindings, .. } = &*self.comparer;
         match frame {
-            Frame::Sequence(frame) => frame.next(*skip_tensor_content, &mut self.differs),
+            Frame::Sequence(frame) => {
+                Ok(frame.next(*skip_tensor_content, &mut self.differs)?.map(|(pair, _)| pair))
+            }
             Frame::Entries(frame) => frame.next(bindings, *skip_tensor_content, &mut self.differs),
             Frame::Object(frame) => {
                 Ok(frame.next(*skip_tensor_content, &mut self.differs)?.map(Pair::into_held))
@@ -98,7 +100,7 @@ impl<'w> Fold for Walk<'_, 'w> {
 
     #[inline(always)]
     fn descend(&mut self, open: &mut Buffer<Frame<'w>>) -> Result<Descent<HeldPair<'w>, bool>> {
-        descent::descend(self, open)
+        short_ways::descend(self, open)
     }
 
     fn feed(&mut self, _: &mut Frame<'w>, equal: bool) -> Result<ControlFlow<bool>> {
@@ -125,18 +127,22 @@ impl<'w> Fold for Walk<'_, 'w> {
 }
 
 impl<'w> Walk<'_, 'w> {
-    /// Containers of different sizes differ; only who wants to know where looks further.
-    fn enter_container(&self, open: &mut Buffer<Frame<'w>>) -> Entered<Frame<'w>, bool> {
-        if self.comparer.trace.is_some() || open.last().is_none_or(Frame::have_same_len) {
-            return Entered::Open;
+    /// Closes containers of different sizes, which differ, unless somebody wants to know where. Tells whether it did not.
+    pub(super) fn keep_container(&self, open: &mut Buffer<Frame<'w>>) -> bool {
+        let is_kept = self.comparer.trace.is_some() || open.last().is_none_or(Frame::have_same_len);
+        if !is_kept {
+            open.truncate(open.len() - 1);
         }
-        open.truncate(open.len() - 1);
-        Entered::Value(false)
+        is_kept
+    }
+
+    fn enter_container(&self, open: &mut Buffer<Frame<'w>>) -> Entered<Frame<'w>, bool> {
+        if self.keep_container(open) { Entered::Open } else { Entered::Value(false) }
     }
 
     /// Whether two objects are equal, where their fields do not tell; else what it takes to look at these.
     #[inline(always)]
-    fn meet(
+    pub(super) fn meet(
         &mut self,
         pair: Pair<&ObjectRef>,
     ) -> Result<ControlFlow<bool, (StructuralKind, DefRegion, Fields)>> {
@@ -177,15 +183,15 @@ impl Frame<'_> {
 }
 
 impl Comparer {
-    pub(super) fn new(skip_tensor_content: bool, trace: Option<Trace>) -> Self {
+    pub fn new(skip_tensor_content: bool, trace: Option<Trace>) -> Self {
         Self { skip_tensor_content, trace, hooks: Hooks::new("__s_equal__"), ..Self::default() }
     }
 
     /// Whether two values are equal.
     ///
     /// # Errors
-    /// Those of [`structural_equal`](super::structural_equal).
-    pub(super) fn compare(&mut self, lhs: Held<'_>, rhs: Held<'_>, region: DefRegion) -> Result<bool> {
+    /// Those of [`structural_equal`](super::super::structural_equal).
+    pub fn compare(&mut self, lhs: Held<'_>, rhs: Held<'_>, region: DefRegion) -> Result<bool> {
         if let Some(equal) = compare_leaves(&lhs, &rhs, self.skip_tensor_content)? {
             return Ok(equal);
         }
@@ -203,7 +209,7 @@ impl Comparer {
     }
 
     /// The way to the first difference.
-    pub(super) fn into_trace(self) -> Trace {
+    pub fn into_trace(self) -> Trace {
         self.trace.unwrap_or_else(Trace::new)
     }
 

@@ -1,0 +1,96 @@
+//! Maps and Dicts while they are compared.
+
+use ferrite_core::any::Any;
+use ferrite_core::error::Result;
+
+use super::super::bindings::Bindings;
+use super::super::compare_leaf::compare_leaves;
+use super::super::trace::Trace;
+use super::pair::{HeldPair, Pair};
+use crate::reflection::AccessKind;
+use crate::structural::DefRegion;
+use crate::walk::{Entries, Held};
+
+/// Two maps.
+pub(super) struct EntriesFrame<'w> {
+    lhs: Entries<'w>,
+    rhs: Entries<'w>,
+    region: DefRegion,
+    /// The last key, and what stands for it on the right if that is something else.
+    key: Option<Held<'w>>,
+    partner: Option<Any>,
+    /// Whether the right side lacks that key.
+    is_missing: bool,
+}
+
+impl<'w> EntriesFrame<'w> {
+    pub(super) fn new(pair: HeldPair<'w>) -> Self {
+        let (lhs, rhs) = (Entries::of(pair.lhs), Entries::of(pair.rhs));
+        let (key, partner) = (None, None);
+        Self { lhs, rhs, region: pair.region, key, partner, is_missing: false }
+    }
+
+    pub(super) fn have_same_len(&self) -> bool {
+        self.lhs.len() == self.rhs.len()
+    }
+
+    pub(super) fn next(
+        &mut self,
+        bindings: &Bindings,
+        skip_tensor_content: bool,
+        differs: &mut bool,
+    ) -> Result<Option<HeldPair<'w>>> {
+        // SAFETY: comparing values that have nothing inside runs no code of users.
+        unsafe {
+            self.lhs.skip_equal(&mut self.rhs, |lhs, rhs| {
+                Ok(compare_leaves(lhs, rhs, skip_tensor_content)? == Some(true))
+            })?
+        };
+        for (key, lhs) in self.lhs.by_ref() {
+            let partner = bindings.to_right(&key).cloned();
+            let rhs = self.rhs.find_next(partner.as_ref().unwrap_or(&key))?;
+            (self.key, self.partner) = (Some(key), partner);
+            let Some(rhs) = rhs else {
+                (self.is_missing, *differs) = (true, true);
+                break;
+            };
+            match compare_leaves(&lhs, &rhs, skip_tensor_content)? {
+                Some(true) => {}
+                Some(false) => {
+                    *differs = true;
+                    break;
+                }
+                None => return Ok(Pair::of(lhs, rhs, self.region)),
+            }
+        }
+        Ok(None)
+    }
+
+    /// Tells which key was the last one.
+    pub(super) fn trace(&self, trace: &mut Trace) -> Result<()> {
+        let kind = if self.is_missing { AccessKind::MapItemMissing } else { AccessKind::MapItem };
+        let key = self.key.as_deref().cloned().unwrap_or_default();
+        let partner = self.partner.as_ref().unwrap_or(&key).clone();
+        trace.push((AccessKind::MapItem, key), (kind, partner))
+    }
+
+    /// Whether the maps are equal when the right one has all entries of the left one; tells which key is missing there.
+    pub(super) fn finish(&mut self, bindings: &Bindings, trace: Option<&mut Trace>) -> Result<bool> {
+        if self.have_same_len() {
+            return Ok(true);
+        }
+        let Some(trace) = trace else { return Ok(false) };
+        self.rhs.restart();
+        for (key, _) in self.rhs.by_ref() {
+            let partner = bindings.to_left(&key).unwrap_or(&key);
+            if self.lhs.value_of(partner.view())?.is_none() {
+                trace.push(
+                    (AccessKind::MapItemMissing, partner.clone()),
+                    (AccessKind::MapItem, Any::clone(&key)),
+                )?;
+                break;
+            }
+        }
+        Ok(false)
+    }
+}

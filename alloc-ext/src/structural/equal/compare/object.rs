@@ -1,0 +1,73 @@
+//! Objects while they are compared by their fields.
+#![forbid(unsafe_code)]
+
+use ferrite_core::abi::kTVMFFIFieldFlagBitMaskSEqHashIgnore;
+use ferrite_core::any::Any;
+use ferrite_core::error::Result;
+use ferrite_core::object::ObjectRef;
+use ferrite_core::string::String;
+
+use super::super::compare_leaf::compare_leaves;
+use super::super::trace::Trace;
+use super::pair::{HeldPair, Pair};
+use crate::reflection::AccessKind;
+use crate::structural::{DefRegion, StructuralKind};
+use crate::walk::{Field, Fields};
+
+/// Two objects of one type.
+pub(super) struct ObjectFrame<'w> {
+    /// The objects, and the region that they are in.
+    pub pair: HeldPair<'w>,
+    pub kind: StructuralKind,
+    /// The region of what is inside.
+    region: DefRegion,
+    fields: Fields,
+    last: Option<Field>,
+}
+
+impl<'w> ObjectFrame<'w> {
+    #[inline(always)]
+    pub(super) fn new(pair: HeldPair<'w>, kind: StructuralKind, region: DefRegion, fields: Fields) -> Self {
+        Self { pair, kind, region, fields, last: None }
+    }
+
+    #[inline(always)]
+    pub(super) fn next(
+        &mut self,
+        skip_tensor_content: bool,
+        differs: &mut bool,
+    ) -> Result<Option<Pair<ObjectRef>>> {
+        let Pair { lhs: left, rhs: right, .. } = self.pair.lent();
+        for field in &mut self.fields {
+            if field.flags() & i64::from(kTVMFFIFieldFlagBitMaskSEqHashIgnore) != 0 {
+                continue;
+            }
+            self.last = Some(field);
+            // New places each time, so that it is known where numbers lie that need not be dropped.
+            let mut lhs = Any::NONE;
+            field.read(left, &mut lhs)?;
+            let mut rhs = Any::NONE;
+            field.read(right, &mut rhs)?;
+            match compare_leaves(&lhs, &rhs, skip_tensor_content)? {
+                Some(true) => {}
+                Some(false) => {
+                    *differs = true;
+                    break;
+                }
+                None => {
+                    let region = self.region.in_field(field.flags());
+                    let Ok(lhs) = lhs.into_object() else { break };
+                    let Ok(rhs) = rhs.into_object() else { break };
+                    return Ok(Some(Pair { lhs, rhs, region }));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// Tells which field was the last one.
+    pub(super) fn trace(&self, trace: &mut Trace) -> Result<()> {
+        let name = String::from_bytes(self.last.map_or(b"", Field::name))?;
+        trace.push_same(AccessKind::Attr, name.into())
+    }
+}

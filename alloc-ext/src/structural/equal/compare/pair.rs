@@ -1,0 +1,40 @@
+//! What the walk that compares gets to.
+#![forbid(unsafe_code)]
+
+use ferrite_core::object::ObjectRef;
+
+use crate::structural::DefRegion;
+use crate::walk::Held;
+
+/// Two objects of one type to compare, and the region that they are in.
+#[derive(Clone, Copy)]
+pub(super) struct Pair<T> {
+    pub lhs: T,
+    pub rhs: T,
+    pub region: DefRegion,
+}
+
+/// Two objects that the walk has got to.
+pub(super) type HeldPair<'w> = Pair<Held<'w, ObjectRef>>;
+
+impl<'w> HeldPair<'w> {
+    /// Two values of one type that are no leaves, and so objects.
+    #[cfg_attr(feature = "std", inline(always))]
+    pub(super) fn of(lhs: Held<'w>, rhs: Held<'w>, region: DefRegion) -> Option<Self> {
+        Some(Self { lhs: lhs.into_object()?, rhs: rhs.into_object()?, region })
+    }
+
+    /// The same objects, lent.
+    #[inline]
+    pub(super) fn lent(&self) -> Pair<&ObjectRef> {
+        Pair { lhs: &self.lhs, rhs: &self.rhs, region: self.region }
+    }
+}
+
+impl Pair<ObjectRef> {
+    /// The same objects, held by the walk.
+    #[inline(always)]
+    pub(super) fn into_held<'w>(self) -> HeldPair<'w> {
+        Pair { lhs: Held::Own(self.lhs), rhs: Held::Own(self.rhs), region: self.region }
+    }
+}
