@@ -6,6 +6,7 @@
 //! takes over.
 
 mod eh_frame;
+mod instructions;
 mod program;
 mod reader;
 

@@ -1,6 +1,7 @@
 //! The programs of call frame information, as far as they say how to find the caller of a frame.
 #![forbid(unsafe_code)]
 
+use super::instructions::*;
 use super::reader::Reader;
 
 /// The numbers that x86-64's registers have in these programs.
@@ -111,12 +112,12 @@ impl Machine<'_> {
             let byte = program.u8()?;
             let low = u64::from(byte & 0x3f);
             match byte >> 6 {
-                1 => self.advance(low)?,
-                2 => {
+                DW_CFA_ADVANCE_LOC => self.advance(low)?,
+                DW_CFA_OFFSET => {
                     let offset = program.uleb()?;
                     self.set_offset(low, i64::try_from(offset).ok()?)?;
                 }
-                3 => self.restore(low),
+                DW_CFA_RESTORE => self.restore(low),
                 _ => self.extended(byte, &mut program)?,
             }
         }
@@ -132,62 +133,64 @@ impl Machine<'_> {
     /// The instructions with the code in the low bits.
     fn extended(&mut self, code: u8, program: &mut Reader<'_>) -> Option<()> {
         match code {
-            0x00 => {}
-            0x01 => self.location = program.pointer(self.unit.pointer_encoding)?,
-            0x02 => self.advance(program.u8()?.into())?,
-            0x03 => self.advance(program.u16()?.into())?,
-            0x04 => self.advance(program.u32()?.into())?,
-            0x05 => {
+            DW_CFA_NOP => {}
+            DW_CFA_SET_LOC => self.location = program.pointer(self.unit.pointer_encoding)?,
+            DW_CFA_ADVANCE_LOC1 => self.advance(program.u8()?.into())?,
+            DW_CFA_ADVANCE_LOC2 => self.advance(program.u16()?.into())?,
+            DW_CFA_ADVANCE_LOC4 => self.advance(program.u32()?.into())?,
+            DW_CFA_OFFSET_EXTENDED => {
                 let (register, offset) = (program.uleb()?, program.uleb()?);
                 self.set_offset(register, i64::try_from(offset).ok()?)?;
             }
-            0x06 => {
+            DW_CFA_RESTORE_EXTENDED => {
                 let register = program.uleb()?;
                 self.restore(register);
             }
-            0x07 => self.set(program.uleb()?, Saved::Nowhere),
-            0x08 => self.set(program.uleb()?, Saved::InPlace),
-            0x09 => {
+            DW_CFA_UNDEFINED => self.set(program.uleb()?, Saved::Nowhere),
+            DW_CFA_SAME_VALUE => self.set(program.uleb()?, Saved::InPlace),
+            DW_CFA_REGISTER => {
                 self.set(program.uleb()?, Saved::Elsewhere);
                 program.uleb()?;
             }
-            0x0a => {
+            DW_CFA_REMEMBER_STATE => {
                 *self.saved.get_mut(self.saved_count)? = self.row;
                 self.saved_count += 1;
             }
-            0x0b => {
+            DW_CFA_RESTORE_STATE => {
                 self.saved_count = self.saved_count.checked_sub(1)?;
                 self.row = *self.saved.get(self.saved_count)?;
             }
-            0x0c => {
+            DW_CFA_DEF_CFA => {
                 self.set_base(program.uleb()?);
                 self.row.distance = i64::try_from(program.uleb()?).ok()?;
             }
-            0x0d => self.set_base(program.uleb()?),
-            0x0e => self.row.distance = i64::try_from(program.uleb()?).ok()?,
-            0x0f => {
+            DW_CFA_DEF_CFA_REGISTER => self.set_base(program.uleb()?),
+            DW_CFA_DEF_CFA_OFFSET => self.row.distance = i64::try_from(program.uleb()?).ok()?,
+            DW_CFA_DEF_CFA_EXPRESSION => {
                 self.row.base = None;
                 skip_block(program)?;
             }
-            0x10 | 0x16 => {
+            DW_CFA_EXPRESSION | DW_CFA_VAL_EXPRESSION => {
                 self.set(program.uleb()?, Saved::Elsewhere);
                 skip_block(program)?;
             }
-            0x11 => {
+            DW_CFA_OFFSET_EXTENDED_SF => {
                 let (register, offset) = (program.uleb()?, program.sleb()?);
                 self.set_offset(register, offset)?;
             }
-            0x12 => {
+            DW_CFA_DEF_CFA_SF => {
                 self.set_base(program.uleb()?);
                 self.row.distance = program.sleb()?.checked_mul(self.unit.data_alignment)?;
             }
-            0x13 => self.row.distance = program.sleb()?.checked_mul(self.unit.data_alignment)?,
-            0x14 | 0x15 => {
+            DW_CFA_DEF_CFA_OFFSET_SF => {
+                self.row.distance = program.sleb()?.checked_mul(self.unit.data_alignment)?
+            }
+            DW_CFA_VAL_OFFSET | DW_CFA_VAL_OFFSET_SF => {
                 self.set(program.uleb()?, Saved::Elsewhere);
                 program.uleb()?;
             }
             // The size of pushed arguments, which says nothing about callers.
-            0x2e => drop(program.uleb()?),
+            DW_CFA_GNU_ARGS_SIZE => drop(program.uleb()?),
             _ => return None,
         }
         Some(())
