@@ -1,5 +1,7 @@
 //! What cannot be compared or hashed: errors, cycles and the limit of depth.
 
+use core::slice::from_ref;
+
 use ferrite_core::abi::{DLTensor, kTVMFFISEqHashKindTreeNode as TREE};
 use ferrite_core::any::{Any, AnyView};
 use ferrite_core::error::Result;
@@ -7,7 +9,7 @@ use ferrite_core::function::Function;
 use ferrite_core::tensor::Tensor;
 use ferrite_core::type_table;
 
-use super::testing::{USED, equal, text};
+use super::testing::{USED, equal, map, one_walk, text};
 use super::{Options, first_structural_mismatch, structural_equal, structural_hash};
 use crate::containers::{DictObject, ListObject};
 use crate::dataclass::testing::{add_hook, array, big, int, list, message, node_type, pair, set_part};
@@ -53,6 +55,26 @@ fn content_of_tensors_must_be_compact_and_on_the_host() -> Result<()> {
         assert!(matches!(structural_equal(&one, &two, skip), Ok(true)));
     });
     Ok(())
+}
+
+#[test]
+fn containers_of_different_sizes_differ_whatever_is_inside() -> Result<()> {
+    let tensor = || Tensor::from_slice(&[1.0f32], &[1]).map(Any::new);
+    let (one, two) = (tensor()?, tensor()?);
+    let on_gpu = |record: &mut DLTensor| record.device.device_type = 2;
+    let arrays = [array(&[one.clone()])?, array(&[two.clone(), two.clone()])?];
+    let lists = [list(&[one.clone()])?, list(&[two.clone(), two.clone()])?];
+    let key = || text("key");
+    let maps = [map(&[(key()?, one.clone())])?, map(&[(key()?, two.clone()), (int(1), two)])?];
+    with_record(&one, on_gpu, || {
+        for [lhs, rhs] in [arrays, lists, maps] {
+            for (lhs, rhs) in [(array(from_ref(&lhs))?, array(from_ref(&rhs))?), (lhs, rhs)] {
+                assert!(!structural_equal(&lhs, &rhs, USED)?);
+                assert!(!one_walk::equal(&lhs, &rhs, USED)?);
+            }
+        }
+        Ok(())
+    })
 }
 
 #[test]

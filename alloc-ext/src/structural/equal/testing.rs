@@ -5,9 +5,9 @@ use ferrite_core::error::Result;
 use ferrite_core::string::String;
 
 #[cfg(feature = "std")]
-use super::one_walk;
+pub(super) use super::one_walk;
 #[cfg(not(feature = "std"))]
-use super::walks as one_walk;
+pub(super) use super::walks as one_walk;
 use super::{Options, first_structural_mismatch, structural_equal, structural_hash};
 use crate::containers::{DictObject, MapObject};
 use crate::reflection::AccessPath;

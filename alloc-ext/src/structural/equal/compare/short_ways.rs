@@ -16,24 +16,26 @@ use super::sequence::SequenceFrame;
 use super::walk::{Frame, Walk};
 use crate::walk::{Descent, elements_of_array, look_ahead, room_for_frame};
 
-/// Compares the first elements of two Arrays that have nothing inside: most Arrays have no others, and need not be open.
-/// None when the Arrays are equal; otherwise how many of their first elements are, 0 for what are no Arrays.
+/// Compares the first elements of two Arrays of one size that have nothing inside: most Arrays have no others, and need not be
+/// open. None when the Arrays are equal; otherwise how many of their first elements are known to be, 0 for all other values.
 ///
 /// # Errors
 /// Those of tensors.
 #[inline(always)]
 pub(super) fn compare_arrays(lhs: &Any, rhs: &Any, skip_tensor_content: bool) -> Result<Option<usize>> {
     let (Some(lhs), Some(rhs)) = (elements_of_array(lhs), elements_of_array(rhs)) else { return Ok(Some(0)) };
-    let mut equal = 0;
-    for (lhs, rhs) in lhs.iter().zip(rhs) {
+    // These differ, and nothing in them needs a look, which might be an error.
+    if lhs.len() != rhs.len() {
+        return Ok(Some(0));
+    }
+    for (equal, (lhs, rhs)) in lhs.iter().zip(rhs).enumerate() {
         look_ahead(lhs);
         look_ahead(rhs);
         if compare_leaves(lhs, rhs, skip_tensor_content)? != Some(true) {
             return Ok(Some(equal));
         }
-        equal += 1;
     }
-    Ok((lhs.len() != rhs.len()).then_some(equal))
+    Ok(None)
 }
 
 /// Goes down from the last frame to Arrays in sequences and to objects in fields without a node between: the frame is
