@@ -62,8 +62,8 @@ fn containers_of_different_sizes_differ_whatever_is_inside() -> Result<()> {
     let tensor = || Tensor::from_slice(&[1.0f32], &[1]).map(Any::new);
     let (one, two) = (tensor()?, tensor()?);
     let on_gpu = |record: &mut DLTensor| record.device.device_type = 2;
-    let arrays = [array(&[one.clone()])?, array(&[two.clone(), two.clone()])?];
-    let lists = [list(&[one.clone()])?, list(&[two.clone(), two.clone()])?];
+    let arrays = [array(from_ref(&one))?, array(&[two.clone(), two.clone()])?];
+    let lists = [list(from_ref(&one))?, list(&[two.clone(), two.clone()])?];
     let key = || text("key");
     let maps = [map(&[(key()?, one.clone())])?, map(&[(key()?, two.clone()), (int(1), two)])?];
     with_record(&one, on_gpu, || {
