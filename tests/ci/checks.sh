@@ -1,0 +1,374 @@
+# shellcheck shell=bash
+# shellcheck disable=SC2154  # ci.sh sets target, logs, NIGHTLY, HOST_TARGET, MSRV and CROSS_TARGETS
+#
+# The checks: check_NAME for each name in the lists of ci.sh. Sourced by ci.sh, run from the root of the repository.
+
+need() { # need TOOL PACKAGE: fails loudly without it
+  command -v "$1" >/dev/null && return 0
+  echo "error: $1 is missing: $2"
+  return 1
+}
+
+need_toolchain() { # need_toolchain TOOLCHAIN [COMPONENT...]
+  need rustup "see https://rustup.rs" || return 1
+  local toolchain=$1 component
+  shift
+  rustup run "$toolchain" rustc --version >/dev/null 2>&1 || {
+    echo "error: the toolchain is missing: rustup toolchain install $toolchain --profile minimal"
+    return 1
+  }
+  for component in "$@"; do
+    rustup component list --toolchain "$toolchain" --installed | grep "^$component" >/dev/null || {
+      echo "error: a component is missing: rustup component add $component --toolchain $toolchain"
+      return 1
+    }
+  done
+}
+
+need_target() {
+  rustup target list --installed ${2:+--toolchain "$2"} | grep -x "$1" >/dev/null || {
+    echo "error: a target is missing: rustup target add $1 ${2:+--toolchain $2}"
+    return 1
+  }
+}
+
+workspaces() { # the manifests of all workspaces: the main one, tools, clients and firmware
+  find . \( -name target -o -name '.?*' \) -prune -o -name Cargo.toml -exec grep -l '^\[workspace\]' {} +
+}
+
+check_fmt() {
+  local all one
+  all=$(workspaces) || return 1
+  for one in $all; do
+    echo "== $one"
+    cargo fmt --manifest-path "$one" --all --check -- --color never || return 1
+  done
+}
+
+check_clippy() {
+  cargo clippy --workspace --all-targets -- -D warnings &&
+    cargo clippy -p ferrite-capi --features backend -- -D warnings &&
+    cargo clippy -p ferrite-capi --features backend,cxx-abi -- -D warnings &&
+    cargo clippy -p ferrite-core --no-default-features -- -D warnings &&
+    cargo clippy -p ferrite-core --no-default-features --features spin -- -D warnings &&
+    cargo clippy -p ferrite-core --no-default-features --features client -- -D warnings &&
+    cargo clippy -p ferrite-core --no-default-features --features defmt -- -D warnings &&
+    cargo clippy -p ferrite-alloc-ext --no-default-features -- -D warnings &&
+    clippy_board minimal && clippy_board core && clippy_board full && clippy_other_workspaces
+}
+
+clippy_board() { # clippy_board FEATURE: the library for microcontrollers
+  cargo clippy -p ferrite-capi --no-default-features --features "$1" --profile mcu \
+    --target thumbv7em-none-eabihf -- -D warnings
+}
+
+clippy_other_workspaces() {
+  local all one
+  all=$(workspaces) || return 1
+  for one in $all; do
+    echo "== $one"
+    case $one in
+      ./Cargo.toml) ;; # with all sets of features, above
+      ./targets/boards/rust/Cargo.toml)
+        clippy_at "$one" -p boards-decode && clippy_at "$one" -p boards-firmware --target thumbv7em-none-eabihf || return 1
+        ;;
+      *) clippy_at "$one" || return 1 ;;
+    esac
+  done
+}
+
+clippy_at() { # clippy_at MANIFEST [OPTION...]
+  local manifest=$1
+  shift
+  cargo clippy --locked --manifest-path "$manifest" --target-dir "$target/clippy" "$@" -- -D warnings
+}
+
+check_build() {
+  cargo build --release -p ferrite-capi --features backend && host_library release &&
+    cargo build --profile mcu -p ferrite-core --no-default-features
+}
+
+check_test() { cargo test --workspace; }
+
+# One test at a time: such builds have one thread of execution, with one raised error and one queue of what dies.
+check_no-std() {
+  cargo test -p ferrite-core --lib -- --test-threads=1 && cargo test -p ferrite-alloc-ext --lib -- --test-threads=1
+}
+
+check_docs() { RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps; }
+
+check_headers() { cargo run --quiet --manifest-path capi/tools/headers/Cargo.toml -- --check; }
+
+# Prints what the tests print: numbers of symbols, sizes, targets.
+ferrite_tests() { # ferrite_tests TEST [ARGUMENT...]
+  local test=$1
+  shift
+  cargo test -p ferrite-tests --test "$test" -- --show-output "$@"
+}
+
+check_layout() {
+  need gcc "apt-get install gcc g++" && need clang "apt-get install clang" &&
+    need python3 "apt-get install python3 python3-pip" && ferrite_tests layout --include-ignored
+}
+
+check_exports() {
+  need nm "apt-get install binutils" && need python3 "apt-get install python3 python3-pip" &&
+    ferrite_tests exports --include-ignored
+}
+
+check_c() { ferrite_tests c_programs; }
+
+check_alloc_fail() { ferrite_tests alloc_fail; }
+
+check_aot() { ferrite_tests aot; }
+
+check_sanitizers() {
+  need cc "apt-get install gcc" && ferrite_tests c_programs --ignored sanitized:: &&
+    ferrite_tests backend --ignored sanitized && ferrite_tests aot --ignored no_model_touches
+}
+
+check_valgrind() {
+  need valgrind "apt-get install valgrind" && ferrite_tests c_programs --ignored valgrind:: &&
+    ferrite_tests backend --ignored valgrind && ferrite_tests aot --ignored valgrind
+}
+
+check_arm64() { arm aarch64 aarch64-unknown-linux-gnu aarch64-linux-gnu arm64; }
+check_arm32() { arm arm armv7-unknown-linux-gnueabihf arm-linux-gnueabihf armhf; }
+
+arm() { # arm EMULATED TARGET GNU DEBIAN: the names of a machine for qemu, Rust, gcc and Debian
+  local target_name=$2 gcc=$3-gcc qemu="qemu-$1 -L /usr/$3" of_cargo=CARGO_TARGET_${2^^}
+  need "$gcc" "apt-get install gcc-$3 libc6-dev-$4-cross" &&
+    need "qemu-$1" "apt-get install qemu-user" && need_target "$target_name" || return 1
+  local -x "${of_cargo//-/_}_LINKER=$gcc" "${of_cargo//-/_}_RUNNER=$qemu"
+  # The one left out forks, and qemu 7.2 fails an assertion of its own when the child starts threads.
+  cargo test --target "$target_name" -p ferrite-core -p ferrite-alloc-ext -p ferrite-host -p ferrite-capi \
+    --features ferrite-core/std,ferrite-alloc-ext/std -- --skip a_child_makes_threads_of_its_own &&
+    cargo build --release --target "$target_name" -p ferrite-capi --features backend &&
+    # For backtraces: as 32-bit Arm, C has no tables to unwind by unless asked.
+    CC="$gcc -funwind-tables" FERRITE_RUNNER=$qemu FERRITE_LIBRARY_DIR=$target/$target_name/release \
+      ferrite_tests c_programs plain::
+}
+
+check_parity() {
+  local folder
+  need python3 "apt-get install python3 python3-pip" || return 1
+  folder=$(tests/upstream/wheel.sh) || return 1
+  CHECK_GOOD_INPUT_ONLY=1 FERRITE_LIBRARY_DIR=$folder/tvm_ffi/lib ferrite_tests c_programs plain::
+}
+
+# The same inputs each time, so that a failure comes from what changed; PROPTEST_RNG_SEED=N takes others.
+check_properties() {
+  need python3 "apt-get install python3 python3-pip" &&
+    PROPTEST_RNG_SEED=${PROPTEST_RNG_SEED:-1} ferrite_tests parity --include-ignored
+}
+
+# The shared object that hosts install, in a folder of its own beside the one that is C alone.
+host_library() { # host_library PROFILE
+  need g++ "apt-get install g++" &&
+    cargo build --profile "$1" -p ferrite-capi --features backend,cxx-abi --target-dir "$target/cxx-abi"
+}
+
+upstream() { # upstream SUITE: with the library as it is released
+  host_library release &&
+    OUT=$target/upstream/release tests/upstream/run.sh "$target/cxx-abi/release/libtvm_ffi.so" "$1"
+}
+
+check_upstream-python() { upstream python; }
+check_upstream-cpp() { upstream cpp; }
+check_upstream-rust() { upstream rust; }
+check_upstream-examples() { upstream examples; }
+
+check_upstream-checked() {
+  host_library checked &&
+    OUT=$target/upstream/checked tests/upstream/run.sh "$target/cxx-abi/checked/libtvm_ffi.so"
+}
+
+check_upstream-asan() {
+  local runtime
+  need clang "apt-get install clang" || return 1
+  runtime=$(clang -print-file-name="libclang_rt.asan-$(uname -m).so")
+  # The library names the runtime that it needs, so that it can be linked as any other.
+  build_asan backend,cxx-abi -C link-arg="$runtime" -C link-arg="-Wl,-rpath,${runtime%/*}" &&
+    OUT=$target/upstream/asan tests/upstream/run.sh --asan "$asan_library"
+}
+
+check_cpp() {
+  need g++ "apt-get install g++" && need clang++ "apt-get install clang" &&
+    need valgrind "apt-get install valgrind" && need python3 "apt-get install python3 python3-pip" || return 1
+  ferrite_tests cxx_client --include-ignored
+}
+
+build_wheel() { # the only file of $target/wheels
+  need g++ "apt-get install g++" && need strip "apt-get install binutils" &&
+    need python3 "apt-get install python3 python3-pip python3-venv" || return 1
+  rm -rf "$target/wheels"
+  CARGO_TARGET_DIR=$target/cxx-abi python3 -m pip wheel --quiet --no-deps -w "$target/wheels" targets/host/python
+}
+
+check_wheel() {
+  build_wheel &&
+    targets/host/python/test.sh "$target"/wheels/*.whl &&
+    OUT=$target/upstream/wheel tests/upstream/run.sh "$target"/wheels/*.whl python
+}
+
+check_releases() {
+  local pin name status=0
+  build_wheel || return 1
+  for pin in tests/upstream/pins/releases/*.txt; do
+    name=$(basename "$pin" .txt)
+    echo "== $name"
+    OUT=$target/upstream/releases/$name tests/upstream/run.sh --release "$name" "$target"/wheels/*.whl python ||
+      status=1
+  done
+  return $status
+}
+
+check_tvm-client() {
+  build_wheel && tests/clients/run.sh "$target"/wheels/*.whl
+}
+
+check_xgrammar() {
+  build_wheel && tests/clients/xgrammar/run.sh "$target"/wheels/*.whl
+}
+
+check_cross() {
+  local one
+  for one in "${CROSS_TARGETS[@]}"; do
+    need_target "$one" || return 1
+    echo "== $one"
+    cargo build --release -p ferrite-core --target "$one" --no-default-features || return 1
+    cargo build --release -p ferrite-alloc-ext --target "$one" --no-default-features || return 1
+  done
+}
+
+check_minimal() {
+  need arm-none-eabi-gcc "apt-get install gcc-arm-none-eabi" &&
+    need qemu-system-arm "apt-get install qemu-system-arm" &&
+    need_target thumbv7em-none-eabihf && ferrite_tests minimal --include-ignored
+}
+
+check_core-size() {
+  need arm-none-eabi-gcc "apt-get install gcc-arm-none-eabi" &&
+    need_target thumbv7em-none-eabihf && ferrite_tests core_size --include-ignored
+}
+
+check_full-size() {
+  need arm-none-eabi-gcc "apt-get install gcc-arm-none-eabi" &&
+    need_target thumbv7em-none-eabihf && ferrite_tests full_size --include-ignored
+}
+
+check_platform() {
+  need_target thumbv7em-none-eabihf && need_target riscv32imac-unknown-none-elf && tests/platform/run.sh cortex-m4f riscv32
+}
+
+check_boards() { targets/boards/run.sh; }
+
+check_guide() {
+  need arm-none-eabi-gcc "apt-get install gcc-arm-none-eabi libnewlib-arm-none-eabi" &&
+    need qemu-system-arm "apt-get install qemu-system-arm" &&
+    need python3 "apt-get install python3 python3-pip python3-venv" &&
+    need_target thumbv7em-none-eabihf && targets/boards/guide.sh
+}
+
+check_msrv() {
+  need_toolchain "$MSRV" || return 1
+  cargo "+$MSRV" check --workspace --all-targets --target-dir "$target/msrv"
+}
+
+check_loom() {
+  RUSTFLAGS="--cfg loom" LOOM_MAX_PREEMPTIONS=${LOOM_MAX_PREEMPTIONS:-3} \
+    cargo test -p ferrite-tests --release --test loom --target-dir "$target/loom"
+}
+
+miri() { # miri ARGUMENT...: the tests of cargo under Miri
+  need_toolchain "$NIGHTLY" miri rust-src || return 1
+  MIRIFLAGS="-Zmiri-strict-provenance -Zmiri-disable-isolation ${MIRIFLAGS:-}" \
+    cargo "+$NIGHTLY" miri test --target-dir "$target/miri" "$@"
+}
+
+check_miri-core() { miri -p ferrite-core --features std --lib; }
+
+# JSON without std is left out: it is safe code, and its long numbers take half an hour.
+check_miri() {
+  miri -p ferrite-alloc-ext --features ferrite-core/std,ferrite-alloc-ext/std --lib &&
+    miri -p ferrite-alloc-ext --lib -- --test-threads=1 --skip json:: &&
+    miri -p ferrite-capi --no-default-features --features std,functions --lib -- while_others_count
+}
+
+check_miri-cores() {
+  local one seed
+  for one in i686-unknown-linux-gnu s390x-unknown-linux-gnu powerpc-unknown-linux-gnu; do
+    echo "== $one"
+    miri -p ferrite-core --features std --lib --target "$one" || return 1
+  done
+  for seed in {1..6}; do
+    echo "== threads, in order $seed"
+    MIRIFLAGS=-Zmiri-seed=$seed miri -p ferrite-core --features std --lib --target i686-unknown-linux-gnu \
+      -- thread twin waits of_many || return 1
+  done
+}
+
+check_tsan() {
+  need_toolchain "$NIGHTLY" rust-src || return 1
+  local tests=(cargo "+$NIGHTLY" test -Zbuild-std --target "$HOST_TARGET" --target-dir "$target/tsan")
+  local -x RUSTFLAGS="-Zsanitizer=thread" CARGO_PROFILE_DEV_OPT_LEVEL=1
+  # Null for what fits no memory, as malloc gives it.
+  local -x TSAN_OPTIONS=allocator_may_return_null=1
+  "${tests[@]}" -p ferrite-core --features std --lib && "${tests[@]}" -p ferrite-tests --test threads
+}
+
+asan_library=$target/asan/$HOST_TARGET/debug/libtvm_ffi.so
+
+build_asan() { # build_asan FEATURES [FLAG...]: makes $asan_library, with these flags of rustc
+  need_toolchain "$NIGHTLY" || return 1
+  local features=$1
+  shift
+  RUSTFLAGS="-Zsanitizer=address" cargo "+$NIGHTLY" rustc -p ferrite-capi --features "$features" --lib \
+    --target "$HOST_TARGET" --target-dir "$target/asan" -- "$@" || return 1
+  nm -D --undefined-only "$asan_library" | grep __asan_report >/dev/null || {
+    echo "error: the library has no checks in it"
+    return 1
+  }
+}
+
+check_asan() {
+  need clang "apt-get install clang" && build_asan backend || return 1
+  CC=clang FERRITE_LIBRARY_DIR=${asan_library%/*} ferrite_tests c_programs --ignored sanitized::
+}
+
+check_instructions() {
+  need valgrind "apt-get install valgrind" && need python3 "apt-get install python3" && tests/bench/run.sh --budgets
+}
+
+check_quickstart() { need cc "apt-get install gcc" && cargo run --release </dev/null; }
+
+check_size() {
+  need strip "apt-get install binutils" || return 1
+  cargo build --release -p ferrite-capi --features backend && host_library release || return 1
+  local copy=$target/ci/stripped copy_cxx=$target/ci/stripped-cxx
+  strip -o "$copy" "$target/release/libtvm_ffi.so" || return 1
+  strip -o "$copy_cxx" "$target/cxx-abi/release/libtvm_ffi.so" || return 1
+  echo "libtvm_ffi.so, stripped: $(stat -c %s "$copy") bytes (upstream's: 2585024)"
+  size -A "$copy" | awk '$2 > 4096'
+  echo "with cxx-abi: $(stat -c %s "$copy_cxx") bytes, $(($(stat -c %s "$copy_cxx") - $(stat -c %s "$copy"))) more"
+  size "$copy" "$copy_cxx"
+}
+
+check_deny() { deny licenses sources bans; }
+check_advisories() { deny advisories; }
+
+deny() { # deny WHAT...
+  need cargo-deny "cargo install --locked cargo-deny" && cargo deny --all-features check "$@"
+}
+
+check_fuzz() {
+  need cargo-fuzz "cargo install --locked cargo-fuzz" && need_toolchain "$NIGHTLY" || return 1
+  local one
+  for one in fuzz/fuzz_targets/*.rs; do
+    one=$(basename "$one" .rs)
+    echo "== $one"
+    # The seed makes a failure come again.
+    cargo "+$NIGHTLY" fuzz run --target-dir "$target/fuzz" "$one" -- -seed=1 -runs="${FUZZ_RUNS:-200000}" -timeout=60 ||
+      return 1
+  done
+}
