@@ -39,7 +39,8 @@ pub unsafe extern "C" fn TVMFFITypeKeyToIndex(
 /// Adds a field to a registered type.
 ///
 /// Texts are copied; a default value is kept. Returns 0, or -1 with an error raised: InternalError (no such type, or a field of
-/// that name exists), ValueError (no name), TypeError (a setter that should be a function is none), MemoryError.
+/// that name exists), ValueError (no name), TypeError (a setter that should be a function is none), MemoryError. Registering a
+/// field that the library itself provides does nothing.
 ///
 /// # Safety
 /// Getter and setter work on the field of any object of the type.
@@ -56,7 +57,7 @@ pub unsafe extern "C" fn TVMFFITypeRegisterField(type_index: i32, info: *const T
 /// Adds a method to a registered type.
 ///
 /// Texts are copied; the function is kept. Returns 0, or -1 with an error raised: InternalError (no such type), ValueError (no
-/// name), MemoryError.
+/// name), MemoryError. Registering a method that the library itself provides does nothing.
 ///
 /// # Safety
 /// See the crate.
@@ -93,7 +94,7 @@ pub unsafe extern "C" fn TVMFFITypeRegisterMetadata(
 /// Gives a registered type an attribute, which `TVMFFIGetTypeAttrColumn` then finds.
 ///
 /// The value is kept. Returns 0, or -1 with an error raised: InternalError (no such type), RuntimeError (the type has the
-/// attribute), MemoryError.
+/// attribute), MemoryError. Registering an attribute that the library itself provides does nothing.
 ///
 /// # Safety
 /// See the crate.

@@ -325,6 +325,51 @@ static void test_bad_lookups(void) {
   nothing_raised();
 }
 
+/* Clients built for earlier releases register what the library brings itself: its own stays, and nothing of theirs is kept. */
+static void test_members_of_the_library(void) {
+  TVMFFIByteArray key = bytes_of("ffi.reflection.AccessPath");
+  TVMFFIByteArray name = bytes_of("__ffi_repr__");
+  const TVMFFITypeAttrColumn* column = TVMFFIGetTypeAttrColumn(&name);
+  TVMFFIFieldInfo field = field_info("depth");
+  TVMFFIMethodInfo method_info;
+  TVMFFIObjectHandle function = NULL;
+  const TVMFFITypeInfo* info;
+  TVMFFIObject* repr;
+  TVMFFIAny value;
+  int32_t index = -77;
+  int32_t num_fields, num_methods, i;
+  CHECK_OK(TVMFFITypeKeyToIndex(&key, &index));
+  info = TVMFFIGetTypeInfo(index);
+  if (!CHECK(info != NULL && column != NULL && column->size > index)) {
+    return;
+  }
+  num_fields = info->num_fields;
+  num_methods = info->num_methods;
+  repr = column->data[index].v_obj;
+  CHECK(num_fields > 0 && num_methods > 0 && repr != NULL);
+  CHECK_OK(TVMFFIFunctionCreate(NULL, method, NULL, &function));
+  memset(&method_info, 0, sizeof(method_info));
+  method_info.name = bytes_of("_to_steps");
+  method_info.method = value = any_object(function);
+  field.flags |= kTVMFFIFieldFlagBitSetterIsFunctionObj;
+  field.setter = function;
+  for (i = 0; i < 2; i++) {
+    CHECK_OK(TVMFFITypeRegisterField(index, &field));
+    CHECK_OK(TVMFFITypeRegisterMethod(index, &method_info));
+    CHECK_OK(TVMFFITypeRegisterAttr(index, &name, &value));
+  }
+  CHECK_INT(info->num_fields, num_fields);
+  CHECK_INT(info->num_methods, num_methods);
+  CHECK(column->data[index].v_obj == repr);
+  CHECK_INT(strong_count(function), 1);
+  TVMFFIObjectDecRef(function);
+  /* what a client added to a type of the library is a client's */
+  name = bytes_of("__test_library_type__");
+  value = any_int(1);
+  CHECK_OK(TVMFFITypeRegisterAttr(index, &name, &value));
+  CHECK_ERROR_TEXT(TVMFFITypeRegisterAttr(index, &name, &value), "RuntimeError", "already registered");
+}
+
 /* A registration that cannot be: a negative index, and the table as it was. */
 static void test_bad_registrations(void) {
   TVMFFIByteArray no_data = bytes_of_length(NULL, 3);
@@ -417,6 +462,7 @@ int main(void) {
   RUN_BALANCED(test_unknown_index);
   if (bad_input()) {
     RUN_BALANCED(test_bad_lookups);
+    RUN(test_members_of_the_library);
     RUN(test_bad_registrations);
     RUN(test_bad_reflection);
   }

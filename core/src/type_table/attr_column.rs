@@ -14,6 +14,7 @@ use crate::type_index::NONE;
 
 use super::columns;
 use super::growing::{ArrayPlace, GrowingArray};
+use super::own::OwnTypes;
 use super::provided::{ensure_provided, is_provided};
 
 // Places that nobody wrote are zero.
@@ -25,6 +26,8 @@ pub struct AttrColumn {
     column: UnsafeCell<TVMFFITypeAttrColumn>,
     /// Room of the data; touched only under the registry's lock.
     capacity: Cell<i32>,
+    /// The types that have this attribute from the library itself.
+    pub(super) own: OwnTypes,
 }
 
 // SAFETY: of `column`, begin_index never changes and the other fields are read and written through atomics;
@@ -38,6 +41,7 @@ impl AttrColumn {
         AttrColumn {
             column: UnsafeCell::new(TVMFFITypeAttrColumn { data: ptr::null(), size: 0, begin_index: 0 }),
             capacity: Cell::new(0),
+            own: OwnTypes::none(),
         }
     }
 

@@ -10,6 +10,7 @@ use crate::abi::{TVMFFIByteArray, TVMFFIFieldInfo, TVMFFIMethodInfo, TVMFFITypeI
 use super::arena::Arena;
 use super::growing::{ArrayPlace, GrowingArray};
 use super::key_hash::type_key_hash;
+use super::own::OwnCount;
 use super::slots;
 
 /// A registered type, at a fixed address for ever.
@@ -23,6 +24,8 @@ pub struct TypeEntry {
     pub(super) num_slots: i32,
     /// Whether children get indices outside these places when they are full.
     pub(super) child_slots_can_overflow: bool,
+    pub(super) own_fields: OwnCount,
+    pub(super) own_methods: OwnCount,
     pub(super) link: slots::Link,
     allocated_slots: Cell<i32>,
     /// How many records of metadata there are: one or none.
@@ -96,6 +99,8 @@ impl TypeEntry {
             }),
             num_slots: new.num_slots,
             child_slots_can_overflow: new.child_slots_can_overflow,
+            own_fields: OwnCount::new(0),
+            own_methods: OwnCount::new(0),
             link: slots::Link::new(),
             allocated_slots: Cell::new(1),
             num_metadata: UnsafeCell::new(0),

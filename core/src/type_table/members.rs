@@ -22,7 +22,7 @@ use super::attr_column::{self, AttrColumn};
 use super::columns;
 use super::entry::{self, TypeEntry};
 use super::growing::ArrayPlace;
-use super::{REGISTRY, ensure_provided, shadowed, type_info};
+use super::{REGISTRY, ensure_provided, own, shadowed, type_info};
 
 /// What a type may be given.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -79,7 +79,8 @@ struct Attr {
 /// Adds a field to a type.
 ///
 /// Texts are copied; the default value and a setter that is a function are retained for ever. A field with
-/// the name of an ancestor's field is added with a warning.
+/// the name of an ancestor's field is added with a warning. A field that the library itself gave to the type stays, and
+/// what is given here is ignored.
 ///
 /// # Errors
 /// InternalError for an unknown type or a name that the type already has; ValueError for a name that is
@@ -93,6 +94,11 @@ struct Attr {
 /// # Upstream
 /// `TVMFFITypeRegisterField`.
 pub unsafe fn register_field(type_index: i32, info: &TVMFFIFieldInfo) -> Result<()> {
+    ensure_provided();
+    // SAFETY: the caller vouches for the record.
+    if unsafe { own::has_field(type_index, &info.name) } {
+        return Ok(());
+    }
     let has = |flag: i32| info.flags & i64::from(flag) != 0;
     let setter: *mut TVMFFIObject =
         if has(kTVMFFIFieldFlagBitSetterIsFunctionObj) { info.setter.cast() } else { ptr::null_mut() };
@@ -120,7 +126,8 @@ pub unsafe fn register_field(type_index: i32, info: &TVMFFIFieldInfo) -> Result<
 
 /// Adds a method to a type. Names may repeat, as overloads do.
 ///
-/// Texts are copied; the function is retained for ever.
+/// Texts are copied; the function is retained for ever. A method that the library itself gave to the type stays, and what is
+/// given here is ignored.
 ///
 /// # Errors
 /// InternalError for an unknown type; ValueError as for fields; MemoryError. Nothing is changed then.
@@ -131,6 +138,11 @@ pub unsafe fn register_field(type_index: i32, info: &TVMFFIFieldInfo) -> Result<
 /// # Upstream
 /// `TVMFFITypeRegisterMethod`.
 pub unsafe fn register_method(type_index: i32, info: &TVMFFIMethodInfo) -> Result<()> {
+    ensure_provided();
+    // SAFETY: the caller vouches for the record.
+    if unsafe { own::has_method(type_index, &info.name) } {
+        return Ok(());
+    }
     // SAFETY: the caller vouches for the record.
     unsafe { add(type_index, &METHODS, ptr::from_ref(info).cast(), &info.method) }
 }
@@ -147,12 +159,13 @@ pub unsafe fn register_method(type_index: i32, info: &TVMFFIMethodInfo) -> Resul
 /// # Upstream
 /// `TVMFFITypeRegisterMetadata`, which refuses equal metadata too.
 pub unsafe fn register_metadata(type_index: i32, metadata: &TVMFFITypeMetadata) -> Result<()> {
+    ensure_provided();
     // SAFETY: the caller vouches for the record.
     unsafe { add(type_index, &METADATA, ptr::from_ref(metadata).cast(), &TVMFFIAny::NONE) }
 }
 
 /// Gives a type an attribute. The value is retained for ever; type index None makes the column without a
-/// value.
+/// value. An attribute that the library itself gave to the type stays, and what is given here is ignored.
 ///
 /// # Errors
 /// InternalError for an unknown type; RuntimeError when the type has that attribute; ValueError for a null
@@ -161,8 +174,9 @@ pub unsafe fn register_metadata(type_index: i32, metadata: &TVMFFITypeMetadata) 
 /// # Upstream
 /// `TVMFFITypeRegisterAttr`, which does not look whether the type is known.
 pub fn register_attr(type_index: i32, name: &[u8], value: AnyView<'_>) -> Result<()> {
+    ensure_provided();
     let column = columns::get_or_make(name)?;
-    if type_index == NONE {
+    if type_index == NONE || own::has_attr(type_index, column) {
         return Ok(());
     }
     let name = TVMFFIByteArray { data: name.as_ptr().cast(), size: name.len() };
@@ -196,7 +210,6 @@ unsafe fn add(
     record: *const TVMFFIByteArray,
     value: &TVMFFIAny,
 ) -> Result<()> {
-    ensure_provided();
     let Some(entry) = type_info(type_index) else {
         plain_bail!(
             INTERNAL_ERROR,
@@ -225,6 +238,8 @@ unsafe fn add(
             core::mem::forget(value);
             Ok(())
         }
+        // A client was first, when memory was refused to the provider.
+        Err(Refusal::Taken) if own::is_providing() => Ok(()),
         // SAFETY: as above.
         Err(Refusal::Taken) => Err(unsafe { is_there_already(records, record, entry) }),
         Err(Refusal::NoMemory(refused)) => Err(refused.into_error()),
@@ -307,6 +322,13 @@ unsafe fn publish(
         }
     }
     array.publish(index);
+    match kind {
+        Kind::Field => entry.own_fields.add(index),
+        Kind::Method => entry.own_methods.add(index),
+        // SAFETY: as above.
+        Kind::Attr => unsafe { &*(*record.cast::<Attr>()).column }.own.add(entry.type_index()),
+        Kind::Metadata => {}
+    }
     Ok(())
 }
 
@@ -408,7 +430,7 @@ unsafe fn is_same_metadata(one: &TVMFFITypeMetadata, other: &TVMFFITypeMetadata)
 /// # Safety
 /// Both texts are valid.
 #[cfg_attr(not(feature = "std"), inline(never))]
-unsafe fn is_same_text(one: &TVMFFIByteArray, other: &TVMFFIByteArray) -> bool {
+pub(super) unsafe fn is_same_text(one: &TVMFFIByteArray, other: &TVMFFIByteArray) -> bool {
     // SAFETY: the caller vouches for both.
     unsafe { one.as_slice() == other.as_slice() }
 }

@@ -20,6 +20,8 @@ mod key_hash;
 #[cfg_attr(not(feature = "std"), path = "small/keys.rs")]
 mod keys;
 mod members;
+#[cfg_attr(not(feature = "std"), path = "small/own.rs")]
+mod own;
 #[cfg_attr(not(feature = "std"), path = "small/provided.rs")]
 mod provided;
 mod register;

@@ -9,6 +9,8 @@ use crate::error::Result;
 use crate::init_once::makers::{self, Makers};
 use crate::sync::Lock;
 
+use super::own;
+
 /// A function that registers types and attributes that are not registered yet. It may run again after a failure.
 pub type Provider = fn() -> Result<()>;
 
@@ -57,7 +59,7 @@ fn run_provider() {
     // SAFETY: only `provide` stores there.
     let provider = unsafe { core::mem::transmute::<*mut c_void, Provider>(provider) };
     // That this thread is at it already is no failure, and a refusal of memory shows where something is missing.
-    let _ = makers::init(&MAKERS, &DONE, |done| match provider() {
+    let _ = makers::init(&MAKERS, &DONE, |done| match own::register_own(provider) {
         Ok(()) => {
             // SAFETY: `init` passes a place for the handle, which is any address but null.
             unsafe { done.write((&raw const DONE).cast_mut().cast()) };

@@ -1237,7 +1237,8 @@ int TVMFFITypeKeyToIndex(const struct TVMFFIByteArray *type_key,
  * Adds a field to a registered type.
  *
  * Texts are copied; a default value is kept. Returns 0, or -1 with an error raised: InternalError (no such type, or a field of
- * that name exists), ValueError (no name), TypeError (a setter that should be a function is none), MemoryError.
+ * that name exists), ValueError (no name), TypeError (a setter that should be a function is none), MemoryError. Registering a
+ * field that the library itself provides does nothing.
  *
  * The caller must ensure:
  * Getter and setter work on the field of any object of the type.
@@ -1250,7 +1251,7 @@ int TVMFFITypeRegisterField(int32_t type_index,
  * Adds a method to a registered type.
  *
  * Texts are copied; the function is kept. Returns 0, or -1 with an error raised: InternalError (no such type), ValueError (no
- * name), MemoryError.
+ * name), MemoryError. Registering a method that the library itself provides does nothing.
  */
 TVM_FFI_DLL
 int TVMFFITypeRegisterMethod(int32_t type_index,
@@ -1273,7 +1274,7 @@ int TVMFFITypeRegisterMetadata(int32_t type_index,
  * Gives a registered type an attribute, which `TVMFFIGetTypeAttrColumn` then finds.
  *
  * The value is kept. Returns 0, or -1 with an error raised: InternalError (no such type), RuntimeError (the type has the
- * attribute), MemoryError.
+ * attribute), MemoryError. Registering an attribute that the library itself provides does nothing.
  */
 TVM_FFI_DLL
 int TVMFFITypeRegisterAttr(int32_t type_index,
