@@ -11,6 +11,7 @@
 //! | [`critical`] | runs a few instructions under one lock of the whole crate |
 //! | [`pause`], [`current_thread`] | waiting for another thread, and telling threads apart |
 //! | [`per_thread`] | the state that every thread has for itself |
+//! | `fork` | holds the locks while the process forks, on hosts |
 //!
 //! No lock may be held while code of a user runs. Builds for boards without `std` and without `spin` mask interrupts
 //! while a lock is held, through the `critical-section` crate, so tables may be used from interrupt handlers; what
@@ -23,6 +24,8 @@
 )]
 mod alone;
 pub mod atomic;
+#[cfg(feature = "std")]
+pub mod fork;
 pub mod per_thread;
 
 #[cfg(feature = "std")]

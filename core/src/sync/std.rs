@@ -8,19 +8,30 @@ pub use std::sync::MutexGuard;
 use std::sync::PoisonError;
 use std::time::Duration;
 
-/// A mutex that a panicking holder leaves usable: what it guards is changed in single steps only.
-#[derive(Default)]
-pub struct Mutex<T>(std::sync::Mutex<T>);
+use super::fork::AcrossFork;
+
+/// A mutex that a panicking holder leaves usable: what it guards is changed in single steps only. Every static one is listed in
+/// `forks.rs` of its crate, so that forks hold it.
+pub struct Mutex<T: 'static> {
+    inner: std::sync::Mutex<T>,
+    pub(super) across_fork: AcrossFork<T>,
+}
 
 impl<T> Mutex<T> {
     /// A mutex around `value`, unlocked.
     pub const fn new(value: T) -> Self {
-        Self(std::sync::Mutex::new(value))
+        Self { inner: std::sync::Mutex::new(value), across_fork: AcrossFork::new() }
     }
 
     /// Waits for exclusive access, which lasts as long as the guard.
     pub fn lock(&self) -> MutexGuard<'_, T> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<T: Default> Default for Mutex<T> {
+    fn default() -> Self {
+        Self::new(T::default())
     }
 }
 

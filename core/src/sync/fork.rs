@@ -1,0 +1,265 @@
+//! Forks: the library's locks are held across `fork`, so that a child process finds all of them free and all that they guard
+//! whole.
+//!
+//! A child has a copy of the memory, but of the threads only the one that forked: a lock that another thread held would never
+//! be given back. So every lock and every other state that threads change in several steps is a *part* ([`AtFork`]) in the list
+//! of its ring (`forks.rs` of each crate). Around a fork, all parts are prepared, and released afterwards in the parent and in
+//! the child:
+//!
+//! | Step | Order | What a [`Mutex`] does |
+//! |---|---|---|
+//! | `prepare` | rings from the outside in, parts as listed | waits for the lock and keeps it |
+//! | `parent`, `child` | the reverse | gives it back |
+//!
+//! # Order
+//! A lock may be taken while those listed before it are held, never the other way round: then a fork and a thread cannot wait
+//! for each other. Code of an outer ring may hold its locks when it calls inward; inner rings hold none when they call outward.
+//! No lock is held while user callbacks run, so a fork never waits for one. What is made by a user callback, such as handles
+//! that are initialised once, holds no lock: the child forgets that the parent's other threads were at it.
+//!
+//! # Handlers of others
+//! Handlers that are registered later run before ours on the way to the fork, and after ours on the way back, so they find the
+//! library usable. Hence ours are registered when the library is loaded, but after those of the memory allocator, whose locks
+//! are taken under ours.
+//!
+//! `_Fork`, `vfork` and bare system calls run no handlers; their children may only do what signal handlers may.
+
+use core::cell::UnsafeCell;
+use core::ffi::c_int;
+use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use super::imp::{Mutex, MutexGuard, current_thread};
+
+/// State that is at rest while the process forks: a lock, or whatever threads change in several steps.
+pub trait AtFork: Sync {
+    /// Brings the state to rest before a fork: takes the lock, or waits until others are done.
+    ///
+    /// # Safety
+    /// [`parent`](Self::parent) or [`child`](Self::child) follows on the same thread.
+    unsafe fn prepare(&'static self);
+
+    /// Ends the rest in the parent process.
+    ///
+    /// # Safety
+    /// This thread called [`prepare`](Self::prepare) for the same fork.
+    unsafe fn parent(&'static self);
+
+    /// Ends the rest in the child process, whose only thread this is, and forgets what other threads had begun.
+    ///
+    /// # Safety
+    /// As [`parent`](Self::parent).
+    unsafe fn child(&'static self);
+}
+
+/// The parts of one ring, in the order in which they are prepared.
+pub type Parts = &'static [&'static dyn AtFork];
+
+/// The rings that have parts, from the inside out.
+#[derive(Clone, Copy, Debug)]
+pub enum Ring {
+    /// This crate.
+    Core,
+    /// `ferrite-alloc-ext`.
+    AllocExt,
+    /// `ferrite-host`.
+    Host,
+}
+
+/// Parts by ring. The lock comes before all others and keeps forks of several threads apart.
+static RINGS: Mutex<[Parts; 3]> = Mutex::new([&[]; 3]);
+
+/// The thread that is forking and holds [`RINGS`]; zero when there is none.
+static FORKING: AtomicUsize = AtomicUsize::new(0);
+
+/// Makes forks bring these parts to rest. Enlisting a ring again changes nothing.
+///
+/// # Threads
+/// Any. To be called before the parts are used: each ring does when it is loaded.
+pub fn enlist(ring: Ring, parts: Parts) {
+    register_handlers();
+    RINGS.lock()[ring as usize] = parts;
+}
+
+#[cfg(unix)]
+unsafe extern "C" {
+    fn pthread_atfork(
+        prepare: Option<unsafe extern "C" fn()>,
+        parent: Option<unsafe extern "C" fn()>,
+        child: Option<unsafe extern "C" fn()>,
+    ) -> c_int;
+}
+
+/// Registers the handlers of forks, once. Without memory for them, children are on their own.
+fn register_handlers() {
+    static REGISTERED: AtomicBool = AtomicBool::new(false);
+    if REGISTERED.swap(true, Ordering::Relaxed) {
+        return;
+    }
+    // Allocators register their handlers at their first use.
+    let layout = core::alloc::Layout::new::<u64>();
+    if let Some(block) = crate::memory::allocate(layout) {
+        // SAFETY: the block is new and has this layout.
+        unsafe { crate::memory::release(block, layout) };
+    }
+    // SAFETY: the handlers may run on any thread, and in a new process. They are gone when the library is unloaded.
+    unsafe { pthread_atfork(Some(prepare), Some(parent), Some(child)) };
+}
+
+/// A number of this thread, which its copy in a child has too; some number but zero while its storage is being destroyed.
+fn this_thread() -> usize {
+    current_thread().map_or(1, core::num::NonZeroUsize::get)
+}
+
+unsafe extern "C" fn prepare() {
+    let guard = RINGS.lock();
+    let rings = *guard;
+    RINGS.across_fork.keep(guard);
+    FORKING.store(this_thread(), Ordering::Relaxed);
+    for part in rings.iter().rev().copied().flatten() {
+        // SAFETY: the system runs `parent` or `child` next, on this thread.
+        unsafe { part.prepare() };
+    }
+}
+
+unsafe extern "C" fn parent() {
+    // SAFETY: each part was prepared for this fork.
+    unsafe { finish(|part| part.parent()) };
+}
+
+unsafe extern "C" fn child() {
+    // SAFETY: each part was prepared for this fork.
+    unsafe { finish(|part| part.child()) };
+}
+
+/// Ends what [`prepare`] of this thread began; does nothing if it did not run: it was registered while the fork was under way.
+///
+/// # Safety
+/// Called by the handlers only.
+unsafe fn finish(end: impl Fn(&'static dyn AtFork)) {
+    if FORKING.load(Ordering::Relaxed) != this_thread() {
+        return;
+    }
+    FORKING.store(0, Ordering::Relaxed);
+    // SAFETY: `prepare` of this thread kept the guard.
+    let Some(rings) = (unsafe { RINGS.across_fork.take() }) else { return };
+    rings.iter().flat_map(|parts| parts.iter().rev()).for_each(|part| end(*part));
+}
+
+/// Holds the lock across the fork.
+impl<T: Send + 'static> AtFork for Mutex<T> {
+    unsafe fn prepare(&'static self) {
+        self.across_fork.keep(self.lock());
+    }
+
+    unsafe fn parent(&'static self) {
+        // SAFETY: the caller's promise.
+        drop(unsafe { self.across_fork.take() });
+    }
+
+    unsafe fn child(&'static self) {
+        // SAFETY: the caller's promise.
+        drop(unsafe { self.across_fork.take() });
+    }
+}
+
+/// A mutex whose value names threads: the child repairs it before the lock is free.
+pub struct Repaired<T: 'static> {
+    /// The mutex, held across the fork.
+    pub mutex: &'static Mutex<T>,
+    /// Forgets what other threads had begun. It takes no lock that is listed before this one.
+    pub repair: fn(&mut T),
+}
+
+impl<T: Send> AtFork for Repaired<T> {
+    unsafe fn prepare(&'static self) {
+        // SAFETY: the caller's promise.
+        unsafe { self.mutex.prepare() };
+    }
+
+    unsafe fn parent(&'static self) {
+        // SAFETY: the caller's promise.
+        unsafe { self.mutex.parent() };
+    }
+
+    unsafe fn child(&'static self) {
+        // SAFETY: the caller's promise.
+        if let Some(mut guard) = unsafe { self.mutex.across_fork.take() } {
+            (self.repair)(&mut guard);
+        }
+    }
+}
+
+/// Functions as a part, for state that is no lock.
+pub struct Hook {
+    /// See [`AtFork::prepare`].
+    pub prepare: fn(),
+    /// See [`AtFork::parent`].
+    pub parent: fn(),
+    /// See [`AtFork::child`].
+    pub child: fn(),
+}
+
+impl Hook {
+    /// A hook that acts in the child only.
+    pub const fn in_child(child: fn()) -> Self {
+        Self { prepare: || (), parent: || (), child }
+    }
+}
+
+impl AtFork for Hook {
+    unsafe fn prepare(&'static self) {
+        (self.prepare)();
+    }
+
+    unsafe fn parent(&'static self) {
+        (self.parent)();
+    }
+
+    unsafe fn child(&'static self) {
+        (self.child)();
+    }
+}
+
+/// The place of a mutex's guard while the process forks.
+pub(super) struct AcrossFork<T: 'static>(UnsafeCell<Option<MutexGuard<'static, T>>>);
+
+// SAFETY: the place is used between `prepare` and `parent` or `child` only, by the thread that forks, which holds the mutex.
+unsafe impl<T> Sync for AcrossFork<T> {}
+// SAFETY: a mutex that can be moved is not borrowed for ever, so there is no guard.
+unsafe impl<T> Send for AcrossFork<T> {}
+
+impl<T> AcrossFork<T> {
+    pub(super) const fn new() -> Self {
+        Self(UnsafeCell::new(None))
+    }
+
+    fn keep(&'static self, guard: MutexGuard<'static, T>) {
+        // SAFETY: a guard of the mutex that this is part of: nobody else is here while this thread has it.
+        unsafe { *self.0.get() = Some(guard) };
+    }
+
+    /// # Safety
+    /// This thread kept a guard here.
+    unsafe fn take(&'static self) -> Option<MutexGuard<'static, T>> {
+        // SAFETY: the caller's promise: the thread holds the mutex.
+        unsafe { (*self.0.get()).take() }
+    }
+}
+
+/// Runs a function when the library or program that it is linked into is loaded: before `main`, and before the constructors of
+/// libraries that need this one. Only where objects have such a list; elsewhere the first use has to do.
+#[macro_export]
+macro_rules! at_load {
+    ($function:path) => {
+        #[cfg(not(miri))]
+        const _: () = {
+            extern "C" fn run() {
+                $function();
+            }
+            #[used]
+            #[cfg_attr(target_os = "linux", unsafe(link_section = ".init_array"))]
+            #[cfg_attr(target_vendor = "apple", unsafe(link_section = "__DATA,__mod_init_func"))]
+            static CONSTRUCTOR: extern "C" fn() = run;
+        };
+    };
+}
