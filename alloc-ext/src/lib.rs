@@ -40,6 +40,8 @@ pub mod cxx;
 mod cxx;
 pub mod dataclass;
 pub mod env;
+#[cfg(feature = "std")]
+pub mod forks;
 pub mod graph;
 pub mod json;
 pub mod module;

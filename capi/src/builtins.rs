@@ -67,6 +67,7 @@ fn install() {
 
 #[cfg(feature = "host")]
 fn install_on_host() {
+    ferrite_host::forks::install();
     ferrite_core::type_table::provide(register_own);
     ferrite_core::sync::find_out();
     ferrite_host::stack::install();

@@ -19,12 +19,14 @@ pub type InitFunction = unsafe extern "C" fn(result: *mut *mut c_void) -> c_int;
 /// A function that releases a handle: it returns 0, or raises an error and returns another number.
 pub type DeinitFunction = unsafe extern "C" fn(handle: *mut c_void) -> c_int;
 
-static MAKERS: Lock<Makers> = Lock::new(Makers::none());
+/// Who makes which handle, those of the library itself among them.
+pub(crate) static MAKERS: Lock<Makers> = Lock::new(Makers::none());
 
 /// Makes the handle at `handle_addr` by `init_func`, unless it is there already; gives the status of `init_func`.
 ///
 /// Threads: of several callers one makes the handle and the others wait for it; when it fails, the next one tries.
-/// `init_func` may make other handles. Allocation: none.
+/// `init_func` may make other handles. Allocation: none. Forks: a child that is forked while another thread is in `init_func`
+/// does not have that thread; its first caller makes the handle anew, and what that thread had half made stays as it was.
 ///
 /// # Errors
 /// RuntimeError when `init_func` succeeds without a handle, and when it asks for the handle that it is making; a build

@@ -74,6 +74,8 @@ pub mod error;
 pub mod export;
 #[cfg(not(feature = "client"))]
 pub mod ffi_functions;
+#[cfg(all(feature = "std", not(feature = "client")))]
+pub mod forks;
 #[cfg(feature = "defmt")]
 mod format;
 #[cfg_attr(not(feature = "std"), path = "fresh/small.rs")]

@@ -22,7 +22,7 @@ use core::marker::PhantomData;
 use core::ptr::NonNull;
 
 use crate::error::Result;
-use crate::sync::const_new;
+use crate::sync::{Lock, const_new};
 
 use names::{Name, Names};
 
@@ -96,6 +96,11 @@ impl<V> NameTable<V> {
         pub fn new() -> Self {
             Self { names: Names::new(), values: PhantomData }
         }
+    }
+
+    /// The lock of insertion, for forks.
+    pub const fn lock(&self) -> &Lock<impl Send + 'static> {
+        self.names.lock()
     }
 
     /// Number of entries, which are counted.

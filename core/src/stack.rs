@@ -5,10 +5,12 @@ use crate::error::{Error, Result};
 use crate::sync::per_thread;
 use crate::{config, plain_error};
 
-#[cfg_attr(not(feature = "std"), path = "stack/no_bounds.rs")]
+#[cfg_attr(not(all(feature = "std", not(feature = "client"))), path = "stack/no_bounds.rs")]
 mod bounds;
 
-#[cfg(feature = "std")]
+#[cfg(all(feature = "std", not(feature = "client")))]
+pub(crate) use bounds::PROVIDER;
+#[cfg(all(feature = "std", not(feature = "client")))]
 pub use bounds::{Provider, set_provider};
 
 /// The number of calls that may nest where the bounds of the stack are unknown.

@@ -13,7 +13,7 @@ use ferrite_core::sync::Mutex;
 use super::Module;
 use kept::Kept;
 
-static KEPT: Mutex<Kept> = Mutex::new(Kept::new());
+pub(crate) static KEPT: Mutex<Kept> = Mutex::new(Kept::new());
 
 /// Keeps a module alive. Adding it again changes nothing.
 ///

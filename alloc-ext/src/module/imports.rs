@@ -27,7 +27,7 @@ use crate::containers::ArrayObject;
 
 /// How often imports of any module changed: who decides without the lock sees by it whether that still holds, and starts
 /// again if not. Of those who compete, one gets on.
-static CHANGES: Lock<Cell<usize>> = Lock::new(Cell::new(0));
+pub(crate) static CHANGES: Lock<Cell<usize>> = Lock::new(Cell::new(0));
 
 /// What the module imports now.
 ///

@@ -16,8 +16,8 @@ use super::library::{FUNCTION_PREFIX, Library, LoadedLibrary};
 use super::symbol_name::SymbolName;
 use super::symbol_table::{self, SymbolTable};
 
-static SYMBOLS: SymbolTable = SymbolTable::new();
-static MODULES: NameTable<Module> = NameTable::new();
+pub(crate) static SYMBOLS: SymbolTable = SymbolTable::new();
+pub(crate) static MODULES: NameTable<Module> = NameTable::new();
 
 /// Registers a symbol. A name that gets another address is warned of and replaced.
 ///

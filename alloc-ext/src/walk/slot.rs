@@ -9,7 +9,7 @@ use ferrite_core::error::Result;
 use ferrite_core::function::Function;
 use ferrite_core::object::ObjectRef;
 use ferrite_core::object_alloc::{ObjectRecord, allocate};
-use ferrite_core::sync::Mutex;
+use ferrite_core::sync::ObjectMutex;
 use ferrite_core::{plain_bail, plain_error, stack, type_index};
 
 /// The state of a walk that calls hooks. The default takes its place while it is lent.
@@ -18,7 +18,7 @@ pub trait HookState: Default + Send + 'static {}
 #[repr(C)]
 struct SlotRecord<S> {
     header: TVMFFIObject,
-    state: Mutex<Option<S>>,
+    state: ObjectMutex<Option<S>>,
 }
 
 // SAFETY: repr(C), header first; the state is dropped once.
@@ -40,7 +40,7 @@ impl<S: HookState> Slot<S> {
         const { assert!(align_of::<SlotRecord<S>>() <= 16) };
         let init = |record: *mut SlotRecord<S>| {
             // SAFETY: the allocation has room for the record.
-            unsafe { (&raw mut (*record).state).write(Mutex::new(None)) };
+            unsafe { (&raw mut (*record).state).write(ObjectMutex::new(None)) };
         };
         // SAFETY: init writes the one field after the header, which `destroy` drops; nobody else sees the object.
         let record = unsafe { allocate(type_index::OBJECT, 0, init)? };
@@ -51,7 +51,7 @@ impl<S: HookState> Slot<S> {
         Self { record: self.record.clone(), state: PhantomData }
     }
 
-    fn place(&self) -> &Mutex<Option<S>> {
+    fn place(&self) -> &ObjectMutex<Option<S>> {
         // SAFETY: the reference keeps the record, made by `new` for this very type, alive; a mutex may be shared, and
         // `S` may go from thread to thread.
         unsafe { &(*self.record.as_ptr().cast::<SlotRecord<S>>()).state }

@@ -4,18 +4,16 @@ use core::ffi::{c_int, c_void};
 use core::ptr;
 
 use crate::error::{Error, Result};
-use crate::sync::atomic::{AtomicPtr, Ordering};
-use crate::sync::{critical, current_thread, pause};
+use crate::init_once::{MAKERS, makers};
+use crate::sync::atomic::AtomicPtr;
 use crate::{plain_error, raised};
 
-/// What a handle holds while its function runs on a thread that has no number, and after it succeeded. While its function runs
-/// on another one, it holds that number, which is an address.
-const RUNNING: *mut c_void = ptr::without_provenance_mut(1);
+/// The value of a handle whose function has succeeded.
 const DONE: *mut c_void = ptr::without_provenance_mut(2);
 
 /// Runs `body` unless it has succeeded for this handle before. After a failure, a later call tries again.
 ///
-/// Of several threads one runs `body` and the others wait.
+/// Of several threads one runs `body` and the others wait. A child that is forked meanwhile runs it anew.
 ///
 /// # Errors
 /// The one that `body` raised, or RuntimeError when it failed without one; RuntimeError, too, when `body` or an interrupt
@@ -34,32 +32,19 @@ pub unsafe fn run_once(
 ) -> Result<()> {
     // SAFETY: the caller vouches for the handle.
     let state = unsafe { AtomicPtr::from_ptr(handle) };
-    let here = current_thread().map_or(RUNNING, |here| ptr::without_provenance_mut(here.get()));
-    for round in 0u32.. {
-        match claim(state, here) {
-            DONE => break,
-            // SAFETY: the caller vouches for `body` and `data`.
-            before if before.is_null() => return finish(state, unsafe { body(data) }),
-            before if before == here && here != RUNNING => return Err(nested()),
-            _ => pause(round),
+    let outcome = makers::init(&MAKERS, state, |done| {
+        // SAFETY: the caller vouches for `body` and `data`; `init` passes a place for the value.
+        unsafe {
+            let status = body(data);
+            done.write(DONE);
+            status
         }
+    });
+    match outcome {
+        Ok(0) => Ok(()),
+        Ok(_) => Err(raised::take().unwrap_or_else(failed)),
+        Err(_) => Err(nested()),
     }
-    Ok(())
-}
-
-/// What the handle holds; `here` from now on, if that is nothing.
-fn claim(state: &AtomicPtr<c_void>, here: *mut c_void) -> *mut c_void {
-    let held = state.load(Ordering::Acquire);
-    if !held.is_null() {
-        return held;
-    }
-    critical(|| {
-        let held = state.load(Ordering::Acquire);
-        if held.is_null() {
-            state.store(here, Ordering::Relaxed);
-        }
-        held
-    })
 }
 
 #[cold]
@@ -67,20 +52,15 @@ fn nested() -> Error {
     plain_error!(RUNTIME_ERROR, "an initialiser asks for what it is initialising")
 }
 
-fn finish(state: &AtomicPtr<c_void>, status: c_int) -> Result<()> {
-    if status == 0 {
-        state.store(DONE, Ordering::Release);
-        return Ok(());
-    }
-    state.store(ptr::null_mut(), Ordering::Release);
-    Err(raised::take()
-        .unwrap_or_else(|| plain_error!(RUNTIME_ERROR, "an initialiser failed without raising an error")))
+#[cold]
+fn failed() -> Error {
+    plain_error!(RUNTIME_ERROR, "an initialiser failed without raising an error")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use core::sync::atomic::AtomicI32;
+    use core::sync::atomic::{AtomicI32, Ordering};
 
     unsafe extern "C" fn count(data: *mut c_void) -> c_int {
         // SAFETY: the tests pass a counter.

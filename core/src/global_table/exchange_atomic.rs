@@ -8,7 +8,7 @@ use crate::function::Function;
 use crate::sync::Mutex;
 
 /// Its lock admits one writer at a time.
-static RETIRED: Mutex<Retired> = Mutex::new(Retired::new());
+pub(crate) static RETIRED: Mutex<Retired> = Mutex::new(Retired::new());
 
 /// Makes a name stand for a function, unless it stands for one and `may_replace` is false. Tells whether it stands for this
 /// function now, or for one of the same callback.

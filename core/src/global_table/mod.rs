@@ -33,14 +33,27 @@ use crate::string::String;
 use slot::FunctionSlot;
 use texts::{Texts, TextsCell};
 
+#[cfg(feature = "std")]
+pub(crate) use {exchange::RETIRED, texts::TEXTS};
+
 /// The place of one name.
-struct Slot {
+pub(crate) struct Slot {
     function: FunctionSlot,
     /// Written together with `function`, by [`exchange`].
     texts: TextsCell,
 }
 
-static TABLE: NameTable<Slot> = NameTable::new();
+pub(crate) static TABLE: NameTable<Slot> = NameTable::new();
+
+/// Forgets readers of this process's parent: one that was about to retain a function would keep all later ones from being
+/// released.
+#[cfg(feature = "std")]
+pub(crate) fn forget_readers() {
+    TABLE.for_each(|entry| {
+        entry.value.function.forget_readers();
+        true
+    });
+}
 
 /// The function registered under a name.
 ///

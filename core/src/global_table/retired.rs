@@ -43,7 +43,7 @@ impl Drop for Node {
 }
 
 /// The functions that wait for their readers.
-pub(super) struct Retired {
+pub(crate) struct Retired {
     first: *mut Link,
 }
 

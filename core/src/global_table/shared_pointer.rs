@@ -48,6 +48,15 @@ impl<T> SharedPointer<T> {
         self.pointer.swap(pointer, Ordering::AcqRel)
     }
 
+    /// Forgets readers that a fork left behind: a child does not have the threads that were about to retain something.
+    #[allow(dead_code, reason = "only hosts fork")]
+    pub(super) fn forget_readers(&self) {
+        // What nobody announced is not written, so that the page stays shared with the parent.
+        if self.readers.load(Ordering::Relaxed) != 0 {
+            self.readers.store(0, Ordering::Relaxed);
+        }
+    }
+
     /// Whether no reader may still be about to retain what was taken out before this call.
     pub(super) fn is_quiet(&self) -> bool {
         // Adding nothing is still a step in the order of announcements, which a load would not be.

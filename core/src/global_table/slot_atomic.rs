@@ -37,6 +37,12 @@ impl FunctionSlot {
         NonNull::new(self.0.exchange(into_raw(function))).map(|object| unsafe { owned(object) })
     }
 
+    /// Forgets readers that are not in this process, a forked child.
+    #[cfg(feature = "std")]
+    pub(super) fn forget_readers(&self) {
+        self.0.forget_readers();
+    }
+
     /// Whether no reader may still be about to retain a function that was taken out before this call.
     pub(super) fn is_quiet(&self) -> bool {
         self.0.is_quiet()

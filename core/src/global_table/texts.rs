@@ -1,5 +1,7 @@
 //! What is known about a registered function beyond its name.
 
+use core::cell::UnsafeCell;
+
 use crate::builtins::StaticFunction;
 use crate::error::{Error, Result};
 use crate::plain_error;
@@ -35,17 +37,25 @@ impl Texts {
     }
 }
 
+/// The lock of all texts, which are rarely read: forks hold it, and could not hold one for each name.
+pub(crate) static TEXTS: Mutex<()> = Mutex::new(());
+
 /// The texts of one name.
-pub(super) struct TextsCell(Mutex<Texts>);
+pub(super) struct TextsCell(UnsafeCell<Texts>);
+
+// SAFETY: the texts are touched only while `TEXTS` is held, and may be dropped by any thread.
+unsafe impl Sync for TextsCell {}
 
 impl TextsCell {
     pub(super) fn new(texts: Texts) -> TextsCell {
-        TextsCell(Mutex::new(texts))
+        TextsCell(UnsafeCell::new(texts))
     }
 
     /// Puts other texts in; the old ones are dropped without the lock.
     pub(super) fn replace(&self, texts: Texts) -> Texts {
-        core::mem::replace(&mut *self.0.lock(), texts)
+        let _guard = TEXTS.lock();
+        // SAFETY: the lock is held.
+        unsafe { self.0.get().replace(texts) }
     }
 
     /// One of the texts, empty when there is none; or the static function that can make it.
@@ -53,7 +63,9 @@ impl TextsCell {
         &self,
         of_given: impl FnOnce(&String, &String) -> String,
     ) -> core::result::Result<String, &'static StaticFunction> {
-        match &*self.0.lock() {
+        let _guard = TEXTS.lock();
+        // SAFETY: the lock is held until the end of this function; neither arm comes back here.
+        match unsafe { &*self.0.get() } {
             Texts::Nothing => Ok(String::EMPTY),
             Texts::Given { doc, metadata } => Ok(of_given(doc, metadata)),
             Texts::Static(builtin) => Err(builtin),

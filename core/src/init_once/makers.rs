@@ -1,6 +1,9 @@
 //! Who is making which handle: a chain of records on the stacks of the makers.
 //!
 //! Callers who need a handle that another thread is making wait for it; makers of other handles do not wait.
+//!
+//! A maker runs user callbacks, so a fork cannot wait for it. In the child, the records of makers that are not there are taken
+//! out of the chain: what they had begun is abandoned, and the next caller makes the handle anew.
 
 use core::cell::Cell;
 use core::ffi::{c_int, c_void};
@@ -123,6 +126,26 @@ impl Makers {
                 unsafe { own.write(Maker { handle, thread: here, next: self.0.get() }) };
                 self.0.set(own);
                 Turn::Mine
+            }
+        }
+    }
+
+    /// Abandons what other threads than this one are making: after a fork, the child does not have them.
+    ///
+    /// To be called before the child runs anything else: the records lie on the stacks of those threads.
+    #[allow(dead_code, reason = "only hosts fork")]
+    pub fn keep_own(&mut self) {
+        let here = current_thread();
+        let mut link: *mut *const Maker = self.0.as_ptr();
+        // SAFETY: the memory of the records is still there, and nobody else reaches them; `link` is the head or the link of a
+        // record of this thread, which is alive.
+        unsafe {
+            while let Some(maker) = (*link).as_ref() {
+                if maker.thread == here {
+                    link = &raw mut (*(*link).cast_mut()).next;
+                } else {
+                    *link = maker.next;
+                }
             }
         }
     }

@@ -33,7 +33,7 @@ pub(super) struct Name {
 }
 
 /// A pointer to a name, which the lock may carry from thread to thread.
-struct Last(Cell<*mut Name>);
+pub(super) struct Last(Cell<*mut Name>);
 
 // SAFETY: the pointer is used while the lock is held, for a part that is atomic.
 unsafe impl Send for Last {}
@@ -52,6 +52,11 @@ impl Names {
                 last: Lock::new(Last(Cell::new(ptr::null_mut()))),
             }
         }
+    }
+
+    /// The lock of insertion.
+    pub(super) const fn lock(&self) -> &Lock<Last> {
+        &self.last
     }
 
     /// The name that was inserted first.

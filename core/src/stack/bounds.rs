@@ -16,7 +16,7 @@ const RESERVE: usize = 128 << 10;
 /// It is asked once per thread, may allocate, and must not come back to this module.
 pub type Provider = fn() -> Option<Range<usize>>;
 
-static PROVIDER: Mutex<Option<Provider>> = Mutex::new(None);
+pub(crate) static PROVIDER: Mutex<Option<Provider>> = Mutex::new(None);
 
 /// Installs what knows the bounds of stacks on this platform; a second call replaces the first one's. Boards have none.
 ///

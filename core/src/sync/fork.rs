@@ -162,6 +162,24 @@ impl<T: Send + 'static> AtFork for Mutex<T> {
     }
 }
 
+/// Mutexes of one kind.
+impl<T: Send + 'static, const N: usize> AtFork for [Mutex<T>; N] {
+    unsafe fn prepare(&'static self) {
+        // SAFETY: the caller's promise.
+        self.iter().for_each(|mutex| unsafe { mutex.prepare() });
+    }
+
+    unsafe fn parent(&'static self) {
+        // SAFETY: the caller's promise.
+        self.iter().for_each(|mutex| unsafe { mutex.parent() });
+    }
+
+    unsafe fn child(&'static self) {
+        // SAFETY: the caller's promise.
+        self.iter().for_each(|mutex| unsafe { mutex.child() });
+    }
+}
+
 /// A mutex whose value names threads: the child repairs it before the lock is free.
 pub struct Repaired<T: 'static> {
     /// The mutex, held across the fork.

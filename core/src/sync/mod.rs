@@ -6,6 +6,7 @@
 //! |---|---|
 //! | [`Mutex`] | exclusive access that never poisons; not to be locked again by its holder |
 //! | [`Lock`] | the same for what changes by cells: its guard shares the value, which takes less of a board |
+//! | [`ObjectMutex`] | a mutex as part of an object |
 //! | [`atomic`] | atomics; read-modify-write only through [`exchange`] where a core may lack it |
 //! | [`is_alone`] | whether other threads need not be thought of |
 //! | [`critical`] | runs a few instructions under one lock of the whole crate |
@@ -26,6 +27,8 @@ mod alone;
 pub mod atomic;
 #[cfg(feature = "std")]
 pub mod fork;
+#[cfg(feature = "std")]
+mod object_mutex;
 pub mod per_thread;
 
 #[cfg(feature = "std")]
@@ -43,7 +46,15 @@ mod imp;
 
 pub use alone::{find_out, is_alone};
 pub use atomic::exchange;
+#[cfg(all(feature = "std", not(feature = "client")))]
+pub(crate) use imp::CRITICAL;
+#[cfg(not(feature = "std"))]
+pub use imp::Mutex as ObjectMutex;
 pub use imp::{Lock, Mutex, MutexGuard, critical, current_thread, pause};
+#[cfg(all(feature = "std", not(feature = "client")))]
+pub(crate) use object_mutex::OBJECT_LOCKS;
+#[cfg(feature = "std")]
+pub use object_mutex::{ObjectMutex, ObjectMutexGuard};
 
 /// A constructor that is `const` in the crate, for statics; the model checker has a twin that is not.
 #[cfg(not(feature = "client"))]

@@ -38,9 +38,10 @@ impl<T: Default> Default for Mutex<T> {
 /// Hosts have one kind of lock.
 pub use self::Mutex as Lock;
 
+pub(crate) static CRITICAL: Mutex<()> = Mutex::new(());
+
 /// Runs `body`, which is short and neither locks nor calls out, while no other thread runs one.
 pub fn critical<R>(body: impl FnOnce() -> R) -> R {
-    static CRITICAL: Mutex<()> = Mutex::new(());
     let _guard = CRITICAL.lock();
     body()
 }

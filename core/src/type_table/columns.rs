@@ -32,7 +32,7 @@ const KNOWN_NAMES: [&str; 19] = [
 static KNOWN: [AttrColumn; KNOWN_NAMES.len()] = [const { AttrColumn::new() }; KNOWN_NAMES.len()];
 
 /// Columns of all other attributes.
-static OTHERS: NameTable<AttrColumn> = NameTable::new();
+pub(crate) static OTHERS: NameTable<AttrColumn> = NameTable::new();
 
 fn known(name: &[u8]) -> Option<&'static AttrColumn> {
     KNOWN.get(KNOWN_NAMES.iter().position(|known| known.as_bytes() == name)?)

@@ -9,7 +9,7 @@ use crate::name_table::{Entry, NameTable};
 /// A key whose type is not there (yet).
 const NO_INDEX: i32 = -1;
 
-static INDEX_OF_KEY: NameTable<AtomicI32> = NameTable::new();
+pub(crate) static INDEX_OF_KEY: NameTable<AtomicI32> = NameTable::new();
 
 /// The index of the registered type with this key.
 pub(super) fn index_of(key: &[u8]) -> Option<i32> {

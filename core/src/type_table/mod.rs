@@ -44,15 +44,17 @@ pub use members::{register_attr, register_field, register_metadata, register_met
 pub use provided::{Provider, provide};
 pub use provided::{ensure_provided, is_provided};
 pub use register::{NewTypeRequest, get_or_alloc_index};
+#[cfg(feature = "std")]
+pub(crate) use {columns::OTHERS, keys::INDEX_OF_KEY};
 
 /// The index that a query returns for a key that no type has.
 pub const KEY_NOT_FOUND: i32 = -2;
 
 /// What writers share.
-static REGISTRY: Lock<Registry> =
+pub(crate) static REGISTRY: Lock<Registry> =
     Lock::new(Registry { arena: Arena::new(), next_index: Cell::new(DYN_OBJECT_BEGIN) });
 
-struct Registry {
+pub(crate) struct Registry {
     arena: Arena,
     /// The lowest index that neither a type nor a reservation for children has taken.
     next_index: Cell<i32>,

@@ -6,8 +6,8 @@ use core::ptr;
 use core::sync::atomic::{AtomicPtr, Ordering};
 
 use crate::error::Result;
-use crate::init_once::makers::{self, Makers};
-use crate::sync::Lock;
+use crate::init_once::MAKERS;
+use crate::init_once::makers;
 
 use super::own;
 
@@ -19,9 +19,6 @@ static PROVIDER: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
 
 /// Not null when the provider has done its work.
 static DONE: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
-
-/// Whose thread is at it.
-static MAKERS: Lock<Makers> = Lock::new(Makers::none());
 
 /// Sets the function that registers the library's own types. To be called before types are looked up; calling it again
 /// with the same one changes nothing.
@@ -41,7 +38,8 @@ pub fn is_provided() -> bool {
 /// Runs the provider unless it has succeeded. When memory is refused, the next caller tries again.
 ///
 /// # Threads
-/// Of several callers one runs the provider, and the others wait for it. What the provider calls does not wait for itself.
+/// Of several callers one runs the provider, and the others wait for it. What the provider calls does not wait for itself. A
+/// child that was forked meanwhile runs it again and adds what is missing.
 #[inline(always)]
 pub fn ensure_provided() {
     if !is_provided() {

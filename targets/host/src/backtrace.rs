@@ -26,6 +26,8 @@ mod walk;
 #[path = "backtrace/no_frames.rs"]
 mod walk;
 
+pub(crate) use walk::WALKS_AT_FORK;
+
 /// Frames shown unless `TVM_TRACEBACK_LIMIT` says otherwise.
 const DEFAULT_LIMIT: usize = 512;
 
@@ -34,7 +36,6 @@ const DEFAULT_LIMIT: usize = 512;
 /// # Threads
 /// Any; calling it again changes nothing.
 pub fn install() {
-    walk::install_once();
     backtrace::set_provider(provide);
 }
 

@@ -13,6 +13,7 @@ use ferrite_core::text::Lossy;
 use ferrite_core::{String, error, static_function};
 
 mod contexts;
+mod loading;
 #[cfg_attr(
     not(all(target_os = "linux", target_env = "gnu", target_pointer_width = "64")),
     path = "dynamic_lib/no_name_filter.rs"
@@ -20,6 +21,9 @@ mod contexts;
 mod name_filter;
 
 use contexts::Opening;
+pub(crate) use contexts::PUBLISHED;
+pub(crate) use loading::LOADING_AT_FORK;
+use loading::apart_from_forks;
 use name_filter::NameFilter;
 
 /// The functions of this module.
@@ -51,8 +55,8 @@ impl DynamicLibrary {
     /// The object's initialisers run.
     unsafe fn open(path: &CStr) -> Option<DynamicLibrary> {
         // SAFETY: the path ends in a NUL; the caller vouches for the initialisers.
-        let handle =
-            NonNull::new(unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_LAZY | libc::RTLD_LOCAL) })?;
+        let open = || unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_LAZY | libc::RTLD_LOCAL) };
+        let handle = NonNull::new(apart_from_forks(open))?;
         // SAFETY: the handle is open until the library with the filter is dropped.
         let filter = unsafe { NameFilter::of(handle) };
         Some(DynamicLibrary { handle, filter, opening: Opening::new() })
@@ -64,7 +68,7 @@ impl Drop for DynamicLibrary {
         // SAFETY: the modules of this opening are gone, and the object is open.
         unsafe { self.opening.end() };
         // SAFETY: the handle is open, and is not used after this.
-        unsafe { libc::dlclose(self.handle.as_ptr()) };
+        apart_from_forks(|| unsafe { libc::dlclose(self.handle.as_ptr()) });
     }
 }
 

@@ -3,6 +3,7 @@
 
 pub mod backtrace;
 pub mod dynamic_lib;
+pub mod forks;
 pub mod stack;
 pub mod thread_pool;
 #[cfg(all(target_os = "linux", target_env = "gnu", any(target_arch = "x86_64", target_arch = "aarch64")))]

@@ -8,7 +8,7 @@ use crate::module::Module;
 use crate::walk::Seen;
 
 /// A set of modules.
-pub(super) struct Kept(Seen<()>);
+pub(crate) struct Kept(Seen<()>);
 
 impl Kept {
     pub(super) const fn new() -> Self {

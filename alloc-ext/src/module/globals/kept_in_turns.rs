@@ -7,7 +7,7 @@ use ferrite_core::object::ObjectClass;
 use crate::module::Module;
 
 /// A set of modules.
-pub(super) struct Kept(Buffer<Module>);
+pub(crate) struct Kept(Buffer<Module>);
 
 impl Kept {
     pub(super) const fn new() -> Self {

@@ -6,7 +6,7 @@ use ferrite_core::abi::{TVMFFIAny, TVMFFIObject};
 use ferrite_core::any::{Any, AnyView};
 use ferrite_core::error::{Result, out_of_memory};
 use ferrite_core::object::{ObjectClass, ObjectRef};
-use ferrite_core::sync::Mutex;
+use ferrite_core::sync::ObjectMutex;
 use ferrite_core::{plain_bail, plain_error};
 
 use super::mutation::{self, Step};
@@ -68,7 +68,7 @@ pub struct Engine {
     /// What it does with values.
     pub rule: Rule,
     /// Replacements of variables and shared nodes.
-    var_remap: Mutex<Seen<Any>>,
+    var_remap: ObjectMutex<Seen<Any>>,
 }
 
 static VTABLE: MutatorVTable = MutatorVTable {
@@ -84,7 +84,7 @@ impl Engine {
     /// # Errors
     /// MemoryError.
     pub fn mutator(rule: Rule) -> Result<StructuralMutator> {
-        walker::create(&VTABLE, Self { rule, var_remap: Mutex::new(Seen::default()) })
+        walker::create(&VTABLE, Self { rule, var_remap: ObjectMutex::new(Seen::default()) })
     }
 
     /// The engine of a mutator that this library made.

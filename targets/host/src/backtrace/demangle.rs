@@ -3,7 +3,7 @@
 
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::ptr;
-use std::sync::OnceLock;
+use std::sync::atomic::{AtomicPtr, Ordering};
 
 use backtrace::SymbolName;
 use ferrite_core::memory::Buffer;
@@ -61,23 +61,28 @@ fn cxx_name(mangled: &[u8]) -> Option<*mut c_char> {
 /// The demangler of the C++ runtime, if there is one by now. It may be out of sight of the program: in a
 /// library that a Python extension brought with it.
 fn runtime() -> Option<CxaDemangle> {
-    static RUNTIME: OnceLock<CxaDemangle> = OnceLock::new();
-    if let Some(found) = RUNTIME.get() {
-        return Some(*found);
+    static RUNTIME: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
+    let mut address = RUNTIME.load(Ordering::Relaxed);
+    if address.is_null() {
+        // Threads that come at the same time find the same: no lock, which a fork could leave held.
+        address = find_runtime();
+        RUNTIME.store(address, Ordering::Relaxed);
     }
-    let name = c"__cxa_demangle".as_ptr();
-    // SAFETY: nothing is loaded, so no initialiser runs; a handle that is found is not given back, so that the
-    // runtime stays.
-    let address = unsafe {
-        let loaded = libc::dlopen(c"libstdc++.so.6".as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD);
-        libc::dlsym(if loaded.is_null() { libc::RTLD_DEFAULT } else { loaded }, name)
-    };
     if address.is_null() {
         return None;
     }
     // SAFETY: the C++ ABI fixes what this name is.
-    let found = unsafe { core::mem::transmute::<*mut c_void, CxaDemangle>(address) };
-    Some(*RUNTIME.get_or_init(|| found))
+    Some(unsafe { core::mem::transmute::<*mut c_void, CxaDemangle>(address) })
+}
+
+fn find_runtime() -> *mut c_void {
+    let name = c"__cxa_demangle".as_ptr();
+    // SAFETY: nothing is loaded, so no initialiser runs; a handle that is found is not given back, so that the
+    // runtime stays.
+    unsafe {
+        let loaded = libc::dlopen(c"libstdc++.so.6".as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD);
+        libc::dlsym(if loaded.is_null() { libc::RTLD_DEFAULT } else { loaded }, name)
+    }
 }
 
 #[cfg(test)]

@@ -11,15 +11,16 @@
 
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use core::time::Duration;
-use std::sync::Once;
 use std::thread;
 use std::time::Instant;
+
+use ferrite_core::sync::fork::Hook;
 
 /// Walks at work, on all threads.
 static WALKS: AtomicUsize = AtomicUsize::new(0);
 
-/// Forks under way: several threads may fork at once.
-static FORKS: AtomicUsize = AtomicUsize::new(0);
+/// Whether a fork is under way.
+static FORKING: AtomicBool = AtomicBool::new(false);
 
 /// Whether this process was forked in the middle of a walk, whose locks nobody gives back.
 static LOST: AtomicBool = AtomicBool::new(false);
@@ -38,22 +39,16 @@ pub(super) fn unless_forking(walk: impl FnOnce()) {
     // The walk is announced before it looks for forks, and a fork before it looks for walks: one sees the other.
     WALKS.fetch_add(1, Ordering::SeqCst);
     let _at_work = AtWork;
-    if FORKS.load(Ordering::SeqCst) == 0 && !LOST.load(Ordering::Relaxed) {
+    if !FORKING.load(Ordering::SeqCst) && !LOST.load(Ordering::Relaxed) {
         walk();
     }
 }
 
-/// Makes forks wait for walks. Without memory for the handlers they do not.
-pub(super) fn install_once() {
-    static INSTALLED: Once = Once::new();
-    // SAFETY: the handlers may run on any thread, and in a new process.
-    INSTALLED.call_once(|| unsafe {
-        libc::pthread_atfork(Some(prepare), Some(parent), Some(child));
-    });
-}
+/// Makes forks wait for walks.
+pub(crate) static WALKS_AT_FORK: Hook = Hook { prepare, parent, child };
 
-unsafe extern "C" fn prepare() {
-    FORKS.fetch_add(1, Ordering::SeqCst);
+fn prepare() {
+    FORKING.store(true, Ordering::SeqCst);
     if LOST.load(Ordering::Relaxed) || WALKS.load(Ordering::SeqCst) == 0 {
         return;
     }
@@ -63,15 +58,14 @@ unsafe extern "C" fn prepare() {
     }
 }
 
-unsafe extern "C" fn parent() {
-    // There may be none: `prepare` was registered while this fork was under way, or it is a fork within a child's.
-    let _ = FORKS.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |forks| forks.checked_sub(1));
+fn parent() {
+    FORKING.store(false, Ordering::SeqCst);
 }
 
-/// The only thread of a new process: other threads that forked or walked are not in it.
-unsafe extern "C" fn child() {
+/// The only thread of a new process: other threads that walked are not in it.
+fn child() {
     if WALKS.load(Ordering::SeqCst) > 0 {
         LOST.store(true, Ordering::Relaxed);
     }
-    FORKS.store(0, Ordering::SeqCst);
+    FORKING.store(false, Ordering::SeqCst);
 }

@@ -6,7 +6,7 @@ use ferrite_core::sync::per_thread;
 use super::cache::Cache;
 use super::{filter, forks, stack, symbols};
 
-pub(super) use forks::install_once;
+pub(crate) use forks::WALKS_AT_FORK;
 
 ferrite_core::per_thread!(static CACHE: Cache = Cache::new());
 

@@ -18,7 +18,7 @@ use ferrite_core::sync::atomic::{AtomicUsize, Ordering};
 pub(super) struct Opening(usize);
 
 /// What an opening has put into a context pointer.
-struct Published {
+pub(crate) struct Published {
     opening: Opening,
     slot: NonNull<c_void>,
     context: *mut c_void,
@@ -28,7 +28,7 @@ struct Published {
 unsafe impl Send for Published {}
 
 /// Of all that are open, the last one of a slot last.
-static PUBLISHED: Mutex<Buffer<Published>> = Mutex::new(Buffer::new());
+pub(crate) static PUBLISHED: Mutex<Buffer<Published>> = Mutex::new(Buffer::new());
 
 impl Opening {
     pub(super) fn new() -> Opening {

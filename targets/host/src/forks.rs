@@ -1,0 +1,21 @@
+//! What of this crate a fork must find at rest, in the order in which it is brought to rest.
+
+use ferrite_core::sync::fork::{AtFork, Ring, enlist};
+
+use crate::{backtrace, dynamic_lib};
+
+static PARTS: &[&dyn AtFork] =
+    &[&dynamic_lib::LOADING_AT_FORK, &dynamic_lib::PUBLISHED, &backtrace::WALKS_AT_FORK];
+
+ferrite_core::at_load!(install);
+
+/// Makes forks wait for what this crate does in several steps, and hold the locks of all rings. Happens by itself when the program
+/// or library with this crate is loaded, where objects can have constructors.
+///
+/// # Threads
+/// Any; calling it again changes nothing.
+pub fn install() {
+    ferrite_core::forks::install();
+    ferrite_alloc_ext::forks::install();
+    enlist(Ring::Host, PARTS);
+}
