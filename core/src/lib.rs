@@ -24,6 +24,7 @@
 //! | [`dtype`], [`device`] | data types and devices, and their texts |
 //! | [`type_table`], [`global_table`], [`name_table`] | types and functions by name, and the table below both |
 //! | [`builtins`], [`ffi_functions`] | functions in read-only tables, and those of this crate |
+//! | [`releases`] | earlier releases of upstream, where a later one contradicts them |
 //! | [`text`], [`words`], [`fresh`], [`prefetch`] | helpers: texts written piece by piece or compared as words, copies, prefetch hints |
 //! | [`backend`] | what functions compiled by TVM call: workspaces and parallel loops |
 //! | [`minimal`] | the engine of the profile without a heap |
@@ -104,6 +105,8 @@ pub mod prefetch;
 pub mod raised;
 pub mod refcount;
 pub mod release;
+#[cfg_attr(not(feature = "std"), path = "releases/bare.rs")]
+pub mod releases;
 pub mod shape;
 pub mod stack;
 pub mod string;

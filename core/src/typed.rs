@@ -5,8 +5,8 @@ use crate::any::{Any, AnyView};
 use crate::convert::{AnyCompatible, TargetTexts, TypeText};
 use crate::error::kind::TYPE_ERROR;
 use crate::error::{Error, Result};
-use crate::fresh;
 use crate::text::Writer;
+use crate::{fresh, releases};
 
 /// The return types of typed functions: a value, nothing, or a result of either.
 pub trait IntoResult {
@@ -56,6 +56,9 @@ impl<'a> Signature<'a> {
     pub fn write_schema(&self, out: &mut Writer<'_>) {
         const PACKED: TypeText = TypeText::of("", "ffi.Function");
         let Some(result) = &self.result else { return PACKED.write_schema(out) };
+        if releases::schemas_have_args() {
+            return self.write_args_schema(result, out);
+        }
         out.put(b"{\"type\":\"ffi.Function\",\"named_args\":{\"return\":[");
         result.write_schema(out);
         out.put(b"],\"params\":[");
@@ -66,6 +69,17 @@ impl<'a> Signature<'a> {
             param.of_type.write_schema(out);
         }
         out.put(b"]}}");
+    }
+
+    /// Writes the type schema as releases until 0.1.14 do.
+    fn write_args_schema(&self, result: &TypeText, out: &mut Writer<'_>) {
+        out.put(b"{\"type\":\"ffi.Function\",\"args\":[");
+        result.write_schema(out);
+        for param in self.params {
+            out.put(b",");
+            param.of_type.write_schema(out);
+        }
+        out.put(b"]}");
     }
 
     /// Writes `(0: int, 1: str) -> void`.

@@ -13,6 +13,7 @@ use ferrite_core::type_index;
 use ferrite_core::type_table::{self, NewTypeRequest};
 
 use super::field::{self, Field};
+use super::releases;
 
 /// The index of a class that is not registered yet: no object has it.
 const NOT_REGISTERED: i32 = -2;
@@ -131,12 +132,12 @@ impl Class {
     ///
     /// # Errors
     /// MemoryError.
-    pub(super) fn register(&self) -> Result<()> {
+    pub(super) fn register(&'static self) -> Result<()> {
         let index = self.register_index()?;
         if type_table::type_info(index).is_some_and(|entry| entry.metadata().is_some()) {
             return Ok(());
         }
-        self.fields.iter().try_for_each(|field| field.register(index))?;
+        releases::fields_of(self).iter().try_for_each(|field| field.register(index))?;
         self.methods.iter().try_for_each(|method| method.register(index))?;
         self.attrs.iter().try_for_each(|attr| attr.register(index))?;
         let is_final = AnyView::from(self.is_final);
@@ -153,7 +154,11 @@ impl Class {
 }
 
 impl Method {
-    fn register(&self, type_index: i32) -> Result<()> {
+    /// Adds the method to a type.
+    ///
+    /// # Errors
+    /// MemoryError.
+    pub(super) fn register(&self, type_index: i32) -> Result<()> {
         let (function, metadata) = (self.function.to_function()?, self.function.metadata()?);
         let info = TVMFFIMethodInfo {
             name: field::text(self.name),

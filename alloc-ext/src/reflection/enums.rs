@@ -62,8 +62,8 @@ pub(super) struct StateContent {
 #[repr(C)]
 #[derive(Clone)]
 pub(super) struct EnumContent {
-    int_index: i64,
-    str_index: String,
+    pub(super) int_index: i64,
+    pub(super) str_index: String,
 }
 
 type StateRecord = Record<StateContent>;

@@ -20,9 +20,17 @@ use super::fields::{RegisteredField, create_empty, fields_of, type_of};
 /// # Upstream
 /// `RegisterFFIInit` in `dataclass.cc`.
 pub(super) fn register_init(type_index: i32) -> Result<()> {
-    let init = AutoInit::new(type_of(type_index)?)?;
-    let function = Function::from_packed(move |args| init.make(args))?;
+    let function = make_init(type_of(type_index)?)?;
     type_table::register_attr(type_index, b"__ffi_init__", AnyView::from(&function))
+}
+
+/// The `__ffi_init__` that the fields of a type describe.
+///
+/// # Errors
+/// MemoryError.
+pub(super) fn make_init(entry: &'static TypeEntry) -> Result<Function> {
+    let init = AutoInit::new(entry)?;
+    Function::from_packed(move |args| init.make(args))
 }
 
 /// The fields of a type at the time of registration, and the order in which positional arguments fill them.

@@ -23,6 +23,8 @@ mod make_object;
 mod nullable;
 mod py_class;
 mod record;
+#[cfg_attr(not(feature = "std"), path = "releases/bare.rs")]
+mod releases;
 mod storage;
 mod structural_key;
 mod visit;
@@ -40,6 +42,8 @@ pub use access_path::AccessPath;
 pub use access_step::{AccessKind, AccessStep};
 pub use enums::{Enum, EnumState, IntEnum, StrEnum};
 pub(crate) use fields::{create_empty, has_creator};
+#[cfg(feature = "std")]
+pub use releases::FUNCTIONS as RELEASE_FUNCTIONS;
 pub use structural_key::StructuralKey;
 pub use visit::{StructuralMutator, StructuralVisitor, VisitErrorContext, VisitInterrupt};
 
@@ -93,6 +97,7 @@ pub fn install() -> Result<()> {
             type_table::register_attr(sealed, FINAL, AnyView::from(true))?;
         }
     }
+    releases::install()?;
     big_int::register()?;
     structural_key::register_hooks()?;
     convert::register()

@@ -23,23 +23,13 @@ use super::storage::Storage;
 /// # Upstream
 /// `PyClassRegisterTypeAttrColumns` in `dataclass.cc`, which takes any type, and does not compare size and fields.
 pub(super) fn register_class(type_index: i32, total_size: i32) -> Result<()> {
-    let entry = type_of(type_index)?;
-    plain_ensure!(
-        type_index >= type_index::DYN_OBJECT_BEGIN,
-        VALUE_ERROR,
-        "The type `{}` is not made of fields",
-        entry.type_key()
-    );
-    let class = FieldClass::new(entry, total_size)?;
+    let class = FieldClass::of(type_index, total_size)?;
     register_init(type_index)?;
-    let new = Function::from_typed(move || class.allocate())?;
-    type_table::register_attr(type_index, b"__ffi_new__", AnyView::from(&new))?;
-    let copy = Function::from_typed(move |object: ObjectRef| class.copy(&object))?;
-    type_table::register_attr(type_index, b"__ffi_shallow_copy__", AnyView::from(&copy))
+    class.register().map(|_copy| ())
 }
 
 #[derive(Clone, Copy)]
-struct FieldClass {
+pub(super) struct FieldClass {
     entry: &'static TypeEntry,
     /// Bytes after the header.
     body_bytes: usize,
@@ -77,6 +67,34 @@ unsafe fn drop_field(field: RegisteredField, address: *mut c_void) {
 }
 
 impl FieldClass {
+    /// The class of a type that is registered with its fields.
+    ///
+    /// # Errors
+    /// Those of [`register_class`] for type and size.
+    pub(super) fn of(type_index: i32, total_size: i32) -> Result<FieldClass> {
+        let entry = type_of(type_index)?;
+        plain_ensure!(
+            type_index >= type_index::DYN_OBJECT_BEGIN,
+            VALUE_ERROR,
+            "The type `{}` is not made of fields",
+            entry.type_key()
+        );
+        FieldClass::new(entry, total_size)
+    }
+
+    /// Gives the type `__ffi_new__` and `__ffi_shallow_copy__`. Returns the latter.
+    ///
+    /// # Errors
+    /// RuntimeError when the type has one of them; MemoryError.
+    pub(super) fn register(self) -> Result<Function> {
+        let type_index = self.entry.type_index();
+        let new = Function::from_typed(move || self.allocate())?;
+        type_table::register_attr(type_index, b"__ffi_new__", AnyView::from(&new))?;
+        let copy = Function::from_typed(move |object: ObjectRef| self.copy(&object))?;
+        type_table::register_attr(type_index, b"__ffi_shallow_copy__", AnyView::from(&copy))?;
+        Ok(copy)
+    }
+
     fn new(entry: &'static TypeEntry, total_size: i32) -> Result<FieldClass> {
         let header_bytes = size_of::<TVMFFIObject>() as i64;
         for field in fields_of(entry) {

@@ -15,7 +15,7 @@ use crate::abi::{
 use crate::any::{Any, AnyView};
 use crate::error::{Error, Result};
 use crate::type_index::{FUNCTION, NONE};
-use crate::{__error_site, __template, plain_bail, plain_ensure, refcount};
+use crate::{__error_site, __template, plain_bail, plain_ensure, refcount, releases};
 
 use super::arena::{Arena, NoMemory};
 use super::attr_column::{self, AttrColumn};
@@ -119,8 +119,10 @@ pub unsafe fn register_field(type_index: i32, info: &TVMFFIFieldInfo) -> Result<
         // SAFETY: the caller vouches for a live object; the published record owns this reference, for ever.
         unsafe { refcount::retain(setter) };
     }
-    // SAFETY: the name was checked.
-    unsafe { shadowed::warn(type_index, &info.name) };
+    if !releases::fields_may_repeat() {
+        // SAFETY: the name was checked.
+        unsafe { shadowed::warn(type_index, &info.name) };
+    }
     Ok(())
 }
 
@@ -291,7 +293,9 @@ unsafe fn publish(
     };
     let index = match kind {
         // SAFETY: the caller vouches for the name.
-        Kind::Field if unsafe { has_field(entry.as_ptr(), &*record) } => return Err(Refusal::Taken),
+        Kind::Field if !releases::fields_may_repeat() && unsafe { has_field(entry.as_ptr(), &*record) } => {
+            return Err(Refusal::Taken);
+        }
         Kind::Metadata => 0,
         Kind::Attr => entry.type_index() as usize,
         _ => array.len(),

@@ -4,13 +4,13 @@
 use ferrite_core::abi::kTVMFFIFieldFlagBitMaskSEqHashIgnore;
 use ferrite_core::any::Any;
 use ferrite_core::error::Result;
-use ferrite_core::{plain_bail, type_index, type_table};
+use ferrite_core::{plain_bail, releases, type_index, type_table};
 
-use crate::containers::{ArrayObject, DictEntries, DictObject, ListObject, MapObject};
+use crate::containers::{ArrayObject, DictObject, ListObject, MapObject};
 use crate::structural::{DefRegion, StructuralKind};
 use crate::walk::Fields;
 
-/// A walk through the elements of a sequence, the values of a map, or the fields of another object.
+/// A walk through the elements of a sequence, the values of a map (of earlier releases, its keys too), or the fields of another object.
 ///
 /// It holds what it walks through, and goes on when that is changed meanwhile: elements and entries that have gone are
 /// not met, and new ones may or may not be.
@@ -22,9 +22,27 @@ pub(super) struct Descent {
 enum Children {
     Array { array: ArrayObject, next: usize },
     List { list: ListObject, next: usize, len: usize },
-    Map { map: MapObject, next: Option<u64> },
-    Dict(DictEntries),
+    Map { map: MapObject, next: Option<u64>, halves: Halves },
+    Dict { dict: DictObject, next: Option<u64>, halves: Halves },
     Fields { object: Any, fields: Fields },
+}
+
+/// Which half of an entry comes next: its value, but in releases that give keys, too, the key before it.
+struct Halves {
+    gives_keys: bool,
+    key_is_given: bool,
+}
+
+impl Halves {
+    fn new() -> Halves {
+        Halves { gives_keys: releases::visits_give_keys(), key_is_given: false }
+    }
+
+    /// Whether it is the key's turn, which it then has had.
+    fn take_key(&mut self) -> bool {
+        self.key_is_given = self.gives_keys && !self.key_is_given;
+        self.key_is_given
+    }
 }
 
 impl Descent {
@@ -43,9 +61,12 @@ impl Descent {
             }
             type_index::MAP => {
                 let map = value.get::<MapObject>()?;
-                Children::Map { next: map.first_place(), map }
+                Children::Map { next: map.first_place(), map, halves: Halves::new() }
             }
-            type_index::DICT => Children::Dict(value.get::<DictObject>()?.iter()),
+            type_index::DICT => {
+                let dict = value.get::<DictObject>()?;
+                Children::Dict { next: dict.first_place(), dict, halves: Halves::new() }
+            }
             _ => return Self::into_fields(value, region).map(Some),
         };
         Ok(Some(Self { children, region }))
@@ -75,11 +96,22 @@ impl Descent {
                 // A callback may have shortened the list.
                 if *next > *len.min(&mut list.len()) { None } else { Some(list.get(*next as i64 - 1)?) }
             }
-            Children::Map { map, next } => next.and_then(|place| {
+            Children::Map { map, next, halves } => next.and_then(|place| {
+                let (key, value) = map.entry_refs(place)?;
+                if halves.take_key() {
+                    return Some(key.clone());
+                }
                 *next = map.next_place(place);
-                map.entry_refs(place).map(|(_, value)| value.clone())
+                Some(value.clone())
             }),
-            Children::Dict(entries) => entries.next().map(|(_, value)| value),
+            Children::Dict { dict, next, halves } => next.and_then(|place| {
+                let (key, value) = dict.entry_at(place)?;
+                if halves.take_key() {
+                    return Some(key);
+                }
+                *next = dict.next_place(place);
+                Some(value)
+            }),
             Children::Fields { object, fields } => return next_field(object, fields, self.region),
         };
         Ok(child.map(|child| (child, self.region)))

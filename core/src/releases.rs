@@ -1,0 +1,85 @@
+//! Earlier releases of upstream, where a later one contradicts them.
+//!
+//! Upstream's Python package and its library are released together. This library is the last release's; a process whose
+//! package is an earlier one says so, before it uses types, and the library then serves that release:
+//!
+//! | Until | Served |
+//! |---|---|
+//! | 0.1.10 | a type may have several fields of one name, and may have a field of an ancestor's without a warning |
+//! | 0.1.10 | copies are methods of the library's classes, too |
+//! | 0.1.10, no other | `ffi.GetFieldGetter`, `ffi.MakeFFINew`, `ffi.MakeInit` and `ffi.RegisterAutoInit` |
+//! | 0.1.12 | the fields of `ffi.Enum` are `_value` and `_name`; the attributes of enums have columns of their own |
+//! | 0.1.13 | structural visits of maps give the keys, too |
+//! | 0.1.14 | a function's type schema lists result and parameters as `args` |
+//!
+//! All that depends on the release asks a function of this module. Those of builds without `std` know the last release alone.
+
+use core::sync::atomic::{AtomicU32, Ordering};
+
+/// A release of upstream, without its post-release number.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Release(u32);
+
+impl Release {
+    /// The release `major.minor.patch`.
+    pub const fn new(major: u8, minor: u8, patch: u8) -> Release {
+        Release(u32::from_be_bytes([0, major, minor, patch]))
+    }
+}
+
+/// Later than every release: what the library serves unless told otherwise.
+const LAST: u32 = u32::MAX;
+
+static SERVED: AtomicU32 = AtomicU32::new(LAST);
+
+/// Serves a release from now on, everywhere in the process.
+///
+/// # Threads
+/// One atomic store. What was registered before keeps the form of the release that was served then.
+pub fn serve(release: Release) {
+    SERVED.store(release.0, Ordering::Relaxed);
+}
+
+/// The release that is served; the last one is later than every other.
+#[inline]
+pub fn served() -> Release {
+    Release(SERVED.load(Ordering::Relaxed))
+}
+
+/// Whether a type may repeat the name of its own or an ancestor's field.
+pub fn fields_may_repeat() -> bool {
+    served() < Release::new(0, 1, 11)
+}
+
+/// Whether copies of the library's classes are methods, beside their type attributes.
+pub fn copies_are_methods() -> bool {
+    served() < Release::new(0, 1, 11)
+}
+
+/// Whether objects of `ffi.Enum` have the fields `_value` and `_name`.
+pub fn enums_have_values() -> bool {
+    served() < Release::new(0, 1, 13)
+}
+
+/// Whether structural visits of maps give keys and values.
+#[inline]
+pub fn visits_give_keys() -> bool {
+    served() < Release::new(0, 1, 14)
+}
+
+/// Whether the type schema of a function has its types as `args`, the result first.
+pub fn schemas_have_args() -> bool {
+    served() < Release::new(0, 1, 15)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn releases_are_ordered_by_number() {
+        assert!(Release::new(0, 1, 9) < Release::new(0, 1, 10));
+        assert!(Release::new(0, 1, 99) < Release::new(0, 2, 0));
+        assert!(Release::new(255, 255, 255) < served());
+    }
+}
