@@ -56,6 +56,7 @@ LANE_TWO=(
   "wheel: upstream's Python package runs on the library of our wheel"
   "releases: earlier releases of upstream's Python package, with their own tests, on the library of our wheel"
   "tvm-client: TVM's compiler and another C++ client, from PyPI, on the library of our wheel"
+  "tilelang: TileLang 0.1.11, 0.1.12 and 0.1.15 and apache-tvm-tirx, from PyPI, generate code on the library of our wheel"
   "msrv: the workspace builds with the oldest compiler that it names"
   "loom: every interleaving of the lock-free parts"
   "tsan: threads register and look up at once without a race"

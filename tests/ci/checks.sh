@@ -224,7 +224,11 @@ check_releases() {
 }
 
 check_tvm-client() {
-  build_wheel && tests/clients/run.sh "$target"/wheels/*.whl
+  build_wheel && tests/clients/run.sh "$target"/wheels/*.whl tvm
+}
+
+check_tilelang() {
+  build_wheel && tests/clients/run.sh "$target"/wheels/*.whl tilelang tirx
 }
 
 check_xgrammar() {

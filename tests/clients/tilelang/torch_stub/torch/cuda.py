@@ -1,0 +1,5 @@
+"""No GPU."""
+
+
+def is_available():
+    return False

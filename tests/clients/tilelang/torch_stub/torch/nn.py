@@ -1,0 +1,5 @@
+"""A base class."""
+
+
+class Module:
+    pass

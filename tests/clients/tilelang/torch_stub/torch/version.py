@@ -1,0 +1,4 @@
+"""Built for no GPU."""
+
+cuda = None
+hip = None
