@@ -80,7 +80,6 @@ pub fn enlist(ring: Ring, parts: Parts) {
     RINGS.lock()[ring as usize] = parts;
 }
 
-#[cfg(unix)]
 unsafe extern "C" {
     fn pthread_atfork(
         prepare: Option<unsafe extern "C" fn()>,
