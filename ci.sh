@@ -55,6 +55,7 @@ LANE_TWO=(
   "cpp: C++ clients built with upstream's headers: two compilers, sanitizers, valgrind"
   "wheel: upstream's Python package runs on the library of our wheel"
   "releases: earlier releases of upstream's Python package, with their own tests, on the library of our wheel"
+  "drift: releases of upstream have nothing that our library lacks, and a difference is told of"
   "tvm-client: TVM's compiler and another C++ client, from PyPI, on the library of our wheel"
   "tilelang: TileLang 0.1.11, 0.1.12 and 0.1.15 and apache-tvm-tirx, from PyPI, generate code on the library of our wheel"
   "msrv: the workspace builds with the oldest compiler that it names"

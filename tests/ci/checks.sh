@@ -223,6 +223,32 @@ check_releases() {
   return $status
 }
 
+check_drift() {
+  local wheel version newest status=0
+  need clang "apt-get install clang" && build_wheel || return 1
+  wheel=$(echo "$target"/wheels/*.whl)
+  for version in 0.1.14.post1 0.1.15.post2; do
+    echo "== $version"
+    tests/upstream/drift.sh "$version" "$wheel" || status=1
+  done
+  drift_is_found "$wheel" || status=1
+  newest=$(tests/upstream/drift.sh --newest)
+  if [ "${newest:-0.1.15.post2}" != 0.1.15.post2 ]; then
+    echo "== $newest, the newest on PyPI: for information"
+    tests/upstream/drift.sh "$newest" "$wheel" | sed 's/^drift: /sum: /'
+  fi
+  return $status
+}
+
+drift_is_found() { # drift_is_found WHEEL: a symbol and a function that its library hides are told of
+  local work=$target/ci/drift told
+  rm -rf "$work" && python3 -m zipfile -e "$1" "$work" || return 1
+  sed -i 's/TVMFFIEnvTensorAlloc\x00/TVMFFIEnvTensorAlloX\x00/; s/ffi\.ListReverse/ffi.ListReversX/' \
+    "$work/ferrite_tvm_ffi.libs/libtvm_ffi.so"
+  told=$(tests/upstream/drift.sh 0.1.15.post2 "$work/ferrite_tvm_ffi.libs/libtvm_ffi.so") && return 1
+  grep '^  TVMFFIEnvTensorAlloc: new' <<<"$told" && grep '^  global ffi.ListReverse: new' <<<"$told"
+}
+
 check_tvm-client() {
   build_wheel && tests/clients/run.sh "$target"/wheels/*.whl tvm
 }

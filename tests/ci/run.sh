@@ -9,7 +9,7 @@ failed=0
 # The number of tests that a log tells of, as "passed failed"; nothing when it tells of none.
 counted() {
   awk '/^test result: / { p += $4; f += $6; seen = 1 }
-       /^(upstream|wheel|boards|platform|clients): [0-9]+ passed, [0-9]+ failed$/ { p += $2; f += $4; seen = 1 }
+       /^(upstream|wheel|boards|platform|clients|drift): [0-9]+ passed, [0-9]+ failed$/ { p += $2; f += $4; seen = 1 }
        END { if (seen) print p, f }' "$1"
 }
 
