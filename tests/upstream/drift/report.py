@@ -32,9 +32,9 @@ class Side:
     def __init__(self, library, include, served):
         self.library, self.include, self.served = library, include, served
 
-    def symbols(self, *options):
-        """The dynamic symbols of the library, with the letter of their kind."""
-        return symbols(self.library, "--defined-only", *options)
+    def symbols(self):
+        """The symbols that the library exports."""
+        return symbols(self.library, "--defined-only")
 
     def facts(self, attributes):
         """What the library says of itself, by section."""
@@ -49,10 +49,10 @@ class Side:
 
 
 def symbols(binary, *options):
-    """Dynamic symbols by name, with the letter of their kind."""
+    """Dynamic symbols that have to do with TVM-FFI, by name, with the letter of their kind."""
     lines = subprocess.run(["nm", "-D", *options, binary], text=True, capture_output=True, check=True).stdout
     words = [line.split() for line in lines.splitlines()]
-    return {line[-1].partition("@")[0]: line[-2] for line in words}
+    return {word[-1].partition("@")[0]: word[-2] for word in words if re.search("TVMFFI|TVMBackend|3tvm", word[-1])}
 
 
 def readable(value):
@@ -87,7 +87,7 @@ def c_names(side):
 def cxx_names(side):
     """Names that C++ clients may link: code and data, and what of upstream's classes is emitted in one place."""
     kinds = {name: kind for name, kind in side.symbols().items() if not name.startswith("TVM")}
-    return {name: "exported" for name, kind in kinds.items() if kind in "TDBR" or kind in "Vu" and "3tvm3ffi" in name}
+    return {name: "exported" for name, kind in kinds.items() if kind in "TDBRVu"}
 
 
 def imports(theirs, ours, package):
