@@ -9,7 +9,7 @@ use core::mem::{ManuallyDrop, MaybeUninit};
 use core::ops::Deref;
 use core::ptr::NonNull;
 
-use ferrite_core::abi::{TVMFFIByteArray, TVMFFIObject, TVMFFIObjectHandle};
+use ferrite_core::abi::{TVMFFIAny, TVMFFIByteArray, TVMFFIObject, TVMFFIObjectHandle};
 use ferrite_core::error::{Error, Result};
 use ferrite_core::message::Arg;
 use ferrite_core::object::{ObjectClass, ObjectRef};
@@ -128,6 +128,14 @@ impl<T> Out<T> {
     pub(crate) fn place<'a>(self) -> &'a mut MaybeUninit<T> {
         // SAFETY: `out` was promised a place to write a T until the symbol returns.
         unsafe { self.0.cast().as_mut() }
+    }
+}
+
+impl Out<TVMFFIAny> {
+    /// The place, for a result that is made of what may lie there.
+    #[inline]
+    pub(crate) fn as_ptr(&self) -> *mut TVMFFIAny {
+        self.0.as_ptr()
     }
 }
 

@@ -7,7 +7,7 @@ use ferrite_core::abi::{
     TVMFFIAny, TVMFFIByteArray, TVMFFIFunctionCell, TVMFFIMethodInfo, TVMFFIObject, TVMFFIObjectHandle,
     TVMFFISafeCallType,
 };
-use ferrite_core::any::AnyView;
+use ferrite_core::any::{self, AnyView};
 use ferrite_core::error::Result;
 use ferrite_core::object::ObjectClass;
 use ferrite_core::{Function, global_table, type_index};
@@ -97,12 +97,9 @@ pub unsafe extern "C" fn TVMFFIAnyViewToOwnedAny(any_view: *const TVMFFIAny, out
         }
     }
     boundary::status(|| {
+        let view = boundary::non_null(any_view, arg(1, "any_view"))?;
         // SAFETY: contract of the crate.
-        let (view, out) = unsafe {
-            let view = boundary::reference(any_view, arg(1, "any_view"))?;
-            (AnyView::in_place(view), boundary::out(out, arg(2, "out"))?)
-        };
-        view.write_owned(out.place())
+        unsafe { any::write_owned_at(view.as_ptr(), boundary::out(out, arg(2, "out"))?.as_ptr()) }
     })
 }
 

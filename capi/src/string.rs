@@ -49,6 +49,7 @@ unsafe fn copy(input: *const TVMFFIByteArray, out: *mut TVMFFIAny, small_index: 
         // SAFETY: as the caller vouches.
         let (content, out) =
             unsafe { (boundary::bytes(input, arg(1, "input"))?, boundary::out(out, arg(2, "out"))?) };
-        string::write_copy(out.place(), small_index, content)
+        // SAFETY: as the caller vouches.
+        unsafe { string::write_copy(out.as_ptr(), small_index, content) }
     })
 }

@@ -10,7 +10,7 @@ use crate::object::ObjectRef;
 use crate::{release, type_index};
 
 mod view;
-pub use view::AnyView;
+pub use view::{AnyView, write_owned_at};
 
 /// The cell of the value None.
 const NONE: TVMFFIAny =

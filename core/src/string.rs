@@ -55,9 +55,11 @@ const SHORT_TEXT_BYTES: usize = if STARTS_ON_STACK { 32 } else { 0 };
 /// MemoryError.
 fn value_of(small_index: i32, content: &[u8]) -> Result<Any> {
     let mut cell = MaybeUninit::uninit();
-    write_copy(&mut cell, small_index, content)?;
-    // SAFETY: the cell is an owned value now, and nobody else has it.
-    Ok(unsafe { Any::from_raw(cell.assume_init()) })
+    // SAFETY: both are borrowed; the cell is an owned value afterwards, and nobody else has it.
+    unsafe {
+        write_copy(cell.as_mut_ptr(), small_index, content)?;
+        Ok(Any::from_raw(cell.assume_init()))
+    }
 }
 
 /// Writes a copy of `content` to a cell, as a string or as bytes: `small_index` is the type index of a short value of
@@ -65,11 +67,15 @@ fn value_of(small_index: i32, content: &[u8]) -> Result<Any> {
 ///
 /// # Errors
 /// MemoryError, which leaves the cell as it was.
+///
+/// # Safety
+/// The content must be readable and the cell writable; they may overlap, which references to them must not.
 #[doc(hidden)]
 #[cfg_attr(feature = "std", inline)]
 #[cfg_attr(not(feature = "std"), inline(never))]
-pub fn write_copy(cell: &mut MaybeUninit<TVMFFIAny>, small_index: i32, content: &[u8]) -> Result<()> {
-    made::write_copy(cell, small_index, content)
+pub unsafe fn write_copy(cell: *mut TVMFFIAny, small_index: i32, content: *const [u8]) -> Result<()> {
+    // SAFETY: passed on.
+    unsafe { made::write_copy(cell, small_index, content) }
 }
 
 /// Makes `cell` the string that `write` writes, without an intermediate copy; it is called twice when that is long. What was in
@@ -84,7 +90,10 @@ pub(crate) fn compose(cell: &mut MaybeUninit<TVMFFIAny>, write: &dyn Fn(&mut Wri
     write(&mut start);
     let len = start.wanted;
     match short.get(..len) {
-        Some(text) if STARTS_ON_STACK => write_copy(cell, type_index::SMALL_STR, text),
+        // SAFETY: both are borrowed.
+        Some(text) if STARTS_ON_STACK => unsafe {
+            write_copy(cell.as_mut_ptr(), type_index::SMALL_STR, text)
+        },
         _ => made::written(cell, type_index::SMALL_STR, len, |target| write(&mut Writer::new(target))),
     }
 }

@@ -218,6 +218,28 @@ static void test_strings(void) {
   strings_of(TVMFFIBytesFromByteArray, kTVMFFISmallBytes, kTVMFFIBytes);
 }
 
+/* The text lies in the result, from each byte of it on. */
+static void test_strings_in_place(void) {
+  static const char letters[] = "abcdefghijklmnop";
+  size_t start;
+  size_t length;
+  for (length = 0; length <= sizeof(TVMFFIAny); length++) {
+    for (start = 0; start + length <= sizeof(TVMFFIAny); start++) {
+      TVMFFIAny out = any_garbage(4);
+      TVMFFIByteArray input = bytes_of_length((char*)&out + start, length);
+      memcpy((char*)&out + start, letters, length);
+      CHECK_OK(TVMFFIStringFromByteArray(&input, &out));
+      if (length <= 7) {
+        CHECK_INT(out.small_str_len, length);
+        CHECK(memcmp(out.v_bytes, letters, length) == 0);
+      } else {
+        CHECK(memcmp(CELL(TVMFFIByteArray, out.v_obj)->data, letters, length) == 0);
+      }
+      release_any(&out);
+    }
+  }
+}
+
 static int make_handle(void** result) {
   made++;
   *result = &made_value;
@@ -285,6 +307,7 @@ int main(void) {
   RUN(test_global_names);
   RUN(test_errors);
   RUN(test_strings);
+  RUN(test_strings_in_place);
   RUN(test_init_once);
   CHECK(nothing_raised());
   return check_report("both");

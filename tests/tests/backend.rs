@@ -6,8 +6,17 @@ use std::path::PathBuf;
 use std::process::Command;
 
 fn program(name: &str, prepare: impl FnOnce(Cc) -> Cc) -> Outcome<PathBuf> {
+    program_of("backend", name, prepare)
+}
+
+fn program_of(source: &str, name: &str, prepare: impl FnOnce(Cc) -> Cc) -> Outcome<PathBuf> {
     let cc = Cc::program(scratch("backend")?.join(name)).strict().args(["-pthread"]);
-    prepare(cc.source(root().join("tests/backend/backend.c"))).link_shared(Library::get()?)
+    prepare(cc.source(root().join(format!("tests/backend/{source}.c")))).link_shared(Library::get()?)
+}
+
+fn run_overlap(program: PathBuf) -> Outcome<()> {
+    let list = root().join("tests/exports/backend-symbols.txt");
+    run(Command::new(program).env("CHECK_SYMBOLS", list))
 }
 
 fn run(command: &mut Command) -> Outcome<()> {
@@ -19,6 +28,11 @@ fn run(command: &mut Command) -> Outcome<()> {
 #[test]
 fn plain() -> Outcome<()> {
     run(&mut Command::new(program("plain", |cc| cc)?))
+}
+
+#[test]
+fn results_and_arguments_overlap() -> Outcome<()> {
+    run_overlap(program_of("overlap", "overlap", |cc| cc)?)
 }
 
 #[test]
@@ -42,7 +56,8 @@ fn without_memory() -> Outcome<()> {
 #[test]
 #[ignore = "needs the sanitizers' libraries: ./ci.sh sanitizers"]
 fn sanitized() -> Outcome<()> {
-    run(&mut Command::new(program("sanitized", Cc::sanitized)?))
+    run(&mut Command::new(program("sanitized", Cc::sanitized)?))?;
+    run_overlap(program_of("overlap", "overlap-sanitized", Cc::sanitized)?)
 }
 
 #[test]

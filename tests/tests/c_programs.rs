@@ -68,6 +68,7 @@ fn run(name: &str, mode: Mode) -> Outcome<()> {
         command.arg(&executable);
     }
     command.env("CHECK_KERNELS", &kernels.plain).env("CHECK_KERNELS_BIN", &kernels.with_modules);
+    command.env("CHECK_SYMBOLS", root().join("tests/exports/symbols.txt"));
     command.env("CHECK_SCRATCH", &folder).env("CHECK_STRESS_DIVISOR", mode.stress_divisor());
     // A library is unloaded when its last function goes: its code must still be there when a report names it. Null for
     // what does not fit memory, as malloc gives it.
@@ -122,6 +123,7 @@ programs!(
     module,
     no_overread,
     object,
+    overlap,
     string,
     tensor,
     threads,

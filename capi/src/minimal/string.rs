@@ -4,9 +4,10 @@
 use core::ffi::c_int;
 
 use ferrite_core::abi::{TVMFFIAny, TVMFFIByteArray};
+use ferrite_core::minimal::Refusal;
 use ferrite_core::minimal::string::{self, Kind};
 
-use super::boundary::{bytes, non_null, status};
+use super::boundary::{bytes, status};
 
 /// Makes a string value out of borrowed text, which is copied.
 ///
@@ -37,8 +38,10 @@ pub unsafe extern "C" fn TVMFFIBytesFromByteArray(
 /// # Safety
 /// As for the symbols above.
 unsafe fn create(input: *const TVMFFIByteArray, out: *mut TVMFFIAny, kind: Kind) -> c_int {
-    status(|| {
+    // SAFETY: as the caller vouches.
+    status(|| match unsafe { bytes(input) } {
         // SAFETY: as the caller vouches.
-        unsafe { string::create(bytes(input)?, kind, non_null(out)?.as_ptr()) }
+        Ok(input) if !out.is_null() => unsafe { string::create(input, kind, out) },
+        _ => Err(Refusal::ARGUMENT),
     })
 }

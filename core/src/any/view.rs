@@ -209,9 +209,11 @@ impl<'a> AnyView<'a> {
     #[cold]
     fn to_owned_slowly(self) -> Result<Any> {
         let mut cell = MaybeUninit::uninit();
-        self.write_owned_slowly(&mut cell)?;
-        // SAFETY: without an error the cell is an owned value.
-        Ok(Any { raw: unsafe { cell.assume_init() } })
+        // SAFETY: the cell is ours, and without an error an owned value.
+        unsafe {
+            write_owned_slowly(&self.raw, cell.as_mut_ptr())?;
+            Ok(Any { raw: cell.assume_init() })
+        }
     }
 
     /// The owned value, if making it needs neither a copy nor an error: plain values, short strings and objects; None
@@ -238,40 +240,10 @@ impl<'a> AnyView<'a> {
     ///
     /// # Errors
     /// Those of [`AnyView::to_owned`], which leave the cell as it was.
-    #[cfg_attr(feature = "std", inline)]
-    #[cfg_attr(not(feature = "std"), inline(never))]
+    #[inline]
     pub fn write_owned(&self, cell: &mut MaybeUninit<TVMFFIAny>) -> Result<()> {
-        if !self.has_owned_form() {
-            return self.write_owned_slowly(cell);
-        }
-        cell.write(self.raw);
-        if let Some(object) = self.object_ptr() {
-            // SAFETY: the view borrows a live object, so its strong count is not zero.
-            unsafe { refcount::retain(object.as_ptr()) };
-        }
-        Ok(())
-    }
-
-    #[cold]
-    fn write_owned_slowly(&self, cell: &mut MaybeUninit<TVMFFIAny>) -> Result<()> {
-        let index = self.raw.type_index;
-        match index {
-            type_index::RAW_STR | type_index::BYTE_ARRAY_PTR => match self.content() {
-                Some(content) => string::write_copy(cell, index + COPY_OFFSET, content),
-                None => Err(null_value(index)),
-            },
-            type_index::OBJECT_RVALUE_REF => self.take_rvalue(cell),
-            type_index::SMALL_STR | type_index::SMALL_BYTES => {
-                plain_bail!(
-                    VALUE_ERROR,
-                    "A small string has at most 7 bytes, got {}",
-                    self.raw.small_str_len;
-                    "bad size"
-                )
-            }
-            type_index::STATIC_OBJECT_BEGIN.. => Err(null_value(index)),
-            other => plain_bail!(TYPE_ERROR, "There is no type with index {}", other; "no such type"),
-        }
+        // SAFETY: both are borrowed.
+        unsafe { write_owned_at(&self.raw, cell.as_mut_ptr()) }
     }
 
     /// The referent of an rvalue reference, not yet moved from.
@@ -282,19 +254,6 @@ impl<'a> AnyView<'a> {
         NonNull::new(self.payload_pointer().cast())
     }
 
-    fn take_rvalue(&self, cell: &mut MaybeUninit<TVMFFIAny>) -> Result<()> {
-        let taken = self.rvalue_slot().and_then(|slot| {
-            // SAFETY: an rvalue reference points to the caller's object pointer, which the caller gives up (ABI).
-            NonNull::new(unsafe { slot.as_ptr().replace(core::ptr::null_mut()) })
-        });
-        let Some(object) = taken else {
-            plain_bail!(INTERNAL_ERROR, "RValueRef already moved"; "already moved");
-        };
-        // SAFETY: the strong reference that the caller's variable held is ours now.
-        cell.write(unsafe { ObjectRef::from_raw(object) }.into_any().into_raw());
-        Ok(())
-    }
-
     #[inline]
     pub(super) fn retained(self) -> Any {
         if let Some(object) = self.object_ptr() {
@@ -303,6 +262,74 @@ impl<'a> AnyView<'a> {
         }
         Any { raw: self.raw }
     }
+}
+
+/// Writes the owned value of a view to a cell, as [`AnyView::write_owned`] does. The view and its text may lie in the cell, which
+/// references to them must not.
+///
+/// # Errors
+/// As there.
+///
+/// # Safety
+/// The view must be as for [`AnyView::from_raw`], and the cell writable.
+#[cfg_attr(feature = "std", inline)]
+#[cfg_attr(not(feature = "std"), inline(never))]
+pub unsafe fn write_owned_at(view: *const TVMFFIAny, cell: *mut TVMFFIAny) -> Result<()> {
+    // SAFETY: the caller vouches for both; the view borrows a live object, and is not read after the cell is written.
+    unsafe {
+        let owned = AnyView::in_place(&*view);
+        if !owned.has_owned_form() {
+            return write_owned_slowly(view, cell);
+        }
+        if let Some(object) = owned.object_ptr() {
+            refcount::retain(object.as_ptr());
+        }
+        cell.write(view.read());
+    }
+    Ok(())
+}
+
+/// # Safety
+/// As for [`write_owned_at`].
+#[cold]
+unsafe fn write_owned_slowly(view: *const TVMFFIAny, cell: *mut TVMFFIAny) -> Result<()> {
+    // SAFETY: the caller vouches for the view.
+    let view = unsafe { AnyView::in_place(&*view) };
+    let index = view.raw.type_index;
+    match index {
+        type_index::RAW_STR | type_index::BYTE_ARRAY_PTR => match view.content() {
+            // SAFETY: the content outlives the view (contract of `from_raw`); the caller vouches for the cell.
+            Some(content) => unsafe { string::write_copy(cell, index + COPY_OFFSET, content) },
+            None => Err(null_value(index)),
+        },
+        // SAFETY: the caller vouches for the cell.
+        type_index::OBJECT_RVALUE_REF => unsafe { take_rvalue(view.rvalue_slot(), cell) },
+        type_index::SMALL_STR | type_index::SMALL_BYTES => {
+            plain_bail!(
+                VALUE_ERROR,
+                "A small string has at most 7 bytes, got {}",
+                view.raw.small_str_len;
+                "bad size"
+            )
+        }
+        type_index::STATIC_OBJECT_BEGIN.. => Err(null_value(index)),
+        other => plain_bail!(TYPE_ERROR, "There is no type with index {}", other; "no such type"),
+    }
+}
+
+/// # Safety
+/// The slot must be that of an rvalue reference, and the cell writable.
+unsafe fn take_rvalue(slot: Option<NonNull<*mut TVMFFIObject>>, cell: *mut TVMFFIAny) -> Result<()> {
+    let taken = slot.and_then(|slot| {
+        // SAFETY: an rvalue reference points to the caller's object pointer, which the caller gives up (ABI).
+        NonNull::new(unsafe { slot.as_ptr().replace(core::ptr::null_mut()) })
+    });
+    let Some(object) = taken else {
+        plain_bail!(INTERNAL_ERROR, "RValueRef already moved"; "already moved");
+    };
+    // SAFETY: the strong reference that the caller's variable held is ours now; the caller vouches for the cell.
+    unsafe { cell.write(ObjectRef::from_raw(object).into_any().into_raw()) };
+    Ok(())
 }
 
 fn null_value(type_index: i32) -> Error {

@@ -1,7 +1,5 @@
 //! Strings and bytes: up to seven in the value, more in an object.
 
-use core::ptr;
-
 use super::pool::{Pool, Slot};
 use super::refusal::{Refusal, Result};
 use super::text;
@@ -51,8 +49,9 @@ pub unsafe fn create(input: &TVMFFIByteArray, kind: Kind, out: *mut TVMFFIAny) -
     // SAFETY: the caller vouches for both places; either place has room, behind a slot's content for a zero too.
     unsafe {
         let TVMFFIByteArray { data, size } = *input;
-        let mut place = (&raw mut (*out).payload).cast::<u8>();
-        let (mut type_index, mut len, mut object) = (kind as i32, size as u32, ptr::null_mut());
+        let mut payload = TVMFFIAny::NONE.payload;
+        let mut place = (&raw mut payload).cast::<u8>();
+        let (mut type_index, mut len) = (kind as i32, size as u32);
         if size > MOST_IN_PLACE {
             if size > config::STRING_BYTES {
                 return Err(Refusal::STRING_BYTES);
@@ -62,15 +61,15 @@ pub unsafe fn create(input: &TVMFFIByteArray, kind: Kind, out: *mut TVMFFIAny) -
             };
             let slot = slot.as_ptr();
             type_index = (*slot).header.type_index;
-            object = slot.cast();
             len = 0;
+            payload.v_obj = slot.cast();
             place = (&raw mut (*slot).text).cast();
             (*slot).content = TVMFFIByteArray { data: place.cast(), size };
             *place.add(size) = 0;
         }
-        out.write(TVMFFIAny { type_index, small_str_len: len, ..TVMFFIAny::NONE });
-        (*out).payload.v_obj = object;
         text::copy(data.cast(), place, size);
+        // Last: the input may lie there.
+        out.write(TVMFFIAny { type_index, small_str_len: len, payload });
     }
     Ok(())
 }

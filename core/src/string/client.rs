@@ -12,13 +12,19 @@ use crate::object::ObjectRef;
 use crate::object_alloc::Space;
 use crate::{error, raised, type_index};
 
-/// Makes `cell` a value with a copy of `content`; `small_index` says which kind.
-pub(super) fn write_copy(cell: &mut MaybeUninit<TVMFFIAny>, small_index: i32, content: &[u8]) -> Result<()> {
-    let value = match small(small_index, content) {
+/// Makes `cell` a value with a copy of `content`, which may lie there; `small_index` says which kind.
+///
+/// # Safety
+/// The content must be readable, and the cell writable.
+pub(super) unsafe fn write_copy(cell: *mut TVMFFIAny, small_index: i32, content: *const [u8]) -> Result<()> {
+    // SAFETY: the caller vouches for the content.
+    let value = match unsafe { small(small_index, &*content) } {
         Some(value) => value,
-        None => large(small_index, content)?,
+        // SAFETY: as above.
+        None => large(small_index, unsafe { &*content })?,
     };
-    cell.write(value.into_raw());
+    // SAFETY: the caller vouches for the cell.
+    unsafe { cell.write(value.into_raw()) };
     Ok(())
 }
 
@@ -38,7 +44,8 @@ pub(super) fn written(
     let mut content = Buffer::<u8>::new();
     content.try_resize(len, 0)?;
     write(&mut content);
-    write_copy(cell, small_index, &content)
+    // SAFETY: the content is ours, and the cell is borrowed.
+    unsafe { write_copy(cell.as_mut_ptr(), small_index, &*content) }
 }
 
 /// The small form of `content`, if it fits.
