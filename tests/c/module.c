@@ -72,6 +72,14 @@ static int times_ten(void* self, const TVMFFIAny* args, int32_t num_args, TVMFFI
   return 0;
 }
 
+/* The kernels, and the pointer to their module, are in a library that the loaded one needs. */
+static void test_context_of_a_dependency(void) {
+  TVMFFIAny module;
+  CHECK_OK(load(required("CHECK_NEEDS_KERNELS"), &module));
+  CHECK(context_of(module.v_obj) == (char*)module.v_obj - 8);
+  release_any(&module);
+}
+
 static void test_lookup_from_imports(void) {
   TVMFFIAny module;
   TVMFFIAny function;
@@ -403,6 +411,7 @@ int main(void) {
   census_install();
   RUN_BALANCED(test_load);
   RUN_BALANCED(test_function_outlives_module);
+  RUN_BALANCED(test_context_of_a_dependency);
   RUN(test_lookup_from_imports);
   RUN(test_imports); /* makes the system library, which stays */
   RUN(test_context_symbols);

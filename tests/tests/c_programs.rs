@@ -37,10 +37,12 @@ impl Mode {
     }
 }
 
-/// The library that the module tests load, twice.
+/// The libraries that the module tests load.
 struct Kernels {
     plain: PathBuf,
     with_modules: PathBuf,
+    /// Has nothing but a dependency on a library of kernels whose name begins like that of a system library.
+    needs_kernels: PathBuf,
 }
 
 fn kernels(mode: Mode, program: &str) -> Outcome<Kernels> {
@@ -48,9 +50,14 @@ fn kernels(mode: Mode, program: &str) -> Outcome<Kernels> {
     let source = root().join("tests/c/kernels.c");
     let plain = Cc::shared(folder.join("kernels.so")).strict().source(&source);
     let with_modules = Cc::shared(folder.join("kernels_bin.so")).strict().args(["-DWITH_LIBRARY_BIN"]);
+    let needed = Cc::shared(folder.join("libm.so.kernels")).strict().args(["-Wl,-soname,libm.so.kernels"]);
+    let needed = mode.compiler(needed.source(&source)).link()?;
+    let needs_kernels =
+        Cc::shared(folder.join("needs_kernels.so")).args(["-Wl,--no-as-needed,-rpath,$ORIGIN"]);
     Ok(Kernels {
         plain: mode.compiler(plain).link()?,
         with_modules: mode.compiler(with_modules.source(&source)).link()?,
+        needs_kernels: mode.compiler(needs_kernels.source(needed)).link()?,
     })
 }
 
@@ -68,6 +75,7 @@ fn run(name: &str, mode: Mode) -> Outcome<()> {
         command.arg(&executable);
     }
     command.env("CHECK_KERNELS", &kernels.plain).env("CHECK_KERNELS_BIN", &kernels.with_modules);
+    command.env("CHECK_NEEDS_KERNELS", &kernels.needs_kernels);
     command.env("CHECK_SYMBOLS", root().join("tests/exports/symbols.txt"));
     command.env("CHECK_SCRATCH", &folder).env("CHECK_STRESS_DIVISOR", mode.stress_divisor());
     // A library is unloaded when its last function goes: its code must still be there when a report names it. Null for

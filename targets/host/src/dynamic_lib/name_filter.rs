@@ -7,11 +7,13 @@ use core::ffi::{CStr, c_char, c_void};
 use core::ptr::{self, NonNull};
 use core::slice;
 
-/// Beginnings of the names of files in which there are surely no rare names, nor in those that they need.
+/// Names of files in which there are surely no rare names, nor in those that they need. Whole names: a library of kernels may be
+/// called `libm.so.kernels`.
 #[rustfmt::skip]
-const FILES_WITHOUT: &[&[u8]] = &[
-    b"libtvm_ffi.so", b"libc.so", b"libm.so", b"libdl.so", b"libpthread.so", b"librt.so", b"ld-linux",
-    b"ld64.so", b"libgcc_s.so", b"libstdc++.so",
+const FILES_WITHOUT: &[&CStr] = &[
+    c"libtvm_ffi.so", c"libc.so.6", c"libm.so.6", c"libdl.so.2", c"libpthread.so.0", c"librt.so.1", c"libgcc_s.so.1",
+    c"libstdc++.so.6", c"ld-linux-x86-64.so.2", c"ld-linux-aarch64.so.1", c"ld-linux-riscv64-lp64d.so.1",
+    c"ld-linux-loongarch-lp64d.so.1", c"ld64.so.1", c"ld64.so.2",
 ];
 
 // Tags of the dynamic section.
@@ -163,7 +165,7 @@ fn is_rare(name: &CStr) -> bool {
 
 /// Whether a file of that name is one of [`FILES_WITHOUT`].
 fn is_without(file: &CStr) -> bool {
-    FILES_WITHOUT.iter().any(|beginning| file.to_bytes().starts_with(beginning))
+    FILES_WITHOUT.contains(&file)
 }
 
 /// The hash of a name in this table.
@@ -238,6 +240,16 @@ mod tests {
         // Either may be meant; too far away.
         assert_eq!(address(0x1000, 0x9000, 0x2000), None);
         assert_eq!(address(base, base + (1 << 30), 0x2000), None);
+    }
+
+    #[test]
+    fn names_of_system_libraries_are_compared_whole() {
+        for name in [c"libm.so.6", c"libtvm_ffi.so", c"ld-linux-x86-64.so.2"] {
+            assert!(is_without(name), "{name:?}");
+        }
+        for name in [c"libm.so.kernels", c"libm.so", c"libc.so.6.kernels", c"ld-linux-kernels.so", c""] {
+            assert!(!is_without(name), "{name:?}");
+        }
     }
 
     #[cfg(not(miri))]
