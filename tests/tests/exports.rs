@@ -60,6 +60,27 @@ fn symbols_by_default() -> Outcome<()> {
     expect(&exported(&default_library()?)?, &listed("symbols.txt")?)
 }
 
+/// The crates of others in the library with its default features.
+#[test]
+fn crates_in_the_default_build() -> Outcome<()> {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
+    command.args([
+        "tree",
+        "--package",
+        "ferrite-capi",
+        "--edges",
+        "normal",
+        "--prefix",
+        "none",
+        "--manifest-path",
+    ]);
+    let tree = output_of(command.arg(root().join("Cargo.toml")))?;
+    let crates = tree.lines().filter_map(|line| line.split_whitespace().next());
+    let of_others: BTreeSet<&str> = crates.filter(|name| !name.starts_with("ferrite-")).collect();
+    assert_eq!(of_others, BTreeSet::from(["libc", "rustc-demangle"]));
+    Ok(())
+}
+
 /// A build with a C++ compiler.
 #[test]
 #[ignore = "builds the library with C++ symbols: ./ci.sh exports"]

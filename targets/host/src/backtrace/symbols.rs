@@ -6,8 +6,6 @@ mod debug_info;
 mod elf;
 mod linker;
 
-use backtrace::SymbolName;
-
 use super::demangle::with_demangled;
 
 /// Takes file, line and name of a frame.
@@ -27,7 +25,7 @@ pub(super) fn resolve(pc: usize, visit: &mut Visitor<'_>) {
     let mut named = false;
     let mut read = |name: &[u8]| {
         named = true;
-        with_demangled(&SymbolName::new(name), |name| visit(None, 0, name));
+        with_demangled(name, |name| visit(None, 0, name));
     };
     #[cfg(target_os = "linux")]
     let known = elf::name(address, &mut read);

@@ -26,7 +26,7 @@ fn show(symbol: &Symbol, visit: &mut Visitor<'_>) {
     let file = symbol.filename().map(|path| path.as_os_str().as_encoded_bytes());
     let line = i64::from(symbol.lineno().unwrap_or(0));
     match symbol.name() {
-        Some(name) => with_demangled(&name, |name| visit(file, line, name)),
+        Some(name) => with_demangled(name.as_bytes(), |name| visit(file, line, name)),
         None => visit(file, line, UNKNOWN),
     }
 }
