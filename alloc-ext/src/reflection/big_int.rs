@@ -30,9 +30,7 @@ static ATTRS: &[Attr] = &[
 /// The definition of `BigIntObj` in `container.cc`.
 pub(super) fn register() -> Result<()> {
     for attr in ATTRS {
-        if type_table::attr(type_index::BIG_INT, attr.0.as_bytes()).is_none() {
-            attr.register(type_index::BIG_INT)?;
-        }
+        attr.register_once(type_index::BIG_INT)?;
     }
     Ok(())
 }

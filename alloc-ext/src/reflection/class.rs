@@ -12,6 +12,7 @@ use ferrite_core::error::Result;
 use ferrite_core::type_index;
 use ferrite_core::type_table::{self, NewTypeRequest};
 
+use super::FINAL;
 use super::field::{self, Field};
 use super::releases;
 
@@ -130,18 +131,23 @@ impl Class {
 
     /// Registers fields, methods, metadata and attributes, unless the type has metadata.
     ///
+    /// A type that has some of them already gets the others: memory was refused, or the process was forked while another thread
+    /// was at it. Nobody else adds members before that.
+    ///
     /// # Errors
     /// MemoryError.
     pub(super) fn register(&'static self) -> Result<()> {
         let index = self.register_index()?;
-        if type_table::type_info(index).is_some_and(|entry| entry.metadata().is_some()) {
+        let Some(entry) = type_table::type_info(index).filter(|entry| entry.metadata().is_none()) else {
             return Ok(());
+        };
+        let fields = releases::fields_of(self).iter();
+        fields.skip(entry.fields().len()).try_for_each(|field| field.register(index))?;
+        self.methods.iter().skip(entry.methods().len()).try_for_each(|method| method.register(index))?;
+        self.attrs.iter().try_for_each(|attr| attr.register_once(index))?;
+        if type_table::attr(index, FINAL).is_none() {
+            type_table::register_attr(index, FINAL, AnyView::from(self.is_final))?;
         }
-        releases::fields_of(self).iter().try_for_each(|field| field.register(index))?;
-        self.methods.iter().try_for_each(|method| method.register(index))?;
-        self.attrs.iter().try_for_each(|attr| attr.register(index))?;
-        let is_final = AnyView::from(self.is_final);
-        type_table::register_attr(index, b"__ffi_type_final__", is_final)?;
         let metadata = TVMFFITypeMetadata {
             doc: field::text(""),
             creator: self.creator,
@@ -173,11 +179,16 @@ impl Method {
 }
 
 impl Attr {
-    /// Puts the function in its column, for one type.
+    /// Puts the function in its column, for one type, unless the type has that attribute.
     ///
     /// # Errors
-    /// MemoryError; RuntimeError when the type has that attribute.
-    pub(super) fn register(&self, type_index: i32) -> Result<()> {
+    /// MemoryError.
+    pub(super) fn register_once(&self, type_index: i32) -> Result<()> {
+        let known = type_table::attr(type_index, self.0.as_bytes());
+        if known.is_none() { self.register(type_index) } else { Ok(()) }
+    }
+
+    fn register(&self, type_index: i32) -> Result<()> {
         let function = self.1.to_function()?;
         type_table::register_attr(type_index, self.0.as_bytes(), AnyView::from(&function))
     }

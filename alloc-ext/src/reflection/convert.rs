@@ -31,9 +31,7 @@ static CONVERSIONS: &[(i32, Attr)] = &[
 /// MemoryError.
 pub(super) fn register() -> Result<()> {
     for (type_index, attr) in CONVERSIONS {
-        if type_table::attr(*type_index, attr.0.as_bytes()).is_none() {
-            attr.register(*type_index)?;
-        }
+        attr.register_once(*type_index)?;
     }
     Ok(())
 }
