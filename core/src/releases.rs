@@ -61,6 +61,11 @@ pub fn enums_have_values() -> bool {
     served() < Release::new(0, 1, 13)
 }
 
+/// The field of `ffi.Enum` that holds the name of an enum.
+pub fn name_of_enums() -> &'static [u8] {
+    if enums_have_values() { b"_name" } else { b"_str_index" }
+}
+
 /// Whether structural visits of maps give keys and values.
 #[inline]
 pub fn visits_give_keys() -> bool {

@@ -242,6 +242,17 @@ mod tests {
     }
 
     #[test]
+    fn schemas_of_earlier_releases_have_the_result_before_the_parameters() -> Result<()> {
+        let signature = signature_of(&|_: Option<i64>, _: crate::String| {});
+        let result = signature.result.expect("a result");
+        assert_eq!(
+            crate::String::compose(&|out| signature.write_args_schema(result, out))?,
+            r#"{"type":"ffi.Function","args":[{"type":"None"},{"type":"Optional","args":[{"type":"int"}]},{"type":"ffi.String"}]}"#
+        );
+        Ok(())
+    }
+
+    #[test]
     fn a_function_without_result_is_void() {
         let function = |_: i64| {};
         let callee = Callee { name: "f", signature: signature_of(&function) };

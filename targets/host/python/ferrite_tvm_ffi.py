@@ -16,16 +16,17 @@ from __future__ import annotations
 import ctypes
 import functools
 import importlib.metadata
+import importlib.util
 import os
+import re
 import sys
 from pathlib import Path
 
-# The releases that the library is tested against. It is what the last of them brings; beyond the stable C ABI,
-# upstream's Python code and its library share names of functions and layouts of classes, and releases change those.
-# What then does not work (`Enum` of 0.1.12) is in tests/upstream/README.md. 0.1.13 itself is not among them: with
-# no later library, upstream's neither, does an object that comes back from it have its Python object again.
-FITS = (
-    "0.1.12",
+# The releases that the library is tested against: tests/upstream. Beyond the stable C ABI, upstream's Python code and its
+# library share names of functions and layouts of classes, and releases change those: the library is that of the last
+# of them, and serves an earlier one when it is told to. Other releases are probed.
+TESTED = (
+    *("0.1.9", "0.1.10", "0.1.11", "0.1.12"),
     *("0.1.13.post0", "0.1.13.post1", "0.1.13.post2", "0.1.13.post3"),
     *("0.1.14", "0.1.14.post0", "0.1.14.post1"),
     *("0.1.15", "0.1.15.post0", "0.1.15.post1", "0.1.15.post2"),
@@ -38,24 +39,66 @@ def activate() -> None:
     """Make a later `import tvm_ffi` use our library; an ImportError tells why it cannot."""
     if "tvm_ffi" in sys.modules:
         raise ImportError("tvm_ffi is imported already: import ferrite_tvm_ffi before it")
-    if reason := misfit():
-        raise ImportError(reason)
-    load()
+    release = installed()
+    if reason := misfit(release):
+        raise ImportError(f"{UPSTREAM} {release} is installed, {reason}: pip install {UPSTREAM}=={TESTED[-1]}")
+    serve(load(), release)
     sys.meta_path.insert(0, LibinfoFinder())
 
 
-def misfit() -> str | None:
-    """Why the installed apache-tvm-ffi cannot use our library; None when it can."""
+def installed() -> str:
+    """The version of the installed apache-tvm-ffi, without a local build label."""
     try:
-        installed = importlib.metadata.version(UPSTREAM)
+        return importlib.metadata.version(UPSTREAM).partition("+")[0]
     except importlib.metadata.PackageNotFoundError:
-        found = "is not installed"
-    else:
-        if installed.partition("+")[0] in FITS:  # a local build label is not another version
-            return None
-        found = f"{installed} is installed"
-    fits = f"fits {FITS[0]} and {FITS[1]} to {FITS[-1]}"
-    return f"{UPSTREAM} {found}, and ferrite_tvm_ffi {fits}: pip install {UPSTREAM}=={FITS[-1]}"
+        raise ImportError(f"{UPSTREAM} is not installed: pip install {UPSTREAM}=={TESTED[-1]}") from None
+
+
+def misfit(release: str) -> str | None:
+    """Why a release cannot use our library; None when it can."""
+    if release in TESTED:
+        return None
+    if numbers(release) < numbers(TESTED[0]):
+        return f"and ferrite_tvm_ffi fits {TESTED[0]} and later releases"
+    # With no other library, upstream's neither, does an object that comes back from it have its Python object again.
+    if numbers(release) == (0, 1, 13) and ".post" not in release:
+        return "which fits no other library than its own"
+    import ferrite_tvm_ffi_probe  # noqa: PLC0415 - only where it is needed
+
+    spec = importlib.util.find_spec("tvm_ffi")
+    if spec is None or not spec.submodule_search_locations:
+        return "but there is no package tvm_ffi"
+    if missing := ferrite_tvm_ffi_probe.missing(Path(spec.submodule_search_locations[0])):
+        return f"and needs what ferrite_tvm_ffi has not ({', '.join(missing)})"
+    return None
+
+
+def numbers(release: str) -> tuple[int, ...]:
+    """The numbers of a release before its suffix: `0.1.13.post3` is 0, 1, 13."""
+    return tuple(int(number) for number in re.findall(r"\d+", re.match(r"[\d.]*", release)[0])[:3])
+
+
+def serve(library: ctypes.CDLL, release: str) -> None:
+    """Tell the library whose forms of functions and classes the Python package knows, before either is used."""
+    name, function = b"ffi.ferrite.ServeRelease", ctypes.c_void_p()
+    if library.TVMFFIFunctionGetGlobal(ctypes.byref(ByteArray(name, len(name))), ctypes.byref(function)) == 0:
+        arguments = (Any * 3)(*(Any(type_index=1, payload=min(number, 255)) for number in (*numbers(release), 0, 0)[:3]))
+        if library.TVMFFIFunctionCall(function, arguments, 3, ctypes.byref(Any())) == 0:
+            library.TVMFFIObjectDecRef(function)
+            return
+    raise ImportError(f"{LIBRARY} is in use already: import ferrite_tvm_ffi before what uses it")
+
+
+class ByteArray(ctypes.Structure):
+    """TVMFFIByteArray."""
+
+    _fields_ = (("data", ctypes.c_char_p), ("size", ctypes.c_size_t))
+
+
+class Any(ctypes.Structure):
+    """TVMFFIAny."""
+
+    _fields_ = (("type_index", ctypes.c_int32), ("small_length", ctypes.c_uint32), ("payload", ctypes.c_int64))
 
 
 def load() -> ctypes.CDLL:
@@ -125,7 +168,10 @@ def report() -> int:
     if tvm_ffi.LIB._name != str(LIBRARY) or mapped() - {str(LIBRARY)}:
         print(f"does not fit: tvm_ffi has loaded {tvm_ffi.LIB._name}; mapped are {', '.join(mapped())}")
         return 1
-    print(f"tvm_ffi: {tvm_ffi.__version__} fits, and runs on this library")
+    release = installed()
+    how = "a tested release" if release in TESTED else "not tested, but the library has all that it needs"
+    print(f"tvm_ffi: {tvm_ffi.__version__} fits, and runs on this library ({how})")
+    print(f"mode: the library serves release {'.'.join(map(str, numbers(release)))}")
     return 0
 
 

@@ -4,6 +4,7 @@ import json
 import platform
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
@@ -13,11 +14,12 @@ CARGO = "cargo build --release -p ferrite-capi --features backend,cxx-abi"
 
 
 class LibraryHook(BuildHookInterface):
-    """Adds the stripped library to the wheel, beside the module, and tags the wheel with its platform."""
+    """Adds the stripped library and what it serves to the wheel, beside the module, and tags the wheel with its platform."""
 
     def initialize(self, version, build_data):
         library = stripped(cargo_build())
-        build_data["force_include"][str(library)] = f"ferrite_tvm_ffi.libs/{library.name}"
+        for file in (library, served(library)):
+            build_data["force_include"][str(file)] = f"ferrite_tvm_ffi.libs/{file.name}"
         build_data["pure_python"] = False
         build_data["tag"] = f"py3-none-{platform_tag(library)}"
 
@@ -36,6 +38,14 @@ def stripped(library: Path) -> Path:
     copy.parent.mkdir(exist_ok=True)
     subprocess.run(["strip", "-o", copy, library], check=True)
     return copy
+
+
+def served(library: Path) -> Path:
+    """What the library serves, by which releases of upstream are probed that are later than this wheel."""
+    file = library.with_name("served.json")
+    command = [sys.executable, Path(__file__).with_name("served.py"), library]
+    file.write_bytes(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
+    return file
 
 
 def platform_tag(library: Path) -> str:

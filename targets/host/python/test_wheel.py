@@ -3,6 +3,7 @@
 import importlib.metadata
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -42,6 +43,14 @@ class Case(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.folder = Path(folder.name).resolve()
+
+    def installed(self, version):
+        """A folder in which apache-tvm-ffi is installed, going by the metadata."""
+        path = self.folder / version
+        metadata = path / f"apache_tvm_ffi-{version}.dist-info" / "METADATA"
+        metadata.parent.mkdir(parents=True)
+        metadata.write_text(f"Metadata-Version: 2.1\nName: apache-tvm-ffi\nVersion: {version}\n")
+        return path
 
     def python(self, *arguments, path=""):
         """Run an interpreter that looks for packages in `path` first."""
@@ -94,13 +103,16 @@ class Fits(Case):
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertIn(f"{OURS}, {Path(OURS).stat().st_size} bytes", done.stdout)
         self.assertIn("TVMFFIGetVersion: 0.1.", done.stdout)
-        self.assertIn("0.1.15.post2 fits", done.stdout)
+        self.assertIn("0.1.15.post2 fits, and runs on this library (a tested release)", done.stdout)
+        self.assertIn("mode: the library serves release 0.1.15\n", done.stdout)
 
     def test_pip_is_asked_for_versions_that_fit(self):
-        self.assert_prints("import ferrite_tvm_ffi as f; print(f.FITS[0], f.FITS[-1])", "0.1.12 0.1.15.post2")
+        self.assert_prints("import ferrite_tvm_ffi as f; print(f.TESTED[0], f.TESTED[-1])", "0.1.9 0.1.15.post2")
         (asked,) = importlib.metadata.requires("ferrite-tvm-ffi")
-        bounds = set(asked.removeprefix("apache-tvm-ffi").split(","))
-        self.assertEqual(bounds, {">=0.1.12", "!=0.1.13", "<=0.1.15.post2"})
+        self.assertEqual(set(asked.removeprefix("apache-tvm-ffi").split(",")), {">=0.1.9", "!=0.1.13"})
+
+    def test_a_tested_release_is_not_probed(self):
+        self.assert_prints("import ferrite_tvm_ffi, sys; print('ferrite_tvm_ffi_probe' in sys.modules)", "False")
 
 
 class Cxx(Case):
@@ -140,6 +152,129 @@ class Cxx(Case):
         self.assert_passes("errors")
 
 
+class EarlierReleases(Case):
+    """The forms in which the library serves earlier releases, whose own tests are those of tests/upstream."""
+
+    def served(self, version, expression):
+        """What an expression about the library says, of a process with that release: see served.py."""
+        helper = f"import sys; sys.path.append({str(Path(__file__).resolve().parent)!r}); from served import *"
+        code = f"import ferrite_tvm_ffi\n{helper}\nlibrary = Library({OURS!r})\nprint({expression})"
+        done = self.python("-c", code, path=self.installed(version))
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return done.stdout.strip()
+
+    def members(self, version, key):
+        return self.served(version, f"*members(library.types()[{key!r}])").split()
+
+    def test_the_fields_of_enums(self):
+        self.assertEqual(self.members("0.1.12", "ffi.Enum"), ["_name", "_value"])
+        self.assertEqual(self.members("0.1.13.post0", "ffi.Enum"), ["_int_index", "_str_index"])
+
+    def test_copies_as_methods(self):
+        classes = "*(key for key, info in library.types().items() if '__ffi_shallow_copy__' in members(info))"
+        copied = {"ffi.reflection.AccessPath", "ffi.reflection.AccessStep", "ffi.StructuralKey"}
+        self.assertLessEqual(copied, set(self.served("0.1.10", classes).split()))
+        self.assertEqual(self.served("0.1.11", classes), "")
+
+    def test_the_functions_of_one_release(self):
+        def functions(version):
+            return set(self.served(version, "*library.functions()").split())
+
+        others = {version: functions(version) for version in ("0.1.9", "0.1.11", "0.1.15.post2")}
+        more = {"ffi.GetFieldGetter", "ffi.MakeFFINew", "ffi.MakeInit", "ffi.RegisterAutoInit"}
+        self.assertEqual(functions("0.1.10") - others["0.1.11"], more)
+        self.assertEqual(others["0.1.9"], others["0.1.11"])
+        self.assertEqual(others["0.1.11"], others["0.1.15.post2"])
+
+    def test_schemas_of_functions(self):
+        name = "Any(8, 0, ctypes.cast(ctypes.c_char_p(b'ffi.ArraySize'), ctypes.c_void_p).value)"
+        ask = f"library.call_global('ffi.GetGlobalFuncMetadata', {name})"
+        self.assertIn(r'\"args\":[{\"type\":\"int\"},{\"type\":\"ffi.Array\"', self.served("0.1.14.post1", ask))
+        self.assertIn(r'\"named_args\":{\"return\":[{\"type\":\"int\"}]', self.served("0.1.15", ask))
+
+    def test_fields_of_one_name(self):
+        key = "Text(ctypes.cast(ctypes.c_char_p(b'test.Twice'), ctypes.c_void_p), 10)"
+        register = (
+            f"[index := library.c.TVMFFITypeGetOrAllocIndex(ctypes.byref({key}), -1, 1, 0, 1, 64)] and"
+            f" [library.c.TVMFFITypeRegisterField(index, ctypes.byref(Field(name={key}))) for _ in range(2)]"
+        )
+        self.assertEqual(self.served("0.1.10", register), "[0, 0]")
+        self.assertEqual(self.served("0.1.11", register), "[0, -1]")
+
+
+class LaterReleases(Case):
+    """Releases that this wheel has not seen: copies of the one that is installed, under another version, and doctored."""
+
+    def setUp(self):
+        super().setUp()
+        self.path = self.installed("0.1.99")
+        self.package = self.path / "tvm_ffi"
+        shutil.copytree(SITE / "tvm_ffi", self.package, ignore=shutil.ignore_patterns("src", "3rdparty", "share"))
+
+    def replace(self, pattern, old, new):
+        """Put `new` in the place of `old` in the file of the package that the pattern is for."""
+        (file,) = self.package.glob(pattern)
+        content = file.read_bytes()
+        self.assertTrue(old in content, f"{old} is not in {file}")
+        file.write_bytes(content.replace(old, new))
+
+    def assert_needs(self, *what):
+        """The import raises an ImportError that names this, and nothing else, as missing."""
+        done = self.python("-c", "import ferrite_tvm_ffi", path=self.path)
+        needs = f"needs what ferrite_tvm_ffi has not ({', '.join(what)}): pip install apache-tvm-ffi==0.1.15.post2"
+        expected = f"ImportError: apache-tvm-ffi 0.1.99 is installed, and {needs}"
+        self.assertEqual(done.stderr.strip().splitlines()[-1], expected)
+
+    def test_one_that_needs_nothing_new(self):
+        done = self.python("-m", "ferrite_tvm_ffi", path=self.path)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("fits, and runs on this library (not tested, but the library has all that it needs)", done.stdout)
+        self.assertIn("mode: the library serves release 0.1.99\n", done.stdout)
+        run = "import ferrite_tvm_ffi, tvm_ffi; print(tvm_ffi.__file__, tvm_ffi.Array([1, 2])[1])" + MAPPED
+        done = self.python("-c", run, path=self.path)
+        self.assertEqual(done.stdout.splitlines(), [f"{self.package / '__init__.py'} 2", OURS], done.stderr)
+
+    def test_theirs_is_used_where_ours_does_not_fit(self):
+        self.replace("structural.py", b"_ffi_api.StructuralKeyEqual(", b"_ffi_api.StructuralKeySame(")
+        code = "try: import ferrite_tvm_ffi\nexcept ImportError: import tvm_ffi" + MAPPED
+        done = self.python("-c", code, path=self.path)
+        self.assertEqual((done.stdout.strip(), done.stderr), (str(self.package / "lib" / "libtvm_ffi.so"), ""))
+
+    def test_a_symbol_that_a_binary_imports(self):
+        self.replace("core*.so", b"\0TVMFFITensorFromDLPack\0", b"\0TVMFFITensorFromCudnn_\0")
+        self.assert_needs("the symbol TVMFFITensorFromCudnn_")
+
+    def test_a_symbol_that_its_library_gives(self):
+        self.replace("lib/libtvm_ffi.so", b"\0TVMFFIGetCustomAllocator\0", b"\0TVMFFIGetLatestAllocator\0")
+        self.assert_needs("the symbol TVMFFIGetLatestAllocator")
+
+    def test_a_global_function(self):
+        self.replace("structural.py", b"_ffi_api.StructuralKeyEqual(", b"_ffi_api.StructuralKeySame(")
+        self.assert_needs("the global function ffi.StructuralKeySame")
+
+    def test_a_global_function_that_the_extension_module_asks_for(self):
+        self.replace("cython/function.pxi", b'"ffi.MakeFieldGetter"', b'"ffi.MakeFieldViewer"')
+        self.assert_needs("the global function ffi.MakeFieldViewer")
+
+    def test_a_field(self):
+        self.replace("access_path.py", b"    kind: int\n", b"    kind: int\n    weight: int\n")
+        self.assert_needs("the member weight of the class ffi.reflection.AccessStep")
+
+    def test_a_method(self):
+        self.replace("access_path.py", b"        def _to_steps(", b"        def _to_kinds(")
+        self.assert_needs("the member _to_kinds of the class ffi.reflection.AccessPath")
+
+    def test_a_class(self):
+        self.replace("structural.py", b'("ffi.VisitInterrupt")', b'("ffi.VisitBreak")')
+        self.assert_needs("the member value of the class ffi.VisitBreak")
+
+    def test_another_version_of_the_abi_and_a_built_in_type(self):
+        header = "include/tvm/ffi/c_api.h"
+        self.replace(header, b"TVM_FFI_VERSION_MINOR 1", b"TVM_FFI_VERSION_MINOR 2")
+        self.replace(header, b"  kTVMFFIBigInt = 78,\n", b"  kTVMFFIBigInt = 78,\n  kTVMFFITape = 79,\n")
+        self.assert_needs("version 0.2 of the ABI", "the built-in type kTVMFFITape")
+
+
 class DoesNotFit(Case):
     def assert_refused(self, reason, code="import ferrite_tvm_ffi", path=""):
         """The import raises an ImportError that has `reason` in it."""
@@ -153,14 +288,6 @@ class DoesNotFit(Case):
         self.assertEqual((done.returncode, done.stderr), (1, ""))
         self.assertIn(reason, done.stdout)
 
-    def installed(self, version):
-        """A folder in which apache-tvm-ffi is installed, going by the metadata."""
-        path = self.folder / version
-        metadata = path / f"apache_tvm_ffi-{version}.dist-info" / "METADATA"
-        metadata.parent.mkdir(parents=True)
-        metadata.write_text(f"Metadata-Version: 2.1\nName: apache-tvm-ffi\nVersion: {version}\n")
-        return path
-
     def copy(self):
         """A folder with another installation of the wheel, and nothing else."""
         path = self.folder / "copy"
@@ -168,12 +295,13 @@ class DoesNotFit(Case):
         self.assertEqual(pip.returncode, 0, pip.stderr)
         return path
 
-    def test_other_versions(self):
-        for version in ("0.1.11", "0.1.12rc0", "0.1.13", "0.1.15.post3", "0.2.0"):
+    def test_releases_that_never_fit(self):
+        earlier = "and ferrite_tvm_ffi fits 0.1.9 and later releases"
+        alone = "which fits no other library than its own"
+        for version, why in [("0.1.8.post2", earlier), ("0.0.9", earlier), ("0.1.13", alone), ("0.1.13rc1", alone)]:
             with self.subTest(version):
                 path = self.installed(version)
-                fits = "ferrite_tvm_ffi fits 0.1.12 and 0.1.13.post0 to 0.1.15.post2"
-                reason = f"apache-tvm-ffi {version} is installed, and {fits}"
+                reason = f"apache-tvm-ffi {version} is installed, {why}: pip install apache-tvm-ffi==0.1.15.post2"
                 self.assert_refused(reason, path=path)
                 self.assert_reported(reason, path=path)
 
@@ -186,6 +314,15 @@ class DoesNotFit(Case):
         self.assert_reported("apache-tvm-ffi is not installed", "-S", path=path)
         done = self.python("-S", "-c", "import ferrite_tvm_ffi", path=path)
         self.assertIn("ImportError: apache-tvm-ffi is not installed", done.stderr)
+
+    def test_a_later_release_without_its_package(self):
+        path = self.copy()
+        shutil.copytree(self.installed("0.1.99"), path, dirs_exist_ok=True)
+        self.assert_reported("apache-tvm-ffi 0.1.99 is installed, but there is no package tvm_ffi", "-S", path=path)
+
+    def test_the_library_in_use_before_its_release_is_known(self):
+        used = f"import ctypes; ctypes.CDLL({OURS!r}).TVMFFIGetTypeInfo(64); import ferrite_tvm_ffi"
+        self.assert_refused(f"{OURS} is in use already", used, self.installed("0.1.12"))
 
     def test_tvm_ffi_first(self):
         self.assert_refused("import ferrite_tvm_ffi before it", "import tvm_ffi, ferrite_tvm_ffi")

@@ -124,3 +124,18 @@ fn next_field(object: &Any, fields: &mut Fields, region: DefRegion) -> Result<Op
     let region = DefRegion::of_field(field.flags()).map_or(region, |inner| region.enter(inner));
     Ok(Some((field.get(object)?, region)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_come_before_values_where_a_release_gives_them() {
+        let turns = |gives_keys| {
+            let mut halves = Halves { gives_keys, key_is_given: false };
+            [(); 4].map(|()| halves.take_key())
+        };
+        assert_eq!(turns(true), [true, false, true, false]);
+        assert_eq!(turns(false), [false; 4]);
+    }
+}

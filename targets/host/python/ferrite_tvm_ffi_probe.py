@@ -1,0 +1,128 @@
+"""Whether a release of apache-tvm-ffi that is later than this wheel can run on its library.
+
+Nothing of the release is run or loaded. What it needs is read from its files: the symbols that its binaries import, and
+that its own library gives to others; the version and the built-in types in its C header; the global functions and the
+reflected members that its Python code names. What our library has, `served.py` wrote down when the wheel was built.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+
+SERVED = Path(__file__).resolve().parent / "ferrite_tvm_ffi.libs" / "served.json"
+
+
+def missing(package: Path) -> list[str]:
+    """What the release in the folder `package` needs and our library lacks, in words."""
+    served = json.loads(SERVED.read_text())
+    return [*header(package, served), *symbols(package, served), *sources(package, served)]
+
+
+def header(package: Path, served: dict) -> Iterator[str]:
+    """Another version of the ABI, and built-in types that are new."""
+    path = package / "include" / "tvm" / "ffi" / "c_api.h"
+    if not path.is_file():
+        yield f"{path}, where its ABI is described"
+        return
+    text = path.read_text()
+    version = [int(number) for number in re.findall(r"define TVM_FFI_VERSION_(?:MAJOR|MINOR) (\d+)", text)]
+    if version != served["version"][:2]:
+        yield f"version {'.'.join(map(str, version))} of the ABI"
+    for name, index in re.findall(r"\b(kTVMFFI\w+) = (\d+)\b", text):
+        if 64 < int(index) < 128 and name != "kTVMFFIStaticObjectEnd" and int(index) not in served["built-in"]:
+            yield f"the built-in type {name}"
+
+
+def symbols(package: Path, served: dict) -> Iterator[str]:
+    """Symbols that the release's binaries import and no other defines, or that its library defines for its clients."""
+    library = package / "lib" / "libtvm_ffi.so"
+    binaries = [path for path in [*package.glob("*.so"), *package.glob("lib/*.so")] if path != library]
+    tables = [symbol_table(path) for path in binaries]
+    needed = {name for table in tables for name in table.imported} - {name for table in tables for name in table.defined}
+    if library.is_file():
+        needed |= symbol_table(library).functions
+    for name in sorted(needed - set(served["symbols"])):
+        yield f"the symbol {name}"
+
+
+def sources(package: Path, served: dict) -> Iterator[str]:
+    """Global functions `ffi.*` and members of reflected classes `ffi.*` that the release's code names."""
+    functions, members = set(), set()
+    for path in package.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_bytes())):
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "_ffi_api":
+                functions.add(f"ffi.{node.attr}")
+            elif isinstance(node, ast.ClassDef):
+                members |= {(key, name) for key in type_keys(node) for name in declared(node.body)}
+    for path in [*package.rglob("*.py"), *package.glob("cython/*.p[yx][xi]")]:
+        functions |= set(re.findall(r"""get_global_func\(\s*["'](ffi\.[\w.]+)["']""", path.read_text()))
+    functions = {name for name in functions if not name.startswith("ffi.__")}
+    for name in sorted(functions - set(served["functions"])):
+        yield f"the global function {name}"
+    for key, name in sorted(members):
+        if name not in served["types"].get(key, ()):
+            yield f"the member {name} of the class {key}"
+
+
+def type_keys(node: ast.ClassDef) -> Iterator[str]:
+    """The type keys `ffi.*` under which decorators register a Python class: `@register_object("ffi.Array")`."""
+    for decorator in node.decorator_list:
+        if isinstance(decorator, ast.Call) and decorator.args and isinstance(decorator.args[0], ast.Constant):
+            if str(decorator.args[0].value).startswith("ffi."):
+                yield decorator.args[0].value
+
+
+def declared(body: list[ast.stmt], *, is_stub: bool = False) -> Iterator[str]:
+    """The fields that a class annotates at run time, and the methods that it declares for type checkers alone."""
+    for node in body:
+        if isinstance(node, ast.If):
+            yield from declared(node.body, is_stub=ast.unparse(node.test) == "TYPE_CHECKING")
+        elif isinstance(node, ast.FunctionDef) and is_stub:
+            if not node.name.startswith("__") and "property" not in map(ast.unparse, node.decorator_list):
+                yield node.name
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and not is_stub:
+            is_of_python = node.target.id.startswith(("__", "_tvm_ffi_")) or "ClassVar" in ast.unparse(node.annotation)
+            if not is_of_python:
+                yield node.target.id
+
+
+class SymbolTable:
+    """The dynamic symbols of a binary that belong to the ABI, C's and C++'s."""
+
+    def __init__(self) -> None:
+        self.imported: set[str] = set()
+        self.defined: set[str] = set()
+        self.functions: set[str] = set()  # of the defined ones, those that every other binary may rely on
+
+
+def symbol_table(path: Path) -> SymbolTable:
+    """Reads the dynamic symbols of a 64-bit little-endian ELF file; of another file, none."""
+    data, table = path.read_bytes(), SymbolTable()
+    if data[:6] != b"\x7fELF\2\1":
+        return table
+    (sections_at,) = struct.unpack_from("<Q", data, 0x28)
+    size, count = struct.unpack_from("<HH", data, 0x3A)
+    sections = [struct.unpack_from("<IIQQQQII", data, sections_at + size * index) for index in range(count)]
+    for kind, offset, length, names in ((s[1], s[4], s[5], s[6]) for s in sections):
+        if kind != 11:  # SHT_DYNSYM
+            continue
+        names_at = sections[names][4]
+        for name, info, _, section, _, _ in struct.iter_unpack("<IBBHQQ", data[offset : offset + length]):
+            start = names_at + name
+            text = data[start : data.index(b"\0", start)].decode()
+            binding, type_ = info >> 4, info & 15
+            if not (text.startswith("TVMFFI") or "3tvm3ffi" in text):
+                continue
+            if section == 0:
+                if binding == 1:  # global: weak ones may be missing
+                    table.imported.add(text)
+            else:
+                table.defined.add(text)
+                if binding == 1 and type_ == 2:
+                    table.functions.add(text)
+    return table
