@@ -68,9 +68,11 @@ def misfit(release: str) -> str | None:
     spec = importlib.util.find_spec("tvm_ffi")
     if spec is None or not spec.submodule_search_locations:
         return "but there is no package tvm_ffi"
-    if missing := ferrite_tvm_ffi_probe.missing(Path(spec.submodule_search_locations[0])):
-        return f"and needs what ferrite_tvm_ffi has not ({', '.join(missing)})"
-    return None
+    try:
+        missing = ferrite_tvm_ffi_probe.missing(Path(spec.submodule_search_locations[0]))
+    except (OSError, ValueError) as error:
+        return f"and what it needs cannot be read ({error})"
+    return f"and needs what ferrite_tvm_ffi lacks ({', '.join(missing)})" if missing else None
 
 
 def numbers(release: str) -> tuple[int, ...]:

@@ -54,7 +54,7 @@ def sources(package: Path, served: dict) -> Iterator[str]:
     """Global functions `ffi.*` and members of reflected classes `ffi.*` that the release's code names."""
     functions, members = set(), set()
     for path in package.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_bytes())):
+        for node in ast.walk(parsed(path)):
             if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "_ffi_api":
                 functions.add(f"ffi.{node.attr}")
             elif isinstance(node, ast.ClassDef):
@@ -67,6 +67,14 @@ def sources(package: Path, served: dict) -> Iterator[str]:
     for key, name in sorted(members):
         if name not in served["types"].get(key, ()):
             yield f"the member {name} of the class {key}"
+
+
+def parsed(path: Path) -> ast.Module:
+    """The code in a file; nothing of one that is for a later Python than this, which cannot import it either."""
+    try:
+        return ast.parse(path.read_bytes())
+    except SyntaxError:
+        return ast.Module(body=[], type_ignores=[])
 
 
 def type_keys(node: ast.ClassDef) -> Iterator[str]:

@@ -221,7 +221,7 @@ class LaterReleases(Case):
     def assert_needs(self, *what):
         """The import raises an ImportError that names this, and nothing else, as missing."""
         done = self.python("-c", "import ferrite_tvm_ffi", path=self.path)
-        needs = f"needs what ferrite_tvm_ffi has not ({', '.join(what)}): pip install apache-tvm-ffi==0.1.15.post2"
+        needs = f"needs what ferrite_tvm_ffi lacks ({', '.join(what)}): pip install apache-tvm-ffi==0.1.15.post2"
         expected = f"ImportError: apache-tvm-ffi 0.1.99 is installed, and {needs}"
         self.assertEqual(done.stderr.strip().splitlines()[-1], expected)
 
