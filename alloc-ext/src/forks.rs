@@ -6,10 +6,15 @@
 
 use ferrite_core::sync::fork::{AtFork, Ring, enlist};
 
-use crate::module::{globals, imports, system_lib};
+use crate::module::{context, globals, imports, system_lib};
 
-static PARTS: &[&dyn AtFork] =
-    &[&globals::KEPT, &imports::CHANGES, system_lib::SYMBOLS.lock(), system_lib::MODULES.lock()];
+static PARTS: &[&dyn AtFork] = &[
+    &globals::KEPT,
+    &imports::CHANGES,
+    context::REGISTERED.lock(),
+    system_lib::SYMBOLS.lock(),
+    system_lib::MODULES.lock(),
+];
 
 ferrite_core::at_load!(install);
 

@@ -11,6 +11,9 @@ pub mod atomic {
     };
 }
 
+#[path = "../../core/src/sync/one_step/atomic.rs"]
+pub mod one_step;
+
 #[path = "../../core/src/sync/alone/unknown.rs"]
 mod alone;
 pub use alone::is_alone;

@@ -39,7 +39,7 @@ pub struct ContextTable {
 }
 
 static BUILTIN: AtomicPtr<ContextTable> = AtomicPtr::new(ptr::null_mut());
-static REGISTERED: SymbolTable = SymbolTable::new();
+pub(crate) static REGISTERED: SymbolTable = SymbolTable::new();
 
 /// Installs the table of names that the program knows from the start, in place of an earlier one.
 ///

@@ -23,7 +23,7 @@ use crate::abi::TVMFFIObjectAllocHeader;
 use crate::error::{self, Result};
 use crate::memory;
 use crate::sync::atomic::{AtomicUsize, Ordering};
-use crate::sync::is_alone;
+use crate::sync::{is_alone, one_step};
 
 /// Bytes of the largest chunk: what one object at most keeps that outlives all others.
 const MOST_BYTES: usize = 16 << 10;
@@ -203,12 +203,11 @@ unsafe fn count_down(chunk: NonNull<Chunk>, gone: usize) {
 /// Takes a number off a count, and gives what it was.
 #[inline]
 fn take_off(count: &AtomicUsize, number: usize) -> usize {
-    if !is_alone() {
-        return count.fetch_sub(number, Ordering::Release);
+    if is_alone() {
+        one_step::fetch_sub_size(count, number)
+    } else {
+        count.fetch_sub(number, Ordering::Release)
     }
-    let before = count.load(Ordering::Relaxed);
-    count.store(before.wrapping_sub(number), Ordering::Relaxed);
-    before
 }
 
 /// Gives a chunk back.

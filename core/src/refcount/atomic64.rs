@@ -5,7 +5,7 @@ use core::ptr;
 
 use super::{INITIAL, Release, busy};
 use crate::sync::atomic::{AtomicU64, Ordering};
-use crate::sync::is_alone;
+use crate::sync::{is_alone, one_step};
 
 const STRONG_ONE: u64 = 1;
 const WEAK_ONE: u64 = 1 << 32;
@@ -16,22 +16,19 @@ const STRONG_MASK: u64 = WEAK_ONE - 1;
 pub struct Counts(pub(super) AtomicU64);
 
 impl Counts {
-    /// Adds to the word and gives what it was, in one step unless no other thread is there to see more of them. A handler of a
-    /// signal may come between: it gives up as many references as it makes.
     #[inline]
-    fn add(&self, change: u64, order: Ordering) -> u64 {
-        if !is_alone() {
-            return self.0.fetch_add(change, order);
+    fn add(&self, change: u64) {
+        if is_alone() {
+            one_step::add(&self.0, change);
+        } else {
+            // Relaxed: the caller has the object already, so nothing needs to be seen.
+            self.0.fetch_add(change, Ordering::Relaxed);
         }
-        let before = self.0.load(Ordering::Relaxed);
-        self.0.store(before.wrapping_add(change), Ordering::Relaxed);
-        before
     }
 
     #[inline]
     pub fn retain(&self) {
-        // Relaxed: the caller has the object already, so nothing needs to be seen.
-        self.add(STRONG_ONE, Ordering::Relaxed);
+        self.add(STRONG_ONE);
     }
 
     #[inline]
@@ -49,7 +46,7 @@ impl Counts {
     pub fn release(&self) -> Release {
         match self.0.load(Ordering::Acquire) {
             INITIAL => self.release_only(),
-            seen if is_alone() => self.release_alone(seen),
+            _ if is_alone() => self.release_alone(),
             _ => match self.0.fetch_sub(STRONG_ONE, Ordering::Release) {
                 before if is_last(before) => self.last(before),
                 _ => Release::Alive,
@@ -59,12 +56,16 @@ impl Counts {
 
     #[inline]
     pub fn release_at_once(&self) -> bool {
-        let seen = self.0.load(Ordering::Relaxed);
-        let is_enough = seen & STRONG_MASK != STRONG_ONE && is_alone();
-        if is_enough {
-            self.0.store(seen.wrapping_sub(STRONG_ONE), Ordering::Relaxed);
+        let is_last_one = is_last(self.0.load(Ordering::Relaxed));
+        if is_last_one || !is_alone() {
+            return false;
         }
-        is_enough
+        // A signal handler may have given up the other references meanwhile.
+        let was_last = is_last(one_step::fetch_add(&self.0, STRONG_ONE.wrapping_neg()));
+        if was_last {
+            one_step::add(&self.0, STRONG_ONE);
+        }
+        !was_last
     }
 
     #[inline]
@@ -83,7 +84,7 @@ impl Counts {
             return self.release_only();
         }
         if alone {
-            return self.release_alone(seen);
+            return self.release_alone();
         }
         let before = self.0.fetch_sub(STRONG_ONE, Ordering::Release);
         if before != seen {
@@ -93,19 +94,19 @@ impl Counts {
     }
 
     /// Gives up the only reference, after a load that saw that it is: the usual end of an object. It needs no
-    /// read-modify-write, since nobody is left to change the word between the load and the store. The load's Acquire pairs with
-    /// the Release of owners before.
+    /// read-modify-write, since nobody is left to change the word between the load and the store, no signal handler either. The
+    /// load's Acquire pairs with the Release of owners before.
     #[inline(always)]
     fn release_only(&self) -> Release {
         self.0.store(WEAK_ONE, Ordering::Relaxed);
         Release::Both
     }
 
-    /// Gives up a reference of the word that was just seen, where no other thread is there to have changed it meanwhile.
+    /// Gives up a reference in a process with one thread, whose signal handlers may have changed the word since it was seen.
     #[inline(always)]
-    fn release_alone(&self, seen: u64) -> Release {
-        self.0.store(seen.wrapping_sub(STRONG_ONE), Ordering::Relaxed);
-        if is_last(seen) { self.last(seen) } else { Release::Alive }
+    fn release_alone(&self) -> Release {
+        let before = one_step::fetch_add(&self.0, STRONG_ONE.wrapping_neg());
+        if is_last(before) { self.last(before) } else { Release::Alive }
     }
 
     /// What is left after the last strong reference was given up.
@@ -119,12 +120,17 @@ impl Counts {
 
     #[inline]
     pub fn retain_weak(&self) {
-        self.add(WEAK_ONE, Ordering::Relaxed);
+        self.add(WEAK_ONE);
     }
 
     #[inline]
     pub fn release_weak(&self) -> bool {
-        if self.add(WEAK_ONE.wrapping_neg(), Ordering::Release) != WEAK_ONE {
+        let change = WEAK_ONE.wrapping_neg();
+        let before = match is_alone() {
+            true => one_step::fetch_add(&self.0, change),
+            false => self.0.fetch_add(change, Ordering::Release),
+        };
+        if before != WEAK_ONE {
             return false;
         }
         let _ = self.0.load(Ordering::Acquire);

@@ -29,6 +29,12 @@ pub mod atomic;
 pub mod fork;
 #[cfg(feature = "std")]
 mod object_mutex;
+#[cfg(target_has_atomic = "64")]
+#[cfg_attr(
+    not(all(feature = "std", target_arch = "x86_64", target_os = "linux", target_env = "gnu", not(miri))),
+    path = "one_step/atomic.rs"
+)]
+pub mod one_step;
 pub mod per_thread;
 
 #[cfg(feature = "std")]
