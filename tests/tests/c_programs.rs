@@ -4,7 +4,8 @@
 //! run them. `CHECK_GOOD_INPUT_ONLY=1 FERRITE_LIBRARY_DIR=...` runs the same programs against upstream's library.
 #![allow(missing_docs, reason = "each test's name says it")]
 
-use ferrite_tests::{Cc, Library, Outcome, output_of, program, root, scratch, valgrind};
+use ferrite_tests::{Cc, Library, Outcome, include, output_of, program, root, scratch, valgrind};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 #[derive(Clone, Copy, PartialEq)]
@@ -132,6 +133,7 @@ programs!(
     no_overread,
     object,
     overlap,
+    signals,
     string,
     tensor,
     threads,
@@ -156,4 +158,24 @@ fn every_symbol_and_every_program() -> Outcome<()> {
     let uncalled: Vec<&str> =
         symbols.lines().filter(|symbol| !text.contains(&format!("{symbol}("))).collect();
     if uncalled.is_empty() { Ok(()) } else { Err(format!("no program calls {uncalled:?}").into()) }
+}
+
+/// The handler of `signals.c` calls every symbol that the header allows signal handlers to call, and no other.
+#[test]
+fn signal_handlers_call_what_the_header_allows() -> Outcome<()> {
+    let symbols = |text: &str| {
+        let words = text.split(|part: char| !part.is_alphanumeric());
+        words.filter(|word| word.starts_with("TVMFFI")).map(str::to_owned).collect::<BTreeSet<_>>()
+    };
+    let between = |text: &str, start: &str, end: &str| {
+        let found = text.split_once(start).and_then(|(_, rest)| rest.split_once(end));
+        found.map(|(part, _)| part.to_owned()).ok_or_else(|| format!("no part from {start:?} to {end:?}"))
+    };
+    let header = std::fs::read_to_string(include().join("tvm/ffi/c_api.h"))?;
+    let allowed = symbols(&between(&header, "Signal handlers may call", "Any other function")?);
+    let program = std::fs::read_to_string(root().join("tests/c/signals.c"))?;
+    let handler = between(&program, "static void handle(", "\n}\n")?;
+    let is_call = |symbol: &String| handler.contains(&format!("{symbol}("));
+    let called: BTreeSet<_> = symbols(&handler).into_iter().filter(is_call).collect();
+    if called == allowed { Ok(()) } else { Err(format!("allowed: {allowed:#?}, called: {called:#?}").into()) }
 }

@@ -13,6 +13,12 @@
  * - Handles passed in are borrowed; handles written out are new references, which the caller releases with TVMFFIObjectDecRef.
  *   Exceptions are documented with the function.
  * - Every function may be called on any thread.
+ * - A process may fork at any moment: the child may call every function, whatever the other threads of its parent were doing. A
+ *   handle that another thread was making (TVMFFIHandleInitOnce) is made anew by the first caller in the child.
+ * - Signal handlers may call TVMFFIGetVersion, TVMFFIGetCustomAllocator, TVMFFIObjectIncRef, TVMFFIObjectDecRef while other
+ *   references are left, and TVMFFIAnyViewToOwnedAny of values but raw strings and byte arrays; for what the program has looked
+ *   up before, TVMFFIFunctionGetGlobal, TVMFFITypeKeyToIndex, TVMFFIGetTypeInfo and TVMFFIGetTypeAttrColumn; and
+ *   TVMFFIFunctionCall of functions that do no more than this. Any other function may wait for what the interrupted code holds.
  */
 
 #ifndef TVM_FFI_C_API_H_
