@@ -80,6 +80,22 @@ mod tests {
         reader.join().unwrap().unwrap();
     }
 
+    #[cfg(feature = "std")]
+    #[test]
+    fn a_reader_that_is_not_in_this_process_is_forgotten() {
+        let is_quiet = std::thread::spawn(|| {
+            let slot = FunctionSlot::new(Function::from_typed(|| 1i64).ok());
+            let mut seen = (true, false);
+            slot.0.load(|_| {
+                let before = slot.is_quiet();
+                slot.forget_readers();
+                seen = (before, slot.is_quiet());
+            });
+            seen
+        });
+        assert_eq!(is_quiet.join().unwrap(), (false, true));
+    }
+
     fn replace_while_reading() -> Result<()> {
         let alive = Arc::new(());
         let held = alive.clone();

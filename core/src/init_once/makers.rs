@@ -183,3 +183,50 @@ impl Drop for Making<'_> {
         unsafe { self.makers.lock().remove(self.own) }
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    extern crate std;
+    use super::*;
+    use core::sync::atomic::AtomicBool;
+    use std::thread;
+
+    /// As in a child that was forked by a maker while another thread was making a handle, and has made none of it since.
+    #[test]
+    fn a_child_abandons_what_other_threads_make() {
+        if current_thread().is_none() {
+            return; // Builds that cannot tell threads apart do not fork.
+        }
+        static MAKERS: Lock<Makers> = Lock::new(Makers::none());
+        static THEIRS: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
+        static OWN: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
+        static MAKING: AtomicBool = AtomicBool::new(false);
+        static GONE: AtomicBool = AtomicBool::new(false);
+        let made = |result: *mut *mut c_void| {
+            // SAFETY: `init` passes a place for the handle.
+            unsafe { result.write(ptr::without_provenance_mut(1)) };
+            0
+        };
+        let outcome = init(&MAKERS, &OWN, |result| {
+            let other = thread::spawn(move || {
+                let mut own = MaybeUninit::uninit();
+                // SAFETY: the record stays until it was taken out, which `keep_own` does.
+                assert!(matches!(unsafe { MAKERS.lock().enter(&THEIRS, own.as_mut_ptr()) }, Turn::Mine));
+                MAKING.store(true, Ordering::Release);
+                while !GONE.load(Ordering::Acquire) {
+                    thread::yield_now();
+                }
+            });
+            while !MAKING.load(Ordering::Acquire) {
+                thread::yield_now();
+            }
+            MAKERS.lock().keep_own();
+            assert_eq!(init(&MAKERS, &THEIRS, made), Ok(0));
+            assert_eq!(init(&MAKERS, &OWN, made), Err(Refusal::Nested), "its own stays");
+            GONE.store(true, Ordering::Release);
+            assert!(other.join().is_ok());
+            made(result)
+        });
+        assert_eq!((outcome, MAKERS.lock().0.get().is_null()), (Ok(0), true));
+    }
+}

@@ -114,34 +114,39 @@ unsafe extern "C" fn prepare() {
     let rings = *guard;
     RINGS.across_fork.keep(guard);
     FORKING.store(this_thread(), Ordering::Relaxed);
-    for part in rings.iter().rev().copied().flatten() {
-        // SAFETY: the system runs `parent` or `child` next, on this thread.
-        unsafe { part.prepare() };
-    }
+    // SAFETY: the system runs `parent` or `child` next, on this thread.
+    all(&rings, |part| unsafe { part.prepare() });
 }
 
 unsafe extern "C" fn parent() {
     // SAFETY: each part was prepared for this fork.
-    unsafe { finish(|part| part.parent()) };
+    finish(|part| unsafe { part.parent() });
 }
 
 unsafe extern "C" fn child() {
     // SAFETY: each part was prepared for this fork.
-    unsafe { finish(|part| part.child()) };
+    finish(|part| unsafe { part.child() });
+}
+
+/// Visits the parts in the order in which they are prepared.
+fn all(rings: &[Parts; 3], prepare: impl Fn(&'static dyn AtFork)) {
+    rings.iter().rev().copied().flatten().for_each(|part| prepare(*part));
+}
+
+/// Visits the parts in the reverse order.
+fn all_reversed(rings: &[Parts; 3], end: impl Fn(&'static dyn AtFork)) {
+    rings.iter().flat_map(|parts| parts.iter().rev()).for_each(|part| end(*part));
 }
 
 /// Ends what [`prepare`] of this thread began; does nothing if it did not run: it was registered while the fork was under way.
-///
-/// # Safety
-/// Called by the handlers only.
-unsafe fn finish(end: impl Fn(&'static dyn AtFork)) {
+fn finish(end: impl Fn(&'static dyn AtFork)) {
     if FORKING.load(Ordering::Relaxed) != this_thread() {
         return;
     }
     FORKING.store(0, Ordering::Relaxed);
     // SAFETY: `prepare` of this thread kept the guard.
     let Some(rings) = (unsafe { RINGS.across_fork.take() }) else { return };
-    rings.iter().flat_map(|parts| parts.iter().rev()).for_each(|part| end(*part));
+    all_reversed(&rings, end);
 }
 
 /// Holds the lock across the fork.
@@ -279,4 +284,73 @@ macro_rules! at_load {
             static CONSTRUCTOR: extern "C" fn() = run;
         };
     };
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+    use super::*;
+    use std::sync::atomic::AtomicU32;
+    use std::thread;
+    use std::time::Duration;
+
+    /// Runs `meanwhile` while a part is prepared.
+    fn during_fork(part: &'static dyn AtFork, meanwhile: impl FnOnce()) {
+        // SAFETY: one follows the other on this thread.
+        unsafe {
+            part.prepare();
+            meanwhile();
+            part.parent();
+        }
+    }
+
+    #[test]
+    fn a_lock_is_held_until_the_fork_is_over() {
+        static LOCK: Mutex<u32> = Mutex::new(0);
+        let waiting = thread::scope(|scope| {
+            let mut waiting = None;
+            during_fork(&LOCK, || {
+                let other = scope.spawn(|| *LOCK.lock() += 1);
+                thread::sleep(Duration::from_millis(5));
+                assert!(!other.is_finished());
+                waiting = Some(other);
+            });
+            waiting.map(|other| other.join().is_ok())
+        });
+        assert_eq!((waiting, *LOCK.lock()), (Some(true), 1));
+    }
+
+    #[test]
+    fn the_child_repairs_a_value() {
+        static LOCK: Mutex<u32> = Mutex::new(7);
+        static PART: Repaired<u32> = Repaired { mutex: &LOCK, repair: |value| *value = 0 };
+        during_fork(&PART, || ());
+        assert_eq!(*LOCK.lock(), 7);
+        // SAFETY: one follows the other on this thread.
+        unsafe {
+            PART.prepare();
+            PART.child();
+        }
+        assert_eq!(*LOCK.lock(), 0);
+    }
+
+    #[test]
+    fn parts_end_in_the_reverse_order() {
+        static STEPS: AtomicU32 = AtomicU32::new(0);
+        fn step(digit: u32) {
+            STEPS.store(STEPS.load(Ordering::Relaxed) * 10 + digit, Ordering::Relaxed);
+        }
+        static OUTER: Hook = Hook { prepare: || step(1), parent: || step(4), child: || step(9) };
+        static INNER: Hook = Hook { prepare: || step(2), parent: || step(3), child: || step(9) };
+        // The rings themselves, apart from what this process has enlisted.
+        static CORE: Parts = &[&INNER];
+        static HOST: Parts = &[&OUTER];
+        let rings: [Parts; 3] = [CORE, &[], HOST];
+        // SAFETY: hooks keep nothing.
+        unsafe {
+            all(&rings, |part| part.prepare());
+            all_reversed(&rings, |part| part.parent());
+        }
+        assert_eq!(STEPS.load(Ordering::Relaxed), 1234);
+    }
 }
