@@ -2,10 +2,10 @@
 
 use ferrite_core::sync::fork::{AtFork, Ring, enlist};
 
-use crate::{backtrace, dynamic_lib};
+use crate::{backtrace, dynamic_lib, thread_pool};
 
 static PARTS: &[&dyn AtFork] =
-    &[&dynamic_lib::LOADING_AT_FORK, &dynamic_lib::PUBLISHED, &backtrace::WALKS_AT_FORK];
+    &[&dynamic_lib::LOADING_AT_FORK, &thread_pool::POOL, &dynamic_lib::PUBLISHED, &backtrace::WALKS_AT_FORK];
 
 ferrite_core::at_load!(install);
 

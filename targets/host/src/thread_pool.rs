@@ -13,13 +13,12 @@
 //! and launches of different threads do not wait for each other. Threads are kept for later launches, and end
 //! with the process, which does not wait for them. A launch from within a task runs as one task.
 //!
-//! After `fork`, a child process starts with an empty pool. A child forked while another thread was reserving
-//! or handing back threads must not launch: that thread held the pool's lock, and is gone.
+//! After `fork`, a child process starts with an empty pool.
 
 use core::ffi::{CStr, c_void};
 use core::ptr;
 use std::cell::Cell;
-use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ferrite_core::backend::parallel::{self, Launcher, ParallelGroupEnv, ParallelLambda};
 use ferrite_core::error::Result;
@@ -37,6 +36,7 @@ mod waiter;
 mod workers;
 
 use launch::Launch;
+pub(crate) use workers::POOL;
 
 /// Makes parallel loops run on threads.
 ///
@@ -62,11 +62,16 @@ thread_local! {
 /// # Upstream
 /// `MaxConcurrency` of `src/runtime/threading_backend.cc`, which takes half of the processors on x86.
 pub fn max_concurrency() -> usize {
-    static COUNT: OnceLock<usize> = OnceLock::new();
-    *COUNT.get_or_init(|| {
-        let asked = [c"TVM_NUM_THREADS", c"OMP_NUM_THREADS"].into_iter().find_map(threads_from_env);
-        asked.or_else(system::processors).unwrap_or(1).clamp(1, MAX_TASKS)
-    })
+    // Threads that come at the same time find the same: no lock, which a fork could leave held.
+    static COUNT: AtomicUsize = AtomicUsize::new(0);
+    let known = COUNT.load(Ordering::Relaxed);
+    if known != 0 {
+        return known;
+    }
+    let asked = [c"TVM_NUM_THREADS", c"OMP_NUM_THREADS"].into_iter().find_map(threads_from_env);
+    let count = asked.or_else(system::processors).unwrap_or(1).clamp(1, MAX_TASKS);
+    COUNT.store(count, Ordering::Relaxed);
+    count
 }
 
 /// A positive number from the environment; of a list such as `4,2` the first.

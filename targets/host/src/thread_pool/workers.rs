@@ -5,9 +5,9 @@ use core::ffi::c_void;
 use core::ptr;
 use std::process;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use ferrite_core::memory;
+use ferrite_core::sync::Mutex;
 
 use super::launch::Launch;
 use super::waiter::Waiter;
@@ -33,7 +33,7 @@ pub(super) struct Team {
     len: usize,
 }
 
-struct Pool {
+pub(crate) struct Pool {
     /// Workers that wait for work.
     idle: *mut Worker,
     /// Workers that exist, idle or not.
@@ -45,7 +45,7 @@ struct Pool {
 // SAFETY: the list consists of static workers, and is only used under the mutex.
 unsafe impl Send for Pool {}
 
-static POOL: Mutex<Pool> = Mutex::new(Pool { idle: ptr::null_mut(), total: 0, process: 0 });
+pub(crate) static POOL: Mutex<Pool> = Mutex::new(Pool { idle: ptr::null_mut(), total: 0, process: 0 });
 
 impl Team {
     const EMPTY: Team = Team { head: ptr::null_mut(), len: 0 };
@@ -73,11 +73,6 @@ impl Team {
     }
 }
 
-fn lock() -> MutexGuard<'static, Pool> {
-    // Nothing panics under the lock; and if so, the list is still sound.
-    POOL.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl Pool {
     /// Forgets the workers of a parent process: a forked child has its memory, but none of its threads.
     fn forget_parent(&mut self) {
@@ -91,7 +86,7 @@ impl Pool {
 /// Reserves `count` workers, or as many as there can be; new ones are made when too few are idle.
 pub(super) fn reserve(count: usize) -> Team {
     let mut team = Team::EMPTY;
-    let mut pool = lock();
+    let mut pool = POOL.lock();
     pool.forget_parent();
     while team.len < count {
         // SAFETY: lists hold static workers, and end with null.
@@ -105,7 +100,7 @@ pub(super) fn reserve(count: usize) -> Team {
     // Threads are made without the lock: others may launch meanwhile.
     let made = (0..missing).map_while(|_| Worker::spawn()).map(|worker| team.push(worker)).count();
     if made < missing {
-        lock().total -= missing - made;
+        POOL.lock().total -= missing - made;
     }
     team
 }
@@ -113,7 +108,7 @@ pub(super) fn reserve(count: usize) -> Team {
 /// Puts workers that have nothing to do back into the list.
 pub(super) fn hand_back(team: Team) {
     let Some(last) = team.iter().last() else { return };
-    let mut pool = lock();
+    let mut pool = POOL.lock();
     last.next.store(pool.idle, Ordering::Relaxed);
     pool.idle = team.head;
 }
