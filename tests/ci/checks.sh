@@ -122,6 +122,10 @@ check_alloc_fail() { ferrite_tests alloc_fail; }
 
 check_aot() { ferrite_tests aot; }
 
+check_forks() {
+  need cc "apt-get install gcc" && FORKS=${FORKS:-10000} ferrite_tests forks --test-threads=1
+}
+
 check_sanitizers() {
   need cc "apt-get install gcc" && ferrite_tests c_programs --ignored sanitized:: &&
     ferrite_tests backend --ignored sanitized && ferrite_tests aot --ignored no_model_touches

@@ -1349,6 +1349,9 @@ const struct TVMFFIByteArray *TVMFFIBacktrace(const char *filename,
  * Returns 0; what `init_func` returns when that is not 0, which has raised its error then; or -1 with an error raised when it
  * returns 0 without a handle, or for a null pointer. A later call tries again.
  *
+ * A child process that was forked while another thread was in `init_func` does not have that thread: the first caller there runs
+ * `init_func` anew, and what was half made stays as it was.
+ *
  * The caller must ensure:
  * `handle_addr` is written by this function and `TVMFFIHandleDeinitOnce` only.
  */
