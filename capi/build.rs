@@ -39,7 +39,10 @@ fn main() {
 #[cfg(feature = "cxx-abi")]
 fn compile_cxx() {
     println!("cargo:rerun-if-changed=cxx/unit.cc");
+    // No path of the building machine goes into the library.
+    let relative = concat!("-ffile-prefix-map=", env!("CARGO_MANIFEST_DIR"), "=capi");
     let compiled = cc::Build::new()
+        .flag_if_supported(relative)
         .cpp(true)
         .std("c++17")
         .warnings(true)

@@ -168,8 +168,7 @@ check_properties() {
 
 # The shared object that hosts install, in a folder of its own beside the one that is C alone.
 host_library() { # host_library PROFILE
-  need g++ "apt-get install g++" &&
-    cargo build --profile "$1" -p ferrite-capi --features backend,cxx-abi --target-dir "$target/cxx-abi"
+  need g++ "apt-get install g++" && targets/host/build.sh --profile "$1" --target-dir "$target/cxx-abi"
 }
 
 upstream() { # upstream SUITE: with the library as it is released
@@ -207,6 +206,24 @@ build_wheel() { # the only file of $target/wheels
     need python3 "apt-get install python3 python3-pip python3-venv" || return 1
   rm -rf "$target/wheels"
   CARGO_TARGET_DIR=$target/cxx-abi python3 -m pip wheel --quiet --no-deps -w "$target/wheels" targets/host/python
+}
+
+check_reproducible() {
+  local copy="$target/reproducible/another folder" cargo_home=${CARGO_HOME:-$HOME/.cargo} ours theirs one found=0
+  build_wheel || return 1
+  rm -rf "$target/reproducible" && mkdir -p "$copy/tree" || return 1
+  git ls-files -z --cached --others --exclude-standard | tar -c --null -T - | tar -x -C "$copy/tree" || return 1
+  (unset CARGO_TARGET_DIR && CARGO_HOME="$copy/cargo" python3 -m pip wheel --quiet --no-deps -w "$copy" "$copy/tree/targets/host/python") ||
+    return 1
+  ours=("$target"/wheels/*.whl "$target"/cxx-abi/release/libtvm_ffi.{so,a})
+  theirs=("$copy"/*.whl "$copy"/tree/target/release/libtvm_ffi.{so,a})
+  for one in 0 1 2; do
+    cmp "${ours[$one]}" "${theirs[$one]}" || return 1
+  done
+  for one in "${ours[@]:1}"; do
+    ! grep -aobF -e "$PWD/" -e "$target/" -e "$cargo_home/" -e "$HOME/" -e "$(rustc --print sysroot)" "$one" || found=1
+  done
+  return $found
 }
 
 check_wheel() {

@@ -21,35 +21,42 @@ impl Library {
     /// # Errors
     /// When it does not build.
     pub fn get() -> Outcome<&'static Self> {
-        BUILT.get_or_init(|| Self::make("backend", "")).as_ref().map_err(Clone::clone)
+        BUILT.get_or_init(|| Self::make(Self::build, "")).as_ref().map_err(Clone::clone)
     }
 
-    /// The same with the symbols that C++ clients link, built in a folder of its own.
+    /// The same with the symbols that C++ clients link, as it is released, built in a folder of its own.
     ///
     /// # Errors
     /// When it does not build.
     pub fn with_cxx() -> Outcome<&'static Self> {
-        let made = BUILT_WITH_CXX.get_or_init(|| Self::make("backend,cxx-abi", "cxx-abi"));
+        let made = BUILT_WITH_CXX.get_or_init(|| Self::make(Self::build_with_cxx, "cxx-abi"));
         made.as_ref().map_err(Clone::clone)
     }
 
-    fn make(features: &str, subfolder: &str) -> Outcome<Self> {
+    fn make(build: impl FnOnce(&Path) -> Outcome<()>, subfolder: &str) -> Outcome<Self> {
         let folder = match std::env::var_os("FERRITE_LIBRARY_DIR") {
             Some(folder) => PathBuf::from(folder),
-            None => Self::build(features, &paths::target()?.join(subfolder))?,
+            None => {
+                let target = paths::target()?.join(subfolder);
+                build(&target)?;
+                target.join("release")
+            }
         };
         let library = Self { folder };
         let shared = library.shared();
         if shared.is_file() { Ok(library) } else { Err(format!("{} is missing", shared.display()).into()) }
     }
 
-    fn build(features: &str, target: &Path) -> Outcome<PathBuf> {
+    fn build(target: &Path) -> Outcome<()> {
         let mut command = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
-        command.args(["build", "--release", "--package", "ferrite-capi", "--features", features]);
+        command.args(["build", "--release", "--package", "ferrite-capi", "--features", "backend"]);
         command.arg("--manifest-path").arg(paths::root().join("Cargo.toml"));
-        command.arg("--target-dir").arg(target);
-        output_of(&mut command)?;
-        Ok(target.join("release"))
+        output_of(command.arg("--target-dir").arg(target)).map(drop)
+    }
+
+    fn build_with_cxx(target: &Path) -> Outcome<()> {
+        let mut command = Command::new(paths::root().join("targets/host/build.sh"));
+        output_of(command.arg("--target-dir").arg(target)).map(drop)
     }
 
     /// The folder that holds it.

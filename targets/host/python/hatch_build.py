@@ -1,4 +1,4 @@
-"""Builds libtvm_ffi.so with cargo, and names the systems that can load it."""
+"""Builds libtvm_ffi.so as it is released, and names the systems that can load it."""
 
 import json
 import platform
@@ -9,25 +9,24 @@ from pathlib import Path
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-WORKSPACE = Path(__file__).resolve().parents[3]
-CARGO = "cargo build --release -p ferrite-capi --features backend,cxx-abi"
+BUILD = Path(__file__).resolve().parents[1] / "build.sh"
 
 
 class LibraryHook(BuildHookInterface):
     """Adds the stripped library and what it serves to the wheel, beside the module, and tags the wheel with its platform."""
 
     def initialize(self, version, build_data):
-        library = stripped(cargo_build())
+        library = stripped(build())
         for file in (library, served(library)):
             build_data["force_include"][str(file)] = f"ferrite_tvm_ffi.libs/{file.name}"
         build_data["pure_python"] = False
         build_data["tag"] = f"py3-none-{platform_tag(library)}"
 
 
-def cargo_build() -> Path:
+def build() -> Path:
     """The path of libtvm_ffi.so, as cargo tells it: the target directory may be anywhere."""
-    command = [*CARGO.split(), "--message-format=json-render-diagnostics"]
-    messages = subprocess.run(command, cwd=WORKSPACE, check=True, stdout=subprocess.PIPE).stdout
+    command = [BUILD, "--message-format=json-render-diagnostics"]
+    messages = subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout
     files = [Path(file) for line in messages.splitlines() for file in json.loads(line).get("filenames", [])]
     return next(file for file in files if file.name == "libtvm_ffi.so")
 

@@ -23,8 +23,7 @@ open_cache
 ensure_wheel
 ensure_environment
 # As the wheel is built.
-cargo build --quiet --release --manifest-path "$root/Cargo.toml" -p ferrite-capi --features backend,cxx-abi \
-  --target-dir "$target/cxx-abi" >&2
+"$root/targets/host/build.sh" --quiet --target-dir "$target/cxx-abi" >&2
 package ours "$target/cxx-abi/release/libtvm_ffi.so"
 package theirs "$upstream_library"
 python3 "$here/compare.py" --python "$base_python" --packages "$build" --rounds "${1:-9}" \
