@@ -8,6 +8,7 @@ use core::slice;
 use crate::abi::{TVMFFIByteArray, TVMFFIFieldInfo, TVMFFIMethodInfo, TVMFFITypeInfo, TVMFFITypeMetadata};
 
 use super::arena::Arena;
+use super::field_names::FieldNames;
 use super::growing::{ArrayPlace, GrowingArray};
 use super::key_hash::type_key_hash;
 use super::own::OwnCount;
@@ -32,6 +33,8 @@ pub struct TypeEntry {
     pub(super) num_metadata: UnsafeCell<i32>,
     /// Room for fields, methods and metadata.
     pub(super) capacities: [Cell<i32>; 3],
+    /// The fields by their names.
+    pub(super) field_names: FieldNames,
 }
 
 /// The fields in an entry.
@@ -65,9 +68,9 @@ const CAPACITIES: u8 = offset_of!(TypeEntry, capacities) as u8;
 const _: () = assert!(size_of::<TypeEntry>() <= u8::MAX as usize && offset_of!(TypeEntry, info) == 0);
 
 // SAFETY: of `info`, type_index, type_depth, type_key, type_ancestors and type_key_hash never change once an entry is shared,
-// num_fields, num_methods, fields, methods and metadata are read and written through atomics, as num_metadata is; num_slots,
-// child_slots_can_overflow and link never change; allocated_slots and capacities are touched only by holders of the registry's
-// lock.
+// num_fields, num_methods, fields, methods and metadata are read and written through atomics, as num_metadata and field_names
+// are; num_slots, child_slots_can_overflow and link never change; allocated_slots and capacities are touched only by holders of
+// the registry's lock.
 unsafe impl Sync for TypeEntry {}
 // SAFETY: every pointer inside leads to memory that is never freed and belongs to no thread.
 unsafe impl Send for TypeEntry {}
@@ -105,6 +108,7 @@ impl TypeEntry {
             allocated_slots: Cell::new(1),
             num_metadata: UnsafeCell::new(0),
             capacities: [const { Cell::new(0) }; 3],
+            field_names: FieldNames::new(),
         }
     }
 

@@ -22,7 +22,7 @@ use super::attr_column::{self, AttrColumn};
 use super::columns;
 use super::entry::{self, TypeEntry};
 use super::growing::ArrayPlace;
-use super::{REGISTRY, ensure_provided, own, shadowed, type_info};
+use super::{REGISTRY, ensure_provided, field_names, own, shadowed, type_info};
 
 /// What a type may be given.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -327,7 +327,10 @@ unsafe fn publish(
     }
     array.publish(index);
     match kind {
-        Kind::Field => entry.own_fields.add(index),
+        Kind::Field => {
+            entry.own_fields.add(index);
+            entry.field_names.add(arena, entry.fields());
+        }
         Kind::Method => entry.own_methods.add(index),
         // SAFETY: as above.
         Kind::Attr => unsafe { &*(*record.cast::<Attr>()).column }.own.add(entry.type_index()),
@@ -414,7 +417,11 @@ unsafe fn keep_texts(
 /// The record is one of this table, the name valid.
 pub(super) unsafe fn has_field(info: *const TVMFFITypeInfo, name: &TVMFFIByteArray) -> bool {
     // SAFETY: the names of published fields live for ever, and the caller vouches for the rest.
-    unsafe { entry::fields_of(info).iter().any(|field| is_same_text(&field.name, name)) }
+    unsafe {
+        let fields = entry::fields_of(info);
+        let known = field_names::look_up(info, fields, name);
+        known.unwrap_or_else(|| fields.iter().any(|field| is_same_text(&field.name, name)))
+    }
 }
 
 /// # Safety

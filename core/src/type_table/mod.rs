@@ -15,6 +15,8 @@ mod columns;
 mod entry;
 #[cfg(feature = "std")]
 mod field_access;
+#[cfg_attr(not(feature = "std"), path = "small/field_names.rs")]
+mod field_names;
 mod growing;
 mod key_hash;
 #[cfg_attr(not(feature = "std"), path = "small/keys.rs")]

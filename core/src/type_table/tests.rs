@@ -23,7 +23,7 @@ fn request(key: &str) -> NewTypeRequest<'_> {
     }
 }
 
-fn child_of(parent: i32, key: &str) -> Result<i32> {
+pub(super) fn child_of(parent: i32, key: &str) -> Result<i32> {
     let type_depth = type_info(parent).unwrap().type_depth() + 1;
     get_or_alloc_index(&NewTypeRequest { parent_type_index: parent, type_depth, ..request(key) })
 }
@@ -40,7 +40,7 @@ fn none() -> TVMFFIAny {
     TVMFFIAny { type_index: NONE, small_str_len: 0, payload: TVMFFIAnyPayload { v_int64: 0 } }
 }
 
-fn field(name: &'static str) -> TVMFFIFieldInfo {
+pub(super) fn field(name: &'static str) -> TVMFFIFieldInfo {
     TVMFFIFieldInfo {
         name: text(name),
         doc: text("what it is"),
@@ -56,7 +56,7 @@ fn field(name: &'static str) -> TVMFFIFieldInfo {
     }
 }
 
-fn add_field(type_index: i32, info: &TVMFFIFieldInfo) -> Result<()> {
+pub(super) fn add_field(type_index: i32, info: &TVMFFIFieldInfo) -> Result<()> {
     // SAFETY: the records of these tests point to statics or to what the test keeps alive.
     unsafe { register_field(type_index, info) }
 }
