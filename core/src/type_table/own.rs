@@ -24,6 +24,7 @@ pub(super) fn register_own<T>(provider: impl FnOnce() -> T) -> T {
 }
 
 /// Whether what this thread registers is the library's own.
+#[inline(always)]
 pub(super) fn is_providing() -> bool {
     let thread = PROVIDING_THREAD.load(Ordering::Relaxed);
     thread != 0 && current_thread().is_some_and(|here| here.get() == thread)
@@ -51,13 +52,15 @@ impl OwnCount {
     }
 }
 
-/// The types whose attribute of one name is the library's own: a bit for each of the lowest indices, which built-in types
-/// and the provider's types have.
-pub(super) struct OwnTypes([AtomicU64; 3]);
+/// One past the highest index that a type of the library's own may have: the provider's types follow the built-in ones.
+const END_OF_OWN: i32 = 192;
+
+/// The types whose attribute of one name is the library's own: a bit for each index.
+pub(super) struct OwnTypes([AtomicU64; END_OF_OWN as usize / 64]);
 
 impl OwnTypes {
     pub(super) const fn none() -> Self {
-        OwnTypes([const { AtomicU64::new(0) }; 3])
+        OwnTypes([const { AtomicU64::new(0) }; END_OF_OWN as usize / 64])
     }
 
     /// Adds a type, if the provider is running.
@@ -90,7 +93,16 @@ unsafe fn is_named(own: &TVMFFIByteArray, name: &TVMFFIByteArray) -> bool {
 ///
 /// # Safety
 /// The name is valid unless its data is null.
+#[inline(always)]
 pub(super) unsafe fn has_field(type_index: i32, name: &TVMFFIByteArray) -> bool {
+    // SAFETY: contract of this function.
+    type_index < END_OF_OWN && unsafe { finds_field(type_index, name) }
+}
+
+/// # Safety
+/// As for [`has_field`].
+#[inline(never)]
+unsafe fn finds_field(type_index: i32, name: &TVMFFIByteArray) -> bool {
     type_info(type_index).is_some_and(|entry| {
         let mut own = entry.own_fields.of(entry.fields()).iter();
         // SAFETY: the names of published fields live for ever, and the caller vouches for the other.
@@ -102,7 +114,16 @@ pub(super) unsafe fn has_field(type_index: i32, name: &TVMFFIByteArray) -> bool 
 ///
 /// # Safety
 /// The name is valid unless its data is null.
+#[inline(always)]
 pub(super) unsafe fn has_method(type_index: i32, name: &TVMFFIByteArray) -> bool {
+    // SAFETY: contract of this function.
+    type_index < END_OF_OWN && unsafe { finds_method(type_index, name) }
+}
+
+/// # Safety
+/// As for [`has_method`].
+#[inline(never)]
+unsafe fn finds_method(type_index: i32, name: &TVMFFIByteArray) -> bool {
     type_info(type_index).is_some_and(|entry| {
         let mut own = entry.own_methods.of(entry.methods()).iter();
         // SAFETY: the names of published methods live for ever, and the caller vouches for the other.
@@ -111,8 +132,9 @@ pub(super) unsafe fn has_method(type_index: i32, name: &TVMFFIByteArray) -> bool
 }
 
 /// Whether the type has the attribute of that column from the library.
+#[inline(always)]
 pub(super) fn has_attr(type_index: i32, column: &AttrColumn) -> bool {
-    column.own.has(type_index)
+    type_index < END_OF_OWN && column.own.has(type_index)
 }
 
 #[cfg(test)]
