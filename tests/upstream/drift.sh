@@ -18,15 +18,14 @@ newest() {
     sed -nE '1s/^apache-tvm-ffi \((.*)\)$/\1/p'
 }
 
-download_release() { # download_release FOLDER: wheel and sources of $version, unpacked
+download_release() { # download_release FOLDER: wheel and sources of $version, which nobody has pinned, unpacked
   "$python" -m pip download --quiet --disable-pip-version-check --no-deps --only-binary :all: --implementation cp \
     --python-version 3.11 --abi cp311 --platform manylinux_2_28_x86_64 -d "$1" "apache-tvm-ffi==$version" >&2
   # pip asks the build backend of the sources for their metadata; it is in the environment.
   "$base_python" -m pip download --quiet --disable-pip-version-check --no-deps --no-build-isolation \
     --no-binary apache-tvm-ffi -d "$1" "apache-tvm-ffi==$version" >&2
-  "$python" -m zipfile -e "$1"/*.whl "$1/wheel"
-  mkdir "$1/sources"
-  tar -xzf "$1"/*.tar.gz -C "$1/sources" --strip-components=1
+  "$python" -m zipfile -e "$1"/*.whl "$1"
+  tar -xzf "$1"/*.tar.gz -C "$1" --strip-components=1
 }
 
 compile_served() { # compile_served LIBRARY INCLUDE OUTPUT
@@ -47,10 +46,19 @@ need "${CLANG:-clang}" "apt-get install clang"
 need nm "apt-get install binutils"
 open_cache
 ensure_environment
+base_version=$(sed -nE 's/^apache-tvm-ffi==([^ ]+).*/\1/p' "$upstream_pin")
 ensure_wheel
 ensure_sources
-release=$cache/release-$version
-once "$release" download_release
+base=("$wheel" "$sources")
+if [ -f "$pins/releases/$version.txt" ]; then
+  upstream_pin=$pins/releases/$version.txt
+  ensure_wheel
+  ensure_sources
+elif [ "$version" != "$base_version" ]; then
+  wheel=$cache/release-$version
+  sources=$wheel
+  once "$wheel" download_release
+fi
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -65,12 +73,11 @@ case $library in
     library=$work/lib/libtvm_ffi.so
     ;;
 esac
-package=$release/wheel/tvm_ffi
+package=$wheel/tvm_ffi
 compile_served "$package/lib/libtvm_ffi.so" "$package/include" "$work/served"
 compile_served "$library" "$root/include" "$work/our-served"
-mapfile -t hashes < <(sha256sum "$release"/*.whl "$release"/*.tar.gz | cut -d' ' -f1)
-base_version=$(sed -nE 's/^apache-tvm-ffi==([^ ]+).*/\1/p' "$upstream_pin")
+mapfile -t hashes < <(sha256sum "$wheel"/*.whl "$sources"/*.tar.gz | cut -d' ' -f1)
 PYTHONDONTWRITEBYTECODE=1 "$python" "$here/drift/report.py" --version "$version" --base-version "$base_version" \
-  --package "$package" --sources "$release/sources" --base-package "$wheel/tvm_ffi" --base-sources "$sources" \
+  --package "$package" --sources "$sources" --base-package "${base[0]}/tvm_ffi" --base-sources "${base[1]}" \
   --library "$library" --include "$root/include" --served "$work/served" --our-served "$work/our-served" \
   --hashes "${hashes[@]}"

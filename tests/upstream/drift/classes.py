@@ -6,7 +6,9 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-SHARED = re.compile(r"(Class|Vtable for) (tvm::ffi::(?:\w+::)*(?:\w+(?:Obj|ObjBase|Cell)|Error|Any|AnyView|ObjectRef|Object))")
+SHARED = re.compile(
+    r"(Class|Vtable for) (tvm::ffi::(?:\w+::)*(?:\w+(?:Obj|ObjBase|Cell)|Error|Any|AnyView|ObjectRef|Object))"
+)
 ADDRESS = re.compile(r" \(0x0x\w+\)")
 
 
@@ -24,7 +26,11 @@ def classes(folder):
         head, *lines = block.strip().split("\n")
         if match := SHARED.fullmatch(head):
             kind = {"Class": "class", "Vtable for": "virtual functions of"}[match[1]]
-            # The namespace of what is internal was renamed; nobody outside names it.
-            name = match[2].replace("::details::", "::detail::")
-            facts[f"{kind} {name}"] = "; ".join(ADDRESS.sub("", line).strip() for line in lines).replace("::details::", "::detail::")
+            layout = "; ".join(ADDRESS.sub("", line).strip() for line in lines)
+            facts[renamed(f"{kind} {match[2]}")] = renamed(layout)
     return facts
+
+
+def renamed(text):
+    """The text with the namespace of internal classes as it is called since 0.1.15."""
+    return text.replace("::details::", "::detail::")

@@ -121,9 +121,8 @@ def compare(theirs, ours, package, base_include):
 def differences(theirs, ours):
     """What the release has that we lack or have otherwise: the reason by name."""
     missing = {name: f"new: {value}" for name, value in theirs.items() if name not in ours}
-    changed = {
-        name: f"changed: {value}\n      ours: {ours[name]}" for name, value in theirs.items() if ours.get(name, value) != value
-    }
+    others = {name for name, value in theirs.items() if ours.get(name, value) != value}
+    changed = {name: f"changed: {theirs[name]}\n      ours: {ours[name]}" for name in others}
     return missing | changed
 
 
@@ -165,7 +164,7 @@ def next_steps(options, drifted):
         steps += [
             f"pin it, in pins/releases/{options.version}.txt:\n{pins(options)}",
             f"run its own tests: tests/upstream/run.sh --release {options.version} WHEEL python, and ./ci.sh properties",
-            "let the wheel fit it: targets/host/python with its README, and README.md at the root",
+            "name it among TESTED in targets/host/python/ferrite_tvm_ffi.py, which probes it until then",
             "run this again; when nothing is new, name the release in check_drift of tests/ci/checks.sh",
         ]
     if not steps:
