@@ -52,7 +52,8 @@ const SHALLOW_COPY: &str = "__ffi_shallow_copy__";
 /// `ffi.ferrite.ServeRelease`: serves a release of upstream from now on.
 ///
 /// # Errors
-/// ValueError for numbers that no release has; RuntimeError when types are registered in the form of another release; MemoryError.
+/// ValueError for numbers that no release has; RuntimeError when types are registered in the form of another release;
+/// MemoryError.
 fn serve(major: i64, minor: i64, patch: i64) -> Result<()> {
     let number = |number: i64| {
         u8::try_from(number)
@@ -67,11 +68,11 @@ fn serve(major: i64, minor: i64, patch: i64) -> Result<()> {
         RUNTIME_ERROR,
         "The library's types are registered already: choose the release before types are used"
     );
+    let before = releases::served();
     releases::serve(release);
-    if release == Release::new(0, 1, 10) {
-        FUNCTIONS_OF_0_1_10.iter().try_for_each(register_function)?;
-    }
-    Ok(())
+    let is_0_1_10 = release == Release::new(0, 1, 10);
+    let functions: &[StaticFunction] = if is_0_1_10 { &FUNCTIONS_OF_0_1_10 } else { &[] };
+    functions.iter().try_for_each(register_function).inspect_err(|_| releases::serve(before))
 }
 
 fn register_function(function: &StaticFunction) -> Result<()> {
@@ -103,6 +104,12 @@ pub(super) fn install() -> Result<()> {
 
 fn register_copy_method(class: &Class) -> Result<()> {
     let Some(copy) = class.attrs.iter().find(|attr| attr.0 == SHALLOW_COPY) else { return Ok(()) };
+    // An earlier attempt may have ended behind this class.
+    let methods = type_table::type_info(class.index()).map_or(&[][..], |entry| entry.methods());
+    // SAFETY: names of published methods live for ever.
+    if methods.iter().any(|method| unsafe { method.name.as_slice() } == SHALLOW_COPY.as_bytes()) {
+        return Ok(());
+    }
     Method { name: SHALLOW_COPY, doc: "", is_static: false, function: copy.1 }
         .register(class.register_index()?)
 }
