@@ -1,15 +1,14 @@
 //! Initialisers of compiled modules that run once per handle.
 
 use core::ffi::{c_int, c_void};
-use core::ptr;
 
 use crate::error::{Error, Result};
-use crate::init_once::{MAKERS, makers};
+use crate::plain_error;
 use crate::sync::atomic::AtomicPtr;
-use crate::{plain_error, raised};
 
-/// The value of a handle whose function has succeeded.
-const DONE: *mut c_void = ptr::without_provenance_mut(2);
+#[cfg_attr(feature = "std", path = "run_once/std.rs")]
+#[cfg_attr(not(feature = "std"), path = "run_once/bare.rs")]
+mod imp;
 
 /// Runs `body` unless it has succeeded for this handle before. After a failure, a later call tries again.
 ///
@@ -25,26 +24,14 @@ const DONE: *mut c_void = ptr::without_provenance_mut(2);
 ///
 /// # Upstream
 /// `TVMBackendRunOnce` of `src/runtime/c_runtime_api.cc`, which is not safe with threads and tries once only.
+#[inline]
 pub unsafe fn run_once(
     handle: *mut *mut c_void,
     body: unsafe extern "C" fn(data: *mut c_void) -> c_int,
     data: *mut c_void,
 ) -> Result<()> {
-    // SAFETY: the caller vouches for the handle.
-    let state = unsafe { AtomicPtr::from_ptr(handle) };
-    let outcome = makers::init(&MAKERS, state, |done| {
-        // SAFETY: the caller vouches for `body` and `data`; `init` passes a place for the value.
-        unsafe {
-            let status = body(data);
-            done.write(DONE);
-            status
-        }
-    });
-    match outcome {
-        Ok(0) => Ok(()),
-        Ok(_) => Err(raised::take().unwrap_or_else(failed)),
-        Err(_) => Err(nested()),
-    }
+    // SAFETY: the caller's promise.
+    unsafe { imp::run(AtomicPtr::from_ptr(handle), body, data) }
 }
 
 #[cold]
@@ -52,14 +39,17 @@ fn nested() -> Error {
     plain_error!(RUNTIME_ERROR, "an initialiser asks for what it is initialising")
 }
 
-#[cold]
 fn failed() -> Error {
     plain_error!(RUNTIME_ERROR, "an initialiser failed without raising an error")
 }
 
 #[cfg(test)]
 mod tests {
+    #[cfg(feature = "std")]
+    use super::imp::DONE;
     use super::*;
+    use crate::raised;
+    use core::ptr;
     use core::sync::atomic::{AtomicI32, Ordering};
 
     unsafe extern "C" fn count(data: *mut c_void) -> c_int {

@@ -1,0 +1,60 @@
+//! Initialisers of boards, whose handles say themselves what is under way.
+
+use core::ffi::{c_int, c_void};
+use core::ptr;
+
+use super::{failed, nested};
+use crate::error::Result;
+use crate::raised;
+use crate::sync::atomic::{AtomicPtr, Ordering};
+use crate::sync::{critical, current_thread, pause};
+
+/// What a handle holds while its function runs on a thread that has no number, and after it succeeded. While its function runs
+/// on another one, it holds that number, which is an address.
+const RUNNING: *mut c_void = ptr::without_provenance_mut(1);
+pub(super) const DONE: *mut c_void = ptr::without_provenance_mut(2);
+
+/// # Safety
+/// As [`run_once`](super::run_once).
+#[inline]
+pub(super) unsafe fn run(
+    state: &AtomicPtr<c_void>,
+    body: unsafe extern "C" fn(data: *mut c_void) -> c_int,
+    data: *mut c_void,
+) -> Result<()> {
+    let here = current_thread().map_or(RUNNING, |here| ptr::without_provenance_mut(here.get()));
+    for round in 0u32.. {
+        match claim(state, here) {
+            DONE => break,
+            // SAFETY: the caller vouches for `body` and `data`.
+            before if before.is_null() => return finish(state, unsafe { body(data) }),
+            before if before == here && here != RUNNING => return Err(nested()),
+            _ => pause(round),
+        }
+    }
+    Ok(())
+}
+
+/// What the handle holds; `here` from now on, if that is nothing.
+fn claim(state: &AtomicPtr<c_void>, here: *mut c_void) -> *mut c_void {
+    let held = state.load(Ordering::Acquire);
+    if !held.is_null() {
+        return held;
+    }
+    critical(|| {
+        let held = state.load(Ordering::Acquire);
+        if held.is_null() {
+            state.store(here, Ordering::Relaxed);
+        }
+        held
+    })
+}
+
+fn finish(state: &AtomicPtr<c_void>, status: c_int) -> Result<()> {
+    if status == 0 {
+        state.store(DONE, Ordering::Release);
+        return Ok(());
+    }
+    state.store(ptr::null_mut(), Ordering::Release);
+    Err(raised::take().unwrap_or_else(failed))
+}

@@ -1,0 +1,35 @@
+//! Initialisers of hosts, on the account of makers that handles have: a forked child knows by it what other threads had begun.
+
+use core::ffi::{c_int, c_void};
+use core::ptr;
+
+use super::{failed, nested};
+use crate::error::Result;
+use crate::init_once::{MAKERS, makers};
+use crate::raised;
+use crate::sync::atomic::AtomicPtr;
+
+/// The value of a handle whose function has succeeded.
+pub(super) const DONE: *mut c_void = ptr::without_provenance_mut(2);
+
+/// # Safety
+/// As [`run_once`](super::run_once).
+pub(super) unsafe fn run(
+    state: &AtomicPtr<c_void>,
+    body: unsafe extern "C" fn(data: *mut c_void) -> c_int,
+    data: *mut c_void,
+) -> Result<()> {
+    let outcome = makers::init(&MAKERS, state, |done| {
+        // SAFETY: the caller vouches for `body` and `data`; `init` passes a place for the value.
+        unsafe {
+            let status = body(data);
+            done.write(DONE);
+            status
+        }
+    });
+    match outcome {
+        Ok(0) => Ok(()),
+        Ok(_) => Err(raised::take().unwrap_or_else(failed)),
+        Err(_) => Err(nested()),
+    }
+}
