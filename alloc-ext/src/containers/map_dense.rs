@@ -219,13 +219,23 @@ impl<'a> Dense<'a> {
     #[cfg_attr(feature = "std", inline)]
     pub(super) unsafe fn room(self, key: &AnyView<'_>, hash: u64) -> Result<Option<Room>> {
         let slot = self.find(key, hash)?;
+        // SAFETY: passed on; no foreign code runs any more.
+        Ok(unsafe { self.room_at(slot, hash) })
+    }
+
+    /// As [`room`](Self::room), for a key that was found at a slot, or nowhere.
+    ///
+    /// # Safety
+    /// As [`place`](Self::place).
+    #[inline]
+    pub(super) unsafe fn room_at(self, slot: usize, hash: u64) -> Option<Room> {
         if slot != NO_SLOT {
             self.order_unlink(slot);
             self.order_push(slot);
-            return Ok(Some(Room::Known(self.cells(slot))));
+            return Some(Room::Known(self.cells(slot)));
         }
-        // SAFETY: passed on; no foreign code runs any more.
-        Ok(unsafe { self.place(hash) }.map(Room::New))
+        // SAFETY: passed on.
+        unsafe { self.place(hash) }.map(Room::New)
     }
 
     /// Makes a slot for a key of hash `hash`, at the end of its chain and of the order. None when the table must grow.

@@ -3,6 +3,8 @@
 #[cfg_attr(feature = "std", path = "map_find/text.rs")]
 #[cfg_attr(not(feature = "std"), path = "map_find/none.rs")]
 mod text;
+#[cfg(all(test, feature = "std"))]
+pub(super) use text::MOST_IN_CHAIN;
 
 use ferrite_core::any::AnyView;
 use ferrite_core::error::Result;
@@ -33,7 +35,7 @@ impl Dense<'_> {
 
     /// The first slot in the chain of a hash for which a test, which runs no foreign code, says so; else [`NO_SLOT`].
     #[inline]
-    fn find_where(self, hash: u64, test: impl Fn(usize) -> bool) -> usize {
+    fn find_where(self, hash: u64, mut test: impl FnMut(usize) -> bool) -> usize {
         let mut next = self.chain_first(hash);
         while let Some(slot) = next {
             if test(slot) {

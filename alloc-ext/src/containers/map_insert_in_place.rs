@@ -18,3 +18,16 @@ pub(super) unsafe fn insert(map: &mut ObjectRef, key: Any, value: Any) -> Result
     // SAFETY: passed on; Maps and Dicts have the same tables.
     unsafe { map_in_place::insert(map, key, value) }
 }
+
+/// As [`insert`]: the memory of a board bounds how many keys can collide.
+///
+/// # Errors
+/// As there.
+///
+/// # Safety
+/// As there.
+#[inline]
+pub(super) unsafe fn insert_from_document(map: &mut ObjectRef, key: Any, value: Any) -> Result<()> {
+    // SAFETY: passed on.
+    unsafe { insert(map, key, value) }
+}

@@ -67,17 +67,17 @@ impl MapObject {
         Ok(Some(Self(twin)))
     }
 
-    /// Creates it of the keys and values in turns that `values` has from `first` on, which move here; of a repeated key the
-    /// last value stays.
+    /// Creates it of the keys, which are texts, and values in turns that `values` has from `first` on, which move here; of a
+    /// repeated key the last value stays.
     ///
     /// # Errors
-    /// What key hooks raise; MemoryError. The entries are gone then, or where they were.
+    /// ValueError on hosts, when too many keys collide; MemoryError. The entries are gone then, or where they were.
     pub(crate) fn of_tail(values: &mut Buffer<Any>, first: usize, space: &mut impl Space) -> Result<Self> {
         let (entries, _) = values.get_mut(first..).unwrap_or_default().as_chunks_mut::<2>();
         let mut map = map_base::allocate_for(type_index::MAP, entries.len(), space).map(Self)?;
         for [key, value] in entries {
             // SAFETY: the map is new, and nobody else has it.
-            unsafe { map_insert::insert(&mut map.0, mem::take(key), mem::take(value)) }?;
+            unsafe { map_insert::insert_from_document(&mut map.0, mem::take(key), mem::take(value)) }?;
         }
         values.forget_from(first);
         Ok(map)
