@@ -7,6 +7,7 @@
 //! # Rules that every symbol keeps
 //! - 0 is success. Failure is -1 with the error raised on the calling thread; take it with `TVMFFIErrorMoveFromRaised`.
 //!   On failure no out-parameter is written and nothing has changed.
+//! - Results and arguments may overlap: an out-parameter may be where an argument lies, or what it points to.
 //! - A null handle, a null out-parameter, a null byte array, null data with a size and a negative count raise ValueError; a
 //!   handle of the wrong type raises TypeError.
 //! - Every symbol may be called from any thread.

@@ -8,6 +8,7 @@
  * Rules for every function:
  * - 0 is success. Failure is -1 with the error raised on the calling thread; TVMFFIErrorMoveFromRaised takes it. On failure no
  *   out-parameter is written and nothing has changed.
+ * - Results and arguments may overlap: an out-parameter may be where an argument lies, or what it points to.
  * - A null handle, a null out-parameter, a null byte array, null data with a size and a negative count raise ValueError; a handle
  *   of the wrong type raises TypeError.
  * - Handles passed in are borrowed; handles written out are new references, which the caller releases with TVMFFIObjectDecRef.
