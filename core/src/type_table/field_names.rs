@@ -9,6 +9,7 @@ use crate::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 use crate::words::GOLDEN_RATIO;
 
 use super::arena::Arena;
+use super::entry::TypeEntry;
 use super::key_hash::type_key_hash;
 use super::type_info;
 
@@ -27,18 +28,6 @@ struct Table {
 impl FieldNames {
     pub(super) const fn new() -> FieldNames {
         FieldNames(AtomicPtr::new(ptr::null_mut()))
-    }
-
-    /// Adds the last field, which everybody may see already. The caller holds the registry's lock.
-    pub(super) fn add(&self, arena: &Arena, fields: &[TVMFFIFieldInfo]) {
-        let Some(last) = fields.len().checked_sub(1) else { return };
-        if fields.len() < LEAST_FIELDS {
-            return;
-        }
-        match self.table() {
-            Some(table) if fields.len() <= table.slots.len() / 2 => table.put(fields, last),
-            _ => self.0.store(Table::of(arena, fields), Ordering::Release),
-        }
     }
 
     fn table(&self) -> Option<&Table> {
@@ -91,6 +80,18 @@ impl Table {
 fn name_of(field: &TVMFFIFieldInfo) -> &[u8] {
     // SAFETY: the names of published fields are valid for ever.
     unsafe { field.name.as_slice() }
+}
+
+/// Adds the last field of a type, which everybody may see already, to its index. The caller holds the registry's lock.
+pub(super) fn add_last(entry: &TypeEntry, arena: &Arena) {
+    let (names, fields) = (&entry.field_names, entry.fields());
+    if fields.len() < LEAST_FIELDS {
+        return;
+    }
+    match names.table() {
+        Some(table) if fields.len() <= table.slots.len() / 2 => table.put(fields, fields.len() - 1),
+        _ => names.0.store(Table::of(arena, fields), Ordering::Release),
+    }
 }
 
 /// Whether a type, given by its record, has a field of that name; None when it has no index.

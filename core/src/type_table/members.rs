@@ -329,7 +329,7 @@ unsafe fn publish(
     match kind {
         Kind::Field => {
             entry.own_fields.add(index);
-            entry.field_names.add(arena, entry.fields());
+            field_names::add_last(entry, arena);
         }
         Kind::Method => entry.own_methods.add(index),
         // SAFETY: as above.
@@ -419,8 +419,10 @@ pub(super) unsafe fn has_field(info: *const TVMFFITypeInfo, name: &TVMFFIByteArr
     // SAFETY: the names of published fields live for ever, and the caller vouches for the rest.
     unsafe {
         let fields = entry::fields_of(info);
-        let known = field_names::look_up(info, fields, name);
-        known.unwrap_or_else(|| fields.iter().any(|field| is_same_text(&field.name, name)))
+        match field_names::look_up(info, fields, name) {
+            Some(known) => known,
+            None => fields.iter().any(|field| is_same_text(&field.name, name)),
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::abi::{TVMFFIByteArray, TVMFFIFieldInfo, TVMFFITypeInfo};
 
 use super::arena::Arena;
+use super::entry::TypeEntry;
 
 /// No index.
 pub(super) struct FieldNames;
@@ -11,11 +12,11 @@ impl FieldNames {
     pub(super) const fn new() -> FieldNames {
         FieldNames
     }
-
-    /// Does nothing.
-    #[inline(always)]
-    pub(super) fn add(&self, _: &Arena, _: &[TVMFFIFieldInfo]) {}
 }
+
+/// Does nothing.
+#[inline(always)]
+pub(super) fn add_last(_: &TypeEntry, _: &Arena) {}
 
 /// Returns None: there is no index.
 ///
