@@ -23,8 +23,8 @@
 //! | [`function`], [`typed`], [`export`] | packed calls, typed calls, and functions exported from a kernel library |
 //! | [`dtype`], [`device`] | data types and devices, and their texts |
 //! | [`type_table`], [`global_table`], [`name_table`] | types and functions by name, and the table below both |
-//! | [`builtins`], [`ffi_functions`] | functions in read-only tables, and those of this crate |
 //! | [`releases`] | earlier releases of upstream, where a later one contradicts them |
+//! | [`builtins`], [`ffi_functions`], [`defaults`] | functions in read-only tables, those of this crate, and those that yield to other runtimes |
 //! | [`text`], [`words`], [`fresh`], [`prefetch`] | helpers: texts written piece by piece or compared as words, copies, prefetch hints |
 //! | [`backend`] | what functions compiled by TVM call: workspaces and parallel loops |
 //! | [`minimal`] | the engine of the profile without a heap |
@@ -69,6 +69,9 @@ pub mod builtins;
 mod client;
 mod config;
 pub mod convert;
+#[cfg(not(feature = "client"))]
+#[cfg_attr(not(feature = "std"), path = "defaults/none.rs")]
+pub mod defaults;
 pub mod device;
 pub mod dtype;
 pub mod error;

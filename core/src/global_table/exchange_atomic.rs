@@ -10,7 +10,7 @@ use crate::sync::Mutex;
 /// Its lock admits one writer at a time.
 pub(crate) static RETIRED: Mutex<Retired> = Mutex::new(Retired::new());
 
-/// Makes a name stand for a function, unless it stands for one and `may_replace` is false. Tells whether it stands for this
+/// Makes a name stand for a function, unless it stands for one that does not yield and `may_replace` is false. Tells whether it stands for this
 /// function now, or for one of the same callback.
 ///
 /// # Errors
@@ -18,7 +18,7 @@ pub(crate) static RETIRED: Mutex<Retired> = Mutex::new(Retired::new());
 pub(super) fn set(slot: &'static Slot, function: &Function, texts: Texts, may_replace: bool) -> Result<bool> {
     let node = Node::new()?;
     let mut retired = RETIRED.lock();
-    if !may_replace && slot.function.is_set() {
+    if !may_replace && slot.function.is_set() && !slot.texts.yields() {
         drop(retired);
         return Ok(slot.function.load().is_some_and(|present| present.same_callback(function)));
     }

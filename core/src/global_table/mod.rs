@@ -1,6 +1,6 @@
 //! Functions by name, for the whole process: lock-free reads, serialised writes.
 //!
-//! Functions of the static tables (see [`builtins`]) are found without registration and become objects when
+//! Functions of the static tables (see [`builtins`] and [`defaults`]) are found without registration and become objects when
 //! somebody asks for them. Names stay in the table for ever; removing one empties its place.
 
 // Boards with one core retain functions in a critical section, so that no reader is ever between seeing and retaining one.
@@ -24,6 +24,7 @@ mod slot;
 mod texts;
 
 use crate::builtins::{self, StaticFunction};
+use crate::defaults;
 use crate::error::{Error, Result};
 use crate::function::Function;
 use crate::name_table::NameTable;
@@ -81,7 +82,7 @@ pub fn get(name: &[u8]) -> Result<Option<Function>> {
 pub fn get_at_once(name: &[u8]) -> Option<Option<Function>> {
     match TABLE.get(name) {
         Some(entry) => Some(entry.value.function.load()),
-        None if builtins::may_have(name) => None,
+        None if builtins::may_have(name) || defaults::may_have(name) => None,
         None => Some(None),
     }
 }
@@ -91,16 +92,25 @@ fn find(name: &[u8]) -> Result<Option<&'static Slot>> {
     if let Some(entry) = TABLE.get(name) {
         return Ok(Some(&entry.value));
     }
-    builtins::find(name).map(materialize).transpose()
+    let made = match builtins::find(name) {
+        Some(builtin) => Some(materialize(builtin, false)),
+        None => defaults::find(name).map(|default| materialize(default, true)),
+    };
+    made.transpose()
 }
 
-/// Gives a function of the static tables a place in this one, with its object.
+/// The function of the static tables with that name.
+fn find_static(name: &[u8]) -> Option<&'static StaticFunction> {
+    builtins::find(name).or_else(|| defaults::find(name))
+}
+
+/// Gives a function of the static tables a place in this one, with its object; if it `yields`, any registration replaces it.
 #[cold]
-fn materialize(builtin: &'static StaticFunction) -> Result<&'static Slot> {
+fn materialize(builtin: &'static StaticFunction, yields: bool) -> Result<&'static Slot> {
     let function = builtin.to_function()?;
     let make = || Slot {
         function: FunctionSlot::new(Some(function)),
-        texts: TextsCell::new(Texts::Static(builtin)),
+        texts: TextsCell::new(Texts::of_static(builtin, yields)),
     };
     Ok(&TABLE.get_or_insert(builtin.name().as_bytes(), make)?.value)
 }
@@ -109,7 +119,8 @@ fn materialize(builtin: &'static StaticFunction) -> Result<&'static Slot> {
 /// same C callback, context and deleter) is accepted and changes nothing.
 ///
 /// # Errors
-/// RuntimeError when the name is taken and `allow_override` is false; MemoryError. Nothing is changed then.
+/// RuntimeError when the name is taken, by anything but a default, and `allow_override` is false; MemoryError. Nothing is changed
+/// then.
 ///
 /// # Threads
 /// Any. A function that is replaced is released by this call or, while readers are about to retain it, by a
@@ -194,18 +205,16 @@ pub fn remove(name: &[u8]) -> Result<bool> {
 /// # Errors
 /// Those of `visit`, which ends the walk.
 pub fn names(visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
-    for group in builtins::groups() {
-        for builtin in *group {
-            let name = builtin.name().as_bytes();
-            if TABLE.get(name).is_none_or(|entry| entry.value.function.is_set()) {
-                visit(name)?;
-            }
+    for builtin in builtins::groups().iter().copied().flatten().chain(defaults::functions()) {
+        let name = builtin.name().as_bytes();
+        if TABLE.get(name).is_none_or(|entry| entry.value.function.is_set()) {
+            visit(name)?;
         }
     }
     let mut outcome = Ok(());
     TABLE.for_each(|entry| {
         let slot = &entry.value;
-        if slot.function.is_set() && builtins::find(entry.name()).is_none() {
+        if slot.function.is_set() && find_static(entry.name()).is_none() {
             outcome = visit(entry.name());
         }
         outcome.is_ok()
@@ -240,7 +249,7 @@ fn texts_of(
     of_given: impl FnOnce(&String, &String) -> String,
 ) -> Result<Option<String>> {
     let builtin = match TABLE.get(name) {
-        None => builtins::find(name),
+        None => find_static(name),
         Some(entry) => {
             let slot = &entry.value;
             if !slot.function.is_set() {

@@ -19,6 +19,11 @@ pub(super) enum Texts {
 }
 
 impl Texts {
+    /// Those of a function of the static tables; boards have none that yields.
+    pub(super) fn of_static(function: &'static StaticFunction, _yields: bool) -> Texts {
+        Texts::Static(function)
+    }
+
     /// Forgets texts.
     pub(super) fn given(_doc: &[u8], _metadata: &[u8]) -> Result<Texts> {
         Ok(Texts::Nothing)
@@ -44,6 +49,12 @@ impl TextsCell {
     pub(super) fn replace(&self, texts: Texts) -> Texts {
         self.0.store(texts.into_pointer(), Ordering::Release);
         Texts::Nothing
+    }
+
+    /// Boards have no function that yields.
+    #[inline(always)]
+    pub(super) fn yields(&self) -> bool {
+        false
     }
 
     /// The empty text; or the static function that can make one.

@@ -49,6 +49,91 @@ fn install_test_functions() {
     builtins::install(&BUILTINS);
 }
 
+#[cfg(feature = "std")]
+fn install_defaults() {
+    use crate::defaults::{self, Defaults, Group};
+
+    static DEFAULTS: Defaults = Defaults {
+        groups: &[Group {
+            prefix: "gt.default.",
+            functions: &[
+                crate::static_function!("gt.default.found", twelve),
+                crate::static_function!("gt.default.late", twelve),
+                crate::static_function!("gt.default.used", twelve),
+                crate::static_function!("gt.default.removed", twelve),
+                crate::static_function!("gt.default.texts", twelve),
+            ],
+        }],
+    };
+    defaults::install(&DEFAULTS);
+}
+
+#[cfg(feature = "std")]
+fn is_listed(wanted: &str) -> bool {
+    let mut count = 0;
+    names(&mut |name| {
+        count += usize::from(name == wanted.as_bytes());
+        Ok(())
+    })
+    .unwrap();
+    assert!(count < 2, "{wanted} is listed {count} times");
+    count == 1
+}
+
+#[test]
+#[cfg(feature = "std")]
+fn a_default_is_found_and_listed() -> Result<()> {
+    install_defaults();
+    assert!(is_listed("gt.default.found"));
+    assert!(get_at_once(b"gt.default.found").is_none());
+    assert_eq!(value_of("gt.default.found"), Some(12));
+    assert!(is_listed("gt.default.found"));
+    assert_eq!(value_of("gt.default.other"), None);
+    Ok(())
+}
+
+#[test]
+#[cfg(feature = "std")]
+fn a_default_yields_to_the_first_registration_whether_it_was_used_or_not() -> Result<()> {
+    install_defaults();
+    let before = get(b"gt.default.used")?.unwrap();
+    for name in [&b"gt.default.used"[..], b"gt.default.late"] {
+        set(name, &constant(5), false)?;
+        assert_eq!(get(name)?.unwrap().call(&[])?.get::<i64>()?, 5);
+        // What was registered does not yield.
+        assert_eq!(set(name, &constant(6), false).unwrap_err().kind(), b"RuntimeError");
+        assert_eq!(get(name)?.unwrap().call(&[])?.get::<i64>()?, 5);
+    }
+    assert_eq!(before.call(&[])?.get::<i64>()?, 12);
+    assert!(is_listed("gt.default.used") && is_listed("gt.default.late"));
+    Ok(())
+}
+
+#[test]
+#[cfg(feature = "std")]
+fn a_default_that_was_removed_stays_away() -> Result<()> {
+    install_defaults();
+    assert!(remove(b"gt.default.removed")?);
+    assert_eq!(value_of("gt.default.removed"), None);
+    assert!(!is_listed("gt.default.removed"));
+    set(b"gt.default.removed", &constant(7), false)?;
+    assert_eq!(value_of("gt.default.removed"), Some(7));
+    Ok(())
+}
+
+#[test]
+#[cfg(feature = "std")]
+fn a_default_has_the_metadata_of_its_signature() -> Result<()> {
+    install_defaults();
+    let before = metadata(b"gt.default.texts")?.unwrap();
+    assert!(before.as_bytes().starts_with(b"{\"type_schema\""));
+    assert_eq!(value_of("gt.default.texts"), Some(12));
+    assert_eq!(metadata(b"gt.default.texts")?.unwrap().as_bytes(), before.as_bytes());
+    set_with_texts(b"gt.default.texts", &constant(1), b"doc", b"{}", false)?;
+    assert_eq!(metadata(b"gt.default.texts")?.unwrap().as_bytes(), b"{}");
+    Ok(())
+}
+
 #[test]
 fn names_are_set_overridden_and_removed() -> Result<()> {
     assert_eq!(value_of("gt.basic"), None);

@@ -24,6 +24,8 @@ pub(super) enum Texts {
     Nothing,
     /// Made from the signature when asked for.
     Static(&'static StaticFunction),
+    /// The same of a function that any registration replaces.
+    Default(&'static StaticFunction),
     Given {
         doc: String,
         metadata: String,
@@ -31,6 +33,11 @@ pub(super) enum Texts {
 }
 
 impl Texts {
+    /// Those of a function of the static tables.
+    pub(super) fn of_static(function: &'static StaticFunction, yields: bool) -> Texts {
+        if yields { Texts::Default(function) } else { Texts::Static(function) }
+    }
+
     /// Copies of texts.
     pub(super) fn given(doc: &[u8], metadata: &[u8]) -> Result<Texts> {
         Ok(Texts::Given { doc: String::from_bytes(doc)?, metadata: String::from_bytes(metadata)? })
@@ -58,6 +65,13 @@ impl TextsCell {
         unsafe { self.0.get().replace(texts) }
     }
 
+    /// Whether any registration replaces the function.
+    pub(super) fn yields(&self) -> bool {
+        let _guard = TEXTS.lock();
+        // SAFETY: the lock is held.
+        matches!(unsafe { &*self.0.get() }, Texts::Default(_))
+    }
+
     /// One of the texts, empty when there is none; or the static function that can make it.
     pub(super) fn read(
         &self,
@@ -68,7 +82,7 @@ impl TextsCell {
         match unsafe { &*self.0.get() } {
             Texts::Nothing => Ok(String::EMPTY),
             Texts::Given { doc, metadata } => Ok(of_given(doc, metadata)),
-            Texts::Static(builtin) => Err(builtin),
+            Texts::Static(builtin) | Texts::Default(builtin) => Err(builtin),
         }
     }
 }

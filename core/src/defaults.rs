@@ -1,0 +1,68 @@
+//! Functions that yield: under names that other runtimes register for themselves, and found as long as nobody has.
+//!
+//! A runtime that registers a name which is taken, without leave to replace, ends the process in many a library. So the functions
+//! that this library offers in the place of such a runtime are *defaults*:
+//!
+//! | A default | |
+//! |---|---|
+//! | is found by its name | as long as no function was registered under it |
+//! | is replaced | by any registration, silently; who has got it by then keeps it |
+//! | replaces | nothing: what is registered before the library looks wins |
+//! | is removed | as other functions are, and does not come back |
+//!
+//! The tables are read-only data, as those of [`builtins`](crate::builtins) are, and installed by the binary.
+
+use core::ptr;
+
+use crate::builtins::StaticFunction;
+use crate::sync::atomic::{AtomicPtr, Ordering};
+
+/// Functions whose names have a prefix in common, which rules out most other names at once.
+pub struct Group {
+    /// The prefix, such as `runtime.`.
+    pub prefix: &'static str,
+    /// The functions, by their whole names.
+    pub functions: &'static [StaticFunction],
+}
+
+/// The defaults of a binary.
+pub struct Defaults {
+    /// Prefixes may occur in several groups; no name in two.
+    pub groups: &'static [Group],
+}
+
+/// The defaults that are in use; null before [`install`].
+static INSTALLED: AtomicPtr<Defaults> = AtomicPtr::new(ptr::null_mut());
+
+/// Installs the defaults of this binary, before names are looked up; calling it again with the same ones changes nothing.
+///
+/// # Threads
+/// One atomic store.
+pub fn install(defaults: &'static Defaults) {
+    INSTALLED.store(ptr::from_ref(defaults).cast_mut(), Ordering::Release);
+}
+
+fn groups() -> &'static [Group] {
+    // SAFETY: the pointer is null or was made of a static reference.
+    unsafe { INSTALLED.load(Ordering::Acquire).cast_const().as_ref() }.map_or(&[], |defaults| defaults.groups)
+}
+
+/// Returns `true` if there may be a default of that name: it starts with a prefix of theirs.
+#[inline]
+pub(crate) fn may_have(name: &[u8]) -> bool {
+    groups().iter().any(|group| name.starts_with(group.prefix.as_bytes()))
+}
+
+/// The default of that name.
+///
+/// # Threads
+/// Lock-free, allocates nothing.
+pub(crate) fn find(name: &[u8]) -> Option<&'static StaticFunction> {
+    let mut groups = groups().iter().filter(|group| name.starts_with(group.prefix.as_bytes()));
+    groups.find_map(|group| group.functions.iter().find(|function| function.name().as_bytes() == name))
+}
+
+/// All defaults.
+pub(crate) fn functions() -> impl Iterator<Item = &'static StaticFunction> {
+    groups().iter().flat_map(|group| group.functions)
+}
