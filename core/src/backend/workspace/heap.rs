@@ -1,40 +1,217 @@
-//! Workspaces from the heap of hosts.
+//! Workspaces of hosts: blocks of the heap, which threads keep for their next workspaces.
 
 use core::alloc::Layout;
 use core::ffi::c_void;
-use core::ptr::NonNull;
+use core::ptr::{self, NonNull};
 
+use super::kept::Kept;
 use crate::error::{Result, out_of_memory};
 use crate::memory;
+use crate::plain_error;
+use crate::sync::per_thread;
 
 /// Alignment of workspaces in bytes; compiled code assumes it for its vector loads.
 pub(super) const ALIGNMENT: usize = 64;
 
-/// Bytes before a workspace, which hold the size of its block; a whole unit, so that the workspace stays
-/// aligned.
-const HEADER_BYTES: usize = ALIGNMENT;
+/// What precedes a workspace; a whole unit of alignment, so that the workspace stays aligned.
+#[repr(C, align(64))]
+pub(super) struct Header {
+    /// Bytes of the workspace, a multiple of [`ALIGNMENT`].
+    pub(super) capacity: usize,
+    /// [`mark`] of this header while the workspace is in use, otherwise 0.
+    mark: usize,
+    /// The next block that the thread keeps.
+    pub(super) next: *mut Header,
+}
 
+const _: () = assert!(size_of::<Header>() == ALIGNMENT);
+
+crate::per_thread! {
+    /// Blocks that workspaces of this thread had.
+    static KEPT: Kept = Kept::new()
+}
+
+#[inline]
 pub(super) fn allocate(size_bytes: u64) -> Result<NonNull<c_void>> {
-    let total = usize::try_from(size_bytes).ok().and_then(|size| size.checked_add(HEADER_BYTES));
-    let layout = total.and_then(|total| Layout::from_size_align(total, ALIGNMENT).ok());
-    let Some((layout, block)) = layout.and_then(|layout| Some((layout, memory::allocate(layout)?))) else {
-        return Err(out_of_memory(usize::try_from(size_bytes).unwrap_or(usize::MAX)));
+    let size = usize::try_from(size_bytes).unwrap_or(usize::MAX);
+    let Some(capacity) = size.max(1).checked_next_multiple_of(ALIGNMENT) else {
+        return Err(out_of_memory(size));
     };
-    // SAFETY: the block begins with the header, which has room for the size and is aligned for it.
+    let kept = per_thread::with(&KEPT, |kept| kept.take(capacity)).flatten();
+    let Some(block) = kept.or_else(|| new_block(capacity)) else { return Err(out_of_memory(size)) };
+    // SAFETY: the block begins with a header, and nobody else uses it.
     unsafe {
-        block.cast::<usize>().write(layout.size());
-        Ok(block.add(HEADER_BYTES).cast())
+        (*block.as_ptr()).mark = mark(block);
+        Ok(block.add(1).cast())
     }
 }
 
 /// # Safety
-/// `workspace` came from `allocate`, is given back once and not used any more.
+/// `workspace` came from `allocate`, is given back once and not used any more. Most of what did not is noticed.
+#[inline]
 pub(super) unsafe fn release(workspace: NonNull<c_void>) -> Result<()> {
-    // SAFETY: the header before the workspace holds the size that the block was allocated with.
-    unsafe {
-        let block = workspace.cast::<u8>().sub(HEADER_BYTES);
-        let size = block.cast::<usize>().read();
-        memory::release(block, Layout::from_size_align_unchecked(size, ALIGNMENT));
+    // SAFETY: the header precedes the workspace.
+    let block = unsafe { workspace.cast::<Header>().sub(1) };
+    // SAFETY: the header is readable as the caller promises; as it may not be one, nothing is changed unless it has the mark.
+    if !block.is_aligned() || unsafe { (*block.as_ptr()).mark } != mark(block) {
+        return Err(plain_error!(VALUE_ERROR, "this is not the address of a workspace in use"));
+    }
+    // SAFETY: the workspace is not used any more.
+    unsafe { (*block.as_ptr()).mark = 0 };
+    let surplus = per_thread::with(&KEPT, |kept| kept.put(block)).unwrap_or(Some(block));
+    if let Some(block) = surplus {
+        // SAFETY: nobody uses the block any more.
+        unsafe { free(block) };
     }
     Ok(())
+}
+
+/// The content of [`Header::mark`] for a workspace in use, which no other memory is likely to have.
+fn mark(block: NonNull<Header>) -> usize {
+    block.addr().get() ^ 0x5EC0_77E5_F0CA_C71A_u64 as usize
+}
+
+/// Takes a block from the heap. When that has none, it may have what the thread keeps.
+#[cold]
+fn new_block(capacity: usize) -> Option<NonNull<Header>> {
+    let layout = Layout::from_size_align(capacity.checked_add(size_of::<Header>())?, ALIGNMENT).ok()?;
+    let block = memory::allocate(layout).or_else(|| {
+        drop(per_thread::with(&KEPT, |kept| core::mem::replace(kept, Kept::new())));
+        memory::allocate(layout)
+    })?;
+    let block = block.cast::<Header>();
+    // SAFETY: the block is new and has room for a header.
+    unsafe { block.write(Header { capacity, mark: 0, next: ptr::null_mut() }) };
+    Some(block)
+}
+
+/// Gives a block back to the heap.
+///
+/// # Safety
+/// `block` came from [`new_block`], and nobody uses it any more.
+#[cold]
+pub(super) unsafe fn free(block: NonNull<Header>) {
+    // SAFETY: the caller's promise; the layout is that of `new_block`.
+    unsafe {
+        let bytes = (*block.as_ptr()).capacity + size_of::<Header>();
+        memory::release(block.cast(), Layout::from_size_align_unchecked(bytes, ALIGNMENT));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::kept::MAX_KEPT;
+    use super::*;
+    use std::thread;
+    use std::vec::Vec;
+
+    fn give_back(workspace: NonNull<c_void>) {
+        // SAFETY: the tests give each workspace back once.
+        unsafe { release(workspace) }.unwrap();
+    }
+
+    /// Runs `body` on a thread that keeps nothing yet.
+    fn on_new_thread(body: impl FnOnce() + Send + 'static) {
+        thread::spawn(body).join().unwrap();
+    }
+
+    #[test]
+    fn nested_workspaces_get_the_same_blocks_again() {
+        on_new_thread(|| {
+            let (outer, inner) = (allocate(65_536).unwrap(), allocate(8192).unwrap());
+            for _ in 0..3 {
+                give_back(inner);
+                give_back(outer);
+                assert_eq!((allocate(65_536).unwrap(), allocate(8192).unwrap()), (outer, inner));
+            }
+            // The other way round, too.
+            give_back(outer);
+            give_back(inner);
+            assert_eq!((allocate(8190).unwrap(), allocate(65_500).unwrap()), (inner, outer));
+            give_back(inner);
+            give_back(outer);
+        });
+    }
+
+    #[test]
+    fn small_workspaces_do_not_take_large_blocks() {
+        on_new_thread(|| {
+            let large = allocate(1 << 20).unwrap();
+            give_back(large);
+            let small = allocate(1 << 10).unwrap();
+            assert_ne!(small, large);
+            assert_eq!(allocate(1 << 20).unwrap(), large);
+            give_back(small);
+            give_back(large);
+        });
+    }
+
+    #[test]
+    fn a_thread_keeps_some_blocks_and_those_that_came_last() {
+        on_new_thread(|| {
+            let count = MAX_KEPT + 3;
+            let all: Vec<_> = (0..count).map(|_| allocate(4096).unwrap()).collect();
+            all.iter().for_each(|workspace| give_back(*workspace));
+            per_thread::with(&KEPT, |kept| assert_eq!(kept.len(), MAX_KEPT)).unwrap();
+            for workspace in all[3..].iter().rev() {
+                assert_eq!(allocate(4096).unwrap(), *workspace);
+            }
+            all[3..].iter().for_each(|workspace| give_back(*workspace));
+        });
+    }
+
+    #[test]
+    fn another_thread_gives_a_workspace_back_and_uses_its_block() {
+        on_new_thread(|| {
+            let workspace = allocate(4096).unwrap().addr();
+            on_new_thread(move || {
+                let workspace = NonNull::new(ptr::with_exposed_provenance_mut(workspace.get())).unwrap();
+                give_back(workspace);
+                assert_eq!(allocate(4096).unwrap(), workspace);
+                give_back(workspace);
+            });
+        });
+    }
+
+    #[test]
+    fn a_workspace_is_given_back_once() {
+        on_new_thread(|| {
+            let workspace = allocate(100).unwrap();
+            give_back(workspace);
+            // SAFETY: the thread keeps the block, whose header is readable.
+            let error = unsafe { release(workspace) }.unwrap_err();
+            assert_eq!(error.kind(), b"ValueError");
+            per_thread::with(&KEPT, |kept| assert_eq!(kept.len(), 1)).unwrap();
+        });
+    }
+
+    #[test]
+    fn other_memory_is_refused() {
+        let mut memory = [0u64; 64];
+        for place in [&raw mut memory[20], &raw mut memory[21]] {
+            let place = NonNull::new(place.cast()).unwrap();
+            // SAFETY: the memory before the place is readable.
+            assert_eq!(unsafe { release(place) }.unwrap_err().kind(), b"ValueError");
+        }
+    }
+
+    #[test]
+    fn threads_that_are_ending_have_workspaces() {
+        struct AtEnd;
+        impl Drop for AtEnd {
+            fn drop(&mut self) {
+                let workspace = allocate(4096).unwrap();
+                give_back(workspace);
+            }
+        }
+        std::thread_local!(static AT_END: AtEnd = const { AtEnd });
+        on_new_thread(|| {
+            AT_END.with(|_| ());
+            give_back(allocate(4096).unwrap());
+        });
+        on_new_thread(|| {
+            give_back(allocate(4096).unwrap());
+            AT_END.with(|_| ());
+        });
+    }
 }
