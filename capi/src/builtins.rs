@@ -3,6 +3,8 @@
 use ferrite_core::sync::atomic::{AtomicBool, Ordering};
 
 use ferrite_core::builtins::{self, Builtins};
+#[cfg(feature = "host")]
+use ferrite_core::defaults::{self, Defaults, Group};
 
 #[cfg(feature = "modules")]
 mod context;
@@ -44,6 +46,11 @@ static BUILTINS: Builtins = Builtins {
     ],
 };
 
+/// What this library offers in the place of TVM's runtime, as long as that is not loaded.
+#[cfg(feature = "host")]
+static DEFAULTS: Defaults =
+    Defaults { groups: &[Group { prefix: "runtime.", functions: &ferrite_host::thread_pool::FUNCTIONS }] };
+
 /// Makes them known unless they are: where no constructor runs when the library is loaded, the first use does it.
 #[inline]
 pub(crate) fn ensure_installed() {
@@ -70,6 +77,7 @@ fn install() {
 #[cfg(feature = "host")]
 fn install_on_host() {
     ferrite_host::forks::install();
+    defaults::install(&DEFAULTS);
     ferrite_core::type_table::provide(register_own);
     ferrite_core::sync::find_out();
     ferrite_host::stack::install();

@@ -220,6 +220,80 @@ static void test_bad_launches(void) {
   CHECK_ERROR(TVMBackendParallelBarrier(0, NULL), "ValueError");
 }
 
+/* ---- settings ---------------------------------------------------------------------------- */
+
+static TVMFFIObjectHandle global(const char* name) {
+  const TVMFFIByteArray bytes = bytes_of(name);
+  TVMFFIObjectHandle function = NULL;
+  CHECK_OK(TVMFFIFunctionGetGlobal(&bytes, &function));
+  return function;
+}
+
+static TVMFFIAny int_of(int64_t value) {
+  TVMFFIAny any;
+  memset(&any, 0, sizeof(any));
+  any.type_index = kTVMFFIInt;
+  any.v_int64 = value;
+  return any;
+}
+
+static int64_t num_threads(void) {
+  TVMFFIObjectHandle function = global("runtime.NumThreads");
+  TVMFFIAny result = int_of(-1);
+  result.type_index = kTVMFFINone;
+  CHECK_OK(TVMFFIFunctionCall(function, NULL, 0, &result));
+  CHECK_INT(result.type_index, kTVMFFIInt);
+  TVMFFIObjectDecRef(function);
+  return result.v_int64;
+}
+
+static int configure(int64_t mode, int64_t threads) {
+  TVMFFIObjectHandle function = global("runtime.config_threadpool");
+  TVMFFIAny args[2];
+  TVMFFIAny result = int_of(0);
+  int status;
+  args[0] = int_of(mode);
+  args[1] = int_of(threads);
+  result.type_index = kTVMFFINone;
+  status = TVMFFIFunctionCall(function, args, 2, &result);
+  TVMFFIObjectDecRef(function);
+  return status;
+}
+
+static void test_number_of_tasks(void) {
+  const int64_t usual = num_threads();
+  loop all = {{0}, {0}, 0, -1};
+  CHECK_OK(configure(0, 1));
+  CHECK_INT(num_threads(), 1);
+  CHECK_OK(TVMBackendParallelLaunch(mark, &all, 0));
+  CHECK_INT(all.num_task, 1);
+  CHECK_ERROR(configure(0, -1), "ValueError");
+  CHECK_OK(configure(0, 0));
+  CHECK_INT(num_threads(), usual);
+}
+
+static int answer(void* self, const TVMFFIAny* args, int32_t num_args, TVMFFIAny* result) {
+  (void)self;
+  (void)args;
+  (void)num_args;
+  *result = int_of(42);
+  return 0;
+}
+
+/* As TVM's runtime does when it is loaded: it ends the process when a name is taken. */
+static void test_another_runtime_takes_the_names(void) {
+  const TVMFFIByteArray name = bytes_of("runtime.NumThreads");
+  TVMFFIObjectHandle theirs = NULL;
+  TVMFFIObjectHandle other = NULL;
+  CHECK_OK(TVMFFIFunctionCreate(NULL, answer, NULL, &theirs));
+  CHECK_OK(TVMFFIFunctionCreate(&other, answer, NULL, &other));
+  CHECK_OK(TVMFFIFunctionSetGlobal(&name, theirs, 0));
+  CHECK_INT(num_threads(), 42);
+  CHECK_ERROR(TVMFFIFunctionSetGlobal(&name, other, 0), "RuntimeError");
+  TVMFFIObjectDecRef(theirs);
+  TVMFFIObjectDecRef(other);
+}
+
 /* ---- run once ---------------------------------------------------------------------------- */
 
 static int runs;
@@ -258,5 +332,9 @@ int main(void) {
   RUN_BALANCED(test_nested_launch);
   RUN_BALANCED(test_bad_launches);
   RUN_BALANCED(test_run_once);
+  (void)num_threads(); /* makes the functions, which stay */
+  (void)configure(0, 0);
+  RUN_BALANCED(test_number_of_tasks);
+  test_another_runtime_takes_the_names();
   return check_report("backend");
 }

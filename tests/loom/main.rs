@@ -1,6 +1,6 @@
 //! Every interleaving of a few threads over the lock-free parts of the core, by the loom model checker.
 //!
-//! The core's own source files are compiled here over loom's atomics and locks: `sync.rs` beside this file takes the
+//! The core's own source files, and some of the thread pool's, are compiled here over loom's atomics and locks: `sync.rs` beside this file takes the
 //! place of the core's module of that name. Run with
 //! `RUSTFLAGS="--cfg loom" cargo test -p ferrite-tests --release --test loom`, in a target directory of its own.
 #![cfg(loom)]
@@ -10,6 +10,31 @@
     clippy::unwrap_used,
     reason = "a test that includes only parts of the core"
 )]
+
+// Files of the host's crate name the core.
+extern crate self as ferrite_core;
+
+mod futex;
+#[path = "../../targets/host/src/thread_pool/idle.rs"]
+mod idle;
+#[path = "../../targets/host/src/thread_pool/mailbox.rs"]
+mod mailbox;
+#[path = "../../targets/host/src/thread_pool/task_group.rs"]
+mod task_group;
+
+/// Loom stops at every look: one before sleeping is enough.
+mod spin {
+    pub fn poll<T>(look: impl Fn() -> Option<T>) -> Option<T> {
+        look()
+    }
+}
+
+/// No model forks.
+mod process {
+    pub fn current() -> u32 {
+        0
+    }
+}
 
 #[path = "../../core/src/init_once/makers.rs"]
 mod makers;
@@ -64,3 +89,4 @@ mod name_table_model;
 mod refcount_model;
 mod room_model;
 mod shared_pointer_model;
+mod thread_pool_model;

@@ -5,8 +5,13 @@ use ferrite_core::sync::fork::{AtFork, Ring, enlist};
 use crate::{backtrace, dynamic_lib, thread_pool};
 
 // What waits for others comes before the locks.
-static PARTS: &[&dyn AtFork] =
-    &[&dynamic_lib::LOADING_AT_FORK, &backtrace::WALKS_AT_FORK, &thread_pool::POOL, &dynamic_lib::PUBLISHED];
+static PARTS: &[&dyn AtFork] = &[
+    &dynamic_lib::LOADING_AT_FORK,
+    &backtrace::WALKS_AT_FORK,
+    &thread_pool::WORKERS_AT_FORK,
+    &thread_pool::AFFINITY,
+    &dynamic_lib::PUBLISHED,
+];
 
 ferrite_core::at_load!(install);
 

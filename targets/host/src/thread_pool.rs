@@ -2,41 +2,72 @@
 //!
 //! | file | holds |
 //! |---|---|
-//! | `thread_pool/workers.rs` | the threads, and the list of those that wait for work |
-//! | `thread_pool/launch.rs` | one launch: its tasks, its barrier and its first error |
+//! | `thread_pool/launch.rs` | one launch: its tasks and its first error |
+//! | `thread_pool/task_group.rs` | the barrier and the join of a launch, in one word |
+//! | `thread_pool/worker.rs` | the threads |
+//! | `thread_pool/mailbox.rs` | how a worker gets its task |
+//! | `thread_pool/idle.rs` | which workers have nothing to do |
+//! | `thread_pool/spin.rs` | how a thread waits before it sleeps |
+//! | `thread_pool/futex/` | how a thread sleeps |
+//! | `thread_pool/placement.rs` | keeps workers off the launching thread's processor |
+//! | `thread_pool/settings.rs` | variables of the environment |
+//! | `thread_pool/configure.rs`, `affinity.rs` | the functions `runtime.config_threadpool` and `runtime.NumThreads`; binding to processors |
+//! | `thread_pool/caller.rs` | what a launch needs to know of the launching thread |
+//! | `thread_pool/process.rs` | whether the process was forked |
 //! | `thread_pool/detached.rs` | how a thread is started |
-//! | `thread_pool/waiter.rs` | where a thread waits for another one |
-//! | `thread_pool/system/` | the number of processors, and names of threads |
+//! | `thread_pool/system/` | processors, and names of threads |
 //!
-//! No thread exists before the first launch that needs one. A launch reserves a thread for every task but the
-//! first, which runs on the caller's thread; so all tasks of a launch run at once and can meet at barriers,
-//! and launches of different threads do not wait for each other. Threads are kept for later launches, and end
-//! with the process, which does not wait for them. A launch from within a task runs as one task.
+//! No thread exists before the first launch that needs one. A launch reserves a worker for every task but the first, which runs
+//! on the caller's thread; so all tasks of a launch can run at once and meet at barriers, and launches of different threads do
+//! not wait for each other. A task that its worker has not begun when the first one has ended runs on the caller's thread, too.
+//! Workers are kept for later launches, and end with the process, which does not wait for them. A launch from within a task runs
+//! as one task.
 //!
-//! After `fork`, a child process starts with an empty pool.
+//! A launch takes no lock: workers are reserved from a lock-free stack, tasks handed over through a word of each worker, and
+//! joined through a word of the launch. Threads that wait stay awake for a while, then sleep (`spin.rs`).
+//!
+//! After `fork`, a child process starts with an empty pool, whatever other threads of its parent were doing. A launch that was
+//! under way on the thread that forked ends with an error in the child.
 
-use core::ffi::{CStr, c_void};
+use core::ffi::c_void;
 use core::ptr;
-use std::cell::Cell;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ferrite_core::backend::parallel::{self, Launcher, ParallelGroupEnv, ParallelLambda};
+use ferrite_core::ensure;
 use ferrite_core::error::Result;
-use ferrite_core::{bail, ensure};
+use ferrite_core::sync::fork::Hook;
 
+mod affinity;
+mod caller;
+mod configure;
 mod detached;
+#[cfg(any(target_os = "linux", target_os = "android"))]
+#[path = "thread_pool/futex/linux.rs"]
+mod futex;
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+#[path = "thread_pool/futex/other.rs"]
+mod futex;
+mod idle;
 mod launch;
+mod mailbox;
+mod placement;
+mod process;
+mod settings;
+mod spin;
 #[cfg(any(target_os = "linux", target_os = "android"))]
 #[path = "thread_pool/system/linux.rs"]
 mod system;
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
 #[path = "thread_pool/system/other.rs"]
 mod system;
-mod waiter;
-mod workers;
+mod task_group;
+mod worker;
 
+pub(crate) use affinity::AFFINITY;
+pub use configure::FUNCTIONS;
 use launch::Launch;
-pub(crate) use workers::POOL;
+pub use settings::max_concurrency;
+use worker::Team;
 
 /// Makes parallel loops run on threads.
 ///
@@ -48,78 +79,45 @@ pub fn install() {
 
 static LAUNCHER: Launcher = Launcher { launch, barrier };
 
-/// The most tasks that one launch may have, and the most threads that the pool may have.
+/// What a forked child does.
+pub(crate) static WORKERS_AT_FORK: Hook = Hook::in_child(|| {
+    process::forked();
+    worker::forget();
+});
+
+/// The most tasks that one launch may have; the pool has at most as many threads.
 pub const MAX_TASKS: usize = 1024;
-
-thread_local! {
-    /// Whether this thread runs a task, so that launches from here are nested.
-    static IN_TASK: Cell<bool> = const { Cell::new(false) };
-}
-
-/// The number of tasks of a launch that leaves it open: `TVM_NUM_THREADS`, else `OMP_NUM_THREADS`, else what
-/// the processor and the limits of the process allow. At least 1, at most [`MAX_TASKS`]; read once.
-///
-/// # Upstream
-/// `MaxConcurrency` of `src/runtime/threading_backend.cc`, which takes half of the processors on x86.
-pub fn max_concurrency() -> usize {
-    // Threads that come at the same time find the same: no lock, which a fork could leave held.
-    static COUNT: AtomicUsize = AtomicUsize::new(0);
-    let known = COUNT.load(Ordering::Relaxed);
-    if known != 0 {
-        return known;
-    }
-    let asked = [c"TVM_NUM_THREADS", c"OMP_NUM_THREADS"].into_iter().find_map(threads_from_env);
-    let count = asked.or_else(system::processors).unwrap_or(1).clamp(1, MAX_TASKS);
-    COUNT.store(count, Ordering::Relaxed);
-    count
-}
-
-/// A positive number from the environment; of a list such as `4,2` the first.
-fn threads_from_env(name: &CStr) -> Option<usize> {
-    // Not by std, which copies the text with an allocator that ends the process when memory is refused.
-    // SAFETY: the name ends in a NUL. As for all of C, changing the environment meanwhile is the program's mistake.
-    let value = unsafe { libc::getenv(name.as_ptr()) };
-    if value.is_null() {
-        return None;
-    }
-    // SAFETY: environment texts end in a NUL.
-    let value = unsafe { CStr::from_ptr(value) }.to_str().ok()?;
-    let first = value.split(',').next()?.trim().parse().ok()?;
-    (first > 0).then_some(first)
-}
 
 /// # Safety
 /// As [`Launcher::launch`].
 unsafe fn launch(lambda: ParallelLambda, data: *mut c_void, num_task: i32) -> Result<()> {
     let asked = usize::try_from(num_task).unwrap_or(0);
     ensure!(asked <= MAX_TASKS, RUNTIME_ERROR, "cannot run {asked} tasks at once, only {MAX_TASKS}");
-    let wanted = if asked == 0 { max_concurrency() } else { asked };
-    if wanted == 1 || IN_TASK.get() {
+    let wanted = if asked == 0 { caller::num_tasks() } else { asked };
+    if wanted == 1 || caller::is_in_task() {
         // SAFETY: the caller vouches for `lambda` and `data`.
         return unsafe { run_alone(lambda, data) };
     }
-    let team = workers::reserve(wanted - 1);
+    let team = Team::reserve(wanted - 1);
+    // SAFETY: the caller vouches for `lambda` and `data` until this function returns, which is after the last task.
+    let outcome = unsafe { launch_on(&team, lambda, data, asked) };
+    team.release();
+    outcome
+}
+
+/// Runs the launch on a team that may be smaller than asked for.
+///
+/// # Safety
+/// As [`Launcher::launch`].
+unsafe fn launch_on(team: &Team, lambda: ParallelLambda, data: *mut c_void, asked: usize) -> Result<()> {
     let tasks = team.len() + 1;
-    if asked > tasks {
-        workers::hand_back(team);
-        bail!(RUNTIME_ERROR, "cannot run {asked} tasks at once, only {tasks} threads are left");
-    }
-    let Some(first) = team.iter().next() else {
+    ensure!(asked <= tasks, RUNTIME_ERROR, "cannot run {asked} tasks at once, only {tasks} threads are left");
+    if tasks == 1 {
         // SAFETY: the caller vouches for `lambda` and `data`.
         return unsafe { run_alone(lambda, data) };
-    };
-    // SAFETY: the caller vouches for `lambda` and `data` until this function returns, which is after the last
-    // task.
-    let launch = unsafe { Launch::new(lambda, data, tasks, first.launcher()) };
-    for (index, worker) in team.iter().enumerate() {
-        // SAFETY: the launch outlives its tasks: `wait` returns after the last of them.
-        unsafe { worker.start(&launch, index + 1) };
     }
-    // SAFETY: the launch is alive, and task 0 is run here only.
-    in_task(|| unsafe { Launch::run(&launch, 0) });
-    launch.wait();
-    workers::hand_back(team);
-    launch.into_result()
+    // SAFETY: the caller vouches for `lambda` and `data` until the launch is over; there is a worker for each task.
+    caller::in_task(|| unsafe { Launch::new(lambda, data, tasks as u32).run_with(team) })
 }
 
 /// Runs the launch as one task on this thread.
@@ -129,15 +127,7 @@ unsafe fn launch(lambda: ParallelLambda, data: *mut c_void, num_task: i32) -> Re
 unsafe fn run_alone(lambda: ParallelLambda, data: *mut c_void) -> Result<()> {
     let mut env = ParallelGroupEnv { sync_handle: ptr::null_mut(), num_task: 1 };
     // SAFETY: the caller vouches for `lambda` and `data`.
-    in_task(|| unsafe { parallel::run_task(lambda, 0, &raw mut env, data) })
-}
-
-/// Runs `body` as (part of) a task, so that launches within are nested.
-fn in_task<R>(body: impl FnOnce() -> R) -> R {
-    let before = IN_TASK.replace(true);
-    let result = body();
-    IN_TASK.set(before);
-    result
+    caller::in_task(|| unsafe { parallel::run_task(lambda, 0, &raw mut env, data) })
 }
 
 /// # Safety
@@ -146,7 +136,7 @@ unsafe fn barrier(env: *mut ParallelGroupEnv) -> Result<()> {
     // SAFETY: several tasks share `env`, so a launch of this file made it and lives until the calling task
     // ends.
     let launch = unsafe { &*(*env).sync_handle.cast::<Launch>() };
-    launch.meet()
+    launch.barrier()
 }
 
 #[cfg(test)]
@@ -195,11 +185,13 @@ mod tests {
     }
 
     #[test]
-    fn every_task_runs_once_on_a_thread_of_its_own() {
+    fn tasks_that_meet_run_once_each_on_threads_of_their_own() {
         for num_task in [2, 7, 16] {
             let seen: Mutex<Vec<(i32, ThreadId)>> = Mutex::new(Vec::new());
             run(num_task, &|task, env| {
                 assert_eq!(tasks(env), num_task);
+                // Those that meet all run at once.
+                meet(env)?;
                 seen.lock().unwrap().push((task, thread::current().id()));
                 Ok(())
             })
@@ -210,6 +202,39 @@ mod tests {
             assert_eq!(seen[0].1, thread::current().id());
             let threads: std::collections::HashSet<_> = seen.iter().map(|(_, thread)| *thread).collect();
             assert_eq!(threads.len(), seen.len());
+        }
+    }
+
+    #[test]
+    fn tasks_that_their_workers_have_not_begun_run_on_the_calling_thread() {
+        let here = thread::current().id();
+        let (mut here_at_last, started) = (0, AtomicI32::new(0));
+        for _ in 0..if cfg!(miri) { 20 } else { 2000 } {
+            let foreign = AtomicI32::new(0);
+            run(3, &|_, _| {
+                started.fetch_add(1, Ordering::Relaxed);
+                foreign.fetch_add(i32::from(thread::current().id() != here), Ordering::Relaxed);
+                Ok(())
+            })
+            .unwrap();
+            here_at_last += i32::from(foreign.into_inner() < 2);
+        }
+        assert_eq!(started.into_inner(), if cfg!(miri) { 60 } else { 6000 });
+        assert!(here_at_last > 0);
+    }
+
+    #[test]
+    fn a_task_of_another_thread_leaves_the_callers_raised_error() {
+        for _ in 0..if cfg!(miri) { 5 } else { 200 } {
+            raised::set(error!(KEY_ERROR, "mine"));
+            run(3, &|task, _| {
+                if task != 0 {
+                    raised::set(error!(VALUE_ERROR, "left behind"));
+                }
+                Ok(())
+            })
+            .unwrap();
+            assert_eq!(message(&raised::take().unwrap()), "mine");
         }
     }
 

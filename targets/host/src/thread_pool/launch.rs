@@ -1,43 +1,31 @@
-//! One launch: its tasks, its barrier and its first error.
+//! One launch: its tasks and its first error.
 
 use core::ffi::c_void;
-use core::ptr;
-use std::hint;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use core::ptr::{self, NonNull};
+use std::sync::atomic::{AtomicPtr, Ordering};
 
+use ferrite_core::abi::TVMFFIObject;
 use ferrite_core::backend::parallel::{self, ParallelGroupEnv, ParallelLambda};
 use ferrite_core::error::{Error, Result};
-use ferrite_core::{ensure, raised};
+use ferrite_core::object::{ObjectClass, ObjectRef};
+use ferrite_core::{ensure, error, raised};
 
-use super::waiter::{SPIN_ROUNDS, Waiter};
+use super::mailbox::Delivery;
+use super::placement::Origin;
+use super::task_group::{Forked, TaskGroup};
+use super::worker::Team;
 
-/// A launch under way, on the stack of the thread that launched.
+/// A launch under way, on the stack of the launching thread.
 pub(super) struct Launch {
+    group: TaskGroup,
+    origin: Origin,
     lambda: ParallelLambda,
     data: *mut c_void,
-    tasks: usize,
-    /// Tasks that are not done.
-    left: AtomicUsize,
-    /// How often all tasks have met.
-    meetings: AtomicUsize,
-    state: Mutex<State>,
-    /// Wakes tasks that wait at the barrier.
-    met: Condvar,
-    /// Where the launching thread waits for the last task.
-    launcher: &'static Waiter,
+    /// The error of the task that failed first, or null. The launch owns it.
+    first_error: AtomicPtr<TVMFFIObject>,
 }
 
-struct State {
-    /// Tasks that wait at the barrier.
-    waiting: usize,
-    /// Tasks that are done and will come to no barrier any more.
-    ended: usize,
-    first_error: Option<Error>,
-}
-
-// SAFETY: `lambda` and `data` are for use by several threads at once (contract of `Launch::new`); the rest is
-// atomic or behind the mutex.
+// SAFETY: `lambda` and `data` are for use by several threads at once (contract of `Launch::new`); the rest is atomic.
 unsafe impl Sync for Launch {}
 
 impl Launch {
@@ -45,144 +33,137 @@ impl Launch {
     ///
     /// # Safety
     /// `lambda` must accept `data` on several threads at once, as long as the launch lives.
-    pub(super) unsafe fn new(
-        lambda: ParallelLambda,
-        data: *mut c_void,
-        tasks: usize,
-        launcher: &'static Waiter,
-    ) -> Launch {
+    pub(super) unsafe fn new(lambda: ParallelLambda, data: *mut c_void, tasks: u32) -> Launch {
         Launch {
+            group: TaskGroup::new(tasks),
+            origin: Origin::here(tasks as usize),
             lambda,
             data,
-            tasks,
-            left: AtomicUsize::new(tasks),
-            meetings: AtomicUsize::new(0),
-            state: Mutex::new(State { waiting: 0, ended: 0, first_error: None }),
-            met: Condvar::new(),
-            launcher,
+            first_error: AtomicPtr::new(ptr::null_mut()),
+        }
+    }
+
+    /// Runs all tasks: the first one here, the others on the workers, and here those that no worker has begun by then.
+    ///
+    /// # Errors
+    /// That of the task that failed first; RuntimeError in a process that was forked meanwhile.
+    ///
+    /// # Safety
+    /// The team has a worker for every task but the first.
+    pub(super) unsafe fn run_with(self, team: &Team) -> Result<()> {
+        for (worker, task) in team.workers().zip(1..) {
+            worker.mailbox().put(&self, task);
+        }
+        // SAFETY: the launch is alive until the last task has ended, and each task is run once: by whoever took it.
+        unsafe {
+            Launch::run(Delivery { launch: &self, task: 0 });
+            self.run_leftovers(team);
+        }
+        let joined = self.group.join();
+        let outcome = self.take_error().map_or(Ok(()), Err);
+        joined.map_err(forked)?;
+        outcome
+    }
+
+    /// Runs the tasks that no worker has begun.
+    ///
+    /// # Safety
+    /// Called by the launching thread, after the first task.
+    unsafe fn run_leftovers(&self, team: &Team) {
+        let mut leftovers =
+            team.workers().filter_map(|worker| Some((worker, worker.mailbox().take()?))).peekable();
+        if leftovers.peek().is_none() {
+            return;
+        }
+        // Tasks drop what they leave raised, but this is an error of the caller or of the first task.
+        let raised_before = raised::take();
+        for (worker, delivery) in leftovers {
+            self.origin.send_away(worker);
+            // SAFETY: the launch is alive here, and the task was taken out.
+            unsafe { Launch::run(delivery) };
+        }
+        if let Some(error) = raised_before {
+            raised::set_again(error);
+        }
+    }
+
+    /// Runs one task on a worker. The launch may be gone when this returns.
+    ///
+    /// # Safety
+    /// As for [`Launch::run`].
+    pub(super) unsafe fn run_on_worker(delivery: Delivery<Launch>) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            (*delivery.launch).origin.leave();
+            Launch::run(delivery);
         }
     }
 
     /// Runs one task. The launch may be gone when this returns, unless the caller is the launching thread.
     ///
     /// # Safety
-    /// `this` must be a launch that lives until its last task is done, and `task` one of its tasks, not run
-    /// before.
-    pub(super) unsafe fn run(this: *const Launch, task: usize) {
-        // SAFETY: the caller vouches for the launch, which lives until `end` has counted this task, and no
-        // reference to it lives longer.
+    /// The launch must live until its last task has ended, and the task be run by nobody else.
+    pub(super) unsafe fn run(delivery: Delivery<Launch>) {
+        let Delivery { launch, task } = delivery;
+        // SAFETY: the caller vouches for the launch, which lives until this task has ended, and no reference to it lives longer.
         unsafe {
-            let outcome = (*this).call(task);
-            (*this).record(outcome);
-            Launch::end(this);
+            if let Err(error) = (*launch).call(task) {
+                (*launch).record(error);
+            }
+            TaskGroup::end_task(&raw const (*launch).group);
         }
     }
 
-    fn call(&self, task: usize) -> Result<()> {
+    fn call(&self, task: u32) -> Result<()> {
         // Tasks get an environment each, so that none sees what another one writes there.
         let mut env = ParallelGroupEnv {
             sync_handle: ptr::from_ref(self).cast_mut().cast(),
-            num_task: i32::try_from(self.tasks).unwrap_or(i32::MAX),
+            num_task: self.group.tasks().cast_signed(),
         };
-        let task_id = i32::try_from(task).unwrap_or(i32::MAX);
         // SAFETY: the launch's maker vouches for `lambda` and `data`.
-        let outcome = unsafe { parallel::run_task(self.lambda, task_id, &raw mut env, self.data) };
+        let outcome = unsafe { parallel::run_task(self.lambda, task.cast_signed(), &raw mut env, self.data) };
         if task != 0 {
-            // What a task raised without failing must not be taken for the error of a later one on this
-            // thread.
+            // What a task raised without failing must not be taken for the error of a later one on this thread.
             drop(raised::take());
         }
         outcome
     }
 
-    fn record(&self, outcome: Result<()>) {
-        let mut error = outcome.err();
-        let mut state = self.lock();
-        state.ended += 1;
-        if state.first_error.is_none() {
-            state.first_error = error.take();
-        }
-        if state.waiting > 0 {
-            self.met.notify_all();
-        }
-        // A later error dies without the lock: what it holds may have deleters of the user.
-        drop(state);
-        drop(error);
-    }
-
-    /// Counts a task as done, and wakes the launching thread when it was the last.
-    ///
-    /// # Safety
-    /// As [`Launch::run`].
-    unsafe fn end(this: *const Launch) {
-        // SAFETY: the launch lives until the subtraction.
-        unsafe {
-            let launcher = (*this).launcher;
-            if (*this).left.fetch_sub(1, Ordering::AcqRel) == 1 {
-                launcher.wake();
-            }
+    /// Keeps the error if it is the first.
+    fn record(&self, error: Error) {
+        let error = error.into_object().into_raw().as_ptr();
+        let first =
+            self.first_error.compare_exchange(ptr::null_mut(), error, Ordering::AcqRel, Ordering::Relaxed);
+        if first.is_err() {
+            // SAFETY: the object is an error with one reference that is owned here.
+            drop(unsafe { error_of(NonNull::new_unchecked(error)) });
         }
     }
 
-    /// Waits until all tasks are done. Only for the launching thread.
-    pub(super) fn wait(&self) {
-        self.launcher.wait_until(|| self.left.load(Ordering::Acquire) == 0);
+    fn take_error(&self) -> Option<Error> {
+        let error = self.first_error.swap(ptr::null_mut(), Ordering::Acquire);
+        // SAFETY: the launch owned one reference to the error.
+        NonNull::new(error).map(|error| unsafe { error_of(error) })
     }
 
     /// Waits until all tasks are here.
     ///
     /// # Errors
-    /// RuntimeError when a task ended, so that not all can come.
-    pub(super) fn meet(&self) -> Result<()> {
-        // The error is made without the lock: its memory may come from an allocator of the user.
-        ensure!(self.all_came(), RUNTIME_ERROR, "a parallel task ended while others wait at a barrier");
+    /// RuntimeError when a task ended, so that not all can come, or in a process that was forked meanwhile.
+    pub(super) fn barrier(&self) -> Result<()> {
+        let have_met = self.group.barrier().map_err(forked)?;
+        ensure!(have_met, RUNTIME_ERROR, "a parallel task ended while others wait at a barrier");
         Ok(())
     }
+}
 
-    /// Waits until all tasks are here; false when a task ended, so that not all can come.
-    fn all_came(&self) -> bool {
-        let mut state = self.lock();
-        if state.ended > 0 {
-            return false;
-        }
-        let meeting = self.meetings.load(Ordering::Relaxed);
-        state.waiting += 1;
-        if state.waiting == self.tasks {
-            state.waiting = 0;
-            self.meetings.store(meeting.wrapping_add(1), Ordering::Release);
-            self.met.notify_all();
-            return true;
-        }
-        drop(state);
-        for _ in 0..SPIN_ROUNDS {
-            if self.meetings.load(Ordering::Acquire) != meeting {
-                return true;
-            }
-            hint::spin_loop();
-        }
-        self.sleep_until_met(meeting)
-    }
+/// # Safety
+/// The object must be an error, and one strong reference to it is given up.
+unsafe fn error_of(object: NonNull<TVMFFIObject>) -> Error {
+    // SAFETY: the caller's promise.
+    unsafe { Error::from_object_unchecked(ObjectRef::from_raw(object)) }
+}
 
-    fn sleep_until_met(&self, meeting: usize) -> bool {
-        let mut state = self.lock();
-        while self.meetings.load(Ordering::Acquire) == meeting {
-            if state.ended > 0 {
-                state.waiting -= 1;
-                return false;
-            }
-            state = self.met.wait(state).unwrap_or_else(PoisonError::into_inner);
-        }
-        true
-    }
-
-    /// The error of the task that failed first, if any.
-    pub(super) fn into_result(self) -> Result<()> {
-        let state = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
-        state.first_error.map_or(Ok(()), Err)
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        // Nothing panics under the lock; and if so, the counts are still right.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+fn forked(_: Forked) -> Error {
+    error!(RUNTIME_ERROR, "the process was forked while parallel tasks ran, which only its parent finishes")
 }

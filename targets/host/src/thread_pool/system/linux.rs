@@ -2,8 +2,9 @@
 
 use core::ffi::CStr;
 use core::mem;
+use core::time::Duration;
 use std::fs::File;
-use std::io::Read;
+use std::io::{Read, Write};
 
 /// The processors that the process may run on, or fewer when the CPU quota of its container gives less time than theirs.
 pub(super) fn processors() -> Option<usize> {
@@ -13,15 +14,114 @@ pub(super) fn processors() -> Option<usize> {
 
 /// How many processors the process may run on; `None` where the kernel knows more of them than a set has room for.
 fn allowed() -> Option<usize> {
-    // SAFETY: a set of processors is an array of numbers, for which zeros are valid.
-    let mut set: libc::cpu_set_t = unsafe { mem::zeroed() };
-    // SAFETY: the set has the size that is told.
-    let status = unsafe { libc::sched_getaffinity(0, size_of_val(&set), &mut set) };
-    if status != 0 {
-        return None;
-    }
     // SAFETY: the set is filled in.
-    usize::try_from(unsafe { libc::CPU_COUNT(&set) }).ok()
+    allowed_set(THIS_THREAD).and_then(|set| usize::try_from(unsafe { libc::CPU_COUNT(&set) }).ok())
+}
+
+/// The processors that the calling thread may run on.
+pub(super) fn allowed_processors() -> impl Iterator<Item = u16> + Clone {
+    let set = allowed_set(THIS_THREAD);
+    let is_allowed = move |processor: &u16| {
+        // SAFETY: the set is filled in; a number beyond its end is in none.
+        set.is_some_and(|set| unsafe { libc::CPU_ISSET(usize::from(*processor), &set) })
+    };
+    (0..libc::CPU_SETSIZE as u16).filter(is_allowed)
+}
+
+fn allowed_set(thread: Thread) -> Option<libc::cpu_set_t> {
+    let mut set = empty_set();
+    // SAFETY: the set has the size that is told.
+    let status = unsafe { libc::sched_getaffinity(thread, size_of_val(&set), &mut set) };
+    (status == 0).then_some(set)
+}
+
+fn empty_set() -> libc::cpu_set_t {
+    // SAFETY: a set of processors is an array of numbers, for which zeros are valid.
+    unsafe { mem::zeroed() }
+}
+
+/// The processors that are faster than others; none where all are alike.
+pub(super) fn fast_processors() -> impl Iterator<Item = u16> + Clone {
+    processors_of_speed(|speed, (_, fastest)| speed == fastest)
+}
+
+/// The processors that are as slow as none of the others; none where all are alike.
+pub(super) fn slow_processors() -> impl Iterator<Item = u16> + Clone {
+    processors_of_speed(|speed, (slowest, _)| speed == slowest)
+}
+
+/// The allowed processors whose speed, among that of the slowest and the fastest, is as wanted; none where all are alike.
+fn processors_of_speed(is_wanted: fn(u32, (u32, u32)) -> bool) -> impl Iterator<Item = u16> + Clone {
+    let speeds = || allowed_processors().filter_map(speed);
+    let bounds = (speeds().min().unwrap_or(0), speeds().max().unwrap_or(0));
+    let differ = bounds.0 != bounds.1;
+    allowed_processors()
+        .filter(move |processor| differ && speed(*processor).is_some_and(|speed| is_wanted(speed, bounds)))
+}
+
+/// The highest frequency of a processor in kHz.
+fn speed(processor: u16) -> Option<u32> {
+    let mut path = [0; 64];
+    let mut rest = &mut path[..];
+    write!(rest, "/sys/devices/system/cpu/cpu{processor}/cpufreq/cpuinfo_max_freq").ok()?;
+    let len = 64 - rest.len();
+    let mut text = [0; 16];
+    let path = core::str::from_utf8(path.get(..len)?).ok()?;
+    let len = File::open(path).and_then(|mut file| file.read(&mut text)).ok()?;
+    core::str::from_utf8(text.get(..len)?).ok()?.trim().parse().ok()
+}
+
+/// A thread as the kernel knows it.
+pub(super) type Thread = libc::pid_t;
+
+/// The calling thread, for [`bind`].
+pub(super) const THIS_THREAD: Thread = 0;
+
+/// The calling thread, for others.
+pub(super) fn this_thread() -> Thread {
+    // SAFETY: the call has no arguments.
+    unsafe { libc::gettid() }
+}
+
+/// The processor that the calling thread runs on; less than zero where the system does not tell.
+pub(super) fn this_processor() -> i32 {
+    // SAFETY: the call has no arguments.
+    unsafe { libc::sched_getcpu() }
+}
+
+/// Moves a thread to another processor than this one, if it is here and may run elsewhere.
+pub(super) fn move_off(thread: Thread, processor: i32) {
+    let Some(allowed) = allowed_set(thread) else { return };
+    let mut others = allowed;
+    // SAFETY: the sets are filled in, and have the sizes that are told. A number beyond their end is ignored.
+    unsafe {
+        libc::CPU_CLR(usize::try_from(processor).unwrap_or(usize::MAX), &mut others);
+        if libc::sched_setaffinity(thread, size_of_val(&others), &others) == 0 {
+            libc::sched_setaffinity(thread, size_of_val(&allowed), &allowed);
+        }
+    }
+}
+
+/// The time, to a few milliseconds.
+pub(super) fn coarse_time() -> Duration {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the place for the time is valid.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC_COARSE, &mut time) };
+    Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec as u32)
+}
+
+/// Makes a thread run on these processors only; does nothing when there are none, or when the kernel refuses.
+pub(super) fn bind(thread: Thread, processors: &[u16]) {
+    if processors.is_empty() {
+        return;
+    }
+    let mut set = empty_set();
+    for processor in processors {
+        // SAFETY: a number beyond the end of the set is ignored.
+        unsafe { libc::CPU_SET(usize::from(*processor), &mut set) };
+    }
+    // SAFETY: the set has the size that is told.
+    unsafe { libc::sched_setaffinity(thread, size_of_val(&set), &set) };
 }
 
 /// How many processors the machine has at work.

@@ -1,0 +1,120 @@
+//! `runtime.config_threadpool` and `runtime.NumThreads`: settings that a program changes while it runs.
+
+use ferrite_alloc_ext::containers::Array;
+use ferrite_core::any::{Any, AnyView};
+use ferrite_core::builtins::StaticFunction;
+use ferrite_core::error::Result;
+use ferrite_core::memory::Buffer;
+use ferrite_core::string::String;
+use ferrite_core::{ensure, error, static_function};
+
+use super::{affinity, caller, system};
+
+/// The functions, under the names that `libtvm_runtime` has for its own.
+pub static FUNCTIONS: [StaticFunction; 2] = [
+    static_function!(packed "runtime.config_threadpool", config_threadpool),
+    static_function!("runtime.NumThreads", num_threads),
+];
+
+/// The processors that are slower than others.
+const LITTLE: i64 = -1;
+/// The processors that are faster than others, or all where they are alike.
+const BIG: i64 = 1;
+/// The processors in the list, one for each thread.
+const ONE_EACH: i64 = -2;
+/// The processors in the list, all for every thread.
+const SHARED: i64 = -3;
+
+/// Sets how many tasks a launch from the calling thread has when it leaves their number open, and where the workers run.
+///
+/// Arguments: the mode, one of the above; the number of tasks, 0 for as many as the mode has processors; for the last two modes
+/// a list of processors, as texts. Modes that are unknown, and a list that is empty, leave the workers where they are. There are
+/// never more tasks than [`max_concurrency`](super::max_concurrency) says.
+///
+/// # Upstream
+/// `runtime.config_threadpool` of `src/runtime/thread_pool.cc`. The number is the calling thread's there, too; but each thread
+/// has workers of its own there, where here they are everybody's.
+fn config_threadpool(args: &[AnyView<'_>]) -> Result<Any> {
+    ensure!(args.len() >= 2, TYPE_ERROR, "runtime.config_threadpool needs a mode and a number of threads");
+    let (mode, count): (i64, i64) = (args[0].get()?, args[1].get()?);
+    ensure!(count >= 0, VALUE_ERROR, "a parallel launch cannot have {count} tasks");
+    let mut listed = Buffer::new();
+    if let Some(list) = args.get(2) {
+        for text in &list.get::<Array<String>>()? {
+            listed.try_push(processor(&text?)?)?;
+        }
+    }
+    let by_mode = match mode {
+        LITTLE => bind_to(system::slow_processors(), false),
+        BIG => bind_to(system::fast_processors(), false),
+        ONE_EACH => bind_to(listed.iter().copied(), false),
+        SHARED => bind_to(listed.iter().copied(), true),
+        _ => 0,
+    };
+    caller::set_num_tasks(if count == 0 { by_mode } else { count.unsigned_abs() as usize });
+    Ok(Any::NONE)
+}
+
+/// Makes workers run on these processors, unless there are none. Returns their number.
+fn bind_to(processors: impl Iterator<Item = u16> + Clone, are_shared: bool) -> usize {
+    let count = processors.clone().count();
+    if count > 0 {
+        affinity::configure(processors, are_shared);
+    }
+    count
+}
+
+fn processor(text: &String) -> Result<u16> {
+    let number = text.as_str().and_then(|text| text.parse().ok());
+    number.ok_or_else(|| {
+        let text = std::string::String::from_utf8_lossy(text.as_bytes());
+        error!(VALUE_ERROR, "`{text}` is not the number of a processor")
+    })
+}
+
+/// The number of tasks of launches from the calling thread that leave it open.
+fn num_threads() -> i64 {
+    caller::num_tasks() as i64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::thread;
+
+    fn configure(mode: i64, count: i64, processors: &[&str]) -> Result<()> {
+        let texts: Vec<String> = processors.iter().map(|text| String::new(text).unwrap()).collect();
+        let list = Array::from_iter(texts)?;
+        config_threadpool(&[mode.into(), count.into(), (&list).into()]).map(|_| ())
+    }
+
+    #[test]
+    fn the_number_of_tasks_is_that_of_the_calling_thread() {
+        thread::spawn(|| {
+            let most = num_threads();
+            configure(0, 1, &[]).unwrap();
+            assert_eq!(num_threads(), 1);
+            assert_eq!(thread::spawn(num_threads).join().unwrap(), most);
+            configure(0, most + 1, &[]).unwrap();
+            assert_eq!(num_threads(), most);
+            configure(0, 1, &[]).unwrap();
+            configure(0, 0, &[]).unwrap();
+            assert_eq!(num_threads(), most);
+        })
+        .join()
+        .unwrap();
+    }
+
+    #[test]
+    fn nonsense_is_refused_and_changes_nothing() {
+        thread::spawn(|| {
+            configure(0, 1, &[]).unwrap();
+            assert_eq!(configure(ONE_EACH, -1, &[]).unwrap_err().kind(), b"ValueError");
+            assert_eq!(configure(ONE_EACH, 2, &["one"]).unwrap_err().kind(), b"ValueError");
+            assert_eq!(config_threadpool(&[1i64.into()]).unwrap_err().kind(), b"TypeError");
+            assert_eq!(num_threads(), 1);
+        })
+        .join()
+        .unwrap();
+    }
+}

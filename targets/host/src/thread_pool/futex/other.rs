@@ -1,0 +1,26 @@
+//! Sleep until a word changes, on systems other than Linux: all sleepers share one condition variable.
+#![forbid(unsafe_code)]
+
+use std::sync::{Condvar, PoisonError};
+
+use ferrite_core::sync::Mutex;
+use ferrite_core::sync::atomic::{AtomicU32, Ordering};
+
+/// Held between looking at a word and sleeping.
+static LOCK: Mutex<()> = Mutex::new(());
+static CHANGED: Condvar = Condvar::new();
+
+/// Sleeps while the word has this value, until [`wake`] is called. May return earlier.
+pub(super) fn wait(word: &AtomicU32, value: u32) {
+    let guard = LOCK.lock();
+    if word.load(Ordering::Acquire) == value {
+        drop(CHANGED.wait(guard).unwrap_or_else(PoisonError::into_inner));
+    }
+}
+
+/// Wakes all threads that sleep, whatever they wait for. The word may be gone.
+pub(super) fn wake(_word: *const AtomicU32) {
+    // Whoever looked at the word before it changed sleeps by now.
+    drop(LOCK.lock());
+    CHANGED.notify_all();
+}

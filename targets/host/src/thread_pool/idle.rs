@@ -1,0 +1,139 @@
+//! Which workers have nothing to do: a stack of their numbers that threads change without a lock. The worker that ran last
+//! comes first, since it is the one that is still awake.
+#![forbid(unsafe_code)]
+
+use ferrite_core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+
+/// Bits of [`IdleStack::head`] with the number of the first worker, plus one; zero when there is none.
+const NUMBER_BITS: u32 = 11;
+const NUMBER: usize = (1 << NUMBER_BITS) - 1;
+const ONE_CHANGE: usize = 1 << NUMBER_BITS;
+
+/// A stack of numbers below `N`.
+pub(super) struct IdleStack<const N: usize> {
+    /// The first number, and above it how often the stack was changed: a thread that was interrupted while it took the first
+    /// number notices that others took it and put it back. The count wraps around, after 2^21 changes where addresses have 32
+    /// bits.
+    head: AtomicUsize,
+    /// Of each number the next one, plus one. Also links the numbers of a [`Chain`].
+    next: [AtomicU32; N],
+}
+
+/// Numbers that are in no stack, linked by that from which they were taken.
+pub(super) struct Chain {
+    first: u32,
+    last: u32,
+    len: usize,
+}
+
+impl Chain {
+    /// No numbers.
+    pub(super) const EMPTY: Chain = Chain { first: 0, last: 0, len: 0 };
+
+    /// How many numbers there are.
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+}
+
+impl<const N: usize> IdleStack<N> {
+    /// An empty stack over atomics that are zero.
+    pub(super) const fn new(head: AtomicUsize, next: [AtomicU32; N]) -> Self {
+        const { assert!(N <= NUMBER, "numbers have 11 bits") };
+        IdleStack { head, next }
+    }
+
+    /// Takes the first number.
+    pub(super) fn pop(&self) -> Option<usize> {
+        let mut head = self.head.load(Ordering::Acquire);
+        loop {
+            let number = (head & NUMBER).checked_sub(1)?;
+            let next = self.next[number].load(Ordering::Relaxed);
+            match self.replace(head, next) {
+                Ok(()) => return Some(number),
+                Err(now) => head = now,
+            }
+        }
+    }
+
+    /// Puts all numbers of a chain on top, its first one first.
+    pub(super) fn push(&self, chain: Chain) {
+        let Some(last) = chain.last.checked_sub(1) else { return };
+        let mut head = self.head.load(Ordering::Relaxed);
+        loop {
+            self.next[last as usize].store((head & NUMBER) as u32, Ordering::Relaxed);
+            match self.replace(head, chain.first) {
+                Ok(()) => return,
+                Err(now) => head = now,
+            }
+        }
+    }
+
+    /// Makes `first` the first number, unless the stack has changed.
+    fn replace(&self, head: usize, first: u32) -> Result<(), usize> {
+        let changed = (head & !NUMBER).wrapping_add(ONE_CHANGE) | first as usize;
+        // Whoever takes a number sees what was done before it was put in.
+        let outcome = self.head.compare_exchange_weak(head, changed, Ordering::AcqRel, Ordering::Acquire);
+        outcome.map(|_| ())
+    }
+
+    /// Puts a number at the end of a chain.
+    pub(super) fn append(&self, chain: &mut Chain, number: usize) {
+        let link = number as u32 + 1;
+        match chain.last.checked_sub(1) {
+            Some(last) => self.next[last as usize].store(link, Ordering::Relaxed),
+            None => chain.first = link,
+        }
+        chain.last = link;
+        chain.len += 1;
+    }
+
+    /// The numbers of a chain, in order.
+    pub(super) fn numbers(&self, chain: &Chain) -> impl Iterator<Item = usize> {
+        let mut next = chain.first;
+        (0..chain.len).map_while(move |_| {
+            let number = (next as usize).checked_sub(1)?;
+            next = self.next[number].load(Ordering::Relaxed);
+            Some(number)
+        })
+    }
+
+    /// Forgets all numbers.
+    pub(super) fn clear(&self) {
+        let head = self.head.load(Ordering::Relaxed);
+        self.head.store((head & !NUMBER).wrapping_add(ONE_CHANGE), Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stack() -> IdleStack<4> {
+        IdleStack::new(AtomicUsize::new(0), [const { AtomicU32::new(0) }; 4])
+    }
+
+    #[test]
+    fn a_chain_keeps_its_order_through_the_stack() {
+        let stack = stack();
+        assert_eq!(stack.pop(), None);
+        let mut chain = Chain::EMPTY;
+        [2, 0, 3].into_iter().for_each(|number| stack.append(&mut chain, number));
+        assert_eq!((chain.len(), stack.numbers(&chain).collect::<Vec<_>>()), (3, vec![2, 0, 3]));
+        stack.push(chain);
+        let mut later = Chain::EMPTY;
+        stack.append(&mut later, 1);
+        stack.push(later);
+        assert_eq!(std::iter::from_fn(|| stack.pop()).collect::<Vec<_>>(), [1, 2, 0, 3]);
+    }
+
+    #[test]
+    fn no_numbers_are_left_after_clearing() {
+        let stack = stack();
+        let mut chain = Chain::EMPTY;
+        stack.append(&mut chain, 1);
+        stack.push(chain);
+        stack.clear();
+        assert_eq!(stack.pop(), None);
+    }
+}
