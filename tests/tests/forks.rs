@@ -90,7 +90,7 @@ const EXCEPTIONS: &[(&str, &str)] = &[
     ("alloc-ext/src/env/stream/names.rs", "only without std"),
     ("alloc-ext/src/containers/faults.rs", "only in tests"),
     ("core/src/name_table/names.rs", "part of each table, whose static is listed"),
-    ("targets/host/src/thread_pool/futex/other.rs", "on systems other than Linux, where nothing forks in tests"),
+    ("targets/host/src/thread_pool/futex/other.rs", "only without futexes"),
 ];
 
 /// The lock types, as they stand in declarations.
