@@ -32,7 +32,7 @@ pub use source::{high_water, set_buffer};
 ///
 /// # Upstream
 /// `TVMBackendAllocWorkspace` of `src/runtime/workspace_pool.cc`.
-#[inline]
+#[cfg_attr(feature = "std", inline)]
 pub fn alloc_workspace(device_type: i32, device_id: i32, size_bytes: u64) -> Result<NonNull<c_void>> {
     check_device(device_type, device_id)?;
     source::allocate(size_bytes)
@@ -49,19 +49,20 @@ pub fn alloc_workspace(device_type: i32, device_id: i32, size_bytes: u64) -> Res
 ///
 /// # Upstream
 /// `TVMBackendFreeWorkspace`.
-#[inline]
+#[cfg_attr(feature = "std", inline)]
 pub unsafe fn free_workspace(device_type: i32, device_id: i32, workspace: NonNull<c_void>) -> Result<()> {
     check_device(device_type, device_id)?;
     // SAFETY: the caller's promise.
     unsafe { source::release(workspace) }
 }
 
-#[inline]
+#[cfg_attr(feature = "std", inline)]
 fn check_device(device_type: i32, device_id: i32) -> Result<()> {
     if device_type == kDLCPU { Ok(()) } else { Err(wrong_device(device_type, device_id)) }
 }
 
-#[cold]
+#[cfg_attr(feature = "std", cold)]
+#[cfg_attr(not(feature = "std"), inline(always))]
 fn wrong_device(device_type: i32, device_id: i32) -> Error {
     let mut text = [0u8; 32];
     let mut writer = Writer::new(&mut text);

@@ -205,8 +205,16 @@ pub fn remove(name: &[u8]) -> Result<bool> {
 /// # Errors
 /// Those of `visit`, which ends the walk.
 pub fn names(visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
-    for builtin in builtins::groups().iter().copied().flatten().chain(defaults::functions()) {
-        let name = builtin.name().as_bytes();
+    for group in builtins::groups() {
+        for builtin in *group {
+            let name = builtin.name().as_bytes();
+            if TABLE.get(name).is_none_or(|entry| entry.value.function.is_set()) {
+                visit(name)?;
+            }
+        }
+    }
+    for default in defaults::functions() {
+        let name = default.name().as_bytes();
         if TABLE.get(name).is_none_or(|entry| entry.value.function.is_set()) {
             visit(name)?;
         }
