@@ -21,7 +21,7 @@ pub unsafe extern "C" fn TVMFFIStringFromByteArray(
     out: *mut TVMFFIAny,
 ) -> c_int {
     // SAFETY: contract of the crate.
-    unsafe { copy(input, out, type_index::SMALL_STR) }
+    unsafe { copy::<{ instance(type_index::SMALL_STR) }>(input, out, type_index::SMALL_STR) }
 }
 
 /// Makes a bytes value out of borrowed bytes, which are copied.
@@ -36,7 +36,12 @@ pub unsafe extern "C" fn TVMFFIBytesFromByteArray(
     out: *mut TVMFFIAny,
 ) -> c_int {
     // SAFETY: contract of the crate.
-    unsafe { copy(input, out, type_index::SMALL_BYTES) }
+    unsafe { copy::<{ instance(type_index::SMALL_BYTES) }>(input, out, type_index::SMALL_BYTES) }
+}
+
+/// Which instance of [`copy`] a symbol has: its own on hosts, which then have the code in line, and else one for both.
+const fn instance(small_index: i32) -> i32 {
+    if cfg!(feature = "std") { small_index } else { 0 }
 }
 
 /// Makes a value out of a copy of `input`; `small_index` says of which kind.
@@ -44,7 +49,11 @@ pub unsafe extern "C" fn TVMFFIBytesFromByteArray(
 /// # Safety
 /// See the crate.
 #[cfg_attr(feature = "std", inline(always))]
-unsafe fn copy(input: *const TVMFFIByteArray, out: *mut TVMFFIAny, small_index: i32) -> c_int {
+unsafe fn copy<const INSTANCE: i32>(
+    input: *const TVMFFIByteArray,
+    out: *mut TVMFFIAny,
+    small_index: i32,
+) -> c_int {
     boundary::status(|| {
         // SAFETY: as the caller vouches.
         let (content, out) =

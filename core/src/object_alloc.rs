@@ -161,7 +161,7 @@ impl Class {
 }
 
 /// Allocates an object and sets up its header. Once for all classes where size counts.
-#[cfg_attr(feature = "std", inline)]
+#[cfg_attr(feature = "std", inline(always))]
 #[cfg_attr(not(feature = "std"), inline(never))]
 fn allocate_class(class: &Class, type_index: i32, trailing_bytes: usize) -> Result<NonNull<u8>> {
     let Some(size) = object_bytes(class, trailing_bytes) else {

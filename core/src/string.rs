@@ -71,7 +71,7 @@ fn value_of(small_index: i32, content: &[u8]) -> Result<Any> {
 /// # Safety
 /// The content must be readable and the cell writable; they may overlap, which references to them must not.
 #[doc(hidden)]
-#[cfg_attr(feature = "std", inline)]
+#[cfg_attr(feature = "std", inline(always))]
 #[cfg_attr(not(feature = "std"), inline(never))]
 pub unsafe fn write_copy(cell: *mut TVMFFIAny, small_index: i32, content: *const [u8]) -> Result<()> {
     // SAFETY: passed on.

@@ -8,7 +8,7 @@ use crate::abi::{TVMFFIAny, TVMFFIAnyPayload, TVMFFIByteArray, TVMFFIObject};
 use crate::error::Result;
 use crate::object::ObjectRef;
 use crate::object_alloc::{self, ObjectRecord, Space};
-use crate::{type_index, words};
+use crate::type_index;
 
 /// A string or bytes object: the byte array that C reads; content and a NUL follow in place.
 #[repr(C)]
@@ -24,24 +24,19 @@ unsafe impl ObjectRecord for BytesRecord {
     unsafe fn destroy(_: *mut TVMFFIObject) {}
 }
 
-/// Whether a short text is put together in a register. That takes code, for which hosts have room.
-const AS_WORD: bool = cfg!(feature = "std");
-
 /// Makes `cell` a value with a copy of `content`, which may lie there; `small_index` says which kind.
 ///
 /// # Safety
 /// The content must be readable, and the cell writable.
+#[cfg_attr(feature = "std", inline(always))]
 pub(super) unsafe fn write_copy(cell: *mut TVMFFIAny, small_index: i32, content: *const [u8]) -> Result<()> {
     let len = content.len();
-    // SAFETY: the caller vouches for content and cell, which is written last; a value has room for as many bytes.
+    let mut value = MaybeUninit::uninit();
+    let room = room(&mut value, small_index, len)?;
+    // SAFETY: the room is as long as the content and not a part of it, and completes the value; the caller vouches for the cell,
+    // which is written last.
     unsafe {
-        if AS_WORD && len <= SMALL_MAX {
-            let payload = TVMFFIAnyPayload { v_bytes: words::tail(&*content, len).to_le_bytes() };
-            cell.write(TVMFFIAny { type_index: small_index, small_str_len: len as u32, payload });
-            return Ok(());
-        }
-        let mut value = MaybeUninit::uninit();
-        ptr::copy_nonoverlapping(content.cast(), room(&mut value, small_index, len)?, len);
+        ptr::copy_nonoverlapping(content.cast(), room, len);
         cell.write(value.assume_init());
     }
     Ok(())
