@@ -105,7 +105,7 @@ impl<const N: usize> IdleStack<N> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
 

@@ -99,7 +99,7 @@ impl<L> Mailbox<L> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
     use std::thread;
