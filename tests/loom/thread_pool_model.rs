@@ -164,3 +164,35 @@ fn no_worker_is_in_two_teams() {
         assert!((3..=4).contains(&users.iter().map(Place::get).sum::<u32>()));
     });
 }
+
+#[test]
+fn a_worker_that_was_taken_and_put_back_is_not_mistaken_for_unchanged() {
+    loom::model(|| {
+        let next = [const { () }; 3].map(|()| AtomicU32::new(0));
+        let stack = Arc::new(IdleStack::<3>::new(AtomicUsize::new(0), next));
+        let users = Arc::new([const { () }; 3].map(|()| Place::new()));
+        let mut all = Chain::EMPTY;
+        (0..3).for_each(|number| stack.append(&mut all, number));
+        stack.push(all);
+        let take = |stack: &IdleStack<3>, users: &[Place; 3]| {
+            let number = stack.pop()?;
+            users[number].set(users[number].get() + 1);
+            Some(number)
+        };
+        let (their_stack, their_users) = (stack.clone(), users.clone());
+        let other = thread::spawn(move || {
+            let (first, second) = (take(&their_stack, &their_users), take(&their_stack, &their_users));
+            // The first is back on top, in front of another one than before.
+            let mut chain = Chain::EMPTY;
+            first.iter().for_each(|number| their_stack.append(&mut chain, *number));
+            their_stack.push(chain);
+            second
+        });
+        let mine = [take(&stack, &users), take(&stack, &users)];
+        let second = other.join().unwrap();
+        let mut held: Vec<_> = mine.into_iter().chain([second]).flatten().collect();
+        held.extend(std::iter::from_fn(|| stack.pop()));
+        held.sort_unstable();
+        assert_eq!(held, [0, 1, 2]);
+    });
+}
