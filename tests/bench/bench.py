@@ -71,6 +71,7 @@ def main():
         table = measure.rows(worker, args.ops, counted_sizes)
         counts = measure.counted(worker, {"ours": args.ours}, table)
         return budgets.record(counts) if args.mode == "record" else budgets.check(counts, args.ops)
+    worker.operations = {op: spec for op, spec in worker.operations.items() if not spec["ours_alone"]}
     modes = {"quick": quick, "full": full, "scaling": scaling, "instructions": instructions}
     results = modes[args.mode](worker, libraries, args)
     show = tables.scaling if args.mode == "scaling" else tables.operations

@@ -53,6 +53,7 @@ enum {
   COUNTED = 8,       /* counted in the instruction mode */
   SCALED = 16,       /* part of the scaling mode */
   PER_MEGABYTE = 32, /* reported in MB/s (bench.bytes per repetition) */
+  OURS_ALONE = 64,   /* upstream's library has nothing like it: counted for the budgets only */
 };
 
 typedef struct {
@@ -139,7 +140,7 @@ void in_two_threads(void (*body)(int64_t), int64_t repetitions);
 
 extern const Operation call_operations[], object_operations[], string_operations[], seq_operations[],
     map_operations[], json_operations[], walk_operations[], tensor_operations[], type_operations[],
-    module_operations[], floor_operations[], library_floor_operations[], layout_floor_operations[];
+    module_operations[], backend_operations[], floor_operations[], library_floor_operations[], layout_floor_operations[];
 #define NOINLINE __attribute__((noinline))
 #define KEEP(x) __asm__ volatile("" : "+r"(x))
 #define CLOBBER() __asm__ volatile("" ::: "memory")

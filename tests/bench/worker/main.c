@@ -31,6 +31,7 @@ static const struct {
               {"tensors", tensor_operations},
               {"types", type_operations},
               {"modules and environment", module_operations},
+              {"compiled models", backend_operations},
               {"floor", floor_operations},
               {"floor", library_floor_operations},
               {"floor", layout_floor_operations},
@@ -258,9 +259,9 @@ static void list_op(const Operation* o, const char* group) {
   for (int i = 0; i < 6 && o->sizes[i]; i++) printf("%s%d", i ? ", " : "", o->sizes[i]);
   printf(
       "], \"floor\": %d, \"once\": %d, \"mt\": %d, \"instr\": %d, \"scale\": %d, \"mbs\": %d, "
-      "\"scale_max\": %d}\n",
+      "\"ours_alone\": %d, \"scale_max\": %d}\n",
       !!(o->flags & IS_FLOOR), !!(o->flags & RUNS_ONCE), !!(o->flags & TWO_THREADS), !!(o->flags & COUNTED),
-      !!(o->flags & SCALED), !!(o->flags & PER_MEGABYTE), o->scale_max_log10);
+      !!(o->flags & SCALED), !!(o->flags & PER_MEGABYTE), !!(o->flags & OURS_ALONE), o->scale_max_log10);
 }
 
 static void usage(void) {
