@@ -36,6 +36,15 @@ fn results_and_arguments_overlap() -> Outcome<()> {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
+fn workers_are_bound_as_the_environment_says() -> Outcome<()> {
+    let program = program_of("settings", "settings", |cc| cc)?;
+    run(Command::new(&program).arg("free").env_remove("TVM_BIND_THREADS"))?;
+    run(Command::new(&program).arg("free").env("TVM_BIND_THREADS", "0"))?;
+    run(Command::new(&program).arg("bound").env("TVM_BIND_THREADS", "1"))
+}
+
+#[test]
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 fn without_memory() -> Outcome<()> {
     let cc = Cc::program(scratch("backend")?.join("no_memory"))

@@ -7,9 +7,9 @@
 use ferrite_tests::{Cc, Library, Outcome, output_of, program, root, scratch};
 use std::path::{Path, PathBuf};
 
-/// Runs `forks.c`.
+/// Runs `forks.c`, with a library of kernels of its own: others may be linked while it runs.
 fn run(executable: &Path, arguments: &[&str]) -> Outcome<()> {
-    let kernels = Cc::shared(scratch("forks")?.join("kernels.so")).strict();
+    let kernels = Cc::shared(executable.with_extension("kernels.so")).strict();
     let kernels = kernels.source(root().join("tests/c/kernels.c")).link()?;
     let count = std::env::var("FORKS").unwrap_or("100".into());
     let mut command = program(executable);

@@ -52,6 +52,7 @@ impl TextsCell {
     }
 
     /// Boards have no function that yields.
+    #[allow(dead_code, reason = "builds with one core do not ask")]
     #[inline(always)]
     pub(super) fn yields(&self) -> bool {
         false
