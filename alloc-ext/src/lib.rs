@@ -7,6 +7,7 @@
 //! | [`containers`] | Array, List, Map and Dict in upstream's exact layout, and the global functions on them |
 //! | `cxx` | calls to and from C++ code, with the feature `cxx` |
 //! | [`dataclass`] | operations on whole values: text, copies, order and hash |
+//! | [`device`] | devices beside the CPU: back ends by device type, their memory, tensors and workspaces |
 //! | [`mod@env`] | streams, the tensor allocator and functions of the surrounding language |
 //! | [`graph`] | graphs of objects as JSON, both ways |
 //! | [`json`] | JSON text to values and back |
@@ -39,6 +40,7 @@ pub mod cxx;
 #[path = "no_cxx.rs"]
 mod cxx;
 pub mod dataclass;
+pub mod device;
 pub mod env;
 #[cfg(feature = "std")]
 pub mod forks;

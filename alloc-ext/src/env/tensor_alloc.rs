@@ -54,7 +54,30 @@ pub fn get() -> DLPackManagedTensorAllocator {
     })
 }
 
-/// Makes a tensor like a prototype, of which only dtype, ndim, shape and device count.
+/// A function that makes a tensor like a prototype, or gives None for a device that it does not serve.
+pub type DefaultAllocator = unsafe fn(prototype: &DLTensor) -> Option<Result<Tensor>>;
+
+/// The allocator that serves where none is set, as an address; null for none.
+static DEFAULT: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
+
+/// Makes `allocator` serve where none is set.
+pub fn install_default(allocator: DefaultAllocator) {
+    DEFAULT.store(allocator as *mut c_void, Ordering::Release);
+}
+
+/// The tensor that the default allocator makes, if there is one and it serves the device.
+///
+/// # Safety
+/// The prototype must be valid.
+unsafe fn allocate_by_default(prototype: *const DLTensor) -> Option<Result<Tensor>> {
+    let address = DEFAULT.load(Ordering::Acquire);
+    // SAFETY: the address is null, which is None, or that of a function, which `install_default` stored; the caller vouches for
+    // the prototype.
+    unsafe { mem::transmute::<*mut c_void, Option<DefaultAllocator>>(address)?(&*prototype) }
+}
+
+/// Makes a tensor like a prototype, of which only dtype, ndim, shape and device count. Without an allocator, devices that have
+/// a back end in [`device`](crate::device) allocate it.
 ///
 /// # Errors
 /// ValueError for a broken shape; RuntimeError when no allocator is set or it gives nothing, what the allocator reports, and
@@ -67,6 +90,10 @@ pub fn get() -> DLPackManagedTensorAllocator {
 /// `TVMFFIEnvTensorAlloc`.
 pub unsafe fn allocate(prototype: *mut DLTensor) -> Result<Tensor> {
     let Some(allocator) = get() else {
+        // SAFETY: the caller vouches for the prototype.
+        if let Some(made) = unsafe { allocate_by_default(prototype) } {
+            return made;
+        }
         plain_bail!(
             RUNTIME_ERROR,
             "TVMFFIEnvTensorAlloc: allocator is nullptr, likely because TVMFFIEnvSetDLPackManagedTensorAllocator has \

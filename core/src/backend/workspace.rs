@@ -3,11 +3,10 @@
 use core::ffi::c_void;
 use core::ptr::NonNull;
 
-use crate::abi::{DLDevice, kDLCPU};
-use crate::error::{Error, Result};
-use crate::text::Writer;
-use crate::{device, plain_error};
+use crate::abi::kDLCPU;
+use crate::error::Result;
 
+mod device;
 #[cfg(feature = "std")]
 mod kept;
 #[cfg(not(feature = "std"))]
@@ -20,6 +19,8 @@ mod source;
 #[cfg(not(feature = "std"))]
 pub use source::{high_water, set_buffer};
 
+pub use device::{DeviceWorkspaces, install_device_workspaces};
+
 /// Gives `size_bytes` bytes of main memory, uninitialised and aligned for the vector loads of compiled code: to 64 bytes on
 /// hosts, to `FERRITE_WORKSPACE_ALIGN` elsewhere.
 ///
@@ -28,20 +29,23 @@ pub use source::{high_water, set_buffer};
 /// workspaces, until it ends.
 ///
 /// # Errors
-/// MemoryError when there is no such memory, ValueError when the device is not the CPU.
+/// MemoryError when there is no such memory; ValueError when the device is not the CPU and no workspaces for devices are
+/// installed, otherwise errors of those.
 ///
 /// # Upstream
 /// `TVMBackendAllocWorkspace` of `src/runtime/workspace_pool.cc`.
 #[cfg_attr(feature = "std", inline)]
 pub fn alloc_workspace(device_type: i32, device_id: i32, size_bytes: u64) -> Result<NonNull<c_void>> {
-    check_device(device_type, device_id)?;
+    if device_type != kDLCPU {
+        return device::allocate(device_type, device_id, size_bytes);
+    }
     source::allocate(size_bytes)
 }
 
 /// Takes back a workspace.
 ///
 /// # Errors
-/// ValueError when the device is not the CPU, for a workspace from the buffer of a board that is not the latest, and on hosts for
+/// As [`alloc_workspace`] for other devices; ValueError for a workspace from the buffer of a board that is not the latest, and on hosts for
 /// an address that is no workspace in use, as far as the bytes before it tell.
 ///
 /// # Safety
@@ -51,25 +55,13 @@ pub fn alloc_workspace(device_type: i32, device_id: i32, size_bytes: u64) -> Res
 /// `TVMBackendFreeWorkspace`.
 #[cfg_attr(feature = "std", inline)]
 pub unsafe fn free_workspace(device_type: i32, device_id: i32, workspace: NonNull<c_void>) -> Result<()> {
-    check_device(device_type, device_id)?;
     // SAFETY: the caller's promise.
-    unsafe { source::release(workspace) }
-}
-
-#[cfg_attr(feature = "std", inline)]
-fn check_device(device_type: i32, device_id: i32) -> Result<()> {
-    if device_type == kDLCPU { Ok(()) } else { Err(wrong_device(device_type, device_id)) }
-}
-
-#[cfg_attr(feature = "std", cold)]
-#[cfg_attr(not(feature = "std"), inline(always))]
-fn wrong_device(device_type: i32, device_id: i32) -> Error {
-    let mut text = [0u8; 32];
-    let mut writer = Writer::new(&mut text);
-    device::write_device(DLDevice { device_type, device_id }, &mut writer);
-    let len = writer.wanted;
-    let device = text.get(..len).unwrap_or_default();
-    plain_error!(VALUE_ERROR, "there are no workspaces on device {}", device)
+    unsafe {
+        if device_type != kDLCPU {
+            return device::free(device_type, device_id, workspace);
+        }
+        source::release(workspace)
+    }
 }
 
 #[cfg(test)]

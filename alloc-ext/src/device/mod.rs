@@ -1,0 +1,38 @@
+//! Devices beside the CPU: a back end per device type, and what all of them share.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `backend` | [`Backend`], the operations that a back end provides |
+//! | `table` | the registered back ends, by device type |
+//! | `copy` | copies between devices, and between a device and main memory |
+//! | `tensor` | tensors in the memory of a device |
+//! | `workspace` | workspaces of compiled code |
+//!
+//! A device type has at most one back end. Nothing here needs an operating system: firmware registers the back end of its
+//! accelerator, a browser that of WebGPU.
+
+mod backend;
+mod copy;
+mod table;
+mod tensor;
+mod workspace;
+
+pub use backend::{Attribute, Backend, Region};
+pub use copy::{copy, copy_tensor};
+pub use table::{HIGHEST_TYPE, find, get, register, registered};
+pub use tensor::{allocate_tensor, empty};
+
+use crate::env::tensor_alloc;
+
+/// Makes the library use the back ends: for workspaces of compiled code, and for tensors of `TVMFFIEnvTensorAlloc` where no
+/// allocator is set.
+///
+/// # Threads
+/// Any; atomic stores.
+pub fn install() {
+    workspace::install();
+    tensor_alloc::install_default(tensor::allocate_by_default);
+}
+
+#[cfg(all(test, feature = "std"))]
+mod tests;

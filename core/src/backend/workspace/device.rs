@@ -1,0 +1,52 @@
+//! Workspaces on devices beside the CPU, which the installed functions provide.
+
+use core::ffi::c_void;
+use core::ptr::{self, NonNull};
+
+use crate::abi::DLDevice;
+use crate::error::{Error, Result};
+use crate::sync::atomic::{AtomicPtr, Ordering};
+use crate::text::Writer;
+use crate::{device, plain_error};
+
+/// The functions that provide workspaces on devices.
+pub struct DeviceWorkspaces {
+    /// Allocates so many bytes on a device (type, id), as [`alloc_workspace`](super::alloc_workspace) does in main memory.
+    pub allocate: fn(device_type: i32, device_id: i32, size_bytes: u64) -> Result<NonNull<c_void>>,
+    /// Takes back a workspace of `allocate` for the same device, once.
+    pub free: unsafe fn(device_type: i32, device_id: i32, workspace: NonNull<c_void>) -> Result<()>,
+}
+
+static INSTALLED: AtomicPtr<DeviceWorkspaces> = AtomicPtr::new(ptr::null_mut());
+
+/// Makes `workspaces` serve all devices but the CPU. Without it, workspaces on them are refused.
+pub fn install_device_workspaces(workspaces: &'static DeviceWorkspaces) {
+    INSTALLED.store(ptr::from_ref(workspaces).cast_mut(), Ordering::Release);
+}
+
+fn installed(device_type: i32, device_id: i32) -> Result<&'static DeviceWorkspaces> {
+    // SAFETY: only `install_device_workspaces` stores here, and what it stores is static.
+    let installed = unsafe { INSTALLED.load(Ordering::Acquire).cast_const().as_ref() };
+    installed.ok_or_else(|| refusal(device_type, device_id))
+}
+
+pub(super) fn allocate(device_type: i32, device_id: i32, size_bytes: u64) -> Result<NonNull<c_void>> {
+    (installed(device_type, device_id)?.allocate)(device_type, device_id, size_bytes)
+}
+
+/// # Safety
+/// `workspace` comes from `allocate` for the same device, and is given back once.
+pub(super) unsafe fn free(device_type: i32, device_id: i32, workspace: NonNull<c_void>) -> Result<()> {
+    // SAFETY: the caller's promise.
+    unsafe { (installed(device_type, device_id)?.free)(device_type, device_id, workspace) }
+}
+
+#[cold]
+fn refusal(device_type: i32, device_id: i32) -> Error {
+    let mut text = [0u8; 32];
+    let mut writer = Writer::new(&mut text);
+    device::write_device(DLDevice { device_type, device_id }, &mut writer);
+    let len = writer.wanted;
+    let device = text.get(..len).unwrap_or_default();
+    plain_error!(VALUE_ERROR, "there are no workspaces on device {}", device)
+}
