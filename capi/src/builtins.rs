@@ -48,8 +48,9 @@ static BUILTINS: Builtins = Builtins {
 
 /// What this library offers in the place of TVM's runtime, as long as that is not loaded.
 #[cfg(feature = "host")]
-static DEFAULTS: Defaults =
-    Defaults { groups: &[Group { prefix: "runtime.", functions: &ferrite_host::thread_pool::FUNCTIONS }] };
+static DEFAULTS: Defaults = Defaults {
+    groups: &[Group { prefix: "runtime.", functions: &ferrite_host::thread_pool::FUNCTIONS, wrap: None }],
+};
 
 /// Makes them known unless they are: where no constructor runs when the library is loaded, the first use does it.
 #[inline]

@@ -6,7 +6,7 @@
 //! | A default | |
 //! |---|---|
 //! | is found by its name | as long as no function was registered under it |
-//! | is replaced | by any registration, silently; who has got it by then keeps it |
+//! | is replaced | by any registration, silently; who has got it by then keeps it. A [`Wrap`] may keep it in use for some calls |
 //! | replaces | nothing: what is registered before the library looks wins |
 //! | is removed | as other functions are, and does not come back |
 //!
@@ -15,6 +15,8 @@
 use core::ptr;
 
 use crate::builtins::StaticFunction;
+use crate::error::Result;
+use crate::function::Function;
 use crate::sync::atomic::{AtomicPtr, Ordering};
 
 /// Functions whose names have a prefix in common, which rules out most other names at once.
@@ -23,7 +25,13 @@ pub struct Group {
     pub prefix: &'static str,
     /// The functions, by their whole names.
     pub functions: &'static [StaticFunction],
+    /// Where a default serves calls that the function in its place does not: what wraps both.
+    pub wrap: Option<Wrap>,
 }
+
+/// Makes the function that takes the place of a default when somebody registers its name: one that serves a part of the calls
+/// and forwards the rest to the registered function; None for that function itself.
+pub type Wrap = fn(default: &'static StaticFunction, registered: &Function) -> Result<Option<Function>>;
 
 /// The defaults of a binary.
 pub struct Defaults {
@@ -58,8 +66,26 @@ pub(crate) fn may_have(name: &[u8]) -> bool {
 /// # Threads
 /// Lock-free, allocates nothing.
 pub(crate) fn find(name: &[u8]) -> Option<&'static StaticFunction> {
+    find_with_group(name).map(|(_, function)| function)
+}
+
+fn find_with_group(name: &[u8]) -> Option<(&'static Group, &'static StaticFunction)> {
     let mut groups = groups().iter().filter(|group| name.starts_with(group.prefix.as_bytes()));
-    groups.find_map(|group| group.functions.iter().find(|function| function.name().as_bytes() == name))
+    groups.find_map(|group| {
+        let mut functions = group.functions.iter();
+        functions.find(|function| function.name().as_bytes() == name).map(|function| (group, function))
+    })
+}
+
+/// The function that takes the place of the default of that name when `registered` gets it; None for `registered` itself.
+///
+/// # Errors
+/// MemoryError.
+pub(crate) fn wrapped(name: &[u8], registered: &Function) -> Result<Option<Function>> {
+    match find_with_group(name) {
+        Some((Group { wrap: Some(wrap), .. }, default)) => wrap(default, registered),
+        _ => Ok(None),
+    }
 }
 
 /// All defaults.

@@ -3,6 +3,7 @@
 use super::Slot;
 use super::retired::{Node, Retired};
 use super::texts::Texts;
+use crate::defaults;
 use crate::error::Result;
 use crate::function::Function;
 use crate::sync::Mutex;
@@ -10,19 +11,42 @@ use crate::sync::Mutex;
 /// Its lock admits one writer at a time.
 pub(crate) static RETIRED: Mutex<Retired> = Mutex::new(Retired::new());
 
-/// Makes a name stand for a function, unless it stands for one that does not yield and `may_replace` is false. Tells whether it stands for this
-/// function now, or for one of the same callback.
+/// The function that takes the place of a default; None for the one that is registered.
+pub(super) type InPlaceOfDefault = Option<Function>;
+
+/// Makes the function that takes the place of the default of that name, if there is one.
+///
+/// # Errors
+/// MemoryError.
+pub(super) fn in_place_of_default(name: &[u8], function: &Function) -> Result<InPlaceOfDefault> {
+    defaults::wrapped(name, function)
+}
+
+/// Makes a name stand for a function, unless it stands for one that does not yield and `may_replace` is false. Tells whether it
+/// stands for this function now, or for one of the same callback. What yields is replaced by `in_place_of_default`, if there is
+/// one.
 ///
 /// # Errors
 /// MemoryError, with nothing changed.
-pub(super) fn set(slot: &'static Slot, function: &Function, texts: Texts, may_replace: bool) -> Result<bool> {
+pub(super) fn set(
+    slot: &'static Slot,
+    function: &Function,
+    in_place_of_default: InPlaceOfDefault,
+    texts: Texts,
+    may_replace: bool,
+) -> Result<bool> {
     let node = Node::new()?;
     let mut retired = RETIRED.lock();
-    if !may_replace && slot.function.is_set() && !slot.texts.yields() {
+    let yields = slot.function.is_set() && slot.texts.yields();
+    if !may_replace && slot.function.is_set() && !yields {
         drop(retired);
         return Ok(slot.function.load().is_some_and(|present| present.same_callback(function)));
     }
-    let leftovers = put(&mut retired, slot, Some(function.clone()), texts, node);
+    let new = match in_place_of_default {
+        Some(wrapping) if yields => wrapping,
+        _ => function.clone(),
+    };
+    let leftovers = put(&mut retired, slot, Some(new), texts, node);
     drop(retired);
     drop(leftovers);
     release_unreachable();

@@ -6,12 +6,30 @@ use super::texts::Texts;
 use crate::error::Result;
 use crate::function::Function;
 
+/// Boards have no defaults.
+pub(super) type InPlaceOfDefault = ();
+
+/// Does nothing.
+///
+/// # Errors
+/// None.
+#[inline]
+pub(super) const fn in_place_of_default(_name: &[u8], _function: &Function) -> Result<InPlaceOfDefault> {
+    Ok(())
+}
+
 /// Makes a name stand for a function, unless it stands for one and `may_replace` is false. Tells whether it stands for this
 /// function now, or for one of the same callback.
 ///
 /// # Errors
 /// None.
-pub(super) fn set(slot: &'static Slot, function: &Function, texts: Texts, may_replace: bool) -> Result<bool> {
+pub(super) fn set(
+    slot: &'static Slot,
+    function: &Function,
+    (): InPlaceOfDefault,
+    texts: Texts,
+    may_replace: bool,
+) -> Result<bool> {
     Ok(slot.function.set(function, may_replace, || {
         slot.texts.replace(texts);
     }))

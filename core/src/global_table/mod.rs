@@ -164,11 +164,17 @@ fn register(
     taken: fn(&[u8]) -> Error,
 ) -> Result<()> {
     let slot = find_or_insert(name)?;
-    if exchange::set(slot, function, texts, allow_override)? { Ok(()) } else { Err(taken(name)) }
+    let in_place_of_default = exchange::in_place_of_default(name, function)?;
+    if exchange::set(slot, function, in_place_of_default, texts, allow_override)? {
+        Ok(())
+    } else {
+        Err(taken(name))
+    }
 }
 
 fn find_or_insert(name: &[u8]) -> Result<&'static Slot> {
-    if builtins::find(name).is_some()
+    // A default has to be there to be wrapped.
+    if find_static(name).is_some()
         && let Some(slot) = find(name)?
     {
         return Ok(slot);

@@ -62,9 +62,22 @@ fn install_defaults() {
                 crate::static_function!("gt.default.used", twelve),
                 crate::static_function!("gt.default.removed", twelve),
                 crate::static_function!("gt.default.texts", twelve),
+                crate::static_function!("gt.default.wrapped", twelve),
             ],
+            wrap: Some(wrap),
         }],
     };
+    /// Adds the values of a default and of the registered function.
+    fn wrap(default: &'static StaticFunction, registered: &Function) -> Result<Option<Function>> {
+        if default.name() != "gt.default.wrapped" {
+            return Ok(None);
+        }
+        let (default, registered) = (default.to_function()?, registered.clone());
+        let sum = move || -> Result<i64> {
+            Ok(default.call(&[])?.get::<i64>()? + registered.call(&[])?.get::<i64>()?)
+        };
+        Function::from_typed(sum).map(Some)
+    }
     defaults::install(&DEFAULTS);
 }
 
@@ -106,6 +119,19 @@ fn a_default_yields_to_the_first_registration_whether_it_was_used_or_not() -> Re
     }
     assert_eq!(before.call(&[])?.get::<i64>()?, 12);
     assert!(is_listed("gt.default.used") && is_listed("gt.default.late"));
+    Ok(())
+}
+
+#[test]
+#[cfg(feature = "std")]
+fn a_default_may_be_wrapped_with_what_replaces_it() -> Result<()> {
+    install_defaults();
+    set(b"gt.default.wrapped", &constant(5), false)?;
+    assert_eq!(value_of("gt.default.wrapped"), Some(17));
+    assert_eq!(set(b"gt.default.wrapped", &constant(6), false).unwrap_err().kind(), b"RuntimeError");
+    // Only the first registration is in the place of the default.
+    set(b"gt.default.wrapped", &constant(6), true)?;
+    assert_eq!(value_of("gt.default.wrapped"), Some(6));
     Ok(())
 }
 
