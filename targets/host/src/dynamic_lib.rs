@@ -13,6 +13,7 @@ use ferrite_core::text::Lossy;
 use ferrite_core::{String, error, static_function};
 
 mod contexts;
+pub mod driver;
 mod loading;
 #[cfg_attr(
     not(all(target_os = "linux", target_env = "gnu", target_pointer_width = "64")),

@@ -1,0 +1,95 @@
+//! Driver libraries: shared objects of the system that may be missing.
+
+use core::ffi::{CStr, c_void};
+use core::ptr::NonNull;
+
+use ferrite_core::error::Result;
+use ferrite_core::memory::Buffer;
+use ferrite_core::{plain_bail, plain_error};
+
+use super::last_error;
+use super::loading::apart_from_forks;
+
+/// An open driver library. It stays open for ever: drivers leave threads and handlers behind.
+#[derive(Clone, Copy)]
+pub struct DriverLibrary {
+    handle: NonNull<c_void>,
+    name: &'static CStr,
+}
+
+// SAFETY: a handle of `dlopen` may be used from any thread.
+unsafe impl Send for DriverLibrary {}
+// SAFETY: looking symbols up changes nothing.
+unsafe impl Sync for DriverLibrary {}
+
+impl DriverLibrary {
+    /// Opens the first of these libraries that the system has.
+    ///
+    /// # Errors
+    /// RuntimeError that names all of them, with the system's reason for the last.
+    pub fn open(names: &'static [&'static CStr]) -> Result<DriverLibrary> {
+        for name in names {
+            // SAFETY: the name ends in a NUL. The initialisers that run are those of a driver of the system.
+            let open = || unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
+            if let Some(handle) = NonNull::new(apart_from_forks(open)) {
+                return Ok(DriverLibrary { handle, name });
+            }
+        }
+        let mut list = Buffer::new();
+        for name in names {
+            if !list.is_empty() {
+                list.try_extend_from_slice(b", ")?;
+            }
+            list.try_extend_from_slice(name.to_bytes())?;
+        }
+        let reason = last_error();
+        plain_bail!(
+            RUNTIME_ERROR,
+            "The driver is not installed: looked for {} ({})",
+            list.as_slice(),
+            reason.0
+        )
+    }
+
+    /// The address of a function, if the library has it.
+    pub fn find(&self, name: &CStr) -> Option<NonNull<c_void>> {
+        // SAFETY: the handle is open; only the address is taken.
+        NonNull::new(unsafe { libc::dlsym(self.handle.as_ptr(), name.as_ptr()) })
+    }
+
+    /// The address of a function.
+    ///
+    /// # Errors
+    /// RuntimeError that names function and library.
+    pub fn function(&self, name: &CStr) -> Result<NonNull<c_void>> {
+        self.find(name).ok_or_else(|| {
+            let library = self.name.to_bytes();
+            plain_error!(RUNTIME_ERROR, "The driver {} has no function {}", library, name.to_bytes())
+        })
+    }
+}
+
+#[cfg(all(test, target_os = "linux", not(miri)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_library_that_is_there_is_opened() -> Result<()> {
+        let library = DriverLibrary::open(&[c"libno_such_driver.so.9", c"libc.so.6"])?;
+        assert!(library.function(c"malloc").is_ok() && library.find(c"no_such_function").is_none());
+        let error = library.function(c"no_such_function").unwrap_err();
+        assert_eq!(error.message(), b"The driver libc.so.6 has no function no_such_function");
+        Ok(())
+    }
+
+    #[test]
+    fn missing_libraries_are_named() {
+        let names = &[c"libno_such_driver.so.9", c"libno_such_driver.so.8"];
+        let error = DriverLibrary::open(names).map(drop).unwrap_err();
+        let message = std::string::String::from_utf8_lossy(error.message()).into_owned();
+        assert_eq!(error.kind(), b"RuntimeError");
+        let expected =
+            "The driver is not installed: looked for libno_such_driver.so.9, libno_such_driver.so.8 (";
+        assert!(message.starts_with(expected), "{message}");
+    }
+}
