@@ -10,8 +10,8 @@ use crate::boundary::{self, arg};
 /// Allocates memory for the duration of a kernel, aligned to 64 bytes on hosts and to `FERRITE_WORKSPACE_ALIGN` on
 /// boards.
 ///
-/// Only main memory; the hints are ignored. Returns null with an error raised: ValueError when the device is not the CPU,
-/// MemoryError when memory is refused.
+/// On devices, the result is what kernels take as a handle. The hints are ignored. Returns null with an error raised:
+/// MemoryError when memory is refused, another one when the build serves no such device.
 #[unsafe(no_mangle)]
 pub extern "C" fn TVMBackendAllocWorkspace(
     device_type: c_int,
@@ -26,7 +26,7 @@ pub extern "C" fn TVMBackendAllocWorkspace(
 
 /// Frees memory of `TVMBackendAllocWorkspace` for the same device; null is ignored.
 ///
-/// Returns 0; or -1 with ValueError raised when the device is not the CPU.
+/// Returns 0; or -1 with an error raised when the build serves no such device, or when this is none of its workspaces.
 ///
 /// # Safety
 /// `ptr` is not used afterwards.

@@ -49,7 +49,17 @@ static BUILTINS: Builtins = Builtins {
 /// What this library offers in the place of TVM's runtime, as long as that is not loaded.
 #[cfg(feature = "host")]
 static DEFAULTS: Defaults = Defaults {
-    groups: &[Group { prefix: "runtime.", functions: &ferrite_host::thread_pool::FUNCTIONS, wrap: None }],
+    groups: &[
+        Group { prefix: "runtime.", functions: &ferrite_host::thread_pool::FUNCTIONS, wrap: None },
+        #[cfg(feature = "__gpu")]
+        ferrite_gpu::functions::RUNTIME,
+        #[cfg(feature = "__gpu")]
+        ferrite_gpu::functions::SET_DEVICE,
+        #[cfg(feature = "__gpu")]
+        ferrite_gpu::functions::LOADERS,
+        #[cfg(feature = "__gpu")]
+        ferrite_gpu::functions::MAKERS,
+    ],
 };
 
 /// Makes them known unless they are: where no constructor runs when the library is loaded, the first use does it.
@@ -83,6 +93,8 @@ fn install_on_host() {
     ferrite_core::sync::find_out();
     ferrite_host::stack::install();
     ferrite_host::thread_pool::install();
+    #[cfg(feature = "__gpu")]
+    ferrite_gpu::install();
 }
 
 /// What only programs need that look at types: the library's reflected classes, and attributes of built-in types.

@@ -92,10 +92,11 @@ pub extern "C" fn TVMFFIEnvGetDLPackManagedTensorAllocator() -> DLPackManagedTen
     tensor_alloc::get()
 }
 
-/// Makes a tensor like a prototype, with the function that `TVMFFIEnvSetDLPackManagedTensorAllocator` set.
+/// Makes a tensor like a prototype, with the function that `TVMFFIEnvSetDLPackManagedTensorAllocator` set. Without one, the
+/// library allocates on the devices that the build serves.
 ///
 /// Only dtype, ndim, shape and device of `prototype` count. Returns 0 and the tensor, which the caller owns, in `out`; or -1
-/// with an error raised: RuntimeError without such a function, or what the function reports.
+/// with an error raised: RuntimeError when nobody allocates on the device, or what the allocator reports.
 ///
 /// # Safety
 /// See the crate.

@@ -63,10 +63,12 @@ pub enum Ring {
     AllocExt,
     /// `ferrite-host`.
     Host,
+    /// `ferrite-gpu`.
+    Gpu,
 }
 
 /// Parts by ring. The lock comes before all others and keeps forks of several threads apart.
-static RINGS: Mutex<[Parts; 3]> = Mutex::new([&[]; 3]);
+static RINGS: Mutex<[Parts; 4]> = Mutex::new([&[]; 4]);
 
 /// The thread that is forking and holds [`RINGS`]; zero when there is none.
 static FORKING: AtomicUsize = AtomicUsize::new(0);
@@ -129,12 +131,12 @@ unsafe extern "C" fn child() {
 }
 
 /// Visits the parts in the order in which they are prepared.
-fn all(rings: &[Parts; 3], prepare: impl Fn(&'static dyn AtFork)) {
+fn all(rings: &[Parts; 4], prepare: impl Fn(&'static dyn AtFork)) {
     rings.iter().rev().copied().flatten().for_each(|part| prepare(*part));
 }
 
 /// Visits the parts in the reverse order.
-fn all_reversed(rings: &[Parts; 3], end: impl Fn(&'static dyn AtFork)) {
+fn all_reversed(rings: &[Parts; 4], end: impl Fn(&'static dyn AtFork)) {
     rings.iter().flat_map(|parts| parts.iter().rev()).for_each(|part| end(*part));
 }
 
@@ -345,7 +347,7 @@ mod tests {
         // The rings themselves, apart from what this process has enlisted.
         static CORE: Parts = &[&INNER];
         static HOST: Parts = &[&OUTER];
-        let rings: [Parts; 3] = [CORE, &[], HOST];
+        let rings: [Parts; 4] = [CORE, &[], HOST, &[]];
         // SAFETY: hooks keep nothing.
         unsafe {
             all(&rings, |part| part.prepare());

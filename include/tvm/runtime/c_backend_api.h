@@ -39,8 +39,8 @@ extern "C" {
  * Allocates memory for the duration of a kernel, aligned to 64 bytes on hosts and to `FERRITE_WORKSPACE_ALIGN` on
  * boards.
  *
- * Only main memory; the hints are ignored. Returns null with an error raised: ValueError when the device is not the CPU,
- * MemoryError when memory is refused.
+ * On devices, the result is what kernels take as a handle. The hints are ignored. Returns null with an error raised:
+ * MemoryError when memory is refused, another one when the build serves no such device.
  */
 TVM_RUNTIME_DLL
 void *TVMBackendAllocWorkspace(int device_type,
@@ -52,12 +52,15 @@ void *TVMBackendAllocWorkspace(int device_type,
 /**
  * Frees memory of `TVMBackendAllocWorkspace` for the same device; null is ignored.
  *
- * Returns 0; or -1 with ValueError raised when the device is not the CPU.
+ * Returns 0; or -1 with an error raised when the build serves no such device, or when this is none of its workspaces.
  *
  * The caller must ensure:
  * `ptr` is not used afterwards.
  */
-TVM_RUNTIME_DLL int TVMBackendFreeWorkspace(int device_type, int device_id, void *ptr);
+TVM_RUNTIME_DLL
+int TVMBackendFreeWorkspace(int device_type,
+                            int device_id,
+                            void *ptr);
 
 /**
  * Runs a function as `num_task` tasks, in parallel where there are threads, and waits for all of them.

@@ -60,10 +60,11 @@ TVM_FFI_DLL
 DLPackManagedTensorAllocator TVMFFIEnvGetDLPackManagedTensorAllocator(void);
 
 /**
- * Makes a tensor like a prototype, with the function that `TVMFFIEnvSetDLPackManagedTensorAllocator` set.
+ * Makes a tensor like a prototype, with the function that `TVMFFIEnvSetDLPackManagedTensorAllocator` set. Without one, the
+ * library allocates on the devices that the build serves.
  *
  * Only dtype, ndim, shape and device of `prototype` count. Returns 0 and the tensor, which the caller owns, in `out`; or -1
- * with an error raised: RuntimeError without such a function, or what the function reports.
+ * with an error raised: RuntimeError when nobody allocates on the device, or what the allocator reports.
  */
 TVM_FFI_DLL
 int TVMFFIEnvTensorAlloc(DLTensor *prototype,

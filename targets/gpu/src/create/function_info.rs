@@ -1,0 +1,61 @@
+//! The compiler's class `runtime.FunctionInfo`, read in place: it has no reflected fields.
+
+use core::ptr::NonNull;
+
+use ferrite_alloc_ext::containers::ArrayObject;
+use ferrite_core::abi::TVMFFIObject;
+use ferrite_core::error::Result;
+use ferrite_core::{Any, ObjectRef, plain_bail, type_table};
+
+const TYPE_KEY: &[u8] = b"runtime.FunctionInfo";
+
+/// Bytes from the object to its arrays, behind the header and the name, a value of 16 bytes.
+const TYPES_AT: usize = 40;
+const TAGS_AT: usize = 48;
+const EXTRA_TAGS_AT: usize = 56;
+
+/// A kernel's parameter types and launch tags.
+pub(super) struct FunctionInfo(ObjectRef);
+
+impl FunctionInfo {
+    /// The object in a value.
+    ///
+    /// # Errors
+    /// TypeError for anything else.
+    pub(super) fn from_any(value: &Any) -> Result<FunctionInfo> {
+        match value.as_object() {
+            Some(object) if type_table::type_key_of(object.type_index()) == TYPE_KEY => {
+                Ok(FunctionInfo(object.clone()))
+            }
+            _ => plain_bail!(
+                TYPE_ERROR,
+                "Expected `runtime.FunctionInfo` but got `{}`",
+                type_table::type_key_of(value.type_index())
+            ),
+        }
+    }
+
+    pub(super) fn parameter_types(&self) -> Result<ArrayObject> {
+        self.array(TYPES_AT)
+    }
+
+    pub(super) fn launch_tags(&self) -> Result<ArrayObject> {
+        self.array(TAGS_AT)
+    }
+
+    pub(super) fn extra_tags(&self) -> Result<ArrayObject> {
+        self.array(EXTRA_TAGS_AT)
+    }
+
+    fn array(&self, at: usize) -> Result<ArrayObject> {
+        // SAFETY: objects of this class have a reference to an array there, which is null only when the object was moved from.
+        let array = unsafe {
+            let array = self.0.as_ptr().byte_add(at).cast::<*mut TVMFFIObject>().read();
+            NonNull::new(array).map(|array| ObjectRef::borrow_raw(array))
+        };
+        match array.and_then(|array| array.downcast().ok()) {
+            Some(array) => Ok(array),
+            None => plain_bail!(TYPE_ERROR, "A `runtime.FunctionInfo` lacks one of its lists"),
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! The global functions of this build, as defaults: loaders and makers of modules for each kind, and functions of the runtime.
+//! TVM's own runtime has the same names.
+
+use ferrite_core::defaults::{self, Defaults, Group};
+
+use crate::runtime;
+
+/// Loaders of modules.
+pub const LOADERS: Group = Group {
+    prefix: "ffi.Module.load_from_bytes.",
+    functions: &[
+        #[cfg(feature = "opencl")]
+        crate::module_functions!(load "ffi.Module.load_from_bytes.opencl", crate::opencl::OpenCl),
+    ],
+    wrap: None,
+};
+
+/// Makers of modules from the compiler's objects.
+pub const MAKERS: Group = Group {
+    prefix: "ffi.Module.create.",
+    functions: &[
+        #[cfg(feature = "opencl")]
+        crate::module_functions!(create "ffi.Module.create.opencl", crate::opencl::OpenCl),
+    ],
+    wrap: None,
+};
+
+/// The function that host code calls before the first kernel.
+pub const SET_DEVICE: Group = Group {
+    prefix: runtime::SET_DEVICE,
+    functions: &[runtime::SET_DEVICE_FUNCTION],
+    wrap: Some(runtime::wrap),
+};
+
+/// Functions by which TVM's Python package uses devices.
+pub const RUNTIME: Group =
+    Group { prefix: "runtime.", functions: runtime::FUNCTIONS, wrap: Some(runtime::wrap) };
+
+/// Makes the functions known, in programs without the C library, which has defaults of its own beside these.
+pub fn install() {
+    static DEFAULTS: Defaults = Defaults { groups: &[LOADERS, MAKERS, SET_DEVICE, RUNTIME] };
+    defaults::install(&DEFAULTS);
+}
+
+/// An entry for the loader or the maker of a kind of module.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! module_functions {
+    (load $name:literal, $driver:ty) => {
+        ferrite_core::static_function!(packed $name, $crate::create::load_from_bytes::<$driver>)
+    };
+    (create $name:literal, $driver:ty) => {
+        ferrite_core::static_function!(packed $name, $crate::create::create::<$driver>)
+    };
+}

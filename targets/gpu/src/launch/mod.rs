@@ -1,0 +1,16 @@
+//! Launches: how the packed arguments of a kernel become values of its parameters and work sizes.
+
+mod arguments;
+mod packing;
+mod parameter;
+mod plan;
+mod sizes;
+mod tag;
+pub mod webgpu_grid;
+
+pub use arguments::{Launch, MAX_PARAMETERS, Values};
+pub use packing::{pack_aligned, pack_slots_of_4, pack_slots_of_8};
+pub use parameter::Parameter;
+pub use plan::LaunchPlan;
+pub use sizes::{Dimensions, WorkSizes};
+pub use tag::{Tag, write_access};

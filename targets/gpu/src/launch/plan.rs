@@ -1,0 +1,175 @@
+//! Launch plans: the parameters and tags of a kernel, read once.
+
+use ferrite_core::abi::{DLDataType, DLDevice};
+use ferrite_core::error::{Error, Result};
+use ferrite_core::memory::Buffer;
+use ferrite_core::{AnyView, plain_bail, plain_ensure, plain_error, type_index};
+
+use super::arguments::{MAX_PARAMETERS, Values};
+use super::{Parameter, Tag, WorkSizes};
+
+/// The axes that a kernel can name.
+const MAX_AXES: usize = 12;
+
+/// The interpretation of the packed arguments of a kernel: parameters, then one number for each axis, then the bytes of dynamic
+/// shared memory.
+#[derive(Debug)]
+pub struct LaunchPlan {
+    parameters: Buffer<Parameter>,
+    axes: [u8; MAX_AXES],
+    axis_count: usize,
+    /// The highest axis of grid and block, plus one.
+    work_dimensions: u32,
+    has_dynamic_shared: bool,
+    /// Whether the kernel may begin before the one before it has ended.
+    pub is_programmatic: bool,
+    /// Whether all blocks must run at once.
+    pub is_cooperative: bool,
+}
+
+impl LaunchPlan {
+    /// Reads the parameter types, their extra tags, and the launch tags of a kernel.
+    ///
+    /// # Errors
+    /// InternalError for a type that kernels do not take, more than [`MAX_PARAMETERS`], an unknown tag, an axis that comes twice,
+    /// and a tag behind that of dynamic shared memory; MemoryError.
+    pub fn new<'a>(
+        types: &[DLDataType],
+        extra_tags: &[i32],
+        tags: impl Iterator<Item = &'a [u8]>,
+    ) -> Result<LaunchPlan> {
+        plain_ensure!(
+            types.len() <= MAX_PARAMETERS,
+            INTERNAL_ERROR,
+            "A kernel has {} parameters, more than {}",
+            types.len(),
+            MAX_PARAMETERS
+        );
+        let mut parameters = Buffer::try_with_capacity(types.len())?;
+        for (index, dtype) in types.iter().enumerate() {
+            parameters.try_push(Parameter::new(*dtype, extra_tags.get(index).copied().unwrap_or(0))?)?;
+        }
+        let mut plan = LaunchPlan {
+            parameters,
+            axes: [0; MAX_AXES],
+            axis_count: 0,
+            work_dimensions: 1,
+            has_dynamic_shared: false,
+            is_programmatic: false,
+            is_cooperative: false,
+        };
+        for tag in tags {
+            plan.add(tag)?;
+        }
+        Ok(plan)
+    }
+
+    fn add(&mut self, tag: &[u8]) -> Result<()> {
+        plain_ensure!(
+            !self.has_dynamic_shared,
+            INTERNAL_ERROR,
+            "The launch tag tirx.use_dyn_shared_memory must be the last, but {} follows",
+            tag
+        );
+        match Tag::parse(tag)? {
+            Tag::Axis(axis) if self.axes().contains(&axis) => {
+                plain_bail!(INTERNAL_ERROR, "The launch tag {} comes twice", tag)
+            }
+            Tag::Axis(axis) => {
+                self.axes[self.axis_count] = axis;
+                self.axis_count += 1;
+                if axis < 6 {
+                    self.work_dimensions = self.work_dimensions.max(u32::from(axis) % 3 + 1);
+                }
+            }
+            Tag::DynamicSharedMemory => self.has_dynamic_shared = true,
+            Tag::ProgrammaticLaunch => self.is_programmatic = true,
+            Tag::CooperativeLaunch => self.is_cooperative = true,
+            Tag::WriteAccess => {}
+        }
+        Ok(())
+    }
+
+    fn axes(&self) -> &[u8] {
+        &self.axes[..self.axis_count]
+    }
+
+    /// The parameters of the kernel.
+    pub fn parameters(&self) -> &[Parameter] {
+        &self.parameters
+    }
+
+    /// The highest axis that grid or block name, plus one; at least 1.
+    pub fn work_dimensions(&self) -> u32 {
+        self.work_dimensions
+    }
+
+    /// The number of packed arguments.
+    pub fn argument_count(&self) -> usize {
+        self.parameters.len() + self.axis_count + usize::from(self.has_dynamic_shared)
+    }
+
+    /// Converts packed arguments for a launch on a device: puts the values of the parameters into `values`, and gives the work
+    /// sizes. Allocates nothing.
+    ///
+    /// # Errors
+    /// TypeError for a wrong number or type of arguments; ValueError for numbers that are negative or have more than 32 bits as
+    /// work sizes, and for tensors on another device or with an offset.
+    pub fn convert(
+        &self,
+        arguments: &[AnyView<'_>],
+        device: DLDevice,
+        values: &mut Values,
+    ) -> Result<WorkSizes> {
+        if arguments.len() != self.argument_count() {
+            return Err(self.wrong_count(arguments.len()));
+        }
+        let (given, work) = arguments.split_at(self.parameters.len());
+        for (index, (parameter, argument)) in self.parameters.iter().zip(given).enumerate() {
+            values.push(parameter.value(argument, index, device)?);
+        }
+        let mut sizes = WorkSizes::ONE;
+        for (axis, argument) in self.axes().iter().zip(work) {
+            sizes.set(*axis, work_size(argument)?);
+        }
+        if self.has_dynamic_shared
+            && let Some(argument) = work.last()
+        {
+            sizes.dynamic_shared_bytes = work_size(argument)?;
+        }
+        Ok(sizes)
+    }
+
+    #[cold]
+    fn wrong_count(&self, count: usize) -> Error {
+        plain_error!(
+            TYPE_ERROR,
+            "A kernel with {} parameters and {} launch sizes takes {} arguments, but got {}",
+            self.parameters.len(),
+            self.argument_count() - self.parameters.len(),
+            self.argument_count(),
+            count
+        )
+    }
+}
+
+/// The number that a packed argument gives as a work size.
+fn work_size(argument: &AnyView<'_>) -> Result<u32> {
+    if argument.type_index() == type_index::INT
+        && let Ok(size) = u32::try_from(argument.payload_bits())
+    {
+        return Ok(size);
+    }
+    Err(bad_work_size(argument))
+}
+
+#[cold]
+fn bad_work_size(argument: &AnyView<'_>) -> Error {
+    match argument.get::<i64>() {
+        Ok(size) => plain_error!(VALUE_ERROR, "A launch size is {}, which is not in 0 to 4294967295", &size),
+        Err(error) => error,
+    }
+}
+
+#[cfg(test)]
+mod tests;

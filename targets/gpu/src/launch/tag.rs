@@ -1,0 +1,103 @@
+//! Launch tags: texts that say what each argument behind the parameters of a kernel means, or how it is launched.
+#![forbid(unsafe_code)]
+
+use ferrite_core::error::Result;
+use ferrite_core::memory::Buffer;
+use ferrite_core::plain_bail;
+
+/// The meaning of a tag.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tag {
+    /// An axis with an argument: its place among the work sizes, see [`WorkSizes`](super::WorkSizes).
+    Axis(u8),
+    /// The last argument has the bytes of dynamic shared memory.
+    DynamicSharedMemory,
+    /// The kernel may begin before the one before it has ended. Without an argument.
+    ProgrammaticLaunch,
+    /// All blocks run at once. Without an argument.
+    CooperativeLaunch,
+    /// The buffers that a WebGPU kernel writes, see [`write_access`]. Without an argument.
+    WriteAccess,
+}
+
+/// The groups of axes in the order of the work sizes.
+const AXES: [&[u8]; 4] = [b"blockIdx.", b"threadIdx.", b"clusterCtaIdx.", b"preferredClusterCtaIdx."];
+
+const WRITE_ACCESS: &[u8] = b"paramWriteAccess:";
+
+impl Tag {
+    /// Reads a tag.
+    ///
+    /// # Errors
+    /// InternalError for an unknown one.
+    pub fn parse(text: &[u8]) -> Result<Tag> {
+        match text {
+            b"tirx.use_dyn_shared_memory" => return Ok(Tag::DynamicSharedMemory),
+            // Spelled so by TVM.
+            b"tirx.use_programtic_dependent_launch" => return Ok(Tag::ProgrammaticLaunch),
+            b"tirx.use_cooperative_launch" => return Ok(Tag::CooperativeLaunch),
+            _ if text.starts_with(WRITE_ACCESS) => return Ok(Tag::WriteAccess),
+            _ => {}
+        }
+        for (group, prefix) in AXES.iter().enumerate() {
+            let Some(axis) = text.strip_prefix(*prefix) else { continue };
+            if let Some(axis) = [b"x", b"y", b"z"].iter().position(|name| *name == axis) {
+                return Ok(Tag::Axis((group * 3 + axis) as u8));
+            }
+        }
+        plain_bail!(INTERNAL_ERROR, "Unknown threadscope {}", text)
+    }
+}
+
+/// The buffers that a WebGPU kernel writes, from its tag `paramWriteAccess:[0,1]`: one entry for each. None for another tag.
+///
+/// # Errors
+/// InternalError when the list is malformed; MemoryError.
+pub fn write_access(text: &[u8]) -> Result<Option<Buffer<bool>>> {
+    let Some(list) = text.strip_prefix(WRITE_ACCESS) else { return Ok(None) };
+    let mut written = Buffer::new();
+    let inner = list.strip_prefix(b"[").and_then(|list| list.strip_suffix(b"]"));
+    let entries = inner.unwrap_or(b"?").split(|byte| *byte == b',').filter(|entry| !entry.is_empty());
+    for entry in entries {
+        match entry.trim_ascii() {
+            b"0" => written.try_push(false)?,
+            b"1" => written.try_push(true)?,
+            _ => plain_bail!(INTERNAL_ERROR, "Malformed launch tag {}", text),
+        }
+    }
+    Ok(Some(written))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn axes_have_places_in_the_work_sizes() {
+        let tags = ["blockIdx.x", "blockIdx.z", "threadIdx.y", "clusterCtaIdx.x", "preferredClusterCtaIdx.z"];
+        let places = tags.map(|tag| Tag::parse(tag.as_bytes()).unwrap());
+        assert_eq!(places, [0, 2, 4, 6, 11].map(Tag::Axis));
+    }
+
+    #[test]
+    fn unknown_tags_are_named() {
+        for tag in ["", "blockIdx", "blockIdx.", "blockIdx.w", "threadIdx.xy", "vthread", "tirx.other"] {
+            let error = Tag::parse(tag.as_bytes()).unwrap_err();
+            assert_eq!(error.kind(), b"InternalError");
+            assert_eq!(error.message(), std::format!("Unknown threadscope {tag}").as_bytes());
+        }
+    }
+
+    #[test]
+    fn write_access_is_a_list_of_flags() {
+        let of = |tag: &str| write_access(tag.as_bytes()).map(|list| list.map(|list| list.to_vec()));
+        assert_eq!(of("paramWriteAccess:[0,1, 1]").unwrap(), Some(std::vec![false, true, true]));
+        assert_eq!(of("paramWriteAccess:[]").unwrap(), Some(std::vec![]));
+        assert_eq!(of("blockIdx.x").unwrap(), None);
+        for malformed in
+            ["paramWriteAccess:", "paramWriteAccess:[0", "paramWriteAccess:[2]", "paramWriteAccess:0]"]
+        {
+            assert_eq!(of(malformed).unwrap_err().kind(), b"InternalError", "{malformed}");
+        }
+    }
+}

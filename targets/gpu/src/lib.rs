@@ -1,0 +1,54 @@
+//! Device modules: kernels that TVM compiled for GPUs, and the devices that they run on.
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`payload`] | the bytes of device modules, read and written |
+//! | [`launch`] | packed arguments of kernels as values and work sizes |
+//! | [`driver`] | [`Driver`](driver::Driver), the part of a kind that is its own |
+//! | [`module`] | modules of every kind, and their kernels |
+//! | [`create`] | modules from the compiler's objects, `ffi.Module.create.KIND` |
+//! | [`opencl_source`] | OpenCL source, cut into a program for each kernel |
+//! | [`library`] | driver libraries, opened when they are first needed |
+//! | [`runtime`] | the global functions `__tvm_set_device` and `runtime.*` |
+//! | [`functions`] | the global functions of the build |
+//! | [`forks`] | drivers do not survive a fork |
+//! | `opencl` | the OpenCL back end, a feature |
+//!
+//! Each kind is a feature. A kind is two things: a [`Driver`](driver::Driver) for its modules, and a
+//! [`Backend`] for its devices. No driver library is opened before a module of the kind is
+//! launched or a device of it is asked for.
+
+pub mod create;
+pub mod driver;
+pub mod forks;
+pub mod functions;
+pub mod launch;
+pub mod library;
+pub mod module;
+#[cfg(feature = "opencl")]
+pub mod opencl;
+pub mod opencl_source;
+mod owned;
+pub mod payload;
+pub mod runtime;
+
+use ferrite_alloc_ext::device::{self, Backend};
+
+/// The back ends of this build.
+static BACKENDS: &[&dyn Backend] = &[
+    #[cfg(feature = "opencl")]
+    &opencl::OpenCl,
+];
+
+/// Makes the back ends of this build known. Opens no driver. Global functions are [`functions`]' to install.
+///
+/// # Threads
+/// Any; atomic stores.
+pub fn install() {
+    for backend in BACKENDS {
+        // The types of these back ends are in the table's range.
+        let _ = device::register(backend);
+    }
+    device::install();
+    forks::install();
+}

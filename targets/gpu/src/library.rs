@@ -1,0 +1,91 @@
+//! Driver libraries: opened when they are first needed, as tables of function pointers, and never closed.
+
+pub use ferrite_host::dynamic_lib::driver::DriverLibrary;
+
+/// Declares the table of functions that a driver library exports.
+///
+/// ```ignore
+/// driver_table! {
+///     /// The functions of the driver.
+///     pub struct Api from ["libfoo.so.2", "libfoo.so.1"] {
+///         fn fooInit(flags: c_uint) -> c_int;
+///         optional fn fooNew() -> c_int;
+///     }
+/// }
+/// let api = Api::open()?; // opens the first library that is there
+/// let status = unsafe { (api.fooInit)(0) };
+/// ```
+///
+/// A missing library is a RuntimeError that names those that were looked for; a missing function one that names function and
+/// library. An optional function is an `Option`.
+#[macro_export]
+macro_rules! driver_table {
+    (
+        $(#[$meta:meta])*
+        pub struct $table:ident from [$($library:literal),+ $(,)?] {
+            $(fn $name:ident($($argument:ident: $type:ty),* $(,)?) $(-> $result:ty)?;)*
+            $(optional fn $optional:ident($($optional_argument:ident: $optional_type:ty),* $(,)?)
+                $(-> $optional_result:ty)?;)*
+        }
+    ) => {
+        $(#[$meta])*
+        #[expect(non_snake_case, reason = "the driver spells its functions")]
+        pub struct $table {
+            $(pub $name: unsafe extern "C" fn($($argument: $type),*) $(-> $result)?,)*
+            $(pub $optional: Option<unsafe extern "C" fn($($optional_argument: $optional_type),*) $(-> $optional_result)?>,)*
+        }
+
+        impl $table {
+            /// Opens the library and finds its functions.
+            ///
+            /// # Errors
+            /// RuntimeError when the library or one of its functions is not there.
+            pub fn open() -> ferrite_core::Result<$table> {
+                const NAMES: &[&core::ffi::CStr] = &[$(
+                    match core::ffi::CStr::from_bytes_with_nul(concat!($library, "\0").as_bytes()) {
+                        Ok(name) => name,
+                        Err(_) => panic!("a name of a library has no NUL"),
+                    }
+                ),+];
+                let library = $crate::library::DriverLibrary::open(NAMES)?;
+                // SAFETY: a function pointer may be made of the address of a function; the driver's documentation says that
+                // those of these names have these types.
+                unsafe {
+                    Ok($table {
+                        $($name: core::mem::transmute::<
+                            *mut core::ffi::c_void,
+                            unsafe extern "C" fn($($type),*) $(-> $result)?,
+                        >(
+                            library.function($crate::library::c_name!($name))?.as_ptr()
+                        ),)*
+                        $($optional: core::mem::transmute::<
+                            *mut core::ffi::c_void,
+                            Option<unsafe extern "C" fn($($optional_type),*) $(-> $optional_result)?>,
+                        >(
+                            library
+                                .find($crate::library::c_name!($optional))
+                                .map_or(core::ptr::null_mut(), core::ptr::NonNull::as_ptr)
+                        ),)*
+                    })
+                }
+            }
+        }
+    };
+}
+
+/// A name as a C string.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __c_name {
+    ($name:ident) => {{
+        const NAME: &core::ffi::CStr =
+            match core::ffi::CStr::from_bytes_with_nul(concat!(stringify!($name), "\0").as_bytes()) {
+                Ok(name) => name,
+                Err(_) => panic!("an identifier has no NUL"),
+            };
+        NAME
+    }};
+}
+
+#[doc(hidden)]
+pub use crate::__c_name as c_name;

@@ -1,0 +1,110 @@
+//! Device modules of every kind, over a [`Driver`].
+
+mod kernel;
+mod loading;
+
+use core::ffi::CStr;
+
+use ferrite_alloc_ext::containers::MapObject;
+use ferrite_alloc_ext::module::{Module, ModuleImpl};
+use ferrite_core::error::Result;
+use ferrite_core::{AnyView, Bytes, Function, String};
+
+use crate::driver::{Driver, Source};
+use crate::launch::LaunchPlan;
+use crate::payload::Payload;
+use crate::runtime;
+
+use loading::Loading;
+
+/// A module of kernels for one kind of device.
+pub struct DeviceModule<D: Driver> {
+    payload: Payload,
+    code: D::Code,
+    /// Sources by format, from the compiler; lost by saving.
+    sources: Option<MapObject>,
+    loading: Loading<D>,
+}
+
+impl<D: Driver> DeviceModule<D> {
+    /// Makes a module of a payload. Opens no driver.
+    ///
+    /// # Errors
+    /// InternalError for a malformed payload; those of [`Driver::prepare`]; MemoryError.
+    pub fn load(bytes: Bytes) -> Result<Module> {
+        Self::with_sources(bytes, None)
+    }
+
+    /// As [`load`](Self::load), with sources by format for `inspect_source`.
+    ///
+    /// # Errors
+    /// As [`load`](Self::load).
+    pub fn with_sources(bytes: Bytes, sources: Option<MapObject>) -> Result<Module> {
+        let payload = Payload::read(D::LAYOUT, bytes)?;
+        let code = D::prepare(&payload)?;
+        let loading = Loading::<D>::new(payload.kernels().len())?;
+        Module::from_impl(DeviceModule { payload, code, sources, loading })
+    }
+
+    /// The payload and the code.
+    pub fn source(&self) -> Source<'_, D> {
+        Source { payload: &self.payload, code: &self.code }
+    }
+
+    /// Runs `body` on a kernel on a device, which is loaded before if it is not yet.
+    ///
+    /// # Errors
+    /// Those of [`Driver::load`] and [`Driver::load_kernel`]; ValueError for a device id beyond the table; those of `body`.
+    pub fn with_kernel<R>(
+        &self,
+        kernel: usize,
+        device: i32,
+        body: impl FnOnce(&D::Kernel) -> Result<R>,
+    ) -> Result<R> {
+        body(self.loading.kernel(&self.source(), kernel, device)?)
+    }
+}
+
+impl<D: Driver> ModuleImpl for DeviceModule<D> {
+    fn kind(&self) -> &CStr {
+        D::KIND
+    }
+
+    fn property_mask(&self) -> i32 {
+        D::PROPERTY_MASK
+    }
+
+    /// Kernels by name, `__tvm_set_device`, and the functions of the kind.
+    ///
+    /// Host code asks imports before the global table, so its devices are set here, whoever owns the global name.
+    fn get_function(&self, module: &Module, name: &String) -> Result<Option<Function>> {
+        if let Some(index) = self.payload.find(name.as_bytes()) {
+            let kernel = &self.payload.kernels()[index];
+            let tags = self.payload.tags_of(kernel);
+            let plan = LaunchPlan::new(&kernel.parameters, &kernel.extra_tags, tags)?;
+            return kernel::create::<D>(module.clone(), self, index, plan).map(Some);
+        }
+        if name.as_bytes() == runtime::SET_DEVICE.as_bytes() {
+            return runtime::set_device_function().map(Some);
+        }
+        D::method(module, self, name.as_bytes())
+    }
+
+    fn implements_function(&self, module: &Module, name: &String) -> Result<bool> {
+        let is_kernel = self.payload.find(name.as_bytes()).is_some();
+        Ok(is_kernel || self.get_function(module, name)?.is_some())
+    }
+
+    fn save_to_bytes(&self) -> Result<Bytes> {
+        D::save(&self.source())
+    }
+
+    fn inspect_source(&self, format: &String) -> Result<String> {
+        if let Some(sources) = &self.sources
+            && let Some(source) = sources.get(AnyView::from(format))?
+        {
+            return source.get();
+        }
+        String::from_bytes(D::inspect_source(&self.source(), format.as_bytes()))
+    }
+}

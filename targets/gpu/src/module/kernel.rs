@@ -1,0 +1,103 @@
+//! Kernels as functions: each call is a launch on the current device of its thread.
+
+use core::ffi::{c_int, c_void};
+use core::mem::ManuallyDrop;
+use core::ptr::{self, NonNull};
+
+use ferrite_alloc_ext::module::Module;
+use ferrite_core::abi::{DLDevice, TVMFFIAny, TVMFFIFunctionCell, TVMFFIObject};
+use ferrite_core::error::Result;
+use ferrite_core::function::serve_in_place;
+use ferrite_core::object::ObjectClass;
+use ferrite_core::object_alloc::{self, ObjectRecord};
+use ferrite_core::{Any, AnyView, Function, type_index};
+
+use super::DeviceModule;
+use crate::driver::Driver;
+use crate::launch::{Launch, LaunchPlan, Values};
+
+/// The function object: the part that C reads, then the kernel and the module that keeps it valid.
+#[repr(C)]
+struct KernelFunction<D: Driver> {
+    header: TVMFFIObject,
+    cell: TVMFFIFunctionCell,
+    /// The implementation of `module`.
+    implementation: NonNull<DeviceModule<D>>,
+    kernel: usize,
+    plan: ManuallyDrop<LaunchPlan>,
+    module: ManuallyDrop<Module>,
+}
+
+// SAFETY: repr(C), header first.
+unsafe impl<D: Driver> ObjectRecord for KernelFunction<D> {
+    unsafe fn destroy(this: *mut TVMFFIObject) {
+        let record = this.cast::<KernelFunction<D>>();
+        // SAFETY: the record is initialised and ours alone.
+        unsafe {
+            ManuallyDrop::drop(&mut (*record).plan);
+            ManuallyDrop::drop(&mut (*record).module);
+        }
+    }
+}
+
+/// Makes the function of a kernel. It holds `module`, whose implementation is `implementation`.
+///
+/// # Errors
+/// MemoryError.
+pub(super) fn create<D: Driver>(
+    module: Module,
+    implementation: &DeviceModule<D>,
+    kernel: usize,
+    plan: LaunchPlan,
+) -> Result<Function> {
+    let init = |record: *mut KernelFunction<D>| {
+        // SAFETY: the record has room for every field; the header is not written.
+        unsafe {
+            (&raw mut (*record).cell)
+                .write(TVMFFIFunctionCell { safe_call: Some(call::<D>), cpp_call: ptr::null_mut() });
+            (&raw mut (*record).implementation).write(NonNull::from(implementation));
+            (&raw mut (*record).kernel).write(kernel);
+            (&raw mut (*record).plan).write(ManuallyDrop::new(plan));
+            (&raw mut (*record).module).write(ManuallyDrop::new(module));
+        }
+    };
+    // SAFETY: `init` fills the record, which begins as every function does.
+    unsafe { Ok(Function::from_object_unchecked(object_alloc::allocate(type_index::FUNCTION, 0, init)?)) }
+}
+
+/// The safe call of these functions.
+unsafe extern "C" fn call<D: Driver>(
+    this: *mut c_void,
+    args: *const TVMFFIAny,
+    num_args: i32,
+    result: *mut TVMFFIAny,
+) -> c_int {
+    // SAFETY: the handle is a live function with this record: nobody else uses this safe call. The arguments are those of a safe
+    // call (ABI).
+    unsafe {
+        let function = &*this.cast::<KernelFunction<D>>();
+        serve_in_place(args, num_args, result, |arguments, result| {
+            function.launch(arguments)?;
+            result.write(Any::NONE.into_raw());
+            Ok(())
+        })
+    }
+}
+
+impl<D: Driver> KernelFunction<D> {
+    /// Launches the kernel on the current device of this thread.
+    #[inline]
+    fn launch(&self, arguments: &[AnyView<'_>]) -> Result<()> {
+        let device_id = D::current_device()?;
+        let device = DLDevice { device_type: D::DEVICE_TYPE, device_id };
+        let mut values = Values::new();
+        let sizes = self.plan.convert(arguments, device, &mut values)?;
+        // SAFETY: the function holds the module.
+        let implementation = unsafe { self.implementation.as_ref() };
+        let launch = Launch { plan: &self.plan, values: values.as_slice(), sizes: &sizes };
+        implementation.with_kernel(self.kernel, device_id, |kernel| {
+            // SAFETY: whoever calls a kernel vouches for its pointers, as every caller of compiled code does.
+            unsafe { D::launch(kernel, device_id, &launch) }
+        })
+    }
+}

@@ -1,0 +1,106 @@
+//! Modules and kernels on devices: loaded at the first launch, found without a lock afterwards.
+
+use core::ptr::{self, NonNull};
+use core::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use ferrite_core::error::Result;
+use ferrite_core::memory::Buffer;
+use ferrite_core::plain_bail;
+
+use crate::driver::{Driver, MAX_DEVICES, Source};
+use crate::forks;
+use crate::owned::Owned;
+
+/// A value per device, made when it is first needed and never changed.
+struct PerDevice<T>([AtomicPtr<T>; MAX_DEVICES]);
+
+impl<T> PerDevice<T> {
+    const fn new() -> PerDevice<T> {
+        PerDevice([const { AtomicPtr::new(ptr::null_mut()) }; MAX_DEVICES])
+    }
+
+    fn get(&self, device: usize) -> Option<&T> {
+        // SAFETY: the pointer is null or a value that lives as long as this.
+        unsafe { self.0.get(device)?.load(Ordering::Acquire).as_ref() }
+    }
+
+    /// Puts a value in where none is; the caller holds the lock of the module.
+    fn set(&self, device: usize, value: Owned<T>) -> Option<&T> {
+        self.0.get(device)?.store(value.into_raw().as_ptr(), Ordering::Release);
+        self.get(device)
+    }
+}
+
+impl<T> Drop for PerDevice<T> {
+    fn drop(&mut self) {
+        for value in &mut self.0 {
+            if let Some(value) = NonNull::new(*value.get_mut()) {
+                // SAFETY: `set` gave up the ownership, and nobody uses the value any more.
+                let value = unsafe { Owned::from_raw(value) };
+                // The driver of the parent process cannot be used, not even to free.
+                if forks::is_child() { core::mem::forget(value) } else { drop(value) }
+            }
+        }
+    }
+}
+
+/// What a module has on its devices.
+pub(super) struct Loading<D: Driver> {
+    /// Dropped before the modules that they come from.
+    kernels: Buffer<PerDevice<D::Kernel>>,
+    modules: PerDevice<D::Loaded>,
+    /// Held while a driver loads. A child of a fork never takes it, see [`forks`].
+    lock: Mutex<()>,
+}
+
+impl<D: Driver> Loading<D> {
+    /// # Errors
+    /// MemoryError.
+    pub(super) fn new(kernel_count: usize) -> Result<Self> {
+        let mut kernels = Buffer::try_with_capacity(kernel_count)?;
+        for _ in 0..kernel_count {
+            kernels.try_push(PerDevice::new())?;
+        }
+        Ok(Loading { kernels, modules: PerDevice::new(), lock: Mutex::new(()) })
+    }
+
+    /// A kernel on a device.
+    ///
+    /// # Errors
+    /// As [`DeviceModule::with_kernel`](super::DeviceModule::with_kernel).
+    #[inline]
+    pub(super) fn kernel(&self, source: &Source<'_, D>, kernel: usize, device: i32) -> Result<&D::Kernel> {
+        // A negative id becomes one beyond the table.
+        match self.kernels[kernel].get(device as usize) {
+            Some(kernel) => Ok(kernel),
+            None => self.load(source, kernel, device),
+        }
+    }
+
+    #[cold]
+    fn load(&self, source: &Source<'_, D>, kernel: usize, device: i32) -> Result<&D::Kernel> {
+        let index = match usize::try_from(device) {
+            Ok(index) if index < MAX_DEVICES => index,
+            _ => plain_bail!(VALUE_ERROR, "Device id {} is not in 0 to {}", device, MAX_DEVICES - 1),
+        };
+        forks::check()?;
+        // A panic of a driver's binding leaves nothing half done.
+        let _loading = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(kernel) = self.kernels[kernel].get(index) {
+            return Ok(kernel);
+        }
+        let module = match self.modules.get(index) {
+            Some(module) => Some(module),
+            None => self.modules.set(index, Owned::new(D::load(source, device)?)?),
+        };
+        let loaded = match module {
+            Some(module) => Owned::new(D::load_kernel(source, module, kernel, device)?)?,
+            None => plain_bail!(INTERNAL_ERROR, "The module is not on device {}", device),
+        };
+        match self.kernels[kernel].set(index, loaded) {
+            Some(kernel) => Ok(kernel),
+            None => plain_bail!(INTERNAL_ERROR, "The kernel is not on device {}", device),
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! A device with its context and its queue.
+
+use core::ffi::{c_uint, c_void};
+use core::ptr;
+
+use ferrite_alloc_ext::device::Attribute;
+use ferrite_core::error::Result;
+use ferrite_core::memory::Buffer;
+use ferrite_core::{Any, String};
+
+use super::api::{self, Api, Handle};
+use super::failure;
+use super::platform::{environment, info};
+use super::workspace::Workspaces;
+
+/// A device. Each has a context of its own: memory of one is no memory of another.
+pub(super) struct Device {
+    pub(super) api: &'static Api,
+    pub(super) id: Handle,
+    pub(super) context: Handle,
+    /// In-order: what is queued later runs later.
+    pub(super) queue: Handle,
+    pub(super) workspaces: Workspaces,
+}
+
+// SAFETY: OpenCL's functions may be called with these handles from any thread.
+unsafe impl Send for Device {}
+// SAFETY: as for Send.
+unsafe impl Sync for Device {}
+
+impl Device {
+    /// Opens a device.
+    ///
+    /// # Errors
+    /// Errors of the driver.
+    pub(super) fn new(api: &'static Api, id: Handle) -> Result<Device> {
+        let mut status = api::SUCCESS;
+        // SAFETY: one device is given, and no callback.
+        let context =
+            unsafe { (api.clCreateContext)(ptr::null(), 1, &id, ptr::null(), ptr::null_mut(), &mut status) };
+        failure::check(status)?;
+        // SAFETY: the device is one of the context.
+        let queue = unsafe { (api.clCreateCommandQueue)(context, id, 0, &mut status) };
+        let device = Device { api, id, context, queue, workspaces: Workspaces::new() };
+        failure::check(status)?;
+        Ok(device)
+    }
+
+    /// Whether a device has OpenCL 1.2 or later.
+    ///
+    /// # Errors
+    /// Errors of the driver.
+    pub(super) fn is_recent(api: &Api, id: Handle) -> Result<bool> {
+        let version = info(|size, value, written| {
+            // SAFETY: the driver writes at most `size` bytes.
+            unsafe { (api.clGetDeviceInfo)(id, api::DEVICE_VERSION, size, value, written) }
+        })?;
+        Ok(is_recent_version(&version))
+    }
+
+    /// Waits until everything that was queued is done.
+    ///
+    /// # Errors
+    /// Errors of the driver.
+    pub(super) fn finish(&self) -> Result<()> {
+        // SAFETY: the queue lives as long as the process.
+        failure::check(unsafe { (self.api.clFinish)(self.queue) })
+    }
+
+    /// The value of an attribute, or None.
+    ///
+    /// # Errors
+    /// Errors of the driver.
+    pub(super) fn attribute(&self, attribute: Attribute) -> Result<Any> {
+        Ok(match attribute {
+            Attribute::MaxThreadsPerBlock => self.number(api::DEVICE_MAX_WORK_GROUP_SIZE)?.into(),
+            Attribute::WarpSize => warp_size().into(),
+            Attribute::SharedMemoryPerBlock => self.number(api::DEVICE_LOCAL_MEM_SIZE)?.into(),
+            Attribute::ComputeVersion => self.text(api::DEVICE_VERSION)?.into(),
+            Attribute::DeviceName => self.text(api::DEVICE_NAME)?.into(),
+            Attribute::MaxClockRate => (self.number(api::DEVICE_MAX_CLOCK_FREQUENCY)? * 1000).into(),
+            Attribute::MultiProcessorCount => self.number(api::DEVICE_MAX_COMPUTE_UNITS)?.into(),
+            Attribute::MaxThreadDimensions => self.work_item_sizes()?.into(),
+            Attribute::ApiVersion => 120i64.into(),
+            Attribute::DriverVersion => self.text(api::DRIVER_VERSION)?.into(),
+            Attribute::L2CacheBytes => self.number(api::DEVICE_GLOBAL_MEM_CACHE_SIZE)?.into(),
+            Attribute::TotalGlobalMemory => self.number(api::DEVICE_GLOBAL_MEM_SIZE)?.into(),
+            _ => Any::NONE,
+        })
+    }
+
+    fn query(&self, name: c_uint, size: usize, value: *mut c_void, written: *mut usize) -> api::Status {
+        // SAFETY: the driver writes at most `size` bytes.
+        unsafe { (self.api.clGetDeviceInfo)(self.id, name, size, value, written) }
+    }
+
+    /// A number of 4 or 8 bytes.
+    fn number(&self, name: c_uint) -> Result<i64> {
+        let mut value = 0u64;
+        failure::check(self.query(name, size_of::<u64>(), (&raw mut value).cast(), ptr::null_mut()))?;
+        Ok(value.cast_signed())
+    }
+
+    fn text(&self, name: c_uint) -> Result<String> {
+        let text = info(|size, value, written| self.query(name, size, value, written))?;
+        String::from_bytes(&text)
+    }
+
+    /// The extents of a work group at most, such as `[4096, 4096, 4096]`.
+    fn work_item_sizes(&self) -> Result<String> {
+        let mut sizes: Buffer<usize> = Buffer::new();
+        let mut bytes = 0;
+        failure::check(self.query(api::DEVICE_MAX_WORK_ITEM_SIZES, 0, ptr::null_mut(), &mut bytes))?;
+        sizes.try_resize(bytes.div_ceil(size_of::<usize>()).max(3), 1)?;
+        let place = sizes.as_mut_slice().as_mut_ptr().cast();
+        failure::check(self.query(api::DEVICE_MAX_WORK_ITEM_SIZES, bytes, place, ptr::null_mut()))?;
+        String::format(format_args!("[{}, {}, {}]", sizes[0], sizes[1], sizes[2]))
+    }
+}
+
+impl Drop for Device {
+    /// Only devices that could not be opened completely are dropped.
+    fn drop(&mut self) {
+        // SAFETY: the handles are null or ours.
+        unsafe {
+            if !self.queue.is_null() {
+                (self.api.clReleaseCommandQueue)(self.queue);
+            }
+            if !self.context.is_null() {
+                (self.api.clReleaseContext)(self.context);
+            }
+        }
+    }
+}
+
+/// Threads of a warp, which OpenCL cannot tell: `TVM_OPENCL_WARP_SIZE`, or 1.
+fn warp_size() -> i64 {
+    let value = environment(c"TVM_OPENCL_WARP_SIZE").and_then(|value| core::str::from_utf8(value).ok());
+    value.and_then(|value| value.parse().ok()).unwrap_or(1)
+}
+
+/// Whether a text such as `OpenCL 3.0 PoCL` says 1.2 or later.
+fn is_recent_version(version: &[u8]) -> bool {
+    match version.strip_prefix(b"OpenCL ") {
+        Some([major, b'.', minor, ..]) => (*major, *minor) >= (b'1', b'2') && major.is_ascii_digit(),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_recent_version;
+
+    #[test]
+    fn versions_from_1_2_are_recent() {
+        for recent in ["OpenCL 1.2", "OpenCL 2.0 AMD", "OpenCL 3.0 PoCL HSTR"] {
+            assert!(is_recent_version(recent.as_bytes()), "{recent}");
+        }
+        for other in ["OpenCL 1.1", "OpenCL 1", "OpenGL 4.5", ""] {
+            assert!(!is_recent_version(other.as_bytes()), "{other}");
+        }
+    }
+}

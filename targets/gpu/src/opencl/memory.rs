@@ -1,0 +1,150 @@
+//! Buffers of a device, and copies.
+
+use core::ffi::c_void;
+use core::ptr::{self, NonNull};
+
+use ferrite_alloc_ext::device::Region;
+use ferrite_core::device::kind;
+use ferrite_core::error::Result;
+use ferrite_core::memory::Buffer;
+use ferrite_core::{plain_bail, plain_ensure};
+
+use super::api::{self, Handle};
+use super::device::Device;
+use super::{failure, platform};
+use crate::owned::Owned;
+
+/// The record that `data` of a tensor points to. Its first field is the `cl_mem`, as kernels of TVM expect.
+#[repr(C)]
+pub(super) struct Descriptor {
+    memory: Handle,
+}
+
+/// Allocates memory and its descriptor. Zero bytes get a buffer of one.
+///
+/// # Errors
+/// MemoryError when the device has no such memory; errors of the driver.
+pub(super) fn allocate(device: &Device, bytes: usize) -> Result<NonNull<c_void>> {
+    let mut status = api::SUCCESS;
+    // SAFETY: no main memory is given.
+    let memory = unsafe {
+        (device.api.clCreateBuffer)(
+            device.context,
+            api::MEM_READ_WRITE,
+            bytes.max(1),
+            ptr::null_mut(),
+            &mut status,
+        )
+    };
+    if matches!(
+        status,
+        api::MEM_OBJECT_ALLOCATION_FAILURE
+            | api::OUT_OF_RESOURCES
+            | api::OUT_OF_HOST_MEMORY
+            | api::INVALID_BUFFER_SIZE
+    ) {
+        plain_bail!(MEMORY_ERROR, "The OpenCL device has no {} bytes: {}", bytes, failure::name(status));
+    }
+    failure::check(status)?;
+    match Owned::new(Descriptor { memory }) {
+        Ok(descriptor) => Ok(descriptor.into_raw().cast()),
+        Err(error) => {
+            // SAFETY: the memory is ours.
+            unsafe { (device.api.clReleaseMemObject)(memory) };
+            Err(error)
+        }
+    }
+}
+
+/// Frees memory of [`allocate`]. Commands that are queued hold it.
+///
+/// # Safety
+/// `data` must come from `allocate` for this device, and not be used afterwards.
+pub(super) unsafe fn free(device: &Device, data: NonNull<c_void>) {
+    // SAFETY: the caller's promise. Errors do not matter here.
+    unsafe {
+        let descriptor = Owned::<Descriptor>::from_raw(data.cast());
+        (device.api.clReleaseMemObject)(descriptor.memory);
+    }
+}
+
+/// The device and the buffer of a region, if it is not in main memory.
+///
+/// # Safety
+/// `data` of a region on a device must be a descriptor.
+unsafe fn buffer(region: &Region) -> Result<Option<(&'static Device, Handle)>> {
+    if region.device.device_type != kind::OPENCL {
+        return Ok(None);
+    }
+    plain_ensure!(!region.data.is_null(), VALUE_ERROR, "A copy needs memory of the device, not null");
+    let device = platform::device(region.device.device_id)?;
+    // SAFETY: the caller vouches for the descriptor.
+    Ok(Some((device, unsafe { (*region.data.cast::<Descriptor>()).memory })))
+}
+
+/// Copies bytes. Copies from and to main memory are over when this returns; others are queued.
+///
+/// # Errors
+/// Errors of the driver; MemoryError for a copy between two devices, which goes through main memory.
+///
+/// # Safety
+/// Both regions must have so many bytes.
+pub(super) unsafe fn copy(from: Region, to: Region, bytes: usize) -> Result<()> {
+    if bytes == 0 {
+        return Ok(());
+    }
+    // SAFETY: the caller vouches for the regions.
+    unsafe {
+        match (buffer(&from)?, buffer(&to)?) {
+            (None, None) => plain_bail!(INTERNAL_ERROR, "A copy of OpenCL needs memory of its devices"),
+            (Some(source), None) => read(source, from.offset, to.data.byte_add(to.offset), bytes),
+            (None, Some(target)) => write(from.data.byte_add(from.offset), target, to.offset, bytes),
+            (Some((device, source)), Some((other, target))) if ptr::eq(device, other) => {
+                let status = (device.api.clEnqueueCopyBuffer)(
+                    device.queue,
+                    source,
+                    target,
+                    from.offset,
+                    to.offset,
+                    bytes,
+                    0,
+                    ptr::null(),
+                    ptr::null_mut(),
+                );
+                failure::check(status)
+            }
+            (Some(source), Some(target)) => {
+                let mut staging = Buffer::new();
+                staging.try_resize(bytes, 0u8)?;
+                let place = staging.as_mut_slice().as_mut_ptr().cast::<c_void>();
+                read(source, from.offset, place, bytes)?;
+                write(place, target, to.offset, bytes)
+            }
+        }
+    }
+}
+
+/// # Safety
+/// Both sides must have so many bytes.
+unsafe fn read((device, memory): (&Device, Handle), at: usize, to: *mut c_void, bytes: usize) -> Result<()> {
+    // SAFETY: the caller vouches for the memory; the call waits until it was written.
+    failure::check(unsafe {
+        let (queue, none) = (device.queue, ptr::null());
+        (device.api.clEnqueueReadBuffer)(queue, memory, api::TRUE, at, bytes, to, 0, none, ptr::null_mut())
+    })
+}
+
+/// # Safety
+/// Both sides must have so many bytes.
+unsafe fn write(
+    from: *mut c_void,
+    (device, memory): (&Device, Handle),
+    at: usize,
+    bytes: usize,
+) -> Result<()> {
+    // SAFETY: the caller vouches for the memory; the call waits until it was read.
+    failure::check(unsafe {
+        let (queue, none) = (device.queue, ptr::null());
+        (device.api.clEnqueueWriteBuffer)(queue, memory, api::TRUE, at, bytes, from, 0, none, ptr::null_mut())
+    })
+}

@@ -1,0 +1,183 @@
+//! OpenCL: modules of source or binaries, one in-order queue per device.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `api` | the functions of the driver |
+//! | `platform`, `device` | the choice of devices, and one device with its context and queue |
+//! | `program`, `kernel` | programs as the driver builds them, and kernels that several threads launch |
+//! | `memory`, `workspace` | buffers, copies and workspaces |
+//! | `precompiled` | programs saved as binaries |
+//! | `failure` | errors of the driver |
+
+mod api;
+mod device;
+mod failure;
+mod kernel;
+mod memory;
+mod platform;
+mod precompiled;
+mod program;
+mod workspace;
+
+use core::cell::Cell;
+use core::ffi::{CStr, c_void};
+use core::ops::Range;
+use core::ptr::NonNull;
+
+use ferrite_alloc_ext::device::{Attribute, Backend, Region};
+use ferrite_alloc_ext::module::Module;
+use ferrite_core::error::Result;
+use ferrite_core::memory::Buffer;
+use ferrite_core::{Any, Function, device::kind, plain_ensure};
+
+use crate::driver::{Driver, Source};
+use crate::launch::Launch;
+use crate::module::DeviceModule;
+use crate::opencl_source;
+use crate::payload::{Layout, Payload};
+
+use kernel::Kernel;
+use precompiled::Precompiled;
+use program::Program;
+
+/// The OpenCL back end.
+pub struct OpenCl;
+
+std::thread_local! {
+    /// The device on which this thread launches kernels.
+    static CURRENT: Cell<i32> = const { Cell::new(0) };
+}
+
+/// The code of a module.
+pub struct Code {
+    /// A program for each kernel, as spans of the payload's code. None for binaries, which hold all kernels.
+    programs: Option<Buffer<Range<usize>>>,
+    /// Binaries that take the place of source.
+    precompiled: Precompiled,
+}
+
+impl Driver for OpenCl {
+    const KIND: &'static CStr = c"opencl";
+    const LAYOUT: &'static Layout = &Layout::OPENCL;
+    const DEVICE_TYPE: i32 = kind::OPENCL;
+
+    type Code = Code;
+    /// The program of a binary; of source, each kernel has a program of its own.
+    type Loaded = Option<Program>;
+    type Kernel = Kernel;
+
+    fn prepare(payload: &Payload) -> Result<Code> {
+        let format = payload.format();
+        plain_ensure!(
+            matches!(format, b"cl" | b"xclbin" | b"awsxclbin" | b"aocx"),
+            INTERNAL_ERROR,
+            "Unknown OpenCL format {}",
+            format
+        );
+        let programs = if format == b"cl" { Some(opencl_source::split(payload)?) } else { None };
+        Ok(Code { programs, precompiled: Precompiled::new(payload.kernels().len())? })
+    }
+
+    fn current_device() -> Result<i32> {
+        Ok(CURRENT.get())
+    }
+
+    fn load(source: &Source<'_, OpenCl>, device: i32) -> Result<Option<Program>> {
+        let device = platform::device(device)?;
+        match source.code.programs {
+            Some(_) => Ok(None),
+            None => Program::from_binary(device, source.payload.code()).map(Some),
+        }
+    }
+
+    fn load_kernel(
+        source: &Source<'_, OpenCl>,
+        loaded: &Option<Program>,
+        kernel: usize,
+        device_id: i32,
+    ) -> Result<Kernel> {
+        let device = platform::device(device_id)?;
+        let name = source.payload.name_of(&source.payload.kernels()[kernel]);
+        let program = match (loaded, &source.code.programs) {
+            (Some(program), _) => program.share(),
+            (None, Some(programs)) => match source.code.precompiled.get(kernel, device_id) {
+                Some(binary) => Program::from_binary(device, binary.as_bytes())?,
+                None => Program::from_source(device, &source.payload.code()[programs[kernel].clone()])?,
+            },
+            (None, None) => Program::from_binary(device, source.payload.code())?,
+        };
+        Kernel::new(device, program, name)
+    }
+
+    #[inline]
+    unsafe fn launch(kernel: &Kernel, _device: i32, launch: &Launch<'_>) -> Result<()> {
+        // SAFETY: the caller vouches for the values.
+        unsafe { kernel.launch(launch) }
+    }
+
+    fn method(module: &Module, _: &DeviceModule<OpenCl>, name: &[u8]) -> Result<Option<Function>> {
+        precompiled::method(module, name)
+    }
+
+    fn inspect_source<'a>(source: &Source<'a, OpenCl>, format: &[u8]) -> &'a [u8] {
+        if format.is_empty() && source.payload.format() == b"cl" { source.payload.code() } else { b"" }
+    }
+}
+
+impl Backend for OpenCl {
+    fn device_type(&self) -> i32 {
+        kind::OPENCL
+    }
+
+    fn set_device(&self, id: i32) -> Result<()> {
+        platform::device(id)?;
+        CURRENT.set(id);
+        Ok(())
+    }
+
+    fn allocate(&self, id: i32, bytes: usize, _alignment: usize) -> Result<*mut c_void> {
+        memory::allocate(platform::device(id)?, bytes).map(NonNull::as_ptr)
+    }
+
+    unsafe fn free(&self, id: i32, data: *mut c_void) {
+        if let (Ok(device), Some(data)) = (platform::device(id), NonNull::new(data)) {
+            // SAFETY: the caller's promise.
+            unsafe { memory::free(device, data) };
+        }
+    }
+
+    unsafe fn copy(&self, from: Region, to: Region, bytes: usize, stream: *mut c_void) -> Result<()> {
+        plain_ensure!(
+            stream.is_null(),
+            RUNTIME_ERROR,
+            "Devices opencl have no streams beside the default one"
+        );
+        // SAFETY: the caller's promise.
+        unsafe { memory::copy(from, to, bytes) }
+    }
+
+    unsafe fn synchronize(&self, id: i32, stream: *mut c_void) -> Result<()> {
+        plain_ensure!(
+            stream.is_null(),
+            RUNTIME_ERROR,
+            "Devices opencl have no streams beside the default one"
+        );
+        platform::device(id)?.finish()
+    }
+
+    fn attribute(&self, id: i32, attribute: Attribute) -> Result<Any> {
+        if attribute == Attribute::Exists {
+            return Ok(i64::from(platform::device(id).is_ok()).into());
+        }
+        platform::device(id)?.attribute(attribute)
+    }
+
+    fn allocate_workspace(&self, id: i32, bytes: usize) -> Result<NonNull<c_void>> {
+        let device = platform::device(id)?;
+        device.workspaces.allocate(device, bytes)
+    }
+
+    unsafe fn free_workspace(&self, id: i32, workspace: NonNull<c_void>) -> Result<()> {
+        platform::device(id)?.workspaces.free(workspace)
+    }
+}

@@ -1,0 +1,192 @@
+//! The choice of devices: GPUs of all platforms, or CPUs where there is no GPU.
+//!
+//! `FERRITE_OPENCL_PLATFORM` chooses platforms by a part of their name, in upper or lower case.
+
+use core::ffi::{CStr, c_char};
+use core::ptr;
+use core::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use ferrite_core::error::{Error, Result};
+use ferrite_core::memory::Buffer;
+use ferrite_core::{plain_ensure, plain_error, plain_warn};
+
+use super::api::{self, Api, Handle};
+use super::device::Device;
+use super::failure;
+use crate::driver::MAX_DEVICES;
+use crate::forks;
+use crate::owned::Owned;
+
+const CHOICE: &CStr = c"FERRITE_OPENCL_PLATFORM";
+
+/// The driver and the chosen devices; made once, and never given up.
+struct Platform {
+    devices: Buffer<Device>,
+}
+
+static PLATFORM: AtomicPtr<Platform> = AtomicPtr::new(ptr::null_mut());
+
+/// A device of this process.
+///
+/// # Errors
+/// RuntimeError when the driver is not installed, and in a forked child; InternalError when there is no device, or none of that
+/// id.
+#[inline]
+pub(super) fn device(id: i32) -> Result<&'static Device> {
+    forks::check()?;
+    // SAFETY: null, or made by `open` and never freed.
+    let platform = match unsafe { PLATFORM.load(Ordering::Acquire).as_ref() } {
+        Some(platform) => platform,
+        None => open()?,
+    };
+    match usize::try_from(id).ok().and_then(|index| platform.devices.get(index)) {
+        Some(device) => Ok(device),
+        None => Err(invalid_id(id)),
+    }
+}
+
+#[cold]
+fn invalid_id(id: i32) -> Error {
+    plain_error!(INTERNAL_ERROR, "Invalid OpenCL device_id={}. ", id)
+}
+
+/// Opens the driver. A failure keeps nothing: the next call tries again.
+#[cold]
+fn open() -> Result<&'static Platform> {
+    static OPENING: Mutex<()> = Mutex::new(());
+    forks::begin_use()?;
+    let _opening = OPENING.lock().unwrap_or_else(PoisonError::into_inner);
+    // SAFETY: as in `device`.
+    if let Some(platform) = unsafe { PLATFORM.load(Ordering::Acquire).as_ref() } {
+        return Ok(platform);
+    }
+    // SAFETY: the driver stays for the life of the process, as its library does.
+    let api: &'static Api = unsafe { Owned::new(Api::open()?)?.into_raw().as_ref() };
+    let platform = Owned::new(Platform { devices: find_devices(api)? })?;
+    let platform = platform.into_raw();
+    PLATFORM.store(platform.as_ptr(), Ordering::Release);
+    // SAFETY: just made, and never freed.
+    Ok(unsafe { platform.as_ref() })
+}
+
+fn find_devices(api: &'static Api) -> Result<Buffer<Device>> {
+    let platforms = platforms(api)?;
+    let mut devices = devices_of_kind(api, &platforms, api::DEVICE_TYPE_GPU)?;
+    if devices.is_empty() {
+        devices = devices_of_kind(api, &platforms, api::DEVICE_TYPE_CPU)?;
+        if !devices.is_empty() {
+            plain_warn!("No OpenCL device is a GPU: kernels run on the CPU");
+        }
+    }
+    plain_ensure!(
+        !devices.is_empty(),
+        INTERNAL_ERROR,
+        "No OpenCL device: {} platforms were looked at",
+        platforms.len()
+    );
+    Ok(devices)
+}
+
+/// The platforms that were chosen.
+fn platforms(api: &Api) -> Result<Buffer<Handle>> {
+    let mut count = 0;
+    // SAFETY: the driver writes the number.
+    match unsafe { (api.clGetPlatformIDs)(0, ptr::null_mut(), &mut count) } {
+        api::PLATFORM_NOT_FOUND => count = 0,
+        status => failure::check(status)?,
+    }
+    let mut platforms = Buffer::new();
+    platforms.try_resize(count as usize, ptr::null_mut())?;
+    if count != 0 {
+        let places = platforms.as_mut_slice().as_mut_ptr();
+        // SAFETY: there is room for so many.
+        failure::check(unsafe { (api.clGetPlatformIDs)(count, places, ptr::null_mut()) })?;
+    }
+    let Some(choice) = environment(CHOICE) else { return Ok(platforms) };
+    let mut chosen = Buffer::new();
+    for platform in platforms.iter() {
+        let name = info(|size, value, written| {
+            // SAFETY: the driver writes at most `size` bytes.
+            unsafe { (api.clGetPlatformInfo)(*platform, api::PLATFORM_NAME, size, value, written) }
+        })?;
+        if contains(&name, choice) {
+            chosen.try_push(*platform)?;
+        }
+    }
+    plain_ensure!(!chosen.is_empty(), INTERNAL_ERROR, "No OpenCL platform has {} in its name", choice);
+    Ok(chosen)
+}
+
+/// Whether a name contains a text, in upper or lower case.
+fn contains(name: &[u8], text: &[u8]) -> bool {
+    text.is_empty() || name.windows(text.len()).any(|window| window.eq_ignore_ascii_case(text))
+}
+
+/// A variable of the environment.
+pub(super) fn environment(name: &CStr) -> Option<&'static [u8]> {
+    unsafe extern "C" {
+        fn getenv(name: *const c_char) -> *const c_char;
+    }
+    // SAFETY: the name ends in a NUL, as what comes back does; programs change their environment before they start threads.
+    unsafe {
+        let value = getenv(name.as_ptr());
+        (!value.is_null()).then(|| CStr::from_ptr(value).to_bytes())
+    }
+}
+
+/// Reads a text of the driver: the size first, then the content, without the zero at its end.
+///
+/// # Errors
+/// Errors of the driver; MemoryError.
+pub(super) fn info(
+    query: impl Fn(usize, *mut core::ffi::c_void, *mut usize) -> api::Status,
+) -> Result<Buffer<u8>> {
+    let mut size = 0;
+    failure::check(query(0, ptr::null_mut(), &mut size))?;
+    let mut text = Buffer::new();
+    text.try_resize(size, 0u8)?;
+    if size != 0 {
+        failure::check(query(size, text.as_mut_slice().as_mut_ptr().cast(), ptr::null_mut()))?;
+    }
+    while text.last() == Some(&0) {
+        text.pop();
+    }
+    Ok(text)
+}
+
+/// The devices of a kind on these platforms that have OpenCL 1.2 or later.
+fn devices_of_kind(api: &'static Api, platforms: &[Handle], kind: u64) -> Result<Buffer<Device>> {
+    let mut devices = Buffer::new();
+    for platform in platforms {
+        let mut count = 0;
+        // SAFETY: the driver writes the number.
+        match unsafe { (api.clGetDeviceIDs)(*platform, kind, 0, ptr::null_mut(), &mut count) } {
+            api::DEVICE_NOT_FOUND => continue,
+            status => failure::check(status)?,
+        }
+        let mut found = Buffer::new();
+        found.try_resize(count as usize, ptr::null_mut())?;
+        let places = found.as_mut_slice().as_mut_ptr();
+        // SAFETY: there is room for so many.
+        failure::check(unsafe { (api.clGetDeviceIDs)(*platform, kind, count, places, ptr::null_mut()) })?;
+        for id in found.iter() {
+            if devices.len() < MAX_DEVICES && Device::is_recent(api, *id)? {
+                devices.try_push(Device::new(api, *id)?)?;
+            }
+        }
+    }
+    Ok(devices)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::contains;
+
+    #[test]
+    fn platforms_are_chosen_by_a_part_of_their_name() {
+        assert!(contains(b"Portable Computing Language", b"computing"));
+        assert!(contains(b"NVIDIA CUDA", b"") && contains(b"NVIDIA CUDA", b"nvidia cuda"));
+        assert!(!contains(b"NVIDIA CUDA", b"amd") && !contains(b"ab", b"abc"));
+    }
+}

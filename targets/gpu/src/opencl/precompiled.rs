@@ -1,0 +1,104 @@
+//! Programs as binaries, which a client saves and gives to the module in its next process: compiling takes long on phones.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use ferrite_alloc_ext::module::Module;
+use ferrite_core::error::Result;
+use ferrite_core::memory::Buffer;
+use ferrite_core::{Bytes, Function, plain_bail, plain_ensure};
+
+use super::OpenCl;
+use crate::driver::Driver;
+use crate::module::DeviceModule;
+use crate::payload::{Writer, read_binaries};
+
+/// A binary and the device that it is for.
+type Binary = (i32, Bytes);
+
+/// A binary for some of the kernels, while they are being loaded.
+pub(super) struct Precompiled(Mutex<Buffer<Option<Binary>>>);
+
+impl Precompiled {
+    /// No binaries.
+    ///
+    /// # Errors
+    /// MemoryError.
+    pub(super) fn new(kernel_count: usize) -> Result<Precompiled> {
+        let mut binaries = Buffer::try_with_capacity(kernel_count)?;
+        for _ in 0..kernel_count {
+            binaries.try_push(None)?;
+        }
+        Ok(Precompiled(Mutex::new(binaries)))
+    }
+
+    fn binaries(&self) -> MutexGuard<'_, Buffer<Option<Binary>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The binary of a kernel for a device.
+    pub(super) fn get(&self, kernel: usize, device: i32) -> Option<Bytes> {
+        let (of, binary) = self.binaries().get(kernel).cloned().flatten()?;
+        (of == device).then_some(binary)
+    }
+
+    /// Replaces the binary of a kernel.
+    fn set(&self, kernel: usize, binary: Option<Binary>) {
+        let mut binaries = self.binaries();
+        let previous = binaries.get_mut(kernel).map(|place| core::mem::replace(place, binary));
+        drop(binaries);
+        drop(previous);
+    }
+}
+
+/// The functions of OpenCL modules beside kernels.
+///
+/// # Errors
+/// MemoryError.
+pub(super) fn method(module: &Module, name: &[u8]) -> Result<Option<Function>> {
+    let module = module.clone();
+    match name {
+        b"opencl.GetPreCompiledPrograms" => Function::from_typed(move || save(own(&module)?)).map(Some),
+        b"opencl.SetPreCompiledPrograms" => {
+            Function::from_typed(move |binaries: Bytes| restore(own(&module)?, &binaries)).map(Some)
+        }
+        _ => Ok(None),
+    }
+}
+
+fn own(module: &Module) -> Result<&DeviceModule<OpenCl>> {
+    match module.implementation() {
+        Some(module) => Ok(module),
+        None => plain_bail!(INTERNAL_ERROR, "The module is not of kind opencl"),
+    }
+}
+
+/// The programs of all kernels on the current device, which are built if they are not yet.
+fn save(module: &DeviceModule<OpenCl>) -> Result<Bytes> {
+    let payload = module.source().payload;
+    let device = OpenCl::current_device()?;
+    let mut saved = Writer::new();
+    saved.count(payload.kernels().len())?;
+    for (index, kernel) in payload.kernels().iter().enumerate() {
+        saved.text(payload.name_of(kernel))?;
+        let binary = module.with_kernel(index, device, |kernel| kernel.program().binary())?;
+        saved.text(&binary)?;
+    }
+    saved.finish()
+}
+
+/// Loads programs of kernels on the current device. A kernel that was launched before keeps its program.
+fn restore(module: &DeviceModule<OpenCl>, saved: &Bytes) -> Result<()> {
+    let source = module.source();
+    let device = OpenCl::current_device()?;
+    plain_ensure!(source.code.programs.is_some(), INTERNAL_ERROR, "The module itself is a binary");
+    for (name, binary) in read_binaries(saved.as_bytes())?.iter() {
+        let Some(kernel) = source.payload.find(name) else {
+            plain_bail!(INTERNAL_ERROR, "There is a program for {}, which is no kernel", *name);
+        };
+        source.code.precompiled.set(kernel, Some((device, Bytes::new(binary)?)));
+        let loaded = module.with_kernel(kernel, device, |_| Ok(()));
+        source.code.precompiled.set(kernel, None);
+        loaded?;
+    }
+    Ok(())
+}

@@ -1,0 +1,284 @@
+//! Payloads of device modules: the argument of `ffi.Module.load_from_bytes.KIND`.
+//!
+//! Everything in a payload is input: each length is checked against the bytes that are left before anything is allocated, and
+//! nothing recurses. A payload is kept as the bytes that it was read from; what is found in it are spans of those.
+#![forbid(unsafe_code)]
+
+mod index;
+mod reader;
+mod writer;
+
+use ferrite_core::abi::DLDataType;
+use ferrite_core::error::Result;
+use ferrite_core::memory::Buffer;
+use ferrite_core::{Bytes, plain_bail, plain_ensure};
+
+use index::NameIndex;
+use reader::Reader;
+pub use writer::Writer;
+
+/// The layout of the payloads of one kind.
+#[derive(Debug)]
+pub struct Layout {
+    /// The kind, for messages.
+    pub kind: &'static str,
+    /// Whether the payload begins with a format, such as `ptx`.
+    pub has_format: bool,
+    /// The arrangement of the code.
+    pub code: CodeLayout,
+}
+
+/// The arrangement of the code in a payload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CodeLayout {
+    /// One code for all kernels.
+    Whole,
+    /// A code for each kernel, by name.
+    PerKernel,
+    /// As `PerKernel`, of flags and SPIR-V words.
+    Shaders,
+}
+
+impl Layout {
+    /// CUDA: `cuda`, `ptx`, `cubin` or `fatbin`.
+    pub const CUDA: Layout = Layout { kind: "cuda", has_format: true, code: CodeLayout::Whole };
+    /// OpenCL: `cl`, or a binary.
+    pub const OPENCL: Layout = Layout { kind: "opencl", has_format: true, code: CodeLayout::Whole };
+    /// ROCm: `hsaco`.
+    pub const HIP: Layout = Layout { kind: "hip", has_format: true, code: CodeLayout::Whole };
+    /// Metal: `metal` or `metallib`.
+    pub const METAL: Layout = Layout { kind: "metal", has_format: true, code: CodeLayout::PerKernel };
+    /// Vulkan: SPIR-V.
+    pub const VULKAN: Layout = Layout { kind: "vulkan", has_format: true, code: CodeLayout::Shaders };
+    /// WebGPU: WGSL.
+    pub const WEBGPU: Layout = Layout { kind: "webgpu", has_format: false, code: CodeLayout::PerKernel };
+}
+
+/// A part of the bytes of a payload.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Span {
+    start: usize,
+    len: usize,
+}
+
+/// A kernel: its parameters, the tags that say how it is launched, and its code.
+#[derive(Debug)]
+pub struct Kernel {
+    name: Span,
+    /// Parameter types, in order.
+    pub parameters: Buffer<DLDataType>,
+    tags: Buffer<Span>,
+    /// A number for each parameter, 1 for a TMA descriptor; may be fewer than there are parameters.
+    pub extra_tags: Buffer<i32>,
+    /// Flags of a shader; bit 0: scalars come in a uniform buffer.
+    pub flags: u32,
+    code: Span,
+}
+
+/// A payload that was read to its last byte.
+pub struct Payload {
+    bytes: Bytes,
+    format: Span,
+    kernels: Buffer<Kernel>,
+    names: NameIndex,
+    /// The code of [`CodeLayout::Whole`].
+    code: Span,
+}
+
+impl Payload {
+    /// Reads a payload.
+    ///
+    /// # Errors
+    /// InternalError that names what is wrong and where; MemoryError.
+    pub fn read(layout: &Layout, bytes: Bytes) -> Result<Payload> {
+        let mut reader = Reader::new(layout.kind, bytes.as_bytes());
+        let format = if layout.has_format { reader.span("format")? } else { Span::default() };
+        let mut kernels = read_kernels(&mut reader)?;
+        let names = NameIndex::new(layout.kind, bytes.as_bytes(), kernels.iter().map(|kernel| kernel.name))?;
+        let code = match layout.code {
+            CodeLayout::Whole => reader.span("code")?,
+            CodeLayout::PerKernel | CodeLayout::Shaders => {
+                read_codes(&mut reader, layout, &mut kernels, &names)?;
+                Span::default()
+            }
+        };
+        reader.end()?;
+        Ok(Payload { bytes, format, kernels, names, code })
+    }
+
+    /// Writes the payload anew, from what was found in it. Codes come in the order of the kernels.
+    ///
+    /// # Errors
+    /// MemoryError.
+    pub fn rewrite(&self, layout: &Layout) -> Result<Bytes> {
+        let mut writer = Writer::new();
+        if layout.has_format {
+            writer.text(self.format())?;
+        }
+        writer.count(self.kernels.len())?;
+        for kernel in self.kernels.iter() {
+            writer.kernel_name(self.name_of(kernel))?;
+            writer.count(kernel.parameters.len())?;
+            kernel.parameters.iter().try_for_each(|dtype| writer.dtype(*dtype))?;
+            writer.count(kernel.tags.len())?;
+            self.tags_of(kernel).try_for_each(|tag| writer.text(tag))?;
+            writer.count(kernel.extra_tags.len())?;
+            kernel.extra_tags.iter().try_for_each(|tag| writer.word(tag.cast_unsigned()))?;
+        }
+        if layout.code == CodeLayout::Whole {
+            writer.text(self.code())?;
+            return writer.finish();
+        }
+        writer.count(self.kernels.len())?;
+        for kernel in self.kernels.iter() {
+            writer.text(self.name_of(kernel))?;
+            match layout.code {
+                CodeLayout::Shaders => writer.shader(kernel.flags, self.code_of(kernel))?,
+                _ => writer.text(self.code_of(kernel))?,
+            }
+        }
+        writer.finish()
+    }
+
+    /// The whole payload.
+    pub fn bytes(&self) -> &Bytes {
+        &self.bytes
+    }
+
+    /// The text or code of a span.
+    fn at(&self, span: Span) -> &[u8] {
+        at(self.bytes.as_bytes(), span)
+    }
+
+    /// The format, empty for kinds without.
+    pub fn format(&self) -> &[u8] {
+        self.at(self.format)
+    }
+
+    /// The code of all kernels; empty for kinds with a code for each.
+    pub fn code(&self) -> &[u8] {
+        self.at(self.code)
+    }
+
+    /// The kernels, in order.
+    pub fn kernels(&self) -> &[Kernel] {
+        &self.kernels
+    }
+
+    /// The index of the kernel of that name.
+    pub fn find(&self, name: &[u8]) -> Option<usize> {
+        self.names.find(self.bytes.as_bytes(), |index| self.kernels[index].name, name)
+    }
+
+    /// The name of a kernel of this payload.
+    pub fn name_of(&self, kernel: &Kernel) -> &[u8] {
+        self.at(kernel.name)
+    }
+
+    /// The code of a kernel of this payload, for kinds with a code for each. SPIR-V words are not aligned.
+    pub fn code_of(&self, kernel: &Kernel) -> &[u8] {
+        self.at(kernel.code)
+    }
+
+    /// The launch tags of a kernel of this payload.
+    pub fn tags_of<'a>(&'a self, kernel: &'a Kernel) -> impl Iterator<Item = &'a [u8]> {
+        kernel.tags.iter().map(|tag| self.at(*tag))
+    }
+}
+
+/// Reads the programs of `opencl.GetPreCompiledPrograms`: names of kernels, each with a binary.
+///
+/// # Errors
+/// InternalError for malformed bytes; MemoryError.
+pub fn read_binaries(bytes: &[u8]) -> Result<Buffer<(&[u8], &[u8])>> {
+    let mut reader = Reader::new("opencl", bytes);
+    let binaries = reader.list("program count", 16, |reader| {
+        let (name, binary) = (reader.span("kernel name")?, reader.span("program")?);
+        Ok((reader.text(name), reader.text(binary)))
+    })?;
+    reader.end()?;
+    Ok(binaries)
+}
+
+fn at(bytes: &[u8], span: Span) -> &[u8] {
+    bytes.get(span.start..span.start + span.len).unwrap_or_default()
+}
+
+/// Reads the FunctionInfo map.
+fn read_kernels(reader: &mut Reader<'_>) -> Result<Buffer<Kernel>> {
+    // A key, a name and three counts.
+    let count = reader.count("kernel count", 40)?;
+    let mut kernels = Buffer::try_with_capacity(count)?;
+    for _ in 0..count {
+        let key = reader.span("kernel key")?;
+        let name = reader.span("kernel name")?;
+        plain_ensure!(
+            reader.text(key) == reader.text(name),
+            INTERNAL_ERROR,
+            "Malformed {} module: the kernel {} has the key {}",
+            reader.kind(),
+            reader.text(name),
+            reader.text(key)
+        );
+        let parameters = reader.list("parameter type count", 4, Reader::dtype)?;
+        let tags = reader.list("launch tag count", 8, |reader| reader.span("launch tag"))?;
+        let extra_tags =
+            reader.list("extra tag count", 4, |reader| Ok(reader.u32("extra tag")?.cast_signed()))?;
+        let (flags, code) = (0, Span::default());
+        kernels.try_push(Kernel { name, parameters, tags, extra_tags, flags, code })?;
+    }
+    Ok(kernels)
+}
+
+/// Reads a code for each kernel.
+fn read_codes(
+    reader: &mut Reader<'_>,
+    layout: &Layout,
+    kernels: &mut Buffer<Kernel>,
+    names: &NameIndex,
+) -> Result<()> {
+    // A name and a code.
+    let count = reader.count("code count", 16)?;
+    let mut has_code = Buffer::new();
+    has_code.try_resize(kernels.len(), false)?;
+    for _ in 0..count {
+        let name = reader.span("kernel name of a code")?;
+        let mut code = reader.span("kernel code")?;
+        let mut flags = 0;
+        if layout.code == CodeLayout::Shaders {
+            (flags, code) = read_shader(reader, code)?;
+        }
+        let text = reader.text(name);
+        let Some(index) = names.find(reader.bytes(), |index| kernels[index].name, text) else {
+            plain_bail!(
+                INTERNAL_ERROR,
+                "Malformed {} module: code of {}, which is no kernel",
+                layout.kind,
+                text
+            );
+        };
+        let is_first = !core::mem::replace(&mut has_code[index], true);
+        plain_ensure!(is_first, INTERNAL_ERROR, "Malformed {} module: {} has two codes", layout.kind, text);
+        (kernels[index].flags, kernels[index].code) = (flags, code);
+    }
+    match has_code.iter().position(|has_code| !has_code) {
+        Some(index) => {
+            let name = reader.text(kernels[index].name);
+            plain_bail!(INTERNAL_ERROR, "Malformed {} module: the kernel {} has no code", layout.kind, name)
+        }
+        None => Ok(()),
+    }
+}
+
+/// Reads a shader, which is in a text of its own: flags and SPIR-V words.
+fn read_shader(reader: &Reader<'_>, shader: Span) -> Result<(u32, Span)> {
+    let mut inner = reader.within(shader);
+    let flags = inner.u32("shader flags")?;
+    let words = inner.count("SPIR-V word count", 4)?;
+    let code = inner.take(words * 4, "SPIR-V words")?;
+    inner.end()?;
+    Ok((flags, code))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,230 @@
+//! The global functions by which compiled code and TVM's Python package use devices: `__tvm_set_device` and `runtime.*`.
+//!
+//! They are [`defaults`](ferrite_core::defaults): a runtime that registers
+//! these names takes them over, except for the devices that it lacks.
+
+mod beside;
+
+use core::ffi::c_void;
+use core::ptr;
+
+use ferrite_alloc_ext::device::{self, Attribute, Region};
+use ferrite_alloc_ext::env::stream;
+use ferrite_core::abi::{DLDataType, DLDevice, DLTensor};
+use ferrite_core::builtins::StaticFunction;
+use ferrite_core::error::Result;
+use ferrite_core::tensor::{TensorRef, TensorView};
+use ferrite_core::{
+    Any, Function, Shape, String, Tensor, device::kind, global_table, plain_bail, plain_ensure,
+    static_function,
+};
+
+pub(crate) use beside::wrap;
+
+/// The name of the function that host code calls before the first kernel.
+pub const SET_DEVICE: &str = "__tvm_set_device";
+
+/// The function `__tvm_set_device`.
+pub const SET_DEVICE_FUNCTION: StaticFunction = static_function!("__tvm_set_device", set_device);
+
+/// The functions `runtime.*`.
+///
+/// # Upstream
+/// `src/runtime/device_api.cc` and `src/runtime/tensor.cc` of Apache TVM, whose `libtvm_runtime` has them.
+pub const FUNCTIONS: &[StaticFunction] = &[
+    static_function!("runtime.GetDeviceAttr", device_attribute),
+    static_function!("runtime.Device_StreamCreate", create_stream),
+    static_function!("runtime.Device_StreamFree", free_stream),
+    static_function!("runtime.Device_SetStream", set_stream),
+    static_function!("runtime.Device_StreamSync", synchronize),
+    static_function!("runtime.Device_StreamSyncFromTo", order_streams),
+    static_function!("runtime.TVMSetStream", set_stream_pointer),
+    static_function!("runtime.TVMTensorAllocWithScope", allocate_tensor),
+    static_function!("runtime.TVMTensorCopyFromBytes", copy_from_bytes),
+    static_function!("runtime.TVMTensorCopyToBytes", copy_to_bytes),
+    static_function!("runtime.TVMTensorCopyFromTo", copy_tensor),
+];
+
+/// The devices that this library serves whoever owns the global names.
+static OWN_SET_DEVICE: StaticFunction = static_function!("__tvm_set_device", set_own_device);
+
+/// The function `__tvm_set_device` of device modules. Devices without a back end of ours go to the global function.
+///
+/// # Errors
+/// MemoryError.
+pub(crate) fn set_device_function() -> Result<Function> {
+    OWN_SET_DEVICE.to_function()
+}
+
+fn set_own_device(device_type: i32, device_id: i32) -> Result<()> {
+    if device::find(device_type).is_none()
+        && let Some(global) = global_table::get(SET_DEVICE.as_bytes())?
+    {
+        return global.call(&[device_type.into(), device_id.into()]).map(drop);
+    }
+    set_device(device_type, device_id)
+}
+
+fn set_device(device_type: i32, device_id: i32) -> Result<()> {
+    if device_type == kind::CPU {
+        return Ok(());
+    }
+    device::get(device_type)?.set_device(device_id)
+}
+
+/// Attribute 0 is 0 for devices without a back end.
+fn device_attribute(device_type: i32, device_id: i32, attribute: i64) -> Result<Any> {
+    let Some(attribute) = Attribute::from_number(attribute) else {
+        plain_bail!(VALUE_ERROR, "There is no device attribute {}", &attribute);
+    };
+    match (device_type, attribute) {
+        (kind::CPU, Attribute::Exists) => Ok(1i64.into()),
+        (kind::CPU, _) => Ok(Any::NONE),
+        (_, Attribute::Exists) if device::find(device_type).is_none() => Ok(0i64.into()),
+        _ => device::get(device_type)?.attribute(device_id, attribute),
+    }
+}
+
+/// Streams are integers in these functions, 0 the default one.
+fn handle(stream: i64) -> *mut c_void {
+    ptr::with_exposed_provenance_mut(stream as usize)
+}
+
+fn create_stream(device: DLDevice) -> Result<i64> {
+    if device.device_type == kind::CPU {
+        return Ok(0);
+    }
+    let stream = device::get(device.device_type)?.create_stream(device.device_id)?;
+    Ok(stream.expose_provenance() as i64)
+}
+
+fn free_stream(device: DLDevice, stream: i64) -> Result<()> {
+    if device.device_type == kind::CPU {
+        return Ok(());
+    }
+    // SAFETY: whoever passes a stream vouches for it.
+    unsafe { device::get(device.device_type)?.free_stream(device.device_id, handle(stream)) }
+}
+
+fn set_stream(device: DLDevice, stream: i64) -> Result<()> {
+    set_stream_pointer(device.device_type, device.device_id, handle(stream))
+}
+
+fn set_stream_pointer(device_type: i32, device_id: i32, stream: *mut c_void) -> Result<()> {
+    if device_type != kind::CPU {
+        // SAFETY: as in `free_stream`.
+        unsafe { device::get(device_type)?.set_stream(device_id, stream)? };
+    }
+    stream::set(stream::Device::new(device_type, device_id), stream).map(drop)
+}
+
+fn synchronize(device: DLDevice, stream: i64) -> Result<()> {
+    synchronize_pointer(device, handle(stream))
+}
+
+fn synchronize_pointer(device: DLDevice, stream: *mut c_void) -> Result<()> {
+    if device.device_type == kind::CPU {
+        return Ok(());
+    }
+    // SAFETY: as in `free_stream`.
+    unsafe { device::get(device.device_type)?.synchronize(device.device_id, stream) }
+}
+
+fn order_streams(device: DLDevice, before: i64, after: i64) -> Result<()> {
+    if device.device_type == kind::CPU {
+        return Ok(());
+    }
+    let backend = device::get(device.device_type)?;
+    // SAFETY: as in `free_stream`.
+    unsafe { backend.order_streams(device.device_id, handle(before), handle(after)) }
+}
+
+/// Makes a tensor. Scopes other than `global` are layouts of textures, which no back end here has.
+fn allocate_tensor(
+    shape: Shape,
+    dtype: DLDataType,
+    device: DLDevice,
+    scope: Option<String>,
+) -> Result<Tensor> {
+    if let Some(scope) = scope {
+        let is_global = matches!(scope.as_bytes(), b"" | b"global");
+        plain_ensure!(is_global, RUNTIME_ERROR, "There is no memory of scope {}", scope.as_bytes());
+    }
+    device::empty(shape.as_slice(), dtype, device)
+}
+
+/// The device, or that of the other one if this is the CPU.
+fn device_of_copy(one: DLDevice, other: DLDevice) -> DLDevice {
+    if one.device_type == kind::CPU { other } else { one }
+}
+
+fn current_stream(device: DLDevice) -> *mut c_void {
+    stream::get(stream::Device::new(device.device_type, device.device_id))
+}
+
+const CPU: DLDevice = DLDevice { device_type: kind::CPU, device_id: 0 };
+
+/// The region of a contiguous tensor of exactly `bytes` bytes.
+///
+/// # Safety
+/// The tensor must be valid.
+unsafe fn region_of(tensor: TensorView, bytes: usize) -> Result<Region> {
+    // SAFETY: the caller vouches for the tensor.
+    let (reader, record) = unsafe { (tensor.as_tensor_ref(), *tensor.as_ptr()) };
+    check_bytes(reader, bytes)?;
+    Ok(Region { device: record.device, data: record.data, offset: record.byte_offset as usize })
+}
+
+fn check_bytes(tensor: TensorRef<'_>, bytes: usize) -> Result<()> {
+    plain_ensure!(tensor.is_contiguous(), VALUE_ERROR, "Copies need contiguous tensors");
+    let size = tensor.size_bytes();
+    plain_ensure!(
+        size == Some(bytes),
+        VALUE_ERROR,
+        "The tensor has {} bytes, not {}",
+        size.unwrap_or(usize::MAX),
+        bytes
+    );
+    Ok(())
+}
+
+/// Copies from main memory, and waits until that is done.
+fn copy_from_bytes(tensor: TensorView, data: *mut c_void, bytes: usize) -> Result<()> {
+    // SAFETY: the arguments of a call are valid until it ends; whoever passes a pointer vouches for its bytes.
+    unsafe {
+        let to = region_of(tensor, bytes)?;
+        copy_and_wait(Region { device: CPU, data, offset: 0 }, to, bytes)
+    }
+}
+
+/// Copies to main memory, and waits until that is done.
+fn copy_to_bytes(tensor: TensorView, data: *mut c_void, bytes: usize) -> Result<()> {
+    // SAFETY: as in `copy_from_bytes`.
+    unsafe {
+        let from = region_of(tensor, bytes)?;
+        copy_and_wait(from, Region { device: CPU, data, offset: 0 }, bytes)
+    }
+}
+
+/// # Safety
+/// Both regions must have so many bytes.
+unsafe fn copy_and_wait(from: Region, to: Region, bytes: usize) -> Result<()> {
+    if bytes == 0 {
+        return Ok(());
+    }
+    plain_ensure!(!from.data.is_null() && !to.data.is_null(), VALUE_ERROR, "A copy needs memory, not null");
+    let device = device_of_copy(from.device, to.device);
+    let stream = current_stream(device);
+    // SAFETY: the caller vouches for the regions; the stream is that of the device.
+    unsafe { device::copy(from, to, bytes, stream)? };
+    synchronize_pointer(device, stream)
+}
+
+/// Copies between tensors, on the stream of the device; the copy may be under way.
+fn copy_tensor(from: TensorView, to: TensorView) -> Result<()> {
+    // SAFETY: the arguments of a call are valid until it ends.
+    unsafe {
+        let (from, to): (DLTensor, DLTensor) = (*from.as_ptr(), *to.as_ptr());
+        device::copy_tensor(&from, &to, current_stream(device_of_copy(from.device, to.device)))
+    }
+}

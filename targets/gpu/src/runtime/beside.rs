@@ -1,0 +1,67 @@
+//! Our functions beside those of `libtvm_runtime`, which registers the same names: ours serve the devices that it lacks, and
+//! forward all other calls.
+
+use ferrite_alloc_ext::device;
+use ferrite_core::abi::DLDevice;
+use ferrite_core::builtins::StaticFunction;
+use ferrite_core::device::kind;
+use ferrite_core::error::Result;
+use ferrite_core::memory::Buffer;
+use ferrite_core::tensor::TensorRef;
+use ferrite_core::{AnyView, Function, global_table};
+
+/// Makes the function that takes the place of one of ours when another runtime registers its name.
+///
+/// # Errors
+/// MemoryError.
+pub(crate) fn wrap(default: &'static StaticFunction, registered: &Function) -> Result<Option<Function>> {
+    let Some(device_of) = device_of_call(default.name()) else { return Ok(None) };
+    let (own, other) = (default.to_function()?, registered.clone());
+    let serve = move |args: &[AnyView<'_>]| match device_of(args) {
+        Some(device_type) if is_ours(device_type)? => own.call(args),
+        _ => other.call(args),
+    };
+    Function::from_packed(serve).map(Some)
+}
+
+/// Whether a device type is served here and not by the other runtime, which registers `device_api.KIND` for each of its own.
+fn is_ours(device_type: i32) -> Result<bool> {
+    let Some(name) = ferrite_core::device::type_name(device_type) else { return Ok(false) };
+    if device::find(device_type).is_none() {
+        return Ok(false);
+    }
+    let mut api = Buffer::try_with_capacity(32)?;
+    api.try_extend_from_slice(b"device_api.")?;
+    api.try_extend_from_slice(name.as_bytes())?;
+    Ok(global_table::get(&api)?.is_none())
+}
+
+/// Finds the device type in the arguments of a call.
+type DeviceOfCall = fn(&[AnyView<'_>]) -> Option<i32>;
+
+/// How the arguments of a function tell a device type.
+fn device_of_call(name: &str) -> Option<DeviceOfCall> {
+    Some(match name {
+        "__tvm_set_device" | "runtime.GetDeviceAttr" | "runtime.TVMSetStream" => |args| number(args.first()?),
+        "runtime.TVMTensorAllocWithScope" => |args| device_type(args.get(2)?),
+        "runtime.TVMTensorCopyFromBytes" | "runtime.TVMTensorCopyToBytes" => |args| tensor(args.first()?),
+        "runtime.TVMTensorCopyFromTo" => |args| {
+            let (from, to) = (tensor(args.first()?)?, tensor(args.get(1)?)?);
+            Some(if from == kind::CPU { to } else { from })
+        },
+        _ if name.starts_with("runtime.Device_") => |args| device_type(args.first()?),
+        _ => return None,
+    })
+}
+
+fn number(value: &AnyView<'_>) -> Option<i32> {
+    value.try_get::<i32>().ok()?
+}
+
+fn device_type(value: &AnyView<'_>) -> Option<i32> {
+    value.try_get::<DLDevice>().ok()?.map(|device| device.device_type)
+}
+
+fn tensor(value: &AnyView<'_>) -> Option<i32> {
+    TensorRef::from_view(value).map(|tensor| tensor.device().device_type)
+}
