@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # usage: build.sh [OPTION...]
 #
-# Builds libtvm_ffi.so and libtvm_ffi.a as they are released: for C++ clients and compiled models too, and with no path of this
+# Builds libtvm_ffi.so and libtvm_ffi.a as they are released: for C++ clients, compiled models and devices, and with no path of this
 # machine in them, so that the same sources and compilers give the same bytes in any folder. Options go to `cargo build`.
 # CXX names the C++ compiler.
 set -euo pipefail
@@ -29,4 +29,4 @@ for one in "${remapped[@]}"; do
   flags+=${flags:+$'\037'}--remap-path-prefix=$one
 done
 unset RUSTFLAGS
-CARGO_ENCODED_RUSTFLAGS=$flags exec cargo build "${profile[@]}" -p ferrite-capi --features backend,cxx-abi "$@"
+CARGO_ENCODED_RUSTFLAGS=$flags exec cargo build "${profile[@]}" -p ferrite-capi --features backend,cxx-abi,opencl "$@"

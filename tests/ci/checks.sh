@@ -9,6 +9,13 @@ need() { # need TOOL PACKAGE: fails loudly without it
   return 1
 }
 
+need_library() { # need_library SONAME HOW: fails loudly without it
+  ldconfig -p | grep -F "$1 " >/dev/null || {
+    echo "error: $1 is missing: $2"
+    return 1
+  }
+}
+
 need_toolchain() { # need_toolchain TOOLCHAIN [COMPONENT...]
   need rustup "see https://rustup.rs" || return 1
   local toolchain=$1 component
@@ -49,6 +56,8 @@ check_clippy() {
   cargo clippy --workspace --all-targets -- -D warnings &&
     cargo clippy -p ferrite-capi --features backend -- -D warnings &&
     cargo clippy -p ferrite-capi --features backend,cxx-abi -- -D warnings &&
+    cargo clippy -p ferrite-gpu --all-targets --features opencl -- -D warnings &&
+    cargo clippy -p ferrite-capi --features opencl -- -D warnings &&
     cargo clippy -p ferrite-core --no-default-features -- -D warnings &&
     cargo clippy -p ferrite-core --no-default-features --features spin -- -D warnings &&
     cargo clippy -p ferrite-core --no-default-features --features client -- -D warnings &&
@@ -278,6 +287,13 @@ check_tvm-client() {
 
 check_tilelang() {
   build_wheel && tests/clients/run.sh "$target"/wheels/*.whl tilelang tirx
+}
+
+check_gpu-opencl() {
+  need_library libOpenCL.so.1 "apt-get install ocl-icd-libopencl1 pocl-opencl-icd" &&
+    cargo test -p ferrite-gpu --features opencl &&
+    ferrite_tests gpu --include-ignored opencl &&
+    build_wheel && tests/clients/run.sh "$target"/wheels/*.whl opencl
 }
 
 check_xgrammar() {

@@ -8,6 +8,7 @@ use std::sync::OnceLock;
 
 static BUILT: OnceLock<Outcome<Library>> = OnceLock::new();
 static BUILT_WITH_CXX: OnceLock<Outcome<Library>> = OnceLock::new();
+static BUILT_WITH_GPU: OnceLock<Outcome<Library>> = OnceLock::new();
 
 /// A folder with `libtvm_ffi`, shared and static.
 #[derive(Debug, Clone)]
@@ -33,6 +34,15 @@ impl Library {
         made.as_ref().map_err(Clone::clone)
     }
 
+    /// The library with the device kinds that tests run, built in a folder of its own.
+    ///
+    /// # Errors
+    /// When it does not build.
+    pub fn with_gpu() -> Outcome<&'static Self> {
+        let made = BUILT_WITH_GPU.get_or_init(|| Self::make(Self::build_with_gpu, "gpu"));
+        made.as_ref().map_err(Clone::clone)
+    }
+
     fn make(build: impl FnOnce(&Path) -> Outcome<()>, subfolder: &str) -> Outcome<Self> {
         let folder = match std::env::var_os("FERRITE_LIBRARY_DIR") {
             Some(folder) => PathBuf::from(folder),
@@ -48,8 +58,16 @@ impl Library {
     }
 
     fn build(target: &Path) -> Outcome<()> {
+        Self::build_features("backend", target)
+    }
+
+    fn build_with_gpu(target: &Path) -> Outcome<()> {
+        Self::build_features("opencl", target)
+    }
+
+    fn build_features(features: &str, target: &Path) -> Outcome<()> {
         let mut command = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
-        command.args(["build", "--release", "--package", "ferrite-capi", "--features", "backend"]);
+        command.args(["build", "--release", "--package", "ferrite-capi", "--features", features]);
         command.arg("--manifest-path").arg(paths::root().join("Cargo.toml"));
         output_of(command.arg("--target-dir").arg(target)).map(drop)
     }
