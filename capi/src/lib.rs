@@ -30,7 +30,7 @@
 //! - `backtrace`: the calls that led to an error, by name. `backtrace-lines`: with files and lines.
 //! - `cxx-abi`: the symbols that C++ clients link beside those of C; see `cxx`.
 //! - `backend`: the `TVMBackend*` symbols.
-//! - `opencl`, `vulkan`, `webgpu`, `cuda`, `rocm`, `metal`: device modules of these kinds, see `ferrite-gpu`.
+//! - `opencl`: device modules of this kind, see `ferrite-gpu`.
 //! - `custom-dtypes`: data types that global functions name, `custom[name]`; all but `core` and `minimal` have them.
 //! - `spin`: spinning locks for several cores without an operating system.
 //! - `minimal`: a profile for C firmware: only the symbols that need no heap, in place of all others; see `minimal`.

@@ -6,8 +6,8 @@ use super::texts::Texts;
 use crate::error::Result;
 use crate::function::Function;
 
-/// Boards have no defaults.
-pub(super) type InPlaceOfDefault = ();
+/// Nothing: boards have no defaults.
+pub(super) struct InPlaceOfDefault;
 
 /// Does nothing.
 ///
@@ -15,7 +15,7 @@ pub(super) type InPlaceOfDefault = ();
 /// None.
 #[inline]
 pub(super) const fn in_place_of_default(_name: &[u8], _function: &Function) -> Result<InPlaceOfDefault> {
-    Ok(())
+    Ok(InPlaceOfDefault)
 }
 
 /// Makes a name stand for a function, unless it stands for one and `may_replace` is false. Tells whether it stands for this
@@ -26,7 +26,7 @@ pub(super) const fn in_place_of_default(_name: &[u8], _function: &Function) -> R
 pub(super) fn set(
     slot: &'static Slot,
     function: &Function,
-    (): InPlaceOfDefault,
+    _: InPlaceOfDefault,
     texts: Texts,
     may_replace: bool,
 ) -> Result<bool> {
