@@ -107,7 +107,7 @@ pub(super) fn coarse_time() -> Duration {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the place for the time is valid.
     unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC_COARSE, &mut time) };
-    Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec as u32)
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
 /// Makes a thread run on these processors only; does nothing when there are none, or when the kernel refuses.
