@@ -52,19 +52,19 @@ LANE_TWO=(
   "upstream-cpp: upstream's C++ tests"
   "upstream-rust: upstream's Rust tests"
   "upstream-examples: upstream's examples"
+  "cpp: C++ clients built with upstream's headers: two compilers, sanitizers, valgrind"
   "wheel: upstream's Python package runs on the library of our wheel"
+  "releases: earlier releases of upstream's Python package, with their own tests, on the library of our wheel"
   "drift: releases of upstream have nothing that our library lacks, and a difference is told of"
   "tvm-client: TVM's compiler and another C++ client, from PyPI, on the library of our wheel"
   "tilelang: TileLang 0.1.11, 0.1.12 and 0.1.15 and apache-tvm-tirx, from PyPI, generate code on the library of our wheel"
   "gpu-opencl: OpenCL modules on the driver of this machine (PoCL): from Rust, from C, and compiled in process by TVM"
   "msrv: the workspace builds with the oldest compiler that it names"
   "loom: every interleaving of the lock-free parts"
-)
-SECOND_SET=(
-  "cpp: C++ clients built with upstream's headers: two compilers, sanitizers, valgrind"
-  "releases: earlier releases of upstream's Python package, with their own tests, on the library of our wheel"
   "tsan: threads register and look up at once without a race"
   "asan: the library itself built with the address sanitizer, under the C programs"
+)
+SECOND_SET=(
   "miri-core: the unit tests of core have no undefined behaviour"
   "miri: the unit tests of alloc-ext and, where threads count, capi have no undefined behaviour; those of alloc-ext also without std"
   "miri-cores: the unit tests of core as 32-bit and as big-endian code; those with threads in six more orders"

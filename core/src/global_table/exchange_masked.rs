@@ -7,6 +7,7 @@ use crate::error::Result;
 use crate::function::Function;
 
 /// Nothing: boards have no defaults.
+#[derive(Default)]
 pub(super) struct InPlaceOfDefault;
 
 /// Does nothing.

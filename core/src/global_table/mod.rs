@@ -163,8 +163,11 @@ fn register(
     allow_override: bool,
     taken: fn(&[u8]) -> Error,
 ) -> Result<()> {
-    let slot = find_or_insert(name)?;
-    let in_place_of_default = exchange::in_place_of_default(name, function)?;
+    // Told once: most names have no prefix of a default.
+    let may_be_default = defaults::may_have(name);
+    let slot = find_or_insert(name, may_be_default)?;
+    let in_place_of_default =
+        if may_be_default { exchange::in_place_of_default(name, function)? } else { Default::default() };
     if exchange::set(slot, function, in_place_of_default, texts, allow_override)? {
         Ok(())
     } else {
@@ -172,11 +175,10 @@ fn register(
     }
 }
 
-fn find_or_insert(name: &[u8]) -> Result<&'static Slot> {
+fn find_or_insert(name: &[u8], may_be_default: bool) -> Result<&'static Slot> {
     // A default has to be there to be wrapped.
-    if find_static(name).is_some()
-        && let Some(slot) = find(name)?
-    {
+    let is_static = builtins::find(name).is_some() || (may_be_default && defaults::find(name).is_some());
+    if is_static && let Some(slot) = find(name)? {
         return Ok(slot);
     }
     Ok(&TABLE.get_or_insert(name, empty_slot)?.value)
