@@ -102,6 +102,7 @@ pub(super) unsafe fn free(block: NonNull<Header>) {
 mod tests {
     use super::super::kept::MAX_KEPT;
     use super::*;
+    use std::sync::atomic::AtomicPtr;
     use std::thread;
     use std::vec::Vec;
 
@@ -163,9 +164,9 @@ mod tests {
     #[test]
     fn another_thread_gives_a_workspace_back_and_uses_its_block() {
         on_new_thread(|| {
-            let workspace = allocate(4096).unwrap().addr();
+            let shared = AtomicPtr::new(allocate(4096).unwrap().as_ptr());
             on_new_thread(move || {
-                let workspace = NonNull::new(ptr::with_exposed_provenance_mut(workspace.get())).unwrap();
+                let workspace = NonNull::new(shared.into_inner()).unwrap();
                 give_back(workspace);
                 assert_eq!(allocate(4096).unwrap(), workspace);
                 give_back(workspace);
