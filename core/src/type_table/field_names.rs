@@ -116,7 +116,7 @@ mod tests {
     use super::*;
     use crate::type_index::OBJECT;
     use crate::type_table::tests::{add_field, child_of, field};
-    use std::string::String;
+    use std::boxed::Box;
 
     /// The slots that are looked at for all names.
     fn steps(table: &Table, fields: &[TVMFFIFieldInfo]) -> usize {
@@ -132,8 +132,12 @@ mod tests {
         let count = if cfg!(miri) { 100 } else { 5_000 };
         let entry = type_info(child_of(OBJECT, "test.ManyFields").unwrap()).unwrap();
         for number in 0..count {
-            let name = String::leak(std::format!("field_{number}"));
-            add_field(entry.type_index(), &field(name)).unwrap();
+            let name = Box::into_raw(std::format!("field_{number}").into_boxed_str());
+            // SAFETY: the name is ours, and registration copies it.
+            unsafe {
+                add_field(entry.type_index(), &field(&*name)).unwrap();
+                drop(Box::from_raw(name));
+            }
             assert_eq!(entry.field_names.table().is_some(), number + 1 >= LEAST_FIELDS);
         }
         let fields = entry.fields();
