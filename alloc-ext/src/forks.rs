@@ -1,4 +1,4 @@
-//! What of this crate a fork must find at rest: every static lock, in the order in which they are taken.
+//! The state of this crate that must be at rest during a fork: every static lock, in locking order.
 //!
 //! The streams and the tensor allocator of the environment are each thread's own or one atomic pointer. States of walks and of
 //! mutators belong to objects, whose locks are those of [`ObjectMutex`](ferrite_core::sync::ObjectMutex). Modules that another

@@ -46,7 +46,7 @@ static BUILTINS: Builtins = Builtins {
     ],
 };
 
-/// What this library offers in the place of TVM's runtime, as long as that is not loaded.
+/// The functions offered in place of TVM's runtime as long as that is not loaded.
 #[cfg(feature = "host")]
 static DEFAULTS: Defaults = Defaults {
     groups: &[

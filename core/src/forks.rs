@@ -1,4 +1,4 @@
-//! What of this crate a fork must find at rest: every static lock, in the order in which they are taken.
+//! The state of this crate that must be at rest during a fork: every static lock, in locking order.
 //!
 //! | State | Other threads at the moment of a fork, and why the child can go on |
 //! |---|---|

@@ -19,7 +19,7 @@ pub type InitFunction = unsafe extern "C" fn(result: *mut *mut c_void) -> c_int;
 /// A function that releases a handle: it returns 0, or raises an error and returns another number.
 pub type DeinitFunction = unsafe extern "C" fn(handle: *mut c_void) -> c_int;
 
-/// Who makes which handle, those of the library itself among them.
+/// The handles being made by each thread, including the library's own.
 pub(crate) static MAKERS: Lock<Makers> = Lock::new(Makers::none());
 
 /// Makes the handle at `handle_addr` by `init_func`, unless it is there already; gives the status of `init_func`.

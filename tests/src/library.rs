@@ -25,7 +25,7 @@ impl Library {
         BUILT.get_or_init(|| Self::make(Self::build, "")).as_ref().map_err(Clone::clone)
     }
 
-    /// The same with the symbols that C++ clients link, as it is released, built in a folder of its own.
+    /// The library with the symbols that C++ clients link, as it is released, built in a folder of its own.
     ///
     /// # Errors
     /// When it does not build.

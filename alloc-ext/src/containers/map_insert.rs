@@ -33,7 +33,7 @@ pub(super) unsafe fn insert(map: &mut ObjectRef, key: Any, value: Any) -> Result
     Ok(())
 }
 
-/// As [`insert`], for a key that is a text out of a document, whose writer may mean harm.
+/// Inserts, as [`insert`] does, a key from a document that may be hostile.
 ///
 /// # Errors
 /// ValueError when too many keys collide; MemoryError. The entries are unchanged then.

@@ -19,7 +19,7 @@ pub(super) unsafe fn insert(map: &mut ObjectRef, key: Any, value: Any) -> Result
     unsafe { map_in_place::insert(map, key, value) }
 }
 
-/// As [`insert`]: the memory of a board bounds how many keys can collide.
+/// Inserts as [`insert`] does: the memory of a board bounds how many keys can collide.
 ///
 /// # Errors
 /// As there.

@@ -24,7 +24,7 @@ pub(super) enum Texts {
     Nothing,
     /// Made from the signature when asked for.
     Static(&'static StaticFunction),
-    /// The same of a function that any registration replaces.
+    /// Made from the signature of a default, which any registration replaces.
     Default(&'static StaticFunction),
     Given {
         doc: String,

@@ -1,4 +1,4 @@
-//! What of this crate a fork must find at rest, in the order in which it is brought to rest.
+//! The state of this crate that must be at rest during a fork, in the order in which it is prepared.
 
 use ferrite_core::sync::fork::{AtFork, Ring, enlist};
 

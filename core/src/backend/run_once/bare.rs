@@ -35,7 +35,7 @@ pub(super) unsafe fn run(
     Ok(())
 }
 
-/// What the handle holds; `here` from now on, if that is nothing.
+/// Installs `here` in the handle if it is null (compare-and-swap). Returns the previous value.
 fn claim(state: &AtomicPtr<c_void>, here: *mut c_void) -> *mut c_void {
     let held = state.load(Ordering::Acquire);
     if !held.is_null() {

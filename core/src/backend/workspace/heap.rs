@@ -13,7 +13,7 @@ use crate::sync::per_thread;
 /// Alignment of workspaces in bytes; compiled code assumes it for its vector loads.
 pub(super) const ALIGNMENT: usize = 64;
 
-/// What precedes a workspace; a whole unit of alignment, so that the workspace stays aligned.
+/// The header before a workspace; a whole unit of alignment, so that the workspace stays aligned.
 #[repr(C, align(64))]
 pub(super) struct Header {
     /// Bytes of the workspace, a multiple of [`ALIGNMENT`].

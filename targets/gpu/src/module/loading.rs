@@ -45,7 +45,7 @@ impl<T> Drop for PerDevice<T> {
     }
 }
 
-/// What a module has on its devices.
+/// The loaded state of a module, by device.
 pub(super) struct Loading<D: Driver> {
     /// Dropped before the modules that they come from.
     kernels: Buffer<PerDevice<D::Kernel>>,

@@ -17,7 +17,7 @@ pub(crate) struct Affinity {
     are_shared: bool,
 }
 
-/// What was configured; no processors before.
+/// The configured processors; empty until configured.
 pub(crate) static AFFINITY: Mutex<Affinity> =
     Mutex::new(Affinity { processors: [0; MAX_PROCESSORS], count: 0, are_shared: false });
 

@@ -1,4 +1,4 @@
-//! What a launch needs to know of the launching thread.
+//! The launching thread's state: number of tasks, and whether it runs one.
 #![forbid(unsafe_code)]
 
 use std::cell::Cell;

@@ -1,4 +1,4 @@
-//! What the environment says about the pool. Each variable is read once, when it is first needed.
+//! Settings of the pool from environment variables. Each is read once, when it is first needed.
 //!
 //! | variable | meaning | default |
 //! |---|---|---|
