@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # usage: ci.sh               runs the first set: what each change must pass
-#        ci.sh nightly       runs the second set: what takes long. Goes on where a run of the same sources stopped
+#        ci.sh nightly       runs the second set: what takes long. Goes on where a run of the same sources stopped.
+#                            With names, runs these of it
 #        ci.sh NAME...       runs these checks
 #        ci.sh --list        names the checks of both sets, one line each
 #        ci.sh setup         installs what the checks need (as root on Debian and its like)
@@ -93,7 +94,7 @@ EXTRA_CHECKS=(
 
 names() { printf '%s\n' "$@" | sed 's/:.*//'; }
 
-usage() { sed -n '2,9s/^# \{0,1\}//p' "$0"; }
+usage() { sed -n '2,10s/^# \{0,1\}//p' "$0"; }
 
 list() {
   printf '%s\n' "${LANE_ONE[@]}" "${LANE_TWO[@]}"
@@ -109,9 +110,10 @@ run_first_set() {
   run_lanes "${one[*]}" "${two[*]}"
 }
 
-run_second_set() {
+run_second_set() { # run_second_set [NAME...]
   local all
   mapfile -t all < <(names "${SECOND_SET[@]}")
+  if [ $# -gt 0 ]; then all=("$@"); fi
   resume "${all[@]}"
 }
 
@@ -136,7 +138,7 @@ main() {
       setup_second_set
       ;;
     '') with_sum run_first_set ;;
-    nightly) with_sum run_second_set ;;
+    nightly) with_sum run_second_set "${@:2}" ;;
     *) with_sum run_named "$@" ;;
   esac
 }

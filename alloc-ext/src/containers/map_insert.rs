@@ -146,6 +146,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "millions of steps along chains, which the tests of chains take in small")]
     fn as_many_as_allowed_collide() {
         let mut values = entries(colliding(0).take(MOST_IN_CHAIN).chain(colliding(1).take(MOST_IN_CHAIN)));
         let map = MapObject::of_tail(&mut values, 0, &mut Apart).unwrap();
