@@ -50,15 +50,11 @@ static BUILTINS: Builtins = Builtins {
 #[cfg(feature = "host")]
 static DEFAULTS: Defaults = Defaults {
     groups: &[
-        Group { prefix: "runtime.", functions: &ferrite_host::thread_pool::FUNCTIONS, wrap: None },
+        &[Group { prefix: "runtime.", functions: &ferrite_host::thread_pool::FUNCTIONS, wrap: None }],
         #[cfg(feature = "__gpu")]
-        ferrite_gpu::functions::RUNTIME,
-        #[cfg(feature = "__gpu")]
-        ferrite_gpu::functions::SET_DEVICE,
-        #[cfg(feature = "__gpu")]
-        ferrite_gpu::functions::LOADERS,
-        #[cfg(feature = "__gpu")]
-        ferrite_gpu::functions::MAKERS,
+        ferrite_gpu::functions::GROUPS,
+        #[cfg(feature = "legacy")]
+        crate::legacy::globals::GROUPS,
     ],
 };
 

@@ -31,6 +31,7 @@
 //! - `cxx-abi`: the symbols that C++ clients link beside those of C; see `cxx`.
 //! - `backend`: the `TVMBackend*` symbols.
 //! - `opencl`: device modules of this kind, see `ferrite-gpu`.
+//! - `legacy`: the packed-function API of TVM 0.5 to 0.20; see `legacy`.
 //! - `custom-dtypes`: data types that global functions name, `custom[name]`; all but `core` and `minimal` have them.
 //! - `spin`: spinning locks for several cores without an operating system.
 //! - `minimal`: a profile for C firmware: only the symbols that need no heap, in place of all others; see `minimal`.
@@ -90,6 +91,10 @@ pub mod backend;
 #[cfg(feature = "cxx-abi")]
 #[path = "../cxx/mod.rs"]
 mod cxx;
+
+#[cfg(feature = "legacy")]
+#[path = "../legacy/mod.rs"]
+pub mod legacy;
 
 #[cfg(feature = "minimal")]
 pub mod minimal;

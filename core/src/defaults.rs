@@ -35,8 +35,8 @@ pub type Wrap = fn(default: &'static StaticFunction, registered: &Function) -> R
 
 /// The defaults of a binary.
 pub struct Defaults {
-    /// Prefixes may occur in several groups; no name in two.
-    pub groups: &'static [Group],
+    /// A list for each part of the binary. Prefixes may occur in several groups; no name in two.
+    pub groups: &'static [&'static [Group]],
 }
 
 /// The defaults that are in use; null before [`install`].
@@ -50,15 +50,16 @@ pub fn install(defaults: &'static Defaults) {
     INSTALLED.store(ptr::from_ref(defaults).cast_mut(), Ordering::Release);
 }
 
-fn groups() -> &'static [Group] {
+fn groups() -> impl Iterator<Item = &'static Group> {
     // SAFETY: the pointer is null or was made of a static reference.
-    unsafe { INSTALLED.load(Ordering::Acquire).cast_const().as_ref() }.map_or(&[], |defaults| defaults.groups)
+    let installed = unsafe { INSTALLED.load(Ordering::Acquire).cast_const().as_ref() };
+    installed.map_or(&[][..], |defaults| defaults.groups).iter().copied().flatten()
 }
 
 /// Returns `true` if there may be a default of that name: it starts with a prefix of theirs.
 #[inline]
 pub(crate) fn may_have(name: &[u8]) -> bool {
-    groups().iter().any(|group| name.starts_with(group.prefix.as_bytes()))
+    groups().any(|group| name.starts_with(group.prefix.as_bytes()))
 }
 
 /// The default of that name.
@@ -70,7 +71,7 @@ pub(crate) fn find(name: &[u8]) -> Option<&'static StaticFunction> {
 }
 
 fn find_with_group(name: &[u8]) -> Option<(&'static Group, &'static StaticFunction)> {
-    let mut groups = groups().iter().filter(|group| name.starts_with(group.prefix.as_bytes()));
+    let mut groups = groups().filter(|group| name.starts_with(group.prefix.as_bytes()));
     groups.find_map(|group| {
         let mut functions = group.functions.iter();
         functions.find(|function| function.name().as_bytes() == name).map(|function| (group, function))
@@ -90,5 +91,5 @@ pub(crate) fn wrapped(name: &[u8], registered: &Function) -> Result<Option<Funct
 
 /// All defaults.
 pub(crate) fn functions() -> impl Iterator<Item = &'static StaticFunction> {
-    groups().iter().flat_map(|group| group.functions)
+    groups().flat_map(|group| group.functions)
 }

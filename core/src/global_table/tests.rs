@@ -54,7 +54,7 @@ fn install_defaults() {
     use crate::defaults::{self, Defaults, Group};
 
     static DEFAULTS: Defaults = Defaults {
-        groups: &[Group {
+        groups: &[&[Group {
             prefix: "gt.default.",
             functions: &[
                 crate::static_function!("gt.default.found", twelve),
@@ -65,7 +65,7 @@ fn install_defaults() {
                 crate::static_function!("gt.default.wrapped", twelve),
             ],
             wrap: Some(wrap),
-        }],
+        }]],
     };
     /// Adds the values of a default and of the registered function.
     fn wrap(default: &'static StaticFunction, registered: &Function) -> Result<Option<Function>> {

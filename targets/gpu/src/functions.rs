@@ -36,9 +36,12 @@ pub const SET_DEVICE: Group = Group {
 pub const RUNTIME: Group =
     Group { prefix: "runtime.", functions: runtime::FUNCTIONS, wrap: Some(runtime::wrap) };
 
+/// All of them.
+pub const GROUPS: &[Group] = &[LOADERS, MAKERS, SET_DEVICE, RUNTIME];
+
 /// Makes the functions known, in programs without the C library, which has defaults of its own beside these.
 pub fn install() {
-    static DEFAULTS: Defaults = Defaults { groups: &[LOADERS, MAKERS, SET_DEVICE, RUNTIME] };
+    static DEFAULTS: Defaults = Defaults { groups: &[GROUPS] };
     defaults::install(&DEFAULTS);
 }
 

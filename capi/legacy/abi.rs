@@ -1,0 +1,79 @@
+//! The value of the API and its type codes.
+
+use core::ffi::{c_char, c_int, c_void};
+
+use ferrite_core::abi::{DLDataType, DLDevice};
+
+/// The eight bytes of a value. Its type code lies in an array of its own.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub union TVMValue {
+    /// Integers, and booleans of 0.18 and later.
+    pub v_int64: i64,
+    /// Floating-point numbers.
+    pub v_float64: f64,
+    /// Pointers and handles.
+    pub v_handle: *mut c_void,
+    /// A zero-terminated text.
+    pub v_str: *const c_char,
+    /// A data type, in the first four bytes.
+    pub v_type: DLDataType,
+    /// A device.
+    pub v_device: DLDevice,
+    /// All eight bytes.
+    pub v_bits: u64,
+}
+
+const _: () = assert!(size_of::<TVMValue>() == 8);
+
+impl TVMValue {
+    /// A value of eight bytes.
+    pub const fn of_bits(v_bits: u64) -> TVMValue {
+        TVMValue { v_bits }
+    }
+
+    /// A pointer, with the upper half zero on 32-bit machines.
+    pub fn of_pointer(pointer: *mut c_void) -> TVMValue {
+        let mut value = TVMValue::of_bits(0);
+        value.v_handle = pointer;
+        value
+    }
+}
+
+/// Type codes, `kTVM*` and `kDL*` in the header.
+pub mod code {
+    use super::c_int;
+
+    /// A signed integer.
+    pub const INT: c_int = 0;
+    /// An unsigned integer.
+    pub const UINT: c_int = 1;
+    /// A floating-point number.
+    pub const FLOAT: c_int = 2;
+    /// A pointer that means something to the user only.
+    pub const HANDLE: c_int = 3;
+    /// No value.
+    pub const NULL: c_int = 4;
+    /// A data type.
+    pub const DATA_TYPE: c_int = 5;
+    /// A device.
+    pub const DEVICE: c_int = 6;
+    /// A borrowed `DLTensor*`.
+    pub const DL_TENSOR: c_int = 7;
+    /// A node, or an object.
+    pub const OBJECT: c_int = 8;
+    /// A module.
+    pub const MODULE: c_int = 9;
+    /// A function.
+    pub const FUNCTION: c_int = 10;
+    /// A zero-terminated text.
+    pub const TEXT: c_int = 11;
+    /// A pointer to a byte array.
+    pub const BYTES: c_int = 12;
+    /// An NDArray: a pointer to the `DLTensor` in it.
+    pub const ND_ARRAY: c_int = 13;
+    /// A pointer to an object handle that the callee may take over. Since 0.7.
+    pub const RVALUE_REF: c_int = 14;
+    /// A boolean. Since 0.18; a type of an extension before.
+    pub const BOOL: c_int = 15;
+}

@@ -1,0 +1,169 @@
+//! Values of the API as values of tvm-ffi, and back: both ways borrowed, as arguments of calls are.
+
+use core::ffi::{c_int, c_void};
+use core::mem::MaybeUninit;
+use core::ptr::{self, NonNull};
+
+use ferrite_core::abi::{TVMFFIAny, TVMFFIAnyPayload, TVMFFIObject};
+use ferrite_core::error::{Error, Result};
+use ferrite_core::object::ObjectRef;
+use ferrite_core::{plain_error, type_index};
+
+use super::abi::{TVMValue, code};
+use super::{array, boxed, result};
+
+/// The type indices of codes whose eight bytes stay as they are; [`SPECIAL`] for all others.
+static INDEX_OF_CODE: [i32; 16] = {
+    let mut table = [SPECIAL; 16];
+    table[code::INT as usize] = type_index::INT;
+    table[code::UINT as usize] = type_index::INT;
+    table[code::FLOAT as usize] = type_index::FLOAT;
+    table[code::HANDLE as usize] = type_index::OPAQUE_PTR;
+    table[code::DEVICE as usize] = type_index::DEVICE;
+    table[code::DL_TENSOR as usize] = type_index::DL_TENSOR_PTR;
+    table[code::RVALUE_REF as usize] = type_index::OBJECT_RVALUE_REF;
+    table
+};
+const SPECIAL: i32 = -1;
+
+fn cell(type_index: i32, bits: u64) -> TVMFFIAny {
+    TVMFFIAny { type_index, small_str_len: 0, payload: TVMFFIAnyPayload { v_uint64: bits } }
+}
+
+/// Views an argument.
+///
+/// # Errors
+/// TypeError for a code that no value has, with the number of the argument; ValueError for a text or bytes that are null.
+///
+/// # Safety
+/// The value must be as its code says.
+#[inline]
+pub unsafe fn view(value: TVMValue, type_code: c_int, number: usize) -> Result<TVMFFIAny> {
+    // SAFETY: all members are plain data of at most eight bytes, and the caller vouches for the value.
+    let bits = unsafe { value.v_bits };
+    match usize::try_from(type_code).ok().and_then(|index| INDEX_OF_CODE.get(index)) {
+        Some(&index) if index != SPECIAL => Ok(cell(index, bits)),
+        // SAFETY: the caller vouches for the value.
+        _ => unsafe { view_special(value, type_code, number) },
+    }
+}
+
+/// # Safety
+/// As for [`view`].
+unsafe fn view_special(value: TVMValue, type_code: c_int, number: usize) -> Result<TVMFFIAny> {
+    // SAFETY: the caller vouches for the value.
+    let (bits, pointer) = unsafe { (value.v_bits, value.v_handle) };
+    match type_code {
+        code::NULL => Ok(cell(type_index::NONE, 0)),
+        // A data type has four bytes; the others may hold anything.
+        code::DATA_TYPE => Ok(cell(type_index::DATA_TYPE, u64::from(bits as u32))),
+        code::BOOL => {
+            result::tell_booleans_apart();
+            // One byte is written by those who have a `bool` in their union.
+            Ok(cell(type_index::BOOL, u64::from(bits as u8 != 0)))
+        }
+        code::TEXT if !pointer.is_null() => Ok(cell(type_index::RAW_STR, bits)),
+        code::BYTES if !pointer.is_null() => Ok(cell(type_index::BYTE_ARRAY_PTR, bits)),
+        // SAFETY: the caller vouches for the object.
+        code::OBJECT | code::MODULE | code::FUNCTION => Ok(unsafe { view_object(pointer.cast()) }),
+        // SAFETY: the caller vouches for the array.
+        code::ND_ARRAY => Ok(unsafe { view_object(array::object_of(pointer.cast())) }),
+        _ => Err(bad_argument(type_code, number)),
+    }
+}
+
+/// # Safety
+/// `object` is null or a live object.
+unsafe fn view_object(object: *mut TVMFFIObject) -> TVMFFIAny {
+    match NonNull::new(object) {
+        None => cell(type_index::NONE, 0),
+        // SAFETY: the caller vouches for the object; a text in an object of its own is a text.
+        Some(object) if boxed::STRING.holds(unsafe { as_reference(&object) }) => unsafe {
+            *(*boxed::value_of(object.as_ptr())).as_raw()
+        },
+        Some(object) => TVMFFIAny {
+            // SAFETY: as above.
+            type_index: unsafe { (*object.as_ptr()).type_index },
+            small_str_len: 0,
+            payload: TVMFFIAnyPayload { v_obj: object.as_ptr() },
+        },
+    }
+}
+
+/// The object as a reference that nobody owns.
+///
+/// # Safety
+/// The object is alive while the reference is used.
+unsafe fn as_reference(object: &NonNull<TVMFFIObject>) -> &ObjectRef {
+    // SAFETY: a reference is a transparent newtype over the pointer.
+    unsafe { &*ptr::from_ref(object).cast() }
+}
+
+#[cold]
+fn bad_argument(type_code: c_int, number: usize) -> Error {
+    match type_code {
+        code::TEXT | code::BYTES => {
+            plain_error!(VALUE_ERROR, "Argument {} is a null text or null bytes", number)
+        }
+        _ => plain_error!(TYPE_ERROR, "Argument {} has the unknown type code {}", number, type_code),
+    }
+}
+
+/// Views arguments in cells that the caller has.
+///
+/// # Errors
+/// As for [`view`].
+///
+/// # Safety
+/// `values` and `codes` have an element for each cell, as [`view`] demands.
+#[inline]
+pub unsafe fn view_all(
+    values: *const TVMValue,
+    codes: *const c_int,
+    cells: &mut [MaybeUninit<TVMFFIAny>],
+) -> Result<&[TVMFFIAny]> {
+    for (index, cell) in cells.iter_mut().enumerate() {
+        // SAFETY: the caller vouches for both arrays.
+        cell.write(unsafe { view(*values.add(index), *codes.add(index), index)? });
+    }
+    // SAFETY: every cell was written.
+    Ok(unsafe { &*(ptr::from_ref(cells) as *const [TVMFFIAny]) })
+}
+
+/// Shows an argument of a call of tvm-ffi to a callback. `text` keeps what is no C string in the value itself.
+///
+/// # Errors
+/// TypeError for a value that the API has no code for; MemoryError.
+///
+/// # Safety
+/// The cell must be a valid argument for as long as the value is used.
+pub unsafe fn show(argument: &TVMFFIAny, text: &mut result::Temporary) -> Result<(TVMValue, c_int)> {
+    // SAFETY: the caller vouches for the cell.
+    unsafe {
+        match argument.type_index {
+            type_index::DATA_TYPE => Ok((plain(argument), code::DATA_TYPE)),
+            type_index::DL_TENSOR_PTR => Ok((plain(argument), code::DL_TENSOR)),
+            type_index::OBJECT_RVALUE_REF => Ok((plain(argument), code::RVALUE_REF)),
+            type_index::RAW_STR if !argument.payload.v_ptr.is_null() => Ok((plain(argument), code::TEXT)),
+            type_index::BYTE_ARRAY_PTR if !argument.payload.v_ptr.is_null() => {
+                Ok((plain(argument), code::BYTES))
+            }
+            _ => result::show(argument, text),
+        }
+    }
+}
+
+fn plain(argument: &TVMFFIAny) -> TVMValue {
+    // SAFETY: all members of the payload are plain data, written in full.
+    TVMValue::of_bits(unsafe { argument.payload.v_uint64 })
+}
+
+/// Takes the object out of an rvalue reference: a pointer to a slot that holds it.
+///
+/// # Safety
+/// `slot` is null or points to an object handle that the caller gives up.
+pub unsafe fn take_rvalue(slot: *mut c_void) -> Option<NonNull<TVMFFIObject>> {
+    // SAFETY: the caller vouches for the slot.
+    let slot = unsafe { slot.cast::<*mut TVMFFIObject>().as_mut() }?;
+    NonNull::new(core::mem::replace(slot, ptr::null_mut()))
+}

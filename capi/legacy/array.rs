@@ -1,0 +1,249 @@
+//! NDArrays: tensors of tvm-ffi, whose handle is the address of the `DLTensor` in the object.
+
+use core::ffi::{c_int, c_void};
+use core::mem::ManuallyDrop;
+use core::ptr::{self, NonNull};
+
+use ferrite_alloc_ext::device;
+use ferrite_core::abi::{DLDataType, DLDevice, DLManagedTensor, DLTensor, TVMFFIObject};
+use ferrite_core::error::Result;
+use ferrite_core::object::{ObjectClass, ObjectRef};
+use ferrite_core::tensor::{Tensor, TensorRef};
+use ferrite_core::{device::kind, plain_bail, plain_ensure, type_index};
+
+use super::device::Copy;
+use crate::boundary::{self, arg};
+
+/// The alignment of data that is asked of DLPack tensors: none, as always.
+const ANY_ALIGNMENT: i32 = 0;
+
+/// The object of an array; null for null.
+pub fn object_of(array: *mut DLTensor) -> *mut TVMFFIObject {
+    if array.is_null() { ptr::null_mut() } else { array.cast::<TVMFFIObject>().wrapping_sub(1) }
+}
+
+/// The array of a tensor object.
+pub fn handle_of(tensor: *mut TVMFFIObject) -> *mut DLTensor {
+    tensor.wrapping_add(1).cast()
+}
+
+/// Gives a tensor to the caller.
+fn into_handle(tensor: Tensor) -> *mut DLTensor {
+    handle_of(tensor.into_object().into_raw().as_ptr())
+}
+
+/// Borrows the tensor of an array.
+///
+/// # Safety
+/// The handle is null or an array.
+pub(super) unsafe fn borrow(array: *mut DLTensor, number: u8, name: &'static str) -> Result<ManuallyDrop<Tensor>> {
+    boundary::non_null(array, arg(number, name))?;
+    // SAFETY: the caller vouches for the array; the reference made here is never dropped.
+    unsafe {
+        let object = ObjectRef::from_raw(NonNull::new_unchecked(object_of(array)));
+        Ok(ManuallyDrop::new(Tensor::from_object_unchecked(object)))
+    }
+}
+
+/// Allocates an array. Its content is undefined; in main memory it is zero.
+///
+/// Returns 0 and the array, which the caller owns, in `out`; or -1: a negative count or extent, a data type without lanes or
+/// whose bits are no power of two or no multiple of 8 (an unsigned integer of 1 bit is allowed), a device that the build does not
+/// serve, MemoryError.
+///
+/// # Safety
+/// See the module.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMArrayAlloc(
+    shape: *const i64,
+    ndim: c_int,
+    dtype_code: c_int,
+    dtype_bits: c_int,
+    dtype_lanes: c_int,
+    device_type: c_int,
+    device_id: c_int,
+    out: *mut *mut DLTensor,
+) -> c_int {
+    boundary::status(|| {
+        // SAFETY: contract of the module.
+        let (shape, out) =
+            unsafe { (boundary::slice(shape, ndim, arg(1, "shape"))?, boundary::out(out, arg(8, "out"))?) };
+        let dtype = data_type(dtype_code, dtype_bits, dtype_lanes)?;
+        let tensor = device::empty(shape, dtype, DLDevice { device_type, device_id })?;
+        out.write(into_handle(tensor));
+        Ok(())
+    })
+}
+
+/// A data type that arrays may have.
+pub(super) fn data_type(code: c_int, bits: c_int, lanes: c_int) -> Result<DLDataType> {
+    const UNSIGNED: c_int = 1;
+    let is_whole = bits > 0 && bits & (bits - 1) == 0 && bits % 8 == 0;
+    match (u8::try_from(code), u8::try_from(bits), u16::try_from(lanes)) {
+        (Ok(dtype_code), Ok(dtype_bits), Ok(dtype_lanes))
+            if dtype_lanes > 0 && (is_whole || (code == UNSIGNED && bits == 1)) =>
+        {
+            Ok(DLDataType { code: dtype_code, bits: dtype_bits, lanes: dtype_lanes })
+        }
+        _ => plain_bail!(
+            VALUE_ERROR,
+            "There are no arrays of a data type with code {}, {} bits and {} lanes",
+            code,
+            bits,
+            lanes
+        ),
+    }
+}
+
+/// Releases a reference to an array. Null is an error.
+///
+/// # Safety
+/// See the module; the caller gives up the reference.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMArrayFree(handle: *mut DLTensor) -> c_int {
+    boundary::status(|| {
+        // SAFETY: contract of this function.
+        drop(ManuallyDrop::into_inner(unsafe { borrow(handle, 1, "handle")? }));
+        Ok(())
+    })
+}
+
+/// Fills an array from `nbytes` bytes in main memory, and waits until that is done.
+///
+/// Returns 0; or -1, also when the array has another size or is not contiguous.
+///
+/// # Safety
+/// See the module.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMArrayCopyFromBytes(
+    handle: *mut DLTensor,
+    data: *mut c_void,
+    nbytes: usize,
+) -> c_int {
+    boundary::status(|| {
+        // SAFETY: contract of the module.
+        unsafe { Copy { array: handle, data, bytes: nbytes }.fill() }
+    })
+}
+
+/// Copies an array to `nbytes` bytes in main memory, and waits until that is done.
+///
+/// Returns 0; or -1, also when the array has another size or is not contiguous.
+///
+/// # Safety
+/// See the module.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMArrayCopyToBytes(handle: *mut DLTensor, data: *mut c_void, nbytes: usize) -> c_int {
+    boundary::status(|| {
+        // SAFETY: contract of the module.
+        unsafe { Copy { array: handle, data, bytes: nbytes }.read() }
+    })
+}
+
+/// Copies one array to another of the same size in bytes, whatever their shapes, on a stream; null is the default one.
+///
+/// # Safety
+/// See the module.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMArrayCopyFromTo(
+    from: *mut DLTensor,
+    to: *mut DLTensor,
+    stream: *mut c_void,
+) -> c_int {
+    boundary::status(|| {
+        // SAFETY: contract of the module.
+        unsafe {
+            let from = boundary::reference(from, arg(1, "from"))?;
+            let to = boundary::reference(to, arg(2, "to"))?;
+            device::copy_tensor(from, to, stream)
+        }
+    })
+}
+
+/// Makes an array that takes over a DLPack tensor. The deleter runs with the last reference; on failure the caller keeps `from`.
+///
+/// # Safety
+/// See the module.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMArrayFromDLPack(from: *mut DLManagedTensor, out: *mut *mut DLTensor) -> c_int {
+    boundary::status(|| {
+        let from = boundary::non_null(from, arg(1, "from"))?;
+        // SAFETY: contract of the module; the caller hands over a valid tensor.
+        unsafe {
+            let out = boundary::out(out, arg(2, "out"))?;
+            out.write(into_handle(Tensor::from_dlpack(from.as_ptr(), ANY_ALIGNMENT, false)?));
+        }
+        Ok(())
+    })
+}
+
+/// Lends an array as a DLPack tensor, which holds a reference until its deleter is called.
+///
+/// # Safety
+/// See the module.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMArrayToDLPack(from: *mut DLTensor, out: *mut *mut DLManagedTensor) -> c_int {
+    boundary::status(|| {
+        // SAFETY: contract of the module.
+        unsafe {
+            let tensor = borrow(from, 1, "from")?;
+            let out = boundary::out(out, arg(2, "out"))?;
+            out.write(tensor.to_dlpack()?.as_ptr());
+        }
+        Ok(())
+    })
+}
+
+/// Calls the deleter of a DLPack tensor. Null is ignored.
+///
+/// # Safety
+/// See the module; the caller gives the tensor up.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMDLManagedTensorCallDeleter(dltensor: *mut DLManagedTensor) {
+    // SAFETY: contract of the module.
+    if let Some(tensor) = unsafe { dltensor.as_ref() }
+        && let Some(deleter) = tensor.deleter
+    {
+        // SAFETY: as above; called once.
+        unsafe { deleter(dltensor) }
+    }
+}
+
+/// Returns the type index of an array in `out_tindex`.
+///
+/// # Safety
+/// See the module.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMArrayGetTypeIndex(handle: *mut DLTensor, out_tindex: *mut u32) -> c_int {
+    boundary::status(|| {
+        // SAFETY: contract of the module.
+        let (array, out) =
+            unsafe { (borrow(handle, 1, "handle")?, boundary::out(out_tindex, arg(2, "out_tindex"))?) };
+        out.write(array.as_object().type_index().cast_unsigned());
+        Ok(())
+    })
+}
+
+/// The bytes of a contiguous tensor that has exactly `bytes`.
+///
+/// # Safety
+/// The tensor is valid.
+pub(super) unsafe fn check_bytes(tensor: &DLTensor, bytes: usize) -> Result<()> {
+    // SAFETY: the caller vouches for the tensor.
+    let reader = unsafe { TensorRef::from_raw(tensor) };
+    plain_ensure!(reader.is_contiguous(), VALUE_ERROR, "Copies need contiguous arrays");
+    let size = reader.size_bytes();
+    plain_ensure!(
+        size == Some(bytes),
+        VALUE_ERROR,
+        "The array has {} bytes, not {}",
+        size.unwrap_or(usize::MAX),
+        bytes
+    );
+    Ok(())
+}
+
+const _: () = {
+    assert!(type_index::TENSOR == 70 && kind::CPU == 1);
+    assert!(size_of::<TVMFFIObject>() == 24);
+};

@@ -1,0 +1,100 @@
+//! What compiled code of that time calls beside the functions that it calls today.
+
+use core::ffi::{c_char, c_int, c_void};
+use core::ptr::NonNull;
+
+use ferrite_alloc_ext::env::context;
+use ferrite_alloc_ext::module::{Module, system_lib};
+use ferrite_core::abi::{TVMFFIObject, TVMFFIObjectHandle};
+use ferrite_core::{String, global_table, plain_bail};
+
+use super::{python, result};
+use crate::boundary::{self, arg};
+use crate::builtins;
+
+/// Finds a function that compiled code calls: in the imports of its module, then among the global functions.
+///
+/// `mod_node` is what the loader stored in `__tvm_module_ctx`; null is code that no module has. The result is remembered and
+/// borrowed from the module, or from the table of global functions.
+///
+/// Returns 0 and the function in `out`; or -1.
+///
+/// # Safety
+/// See the module.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMBackendGetFuncFromEnv(
+    mod_node: *mut c_void,
+    func_name: *const c_char,
+    out: *mut TVMFFIObjectHandle,
+) -> c_int {
+    boundary::status(|| {
+        // SAFETY: contract of the module.
+        let (name, out) =
+            unsafe { (boundary::c_str(func_name, arg(2, "func_name"))?, boundary::out(out, arg(3, "out"))?) };
+        builtins::ensure_installed();
+        let name = String::from_bytes(name)?;
+        let found = match NonNull::new(mod_node) {
+            // SAFETY: contract of this function.
+            Some(address) => unsafe { Module::from_context_address(address)? }.lookup_from_imports(&name)?,
+            None => global(&name)?,
+        };
+        out.write(found.as_ptr().cast());
+        Ok(())
+    })
+}
+
+/// A global function, borrowed from the table.
+fn global(name: &String) -> ferrite_core::Result<NonNull<TVMFFIObject>> {
+    use ferrite_core::object::ObjectClass;
+    match global_table::get(name.as_bytes())? {
+        // The table keeps its functions until they are replaced, and those that were replaced for as long as readers may have them.
+        Some(function) => Ok(function.into_object().into_raw()),
+        None => plain_bail!(
+            RUNTIME_ERROR,
+            "Cannot find function {} in the imported modules or global registry",
+            name.as_bytes()
+        ),
+    }
+}
+
+/// Adds a symbol to the system library: code that is linked into the program instead of loaded. Runs before `main`.
+///
+/// # Safety
+/// See the module.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMBackendRegisterSystemLibSymbol(name: *const c_char, ptr: *mut c_void) -> c_int {
+    boundary::status(|| {
+        // SAFETY: contract of the module.
+        let name = unsafe { boundary::c_str(name, arg(1, "name"))? };
+        system_lib::register(name, boundary::non_null(ptr, arg(2, "ptr"))?.as_ptr())
+    })
+}
+
+/// Registers a function of the surrounding language: `Py_IncRef`, `Py_DecRef`, `PyGILState_Ensure`, `PyGILState_Release` or
+/// `PyErr_CheckSignals`.
+///
+/// Returns 0; or -1 for another name.
+///
+/// # Safety
+/// `ptr` is what its name says as long as the process runs.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMBackendRegisterEnvCAPI(name: *const c_char, ptr: *mut c_void) -> c_int {
+    boundary::status(|| {
+        // SAFETY: contract of the module.
+        let name = unsafe { boundary::c_str(name, arg(1, "name"))? };
+        let ptr = boundary::non_null(ptr, arg(2, "ptr"))?;
+        if name == b"PyGILState_Ensure" {
+            // The front ends that register this one have a code for booleans.
+            result::tell_booleans_apart();
+        }
+        // SAFETY: as the caller vouches.
+        unsafe {
+            let is_known = python::register(name, ptr.as_ptr());
+            if is_known && !name.starts_with(b"PyGIL") {
+                return Ok(());
+            }
+            // Kept for signals, too.
+            context::register(name, ptr.as_ptr())
+        }
+    })
+}

@@ -1,0 +1,219 @@
+//! Values in an object of their own, as front ends expect them.
+//!
+//! | class | made by | holds |
+//! |---|---|---|
+//! | `IntImm`, `FloatImm`, `StringImm` | 0.5 and 0.6, of the numbers and texts in a list | the value, and its data type |
+//! | `runtime.String` | 0.7 and later, of any text | the text |
+//! | `runtime.ADT` | 0.7 and later | an Array of the tag and the fields |
+//!
+//! Containers hold numbers and texts as themselves, so that tvm-ffi sees what it expects; the elements that a front end of 0.5 or
+//! 0.6 asks for are nodes again. A `runtime.String` among the arguments of a call is its text.
+
+use core::ffi::{c_int, c_void};
+
+use ferrite_core::abi::{DLDataType, TVMFFIAny, TVMFFIByteArray, TVMFFIFieldInfo, TVMFFIObject};
+use ferrite_core::convert::AnyCompatible;
+use ferrite_core::error::Result;
+use ferrite_core::object::ObjectRef;
+use ferrite_core::object_alloc::{self, ObjectRecord};
+use ferrite_core::sync::atomic::{AtomicI32, Ordering};
+use ferrite_core::{Any, AnyView, type_index, type_table};
+
+use super::type_keys;
+
+/// A value, and the data type of a constant.
+#[repr(C)]
+struct Boxed {
+    header: TVMFFIObject,
+    dtype: DLDataType,
+    value: Any,
+}
+
+// SAFETY: repr(C), header first.
+unsafe impl ObjectRecord for Boxed {
+    unsafe fn destroy(this: *mut TVMFFIObject) {
+        // SAFETY: the record is initialised and ours alone.
+        unsafe { core::ptr::drop_in_place(&raw mut (*this.cast::<Boxed>()).value) };
+    }
+}
+
+/// A class of such objects.
+pub struct Class {
+    key: &'static [u8],
+    /// The data type of constants that containers hold as themselves; none for classes without attributes.
+    default: Option<DLDataType>,
+    /// 0 until it is registered.
+    index: AtomicI32,
+}
+
+const INT32: DLDataType = DLDataType { code: 0, bits: 32, lanes: 1 };
+const FLOAT32: DLDataType = DLDataType { code: 2, bits: 32, lanes: 1 };
+/// The data type of what is no number.
+pub const HANDLE: DLDataType = DLDataType { code: 3, bits: 64, lanes: 1 };
+
+impl Class {
+    const fn new(key: &'static [u8], default: Option<DLDataType>) -> Class {
+        Class { key, default, index: AtomicI32::new(0) }
+    }
+}
+
+static INT_IMM: Class = Class::new(b"IntImm", Some(INT32));
+static FLOAT_IMM: Class = Class::new(b"FloatImm", Some(FLOAT32));
+static STRING_IMM: Class = Class::new(b"StringImm", Some(HANDLE));
+/// A text as an object.
+pub static STRING: Class = Class::new(b"runtime.String", None);
+/// A tagged tuple.
+pub static ADT: Class = Class::new(b"runtime.ADT", None);
+
+impl Class {
+    /// The class that a front end means by a type key.
+    pub fn find(key: &[u8]) -> Option<&'static Class> {
+        [&INT_IMM, &FLOAT_IMM, &STRING_IMM, &STRING, &ADT].into_iter().find(|class| class.key == key)
+    }
+
+    /// The type index. The class is registered when somebody asks first.
+    ///
+    /// # Errors
+    /// MemoryError.
+    pub fn index(&self) -> Result<i32> {
+        match self.index.load(Ordering::Acquire) {
+            0 => self.register(),
+            index => Ok(index),
+        }
+    }
+
+    #[cold]
+    fn register(&self) -> Result<i32> {
+        let index = type_keys::register(self.key)?;
+        if self.default.is_some() {
+            register_attributes(index)?;
+        }
+        self.index.store(index, Ordering::Release);
+        Ok(index)
+    }
+
+    /// Returns `true` for an object of this class.
+    pub fn holds(&self, object: &ObjectRef) -> bool {
+        object.type_index() == self.index.load(Ordering::Acquire)
+    }
+}
+
+/// The value in an object of one of these classes.
+///
+/// # Safety
+/// The object is of one of these classes.
+pub unsafe fn value_of(object: *const TVMFFIObject) -> *const Any {
+    // SAFETY: the caller vouches for the class, whose objects have this record.
+    unsafe { &raw const (*object.cast::<Boxed>()).value }
+}
+
+fn register_attributes(index: i32) -> Result<()> {
+        for (name, offset, static_type, getter) in [
+            (
+                "dtype",
+                core::mem::offset_of!(Boxed, dtype),
+                type_index::DATA_TYPE,
+                get::<DLDataType> as unsafe extern "C" fn(*mut c_void, *mut TVMFFIAny) -> c_int,
+            ),
+            ("value", core::mem::offset_of!(Boxed, value), type_index::ANY, get::<Any>),
+        ] {
+            // Two threads may be here at once, or this was refused memory half way before.
+            let known = type_table::type_info(index).is_some_and(|entry| {
+                // SAFETY: names of published fields live for ever.
+                entry.fields().iter().any(|field| unsafe { field.name.as_slice() } == name.as_bytes())
+            });
+            if known {
+                continue;
+            }
+            let text = |text: &str| TVMFFIByteArray { data: text.as_ptr().cast(), size: text.len() };
+            let info = TVMFFIFieldInfo {
+                name: text(name),
+                doc: text(""),
+                metadata: text(""),
+                flags: 0,
+                size: if static_type == type_index::ANY { 16 } else { 4 },
+                alignment: if static_type == type_index::ANY { 8 } else { 4 },
+                offset: offset as i64,
+                getter: Some(getter),
+                setter: core::ptr::null_mut(),
+                default_value_or_factory: TVMFFIAny::NONE,
+                field_static_type_index: static_type,
+            };
+            // SAFETY: the texts are valid for the call; there is no setter and no default.
+            unsafe { type_table::register_field(index, &info)? };
+        }
+    Ok(())
+}
+
+/// Reads a field.
+///
+/// # Safety
+/// `field` is the address of a `T` in a live object, `result` valid for a write.
+unsafe extern "C" fn get<T: AnyCompatible + Clone>(field: *mut c_void, result: *mut TVMFFIAny) -> c_int {
+    // SAFETY: the caller vouches for both.
+    unsafe { result.write((*field.cast::<T>()).clone().into_any().into_raw()) };
+    0
+}
+
+/// Puts a value in an object.
+///
+/// # Errors
+/// MemoryError.
+pub fn make(class: &'static Class, dtype: DLDataType, value: Any) -> Result<Any> {
+    let mut value = Some(value);
+    let init = |record: *mut Boxed| {
+        if let Some(value) = value.take() {
+            // SAFETY: the allocation has room for the record.
+            unsafe {
+                (&raw mut (*record).dtype).write(dtype);
+                (&raw mut (*record).value).write(value);
+            }
+        }
+    };
+    // SAFETY: `init` runs once and fills the record; objects of this class have this layout.
+    unsafe { object_alloc::allocate::<Boxed>(class.index()?, 0, init).map(Any::from) }
+}
+
+/// The class and the data type of a number or text; none for other values.
+fn class_of(value: AnyView<'_>) -> Option<&'static Class> {
+    match value.type_index() {
+        type_index::INT | type_index::BOOL => Some(&INT_IMM),
+        type_index::FLOAT => Some(&FLOAT_IMM),
+        type_index::SMALL_STR | type_index::STR | type_index::RAW_STR => Some(&STRING_IMM),
+        _ => None,
+    }
+}
+
+/// Makes the node of a number or text, of the data type that constants have by default; other values stay as they are.
+///
+/// # Errors
+/// MemoryError.
+pub fn wrap(value: Any) -> Result<Any> {
+    match class_of(value.view()) {
+        Some(class) => make(class, class.default.unwrap_or(HANDLE), value),
+        None => Ok(value),
+    }
+}
+
+/// Makes the node of a number with a data type.
+///
+/// # Errors
+/// TypeError for a value that is no number; MemoryError.
+pub fn constant(value: AnyView<'_>, dtype: DLDataType) -> Result<Any> {
+    const FLOAT: u8 = 2;
+    if dtype.code == FLOAT {
+        return make(&FLOAT_IMM, dtype, Any::from(value.get::<f64>()?));
+    }
+    make(&INT_IMM, dtype, Any::from(value.get::<i64>()?))
+}
+
+/// The number or text of a node whose data type is the default; other values stay as they are.
+pub fn unwrap(value: Any) -> Any {
+    let constant = [&INT_IMM, &FLOAT_IMM, &STRING_IMM].into_iter().find_map(|class| {
+        let object = value.as_object().filter(|object| class.holds(object))?;
+        // SAFETY: an object of one of these classes has this record; it never changes.
+        let record = unsafe { &*object.as_ptr().cast::<Boxed>() };
+        (Some(record.dtype) == class.default).then(|| record.value.clone())
+    });
+    constant.unwrap_or(value)
+}

@@ -1,0 +1,284 @@
+//! Functions made of C callbacks.
+
+use core::cell::Cell;
+use core::ffi::{c_int, c_void};
+
+use core::ptr;
+
+use ferrite_core::abi::{TVMFFIObject, TVMFFIObjectHandle};
+use ferrite_core::error::Result;
+use ferrite_core::memory::Buffer;
+use ferrite_core::object::ObjectRef;
+use ferrite_core::{Any, AnyView, Function, plain_bail, type_index};
+
+use super::abi::{TVMValue, code};
+use super::result::Temporary;
+use super::{argument, array, error};
+use crate::boundary::{self, arg};
+
+/// A callback: status 0 is success, any other a failure, whose text is the thread's last error.
+pub type TVMPackedCFunc = unsafe extern "C" fn(
+    args: *mut TVMValue,
+    type_codes: *mut c_int,
+    num_args: c_int,
+    ret: *mut c_void,
+    resource_handle: *mut c_void,
+) -> c_int;
+
+/// Frees the resource of a callback.
+pub type TVMPackedCFuncFinalizer = unsafe extern "C" fn(resource_handle: *mut c_void);
+
+/// A callback and what it owns.
+struct Callback {
+    function: TVMPackedCFunc,
+    resource: *mut c_void,
+    finalizer: Option<TVMPackedCFuncFinalizer>,
+}
+
+// SAFETY: whoever makes a function of a callback lets every thread call and free it (contract of the API).
+unsafe impl Send for Callback {}
+// SAFETY: as above.
+unsafe impl Sync for Callback {}
+
+impl Drop for Callback {
+    fn drop(&mut self) {
+        if let Some(finalizer) = self.finalizer {
+            // SAFETY: called once, with the resource that it was given for.
+            unsafe { finalizer(self.resource) }
+        }
+    }
+}
+
+/// The arguments of one call of a callback.
+#[derive(Default)]
+struct Arguments {
+    values: Buffer<TVMValue>,
+    codes: Buffer<c_int>,
+    bytes: Buffer<Temporary>,
+}
+
+impl Arguments {
+    fn new(args: &[AnyView<'_>]) -> Result<Arguments> {
+        let count = args.len();
+        let mut shown = Arguments {
+            values: Buffer::try_with_capacity(count)?,
+            codes: Buffer::try_with_capacity(count)?,
+            bytes: Buffer::try_with_capacity(count)?,
+        };
+        for argument in args {
+            // Never moved again: there is room for all.
+            shown.bytes.try_push(Temporary { data: ptr::null(), size: 0 })?;
+            let last = shown.bytes.len() - 1;
+            // SAFETY: the arguments of a call are valid until it ends, and so are the temporaries.
+            let (value, code) = unsafe { argument::show(argument.as_raw(), &mut shown.bytes[last])? };
+            shown.values.try_push(value)?;
+            shown.codes.try_push(code)?;
+        }
+        Ok(shown)
+    }
+}
+
+/// The arrays that a call lends to a front end, which frees each of its array arguments: 0.5 and 0.6 without having asked for a
+/// reference, later ones with a reference of [`TVMCbArgToReturn`], which then is this one.
+struct Loans {
+    arrays: Buffer<Cell<*mut TVMFFIObject>>,
+    outer: *const Loans,
+}
+
+thread_local! {
+    /// The loans of the innermost callback of this thread.
+    static INNERMOST: Cell<*const Loans> = const { Cell::new(ptr::null()) };
+}
+
+impl Loans {
+    /// Takes a reference to each array among the arguments.
+    fn new(args: &[AnyView<'_>]) -> Result<Loans> {
+        let mut arrays = Buffer::new();
+        for array in args.iter().filter(|argument| argument.type_index() == type_index::TENSOR) {
+            if let Some(object) = array.object_ptr() {
+                arrays.try_push(Cell::new(object.as_ptr()))?;
+            }
+        }
+        for array in arrays.iter() {
+            // SAFETY: the arguments of a call are alive; this reference is the callback's.
+            unsafe { retain(array.get()) };
+        }
+        Ok(Loans { arrays, outer: ptr::null() })
+    }
+
+    /// Runs a callback with these loans.
+    fn during<R>(mut self, body: impl FnOnce() -> R) -> R {
+        self.outer = INNERMOST.try_with(|innermost| innermost.replace(&raw const self)).unwrap_or(ptr::null());
+        let returned = body();
+        let _ = INNERMOST.try_with(|innermost| innermost.set(self.outer));
+        returned
+    }
+
+    /// Hands the reference that was taken for an array to the callback; `false` if there is none any more.
+    fn claim(array: *mut TVMFFIObject) -> bool {
+        let mut here = INNERMOST.try_with(Cell::get).unwrap_or(ptr::null());
+        // SAFETY: the loans of callbacks that run lie on this thread's stack.
+        while let Some(loans) = unsafe { here.as_ref() } {
+            if let Some(found) = loans.arrays.iter().find(|lent| lent.get() == array) {
+                found.set(ptr::null_mut());
+                return true;
+            }
+            here = loans.outer;
+        }
+        false
+    }
+}
+
+/// # Safety
+/// `object` is alive.
+unsafe fn retain(object: *mut TVMFFIObject) {
+    if let Some(object) = ptr::NonNull::new(object) {
+        // SAFETY: the caller vouches for the object.
+        core::mem::forget(unsafe { ObjectRef::borrow_raw(object) });
+    }
+}
+
+impl Callback {
+    fn call(&self, args: &[AnyView<'_>]) -> Result<Any> {
+        let mut shown = Arguments::new(args)?;
+        if self.finalizer.is_none() {
+            return self.run(&mut shown);
+        }
+        // What has a finalizer belongs to a front end, which frees its arguments.
+        Loans::new(args)?.during(|| self.run(&mut shown))
+    }
+
+    fn run(&self, args: &mut Arguments) -> Result<Any> {
+        let mut returned = Any::NONE;
+        let place: *mut Any = &mut returned;
+        // SAFETY: the callback has the type of callbacks, and what it gets is valid until it returns.
+        let status = unsafe {
+            (self.function)(
+                args.values.as_mut_ptr(),
+                args.codes.as_mut_ptr(),
+                args.values.len() as c_int,
+                place.cast(),
+                self.resource,
+            )
+        };
+        if status == 0 { Ok(returned) } else { Err(error::of_callback()) }
+    }
+}
+
+/// Makes a function of a C callback.
+///
+/// The function owns `resource_handle`: `fin`, if it is not null, gets it exactly once, when the last reference goes, on any
+/// thread; also when this fails. A callback with a finalizer belongs to a front end, and gets a reference to each NDArray among
+/// its arguments, which it gives up by `TVMArrayFree`; one without borrows them.
+///
+/// Returns 0 and the function, which the caller owns, in `out`; or -1.
+///
+/// # Safety
+/// `func` and `fin` may be called on any thread.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMFuncCreateFromCFunc(
+    func: Option<TVMPackedCFunc>,
+    resource_handle: *mut c_void,
+    fin: Option<TVMPackedCFuncFinalizer>,
+    out: *mut TVMFFIObjectHandle,
+) -> c_int {
+    boundary::status(|| {
+        let Some(function) = func else {
+            // The resource is freed in any case.
+            if let Some(finalizer) = fin {
+                // SAFETY: called once, with its resource.
+                unsafe { finalizer(resource_handle) };
+            }
+            return boundary::callback(func, arg(1, "func")).map(drop);
+        };
+        let callback = Callback { function, resource: resource_handle, finalizer: fin };
+        // SAFETY: contract of the module.
+        let out = unsafe { boundary::out(out, arg(4, "out"))? };
+        out.write_object(Some(Function::from_packed(move |args| callback.call(args))?));
+        Ok(())
+    })
+}
+
+/// Sets what a callback returns. The last call counts; a callback that makes none returns null.
+///
+/// Texts and bytes are copied, and objects get a reference of their own. Returns 0; or -1, also for another number than 1.
+///
+/// # Safety
+/// `ret` is what the callback that is running got.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMCFuncSetReturn(
+    ret: *mut c_void,
+    value: *mut TVMValue,
+    type_code: *mut c_int,
+    num_ret: c_int,
+) -> c_int {
+    boundary::status(|| {
+        if num_ret != 1 {
+            plain_bail!(VALUE_ERROR, "A callback returns one value, not {}", num_ret);
+        }
+        // SAFETY: contract of the module, and of this function.
+        unsafe {
+            let place = boundary::non_null(ret.cast::<Any>(), arg(1, "ret"))?;
+            let value = *boundary::reference(value, arg(2, "value"))?;
+            let type_code = *boundary::reference(type_code, arg(3, "type_code"))?;
+            let view = argument::view(value, type_code, 0)?;
+            drop(place.replace(AnyView::from_raw(view).to_owned()?));
+        }
+        Ok(())
+    })
+}
+
+/// Makes a borrowed argument of a callback owned, in place. Plain values stay as they are.
+///
+/// `code` is the type code itself, as 0.5 and 0.6 pass it, or the address of one, as all later releases do; no object lies below
+/// 4096. An object that was passed by rvalue reference (14) is taken over, and its code becomes 8.
+///
+/// Returns 0; or -1 for a text or bytes, and for an rvalue reference whose object is gone.
+///
+/// # Safety
+/// See the module.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMCbArgToReturn(value: *mut TVMValue, code: *mut c_int) -> c_int {
+    boundary::status(|| {
+        let value = boundary::non_null(value, arg(1, "value"))?;
+        let mut by_value = code.addr() as u32 as c_int;
+        let is_address = code.addr() >= FIRST_ADDRESS;
+        let code = if is_address { code } else { &raw mut by_value };
+        // SAFETY: contract of the module: either an address of the caller's, or our own copy.
+        unsafe { make_owned(value.as_ptr(), code) }
+    })
+}
+
+/// The lowest address that may be a pointer rather than a type code.
+const FIRST_ADDRESS: usize = 4096;
+
+/// # Safety
+/// Both pointers are valid, and the value is as its code says.
+unsafe fn make_owned(value: *mut TVMValue, type_code: *mut c_int) -> Result<()> {
+    // SAFETY: the caller vouches for both.
+    unsafe {
+        let pointer = (*value).v_handle;
+        match *type_code {
+            code::TEXT | code::BYTES => {
+                plain_bail!(TYPE_ERROR, "A text or bytes among the arguments cannot be kept: copy it")
+            }
+            code::OBJECT | code::MODULE | code::FUNCTION => retain(pointer.cast()),
+            code::ND_ARRAY => {
+                let object = array::object_of(pointer.cast());
+                if !Loans::claim(object) {
+                    retain(object);
+                }
+            }
+            code::RVALUE_REF => match argument::take_rvalue(pointer) {
+                Some(object) => {
+                    *value = TVMValue::of_pointer(object.as_ptr().cast());
+                    *type_code = code::OBJECT;
+                }
+                None => plain_bail!(VALUE_ERROR, "The object of an rvalue reference was taken before"),
+            },
+            code::INT..=code::DL_TENSOR | code::BOOL => {}
+            other => plain_bail!(TYPE_ERROR, "There is no type code {}", other),
+        }
+    }
+    Ok(())
+}

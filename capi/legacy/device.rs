@@ -1,0 +1,263 @@
+//! Streams and memory of devices. The CPU has one stream, the null one, on which everything is done at once.
+
+use core::alloc::Layout;
+use core::ffi::{c_char, c_int, c_void};
+use core::ptr::NonNull;
+
+use ferrite_alloc_ext::device::{self, Backend, Region};
+use ferrite_alloc_ext::env::stream;
+use ferrite_core::abi::{DLDataType, DLDevice, DLTensor};
+use ferrite_core::error::{self, Result};
+use ferrite_core::{device::kind, memory, plain_bail, plain_ensure};
+
+use super::array::check_bytes;
+use crate::boundary::{self, arg};
+
+const CPU: DLDevice = DLDevice { device_type: kind::CPU, device_id: 0 };
+
+/// The back end of a device; none for the CPU.
+fn backend_of(device_type: c_int) -> Result<Option<&'static dyn Backend>> {
+    if device_type == kind::CPU { Ok(None) } else { device::get(device_type).map(Some) }
+}
+
+/// A copy between an array and main memory.
+pub(super) struct Copy {
+    pub(super) array: *mut DLTensor,
+    pub(super) data: *mut c_void,
+    pub(super) bytes: usize,
+}
+
+impl Copy {
+    /// Copies main memory to the array.
+    ///
+    /// # Safety
+    /// The array is null or valid, and the memory has so many bytes.
+    pub(super) unsafe fn fill(self) -> Result<()> {
+        // SAFETY: the caller vouches for array and memory.
+        unsafe { self.run(|memory, array| (memory, array)) }
+    }
+
+    /// Copies the array to main memory.
+    ///
+    /// # Safety
+    /// As for [`Copy::fill`].
+    pub(super) unsafe fn read(self) -> Result<()> {
+        // SAFETY: the caller vouches for array and memory.
+        unsafe { self.run(|memory, array| (array, memory)) }
+    }
+
+    /// # Safety
+    /// As for [`Copy::fill`].
+    unsafe fn run(self, direction: impl FnOnce(Region, Region) -> (Region, Region)) -> Result<()> {
+        // SAFETY: the caller vouches for the array.
+        let array = unsafe {
+            let array = boundary::reference(self.array, arg(1, "handle"))?;
+            check_bytes(array, self.bytes)?;
+            array
+        };
+        if self.bytes == 0 {
+            return Ok(());
+        }
+        boundary::non_null(self.data, arg(2, "data"))?;
+        let memory = Region { device: CPU, data: self.data, offset: 0 };
+        let region = Region { device: array.device, data: array.data, offset: array.byte_offset as usize };
+        let (from, to) = direction(memory, region);
+        let stream = stream::get(stream::Device::new(array.device.device_type, array.device.device_id));
+        // SAFETY: the caller vouches for the memory; the array has so many bytes.
+        unsafe {
+            device::copy(from, to, self.bytes, stream)?;
+            synchronize(array.device, stream)
+        }
+    }
+}
+
+/// # Safety
+/// `stream` is null or one of the device.
+unsafe fn synchronize(device: DLDevice, stream: *mut c_void) -> Result<()> {
+    match backend_of(device.device_type)? {
+        // SAFETY: the caller vouches for the stream.
+        Some(backend) => unsafe { backend.synchronize(device.device_id, stream) },
+        None => Ok(()),
+    }
+}
+
+/// Waits until everything that was queued on a stream is done. Null is the default stream.
+///
+/// # Safety
+/// See the module.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMSynchronize(device_type: c_int, device_id: c_int, stream: *mut c_void) -> c_int {
+    // SAFETY: contract of the module.
+    boundary::status(|| unsafe { synchronize(DLDevice { device_type, device_id }, stream) })
+}
+
+/// Sets the stream on which this thread works on a device.
+///
+/// # Safety
+/// See the module.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMSetStream(device_type: c_int, device_id: c_int, handle: *mut c_void) -> c_int {
+    boundary::status(|| match backend_of(device_type)? {
+        Some(backend) => {
+            stream::set(stream::Device::new(device_type, device_id), handle)?;
+            // SAFETY: contract of the module.
+            unsafe { backend.set_stream(device_id, handle) }
+        }
+        None => Ok(()),
+    })
+}
+
+/// Creates a stream; null on devices that have one only.
+///
+/// # Safety
+/// See the module.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMStreamCreate(device_type: c_int, device_id: c_int, out: *mut *mut c_void) -> c_int {
+    boundary::status(|| {
+        // SAFETY: contract of the module.
+        let out = unsafe { boundary::out(out, arg(3, "out"))? };
+        out.write(match backend_of(device_type)? {
+            Some(backend) => backend.create_stream(device_id)?,
+            None => core::ptr::null_mut(),
+        });
+        Ok(())
+    })
+}
+
+/// Frees a stream.
+///
+/// # Safety
+/// See the module; the stream is not used afterwards.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMStreamFree(device_type: c_int, device_id: c_int, stream: *mut c_void) -> c_int {
+    boundary::status(|| match backend_of(device_type)? {
+        // SAFETY: contract of this function.
+        Some(backend) => unsafe { backend.free_stream(device_id, stream) },
+        None => Ok(()),
+    })
+}
+
+/// Makes what is queued on `dst` from now on wait for what was queued on `src`.
+///
+/// # Safety
+/// See the module.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMStreamStreamSynchronize(
+    device_type: c_int,
+    device_id: c_int,
+    src: *mut c_void,
+    dst: *mut c_void,
+) -> c_int {
+    boundary::status(|| match backend_of(device_type)? {
+        // SAFETY: contract of the module.
+        Some(backend) => unsafe { backend.order_streams(device_id, src, dst) },
+        None => Ok(()),
+    })
+}
+
+/// Allocates memory of a device, of elements of `type_hint`. Zero bytes give a pointer, too, where devices have one.
+///
+/// # Safety
+/// See the module.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMDeviceAllocDataSpace(
+    dev: DLDevice,
+    nbytes: usize,
+    alignment: usize,
+    type_hint: DLDataType,
+    out_data: *mut *mut c_void,
+) -> c_int {
+    let _ = type_hint;
+    boundary::status(|| {
+        // SAFETY: contract of the module.
+        let out = unsafe { boundary::out(out_data, arg(5, "out_data"))? };
+        out.write(allocate(dev, nbytes, alignment)?);
+        Ok(())
+    })
+}
+
+/// Allocates memory of a device for a tensor. The CPU has the scope `global` only; null is that.
+///
+/// # Safety
+/// See the module.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMDeviceAllocDataSpaceWithScope(
+    dev: DLDevice,
+    ndim: c_int,
+    shape: *const i64,
+    dtype: DLDataType,
+    mem_scope: *const c_char,
+    out_data: *mut *mut c_void,
+) -> c_int {
+    boundary::status(|| {
+        // SAFETY: contract of the module.
+        let (shape, scope, out) = unsafe {
+            (
+                boundary::slice(shape, ndim, arg(3, "shape"))?,
+                boundary::c_str_or_empty(mem_scope),
+                boundary::out(out_data, arg(6, "out_data"))?,
+            )
+        };
+        plain_ensure!(matches!(scope, b"" | b"global"), RUNTIME_ERROR, "There is no memory of scope {}", scope);
+        out.write(allocate(dev, bytes_of(shape, dtype)?, DATA_ALIGNMENT)?);
+        Ok(())
+    })
+}
+
+/// Frees memory of a device. Null is ignored.
+///
+/// # Safety
+/// See the module; the memory is not used afterwards.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMDeviceFreeDataSpace(dev: DLDevice, ptr: *mut c_void) -> c_int {
+    boundary::status(|| {
+        let Some(block) = NonNull::new(ptr) else { return Ok(()) };
+        match backend_of(dev.device_type)? {
+            // SAFETY: contract of this function.
+            Some(backend) => unsafe { backend.free(dev.device_id, block.as_ptr()) },
+            // SAFETY: as above; on hosts, blocks of any layout go back to malloc.
+            None => unsafe { memory::release(block.cast(), Layout::new::<u8>()) },
+        }
+        Ok(())
+    })
+}
+
+/// The alignment of memory that nobody asked to be aligned otherwise.
+const DATA_ALIGNMENT: usize = 64;
+
+fn allocate(device: DLDevice, bytes: usize, alignment: usize) -> Result<*mut c_void> {
+    if let Some(backend) = backend_of(device.device_type)? {
+        return backend.allocate(device.device_id, bytes, alignment);
+    }
+    let Ok(layout) = Layout::from_size_align(bytes.max(1), alignment.max(1)) else {
+        plain_bail!(VALUE_ERROR, "There is no memory of {} bytes aligned to {}", bytes, alignment);
+    };
+    match memory::allocate(layout) {
+        Some(block) => Ok(block.as_ptr().cast()),
+        None => Err(error::out_of_memory(bytes)),
+    }
+}
+
+/// The bytes of a compact tensor.
+fn bytes_of(shape: &[i64], dtype: DLDataType) -> Result<usize> {
+    let element = (usize::from(dtype.bits) * usize::from(dtype.lanes)).div_ceil(8);
+    let mut extents = shape.iter().map(|extent| usize::try_from(*extent).ok());
+    match extents.try_fold(element, |bytes, extent| bytes.checked_mul(extent?)) {
+        Some(bytes) => Ok(bytes),
+        None => plain_bail!(VALUE_ERROR, "The shape has a negative extent, or more elements than memory"),
+    }
+}
+
+/// Copies between tensors, views among them, on a stream.
+///
+/// # Safety
+/// See the module.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMDeviceCopyDataFromTo(
+    from: *mut DLTensor,
+    to: *mut DLTensor,
+    stream: *mut c_void,
+) -> c_int {
+    // SAFETY: as the caller vouches.
+    unsafe { super::array::TVMArrayCopyFromTo(from, to, stream) }
+}

@@ -1,0 +1,227 @@
+//! The last error of a thread.
+//!
+//! It is either the error that tvm-ffi has raised on the thread, or, once somebody asked for its text, the text in the thread's slot:
+//! reading it does not consume it, and success does not clear it.
+
+use core::ffi::{CStr, c_char, c_void};
+use core::ptr;
+
+use ferrite_core::abi::kTVMFFIOpaquePyObject;
+use ferrite_core::error::{Error, Result};
+use ferrite_core::object::ObjectRef;
+use ferrite_core::opaque::{self, OpaquePyObject};
+use ferrite_core::{plain_error, raised};
+
+use super::python;
+use super::thread::{self, Slots};
+use crate::boundary;
+
+/// The kind of an error whose message is the whole text: one that a callback or a kernel set without a kind in front. Front ends
+/// know no such kind, and raise their `TVMError`.
+const WITHOUT_KIND: &[u8] = b"TVMError";
+
+/// The text of a thread's last error when there is no memory for it.
+const OUT_OF_MEMORY: &CStr = c"MemoryError: Out of memory";
+
+/// Splits `KIND: message`. A kind has letters, digits, `_` and `.`; any other text is a message as a whole.
+fn split_kind(text: &[u8]) -> (&[u8], &[u8]) {
+    let is_kind = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.');
+    let end = text.iter().position(|byte| !is_kind(byte)).unwrap_or(text.len());
+    match text.split_at(end) {
+        (kind, rest) if !kind.is_empty() && kind != WITHOUT_KIND && rest.starts_with(b": ") => {
+            (kind, &rest[2..])
+        }
+        _ => (WITHOUT_KIND, text),
+    }
+}
+
+/// Puts the text of an error in the thread's slot: `KIND: message`, or the text as it was set.
+fn keep(slots: &Slots, error: &Error) -> Result<()> {
+    let mut text = slots.error.borrow_mut();
+    match error.kind() {
+        WITHOUT_KIND => text.set(&[error.message()])?,
+        kind => text.set(&[kind, b": ", error.message()])?,
+    };
+    *slots.last.borrow_mut() = Some(error.clone());
+    Ok(())
+}
+
+/// Moves the raised error to the thread's slots, if there is one. Without memory for its text, the text is that of a MemoryError.
+fn settle(slots: &Slots) {
+    if let Some(error) = raised::take()
+        && keep(slots, &error).is_err()
+    {
+        slots.error.borrow_mut().set_fixed(OUT_OF_MEMORY);
+        slots.last.borrow_mut().take();
+    }
+}
+
+/// The error that a callback or a kernel failed with: the raised one, or what the thread's slots hold. There may be none: then
+/// the callback said nothing.
+pub fn of_callback() -> Error {
+    if let Some(error) = raised::take() {
+        return error;
+    }
+    let kept = thread::with(|slots| {
+        if let Some(error) = &*slots.last.borrow() {
+            return error.clone();
+        }
+        let text = slots.error.borrow();
+        let (kind, message) = split_kind(text.as_bytes());
+        Error::from_bytes(kind, message, b"")
+    });
+    kept.unwrap_or_else(|| plain_error!(INTERNAL_ERROR, "A callback failed"))
+}
+
+/// Returns the text of the thread's last error, empty before the first one.
+///
+/// The text belongs to the thread and is valid until its next error.
+#[unsafe(no_mangle)]
+pub extern "C" fn TVMGetLastError() -> *const c_char {
+    let text = thread::with(|slots| {
+        settle(slots);
+        slots.error.borrow().as_ptr()
+    });
+    text.unwrap_or(c"".as_ptr())
+}
+
+/// Sets the thread's last error: the text of a callback or a kernel that fails. It is copied; null is empty.
+///
+/// # Safety
+/// See the module.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMAPISetLastError(message: *const c_char) {
+    // SAFETY: contract of the module.
+    let message = unsafe { boundary::c_str_or_empty(message) };
+    drop(raised::take());
+    thread::with(|slots| {
+        let forgotten = slots.last.borrow_mut().take();
+        if slots.error.borrow_mut().set(&[message]).is_err() {
+            slots.error.borrow_mut().set_fixed(OUT_OF_MEMORY);
+        }
+        forgotten
+    });
+}
+
+/// Sets a Python exception as the thread's last error: the one with which a callback fails. Takes a reference of its own.
+///
+/// Does nothing until `Py_IncRef` and `Py_DecRef` were given to `TVMBackendRegisterEnvCAPI`.
+///
+/// # Safety
+/// `exception` is null or a Python object; the thread holds the lock of its interpreter.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMAPISetLastPythonError(exception: *mut c_void) {
+    // SAFETY: as the caller vouches.
+    let error = unsafe { error_of_exception(exception) };
+    boundary::fail(error.unwrap_or_else(|error| error));
+}
+
+/// An error that holds a Python exception as its context.
+///
+/// # Safety
+/// As for [`TVMAPISetLastPythonError`].
+unsafe fn error_of_exception(exception: *mut c_void) -> Result<Error> {
+    let Some((retain, release)) = python::counting() else {
+        return Err(plain_error!(RUNTIME_ERROR, "Py_IncRef and Py_DecRef were not registered"));
+    };
+    let exception = boundary::non_null(exception, boundary::arg(1, "exception"))?;
+    // SAFETY: the caller vouches for the object; the reference that is taken here goes with the opaque object.
+    let context = unsafe {
+        retain(exception.as_ptr());
+        opaque::create_opaque(exception.as_ptr(), kTVMFFIOpaquePyObject, Some(release))
+    };
+    match context {
+        Ok(context) => Ok(plain_error!(RUNTIME_ERROR, "A Python callback raised an exception")
+            .with_cause_and_context(None, Some(context))),
+        Err(error) => {
+            // SAFETY: the reference was taken above.
+            unsafe { release(exception.as_ptr()) };
+            Err(error)
+        }
+    }
+}
+
+/// The Python exception of an error.
+fn exception_of(error: &Error) -> Option<OpaquePyObject> {
+    error.extra_context().and_then(|context: ObjectRef| context.downcast().ok())
+}
+
+/// Returns the Python exception that is the thread's last error, borrowed; null when that is a text.
+#[unsafe(no_mangle)]
+pub extern "C" fn TVMGetLastPythonError() -> *mut c_void {
+    let exception = thread::with(|slots| {
+        settle(slots);
+        slots.last.borrow().as_ref().and_then(exception_of)
+    });
+    exception.flatten().map_or(ptr::null_mut(), |exception| exception.handle())
+}
+
+/// Returns the backtrace of the thread's last error, or null.
+///
+/// The text belongs to the thread and is valid until the next call of this function.
+#[unsafe(no_mangle)]
+pub extern "C" fn TVMGetLastBacktrace() -> *const c_char {
+    let text = thread::with(|slots| {
+        settle(slots);
+        let last = slots.last.borrow();
+        last.as_ref()?.with_backtrace(|backtrace| match backtrace {
+            b"" => None,
+            text => slots.backtrace.borrow_mut().set(&[text]).ok(),
+        })
+    });
+    text.flatten().unwrap_or(ptr::null())
+}
+
+/// Forgets the Python exception that is the thread's last error; its text stays.
+#[unsafe(no_mangle)]
+pub extern "C" fn TVMDropLastPythonError() {
+    // Released after the slot is left: that runs code of Python.
+    let forgotten = thread::with(|slots| {
+        settle(slots);
+        slots.last.borrow_mut().take()
+    });
+    drop(forgotten);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kind_is_what_stands_before_the_first_colon() {
+        for (text, kind, message) in [
+            ("ValueError: bad", "ValueError", "bad"),
+            ("tvm.error.OpError: x: y", "tvm.error.OpError", "x: y"),
+            ("no kind here: bad", "TVMError", "no kind here: bad"),
+            ("TVMError: bad", "TVMError", "TVMError: bad"),
+            ("ValueError:bad", "TVMError", "ValueError:bad"),
+            (": bad", "TVMError", ": bad"),
+            ("", "TVMError", ""),
+        ] {
+            assert_eq!(split_kind(text.as_bytes()), (kind.as_bytes(), message.as_bytes()), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_text_comes_back_byte_for_byte() {
+        for text in [c"ValueError: bad", c"something: odd", c"TVMError: bad", c""] {
+            // SAFETY: C strings.
+            let back = unsafe {
+                TVMAPISetLastError(text.as_ptr());
+                raised::set(of_callback());
+                CStr::from_ptr(TVMGetLastError())
+            };
+            assert_eq!(back, text);
+        }
+    }
+
+    #[test]
+    fn an_error_of_tvm_ffi_has_its_kind_in_front() {
+        raised::set(plain_error!(KEY_ERROR, "missing"));
+        // SAFETY: the text belongs to this thread.
+        assert_eq!(unsafe { CStr::from_ptr(TVMGetLastError()) }, c"KeyError: missing");
+        // SAFETY: as above.
+        assert_eq!(unsafe { CStr::from_ptr(TVMGetLastError()) }, c"KeyError: missing");
+        assert!(raised::take().is_none());
+    }
+}

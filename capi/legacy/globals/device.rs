@@ -1,0 +1,98 @@
+//! Devices and their tensors.
+
+use core::ffi::c_void;
+
+use ferrite_alloc_ext::device::{self, Attribute};
+use ferrite_core::abi::{DLDataType, DLDevice};
+use ferrite_core::builtins::StaticFunction;
+use ferrite_core::error::Result;
+use ferrite_core::{Any, AnyView, Shape, String, Tensor, device::kind, plain_bail, plain_ensure, static_function};
+
+/// The functions of 0.7 and later.
+pub const RUNTIME: &[StaticFunction] = &[
+    static_function!(packed "runtime.TVMArrayAllocWithScope", allocate_array),
+    static_function!("runtime.TVMArrayCreateView", create_view),
+];
+
+/// What the library has under this name anyway when it has back ends.
+#[cfg(not(feature = "__gpu"))]
+pub const RUNTIME_WITHOUT_BACK_ENDS: &[StaticFunction] =
+    &[static_function!("runtime.GetDeviceAttr", attribute)];
+#[cfg(feature = "__gpu")]
+pub const RUNTIME_WITHOUT_BACK_ENDS: &[StaticFunction] = &[];
+
+/// The functions of 0.5 and 0.6.
+pub const OLD: &[StaticFunction] = &[static_function!("_GetDeviceAttr", attribute)];
+
+/// `(device type, id, attribute)`: attribute 0 is whether the device exists; the CPU has no other.
+fn attribute(device_type: i64, id: i64, number: i64) -> Result<Any> {
+    let Some(wanted) = Attribute::from_number(number) else {
+        plain_bail!(VALUE_ERROR, "There is no device attribute {}", &number);
+    };
+    let (Ok(device_type), Ok(id)) = (i32::try_from(device_type), i32::try_from(id)) else {
+        plain_bail!(VALUE_ERROR, "There is no device {}:{}", &device_type, &id);
+    };
+    match (device::find(device_type), wanted) {
+        (Some(backend), _) => backend.attribute(id, wanted),
+        (None, Attribute::Exists) => Ok(Any::from(i64::from(device_type == kind::CPU))),
+        (None, _) if device_type == kind::CPU => Ok(Any::NONE),
+        (None, _) => device::get(device_type).map(|_| Any::NONE),
+    }
+}
+
+/// `(shape, dtype, device, scope)`, or up to 0.13 `(extents, ndim, dtype, device, scope)`.
+fn allocate_array(args: &[AnyView<'_>]) -> Result<Any> {
+    let (shape, rest) = match args {
+        [extents, ndim, rest @ ..] if extents.try_get::<Shape>()?.is_none() => {
+            // SAFETY: whoever passes a pointer vouches for so many extents.
+            (unsafe { shape_at(extents.get()?, ndim.get()?)? }, rest)
+        }
+        [shape, rest @ ..] => (shape.get()?, rest),
+        [] => plain_bail!(TYPE_ERROR, "A shape was expected"),
+    };
+    let [dtype, device, scope @ ..] = rest else {
+        plain_bail!(TYPE_ERROR, "A data type and a device were expected");
+    };
+    if let Some(scope) = scope.first().filter(|scope| !scope.is_none()) {
+        let scope = scope.get::<String>()?;
+        let is_global = matches!(scope.as_bytes(), b"" | b"global");
+        plain_ensure!(is_global, RUNTIME_ERROR, "There is no memory of scope {}", scope.as_bytes());
+    }
+    device::empty(shape.as_slice(), dtype.get::<DLDataType>()?, device.get::<DLDevice>()?).map(Any::from)
+}
+
+/// # Safety
+/// There are `ndim` extents at the address, unless it is null.
+unsafe fn shape_at(extents: *mut c_void, ndim: i64) -> Result<Shape> {
+    let count = usize::try_from(ndim).ok().filter(|count| *count == 0 || !extents.is_null());
+    let Some(count) = count else { plain_bail!(VALUE_ERROR, "There is no shape of {} dimensions", &ndim) };
+    if count == 0 {
+        return Shape::from_slice(&[]);
+    }
+    // SAFETY: the caller vouches for the extents.
+    Shape::from_slice(unsafe { core::slice::from_raw_parts(extents.cast::<i64>(), count) })
+}
+
+/// Makes a view of a part of a tensor, from so many bytes on.
+fn create_view(tensor: Tensor, shape: Shape, dtype: DLDataType, relative_byte_offset: i64) -> Result<Tensor> {
+    plain_ensure!(tensor.is_contiguous(), VALUE_ERROR, "A view needs a contiguous array");
+    let bits = usize::from(dtype.bits) * usize::from(dtype.lanes);
+    let wanted = shape.product().and_then(|count| usize::try_from(count).ok()?.checked_mul(bits.div_ceil(8)));
+    let offset = usize::try_from(relative_byte_offset).ok();
+    let end = wanted.and_then(|wanted| offset?.checked_add(wanted));
+    let size = tensor.as_tensor_ref().size_bytes().unwrap_or(0);
+    plain_ensure!(
+        end.is_some_and(|end| end <= size),
+        VALUE_ERROR,
+        "The view does not lie in the {} bytes of the array",
+        size
+    );
+    let mut prototype = *tensor.dl_tensor();
+    prototype.dtype = dtype;
+    prototype.ndim = shape.as_slice().len() as i32;
+    prototype.shape = shape.as_slice().as_ptr().cast_mut();
+    prototype.strides = core::ptr::null_mut();
+    prototype.byte_offset += offset.unwrap_or(0) as u64;
+    // SAFETY: the view lies in the array, as was checked.
+    unsafe { tensor.create_unsafe_view(&prototype) }
+}

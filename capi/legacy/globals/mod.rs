@@ -1,0 +1,31 @@
+//! The global functions that front ends look for, by the generation of their names.
+//!
+//! They are [defaults](ferrite_core::defaults): a program that registers one of these names replaces ours.
+
+mod containers;
+mod device;
+mod modules;
+mod nodes;
+mod values;
+
+use ferrite_core::builtins::StaticFunction;
+use ferrite_core::defaults::Group;
+
+const fn group(prefix: &'static str, functions: &'static [StaticFunction]) -> Group {
+    Group { prefix, functions, wrap: None }
+}
+
+/// All functions whose names start with a prefix of these.
+pub const GROUPS: &[Group] = &[
+    group("module.", modules::OLD),
+    group("runtime.", modules::RUNTIME),
+    group("_", containers::OLD),
+    group("runtime.", containers::RUNTIME),
+    group("_", values::OLD),
+    group("runtime.", values::RUNTIME),
+    group("_", nodes::OLD),
+    group("node.", nodes::NODE),
+    group("_", device::OLD),
+    group("runtime.", device::RUNTIME),
+    group("runtime.", device::RUNTIME_WITHOUT_BACK_ENDS),
+];

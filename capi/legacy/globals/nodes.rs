@@ -1,0 +1,65 @@
+//! Objects by their attributes, as text and as JSON: `_format_str` and its like up to 0.6, `node.*` since.
+
+use ferrite_alloc_ext::dataclass::repr_print;
+use ferrite_alloc_ext::graph::{from_json_graph_string, to_json_graph_string};
+use ferrite_core::builtins::StaticFunction;
+use ferrite_core::error::Result;
+use ferrite_core::object::ObjectRef;
+use ferrite_core::{Any, AnyView, Function, String, plain_error, static_function};
+
+use crate::legacy::{boxed, object};
+
+/// The functions `node.*`.
+pub const NODE: &[StaticFunction] = &[
+    static_function!("node.AsRepr", text_of),
+    static_function!("node.SaveJSON", to_json),
+    static_function!("node.LoadJSON", from_json),
+    static_function!("node.NodeGetAttr", attribute),
+    static_function!("node.NodeListAttrNames", attribute_names),
+];
+
+/// The functions of 0.5 and 0.6.
+pub const OLD: &[StaticFunction] = &[
+    static_function!("_format_str", text_of),
+    static_function!("_raw_ptr", address),
+    static_function!("_save_json", to_json),
+    static_function!("_load_json", from_json),
+    static_function!("_NodeGetAttr", node_of_attribute),
+    static_function!("_NodeListAttrNames", attribute_names),
+];
+
+fn text_of(value: Any) -> Result<String> {
+    repr_print(&boxed::unwrap(value))
+}
+
+fn address(object: ObjectRef) -> i64 {
+    object.as_ptr().addr() as i64
+}
+
+fn to_json(value: Any) -> Result<String> {
+    to_json_graph_string(&boxed::unwrap(value), &Any::NONE)
+}
+
+fn from_json(text: String) -> Result<Any> {
+    boxed::wrap(from_json_graph_string(text.as_bytes())?)
+}
+
+fn attribute(object: ObjectRef, name: String) -> Result<Any> {
+    let found = object::attribute(&object, name.as_bytes())?;
+    found.ok_or_else(|| plain_error!(ATTRIBUTE_ERROR, "There is no attribute {}", name.as_bytes()))
+}
+
+/// Attributes of constants are plain values; those of other nodes are nodes.
+fn node_of_attribute(object: ObjectRef, name: String) -> Result<Any> {
+    attribute(object, name)
+}
+
+/// A function of the names: -1 gives their number, and an index the name there.
+fn attribute_names(object: ObjectRef) -> Result<Function> {
+    let mut names = ferrite_alloc_ext::containers::ArrayObject::with_capacity(0)?;
+    object::attribute_names(&object, &mut |name| names.push(String::from_bytes(name)?.into()))?;
+    Function::from_packed(move |args: &[AnyView<'_>]| match args.first().map(|index| index.get::<i64>()) {
+        Some(Ok(-1)) | None => Ok(Any::from(names.len() as i64)),
+        Some(index) => names.get(index?).cloned(),
+    })
+}

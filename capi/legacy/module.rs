@@ -1,0 +1,120 @@
+//! Modules: loading, functions and imports.
+
+use core::ffi::{c_char, c_int};
+
+use ferrite_alloc_ext::module::Module;
+use ferrite_core::abi::TVMFFIObjectHandle;
+use ferrite_core::error::Result;
+use ferrite_core::memory::Buffer;
+use ferrite_core::{AnyView, String, global_table, plain_bail};
+
+use super::registry;
+use crate::boundary::{self, arg};
+use crate::builtins;
+
+/// The prefix of the global functions that load files.
+const LOADER: &[u8] = b"ffi.Module.load_from_file.";
+
+/// Loads a module from a file. Without a format, it is what follows the last dot of the name; `dll`, `dylib` and `dso` mean `so`.
+///
+/// # Errors
+/// InternalError without a format or a loader for it; those of the loader.
+pub(super) fn load(file: &[u8], format: &[u8]) -> Result<Module> {
+    let extension = file.iter().rposition(|byte| *byte == b'.').map(|dot| &file[dot + 1..]);
+    let format = match (format, extension) {
+        (b"", None) => plain_bail!(INTERNAL_ERROR, "Cannot deduce format of file {}", file),
+        (b"", Some(extension)) => extension,
+        (format, _) => format,
+    };
+    let format = if matches!(format, b"dll" | b"dylib" | b"dso") { b"so" } else { format };
+    let mut name = Buffer::new();
+    name.try_extend_from_slice(LOADER)?;
+    name.try_extend_from_slice(format)?;
+    builtins::ensure_installed();
+    let Some(loader) = global_table::get(&name)? else {
+        plain_bail!(INTERNAL_ERROR, "Loader for {} files is not enabled", format);
+    };
+    let (file, format) = (String::from_bytes(file)?, String::from_bytes(format)?);
+    loader.call(&[AnyView::from(&file), AnyView::from(&format)])?.get()
+}
+
+/// Loads a module from a file.
+///
+/// Returns 0 and the module, which the caller owns, in `out`; or -1.
+///
+/// # Safety
+/// See the module.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMModLoadFromFile(
+    file_name: *const c_char,
+    format: *const c_char,
+    out: *mut TVMFFIObjectHandle,
+) -> c_int {
+    boundary::status(|| {
+        // SAFETY: contract of the module.
+        let (file, format, out) = unsafe {
+            (
+                boundary::c_str(file_name, arg(1, "file_name"))?,
+                boundary::c_str_or_empty(format),
+                boundary::out(out, arg(3, "out"))?,
+            )
+        };
+        out.write_object(Some(load(file, format)?));
+        Ok(())
+    })
+}
+
+/// Adds a module to the imports of another, which keeps a reference. A cycle is an error.
+///
+/// # Safety
+/// See the module.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMModImport(mod_: TVMFFIObjectHandle, dep: TVMFFIObjectHandle) -> c_int {
+    boundary::status(|| {
+        // SAFETY: contract of the module.
+        let (module, dependency) = unsafe {
+            (
+                boundary::object_of::<Module>(mod_, arg(1, "mod"))?,
+                boundary::object_of::<Module>(dep, arg(2, "dep"))?,
+            )
+        };
+        module.import_module(&dependency)
+    })
+}
+
+/// Finds a function of a module, and of its imports if `query_imports` is not 0. The function keeps the module alive.
+///
+/// Returns 0 and the function, which the caller owns, in `out`, or null there when there is no such function; or -1.
+///
+/// # Safety
+/// See the module.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMModGetFunction(
+    mod_: TVMFFIObjectHandle,
+    func_name: *const c_char,
+    query_imports: c_int,
+    out: *mut TVMFFIObjectHandle,
+) -> c_int {
+    boundary::status(|| {
+        // SAFETY: contract of the module.
+        let (module, name, out) = unsafe {
+            (
+                boundary::object_of::<Module>(mod_, arg(1, "mod"))?,
+                boundary::c_str(func_name, arg(2, "func_name"))?,
+                boundary::out(out, arg(4, "out"))?,
+            )
+        };
+        out.write_object(module.get_function(&String::from_bytes(name)?, query_imports != 0)?);
+        Ok(())
+    })
+}
+
+/// Releases a reference to a module. Null is accepted.
+///
+/// # Safety
+/// See the module; the caller gives up the reference.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMModFree(mod_: TVMFFIObjectHandle) -> c_int {
+    // SAFETY: as the caller vouches.
+    unsafe { registry::free(mod_) }
+}

@@ -1,0 +1,333 @@
+//! Nodes and objects: references, type indices and attributes. Nodes are what objects were called up to 0.6.
+
+use core::alloc::Layout;
+use core::ffi::{c_char, c_int, c_void};
+use core::mem::ManuallyDrop;
+use core::ptr::NonNull;
+
+use ferrite_alloc_ext::containers::MapObject;
+use ferrite_core::abi::{TVMFFIAny, TVMFFIByteArray, TVMFFIFieldInfo, TVMFFIObject, TVMFFIObjectHandle};
+use ferrite_core::error::{self, Result};
+use ferrite_core::function::check_status;
+use ferrite_core::object::ObjectRef;
+use ferrite_core::type_table::{self, TypeEntry};
+use ferrite_core::{Any, String, memory, plain_bail};
+
+use super::abi::{TVMValue, code};
+use super::result;
+use super::thread::{self, Names, no_slots};
+use super::{registry, type_keys};
+use crate::boundary::{self, arg};
+use crate::builtins;
+
+/// The attribute that every node has.
+const TYPE_KEY: &[u8] = b"type_key";
+
+/// Finds the type index of a key, of any release. Returns 0; or -1 for an unknown key.
+///
+/// # Safety
+/// See the module.
+unsafe fn key_to_index(key: *const c_char, out: *mut u32) -> c_int {
+    boundary::status(|| {
+        // SAFETY: contract of the module.
+        let (key, out) = unsafe {
+            (boundary::c_str(key, arg(1, "type_key"))?, boundary::out(out, arg(2, "out_index"))?)
+        };
+        builtins::ensure_installed();
+        match type_keys::index_of(key)? {
+            Some(index) => out.write(index.cast_unsigned()),
+            None => plain_bail!(INTERNAL_ERROR, "Unknown type key {}", key),
+        }
+        Ok(())
+    })
+}
+
+/// Finds the type index of a key, of any release. Returns 0; or -1 for an unknown key.
+///
+/// # Safety
+/// See the module.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMObjectTypeKey2Index(type_key: *const c_char, out_tindex: *mut u32) -> c_int {
+    // SAFETY: as the caller vouches.
+    unsafe { key_to_index(type_key, out_tindex) }
+}
+
+/// As `TVMObjectTypeKey2Index`, in 0.5.
+///
+/// # Safety
+/// See the module.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMNodeTypeKey2Index(type_key: *const c_char, out_index: *mut c_int) -> c_int {
+    // SAFETY: as the caller vouches; both integers have four bytes.
+    unsafe { key_to_index(type_key, out_index.cast()) }
+}
+
+/// Finds the key of a type index. The text is from `malloc`, and the caller frees it.
+///
+/// # Safety
+/// See the module.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMObjectTypeIndex2Key(tindex: u32, out_type_key: *mut *mut c_char) -> c_int {
+    boundary::status(|| {
+        // SAFETY: contract of the module.
+        let out = unsafe { boundary::out(out_type_key, arg(2, "out_type_key"))? };
+        builtins::ensure_installed();
+        let Some(key) = type_keys::key_of(tindex.cast_signed()) else {
+            plain_bail!(INTERNAL_ERROR, "There is no type with index {}", tindex);
+        };
+        out.write(malloc_text(key)?.as_ptr());
+        Ok(())
+    })
+}
+
+/// Copies a text to memory of `malloc`, with a zero behind.
+fn malloc_text(text: &[u8]) -> Result<NonNull<c_char>> {
+    let Ok(layout) = Layout::array::<u8>(text.len() + 1) else {
+        return Err(error::out_of_memory(usize::MAX));
+    };
+    // On hosts, memory is malloc's.
+    let Some(block) = memory::allocate(layout) else { return Err(error::out_of_memory(text.len() + 1)) };
+    // SAFETY: the block has room for the text and a zero.
+    unsafe {
+        block.as_ptr().copy_from_nonoverlapping(text.as_ptr(), text.len());
+        block.add(text.len()).write(0);
+    }
+    Ok(block.cast())
+}
+
+/// Borrows the object of a handle; null is refused.
+///
+/// # Safety
+/// The handle is null or a live object.
+unsafe fn borrow(handle: TVMFFIObjectHandle) -> Result<ManuallyDrop<ObjectRef>> {
+    let object = boundary::non_null(handle, arg(1, "handle"))?;
+    // SAFETY: the caller vouches for the object; the reference made here is never dropped.
+    Ok(ManuallyDrop::new(unsafe { ObjectRef::from_raw(object.cast::<TVMFFIObject>()) }))
+}
+
+/// The type index that front ends see: that of the object, but for Maps with texts as keys, a class of its own in 0.5 and 0.6.
+fn index_of(object: &ObjectRef) -> i32 {
+    let Some(str_map) = type_keys::str_map() else { return object.type_index() };
+    let has_text_keys = object.as_class::<MapObject>().is_some_and(|map| {
+        !map.is_empty() && map.iter().all(|(key, _)| key.view().bytes_of_string().is_some())
+    });
+    if has_text_keys { str_map } else { object.type_index() }
+}
+
+/// Returns the type index of an object in `out_tindex`. Null is an error.
+///
+/// # Safety
+/// See the module.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMObjectGetTypeIndex(obj: TVMFFIObjectHandle, out_tindex: *mut u32) -> c_int {
+    boundary::status(|| {
+        // SAFETY: contract of the module.
+        let (object, out) = unsafe { (borrow(obj)?, boundary::out(out_tindex, arg(2, "out_tindex"))?) };
+        out.write(index_of(&object).cast_unsigned());
+        Ok(())
+    })
+}
+
+/// As `TVMObjectGetTypeIndex`, in 0.5.
+///
+/// # Safety
+/// See the module.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMNodeGetTypeIndex(handle: TVMFFIObjectHandle, out_index: *mut c_int) -> c_int {
+    // SAFETY: as the caller vouches; both integers have four bytes.
+    unsafe { TVMObjectGetTypeIndex(handle, out_index.cast()) }
+}
+
+/// Takes another reference to an object. Null is an error.
+///
+/// # Safety
+/// See the module.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMObjectRetain(obj: TVMFFIObjectHandle) -> c_int {
+    boundary::status(|| {
+        // SAFETY: contract of the module.
+        core::mem::forget(ObjectRef::clone(&*unsafe { borrow(obj)? }));
+        Ok(())
+    })
+}
+
+/// Releases a reference to an object. Null is accepted.
+///
+/// # Safety
+/// See the module; the caller gives up the reference.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMObjectFree(obj: TVMFFIObjectHandle) -> c_int {
+    // SAFETY: as the caller vouches.
+    unsafe { registry::free(obj) }
+}
+
+/// As `TVMObjectFree`, in 0.5.
+///
+/// # Safety
+/// As there.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMNodeFree(handle: TVMFFIObjectHandle) -> c_int {
+    // SAFETY: as the caller vouches.
+    unsafe { registry::free(handle) }
+}
+
+/// Returns in `is_derived` whether a type is another one or derives from it: 1 or 0.
+///
+/// # Safety
+/// See the module.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMObjectDerivedFrom(
+    child_type_index: u32,
+    parent_type_index: u32,
+    is_derived: *mut c_int,
+) -> c_int {
+    boundary::status(|| {
+        // SAFETY: contract of the module.
+        let out = unsafe { boundary::out(is_derived, arg(3, "is_derived"))? };
+        let [child, parent] = [child_type_index, parent_type_index].map(u32::cast_signed);
+        out.write(c_int::from(type_table::is_instance(child, parent)));
+        Ok(())
+    })
+}
+
+/// Releases bytes that a call returned. They lie in the thread's slot: nothing happens.
+///
+/// # Safety
+/// See the module.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMByteArrayFree(arr: *mut TVMFFIByteArray) -> c_int {
+    let _ = arr;
+    boundary::SUCCESS
+}
+
+/// Refuses a value of an extension type: only C++ code registers such types.
+///
+/// # Safety
+/// See the module.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMExtTypeFree(handle: *mut c_void, type_code: c_int) -> c_int {
+    let _ = handle;
+    boundary::status(|| plain_bail!(TYPE_ERROR, "There is no extension type with code {}", type_code))
+}
+
+/// The type of an object, for its fields.
+fn type_of(object: &ObjectRef) -> Result<&'static TypeEntry> {
+    match type_table::type_info(object.type_index()) {
+        Some(entry) => Ok(entry),
+        None => plain_bail!(INTERNAL_ERROR, "There is no type with index {}", object.type_index()),
+    }
+}
+
+/// The fields of a type: those of its ancestors first.
+fn fields_of(entry: &'static TypeEntry) -> impl Iterator<Item = &'static TVMFFIFieldInfo> {
+    let inherited = entry.ancestors().iter().filter_map(|ancestor| {
+        // SAFETY: ancestors are registered types, whose records are never freed.
+        type_table::type_info(unsafe { (**ancestor).type_index })
+    });
+    inherited.chain(core::iter::once(entry)).flat_map(|entry| entry.fields())
+}
+
+fn name_of(field: &'static TVMFFIFieldInfo) -> &'static [u8] {
+    // SAFETY: names of published fields live for ever.
+    unsafe { field.name.as_slice() }
+}
+
+/// The names of the attributes of an object.
+///
+/// # Errors
+/// MemoryError; those of `visit`.
+pub(super) fn attribute_names(object: &ObjectRef, visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+    fields_of(type_of(object)?).try_for_each(|field| visit(name_of(field)))
+}
+
+/// The value of an attribute; none for a name that the object has not.
+///
+/// # Errors
+/// Those of the getter; MemoryError.
+pub(super) fn attribute(object: &ObjectRef, name: &[u8]) -> Result<Option<Any>> {
+    if name == TYPE_KEY {
+        let key = type_keys::key_of(index_of(object)).unwrap_or(b"Object");
+        return String::from_bytes(key).map(|key| Some(key.into()));
+    }
+    let Some(field) = fields_of(type_of(object)?).find(|field| name_of(field) == name) else {
+        return Ok(None);
+    };
+    let Some(getter) = field.getter else { return Ok(None) };
+    let mut value = TVMFFIAny::NONE;
+    // SAFETY: the object has the field, at that place; the result of a getter is owned.
+    unsafe {
+        let address = object.as_ptr().byte_offset(field.offset as isize);
+        check_status(getter(address.cast(), &mut value))?;
+        Ok(Some(Any::from_raw(value)))
+    }
+}
+
+/// Reads an attribute.
+///
+/// Returns 0, with 1 in `ret_success` and the value in the other two, or with 0 there for a name that the object has not; or -1.
+/// Results that are objects are the caller's. A text belongs to the thread and is valid until its next call of this function; a
+/// data type is a text.
+///
+/// # Safety
+/// See the module.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMNodeGetAttr(
+    handle: TVMFFIObjectHandle,
+    key: *const c_char,
+    ret_val: *mut TVMValue,
+    ret_type_code: *mut c_int,
+    ret_success: *mut c_int,
+) -> c_int {
+    boundary::status(|| {
+        // SAFETY: contract of the module.
+        let (object, key, value, type_code, success) = unsafe {
+            (
+                borrow(handle)?,
+                boundary::c_str(key, arg(2, "key"))?,
+                boundary::out(ret_val, arg(3, "ret_val"))?,
+                boundary::out(ret_type_code, arg(4, "ret_type_code"))?,
+                boundary::out(ret_success, arg(5, "ret_success"))?,
+            )
+        };
+        let found = attribute(&object, key)?;
+        success.write(c_int::from(found.is_some()));
+        let given = match found {
+            Some(found) => result::give_in(found, |slots| &slots.attribute)?,
+            None => (TVMValue::of_bits(0), code::NULL),
+        };
+        value.write(given.0);
+        type_code.write(given.1);
+        Ok(())
+    })
+}
+
+/// Lists the names of an object's attributes.
+///
+/// The list belongs to the thread and is valid until its next call of this function.
+///
+/// # Safety
+/// See the module.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMNodeListAttrNames(
+    handle: TVMFFIObjectHandle,
+    out_size: *mut c_int,
+    out_array: *mut *mut *const c_char,
+) -> c_int {
+    boundary::status(|| {
+        // SAFETY: contract of the module.
+        let (object, out_size, out_array) = unsafe {
+            (
+                borrow(handle)?,
+                boundary::out(out_size, arg(2, "out_size"))?,
+                boundary::out(out_array, arg(3, "out_array"))?,
+            )
+        };
+        let mut names = Names::new();
+        attribute_names(&object, &mut |name| names.push(name))?;
+        let (count, array) = names.finish()?;
+        thread::with(|slots| slots.attributes.replace(names)).ok_or_else(no_slots)?;
+        out_size.write(count);
+        out_array.write(array);
+        Ok(())
+    })
+}

@@ -1,0 +1,73 @@
+//! The functions of Python's interpreter that a front end registers, to count references to exceptions.
+
+use core::ffi::{c_int, c_void};
+use core::mem::transmute;
+use core::ptr::{self, NonNull};
+
+use ferrite_core::sync::atomic::{AtomicPtr, Ordering};
+
+/// A function of the interpreter, null until it is registered.
+struct Hook {
+    name: &'static [u8],
+    function: AtomicPtr<c_void>,
+}
+
+impl Hook {
+    const fn new(name: &'static [u8]) -> Hook {
+        Hook { name, function: AtomicPtr::new(ptr::null_mut()) }
+    }
+
+    fn get(&self) -> Option<NonNull<c_void>> {
+        NonNull::new(self.function.load(Ordering::Acquire))
+    }
+}
+
+/// `void Py_IncRef(PyObject*)`
+static INC_REF: Hook = Hook::new(b"Py_IncRef");
+/// `void Py_DecRef(PyObject*)`
+static DEC_REF: Hook = Hook::new(b"Py_DecRef");
+/// `PyGILState_STATE PyGILState_Ensure(void)`
+static ENSURE_LOCK: Hook = Hook::new(b"PyGILState_Ensure");
+/// `void PyGILState_Release(PyGILState_STATE)`
+static RELEASE_LOCK: Hook = Hook::new(b"PyGILState_Release");
+
+/// A function that takes a Python object.
+pub type ObjectFunction = unsafe extern "C" fn(object: *mut c_void);
+
+/// Registers a function of the interpreter. Returns `false` for a name that is none of those that are used here.
+///
+/// # Safety
+/// The function must be what its name says as long as the process runs.
+pub unsafe fn register(name: &[u8], function: *mut c_void) -> bool {
+    let hooks = [&INC_REF, &DEC_REF, &ENSURE_LOCK, &RELEASE_LOCK];
+    let Some(hook) = hooks.into_iter().find(|hook| hook.name == name) else { return false };
+    hook.function.store(function, Ordering::Release);
+    true
+}
+
+/// The functions that take and release a reference, when both were registered.
+pub fn counting() -> Option<(ObjectFunction, ObjectFunction)> {
+    let retain = INC_REF.get()?;
+    DEC_REF.get()?;
+    // SAFETY: `register` was promised a function of this type.
+    Some((unsafe { transmute::<*mut c_void, ObjectFunction>(retain.as_ptr()) }, release))
+}
+
+/// Releases a Python object under the interpreter's lock where the front end told how to take it; elsewhere the thread has it.
+unsafe extern "C" fn release(object: *mut c_void) {
+    let Some(dec_ref) = DEC_REF.get() else { return };
+    // SAFETY: `register` was promised functions of these types; the caller gives up a reference to the object.
+    unsafe {
+        let dec_ref = transmute::<*mut c_void, ObjectFunction>(dec_ref.as_ptr());
+        match (ENSURE_LOCK.get(), RELEASE_LOCK.get()) {
+            (Some(ensure), Some(release)) => {
+                let ensure = transmute::<*mut c_void, unsafe extern "C" fn() -> c_int>(ensure.as_ptr());
+                let release = transmute::<*mut c_void, unsafe extern "C" fn(c_int)>(release.as_ptr());
+                let state = ensure();
+                dec_ref(object);
+                release(state);
+            }
+            _ => dec_ref(object),
+        }
+    }
+}

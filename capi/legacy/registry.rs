@@ -1,0 +1,120 @@
+//! Global functions by name.
+
+use core::ffi::{c_char, c_int};
+
+use ferrite_core::abi::{TVMFFIObject, TVMFFIObjectHandle};
+use ferrite_core::error::Result;
+use ferrite_core::object::ObjectRef;
+use ferrite_core::{Function, global_table, plain_bail};
+
+use super::thread::{self, Names, no_slots};
+use crate::boundary::{self, arg};
+use crate::builtins;
+
+/// Finds a global function.
+///
+/// Returns 0 and the function, which the caller owns, in `out`, or null there when there is no such function; or -1.
+///
+/// # Safety
+/// See the module.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMFuncGetGlobal(name: *const c_char, out: *mut TVMFFIObjectHandle) -> c_int {
+    boundary::status(|| {
+        // SAFETY: contract of the module.
+        let (name, out) =
+            unsafe { (boundary::c_str(name, arg(1, "name"))?, boundary::out(out, arg(2, "out"))?) };
+        builtins::ensure_installed();
+        out.write_object(global_table::get(name)?);
+        Ok(())
+    })
+}
+
+/// Lists the names of all global functions, in no order.
+///
+/// The list belongs to the thread and is valid until its next call of this function.
+///
+/// # Safety
+/// See the module.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMFuncListGlobalNames(
+    out_size: *mut c_int,
+    out_array: *mut *mut *const c_char,
+) -> c_int {
+    boundary::status(|| {
+        // SAFETY: contract of the module.
+        let (out_size, out_array) = unsafe {
+            (boundary::out(out_size, arg(1, "out_size"))?, boundary::out(out_array, arg(2, "out_array"))?)
+        };
+        builtins::ensure_installed();
+        let mut names = Names::new();
+        global_table::names(&mut |name| names.push(name))?;
+        let (count, array) = names.finish()?;
+        thread::with(|slots| slots.functions.replace(names)).ok_or_else(no_slots)?;
+        out_size.write(count);
+        out_array.write(array);
+        Ok(())
+    })
+}
+
+/// Registers a global function. The table keeps a reference of its own.
+///
+/// Returns 0; or -1, also for a name that is taken unless `override_` is not 0.
+///
+/// # Safety
+/// See the module.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMFuncRegisterGlobal(
+    name: *const c_char,
+    f: TVMFFIObjectHandle,
+    override_: c_int,
+) -> c_int {
+    boundary::status(|| {
+        // SAFETY: contract of the module.
+        let (name, function) =
+            unsafe { (boundary::c_str(name, arg(1, "name"))?, boundary::object_of::<Function>(f, arg(2, "f"))?) };
+        builtins::ensure_installed();
+        if override_ == 0 && global_table::get(name)?.is_some() {
+            // No kind of Python's: front ends raise their own error.
+            plain_bail!(INTERNAL_ERROR, "Global PackedFunc {} is already registered", name);
+        }
+        global_table::set(name, &function, override_ != 0)
+    })
+}
+
+/// Removes a global function. A name that is not there is no error.
+///
+/// # Safety
+/// See the module.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMFuncRemoveGlobal(name: *const c_char) -> c_int {
+    boundary::status(|| {
+        // SAFETY: contract of the module.
+        let name = unsafe { boundary::c_str(name, arg(1, "name"))? };
+        builtins::ensure_installed();
+        global_table::remove(name).map(drop)
+    })
+}
+
+/// Releases a reference to an object of any kind. Null is accepted.
+///
+/// # Safety
+/// The caller gives up the reference.
+pub(super) unsafe fn free(handle: TVMFFIObjectHandle) -> c_int {
+    boundary::status(|| {
+        if let Some(object) = core::ptr::NonNull::new(handle.cast::<TVMFFIObject>()) {
+            // SAFETY: contract of this function.
+            drop(unsafe { ObjectRef::from_raw(object) });
+        }
+        Result::Ok(())
+    })
+}
+
+/// Releases a reference to a function. Null is accepted.
+///
+/// # Safety
+/// See the module; the caller gives up the reference.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMFuncFree(func: TVMFFIObjectHandle) -> c_int {
+    // SAFETY: as the caller vouches.
+    unsafe { free(func) }
+}

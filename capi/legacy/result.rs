@@ -1,0 +1,141 @@
+//! Values of tvm-ffi as values of the API: shown for as long as their owner keeps them, or given to a caller.
+
+use core::cell::RefCell;
+use core::ffi::{c_char, c_int};
+use core::ptr;
+
+use ferrite_core::abi::{DLDataType, TVMFFIAny, TVMFFIByteArray, TVMFFIObject};
+use ferrite_core::error::{Error, Result};
+use ferrite_core::sync::atomic::{AtomicBool, Ordering};
+use ferrite_core::{Any, dtype, plain_error, type_index};
+
+use super::abi::{TVMValue, code};
+use super::array;
+use super::thread::{self, Slots, Text, no_slots};
+
+/// Whether callers know a code for booleans: since 0.18 they do. Before, a boolean is an integer.
+static BOOLEANS_APART: AtomicBool = AtomicBool::new(false);
+
+/// Gives booleans a code of their own from now on: a caller passed one, or registered what only 0.18 and later register.
+pub fn tell_booleans_apart() {
+    if !BOOLEANS_APART.load(Ordering::Relaxed) {
+        BOOLEANS_APART.store(true, Ordering::Relaxed);
+    }
+}
+
+fn code_of_boolean() -> c_int {
+    if BOOLEANS_APART.load(Ordering::Relaxed) { code::BOOL } else { code::INT }
+}
+
+/// A record for bytes that lie in a value itself.
+pub type Temporary = TVMFFIByteArray;
+
+/// The bytes of an object: the record behind its header.
+fn byte_array_of(object: *mut TVMFFIObject) -> *mut TVMFFIByteArray {
+    // Not followed here: an address.
+    object.wrapping_add(1).cast()
+}
+
+/// Shows a value that its owner keeps.
+///
+/// # Errors
+/// TypeError for a value that the API has no code for.
+///
+/// # Safety
+/// The cell is a valid value for as long as the result is used, and so is `bytes`.
+pub unsafe fn show(value: &TVMFFIAny, bytes: &mut Temporary) -> Result<(TVMValue, c_int)> {
+    // SAFETY: the members of the payload are plain data, written in full; objects are alive (contract of this function).
+    unsafe {
+        let plain = TVMValue::of_bits(value.payload.v_uint64);
+        let inside: *const c_char = (&raw const value.payload).cast();
+        let object = value.payload.v_obj;
+        Ok(match value.type_index {
+            type_index::NONE => (TVMValue::of_bits(0), code::NULL),
+            type_index::INT => (plain, code::INT),
+            type_index::BOOL => (plain, code_of_boolean()),
+            type_index::FLOAT => (plain, code::FLOAT),
+            type_index::OPAQUE_PTR => (plain, code::HANDLE),
+            type_index::DEVICE => (plain, code::DEVICE),
+            // Seven bytes at most, and zeros up to the eighth.
+            type_index::SMALL_STR => (TVMValue::of_pointer(inside.cast_mut().cast()), code::TEXT),
+            type_index::SMALL_BYTES => {
+                *bytes = TVMFFIByteArray { data: inside, size: value.small_str_len as usize };
+                (TVMValue::of_pointer(ptr::from_mut(bytes).cast()), code::BYTES)
+            }
+            type_index::STR => {
+                let text = (*byte_array_of(object)).data.cast_mut();
+                (TVMValue::of_pointer(text.cast()), code::TEXT)
+            }
+            type_index::BYTES => (TVMValue::of_pointer(byte_array_of(object).cast()), code::BYTES),
+            index => show_object(index, object)?,
+        })
+    }
+}
+
+/// Shows an object that is no text.
+fn show_object(index: i32, object: *mut TVMFFIObject) -> Result<(TVMValue, c_int)> {
+    let pointer = TVMValue::of_pointer(object.cast());
+    match index {
+        type_index::FUNCTION => Ok((pointer, code::FUNCTION)),
+        type_index::MODULE => Ok((pointer, code::MODULE)),
+        type_index::TENSOR => Ok((TVMValue::of_pointer(array::handle_of(object).cast()), code::ND_ARRAY)),
+        type_index::STATIC_OBJECT_BEGIN.. => Ok((pointer, code::OBJECT)),
+        other => Err(no_code(other)),
+    }
+}
+
+#[cold]
+fn no_code(index: i32) -> Error {
+    plain_error!(TYPE_ERROR, "A value with type index {} has no type code", index)
+}
+
+/// Gives a result to the caller: objects with their reference, texts and bytes in the thread's slot, data types as text.
+///
+/// # Errors
+/// TypeError for a value that the API has no code for; MemoryError.
+#[inline]
+pub fn give(value: Any) -> Result<(TVMValue, c_int)> {
+    give_in(value, |slots| &slots.result)
+}
+
+/// Gives a result to the caller as [`give`] does, with texts in another slot.
+///
+/// # Errors
+/// As [`give`].
+#[inline]
+pub fn give_in(value: Any, slot: fn(&Slots) -> &RefCell<Text>) -> Result<(TVMValue, c_int)> {
+    match value.type_index() {
+        type_index::STR | type_index::SMALL_STR | type_index::BYTES | type_index::SMALL_BYTES
+        | type_index::DATA_TYPE => keep(&value, slot),
+        _ => {
+            let mut unused = Temporary { data: ptr::null(), size: 0 };
+            // SAFETY: the value is valid; what is shown is its reference, which is given up.
+            let shown = unsafe { show(value.as_raw(), &mut unused)? };
+            let _ = value.into_raw();
+            Ok(shown)
+        }
+    }
+}
+
+/// Shows a text, bytes or a data type in the thread's slot.
+fn keep(value: &Any, slot: fn(&Slots) -> &RefCell<Text>) -> Result<(TVMValue, c_int)> {
+    let of_dtype = match value.try_get::<DLDataType>()? {
+        Some(dtype) if value.type_index() == type_index::DATA_TYPE => Some(dtype::to_string(dtype)?),
+        _ => None,
+    };
+    let view = value.view();
+    let (content, is_text) = match (&of_dtype, view.bytes_of_string(), view.bytes_of_bytes()) {
+        (Some(name), ..) => (name.as_bytes(), true),
+        (None, Some(text), _) => (text, true),
+        (None, None, bytes) => (bytes.unwrap_or_default(), false),
+    };
+    let shown = thread::with(|slots| {
+        let mut kept = slot(slots).borrow_mut();
+        let text = kept.set(&[content])?;
+        Ok(match is_text {
+            true => (TVMValue::of_pointer(text.cast_mut().cast()), code::TEXT),
+            false => (TVMValue::of_pointer(kept.byte_array()), code::BYTES),
+        })
+    });
+    shown.unwrap_or_else(|| Err(no_slots()))
+}

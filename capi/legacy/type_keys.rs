@@ -1,0 +1,74 @@
+//! The names that classes had, and which class of tvm-ffi each of them is.
+
+use ferrite_core::error::Result;
+use ferrite_core::sync::atomic::{AtomicI32, Ordering};
+use ferrite_core::type_table::{self, NewTypeRequest};
+use ferrite_core::type_index;
+
+use super::boxed;
+
+/// Former type keys. Where a class had several names, the first one is told.
+static FORMER_KEYS: &[(&[u8], i32)] = &[
+    (b"runtime.Module", type_index::MODULE),
+    (b"runtime.NDArray", type_index::TENSOR),
+    (b"Array", type_index::ARRAY),
+    (b"Map", type_index::MAP),
+    (b"runtime.ShapeTuple", type_index::SHAPE),
+    (b"runtime.PackedFunc", type_index::FUNCTION),
+    (b"runtime.Object", type_index::OBJECT),
+    (b"Object", type_index::OBJECT),
+    (b"Node", type_index::OBJECT),
+];
+
+/// The name of Maps with texts as keys, in 0.5 and 0.6: a class of its own there.
+const STR_MAP: &[u8] = b"StrMap";
+
+/// The index that was given out for [`STR_MAP`]; 0 until somebody asks.
+static STR_MAP_INDEX: AtomicI32 = AtomicI32::new(0);
+
+/// The index of a type key, former or present; none for an unknown one.
+///
+/// # Errors
+/// MemoryError.
+pub fn index_of(key: &[u8]) -> Result<Option<i32>> {
+    if key == STR_MAP {
+        return str_map_index().map(Some);
+    }
+    if let Some(class) = boxed::Class::find(key) {
+        return class.index().map(Some);
+    }
+    let former = FORMER_KEYS.iter().find(|(known, _)| *known == key).map(|(_, index)| *index);
+    Ok(former.or_else(|| type_table::key_to_index(key)))
+}
+
+/// The key that front ends know a type by; none for an unknown index.
+pub fn key_of(index: i32) -> Option<&'static [u8]> {
+    let former = FORMER_KEYS.iter().find(|(_, known)| *known == index).map(|(key, _)| *key);
+    former.or_else(|| type_table::type_info(index).map(|entry| entry.type_key()))
+}
+
+fn str_map_index() -> Result<i32> {
+    let index = register(STR_MAP)?;
+    STR_MAP_INDEX.store(index, Ordering::Release);
+    Ok(index)
+}
+
+/// The index of the class that Maps with texts as keys have for the front ends of this process; none if they know no such class.
+pub fn str_map() -> Option<i32> {
+    Some(STR_MAP_INDEX.load(Ordering::Acquire)).filter(|index| *index != 0)
+}
+
+/// Registers a child of `ffi.Object`, or finds the one of that name.
+///
+/// # Errors
+/// MemoryError.
+pub fn register(key: &[u8]) -> Result<i32> {
+    type_table::get_or_alloc_index(&NewTypeRequest {
+        type_key: key,
+        static_type_index: -1,
+        type_depth: 1,
+        num_child_slots: 0,
+        child_slots_can_overflow: true,
+        parent_type_index: type_index::OBJECT,
+    })
+}
