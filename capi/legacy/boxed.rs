@@ -19,7 +19,7 @@ use ferrite_core::object_alloc::{self, ObjectRecord};
 use ferrite_core::sync::atomic::{AtomicI32, Ordering};
 use ferrite_core::{Any, AnyView, type_index, type_table};
 
-use super::type_keys;
+use super::{result, type_keys};
 
 /// A value, and the data type of a constant.
 #[repr(C)]
@@ -193,6 +193,16 @@ pub fn wrap(value: Any) -> Result<Any> {
         Some(class) => make(class, class.default.unwrap_or(HANDLE), value),
         None => Ok(value),
     }
+}
+
+/// Makes the node of a number where a front end knows such nodes: those of 0.7 to 0.17 do. Other values stay as they are.
+///
+/// # Errors
+/// MemoryError.
+pub fn wrap_number(value: Any) -> Result<Any> {
+    let is_number = matches!(value.type_index(), type_index::INT | type_index::BOOL | type_index::FLOAT);
+    let has_class = INT_IMM.index.load(Ordering::Acquire) != 0;
+    if is_number && has_class && !result::are_booleans_apart() { wrap(value) } else { Ok(value) }
 }
 
 /// Makes the node of a number with a data type.

@@ -23,8 +23,13 @@ pub fn tell_booleans_apart() {
     }
 }
 
+/// Returns `true` if callers know a code for booleans.
+pub fn are_booleans_apart() -> bool {
+    BOOLEANS_APART.load(Ordering::Relaxed)
+}
+
 fn code_of_boolean() -> c_int {
-    if BOOLEANS_APART.load(Ordering::Relaxed) { code::BOOL } else { code::INT }
+    if are_booleans_apart() { code::BOOL } else { code::INT }
 }
 
 /// A record for bytes that lie in a value itself.
@@ -119,8 +124,8 @@ pub fn give_in(value: Any, slot: fn(&Slots) -> &RefCell<Text>) -> Result<(TVMVal
 
 /// Shows a text, bytes or a data type in the thread's slot.
 fn keep(value: &Any, slot: fn(&Slots) -> &RefCell<Text>) -> Result<(TVMValue, c_int)> {
-    let of_dtype = match value.try_get::<DLDataType>()? {
-        Some(dtype) if value.type_index() == type_index::DATA_TYPE => Some(dtype::to_string(dtype)?),
+    let of_dtype = match value.type_index() {
+        type_index::DATA_TYPE => Some(dtype::to_string(value.get::<DLDataType>()?)?),
         _ => None,
     };
     let view = value.view();

@@ -41,7 +41,7 @@ fn array(args: &[AnyView<'_>]) -> Result<Any> {
 }
 
 fn array_item(array: ArrayObject, index: i64) -> Result<Any> {
-    array.get(index).cloned()
+    boxed::wrap_number(array.get(index)?.clone())
 }
 
 fn node_of_array(array: ArrayObject, index: i64) -> Result<Any> {
@@ -64,7 +64,7 @@ fn map(args: &[AnyView<'_>]) -> Result<Any> {
 }
 
 fn map_item(map: MapObject, key: Any) -> Result<Any> {
-    map.at(key.view()).cloned()
+    boxed::wrap_number(map.at(key.view())?.clone())
 }
 
 fn node_of_map(map: MapObject, key: Any) -> Result<Any> {

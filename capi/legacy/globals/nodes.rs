@@ -9,6 +9,9 @@ use ferrite_core::{Any, AnyView, Function, String, plain_error, static_function}
 
 use crate::legacy::{boxed, object};
 
+/// The functions of 0.7 and later that are no `node.*`.
+pub const RUNTIME: &[StaticFunction] = &[static_function!("runtime.ObjectPtrHash", address)];
+
 /// The functions `node.*`.
 pub const NODE: &[StaticFunction] = &[
     static_function!("node.AsRepr", text_of),

@@ -23,10 +23,13 @@ pub const RUNTIME: &[StaticFunction] = &[
     static_function!("runtime.GetADTFields", adt_field),
 ];
 
+/// The functions `node.*`.
+pub const NODE: &[StaticFunction] = &[static_function!(packed "node._const", constant)];
+
 /// The functions of 0.5 and 0.6.
 pub const OLD: &[StaticFunction] = &[
     static_function!("_str", string_constant),
-    static_function!("_const", constant),
+    static_function!(packed "_const", constant),
     static_function!(packed "_nop", nothing),
 ];
 
@@ -42,8 +45,12 @@ fn string_constant(text: String) -> Result<Any> {
     boxed::wrap(text.into())
 }
 
-fn constant(value: Any, dtype: DLDataType) -> Result<Any> {
-    boxed::constant(value.view(), dtype)
+/// `(number, dtype[, span])`
+fn constant(args: &[AnyView<'_>]) -> Result<Any> {
+    match args {
+        [number, dtype, ..] => boxed::constant(*number, dtype.get::<DLDataType>()?),
+        _ => plain_bail!(TYPE_ERROR, "A number and a data type were expected"),
+    }
 }
 
 fn nothing(_args: &[AnyView<'_>]) -> Result<Any> {
