@@ -12,7 +12,7 @@ use ferrite_core::object::ObjectRef;
 use ferrite_core::{Any, AnyView, Function, plain_bail, type_index};
 
 use super::abi::{TVMValue, code};
-use super::result::Temporary;
+use super::shown::{Shown, Space};
 use super::{argument, array, error};
 use crate::boundary::{self, arg};
 
@@ -46,35 +46,6 @@ impl Drop for Callback {
             // SAFETY: called once, with the resource that it was given for.
             unsafe { finalizer(self.resource) }
         }
-    }
-}
-
-/// The arguments of one call of a callback.
-#[derive(Default)]
-struct Arguments {
-    values: Buffer<TVMValue>,
-    codes: Buffer<c_int>,
-    bytes: Buffer<Temporary>,
-}
-
-impl Arguments {
-    fn new(args: &[AnyView<'_>]) -> Result<Arguments> {
-        let count = args.len();
-        let mut shown = Arguments {
-            values: Buffer::try_with_capacity(count)?,
-            codes: Buffer::try_with_capacity(count)?,
-            bytes: Buffer::try_with_capacity(count)?,
-        };
-        for argument in args {
-            // Never moved again: there is room for all.
-            shown.bytes.try_push(Temporary { data: ptr::null(), size: 0 })?;
-            let last = shown.bytes.len() - 1;
-            // SAFETY: the arguments of a call are valid until it ends, and so are the temporaries.
-            let (value, code) = unsafe { argument::show(argument.as_raw(), &mut shown.bytes[last])? };
-            shown.values.try_push(value)?;
-            shown.codes.try_push(code)?;
-        }
-        Ok(shown)
     }
 }
 
@@ -140,26 +111,22 @@ unsafe fn retain(object: *mut TVMFFIObject) {
 
 impl Callback {
     fn call(&self, args: &[AnyView<'_>]) -> Result<Any> {
-        let mut shown = Arguments::new(args)?;
+        let mut space = Space::new();
+        let shown = space.show(args)?;
         if self.finalizer.is_none() {
-            return self.run(&mut shown);
+            return self.run(shown);
         }
         // What has a finalizer belongs to a front end, which frees its arguments.
-        Loans::new(args)?.during(|| self.run(&mut shown))
+        Loans::new(args)?.during(|| self.run(shown))
     }
 
-    fn run(&self, args: &mut Arguments) -> Result<Any> {
+    fn run(&self, args: Shown<'_>) -> Result<Any> {
         let mut returned = Any::NONE;
         let place: *mut Any = &mut returned;
         // SAFETY: the callback has the type of callbacks, and what it gets is valid until it returns.
         let status = unsafe {
-            (self.function)(
-                args.values.as_mut_ptr(),
-                args.codes.as_mut_ptr(),
-                args.values.len() as c_int,
-                place.cast(),
-                self.resource,
-            )
+            let Shown { values, codes, count, .. } = args;
+            (self.function)(values, codes, count, place.cast(), self.resource)
         };
         if status == 0 { Ok(returned) } else { Err(error::of_callback()) }
     }

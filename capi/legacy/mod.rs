@@ -6,12 +6,12 @@
 //! | file | holds |
 //! |---|---|
 //! | [`abi`] | `TVMValue` and the type codes |
-//! | [`argument`], [`result`] | arguments to values of tvm-ffi and back; results to values of the API |
+//! | [`argument`], [`shown`], [`result`] | arguments to values of tvm-ffi and back; results to values of the API |
 //! | [`error`] | the last error of a thread: texts with a kind in front, and Python's exception objects |
 //! | [`call`], [`callback`] | calls of functions, and functions made of C callbacks |
 //! | [`registry`] | global functions |
 //! | [`array`], [`device`] | NDArrays, streams and device memory |
-//! | [`module`], [`backend`] | modules, and what compiled code of that time calls |
+//! | [`module`], [`compiled`], [`backend`] | modules, functions of compiled libraries, and what those call |
 //! | [`object`], [`type_keys`], [`boxed`] | nodes and objects: attributes, former names of classes, values as objects |
 //! | [`globals`] | the global functions that front ends look for |
 //! | [`python`] | the functions of Python's interpreter that a front end registers |
@@ -36,6 +36,7 @@ pub mod backend;
 pub mod boxed;
 pub mod call;
 pub mod callback;
+pub mod compiled;
 pub mod device;
 pub mod error;
 pub mod globals;
@@ -44,5 +45,6 @@ pub mod object;
 pub mod python;
 pub mod registry;
 pub mod result;
+pub mod shown;
 pub mod thread;
 pub mod type_keys;

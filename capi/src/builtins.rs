@@ -91,6 +91,8 @@ fn install_on_host() {
     ferrite_host::thread_pool::install();
     #[cfg(feature = "__gpu")]
     ferrite_gpu::install();
+    #[cfg(feature = "legacy")]
+    crate::legacy::compiled::install();
 }
 
 /// What only programs need that look at types: the library's reflected classes, and attributes of built-in types.

@@ -11,7 +11,7 @@ use ferrite_core::{Function, ObjectRef, String, function, plain_ensure, release,
 
 use super::bin_reader::{LENGTH_BYTES, number};
 use super::symbol_name::find_symbol;
-use super::{BINARY_SERIALIZABLE, Module, ModuleImpl, RUNNABLE, context, library_bin, library_function};
+use super::{BINARY_SERIALIZABLE, Module, ModuleImpl, RUNNABLE, context, library_bin, library_function, packed};
 
 /// The prefix of the symbol of a function.
 pub const FUNCTION_PREFIX: &[u8] = b"__tvm_ffi_";
@@ -45,6 +45,12 @@ pub unsafe trait Library: Send + Sync + 'static {
     /// As [`symbol`](Library::symbol).
     fn function_symbol(&self, name: &[u8]) -> Result<Option<NonNull<c_void>>> {
         find_symbol(&[FUNCTION_PREFIX, name], &|name| self.symbol(name))
+    }
+
+    /// Whether both addresses, of which one is in the library, lie in it. A library that cannot tell says yes.
+    #[cfg(feature = "packed")]
+    fn has_both(&self, _known: NonNull<c_void>, _other: NonNull<c_void>) -> bool {
+        true
     }
 }
 
@@ -109,12 +115,12 @@ impl LibraryRef {
         unsafe { &*self.library }
     }
 
-    /// The bytes of `__tvm_ffi__library_bin` after its length, when the library has them.
+    /// The bytes of a symbol that begins with their number, when the library has it.
     ///
     /// The size of a symbol cannot be asked of a loader, so the length field is believed, short of sizes that
     /// no memory has.
-    fn binary(&self) -> Result<Option<&[u8]>> {
-        let Some(start) = self.get().symbol(LIBRARY_BIN)? else {
+    fn binary(&self, name: &CStr) -> Result<Option<&[u8]>> {
+        let Some(start) = self.get().symbol(name)? else {
             return Ok(None);
         };
         let start: *const u8 = start.as_ptr().cast_const().cast();
@@ -169,12 +175,13 @@ impl ModuleImpl for LibraryModule {
             // SAFETY: symbols with the function prefix are safe-call functions, valid while the module lives
             // (contract of `Library`).
             Some(symbol) => unsafe { library_function::create(safe_call(symbol), module.clone()) }.map(Some),
-            None => Ok(None),
+            None => packed::function(self.library.get(), module, name),
         }
     }
 
     fn implements_function(&self, _module: &Module, name: &String) -> Result<bool> {
-        Ok(self.library.get().function_symbol(name.as_bytes())?.is_some())
+        let library = self.library.get();
+        Ok(library.function_symbol(name.as_bytes())?.is_some() || packed::symbol_of(library, name)?.is_some())
     }
 
     fn function_doc(&self, name: &String) -> Result<Option<String>> {
@@ -212,9 +219,15 @@ impl LoadedLibrary {
     pub fn load<L: Library>(library: L) -> Result<LoadedLibrary> {
         let library = LibraryRef::new(library)?;
         context::fill(library.get())?;
-        let slot = library.get().symbol(LIBRARY_CTX)?;
-        let (root, own) = match library.binary()? {
-            Some(stream) => library_bin::load(stream, || LibraryModule::create(&library))?,
+        let slot = match library.get().symbol(LIBRARY_CTX)? {
+            None => packed::context(library.get())?,
+            slot => slot,
+        };
+        let own = || LibraryModule::create(&library);
+        let (root, own) = match library.binary(LIBRARY_BIN)? {
+            Some(stream) => library_bin::load(stream, own)?,
+            #[cfg(feature = "packed")]
+            None if let Some(stream) = library.binary(packed::BLOB)? => packed::blob::load(stream, own)?,
             None => {
                 let module = LibraryModule::create(&library)?;
                 (module.clone(), Some(module))

@@ -76,7 +76,7 @@ pub(super) fn load(stream: &[u8], own: impl Fn() -> Result<Module>) -> Result<(M
 }
 
 /// Refuses row pointers that go back or do not cover the children, and children that are no module.
-fn check_tree(rows: &WordList<'_>, children: &WordList<'_>) -> Result<()> {
+pub(super) fn check_tree(rows: &WordList<'_>, children: &WordList<'_>) -> Result<()> {
     let last = rows.len().wrapping_sub(1);
     let mut row = 0;
     for index in 0..rows.len() {
@@ -90,7 +90,7 @@ fn check_tree(rows: &WordList<'_>, children: &WordList<'_>) -> Result<()> {
     Ok(())
 }
 
-fn load_from_bytes(kind: &[u8], payload: &[u8]) -> Result<Module> {
+pub(super) fn load_from_bytes(kind: &[u8], payload: &[u8]) -> Result<Module> {
     let payload = Bytes::new(payload)?;
     super::load(b"ffi.Module.load_from_bytes.", kind, &[AnyView::from(&payload)], |kind| {
         plain_error!(

@@ -5,6 +5,7 @@
 //! | `record`, `class`, `ops` | the object that C++ sees, its implementation's class, and the functions by which it is used |
 //! | `imports`, `visited`, `lookup_cache` | the import tree, and what was found in it |
 //! | [`library`], `library_function`, `library_bin`, `bin_reader`, `symbol_name` | modules over a library of symbols |
+//! | `packed` | libraries of TVM before tvm-ffi, a feature |
 //! | [`context`], [`backend_slots`] | addresses that a library finds in its pointer slots |
 //! | [`system_lib`], `symbol_table`, [`globals`] | symbols linked into the program, and modules kept alive |
 //! | [`functions`], `calls` | the `ffi.Module*` global functions |
@@ -24,6 +25,11 @@ mod library_function;
 #[cfg_attr(not(feature = "std"), path = "lookup_cache_in_turns.rs")]
 mod lookup_cache;
 mod ops;
+#[cfg(feature = "packed")]
+pub mod packed;
+#[cfg(not(feature = "packed"))]
+#[path = "no_packed.rs"]
+mod packed;
 mod record;
 mod symbol_name;
 pub(crate) mod symbol_table;

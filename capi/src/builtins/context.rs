@@ -21,6 +21,12 @@ static TABLE: ContextTable = ContextTable {
             TVMFFIEnvModLookupFromImports as *const c_void,
         ),
         ContextSymbol::new(c"__TVMFFIHandleInitOnce", TVMFFIHandleInitOnce as *const c_void),
+        #[cfg(feature = "legacy")]
+        crate::legacy::compiled::FUNC_CALL,
+        #[cfg(feature = "legacy")]
+        crate::legacy::compiled::SET_LAST_ERROR,
+        #[cfg(feature = "legacy")]
+        crate::legacy::compiled::GET_FUNC_FROM_ENV,
         #[cfg(any(feature = "host", feature = "backend"))]
         slots::ALLOC_WORKSPACE,
         #[cfg(any(feature = "host", feature = "backend"))]

@@ -83,6 +83,20 @@ unsafe impl Library for DynamicLibrary {
         // SAFETY: the handle is open; only the address is taken.
         Ok(NonNull::new(unsafe { libc::dlsym(self.handle.as_ptr(), name.as_ptr()) }))
     }
+
+    /// A lookup in an object goes on in those that it depends on.
+    #[cfg(feature = "packed")]
+    fn has_both(&self, known: NonNull<c_void>, other: NonNull<c_void>) -> bool {
+        let base = |address: NonNull<c_void>| {
+            let mut found = core::mem::MaybeUninit::<libc::Dl_info>::zeroed();
+            // SAFETY: the record is ours; zeros are valid for it, and all that is left when nothing is found.
+            unsafe {
+                let status = libc::dladdr(address.as_ptr(), found.as_mut_ptr());
+                (status != 0).then(|| found.assume_init().dli_fbase)
+            }
+        };
+        base(known).is_some() && base(known) == base(other)
+    }
 }
 
 /// Opens a shared object lazily and locally, and makes the modules in it.

@@ -1,0 +1,25 @@
+//! Builds without the libraries of TVM before tvm-ffi.
+
+use core::ffi::c_void;
+use core::ptr::NonNull;
+
+use ferrite_core::error::Result;
+use ferrite_core::{Function, String};
+
+use super::Module;
+use super::library::Library;
+
+#[inline]
+pub(super) fn symbol_of(_library: &dyn Library, _name: &String) -> Result<Option<NonNull<c_void>>> {
+    Ok(None)
+}
+
+#[inline]
+pub(super) fn function(_library: &dyn Library, _module: &Module, _name: &String) -> Result<Option<Function>> {
+    Ok(None)
+}
+
+#[inline]
+pub(super) fn context(_library: &dyn Library) -> Result<Option<NonNull<c_void>>> {
+    Ok(None)
+}

@@ -1,0 +1,161 @@
+//! The modules that a library of the packed form carries in `__tvm_dev_mblob`.
+//!
+//! ```text
+//! u64      length of what follows
+//! u64      number of entries
+//! entries  u64, bytes: kind; then
+//!          `_lib`          nothing: the library's own functions
+//!          `_import_tree`  u64, u64[n+1]: row pointers of the import tree; u64, u64[m]: children (since 0.7)
+//!          other kinds     u64, bytes: what the loader of that kind gets
+//! ```
+//! Without a tree, all modules are imports of the library's own.
+#![forbid(unsafe_code)]
+
+use ferrite_core::error::Result;
+use ferrite_core::memory::Buffer;
+use ferrite_core::{plain_bail, plain_ensure};
+
+use super::super::bin_reader::{BinReader, WordList};
+use super::super::library_bin::{check_tree, load_from_bytes};
+use super::super::{Module, imports};
+
+/// The kind of the library's own functions.
+const OWN: &[u8] = b"_lib";
+/// The entry that is no module.
+const TREE: &[u8] = b"_import_tree";
+
+/// Makes the modules of a stream, which follows its length field. Gives the root and the library's own module.
+///
+/// # Errors
+/// InternalError that names what is wrong and where; RuntimeError when a kind has no loader or modules would import each other in
+/// a cycle; errors of loaders; MemoryError.
+pub(crate) fn load(stream: &[u8], own: impl Fn() -> Result<Module>) -> Result<(Module, Option<Module>)> {
+    let mut reader = BinReader::new(stream);
+    let count = reader.word("the number of modules")?;
+    let mut modules: Buffer<Module> = Buffer::new();
+    let mut own_module = None;
+    let mut tree = None;
+    for _ in 0..count {
+        match reader.bytes("the kind of a module")? {
+            OWN => modules.try_push(own_module.insert(own()?).clone())?,
+            TREE => tree = Some((reader.words("the row pointers")?, reader.words("the child indices")?)),
+            kind => modules.try_push(load_from_bytes(kind, reader.bytes("the payload of a module")?)?)?,
+        }
+    }
+    let root = match tree {
+        Some((rows, children)) => connect(&modules, &rows, &children)?,
+        None => {
+            let root = match &own_module {
+                Some(own) => own.clone(),
+                None => own_module.insert(own()?).clone(),
+            };
+            let mut others = modules.iter().filter(|module| !same(module, &root));
+            others.try_for_each(|module| imports::append(&root, module))?;
+            root
+        }
+    };
+    Ok((root, own_module))
+}
+
+fn same(one: &Module, other: &Module) -> bool {
+    one.context_address() == other.context_address()
+}
+
+/// Makes the modules import each other as the tree says. Gives the first one.
+fn connect(modules: &[Module], rows: &WordList<'_>, children: &WordList<'_>) -> Result<Module> {
+    check_tree(rows, children)?;
+    plain_ensure!(
+        rows.len() == modules.len() + 1,
+        INTERNAL_ERROR,
+        "Malformed library binary: {} row pointers for {} modules",
+        rows.len(),
+        modules.len()
+    );
+    for (index, module) in modules.iter().enumerate() {
+        for child in rows.get(index)..rows.get(index + 1) {
+            if let Some(child) = modules.get(children.get(child)) {
+                imports::append(module, child)?;
+            }
+        }
+    }
+    match modules.first() {
+        Some(root) => Ok(root.clone()),
+        None => plain_bail!(INTERNAL_ERROR, "Malformed library binary: there is no module"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::testing::{name, tagged};
+    use super::*;
+    use std::vec::Vec;
+
+    fn text(bytes: &mut Vec<u8>, text: &[u8]) {
+        bytes.extend((text.len() as u64).to_le_bytes());
+        bytes.extend(text);
+    }
+
+    fn words(bytes: &mut Vec<u8>, words: &[u64]) {
+        bytes.extend((words.len() as u64).to_le_bytes());
+        words.iter().for_each(|word| bytes.extend(word.to_le_bytes()));
+    }
+
+    fn own() -> Result<Module> {
+        Ok(tagged(1, "own"))
+    }
+
+    fn register_loader(kind: &str) {
+        let loader = ferrite_core::Function::from_typed(|payload: ferrite_core::Bytes| {
+            let tag = payload.as_bytes().len() as i64;
+            Module::from_impl(super::super::super::testing::Tagged(tag, "device"))
+        });
+        let key = std::format!("ffi.Module.load_from_bytes.{kind}");
+        ferrite_core::Function::set_global(&key, &loader.unwrap(), true).unwrap();
+    }
+
+    #[test]
+    fn a_flat_list_is_what_the_library_imports() -> Result<()> {
+        register_loader("blob_flat");
+        let mut bytes = Vec::from(1u64.to_le_bytes());
+        text(&mut bytes, b"blob_flat");
+        text(&mut bytes, b"payload");
+        let (root, own) = load(&bytes, own)?;
+        assert!(same(&root, &own.unwrap()));
+        let kernel = root.get_function(&name("device"), true)?.unwrap();
+        assert_eq!(kernel.call(&[])?.get::<i64>()?, 7);
+        Ok(())
+    }
+
+    fn with_tree(rows: &[u64], children: &[u64]) -> Vec<u8> {
+        let mut bytes = Vec::from(3u64.to_le_bytes());
+        text(&mut bytes, b"_lib");
+        text(&mut bytes, b"blob_tree");
+        text(&mut bytes, b"payload");
+        text(&mut bytes, b"_import_tree");
+        words(&mut bytes, rows);
+        words(&mut bytes, children);
+        bytes
+    }
+
+    #[test]
+    fn a_tree_says_what_imports_what() -> Result<()> {
+        register_loader("blob_tree");
+        let (root, own) = load(&with_tree(&[0, 1, 1], &[1]), own)?;
+        assert!(same(&root, &own.unwrap()));
+        assert_eq!(root.get_function(&name("device"), true)?.unwrap().call(&[])?.get::<i64>()?, 7);
+        Ok(())
+    }
+
+    #[test]
+    fn every_truncation_and_lie_is_an_error() {
+        register_loader("blob_tree");
+        let bytes = with_tree(&[0, 1, 1], &[1]);
+        for len in 0..bytes.len() {
+            assert_eq!(load(&bytes[..len], own).map(drop).unwrap_err().kind(), b"InternalError", "{len}");
+        }
+        for (rows, children) in [(&[0, 1][..], &[0][..]), (&[0, 2, 2], &[1]), (&[0, 1, 1], &[2]), (&[], &[])] {
+            assert!(load(&with_tree(rows, children), own).is_err());
+        }
+        assert!(load(&u64::MAX.to_le_bytes(), own).is_err());
+    }
+}

@@ -1,0 +1,104 @@
+//! Functions of libraries that TVM compiled before tvm-ffi.
+//!
+//! Up to 0.6 a function takes three arguments; since 0.7 also a place for its result, for the result's code, and a resource. One that
+//! takes three ignores the others in the calling conventions of x86-64, Arm, AArch64 and RISC-V.
+
+use core::ffi::{c_int, c_void};
+use core::ptr::{self, NonNull};
+
+use ferrite_alloc_ext::module::Module;
+use ferrite_alloc_ext::module::context::ContextSymbol;
+use ferrite_alloc_ext::module::packed::{self, Support};
+use ferrite_core::error::Result;
+use ferrite_core::{Any, AnyView, Function, plain_bail};
+
+use super::abi::{TVMValue, code};
+use super::backend::TVMBackendGetFuncFromEnv;
+use super::call::TVMFuncCall;
+use super::error::TVMAPISetLastError;
+use super::shown::{Shown, Space};
+use super::{argument, error};
+
+/// The slot of [`TVMFuncCall`].
+pub const FUNC_CALL: ContextSymbol = ContextSymbol::new(c"__TVMFuncCall", TVMFuncCall as *const c_void);
+/// The slot of [`TVMAPISetLastError`].
+pub const SET_LAST_ERROR: ContextSymbol =
+    ContextSymbol::new(c"__TVMAPISetLastError", TVMAPISetLastError as *const c_void);
+/// The slot of [`TVMBackendGetFuncFromEnv`].
+pub const GET_FUNC_FROM_ENV: ContextSymbol =
+    ContextSymbol::new(c"__TVMBackendGetFuncFromEnv", TVMBackendGetFuncFromEnv as *const c_void);
+
+/// A compiled function.
+type PackedFunction = unsafe extern "C" fn(
+    args: *mut TVMValue,
+    type_codes: *mut c_int,
+    num_args: c_int,
+    ret: *mut TVMValue,
+    ret_type_code: *mut c_int,
+    resource: *mut c_void,
+) -> c_int;
+
+static SUPPORT: Support = Support { make_function };
+
+/// Makes the program load such libraries. One atomic store.
+pub fn install() {
+    packed::install(&SUPPORT);
+}
+
+/// Makes a function that calls a symbol and holds its module.
+///
+/// # Safety
+/// The symbol is such a function, valid while the module lives.
+unsafe fn make_function(symbol: NonNull<c_void>, module: &Module) -> Result<Function> {
+    // SAFETY: the caller vouches for the symbol.
+    let symbol = unsafe { core::mem::transmute::<*mut c_void, PackedFunction>(symbol.as_ptr()) };
+    let module = module.clone();
+    Function::from_packed(move |args| {
+        let _held = &module;
+        // SAFETY: the module keeps the library.
+        unsafe { call(symbol, args) }
+    })
+}
+
+/// # Safety
+/// The symbol is such a function.
+unsafe fn call(symbol: PackedFunction, args: &[AnyView<'_>]) -> Result<Any> {
+    let mut space = Space::new();
+    let Shown { values, codes, count, .. } = space.show(args)?;
+    let mut value = TVMValue::of_bits(0);
+    let mut type_code = code::NULL;
+    // SAFETY: the caller vouches for the symbol; what it gets is valid until it returns.
+    let status = unsafe { symbol(values, codes, count, &mut value, &mut type_code, ptr::null_mut()) };
+    if status != 0 {
+        return Err(error::of_callback());
+    }
+    match type_code {
+        // SAFETY: what a function returns is as its code says.
+        code::INT..=code::NULL => unsafe { own(value, type_code) },
+        // SAFETY: as above; the reference is the caller's.
+        code::OBJECT | code::MODULE | code::FUNCTION | code::ND_ARRAY => unsafe {
+            let owned = own(value, type_code)?;
+            release(owned.view());
+            Ok(owned)
+        },
+        other => plain_bail!(TYPE_ERROR, "A compiled function cannot return type code {}", other),
+    }
+}
+
+/// The value as one of tvm-ffi, with a reference of its own.
+///
+/// # Safety
+/// The value is as its code says.
+unsafe fn own(value: TVMValue, type_code: c_int) -> Result<Any> {
+    // SAFETY: the caller vouches for the value.
+    unsafe { AnyView::from_raw(argument::view(value, type_code, 0)?) }.to_owned()
+}
+
+/// Releases the reference with which an object was returned.
+///
+/// # Safety
+/// The caller gives up a reference to the object, and has another one.
+unsafe fn release(value: AnyView<'_>) {
+    // SAFETY: the cell becomes the owner of the reference that is given up.
+    drop(unsafe { Any::from_raw(*value.as_raw()) });
+}

@@ -1,0 +1,81 @@
+//! The arguments of a call of tvm-ffi as a callback or a compiled function takes them.
+
+use core::ffi::c_int;
+use core::marker::PhantomData;
+use core::mem::MaybeUninit;
+use core::ptr;
+
+use ferrite_core::AnyView;
+use ferrite_core::error::Result;
+use ferrite_core::memory::Buffer;
+
+use super::abi::TVMValue;
+use super::argument;
+use super::result::Temporary;
+
+/// Arguments that need no memory from the heap.
+const INLINE: usize = 8;
+
+/// An array of so many values, in place if they are few.
+struct Slots<T> {
+    inline: [MaybeUninit<T>; INLINE],
+    heap: Buffer<T>,
+}
+
+impl<T> Slots<T> {
+    const fn new() -> Slots<T> {
+        Slots { inline: [const { MaybeUninit::uninit() }; INLINE], heap: Buffer::new() }
+    }
+
+    /// The place of the first of `count` values.
+    fn first(&mut self, count: usize) -> Result<*mut T> {
+        if count <= INLINE {
+            return Ok(self.inline.as_mut_ptr().cast());
+        }
+        self.heap.try_reserve(count)?;
+        Ok(self.heap.as_mut_ptr())
+    }
+}
+
+/// Space for arguments. It must not move while they are used.
+pub(super) struct Space {
+    values: Slots<TVMValue>,
+    codes: Slots<c_int>,
+    bytes: Slots<Temporary>,
+}
+
+/// Values and their codes, valid as long as the space and the arguments that they show.
+pub(super) struct Shown<'a> {
+    pub(super) values: *mut TVMValue,
+    pub(super) codes: *mut c_int,
+    pub(super) count: c_int,
+    lifetime: PhantomData<&'a mut Space>,
+}
+
+impl Space {
+    /// Empty space.
+    pub(super) const fn new() -> Space {
+        Space { values: Slots::new(), codes: Slots::new(), bytes: Slots::new() }
+    }
+
+    /// Shows arguments.
+    ///
+    /// # Errors
+    /// TypeError for a value that the API has no code for; MemoryError.
+    pub(super) fn show<'a>(&'a mut self, args: &'a [AnyView<'_>]) -> Result<Shown<'a>> {
+        let count = args.len();
+        let (values, codes, bytes) =
+            (self.values.first(count)?, self.codes.first(count)?, self.bytes.first(count)?);
+        for (index, argument) in args.iter().enumerate() {
+            // SAFETY: there is room for so many of each; arguments are valid for the life of the result.
+            unsafe {
+                let temporary = bytes.add(index);
+                temporary.write(Temporary { data: ptr::null(), size: 0 });
+                let (value, code) = argument::show(argument.as_raw(), &mut *temporary)?;
+                values.add(index).write(value);
+                codes.add(index).write(code);
+            }
+        }
+        Ok(Shown { values, codes, count: count as c_int, lifetime: PhantomData })
+    }
+}
