@@ -1,8 +1,21 @@
-//! The value of the API and its type codes.
+//! The value of the API, and its handles.
 
-use core::ffi::{c_char, c_int, c_void};
+use core::ffi::{c_char, c_void};
 
-use ferrite_core::abi::{DLDataType, DLDevice};
+use ferrite_core::abi::{DLDataType, DLDevice, DLTensor, TVMFFIObjectHandle};
+
+/// A function.
+pub type TVMFunctionHandle = TVMFFIObjectHandle;
+/// A module.
+pub type TVMModuleHandle = TVMFFIObjectHandle;
+/// An object, a node up to 0.6.
+pub type TVMObjectHandle = TVMFFIObjectHandle;
+/// Where a callback puts what it returns.
+pub type TVMRetValueHandle = *mut c_void;
+/// A stream of a device; null is the default one.
+pub type TVMStreamHandle = *mut c_void;
+/// An NDArray: the tensor in it.
+pub type TVMArrayHandle = *mut DLTensor;
 
 /// The eight bytes of a value. Its type code lies in an array of its own.
 #[repr(C)]
@@ -38,42 +51,4 @@ impl TVMValue {
         value.v_handle = pointer;
         value
     }
-}
-
-/// Type codes, `kTVM*` and `kDL*` in the header.
-pub mod code {
-    use super::c_int;
-
-    /// A signed integer.
-    pub const INT: c_int = 0;
-    /// An unsigned integer.
-    pub const UINT: c_int = 1;
-    /// A floating-point number.
-    pub const FLOAT: c_int = 2;
-    /// A pointer that means something to the user only.
-    pub const HANDLE: c_int = 3;
-    /// No value.
-    pub const NULL: c_int = 4;
-    /// A data type.
-    pub const DATA_TYPE: c_int = 5;
-    /// A device.
-    pub const DEVICE: c_int = 6;
-    /// A borrowed `DLTensor*`.
-    pub const DL_TENSOR: c_int = 7;
-    /// A node, or an object.
-    pub const OBJECT: c_int = 8;
-    /// A module.
-    pub const MODULE: c_int = 9;
-    /// A function.
-    pub const FUNCTION: c_int = 10;
-    /// A zero-terminated text.
-    pub const TEXT: c_int = 11;
-    /// A pointer to a byte array.
-    pub const BYTES: c_int = 12;
-    /// An NDArray: a pointer to the `DLTensor` in it.
-    pub const ND_ARRAY: c_int = 13;
-    /// A pointer to an object handle that the callee may take over. Since 0.7.
-    pub const RVALUE_REF: c_int = 14;
-    /// A boolean. Since 0.18; a type of an extension before.
-    pub const BOOL: c_int = 15;
 }

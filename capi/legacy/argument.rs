@@ -9,7 +9,8 @@ use ferrite_core::error::{Error, Result};
 use ferrite_core::object::ObjectRef;
 use ferrite_core::{plain_error, type_index};
 
-use super::abi::{TVMValue, code};
+use super::abi::TVMValue;
+use super::code;
 use super::{array, boxed, result};
 
 /// The type indices of codes whose eight bytes stay as they are; [`SPECIAL`] for all others.

@@ -11,6 +11,7 @@ use ferrite_core::object::{ObjectClass, ObjectRef};
 use ferrite_core::tensor::{Tensor, TensorRef};
 use ferrite_core::{device::kind, plain_bail, plain_ensure, type_index};
 
+use super::abi::{TVMArrayHandle, TVMStreamHandle};
 use super::device::Copy;
 use crate::boundary::{self, arg};
 
@@ -36,7 +37,11 @@ fn into_handle(tensor: Tensor) -> *mut DLTensor {
 ///
 /// # Safety
 /// The handle is null or an array.
-pub(super) unsafe fn borrow(array: *mut DLTensor, number: u8, name: &'static str) -> Result<ManuallyDrop<Tensor>> {
+pub(super) unsafe fn borrow(
+    array: *mut DLTensor,
+    number: u8,
+    name: &'static str,
+) -> Result<ManuallyDrop<Tensor>> {
     boundary::non_null(array, arg(number, name))?;
     // SAFETY: the caller vouches for the array; the reference made here is never dropped.
     unsafe {
@@ -52,7 +57,7 @@ pub(super) unsafe fn borrow(array: *mut DLTensor, number: u8, name: &'static str
 /// serve, MemoryError.
 ///
 /// # Safety
-/// See the module.
+/// See the crate.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMArrayAlloc(
     shape: *const i64,
@@ -62,10 +67,10 @@ pub unsafe extern "C" fn TVMArrayAlloc(
     dtype_lanes: c_int,
     device_type: c_int,
     device_id: c_int,
-    out: *mut *mut DLTensor,
+    out: *mut TVMArrayHandle,
 ) -> c_int {
     boundary::status(|| {
-        // SAFETY: contract of the module.
+        // SAFETY: contract of the crate.
         let (shape, out) =
             unsafe { (boundary::slice(shape, ndim, arg(1, "shape"))?, boundary::out(out, arg(8, "out"))?) };
         let dtype = data_type(dtype_code, dtype_bits, dtype_lanes)?;
@@ -98,9 +103,9 @@ pub(super) fn data_type(code: c_int, bits: c_int, lanes: c_int) -> Result<DLData
 /// Releases a reference to an array. Null is an error.
 ///
 /// # Safety
-/// See the module; the caller gives up the reference.
+/// See the crate; the caller gives up the reference.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn TVMArrayFree(handle: *mut DLTensor) -> c_int {
+pub unsafe extern "C" fn TVMArrayFree(handle: TVMArrayHandle) -> c_int {
     boundary::status(|| {
         // SAFETY: contract of this function.
         drop(ManuallyDrop::into_inner(unsafe { borrow(handle, 1, "handle")? }));
@@ -113,15 +118,15 @@ pub unsafe extern "C" fn TVMArrayFree(handle: *mut DLTensor) -> c_int {
 /// Returns 0; or -1, also when the array has another size or is not contiguous.
 ///
 /// # Safety
-/// See the module.
+/// See the crate.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMArrayCopyFromBytes(
-    handle: *mut DLTensor,
+    handle: TVMArrayHandle,
     data: *mut c_void,
     nbytes: usize,
 ) -> c_int {
     boundary::status(|| {
-        // SAFETY: contract of the module.
+        // SAFETY: contract of the crate.
         unsafe { Copy { array: handle, data, bytes: nbytes }.fill() }
     })
 }
@@ -131,11 +136,15 @@ pub unsafe extern "C" fn TVMArrayCopyFromBytes(
 /// Returns 0; or -1, also when the array has another size or is not contiguous.
 ///
 /// # Safety
-/// See the module.
+/// See the crate.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn TVMArrayCopyToBytes(handle: *mut DLTensor, data: *mut c_void, nbytes: usize) -> c_int {
+pub unsafe extern "C" fn TVMArrayCopyToBytes(
+    handle: TVMArrayHandle,
+    data: *mut c_void,
+    nbytes: usize,
+) -> c_int {
     boundary::status(|| {
-        // SAFETY: contract of the module.
+        // SAFETY: contract of the crate.
         unsafe { Copy { array: handle, data, bytes: nbytes }.read() }
     })
 }
@@ -143,15 +152,15 @@ pub unsafe extern "C" fn TVMArrayCopyToBytes(handle: *mut DLTensor, data: *mut c
 /// Copies one array to another of the same size in bytes, whatever their shapes, on a stream; null is the default one.
 ///
 /// # Safety
-/// See the module.
+/// See the crate.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMArrayCopyFromTo(
-    from: *mut DLTensor,
-    to: *mut DLTensor,
-    stream: *mut c_void,
+    from: TVMArrayHandle,
+    to: TVMArrayHandle,
+    stream: TVMStreamHandle,
 ) -> c_int {
     boundary::status(|| {
-        // SAFETY: contract of the module.
+        // SAFETY: contract of the crate.
         unsafe {
             let from = boundary::reference(from, arg(1, "from"))?;
             let to = boundary::reference(to, arg(2, "to"))?;
@@ -163,12 +172,12 @@ pub unsafe extern "C" fn TVMArrayCopyFromTo(
 /// Makes an array that takes over a DLPack tensor. The deleter runs with the last reference; on failure the caller keeps `from`.
 ///
 /// # Safety
-/// See the module.
+/// See the crate.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn TVMArrayFromDLPack(from: *mut DLManagedTensor, out: *mut *mut DLTensor) -> c_int {
+pub unsafe extern "C" fn TVMArrayFromDLPack(from: *mut DLManagedTensor, out: *mut TVMArrayHandle) -> c_int {
     boundary::status(|| {
         let from = boundary::non_null(from, arg(1, "from"))?;
-        // SAFETY: contract of the module; the caller hands over a valid tensor.
+        // SAFETY: contract of the crate; the caller hands over a valid tensor.
         unsafe {
             let out = boundary::out(out, arg(2, "out"))?;
             out.write(into_handle(Tensor::from_dlpack(from.as_ptr(), ANY_ALIGNMENT, false)?));
@@ -180,11 +189,11 @@ pub unsafe extern "C" fn TVMArrayFromDLPack(from: *mut DLManagedTensor, out: *mu
 /// Lends an array as a DLPack tensor, which holds a reference until its deleter is called.
 ///
 /// # Safety
-/// See the module.
+/// See the crate.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn TVMArrayToDLPack(from: *mut DLTensor, out: *mut *mut DLManagedTensor) -> c_int {
+pub unsafe extern "C" fn TVMArrayToDLPack(from: TVMArrayHandle, out: *mut *mut DLManagedTensor) -> c_int {
     boundary::status(|| {
-        // SAFETY: contract of the module.
+        // SAFETY: contract of the crate.
         unsafe {
             let tensor = borrow(from, 1, "from")?;
             let out = boundary::out(out, arg(2, "out"))?;
@@ -197,10 +206,10 @@ pub unsafe extern "C" fn TVMArrayToDLPack(from: *mut DLTensor, out: *mut *mut DL
 /// Calls the deleter of a DLPack tensor. Null is ignored.
 ///
 /// # Safety
-/// See the module; the caller gives the tensor up.
+/// See the crate; the caller gives the tensor up.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMDLManagedTensorCallDeleter(dltensor: *mut DLManagedTensor) {
-    // SAFETY: contract of the module.
+    // SAFETY: contract of the crate.
     if let Some(tensor) = unsafe { dltensor.as_ref() }
         && let Some(deleter) = tensor.deleter
     {
@@ -212,11 +221,11 @@ pub unsafe extern "C" fn TVMDLManagedTensorCallDeleter(dltensor: *mut DLManagedT
 /// Returns the type index of an array in `out_tindex`.
 ///
 /// # Safety
-/// See the module.
+/// See the crate.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn TVMArrayGetTypeIndex(handle: *mut DLTensor, out_tindex: *mut u32) -> c_int {
+pub unsafe extern "C" fn TVMArrayGetTypeIndex(handle: TVMArrayHandle, out_tindex: *mut u32) -> c_int {
     boundary::status(|| {
-        // SAFETY: contract of the module.
+        // SAFETY: contract of the crate.
         let (array, out) =
             unsafe { (borrow(handle, 1, "handle")?, boundary::out(out_tindex, arg(2, "out_tindex"))?) };
         out.write(array.as_object().type_index().cast_unsigned());

@@ -5,9 +5,10 @@ use core::ptr::NonNull;
 
 use ferrite_alloc_ext::env::context;
 use ferrite_alloc_ext::module::{Module, system_lib};
-use ferrite_core::abi::{TVMFFIObject, TVMFFIObjectHandle};
+use ferrite_core::abi::TVMFFIObject;
 use ferrite_core::{String, global_table, plain_bail};
 
+use super::abi::TVMFunctionHandle;
 use super::{python, result};
 use crate::boundary::{self, arg};
 use crate::builtins;
@@ -15,20 +16,20 @@ use crate::builtins;
 /// Finds a function that compiled code calls: in the imports of its module, then among the global functions.
 ///
 /// `mod_node` is what the loader stored in `__tvm_module_ctx`; null is code that no module has. The result is remembered and
-/// borrowed from the module, or from the table of global functions.
+/// borrowed from the module; without a module, the function is kept for ever.
 ///
 /// Returns 0 and the function in `out`; or -1.
 ///
 /// # Safety
-/// See the module.
+/// See the crate.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMBackendGetFuncFromEnv(
     mod_node: *mut c_void,
     func_name: *const c_char,
-    out: *mut TVMFFIObjectHandle,
+    out: *mut TVMFunctionHandle,
 ) -> c_int {
     boundary::status(|| {
-        // SAFETY: contract of the module.
+        // SAFETY: contract of the crate.
         let (name, out) =
             unsafe { (boundary::c_str(func_name, arg(2, "func_name"))?, boundary::out(out, arg(3, "out"))?) };
         builtins::ensure_installed();
@@ -43,11 +44,11 @@ pub unsafe extern "C" fn TVMBackendGetFuncFromEnv(
     })
 }
 
-/// A global function, borrowed from the table.
+/// A global function, which is kept for ever.
 fn global(name: &String) -> ferrite_core::Result<NonNull<TVMFFIObject>> {
     use ferrite_core::object::ObjectClass;
     match global_table::get(name.as_bytes())? {
-        // The table keeps its functions until they are replaced, and those that were replaced for as long as readers may have them.
+        // Nobody frees what is given here: this reference stays for ever.
         Some(function) => Ok(function.into_object().into_raw()),
         None => plain_bail!(
             RUNTIME_ERROR,
@@ -60,11 +61,11 @@ fn global(name: &String) -> ferrite_core::Result<NonNull<TVMFFIObject>> {
 /// Adds a symbol to the system library: code that is linked into the program instead of loaded. Runs before `main`.
 ///
 /// # Safety
-/// See the module.
+/// See the crate.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMBackendRegisterSystemLibSymbol(name: *const c_char, ptr: *mut c_void) -> c_int {
     boundary::status(|| {
-        // SAFETY: contract of the module.
+        // SAFETY: contract of the crate.
         let name = unsafe { boundary::c_str(name, arg(1, "name"))? };
         system_lib::register(name, boundary::non_null(ptr, arg(2, "ptr"))?.as_ptr())
     })
@@ -80,7 +81,7 @@ pub unsafe extern "C" fn TVMBackendRegisterSystemLibSymbol(name: *const c_char, 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMBackendRegisterEnvCAPI(name: *const c_char, ptr: *mut c_void) -> c_int {
     boundary::status(|| {
-        // SAFETY: contract of the module.
+        // SAFETY: contract of the crate.
         let name = unsafe { boundary::c_str(name, arg(1, "name"))? };
         let ptr = boundary::non_null(ptr, arg(2, "ptr"))?;
         if name == b"PyGILState_Ensure" {

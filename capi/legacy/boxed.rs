@@ -108,40 +108,40 @@ pub unsafe fn value_of(object: *const TVMFFIObject) -> *const Any {
 }
 
 fn register_attributes(index: i32) -> Result<()> {
-        for (name, offset, static_type, getter) in [
-            (
-                "dtype",
-                core::mem::offset_of!(Boxed, dtype),
-                type_index::DATA_TYPE,
-                get::<DLDataType> as unsafe extern "C" fn(*mut c_void, *mut TVMFFIAny) -> c_int,
-            ),
-            ("value", core::mem::offset_of!(Boxed, value), type_index::ANY, get::<Any>),
-        ] {
-            // Two threads may be here at once, or this was refused memory half way before.
-            let known = type_table::type_info(index).is_some_and(|entry| {
-                // SAFETY: names of published fields live for ever.
-                entry.fields().iter().any(|field| unsafe { field.name.as_slice() } == name.as_bytes())
-            });
-            if known {
-                continue;
-            }
-            let text = |text: &str| TVMFFIByteArray { data: text.as_ptr().cast(), size: text.len() };
-            let info = TVMFFIFieldInfo {
-                name: text(name),
-                doc: text(""),
-                metadata: text(""),
-                flags: 0,
-                size: if static_type == type_index::ANY { 16 } else { 4 },
-                alignment: if static_type == type_index::ANY { 8 } else { 4 },
-                offset: offset as i64,
-                getter: Some(getter),
-                setter: core::ptr::null_mut(),
-                default_value_or_factory: TVMFFIAny::NONE,
-                field_static_type_index: static_type,
-            };
-            // SAFETY: the texts are valid for the call; there is no setter and no default.
-            unsafe { type_table::register_field(index, &info)? };
+    for (name, offset, static_type, getter) in [
+        (
+            "dtype",
+            core::mem::offset_of!(Boxed, dtype),
+            type_index::DATA_TYPE,
+            get::<DLDataType> as unsafe extern "C" fn(*mut c_void, *mut TVMFFIAny) -> c_int,
+        ),
+        ("value", core::mem::offset_of!(Boxed, value), type_index::ANY, get::<Any>),
+    ] {
+        // Two threads may be here at once, or this was refused memory half way before.
+        let known = type_table::type_info(index).is_some_and(|entry| {
+            // SAFETY: names of published fields live for ever.
+            entry.fields().iter().any(|field| unsafe { field.name.as_slice() } == name.as_bytes())
+        });
+        if known {
+            continue;
         }
+        let text = |text: &str| TVMFFIByteArray { data: text.as_ptr().cast(), size: text.len() };
+        let info = TVMFFIFieldInfo {
+            name: text(name),
+            doc: text(""),
+            metadata: text(""),
+            flags: 0,
+            size: if static_type == type_index::ANY { 16 } else { 4 },
+            alignment: if static_type == type_index::ANY { 8 } else { 4 },
+            offset: offset as i64,
+            getter: Some(getter),
+            setter: core::ptr::null_mut(),
+            default_value_or_factory: TVMFFIAny::NONE,
+            field_static_type_index: static_type,
+        };
+        // SAFETY: the texts are valid for the call; there is no setter and no default.
+        unsafe { type_table::register_field(index, &info)? };
+    }
     Ok(())
 }
 

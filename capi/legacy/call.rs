@@ -3,12 +3,12 @@
 use core::ffi::c_int;
 use core::mem::MaybeUninit;
 
-use ferrite_core::abi::{TVMFFIAny, TVMFFIFunctionCell, TVMFFIObject, TVMFFIObjectHandle};
+use ferrite_core::abi::{TVMFFIAny, TVMFFIFunctionCell, TVMFFIObject};
 use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
 use ferrite_core::{Any, Function, type_index};
 
-use super::abi::TVMValue;
+use super::abi::{TVMFunctionHandle, TVMValue};
 use super::{argument, result};
 use crate::boundary::{self, arg};
 
@@ -24,10 +24,10 @@ const INLINE_ARGUMENTS: usize = 16;
 /// negative count.
 ///
 /// # Safety
-/// See the module.
+/// See the crate.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMFuncCall(
-    func: TVMFFIObjectHandle,
+    func: TVMFunctionHandle,
     arg_values: *mut TVMValue,
     type_codes: *mut c_int,
     num_args: c_int,
@@ -38,7 +38,8 @@ pub unsafe extern "C" fn TVMFuncCall(
     // SAFETY: a handle that is not null is a live object.
     let is_function = unsafe { !object.is_null() && (*object).type_index == type_index::FUNCTION };
     let count = num_args as usize;
-    let has_all = !(arg_values.is_null() || type_codes.is_null() || ret_val.is_null() || ret_type_code.is_null());
+    let has_all =
+        !(arg_values.is_null() || type_codes.is_null() || ret_val.is_null() || ret_type_code.is_null());
     if !(is_function && has_all && count <= INLINE_ARGUMENTS) {
         // SAFETY: as the caller vouches.
         return boundary::status_of(|| unsafe {
@@ -93,7 +94,7 @@ unsafe fn call(
 /// As for [`TVMFuncCall`].
 #[cold]
 unsafe fn call_carefully(
-    func: TVMFFIObjectHandle,
+    func: TVMFunctionHandle,
     arg_values: *const TVMValue,
     type_codes: *const c_int,
     num_args: c_int,

@@ -5,13 +5,14 @@ use core::ffi::{c_int, c_void};
 
 use core::ptr;
 
-use ferrite_core::abi::{TVMFFIObject, TVMFFIObjectHandle};
+use ferrite_core::abi::TVMFFIObject;
 use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
 use ferrite_core::object::ObjectRef;
 use ferrite_core::{Any, AnyView, Function, plain_bail, type_index};
 
-use super::abi::{TVMValue, code};
+use super::abi::{TVMFunctionHandle, TVMRetValueHandle, TVMValue};
+use super::code;
 use super::shown::{Shown, Space};
 use super::{argument, array, error};
 use crate::boundary::{self, arg};
@@ -21,7 +22,7 @@ pub type TVMPackedCFunc = unsafe extern "C" fn(
     args: *mut TVMValue,
     type_codes: *mut c_int,
     num_args: c_int,
-    ret: *mut c_void,
+    ret: TVMRetValueHandle,
     resource_handle: *mut c_void,
 ) -> c_int;
 
@@ -79,7 +80,8 @@ impl Loans {
 
     /// Runs a callback with these loans.
     fn during<R>(mut self, body: impl FnOnce() -> R) -> R {
-        self.outer = INNERMOST.try_with(|innermost| innermost.replace(&raw const self)).unwrap_or(ptr::null());
+        self.outer =
+            INNERMOST.try_with(|innermost| innermost.replace(&raw const self)).unwrap_or(ptr::null());
         let returned = body();
         let _ = INNERMOST.try_with(|innermost| innermost.set(self.outer));
         returned
@@ -147,7 +149,7 @@ pub unsafe extern "C" fn TVMFuncCreateFromCFunc(
     func: Option<TVMPackedCFunc>,
     resource_handle: *mut c_void,
     fin: Option<TVMPackedCFuncFinalizer>,
-    out: *mut TVMFFIObjectHandle,
+    out: *mut TVMFunctionHandle,
 ) -> c_int {
     boundary::status(|| {
         let Some(function) = func else {
@@ -159,7 +161,7 @@ pub unsafe extern "C" fn TVMFuncCreateFromCFunc(
             return boundary::callback(func, arg(1, "func")).map(drop);
         };
         let callback = Callback { function, resource: resource_handle, finalizer: fin };
-        // SAFETY: contract of the module.
+        // SAFETY: contract of the crate.
         let out = unsafe { boundary::out(out, arg(4, "out"))? };
         out.write_object(Some(Function::from_packed(move |args| callback.call(args))?));
         Ok(())
@@ -174,7 +176,7 @@ pub unsafe extern "C" fn TVMFuncCreateFromCFunc(
 /// `ret` is what the callback that is running got.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMCFuncSetReturn(
-    ret: *mut c_void,
+    ret: TVMRetValueHandle,
     value: *mut TVMValue,
     type_code: *mut c_int,
     num_ret: c_int,
@@ -183,7 +185,7 @@ pub unsafe extern "C" fn TVMCFuncSetReturn(
         if num_ret != 1 {
             plain_bail!(VALUE_ERROR, "A callback returns one value, not {}", num_ret);
         }
-        // SAFETY: contract of the module, and of this function.
+        // SAFETY: contract of the crate, and of this function.
         unsafe {
             let place = boundary::non_null(ret.cast::<Any>(), arg(1, "ret"))?;
             let value = *boundary::reference(value, arg(2, "value"))?;
@@ -203,7 +205,7 @@ pub unsafe extern "C" fn TVMCFuncSetReturn(
 /// Returns 0; or -1 for a text or bytes, and for an rvalue reference whose object is gone.
 ///
 /// # Safety
-/// See the module.
+/// See the crate.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMCbArgToReturn(value: *mut TVMValue, code: *mut c_int) -> c_int {
     boundary::status(|| {

@@ -12,9 +12,10 @@ use ferrite_alloc_ext::module::packed::{self, Support};
 use ferrite_core::error::Result;
 use ferrite_core::{Any, AnyView, Function, plain_bail};
 
-use super::abi::{TVMValue, code};
+use super::abi::TVMValue;
 use super::backend::TVMBackendGetFuncFromEnv;
 use super::call::TVMFuncCall;
+use super::code;
 use super::error::TVMAPISetLastError;
 use super::shown::{Shown, Space};
 use super::{argument, error};

@@ -10,6 +10,7 @@ use ferrite_core::abi::{DLDataType, DLDevice, DLTensor};
 use ferrite_core::error::{self, Result};
 use ferrite_core::{device::kind, memory, plain_bail, plain_ensure};
 
+use super::abi::TVMStreamHandle;
 use super::array::check_bytes;
 use crate::boundary::{self, arg};
 
@@ -84,23 +85,31 @@ unsafe fn synchronize(device: DLDevice, stream: *mut c_void) -> Result<()> {
 /// Waits until everything that was queued on a stream is done. Null is the default stream.
 ///
 /// # Safety
-/// See the module.
+/// See the crate.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn TVMSynchronize(device_type: c_int, device_id: c_int, stream: *mut c_void) -> c_int {
-    // SAFETY: contract of the module.
+pub unsafe extern "C" fn TVMSynchronize(
+    device_type: c_int,
+    device_id: c_int,
+    stream: TVMStreamHandle,
+) -> c_int {
+    // SAFETY: contract of the crate.
     boundary::status(|| unsafe { synchronize(DLDevice { device_type, device_id }, stream) })
 }
 
 /// Sets the stream on which this thread works on a device.
 ///
 /// # Safety
-/// See the module.
+/// See the crate.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn TVMSetStream(device_type: c_int, device_id: c_int, handle: *mut c_void) -> c_int {
+pub unsafe extern "C" fn TVMSetStream(
+    device_type: c_int,
+    device_id: c_int,
+    handle: TVMStreamHandle,
+) -> c_int {
     boundary::status(|| match backend_of(device_type)? {
         Some(backend) => {
             stream::set(stream::Device::new(device_type, device_id), handle)?;
-            // SAFETY: contract of the module.
+            // SAFETY: contract of the crate.
             unsafe { backend.set_stream(device_id, handle) }
         }
         None => Ok(()),
@@ -110,11 +119,15 @@ pub unsafe extern "C" fn TVMSetStream(device_type: c_int, device_id: c_int, hand
 /// Creates a stream; null on devices that have one only.
 ///
 /// # Safety
-/// See the module.
+/// See the crate.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn TVMStreamCreate(device_type: c_int, device_id: c_int, out: *mut *mut c_void) -> c_int {
+pub unsafe extern "C" fn TVMStreamCreate(
+    device_type: c_int,
+    device_id: c_int,
+    out: *mut TVMStreamHandle,
+) -> c_int {
     boundary::status(|| {
-        // SAFETY: contract of the module.
+        // SAFETY: contract of the crate.
         let out = unsafe { boundary::out(out, arg(3, "out"))? };
         out.write(match backend_of(device_type)? {
             Some(backend) => backend.create_stream(device_id)?,
@@ -127,9 +140,13 @@ pub unsafe extern "C" fn TVMStreamCreate(device_type: c_int, device_id: c_int, o
 /// Frees a stream.
 ///
 /// # Safety
-/// See the module; the stream is not used afterwards.
+/// See the crate; the stream is not used afterwards.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn TVMStreamFree(device_type: c_int, device_id: c_int, stream: *mut c_void) -> c_int {
+pub unsafe extern "C" fn TVMStreamFree(
+    device_type: c_int,
+    device_id: c_int,
+    stream: TVMStreamHandle,
+) -> c_int {
     boundary::status(|| match backend_of(device_type)? {
         // SAFETY: contract of this function.
         Some(backend) => unsafe { backend.free_stream(device_id, stream) },
@@ -140,16 +157,16 @@ pub unsafe extern "C" fn TVMStreamFree(device_type: c_int, device_id: c_int, str
 /// Makes what is queued on `dst` from now on wait for what was queued on `src`.
 ///
 /// # Safety
-/// See the module.
+/// See the crate.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMStreamStreamSynchronize(
     device_type: c_int,
     device_id: c_int,
-    src: *mut c_void,
-    dst: *mut c_void,
+    src: TVMStreamHandle,
+    dst: TVMStreamHandle,
 ) -> c_int {
     boundary::status(|| match backend_of(device_type)? {
-        // SAFETY: contract of the module.
+        // SAFETY: contract of the crate.
         Some(backend) => unsafe { backend.order_streams(device_id, src, dst) },
         None => Ok(()),
     })
@@ -158,7 +175,7 @@ pub unsafe extern "C" fn TVMStreamStreamSynchronize(
 /// Allocates memory of a device, of elements of `type_hint`. Zero bytes give a pointer, too, where devices have one.
 ///
 /// # Safety
-/// See the module.
+/// See the crate.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMDeviceAllocDataSpace(
     dev: DLDevice,
@@ -169,7 +186,7 @@ pub unsafe extern "C" fn TVMDeviceAllocDataSpace(
 ) -> c_int {
     let _ = type_hint;
     boundary::status(|| {
-        // SAFETY: contract of the module.
+        // SAFETY: contract of the crate.
         let out = unsafe { boundary::out(out_data, arg(5, "out_data"))? };
         out.write(allocate(dev, nbytes, alignment)?);
         Ok(())
@@ -179,7 +196,7 @@ pub unsafe extern "C" fn TVMDeviceAllocDataSpace(
 /// Allocates memory of a device for a tensor. The CPU has the scope `global` only; null is that.
 ///
 /// # Safety
-/// See the module.
+/// See the crate.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMDeviceAllocDataSpaceWithScope(
     dev: DLDevice,
@@ -190,7 +207,7 @@ pub unsafe extern "C" fn TVMDeviceAllocDataSpaceWithScope(
     out_data: *mut *mut c_void,
 ) -> c_int {
     boundary::status(|| {
-        // SAFETY: contract of the module.
+        // SAFETY: contract of the crate.
         let (shape, scope, out) = unsafe {
             (
                 boundary::slice(shape, ndim, arg(3, "shape"))?,
@@ -198,7 +215,12 @@ pub unsafe extern "C" fn TVMDeviceAllocDataSpaceWithScope(
                 boundary::out(out_data, arg(6, "out_data"))?,
             )
         };
-        plain_ensure!(matches!(scope, b"" | b"global"), RUNTIME_ERROR, "There is no memory of scope {}", scope);
+        plain_ensure!(
+            matches!(scope, b"" | b"global"),
+            RUNTIME_ERROR,
+            "There is no memory of scope {}",
+            scope
+        );
         out.write(allocate(dev, bytes_of(shape, dtype)?, DATA_ALIGNMENT)?);
         Ok(())
     })
@@ -207,7 +229,7 @@ pub unsafe extern "C" fn TVMDeviceAllocDataSpaceWithScope(
 /// Frees memory of a device. Null is ignored.
 ///
 /// # Safety
-/// See the module; the memory is not used afterwards.
+/// See the crate; the memory is not used afterwards.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMDeviceFreeDataSpace(dev: DLDevice, ptr: *mut c_void) -> c_int {
     boundary::status(|| {
@@ -251,12 +273,12 @@ fn bytes_of(shape: &[i64], dtype: DLDataType) -> Result<usize> {
 /// Copies between tensors, views among them, on a stream.
 ///
 /// # Safety
-/// See the module.
+/// See the crate.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMDeviceCopyDataFromTo(
     from: *mut DLTensor,
     to: *mut DLTensor,
-    stream: *mut c_void,
+    stream: TVMStreamHandle,
 ) -> c_int {
     // SAFETY: as the caller vouches.
     unsafe { super::array::TVMArrayCopyFromTo(from, to, stream) }

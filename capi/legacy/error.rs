@@ -88,10 +88,10 @@ pub extern "C" fn TVMGetLastError() -> *const c_char {
 /// Sets the thread's last error: the text of a callback or a kernel that fails. It is copied; null is empty.
 ///
 /// # Safety
-/// See the module.
+/// See the crate.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMAPISetLastError(message: *const c_char) {
-    // SAFETY: contract of the module.
+    // SAFETY: contract of the crate.
     let message = unsafe { boundary::c_str_or_empty(message) };
     drop(raised::take());
     thread::with(|slots| {

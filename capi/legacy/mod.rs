@@ -5,7 +5,7 @@
 //!
 //! | file | holds |
 //! |---|---|
-//! | [`abi`] | `TVMValue` and the type codes |
+//! | [`abi`], [`code`] | `TVMValue`, handles, and type codes |
 //! | [`argument`], [`shown`], [`result`] | arguments to values of tvm-ffi and back; results to values of the API |
 //! | [`error`] | the last error of a thread: texts with a kind in front, and Python's exception objects |
 //! | [`call`], [`callback`] | calls of functions, and functions made of C callbacks |
@@ -36,6 +36,7 @@ pub mod backend;
 pub mod boxed;
 pub mod call;
 pub mod callback;
+pub mod code;
 pub mod compiled;
 pub mod device;
 pub mod error;

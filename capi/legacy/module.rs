@@ -3,11 +3,11 @@
 use core::ffi::{c_char, c_int};
 
 use ferrite_alloc_ext::module::Module;
-use ferrite_core::abi::TVMFFIObjectHandle;
 use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
 use ferrite_core::{AnyView, String, global_table, plain_bail};
 
+use super::abi::{TVMFunctionHandle, TVMModuleHandle};
 use super::registry;
 use crate::boundary::{self, arg};
 use crate::builtins;
@@ -43,15 +43,15 @@ pub(super) fn load(file: &[u8], format: &[u8]) -> Result<Module> {
 /// Returns 0 and the module, which the caller owns, in `out`; or -1.
 ///
 /// # Safety
-/// See the module.
+/// See the crate.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMModLoadFromFile(
     file_name: *const c_char,
     format: *const c_char,
-    out: *mut TVMFFIObjectHandle,
+    out: *mut TVMModuleHandle,
 ) -> c_int {
     boundary::status(|| {
-        // SAFETY: contract of the module.
+        // SAFETY: contract of the crate.
         let (file, format, out) = unsafe {
             (
                 boundary::c_str(file_name, arg(1, "file_name"))?,
@@ -67,11 +67,11 @@ pub unsafe extern "C" fn TVMModLoadFromFile(
 /// Adds a module to the imports of another, which keeps a reference. A cycle is an error.
 ///
 /// # Safety
-/// See the module.
+/// See the crate.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn TVMModImport(mod_: TVMFFIObjectHandle, dep: TVMFFIObjectHandle) -> c_int {
+pub unsafe extern "C" fn TVMModImport(mod_: TVMModuleHandle, dep: TVMModuleHandle) -> c_int {
     boundary::status(|| {
-        // SAFETY: contract of the module.
+        // SAFETY: contract of the crate.
         let (module, dependency) = unsafe {
             (
                 boundary::object_of::<Module>(mod_, arg(1, "mod"))?,
@@ -87,16 +87,16 @@ pub unsafe extern "C" fn TVMModImport(mod_: TVMFFIObjectHandle, dep: TVMFFIObjec
 /// Returns 0 and the function, which the caller owns, in `out`, or null there when there is no such function; or -1.
 ///
 /// # Safety
-/// See the module.
+/// See the crate.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMModGetFunction(
-    mod_: TVMFFIObjectHandle,
+    mod_: TVMModuleHandle,
     func_name: *const c_char,
     query_imports: c_int,
-    out: *mut TVMFFIObjectHandle,
+    out: *mut TVMFunctionHandle,
 ) -> c_int {
     boundary::status(|| {
-        // SAFETY: contract of the module.
+        // SAFETY: contract of the crate.
         let (module, name, out) = unsafe {
             (
                 boundary::object_of::<Module>(mod_, arg(1, "mod"))?,
@@ -112,9 +112,9 @@ pub unsafe extern "C" fn TVMModGetFunction(
 /// Releases a reference to a module. Null is accepted.
 ///
 /// # Safety
-/// See the module; the caller gives up the reference.
+/// See the crate; the caller gives up the reference.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn TVMModFree(mod_: TVMFFIObjectHandle) -> c_int {
+pub unsafe extern "C" fn TVMModFree(mod_: TVMModuleHandle) -> c_int {
     // SAFETY: as the caller vouches.
     unsafe { registry::free(mod_) }
 }

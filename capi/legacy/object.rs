@@ -6,14 +6,15 @@ use core::mem::ManuallyDrop;
 use core::ptr::NonNull;
 
 use ferrite_alloc_ext::containers::MapObject;
-use ferrite_core::abi::{TVMFFIAny, TVMFFIByteArray, TVMFFIFieldInfo, TVMFFIObject, TVMFFIObjectHandle};
+use ferrite_core::abi::{TVMFFIAny, TVMFFIByteArray, TVMFFIFieldInfo, TVMFFIObject};
 use ferrite_core::error::{self, Result};
 use ferrite_core::function::check_status;
 use ferrite_core::object::ObjectRef;
 use ferrite_core::type_table::{self, TypeEntry};
 use ferrite_core::{Any, String, memory, plain_bail};
 
-use super::abi::{TVMValue, code};
+use super::abi::{TVMObjectHandle, TVMValue};
+use super::code;
 use super::result;
 use super::thread::{self, Names, no_slots};
 use super::{registry, type_keys};
@@ -26,13 +27,12 @@ const TYPE_KEY: &[u8] = b"type_key";
 /// Finds the type index of a key, of any release. Returns 0; or -1 for an unknown key.
 ///
 /// # Safety
-/// See the module.
+/// See the crate.
 unsafe fn key_to_index(key: *const c_char, out: *mut u32) -> c_int {
     boundary::status(|| {
-        // SAFETY: contract of the module.
-        let (key, out) = unsafe {
-            (boundary::c_str(key, arg(1, "type_key"))?, boundary::out(out, arg(2, "out_index"))?)
-        };
+        // SAFETY: contract of the crate.
+        let (key, out) =
+            unsafe { (boundary::c_str(key, arg(1, "type_key"))?, boundary::out(out, arg(2, "out_index"))?) };
         builtins::ensure_installed();
         match type_keys::index_of(key)? {
             Some(index) => out.write(index.cast_unsigned()),
@@ -45,7 +45,7 @@ unsafe fn key_to_index(key: *const c_char, out: *mut u32) -> c_int {
 /// Finds the type index of a key, of any release. Returns 0; or -1 for an unknown key.
 ///
 /// # Safety
-/// See the module.
+/// See the crate.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMObjectTypeKey2Index(type_key: *const c_char, out_tindex: *mut u32) -> c_int {
     // SAFETY: as the caller vouches.
@@ -55,7 +55,7 @@ pub unsafe extern "C" fn TVMObjectTypeKey2Index(type_key: *const c_char, out_tin
 /// As `TVMObjectTypeKey2Index`, in 0.5.
 ///
 /// # Safety
-/// See the module.
+/// See the crate.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMNodeTypeKey2Index(type_key: *const c_char, out_index: *mut c_int) -> c_int {
     // SAFETY: as the caller vouches; both integers have four bytes.
@@ -65,11 +65,11 @@ pub unsafe extern "C" fn TVMNodeTypeKey2Index(type_key: *const c_char, out_index
 /// Finds the key of a type index. The text is from `malloc`, and the caller frees it.
 ///
 /// # Safety
-/// See the module.
+/// See the crate.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMObjectTypeIndex2Key(tindex: u32, out_type_key: *mut *mut c_char) -> c_int {
     boundary::status(|| {
-        // SAFETY: contract of the module.
+        // SAFETY: contract of the crate.
         let out = unsafe { boundary::out(out_type_key, arg(2, "out_type_key"))? };
         builtins::ensure_installed();
         let Some(key) = type_keys::key_of(tindex.cast_signed()) else {
@@ -99,7 +99,7 @@ fn malloc_text(text: &[u8]) -> Result<NonNull<c_char>> {
 ///
 /// # Safety
 /// The handle is null or a live object.
-unsafe fn borrow(handle: TVMFFIObjectHandle) -> Result<ManuallyDrop<ObjectRef>> {
+unsafe fn borrow(handle: TVMObjectHandle) -> Result<ManuallyDrop<ObjectRef>> {
     let object = boundary::non_null(handle, arg(1, "handle"))?;
     // SAFETY: the caller vouches for the object; the reference made here is never dropped.
     Ok(ManuallyDrop::new(unsafe { ObjectRef::from_raw(object.cast::<TVMFFIObject>()) }))
@@ -117,11 +117,11 @@ fn index_of(object: &ObjectRef) -> i32 {
 /// Returns the type index of an object in `out_tindex`. Null is an error.
 ///
 /// # Safety
-/// See the module.
+/// See the crate.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn TVMObjectGetTypeIndex(obj: TVMFFIObjectHandle, out_tindex: *mut u32) -> c_int {
+pub unsafe extern "C" fn TVMObjectGetTypeIndex(obj: TVMObjectHandle, out_tindex: *mut u32) -> c_int {
     boundary::status(|| {
-        // SAFETY: contract of the module.
+        // SAFETY: contract of the crate.
         let (object, out) = unsafe { (borrow(obj)?, boundary::out(out_tindex, arg(2, "out_tindex"))?) };
         out.write(index_of(&object).cast_unsigned());
         Ok(())
@@ -131,9 +131,9 @@ pub unsafe extern "C" fn TVMObjectGetTypeIndex(obj: TVMFFIObjectHandle, out_tind
 /// As `TVMObjectGetTypeIndex`, in 0.5.
 ///
 /// # Safety
-/// See the module.
+/// See the crate.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn TVMNodeGetTypeIndex(handle: TVMFFIObjectHandle, out_index: *mut c_int) -> c_int {
+pub unsafe extern "C" fn TVMNodeGetTypeIndex(handle: TVMObjectHandle, out_index: *mut c_int) -> c_int {
     // SAFETY: as the caller vouches; both integers have four bytes.
     unsafe { TVMObjectGetTypeIndex(handle, out_index.cast()) }
 }
@@ -141,11 +141,11 @@ pub unsafe extern "C" fn TVMNodeGetTypeIndex(handle: TVMFFIObjectHandle, out_ind
 /// Takes another reference to an object. Null is an error.
 ///
 /// # Safety
-/// See the module.
+/// See the crate.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn TVMObjectRetain(obj: TVMFFIObjectHandle) -> c_int {
+pub unsafe extern "C" fn TVMObjectRetain(obj: TVMObjectHandle) -> c_int {
     boundary::status(|| {
-        // SAFETY: contract of the module.
+        // SAFETY: contract of the crate.
         core::mem::forget(ObjectRef::clone(&*unsafe { borrow(obj)? }));
         Ok(())
     })
@@ -154,9 +154,9 @@ pub unsafe extern "C" fn TVMObjectRetain(obj: TVMFFIObjectHandle) -> c_int {
 /// Releases a reference to an object. Null is accepted.
 ///
 /// # Safety
-/// See the module; the caller gives up the reference.
+/// See the crate; the caller gives up the reference.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn TVMObjectFree(obj: TVMFFIObjectHandle) -> c_int {
+pub unsafe extern "C" fn TVMObjectFree(obj: TVMObjectHandle) -> c_int {
     // SAFETY: as the caller vouches.
     unsafe { registry::free(obj) }
 }
@@ -166,7 +166,7 @@ pub unsafe extern "C" fn TVMObjectFree(obj: TVMFFIObjectHandle) -> c_int {
 /// # Safety
 /// As there.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn TVMNodeFree(handle: TVMFFIObjectHandle) -> c_int {
+pub unsafe extern "C" fn TVMNodeFree(handle: TVMObjectHandle) -> c_int {
     // SAFETY: as the caller vouches.
     unsafe { registry::free(handle) }
 }
@@ -174,7 +174,7 @@ pub unsafe extern "C" fn TVMNodeFree(handle: TVMFFIObjectHandle) -> c_int {
 /// Returns in `is_derived` whether a type is another one or derives from it: 1 or 0.
 ///
 /// # Safety
-/// See the module.
+/// See the crate.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMObjectDerivedFrom(
     child_type_index: u32,
@@ -182,7 +182,7 @@ pub unsafe extern "C" fn TVMObjectDerivedFrom(
     is_derived: *mut c_int,
 ) -> c_int {
     boundary::status(|| {
-        // SAFETY: contract of the module.
+        // SAFETY: contract of the crate.
         let out = unsafe { boundary::out(is_derived, arg(3, "is_derived"))? };
         let [child, parent] = [child_type_index, parent_type_index].map(u32::cast_signed);
         out.write(c_int::from(type_table::is_instance(child, parent)));
@@ -193,7 +193,7 @@ pub unsafe extern "C" fn TVMObjectDerivedFrom(
 /// Releases bytes that a call returned. They lie in the thread's slot: nothing happens.
 ///
 /// # Safety
-/// See the module.
+/// See the crate.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMByteArrayFree(arr: *mut TVMFFIByteArray) -> c_int {
     let _ = arr;
@@ -203,7 +203,7 @@ pub unsafe extern "C" fn TVMByteArrayFree(arr: *mut TVMFFIByteArray) -> c_int {
 /// Refuses a value of an extension type: only C++ code registers such types.
 ///
 /// # Safety
-/// See the module.
+/// See the crate.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMExtTypeFree(handle: *mut c_void, type_code: c_int) -> c_int {
     let _ = handle;
@@ -269,17 +269,17 @@ pub(super) fn attribute(object: &ObjectRef, name: &[u8]) -> Result<Option<Any>> 
 /// data type is a text.
 ///
 /// # Safety
-/// See the module.
+/// See the crate.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMNodeGetAttr(
-    handle: TVMFFIObjectHandle,
+    handle: TVMObjectHandle,
     key: *const c_char,
     ret_val: *mut TVMValue,
     ret_type_code: *mut c_int,
     ret_success: *mut c_int,
 ) -> c_int {
     boundary::status(|| {
-        // SAFETY: contract of the module.
+        // SAFETY: contract of the crate.
         let (object, key, value, type_code, success) = unsafe {
             (
                 borrow(handle)?,
@@ -306,15 +306,15 @@ pub unsafe extern "C" fn TVMNodeGetAttr(
 /// The list belongs to the thread and is valid until its next call of this function.
 ///
 /// # Safety
-/// See the module.
+/// See the crate.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMNodeListAttrNames(
-    handle: TVMFFIObjectHandle,
+    handle: TVMObjectHandle,
     out_size: *mut c_int,
     out_array: *mut *mut *const c_char,
 ) -> c_int {
     boundary::status(|| {
-        // SAFETY: contract of the module.
+        // SAFETY: contract of the crate.
         let (object, out_size, out_array) = unsafe {
             (
                 borrow(handle)?,

@@ -7,6 +7,7 @@ use ferrite_core::error::Result;
 use ferrite_core::object::ObjectRef;
 use ferrite_core::{Function, global_table, plain_bail};
 
+use super::abi::TVMFunctionHandle;
 use super::thread::{self, Names, no_slots};
 use crate::boundary::{self, arg};
 use crate::builtins;
@@ -16,11 +17,11 @@ use crate::builtins;
 /// Returns 0 and the function, which the caller owns, in `out`, or null there when there is no such function; or -1.
 ///
 /// # Safety
-/// See the module.
+/// See the crate.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn TVMFuncGetGlobal(name: *const c_char, out: *mut TVMFFIObjectHandle) -> c_int {
+pub unsafe extern "C" fn TVMFuncGetGlobal(name: *const c_char, out: *mut TVMFunctionHandle) -> c_int {
     boundary::status(|| {
-        // SAFETY: contract of the module.
+        // SAFETY: contract of the crate.
         let (name, out) =
             unsafe { (boundary::c_str(name, arg(1, "name"))?, boundary::out(out, arg(2, "out"))?) };
         builtins::ensure_installed();
@@ -34,14 +35,14 @@ pub unsafe extern "C" fn TVMFuncGetGlobal(name: *const c_char, out: *mut TVMFFIO
 /// The list belongs to the thread and is valid until its next call of this function.
 ///
 /// # Safety
-/// See the module.
+/// See the crate.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMFuncListGlobalNames(
     out_size: *mut c_int,
     out_array: *mut *mut *const c_char,
 ) -> c_int {
     boundary::status(|| {
-        // SAFETY: contract of the module.
+        // SAFETY: contract of the crate.
         let (out_size, out_array) = unsafe {
             (boundary::out(out_size, arg(1, "out_size"))?, boundary::out(out_array, arg(2, "out_array"))?)
         };
@@ -61,17 +62,18 @@ pub unsafe extern "C" fn TVMFuncListGlobalNames(
 /// Returns 0; or -1, also for a name that is taken unless `override_` is not 0.
 ///
 /// # Safety
-/// See the module.
+/// See the crate.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMFuncRegisterGlobal(
     name: *const c_char,
-    f: TVMFFIObjectHandle,
+    f: TVMFunctionHandle,
     override_: c_int,
 ) -> c_int {
     boundary::status(|| {
-        // SAFETY: contract of the module.
-        let (name, function) =
-            unsafe { (boundary::c_str(name, arg(1, "name"))?, boundary::object_of::<Function>(f, arg(2, "f"))?) };
+        // SAFETY: contract of the crate.
+        let (name, function) = unsafe {
+            (boundary::c_str(name, arg(1, "name"))?, boundary::object_of::<Function>(f, arg(2, "f"))?)
+        };
         builtins::ensure_installed();
         if override_ == 0 && global_table::get(name)?.is_some() {
             // No kind of Python's: front ends raise their own error.
@@ -84,11 +86,11 @@ pub unsafe extern "C" fn TVMFuncRegisterGlobal(
 /// Removes a global function. A name that is not there is no error.
 ///
 /// # Safety
-/// See the module.
+/// See the crate.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMFuncRemoveGlobal(name: *const c_char) -> c_int {
     boundary::status(|| {
-        // SAFETY: contract of the module.
+        // SAFETY: contract of the crate.
         let name = unsafe { boundary::c_str(name, arg(1, "name"))? };
         builtins::ensure_installed();
         global_table::remove(name).map(drop)
@@ -112,9 +114,9 @@ pub(super) unsafe fn free(handle: TVMFFIObjectHandle) -> c_int {
 /// Releases a reference to a function. Null is accepted.
 ///
 /// # Safety
-/// See the module; the caller gives up the reference.
+/// See the crate; the caller gives up the reference.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn TVMFuncFree(func: TVMFFIObjectHandle) -> c_int {
+pub unsafe extern "C" fn TVMFuncFree(func: TVMFunctionHandle) -> c_int {
     // SAFETY: as the caller vouches.
     unsafe { free(func) }
 }

@@ -9,8 +9,9 @@ use ferrite_core::error::{Error, Result};
 use ferrite_core::sync::atomic::{AtomicBool, Ordering};
 use ferrite_core::{Any, dtype, plain_error, type_index};
 
-use super::abi::{TVMValue, code};
+use super::abi::TVMValue;
 use super::array;
+use super::code;
 use super::thread::{self, Slots, Text, no_slots};
 
 /// Whether callers know a code for booleans: since 0.18 they do. Before, a boolean is an integer.
@@ -110,7 +111,10 @@ pub fn give(value: Any) -> Result<(TVMValue, c_int)> {
 #[inline]
 pub fn give_in(value: Any, slot: fn(&Slots) -> &RefCell<Text>) -> Result<(TVMValue, c_int)> {
     match value.type_index() {
-        type_index::STR | type_index::SMALL_STR | type_index::BYTES | type_index::SMALL_BYTES
+        type_index::STR
+        | type_index::SMALL_STR
+        | type_index::BYTES
+        | type_index::SMALL_BYTES
         | type_index::DATA_TYPE => keep(&value, slot),
         _ => {
             let mut unused = Temporary { data: ptr::null(), size: 0 };

@@ -2,8 +2,8 @@
 
 use ferrite_core::error::Result;
 use ferrite_core::sync::atomic::{AtomicI32, Ordering};
-use ferrite_core::type_table::{self, NewTypeRequest};
 use ferrite_core::type_index;
+use ferrite_core::type_table::{self, NewTypeRequest};
 
 use super::boxed;
 

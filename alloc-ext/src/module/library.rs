@@ -11,7 +11,9 @@ use ferrite_core::{Function, ObjectRef, String, function, plain_ensure, release,
 
 use super::bin_reader::{LENGTH_BYTES, number};
 use super::symbol_name::find_symbol;
-use super::{BINARY_SERIALIZABLE, Module, ModuleImpl, RUNNABLE, context, library_bin, library_function, packed};
+use super::{
+    BINARY_SERIALIZABLE, Module, ModuleImpl, RUNNABLE, context, library_bin, library_function, packed,
+};
 
 /// The prefix of the symbol of a function.
 pub const FUNCTION_PREFIX: &[u8] = b"__tvm_ffi_";

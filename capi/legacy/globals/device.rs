@@ -6,7 +6,9 @@ use ferrite_alloc_ext::device::{self, Attribute};
 use ferrite_core::abi::{DLDataType, DLDevice};
 use ferrite_core::builtins::StaticFunction;
 use ferrite_core::error::Result;
-use ferrite_core::{Any, AnyView, Shape, String, Tensor, device::kind, plain_bail, plain_ensure, static_function};
+use ferrite_core::{
+    Any, AnyView, Shape, String, Tensor, device::kind, plain_bail, plain_ensure, static_function,
+};
 
 /// The functions of 0.7 and later.
 pub const RUNTIME: &[StaticFunction] = &[

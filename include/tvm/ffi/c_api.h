@@ -29,6 +29,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#if defined(TVM_LEGACY_API) && TVM_LEGACY_API == 6
+#error "TVM_LEGACY_API 6 is for programs that know tensors as TVM 0.5 and 0.6 had them, which this header does not"
+#endif
+
 /* A definition that other definitions of the same name may replace. */
 #ifdef _MSC_VER
 #define TVM_FFI_WEAK __declspec(selectany)

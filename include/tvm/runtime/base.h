@@ -7,7 +7,12 @@
 #ifndef TVM_RUNTIME_BASE_H_
 #define TVM_RUNTIME_BASE_H_
 
+/* Programs of TVM 0.5 and 0.6 have tensors of their own, see c_runtime_api.h. */
+#if defined(TVM_LEGACY_API) && TVM_LEGACY_API == 6
+#include <tvm/runtime/c_runtime_api.h>
+#else
 #include <tvm/ffi/c_api.h>
+#endif
 
 /* TVM_DLL: a symbol of the compiled module, exported by code that defines TVM_EXPORTS, otherwise imported.
  * TVM_RUNTIME_DLL: a symbol of the runtime, likewise with TVM_RUNTIME_EXPORTS. */

@@ -153,7 +153,8 @@ mod tests {
         for len in 0..bytes.len() {
             assert_eq!(load(&bytes[..len], own).map(drop).unwrap_err().kind(), b"InternalError", "{len}");
         }
-        for (rows, children) in [(&[0, 1][..], &[0][..]), (&[0, 2, 2], &[1]), (&[0, 1, 1], &[2]), (&[], &[])] {
+        for (rows, children) in [(&[0, 1][..], &[0][..]), (&[0, 2, 2], &[1]), (&[0, 1, 1], &[2]), (&[], &[])]
+        {
             assert!(load(&with_tree(rows, children), own).is_err());
         }
         assert!(load(&u64::MAX.to_le_bytes(), own).is_err());

@@ -54,6 +54,22 @@ const HEADERS: &[Header] = &[
         sources: &["core/src/abi/backend.rs", "capi/src/backend.rs"],
     },
     Header {
+        path: "include/tvm/runtime/c_runtime_api.h",
+        config: "capi/headers/c_runtime_api.toml",
+        sources: &[
+            "capi/legacy/abi.rs",
+            "capi/legacy/error.rs",
+            "capi/legacy/registry.rs",
+            "capi/legacy/call.rs",
+            "capi/legacy/callback.rs",
+            "capi/legacy/array.rs",
+            "capi/legacy/module.rs",
+            "capi/legacy/object.rs",
+            "capi/legacy/device.rs",
+            "capi/legacy/backend.rs",
+        ],
+    },
+    Header {
         path: "include/tvm_ffi_platform.h",
         config: "capi/headers/platform.toml",
         sources: &[
