@@ -14,18 +14,18 @@ use super::code;
 use super::{array, boxed, result};
 
 /// The type indices of codes whose eight bytes stay as they are; [`SPECIAL`] for all others.
-static INDEX_OF_CODE: [i32; 16] = {
+static INDEX_OF_CODE: [i64; 16] = {
     let mut table = [SPECIAL; 16];
-    table[code::INT as usize] = type_index::INT;
-    table[code::UINT as usize] = type_index::INT;
-    table[code::FLOAT as usize] = type_index::FLOAT;
-    table[code::HANDLE as usize] = type_index::OPAQUE_PTR;
-    table[code::DEVICE as usize] = type_index::DEVICE;
-    table[code::DL_TENSOR as usize] = type_index::DL_TENSOR_PTR;
-    table[code::RVALUE_REF as usize] = type_index::OBJECT_RVALUE_REF;
+    table[code::INT as usize] = type_index::INT as i64;
+    table[code::UINT as usize] = type_index::INT as i64;
+    table[code::FLOAT as usize] = type_index::FLOAT as i64;
+    table[code::HANDLE as usize] = type_index::OPAQUE_PTR as i64;
+    table[code::DEVICE as usize] = type_index::DEVICE as i64;
+    table[code::DL_TENSOR as usize] = type_index::DL_TENSOR_PTR as i64;
+    table[code::RVALUE_REF as usize] = type_index::OBJECT_RVALUE_REF as i64;
     table
 };
-const SPECIAL: i32 = -1;
+const SPECIAL: i64 = -1;
 
 fn cell(type_index: i32, bits: u64) -> TVMFFIAny {
     TVMFFIAny { type_index, small_str_len: 0, payload: TVMFFIAnyPayload { v_uint64: bits } }
@@ -43,7 +43,7 @@ pub unsafe fn view(value: TVMValue, type_code: c_int, number: usize) -> Result<T
     // SAFETY: all members are plain data of at most eight bytes, and the caller vouches for the value.
     let bits = unsafe { value.v_bits };
     match usize::try_from(type_code).ok().and_then(|index| INDEX_OF_CODE.get(index)) {
-        Some(&index) if index != SPECIAL => Ok(cell(index, bits)),
+        Some(&index) if index != SPECIAL => Ok(cell(index as i32, bits)),
         // SAFETY: the caller vouches for the value.
         _ => unsafe { view_special(value, type_code, number) },
     }
@@ -110,25 +110,30 @@ fn bad_argument(type_code: c_int, number: usize) -> Error {
     }
 }
 
-/// Views arguments in cells that the caller has.
-///
-/// # Errors
-/// As for [`view`].
+/// Views arguments whose eight bytes stay as they are. Returns `false` at the first one that is of another kind.
 ///
 /// # Safety
-/// `values` and `codes` have an element for each cell, as [`view`] demands.
-#[inline]
-pub unsafe fn view_all(
+/// There are `count` values and codes, and at least so many cells.
+#[inline(always)]
+pub unsafe fn write_plain(
     values: *const TVMValue,
     codes: *const c_int,
     cells: &mut [MaybeUninit<TVMFFIAny>],
-) -> Result<&[TVMFFIAny]> {
-    for (index, cell) in cells.iter_mut().enumerate() {
-        // SAFETY: the caller vouches for both arrays.
-        cell.write(unsafe { view(*values.add(index), *codes.add(index), index)? });
+    count: usize,
+) -> bool {
+    // Opaque, or the compiler tests codes against a mask before it looks them up.
+    let table = core::hint::black_box(&INDEX_OF_CODE);
+    for place in 0..count {
+        // SAFETY: the caller vouches for both arrays; all members of a value are plain data of at most eight bytes.
+        let (bits, code) = unsafe { ((*values.add(place)).v_bits, *codes.add(place) as usize) };
+        let index = if code < table.len() { table[code] } else { SPECIAL };
+        if index < 0 {
+            return false;
+        }
+        // SAFETY: the caller vouches for the number of cells.
+        unsafe { cells.get_unchecked_mut(place) }.write(cell(index as i32, bits));
     }
-    // SAFETY: every cell was written.
-    Ok(unsafe { &*(ptr::from_ref(cells) as *const [TVMFFIAny]) })
+    true
 }
 
 /// Shows an argument of a call of tvm-ffi to a callback. `text` keeps what is no C string in the value itself.

@@ -4,7 +4,6 @@ use core::ffi::c_int;
 use core::mem::MaybeUninit;
 
 use ferrite_core::abi::{TVMFFIAny, TVMFFIFunctionCell, TVMFFIObject};
-use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
 use ferrite_core::{Any, Function, type_index};
 
@@ -38,32 +37,31 @@ pub unsafe extern "C" fn TVMFuncCall(
     // SAFETY: a handle that is not null is a live object.
     let is_function = unsafe { !object.is_null() && (*object).type_index == type_index::FUNCTION };
     let count = num_args as usize;
-    let has_all =
-        !(arg_values.is_null() || type_codes.is_null() || ret_val.is_null() || ret_type_code.is_null());
-    if !(is_function && has_all && count <= INLINE_ARGUMENTS) {
-        // SAFETY: as the caller vouches.
-        return boundary::status_of(|| unsafe {
-            call_carefully(func, arg_values, type_codes, num_args, ret_val, ret_type_code)
-        });
-    }
-    let mut cells = [const { MaybeUninit::<TVMFFIAny>::uninit() }; INLINE_ARGUMENTS];
-    // SAFETY: there are as many values and codes, and the handle is a function.
-    unsafe {
-        match argument::view_all(arg_values, type_codes, cells.get_unchecked_mut(..count)) {
-            Ok(args) => call(object, args, ret_val, ret_type_code),
-            Err(error) => boundary::fail(error),
+    // Of two addresses with a bit in common none is null. Pairs without one are left to the careful path.
+    let has_all = arg_values.addr() & type_codes.addr() != 0 && ret_val.addr() & ret_type_code.addr() != 0;
+    if is_function && has_all && count <= INLINE_ARGUMENTS {
+        let mut cells = [const { MaybeUninit::<TVMFFIAny>::uninit() }; INLINE_ARGUMENTS];
+        // SAFETY: there are as many values and codes as cells.
+        let are_plain = unsafe { argument::write_plain(arg_values, type_codes, &mut cells, count) };
+        if are_plain {
+            // SAFETY: so many cells are written, and the handle is a function.
+            return unsafe { call(object, cells.as_ptr().cast(), num_args, ret_val, ret_type_code) };
         }
     }
+    // In tail position, so that nothing is kept for it.
+    // SAFETY: as the caller vouches.
+    unsafe { call_carefully(func, arg_values, type_codes, num_args, ret_val, ret_type_code) }
 }
 
 /// Calls a function with arguments of tvm-ffi, and gives the result to the caller.
 ///
 /// # Safety
 /// `function` is a live function, the arguments are valid, and the out-parameters writable.
-#[inline]
+#[inline(always)]
 unsafe fn call(
     function: *mut TVMFFIObject,
-    args: &[TVMFFIAny],
+    args: *const TVMFFIAny,
+    num_args: c_int,
     ret_val: *mut TVMValue,
     ret_type_code: *mut c_int,
 ) -> c_int {
@@ -73,45 +71,69 @@ unsafe fn call(
     unsafe {
         let cell = function.add(1).cast::<TVMFFIFunctionCell>();
         let safe_call = (*cell).safe_call.unwrap_unchecked();
-        let status = safe_call(function.cast(), args.as_ptr(), args.len() as i32, &mut returned);
+        let status = safe_call(function.cast(), args, num_args, &mut returned);
         if status != 0 {
             return status;
         }
-        match result::give(Any::from_raw(returned)) {
-            Ok((value, type_code)) => {
-                ret_val.write(value);
-                ret_type_code.write(type_code);
-                boundary::SUCCESS
-            }
-            Err(error) => boundary::fail(error),
+        if let Some(type_code) = result::code_of_plain(returned.type_index) {
+            (*ret_val).v_bits = returned.payload.v_uint64;
+            ret_type_code.write(type_code);
+            return boundary::SUCCESS;
         }
+        give(returned, ret_val, ret_type_code)
     }
 }
 
-/// Calls a function with many arguments or none, or tells what is wrong with a call.
+/// Gives a result that is no plain value to the caller.
+///
+/// # Safety
+/// The value is owned, and the out-parameters writable.
+#[inline(never)]
+unsafe fn give(returned: TVMFFIAny, ret_val: *mut TVMValue, ret_type_code: *mut c_int) -> c_int {
+    boundary::status(|| {
+        // SAFETY: as the caller vouches.
+        unsafe {
+            let (value, type_code) = result::give(Any::from_raw(returned))?;
+            ret_val.write(value);
+            ret_type_code.write(type_code);
+        }
+        Ok(())
+    })
+}
+
+/// Calls a function with arguments of any kind and number, or tells what is wrong with a call.
 ///
 /// # Safety
 /// As for [`TVMFuncCall`].
-#[cold]
-unsafe fn call_carefully(
+#[inline(never)]
+unsafe extern "C" fn call_carefully(
     func: TVMFunctionHandle,
     arg_values: *const TVMValue,
     type_codes: *const c_int,
     num_args: c_int,
     ret_val: *mut TVMValue,
     ret_type_code: *mut c_int,
-) -> Result<c_int> {
-    // SAFETY: as the caller vouches.
-    unsafe {
-        boundary::object_of::<Function>(func, arg(1, "func"))?;
-        let values = boundary::slice(arg_values, num_args, arg(2, "arg_values"))?;
-        boundary::slice(type_codes, num_args, arg(3, "type_codes"))?;
-        boundary::non_null(ret_val, arg(5, "ret_val"))?;
-        boundary::non_null(ret_type_code, arg(6, "ret_type_code"))?;
-        let mut args = Buffer::try_with_capacity(values.len())?;
-        for (index, value) in values.iter().enumerate() {
-            args.try_push(argument::view(*value, *type_codes.add(index), index)?)?;
+) -> c_int {
+    boundary::status_of(|| {
+        // SAFETY: as the caller vouches.
+        unsafe {
+            boundary::object_of::<Function>(func, arg(1, "func"))?;
+            let values = boundary::slice(arg_values, num_args, arg(2, "arg_values"))?;
+            let codes = boundary::slice(type_codes, num_args, arg(3, "type_codes"))?;
+            boundary::non_null(ret_val, arg(5, "ret_val"))?;
+            boundary::non_null(ret_type_code, arg(6, "ret_type_code"))?;
+            let mut inline = [const { MaybeUninit::<TVMFFIAny>::uninit() }; INLINE_ARGUMENTS];
+            let mut heap = Buffer::new();
+            let args: *mut TVMFFIAny = if values.len() <= INLINE_ARGUMENTS {
+                inline.as_mut_ptr().cast()
+            } else {
+                heap.try_reserve(values.len())?;
+                heap.as_mut_ptr()
+            };
+            for (index, (value, type_code)) in values.iter().zip(codes).enumerate() {
+                args.add(index).write(argument::view(*value, *type_code, index)?);
+            }
+            Ok(call(func.cast(), args, num_args, ret_val, ret_type_code))
         }
-        Ok(call(func.cast(), &args, ret_val, ret_type_code))
-    }
+    })
 }

@@ -33,6 +33,34 @@ fn code_of_boolean() -> c_int {
     if are_booleans_apart() { code::BOOL } else { code::INT }
 }
 
+/// The codes of values that are given as they are, four bits for each type index; [`NOT_PLAIN`] for all others.
+const CODE_OF_INDEX: u32 = {
+    let mut codes = u32::MAX;
+    let plain = [
+        (type_index::NONE, code::NULL),
+        (type_index::INT, code::INT),
+        (type_index::FLOAT, code::FLOAT),
+        (type_index::OPAQUE_PTR, code::HANDLE),
+        (type_index::DEVICE, code::DEVICE),
+    ];
+    let mut next = 0;
+    while next < plain.len() {
+        let (index, code) = plain[next];
+        codes &= !((NOT_PLAIN & !code.cast_unsigned()) << (4 * index));
+        next += 1;
+    }
+    codes
+};
+const NOT_PLAIN: u32 = 15;
+
+/// The code of a value that is given as it is; none for other types.
+#[inline(always)]
+pub fn code_of_plain(type_index: i32) -> Option<c_int> {
+    let index = type_index.cast_unsigned();
+    let code = if index < 8 { (CODE_OF_INDEX >> (4 * index)) & NOT_PLAIN } else { NOT_PLAIN };
+    (code != NOT_PLAIN).then_some(code.cast_signed())
+}
+
 /// A record for bytes that lie in a value itself.
 pub type Temporary = TVMFFIByteArray;
 
