@@ -58,6 +58,7 @@ check_clippy() {
     cargo clippy -p ferrite-capi --features backend,cxx-abi -- -D warnings &&
     cargo clippy -p ferrite-gpu --all-targets --features opencl -- -D warnings &&
     cargo clippy -p ferrite-capi --features opencl -- -D warnings &&
+    cargo clippy -p ferrite-capi --all-targets --features legacy -- -D warnings &&
     cargo clippy -p ferrite-core --no-default-features -- -D warnings &&
     cargo clippy -p ferrite-core --no-default-features --features spin -- -D warnings &&
     cargo clippy -p ferrite-core --no-default-features --features client -- -D warnings &&
@@ -287,6 +288,12 @@ check_tvm-client() {
 
 check_tilelang() {
   build_wheel && tests/clients/run.sh "$target"/wheels/*.whl tilelang tirx
+}
+
+check_legacy() {
+  need valgrind "apt-get install valgrind" && need xz "apt-get install xz-utils" &&
+    cargo test -p ferrite-alloc-ext --features packed packed && cargo test -p ferrite-capi --features legacy legacy:: &&
+    ferrite_tests legacy --include-ignored && tests/legacy/run.sh "$target/legacy/release/libtvm_ffi.so"
 }
 
 check_gpu-opencl() {

@@ -9,6 +9,7 @@ use std::sync::OnceLock;
 static BUILT: OnceLock<Outcome<Library>> = OnceLock::new();
 static BUILT_WITH_CXX: OnceLock<Outcome<Library>> = OnceLock::new();
 static BUILT_WITH_GPU: OnceLock<Outcome<Library>> = OnceLock::new();
+static BUILT_WITH_LEGACY: OnceLock<Outcome<Library>> = OnceLock::new();
 
 /// A folder with `libtvm_ffi`, shared and static.
 #[derive(Debug, Clone)]
@@ -43,6 +44,15 @@ impl Library {
         made.as_ref().map_err(Clone::clone)
     }
 
+    /// The library with the packed-function API of earlier releases, built in a folder of its own.
+    ///
+    /// # Errors
+    /// When it does not build.
+    pub fn with_legacy() -> Outcome<&'static Self> {
+        let made = BUILT_WITH_LEGACY.get_or_init(|| Self::make(Self::build_with_legacy, "legacy"));
+        made.as_ref().map_err(Clone::clone)
+    }
+
     fn make(build: impl FnOnce(&Path) -> Outcome<()>, subfolder: &str) -> Outcome<Self> {
         let folder = match std::env::var_os("FERRITE_LIBRARY_DIR") {
             Some(folder) => PathBuf::from(folder),
@@ -63,6 +73,10 @@ impl Library {
 
     fn build_with_gpu(target: &Path) -> Outcome<()> {
         Self::build_features("opencl", target)
+    }
+
+    fn build_with_legacy(target: &Path) -> Outcome<()> {
+        Self::build_features("legacy", target)
     }
 
     fn build_features(features: &str, target: &Path) -> Outcome<()> {
