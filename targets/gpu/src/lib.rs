@@ -8,10 +8,12 @@
 //! | [`module`] | modules of every kind, and their kernels |
 //! | [`create`] | modules from the compiler's objects, `ffi.Module.create.KIND` |
 //! | [`opencl_source`] | OpenCL source, cut into a program for each kernel |
+//! | [`elf`] | ELF files, checked before a driver reads them |
 //! | [`library`] | driver libraries, opened when they are first needed |
 //! | [`runtime`] | the global functions `__tvm_set_device` and `runtime.*` |
 //! | [`functions`] | the global functions of the build |
 //! | [`forks`] | drivers do not survive a fork |
+//! | `workspace` | temporary memory of devices, kept from call to call |
 //! | `opencl` | the OpenCL back end, a feature |
 //!
 //! Each kind is a feature. A kind is two things: a [`Driver`](driver::Driver) for its modules, and a
@@ -20,6 +22,7 @@
 
 pub mod create;
 pub mod driver;
+pub mod elf;
 pub mod forks;
 pub mod functions;
 pub mod launch;
@@ -31,6 +34,8 @@ pub mod opencl_source;
 mod owned;
 pub mod payload;
 pub mod runtime;
+#[cfg(feature = "__workspaces")]
+mod workspace;
 
 use ferrite_alloc_ext::device::{self, Backend};
 

@@ -11,7 +11,7 @@ use ferrite_core::{Any, String};
 use super::api::{self, Api, Handle};
 use super::failure;
 use super::platform::{environment, info};
-use super::workspace::Workspaces;
+use crate::workspace::Workspaces;
 
 /// A device. Each has a context of its own: memory of one is no memory of another.
 pub(super) struct Device {

@@ -13,6 +13,7 @@ use super::api::{self, Handle};
 use super::device::Device;
 use super::{failure, platform};
 use crate::owned::Owned;
+use crate::workspace::DeviceMemory;
 
 /// The record that `data` of a tensor points to. Its first field is the `cl_mem`, as kernels of TVM expect.
 #[repr(C)]
@@ -65,6 +66,19 @@ pub(super) unsafe fn free(device: &Device, data: NonNull<c_void>) {
     unsafe {
         let descriptor = Owned::<Descriptor>::from_raw(data.cast());
         (device.api.clReleaseMemObject)(descriptor.memory);
+    }
+}
+
+impl DeviceMemory for Device {
+    const NAME: &'static str = "OpenCL";
+
+    fn allocate(&self, bytes: usize) -> Result<NonNull<c_void>> {
+        allocate(self, bytes)
+    }
+
+    unsafe fn free(&self, memory: NonNull<c_void>) {
+        // SAFETY: the caller's promise.
+        unsafe { free(self, memory) };
     }
 }
 

@@ -5,7 +5,7 @@
 //! | `api` | the functions of the driver |
 //! | `platform`, `device` | the choice of devices, and one device with its context and queue |
 //! | `program`, `kernel` | programs as the driver builds them, and kernels that several threads launch |
-//! | `memory`, `workspace` | buffers, copies and workspaces |
+//! | `memory` | buffers and copies |
 //! | `precompiled` | programs saved as binaries |
 //! | `failure` | errors of the driver |
 
@@ -17,12 +17,11 @@ mod memory;
 mod platform;
 mod precompiled;
 mod program;
-mod workspace;
 
 use core::cell::Cell;
 use core::ffi::{CStr, c_void};
 use core::ops::Range;
-use core::ptr::NonNull;
+use core::ptr::{self, NonNull};
 
 use ferrite_alloc_ext::device::{Attribute, Backend, Region};
 use ferrite_alloc_ext::module::Module;
@@ -36,6 +35,7 @@ use crate::module::DeviceModule;
 use crate::opencl_source;
 use crate::payload::{Layout, Payload};
 
+use device::Device;
 use kernel::Kernel;
 use precompiled::Precompiled;
 use program::Program;
@@ -174,10 +174,10 @@ impl Backend for OpenCl {
 
     fn allocate_workspace(&self, id: i32, bytes: usize) -> Result<NonNull<c_void>> {
         let device = platform::device(id)?;
-        device.workspaces.allocate(device, bytes)
+        device.workspaces.allocate(device, bytes, ptr::null_mut())
     }
 
     unsafe fn free_workspace(&self, id: i32, workspace: NonNull<c_void>) -> Result<()> {
-        platform::device(id)?.workspaces.free(workspace)
+        platform::device(id)?.workspaces.free::<Device>(workspace, ptr::null_mut())
     }
 }

@@ -1,0 +1,153 @@
+//! Workspaces of a device: memory that compiled code gives back at the end of a call, kept for the next one.
+//!
+//! A returned workspace may still be used by kernels that were queued before, so it is only handed out for the same queue again,
+//! on which everything comes later.
+
+use core::ffi::c_void;
+use core::ptr::{self, NonNull};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use ferrite_core::error::{Error, Result, kind, out_of_memory};
+use ferrite_core::memory::Buffer;
+use ferrite_core::plain_bail;
+
+/// Sizes are multiples of this.
+const GRANULARITY: usize = 4096;
+
+/// The memory of a device.
+pub(crate) trait DeviceMemory {
+    /// The name of the device for messages.
+    const NAME: &'static str;
+
+    /// Allocates memory.
+    ///
+    /// # Errors
+    /// MemoryError; errors of the driver.
+    fn allocate(&self, bytes: usize) -> Result<NonNull<c_void>>;
+
+    /// Frees memory. Commands that were queued may still use it.
+    ///
+    /// # Safety
+    /// The memory must come from `allocate` of the same device, and not be used afterwards.
+    unsafe fn free(&self, memory: NonNull<c_void>);
+}
+
+#[derive(Clone, Copy)]
+struct Block {
+    data: NonNull<c_void>,
+    bytes: usize,
+    /// The queue whose commands use the block.
+    queue: *mut c_void,
+}
+
+// SAFETY: the pointers are a device's, which any thread may use.
+unsafe impl Send for Block {}
+
+/// The workspaces of a device.
+pub(crate) struct Workspaces(Mutex<Pool>);
+
+struct Pool {
+    free: Buffer<Block>,
+    used: Buffer<Block>,
+}
+
+impl Workspaces {
+    /// No workspaces.
+    pub(crate) const fn new() -> Workspaces {
+        Workspaces(Mutex::new(Pool { free: Buffer::new(), used: Buffer::new() }))
+    }
+
+    fn pool(&self) -> MutexGuard<'_, Pool> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Gives a workspace for commands of `queue`: the smallest free one that is large enough, otherwise a new one in place of the
+    /// largest free one. Where the device is out of memory, all free ones are given up.
+    ///
+    /// # Errors
+    /// MemoryError; errors of the driver.
+    pub(crate) fn allocate<M: DeviceMemory>(
+        &self,
+        memory: &M,
+        bytes: usize,
+        queue: *mut c_void,
+    ) -> Result<NonNull<c_void>> {
+        let Some(bytes) = bytes.max(1).checked_next_multiple_of(GRANULARITY) else {
+            return Err(out_of_memory(bytes));
+        };
+        let mut pool = self.pool();
+        let pool = &mut *pool;
+        // Room in both lists, so that giving back cannot fail.
+        let count = pool.free.len() + pool.used.len() + 1;
+        pool.used.try_reserve(count - pool.used.len())?;
+        pool.free.try_reserve(count - pool.free.len())?;
+        let block = match pool.take(bytes, queue) {
+            Some(block) => block,
+            None => {
+                pool.drop_largest(memory, queue);
+                Block { data: pool.allocate(memory, bytes)?, bytes, queue }
+            }
+        };
+        pool.used.try_push(block)?;
+        Ok(block.data)
+    }
+
+    /// Takes back a workspace, which commands of `queue` may still use.
+    ///
+    /// # Errors
+    /// ValueError when it is none of this device.
+    pub(crate) fn free<M: DeviceMemory>(&self, workspace: NonNull<c_void>, queue: *mut c_void) -> Result<()> {
+        let mut pool = self.pool();
+        let pool = &mut *pool;
+        let index = pool.used.iter().rposition(|block| block.data == workspace);
+        match index.and_then(|index| pool.used.swap_remove(index)) {
+            Some(block) => pool.free.try_push(Block { queue, ..block }),
+            None => plain_bail!(VALUE_ERROR, "This is no workspace of the {} device", M::NAME),
+        }
+    }
+
+    /// Gives up the free workspaces of a queue that is destroyed. A later queue may have the same handle.
+    #[cfg_attr(not(feature = "cuda"), expect(dead_code, reason = "only some kinds have queues of their own"))]
+    pub(crate) fn forget<M: DeviceMemory>(&self, memory: &M, queue: *mut c_void) {
+        let mut pool = self.pool();
+        while pool.drop_largest(memory, queue) {}
+    }
+}
+
+impl Pool {
+    /// Takes the smallest free block that fits.
+    fn take(&mut self, bytes: usize, queue: *mut c_void) -> Option<Block> {
+        let blocks = self.free.iter().enumerate();
+        let fitting = blocks.filter(|(_, block)| block.bytes >= bytes && ptr::eq(block.queue, queue));
+        let index = fitting.min_by_key(|(_, block)| block.bytes).map(|(index, _)| index)?;
+        self.free.swap_remove(index)
+    }
+
+    /// Frees the largest free block of a queue. Returns `false` if there is none.
+    fn drop_largest<M: DeviceMemory>(&mut self, memory: &M, queue: *mut c_void) -> bool {
+        let blocks = self.free.iter().enumerate().filter(|(_, block)| ptr::eq(block.queue, queue));
+        let largest = blocks.max_by_key(|(_, block)| block.bytes).map(|(index, _)| index);
+        let Some(block) = largest.and_then(|index| self.free.swap_remove(index)) else { return false };
+        // SAFETY: the block is in no list any more.
+        unsafe { memory.free(block.data) };
+        true
+    }
+
+    /// Allocates; gives up all free blocks when there is no memory otherwise.
+    fn allocate<M: DeviceMemory>(&mut self, memory: &M, bytes: usize) -> Result<NonNull<c_void>> {
+        match memory.allocate(bytes) {
+            Err(error) if is_out_of_memory(&error) && !self.free.is_empty() => {
+                while let Some(block) = self.free.pop() {
+                    // SAFETY: as in `drop_largest`.
+                    unsafe { memory.free(block.data) };
+                }
+                memory.allocate(bytes)
+            }
+            result => result,
+        }
+    }
+}
+
+fn is_out_of_memory(error: &Error) -> bool {
+    error.kind() == kind::MEMORY_ERROR.as_bytes()
+}
