@@ -9,9 +9,11 @@ pub mod firmware;
 mod library;
 mod paths;
 mod process;
+mod stand_in;
 
 pub use cc::Cc;
 pub use failure::{Failure, Outcome};
 pub use library::Library;
 pub use paths::{aot, include, quickstart, root, scratch};
 pub use process::{output_of, program, require, require_arm_gcc, valgrind};
+pub use stand_in::stand_in;

@@ -1,0 +1,106 @@
+//! The functions by which tests steer the stand-in. A real driver has none of them, which is how tests know it.
+
+use std::ffi::{CStr, c_char, c_int};
+
+use crate::faults::{self, faults};
+use crate::machine::{Machine, machine};
+use crate::queue::Geometry;
+
+/// Begins anew with so many devices: everything on them is gone, and so are counts and complaints.
+#[unsafe(no_mangle)]
+extern "C" fn stand_in_reset(devices: c_int) {
+    faults::reset();
+    *machine() = Machine::new(devices.max(0) as usize);
+}
+
+/// Makes the `call`-th call of the driver from now fail with `code`; 0 for none.
+#[unsafe(no_mangle)]
+extern "C" fn stand_in_fail(call: u64, code: c_int) {
+    faults().request(call, code);
+}
+
+/// Writes the name of the call that failed on request. Returns 0 when none has.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn stand_in_failed(buffer: *mut c_char, bytes: usize) -> c_int {
+    let failed = faults().failed;
+    // SAFETY: the caller gives a buffer of so many bytes.
+    unsafe { write(failed.unwrap_or_default(), buffer, bytes) };
+    failed.is_some().into()
+}
+
+/// The calls of a function since the reset, of all without a name.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn stand_in_calls(name: *const c_char) -> u64 {
+    let faults = faults();
+    if name.is_null() {
+        return faults.calls;
+    }
+    // SAFETY: the caller gives a text.
+    let name = unsafe { CStr::from_ptr(name) }.to_str().unwrap_or_default();
+    faults.counts.get(name).copied().unwrap_or(0)
+}
+
+/// Writes the first complaint, and forgets all. Returns how many there were.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn stand_in_complaints(buffer: *mut c_char, bytes: usize) -> u64 {
+    let complaints = std::mem::take(&mut faults().complaints);
+    // SAFETY: the caller gives a buffer of so many bytes.
+    unsafe { write(complaints.first().map_or("", String::as_str), buffer, bytes) };
+    machine().forgive();
+    complaints.len() as u64
+}
+
+/// Writes how many objects live: blocks of device memory, pinned blocks, streams, events, modules.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn stand_in_live(counts: *mut u64) {
+    for (index, count) in machine().live().into_iter().enumerate() {
+        // SAFETY: the caller gives room for five.
+        unsafe { counts.add(index).write(count as u64) };
+    }
+}
+
+/// How often primary contexts are retained.
+#[unsafe(no_mangle)]
+extern "C" fn stand_in_retains() -> u64 {
+    machine().retains()
+}
+
+/// Commands that have not run.
+#[unsafe(no_mangle)]
+extern "C" fn stand_in_pending() -> u64 {
+    machine().pending() as u64
+}
+
+/// Gives each device so many bytes of memory.
+#[unsafe(no_mangle)]
+extern "C" fn stand_in_limit_memory(bytes: u64) {
+    machine().memory.limit = bytes;
+}
+
+/// Writes the sizes and attributes of the last launch. Returns the handle of its stream.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn stand_in_last_launch(geometry: *mut Geometry) -> u64 {
+    let machine = machine();
+    // SAFETY: the caller gives room for the record.
+    unsafe { geometry.write(machine.last_launch) };
+    machine.last_stream
+}
+
+/// Creates a context that is not the primary one.
+#[unsafe(no_mangle)]
+extern "C" fn stand_in_foreign_context(device: c_int) -> u64 {
+    machine().create_context(device.max(0) as usize, false)
+}
+
+/// # Safety
+/// The buffer must have so many bytes.
+unsafe fn write(text: &str, buffer: *mut c_char, bytes: usize) {
+    let len = text.len().min(bytes.saturating_sub(1));
+    if bytes != 0 {
+        // SAFETY: the text is cut to the room, and a zero has room behind it.
+        unsafe {
+            buffer.cast::<u8>().copy_from(text.as_ptr(), len);
+            buffer.add(len).write(0);
+        }
+    }
+}

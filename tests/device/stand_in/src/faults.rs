@@ -1,0 +1,80 @@
+//! Calls that fail on request, counts of calls, and complaints about calls that a faulty library makes.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// A reason for which a call fails. Each driver has its own numbers for them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    OutOfMemory,
+    NotInitialized,
+    NoDevice,
+    InvalidDevice,
+    InvalidContext,
+    InvalidValue,
+    InvalidHandle,
+    InvalidImage,
+    NotFound,
+    TooLargeLaunch,
+    IllegalAddress,
+    /// A number that the test asked for.
+    Requested(i32),
+}
+
+/// The result of a call of the machine.
+pub type Outcome<T> = Result<T, Fault>;
+
+pub struct Faults {
+    /// Calls since the last reset.
+    pub calls: u64,
+    /// Calls by name.
+    pub counts: BTreeMap<&'static str, u64>,
+    /// The call that fails, counted from the last reset, and its code.
+    request: Option<(u64, i32)>,
+    /// The call that failed on request.
+    pub failed: Option<&'static str>,
+    pub complaints: Vec<String>,
+}
+
+static FAULTS: Mutex<Faults> = Mutex::new(Faults::new());
+
+impl Faults {
+    const fn new() -> Faults {
+        Faults { calls: 0, counts: BTreeMap::new(), request: None, failed: None, complaints: Vec::new() }
+    }
+
+    /// Makes the `call`-th call from now fail with `code`; 0 for none.
+    pub fn request(&mut self, call: u64, code: i32) {
+        self.request = (call != 0).then_some((self.calls + call, code));
+        self.failed = None;
+    }
+}
+
+pub fn faults() -> MutexGuard<'static, Faults> {
+    FAULTS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Forgets counts, requests and complaints.
+pub fn reset() {
+    *faults() = Faults::new();
+}
+
+/// Counts a call. Returns the fault if it is the one that has to fail.
+pub fn enter(name: &'static str) -> Outcome<()> {
+    let mut faults = faults();
+    faults.calls += 1;
+    *faults.counts.entry(name).or_insert(0) += 1;
+    match faults.request {
+        Some((call, code)) if call == faults.calls => {
+            faults.failed = Some(name);
+            Err(Fault::Requested(code))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Records what only a faulty library does. Returns the fault of the call.
+pub fn complain(fault: Fault, text: String) -> Fault {
+    faults().complaints.push(text);
+    fault
+}

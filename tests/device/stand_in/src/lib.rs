@@ -1,0 +1,28 @@
+//! A stand-in for the drivers of GPUs, for tests on machines without one. It is no driver and never installed.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `machine` | the devices with all that lives on them, and the checks of what is given |
+//! | `memory` | device memory, at addresses that the CPU cannot read, and pinned main memory |
+//! | `queue` | streams: commands that run when somebody waits for them, not before |
+//! | `image` | module images: the kernels that PTX or an ELF file names |
+//! | `kernels` | kernels of the fixtures, on the CPU |
+//! | `faults` | failing calls, counts of calls, and complaints |
+//! | `control` | the functions by which tests steer it |
+//! | `cuda` | the names of libcuda, a feature |
+//!
+//! A call that only a faulty library makes (an unknown handle, freed memory, a context of another device, a record with
+//! garbage) is an error and a *complaint*, which tests read at their end. A call that a user's bad input explains, such as a
+//! block that is too large, is only an error.
+
+#![cfg(feature = "cuda")] // some driver: without one there is nothing to check
+
+mod control;
+#[cfg(feature = "cuda")]
+mod cuda;
+mod faults;
+mod image;
+mod kernels;
+mod machine;
+mod memory;
+mod queue;

@@ -1,0 +1,600 @@
+//! The machine: devices and all that lives on them, and the checks of what a library gives.
+//!
+//! A context has a device, and a default stream. A driver without contexts uses the primary ones.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::faults::{Fault, Outcome, complain};
+use crate::kernels::{Argument, Block, Kernel, MAX_PARAMETERS, Type};
+use crate::memory::Memory;
+use crate::queue::{Command, Geometry, Place, Position, Stream, Work};
+
+/// Bytes of shared memory that every kernel may use, and those that it may use after it asked for them.
+pub const SHARED_BYTES: u32 = 48 << 10;
+pub const MAX_SHARED_BYTES: u32 = 227 << 10;
+/// Blocks of a cluster at most, without and with permission.
+const CLUSTER_BLOCKS: u32 = 8;
+const MAX_CLUSTER_BLOCKS: u32 = 16;
+/// Extents at most.
+pub const MAX_GRID: [u32; 3] = [i32::MAX as u32, 65535, 65535];
+pub const MAX_BLOCK: [u32; 3] = [1024, 1024, 64];
+pub const MAX_THREADS: u32 = 1024;
+/// Blocks that run at once, for cooperative launches.
+const RESIDENT_BLOCKS: u64 = 132 * 8;
+
+pub struct Context {
+    pub device: usize,
+    pub is_primary: bool,
+    /// How often it is retained; one that is not cannot be used.
+    pub retains: u32,
+    default_stream: u64,
+    /// An error of a command, which every later wait reports.
+    failed: Option<Fault>,
+}
+
+struct Event {
+    context: u64,
+    recorded: Option<Position>,
+}
+
+struct Module {
+    context: u64,
+    kernels: Vec<&'static Kernel>,
+}
+
+pub struct Function {
+    module: u64,
+    pub kernel: &'static Kernel,
+    /// Bytes of dynamic shared memory that were asked for.
+    dynamic_shared_limit: u32,
+    allows_large_clusters: bool,
+}
+
+pub struct Machine {
+    pub is_initialized: bool,
+    pub devices: usize,
+    pub memory: Memory,
+    contexts: BTreeMap<u64, Context>,
+    streams: BTreeMap<u64, Stream>,
+    events: BTreeMap<u64, Event>,
+    modules: BTreeMap<u64, Module>,
+    functions: BTreeMap<u64, Function>,
+    last_handle: u64,
+    last_ticket: u64,
+    /// The last launch that was queued.
+    pub last_launch: Geometry,
+    /// The handle of the stream of the last launch, as it was given.
+    pub last_stream: u64,
+}
+
+static MACHINE: Mutex<Option<Machine>> = Mutex::new(None);
+
+/// Locks the machine, of one device unless a test asked for more.
+pub struct Locked(MutexGuard<'static, Option<Machine>>);
+
+impl std::ops::Deref for Locked {
+    type Target = Machine;
+
+    #[expect(clippy::unreachable, reason = "`machine` fills it")]
+    fn deref(&self) -> &Machine {
+        self.0.as_ref().unwrap_or_else(|| unreachable!())
+    }
+}
+
+impl std::ops::DerefMut for Locked {
+    fn deref_mut(&mut self) -> &mut Machine {
+        self.0.get_or_insert_with(|| Machine::new(1))
+    }
+}
+
+pub fn machine() -> Locked {
+    let mut guard = MACHINE.lock().unwrap_or_else(PoisonError::into_inner);
+    guard.get_or_insert_with(|| Machine::new(1));
+    Locked(guard)
+}
+
+fn unknown(what: &str, handle: u64) -> Fault {
+    complain(Fault::InvalidHandle, format!("{handle:#x} is no {what}, or one that was destroyed"))
+}
+
+impl Machine {
+    /// A machine of so many devices, with nothing on them.
+    pub fn new(devices: usize) -> Machine {
+        Machine {
+            is_initialized: false,
+            devices,
+            memory: Memory::new(devices),
+            contexts: BTreeMap::new(),
+            streams: BTreeMap::new(),
+            events: BTreeMap::new(),
+            modules: BTreeMap::new(),
+            functions: BTreeMap::new(),
+            last_handle: 0x5a00_0000_0000,
+            last_ticket: 0,
+            last_launch: Geometry::default(),
+            last_stream: 0,
+        }
+    }
+
+    fn new_handle(&mut self) -> u64 {
+        self.last_handle += 16;
+        self.last_handle
+    }
+
+    /// Checks a device id.
+    pub fn device(&self, id: i32) -> Outcome<usize> {
+        if !self.is_initialized {
+            return Err(complain(Fault::NotInitialized, "a call before the driver was initialised".into()));
+        }
+        usize::try_from(id).ok().filter(|id| *id < self.devices).ok_or(Fault::InvalidDevice)
+    }
+
+    // Contexts.
+
+    /// Creates a context that is not the primary one, as other libraries do.
+    pub fn create_context(&mut self, device: usize, is_primary: bool) -> u64 {
+        let (context, default_stream) = (self.new_handle(), self.new_handle());
+        self.streams.insert(default_stream, Stream::new(context, true));
+        let made =
+            Context { device, is_primary, retains: u32::from(!is_primary), default_stream, failed: None };
+        self.contexts.insert(context, made);
+        context
+    }
+
+    /// The primary context of a device; it exists as long as the machine.
+    pub fn primary(&mut self, device: usize) -> u64 {
+        let mut contexts = self.contexts.iter();
+        let found = contexts.find(|(_, context)| context.is_primary && context.device == device);
+        match found.map(|(handle, _)| *handle) {
+            Some(handle) => handle,
+            None => self.create_context(device, true),
+        }
+    }
+
+    /// Retains the primary context of a device.
+    pub fn retain_primary(&mut self, device: usize) -> u64 {
+        let handle = self.primary(device);
+        if let Some(context) = self.contexts.get_mut(&handle) {
+            context.retains += 1;
+        }
+        handle
+    }
+
+    /// Releases the primary context of a device.
+    pub fn release_primary(&mut self, device: usize) -> Outcome<()> {
+        let handle = self.primary(device);
+        match self.contexts.get_mut(&handle) {
+            Some(context) if context.retains > 0 => {
+                context.retains -= 1;
+                Ok(())
+            }
+            _ => Err(complain(Fault::InvalidContext, "a primary context is released too often".into())),
+        }
+    }
+
+    /// How often primary contexts are retained.
+    pub fn retains(&self) -> u64 {
+        let primary = self.contexts.values().filter(|context| context.is_primary);
+        primary.map(|context| u64::from(context.retains)).sum()
+    }
+
+    /// A context that can be used.
+    pub fn context(&self, handle: u64) -> Outcome<&Context> {
+        match self.contexts.get(&handle) {
+            Some(context) if context.retains > 0 => Ok(context),
+            _ if handle == 0 => Err(complain(
+                Fault::InvalidContext,
+                "a call that needs a context, but none is current".into(),
+            )),
+            _ => Err(complain(Fault::InvalidContext, format!("{handle:#x} is no context that can be used"))),
+        }
+    }
+
+    // Memory.
+
+    pub fn allocate(&mut self, context: u64, bytes: u64) -> Outcome<u64> {
+        let device = self.context(context)?.device;
+        self.memory.allocate(device, bytes)
+    }
+
+    pub fn allocate_pinned(&mut self, context: u64, bytes: u64) -> Outcome<*mut u8> {
+        self.context(context)?;
+        self.memory.allocate_pinned(bytes)
+    }
+
+    /// Frees memory, after everything that was queued.
+    pub fn free(&mut self, context: u64, address: u64, is_pinned: bool) -> Outcome<()> {
+        self.context(context)?;
+        self.drain_all();
+        self.memory.free(address, is_pinned)
+    }
+
+    // Streams.
+
+    pub fn create_stream(&mut self, context: u64, is_blocking: bool) -> Outcome<u64> {
+        self.context(context)?;
+        let handle = self.new_handle();
+        self.streams.insert(handle, Stream::new(context, is_blocking));
+        Ok(handle)
+    }
+
+    /// Destroys a stream, whose commands still run.
+    pub fn destroy_stream(&mut self, handle: u64) -> Outcome<()> {
+        match self.streams.get_mut(&handle) {
+            Some(stream) if stream.is_alive => {
+                stream.is_alive = false;
+                Ok(())
+            }
+            _ => Err(unknown("stream", handle)),
+        }
+    }
+
+    /// The stream of a handle, 0 for the default one.
+    fn stream(&self, context: u64, handle: u64) -> Outcome<u64> {
+        let default_stream = self.context(context)?.default_stream;
+        if handle == 0 {
+            return Ok(default_stream);
+        }
+        match self.streams.get(&handle) {
+            Some(stream) if stream.is_alive && stream.context == context => Ok(handle),
+            Some(stream) if stream.is_alive => {
+                let text = format!("the stream {handle:#x} is used in another context than its own");
+                Err(complain(Fault::InvalidHandle, text))
+            }
+            _ => Err(unknown("stream", handle)),
+        }
+    }
+
+    /// Appends a command. Those of the default stream come after all blocking streams, and those of blocking ones after it.
+    fn enqueue(&mut self, stream: u64, mut after: Vec<Position>, work: Work) -> Position {
+        self.last_ticket += 1;
+        let ticket = self.last_ticket;
+        let Some(of) = self.streams.get(&stream) else { return Position { stream, ticket } };
+        let (context, is_blocking) = (of.context, of.is_blocking);
+        let default_stream = self.contexts.get(&context).map_or(0, |context| context.default_stream);
+        if stream == default_stream {
+            let others = self.streams.iter().filter(|(other, state)| {
+                **other != stream && state.context == context && state.is_blocking && !state.queue.is_empty()
+            });
+            after.extend(others.map(|(other, state)| Position { stream: *other, ticket: state.last_ticket }));
+        } else if is_blocking
+            && let Some(state) = self.streams.get(&default_stream)
+            && !state.queue.is_empty()
+        {
+            after.push(Position { stream: default_stream, ticket: state.last_ticket });
+        }
+        if let Some(of) = self.streams.get_mut(&stream) {
+            of.last_ticket = ticket;
+            of.queue.push_back(Command { ticket, after, work });
+        }
+        Position { stream, ticket }
+    }
+
+    /// Waits for a stream.
+    pub fn synchronize_stream(&mut self, context: u64, handle: u64) -> Outcome<()> {
+        let stream = self.stream(context, handle)?;
+        if handle == 0 {
+            self.enqueue(stream, Vec::new(), Work::Marker);
+        }
+        self.drain(Position { stream, ticket: u64::MAX });
+        self.report(context)
+    }
+
+    /// Waits for everything in a context.
+    pub fn synchronize_context(&mut self, context: u64) -> Outcome<()> {
+        self.context(context)?;
+        let streams = self.streams.iter().filter(|(_, stream)| stream.context == context);
+        for stream in streams.map(|(handle, _)| *handle).collect::<Vec<_>>() {
+            self.drain(Position { stream, ticket: u64::MAX });
+        }
+        self.report(context)
+    }
+
+    fn report(&self, context: u64) -> Outcome<()> {
+        self.context(context)?.failed.map_or(Ok(()), Err)
+    }
+
+    /// Forgets the errors of commands.
+    pub fn forgive(&mut self) {
+        self.contexts.values_mut().for_each(|context| context.failed = None);
+    }
+
+    fn drain_all(&mut self) {
+        for stream in self.streams.keys().copied().collect::<Vec<_>>() {
+            self.drain(Position { stream, ticket: u64::MAX });
+        }
+    }
+
+    /// Runs the commands of a stream up to a position, and before each what it comes after.
+    fn drain(&mut self, position: Position) {
+        loop {
+            let Some(stream) = self.streams.get_mut(&position.stream) else { return };
+            let context = stream.context;
+            if stream.queue.front().is_none_or(|command| command.ticket > position.ticket) {
+                return;
+            }
+            let Some(command) = stream.queue.pop_front() else { return };
+            for before in &command.after {
+                self.drain(*before);
+            }
+            if let Err(fault) = self.run(context, &command.work)
+                && let Some(context) = self.contexts.get_mut(&context)
+            {
+                context.failed.get_or_insert(fault);
+            }
+        }
+    }
+
+    /// Commands that have not run.
+    pub fn pending(&self) -> usize {
+        self.streams.values().map(|stream| stream.queue.len()).sum()
+    }
+
+    // Events.
+
+    pub fn create_event(&mut self, context: u64) -> Outcome<u64> {
+        self.context(context)?;
+        let handle = self.new_handle();
+        self.events.insert(handle, Event { context, recorded: None });
+        Ok(handle)
+    }
+
+    pub fn destroy_event(&mut self, handle: u64) -> Outcome<()> {
+        self.events.remove(&handle).map(drop).ok_or_else(|| unknown("event", handle))
+    }
+
+    fn event(&self, handle: u64) -> Outcome<&Event> {
+        self.events.get(&handle).ok_or_else(|| unknown("event", handle))
+    }
+
+    pub fn record_event(&mut self, context: u64, event: u64, stream: u64) -> Outcome<()> {
+        let stream = self.stream(context, stream)?;
+        if self.event(event)?.context != context {
+            return Err(complain(Fault::InvalidHandle, "an event is recorded in another context".into()));
+        }
+        let position = self.enqueue(stream, Vec::new(), Work::Marker);
+        if let Some(event) = self.events.get_mut(&event) {
+            event.recorded = Some(position);
+        }
+        Ok(())
+    }
+
+    /// Makes a stream wait for an event.
+    pub fn wait_event(&mut self, context: u64, stream: u64, event: u64) -> Outcome<()> {
+        let stream = self.stream(context, stream)?;
+        let after = self.event(event)?.recorded.into_iter().collect();
+        self.enqueue(stream, after, Work::Marker);
+        Ok(())
+    }
+
+    pub fn synchronize_event(&mut self, event: u64) -> Outcome<()> {
+        let Event { context, recorded } = *self.event(event)?;
+        if let Some(position) = recorded {
+            self.drain(position);
+        }
+        self.report(context)
+    }
+
+    // Copies.
+
+    /// Queues a copy. Addresses of devices are those of the context's device, unless the copy is between two.
+    pub fn copy(
+        &mut self,
+        context: u64,
+        stream: u64,
+        from: Place,
+        to: Place,
+        bytes: u64,
+        is_peer: bool,
+    ) -> Outcome<()> {
+        let stream = self.stream(context, stream)?;
+        let device = self.context(context)?.device;
+        for place in [from, to] {
+            match place {
+                Place::Device(address) => match self.memory.pointer(address, bytes) {
+                    Some((_, owner)) if is_peer || owner == device => {}
+                    Some(_) => {
+                        let text = format!("a copy at {address:#x}, which is on another device");
+                        return Err(complain(Fault::InvalidValue, text));
+                    }
+                    None => {
+                        let text = format!(
+                            "a copy of {bytes} bytes at {address:#x}, which is no memory of a device"
+                        );
+                        return Err(complain(Fault::InvalidValue, text));
+                    }
+                },
+                Place::Host(pointer) if pointer.is_null() => {
+                    return Err(complain(Fault::InvalidValue, "a copy with a null pointer".into()));
+                }
+                Place::Host(_) => {}
+            }
+        }
+        self.enqueue(stream, Vec::new(), Work::Copy { from, to, bytes });
+        Ok(())
+    }
+
+    // Modules and launches.
+
+    pub fn load_module(&mut self, context: u64, kernels: Vec<&'static Kernel>) -> Outcome<u64> {
+        self.context(context)?;
+        let handle = self.new_handle();
+        self.modules.insert(handle, Module { context, kernels });
+        Ok(handle)
+    }
+
+    /// Unloads a module of the context, none of whose kernels may be queued.
+    pub fn unload_module(&mut self, context: u64, handle: u64) -> Outcome<()> {
+        let module = self.modules.remove(&handle).ok_or_else(|| unknown("module", handle))?;
+        if module.context != context {
+            complain(Fault::InvalidContext, "a module is unloaded in another context".into());
+        }
+        self.functions.retain(|_, function| function.module != handle);
+        let mut commands = self.streams.values().flat_map(|stream| &stream.queue);
+        if commands.any(|command| matches!(command.work, Work::Launch { module, .. } if module == handle)) {
+            complain(Fault::InvalidHandle, "a module is unloaded while its kernels are queued".into());
+            self.drain_all();
+        }
+        Ok(())
+    }
+
+    pub fn find_function(&mut self, module: u64, name: &str) -> Outcome<u64> {
+        let found = self.modules.get(&module).ok_or_else(|| unknown("module", module))?;
+        let kernel =
+            found.kernels.iter().find(|kernel| kernel.name == name).copied().ok_or(Fault::NotFound)?;
+        let mut functions = self.functions.iter();
+        let same = functions.find(|(_, function)| function.module == module && function.kernel.name == name);
+        if let Some((handle, _)) = same {
+            return Ok(*handle);
+        }
+        let handle = self.new_handle();
+        let function =
+            Function { module, kernel, dynamic_shared_limit: SHARED_BYTES, allows_large_clusters: false };
+        self.functions.insert(handle, function);
+        Ok(handle)
+    }
+
+    pub fn function(&self, handle: u64) -> Outcome<&Function> {
+        self.functions.get(&handle).ok_or_else(|| unknown("function", handle))
+    }
+
+    /// Lets a kernel use so many bytes of dynamic shared memory.
+    pub fn allow_dynamic_shared(&mut self, function: u64, bytes: i32) -> Outcome<()> {
+        let most = MAX_SHARED_BYTES - self.function(function)?.kernel.static_shared_bytes;
+        let bytes = u32::try_from(bytes).ok().filter(|bytes| *bytes <= most).ok_or(Fault::InvalidValue)?;
+        if let Some(function) = self.functions.get_mut(&function) {
+            function.dynamic_shared_limit = bytes;
+        }
+        Ok(())
+    }
+
+    /// Lets a kernel have clusters of more than 8 blocks.
+    pub fn allow_large_clusters(&mut self, function: u64, allows: bool) -> Outcome<()> {
+        self.function(function)?;
+        if let Some(function) = self.functions.get_mut(&function) {
+            function.allows_large_clusters = allows;
+        }
+        Ok(())
+    }
+
+    /// Queues a kernel. `arguments` are scalars as bits, addresses of devices, or the first bytes of tensor maps.
+    pub fn launch(
+        &mut self,
+        context: u64,
+        stream_handle: u64,
+        function: u64,
+        geometry: Geometry,
+        arguments: [u64; MAX_PARAMETERS],
+    ) -> Outcome<()> {
+        let stream = self.stream(context, stream_handle)?;
+        let function = self.function(function)?;
+        let (kernel, module) = (function.kernel, function.module);
+        if self.modules.get(&module).is_none_or(|module| module.context != context) {
+            return Err(complain(Fault::InvalidHandle, "a kernel is launched in another context".into()));
+        }
+        function.check(&geometry)?;
+        self.enqueue(stream, Vec::new(), Work::Launch { kernel, module, geometry, arguments });
+        (self.last_launch, self.last_stream) = (geometry, stream_handle);
+        Ok(())
+    }
+
+    fn run(&self, context: u64, work: &Work) -> Outcome<()> {
+        match *work {
+            Work::Marker => Ok(()),
+            Work::Copy { from, to, bytes } => {
+                let (Some(from), Some(to)) = (self.pointer(from, bytes), self.pointer(to, bytes)) else {
+                    let text = "a copy that was queued runs on memory that was freed".into();
+                    return Err(complain(Fault::IllegalAddress, text));
+                };
+                // SAFETY: memory of devices is alive; whoever queued the copy vouches for main memory.
+                unsafe { from.copy_to(to, bytes as usize) };
+                Ok(())
+            }
+            Work::Launch { kernel, geometry, arguments, .. } => {
+                let device = self.contexts.get(&context).map(|context| context.device);
+                let memory = |address| {
+                    let view = self.memory.view(address, 0);
+                    view.filter(|(_, owner)| Some(*owner) == device).map(|(view, _)| view)
+                };
+                let arguments: Vec<_> = kernel
+                    .parameters
+                    .iter()
+                    .zip(arguments)
+                    .map(|(parameter, bits)| {
+                        let memory = if *parameter == Type::Pointer { memory(bits) } else { None };
+                        Argument { bits, memory }
+                    })
+                    .collect();
+                run_grid(kernel, &geometry, &arguments)
+            }
+        }
+    }
+
+    fn pointer(&self, place: Place, bytes: u64) -> Option<*mut u8> {
+        match place {
+            Place::Host(pointer) => Some(pointer),
+            Place::Device(address) => self.memory.pointer(address, bytes).map(|(pointer, _)| pointer),
+        }
+    }
+
+    /// Objects that live: device memory, pinned memory, streams, events, modules.
+    pub fn live(&self) -> [usize; 5] {
+        let defaults: Vec<_> = self.contexts.values().map(|context| context.default_stream).collect();
+        let streams =
+            self.streams.iter().filter(|(handle, stream)| stream.is_alive && !defaults.contains(handle));
+        [
+            self.memory.live(false),
+            self.memory.live(true),
+            streams.count(),
+            self.events.len(),
+            self.modules.len(),
+        ]
+    }
+}
+
+impl Function {
+    fn check(&self, geometry: &Geometry) -> Outcome<()> {
+        let fits = |extents: &[u32; 3], most: &[u32; 3]| {
+            extents.iter().zip(most).all(|(extent, most)| (1..=*most).contains(extent))
+        };
+        if !fits(&geometry.grid, &MAX_GRID) || !fits(&geometry.block, &MAX_BLOCK) {
+            return Err(Fault::InvalidValue);
+        }
+        if geometry.threads() > u64::from(MAX_THREADS) {
+            return Err(Fault::InvalidValue);
+        }
+        if geometry.threads() > u64::from(self.kernel.max_threads) {
+            return Err(Fault::TooLargeLaunch);
+        }
+        if geometry.dynamic_shared_bytes > self.dynamic_shared_limit {
+            return Err(Fault::InvalidValue);
+        }
+        let blocks: u64 = geometry.grid.iter().map(|extent| u64::from(*extent)).product();
+        if geometry.is_cooperative != 0 && blocks > RESIDENT_BLOCKS {
+            return Err(Fault::TooLargeLaunch);
+        }
+        self.check_cluster(geometry, geometry.cluster)?;
+        self.check_cluster(geometry, geometry.preferred_cluster)
+    }
+
+    fn check_cluster(&self, geometry: &Geometry, cluster: [u32; 3]) -> Outcome<()> {
+        if cluster == [0; 3] {
+            return Ok(());
+        }
+        let most = if self.allows_large_clusters { MAX_CLUSTER_BLOCKS } else { CLUSTER_BLOCKS };
+        let blocks: u32 = cluster.iter().copied().fold(1, u32::saturating_mul);
+        let divides =
+            geometry.grid.iter().zip(cluster).all(|(grid, cluster)| cluster != 0 && grid % cluster == 0);
+        if divides && blocks <= most { Ok(()) } else { Err(Fault::InvalidValue) }
+    }
+}
+
+fn run_grid(kernel: &Kernel, geometry: &Geometry, arguments: &[Argument]) -> Outcome<()> {
+    let [x, y, z] = geometry.grid;
+    for index in (0..z).flat_map(|z| (0..y).flat_map(move |y| (0..x).map(move |x| [x, y, z]))) {
+        let (threads, dynamic_shared_bytes) = (geometry.block, geometry.dynamic_shared_bytes);
+        kernel.run(&Block { index, threads, dynamic_shared_bytes, arguments })?;
+    }
+    Ok(())
+}

@@ -1,0 +1,177 @@
+//! Memory of devices, at addresses that the CPU cannot read, and pinned main memory.
+
+use std::alloc::Layout;
+use std::collections::BTreeMap;
+
+use crate::faults::{Fault, Outcome, complain};
+
+/// The address of the first block of device 0. Nothing is mapped there.
+const FIRST_ADDRESS: u64 = 0x2000_0000_0000;
+/// Addresses of each device.
+const ADDRESSES_OF_DEVICE: u64 = 0x100_0000_0000;
+/// The alignment of blocks, and the gap behind each.
+const ALIGNMENT: u64 = 256;
+/// The content of new blocks: nobody may rely on zeros.
+const GARBAGE: u8 = 0xa5;
+
+/// Bytes of main memory, aligned as pages are.
+struct Backing {
+    start: *mut u8,
+    layout: Layout,
+}
+
+// SAFETY: the bytes belong to the backing alone, and the machine's lock guards them.
+unsafe impl Send for Backing {}
+
+impl Backing {
+    fn new(bytes: usize) -> Option<Backing> {
+        let layout = Layout::from_size_align(bytes.max(1), 4096).ok()?;
+        // SAFETY: the size is not 0.
+        let start = unsafe { std::alloc::alloc(layout) };
+        if start.is_null() {
+            return None;
+        }
+        // SAFETY: the block is new and has so many bytes.
+        unsafe { start.write_bytes(GARBAGE, layout.size()) };
+        Some(Backing { start, layout })
+    }
+}
+
+impl Drop for Backing {
+    fn drop(&mut self) {
+        // SAFETY: the block came from `alloc` with this layout.
+        unsafe { std::alloc::dealloc(self.start, self.layout) };
+    }
+}
+
+struct Block {
+    backing: Backing,
+    bytes: usize,
+    device: usize,
+    is_pinned: bool,
+}
+
+/// A part of a block, from an address to the end of the block.
+#[derive(Clone, Copy)]
+pub struct View {
+    start: *mut u8,
+    bytes: usize,
+}
+
+impl View {
+    fn at<T>(self, index: i64, what: &str) -> Outcome<*mut T> {
+        let size = size_of::<T>();
+        let start = usize::try_from(index).ok().and_then(|index| index.checked_mul(size));
+        match start {
+            // SAFETY: the element is in the block.
+            Some(start) if start + size <= self.bytes => Ok(unsafe { self.start.add(start) }.cast()),
+            _ => {
+                Err(complain(Fault::IllegalAddress, format!("{what} element {index} outside of its memory")))
+            }
+        }
+    }
+
+    /// Element `index` of an array that begins here.
+    pub fn load<T: Copy>(self, index: i64) -> Outcome<T> {
+        let element = self.at::<T>(index, "a kernel reads")?;
+        // SAFETY: the element is in a live block.
+        Ok(unsafe { element.read_unaligned() })
+    }
+
+    /// Writes element `index` of an array that begins here.
+    pub fn store<T: Copy>(self, index: i64, value: T) -> Outcome<()> {
+        let element = self.at::<T>(index, "a kernel writes")?;
+        // SAFETY: as for `load`.
+        unsafe { element.write_unaligned(value) };
+        Ok(())
+    }
+}
+
+/// All memory of the machine.
+pub struct Memory {
+    blocks: BTreeMap<u64, Block>,
+    /// Bytes that were handed out so far, by device: addresses are not used again.
+    used_addresses: Vec<u64>,
+    /// Bytes of each device.
+    pub limit: u64,
+}
+
+impl Memory {
+    pub fn new(devices: usize) -> Memory {
+        Memory { blocks: BTreeMap::new(), used_addresses: vec![0; devices], limit: 256 << 20 }
+    }
+
+    /// Bytes in use on a device.
+    pub fn used(&self, device: usize) -> u64 {
+        let blocks = self.blocks.values().filter(|block| block.device == device && !block.is_pinned);
+        blocks.map(|block| block.bytes as u64).sum()
+    }
+
+    /// Blocks in use: of devices, or pinned.
+    pub fn live(&self, is_pinned: bool) -> usize {
+        self.blocks.values().filter(|block| block.is_pinned == is_pinned).count()
+    }
+
+    /// Allocates device memory. Returns its address, which is no address of the CPU.
+    pub fn allocate(&mut self, device: usize, bytes: u64) -> Outcome<u64> {
+        if bytes == 0 {
+            return Err(complain(Fault::InvalidValue, "an allocation of 0 bytes".into()));
+        }
+        if bytes > self.limit.saturating_sub(self.used(device)) {
+            return Err(Fault::OutOfMemory);
+        }
+        let used = self.used_addresses.get_mut(device).ok_or(Fault::InvalidDevice)?;
+        let address = FIRST_ADDRESS + device as u64 * ADDRESSES_OF_DEVICE + *used;
+        let backing = Backing::new(bytes as usize).ok_or(Fault::OutOfMemory)?;
+        *used += bytes.next_multiple_of(ALIGNMENT) + ALIGNMENT;
+        let block = Block { backing, bytes: bytes as usize, device, is_pinned: false };
+        self.blocks.insert(address, block);
+        Ok(address)
+    }
+
+    /// Allocates pinned main memory.
+    pub fn allocate_pinned(&mut self, bytes: u64) -> Outcome<*mut u8> {
+        if bytes == 0 {
+            return Err(complain(Fault::InvalidValue, "a pinned allocation of 0 bytes".into()));
+        }
+        if bytes > self.limit {
+            return Err(Fault::OutOfMemory);
+        }
+        let backing = Backing::new(bytes as usize).ok_or(Fault::OutOfMemory)?;
+        let start = backing.start;
+        let block = Block { backing, bytes: bytes as usize, device: usize::MAX, is_pinned: true };
+        self.blocks.insert(start.addr() as u64, block);
+        Ok(start)
+    }
+
+    /// Frees a block by its first address.
+    pub fn free(&mut self, address: u64, is_pinned: bool) -> Outcome<()> {
+        match self.blocks.get(&address) {
+            Some(block) if block.is_pinned == is_pinned => {
+                self.blocks.remove(&address);
+                Ok(())
+            }
+            _ => {
+                let text = format!("{address:#x} is freed, which is no block, or one that was freed before");
+                Err(complain(Fault::InvalidValue, text))
+            }
+        }
+    }
+
+    /// The memory from an address of a device on, with the device.
+    pub fn view(&self, address: u64, bytes: u64) -> Option<(View, usize)> {
+        let (start, block) = self.blocks.range(..=address).next_back()?;
+        let offset = address - start;
+        if block.is_pinned || offset.checked_add(bytes)? > block.bytes as u64 {
+            return None;
+        }
+        // SAFETY: the offset is in the block.
+        let start = unsafe { block.backing.start.add(offset as usize) };
+        Some((View { start, bytes: block.bytes - offset as usize }, block.device))
+    }
+
+    /// The CPU's pointer to so many bytes at an address of a device.
+    pub fn pointer(&self, address: u64, bytes: u64) -> Option<(*mut u8, usize)> {
+        self.view(address, bytes).map(|(view, device)| (view.start, device))
+    }
+}
