@@ -11,6 +11,8 @@ pub const LOADERS: Group = Group {
     functions: &[
         #[cfg(feature = "opencl")]
         crate::module_functions!(load "ffi.Module.load_from_bytes.opencl", crate::opencl::OpenCl),
+        #[cfg(feature = "cuda")]
+        crate::module_functions!(load "ffi.Module.load_from_bytes.cuda", crate::cuda::Cuda),
     ],
     wrap: None,
 };
@@ -21,6 +23,8 @@ pub const MAKERS: Group = Group {
     functions: &[
         #[cfg(feature = "opencl")]
         crate::module_functions!(create "ffi.Module.create.opencl", crate::opencl::OpenCl),
+        #[cfg(feature = "cuda")]
+        crate::module_functions!(create "ffi.Module.create.cuda", crate::cuda::Cuda),
     ],
     wrap: None,
 };
@@ -36,8 +40,19 @@ pub const SET_DEVICE: Group = Group {
 pub const RUNTIME: Group =
     Group { prefix: "runtime.", functions: runtime::FUNCTIONS, wrap: Some(runtime::wrap) };
 
+/// Functions of CUDA.
+#[cfg(feature = "cuda")]
+pub const CUDA: Group = Group { prefix: "runtime.", functions: crate::cuda::FUNCTIONS, wrap: None };
+
 /// All of them.
-pub const GROUPS: &[Group] = &[LOADERS, MAKERS, SET_DEVICE, RUNTIME];
+pub const GROUPS: &[Group] = &[
+    LOADERS,
+    MAKERS,
+    SET_DEVICE,
+    RUNTIME,
+    #[cfg(feature = "cuda")]
+    CUDA,
+];
 
 /// Makes the functions known, in programs without the C library, which has defaults of its own beside these.
 pub fn install() {

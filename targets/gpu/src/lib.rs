@@ -14,15 +14,21 @@
 //! | [`functions`] | the global functions of the build |
 //! | [`forks`] | drivers do not survive a fork |
 //! | `workspace` | temporary memory of devices, kept from call to call |
+//! | `environment` | variables of the environment |
 //! | `opencl` | the OpenCL back end, a feature |
+//! | `cuda` | the CUDA back end, a feature |
 //!
 //! Each kind is a feature. A kind is two things: a [`Driver`](driver::Driver) for its modules, and a
 //! [`Backend`] for its devices. No driver library is opened before a module of the kind is
 //! launched or a device of it is asked for.
 
 pub mod create;
+#[cfg(feature = "cuda")]
+pub mod cuda;
 pub mod driver;
 pub mod elf;
+#[cfg(feature = "__environment")]
+mod environment;
 pub mod forks;
 pub mod functions;
 pub mod launch;
@@ -43,6 +49,10 @@ use ferrite_alloc_ext::device::{self, Backend};
 static BACKENDS: &[&dyn Backend] = &[
     #[cfg(feature = "opencl")]
     &opencl::OpenCl,
+    #[cfg(feature = "cuda")]
+    &cuda::Cuda,
+    #[cfg(feature = "cuda")]
+    &cuda::CudaHost,
 ];
 
 /// Makes the back ends of this build known. Opens no driver. Global functions are [`functions`]' to install.

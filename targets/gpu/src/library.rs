@@ -47,7 +47,14 @@ macro_rules! driver_table {
                         Err(_) => panic!("a name of a library has no NUL"),
                     }
                 ),+];
-                let library = $crate::library::DriverLibrary::open(NAMES)?;
+                Self::find_in($crate::library::DriverLibrary::open(NAMES)?)
+            }
+
+            /// Finds the functions in a library that is open.
+            ///
+            /// # Errors
+            /// RuntimeError when one of them is not there.
+            pub fn find_in(library: $crate::library::DriverLibrary) -> ferrite_core::Result<$table> {
                 // SAFETY: a function pointer may be made of the address of a function; the driver's documentation says that
                 // those of these names have these types.
                 unsafe {

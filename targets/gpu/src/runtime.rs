@@ -153,9 +153,12 @@ fn allocate_tensor(
     device::empty(shape.as_slice(), dtype, device)
 }
 
-/// The device, or that of the other one if this is the CPU.
+/// The device whose stream a copy is on: the first that is not main memory, of which pinned memory is a part.
 fn device_of_copy(one: DLDevice, other: DLDevice) -> DLDevice {
-    if one.device_type == kind::CPU { other } else { one }
+    match one.device_type {
+        kind::CPU | kind::CUDA_HOST | kind::ROCM_HOST => other,
+        _ => one,
+    }
 }
 
 fn current_stream(device: DLDevice) -> *mut c_void {

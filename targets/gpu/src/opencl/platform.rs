@@ -2,7 +2,7 @@
 //!
 //! `FERRITE_OPENCL_PLATFORM` chooses platforms by a part of their name, in upper or lower case.
 
-use core::ffi::{CStr, c_char};
+use core::ffi::CStr;
 use core::ptr;
 use core::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -15,6 +15,7 @@ use super::api::{self, Api, Handle};
 use super::device::Device;
 use super::failure;
 use crate::driver::MAX_DEVICES;
+use crate::environment::variable;
 use crate::forks;
 use crate::owned::Owned;
 
@@ -103,7 +104,8 @@ fn platforms(api: &Api) -> Result<Buffer<Handle>> {
         // SAFETY: there is room for so many.
         failure::check(unsafe { (api.clGetPlatformIDs)(count, places, ptr::null_mut()) })?;
     }
-    let Some(choice) = environment(CHOICE) else { return Ok(platforms) };
+    let Some(choice) = variable(CHOICE) else { return Ok(platforms) };
+    let choice = choice.to_bytes();
     let mut chosen = Buffer::new();
     for platform in platforms.iter() {
         let name = info(|size, value, written| {
@@ -121,18 +123,6 @@ fn platforms(api: &Api) -> Result<Buffer<Handle>> {
 /// Whether a name contains a text, in upper or lower case.
 fn contains(name: &[u8], text: &[u8]) -> bool {
     text.is_empty() || name.windows(text.len()).any(|window| window.eq_ignore_ascii_case(text))
-}
-
-/// A variable of the environment.
-pub(super) fn environment(name: &CStr) -> Option<&'static [u8]> {
-    unsafe extern "C" {
-        fn getenv(name: *const c_char) -> *const c_char;
-    }
-    // SAFETY: the name ends in a NUL, as what comes back does; programs change their environment before they start threads.
-    unsafe {
-        let value = getenv(name.as_ptr());
-        (!value.is_null()).then(|| CStr::from_ptr(value).to_bytes())
-    }
 }
 
 /// Reads a text of the driver: the size first, then the content, without the zero at its end.

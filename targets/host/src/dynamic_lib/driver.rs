@@ -51,6 +51,19 @@ impl DriverLibrary {
         )
     }
 
+    /// Opens the library at a path; errors about it call it `name`.
+    ///
+    /// # Errors
+    /// RuntimeError with the system's reason.
+    pub fn open_at(path: &CStr, name: &'static CStr) -> Result<DriverLibrary> {
+        // SAFETY: as in `open`; whoever names a library vouches for it.
+        let open = || unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
+        match NonNull::new(apart_from_forks(open)) {
+            Some(handle) => Ok(DriverLibrary { handle, name }),
+            None => plain_bail!(RUNTIME_ERROR, "Cannot open {} ({})", path.to_bytes(), last_error().0),
+        }
+    }
+
     /// The address of a function, if the library has it.
     pub fn find(&self, name: &CStr) -> Option<NonNull<c_void>> {
         // SAFETY: the handle is open; only the address is taken.

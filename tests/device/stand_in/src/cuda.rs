@@ -569,3 +569,9 @@ extern "C" fn cuGetErrorName(error: Status, name: *mut *const c_char) -> Status 
     };
     status(put(name, text.as_ptr()))
 }
+
+/// NVRTC of CUDA 12.9 asks a driver that is there for tables of its own, and does not look whether it has this function.
+#[unsafe(no_mangle)]
+extern "C" fn cuGetExportTable(table: *mut *const c_void, _id: *const c_void) -> Status {
+    call("cuGetExportTable", || put(table, std::ptr::null()).and(Err(Fault::NotFound)))
+}

@@ -1,0 +1,84 @@
+//! Errors of the driver.
+
+use core::ffi::CStr;
+use core::ptr;
+
+use ferrite_core::error::{Error, Result};
+use ferrite_core::plain_error;
+
+use super::api::{self, Api, Status};
+
+/// The kind of the driver's errors.
+pub(super) const CUDA_ERROR: &str = "CUDAError";
+
+/// Calls a function of the driver that gives something: `made!(api, cuEventCreate(&mut event, 0))?`.
+macro_rules! made {
+    ($api:expr, $function:ident($($argument:expr),* $(,)?)) => {{
+        let api: &$crate::cuda::api::Api = $api;
+        $crate::cuda::failure::check_made(api, stringify!($function), (api.$function)($($argument),*))
+    }};
+}
+
+/// Calls a function of the driver that does something. That the driver is shutting down is no error then, since the process ends.
+macro_rules! done {
+    ($api:expr, $function:ident($($argument:expr),* $(,)?)) => {{
+        let api: &$crate::cuda::api::Api = $api;
+        $crate::cuda::failure::check_done(api, stringify!($function), (api.$function)($($argument),*))
+    }};
+}
+
+pub(super) use {done, made};
+
+/// Turns the status of a call into a result.
+///
+/// # Errors
+/// As [`error`].
+#[inline]
+pub(super) fn check_made(api: &Api, call: &str, status: Status) -> Result<()> {
+    if status == api::SUCCESS { Ok(()) } else { Err(error(api, call, status)) }
+}
+
+/// Turns the status of a call into a result; succeeds as well when the driver is shutting down.
+///
+/// # Errors
+/// As [`error`].
+#[inline]
+pub(super) fn check_done(api: &Api, call: &str, status: Status) -> Result<()> {
+    if is_done(status) { Ok(()) } else { Err(error(api, call, status)) }
+}
+
+/// Whether a call succeeded, or had nothing to do any more.
+#[inline]
+pub(super) fn is_done(status: Status) -> bool {
+    matches!(status, api::SUCCESS | api::DEINITIALIZED)
+}
+
+/// The error for a status: MemoryError when the device is out of memory, otherwise CUDAError.
+#[cold]
+fn error(api: &Api, call: &str, status: Status) -> Error {
+    let name = name(api, status);
+    if status == api::OUT_OF_MEMORY {
+        return plain_error!(MEMORY_ERROR, "{} failed with error: {}", call, name);
+    }
+    cuda_error(&[call.as_bytes(), b" failed with error: ", name])
+}
+
+/// A CUDAError of a text in pieces.
+#[cold]
+pub(super) fn cuda_error(text: &[&[u8]]) -> Error {
+    Error::from_parts(ferrite_core::__error_site!(), CUDA_ERROR, &|out| {
+        text.iter().for_each(|piece| out.put_lossy(piece));
+    })
+}
+
+/// The driver's name of an error.
+pub(super) fn name(api: &Api, status: Status) -> &'static [u8] {
+    let mut name = ptr::null();
+    // SAFETY: the driver writes the address of a static text.
+    unsafe {
+        match (api.cuGetErrorName)(status, &mut name) {
+            api::SUCCESS if !name.is_null() => CStr::from_ptr(name).to_bytes(),
+            _ => b"an unknown error",
+        }
+    }
+}

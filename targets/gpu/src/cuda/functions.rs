@@ -1,0 +1,38 @@
+//! The global functions of CUDA that TVM's Python package and generated code use.
+
+use core::ffi::c_void;
+
+use ferrite_alloc_ext::env::stream;
+use ferrite_core::builtins::StaticFunction;
+use ferrite_core::device::kind;
+use ferrite_core::error::Result;
+use ferrite_core::{String, static_function};
+
+use super::platform;
+use super::tensor_map;
+
+/// The functions.
+///
+/// # Upstream
+/// `src/runtime/cuda/cuda_device_api.cc` of Apache TVM.
+pub const FUNCTIONS: &[StaticFunction] = &[
+    static_function!("runtime.GetCudaDeviceCount", device_count),
+    static_function!("runtime.GetCudaFreeMemory", free_memory),
+    static_function!("runtime.get_cuda_stream", current_stream),
+    static_function!(packed "runtime.cuTensorMapEncodeTiled", tensor_map::encode_tiled),
+];
+
+fn device_count() -> Result<i64> {
+    Ok(platform::platform()?.devices().len() as i64)
+}
+
+/// Tells the free memory of the current device in a sentence whose words clients count.
+fn free_memory() -> Result<String> {
+    let (free, total) = platform::current_device()?.memory_info()?;
+    String::format(format_args!("Current CUDA memory is {free} bytes free out of {total} bytes on device"))
+}
+
+fn current_stream() -> Result<*mut c_void> {
+    let device = platform::current_device()?.id;
+    Ok(stream::get(stream::Device::new(kind::CUDA, device)))
+}

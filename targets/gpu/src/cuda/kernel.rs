@@ -1,0 +1,277 @@
+//! Kernels on a device, and their launches.
+
+use core::ffi::c_void;
+use core::mem::MaybeUninit;
+use core::ptr;
+use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use ferrite_alloc_ext::env::stream;
+use ferrite_core::device::kind;
+use ferrite_core::error::{Error, Result};
+use ferrite_core::memory::Buffer;
+use ferrite_core::{plain_bail, plain_ensure, plain_error};
+
+use super::api::{self, Api, Handle, LaunchAttribute, LaunchConfig, Status};
+use super::failure;
+use super::module::Module;
+use crate::launch::{Dimensions, Launch, MAX_PARAMETERS, Parameter};
+use crate::payload;
+
+/// Bytes of dynamic shared memory that a kernel may use without asking.
+const SHARED_BYTES: u32 = 48 << 10;
+
+/// Blocks that a cluster may have without asking.
+const CLUSTER_BLOCKS: u64 = 8;
+
+/// Bytes and alignment of a TMA descriptor.
+const TENSOR_MAP_BYTES: usize = 128;
+const TENSOR_MAP_ALIGNMENT: usize = 64;
+
+/// A kernel on one device.
+pub struct Kernel {
+    api: &'static Api,
+    function: Handle,
+    /// The name with a zero at its end.
+    name: Buffer<u8>,
+    /// Bytes of dynamic shared memory that were asked for.
+    allowed_shared_bytes: AtomicU32,
+    allows_large_clusters: AtomicBool,
+    /// Held while the driver is asked.
+    asking: Mutex<()>,
+}
+
+// SAFETY: the driver's functions may be called with a kernel from any thread.
+unsafe impl Send for Kernel {}
+// SAFETY: as for Send.
+unsafe impl Sync for Kernel {}
+
+impl Kernel {
+    /// Finds a kernel in its module, and compares its parameters with those that the payload tells.
+    ///
+    /// # Errors
+    /// CUDAError when the module does not have it; InternalError when it has other parameters; MemoryError.
+    pub(super) fn new(module: &Module, name: &[u8], described: &payload::Kernel) -> Result<Kernel> {
+        plain_ensure!(!name.contains(&0), INTERNAL_ERROR, "The name of a kernel has a NUL byte: {}", name);
+        let mut terminated = Buffer::try_with_capacity(name.len() + 1)?;
+        terminated.try_extend_from_slice(name)?;
+        terminated.try_push(0)?;
+        let kernel = Kernel {
+            api: module.device().api,
+            function: module.find(&terminated)?,
+            name: terminated,
+            allowed_shared_bytes: AtomicU32::new(SHARED_BYTES),
+            allows_large_clusters: AtomicBool::new(false),
+            asking: Mutex::new(()),
+        };
+        kernel.check_parameters(described)?;
+        Ok(kernel)
+    }
+
+    /// The name.
+    fn name(&self) -> &[u8] {
+        self.name.strip_suffix(b"\0").unwrap_or_default()
+    }
+
+    /// Compares the parameters, of which the driver reads as many as the kernel has. Drivers before 550 cannot tell.
+    fn check_parameters(&self, described: &payload::Kernel) -> Result<()> {
+        let Some(parameter_info) = self.api.cuFuncGetParamInfo else { return Ok(()) };
+        let count = described.parameters.len();
+        for index in 0..=count {
+            let (mut offset, mut bytes) = (0, 0);
+            // SAFETY: the driver writes the numbers.
+            let status = unsafe { parameter_info(self.function, index, &mut offset, &mut bytes) };
+            let expected = described.parameters.get(index).map(|dtype| {
+                let extra_tag = described.extra_tags.get(index).copied().unwrap_or(0);
+                Parameter::new(*dtype, extra_tag).map(parameter_bytes)
+            });
+            match (expected.transpose()?, status) {
+                (None, api::INVALID_VALUE) => return Ok(()),
+                (Some(expected), api::SUCCESS) if expected == bytes => {}
+                (_, api::SUCCESS | api::INVALID_VALUE) => plain_bail!(
+                    INTERNAL_ERROR,
+                    "The kernel {} does not have the {} parameters that its module tells: #{} is another",
+                    self.name(),
+                    count,
+                    index
+                ),
+                (_, status) => failure::check_made(self.api, "cuFuncGetParamInfo", status)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Queues a launch on this thread's stream.
+    ///
+    /// # Errors
+    /// Errors of the driver; ValueError for a TMA descriptor that is null or not aligned.
+    ///
+    /// # Safety
+    /// The values must be what the kernel takes, and the context of `device` the current one.
+    #[inline]
+    pub(super) unsafe fn launch(&self, device: i32, launch: &Launch<'_>) -> Result<()> {
+        let mut parameters = [const { MaybeUninit::<*const c_void>::uninit() }; MAX_PARAMETERS];
+        for ((parameter, value), pointer) in launch.parameters().zip(&mut parameters) {
+            pointer.write(match parameter {
+                Parameter::TensorMap => tensor_map(*value)?,
+                _ => ptr::from_ref(value).cast(),
+            });
+        }
+        let sizes = launch.sizes;
+        if sizes.dynamic_shared_bytes > self.allowed_shared_bytes.load(Ordering::Acquire) {
+            self.allow_shared_bytes(sizes.dynamic_shared_bytes)?;
+        }
+        let mut attributes = Attributes::new();
+        if launch.plan.is_programmatic {
+            attributes.add(api::PROGRAMMATIC_STREAM_SERIALIZATION, [1, 0, 0]);
+        }
+        if launch.plan.is_cooperative {
+            attributes.add(api::COOPERATIVE, [1, 0, 0]);
+        }
+        if (sizes.cluster(), sizes.preferred_cluster()) != ([1; 3], [1; 3]) {
+            self.add_clusters(launch, &mut attributes)?;
+        }
+        let config = LaunchConfig {
+            grid: sizes.grid(),
+            block: sizes.block(),
+            dynamic_shared_bytes: sizes.dynamic_shared_bytes,
+            stream: stream::get(stream::Device::new(kind::CUDA, device)),
+            attributes: attributes.as_ptr(),
+            attribute_count: attributes.len,
+        };
+        // SAFETY: the kernel has as many parameters as there are pointers, to values that the caller vouches for.
+        let status = unsafe {
+            (self.api.cuLaunchKernelEx)(&config, self.function, parameters.as_ptr().cast(), ptr::null())
+        };
+        if failure::is_done(status) { Ok(()) } else { Err(self.launch_error(status, launch)) }
+    }
+
+    #[cold]
+    fn launch_error(&self, status: Status, launch: &Launch<'_>) -> Error {
+        let ([grid_x, grid_y, grid_z], [block_x, block_y, block_z]) =
+            (launch.sizes.grid(), launch.sizes.block());
+        plain_error!(
+            INTERNAL_ERROR,
+            "CUDALaunch Error: {}\n grid=({},{},{}),  block=({},{},{}), {} bytes of dynamic shared memory\n kernel {}",
+            failure::name(self.api, status),
+            grid_x,
+            grid_y,
+            grid_z,
+            block_x,
+            block_y,
+            block_z,
+            launch.sizes.dynamic_shared_bytes,
+            self.name()
+        )
+    }
+
+    /// Asks for so many bytes of dynamic shared memory.
+    #[cold]
+    fn allow_shared_bytes(&self, bytes: u32) -> Result<()> {
+        let _asking = self.asking.lock().unwrap_or_else(PoisonError::into_inner);
+        // Another thread may have asked for more meanwhile.
+        if bytes <= self.allowed_shared_bytes.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        let number = i32::try_from(bytes).unwrap_or(i32::MAX);
+        // SAFETY: the function is alive.
+        let status = unsafe {
+            (self.api.cuFuncSetAttribute)(self.function, api::MAX_DYNAMIC_SHARED_SIZE_BYTES, number)
+        };
+        if status != api::SUCCESS {
+            plain_bail!(
+                INTERNAL_ERROR,
+                "Failed to set the allowed dynamic shared memory size to {}: {}",
+                bytes,
+                failure::name(self.api, status)
+            );
+        }
+        self.allowed_shared_bytes.store(bytes, Ordering::Release);
+        Ok(())
+    }
+
+    /// Adds the attributes of a launch in clusters.
+    #[cold]
+    fn add_clusters(&self, launch: &Launch<'_>, attributes: &mut Attributes) -> Result<()> {
+        let (cluster, preferred) = (launch.sizes.cluster(), launch.sizes.preferred_cluster());
+        if block_count(cluster).max(block_count(preferred)) > CLUSTER_BLOCKS {
+            self.allow_large_clusters()?;
+        }
+        if cluster != [1; 3] {
+            attributes.add(api::CLUSTER_DIMENSION, cluster);
+        }
+        if preferred != [1; 3] {
+            attributes.add(api::PREFERRED_CLUSTER_DIMENSION, preferred);
+        }
+        Ok(())
+    }
+
+    fn allow_large_clusters(&self) -> Result<()> {
+        if self.allows_large_clusters.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        // SAFETY: the function is alive. Two threads may ask for the same.
+        unsafe {
+            failure::made!(
+                self.api,
+                cuFuncSetAttribute(self.function, api::NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1)
+            )?;
+        }
+        self.allows_large_clusters.store(true, Ordering::Release);
+        Ok(())
+    }
+}
+
+/// Blocks of a cluster.
+fn block_count(cluster: Dimensions) -> u64 {
+    cluster.iter().fold(1, |product, extent| u64::from(*extent).saturating_mul(product))
+}
+
+/// Bytes of a parameter in the kernel.
+fn parameter_bytes(parameter: Parameter) -> usize {
+    match parameter {
+        Parameter::TensorMap => TENSOR_MAP_BYTES,
+        _ => parameter.bytes(),
+    }
+}
+
+/// The address of a TMA descriptor, which is the parameter itself.
+fn tensor_map(value: u64) -> Result<*const c_void> {
+    let address = value as usize;
+    plain_ensure!(
+        address != 0 && address.is_multiple_of(TENSOR_MAP_ALIGNMENT),
+        VALUE_ERROR,
+        "A TMA descriptor must be aligned to {} bytes",
+        TENSOR_MAP_ALIGNMENT
+    );
+    Ok(ptr::with_exposed_provenance(address))
+}
+
+/// The attributes of a launch: a list of constant capacity whose unused part is never touched.
+struct Attributes {
+    list: [MaybeUninit<LaunchAttribute>; 4],
+    len: u32,
+}
+
+impl Attributes {
+    #[inline]
+    const fn new() -> Attributes {
+        Attributes { list: [const { MaybeUninit::uninit() }; 4], len: 0 }
+    }
+
+    /// Adds an attribute; each of the four at most once.
+    fn add(&mut self, id: i32, [x, y, z]: Dimensions) {
+        if let Some(place) = self.list.get_mut(self.len as usize) {
+            let mut value = [0; 16];
+            value[..3].copy_from_slice(&[x, y, z]);
+            place.write(LaunchAttribute { id, padding: 0, value });
+            self.len += 1;
+        }
+    }
+
+    /// The list, null if it is empty.
+    #[inline]
+    fn as_ptr(&self) -> *const LaunchAttribute {
+        if self.len == 0 { ptr::null() } else { self.list.as_ptr().cast() }
+    }
+}

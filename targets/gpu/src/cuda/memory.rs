@@ -1,0 +1,164 @@
+//! Memory of a device, pinned main memory, and copies.
+
+use core::ffi::c_void;
+use core::ptr::{self, NonNull};
+
+use ferrite_alloc_ext::device::Region;
+use ferrite_core::device::kind;
+use ferrite_core::error::Result;
+use ferrite_core::{plain_bail, plain_ensure};
+
+use super::api::{self, Address, Handle};
+use super::device::Device;
+use super::failure::{self, done};
+use super::platform;
+use crate::workspace::DeviceMemory;
+
+/// The alignment of what the driver allocates.
+const ALIGNMENT: usize = 256;
+
+/// Allocates memory. Zero bytes are null.
+///
+/// # Errors
+/// MemoryError when the device has no such memory; ValueError for an alignment that the driver does not give; errors of the
+/// driver.
+pub(super) fn allocate(device: &Device, bytes: usize, alignment: usize) -> Result<*mut c_void> {
+    plain_ensure!(
+        alignment <= ALIGNMENT,
+        VALUE_ERROR,
+        "CUDA memory is aligned to {} bytes, not to {}",
+        ALIGNMENT,
+        alignment
+    );
+    if bytes == 0 {
+        return Ok(ptr::null_mut());
+    }
+    let _entered = device.enter()?;
+    let mut address: Address = 0;
+    // SAFETY: the driver writes the address.
+    let status = unsafe { (device.api.cuMemAlloc_v2)(&mut address, bytes) };
+    if status == api::OUT_OF_MEMORY {
+        plain_bail!(
+            MEMORY_ERROR,
+            "The CUDA device {} has no {} bytes: {}",
+            device.id,
+            bytes,
+            failure::name(device.api, status)
+        );
+    }
+    failure::check_made(device.api, "cuMemAlloc_v2", status)?;
+    Ok(ptr::with_exposed_provenance_mut(address as usize))
+}
+
+/// Frees memory, once the driver has done what was queued.
+///
+/// # Safety
+/// `data` must come from [`allocate`] for this device, and not be used afterwards.
+pub(super) unsafe fn free(device: &Device, data: *mut c_void) {
+    if data.is_null() {
+        return;
+    }
+    let _entered = device.enter();
+    // SAFETY: the caller's promise. Errors do not matter here.
+    unsafe { (device.api.cuMemFree_v2)(data.expose_provenance() as Address) };
+}
+
+impl DeviceMemory for Device {
+    const NAME: &'static str = "CUDA";
+
+    fn allocate(&self, bytes: usize) -> Result<NonNull<c_void>> {
+        match NonNull::new(allocate(self, bytes, ALIGNMENT)?) {
+            Some(memory) => Ok(memory),
+            None => plain_bail!(INTERNAL_ERROR, "The CUDA driver gave no memory"),
+        }
+    }
+
+    unsafe fn free(&self, memory: NonNull<c_void>) {
+        // SAFETY: the caller's promise.
+        unsafe { free(self, memory.as_ptr()) };
+    }
+}
+
+/// Allocates pinned main memory, which every device reads and writes. Zero bytes are null.
+///
+/// # Errors
+/// MemoryError; errors of the driver.
+pub(super) fn allocate_pinned(device: &Device, bytes: usize) -> Result<*mut c_void> {
+    let mut pointer = ptr::null_mut();
+    if bytes == 0 {
+        return Ok(pointer);
+    }
+    let _entered = device.enter()?;
+    // SAFETY: the driver writes the pointer.
+    unsafe { failure::made!(device.api, cuMemAllocHost_v2(&mut pointer, bytes))? };
+    Ok(pointer)
+}
+
+/// Frees pinned memory.
+///
+/// # Safety
+/// `data` must come from [`allocate_pinned`], and not be used afterwards.
+pub(super) unsafe fn free_pinned(device: &Device, data: *mut c_void) {
+    if data.is_null() {
+        return;
+    }
+    let _entered = device.enter();
+    // SAFETY: the caller's promise. Errors do not matter here.
+    unsafe { (device.api.cuMemFreeHost)(data) };
+}
+
+/// One side of a copy.
+enum Side {
+    Main(*mut c_void),
+    Device(&'static Device, Address),
+}
+
+fn side(region: &Region) -> Result<Side> {
+    plain_ensure!(!region.data.is_null(), VALUE_ERROR, "A copy needs memory, not null");
+    let start = region.data.wrapping_byte_add(region.offset);
+    match region.device.device_type {
+        kind::CUDA => {
+            let device = platform::device(region.device.device_id)?;
+            Ok(Side::Device(device, start.expose_provenance() as Address))
+        }
+        _ => Ok(Side::Main(start)),
+    }
+}
+
+/// Queues a copy on a stream of the source's device, or of the target's if the source is in main memory.
+///
+/// # Errors
+/// ValueError for null pointers; errors of the driver.
+///
+/// # Safety
+/// Both regions must have so many bytes, until the copy is over.
+pub(super) unsafe fn copy(from: Region, to: Region, bytes: usize, stream: Handle) -> Result<()> {
+    if bytes == 0 {
+        return Ok(());
+    }
+    let (from, to) = (side(&from)?, side(&to)?);
+    let device = match (&from, &to) {
+        (Side::Device(device, _), _) | (_, Side::Device(device, _)) => *device,
+        _ => plain_bail!(INTERNAL_ERROR, "A copy of CUDA needs memory of its devices"),
+    };
+    let _entered = device.enter()?;
+    // SAFETY: the caller vouches for regions and stream.
+    unsafe {
+        match (&from, &to) {
+            (Side::Main(from), Side::Device(_, to)) => {
+                done!(device.api, cuMemcpyHtoDAsync_v2(*to, *from, bytes, stream))
+            }
+            (Side::Device(_, from), Side::Main(to)) => {
+                done!(device.api, cuMemcpyDtoHAsync_v2(*to, *from, bytes, stream))
+            }
+            (Side::Device(source, from), Side::Device(target, to)) if ptr::eq(*source, *target) => {
+                done!(device.api, cuMemcpyDtoDAsync_v2(*to, *from, bytes, stream))
+            }
+            (Side::Device(source, from), Side::Device(target, to)) => {
+                let (source, target) = (source.context()?, target.context()?);
+                done!(device.api, cuMemcpyPeerAsync(*to, target, *from, source, bytes, stream))
+            }
+            (Side::Main(_), Side::Main(_)) => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,243 @@
+//! CUDA: modules of PTX, machine code or source, on the primary context and the stream of the environment.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `api` | the functions of the driver |
+//! | `platform`, `device` | the driver, its devices with their primary contexts, and which one a thread works on |
+//! | `image`, `module`, `kernel` | code that the driver loads, loaded modules, and launches |
+//! | `source`, `nvrtc`, `headers` | source, compiled when its module is loaded |
+//! | `memory`, `stream` | memory, copies, streams and events |
+//! | `tensor_map`, `functions` | global functions |
+//! | `failure` | errors of the driver |
+
+mod api;
+mod device;
+mod failure;
+mod functions;
+mod headers;
+mod image;
+mod kernel;
+mod memory;
+mod module;
+mod nvrtc;
+mod platform;
+mod source;
+mod stream;
+mod tensor_map;
+
+use core::ffi::{CStr, c_void};
+use core::ptr::NonNull;
+
+use ferrite_alloc_ext::device::{Attribute, Backend, Region};
+use ferrite_alloc_ext::env::stream as environment_stream;
+use ferrite_core::error::Result;
+use ferrite_core::{Any, Bytes, device::kind, plain_bail};
+
+use crate::driver::{Driver, Source};
+use crate::launch::Launch;
+use crate::payload::{Layout, Payload};
+
+use device::Device;
+use image::Format;
+use kernel::Kernel;
+use module::Module;
+
+pub use functions::FUNCTIONS;
+
+/// The CUDA back end.
+pub struct Cuda;
+
+/// Pinned main memory, a device type of its own: main memory that CUDA devices read and write by themselves.
+pub struct CudaHost;
+
+/// The code of a module.
+pub struct Code {
+    format: Format,
+    /// What source was compiled to; otherwise the payload has the code.
+    compiled: Option<Bytes>,
+}
+
+impl Code {
+    fn bytes<'a>(&'a self, payload: &'a Payload) -> &'a [u8] {
+        self.compiled.as_ref().map_or(payload.code(), |compiled| compiled.as_bytes())
+    }
+}
+
+impl Driver for Cuda {
+    const KIND: &'static CStr = c"cuda";
+    const LAYOUT: &'static Layout = &Layout::CUDA;
+    const DEVICE_TYPE: i32 = kind::CUDA;
+
+    type Code = Code;
+    type Loaded = Module;
+    type Kernel = Kernel;
+
+    /// Source is compiled here, for the devices of this machine if there are some.
+    fn prepare(payload: &Payload) -> Result<Code> {
+        let code = if payload.format() == b"cuda" {
+            let (format, compiled) = source::compile(payload.code())?;
+            Code { format, compiled: Some(compiled) }
+        } else {
+            Code { format: Format::parse(payload.format())?, compiled: None }
+        };
+        code.format.check(code.bytes(payload))?;
+        Ok(code)
+    }
+
+    #[inline]
+    fn current_device() -> Result<i32> {
+        Ok(platform::current_device()?.id)
+    }
+
+    fn load(source: &Source<'_, Cuda>, device: i32) -> Result<Module> {
+        let code = source.code.bytes(source.payload);
+        Module::load(platform::device(device)?, source.code.format, code)
+    }
+
+    fn load_kernel(
+        source: &Source<'_, Cuda>,
+        loaded: &Module,
+        kernel: usize,
+        _device: i32,
+    ) -> Result<Kernel> {
+        let described = &source.payload.kernels()[kernel];
+        Kernel::new(loaded, source.payload.name_of(described), described)
+    }
+
+    #[inline]
+    unsafe fn launch(kernel: &Kernel, device: i32, launch: &Launch<'_>) -> Result<()> {
+        // SAFETY: the caller vouches for the values; `current_device` made the context current.
+        unsafe { kernel.launch(device, launch) }
+    }
+
+    fn inspect_source<'a>(source: &Source<'a, Cuda>, format: &[u8]) -> &'a [u8] {
+        let (payload, code) = (source.payload, source.code);
+        match (payload.format(), format) {
+            (b"cuda" | b"ptx", b"") => payload.code(),
+            (own, asked) if own == asked => payload.code(),
+            (b"cuda", asked) if asked == code.format.name() => code.bytes(payload),
+            _ => b"",
+        }
+    }
+}
+
+/// The stream of this thread.
+fn stream_of(id: i32) -> *mut c_void {
+    environment_stream::get(environment_stream::Device::new(kind::CUDA, id))
+}
+
+impl Backend for Cuda {
+    fn device_type(&self) -> i32 {
+        kind::CUDA
+    }
+
+    fn set_device(&self, id: i32) -> Result<()> {
+        platform::device(id)?.make_current()
+    }
+
+    fn allocate(&self, id: i32, bytes: usize, alignment: usize) -> Result<*mut c_void> {
+        memory::allocate(platform::device(id)?, bytes, alignment)
+    }
+
+    unsafe fn free(&self, id: i32, data: *mut c_void) {
+        if let Ok(device) = platform::device(id) {
+            // SAFETY: the caller's promise.
+            unsafe { memory::free(device, data) };
+        }
+    }
+
+    unsafe fn copy(&self, from: Region, to: Region, bytes: usize, stream: *mut c_void) -> Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe { memory::copy(from, to, bytes, stream) }
+    }
+
+    unsafe fn synchronize(&self, id: i32, stream: *mut c_void) -> Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe { platform::device(id)?.synchronize(stream) }
+    }
+
+    fn attribute(&self, id: i32, attribute: Attribute) -> Result<Any> {
+        if attribute == Attribute::Exists {
+            return Ok(i64::from(platform::device(id).is_ok()).into());
+        }
+        platform::device(id)?.attribute(attribute)
+    }
+
+    fn create_stream(&self, id: i32) -> Result<*mut c_void> {
+        stream::create(platform::device(id)?)
+    }
+
+    unsafe fn free_stream(&self, id: i32, stream: *mut c_void) -> Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe { stream::free(platform::device(id)?, stream) }
+    }
+
+    unsafe fn order_streams(&self, id: i32, before: *mut c_void, after: *mut c_void) -> Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe { stream::order(platform::device(id)?, before, after) }
+    }
+
+    /// Every launch looks at the environment's stream.
+    unsafe fn set_stream(&self, id: i32, _stream: *mut c_void) -> Result<()> {
+        platform::device(id).map(drop)
+    }
+
+    fn allocate_workspace(&self, id: i32, bytes: usize) -> Result<NonNull<c_void>> {
+        let device = platform::device(id)?;
+        device.workspaces.allocate(device, bytes, stream_of(id))
+    }
+
+    unsafe fn free_workspace(&self, id: i32, workspace: NonNull<c_void>) -> Result<()> {
+        platform::device(id)?.workspaces.free::<Device>(workspace, stream_of(id))
+    }
+}
+
+impl Backend for CudaHost {
+    fn device_type(&self) -> i32 {
+        kind::CUDA_HOST
+    }
+
+    fn set_device(&self, id: i32) -> Result<()> {
+        Cuda.set_device(id)
+    }
+
+    fn allocate(&self, id: i32, bytes: usize, _alignment: usize) -> Result<*mut c_void> {
+        memory::allocate_pinned(platform::device(id)?, bytes)
+    }
+
+    unsafe fn free(&self, id: i32, data: *mut c_void) {
+        if let Ok(device) = platform::device(id) {
+            // SAFETY: the caller's promise.
+            unsafe { memory::free_pinned(device, data) };
+        }
+    }
+
+    /// Copies with devices are those of [`Cuda`], copies within main memory are the processor's.
+    unsafe fn copy(&self, _from: Region, _to: Region, _bytes: usize, _stream: *mut c_void) -> Result<()> {
+        plain_bail!(INTERNAL_ERROR, "A copy of CUDA needs memory of its devices")
+    }
+
+    unsafe fn synchronize(&self, id: i32, stream: *mut c_void) -> Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe { Cuda.synchronize(id, stream) }
+    }
+
+    fn attribute(&self, id: i32, attribute: Attribute) -> Result<Any> {
+        Cuda.attribute(id, attribute)
+    }
+
+    fn allocate_workspace(&self, id: i32, bytes: usize) -> Result<NonNull<c_void>> {
+        let data = self.allocate(id, bytes.max(1), 0)?;
+        match NonNull::new(data) {
+            Some(data) => Ok(data),
+            None => plain_bail!(INTERNAL_ERROR, "The CUDA driver gave no memory"),
+        }
+    }
+
+    unsafe fn free_workspace(&self, id: i32, workspace: NonNull<c_void>) -> Result<()> {
+        let device = platform::device(id)?;
+        // SAFETY: the caller's promise.
+        unsafe { memory::free_pinned(device, workspace.as_ptr()) };
+        Ok(())
+    }
+}

@@ -1,0 +1,102 @@
+//! Modules on a device.
+
+use core::ffi::{c_int, c_void};
+use core::ptr;
+
+use ferrite_core::Any;
+use ferrite_core::error::Result;
+use ferrite_core::global_table;
+use ferrite_core::memory::Buffer;
+
+use super::api::{self, Handle};
+use super::device::Device;
+use super::failure::{self, cuda_error};
+use super::image::Format;
+
+/// Bytes of the driver's log that an error shows at most.
+const LOG_BYTES: usize = 8192;
+
+/// The function that NVSHMEM registers for new modules.
+const NVSHMEM_INIT: &[u8] = b"runtime.nvshmem.cumodule_init";
+
+/// A loaded module.
+pub struct Module {
+    device: &'static Device,
+    handle: Handle,
+}
+
+// SAFETY: the driver's functions may be called with a module from any thread.
+unsafe impl Send for Module {}
+// SAFETY: as for Send.
+unsafe impl Sync for Module {}
+
+impl Module {
+    /// Loads code, which was checked, and tells NVSHMEM if it is there.
+    ///
+    /// # Errors
+    /// CUDAError with the driver's log; MemoryError; errors of NVSHMEM.
+    pub(super) fn load(device: &'static Device, format: Format, code: &[u8]) -> Result<Module> {
+        let _entered = device.enter()?;
+        let text = format.terminated(code)?;
+        let image = text.as_deref().unwrap_or(code);
+        let mut log = Buffer::new();
+        log.try_resize(LOG_BYTES, 0u8)?;
+        let options: [c_int; 2] = [api::ERROR_LOG_BUFFER, api::ERROR_LOG_BUFFER_SIZE_BYTES];
+        let values: [*mut c_void; 2] =
+            [log.as_mut_slice().as_mut_ptr().cast(), ptr::without_provenance_mut(LOG_BYTES)];
+        let mut handle = ptr::null_mut();
+        // SAFETY: the image is complete, as its form tells; the log has so many bytes.
+        let status = unsafe {
+            let image = image.as_ptr().cast();
+            (device.api.cuModuleLoadDataEx)(&mut handle, image, 2, options.as_ptr(), values.as_ptr())
+        };
+        if status != api::SUCCESS {
+            let log = log.split(|byte| *byte == 0).next().unwrap_or_default();
+            let name = failure::name(device.api, status);
+            let separator: &[u8] = if log.is_empty() { b"" } else { b"\n" };
+            return Err(cuda_error(&[b"cuModuleLoadDataEx failed with error: ", name, separator, log]));
+        }
+        let module = Module { device, handle };
+        if let Some(init) = global_table::get(NVSHMEM_INIT)? {
+            init.call(&[Any::from(handle).view()])?;
+        }
+        Ok(module)
+    }
+
+    /// Finds a kernel by its name, which ends in a zero.
+    ///
+    /// # Errors
+    /// CUDAError when there is none.
+    pub(super) fn find(&self, name: &[u8]) -> Result<Handle> {
+        let mut function = ptr::null_mut();
+        // SAFETY: the name ends in a zero.
+        let status = unsafe {
+            (self.device.api.cuModuleGetFunction)(&mut function, self.handle, name.as_ptr().cast())
+        };
+        if status != api::SUCCESS {
+            let name = name.strip_suffix(b"\0").unwrap_or(name);
+            let error = failure::name(self.device.api, status);
+            return Err(cuda_error(&[b"cuModuleGetFunction ", name, b" failed with error: ", error]));
+        }
+        Ok(function)
+    }
+
+    /// The device of the module.
+    pub(super) fn device(&self) -> &'static Device {
+        self.device
+    }
+}
+
+impl Drop for Module {
+    /// Waits for kernels that are queued, whose code this is. Errors do not matter here: when a process ends, the driver may be
+    /// gone before.
+    fn drop(&mut self) {
+        if let Ok(_entered) = self.device.enter() {
+            // SAFETY: the module is ours, and none of its kernels runs any more.
+            unsafe {
+                (self.device.api.cuCtxSynchronize)();
+                (self.device.api.cuModuleUnload)(self.handle);
+            }
+        }
+    }
+}

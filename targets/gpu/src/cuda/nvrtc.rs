@@ -1,0 +1,245 @@
+//! NVRTC, the compiler of CUDA source: a library that needs no device and no toolkit.
+//!
+//! `FERRITE_NVRTC` names the library, the folder that it is in, or that of the Python package `nvidia-cuda-nvrtc`.
+
+use core::ffi::{CStr, c_char, c_int, c_void};
+use core::ptr;
+use core::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use ferrite_core::error::Result;
+use ferrite_core::memory::Buffer;
+use ferrite_core::{Bytes, plain_bail};
+
+use super::failure::cuda_error;
+use super::headers;
+use super::image::Format;
+use crate::environment::variable;
+use crate::library::DriverLibrary;
+use crate::owned::Owned;
+
+/// `nvrtcResult`.
+type Status = c_int;
+/// `nvrtcProgram`.
+type Handle = *mut c_void;
+
+const SUCCESS: Status = 0;
+
+const PATH: &CStr = c"FERRITE_NVRTC";
+/// Where a folder has the library.
+const IN_FOLDER: [&str; 4] =
+    ["/libnvrtc.so.13", "/libnvrtc.so.12", "/lib/libnvrtc.so.13", "/lib/libnvrtc.so.12"];
+
+crate::driver_table! {
+    /// The functions of NVRTC.
+    pub struct Nvrtc from ["libnvrtc.so.13", "libnvrtc.so.12"] {
+        fn nvrtcGetErrorString(error: Status) -> *const c_char;
+        fn nvrtcGetNumSupportedArchs(count: *mut c_int) -> Status;
+        fn nvrtcGetSupportedArchs(architectures: *mut c_int) -> Status;
+        fn nvrtcCreateProgram(
+            program: *mut Handle,
+            source: *const c_char,
+            name: *const c_char,
+            header_count: c_int,
+            headers: *const *const c_char,
+            header_names: *const *const c_char,
+        ) -> Status;
+        fn nvrtcDestroyProgram(program: *mut Handle) -> Status;
+        fn nvrtcCompileProgram(program: Handle, option_count: c_int, options: *const *const c_char) -> Status;
+        fn nvrtcGetProgramLogSize(program: Handle, bytes: *mut usize) -> Status;
+        fn nvrtcGetProgramLog(program: Handle, log: *mut c_char) -> Status;
+        fn nvrtcGetPTXSize(program: Handle, bytes: *mut usize) -> Status;
+        fn nvrtcGetPTX(program: Handle, ptx: *mut c_char) -> Status;
+        fn nvrtcGetCUBINSize(program: Handle, bytes: *mut usize) -> Status;
+        fn nvrtcGetCUBIN(program: Handle, cubin: *mut c_char) -> Status;
+    }
+}
+
+/// The library, which is opened if it is not yet.
+///
+/// # Errors
+/// RuntimeError when there is none, which says where it was looked for.
+pub(super) fn nvrtc() -> Result<&'static Nvrtc> {
+    static LIBRARY: AtomicPtr<Nvrtc> = AtomicPtr::new(ptr::null_mut());
+    static OPENING: Mutex<()> = Mutex::new(());
+    // SAFETY: null, or made below and never freed.
+    let opened = || unsafe { LIBRARY.load(Ordering::Acquire).as_ref() };
+    if let Some(nvrtc) = opened() {
+        return Ok(nvrtc);
+    }
+    let _opening = OPENING.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(nvrtc) = opened() {
+        return Ok(nvrtc);
+    }
+    let found = match variable(PATH) {
+        Some(path) => find_at(path)?,
+        None => Nvrtc::open(),
+    };
+    let nvrtc = match found {
+        Ok(nvrtc) => nvrtc,
+        Err(error) => plain_bail!(
+            RUNTIME_ERROR,
+            "CUDA source is compiled by NVRTC (pip install nvidia-cuda-nvrtc-cu12, and set FERRITE_NVRTC to its folder), or by \
+             the global function tvm_callback_cuda_compile. {}",
+            error.message()
+        ),
+    };
+    let nvrtc = Owned::new(nvrtc)?.into_raw();
+    LIBRARY.store(nvrtc.as_ptr(), Ordering::Release);
+    // SAFETY: just made, and never freed.
+    Ok(unsafe { nvrtc.as_ref() })
+}
+
+/// Opens the library that a path names, or the one in the folder that it names. The outer error is a MemoryError.
+fn find_at(path: &'static CStr) -> Result<Result<Nvrtc>> {
+    for name in IN_FOLDER {
+        let mut file = Buffer::new();
+        file.try_extend_from_slice(path.to_bytes())?;
+        file.try_extend_from_slice(name.as_bytes())?;
+        file.try_push(0)?;
+        if let Ok(file) = CStr::from_bytes_with_nul(&file)
+            && let Ok(library) = DriverLibrary::open_at(file, path)
+        {
+            return Ok(Nvrtc::find_in(library));
+        }
+    }
+    Ok(DriverLibrary::open_at(path, path).and_then(Nvrtc::find_in))
+}
+
+impl Nvrtc {
+    fn check(&self, call: &str, status: Status, log: &[u8]) -> Result<()> {
+        if status == SUCCESS {
+            return Ok(());
+        }
+        // SAFETY: the library gives a static text.
+        let name = unsafe { CStr::from_ptr((self.nvrtcGetErrorString)(status)) };
+        let separator: &[u8] = if log.is_empty() { b"" } else { b"\n" };
+        Err(cuda_error(&[call.as_bytes(), b" failed with error: ", name.to_bytes(), separator, log]))
+    }
+
+    /// The architectures that it compiles for, such as 75 and 90, in ascending order.
+    ///
+    /// # Errors
+    /// CUDAError; MemoryError.
+    pub(super) fn architectures(&self) -> Result<Buffer<c_int>> {
+        let mut count = 0;
+        // SAFETY: the library writes the number, and then so many numbers.
+        unsafe {
+            self.check("nvrtcGetNumSupportedArchs", (self.nvrtcGetNumSupportedArchs)(&mut count), b"")?;
+            let mut architectures = Buffer::new();
+            architectures.try_resize(count.max(0) as usize, 0)?;
+            let place = architectures.as_mut_slice().as_mut_ptr();
+            self.check("nvrtcGetSupportedArchs", (self.nvrtcGetSupportedArchs)(place), b"")?;
+            Ok(architectures)
+        }
+    }
+
+    /// Compiles source: to machine code for architectures such as `sm_90a`, to PTX for those such as `compute_75`.
+    ///
+    /// # Errors
+    /// CUDAError with the compiler's log; MemoryError.
+    pub(super) fn compile(
+        &self,
+        source: &CStr,
+        architecture: &str,
+        include_folders: &[Buffer<u8>],
+    ) -> Result<(Format, Bytes)> {
+        let program = Program::new(self, source)?;
+        let mut option = Buffer::new();
+        option.try_extend_from_slice(b"--gpu-architecture=")?;
+        option.try_extend_from_slice(architecture.as_bytes())?;
+        option.try_push(0)?;
+        let mut options = Buffer::new();
+        options.try_push(option.as_ptr().cast::<c_char>())?;
+        // Helpers of TVM have no annotation.
+        options.try_push(c"--device-as-default-execution-space".as_ptr())?;
+        options.try_push(c"--disable-warnings".as_ptr())?;
+        for folder in include_folders {
+            options.try_push(folder.as_ptr().cast())?;
+        }
+        program.compile(&options)?;
+        let (bytes, format) = if architecture.starts_with("sm_") {
+            (program.output("nvrtcGetCUBIN", self.nvrtcGetCUBINSize, self.nvrtcGetCUBIN)?, Format::Binary)
+        } else {
+            let mut text = program.output("nvrtcGetPTX", self.nvrtcGetPTXSize, self.nvrtcGetPTX)?;
+            while text.last() == Some(&0) {
+                text.pop();
+            }
+            (text, Format::Ptx)
+        };
+        Ok((format, Bytes::new(&bytes)?))
+    }
+}
+
+/// A program that is being compiled.
+struct Program<'a> {
+    nvrtc: &'a Nvrtc,
+    handle: Handle,
+}
+
+impl<'a> Program<'a> {
+    fn new(nvrtc: &'a Nvrtc, source: &CStr) -> Result<Program<'a>> {
+        let texts = headers::TEXTS.map(CStr::as_ptr);
+        let names = headers::NAMES.map(CStr::as_ptr);
+        let mut handle = ptr::null_mut();
+        // SAFETY: all texts end in a zero, and there are as many names as texts.
+        let status = unsafe {
+            let (name, count) = (c"module.cu".as_ptr(), texts.len() as c_int);
+            (nvrtc.nvrtcCreateProgram)(
+                &mut handle,
+                source.as_ptr(),
+                name,
+                count,
+                texts.as_ptr(),
+                names.as_ptr(),
+            )
+        };
+        nvrtc.check("nvrtcCreateProgram", status, b"")?;
+        Ok(Program { nvrtc, handle })
+    }
+
+    fn compile(&self, options: &[*const c_char]) -> Result<()> {
+        // SAFETY: every option ends in a zero.
+        let status = unsafe {
+            (self.nvrtc.nvrtcCompileProgram)(self.handle, options.len() as c_int, options.as_ptr())
+        };
+        if status == SUCCESS {
+            return Ok(());
+        }
+        let log = self.output(
+            "nvrtcGetProgramLog",
+            self.nvrtc.nvrtcGetProgramLogSize,
+            self.nvrtc.nvrtcGetProgramLog,
+        );
+        let log = log.unwrap_or_default();
+        self.nvrtc.check(
+            "nvrtcCompileProgram",
+            status,
+            log.split(|byte| *byte == 0).next().unwrap_or_default(),
+        )
+    }
+
+    /// Reads a result: its size first, then the content.
+    fn output(
+        &self,
+        call: &str,
+        size: unsafe extern "C" fn(Handle, *mut usize) -> Status,
+        get: unsafe extern "C" fn(Handle, *mut c_char) -> Status,
+    ) -> Result<Buffer<u8>> {
+        let (mut bytes, mut output) = (0, Buffer::new());
+        // SAFETY: the library writes the size, and then so many bytes.
+        unsafe {
+            self.nvrtc.check(call, size(self.handle, &mut bytes), b"")?;
+            output.try_resize(bytes, 0u8)?;
+            self.nvrtc.check(call, get(self.handle, output.as_mut_slice().as_mut_ptr().cast()), b"")?;
+        }
+        Ok(output)
+    }
+}
+
+impl Drop for Program<'_> {
+    fn drop(&mut self) {
+        // SAFETY: the program is ours. Errors do not matter here.
+        unsafe { (self.nvrtc.nvrtcDestroyProgram)(&mut self.handle) };
+    }
+}

@@ -1,0 +1,142 @@
+//! The driver and its devices, and which device a thread works on: that of its current context. Each device is used by its
+//! primary context, as the runtime API does, so that memory and streams of PyTorch and JAX are ours, too.
+
+use core::ptr;
+use core::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use ferrite_core::error::{Error, Result};
+use ferrite_core::memory::Buffer;
+use ferrite_core::plain_error;
+
+use super::api::{Api, Handle};
+use super::device::Device;
+use super::failure::made;
+use crate::driver::MAX_DEVICES;
+use crate::forks;
+use crate::owned::Owned;
+
+/// The driver and its devices; made once, and never given up.
+pub(super) struct Platform {
+    pub(super) api: &'static Api,
+    devices: Buffer<Device>,
+}
+
+static PLATFORM: AtomicPtr<Platform> = AtomicPtr::new(ptr::null_mut());
+
+/// The driver, which is opened if it is not yet.
+///
+/// # Errors
+/// RuntimeError when the driver is not installed, and in a forked child; CUDAError when it fails, also because there is no device.
+#[inline]
+pub(super) fn platform() -> Result<&'static Platform> {
+    forks::check()?;
+    // SAFETY: null, or made by `open` and never freed.
+    match unsafe { PLATFORM.load(Ordering::Acquire).as_ref() } {
+        Some(platform) => Ok(platform),
+        None => open(),
+    }
+}
+
+/// Opens the driver. A failure keeps nothing but the library itself: the next call tries again.
+#[cold]
+fn open() -> Result<&'static Platform> {
+    static OPENING: Mutex<Option<&'static Api>> = Mutex::new(None);
+    forks::begin_use()?;
+    let mut api = OPENING.lock().unwrap_or_else(PoisonError::into_inner);
+    // SAFETY: as in `platform`.
+    if let Some(platform) = unsafe { PLATFORM.load(Ordering::Acquire).as_ref() } {
+        return Ok(platform);
+    }
+    let api = match *api {
+        Some(api) => api,
+        // SAFETY: the table stays for the life of the process, as the library does.
+        None => api.insert(unsafe { Owned::new(Api::open()?)?.into_raw().as_ref() }),
+    };
+    let platform = Owned::new(Platform { api, devices: find_devices(api)? })?.into_raw();
+    PLATFORM.store(platform.as_ptr(), Ordering::Release);
+    // SAFETY: just made, and never freed.
+    Ok(unsafe { platform.as_ref() })
+}
+
+fn find_devices(api: &'static Api) -> Result<Buffer<Device>> {
+    let mut count = 0;
+    // SAFETY: the driver writes the number.
+    unsafe {
+        made!(api, cuInit(0))?;
+        made!(api, cuDeviceGetCount(&mut count))?;
+    }
+    let mut devices = Buffer::new();
+    for id in 0..count.min(MAX_DEVICES as i32) {
+        let mut number = 0;
+        // SAFETY: as above.
+        unsafe { made!(api, cuDeviceGet(&mut number, id))? };
+        devices.try_push(Device::new(api, id, number))?;
+    }
+    Ok(devices)
+}
+
+impl Platform {
+    /// All devices.
+    pub(super) fn devices(&self) -> &[Device] {
+        &self.devices
+    }
+
+    /// A device.
+    ///
+    /// # Errors
+    /// ValueError when there is none of that id.
+    #[inline]
+    pub(super) fn device(&self, id: i32) -> Result<&Device> {
+        let device = usize::try_from(id).ok().and_then(|index| self.devices.get(index));
+        device.ok_or_else(|| self.invalid_id(id))
+    }
+
+    #[cold]
+    fn invalid_id(&self, id: i32) -> Error {
+        plain_error!(VALUE_ERROR, "Invalid CUDA device_id={}: there are {} devices", id, self.devices.len())
+    }
+}
+
+/// A device of this process.
+///
+/// # Errors
+/// As [`platform`] and [`Platform::device`].
+#[inline]
+pub(super) fn device(id: i32) -> Result<&'static Device> {
+    platform()?.device(id)
+}
+
+/// The device of the current context, or device 0. Its primary context is the current one afterwards.
+///
+/// # Errors
+/// As [`platform`]; errors of the driver.
+#[inline]
+pub(super) fn current_device() -> Result<&'static Device> {
+    let platform = platform()?;
+    let mut context = ptr::null_mut();
+    // SAFETY: the driver writes the handle.
+    unsafe { made!(platform.api, cuCtxGetCurrent(&mut context))? };
+    match platform.devices.iter().find(|device| device.has_context(context)) {
+        Some(device) => Ok(device),
+        None => enter_primary(platform, context),
+    }
+}
+
+/// Makes a primary context current where none is, or where that of another library is which is not known yet.
+#[cold]
+fn enter_primary(platform: &'static Platform, context: Handle) -> Result<&'static Device> {
+    let device = if context.is_null() {
+        platform.device(0)?
+    } else {
+        let mut number = 0;
+        // SAFETY: the driver writes the number of the current context's device.
+        unsafe { made!(platform.api, cuCtxGetDevice(&mut number))? };
+        match platform.devices.iter().find(|device| device.number == number) {
+            Some(device) => device,
+            None => platform.device(number)?,
+        }
+    };
+    device.make_current()?;
+    Ok(device)
+}

@@ -1,0 +1,129 @@
+//! CUDA source, compiled when its module is loaded: by the global function `tvm_callback_cuda_compile` where it is registered,
+//! as TVM does, otherwise by NVRTC.
+//!
+//! `FERRITE_CUDA_ARCH` names the architecture; otherwise it is that of the devices, or `compute_75` without one.
+
+use core::ffi::{CStr, c_int};
+
+use ferrite_core::error::Result;
+use ferrite_core::memory::Buffer;
+use ferrite_core::{Bytes, Error, String, global_table, plain_bail};
+
+use super::image::Format;
+use super::nvrtc::{Nvrtc, nvrtc};
+use super::platform;
+use crate::environment::variable;
+
+const CALLBACK: &[u8] = b"tvm_callback_cuda_compile";
+const ARCHITECTURE: &CStr = c"FERRITE_CUDA_ARCH";
+
+/// The architecture without a device: the oldest that every supported NVRTC compiles for.
+const OLDEST: i64 = 75;
+
+/// Variables that name folders of headers, and what comes behind: kernels of half precision include `cuda_fp16.h`.
+const INCLUDE_FOLDERS: [(&CStr, &str); 3] =
+    [(c"FERRITE_CUDA_INCLUDE", ""), (c"CUDA_HOME", "/include"), (c"CUDA_PATH", "/include")];
+
+/// Compiles source.
+///
+/// # Errors
+/// CUDAError with the compiler's log; RuntimeError when there is no compiler; errors of the callback.
+pub(super) fn compile(source: &[u8]) -> Result<(Format, Bytes)> {
+    if let Some(callback) = global_table::get(CALLBACK)? {
+        let compiled = callback.call(&[(&String::from_bytes(source)?).into()])?;
+        let code = match compiled.as_view().bytes_of_string() {
+            Some(text) => Bytes::new(text)?,
+            None => compiled.get::<Bytes>()?,
+        };
+        let format = if code.as_bytes().starts_with(b"/") { Format::Ptx } else { Format::Binary };
+        return Ok((format, code));
+    }
+    let mut text = Buffer::try_with_capacity(source.len() + 1)?;
+    text.try_extend_from_slice(source)?;
+    text.try_push(0)?;
+    let Ok(text) = CStr::from_bytes_with_nul(&text) else {
+        plain_bail!(INTERNAL_ERROR, "Malformed cuda module: the source has a NUL byte");
+    };
+    let nvrtc = nvrtc()?;
+    let architecture = architecture(nvrtc)?;
+    nvrtc.compile(text, architecture.as_str().unwrap_or_default(), &include_options()?)
+}
+
+/// The architecture to compile for.
+fn architecture(nvrtc: &Nvrtc) -> Result<String> {
+    if let Some(chosen) = variable(ARCHITECTURE) {
+        return String::from_bytes(chosen.to_bytes());
+    }
+    let supported = nvrtc.architectures()?;
+    match capabilities() {
+        Some((lowest, highest)) => architecture_of(lowest, highest, &supported),
+        None => String::format(format_args!("compute_{OLDEST}")),
+    }
+}
+
+/// The architecture for devices from a lowest to a highest capability: machine code where they are equal and the compiler knows it,
+/// with the instructions that only this architecture has; PTX otherwise.
+fn architecture_of(lowest: i64, highest: i64, supported: &[c_int]) -> Result<String> {
+    let is_known = supported.iter().any(|one| i64::from(*one) == lowest);
+    if lowest == highest && is_known {
+        let suffix = if lowest >= 90 { "a" } else { "" };
+        return String::format(format_args!("sm_{lowest}{suffix}"));
+    }
+    let older = supported.iter().map(|one| i64::from(*one)).filter(|one| *one <= lowest).max();
+    String::format(format_args!("compute_{}", older.unwrap_or(OLDEST)))
+}
+
+/// The lowest and the highest capability of the devices; None without one.
+fn capabilities() -> Option<(i64, i64)> {
+    let capability =
+        |device: &super::device::Device| device.capability().map(|(major, minor)| major * 10 + minor);
+    let all = || -> Result<Option<(i64, i64)>> {
+        let mut range: Option<(i64, i64)> = None;
+        for device in platform::platform()?.devices() {
+            let one = capability(device)?;
+            range = Some(range.map_or((one, one), |(lowest, highest)| (lowest.min(one), highest.max(one))));
+        }
+        Ok::<_, Error>(range)
+    };
+    all().unwrap_or_default()
+}
+
+/// The compiler's options for folders of headers, each with a zero at its end.
+fn include_options() -> Result<Buffer<Buffer<u8>>> {
+    let mut options = Buffer::new();
+    for (name, behind) in INCLUDE_FOLDERS {
+        if let Some(folder) = variable(name) {
+            let mut option = Buffer::new();
+            option.try_extend_from_slice(b"--include-path=")?;
+            option.try_extend_from_slice(folder.to_bytes())?;
+            option.try_extend_from_slice(behind.as_bytes())?;
+            option.try_push(0)?;
+            options.try_push(option)?;
+        }
+    }
+    Ok(options)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::architecture_of;
+
+    #[test]
+    fn architectures_are_those_of_the_devices() {
+        let supported = [75, 80, 86, 90, 100];
+        let cases = [
+            (75, 75, "sm_75"),
+            (86, 86, "sm_86"),
+            (90, 90, "sm_90a"),
+            (100, 100, "sm_100a"),
+            (80, 90, "compute_80"),
+            (89, 89, "compute_86"),
+            (120, 120, "compute_100"),
+            (70, 70, "compute_75"),
+        ];
+        for (lowest, highest, expected) in cases {
+            let found = architecture_of(lowest, highest, &supported).unwrap();
+            assert_eq!(found.as_bytes(), expected.as_bytes(), "{lowest} to {highest}");
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! CUDA in forked children: those of a process that used a device get errors, and nothing hangs or is freed. A program of its own,
+//! since it forks.
+#![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic, reason = "a test fails by a panic")]
+
+mod cuda_support;
+
+use cuda_support::*;
+use ferrite_alloc_ext::device::{self, Backend};
+use ferrite_core::error::Result;
+use ferrite_gpu::cuda::Cuda;
+
+unsafe extern "C" {
+    fn fork() -> i32;
+    fn waitpid(pid: i32, status: *mut i32, options: i32) -> i32;
+    fn _exit(status: i32) -> !;
+    fn alarm(seconds: u32) -> u32;
+}
+
+/// Runs `body` in a child; gives its status, or 99 when it hangs or crashes.
+fn in_child(body: impl FnOnce() -> i32) -> i32 {
+    // SAFETY: the child runs `body` and ends; this program has no other threads of its own.
+    unsafe {
+        let pid = fork();
+        if pid == 0 {
+            alarm(20);
+            _exit(body());
+        }
+        let mut status = 0;
+        assert_eq!(waitpid(pid, &mut status, 0), pid);
+        if status & 0x7f == 0 { status >> 8 & 0xff } else { 99 }
+    }
+}
+
+fn is_refused<T>(result: Result<T>) -> bool {
+    result.is_err_and(|error| {
+        error.kind() == b"RuntimeError" && error.message().starts_with(b"Devices cannot be used in a forked")
+    })
+}
+
+fn main() -> Result<()> {
+    let session = Session::begin();
+    let driver = session.driver;
+    let kernel = kernel_of(PTX_MODULE, "add_one_kernel")?;
+    let (x, y) = (on_device(&[1.0; 64])?, on_device(&[0.0; 64])?);
+    add_one(&kernel, &x, &y, 1)?;
+    let stream = Cuda.create_stream(0)?;
+    let calls = || if driver.is_stand_in { driver.number(c"stand_in_pending") } else { 0 };
+    let queued = calls();
+    let (kernel_, x_, y_) = (kernel.clone(), x.clone(), y.clone());
+    let refused = in_child(move || {
+        let results = [
+            is_refused(add_one(&kernel_, &x_, &y_, 1)),
+            is_refused(Cuda.set_device(0)),
+            is_refused(device::empty(&[4], F32, HERE)),
+            is_refused(Cuda.allocate_workspace(0, 8)),
+            is_refused(Cuda.create_stream(0)),
+            is_refused(wait()),
+            is_refused(global("runtime.GetCudaDeviceCount").and_then(|count| count.call(&[]))),
+            is_refused(add_one(&kernel_of(PTX_MODULE, "add_one_kernel").unwrap(), &x_, &y_, 1)),
+        ];
+        // Nothing of the parent's is freed, and no call of the driver is made.
+        let before = if driver.is_stand_in { driver.live() } else { Live::default() };
+        drop((kernel_, x_, y_));
+        let after = if driver.is_stand_in { driver.live() } else { Live::default() };
+        let is_untouched = before == after && calls() == queued;
+        if results == [true; 8] && is_untouched { 7 } else { 1 }
+    });
+    assert_eq!(refused, 7, "the child of a process that used a device");
+    // The parent goes on.
+    assert_eq!(values_of(&y)?, [2.0; 64]);
+    // SAFETY: the stream is ours.
+    unsafe { Cuda.free_stream(0, stream)? };
+    drop((kernel, x, y));
+    drop(session);
+    println!("forked children: ok");
+    Ok(())
+}

@@ -1,0 +1,151 @@
+//! CUDA without a driver: what needs none works, and the rest says what is missing. Source is compiled by NVRTC, which needs neither
+//! a driver nor a GPU.
+#![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic, reason = "a test fails by a panic")]
+
+use std::sync::{Mutex, PoisonError};
+
+use ferrite_alloc_ext::device::{Attribute, Backend};
+use ferrite_alloc_ext::module::Module;
+use ferrite_core::error::{Error, Result};
+use ferrite_core::{Bytes, Function, String};
+use ferrite_gpu::cuda::Cuda;
+use ferrite_gpu::module::DeviceModule;
+
+const SOURCE: &[u8] = include_bytes!("../../../tests/device/payloads/cuda.bin");
+const PTX: &[u8] = include_bytes!("../../../tests/device/payloads/cuda_ptx.bin");
+
+/// The kernels of the fixtures.
+const KERNELS: [&str; 8] = [
+    "add_one_kernel",
+    "axpy_dyn_kernel",
+    "scale_i64_kernel",
+    "matmul_kernel",
+    "softmax_kernel",
+    "reverse_dynshared_kernel",
+    "mlp_kernel",
+    "mlp_kernel_1",
+];
+
+/// Held by every test: they change the environment.
+static ALONE: Mutex<()> = Mutex::new(());
+
+fn load(bytes: &[u8]) -> Result<Module> {
+    ferrite_gpu::install();
+    ferrite_gpu::functions::install();
+    DeviceModule::<Cuda>::load(Bytes::new(bytes)?)
+}
+
+fn message(error: &Error) -> std::string::String {
+    std::string::String::from_utf8_lossy(error.message()).into_owned()
+}
+
+fn source_of(module: &Module, format: &str) -> Result<Vec<u8>> {
+    Ok(module.inspect_source(&String::new(format)?)?.as_bytes().to_vec())
+}
+
+/// Runs `body` with a variable of another value.
+fn with_variable<R>(name: &str, value: &str, body: impl FnOnce() -> R) -> R {
+    let before = std::env::var_os(name);
+    // SAFETY: the tests of this program run one after another.
+    unsafe { std::env::set_var(name, value) };
+    let result = body();
+    // SAFETY: as above.
+    unsafe {
+        match before {
+            Some(before) => std::env::set_var(name, before),
+            None => std::env::remove_var(name),
+        }
+    }
+    result
+}
+
+/// Whether this machine has a driver.
+fn has_driver() -> bool {
+    let exists = Cuda.attribute(0, Attribute::Exists).and_then(|exists| exists.get::<i64>());
+    let has_driver = exists.is_ok_and(|exists| exists == 1);
+    if has_driver {
+        println!("not run: this machine has a CUDA device");
+    }
+    has_driver
+}
+
+#[test]
+fn source_becomes_ptx() -> Result<()> {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    if has_driver() {
+        return Ok(());
+    }
+    let ptx = source_of(&load(SOURCE)?, "ptx")?;
+    let text = std::string::String::from_utf8_lossy(&ptx);
+    assert!(text.contains(".target sm_75"), "the oldest architecture");
+    for kernel in KERNELS {
+        assert!(text.contains(&format!(".entry {kernel}(")), "{kernel}");
+    }
+    Ok(())
+}
+
+#[test]
+fn the_architecture_can_be_chosen() -> Result<()> {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let ptx = with_variable("FERRITE_CUDA_ARCH", "compute_80", || load(SOURCE))?;
+    assert!(std::string::String::from_utf8_lossy(&source_of(&ptx, "ptx")?).contains(".target sm_80"));
+    let cubin = with_variable("FERRITE_CUDA_ARCH", "sm_90a", || load(SOURCE))?;
+    let code = source_of(&cubin, "cubin")?;
+    assert!(code.starts_with(b"\x7fELF") && source_of(&cubin, "ptx")?.is_empty());
+    for kernel in KERNELS {
+        assert!(code.windows(kernel.len()).any(|bytes| bytes == kernel.as_bytes()), "{kernel}");
+    }
+    let error = with_variable("FERRITE_CUDA_ARCH", "compute_1", || load(SOURCE).map(drop)).unwrap_err();
+    assert!(
+        message(&error).starts_with("nvrtcCompileProgram failed with error: NVRTC_ERROR_INVALID_OPTION"),
+        "{error:?}"
+    );
+    Ok(())
+}
+
+#[test]
+fn headers_are_found_in_folders_that_variables_name() -> Result<()> {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let folder = std::env::temp_dir().join(format!("ferrite-cuda-headers-{}", std::process::id()));
+    std::fs::create_dir_all(folder.join("include")).expect("a folder");
+    std::fs::write(folder.join("include/ferrite_half.h"), "#define ANSWER 42\n").expect("a file");
+    let mut payload = ferrite_gpu::payload::Writer::new();
+    payload.text(b"cuda")?;
+    payload.count(0)?;
+    payload.text(b"#include <ferrite_half.h>\nextern \"C\" __global__ void k(int* x) { *x = ANSWER; }")?;
+    let payload = payload.finish()?;
+    let without = load(payload.as_bytes()).map(drop).unwrap_err();
+    assert!(message(&without).contains("ferrite_half.h"), "{without:?}");
+    let root = folder.to_str().expect("a path");
+    for (name, value) in
+        [("CUDA_HOME", root.to_string()), ("FERRITE_CUDA_INCLUDE", format!("{root}/include"))]
+    {
+        with_variable(name, &value, || load(payload.as_bytes()))?;
+    }
+    std::fs::remove_dir_all(folder).expect("the folder");
+    Ok(())
+}
+
+#[test]
+fn a_missing_driver_is_an_error_of_what_needs_it() -> Result<()> {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    if has_driver() {
+        return Ok(());
+    }
+    let module = load(PTX)?;
+    let kernel = module.get_function(&String::new("add_one_kernel")?, false)?.expect("a kernel");
+    let pointer = ferrite_core::Any::from(core::ptr::null_mut::<core::ffi::c_void>());
+    let launched = kernel.call(&[pointer.view(), pointer.view(), 1i64.into(), 64i64.into()]).map(drop);
+    let set =
+        Function::global("__tvm_set_device")?.expect("a default").call(&[2i64.into(), 0i64.into()]).map(drop);
+    for result in
+        [launched, set, Cuda.allocate(0, 8, 64).map(drop), Cuda.attribute(0, Attribute::WarpSize).map(drop)]
+    {
+        let error = result.unwrap_err();
+        assert_eq!(error.kind(), b"RuntimeError");
+        let text = message(&error);
+        assert!(text.starts_with("The driver is not installed: looked for libcuda.so.1 ("), "{text}");
+    }
+    assert_eq!(Cuda.attribute(0, Attribute::Exists)?.get::<i64>()?, 0);
+    Ok(())
+}
