@@ -86,6 +86,15 @@ impl Device {
         Ok(Entered { api: self.api, before: (!stays).then_some(before) })
     }
 
+    /// Makes the primary context current to give something up, as far as that is possible. None when it is not.
+    pub(super) fn enter_to_release(&self) -> Option<Entered> {
+        match self.enter() {
+            Ok(entered) => Some(entered),
+            // The context that was current before is unknown then, and stays away.
+            Err(_) => self.make_current().ok().map(|()| Entered { api: self.api, before: None }),
+        }
+    }
+
     /// The value of an attribute, or None.
     ///
     /// # Errors

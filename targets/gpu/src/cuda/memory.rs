@@ -58,7 +58,7 @@ pub(super) unsafe fn free(device: &Device, data: *mut c_void) {
     if data.is_null() {
         return;
     }
-    let _entered = device.enter();
+    let _entered = device.enter_to_release();
     // SAFETY: the caller's promise. Errors do not matter here.
     unsafe { (device.api.cuMemFree_v2)(data.expose_provenance() as Address) };
 }
@@ -102,7 +102,7 @@ pub(super) unsafe fn free_pinned(device: &Device, data: *mut c_void) {
     if data.is_null() {
         return;
     }
-    let _entered = device.enter();
+    let _entered = device.enter_to_release();
     // SAFETY: the caller's promise. Errors do not matter here.
     unsafe { (device.api.cuMemFreeHost)(data) };
 }

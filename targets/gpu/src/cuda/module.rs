@@ -7,6 +7,7 @@ use ferrite_core::Any;
 use ferrite_core::error::Result;
 use ferrite_core::global_table;
 use ferrite_core::memory::Buffer;
+use ferrite_core::plain_bail;
 
 use super::api::{self, Handle};
 use super::device::Device;
@@ -53,6 +54,9 @@ impl Module {
         if status != api::SUCCESS {
             let log = log.split(|byte| *byte == 0).next().unwrap_or_default();
             let name = failure::name(device.api, status);
+            if status == api::OUT_OF_MEMORY {
+                plain_bail!(MEMORY_ERROR, "cuModuleLoadDataEx failed with error: {}", name);
+            }
             let separator: &[u8] = if log.is_empty() { b"" } else { b"\n" };
             return Err(cuda_error(&[b"cuModuleLoadDataEx failed with error: ", name, separator, log]));
         }
@@ -88,10 +92,10 @@ impl Module {
 }
 
 impl Drop for Module {
-    /// Waits for kernels that are queued, whose code this is. Errors do not matter here: when a process ends, the driver may be
-    /// gone before.
+    /// Waits for kernels that are queued, whose code this is; where that is impossible, the code stays. Errors do not matter here:
+    /// when a process ends, the driver may be gone before.
     fn drop(&mut self) {
-        if let Ok(_entered) = self.device.enter() {
+        if let Some(_entered) = self.device.enter_to_release() {
             // SAFETY: the module is ours, and none of its kernels runs any more.
             unsafe {
                 (self.device.api.cuCtxSynchronize)();

@@ -79,7 +79,7 @@ pub struct Live {
 
 impl Driver {
     /// Opens the real driver if it has a device, otherwise the stand-in. `FERRITE_TEST_DRIVER=stand-in` chooses that.
-    fn open() -> Driver {
+    pub fn open() -> Driver {
         let is_wanted = std::env::var_os("FERRITE_TEST_DRIVER").is_none_or(|value| value != "stand-in");
         if is_wanted && let Some(library) = open_real() {
             eprintln!("CUDA tests run on the real driver of this machine");
@@ -344,8 +344,8 @@ pub fn refused<T>(result: Result<T>, kind: &str) -> std::string::String {
 pub fn on(device: DLDevice, values: &[f32]) -> Result<Tensor> {
     let shape = [values.len() as i64];
     let (host, there) = (Tensor::from_slice(values, &shape)?, device::empty(&shape, F32, device)?);
-    copy(&host, &there)?;
-    wait()?;
+    // A copy that nobody could wait for still reads the memory.
+    copy(&host, &there).and_then(|()| wait()).inspect_err(|_| core::mem::forget(host.clone()))?;
     Ok(there)
 }
 
@@ -368,8 +368,14 @@ pub fn wait() -> Result<()> {
 pub fn values_of(tensor: &Tensor) -> Result<Vec<f32>> {
     let mut values = vec![0f32; tensor.shape().iter().product::<i64>() as usize];
     let (place, bytes) = (Any::from(values.as_mut_ptr().cast::<c_void>()), (values.len() * 4) as i64);
-    global("runtime.TVMTensorCopyToBytes")?.call(&[tensor.into(), place.view(), bytes.into()])?;
-    Ok(values)
+    match global("runtime.TVMTensorCopyToBytes")?.call(&[tensor.into(), place.view(), bytes.into()]) {
+        Ok(_) => Ok(values),
+        Err(error) => {
+            // A copy that nobody could wait for still writes the memory.
+            core::mem::forget(values);
+            Err(error)
+        }
+    }
 }
 
 pub fn data(tensor: &Tensor) -> Any {
