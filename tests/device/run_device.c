@@ -138,6 +138,19 @@ static int add_scalars(int which, TVMFFIAny* args, int count) {
   return count;
 }
 
+/* Tells which device the functions run on. */
+static void print_device(void) {
+  TVMFFIAny args[3], name;
+  TVMFFIByteArray text;
+  args[0] = ferrite_int(device_type);
+  args[1] = ferrite_int(0);
+  args[2] = ferrite_int(5);
+  ferrite_check(ferrite_call_global("runtime.GetDeviceAttr", args, 3, &name), "runtime.GetDeviceAttr");
+  text = ferrite_text(&name);
+  printf("device: %.*s\n", (int)text.size, text.data);
+  ferrite_release(&name);
+}
+
 /* An empty tensor launches kernels that do nothing. */
 static void run_empty(TVMFFIObjectHandle callee) {
   static Array empty;
@@ -204,6 +217,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   device_type = atoi(argv[1]);
+  print_device();
   ferrite_check(ferrite_module_load(argv[2], &module), argv[2]);
   for (i = 4; i < argc; ++i) {
     for (known = 0; known < sizeof functions / sizeof functions[0]; ++known) {

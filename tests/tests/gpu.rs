@@ -1,7 +1,7 @@
 //! Device modules from C: host code that TVM compiled, on the library alone, against numpy's outputs.
 #![forbid(unsafe_code)]
 
-use ferrite_tests::{Cc, Library, Outcome, output_of, quickstart, root, scratch};
+use ferrite_tests::{Cc, Library, Outcome, output_of, quickstart, root, scratch, stand_in_unless_real};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -25,7 +25,12 @@ fn runner(folder: &Path) -> Cc {
 
 /// A library of host code and the device module of a kind.
 fn models(folder: &Path, kind: &str, host: &str) -> Cc {
-    let bin = device().join(kind).join("library_bin.bin");
+    models_of(folder, kind, host, "library_bin.bin")
+}
+
+/// A library of host code and one of the device modules of a kind.
+fn models_of(folder: &Path, kind: &str, host: &str, bin: &str) -> Cc {
+    let bin = device().join(kind).join(bin);
     Cc::shared(folder.join("libmodels.so"))
         .generated()
         .args([format!("-DBIN=\"{}\"", bin.display())])
@@ -68,4 +73,85 @@ fn opencl_with_host_code_from_llvm() -> Outcome<()> {
 #[ignore = "needs an OpenCL driver and the sanitizers' libraries: ./ci.sh gpu-opencl"]
 fn opencl_under_address_and_undefined_behaviour_checks() -> Outcome<()> {
     run_opencl_with("gpu-opencl-sanitized", "host.c", Cc::sanitized)
+}
+
+/// The functions of the CUDA fixtures: those of OpenCL, and one with dynamic shared memory.
+const CUDA: &[&str] = &["add_one", "axpy_dyn", "scale_i64", "matmul", "softmax", "mlp", "reverse_dynshared"];
+
+/// A command that finds the driver of CUDA: that of this machine, or the stand-in.
+fn with_cuda(program: PathBuf) -> Outcome<Command> {
+    let mut command = Command::new(program);
+    let devices = ["/dev/nvidia0", "/dev/dxg"];
+    if let Some(folder) = stand_in_unless_real("cuda", "libcuda.so.1", &devices)? {
+        command.env("LD_LIBRARY_PATH", folder);
+    }
+    Ok(command)
+}
+
+fn run_cuda(name: &str, host: &str, bin: &str) -> Outcome<()> {
+    run_cuda_with(name, host, bin, |cc| cc)
+}
+
+/// Runs the functions of the CUDA fixtures; `options` go to both compilations.
+fn run_cuda_with(name: &str, host: &str, bin: &str, options: impl Fn(Cc) -> Cc) -> Outcome<()> {
+    let (library, folder) = (Library::with_gpu()?, scratch(name)?);
+    let models = options(models_of(&folder, "cuda", host, bin)).link_shared(library)?;
+    let mut command = with_cuda(options(runner(&folder)).link_shared(library)?)?;
+    // Drivers keep what they allocated.
+    command.env("ASAN_OPTIONS", "detect_leaks=0");
+    let report = output_of(command.arg("2").arg(models).arg(device().join("data")).args(CUDA))?;
+    print!("{report}");
+    let total = format!("total: {} checks, 0 failed", CUDA.len() * CHECKS + 1);
+    assert!(report.contains(&total), "expected `{total}`");
+    Ok(())
+}
+
+#[test]
+#[ignore = "needs NVRTC: ./ci.sh gpu-cuda"]
+fn cuda_source_with_host_code_in_c() -> Outcome<()> {
+    run_cuda("gpu-cuda-source", "host.c", "library_bin.bin")
+}
+
+#[test]
+#[ignore = "a part of ./ci.sh gpu-cuda"]
+fn cuda_ptx_with_host_code_in_c() -> Outcome<()> {
+    run_cuda("gpu-cuda-ptx", "host.c", "library_bin_ptx.bin")
+}
+
+#[test]
+#[ignore = "a part of ./ci.sh gpu-cuda"]
+fn cuda_machine_code_with_host_code_in_c() -> Outcome<()> {
+    run_cuda("gpu-cuda-cubin", "host.c", "library_bin_cubin.bin")
+}
+
+#[test]
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+#[ignore = "a part of ./ci.sh gpu-cuda"]
+fn cuda_with_host_code_from_llvm() -> Outcome<()> {
+    run_cuda("gpu-cuda-llvm", "host_llvm_x86_64.o", "library_bin_ptx.bin")
+}
+
+#[test]
+#[ignore = "needs the sanitizers' libraries: ./ci.sh gpu-cuda"]
+fn cuda_under_address_and_undefined_behaviour_checks() -> Outcome<()> {
+    run_cuda_with("gpu-cuda-sanitized", "host.c", "library_bin_ptx.bin", Cc::sanitized)
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+#[ignore = "a part of ./ci.sh gpu-cuda"]
+fn cuda_launches_allocate_nothing_and_memory_may_run_out() -> Outcome<()> {
+    let (library, folder) = (Library::with_gpu()?, scratch("gpu-cuda-memory")?);
+    let models = models_of(&folder, "cuda", "host.c", "library_bin_ptx.bin").link_shared(library)?;
+    let program = Cc::program(folder.join("host_memory"))
+        .args(["-std=gnu99", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function"])
+        .headers(quickstart())
+        .source(device().join("host_memory.c"))
+        .source(quickstart().join("ferrite_util.c"))
+        .link_shared(library)?;
+    let report = output_of(with_cuda(program)?.arg("2").arg(models))?;
+    print!("{report}");
+    assert!(report.contains("a kernel: 0 allocations in 198 calls"));
+    assert!(report.contains(" 0 wrong"));
+    Ok(())
 }

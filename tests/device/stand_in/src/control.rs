@@ -92,6 +92,26 @@ extern "C" fn stand_in_foreign_context(device: c_int) -> u64 {
     machine().create_context(device.max(0) as usize, false)
 }
 
+/// Ends a process with an error whose complaints nobody has read.
+extern "C" fn at_exit() {
+    let complaints = std::mem::take(&mut faults().complaints);
+    if !complaints.is_empty() {
+        for complaint in &complaints {
+            eprintln!("stand-in for a driver: {complaint}");
+        }
+        // SAFETY: the process ends anyway.
+        unsafe { _exit(70) };
+    }
+}
+
+unsafe extern "C" {
+    fn _exit(status: c_int) -> !;
+}
+
+#[used]
+#[unsafe(link_section = ".fini_array")]
+static AT_EXIT: extern "C" fn() = at_exit;
+
 /// # Safety
 /// The buffer must have so many bytes.
 unsafe fn write(text: &str, buffer: *mut c_char, bytes: usize) {

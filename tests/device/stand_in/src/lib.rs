@@ -15,7 +15,7 @@
 //! garbage) is an error and a *complaint*, which tests read at their end. A call that a user's bad input explains, such as a
 //! block that is too large, is only an error.
 
-#![cfg(feature = "cuda")] // some driver: without one there is nothing to check
+#![cfg(all(feature = "cuda", target_os = "linux"))] // without a driver there is nothing to check
 
 mod control;
 #[cfg(feature = "cuda")]
