@@ -58,6 +58,8 @@ check_clippy() {
     cargo clippy -p ferrite-capi --features backend,cxx-abi -- -D warnings &&
     cargo clippy -p ferrite-gpu --all-targets --features opencl -- -D warnings &&
     cargo clippy -p ferrite-capi --features opencl -- -D warnings &&
+    cargo clippy -p ferrite-gpu --all-targets --features cuda -- -D warnings &&
+    cargo clippy -p ferrite-stand-in --features cuda -- -D warnings &&
     cargo clippy -p ferrite-capi --all-targets --features legacy -- -D warnings &&
     cargo clippy -p ferrite-core --no-default-features -- -D warnings &&
     cargo clippy -p ferrite-core --no-default-features --features spin -- -D warnings &&
@@ -301,6 +303,15 @@ check_gpu-opencl() {
     cargo test -p ferrite-gpu --features opencl &&
     ferrite_tests gpu --include-ignored opencl &&
     build_wheel && tests/clients/run.sh "$target"/wheels/*.whl opencl
+}
+
+check_gpu-cuda() {
+  need python3 "apt-get install python3 python3-pip" || return 1
+  local FERRITE_NVRTC
+  FERRITE_NVRTC=$(tests/device/fetch_nvrtc.sh "$target/nvrtc") && export FERRITE_NVRTC &&
+    cargo test -p ferrite-gpu --features cuda --lib --test cuda --test cuda_without_driver --test cuda_fork \
+      --test cuda_failures -- --show-output &&
+    ferrite_tests gpu --include-ignored cuda
 }
 
 check_xgrammar() {

@@ -46,7 +46,7 @@ pub fn create<D: Driver>(args: &[AnyView<'_>]) -> Result<Any> {
         CodeLayout::PerKernel | CodeLayout::Shaders => write_codes(&mut payload, &code.get()?)?,
     }
     let sources = sources.get::<Option<MapObject>>()?;
-    Ok(DeviceModule::<D>::with_sources(payload.finish()?, sources)?.into())
+    Ok(DeviceModule::<D>::create(payload.finish()?, sources)?.into())
 }
 
 /// The content of bytes or of a text.

@@ -18,7 +18,7 @@ pub const MAX_DEVICES: usize = 32;
 /// # Life of a module
 /// | Step | When | Called |
 /// |---|---|---|
-/// | [`prepare`](Driver::prepare) | the module is loaded | no driver is opened |
+/// | [`prepare`](Driver::prepare) or [`prepare_created`](Driver::prepare_created) | the module is loaded, or made by the compiler | no driver is opened |
 /// | [`load`](Driver::load) | first launch on a device | under a lock of the module |
 /// | [`load_kernel`](Driver::load_kernel) | first launch of a kernel on a device | under the same lock |
 /// | [`launch`](Driver::launch) | each launch | without a lock or an allocation |
@@ -52,6 +52,15 @@ pub trait Driver: Send + Sync + Sized + 'static {
     /// # Errors
     /// InternalError when the payload makes no sense; those of a compiler.
     fn prepare(payload: &Payload) -> Result<Self::Code>;
+
+    /// As [`prepare`](Driver::prepare), for a module that the compiler makes in its own process. It may only be exported there, so
+    /// that whatever needs more than the code has to wait for the first launch.
+    ///
+    /// # Errors
+    /// As [`prepare`](Driver::prepare).
+    fn prepare_created(payload: &Payload) -> Result<Self::Code> {
+        Self::prepare(payload)
+    }
 
     /// The device on which this thread launches kernels.
     ///

@@ -32,16 +32,22 @@ impl<D: Driver> DeviceModule<D> {
     /// # Errors
     /// InternalError for a malformed payload; those of [`Driver::prepare`]; MemoryError.
     pub fn load(bytes: Bytes) -> Result<Module> {
-        Self::with_sources(bytes, None)
-    }
-
-    /// As [`load`](Self::load), with sources by format for `inspect_source`.
-    ///
-    /// # Errors
-    /// As [`load`](Self::load).
-    pub fn with_sources(bytes: Bytes, sources: Option<MapObject>) -> Result<Module> {
         let payload = Payload::read(D::LAYOUT, bytes)?;
         let code = D::prepare(&payload)?;
+        Self::with_code(payload, code, None)
+    }
+
+    /// Makes a module for the compiler, with sources by format for `inspect_source`. Opens no driver.
+    ///
+    /// # Errors
+    /// InternalError for a malformed payload; those of [`Driver::prepare_created`]; MemoryError.
+    pub fn create(bytes: Bytes, sources: Option<MapObject>) -> Result<Module> {
+        let payload = Payload::read(D::LAYOUT, bytes)?;
+        let code = D::prepare_created(&payload)?;
+        Self::with_code(payload, code, sources)
+    }
+
+    fn with_code(payload: Payload, code: D::Code, sources: Option<MapObject>) -> Result<Module> {
         let loading = Loading::<D>::new(payload.kernels().len())?;
         Module::from_impl(DeviceModule { payload, code, sources, loading })
     }

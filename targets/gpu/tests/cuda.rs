@@ -15,6 +15,7 @@ use ferrite_core::backend::{alloc_workspace, free_workspace};
 use ferrite_core::error::Result;
 use ferrite_core::{Any, AnyView, Bytes, Function, String, Tensor};
 use ferrite_gpu::cuda::{Cuda, CudaHost};
+use ferrite_gpu::module::DeviceModule;
 
 const AXES: &[&str] = &["blockIdx.x", "threadIdx.x"];
 const ADD_ONE: &[DLDataType] = &[HANDLE, HANDLE];
@@ -283,6 +284,27 @@ fn source_that_does_not_compile_is_an_error_with_the_log() -> Result<()> {
     assert!(text.starts_with("nvrtcCompileProgram failed with error: NVRTC_ERROR_COMPILATION\n"), "{text}");
     assert!(text.contains("module.cu(1): error: identifier \"undeclared\" is undefined"), "{text}");
     refused(load(payload_of("cuda", b"a\0b", "k", &[], &[])?.as_bytes()), "InternalError");
+    Ok(())
+}
+
+#[test]
+fn source_from_the_compiler_waits_for_the_first_launch() -> Result<()> {
+    let _session = Session::begin();
+    let create = DeviceModule::<Cuda>::create;
+    let x = on_device(&[1.0; 64])?;
+    // The machine that compiles may have no NVRTC, so nothing is compiled there.
+    let broken = payload_of("cuda", b"nonsense", "add_one_kernel", ADD_ONE, AXES)?;
+    let kernel = function(&create(broken, None)?, "add_one_kernel")?;
+    for _ in 0..2 {
+        let text = refused(add_one(&kernel, &x, &x, 1), "CUDAError");
+        assert!(text.starts_with("nvrtcCompileProgram failed"), "{text}");
+    }
+    let module = create(Bytes::new(SOURCE_MODULE)?, None)?;
+    let cubin = String::new("cubin")?;
+    assert!(module.inspect_source(&cubin)?.as_bytes().is_empty());
+    add_one(&function(&module, "add_one_kernel")?, &x, &x, 1)?;
+    assert_eq!(values_of(&x)?, [2.0; 64]);
+    assert!(module.inspect_source(&cubin)?.as_bytes().starts_with(b"\x7fELF"));
     Ok(())
 }
 

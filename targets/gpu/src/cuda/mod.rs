@@ -27,6 +27,7 @@ mod tensor_map;
 
 use core::ffi::{CStr, c_void};
 use core::ptr::NonNull;
+use std::sync::OnceLock;
 
 use ferrite_alloc_ext::device::{Attribute, Backend, Region};
 use ferrite_alloc_ext::env::stream as environment_stream;
@@ -51,15 +52,33 @@ pub struct Cuda;
 pub struct CudaHost;
 
 /// The code of a module.
-pub struct Code {
-    format: Format,
-    /// What source was compiled to; otherwise the payload has the code.
-    compiled: Option<Bytes>,
+pub enum Code {
+    /// Code in the payload.
+    Given(Format),
+    /// Source in the payload, and what it was compiled to, once it is.
+    Source(OnceLock<(Format, Bytes)>),
 }
 
 impl Code {
-    fn bytes<'a>(&'a self, payload: &'a Payload) -> &'a [u8] {
-        self.compiled.as_ref().map_or(payload.code(), |compiled| compiled.as_bytes())
+    /// The code in a form that the driver loads. Source is compiled if it is not yet; callers take turns.
+    ///
+    /// # Errors
+    /// Those of a compiler.
+    fn compiled<'a>(&'a self, payload: &'a Payload) -> Result<(Format, &'a [u8])> {
+        let compiled = match self {
+            Code::Given(format) => return Ok((*format, payload.code())),
+            Code::Source(compiled) => compiled,
+        };
+        if compiled.get().is_none() {
+            let (format, code) = source::compile(payload.code())?;
+            format.check(code.as_bytes())?;
+            // Nobody else compiled it meanwhile.
+            let _ = compiled.set((format, code));
+        }
+        match compiled.get() {
+            Some((format, code)) => Ok((*format, code.as_bytes())),
+            None => plain_bail!(INTERNAL_ERROR, "The source of a cuda module is not compiled"),
+        }
     }
 }
 
@@ -74,14 +93,19 @@ impl Driver for Cuda {
 
     /// Source is compiled here, for the devices of this machine if there are some.
     fn prepare(payload: &Payload) -> Result<Code> {
-        let code = if payload.format() == b"cuda" {
-            let (format, compiled) = source::compile(payload.code())?;
-            Code { format, compiled: Some(compiled) }
-        } else {
-            Code { format: Format::parse(payload.format())?, compiled: None }
-        };
-        code.format.check(code.bytes(payload))?;
+        let code = Cuda::prepare_created(payload)?;
+        code.compiled(payload)?;
         Ok(code)
+    }
+
+    /// Source is compiled at the first launch: the machine of the compiler may have neither a device nor NVRTC.
+    fn prepare_created(payload: &Payload) -> Result<Code> {
+        if payload.format() == b"cuda" {
+            return Ok(Code::Source(OnceLock::new()));
+        }
+        let format = Format::parse(payload.format())?;
+        format.check(payload.code())?;
+        Ok(Code::Given(format))
     }
 
     #[inline]
@@ -90,8 +114,9 @@ impl Driver for Cuda {
     }
 
     fn load(source: &Source<'_, Cuda>, device: i32) -> Result<Module> {
-        let code = source.code.bytes(source.payload);
-        Module::load(platform::device(device)?, source.code.format, code)
+        let device = platform::device(device)?;
+        let (format, code) = source.code.compiled(source.payload)?;
+        Module::load(device, format, code)
     }
 
     fn load_kernel(
@@ -111,11 +136,14 @@ impl Driver for Cuda {
     }
 
     fn inspect_source<'a>(source: &Source<'a, Cuda>, format: &[u8]) -> &'a [u8] {
-        let (payload, code) = (source.payload, source.code);
-        match (payload.format(), format) {
-            (b"cuda" | b"ptx", b"") => payload.code(),
-            (own, asked) if own == asked => payload.code(),
-            (b"cuda", asked) if asked == code.format.name() => code.bytes(payload),
+        let payload = source.payload;
+        match (payload.format(), format, source.code) {
+            (b"cuda" | b"ptx", b"", _) => payload.code(),
+            (own, asked, _) if own == asked => payload.code(),
+            (_, asked, Code::Source(compiled)) => match compiled.get() {
+                Some((format, code)) if asked == format.name() => code.as_bytes(),
+                _ => b"",
+            },
             _ => b"",
         }
     }
