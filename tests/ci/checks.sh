@@ -311,7 +311,12 @@ check_gpu-cuda() {
   FERRITE_NVRTC=$(tests/device/fetch_nvrtc.sh "$target/nvrtc") && export FERRITE_NVRTC &&
     cargo test -p ferrite-gpu --features cuda --lib --test cuda --test cuda_without_driver --test cuda_fork \
       --test cuda_failures -- --show-output &&
-    ferrite_tests gpu --include-ignored cuda
+    ferrite_tests gpu --include-ignored cuda &&
+    build_wheel && with_cuda tests/clients/run.sh "$target"/wheels/*.whl cuda
+}
+
+with_cuda() { # with_cuda COMMAND...: with the stand-in that tests have built, unless there is a GPU
+  if [ -e /dev/nvidia0 ] || [ -e /dev/dxg ]; then "$@"; else LD_LIBRARY_PATH=$target/stand-in/cuda/lib "$@"; fi
 }
 
 check_xgrammar() {

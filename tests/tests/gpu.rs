@@ -1,7 +1,9 @@
 //! Device modules from C: host code that TVM compiled, on the library alone, against numpy's outputs.
 #![forbid(unsafe_code)]
 
-use ferrite_tests::{Cc, Library, Outcome, output_of, quickstart, root, scratch, stand_in_unless_real};
+use ferrite_tests::{
+    Cc, Library, Outcome, output_of, quickstart, root, scratch, stand_in_unless_real, valgrind,
+};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -78,11 +80,13 @@ fn opencl_under_address_and_undefined_behaviour_checks() -> Outcome<()> {
 /// The functions of the CUDA fixtures: those of OpenCL, and one with dynamic shared memory.
 const CUDA: &[&str] = &["add_one", "axpy_dyn", "scale_i64", "matmul", "softmax", "mlp", "reverse_dynshared"];
 
+/// Files that tell that there is a GPU.
+const CUDA_DEVICES: [&str; 2] = ["/dev/nvidia0", "/dev/dxg"];
+
 /// A command that finds the driver of CUDA: that of this machine, or the stand-in.
 fn with_cuda(program: PathBuf) -> Outcome<Command> {
     let mut command = Command::new(program);
-    let devices = ["/dev/nvidia0", "/dev/dxg"];
-    if let Some(folder) = stand_in_unless_real("cuda", "libcuda.so.1", &devices)? {
+    if let Some(folder) = stand_in_unless_real("cuda", "libcuda.so.1", &CUDA_DEVICES)? {
         command.env("LD_LIBRARY_PATH", folder);
     }
     Ok(command)
@@ -135,6 +139,24 @@ fn cuda_with_host_code_from_llvm() -> Outcome<()> {
 #[ignore = "needs the sanitizers' libraries: ./ci.sh gpu-cuda"]
 fn cuda_under_address_and_undefined_behaviour_checks() -> Outcome<()> {
     run_cuda_with("gpu-cuda-sanitized", "host.c", "library_bin_ptx.bin", Cc::sanitized)
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+#[ignore = "needs valgrind: ./ci.sh gpu-cuda"]
+fn cuda_under_valgrind() -> Outcome<()> {
+    let (library, folder) = (Library::with_gpu()?, scratch("gpu-cuda-valgrind")?);
+    let Some(driver) = stand_in_unless_real("cuda", "libcuda.so.1", &CUDA_DEVICES)? else {
+        println!("not run: valgrind does not know the real driver");
+        return Ok(());
+    };
+    let models = models_of(&folder, "cuda", "host.c", "library_bin_ptx.bin").link_shared(library)?;
+    let mut command = valgrind("definite,indirect")?;
+    command.arg(runner(&folder).link_shared(library)?).env("LD_LIBRARY_PATH", driver);
+    let report = output_of(command.arg("2").arg(models).arg(device().join("data")).args(["add_one", "mlp"]))?;
+    print!("{report}");
+    assert!(report.contains(&format!("total: {} checks, 0 failed", 2 * CHECKS)));
+    Ok(())
 }
 
 #[test]

@@ -19,6 +19,7 @@ pub const MAX_DEVICES: usize = 32;
 /// | Step | When | Called |
 /// |---|---|---|
 /// | [`prepare`](Driver::prepare) or [`prepare_created`](Driver::prepare_created) | the module is loaded, or made by the compiler | no driver is opened |
+/// | [`make_ready`](Driver::make_ready) | a kernel is looked up | no driver is opened |
 /// | [`load`](Driver::load) | first launch on a device | under a lock of the module |
 /// | [`load_kernel`](Driver::load_kernel) | first launch of a kernel on a device | under the same lock |
 /// | [`launch`](Driver::launch) | each launch | without a lock or an allocation |
@@ -54,12 +55,21 @@ pub trait Driver: Send + Sync + Sized + 'static {
     fn prepare(payload: &Payload) -> Result<Self::Code>;
 
     /// As [`prepare`](Driver::prepare), for a module that the compiler makes in its own process. It may only be exported there, so
-    /// that whatever needs more than the code has to wait for the first launch.
+    /// that whatever needs more than the code waits for [`make_ready`](Driver::make_ready).
     ///
     /// # Errors
     /// As [`prepare`](Driver::prepare).
     fn prepare_created(payload: &Payload) -> Result<Self::Code> {
         Self::prepare(payload)
+    }
+
+    /// Does what [`prepare_created`](Driver::prepare_created) left. Called when a kernel is looked up, without a lock: it may call
+    /// functions that others registered.
+    ///
+    /// # Errors
+    /// Those of a compiler.
+    fn make_ready(_source: &Source<'_, Self>) -> Result<()> {
+        Ok(())
     }
 
     /// The device on which this thread launches kernels.

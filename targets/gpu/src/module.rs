@@ -85,6 +85,7 @@ impl<D: Driver> ModuleImpl for DeviceModule<D> {
     /// Host code asks imports before the global table, so its devices are set here, whoever owns the global name.
     fn get_function(&self, module: &Module, name: &String) -> Result<Option<Function>> {
         if let Some(index) = self.payload.find(name.as_bytes()) {
+            D::make_ready(&self.source())?;
             let kernel = &self.payload.kernels()[index];
             let tags = self.payload.tags_of(kernel);
             let plan = LaunchPlan::new(&kernel.parameters, &kernel.extra_tags, tags)?;

@@ -288,15 +288,15 @@ fn source_that_does_not_compile_is_an_error_with_the_log() -> Result<()> {
 }
 
 #[test]
-fn source_from_the_compiler_waits_for_the_first_launch() -> Result<()> {
+fn source_from_the_compiler_waits_for_its_first_use() -> Result<()> {
     let _session = Session::begin();
     let create = DeviceModule::<Cuda>::create;
     let x = on_device(&[1.0; 64])?;
     // The machine that compiles may have no NVRTC, so nothing is compiled there.
     let broken = payload_of("cuda", b"nonsense", "add_one_kernel", ADD_ONE, AXES)?;
-    let kernel = function(&create(broken, None)?, "add_one_kernel")?;
+    let module = create(broken, None)?;
     for _ in 0..2 {
-        let text = refused(add_one(&kernel, &x, &x, 1), "CUDAError");
+        let text = refused(module.get_function(&String::new("add_one_kernel")?, false), "CUDAError");
         assert!(text.starts_with("nvrtcCompileProgram failed"), "{text}");
     }
     let module = create(Bytes::new(SOURCE_MODULE)?, None)?;

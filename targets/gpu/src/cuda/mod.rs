@@ -60,7 +60,7 @@ pub enum Code {
 }
 
 impl Code {
-    /// The code in a form that the driver loads. Source is compiled if it is not yet; callers take turns.
+    /// The code in a form that the driver loads. Source is compiled if it is not yet.
     ///
     /// # Errors
     /// Those of a compiler.
@@ -72,7 +72,7 @@ impl Code {
         if compiled.get().is_none() {
             let (format, code) = source::compile(payload.code())?;
             format.check(code.as_bytes())?;
-            // Nobody else compiled it meanwhile.
+            // Another thread may have been faster.
             let _ = compiled.set((format, code));
         }
         match compiled.get() {
@@ -98,7 +98,7 @@ impl Driver for Cuda {
         Ok(code)
     }
 
-    /// Source is compiled at the first launch: the machine of the compiler may have neither a device nor NVRTC.
+    /// Source is compiled when a kernel is looked up: the machine of the compiler may have neither a device nor NVRTC.
     fn prepare_created(payload: &Payload) -> Result<Code> {
         if payload.format() == b"cuda" {
             return Ok(Code::Source(OnceLock::new()));
@@ -106,6 +106,10 @@ impl Driver for Cuda {
         let format = Format::parse(payload.format())?;
         format.check(payload.code())?;
         Ok(Code::Given(format))
+    }
+
+    fn make_ready(source: &Source<'_, Cuda>) -> Result<()> {
+        source.code.compiled(source.payload).map(drop)
     }
 
     #[inline]
