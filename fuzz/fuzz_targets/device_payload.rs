@@ -3,6 +3,7 @@
 #![no_main]
 
 use ferrite_core::Bytes;
+use ferrite_gpu::elf;
 use ferrite_gpu::launch::{LaunchPlan, write_access};
 use ferrite_gpu::opencl_source;
 use ferrite_gpu::payload::{CodeLayout, Layout, Payload, read_binaries};
@@ -15,6 +16,7 @@ fuzz_target!(|input: &[u8]| {
     let Some((choice, bytes)) = input.split_first() else { return };
     let layout = LAYOUTS[usize::from(*choice) % LAYOUTS.len()];
     let _ = read_binaries(bytes);
+    let _ = elf::check(layout.kind, bytes);
     let Ok(payload) = Payload::read(layout, Bytes::new(bytes).expect("memory")) else { return };
     for kernel in payload.kernels() {
         assert!(payload.find(payload.name_of(kernel)).is_some());

@@ -68,8 +68,51 @@ impl Arguments<'_, '_> {
         Ok(numbers)
     }
 
-    fn small(&mut self, rule: &Rule) -> Result<i32> {
+    /// The next number of the driver's enumerations.
+    fn choice(&mut self, rule: &Rule) -> Result<i32> {
         Ok(self.number(rule)? as i32)
+    }
+}
+
+/// The numbers of a tensor map, in the order of the arguments.
+struct Tiling {
+    extents: [u64; MAX_RANK],
+    /// Bytes between elements along each extent but the first.
+    strides: [u64; MAX_RANK],
+    box_extents: [u32; MAX_RANK],
+    element_strides: [u32; MAX_RANK],
+    interleave: i32,
+    swizzle: i32,
+    promotion: i32,
+    fill: i32,
+    /// A data type of the driver's, or -1.
+    data_type: i32,
+}
+
+impl Tiling {
+    /// Reads the arguments behind the data.
+    fn read(args: &[AnyView<'_>], rank: usize) -> Result<Tiling> {
+        let count = 4 * rank + 3;
+        plain_ensure!(
+            args.len() == count || args.len() == count + 1,
+            TYPE_ERROR,
+            "A tensor map of {} extents is made of {} arguments, or one more, but got {}",
+            rank,
+            count + 4,
+            args.len() + 4
+        );
+        let mut args = Arguments(args);
+        Ok(Tiling {
+            extents: args.numbers(&EXTENT, rank)?,
+            strides: args.numbers(&STRIDE, rank - 1)?,
+            box_extents: args.numbers(&BOX, rank)?,
+            element_strides: args.numbers(&ELEMENT_STRIDE, rank)?,
+            interleave: args.choice(&INTERLEAVE)?,
+            swizzle: args.choice(&SWIZZLE)?,
+            promotion: args.choice(&PROMOTION)?,
+            fill: args.choice(&FILL)?,
+            data_type: if args.0.is_empty() { -1 } else { args.choice(&DATA_TYPE)? },
+        })
     }
 }
 
@@ -86,8 +129,7 @@ pub(super) fn encode_tiled(args: &[AnyView<'_>]) -> Result<Any> {
     let [map, dtype, rank, data, rest @ ..] = args else {
         plain_bail!(TYPE_ERROR, "A tensor map is made of at least 4 arguments, but got {}", args.len());
     };
-    let (map, data) = (map.get::<*mut c_void>()?, data.get::<*mut c_void>()?);
-    let (dtype, rank) = (dtype.get::<DLDataType>()?, rank.get::<i64>()?);
+    let rank = rank.get::<i64>()?;
     plain_ensure!(
         (1..=MAX_RANK as i64).contains(&rank),
         VALUE_ERROR,
@@ -95,58 +137,45 @@ pub(super) fn encode_tiled(args: &[AnyView<'_>]) -> Result<Any> {
         MAX_RANK,
         &rank
     );
-    let rank = rank as usize;
-    let count = 4 * rank + 3;
-    plain_ensure!(
-        rest.len() == count || rest.len() == count + 1,
-        TYPE_ERROR,
-        "A tensor map of {} extents is made of {} arguments, or one more, but got {}",
-        rank,
-        count + 4,
-        args.len()
-    );
-    plain_ensure!(
-        !map.is_null() && map.addr().is_multiple_of(64),
-        VALUE_ERROR,
-        "A tensor map must be aligned to 64 bytes"
-    );
-    plain_ensure!(
-        data.addr().is_multiple_of(16),
-        VALUE_ERROR,
-        "The data of a tensor map must be aligned to 16 bytes"
-    );
-    let mut rest = Arguments(rest);
-    let extents = rest.numbers::<u64>(&EXTENT, rank)?;
-    let strides = rest.numbers::<u64>(&STRIDE, rank - 1)?;
-    let box_extents = rest.numbers::<u32>(&BOX, rank)?;
-    let element_strides = rest.numbers::<u32>(&ELEMENT_STRIDE, rank)?;
-    let (interleave, swizzle) = (rest.small(&INTERLEAVE)?, rest.small(&SWIZZLE)?);
-    let (promotion, fill) = (rest.small(&PROMOTION)?, rest.small(&FILL)?);
-    let forced = if rest.0.is_empty() { -1 } else { rest.small(&DATA_TYPE)? };
-    let data_type = if forced >= 0 { forced } else { data_type(dtype)? };
+    let mut tiling = Tiling::read(rest, rank as usize)?;
+    if tiling.data_type < 0 {
+        tiling.data_type = data_type(dtype.get()?)?;
+    }
+    let (map, data) = (map.get::<*mut c_void>()?, data.get::<*mut c_void>()?);
+    let is_aligned = !map.is_null() && map.addr().is_multiple_of(64);
+    plain_ensure!(is_aligned, VALUE_ERROR, "A tensor map must be aligned to 64 bytes");
+    let is_aligned = data.addr().is_multiple_of(16);
+    plain_ensure!(is_aligned, VALUE_ERROR, "The data of a tensor map must be aligned to 16 bytes");
+    // SAFETY: whoever passes a tensor map vouches for its 128 bytes.
+    unsafe { encode(map, rank as u32, data, &tiling) }?;
+    Ok(Any::NONE)
+}
+
+/// # Safety
+/// The map must have 128 bytes, aligned to 64.
+unsafe fn encode(map: *mut c_void, rank: u32, data: *mut c_void, tiling: &Tiling) -> Result<()> {
     let api = platform()?.api;
     let Some(encode) = api.cuTensorMapEncodeTiled else {
         return Err(cuda_error(&[b"The driver has no cuTensorMapEncodeTiled: it is older than CUDA 12"]));
     };
-    // SAFETY: the map has 128 bytes, as the caller vouches; each list has five numbers.
+    // SAFETY: the caller vouches for the map; each list has more numbers than a map has extents.
     let status = unsafe {
         encode(
             map,
-            data_type,
-            rank as u32,
+            tiling.data_type,
+            rank,
             data,
-            extents.as_ptr(),
-            strides.as_ptr(),
-            box_extents.as_ptr(),
-            element_strides.as_ptr(),
-            interleave,
-            swizzle,
-            promotion,
-            fill,
+            tiling.extents.as_ptr(),
+            tiling.strides.as_ptr(),
+            tiling.box_extents.as_ptr(),
+            tiling.element_strides.as_ptr(),
+            tiling.interleave,
+            tiling.swizzle,
+            tiling.promotion,
+            tiling.fill,
         )
     };
-    failure::check_made(api, "cuTensorMapEncodeTiled", status)?;
-    Ok(Any::NONE)
+    failure::check_made(api, "cuTensorMapEncodeTiled", status)
 }
 
 /// The driver's number of a data type.
