@@ -444,6 +444,9 @@ fn work_is_queued_on_the_streams_of_the_environment() -> Result<()> {
     copy(&y, &pinned)?;
     wait()?;
     assert_eq!(pinned_values(&pinned), [3.0; 64]);
+    copy(&Tensor::from_slice(&[9f32; 64], &[64])?, &pinned)?;
+    copy(&pinned, &y)?;
+    assert_eq!(values_of(&y)?, [9.0; 64]);
     global("runtime.Device_SetStream")?.call(&[device, 0i64.into()])?;
     global("runtime.Device_StreamFree")?.call(&[device, made.into()])?;
     wait()
