@@ -2,6 +2,7 @@
 
 use core::ffi::c_void;
 use core::ptr::{self, NonNull};
+use core::time::Duration;
 
 use ferrite_core::Any;
 use ferrite_core::abi::DLDevice;
@@ -188,6 +189,74 @@ pub trait Backend: Sync {
     /// `stream` must be null or one of the device.
     unsafe fn set_stream(&self, _id: i32, stream: *mut c_void) -> Result<()> {
         only_default(self.device_type(), stream)
+    }
+
+    /// Creates an event: a mark in a stream that others wait for. With `timing`, [`elapsed`](Backend::elapsed) tells the time
+    /// between two of them, where the driver can.
+    ///
+    /// # Errors
+    /// RuntimeError unless overridden; errors of the driver.
+    fn create_event(&self, _id: i32, _timing: bool) -> Result<NonNull<c_void>> {
+        Err(unsupported("events", self.device_type()))
+    }
+
+    /// Frees an event of [`create_event`](Backend::create_event). Commands that wait for it still do. Errors of the driver are
+    /// ignored.
+    ///
+    /// # Safety
+    /// `event` must come from `create_event` for the same device, and not be used afterwards.
+    unsafe fn free_event(&self, _id: i32, _event: NonNull<c_void>) {}
+
+    /// Records an event in a stream: it is over when everything that was queued there before is done. An earlier record is
+    /// forgotten.
+    ///
+    /// # Errors
+    /// Errors of the driver.
+    ///
+    /// # Safety
+    /// The event and the stream must be of the device, the stream may be null. No other thread may use the event meanwhile.
+    unsafe fn record_event(&self, _id: i32, _event: NonNull<c_void>, _stream: *mut c_void) -> Result<()> {
+        Err(unsupported("events", self.device_type()))
+    }
+
+    /// Makes what is queued on `stream` from now on wait for an event, without waiting itself where the driver can. An event
+    /// that was never recorded is over.
+    ///
+    /// # Errors
+    /// Errors of the driver.
+    ///
+    /// # Safety
+    /// The stream must be null or of device `id`, the event of any device of this type.
+    unsafe fn wait_for_event(&self, _id: i32, _event: NonNull<c_void>, _stream: *mut c_void) -> Result<()> {
+        Err(unsupported("events", self.device_type()))
+    }
+
+    /// Waits until an event is over. One that was never recorded is.
+    ///
+    /// # Errors
+    /// Errors of the driver, among them those of commands that were queued before.
+    ///
+    /// # Safety
+    /// The event must be of the device.
+    unsafe fn synchronize_event(&self, _id: i32, _event: NonNull<c_void>) -> Result<()> {
+        Err(unsupported("events", self.device_type()))
+    }
+
+    /// The time between two events that are over, as the device measured it; zero if `end` came first. None where the driver
+    /// cannot tell, and for events without timing or record.
+    ///
+    /// # Errors
+    /// Errors of the driver.
+    ///
+    /// # Safety
+    /// Both events must be of the device, and over.
+    unsafe fn elapsed(
+        &self,
+        _id: i32,
+        _start: NonNull<c_void>,
+        _end: NonNull<c_void>,
+    ) -> Result<Option<Duration>> {
+        Ok(None)
     }
 
     /// Allocates a workspace: memory that is given back within one call of compiled code. Back ends keep returned workspaces

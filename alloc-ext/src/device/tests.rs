@@ -229,3 +229,22 @@ fn streams_beside_the_default_one_are_refused() {
         FAKE.order_streams(0, ptr::null_mut(), ptr::null_mut()).unwrap();
     }
 }
+
+#[test]
+fn events_are_refused_by_devices_without_them() {
+    set_up();
+    let (event, stream) = (NonNull::<c_void>::dangling(), ptr::null_mut());
+    let other = OTHER;
+    // SAFETY: the back end refuses events without using them.
+    unsafe {
+        for refused in [
+            other.create_event(0, true).map(drop),
+            other.record_event(0, event, stream),
+            other.wait_for_event(0, event, stream),
+            other.synchronize_event(0, event),
+        ] {
+            assert_eq!(refused.unwrap_err().message(), b"Devices hexagon have no events");
+        }
+        assert_eq!(other.elapsed(0, event, event).unwrap(), None);
+    }
+}

@@ -90,6 +90,14 @@ crate::driver_table! {
             event: *mut Handle,
         ) -> Status;
         fn clFinish(queue: Handle) -> Status;
+        fn clEnqueueMarkerWithWaitList(
+            queue: Handle,
+            wait_count: c_uint,
+            wait: *const Handle,
+            event: *mut Handle,
+        ) -> Status;
+        fn clWaitForEvents(count: c_uint, events: *const Handle) -> Status;
+        fn clReleaseEvent(event: Handle) -> Status;
         fn clCreateProgramWithSource(
             context: Handle,
             count: c_uint,

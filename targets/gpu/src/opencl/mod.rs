@@ -6,11 +6,13 @@
 //! | `platform`, `device` | the choice of devices, and one device with its context and queue |
 //! | `program`, `kernel` | programs as the driver builds them, and kernels that several threads launch |
 //! | `memory` | buffers and copies |
+//! | `event` | events, as markers in the queue |
 //! | `precompiled` | programs saved as binaries |
 //! | `failure` | errors of the driver |
 
 mod api;
 mod device;
+mod event;
 mod failure;
 mod kernel;
 mod memory;
@@ -36,6 +38,7 @@ use crate::opencl_source;
 use crate::payload::{Layout, Payload};
 
 use device::Device;
+use event::Event;
 use kernel::Kernel;
 use precompiled::Precompiled;
 use program::Program;
@@ -147,21 +150,13 @@ impl Backend for OpenCl {
     }
 
     unsafe fn copy(&self, from: Region, to: Region, bytes: usize, stream: *mut c_void) -> Result<()> {
-        plain_ensure!(
-            stream.is_null(),
-            RUNTIME_ERROR,
-            "Devices opencl have no streams beside the default one"
-        );
+        only_default(stream)?;
         // SAFETY: the caller's promise.
         unsafe { memory::copy(from, to, bytes) }
     }
 
     unsafe fn synchronize(&self, id: i32, stream: *mut c_void) -> Result<()> {
-        plain_ensure!(
-            stream.is_null(),
-            RUNTIME_ERROR,
-            "Devices opencl have no streams beside the default one"
-        );
+        only_default(stream)?;
         platform::device(id)?.finish()
     }
 
@@ -172,6 +167,33 @@ impl Backend for OpenCl {
         platform::device(id)?.attribute(attribute)
     }
 
+    fn create_event(&self, id: i32, _timing: bool) -> Result<NonNull<c_void>> {
+        Event::create(platform::device(id)?)
+    }
+
+    unsafe fn free_event(&self, _id: i32, event: NonNull<c_void>) {
+        // SAFETY: the caller's promise.
+        unsafe { Event::free(event) };
+    }
+
+    unsafe fn record_event(&self, id: i32, event: NonNull<c_void>, stream: *mut c_void) -> Result<()> {
+        only_default(stream)?;
+        platform::device(id)?;
+        // SAFETY: the caller's promise.
+        unsafe { Event::from_handle(event) }.record()
+    }
+
+    unsafe fn wait_for_event(&self, id: i32, event: NonNull<c_void>, stream: *mut c_void) -> Result<()> {
+        only_default(stream)?;
+        // SAFETY: the caller's promise.
+        unsafe { Event::from_handle(event) }.hold_back(platform::device(id)?)
+    }
+
+    unsafe fn synchronize_event(&self, _id: i32, event: NonNull<c_void>) -> Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe { Event::from_handle(event) }.synchronize()
+    }
+
     fn allocate_workspace(&self, id: i32, bytes: usize) -> Result<NonNull<c_void>> {
         let device = platform::device(id)?;
         device.workspaces.allocate(device, bytes, ptr::null_mut())
@@ -180,4 +202,10 @@ impl Backend for OpenCl {
     unsafe fn free_workspace(&self, id: i32, workspace: NonNull<c_void>) -> Result<()> {
         platform::device(id)?.workspaces.free::<Device>(workspace, ptr::null_mut())
     }
+}
+
+/// Refuses streams beside the default one: a device has one queue.
+fn only_default(stream: *mut c_void) -> Result<()> {
+    plain_ensure!(stream.is_null(), RUNTIME_ERROR, "Devices opencl have no streams beside the default one");
+    Ok(())
 }
