@@ -6,6 +6,7 @@
 //! | `table` | the registered back ends, by device type |
 //! | `copy` | copies between devices, and between a device and main memory |
 //! | `tensor` | tensors in the memory of a device |
+//! | `handle`, `stream`, `event`, `device_tensor` | [`Device`], [`Stream`], [`Event`] and [`DeviceTensor`], the interface for programs in Rust |
 //! | `workspace` | workspaces of compiled code |
 //!
 //! A device type has at most one back end. Nothing here needs an operating system: firmware registers the back end of its
@@ -13,12 +14,20 @@
 
 mod backend;
 mod copy;
+mod device_tensor;
+mod event;
+mod handle;
+pub mod stream;
 mod table;
 mod tensor;
 mod workspace;
 
 pub use backend::{Attribute, Backend, Region};
 pub use copy::{copy, copy_tensor};
+pub use device_tensor::DeviceTensor;
+pub use event::Event;
+pub use handle::Device;
+pub use stream::Stream;
 pub use table::{HIGHEST_TYPE, find, get, register, registered};
 pub use tensor::{allocate_tensor, empty};
 
@@ -34,5 +43,7 @@ pub fn install() {
     tensor_alloc::install_default(tensor::allocate_by_default);
 }
 
+#[cfg(all(test, feature = "std"))]
+mod interface_tests;
 #[cfg(all(test, feature = "std"))]
 mod tests;

@@ -17,7 +17,7 @@ const DATA_ALIGNMENT: usize = 64;
 
 /// A tensor whose data a back end allocated; shape and strides follow the record, `ndim` values each.
 #[repr(C)]
-struct DeviceTensor {
+struct TensorRecord {
     header: TVMFFIObject,
     tensor: DLTensor,
     backend: &'static dyn Backend,
@@ -25,11 +25,11 @@ struct DeviceTensor {
 }
 
 // SAFETY: repr(C), header first.
-unsafe impl ObjectRecord for DeviceTensor {
+unsafe impl ObjectRecord for TensorRecord {
     unsafe fn destroy(this: *mut TVMFFIObject) {
         // SAFETY: the record is initialised and ours alone; the data came from the back end for this device.
         unsafe {
-            let record = this.cast::<DeviceTensor>();
+            let record = this.cast::<TensorRecord>();
             (*record).backend.free((*record).tensor.device.device_id, (*record).data);
         }
     }
@@ -106,7 +106,7 @@ fn allocate_record(
 ) -> Result<Tensor> {
     // Shape and strides fit: the slice of extents already takes half of it.
     let trailing_bytes = 2 * size_of_val(shape);
-    let init = |record: *mut DeviceTensor| {
+    let init = |record: *mut TensorRecord| {
         // SAFETY: `record` is a fresh object with room for both lists behind it, aligned as the record is.
         unsafe {
             let extents = record.add(1).cast::<i64>();
@@ -125,7 +125,7 @@ fn allocate_record(
     };
     // SAFETY: `init` writes every field beside the header, and the record begins as tensors do.
     unsafe {
-        let object = object_alloc::allocate::<DeviceTensor>(type_index::TENSOR, trailing_bytes, init)?;
+        let object = object_alloc::allocate::<TensorRecord>(type_index::TENSOR, trailing_bytes, init)?;
         Ok(Tensor::from_object_unchecked(object))
     }
 }

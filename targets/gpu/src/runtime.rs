@@ -4,12 +4,13 @@
 //! these names takes them over, except for the devices that it lacks.
 
 mod beside;
+mod enabled;
+mod view;
 
 use core::ffi::c_void;
 use core::ptr;
 
-use ferrite_alloc_ext::device::{self, Attribute, Region};
-use ferrite_alloc_ext::env::stream;
+use ferrite_alloc_ext::device::{self, Attribute, Device, Region, stream};
 use ferrite_core::abi::{DLDataType, DLDevice, DLTensor};
 use ferrite_core::builtins::StaticFunction;
 use ferrite_core::error::Result;
@@ -43,6 +44,9 @@ pub const FUNCTIONS: &[StaticFunction] = &[
     static_function!("runtime.TVMTensorCopyFromBytes", copy_from_bytes),
     static_function!("runtime.TVMTensorCopyToBytes", copy_to_bytes),
     static_function!("runtime.TVMTensorCopyFromTo", copy_tensor),
+    static_function!("runtime.TVMTensorCreateView", view::create_view),
+    static_function!("runtime.TVMTensorIsStorageShared", view::is_storage_shared),
+    static_function!("runtime.RuntimeEnabled", enabled::is_enabled),
 ];
 
 /// The devices that this library serves whoever owns the global names.
@@ -111,23 +115,13 @@ fn set_stream(device: DLDevice, stream: i64) -> Result<()> {
 }
 
 fn set_stream_pointer(device_type: i32, device_id: i32, stream: *mut c_void) -> Result<()> {
-    if device_type != kind::CPU {
-        // SAFETY: as in `free_stream`.
-        unsafe { device::get(device_type)?.set_stream(device_id, stream)? };
-    }
-    stream::set(stream::Device::new(device_type, device_id), stream).map(drop)
+    // SAFETY: whoever passes a stream vouches for it.
+    unsafe { stream::set_current(Device::new(device_type, device_id), stream) }.map(drop)
 }
 
 fn synchronize(device: DLDevice, stream: i64) -> Result<()> {
-    synchronize_pointer(device, handle(stream))
-}
-
-fn synchronize_pointer(device: DLDevice, stream: *mut c_void) -> Result<()> {
-    if device.device_type == kind::CPU {
-        return Ok(());
-    }
-    // SAFETY: as in `free_stream`.
-    unsafe { device::get(device.device_type)?.synchronize(device.device_id, stream) }
+    // SAFETY: whoever passes a stream vouches for it.
+    unsafe { stream::synchronize(device.into(), handle(stream)) }
 }
 
 fn order_streams(device: DLDevice, before: i64, after: i64) -> Result<()> {
@@ -154,15 +148,11 @@ fn allocate_tensor(
 }
 
 /// The device whose stream a copy is on: the first that is not main memory, of which pinned memory is a part.
-fn device_of_copy(one: DLDevice, other: DLDevice) -> DLDevice {
-    match one.device_type {
+fn device_of_copy(one: DLDevice, other: DLDevice) -> Device {
+    Device::from(match one.device_type {
         kind::CPU | kind::CUDA_HOST | kind::ROCM_HOST => other,
         _ => one,
-    }
-}
-
-fn current_stream(device: DLDevice) -> *mut c_void {
-    stream::get(stream::Device::new(device.device_type, device.device_id))
+    })
 }
 
 const CPU: DLDevice = DLDevice { device_type: kind::CPU, device_id: 0 };
@@ -217,10 +207,9 @@ unsafe fn copy_and_wait(from: Region, to: Region, bytes: usize) -> Result<()> {
     }
     plain_ensure!(!from.data.is_null() && !to.data.is_null(), VALUE_ERROR, "A copy needs memory, not null");
     let device = device_of_copy(from.device, to.device);
-    let stream = current_stream(device);
     // SAFETY: the caller vouches for the regions; the stream is that of the device.
-    unsafe { device::copy(from, to, bytes, stream)? };
-    synchronize_pointer(device, stream)
+    unsafe { device::copy(from, to, bytes, stream::current(device))? };
+    device.synchronize()
 }
 
 /// Copies between tensors, on the stream of the device; the copy may be under way.
@@ -228,6 +217,6 @@ fn copy_tensor(from: TensorView, to: TensorView) -> Result<()> {
     // SAFETY: the arguments of a call are valid until it ends.
     unsafe {
         let (from, to): (DLTensor, DLTensor) = (*from.as_ptr(), *to.as_ptr());
-        device::copy_tensor(&from, &to, current_stream(device_of_copy(from.device, to.device)))
+        device::copy_tensor(&from, &to, stream::current(device_of_copy(from.device, to.device)))
     }
 }

@@ -3,12 +3,12 @@
 
 use core::ffi::c_void;
 
-use ferrite_alloc_ext::device::{self, Attribute, Backend};
+use ferrite_alloc_ext::device::{self, Attribute, Backend, Device, DeviceTensor, Event, Stream};
 use ferrite_alloc_ext::module::Module;
 use ferrite_core::abi::{DLDataType, DLDevice};
 use ferrite_core::backend::{alloc_workspace, free_workspace};
 use ferrite_core::error::{Error, Result};
-use ferrite_core::{Any, AnyView, Bytes, Function, String, Tensor};
+use ferrite_core::{Any, AnyView, Bytes, Function, Shape, String, Tensor};
 use ferrite_gpu::module::DeviceModule;
 use ferrite_gpu::opencl::OpenCl;
 use ferrite_gpu::payload::Writer;
@@ -353,8 +353,75 @@ fn devices_are_used_by_global_functions() -> Result<()> {
     let attribute = global("runtime.GetDeviceAttr")?;
     assert_eq!(attribute.call(&[1i64.into(), 0i64.into(), 0i64.into()])?.get::<i64>()?, 42);
     assert_eq!(attribute.call(&[4i64.into(), 0i64.into(), 0i64.into()])?.get::<i64>()?, 1);
+    let enabled = Function::from_typed(|_: String| false)?;
+    Function::set_global("runtime.RuntimeEnabled", &enabled, false)?;
+    let enabled = |target: &str| global("runtime.RuntimeEnabled")?.call(&[(&String::new(target)?).into()]);
+    assert!(enabled("opencl")?.get::<bool>()? && !enabled("cpu")?.get::<bool>()?);
+    assert!(!enabled("no such target")?.get::<bool>()?, "the other runtime's to refuse");
+    let shared = Function::from_typed(|_: Tensor, _: Tensor| 42i64)?;
+    Function::set_global("runtime.TVMTensorIsStorageShared", &shared, false)?;
+    let shared = global("runtime.TVMTensorIsStorageShared")?;
+    let here = Tensor::from_slice(&[0f32], &[1])?;
+    assert_eq!(shared.call(&[(&x).into(), (&x).into()])?.get::<i64>()?, 1);
+    assert_eq!(shared.call(&[(&here).into(), (&here).into()])?.get::<i64>()?, 42);
     Function::set_global("device_api.opencl", &other, false)?;
     assert_eq!(attribute.call(&[4i64.into(), 0i64.into(), 0i64.into()])?.get::<i64>()?, 42);
     assert!(Function::set_global("runtime.GetDeviceAttr", &other, false).is_err());
+    Ok(())
+}
+
+#[test]
+fn programs_in_rust_use_devices_streams_and_events() -> Result<()> {
+    ferrite_gpu::install();
+    ferrite_gpu::functions::install();
+    let device = Device::parse("opencl:0")?;
+    assert!(device.exists() && device.name()?.is_some() && Device::all().any(|one| one == device));
+    let kernel = function(&module_of("cl", ADD)?, "k")?;
+    let source = DeviceTensor::from_slice(device, &[1.0f32; 64], &[64])?;
+    let target = DeviceTensor::empty(device, &[64], source.dtype())?;
+    let stream = Stream::new(device)?;
+    let (mut before, mut after) = (Event::with_timing(device)?, Event::with_timing(device)?);
+    // Events without a record are over.
+    after.synchronize()?;
+    stream.wait_for_event(&before)?;
+    for round in 1..=3i64 {
+        before.record(&stream)?;
+        let launched = stream.scope(|| {
+            kernel.call(&[(&source).into(), (&target).into(), round.into(), 8i64.into(), 8i64.into()])
+        })?;
+        launched?;
+        after.record(&stream)?;
+        stream.wait_for_event(&after)?;
+        stream.wait_for(&Stream::default_of(device))?;
+        after.synchronize()?;
+        assert_eq!(target.read::<f32>()?.to_vec(), [round as f32 + 1.0; 64]);
+    }
+    // OpenCL's queues measure no time here.
+    assert_eq!(after.elapsed_since(&before)?, None);
+    let copy = DeviceTensor::empty(device, &[8, 8], source.dtype())?;
+    copy.copy_from(&target)?;
+    drop((target, before, after));
+    device.synchronize()?;
+    assert_eq!(*copy.to_device(Device::CPU)?.read::<f32>()?, [4.0; 64]);
+    let error = Device::new(4, 77).name().expect_err("no such device");
+    assert_eq!(message(&error), "Invalid OpenCL device_id=77. ");
+    Ok(())
+}
+
+#[test]
+fn views_are_a_part_of_their_tensor() -> Result<()> {
+    ferrite_gpu::install();
+    ferrite_gpu::functions::install();
+    let global = |name: &str| Ok::<_, Error>(Function::global(name)?.expect("a global function"));
+    let create = global("runtime.TVMTensorCreateView")?;
+    let tensor = on_device(&[0.0, 1.0, 2.0, 3.0, 4.0, 5.0])?;
+    let shape = Shape::from_slice(&[2, 2])?;
+    let view =
+        create.call(&[(&tensor).into(), (&shape).into(), (&F32).into(), 8i64.into()])?.get::<Tensor>()?;
+    drop(tensor);
+    let view = DeviceTensor::try_from(view)?;
+    assert_eq!(*view.read::<f32>()?, [2.0, 3.0, 4.0, 5.0]);
+    view.copy_from_slice(&[9.0f32; 4])?;
+    assert_eq!(*view.read::<f32>()?, [9.0; 4]);
     Ok(())
 }

@@ -10,6 +10,8 @@ use ferrite_core::memory::Buffer;
 use ferrite_core::tensor::TensorRef;
 use ferrite_core::{AnyView, Function, global_table};
 
+use super::enabled;
+
 /// Makes the function that takes the place of one of ours when another runtime registers its name.
 ///
 /// # Errors
@@ -44,7 +46,11 @@ fn device_of_call(name: &str) -> Option<DeviceOfCall> {
     Some(match name {
         "__tvm_set_device" | "runtime.GetDeviceAttr" | "runtime.TVMSetStream" => |args| number(args.first()?),
         "runtime.TVMTensorAllocWithScope" => |args| device_type(args.get(2)?),
-        "runtime.TVMTensorCopyFromBytes" | "runtime.TVMTensorCopyToBytes" => |args| tensor(args.first()?),
+        "runtime.TVMTensorCopyFromBytes"
+        | "runtime.TVMTensorCopyToBytes"
+        | "runtime.TVMTensorCreateView"
+        | "runtime.TVMTensorIsStorageShared" => |args| tensor(args.first()?),
+        "runtime.RuntimeEnabled" => |args| enabled::device_type(args.first()?.bytes_of_string()?),
         "runtime.TVMTensorCopyFromTo" => |args| {
             let (from, to) = (tensor(args.first()?)?, tensor(args.get(1)?)?);
             Some(if from == kind::CPU { to } else { from })

@@ -1,0 +1,263 @@
+//! Tensors on devices, read and written from Rust.
+
+use core::ffi::c_void;
+use core::mem::MaybeUninit;
+
+use ferrite_core::abi::{DLDataType, DLTensor};
+use ferrite_core::error::{Error, Result};
+use ferrite_core::memory::Buffer;
+use ferrite_core::tensor::{Element, Tensor};
+use ferrite_core::{AnyView, dtype, plain_bail, plain_ensure};
+
+use super::backend::Region;
+use super::copy::{copy, copy_tensor, is_main_memory};
+use super::handle::Device;
+use super::stream;
+use super::tensor::empty;
+
+/// A compact tensor on a device, or in main memory. The memory is freed with the last reference; commands that are queued may
+/// still use it.
+///
+/// Copies run on the stream that is set for the thread and the device, after everything that was queued there. Those from and to
+/// slices are over when the call returns. Clones share the memory, and so do functions that get the tensor as an argument.
+///
+/// ```
+/// use ferrite_alloc_ext::device::{Device, DeviceTensor};
+///
+/// # fn main() -> ferrite_core::Result<()> {
+/// let device = Device::all().next().unwrap_or(Device::CPU);
+/// let there = DeviceTensor::from_slice(device, &[1.0f32, 2.0, 3.0, 4.0], &[2, 2])?;
+/// let back = there.to_device(Device::CPU)?;
+/// assert_eq!(back.as_tensor().data::<f32>()?, [1.0, 2.0, 3.0, 4.0]);
+///
+/// let mut values = [0.0f32; 4];
+/// there.read_into(&mut values)?;
+/// assert_eq!(values, [1.0, 2.0, 3.0, 4.0]);
+/// assert!(there.read::<i32>().is_err()); // another type
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct DeviceTensor(Tensor);
+
+impl DeviceTensor {
+    /// Makes a tensor with any content; zeros on the CPU.
+    ///
+    /// # Errors
+    /// ValueError for an impossible shape; InternalError when the build has no back end for the device; MemoryError; errors of
+    /// the driver.
+    pub fn empty(device: Device, shape: &[i64], dtype: DLDataType) -> Result<DeviceTensor> {
+        empty(shape, dtype, device.into()).map(DeviceTensor)
+    }
+
+    /// Makes a tensor with a copy of `elements`, in row-major order.
+    ///
+    /// # Errors
+    /// ValueError when the shape does not have as many elements; otherwise as [`empty`](DeviceTensor::empty).
+    pub fn from_slice<T: Element>(device: Device, elements: &[T], shape: &[i64]) -> Result<DeviceTensor> {
+        if is_cpu(device) {
+            return Tensor::from_slice(elements, shape).map(DeviceTensor);
+        }
+        let tensor = DeviceTensor::empty(device, shape, T::DTYPE)?;
+        tensor.copy_from_slice(elements)?;
+        Ok(tensor)
+    }
+
+    /// The device.
+    pub fn device(&self) -> Device {
+        self.record().device.into()
+    }
+
+    /// The extents.
+    pub fn shape(&self) -> &[i64] {
+        self.0.shape()
+    }
+
+    /// The data type of the elements.
+    pub fn dtype(&self) -> DLDataType {
+        self.record().dtype
+    }
+
+    /// The tensor object.
+    pub fn as_tensor(&self) -> &Tensor {
+        &self.0
+    }
+
+    /// The tensor object.
+    pub fn into_tensor(self) -> Tensor {
+        self.0
+    }
+
+    /// Replaces the elements.
+    ///
+    /// # Errors
+    /// TypeError when the dtype is not that of `T`; ValueError when there are not as many elements, and for tensors in main
+    /// memory, whose elements others may have borrowed; errors of the driver.
+    pub fn copy_from_slice<T: Element>(&self, elements: &[T]) -> Result<()> {
+        self.check_elements::<T>(elements.len())?;
+        self.check_target()?;
+        let source = main_memory(elements.as_ptr().cast_mut().cast());
+        // SAFETY: both regions have so many bytes, and the slice is borrowed until the copy is over.
+        unsafe { self.copy_and_wait(source, self.region(), size_of_val(elements)) }
+    }
+
+    /// Copies the elements to a slice.
+    ///
+    /// # Errors
+    /// TypeError when the dtype is not that of `T`; ValueError when the slice has another length; errors of the driver.
+    pub fn read_into<T: Element>(&self, elements: &mut [T]) -> Result<()> {
+        self.check_elements::<T>(elements.len())?;
+        let target = main_memory(elements.as_mut_ptr().cast());
+        // SAFETY: both regions have so many bytes, and the slice is borrowed until the copy is over. Any bytes are elements.
+        unsafe { self.copy_and_wait(self.region(), target, size_of_val(elements)) }
+    }
+
+    /// Copies the elements to a new buffer, which is a slice; `to_vec` makes a `Vec` of it.
+    ///
+    /// # Errors
+    /// As [`read_into`](DeviceTensor::read_into); MemoryError.
+    pub fn read<T: Element>(&self) -> Result<Buffer<T>> {
+        self.check_type::<T>()?;
+        let mut elements = Buffer::new();
+        // SAFETY: any bytes are an element.
+        elements.try_resize(self.bytes() / size_of::<T>(), unsafe { MaybeUninit::zeroed().assume_init() })?;
+        self.read_into(elements.as_mut_slice())?;
+        Ok(elements)
+    }
+
+    /// Replaces the content with that of another tensor of as many bytes. A copy on one device may be under way when this
+    /// returns; others are over.
+    ///
+    /// # Errors
+    /// ValueError for different sizes or dtypes, and for tensors in main memory, whose elements others may have borrowed;
+    /// RuntimeError between devices of two types; errors of the driver.
+    pub fn copy_from(&self, other: &DeviceTensor) -> Result<()> {
+        self.check_target()?;
+        plain_ensure!(self.dtype() == other.dtype(), VALUE_ERROR, "Both tensors must have the same dtype");
+        let (from, to) = (other.device(), self.device());
+        let device = device_of_copy(from, to);
+        // SAFETY: the tensors are alive; back ends keep memory that queued copies use, and a copy from main memory is waited for.
+        unsafe { copy_tensor(other.record(), self.record(), stream::current(device))? };
+        if from == to { Ok(()) } else { device.synchronize() }
+    }
+
+    /// Makes a copy on another device. Between devices of two types, it goes by way of main memory.
+    ///
+    /// # Errors
+    /// MemoryError; errors of the drivers.
+    pub fn to_device(&self, device: Device) -> Result<DeviceTensor> {
+        let (from, to) = (self.device(), device);
+        let is_direct = from.device_type() == to.device_type()
+            || is_main_memory(from.device_type())
+            || is_main_memory(to.device_type());
+        if !is_direct {
+            return self.to_device(Device::CPU)?.to_device(device);
+        }
+        let made = DeviceTensor::empty(device, self.shape(), self.dtype())?;
+        // SAFETY: the regions have as many bytes, nobody else knows the new tensor, and the copy is waited for.
+        unsafe { self.copy_and_wait(self.region(), made.region(), self.bytes())? };
+        Ok(made)
+    }
+
+    fn record(&self) -> &DLTensor {
+        self.0.dl_tensor()
+    }
+
+    fn region(&self) -> Region {
+        let record = self.record();
+        Region { device: record.device, data: record.data, offset: record.byte_offset as usize }
+    }
+
+    /// The size, which the tensor was made with or checked for.
+    fn bytes(&self) -> usize {
+        self.0.as_tensor_ref().size_bytes().unwrap_or(0)
+    }
+
+    fn check_type<T: Element>(&self) -> Result<()> {
+        if self.dtype() == T::DTYPE {
+            return Ok(());
+        }
+        plain_bail!(
+            TYPE_ERROR,
+            "The tensor has elements of {}, not of {}",
+            &dtype::to_string(self.dtype())?,
+            &dtype::to_string(T::DTYPE)?
+        )
+    }
+
+    fn check_elements<T: Element>(&self, count: usize) -> Result<()> {
+        self.check_type::<T>()?;
+        let expected = self.bytes() / size_of::<T>();
+        plain_ensure!(
+            expected == count,
+            VALUE_ERROR,
+            "The tensor has {} elements, the slice {}",
+            expected,
+            count
+        );
+        Ok(())
+    }
+
+    /// Refuses to write where a slice of [`Tensor::data`] may be.
+    fn check_target(&self) -> Result<()> {
+        let in_main_memory = is_main_memory(self.device().device_type());
+        plain_ensure!(
+            !in_main_memory,
+            VALUE_ERROR,
+            "A tensor in main memory may be borrowed: make a new one"
+        );
+        Ok(())
+    }
+
+    /// Copies on the stream of the device, and waits.
+    ///
+    /// # Safety
+    /// Both regions must have so many bytes, and nobody may write them until the copy is over.
+    unsafe fn copy_and_wait(&self, from: Region, to: Region, bytes: usize) -> Result<()> {
+        if bytes == 0 {
+            return Ok(());
+        }
+        let device = device_of_copy(from.device.into(), to.device.into());
+        // SAFETY: the caller vouches for the regions; whoever set the stream vouches for it.
+        unsafe { copy(from, to, bytes, stream::current(device))? };
+        if is_main_memory(device.device_type()) { Ok(()) } else { device.synchronize() }
+    }
+}
+
+/// The device on whose stream a copy runs: the source's, unless that is in main memory.
+fn device_of_copy(from: Device, to: Device) -> Device {
+    if is_main_memory(from.device_type()) { to } else { from }
+}
+
+fn is_cpu(device: Device) -> bool {
+    device.device_type() == Device::CPU.device_type()
+}
+
+fn main_memory(data: *mut c_void) -> Region {
+    Region { device: Device::CPU.into(), data, offset: 0 }
+}
+
+impl TryFrom<Tensor> for DeviceTensor {
+    type Error = Error;
+
+    /// Takes a tensor of any origin.
+    ///
+    /// # Errors
+    /// ValueError when it is not contiguous, or has no data; InternalError when the build has no back end for its device.
+    fn try_from(tensor: Tensor) -> Result<DeviceTensor> {
+        let reader = tensor.as_tensor_ref();
+        plain_ensure!(reader.is_contiguous(), VALUE_ERROR, "Copies need contiguous tensors");
+        let Some(bytes) = reader.size_bytes() else {
+            plain_bail!(VALUE_ERROR, "The tensor has more bytes than memory");
+        };
+        plain_ensure!(bytes == 0 || !reader.data_ptr().is_null(), VALUE_ERROR, "The tensor has no data");
+        Device::from(reader.device()).backend()?;
+        Ok(DeviceTensor(tensor))
+    }
+}
+
+impl<'a> From<&'a DeviceTensor> for AnyView<'a> {
+    fn from(tensor: &'a DeviceTensor) -> AnyView<'a> {
+        AnyView::from(&tensor.0)
+    }
+}

@@ -1,0 +1,35 @@
+//! Kinds of devices by the names that targets of TVM have.
+
+use ferrite_alloc_ext::device;
+use ferrite_core::device::kind;
+use ferrite_core::error::Result;
+use ferrite_core::{String, plain_bail};
+
+/// Returns `true` if the build serves the devices of a target. Whether there is such a device is attribute 0 of the device.
+///
+/// # Upstream
+/// `RuntimeEnabled` of `src/runtime/module.cc`, which lacks `webgpu`.
+pub(super) fn is_enabled(target: String) -> Result<bool> {
+    match device_type(target.as_bytes()) {
+        Some(kind::CPU) => Ok(true),
+        Some(device_type) => Ok(device::find(device_type).is_some()),
+        // Code generation and remote devices: upstream's.
+        None if matches!(target.as_bytes(), b"llvm" | b"rpc") => Ok(false),
+        None => plain_bail!(INTERNAL_ERROR, "Unknown optional runtime {}", target.as_bytes()),
+    }
+}
+
+/// The device type of a target.
+pub(super) fn device_type(target: &[u8]) -> Option<i32> {
+    Some(match target {
+        b"cpu" => kind::CPU,
+        b"cuda" | b"gpu" | b"nvptx" => kind::CUDA,
+        b"opencl" | b"cl" => kind::OPENCL,
+        b"vulkan" => kind::VULKAN,
+        b"metal" => kind::METAL,
+        b"rocm" => kind::ROCM,
+        b"webgpu" => kind::WEB_GPU,
+        b"hexagon" => kind::HEXAGON,
+        _ => return None,
+    })
+}

@@ -1,0 +1,71 @@
+//! Views of tensors, and whether two tensors are the same memory.
+
+use ferrite_core::abi::{DLDataType, DLTensor};
+use ferrite_core::error::Result;
+use ferrite_core::memory::Buffer;
+use ferrite_core::shape::{Shape, row_major_strides_reversed};
+use ferrite_core::tensor::{Tensor, TensorRef, TensorView, check_shape};
+use ferrite_core::{plain_bail, plain_ensure};
+
+/// Makes a tensor with a shape and dtype of its own over a part of the bytes of another one, which it keeps alive. The part
+/// begins `offset` bytes after the first element.
+pub(super) fn create_view(tensor: Tensor, shape: Shape, dtype: DLDataType, offset: i64) -> Result<Tensor> {
+    let (source, shape) = (tensor.as_tensor_ref(), shape.as_slice());
+    plain_ensure!(source.is_contiguous(), INTERNAL_ERROR, "A view needs a contiguous tensor");
+    let mut strides: Buffer<i64> = Buffer::new();
+    strides.try_resize(shape.len(), 0)?;
+    for (place, stride) in strides.iter_mut().rev().zip(row_major_strides_reversed(shape)) {
+        *place = stride;
+    }
+    let mut prototype = *tensor.dl_tensor();
+    prototype.dtype = dtype;
+    prototype.ndim = shape.len() as i32; // `Shape` has fewer extents than memory, and `check_shape` looks at the sign.
+    prototype.shape = shape.as_ptr().cast_mut();
+    prototype.strides = strides.as_mut_slice().as_mut_ptr();
+    // SAFETY: the prototype has the lists of `shape` and `strides`.
+    let bytes = unsafe {
+        check_shape(&prototype)?;
+        byte_count(TensorRef::from_raw(&prototype))?
+    };
+    let available = byte_count(source)?;
+    let end = u64::try_from(offset).ok().and_then(|offset| offset.checked_add(bytes));
+    let Some(byte_offset) = prototype.byte_offset.checked_add_signed(offset) else {
+        plain_bail!(VALUE_ERROR, "The offset {} is beyond all memory", &offset);
+    };
+    plain_ensure!(
+        end.is_some_and(|end| end <= available),
+        VALUE_ERROR,
+        "A view of {} bytes at offset {} does not fit in a tensor of {} bytes",
+        &bytes,
+        &offset,
+        &available
+    );
+    prototype.byte_offset = byte_offset;
+    // SAFETY: the lists have `ndim` values, and the bytes are those of `tensor`.
+    unsafe { tensor.create_unsafe_view(&prototype) }
+}
+
+/// Returns `true` if both tensors begin and end at the same byte of the same device.
+pub(super) fn is_storage_shared(one: TensorView, other: TensorView) -> Result<bool> {
+    // SAFETY: the arguments of a call are valid until it ends.
+    unsafe { Ok(span(one)? == span(other)?) }
+}
+
+/// The device, the memory, and where in it the tensor begins and how many bytes it has.
+///
+/// # Safety
+/// The tensor must be valid.
+unsafe fn span(tensor: TensorView) -> Result<(i32, i32, u64, u64)> {
+    // SAFETY: the caller vouches for the tensor.
+    let (record, reader) = unsafe { (tensor.as_ptr().read(), tensor.as_tensor_ref()) };
+    let DLTensor { device, data, byte_offset, .. } = record;
+    let start = (data.addr() as u64).wrapping_add(byte_offset);
+    Ok((device.device_type, device.device_id, start, byte_count(reader)?))
+}
+
+fn byte_count(tensor: TensorRef<'_>) -> Result<u64> {
+    match tensor.size_bytes() {
+        Some(bytes) => Ok(bytes as u64),
+        None => plain_bail!(VALUE_ERROR, "The tensor has more bytes than memory"),
+    }
+}

@@ -1,0 +1,178 @@
+//! The functions `runtime.*` that need no device, and how they give way to another runtime's.
+#![allow(clippy::expect_used, reason = "a test fails by a panic")]
+
+use core::ffi::c_void;
+use core::ptr::NonNull;
+
+use ferrite_alloc_ext::device::{self, Attribute, Backend, Region};
+use ferrite_core::abi::{DLDataType, DLDevice};
+use ferrite_core::error::{Error, Result};
+use ferrite_core::tensor::Element;
+use ferrite_core::{Any, AnyView, Function, Shape, String, Tensor, plain_bail};
+
+const HEXAGON: i32 = 16;
+
+/// A back end whose memory is never touched.
+struct Untouched;
+
+impl Backend for Untouched {
+    fn device_type(&self) -> i32 {
+        HEXAGON
+    }
+
+    fn set_device(&self, _id: i32) -> Result<()> {
+        Ok(())
+    }
+
+    fn allocate(&self, _id: i32, _bytes: usize, _alignment: usize) -> Result<*mut c_void> {
+        Ok(core::ptr::without_provenance_mut(64))
+    }
+
+    unsafe fn free(&self, _id: i32, _data: *mut c_void) {}
+
+    unsafe fn copy(&self, _: Region, _: Region, _: usize, _: *mut c_void) -> Result<()> {
+        plain_bail!(RUNTIME_ERROR, "this memory is not touched")
+    }
+
+    unsafe fn synchronize(&self, _id: i32, _stream: *mut c_void) -> Result<()> {
+        Ok(())
+    }
+
+    fn attribute(&self, _id: i32, _attribute: Attribute) -> Result<Any> {
+        Ok(1i64.into())
+    }
+
+    fn allocate_workspace(&self, _id: i32, _bytes: usize) -> Result<NonNull<c_void>> {
+        plain_bail!(RUNTIME_ERROR, "there are no workspaces")
+    }
+
+    unsafe fn free_workspace(&self, _id: i32, _workspace: NonNull<c_void>) -> Result<()> {
+        Ok(())
+    }
+}
+
+static UNTOUCHED: &dyn Backend = &Untouched;
+
+fn install() {
+    ferrite_gpu::install();
+    ferrite_gpu::functions::install();
+    device::register(&UNTOUCHED).expect("a type that may have a back end");
+}
+
+fn global(name: &str) -> Result<Function> {
+    Ok(Function::global(name)?.expect("a global function"))
+}
+
+fn refused(result: Result<Any>, kind: &str) -> std::string::String {
+    let error = result.map(drop).expect_err("an error");
+    let text = std::string::String::from_utf8_lossy(error.message()).into_owned();
+    assert_eq!(std::str::from_utf8(error.kind()), Ok(kind), "{text}");
+    text
+}
+
+fn view(source: &Tensor, shape: &[i64], dtype: DLDataType, offset: i64) -> Result<Tensor> {
+    let shape = Shape::from_slice(shape)?;
+    let args = [source.into(), (&shape).into(), (&dtype).into(), offset.into()];
+    global("runtime.TVMTensorCreateView")?.call(&args)?.get()
+}
+
+fn is_shared(one: &Tensor, other: &Tensor) -> Result<bool> {
+    global("runtime.TVMTensorIsStorageShared")?.call(&[one.into(), other.into()])?.get()
+}
+
+#[test]
+fn a_view_has_a_part_of_the_bytes() -> Result<()> {
+    install();
+    let source = Tensor::from_slice(&[0i32, 1, 2, 3, 4, 5], &[2, 3])?;
+    let part = view(&source, &[2, 2], i32::DTYPE, 8)?;
+    assert_eq!((part.shape(), part.strides()), (&[2i64, 2][..], Some(&[2i64, 1][..])));
+    assert_eq!(part.data::<i32>()?, [2, 3, 4, 5]);
+    // A view of a view counts from there, and keeps the memory.
+    let nested = view(&part, &[8], u8::DTYPE, 8)?;
+    let scalar = view(&source, &[], i32::DTYPE, 4)?;
+    assert!(is_shared(&source, &view(&source, &[6], f32::DTYPE, 0)?)?);
+    assert!(!is_shared(&source, &part)? && !is_shared(&part, &nested)?);
+    assert!(!is_shared(&source, &view(&source, &[5], i32::DTYPE, 0)?)?, "one ends before the other");
+    drop((source, part));
+    assert_eq!(nested.data::<u8>()?, [4, 0, 0, 0, 5, 0, 0, 0]);
+    assert_eq!((scalar.data::<i32>()?, scalar.shape().len()), (&[1][..], 0));
+    assert!(view(&nested, &[0, 7], f32::DTYPE, 8)?.data::<f32>()?.is_empty());
+    Ok(())
+}
+
+#[test]
+fn views_beyond_their_tensor_are_errors() -> Result<()> {
+    install();
+    let source = Tensor::from_slice(&[0f32; 6], &[2, 3])?;
+    for (shape, offset) in [
+        (&[7i64][..], 0),
+        (&[6], 1),
+        (&[1], -4),
+        (&[1], i64::MAX),
+        (&[1], i64::MIN),
+        (&[0], 25),
+        (&[-1], 0),
+        (&[i64::MAX, 8], 0),
+    ] {
+        let made = view(&source, shape, f32::DTYPE, offset);
+        refused(made.map(Any::from), "ValueError");
+    }
+    let part = view(&source, &[2], f32::DTYPE, 8)?;
+    refused(view(&part, &[3], f32::DTYPE, 0).map(Any::from), "ValueError");
+    let strides = [1i64, 2];
+    let mut transposed = *source.dl_tensor();
+    transposed.strides = strides.as_ptr().cast_mut();
+    // SAFETY: the view has two extents and strides, which stay inside the data.
+    let transposed = unsafe { source.create_unsafe_view(&transposed)? };
+    refused(view(&transposed, &[1], f32::DTYPE, 0).map(Any::from), "InternalError");
+    let create = global("runtime.TVMTensorCreateView")?;
+    refused(create.call(&[(&source).into()]), "TypeError");
+    refused(create.call(&[1i64.into(), 1i64.into(), 1i64.into(), 1i64.into()]), "TypeError");
+    let shared = global("runtime.TVMTensorIsStorageShared")?;
+    refused(shared.call(&[(&source).into()]), "TypeError");
+    refused(shared.call(&[(&source).into(), 1i64.into()]), "TypeError");
+    Ok(())
+}
+
+#[test]
+fn devices_of_the_build_are_enabled() -> Result<()> {
+    install();
+    let enabled = |target: &str| global("runtime.RuntimeEnabled")?.call(&[(&String::new(target)?).into()]);
+    assert!(enabled("cpu")?.get::<bool>()? && enabled("hexagon")?.get::<bool>()?);
+    for target in ["llvm", "rpc"] {
+        assert!(!enabled(target)?.get::<bool>()?, "{target}");
+    }
+    for (target, device_type) in [("cuda", 2), ("vulkan", 7), ("metal", 8), ("rocm", 10), ("webgpu", 15)] {
+        let is_served = device::find(device_type).is_some();
+        assert_eq!(enabled(target)?.get::<bool>()?, is_served, "{target}");
+    }
+    assert_eq!(enabled("opencl")?.get::<bool>()?, cfg!(feature = "opencl"));
+    assert_eq!(enabled("cl")?.get::<bool>()?, cfg!(feature = "opencl"));
+    for unknown in ["", "toaster", "opencl -device=adreno"] {
+        let text = refused(enabled(unknown), "InternalError");
+        assert_eq!(text, format!("Unknown optional runtime {unknown}"));
+    }
+    refused(global("runtime.RuntimeEnabled")?.call(&[]), "TypeError");
+    Ok(())
+}
+
+/// Tests of one file share the table, so no other one uses this name.
+#[test]
+fn other_runtimes_get_the_devices_that_they_have() -> Result<()> {
+    install();
+    let forty_two = || Function::from_packed(|_: &[AnyView<'_>]| Ok(42i64.into()));
+    let own = device::empty(&[4], f32::DTYPE, DLDevice { device_type: HEXAGON, device_id: 0 })?;
+    let here = Tensor::from_slice(&[0f32; 4], &[4])?;
+    let copy = |tensor: &Tensor| {
+        let null = Any::from(core::ptr::null_mut::<c_void>());
+        global("runtime.TVMTensorCopyToBytes")?.call(&[tensor.into(), null.view(), 16i64.into()])
+    };
+    Function::set_global("runtime.TVMTensorCopyToBytes", &forty_two()?, false)?;
+    assert_eq!(copy(&here)?.get::<i64>()?, 42, "the CPU is the other runtime's");
+    refused(copy(&own), "ValueError");
+    Function::set_global("device_api.hexagon", &forty_two()?, false)?;
+    assert_eq!(copy(&own)?.get::<i64>()?, 42, "a device of both is the other runtime's");
+    let taken = Function::set_global("runtime.TVMTensorCopyToBytes", &forty_two()?, false);
+    assert_eq!(taken.map_err(|error: Error| error.kind().to_vec()), Err(b"RuntimeError".to_vec()));
+    Ok(())
+}
