@@ -11,7 +11,7 @@ use super::backend::Region;
 use super::table::get;
 
 /// Whether the CPU reads and writes the memory of a device type. Pinned memory counts; what is copied there needs no device.
-pub(super) const fn is_main_memory(device_type: i32) -> bool {
+pub const fn is_main_memory(device_type: i32) -> bool {
     matches!(device_type, device::kind::CPU | device::kind::CUDA_HOST | device::kind::ROCM_HOST)
 }
 

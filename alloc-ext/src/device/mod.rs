@@ -23,7 +23,7 @@ mod tensor;
 mod workspace;
 
 pub use backend::{Attribute, Backend, Region};
-pub use copy::{copy, copy_tensor};
+pub use copy::{copy, copy_tensor, is_main_memory};
 pub use device_tensor::DeviceTensor;
 pub use event::Event;
 pub use handle::Device;

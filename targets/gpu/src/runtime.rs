@@ -147,12 +147,9 @@ fn allocate_tensor(
     device::empty(shape.as_slice(), dtype, device)
 }
 
-/// The device whose stream a copy is on: the first that is not main memory, of which pinned memory is a part.
+/// The device that copies: the first one, or the other one if the first has main memory.
 fn device_of_copy(one: DLDevice, other: DLDevice) -> Device {
-    Device::from(match one.device_type {
-        kind::CPU | kind::CUDA_HOST | kind::ROCM_HOST => other,
-        _ => one,
-    })
+    Device::from(if device::is_main_memory(one.device_type) { other } else { one })
 }
 
 const CPU: DLDevice = DLDevice { device_type: kind::CPU, device_id: 0 };

@@ -4,7 +4,6 @@
 use ferrite_alloc_ext::device;
 use ferrite_core::abi::DLDevice;
 use ferrite_core::builtins::StaticFunction;
-use ferrite_core::device::kind;
 use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
 use ferrite_core::tensor::TensorRef;
@@ -53,7 +52,7 @@ fn device_of_call(name: &str) -> Option<DeviceOfCall> {
         "runtime.RuntimeEnabled" => |args| enabled::device_type(args.first()?.bytes_of_string()?),
         "runtime.TVMTensorCopyFromTo" => |args| {
             let (from, to) = (tensor(args.first()?)?, tensor(args.get(1)?)?);
-            Some(if from == kind::CPU { to } else { from })
+            Some(if device::is_main_memory(from) { to } else { from })
         },
         _ if name.starts_with("runtime.Device_") => |args| device_type(args.first()?),
         _ => return None,
