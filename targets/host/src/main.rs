@@ -8,10 +8,12 @@ use std::process::ExitCode;
 const HELP: &str = "\
 Ferrite: the TVM-FFI C ABI in no_std Rust.
 
-Usage: ferrite [COMMAND]
+Usage: ferrite [COMMAND] [ARGUMENT...]
 
 Commands:
   quickstart  Build libtvm_ffi, compile a C program and two compiled networks against it, and run them (default)
+  gpu         Classify digits on every GPU that is found; with arguments, only on these kinds: opencl, vulkan, cuda,
+              rocm, webgpu, metal
   info        Say what this build is
   help        Print this text
 
@@ -23,11 +25,17 @@ Environment:
 fn main() -> ExitCode {
     let mut args = std::env::args().skip(1);
     let command = args.next();
-    if let Some(extra) = args.next() {
-        return fail(&format!("unexpected argument `{extra}`\n\n{HELP}"), 2);
+    let arguments: Vec<String> = args.collect();
+    match (command.as_deref().unwrap_or("quickstart"), arguments.first()) {
+        ("gpu", _) => ended(quickstart::gpu::run(&arguments)),
+        (_, Some(extra)) => fail(&format!("unexpected argument `{extra}`\n\n{HELP}"), 2),
+        (command, None) => run(command),
     }
-    match command.as_deref().unwrap_or("quickstart") {
-        "quickstart" => run_quickstart(),
+}
+
+fn run(command: &str) -> ExitCode {
+    match command {
+        "quickstart" => ended(quickstart::run()),
         "info" => print(&info()),
         "help" | "--help" | "-h" => print(HELP),
         "--version" | "-V" => print(concat!("ferrite ", env!("CARGO_PKG_VERSION"), "\n")),
@@ -35,8 +43,8 @@ fn main() -> ExitCode {
     }
 }
 
-fn run_quickstart() -> ExitCode {
-    match quickstart::run() {
+fn ended(outcome: quickstart::Outcome<()>) -> ExitCode {
+    match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(message) => fail(&message, 1),
     }

@@ -17,10 +17,10 @@ fn run(mut command: Command, what: &str) -> Outcome<()> {
     if status.success() { Ok(()) } else { Err(format!("{what} was not built: see cargo's message above")) }
 }
 
-/// Builds `libtvm_ffi` with what compiled models need.
-pub fn build_library(layout: &Layout) -> Outcome<()> {
+/// Builds `libtvm_ffi` with these features; compiled models need `backend` or a kind of device.
+pub fn build_library(layout: &Layout, features: &str) -> Outcome<()> {
     let mut command = cargo_build();
-    command.args(["--package", "ferrite-capi", "--features", "backend", "--manifest-path"]);
+    command.args(["--package", "ferrite-capi", "--features", features, "--manifest-path"]);
     command.arg(layout.root().join("Cargo.toml")).arg("--target-dir").arg(layout.target());
     run(command, "libtvm_ffi")?;
     layout.require(&layout.library_dir().join(format!("{DLL_PREFIX}tvm_ffi{DLL_SUFFIX}")))

@@ -22,6 +22,7 @@ pub struct Compiler {
     program: OsString,
     extra: Vec<String>,
     include: PathBuf,
+    helpers: PathBuf,
     models: PathBuf,
     library_dir: PathBuf,
     output: PathBuf,
@@ -36,6 +37,7 @@ impl Compiler {
             program: words.next().unwrap_or("cc".into()).into(),
             extra: words.collect(),
             include: layout.include(),
+            helpers: layout.quickstart(""),
             models: layout.models(),
             library_dir: layout.library_dir(),
             output: layout.output()?,
@@ -54,11 +56,17 @@ impl Compiler {
         }
     }
 
-    /// Compiles one source into a shared library.
-    pub fn library(&self, name: &str, source: &Path, strictness: Strictness) -> Outcome<PathBuf> {
+    /// Compiles sources into a shared library.
+    pub fn library(
+        &self,
+        name: &str,
+        sources: &[PathBuf],
+        strictness: Strictness,
+        defines: &[String],
+    ) -> Outcome<PathBuf> {
         let output = self.output.join(format!("{DLL_PREFIX}{name}{DLL_SUFFIX}"));
         let mut command = self.command(strictness);
-        command.args(["-fPIC", "-shared"]).arg(source);
+        command.args(["-fPIC", "-shared"]).args(defines).args(sources);
         self.link(command, &output)?;
         Ok(output)
     }
@@ -86,7 +94,7 @@ impl Compiler {
         let mut command = Command::new(&self.program);
         command.args(&self.extra).args(strictness).arg("-O2");
         // The models' data as system headers: a program that uses only some of it gets no warnings.
-        command.arg("-I").arg(&self.include).arg("-isystem").arg(&self.models);
+        command.arg("-I").arg(&self.include).arg("-I").arg(&self.helpers).arg("-isystem").arg(&self.models);
         command
     }
 

@@ -26,6 +26,11 @@ impl Layout {
         Ok(layout)
     }
 
+    /// The same checkout, with what is built in a folder of the target folder.
+    pub fn within(self, folder: &str) -> Self {
+        Self { target: self.target.join(folder), ..self }
+    }
+
     /// The top of the checkout.
     pub fn root(&self) -> &Path {
         &self.root

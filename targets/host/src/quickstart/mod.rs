@@ -5,6 +5,8 @@
 
 mod cargo;
 mod cc;
+pub mod gpu;
+mod kinds;
 mod layout;
 
 use cc::Compiler;
@@ -15,30 +17,32 @@ use std::process::Command;
 /// What a step gives, or the sentence that tells the user what to do.
 pub type Outcome<T> = Result<T, String>;
 
+const STEPS: u32 = 4;
+
 /// Runs all steps.
 pub fn run() -> Outcome<()> {
     let layout = Layout::find()?;
     let cc = Compiler::find(&layout)?;
-    step(1, "building libtvm_ffi");
-    cargo::build_library(&layout)?;
-    step(2, "compiling kernel libraries and two networks");
+    step(1, STEPS, "building libtvm_ffi");
+    cargo::build_library(&layout, "backend")?;
+    step(2, STEPS, "compiling kernel libraries and two networks");
     let libraries = build_libraries(&layout, &cc)?;
-    step(3, "compiling the C program");
+    step(3, STEPS, "compiling the C program");
     let program = build_program(&layout, &cc)?;
-    step(4, "running it\n");
+    step(4, STEPS, "running it\n");
     run_program(&program, &libraries, &cc)
 }
 
-fn step(number: u32, what: &str) {
-    println!("[{number}/4] {what}");
+fn step(number: u32, of: u32, what: &str) {
+    println!("[{number}/{of}] {what}");
 }
 
 /// The arguments of the C program: the kernel library, both networks and, where it is there, the one in Rust.
 fn build_libraries(layout: &Layout, cc: &Compiler) -> Outcome<Vec<PathBuf>> {
     let mut libraries = vec![
-        cc.library("kernels", &layout.quickstart("kernels.c"), cc::OWN)?,
-        cc.library("cnn_f32", &layout.model("cnn_f32"), cc::GENERATED)?,
-        cc.library("mlp_f32", &layout.model("mlp_f32"), cc::GENERATED)?,
+        cc.library("kernels", &[layout.quickstart("kernels.c")], cc::OWN, &[])?,
+        cc.library("cnn_f32", &[layout.model("cnn_f32")], cc::GENERATED, &[])?,
+        cc.library("mlp_f32", &[layout.model("mlp_f32")], cc::GENERATED, &[])?,
     ];
     libraries.extend(cargo::build_rust_kernels(layout)?);
     Ok(libraries)
