@@ -76,6 +76,7 @@ SECOND_SET=(
   "arm64: unit tests and C programs as 64-bit Arm, in qemu"
   "arm32: the same as 32-bit Arm: hosts whose pointers have 4 bytes"
   "guide: the commands of the guide in targets/boards lead from a TVM model to firmware"
+  "gpu-guide: the commands of the guide in targets/gpu lead from TVM to a C program on an OpenCL device"
   "reproducible: the wheel and the library are the same bytes from another folder and cargo home, without a path of either"
   "forks: FORKS forks, 10000 unless that says otherwise, beside every kind of work of another thread (\"test\" does 100)"
   "fuzz: every fuzz target on FUZZ_RUNS inputs, 200000 unless that says otherwise (cargo-fuzz)"

@@ -372,7 +372,13 @@ check_guide() {
   need arm-none-eabi-gcc "apt-get install gcc-arm-none-eabi libnewlib-arm-none-eabi" &&
     need qemu-system-arm "apt-get install qemu-system-arm" &&
     need python3 "apt-get install python3 python3-pip python3-venv" &&
-    need_target thumbv7em-none-eabihf && targets/boards/guide.sh
+    need_target thumbv7em-none-eabihf && tests/ci/guide.sh targets/boards/README.md '4 squared is 16'
+}
+
+check_gpu-guide() {
+  need_library libOpenCL.so.1 "apt-get install ocl-icd-libopencl1 pocl-opencl-icd" &&
+    need gcc "apt-get install gcc" && need python3 "apt-get install python3 python3-pip python3-venv" &&
+    tests/ci/guide.sh targets/gpu/README.md '0 0 64 128 192 256 320 384 448 512'
 }
 
 check_msrv() {
