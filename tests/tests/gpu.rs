@@ -58,6 +58,46 @@ fn run_opencl_with(name: &str, host: &str, options: impl Fn(Cc) -> Cc) -> Outcom
     Ok(())
 }
 
+/// Runs `ferrite gpu` for a kind as a user does; `variable` chooses among its devices by their names.
+fn quick_start(kind: &str, variable: &str) -> Outcome<()> {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
+    command.args(["run", "--release", "--quiet", "--", "gpu", kind]).current_dir(root());
+    let printed = output_of(&mut command)?;
+    print!("{printed}");
+    assert!(printed.contains(&format!("\n{kind} ({variable} chooses")), "{printed}");
+    let results = printed.lines().filter(|line| line.contains(" us per inference"));
+    let (right, wrong): (Vec<_>, Vec<_>) = results.partition(|line| line.contains("20 of 20 digits right"));
+    assert!(!right.is_empty() && wrong.is_empty(), "{printed}");
+    // A choice that leaves no device is explained.
+    let output = command.env(variable, "no such device").output()?;
+    let (printed, message) =
+        (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert_eq!(output.status.code(), Some(1), "{printed}{message}");
+    assert!(printed.contains("  no device: ") && printed.contains("no such device"), "{printed}");
+    assert!(
+        printed.contains("  to have one: ") && message.contains("no device was found"),
+        "{printed}{message}"
+    );
+    Ok(())
+}
+
+#[test]
+#[ignore = "needs an OpenCL driver: ./ci.sh gpu-opencl"]
+fn the_quick_start_classifies_digits_on_opencl() -> Outcome<()> {
+    quick_start("opencl", "FERRITE_OPENCL_PLATFORM")
+}
+
+#[test]
+fn the_quick_start_names_the_kinds_that_it_knows() -> Outcome<()> {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
+    let output =
+        command.args(["run", "--release", "--quiet", "--", "gpu", "toaster"]).current_dir(root()).output()?;
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(message.contains("no kind of device `toaster`: there are opencl, "), "{message}");
+    Ok(())
+}
+
 #[test]
 #[ignore = "needs an OpenCL driver: ./ci.sh gpu-opencl"]
 fn opencl_with_host_code_in_c() -> Outcome<()> {

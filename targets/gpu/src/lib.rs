@@ -57,6 +57,20 @@ static BACKENDS: &[&dyn Backend] = &[
 
 /// Makes the back ends of this build known. Opens no driver. Global functions are [`functions`]' to install.
 ///
+/// ```
+/// use ferrite_alloc_ext::device::{Device, DeviceTensor};
+///
+/// # fn main() -> ferrite_core::Result<()> {
+/// ferrite_gpu::install();
+/// for device in Device::all() {
+///     println!("{device}: {:?}", device.name()?);
+///     let tensor = DeviceTensor::from_slice(device, &[1.0f32, 2.0], &[2])?;
+///     assert_eq!(*tensor.read::<f32>()?, [1.0, 2.0]);
+/// }
+/// # Ok(())
+/// # }
+/// ```
+///
 /// # Threads
 /// Any; atomic stores.
 pub fn install() {
