@@ -68,7 +68,8 @@ impl Backend for Logging {
         // The length is kept in front.
         let mut block = vec![0u64; bytes.div_ceil(8) + 1];
         block[0] = block.len() as u64;
-        Ok(Vec::leak(block)[1..].as_mut_ptr().cast())
+        // SAFETY: the block has a word behind the length, or ends there.
+        Ok(unsafe { Vec::leak(block).as_mut_ptr().add(1) }.cast())
     }
 
     unsafe fn free(&self, id: i32, data: *mut c_void) {
