@@ -86,7 +86,7 @@ fn embed(bytes: &Path, source: &Path) -> Outcome<()> {
 
 /// Runs the program for one kind. Returns whether it has a device.
 fn run_on(kind: &Kind, program: &Path, library: &Path, cc: &Compiler) -> Outcome<bool> {
-    println!("\n{} ({})", kind.name, kind.variable);
+    println!("\n{}{}", kind.name, choice(kind));
     let mut command = Command::new(program);
     command.arg(kind.device_type.to_string()).arg(library);
     cc.prefer_library(&mut command);
@@ -98,5 +98,14 @@ fn run_on(kind: &Kind, program: &Path, library: &Path, cc: &Compiler) -> Outcome
             Ok(false)
         }
         _ => Err(format!("the network did not run as it should on {}: {status}", kind.name)),
+    }
+}
+
+/// The variable that chooses devices, and its value if it has one.
+fn choice(kind: &Kind) -> String {
+    match std::env::var_os(kind.variable) {
+        _ if kind.variable.is_empty() => String::new(),
+        Some(value) => format!(" ({}={}, which chooses {})", kind.variable, value.display(), kind.choice),
+        None => format!(" ({} chooses {})", kind.variable, kind.choice),
     }
 }

@@ -6,8 +6,10 @@ pub struct Kind {
     pub name: &'static str,
     /// The number of the device type.
     pub device_type: u32,
-    /// The variable that chooses among several devices or drivers.
+    /// The variable that chooses among several devices or drivers; empty where there is none.
     pub variable: &'static str,
+    /// The things it chooses, and by which text.
+    pub choice: &'static str,
     /// How to get a driver.
     pub install: &'static str,
 }
@@ -20,39 +22,39 @@ pub const KINDS: &[Kind] = &[
     Kind {
         name: "opencl",
         device_type: 4,
-        variable: "FERRITE_OPENCL_PLATFORM chooses platforms by a part of their name",
+        variable: "FERRITE_OPENCL_PLATFORM",
+        choice: "platforms by a part of their name",
         install: "the driver of your GPU has it; Debian: `apt-get install ocl-icd-libopencl1 pocl-opencl-icd` for the CPU",
     },
     Kind {
         name: "vulkan",
         device_type: 7,
-        variable: "FERRITE_VULKAN_DEVICE chooses devices by a part of their name",
+        variable: "FERRITE_VULKAN_DEVICE",
+        choice: "devices by a part of their name",
         install: "the driver of your GPU has it; Debian: `apt-get install libvulkan1 mesa-vulkan-drivers`, also for the CPU",
     },
     Kind {
         name: "cuda",
         device_type: 2,
-        variable: "CUDA_VISIBLE_DEVICES chooses devices",
+        variable: "CUDA_VISIBLE_DEVICES",
+        choice: "devices by their numbers",
         install: "NVIDIA's driver 550 or later has it (libcuda.so.1); no toolkit is needed",
     },
     Kind {
         name: "rocm",
         device_type: 10,
-        variable: "HIP_VISIBLE_DEVICES chooses devices",
+        variable: "HIP_VISIBLE_DEVICES",
+        choice: "devices by their numbers",
         install: "AMD's driver and ROCm 5 or later (libamdhip64.so)",
     },
     Kind {
         name: "webgpu",
         device_type: 15,
-        variable: "FERRITE_WEBGPU_ADAPTER chooses adapters by a part of their name",
+        variable: "FERRITE_WEBGPU_ADAPTER",
+        choice: "adapters by a part of their name",
         install: "a driver for Vulkan, as above; on macOS, Metal is part of the system",
     },
-    Kind {
-        name: "metal",
-        device_type: 8,
-        variable: "Metal is on macOS only",
-        install: "Metal is part of macOS",
-    },
+    Kind { name: "metal", device_type: 8, variable: "", choice: "", install: "Metal is part of macOS" },
 ];
 
 /// The kind of a name.
