@@ -27,8 +27,6 @@ pub mod create;
 pub mod cuda;
 pub mod driver;
 pub mod elf;
-#[cfg(feature = "__environment")]
-mod environment;
 pub mod forks;
 pub mod functions;
 pub mod launch;
@@ -40,6 +38,8 @@ pub mod opencl_source;
 mod owned;
 pub mod payload;
 pub mod runtime;
+#[cfg(feature = "__variables")]
+mod variable;
 #[cfg(feature = "__workspaces")]
 mod workspace;
 

@@ -14,7 +14,7 @@ use ferrite_core::{Bytes, plain_bail};
 use super::failure::cuda_error;
 use super::headers;
 use super::image::Format;
-use crate::environment::variable;
+use crate::variable;
 use crate::library::DriverLibrary;
 use crate::owned::Owned;
 
@@ -71,7 +71,7 @@ pub(super) fn nvrtc() -> Result<&'static Nvrtc> {
     if let Some(nvrtc) = opened() {
         return Ok(nvrtc);
     }
-    let found = match variable(PATH) {
+    let found = match variable::get(PATH) {
         Some(path) => find_at(path)?,
         None => Nvrtc::open(),
     };

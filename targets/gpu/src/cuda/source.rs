@@ -12,7 +12,7 @@ use ferrite_core::{Bytes, Error, String, global_table, plain_bail};
 use super::image::Format;
 use super::nvrtc::{Nvrtc, nvrtc};
 use super::platform;
-use crate::environment::variable;
+use crate::variable;
 
 const CALLBACK: &[u8] = b"tvm_callback_cuda_compile";
 const ARCHITECTURE: &CStr = c"FERRITE_CUDA_ARCH";
@@ -51,8 +51,8 @@ pub(super) fn compile(source: &[u8]) -> Result<(Format, Bytes)> {
 
 /// The architecture to compile for.
 fn architecture(nvrtc: &Nvrtc) -> Result<String> {
-    if let Some(chosen) = variable(ARCHITECTURE) {
-        return String::from_bytes(chosen.to_bytes());
+    if let Some(chosen) = variable::get(ARCHITECTURE) {
+        return String::from_bytes(chosen);
     }
     let supported = nvrtc.architectures()?;
     match capabilities() {
@@ -92,10 +92,10 @@ fn capabilities() -> Option<(i64, i64)> {
 fn include_options() -> Result<Buffer<Buffer<u8>>> {
     let mut options = Buffer::new();
     for (name, behind) in INCLUDE_FOLDERS {
-        if let Some(folder) = variable(name) {
+        if let Some(folder) = variable::get(name) {
             let mut option = Buffer::new();
             option.try_extend_from_slice(b"--include-path=")?;
-            option.try_extend_from_slice(folder.to_bytes())?;
+            option.try_extend_from_slice(folder)?;
             option.try_extend_from_slice(behind.as_bytes())?;
             option.try_push(0)?;
             options.try_push(option)?;

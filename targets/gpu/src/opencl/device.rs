@@ -11,7 +11,7 @@ use ferrite_core::{Any, String};
 use super::api::{self, Api, Handle};
 use super::failure;
 use super::platform::info;
-use crate::environment::variable;
+use crate::variable;
 use crate::workspace::Workspaces;
 
 /// A device. Each has a context of its own: memory of one is no memory of another.
@@ -136,7 +136,7 @@ impl Drop for Device {
 
 /// Threads of a warp, which OpenCL cannot tell: `TVM_OPENCL_WARP_SIZE`, or 1.
 fn warp_size() -> i64 {
-    let value = variable(c"TVM_OPENCL_WARP_SIZE").and_then(|value| value.to_str().ok());
+    let value = variable::get(c"TVM_OPENCL_WARP_SIZE").and_then(|value| core::str::from_utf8(value).ok());
     value.and_then(|value| value.parse().ok()).unwrap_or(1)
 }
 

@@ -15,9 +15,9 @@ use super::api::{self, Api, Handle};
 use super::device::Device;
 use super::failure;
 use crate::driver::MAX_DEVICES;
-use crate::environment::variable;
 use crate::forks;
 use crate::owned::Owned;
+use crate::variable;
 
 const CHOICE: &CStr = c"FERRITE_OPENCL_PLATFORM";
 
@@ -104,25 +104,19 @@ fn platforms(api: &Api) -> Result<Buffer<Handle>> {
         // SAFETY: there is room for so many.
         failure::check(unsafe { (api.clGetPlatformIDs)(count, places, ptr::null_mut()) })?;
     }
-    let Some(choice) = variable(CHOICE) else { return Ok(platforms) };
-    let choice = choice.to_bytes();
+    let Some(choice) = variable::get(CHOICE) else { return Ok(platforms) };
     let mut chosen = Buffer::new();
     for platform in platforms.iter() {
         let name = info(|size, value, written| {
             // SAFETY: the driver writes at most `size` bytes.
             unsafe { (api.clGetPlatformInfo)(*platform, api::PLATFORM_NAME, size, value, written) }
         })?;
-        if contains(&name, choice) {
+        if variable::contains(&name, choice) {
             chosen.try_push(*platform)?;
         }
     }
     plain_ensure!(!chosen.is_empty(), INTERNAL_ERROR, "No OpenCL platform has {} in its name", choice);
     Ok(chosen)
-}
-
-/// Whether a name contains a text, in upper or lower case.
-fn contains(name: &[u8], text: &[u8]) -> bool {
-    text.is_empty() || name.windows(text.len()).any(|window| window.eq_ignore_ascii_case(text))
 }
 
 /// Reads a text of the driver: the size first, then the content, without the zero at its end.
@@ -167,16 +161,4 @@ fn devices_of_kind(api: &'static Api, platforms: &[Handle], kind: u64) -> Result
         }
     }
     Ok(devices)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::contains;
-
-    #[test]
-    fn platforms_are_chosen_by_a_part_of_their_name() {
-        assert!(contains(b"Portable Computing Language", b"computing"));
-        assert!(contains(b"NVIDIA CUDA", b"") && contains(b"NVIDIA CUDA", b"nvidia cuda"));
-        assert!(!contains(b"NVIDIA CUDA", b"amd") && !contains(b"ab", b"abc"));
-    }
 }

@@ -1,0 +1,32 @@
+//! Variables of the environment, by which users choose among drivers and devices.
+
+use core::ffi::{CStr, c_char};
+
+/// Returns the value of a variable of the environment.
+pub(crate) fn get(name: &CStr) -> Option<&'static [u8]> {
+    unsafe extern "C" {
+        fn getenv(name: *const c_char) -> *const c_char;
+    }
+    // SAFETY: the name ends in a NUL, as what comes back does; programs change their environment before they start threads.
+    unsafe {
+        let value = getenv(name.as_ptr());
+        (!value.is_null()).then(|| CStr::from_ptr(value).to_bytes())
+    }
+}
+
+/// Returns `true` if a name contains a text, in upper or lower case.
+pub(crate) fn contains(name: &[u8], text: &[u8]) -> bool {
+    text.is_empty() || name.windows(text.len()).any(|window| window.eq_ignore_ascii_case(text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::contains;
+
+    #[test]
+    fn devices_are_chosen_by_a_part_of_their_name() {
+        assert!(contains(b"Portable Computing Language", b"computing"));
+        assert!(contains(b"NVIDIA CUDA", b"") && contains(b"NVIDIA CUDA", b"nvidia cuda"));
+        assert!(!contains(b"NVIDIA CUDA", b"amd") && !contains(b"ab", b"abc"));
+    }
+}
