@@ -13,6 +13,10 @@ pub const LOADERS: Group = Group {
         crate::module_functions!(load "ffi.Module.load_from_bytes.opencl", crate::opencl::OpenCl),
         #[cfg(feature = "cuda")]
         crate::module_functions!(load "ffi.Module.load_from_bytes.cuda", crate::cuda::Cuda),
+        #[cfg(feature = "rocm")]
+        crate::module_functions!(load "ffi.Module.load_from_bytes.hip", crate::rocm::Rocm),
+        #[cfg(feature = "rocm")]
+        crate::module_functions!(load "ffi.Module.load_from_bytes.hsaco", crate::rocm::Rocm),
     ],
     wrap: None,
 };
@@ -25,6 +29,8 @@ pub const MAKERS: Group = Group {
         crate::module_functions!(create "ffi.Module.create.opencl", crate::opencl::OpenCl),
         #[cfg(feature = "cuda")]
         crate::module_functions!(create "ffi.Module.create.cuda", crate::cuda::Cuda),
+        #[cfg(feature = "rocm")]
+        crate::module_functions!(create "ffi.Module.create.rocm", crate::rocm::Rocm),
     ],
     wrap: None,
 };
@@ -44,6 +50,10 @@ pub const RUNTIME: Group =
 #[cfg(feature = "cuda")]
 pub const CUDA: Group = Group { prefix: "runtime.", functions: crate::cuda::FUNCTIONS, wrap: None };
 
+/// Functions of ROCm.
+#[cfg(feature = "rocm")]
+pub const ROCM: Group = Group { prefix: "runtime.", functions: crate::rocm::FUNCTIONS, wrap: None };
+
 /// All of them.
 pub const GROUPS: &[Group] = &[
     LOADERS,
@@ -52,6 +62,8 @@ pub const GROUPS: &[Group] = &[
     RUNTIME,
     #[cfg(feature = "cuda")]
     CUDA,
+    #[cfg(feature = "rocm")]
+    ROCM,
 ];
 
 /// Makes the functions known, in programs without the C library, which has defaults of its own beside these.

@@ -13,15 +13,19 @@
 //! | [`runtime`] | the global functions `__tvm_set_device` and `runtime.*` |
 //! | [`functions`] | the global functions of the build |
 //! | [`forks`] | drivers do not survive a fork |
+//! | [`attribute_text`] | attributes of devices that are texts |
+//! | `open_once` | drivers that are opened when they are first needed |
 //! | `workspace` | temporary memory of devices, kept from call to call |
 //! | `environment` | variables of the environment |
 //! | `opencl` | the OpenCL back end, a feature |
 //! | `cuda` | the CUDA back end, a feature |
+//! | `rocm` | the ROCm back end, a feature |
 //!
 //! Each kind is a feature. A kind is two things: a [`Driver`](driver::Driver) for its modules, and a
 //! [`Backend`] for its devices. No driver library is opened before a module of the kind is
 //! launched or a device of it is asked for.
 
+pub mod attribute_text;
 pub mod create;
 #[cfg(feature = "cuda")]
 pub mod cuda;
@@ -32,11 +36,15 @@ pub mod functions;
 pub mod launch;
 pub mod library;
 pub mod module;
+#[cfg(feature = "rocm")]
+mod open_once;
 #[cfg(feature = "opencl")]
 pub mod opencl;
 pub mod opencl_source;
 mod owned;
 pub mod payload;
+#[cfg(feature = "rocm")]
+pub mod rocm;
 pub mod runtime;
 #[cfg(feature = "__variables")]
 mod variable;
@@ -53,6 +61,10 @@ static BACKENDS: &[&dyn Backend] = &[
     &cuda::Cuda,
     #[cfg(feature = "cuda")]
     &cuda::CudaHost,
+    #[cfg(feature = "rocm")]
+    &rocm::Rocm,
+    #[cfg(feature = "rocm")]
+    &rocm::RocmHost,
 ];
 
 /// Makes the back ends of this build known. Opens no driver. Global functions are [`functions`]' to install.

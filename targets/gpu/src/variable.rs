@@ -4,13 +4,18 @@ use core::ffi::{CStr, c_char};
 
 /// Returns the value of a variable of the environment.
 pub(crate) fn get(name: &CStr) -> Option<&'static [u8]> {
+    get_c_str(name).map(CStr::to_bytes)
+}
+
+/// Returns the value of a variable of the environment as C has it.
+pub(crate) fn get_c_str(name: &CStr) -> Option<&'static CStr> {
     unsafe extern "C" {
         fn getenv(name: *const c_char) -> *const c_char;
     }
     // SAFETY: the name ends in a NUL, as what comes back does; programs change their environment before they start threads.
     unsafe {
         let value = getenv(name.as_ptr());
-        (!value.is_null()).then(|| CStr::from_ptr(value).to_bytes())
+        (!value.is_null()).then(|| CStr::from_ptr(value))
     }
 }
 

@@ -71,7 +71,7 @@ pub(super) fn nvrtc() -> Result<&'static Nvrtc> {
     if let Some(nvrtc) = opened() {
         return Ok(nvrtc);
     }
-    let found = match variable::get(PATH) {
+    let found = match variable::get_c_str(PATH) {
         Some(path) => find_at(path)?,
         None => Nvrtc::open(),
     };

@@ -175,6 +175,19 @@ impl Payload {
         self.at(kernel.name)
     }
 
+    /// The name of a kernel of this payload with a zero at its end.
+    ///
+    /// # Errors
+    /// InternalError for a name that has one elsewhere; MemoryError.
+    pub fn c_name_of(&self, kernel: &Kernel) -> Result<Buffer<u8>> {
+        let name = self.name_of(kernel);
+        plain_ensure!(!name.contains(&0), INTERNAL_ERROR, "The name of a kernel has a NUL byte: {}", name);
+        let mut terminated = Buffer::try_with_capacity(name.len() + 1)?;
+        terminated.try_extend_from_slice(name)?;
+        terminated.try_push(0)?;
+        Ok(terminated)
+    }
+
     /// The code of a kernel of this payload, for kinds with a code for each. SPIR-V words are not aligned.
     pub fn code_of(&self, kernel: &Kernel) -> &[u8] {
         self.at(kernel.code)

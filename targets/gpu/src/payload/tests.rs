@@ -66,6 +66,22 @@ fn what_is_in_a_payload_is_found() {
 }
 
 #[test]
+fn names_for_drivers_end_in_a_zero_and_have_no_other() {
+    let payload = read(&Layout::HIP, FIXTURES[3].1).unwrap();
+    let kernel = &payload.kernels()[payload.find(b"mlp_kernel_1").unwrap()];
+    assert_eq!(payload.c_name_of(kernel).unwrap().as_slice(), b"mlp_kernel_1\0");
+    let mut bytes = FIXTURES[3].1.to_vec();
+    for at in 0..bytes.len() - 12 {
+        if bytes[at..].starts_with(b"mlp_kernel_1") {
+            bytes[at + 3] = 0;
+        }
+    }
+    let payload = read(&Layout::HIP, &bytes).unwrap();
+    let kernel = &payload.kernels()[payload.find(b"mlp\0kernel_1").unwrap()];
+    assert_eq!(payload.c_name_of(kernel).unwrap_err().kind(), b"InternalError");
+}
+
+#[test]
 fn every_truncation_is_an_error() {
     for (layout, bytes, _) in FIXTURES {
         // Each length in the headers, and some in the code.

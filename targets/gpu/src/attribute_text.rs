@@ -1,0 +1,21 @@
+//! Attributes of devices that are texts, in TVM's form.
+#![forbid(unsafe_code)]
+
+use ferrite_core::String;
+use ferrite_core::error::Result;
+
+/// The extents of a block at most, such as `[1024, 1024, 64]`.
+///
+/// # Errors
+/// MemoryError.
+pub fn extents(x: i64, y: i64, z: i64) -> Result<String> {
+    String::format(format_args!("[{x}, {y}, {z}]"))
+}
+
+/// A version, such as `9.0`.
+///
+/// # Errors
+/// MemoryError.
+pub fn version(major: i64, minor: i64) -> Result<String> {
+    String::format(format_args!("{major}.{minor}"))
+}

@@ -1,0 +1,57 @@
+//! Drivers that are opened when they are first needed, and never given up.
+
+use core::ptr;
+use core::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use ferrite_core::error::Result;
+
+use crate::forks;
+use crate::owned::Owned;
+
+/// A driver of the process. A failure to open it keeps nothing: the next call tries again.
+pub(crate) struct OpenOnce<T: 'static> {
+    opened: AtomicPtr<T>,
+    /// Held while the driver is opened. A child of a fork never takes it, see [`forks`].
+    opening: Mutex<()>,
+}
+
+impl<T: Send + Sync + 'static> OpenOnce<T> {
+    /// A driver that was not opened.
+    pub(crate) const fn new() -> OpenOnce<T> {
+        OpenOnce { opened: AtomicPtr::new(ptr::null_mut()), opening: Mutex::new(()) }
+    }
+
+    /// The driver, which `open` opens if no call has done so.
+    ///
+    /// # Errors
+    /// Those of `open`; RuntimeError in a forked child of a process that had opened a driver; MemoryError.
+    #[inline]
+    pub(crate) fn get(&'static self, open: fn() -> Result<T>) -> Result<&'static T> {
+        forks::check()?;
+        match self.find() {
+            Some(driver) => Ok(driver),
+            None => self.open(open),
+        }
+    }
+
+    #[inline]
+    fn find(&self) -> Option<&'static T> {
+        // SAFETY: null, or made by `open` and never freed.
+        unsafe { self.opened.load(Ordering::Acquire).as_ref() }
+    }
+
+    #[cold]
+    fn open(&'static self, open: fn() -> Result<T>) -> Result<&'static T> {
+        forks::begin_use()?;
+        // A panic leaves nothing half done.
+        let _opening = self.opening.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(driver) = self.find() {
+            return Ok(driver);
+        }
+        let driver = Owned::new(open()?)?.into_raw();
+        self.opened.store(driver.as_ptr(), Ordering::Release);
+        // SAFETY: just made, and never freed.
+        Ok(unsafe { driver.as_ref() })
+    }
+}

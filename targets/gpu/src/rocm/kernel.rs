@@ -1,0 +1,212 @@
+//! Code objects and their kernels on a device.
+
+use core::ffi::c_void;
+use core::ptr;
+
+use ferrite_core::error::{Error, Result};
+use ferrite_core::memory::Buffer;
+use ferrite_core::plain_error;
+
+use super::api::{self, Api, Handle, Status};
+use super::attributes::Device;
+use super::failure;
+use super::platform::{OnDevice, on};
+use super::stream;
+use crate::launch::{Launch, MAX_PARAMETERS, pack_aligned};
+
+/// A code object on one device.
+pub struct CodeObject {
+    api: &'static Api,
+    device: i32,
+    handle: Handle,
+    /// The ELF file, aligned as its records are; the driver may read it as long as the module is loaded.
+    _image: Buffer<u64>,
+}
+
+// SAFETY: HIP's functions may be called with modules from any thread.
+unsafe impl Send for CodeObject {}
+// SAFETY: as for Send.
+unsafe impl Sync for CodeObject {}
+
+impl CodeObject {
+    /// Loads a code object.
+    ///
+    /// # Errors
+    /// Errors of the driver; MemoryError.
+    pub(super) fn load(device: i32, code: &[u8]) -> Result<CodeObject> {
+        let on_device = on(device)?;
+        let image = aligned(code)?;
+        let api = on_device.api();
+        let mut handle = ptr::null_mut();
+        // SAFETY: the image is an ELF file whose parts are within it.
+        let status = unsafe { (api.hipModuleLoadData)(&mut handle, image.as_ptr().cast()) };
+        match status {
+            api::SUCCESS => Ok(CodeObject { api, device, handle, _image: image }),
+            _ => Err(load_error(&on_device, device, status)),
+        }
+    }
+
+    /// Finds a kernel; `name` ends in a zero.
+    ///
+    /// # Errors
+    /// ROCMError when the code object does not have it.
+    pub(super) fn kernel(&self, name: &Buffer<u8>) -> Result<Kernel> {
+        let mut function = ptr::null_mut();
+        let _on_device = on(self.device)?;
+        // SAFETY: the module is loaded, and the name ends in a zero.
+        let status =
+            unsafe { (self.api.hipModuleGetFunction)(&mut function, self.handle, name.as_ptr().cast()) };
+        match status {
+            api::SUCCESS => Ok(Kernel { api: self.api, function }),
+            _ => Err(self.api.missing_kernel(name.strip_suffix(b"\0").unwrap_or(name), status)),
+        }
+    }
+}
+
+impl Drop for CodeObject {
+    /// Waits for kernels that are queued. Errors do not matter here.
+    fn drop(&mut self) {
+        // A second attempt, since a module of another device than the current one cannot be unloaded.
+        if let Ok(_on_device) = on(self.device).or_else(|_| on(self.device)) {
+            // SAFETY: the module is ours, and nobody launches its kernels any more.
+            unsafe {
+                (self.api.hipDeviceSynchronize)();
+                (self.api.hipModuleUnload)(self.handle);
+            }
+        }
+    }
+}
+
+/// The content of a file in aligned memory.
+fn aligned(file: &[u8]) -> Result<Buffer<u64>> {
+    let mut words = Buffer::try_with_capacity(file.len().div_ceil(8))?;
+    for word in file.chunks(8) {
+        let mut bytes = [0; 8];
+        bytes[..word.len()].copy_from_slice(word);
+        words.try_push(u64::from_ne_bytes(bytes))?;
+    }
+    Ok(words)
+}
+
+/// The error of a code object that does not load. It tells the device's architecture, since code for another one is the
+/// commonest reason.
+#[cold]
+fn load_error(device: &OnDevice, id: i32, status: Status) -> Error {
+    let api = device.api();
+    let architecture = match status {
+        api::NO_BINARY_FOR_GPU => Device { api, id }.architecture().ok().flatten(),
+        _ => None,
+    };
+    match architecture {
+        Some(architecture) => plain_error!(
+            INTERNAL_ERROR,
+            "ROCM HIP Error: hipModuleLoadData failed with error: {} (the device is {})",
+            api.text(status),
+            architecture.as_bytes()
+        ),
+        None => api.error("hipModuleLoadData", status),
+    }
+}
+
+/// A kernel on one device. The module that holds it keeps its code object.
+pub struct Kernel {
+    api: &'static Api,
+    function: Handle,
+}
+
+// SAFETY: HIP's functions may be called with functions from any thread.
+unsafe impl Send for Kernel {}
+// SAFETY: as for Send.
+unsafe impl Sync for Kernel {}
+
+/// Memory for packed arguments.
+#[repr(C, align(16))]
+struct Arguments<const N: usize>([u8; N]);
+
+impl Kernel {
+    /// Queues a launch on the current stream of this thread.
+    ///
+    /// # Errors
+    /// Errors of the driver.
+    ///
+    /// # Safety
+    /// The values must be what the kernel takes: handles are memory of this device, which is the current one.
+    #[inline]
+    pub(super) unsafe fn launch(&self, device: i32, launch: &Launch<'_>) -> Result<()> {
+        let mut arguments = Arguments([0; 128]);
+        match pack_aligned(launch, &mut arguments.0) {
+            // SAFETY: the caller vouches for the values.
+            Some(bytes) => unsafe { self.queue(device, launch, (&raw mut arguments).cast(), bytes) },
+            // SAFETY: as above.
+            None => unsafe { self.launch_many(device, launch) },
+        }
+    }
+
+    /// Queues a launch with any number of arguments.
+    ///
+    /// # Safety
+    /// As [`launch`](Kernel::launch).
+    #[cold]
+    unsafe fn launch_many(&self, device: i32, launch: &Launch<'_>) -> Result<()> {
+        let mut arguments = Arguments([0; MAX_PARAMETERS * 8]);
+        match pack_aligned(launch, &mut arguments.0) {
+            // SAFETY: the caller vouches for the values.
+            Some(bytes) => unsafe { self.queue(device, launch, (&raw mut arguments).cast(), bytes) },
+            None => Err(plain_error!(INTERNAL_ERROR, "A kernel has more than {} parameters", MAX_PARAMETERS)),
+        }
+    }
+
+    /// # Safety
+    /// As [`launch`](Kernel::launch); `arguments` has so many bytes.
+    #[inline]
+    unsafe fn queue(
+        &self,
+        device: i32,
+        launch: &Launch<'_>,
+        arguments: *mut c_void,
+        mut bytes: usize,
+    ) -> Result<()> {
+        let mut extra = [
+            ptr::without_provenance_mut(api::EXTRA_BUFFER),
+            arguments,
+            ptr::without_provenance_mut(api::EXTRA_SIZE),
+            (&raw mut bytes).cast(),
+            ptr::without_provenance_mut(api::EXTRA_END),
+        ];
+        let ([grid_x, grid_y, grid_z], [block_x, block_y, block_z]) =
+            (launch.sizes.grid(), launch.sizes.block());
+        // SAFETY: the driver copies the arguments before it returns; the caller vouches for them.
+        let status = unsafe {
+            (self.api.hipModuleLaunchKernel)(
+                self.function,
+                grid_x,
+                grid_y,
+                grid_z,
+                block_x,
+                block_y,
+                block_z,
+                launch.sizes.dynamic_shared_bytes,
+                stream::current(device),
+                ptr::null_mut(),
+                extra.as_mut_ptr(),
+            )
+        };
+        if failure::is_done(status) { Ok(()) } else { Err(self.launch_error(launch, status)) }
+    }
+
+    #[cold]
+    fn launch_error(&self, launch: &Launch<'_>, status: Status) -> Error {
+        let (grid, block) = (launch.sizes.grid(), launch.sizes.block());
+        plain_error!(
+            INTERNAL_ERROR,
+            "ROCM HIP Error: hipModuleLaunchKernel failed with error: {}\n grid=({},{},{}), block=({},{},{})",
+            self.api.text(status),
+            grid[0],
+            grid[1],
+            grid[2],
+            block[0],
+            block[1],
+            block[2]
+        )
+    }
+}

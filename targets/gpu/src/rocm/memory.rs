@@ -1,0 +1,164 @@
+//! Memory of devices, pinned main memory, and copies.
+
+use core::ffi::c_void;
+use core::ptr::{self, NonNull};
+
+use ferrite_alloc_ext::device::Region;
+use ferrite_core::device::kind;
+use ferrite_core::error::Result;
+use ferrite_core::{plain_bail, plain_ensure, plain_error};
+
+use super::api;
+use super::platform::{on, platform};
+use crate::workspace::DeviceMemory;
+
+/// The alignment that the driver's memory has in bytes.
+const ALIGNMENT: usize = 256;
+
+/// Allocates memory of a device. Zero bytes are at null.
+///
+/// # Errors
+/// MemoryError when the device has no such memory; ValueError for an alignment that it does not give; errors of the driver.
+pub(super) fn allocate(id: i32, bytes: usize, alignment: usize) -> Result<*mut c_void> {
+    let device = on(id)?;
+    check_alignment(alignment)?;
+    if bytes == 0 {
+        return Ok(ptr::null_mut());
+    }
+    let mut memory = ptr::null_mut();
+    // SAFETY: the driver writes the address.
+    let status = unsafe { (device.api().hipMalloc)(&mut memory, bytes) };
+    if status == api::OUT_OF_MEMORY {
+        let text = device.api().text(status);
+        plain_bail!(MEMORY_ERROR, "The ROCm device {} has no {} bytes: {}", id, bytes, text);
+    }
+    device.api().check("hipMalloc", status)?;
+    Ok(memory)
+}
+
+fn check_alignment(alignment: usize) -> Result<()> {
+    plain_ensure!(
+        alignment <= ALIGNMENT,
+        VALUE_ERROR,
+        "ROCm memory is aligned to {} bytes, not {}",
+        ALIGNMENT,
+        alignment
+    );
+    Ok(())
+}
+
+/// Frees memory of [`allocate`]; the driver waits for what uses it.
+///
+/// # Safety
+/// `memory` must be null or come from `allocate`, and not be used afterwards.
+pub(super) unsafe fn free(memory: *mut c_void) {
+    if let (Ok(platform), false) = (platform(), memory.is_null()) {
+        // SAFETY: the caller's promise. Errors do not matter here.
+        unsafe { (platform.api.hipFree)(memory) };
+    }
+}
+
+/// Allocates main memory that devices copy from and to without a detour.
+///
+/// # Errors
+/// As [`allocate`].
+pub(super) fn allocate_pinned(id: i32, bytes: usize, alignment: usize) -> Result<*mut c_void> {
+    let device = on(id)?;
+    check_alignment(alignment)?;
+    if bytes == 0 {
+        return Ok(ptr::null_mut());
+    }
+    let mut memory = ptr::null_mut();
+    // SAFETY: the driver writes the address; no flags are given.
+    let status = unsafe { (device.api().hipHostMalloc)(&mut memory, bytes, 0) };
+    device.api().check("hipHostMalloc", status)?;
+    Ok(memory)
+}
+
+/// Frees memory of [`allocate_pinned`]; the driver waits for what uses it.
+///
+/// # Safety
+/// `memory` must be null or come from `allocate_pinned`, and not be used afterwards.
+pub(super) unsafe fn free_pinned(memory: *mut c_void) {
+    if let (Ok(platform), false) = (platform(), memory.is_null()) {
+        // SAFETY: the caller's promise. Errors do not matter here.
+        unsafe { (platform.api.hipHostFree)(memory) };
+    }
+}
+
+/// Queues a copy on a stream: within a device, between two, or between one and main memory.
+///
+/// # Errors
+/// ValueError for null; errors of the driver.
+///
+/// # Safety
+/// Both regions must have so many bytes until the copy is over, and `stream` must be one of the device, the source's if both
+/// regions are on one.
+pub(super) unsafe fn copy(from: Region, to: Region, bytes: usize, stream: *mut c_void) -> Result<()> {
+    let is_device = |region: &Region| region.device.device_type == kind::ROCM;
+    let (direction, id) = match (is_device(&from), is_device(&to)) {
+        (true, true) => (api::ON_DEVICE, from.device.device_id),
+        (true, false) => (api::TO_HOST, from.device.device_id),
+        (false, true) => (api::TO_DEVICE, to.device.device_id),
+        (false, false) => plain_bail!(INTERNAL_ERROR, "A copy of ROCm needs memory of its devices"),
+    };
+    let device = on(id)?;
+    if bytes == 0 {
+        return Ok(());
+    }
+    if from.data.is_null() || to.data.is_null() {
+        return Err(plain_error!(VALUE_ERROR, "A copy needs memory, not null"));
+    }
+    let api = device.api();
+    let (source, target) = (from.data.wrapping_byte_add(from.offset), to.data.wrapping_byte_add(to.offset));
+    if direction == api::ON_DEVICE && to.device.device_id != id {
+        let other = to.device.device_id;
+        device.platform.device(other)?;
+        // SAFETY: the caller vouches for regions and stream.
+        let status = unsafe { (api.hipMemcpyPeerAsync)(target, other, source, id, bytes, stream) };
+        return api.check_done("hipMemcpyPeerAsync", status);
+    }
+    // SAFETY: as above.
+    let status = unsafe { (api.hipMemcpyAsync)(target, source, bytes, direction, stream) };
+    api.check_done("hipMemcpyAsync", status)
+}
+
+/// The memory of a device.
+pub(super) struct Memory {
+    pub(super) id: i32,
+}
+
+impl DeviceMemory for Memory {
+    const NAME: &'static str = "ROCm";
+
+    fn allocate(&self, bytes: usize) -> Result<NonNull<c_void>> {
+        not_null(allocate(self.id, bytes, 1)?)
+    }
+
+    unsafe fn free(&self, memory: NonNull<c_void>) {
+        // SAFETY: the caller's promise.
+        unsafe { free(memory.as_ptr()) };
+    }
+}
+
+/// The pinned main memory of a device.
+pub(super) struct Pinned {
+    pub(super) id: i32,
+}
+
+impl DeviceMemory for Pinned {
+    const NAME: &'static str = "ROCm host";
+
+    fn allocate(&self, bytes: usize) -> Result<NonNull<c_void>> {
+        not_null(allocate_pinned(self.id, bytes, 1)?)
+    }
+
+    unsafe fn free(&self, memory: NonNull<c_void>) {
+        // SAFETY: the caller's promise.
+        unsafe { free_pinned(memory.as_ptr()) };
+    }
+}
+
+fn not_null(memory: *mut c_void) -> Result<NonNull<c_void>> {
+    NonNull::new(memory).ok_or_else(|| plain_error!(INTERNAL_ERROR, "The ROCm device gave null for memory"))
+}

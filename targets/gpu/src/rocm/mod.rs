@@ -1,0 +1,198 @@
+//! ROCm: code objects that HIP loads, launched on the streams of `TVMFFIEnvSetStream`.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `api` | the functions of the driver |
+//! | `platform` | the driver with its devices, and the current device of a thread |
+//! | `attributes` | attributes of a device |
+//! | `kernel` | code objects and their kernels |
+//! | `memory` | memory, pinned main memory, copies |
+//! | `stream`, `event` | streams, and events that are recorded in them |
+//! | `pinned` | pinned main memory as devices of a type of its own |
+//! | `failure` | errors of the driver |
+
+mod api;
+mod attributes;
+mod event;
+mod failure;
+mod kernel;
+mod memory;
+mod pinned;
+mod platform;
+mod stream;
+
+use core::ffi::{CStr, c_void};
+use core::ptr::NonNull;
+use core::time::Duration;
+
+use ferrite_alloc_ext::device::{Attribute, Backend, Region};
+use ferrite_core::builtins::StaticFunction;
+use ferrite_core::error::Result;
+use ferrite_core::{Any, device::kind, plain_ensure, static_function};
+
+use crate::driver::{Driver, Source};
+use crate::elf;
+use crate::launch::Launch;
+use crate::payload::{Layout, Payload};
+
+use kernel::{CodeObject, Kernel};
+use memory::Memory;
+use platform::platform;
+
+pub use pinned::RocmHost;
+
+/// The ROCm back end.
+pub struct Rocm;
+
+/// The functions `runtime.*` that ROCm alone has.
+pub const FUNCTIONS: &[StaticFunction] = &[static_function!("runtime.get_rocm_stream", current_stream)];
+
+/// The stream that this thread works on, on its current device.
+fn current_stream() -> Result<*mut c_void> {
+    Ok(stream::current(platform()?.current_device()?))
+}
+
+impl Driver for Rocm {
+    const KIND: &'static CStr = c"hip";
+    const LAYOUT: &'static Layout = &Layout::HIP;
+    const DEVICE_TYPE: i32 = kind::ROCM;
+
+    type Code = ();
+    type Loaded = CodeObject;
+    type Kernel = Kernel;
+
+    fn prepare(payload: &Payload) -> Result<()> {
+        let format = payload.format();
+        plain_ensure!(format == b"hsaco", INTERNAL_ERROR, "Unknown ROCm format {}", format);
+        elf::check("hip", payload.code())
+    }
+
+    #[inline]
+    fn current_device() -> Result<i32> {
+        platform()?.current_device()
+    }
+
+    fn load(source: &Source<'_, Rocm>, device: i32) -> Result<CodeObject> {
+        CodeObject::load(device, source.payload.code())
+    }
+
+    fn load_kernel(
+        source: &Source<'_, Rocm>,
+        loaded: &CodeObject,
+        kernel: usize,
+        _device: i32,
+    ) -> Result<Kernel> {
+        loaded.kernel(&source.payload.c_name_of(&source.payload.kernels()[kernel])?)
+    }
+
+    #[inline]
+    unsafe fn launch(kernel: &Kernel, device: i32, launch: &Launch<'_>) -> Result<()> {
+        // SAFETY: the caller vouches for the values.
+        unsafe { kernel.launch(device, launch) }
+    }
+
+    fn inspect_source<'a>(source: &Source<'a, Rocm>, format: &[u8]) -> &'a [u8] {
+        if format == b"hsaco" { source.payload.code() } else { b"" }
+    }
+}
+
+impl Backend for Rocm {
+    fn device_type(&self) -> i32 {
+        kind::ROCM
+    }
+
+    fn set_device(&self, id: i32) -> Result<()> {
+        let platform = platform()?;
+        platform.device(id)?;
+        platform.select(id)
+    }
+
+    fn allocate(&self, id: i32, bytes: usize, alignment: usize) -> Result<*mut c_void> {
+        memory::allocate(id, bytes, alignment)
+    }
+
+    unsafe fn free(&self, _id: i32, data: *mut c_void) {
+        // SAFETY: the caller's promise.
+        unsafe { memory::free(data) };
+    }
+
+    unsafe fn copy(&self, from: Region, to: Region, bytes: usize, stream: *mut c_void) -> Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe { memory::copy(from, to, bytes, stream) }
+    }
+
+    unsafe fn synchronize(&self, id: i32, stream: *mut c_void) -> Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe { stream::synchronize(id, stream) }
+    }
+
+    fn attribute(&self, id: i32, attribute: Attribute) -> Result<Any> {
+        match platform().and_then(|platform| platform.device(id).map(|_| platform)) {
+            Ok(platform) => attributes::get(platform, id, attribute),
+            Err(_) if attribute == Attribute::Exists => Ok(0i64.into()),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn create_stream(&self, id: i32) -> Result<*mut c_void> {
+        stream::create(id)
+    }
+
+    unsafe fn free_stream(&self, id: i32, stream: *mut c_void) -> Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe { stream::destroy(id, stream) }
+    }
+
+    unsafe fn order_streams(&self, id: i32, before: *mut c_void, after: *mut c_void) -> Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe { stream::order(id, before, after) }
+    }
+
+    /// HIP has no current stream of its own.
+    unsafe fn set_stream(&self, id: i32, _stream: *mut c_void) -> Result<()> {
+        platform()?.device(id).map(drop)
+    }
+
+    fn create_event(&self, id: i32, timing: bool) -> Result<NonNull<c_void>> {
+        event::create(id, timing)
+    }
+
+    unsafe fn free_event(&self, _id: i32, event: NonNull<c_void>) {
+        // SAFETY: the caller's promise.
+        unsafe { event::destroy(event) };
+    }
+
+    unsafe fn record_event(&self, id: i32, event: NonNull<c_void>, stream: *mut c_void) -> Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe { event::record(id, event, stream) }
+    }
+
+    unsafe fn wait_for_event(&self, id: i32, event: NonNull<c_void>, stream: *mut c_void) -> Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe { event::wait(id, event, stream) }
+    }
+
+    unsafe fn synchronize_event(&self, id: i32, event: NonNull<c_void>) -> Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe { event::synchronize(id, event) }
+    }
+
+    unsafe fn elapsed(
+        &self,
+        id: i32,
+        start: NonNull<c_void>,
+        end: NonNull<c_void>,
+    ) -> Result<Option<Duration>> {
+        // SAFETY: the caller's promise.
+        unsafe { event::elapsed(id, start, end) }
+    }
+
+    fn allocate_workspace(&self, id: i32, bytes: usize) -> Result<NonNull<c_void>> {
+        let device = platform()?.device(id)?;
+        device.workspaces.allocate(&device.memory, bytes, stream::current(id))
+    }
+
+    unsafe fn free_workspace(&self, id: i32, workspace: NonNull<c_void>) -> Result<()> {
+        platform()?.device(id)?.workspaces.free::<Memory>(workspace, stream::current(id))
+    }
+}

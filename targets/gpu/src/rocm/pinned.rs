@@ -1,0 +1,60 @@
+//! Pinned main memory: memory of the CPU that devices copy from and to without a detour. Its device ids are those of the devices
+//! whose driver allocates it.
+
+use core::ffi::c_void;
+use core::ptr::NonNull;
+
+use ferrite_alloc_ext::device::{self, Attribute, Backend, Region};
+use ferrite_core::Any;
+use ferrite_core::device::kind;
+use ferrite_core::error::Result;
+
+use super::memory::Pinned;
+use super::platform::platform;
+use super::{Rocm, memory, stream};
+
+/// The back end of pinned main memory.
+pub struct RocmHost;
+
+impl Backend for RocmHost {
+    fn device_type(&self) -> i32 {
+        kind::ROCM_HOST
+    }
+
+    fn set_device(&self, id: i32) -> Result<()> {
+        Rocm.set_device(id)
+    }
+
+    fn allocate(&self, id: i32, bytes: usize, alignment: usize) -> Result<*mut c_void> {
+        memory::allocate_pinned(id, bytes, alignment)
+    }
+
+    unsafe fn free(&self, _id: i32, data: *mut c_void) {
+        // SAFETY: the caller's promise.
+        unsafe { memory::free_pinned(data) };
+    }
+
+    /// Goes to the back end of the other region's device, if that is no main memory.
+    unsafe fn copy(&self, from: Region, to: Region, bytes: usize, stream: *mut c_void) -> Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe { device::copy(from, to, bytes, stream) }
+    }
+
+    unsafe fn synchronize(&self, id: i32, stream: *mut c_void) -> Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe { Rocm.synchronize(id, stream) }
+    }
+
+    fn attribute(&self, id: i32, attribute: Attribute) -> Result<Any> {
+        Rocm.attribute(id, attribute)
+    }
+
+    fn allocate_workspace(&self, id: i32, bytes: usize) -> Result<NonNull<c_void>> {
+        let device = platform()?.device(id)?;
+        device.pinned_workspaces.allocate(&device.pinned, bytes, stream::current(id))
+    }
+
+    unsafe fn free_workspace(&self, id: i32, workspace: NonNull<c_void>) -> Result<()> {
+        platform()?.device(id)?.pinned_workspaces.free::<Pinned>(workspace, stream::current(id))
+    }
+}

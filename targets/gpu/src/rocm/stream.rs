@@ -1,0 +1,79 @@
+//! Streams of a device.
+
+use core::ptr;
+
+use ferrite_alloc_ext::env::stream;
+use ferrite_core::device::kind;
+use ferrite_core::error::Result;
+
+use super::api::Handle;
+use super::event;
+use super::platform::on;
+
+/// The stream that this thread works on, which `TVMFFIEnvSetStream` sets; null for the default one.
+#[inline]
+pub(super) fn current(id: i32) -> Handle {
+    stream::get(stream::Device::new(kind::ROCM, id))
+}
+
+/// Creates a stream.
+///
+/// # Errors
+/// Errors of the driver.
+pub(super) fn create(id: i32) -> Result<Handle> {
+    let device = on(id)?;
+    let mut stream = ptr::null_mut();
+    // SAFETY: the driver writes the stream.
+    device.api().check("hipStreamCreate", unsafe { (device.api().hipStreamCreate)(&mut stream) })?;
+    Ok(stream)
+}
+
+/// Destroys a stream unless it is the default one.
+///
+/// # Errors
+/// Errors of the driver.
+///
+/// # Safety
+/// `stream` must be null or one of the device, and not be used afterwards.
+pub(super) unsafe fn destroy(id: i32, stream: Handle) -> Result<()> {
+    let device = on(id)?;
+    if stream.is_null() {
+        return Ok(());
+    }
+    let state = device.platform.device(id)?;
+    state.workspaces.forget(&state.memory, stream);
+    state.pinned_workspaces.forget(&state.pinned, stream);
+    // SAFETY: the caller's promise.
+    device.api().check_done("hipStreamDestroy", unsafe { (device.api().hipStreamDestroy)(stream) })
+}
+
+/// Waits for a stream.
+///
+/// # Errors
+/// Errors of the driver.
+///
+/// # Safety
+/// `stream` must be null or one of the device.
+pub(super) unsafe fn synchronize(id: i32, stream: Handle) -> Result<()> {
+    let device = on(id)?;
+    // SAFETY: the caller's promise.
+    device.api().check_done("hipStreamSynchronize", unsafe { (device.api().hipStreamSynchronize)(stream) })
+}
+
+/// Makes what is queued on `after` from now on wait for what was queued on `before`.
+///
+/// # Errors
+/// Errors of the driver.
+///
+/// # Safety
+/// Both streams must be null or ones of the device.
+pub(super) unsafe fn order(id: i32, before: Handle, after: Handle) -> Result<()> {
+    let event = event::create(id, false)?;
+    // SAFETY: the caller vouches for the streams. The driver keeps the event while it is waited for.
+    unsafe {
+        let recorded = event::record(id, event, before);
+        let ordered = recorded.and_then(|()| event::wait(id, event, after));
+        event::destroy(event);
+        ordered
+    }
+}
