@@ -17,6 +17,8 @@ pub const LOADERS: Group = Group {
         crate::module_functions!(load "ffi.Module.load_from_bytes.hip", crate::rocm::Rocm),
         #[cfg(feature = "rocm")]
         crate::module_functions!(load "ffi.Module.load_from_bytes.hsaco", crate::rocm::Rocm),
+        #[cfg(feature = "metal")]
+        crate::module_functions!(load "ffi.Module.load_from_bytes.metal", crate::metal::Metal),
     ],
     wrap: None,
 };
@@ -31,6 +33,8 @@ pub const MAKERS: Group = Group {
         crate::module_functions!(create "ffi.Module.create.cuda", crate::cuda::Cuda),
         #[cfg(feature = "rocm")]
         crate::module_functions!(create "ffi.Module.create.rocm", crate::rocm::Rocm),
+        #[cfg(feature = "metal")]
+        crate::module_functions!(create "ffi.Module.create.metal", crate::metal::Metal),
     ],
     wrap: None,
 };

@@ -20,6 +20,7 @@
 //! | `opencl` | the OpenCL back end, a feature |
 //! | `cuda` | the CUDA back end, a feature |
 //! | `rocm` | the ROCm back end, a feature |
+//! | `metal` | the Metal back end, a feature |
 //!
 //! Each kind is a feature. A kind is two things: a [`Driver`](driver::Driver) for its modules, and a
 //! [`Backend`] for its devices. No driver library is opened before a module of the kind is
@@ -35,8 +36,10 @@ pub mod forks;
 pub mod functions;
 pub mod launch;
 pub mod library;
+#[cfg(feature = "metal")]
+pub mod metal;
 pub mod module;
-#[cfg(feature = "rocm")]
+#[cfg(any(feature = "rocm", all(feature = "metal", target_vendor = "apple")))]
 mod open_once;
 #[cfg(feature = "opencl")]
 pub mod opencl;
@@ -46,9 +49,9 @@ pub mod payload;
 #[cfg(feature = "rocm")]
 pub mod rocm;
 pub mod runtime;
-#[cfg(feature = "__variables")]
+#[cfg(any(feature = "__variables", all(feature = "metal", target_vendor = "apple")))]
 mod variable;
-#[cfg(feature = "__workspaces")]
+#[cfg(any(feature = "__workspaces", all(feature = "metal", target_vendor = "apple")))]
 mod workspace;
 
 use ferrite_alloc_ext::device::{self, Backend};
@@ -65,6 +68,8 @@ static BACKENDS: &[&dyn Backend] = &[
     &rocm::Rocm,
     #[cfg(feature = "rocm")]
     &rocm::RocmHost,
+    #[cfg(feature = "metal")]
+    &metal::Metal,
 ];
 
 /// Makes the back ends of this build known. Opens no driver. Global functions are [`functions`]' to install.

@@ -108,7 +108,7 @@ impl Workspaces {
 
     /// Gives up the free workspaces of a queue that is destroyed. A later queue may have the same handle.
     #[cfg_attr(
-        not(any(feature = "cuda", feature = "rocm")),
+        not(any(feature = "cuda", feature = "metal", feature = "rocm")),
         expect(dead_code, reason = "only some kinds have queues of their own")
     )]
     pub(crate) fn forget<M: DeviceMemory>(&self, memory: &M, queue: *mut c_void) {

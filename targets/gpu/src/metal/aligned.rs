@@ -1,0 +1,50 @@
+//! Ranges of buffers that the driver copies: their ends are multiples of 4.
+#![forbid(unsafe_code)]
+
+/// The unit of copies in bytes.
+pub const UNIT: usize = 4;
+
+/// A range of a buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Aligned {
+    /// The first byte.
+    pub start: usize,
+    /// Bytes.
+    pub bytes: usize,
+    /// Bytes before the range that was asked for.
+    pub before: usize,
+}
+
+impl Aligned {
+    /// The smallest aligned range around so many bytes at an offset. Buffers are as long as a multiple of the unit, so it is
+    /// within the buffer.
+    pub fn around(offset: usize, bytes: usize) -> Aligned {
+        let before = offset % UNIT;
+        Aligned { start: offset - before, bytes: (before + bytes).next_multiple_of(UNIT), before }
+    }
+
+    /// Returns `true` if the range is the one that was asked for.
+    pub fn is_exact(&self, bytes: usize) -> bool {
+        self.before == 0 && self.bytes == bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Aligned;
+
+    #[test]
+    fn the_range_around_is_the_smallest_aligned_one() {
+        for offset in 0..9 {
+            for bytes in 1..10 {
+                let around = Aligned::around(offset, bytes);
+                let end = around.start + around.bytes;
+                assert!(around.start.is_multiple_of(4) && around.bytes.is_multiple_of(4));
+                assert!(around.start <= offset && offset - around.start < 4, "{offset} {bytes}");
+                assert!(end >= offset + bytes && end - (offset + bytes) < 4, "{offset} {bytes}");
+                assert_eq!(around.before, offset - around.start);
+                assert_eq!(around.is_exact(bytes), (offset | bytes).is_multiple_of(4));
+            }
+        }
+    }
+}

@@ -1,0 +1,356 @@
+//! A device: its buffers, its streams, copies, and attributes.
+
+use core::ffi::c_void;
+use core::ptr::{self, NonNull};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use ferrite_alloc_ext::device::Attribute;
+use ferrite_core::error::Result;
+use ferrite_core::memory::Buffer;
+use ferrite_core::{Any, plain_bail};
+use objc2::rc::{Retained, autoreleasepool};
+use objc2::runtime::ProtocolObject;
+use objc2_metal::{
+    MTLBlitCommandEncoder, MTLBuffer, MTLCommandBuffer, MTLCommandEncoder, MTLDevice, MTLResourceOptions,
+};
+
+use super::super::aligned::{Aligned, UNIT};
+use super::super::code::Code;
+use super::failure;
+use super::kernel::Kernel;
+use super::stream::Stream;
+use crate::attribute_text;
+use crate::forks;
+use crate::workspace::{DeviceMemory, Workspaces};
+
+type MetalBuffer = ProtocolObject<dyn MTLBuffer>;
+
+/// A kernel that does nothing, which tells the size of a warp.
+const NOTHING: (&[u8], Code<'_>) = (b"nothing", Code::Source("kernel void nothing() {}"));
+
+/// A device.
+pub struct Device {
+    metal: Retained<ProtocolObject<dyn MTLDevice>>,
+    default_stream: &'static Stream,
+    /// Streams that were freed, for those that are created next.
+    idle: Mutex<Buffer<&'static Stream>>,
+    workspaces: Workspaces,
+}
+
+impl Device {
+    /// Makes the default stream of a device.
+    ///
+    /// # Errors
+    /// MemoryError.
+    pub(super) fn new(metal: Retained<ProtocolObject<dyn MTLDevice>>) -> Result<Device> {
+        let default_stream = Stream::new(&metal)?;
+        let (idle, workspaces) = (Mutex::new(Buffer::new()), Workspaces::new());
+        Ok(Device { metal, default_stream, idle, workspaces })
+    }
+
+    /// The framework's object.
+    pub(super) fn metal(&self) -> &ProtocolObject<dyn MTLDevice> {
+        &self.metal
+    }
+
+    /// Makes a buffer that only the device sees.
+    ///
+    /// # Errors
+    /// MemoryError.
+    pub(in super::super) fn allocate(&self, bytes: usize) -> Result<NonNull<c_void>> {
+        let buffer = self.buffer(bytes, MTLResourceOptions::StorageModePrivate)?;
+        let pointer = Retained::into_raw(buffer).cast::<c_void>();
+        NonNull::new(pointer).ok_or_else(|| failure::missing("buffer"))
+    }
+
+    /// Frees a buffer.
+    ///
+    /// # Safety
+    /// It must come from [`allocate`](Device::allocate), and not be used afterwards.
+    pub(in super::super) unsafe fn free(&self, memory: NonNull<c_void>) {
+        if !forks::is_child() {
+            // SAFETY: the caller's promise; command buffers that are queued retain the buffer.
+            drop(unsafe { Retained::from_raw(memory.cast::<MetalBuffer>().as_ptr()) });
+        }
+    }
+
+    /// Gives a workspace that is used on a stream.
+    ///
+    /// # Errors
+    /// MemoryError.
+    pub(in super::super) fn allocate_workspace(
+        &self,
+        bytes: usize,
+        stream: *mut c_void,
+    ) -> Result<NonNull<c_void>> {
+        self.workspaces.allocate(self, bytes, stream)
+    }
+
+    /// Takes back a workspace.
+    ///
+    /// # Errors
+    /// ValueError when it is none of this device.
+    pub(in super::super) fn free_workspace(
+        &self,
+        workspace: NonNull<c_void>,
+        stream: *mut c_void,
+    ) -> Result<()> {
+        self.workspaces.free::<Device>(workspace, stream)
+    }
+
+    /// Compiles or loads a kernel.
+    ///
+    /// # Errors
+    /// As [`Kernel::load`].
+    pub(in super::super) fn load(&'static self, name: &[u8], code: Code<'_>) -> Result<Kernel> {
+        Kernel::load(self, name, code)
+    }
+
+    // Streams.
+
+    /// The stream of a handle; the default one for null.
+    ///
+    /// # Safety
+    /// The handle must be null or come from [`create_stream`](Device::create_stream).
+    pub(super) unsafe fn stream(&self, handle: *mut c_void) -> &'static Stream {
+        // SAFETY: the caller's promise; streams are never freed.
+        unsafe { handle.cast::<Stream>().as_ref() }.unwrap_or(self.default_stream)
+    }
+
+    fn idle(&self) -> MutexGuard<'_, Buffer<&'static Stream>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Creates a stream, or gives one that was freed.
+    ///
+    /// # Errors
+    /// MemoryError.
+    pub(in super::super) fn create_stream(&self) -> Result<*mut c_void> {
+        let idle = self.idle().pop();
+        let stream = match idle {
+            Some(stream) => stream,
+            None => Stream::new(&self.metal)?,
+        };
+        Ok(ptr::from_ref(stream).cast_mut().cast())
+    }
+
+    /// Frees a stream when its commands are done.
+    ///
+    /// # Errors
+    /// InternalError when a command failed that nobody was told of.
+    ///
+    /// # Safety
+    /// The handle must come from [`create_stream`](Device::create_stream), and not be used afterwards.
+    pub(in super::super) unsafe fn free_stream(&self, handle: *mut c_void) -> Result<()> {
+        self.workspaces.forget(self, handle);
+        // SAFETY: the caller's promise.
+        let stream = unsafe { self.stream(handle) };
+        let result = stream.synchronize();
+        self.idle().try_push(stream)?;
+        result
+    }
+
+    /// Waits for a stream.
+    ///
+    /// # Errors
+    /// InternalError when a command failed that nobody was told of.
+    ///
+    /// # Safety
+    /// As [`stream`](Device::stream).
+    pub(in super::super) unsafe fn synchronize(&self, handle: *mut c_void) -> Result<()> {
+        // SAFETY: the caller's promise.
+        let stream = unsafe { self.stream(handle) };
+        stream.synchronize()
+    }
+
+    // Copies.
+
+    /// Copies to main memory, by way of a buffer that both see, and waits.
+    ///
+    /// # Errors
+    /// MemoryError; InternalError when a command failed that nobody was told of.
+    ///
+    /// # Safety
+    /// Both sides must have so many bytes; as [`stream`](Device::stream).
+    pub(in super::super) unsafe fn read(
+        &self,
+        stream: *mut c_void,
+        buffer: NonNull<c_void>,
+        offset: usize,
+        to: *mut u8,
+        bytes: usize,
+    ) -> Result<()> {
+        // SAFETY: the caller vouches for the buffer and the stream.
+        let (buffer, stream) = unsafe { (buffer.cast::<MetalBuffer>().as_ref(), self.stream(stream)) };
+        let range = Aligned::around(offset, bytes);
+        autoreleasepool(|_| {
+            let staging = self.read_range(stream, buffer, range)?;
+            // SAFETY: the staging buffer has the range, and the caller vouches for the target.
+            unsafe {
+                let content = staging.contents().cast::<u8>().as_ptr().add(range.before);
+                content.copy_to_nonoverlapping(to, bytes);
+            }
+            Ok(())
+        })
+    }
+
+    /// Copies from main memory, by way of a buffer that both see. The copy from there is queued.
+    ///
+    /// # Errors
+    /// As [`read`](Device::read).
+    ///
+    /// # Safety
+    /// As [`read`](Device::read).
+    pub(in super::super) unsafe fn write(
+        &self,
+        stream: *mut c_void,
+        from: *const u8,
+        buffer: NonNull<c_void>,
+        offset: usize,
+        bytes: usize,
+    ) -> Result<()> {
+        // SAFETY: the caller vouches for the buffer and the stream.
+        let (buffer, stream) = unsafe { (buffer.cast::<MetalBuffer>().as_ref(), self.stream(stream)) };
+        let range = Aligned::around(offset, bytes);
+        autoreleasepool(|_| {
+            let staging = if range.is_exact(bytes) {
+                self.buffer(range.bytes, MTLResourceOptions::StorageModeShared)?
+            } else {
+                self.read_range(stream, buffer, range)?
+            };
+            // SAFETY: the staging buffer has the range, and the caller vouches for the source.
+            unsafe {
+                let content = staging.contents().cast::<u8>().as_ptr().add(range.before);
+                content.copy_from_nonoverlapping(from, bytes);
+            }
+            blit(stream, (&staging, 0), (buffer, range.start), range.bytes)
+        })
+    }
+
+    /// Queues a copy within the device.
+    ///
+    /// # Errors
+    /// As [`read`](Device::read).
+    ///
+    /// # Safety
+    /// As [`read`](Device::read).
+    pub(in super::super) unsafe fn copy(
+        &self,
+        stream: *mut c_void,
+        from: (NonNull<c_void>, usize),
+        to: (NonNull<c_void>, usize),
+        bytes: usize,
+    ) -> Result<()> {
+        let is_aligned = [from.1, to.1, bytes].iter().all(|number| number.is_multiple_of(UNIT));
+        if !is_aligned {
+            let mut staging = Buffer::new();
+            staging.try_resize(bytes, 0u8)?;
+            // SAFETY: the caller's promise.
+            return unsafe {
+                self.read(stream, from.0, from.1, staging.as_mut_slice().as_mut_ptr(), bytes)?;
+                self.write(stream, staging.as_ptr(), to.0, to.1, bytes)
+            };
+        }
+        // SAFETY: the caller vouches for the buffers and the stream.
+        let (source, target, stream) = unsafe {
+            (from.0.cast::<MetalBuffer>().as_ref(), to.0.cast::<MetalBuffer>().as_ref(), self.stream(stream))
+        };
+        autoreleasepool(|_| blit(stream, (source, from.1), (target, to.1), bytes))
+    }
+
+    /// The content of a range in a buffer that the CPU sees.
+    fn read_range(
+        &self,
+        stream: &Stream,
+        buffer: &MetalBuffer,
+        range: Aligned,
+    ) -> Result<Retained<MetalBuffer>> {
+        let staging = self.buffer(range.bytes, MTLResourceOptions::StorageModeShared)?;
+        let commands = stream.commands()?;
+        encode_copy(&commands, (buffer, range.start), (&staging, 0), range.bytes)?;
+        stream.finish(&commands)?;
+        Ok(staging)
+    }
+
+    fn buffer(&self, bytes: usize, options: MTLResourceOptions) -> Result<Retained<MetalBuffer>> {
+        let rounded = bytes.max(1).checked_next_multiple_of(UNIT);
+        let fitting = rounded.filter(|bytes| *bytes <= self.metal.maxBufferLength());
+        match fitting.and_then(|bytes| self.metal.newBufferWithLength_options(bytes, options)) {
+            Some(buffer) => Ok(buffer),
+            None => plain_bail!(MEMORY_ERROR, "The Metal device has no {} bytes", bytes),
+        }
+    }
+
+    /// The value of an attribute, or None.
+    ///
+    /// # Errors
+    /// MemoryError; InternalError when the compiler cannot be used.
+    pub(in super::super) fn attribute(&'static self, attribute: Attribute) -> Result<Any> {
+        let number = |number: usize| Any::from(number as i64);
+        let block = self.metal.maxThreadsPerThreadgroup();
+        let total = self.metal.recommendedMaxWorkingSetSize() as usize;
+        Ok(match attribute {
+            Attribute::Exists => 1i64.into(),
+            Attribute::MaxThreadsPerBlock => number(block.width),
+            Attribute::WarpSize => number(self.load(NOTHING.0, NOTHING.1)?.warp_size()),
+            Attribute::SharedMemoryPerBlock => number(self.metal.maxThreadgroupMemoryLength()),
+            Attribute::DeviceName => failure::text(&self.metal.name())?.into(),
+            Attribute::MaxThreadDimensions => {
+                attribute_text::extents(block.width as i64, block.height as i64, block.depth as i64)?.into()
+            }
+            Attribute::TotalGlobalMemory => number(total),
+            Attribute::AvailableGlobalMemory => {
+                number(total.saturating_sub(self.metal.currentAllocatedSize()))
+            }
+            _ => Any::NONE,
+        })
+    }
+}
+
+impl DeviceMemory for Device {
+    const NAME: &'static str = "Metal";
+
+    fn allocate(&self, bytes: usize) -> Result<NonNull<c_void>> {
+        Device::allocate(self, bytes)
+    }
+
+    unsafe fn free(&self, memory: NonNull<c_void>) {
+        // SAFETY: the caller's promise.
+        unsafe { Device::free(self, memory) };
+    }
+}
+
+/// Queues a copy.
+fn blit(stream: &Stream, from: (&MetalBuffer, usize), to: (&MetalBuffer, usize), bytes: usize) -> Result<()> {
+    let commands = stream.commands()?;
+    encode_copy(&commands, from, to, bytes)?;
+    stream.commit(&commands);
+    Ok(())
+}
+
+fn encode_copy(
+    commands: &ProtocolObject<dyn MTLCommandBuffer>,
+    from: (&MetalBuffer, usize),
+    to: (&MetalBuffer, usize),
+    bytes: usize,
+) -> Result<()> {
+    let Some(encoder) = commands.blitCommandEncoder() else {
+        return Err(failure::missing("command encoder"));
+    };
+    let (source, target) = (from.0.length(), to.0.length());
+    let fits = |offset: usize, length| offset.checked_add(bytes).is_some_and(|end| end <= length);
+    let is_within = fits(from.1, source) && fits(to.1, target);
+    if is_within {
+        // SAFETY: both ranges are within their buffers.
+        unsafe {
+            encoder.copyFromBuffer_sourceOffset_toBuffer_destinationOffset_size(
+                from.0, from.1, to.0, to.1, bytes,
+            );
+        }
+    }
+    encoder.endEncoding();
+    if !is_within {
+        plain_bail!(VALUE_ERROR, "A copy of {} bytes reaches beyond its buffers", bytes);
+    }
+    Ok(())
+}

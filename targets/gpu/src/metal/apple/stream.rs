@@ -1,0 +1,167 @@
+//! Streams: command queues. Command buffers of one run in order.
+//!
+//! A kernel that fails does so after its launch. Then launches on its stream do nothing until somebody waits for the stream, who
+//! gets the error.
+
+use core::ptr::NonNull;
+use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+use block2::RcBlock;
+use ferrite_core::error::{Error, Result};
+use objc2::rc::Retained;
+use objc2::runtime::ProtocolObject;
+use objc2_metal::{
+    MTLCommandBuffer, MTLCommandEncoder, MTLCommandQueue, MTLComputeCommandEncoder, MTLDevice,
+};
+
+use super::failure;
+use crate::owned::Owned;
+
+type CommandBuffer = ProtocolObject<dyn MTLCommandBuffer>;
+type Handler = RcBlock<dyn Fn(NonNull<CommandBuffer>)>;
+
+/// The commands of a stream that are over.
+struct Completion {
+    /// Whether there is a failure. Launches read it without the lock.
+    has_failed: AtomicBool,
+    progress: Mutex<Progress>,
+    changed: Condvar,
+}
+
+struct Progress {
+    /// Command buffers that are over.
+    completed: u64,
+    /// The first failure that nobody was told of.
+    failure: Option<Error>,
+}
+
+impl Completion {
+    fn progress(&self) -> MutexGuard<'_, Progress> {
+        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes note of a command buffer that is over. Called by a thread of the framework, in the order of the buffers.
+    fn complete(&self, commands: &CommandBuffer) {
+        let failure = failure::of_commands(commands);
+        let mut progress = self.progress();
+        progress.completed += 1;
+        if let (Some(failure), None) = (failure, &progress.failure) {
+            progress.failure = Some(failure);
+            self.has_failed.store(true, Ordering::Release);
+        }
+        self.changed.notify_all();
+    }
+
+    /// Waits until so many command buffers are over.
+    ///
+    /// # Errors
+    /// InternalError when a command failed that nobody was told of.
+    fn wait(&self, committed: u64) -> Result<()> {
+        let mut progress = self.progress();
+        while progress.completed < committed {
+            progress = self.changed.wait(progress).unwrap_or_else(PoisonError::into_inner);
+        }
+        self.has_failed.store(false, Ordering::Release);
+        progress.failure.take().map_or(Ok(()), Err)
+    }
+}
+
+/// A command queue.
+pub(super) struct Stream {
+    queue: Retained<ProtocolObject<dyn MTLCommandQueue>>,
+    /// Command buffers that were committed.
+    committed: AtomicU64,
+    completion: &'static Completion,
+    /// Tells [`Completion::complete`] of a command buffer.
+    handler: Handler,
+}
+
+// SAFETY: command queues may be used from any thread. The handler captures a reference to a value that threads share, and blocks
+// count their references atomically.
+unsafe impl Send for Stream {}
+// SAFETY: as for Send.
+unsafe impl Sync for Stream {}
+
+impl Stream {
+    /// Creates a stream. It is never freed: handlers refer to a part of it.
+    ///
+    /// # Errors
+    /// MemoryError.
+    pub(super) fn new(device: &ProtocolObject<dyn MTLDevice>) -> Result<&'static Stream> {
+        let Some(queue) = device.newCommandQueue() else { return Err(failure::missing("command queue")) };
+        let completion = Completion {
+            has_failed: AtomicBool::new(false),
+            progress: Mutex::new(Progress { completed: 0, failure: None }),
+            changed: Condvar::new(),
+        };
+        // SAFETY: a block that is given up lives as long as the process.
+        let completion: &'static Completion = unsafe { Owned::new(completion)?.into_raw().as_ref() };
+        // SAFETY: the framework gives the command buffer for the duration of the call.
+        let handler = RcBlock::new(move |commands: NonNull<CommandBuffer>| unsafe {
+            completion.complete(commands.as_ref());
+        });
+        let stream = Stream { queue, committed: AtomicU64::new(0), completion, handler };
+        // SAFETY: as above.
+        Ok(unsafe { Owned::new(stream)?.into_raw().as_ref() })
+    }
+
+    /// Returns `true` if a command failed that nobody was told of.
+    #[inline]
+    pub(super) fn has_failed(&self) -> bool {
+        self.completion.has_failed.load(Ordering::Acquire)
+    }
+
+    /// A command buffer of the queue, for [`commit`](Stream::commit).
+    ///
+    /// # Errors
+    /// MemoryError.
+    pub(super) fn commands(&self) -> Result<Retained<CommandBuffer>> {
+        let Some(commands) = self.queue.commandBuffer() else {
+            return Err(failure::missing("command buffer"));
+        };
+        // SAFETY: the handler takes a command buffer, and the framework retains it.
+        unsafe { commands.addCompletedHandler(RcBlock::as_ptr(&self.handler)) };
+        Ok(commands)
+    }
+
+    /// Queues a command buffer.
+    pub(super) fn commit(&self, commands: &CommandBuffer) {
+        // Before it may be over.
+        self.committed.fetch_add(1, Ordering::Relaxed);
+        commands.commit();
+    }
+
+    /// Queues a command buffer and waits for it and all before.
+    ///
+    /// # Errors
+    /// InternalError when a command failed that nobody was told of.
+    pub(super) fn finish(&self, commands: &CommandBuffer) -> Result<()> {
+        self.commit(commands);
+        self.synchronize()
+    }
+
+    /// Waits for all commands.
+    ///
+    /// # Errors
+    /// As [`finish`](Stream::finish).
+    pub(super) fn synchronize(&self) -> Result<()> {
+        self.completion.wait(self.committed.load(Ordering::Relaxed))
+    }
+}
+
+/// Gives the encoder of a kernel to `body`, and ends it.
+///
+/// # Errors
+/// MemoryError.
+pub(super) fn encode(
+    commands: &CommandBuffer,
+    body: impl FnOnce(&ProtocolObject<dyn MTLComputeCommandEncoder>),
+) -> Result<()> {
+    let Some(encoder) = commands.computeCommandEncoder() else {
+        return Err(failure::missing("command encoder"));
+    };
+    body(&encoder);
+    encoder.endEncoding();
+    Ok(())
+}
