@@ -10,17 +10,24 @@
 //! | `faults` | failing calls, counts of calls, and complaints |
 //! | `control` | the functions by which tests steer it |
 //! | `cuda` | the names of libcuda, a feature |
+//! | `hip` | the names of libamdhip64, a feature |
 //!
 //! A call that only a faulty library makes (an unknown handle, freed memory, a context of another device, a record with
 //! garbage) is an error and a *complaint*, which tests read at their end. A call that a user's bad input explains, such as a
 //! block that is too large, is only an error.
 
-#![cfg(all(feature = "cuda", target_os = "linux"))] // without a driver there is nothing to check
+#![cfg(all(any(feature = "cuda", feature = "hip"), target_os = "linux"))] // without a driver there is nothing to check
+#![cfg_attr(
+    not(all(feature = "cuda", feature = "hip")),
+    allow(dead_code, reason = "each driver uses a part of the machine")
+)]
 
 mod control;
 #[cfg(feature = "cuda")]
 mod cuda;
 mod faults;
+#[cfg(feature = "hip")]
+mod hip;
 mod image;
 mod kernels;
 mod machine;

@@ -161,6 +161,16 @@ impl Machine {
         handle
     }
 
+    /// The primary context of a device, for drivers without contexts.
+    #[cfg(feature = "hip")]
+    pub fn implicit_primary(&mut self, device: usize) -> u64 {
+        let handle = self.primary(device);
+        if let Some(context) = self.contexts.get_mut(&handle) {
+            context.retains = context.retains.max(1);
+        }
+        handle
+    }
+
     /// Releases the primary context of a device.
     pub fn release_primary(&mut self, device: usize) -> Outcome<()> {
         let handle = self.primary(device);
@@ -374,6 +384,12 @@ impl Machine {
             self.drain(position);
         }
         self.report(context)
+    }
+
+    /// The ticket of the last record of an event.
+    #[cfg(feature = "hip")]
+    pub fn recorded_ticket(&self, event: u64) -> Outcome<Option<u64>> {
+        Ok(self.event(event)?.recorded.map(|position| position.ticket))
     }
 
     // Copies.
