@@ -72,7 +72,7 @@ impl Library {
     }
 
     fn build_with_gpu(target: &Path) -> Outcome<()> {
-        Self::build_features("opencl,cuda", target)
+        Self::build_features("opencl,cuda,rocm", target)
     }
 
     fn build_with_legacy(target: &Path) -> Outcome<()> {

@@ -133,6 +133,15 @@ fn with_cuda(program: PathBuf) -> Outcome<Command> {
     Ok(command)
 }
 
+/// The program that counts allocations and refuses them.
+fn host_memory(folder: &Path) -> Cc {
+    Cc::program(folder.join("host_memory"))
+        .args(["-std=gnu99", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function"])
+        .headers(quickstart())
+        .source(device().join("host_memory.c"))
+        .source(quickstart().join("ferrite_util.c"))
+}
+
 fn run_cuda(name: &str, host: &str, bin: &str) -> Outcome<()> {
     run_cuda_with(name, host, bin, |cc| cc)
 }
@@ -206,13 +215,59 @@ fn cuda_under_valgrind() -> Outcome<()> {
 fn cuda_launches_allocate_nothing_and_memory_may_run_out() -> Outcome<()> {
     let (library, folder) = (Library::with_gpu()?, scratch("gpu-cuda-memory")?);
     let models = models_of(&folder, "cuda", "host.c", "library_bin_ptx.bin").link_shared(library)?;
-    let program = Cc::program(folder.join("host_memory"))
-        .args(["-std=gnu99", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function"])
-        .headers(quickstart())
-        .source(device().join("host_memory.c"))
-        .source(quickstart().join("ferrite_util.c"))
-        .link_shared(library)?;
+    let program = host_memory(&folder).link_shared(library)?;
     let report = output_of(with_cuda(program)?.arg("2").arg(models))?;
+    print!("{report}");
+    assert!(report.contains("a kernel: 0 allocations in 198 calls"));
+    assert!(report.contains(" 0 wrong"));
+    Ok(())
+}
+
+/// The functions of the ROCm fixtures: those that TVM compiles without ROCm's own libraries.
+const ROCM: &[&str] = &["add_one", "axpy_dyn", "matmul", "mlp"];
+
+/// A command that finds the driver of ROCm: that of this machine, or the stand-in.
+fn with_rocm(program: PathBuf) -> Outcome<Command> {
+    let mut command = Command::new(program);
+    if let Some(folder) = stand_in_unless_real("hip", "libamdhip64.so.7", &["/dev/kfd"])? {
+        command.env("LD_LIBRARY_PATH", folder);
+    }
+    // Drivers keep what they allocated.
+    command.env("ASAN_OPTIONS", "detect_leaks=0");
+    Ok(command)
+}
+
+/// Runs the functions of the ROCm fixtures; `options` go to both compilations.
+fn run_rocm_with(name: &str, options: impl Fn(Cc) -> Cc) -> Outcome<()> {
+    let (library, folder) = (Library::with_gpu()?, scratch(name)?);
+    let models = options(models(&folder, "rocm", "host.c")).link_shared(library)?;
+    let mut command = with_rocm(options(runner(&folder)).link_shared(library)?)?;
+    let report = output_of(command.arg("10").arg(models).arg(device().join("data")).args(ROCM))?;
+    print!("{report}");
+    let total = format!("total: {} checks, 0 failed", ROCM.len() * CHECKS + 1);
+    assert!(report.contains(&total), "expected `{total}`");
+    Ok(())
+}
+
+#[test]
+#[ignore = "a part of ./ci.sh gpu-rocm"]
+fn rocm_with_host_code_in_c() -> Outcome<()> {
+    run_rocm_with("gpu-rocm-c", |cc| cc)
+}
+
+#[test]
+#[ignore = "needs the sanitizers' libraries: ./ci.sh gpu-rocm"]
+fn rocm_under_address_and_undefined_behaviour_checks() -> Outcome<()> {
+    run_rocm_with("gpu-rocm-sanitized", Cc::sanitized)
+}
+
+#[test]
+#[ignore = "a part of ./ci.sh gpu-rocm"]
+fn rocm_launches_allocate_nothing_and_memory_may_run_out() -> Outcome<()> {
+    let (library, folder) = (Library::with_gpu()?, scratch("gpu-rocm-memory")?);
+    let models = models(&folder, "rocm", "host.c").link_shared(library)?;
+    let program = host_memory(&folder).link_shared(library)?;
+    let report = output_of(with_rocm(program)?.arg("10").arg(models))?;
     print!("{report}");
     assert!(report.contains("a kernel: 0 allocations in 198 calls"));
     assert!(report.contains(" 0 wrong"));

@@ -144,6 +144,13 @@ mod tests {
         check([1024, 1, 1], "");
         check([16, 16, 4], "");
         check([1025, 1, 1], "A block of 1025 x 1 x 1 threads is larger than the kernel allows: 1024");
+        // Products that are 0 in 32 and in 64 bits.
+        check(
+            [65536, 65536, 1],
+            "A block of 65536 x 65536 x 1 threads is larger than the kernel allows: 1024",
+        );
+        let text = "A block of 4194304 x 2097152 x 2097152 threads is larger than the kernel allows: 1024";
+        check([1 << 22, 1 << 21, 1 << 21], text);
         let largest = i64::from(u32::MAX);
         let text = std::format!(
             "A block of {largest} x {largest} x {largest} threads is larger than the kernel allows: 1024"
