@@ -61,6 +61,8 @@ LANE_TWO=(
   "tilelang: TileLang 0.1.11, 0.1.12 and 0.1.15 and apache-tvm-tirx, from PyPI, generate code on the library of our wheel"
   "gpu-opencl: OpenCL modules on the driver of this machine (PoCL): from Rust, from C, and compiled in process by TVM"
   "gpu-cuda: CUDA modules on a GPU if there is one, otherwise on a stand-in for its driver, which the output says; source through NVRTC"
+  "gpu-rocm: ROCm modules on an AMD GPU and its driver, otherwise on a stand-in for that: from Rust and from C"
+  "gpu-metal: Metal modules are type-checked and linted for aarch64-apple-darwin; on this system, what needs no framework is tested"
   "legacy: programs, front ends and compiled libraries of TVM 0.5 to 0.20 on the packed-function API"
   "msrv: the workspace builds with the oldest compiler that it names"
   "loom: every interleaving of the lock-free parts"

@@ -60,6 +60,9 @@ check_clippy() {
     cargo clippy -p ferrite-capi --features opencl -- -D warnings &&
     cargo clippy -p ferrite-gpu --all-targets --features cuda -- -D warnings &&
     cargo clippy -p ferrite-stand-in --features cuda -- -D warnings &&
+    cargo clippy -p ferrite-gpu --all-targets --features rocm,metal -- -D warnings &&
+    cargo clippy -p ferrite-capi --features rocm,metal -- -D warnings &&
+    cargo clippy -p ferrite-stand-in --features hip -- -D warnings &&
     cargo clippy -p ferrite-capi --all-targets --features legacy -- -D warnings &&
     cargo clippy -p ferrite-core --no-default-features -- -D warnings &&
     cargo clippy -p ferrite-core --no-default-features --features spin -- -D warnings &&
@@ -317,6 +320,18 @@ check_gpu-cuda() {
 
 with_cuda() { # with_cuda COMMAND...: with the stand-in that tests have built, unless there is a GPU
   if [ -e /dev/nvidia0 ] || [ -e /dev/dxg ]; then "$@"; else LD_LIBRARY_PATH=$target/stand-in/cuda/lib "$@"; fi
+}
+
+check_gpu-rocm() {
+  cargo test -p ferrite-gpu --features rocm --test rocm --test rocm_failures --test rocm_fork --test rocm_without_device \
+    -- --nocapture && ferrite_tests gpu --include-ignored rocm
+}
+
+check_gpu-metal() {
+  need_target aarch64-apple-darwin &&
+    cargo check --target aarch64-apple-darwin -p ferrite-gpu --features metal &&
+    cargo clippy --target aarch64-apple-darwin -p ferrite-gpu --features metal -- -D warnings &&
+    cargo test -p ferrite-gpu --features metal --lib metal:: && cargo test -p ferrite-gpu --features metal --test metal
 }
 
 check_xgrammar() {

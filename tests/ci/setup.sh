@@ -10,7 +10,7 @@ setup_first_set() {
     ocl-icd-libopencl1 pocl-opencl-icd
   have_rustup || return
   rustup toolchain install --no-self-update >/dev/null 2>&1 # the one that rust-toolchain.toml names
-  rustup target add "${CROSS_TARGETS[@]}"
+  rustup target add "${CROSS_TARGETS[@]}" aarch64-apple-darwin
   install_toolchain "$NIGHTLY"
   rustup component add --toolchain "$NIGHTLY" miri rust-src
   install_toolchain "$MSRV"
