@@ -4,7 +4,7 @@ use core::ffi::CStr;
 
 use ferrite_alloc_ext::module::{BINARY_SERIALIZABLE, Module, RUNNABLE};
 use ferrite_core::error::Result;
-use ferrite_core::{Bytes, Function};
+use ferrite_core::{Bytes, Function, String};
 
 use crate::launch::Launch;
 use crate::module::DeviceModule;
@@ -104,11 +104,20 @@ pub trait Driver: Send + Sync + Sized + 'static {
     /// The values must be what the kernel takes: handles are memory of this device.
     unsafe fn launch(kernel: &Self::Kernel, device: i32, launch: &Launch<'_>) -> Result<()>;
 
-    /// A function of the module itself, such as `opencl.GetPreCompiledPrograms`.
+    /// A function of the module itself, such as `opencl.GetPreCompiledPrograms`. It goes before a kernel of the same name.
     ///
     /// # Errors
     /// Any; a name that is not there is none, not an error.
     fn method(_module: &Module, _this: &DeviceModule<Self>, _name: &[u8]) -> Result<Option<Function>> {
+        Ok(None)
+    }
+
+    /// A source that is put together when somebody asks for it. None for formats that [`inspect_source`](Driver::inspect_source)
+    /// has.
+    ///
+    /// # Errors
+    /// MemoryError.
+    fn compose_source(_source: &Source<'_, Self>, _format: &[u8]) -> Result<Option<String>> {
         Ok(None)
     }
 

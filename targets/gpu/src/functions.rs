@@ -19,6 +19,8 @@ pub const LOADERS: Group = Group {
         crate::module_functions!(load "ffi.Module.load_from_bytes.hsaco", crate::rocm::Rocm),
         #[cfg(feature = "metal")]
         crate::module_functions!(load "ffi.Module.load_from_bytes.metal", crate::metal::Metal),
+        #[cfg(feature = "webgpu")]
+        crate::module_functions!(load "ffi.Module.load_from_bytes.webgpu", crate::webgpu::WebGpu),
     ],
     wrap: None,
 };
@@ -35,6 +37,8 @@ pub const MAKERS: Group = Group {
         crate::module_functions!(create "ffi.Module.create.rocm", crate::rocm::Rocm),
         #[cfg(feature = "metal")]
         crate::module_functions!(create "ffi.Module.create.metal", crate::metal::Metal),
+        #[cfg(feature = "webgpu")]
+        crate::module_functions!(create "ffi.Module.create.webgpu", crate::webgpu::WebGpu),
     ],
     wrap: None,
 };

@@ -16,11 +16,11 @@
 //! | [`attribute_text`] | attributes of devices that are texts |
 //! | `open_once` | drivers that are opened when they are first needed |
 //! | `workspace` | temporary memory of devices, kept from call to call |
-//! | `environment` | variables of the environment |
 //! | `opencl` | the OpenCL back end, a feature |
 //! | `cuda` | the CUDA back end, a feature |
 //! | `rocm` | the ROCm back end, a feature |
 //! | `metal` | the Metal back end, a feature |
+//! | `webgpu` | the WebGPU back end, a feature |
 //!
 //! Each kind is a feature. A kind is two things: a [`Driver`](driver::Driver) for its modules, and a
 //! [`Backend`] for its devices. No driver library is opened before a module of the kind is
@@ -51,6 +51,8 @@ pub mod rocm;
 pub mod runtime;
 #[cfg(any(feature = "__variables", all(feature = "metal", target_vendor = "apple")))]
 mod variable;
+#[cfg(feature = "webgpu")]
+pub mod webgpu;
 #[cfg(any(feature = "__workspaces", all(feature = "metal", target_vendor = "apple")))]
 mod workspace;
 
@@ -70,6 +72,8 @@ static BACKENDS: &[&dyn Backend] = &[
     &rocm::RocmHost,
     #[cfg(feature = "metal")]
     &metal::Metal,
+    #[cfg(feature = "webgpu")]
+    &webgpu::WebGpu,
 ];
 
 /// Makes the back ends of this build known. Opens no driver. Global functions are [`functions`]' to install.

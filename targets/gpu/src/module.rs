@@ -80,10 +80,13 @@ impl<D: Driver> ModuleImpl for DeviceModule<D> {
         D::PROPERTY_MASK
     }
 
-    /// Kernels by name, `__tvm_set_device`, and the functions of the kind.
+    /// The functions of the kind, kernels by name, and `__tvm_set_device`.
     ///
     /// Host code asks imports before the global table, so its devices are set here, whoever owns the global name.
     fn get_function(&self, module: &Module, name: &String) -> Result<Option<Function>> {
+        if let Some(function) = D::method(module, self, name.as_bytes())? {
+            return Ok(Some(function));
+        }
         if let Some(index) = self.payload.find(name.as_bytes()) {
             D::make_ready(&self.source())?;
             let kernel = &self.payload.kernels()[index];
@@ -94,7 +97,7 @@ impl<D: Driver> ModuleImpl for DeviceModule<D> {
         if name.as_bytes() == runtime::SET_DEVICE.as_bytes() {
             return runtime::set_device_function().map(Some);
         }
-        D::method(module, self, name.as_bytes())
+        Ok(None)
     }
 
     fn implements_function(&self, module: &Module, name: &String) -> Result<bool> {
@@ -111,6 +114,9 @@ impl<D: Driver> ModuleImpl for DeviceModule<D> {
             && let Some(source) = sources.get(AnyView::from(format))?
         {
             return source.get();
+        }
+        if let Some(source) = D::compose_source(&self.source(), format.as_bytes())? {
+            return Ok(source);
         }
         String::from_bytes(D::inspect_source(&self.source(), format.as_bytes()))
     }

@@ -1,7 +1,7 @@
 //! A value in a block of its own, whose allocation may fail.
 
 use core::alloc::Layout;
-use core::ops::Deref;
+use core::ops::{Deref, DerefMut};
 use core::ptr::NonNull;
 
 use ferrite_core::error::{Result, out_of_memory};
@@ -49,6 +49,13 @@ impl<T> Deref for Owned<T> {
     fn deref(&self) -> &T {
         // SAFETY: the block holds the value until this is dropped.
         unsafe { self.0.as_ref() }
+    }
+}
+
+impl<T> DerefMut for Owned<T> {
+    fn deref_mut(&mut self) -> &mut T {
+        // SAFETY: as in `deref`, and the value has no other owner.
+        unsafe { self.0.as_mut() }
     }
 }
 

@@ -183,7 +183,31 @@ fn scalars_are_packed_for_each_kind() {
     assert_eq!(pack_slots_of_8(&launch, &mut buffer), Some(24));
     assert_eq!(buffer[..8], 2u64.to_le_bytes());
     assert_eq!(buffer[16..24], u64::from(0.5f32.to_bits()).to_le_bytes());
-    assert_eq!(pack_slots_of_4(&launch, &mut buffer), Some(12));
+    assert_eq!(pack_slots_of_4(&launch, &mut buffer).unwrap(), Some(12));
+    assert_eq!(buffer[4..8], 1.5f32.to_le_bytes());
     assert_eq!(buffer[8..12], 0.5f32.to_le_bytes());
-    assert_eq!(pack_slots_of_4(&launch, &mut buffer[..8]), None);
+    assert_eq!(pack_slots_of_4(&launch, &mut buffer[..8]).unwrap(), None);
+}
+
+#[test]
+fn scalars_that_have_more_than_32_bits_do_not_fit_slots_of_4() {
+    use crate::launch::{Launch, pack_slots_of_4};
+    let packed = |dtype, argument: AnyView<'_>| {
+        let plan = plan(&[dtype], &[]).unwrap();
+        let (values, sizes) = convert(&plan, &[argument]).unwrap();
+        let mut buffer = [0; 4];
+        let launch = Launch { plan: &plan, values: &values, sizes: &sizes };
+        pack_slots_of_4(&launch, &mut buffer).map(|_| buffer)
+    };
+    for number in [0, -1, i64::from(i32::MAX), i64::from(i32::MIN)] {
+        assert_eq!(packed(I64, number.into()).unwrap(), (number as i32).to_le_bytes());
+    }
+    for number in [1 << 31, 1 << 32, -(1 << 31) - 1, i64::MAX, i64::MIN] {
+        assert_eq!(packed(I64, number.into()).unwrap_err().kind(), b"ValueError", "{number}");
+    }
+    for number in [f64::INFINITY, f64::NEG_INFINITY, 0.1, 3e38] {
+        assert_eq!(packed(F64, number.into()).unwrap(), (number as f32).to_le_bytes());
+    }
+    assert!(f32::from_le_bytes(packed(F64, f64::NAN.into()).unwrap()).is_nan());
+    assert_eq!(packed(F64, 1e39.into()).unwrap_err().kind(), b"ValueError");
 }

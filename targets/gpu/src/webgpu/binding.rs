@@ -1,0 +1,262 @@
+//! Arguments of a kernel as WebGPU takes them: a group of buffers, one of which has the scalars.
+//!
+//! Making a group takes as long as a launch. So a kernel keeps those that it used, by their buffers. A launch takes one for
+//! itself, changes what differs, and puts it back when it is queued: what is written to a buffer later is later in the queue.
+
+use core::ptr::{self, NonNull};
+use core::sync::atomic::{AtomicPtr, Ordering};
+
+use ferrite_core::error::Result;
+use ferrite_core::memory::Buffer;
+use ferrite_core::{plain_bail, plain_ensure};
+
+use super::buffers;
+use super::device::Device;
+use crate::launch::{Launch, MAX_PARAMETERS, pack_slots_of_4};
+use crate::owned::Owned;
+
+/// Bindings that a kernel keeps at most.
+const PLACES: usize = 16;
+
+/// Bytes of the scalars at most, and behind them the number of blocks along x.
+const MAX_SCALAR_BYTES: usize = (MAX_PARAMETERS + 1) * 4;
+
+/// The arguments that a group of buffers was made for.
+pub(super) struct Binding {
+    /// The values of all parameters; buffers come first.
+    values: Buffer<u64>,
+    blocks_along_x: u32,
+    scalars: wgpu::Buffer,
+    group: wgpu::BindGroup,
+}
+
+/// The layout of a kernel's arguments.
+pub(super) struct Arguments {
+    layout: wgpu::BindGroupLayout,
+    /// Whether the kernel writes each of its buffers.
+    is_written: Buffer<bool>,
+    scalar_bytes: usize,
+}
+
+impl Arguments {
+    /// The layout for buffers, of which some are written, and a number of scalars.
+    ///
+    /// # Errors
+    /// InternalError when the device has no such layout.
+    pub(super) fn new(device: &Device, is_written: &[bool], scalar_count: usize) -> Result<Arguments> {
+        let mut written = Buffer::new();
+        written.try_extend_from_slice(is_written)?;
+        let mut entries = Buffer::try_with_capacity(is_written.len() + 1)?;
+        for (index, is_written) in is_written.iter().enumerate() {
+            let read_only = !is_written;
+            entries.try_push(entry(index, wgpu::BufferBindingType::Storage { read_only }))?;
+        }
+        entries.try_push(entry(is_written.len(), wgpu::BufferBindingType::Uniform))?;
+        let descriptor = wgpu::BindGroupLayoutDescriptor { label: None, entries: &entries };
+        let layout = device.reports.of(|| device.device.create_bind_group_layout(&descriptor))?;
+        Ok(Arguments { layout, is_written: written, scalar_bytes: (scalar_count + 1) * 4 })
+    }
+
+    /// The layout as wgpu has it.
+    pub(super) fn layout(&self) -> &wgpu::BindGroupLayout {
+        &self.layout
+    }
+
+    /// Makes a binding for a launch.
+    #[cold]
+    fn bind(&self, device: &Device, launch: &Launch<'_>) -> Result<Binding> {
+        let scalars = device.reports.of(|| {
+            device.device.create_buffer(&wgpu::BufferDescriptor {
+                label: None,
+                size: self.scalar_bytes.next_multiple_of(16) as u64,
+                usage: wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
+                mapped_at_creation: false,
+            })
+        })?;
+        self.write_scalars(device, &scalars, launch)?;
+        let group = self.group(device, &scalars, launch)?;
+        let mut values = Buffer::new();
+        values.try_extend_from_slice(launch.values)?;
+        Ok(Binding { values, blocks_along_x: launch.sizes.grid()[0], scalars, group })
+    }
+
+    /// Changes what differs in a binding that was made for another launch.
+    #[cold]
+    fn change(&self, binding: &mut Binding, device: &Device, launch: &Launch<'_>) -> Result<()> {
+        self.write_scalars(device, &binding.scalars, launch)?;
+        let buffers = self.is_written.len();
+        if binding.values[..buffers] != launch.values[..buffers] {
+            binding.group = self.group(device, &binding.scalars, launch)?;
+        }
+        binding.values.as_mut_slice().copy_from_slice(launch.values);
+        binding.blocks_along_x = launch.sizes.grid()[0];
+        Ok(())
+    }
+
+    fn write_scalars(&self, device: &Device, buffer: &wgpu::Buffer, launch: &Launch<'_>) -> Result<()> {
+        let mut bytes = [0; MAX_SCALAR_BYTES];
+        // There is room for as many scalars as a kernel may have parameters.
+        let used = pack_slots_of_4(launch, &mut bytes)?.unwrap_or_default();
+        bytes[used..used + 4].copy_from_slice(&launch.sizes.grid()[0].to_le_bytes());
+        device.reports.of(|| device.queue.write_buffer(buffer, 0, &bytes[..used + 4]))
+    }
+
+    fn group(&self, device: &Device, scalars: &wgpu::Buffer, launch: &Launch<'_>) -> Result<wgpu::BindGroup> {
+        let numbers = &launch.values[..self.is_written.len()];
+        let mut bound = Buffer::try_with_capacity(numbers.len())?;
+        for (index, number) in numbers.iter().enumerate() {
+            self.check_alone(numbers, index)?;
+            plain_ensure!(
+                *number != 0,
+                VALUE_ERROR,
+                "Kernel argument #{} is null, not a WebGPU buffer",
+                index
+            );
+            let memory = buffers::get(*number as usize)?;
+            plain_ensure!(
+                memory.device == device.id,
+                VALUE_ERROR,
+                "Kernel argument #{} is on device webgpu:{}, but the kernel is launched on webgpu:{}",
+                index,
+                memory.device,
+                device.id
+            );
+            bound.try_push(memory.buffer)?;
+        }
+        let mut entries = Buffer::try_with_capacity(numbers.len() + 1)?;
+        for (binding, buffer) in bound.iter().chain([scalars]).enumerate() {
+            let resource = buffer.as_entire_binding();
+            entries.try_push(wgpu::BindGroupEntry { binding: binding as u32, resource })?;
+        }
+        let descriptor = wgpu::BindGroupDescriptor { label: None, layout: &self.layout, entries: &entries };
+        device.reports.of(|| device.device.create_bind_group(&descriptor))
+    }
+
+    /// Refuses a buffer that comes twice and is written: WebGPU has no kernels whose buffers overlap.
+    fn check_alone(&self, numbers: &[u64], index: usize) -> Result<()> {
+        for before in 0..index {
+            if numbers[before] == numbers[index] && (self.is_written[before] || self.is_written[index]) {
+                plain_bail!(
+                    VALUE_ERROR,
+                    "Kernel arguments #{} and #{} are the same WebGPU buffer, and the kernel writes it",
+                    before,
+                    index
+                );
+            }
+        }
+        Ok(())
+    }
+}
+
+fn entry(binding: usize, ty: wgpu::BufferBindingType) -> wgpu::BindGroupLayoutEntry {
+    wgpu::BindGroupLayoutEntry {
+        binding: binding as u32,
+        visibility: wgpu::ShaderStages::COMPUTE,
+        ty: wgpu::BindingType::Buffer { ty, has_dynamic_offset: false, min_binding_size: None },
+        count: None,
+    }
+}
+
+/// The bindings of a kernel. Each place is empty, has a binding, or is in use.
+pub(super) struct Bindings([AtomicPtr<Binding>; PLACES]);
+
+/// Marks a place whose binding a launch has taken.
+const IN_USE: *mut Binding = ptr::without_provenance_mut(1);
+
+/// A binding that a launch has for itself; goes back when it is dropped.
+pub(super) struct Taken<'a> {
+    /// Its place, unless all that there are were in use.
+    place: Option<&'a AtomicPtr<Binding>>,
+    /// None while it is made, and if that failed: then the place becomes empty.
+    binding: Option<Owned<Binding>>,
+}
+
+impl Taken<'_> {
+    /// The group of buffers.
+    pub(super) fn group(&self) -> Option<&wgpu::BindGroup> {
+        self.binding.as_ref().map(|binding| &binding.group)
+    }
+
+    /// Drops the binding of a launch that failed.
+    #[cold]
+    pub(super) fn discard(mut self) {
+        self.binding = None;
+    }
+}
+
+impl Drop for Taken<'_> {
+    fn drop(&mut self) {
+        if let Some(place) = self.place {
+            let binding = self.binding.take().map_or(ptr::null_mut(), |binding| binding.into_raw().as_ptr());
+            place.store(binding, Ordering::Release);
+        }
+    }
+}
+
+impl Bindings {
+    pub(super) const fn new() -> Bindings {
+        Bindings([const { AtomicPtr::new(ptr::null_mut()) }; PLACES])
+    }
+
+    /// Takes a binding for a launch: as a rule, one that was made for the same buffers.
+    ///
+    /// # Errors
+    /// ValueError for arguments that cannot be bound; MemoryError; errors of the driver.
+    #[inline]
+    pub(super) fn take(
+        &self,
+        arguments: &Arguments,
+        device: &Device,
+        launch: &Launch<'_>,
+    ) -> Result<Taken<'_>> {
+        let (mut taken, found) = self.take_place(place_of(&launch.values[..arguments.is_written.len()]));
+        let mut binding = match found {
+            Some(binding) => binding,
+            None => Owned::new(arguments.bind(device, launch)?)?,
+        };
+        if !binding.is_for(launch) {
+            arguments.change(&mut binding, device, launch)?;
+        }
+        taken.binding = Some(binding);
+        Ok(taken)
+    }
+
+    /// Takes the first place from `first` on that no other launch has, with the binding in it.
+    #[inline]
+    fn take_place(&self, first: usize) -> (Taken<'_>, Option<Owned<Binding>>) {
+        for offset in 0..PLACES {
+            let place = &self.0[(first + offset) % PLACES];
+            let found = place.swap(IN_USE, Ordering::Acquire);
+            if found != IN_USE {
+                // SAFETY: a place owns its binding unless it is in use, and it is in use from now on.
+                let binding = NonNull::new(found).map(|binding| unsafe { Owned::from_raw(binding) });
+                return (Taken { place: Some(place), binding: None }, binding);
+            }
+        }
+        (Taken { place: None, binding: None }, None)
+    }
+}
+
+impl Binding {
+    #[inline]
+    fn is_for(&self, launch: &Launch<'_>) -> bool {
+        self.blocks_along_x == launch.sizes.grid()[0] && *self.values == *launch.values
+    }
+}
+
+/// The place where a launch with these buffers looks first.
+fn place_of(buffers: &[u64]) -> usize {
+    let mix = |hash: u64, number: &u64| (hash ^ number).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    (buffers.iter().fold(0, mix) >> 32) as usize % PLACES
+}
+
+impl Drop for Bindings {
+    fn drop(&mut self) {
+        for place in &mut self.0 {
+            if let Some(binding) = NonNull::new(*place.get_mut()) {
+                // SAFETY: the place owns its binding, and no launch is being made.
+                drop(unsafe { Owned::from_raw(binding) });
+            }
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! Events: the submission to a queue after which an event is over. The time is not told.
+
+use core::ffi::c_void;
+use core::ptr::NonNull;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use ferrite_core::error::Result;
+
+use super::device::Device;
+use crate::forks;
+use crate::owned::Owned;
+
+/// An event.
+pub(super) struct Event(Mutex<Option<Record>>);
+
+/// A place in the queue of a device.
+#[derive(Clone)]
+struct Record {
+    device: &'static Device,
+    submission: wgpu::SubmissionIndex,
+}
+
+impl Event {
+    /// Makes an event that was never recorded.
+    ///
+    /// # Errors
+    /// MemoryError.
+    pub(super) fn create() -> Result<NonNull<c_void>> {
+        Ok(Owned::new(Event(Mutex::new(None)))?.into_raw().cast())
+    }
+
+    /// The event of a handle.
+    ///
+    /// # Safety
+    /// The handle must come from [`create`](Event::create), and live as long as the reference.
+    pub(super) unsafe fn of<'a>(handle: NonNull<c_void>) -> &'a Event {
+        // SAFETY: the caller's promise.
+        unsafe { handle.cast().as_ref() }
+    }
+
+    /// Frees an event.
+    ///
+    /// # Safety
+    /// The handle must come from [`create`](Event::create), and not be used afterwards.
+    pub(super) unsafe fn free(handle: NonNull<c_void>) {
+        // SAFETY: the caller's promise.
+        drop(unsafe { Owned::<Event>::from_raw(handle.cast()) });
+    }
+
+    fn recorded(&self) -> MutexGuard<'_, Option<Record>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Records the event behind everything that was queued on the device.
+    ///
+    /// # Errors
+    /// RuntimeError when the device is lost.
+    pub(super) fn record(&self, device: &'static Device) -> Result<()> {
+        let submission = device.reports.of(|| device.queue.submit([]))?;
+        *self.recorded() = Some(Record { device, submission });
+        Ok(())
+    }
+
+    /// Makes the queue of a device wait for the event. One queue is in order anyway; for another one this thread waits.
+    ///
+    /// # Errors
+    /// As [`wait`](Event::wait).
+    pub(super) fn order(&self, device: &'static Device) -> Result<()> {
+        let is_elsewhere =
+            self.recorded().as_ref().is_some_and(|record| !core::ptr::eq(record.device, device));
+        if is_elsewhere { self.wait() } else { Ok(()) }
+    }
+
+    /// Waits until the event is over.
+    ///
+    /// # Errors
+    /// RuntimeError when the device is lost, and in a forked child.
+    pub(super) fn wait(&self) -> Result<()> {
+        forks::check()?;
+        let record = self.recorded().clone();
+        record.map_or(Ok(()), |record| record.device.wait(Some(record.submission)))
+    }
+}

@@ -1,0 +1,87 @@
+//! The functions of WebGPU modules beside kernels, by which the runtime for browsers prepares shaders.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use ferrite_alloc_ext::module::Module;
+use ferrite_core::error::Result;
+use ferrite_core::memory::Buffer;
+use ferrite_core::{Function, String, plain_bail};
+
+use super::{WebGpu, source};
+use crate::module::DeviceModule;
+
+/// Functions that take the place of kernels, by name.
+pub(super) struct Prebuilt(Mutex<Buffer<(String, Function)>>);
+
+impl Prebuilt {
+    /// No functions.
+    pub(super) const fn new() -> Prebuilt {
+        Prebuilt(Mutex::new(Buffer::new()))
+    }
+
+    fn functions(&self) -> MutexGuard<'_, Buffer<(String, Function)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn get(&self, name: &[u8]) -> Option<Function> {
+        let functions = self.functions();
+        functions.iter().find(|(of, _)| of.as_bytes() == name).map(|(_, function)| function.clone())
+    }
+
+    fn set(&self, name: String, function: Function) -> Result<()> {
+        let mut functions = self.functions();
+        let found = functions.as_mut_slice().iter_mut().find(|(of, _)| *of == name);
+        let previous = match found {
+            Some((_, place)) => Some(core::mem::replace(place, function)),
+            None => {
+                functions.try_push((name, function))?;
+                None
+            }
+        };
+        // Dropping a function may run anything.
+        drop(functions);
+        drop(previous);
+        Ok(())
+    }
+}
+
+/// The function of a module by that name, if it is not a kernel, or replaces one.
+///
+/// # Errors
+/// MemoryError.
+pub(super) fn find(module: &Module, this: &DeviceModule<WebGpu>, name: &[u8]) -> Result<Option<Function>> {
+    let held = || module.clone();
+    match name {
+        b"webgpu.get_fmap" => {
+            let module = held();
+            Function::from_typed(move || source::function_map(own(&module)?.source().payload)).map(Some)
+        }
+        b"webgpu.get_shader" => {
+            let module = held();
+            Function::from_typed(move |name: String| shader(own(&module)?, &name)).map(Some)
+        }
+        b"webgpu.update_prebuild" => {
+            let module = held();
+            let update = move |name: String, function: Function| {
+                own(&module)?.source().code.prebuilt.set(name, function)
+            };
+            Function::from_typed(update).map(Some)
+        }
+        _ => Ok(this.source().code.prebuilt.get(name)),
+    }
+}
+
+fn own(module: &Module) -> Result<&DeviceModule<WebGpu>> {
+    match module.implementation() {
+        Some(module) => Ok(module),
+        None => plain_bail!(INTERNAL_ERROR, "The module is not of kind webgpu"),
+    }
+}
+
+fn shader(module: &DeviceModule<WebGpu>, name: &String) -> Result<String> {
+    let payload = module.source().payload;
+    match payload.find(name.as_bytes()) {
+        Some(kernel) => String::from_bytes(payload.code_of(&payload.kernels()[kernel])),
+        None => plain_bail!(INTERNAL_ERROR, "There is no shader {}", name),
+    }
+}

@@ -1,0 +1,225 @@
+//! WebGPU by the crate wgpu, which runs it on Vulkan and Metal: shaders in WGSL, one queue per device.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `adapter`, `device` | the choice of adapters, and the device of one with its queue |
+//! | `kernel`, `binding` | pipelines, and the arguments that launches bind to them |
+//! | `numbers`, `buffers` | numbers, which are what `data` of a tensor is, and the buffers that have them |
+//! | `memory`, `staging` | allocations and copies |
+//! | `event` | events, as submissions of the queue |
+//! | `method`, `source` | the functions of modules beside kernels, and texts that describe a module |
+//! | `failure` | errors of wgpu, which panic by default |
+//!
+//! wgpu allocates by the global allocator, also for each launch, and ends the process when that has no memory. What is
+//! allocated here reports it.
+
+mod adapter;
+mod binding;
+mod buffers;
+mod device;
+mod event;
+mod failure;
+mod kernel;
+mod memory;
+mod method;
+mod numbers;
+mod source;
+mod staging;
+
+use core::cell::Cell;
+use core::ffi::{CStr, c_void};
+use core::ptr::{self, NonNull};
+
+use ferrite_alloc_ext::device::{Attribute, Backend, Region};
+use ferrite_alloc_ext::module::Module;
+use ferrite_core::error::Result;
+use ferrite_core::memory::Buffer;
+use ferrite_core::{Any, Function, String, device::kind, plain_ensure};
+
+use crate::driver::{Driver, Source};
+use crate::launch::{Launch, Parameter, write_access};
+use crate::module::DeviceModule;
+use crate::payload::{self, Layout, Payload};
+
+use device::Device;
+use event::Event;
+use kernel::{Kernel, KernelSource};
+use method::Prebuilt;
+
+/// The WebGPU back end.
+pub struct WebGpu;
+
+std::thread_local! {
+    /// The device on which this thread launches kernels.
+    static CURRENT: Cell<i32> = const { Cell::new(0) };
+}
+
+/// The code of a module.
+pub struct Code {
+    /// For each kernel, whether it writes each of its buffers.
+    is_written: Buffer<Buffer<bool>>,
+    prebuilt: Prebuilt,
+}
+
+impl Driver for WebGpu {
+    const KIND: &'static CStr = c"webgpu";
+    const LAYOUT: &'static Layout = &Layout::WEBGPU;
+    const DEVICE_TYPE: i32 = kind::WEB_GPU;
+
+    type Code = Code;
+    /// Each kernel has a shader of its own.
+    type Loaded = ();
+    type Kernel = Kernel;
+
+    fn prepare(payload: &Payload) -> Result<Code> {
+        let mut is_written = Buffer::try_with_capacity(payload.kernels().len())?;
+        for kernel in payload.kernels() {
+            is_written.try_push(written_buffers(payload, kernel)?)?;
+        }
+        Ok(Code { is_written, prebuilt: Prebuilt::new() })
+    }
+
+    fn current_device() -> Result<i32> {
+        Ok(CURRENT.get())
+    }
+
+    fn load(_: &Source<'_, WebGpu>, _: i32) -> Result<()> {
+        Ok(())
+    }
+
+    fn load_kernel(source: &Source<'_, WebGpu>, (): &(), index: usize, device: i32) -> Result<Kernel> {
+        let device = adapter::device(device)?;
+        let kernel = &source.payload.kernels()[index];
+        let is_written = &source.code.is_written[index];
+        let (name, wgsl) = (source.payload.name_of(kernel), source.payload.code_of(kernel));
+        let scalar_count = kernel.parameters.len() - is_written.len();
+        Kernel::compile(device, &KernelSource { name, wgsl, is_written, scalar_count })
+    }
+
+    #[inline]
+    unsafe fn launch(kernel: &Kernel, _device: i32, launch: &Launch<'_>) -> Result<()> {
+        // Handles are numbers that are looked up, so any values will do.
+        kernel.launch(launch)
+    }
+
+    fn method(module: &Module, this: &DeviceModule<WebGpu>, name: &[u8]) -> Result<Option<Function>> {
+        method::find(module, this, name)
+    }
+
+    /// No source is in one piece, see [`compose_source`](Driver::compose_source).
+    fn inspect_source<'a>(_: &Source<'a, WebGpu>, _: &[u8]) -> &'a [u8] {
+        b""
+    }
+
+    fn compose_source(source: &Source<'_, WebGpu>, format: &[u8]) -> Result<Option<String>> {
+        match format {
+            b"" | b"wgsl" => source::shaders(source.payload).map(Some),
+            b"func_info" => source::function_map(source.payload).map(Some),
+            _ => Ok(None),
+        }
+    }
+}
+
+/// Whether a kernel writes each of its buffers, which are its first parameters.
+fn written_buffers(payload: &Payload, kernel: &payload::Kernel) -> Result<Buffer<bool>> {
+    let mut is_written = Buffer::new();
+    for tag in payload.tags_of(kernel) {
+        if let Some(access) = write_access(tag)? {
+            is_written = access;
+        }
+    }
+    let is_buffer = |index: usize| {
+        let dtype = kernel.parameters.get(index).copied();
+        dtype.is_some_and(|dtype| Parameter::new(dtype, 0).is_ok_and(Parameter::is_handle))
+    };
+    let buffers = (0..kernel.parameters.len()).filter(|index| is_buffer(*index)).count();
+    plain_ensure!(
+        is_written.len() == buffers && (0..buffers).all(is_buffer),
+        INTERNAL_ERROR,
+        "Malformed webgpu module: paramWriteAccess of {} must tell of its {} buffers, which come first",
+        payload.name_of(kernel),
+        buffers
+    );
+    Ok(is_written)
+}
+
+fn only_default_stream(stream: *mut c_void) -> Result<()> {
+    plain_ensure!(stream.is_null(), RUNTIME_ERROR, "Devices webgpu have no streams beside the default one");
+    Ok(())
+}
+
+impl Backend for WebGpu {
+    fn device_type(&self) -> i32 {
+        kind::WEB_GPU
+    }
+
+    fn set_device(&self, id: i32) -> Result<()> {
+        adapter::device(id)?;
+        CURRENT.set(id);
+        Ok(())
+    }
+
+    fn allocate(&self, id: i32, bytes: usize, _alignment: usize) -> Result<*mut c_void> {
+        memory::allocate(adapter::device(id)?, bytes).map(NonNull::as_ptr)
+    }
+
+    unsafe fn free(&self, id: i32, data: *mut c_void) {
+        if let (Ok(device), Some(data)) = (adapter::device(id), NonNull::new(data)) {
+            memory::free(device, data);
+        }
+    }
+
+    unsafe fn copy(&self, from: Region, to: Region, bytes: usize, stream: *mut c_void) -> Result<()> {
+        only_default_stream(stream)?;
+        // SAFETY: the caller's promise.
+        unsafe { memory::copy(from, to, bytes) }
+    }
+
+    unsafe fn synchronize(&self, id: i32, stream: *mut c_void) -> Result<()> {
+        only_default_stream(stream)?;
+        adapter::device(id)?.wait(None)
+    }
+
+    fn attribute(&self, id: i32, attribute: Attribute) -> Result<Any> {
+        if attribute == Attribute::Exists {
+            return Ok(i64::from(adapter::device(id).is_ok()).into());
+        }
+        adapter::device(id)?.attribute(attribute)
+    }
+
+    fn create_event(&self, id: i32, _timing: bool) -> Result<NonNull<c_void>> {
+        adapter::device(id)?;
+        Event::create()
+    }
+
+    unsafe fn free_event(&self, _id: i32, event: NonNull<c_void>) {
+        // SAFETY: the caller's promise.
+        unsafe { Event::free(event) };
+    }
+
+    unsafe fn record_event(&self, id: i32, event: NonNull<c_void>, stream: *mut c_void) -> Result<()> {
+        only_default_stream(stream)?;
+        // SAFETY: the caller's promise.
+        unsafe { Event::of(event) }.record(adapter::device(id)?)
+    }
+
+    unsafe fn wait_for_event(&self, id: i32, event: NonNull<c_void>, stream: *mut c_void) -> Result<()> {
+        only_default_stream(stream)?;
+        // SAFETY: the caller's promise.
+        unsafe { Event::of(event) }.order(adapter::device(id)?)
+    }
+
+    unsafe fn synchronize_event(&self, _id: i32, event: NonNull<c_void>) -> Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe { Event::of(event) }.wait()
+    }
+
+    fn allocate_workspace(&self, id: i32, bytes: usize) -> Result<NonNull<c_void>> {
+        let device = adapter::device(id)?;
+        device.workspaces.allocate(device, bytes, ptr::null_mut())
+    }
+
+    unsafe fn free_workspace(&self, id: i32, workspace: NonNull<c_void>) -> Result<()> {
+        adapter::device(id)?.workspaces.free::<Device>(workspace, ptr::null_mut())
+    }
+}
