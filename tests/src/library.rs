@@ -10,6 +10,7 @@ static BUILT: OnceLock<Outcome<Library>> = OnceLock::new();
 static BUILT_WITH_CXX: OnceLock<Outcome<Library>> = OnceLock::new();
 static BUILT_WITH_GPU: OnceLock<Outcome<Library>> = OnceLock::new();
 static BUILT_WITH_LEGACY: OnceLock<Outcome<Library>> = OnceLock::new();
+static BUILT_WITH_WEBGPU: OnceLock<Outcome<Library>> = OnceLock::new();
 
 /// A folder with `libtvm_ffi`, shared and static.
 #[derive(Debug, Clone)]
@@ -53,13 +54,27 @@ impl Library {
         made.as_ref().map_err(Clone::clone)
     }
 
+    /// The library with WebGPU, which has many dependencies, built in a folder of its own.
+    ///
+    /// # Errors
+    /// When it does not build.
+    pub fn with_webgpu() -> Outcome<&'static Self> {
+        let made =
+            BUILT_WITH_WEBGPU.get_or_init(|| Self::make_of(Self::build_with_webgpu, "webgpu", "debug"));
+        made.as_ref().map_err(Clone::clone)
+    }
+
     fn make(build: impl FnOnce(&Path) -> Outcome<()>, subfolder: &str) -> Outcome<Self> {
+        Self::make_of(build, subfolder, "release")
+    }
+
+    fn make_of(build: impl FnOnce(&Path) -> Outcome<()>, subfolder: &str, profile: &str) -> Outcome<Self> {
         let folder = match std::env::var_os("FERRITE_LIBRARY_DIR") {
             Some(folder) => PathBuf::from(folder),
             None => {
                 let target = paths::target()?.join(subfolder);
                 build(&target)?;
-                target.join("release")
+                target.join(profile)
             }
         };
         let library = Self { folder };
@@ -79,11 +94,21 @@ impl Library {
         Self::build_features("legacy", target)
     }
 
+    /// Without optimisation, which takes minutes for all that wgpu brings.
+    fn build_with_webgpu(target: &Path) -> Outcome<()> {
+        output_of(&mut Self::build_command("webgpu", target)).map(drop)
+    }
+
     fn build_features(features: &str, target: &Path) -> Outcome<()> {
+        output_of(Self::build_command(features, target).arg("--release")).map(drop)
+    }
+
+    fn build_command(features: &str, target: &Path) -> Command {
         let mut command = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
-        command.args(["build", "--release", "--package", "ferrite-capi", "--features", features]);
+        command.args(["build", "--package", "ferrite-capi", "--features", features]);
         command.arg("--manifest-path").arg(paths::root().join("Cargo.toml"));
-        output_of(command.arg("--target-dir").arg(target)).map(drop)
+        command.arg("--target-dir").arg(target);
+        command
     }
 
     fn build_with_cxx(target: &Path) -> Outcome<()> {

@@ -10,6 +10,9 @@ use std::process::Command;
 /// The functions of the OpenCL fixtures.
 const OPENCL: &[&str] = &["add_one", "axpy_dyn", "scale_i64", "matmul", "softmax", "mlp"];
 
+/// The functions of the WebGPU fixtures: all but that with integers of 64 bits.
+const WEBGPU: &[&str] = &["add_one", "axpy_dyn", "matmul", "softmax", "mlp"];
+
 /// Checks of one function, and one more for that of dynamic shape.
 const CHECKS: usize = 22;
 
@@ -40,20 +43,39 @@ fn models_of(folder: &Path, kind: &str, host: &str, bin: &str) -> Cc {
         .source(device().join(kind).join(host))
 }
 
-fn run_opencl(name: &str, host: &str) -> Outcome<()> {
-    run_opencl_with(name, host, |cc| cc)
+/// A kind of device module with its fixtures.
+struct Kind {
+    name: &'static str,
+    device_type: &'static str,
+    functions: &'static [&'static str],
+    library: fn() -> Outcome<&'static Library>,
 }
 
-/// Runs the functions of the OpenCL fixtures; `options` go to both compilations.
-fn run_opencl_with(name: &str, host: &str, options: impl Fn(Cc) -> Cc) -> Outcome<()> {
-    let (library, folder) = (Library::with_gpu()?, scratch(name)?);
-    let models = options(models(&folder, "opencl", host)).link_shared(library)?;
+const OPENCL_KIND: Kind =
+    Kind { name: "opencl", device_type: "4", functions: OPENCL, library: Library::with_gpu };
+
+const WEBGPU_KIND: Kind =
+    Kind { name: "webgpu", device_type: "15", functions: WEBGPU, library: Library::with_webgpu };
+
+fn run_opencl(name: &str, host: &str) -> Outcome<()> {
+    run_with(&OPENCL_KIND, name, host, |cc| cc)
+}
+
+fn run_webgpu(name: &str, host: &str) -> Outcome<()> {
+    run_with(&WEBGPU_KIND, name, host, |cc| cc)
+}
+
+/// Runs the functions of the fixtures of a kind; `options` go to both compilations.
+fn run_with(kind: &Kind, name: &str, host: &str, options: impl Fn(Cc) -> Cc) -> Outcome<()> {
+    let (library, folder) = ((kind.library)()?, scratch(name)?);
+    let models = options(models(&folder, kind.name, host)).link_shared(library)?;
     let mut command = Command::new(options(runner(&folder)).link_shared(library)?);
     // Drivers keep what they allocated.
     command.env("ASAN_OPTIONS", "detect_leaks=0");
-    let report = output_of(command.arg("4").arg(models).arg(device().join("data")).args(OPENCL))?;
+    let command = command.arg(kind.device_type).arg(models).arg(device().join("data"));
+    let report = output_of(command.args(kind.functions))?;
     print!("{report}");
-    let total = format!("total: {} checks, 0 failed", OPENCL.len() * CHECKS + 1);
+    let total = format!("total: {} checks, 0 failed", kind.functions.len() * CHECKS + 1);
     assert!(report.contains(&total), "expected `{total}`");
     Ok(())
 }
@@ -115,7 +137,26 @@ fn opencl_with_host_code_from_llvm() -> Outcome<()> {
 #[test]
 #[ignore = "needs an OpenCL driver and the sanitizers' libraries: ./ci.sh gpu-opencl"]
 fn opencl_under_address_and_undefined_behaviour_checks() -> Outcome<()> {
-    run_opencl_with("gpu-opencl-sanitized", "host.c", Cc::sanitized)
+    run_with(&OPENCL_KIND, "gpu-opencl-sanitized", "host.c", Cc::sanitized)
+}
+
+#[test]
+#[ignore = "needs a Vulkan driver: ./ci.sh gpu-webgpu"]
+fn webgpu_with_host_code_in_c() -> Outcome<()> {
+    run_webgpu("gpu-webgpu-c", "host.c")
+}
+
+#[test]
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+#[ignore = "needs a Vulkan driver: ./ci.sh gpu-webgpu"]
+fn webgpu_with_host_code_from_llvm() -> Outcome<()> {
+    run_webgpu("gpu-webgpu-llvm", "host_llvm_x86_64.o")
+}
+
+#[test]
+#[ignore = "needs a Vulkan driver and a library with the address sanitizer: ./ci.sh gpu-webgpu"]
+fn sanitized_webgpu() -> Outcome<()> {
+    run_with(&WEBGPU_KIND, "gpu-webgpu-sanitized", "host.c", Cc::sanitized)
 }
 
 /// The functions of the CUDA fixtures: those of OpenCL, and one with dynamic shared memory.

@@ -20,7 +20,7 @@ const FIXTURES: [(&Layout, &[u8], usize); 8] = [
     (&Layout::METAL, fixture!("metal.bin"), 7),
     (&Layout::VULKAN, fixture!("vulkan.bin"), 6),
     (&Layout::VULKAN, fixture!("vulkan_ubo.bin"), 6),
-    (&Layout::WEBGPU, fixture!("webgpu.bin"), 6),
+    (&Layout::WEBGPU, include_bytes!("../../../../tests/device/webgpu/module.bin"), 6),
 ];
 
 fn read(layout: &Layout, bytes: &[u8]) -> Result<Payload> {

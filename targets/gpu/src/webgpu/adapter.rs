@@ -154,8 +154,8 @@ fn missing() -> Error {
         ),
         Ok(_) => plain_error!(
             RUNTIME_ERROR,
-            "No WebGPU adapter: libvulkan.so.1 is installed, but no Vulkan driver of a device. Install that of the GPU; on \
-             Debian, mesa-vulkan-drivers has many, and one for CPUs"
+            "No WebGPU adapter: libvulkan.so.1 is installed, but no Vulkan driver of a device answers. Install that of \
+             the GPU; on Debian, mesa-vulkan-drivers has many, and one for CPUs"
         ),
     }
 }

@@ -84,7 +84,7 @@ fn compile(
             immediate_size: 0,
         });
         device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-            label: Some(name),
+            label: None,
             layout: Some(&layout),
             module: &module,
             entry_point: Some(name),

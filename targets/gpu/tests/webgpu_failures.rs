@@ -1,0 +1,192 @@
+//! WebGPU where something is missing or fails: no Vulkan, no driver of it, and a driver that fails at each of its functions. Each
+//! case is a process of its own, which ends with errors or with the right values, and never in another way.
+#![allow(clippy::expect_used, clippy::panic, reason = "a test fails by a panic")]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use ferrite_alloc_ext::device::{self, Backend};
+use ferrite_core::abi::{DLDataType, DLDevice};
+use ferrite_core::backend::{alloc_workspace, free_workspace};
+use ferrite_core::error::Result;
+use ferrite_core::{Any, Bytes, String, Tensor};
+use ferrite_gpu::module::DeviceModule;
+use ferrite_gpu::webgpu::WebGpu;
+
+const F32: DLDataType = DLDataType { code: 2, bits: 32, lanes: 1 };
+const HERE: DLDevice = DLDevice { device_type: 15, device_id: 0 };
+const FIXTURE: &[u8] = include_bytes!("../../../tests/device/webgpu/module.bin");
+
+/// Set in the processes that use a device.
+const CHILD: &str = "FERRITE_TEST_CHILD";
+
+unsafe extern "C" {
+    fn alarm(seconds: u32) -> u32;
+}
+
+/// `y = a * x + k` for 1024 elements, by the fixture of that name; and what else a program does.
+fn use_device() -> Result<()> {
+    WebGpu.set_device(0)?;
+    let module = DeviceModule::<WebGpu>::load(Bytes::new(FIXTURE)?)?;
+    let kernel = module.get_function(&String::new("axpy_dyn_kernel")?, false)?.expect("the kernel");
+    let host = Tensor::from_slice(&[3f32; 1024], &[1024])?;
+    let (x, y) = (device::empty(&[1024], F32, HERE)?, device::empty(&[1024], F32, HERE)?);
+    let null = core::ptr::null_mut();
+    // SAFETY: all tensors are alive.
+    unsafe { device::copy_tensor(host.dl_tensor(), x.dl_tensor(), null)? };
+    for k in 0..3i64 {
+        let (px, py) = (Any::from(x.dl_tensor().data), Any::from(y.dl_tensor().data));
+        let (blocks, threads) = (16i64, 64i64);
+        let arguments =
+            [px.view(), py.view(), 2.0f64.into(), k.into(), 1024i64.into(), blocks.into(), threads.into()];
+        kernel.call(&arguments)?;
+        // SAFETY: as above.
+        unsafe { device::copy_tensor(y.dl_tensor(), host.dl_tensor(), null)? };
+        assert_eq!(host.data::<f32>()?, [6.0 + k as f32; 1024], "a wrong value without an error");
+    }
+    // Too much for the memory that the driver has given before.
+    drop(device::empty(&[1 << 26], F32, HERE)?);
+    let workspace = alloc_workspace(15, 0, 4096)?;
+    // SAFETY: the workspace was just allocated; the null stream is the device's.
+    unsafe {
+        free_workspace(15, 0, workspace)?;
+        WebGpu.synchronize(0, null)
+    }
+}
+
+/// Uses a device twice: the second time shows what a failure left behind.
+fn child() {
+    // SAFETY: ends this process when it hangs.
+    unsafe { alarm(60) };
+    ferrite_gpu::install();
+    for _ in 0..2 {
+        match use_device() {
+            Ok(()) => println!("ok"),
+            Err(error) => println!(
+                "{}: {}",
+                std::string::String::from_utf8_lossy(error.kind()),
+                std::string::String::from_utf8_lossy(error.message())
+            ),
+        }
+    }
+}
+
+fn run(variables: &[(&str, &str)]) -> Output {
+    let mut command = Command::new(std::env::current_exe().expect("the path of this program"));
+    command.env(CHILD, "1").envs(variables.iter().copied());
+    command.output().expect("a process")
+}
+
+/// The lines that a child printed. It must not have crashed.
+fn lines(output: &Output, case: &str) -> Vec<std::string::String> {
+    let text = std::string::String::from_utf8_lossy(&output.stdout).into_owned();
+    let errors = std::string::String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{case}: {:?}\n{text}\n{errors}", output.status);
+    text.lines().map(str::to_owned).collect()
+}
+
+fn folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::create_dir_all(&folder).expect("a folder");
+    folder
+}
+
+/// Where nothing is installed, errors say what to install.
+fn missing_parts_are_told() {
+    let empty = folder("webgpu_no_vulkan");
+    std::fs::write(empty.join("libvulkan.so.1"), "").expect("a file");
+    let output = run(&[("LD_LIBRARY_PATH", empty.to_str().expect("UTF-8"))]);
+    for line in lines(&output, "no libvulkan.so.1") {
+        assert!(line.starts_with("RuntimeError: No WebGPU adapter: "), "{line}");
+        assert!(
+            line.contains("looked for libvulkan.so.1") && line.contains("apt-get install libvulkan1"),
+            "{line}"
+        );
+    }
+    let nowhere = "/nonexistent/driver.json";
+    let output = run(&[("VK_DRIVER_FILES", nowhere), ("VK_ICD_FILENAMES", nowhere)]);
+    for line in lines(&output, "no driver") {
+        assert!(line.starts_with("RuntimeError: No WebGPU adapter: libvulkan.so.1 is installed"), "{line}");
+    }
+}
+
+/// Builds the stand-in that lets one call fail; gives its folder.
+fn build_stand_in() -> PathBuf {
+    let folder = folder("webgpu_failing_vulkan");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/device/failing_vulkan.c");
+    let mut compiler = Command::new(std::env::var_os("CC").unwrap_or("cc".into()));
+    compiler
+        .args(["-shared", "-fPIC", "-O1", "-o"])
+        .arg(folder.join("libvulkan.so.1"))
+        .arg(source)
+        .arg("-ldl");
+    assert!(compiler.status().expect("a C compiler").success());
+    folder
+}
+
+/// The path of the library that the stand-in replaces.
+fn real_library() -> std::string::String {
+    let output = Command::new("cc").arg("-print-file-name=libvulkan.so.1").output().expect("a C compiler");
+    std::string::String::from_utf8_lossy(&output.stdout).trim().to_owned()
+}
+
+/// Runs a child on the stand-in.
+fn run_failing(folder: &Path, variables: &[(&str, &str)]) -> Output {
+    let (path, real) = (folder.to_str().expect("UTF-8"), real_library());
+    let base = [("LD_LIBRARY_PATH", path), ("FAILING_VULKAN_LIBRARY", &*real)];
+    run(&[&base, variables].concat())
+}
+
+/// A device without memory for a tensor goes on with others.
+fn memory_that_runs_out_is_a_memory_error(folder: &Path) {
+    let variables = [
+        ("FAILING_VULKAN_CALL", "vkAllocateMemory"),
+        ("FAILING_VULKAN_AT", "2"),
+        ("FAILING_VULKAN_CODE", "-2"),
+    ];
+    let results = lines(&run_failing(folder, &variables), "no memory for a tensor");
+    assert_eq!(results, ["MemoryError: The WebGPU device is out of memory", "ok"]);
+}
+
+/// Lets each function of the driver fail at its first and at its last call, with the device lost and without memory.
+fn failing_calls_are_errors(folder: &Path) {
+    let counts = folder.join("counts");
+    let with = |variables: &[(&str, &str)]| run_failing(folder, variables);
+    let output = with(&[("FAILING_VULKAN_COUNTS", counts.to_str().expect("UTF-8"))]);
+    assert_eq!(lines(&output, "no failure"), ["ok", "ok"]);
+    let (mut cases, mut errors, mut recovered) = (0, 0, 0);
+    for entry in std::fs::read_to_string(&counts).expect("counts").lines() {
+        let (name, count) = entry.split_once(' ').expect("a name and a number");
+        for at in if count == "1" { vec!["1"] } else { vec!["1", count] } {
+            for code in ["-2", "-4"] {
+                let case = format!("{name}, call {at}, VkResult {code}");
+                let variables =
+                    [("FAILING_VULKAN_CALL", name), ("FAILING_VULKAN_AT", at), ("FAILING_VULKAN_CODE", code)];
+                let results = lines(&with(&variables), &case);
+                assert_eq!(results.len(), 2, "{case}");
+                cases += 1;
+                let failed = results.iter().filter(|line| *line != "ok").count();
+                errors += usize::from(failed != 0);
+                recovered += usize::from(results[1] == "ok");
+                for line in results.iter().filter(|line| *line != "ok") {
+                    let kind = line.split(':').next().unwrap_or_default();
+                    let is_known = matches!(kind, "MemoryError" | "RuntimeError" | "InternalError");
+                    assert!(is_known, "{case}: {line}");
+                }
+            }
+        }
+    }
+    assert!(cases > 50 && errors > cases / 2, "{cases} cases, {errors} with an error");
+    println!("{cases} failing calls: {errors} gave an error, {recovered} left the device usable");
+}
+
+fn main() {
+    if std::env::var_os(CHILD).is_some() {
+        return child();
+    }
+    missing_parts_are_told();
+    let folder = build_stand_in();
+    memory_that_runs_out_is_a_memory_error(&folder);
+    failing_calls_are_errors(&folder);
+    println!("missing and failing drivers: ok");
+}
