@@ -64,6 +64,7 @@ LANE_TWO=(
   "gpu-rocm: ROCm modules on an AMD GPU and its driver, otherwise on a stand-in for that: from Rust and from C"
   "gpu-metal: Metal modules are type-checked and linted for aarch64-apple-darwin; on this system, what needs no framework is tested"
   "legacy: programs, front ends and compiled libraries of TVM 0.5 to 0.20 on the packed-function API"
+  "gpu-webgpu: WebGPU modules on the Vulkan driver of this machine (llvmpipe): from Rust, from C, also with the address sanitizer in the library, and compiled in process by TVM"
   "msrv: the workspace builds with the oldest compiler that it names"
   "loom: every interleaving of the lock-free parts"
   "tsan: threads register and look up at once without a race"

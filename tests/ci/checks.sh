@@ -64,6 +64,8 @@ check_clippy() {
     cargo clippy -p ferrite-capi --features rocm,metal -- -D warnings &&
     cargo clippy -p ferrite-stand-in --features hip -- -D warnings &&
     cargo clippy -p ferrite-capi --all-targets --features legacy -- -D warnings &&
+    cargo clippy -p ferrite-gpu --all-targets --features webgpu -- -D warnings &&
+    cargo clippy -p ferrite-capi --features webgpu -- -D warnings &&
     cargo clippy -p ferrite-core --no-default-features -- -D warnings &&
     cargo clippy -p ferrite-core --no-default-features --features spin -- -D warnings &&
     cargo clippy -p ferrite-core --no-default-features --features client -- -D warnings &&
@@ -334,6 +336,29 @@ check_gpu-metal() {
     cargo test -p ferrite-gpu --features metal --lib metal:: && cargo test -p ferrite-gpu --features metal --test metal
 }
 
+check_gpu-webgpu() { # builds in a folder of its own, without optimisation: wgpu is large
+  need_library libvulkan.so.1 "apt-get install libvulkan1 mesa-vulkan-drivers" && need clang "apt-get install clang" || return 1
+  # Without Mesa's choice of a device, which complains where there is no display.
+  export NODEVICE_SELECT=1
+  CARGO_TARGET_DIR=$target/webgpu cargo test -p ferrite-gpu --features webgpu &&
+    ferrite_tests gpu --include-ignored webgpu_with &&
+    build_wheel && wheel_with "$target/webgpu/debug/libtvm_ffi.so" "$target/webgpu/wheels" &&
+    tests/clients/run.sh "$target"/webgpu/wheels/*.whl webgpu &&
+    build_asan webgpu && CC=clang FERRITE_LIBRARY_DIR=${asan_library%/*} ferrite_tests gpu --include-ignored sanitized_webgpu
+}
+
+wheel_with() { # wheel_with LIBRARY FOLDER: a copy of the wheel with another library
+  rm -rf "$2" && mkdir -p "$2" && strip -o "$2/libtvm_ffi.so" "$1" && python3 - "$target"/wheels/*.whl "$2" <<'END'
+import pathlib, sys, zipfile
+
+wheel, folder = map(pathlib.Path, sys.argv[1:])
+with zipfile.ZipFile(wheel) as old, zipfile.ZipFile(folder / wheel.name, "w") as new:
+    for entry in old.infolist():
+        other = folder / pathlib.Path(entry.filename).name
+        new.writestr(entry, other.read_bytes() if other.is_file() else old.read(entry))
+END
+}
+
 check_xgrammar() {
   build_wheel && tests/clients/xgrammar/run.sh "$target"/wheels/*.whl
 }
@@ -385,7 +410,8 @@ check_gpu-guide() {
 
 check_msrv() {
   need_toolchain "$MSRV" || return 1
-  cargo "+$MSRV" check --workspace --all-targets --target-dir "$target/msrv"
+  cargo "+$MSRV" check --workspace --all-targets --target-dir "$target/msrv" &&
+    cargo "+$MSRV" check -p ferrite-gpu --features webgpu --target-dir "$target/msrv"
 }
 
 check_loom() {

@@ -54,7 +54,7 @@ impl Library {
         made.as_ref().map_err(Clone::clone)
     }
 
-    /// The library with WebGPU, which has many dependencies, built in a folder of its own.
+    /// The library with WebGPU and with the symbols that C++ clients link, built in a folder of its own.
     ///
     /// # Errors
     /// When it does not build.
@@ -96,7 +96,7 @@ impl Library {
 
     /// Without optimisation, which takes minutes for all that wgpu brings.
     fn build_with_webgpu(target: &Path) -> Outcome<()> {
-        output_of(&mut Self::build_command("webgpu", target)).map(drop)
+        output_of(&mut Self::build_command("cxx-abi,webgpu", target)).map(drop)
     }
 
     fn build_features(features: &str, target: &Path) -> Outcome<()> {

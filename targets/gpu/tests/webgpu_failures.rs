@@ -4,6 +4,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ferrite_alloc_ext::device::{self, Backend};
 use ferrite_core::abi::{DLDataType, DLDevice};
@@ -154,28 +155,32 @@ fn failing_calls_are_errors(folder: &Path) {
     let with = |variables: &[(&str, &str)]| run_failing(folder, variables);
     let output = with(&[("FAILING_VULKAN_COUNTS", counts.to_str().expect("UTF-8"))]);
     assert_eq!(lines(&output, "no failure"), ["ok", "ok"]);
-    let (mut cases, mut errors, mut recovered) = (0, 0, 0);
+    let mut cases = Vec::new();
     for entry in std::fs::read_to_string(&counts).expect("counts").lines() {
         let (name, count) = entry.split_once(' ').expect("a name and a number");
-        for at in if count == "1" { vec!["1"] } else { vec!["1", count] } {
-            for code in ["-2", "-4"] {
-                let case = format!("{name}, call {at}, VkResult {code}");
-                let variables =
-                    [("FAILING_VULKAN_CALL", name), ("FAILING_VULKAN_AT", at), ("FAILING_VULKAN_CODE", code)];
-                let results = lines(&with(&variables), &case);
-                assert_eq!(results.len(), 2, "{case}");
-                cases += 1;
-                let failed = results.iter().filter(|line| *line != "ok").count();
-                errors += usize::from(failed != 0);
-                recovered += usize::from(results[1] == "ok");
-                for line in results.iter().filter(|line| *line != "ok") {
-                    let kind = line.split(':').next().unwrap_or_default();
-                    let is_known = matches!(kind, "MemoryError" | "RuntimeError" | "InternalError");
-                    assert!(is_known, "{case}: {line}");
-                }
-            }
-        }
+        let calls = if count == "1" { vec!["1"] } else { vec!["1", count] };
+        cases
+            .extend(calls.iter().flat_map(|at| ["-2", "-4"].map(|code| [name, at, code].map(str::to_owned))));
     }
+    let (next, errors, recovered) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicUsize::new(0));
+    let run_cases = || {
+        while let Some([name, at, code]) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let case = format!("{name}, call {at}, VkResult {code}");
+            let variables =
+                [("FAILING_VULKAN_CALL", &**name), ("FAILING_VULKAN_AT", at), ("FAILING_VULKAN_CODE", code)];
+            let results = lines(&with(&variables), &case);
+            assert_eq!(results.len(), 2, "{case}");
+            for line in results.iter().filter(|line| *line != "ok") {
+                let kind = line.split(':').next().unwrap_or_default();
+                let is_known = matches!(kind, "MemoryError" | "RuntimeError" | "InternalError");
+                assert!(is_known, "{case}: {line}");
+            }
+            errors.fetch_add(usize::from(results != ["ok", "ok"]), Ordering::Relaxed);
+            recovered.fetch_add(usize::from(results[1] == "ok"), Ordering::Relaxed);
+        }
+    };
+    std::thread::scope(|scope| (0..4).for_each(|_| drop(scope.spawn(run_cases))));
+    let (cases, errors, recovered) = (cases.len(), errors.into_inner(), recovered.into_inner());
     assert!(cases > 50 && errors > cases / 2, "{cases} cases, {errors} with an error");
     println!("{cases} failing calls: {errors} gave an error, {recovered} left the device usable");
 }
