@@ -1,5 +1,6 @@
 //! The functions of WebGPU modules beside kernels, by which the runtime for browsers prepares shaders.
 
+use core::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use ferrite_alloc_ext::module::Module;
@@ -11,19 +12,26 @@ use super::{WebGpu, source};
 use crate::module::DeviceModule;
 
 /// Functions that take the place of kernels, by name.
-pub(super) struct Prebuilt(Mutex<Buffer<(String, Function)>>);
+pub(super) struct Prebuilt {
+    functions: Mutex<Buffer<(String, Function)>>,
+    /// Whether there are any. As a rule there are none, and a lookup takes no lock.
+    are_any: AtomicBool,
+}
 
 impl Prebuilt {
     /// No functions.
     pub(super) const fn new() -> Prebuilt {
-        Prebuilt(Mutex::new(Buffer::new()))
+        Prebuilt { functions: Mutex::new(Buffer::new()), are_any: AtomicBool::new(false) }
     }
 
     fn functions(&self) -> MutexGuard<'_, Buffer<(String, Function)>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.functions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn get(&self, name: &[u8]) -> Option<Function> {
+        if !self.are_any.load(Ordering::Acquire) {
+            return None;
+        }
         let functions = self.functions();
         functions.iter().find(|(of, _)| of.as_bytes() == name).map(|(_, function)| function.clone())
     }
@@ -35,6 +43,7 @@ impl Prebuilt {
             Some((_, place)) => Some(core::mem::replace(place, function)),
             None => {
                 functions.try_push((name, function))?;
+                self.are_any.store(true, Ordering::Release);
                 None
             }
         };
