@@ -153,6 +153,12 @@ fn launches_see_the_arguments_of_their_own() -> Result<()> {
         add(&kernel, y, x, 0, 1)?;
     }
     assert_eq!(values_of(x)?, [0.0; 8]);
+    // With another grid and nothing else: the shader masks blocks beyond the number that it is told.
+    let (x, y) = (on_device(&[1.0; 64])?, on_device(&[0.0; 64])?);
+    for blocks in [1, 8] {
+        add(&kernel, &x, &y, 1, blocks)?;
+    }
+    assert_eq!(values_of(&y)?, [2.0; 64]);
     Ok(())
 }
 
