@@ -30,7 +30,7 @@
 //! - `backtrace`: the calls that led to an error, by name. `backtrace-lines`: with files and lines.
 //! - `cxx-abi`: the symbols that C++ clients link beside those of C; see `cxx`.
 //! - `backend`: the `TVMBackend*` symbols.
-//! - `opencl`, `cuda`, `rocm`, `metal`, `webgpu`: device modules of these kinds, see `ferrite-gpu`.
+//! - `opencl`, `vulkan`, `cuda`, `rocm`, `metal`, `webgpu`: device modules of these kinds, see `ferrite-gpu`.
 //! - `legacy`: the packed-function API of TVM 0.5 to 0.20; see `legacy`.
 //! - `custom-dtypes`: data types that global functions name, `custom[name]`; all but `core` and `minimal` have them.
 //! - `spin`: spinning locks for several cores without an operating system.

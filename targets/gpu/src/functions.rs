@@ -21,6 +21,8 @@ pub const LOADERS: Group = Group {
         crate::module_functions!(load "ffi.Module.load_from_bytes.metal", crate::metal::Metal),
         #[cfg(feature = "webgpu")]
         crate::module_functions!(load "ffi.Module.load_from_bytes.webgpu", crate::webgpu::WebGpu),
+        #[cfg(feature = "vulkan")]
+        crate::module_functions!(load "ffi.Module.load_from_bytes.vulkan", crate::vulkan::Vulkan),
     ],
     wrap: None,
 };
@@ -39,6 +41,8 @@ pub const MAKERS: Group = Group {
         crate::module_functions!(create "ffi.Module.create.metal", crate::metal::Metal),
         #[cfg(feature = "webgpu")]
         crate::module_functions!(create "ffi.Module.create.webgpu", crate::webgpu::WebGpu),
+        #[cfg(feature = "vulkan")]
+        crate::module_functions!(create "ffi.Module.create.vulkan", crate::vulkan::Vulkan),
     ],
     wrap: None,
 };
@@ -62,12 +66,23 @@ pub const CUDA: Group = Group { prefix: "runtime.", functions: crate::cuda::FUNC
 #[cfg(feature = "rocm")]
 pub const ROCM: Group = Group { prefix: "runtime.", functions: crate::rocm::FUNCTIONS, wrap: None };
 
+/// Functions of single kinds by which TVM's Python package describes targets.
+pub const DEVICE_API: Group = Group {
+    prefix: "device_api.",
+    functions: &[
+        #[cfg(feature = "vulkan")]
+        crate::vulkan::TARGET_PROPERTY,
+    ],
+    wrap: None,
+};
+
 /// All of them.
 pub const GROUPS: &[Group] = &[
     LOADERS,
     MAKERS,
     SET_DEVICE,
     RUNTIME,
+    DEVICE_API,
     #[cfg(feature = "cuda")]
     CUDA,
     #[cfg(feature = "rocm")]

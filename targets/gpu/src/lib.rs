@@ -9,6 +9,7 @@
 //! | [`create`] | modules from the compiler's objects, `ffi.Module.create.KIND` |
 //! | [`opencl_source`] | OpenCL source, cut into a program for each kernel |
 //! | [`elf`] | ELF files, checked before a driver reads them |
+//! | [`spirv`] | the declarations of SPIR-V shaders, compared with their kernels |
 //! | [`library`] | driver libraries, opened when they are first needed |
 //! | [`runtime`] | the global functions `__tvm_set_device` and `runtime.*` |
 //! | [`functions`] | the global functions of the build |
@@ -21,6 +22,7 @@
 //! | `rocm` | the ROCm back end, a feature |
 //! | `metal` | the Metal back end, a feature |
 //! | `webgpu` | the WebGPU back end, a feature |
+//! | `vulkan` | the Vulkan back end, a feature |
 //!
 //! Each kind is a feature. A kind is two things: a [`Driver`](driver::Driver) for its modules, and a
 //! [`Backend`] for its devices. No driver library is opened before a module of the kind is
@@ -49,8 +51,11 @@ pub mod payload;
 #[cfg(feature = "rocm")]
 pub mod rocm;
 pub mod runtime;
+pub mod spirv;
 #[cfg(any(feature = "__variables", all(feature = "metal", target_vendor = "apple")))]
 mod variable;
+#[cfg(feature = "vulkan")]
+pub mod vulkan;
 #[cfg(feature = "webgpu")]
 pub mod webgpu;
 #[cfg(any(feature = "__workspaces", all(feature = "metal", target_vendor = "apple")))]
@@ -74,6 +79,8 @@ static BACKENDS: &[&dyn Backend] = &[
     &metal::Metal,
     #[cfg(feature = "webgpu")]
     &webgpu::WebGpu,
+    #[cfg(feature = "vulkan")]
+    &vulkan::Vulkan,
 ];
 
 /// Makes the back ends of this build known. Opens no driver. Global functions are [`functions`]' to install.

@@ -1,0 +1,352 @@
+//! The declarations of SPIR-V shaders, compared with the kernels that they implement.
+//!
+//! Drivers trust a shader: one that names a binding which its layout lacks, or reads push constants beyond their range, makes
+//! them read other memory. So the declarations are read here, before a driver sees the shader. The instructions of its functions
+//! are not: like the machine code of a library, they are run as they are.
+//!
+//! Each question scans the declarations anew, of which shaders have some hundred words. Nothing is allocated but the list of
+//! capabilities.
+#![forbid(unsafe_code)]
+
+use ferrite_core::error::{Error, Result};
+use ferrite_core::memory::Buffer;
+use ferrite_core::{plain_bail, plain_ensure, plain_error};
+
+use crate::launch::MAX_PARAMETERS;
+use crate::payload::{Kernel, Payload};
+
+const MAGIC: u32 = 0x0723_0203;
+const HEADER_WORDS: usize = 5;
+
+/// Instructions.
+const OP_ENTRY_POINT: u32 = 15;
+const OP_EXECUTION_MODE: u32 = 16;
+const OP_CAPABILITY: u32 = 17;
+const OP_TYPE_INT: u32 = 21;
+const OP_TYPE_FLOAT: u32 = 22;
+const OP_TYPE_STRUCT: u32 = 30;
+const OP_TYPE_POINTER: u32 = 32;
+const OP_FUNCTION: u32 = 54;
+const OP_FUNCTION_END: u32 = 56;
+const OP_VARIABLE: u32 = 59;
+const OP_DECORATE: u32 = 71;
+const OP_MEMBER_DECORATE: u32 = 72;
+
+/// Operands.
+const MODEL_GL_COMPUTE: u32 = 5;
+const MODE_LOCAL_SIZE: u32 = 17;
+const DECORATION_BLOCK: u32 = 2;
+const DECORATION_BUFFER_BLOCK: u32 = 3;
+const DECORATION_BINDING: u32 = 33;
+const DECORATION_DESCRIPTOR_SET: u32 = 34;
+const DECORATION_OFFSET: u32 = 35;
+const CLASS_INPUT: u32 = 1;
+const CLASS_UNIFORM: u32 = 2;
+const CLASS_WORKGROUP: u32 = 4;
+const CLASS_PRIVATE: u32 = 6;
+const CLASS_FUNCTION: u32 = 7;
+const CLASS_PUSH_CONSTANT: u32 = 9;
+const CLASS_STORAGE_BUFFER: u32 = 12;
+
+/// Flag of a shader: scalars come in a uniform buffer.
+const FLAG_UNIFORM: u32 = 1;
+
+/// Bytes of a scalar in push constants and uniform buffers.
+pub const SLOT_BYTES: u32 = 8;
+
+/// The needs of a shader, and its place among the parameters of its kernel.
+#[derive(Debug)]
+pub struct Shader {
+    /// The version of SPIR-V: the major one times 256, and the minor one.
+    pub version: u32,
+    /// Capabilities, by their numbers in SPIR-V.
+    pub capabilities: Buffer<u32>,
+    /// Threads of a block along x, y and z; zeros where a constant of the shader says it.
+    pub block: [u32; 3],
+    /// Storage buffers, bindings 0 and up.
+    pub buffers: u32,
+    /// Scalars, in slots of [`SLOT_BYTES`].
+    pub scalars: u32,
+    /// Whether scalars come in a uniform buffer, behind the storage buffers, instead of push constants.
+    pub has_uniform: bool,
+}
+
+/// Reads the shaders of a payload, in the order of its kernels.
+///
+/// # Errors
+/// InternalError for a shader that is malformed or does not fit its kernel; MemoryError.
+pub fn read_shaders(payload: &Payload) -> Result<Buffer<Shader>> {
+    let mut shaders = Buffer::try_with_capacity(payload.kernels().len())?;
+    for kernel in payload.kernels() {
+        shaders.try_push(read_shader(payload, kernel)?)?;
+    }
+    Ok(shaders)
+}
+
+fn read_shader(payload: &Payload, kernel: &Kernel) -> Result<Shader> {
+    const HANDLE: u8 = 3;
+    let name = payload.name_of(kernel);
+    plain_ensure!(
+        kernel.parameters.len() <= MAX_PARAMETERS,
+        INTERNAL_ERROR,
+        "The kernel {} has {} parameters, more than {}",
+        name,
+        kernel.parameters.len(),
+        MAX_PARAMETERS
+    );
+    let buffers = kernel.parameters.iter().filter(|dtype| dtype.code == HANDLE).count() as u32;
+    let scalars = kernel.parameters.len() as u32 - buffers;
+    plain_ensure!(
+        !kernel.extra_tags.iter().any(|tag| *tag != 0),
+        INTERNAL_ERROR,
+        "The kernel {} takes a parameter in a form that shaders do not have",
+        name
+    );
+    let module = Module::check(payload.code_of(kernel), name)?;
+    let entry = module.entry_point(name)?;
+    let mut capabilities = Buffer::new();
+    for operands in module.declarations_of(OP_CAPABILITY) {
+        capabilities.try_push(operands.word(0))?;
+    }
+    let shader = Shader {
+        version: module.words.word(1) >> 8,
+        capabilities,
+        block: module.block(entry),
+        buffers,
+        scalars,
+        has_uniform: kernel.flags & FLAG_UNIFORM != 0 && scalars != 0,
+    };
+    module.check_variables(&shader)?;
+    Ok(shader)
+}
+
+/// Little-endian words, not aligned. Words beyond the end are zero.
+#[derive(Clone, Copy)]
+struct Words<'a>(&'a [u8]);
+
+impl<'a> Words<'a> {
+    fn len(self) -> usize {
+        self.0.len() / 4
+    }
+
+    fn word(self, index: usize) -> u32 {
+        self.0.as_chunks().0.get(index).map_or(0, |word| u32::from_le_bytes(*word))
+    }
+
+    fn from(self, start: usize) -> Words<'a> {
+        Words(self.0.get(start * 4..).unwrap_or_default())
+    }
+
+    fn split_at(self, len: usize) -> Option<(Words<'a>, Words<'a>)> {
+        self.0.split_at_checked(len.checked_mul(4)?).map(|(head, tail)| (Words(head), Words(tail)))
+    }
+
+    /// Returns `true` if the words begin with this text and a zero.
+    fn begin_with_text(self, text: &[u8]) -> bool {
+        self.0.strip_prefix(text).is_some_and(|rest| rest.first() == Some(&0))
+    }
+}
+
+/// Instructions of a module that was checked: opcodes and operands.
+struct Instructions<'a>(Words<'a>);
+
+impl<'a> Iterator for Instructions<'a> {
+    type Item = (u32, Words<'a>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let first = self.0.word(0);
+        let (instruction, rest) = self.0.split_at((first >> 16) as usize)?;
+        // An instruction of no words ends the list, too.
+        let (_, operands) = instruction.split_at(1)?;
+        self.0 = rest;
+        Some((first & 0xffff, operands))
+    }
+}
+
+/// A module whose instructions fill its words.
+struct Module<'a> {
+    name: &'a [u8],
+    words: Words<'a>,
+}
+
+impl<'a> Module<'a> {
+    /// Checks header and lengths of instructions.
+    fn check(code: &'a [u8], name: &'a [u8]) -> Result<Module<'a>> {
+        let module = Module { name, words: Words(code) };
+        if module.words.len() < HEADER_WORDS || module.words.word(0) != MAGIC {
+            return Err(module.malformed("it does not begin as SPIR-V does"));
+        }
+        let mut instructions = module.instructions();
+        let last = instructions.by_ref().last();
+        if instructions.0.len() != 0 {
+            return Err(module.malformed("an instruction has no words, or more than there are"));
+        }
+        if last.is_none_or(|(opcode, _)| opcode != OP_FUNCTION_END) {
+            return Err(module.malformed("it does not end with a function"));
+        }
+        Ok(module)
+    }
+
+    #[cold]
+    fn malformed(&self, reason: &str) -> Error {
+        plain_error!(INTERNAL_ERROR, "Malformed shader of the kernel {}: {}", self.name, reason)
+    }
+
+    fn instructions(&self) -> Instructions<'a> {
+        Instructions(self.words.from(HEADER_WORDS))
+    }
+
+    /// The instructions before the first function.
+    fn declarations(&self) -> impl Iterator<Item = (u32, Words<'a>)> + use<'a> {
+        self.instructions().take_while(|(opcode, _)| *opcode != OP_FUNCTION)
+    }
+
+    fn declarations_of(&self, opcode: u32) -> impl Iterator<Item = Words<'a>> + use<'a> {
+        self.declarations().filter(move |(found, _)| *found == opcode).map(|(_, operands)| operands)
+    }
+
+    /// The function of the entry point of that name.
+    fn entry_point(&self, name: &[u8]) -> Result<u32> {
+        let mut entries = self.declarations_of(OP_ENTRY_POINT);
+        let entry = entries.find(|entry| {
+            entry.word(0) == MODEL_GL_COMPUTE && entry.from(2).begin_with_text(name) && !name.contains(&0)
+        });
+        match entry {
+            Some(entry) => Ok(entry.word(1)),
+            None => Err(self.malformed("it has no entry point of that name")),
+        }
+    }
+
+    fn block(&self, entry: u32) -> [u32; 3] {
+        let mut modes = self.declarations_of(OP_EXECUTION_MODE);
+        let size = modes.find(|mode| mode.word(0) == entry && mode.word(1) == MODE_LOCAL_SIZE);
+        size.map_or([0; 3], |size| [2, 3, 4].map(|at| size.word(at)))
+    }
+
+    /// Checks that the variables of a shader are those of its kernel.
+    fn check_variables(&self, shader: &Shader) -> Result<()> {
+        let mut resources = 0;
+        for variable in self.declarations_of(OP_VARIABLE) {
+            let (pointer, id, class) = (variable.word(0), variable.word(1), variable.word(2));
+            match class {
+                CLASS_INPUT | CLASS_WORKGROUP | CLASS_PRIVATE | CLASS_FUNCTION => continue,
+                CLASS_STORAGE_BUFFER | CLASS_UNIFORM => {
+                    let is_storage = self.is_storage(class, pointer)?;
+                    self.check_binding(id, is_storage, shader)?;
+                    if !is_storage {
+                        self.check_scalars(pointer, shader)?;
+                    }
+                }
+                CLASS_PUSH_CONSTANT if shader.has_uniform => {
+                    return Err(
+                        self.malformed("it has push constants, but its scalars are in a uniform buffer")
+                    );
+                }
+                CLASS_PUSH_CONSTANT => self.check_scalars(pointer, shader)?,
+                _ => plain_bail!(
+                    INTERNAL_ERROR,
+                    "The shader of the kernel {} has a variable of storage class {}, which kernels do not have",
+                    self.name,
+                    class
+                ),
+            }
+            // Ends the scans of a hostile shader.
+            resources += 1;
+            if resources > 2 * (shader.buffers + 1) {
+                return Err(self.malformed("it has more buffers than its kernel"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a buffer is a storage buffer, not a uniform one. Before SPIR-V 1.3, both may have the class of uniforms.
+    fn is_storage(&self, class: u32, pointer: u32) -> Result<bool> {
+        if class == CLASS_STORAGE_BUFFER {
+            return Ok(true);
+        }
+        let structure = self.pointee(pointer)?;
+        let mut decorations = self.declarations_of(OP_DECORATE).filter(|each| each.word(0) == structure);
+        match decorations.find(|each| matches!(each.word(1), DECORATION_BLOCK | DECORATION_BUFFER_BLOCK)) {
+            Some(found) => Ok(found.word(1) == DECORATION_BUFFER_BLOCK),
+            None => Err(self.malformed("a buffer has no block")),
+        }
+    }
+
+    fn check_binding(&self, id: u32, is_storage: bool, shader: &Shader) -> Result<()> {
+        let decoration = |wanted| {
+            let mut all = self.declarations_of(OP_DECORATE);
+            all.find(|each| each.word(0) == id && each.word(1) == wanted).map(|each| each.word(2))
+        };
+        let set = decoration(DECORATION_DESCRIPTOR_SET);
+        let Some(binding) = decoration(DECORATION_BINDING) else {
+            return Err(self.malformed("a buffer has no binding"));
+        };
+        let fits = match is_storage {
+            true => binding < shader.buffers,
+            false => shader.has_uniform && binding == shader.buffers,
+        };
+        plain_ensure!(
+            fits && set == Some(0),
+            INTERNAL_ERROR,
+            "The shader of the kernel {} has a {} buffer at binding {} of set {}; the kernel has {} buffers and {} scalars",
+            self.name,
+            if is_storage { "storage" } else { "uniform" },
+            binding,
+            set.unwrap_or(u32::MAX),
+            shader.buffers,
+            shader.scalars
+        );
+        Ok(())
+    }
+
+    /// Checks that the members of a structure of scalars are numbers within their slots.
+    fn check_scalars(&self, pointer: u32, shader: &Shader) -> Result<()> {
+        let structure = self.pointee(pointer)?;
+        let mut structures = self.declarations_of(OP_TYPE_STRUCT);
+        let Some(members) = structures.find(|each| each.word(0) == structure).map(|each| each.from(1)) else {
+            return Err(self.malformed("its scalars are in no structure"));
+        };
+        let mut given = 0;
+        let offsets = self.declarations_of(OP_MEMBER_DECORATE);
+        for offset in offsets.filter(|each| each.word(0) == structure && each.word(2) == DECORATION_OFFSET) {
+            let member = offset.word(1) as usize;
+            let size = if member < members.len() { self.number_bytes(members.word(member)) } else { None };
+            let end = size.and_then(|size| offset.word(3).checked_add(size));
+            given += 1;
+            plain_ensure!(
+                end.is_some_and(|end| end <= shader.scalars * SLOT_BYTES) && given <= shader.scalars,
+                INTERNAL_ERROR,
+                "The shader of the kernel {} has a member {} at offset {} that is no scalar of the kernel, which has {}",
+                self.name,
+                offset.word(1),
+                offset.word(3),
+                shader.scalars
+            );
+        }
+        if given as usize != members.len() {
+            return Err(self.malformed("a scalar has no offset, or two"));
+        }
+        Ok(())
+    }
+
+    /// The type that a pointer type points to.
+    fn pointee(&self, pointer: u32) -> Result<u32> {
+        match self.declarations_of(OP_TYPE_POINTER).find(|each| each.word(0) == pointer) {
+            Some(found) => Ok(found.word(2)),
+            None => Err(self.malformed("a variable has no pointer type")),
+        }
+    }
+
+    /// The bytes of a number type; None for other types.
+    fn number_bytes(&self, id: u32) -> Option<u32> {
+        let mut types = self.declarations();
+        types
+            .find(|(opcode, operands)| {
+                matches!(*opcode, OP_TYPE_INT | OP_TYPE_FLOAT) && operands.word(0) == id
+            })
+            .map(|(_, operands)| operands.word(1) / 8)
+    }
+}
+
+#[cfg(test)]
+mod tests;

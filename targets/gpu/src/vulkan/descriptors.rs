@@ -1,0 +1,126 @@
+//! Descriptor sets, for drivers into whose command buffers descriptors cannot be pushed.
+//!
+//! A set is in use until the batch of its launch is done. The sets of a kernel form a ring in the order of their last use: if the
+//! oldest one is still in use, all are, and the ring grows.
+
+use core::ptr;
+
+use ash::vk;
+use ferrite_core::memory::Buffer;
+
+use super::device::Device;
+use super::failure::{Outcome, check};
+use super::queue::Queue;
+
+/// Sets that are made at first; each further lot doubles their number.
+const FIRST_SETS: usize = 8;
+
+/// The sets of a kernel.
+pub(super) struct Sets {
+    pools: Buffer<vk::DescriptorPool>,
+    ring: Buffer<Set>,
+    /// The oldest one.
+    oldest: usize,
+}
+
+#[derive(Clone, Copy)]
+struct Set {
+    handle: vk::DescriptorSet,
+    /// The last batch that uses it.
+    last_batch: u64,
+}
+
+impl Sets {
+    pub(super) const fn new() -> Sets {
+        Sets { pools: Buffer::new(), ring: Buffer::new(), oldest: 0 }
+    }
+
+    /// Gives a set that no command uses, for the open batch.
+    pub(super) fn take(
+        &mut self,
+        device: &Device,
+        queue: &Queue,
+        layout: vk::DescriptorSetLayout,
+        sizes: &[vk::DescriptorPoolSize],
+    ) -> Outcome<vk::DescriptorSet> {
+        let is_free = self.ring.get(self.oldest).is_some_and(|set| queue.is_done(set.last_batch));
+        if !is_free {
+            self.grow(device, layout, sizes)?;
+        }
+        let index = self.oldest;
+        self.oldest = (index + 1) % self.ring.len();
+        let set = &mut self.ring.as_mut_slice()[index];
+        set.last_batch = queue.last();
+        Ok(set.handle)
+    }
+
+    /// Puts new sets before the oldest one.
+    fn grow(
+        &mut self,
+        device: &Device,
+        layout: vk::DescriptorSetLayout,
+        sizes: &[vk::DescriptorPoolSize],
+    ) -> Outcome<()> {
+        const NO_MEMORY: vk::Result = vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+        let count = self.ring.len().max(FIRST_SETS);
+        self.ring.reserve_silently(count).map_err(|_| NO_MEMORY)?;
+        self.pools.reserve_silently(1).map_err(|_| NO_MEMORY)?;
+        let mut all = [vk::DescriptorPoolSize::default(); 2];
+        for (each, size) in all.iter_mut().zip(sizes) {
+            *each = size.descriptor_count(size.descriptor_count * count as u32);
+        }
+        let wanted = vk::DescriptorPoolCreateInfo::default()
+            .max_sets(count as u32)
+            .pool_sizes(&all[..sizes.len().min(2)]);
+        let mut pool = vk::DescriptorPool::null();
+        // SAFETY: the record is complete; the driver writes the handle.
+        check(unsafe {
+            (device.api.vkCreateDescriptorPool)(device.handle, &wanted, ptr::null(), &mut pool)
+        })?;
+        let start = self.oldest;
+        let mut made = 0;
+        let outcome = loop {
+            if made == count {
+                break Ok(());
+            }
+            match allocate(device, pool, layout) {
+                Ok(handle) => {
+                    let _has_room = self.ring.try_push(Set { handle, last_batch: 0 });
+                    made += 1;
+                }
+                Err(code) => break Err(code),
+            }
+        };
+        if let Err(code) = outcome {
+            let kept = self.ring.len() - made;
+            self.ring.truncate(kept);
+            // SAFETY: the pool is ours, and none of its sets is in use.
+            unsafe { (device.api.vkDestroyDescriptorPool)(device.handle, pool, ptr::null()) };
+            return Err(code);
+        }
+        let _has_room = self.pools.try_push(pool);
+        self.ring.as_mut_slice()[start..].rotate_right(count);
+        Ok(())
+    }
+
+    /// Destroys the sets, which no command uses any more.
+    pub(super) fn destroy(&mut self, device: &Device) {
+        while let Some(pool) = self.pools.pop() {
+            // SAFETY: the pool is ours.
+            unsafe { (device.api.vkDestroyDescriptorPool)(device.handle, pool, ptr::null()) };
+        }
+    }
+}
+
+fn allocate(
+    device: &Device,
+    pool: vk::DescriptorPool,
+    layout: vk::DescriptorSetLayout,
+) -> Outcome<vk::DescriptorSet> {
+    let layouts = [layout];
+    let wanted = vk::DescriptorSetAllocateInfo::default().descriptor_pool(pool).set_layouts(&layouts);
+    let mut set = vk::DescriptorSet::null();
+    // SAFETY: the pool has room for the set; the driver writes the handle.
+    check(unsafe { (device.api.vkAllocateDescriptorSets)(device.handle, &wanted, &mut set) })?;
+    Ok(set)
+}

@@ -1,0 +1,461 @@
+//! The queue of a device: commands are recorded in batches, which the driver gets one after another.
+//!
+//! Handing over a batch costs the driver as much as some twenty commands, so a batch is handed over when it has enough of them,
+//! and before anybody waits. The first batch after a wait is small, so that the device begins early; each further one is twice as
+//! large.
+//!
+//! All threads record into the same batch, under the lock of the queue: what is queued later runs later, whichever threads queue
+//! it. A barrier follows each command.
+//!
+//! | A batch is | |
+//! |---|---|
+//! | open | while commands are recorded; at most one |
+//! | in flight | from its submission until its fence is signalled |
+//! | done | then; its place serves the batch that comes [`BATCHES`] later |
+//!
+//! Batches are numbered from 1. What a number stands for is decided by [`Queue::is_done`].
+
+use core::ptr::{self, NonNull};
+use core::sync::atomic::{AtomicU32, Ordering};
+
+use ash::vk;
+
+use super::device::Device;
+use super::failure::{Outcome, check};
+use super::memory::{Discarded, Memory};
+use crate::owned::Owned;
+
+/// Batches at once: one that is open, the others in flight.
+pub(super) const BATCHES: usize = 8;
+/// Commands of the first batch after a wait.
+const SMALLEST_BATCH: u32 = 8;
+/// Commands of a batch at most.
+const LARGEST_BATCH: u32 = 64;
+/// Bytes of the memory through which copies and scalars of a batch go.
+pub(super) const STAGING_BYTES: usize = 1 << 20;
+
+/// The usage of that memory.
+pub(super) const STAGING_USAGE: vk::BufferUsageFlags = vk::BufferUsageFlags::from_raw(
+    vk::BufferUsageFlags::TRANSFER_SRC.as_raw()
+        | vk::BufferUsageFlags::TRANSFER_DST.as_raw()
+        | vk::BufferUsageFlags::UNIFORM_BUFFER.as_raw(),
+);
+
+/// The queue of a device, locked as a whole.
+pub(super) struct Queue {
+    handle: vk::Queue,
+    places: [Batch; BATCHES],
+    is_open: bool,
+    /// The number of the open batch, or of the next one.
+    next: u64,
+    /// All batches up to this number are done.
+    done: u64,
+    /// Commands after which the open batch is submitted.
+    limit: u32,
+    /// Whether the device was lost: nothing can be queued any more, and nothing is in use.
+    is_lost: bool,
+    discarded: Discarded,
+}
+
+// SAFETY: the pointers are those of mapped memory, which the lock of the queue guards.
+unsafe impl Send for Queue {}
+
+/// A place for batches, with what they need. All of it is made when it is first needed, and kept.
+#[derive(Default)]
+pub(super) struct Batch {
+    pool: vk::CommandPool,
+    pub(super) commands: vk::CommandBuffer,
+    fence: vk::Fence,
+    staging: Option<Staging>,
+    /// Bytes of the staging memory that are in use.
+    staged: usize,
+    count: u32,
+    /// The pipeline that was bound last.
+    pub(super) bound: vk::Pipeline,
+}
+
+/// Memory that the host and the device see.
+#[derive(Clone, Copy)]
+struct Staging {
+    buffer: vk::Buffer,
+    data: NonNull<u8>,
+}
+
+/// A part of the staging memory.
+pub(super) struct Staged {
+    pub(super) buffer: vk::Buffer,
+    pub(super) offset: u64,
+    pub(super) data: NonNull<u8>,
+}
+
+/// Readers of the places of batches, which are not used anew meanwhile.
+#[derive(Default)]
+pub(super) struct Pins([AtomicU32; BATCHES]);
+
+/// A batch that somebody waits for.
+pub(super) struct Wait<'a> {
+    number: u64,
+    /// None if the batch is done.
+    fence: Option<vk::Fence>,
+    pinned: Pinned<'a>,
+}
+
+/// Keeps a place from being used anew.
+struct Pinned<'a>(&'a AtomicU32);
+
+impl Pins {
+    fn pin(&self, number: u64) -> Pinned<'_> {
+        let pin = &self.0[place_of(number)];
+        pin.fetch_add(1, Ordering::Relaxed);
+        Pinned(pin)
+    }
+
+    /// Waits for readers, who have nothing to wait for any more.
+    fn wait(&self, number: u64) {
+        while self.0[place_of(number)].load(Ordering::Acquire) != 0 {
+            std::thread::yield_now();
+        }
+    }
+}
+
+impl Drop for Pinned<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Release);
+    }
+}
+
+fn place_of(number: u64) -> usize {
+    (number % BATCHES as u64) as usize
+}
+
+impl Queue {
+    pub(super) fn new(handle: vk::Queue) -> Queue {
+        Queue {
+            handle,
+            places: Default::default(),
+            is_open: false,
+            next: 1,
+            done: 0,
+            limit: SMALLEST_BATCH,
+            is_lost: false,
+            discarded: Discarded::new(),
+        }
+    }
+
+    /// The number of the last batch that has commands.
+    #[inline]
+    pub(super) fn last(&self) -> u64 {
+        if self.is_open { self.next } else { self.next - 1 }
+    }
+
+    /// Returns `true` if no command of a batch, or of those before it, uses anything any more.
+    #[inline]
+    pub(super) fn is_done(&self, number: u64) -> bool {
+        // A batch that could not be submitted has its number still ahead, but nothing in flight.
+        number <= self.done || self.is_lost || (number > self.last() && self.done == self.last())
+    }
+
+    /// The batch to record into, which is opened if none is.
+    #[inline]
+    pub(super) fn batch(&mut self, device: &Device) -> Outcome<&mut Batch> {
+        if !self.is_open {
+            self.open(device)?;
+        }
+        Ok(&mut self.places[place_of(self.next)])
+    }
+
+    fn open(&mut self, device: &Device) -> Outcome<()> {
+        if self.is_lost {
+            return Err(vk::Result::ERROR_DEVICE_LOST);
+        }
+        if let Some(earlier) = self.next.checked_sub(BATCHES as u64)
+            && earlier > self.done
+        {
+            let waited = device.wait_for_fence(self.places[place_of(earlier)].fence);
+            self.note(device, earlier, waited)?;
+        }
+        device.pins.wait(self.next);
+        self.places[place_of(self.next)].begin(device)?;
+        self.is_open = true;
+        Ok(())
+    }
+
+    /// Ends a command: what follows waits for it. Submits the batch when it is large enough.
+    #[inline]
+    pub(super) fn end_command(&mut self, device: &Device, is_for_host: bool) -> Outcome<()> {
+        let batch = &mut self.places[place_of(self.next)];
+        batch.barrier(device, is_for_host);
+        batch.count += 1;
+        if batch.count >= self.limit { self.submit(device) } else { Ok(()) }
+    }
+
+    /// Hands the open batch to the driver. When that fails, its commands are lost.
+    pub(super) fn submit(&mut self, device: &Device) -> Outcome<()> {
+        if !core::mem::take(&mut self.is_open) {
+            return Ok(());
+        }
+        let batch = &self.places[place_of(self.next)];
+        let commands = [batch.commands];
+        let submission = vk::SubmitInfo::default().command_buffers(&commands);
+        // SAFETY: the batch is recorded, its fence is in no use, and the lock of the queue is held.
+        let submitted = unsafe {
+            check((device.api.vkEndCommandBuffer)(batch.commands))
+                .and_then(|()| check((device.api.vkResetFences)(device.handle, 1, &batch.fence)))
+                .and_then(|()| check((device.api.vkQueueSubmit)(self.handle, 1, &submission, batch.fence)))
+        };
+        if let Err(code) = submitted {
+            self.note_loss(device, code);
+            return Err(code);
+        }
+        self.next += 1;
+        self.limit = (self.limit * 2).min(LARGEST_BATCH);
+        self.advance(device);
+        Ok(())
+    }
+
+    /// Submits what was queued, and prepares to wait for a batch, or for the last one if its number is larger.
+    pub(super) fn begin_wait<'a>(&mut self, device: &'a Device, number: u64) -> Outcome<Wait<'a>> {
+        if self.is_lost {
+            return Err(vk::Result::ERROR_DEVICE_LOST);
+        }
+        if number >= self.next {
+            self.submit(device)?;
+        }
+        let number = number.min(self.last());
+        let fence = (!self.is_done(number)).then(|| self.places[place_of(number)].fence);
+        Ok(Wait { number, fence, pinned: device.pins.pin(number) })
+    }
+
+    /// Looks which batches are done, without waiting, and destroys what they used last.
+    pub(super) fn advance(&mut self, device: &Device) {
+        while self.done + 1 < self.next {
+            let fence = self.places[place_of(self.done + 1)].fence;
+            // SAFETY: the fence is the device's.
+            match unsafe { (device.api.vkGetFenceStatus)(device.handle, fence) } {
+                vk::Result::SUCCESS => self.done += 1,
+                code => {
+                    self.note_loss(device, code);
+                    break;
+                }
+            }
+        }
+        self.collect(device);
+    }
+
+    /// Takes down the outcome of waiting for a batch.
+    fn note(&mut self, device: &Device, number: u64, waited: Outcome<()>) -> Outcome<()> {
+        match waited {
+            Ok(()) => self.done = self.done.max(number),
+            Err(code) => self.note_loss(device, code),
+        }
+        self.collect(device);
+        waited
+    }
+
+    fn note_loss(&mut self, device: &Device, code: vk::Result) {
+        if code == vk::Result::ERROR_DEVICE_LOST {
+            (self.is_lost, self.is_open) = (true, false);
+            self.collect(device);
+        }
+    }
+
+    /// Destroys a buffer when no command uses it any more.
+    pub(super) fn discard(&mut self, device: &Device, memory: Owned<Memory>) {
+        self.discarded.push(memory, self.last());
+        self.advance(device);
+    }
+
+    fn collect(&mut self, device: &Device) {
+        while let Some(number) = self.discarded.first_number()
+            && self.is_done(number)
+            && let Some(memory) = self.discarded.pop()
+        {
+            memory.destroy(device);
+        }
+    }
+
+    /// Reserves staging memory of the open batch, at most [`STAGING_BYTES`]; where it has too little, the next batch is opened.
+    pub(super) fn stage(&mut self, device: &Device, bytes: usize, alignment: usize) -> Outcome<Staged> {
+        let batch = self.batch(device)?;
+        if batch.staged.next_multiple_of(alignment) + bytes > STAGING_BYTES {
+            self.submit(device)?;
+        }
+        self.batch(device)?.stage(device, bytes, alignment)
+    }
+
+    /// Queues a copy.
+    pub(super) fn copy(
+        &mut self,
+        device: &Device,
+        (from, from_offset): (vk::Buffer, u64),
+        (to, to_offset): (vk::Buffer, u64),
+        bytes: usize,
+        is_for_host: bool,
+    ) -> Outcome<()> {
+        let region = vk::BufferCopy { src_offset: from_offset, dst_offset: to_offset, size: bytes as u64 };
+        let batch = self.batch(device)?;
+        // SAFETY: the batch is open; the caller vouches for the buffers.
+        unsafe { (device.api.vkCmdCopyBuffer)(batch.commands, from, to, 1, &region) };
+        self.end_command(device, is_for_host)
+    }
+}
+
+impl Batch {
+    /// Begins to record.
+    fn begin(&mut self, device: &Device) -> Outcome<()> {
+        self.complete(device)?;
+        let begin = vk::CommandBufferBeginInfo::default().flags(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT);
+        // SAFETY: no command of the pool is in flight, since the batch before in this place is done.
+        unsafe {
+            check((device.api.vkResetCommandPool)(
+                device.handle,
+                self.pool,
+                vk::CommandPoolResetFlags::empty(),
+            ))?;
+            check((device.api.vkBeginCommandBuffer)(self.commands, &begin))?;
+        }
+        (self.staged, self.count, self.bound) = (0, 0, vk::Pipeline::null());
+        Ok(())
+    }
+
+    /// Makes what the place lacks.
+    fn complete(&mut self, device: &Device) -> Outcome<()> {
+        let (api, handle) = (&device.api, device.handle);
+        // SAFETY: the device is alive and the records are complete; the driver writes the handles.
+        unsafe {
+            if self.pool == vk::CommandPool::null() {
+                let wanted = vk::CommandPoolCreateInfo::default()
+                    .flags(vk::CommandPoolCreateFlags::TRANSIENT)
+                    .queue_family_index(device.adapter.family);
+                let mut pool = vk::CommandPool::null();
+                check((api.vkCreateCommandPool)(handle, &wanted, ptr::null(), &mut pool))?;
+                self.pool = pool;
+            }
+            if self.commands == vk::CommandBuffer::null() {
+                let wanted = vk::CommandBufferAllocateInfo::default()
+                    .command_pool(self.pool)
+                    .level(vk::CommandBufferLevel::PRIMARY)
+                    .command_buffer_count(1);
+                let mut commands = vk::CommandBuffer::null();
+                check((api.vkAllocateCommandBuffers)(handle, &wanted, &mut commands))?;
+                self.commands = commands;
+            }
+            if self.fence == vk::Fence::null() {
+                let mut fence = vk::Fence::null();
+                let wanted = vk::FenceCreateInfo::default();
+                check((api.vkCreateFence)(handle, &wanted, ptr::null(), &mut fence))?;
+                self.fence = fence;
+            }
+        }
+        Ok(())
+    }
+
+    fn stage(&mut self, device: &Device, bytes: usize, alignment: usize) -> Outcome<Staged> {
+        let staging = match self.staging {
+            Some(staging) => staging,
+            None => *self.staging.insert(Staging::new(device)?),
+        };
+        let start = self.staged.next_multiple_of(alignment);
+        self.staged = start + bytes;
+        // SAFETY: the caller asks for what there is.
+        let data = unsafe { staging.data.add(start) };
+        Ok(Staged { buffer: staging.buffer, offset: start as u64, data })
+    }
+
+    /// Makes later commands, and the host if it reads the outcome, wait for those so far.
+    fn barrier(&self, device: &Device, is_for_host: bool) {
+        use vk::{AccessFlags as Access, PipelineStageFlags as Stages};
+        let both = Stages::COMPUTE_SHADER | Stages::TRANSFER;
+        let (mut stages, mut access) = (
+            both,
+            Access::SHADER_READ | Access::SHADER_WRITE | Access::TRANSFER_READ | Access::TRANSFER_WRITE,
+        );
+        if is_for_host {
+            stages |= Stages::HOST;
+            access |= Access::HOST_READ;
+        }
+        let barrier = vk::MemoryBarrier::default()
+            .src_access_mask(Access::SHADER_WRITE | Access::TRANSFER_WRITE)
+            .dst_access_mask(access);
+        // SAFETY: the batch is open.
+        unsafe {
+            (device.api.vkCmdPipelineBarrier)(
+                self.commands,
+                both,
+                stages,
+                vk::DependencyFlags::empty(),
+                1,
+                &barrier,
+                0,
+                ptr::null(),
+                0,
+                ptr::null(),
+            );
+        }
+    }
+}
+
+impl Staging {
+    fn new(device: &Device) -> Outcome<Staging> {
+        let buffer = device.create_buffer(STAGING_BYTES as u64, STAGING_USAGE)?;
+        let needs = device.needs_of(buffer);
+        let memory = match device.allocate_memory(needs.size, device.staging_type) {
+            Ok(memory) => memory,
+            Err(code) => {
+                device.destroy_buffer(buffer);
+                return Err(code);
+            }
+        };
+        let mut data = ptr::null_mut();
+        let flags = vk::MemoryMapFlags::empty();
+        let mapped = device.bind(buffer, memory, 0).and_then(|()| {
+            // SAFETY: the memory is not mapped yet; the driver writes the address.
+            check(unsafe {
+                (device.api.vkMapMemory)(device.handle, memory, 0, vk::WHOLE_SIZE, flags, &mut data)
+            })
+        });
+        match (mapped, NonNull::new(data.cast())) {
+            (Ok(()), Some(data)) => Ok(Staging { buffer, data }),
+            (outcome, _) => {
+                device.destroy_buffer(buffer);
+                device.free_memory(memory);
+                Err(outcome.err().unwrap_or(vk::Result::ERROR_MEMORY_MAP_FAILED))
+            }
+        }
+    }
+}
+
+impl Device {
+    fn wait_for_fence(&self, fence: vk::Fence) -> Outcome<()> {
+        // SAFETY: the fence is the device's, and is in flight or signalled.
+        match unsafe { (self.api.vkWaitForFences)(self.handle, 1, &fence, vk::TRUE, u64::MAX) } {
+            // Nobody waits for five hundred years.
+            vk::Result::TIMEOUT => Err(vk::Result::TIMEOUT),
+            code => check(code),
+        }
+    }
+
+    /// Waits for a batch, without the lock of the queue, and runs `then` before the place of the batch may be used anew.
+    pub(super) fn end_wait(&self, wait: Wait<'_>, then: impl FnOnce()) -> Outcome<()> {
+        let waited = wait.fence.map_or(Ok(()), |fence| self.wait_for_fence(fence));
+        if waited.is_ok() {
+            then();
+        }
+        // Before the lock is taken: who holds it may be waiting for the place.
+        drop(wait.pinned);
+        let mut queue = self.queue();
+        queue.limit = SMALLEST_BATCH;
+        queue.note(self, wait.number, waited)
+    }
+
+    /// Waits until a batch and those before it are done.
+    pub(super) fn wait_for(&self, number: u64) -> Outcome<()> {
+        let wait = self.queue().begin_wait(self, number)?;
+        self.end_wait(wait, || ())
+    }
+
+    /// Waits until everything that was queued is done.
+    pub(super) fn finish(&self) -> Outcome<()> {
+        self.wait_for(u64::MAX)
+    }
+}

@@ -1,0 +1,71 @@
+//! Devices in forked children: those of a process that used a device get errors, and nothing hangs or is freed; others choose
+//! devices by the environment. A program of its own, since it forks.
+#![allow(clippy::expect_used, reason = "a test fails by a panic")]
+
+use ferrite_alloc_ext::device::{self, Backend};
+use ferrite_core::abi::{DLDataType, DLDevice};
+use ferrite_core::error::Result;
+use ferrite_gpu::vulkan::Vulkan;
+
+unsafe extern "C" {
+    fn fork() -> i32;
+    fn waitpid(pid: i32, status: *mut i32, options: i32) -> i32;
+    fn _exit(status: i32) -> !;
+    fn alarm(seconds: u32) -> u32;
+    fn setenv(name: *const core::ffi::c_char, value: *const core::ffi::c_char, replace: i32) -> i32;
+}
+
+const F32: DLDataType = DLDataType { code: 2, bits: 32, lanes: 1 };
+
+/// Runs `body` in a child; gives its status, or 99 when it hangs or crashes.
+fn in_child(body: impl FnOnce() -> i32) -> i32 {
+    // SAFETY: the child runs `body` and ends; this program has no other threads of its own.
+    unsafe {
+        let pid = fork();
+        if pid == 0 {
+            alarm(20);
+            _exit(body());
+        }
+        let mut status = 0;
+        assert_eq!(waitpid(pid, &mut status, 0), pid);
+        if status & 0x7f == 0 { status >> 8 & 0xff } else { 99 }
+    }
+}
+
+/// Asks for a device when they are chosen by this text; gives the error.
+fn choose(text: &core::ffi::CStr) -> Result<()> {
+    // SAFETY: both texts end in a zero, and a new child has one thread.
+    unsafe { setenv(c"FERRITE_VULKAN_DEVICE".as_ptr(), text.as_ptr(), 1) };
+    Vulkan.set_device(0)
+}
+
+fn main() -> Result<()> {
+    ferrite_gpu::install();
+    let here = DLDevice { device_type: 7, device_id: 0 };
+    // Before the driver is opened, a child may open one for itself.
+    assert_eq!(
+        in_child(|| i32::from(Vulkan.set_device(0).is_err())),
+        0,
+        "a child of a process without a driver"
+    );
+    assert_eq!(in_child(|| i32::from(choose(c"").is_err())), 0, "the empty text is in every name");
+    let none = in_child(|| match choose(c"no such device") {
+        Err(error) if error.message() == b"No Vulkan device has no such device in its name" => 7,
+        _ => 1,
+    });
+    assert_eq!(none, 7);
+    let tensor = device::empty(&[4], F32, here)?;
+    let refused = in_child(move || {
+        let error = Vulkan.set_device(0).expect_err("an error");
+        let is_clear = error.kind() == b"RuntimeError"
+            && error.message().starts_with(b"Devices cannot be used in a forked");
+        let others_too = device::empty(&[4], F32, here).is_err() && Vulkan.allocate_workspace(0, 8).is_err();
+        drop(tensor);
+        if is_clear && others_too { 7 } else { 1 }
+    });
+    assert_eq!(refused, 7);
+    // The parent goes on.
+    Vulkan.set_device(0)?;
+    println!("forked children: ok");
+    Ok(())
+}
