@@ -292,6 +292,8 @@ impl Kernel {
         }
         let batch = queue.batch(device)?;
         let commands = batch.commands;
+        // Before the batch knows the pipeline: what follows may fail.
+        self.last_batch.store(batch.number, Ordering::Relaxed);
         if batch.bound != self.pipeline {
             batch.bound = self.pipeline;
             // SAFETY: the batch is open and the pipeline alive until it is done; `drop` waits for that.
@@ -323,7 +325,6 @@ impl Kernel {
         let [x, y, z] = launch.sizes.grid();
         // SAFETY: the pipeline is bound with all that its layout has.
         unsafe { (api.vkCmdDispatch)(commands, x, y, z) };
-        self.last_batch.store(queue.last(), Ordering::Relaxed);
         queue.end_command(device, false)
     }
 
@@ -387,10 +388,11 @@ impl Kernel {
 }
 
 impl Drop for Kernel {
-    /// Waits for the launches that are queued.
+    /// Waits for the launches that are queued. Where that is impossible, the driver keeps what they use.
     fn drop(&mut self) {
-        // An error is one of the device, which uses nothing then.
-        let _ = self.device.wait_for(*self.last_batch.get_mut());
+        if !self.device.settle(*self.last_batch.get_mut()) {
+            return;
+        }
         let (api, handle) = (&self.device.api, self.device.handle);
         // SAFETY: the handles are null or ours, and no command uses them.
         unsafe {

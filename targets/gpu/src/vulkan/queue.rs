@@ -54,6 +54,8 @@ pub(super) struct Queue {
     limit: u32,
     /// Whether the device was lost: nothing can be queued any more, and nothing is in use.
     is_lost: bool,
+    /// A failure that nobody was told of yet.
+    unreported: Option<vk::Result>,
     discarded: Discarded,
 }
 
@@ -67,6 +69,8 @@ pub(super) struct Batch {
     pub(super) commands: vk::CommandBuffer,
     fence: vk::Fence,
     staging: Option<Staging>,
+    /// The number of the batch that has the place.
+    pub(super) number: u64,
     /// Bytes of the staging memory that are in use.
     staged: usize,
     count: u32,
@@ -138,6 +142,7 @@ impl Queue {
             done: 0,
             limit: SMALLEST_BATCH,
             is_lost: false,
+            unreported: None,
             discarded: Discarded::new(),
         }
     }
@@ -164,10 +169,13 @@ impl Queue {
         Ok(&mut self.places[place_of(self.next)])
     }
 
+    /// Fails if the device was lost.
+    fn check_loss(&self) -> Outcome<()> {
+        if self.is_lost { Err(vk::Result::ERROR_DEVICE_LOST) } else { Ok(()) }
+    }
+
     fn open(&mut self, device: &Device) -> Outcome<()> {
-        if self.is_lost {
-            return Err(vk::Result::ERROR_DEVICE_LOST);
-        }
+        self.check_loss()?;
         if let Some(earlier) = self.next.checked_sub(BATCHES as u64)
             && earlier > self.done
         {
@@ -175,7 +183,7 @@ impl Queue {
             self.note(device, earlier, waited)?;
         }
         device.pins.wait(self.next);
-        self.places[place_of(self.next)].begin(device)?;
+        self.places[place_of(self.next)].begin(device, self.next)?;
         self.is_open = true;
         Ok(())
     }
@@ -210,13 +218,14 @@ impl Queue {
         self.next += 1;
         self.limit = (self.limit * 2).min(LARGEST_BATCH);
         self.advance(device);
-        Ok(())
+        self.check_loss()
     }
 
     /// Submits what was queued, and prepares to wait for a batch, or for the last one if its number is larger.
     pub(super) fn begin_wait<'a>(&mut self, device: &'a Device, number: u64) -> Outcome<Wait<'a>> {
-        if self.is_lost {
-            return Err(vk::Result::ERROR_DEVICE_LOST);
+        self.check_loss()?;
+        if let Some(code) = self.unreported.take() {
+            return Err(code);
         }
         if number >= self.next {
             self.submit(device)?;
@@ -249,7 +258,7 @@ impl Queue {
             Err(code) => self.note_loss(device, code),
         }
         self.collect(device);
-        waited
+        waited.and_then(|()| self.check_loss())
     }
 
     fn note_loss(&mut self, device: &Device, code: vk::Result) {
@@ -302,7 +311,7 @@ impl Queue {
 
 impl Batch {
     /// Begins to record.
-    fn begin(&mut self, device: &Device) -> Outcome<()> {
+    fn begin(&mut self, device: &Device, number: u64) -> Outcome<()> {
         self.complete(device)?;
         let begin = vk::CommandBufferBeginInfo::default().flags(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT);
         // SAFETY: no command of the pool is in flight, since the batch before in this place is done.
@@ -314,7 +323,7 @@ impl Batch {
             ))?;
             check((device.api.vkBeginCommandBuffer)(self.commands, &begin))?;
         }
-        (self.staged, self.count, self.bound) = (0, 0, vk::Pipeline::null());
+        (self.number, self.staged, self.count, self.bound) = (number, 0, 0, vk::Pipeline::null());
         Ok(())
     }
 
@@ -452,6 +461,18 @@ impl Device {
     pub(super) fn wait_for(&self, number: u64) -> Outcome<()> {
         let wait = self.queue().begin_wait(self, number)?;
         self.end_wait(wait, || ())
+    }
+
+    /// Waits until a batch is done, for a caller who cannot report a failure: the next who waits is told. Returns `true` if what
+    /// the batch uses may be destroyed.
+    pub(super) fn settle(&self, number: u64) -> bool {
+        if let Err(code) = self.wait_for(number) {
+            // The open batch was given up; those in flight are still to be waited for.
+            let _ = self.wait_for(number);
+            self.queue().unreported = Some(code);
+        }
+        let queue = self.queue();
+        queue.is_done(number.min(queue.last()))
     }
 
     /// Waits until everything that was queued is done.

@@ -1,0 +1,100 @@
+//! Counts the allocations of a thread, but for those of the driver: `malloc` and its family, in front of the C library's.
+
+use core::cell::Cell;
+use core::ffi::{c_int, c_void};
+
+unsafe extern "C" {
+    fn __libc_malloc(bytes: usize) -> *mut c_void;
+    fn __libc_calloc(count: usize, bytes: usize) -> *mut c_void;
+    fn __libc_realloc(block: *mut c_void, bytes: usize) -> *mut c_void;
+    fn __libc_memalign(alignment: usize, bytes: usize) -> *mut c_void;
+}
+
+std::thread_local! {
+    static COUNT: Cell<u32> = const { Cell::new(0) };
+    static DRIVER_CALLS: Cell<u32> = const { Cell::new(0) };
+}
+
+fn note() {
+    if DRIVER_CALLS.get() == 0 {
+        COUNT.set(COUNT.get() + 1);
+    }
+}
+
+/// Runs a call of the driver, whose allocations do not count.
+pub fn in_driver<R>(call: impl FnOnce() -> R) -> R {
+    DRIVER_CALLS.set(DRIVER_CALLS.get() + 1);
+    let result = call();
+    DRIVER_CALLS.set(DRIVER_CALLS.get() - 1);
+    result
+}
+
+/// The allocations of `body` on this thread.
+pub fn count(body: impl FnOnce()) -> u32 {
+    let before = COUNT.get();
+    body();
+    COUNT.get() - before
+}
+
+/// As in C.
+///
+/// # Safety
+/// As in C.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn malloc(bytes: usize) -> *mut c_void {
+    note();
+    // SAFETY: as in C.
+    unsafe { __libc_malloc(bytes) }
+}
+
+/// As in C.
+///
+/// # Safety
+/// As in C.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn calloc(count: usize, bytes: usize) -> *mut c_void {
+    note();
+    // SAFETY: as in C.
+    unsafe { __libc_calloc(count, bytes) }
+}
+
+/// As in C.
+///
+/// # Safety
+/// As in C.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn realloc(block: *mut c_void, bytes: usize) -> *mut c_void {
+    note();
+    // SAFETY: as in C.
+    unsafe { __libc_realloc(block, bytes) }
+}
+
+/// As in C.
+///
+/// # Safety
+/// As in C.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn aligned_alloc(alignment: usize, bytes: usize) -> *mut c_void {
+    note();
+    // SAFETY: as in C.
+    unsafe { __libc_memalign(alignment, bytes) }
+}
+
+/// As in C.
+///
+/// # Safety
+/// As in C.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn posix_memalign(place: *mut *mut c_void, alignment: usize, bytes: usize) -> c_int {
+    const NO_MEMORY: c_int = 12;
+    note();
+    // SAFETY: as in C.
+    unsafe {
+        let block = __libc_memalign(alignment, bytes);
+        if block.is_null() {
+            return NO_MEMORY;
+        }
+        place.write(block);
+    }
+    0
+}

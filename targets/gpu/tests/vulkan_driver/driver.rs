@@ -1,0 +1,302 @@
+//! The wrapper: each function of the driver behind one that counts calls and fails when it is told to.
+//!
+//! All wrappers have one type, ten words and a status. In the calling conventions of x86-64 and AArch64, the words of which a
+//! function takes fewer are the first of these ten, in the same registers and places.
+
+use core::ffi::{CStr, c_char, c_void};
+use core::sync::atomic::{AtomicI32, AtomicI64, AtomicU32, AtomicUsize, Ordering::SeqCst};
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+
+use ash::vk;
+use ferrite_gpu::library::DriverLibrary;
+
+use super::allocations;
+
+type Function =
+    unsafe extern "system" fn(usize, usize, usize, usize, usize, usize, usize, usize, usize, usize) -> i32;
+
+/// The effect of a function.
+#[derive(Clone, Copy, PartialEq)]
+enum Effect {
+    /// Makes an object, unless it fails.
+    Creates,
+    /// Destroys the object that is the argument of this index, if it is not null.
+    Destroys(usize),
+    /// May fail.
+    Fails,
+    None,
+}
+use Effect::{Creates, Destroys, Fails, None as Nothing};
+
+/// The call that fails, counted down from now on, and its status; 0 for none.
+static FAILS_IN: AtomicI64 = AtomicI64::new(0);
+static STATUS: AtomicI32 = AtomicI32::new(0);
+static ALIVE: Mutex<BTreeMap<&str, i64>> = Mutex::new(BTreeMap::new());
+static FAILED: AtomicU32 = AtomicU32::new(0);
+
+/// Makes the `n`-th call from now on fail that can fail.
+pub fn fail(n: i64, status: vk::Result) {
+    STATUS.store(status.as_raw(), SeqCst);
+    FAILED.store(0, SeqCst);
+    FAILS_IN.store(n, SeqCst);
+}
+
+/// Ends failing; tells if a call has failed.
+pub fn stop_failing() -> bool {
+    FAILS_IN.store(0, SeqCst);
+    FAILED.load(SeqCst) != 0
+}
+
+/// Objects of the driver that were made and not destroyed, by their kind.
+pub fn alive() -> BTreeMap<&'static str, i64> {
+    ALIVE.lock().expect("no panic").clone()
+}
+
+fn count(name: &'static str, change: i64) {
+    let kind = match name {
+        "vkCreateComputePipelines" => "Pipeline",
+        _ => ["vkCreate", "vkDestroy", "vkAllocate", "vkFree"]
+            .iter()
+            .find_map(|prefix| name.strip_prefix(prefix))
+            .unwrap_or(name),
+    };
+    let mut alive = ALIVE.lock().expect("no panic");
+    let number = alive.entry(kind).or_default();
+    *number += change;
+    assert!(*number >= 0, "{kind}: more are destroyed than were made");
+    if *number == 0 {
+        alive.remove(kind);
+    }
+}
+
+/// The functions that tell of the loss of the device.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Loss {
+    None,
+    Wait,
+    Submission,
+}
+
+static LOSS: Mutex<Loss> = Mutex::new(Loss::None);
+
+/// Makes the device be lost, as these functions tell from now on.
+pub fn lose(by: Loss) {
+    *LOSS.lock().expect("no panic") = by;
+}
+
+/// Whether this function tells of a loss. The device is at rest then: what it has is done.
+fn is_lost(name: &str, call: impl Fn() -> i32) -> bool {
+    let is_lost = match (*LOSS.lock().expect("no panic"), name) {
+        (Loss::Submission, "vkQueueSubmit") => return true,
+        (Loss::Wait, "vkWaitForFences" | "vkGetFenceStatus") => true,
+        _ => false,
+    };
+    while is_lost && call() != 0 {}
+    is_lost
+}
+
+/// Tells if this call fails.
+fn is_due() -> bool {
+    let is_due = FAILS_IN.load(SeqCst) != 0 && FAILS_IN.fetch_sub(1, SeqCst) == 1;
+    if is_due {
+        FAILED.fetch_add(1, SeqCst);
+    }
+    is_due
+}
+
+fn around(name: &'static str, effect: Effect, real: usize, words: [usize; 10]) -> i32 {
+    if matches!(effect, Creates | Fails) && is_due() {
+        return STATUS.load(SeqCst);
+    }
+    let call = || {
+        // SAFETY: the address is that of the driver's function of this name; see above for the words.
+        allocations::in_driver(|| unsafe {
+            let function = core::mem::transmute::<usize, Function>(real);
+            let [a, b, c, d, e, f, g, h, i, j] = words;
+            function(a, b, c, d, e, f, g, h, i, j)
+        })
+    };
+    if is_lost(name, call) {
+        return vk::Result::ERROR_DEVICE_LOST.as_raw();
+    }
+    let status = call();
+    match effect {
+        Creates if status == 0 => count(name, 1),
+        Destroys(index) if words[index] != 0 => count(name, -1),
+        _ => {}
+    }
+    changed_answer(name, status, words)
+}
+
+macro_rules! wrappers {
+    ($($name:ident $effect:expr;)*) => {
+        /// The wrapper of a function, which calls `real`.
+        fn wrapper(name: &[u8], real: usize) -> Option<usize> {
+            $(if name == stringify!($name).as_bytes() {
+                static REAL: AtomicUsize = AtomicUsize::new(0);
+                unsafe extern "system" fn wrapped(
+                    a: usize, b: usize, c: usize, d: usize, e: usize,
+                    f: usize, g: usize, h: usize, i: usize, j: usize,
+                ) -> i32 {
+                    around(stringify!($name), $effect, REAL.load(SeqCst), [a, b, c, d, e, f, g, h, i, j])
+                }
+                REAL.store(real, SeqCst);
+                return Some(wrapped as Function as usize);
+            })*
+            None
+        }
+    };
+}
+
+wrappers! {
+    vkCreateInstance Creates;
+    vkEnumerateInstanceVersion Fails;
+    vkDestroyInstance Destroys(0);
+    vkEnumeratePhysicalDevices Fails;
+    vkEnumerateDeviceExtensionProperties Fails;
+    vkGetPhysicalDeviceProperties Nothing;
+    vkCreateDevice Creates;
+    vkDestroyDevice Destroys(0);
+    vkQueueSubmit Fails;
+    vkAllocateMemory Creates;
+    vkFreeMemory Destroys(1);
+    vkMapMemory Fails;
+    vkCreateBuffer Creates;
+    vkDestroyBuffer Destroys(1);
+    vkGetBufferMemoryRequirements Nothing;
+    vkBindBufferMemory Fails;
+    vkCreateFence Creates;
+    vkResetFences Fails;
+    vkGetFenceStatus Nothing;
+    vkWaitForFences Fails;
+    vkCreateShaderModule Creates;
+    vkDestroyShaderModule Destroys(1);
+    vkCreateDescriptorSetLayout Creates;
+    vkDestroyDescriptorSetLayout Destroys(1);
+    vkCreatePipelineLayout Creates;
+    vkDestroyPipelineLayout Destroys(1);
+    vkCreateComputePipelines Creates;
+    vkDestroyPipeline Destroys(1);
+    vkCreateDescriptorPool Creates;
+    vkDestroyDescriptorPool Destroys(1);
+    vkAllocateDescriptorSets Fails;
+    vkUpdateDescriptorSets Nothing;
+    vkCreateCommandPool Creates;
+    vkResetCommandPool Fails;
+    vkAllocateCommandBuffers Fails;
+    vkBeginCommandBuffer Fails;
+    vkEndCommandBuffer Fails;
+    vkCmdBindPipeline Nothing;
+    vkCmdBindDescriptorSets Nothing;
+    vkCmdPushConstants Nothing;
+    vkCmdDispatch Nothing;
+    vkCmdCopyBuffer Nothing;
+    vkCmdPipelineBarrier Nothing;
+    vkCreateDescriptorUpdateTemplate Creates;
+    vkDestroyDescriptorUpdateTemplate Destroys(1);
+    vkCmdPushDescriptorSetWithTemplateKHR Nothing;
+}
+
+/// The kind of driver that the wrapper looks like.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Look {
+    /// The driver as it is.
+    Itself,
+    /// A driver that takes descriptors in sets alone.
+    Sets,
+    /// Vulkan 1.0.
+    Old,
+    /// A driver without a function that everybody needs.
+    Incomplete,
+}
+
+static LOOK: AtomicU32 = AtomicU32::new(0);
+const LOOKS: [Look; 4] = [Look::Itself, Look::Sets, Look::Old, Look::Incomplete];
+
+fn look() -> Look {
+    LOOKS[LOOK.load(SeqCst) as usize]
+}
+
+/// Changes the answer of the driver to what the look has.
+fn changed_answer(name: &str, status: i32, words: [usize; 10]) -> i32 {
+    match (name, look()) {
+        ("vkEnumerateDeviceExtensionProperties", Look::Sets) if words[3] != 0 => {
+            // SAFETY: the driver has written so many records.
+            let found = unsafe {
+                let count = *core::ptr::with_exposed_provenance::<u32>(words[2]);
+                let first = core::ptr::with_exposed_provenance_mut::<vk::ExtensionProperties>(words[3]);
+                core::slice::from_raw_parts_mut(first, count as usize)
+            };
+            for each in found {
+                if each.extension_name_as_c_str() == Ok(ash::khr::push_descriptor::NAME) {
+                    each.extension_name[0] = b'x' as c_char;
+                }
+            }
+        }
+        ("vkGetPhysicalDeviceProperties", Look::Old) => {
+            // SAFETY: the driver has filled the record.
+            unsafe {
+                let record = core::ptr::with_exposed_provenance_mut::<vk::PhysicalDeviceProperties>(words[1]);
+                (*record).api_version = vk::API_VERSION_1_0;
+            }
+        }
+        _ => {}
+    }
+    status
+}
+
+fn is_hidden(name: &[u8]) -> bool {
+    match look() {
+        Look::Old => {
+            name == b"vkEnumerateInstanceVersion" || name.ends_with(b"2") || name.ends_with(b"UpdateTemplate")
+        }
+        Look::Incomplete => name == b"vkCmdDispatch",
+        _ => false,
+    }
+}
+
+static LOADER: AtomicUsize = AtomicUsize::new(0);
+static DEVICE_LOADER: AtomicUsize = AtomicUsize::new(0);
+
+fn wrap(name: &CStr, real: vk::PFN_vkVoidFunction) -> vk::PFN_vkVoidFunction {
+    if is_hidden(name.to_bytes()) {
+        return None;
+    }
+    let real = real? as usize;
+    let found = match name.to_bytes() {
+        b"vkGetDeviceProcAddr" => {
+            DEVICE_LOADER.store(real, SeqCst);
+            device_function as vk::PFN_vkGetDeviceProcAddr as usize
+        }
+        name => wrapper(name, real).unwrap_or(real),
+    };
+    // SAFETY: the address of a function is no null.
+    unsafe { core::mem::transmute(found) }
+}
+
+unsafe extern "system" fn function(instance: vk::Instance, name: *const c_char) -> vk::PFN_vkVoidFunction {
+    // SAFETY: the address was made from that of this function; the name ends in a zero.
+    unsafe {
+        let real: vk::PFN_vkGetInstanceProcAddr = core::mem::transmute(LOADER.load(SeqCst));
+        wrap(CStr::from_ptr(name), real(instance, name))
+    }
+}
+
+unsafe extern "system" fn device_function(device: vk::Device, name: *const c_char) -> vk::PFN_vkVoidFunction {
+    // SAFETY: as in `function`.
+    unsafe {
+        let real: vk::PFN_vkGetDeviceProcAddr = core::mem::transmute(DEVICE_LOADER.load(SeqCst));
+        wrap(CStr::from_ptr(name), real(device, name))
+    }
+}
+
+/// Puts the wrapper between the library and the driver.
+pub fn install(look: Look) {
+    let library = DriverLibrary::open(&[c"libvulkan.so.1"]).expect("apt-get install libvulkan1");
+    let real: *mut c_void = library.function(c"vkGetInstanceProcAddr").expect("a loader").as_ptr();
+    LOADER.store(real.expose_provenance(), SeqCst);
+    LOOK.store(LOOKS.iter().position(|each| *each == look).expect("a look") as u32, SeqCst);
+    ferrite_gpu::vulkan::use_loader(function);
+}

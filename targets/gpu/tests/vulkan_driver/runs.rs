@@ -1,0 +1,265 @@
+//! What is done with each kind of driver.
+
+use std::process::Command;
+
+use ash::vk;
+use ferrite_alloc_ext::device::{self, Backend};
+use ferrite_alloc_ext::module::Module;
+use ferrite_core::abi::{DLDataType, DLDevice};
+use ferrite_core::backend::{alloc_workspace, free_workspace};
+use ferrite_core::error::{Error, Result};
+use ferrite_core::{Any, Function, String, Tensor};
+use ferrite_gpu::module::DeviceModule;
+use ferrite_gpu::payload::Writer;
+use ferrite_gpu::vulkan::Vulkan;
+
+use super::allocations;
+use super::driver::{self, Look, Loss};
+
+const F32: DLDataType = DLDataType { code: 2, bits: 32, lanes: 1 };
+const HANDLE: DLDataType = DLDataType { code: 3, bits: 64, lanes: 1 };
+const I32: DLDataType = DLDataType { code: 0, bits: 32, lanes: 1 };
+const HERE: DLDevice = DLDevice { device_type: 7, device_id: 0 };
+const CPU: DLDevice = DLDevice { device_type: 1, device_id: 0 };
+const ADD: &[u8] = include_bytes!("../../../../tests/device/vulkan/shaders/add.spv");
+const ADD_UNIFORM: &[u8] = include_bytes!("../../../../tests/device/vulkan/shaders/add_uniform.spv");
+
+const OUT_OF_HOST_MEMORY: vk::Result = vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+const UNKNOWN: vk::Result = vk::Result::ERROR_UNKNOWN;
+
+pub fn main() {
+    ferrite_gpu::install();
+    ferrite_gpu::functions::install();
+    match std::env::args().nth(1).as_deref() {
+        Some("itself") => whole_run(Look::Itself),
+        Some("sets") => whole_run(Look::Sets),
+        Some("old") => whole_run(Look::Old),
+        Some("incomplete") => incomplete(),
+        Some("lost-wait") => loss(Loss::Wait),
+        Some("lost-submission") => loss(Loss::Submission),
+        Some("missing") => missing(),
+        _ => run_all(),
+    }
+}
+
+fn run_all() {
+    for run in ["itself", "sets", "old", "incomplete", "lost-wait", "lost-submission", "missing"] {
+        let mut command = Command::new(std::env::current_exe().expect("a path"));
+        let status = command.arg(run).status().expect("a child");
+        assert!(status.success(), "{run}: {status}");
+    }
+}
+
+/// A kernel `k` that adds a number.
+fn module(flags: u32, code: &[u8]) -> Result<Module> {
+    let mut payload = Writer::new();
+    payload.text(b"vulkan")?;
+    payload.count(1)?;
+    payload.kernel_name(b"k")?;
+    payload.count(3)?;
+    [HANDLE, HANDLE, I32].into_iter().try_for_each(|dtype| payload.dtype(dtype))?;
+    payload.count(1)?;
+    payload.text(b"blockIdx.x")?;
+    payload.count(0)?;
+    payload.count(1)?;
+    payload.text(b"k")?;
+    payload.shader(flags, code)?;
+    DeviceModule::<Vulkan>::load(payload.finish()?)
+}
+
+fn kernel(flags: u32, code: &[u8]) -> Result<Function> {
+    Ok(module(flags, code)?.get_function(&String::new("k")?, false)?.expect("a kernel"))
+}
+
+fn launch(kernel: &Function, x: &Tensor, y: &Tensor, n: i64) -> Result<()> {
+    let (x, y) = (Any::from(x.dl_tensor().data), Any::from(y.dl_tensor().data));
+    kernel.call(&[x.view(), y.view(), n.into(), 2i64.into()]).map(drop)
+}
+
+fn copy(from: &Tensor, to: &Tensor) -> Result<()> {
+    // SAFETY: both tensors are alive.
+    unsafe { device::copy_tensor(from.dl_tensor(), to.dl_tensor(), core::ptr::null_mut()) }
+}
+
+fn synchronize() -> Result<()> {
+    // SAFETY: the null stream is the device's.
+    unsafe { Vulkan.synchronize(0, core::ptr::null_mut()) }
+}
+
+/// Uses every part of the back end; gives 1 + 2 + 3 + 4 for each element.
+fn use_everything() -> Result<Vec<f32>> {
+    Vulkan.set_device(0)?;
+    let host = Tensor::from_slice(&[1f32; 16], &[16])?;
+    let (x, y, z) = (
+        device::empty(&[16], F32, HERE)?,
+        device::empty(&[16], F32, HERE)?,
+        device::empty(&[16], F32, HERE)?,
+    );
+    // One that has an allocation of its own.
+    let large = device::empty(&[10 << 20], F32, HERE)?;
+    copy(&host, &x)?;
+    launch(&kernel(0, ADD)?, &x, &y, 2)?;
+    launch(&kernel(1, ADD_UNIFORM)?, &y, &large, 3)?;
+    drop(y);
+    let workspace = alloc_workspace(7, 0, 100)?;
+    let launched = kernel(0, ADD).and_then(|kernel| launch(&kernel, &large, &x, 4));
+    // SAFETY: the workspace is given back once.
+    unsafe { free_workspace(7, 0, workspace)? };
+    launched?;
+    copy(&x, &z)?;
+    synchronize()?;
+    let result = device::empty(&[16], F32, CPU)?;
+    copy(&z, &result)?;
+    Ok(result.data::<f32>()?.to_vec())
+}
+
+/// Gives each batch all that it keeps: copies so much that every one has memory for it.
+fn warm_up() {
+    let large = device::empty(&[4 << 20], F32, CPU).expect("memory");
+    let there = device::empty(&[4 << 20], F32, HERE).expect("memory");
+    for _ in 0..2 {
+        copy(&large, &there).and_then(|()| synchronize()).expect("a copy");
+    }
+    drop(there);
+    use_everything().map_err(|error| text(&error)).expect("a use");
+}
+
+fn text(error: &Error) -> std::string::String {
+    std::string::String::from_utf8_lossy(error.message()).into_owned()
+}
+
+fn whole_run(look: Look) {
+    driver::install(look);
+    let opening = fail_at_every_call(
+        OUT_OF_HOST_MEMORY,
+        || Vulkan.set_device(0),
+        || {
+            // The instance stays when a device cannot be opened.
+            driver::alive().keys().all(|kind| *kind == "Instance")
+        },
+    );
+    let expected = [10.0; 16];
+    warm_up();
+    assert_eq!(use_everything().map_err(|error| text(&error)), Ok(expected.to_vec()));
+    let kept = driver::alive();
+    let use_right = || use_everything().map(|found| assert_eq!(found, expected));
+    let mut using = 0;
+    for status in [OUT_OF_HOST_MEMORY, UNKNOWN] {
+        using += fail_at_every_call(status, use_right, || {
+            // What waits for later commands to be done is destroyed by the next use.
+            use_right().map_err(|error| text(&error)).expect("a use without a failure");
+            assert_eq!(driver::alive(), kept);
+            true
+        });
+    }
+    no_allocation_in_launches();
+    println!("{look:?}: {opening} failures while it was opened, {using} while it was used, nothing lost");
+}
+
+/// Runs `body` with the first failing call, the second, and so on, until none fails. Gives the number of failures.
+fn fail_at_every_call(status: vk::Result, body: impl Fn() -> Result<()>, is_clean: impl Fn() -> bool) -> u32 {
+    let mut failures = 0;
+    for n in 1.. {
+        driver::fail(n, status);
+        let outcome = body();
+        if !driver::stop_failing() {
+            outcome.map_err(|error| text(&error)).expect("a run without a failure");
+            return failures;
+        }
+        failures += 1;
+        if let Err(error) = outcome {
+            let kind = if status == OUT_OF_HOST_MEMORY { &b"MemoryError"[..] } else { b"InternalError" };
+            assert_eq!(error.kind(), kind, "call {n}: {}", text(&error));
+            assert!(text(&error).contains("VK_ERROR_"), "call {n}: {}", text(&error));
+        }
+        assert!(is_clean(), "call {n} of {status:?}: {:?} are alive", driver::alive());
+    }
+    failures
+}
+
+fn no_allocation_in_launches() {
+    let (push, uniform) = (kernel(0, ADD).expect("a kernel"), kernel(1, ADD_UNIFORM).expect("a kernel"));
+    let tensor = || device::empty(&[16], F32, HERE).expect("a tensor");
+    let (x, y) = (tensor(), tensor());
+    let launch_both = || {
+        for n in 0..1500 {
+            launch(&push, &x, &y, n).expect("a launch");
+            launch(&uniform, &x, &y, n).expect("a launch");
+        }
+        synchronize().expect("a wait");
+    };
+    launch_both();
+    assert_eq!(allocations::count(launch_both), 0, "launches allocate nothing");
+    assert_ne!(allocations::count(|| drop(tensor())), 0, "allocations are counted");
+}
+
+/// A driver that lacks a function is an error that names it, and nothing stays open.
+fn incomplete() {
+    driver::install(Look::Incomplete);
+    for _ in 0..2 {
+        let error = Vulkan.set_device(0).expect_err("an error");
+        assert_eq!(text(&error), "The Vulkan driver has no function vkCmdDispatch");
+        // The instance; the device is closed again.
+        assert_eq!(driver::alive().into_iter().collect::<Vec<_>>(), [("Instance", 1)]);
+    }
+    println!("Incomplete: named");
+}
+
+/// A device that is lost: every use is an error from then on, nothing hangs, and all memory is freed.
+fn loss(by: Loss) {
+    driver::install(Look::Itself);
+    warm_up();
+    let kept = driver::alive();
+    let kernel = kernel(0, ADD).expect("a kernel");
+    let tensor = || device::empty(&[16], F32, HERE).expect("a tensor");
+    let (x, y) = (tensor(), tensor());
+    launch(&kernel, &x, &y, 1).expect("a launch");
+    // While something is in flight, and something is queued.
+    synchronize().expect("a wait");
+    launch(&kernel, &x, &y, 1).expect("a launch");
+    driver::lose(by);
+    let lost = "Vulkan Error, code=-4: VK_ERROR_DEVICE_LOST";
+    assert_eq!(text(&synchronize().expect_err("a loss")), lost);
+    driver::lose(Loss::None);
+    assert_eq!(text(&launch(&kernel, &x, &y, 1).expect_err("a loss")), lost);
+    assert_eq!(text(&synchronize().expect_err("a loss")), lost);
+    let host = Tensor::from_slice(&[0f32; 16], &[16]).expect("a tensor");
+    assert_eq!(text(&copy(&x, &host).expect_err("a loss")), lost);
+    assert_eq!(text(&copy(&host, &x).expect_err("a loss")), lost);
+    drop((kernel, x, y));
+    assert_eq!(driver::alive(), kept, "objects of a lost device");
+    println!("Lost: told, nothing kept");
+}
+
+/// Without a driver, the error names the library.
+fn missing() {
+    const ONLY_HERE: &str = "FERRITE_TEST_WITHOUT_DRIVER";
+    if std::env::var_os(ONLY_HERE).is_none() {
+        // In a folder of libraries that comes first, a file of that name that is no library.
+        let folder = std::env::temp_dir().join(format!("ferrite-no-vulkan-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("a folder");
+        std::fs::write(folder.join("libvulkan.so.1"), "no library").expect("a file");
+        let mut command = Command::new(std::env::current_exe().expect("a path"));
+        let mut path = folder.clone().into_os_string();
+        if let Some(others) = std::env::var_os("LD_LIBRARY_PATH") {
+            path.push(":");
+            path.push(others);
+        }
+        let status = command.arg("missing").env(ONLY_HERE, "1").env("LD_LIBRARY_PATH", path).status();
+        std::fs::remove_dir_all(&folder).expect("the folder");
+        assert!(status.expect("a child").success());
+        return;
+    }
+    for _ in 0..2 {
+        let error = Vulkan.set_device(0).expect_err("an error");
+        assert_eq!(error.kind(), b"RuntimeError");
+        let message = text(&error);
+        assert!(message.starts_with("The driver is not installed: looked for libvulkan.so.1 ("), "{message}");
+        let kernel = kernel(0, ADD).expect("modules are loaded without a driver");
+        assert!(kernel.call(&[]).is_err());
+        assert!(device::empty(&[1], F32, HERE).is_err());
+        let exists = Vulkan.attribute(0, device::Attribute::Exists);
+        assert_eq!(exists.and_then(|exists| exists.get::<i64>()).map_err(|error| text(&error)), Ok(0));
+    }
+    println!("Missing: named");
+}
