@@ -87,7 +87,7 @@ impl Library {
     }
 
     fn build_with_gpu(target: &Path) -> Outcome<()> {
-        Self::build_features("opencl,cuda,rocm", target)
+        Self::build_features("opencl,vulkan,cuda,rocm", target)
     }
 
     fn build_with_legacy(target: &Path) -> Outcome<()> {

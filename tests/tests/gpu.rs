@@ -314,3 +314,68 @@ fn rocm_launches_allocate_nothing_and_memory_may_run_out() -> Outcome<()> {
     assert!(report.contains(" 0 wrong"));
     Ok(())
 }
+
+/// The functions of the Vulkan fixtures: all but that with integers of 64 bits.
+const VULKAN: &[&str] = &["add_one", "axpy_dyn", "matmul", "softmax", "mlp"];
+
+fn run_vulkan(name: &str, host: &str, bin: &str) -> Outcome<()> {
+    run_vulkan_with(name, host, bin, |cc| cc, |program| Ok(Command::new(program)))
+}
+
+/// Runs the functions of the Vulkan fixtures; `options` go to both compilations, and `command` begins the run.
+fn run_vulkan_with(
+    name: &str,
+    host: &str,
+    bin: &str,
+    options: impl Fn(Cc) -> Cc,
+    command: impl Fn(PathBuf) -> Outcome<Command>,
+) -> Outcome<()> {
+    let (library, folder) = (Library::with_gpu()?, scratch(name)?);
+    let models = options(models_of(&folder, "vulkan", host, bin)).link_shared(library)?;
+    let mut command = command(options(runner(&folder)).link_shared(library)?)?;
+    // Drivers keep what they allocated.
+    command.env("ASAN_OPTIONS", "detect_leaks=0");
+    let report = output_of(command.arg("7").arg(models).arg(device().join("data")).args(VULKAN))?;
+    print!("{report}");
+    let total = format!("total: {} checks, 0 failed", VULKAN.len() * CHECKS + 1);
+    assert!(report.contains(&total), "expected `{total}`");
+    Ok(())
+}
+
+#[test]
+#[ignore = "needs a Vulkan driver: ./ci.sh gpu-vulkan"]
+fn vulkan_with_host_code_in_c() -> Outcome<()> {
+    run_vulkan("gpu-vulkan-c", "host.c", "library_bin.bin")
+}
+
+#[test]
+#[ignore = "needs a Vulkan driver: ./ci.sh gpu-vulkan"]
+fn vulkan_with_scalars_in_uniform_buffers() -> Outcome<()> {
+    run_vulkan("gpu-vulkan-uniform", "host.c", "library_bin_ubo.bin")
+}
+
+#[test]
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+#[ignore = "needs a Vulkan driver: ./ci.sh gpu-vulkan"]
+fn vulkan_with_host_code_from_llvm() -> Outcome<()> {
+    run_vulkan("gpu-vulkan-llvm", "host_llvm_x86_64.o", "library_bin_ubo.bin")
+}
+
+#[test]
+#[ignore = "needs a Vulkan driver and valgrind: ./ci.sh gpu-vulkan"]
+fn vulkan_under_valgrind() -> Outcome<()> {
+    let run = |program| {
+        let mut command = valgrind("definite,indirect")?;
+        command.arg(program);
+        Ok(command)
+    };
+    run_vulkan_with("gpu-vulkan-valgrind", "host.c", "library_bin.bin", |cc| cc, run)
+}
+
+/// For a library that has the address sanitizer, too.
+#[test]
+#[ignore = "needs a Vulkan driver and the sanitizers' libraries: ./ci.sh gpu-vulkan"]
+fn sanitized_vulkan() -> Outcome<()> {
+    let run = |program| Ok(Command::new(program));
+    run_vulkan_with("gpu-vulkan-sanitized", "host.c", "library_bin.bin", Cc::sanitized, run)
+}
