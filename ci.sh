@@ -63,6 +63,7 @@ LANE_TWO=(
   "gpu-cuda: CUDA modules on a GPU if there is one, otherwise on a stand-in for its driver, which the output says; source through NVRTC"
   "gpu-rocm: ROCm modules on an AMD GPU and its driver, otherwise on a stand-in for that: from Rust and from C"
   "gpu-metal: Metal modules are type-checked and linted for aarch64-apple-darwin; on this system, what needs no framework is tested"
+  "gpu-vulkan: Vulkan modules on the driver of this machine (llvmpipe): from Rust and from C, with a driver that fails at any call, under the validation layer, valgrind and the address sanitizer"
   "legacy: programs, front ends and compiled libraries of TVM 0.5 to 0.20 on the packed-function API"
   "gpu-webgpu: WebGPU modules on the Vulkan driver of this machine (llvmpipe): from Rust, from C, also with the address sanitizer in the library, and compiled in process by TVM"
   "msrv: the workspace builds with the oldest compiler that it names"

@@ -63,6 +63,8 @@ check_clippy() {
     cargo clippy -p ferrite-gpu --all-targets --features rocm,metal -- -D warnings &&
     cargo clippy -p ferrite-capi --features rocm,metal -- -D warnings &&
     cargo clippy -p ferrite-stand-in --features hip -- -D warnings &&
+    cargo clippy -p ferrite-gpu --all-targets --features vulkan -- -D warnings &&
+    cargo clippy -p ferrite-capi --features vulkan -- -D warnings &&
     cargo clippy -p ferrite-capi --all-targets --features legacy -- -D warnings &&
     cargo clippy -p ferrite-gpu --all-targets --features webgpu -- -D warnings &&
     cargo clippy -p ferrite-capi --features webgpu -- -D warnings &&
@@ -357,6 +359,34 @@ with zipfile.ZipFile(wheel) as old, zipfile.ZipFile(folder / wheel.name, "w") as
         other = folder / pathlib.Path(entry.filename).name
         new.writestr(entry, other.read_bytes() if other.is_file() else old.read(entry))
 END
+}
+
+check_gpu-vulkan() {
+  need_library libvulkan.so.1 "apt-get install libvulkan1 mesa-vulkan-drivers" &&
+    need clang "apt-get install clang" && need valgrind "apt-get install valgrind" &&
+    cargo test -p ferrite-gpu --features vulkan && vulkan_layer --test vulkan &&
+    vulkan_layer --test vulkan_driver -- sets &&
+    ferrite_tests gpu --include-ignored vulkan_ && build_asan backend,vulkan &&
+    CC=clang FERRITE_LIBRARY_DIR=${asan_library%/*} ferrite_tests gpu --ignored sanitized_vulkan
+}
+
+vulkan_layer() { # vulkan_layer ARGUMENT...: tests of cargo under the validation layer, which has nothing to say
+  local folder=$target/ci/vulkan-layer
+  mkdir -p "$folder"
+  printf 'khronos_validation.%s\n' 'debug_action = VK_DBG_LAYER_ACTION_LOG_MSG' 'report_flags = error,warn,info' \
+    'log_filename = stdout' >"$folder/vk_layer_settings.txt"
+  VK_INSTANCE_LAYERS=VK_LAYER_KHRONOS_validation VK_LAYER_SETTINGS_PATH=$folder \
+    VK_LAYER_ENABLES=VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT \
+    cargo test -p ferrite-gpu --features vulkan "$@" >"$folder/log" 2>&1 || {
+    cat "$folder/log"
+    return 1
+  }
+  grep -F createinstance-status-message "$folder/log" >/dev/null || {
+    echo "error: the validation layer is missing: apt-get install vulkan-validationlayers"
+    return 1
+  }
+  if grep -E '(ERROR|WARN|PERF) / ' "$folder/log"; then return 1; fi
+  grep '^test result: ' "$folder/log" || echo "under the validation layer: $*"
 }
 
 check_xgrammar() {

@@ -7,7 +7,8 @@ setup_first_set() {
   install_packages gcc g++ make clang libclang-rt-dev valgrind binutils python3 python3-pip python3-venv util-linux xz-utils \
     libgtest-dev qemu-system-arm qemu-system-misc gcc-arm-none-eabi libnewlib-arm-none-eabi \
     gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf lld nodejs \
-    ocl-icd-libopencl1 pocl-opencl-icd libvulkan1 mesa-vulkan-drivers
+    ocl-icd-libopencl1 pocl-opencl-icd \
+    libvulkan1 mesa-vulkan-drivers vulkan-validationlayers
   have_rustup || return
   rustup toolchain install --no-self-update >/dev/null 2>&1 # the one that rust-toolchain.toml names
   rustup target add "${CROSS_TARGETS[@]}" aarch64-apple-darwin
