@@ -34,6 +34,7 @@ use Effect::{Creates, Destroys, Fails, None as Nothing};
 static FAILS_IN: AtomicI64 = AtomicI64::new(0);
 static STATUS: AtomicI32 = AtomicI32::new(0);
 static ALIVE: Mutex<BTreeMap<&str, i64>> = Mutex::new(BTreeMap::new());
+static SUBMISSIONS: AtomicU32 = AtomicU32::new(0);
 static FAILED: AtomicU32 = AtomicU32::new(0);
 
 /// Makes the `n`-th call from now on fail that can fail.
@@ -69,6 +70,11 @@ fn count(name: &'static str, change: i64) {
     if *number == 0 {
         alive.remove(kind);
     }
+}
+
+/// Submissions so far.
+pub fn submissions() -> u32 {
+    SUBMISSIONS.load(SeqCst)
 }
 
 /// The functions that tell of the loss of the device.
@@ -122,6 +128,9 @@ fn around(name: &'static str, effect: Effect, real: usize, words: [usize; 10]) -
         return vk::Result::ERROR_DEVICE_LOST.as_raw();
     }
     let status = call();
+    if name == "vkQueueSubmit" {
+        SUBMISSIONS.fetch_add(1, SeqCst);
+    }
     match effect {
         Creates if status == 0 => count(name, 1),
         Destroys(index) if words[index] != 0 => count(name, -1),
@@ -210,10 +219,12 @@ pub enum Look {
     Old,
     /// A driver without a function that everybody needs.
     Incomplete,
+    /// Two adapters: a CPU whose name begins with A, and a discrete GPU whose name begins with B.
+    Two,
 }
 
 static LOOK: AtomicU32 = AtomicU32::new(0);
-const LOOKS: [Look; 4] = [Look::Itself, Look::Sets, Look::Old, Look::Incomplete];
+const LOOKS: [Look; 5] = [Look::Itself, Look::Sets, Look::Old, Look::Incomplete, Look::Two];
 
 fn look() -> Look {
     LOOKS[LOOK.load(SeqCst) as usize]
@@ -240,6 +251,28 @@ fn changed_answer(name: &str, status: i32, words: [usize; 10]) -> i32 {
             unsafe {
                 let record = core::ptr::with_exposed_provenance_mut::<vk::PhysicalDeviceProperties>(words[1]);
                 (*record).api_version = vk::API_VERSION_1_0;
+            }
+        }
+        ("vkEnumeratePhysicalDevices", Look::Two) => {
+            // SAFETY: the driver has written the first one; there is room for two, since two were told.
+            unsafe {
+                *core::ptr::with_exposed_provenance_mut::<u32>(words[1]) = 2;
+                let first = core::ptr::with_exposed_provenance_mut::<vk::PhysicalDevice>(words[2]);
+                if !first.is_null() {
+                    first.add(1).write(first.read());
+                }
+            }
+        }
+        ("vkGetPhysicalDeviceProperties", Look::Two) => {
+            static ASKED: AtomicU32 = AtomicU32::new(0);
+            let is_second = ASKED.fetch_add(1, SeqCst) == 1;
+            // SAFETY: the driver has filled the record.
+            unsafe {
+                let record = core::ptr::with_exposed_provenance_mut::<vk::PhysicalDeviceProperties>(words[1]);
+                (*record).device_name[0] = if is_second { b'B' } else { b'A' } as c_char;
+                if is_second {
+                    (*record).device_type = vk::PhysicalDeviceType::DISCRETE_GPU;
+                }
             }
         }
         _ => {}

@@ -37,13 +37,14 @@ pub fn main() {
         Some("incomplete") => incomplete(),
         Some("lost-wait") => loss(Loss::Wait),
         Some("lost-submission") => loss(Loss::Submission),
+        Some("two") => two_devices(),
         Some("missing") => missing(),
         _ => run_all(),
     }
 }
 
 fn run_all() {
-    for run in ["itself", "sets", "old", "incomplete", "lost-wait", "lost-submission", "missing"] {
+    for run in ["itself", "sets", "old", "incomplete", "lost-wait", "lost-submission", "two", "missing"] {
         let mut command = Command::new(std::env::current_exe().expect("a path"));
         let status = command.arg(run).status().expect("a child");
         assert!(status.success(), "{run}: {status}");
@@ -153,6 +154,8 @@ fn whole_run(look: Look) {
         });
     }
     no_allocation_in_launches();
+    small_tensors_share_allocations();
+    events_submit_what_they_wait_for();
     println!("{look:?}: {opening} failures while it was opened, {using} while it was used, nothing lost");
 }
 
@@ -191,6 +194,83 @@ fn no_allocation_in_launches() {
     launch_both();
     assert_eq!(allocations::count(launch_both), 0, "launches allocate nothing");
     assert_ne!(allocations::count(|| drop(tensor())), 0, "allocations are counted");
+}
+
+fn small_tensors_share_allocations() {
+    let allocations = || driver::alive()["Memory"];
+    let before = allocations();
+    // As many as some drivers have allocations.
+    let tensors: Vec<_> = (0..4096).map(|_| device::empty(&[16], F32, HERE).expect("a tensor")).collect();
+    assert!(
+        allocations() <= before + 2,
+        "{} allocations for {} tensors",
+        allocations() - before,
+        tensors.len()
+    );
+    drop(tensors);
+    assert!(allocations() <= before + 1, "an unused block is kept, not more");
+}
+
+fn events_submit_what_they_wait_for() {
+    let kernel = kernel(0, ADD).expect("a kernel");
+    let tensor = || device::empty(&[16], F32, HERE).expect("a tensor");
+    let (x, y) = (tensor(), tensor());
+    let event = Vulkan.create_event(0, false).expect("an event");
+    let before = driver::submissions();
+    // SAFETY: the event is the device's and this thread's.
+    unsafe {
+        Vulkan.synchronize_event(0, event).expect("no wait");
+        launch(&kernel, &x, &y, 1).expect("a launch");
+        assert_eq!(driver::submissions(), before, "one launch is no batch");
+        Vulkan.record_event(0, event, core::ptr::null_mut()).expect("a record");
+        Vulkan.wait_for_event(0, event, core::ptr::null_mut()).expect("an order");
+        assert_eq!(driver::submissions(), before, "the queue is in order");
+        Vulkan.synchronize_event(0, event).expect("a wait");
+        assert_eq!(driver::submissions(), before + 1);
+        Vulkan.synchronize_event(0, event).expect("no wait");
+        assert_eq!(driver::submissions(), before + 1);
+        Vulkan.free_event(0, event);
+    }
+}
+
+/// Discrete GPUs come first, and the memory of one device is none of another.
+fn two_devices() {
+    const CHOICE: &str = "FERRITE_VULKAN_DEVICE";
+    driver::install(Look::Two);
+    let name = |id| Vulkan.attribute(id, device::Attribute::DeviceName).and_then(|name| name.get::<String>());
+    if std::env::var_os(CHOICE).is_some() {
+        // The name is said in lower case.
+        assert!(name(0).expect("a name").as_bytes().starts_with(b"A"));
+        assert_eq!(text(&name(1).expect_err("one device")), "Invalid Vulkan device_id=1. ");
+        return;
+    }
+    let mut command = Command::new(std::env::current_exe().expect("a path"));
+    let status = command.arg("two").env(CHOICE, "alvmpipe").status();
+    assert!(status.expect("a child").success(), "a choice by name");
+    assert!(name(0).expect("a name").as_bytes().starts_with(b"B"));
+    assert!(name(1).expect("a name").as_bytes().starts_with(b"A"));
+    let there = DLDevice { device_id: 1, ..HERE };
+    let host = Tensor::from_slice(&[1f32; 16], &[16]).expect("a tensor");
+    let (x, y) = (device::empty(&[16], F32, HERE), device::empty(&[16], F32, there));
+    let (x, y) = (x.expect("a tensor"), y.expect("a tensor"));
+    copy(&host, &x).and_then(|()| copy(&x, &y)).expect("a copy between devices");
+    let back = device::empty(&[16], F32, CPU).expect("a tensor");
+    copy(&y, &back).expect("a copy");
+    assert_eq!(back.data::<f32>().map_err(|error| text(&error)), Ok(&[1f32; 16][..]));
+    let kernel = kernel(0, ADD).expect("a kernel");
+    for (id, mine, other) in [(0, &x, &y), (1, &y, &x)] {
+        Vulkan.set_device(id).expect("a device");
+        launch(&kernel, mine, mine, 1).expect("a launch");
+        let error = launch(&kernel, mine, other, 1).expect_err("memory of the other device");
+        assert_eq!(text(&error), "Kernel argument #1 is memory of another device");
+    }
+    // A region that lies about its device.
+    let mut record = *x.dl_tensor();
+    record.device.device_id = 1;
+    // SAFETY: the tensors are alive; the copy is refused.
+    let error = unsafe { device::copy_tensor(&record, host.dl_tensor(), core::ptr::null_mut()) };
+    assert_eq!(text(&error.expect_err("an error")), "The memory of a copy is not of the Vulkan device 1");
+    println!("Two: sorted, chosen, apart");
 }
 
 /// A driver that lacks a function is an error that names it, and nothing stays open.
