@@ -155,6 +155,7 @@ fn whole_run(look: Look) {
     }
     no_allocation_in_launches();
     small_tensors_share_allocations();
+    launches_keep_their_buffers();
     events_submit_what_they_wait_for();
     println!("{look:?}: {opening} failures while it was opened, {using} while it was used, nothing lost");
 }
@@ -209,6 +210,25 @@ fn small_tensors_share_allocations() {
     );
     drop(tensors);
     assert!(allocations() <= before + 1, "an unused block is kept, not more");
+}
+
+/// More launches at once than there are descriptor sets at first, each with buffers and a number of its own.
+fn launches_keep_their_buffers() {
+    let tensor = || device::empty(&[16], F32, HERE).expect("a tensor");
+    let x = tensor();
+    copy(&Tensor::from_slice(&[0.5f32; 16], &[16]).expect("a tensor"), &x).expect("a copy");
+    for (flags, code) in [(0, ADD), (1, ADD_UNIFORM)] {
+        let kernel = kernel(flags, code).expect("a kernel");
+        let outputs: Vec<_> = (0..300).map(|_| tensor()).collect();
+        for (n, y) in outputs.iter().enumerate() {
+            launch(&kernel, &x, y, n as i64).expect("a launch");
+        }
+        let back = device::empty(&[16], F32, CPU).expect("a tensor");
+        for (n, y) in outputs.iter().enumerate() {
+            copy(y, &back).expect("a copy");
+            assert_eq!(back.data::<f32>().map_err(|error| text(&error)), Ok(&[n as f32 + 0.5; 16][..]));
+        }
+    }
 }
 
 fn events_submit_what_they_wait_for() {
