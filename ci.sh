@@ -66,6 +66,7 @@ LANE_TWO=(
   "gpu-vulkan: Vulkan modules on the driver of this machine (llvmpipe): from Rust and from C, with a driver that fails at any call, under the validation layer, valgrind and the address sanitizer"
   "legacy: programs, front ends and compiled libraries of TVM 0.5 to 0.20 on the packed-function API"
   "gpu-webgpu: WebGPU modules on the Vulkan driver of this machine (llvmpipe): from Rust, from C, also with the address sanitizer in the library, and compiled in process by TVM"
+  "gpu-tvm-tests: TVM's own tests of device code generation and runtime modules, on the library of our wheel (PoCL)"
   "msrv: the workspace builds with the oldest compiler that it names"
   "loom: every interleaving of the lock-free parts"
   "tsan: threads register and look up at once without a race"

@@ -309,7 +309,12 @@ check_gpu-opencl() {
   need_library libOpenCL.so.1 "apt-get install ocl-icd-libopencl1 pocl-opencl-icd" &&
     cargo test -p ferrite-gpu --features opencl &&
     ferrite_tests gpu --include-ignored opencl &&
-    build_wheel && tests/clients/run.sh "$target"/wheels/*.whl opencl
+    build_wheel && tests/clients/run.sh "$target"/wheels/*.whl devices
+}
+
+check_gpu-tvm-tests() {
+  need_library libOpenCL.so.1 "apt-get install ocl-icd-libopencl1 pocl-opencl-icd" &&
+    need xz "apt-get install xz-utils" && build_wheel && tests/clients/device_tests/run.sh "$target"/wheels/*.whl
 }
 
 check_gpu-cuda() {
