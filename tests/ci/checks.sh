@@ -308,8 +308,17 @@ check_legacy() {
 check_gpu-opencl() {
   need_library libOpenCL.so.1 "apt-get install ocl-icd-libopencl1 pocl-opencl-icd" &&
     cargo test -p ferrite-gpu --features opencl &&
-    ferrite_tests gpu --include-ignored opencl &&
+    ferrite_tests gpu --include-ignored opencl && ferrite_tests gpu_driver --ignored plain::opencl &&
     build_wheel && tests/clients/run.sh "$target"/wheels/*.whl devices
+}
+
+check_gpu-opencl-checked() {
+  need clang "apt-get install clang" && need valgrind "apt-get install valgrind" &&
+    need_library libOpenCL.so.1 "apt-get install ocl-icd-libopencl1 pocl-opencl-icd" && build_asan opencl || return 1
+  local -x CC=clang FERRITE_LIBRARY_DIR=${asan_library%/*}
+  ferrite_tests gpu --ignored opencl_under_address && ferrite_tests gpu_driver --ignored sanitized::opencl || return 1
+  unset CC FERRITE_LIBRARY_DIR
+  ferrite_tests gpu_driver --ignored valgrind::opencl
 }
 
 check_gpu-tvm-tests() {

@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 mod cc;
+pub mod device;
 mod failure;
 pub mod firmware;
 mod library;

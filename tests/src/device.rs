@@ -1,0 +1,71 @@
+//! C programs and libraries for the device fixtures in `tests/device`.
+
+use crate::{Cc, Library, Outcome, output_of, paths, quickstart};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The folder of the fixtures.
+pub fn fixtures() -> PathBuf {
+    paths::root().join("tests/device")
+}
+
+/// A library of the host code and the device module of a kind.
+pub fn models(folder: &Path, kind: &str, host: &str) -> Cc {
+    let kind = fixtures().join(kind);
+    Cc::shared(folder.join("libmodels.so"))
+        .generated()
+        .args([format!("-DBIN=\"{}\"", kind.join("library_bin.bin").display())])
+        .source(fixtures().join("library_bin.S"))
+        .source(kind.join(host))
+}
+
+/// A program of sources in the folder of the fixtures.
+pub fn program(folder: &Path, name: &str, sources: &[&str]) -> Cc {
+    let cc = Cc::program(folder.join(name)).strict().headers(quickstart()).headers(fixtures());
+    let cc = sources.iter().fold(cc, |cc, source| cc.source(fixtures().join(source)));
+    cc.source(quickstart().join("ferrite_util.c"))
+}
+
+/// Builds the failing driver of a kind: a library of the name `soname` in `folder`, with the system's behind it. A program
+/// finds it first when `LD_LIBRARY_PATH` names the folder.
+///
+/// # Errors
+/// When the compiler fails, and when there is no such library on this machine.
+pub fn failing_driver(folder: &Path, kind: &str, soname: &str) -> Outcome<PathBuf> {
+    let behind = format!("lib{kind}_system.so");
+    let system = system_library(soname)?;
+    // A library of that name to link with: the real one has the name of the failing driver in it.
+    let stub = folder.join("stub");
+    std::fs::create_dir_all(&stub).map_err(|error| error.to_string())?;
+    let empty = stub.join("empty.c");
+    std::fs::write(&empty, "").map_err(|error| error.to_string())?;
+    Cc::shared(stub.join(&behind)).source(empty).args([format!("-Wl,-soname,{behind}")]).link()?;
+    let link = folder.join(&behind);
+    let _ = std::fs::remove_file(&link);
+    std::os::unix::fs::symlink(system, link).map_err(|error| error.to_string())?;
+    Cc::shared(folder.join(soname))
+        .strict()
+        .source(fixtures().join(kind).join("failing_driver.c"))
+        .args([format!("-Wl,-soname,{soname}"), format!("-DSYSTEM_DRIVER=\"{behind}\"")])
+        .args([format!("-L{}", stub.display()), "-Wl,--no-as-needed".into(), format!("-l{kind}_system")])
+        .args(["-Wl,-rpath,$ORIGIN", "-ldl"])
+        .link()
+}
+
+/// The path of a library that the dynamic linker knows.
+fn system_library(soname: &str) -> Outcome<PathBuf> {
+    let known = output_of(Command::new("ldconfig").arg("-p"))?;
+    let mut lines = known.lines().filter(|line| line.trim_start().starts_with(&format!("{soname} ")));
+    match lines.find_map(|line| line.split(" => ").nth(1)) {
+        Some(path) => Ok(PathBuf::from(path)),
+        None => Err(format!("{soname} is missing").into()),
+    }
+}
+
+/// A program with the library under test.
+///
+/// # Errors
+/// When it does not compile.
+pub fn command(cc: Cc, library: &Library) -> Outcome<Command> {
+    Ok(Command::new(cc.args(["-ldl"]).link_shared(library)?))
+}
