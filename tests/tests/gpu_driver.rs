@@ -1,4 +1,5 @@
-//! Devices beside their driver: what the library allocates, a driver that fails, and reports of valgrind.
+//! Devices beside their driver and beside another runtime: what the library allocates, a driver that fails, reports of valgrind, and
+//! which runtime serves which device.
 
 use ferrite_tests::{Cc, Library, Outcome, device, output_of, scratch};
 use std::path::{Path, PathBuf};
@@ -21,6 +22,25 @@ const OPENCL: Kind = Kind {
 
 fn models(kind: &Kind, folder: &Path, options: fn(Cc) -> Cc) -> Outcome<PathBuf> {
     options(device::models(folder, kind.name, "host.c")).link_shared(Library::with_gpu()?)
+}
+
+/// Runs kernels beside the stand-in for libtvm_runtime. If it is preloaded, its symbols are those that compiled C calls, and host
+/// code from LLVM has slots.
+fn beside_another_runtime(kind: &Kind, order: &str, host: &str) -> Outcome<()> {
+    let (library, folder) = (Library::with_gpu()?, scratch(&format!("gpu-{order}-{}", kind.name))?);
+    let other = Cc::shared(folder.join("libtvm_runtime.so"))
+        .args(["-std=c99", "-Wall", "-Wextra", "-Werror", "-Wl,-soname,libtvm_runtime.so"])
+        .source(device::fixtures().join("other_runtime.c"))
+        .link_shared(library)?;
+    let models = device::models(&folder, kind.name, host).link_shared(library)?;
+    let mut command = device::command(device::program(&folder, "beside", &["beside.c"]), library)?;
+    if order == "preloaded" {
+        command.env("LD_PRELOAD", &other);
+    }
+    let report = output_of(command.arg(kind.device_type).arg(models).arg(other).arg(order))?;
+    print!("{report}");
+    assert!(report.contains(", 0 failed"));
+    Ok(())
 }
 
 fn launches_allocate_nothing(kind: &Kind) -> Outcome<()> {
@@ -65,6 +85,25 @@ mod plain {
     #[ignore = "needs an OpenCL driver: ./ci.sh gpu-opencl"]
     fn opencl_launches_allocate_nothing_and_loads_leave_nothing() -> Outcome<()> {
         launches_allocate_nothing(&OPENCL)
+    }
+
+    #[test]
+    #[ignore = "needs an OpenCL driver: ./ci.sh gpu-opencl"]
+    fn opencl_beside_a_runtime_that_was_there_before() -> Outcome<()> {
+        beside_another_runtime(&OPENCL, "before", "host.c")
+    }
+
+    #[test]
+    #[ignore = "needs an OpenCL driver: ./ci.sh gpu-opencl"]
+    fn opencl_beside_a_runtime_that_comes_after() -> Outcome<()> {
+        beside_another_runtime(&OPENCL, "after", "host.c")
+    }
+
+    #[test]
+    #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+    #[ignore = "needs an OpenCL driver: ./ci.sh gpu-opencl"]
+    fn opencl_beside_a_runtime_whose_symbols_come_first() -> Outcome<()> {
+        beside_another_runtime(&OPENCL, "preloaded", "host_llvm_x86_64.o")
     }
 
     #[test]

@@ -30,6 +30,7 @@ pub use handle::Device;
 pub use stream::Stream;
 pub use table::{HIGHEST_TYPE, find, get, register, registered};
 pub use tensor::{allocate_tensor, empty};
+pub use workspace::{allocate_workspace, free_workspace};
 
 use crate::env::tensor_alloc;
 

@@ -8,7 +8,7 @@ use ferrite_core::error::{Result, out_of_memory};
 
 use super::table::get;
 
-static WORKSPACES: DeviceWorkspaces = DeviceWorkspaces { allocate, free };
+static WORKSPACES: DeviceWorkspaces = DeviceWorkspaces { allocate: allocate_workspace, free: free_workspace };
 
 /// Makes workspaces on devices come from the back ends of this module.
 ///
@@ -18,7 +18,11 @@ pub fn install() {
     install_device_workspaces(&WORKSPACES);
 }
 
-fn allocate(device_type: i32, device_id: i32, size_bytes: u64) -> Result<NonNull<c_void>> {
+/// Allocates a workspace on a device.
+///
+/// # Errors
+/// InternalError without a back end; MemoryError; errors of the driver.
+pub fn allocate_workspace(device_type: i32, device_id: i32, size_bytes: u64) -> Result<NonNull<c_void>> {
     let backend = get(device_type)?;
     match usize::try_from(size_bytes) {
         Ok(bytes) => backend.allocate_workspace(device_id, bytes),
@@ -26,9 +30,14 @@ fn allocate(device_type: i32, device_id: i32, size_bytes: u64) -> Result<NonNull
     }
 }
 
+/// Takes back a workspace.
+///
+/// # Errors
+/// InternalError without a back end; ValueError when it is no workspace of the device.
+///
 /// # Safety
-/// `workspace` comes from `allocate` for the same device, and is given back once.
-unsafe fn free(device_type: i32, device_id: i32, workspace: NonNull<c_void>) -> Result<()> {
+/// `workspace` comes from [`allocate_workspace`] for the same device, and is given back once.
+pub unsafe fn free_workspace(device_type: i32, device_id: i32, workspace: NonNull<c_void>) -> Result<()> {
     // SAFETY: the caller's promise.
     unsafe { get(device_type)?.free_workspace(device_id, workspace) }
 }

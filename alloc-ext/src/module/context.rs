@@ -38,7 +38,11 @@ pub struct ContextTable {
     pub symbols: &'static [ContextSymbol],
 }
 
+/// Gives the address for the slots of a name that was registered: the registered one, or one that forwards to it.
+pub struct Wrap(pub fn(name: &CStr, registered: *mut c_void) -> *mut c_void);
+
 static BUILTIN: AtomicPtr<ContextTable> = AtomicPtr::new(ptr::null_mut());
+static WRAP: AtomicPtr<Wrap> = AtomicPtr::new(ptr::null_mut());
 pub(crate) static REGISTERED: SymbolTable = SymbolTable::new();
 
 /// Installs the table of names that the program knows from the start, in place of an earlier one.
@@ -47,6 +51,22 @@ pub(crate) static REGISTERED: SymbolTable = SymbolTable::new();
 /// Any thread; takes no lock, allocates nothing.
 pub fn install_builtin(table: &'static ContextTable) {
     BUILTIN.store(ptr::from_ref(table).cast_mut(), Ordering::Release);
+}
+
+/// Installs what registered addresses are wrapped with, in place of an earlier wrap.
+///
+/// # Threads
+/// As [`install_builtin`].
+pub fn install_wrap(wrap: &'static Wrap) {
+    WRAP.store(ptr::from_ref(wrap).cast_mut(), Ordering::Release);
+}
+
+fn wrapped(name: &CStr, registered: *mut c_void) -> *mut c_void {
+    // SAFETY: only `install_wrap` stores here, and what it stores is static.
+    match unsafe { WRAP.load(Ordering::Acquire).cast_const().as_ref() } {
+        Some(Wrap(wrap)) => wrap(name, registered),
+        None => registered,
+    }
 }
 
 fn builtin() -> &'static [ContextSymbol] {
@@ -68,7 +88,7 @@ pub fn register(name: &[u8], address: *mut c_void) -> Result<()> {
 }
 
 /// Visits the names that the program knows from the start, then the registered ones in order of registration.
-/// A name that is both comes once, with the registered address.
+/// A name that is both comes once, with the registered address or what wraps it.
 ///
 /// # Errors
 /// Those of `visit`, which end the walk.
@@ -85,7 +105,7 @@ pub fn for_each(visit: &mut dyn FnMut(&CStr, *mut c_void) -> Result<()>) -> Resu
     REGISTERED.for_each(|entry| {
         // SAFETY: a NUL follows the name, which lives as long as the entry.
         let name = unsafe { CStr::from_ptr(entry.name_ptr().cast()) };
-        result = visit(name, entry.value.load(Ordering::Acquire));
+        result = visit(name, wrapped(name, entry.value.load(Ordering::Acquire)));
         result.is_ok()
     });
     result

@@ -107,5 +107,6 @@ pub fn install() {
         let _ = device::register(backend);
     }
     device::install();
+    runtime::workspaces::install();
     forks::install();
 }

@@ -1,6 +1,6 @@
 //! Driver libraries: opened when they are first needed, as tables of function pointers, and never closed.
 
-pub use ferrite_host::dynamic_lib::driver::DriverLibrary;
+pub use ferrite_host::dynamic_lib::driver::{DriverLibrary, same_object};
 
 /// Declares the table of functions that a driver library exports.
 ///

@@ -6,6 +6,7 @@
 mod beside;
 mod enabled;
 mod view;
+pub(crate) mod workspaces;
 
 use core::ffi::c_void;
 use core::ptr;

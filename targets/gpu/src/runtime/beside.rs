@@ -25,16 +25,18 @@ pub(crate) fn wrap(default: &'static StaticFunction, registered: &Function) -> R
     Function::from_packed(serve).map(Some)
 }
 
-/// Whether a device type is served here and not by the other runtime, which registers `device_api.KIND` for each of its own.
+/// Whether a device type is served here and not by the other runtime.
 fn is_ours(device_type: i32) -> Result<bool> {
+    Ok(device::find(device_type).is_some() && !is_theirs(device_type)?)
+}
+
+/// Whether the other runtime serves a device type: it registers `device_api.KIND` for each of its own.
+pub(super) fn is_theirs(device_type: i32) -> Result<bool> {
     let Some(name) = ferrite_core::device::type_name(device_type) else { return Ok(false) };
-    if device::find(device_type).is_none() {
-        return Ok(false);
-    }
     let mut api = Buffer::try_with_capacity(32)?;
     api.try_extend_from_slice(b"device_api.")?;
     api.try_extend_from_slice(name.as_bytes())?;
-    Ok(global_table::get(&api)?.is_none())
+    Ok(global_table::get(&api)?.is_some())
 }
 
 /// Finds the device type in the arguments of a call.

@@ -64,7 +64,16 @@ impl DriverLibrary {
         }
     }
 
-    /// The address of a function, if the library has it.
+    /// The first of these libraries that is in the process already. It stays there.
+    pub fn find_loaded(names: &'static [&'static CStr]) -> Option<DriverLibrary> {
+        names.iter().find_map(|name| {
+            // SAFETY: the name ends in a NUL. Nothing is loaded, so no initialiser runs.
+            let find = || unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_NOLOAD) };
+            NonNull::new(apart_from_forks(find)).map(|handle| DriverLibrary { handle, name })
+        })
+    }
+
+    /// The address of a function, if the library has it, or one that it needs.
     pub fn find(&self, name: &CStr) -> Option<NonNull<c_void>> {
         // SAFETY: the handle is open; only the address is taken.
         NonNull::new(unsafe { libc::dlsym(self.handle.as_ptr(), name.as_ptr()) })
@@ -82,9 +91,36 @@ impl DriverLibrary {
     }
 }
 
+/// Returns `true` if two addresses lie in the same shared object.
+pub fn same_object(one: *const c_void, other: *const c_void) -> bool {
+    let base = |address| {
+        // SAFETY: all zeros is a value of this record of pointers.
+        let mut info: libc::Dl_info = unsafe { core::mem::zeroed() };
+        // SAFETY: dladdr takes any address and fills the record.
+        (unsafe { libc::dladdr(address, &mut info) } != 0).then_some(info.dli_fbase)
+    };
+    base(one).is_some_and(|found| base(other) == Some(found))
+}
+
 #[cfg(all(test, target_os = "linux", not(miri)))]
 mod tests {
     use super::*;
+
+    #[test]
+    fn libraries_of_the_process_are_found_and_others_not_loaded() {
+        let library = DriverLibrary::find_loaded(&[c"libno_such_driver.so.9", c"libc.so.6"]);
+        assert!(library.is_some_and(|library| library.find(c"malloc").is_some()));
+        assert!(DriverLibrary::find_loaded(&[c"libno_such_driver.so.9"]).is_none());
+    }
+
+    #[test]
+    fn addresses_belong_to_objects() -> Result<()> {
+        let libc = DriverLibrary::open(&[c"libc.so.6"])?;
+        let (one, other) = (libc.function(c"malloc")?.as_ptr(), libc.function(c"free")?.as_ptr());
+        assert!(same_object(one, other) && !same_object(one, same_object as *const c_void));
+        assert!(!same_object(core::ptr::null(), core::ptr::null()));
+        Ok(())
+    }
 
     #[test]
     fn the_first_library_that_is_there_is_opened() -> Result<()> {
