@@ -85,6 +85,7 @@ SECOND_SET=(
   "reproducible: the wheel and the library are the same bytes from another folder and cargo home, without a path of either"
   "forks: FORKS forks, 10000 unless that says otherwise, beside every kind of work of another thread (\"test\" does 100)"
   "fuzz: every fuzz target on FUZZ_RUNS inputs, 200000 unless that says otherwise (cargo-fuzz)"
+  "feature-size: prints the bytes of each kind of device module"
   "gpu-opencl-checked: OpenCL with the address sanitizer in the library, also while the driver fails, and under valgrind (PoCL)"
   "xgrammar: XGrammar's own tests on the library of our wheel; downloads 6 GB"
   "deny: licences and sources of the dependencies (cargo-deny)"

@@ -537,6 +537,8 @@ check_size() {
   size "$copy" "$copy_cxx"
 }
 
+check_feature-size() { tests/bench/feature_sizes.sh; }
+
 check_deny() { deny licenses sources bans; }
 check_advisories() { deny advisories; }
 
