@@ -1,6 +1,12 @@
 //! Payloads of device modules of every kind, whatever their bytes: a module or an error, and launch plans or errors. What is read
 //! is written back as the same. The same bytes are declarations of a SPIR-V shader, too.
+//!
+//! An input is the bytes of a payload, or edits to one of the fixtures in `tests/device`, so that all parts of a payload are met.
 #![no_main]
+
+use std::fs;
+use std::path::Path;
+use std::sync::OnceLock;
 
 use ferrite_core::Bytes;
 use ferrite_core::abi::DLDataType;
@@ -38,12 +44,59 @@ fn with_declarations(flags: u32, declarations: &[u8]) -> Result<Payload> {
     Payload::read(&Layout::VULKAN, payload.finish()?)
 }
 
-fuzz_target!(|input: &[u8]| {
-    let Some((choice, bytes)) = input.split_first() else { return };
-    let layout = LAYOUTS[usize::from(*choice) % LAYOUTS.len()];
+/// A payload and the place of its layout.
+type Fixture = (usize, Vec<u8>);
+
+/// The fixtures of every kind.
+fn fixtures() -> &'static [Fixture] {
+    static FIXTURES: OnceLock<Vec<Fixture>> = OnceLock::new();
+    FIXTURES.get_or_init(|| {
+        let mut found = Vec::new();
+        collect(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/device"), &mut found);
+        for kind in 0..LAYOUTS.len() {
+            assert!(found.iter().any(|(of, _)| *of == kind), "layout {kind} has no fixture");
+        }
+        found
+    })
+}
+
+/// The payloads in a folder and those in it, by the layouts that they have.
+fn collect(folder: &Path, found: &mut Vec<Fixture>) {
+    for entry in fs::read_dir(folder).expect("the fixtures are there") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            collect(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "bin") {
+            let bytes = fs::read(&path).expect("a file");
+            for (kind, layout) in LAYOUTS.into_iter().enumerate() {
+                if Payload::read(layout, Bytes::new(&bytes).expect("memory")).is_ok() {
+                    found.push((kind, bytes.clone()));
+                }
+            }
+        }
+    }
+}
+
+/// A payload with edits, each a place, an operation and a byte.
+fn edited(payload: &[u8], edits: &[u8]) -> Vec<u8> {
+    let mut bytes = payload.to_vec();
+    for edit in edits.chunks_exact(4) {
+        let place = usize::from(u16::from_le_bytes([edit[0], edit[1]])) % (bytes.len() + 1);
+        match edit[2] % 4 {
+            0 => bytes.insert(place, edit[3]),
+            1 if place < bytes.len() => drop(bytes.remove(place)),
+            2 if place < bytes.len() => bytes[place] = edit[3],
+            // Far more edits than cuts should reach the later parts.
+            3 if edit[2] == 255 => bytes.truncate(place),
+            _ => {}
+        }
+    }
+    bytes
+}
+
+fn read(layout: &'static Layout, bytes: &[u8]) {
     let _ = read_binaries(bytes);
     let _ = elf::check(layout.kind, bytes);
-    let _ = spirv::read_shaders(&with_declarations((*choice).into(), bytes).expect("a payload"));
     let Ok(payload) = Payload::read(layout, Bytes::new(bytes).expect("memory")) else { return };
     for kernel in payload.kernels() {
         assert!(payload.find(payload.name_of(kernel)).is_some());
@@ -58,4 +111,15 @@ fuzz_target!(|input: &[u8]| {
     if layout.code == CodeLayout::Whole {
         assert_eq!(again.as_bytes(), bytes);
     }
+}
+
+fuzz_target!(|input: &[u8]| {
+    let Some((choice, rest)) = input.split_first() else { return };
+    let choice = usize::from(*choice);
+    if choice < 128 {
+        let _ = spirv::read_shaders(&with_declarations(choice as u32, rest).expect("a payload"));
+        return read(LAYOUTS[choice % LAYOUTS.len()], rest);
+    }
+    let (kind, payload) = &fixtures()[choice % fixtures().len()];
+    read(LAYOUTS[*kind], &edited(payload, rest));
 });

@@ -14,9 +14,9 @@ use ferrite_core::{Bytes, plain_bail};
 use super::failure::cuda_error;
 use super::headers;
 use super::image::Format;
-use crate::variable;
 use crate::library::DriverLibrary;
 use crate::owned::Owned;
+use crate::variable;
 
 /// `nvrtcResult`.
 type Status = c_int;
