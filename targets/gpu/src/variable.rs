@@ -20,6 +20,10 @@ pub(crate) fn get_c_str(name: &CStr) -> Option<&'static CStr> {
 }
 
 /// Returns `true` if a name contains a text, in upper or lower case.
+#[cfg_attr(
+    not(any(feature = "opencl", feature = "vulkan", feature = "webgpu", target_vendor = "apple")),
+    allow(dead_code, reason = "CUDA's own variable chooses its devices, by number")
+)]
 pub(crate) fn contains(name: &[u8], text: &[u8]) -> bool {
     text.is_empty() || name.windows(text.len()).any(|window| window.eq_ignore_ascii_case(text))
 }

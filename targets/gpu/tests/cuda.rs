@@ -902,3 +902,37 @@ fn devices_are_used_by_global_functions() -> Result<()> {
     }
     Ok(())
 }
+
+#[test]
+fn events_order_streams_and_tell_time() -> Result<()> {
+    let _session = Session::begin();
+    let (one, two) = (Cuda.create_stream(0)?, Cuda.create_stream(0)?);
+    let (start, end, plain) =
+        (Cuda.create_event(0, true)?, Cuda.create_event(0, true)?, Cuda.create_event(0, false)?);
+    let (x, y, z) = (on_device(&[1.0; 64])?, on_device(&[0.0; 64])?, on_device(&[0.0; 64])?);
+    let kernel = kernel_of(PTX_MODULE, "add_one_kernel")?;
+    // SAFETY: streams and events are the test's.
+    unsafe {
+        assert_eq!(Cuda.elapsed(0, start, end)?, None, "nothing was recorded");
+        Cuda.synchronize_event(0, end)?;
+        Cuda.record_event(0, start, one)?;
+        set_stream(one)?;
+        add_one(&kernel, &x, &y, 1)?;
+        Cuda.record_event(0, end, one)?;
+        Cuda.record_event(0, plain, one)?;
+        Cuda.wait_for_event(0, plain, two)?;
+        set_stream(two)?;
+        add_one(&kernel, &y, &z, 1)?;
+        Cuda.synchronize(0, two)?;
+        assert_eq!(values_of(&z)?, [3.0; 64]);
+        Cuda.synchronize_event(0, end)?;
+        assert!(!Cuda.elapsed(0, start, end)?.expect("a time").is_zero());
+        assert_eq!(Cuda.elapsed(0, start, plain)?, None, "an event without timing");
+        set_stream(ptr::null_mut())?;
+        for event in [start, end, plain] {
+            Cuda.free_event(0, event);
+        }
+        Cuda.free_stream(0, one)?;
+        Cuda.free_stream(0, two)
+    }
+}

@@ -16,6 +16,7 @@ pub(super) const INVALID_VALUE: Status = 1;
 pub(super) const OUT_OF_MEMORY: Status = 2;
 /// The driver is shutting down, because the process ends.
 pub(super) const DEINITIALIZED: Status = 4;
+pub(super) const INVALID_HANDLE: Status = 400;
 
 /// Device attributes.
 pub(super) const MAX_THREADS_PER_BLOCK: c_int = 1;
@@ -35,6 +36,7 @@ pub(super) const NON_PORTABLE_CLUSTER_SIZE_ALLOWED: c_int = 14;
 
 /// Flags of streams and events.
 pub(super) const STREAM_NON_BLOCKING: c_uint = 1;
+pub(super) const EVENT_DEFAULT: c_uint = 0;
 pub(super) const EVENT_DISABLE_TIMING: c_uint = 2;
 
 /// Options of the linker: a buffer for the log of errors, and its size.
@@ -114,6 +116,8 @@ crate::driver_table! {
         fn cuStreamWaitEvent(stream: Handle, event: Handle, flags: c_uint) -> Status;
         fn cuEventCreate(event: *mut Handle, flags: c_uint) -> Status;
         fn cuEventRecord(event: Handle, stream: Handle) -> Status;
+        fn cuEventSynchronize(event: Handle) -> Status;
+        fn cuEventElapsedTime(milliseconds: *mut f32, start: Handle, end: Handle) -> Status;
         fn cuEventDestroy_v2(event: Handle) -> Status;
         fn cuModuleLoadDataEx(
             module: *mut Handle,

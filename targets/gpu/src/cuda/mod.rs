@@ -6,12 +6,13 @@
 //! | `platform`, `device` | the driver, its devices with their primary contexts, and which one a thread works on |
 //! | `image`, `module`, `kernel` | code that the driver loads, loaded modules, and launches |
 //! | `source`, `nvrtc`, `headers` | source, compiled when its module is loaded |
-//! | `memory`, `stream` | memory, copies, streams and events |
+//! | `memory`, `stream`, `event` | memory, copies, streams and events |
 //! | `tensor_map`, `functions` | global functions |
 //! | `failure` | errors of the driver |
 
 mod api;
 mod device;
+mod event;
 mod failure;
 mod functions;
 mod headers;
@@ -27,6 +28,7 @@ mod tensor_map;
 
 use core::ffi::{CStr, c_void};
 use core::ptr::NonNull;
+use core::time::Duration;
 use std::sync::OnceLock;
 
 use ferrite_alloc_ext::device::{Attribute, Backend, Region};
@@ -212,6 +214,40 @@ impl Backend for Cuda {
     /// Every launch looks at the environment's stream.
     unsafe fn set_stream(&self, id: i32, _stream: *mut c_void) -> Result<()> {
         platform::device(id).map(drop)
+    }
+
+    fn create_event(&self, id: i32, timing: bool) -> Result<NonNull<c_void>> {
+        event::create(platform::device(id)?, timing)
+    }
+
+    unsafe fn free_event(&self, id: i32, event: NonNull<c_void>) {
+        // SAFETY: the caller's promise.
+        unsafe { event::destroy(id, event) };
+    }
+
+    unsafe fn record_event(&self, id: i32, event: NonNull<c_void>, stream: *mut c_void) -> Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe { event::record(platform::device(id)?, event, stream) }
+    }
+
+    unsafe fn wait_for_event(&self, id: i32, event: NonNull<c_void>, stream: *mut c_void) -> Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe { event::wait(platform::device(id)?, event, stream) }
+    }
+
+    unsafe fn synchronize_event(&self, id: i32, event: NonNull<c_void>) -> Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe { event::synchronize(platform::device(id)?, event) }
+    }
+
+    unsafe fn elapsed(
+        &self,
+        id: i32,
+        start: NonNull<c_void>,
+        end: NonNull<c_void>,
+    ) -> Result<Option<Duration>> {
+        // SAFETY: the caller's promise.
+        unsafe { event::elapsed(platform::device(id)?, start, end) }
     }
 
     fn allocate_workspace(&self, id: i32, bytes: usize) -> Result<NonNull<c_void>> {

@@ -1,4 +1,4 @@
-//! Streams and events.
+//! Streams.
 
 use core::ptr;
 
@@ -6,6 +6,7 @@ use ferrite_core::error::Result;
 
 use super::api::{self, Handle};
 use super::device::Device;
+use super::event;
 use super::failure::{done, made};
 
 /// Creates a stream that does not wait for the default one.
@@ -45,34 +46,11 @@ pub(super) unsafe fn free(device: &Device, stream: Handle) -> Result<()> {
 /// # Safety
 /// The streams must be null or streams of the device.
 pub(super) unsafe fn order(device: &Device, before: Handle, after: Handle) -> Result<()> {
-    let _entered = device.enter()?;
-    let event = Event::new(device)?;
+    let event = event::create(device, false)?;
     // SAFETY: the caller vouches for the streams; the driver keeps what a waiting stream needs of the event.
     unsafe {
-        done!(device.api, cuEventRecord(event.handle, before))?;
-        done!(device.api, cuStreamWaitEvent(after, event.handle, 0))
-    }
-}
-
-/// An event without a time.
-struct Event<'a> {
-    device: &'a Device,
-    handle: Handle,
-}
-
-impl Event<'_> {
-    /// Creates an event in the current context.
-    fn new(device: &Device) -> Result<Event<'_>> {
-        let mut handle = ptr::null_mut();
-        // SAFETY: the driver writes the handle.
-        unsafe { made!(device.api, cuEventCreate(&mut handle, api::EVENT_DISABLE_TIMING))? };
-        Ok(Event { device, handle })
-    }
-}
-
-impl Drop for Event<'_> {
-    fn drop(&mut self) {
-        // SAFETY: the event is ours. Errors do not matter here.
-        unsafe { (self.device.api.cuEventDestroy_v2)(self.handle) };
+        let ordered = event::record(device, event, before).and_then(|()| event::wait(device, event, after));
+        event::destroy(device.id, event);
+        ordered
     }
 }

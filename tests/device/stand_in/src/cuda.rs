@@ -293,13 +293,16 @@ extern "C" fn cuStreamWaitEvent(stream: Handle, event: Handle, flags: c_uint) ->
     })
 }
 
+/// `CU_EVENT_DISABLE_TIMING`.
+const EVENT_WITHOUT_TIME: c_uint = 2;
+
 #[unsafe(no_mangle)]
 extern "C" fn cuEventCreate(event: *mut Handle, flags: c_uint) -> Status {
     call("cuEventCreate", || {
         if flags > 7 {
             return Err(complain(Fault::InvalidValue, format!("an event with flags {flags}")));
         }
-        let created = machine().create_event(CURRENT.get())?;
+        let created = machine().create_event(CURRENT.get(), flags & EVENT_WITHOUT_TIME == 0)?;
         put(event, created)
     })
 }
@@ -312,6 +315,14 @@ extern "C" fn cuEventRecord(event: Handle, stream: Handle) -> Status {
 #[unsafe(no_mangle)]
 extern "C" fn cuEventSynchronize(event: Handle) -> Status {
     call("cuEventSynchronize", || machine().synchronize_event(event))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cuEventElapsedTime(milliseconds: *mut f32, start: Handle, end: Handle) -> Status {
+    call("cuEventElapsedTime", || {
+        let time = machine().elapsed(start, end)?;
+        put(milliseconds, time)
+    })
 }
 
 #[unsafe(no_mangle)]

@@ -4,9 +4,7 @@
 //! Pointers that the functions get are those of the library under test: addresses of live values, as HIP's headers say.
 
 use std::cell::Cell;
-use std::collections::BTreeSet;
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::faults::{self, Fault, Outcome, complain};
 use crate::image;
@@ -26,12 +24,8 @@ std::thread_local! {
     static LAST_ERROR: Cell<Status> = const { Cell::new(0) };
 }
 
-/// Events without timing.
-static WITHOUT_TIME: Mutex<BTreeSet<Handle>> = Mutex::new(BTreeSet::new());
-
-fn without_time() -> MutexGuard<'static, BTreeSet<Handle>> {
-    WITHOUT_TIME.lock().unwrap_or_else(PoisonError::into_inner)
-}
+/// `hipEventDisableTiming`.
+const EVENT_WITHOUT_TIME: c_uint = 2;
 
 fn code(fault: Fault) -> Status {
     match fault {
@@ -332,14 +326,11 @@ extern "C" fn hipStreamWaitEvent(stream: Handle, event: Handle, flags: c_uint) -
 #[unsafe(no_mangle)]
 extern "C" fn hipEventCreateWithFlags(event: *mut Handle, flags: c_uint) -> Status {
     call("hipEventCreateWithFlags", || {
-        if !matches!(flags, 0 | 2) {
+        if !matches!(flags, 0 | EVENT_WITHOUT_TIME) {
             return Err(complain(Fault::InvalidValue, format!("an event with flags {flags}")));
         }
         let (mut machine, context) = here()?;
-        let created = machine.create_event(context)?;
-        if flags == 2 {
-            without_time().insert(created);
-        }
+        let created = machine.create_event(context, flags != EVENT_WITHOUT_TIME)?;
         put(event, created)
     })
 }
@@ -357,26 +348,17 @@ extern "C" fn hipEventSynchronize(event: Handle) -> Status {
     call("hipEventSynchronize", || machine().synchronize_event(event))
 }
 
-/// Gives half a millisecond for each command between two events.
 #[unsafe(no_mangle)]
 extern "C" fn hipEventElapsedTime(milliseconds: *mut f32, start: Handle, end: Handle) -> Status {
     call("hipEventElapsedTime", || {
-        let machine = machine();
-        let tickets = [machine.recorded_ticket(start)?, machine.recorded_ticket(end)?];
-        let [Some(first), Some(last)] = tickets else { return Err(Fault::InvalidHandle) };
-        if [start, end].iter().any(|event| without_time().contains(event)) {
-            return Err(Fault::InvalidHandle);
-        }
-        put(milliseconds, (last as f32 - first as f32) * 0.5)
+        let time = machine().elapsed(start, end)?;
+        put(milliseconds, time)
     })
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn hipEventDestroy(event: Handle) -> Status {
-    release("hipEventDestroy", || {
-        without_time().remove(&event);
-        machine().destroy_event(event)
-    })
+    release("hipEventDestroy", || machine().destroy_event(event))
 }
 
 #[unsafe(no_mangle)]

@@ -36,6 +36,8 @@ pub struct Context {
 struct Event {
     context: u64,
     recorded: Option<Position>,
+    /// Whether it may be asked for a time.
+    has_time: bool,
 }
 
 struct Module {
@@ -343,10 +345,10 @@ impl Machine {
 
     // Events.
 
-    pub fn create_event(&mut self, context: u64) -> Outcome<u64> {
+    pub fn create_event(&mut self, context: u64, has_time: bool) -> Outcome<u64> {
         self.context(context)?;
         let handle = self.new_handle();
-        self.events.insert(handle, Event { context, recorded: None });
+        self.events.insert(handle, Event { context, recorded: None, has_time });
         Ok(handle)
     }
 
@@ -379,17 +381,22 @@ impl Machine {
     }
 
     pub fn synchronize_event(&mut self, event: u64) -> Outcome<()> {
-        let Event { context, recorded } = *self.event(event)?;
+        let Event { context, recorded, .. } = *self.event(event)?;
         if let Some(position) = recorded {
             self.drain(position);
         }
         self.report(context)
     }
 
-    /// The ticket of the last record of an event.
-    #[cfg(feature = "hip")]
-    pub fn recorded_ticket(&self, event: u64) -> Outcome<Option<u64>> {
-        Ok(self.event(event)?.recorded.map(|position| position.ticket))
+    /// The milliseconds between two events: half a one for each command.
+    pub fn elapsed(&self, start: u64, end: u64) -> Outcome<f32> {
+        let (start, end) = (self.event(start)?, self.event(end)?);
+        match (start.recorded, end.recorded) {
+            (Some(first), Some(last)) if start.has_time && end.has_time => {
+                Ok((last.ticket as f32 - first.ticket as f32) * 0.5)
+            }
+            _ => Err(Fault::InvalidHandle),
+        }
     }
 
     // Copies.
