@@ -27,6 +27,9 @@ unsafe extern "C" {
 const NOT_REACHED: i32 = 3;
 const AN_ERROR: i32 = 4;
 const SILENT: i32 = 5;
+const WRONG: i32 = 6;
+/// Wrong without any call that failed.
+const WRONG_AT_THE_END: i32 = 7;
 
 const UNKNOWN: i32 = 999;
 const OUT_OF_MEMORY: i32 = 2;
@@ -149,7 +152,7 @@ fn attempt(driver: &Driver, call: u64, code: i32) -> i32 {
     driver.fail(0, 0);
     let complain = |text: std::string::String| {
         eprintln!("call {call} with code {code}, {failed:?}: {text}");
-        1
+        if failed.is_some() { WRONG } else { WRONG_AT_THE_END }
     };
     // Code stays where its context cannot be made current: its kernels may be running.
     let kept = u64::from(failed.as_deref() == Some("cuCtxSetCurrent"));
@@ -218,6 +221,10 @@ fn main() {
                 AN_ERROR => errors += 1,
                 SILENT => silent += 1,
                 NOT_REACHED => break,
+                WRONG_AT_THE_END => {
+                    wrong += 1;
+                    break;
+                }
                 _ => wrong += 1,
             }
         }
