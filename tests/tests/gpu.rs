@@ -267,10 +267,13 @@ fn cuda_launches_allocate_nothing_and_memory_may_run_out() -> Outcome<()> {
 /// The functions of the ROCm fixtures: those that TVM compiles without ROCm's own libraries.
 const ROCM: &[&str] = &["add_one", "axpy_dyn", "matmul", "mlp"];
 
+/// The file that tells that there is a GPU.
+const ROCM_DEVICES: [&str; 1] = ["/dev/kfd"];
+
 /// A command that finds the driver of ROCm: that of this machine, or the stand-in.
 fn with_rocm(program: PathBuf) -> Outcome<Command> {
     let mut command = Command::new(program);
-    if let Some(folder) = stand_in_unless_real("hip", "libamdhip64.so.7", &["/dev/kfd"])? {
+    if let Some(folder) = stand_in_unless_real("hip", "libamdhip64.so.7", &ROCM_DEVICES)? {
         command.env("LD_LIBRARY_PATH", folder);
     }
     // Drivers keep what they allocated.
@@ -300,6 +303,25 @@ fn rocm_with_host_code_in_c() -> Outcome<()> {
 #[ignore = "needs the sanitizers' libraries: ./ci.sh gpu-rocm"]
 fn rocm_under_address_and_undefined_behaviour_checks() -> Outcome<()> {
     run_rocm_with("gpu-rocm-sanitized", Cc::sanitized)
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+#[ignore = "needs valgrind: ./ci.sh gpu-rocm"]
+fn rocm_under_valgrind() -> Outcome<()> {
+    let (library, folder) = (Library::with_gpu()?, scratch("gpu-rocm-valgrind")?);
+    let Some(driver) = stand_in_unless_real("hip", "libamdhip64.so.7", &ROCM_DEVICES)? else {
+        println!("not run: valgrind does not know the real driver");
+        return Ok(());
+    };
+    let models = models(&folder, "rocm", "host.c").link_shared(library)?;
+    let mut command = valgrind("definite,indirect")?;
+    command.arg(runner(&folder).link_shared(library)?).env("LD_LIBRARY_PATH", driver);
+    let report =
+        output_of(command.arg("10").arg(models).arg(device().join("data")).args(["add_one", "mlp"]))?;
+    print!("{report}");
+    assert!(report.contains(&format!("total: {} checks, 0 failed", 2 * CHECKS)));
+    Ok(())
 }
 
 #[test]
