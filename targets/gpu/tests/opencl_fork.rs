@@ -2,7 +2,7 @@
 //! platforms by the environment. A program of its own, since it forks.
 #![allow(clippy::expect_used, reason = "a test fails by a panic")]
 
-use ferrite_alloc_ext::device::{self, Backend};
+use ferrite_alloc_ext::device::{self, Backend, Device, DeviceTensor, Event, Stream};
 use ferrite_core::abi::{DLDataType, DLDevice};
 use ferrite_core::error::Result;
 use ferrite_gpu::opencl::OpenCl;
@@ -55,13 +55,21 @@ fn main() -> Result<()> {
     });
     assert_eq!(none, 7);
     let tensor = device::empty(&[4], F32, here)?;
+    let (stream, mut event) = (Stream::new(here.into())?, Event::new(here.into())?);
+    event.record(&stream)?;
     let refused = in_child(move || {
         let error = OpenCl.set_device(0).expect_err("an error");
         let is_clear = error.kind() == b"RuntimeError"
             && error.message().starts_with(b"Devices cannot be used in a forked");
         let others_too = device::empty(&[4], F32, here).is_err() && OpenCl.allocate_workspace(0, 8).is_err();
-        drop(tensor);
-        if is_clear && others_too { 7 } else { 1 }
+        let handles_too = event.synchronize().is_err()
+            && event.record(&stream).is_err()
+            && stream.wait_for_event(&event).is_err()
+            && stream.synchronize().is_err()
+            && !Device::from(here).exists()
+            && DeviceTensor::from_slice(here.into(), &[1.0f32], &[1]).is_err();
+        drop((tensor, event, stream));
+        if is_clear && others_too && handles_too { 7 } else { 1 }
     });
     assert_eq!(refused, 7);
     // The parent goes on.
