@@ -19,6 +19,7 @@ const fn group(prefix: &'static str, functions: &'static [StaticFunction]) -> Gr
 pub const GROUPS: &[Group] = &[
     group("module.", modules::OLD),
     group("runtime.", modules::RUNTIME),
+    group("runtime.", modules::RUNTIME_WITHOUT_BACK_ENDS),
     group("_", containers::OLD),
     group("runtime.", containers::RUNTIME),
     group("_", values::OLD),

@@ -23,8 +23,14 @@ pub const RUNTIME: &[StaticFunction] = &[
     static_function!("runtime.ModuleGetFormat", format),
     static_function!("runtime.ModuleGetPropertyMask", property_mask),
     static_function!(packed "runtime.SystemLib", system_library),
-    static_function!("runtime.RuntimeEnabled", is_enabled),
 ];
+
+/// What the library has under this name anyway when it has back ends.
+#[cfg(not(feature = "__gpu"))]
+pub const RUNTIME_WITHOUT_BACK_ENDS: &[StaticFunction] =
+    &[static_function!("runtime.RuntimeEnabled", is_enabled)];
+#[cfg(feature = "__gpu")]
+pub const RUNTIME_WITHOUT_BACK_ENDS: &[StaticFunction] = &[];
 
 /// The functions of 0.5 and 0.6.
 pub const OLD: &[StaticFunction] = &[

@@ -15,7 +15,7 @@ pub struct Kind {
 }
 
 /// The kinds that are looked for unless some are named.
-pub const DEFAULT: &[&str] = &["opencl"];
+pub const DEFAULT: &[&str] = &["opencl", "vulkan", "cuda", "rocm"];
 
 /// All kinds.
 pub const KINDS: &[Kind] = &[
