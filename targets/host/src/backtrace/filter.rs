@@ -77,7 +77,15 @@ fn starts_with_any(symbol: &[u8], prefixes: &[&[u8]]) -> bool {
 }
 
 fn contains(text: &[u8], part: &[u8]) -> bool {
-    text.windows(part.len()).any(|window| window == part)
+    let Some((first, rest)) = part.split_first() else { return true };
+    let mut left = text;
+    while let Some(position) = left.iter().position(|byte| byte == first) {
+        left = &left[position + 1..];
+        if left.starts_with(rest) {
+            return true;
+        }
+    }
+    false
 }
 
 #[cfg(test)]
