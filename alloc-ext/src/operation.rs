@@ -164,8 +164,8 @@ impl Type {
     #[cfg_attr(feature = "std", inline(always))]
     fn accepts(self, arg: &AnyView<'_>) -> bool {
         match self {
-            Type::Any | Type::AnyView => !containers::is_borrowed_form(arg),
-            Type::Key => !containers::is_borrowed_form(arg) && !key::may_have_hooks(arg),
+            Type::Any | Type::AnyView => !type_index::is_view_only(arg.type_index()),
+            Type::Key => !type_index::is_view_only(arg.type_index()) && !key::may_have_hooks(arg),
             Type::Text => match arg.type_index() {
                 type_index::SMALL_STR => arg.as_raw().small_str_len <= 7,
                 type_index::STR => arg.object_ptr().is_some(),

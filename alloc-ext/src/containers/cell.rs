@@ -1,49 +1,40 @@
-//! Single cells of a container: copied and moved as raw words.
+//! Single cells of a container, copied and moved as raw words.
 
 use core::mem::{ManuallyDrop, size_of};
 
 use ferrite_core::abi::TVMFFIAny;
 use ferrite_core::any::{Any, AnyView};
 use ferrite_core::error::Result;
-use ferrite_core::{prefetch, type_index};
+use ferrite_core::type_index;
 
 /// Bytes of one cell.
 pub(super) const CELL_BYTES: usize = size_of::<TVMFFIAny>();
 
 const _: () = assert!(CELL_BYTES == 16 && size_of::<Any>() == 16 && align_of::<TVMFFIAny>() <= 8);
 
-/// Whether a view has a form that owned values never have: a raw string, a byte array, an rvalue reference.
-#[inline]
-pub(crate) fn is_borrowed_form(view: &AnyView<'_>) -> bool {
-    matches!(
-        view.type_index(),
-        type_index::RAW_STR | type_index::BYTE_ARRAY_PTR | type_index::OBJECT_RVALUE_REF
-    )
-}
-
-/// The form that a container has of a view which has another one.
+/// The owned form of a view, such as a raw string, that cannot be stored as it is; None for one that can.
 ///
 /// # Errors
 /// Those of [`AnyView::to_owned`].
 #[inline]
 pub(super) fn owned_form(view: &AnyView<'_>) -> Result<Option<Any>> {
-    if is_borrowed_form(view) { view.to_owned().map(Some) } else { Ok(None) }
+    if type_index::is_view_only(view.type_index()) { view.to_owned().map(Some) } else { Ok(None) }
 }
 
-/// An owned value of a view, as [`AnyView::to_owned`] makes it, with the usual case in line.
+/// An owned value of a view, as [`AnyView::to_owned`] makes it, with a fast path in line.
 ///
 /// # Errors
 /// Those of [`AnyView::to_owned`].
 #[inline]
 pub(super) fn own(view: &AnyView<'_>) -> Result<Any> {
-    if is_borrowed_form(view) {
+    if type_index::is_view_only(view.type_index()) {
         return view.to_owned();
     }
     // SAFETY: the view's cell holds a value that is alive while it is borrowed.
     Ok(unsafe { copy_of(view.as_raw()) })
 }
 
-/// Puts an owned value of a view into a cell, as words: a copy in pieces would make whoever reads it next wait.
+/// Writes an owned value of a view to a cell as whole words: store forwarding fails for a copy in pieces.
 ///
 /// # Errors
 /// Those of [`AnyView::to_owned`].
@@ -57,7 +48,7 @@ pub(super) unsafe fn write_own(view: &AnyView<'_>, cell: *mut TVMFFIAny) -> Resu
         if view.type_index() < type_index::RAW_STR {
             // Numbers and the like, which most values are, own nothing.
             cell.copy_from_nonoverlapping(view.as_raw(), 1);
-        } else if is_borrowed_form(view) {
+        } else if type_index::is_view_only(view.type_index()) {
             cell.write(view.to_owned()?.into_raw());
         } else {
             share(view.as_raw(), cell);
@@ -66,7 +57,7 @@ pub(super) unsafe fn write_own(view: &AnyView<'_>, cell: *mut TVMFFIAny) -> Resu
     Ok(())
 }
 
-/// Puts an own copy of the value in one cell into another one.
+/// Writes an owned copy of the value in one cell to another one.
 ///
 /// # Safety
 /// As [`copy_of`]; `target` is another cell, valid for writing, and what it holds is not released.
@@ -79,7 +70,7 @@ pub(super) unsafe fn share(cell: *const TVMFFIAny, target: *mut TVMFFIAny) {
     }
 }
 
-/// An own copy of the value in a cell.
+/// An owned copy of the value in a cell.
 ///
 /// # Safety
 /// `cell` points to an initialised cell that nobody writes during the call.
@@ -114,34 +105,4 @@ pub(super) unsafe fn release_all(cells: *mut TVMFFIAny, len: usize) {
             }
         }
     }
-}
-
-/// The value in a cell, viewed in place.
-///
-/// # Safety
-/// `cell` points to an initialised cell, which nobody writes for `'a`, and its value stays alive.
-#[inline]
-pub(super) unsafe fn borrow<'a>(cell: *const TVMFFIAny) -> &'a AnyView<'a> {
-    // SAFETY: the caller vouches for the cell; a view is transparent over it.
-    unsafe { &*cell.cast() }
-}
-
-/// Asks for the object in a cell, if there is one.
-///
-/// # Safety
-/// `cell` points to an initialised cell that nobody writes during the call.
-#[inline]
-pub(super) unsafe fn prefetch(cell: *const TVMFFIAny) {
-    // SAFETY: the caller vouches for the cell.
-    if let Some(object) = unsafe { borrow(cell) }.object_ptr() {
-        prefetch::to_read(object.as_ptr());
-    }
-}
-
-/// Whether two cells hold the same words, that is the same plain value, small text or object.
-#[inline]
-pub(super) fn same_words(lhs: &TVMFFIAny, rhs: &TVMFFIAny) -> bool {
-    // SAFETY: all payload bytes are initialised in every value.
-    let (left, right) = unsafe { (lhs.payload.v_uint64, rhs.payload.v_uint64) };
-    lhs.type_index == rhs.type_index && lhs.small_str_len == rhs.small_str_len && left == right
 }

@@ -6,9 +6,11 @@ use ferrite_core::error::Result;
 use ferrite_core::object::ObjectRef;
 use ferrite_core::type_index;
 
-use super::map_base::NO_SLOT;
-use super::map_table::Table;
-use super::seq::Seq;
+use super::sequence::Seq;
+use super::table::Table;
+
+/// The place behind the last entry of a table.
+const END: usize = usize::MAX;
 
 /// A container while it is borrowed. Others may change it meanwhile.
 #[derive(Clone, Copy)]
@@ -50,7 +52,7 @@ impl<'a> Container<'a> {
     pub(crate) fn first(self) -> usize {
         match self.0 {
             Kind::Sequence(_) => 0,
-            Kind::Table(table) => table.first().unwrap_or(NO_SLOT),
+            Kind::Table(table) => table.first().unwrap_or(END),
         }
     }
 
@@ -58,7 +60,7 @@ impl<'a> Container<'a> {
     pub(crate) fn next(self, place: usize) -> usize {
         match self.0 {
             Kind::Sequence(_) => place.wrapping_add(1),
-            Kind::Table(table) => table.next(place).unwrap_or(NO_SLOT),
+            Kind::Table(table) => table.next(place).unwrap_or(END),
         }
     }
 
@@ -74,7 +76,7 @@ impl<'a> Container<'a> {
             }
             Kind::Table(table) => {
                 let Some(entry) = table.entry(place) else { return Ok(false) };
-                // SAFETY: one thread at a time uses the table, and no foreign code runs while the cells are copied.
+                // SAFETY: one thread at a time uses the table, and no user callback runs while the cells are copied.
                 (*key, *value) = unsafe { entry.copy() };
             }
         }

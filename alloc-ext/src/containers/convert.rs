@@ -13,7 +13,7 @@ use ferrite_core::object::ObjectClass;
 use ferrite_core::text::Writer;
 use ferrite_core::type_index;
 
-use super::cell::same_words;
+use super::key::same_words;
 use super::{Array, ArrayObject, Dict, DictObject, List, ListObject, Map, MapObject};
 
 /// What an rvalue reference refers to; any other value as it is.

@@ -19,43 +19,19 @@
 //! blocks therefore come from `malloc` on hosts.
 
 mod array;
-mod array_object;
-mod big_int_key;
 mod cell;
 #[cfg(any(test, not(feature = "std")))]
 mod container;
 mod convert;
 mod dict;
-mod dict_object;
 pub mod functions;
-mod jump;
 pub mod key;
 mod list;
-mod list_object;
 mod map;
-mod map_ahead;
-#[cfg_attr(not(feature = "std"), path = "map_at_once/none.rs")]
-mod map_at_once;
-mod map_base;
-mod map_build;
-mod map_chain;
-mod map_cursor;
-mod map_dense;
-mod map_entry;
-mod map_find;
-mod map_in_place;
-#[cfg_attr(not(feature = "std"), path = "map_insert_in_place.rs")]
-mod map_insert;
-mod map_object;
-mod map_order;
-mod map_relocate;
-mod map_small;
-mod map_table;
-mod map_twin;
-mod seq;
-mod seq_record;
+mod sequence;
 mod slots;
 mod storage;
+mod table;
 mod tuple;
 mod typed;
 
@@ -66,19 +42,13 @@ mod hook_tests;
 #[cfg(test)]
 mod tests;
 
-pub use array::{Array, ArrayIter};
-pub use array_object::ArrayObject;
-pub(crate) use cell::is_borrowed_form;
+pub use array::{Array, ArrayIter, ArrayObject};
 #[cfg(any(test, not(feature = "std")))]
 pub(crate) use container::Container;
 pub(crate) use convert::referent;
-pub use dict::{Dict, DictIter};
-pub use dict_object::{DictEntries, DictObject};
-pub use list::{List, ListIter};
-pub use list_object::ListObject;
-pub use map::{Map, MapIter};
-pub(crate) use map_cursor::MapCursor;
-pub(crate) use map_entry::missing_key;
-pub use map_object::{MapEntries, MapObject};
+pub use dict::{Dict, DictEntries, DictIter, DictObject};
+pub use list::{List, ListIter, ListObject};
+pub use map::{Map, MapEntries, MapIter, MapObject};
 pub(crate) use slots::Slots;
+pub(crate) use table::{MapCursor, missing_key};
 pub use tuple::{Tuple, TupleTypes};

@@ -8,9 +8,8 @@ use ferrite_core::error::Result;
 use ferrite_core::object::ObjectRef;
 use ferrite_core::type_index;
 
-use super::map_base;
-use super::map_table::Table;
-use super::seq::Seq;
+use super::sequence::Seq;
+use super::table::{Table, copy_object};
 use super::{ArrayObject, ListObject};
 
 /// The elements of an Array or List, or the values of a Map or Dict, while the container is borrowed.
@@ -82,7 +81,7 @@ impl<'a> Slots<'a> {
         } else if let Some(entry) = self.table().entry(place as usize) {
             // SAFETY: one thread at a time uses a table that is being rewritten, and no foreign code runs here.
             let replaced = unsafe {
-                super::cell::same_words(&*entry.value(), old.as_raw()).then(|| entry.replace_value(value))
+                super::key::same_words(&*entry.value(), old.as_raw()).then(|| entry.replace_value(value))
             };
             drop(replaced);
         }
@@ -95,7 +94,7 @@ impl<'a> Slots<'a> {
     pub(crate) fn copy(&self) -> Result<Any> {
         let index = self.container.type_index();
         let Some(seq) = self.seq() else {
-            return map_base::copy_object(index, self.table()).map(Any::new);
+            return copy_object(index, self.table()).map(Any::new);
         };
         // SAFETY: nothing runs that could change the sequence while its values are copied.
         let values = unsafe { seq.as_slice() };

@@ -9,8 +9,9 @@ use ferrite_core::error::{Error, Result};
 use ferrite_core::object::ObjectClass;
 use ferrite_core::string::String;
 
+use super::faults;
+use super::table::Table;
 use super::{Array, Dict, DictObject, List, Map, MapObject, Tuple};
-use super::{faults, map_base};
 
 /// A small generator of pseudorandom numbers (SplitMix64).
 struct Random(u64);
@@ -335,7 +336,7 @@ fn copies_count_entries_that_the_order_does_not_lead_to() -> Result<()> {
     let before = strong_count();
     // So it is while C++ code clears a table whose items have destructors.
     // SAFETY: the object is a Dict that nobody else uses, hence its field is as valid as it is.
-    let head = unsafe { &raw mut (*map_base::fields_of(dict.as_object().as_ptr())).iter_head };
+    let head = unsafe { &raw mut (*Table::of(dict.as_object()).fields()).iter_head };
     // SAFETY: as above; no reference to the field exists.
     let kept = unsafe { head.replace(u64::MAX) };
     drop(dict.copy()?);

@@ -249,7 +249,7 @@ impl Copier<'_> {
                 self.entries.try_push(part.clone())?;
             }
         }
-        Ok(map.twin_of_tail(&mut self.entries, 0, &mut self.chunks)?.map(Any::new))
+        Ok(map.with_same_keys(&mut self.entries, 0, &mut self.chunks)?.map(Any::new))
     }
 
     fn is_shared(&self, value: &Any) -> bool {

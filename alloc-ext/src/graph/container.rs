@@ -39,7 +39,7 @@ impl ContainerMaker {
 
     fn map_of(&mut self, values: &mut Buffer<Any>) -> Result<MapObject> {
         if let Some(pattern) = &self.pattern
-            && let Some(twin) = pattern.twin_of_tail(values, 0, &mut self.chunks)?
+            && let Some(twin) = pattern.with_same_keys(values, 0, &mut self.chunks)?
         {
             return Ok(twin);
         }

@@ -77,7 +77,7 @@ impl Builder for Values {
         let len = (values.len() - first) / 2;
         let pattern = &mut self.patterns[len % PATTERNS];
         if let Some(pattern) = pattern
-            && let Some(twin) = pattern.twin_of_tail(values, first, &mut self.chunks)?
+            && let Some(twin) = pattern.with_same_keys(values, first, &mut self.chunks)?
         {
             return Ok(twin.into_any());
         }

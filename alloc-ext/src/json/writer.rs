@@ -119,7 +119,7 @@ impl Entries {
             type_index::MAP => {
                 let map: MapObject = value.get()?;
                 map.prefetch_values();
-                let first = map.first_place();
+                let first = map.first_slot();
                 Self::Map(map, first)
             }
             _ => plain_bail!(VALUE_ERROR, "Unsupported type: `{}`", type_key(value.view())),
@@ -168,7 +168,7 @@ impl Output {
                 while let Some((place, (key, value))) =
                     next.and_then(|place| Some((place, map.entry_refs(place)?)))
                 {
-                    *next = map.next_place(place);
+                    *next = map.next_slot(place);
                     self.separate(started)?;
                     self.key(key)?;
                     if !self.plain(value)? {

@@ -61,7 +61,7 @@ impl<'w> Children<'w> {
             }
             type_index::MAP => {
                 let lent = object.lent().and_then(ObjectRef::as_class).map(MapObject::cursor);
-                let first = || Source::Map(object.as_class().and_then(MapObject::first_place));
+                let first = || Source::Map(object.as_class().and_then(MapObject::first_slot));
                 (ChildrenKind::Map, lent.map_or_else(first, Source::LentMap))
             }
             type_index::LIST => (ChildrenKind::Sequence, Source::Taken(elements_of(&object)?)),
@@ -141,7 +141,7 @@ impl<'w> Children<'w> {
             Source::LentMap(next) => next.advance(),
             Source::Map(place) => {
                 let map = self.object.as_class::<MapObject>();
-                *place = place.and_then(|place| map?.next_place(place));
+                *place = place.and_then(|place| map?.next_slot(place));
             }
             _ => {}
         }

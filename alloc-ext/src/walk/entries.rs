@@ -39,7 +39,7 @@ impl<'w> OtherMap<'w> {
 
     fn restart(&mut self) {
         let map = MapOrDict::of(&self.map);
-        (self.next, self.left) = map.map_or((None, 0), |map| (map.first_place(), map.len()));
+        (self.next, self.left) = map.map_or((None, 0), |map| (map.first_slot(), map.len()));
     }
 
     fn len(&self) -> usize {
@@ -70,7 +70,7 @@ impl<'w> OtherMap<'w> {
     #[inline]
     fn advance(&mut self) {
         self.left = self.left.saturating_sub(1);
-        self.next = self.next.and_then(|place| MapOrDict::of(&self.map)?.next_place(place));
+        self.next = self.next.and_then(|place| MapOrDict::of(&self.map)?.next_slot(place));
     }
 }
 

@@ -30,19 +30,19 @@ impl<'a> MapOrDict<'a> {
     }
 
     /// The place of the first entry in order.
-    pub(super) fn first_place(self) -> Option<u64> {
+    pub(super) fn first_slot(self) -> Option<u64> {
         match self {
-            Self::Map(map) => map.first_place(),
-            Self::Dict(dict) => dict.first_place(),
+            Self::Map(map) => map.first_slot(),
+            Self::Dict(dict) => dict.first_slot(),
         }
     }
 
     /// The place of the entry after the one at `place`.
     #[inline]
-    pub(super) fn next_place(self, place: u64) -> Option<u64> {
+    pub(super) fn next_slot(self, place: u64) -> Option<u64> {
         match self {
-            Self::Map(map) => map.next_place(place),
-            Self::Dict(dict) => dict.next_place(place),
+            Self::Map(map) => map.next_slot(place),
+            Self::Dict(dict) => dict.next_slot(place),
         }
     }
 

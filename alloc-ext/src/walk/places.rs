@@ -34,12 +34,12 @@ impl<'w> Places<'w> {
 
     /// The place of the first entry in order.
     pub fn first(&self) -> Option<u64> {
-        self.map()?.first_place()
+        self.map()?.first_slot()
     }
 
     /// The place of the entry after the one at `place`.
     pub fn after(&self, place: u64) -> Option<u64> {
-        self.map()?.next_place(place)
+        self.map()?.next_slot(place)
     }
 
     fn map(&self) -> Option<MapOrDict<'_>> {

@@ -8,8 +8,8 @@ use ferrite_core::object::ObjectRef;
 use ferrite_core::tensor::Tensor;
 use ferrite_core::{type_index, type_table};
 
-use crate::containers::map_table::Table;
-use crate::containers::seq::{Seq, reverse};
+use crate::containers::sequence::{Seq, reverse};
+use crate::containers::table::Table;
 use crate::walk::{Seen, is_sole_while_held};
 
 /// The device of the first tensor off the CPU in nested sequences and map values, depth first; else the CPU.

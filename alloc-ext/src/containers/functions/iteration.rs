@@ -8,7 +8,7 @@ use ferrite_core::object::ObjectRef;
 use ferrite_core::plain_error;
 use ferrite_core::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::containers::map_table::Table;
+use crate::containers::table::Table;
 
 const KEY: i64 = 0;
 const VALUE: i64 = 1;

@@ -6,45 +6,27 @@ use ferrite_core::convert::AnyCompatible;
 use ferrite_core::error::Result;
 use ferrite_core::ffi_functions::invalid_object;
 use ferrite_core::fresh;
-use ferrite_core::object::{ObjectClass, ObjectRef};
-use ferrite_core::object_alloc::Apart;
+use ferrite_core::object::ObjectClass;
 use ferrite_core::{plain_ensure, type_index};
 
 use super::iteration;
-use crate::containers::map_base;
-use crate::containers::map_table::Table;
-use crate::containers::{DictObject, cell, map_at_once, map_in_place, map_insert, missing_key};
+use crate::containers::table::{Table, build};
+use crate::containers::{DictObject, cell, missing_key};
 use crate::operation::{Family, Operands, Verb};
 
 pub(super) fn create_map(args: &[AnyView<'_>]) -> Result<Any> {
-    // SAFETY: it is a Map that nobody else knows.
-    create(type_index::MAP, args, |map, key, value| unsafe { map_insert::insert(map, key, value) })
+    create(type_index::MAP, args)
 }
 
 pub(super) fn create_dict(args: &[AnyView<'_>]) -> Result<Any> {
-    // SAFETY: it is a Dict that nobody else knows.
-    create(type_index::DICT, args, |dict, key, value| unsafe { map_in_place::insert(dict, key, value) })
+    create(type_index::DICT, args)
 }
 
-/// An object of keys and values that alternate, so there must be as many of one as of the other.
-#[cfg_attr(feature = "std", inline(always))]
-#[cfg_attr(not(feature = "std"), inline(never))]
-fn create(
-    type_index: i32,
-    args: &[AnyView<'_>],
-    insert: fn(&mut ObjectRef, Any, Any) -> Result<()>,
-) -> Result<Any> {
+/// An object of alternating keys and values.
+fn create(type_index: i32, args: &[AnyView<'_>]) -> Result<Any> {
     let (pairs, rest) = args.as_chunks();
     plain_ensure!(rest.is_empty(), INTERNAL_ERROR, "Check failed: args.size() % 2 == 0 (1 vs. 0) : ");
-    if let Some(object) = map_at_once::object_of(type_index, pairs)? {
-        return Ok(Any::new(object));
-    }
-    // It grows as upstream's does: a key may come twice.
-    let mut object = map_base::allocate_small(type_index, 0, &mut Apart)?;
-    for [key, value] in pairs {
-        insert(&mut object, cell::own(key)?, cell::own(value)?)?;
-    }
-    Ok(Any::new(object))
+    build::of_pairs(type_index, pairs).map(Any::new)
 }
 
 /// What the operations here share.
@@ -85,8 +67,8 @@ unsafe fn run(verb: Verb, operands: Operands<'_>, result: *mut TVMFFIAny) -> Res
             Verb::Count => answer = Any::from(i64::from(table.find_entry(operands.value(1))?.is_some())),
             Verb::SetItem => dict.insert(own(1)?, own(2)?)?,
             Verb::Erase => {
-                let place = table.find(operands.value(1))?;
-                drop(Table::of(dict.as_object()).remove(place));
+                let slot = table.find(operands.value(1))?;
+                drop(Table::of(dict.as_object()).remove(slot));
             }
             Verb::Clear => dict.clear(),
             _ => {}

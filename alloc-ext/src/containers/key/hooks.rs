@@ -1,4 +1,4 @@
-//! What the type of an object registered to hash and compare it as a key, `__any_hash__` and `__any_equal__`.
+//! The hooks `__any_hash__` and `__any_equal__`, by which a type hashes and compares its objects as keys.
 
 use core::ffi::c_void;
 use core::ptr;
@@ -12,19 +12,7 @@ use ferrite_core::sync::atomic::{AtomicPtr, Ordering};
 use ferrite_core::type_table::{self, AttrColumn};
 use ferrite_core::{plain_bail, type_index};
 
-use crate::containers::big_int_key as big_int;
 use crate::cxx;
-
-/// Creates the columns of key hooks, with those of the library's own types, for clients that hash keys themselves.
-///
-/// C++ code looks for the columns once and remembers when they are not there, so this belongs to the start of a library
-/// that such clients load. Doing it again changes nothing. Allocation: the two columns.
-///
-/// # Errors
-/// MemoryError.
-pub fn install_hooks() -> Result<()> {
-    big_int::install(HASH_HOOKS.name, EQUAL_HOOKS.name)
-}
 
 /// Registers a function as the hook of a type, unless there is one.
 ///
@@ -40,9 +28,9 @@ pub(crate) fn install(type_index: i32, column: &str, hook: &StaticFunction) -> R
 pub(super) static HASH_HOOKS: Hooks = Hooks::new("__any_hash__");
 pub(super) static EQUAL_HOOKS: Hooks = Hooks::new("__any_equal__");
 
-/// A column of hooks, remembered once it exists: columns never move.
+/// A column of hooks by type. Its address is cached: columns never move.
 pub(super) struct Hooks {
-    name: &'static str,
+    pub(super) name: &'static str,
     column: AtomicPtr<AttrColumn>,
 }
 
@@ -70,13 +58,13 @@ impl Hooks {
         Some(column)
     }
 
-    /// What the hook of a type answers: the hash of a key, or whether two are equal. None when there is no hook.
-    pub(super) fn ask(&self, keys: &[AnyView<'_>]) -> Result<Option<u64>> {
+    /// Calls the hook of the type of the first key: returns the hash of one key, or whether two are equal. None without a hook.
+    pub(super) fn call(&self, keys: &[AnyView<'_>]) -> Result<Option<u64>> {
         let [key, others @ ..] = keys else { return Ok(None) };
         let Some(hook) = self.get(key.type_index()) else { return Ok(None) };
         let expected = if others.is_empty() { type_index::INT } else { type_index::BOOL };
         let Some(native) = native(hook)? else {
-            return answer(hook.get::<Function>()?.call(keys)?, expected).map(Some);
+            return payload_of(hook.get::<Function>()?.call(keys)?, expected).map(Some);
         };
         // SAFETY: a pointer in these columns is such a hook by their contract; the cells live through the call.
         let cell = unsafe {
@@ -85,7 +73,7 @@ impl Hooks {
                 [other, ..] => cxx::call_equal(native, key.as_raw(), other.as_raw()),
             }
         };
-        native_answer(cell?, expected).map(Some)
+        native_payload(cell?, expected).map(Some)
     }
 }
 
@@ -110,29 +98,29 @@ fn native(hook: AnyView<'_>) -> Result<Option<*mut c_void>> {
     }
 }
 
-/// What a hook of pointer form answered, in either of its signatures: since 0.1.15 a cell of the expected type or an Error,
-/// before that a plain number in place of the cell's head. An old hash that equals one of these two heads is misread.
-fn native_answer(cell: TVMFFIAny, expected: i32) -> Result<u64> {
+/// The payload that a hook of pointer form returned, in either of its signatures: since 0.1.15 a cell of the expected type or an
+/// Error, before that a plain number in place of the cell's head. An old hash that equals one of these two heads is misread.
+fn native_payload(cell: TVMFFIAny, expected: i32) -> Result<u64> {
     let head = u64::from(cell.type_index as u32) | u64::from(cell.small_str_len) << 32;
     if head == expected as u64 || head == type_index::ERROR as u64 {
         // SAFETY: with such a head it is a cell, which is owned.
-        answer(unsafe { Any::from_raw(cell) }, expected)
+        payload_of(unsafe { Any::from_raw(cell) }, expected)
     } else {
         Ok(head)
     }
 }
 
-/// The payload of an answer of the expected type; an Error that was answered becomes one.
-fn answer(answer: Any, expected: i32) -> Result<u64> {
-    if answer.type_index() == expected {
-        return Ok(answer.view().payload_bits());
+/// The payload of a result of the expected type. A returned Error is raised.
+fn payload_of(result: Any, expected: i32) -> Result<u64> {
+    if result.type_index() == expected {
+        return Ok(result.view().payload_bits());
     }
-    match answer.try_get::<Error>()? {
+    match result.try_get::<Error>()? {
         Some(error) => Err(error),
         None => plain_bail!(
             INTERNAL_ERROR,
             "The key hook of a type answered a value of type index {}, expected {}",
-            answer.type_index(),
+            result.type_index(),
             expected
         ),
     }

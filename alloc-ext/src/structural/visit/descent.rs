@@ -61,11 +61,11 @@ impl Descent {
             }
             type_index::MAP => {
                 let map = value.get::<MapObject>()?;
-                Children::Map { next: map.first_place(), map, halves: Halves::new() }
+                Children::Map { next: map.first_slot(), map, halves: Halves::new() }
             }
             type_index::DICT => {
                 let dict = value.get::<DictObject>()?;
-                Children::Dict { next: dict.first_place(), dict, halves: Halves::new() }
+                Children::Dict { next: dict.first_slot(), dict, halves: Halves::new() }
             }
             _ => return Self::into_fields(value, region).map(Some),
         };
@@ -101,7 +101,7 @@ impl Descent {
                 if halves.take_key() {
                     return Some(key.clone());
                 }
-                *next = map.next_place(place);
+                *next = map.next_slot(place);
                 Some(value.clone())
             }),
             Children::Dict { dict, next, halves } => next.and_then(|place| {
@@ -109,7 +109,7 @@ impl Descent {
                 if halves.take_key() {
                     return Some(key);
                 }
-                *next = dict.next_place(place);
+                *next = dict.next_slot(place);
                 Some(value)
             }),
             Children::Fields { object, fields } => return next_field(object, fields, self.region),

@@ -53,7 +53,7 @@ pub(super) fn collect(
     match map {
         Places::Lent(map) => {
             let mut next = map.cursor();
-            while let (Some(place), Some([key, value])) = (next.place(), next.entry()) {
+            while let (Some(place), Some([key, value])) = (next.slot(), next.entry()) {
                 collector.add(place, key, value)?;
                 next.advance();
             }

@@ -1,0 +1,156 @@
+//! The map that all its holders change in place, whose keys are of one type and whose values are of one type.
+
+mod object;
+
+use core::marker::PhantomData;
+
+use ferrite_core::any::Any;
+use ferrite_core::convert::AnyCompatible;
+use ferrite_core::error::Result;
+use ferrite_core::object::{ObjectClass, ObjectRef};
+
+use super::typed::typed_container;
+pub use object::{DictEntries, DictObject};
+
+/// A reference to a dict whose keys convert to `K` and values to `V`.
+///
+/// Cloning shares the object, and every holder sees every change: methods that change it take `&self`.
+///
+/// Threads: not synchronised, see [`DictObject`].
+///
+/// # Examples
+/// ```
+/// use ferrite_alloc_ext::containers::Dict;
+///
+/// # fn main() -> ferrite_core::error::Result<()> {
+/// let dict = Dict::<i64, i64>::new()?;
+/// let other = dict.clone();
+/// other.insert(1, 10)?;
+/// assert_eq!(dict.get(&1)?, Some(10));
+/// assert_eq!(dict.at(&2).unwrap_err().kind(), b"KeyError");
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Upstream
+/// `Dict<K, V>` in `include/tvm/ffi/container/dict.h`.
+#[repr(transparent)]
+pub struct Dict<K = Any, V = Any> {
+    object: DictObject,
+    types: PhantomData<(K, V)>,
+}
+
+impl<K: AnyCompatible + 'static, V: AnyCompatible + 'static> Dict<K, V> {
+    /// Creates an empty dict.
+    ///
+    /// # Errors
+    /// MemoryError.
+    pub fn new() -> Result<Self> {
+        Self::with_capacity(0)
+    }
+
+    /// Creates an empty dict in the layout that suits `expected` entries.
+    ///
+    /// # Errors
+    /// MemoryError.
+    pub fn with_capacity(expected: usize) -> Result<Self> {
+        DictObject::with_capacity(expected).map(Self::from_object_unchecked)
+    }
+
+    /// Creates a dict of the entries that `entries` yields; the last value of a key stays.
+    ///
+    /// # Errors
+    /// Errors of key hooks; MemoryError.
+    #[expect(clippy::should_implement_trait, reason = "creation can fail, which FromIterator cannot say")]
+    pub fn from_iter(entries: impl IntoIterator<Item = (K, V)>) -> Result<Self> {
+        let entries = entries.into_iter();
+        let dict = Self::with_capacity(entries.size_hint().0)?;
+        for (key, value) in entries {
+            dict.insert(key, value)?;
+        }
+        Ok(dict)
+    }
+
+    /// The value of `key`, or None if it is not present.
+    ///
+    /// # Errors
+    /// Errors of key hooks; RuntimeError when one changed the dict; TypeError when another holder put a value of another
+    /// type there; MemoryError.
+    pub fn get(&self, key: &K) -> Result<Option<V>> {
+        self.object.get(key.view())?.map(|value| value.get()).transpose()
+    }
+
+    /// The value of `key`.
+    ///
+    /// # Errors
+    /// KeyError when the key is not present; else as [`get`](Self::get).
+    pub fn at(&self, key: &K) -> Result<V> {
+        self.object.at(key.view())?.get()
+    }
+
+    /// Whether `key` is present.
+    ///
+    /// # Errors
+    /// Errors of key hooks; RuntimeError when one changed the dict.
+    pub fn contains(&self, key: &K) -> Result<bool> {
+        self.object.contains(key.view())
+    }
+
+    /// Sets the value of a key.
+    ///
+    /// # Errors
+    /// Errors of key hooks; MemoryError. The entries are unchanged then.
+    pub fn insert(&self, key: K, value: V) -> Result<()> {
+        self.object.insert(key.into_any(), value.into_any())
+    }
+
+    /// Removes the entry of a key. Returns its value, or None if the key is not present.
+    ///
+    /// # Errors
+    /// Errors of key hooks; RuntimeError when one changed the dict.
+    pub fn remove(&self, key: &K) -> Result<Option<Any>> {
+        self.object.remove(key.view())
+    }
+
+    /// Removes all entries.
+    pub fn clear(&self) {
+        self.object.clear();
+    }
+
+    /// The entries in order. Entries that come or go meanwhile may or may not be seen.
+    pub fn iter(&self) -> DictIter<K, V> {
+        DictIter { entries: self.object.iter(), entry: PhantomData }
+    }
+}
+
+typed_container!(Dict<K, V>, DictObject);
+
+impl<K, V> core::fmt::Debug for Dict<K, V> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_map().entries(self.object.iter()).finish()
+    }
+}
+
+impl<K: AnyCompatible + 'static, V: AnyCompatible + 'static> IntoIterator for &Dict<K, V> {
+    type Item = Result<(K, V)>;
+    type IntoIter = DictIter<K, V>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+/// The entries of a [`Dict`], converted one by one; holds the dict.
+pub struct DictIter<K, V> {
+    entries: DictEntries,
+    entry: PhantomData<(K, V)>,
+}
+
+impl<K: AnyCompatible, V: AnyCompatible> Iterator for DictIter<K, V> {
+    type Item = Result<(K, V)>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let (key, value) = self.entries.next()?;
+        Some(key.get().and_then(|key| Ok((key, value.get()?))))
+    }
+}

@@ -1,0 +1,169 @@
+//! The map of any keys and values that all its holders change in place, in insertion order.
+
+use ferrite_core::any::{Any, AnyView};
+use ferrite_core::error::Result;
+use ferrite_core::object_alloc::Apart;
+use ferrite_core::{object_class, type_index};
+
+use crate::containers::cell;
+use crate::containers::map::MapObject;
+use crate::containers::table::{self, Table, missing_key};
+
+object_class!(
+    /// A reference to a dict object of any keys and values: what signatures call `ffi.Dict`.
+    ///
+    /// All references see every change; growth replaces the storage, and with it the layout, inside the object. Keys are compared
+    /// as [`key`](crate::containers::key) says. The order of entries is that of a [`MapObject`].
+    ///
+    /// Threads: a dict is not synchronised. While one thread changes it, no other may use it; the holders see to that.
+    ///
+    /// # Upstream
+    /// `DictObj` in `include/tvm/ffi/container/dict.h`.
+    pub struct DictObject, type_index::DICT, "ffi.Dict"
+);
+
+impl DictObject {
+    /// Creates an empty dict in the layout that suits `expected` entries.
+    ///
+    /// # Errors
+    /// MemoryError.
+    pub fn with_capacity(expected: usize) -> Result<Self> {
+        table::allocate_for(type_index::DICT, expected, &mut Apart).map(Self)
+    }
+
+    fn table(&self) -> Table<'_> {
+        // SAFETY: this type only holds dicts.
+        unsafe { Table::of(&self.0) }
+    }
+
+    /// Number of entries.
+    pub fn len(&self) -> usize {
+        self.table().len()
+    }
+
+    /// Whether there are no entries.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The value of `key`, or None if it is not present.
+    ///
+    /// # Errors
+    /// Errors of key hooks; RuntimeError when one changed the dict; MemoryError for a raw string that is copied.
+    pub fn get(&self, key: AnyView<'_>) -> Result<Option<Any>> {
+        // Dropped last: the release of an owned key may run user callbacks, which may change the dict.
+        let owned = cell::owned_form(&key)?;
+        let entry = self.table().find_entry(&owned.as_ref().map_or(key, Any::view))?;
+        // SAFETY: one thread at a time uses the dict, and no user callback runs before the value is copied.
+        Ok(entry.map(|entry| unsafe { entry.copy_value() }))
+    }
+
+    /// The value of `key`.
+    ///
+    /// # Errors
+    /// KeyError when the key is not present; else as [`get`](Self::get).
+    pub fn at(&self, key: AnyView<'_>) -> Result<Any> {
+        self.get(key)?.ok_or_else(missing_key)
+    }
+
+    /// Whether `key` is present.
+    ///
+    /// # Errors
+    /// As [`get`](Self::get).
+    pub fn contains(&self, key: AnyView<'_>) -> Result<bool> {
+        Ok(self.table().find_entry_of_any(&key)?.is_some())
+    }
+
+    /// Sets the value of a key.
+    ///
+    /// # Errors
+    /// As [`get`](Self::get); MemoryError when the dict must grow. The entries are unchanged then.
+    pub fn insert(&self, key: Any, value: Any) -> Result<()> {
+        // SAFETY: one thread at a time uses the dict.
+        unsafe { table::insert(&self.0, key, value) }
+    }
+
+    /// Removes the entry of a key. Returns its value, or None if the key is not present.
+    ///
+    /// # Errors
+    /// As [`get`](Self::get).
+    pub fn remove(&self, key: AnyView<'_>) -> Result<Option<Any>> {
+        // An owned form of the key lives until the entry is removed: its release may run user callbacks.
+        let owned = cell::owned_form(&key)?;
+        let slot = self.table().find(&owned.as_ref().map_or(key, Any::view))?;
+        // SAFETY: one thread at a time uses the dict.
+        Ok(unsafe { self.table().remove(slot) })
+    }
+
+    /// Removes all entries; the storage stays.
+    ///
+    /// The release of an entry may run user callbacks that change the dict again; the dict is complete then.
+    pub fn clear(&self) {
+        for _ in 0..self.len() {
+            let Some(slot) = self.table().first() else { return };
+            // SAFETY: one thread at a time uses the dict.
+            drop(unsafe { self.table().remove(slot) });
+        }
+    }
+
+    /// The entries in order, as owned values. Entries that are added or removed meanwhile may or may not be seen.
+    pub fn iter(&self) -> DictEntries {
+        DictEntries { dict: self.clone(), next: self.first_slot() }
+    }
+
+    /// The slot of the first entry in order.
+    pub(crate) fn first_slot(&self) -> Option<u64> {
+        self.table().first().map(|slot| slot as u64)
+    }
+
+    /// The slot of the entry after the one at `slot`, if there are both.
+    pub(crate) fn next_slot(&self, slot: u64) -> Option<u64> {
+        self.table().next(slot as usize).map(|slot| slot as u64)
+    }
+
+    /// Owned copies of key and value at `slot`, if an entry is there.
+    pub(crate) fn entry_at(&self, slot: u64) -> Option<(Any, Any)> {
+        // SAFETY: one thread at a time uses the dict, and no user callback runs while the cells are copied.
+        self.table().entry(slot as usize).map(|entry| unsafe { entry.copy() })
+    }
+
+    /// Key and value at `slot`, if an entry is there, as they lie in memory.
+    ///
+    /// # Safety
+    /// Nobody changes the dict while they are in use.
+    #[inline]
+    pub(crate) unsafe fn entry_refs(&self, slot: u64) -> Option<(&Any, &Any)> {
+        // SAFETY: the entry is in this dict; the caller excludes writers.
+        self.table().entry(slot as usize).map(|entry| unsafe { entry.references() })
+    }
+
+    /// A new dict with the same entries in the same slots.
+    ///
+    /// # Errors
+    /// MemoryError.
+    pub fn copy(&self) -> Result<Self> {
+        table::copy_object(type_index::DICT, self.table()).map(Self)
+    }
+
+    /// A dict with the entries of a map, in the same slots.
+    pub(crate) fn copy_of(map: &MapObject) -> Result<Self> {
+        table::copy_object(type_index::DICT, map.table()).map(Self)
+    }
+}
+
+/// The entries of a [`DictObject`] in order; holds the dict.
+pub struct DictEntries {
+    dict: DictObject,
+    next: Option<u64>,
+}
+
+impl Iterator for DictEntries {
+    type Item = (Any, Any);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let slot = self.next?;
+        let entry = self.dict.entry_at(slot)?;
+        self.next = self.dict.next_slot(slot);
+        Some(entry)
+    }
+}

@@ -1,0 +1,62 @@
+//! The key hooks of the library's own types, registered for clients that hash keys themselves.
+#![forbid(unsafe_code)]
+
+use ferrite_core::big_int::BigInt;
+use ferrite_core::builtins::StaticFunction;
+use ferrite_core::error::Result;
+use ferrite_core::{static_function, type_index};
+
+use super::hash::hash_words;
+use super::hooks::{EQUAL_HOOKS, HASH_HOOKS, install};
+
+/// Creates the columns of key hooks and registers the hooks of big integers, unless they are registered.
+///
+/// C++ code looks the columns up once and remembers their absence, so this belongs to the start of a library that such clients
+/// load. Calling it again changes nothing. The hooks are functions, which clients of all versions call alike; the address of a
+/// hook has another signature since 0.1.15. Allocation: the two columns.
+///
+/// # Errors
+/// MemoryError.
+pub fn install_hooks() -> Result<()> {
+    static HASH: StaticFunction = static_function!("ffi.BigInt.__any_hash__", hash_function);
+    static EQUAL: StaticFunction = static_function!("ffi.BigInt.__any_equal__", equal_function);
+    install(type_index::BIG_INT, HASH_HOOKS.name, &HASH)?;
+    install(type_index::BIG_INT, EQUAL_HOOKS.name, &EQUAL)
+}
+
+fn hash_function(key: BigInt) -> i64 {
+    hash_words(&key) as i64
+}
+
+fn equal_function(lhs: BigInt, rhs: BigInt) -> bool {
+    lhs.words() == rhs.words()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::equal::{equal, equal_by_hook};
+    use super::super::hash::{combine, hash};
+    use super::*;
+    use ferrite_core::any::Any;
+
+    #[test]
+    fn big_integers_are_equal_by_value() -> Result<()> {
+        install_hooks()?;
+        install_hooks()?;
+        let number = |high: i64| -> Result<Any> {
+            let mut content = [0; 16];
+            content[..8].copy_from_slice(&5i64.to_ne_bytes());
+            content[8..].copy_from_slice(&high.to_ne_bytes());
+            ferrite_core::big_int::from_native_bytes(&content)
+        };
+        let (one, same, other) = (number(1)?, number(1)?, number(2)?);
+        assert_eq!(one.type_index(), type_index::BIG_INT);
+        assert_eq!(hash(&one.view())?, hash(&same.view())?);
+        assert!(equal(one.view(), same.view())? && !equal(one.view(), other.view())?);
+        // The hook that clients call returns what is computed here.
+        let result = HASH_HOOKS.call(&[one.view()])?.expect("just installed");
+        assert_eq!(combine(type_index::BIG_INT, result), hash(&one.view())?);
+        assert!(equal_by_hook(one.view(), same.view())? && !equal_by_hook(one.view(), other.view())?);
+        Ok(())
+    }
+}

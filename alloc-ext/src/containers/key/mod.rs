@@ -1,0 +1,19 @@
+//! Hash and equality of values as map keys.
+//!
+//! Plain values are equal when type and payload are the same bits: `1`, `1.0` and `true` are three keys, and a NaN equals
+//! itself. Strings and bytes compare by content, big integers by value. Objects compare by address, unless their type registered
+//! the hooks `__any_hash__` and `__any_equal__`.
+
+mod equal;
+mod hash;
+mod hooks;
+mod install;
+
+pub use equal::equal;
+pub(super) use equal::{equal_by_hook, equal_inline, is_plain, prefetch, prefetch_text};
+pub(crate) use equal::{equal_without_hook, same_words};
+pub(super) use hash::has_hash_hook;
+pub use hash::{hash, hash_bytes};
+pub(crate) use hash::{hash_long_text, hash_short_text, hash_words};
+pub(crate) use hooks::install;
+pub use install::install_hooks;

@@ -1,0 +1,252 @@
+//! The list of any elements that all its holders change in place.
+
+use ferrite_core::any::{Any, AnyView};
+use ferrite_core::error::Result;
+use ferrite_core::{object_class, plain_bail, type_index};
+
+use crate::containers::array::ArrayObject;
+use crate::containers::sequence::{self, Seq};
+
+object_class!(
+    /// A reference to a list object of any elements: what signatures call `ffi.List`.
+    ///
+    /// All references see every change. The elements lie in a block of their own, which growth replaces.
+    ///
+    /// Threads: a list is not synchronised. While one thread changes it, no other may use it; the holders see to that.
+    ///
+    /// # Upstream
+    /// `ListObj` in `include/tvm/ffi/container/list.h`.
+    pub struct ListObject, type_index::LIST, "ffi.List"
+);
+
+/// The least room of a list that is made of given elements.
+const LEAST_CAPACITY: usize = 4;
+
+impl ListObject {
+    /// Creates an empty list with room for `capacity` elements.
+    ///
+    /// # Errors
+    /// MemoryError when the memory is not there.
+    pub fn with_capacity(capacity: usize) -> Result<Self> {
+        sequence::allocate_with_block(type_index::LIST, capacity).map(Self)
+    }
+
+    /// Creates a list of own copies of `values`.
+    ///
+    /// # Errors
+    /// MemoryError when the memory is not there.
+    pub fn from_slice(values: &[Any]) -> Result<Self> {
+        let list = Self::with_capacity(values.len().max(LEAST_CAPACITY))?;
+        // SAFETY: the list is new, unshared and has the room; `values` cannot lie in it.
+        unsafe { list.seq().insert_slice_reserved(0, values) }
+        Ok(list)
+    }
+
+    /// Creates a list of owned values of `views`, such as the arguments of a packed call.
+    ///
+    /// # Errors
+    /// MemoryError when the memory is not there; what [`AnyView::to_owned`] raises.
+    pub fn from_views(views: &[AnyView<'_>]) -> Result<Self> {
+        let fresh = Self::with_capacity(views.len().max(LEAST_CAPACITY))?;
+        // SAFETY: the object is new, unshared and has the room.
+        unsafe { fresh.seq().push_views_reserved(views) }?;
+        Ok(fresh)
+    }
+
+    #[inline]
+    fn seq(&self) -> Seq<'_> {
+        // SAFETY: this type only holds lists.
+        unsafe { Seq::of(&self.0) }
+    }
+
+    /// Number of elements.
+    pub fn len(&self) -> usize {
+        self.seq().len()
+    }
+
+    /// Whether there are no elements.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Number of elements for which the present block has room.
+    pub fn capacity(&self) -> usize {
+        self.seq().capacity()
+    }
+
+    /// The elements, in place.
+    ///
+    /// # Safety
+    /// Nobody changes the list while the slice is in use.
+    pub(crate) unsafe fn as_slice(&self) -> &[Any] {
+        // SAFETY: the caller's promise.
+        unsafe { self.seq().as_slice() }
+    }
+
+    /// The element at `index`, as a reference of its own.
+    ///
+    /// # Errors
+    /// IndexError when the index is negative or not below the length.
+    pub fn get(&self, index: i64) -> Result<Any> {
+        self.seq().element(index)
+    }
+
+    /// The element at `index`, or None beyond the end.
+    pub(in crate::containers) fn element(&self, index: usize) -> Option<Any> {
+        self.seq().get(index)
+    }
+
+    /// Replaces the element at `index`.
+    ///
+    /// # Errors
+    /// IndexError as for [`get`](Self::get).
+    pub fn set(&self, index: i64, value: Any) -> Result<()> {
+        let position = self.seq().position(index)?;
+        drop(self.seq().replace(position, value));
+        Ok(())
+    }
+
+    /// Appends an element.
+    ///
+    /// # Errors
+    /// MemoryError when the memory is not there; the list is then unchanged.
+    pub fn push(&self, value: Any) -> Result<()> {
+        self.make_room(1)?;
+        // SAFETY: the list has the room, and one thread at a time uses it.
+        unsafe { self.seq().insert_reserved(self.len(), value) }
+        Ok(())
+    }
+
+    /// Inserts an element before `index`, which may be the length.
+    ///
+    /// # Errors
+    /// IndexError when the index is negative or above the length; MemoryError when the memory is not there.
+    pub fn insert(&self, index: i64, value: Any) -> Result<()> {
+        let position = self.seq().insert_position(index)?;
+        self.make_room(1)?;
+        // SAFETY: as in `push`.
+        unsafe { self.seq().insert_reserved(position, value) }
+        Ok(())
+    }
+
+    /// Removes the element at `index` and returns it.
+    ///
+    /// # Errors
+    /// IndexError as for [`get`](Self::get).
+    pub fn remove(&self, index: i64) -> Result<Any> {
+        let position = self.seq().position(index)?;
+        Ok(self.seq().take(position).unwrap_or_default())
+    }
+
+    /// Removes the last element and returns it.
+    pub fn pop(&self) -> Option<Any> {
+        self.seq().pop()
+    }
+
+    /// Removes the elements from `start` up to `stop`. An empty range does nothing, wherever it lies.
+    ///
+    /// # Errors
+    /// IndexError when the range reaches outside.
+    pub fn remove_range(&self, start: i64, stop: i64) -> Result<()> {
+        let range = self.seq().range(start, stop)?;
+        self.seq().remove_range(range);
+        Ok(())
+    }
+
+    /// Replaces the elements from `start` up to `stop` by those of `replacement`, which may be this very list.
+    ///
+    /// # Errors
+    /// IndexError when the range reaches outside, or is empty and lies outside; MemoryError when the memory is not
+    /// there. The list is unchanged then.
+    pub fn replace_range(&self, start: i64, stop: i64, replacement: &ListObject) -> Result<()> {
+        let values = replacement.to_array()?;
+        let mut range = self.seq().range(start, stop)?;
+        if range.is_empty() && !values.is_empty() {
+            let position = self.seq().insert_position(stop)?;
+            range = position..position;
+        }
+        // SAFETY: the copies lie in an array of their own.
+        unsafe { self.replace_by(range, values.as_slice()) }
+    }
+
+    /// Replaces the elements of a range inside the list by own copies of `values`.
+    ///
+    /// # Errors
+    /// MemoryError when there are values and the memory is not there. The list is unchanged then.
+    ///
+    /// # Safety
+    /// `values` lies outside this list.
+    pub(in crate::containers) unsafe fn replace_by(
+        &self,
+        range: core::ops::Range<usize>,
+        values: &[Any],
+    ) -> Result<()> {
+        if !values.is_empty() {
+            self.make_room(values.len())?;
+            // SAFETY: the list has the room, and one thread at a time uses it. The copies go to the end of the range; in front
+            // of it the old elements leave.
+            unsafe { self.seq().insert_slice_reserved(range.end, values) }
+        }
+        self.seq().remove_range(range);
+        Ok(())
+    }
+
+    /// Turns the order round.
+    pub fn reverse(&self) {
+        self.seq().reverse();
+    }
+
+    /// Removes all elements; the block stays.
+    pub fn clear(&self) {
+        self.seq().drop_last(self.len());
+    }
+
+    /// Makes the length `len`, dropping elements from the end or filling up with None.
+    ///
+    /// # Errors
+    /// ValueError when `len` is negative; MemoryError when the memory is not there.
+    pub fn resize(&self, len: i64) -> Result<()> {
+        let Ok(target) = usize::try_from(len) else {
+            plain_bail!(VALUE_ERROR, "cannot resize a List to negative size");
+        };
+        let present = self.len();
+        if target <= present {
+            self.seq().drop_last(present - target);
+            return Ok(());
+        }
+        self.make_room(target - present)?;
+        for position in present..target {
+            // SAFETY: as in `push`.
+            unsafe { self.seq().insert_reserved(position, Any::NONE) }
+        }
+        Ok(())
+    }
+
+    /// Makes room for `capacity` elements in all; a smaller or negative number does nothing.
+    ///
+    /// # Errors
+    /// MemoryError when the memory is not there.
+    pub fn reserve(&self, capacity: i64) -> Result<()> {
+        match usize::try_from(capacity) {
+            Ok(capacity) => self.seq().grow_block(capacity),
+            Err(_) if capacity < 0 => Ok(()),
+            Err(_) => self.seq().grow_block(usize::MAX),
+        }
+    }
+
+    /// A snapshot of the elements that later changes do not touch.
+    ///
+    /// # Errors
+    /// MemoryError when the memory is not there.
+    pub fn to_array(&self) -> Result<ArrayObject> {
+        // SAFETY: no foreign code runs while the elements are copied, and one thread at a time uses the list.
+        ArrayObject::from_slice(unsafe { self.seq().as_slice() })
+    }
+
+    fn make_room(&self, extra: usize) -> Result<()> {
+        match self.len().checked_add(extra) {
+            Some(needed) if needed <= self.capacity() => Ok(()),
+            _ => self.seq().grow_block(self.seq().grown_capacity(extra)?),
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! The copy-on-write map whose keys are of one type and whose values are of one type.
+
+mod object;
+
+use core::marker::PhantomData;
+
+use ferrite_core::any::Any;
+use ferrite_core::convert::AnyCompatible;
+use ferrite_core::error::Result;
+use ferrite_core::object::{ObjectClass, ObjectRef};
+
+use super::typed::typed_container;
+pub use object::{MapEntries, MapObject};
+
+/// A reference to a map whose keys convert to `K` and values to `V`.
+///
+/// Cloning shares the object; changing a shared map copies it first, so no other reference sees the change.
+///
+/// # Examples
+/// ```
+/// use ferrite_alloc_ext::containers::Map;
+///
+/// # fn main() -> ferrite_core::error::Result<()> {
+/// let mut map = Map::<i64, f64>::new()?;
+/// map.insert(1, 0.5)?;
+/// map.insert(2, 1.5)?;
+/// assert_eq!(map.get(&2)?, Some(1.5));
+/// assert_eq!(map.get(&3)?, None);
+/// let keys: Result<Vec<_>, _> = map.iter().map(|entry| entry.map(|(key, _)| key)).collect();
+/// assert_eq!(keys?, [1, 2]);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Upstream
+/// `Map<K, V>` in `include/tvm/ffi/container/map.h`.
+pub struct Map<K = Any, V = Any> {
+    object: MapObject,
+    types: PhantomData<(K, V)>,
+}
+
+impl<K: AnyCompatible + 'static, V: AnyCompatible + 'static> Map<K, V> {
+    /// Creates an empty map.
+    ///
+    /// # Errors
+    /// MemoryError.
+    pub fn new() -> Result<Self> {
+        Self::with_capacity(0)
+    }
+
+    /// Creates an empty map in the layout that suits `expected` entries.
+    ///
+    /// # Errors
+    /// MemoryError.
+    pub fn with_capacity(expected: usize) -> Result<Self> {
+        MapObject::with_capacity(expected).map(Self::from_object_unchecked)
+    }
+
+    /// Creates a map of the entries that `entries` yields; the last value of a key stays.
+    ///
+    /// # Errors
+    /// Errors of key hooks; MemoryError.
+    #[expect(clippy::should_implement_trait, reason = "creation can fail, which FromIterator cannot say")]
+    pub fn from_iter(entries: impl IntoIterator<Item = (K, V)>) -> Result<Self> {
+        let entries = entries.into_iter();
+        let mut map = Self::with_capacity(entries.size_hint().0)?;
+        for (key, value) in entries {
+            map.insert(key, value)?;
+        }
+        Ok(map)
+    }
+
+    /// The value of `key`, or None if it is not present.
+    ///
+    /// # Errors
+    /// Errors of key hooks; TypeError when C code put a value of another type there; MemoryError.
+    pub fn get(&self, key: &K) -> Result<Option<V>> {
+        self.object.get(key.view())?.map(Any::get).transpose()
+    }
+
+    /// The value of `key`.
+    ///
+    /// # Errors
+    /// KeyError when the key is not present; else as [`get`](Self::get).
+    pub fn at(&self, key: &K) -> Result<V> {
+        self.object.at(key.view())?.get()
+    }
+
+    /// Whether `key` is present.
+    ///
+    /// # Errors
+    /// Errors of key hooks.
+    pub fn contains(&self, key: &K) -> Result<bool> {
+        self.object.contains(key.view())
+    }
+
+    /// Sets the value of a key.
+    ///
+    /// # Errors
+    /// Errors of key hooks; MemoryError. The entries are unchanged then.
+    pub fn insert(&mut self, key: K, value: V) -> Result<()> {
+        self.object.insert(key.into_any(), value.into_any())
+    }
+
+    /// Removes the entry of a key. Returns its value, or None if the key is not present.
+    ///
+    /// # Errors
+    /// Errors of key hooks; MemoryError when a shared map is copied.
+    pub fn remove(&mut self, key: &K) -> Result<Option<Any>> {
+        self.object.remove(key.view())
+    }
+
+    /// Removes all entries.
+    ///
+    /// # Errors
+    /// MemoryError when no empty map can be allocated.
+    pub fn clear(&mut self) -> Result<()> {
+        self.object.clear()
+    }
+
+    /// The entries in order.
+    pub fn iter(&self) -> MapIter<'_, K, V> {
+        MapIter { entries: self.object.iter(), entry: PhantomData }
+    }
+}
+
+typed_container!(Map<K, V>, MapObject);
+
+impl<K, V> core::fmt::Debug for Map<K, V> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_map().entries(self.object.iter()).finish()
+    }
+}
+
+impl<'a, K: AnyCompatible + 'static, V: AnyCompatible + 'static> IntoIterator for &'a Map<K, V> {
+    type Item = Result<(K, V)>;
+    type IntoIter = MapIter<'a, K, V>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+/// The entries of a [`Map`], converted one by one.
+pub struct MapIter<'a, K, V> {
+    entries: MapEntries<'a>,
+    entry: PhantomData<(K, V)>,
+}
+
+impl<K: AnyCompatible, V: AnyCompatible> Iterator for MapIter<'_, K, V> {
+    type Item = Result<(K, V)>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let (key, value) = self.entries.next()?;
+        Some(key.get().and_then(|key| Ok((key, value.get()?))))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.entries.size_hint()
+    }
+}

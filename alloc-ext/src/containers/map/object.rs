@@ -1,0 +1,252 @@
+//! The copy-on-write map of any keys and values, in insertion order.
+
+use ferrite_core::any::{Any, AnyView};
+use ferrite_core::error::Result;
+use ferrite_core::memory::Buffer;
+use ferrite_core::object_alloc::{Apart, Space};
+use ferrite_core::{object_class, type_index};
+
+use crate::containers::cell;
+use crate::containers::table::{self, MapCursor, Table, build, missing_key};
+
+object_class!(
+    /// A reference to a map object of any keys and values: what signatures call `ffi.Map`.
+    ///
+    /// A change through one reference is never seen through another: while the object is shared, the first change copies it. Keys
+    /// are compared as [`key`](crate::containers::key) says.
+    ///
+    /// Entries are in the order of insertion. Setting the value of a present key leaves the entry where it is in a map of up to
+    /// four entries, and moves it to the end in a larger one, as upstream does.
+    ///
+    /// # Upstream
+    /// `MapObj` in `include/tvm/ffi/container/map.h`.
+    pub struct MapObject, type_index::MAP, "ffi.Map"
+);
+
+impl MapObject {
+    /// Creates an empty map in the layout that suits `expected` entries.
+    ///
+    /// # Errors
+    /// MemoryError.
+    pub fn with_capacity(expected: usize) -> Result<Self> {
+        table::allocate_for(type_index::MAP, expected, &mut Apart).map(Self)
+    }
+
+    /// Whether the table has the capacity that inserting its entries one after the other into a new map gives.
+    pub(crate) fn is_as_grown(&self) -> bool {
+        matches!(self.table(), Table::Dense(dense) if dense.is_as_grown())
+    }
+
+    /// Whether its table has the dense layout.
+    #[cfg(test)]
+    pub(crate) fn is_dense(&self) -> bool {
+        matches!(self.table(), Table::Dense(_))
+    }
+
+    /// A Map like [`of_tail`](Self::of_tail) makes, without hashing, if the keys are those of this Map in the same order; else
+    /// None.
+    ///
+    /// # Errors
+    /// MemoryError; the entries are then still in `values`.
+    pub(crate) fn with_same_keys(
+        &self,
+        values: &mut Buffer<Any>,
+        first: usize,
+        space: &mut impl Space,
+    ) -> Result<Option<Self>> {
+        let (entries, _) = values.get(first..).unwrap_or_default().as_chunks::<2>();
+        // SAFETY: this map cannot change while it is borrowed; the entries are forgotten here.
+        let Some(map) = (unsafe { build::with_keys_of(self.table(), entries, space) })? else {
+            return Ok(None);
+        };
+        values.forget_from(first);
+        Ok(Some(Self(map)))
+    }
+
+    /// Creates a map of the keys, which are texts, and values that alternate in `values` from `first` on and move here. The last
+    /// value of a repeated key remains.
+    ///
+    /// # Errors
+    /// ValueError on hosts when too many keys collide; MemoryError. The entries are then released, or still in `values`.
+    pub(crate) fn of_tail(values: &mut Buffer<Any>, first: usize, space: &mut impl Space) -> Result<Self> {
+        build::of_tail(values, first, space).map(Self)
+    }
+
+    pub(in crate::containers) fn table(&self) -> Table<'_> {
+        // SAFETY: this type only holds maps.
+        unsafe { Table::of(&self.0) }
+    }
+
+    /// Number of entries.
+    pub fn len(&self) -> usize {
+        self.table().len()
+    }
+
+    /// Whether there are no entries.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The value of `key`, or None if it is not present.
+    ///
+    /// # Errors
+    /// Errors of key hooks; MemoryError for a raw string that is copied.
+    pub fn get(&self, key: AnyView<'_>) -> Result<Option<&Any>> {
+        let entry = self.table().find_entry_of_any(&key)?;
+        // SAFETY: the entry is in this map, which cannot change while it is borrowed.
+        Ok(entry.map(|entry| unsafe { entry.references() }.1))
+    }
+
+    /// The value of `key`.
+    ///
+    /// # Errors
+    /// KeyError when the key is not present; else as [`get`](Self::get).
+    pub fn at(&self, key: AnyView<'_>) -> Result<&Any> {
+        self.get(key)?.ok_or_else(missing_key)
+    }
+
+    /// Whether `key` is present.
+    ///
+    /// # Errors
+    /// As [`get`](Self::get).
+    pub fn contains(&self, key: AnyView<'_>) -> Result<bool> {
+        Ok(self.get(key)?.is_some())
+    }
+
+    /// Sets the value of a key.
+    ///
+    /// # Errors
+    /// Errors of key hooks; MemoryError. The entries are unchanged then.
+    pub fn insert(&mut self, key: Any, value: Any) -> Result<()> {
+        self.make_unique()?;
+        // SAFETY: the map is unshared.
+        unsafe { table::insert(&self.0, key, value) }
+    }
+
+    /// Sets the value of a key if that allocates nothing: the map is not shared and not full. Returns whether it did.
+    ///
+    /// # Errors
+    /// Errors of key hooks.
+    #[cfg_attr(not(feature = "std"), expect(dead_code, reason = "only fast paths use it"))]
+    pub(crate) fn insert_in_place(&mut self, key: Any, value: Any) -> Result<bool> {
+        // SAFETY: the map is unshared when it is changed.
+        unsafe {
+            let entry = if self.0.is_unique() { self.table().find_or_add(&key.view())? } else { None };
+            Ok(entry.map(|entry| entry.fill(key, value)).is_some())
+        }
+    }
+
+    /// Removes the entry of a key. Returns its value, or None if the key is not present.
+    ///
+    /// # Errors
+    /// As [`get`](Self::get); MemoryError when a shared map is copied.
+    pub fn remove(&mut self, key: AnyView<'_>) -> Result<Option<Any>> {
+        // An owned form of the key lives until the entry is removed: its release may run user callbacks.
+        let owned = cell::owned_form(&key)?;
+        let slot = self.table().find(&owned.as_ref().map_or(key, Any::view))?;
+        if self.table().entry(slot).is_none() {
+            return Ok(None);
+        }
+        // A copy has its entries in the same slots.
+        self.make_unique()?;
+        // SAFETY: the map is unshared.
+        Ok(unsafe { self.table().remove(slot) })
+    }
+
+    /// Removes all entries; a shared map is left to its other holders.
+    ///
+    /// # Errors
+    /// MemoryError when no empty map can be allocated.
+    pub fn clear(&mut self) -> Result<()> {
+        *self = Self::with_capacity(0)?;
+        Ok(())
+    }
+
+    /// The entries in order.
+    pub fn iter(&self) -> MapEntries<'_> {
+        MapEntries { next: self.cursor(), left: self.len() }
+    }
+
+    /// A cursor at the first entry in order.
+    #[inline]
+    pub(crate) fn cursor(&self) -> MapCursor<'_> {
+        // SAFETY: a Map cannot change while it is borrowed.
+        unsafe { MapCursor::first(self.table()) }
+    }
+
+    /// Prefetches the entries, to be iterated soon.
+    #[cfg_attr(not(feature = "std"), expect(dead_code, reason = "only the fast JSON writer prefetches"))]
+    #[inline]
+    pub(crate) fn prefetch(&self) {
+        if let Table::Dense(dense) = self.table() {
+            dense.prefetch();
+        }
+    }
+
+    /// Prefetches the objects that are values.
+    #[cfg_attr(not(feature = "std"), expect(dead_code, reason = "only the fast JSON writer prefetches"))]
+    #[inline]
+    pub(crate) fn prefetch_values(&self) {
+        if let Table::Dense(dense) = self.table() {
+            dense.prefetch_values();
+        }
+    }
+
+    /// The slot of the first entry in order.
+    pub(crate) fn first_slot(&self) -> Option<u64> {
+        self.table().first().map(|slot| slot as u64)
+    }
+
+    /// The slot of the entry after the one at `slot`.
+    pub(crate) fn next_slot(&self, slot: u64) -> Option<u64> {
+        self.table().next(slot as usize).map(|slot| slot as u64)
+    }
+
+    /// Key and value at `slot`.
+    pub(crate) fn entry_refs(&self, slot: u64) -> Option<(&Any, &Any)> {
+        // SAFETY: the entry is in this map, which cannot change while it is borrowed.
+        self.table().entry(slot as usize).map(|entry| unsafe { entry.references() })
+    }
+
+    /// Key and value at `slot`, as they lie in memory.
+    pub(crate) fn entry_pair(&self, slot: u64) -> Option<&[Any; 2]> {
+        // SAFETY: as for `entry_refs`.
+        self.table().entry(slot as usize).map(|entry| unsafe { entry.pair() })
+    }
+
+    fn make_unique(&mut self) -> Result<()> {
+        if !self.0.is_unique() {
+            *self = self.copy()?;
+        }
+        Ok(())
+    }
+
+    /// A new map with the same entries in the same slots.
+    ///
+    /// # Errors
+    /// MemoryError.
+    pub fn copy(&self) -> Result<Self> {
+        table::copy_object(type_index::MAP, self.table()).map(Self)
+    }
+}
+
+/// The entries of a [`MapObject`] in order.
+pub struct MapEntries<'a> {
+    next: MapCursor<'a>,
+    left: usize,
+}
+
+impl<'a> Iterator for MapEntries<'a> {
+    type Item = (&'a Any, &'a Any);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let [key, value] = self.next.entry()?;
+        self.next.advance();
+        self.left = self.left.saturating_sub(1);
+        Some((key, value))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.left, Some(self.left))
+    }
+}

@@ -1,0 +1,375 @@
+//! The raw operations on the cells of an Array or List.
+
+use core::marker::PhantomData;
+
+use ferrite_core::abi::{TVMFFIAny, TVMFFISeqCell};
+use ferrite_core::any::{Any, AnyView};
+use ferrite_core::error::{Error, Result};
+use ferrite_core::object::ObjectRef;
+use ferrite_core::{error, plain_bail, plain_error};
+
+use super::record::{SeqRecord, count};
+use crate::containers::cell::{self, CELL_BYTES};
+use crate::containers::storage;
+
+/// An index as the ABI counts; what does not fit is beyond every end.
+pub(crate) fn position_of(index: usize) -> i64 {
+    i64::try_from(index).unwrap_or(i64::MAX)
+}
+
+/// Turns the order round, in a few bytes of code; `reverse` of slices brings panics when it is compiled for size.
+pub(crate) fn reverse<T>(values: &mut [T]) {
+    let mut values = values.iter_mut();
+    while let (Some(first), Some(last)) = (values.next(), values.next_back()) {
+        core::mem::swap(first, last);
+    }
+}
+
+#[cold]
+fn out_of_bounds(index: i64, len: usize) -> Error {
+    plain_error!(INDEX_ERROR, "Index {} out of bounds {}", &index, len)
+}
+
+/// A sequence object while it is borrowed: raw access to its cells.
+///
+/// No reference to the record or its cells outlives a call, since other holders, C++ code among them, may write both.
+/// Nothing here is synchronised: as upstream, one thread at a time may change a sequence.
+#[derive(Clone, Copy)]
+pub(crate) struct Seq<'a> {
+    record: *mut SeqRecord,
+    object: PhantomData<&'a ObjectRef>,
+}
+
+impl<'a> Seq<'a> {
+    /// Looks at `object` as a sequence.
+    ///
+    /// # Safety
+    /// `object` is an Array or a List.
+    #[inline]
+    pub(crate) unsafe fn of(object: &'a ObjectRef) -> Self {
+        Self { record: object.as_ptr().cast(), object: PhantomData }
+    }
+
+    #[inline]
+    fn cell(self) -> *mut TVMFFISeqCell {
+        // SAFETY: the record is alive for 'a; only the field's address is taken.
+        unsafe { &raw mut (*self.record).cell }
+    }
+
+    /// Number of elements; a negative number, which only a broken client writes, counts as none.
+    #[inline]
+    pub(crate) fn len(self) -> usize {
+        // SAFETY: the record is alive for 'a.
+        count(unsafe { (*self.cell()).size })
+    }
+
+    /// Number of cells that the storage has.
+    #[inline]
+    pub(crate) fn capacity(self) -> usize {
+        // SAFETY: the record is alive for 'a.
+        count(unsafe { (*self.cell()).capacity })
+    }
+
+    /// First cell; null or dangling when there is no storage.
+    #[inline]
+    pub(crate) fn cells(self) -> *mut TVMFFIAny {
+        // SAFETY: the record is alive for 'a.
+        unsafe { (*self.cell()).data.cast() }
+    }
+
+    #[inline]
+    fn set_len(self, len: usize) {
+        // SAFETY: the record is alive for 'a, and lengths stem from the same field or are below the capacity.
+        unsafe { (*self.cell()).size = len as i64 }
+    }
+
+    /// The elements as they lie in memory.
+    ///
+    /// # Safety
+    /// Nobody changes the sequence while the slice is in use.
+    #[inline]
+    pub(crate) unsafe fn as_slice(self) -> &'a [Any] {
+        let (cells, len) = (self.cells(), self.len());
+        if cells.is_null() || len == 0 {
+            return &[];
+        }
+        // SAFETY: `len` initialised cells start at `cells`; Any has the layout of a cell; the caller excludes writers.
+        unsafe { core::slice::from_raw_parts(cells.cast::<Any>(), len) }
+    }
+
+    /// An own copy of element `index`, or None beyond the end.
+    #[inline]
+    pub(crate) fn get(self, index: usize) -> Option<Any> {
+        if index >= self.len() {
+            return None;
+        }
+        // SAFETY: the cell is initialised.
+        Some(unsafe { cell::copy_of(self.cells().add(index)) })
+    }
+
+    /// The element at `index`, viewed in place, or None beyond the end.
+    ///
+    /// # Safety
+    /// Nobody changes the sequence while the view is in use.
+    #[inline]
+    pub(crate) unsafe fn borrow(self, index: usize) -> Option<&'a AnyView<'a>> {
+        // SAFETY: cells below the length are initialised; the caller excludes writers.
+        (index < self.len()).then(|| unsafe { AnyView::in_place(&*self.cells().add(index)) })
+    }
+
+    /// An own copy of the element that `index` names.
+    ///
+    /// # Errors
+    /// As [`position`](Self::position).
+    #[inline]
+    pub(crate) fn element(self, index: i64) -> Result<Any> {
+        let position = self.position(index)?;
+        // SAFETY: the cell is initialised.
+        Ok(unsafe { cell::copy_of(self.cells().add(position)) })
+    }
+
+    /// The position that `index` names.
+    ///
+    /// # Errors
+    /// IndexError when it is negative or not below the length.
+    #[inline]
+    pub(crate) fn position(self, index: i64) -> Result<usize> {
+        let len = self.len();
+        match usize::try_from(index) {
+            Ok(position) if position < len => Ok(position),
+            _ => Err(out_of_bounds(index, len)),
+        }
+    }
+
+    /// The position before which `index` inserts.
+    ///
+    /// # Errors
+    /// IndexError when it is negative or above the length.
+    #[inline]
+    pub(crate) fn insert_position(self, index: i64) -> Result<usize> {
+        let len = self.len();
+        match usize::try_from(index) {
+            Ok(position) if position <= len => Ok(position),
+            _ => plain_bail!(INDEX_ERROR, "Index {} out of bounds [0, {}]", &index, len),
+        }
+    }
+
+    /// The positions `start..stop` that an erase names; an empty range passes wherever it lies.
+    ///
+    /// # Errors
+    /// IndexError when the range is turned round or reaches outside.
+    pub(crate) fn range(self, start: i64, stop: i64) -> Result<core::ops::Range<usize>> {
+        if start == stop {
+            return Ok(0..0);
+        }
+        let len = self.len();
+        match (usize::try_from(start), usize::try_from(stop)) {
+            (Ok(first), Ok(last)) if first < last && last <= len => Ok(first..last),
+            _ => plain_bail!(INDEX_ERROR, "Erase range [{}, {}) out of bounds {}", &start, &stop, len),
+        }
+    }
+
+    /// The capacity to grow to for `extra` more elements: twice the present one, or what is needed if that is more.
+    ///
+    /// # Errors
+    /// MemoryError when the number does not fit.
+    pub(crate) fn grown_capacity(self, extra: usize) -> Result<usize> {
+        let needed = self.len().checked_add(extra).ok_or_else(|| error::out_of_memory(usize::MAX))?;
+        Ok(self.capacity().saturating_mul(2).max(needed))
+    }
+
+    /// Puts `value` at a position below the length and gives back what was there.
+    #[inline]
+    pub(crate) fn replace(self, position: usize, value: Any) -> Any {
+        debug_assert!(position < self.len());
+        // SAFETY: the position lies below the length; each of the two values has one owner before and after.
+        unsafe {
+            let cell = self.cells().add(position);
+            let old = cell::take(cell);
+            cell.write(value.into_raw());
+            old
+        }
+    }
+
+    /// Inserts `value` before `position`, which is at most the length.
+    ///
+    /// # Safety
+    /// The capacity is larger than the length, and nobody else uses the sequence now.
+    #[inline]
+    pub(crate) unsafe fn insert_reserved(self, position: usize, value: Any) {
+        let len = self.len();
+        debug_assert!(position <= len && len < self.capacity());
+        // SAFETY: one more cell fits; the cells from `position` on move up by one.
+        unsafe {
+            let cell = self.cells().add(position);
+            core::ptr::copy(cell, cell.add(1), len - position);
+            cell.write(value.into_raw());
+        }
+        self.set_len(len + 1);
+    }
+
+    /// Inserts own copies of `values` before `position`, which is at most the length.
+    ///
+    /// # Safety
+    /// As [`insert_reserved`](Self::insert_reserved), with room for all of them; `values` lies outside this sequence.
+    pub(crate) unsafe fn insert_slice_reserved(self, position: usize, values: &[Any]) {
+        let len = self.len();
+        debug_assert!(position <= len && len + values.len() <= self.capacity());
+        // SAFETY: the cells from `position` on move up and leave a gap that the loop fills.
+        unsafe {
+            let gap = self.cells().add(position);
+            core::ptr::copy(gap, gap.add(values.len()), len - position);
+            for (offset, value) in values.iter().enumerate() {
+                cell::share(value.as_raw(), gap.add(offset));
+            }
+        }
+        self.set_len(len + values.len());
+    }
+
+    /// Appends copies of the words of `values`.
+    ///
+    /// # Safety
+    /// As [`insert_reserved`](Self::insert_reserved), with room for all of them; the caller forgets `values`.
+    pub(crate) unsafe fn push_words_reserved(self, values: &[Any]) {
+        let len = self.len();
+        debug_assert!(len + values.len() <= self.capacity());
+        // SAFETY: the caller vouches for the room; Any is transparent over a cell.
+        unsafe {
+            let target = self.cells().add(len).cast::<Any>();
+            target.copy_from_nonoverlapping(values.as_ptr(), values.len());
+        }
+        self.set_len(len + values.len());
+    }
+
+    /// Appends owned values of `views`. Those before the first that fails stay.
+    ///
+    /// # Errors
+    /// Those of [`cell::write_own`].
+    ///
+    /// # Safety
+    /// As [`insert_reserved`](Self::insert_reserved), with room for all of them.
+    pub(crate) unsafe fn push_views_reserved(self, views: &[AnyView<'_>]) -> Result<()> {
+        let len = self.len();
+        debug_assert!(len + views.len() <= self.capacity());
+        let cells = self.cells();
+        for (offset, view) in views.iter().enumerate() {
+            // SAFETY: the caller vouches for the room.
+            if let Err(error) = unsafe { cell::write_own(view, cells.add(len + offset)) } {
+                self.set_len(len + offset);
+                return Err(error);
+            }
+        }
+        self.set_len(len + views.len());
+        Ok(())
+    }
+
+    /// Takes the last element out.
+    #[inline]
+    pub(crate) fn pop(self) -> Option<Any> {
+        let last = self.len().checked_sub(1)?;
+        self.set_len(last);
+        // SAFETY: the cell was initialised and is now outside the sequence, so its value has moved to us.
+        Some(unsafe { cell::take(self.cells().add(last)) })
+    }
+
+    /// Takes the element at a position below the length out.
+    pub(crate) fn take(self, position: usize) -> Option<Any> {
+        let last = self.len().checked_sub(1).filter(|last| position <= *last)?;
+        // SAFETY: the cell is initialised; those behind it move down by one, so that each value has one owner.
+        let taken = unsafe {
+            let cell = self.cells().add(position);
+            let taken = cell::take(cell);
+            core::ptr::copy(cell.add(1), cell, last - position);
+            taken
+        };
+        self.set_len(last);
+        Some(taken)
+    }
+
+    /// Removes the elements of a range inside the sequence.
+    ///
+    /// What the release of an element runs may change the sequence again; it finds it whole.
+    pub(crate) fn remove_range(self, range: core::ops::Range<usize>) {
+        let count = range.len();
+        self.rotate_to_end(range);
+        self.drop_last(count);
+    }
+
+    /// Removes up to `count` elements from the end, the last first.
+    pub(crate) fn drop_last(self, count: usize) {
+        for _ in 0..count {
+            if self.pop().is_none() {
+                return;
+            }
+        }
+    }
+
+    fn rotate_to_end(self, range: core::ops::Range<usize>) {
+        let len = self.len();
+        if range.start < range.end && range.end <= len {
+            // SAFETY: the cells from `range.start` on are initialised plain words; no foreign code runs in between.
+            let tail =
+                unsafe { core::slice::from_raw_parts_mut(self.cells().add(range.start), len - range.start) };
+            // In three turns, which take less code than a rotation.
+            if let Some((first, rest)) = tail.split_at_mut_checked(range.end - range.start) {
+                reverse(first);
+                reverse(rest);
+                reverse(tail);
+            }
+        }
+    }
+
+    /// Turns the order round.
+    pub(crate) fn reverse(self) {
+        let len = self.len();
+        if len > 1 {
+            // SAFETY: the cells are initialised plain words; no foreign code runs in between.
+            reverse(unsafe { core::slice::from_raw_parts_mut(self.cells(), len) });
+        }
+    }
+
+    /// Moves all cells to `target`, which has room for them and is empty; this sequence is empty afterwards.
+    ///
+    /// # Safety
+    /// Nobody else uses either sequence now.
+    pub(crate) unsafe fn move_cells_to(self, target: Seq<'_>) {
+        let len = self.len();
+        debug_assert!(target.len() == 0 && len <= target.capacity());
+        if len > 0 {
+            // SAFETY: two storages, `len` cells each; ownership moves with the lengths below.
+            unsafe { core::ptr::copy_nonoverlapping(self.cells(), target.cells(), len) }
+        }
+        self.set_len(0);
+        target.set_len(len);
+    }
+
+    /// Grows the block of a List to `capacity` cells; does nothing when it has as many.
+    ///
+    /// The old block goes back through the deleter that the object carries, and the new one gets ours, so that a block
+    /// never meets a foreign deleter.
+    ///
+    /// # Errors
+    /// MemoryError when the memory is not there; the sequence is then unchanged.
+    pub(crate) fn grow_block(self, capacity: usize) -> Result<()> {
+        if capacity <= self.capacity() {
+            return Ok(());
+        }
+        let block = storage::allocate_block(storage::block_bytes(capacity, CELL_BYTES)?)?.as_ptr();
+        let len = self.len();
+        let cell = self.cell();
+        // SAFETY: the new block holds more than `len` cells; the values move with the switch of the data pointer.
+        unsafe {
+            let old = (*cell).data;
+            if len > 0 {
+                core::ptr::copy_nonoverlapping(old.cast::<TVMFFIAny>(), block.cast(), len);
+            }
+            let release = (*cell).data_deleter.replace(storage::release_block);
+            (*cell).data = block;
+            (*cell).capacity = capacity as i64;
+            if let Some(release) = release {
+                release(old);
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,109 @@
+//! An Array or List in memory, and how it is made.
+
+use core::ffi::c_void;
+use core::mem::{offset_of, size_of};
+
+use ferrite_core::abi::{TVMFFIObject, TVMFFISeqCell};
+use ferrite_core::error::Result;
+use ferrite_core::object::ObjectRef;
+use ferrite_core::object_alloc::{self, ObjectRecord, Space};
+
+use crate::containers::cell::{self, CELL_BYTES};
+use crate::containers::storage;
+
+/// An Array or List in memory: the object header, then where the cells are.
+///
+/// ```text
+///  0 header   24 data   32 size   40 capacity   48 data_deleter   56 cells of an Array that this library made
+/// ```
+///
+/// # Upstream
+/// `SeqBaseObj` in `include/tvm/ffi/container/seq_base.h`.
+#[repr(C)]
+pub struct SeqRecord {
+    header: TVMFFIObject,
+    pub(crate) cell: TVMFFISeqCell,
+}
+
+const _: () = {
+    assert!(offset_of!(SeqRecord, cell) + offset_of!(TVMFFISeqCell, data) == 24);
+    assert!(offset_of!(SeqRecord, cell) + offset_of!(TVMFFISeqCell, size) == 32);
+    assert!(offset_of!(SeqRecord, cell) + offset_of!(TVMFFISeqCell, capacity) == 40);
+    assert!(offset_of!(SeqRecord, cell) + offset_of!(TVMFFISeqCell, data_deleter) == 48);
+    assert!(size_of::<SeqRecord>() == 56);
+};
+
+// SAFETY: repr(C) with the header first, and `destroy` releases all that the record owns.
+unsafe impl ObjectRecord for SeqRecord {
+    unsafe fn destroy(this: *mut TVMFFIObject) {
+        let this: *mut Self = this.cast();
+        // SAFETY: the last strong reference is gone, so nobody else reads or writes the record.
+        unsafe {
+            let len = count((*this).cell.size);
+            cell::release_all((*this).cell.data.cast(), len);
+            if let Some(release) = (*this).cell.data_deleter {
+                release((*this).cell.data);
+            }
+        }
+    }
+}
+
+/// Creates a sequence object whose cells lie behind the record, as an Array has them.
+///
+/// # Errors
+/// MemoryError when the memory is not there.
+pub(crate) fn allocate_in_place(
+    type_index: i32,
+    capacity: usize,
+    space: &mut impl Space,
+) -> Result<ObjectRef> {
+    let bytes = storage::block_bytes(capacity, CELL_BYTES)?;
+    let init = |record: *mut SeqRecord| {
+        // SAFETY: `record` is ours to fill, and `bytes` bytes follow it.
+        unsafe {
+            let data = record.add(1).cast::<c_void>();
+            (&raw mut (*record).cell).write(TVMFFISeqCell {
+                data,
+                size: 0,
+                capacity: capacity as i64,
+                data_deleter: None,
+            });
+        }
+    };
+    // SAFETY: `init` writes every field behind the header.
+    unsafe { object_alloc::allocate_in::<SeqRecord>(space, type_index, bytes, init) }
+}
+
+/// Creates a sequence object whose cells lie in a block of their own, as a List has them. No block for no capacity.
+///
+/// # Errors
+/// MemoryError when the memory is not there.
+pub(crate) fn allocate_with_block(type_index: i32, capacity: usize) -> Result<ObjectRef> {
+    let block = match storage::block_bytes(capacity, CELL_BYTES)? {
+        0 => core::ptr::null_mut(),
+        bytes => storage::allocate_block(bytes)?.as_ptr(),
+    };
+    let init = |record: *mut SeqRecord| {
+        let cell = TVMFFISeqCell {
+            data: block,
+            size: 0,
+            capacity: capacity as i64,
+            data_deleter: Some(storage::release_block),
+        };
+        // SAFETY: `record` is ours to fill.
+        unsafe { (&raw mut (*record).cell).write(cell) }
+    };
+    // SAFETY: `init` writes every field behind the header.
+    let object = unsafe { object_alloc::allocate::<SeqRecord>(type_index, 0, init) };
+    if object.is_err() {
+        // SAFETY: nobody else got to know the block.
+        unsafe { storage::release_block(block) }
+    }
+    object
+}
+
+/// A number of cells as it is in memory; a negative one counts as none. What does not fit an address does not occur.
+#[inline]
+pub(crate) fn count(number: i64) -> usize {
+    (number as isize).max(0) as usize
+}

@@ -1,0 +1,63 @@
+//! Maps and Dicts of entries that are all known: the one way to build in bulk, with the entries as arguments of a call, as
+//! owned values of a document, or as values for the keys of another Map.
+//!
+//! `fast` and `small` are the two implementations of
+//!
+//! - `of_pairs(type_index, pairs)`, which builds a table in its final size, or returns None where inserting the entries one after
+//!   the other is as good or could end in another layout;
+//! - `insert_text(object, key, value)`, which inserts a text from an untrusted document, and may limit how many keys collide.
+
+use core::mem;
+
+use ferrite_core::any::{Any, AnyView};
+use ferrite_core::error::Result;
+use ferrite_core::memory::Buffer;
+use ferrite_core::object::ObjectRef;
+use ferrite_core::object_alloc::{Apart, Space};
+use ferrite_core::type_index;
+
+use super::insert::insert;
+use super::record;
+use crate::containers::cell;
+
+#[cfg_attr(feature = "std", path = "fast.rs")]
+#[cfg_attr(not(feature = "std"), path = "small.rs")]
+mod selected;
+
+mod same_keys;
+
+pub(crate) use same_keys::with_keys_of;
+
+/// The Map or Dict, as the type index says, that inserting these keys and values one after the other makes.
+///
+/// # Errors
+/// Errors of key hooks; MemoryError; those of [`AnyView::to_owned`].
+#[inline]
+pub(crate) fn of_pairs(type_index: i32, pairs: &[[AnyView<'_>; 2]]) -> Result<ObjectRef> {
+    if let Some(object) = selected::of_pairs(type_index, pairs)? {
+        return Ok(object);
+    }
+    // It grows as upstream's does: a key may be repeated.
+    let object = record::allocate_small(type_index, 0, &mut Apart)?;
+    for [key, value] in pairs {
+        // SAFETY: the object is a Map or Dict that nobody else knows.
+        unsafe { insert(&object, cell::own(key)?, cell::own(value)?) }?;
+    }
+    Ok(object)
+}
+
+/// A Map of the keys, which are texts, and values that alternate in `values` from `first` on and move here. The last value of a
+/// repeated key remains.
+///
+/// # Errors
+/// ValueError on hosts when too many keys collide; MemoryError. The entries are then released, or still in `values`.
+pub(crate) fn of_tail(values: &mut Buffer<Any>, first: usize, space: &mut impl Space) -> Result<ObjectRef> {
+    let (entries, _) = values.get_mut(first..).unwrap_or_default().as_chunks_mut::<2>();
+    let map = record::allocate_for(type_index::MAP, entries.len(), space)?;
+    for [key, value] in entries {
+        // SAFETY: the object is a Map that nobody else knows.
+        unsafe { selected::insert_text(&map, mem::take(key), mem::take(value)) }?;
+    }
+    values.forget_from(first);
+    Ok(map)
+}

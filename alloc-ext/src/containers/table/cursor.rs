@@ -1,0 +1,101 @@
+//! Iteration over the entries of a Map, which does not change while it is borrowed: layout and entry are looked up once.
+
+use ferrite_core::any::Any;
+
+use super::entry::Entry;
+use super::layout::NO_SLOT;
+use super::view::Table;
+
+/// The position of an iteration over a Map: at an entry, or behind the last one.
+#[derive(Clone, Copy)]
+pub(crate) struct MapCursor<'a> {
+    table: Table<'a>,
+    slot: usize,
+    entry: Option<Entry>,
+}
+
+// SAFETY: `table` and `entry` are pointers into a table that nobody changes for `'a` (contract of `first`), and all that is
+// done with them is to read it, as a shared reference to the Map may do on any thread.
+unsafe impl Send for MapCursor<'_> {}
+// SAFETY: as for Send.
+unsafe impl Sync for MapCursor<'_> {}
+
+impl<'a> MapCursor<'a> {
+    /// At the first entry of a table.
+    ///
+    /// # Safety
+    /// Nobody changes the table for `'a`.
+    #[inline]
+    pub(crate) unsafe fn first(table: Table<'a>) -> Self {
+        Self::at(table, table.head())
+    }
+
+    #[inline]
+    fn at(table: Table<'a>, slot: usize) -> Self {
+        Self { table, slot, entry: table.entry(slot) }
+    }
+
+    /// Key and value of the entry, as they lie in memory.
+    #[inline]
+    pub(crate) fn entry(&self) -> Option<&'a [Any; 2]> {
+        // SAFETY: the entry is in the table, which nobody changes, as `first` was promised.
+        self.entry.map(|entry| unsafe { entry.pair() })
+    }
+
+    /// The slot of the entry.
+    #[cfg(feature = "std")]
+    #[inline]
+    pub(crate) fn slot(&self) -> Option<u64> {
+        self.entry.map(|_| self.slot as u64)
+    }
+
+    /// Advances to the next entry.
+    #[inline]
+    pub(crate) fn advance(&mut self) {
+        let next = match self.entry {
+            // SAFETY: there is an entry in the slot.
+            Some(_) => unsafe { self.table.slot_after(self.slot) },
+            None => NO_SLOT,
+        };
+        *self = Self::at(self.table, next);
+    }
+}
+
+#[cfg(all(test, feature = "std"))]
+mod tests {
+    use ferrite_core::any::AnyView;
+
+    use crate::containers::{MapEntries, MapIter, MapObject};
+
+    /// Compiles only as long as iterations may be sent to other threads.
+    const _: fn() = || {
+        fn is_shared<T: Send + Sync>() {}
+        is_shared::<(MapEntries<'_>, MapIter<'_, i64, i64>)>();
+    };
+
+    #[test]
+    fn both_layouts_are_walked_in_order() {
+        for len in [0, 1, 4, 5, 100] {
+            let mut map = MapObject::with_capacity(0).expect("a map");
+            for key in 0..len {
+                map.insert((len - key).into(), key.into()).expect("an entry");
+            }
+            map.remove(AnyView::from(len)).expect("an entry less");
+            let mut cursor = map.cursor();
+            for value in 1..len {
+                let entry = cursor.entry().expect("an entry");
+                assert_eq!(
+                    entry.each_ref().map(|part| part.get::<i64>().ok()),
+                    [len - value, value].map(Some)
+                );
+                let slot = cursor.slot().expect("a slot");
+                assert!(map.entry_pair(slot).is_some_and(|there| core::ptr::eq(there, entry)));
+                cursor.advance();
+            }
+            for _ in 0..2 {
+                assert!(cursor.entry().is_none() && cursor.slot().is_none());
+                cursor.advance();
+            }
+        }
+    }
+}

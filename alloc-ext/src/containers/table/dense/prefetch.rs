@@ -1,0 +1,73 @@
+//! Prefetch hints for iteration over a dense table and for its release.
+
+use ferrite_core::prefetch;
+
+use super::slots::{BLOCK_SLOTS, Dense, Item, PROTECTED};
+
+/// Bytes of a cache line, or half of one.
+const LINE_BYTES: usize = 64;
+
+/// Slots between the one that is released and the one whose objects are prefetched.
+pub(crate) const RELEASE_DISTANCE: usize = 16;
+
+impl Dense<'_> {
+    /// Prefetches the objects of the entry at a slot, if there is one, to be written: their counts change soon.
+    #[inline]
+    pub(crate) fn prefetch_objects(self, slot: usize) {
+        if !self.exceeds_cache() {
+            return;
+        }
+        if let Some(entry) = self.entry(slot) {
+            // SAFETY: the cells of an entry are initialised, and no user callback runs here.
+            let cells = unsafe { [entry.key_view(), entry.value_view()] };
+            for object in cells.iter().filter_map(|cell| cell.object_ptr()) {
+                prefetch::to_write(object.as_ptr());
+            }
+        }
+    }
+
+    /// Prefetches the entry after the one at a slot in use, for an iteration from outside that reads it some calls later: it
+    /// loads while the caller waits for the objects of this one.
+    ///
+    /// # Safety
+    /// The slot is in use.
+    #[inline]
+    pub(crate) unsafe fn prefetch_after(self, slot: usize) {
+        if !self.exceeds_cache() {
+            return;
+        }
+        // SAFETY: the caller vouches for the slot.
+        let next = unsafe { self.slot_after(slot) };
+        if next < self.slots() {
+            prefetch::to_read(self.block_of(next).wrapping_add(next % BLOCK_SLOTS));
+            let item = self.item(next).cast::<u8>();
+            prefetch::to_read(item);
+            // The link to the next entry is in the next line as often as not.
+            prefetch::to_read(item.wrapping_add(size_of::<Item>() - 1));
+        }
+    }
+
+    /// Prefetches the storage of a table of one block, which iteration would otherwise load link by link.
+    #[inline]
+    pub(crate) fn prefetch(self) {
+        if prefetch::GIVEN && self.slots() <= BLOCK_SLOTS {
+            let bytes = BLOCK_SLOTS + self.slots() * size_of::<Item>();
+            // SAFETY: the table is alive.
+            let data = unsafe { (*self.fields).data }.cast::<u8>();
+            (0..bytes).step_by(LINE_BYTES).for_each(|line| prefetch::to_read(data.wrapping_add(line)));
+        }
+    }
+
+    /// Prefetches the objects that are values in a table of one block.
+    #[inline]
+    pub(crate) fn prefetch_values(self) {
+        if self.slots() <= BLOCK_SLOTS {
+            for slot in (0..self.slots()).filter(|slot| self.meta(*slot) < PROTECTED) {
+                // SAFETY: the slot is in use, and no user callback runs here.
+                if let Some(object) = unsafe { self.cells(slot).value_view() }.object_ptr() {
+                    prefetch::to_read(object.as_ptr());
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! Relocation of a chain from the home of another one.
+//!
+//! The moves are planned on the metadata alone and carried out when all of them are possible, so that a table that must
+//! grow instead, and then is refused memory, is unchanged.
+
+use ferrite_core::memory::Buffer;
+
+use super::slots::{Dense, EMPTY, PROTECTED, TAIL};
+
+/// The move of one item from a slot to an empty one.
+#[derive(Clone, Copy)]
+struct Move {
+    from: usize,
+    to: usize,
+    /// Metadata of `from` before.
+    meta: u8,
+    /// Index of the distance from the item before to `to`.
+    distance: u8,
+}
+
+const NO_MOVE: Move = Move { from: 0, to: 0, meta: EMPTY, distance: 0 };
+
+/// Moves for which no memory is needed: chains are short unless the hashes are bad.
+const NEAR: usize = 4;
+
+/// A list of moves in order.
+struct Plan {
+    near: [Move; NEAR],
+    far: Buffer<Move>,
+    len: usize,
+}
+
+impl Plan {
+    fn new() -> Self {
+        Self { near: [NO_MOVE; NEAR], far: Buffer::new(), len: 0 }
+    }
+
+    /// Returns false when memory is refused.
+    fn push(&mut self, step: Move) -> bool {
+        match self.near.get_mut(self.len) {
+            Some(place) => *place = step,
+            None => {
+                // No error object is needed for an error that nobody sees.
+                if self.far.reserve_silently(1).is_err() || self.far.try_push(step).is_err() {
+                    return false;
+                }
+            }
+        }
+        self.len += 1;
+        true
+    }
+
+    fn steps(&self) -> impl DoubleEndedIterator<Item = Move> {
+        self.near[..self.len.min(NEAR)].iter().chain(self.far.iter()).copied()
+    }
+}
+
+/// Moves the item at `slot`, which is not the head of its chain, and all that follow it in the chain to other slots.
+///
+/// `slot` is left protected, for the caller to fill. Returns false and changes nothing when some item finds no slot or memory
+/// for a long plan is refused.
+///
+/// # Safety
+/// Nobody else uses the table now.
+///
+/// # Upstream
+/// `DenseMapBaseObj::TrySpareListHead` in `include/tvm/ffi/container/map_base.h`, which goes through the same slots in the
+/// same order.
+pub(super) unsafe fn move_chain_away(table: Dense<'_>, slot: usize) -> bool {
+    let Some(before) = table.chain_prev(slot) else { return false };
+    let mut plan = Plan::new();
+    if !make_plan(table, before, slot, &mut plan) {
+        undo_plan(table, &plan);
+        return false;
+    }
+    let mut previous = before;
+    for step in plan.steps() {
+        // SAFETY: the plan reserved `to`, and whatever was there has moved on in an earlier step.
+        unsafe { table.move_item(step.from, step.to) }
+        table.set_meta(step.to, TAIL);
+        table.set_distance(previous, step.distance);
+        previous = step.to;
+    }
+    true
+}
+
+/// Reserves a slot for every item of the chain from `first` on; slots left behind are empty for those that follow.
+fn make_plan(table: Dense<'_>, before: usize, first: usize, plan: &mut Plan) -> bool {
+    let (mut previous, mut item) = (before, Some(first));
+    while let Some(from) = item {
+        let Some((to, distance)) = table.next_empty(previous) else { return false };
+        let meta = table.meta(from);
+        if !plan.push(Move { from, to, meta, distance }) {
+            return false;
+        }
+        table.set_meta(to, PROTECTED);
+        table.set_meta(from, if from == first { PROTECTED } else { EMPTY });
+        previous = to;
+        item = table.chain_next(from, meta);
+    }
+    true
+}
+
+fn undo_plan(table: Dense<'_>, plan: &Plan) {
+    for step in plan.steps().rev() {
+        table.set_meta(step.to, EMPTY);
+        table.set_meta(step.from, step.meta);
+    }
+}

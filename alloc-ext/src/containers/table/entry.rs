@@ -1,0 +1,238 @@
+//! One entry of a table in memory, and its comparison with a key.
+
+use core::ptr::NonNull;
+
+use ferrite_core::abi::TVMFFIAny;
+use ferrite_core::any::{Any, AnyView};
+use ferrite_core::error::{Error, Result};
+use ferrite_core::{plain_bail, plain_error};
+
+use super::layout::{TableFields, TableMark};
+use crate::containers::{cell, key};
+
+/// The two cells of one entry: the key, followed by the value.
+#[derive(Clone, Copy)]
+pub(crate) struct Entry(NonNull<TVMFFIAny>);
+
+impl Entry {
+    /// The entry whose key cell is at `key`.
+    ///
+    /// # Safety
+    /// Two cells are there, for key and value.
+    #[inline]
+    pub(crate) unsafe fn at(key: *mut TVMFFIAny) -> Self {
+        // SAFETY: where there are cells, there is an address.
+        Self(unsafe { NonNull::new_unchecked(key) })
+    }
+
+    /// The cell of the key.
+    #[inline]
+    pub(crate) fn key(self) -> *mut TVMFFIAny {
+        self.0.as_ptr()
+    }
+
+    /// The cell of the value.
+    #[inline]
+    pub(crate) fn value(self) -> *mut TVMFFIAny {
+        // SAFETY: `at` was promised two cells.
+        unsafe { self.0.add(1).as_ptr() }
+    }
+
+    /// The key, viewed in place.
+    ///
+    /// # Safety
+    /// Nobody changes the entry for `'a`.
+    #[inline]
+    pub(crate) unsafe fn key_view<'a>(self) -> &'a AnyView<'a> {
+        // SAFETY: the cell is initialised; the caller excludes writers.
+        unsafe { AnyView::in_place(&*self.key()) }
+    }
+
+    /// The value, viewed in place.
+    ///
+    /// # Safety
+    /// As [`key_view`](Self::key_view).
+    #[inline]
+    pub(crate) unsafe fn value_view<'a>(self) -> &'a AnyView<'a> {
+        // SAFETY: the cell is initialised; the caller excludes writers.
+        unsafe { AnyView::in_place(&*self.value()) }
+    }
+
+    /// References to the cells.
+    ///
+    /// # Safety
+    /// The entry is in a table that does not change for `'a`.
+    #[inline]
+    pub(crate) unsafe fn references<'a>(self) -> (&'a Any, &'a Any) {
+        // SAFETY: Any has the layout of a cell; the cells of an entry are initialised; the caller excludes writers.
+        unsafe { (&*self.key().cast::<Any>(), &*self.value().cast::<Any>()) }
+    }
+
+    /// Key and value as one array, as they lie in memory.
+    ///
+    /// # Safety
+    /// As [`references`](Self::references).
+    #[inline]
+    pub(crate) unsafe fn pair<'a>(self) -> &'a [Any; 2] {
+        // SAFETY: as for `references`; the value follows the key.
+        unsafe { &*self.key().cast::<[Any; 2]>() }
+    }
+
+    /// Owned copies of key and value.
+    ///
+    /// # Safety
+    /// The entry is in a table that nobody changes during the call.
+    pub(crate) unsafe fn copy(self) -> (Any, Any) {
+        // SAFETY: the cells of an entry are initialised.
+        unsafe { (cell::copy_of(self.key()), cell::copy_of(self.value())) }
+    }
+
+    /// An owned copy of the key.
+    ///
+    /// # Safety
+    /// As [`copy`](Self::copy).
+    #[inline]
+    pub(crate) unsafe fn copy_key(self) -> Any {
+        // SAFETY: the cells of an entry are initialised.
+        unsafe { cell::copy_of(self.key()) }
+    }
+
+    /// An owned copy of the value.
+    ///
+    /// # Safety
+    /// As [`copy`](Self::copy).
+    #[inline]
+    pub(crate) unsafe fn copy_value(self) -> Any {
+        // SAFETY: the cells of an entry are initialised.
+        unsafe { cell::copy_of(self.value()) }
+    }
+
+    /// Moves key and value out.
+    ///
+    /// # Safety
+    /// The caller removes the entry from its table.
+    pub(crate) unsafe fn take(self) -> (Any, Any) {
+        // SAFETY: the cells of an entry are initialised.
+        unsafe { (cell::take(self.key()), cell::take(self.value())) }
+    }
+
+    /// Copies the words of `other` into unused cells.
+    ///
+    /// # Safety
+    /// The cells are not in use; one of the two entries will be forgotten.
+    pub(crate) unsafe fn move_from(self, other: Entry) {
+        // SAFETY: the cells of `other` are initialised, and ours may be written.
+        unsafe {
+            self.key().write(other.key().read());
+            self.value().write(other.value().read());
+        }
+    }
+
+    /// Writes a new key and value into unused cells.
+    ///
+    /// # Safety
+    /// The cells are not in use.
+    pub(crate) unsafe fn write(self, key: Any, value: Any) {
+        // SAFETY: the cells may be written.
+        unsafe {
+            self.key().write(key.into_raw());
+            self.value().write(value.into_raw());
+        }
+    }
+
+    /// Replaces the value. Returns the old one.
+    ///
+    /// # Safety
+    /// The entry is in a table that nobody else uses.
+    pub(crate) unsafe fn replace_value(self, value: Any) -> Any {
+        // SAFETY: the cells of an entry are initialised.
+        unsafe {
+            let old = cell::take(self.value());
+            self.value().write(value.into_raw());
+            old
+        }
+    }
+}
+
+/// The entry that a key gets in a table.
+pub(crate) enum KeyEntry {
+    /// An entry of an equal key.
+    Present(Entry),
+    /// The cells of a new entry, which the caller fills before anything else happens.
+    New(Entry),
+}
+
+impl KeyEntry {
+    /// Sets the value, and the key of a new entry. Releases the value that it replaces.
+    ///
+    /// # Safety
+    /// The entry has just been found or made, and nobody else uses the table now.
+    #[inline]
+    pub(crate) unsafe fn fill(self, key: Any, value: Any) {
+        // SAFETY: the cells of a present entry are initialised, those of a new one may be written. The table is complete when
+        // values are released, which may run user callbacks.
+        unsafe {
+            match self {
+                Self::Present(entry) => drop((key, entry.replace_value(value))),
+                Self::New(entry) => entry.write(key, value),
+            }
+        }
+    }
+}
+
+/// Whether the key of an entry is `key`.
+///
+/// After a hook that left data, size and slots as they were, `still_there` says whether the entry is in use.
+///
+/// # Errors
+/// Errors of the equality hook; RuntimeError when it changed the table.
+///
+/// # Safety
+/// `fields` are those of a live table, which has `entry`.
+#[inline]
+pub(crate) unsafe fn entry_has_key(
+    fields: *const TableFields,
+    entry: Entry,
+    key: &AnyView<'_>,
+    still_there: impl Fn() -> bool,
+) -> Result<bool> {
+    // SAFETY: the key cell is initialised, and no user callback runs while the view is in use.
+    match key::equal_inline(unsafe { entry.key_view() }, key) {
+        Some(answer) => Ok(answer),
+        // SAFETY: passed on.
+        None => unsafe { entry_has_key_slowly(fields, entry, key, &still_there) },
+    }
+}
+
+/// # Safety
+/// As [`entry_has_key`].
+#[cold]
+#[inline(never)]
+unsafe fn entry_has_key_slowly(
+    fields: *const TableFields,
+    entry: Entry,
+    key: &AnyView<'_>,
+    still_there: &dyn Fn() -> bool,
+) -> Result<bool> {
+    // SAFETY: as there.
+    if let Some(answer) = key::equal_without_hook(unsafe { entry.key_view() }, key) {
+        return Ok(answer);
+    }
+    // SAFETY: the key cell is initialised; the hook gets a copy, which stays alive whatever it does to the table.
+    let (mark, own) = unsafe { (TableMark::of(fields), cell::copy_of(entry.key())) };
+    let answer = key::equal_by_hook(own.view(), *key)?;
+    // SAFETY: the table's object is alive; its storage is only looked at when it is the same as before.
+    let unchanged = unsafe {
+        TableMark::of(fields) == mark && still_there() && key::same_words(&entry.key().read(), own.as_raw())
+    };
+    if !unchanged {
+        plain_bail!(RUNTIME_ERROR, "The map was changed while its keys were compared");
+    }
+    Ok(answer)
+}
+
+/// The error of a lookup that must find an entry.
+#[cold]
+pub(crate) fn missing_key() -> Error {
+    plain_error!(KEY_ERROR, "key is not in Map")
+}

@@ -1,0 +1,173 @@
+//! Larger storage for a full table, filled before the table changes, so that a failure leaves the table as it was.
+
+use core::ffi::c_void;
+use core::mem;
+
+use ferrite_core::abi::TVMFFIAny;
+use ferrite_core::any::Any;
+use ferrite_core::error::{self, Error, Result};
+use ferrite_core::memory::Buffer;
+use ferrite_core::object::ObjectRef;
+use ferrite_core::{plain_error, prefetch};
+
+use super::dense::{Dense, LEAST_SLOTS};
+use super::entry::Entry;
+use super::layout::{TableFields, TableMark};
+use super::small;
+use super::view::Table;
+use crate::containers::{key, storage};
+
+/// Moves all entries to larger storage, as upstream chooses it: a larger block of the small layout, or a dense table.
+///
+/// # Errors
+/// Errors of key hooks; RuntimeError when one changed the table; MemoryError. Nothing has changed then.
+///
+/// # Safety
+/// The object is a Map or Dict, and nobody else uses it now; key hooks may.
+pub(crate) unsafe fn grow(object: &ObjectRef) -> Result<()> {
+    // SAFETY: the caller excludes other users; the entries are forgotten where the new storage has them.
+    unsafe {
+        let table = Table::of(object);
+        if let Table::Small(small) = table
+            && let Some(capacity) = small.larger()
+        {
+            small.switch_block(small_block(table, capacity)?, capacity);
+            return Ok(());
+        }
+        let fields = larger_dense(table)?;
+        let table = Table::of(object);
+        table.forget_entries();
+        table.fields().write(fields);
+    }
+    Ok(())
+}
+
+/// Cells of `capacity` entries, the first of which hold copies of the words of all entries of `table`.
+fn small_block(table: Table<'_>, capacity: usize) -> Result<*mut c_void> {
+    let bytes = storage::block_bytes(capacity, small::ENTRY_BYTES)?;
+    let block = storage::allocate_block(bytes)?.as_ptr();
+    let mut target = block.cast::<TVMFFIAny>();
+    for entry in table.entries() {
+        // SAFETY: there are no more entries than the capacity; both cells of each lie side by side.
+        unsafe {
+            Entry::at(target).move_from(entry);
+            target = target.add(2);
+        }
+    }
+    Ok(block)
+}
+
+/// A larger dense table with copies of the words of all entries: until the caller forgets one of the two, the entries are in
+/// both.
+fn larger_dense(table: Table<'_>) -> Result<TableFields> {
+    let mut slots = match table {
+        Table::Small(small) => (2 * small.len()).next_power_of_two(),
+        Table::Dense(dense) => 2 * dense.slots(),
+    }
+    .max(LEAST_SLOTS);
+    let mut hashes = Hashes::OfKeys;
+    loop {
+        let mut fields = Dense::allocate(slots)?;
+        // SAFETY: the fields are those of a table that nobody else knows.
+        let dense = unsafe { Dense::at(&raw mut fields) };
+        let filled = fill(table, dense, &hashes);
+        if matches!(filled, Ok(Filled::All)) {
+            return Ok(fields);
+        }
+        // SAFETY: the entries still belong to `table`; only the storage goes.
+        unsafe { dense.forget_entries() }
+        match filled? {
+            Filled::NeedsHooks => hashes = Hashes::by_hooks(table)?,
+            _ => slots = slots.checked_mul(2).ok_or_else(|| error::out_of_memory(usize::MAX))?,
+        }
+    }
+}
+
+/// The outcome of filling a table.
+enum Filled {
+    All,
+    /// Some entry found no slot.
+    Partly,
+    /// The hash of some key takes a call of a registered hook, which has not run.
+    NeedsHooks,
+}
+
+/// Entries between the one that is hashed, whose home is prefetched, and the one that is added.
+const PREFETCH_DISTANCE: usize = if prefetch::GIVEN { 8 } else { 2 };
+
+/// Copies the words of all entries to a new table.
+fn fill(source: Table<'_>, target: Dense<'_>, hashes: &Hashes) -> Result<Filled> {
+    let mut hashed = [const { None }; PREFETCH_DISTANCE];
+    let mut entries = source.entries();
+    for number in 0..source.len() + PREFETCH_DISTANCE {
+        let next = match entries.next() {
+            Some(entry) => {
+                let Some(hash) = hashes.get(number, entry)? else { return Ok(Filled::NeedsHooks) };
+                target.prefetch_home(hash);
+                Some((entry, hash))
+            }
+            None => None,
+        };
+        let Some((entry, hash)) = mem::replace(&mut hashed[number % PREFETCH_DISTANCE], next) else {
+            continue;
+        };
+        // SAFETY: the target is ours alone, and keys of one table differ; no user callback runs here.
+        let Some(cells) = (unsafe { target.add(hash) }) else { return Ok(Filled::Partly) };
+        // SAFETY: the cells are new; one of the two tables will be forgotten.
+        unsafe { cells.move_from(entry) }
+    }
+    Ok(Filled::All)
+}
+
+/// The hashes of all keys of a table.
+enum Hashes {
+    /// Computed from the keys: no hook has been met.
+    OfKeys,
+    /// Computed beforehand, with the keys: a hook may change the table, which must not happen while entries are in two tables.
+    ByHooks(Buffer<(Any, u64)>),
+}
+
+impl Hashes {
+    fn by_hooks(table: Table<'_>) -> Result<Self> {
+        let mut keys = Buffer::try_with_capacity(table.len())?;
+        for entry in table.entries() {
+            // SAFETY: the entry is in the table; the copy keeps the key alive whatever the hook does.
+            let key = unsafe { entry.copy_key() };
+            let hash = hash_unchanged(table, &key)?;
+            keys.try_push((key, hash))?;
+        }
+        Ok(Self::ByHooks(keys))
+    }
+
+    /// The hash of the key of an entry; None when it takes a call of a registered hook.
+    fn get(&self, number: usize, entry: Entry) -> Result<Option<u64>> {
+        // SAFETY: the entry is in a table that nobody changes now.
+        let key = unsafe { entry.key_view() };
+        match self {
+            Self::OfKeys if key::has_hash_hook(key.type_index()) => Ok(None),
+            Self::OfKeys => key::hash(key).map(Some),
+            Self::ByHooks(keys) => match keys.get(number) {
+                Some((known, hash)) if key::same_words(known.as_raw(), key.as_raw()) => Ok(Some(*hash)),
+                _ => Err(changed()),
+            },
+        }
+    }
+}
+
+/// The hash of a key by its hook.
+///
+/// # Errors
+/// Errors of the hook; RuntimeError when it changed the table, whose layout may be another one then.
+fn hash_unchanged(table: Table<'_>, key: &Any) -> Result<u64> {
+    let fields = table.fields();
+    // SAFETY: the table is alive.
+    let mark = || unsafe { TableMark::of(fields) };
+    let before = mark();
+    let hash = key::hash(&key.view())?;
+    if mark() == before { Ok(hash) } else { Err(changed()) }
+}
+
+#[cold]
+fn changed() -> Error {
+    plain_error!(RUNTIME_ERROR, "The map was changed while its keys were hashed")
+}

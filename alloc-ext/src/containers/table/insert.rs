@@ -1,0 +1,30 @@
+//! Insertion: the one way for Maps and Dicts. A table that is full moves to larger storage in the same object.
+
+use ferrite_core::any::Any;
+use ferrite_core::error::Result;
+use ferrite_core::object::ObjectRef;
+
+use super::grow::grow;
+use super::view::Table;
+
+/// Sets the value of a key.
+///
+/// # Errors
+/// Errors of key hooks; MemoryError. The entries are unchanged then.
+///
+/// # Safety
+/// The object is a Map or Dict, and nobody else uses it now; key hooks may.
+#[cfg_attr(feature = "std", inline)]
+pub(crate) unsafe fn insert(object: &ObjectRef, key: Any, value: Any) -> Result<()> {
+    // SAFETY: the caller vouches for the object and excludes other users.
+    unsafe {
+        let entry = loop {
+            match Table::of(object).find_or_add(&key.view())? {
+                Some(entry) => break entry,
+                None => grow(object)?,
+            }
+        };
+        entry.fill(key, value);
+    }
+    Ok(())
+}

@@ -1,0 +1,88 @@
+//! The fields of a table in its object.
+
+use core::ffi::c_void;
+use core::marker::PhantomData;
+use core::mem::{offset_of, size_of};
+
+use ferrite_core::abi::TVMFFIObject;
+use ferrite_core::object::ObjectRef;
+
+/// What follows the header of a Map or Dict. A table of the small layout ends after `data_deleter`; its entries may
+/// start right there.
+///
+/// ```text
+///            64 bit   32 bit
+/// data         24       24     entries or blocks
+/// size         32       32     number of entries
+/// slots        40       40     capacity; the top bit marks the small layout
+/// deleter      48       48     releases `data`, null when the entries lie in the object
+/// fib_shift    56       52     dense only: a hash times a constant, shifted by this, is a slot number
+/// iter_head    64       56     dense only: slot of the first entry in order
+/// iter_tail    72       64     dense only: slot of the last entry in order
+/// ```
+///
+/// # Upstream
+/// `MapBaseObj`, `SmallMapBaseObj` and `DenseMapBaseObj` in `include/tvm/ffi/container/map_base.h`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct TableFields {
+    pub(crate) data: *mut c_void,
+    pub(crate) size: u64,
+    pub(crate) slots: u64,
+    pub(crate) data_deleter: Option<unsafe extern "C" fn(*mut c_void)>,
+    pub(crate) fib_shift: u32,
+    pub(crate) iter_head: u64,
+    pub(crate) iter_tail: u64,
+}
+
+/// The bit of `slots` that marks the small layout.
+pub(crate) const SMALL_TAG: u64 = 1 << 63;
+/// The slot number that means none, in links and as the end of an iteration.
+pub(crate) const NO_SLOT: usize = usize::MAX;
+
+/// Offset of the fields in a Map or Dict: they follow the header.
+pub(crate) const FIELDS_OFFSET: usize = size_of::<TVMFFIObject>();
+
+const _: () = {
+    assert!(FIELDS_OFFSET + offset_of!(TableFields, data) == 24);
+    assert!(FIELDS_OFFSET + offset_of!(TableFields, size) == 32);
+    assert!(FIELDS_OFFSET + offset_of!(TableFields, slots) == 40);
+    assert!(FIELDS_OFFSET + offset_of!(TableFields, data_deleter) == 48);
+};
+
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    assert!(FIELDS_OFFSET + offset_of!(TableFields, fib_shift) == 56);
+    assert!(FIELDS_OFFSET + offset_of!(TableFields, iter_head) == 64);
+    assert!(FIELDS_OFFSET + offset_of!(TableFields, iter_tail) == 72);
+    assert!(FIELDS_OFFSET + size_of::<TableFields>() == 80);
+};
+
+#[cfg(target_pointer_width = "32")]
+const _: () = {
+    assert!(FIELDS_OFFSET + offset_of!(TableFields, fib_shift) == 52);
+    assert!(FIELDS_OFFSET + offset_of!(TableFields, iter_head) == 56);
+    assert!(FIELDS_OFFSET + offset_of!(TableFields, iter_tail) == 64);
+    assert!(FIELDS_OFFSET + size_of::<TableFields>() == 72);
+};
+
+/// Marks borrowed access to a table's fields.
+pub(crate) type Borrow<'a> = PhantomData<&'a ObjectRef>;
+
+/// The fields that show whether a key hook changed a table.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) struct TableMark {
+    data: *mut c_void,
+    size: u64,
+    slots: u64,
+}
+
+impl TableMark {
+    /// # Safety
+    /// `fields` are those of a live table.
+    #[inline]
+    pub(crate) unsafe fn of(fields: *const TableFields) -> Self {
+        // SAFETY: both layouts have these fields.
+        unsafe { Self { data: (*fields).data, size: (*fields).size, slots: (*fields).slots } }
+    }
+}

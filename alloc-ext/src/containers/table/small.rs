@@ -1,0 +1,183 @@
+//! The small layout: up to four entries side by side in insertion order, found by linear search.
+
+use core::ffi::c_void;
+use core::marker::PhantomData;
+use core::mem::size_of;
+
+use ferrite_core::abi::TVMFFIAny;
+use ferrite_core::any::{Any, AnyView};
+use ferrite_core::error::Result;
+
+use super::entry::{self, Entry, KeyEntry};
+use super::layout::{Borrow, NO_SLOT, SMALL_TAG, TableFields};
+use crate::containers::storage;
+
+/// Bytes of one entry.
+pub(crate) const ENTRY_BYTES: usize = 2 * size_of::<TVMFFIAny>();
+/// Capacity of an empty table.
+pub(crate) const LEAST_CAPACITY: usize = 2;
+/// Capacity beyond which a table is dense.
+pub(crate) const MOST_CAPACITY: usize = 4;
+
+/// A table of the small layout while its object is borrowed.
+#[derive(Clone, Copy)]
+pub(crate) struct Small<'a> {
+    pub(crate) fields: *mut TableFields,
+    borrow: Borrow<'a>,
+}
+
+impl<'a> Small<'a> {
+    /// # Safety
+    /// `fields` belong to a table of the small layout, alive for `'a`.
+    #[inline]
+    pub(crate) unsafe fn at(fields: *mut TableFields) -> Self {
+        Self { fields, borrow: PhantomData }
+    }
+
+    /// Number of entries.
+    #[inline]
+    pub(crate) fn len(self) -> usize {
+        // SAFETY: the table is alive.
+        unsafe { (*self.fields).size as usize }
+    }
+
+    /// Number of entries that fit the storage.
+    #[inline]
+    pub(crate) fn capacity(self) -> usize {
+        // SAFETY: the table is alive.
+        unsafe { ((*self.fields).slots & !SMALL_TAG) as usize }
+    }
+
+    /// The capacity after growth, as upstream chooses it; None when the table becomes dense.
+    pub(crate) fn larger(self) -> Option<usize> {
+        let capacity = self.capacity();
+        (capacity < MOST_CAPACITY).then(|| (2 * capacity).clamp(LEAST_CAPACITY, MOST_CAPACITY))
+    }
+
+    /// The entry at `slot`, or None beyond the end.
+    #[inline]
+    pub(crate) fn entry(self, slot: usize) -> Option<Entry> {
+        // SAFETY: below the length, the cells exist.
+        (slot < self.len()).then(|| unsafe { self.cells(slot) })
+    }
+
+    /// # Safety
+    /// `slot` is below the capacity.
+    #[inline]
+    pub(crate) unsafe fn cells(self, slot: usize) -> Entry {
+        // SAFETY: the caller vouches for the slot.
+        unsafe { Entry::at((*self.fields).data.cast::<TVMFFIAny>().add(2 * slot)) }
+    }
+
+    /// Slot of the entry of `key`; [`NO_SLOT`] when there is none.
+    ///
+    /// # Errors
+    /// As [`entry::entry_has_key`].
+    pub(crate) fn find(self, key: &AnyView<'_>) -> Result<usize> {
+        let mut slot = 0;
+        while let Some(entry) = self.entry(slot) {
+            // SAFETY: the entry is in this table; with the same size it stays so.
+            if unsafe { entry::entry_has_key(self.fields, entry, key, || true) }? {
+                return Ok(slot);
+            }
+            slot += 1;
+        }
+        Ok(NO_SLOT)
+    }
+
+    /// The entry for a key, a new one at the end. None when the table must grow: as upstream, a table of four entries grows
+    /// even for a key that it has.
+    ///
+    /// # Errors
+    /// As [`find`](Self::find).
+    ///
+    /// # Safety
+    /// As [`append`](Self::append); key hooks may use the table.
+    pub(crate) unsafe fn find_or_append(self, key: &AnyView<'_>) -> Result<Option<KeyEntry>> {
+        let present = self.entry(self.find(key)?);
+        if self.len() >= MOST_CAPACITY {
+            return Ok(None);
+        }
+        Ok(match present {
+            Some(entry) => Some(KeyEntry::Present(entry)),
+            // SAFETY: the length is below the capacity.
+            None => (self.len() < self.capacity()).then(|| KeyEntry::New(unsafe { self.append() })),
+        })
+    }
+
+    /// Closes the gap that a removed entry leaves.
+    ///
+    /// # Safety
+    /// Nobody else uses the table now; the entry is in it, and its cells have been moved out.
+    pub(crate) unsafe fn close_gap(self, slot: usize) {
+        // SAFETY: the entries behind `slot` move down by one.
+        unsafe {
+            let gap = self.cells(slot).key();
+            core::ptr::copy(gap.add(2), gap, 2 * (self.len() - slot - 1));
+            (*self.fields).size -= 1;
+        }
+    }
+
+    /// The cells of a new entry behind the last one, which the caller fills before anything else happens.
+    ///
+    /// # Safety
+    /// The length is below the capacity, and nobody else uses the table.
+    pub(crate) unsafe fn append(self) -> Entry {
+        // SAFETY: the caller vouches for the capacity.
+        unsafe {
+            (*self.fields).size += 1;
+            self.cells(self.len() - 1)
+        }
+    }
+
+    /// Appends copies of the words of new entries.
+    ///
+    /// # Safety
+    /// As [`append`](Self::append), for each of them; the caller forgets the entries.
+    pub(crate) unsafe fn append_words(self, entries: &[[Any; 2]]) {
+        // SAFETY: the caller vouches for the capacity; Any has the layout of a cell, and entries lie side by side in both.
+        unsafe {
+            self.cells(self.len()).key().copy_from_nonoverlapping(entries.as_ptr().cast(), 2 * entries.len());
+            (*self.fields).size += entries.len() as u64;
+        }
+    }
+
+    /// Replaces the storage by a block for `capacity` entries, which holds copies of the words of the present ones.
+    ///
+    /// # Safety
+    /// Nobody else uses the table now; `block` came from [`storage::allocate_block`].
+    pub(crate) unsafe fn switch_block(self, block: *mut c_void, capacity: usize) {
+        // SAFETY: the caller excludes other users; the entries live on in the new block.
+        unsafe {
+            self.release_storage();
+            (*self.fields).data = block;
+            (*self.fields).slots = capacity as u64 | SMALL_TAG;
+            (*self.fields).data_deleter = Some(storage::release_block);
+        }
+    }
+
+    /// # Safety
+    /// As [`super::view::Table::forget_entries`].
+    pub(crate) unsafe fn forget_entries(self) {
+        // SAFETY: the caller excludes other users; the entries live elsewhere.
+        unsafe {
+            (*self.fields).size = 0;
+            self.release_storage();
+        }
+    }
+
+    /// Releases a separate block; storage in the object is released with the object.
+    ///
+    /// # Safety
+    /// Nobody uses the entries any more.
+    unsafe fn release_storage(self) {
+        // SAFETY: the deleter that the table carries accepts its data.
+        unsafe {
+            if let Some(release) = (*self.fields).data_deleter.take() {
+                release((*self.fields).data);
+            }
+            (*self.fields).data = core::ptr::null_mut();
+            (*self.fields).slots = SMALL_TAG;
+        }
+    }
+}

@@ -1,0 +1,274 @@
+//! A table in either layout, while its object is borrowed: lookup, iteration step by step, removal.
+
+use core::mem;
+
+use ferrite_core::abi::TVMFFIObject;
+use ferrite_core::any::{Any, AnyView};
+use ferrite_core::error::Result;
+use ferrite_core::object::ObjectRef;
+use ferrite_core::type_index;
+
+use super::dense::{Dense, RELEASE_DISTANCE};
+use super::entry::{Entry, KeyEntry};
+use super::layout::{FIELDS_OFFSET, NO_SLOT, SMALL_TAG, TableFields};
+use super::small::Small;
+use crate::containers::key;
+
+/// A table in one of the two layouts, while its object is borrowed.
+///
+/// As for sequences, no Rust reference outlives a call, and one thread at a time may change a table. Key hooks are user callbacks
+/// that may even change this table: after calling one, read the layout again with [`of`](Self::of).
+#[derive(Clone, Copy)]
+pub(crate) enum Table<'a> {
+    Small(Small<'a>),
+    Dense(Dense<'a>),
+}
+
+impl<'a> Table<'a> {
+    /// The table of an object, in its present layout.
+    ///
+    /// # Safety
+    /// `object` is a Map or a Dict.
+    #[inline]
+    pub(crate) unsafe fn of(object: &'a ObjectRef) -> Self {
+        // SAFETY: the caller vouches for the class, the borrow for the life.
+        unsafe { Self::at(object.as_ptr()) }
+    }
+
+    /// # Safety
+    /// `object` is a Map or a Dict that lives for `'a`.
+    #[inline]
+    pub(crate) unsafe fn at(object: *mut TVMFFIObject) -> Self {
+        // SAFETY: the caller vouches for the object.
+        unsafe {
+            let fields = object.byte_add(FIELDS_OFFSET).cast::<TableFields>();
+            if (*fields).slots & SMALL_TAG != 0 {
+                Self::Small(Small::at(fields))
+            } else {
+                Self::Dense(Dense::at(fields))
+            }
+        }
+    }
+
+    /// The fields in the object, of which a small table has the first four.
+    pub(crate) fn fields(self) -> *mut TableFields {
+        match self {
+            Self::Small(table) => table.fields,
+            Self::Dense(table) => table.fields,
+        }
+    }
+
+    /// Number of entries.
+    #[inline]
+    pub(crate) fn len(self) -> usize {
+        match self {
+            Self::Small(table) => table.len(),
+            Self::Dense(table) => table.len(),
+        }
+    }
+
+    /// Slot of the entry of `key`; [`NO_SLOT`] when there is none, as an Option would not be returned in registers.
+    ///
+    /// # Errors
+    /// Errors of key hooks; RuntimeError when one changed the table.
+    pub(crate) fn find(self, key: &AnyView<'_>) -> Result<usize> {
+        match self {
+            Self::Small(table) => table.find(key),
+            Self::Dense(table) if table.len() == 0 => Ok(NO_SLOT),
+            Self::Dense(table) => table.find(key, key::hash(key)?),
+        }
+    }
+
+    /// The entry of `key`, which has the form of an owned value.
+    ///
+    /// # Errors
+    /// As [`find`](Self::find).
+    #[inline]
+    pub(crate) fn find_entry(self, key: &AnyView<'_>) -> Result<Option<Entry>> {
+        let slot = self.find(key)?;
+        if slot == NO_SLOT {
+            return Ok(None);
+        }
+        // SAFETY: an entry is in that slot.
+        Ok(Some(unsafe {
+            match self {
+                Self::Small(table) => table.cells(slot),
+                Self::Dense(table) => table.cells(slot),
+            }
+        }))
+    }
+
+    /// The entry of a key in any form: one that only views have, such as a raw string, is made owned first, as stored keys are.
+    ///
+    /// # Errors
+    /// Those of [`find_entry`](Self::find_entry) and [`AnyView::to_owned`].
+    #[inline]
+    pub(crate) fn find_entry_of_any(self, key: &AnyView<'_>) -> Result<Option<Entry>> {
+        if type_index::is_view_only(key.type_index()) {
+            return self.find_entry(&key.to_owned()?.view());
+        }
+        self.find_entry(key)
+    }
+
+    /// The entry at a slot, or None when there is no entry any more.
+    #[inline]
+    pub(crate) fn entry(self, slot: usize) -> Option<Entry> {
+        match self {
+            Self::Small(table) => table.entry(slot),
+            Self::Dense(table) => table.entry(slot),
+        }
+    }
+
+    /// Slot of the first entry in order, if there is one; else a slot without entry.
+    #[inline]
+    pub(crate) fn head(self) -> usize {
+        match self {
+            Self::Small(_) => 0,
+            Self::Dense(table) => table.first_slot(),
+        }
+    }
+
+    /// Slot of the entry after the one at `slot`, if there is one; else a slot without entry.
+    ///
+    /// # Safety
+    /// There is an entry at `slot`.
+    #[inline]
+    pub(crate) unsafe fn slot_after(self, slot: usize) -> usize {
+        match self {
+            Self::Small(_) => slot + 1,
+            // SAFETY: passed on.
+            Self::Dense(table) => unsafe { table.slot_after(slot) },
+        }
+    }
+
+    /// Slot of the first entry in order.
+    pub(crate) fn first(self) -> Option<usize> {
+        let slot = self.head();
+        self.entry(slot).map(|_| slot)
+    }
+
+    /// Slot of the entry after the one at `slot` in order.
+    #[inline]
+    pub(crate) fn next(self, slot: usize) -> Option<usize> {
+        self.entry(slot)?;
+        // SAFETY: there is an entry.
+        let next = unsafe { self.slot_after(slot) };
+        self.entry(next).map(|_| next)
+    }
+
+    /// The entry at `slot`, if there is one. Prefetches the next one, which the iteration reads some calls later.
+    #[inline]
+    pub(crate) fn entry_before_next(self, slot: usize) -> Option<Entry> {
+        let entry = self.entry(slot)?;
+        if let Self::Dense(table) = self {
+            // SAFETY: there is an entry.
+            unsafe { table.prefetch_after(slot) }
+        }
+        Some(entry)
+    }
+
+    /// The entries in order. Entries that are added or removed meanwhile may or may not be seen.
+    pub(crate) fn entries(self) -> impl Iterator<Item = Entry> {
+        let mut next = self.first();
+        core::iter::from_fn(move || {
+            let slot = next?;
+            let entry = self.entry(slot)?;
+            next = self.next(slot);
+            Some(entry)
+        })
+    }
+
+    /// The entry for a key, a new one at the end; None when the table must grow first.
+    ///
+    /// # Errors
+    /// Errors of key hooks. The table is unchanged then.
+    ///
+    /// # Safety
+    /// Nobody else uses the table now; key hooks may.
+    pub(crate) unsafe fn find_or_add(self, key: &AnyView<'_>) -> Result<Option<KeyEntry>> {
+        // SAFETY: the caller excludes other users.
+        unsafe {
+            match self {
+                Self::Small(table) => table.find_or_append(key),
+                Self::Dense(table) => {
+                    let hash = key::hash(key)?;
+                    if !key::is_plain(key) {
+                        table.prefetch_home(hash);
+                    }
+                    table.find_or_add(key, hash)
+                }
+            }
+        }
+    }
+
+    /// Removes the entry at `slot`, if one is there. Returns its value.
+    ///
+    /// # Safety
+    /// Nobody else uses the table now.
+    pub(crate) unsafe fn remove(self, slot: usize) -> Option<Any> {
+        // SAFETY: the caller excludes other users; the cells are given up. The table is complete when the key is released.
+        unsafe {
+            let (key, value) = self.entry(slot)?.take();
+            match self {
+                Self::Small(table) => table.close_gap(slot),
+                Self::Dense(table) => table.vacate(slot),
+            }
+            drop(key);
+            Some(value)
+        }
+    }
+
+    /// Number of slots that may have entries: those of the dense layout need not be linked, while C++ code clears it.
+    fn slots(self) -> usize {
+        match self {
+            Self::Small(table) => table.len(),
+            Self::Dense(table) => table.slots(),
+        }
+    }
+
+    /// Retains the objects of all entries, whose words were copied from another table.
+    ///
+    /// # Safety
+    /// The other table has not released them.
+    pub(crate) unsafe fn retain_entries(self) {
+        for entry in (0..self.slots()).filter_map(|slot| self.entry(slot)) {
+            // SAFETY: the caller vouches for the values; the references are the table's.
+            mem::forget(unsafe { entry.copy() });
+        }
+    }
+
+    /// Releases the storage without its entries, which have moved to another table. The table is empty then, of capacity 0.
+    ///
+    /// # Safety
+    /// Nobody else uses the table now.
+    pub(crate) unsafe fn forget_entries(self) {
+        // SAFETY: the caller excludes other users.
+        unsafe {
+            match self {
+                Self::Small(table) => table.forget_entries(),
+                Self::Dense(table) => table.forget_entries(),
+            }
+        }
+    }
+
+    /// Releases entries and storage.
+    ///
+    /// # Safety
+    /// Nobody uses the table any more.
+    pub(crate) unsafe fn destroy(self) {
+        if let Self::Dense(table) = self {
+            table.prefetch();
+        }
+        for slot in 0..self.slots() {
+            if let Self::Dense(table) = self {
+                table.prefetch_objects(slot + RELEASE_DISTANCE);
+            }
+            if let Some(entry) = self.entry(slot) {
+                // SAFETY: each entry is taken once, as the table ends.
+                drop(unsafe { entry.take() });
+            }
+        }
+        // SAFETY: the entries are gone; the caller excludes other users.
+        unsafe { self.forget_entries() }
+    }
+}
