@@ -60,7 +60,7 @@ pub(super) unsafe fn write_own(view: &AnyView<'_>, cell: *mut TVMFFIAny) -> Resu
 /// Writes an owned copy of the value in one cell to another one.
 ///
 /// # Safety
-/// As [`copy_of`]; `target` is another cell, valid for writing, and what it holds is not released.
+/// The contract of [`copy_of`]; `target` is another cell, valid for writing, and what it holds is not released.
 #[inline]
 pub(super) unsafe fn share(cell: *const TVMFFIAny, target: *mut TVMFFIAny) {
     // SAFETY: the caller vouches for both cells; Any is transparent over one, and the reference taken is the target's.
@@ -94,7 +94,7 @@ pub(super) unsafe fn take(cell: *mut TVMFFIAny) -> Any {
 /// Releases the values in `len` cells, which are uninitialised afterwards.
 ///
 /// # Safety
-/// As [`take`], for each of the cells.
+/// The contract of [`take`], for each of the cells.
 pub(super) unsafe fn release_all(cells: *mut TVMFFIAny, len: usize) {
     for index in 0..len {
         // SAFETY: the caller vouches for the cells; only objects have something to release.

@@ -1,4 +1,4 @@
-//! Containers of all four classes behind one interface: entries by place, values by key. The keys of a sequence are its
+//! Containers of all four classes behind one interface: entries by slot, values by key. The keys of a sequence are its
 //! indices.
 
 use ferrite_core::any::Any;
@@ -9,7 +9,7 @@ use ferrite_core::type_index;
 use super::sequence::Seq;
 use super::table::Table;
 
-/// The place behind the last entry of a table.
+/// The slot behind the last entry of a table.
 const END: usize = usize::MAX;
 
 /// A container while it is borrowed. Others may change it meanwhile.
@@ -23,7 +23,7 @@ enum Kind<'a> {
 }
 
 impl<'a> Container<'a> {
-    /// An object as a container; None when it is none.
+    /// The container of an object; None for an object of another class.
     pub(crate) fn of(object: &'a ObjectRef) -> Option<Self> {
         // SAFETY: the type index tells the class.
         unsafe {
@@ -35,7 +35,7 @@ impl<'a> Container<'a> {
         }
     }
 
-    /// Whether it has keys of its own.
+    /// Whether it is a table, with keys other than indices.
     pub(crate) fn is_table(self) -> bool {
         matches!(self.0, Kind::Table(_))
     }
@@ -48,7 +48,7 @@ impl<'a> Container<'a> {
         }
     }
 
-    /// The place of the first entry in order.
+    /// The slot of the first entry in order.
     pub(crate) fn first(self) -> usize {
         match self.0 {
             Kind::Sequence(_) => 0,
@@ -56,26 +56,26 @@ impl<'a> Container<'a> {
         }
     }
 
-    /// The place of the entry after the one at `place`.
-    pub(crate) fn next(self, place: usize) -> usize {
+    /// The slot of the entry after the one at `slot`.
+    pub(crate) fn next(self, slot: usize) -> usize {
         match self.0 {
-            Kind::Sequence(_) => place.wrapping_add(1),
-            Kind::Table(table) => table.next(place).unwrap_or(END),
+            Kind::Sequence(_) => slot.wrapping_add(1),
+            Kind::Table(table) => table.next(slot).unwrap_or(END),
         }
     }
 
-    /// Puts key and value at a place where they are asked for; false where a table has no entry any more.
+    /// Writes key and value of the entry at `slot` to `key` and `value`. Returns false when a table has no entry there any more.
     ///
     /// # Errors
-    /// IndexError where a sequence has none any more.
-    pub(crate) fn entry(self, place: usize, key: &mut Any, value: &mut Any) -> Result<bool> {
+    /// IndexError when a sequence has none there any more.
+    pub(crate) fn entry(self, slot: usize, key: &mut Any, value: &mut Any) -> Result<bool> {
         match self.0 {
             Kind::Sequence(seq) => {
-                *key = Any::from(place as i64);
-                *value = seq.element(place as i64)?;
+                *key = Any::from(slot as i64);
+                *value = seq.element(slot as i64)?;
             }
             Kind::Table(table) => {
-                let Some(entry) = table.entry(place) else { return Ok(false) };
+                let Some(entry) = table.entry(slot) else { return Ok(false) };
                 // SAFETY: one thread at a time uses the table, and no user callback runs while the cells are copied.
                 (*key, *value) = unsafe { entry.copy() };
             }
@@ -83,7 +83,7 @@ impl<'a> Container<'a> {
         Ok(true)
     }
 
-    /// Puts the value of a key where it is asked for; false when there is none.
+    /// Writes the value of a key to `value`. Returns false when the key is not present.
     ///
     /// # Errors
     /// Those of key hooks; IndexError where a sequence does not have the index.

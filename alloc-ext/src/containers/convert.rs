@@ -1,4 +1,4 @@
-//! Conversions of containers: which values pass as `Array<T>`, `Map<K, V>` and so on, and what a mismatch says.
+//! Conversions of containers: values that pass as `Array<T>`, `Map<K, V>` and so on, and the texts of mismatches.
 //!
 //! A container passes as it is when all elements already are what the type asks for. Otherwise it is copied with
 //! converted elements, as it is when the other container of the pair (List for Array, Dict for Map) is given.
@@ -16,7 +16,7 @@ use ferrite_core::type_index;
 use super::key::same_words;
 use super::{Array, ArrayObject, Dict, DictObject, List, ListObject, Map, MapObject};
 
-/// What an rvalue reference refers to; any other value as it is.
+/// The value that an rvalue reference refers to; any other value unchanged.
 ///
 /// The conversion then shares the object, and the caller's reference stays what it is.
 pub(crate) fn referent(view: AnyView<'_>) -> AnyView<'_> {
@@ -35,7 +35,7 @@ pub(crate) fn referent(view: AnyView<'_>) -> AnyView<'_> {
     }
 }
 
-/// Whether every element or entry passes as it is.
+/// Whether the type accepts every element or entry without conversion.
 fn takes_all<T: 'static>() -> bool {
     TypeId::of::<T>() == TypeId::of::<Any>() || TypeId::of::<T>() == TypeId::of::<(Any, Any)>()
 }
@@ -81,7 +81,7 @@ impl Elements {
                 }
             }
             Self::List(list) => {
-                // Conversions may run foreign code, which may change the list: each element is held meanwhile.
+                // Conversions may run user callbacks, which may change the list: each element is owned meanwhile.
                 for value in (0..).map_while(|index| list.element(index)) {
                     if !test(&value)? {
                         return Ok(false);

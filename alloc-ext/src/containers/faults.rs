@@ -11,13 +11,13 @@ use ferrite_core::object_alloc;
 std::thread_local! {
     /// Requests that are still granted; None for all.
     static GRANTED: Cell<Option<usize>> = const { Cell::new(None) };
-    /// What is done before a request is answered.
+    /// Runs before each request is granted or refused.
     static MEANWHILE: Cell<Option<fn()>> = const { Cell::new(None) };
 }
 
 /// Whether the present request is refused.
 pub(super) fn refuse() -> bool {
-    // What is done meanwhile may ask for memory itself.
+    // The callback may request memory itself.
     if let Some(meanwhile) = MEANWHILE.take() {
         meanwhile();
         MEANWHILE.set(Some(meanwhile));

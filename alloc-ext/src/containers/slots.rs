@@ -1,4 +1,4 @@
-//! The slots of a container that can be rewritten in place: elements of sequences and values of maps.
+//! The values of any container by slot, for code that reads or replaces them in place: elements of sequences and values of maps.
 
 use core::marker::PhantomData;
 use core::mem::ManuallyDrop;
@@ -14,14 +14,14 @@ use super::{ArrayObject, ListObject};
 
 /// The elements of an Array or List, or the values of a Map or Dict, while the container is borrowed.
 ///
-/// Places that no longer exist, because code of users changed the container meanwhile, are passed over.
+/// Slots that no longer exist, because a user callback changed the container meanwhile, are skipped.
 pub(crate) struct Slots<'a> {
     container: ManuallyDrop<ObjectRef>,
     borrowed: PhantomData<&'a ()>,
 }
 
 impl<'a> Slots<'a> {
-    /// Those of a container; None for any other value.
+    /// The slots of a container; None for any other value.
     pub(crate) fn of(value: AnyView<'a>) -> Option<Self> {
         let object = value.object_ptr()?;
         let is_container = matches!(
@@ -33,53 +33,53 @@ impl<'a> Slots<'a> {
         is_container.then(|| Self { container: container(), borrowed: PhantomData })
     }
 
-    /// Whether holders of the container may change it while it is borrowed here.
+    /// Whether other holders may change the container while it is borrowed here.
     pub(crate) fn may_change(&self) -> bool {
         matches!(self.container.type_index(), type_index::LIST | type_index::DICT)
     }
 
-    /// The place of the first value.
+    /// The slot of the first value.
     pub(crate) fn first(&self) -> Option<u64> {
         match self.seq() {
             Some(seq) => (seq.len() > 0).then_some(0),
-            None => self.table().first().map(|place| place as u64),
+            None => self.table().first().map(|slot| slot as u64),
         }
     }
 
-    /// The place of the value after the one at `place`.
-    pub(crate) fn next(&self, place: u64) -> Option<u64> {
+    /// The slot of the value after the one in `slot`.
+    pub(crate) fn next(&self, slot: u64) -> Option<u64> {
         match self.seq() {
-            Some(seq) => place.checked_add(1).filter(|next| *next < seq.len() as u64),
-            None => self.table().next(place as usize).map(|place| place as u64),
+            Some(seq) => slot.checked_add(1).filter(|next| *next < seq.len() as u64),
+            None => self.table().next(slot as usize).map(|slot| slot as u64),
         }
     }
 
-    /// The value at `place`, lent.
+    /// The borrowed value in `slot`.
     ///
     /// # Safety
-    /// The container holds on to that value for `'a`.
-    pub(crate) unsafe fn get(&self, place: u64) -> Option<AnyView<'a>> {
+    /// The container keeps that value for `'a`.
+    pub(crate) unsafe fn get(&self, slot: u64) -> Option<AnyView<'a>> {
         let cell = match self.seq() {
             Some(seq) => {
-                let index = usize::try_from(place).ok().filter(|index| *index < seq.len())?;
+                let index = usize::try_from(slot).ok().filter(|index| *index < seq.len())?;
                 // SAFETY: the index is below the length.
                 unsafe { seq.cells().add(index) }
             }
-            None => self.table().entry(place as usize)?.value(),
+            None => self.table().entry(slot as usize)?.value(),
         };
         // SAFETY: the cell is initialised; the caller vouches for the life of its value.
         Some(unsafe { AnyView::from_raw(*cell) })
     }
 
-    /// Puts another value at `place`, whoever else holds the container. A map whose value there is no longer `old` has
-    /// been changed by somebody else, and stays as it is.
-    pub(crate) fn replace(&self, place: u64, old: AnyView<'_>, value: Any) {
+    /// Replaces the value in `slot`, even if the container is shared. A map whose value there is no longer `old`, because another
+    /// holder changed it, stays unchanged.
+    pub(crate) fn replace(&self, slot: u64, old: AnyView<'_>, value: Any) {
         if let Some(seq) = self.seq() {
-            if let Some(index) = usize::try_from(place).ok().filter(|index| *index < seq.len()) {
+            if let Some(index) = usize::try_from(slot).ok().filter(|index| *index < seq.len()) {
                 drop(seq.replace(index, value));
             }
-        } else if let Some(entry) = self.table().entry(place as usize) {
-            // SAFETY: one thread at a time uses a table that is being rewritten, and no foreign code runs here.
+        } else if let Some(entry) = self.table().entry(slot as usize) {
+            // SAFETY: one thread at a time uses a table that is being rewritten, and no user callback runs here.
             let replaced = unsafe {
                 super::key::same_words(&*entry.value(), old.as_raw()).then(|| entry.replace_value(value))
             };
@@ -87,7 +87,7 @@ impl<'a> Slots<'a> {
         }
     }
 
-    /// A container of the same class with the same values in the same places.
+    /// A container of the same class with the same values in the same slots.
     ///
     /// # Errors
     /// MemoryError.

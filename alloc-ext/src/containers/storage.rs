@@ -1,4 +1,4 @@
-//! Blocks that a container owns beside its object, interchangeable with those that C++ code puts in their place.
+//! Blocks that a container owns beside its object, interchangeable with the blocks that C++ code replaces them by.
 
 use core::alloc::Layout;
 use core::ffi::c_void;
@@ -15,15 +15,15 @@ const BLOCK_ALIGN: usize = 8;
 /// Allocation: one, released with [`release_block`]. On hosts the block comes from `malloc`.
 ///
 /// # Errors
-/// MemoryError when the memory is not there or the size is beyond what an address can span.
+/// MemoryError when memory is refused or the size exceeds the address space.
 pub(super) fn allocate_block(bytes: usize) -> Result<NonNull<c_void>> {
     allocate_by(memory::allocate, bytes)
 }
 
-/// As [`allocate_block`], for a block of which every page is written at once: on Linux it is in huge pages when it is large.
+/// Allocates a block of which every page is written at once: on Linux a large one is in huge pages.
 ///
 /// # Errors
-/// As there.
+/// Those of [`allocate_block`].
 pub(super) fn allocate_table(bytes: usize) -> Result<NonNull<c_void>> {
     allocate_by(memory::allocate_large, bytes)
 }
@@ -60,7 +60,10 @@ pub(super) unsafe extern "C" fn release_block(block: *mut c_void) {
     unsafe { memory::release(block.cast(), layout) }
 }
 
-/// `count` elements of `size` bytes, or a MemoryError when the product does not fit.
+/// The bytes of `count` elements of `size` bytes.
+///
+/// # Errors
+/// MemoryError when the product exceeds the address space.
 pub(super) fn block_bytes(count: usize, size: usize) -> Result<usize> {
     count
         .checked_mul(size)

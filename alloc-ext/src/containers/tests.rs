@@ -1,4 +1,4 @@
-//! What holds for several containers: models, layouts in memory, refused memory, deep nesting, conversions.
+//! Tests of several containers: models, layouts in memory, refused memory, deep nesting, conversions.
 
 use std::string::ToString;
 use std::vec::Vec;
@@ -50,7 +50,8 @@ fn text(value: &str) -> Any {
     Any::new(String::new(value).expect("memory"))
 }
 
-/// A vector of entries with the order rules of maps: below the dense layout in place, else to the end.
+/// A vector of entries with the order rules of maps: setting a present key keeps its position in the small layout, and moves it
+/// to the end in the dense one.
 #[derive(Default)]
 struct Model {
     entries: Vec<(std::string::String, i64)>,
@@ -237,7 +238,7 @@ fn tables_of_texts_have_upstreams_slots() -> Result<()> {
     Ok(())
 }
 
-/// What upstream's library does: it makes room before it looks for the key.
+/// The behaviour of upstream's library: it grows before it looks the key up.
 #[test]
 fn setting_a_key_in_a_full_small_table_makes_it_dense() -> Result<()> {
     let dict = DictObject::with_capacity(0)?;

@@ -16,7 +16,7 @@ pub trait TupleTypes: Sized {
     /// Number of elements.
     const LEN: usize;
 
-    /// What messages and schemas say of the types.
+    /// The texts of the types in messages and schemas.
     const TEXTS: &'static [&'static TypeText];
 
     /// Appends the elements to an array.
@@ -34,7 +34,7 @@ pub trait TupleTypes: Sized {
     /// Whether the values are of these types without conversion.
     ///
     /// # Errors
-    /// As [`convert`](Self::convert).
+    /// Those of [`convert`](Self::convert).
     fn are(values: &[Any]) -> Result<bool>;
 
     /// Writes `Array[index 1: int]` for the first value that does not convert.
@@ -125,7 +125,7 @@ impl<T: TupleTypes> Tuple<T> {
     /// Creates an array of the elements.
     ///
     /// # Errors
-    /// MemoryError when the memory is not there.
+    /// MemoryError.
     pub fn new(elements: T) -> Result<Self> {
         let mut object = ArrayObject::with_capacity(T::LEN)?;
         elements.push_to(&mut object)?;

@@ -1,32 +1,32 @@
-//! What the typed containers have in common: an object of any values, seen as one of certain types.
+//! The methods that all typed containers share: an object of any values, viewed as one of certain types.
 #![forbid(unsafe_code)]
 
 /// Defines the typed container `$name`, whose fields are `object`, a `$object`, and `types`, as a view of its object.
 macro_rules! typed_container {
     ($name:ident<$($type:ident),+>, $object:ident) => {
         impl<$($type: AnyCompatible + 'static),+> $name<$($type),+> {
-            /// Takes an object whose content the caller knows to be of these types; what is of another gives a TypeError when it
-            /// is read.
+            /// Wraps an object whose content the caller knows to be of these types; reading a value of another type is a
+            /// TypeError.
             pub fn from_object_unchecked(object: $object) -> Self {
                 Self { object, types: PhantomData }
             }
 
-            /// The same object without its types.
+            /// The untyped object.
             pub fn as_untyped(&self) -> &$object {
                 &self.object
             }
 
-            /// The same object without its types.
+            /// The untyped object.
             pub fn into_untyped(self) -> $object {
                 self.object
             }
 
-            /// How many there are in it.
+            /// Number of elements or entries.
             pub fn len(&self) -> usize {
                 self.object.len()
             }
 
-            /// Whether nothing is in it.
+            /// Whether there are no elements or entries.
             pub fn is_empty(&self) -> bool {
                 self.object.is_empty()
             }

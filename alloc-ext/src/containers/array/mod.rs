@@ -53,7 +53,7 @@ impl<T: AnyCompatible + 'static> Array<T> {
         Self::with_capacity(FIRST_CAPACITY)
     }
 
-    /// Creates an empty array with room for `capacity` elements.
+    /// Creates an empty array of a capacity.
     ///
     /// # Errors
     /// MemoryError.
@@ -61,7 +61,7 @@ impl<T: AnyCompatible + 'static> Array<T> {
         ArrayObject::with_capacity(capacity).map(Self::from_object_unchecked)
     }
 
-    /// Creates an array of what `values` yields.
+    /// Creates an array of the values of an iterator.
     ///
     /// # Errors
     /// MemoryError.
@@ -102,7 +102,7 @@ impl<T: AnyCompatible + 'static> Array<T> {
     /// Replaces the element at `index`.
     ///
     /// # Errors
-    /// IndexError when the index is not below the length; MemoryError when a shared array cannot be copied.
+    /// IndexError when the index is not below the length; MemoryError when a shared array is copied.
     pub fn set(&mut self, index: usize, value: T) -> Result<()> {
         self.object.set(position_of(index), value.into_any())
     }
@@ -126,7 +126,7 @@ impl<T: AnyCompatible + 'static> Array<T> {
     /// Removes the element at `index`.
     ///
     /// # Errors
-    /// IndexError when the index is not below the length; MemoryError when a shared array cannot be copied.
+    /// IndexError when the index is not below the length; MemoryError when a shared array is copied.
     pub fn remove(&mut self, index: usize) -> Result<Any> {
         self.object.remove(position_of(index))
     }
@@ -134,7 +134,7 @@ impl<T: AnyCompatible + 'static> Array<T> {
     /// Removes the last element.
     ///
     /// # Errors
-    /// MemoryError when a shared array cannot be copied.
+    /// MemoryError when a shared array is copied.
     pub fn pop(&mut self) -> Result<Option<Any>> {
         self.object.pop()
     }

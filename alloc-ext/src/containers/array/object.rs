@@ -22,49 +22,49 @@ object_class!(
 );
 
 impl ArrayObject {
-    /// Creates an empty array with room for `capacity` elements.
+    /// Creates an empty array of a capacity.
     ///
     /// # Errors
-    /// MemoryError when the memory is not there.
+    /// MemoryError.
     pub fn with_capacity(capacity: usize) -> Result<Self> {
         Self::with_capacity_in(capacity, &mut Apart)
     }
 
-    /// As [`with_capacity`](Self::with_capacity), in a space.
+    /// Creates an empty array of a capacity in a memory space.
     ///
     /// # Errors
-    /// MemoryError when the memory is not there.
+    /// MemoryError.
     pub(crate) fn with_capacity_in(capacity: usize, space: &mut impl Space) -> Result<Self> {
         sequence::allocate_in_place(type_index::ARRAY, capacity, space).map(Self)
     }
 
-    /// Creates an array of own copies of `values`, with no room to spare.
+    /// Creates an array of owned copies of `values`, whose capacity is its length.
     ///
     /// # Errors
-    /// MemoryError when the memory is not there.
+    /// MemoryError.
     pub fn from_slice(values: &[Any]) -> Result<Self> {
         Self::from_slice_in(values, &mut Apart)
     }
 
-    /// As [`from_slice`](Self::from_slice), in a space.
+    /// Creates an array of owned copies of `values` in a memory space.
     ///
     /// # Errors
-    /// MemoryError when the memory is not there.
+    /// MemoryError.
     pub(crate) fn from_slice_in(values: &[Any], space: &mut impl Space) -> Result<Self> {
         let array = Self::with_capacity_in(values.len(), space)?;
-        // SAFETY: the array is new, unshared and has the room; `values` cannot lie in it.
+        // SAFETY: the array is new, unshared and has the capacity; `values` cannot lie in it.
         unsafe { array.seq().insert_slice_reserved(0, values) }
         Ok(array)
     }
 
-    /// Creates it of the elements of `values` from `first` on, which move here.
+    /// Creates an array of the elements of `values` from `first` on, which move here.
     ///
     /// # Errors
-    /// MemoryError when the memory is not there; then they are where they were.
+    /// MemoryError; they are then still in `values`.
     pub(crate) fn of_tail(values: &mut Buffer<Any>, first: usize, space: &mut impl Space) -> Result<Self> {
         let tail = values.get(first..).unwrap_or_default();
         let array = Self::with_capacity_in(tail.len(), space)?;
-        // SAFETY: the array is new, unshared and has the room; the elements are forgotten where they were.
+        // SAFETY: the array is new, unshared and has the capacity; the elements are forgotten where they were.
         unsafe { array.seq().push_words_reserved(tail) }
         values.forget_from(first);
         Ok(array)
@@ -73,10 +73,10 @@ impl ArrayObject {
     /// Creates an array of owned values of `views`, such as the arguments of a packed call.
     ///
     /// # Errors
-    /// MemoryError when the memory is not there; what [`AnyView::to_owned`] raises.
+    /// MemoryError; errors of [`AnyView::to_owned`].
     pub fn from_views(views: &[AnyView<'_>]) -> Result<Self> {
         let fresh = Self::with_capacity(views.len())?;
-        // SAFETY: the object is new, unshared and has the room.
+        // SAFETY: the object is new, unshared and has the capacity.
         unsafe { fresh.seq().push_views_reserved(views) }?;
         Ok(fresh)
     }
@@ -97,14 +97,14 @@ impl ArrayObject {
         self.len() == 0
     }
 
-    /// Number of elements for which the object has room.
+    /// Number of elements that the object can hold.
     pub fn capacity(&self) -> usize {
         self.seq().capacity()
     }
 
     /// The elements, in place.
     pub fn as_slice(&self) -> &[Any] {
-        // SAFETY: an array changes only through a reference that is the only one, and ours is there and not lent mutably.
+        // SAFETY: an array changes only through the only reference to it, and ours is not borrowed mutably.
         unsafe { self.seq().as_slice() }
     }
 
@@ -121,7 +121,7 @@ impl ArrayObject {
     /// Replaces the element at `index`.
     ///
     /// # Errors
-    /// IndexError as for [`get`](Self::get); MemoryError when the copy of a shared array finds no memory.
+    /// IndexError, see [`get`](Self::get); MemoryError when a shared array is copied.
     pub fn set(&mut self, index: i64, value: Any) -> Result<()> {
         let position = self.seq().position(index)?;
         self.make_unique()?;
@@ -132,20 +132,20 @@ impl ArrayObject {
     /// Appends an element.
     ///
     /// # Errors
-    /// MemoryError when the memory is not there.
+    /// MemoryError.
     pub fn push(&mut self, value: Any) -> Result<()> {
         self.make_room(1)?;
-        // SAFETY: the array is unshared and has the room.
+        // SAFETY: the array is unshared and has the capacity.
         unsafe { self.seq().insert_reserved(self.len(), value) }
         Ok(())
     }
 
-    /// Appends an element where that takes no memory, because there is room and nobody else has the array; tells whether.
-    #[cfg_attr(not(feature = "std"), expect(dead_code, reason = "size counts there"))]
+    /// Appends an element if that allocates nothing: the array is not shared and not full. Returns whether it did.
+    #[cfg_attr(not(feature = "std"), expect(dead_code, reason = "only fast paths use it"))]
     pub(crate) fn push_in_place(&mut self, value: &Any) -> bool {
         let fits = self.len() < self.capacity() && self.0.is_unique();
         if fits {
-            // SAFETY: the array is unshared and has the room.
+            // SAFETY: the array is unshared and has the capacity.
             unsafe { self.seq().insert_reserved(self.len(), value.clone()) }
         }
         fits
@@ -154,40 +154,40 @@ impl ArrayObject {
     /// Inserts an element before `index`, which may be the length.
     ///
     /// # Errors
-    /// IndexError when the index is negative or above the length; MemoryError when the memory is not there.
+    /// IndexError when the index is negative or above the length; MemoryError.
     pub fn insert(&mut self, index: i64, value: Any) -> Result<()> {
         let position = self.seq().insert_position(index)?;
         self.make_room(1)?;
-        // SAFETY: the array is unshared and has the room.
+        // SAFETY: the array is unshared and has the capacity.
         unsafe { self.seq().insert_reserved(position, value) }
         Ok(())
     }
 
-    /// Appends own copies of `values`.
+    /// Appends owned copies of `values`.
     ///
     /// # Errors
-    /// MemoryError when the memory is not there.
+    /// MemoryError.
     pub fn extend_from_slice(&mut self, values: &[Any]) -> Result<()> {
         self.make_room(values.len())?;
-        // SAFETY: the array is unshared and has the room; a slice of this very object cannot be alive beside `&mut self`.
+        // SAFETY: the array is unshared and has the capacity; a slice of this very object cannot be alive beside `&mut self`.
         unsafe { self.seq().insert_slice_reserved(self.len(), values) }
         Ok(())
     }
 
-    /// Removes the element at `index` and returns it.
+    /// Removes the element at `index`. Returns it.
     ///
     /// # Errors
-    /// IndexError as for [`get`](Self::get); MemoryError when the copy of a shared array finds no memory.
+    /// IndexError, see [`get`](Self::get); MemoryError when a shared array is copied.
     pub fn remove(&mut self, index: i64) -> Result<Any> {
         let position = self.seq().position(index)?;
         self.make_unique()?;
         Ok(self.seq().take(position).unwrap_or_default())
     }
 
-    /// Removes the last element and returns it.
+    /// Removes the last element. Returns it.
     ///
     /// # Errors
-    /// MemoryError when the copy of a shared array finds no memory.
+    /// MemoryError when a shared array is copied.
     pub fn pop(&mut self) -> Result<Option<Any>> {
         self.make_unique()?;
         Ok(self.seq().pop())
@@ -196,7 +196,7 @@ impl ArrayObject {
     /// Removes the elements from `start` up to `stop`. An empty range does nothing, wherever it lies.
     ///
     /// # Errors
-    /// IndexError when the range reaches outside; MemoryError when the copy of a shared array finds no memory.
+    /// IndexError when the range reaches outside; MemoryError when a shared array is copied.
     pub fn remove_range(&mut self, start: i64, stop: i64) -> Result<()> {
         let range = self.seq().range(start, stop)?;
         if !range.is_empty() {
@@ -222,7 +222,7 @@ impl ArrayObject {
     /// Makes the length `len`, dropping elements from the end or filling up with None.
     ///
     /// # Errors
-    /// ValueError when `len` is negative; MemoryError when the memory is not there.
+    /// ValueError when `len` is negative; MemoryError.
     pub fn resize(&mut self, len: i64) -> Result<()> {
         let Ok(target) = usize::try_from(len) else {
             plain_bail!(VALUE_ERROR, "cannot resize an Array to negative size");
@@ -235,26 +235,26 @@ impl ArrayObject {
         }
         self.make_room(target - present)?;
         for position in present..target {
-            // SAFETY: the array is unshared and has the room.
+            // SAFETY: the array is unshared and has the capacity.
             unsafe { self.seq().insert_reserved(position, Any::NONE) }
         }
         Ok(())
     }
 
-    /// Makes room for `capacity` elements in all; a smaller number does nothing.
+    /// Makes the capacity at least `capacity`; a smaller number does nothing.
     ///
     /// # Errors
-    /// MemoryError when the memory is not there.
+    /// MemoryError.
     pub fn reserve(&mut self, capacity: usize) -> Result<()> {
         if capacity > self.capacity() { self.switch_object(capacity) } else { Ok(()) }
     }
 
-    /// Sees to it that this is the only reference to the object, by copying a shared one.
+    /// Copies a shared object, so that this is the only reference.
     fn make_unique(&mut self) -> Result<()> {
         if self.0.is_unique() { Ok(()) } else { self.switch_object(self.capacity()) }
     }
 
-    /// Sees to it that this is the only reference, and that `extra` more elements fit.
+    /// Copies a shared or full object, so that this is the only reference and `extra` more elements fit.
     fn make_room(&mut self, extra: usize) -> Result<()> {
         match self.len().checked_add(extra) {
             Some(needed) if needed <= self.capacity() => self.make_unique(),
@@ -262,10 +262,10 @@ impl ArrayObject {
         }
     }
 
-    /// Goes over to a new object of `capacity` cells, at least the length, with the same elements.
+    /// Replaces the object by a new one of `capacity` cells, at least the length, with the same elements.
     fn switch_object(&mut self, capacity: usize) -> Result<()> {
         let fresh = Self::with_capacity(capacity.max(self.len()))?;
-        // SAFETY: `fresh` is new, unshared and has the room. The elements move only when nobody else sees this object.
+        // SAFETY: `fresh` is new, unshared and has the capacity. The elements move only when nobody else sees this object.
         unsafe {
             if self.0.is_unique() {
                 self.seq().move_cells_to(fresh.seq());

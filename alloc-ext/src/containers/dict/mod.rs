@@ -1,4 +1,4 @@
-//! The map that all its holders change in place, whose keys are of one type and whose values are of one type.
+//! The map of keys of one type and values of one type that all its holders change in place.
 
 mod object;
 
@@ -57,7 +57,7 @@ impl<K: AnyCompatible + 'static, V: AnyCompatible + 'static> Dict<K, V> {
         DictObject::with_capacity(expected).map(Self::from_object_unchecked)
     }
 
-    /// Creates a dict of the entries that `entries` yields; the last value of a key stays.
+    /// Creates a dict of the entries of an iterator; the last value of a repeated key remains.
     ///
     /// # Errors
     /// Errors of key hooks; MemoryError.
@@ -83,7 +83,7 @@ impl<K: AnyCompatible + 'static, V: AnyCompatible + 'static> Dict<K, V> {
     /// The value of `key`.
     ///
     /// # Errors
-    /// KeyError when the key is not present; else as [`get`](Self::get).
+    /// KeyError when the key is not present; else those of [`get`](Self::get).
     pub fn at(&self, key: &K) -> Result<V> {
         self.object.at(key.view())?.get()
     }
@@ -117,7 +117,7 @@ impl<K: AnyCompatible + 'static, V: AnyCompatible + 'static> Dict<K, V> {
         self.object.clear();
     }
 
-    /// The entries in order. Entries that come or go meanwhile may or may not be seen.
+    /// The entries in order. Entries that are added or removed meanwhile may or may not be seen.
     pub fn iter(&self) -> DictIter<K, V> {
         DictIter { entries: self.object.iter(), entry: PhantomData }
     }

@@ -61,7 +61,7 @@ impl DictObject {
     /// The value of `key`.
     ///
     /// # Errors
-    /// KeyError when the key is not present; else as [`get`](Self::get).
+    /// KeyError when the key is not present; else those of [`get`](Self::get).
     pub fn at(&self, key: AnyView<'_>) -> Result<Any> {
         self.get(key)?.ok_or_else(missing_key)
     }
@@ -69,7 +69,7 @@ impl DictObject {
     /// Whether `key` is present.
     ///
     /// # Errors
-    /// As [`get`](Self::get).
+    /// Those of [`get`](Self::get).
     pub fn contains(&self, key: AnyView<'_>) -> Result<bool> {
         Ok(self.table().find_entry_of_any(&key)?.is_some())
     }
@@ -77,7 +77,7 @@ impl DictObject {
     /// Sets the value of a key.
     ///
     /// # Errors
-    /// As [`get`](Self::get); MemoryError when the dict must grow. The entries are unchanged then.
+    /// Those of [`get`](Self::get); MemoryError when the dict must grow. The entries are unchanged then.
     pub fn insert(&self, key: Any, value: Any) -> Result<()> {
         // SAFETY: one thread at a time uses the dict.
         unsafe { table::insert(&self.0, key, value) }
@@ -86,7 +86,7 @@ impl DictObject {
     /// Removes the entry of a key. Returns its value, or None if the key is not present.
     ///
     /// # Errors
-    /// As [`get`](Self::get).
+    /// Those of [`get`](Self::get).
     pub fn remove(&self, key: AnyView<'_>) -> Result<Option<Any>> {
         // An owned form of the key lives until the entry is removed: its release may run user callbacks.
         let owned = cell::owned_form(&key)?;

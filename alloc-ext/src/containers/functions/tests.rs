@@ -92,7 +92,7 @@ fn maps_and_dicts_are_made_of_pairs() -> Result<()> {
     Ok(())
 }
 
-/// As many entries as make a walk ask for the next one ahead.
+/// Enough entries that an iteration prefetches the next one.
 #[test]
 fn walks_go_on_while_a_large_dict_changes() -> Result<()> {
     const LEN: i64 = 1200;

@@ -42,7 +42,7 @@ pub struct List<T = Any> {
 }
 
 impl<T: AnyCompatible + 'static> List<T> {
-    /// Creates an empty list, without a block yet.
+    /// Creates an empty list, without allocating a block.
     ///
     /// # Errors
     /// MemoryError.
@@ -50,7 +50,7 @@ impl<T: AnyCompatible + 'static> List<T> {
         Self::with_capacity(0)
     }
 
-    /// Creates an empty list with room for `capacity` elements.
+    /// Creates an empty list of a capacity.
     ///
     /// # Errors
     /// MemoryError.
@@ -58,7 +58,7 @@ impl<T: AnyCompatible + 'static> List<T> {
         ListObject::with_capacity(capacity).map(Self::from_object_unchecked)
     }
 
-    /// Creates a list of what `values` yields.
+    /// Creates a list of the values of an iterator.
     ///
     /// # Errors
     /// MemoryError.
@@ -128,7 +128,7 @@ impl<T: AnyCompatible + 'static> List<T> {
         self.object.pop()
     }
 
-    /// Turns the order round.
+    /// Reverses the order.
     pub fn reverse(&self) {
         self.object.reverse();
     }
@@ -138,7 +138,7 @@ impl<T: AnyCompatible + 'static> List<T> {
         self.object.clear();
     }
 
-    /// The elements in order. Elements that come or go meanwhile may or may not be seen.
+    /// The elements in order. Elements that are added or removed meanwhile may or may not be seen.
     pub fn iter(&self) -> ListIter<T> {
         ListIter { list: self.object.clone(), next: 0, element: PhantomData }
     }

@@ -19,25 +19,25 @@ object_class!(
     pub struct ListObject, type_index::LIST, "ffi.List"
 );
 
-/// The least room of a list that is made of given elements.
+/// The least capacity of a list that is created with elements.
 const LEAST_CAPACITY: usize = 4;
 
 impl ListObject {
-    /// Creates an empty list with room for `capacity` elements.
+    /// Creates an empty list of a capacity.
     ///
     /// # Errors
-    /// MemoryError when the memory is not there.
+    /// MemoryError.
     pub fn with_capacity(capacity: usize) -> Result<Self> {
         sequence::allocate_with_block(type_index::LIST, capacity).map(Self)
     }
 
-    /// Creates a list of own copies of `values`.
+    /// Creates a list of owned copies of `values`.
     ///
     /// # Errors
-    /// MemoryError when the memory is not there.
+    /// MemoryError.
     pub fn from_slice(values: &[Any]) -> Result<Self> {
         let list = Self::with_capacity(values.len().max(LEAST_CAPACITY))?;
-        // SAFETY: the list is new, unshared and has the room; `values` cannot lie in it.
+        // SAFETY: the list is new, unshared and has the capacity; `values` cannot lie in it.
         unsafe { list.seq().insert_slice_reserved(0, values) }
         Ok(list)
     }
@@ -45,10 +45,10 @@ impl ListObject {
     /// Creates a list of owned values of `views`, such as the arguments of a packed call.
     ///
     /// # Errors
-    /// MemoryError when the memory is not there; what [`AnyView::to_owned`] raises.
+    /// MemoryError; errors of [`AnyView::to_owned`].
     pub fn from_views(views: &[AnyView<'_>]) -> Result<Self> {
         let fresh = Self::with_capacity(views.len().max(LEAST_CAPACITY))?;
-        // SAFETY: the object is new, unshared and has the room.
+        // SAFETY: the object is new, unshared and has the capacity.
         unsafe { fresh.seq().push_views_reserved(views) }?;
         Ok(fresh)
     }
@@ -69,7 +69,7 @@ impl ListObject {
         self.len() == 0
     }
 
-    /// Number of elements for which the present block has room.
+    /// Number of elements that the present block can hold.
     pub fn capacity(&self) -> usize {
         self.seq().capacity()
     }
@@ -83,7 +83,7 @@ impl ListObject {
         unsafe { self.seq().as_slice() }
     }
 
-    /// The element at `index`, as a reference of its own.
+    /// An owned copy of the element at `index`.
     ///
     /// # Errors
     /// IndexError when the index is negative or not below the length.
@@ -99,7 +99,7 @@ impl ListObject {
     /// Replaces the element at `index`.
     ///
     /// # Errors
-    /// IndexError as for [`get`](Self::get).
+    /// IndexError, see [`get`](Self::get).
     pub fn set(&self, index: i64, value: Any) -> Result<()> {
         let position = self.seq().position(index)?;
         drop(self.seq().replace(position, value));
@@ -109,10 +109,10 @@ impl ListObject {
     /// Appends an element.
     ///
     /// # Errors
-    /// MemoryError when the memory is not there; the list is then unchanged.
+    /// MemoryError; the list is then unchanged.
     pub fn push(&self, value: Any) -> Result<()> {
         self.make_room(1)?;
-        // SAFETY: the list has the room, and one thread at a time uses it.
+        // SAFETY: the list has the capacity, and one thread at a time uses it.
         unsafe { self.seq().insert_reserved(self.len(), value) }
         Ok(())
     }
@@ -120,7 +120,7 @@ impl ListObject {
     /// Inserts an element before `index`, which may be the length.
     ///
     /// # Errors
-    /// IndexError when the index is negative or above the length; MemoryError when the memory is not there.
+    /// IndexError when the index is negative or above the length; MemoryError.
     pub fn insert(&self, index: i64, value: Any) -> Result<()> {
         let position = self.seq().insert_position(index)?;
         self.make_room(1)?;
@@ -129,16 +129,16 @@ impl ListObject {
         Ok(())
     }
 
-    /// Removes the element at `index` and returns it.
+    /// Removes the element at `index`. Returns it.
     ///
     /// # Errors
-    /// IndexError as for [`get`](Self::get).
+    /// IndexError, see [`get`](Self::get).
     pub fn remove(&self, index: i64) -> Result<Any> {
         let position = self.seq().position(index)?;
         Ok(self.seq().take(position).unwrap_or_default())
     }
 
-    /// Removes the last element and returns it.
+    /// Removes the last element. Returns it.
     pub fn pop(&self) -> Option<Any> {
         self.seq().pop()
     }
@@ -156,8 +156,8 @@ impl ListObject {
     /// Replaces the elements from `start` up to `stop` by those of `replacement`, which may be this very list.
     ///
     /// # Errors
-    /// IndexError when the range reaches outside, or is empty and lies outside; MemoryError when the memory is not
-    /// there. The list is unchanged then.
+    /// IndexError when the range reaches outside, or is empty and lies outside; MemoryError. The list is unchanged
+    /// then.
     pub fn replace_range(&self, start: i64, stop: i64, replacement: &ListObject) -> Result<()> {
         let values = replacement.to_array()?;
         let mut range = self.seq().range(start, stop)?;
@@ -165,14 +165,14 @@ impl ListObject {
             let position = self.seq().insert_position(stop)?;
             range = position..position;
         }
-        // SAFETY: the copies lie in an array of their own.
+        // SAFETY: the copies lie in a separate array.
         unsafe { self.replace_by(range, values.as_slice()) }
     }
 
-    /// Replaces the elements of a range inside the list by own copies of `values`.
+    /// Replaces the elements of a range inside the list by owned copies of `values`.
     ///
     /// # Errors
-    /// MemoryError when there are values and the memory is not there. The list is unchanged then.
+    /// MemoryError when there are values. The list is unchanged then.
     ///
     /// # Safety
     /// `values` lies outside this list.
@@ -183,7 +183,7 @@ impl ListObject {
     ) -> Result<()> {
         if !values.is_empty() {
             self.make_room(values.len())?;
-            // SAFETY: the list has the room, and one thread at a time uses it. The copies go to the end of the range; in front
+            // SAFETY: the list has the capacity, and one thread at a time uses it. The copies go to the end of the range; in front
             // of it the old elements leave.
             unsafe { self.seq().insert_slice_reserved(range.end, values) }
         }
@@ -191,7 +191,7 @@ impl ListObject {
         Ok(())
     }
 
-    /// Turns the order round.
+    /// Reverses the order.
     pub fn reverse(&self) {
         self.seq().reverse();
     }
@@ -204,7 +204,7 @@ impl ListObject {
     /// Makes the length `len`, dropping elements from the end or filling up with None.
     ///
     /// # Errors
-    /// ValueError when `len` is negative; MemoryError when the memory is not there.
+    /// ValueError when `len` is negative; MemoryError.
     pub fn resize(&self, len: i64) -> Result<()> {
         let Ok(target) = usize::try_from(len) else {
             plain_bail!(VALUE_ERROR, "cannot resize a List to negative size");
@@ -222,10 +222,10 @@ impl ListObject {
         Ok(())
     }
 
-    /// Makes room for `capacity` elements in all; a smaller or negative number does nothing.
+    /// Makes the capacity at least `capacity`; a smaller or negative number does nothing.
     ///
     /// # Errors
-    /// MemoryError when the memory is not there.
+    /// MemoryError.
     pub fn reserve(&self, capacity: i64) -> Result<()> {
         match usize::try_from(capacity) {
             Ok(capacity) => self.seq().grow_block(capacity),
@@ -237,9 +237,9 @@ impl ListObject {
     /// A snapshot of the elements that later changes do not touch.
     ///
     /// # Errors
-    /// MemoryError when the memory is not there.
+    /// MemoryError.
     pub fn to_array(&self) -> Result<ArrayObject> {
-        // SAFETY: no foreign code runs while the elements are copied, and one thread at a time uses the list.
+        // SAFETY: no user callback runs while the elements are copied, and one thread at a time uses the list.
         ArrayObject::from_slice(unsafe { self.seq().as_slice() })
     }
 

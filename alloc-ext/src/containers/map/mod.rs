@@ -1,4 +1,4 @@
-//! The copy-on-write map whose keys are of one type and whose values are of one type.
+//! The copy-on-write map of keys of one type and values of one type.
 
 mod object;
 
@@ -56,7 +56,7 @@ impl<K: AnyCompatible + 'static, V: AnyCompatible + 'static> Map<K, V> {
         MapObject::with_capacity(expected).map(Self::from_object_unchecked)
     }
 
-    /// Creates a map of the entries that `entries` yields; the last value of a key stays.
+    /// Creates a map of the entries of an iterator; the last value of a repeated key remains.
     ///
     /// # Errors
     /// Errors of key hooks; MemoryError.
@@ -81,7 +81,7 @@ impl<K: AnyCompatible + 'static, V: AnyCompatible + 'static> Map<K, V> {
     /// The value of `key`.
     ///
     /// # Errors
-    /// KeyError when the key is not present; else as [`get`](Self::get).
+    /// KeyError when the key is not present; else those of [`get`](Self::get).
     pub fn at(&self, key: &K) -> Result<V> {
         self.object.at(key.view())?.get()
     }

@@ -100,7 +100,7 @@ impl MapObject {
     /// The value of `key`.
     ///
     /// # Errors
-    /// KeyError when the key is not present; else as [`get`](Self::get).
+    /// KeyError when the key is not present; else those of [`get`](Self::get).
     pub fn at(&self, key: AnyView<'_>) -> Result<&Any> {
         self.get(key)?.ok_or_else(missing_key)
     }
@@ -108,7 +108,7 @@ impl MapObject {
     /// Whether `key` is present.
     ///
     /// # Errors
-    /// As [`get`](Self::get).
+    /// Those of [`get`](Self::get).
     pub fn contains(&self, key: AnyView<'_>) -> Result<bool> {
         Ok(self.get(key)?.is_some())
     }
@@ -139,7 +139,7 @@ impl MapObject {
     /// Removes the entry of a key. Returns its value, or None if the key is not present.
     ///
     /// # Errors
-    /// As [`get`](Self::get); MemoryError when a shared map is copied.
+    /// Those of [`get`](Self::get); MemoryError when a shared map is copied.
     pub fn remove(&mut self, key: AnyView<'_>) -> Result<Option<Any>> {
         // An owned form of the key lives until the entry is removed: its release may run user callbacks.
         let owned = cell::owned_form(&key)?;

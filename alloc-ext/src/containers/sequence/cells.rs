@@ -12,12 +12,12 @@ use super::record::{SeqRecord, count};
 use crate::containers::cell::{self, CELL_BYTES};
 use crate::containers::storage;
 
-/// An index as the ABI counts; what does not fit is beyond every end.
+/// An index as the ABI's signed number; a larger one is beyond every end.
 pub(crate) fn position_of(index: usize) -> i64 {
     i64::try_from(index).unwrap_or(i64::MAX)
 }
 
-/// Turns the order round, in a few bytes of code; `reverse` of slices brings panics when it is compiled for size.
+/// Reverses a slice in a few bytes of code; `reverse` of `core` brings panics when it is compiled for size.
 pub(crate) fn reverse<T>(values: &mut [T]) {
     let mut values = values.iter_mut();
     while let (Some(first), Some(last)) = (values.next(), values.next_back()) {
@@ -41,7 +41,7 @@ pub(crate) struct Seq<'a> {
 }
 
 impl<'a> Seq<'a> {
-    /// Looks at `object` as a sequence.
+    /// The sequence of an object.
     ///
     /// # Safety
     /// `object` is an Array or a List.
@@ -97,7 +97,7 @@ impl<'a> Seq<'a> {
         unsafe { core::slice::from_raw_parts(cells.cast::<Any>(), len) }
     }
 
-    /// An own copy of element `index`, or None beyond the end.
+    /// An owned copy of element `index`, or None beyond the end.
     #[inline]
     pub(crate) fn get(self, index: usize) -> Option<Any> {
         if index >= self.len() {
@@ -117,10 +117,10 @@ impl<'a> Seq<'a> {
         (index < self.len()).then(|| unsafe { AnyView::in_place(&*self.cells().add(index)) })
     }
 
-    /// An own copy of the element that `index` names.
+    /// An owned copy of the element that `index` names.
     ///
     /// # Errors
-    /// As [`position`](Self::position).
+    /// Those of [`position`](Self::position).
     #[inline]
     pub(crate) fn element(self, index: i64) -> Result<Any> {
         let position = self.position(index)?;
@@ -154,10 +154,10 @@ impl<'a> Seq<'a> {
         }
     }
 
-    /// The positions `start..stop` that an erase names; an empty range passes wherever it lies.
+    /// The range `start..stop` to erase; an empty range is valid wherever it lies.
     ///
     /// # Errors
-    /// IndexError when the range is turned round or reaches outside.
+    /// IndexError when the range is reversed or reaches outside.
     pub(crate) fn range(self, start: i64, stop: i64) -> Result<core::ops::Range<usize>> {
         if start == stop {
             return Ok(0..0);
@@ -178,7 +178,7 @@ impl<'a> Seq<'a> {
         Ok(self.capacity().saturating_mul(2).max(needed))
     }
 
-    /// Puts `value` at a position below the length and gives back what was there.
+    /// Replaces the element at a position below the length. Returns the old one.
     #[inline]
     pub(crate) fn replace(self, position: usize, value: Any) -> Any {
         debug_assert!(position < self.len());
@@ -208,10 +208,10 @@ impl<'a> Seq<'a> {
         self.set_len(len + 1);
     }
 
-    /// Inserts own copies of `values` before `position`, which is at most the length.
+    /// Inserts owned copies of `values` before `position`, which is at most the length.
     ///
     /// # Safety
-    /// As [`insert_reserved`](Self::insert_reserved), with room for all of them; `values` lies outside this sequence.
+    /// The contract of [`insert_reserved`](Self::insert_reserved), with capacity for all of them; `values` lies outside this sequence.
     pub(crate) unsafe fn insert_slice_reserved(self, position: usize, values: &[Any]) {
         let len = self.len();
         debug_assert!(position <= len && len + values.len() <= self.capacity());
@@ -229,11 +229,11 @@ impl<'a> Seq<'a> {
     /// Appends copies of the words of `values`.
     ///
     /// # Safety
-    /// As [`insert_reserved`](Self::insert_reserved), with room for all of them; the caller forgets `values`.
+    /// The contract of [`insert_reserved`](Self::insert_reserved), with capacity for all of them; the caller forgets `values`.
     pub(crate) unsafe fn push_words_reserved(self, values: &[Any]) {
         let len = self.len();
         debug_assert!(len + values.len() <= self.capacity());
-        // SAFETY: the caller vouches for the room; Any is transparent over a cell.
+        // SAFETY: the caller vouches for the capacity; Any is transparent over a cell.
         unsafe {
             let target = self.cells().add(len).cast::<Any>();
             target.copy_from_nonoverlapping(values.as_ptr(), values.len());
@@ -247,13 +247,13 @@ impl<'a> Seq<'a> {
     /// Those of [`cell::write_own`].
     ///
     /// # Safety
-    /// As [`insert_reserved`](Self::insert_reserved), with room for all of them.
+    /// The contract of [`insert_reserved`](Self::insert_reserved), with capacity for all of them.
     pub(crate) unsafe fn push_views_reserved(self, views: &[AnyView<'_>]) -> Result<()> {
         let len = self.len();
         debug_assert!(len + views.len() <= self.capacity());
         let cells = self.cells();
         for (offset, view) in views.iter().enumerate() {
-            // SAFETY: the caller vouches for the room.
+            // SAFETY: the caller vouches for the capacity.
             if let Err(error) = unsafe { cell::write_own(view, cells.add(len + offset)) } {
                 self.set_len(len + offset);
                 return Err(error);
@@ -263,7 +263,7 @@ impl<'a> Seq<'a> {
         Ok(())
     }
 
-    /// Takes the last element out.
+    /// Removes the last element. Returns it.
     #[inline]
     pub(crate) fn pop(self) -> Option<Any> {
         let last = self.len().checked_sub(1)?;
@@ -272,7 +272,7 @@ impl<'a> Seq<'a> {
         Some(unsafe { cell::take(self.cells().add(last)) })
     }
 
-    /// Takes the element at a position below the length out.
+    /// Removes the element at a position below the length. Returns it.
     pub(crate) fn take(self, position: usize) -> Option<Any> {
         let last = self.len().checked_sub(1).filter(|last| position <= *last)?;
         // SAFETY: the cell is initialised; those behind it move down by one, so that each value has one owner.
@@ -288,7 +288,7 @@ impl<'a> Seq<'a> {
 
     /// Removes the elements of a range inside the sequence.
     ///
-    /// What the release of an element runs may change the sequence again; it finds it whole.
+    /// The release of an element may run user callbacks that change the sequence again; the sequence is complete then.
     pub(crate) fn remove_range(self, range: core::ops::Range<usize>) {
         let count = range.len();
         self.rotate_to_end(range);
@@ -307,10 +307,10 @@ impl<'a> Seq<'a> {
     fn rotate_to_end(self, range: core::ops::Range<usize>) {
         let len = self.len();
         if range.start < range.end && range.end <= len {
-            // SAFETY: the cells from `range.start` on are initialised plain words; no foreign code runs in between.
+            // SAFETY: the cells from `range.start` on are initialised plain words; no user callback runs in between.
             let tail =
                 unsafe { core::slice::from_raw_parts_mut(self.cells().add(range.start), len - range.start) };
-            // In three turns, which take less code than a rotation.
+            // Three reversals take less code than a rotation.
             if let Some((first, rest)) = tail.split_at_mut_checked(range.end - range.start) {
                 reverse(first);
                 reverse(rest);
@@ -319,16 +319,16 @@ impl<'a> Seq<'a> {
         }
     }
 
-    /// Turns the order round.
+    /// Reverses the order.
     pub(crate) fn reverse(self) {
         let len = self.len();
         if len > 1 {
-            // SAFETY: the cells are initialised plain words; no foreign code runs in between.
+            // SAFETY: the cells are initialised plain words; no user callback runs in between.
             reverse(unsafe { core::slice::from_raw_parts_mut(self.cells(), len) });
         }
     }
 
-    /// Moves all cells to `target`, which has room for them and is empty; this sequence is empty afterwards.
+    /// Moves all cells to `target`, which is empty and has the capacity. This sequence is empty afterwards.
     ///
     /// # Safety
     /// Nobody else uses either sequence now.
@@ -345,11 +345,11 @@ impl<'a> Seq<'a> {
 
     /// Grows the block of a List to `capacity` cells; does nothing when it has as many.
     ///
-    /// The old block goes back through the deleter that the object carries, and the new one gets ours, so that a block
-    /// never meets a foreign deleter.
+    /// The old block is released by the deleter in the object, and the new one gets ours, so that each block has the deleter of
+    /// its allocator.
     ///
     /// # Errors
-    /// MemoryError when the memory is not there; the sequence is then unchanged.
+    /// MemoryError; the sequence is then unchanged.
     pub(crate) fn grow_block(self, capacity: usize) -> Result<()> {
         if capacity <= self.capacity() {
             return Ok(());

@@ -1,4 +1,4 @@
-//! An Array or List in memory, and how it is made.
+//! Objects with a sequence: layout in memory, allocation and release.
 
 use core::ffi::c_void;
 use core::mem::{offset_of, size_of};
@@ -11,7 +11,7 @@ use ferrite_core::object_alloc::{self, ObjectRecord, Space};
 use crate::containers::cell::{self, CELL_BYTES};
 use crate::containers::storage;
 
-/// An Array or List in memory: the object header, then where the cells are.
+/// An Array or List in memory: the object header, then the address and number of the cells.
 ///
 /// ```text
 ///  0 header   24 data   32 size   40 capacity   48 data_deleter   56 cells of an Array that this library made
@@ -33,7 +33,7 @@ const _: () = {
     assert!(size_of::<SeqRecord>() == 56);
 };
 
-// SAFETY: repr(C) with the header first, and `destroy` releases all that the record owns.
+// SAFETY: repr(C) with the header first; `destroy` releases the elements and their storage.
 unsafe impl ObjectRecord for SeqRecord {
     unsafe fn destroy(this: *mut TVMFFIObject) {
         let this: *mut Self = this.cast();
@@ -51,7 +51,7 @@ unsafe impl ObjectRecord for SeqRecord {
 /// Creates a sequence object whose cells lie behind the record, as an Array has them.
 ///
 /// # Errors
-/// MemoryError when the memory is not there.
+/// MemoryError.
 pub(crate) fn allocate_in_place(
     type_index: i32,
     capacity: usize,
@@ -77,7 +77,7 @@ pub(crate) fn allocate_in_place(
 /// Creates a sequence object whose cells lie in a block of their own, as a List has them. No block for no capacity.
 ///
 /// # Errors
-/// MemoryError when the memory is not there.
+/// MemoryError.
 pub(crate) fn allocate_with_block(type_index: i32, capacity: usize) -> Result<ObjectRef> {
     let block = match storage::block_bytes(capacity, CELL_BYTES)? {
         0 => core::ptr::null_mut(),
@@ -96,13 +96,13 @@ pub(crate) fn allocate_with_block(type_index: i32, capacity: usize) -> Result<Ob
     // SAFETY: `init` writes every field behind the header.
     let object = unsafe { object_alloc::allocate::<SeqRecord>(type_index, 0, init) };
     if object.is_err() {
-        // SAFETY: nobody else got to know the block.
+        // SAFETY: nobody else knows the block.
         unsafe { storage::release_block(block) }
     }
     object
 }
 
-/// A number of cells as it is in memory; a negative one counts as none. What does not fit an address does not occur.
+/// A number of cells from memory; a negative one counts as 0. Numbers that exceed an address do not occur.
 #[inline]
 pub(crate) fn count(number: i64) -> usize {
     (number as isize).max(0) as usize

@@ -51,7 +51,7 @@ impl Entry {
     /// The value, viewed in place.
     ///
     /// # Safety
-    /// As [`key_view`](Self::key_view).
+    /// The contract of [`key_view`](Self::key_view).
     #[inline]
     pub(crate) unsafe fn value_view<'a>(self) -> &'a AnyView<'a> {
         // SAFETY: the cell is initialised; the caller excludes writers.
@@ -71,7 +71,7 @@ impl Entry {
     /// Key and value as one array, as they lie in memory.
     ///
     /// # Safety
-    /// As [`references`](Self::references).
+    /// The contract of [`references`](Self::references).
     #[inline]
     pub(crate) unsafe fn pair<'a>(self) -> &'a [Any; 2] {
         // SAFETY: as for `references`; the value follows the key.
@@ -90,7 +90,7 @@ impl Entry {
     /// An owned copy of the key.
     ///
     /// # Safety
-    /// As [`copy`](Self::copy).
+    /// The contract of [`copy`](Self::copy).
     #[inline]
     pub(crate) unsafe fn copy_key(self) -> Any {
         // SAFETY: the cells of an entry are initialised.
@@ -100,7 +100,7 @@ impl Entry {
     /// An owned copy of the value.
     ///
     /// # Safety
-    /// As [`copy`](Self::copy).
+    /// The contract of [`copy`](Self::copy).
     #[inline]
     pub(crate) unsafe fn copy_value(self) -> Any {
         // SAFETY: the cells of an entry are initialised.
@@ -205,7 +205,7 @@ pub(crate) unsafe fn entry_has_key(
 }
 
 /// # Safety
-/// As [`entry_has_key`].
+/// The contract of [`entry_has_key`].
 #[cold]
 #[inline(never)]
 unsafe fn entry_has_key_slowly(

@@ -7,8 +7,8 @@ use core::mem::{offset_of, size_of};
 use ferrite_core::abi::TVMFFIObject;
 use ferrite_core::object::ObjectRef;
 
-/// What follows the header of a Map or Dict. A table of the small layout ends after `data_deleter`; its entries may
-/// start right there.
+/// The fields behind the header of a Map or Dict. In the small layout they end after `data_deleter`, and the entries may start
+/// right there.
 ///
 /// ```text
 ///            64 bit   32 bit

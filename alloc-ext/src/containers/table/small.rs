@@ -72,7 +72,7 @@ impl<'a> Small<'a> {
     /// Slot of the entry of `key`; [`NO_SLOT`] when there is none.
     ///
     /// # Errors
-    /// As [`entry::entry_has_key`].
+    /// Those of [`entry::entry_has_key`].
     pub(crate) fn find(self, key: &AnyView<'_>) -> Result<usize> {
         let mut slot = 0;
         while let Some(entry) = self.entry(slot) {
@@ -89,10 +89,10 @@ impl<'a> Small<'a> {
     /// even for a key that it has.
     ///
     /// # Errors
-    /// As [`find`](Self::find).
+    /// Those of [`find`](Self::find).
     ///
     /// # Safety
-    /// As [`append`](Self::append); key hooks may use the table.
+    /// The contract of [`append`](Self::append); key hooks may use the table.
     pub(crate) unsafe fn find_or_append(self, key: &AnyView<'_>) -> Result<Option<KeyEntry>> {
         let present = self.entry(self.find(key)?);
         if self.len() >= MOST_CAPACITY {
@@ -133,7 +133,7 @@ impl<'a> Small<'a> {
     /// Appends copies of the words of new entries.
     ///
     /// # Safety
-    /// As [`append`](Self::append), for each of them; the caller forgets the entries.
+    /// The contract of [`append`](Self::append), for each of them; the caller forgets the entries.
     pub(crate) unsafe fn append_words(self, entries: &[[Any; 2]]) {
         // SAFETY: the caller vouches for the capacity; Any has the layout of a cell, and entries lie side by side in both.
         unsafe {
@@ -157,7 +157,7 @@ impl<'a> Small<'a> {
     }
 
     /// # Safety
-    /// As [`super::view::Table::forget_entries`].
+    /// The contract of [`super::view::Table::forget_entries`].
     pub(crate) unsafe fn forget_entries(self) {
         // SAFETY: the caller excludes other users; the entries live elsewhere.
         unsafe {

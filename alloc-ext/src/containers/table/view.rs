@@ -16,7 +16,7 @@ use crate::containers::key;
 
 /// A table in one of the two layouts, while its object is borrowed.
 ///
-/// As for sequences, no Rust reference outlives a call, and one thread at a time may change a table. Key hooks are user callbacks
+/// No Rust reference outlives a call, as for sequences, and one thread at a time may change a table. Key hooks are user callbacks
 /// that may even change this table: after calling one, read the layout again with [`of`](Self::of).
 #[derive(Clone, Copy)]
 pub(crate) enum Table<'a> {
@@ -82,7 +82,7 @@ impl<'a> Table<'a> {
     /// The entry of `key`, which has the form of an owned value.
     ///
     /// # Errors
-    /// As [`find`](Self::find).
+    /// Those of [`find`](Self::find).
     #[inline]
     pub(crate) fn find_entry(self, key: &AnyView<'_>) -> Result<Option<Entry>> {
         let slot = self.find(key)?;

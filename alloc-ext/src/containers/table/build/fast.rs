@@ -99,7 +99,7 @@ fn hashes(table: Dense<'_>, pairs: &[[AnyView<'_>; 2]]) -> Result<[u64; BATCH]> 
 /// ValueError when too many keys collide; MemoryError. The entries are unchanged then.
 ///
 /// # Safety
-/// As for [`insert`](super::super::insert).
+/// The contract of [`insert`](super::super::insert).
 #[inline(always)]
 pub(super) unsafe fn insert_text(map: &ObjectRef, key: Any, value: Any) -> Result<()> {
     // SAFETY: the caller vouches for the object and excludes other users.

@@ -16,7 +16,7 @@ impl Dense<'_> {
     /// Errors of key hooks. The table is unchanged then.
     ///
     /// # Safety
-    /// As [`add`](Self::add); key hooks may use the table.
+    /// The contract of [`add`](Self::add); key hooks may use the table.
     #[cfg_attr(feature = "std", inline)]
     pub(crate) unsafe fn find_or_add(self, key: &AnyView<'_>, hash: u64) -> Result<Option<KeyEntry>> {
         let slot = self.find(key, hash)?;
@@ -27,7 +27,7 @@ impl Dense<'_> {
     /// [`find_or_add`](Self::find_or_add) after the lookup, which found this slot or [`NO_SLOT`].
     ///
     /// # Safety
-    /// As [`add`](Self::add).
+    /// The contract of [`add`](Self::add).
     #[inline]
     pub(crate) unsafe fn present_or_add(self, slot: usize, hash: u64) -> Option<KeyEntry> {
         if slot != NO_SLOT {

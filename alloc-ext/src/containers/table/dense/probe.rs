@@ -25,7 +25,7 @@ impl Dense<'_> {
     /// Slot of the entry of `key`, whose hash is `hash`; [`NO_SLOT`] when there is none.
     ///
     /// # Errors
-    /// As [`entry::entry_has_key`].
+    /// Those of [`entry::entry_has_key`].
     #[inline]
     pub(crate) fn find(self, key: &AnyView<'_>, hash: u64) -> Result<usize> {
         if key::is_plain(key) {

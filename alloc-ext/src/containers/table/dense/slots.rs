@@ -234,7 +234,7 @@ impl<'a> Dense<'a> {
     }
 
     /// # Safety
-    /// As [`super::super::view::Table::forget_entries`].
+    /// The contract of [`super::super::view::Table::forget_entries`].
     pub(crate) unsafe fn forget_entries(self) {
         // SAFETY: the caller excludes other users; the deleter that the table carries accepts its data.
         unsafe {
