@@ -56,24 +56,26 @@ check_clippy() {
   cargo clippy --workspace --all-targets -- -D warnings &&
     cargo clippy -p ferrite-capi --features backend -- -D warnings &&
     cargo clippy -p ferrite-capi --features backend,cxx-abi -- -D warnings &&
-    cargo clippy -p ferrite-gpu --all-targets --features opencl -- -D warnings &&
-    cargo clippy -p ferrite-capi --features opencl -- -D warnings &&
-    cargo clippy -p ferrite-gpu --all-targets --features cuda -- -D warnings &&
-    cargo clippy -p ferrite-stand-in --features cuda -- -D warnings &&
-    cargo clippy -p ferrite-gpu --all-targets --features rocm,metal -- -D warnings &&
-    cargo clippy -p ferrite-capi --features rocm,metal -- -D warnings &&
-    cargo clippy -p ferrite-stand-in --features hip -- -D warnings &&
-    cargo clippy -p ferrite-gpu --all-targets --features vulkan -- -D warnings &&
-    cargo clippy -p ferrite-capi --features vulkan -- -D warnings &&
+    clippy_devices opencl,vulkan,cuda,rocm,metal &&
     cargo clippy -p ferrite-capi --all-targets --features legacy -- -D warnings &&
-    cargo clippy -p ferrite-gpu --all-targets --features webgpu -- -D warnings &&
-    cargo clippy -p ferrite-capi --features webgpu -- -D warnings &&
     cargo clippy -p ferrite-core --no-default-features -- -D warnings &&
     cargo clippy -p ferrite-core --no-default-features --features spin -- -D warnings &&
     cargo clippy -p ferrite-core --no-default-features --features client -- -D warnings &&
     cargo clippy -p ferrite-core --no-default-features --features defmt -- -D warnings &&
     cargo clippy -p ferrite-alloc-ext --no-default-features -- -D warnings &&
     clippy_board minimal && clippy_board core && clippy_board full && clippy_other_workspaces
+}
+
+clippy_devices() { # clippy_devices KINDS: the kinds together, and each alone
+  local kind
+  cargo clippy -p ferrite-gpu --all-targets --features "$1" -- -D warnings &&
+    cargo clippy -p ferrite-capi --features "legacy,$1" -- -D warnings || return 1
+  for kind in ${1//,/ }; do
+    cargo clippy -p ferrite-gpu --features "$kind" -- -D warnings || return 1
+  done
+  for kind in cuda hip; do
+    cargo clippy -p ferrite-stand-in --features "$kind" -- -D warnings || return 1
+  done
 }
 
 clippy_board() { # clippy_board FEATURE: the library for microcontrollers
@@ -312,11 +314,14 @@ check_gpu-opencl() {
     build_wheel && tests/clients/run.sh "$target"/wheels/*.whl devices
 }
 
-check_gpu-opencl-checked() {
+check_gpu-checked() {
   need clang "apt-get install clang" && need valgrind "apt-get install valgrind" &&
-    need_library libOpenCL.so.1 "apt-get install ocl-icd-libopencl1 pocl-opencl-icd" && build_asan opencl || return 1
-  local -x CC=clang FERRITE_LIBRARY_DIR=${asan_library%/*}
-  ferrite_tests gpu --ignored opencl_under_address && ferrite_tests gpu_driver --ignored sanitized::opencl || return 1
+    need_library libOpenCL.so.1 "apt-get install ocl-icd-libopencl1 pocl-opencl-icd" &&
+    need_library libvulkan.so.1 "apt-get install libvulkan1 mesa-vulkan-drivers" &&
+    clippy_devices webgpu && build_asan opencl,vulkan,webgpu || return 1
+  local -x CC=clang FERRITE_LIBRARY_DIR=${asan_library%/*} NODEVICE_SELECT=1
+  ferrite_tests gpu --ignored opencl_under_address && ferrite_tests gpu_driver --ignored sanitized::opencl &&
+    ferrite_tests gpu --ignored sanitized_ || return 1
   unset CC FERRITE_LIBRARY_DIR
   ferrite_tests gpu_driver --ignored valgrind::opencl
 }
@@ -353,14 +358,13 @@ check_gpu-metal() {
 }
 
 check_gpu-webgpu() { # builds in a folder of its own, without optimisation: wgpu is large
-  need_library libvulkan.so.1 "apt-get install libvulkan1 mesa-vulkan-drivers" && need clang "apt-get install clang" || return 1
+  need_library libvulkan.so.1 "apt-get install libvulkan1 mesa-vulkan-drivers" || return 1
   # Without Mesa's choice of a device, which complains where there is no display.
   export NODEVICE_SELECT=1
   CARGO_TARGET_DIR=$target/webgpu cargo test -p ferrite-gpu --features webgpu &&
     ferrite_tests gpu --include-ignored webgpu_with &&
     build_wheel && wheel_with "$target/webgpu/debug/libtvm_ffi.so" "$target/webgpu/wheels" &&
-    tests/clients/run.sh "$target"/webgpu/wheels/*.whl webgpu &&
-    build_asan webgpu && CC=clang FERRITE_LIBRARY_DIR=${asan_library%/*} ferrite_tests gpu --include-ignored sanitized_webgpu
+    tests/clients/run.sh "$target"/webgpu/wheels/*.whl webgpu
 }
 
 wheel_with() { # wheel_with LIBRARY FOLDER: a copy of the wheel with another library
@@ -377,11 +381,10 @@ END
 
 check_gpu-vulkan() {
   need_library libvulkan.so.1 "apt-get install libvulkan1 mesa-vulkan-drivers" &&
-    need clang "apt-get install clang" && need valgrind "apt-get install valgrind" &&
+    need valgrind "apt-get install valgrind" &&
     cargo test -p ferrite-gpu --features vulkan && vulkan_layer --test vulkan &&
     vulkan_layer --test vulkan_driver -- sets &&
-    ferrite_tests gpu --include-ignored vulkan_ && build_asan backend,vulkan &&
-    CC=clang FERRITE_LIBRARY_DIR=${asan_library%/*} ferrite_tests gpu --ignored sanitized_vulkan
+    ferrite_tests gpu --include-ignored vulkan_
 }
 
 vulkan_layer() { # vulkan_layer ARGUMENT...: tests of cargo under the validation layer, which has nothing to say

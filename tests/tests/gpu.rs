@@ -154,7 +154,7 @@ fn webgpu_with_host_code_from_llvm() -> Outcome<()> {
 }
 
 #[test]
-#[ignore = "needs a Vulkan driver and a library with the address sanitizer: ./ci.sh gpu-webgpu"]
+#[ignore = "needs a Vulkan driver and a library with the address sanitizer: ./ci.sh gpu-checked"]
 fn sanitized_webgpu() -> Outcome<()> {
     run_with(&WEBGPU_KIND, "gpu-webgpu-sanitized", "host.c", Cc::sanitized)
 }
@@ -396,7 +396,7 @@ fn vulkan_under_valgrind() -> Outcome<()> {
 
 /// For a library that has the address sanitizer, too.
 #[test]
-#[ignore = "needs a Vulkan driver and the sanitizers' libraries: ./ci.sh gpu-vulkan"]
+#[ignore = "needs a Vulkan driver and the sanitizers' libraries: ./ci.sh gpu-checked"]
 fn sanitized_vulkan() -> Outcome<()> {
     let run = |program| Ok(Command::new(program));
     run_vulkan_with("gpu-vulkan-sanitized", "host.c", "library_bin.bin", Cc::sanitized, run)

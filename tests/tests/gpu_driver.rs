@@ -117,7 +117,7 @@ mod sanitized {
     use super::*;
 
     #[test]
-    #[ignore = "needs an OpenCL driver and the sanitizers' libraries: ./ci.sh gpu-opencl-checked"]
+    #[ignore = "needs an OpenCL driver and the sanitizers' libraries: ./ci.sh gpu-checked"]
     fn opencl_failures_of_the_driver_are_errors() -> Outcome<()> {
         every_failure_is_an_error(&OPENCL, "gpu-failures-sanitized", Cc::sanitized)
     }
@@ -127,7 +127,7 @@ mod valgrind {
     use super::*;
 
     #[test]
-    #[ignore = "needs an OpenCL driver and valgrind: ./ci.sh gpu-opencl-checked"]
+    #[ignore = "needs an OpenCL driver and valgrind: ./ci.sh gpu-checked"]
     fn opencl_functions_show_nothing_of_ours() -> Outcome<()> {
         functions_under_valgrind(&OPENCL)
     }
