@@ -29,7 +29,7 @@ LANE_ONE=(
   "clippy: no lint, in every crate and with every set of features"
   "build: the library for C alone, with C++ symbols, and the smallest one"
   "test: the README's test command: cargo test --workspace"
-  "no-std: the unit tests of core and alloc-ext without std, where they have the boards' twins and one pool of memory"
+  "no-std: the unit tests of core and alloc-ext without std and speed, where they are small and have one pool of memory, and with one of the two"
   "docs: the documentation builds without a warning"
   "headers: include/ is what the Rust sources give"
   "layout: the headers compile without a warning in every dialect, and equal upstream's layout to the byte"

@@ -20,7 +20,7 @@
 //! every request may be refused.
 //!
 //! # Features
-//! - `std`: that of `ferrite-core`.
+//! - `speed` (default), `std`: those of `ferrite-core`.
 //! - `cxx`: calls to and from C++ code, for libraries that are linked with a C++ runtime.
 #![no_std]
 

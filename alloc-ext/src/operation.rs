@@ -13,8 +13,8 @@ use crate::containers::{self, Array, ArrayObject, Dict, DictObject, List, ListOb
 use crate::module::Module;
 use crate::structural::any_arg::AnyArg;
 
-#[cfg_attr(not(feature = "std"), path = "operation/as_data.rs")]
-#[cfg_attr(feature = "std", path = "operation/in_line.rs")]
+#[cfg_attr(not(feature = "speed"), path = "operation/as_data.rs")]
+#[cfg_attr(feature = "speed", path = "operation/in_line.rs")]
 mod entry;
 mod key;
 mod verb;
@@ -161,7 +161,7 @@ impl Types {
 
 impl Type {
     /// Whether an argument is used as it lies.
-    #[cfg_attr(feature = "std", inline(always))]
+    #[cfg_attr(feature = "speed", inline(always))]
     fn accepts(self, arg: &AnyView<'_>) -> bool {
         match self {
             Type::Any | Type::AnyView => !type_index::is_view_only(arg.type_index()),
@@ -235,7 +235,7 @@ impl Type {
 }
 
 /// Whether a value is an object of a class.
-#[cfg_attr(feature = "std", inline(always))]
+#[cfg_attr(feature = "speed", inline(always))]
 fn is_instance(arg: &AnyView<'_>, class: i32) -> bool {
     arg.object_ptr().is_some() && type_table::is_instance(arg.type_index(), class)
 }
@@ -304,7 +304,7 @@ impl<'a> Operands<'a> {
 ///
 /// # Safety
 /// `result` is valid for writing.
-#[cfg_attr(feature = "std", cold, inline(never))]
+#[cfg_attr(feature = "speed", cold, inline(never))]
 unsafe fn call_converted(operation: &Operation, args: &[AnyView<'_>], result: *mut TVMFFIAny) -> Result<()> {
     let mut owned = NOTHING;
     convert(operation.name, &operation.types, operation.family.copy, args, &mut owned)?;

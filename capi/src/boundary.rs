@@ -1,7 +1,7 @@
 //! Argument checks, and the way from results to status codes: the only helpers of the C surface.
 
-#[cfg_attr(any(feature = "std", feature = "alloc"), path = "boundary/wording.rs")]
-#[cfg_attr(not(any(feature = "std", feature = "alloc")), path = "boundary/short_wording.rs")]
+#[cfg_attr(any(feature = "speed", feature = "alloc"), path = "boundary/wording.rs")]
+#[cfg_attr(not(any(feature = "speed", feature = "alloc")), path = "boundary/short_wording.rs")]
 mod wording;
 
 use core::ffi::{CStr, c_char, c_int};
@@ -24,7 +24,7 @@ pub(crate) const SUCCESS: c_int = 0;
 pub(crate) const FAILURE: c_int = -1;
 
 /// Whether entry points do what is asked most often before all else. That takes code, for which hosts have room.
-pub(crate) const SHORT_CUTS: bool = cfg!(feature = "std");
+pub(crate) const SHORT_CUTS: bool = cfg!(feature = "speed");
 
 /// Runs the body of an entry point: success is 0, an error or a panic is raised and -1.
 #[inline]
@@ -33,8 +33,8 @@ pub(crate) fn status(body: impl FnOnce() -> Result<()>) -> c_int {
 }
 
 /// How every entry point ends: once for all of them where size counts.
-#[cfg_attr(feature = "std", inline)]
-#[cfg_attr(not(feature = "std"), inline(never))]
+#[cfg_attr(feature = "speed", inline)]
+#[cfg_attr(not(feature = "speed"), inline(never))]
 fn end(outcome: Result<()>) -> c_int {
     match outcome {
         Ok(()) => SUCCESS,
@@ -66,8 +66,8 @@ pub(crate) fn pointer<T>(body: impl FnOnce() -> Result<NonNull<T>>) -> *mut T {
 
 /// Raises `error` and gives the status that says so.
 #[cold]
-#[cfg_attr(feature = "std", inline(never))]
-#[cfg_attr(not(feature = "std"), inline(always))]
+#[cfg_attr(feature = "speed", inline(never))]
+#[cfg_attr(not(feature = "speed"), inline(always))]
 pub(crate) fn fail(error: Error) -> c_int {
     raised::set(error);
     FAILURE
@@ -224,8 +224,8 @@ impl Found {
 ///
 /// # Safety
 /// As for [`bytes`].
-#[cfg_attr(feature = "std", inline(always))]
-#[cfg_attr(not(feature = "std"), inline(never))]
+#[cfg_attr(feature = "speed", inline(always))]
+#[cfg_attr(not(feature = "speed"), inline(never))]
 unsafe fn look_at(array: *const TVMFFIByteArray, name: Name) -> Found {
     // SAFETY: the caller vouches for the array.
     let Some(array) = (unsafe { array.as_ref() }) else {
@@ -351,8 +351,8 @@ unsafe fn borrow<T: ObjectClass>(object: NonNull<TVMFFIObject>) -> Borrowed<T> {
 ///
 /// # Safety
 /// `object` is null or points to a live object.
-#[cfg_attr(feature = "std", inline)]
-#[cfg_attr(not(feature = "std"), inline(never))]
+#[cfg_attr(feature = "speed", inline)]
+#[cfg_attr(not(feature = "speed"), inline(never))]
 unsafe fn check_class(object: *const TVMFFIObject, name: Name, expected: i32) -> Result<()> {
     let object = non_null(object, name)?;
     // SAFETY: the caller vouches for what is not null. Only this field is read: other threads count meanwhile.

@@ -42,8 +42,8 @@ pub unsafe extern "C" fn TVMFFIEnvSetStream(
 ///
 /// # Safety
 /// See the crate.
-#[cfg_attr(feature = "std", cold, inline(never))]
-#[cfg_attr(not(feature = "std"), inline(always))]
+#[cfg_attr(feature = "speed", cold, inline(never))]
+#[cfg_attr(not(feature = "speed"), inline(always))]
 unsafe extern "C" fn set_stream_carefully(
     device: Device,
     stream: TVMFFIStreamHandle,

@@ -245,8 +245,8 @@ pub unsafe extern "C" fn TVMFFIFunctionSetGlobalFromMethodInfo(
 ///
 /// # Safety
 /// As for the symbols.
-#[cfg_attr(feature = "std", inline(always))]
-#[cfg_attr(not(feature = "std"), inline(never))]
+#[cfg_attr(feature = "speed", inline(always))]
+#[cfg_attr(not(feature = "speed"), inline(never))]
 unsafe fn set_global(
     name: *const TVMFFIByteArray,
     function: TVMFFIObjectHandle,

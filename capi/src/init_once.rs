@@ -40,7 +40,7 @@ pub unsafe extern "C" fn TVMFFIHandleInitOnce(
 ///
 /// # Safety
 /// As for [`TVMFFIHandleInitOnce`].
-#[cfg_attr(feature = "std", cold, inline(never))]
+#[cfg_attr(feature = "speed", cold, inline(never))]
 unsafe extern "C" fn init_first(handle_addr: *mut *mut c_void, init_func: Option<InitFunction>) -> c_int {
     boundary::status_of(|| {
         let handle = boundary::non_null(handle_addr, arg(1, "handle_addr"))?;

@@ -20,6 +20,7 @@
 //! `# Safety` sections of the functions only add to this.
 //!
 //! # Features
+//! - `speed` (default): fast code in place of small code, and error messages in full.
 //! - `std`: for hosts; without it the crate is `no_std` and a platform supplies memory, locks and a log.
 //! - `alloc`: the `TVMFFIEnv*` symbols; those of modules, `TVMFFIEnvMod*`, with `modules`.
 //! - `builtins`: the `ffi.*` global functions in groups, each a feature: `functions`, `modules`, `containers`, `json`, `graph`,

@@ -41,14 +41,14 @@ pub unsafe extern "C" fn TVMFFIBytesFromByteArray(
 
 /// Which instance of [`copy`] a symbol has: its own on hosts, which then have the code in line, and else one for both.
 const fn instance(small_index: i32) -> i32 {
-    if cfg!(feature = "std") { small_index } else { 0 }
+    if cfg!(feature = "speed") { small_index } else { 0 }
 }
 
 /// Makes a value out of a copy of `input`; `small_index` says of which kind.
 ///
 /// # Safety
 /// See the crate.
-#[cfg_attr(feature = "std", inline(always))]
+#[cfg_attr(feature = "speed", inline(always))]
 unsafe fn copy<const INSTANCE: i32>(
     input: *const TVMFFIByteArray,
     out: *mut TVMFFIAny,

@@ -112,8 +112,8 @@ pub unsafe extern "C" fn TVMFFITensorCreateUnsafeView(
 ///
 /// # Safety
 /// As for the symbols, with a record of this form.
-#[cfg_attr(feature = "std", inline(always))]
-#[cfg_attr(not(feature = "std"), inline(never))]
+#[cfg_attr(feature = "speed", inline(always))]
+#[cfg_attr(not(feature = "speed"), inline(never))]
 unsafe fn import(
     from: *mut c_void,
     require_alignment: i32,
@@ -134,8 +134,8 @@ unsafe fn import(
 ///
 /// # Safety
 /// As for the symbols, with a place for a record of this form.
-#[cfg_attr(feature = "std", inline(always))]
-#[cfg_attr(not(feature = "std"), inline(never))]
+#[cfg_attr(feature = "speed", inline(always))]
+#[cfg_attr(not(feature = "speed"), inline(never))]
 unsafe fn export(from: TVMFFIObjectHandle, out: *mut *mut c_void, form: DLPackForm) -> Result<()> {
     // SAFETY: contract of the crate.
     let (from, out) =

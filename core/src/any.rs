@@ -126,7 +126,7 @@ impl Any {
 }
 
 impl Clone for Any {
-    #[cfg_attr(not(feature = "std"), inline(never))]
+    #[cfg_attr(not(feature = "speed"), inline(never))]
     fn clone(&self) -> Any {
         self.view().retained()
     }

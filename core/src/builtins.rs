@@ -8,8 +8,8 @@ use core::ptr;
 
 use crate::sync::atomic::{AtomicPtr, Ordering};
 
-#[cfg_attr(not(feature = "std"), path = "builtins/as_data.rs")]
-#[cfg_attr(feature = "std", path = "builtins/in_line.rs")]
+#[cfg_attr(not(feature = "speed"), path = "builtins/as_data.rs")]
+#[cfg_attr(feature = "speed", path = "builtins/in_line.rs")]
 mod entry;
 pub use entry::*;
 

@@ -302,7 +302,7 @@ unsafe impl AnyCompatible for Any {
     }
 
     // Most arguments of functions are converted so.
-    #[cfg_attr(feature = "std", inline(never))]
+    #[cfg_attr(feature = "speed", inline(never))]
     fn try_from_view(view: AnyView<'_>) -> Result<Option<Any>> {
         view.to_owned().map(Some)
     }
@@ -340,7 +340,7 @@ pub(crate) fn object_from_view<T: ObjectClass>(view: AnyView<'_>) -> Option<T> {
 }
 
 /// As [`object_from_view`], with the class as data: one body for all.
-#[cfg_attr(feature = "std", inline(never))]
+#[cfg_attr(feature = "speed", inline(never))]
 fn instance_from_view(view: AnyView<'_>, class: i32) -> Option<ObjectRef> {
     let object = match view.rvalue_slot() {
         // SAFETY: an rvalue reference points to the caller's object pointer (ABI).

@@ -10,7 +10,7 @@ use crate::string::String;
 use crate::{any_from, any_texts, type_index};
 
 pub mod code;
-#[cfg_attr(not(any(feature = "std", feature = "custom-dtypes", test)), path = "dtype/no_custom.rs")]
+#[cfg_attr(not(any(feature = "custom-dtypes", test)), path = "dtype/no_custom.rs")]
 mod custom;
 mod spellings;
 mod text;

@@ -25,7 +25,9 @@ static PARTS: &[&dyn AtFork] = &[
     &Hook::in_child(global_table::forget_readers),
     &Repaired { mutex: &init_once::MAKERS, repair: init_once::makers::Makers::keep_own },
     &type_table::REGISTRY,
+    #[cfg(feature = "speed")]
     type_table::INDEX_OF_KEY.lock(),
+    #[cfg(feature = "speed")]
     type_table::OTHERS.lock(),
     &stack::PROVIDER,
     &sync::OBJECT_LOCKS,

@@ -41,13 +41,16 @@
 //! [`core::slice::from_raw_parts`], except that null with length zero is an empty slice.
 //!
 //! # Features
-//! - `std`: for hosts: thread-local raised errors, standard locks, panics caught at the boundary, `malloc` and `free`.
+//! - `speed` (default): fast code in place of small code, lookup tables in place of lists, and error messages in full. Chooses
+//!   between `fast.rs` and `small.rs` of a concept.
+//! - `std`: an operating system: threads and thread-locals, standard locks, panics caught at the boundary, `malloc` and `free`,
+//!   backtraces, other runtimes in the process. Independent of `speed`.
 //! - `spin`: spinning locks for several cores without an operating system.
 //! - `defmt`: errors, values, dtypes and devices in logs of the crate `defmt`.
 //! - `client`: for kernel libraries; the tables, the allocator and the raised error are those of the `libtvm_ffi` loaded beside
 //!   them.
-//! - `custom-dtypes`: data types that global functions name, `custom[name]`; part of `std`, optional on boards.
-//! - `ring-2`: set by `ferrite-alloc-ext`; boards then pack messages.
+//! - `custom-dtypes`: data types that global functions name, `custom[name]`. `ferrite-alloc-ext` enables it.
+//! - `packed-messages`: packs the texts of messages in builds without `speed`. `ferrite-alloc-ext` enables it.
 #![no_std]
 
 #[cfg(any(feature = "std", test))]
@@ -82,14 +85,14 @@ pub mod ffi_functions;
 pub mod forks;
 #[cfg(feature = "defmt")]
 mod format;
-#[cfg_attr(not(feature = "std"), path = "fresh/small.rs")]
+#[cfg_attr(not(feature = "speed"), path = "fresh/small.rs")]
 pub mod fresh;
 pub mod function;
 #[cfg(not(feature = "client"))]
 pub mod global_table;
 #[cfg(not(feature = "client"))]
 pub mod init_once;
-#[cfg(not(feature = "std"))]
+#[cfg(any(not(feature = "speed"), not(any(feature = "std", feature = "client"))))]
 mod late;
 pub mod log;
 pub mod memory;
@@ -103,7 +106,7 @@ pub mod object_alloc;
 pub mod opaque;
 #[cfg(not(any(feature = "std", all(feature = "client", unix))))]
 pub mod platform;
-#[cfg_attr(not(all(target_arch = "x86_64", feature = "std", not(miri))), path = "prefetch/none.rs")]
+#[cfg_attr(not(all(target_arch = "x86_64", feature = "speed", not(miri))), path = "prefetch/none.rs")]
 pub mod prefetch;
 pub mod raised;
 pub mod refcount;

@@ -4,18 +4,18 @@
 //! is compiled: the place of its kind, then the text with `PLACE` for each `{}`, then `END`. Boards have shorter texts, and
 //! those with ring 2 keep them packed: the texts of ring 1 alone are so few that what unpacks them would cost what it saves.
 
-#[cfg(not(all(feature = "ring-2", not(feature = "std"))))]
+#[cfg(not(all(feature = "packed-messages", not(feature = "speed"))))]
 #[path = "message/as_written.rs"]
 mod form;
-#[cfg(all(feature = "ring-2", not(feature = "std")))]
+#[cfg(all(feature = "packed-messages", not(feature = "speed")))]
 #[path = "message/packed.rs"]
 mod form;
-#[cfg(feature = "std")]
+#[cfg(feature = "speed")]
 mod long;
-#[cfg(not(feature = "std"))]
+#[cfg(not(feature = "speed"))]
 #[path = "message/late_long.rs"]
 mod long;
-#[cfg(all(test, feature = "std"))]
+#[cfg(all(test, feature = "speed"))]
 #[expect(dead_code, reason = "only its tests use it in this build")]
 mod packed;
 
@@ -38,7 +38,7 @@ pub struct Template(*const u8);
 
 /// Whether messages have the shorter of two texts. The unit tests look at the longer ones in every build.
 #[doc(hidden)]
-pub const SHORT: bool = cfg!(not(any(feature = "std", test)));
+pub const SHORT: bool = cfg!(not(any(feature = "speed", test)));
 
 impl Template {
     /// The template of an encoded form, made by [`encode`].
@@ -58,8 +58,8 @@ impl Template {
     ///
     /// # Safety
     /// `args` points to as many arguments as the text has places.
-    #[cfg_attr(feature = "std", inline(always))]
-    #[cfg_attr(not(feature = "std"), inline(never))]
+    #[cfg_attr(feature = "speed", inline(always))]
+    #[cfg_attr(not(feature = "speed"), inline(never))]
     pub(crate) unsafe fn write(self, args: *const Arg<'_>, out: &mut Writer<'_>) {
         // SAFETY: the text ends with `END`, beyond which nothing is read; the caller vouches for the arguments.
         unsafe {
@@ -96,8 +96,8 @@ impl Arg<'_> {
     }
 
     /// Once for all such numbers where size counts.
-    #[cfg_attr(feature = "std", inline(always))]
-    #[cfg_attr(not(feature = "std"), inline(never))]
+    #[cfg_attr(feature = "speed", inline(always))]
+    #[cfg_attr(not(feature = "speed"), inline(never))]
     fn long(data: *const u8, len: usize) -> Self {
         long::link();
         Arg { data, len, text: PhantomData }
@@ -331,7 +331,7 @@ mod tests {
         assert_eq!(message(plain_error!(VALUE_ERROR, "{}", 0)), "0");
     }
 
-    #[cfg(feature = "std")]
+    #[cfg(feature = "speed")]
     #[test]
     fn bytes_that_are_no_text_are_replaced() {
         assert_eq!(message(plain_error!(VALUE_ERROR, "`{}`", &b"a\xffb"[..])), "`a\u{fffd}b`");

@@ -1,6 +1,6 @@
 //! Where objects come from: the ABI's allocator record, its custom slot, and the built-in allocator behind it.
 
-#[cfg(all(feature = "std", not(feature = "client")))]
+#[cfg(all(feature = "std", feature = "speed", not(feature = "client")))]
 pub(crate) mod adopt;
 #[cfg(any(feature = "std", feature = "client"))]
 #[path = "object_alloc/asked.rs"]
@@ -9,10 +9,10 @@ mod source;
 #[path = "object_alloc/linked.rs"]
 mod source;
 
-#[cfg(all(feature = "std", not(feature = "client")))]
+#[cfg(all(feature = "std", feature = "speed", not(feature = "client")))]
 #[path = "object_alloc/chunk_reserve.rs"]
 mod chunk_reserve;
-#[cfg(all(feature = "std", not(feature = "client")))]
+#[cfg(all(feature = "std", feature = "speed", not(feature = "client")))]
 #[path = "object_alloc/chunks.rs"]
 mod chunks;
 
@@ -32,9 +32,9 @@ use crate::object::ObjectRef;
 use crate::type_index;
 use crate::{memory, refcount, unwind};
 
-#[cfg(not(all(feature = "std", not(feature = "client"))))]
+#[cfg(not(all(feature = "std", feature = "speed", not(feature = "client"))))]
 pub use Apart as Chunks;
-#[cfg(all(feature = "std", not(feature = "client")))]
+#[cfg(all(feature = "std", feature = "speed", not(feature = "client")))]
 pub use chunks::Chunks;
 pub use source::custom_allocator;
 #[cfg(not(feature = "client"))]
@@ -71,7 +71,7 @@ const BODY_ALIGNMENT: usize = 2 * size_of::<usize>();
 const _: () = assert!(size_of::<TVMFFIObjectAllocHeader>() <= BODY_OFFSET && BODY_OFFSET <= BODY_ALIGNMENT);
 
 /// Whether the built-in allocator is put where objects are made and freed: not where size counts.
-const IN_LINE: bool = cfg!(feature = "std");
+const IN_LINE: bool = cfg!(feature = "speed");
 
 static BUILTIN: BuiltinAllocator =
     BuiltinAllocator(TVMFFICustomAllocator { allocate: Some(builtin_allocate), context: ptr::null_mut() });
@@ -112,7 +112,7 @@ impl Space for Apart {
 ///
 /// # Safety
 /// `init` must leave the record in a state that `R::destroy` accepts; `type_index` must be that of a class with this layout.
-#[cfg_attr(feature = "std", inline(always))]
+#[cfg_attr(feature = "speed", inline(always))]
 pub unsafe fn allocate<R: ObjectRecord>(
     type_index: i32,
     trailing_bytes: usize,
@@ -161,8 +161,8 @@ impl Class {
 }
 
 /// Allocates an object and sets up its header. Once for all classes where size counts.
-#[cfg_attr(feature = "std", inline(always))]
-#[cfg_attr(not(feature = "std"), inline(never))]
+#[cfg_attr(feature = "speed", inline(always))]
+#[cfg_attr(not(feature = "speed"), inline(never))]
 fn allocate_class(class: &Class, type_index: i32, trailing_bytes: usize) -> Result<NonNull<u8>> {
     let Some(size) = object_bytes(class, trailing_bytes) else {
         return Err(error::out_of_memory(usize::MAX));
@@ -226,8 +226,8 @@ unsafe fn delete_by_parts<R: ObjectRecord>(object: *mut c_void, flags: c_int) {
 ///
 /// # Safety
 /// The body came from an allocation here, and the flags are true.
-#[cfg_attr(feature = "std", inline)]
-#[cfg_attr(not(feature = "std"), inline(never))]
+#[cfg_attr(feature = "speed", inline)]
+#[cfg_attr(not(feature = "speed"), inline(never))]
 unsafe fn delete_space(body: *mut u8, flags: c_int) {
     if flags & kTVMFFIObjectDeleterFlagBitMaskWeak == 0 {
         return;

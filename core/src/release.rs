@@ -17,7 +17,7 @@ use crate::refcount::{self, Release};
 use crate::sync::is_alone;
 #[cfg(not(feature = "client"))]
 use crate::sync::per_thread::{self, Dying, Queue};
-#[cfg(all(feature = "std", not(feature = "client")))]
+#[cfg(all(feature = "speed", not(feature = "client")))]
 use crate::type_index;
 
 /// Gives up one strong reference. Destroys the object when it was the last, on this thread, before the outermost
@@ -31,7 +31,7 @@ use crate::type_index;
 ///
 /// # Upstream
 /// `Object::DecRef` in `object.h`, which recurses.
-#[cfg_attr(not(feature = "std"), inline(never))]
+#[cfg_attr(not(feature = "speed"), inline(never))]
 pub unsafe fn release_object(object: *mut TVMFFIObject) {
     // SAFETY: the caller gives up the reference, once: here or there.
     unsafe {
@@ -45,8 +45,8 @@ pub unsafe fn release_object(object: *mut TVMFFIObject) {
 ///
 /// # Safety
 /// As [`release_object`].
-#[cfg_attr(feature = "std", inline(never))]
-#[cfg_attr(not(feature = "std"), inline(always))]
+#[cfg_attr(feature = "speed", inline(never))]
+#[cfg_attr(not(feature = "speed"), inline(always))]
 unsafe fn release_rest(object: *mut TVMFFIObject) {
     // SAFETY: the caller gives up the reference.
     match unsafe { refcount::release(object) } {
@@ -81,7 +81,7 @@ pub unsafe fn release_here(object: *mut TVMFFIObject) -> c_int {
 ///
 /// # Safety
 /// As [`release_object`].
-#[cfg(all(feature = "std", not(feature = "client")))]
+#[cfg(all(feature = "speed", not(feature = "client")))]
 pub unsafe fn release_last(object: *mut TVMFFIObject) {
     // SAFETY: the caller gives up the reference, and the outcome says that this thread alone owns the object.
     unsafe {
@@ -94,11 +94,11 @@ pub unsafe fn release_last(object: *mut TVMFFIObject) {
 }
 
 /// Where size counts, nothing dies inside a destruction, and what was released first dies last.
-#[cfg(not(all(feature = "std", not(feature = "client"))))]
+#[cfg(not(all(feature = "speed", not(feature = "client"))))]
 pub use release_object as release_last;
 
 /// Queues a dead object, when this thread is destroying another. The first of the queue is the last to leave it.
-#[cfg(all(feature = "std", not(feature = "client")))]
+#[cfg(all(feature = "speed", not(feature = "client")))]
 fn defer(object: *mut TVMFFIObject) -> bool {
     let queue = if is_alone() { per_thread::dying_alone() } else { per_thread::dying() };
     queue.with(|dying| {
@@ -111,7 +111,7 @@ fn defer(object: *mut TVMFFIObject) -> bool {
 }
 
 /// Whether what C calls ends in jumps, so that counts need no stack frame: not where size counts.
-const JUMPS: bool = cfg!(feature = "std");
+const JUMPS: bool = cfg!(feature = "speed");
 
 /// As [`end`]. Gives 0, kept opaque to the compiler, so that its callers jump here and need no stack frame.
 ///
@@ -214,7 +214,7 @@ unsafe fn destroy_or_queue(object: *mut TVMFFIObject, queue: impl FnOnce() -> Qu
 /// # Safety
 /// As [`destroy`].
 #[cfg(not(feature = "client"))]
-#[cfg_attr(feature = "std", inline(never))]
+#[cfg_attr(feature = "speed", inline(never))]
 unsafe fn destroy_nested(object: *mut TVMFFIObject, queue: impl FnOnce() -> Queue) {
     // It is lent for moments only: without std it is behind a lock, and deleters are code of users.
     let queue = queue();
@@ -240,7 +240,7 @@ unsafe fn destroy_nested(object: *mut TVMFFIObject, queue: impl FnOnce() -> Queu
 /// # Safety
 /// The object is dead, and the caller's.
 #[cfg(not(feature = "client"))]
-#[cfg_attr(feature = "std", cold, inline(never))]
+#[cfg_attr(feature = "speed", cold, inline(never))]
 unsafe fn destroy_queued(queue: Queue, mut next: *mut TVMFFIObject, depth: usize) {
     while !next.is_null() {
         // SAFETY: each queued object is dead, and nobody else destroys it.
@@ -252,7 +252,7 @@ unsafe fn destroy_queued(queue: Queue, mut next: *mut TVMFFIObject, depth: usize
 /// Destructions inside each other that may be under way without a queue: few stacks are too small for them, and few clients
 /// nest deeper, whose deleters may count on the end of what they released. Where size counts, there is none inside another.
 #[cfg(not(feature = "client"))]
-const MOST_NESTED: usize = if cfg!(feature = "std") { 32 } else { 1 };
+const MOST_NESTED: usize = if cfg!(feature = "speed") { 32 } else { 1 };
 
 /// The depth of an object that waits for others.
 #[cfg(not(feature = "client"))]
@@ -315,13 +315,13 @@ fn link_of(object: *mut TVMFFIObject) -> *mut *mut TVMFFIObject {
 }
 
 /// Whether objects of this built-in type hold no references to others, so that destroying them cannot nest.
-#[cfg(all(feature = "std", not(feature = "client")))]
+#[cfg(all(feature = "speed", not(feature = "client")))]
 fn is_leaf(index: i32) -> bool {
     matches!(index, type_index::STR | type_index::BYTES | type_index::SHAPE | type_index::BIG_INT)
 }
 
 /// Not asked for where size counts.
-#[cfg(not(any(feature = "std", feature = "client")))]
+#[cfg(not(any(feature = "speed", feature = "client")))]
 fn is_leaf(_: i32) -> bool {
     false
 }

@@ -11,8 +11,8 @@ use crate::object_alloc::{ObjectRecord, allocate};
 use crate::{any_from, any_texts, object_class, plain_bail, type_index};
 
 mod geometry;
-#[cfg_attr(feature = "std", path = "shape/possible/quick.rs")]
-#[cfg_attr(not(feature = "std"), path = "shape/possible/small.rs")]
+#[cfg_attr(feature = "speed", path = "shape/possible/quick.rs")]
+#[cfg_attr(not(feature = "speed"), path = "shape/possible/small.rs")]
 mod possible;
 
 pub use geometry::{data_size_bytes, is_contiguous, product, row_major_strides_reversed};

@@ -1,7 +1,7 @@
 //! Text and bytes: up to seven bytes in the value itself, more in an object.
 
-#[cfg_attr(all(feature = "std", not(feature = "client")), path = "string/in_place.rs")]
-#[cfg_attr(not(all(feature = "std", not(feature = "client"))), path = "string/copied.rs")]
+#[cfg_attr(all(feature = "std", feature = "speed", not(feature = "client")), path = "string/in_place.rs")]
+#[cfg_attr(not(all(feature = "std", feature = "speed", not(feature = "client"))), path = "string/copied.rs")]
 mod buffered;
 #[cfg_attr(feature = "client", path = "string/client.rs")]
 mod made;
@@ -44,7 +44,7 @@ const _: () = assert!(type_index::BYTES - type_index::SMALL_BYTES == LARGE_OFFSE
 
 /// Whether texts are put together on the stack first, so that most are written once. That takes code, for which hosts have
 /// room.
-const STARTS_ON_STACK: bool = cfg!(feature = "std");
+const STARTS_ON_STACK: bool = cfg!(feature = "speed");
 
 /// Bytes that are put together there.
 const SHORT_TEXT_BYTES: usize = if STARTS_ON_STACK { 32 } else { 0 };
@@ -71,8 +71,8 @@ fn value_of(small_index: i32, content: &[u8]) -> Result<Any> {
 /// # Safety
 /// The content must be readable and the cell writable; they may overlap, which references to them must not.
 #[doc(hidden)]
-#[cfg_attr(feature = "std", inline(always))]
-#[cfg_attr(not(feature = "std"), inline(never))]
+#[cfg_attr(feature = "speed", inline(always))]
+#[cfg_attr(not(feature = "speed"), inline(never))]
 pub unsafe fn write_copy(cell: *mut TVMFFIAny, small_index: i32, content: *const [u8]) -> Result<()> {
     // SAFETY: passed on.
     unsafe { made::write_copy(cell, small_index, content) }
@@ -83,7 +83,7 @@ pub unsafe fn write_copy(cell: *mut TVMFFIAny, small_index: i32, content: *const
 ///
 /// # Errors
 /// MemoryError, which leaves the cell as it was.
-#[cfg_attr(not(feature = "std"), inline(never))]
+#[cfg_attr(not(feature = "speed"), inline(never))]
 pub(crate) fn compose(cell: &mut MaybeUninit<TVMFFIAny>, write: &dyn Fn(&mut Writer<'_>)) -> Result<()> {
     let mut short = [0; SHORT_TEXT_BYTES];
     let mut start = Writer::new(&mut short);

@@ -12,7 +12,7 @@ mod dlpack_import;
 mod element;
 mod owned;
 mod reader;
-#[cfg_attr(not(feature = "std"), path = "tensor/room/none.rs")]
+#[cfg_attr(not(all(feature = "speed", target_has_atomic = "ptr")), path = "tensor/room/none.rs")]
 mod room;
 mod unsafe_view;
 mod view;

@@ -1,8 +1,8 @@
 //! Small helpers for text that may be bytes of any encoding.
 #![forbid(unsafe_code)]
 
-#[cfg_attr(feature = "std", path = "text/replaced.rs")]
-#[cfg_attr(not(feature = "std"), path = "text/as_it_is.rs")]
+#[cfg_attr(feature = "speed", path = "text/replaced.rs")]
+#[cfg_attr(not(feature = "speed"), path = "text/as_it_is.rs")]
 mod lossy;
 
 use core::fmt::{self, Write};

@@ -1,8 +1,8 @@
 //! Bytes of texts, eight at a time.
 #![forbid(unsafe_code)]
 
-#[cfg_attr(feature = "std", path = "words/wide.rs")]
-#[cfg_attr(not(feature = "std"), path = "words/by_byte.rs")]
+#[cfg_attr(feature = "speed", path = "words/wide.rs")]
+#[cfg_attr(not(feature = "speed"), path = "words/by_byte.rs")]
 mod end;
 
 pub use end::tail;
@@ -22,7 +22,7 @@ pub fn short(text: &[u8]) -> Option<u64> {
 }
 
 /// Whether texts of 17 to 32 bytes are compared without a call, too: not where size counts.
-const UP_TO_32: bool = cfg!(feature = "std");
+const UP_TO_32: bool = cfg!(feature = "speed");
 
 /// Whether two texts are the same. Meant for short ones, for which a call takes longer than the comparison.
 #[inline]

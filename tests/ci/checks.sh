@@ -58,12 +58,15 @@ check_clippy() {
     cargo clippy -p ferrite-capi --features backend,cxx-abi -- -D warnings &&
     clippy_devices opencl,vulkan,cuda,rocm,metal &&
     cargo clippy -p ferrite-capi --all-targets --features legacy -- -D warnings &&
+    cargo clippy -p ferrite-capi --no-default-features --features host,builtins -- -D warnings &&
     cargo clippy -p ferrite-core --no-default-features -- -D warnings &&
     cargo clippy -p ferrite-core --no-default-features --features spin -- -D warnings &&
     cargo clippy -p ferrite-core --no-default-features --features client -- -D warnings &&
     cargo clippy -p ferrite-core --no-default-features --features defmt -- -D warnings &&
     cargo clippy -p ferrite-alloc-ext --no-default-features -- -D warnings &&
-    clippy_board minimal && clippy_board core && clippy_board full && clippy_other_workspaces
+    cargo clippy -p ferrite-alloc-ext -p ferrite-core --no-default-features --features speed -- -D warnings &&
+    cargo clippy -p ferrite-alloc-ext -p ferrite-core --no-default-features --features std -- -D warnings &&
+    clippy_board minimal && clippy_board core && clippy_board full && clippy_board full,speed && clippy_other_workspaces
 }
 
 clippy_devices() { # clippy_devices KINDS: the kinds together, and each alone
@@ -78,7 +81,7 @@ clippy_devices() { # clippy_devices KINDS: the kinds together, and each alone
   done
 }
 
-clippy_board() { # clippy_board FEATURE: the library for microcontrollers
+clippy_board() { # clippy_board FEATURES: the library for microcontrollers
   cargo clippy -p ferrite-capi --no-default-features --features "$1" --profile mcu \
     --target thumbv7em-none-eabihf -- -D warnings
 }
@@ -111,9 +114,18 @@ check_build() {
 
 check_test() { cargo test --workspace; }
 
-# One test at a time: such builds have one thread of execution, with one raised error and one queue of what dies.
+# One test at a time without std: such builds have one thread of execution, with one raised error and one queue of dying objects.
 check_no-std() {
-  cargo test -p ferrite-core --lib -- --test-threads=1 && cargo test -p ferrite-alloc-ext --lib -- --test-threads=1
+  ring_tests "" --test-threads=1 && ring_tests speed --test-threads=1 && ring_tests std
+}
+
+ring_tests() { # ring_tests FEATURES [OPTION...]: the unit tests of core and alloc-ext with these features alone
+  local features=$1 crate
+  shift
+  for crate in ferrite-core ferrite-alloc-ext; do
+    echo "== $crate, features: ${features:-none}"
+    cargo test -p "$crate" --lib --no-default-features --features "$features" -- "$@" || return 1
+  done
 }
 
 check_docs() { RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps; }
@@ -418,6 +430,10 @@ check_cross() {
     cargo build --release -p ferrite-core --target "$one" --no-default-features || return 1
     cargo build --release -p ferrite-alloc-ext --target "$one" --no-default-features || return 1
   done
+  echo "== fast code without an operating system: WebAssembly, hosts, and a core without compare-and-swap"
+  for one in wasm32-unknown-unknown "$HOST_TARGET" thumbv6m-none-eabi; do
+    cargo check -p ferrite-alloc-ext --target "$one" --no-default-features --features speed || return 1
+  done
 }
 
 check_minimal() {
@@ -477,8 +493,8 @@ check_miri-core() { miri -p ferrite-core --features std --lib; }
 # JSON without std is left out: it is safe code, and its long numbers take half an hour.
 check_miri() {
   miri -p ferrite-alloc-ext --features ferrite-core/std,ferrite-alloc-ext/std --lib &&
-    miri -p ferrite-alloc-ext --lib -- --test-threads=1 --skip json:: &&
-    miri -p ferrite-capi --no-default-features --features std,functions --lib -- while_others_count
+    miri -p ferrite-alloc-ext --no-default-features --lib -- --test-threads=1 --skip json:: &&
+    miri -p ferrite-capi --no-default-features --features std,speed,functions --lib -- while_others_count
 }
 
 check_miri-cores() {

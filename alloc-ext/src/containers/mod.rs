@@ -20,7 +20,7 @@
 
 mod array;
 mod cell;
-#[cfg(any(test, not(feature = "std")))]
+#[cfg(any(test, not(feature = "speed")))]
 mod container;
 mod convert;
 mod dict;
@@ -43,7 +43,7 @@ mod hook_tests;
 mod tests;
 
 pub use array::{Array, ArrayIter, ArrayObject};
-#[cfg(any(test, not(feature = "std")))]
+#[cfg(any(test, not(feature = "speed")))]
 pub(crate) use container::Container;
 pub(crate) use convert::referent;
 pub use dict::{Dict, DictEntries, DictIter, DictObject};

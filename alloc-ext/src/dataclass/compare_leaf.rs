@@ -18,7 +18,7 @@ use crate::walk::same_number_or_text;
 ///
 /// # Errors
 /// TypeError where there is no order and not only equality is asked for; MemoryError.
-#[cfg_attr(feature = "std", inline(always))]
+#[cfg_attr(feature = "speed", inline(always))]
 pub(super) fn compare_leaves(lhs: &Any, rhs: &Any, equality_only: bool) -> Result<Option<i32>> {
     // NaN equals itself, but has no order.
     if equality_only && same_number_or_text(lhs, rhs) {
@@ -28,7 +28,7 @@ pub(super) fn compare_leaves(lhs: &Any, rhs: &Any, equality_only: bool) -> Resul
 }
 
 /// As [`compare_leaves`], without a short way for what most are.
-#[cfg_attr(feature = "std", inline(never))]
+#[cfg_attr(feature = "speed", inline(never))]
 fn compare_any_leaves(lhs: &Any, rhs: &Any, equality_only: bool) -> Result<Option<i32>> {
     let (left, right) = (lhs.type_index(), rhs.type_index());
     if lhs.is_none() || rhs.is_none() {

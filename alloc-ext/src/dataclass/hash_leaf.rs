@@ -18,13 +18,13 @@ const NAN_BITS: u64 = 0x7ff8 << 48;
 ///
 /// # Upstream
 /// `StableHashCombine` in `base_detail.h`.
-#[cfg_attr(not(feature = "std"), inline(never))]
+#[cfg_attr(not(feature = "speed"), inline(never))]
 pub(crate) fn combine(hash: u64, number: u64) -> u64 {
     hash ^ number.wrapping_add(0x9e37_79b9).wrapping_add(hash << 6).wrapping_add(hash >> 2)
 }
 
 /// The hash of a type's key; 0 for a type that is not registered.
-#[cfg_attr(not(feature = "std"), inline(never))]
+#[cfg_attr(not(feature = "speed"), inline(never))]
 pub(crate) fn type_key_hash(type_index: i32) -> u64 {
     type_table::type_info(type_index).map_or(0, TypeEntry::type_key_hash)
 }
@@ -33,7 +33,7 @@ pub(crate) fn type_key_hash(type_index: i32) -> u64 {
 ///
 /// # Errors
 /// MemoryError.
-#[cfg_attr(feature = "std", inline(always))]
+#[cfg_attr(feature = "speed", inline(always))]
 pub(super) fn hash_leaf(value: &Any) -> Result<Option<u64>> {
     match value.type_index() {
         index @ type_index::INT => Ok(Some(combine(index as u64, value.view().payload_bits()))),

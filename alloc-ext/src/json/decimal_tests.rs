@@ -1,9 +1,9 @@
 //! Both ways between floats and decimals, the fast one of hosts and the small one of boards, have the same results.
 
 use super::decimal;
-#[cfg(not(feature = "std"))]
+#[cfg(not(feature = "speed"))]
 use super::decimal as exact;
-#[cfg(feature = "std")]
+#[cfg(feature = "speed")]
 use super::exact_decimal as exact;
 use super::general::write_general;
 use super::long_decimal::LongDecimal;

@@ -25,29 +25,29 @@
 //! ```
 #![deny(unsafe_code)]
 
-#[cfg(feature = "std")]
+#[cfg(feature = "speed")]
 mod active_lists;
 #[allow(unsafe_code, reason = "operands are where the function's types say")]
 mod calls;
-#[cfg_attr(not(feature = "std"), path = "exact_decimal.rs")]
+#[cfg_attr(not(feature = "speed"), path = "exact_decimal.rs")]
 mod decimal;
-#[cfg_attr(not(feature = "std"), path = "digits_one_by_one.rs")]
+#[cfg_attr(not(feature = "speed"), path = "digits_one_by_one.rs")]
 mod digits;
 #[allow(unsafe_code, reason = "so are those of the functions here")]
 mod functions;
-#[cfg_attr(not(feature = "std"), path = "general_one_by_one.rs")]
+#[cfg_attr(not(feature = "speed"), path = "general_one_by_one.rs")]
 mod general;
-#[cfg(any(test, not(feature = "std")))]
+#[cfg(any(test, not(feature = "speed")))]
 mod long_decimal;
 mod number;
 mod parser;
-#[cfg_attr(not(feature = "std"), path = "no_short.rs")]
+#[cfg_attr(not(feature = "speed"), path = "no_short.rs")]
 mod short;
 mod text;
 mod tree;
-#[cfg_attr(not(feature = "std"), path = "values_one_by_one.rs")]
+#[cfg_attr(not(feature = "speed"), path = "values_one_by_one.rs")]
 mod values;
-#[cfg_attr(not(feature = "std"), path = "writer_one_by_one.rs")]
+#[cfg_attr(not(feature = "speed"), path = "writer_one_by_one.rs")]
 mod writer;
 
 pub use functions::FUNCTIONS;
@@ -61,9 +61,9 @@ pub(crate) use writer::write;
 
 #[cfg(test)]
 mod decimal_tests;
-#[cfg(all(test, feature = "std"))]
+#[cfg(all(test, feature = "speed"))]
 mod exact_decimal;
 #[cfg(test)]
 mod tests;
-#[cfg(all(test, feature = "std"))]
+#[cfg(all(test, feature = "speed"))]
 mod writer_one_by_one;

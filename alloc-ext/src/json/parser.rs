@@ -216,7 +216,7 @@ impl<B: Builder> Parser<'_, '_, B> {
         }
     }
 
-    #[cfg_attr(feature = "std", inline(always))]
+    #[cfg_attr(feature = "speed", inline(always))]
     fn push_number(&mut self, number: Number, len: usize) -> Result<()> {
         self.at += len;
         match number {
@@ -238,7 +238,7 @@ impl<B: Builder> Parser<'_, '_, B> {
     }
 
     /// Reads a string of any length, as [`string`](Self::string) does.
-    #[cfg_attr(feature = "std", inline(never))]
+    #[cfg_attr(feature = "speed", inline(never))]
     fn long_string(&mut self, is_key: bool) -> Result<()> {
         let quote = self.at;
         self.at += 1;

@@ -8,9 +8,9 @@ use ferrite_core::memory::Buffer;
 use ferrite_core::shape::Shape;
 use ferrite_core::type_index;
 
-#[cfg(not(feature = "std"))]
+#[cfg(not(feature = "speed"))]
 use super::writer as writer_one_by_one;
-#[cfg(feature = "std")]
+#[cfg(feature = "speed")]
 use super::writer_one_by_one;
 use super::{parse, stringify};
 use crate::containers::{Array, ArrayObject, Dict, ListObject, Map, MapObject};

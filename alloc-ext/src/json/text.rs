@@ -5,8 +5,8 @@ use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
 use ferrite_core::text::ESCAPES;
 
-#[cfg_attr(feature = "std", path = "runs.rs")]
-#[cfg_attr(not(feature = "std"), path = "runs_by_byte.rs")]
+#[cfg_attr(feature = "speed", path = "runs.rs")]
+#[cfg_attr(not(feature = "speed"), path = "runs_by_byte.rs")]
 mod runs;
 
 pub(crate) use runs::literal_len;

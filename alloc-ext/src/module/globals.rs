@@ -4,7 +4,7 @@
 //! `ModuleGlobals` in `module.cc`.
 #![forbid(unsafe_code)]
 
-#[cfg_attr(not(feature = "std"), path = "globals/kept_in_turns.rs")]
+#[cfg_attr(not(feature = "speed"), path = "globals/kept_in_turns.rs")]
 mod kept;
 
 use ferrite_core::error::{Result, out_of_memory};

@@ -5,7 +5,7 @@
 //! which have no room for one of their own. It is held while words are read or changed: what takes memory, makes errors
 //! or drops objects runs code of users and comes before or after.
 
-#[cfg_attr(not(feature = "std"), path = "imports/by_copy.rs")]
+#[cfg_attr(not(feature = "speed"), path = "imports/by_copy.rs")]
 mod in_place;
 
 use core::cell::Cell;
@@ -254,7 +254,7 @@ mod tests {
             assert!(imported.is_err() || root.imports().unwrap().len() == 64);
         });
         // One to clear, one for each doubling.
-        assert!(requests < 16 || cfg!(not(feature = "std")), "{requests}");
+        assert!(requests < 16 || cfg!(not(feature = "speed")), "{requests}");
     }
 
     #[test]

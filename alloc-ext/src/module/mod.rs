@@ -22,7 +22,7 @@ pub mod imports;
 pub mod library;
 mod library_bin;
 mod library_function;
-#[cfg_attr(not(feature = "std"), path = "lookup_cache_in_turns.rs")]
+#[cfg_attr(not(feature = "speed"), path = "lookup_cache_in_turns.rs")]
 mod lookup_cache;
 mod ops;
 #[cfg(feature = "packed")]
@@ -36,7 +36,7 @@ pub(crate) mod symbol_table;
 pub mod system_lib;
 #[cfg(test)]
 mod testing;
-#[cfg_attr(not(feature = "std"), path = "visited_in_turns.rs")]
+#[cfg_attr(not(feature = "speed"), path = "visited_in_turns.rs")]
 mod visited;
 
 use core::ffi::{CStr, c_void};

@@ -5,8 +5,8 @@ use core::ptr::NonNull;
 
 use ferrite_core::error::Result;
 
-#[cfg_attr(not(feature = "std"), path = "symbol_name/in_heap.rs")]
-#[cfg_attr(feature = "std", path = "symbol_name/in_line.rs")]
+#[cfg_attr(not(feature = "speed"), path = "symbol_name/in_heap.rs")]
+#[cfg_attr(feature = "speed", path = "symbol_name/in_line.rs")]
 mod joined;
 
 use joined::Joined;

@@ -52,7 +52,7 @@ impl<'w> Children<'w> {
     ///
     /// # Errors
     /// Those of getters; MemoryError; InternalError for an object of an unregistered type.
-    #[cfg_attr(feature = "std", inline(always))]
+    #[cfg_attr(feature = "speed", inline(always))]
     pub fn of(object: Held<'w, ObjectRef>, skipped: i64) -> Result<Self> {
         let (kind, source) = match object.type_index() {
             type_index::ARRAY => {

@@ -76,7 +76,7 @@ pub fn rest_of(elements: &[Any], first: usize) -> &[Any] {
 }
 
 /// The elements of a value that is an Array.
-#[cfg(feature = "std")]
+#[cfg(feature = "speed")]
 #[inline(always)]
 pub fn elements_of_array(value: &Any) -> Option<&[Any]> {
     value.as_object()?.as_class().map(ArrayObject::as_slice)

@@ -114,7 +114,7 @@ pub trait Fold {
 ///
 /// # Errors
 /// As [`fold`], for depth and memory.
-#[cfg_attr(feature = "std", inline(always))]
+#[cfg_attr(feature = "speed", inline(always))]
 pub fn room_for_frame<F: Fold>(open: &mut Buffer<F::Frame>) -> Result<Room<'_, F::Frame>> {
     if open.len() < MAX_DEPTH { open.try_room() } else { Err(too_deep::<F>()) }
 }
@@ -178,7 +178,7 @@ fn run<F: Fold>(operation: &mut F, root: F::Node, open: &mut Buffer<F::Frame>) -
 }
 
 /// Gets to a node, and gives its result unless that has to wait for its children.
-#[cfg_attr(feature = "std", inline(always))]
+#[cfg_attr(feature = "speed", inline(always))]
 fn enter<F: Fold>(operation: &mut F, node: F::Node, open: &mut Buffer<F::Frame>) -> Result<Option<F::Value>> {
     // Made before the node is entered, so that its frame is sure to have a place.
     open.try_reserve(1)?;

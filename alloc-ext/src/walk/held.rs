@@ -71,7 +71,7 @@ impl<T: Clone> Held<'_, T> {
 impl<T> Deref for Held<'_, T> {
     type Target = T;
 
-    #[cfg_attr(feature = "std", inline(always))]
+    #[cfg_attr(feature = "speed", inline(always))]
     fn deref(&self) -> &T {
         match self {
             Self::Lent(value) => value,
@@ -87,7 +87,7 @@ pub fn is_sole_while_held(object: &ObjectRef) -> bool {
 }
 
 /// Whether two values are equal for sure, being numbers or texts in the same form.
-#[cfg_attr(feature = "std", inline(always))]
+#[cfg_attr(feature = "speed", inline(always))]
 pub fn same_number_or_text(lhs: &Any, rhs: &Any) -> bool {
     let (left, right) = (lhs.as_raw(), rhs.as_raw());
     if left.type_index != right.type_index {

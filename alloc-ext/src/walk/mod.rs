@@ -25,19 +25,19 @@ mod fold;
 mod held;
 mod hooks;
 mod map_or_dict;
-#[cfg(feature = "std")]
+#[cfg(feature = "speed")]
 mod places;
 mod seen;
 mod slot;
-#[cfg_attr(not(feature = "std"), path = "comb_sort.rs")]
+#[cfg_attr(not(feature = "speed"), path = "comb_sort.rs")]
 mod sort;
 
-#[cfg(all(test, feature = "std"))]
+#[cfg(all(test, feature = "speed"))]
 mod comb_sort;
 
 pub use ahead::look_ahead;
 pub use children::{Children, ChildrenKind};
-#[cfg(feature = "std")]
+#[cfg(feature = "speed")]
 pub use elements::elements_of_array;
 pub use elements::{Elements, rest_of};
 pub use entries::Entries;
@@ -45,7 +45,7 @@ pub use field::{Field, Fields, for_each_field};
 pub use fold::{Descent, Entered, Fold, MAX_DEPTH, fold, room_for_frame};
 pub use held::{Held, is_sole_while_held, same_number_or_text};
 pub use hooks::Hooks;
-#[cfg(feature = "std")]
+#[cfg(feature = "speed")]
 pub use places::Places;
 pub use seen::{Seen, SeenKey};
 pub use slot::{HookState, Slot, lend};

@@ -128,8 +128,8 @@ impl<'a> AnyView<'a> {
     }
 
     /// The content of a string or of bytes.
-    #[cfg_attr(feature = "std", inline)]
-    #[cfg_attr(not(feature = "std"), inline(never))]
+    #[cfg_attr(feature = "speed", inline)]
+    #[cfg_attr(not(feature = "speed"), inline(never))]
     fn content(&self) -> Option<&[u8]> {
         match self.raw.type_index {
             type_index::SMALL_STR | type_index::SMALL_BYTES => Some(self.small_bytes()),
@@ -193,7 +193,7 @@ impl<'a> AnyView<'a> {
     /// `TVMFFIAnyViewToOwnedAny`.
     #[inline]
     pub fn to_owned(self) -> Result<Any> {
-        if cfg!(feature = "std") {
+        if cfg!(feature = "speed") {
             // In registers: who reads a cell at once waits for the halves that were written a moment ago.
             return match self.retain() {
                 Some(owned) => Ok(owned),
@@ -272,8 +272,8 @@ impl<'a> AnyView<'a> {
 ///
 /// # Safety
 /// The view must be as for [`AnyView::from_raw`], and the cell writable.
-#[cfg_attr(feature = "std", inline)]
-#[cfg_attr(not(feature = "std"), inline(never))]
+#[cfg_attr(feature = "speed", inline)]
+#[cfg_attr(not(feature = "speed"), inline(never))]
 pub unsafe fn write_owned_at(view: *const TVMFFIAny, cell: *mut TVMFFIAny) -> Result<()> {
     // SAFETY: the caller vouches for both; the view borrows a live object, and is not read after the cell is written.
     unsafe {

@@ -34,7 +34,7 @@ pub use device::{DeviceWorkspaces, install_device_workspaces};
 ///
 /// # Upstream
 /// `TVMBackendAllocWorkspace` of `src/runtime/workspace_pool.cc`.
-#[cfg_attr(feature = "std", inline)]
+#[cfg_attr(feature = "speed", inline)]
 pub fn alloc_workspace(device_type: i32, device_id: i32, size_bytes: u64) -> Result<NonNull<c_void>> {
     if device_type != kDLCPU {
         return device::allocate(device_type, device_id, size_bytes);
@@ -53,7 +53,7 @@ pub fn alloc_workspace(device_type: i32, device_id: i32, size_bytes: u64) -> Res
 ///
 /// # Upstream
 /// `TVMBackendFreeWorkspace`.
-#[cfg_attr(feature = "std", inline)]
+#[cfg_attr(feature = "speed", inline)]
 pub unsafe fn free_workspace(device_type: i32, device_id: i32, workspace: NonNull<c_void>) -> Result<()> {
     // SAFETY: the caller's promise.
     unsafe {

@@ -118,7 +118,7 @@ pub(super) fn narrow(tail: &[u8]) -> Option<(&'static Spelling, &[u8])> {
 }
 
 /// The first spelling that begins a text, without its first `skipped` bytes, and what is behind it.
-#[cfg_attr(not(feature = "std"), inline(never))]
+#[cfg_attr(not(feature = "speed"), inline(never))]
 fn first_of<'a>(
     spellings: &'static [Spelling],
     text: &'a [u8],
@@ -137,7 +137,7 @@ pub(super) fn name_of(code: u8) -> Option<&'static [u8]> {
 }
 
 /// The text behind a prefix.
-#[cfg_attr(not(feature = "std"), inline(never))]
+#[cfg_attr(not(feature = "speed"), inline(never))]
 pub(super) fn after<'a>(text: &'a [u8], prefix: &[u8]) -> Option<&'a [u8]> {
     text.split_at_checked(prefix.len()).filter(|(start, _)| *start == prefix).map(|(_, rest)| rest)
 }

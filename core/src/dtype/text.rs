@@ -62,7 +62,7 @@ impl DLDataType {
         }
         let dtype = DLDataType { code, bits, lanes: source.take_lanes(!is_narrow)? };
         // Boards store it field by field, in less code.
-        Ok(if cfg!(feature = "std") { fresh::dtype(dtype) } else { dtype })
+        Ok(if cfg!(feature = "speed") { fresh::dtype(dtype) } else { dtype })
     }
 }
 
@@ -108,7 +108,7 @@ pub fn write_string(dtype: DLDataType, cell: &mut MaybeUninit<TVMFFIAny>) -> Res
     }
 }
 
-#[cfg_attr(not(feature = "std"), inline(never))]
+#[cfg_attr(not(feature = "speed"), inline(never))]
 fn standard_name(code: u8) -> Result<&'static [u8]> {
     name_of(code).ok_or_else(
         || plain_error!(VALUE_ERROR, "DLDataType contains unknown type_code={}", code; "no type code"),
@@ -176,7 +176,7 @@ macro_rules! out_of_range {
 
 impl<'a> Source<'a> {
     #[cold]
-    #[cfg_attr(not(feature = "std"), inline(never))]
+    #[cfg_attr(not(feature = "speed"), inline(never))]
     pub(super) fn unknown(&self) -> Error {
         plain_error!(
             VALUE_ERROR, "unknown dtype `{}{}`", self.prefix, self.tail;
@@ -185,7 +185,7 @@ impl<'a> Source<'a> {
     }
 
     /// Takes a text, if it comes next.
-    #[cfg_attr(not(feature = "std"), inline(never))]
+    #[cfg_attr(not(feature = "speed"), inline(never))]
     pub(super) fn take(&mut self, text: &[u8]) -> bool {
         match after(self.rest, text) {
             Some(rest) => self.rest = rest,
@@ -195,7 +195,7 @@ impl<'a> Source<'a> {
     }
 
     /// Takes decimal digits; none count as 0, and what does not fit as the largest number.
-    #[cfg_attr(not(feature = "std"), inline(never))]
+    #[cfg_attr(not(feature = "speed"), inline(never))]
     fn take_number(&mut self) -> u32 {
         let mut value = 0u32;
         while let [digit @ b'0'..=b'9', rest @ ..] = self.rest {

@@ -24,7 +24,7 @@ pub unsafe fn serve_safe_call(
 ) -> c_int {
     // SAFETY: passed on.
     unsafe {
-        if cfg!(feature = "std") {
+        if cfg!(feature = "speed") {
             serve(args, count, result, body)
         } else {
             serve::<dyn Fn(&[AnyView<'_>]) -> Result<Any>>(args, count, result, body)
@@ -34,8 +34,8 @@ pub unsafe fn serve_safe_call(
 
 /// # Safety
 /// As [`serve_safe_call`].
-#[cfg_attr(feature = "std", inline(always))]
-#[cfg_attr(not(feature = "std"), inline(never))]
+#[cfg_attr(feature = "speed", inline(always))]
+#[cfg_attr(not(feature = "speed"), inline(never))]
 unsafe fn serve<Body: Fn(&[AnyView<'_>]) -> Result<Any> + ?Sized>(
     args: *const TVMFFIAny,
     count: i32,
@@ -56,7 +56,7 @@ unsafe fn serve<Body: Fn(&[AnyView<'_>]) -> Result<Any> + ?Sized>(
 ///
 /// # Safety
 /// As [`serve_safe_call`]; a body that succeeds leaves an owned value in the cell.
-#[cfg_attr(feature = "std", inline(always))]
+#[cfg_attr(feature = "speed", inline(always))]
 pub unsafe fn serve_in_place(
     args: *const TVMFFIAny,
     count: i32,

@@ -247,8 +247,8 @@ struct RawBuffer {
 
 impl RawBuffer {
     /// Makes room for `additional` more elements.
-    #[cfg_attr(feature = "std", inline)]
-    #[cfg_attr(not(feature = "std"), inline(never))]
+    #[cfg_attr(feature = "speed", inline)]
+    #[cfg_attr(not(feature = "speed"), inline(never))]
     fn reserve(&mut self, additional: usize, element: Layout) -> Result<()> {
         if additional <= self.capacity - self.len {
             return Ok(());

@@ -58,8 +58,8 @@ pub fn allocate_large(layout: Layout) -> Option<NonNull<u8>> {
 ///
 /// # Safety
 /// As [`resize`].
-#[cfg_attr(feature = "std", inline)]
-#[cfg_attr(not(feature = "std"), inline(never))]
+#[cfg_attr(feature = "speed", inline)]
+#[cfg_attr(not(feature = "speed"), inline(never))]
 unsafe fn allocate_instead(
     block: NonNull<u8>,
     old_bytes: usize,

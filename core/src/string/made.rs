@@ -28,7 +28,7 @@ unsafe impl ObjectRecord for BytesRecord {
 ///
 /// # Safety
 /// The content must be readable, and the cell writable.
-#[cfg_attr(feature = "std", inline(always))]
+#[cfg_attr(feature = "speed", inline(always))]
 pub(super) unsafe fn write_copy(cell: *mut TVMFFIAny, small_index: i32, content: *const [u8]) -> Result<()> {
     let len = content.len();
     let mut value = MaybeUninit::uninit();
@@ -69,8 +69,8 @@ pub(super) fn object_in(space: &mut impl Space, content: &[u8]) -> Result<Object
 }
 
 /// Makes `cell` a value of `len` bytes, and gives the place for them, which is in the cell itself or in a new object.
-#[cfg_attr(feature = "std", inline)]
-#[cfg_attr(not(feature = "std"), inline(never))]
+#[cfg_attr(feature = "speed", inline)]
+#[cfg_attr(not(feature = "speed"), inline(never))]
 fn room(cell: &mut MaybeUninit<TVMFFIAny>, small_index: i32, len: usize) -> Result<*mut u8> {
     if len <= SMALL_MAX {
         let payload = TVMFFIAnyPayload { v_uint64: 0 };

@@ -36,7 +36,7 @@ struct BorrowingTensor {
 
 #[cfg(target_pointer_width = "64")]
 const _: () = assert!(core::mem::offset_of!(BorrowingTensor, keeper) == 72);
-#[cfg(all(target_pointer_width = "32", not(any(target_arch = "x86", feature = "std"))))]
+#[cfg(all(target_pointer_width = "32", not(any(target_arch = "x86", feature = "speed"))))]
 const _: () = assert!(size_of::<BorrowingTensor>() == 72);
 
 // SAFETY: the header comes first; what keeps the data is given back once, when the object dies.

@@ -48,8 +48,8 @@ impl Tensor {
 ///
 /// # Errors
 /// MemoryError when no memory is left.
-#[cfg_attr(feature = "std", inline(always))]
-#[cfg_attr(not(feature = "std"), inline(never))]
+#[cfg_attr(feature = "speed", inline(always))]
+#[cfg_attr(not(feature = "speed"), inline(never))]
 pub fn export(tensor: &Tensor, form: DLPackForm) -> Result<NonNull<c_void>> {
     let object = tensor.0.as_ptr();
     // SAFETY: the tensor is alive, and the reference that the managed tensor gets keeps it so.
@@ -219,7 +219,7 @@ mod tests {
         let place = first.0.addr();
         drop(first);
         let again = tensor.to_dlpack().unwrap();
-        assert!(again.addr() == place || !cfg!(feature = "std"));
+        assert!(again.addr() == place || !cfg!(feature = "speed"));
         assert_eq!(tensor.as_object().strong_count(), 4);
         drop(tensor);
         // SAFETY: the exports are alive until their deleters run.

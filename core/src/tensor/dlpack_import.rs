@@ -79,7 +79,7 @@ impl Tensor {
 ///
 /// # Safety
 /// As these, for a record of this form.
-#[cfg_attr(feature = "std", inline(always))]
+#[cfg_attr(feature = "speed", inline(always))]
 pub unsafe fn import(
     managed: *mut c_void,
     require_alignment: i32,
@@ -215,7 +215,7 @@ unsafe fn check(tensor: &DLTensor, require_alignment: i32, require_contiguous: b
 ///
 /// # Safety
 /// The shape must be null or as many extents as the number of dimensions says.
-#[cfg_attr(feature = "std", inline(always))]
+#[cfg_attr(feature = "speed", inline(always))]
 pub unsafe fn check_shape(tensor: &DLTensor) -> Result<()> {
     let ndim = tensor.ndim;
     let has_shape = ndim == 0 || (ndim > 0 && !tensor.shape.is_null());
@@ -226,7 +226,7 @@ pub unsafe fn check_shape(tensor: &DLTensor) -> Result<()> {
     Err(refusal(ndim, has_shape))
 }
 
-#[cfg_attr(feature = "std", cold, inline(never))]
+#[cfg_attr(feature = "speed", cold, inline(never))]
 fn refusal(ndim: i32, has_shape: bool) -> Error {
     if has_shape {
         return plain_error!(

@@ -32,7 +32,7 @@ pub(super) fn claim(flag: &Flag) -> bool {
         return is_vacant;
     }
     // Acquire pairs with the Release below: the last consumer, on whatever thread, has done with the room.
-    flag.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed).is_ok()
+    !flag.swap(true, Ordering::Acquire)
 }
 
 /// Gives back the room that the caller claimed.

@@ -21,6 +21,12 @@ const BLOCK_ALIGN: usize = 8;
 pub(super) struct NoMemory(pub usize);
 
 impl NoMemory {
+    /// The refusal of `bytes` bytes.
+    #[inline]
+    pub(super) fn of(bytes: usize) -> NoMemory {
+        NoMemory(bytes)
+    }
+
     pub(super) fn into_error(self) -> Error {
         out_of_memory(self.0)
     }
@@ -82,7 +88,7 @@ impl Arena {
     #[cold]
     #[inline(never)]
     fn add_block(&self, piece_bytes: usize) -> Result<(), NoMemory> {
-        let refused = NoMemory(piece_bytes);
+        let refused = NoMemory::of(piece_bytes);
         let room = piece_bytes.max(BLOCK_BYTES - size_of::<Block>());
         let Ok(layout) = Layout::from_size_align(room.saturating_add(size_of::<Block>()), BLOCK_ALIGN) else {
             return Err(refused);

@@ -75,8 +75,8 @@ impl<'a> GrowingArray<'a> {
     /// The place of a record, which the array has room for from here on. Places that nobody wrote are zero.
     ///
     /// When the block is too small, all records move to one of at least twice the room.
-    #[cfg_attr(feature = "std", inline(always))]
-    #[cfg_attr(not(feature = "std"), inline(never))]
+    #[cfg_attr(feature = "speed", inline(always))]
+    #[cfg_attr(not(feature = "speed"), inline(never))]
     pub(super) fn place(&self, arena: &Arena, index: usize) -> Result<NonNull<u8>, NoMemory> {
         // SAFETY: whoever has the arena holds the registry's lock, so nobody else touches the capacity.
         let capacity = unsafe { &*self.base.add(self.place.capacity.into()).cast::<Cell<i32>>() };

@@ -51,7 +51,7 @@ const fn shift_mix(value: u64) -> u64 {
 }
 
 /// Not inlined where size counts: a product of 64 bits takes ten instructions there.
-#[cfg_attr(not(feature = "std"), inline(never))]
+#[cfg_attr(not(feature = "speed"), inline(never))]
 const fn multiplied(value: u64) -> u64 {
     value.wrapping_mul(MULTIPLIER)
 }

@@ -204,8 +204,8 @@ impl From<NoMemory> for Refusal {
 ///
 /// # Safety
 /// The record must be one of its kind, each of its texts valid for the call unless its data is null, and the value valid.
-#[cfg_attr(feature = "std", inline(always))]
-#[cfg_attr(not(feature = "std"), inline(never))]
+#[cfg_attr(feature = "speed", inline(always))]
+#[cfg_attr(not(feature = "speed"), inline(never))]
 unsafe fn add(
     type_index: i32,
     records: &'static Records,
@@ -270,14 +270,14 @@ unsafe fn check_texts(records: &Records, record: *const TVMFFIByteArray) -> Resu
 }
 
 /// Whether texts that a member has in common with the one before it are kept once: not where code costs more than texts.
-const SHARES_TEXTS: bool = cfg!(feature = "std");
+const SHARES_TEXTS: bool = cfg!(feature = "speed");
 
 /// Shows a member to everybody.
 ///
 /// # Safety
 /// The record must be one of its kind, its texts valid.
-#[cfg_attr(feature = "std", inline(always))]
-#[cfg_attr(not(feature = "std"), inline(never))]
+#[cfg_attr(feature = "speed", inline(always))]
+#[cfg_attr(not(feature = "speed"), inline(never))]
 unsafe fn publish(
     arena: &Arena,
     entry: &TypeEntry,
@@ -442,7 +442,7 @@ unsafe fn is_same_metadata(one: &TVMFFITypeMetadata, other: &TVMFFITypeMetadata)
 
 /// # Safety
 /// Both texts are valid.
-#[cfg_attr(not(feature = "std"), inline(never))]
+#[cfg_attr(not(feature = "speed"), inline(never))]
 pub(super) unsafe fn is_same_text(one: &TVMFFIByteArray, other: &TVMFFIByteArray) -> bool {
     // SAFETY: the caller vouches for both.
     unsafe { one.as_slice() == other.as_slice() }

@@ -10,16 +10,16 @@ mod attr_column;
 mod builtin_keys;
 #[cfg_attr(not(feature = "std"), path = "small/builtin_types.rs")]
 mod builtin_types;
-#[cfg_attr(not(feature = "std"), path = "small/columns.rs")]
+#[cfg_attr(not(feature = "speed"), path = "small/columns.rs")]
 mod columns;
 mod entry;
 #[cfg(feature = "std")]
 mod field_access;
-#[cfg_attr(not(feature = "std"), path = "small/field_names.rs")]
+#[cfg_attr(not(feature = "speed"), path = "small/field_names.rs")]
 mod field_names;
 mod growing;
 mod key_hash;
-#[cfg_attr(not(feature = "std"), path = "small/keys.rs")]
+#[cfg_attr(not(feature = "speed"), path = "small/keys.rs")]
 mod keys;
 mod members;
 #[cfg_attr(not(feature = "std"), path = "small/own.rs")]
@@ -28,7 +28,7 @@ mod own;
 mod provided;
 mod register;
 mod shadowed;
-#[cfg_attr(not(feature = "std"), path = "small/slots.rs")]
+#[cfg_attr(not(feature = "speed"), path = "small/slots.rs")]
 mod slots;
 
 use core::cell::Cell;
@@ -46,7 +46,7 @@ pub use members::{register_attr, register_field, register_metadata, register_met
 pub use provided::{Provider, provide};
 pub use provided::{ensure_provided, is_provided};
 pub use register::{NewTypeRequest, get_or_alloc_index};
-#[cfg(feature = "std")]
+#[cfg(all(feature = "std", feature = "speed"))]
 pub(crate) use {columns::OTHERS, keys::INDEX_OF_KEY};
 
 /// The index that a query returns for a key that no type has.

@@ -80,7 +80,7 @@ pub(super) use super::has_ancestor as descends_from;
 /// Finds the place of an index below `END_OF_INDICES`, making its chunk when it is the first there.
 pub(super) fn reserve(type_index: i32, arena: &Arena) -> Result<&'static Slot, NoMemory> {
     // No memory could hold an index without a place; callers check the range and say so in their own words.
-    let place = place(type_index).ok_or(NoMemory(usize::MAX))?;
+    let place = place(type_index).ok_or_else(|| NoMemory::of(usize::MAX))?;
     let mut chunk = place.chunk.load(Ordering::Acquire);
     if chunk.is_null() {
         chunk = arena.carve(place.len * size_of::<Slot>(), align_of::<Slot>())?.cast().as_ptr();

@@ -215,7 +215,7 @@ fn each_field_has_its_own_texts_or_the_same_ones() -> Result<()> {
     }
     assert_eq!(fields.len(), docs.len());
     // Hosts keep the same text once where it follows itself.
-    assert_eq!(fields[0].doc.data == fields[1].doc.data, cfg!(feature = "std"));
+    assert_eq!(fields[0].doc.data == fields[1].doc.data, cfg!(feature = "speed"));
     assert!(fields[1].doc.data != fields[4].doc.data);
     Ok(())
 }
@@ -331,7 +331,7 @@ fn attributes_have_a_column_that_stays() -> Result<()> {
     Ok(())
 }
 
-#[cfg(feature = "std")]
+#[cfg(feature = "speed")]
 #[test]
 fn columns_of_the_library_are_there_from_the_start() -> Result<()> {
     let name = b"__s_visit__";

@@ -141,7 +141,7 @@ impl ArrayObject {
     }
 
     /// Appends an element if that allocates nothing: the array is not shared and not full. Returns whether it did.
-    #[cfg_attr(not(feature = "std"), expect(dead_code, reason = "only fast paths use it"))]
+    #[cfg_attr(not(feature = "speed"), expect(dead_code, reason = "only fast paths use it"))]
     pub(crate) fn push_in_place(&mut self, value: &Any) -> bool {
         let fits = self.len() < self.capacity() && self.0.is_unique();
         if fits {

@@ -43,7 +43,7 @@ pub(super) const FAMILY: Family = Family {
 ///
 /// # Safety
 /// `result` is valid for writing.
-#[cfg_attr(feature = "std", inline(always))]
+#[cfg_attr(feature = "speed", inline(always))]
 unsafe fn run(verb: Verb, operands: Operands<'_>, result: *mut TVMFFIAny) -> Result<()> {
     // SAFETY: each operation has the arguments that are used here, which `last_operand` knows. Those of this family are on
     // Maps and Dicts, and those that change it on Dicts. One thread at a time uses a table, and no foreign code runs between

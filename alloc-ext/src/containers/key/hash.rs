@@ -58,13 +58,13 @@ pub(crate) fn hash_short_text(payload: u64) -> u64 {
 }
 
 /// The hash of a string in an object.
-#[cfg_attr(feature = "std", inline(always))]
+#[cfg_attr(feature = "speed", inline(always))]
 pub(crate) fn hash_long_text(text: &AnyView<'_>) -> u64 {
     prefetch_text(text);
     hash_content_as_string(text.content_of_object().unwrap_or(b""))
 }
 
-#[cfg_attr(feature = "std", inline(never))]
+#[cfg_attr(feature = "speed", inline(never))]
 fn hash_content_as_string(content: &[u8]) -> u64 {
     combine(type_index::STR, hash_bytes(content))
 }

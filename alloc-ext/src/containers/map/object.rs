@@ -127,7 +127,7 @@ impl MapObject {
     ///
     /// # Errors
     /// Errors of key hooks.
-    #[cfg_attr(not(feature = "std"), expect(dead_code, reason = "only fast paths use it"))]
+    #[cfg_attr(not(feature = "speed"), expect(dead_code, reason = "only fast paths use it"))]
     pub(crate) fn insert_in_place(&mut self, key: Any, value: Any) -> Result<bool> {
         // SAFETY: the map is unshared when it is changed.
         unsafe {
@@ -175,7 +175,7 @@ impl MapObject {
     }
 
     /// Prefetches the entries, to be iterated soon.
-    #[cfg_attr(not(feature = "std"), expect(dead_code, reason = "only the fast JSON writer prefetches"))]
+    #[cfg_attr(not(feature = "speed"), expect(dead_code, reason = "only the fast JSON writer prefetches"))]
     #[inline]
     pub(crate) fn prefetch(&self) {
         if let Table::Dense(dense) = self.table() {
@@ -184,7 +184,7 @@ impl MapObject {
     }
 
     /// Prefetches the objects that are values.
-    #[cfg_attr(not(feature = "std"), expect(dead_code, reason = "only the fast JSON writer prefetches"))]
+    #[cfg_attr(not(feature = "speed"), expect(dead_code, reason = "only the fast JSON writer prefetches"))]
     #[inline]
     pub(crate) fn prefetch_values(&self) {
         if let Table::Dense(dense) = self.table() {

@@ -43,7 +43,7 @@ impl<'a> MapCursor<'a> {
     }
 
     /// The slot of the entry.
-    #[cfg(feature = "std")]
+    #[cfg(feature = "speed")]
     #[inline]
     pub(crate) fn slot(&self) -> Option<u64> {
         self.entry.map(|_| self.slot as u64)
@@ -61,7 +61,7 @@ impl<'a> MapCursor<'a> {
     }
 }
 
-#[cfg(all(test, feature = "std"))]
+#[cfg(all(test, feature = "speed"))]
 mod tests {
     use ferrite_core::any::AnyView;
 

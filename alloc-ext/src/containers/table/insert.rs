@@ -14,7 +14,7 @@ use super::view::Table;
 ///
 /// # Safety
 /// The object is a Map or Dict, and nobody else uses it now; key hooks may.
-#[cfg_attr(feature = "std", inline)]
+#[cfg_attr(feature = "speed", inline)]
 pub(crate) unsafe fn insert(object: &ObjectRef, key: Any, value: Any) -> Result<()> {
     // SAFETY: the caller vouches for the object and excludes other users.
     unsafe {

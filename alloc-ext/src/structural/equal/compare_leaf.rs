@@ -14,7 +14,7 @@ use crate::walk::same_number_or_text;
 ///
 /// # Errors
 /// Those of tensors.
-#[cfg_attr(feature = "std", inline(always))]
+#[cfg_attr(feature = "speed", inline(always))]
 pub(super) fn compare_leaves(lhs: &Any, rhs: &Any, skip_tensor_content: bool) -> Result<Option<bool>> {
     if same_number_or_text(lhs, rhs) {
         return Ok(Some(true));

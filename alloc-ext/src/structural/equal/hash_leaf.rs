@@ -16,7 +16,7 @@ const NAN_BITS: u64 = 0x7ff8 << 48;
 ///
 /// # Errors
 /// Those of tensors.
-#[cfg_attr(feature = "std", inline(always))]
+#[cfg_attr(feature = "speed", inline(always))]
 pub(super) fn hash_leaf(value: &Any, skip_tensor_content: bool) -> Result<Option<u64>> {
     match hash_plain(value) {
         Some(hash) => Ok(Some(hash)),
@@ -40,7 +40,7 @@ fn hash_extents(value: &Any, skip_tensor_content: bool) -> Result<u64> {
 }
 
 /// The hash of a number or text; None for other values.
-#[cfg_attr(feature = "std", inline(always))]
+#[cfg_attr(feature = "speed", inline(always))]
 pub(super) fn hash_plain(value: &Any) -> Option<u64> {
     let bits = value.view().payload_bits();
     match value.type_index() {
@@ -60,8 +60,8 @@ pub(super) fn is_nan(bits: u64) -> bool {
 }
 
 /// The hash of a number or text by its bits, which tell one NaN from another; None for other values.
-#[cfg_attr(feature = "std", inline(always))]
-#[cfg_attr(not(feature = "std"), inline(never))]
+#[cfg_attr(feature = "speed", inline(always))]
+#[cfg_attr(not(feature = "speed"), inline(never))]
 pub(super) fn hash_bits(value: &Any) -> Option<u64> {
     let bits = value.view().payload_bits();
     match value.type_index() {

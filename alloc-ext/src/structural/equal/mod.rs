@@ -18,15 +18,15 @@ mod calls;
 mod compare;
 mod compare_leaf;
 mod functions;
-#[cfg(feature = "std")]
+#[cfg(feature = "speed")]
 mod hash;
 mod hash_leaf;
-#[cfg(any(test, not(feature = "std")))]
+#[cfg(any(test, not(feature = "speed")))]
 mod known;
-#[cfg_attr(not(feature = "std"), path = "one_walk.rs")]
+#[cfg_attr(not(feature = "speed"), path = "one_walk.rs")]
 mod walks;
 
-#[cfg(all(test, feature = "std"))]
+#[cfg(all(test, feature = "speed"))]
 mod one_walk;
 mod tensors;
 mod trace;

@@ -4,9 +4,9 @@ use ferrite_core::any::Any;
 use ferrite_core::error::Result;
 use ferrite_core::string::String;
 
-#[cfg(feature = "std")]
+#[cfg(feature = "speed")]
 pub(super) use super::one_walk;
-#[cfg(not(feature = "std"))]
+#[cfg(not(feature = "speed"))]
 pub(super) use super::walks as one_walk;
 use super::{Options, first_structural_mismatch, structural_equal, structural_hash};
 use crate::containers::{DictObject, MapObject};

@@ -17,6 +17,13 @@ static REFUSED_BYTES: AtomicUsize = AtomicUsize::new(0);
 pub(super) struct NoMemory;
 
 impl NoMemory {
+    /// The refusal of `bytes` bytes.
+    #[inline]
+    pub(super) fn of(bytes: usize) -> NoMemory {
+        REFUSED_BYTES.store(bytes, Ordering::Relaxed);
+        NoMemory
+    }
+
     /// The error. When an interrupt was refused memory meanwhile, it has the bytes of that.
     pub(super) fn into_error(self) -> Error {
         out_of_memory(REFUSED_BYTES.load(Ordering::Relaxed))
@@ -45,10 +52,7 @@ impl Arena {
                 unsafe { piece.write_bytes(0, bytes) };
                 Ok(piece)
             }
-            None => {
-                REFUSED_BYTES.store(bytes, Ordering::Relaxed);
-                Err(NoMemory)
-            }
+            None => Err(NoMemory::of(bytes)),
         }
     }
 }

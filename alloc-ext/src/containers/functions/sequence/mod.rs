@@ -6,8 +6,8 @@ use ferrite_core::convert::AnyCompatible;
 use ferrite_core::error::Result;
 use ferrite_core::object::ObjectClass;
 
-#[cfg_attr(feature = "std", path = "fast.rs")]
-#[cfg_attr(not(feature = "std"), path = "small.rs")]
+#[cfg_attr(feature = "speed", path = "fast.rs")]
+#[cfg_attr(not(feature = "speed"), path = "small.rs")]
 mod change;
 
 use crate::containers::sequence::Seq;
@@ -38,7 +38,7 @@ pub(super) const FAMILY: Family = Family {
 ///
 /// # Safety
 /// `result` is valid for writing.
-#[cfg_attr(feature = "std", inline(always))]
+#[cfg_attr(feature = "speed", inline(always))]
 unsafe fn run(verb: Verb, operands: Operands<'_>, result: *mut TVMFFIAny) -> Result<()> {
     // SAFETY: each operation has the arguments that are used here, which `last_operand` knows. Those of this family are on
     // Arrays and Lists, and those that change it on Lists.

@@ -20,8 +20,8 @@ use super::insert::insert;
 use super::record;
 use crate::containers::cell;
 
-#[cfg_attr(feature = "std", path = "fast.rs")]
-#[cfg_attr(not(feature = "std"), path = "small.rs")]
+#[cfg_attr(feature = "speed", path = "fast.rs")]
+#[cfg_attr(not(feature = "speed"), path = "small.rs")]
 mod selected;
 
 mod same_keys;

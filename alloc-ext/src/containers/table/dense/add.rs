@@ -17,7 +17,7 @@ impl Dense<'_> {
     ///
     /// # Safety
     /// The contract of [`add`](Self::add); key hooks may use the table.
-    #[cfg_attr(feature = "std", inline)]
+    #[cfg_attr(feature = "speed", inline)]
     pub(crate) unsafe fn find_or_add(self, key: &AnyView<'_>, hash: u64) -> Result<Option<KeyEntry>> {
         let slot = self.find(key, hash)?;
         // SAFETY: passed on; no user callback runs any more.

@@ -27,4 +27,4 @@ pub(crate) use prefetch::RELEASE_DISTANCE;
 pub(crate) use slots::{Dense, LEAST_SLOTS, bytes_of, mark_empty};
 
 /// Whether speed counts more than flash: probe distances come from a table, and long texts have a lookup of their own.
-const SPEED: bool = cfg!(feature = "std");
+const SPEED: bool = cfg!(feature = "speed");

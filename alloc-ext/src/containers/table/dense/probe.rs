@@ -91,7 +91,7 @@ impl Dense<'_> {
     }
 
     /// [`find`](Self::find) for a key that is compared by content or by a hook.
-    #[cfg_attr(feature = "std", inline(never))]
+    #[cfg_attr(feature = "speed", inline(never))]
     fn find_content(self, key: &AnyView<'_>, hash: u64) -> Result<usize> {
         let mut next = self.chain_first(hash);
         while let Some(slot) = next {

@@ -11,7 +11,7 @@ mod entries;
 mod object;
 mod pair;
 mod sequence;
-#[cfg_attr(not(feature = "std"), path = "no_short_ways.rs")]
+#[cfg_attr(not(feature = "speed"), path = "no_short_ways.rs")]
 mod short_ways;
 mod walk;
 

@@ -19,7 +19,7 @@ pub(super) type HeldPair<'w> = Pair<Held<'w, ObjectRef>>;
 
 impl<'w> HeldPair<'w> {
     /// Two values of one type that are no leaves, and so objects.
-    #[cfg_attr(feature = "std", inline(always))]
+    #[cfg_attr(feature = "speed", inline(always))]
     pub(super) fn of(lhs: Held<'w>, rhs: Held<'w>, region: DefRegion) -> Option<Self> {
         Some(Self { lhs: lhs.into_object()?, rhs: rhs.into_object()?, region })
     }

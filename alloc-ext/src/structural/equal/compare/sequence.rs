@@ -46,7 +46,7 @@ impl<'w> SequenceFrame<'w> {
 
     /// The next two elements that have something inside, and how many of the first elements in there are known to be equal.
     /// After the last ones all that both sequences have is equal, unless `differs` was set.
-    #[cfg_attr(feature = "std", inline(always))]
+    #[cfg_attr(feature = "speed", inline(always))]
     pub(super) fn next(
         &mut self,
         skip_tensor_content: bool,
@@ -69,7 +69,7 @@ impl<'w> SequenceFrame<'w> {
     }
 
     /// Goes on behind the first elements that are not known to be equal, and gives what is known of them.
-    #[cfg_attr(feature = "std", inline(always))]
+    #[cfg_attr(feature = "speed", inline(always))]
     fn skip_equal(&mut self, skip_tensor_content: bool) -> Result<Equal> {
         // SAFETY: comparing values that have nothing inside runs no code of users.
         let (lhs, rhs) = unsafe { (self.lhs.as_slice(), self.rhs.as_slice()) };
