@@ -1,36 +1,29 @@
 //! The bodies of the global functions on JSON.
+#![forbid(unsafe_code)]
 
-use ferrite_core::abi::TVMFFIAny;
 use ferrite_core::any::Any;
 use ferrite_core::error::Result;
+use ferrite_core::string::String;
 
 use super::{parse, stringify};
-use crate::operation::{Family, Operands, Verb};
+use crate::operation::{Answer, Operand, Operands, Operations};
 
-/// What the operations here share.
-pub(super) const FAMILY: Family = Family::new(run);
+/// The operations on JSON, with their operands.
+#[derive(Clone, Copy)]
+pub(super) enum Json {
+    Parse(Operand<0, String>),
+    Stringify(Operand<0, Any>, Operand<1, Option<i32>>),
+}
 
-/// Runs an operation.
-///
-/// # Errors
-/// Those of [`parse`] and [`stringify`].
-///
-/// # Safety
-/// `result` is valid for writing.
-unsafe fn run(verb: Verb, operands: Operands<'_>, result: *mut TVMFFIAny) -> Result<()> {
-    // SAFETY: each operation has the arguments that are used here, which `last_operand` knows.
-    let answer = unsafe {
-        match verb {
-            Verb::Parse => parse(operands.text(0).as_bytes())?,
-            _ => {
-                let indent = operands.value(1);
-                // It is a C `int`: larger numbers wrap, as they do upstream.
-                let indent = (!indent.is_none()).then(|| i64::from(indent.payload_bits() as i32));
-                Any::from(stringify(&operands.value(0).to_owned()?, indent)?)
+impl Operations for Json {
+    fn run(self, operands: Operands<'_>, answer: Answer<'_>) -> Result<()> {
+        answer.write(match self {
+            Json::Parse(text) => parse(operands.get(text).as_bytes())?,
+            Json::Stringify(value, indent) => {
+                let indent = operands.get(indent).map(i64::from);
+                Any::from(stringify(&operands.get(value).to_owned()?, indent)?)
             }
-        }
-    };
-    // SAFETY: the caller vouches for the cell.
-    unsafe { result.write(answer.into_raw()) };
-    Ok(())
+        });
+        Ok(())
+    }
 }

@@ -4,7 +4,7 @@ use ferrite_core::any::Any;
 use ferrite_core::builtins::StaticFunction;
 use ferrite_core::string::String;
 
-use super::calls;
+use super::calls::Json;
 use crate::operation::operation;
 
 /// The functions of this module.
@@ -12,6 +12,6 @@ use crate::operation::operation;
 /// # Upstream
 /// The registrations in `src/ffi/extra/json_parser.cc` and `src/ffi/extra/json_writer.cc`.
 pub static FUNCTIONS: &[StaticFunction] = &[
-    operation!(calls::Parse, "ffi.json.Parse", (String) -> Any),
-    operation!(calls::Stringify, "ffi.json.Stringify", (Any, Option<i32>) -> String),
+    operation!(Parse of Json, "ffi.json.Parse", (String) -> Any),
+    operation!(Stringify of Json, "ffi.json.Stringify", (Any, Option<i32>) -> String),
 ];

@@ -1,63 +1,84 @@
 //! The bodies of the global functions on modules.
+#![forbid(unsafe_code)]
 
-use ferrite_core::abi::TVMFFIAny;
 use ferrite_core::convert::AnyCompatible;
 use ferrite_core::error::Result;
 use ferrite_core::{Any, String};
 
 use super::{Module, Query, globals, record};
-use crate::operation::{Family, Operands, Verb};
+use crate::operation::{Answer, Operand, Operands, Operations};
 
-/// What the operations here share.
-pub(super) const FAMILY: Family = Family::new(run);
+/// The operations on modules, with their operands.
+#[derive(Clone, Copy)]
+pub(super) enum ModuleOperation {
+    LoadFromFile(Operand<0, String>),
+    GlobalsAdd(This),
+    GlobalsRemove(This),
+    ImplementsFunction(This, Name, SearchesImports),
+    GetMetadata(This, Name, SearchesImports),
+    GetDoc(This, Name, SearchesImports),
+    GetFunction(This, Name, SearchesImports),
+    GetPropertyMask(This),
+    InspectSource(This, Operand<1, String>),
+    GetKind(This),
+    GetWriteFormats(This),
+    WriteToFile(This, Operand<1, String>, Operand<2, String>),
+    ImportModule(This, Operand<1, Module>),
+    ClearImports(This),
+}
+use ModuleOperation::*;
 
-/// Runs one of the functions.
-///
-/// # Errors
-/// Those of the methods of a module.
-///
-/// # Safety
-/// `result` is valid for writing.
-unsafe fn run(verb: Verb, operands: Operands<'_>, result: *mut TVMFFIAny) -> Result<()> {
-    // SAFETY: each function has the arguments that are used here, which `last_operand` knows, and of these types.
-    unsafe {
-        let mut answer = Any::NONE;
-        match verb {
-            Verb::LoadFromFile => answer = Module::load_from_file(operands.text(0))?.into(),
-            Verb::GlobalsAdd => globals::add(operands.object(0))?,
-            Verb::GlobalsRemove => globals::remove(operands.object(0)),
-            _ => answer = use_module(verb, operands)?,
+type This = Operand<0, Module>;
+type Name = Operand<1, String>;
+type SearchesImports = Operand<2, bool>;
+
+impl Operations for ModuleOperation {
+    fn run(self, operands: Operands<'_>, answer: Answer<'_>) -> Result<()> {
+        let mut result = Any::NONE;
+        match self {
+            LoadFromFile(file) => result = Module::load_from_file(operands.get(file))?.into(),
+            GlobalsAdd(module) => globals::add(operands.get(module))?,
+            GlobalsRemove(module) => globals::remove(operands.get(module)),
+            ImplementsFunction(this, ..)
+            | GetMetadata(this, ..)
+            | GetDoc(this, ..)
+            | GetFunction(this, ..)
+            | GetPropertyMask(this)
+            | InspectSource(this, ..)
+            | GetKind(this)
+            | GetWriteFormats(this)
+            | WriteToFile(this, ..)
+            | ImportModule(this, ..)
+            | ClearImports(this) => result = self.call(operands.get(this), operands)?,
         }
-        result.write(answer.into_raw());
+        answer.write(result);
+        Ok(())
     }
-    Ok(())
 }
 
-/// Runs one of those that are functions of the module itself.
-///
-/// # Safety
-/// The function has the arguments of the verb.
-unsafe fn use_module(verb: Verb, operands: Operands<'_>) -> Result<Any> {
-    // SAFETY: the caller vouches for the arguments.
-    unsafe {
-        let module = operands.object::<Module>(0);
-        let ops = record::ops(module)?;
-        let text = |index| operands.text(index);
-        let search = |query| module.search(query, text(1), operands.integer(2) != 0);
-        match verb {
-            Verb::ImplementsFunction => return Ok(Any::from(!search(Query::Implementation)?.is_none())),
-            Verb::GetMetadata => return search(Query::Metadata),
-            Verb::GetDoc => return search(Query::Doc),
-            Verb::GetFunction => return search(Query::Function),
-            Verb::GetPropertyMask => return Ok((ops.property_mask)(module)?.into()),
-            Verb::InspectSource => return Ok((ops.inspect_source)(module, text(1))?.into()),
-            Verb::GetKind => return Ok(String::from_bytes((ops.kind)(module)?.to_bytes())?.into()),
-            Verb::GetWriteFormats => return Ok((ops.write_formats)(module)?.into_any()),
-            Verb::WriteToFile => (ops.write_to_file)(module, text(1), text(2))?,
-            Verb::ImportModule => (ops.import_module)(module, operands.object(1))?,
-            Verb::ClearImports => (ops.clear_imports)(module)?,
-            _ => {}
+impl ModuleOperation {
+    /// Calls the method of the module implementation.
+    fn call(self, this: &Module, operands: Operands<'_>) -> Result<Any> {
+        let ops = record::ops(this)?;
+        let search = |query, name, imports| this.search(query, operands.get(name), operands.get(imports));
+        match self {
+            ImplementsFunction(_, name, imports) => {
+                return Ok(Any::from(!search(Query::Implementation, name, imports)?.is_none()));
+            }
+            GetMetadata(_, name, imports) => return search(Query::Metadata, name, imports),
+            GetDoc(_, name, imports) => return search(Query::Doc, name, imports),
+            GetFunction(_, name, imports) => return search(Query::Function, name, imports),
+            GetPropertyMask(_) => return Ok((ops.property_mask)(this)?.into()),
+            InspectSource(_, format) => return Ok((ops.inspect_source)(this, operands.get(format))?.into()),
+            GetKind(_) => return Ok(String::from_bytes((ops.kind)(this)?.to_bytes())?.into()),
+            GetWriteFormats(_) => return Ok((ops.write_formats)(this)?.into_any()),
+            WriteToFile(_, file, format) => {
+                (ops.write_to_file)(this, operands.get(file), operands.get(format))?
+            }
+            ImportModule(_, other) => (ops.import_module)(this, operands.get(other))?,
+            ClearImports(_) => (ops.clear_imports)(this)?,
+            LoadFromFile(_) | GlobalsAdd(_) | GlobalsRemove(_) => {}
         }
+        Ok(Any::NONE)
     }
-    Ok(Any::NONE)
 }

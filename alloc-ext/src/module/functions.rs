@@ -4,7 +4,8 @@ use ferrite_core::builtins::StaticFunction;
 use ferrite_core::error::Result;
 use ferrite_core::{Any, AnyView, Function, String, static_function};
 
-use super::{Module, calls, system_lib};
+use super::calls::ModuleOperation;
+use super::{Module, system_lib};
 use crate::containers::Array;
 use crate::operation::operation;
 
@@ -13,20 +14,20 @@ use crate::operation::operation;
 /// # Upstream
 /// The registrations in `module.cc` and `library_module_system_lib.cc`.
 pub static FUNCTIONS: &[StaticFunction] = &[
-    operation!(calls::LoadFromFile, "ffi.ModuleLoadFromFile", (String) -> Module),
-    operation!(calls::ImplementsFunction, "ffi.ModuleImplementsFunction", (Module, String, bool) -> bool),
-    operation!(calls::GetMetadata, "ffi.ModuleGetFunctionMetadata", (Module, String, bool) -> Option<String>),
-    operation!(calls::GetDoc, "ffi.ModuleGetFunctionDoc", (Module, String, bool) -> Option<String>),
-    operation!(calls::GetFunction, "ffi.ModuleGetFunction", (Module, String, bool) -> Option<Function>),
-    operation!(calls::GetPropertyMask, "ffi.ModuleGetPropertyMask", (Module) -> i64),
-    operation!(calls::InspectSource, "ffi.ModuleInspectSource", (Module, String) -> String),
-    operation!(calls::GetKind, "ffi.ModuleGetKind", (Module) -> String),
-    operation!(calls::GetWriteFormats, "ffi.ModuleGetWriteFormats", (Module) -> Array<String>),
-    operation!(calls::WriteToFile, "ffi.ModuleWriteToFile", (Module, String, String) -> ()),
-    operation!(calls::ImportModule, "ffi.ModuleImportModule", (Module, Module) -> ()),
-    operation!(calls::ClearImports, "ffi.ModuleClearImports", (Module) -> ()),
-    operation!(calls::GlobalsAdd, "ffi.ModuleGlobalsAdd", (Module) -> ()),
-    operation!(calls::GlobalsRemove, "ffi.ModuleGlobalsRemove", (Module) -> ()),
+    operation!(owning LoadFromFile of ModuleOperation, "ffi.ModuleLoadFromFile", (String) -> Module),
+    operation!(owning ImplementsFunction of ModuleOperation, "ffi.ModuleImplementsFunction", (Module, String, bool) -> bool),
+    operation!(owning GetMetadata of ModuleOperation, "ffi.ModuleGetFunctionMetadata", (Module, String, bool) -> Option<String>),
+    operation!(owning GetDoc of ModuleOperation, "ffi.ModuleGetFunctionDoc", (Module, String, bool) -> Option<String>),
+    operation!(owning GetFunction of ModuleOperation, "ffi.ModuleGetFunction", (Module, String, bool) -> Option<Function>),
+    operation!(owning GetPropertyMask of ModuleOperation, "ffi.ModuleGetPropertyMask", (Module) -> i64),
+    operation!(owning InspectSource of ModuleOperation, "ffi.ModuleInspectSource", (Module, String) -> String),
+    operation!(owning GetKind of ModuleOperation, "ffi.ModuleGetKind", (Module) -> String),
+    operation!(owning GetWriteFormats of ModuleOperation, "ffi.ModuleGetWriteFormats", (Module) -> Array<String>),
+    operation!(owning WriteToFile of ModuleOperation, "ffi.ModuleWriteToFile", (Module, String, String) -> ()),
+    operation!(owning ImportModule of ModuleOperation, "ffi.ModuleImportModule", (Module, Module) -> ()),
+    operation!(owning ClearImports of ModuleOperation, "ffi.ModuleClearImports", (Module) -> ()),
+    operation!(owning GlobalsAdd of ModuleOperation, "ffi.ModuleGlobalsAdd", (Module) -> ()),
+    operation!(owning GlobalsRemove of ModuleOperation, "ffi.ModuleGlobalsRemove", (Module) -> ()),
     static_function!(packed "ffi.SystemLib", system_lib),
 ];
 

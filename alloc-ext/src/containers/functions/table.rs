@@ -1,18 +1,16 @@
 //! `ffi.Map*` and `ffi.Dict*`.
 
-use ferrite_core::abi::TVMFFIAny;
 use ferrite_core::any::{Any, AnyView};
 use ferrite_core::convert::AnyCompatible;
 use ferrite_core::error::Result;
 use ferrite_core::ffi_functions::invalid_object;
-use ferrite_core::fresh;
 use ferrite_core::object::ObjectClass;
 use ferrite_core::{plain_ensure, type_index};
 
 use super::iteration;
 use crate::containers::table::{Table, build};
-use crate::containers::{DictObject, cell, missing_key};
-use crate::operation::{Family, Operands, Verb};
+use crate::containers::{Dict, DictObject, MapObject, cell, missing_key};
+use crate::operation::{self, Answer, Copying, Key, Operand, Operands, Operations, Parameter, Read};
 
 pub(super) fn create_map(args: &[AnyView<'_>]) -> Result<Any> {
     create(type_index::MAP, args)
@@ -29,51 +27,117 @@ fn create(type_index: i32, args: &[AnyView<'_>]) -> Result<Any> {
     build::of_pairs(type_index, pairs).map(Any::new)
 }
 
-/// What the operations here share.
-pub(super) const FAMILY: Family = Family {
-    run,
-    // SAFETY: the caller passes a Map.
-    copy: Some(|map| unsafe { DictObject::copy_of(map.object(0)).map(Any::from) }),
-};
+/// The operations on Maps and Dicts, with their operands.
+#[derive(Clone, Copy)]
+pub(super) enum Entries {
+    Size(Operand<0, Shared>),
+    ForwardIterFunctor(Operand<0, Shared>),
+    GetItem(Operand<0, Shared>, Operand<1, Key>),
+    GetItemOrMissing(Operand<0, Shared>, Operand<1, Key>),
+    Count(Operand<0, Shared>, Operand<1, Key>),
+    SetItem(This, Operand<1, Key>, Operand<2, Any>),
+    Erase(This, Operand<1, Key>),
+    Clear(This),
+}
+use Entries::*;
 
-/// Runs an operation.
-///
-/// # Errors
-/// Those of the methods of a map or dict.
-///
-/// # Safety
-/// `result` is valid for writing.
-#[cfg_attr(feature = "speed", inline(always))]
-unsafe fn run(verb: Verb, operands: Operands<'_>, result: *mut TVMFFIAny) -> Result<()> {
-    // SAFETY: each operation has the arguments that are used here, which `last_operand` knows. Those of this family are on
-    // Maps and Dicts, and those that change it on Dicts. One thread at a time uses a table, and no foreign code runs between
-    // finding an entry and copying its value.
-    unsafe {
-        let dict: &DictObject = operands.object(0);
-        let table = Table::of(dict.as_object());
-        let own = |index| fresh::view(operands.value(index)).to_owned();
-        let mut answer = Any::NONE;
-        match verb {
-            Verb::Size => answer = Any::from(table.len() as i64),
-            Verb::ForwardIterFunctor => answer = iteration::functor(dict.as_object().clone())?,
-            Verb::GetItem | Verb::GetItemOrMissing => match table.find_entry(operands.value(1))? {
-                Some(entry) => {
-                    cell::share(entry.value(), result);
-                    return Ok(());
-                }
-                None if matches!(verb, Verb::GetItem) => return Err(missing_key()),
-                None => answer = invalid_object().into_any(),
-            },
-            Verb::Count => answer = Any::from(i64::from(table.find_entry(operands.value(1))?.is_some())),
-            Verb::SetItem => dict.insert(own(1)?, own(2)?)?,
-            Verb::Erase => {
-                let slot = table.find(operands.value(1))?;
-                drop(Table::of(dict.as_object()).remove(slot));
-            }
-            Verb::Clear => dict.clear(),
-            _ => {}
-        }
-        result.write(answer.into_raw());
+/// The Dict that an operation changes.
+type This = Operand<0, Dict>;
+
+/// Reads a Map or a Dict whose entries are only looked at.
+pub(crate) enum Shared {}
+
+impl Read for Shared {
+    type Value<'a> = MapOrDict<'a>;
+
+    #[inline(always)]
+    unsafe fn read<'a>(argument: &'a AnyView<'a>) -> MapOrDict<'a> {
+        // SAFETY: the argument is a Map or a Dict, which have the same layout.
+        MapOrDict(unsafe { operation::object(argument) })
     }
-    Ok(())
+}
+
+/// A Map or a Dict.
+#[derive(Clone, Copy)]
+pub(crate) struct MapOrDict<'a>(&'a DictObject);
+
+impl<'a> MapOrDict<'a> {
+    #[inline(always)]
+    fn table(self) -> Table<'a> {
+        // SAFETY: both have a table.
+        unsafe { Table::of(self.0.as_object()) }
+    }
+}
+
+// SAFETY: the type accepts Maps.
+unsafe impl Parameter for MapObject {
+    type Reader = Shared;
+}
+
+// SAFETY: the type accepts Dicts.
+unsafe impl Parameter for DictObject {
+    type Reader = Shared;
+}
+
+// SAFETY: the type accepts Dicts.
+unsafe impl Parameter for Dict {
+    type Reader = Self;
+}
+
+impl Read for Dict {
+    type Value<'a> = &'a DictObject;
+
+    #[inline(always)]
+    unsafe fn read<'a>(argument: &'a AnyView<'a>) -> &'a DictObject {
+        // SAFETY: the argument is a Dict.
+        unsafe { operation::object(argument) }
+    }
+}
+
+impl Operations for Entries {
+    // SAFETY: the caller passes a Map.
+    const COPY: Option<Copying> =
+        Some(|map| unsafe { DictObject::copy_of(operation::object(map)).map(Any::from) });
+
+    #[cfg_attr(feature = "speed", inline(always))]
+    fn run(self, operands: Operands<'_>, answer: Answer<'_>) -> Result<()> {
+        let mut result = Any::NONE;
+        match self {
+            Size(map) => result = Any::from(operands.get(map).table().len() as i64),
+            // SAFETY: the object is a Map or a Dict.
+            ForwardIterFunctor(map) => unsafe {
+                result = iteration::functor(operands.get(map).0.as_object().clone())?;
+            },
+            GetItem(map, key) | GetItemOrMissing(map, key) => {
+                match operands.get(map).table().find_entry(operands.get(key).view())? {
+                    Some(entry) => {
+                        // SAFETY: one thread at a time uses a table, and no user callback runs between finding an entry and
+                        // copying its value; the cell of the answer is valid for writing.
+                        unsafe { cell::share(entry.value(), answer.into_raw()) };
+                        return Ok(());
+                    }
+                    None if matches!(self, GetItem(..)) => return Err(missing_key()),
+                    None => result = invalid_object().into_any(),
+                }
+            }
+            Count(map, key) => {
+                let entry = operands.get(map).table().find_entry(operands.get(key).view())?;
+                result = Any::from(i64::from(entry.is_some()));
+            }
+            SetItem(dict, key, value) => {
+                operands.get(dict).insert(operands.get(key).to_owned()?, operands.get(value).to_owned()?)?;
+            }
+            Erase(dict, key) => {
+                let dict = operands.get(dict).as_object();
+                // SAFETY: the object is a Dict; one thread at a time uses a table.
+                unsafe {
+                    let place = Table::of(dict).find(operands.get(key).view())?;
+                    drop(Table::of(dict).remove(place));
+                }
+            }
+            Clear(dict) => operands.get(dict).clear(),
+        }
+        answer.write(result);
+        Ok(())
+    }
 }

@@ -5,7 +5,8 @@ use ferrite_core::builtins::StaticFunction;
 use ferrite_core::error::Result;
 use ferrite_core::static_function;
 
-use super::{Options, calls, first_structural_mismatch};
+use super::calls::Structure;
+use super::{Options, first_structural_mismatch};
 use crate::containers::Tuple;
 use crate::operation::operation;
 use crate::reflection::AccessPath;
@@ -15,8 +16,8 @@ use crate::reflection::AccessPath;
 /// # Upstream
 /// The registrations in `structural_equal.cc` and `structural_hash.cc`.
 pub static FUNCTIONS: &[StaticFunction] = &[
-    operation!(calls::StructuralEqual, "ffi.StructuralEqual", (Any, Any, bool, bool) -> bool),
-    operation!(calls::StructuralHash, "ffi.StructuralHash", (Any, bool, bool) -> i64),
+    operation!(Equal of Structure, "ffi.StructuralEqual", (Any, Any, bool, bool) -> bool),
+    operation!(Hash of Structure, "ffi.StructuralHash", (Any, bool, bool) -> i64),
 ];
 
 /// The functions of this module that answer with access paths, a class that [`crate::reflection::install`] registers.

@@ -1,35 +1,28 @@
-//! Changes of a list where speed counts: each verb has its own way.
+//! Speed-optimised changes of a list: each operation has a path of its own.
+#![forbid(unsafe_code)]
 
 use ferrite_core::any::Any;
 use ferrite_core::error::Result;
-use ferrite_core::fresh;
 
+use super::Sequence::{self, *};
 use crate::containers::ListObject;
-use crate::operation::{Operands, Verb};
+use crate::operation::Operands;
 
-/// Makes the change, and answers what it takes out, if it was asked for.
+/// Changes a list, and returns the element that a `Pop` takes out.
 ///
 /// # Errors
 /// Those of the methods of a list.
-///
-/// # Safety
-/// The operands are those of an operation on lists with that verb.
 #[inline(always)]
-pub(super) unsafe fn change(verb: Verb, list: &ListObject, operands: Operands<'_>) -> Result<Any> {
-    // SAFETY: each operation has the arguments that are used here, which `last_operand` knows.
-    unsafe {
-        let integer = |index| operands.integer(index);
-        let own = |index| fresh::view(operands.value(index)).to_owned();
-        match verb {
-            Verb::Pop => return list.remove(integer(1)),
-            Verb::SetItem => list.set(integer(1), own(2)?)?,
-            Verb::Append => list.push(own(1)?)?,
-            Verb::Insert => list.insert(integer(1), own(2)?)?,
-            Verb::Erase => drop(list.remove(integer(1))?),
-            Verb::EraseRange => list.remove_range(integer(1), integer(2))?,
-            Verb::Clear => list.clear(),
-            _ => {}
-        }
+pub(super) fn change(operation: Sequence, list: &ListObject, operands: Operands<'_>) -> Result<Any> {
+    match operation {
+        Pop(_, index) => return list.remove(operands.get(index)),
+        SetItem(_, index, value) => list.set(operands.get(index), operands.get(value).to_owned()?)?,
+        Append(_, value) => list.push(operands.get(value).to_owned()?)?,
+        Insert(_, index, value) => list.insert(operands.get(index), operands.get(value).to_owned()?)?,
+        Erase(_, index) => drop(list.remove(operands.get(index))?),
+        EraseRange(_, start, stop) => list.remove_range(operands.get(start), operands.get(stop))?,
+        Clear(_) => list.clear(),
+        _ => {}
     }
     Ok(Any::NONE)
 }

@@ -1,4 +1,4 @@
-//! Changes of a list where size counts: a range of elements gives way to a value, or to nothing.
+//! Size-optimised changes of a list: a range of elements is replaced by a value, or by nothing.
 
 use core::slice;
 
@@ -6,48 +6,43 @@ use ferrite_core::any::Any;
 use ferrite_core::error::Result;
 use ferrite_core::object::ObjectClass;
 
+use super::Sequence::{self, *};
 use crate::containers::ListObject;
 use crate::containers::sequence::Seq;
-use crate::operation::{Operands, Verb};
+use crate::operation::Operands;
 
-/// Makes the change, and answers what it takes out, if it was asked for.
+/// Changes a list, and returns the element that a `Pop` takes out.
 ///
 /// # Errors
 /// Those of the methods of a list.
-///
-/// # Safety
-/// The operands are those of an operation on lists with that verb.
 #[inline]
-pub(super) unsafe fn change(verb: Verb, list: &ListObject, operands: Operands<'_>) -> Result<Any> {
-    // SAFETY: each operation has the arguments that are used here, which `last_operand` knows; the object is a list.
-    unsafe {
-        let seq = Seq::of(list.as_object());
-        let integer = |index| operands.integer(index);
-        let mut answer = Any::NONE;
-        let (range, value) = match verb {
-            Verb::Append => (seq.len()..seq.len(), Some(1)),
-            Verb::Insert => {
-                let position = seq.insert_position(integer(1))?;
-                (position..position, Some(2))
-            }
-            Verb::EraseRange => (seq.range(integer(1), integer(2))?, None),
-            Verb::Clear => (0..seq.len(), None),
-            _ => {
-                let position = seq.position(integer(1))?;
-                match verb {
-                    Verb::SetItem => {
-                        // In place, for which no memory is needed.
-                        drop(seq.replace(position, operands.any(2).clone()));
-                        return Ok(answer);
-                    }
-                    Verb::Pop => answer = seq.get(position).unwrap_or_default(),
-                    _ => {}
+pub(super) fn change(operation: Sequence, list: &ListObject, operands: Operands<'_>) -> Result<Any> {
+    // SAFETY: the object is a List.
+    let seq = unsafe { Seq::of(list.as_object()) };
+    let mut result = Any::NONE;
+    let (range, value) = match operation {
+        Append(_, value) => (seq.len()..seq.len(), Some(operands.get(value).borrow())),
+        Insert(_, index, value) => {
+            let position = seq.insert_position(operands.get(index))?;
+            (position..position, Some(operands.get(value).borrow()))
+        }
+        EraseRange(_, start, stop) => (seq.range(operands.get(start), operands.get(stop))?, None),
+        SetItem(_, index, _) | Pop(_, index) | Erase(_, index) => {
+            let position = seq.position(operands.get(index))?;
+            match operation {
+                SetItem(_, _, value) => {
+                    // In place, for which no memory is needed.
+                    drop(seq.replace(position, operands.get(value).borrow().clone()));
+                    return Ok(result);
                 }
-                (position..position + 1, None)
+                Pop(..) => result = seq.get(position).unwrap_or_default(),
+                _ => {}
             }
-        };
-        let values = value.map_or(&[][..], |index| slice::from_ref(operands.any(index)));
-        list.replace_by(range, values)?;
-        Ok(answer)
-    }
+            (position..position + 1, None)
+        }
+        _ => (0..seq.len(), None),
+    };
+    // SAFETY: the value lies among the arguments, outside the list.
+    unsafe { list.replace_by(range, value.map_or(&[][..], slice::from_ref)) }?;
+    Ok(result)
 }

@@ -1,4 +1,4 @@
-//! Operations where size counts: arguments are converted, whether they need it or not.
+//! Size-optimised calls of operations: all arguments are converted, and one safe call serves every operation.
 
 use core::ffi::c_int;
 
@@ -9,7 +9,7 @@ use ferrite_core::error::Result;
 use ferrite_core::function::serve_in_place;
 use ferrite_core::typed::Callee;
 
-use super::{Operands, Operation, call_converted};
+use super::{Argument, Operation, call_converted};
 
 impl Served for Operation {
     fn name(&self) -> &'static str {
@@ -26,22 +26,27 @@ impl Served for Operation {
     }
 }
 
-impl<'a> Operands<'a> {
-    /// As [`any`](Self::any): what was converted is not broken.
+impl<'a> Argument<'a> {
+    /// A copy of the argument.
     ///
     /// # Errors
-    /// None; hosts check here.
-    ///
-    /// # Safety
-    /// As there.
+    /// None: the argument has an owned form.
     #[inline(always)]
-    pub(crate) unsafe fn whole_any(&self, index: usize) -> Result<&'a Any> {
-        // SAFETY: passed on.
-        Ok(unsafe { self.any(index) })
+    pub(crate) fn to_owned(self) -> Result<Any> {
+        Ok(self.borrow().clone())
+    }
+
+    /// The argument as an owned value that is only borrowed. Conversion has checked its cell.
+    ///
+    /// # Errors
+    /// None.
+    #[inline(always)]
+    pub(crate) fn whole(self) -> Result<&'a Any> {
+        Ok(self.borrow())
     }
 }
 
-/// Makes a static function of the constant `OPERATION`.
+/// Makes the static function of the constant `OPERATION`.
 macro_rules! static_operation {
     ($serve:ident, $function:ty, $operands:ty) => {
         ferrite_core::builtins::StaticFunction::of_data(OPERATION)

@@ -1,0 +1,222 @@
+//! The types of parameters and results as data: whether an argument is accepted, its conversion, and signatures.
+
+use ferrite_core::any::{Any, AnyView};
+use ferrite_core::convert::{AnyCompatible, TargetTexts, TypeText};
+use ferrite_core::error::Result;
+use ferrite_core::function::Function;
+use ferrite_core::typed::{Callee, Signature};
+use ferrite_core::{String, type_index, type_table};
+
+use super::key::{self, Key};
+use crate::containers::{self, Array, ArrayObject, Dict, DictObject, List, ListObject, MapObject};
+use crate::module::Module;
+use crate::structural::any_arg::AnyArg;
+
+/// The most parameters that an operation has.
+pub(crate) const MOST: usize = 4;
+
+/// Makes a List or Dict of an Array or Map.
+pub(crate) type Copying = unsafe fn(&AnyView<'_>) -> Result<Any>;
+
+/// A type of Rust that operations take or give.
+pub(crate) trait TypeOfRust {
+    /// The type as data.
+    const TYPE: Type;
+}
+
+macro_rules! types {
+    ($($(#[$doc:meta])* $name:ident: $type:ty;)*) => {
+        /// A type that operations take or give, in one byte.
+        #[derive(Clone, Copy)]
+        #[repr(u8)]
+        pub(crate) enum Type {
+            $($(#[$doc])* $name),*
+        }
+
+        impl Type {
+            /// The name of the type in messages and schemas.
+            const fn text(self) -> &'static TypeText {
+                match self {
+                    $(Type::$name => <$type as AnyCompatible>::RESULT_TEXT),*
+                }
+            }
+        }
+
+        $(impl TypeOfRust for $type {
+            const TYPE: Type = Type::$name;
+        })*
+    };
+}
+
+types! {
+    Void: ();
+    Any: Any;
+    AnyView: AnyArg;
+    /// A value that is compared with others. If it may have hooks, all arguments are owned while the operation runs.
+    Key: Key;
+    /// An int or a bool.
+    Int: i64;
+    Bool: bool;
+    /// An int, a bool or None.
+    OptionalInt: Option<i32>;
+    /// Text, short or long.
+    Text: String;
+    OptionalText: Option<String>;
+    Texts: Array<String>;
+    Function: Function;
+    OptionalFunction: Option<Function>;
+    Module: Module;
+    Array: ArrayObject;
+    List: ListObject;
+    /// A List; an Array is copied into one.
+    ChangedList: List;
+    Map: MapObject;
+    Dict: DictObject;
+    /// A Dict; a Map is copied into one.
+    ChangedDict: Dict;
+}
+
+/// The types of the parameters and of the result of an operation.
+pub(crate) struct Types {
+    params: [Type; MOST],
+    params_len: u8,
+    result: Type,
+}
+
+impl Types {
+    /// The types of a function of these parameters and this result.
+    pub(crate) const fn new(types: &[Type], result: Type) -> Types {
+        let mut params = [Type::Void; MOST];
+        params.split_at_mut(types.len()).0.copy_from_slice(types);
+        Types { params, params_len: types.len() as u8, result }
+    }
+
+    /// The types of the parameters.
+    #[inline(always)]
+    pub(crate) fn params(&self) -> &[Type] {
+        self.params.get(..usize::from(self.params_len)).unwrap_or_default()
+    }
+
+    /// Calls `then` with name and types of a function, put together for messages and schemas.
+    ///
+    /// # Errors
+    /// Those of `then`.
+    #[inline(never)]
+    pub(crate) fn with_callee(
+        &self,
+        name: &str,
+        then: &mut dyn FnMut(&Callee<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let params = self.params.map(|param| TargetTexts::of_text(param.text()));
+        let params = params.get(..usize::from(self.params_len)).unwrap_or_default();
+        then(&Callee { name, signature: &Signature::new(params, self.result.text()) })
+    }
+}
+
+impl Type {
+    /// Whether an argument can be used in the caller's memory.
+    #[cfg_attr(feature = "speed", inline(always))]
+    pub(super) fn accepts(self, arg: &AnyView<'_>) -> bool {
+        match self {
+            Type::Any | Type::AnyView => !type_index::is_view_only(arg.type_index()),
+            Type::Key => !type_index::is_view_only(arg.type_index()) && !key::may_have_hooks(arg),
+            Type::Text => match arg.type_index() {
+                type_index::SMALL_STR => arg.as_raw().small_str_len <= 7,
+                type_index::STR => arg.object_ptr().is_some(),
+                _ => false,
+            },
+            Type::Int | Type::Bool => matches!(arg.type_index(), type_index::INT | type_index::BOOL),
+            Type::OptionalInt => {
+                matches!(arg.type_index(), type_index::NONE | type_index::INT | type_index::BOOL)
+            }
+            _ => is_instance(arg, self.class()),
+        }
+    }
+
+    /// The class that an argument must be an instance of; that of None, which no object is, for all other types.
+    const fn class(self) -> i32 {
+        match self {
+            Type::Module => type_index::MODULE,
+            Type::Array => type_index::ARRAY,
+            Type::List | Type::ChangedList => type_index::LIST,
+            Type::Map => type_index::MAP,
+            Type::Dict | Type::ChangedDict => type_index::DICT,
+            _ => type_index::NONE,
+        }
+    }
+
+    /// Converts an argument into an owned value. Returns `false` if it is of another type.
+    fn convert(self, arg: &AnyView<'_>, copy: Option<Copying>, owned: &mut Any) -> Result<bool> {
+        let (mut arg, mut accepted) = (*arg, true);
+        match self {
+            Type::Any | Type::AnyView | Type::Key => {}
+            Type::Text => {
+                let is_owned_form = matches!(arg.type_index(), type_index::SMALL_STR | type_index::STR);
+                accepted = is_owned_form || arg.bytes_of_string().is_some();
+            }
+            _ => {
+                arg = containers::referent(arg);
+                accepted = self.accepts(&arg);
+            }
+        }
+        if accepted {
+            *owned = arg.to_owned()?;
+            return Ok(true);
+        }
+        let source = match self {
+            Type::ChangedList => type_index::ARRAY,
+            Type::ChangedDict => type_index::MAP,
+            _ => return Ok(false),
+        };
+        match copy {
+            Some(copy) if is_instance(&arg, source) => {
+                // SAFETY: the argument is of the class that is copied.
+                *owned = unsafe { copy(&arg) }?;
+                Ok(true)
+            }
+            _ => Ok(false),
+        }
+    }
+}
+
+/// Returns `true` if a value is an object of a class.
+#[cfg_attr(feature = "speed", inline(always))]
+fn is_instance(arg: &AnyView<'_>, class: i32) -> bool {
+    arg.object_ptr().is_some() && type_table::is_instance(arg.type_index(), class)
+}
+
+/// No arguments.
+pub(crate) const NOTHING: [Any; MOST] = [const { Any::NONE }; MOST];
+
+/// Converts the arguments of a call into owned values.
+///
+/// # Errors
+/// TypeError; those of conversions.
+#[inline(never)]
+pub(crate) fn convert(
+    name: &str,
+    types: &Types,
+    copy: Option<Copying>,
+    args: &[AnyView<'_>],
+    owned: &mut [Any; MOST],
+) -> Result<()> {
+    let params = types.params();
+    let mut index = 0;
+    if args.len() == params.len() {
+        for ((param, arg), owned) in params.iter().zip(args).zip(owned) {
+            if !param.convert(arg, copy, owned)? {
+                break;
+            }
+            index += 1;
+        }
+        if index == args.len() {
+            return Ok(());
+        }
+    }
+    types.with_callee(name, &mut |callee| {
+        Err(match args.get(index) {
+            Some(arg) if args.len() == params.len() => callee.wrong_type(index, *arg),
+            _ => callee.wrong_count(args.len()),
+        })
+    })
+}
