@@ -36,6 +36,8 @@ static BUILTINS: Builtins = Builtins {
         #[cfg(all(feature = "reflection", feature = "host"))]
         ferrite_alloc_ext::reflection::RELEASE_FUNCTIONS,
         #[cfg(all(feature = "reflection", feature = "host"))]
+        ferrite_alloc_ext::structural::key::FUNCTIONS,
+        #[cfg(all(feature = "reflection", feature = "host"))]
         ferrite_alloc_ext::structural::equal::PATH_FUNCTIONS,
         #[cfg(all(feature = "reflection", feature = "host"))]
         ferrite_alloc_ext::structural::mutate::FUNCTIONS,

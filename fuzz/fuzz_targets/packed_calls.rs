@@ -52,6 +52,7 @@ static BUILTINS: Builtins = Builtins {
         structural::equal::FUNCTIONS,
         reflection::FUNCTIONS,
         structural::equal::PATH_FUNCTIONS,
+        structural::key::FUNCTIONS,
         structural::mutate::FUNCTIONS,
         structural::visit::FUNCTIONS,
     ],

@@ -24,7 +24,7 @@ object_class! {
 /// The fields of an [`AccessPath`].
 #[repr(C)]
 #[derive(Clone)]
-pub(super) struct PathContent {
+pub(crate) struct PathContent {
     /// The path without its last step; None for the root.
     parent: Option<ObjectRef>,
     /// The last step; None for the root.

@@ -43,7 +43,7 @@ object_class! {
 /// The fields of an [`AccessStep`].
 #[repr(C)]
 #[derive(Clone)]
-pub(super) struct StepContent {
+pub(crate) struct StepContent {
     /// An [`AccessKind`], or any other number from C.
     kind: i32,
     key: Any,

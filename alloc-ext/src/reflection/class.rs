@@ -20,7 +20,7 @@ use super::releases;
 const NOT_REGISTERED: i32 = -2;
 
 /// A reflected class.
-pub(super) struct Class {
+pub(crate) struct Class {
     /// Given at registration.
     pub index: AtomicI32,
     pub key: &'static str,
@@ -40,7 +40,7 @@ pub(super) struct Class {
 }
 
 /// A method: its function is called `KEY.NAME`.
-pub(super) struct Method {
+pub(crate) struct Method {
     pub name: &'static str,
     pub doc: &'static str,
     pub is_static: bool,
@@ -48,7 +48,7 @@ pub(super) struct Method {
 }
 
 /// A function in the attribute column of that name.
-pub(super) struct Attr(pub &'static str, pub StaticFunction);
+pub(crate) struct Attr(pub &'static str, pub StaticFunction);
 
 /// A method of an object: `method!("ffi.X", "name", function)`; with `static` in front, one without an object.
 macro_rules! method {
@@ -64,7 +64,7 @@ macro_rules! method {
         }
     };
 }
-pub(super) use method;
+pub(crate) use method;
 
 /// A function as an attribute: `attr!("ffi.X", "__ffi_repr__", function)`.
 macro_rules! attr {
@@ -75,11 +75,11 @@ macro_rules! attr {
         )
     };
 }
-pub(super) use attr;
+pub(crate) use attr;
 
 impl Class {
     /// A final child of ffi.Object with nothing but a key and a size.
-    pub(super) const fn new(key: &'static str, size: usize) -> Class {
+    pub(crate) const fn new(key: &'static str, size: usize) -> Class {
         Class {
             index: AtomicI32::new(NOT_REGISTERED),
             key,
@@ -96,7 +96,7 @@ impl Class {
     }
 
     /// The type index; one that no object has while the class is not registered.
-    pub(super) fn index(&self) -> i32 {
+    pub(crate) fn index(&self) -> i32 {
         self.index.load(Ordering::Acquire)
     }
 
@@ -104,7 +104,7 @@ impl Class {
     ///
     /// # Errors
     /// MemoryError.
-    pub(super) fn register_index(&self) -> Result<i32> {
+    pub(crate) fn register_index(&self) -> Result<i32> {
         let known = self.index();
         if known != NOT_REGISTERED {
             return Ok(known);
@@ -136,7 +136,7 @@ impl Class {
     ///
     /// # Errors
     /// MemoryError.
-    pub(super) fn register(&'static self) -> Result<()> {
+    pub(crate) fn register(&'static self) -> Result<()> {
         let index = self.register_index()?;
         let Some(entry) = type_table::type_info(index).filter(|entry| entry.metadata().is_none()) else {
             return Ok(());
@@ -145,6 +145,7 @@ impl Class {
         fields.skip(entry.fields().len()).try_for_each(|field| field.register(index))?;
         self.methods.iter().skip(entry.methods().len()).try_for_each(|method| method.register(index))?;
         self.attrs.iter().try_for_each(|attr| attr.register_once(index))?;
+        releases::register_copy_method(self)?;
         if type_table::attr(index, FINAL).is_none() {
             type_table::register_attr(index, FINAL, AnyView::from(self.is_final))?;
         }
@@ -164,7 +165,7 @@ impl Method {
     ///
     /// # Errors
     /// MemoryError.
-    pub(super) fn register(&self, type_index: i32) -> Result<()> {
+    pub(crate) fn register(&self, type_index: i32) -> Result<()> {
         let (function, metadata) = (self.function.to_function()?, self.function.metadata()?);
         let info = TVMFFIMethodInfo {
             name: field::text(self.name),
@@ -183,7 +184,7 @@ impl Attr {
     ///
     /// # Errors
     /// MemoryError.
-    pub(super) fn register_once(&self, type_index: i32) -> Result<()> {
+    pub(crate) fn register_once(&self, type_index: i32) -> Result<()> {
         let known = type_table::attr(type_index, self.0.as_bytes());
         if known.is_none() { self.register(type_index) } else { Ok(()) }
     }

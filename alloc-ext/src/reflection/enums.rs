@@ -49,7 +49,7 @@ object_class! {
 /// The fields of an [`EnumState`].
 #[repr(C)]
 #[derive(Clone)]
-pub(super) struct StateContent {
+pub(crate) struct StateContent {
     /// In the order of registration.
     entries: List<ObjectRef>,
     /// By number and by name.
@@ -61,7 +61,7 @@ pub(super) struct StateContent {
 /// The fields of an [`Enum`] of any kind.
 #[repr(C)]
 #[derive(Clone)]
-pub(super) struct EnumContent {
+pub(crate) struct EnumContent {
     pub(super) int_index: i64,
     pub(super) str_index: String,
 }

@@ -11,7 +11,7 @@ use ferrite_core::{export, raised, type_table};
 
 /// A field of a class. Made by [`field!`].
 #[derive(Clone, Copy)]
-pub(super) struct Field {
+pub(crate) struct Field {
     name: &'static str,
     doc: &'static str,
     flags: i32,
@@ -38,11 +38,11 @@ macro_rules! field {
         )
     }};
 }
-pub(super) use field;
+pub(crate) use field;
 
 impl Field {
     /// A read-only field without a default. `T` must be what lies at the offset.
-    pub(super) const fn new<T: AnyCompatible + Clone>(
+    pub(crate) const fn new<T: AnyCompatible + Clone>(
         name: &'static str,
         offset: usize,
         static_type: i32,
@@ -62,12 +62,12 @@ impl Field {
     }
 
     /// With these flags. A default that they announce is None.
-    pub(super) const fn with_flags(self, flags: i32) -> Field {
+    pub(crate) const fn with_flags(self, flags: i32) -> Field {
         Field { flags, ..self }
     }
 
     /// With documentation.
-    pub(super) const fn with_doc(self, doc: &'static str) -> Field {
+    pub(crate) const fn with_doc(self, doc: &'static str) -> Field {
         Field { doc, ..self }
     }
 
@@ -75,7 +75,7 @@ impl Field {
     ///
     /// # Errors
     /// MemoryError; those of [`type_table::register_field`].
-    pub(super) fn register(&self, type_index: i32) -> Result<()> {
+    pub(crate) fn register(&self, type_index: i32) -> Result<()> {
         let metadata = export::metadata_text(&|out| self.text.write_schema(out))?;
         let info = TVMFFIFieldInfo {
             name: text(self.name),
@@ -96,12 +96,12 @@ impl Field {
 }
 
 /// A text as the ABI passes it; null when empty.
-pub(super) fn text(text: &str) -> TVMFFIByteArray {
+pub(crate) fn text(text: &str) -> TVMFFIByteArray {
     bytes(text.as_bytes())
 }
 
 /// Bytes as the ABI passes them; null when empty.
-pub(super) fn bytes(bytes: &[u8]) -> TVMFFIByteArray {
+pub(crate) fn bytes(bytes: &[u8]) -> TVMFFIByteArray {
     let data = if bytes.is_empty() { core::ptr::null() } else { bytes.as_ptr().cast() };
     TVMFFIByteArray { data, size: bytes.len() }
 }
@@ -110,7 +110,7 @@ pub(super) fn bytes(bytes: &[u8]) -> TVMFFIByteArray {
 ///
 /// # Safety
 /// `field` is the address of a `T` in a live object, `result` valid for a write.
-pub(super) unsafe extern "C" fn get<T: AnyCompatible + Clone>(
+pub(crate) unsafe extern "C" fn get<T: AnyCompatible + Clone>(
     field: *mut c_void,
     result: *mut TVMFFIAny,
 ) -> c_int {
@@ -125,7 +125,7 @@ pub(super) unsafe extern "C" fn get<T: AnyCompatible + Clone>(
 ///
 /// # Safety
 /// `field` is the address of a `T` in a live object that nobody else uses now, `value` a valid value.
-pub(super) unsafe extern "C" fn set<T: AnyCompatible>(field: *mut c_void, value: *const TVMFFIAny) -> c_int {
+pub(crate) unsafe extern "C" fn set<T: AnyCompatible>(field: *mut c_void, value: *const TVMFFIAny) -> c_int {
     // SAFETY: the caller vouches for the value.
     match unsafe { AnyView::from_raw(value.read()) }.get::<T>() {
         Ok(value) => {

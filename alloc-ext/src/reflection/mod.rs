@@ -5,7 +5,6 @@
 //! | [`EnumState`], [`Enum`], [`IntEnum`], [`StrEnum`] | enums and what a class knows about its own |
 //! | [`AccessPath`], [`AccessStep`] | a place inside a value |
 //! | [`VisitInterrupt`], [`VisitErrorContext`], [`StructuralVisitor`], [`StructuralMutator`] | structural walks |
-//! | [`StructuralKey`] | a value as a key by its structure |
 //!
 //! [`install`] registers them with their fields and methods. It belongs before the first type that C++ or Python registers,
 //! since the classes then get the indices that upstream's have.
@@ -13,20 +12,19 @@
 mod access_path;
 mod access_step;
 mod big_int;
-mod class;
+pub(crate) mod class;
 mod convert;
 mod enums;
-mod field;
+pub(crate) mod field;
 mod fields;
 mod init;
 mod make_object;
 mod nullable;
 mod py_class;
-mod record;
+pub(crate) mod record;
 #[cfg_attr(not(feature = "std"), path = "releases/bare.rs")]
 mod releases;
 mod storage;
-mod structural_key;
 mod visit;
 
 #[cfg(test)]
@@ -44,7 +42,6 @@ pub use enums::{Enum, EnumState, IntEnum, StrEnum};
 pub(crate) use fields::{create_empty, has_creator};
 #[cfg(feature = "std")]
 pub use releases::FUNCTIONS as RELEASE_FUNCTIONS;
-pub use structural_key::StructuralKey;
 pub use visit::{StructuralMutator, StructuralVisitor, VisitErrorContext, VisitInterrupt};
 
 /// The functions of this module.
@@ -57,12 +54,10 @@ pub static FUNCTIONS: &[StaticFunction] = &[
     static_function!("ffi.MakeFieldSetter", storage::make_setter),
     static_function!("ffi._RegisterFFIInit", init::register_init),
     static_function!("ffi._PyClassRegisterTypeAttrColumns", py_class::register_class),
-    static_function!("ffi.StructuralKey", StructuralKey::new),
-    static_function!("ffi.StructuralKeyEqual", structural_key::key_equal),
 ];
 
-/// All reflected classes, in the order of upstream's indices.
-static CLASSES: [&Class; 11] = [
+/// The reflected classes, in the order of upstream's indices; that of structural keys follows.
+static CLASSES: [&Class; 10] = [
     &visit::INTERRUPT,
     &enums::STATE,
     &enums::ENUM,
@@ -73,7 +68,6 @@ static CLASSES: [&Class; 11] = [
     &visit::VISITOR,
     &visit::ERROR_CONTEXT,
     &visit::MUTATOR,
-    &structural_key::CLASS,
 ];
 
 /// Registers the reflected classes and the attributes of built-in types, unless they are there.
@@ -99,7 +93,6 @@ pub fn install() -> Result<()> {
     }
     releases::install()?;
     big_int::register()?;
-    structural_key::register_hooks()?;
     convert::register()
 }
 

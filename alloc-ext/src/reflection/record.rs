@@ -15,7 +15,7 @@ use super::class::Class;
 /// # Safety
 /// Every object of the class, and of classes derived from it, holds a `Content` right after its header, and `class` is
 /// registered under the type key of `Self`. The content must be `repr(C)` and sendable between threads.
-pub(super) unsafe trait Reflected: ObjectClass {
+pub(crate) unsafe trait Reflected: ObjectClass {
     /// What follows the header.
     type Content: Clone;
 
@@ -31,7 +31,7 @@ pub(super) unsafe trait Reflected: ObjectClass {
 
 /// The memory of an object with content `C`.
 #[repr(C)]
-pub(super) struct Record<C> {
+pub(crate) struct Record<C> {
     pub header: TVMFFIObject,
     pub content: C,
 }
@@ -48,7 +48,7 @@ unsafe impl<C> ObjectRecord for Record<C> {
 ///
 /// # Errors
 /// MemoryError.
-pub(super) fn make<T: Reflected>(content: T::Content) -> Result<T> {
+pub(crate) fn make<T: Reflected>(content: T::Content) -> Result<T> {
     let type_index = T::class().register_index()?;
     let mut content = Some(content);
     let init = |record: *mut Record<T::Content>| {
@@ -62,19 +62,19 @@ pub(super) fn make<T: Reflected>(content: T::Content) -> Result<T> {
 }
 
 /// A copy of what an object holds now.
-pub(super) fn content_of<T: Reflected>(object: &T) -> T::Content {
+pub(crate) fn content_of<T: Reflected>(object: &T) -> T::Content {
     let record: *const Record<T::Content> = object.as_object().as_ptr().cast();
     // SAFETY: objects of this class have this layout (`Reflected`), and the reference keeps this one alive.
     unsafe { (*record).content.clone() }
 }
 
 /// `__ffi_new__`: an object whose fields are still to be set.
-pub(super) fn new<T: Reflected>() -> Result<ObjectRef> {
+pub(crate) fn new<T: Reflected>() -> Result<ObjectRef> {
     Ok(make::<T>(T::empty()?)?.into_object())
 }
 
 /// `__ffi_shallow_copy__`: an object that shares what the fields refer to.
-pub(super) fn shallow_copy<T: Reflected>(object: T) -> Result<ObjectRef> {
+pub(crate) fn shallow_copy<T: Reflected>(object: T) -> Result<ObjectRef> {
     Ok(make::<T>(content_of(&object))?.into_object())
 }
 
@@ -82,7 +82,7 @@ pub(super) fn shallow_copy<T: Reflected>(object: T) -> Result<ObjectRef> {
 ///
 /// # Safety
 /// `result` must be valid for a write.
-pub(super) unsafe extern "C" fn create<T: Reflected>(result: *mut TVMFFIObjectHandle) -> c_int {
+pub(crate) unsafe extern "C" fn create<T: Reflected>(result: *mut TVMFFIObjectHandle) -> c_int {
     match new::<T>() {
         Ok(object) => {
             // SAFETY: the caller vouches for the result, which owns the object from here.

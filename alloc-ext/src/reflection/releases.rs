@@ -86,7 +86,7 @@ pub(super) fn fields_of(class: &'static Class) -> &'static [Field] {
     if is_enum && releases::enums_have_values() { &ENUM_FIELDS } else { class.fields }
 }
 
-/// Adds what the release that is served has besides the fields and attributes of the last one.
+/// Adds the columns that the release being served has besides those of the last one.
 ///
 /// # Errors
 /// MemoryError.
@@ -96,13 +96,17 @@ pub(super) fn install() -> Result<()> {
             .iter()
             .try_for_each(|column| type_table::register_attr(type_index::NONE, column, AnyView::NONE))?;
     }
-    if releases::copies_are_methods() {
-        CLASSES.iter().try_for_each(|class| register_copy_method(class))?;
-    }
     Ok(())
 }
 
-fn register_copy_method(class: &Class) -> Result<()> {
+/// Registers the shallow copy of a class as a method, too, in releases that have it there.
+///
+/// # Errors
+/// MemoryError.
+pub(super) fn register_copy_method(class: &Class) -> Result<()> {
+    if !releases::copies_are_methods() {
+        return Ok(());
+    }
     let Some(copy) = class.attrs.iter().find(|attr| attr.0 == SHALLOW_COPY) else { return Ok(()) };
     // An earlier attempt may have ended behind this class.
     let methods = type_table::type_info(class.index()).map_or(&[][..], |entry| entry.methods());

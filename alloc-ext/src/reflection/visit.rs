@@ -49,14 +49,14 @@ object_class! {
 /// The fields of a [`VisitInterrupt`].
 #[repr(C)]
 #[derive(Clone)]
-pub(super) struct InterruptContent {
+pub(crate) struct InterruptContent {
     value: Any,
 }
 
 /// The fields of a [`VisitErrorContext`].
 #[repr(C)]
 #[derive(Clone)]
-pub(super) struct ErrorContextContent {
+pub(crate) struct ErrorContextContent {
     /// The values on the way to the failure, innermost first.
     reverse_visit_pattern: List<NullableObject>,
     prev_error_context: Option<ObjectRef>,

@@ -1,4 +1,4 @@
-//! The last release alone, for builds without `std`.
+//! The last release alone, in builds without `std`.
 
 use ferrite_core::error::Result;
 
@@ -16,5 +16,14 @@ pub(super) fn fields_of(class: &'static Class) -> &'static [Field] {
 /// None.
 #[expect(clippy::unnecessary_wraps, reason = "that of hosts may fail")]
 pub(super) fn install() -> Result<()> {
+    Ok(())
+}
+
+/// Registers nothing: the last release has shallow copies as attributes alone.
+///
+/// # Errors
+/// None.
+#[expect(clippy::unnecessary_wraps, reason = "that of hosts may fail")]
+pub(super) fn register_copy_method(_: &Class) -> Result<()> {
     Ok(())
 }

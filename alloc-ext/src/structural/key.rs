@@ -6,11 +6,11 @@ use ferrite_core::error::Result;
 use ferrite_core::object::{ObjectClass, ObjectRef};
 use ferrite_core::{object_class, plain_error, static_function, type_index};
 
-use super::class::{Class, Method, attr, method};
-use super::field::field;
-use super::record::{self, Record, Reflected};
+use super::equal::{Options, structural_equal, structural_hash};
 use crate::containers::key;
-use crate::structural::equal::{Options, structural_equal, structural_hash};
+use crate::reflection::class::{Class, Method, attr, method};
+use crate::reflection::field::field;
+use crate::reflection::record::{self, Record, Reflected};
 
 object_class! {
     /// A key that is equal to another one when their values are structurally equal.
@@ -23,14 +23,23 @@ object_class! {
 /// The fields of a [`StructuralKey`].
 #[repr(C)]
 #[derive(Clone)]
-pub(super) struct KeyContent {
+pub(crate) struct KeyContent {
     key: Any,
     hash_i64: i64,
 }
 
 type KeyRecord = Record<KeyContent>;
 
-pub(super) static CLASS: Class = Class {
+/// The functions of this module.
+///
+/// # Upstream
+/// The registrations in `structural_key.cc`.
+pub static FUNCTIONS: &[StaticFunction] = &[
+    static_function!("ffi.StructuralKey", StructuralKey::new),
+    static_function!("ffi.StructuralKeyEqual", key_equal),
+];
+
+static CLASS: Class = Class {
     creator: Some(record::create::<StructuralKey>),
     fields: &[
         field!(KeyRecord, content.key: Any, "key", type_index::ANY),
@@ -83,7 +92,7 @@ impl StructuralKey {
         unsafe { (*record).content.hash_i64 }
     }
 
-    /// Whether two values are one, or keys of structurally equal values.
+    /// Returns `true` if two values are the same, or keys of structurally equal values.
     ///
     /// # Errors
     /// InternalError for two values that are not both keys; those of [`structural_equal`].
@@ -109,7 +118,7 @@ fn init(key: Any) -> Result<ObjectRef> {
 }
 
 /// `ffi.StructuralKeyEqual`.
-pub(super) fn key_equal(lhs: Any, rhs: Any) -> Result<bool> {
+fn key_equal(lhs: Any, rhs: Any) -> Result<bool> {
     StructuralKey::keys_equal(lhs.view(), rhs.view())
 }
 
@@ -117,12 +126,13 @@ fn key_in(value: AnyView<'_>, name: &str) -> Result<StructuralKey> {
     value.try_get()?.ok_or_else(|| plain_error!(INTERNAL_ERROR, "Check not null: {} ", name))
 }
 
-/// Registers the hooks by which maps hash and compare keys, unless they are there. They are functions, which clients of all
-/// versions call alike.
+/// Registers the class, and the hooks by which maps hash and compare keys, unless they are there. The hooks are functions, which
+/// clients of all versions call alike.
 ///
 /// # Errors
 /// MemoryError.
-pub(super) fn register_hooks() -> Result<()> {
+pub(super) fn install() -> Result<()> {
+    CLASS.register()?;
     static HASH: StaticFunction = static_function!("ffi.StructuralKey.__any_hash__", any_hash);
     static EQUAL: StaticFunction = static_function!("ffi.StructuralKey.__any_equal__", key_equal);
     key::install(CLASS.index(), "__any_hash__", &HASH)?;
@@ -137,7 +147,6 @@ fn any_hash(key: StructuralKey) -> i64 {
 mod tests {
     use super::*;
     use crate::containers::{ArrayObject, MapObject};
-    use crate::reflection;
 
     fn key(numbers: &[i64]) -> Result<StructuralKey> {
         let mut array = ArrayObject::with_capacity(numbers.len())?;
@@ -147,7 +156,7 @@ mod tests {
 
     #[test]
     fn equal_values_are_one_key() -> Result<()> {
-        reflection::install()?;
+        install()?;
         let mut map = MapObject::with_capacity(0)?;
         for (place, numbers) in [[1, 2, 3], [1, 2, 3], [1, 3, 5]].into_iter().enumerate() {
             map.insert(Any::new(key(&numbers)?), Any::from(place))?;
