@@ -34,11 +34,7 @@ compile_error!(
 
 pub mod base64;
 pub mod containers;
-#[cfg(feature = "cxx")]
 pub mod cxx;
-#[cfg(not(feature = "cxx"))]
-#[path = "no_cxx.rs"]
-mod cxx;
 pub mod dataclass;
 pub mod device;
 pub mod env;

@@ -26,15 +26,18 @@ mod module_members;
 mod module_slots;
 mod throw;
 
-use ferrite_alloc_ext::cxx::CxxRuntime;
+use ferrite_alloc_ext::cxx::{self, CxxRuntime};
+use ferrite_alloc_ext::module::cxx_class::{self, CxxClass};
 
 #[cfg(not(all(unix, any(target_arch = "x86_64", target_arch = "aarch64"))))]
 compile_error!("`cxx-abi` knows the C++ calling conventions of x86-64 and AArch64 on Unix only: disable it");
 
-static RUNTIME: CxxRuntime =
-    CxxRuntime { module_vptr: module_slots::VPTR, module_ops: foreign::OPS, call_hook: call::hook };
+static RUNTIME: CxxRuntime = CxxRuntime { call_hook: call::hook };
+
+static MODULE: CxxClass = CxxClass { vptr: module_slots::VPTR, ops: foreign::OPS };
 
 /// Lets C++ and modules use each other.
 pub(crate) fn install() {
-    ferrite_alloc_ext::cxx::install(&RUNTIME);
+    cxx::install(&RUNTIME);
+    cxx_class::install(&MODULE);
 }

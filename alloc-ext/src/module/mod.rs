@@ -3,6 +3,7 @@
 //! | file | holds |
 //! |---|---|
 //! | `record`, `class`, `ops` | the object that C++ sees, its implementation's class, and the functions by which it is used |
+//! | `cxx_class` | modules as C++ classes, with the feature `cxx` |
 //! | `imports`, `visited`, `lookup_cache` | the import tree, and what was found in it |
 //! | [`library`], `library_function`, `library_bin`, `bin_reader`, `symbol_name` | modules over a library of symbols |
 //! | `packed` | libraries of TVM before tvm-ffi, a feature |
@@ -16,6 +17,7 @@ mod calls;
 #[cfg_attr(not(feature = "std"), path = "class_untyped.rs")]
 mod class;
 pub mod context;
+pub mod cxx_class;
 pub mod functions;
 pub mod globals;
 pub mod imports;

@@ -11,9 +11,8 @@ use ferrite_core::object_alloc::{self, ObjectRecord};
 use ferrite_core::{ObjectRef, plain_error, type_index};
 
 use super::class::Class;
-use super::{Module, ModuleImpl, ModuleOps, lookup_cache};
+use super::{Module, ModuleImpl, ModuleOps, cxx_class, lookup_cache};
 use crate::containers::ArrayObject;
-use crate::cxx;
 
 /// Bytes from the C++ object (its vptr) to the handle, on 32-bit machines too: the header is 8-aligned.
 pub(super) const HANDLE_OFFSET: usize = 8;
@@ -78,7 +77,7 @@ pub(super) fn allocate<T: ModuleImpl>(implementation: T) -> Result<Module> {
     let init = |record: *mut ModuleRecord<T>| {
         // SAFETY: the record has room for every field; the header is not written.
         unsafe {
-            (&raw mut (*record).object.vptr).write(cxx::module_vptr());
+            (&raw mut (*record).object.vptr).write(cxx_class::vptr());
             (&raw mut (*record).class).write(ClassOf::<T>::TABLE);
             (&raw mut (*record).object.imports).write(Some(imports.into_object()));
             (&raw mut (*record).object.import_lookup_cache).write(Some(cache.into_object()));
@@ -120,7 +119,7 @@ fn own_class(module: &Module) -> Option<&'static Class> {
     // class follows the C++ part whatever the implementation is.
     unsafe {
         let vptr = (*object).vptr;
-        let own = vptr.is_null() || vptr == cxx::module_vptr();
+        let own = vptr.is_null() || vptr == cxx_class::vptr();
         own.then(|| (*object.cast::<ModuleRecord<()>>()).class)
     }
 }
@@ -130,7 +129,7 @@ fn own_class(module: &Module) -> Option<&'static Class> {
 /// # Errors
 /// `InternalError` for a module of C++ in a build that cannot call it.
 pub(super) fn ops(module: &Module) -> Result<&'static ModuleOps> {
-    match own_class(module).map(|class| &class.ops).or_else(cxx::module_ops) {
+    match own_class(module).map(|class| &class.ops).or_else(cxx_class::ops) {
         Some(ops) => Ok(ops),
         None => Err(plain_error!(INTERNAL_ERROR, "This build cannot use modules that were made by C++")),
     }

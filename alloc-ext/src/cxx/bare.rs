@@ -1,19 +1,9 @@
-//! The seam to C++ in libraries that have none: C++ cannot call their modules, and hooks must not throw.
+//! Calls of C++ code in a library without a C++ runtime: hooks must not throw.
 
 use core::ffi::c_void;
 
 use ferrite_core::abi::TVMFFIAny;
 use ferrite_core::error::Result;
-
-use crate::module::ModuleOps;
-
-pub(crate) fn module_vptr() -> *const c_void {
-    core::ptr::null()
-}
-
-pub(crate) fn module_ops() -> Option<&'static ModuleOps> {
-    None
-}
 
 /// Calls an `__any_hash__` hook.
 ///

@@ -1,7 +1,4 @@
-//! The seam to C++: functions of a library that is linked with a C++ runtime, installed once at the start.
-//!
-//! Code of C++ clients may throw. No exception may pass through a Rust frame, so where such code is called directly
-//! (virtual functions of modules, key hooks), the call goes through here.
+//! Calls of C++ code in a library that is linked with a C++ runtime.
 
 use core::ffi::c_void;
 use core::ptr;
@@ -10,30 +7,21 @@ use ferrite_core::abi::TVMFFIAny;
 use ferrite_core::error::Result;
 use ferrite_core::sync::atomic::{AtomicPtr, Ordering};
 
-use crate::module::ModuleOps;
-
-/// The functions that a library linked with a C++ runtime provides.
+/// The function that a library linked with a C++ runtime provides.
 pub struct CxxRuntime {
-    /// The vptr of modules that are made here, through which C++ calls them.
-    pub module_vptr: *const c_void,
-    /// How modules with any other vptr are used: by their virtual functions.
-    pub module_ops: ModuleOps,
     /// Calls a function that takes one or two values by address and returns its result in two registers.
     ///
     /// # Errors
-    /// What it throws.
+    /// The exception that it throws.
     ///
     /// # Safety
     /// The function must be of that shape and accept the values.
     pub call_hook: unsafe fn(hook: *mut c_void, values: [*const TVMFFIAny; 2]) -> Result<TVMFFIAny>,
 }
 
-// SAFETY: the vptr points to constants.
-unsafe impl Sync for CxxRuntime {}
-
 static RUNTIME: AtomicPtr<CxxRuntime> = AtomicPtr::new(ptr::null_mut());
 
-/// Installs the functions for C++. C++ cannot call modules that were made before.
+/// Installs the function for C++. Before that, hooks are called directly.
 ///
 /// # Threads
 /// Any thread; one store.
@@ -46,18 +34,10 @@ fn runtime() -> Option<&'static CxxRuntime> {
     unsafe { RUNTIME.load(Ordering::Acquire).as_ref() }
 }
 
-pub(crate) fn module_vptr() -> *const c_void {
-    runtime().map_or(ptr::null(), |runtime| runtime.module_vptr)
-}
-
-pub(crate) fn module_ops() -> Option<&'static ModuleOps> {
-    runtime().map(|runtime| &runtime.module_ops)
-}
-
 /// Calls an `__any_hash__` hook.
 ///
 /// # Errors
-/// What it throws.
+/// The exception that it throws.
 ///
 /// # Safety
 /// `hook` must be one, `key` a live value that it accepts.
@@ -74,7 +54,7 @@ pub(crate) unsafe fn call_hash(hook: *mut c_void, key: *const TVMFFIAny) -> Resu
 /// Calls an `__any_equal__` hook.
 ///
 /// # Errors
-/// What it throws.
+/// The exception that it throws.
 ///
 /// # Safety
 /// As for [`call_hash`], with two values.
