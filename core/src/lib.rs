@@ -68,8 +68,6 @@ pub mod backtrace;
 pub mod big_int;
 #[cfg(not(feature = "client"))]
 pub mod builtins;
-#[cfg(feature = "client")]
-mod client;
 mod config;
 pub mod convert;
 #[cfg(not(feature = "client"))]
@@ -120,15 +118,12 @@ pub mod sync;
 pub mod tensor;
 pub mod text;
 pub mod type_index;
-#[cfg(not(feature = "client"))]
+#[cfg_attr(feature = "client", path = "type_table/client.rs")]
 pub mod type_table;
 pub mod typed;
 pub mod unwind;
 pub mod weak;
 pub mod words;
-
-#[cfg(feature = "client")]
-pub use client::type_table;
 
 pub use any::{Any, AnyView};
 pub use convert::AnyCompatible;

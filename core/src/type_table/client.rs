@@ -1,4 +1,7 @@
-//! Types by index, as the loaded `libtvm_ffi` knows them.
+//! The type table of a kernel library: types by index, as the loaded `libtvm_ffi` knows them, asked through its C symbols.
+//!
+//! With the feature `client` a binary holds no table, no raised error and no allocator of its own. Objects that it makes of built-in
+//! classes come from the loaded library, whose code outlives this one's.
 
 use crate::abi::{TVMFFITypeInfo, client};
 use crate::type_index;
