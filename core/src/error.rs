@@ -1,9 +1,6 @@
 //! Errors: kind, message, backtrace, cause and context, in an object that C reads in place.
 
-#[cfg(all(feature = "std", not(feature = "client")))]
-mod block;
-#[cfg(not(any(feature = "std", feature = "client")))]
-#[path = "error/no_block.rs"]
+#[cfg(not(feature = "client"))]
 mod block;
 #[cfg(feature = "client")]
 #[path = "error/client.rs"]
@@ -13,10 +10,6 @@ mod record;
 mod record;
 mod site;
 mod static_error;
-#[cfg(all(feature = "std", not(feature = "client")))]
-mod trace;
-#[cfg(not(all(feature = "std", not(feature = "client"))))]
-#[path = "error/no_trace.rs"]
 mod trace;
 
 use core::fmt::{self, Write};

@@ -1,4 +1,4 @@
-//! Records that are read just after they were written: copies that do not wait, and records whose readers need not.
+//! Store forwarding: copies of records that were just written, and records that are read just after.
 //!
 //! A processor hands a load what is still in its store buffer only when one store holds all of it. A copy in pieces larger
 //! than the fields waits until the stores are done instead, about a dozen cycles: as long as a whole call takes. The
@@ -9,6 +9,10 @@ use core::mem;
 use crate::abi::{DLDataType, DLTensor, TVMFFIAny};
 use crate::any::AnyView;
 
+/// Whether copies are made in words for store forwarding. Size-optimised builds copy records plainly: their processors have no
+/// store buffer worth waiting for, and the words take 64 bytes of flash.
+const FORWARDS: bool = cfg!(feature = "speed");
+
 /// Two halves of a word, in the order in which they lie in memory.
 #[inline(always)]
 fn word(first: u32, second: u32) -> u64 {
@@ -18,7 +22,11 @@ fn word(first: u32, second: u32) -> u64 {
 
 /// A data type put together in a register: whoever gets it reads it whole.
 #[inline(always)]
-pub(crate) fn dtype(DLDataType { code, bits, lanes }: DLDataType) -> DLDataType {
+pub(crate) fn dtype(dtype: DLDataType) -> DLDataType {
+    if !FORWARDS {
+        return dtype;
+    }
+    let DLDataType { code, bits, lanes } = dtype;
     // SAFETY: the record has these four bytes in this order, and any of them are one.
     unsafe { mem::transmute::<u32, DLDataType>(dtype_word(code, bits, lanes)) }
 }
@@ -38,6 +46,9 @@ fn dtype_word(code: u8, bits: u8, lanes: u16) -> u32 {
 pub(crate) unsafe fn copy_any(from: *const TVMFFIAny, to: *mut TVMFFIAny) {
     // SAFETY: the caller vouches for both records; the first two fields are one word.
     unsafe {
+        if !FORWARDS {
+            return to.write(from.read());
+        }
         let type_index = (&raw const (*from).type_index).read_volatile();
         let len = (&raw const (*from).small_str_len).read_volatile();
         let payload = (&raw const (*from).payload).read_volatile();
@@ -49,6 +60,9 @@ pub(crate) unsafe fn copy_any(from: *const TVMFFIAny, to: *mut TVMFFIAny) {
 /// A copy of an argument, in registers.
 #[inline(always)]
 pub fn view<'a>(from: &AnyView<'a>) -> AnyView<'a> {
+    if !FORWARDS {
+        return *from;
+    }
     let mut raw = TVMFFIAny::NONE;
     // SAFETY: both are whole cells; the copy points to what the view does, for as long.
     unsafe {
@@ -63,8 +77,11 @@ pub fn view<'a>(from: &AnyView<'a>) -> AnyView<'a> {
 /// `from` must be valid for reading, and `to` for writing.
 #[inline(always)]
 pub(crate) unsafe fn copy_dl_tensor(from: *const DLTensor, to: *mut DLTensor) {
-    // SAFETY: the caller vouches for both records.
+    // SAFETY: the caller vouches for both records, which do not overlap.
     unsafe {
+        if !FORWARDS {
+            return to.copy_from_nonoverlapping(from, 1);
+        }
         (*to).data = (&raw const (*from).data).read_volatile();
         let device_type = (&raw const (*from).device.device_type).read_volatile();
         let device_id = (&raw const (*from).device.device_id).read_volatile();

@@ -63,7 +63,6 @@ pub mod abi;
 pub mod any;
 #[cfg(not(feature = "client"))]
 pub mod backend;
-#[cfg_attr(not(feature = "std"), path = "backtrace/none.rs")]
 pub mod backtrace;
 pub mod big_int;
 #[cfg(not(feature = "client"))]
@@ -83,7 +82,6 @@ pub mod ffi_functions;
 pub mod forks;
 #[cfg(feature = "defmt")]
 mod format;
-#[cfg_attr(not(feature = "speed"), path = "fresh/small.rs")]
 pub mod fresh;
 pub mod function;
 #[cfg(not(feature = "client"))]
@@ -104,12 +102,10 @@ pub mod object_alloc;
 pub mod opaque;
 #[cfg(not(any(feature = "std", all(feature = "client", unix))))]
 pub mod platform;
-#[cfg_attr(not(all(target_arch = "x86_64", feature = "speed", not(miri))), path = "prefetch/none.rs")]
 pub mod prefetch;
 pub mod raised;
 pub mod refcount;
 pub mod release;
-#[cfg_attr(not(feature = "std"), path = "releases/bare.rs")]
 pub mod releases;
 pub mod shape;
 pub mod stack;

@@ -1,12 +1,6 @@
 //! Bytes of texts, eight at a time.
 #![forbid(unsafe_code)]
 
-#[cfg_attr(feature = "speed", path = "words/wide.rs")]
-#[cfg_attr(not(feature = "speed"), path = "words/by_byte.rs")]
-mod end;
-
-pub use end::tail;
-
 /// The odd number nearest to 2^64 over the golden ratio. A product with it spreads what lies close together: its upper bits are
 /// a hash (Fibonacci hashing).
 pub const GOLDEN_RATIO: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -18,6 +12,35 @@ pub fn short(text: &[u8]) -> Option<u64> {
         0..8 => Some(tail(text, text.len())),
         8 => text.first_chunk().map(|word| u64::from_le_bytes(*word)),
         _ => None,
+    }
+}
+
+/// Whether the ends of texts are read in wide loads, which take 160 bytes of flash more than a loop over bytes.
+const WIDE: bool = cfg!(feature = "speed");
+
+/// The last `len` bytes of a text, at most 7 of them, as the low bytes of a word that ends in zeros.
+#[cfg_attr(feature = "speed", inline)]
+pub fn tail(text: &[u8], len: usize) -> u64 {
+    debug_assert!(len < 8 && len <= text.len());
+    if !WIDE {
+        return text.iter().rev().take(len).fold(0, |word, byte| word << 8 | u64::from(*byte));
+    }
+    if let (Some(word), 1..) = (text.last_chunk(), len) {
+        // Without the bytes in front.
+        return u64::from_le_bytes(*word) >> (64 - 8 * len);
+    }
+    // Two halves that may overlap hold the same bytes where they do.
+    let text = text.get(text.len() - len..).unwrap_or_default();
+    if let (Some(low), Some(high)) = (text.first_chunk(), text.last_chunk()) {
+        return u64::from(u32::from_le_bytes(*low)) | u64::from(u32::from_le_bytes(*high)) << (8 * (len - 4));
+    }
+    match text {
+        [] => 0,
+        // So do three bytes.
+        [first, ..] => {
+            let byte = |at: usize| u64::from(text.get(at).copied().unwrap_or_default()) << (8 * at);
+            u64::from(*first) | byte(len / 2) | byte(len - 1)
+        }
     }
 }
 

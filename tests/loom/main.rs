@@ -38,10 +38,10 @@ mod process {
 
 #[path = "../../core/src/init_once/makers.rs"]
 mod makers;
-#[path = "../../core/src/name_table.rs"]
+#[path = "../../core/src/name_table/mod.rs"]
 mod name_table;
 mod refcount;
-#[path = "../../core/src/tensor/room.rs"]
+#[path = "../../core/src/tensor/room/fast.rs"]
 mod room;
 #[path = "../../core/src/global_table/shared_pointer.rs"]
 mod shared_pointer;

@@ -11,10 +11,10 @@ pub mod atomic {
     };
 }
 
-#[path = "../../core/src/sync/one_step/atomic.rs"]
+#[path = "../../core/src/sync/one_step/bare.rs"]
 pub mod one_step;
 
-#[path = "../../core/src/sync/alone/unknown.rs"]
+#[path = "../../core/src/sync/alone/bare.rs"]
 mod alone;
 pub use alone::is_alone;
 

@@ -85,8 +85,8 @@ mod rust_programs {
 /// Files whose locks no fork needs to hold, by the beginning of their path.
 const EXCEPTIONS: &[(&str, &str)] = &[
     ("core/src/sync/", "what locks are made of"),
-    ("core/src/log/hook.rs", "only without std"),
-    ("core/src/backend/workspace/board.rs", "only without std"),
+    ("core/src/log/bare.rs", "only without std"),
+    ("core/src/backend/workspace/bare.rs", "only without std"),
     ("alloc-ext/src/env/stream/names.rs", "only without std"),
     ("alloc-ext/src/containers/faults.rs", "only in tests"),
     ("core/src/name_table/names.rs", "part of each table, whose static is listed"),

@@ -4,23 +4,12 @@
 //! somebody asks for them. Names stay in the table for ever; removing one empties its place.
 
 // Boards with one core retain functions in a critical section, so that no reader is ever between seeing and retaining one.
-#[cfg(any(feature = "std", feature = "spin", not(target_os = "none")))]
-#[path = "exchange_atomic.rs"]
-mod exchange;
-#[cfg(not(any(feature = "std", feature = "spin", not(target_os = "none"))))]
-#[path = "exchange_masked.rs"]
 mod exchange;
 #[cfg(any(feature = "std", feature = "spin", not(target_os = "none")))]
 mod retired;
 #[cfg(any(feature = "std", feature = "spin", not(target_os = "none")))]
 mod shared_pointer;
-#[cfg(any(feature = "std", feature = "spin", not(target_os = "none")))]
-#[path = "slot_atomic.rs"]
 mod slot;
-#[cfg(not(any(feature = "std", feature = "spin", not(target_os = "none"))))]
-#[path = "slot_masked.rs"]
-mod slot;
-#[cfg_attr(not(feature = "std"), path = "no_texts.rs")]
 mod texts;
 
 use crate::builtins::{self, StaticFunction};

@@ -362,16 +362,11 @@ fn threads_write_and_read_at_once() {
     assert_eq!(ALIVE.load(Ordering::SeqCst), 0);
 }
 
-/// The twin for cores without compare-and-swap, compiled here so that one test run covers both.
-#[cfg(target_has_atomic = "ptr")]
-#[path = "slot_masked.rs"]
-mod masked;
-
 #[test]
 #[cfg(target_has_atomic = "ptr")]
 fn the_masked_twin_keeps_functions_too() {
     let rounds = if cfg!(miri) { 20 } else { 2_000 };
-    let slot = masked::FunctionSlot::new(None);
+    let slot = slot::masked::FunctionSlot::new(None);
     assert!(slot.load().is_none() && !slot.is_set());
     std::thread::scope(|scope| {
         scope.spawn(|| (0..rounds).for_each(|round| assert!(slot.set(&constant(round), true, || ()))));

@@ -1,22 +1,20 @@
-//! Where all memory comes from: the C heap on hosts, the hooks of a board or a block pool without one; every request may fail.
+//! Memory: the C heap on hosts, the hooks of firmware or a block pool without one. Every request may fail.
 
 mod buffer;
 
 #[cfg(not(any(feature = "std", all(feature = "client", unix))))]
-mod board;
-#[cfg(not(any(feature = "std", all(feature = "client", unix))))]
-use board as heap;
+#[path = "bare.rs"]
+mod heap;
 #[cfg(not(any(feature = "std", all(feature = "client", unix))))]
 pub(crate) mod pool;
 #[cfg(not(any(feature = "std", feature = "client")))]
-pub(crate) use board::refusal_of;
+pub(crate) use heap::refusal_of;
 #[cfg(not(any(feature = "std", all(feature = "client", unix))))]
 pub use pool::{Stats, add_region, stats};
 
 #[cfg(any(feature = "std", all(feature = "client", unix)))]
-mod malloc;
-#[cfg(any(feature = "std", all(feature = "client", unix)))]
-use malloc as heap;
+#[path = "std.rs"]
+mod heap;
 
 #[cfg(all(feature = "std", target_os = "linux", not(miri)))]
 mod huge_pages;

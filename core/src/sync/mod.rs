@@ -19,10 +19,6 @@
 //! is done under a lock is bounded by the sizes of the tables and of the pool. They are for one core, whose accesses to memory
 //! need no barriers. With `spin` several cores may share the tables, but an interrupt handler must not use them.
 
-#[cfg_attr(
-    not(all(feature = "std", target_arch = "x86_64", target_os = "linux", target_env = "gnu", not(miri))),
-    path = "alone/unknown.rs"
-)]
 mod alone;
 pub mod atomic;
 #[cfg(feature = "std")]
@@ -30,10 +26,6 @@ pub mod fork;
 #[cfg(feature = "std")]
 mod object_mutex;
 #[cfg(target_has_atomic = "64")]
-#[cfg_attr(
-    not(all(feature = "std", target_arch = "x86_64", target_os = "linux", target_env = "gnu", not(miri))),
-    path = "one_step/atomic.rs"
-)]
 pub mod one_step;
 pub mod per_thread;
 

@@ -4,31 +4,23 @@
 //! memory that is never freed, since C readers keep pointers to it. A reader that runs beside a registration
 //! sees either the state before or the state after it.
 
-#[cfg_attr(not(feature = "std"), path = "small/arena.rs")]
 mod arena;
 mod attr_column;
 mod builtin_keys;
-#[cfg_attr(not(feature = "std"), path = "small/builtin_types.rs")]
 mod builtin_types;
-#[cfg_attr(not(feature = "speed"), path = "small/columns.rs")]
 mod columns;
 mod entry;
 #[cfg(feature = "std")]
 mod field_access;
-#[cfg_attr(not(feature = "speed"), path = "small/field_names.rs")]
 mod field_names;
 mod growing;
 mod key_hash;
-#[cfg_attr(not(feature = "speed"), path = "small/keys.rs")]
 mod keys;
 mod members;
-#[cfg_attr(not(feature = "std"), path = "small/own.rs")]
 mod own;
-#[cfg_attr(not(feature = "std"), path = "small/provided.rs")]
 mod provided;
 mod register;
 mod shadowed;
-#[cfg_attr(not(feature = "speed"), path = "small/slots.rs")]
 mod slots;
 
 use core::cell::Cell;
@@ -52,7 +44,7 @@ pub(crate) use {columns::OTHERS, keys::INDEX_OF_KEY};
 /// The index that a query returns for a key that no type has.
 pub const KEY_NOT_FOUND: i32 = -2;
 
-/// What writers share.
+/// The state that writers share.
 pub(crate) static REGISTRY: Lock<Registry> =
     Lock::new(Registry { arena: Arena::new(), next_index: Cell::new(DYN_OBJECT_BEGIN) });
 

@@ -1,7 +1,7 @@
-//! How boards see that a tensor is of a possible size: by working it out.
+//! Size-optimised test for a possible size: the size is computed.
 #![forbid(unsafe_code)]
 
-use super::data_size_bytes;
+use super::super::data_size_bytes;
 use crate::abi::DLDataType;
 
 /// Whether packed elements of `dtype` in a compact tensor of this shape fit an allocation.

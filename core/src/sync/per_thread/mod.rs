@@ -9,10 +9,10 @@ use crate::abi::TVMFFIObject;
 use core::cell::Cell;
 
 #[cfg(feature = "std")]
-#[path = "thread_local.rs"]
+#[path = "std.rs"]
 mod imp;
 #[cfg(not(feature = "std"))]
-#[path = "shared.rs"]
+#[path = "bare.rs"]
 mod imp;
 
 pub use imp::*;

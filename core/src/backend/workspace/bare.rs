@@ -1,0 +1,194 @@
+//! Workspaces on bare metal: a stack of blocks in a buffer that the firmware hands over. As long as there is none they come from
+//! where all memory of the library does.
+//!
+//! The profile `minimal` has a stack of its own, which needs no lock since it assumes one core.
+
+use core::alloc::Layout;
+use core::ffi::c_void;
+use core::ptr::{self, NonNull};
+
+use crate::error::{Result, out_of_memory};
+use crate::memory;
+use crate::plain_error;
+use crate::sync::Mutex;
+
+/// Alignment of workspaces in bytes.
+pub(super) const ALIGNMENT: usize = crate::config::WORKSPACE_ALIGN;
+
+/// The header of a workspace in the buffer: the block below.
+struct Block(*mut Block);
+
+/// The buffer. Zeros: none.
+struct Buffer {
+    start: *mut u8,
+    end: *mut u8,
+    /// The first address at which the next block may begin.
+    next: *mut u8,
+    /// The topmost block.
+    top: *mut Block,
+    /// The highest end of a block so far.
+    most: *mut u8,
+}
+
+// SAFETY: the buffer is the library's while it is set, whoever uses it.
+unsafe impl Send for Buffer {}
+
+static BUFFER: Mutex<Buffer> = Mutex::new(Buffer {
+    start: ptr::null_mut(),
+    end: ptr::null_mut(),
+    next: ptr::null_mut(),
+    top: ptr::null_mut(),
+    most: ptr::null_mut(),
+});
+
+/// Takes workspaces from this buffer from now on, and starts the high-water mark again. Null takes it back.
+///
+/// # Errors
+/// RuntimeError while a workspace of the buffer before is in use.
+///
+/// # Safety
+/// Nobody else uses `size` bytes from `start` on until another buffer is set.
+pub unsafe fn set_buffer(start: *mut c_void, size: usize) -> Result<()> {
+    let start = start.cast::<u8>();
+    let mut buffer = BUFFER.lock();
+    if buffer.top.is_null() {
+        let end = start.wrapping_add(size);
+        *buffer = Buffer { start, end, next: start, top: ptr::null_mut(), most: start };
+        return Ok(());
+    }
+    drop(buffer);
+    Err(plain_error!(RUNTIME_ERROR, "a workspace of the buffer before is in use"))
+}
+
+/// The most bytes of the buffer that were in use at once.
+pub fn high_water() -> usize {
+    let buffer = BUFFER.lock();
+    buffer.most.addr() - buffer.start.addr()
+}
+
+pub(super) fn allocate(size_bytes: u64) -> Result<NonNull<c_void>> {
+    let size = usize::try_from(size_bytes).unwrap_or(usize::MAX);
+    let pushed = BUFFER.lock().push(size);
+    match pushed {
+        Pushed::Block(workspace) => Ok(workspace),
+        Pushed::TooLarge { free } => Err(memory::refusal_of(size, free)),
+        Pushed::NoBuffer => from_elsewhere(size),
+    }
+}
+
+fn from_elsewhere(size: usize) -> Result<NonNull<c_void>> {
+    let block = Layout::from_size_align(size, ALIGNMENT).ok().and_then(memory::allocate);
+    block.map(NonNull::cast).ok_or_else(|| out_of_memory(size))
+}
+
+/// # Safety
+/// `workspace` came from `allocate`, is given back once and not used any more.
+pub(super) unsafe fn release(workspace: NonNull<c_void>) -> Result<()> {
+    let workspace = workspace.as_ptr();
+    let mut buffer = BUFFER.lock();
+    if buffer.pop(workspace) {
+        return Ok(());
+    }
+    let is_of_buffer = (buffer.start..buffer.end).contains(&workspace.cast());
+    drop(buffer);
+    if is_of_buffer {
+        return Err(plain_error!(
+            VALUE_ERROR,
+            "workspaces of the buffer are given back in the reverse order"
+        ));
+    }
+    // SAFETY: it did not come from the buffer. Boards give memory back without its size.
+    unsafe { memory::release(NonNull::new_unchecked(workspace.cast()), Layout::new::<u8>()) };
+    Ok(())
+}
+
+enum Pushed {
+    Block(NonNull<c_void>),
+    TooLarge { free: usize },
+    NoBuffer,
+}
+
+impl Buffer {
+    /// Puts a block on top.
+    fn push(&mut self, size: usize) -> Pushed {
+        const { assert!(ALIGNMENT >= align_of::<Block>(), "FERRITE_WORKSPACE_ALIGN must fit a pointer") };
+        if self.start.is_null() {
+            return Pushed::NoBuffer;
+        }
+        let room = self.next.wrapping_add(size_of::<Block>() + ALIGNMENT - 1);
+        let content = room.map_addr(|address| address & !(ALIGNMENT - 1));
+        let free = self.end.addr().saturating_sub(content.addr());
+        if size > free || content > self.end {
+            return Pushed::TooLarge { free };
+        }
+        let block = content.cast::<Block>().wrapping_sub(1);
+        // SAFETY: block and content lie in the buffer, above all others.
+        unsafe { block.write(Block(self.top)) };
+        self.top = block;
+        self.next = content.wrapping_add(size);
+        self.most = self.most.max(self.next);
+        // SAFETY: the buffer is not at address zero.
+        Pushed::Block(unsafe { NonNull::new_unchecked(content.cast()) })
+    }
+
+    /// Takes the topmost block off, if that is it.
+    fn pop(&mut self, workspace: *mut c_void) -> bool {
+        let block = workspace.cast::<Block>().wrapping_sub(1);
+        if self.top != block {
+            return false;
+        }
+        // SAFETY: `top` is a block.
+        self.top = unsafe { (*block).0 };
+        self.next = block.cast();
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_buffer_gives_workspaces_and_says_what_is_left() {
+        let _alone = super::super::tests::SOURCE.lock();
+        let mut memory = [0u64; 64];
+        let (start, size) = (memory.as_mut_ptr().cast::<c_void>(), size_of_val(&memory));
+        // SAFETY: the array is used for workspaces only, until the buffer is taken back.
+        unsafe {
+            assert!(set_buffer(start, size).is_ok());
+            let first = allocate(100).unwrap();
+            let second = allocate(100).unwrap();
+            assert_eq!(second.addr().get() % ALIGNMENT, 0);
+            let most = high_water();
+            assert!((200..size).contains(&most));
+            let error = allocate(1000).unwrap_err();
+            assert_eq!(error.kind(), b"MemoryError");
+            assert!(error.message().starts_with(b"Out of memory: 1000 bytes asked, "));
+            assert_eq!(release(first).unwrap_err().kind(), b"ValueError");
+            assert_eq!(set_buffer(start, size).unwrap_err().kind(), b"RuntimeError");
+            assert!(release(second).is_ok() && release(first).is_ok());
+            assert_eq!(high_water(), most);
+            assert!(set_buffer(ptr::null_mut(), 0).is_ok());
+            // Now they come from elsewhere.
+            let third = allocate(1000).unwrap();
+            assert!(release(third).is_ok());
+        }
+    }
+
+    #[test]
+    fn a_buffer_is_used_to_its_end() {
+        let _alone = super::super::tests::SOURCE.lock();
+        #[repr(align(16))]
+        struct Memory([u8; 64]);
+        let mut memory = Memory([0; 64]);
+        // SAFETY: as above.
+        unsafe {
+            assert!(set_buffer(memory.0.as_mut_ptr().cast(), size_of_val(&memory)).is_ok());
+            let whole = allocate((size_of_val(&memory) - 16) as u64).unwrap();
+            assert_eq!(high_water(), size_of_val(&memory));
+            assert!(allocate(0).unwrap_err().message().ends_with(b"0 bytes asked, 0 free"));
+            assert!(release(whole).is_ok());
+            assert!(set_buffer(ptr::null_mut(), 0).is_ok());
+        }
+    }
+}

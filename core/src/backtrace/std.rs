@@ -1,0 +1,159 @@
+//! Backtraces: one line per frame, most recent call first, from a provider that hosts install.
+//!
+//! Without a provider a backtrace is the one line that the caller knows about itself, or nothing.
+
+use core::ffi::{c_char, c_int, c_void};
+use core::fmt::Write;
+use core::ptr;
+
+use crate::abi::TVMFFIByteArray;
+use crate::memory::Buffer;
+use crate::sync::atomic::{AtomicPtr, Ordering};
+use crate::text::Lossy;
+
+mod store;
+
+/// A request for the backtrace of a caller.
+#[derive(Clone, Copy, Default)]
+pub struct BacktraceRequest<'a> {
+    /// The caller's file, which makes the first line of the text together with `func`.
+    pub filename: Option<&'a [u8]>,
+    /// The caller's line.
+    pub line: i32,
+    /// The caller's function.
+    pub func: Option<&'a [u8]>,
+    /// Whether frames beyond the innermost call through the ABI are wanted.
+    pub cross_ffi_boundary: bool,
+    /// Address of the C function that received the request, or zero: its frame and those of its callees are not shown.
+    pub entry: usize,
+}
+
+impl BacktraceRequest<'_> {
+    /// The caller's own line, when the request names file and function.
+    pub fn write_own_line(&self, sink: &mut dyn FnMut(&[u8])) {
+        if let (Some(filename), Some(func)) = (self.filename, self.func) {
+            write_line(filename, i64::from(self.line), func, sink);
+        }
+    }
+}
+
+/// Writes one frame: `  File "F", line N, in SYM`, the form that Python prints and clients parse.
+pub fn write_line(filename: &[u8], line: i64, func: &[u8], sink: &mut dyn FnMut(&[u8])) {
+    struct Pieces<'a>(&'a mut dyn FnMut(&[u8]));
+    impl Write for Pieces<'_> {
+        fn write_str(&mut self, text: &str) -> core::fmt::Result {
+            (self.0)(text.as_bytes());
+            Ok(())
+        }
+    }
+    // The sink cannot fail, and neither can these arguments.
+    let _ = writeln!(Pieces(sink), "  File \"{}\", line {line}, in {}", Lossy(filename), Lossy(func));
+}
+
+/// A function that writes the text of a backtrace to the sink, piece by piece.
+///
+/// It may run on any thread and inside the creation of an error, so it must not raise one.
+pub type Provider = fn(sink: &mut dyn FnMut(&[u8]), request: &BacktraceRequest<'_>);
+
+static PROVIDER: AtomicPtr<()> = AtomicPtr::new(ptr::null_mut());
+
+/// Installs the function that walks the stack on this platform, in place of an earlier one.
+pub fn set_provider(provider: Provider) {
+    PROVIDER.store(provider as *mut (), Ordering::Release);
+}
+
+/// Writes the text of a backtrace to the sink. Allocates what the provider does.
+pub fn write(request: &BacktraceRequest<'_>, sink: &mut dyn FnMut(&[u8])) {
+    let provider = PROVIDER.load(Ordering::Acquire);
+    if provider.is_null() {
+        return request.write_own_line(sink);
+    }
+    // SAFETY: only `set_provider` stores here, and it stores a Provider.
+    let provider = unsafe { core::mem::transmute::<*mut (), Provider>(provider) };
+    provider(sink, request);
+}
+
+/// Bytes that most backtraces fit in, so that few of them grow.
+const USUAL_BYTES: usize = 1024;
+
+/// The text of a backtrace. When memory runs out it ends early.
+pub fn text(request: &BacktraceRequest<'_>) -> Buffer<u8> {
+    let own_line = request.filename.is_some() && request.func.is_some();
+    if !own_line && PROVIDER.load(Ordering::Acquire).is_null() {
+        return Buffer::new();
+    }
+    let mut text = Buffer::try_with_capacity(USUAL_BYTES).unwrap_or_default();
+    collect(request, &mut text);
+    text
+}
+
+fn collect(request: &BacktraceRequest<'_>, text: &mut Buffer<u8>) {
+    text.clear();
+    let mut room = true;
+    write(request, &mut |piece| room = room && text.try_extend_from_slice(piece).is_ok());
+}
+
+/// An empty text for C, when there is no place for another.
+struct Empty(TVMFFIByteArray);
+
+// SAFETY: never written, and points to a constant.
+unsafe impl Sync for Empty {}
+
+static EMPTY: Empty = Empty(TVMFFIByteArray { data: c"".as_ptr(), size: 0 });
+
+/// The text of a backtrace for C. Never null; valid until the next call on this thread or
+/// the end of the thread. `entry` is the address of the C function on whose behalf this runs.
+///
+/// # Safety
+/// `filename` and `func` must each be null or a NUL-terminated string.
+///
+/// # Upstream
+/// `TVMFFIBacktrace` in `backtrace.cc`.
+pub unsafe fn capture_for_c(
+    filename: *const c_char,
+    line: c_int,
+    func: *const c_char,
+    cross_ffi_boundary: bool,
+    entry: *const c_void,
+) -> *const TVMFFIByteArray {
+    // SAFETY: the caller vouches for both strings, which are only used until this returns.
+    let (filename, func) = unsafe { (text_or_none(filename), text_or_none(func)) };
+    let request = BacktraceRequest { filename, line, func, cross_ffi_boundary, entry: entry.addr() };
+    store::with(|text| collect(&request, text)).unwrap_or(&raw const EMPTY.0)
+}
+
+/// # Safety
+/// The pointer must be null or a NUL-terminated string that outlives the result.
+unsafe fn text_or_none<'a>(text: *const c_char) -> Option<&'a [u8]> {
+    // SAFETY: the caller vouches for the string.
+    (!text.is_null()).then(|| unsafe { core::ffi::CStr::from_ptr(text) }.to_bytes())
+}
+
+/// The text that C gets from the store.
+fn view(text: &Buffer<u8>) -> TVMFFIByteArray {
+    if text.is_empty() { EMPTY.0 } else { TVMFFIByteArray::from_slice(text) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_a_provider_only_the_callers_line_is_known() {
+        let request =
+            BacktraceRequest { filename: Some(b"a.c"), line: 3, func: Some(b"f"), ..Default::default() };
+        assert_eq!(&*text(&request), b"  File \"a.c\", line 3, in f\n");
+        assert!(text(&BacktraceRequest { func: None, ..request }).is_empty());
+    }
+
+    #[test]
+    fn the_text_for_c_is_replaced_by_the_next() {
+        // SAFETY: the strings are NUL-terminated; the texts are read before the next call.
+        unsafe {
+            let first = capture_for_c(c"a.c".as_ptr(), 1, c"f".as_ptr(), false, ptr::null());
+            assert_eq!((*first).as_slice(), b"  File \"a.c\", line 1, in f\n");
+            let second = capture_for_c(ptr::null(), 1, c"f".as_ptr(), false, ptr::null());
+            assert!((*second).as_slice().is_empty() && !(*second).data.is_null());
+        }
+    }
+}

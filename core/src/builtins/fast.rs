@@ -1,0 +1,106 @@
+//! Speed-optimised static functions: each has a safe call of its own, with its body inlined.
+
+use core::ffi::c_int;
+use core::ptr;
+
+use crate::abi::{TVMFFIAny, TVMFFIFunctionCell, TVMFFIObject, TVMFFISafeCallType};
+use crate::any::{Any, AnyView};
+use crate::error::Result;
+use crate::export;
+use crate::function::{Function, serve_safe_call};
+use crate::object::ObjectClass;
+use crate::object_alloc::{self, ObjectRecord};
+use crate::string::String;
+use crate::type_index;
+use crate::typed::Callee;
+
+/// A function in a static table. Made by [`static_function!`](crate::static_function).
+#[derive(Clone, Copy)]
+pub struct StaticFunction {
+    callee: &'static Callee<'static>,
+    safe_call: TVMFFISafeCallType,
+}
+
+impl StaticFunction {
+    /// A function of name and types, called by a safe call that does not use its handle.
+    pub const fn new(callee: &'static Callee<'static>, safe_call: TVMFFISafeCallType) -> Self {
+        Self { callee, safe_call }
+    }
+
+    /// The name, such as `ffi.Shape`.
+    #[inline]
+    pub fn name(&self) -> &'static str {
+        self.callee.name
+    }
+
+    /// Makes a function object.
+    ///
+    /// # Errors
+    /// MemoryError.
+    pub fn to_function(&self) -> Result<Function> {
+        let cell = TVMFFIFunctionCell { safe_call: Some(self.safe_call), cpp_call: ptr::null_mut() };
+        let init = |record: *mut PlainRecord| {
+            // SAFETY: the allocation has room for the record.
+            unsafe { (&raw mut (*record).cell).write(cell) };
+        };
+        // SAFETY: init writes the cell, which needs no destruction; function objects have this layout (ABI).
+        unsafe {
+            let object = object_alloc::allocate(type_index::FUNCTION, 0, init)?;
+            Ok(Function::from_object_unchecked(object))
+        }
+    }
+
+    /// The metadata JSON: `{"type_schema":"..."}`.
+    ///
+    /// # Errors
+    /// MemoryError.
+    pub fn metadata(&self) -> Result<String> {
+        export::metadata_text(&|out| self.callee.signature.write_schema(out))
+    }
+}
+
+/// A function object without anything after the part that C reads.
+#[repr(C)]
+struct PlainRecord {
+    header: TVMFFIObject,
+    cell: TVMFFIFunctionCell,
+}
+
+// SAFETY: repr(C), header first.
+unsafe impl ObjectRecord for PlainRecord {
+    unsafe fn destroy(_: *mut TVMFFIObject) {}
+}
+
+/// Makes a static function of name and types, and of a function over packed arguments.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! function_of_body {
+    ($callee:expr, $run:expr) => {{
+        unsafe extern "C" fn call(
+            _: *mut ::core::ffi::c_void,
+            args: *const $crate::abi::TVMFFIAny,
+            count: i32,
+            result: *mut $crate::abi::TVMFFIAny,
+        ) -> ::core::ffi::c_int {
+            // SAFETY: a function's safe call gets arguments by the safe call convention.
+            unsafe { $crate::builtins::call($run, args, count, result) }
+        }
+        $crate::builtins::StaticFunction::new($callee, call)
+    }};
+}
+
+/// Serves a call.
+///
+/// # Safety
+/// The last three arguments must be those of a safe call.
+#[doc(hidden)]
+#[inline(always)]
+pub unsafe fn call(
+    run: fn(&[AnyView<'_>]) -> Result<Any>,
+    args: *const TVMFFIAny,
+    count: i32,
+    result: *mut TVMFFIAny,
+) -> c_int {
+    // SAFETY: the caller passes on the arguments of a safe call.
+    unsafe { serve_safe_call(args, count, result, &run) }
+}

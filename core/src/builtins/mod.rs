@@ -1,0 +1,139 @@
+//! Functions known at compile time: tables in read-only data, found by name without registration at load.
+//!
+//! Each module lists the functions that it offers beside its code; the binary that is built names the lists
+//! that it wants, so what is left out costs nothing. The function object is made when somebody asks for it.
+
+use core::fmt;
+use core::ptr;
+
+use crate::sync::atomic::{AtomicPtr, Ordering};
+
+#[cfg_attr(not(feature = "speed"), path = "small.rs")]
+#[cfg_attr(feature = "speed", path = "fast.rs")]
+mod entry;
+pub use entry::*;
+
+/// The functions of a binary.
+pub struct Builtins {
+    /// The prefix that all names have; it rules out most other names at once.
+    pub prefix: &'static str,
+    /// One list for each module that has functions.
+    pub groups: &'static [&'static [StaticFunction]],
+}
+
+/// Makes a [`StaticFunction`] of a Rust function.
+///
+/// `static_function!("ffi.ArraySize", array_size)` checks number and types of arguments as
+/// [`Function::from_typed`](crate::Function::from_typed) does and tells the schema; with `packed` in front of
+/// the name, the function takes `&[AnyView<'_>]` and gives `Result<Any>`.
+///
+/// # Upstream
+/// `GlobalDef::def` and `GlobalDef::def_packed` in `reflection/registry.h`.
+#[macro_export]
+macro_rules! static_function {
+    (packed $name:expr, $function:expr) => {{
+        const CALLEE: &$crate::typed::Callee<'static> =
+            &$crate::typed::Callee { name: $name, signature: &$crate::typed::Signature::PACKED };
+        $crate::function_of_body!(CALLEE, $function)
+    }};
+    ($name:expr, $function:expr) => {{
+        const CALLEE: &$crate::typed::Callee<'static> =
+            &$crate::typed::Callee { name: $name, signature: $crate::typed::signature_of(&$function) };
+        fn body(args: &[$crate::AnyView<'_>]) -> $crate::Result<$crate::Any> {
+            $crate::typed::TypedFn::invoke(&$function, CALLEE, args)
+        }
+        $crate::function_of_body!(CALLEE, body)
+    }};
+}
+
+/// The functions that are in use; null before [`install`].
+static INSTALLED: AtomicPtr<Builtins> = AtomicPtr::new(ptr::null_mut());
+
+/// Installs the functions of this binary. To be called before they are looked up; calling it again with the same ones
+/// changes nothing.
+///
+/// # Threads
+/// One atomic store.
+pub fn install(builtins: &'static Builtins) {
+    INSTALLED.store(ptr::from_ref(builtins).cast_mut(), Ordering::Release);
+}
+
+fn installed() -> Option<&'static Builtins> {
+    // SAFETY: the pointer is null or was made of a static reference.
+    unsafe { INSTALLED.load(Ordering::Acquire).cast_const().as_ref() }
+}
+
+/// The lists of all installed functions, in order.
+pub fn groups() -> &'static [&'static [StaticFunction]] {
+    installed().map_or(&[], |builtins| builtins.groups)
+}
+
+/// Whether there may be a function of that name: it starts with the prefix, or nothing is installed yet.
+#[inline]
+pub fn may_have(name: &[u8]) -> bool {
+    installed().is_none_or(|builtins| name.starts_with(builtins.prefix.as_bytes()))
+}
+
+/// The installed function of that name.
+///
+/// # Threads
+/// Lock-free, allocates nothing.
+pub fn find(name: &[u8]) -> Option<&'static StaticFunction> {
+    let builtins = installed().filter(|builtins| name.starts_with(builtins.prefix.as_bytes()))?;
+    let mut groups = builtins.groups.iter();
+    groups.find_map(|group| group.iter().find(|function| function.name().as_bytes() == name))
+}
+
+impl fmt::Debug for StaticFunction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::any::{Any, AnyView};
+    use crate::error::Result;
+
+    fn double(value: i64) -> i64 {
+        value * 2
+    }
+
+    fn count(args: &[AnyView<'_>]) -> Result<Any> {
+        Ok(Any::from(args.len() as i64))
+    }
+
+    static FUNCTIONS: [StaticFunction; 2] =
+        [crate::static_function!("test.Double", double), crate::static_function!(packed "test.Count", count)];
+
+    #[test]
+    fn typed_functions_check_their_arguments() -> Result<()> {
+        let function = FUNCTIONS[0].to_function()?;
+        assert_eq!(function.call(&[21i64.into()])?.get::<i64>()?, 42);
+        let error = function.call(&[AnyView::NONE]).unwrap_err();
+        assert_eq!(error.kind(), b"TypeError");
+        assert_eq!(
+            error.message(),
+            b"Mismatched type on argument #0 when calling: `test.Double(0: int) -> int`. Expected `int` but got `None`"
+        );
+        Ok(())
+    }
+
+    #[test]
+    fn packed_functions_take_any_arguments() -> Result<()> {
+        let function = FUNCTIONS[1].to_function()?;
+        assert_eq!(function.call(&[1i64.into(), AnyView::NONE])?.get::<i64>()?, 2);
+        Ok(())
+    }
+
+    #[test]
+    fn metadata_comes_from_the_signature() -> Result<()> {
+        assert_eq!(
+            FUNCTIONS[0].metadata()?.as_bytes(),
+            br#"{"type_schema":"{\"type\":\"ffi.Function\",\"named_args\":{\"return\":[{\"type\":\"int\"}],\"params\":[{\"type\":\"int\"}]}}"}"#
+        );
+        assert_eq!(FUNCTIONS[1].metadata()?.as_bytes(), br#"{"type_schema":"{\"type\":\"ffi.Function\"}"}"#);
+        Ok(())
+    }
+}

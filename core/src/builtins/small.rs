@@ -1,0 +1,139 @@
+//! Size-optimised static functions: data, and one safe call that dispatches on the data in the function object.
+
+use core::ffi::{c_int, c_void};
+use core::ptr;
+
+use crate::abi::{TVMFFIAny, TVMFFIFunctionCell, TVMFFIObject};
+use crate::any::{Any, AnyView};
+use crate::error::Result;
+use crate::export;
+use crate::function::{Function, serve_safe_call};
+use crate::object::ObjectClass;
+use crate::object_alloc::{self, ObjectRecord};
+use crate::string::String;
+use crate::type_index;
+use crate::typed::Callee;
+
+/// A function in a static table. Made by [`static_function!`](crate::static_function).
+#[derive(Clone, Copy)]
+pub struct StaticFunction(&'static dyn Served);
+
+/// Data that serves the calls of a function in a static table.
+pub trait Served: Sync {
+    /// The name, such as `ffi.Shape`.
+    fn name(&self) -> &'static str;
+
+    /// Calls `then` with the name and the types, which may be put together for the call.
+    ///
+    /// # Errors
+    /// Those of `then`.
+    fn with_callee(&self, then: &mut dyn FnMut(&Callee<'_>) -> Result<()>) -> Result<()>;
+
+    /// Serves a call.
+    ///
+    /// # Safety
+    /// The arguments must be those of a safe call.
+    unsafe fn serve(&self, args: *const TVMFFIAny, count: i32, result: *mut TVMFFIAny) -> c_int;
+}
+
+impl StaticFunction {
+    /// A function whose calls the data serves.
+    pub const fn of_data(data: &'static dyn Served) -> Self {
+        Self(data)
+    }
+
+    /// The name, such as `ffi.Shape`.
+    pub fn name(&self) -> &'static str {
+        self.0.name()
+    }
+
+    /// Makes a function object.
+    ///
+    /// # Errors
+    /// MemoryError.
+    pub fn to_function(&self) -> Result<Function> {
+        let cell = TVMFFIFunctionCell { safe_call: Some(serve_data), cpp_call: ptr::null_mut() };
+        let init = |record: *mut DataRecord| {
+            // SAFETY: the allocation has room for the record.
+            unsafe {
+                (&raw mut (*record).cell).write(cell);
+                (&raw mut (*record).data).write(self.0);
+            }
+        };
+        // SAFETY: init writes both, which need no destruction; function objects have this layout (ABI).
+        unsafe {
+            let object = object_alloc::allocate(type_index::FUNCTION, 0, init)?;
+            Ok(Function::from_object_unchecked(object))
+        }
+    }
+
+    /// The metadata JSON: `{"type_schema":"..."}`.
+    ///
+    /// # Errors
+    /// MemoryError.
+    pub fn metadata(&self) -> Result<String> {
+        let mut text = String::EMPTY;
+        self.0.with_callee(&mut |callee| {
+            text = export::metadata_text(&|out| callee.signature.write_schema(out))?;
+            Ok(())
+        })?;
+        Ok(text)
+    }
+}
+
+/// A function object with the data that serves its calls.
+#[repr(C)]
+struct DataRecord {
+    header: TVMFFIObject,
+    cell: TVMFFIFunctionCell,
+    data: &'static dyn Served,
+}
+
+// SAFETY: repr(C), header first.
+unsafe impl ObjectRecord for DataRecord {
+    unsafe fn destroy(_: *mut TVMFFIObject) {}
+}
+
+unsafe extern "C" fn serve_data(
+    handle: *mut c_void,
+    args: *const TVMFFIAny,
+    count: i32,
+    result: *mut TVMFFIAny,
+) -> c_int {
+    // SAFETY: the handle of a call is the function object (ABI), and only those of this record have this safe call.
+    let data = unsafe { (*handle.cast::<DataRecord>()).data };
+    // SAFETY: passed on.
+    unsafe { data.serve(args, count, result) }
+}
+
+/// A function over packed arguments.
+#[doc(hidden)]
+pub struct Body {
+    pub callee: &'static Callee<'static>,
+    pub run: fn(&[AnyView<'_>]) -> Result<Any>,
+}
+
+impl Served for Body {
+    fn name(&self) -> &'static str {
+        self.callee.name
+    }
+
+    fn with_callee(&self, then: &mut dyn FnMut(&Callee<'_>) -> Result<()>) -> Result<()> {
+        then(self.callee)
+    }
+
+    unsafe fn serve(&self, args: *const TVMFFIAny, count: i32, result: *mut TVMFFIAny) -> c_int {
+        // SAFETY: passed on.
+        unsafe { serve_safe_call(args, count, result, &self.run) }
+    }
+}
+
+/// Makes a static function of name and types, and of a function over packed arguments.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! function_of_body {
+    ($callee:expr, $run:expr) => {{
+        const BODY: &$crate::builtins::Body = &$crate::builtins::Body { callee: $callee, run: $run };
+        $crate::builtins::StaticFunction::of_data(BODY)
+    }};
+}

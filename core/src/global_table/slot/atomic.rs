@@ -1,0 +1,123 @@
+//! A place for a function that readers share without a lock.
+
+use core::ptr::{self, NonNull};
+
+use super::super::shared_pointer::SharedPointer;
+use crate::abi::TVMFFIObject;
+use crate::function::Function;
+use crate::object::{ObjectClass, ObjectRef};
+use crate::refcount;
+
+/// A function, or none.
+pub(in crate::global_table) struct FunctionSlot(SharedPointer<TVMFFIObject>);
+
+impl FunctionSlot {
+    pub(in crate::global_table) fn new(function: Option<Function>) -> Self {
+        FunctionSlot(SharedPointer::new(into_raw(function)))
+    }
+
+    /// The function, with a reference of its own.
+    #[inline]
+    pub(in crate::global_table) fn load(&self) -> Option<Function> {
+        // SAFETY: the object is alive until it is retained.
+        let retain = |object: NonNull<TVMFFIObject>| unsafe { refcount::retain(object.as_ptr()) };
+        // SAFETY: the reference that was retained is the result's.
+        self.0.load(retain).map(|object| unsafe { owned(object) })
+    }
+
+    /// Whether there is a function.
+    pub(in crate::global_table) fn is_set(&self) -> bool {
+        self.0.is_set()
+    }
+
+    /// Puts another function in. The old one must be kept until [`is_quiet`](Self::is_quiet) has been true
+    /// once.
+    pub(in crate::global_table) fn replace(&self, function: Option<Function>) -> Option<Function> {
+        // SAFETY: the reference that the slot owned is the result's.
+        NonNull::new(self.0.exchange(into_raw(function))).map(|object| unsafe { owned(object) })
+    }
+
+    /// Forgets readers that are not in this process, a forked child.
+    #[cfg(feature = "std")]
+    pub(in crate::global_table) fn forget_readers(&self) {
+        self.0.forget_readers();
+    }
+
+    /// Whether no reader may still be about to retain a function that was taken out before this call.
+    pub(in crate::global_table) fn is_quiet(&self) -> bool {
+        self.0.is_quiet()
+    }
+}
+
+impl Drop for FunctionSlot {
+    fn drop(&mut self) {
+        drop(self.replace(None));
+    }
+}
+
+fn into_raw(function: Option<Function>) -> *mut TVMFFIObject {
+    function.map_or(ptr::null_mut(), |function| function.into_object().into_raw().as_ptr())
+}
+
+/// # Safety
+/// The object must be a function, and one strong reference to it is given up.
+unsafe fn owned(object: NonNull<TVMFFIObject>) -> Function {
+    // SAFETY: the caller's promise.
+    unsafe { Function::from_object_unchecked(ObjectRef::from_raw(object)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::{TABLE, remove, set};
+    use super::*;
+    use crate::error::Result;
+    use std::sync::Arc;
+
+    #[test]
+    fn a_function_waits_for_a_reader_that_is_about_to_retain_it() {
+        // Not the only thread: that would not have to announce itself.
+        let reader = std::thread::spawn(replace_while_reading);
+        reader.join().unwrap().unwrap();
+    }
+
+    #[cfg(feature = "std")]
+    #[test]
+    fn a_reader_that_is_not_in_this_process_is_forgotten() {
+        let is_quiet = std::thread::spawn(|| {
+            let slot = FunctionSlot::new(Function::from_typed(|| 1i64).ok());
+            let mut seen = (true, false);
+            slot.0.load(|_| {
+                let before = slot.is_quiet();
+                slot.forget_readers();
+                seen = (before, slot.is_quiet());
+            });
+            seen
+        });
+        assert_eq!(is_quiet.join().unwrap(), (false, true));
+    }
+
+    fn replace_while_reading() -> Result<()> {
+        let alive = Arc::new(());
+        let held = alive.clone();
+        let first = Function::from_typed(move || Arc::strong_count(&held) as i64)?;
+        let second = Function::from_typed(|| 2i64)?;
+        set(b"gt.waits", &first, false)?;
+        drop(first);
+        let slot = &TABLE.get(b"gt.waits").unwrap().value.function;
+        let mut seen = None;
+        slot.0.load(|object| {
+            // The reader has seen the function; now writers replace and remove it.
+            set(b"gt.waits", &second, true).unwrap();
+            remove(b"gt.waits").unwrap();
+            set(b"gt.waits", &second, true).unwrap();
+            assert_eq!(Arc::strong_count(&alive), 2);
+            // SAFETY: the slot keeps what a reader has seen.
+            seen = Some(unsafe { ObjectRef::borrow_raw(object) });
+        });
+        remove(b"gt.waits")?;
+        assert_eq!(Arc::strong_count(&alive), 2);
+        drop(seen);
+        assert_eq!(Arc::strong_count(&alive), 1);
+        Ok(())
+    }
+}

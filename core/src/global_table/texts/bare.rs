@@ -1,0 +1,72 @@
+//! Texts of a registered function on bare metal: none are kept, only the static function that a built-in one was made from.
+
+use crate::sync::atomic::{AtomicPtr, Ordering};
+use core::ptr;
+
+use crate::builtins::StaticFunction;
+use crate::error::Result;
+use crate::string::String;
+
+/// The error for a name that is taken.
+pub(in crate::global_table) use super::super::taken;
+
+/// Documentation and metadata.
+#[derive(Clone, Copy)]
+pub(in crate::global_table) enum Texts {
+    Nothing,
+    /// Made from the signature when asked for.
+    Static(&'static StaticFunction),
+}
+
+impl Texts {
+    /// The texts of a function of the static tables. None of them yields to other runtimes.
+    pub(in crate::global_table) fn of_static(function: &'static StaticFunction, _yields: bool) -> Texts {
+        Texts::Static(function)
+    }
+
+    /// Forgets texts.
+    pub(in crate::global_table) fn given(_doc: &[u8], _metadata: &[u8]) -> Result<Texts> {
+        Ok(Texts::Nothing)
+    }
+
+    fn into_pointer(self) -> *mut StaticFunction {
+        match self {
+            Texts::Nothing => ptr::null_mut(),
+            Texts::Static(builtin) => ptr::from_ref(builtin).cast_mut(),
+        }
+    }
+}
+
+/// The texts of one name: the static function, or null.
+pub(in crate::global_table) struct TextsCell(AtomicPtr<StaticFunction>);
+
+impl TextsCell {
+    pub(in crate::global_table) fn new(texts: Texts) -> TextsCell {
+        TextsCell(AtomicPtr::new(texts.into_pointer()))
+    }
+
+    /// Puts other texts in.
+    pub(in crate::global_table) fn replace(&self, texts: Texts) -> Texts {
+        self.0.store(texts.into_pointer(), Ordering::Release);
+        Texts::Nothing
+    }
+
+    /// Boards have no function that yields.
+    #[allow(dead_code, reason = "builds with one core do not ask")]
+    #[inline(always)]
+    pub(in crate::global_table) fn yields(&self) -> bool {
+        false
+    }
+
+    /// The empty text; or the static function that can make one.
+    pub(in crate::global_table) fn read(
+        &self,
+        _of_given: impl FnOnce(&String, &String) -> String,
+    ) -> core::result::Result<String, &'static StaticFunction> {
+        // SAFETY: null or made of a static reference.
+        match unsafe { self.0.load(Ordering::Acquire).cast_const().as_ref() } {
+            Some(builtin) => Err(builtin),
+            None => Ok(String::EMPTY),
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! Warnings to a function that the program sets; without one they are dropped.
+
+use core::cell::Cell;
+use core::ffi::c_char;
+use core::hint::black_box;
+
+use crate::config::LOG_CHUNK_BYTES;
+use crate::message::{Arg, Template};
+use crate::sync::Lock;
+use crate::text::Writer;
+
+/// A function that takes a line of the log: `size` bytes that end with a newline.
+pub type Sink = unsafe extern "C" fn(text: *const c_char, size: usize);
+
+/// The sink, and the function that renders lines for it: a program that sets no sink does not link the latter.
+#[derive(Clone, Copy)]
+struct Log {
+    sink: Sink,
+    render: unsafe fn(Template, *const Arg<'_>, Sink),
+}
+
+static LOG: Lock<Cell<Option<Log>>> = Lock::new(Cell::new(None));
+
+/// Sends warnings to `sink` from now on, or nowhere.
+///
+/// A line has up to twice `LOG_CHUNK_BYTES` bytes and ends with a newline.
+///
+/// # Safety
+/// `sink` may be called with such a line at any time until another one is set.
+pub unsafe fn set_sink(sink: Option<Sink>) {
+    // A compiler that knows the one renderer would call it by its name, and link it into every program.
+    LOG.lock().set(sink.map(|sink| Log { sink, render: black_box(render) }));
+}
+
+/// Writes one line.
+///
+/// # Safety
+/// As for [`Template::write`].
+#[inline]
+pub(super) unsafe fn write(template: Template, args: *const Arg<'_>) {
+    // Copied out, so that the lock is not held while the sink runs.
+    let log = LOG.lock().get();
+    if let Some(log) = log {
+        // SAFETY: the caller's promise; who set the sink vouched for it.
+        unsafe { (log.render)(template, args, log.sink) };
+    }
+}
+
+/// Renders one line on the stack; what is longer than two pieces is cut.
+///
+/// # Safety
+/// As for [`Template::write`] and [`set_sink`].
+unsafe fn render(template: Template, args: *const Arg<'_>, sink: Sink) {
+    let mut line = [0; 2 * LOG_CHUNK_BYTES];
+    let mut out = Writer::new(&mut line);
+    // SAFETY: the caller's promise.
+    unsafe { template.write(args, &mut out) };
+    let len = out.wanted.min(line.len() - 1);
+    line[len] = b'\n';
+    // SAFETY: who set the sink vouched for it.
+    unsafe { sink(line.as_ptr().cast(), len + 1) };
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+    use super::*;
+    use crate::plain_warn;
+    use crate::sync::Mutex;
+
+    static HEARD: Mutex<std::vec::Vec<u8>> = Mutex::new(std::vec::Vec::new());
+
+    unsafe extern "C" fn hear(text: *const c_char, size: usize) {
+        // SAFETY: the library hands over a line of that size.
+        HEARD.lock().extend_from_slice(unsafe { core::slice::from_raw_parts(text.cast(), size) });
+    }
+
+    #[test]
+    fn a_line_reaches_the_sink_and_is_cut_when_it_is_too_long() {
+        // SAFETY: the function takes any line.
+        unsafe { set_sink(Some(hear)) };
+        plain_warn!("{}", "é");
+        plain_warn!("{}", &[b'x'; 3 * LOG_CHUNK_BYTES][..]);
+        // SAFETY: nothing is called.
+        unsafe { set_sink(None) };
+        plain_warn!("unheard");
+        let expected = std::format!("é\n{}\n", "x".repeat(2 * LOG_CHUNK_BYTES - 1));
+        assert_eq!(*HEARD.lock(), expected.as_bytes());
+    }
+}

@@ -1,0 +1,31 @@
+//! Plain messages: rendering one takes little time, and little code.
+
+use super::super::END;
+use crate::text::Writer;
+
+/// Bytes of the text.
+pub(in crate::message) const fn len(text: &str) -> usize {
+    text.len() - super::super::places(text)
+}
+
+/// Copies a text, with [`PLACE`](super::super::PLACE) for its places; what is behind it in `to` stays.
+pub(in crate::message) const fn write(text: &str, to: &mut [u8]) {
+    super::super::places_marked(text.as_bytes(), to);
+}
+
+/// Writes a text up to its next place or its end; gives where that is.
+///
+/// # Safety
+/// The text ends with [`END`].
+#[inline(always)]
+pub(in crate::message) unsafe fn put(text: *const u8, out: &mut Writer<'_>) -> *const u8 {
+    // SAFETY: the caller's promise: nothing beyond the end is read.
+    unsafe {
+        let mut end = text;
+        while end.read() > END {
+            end = end.add(1);
+        }
+        out.put(core::slice::from_raw_parts(text, end.offset_from_unsigned(text)));
+        end
+    }
+}

@@ -1,0 +1,20 @@
+//! Numbers of 64 bits in messages, written in place.
+
+use crate::text::Writer;
+
+/// Does nothing: the code is linked anyway.
+#[inline(always)]
+pub(in crate::message) fn link() {}
+
+/// Writes the number at `number`.
+///
+/// # Safety
+/// `number` points to an `i64`, or to a `u64` if `is_signed` is false.
+#[inline]
+pub(in crate::message) unsafe fn put(number: *const u8, is_signed: bool, out: &mut Writer<'_>) {
+    // SAFETY: the caller's promise.
+    match unsafe { number.cast::<i64>().read() } {
+        number if is_signed => out.put_number(number),
+        number => out.put_digits(number.cast_unsigned()),
+    }
+}

@@ -1,0 +1,327 @@
+//! Messages of errors: a text with places for arguments, put together without the formatting machinery of `core`.
+//!
+//! That machinery costs a board 5 KB of flash, and each message more than its text. A template is encoded when the library
+//! is compiled: the place of its kind, then the text with `PLACE` for each `{}`, then `END`. Boards have shorter texts, and
+//! those with ring 2 keep them packed: the texts of ring 1 alone are so few that what unpacks them would cost what it saves.
+
+mod form;
+mod long;
+
+use core::ffi::CStr;
+use core::marker::PhantomData;
+use core::ptr;
+
+use crate::error::kind;
+use crate::string::String;
+use crate::text::{Lossy, Writer};
+
+/// Stands for one argument.
+const PLACE: u8 = 1;
+/// Ends a template. No zero: what ends in one is put with all other C strings, of which linkers drop none.
+const END: u8 = 2;
+
+/// The kind and the text of an error, for [`plain_error!`](crate::plain_error).
+#[derive(Clone, Copy)]
+pub struct Template(*const u8);
+
+/// Whether messages have the shorter of two texts. The unit tests look at the longer ones in every build.
+#[doc(hidden)]
+pub const SHORT: bool = cfg!(not(any(feature = "speed", test)));
+
+impl Template {
+    /// The template of an encoded form, made by [`encode`].
+    #[doc(hidden)]
+    #[inline(always)]
+    pub const fn new(encoded: &'static [u8]) -> Template {
+        Template(encoded.as_ptr())
+    }
+
+    /// The kind of the error.
+    pub(crate) fn kind(self) -> &'static [u8] {
+        // SAFETY: a template starts with the place of its kind, which ends with a zero.
+        unsafe { CStr::from_ptr(kind::ALL.as_ptr().add(usize::from(self.0.read())).cast()) }.to_bytes()
+    }
+
+    /// Writes the message.
+    ///
+    /// # Safety
+    /// `args` points to as many arguments as the text has places.
+    #[cfg_attr(feature = "speed", inline(always))]
+    #[cfg_attr(not(feature = "speed"), inline(never))]
+    pub(crate) unsafe fn write(self, args: *const Arg<'_>, out: &mut Writer<'_>) {
+        // SAFETY: the text ends with `END`, beyond which nothing is read; the caller vouches for the arguments.
+        unsafe {
+            let (mut at, mut args) = (self.0, args);
+            loop {
+                at = form::put(at.add(1), out);
+                if at.read() == END {
+                    return;
+                }
+                (*args).write(out);
+                args = args.add(1);
+            }
+        }
+    }
+}
+
+/// The argument for a `{}` of a template, in two words: a text, or a number whose kind the second word says.
+#[derive(Clone, Copy)]
+pub struct Arg<'a> {
+    data: *const u8,
+    len: usize,
+    text: PhantomData<&'a [u8]>,
+}
+
+/// Lengths that no text has.
+const SIGNED: usize = usize::MAX;
+const UNSIGNED: usize = usize::MAX - 1;
+const LONG: usize = usize::MAX - 2;
+const LONG_UNSIGNED: usize = usize::MAX - 3;
+
+impl Arg<'_> {
+    fn word(value: usize, len: usize) -> Self {
+        Arg { data: ptr::without_provenance(value), len, text: PhantomData }
+    }
+
+    /// Once for all such numbers where size counts.
+    #[cfg_attr(feature = "speed", inline(always))]
+    #[cfg_attr(not(feature = "speed"), inline(never))]
+    fn long(data: *const u8, len: usize) -> Self {
+        long::link();
+        Arg { data, len, text: PhantomData }
+    }
+
+    fn write(self, out: &mut Writer<'_>) {
+        match self.len {
+            SIGNED => out.put_signed_word(self.data.addr().cast_signed()),
+            UNSIGNED => out.put_word(self.data.addr()),
+            // SAFETY: `long` made such an argument, of a reference that it still borrows, and has linked what writes it.
+            LONG | LONG_UNSIGNED => unsafe { long::put(self.data, self.len == LONG, out) },
+            // SAFETY: all others were made of a slice that they still borrow.
+            len => out.put_lossy(unsafe { core::slice::from_raw_parts(self.data, len) }),
+        }
+    }
+}
+
+impl<'a> From<&'a [u8]> for Arg<'a> {
+    fn from(text: &'a [u8]) -> Self {
+        Arg { data: text.as_ptr(), len: text.len(), text: PhantomData }
+    }
+}
+
+impl<'a> From<&'a str> for Arg<'a> {
+    fn from(text: &'a str) -> Self {
+        Arg::from(text.as_bytes())
+    }
+}
+
+impl<'a> From<&'a String> for Arg<'a> {
+    fn from(text: &'a String) -> Self {
+        Arg::from(text.as_bytes())
+    }
+}
+
+impl<'a> From<Lossy<'a>> for Arg<'a> {
+    fn from(text: Lossy<'a>) -> Self {
+        Arg::from(text.0)
+    }
+}
+
+impl<'a> From<&'a u64> for Arg<'a> {
+    fn from(number: &'a u64) -> Self {
+        Arg::long(ptr::from_ref(number).cast(), LONG_UNSIGNED)
+    }
+}
+
+impl<'a> From<&'a i64> for Arg<'a> {
+    fn from(number: &'a i64) -> Self {
+        Arg::long(ptr::from_ref(number).cast(), LONG)
+    }
+}
+
+impl From<i32> for Arg<'_> {
+    fn from(number: i32) -> Self {
+        Arg::word((number as isize).cast_unsigned(), SIGNED)
+    }
+}
+
+impl From<usize> for Arg<'_> {
+    fn from(number: usize) -> Self {
+        Arg::word(number, UNSIGNED)
+    }
+}
+
+impl From<u32> for Arg<'_> {
+    fn from(number: u32) -> Self {
+        Arg::word(number as usize, UNSIGNED)
+    }
+}
+
+impl From<u8> for Arg<'_> {
+    fn from(number: u8) -> Self {
+        Arg::word(usize::from(number), UNSIGNED)
+    }
+}
+
+/// Bytes of the encoded form of `text`.
+#[doc(hidden)]
+pub const fn encoded_len(text: &str) -> usize {
+    form::len(text) + 2
+}
+
+/// How often `{}` stands in `text`.
+const fn places(text: &str) -> usize {
+    let (text, mut at, mut places) = (text.as_bytes(), 1, 0);
+    while at < text.len() {
+        if text[at - 1] == b'{' {
+            assert!(text[at] == b'}', "a place holds neither name nor options");
+            places += 1;
+        }
+        at += 1;
+    }
+    places
+}
+
+/// Copies a text with [`PLACE`] for each `{}`; gives its length.
+const fn places_marked(text: &[u8], to: &mut [u8]) -> usize {
+    let (mut at, mut len) = (0, 0);
+    while at < text.len() {
+        assert!(text[at] > END && text[at] < 0x80, "messages are plain text");
+        to[len] = if text[at] == b'{' { PLACE } else { text[at] };
+        at += if text[at] == b'{' { 2 } else { 1 };
+        len += 1;
+    }
+    len
+}
+
+/// The encoded form of an error of `kind` with `text`, which has `args` places.
+#[doc(hidden)]
+pub const fn encode<const LEN: usize>(kind: &str, text: &str, args: usize) -> [u8; LEN] {
+    assert!(places(text) == args, "each place needs an argument");
+    let mut encoded = [END; LEN];
+    encoded[0] = kind::place(kind);
+    form::write(text, encoded.split_at_mut(1).1);
+    encoded
+}
+
+/// Counts its arguments.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __count {
+    () => { 0 };
+    ($first:expr $(, $rest:expr)*) => { 1 + $crate::__count!($($rest),*) };
+}
+
+/// A [`Template`] and its arguments: what a message is made of.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __template {
+    ($kind:ident, $text:literal $(, $arg:expr)*; $short:literal $(, $short_arg:expr)*) => {
+        if $crate::message::SHORT {
+            $crate::__template!($kind, $short $(, $short_arg)*)
+        } else {
+            $crate::__template!($kind, $text $(, $arg)*)
+        }
+    };
+    ($kind:ident, $text:literal $(, $arg:expr)*) => {{
+        const LEN: usize = $crate::message::encoded_len($text);
+        // Of equal constants one is kept.
+        const ENCODED: &[u8; LEN] =
+            &$crate::message::encode($crate::error::kind::$kind, $text, $crate::__count!($($arg),*));
+        $crate::message::Template::new(ENCODED)
+    }};
+}
+
+/// Makes an [`Error`](crate::Error) as [`error!`](crate::error!) does, of a text with a `{}` for each argument: bytes, text or
+/// a number. After a semicolon stand the text and the arguments that boards have instead.
+#[macro_export]
+macro_rules! plain_error {
+    ($kind:ident, $text:literal $(, $arg:expr)*; $short:literal $(, $short_arg:expr)* $(,)?) => {
+        if $crate::message::SHORT {
+            $crate::plain_error!($kind, $short $(, $short_arg)*)
+        } else {
+            $crate::plain_error!($kind, $text $(, $arg)*)
+        }
+    };
+    ($kind:ident, $text:literal $(, $arg:expr)* $(,)?) => {
+        $crate::error::Error::plain(
+            $crate::__error_site!(),
+            $crate::__template!($kind, $text $(, $arg)*),
+            &[$($crate::message::Arg::from($arg)),*],
+        )
+    };
+}
+
+/// Returns a [`plain_error!`](crate::plain_error) from the function.
+#[macro_export]
+macro_rules! plain_bail {
+    ($($message:tt)+) => {
+        return Err($crate::plain_error!($($message)+))
+    };
+}
+
+/// Returns a [`plain_error!`](crate::plain_error) unless the condition holds.
+#[macro_export]
+macro_rules! plain_ensure {
+    ($condition:expr, $($message:tt)+) => {
+        if !$condition {
+            $crate::plain_bail!($($message)+);
+        }
+    };
+}
+
+/// Logs a warning of the same form.
+#[macro_export]
+macro_rules! plain_warn {
+    ($text:literal $(, $arg:expr)*; $short:literal $(, $short_arg:expr)* $(,)?) => {
+        if $crate::message::SHORT {
+            $crate::plain_warn!($short $(, $short_arg)*)
+        } else {
+            $crate::plain_warn!($text $(, $arg)*)
+        }
+    };
+    ($text:literal $(, $arg:expr)* $(,)?) => {
+        // The kind does not show.
+        $crate::log::warn(
+            $crate::__template!(RUNTIME_ERROR, $text $(, $arg)*),
+            &[$($crate::message::Arg::from($arg)),*],
+        )
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::error::Error;
+
+    fn message(error: Error) -> std::string::String {
+        std::string::String::from_utf8(error.message().to_vec()).unwrap()
+    }
+
+    #[test]
+    fn arguments_take_the_places_in_order() {
+        let error = plain_error!(
+            KEY_ERROR,
+            "{} of `{}`: {}, {} and {}",
+            "text",
+            &b"bytes"[..],
+            -7,
+            usize::MAX,
+            &i64::MIN
+        );
+        assert_eq!(error.kind(), b"KeyError");
+        assert_eq!(message(error), std::format!("text of `bytes`: -7, {} and {}", usize::MAX, i64::MIN));
+    }
+
+    #[test]
+    fn every_kind_has_its_name() {
+        assert_eq!(plain_error!(TYPE_ERROR, "").kind(), b"TypeError");
+        assert_eq!(plain_error!(MEMORY_ERROR, "").kind(), b"MemoryError");
+        assert_eq!(message(plain_error!(VALUE_ERROR, "{}", 0)), "0");
+    }
+
+    #[cfg(feature = "speed")]
+    #[test]
+    fn bytes_that_are_no_text_are_replaced() {
+        assert_eq!(message(plain_error!(VALUE_ERROR, "`{}`", &b"a\xffb"[..])), "`a\u{fffd}b`");
+    }
+}

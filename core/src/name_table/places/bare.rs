@@ -1,0 +1,79 @@
+//! A trie of entries: each entry is a node, which takes no memory beside the entries and little code.
+
+use core::ptr::{self, NonNull};
+
+use super::super::names::{Name, Names, hash};
+use super::super::trie;
+use crate::sync::atomic::{AtomicPtr, Ordering};
+
+/// The root of the trie.
+pub(in crate::name_table) struct Places(AtomicPtr<Name>);
+
+/// The branches of an entry.
+pub(in crate::name_table) struct Links([AtomicPtr<Name>; trie::BRANCHES]);
+
+impl Links {
+    pub(in crate::name_table) const fn new() -> Self {
+        Links([
+            AtomicPtr::new(ptr::null_mut()),
+            AtomicPtr::new(ptr::null_mut()),
+            AtomicPtr::new(ptr::null_mut()),
+            AtomicPtr::new(ptr::null_mut()),
+        ])
+    }
+}
+
+impl trie::Node for Name {
+    fn branches(&self) -> &[AtomicPtr<Self>; trie::BRANCHES] {
+        &self.links.0
+    }
+}
+
+/// The branch that an entry would be on, and the hash of its name.
+pub(in crate::name_table) struct Room<'a> {
+    branch: &'a AtomicPtr<Name>,
+    hash: usize,
+}
+
+impl Places {
+    pub(in crate::name_table) const fn new() -> Self {
+        Places(AtomicPtr::new(ptr::null_mut()))
+    }
+
+    /// The branch on which the entry of a name is, or would be; and the hash of the name.
+    #[inline(never)]
+    fn walk(&self, name: &[u8]) -> (&AtomicPtr<Name>, usize) {
+        let hash = hash(name);
+        (trie::walk(&self.0, hash, |node| node.is(name, hash)), hash)
+    }
+
+    #[inline(always)]
+    pub(in crate::name_table) fn find(&self, name: &[u8]) -> Option<NonNull<Name>> {
+        NonNull::new(self.walk(name).0.load(Ordering::Acquire))
+    }
+
+    /// The name, or room for it. The caller holds the table's lock.
+    pub(in crate::name_table) fn place(
+        &self,
+        _: &Names,
+        name: &[u8],
+    ) -> Option<Result<NonNull<Name>, Room<'_>>> {
+        let (branch, hash) = self.walk(name);
+        Some(NonNull::new(branch.load(Ordering::Acquire)).ok_or(Room { branch, hash }))
+    }
+}
+
+impl Room<'_> {
+    /// The hash of the name.
+    pub(in crate::name_table) fn hash(&self) -> usize {
+        self.hash
+    }
+
+    /// Publishes an entry.
+    ///
+    /// # Safety
+    /// The entry is complete and lives as long as the table, whose lock the caller holds.
+    pub(in crate::name_table) unsafe fn put(self, name: NonNull<Name>) {
+        self.branch.store(name.as_ptr(), Ordering::Release);
+    }
+}

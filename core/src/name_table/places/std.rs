@@ -1,0 +1,240 @@
+//! An index of entries: a hash table with open addressing over pointers to them.
+//!
+//! When it fills up, a twice as large one replaces it, and the old one stays for readers that still look at it. All old ones
+//! together are smaller than the newest.
+//!
+//! ```text
+//! index ----> [ slot | slot | slot | slot ] [ tags ] --before--> [ slot | slot ] [ tags ]
+//!                 |             |
+//!               entry         entry
+//! ```
+
+use core::alloc::Layout;
+use core::ptr::{self, NonNull};
+
+use super::super::names::{Name, Names, hash, mix};
+use crate::config::{NAME_LOAD_EIGHTHS, NAME_SLOTS};
+use crate::memory;
+use crate::sync::atomic::{AtomicPtr, AtomicU8, AtomicUsize, Ordering};
+use crate::sync::const_new;
+
+/// The index of a table.
+pub(in crate::name_table) struct Places {
+    index: AtomicPtr<Index>,
+    /// Slots of the newest index that are taken; for whoever inserts.
+    taken: AtomicUsize,
+}
+
+/// The part of an entry that belongs to the index: nothing.
+pub(in crate::name_table) struct Links;
+
+impl Links {
+    pub(in crate::name_table) fn new() -> Self {
+        Links
+    }
+}
+
+/// An index with a free slot, and the hash of the name that it is for.
+pub(in crate::name_table) struct Room<'a> {
+    places: &'a Places,
+    index: NonNull<Index>,
+    hash: usize,
+}
+
+impl Places {
+    const_new! {
+        /// No places.
+        pub(in crate::name_table) fn new() -> Self {
+            Self { index: AtomicPtr::new(ptr::null_mut()), taken: AtomicUsize::new(0) }
+        }
+    }
+
+    #[inline]
+    pub(in crate::name_table) fn find(&self, name: &[u8]) -> Option<NonNull<Name>> {
+        self.find_hashed(name, hash(name))
+    }
+
+    #[inline]
+    fn find_hashed(&self, name: &[u8], hash: usize) -> Option<NonNull<Name>> {
+        // SAFETY: the pointer was published after its index was complete, and indexes live as long as the table.
+        unsafe { self.index.load(Ordering::Acquire).as_ref() }?.find(name, hash)
+    }
+
+    /// The name, or room for it; None when memory is refused. The caller holds the table's lock.
+    pub(in crate::name_table) fn place(
+        &self,
+        names: &Names,
+        name: &[u8],
+    ) -> Option<Result<NonNull<Name>, Room<'_>>> {
+        let hash = hash(name);
+        Some(match self.find_hashed(name, hash) {
+            Some(name) => Ok(name),
+            None => Err(Room { places: self, index: self.index_with_room(names)?, hash }),
+        })
+    }
+
+    /// The newest index, grown if the next entry would fill it too much; None when memory is refused. The caller holds the
+    /// lock.
+    fn index_with_room(&self, names: &Names) -> Option<NonNull<Index>> {
+        let newest = self.index.load(Ordering::Relaxed);
+        // SAFETY: as `find_hashed`.
+        let slots = unsafe { newest.as_ref() }.map_or(0, Index::slots);
+        let wanted = self.taken.load(Ordering::Relaxed) + 1;
+        if wanted.saturating_mul(8) <= slots.saturating_mul(NAME_LOAD_EIGHTHS)
+            && let Some(newest) = NonNull::new(newest)
+        {
+            return Some(newest);
+        }
+        let grown = Index::allocate(slots.saturating_mul(2).max(NAME_SLOTS), newest)?;
+        // SAFETY: the new index is nobody else's yet.
+        names.for_each(|name| unsafe {
+            grown.as_ref().put(name);
+            true
+        });
+        self.index.store(grown.as_ptr(), Ordering::Release);
+        Some(grown)
+    }
+}
+
+impl Room<'_> {
+    /// The hash of the name.
+    pub(in crate::name_table) fn hash(&self) -> usize {
+        self.hash
+    }
+
+    /// Publishes an entry.
+    ///
+    /// # Safety
+    /// The entry is complete and lives as long as the table, whose lock the caller holds.
+    pub(in crate::name_table) unsafe fn put(self, name: NonNull<Name>) {
+        // SAFETY: the caller's promise; the index is live and has a free slot.
+        unsafe { self.index.as_ref().put(name) };
+        self.places.taken.store(self.places.taken.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+    }
+}
+
+/// For tables that are not static, as in tests.
+impl Drop for Places {
+    fn drop(&mut self) {
+        let mut index = self.index.load(Ordering::Relaxed);
+        while let Some(gone) = NonNull::new(index) {
+            // SAFETY: the table goes away, so nobody looks at its indexes any more; each is in the chain once.
+            index = unsafe { Index::free(gone) };
+        }
+    }
+}
+
+/// The tag of a free slot.
+const FREE: u8 = 0;
+
+/// The tag of a name's slot: bits of the hash, of which the index looks at others.
+#[inline]
+fn tag_of(hash: usize) -> u8 {
+    (mix(0, hash) >> (usize::BITS - 8)) as u8 | 1
+}
+
+/// Slots that hold entries where their hashes point to, and a tag for each: the tags of a large table are near when its slots
+/// and entries are far away, and tell most names from others. Both arrays follow the header in the same block.
+struct Index {
+    /// Number of slots, a power of two, less one.
+    mask: usize,
+    /// The first slot.
+    slots: *const AtomicPtr<Name>,
+    /// The first tag.
+    tags: *const AtomicU8,
+    /// The smaller index that this one replaced, or null.
+    before: *mut Index,
+}
+
+impl Index {
+    fn slots(&self) -> usize {
+        self.mask + 1
+    }
+
+    fn slot(&self, at: usize) -> &AtomicPtr<Name> {
+        // SAFETY: the mask keeps the position within the array, which lives as long as the index.
+        unsafe { &*self.slots.add(at & self.mask) }
+    }
+
+    fn tag(&self, at: usize) -> &AtomicU8 {
+        // SAFETY: as for the slot.
+        unsafe { &*self.tags.add(at & self.mask) }
+    }
+
+    #[inline]
+    fn find(&self, text: &[u8], hash: usize) -> Option<NonNull<Name>> {
+        let (mut at, tag) = (hash, tag_of(hash));
+        // An index is never full, so the loop ends.
+        loop {
+            match self.tag(at).load(Ordering::Acquire) {
+                FREE => return None,
+                known if known == tag => {
+                    let name = self.slot(at).load(Ordering::Relaxed);
+                    // SAFETY: a slot is filled, with a name that is complete, before its tag says so; names live as long as
+                    // the table that has this index.
+                    if unsafe { &*name }.is(text, hash) {
+                        return NonNull::new(name);
+                    }
+                }
+                _ => {}
+            }
+            at = at.wrapping_add(1);
+        }
+    }
+
+    /// Publishes an entry in the first free slot from its hash on.
+    ///
+    /// # Safety
+    /// The entry is complete and lives as long as the table; the caller is the only one that writes to this index,
+    /// which has a free slot.
+    unsafe fn put(&self, name: NonNull<Name>) {
+        // SAFETY: the caller's promise.
+        let hash = unsafe { name.as_ref() }.hash;
+        let mut at = hash;
+        while self.tag(at).load(Ordering::Relaxed) != FREE {
+            at = at.wrapping_add(1);
+        }
+        self.slot(at).store(name.as_ptr(), Ordering::Relaxed);
+        self.tag(at).store(tag_of(hash), Ordering::Release);
+    }
+
+    fn allocate(slots: usize, before: *mut Self) -> Option<NonNull<Self>> {
+        let (layout, [to_slots, to_tags]) = Self::layout(slots)?;
+        let block = memory::allocate(layout)?;
+        // SAFETY: the layout puts the arrays there in the block, which is nobody else's yet.
+        unsafe {
+            let array = block.add(to_slots).cast::<AtomicPtr<Name>>();
+            (0..slots).for_each(|at| array.add(at).write(AtomicPtr::new(ptr::null_mut())));
+            let tags = block.add(to_tags).cast::<AtomicU8>();
+            (0..slots).for_each(|at| tags.add(at).write(AtomicU8::new(FREE)));
+            let index = block.cast::<Self>();
+            index.write(Self { mask: slots - 1, slots: array.as_ptr(), tags: tags.as_ptr(), before });
+            Some(index)
+        }
+    }
+
+    /// The block of an index, and where its slots and tags start.
+    fn layout(slots: usize) -> Option<(Layout, [usize; 2])> {
+        let array = Layout::array::<AtomicPtr<Name>>(slots).ok()?;
+        let (layout, to_slots) = Layout::new::<Self>().extend(array).ok()?;
+        let (layout, to_tags) = layout.extend(Layout::array::<AtomicU8>(slots).ok()?).ok()?;
+        Some((layout, [to_slots, to_tags]))
+    }
+
+    /// Frees an index; gives the one that it replaced.
+    ///
+    /// # Safety
+    /// The index came from `allocate` and nobody uses it any more.
+    unsafe fn free(index: NonNull<Self>) -> *mut Self {
+        // SAFETY: the caller's promise; each slot is dropped once.
+        unsafe {
+            let Self { mask, slots, tags, before } = index.read();
+            ptr::slice_from_raw_parts_mut(slots.cast_mut(), mask + 1).drop_in_place();
+            ptr::slice_from_raw_parts_mut(tags.cast_mut(), mask + 1).drop_in_place();
+            if let Some((layout, _)) = Self::layout(mask + 1) {
+                memory::release(index.cast(), layout);
+            }
+            before
+        }
+    }
+}

@@ -1,0 +1,317 @@
+//! Memory of objects: the ABI's allocator record, its custom slot, and the built-in allocator behind it.
+
+#[cfg(all(feature = "std", feature = "speed", not(feature = "client")))]
+pub(crate) mod adopt;
+mod source;
+
+#[cfg(all(feature = "std", feature = "speed", not(feature = "client")))]
+mod chunk_reserve;
+#[cfg(all(feature = "std", feature = "speed", not(feature = "client")))]
+mod chunks;
+
+use core::alloc::Layout;
+use core::ffi::{c_int, c_void};
+use core::mem::{align_of, size_of};
+use core::ptr::{self, NonNull};
+
+use crate::abi::{
+    TVMFFICustomAllocator, TVMFFIObject, TVMFFIObjectAllocHeader, TVMFFIObjectDeleterSlot,
+    kTVMFFIObjectDeleterFlagBitMaskBoth, kTVMFFIObjectDeleterFlagBitMaskStrong,
+    kTVMFFIObjectDeleterFlagBitMaskWeak,
+};
+use crate::error::{self, Result};
+use crate::object::ObjectRef;
+#[cfg(not(feature = "client"))]
+use crate::type_index;
+use crate::{memory, refcount, unwind};
+
+#[cfg(not(all(feature = "std", feature = "speed", not(feature = "client"))))]
+pub use Apart as Chunks;
+#[cfg(all(feature = "std", feature = "speed", not(feature = "client")))]
+pub use chunks::Chunks;
+pub use source::custom_allocator;
+#[cfg(not(feature = "client"))]
+pub use source::set_custom_allocator;
+
+/// The memory layout of one class of objects, and what its content needs to be destroyed.
+///
+/// # Safety
+/// The type must be `repr(C)` with [`TVMFFIObject`] as its first field at offset `PREFIX_BYTES` (zero unless the object
+/// starts before its handle), and be aligned to at most 16 bytes.
+pub unsafe trait ObjectRecord: Sized {
+    /// Bytes of the object before its handle.
+    const PREFIX_BYTES: usize = 0;
+
+    /// The deleter of such objects. A class gives its own, which calls this one, when its address has to tell its objects from
+    /// others.
+    const DELETER: unsafe extern "C" fn(*mut c_void, c_int) = delete::<Self>;
+
+    /// Destroys the content, not the memory. Called once, when the last strong reference is gone.
+    ///
+    /// # Safety
+    /// `this` is the handle of an initialised record that nobody else uses.
+    unsafe fn destroy(this: *mut TVMFFIObject);
+}
+
+/// Bytes between the block that the built-in allocator asks for and an object whose alignment is at most that, as ours is: room
+/// for the ABI's header. No more, since of smaller objects more fit into a processor's caches.
+const BODY_OFFSET: usize = 8;
+
+/// The largest alignment that the built-in allocator gives, that of its blocks. Objects of clients that ask for it have as many
+/// bytes in front.
+const BODY_ALIGNMENT: usize = 2 * size_of::<usize>();
+
+const _: () = assert!(size_of::<TVMFFIObjectAllocHeader>() <= BODY_OFFSET && BODY_OFFSET <= BODY_ALIGNMENT);
+
+/// Whether the built-in allocator is put where objects are made and freed: not where size counts.
+const IN_LINE: bool = cfg!(feature = "speed");
+
+static BUILTIN: BuiltinAllocator =
+    BuiltinAllocator(TVMFFICustomAllocator { allocate: Some(builtin_allocate), context: ptr::null_mut() });
+
+struct BuiltinAllocator(TVMFFICustomAllocator);
+
+// SAFETY: the record is never written: its fields are a function and a null pointer.
+unsafe impl Sync for BuiltinAllocator {}
+
+/// A source of memory for objects: for each alone ([`Apart`]), or for many in [`Chunks`].
+pub trait Space {
+    /// Memory for an object, whose header is set up.
+    ///
+    /// # Errors
+    /// As [`allocate`].
+    #[doc(hidden)]
+    fn allocate(&mut self, class: &Class, type_index: i32, trailing_bytes: usize) -> Result<NonNull<u8>>;
+}
+
+/// The space in which every object has memory of its own.
+#[derive(Default)]
+pub struct Apart;
+
+impl Space for Apart {
+    #[inline]
+    fn allocate(&mut self, class: &Class, type_index: i32, trailing_bytes: usize) -> Result<NonNull<u8>> {
+        allocate_class(class, type_index, trailing_bytes)
+    }
+}
+
+/// Allocates an object and initialises it.
+///
+/// The header is set up here: counts of one, the type index, a deleter for `R`. `init` gets the start of the record and
+/// writes every other field; `trailing_bytes` follow the record.
+///
+/// # Errors
+/// MemoryError, or what the custom allocator raised.
+///
+/// # Safety
+/// `init` must leave the record in a state that `R::destroy` accepts; `type_index` must be that of a class with this layout.
+#[cfg_attr(feature = "speed", inline(always))]
+pub unsafe fn allocate<R: ObjectRecord>(
+    type_index: i32,
+    trailing_bytes: usize,
+    init: impl FnOnce(*mut R),
+) -> Result<ObjectRef> {
+    let body = allocate_class(const { &Class::of::<R>() }, type_index, trailing_bytes)?;
+    init(body.as_ptr().cast());
+    // SAFETY: the body has room for the record and what follows it, and its header is set up; the caller vouches for `init`.
+    Ok(unsafe { ObjectRef::from_raw(body.add(R::PREFIX_BYTES).cast()) })
+}
+
+/// Allocates an object in a space and initialises it, as [`allocate`] does.
+///
+/// # Errors
+/// As [`allocate`].
+///
+/// # Safety
+/// As [`allocate`].
+pub unsafe fn allocate_in<R: ObjectRecord>(
+    space: &mut impl Space,
+    type_index: i32,
+    trailing_bytes: usize,
+    init: impl FnOnce(*mut R),
+) -> Result<ObjectRef> {
+    let body = space.allocate(const { &Class::of::<R>() }, type_index, trailing_bytes)?;
+    init(body.as_ptr().cast());
+    // SAFETY: the body has room for the record and what follows it, and its header is set up; the caller vouches for `init`.
+    Ok(unsafe { ObjectRef::from_raw(body.add(R::PREFIX_BYTES).cast()) })
+}
+
+/// The properties of a record that its allocation needs.
+#[doc(hidden)]
+pub struct Class {
+    bytes: usize,
+    alignment: usize,
+    prefix_bytes: usize,
+    deleter: unsafe extern "C" fn(*mut c_void, c_int),
+}
+
+impl Class {
+    const fn of<R: ObjectRecord>() -> Class {
+        const { assert!(align_of::<R>() <= 16) };
+        let alignment = if align_of::<R>() > 8 { 16 } else { 8 };
+        Class { bytes: size_of::<R>(), alignment, prefix_bytes: R::PREFIX_BYTES, deleter: R::DELETER }
+    }
+}
+
+/// Allocates an object and sets up its header. Once for all classes where size counts.
+#[cfg_attr(feature = "speed", inline(always))]
+#[cfg_attr(not(feature = "speed"), inline(never))]
+fn allocate_class(class: &Class, type_index: i32, trailing_bytes: usize) -> Result<NonNull<u8>> {
+    let Some(size) = object_bytes(class, trailing_bytes) else {
+        return Err(error::out_of_memory(usize::MAX));
+    };
+    match source::object(size, class, type_index) {
+        Some(body) => Ok(set_up(body, class, type_index)),
+        None => Err(source::refusal(size)),
+    }
+}
+
+/// As [`allocate`], for errors themselves, whose record the caller fills: a refusal is None, not another error.
+#[cfg(not(feature = "client"))]
+pub(crate) fn allocate_error<R: ObjectRecord>(trailing_bytes: usize) -> Option<NonNull<R>> {
+    let class = const { &Class::of::<R>() };
+    let body = source::error(object_bytes(class, trailing_bytes)?, class)?;
+    Some(set_up(body, class, type_index::ERROR).cast())
+}
+
+fn object_bytes(class: &Class, trailing_bytes: usize) -> Option<usize> {
+    class.bytes.checked_add(trailing_bytes).filter(|size| *size <= MOST_BYTES)
+}
+
+/// Bytes of the largest object: half of what memory can have leaves room for every header that an allocator adds.
+const MOST_BYTES: usize = isize::MAX as usize / 2;
+
+/// The deleter of every object that this library makes.
+///
+/// # Safety
+/// As the ABI demands of callers of a deleter; the object must come from `allocate::<R>`.
+pub(crate) unsafe extern "C" fn delete<R: ObjectRecord>(object: *mut c_void, flags: c_int) {
+    if IN_LINE && flags != kTVMFFIObjectDeleterFlagBitMaskBoth {
+        // SAFETY: as the caller vouches.
+        return unsafe { delete_by_parts::<R>(object, flags) };
+    }
+    if flags & kTVMFFIObjectDeleterFlagBitMaskStrong != 0 {
+        // SAFETY: the flag says that no strong reference is left (ABI).
+        unwind::contain_panic(|| unsafe { R::destroy(object.cast()) });
+    }
+    // SAFETY: as the caller vouches.
+    unsafe { delete_space(object.cast::<u8>().sub(R::PREFIX_BYTES), flags) };
+}
+
+/// As [`delete`], for objects that have weak references: apart, so that for others the flags need not be kept until the
+/// content is destroyed.
+///
+/// # Safety
+/// As [`delete`].
+#[cold]
+unsafe fn delete_by_parts<R: ObjectRecord>(object: *mut c_void, flags: c_int) {
+    // SAFETY: as the caller vouches.
+    unsafe {
+        if flags & kTVMFFIObjectDeleterFlagBitMaskStrong != 0 {
+            unwind::contain_panic(|| R::destroy(object.cast()));
+        }
+        delete_space(object.cast::<u8>().sub(R::PREFIX_BYTES), flags);
+    }
+}
+
+/// Gives the memory of an object back to the allocator that it came from, if the flags say that no reference is left. Once for
+/// all classes where size counts.
+///
+/// # Safety
+/// The body came from an allocation here, and the flags are true.
+#[cfg_attr(feature = "speed", inline)]
+#[cfg_attr(not(feature = "speed"), inline(never))]
+unsafe fn delete_space(body: *mut u8, flags: c_int) {
+    if flags & kTVMFFIObjectDeleterFlagBitMaskWeak == 0 {
+        return;
+    }
+    // SAFETY: the allocator put its header before the body.
+    unsafe {
+        let header = body.cast::<TVMFFIObjectAllocHeader>().sub(1);
+        let address = (&raw const (*header).delete_space).cast::<*const ()>().read();
+        // The usual case is called by its name, so that the compiler can put it here.
+        if IN_LINE && ptr::addr_eq(address, BUILTIN_DELETE_SPACE as *const ()) {
+            builtin_delete_space::<BODY_OFFSET>(body.cast());
+        } else if let Some(delete_space) = (*header).delete_space {
+            delete_space(body.cast());
+        }
+    }
+}
+
+/// Sets up the header of an object.
+fn set_up(body: NonNull<u8>, class: &Class, type_index: i32) -> NonNull<u8> {
+    // SAFETY: the body has room for the record, whose prefix precedes the handle; nobody else knows the memory yet.
+    unsafe {
+        let handle = body.add(class.prefix_bytes).cast::<TVMFFIObject>();
+        handle.write(TVMFFIObject {
+            combined_ref_count: refcount::INITIAL,
+            type_index,
+            padding: 0,
+            deleter: TVMFFIObjectDeleterSlot { ensure_align: 0 },
+        });
+        (*handle.as_ptr()).deleter.deleter = Some(class.deleter);
+    }
+    body
+}
+
+unsafe extern "C" fn builtin_allocate(
+    size: usize,
+    alignment: usize,
+    _type_index: i32,
+    _context: *mut c_void,
+) -> *mut c_void {
+    if size > MOST_BYTES {
+        return ptr::null_mut();
+    }
+    allocate_builtin(size, alignment).map_or(ptr::null_mut(), |body| body.as_ptr().cast())
+}
+
+/// Memory for an object of at most [`MOST_BYTES`].
+#[inline]
+fn allocate_builtin(size: usize, alignment: usize) -> Option<NonNull<u8>> {
+    if alignment <= BODY_OFFSET {
+        allocate_behind::<BODY_OFFSET>(size)
+    } else if alignment <= BODY_ALIGNMENT {
+        allocate_behind::<BODY_ALIGNMENT>(size)
+    } else {
+        None
+    }
+}
+
+/// Memory for an object behind `OFFSET` bytes of a block.
+#[inline]
+fn allocate_behind<const OFFSET: usize>(size: usize) -> Option<NonNull<u8>> {
+    let total = size + OFFSET;
+    // SAFETY: the size is far below half the address space, and the alignment is a power of two.
+    let block = memory::allocate(unsafe { Layout::from_size_align_unchecked(total, BODY_ALIGNMENT) })?;
+    // SAFETY: the block is that large, and new.
+    Some(unsafe { adopt_block::<OFFSET>(block) })
+}
+
+/// Sets up the allocator's header in the first `OFFSET` bytes of a block; the object follows.
+///
+/// # Safety
+/// The block is one of [`memory`] with more than `OFFSET` bytes, which nobody else uses; they are a multiple of 8.
+#[inline]
+unsafe fn adopt_block<const OFFSET: usize>(block: NonNull<u8>) -> NonNull<u8> {
+    // SAFETY: the block starts with OFFSET bytes of ours, the last of which are the ABI's header.
+    unsafe {
+        let body = block.add(OFFSET);
+        body.cast::<TVMFFIObjectAllocHeader>()
+            .sub(1)
+            .write(TVMFFIObjectAllocHeader { delete_space: Some(builtin_delete_space::<OFFSET>) });
+        body
+    }
+}
+
+const BUILTIN_DELETE_SPACE: unsafe extern "C" fn(*mut c_void) = builtin_delete_space::<BODY_OFFSET>;
+
+#[inline]
+unsafe extern "C" fn builtin_delete_space<const OFFSET: usize>(body: *mut c_void) {
+    // SAFETY: only called with a body from `adopt_block` with the same offset.
+    unsafe {
+        let block = body.cast::<u8>().sub(OFFSET);
+        // Memory knows the size of a block by itself.
+        memory::release(NonNull::new_unchecked(block), Layout::new::<u64>());
+    }
+}

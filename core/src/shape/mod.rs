@@ -1,0 +1,217 @@
+//! Shape objects: a counted, immutable list of extents, stored in place.
+
+use core::fmt;
+
+use crate::abi::{TVMFFIAny, TVMFFIObject, TVMFFISeqCell, TVMFFIShapeCell};
+use crate::any::{Any, AnyView};
+use crate::convert::AnyCompatible;
+use crate::error::Result;
+use crate::object::{self, ObjectClass};
+use crate::object_alloc::{ObjectRecord, allocate};
+use crate::{any_from, any_texts, object_class, plain_bail, type_index};
+
+mod geometry;
+mod possible;
+
+pub use geometry::{data_size_bytes, is_contiguous, product, row_major_strides_reversed};
+pub use possible::has_possible_size;
+pub(crate) use possible::is_small;
+
+object_class!(
+    @bare
+    /// A reference to a shape.
+    ///
+    /// Extents may be any integers; users that need sizes check them, as [`product`] does.
+    ///
+    /// # Upstream
+    /// `tvm::ffi::Shape` of `include/tvm/ffi/container/shape.h`.
+    pub struct Shape, type_index::SHAPE, "ffi.Shape"
+);
+
+/// The object behind [`Shape`]; the extents that the library allocates follow it in place.
+#[repr(C)]
+struct ShapeRecord {
+    header: TVMFFIObject,
+    cell: TVMFFIShapeCell,
+}
+
+#[cfg(target_pointer_width = "64")]
+const _: () = assert!(size_of::<ShapeRecord>() == 40 && core::mem::offset_of!(ShapeRecord, cell) == 24);
+#[cfg(all(target_pointer_width = "32", not(target_arch = "x86")))]
+const _: () = assert!(size_of::<ShapeRecord>() == 32 && core::mem::offset_of!(ShapeRecord, cell) == 24);
+
+// SAFETY: the header comes first, and the extents are plain data in place, so nothing has to be destroyed.
+unsafe impl ObjectRecord for ShapeRecord {
+    unsafe fn destroy(_this: *mut TVMFFIObject) {}
+}
+
+impl Shape {
+    /// Makes a shape of these extents.
+    ///
+    /// # Errors
+    /// MemoryError when no memory is left.
+    pub fn from_slice(extents: &[i64]) -> Result<Shape> {
+        Shape::from_exact(extents.len(), extents.iter().copied())
+    }
+
+    /// Makes a shape from an iterator over results; the first error is returned.
+    ///
+    /// # Errors
+    /// MemoryError when no memory is left; whatever the iterator gives.
+    pub fn try_from_iter(extents: impl IntoIterator<Item = Result<i64>>) -> Result<Shape> {
+        let mut buffer = crate::memory::Buffer::new();
+        for extent in extents {
+            buffer.try_push(extent?)?;
+        }
+        Shape::from_slice(&buffer)
+    }
+
+    /// Makes a shape whose extents are integer arguments.
+    ///
+    /// # Errors
+    /// ValueError when an argument is no integer; MemoryError when no memory is left.
+    ///
+    /// # Upstream
+    /// The global function `ffi.Shape` of `src/ffi/tensor.cc`.
+    pub fn from_args(args: &[AnyView<'_>]) -> Result<Shape> {
+        let is_integer = |arg: &AnyView<'_>| matches!(arg.type_index(), type_index::INT | type_index::BOOL);
+        if !args.iter().all(is_integer) {
+            plain_bail!(VALUE_ERROR, "Expect shape to take list of int arguments");
+        }
+        Shape::from_exact(args.len(), args.iter().map(|arg| arg.payload_bits() as i64))
+    }
+
+    /// The extents.
+    pub fn as_slice(&self) -> &[i64] {
+        // SAFETY: a shape object has its cell behind the header, for C and C++ made ones too.
+        let cell = unsafe { &(*self.0.as_ptr().cast::<ShapeRecord>()).cell };
+        if cell.data.is_null() {
+            return &[];
+        }
+        // SAFETY: whoever made the shape vouches for `size` extents that live and stay as they are while it
+        // does.
+        unsafe { core::slice::from_raw_parts(cell.data, cell.size) }
+    }
+
+    /// Number of elements of a tensor of this shape; None when an extent is negative or the number does not
+    /// fit.
+    pub fn product(&self) -> Option<i64> {
+        product(self.as_slice())
+    }
+
+    /// Makes a shape of `len` extents; missing ones are 0 and surplus ones are not taken.
+    fn from_exact(len: usize, mut extents: impl Iterator<Item = i64>) -> Result<Shape> {
+        // A length whose bytes overflow is refused like any other size that no memory has.
+        let bytes = len.saturating_mul(size_of::<i64>());
+        let init = |record: *mut ShapeRecord| {
+            // SAFETY: the object has `bytes` trailing bytes, and the record's size keeps them aligned for
+            // i64.
+            unsafe {
+                let data = record.add(1).cast::<i64>();
+                for index in 0..len {
+                    data.add(index).write(extents.next().unwrap_or(0));
+                }
+                (*record).cell = TVMFFIShapeCell { data, size: len };
+            }
+        };
+        // SAFETY: `init` writes the cell, the only field beside the header, and index 69 is that of shapes.
+        let object = unsafe { allocate::<ShapeRecord>(type_index::SHAPE, bytes, init) }?;
+        Ok(Shape(object))
+    }
+}
+
+impl fmt::Debug for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.as_slice()).finish()
+    }
+}
+
+any_from!(Shape);
+
+// SAFETY: view and into_any hand out the reference that the value holds.
+unsafe impl AnyCompatible for Shape {
+    any_texts!(Shape::TYPE_KEY, Shape::TYPE_KEY);
+
+    fn view(&self) -> AnyView<'_> {
+        object::view_object(self)
+    }
+
+    fn into_any(self) -> Any {
+        object::own_object(self)
+    }
+
+    /// Accepts a shape, or an Array or List of integers, which is copied.
+    fn try_from_view(view: AnyView<'_>) -> Result<Option<Shape>> {
+        match object::object_of(view) {
+            Some(shape) => Ok(Some(shape)),
+            None => from_sequence(view),
+        }
+    }
+}
+
+/// Makes a shape of an Array or List of integers; None when `view` is something else.
+fn from_sequence(view: AnyView<'_>) -> Result<Option<Shape>> {
+    if !matches!(view.type_index(), type_index::ARRAY | type_index::LIST) {
+        return Ok(None);
+    }
+    let Some(object) = view.object_ptr() else { return Ok(None) };
+    // SAFETY: arrays and lists have a sequence cell behind the header, whose cells `data` and `size`
+    // describe.
+    let items = unsafe {
+        let cell = &*object.as_ptr().add(1).cast::<TVMFFISeqCell>();
+        let len = usize::try_from(cell.size).unwrap_or(0);
+        AnyView::slice_from_raw(cell.data.cast::<TVMFFIAny>(), len)
+    };
+    let mut extents = crate::memory::Buffer::new();
+    for item in items {
+        match item.try_get::<i64>()? {
+            Some(extent) => extents.try_push(extent)?,
+            None => return Ok(None),
+        }
+    }
+    Shape::from_slice(&extents).map(Some)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error;
+
+    #[test]
+    fn extents_lie_in_place_behind_the_cell() {
+        let shape = Shape::from_slice(&[2, -3, 4]).unwrap();
+        assert_eq!(shape.as_slice(), [2, -3, 4]);
+        let offset = shape.as_slice().as_ptr().addr() - shape.as_object().as_ptr().addr();
+        assert_eq!(offset, size_of::<ShapeRecord>());
+    }
+
+    #[test]
+    fn the_empty_shape_has_one_element() {
+        let shape = Shape::from_slice(&[]).unwrap();
+        assert!(shape.as_slice().is_empty());
+        assert_eq!(shape.product(), Some(1));
+    }
+
+    #[test]
+    fn an_iterator_failure_is_returned() {
+        let failure = Shape::try_from_iter([Ok(1), Err(error!(KEY_ERROR, "no extent"))]).unwrap_err();
+        assert_eq!(failure.kind(), b"KeyError");
+    }
+
+    #[test]
+    fn arguments_must_be_integers() {
+        let args = [AnyView::from(2i64), AnyView::from(true)];
+        assert_eq!(Shape::from_args(&args).unwrap().as_slice(), [2, 1]);
+        let failure = Shape::from_args(&[AnyView::from(2.5f64)]).unwrap_err();
+        assert_eq!(failure.kind(), b"ValueError");
+        assert_eq!(failure.message(), b"Expect shape to take list of int arguments");
+    }
+
+    #[test]
+    fn a_shape_goes_through_any() {
+        let any = Shape::from_slice(&[7]).unwrap().into_any();
+        assert_eq!(any.type_index(), type_index::SHAPE);
+        assert_eq!(any.get::<Shape>().unwrap().as_slice(), [7]);
+        assert!(AnyView::from(1i64).try_get::<Shape>().unwrap().is_none());
+    }
+}

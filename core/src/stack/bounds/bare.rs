@@ -1,0 +1,13 @@
+//! The bounds of stacks on bare metal: unknown.
+#![forbid(unsafe_code)]
+
+use crate::error::Result;
+
+/// The bounds of no stack.
+///
+/// # Errors
+/// None.
+#[inline(always)]
+pub(in crate::stack) fn have_room() -> Result<bool> {
+    Ok(false)
+}

@@ -1,0 +1,11 @@
+//! The bounds of the current thread's stack, from a provider that the host installs; unknown in other builds.
+
+#[cfg_attr(all(feature = "std", not(feature = "client")), path = "std.rs")]
+#[cfg_attr(not(all(feature = "std", not(feature = "client"))), path = "bare.rs")]
+mod imp;
+
+#[cfg(all(feature = "std", not(feature = "client")))]
+pub(crate) use imp::PROVIDER;
+pub(super) use imp::*;
+#[cfg(all(feature = "std", not(feature = "client")))]
+pub use imp::{Provider, set_provider};

@@ -1,0 +1,105 @@
+//! The bounds of the stacks of an operating system's threads.
+#![forbid(unsafe_code)]
+
+use core::ops::Range;
+
+use crate::error::{Error, Result};
+use crate::plain_error;
+use crate::sync::{Mutex, per_thread};
+
+/// Bytes that are left for what runs until the next [`nest`](super::super::nest): code of users, and the making of errors with
+/// backtraces.
+const RESERVE: usize = 128 << 10;
+
+/// The addresses of the calling thread's stack, or None when nobody knows them.
+///
+/// It is asked once per thread, may allocate, and must not come back to this module.
+pub type Provider = fn() -> Option<Range<usize>>;
+
+pub(crate) static PROVIDER: Mutex<Option<Provider>> = Mutex::new(None);
+
+/// Installs what knows the bounds of stacks on this platform; a second call replaces the first one's. Boards have none.
+///
+/// Threads that nested calls before keep what they know.
+pub fn set_provider(provider: Provider) {
+    *PROVIDER.lock() = Some(provider);
+}
+
+/// The bounds of a thread's stack, as far as the provider was asked.
+struct Known {
+    asked: bool,
+    /// From the lowest address that calls may reach to the end; empty when unknown.
+    usable: Range<usize>,
+}
+
+crate::per_thread!(static KNOWN: Known = Known { asked: false, usable: 0..0 });
+
+/// Whether there is room on the stack for sure; false where nobody knows its bounds.
+///
+/// # Errors
+/// ValueError when there is none.
+#[inline]
+pub(in crate::stack) fn have_room() -> Result<bool> {
+    let here = approximate_stack_pointer();
+    let known = per_thread::with(&KNOWN, |known| known.asked.then(|| known.usable.clone())).flatten();
+    let usable = known.unwrap_or_else(ask);
+    // A small stack keeps as much as it may use. What is below the reserve is another stack, such as a coroutine's.
+    if here < usable.start && usable.start - here <= RESERVE.min(usable.len()) {
+        Err(used_up())
+    } else {
+        Ok(usable.contains(&here))
+    }
+}
+
+fn approximate_stack_pointer() -> usize {
+    let local = 0u8;
+    core::hint::black_box(&raw const local).addr()
+}
+
+#[cold]
+fn ask() -> Range<usize> {
+    let provider = *PROVIDER.lock();
+    let usable = provider.and_then(|provider| provider()).map_or(0..0, usable_part);
+    per_thread::with(&KNOWN, |known| {
+        known.asked = true;
+        known.usable = usable.clone();
+    });
+    usable
+}
+
+fn usable_part(stack: Range<usize>) -> Range<usize> {
+    let reserve = RESERVE.min(stack.len() / 2);
+    stack.start + reserve..stack.end
+}
+
+#[cold]
+fn used_up() -> Error {
+    plain_error!(VALUE_ERROR, "Calls are nested too deep: the stack of the thread is used up")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stack_below_a_small_one_is_another_one() {
+        let here = approximate_stack_pointer();
+        let lowest = here + (16 << 10);
+        per_thread::with(&KNOWN, |known| {
+            known.asked = true;
+            known.usable = usable_part(lowest..lowest + (64 << 10));
+        });
+        assert_eq!(have_room().ok(), Some(false));
+        // A little further down, it is the reserve of the same stack.
+        let lowest = here - (16 << 10);
+        per_thread::with(&KNOWN, |known| known.usable = usable_part(lowest..lowest + (64 << 10)));
+        assert!(have_room().is_err());
+    }
+
+    #[test]
+    fn half_of_a_small_stack_is_usable() {
+        assert_eq!(usable_part(1000..3000), 2000..3000);
+        assert_eq!(usable_part(0..8 << 20), RESERVE..8 << 20);
+        assert_eq!(usable_part(5..5), 5..5);
+    }
+}

@@ -1,0 +1,86 @@
+//! A bound for nested calls: library and user code that call each other stop before the stack ends.
+#![forbid(unsafe_code)]
+
+use crate::error::{Error, Result};
+use crate::sync::per_thread;
+use crate::{config, plain_error};
+
+mod bounds;
+
+#[cfg(all(feature = "std", not(feature = "client")))]
+pub(crate) use bounds::PROVIDER;
+#[cfg(all(feature = "std", not(feature = "client")))]
+pub use bounds::{Provider, set_provider};
+
+/// The number of calls that may nest where the bounds of the stack are unknown.
+pub const MAX_NESTED_CALLS: usize = config::NESTED_CALLS;
+
+// Calls that run without known bounds.
+crate::per_thread!(static NESTED: usize = 0);
+
+/// Runs `body`, which may call code of users that calls the library again.
+///
+/// Where the bounds of the stack are known, calls may nest until 128 KiB are left, or half of a smaller stack. Elsewhere,
+/// and on stacks that are not the thread's own, [`MAX_NESTED_CALLS`] may run inside one another, counted over all threads
+/// in builds without `std`.
+///
+/// # Errors
+/// Those of `body`; ValueError, without running it, when there is no room for it.
+///
+/// # Threads
+/// Any. Allocates nothing, but for what the provider of bounds does in the first call of a thread.
+#[inline]
+pub fn nest<R>(body: impl FnOnce() -> Result<R>) -> Result<R> {
+    if bounds::have_room()? {
+        return body();
+    }
+    let _counted = Counted::new()?;
+    body()
+}
+
+/// A call that runs without known bounds.
+struct Counted;
+
+impl Counted {
+    fn new() -> Result<Self> {
+        let fits = per_thread::with(&NESTED, |nested| {
+            let fits = *nested < MAX_NESTED_CALLS;
+            *nested += usize::from(fits);
+            fits
+        });
+        if fits == Some(true) { Ok(Self) } else { Err(too_many()) }
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        per_thread::with(&NESTED, |nested| *nested -= 1);
+    }
+}
+
+#[cold]
+fn too_many() -> Error {
+    plain_error!(VALUE_ERROR, "Calls are nested too deep: more than {} inside one another", MAX_NESTED_CALLS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn depth_reached(count: &mut usize) -> Result<()> {
+        *count += 1;
+        nest(|| depth_reached(count))
+    }
+
+    #[test]
+    fn calls_are_counted_where_the_stack_is_unknown() {
+        let mut count = 0;
+        let error = depth_reached(&mut count).unwrap_err();
+        assert_eq!(error.kind(), b"ValueError");
+        assert_eq!(count, MAX_NESTED_CALLS + 1);
+        // What ended is not counted any more.
+        let mut count = 0;
+        assert!(depth_reached(&mut count).is_err());
+        assert_eq!(count, MAX_NESTED_CALLS + 1);
+    }
+}

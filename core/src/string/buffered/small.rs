@@ -1,0 +1,18 @@
+//! Strings copied from the buffer in which their text was composed.
+
+use super::super::value_of;
+use crate::any::Any;
+use crate::error::Result;
+use crate::memory::Buffer;
+use crate::type_index;
+
+/// Bytes that a buffer starts with.
+pub(in crate::string) const LEAD_BYTES: usize = 0;
+
+/// The text of a buffer from `start` on.
+///
+/// # Errors
+/// MemoryError.
+pub(in crate::string) fn string_of(buffer: Buffer<u8>, start: usize) -> Result<Any> {
+    value_of(type_index::SMALL_STR, buffer.get(start..).unwrap_or_default())
+}

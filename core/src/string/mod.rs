@@ -1,0 +1,371 @@
+//! Text and bytes: up to seven bytes in the value itself, more in an object.
+
+mod buffered;
+#[cfg_attr(feature = "client", path = "client.rs")]
+mod made;
+
+use core::fmt;
+use core::hash::{Hash, Hasher};
+use core::mem::MaybeUninit;
+
+use crate::abi::{TVMFFIAny, TVMFFIAnyPayload};
+use crate::any::{Any, AnyView};
+use crate::convert::AnyCompatible;
+use crate::error::Result;
+use crate::memory::Buffer;
+use crate::object_alloc::Space;
+use crate::text::{Lossy, Writer};
+use crate::{any_from, any_texts, type_index};
+
+/// The longest content that fits into the value itself.
+pub(crate) const SMALL_MAX: usize = 7;
+
+/// A string value: text, usually UTF-8, though C may put any bytes in it.
+///
+/// # Upstream
+/// `tvm::ffi::String` in `string.h`.
+#[repr(transparent)]
+#[derive(Clone)]
+pub struct String(Any);
+
+/// A bytes value.
+///
+/// # Upstream
+/// `tvm::ffi::Bytes` in `string.h`.
+#[repr(transparent)]
+#[derive(Clone)]
+pub struct Bytes(Any);
+
+/// From the type index of a short value to that of a longer one of the same kind.
+const LARGE_OFFSET: i32 = type_index::STR - type_index::SMALL_STR;
+const _: () = assert!(type_index::BYTES - type_index::SMALL_BYTES == LARGE_OFFSET);
+
+/// Whether texts are put together on the stack first, so that most are written once. That takes code, for which hosts have
+/// room.
+const STARTS_ON_STACK: bool = cfg!(feature = "speed");
+
+/// Bytes that are put together there.
+const SHORT_TEXT_BYTES: usize = if STARTS_ON_STACK { 32 } else { 0 };
+
+/// A string with a copy of `content`, or bytes: `small_index` says which of the two, by the type index of a short value.
+///
+/// # Errors
+/// MemoryError.
+fn value_of(small_index: i32, content: &[u8]) -> Result<Any> {
+    let mut cell = MaybeUninit::uninit();
+    // SAFETY: both are borrowed; the cell is an owned value afterwards, and nobody else has it.
+    unsafe {
+        write_copy(cell.as_mut_ptr(), small_index, content)?;
+        Ok(Any::from_raw(cell.assume_init()))
+    }
+}
+
+/// Writes a copy of `content` to a cell, as a string or as bytes: `small_index` is the type index of a short value of
+/// that kind. What was in the cell is not released.
+///
+/// # Errors
+/// MemoryError, which leaves the cell as it was.
+///
+/// # Safety
+/// The content must be readable and the cell writable; they may overlap, which references to them must not.
+#[doc(hidden)]
+#[cfg_attr(feature = "speed", inline(always))]
+#[cfg_attr(not(feature = "speed"), inline(never))]
+pub unsafe fn write_copy(cell: *mut TVMFFIAny, small_index: i32, content: *const [u8]) -> Result<()> {
+    // SAFETY: passed on.
+    unsafe { made::write_copy(cell, small_index, content) }
+}
+
+/// Makes `cell` the string that `write` writes, without an intermediate copy; it is called twice when that is long. What was in
+/// the cell is not released.
+///
+/// # Errors
+/// MemoryError, which leaves the cell as it was.
+#[cfg_attr(not(feature = "speed"), inline(never))]
+pub(crate) fn compose(cell: &mut MaybeUninit<TVMFFIAny>, write: &dyn Fn(&mut Writer<'_>)) -> Result<()> {
+    let mut short = [0; SHORT_TEXT_BYTES];
+    let mut start = Writer::new(&mut short);
+    write(&mut start);
+    let len = start.wanted;
+    match short.get(..len) {
+        // SAFETY: both are borrowed.
+        Some(text) if STARTS_ON_STACK => unsafe {
+            write_copy(cell.as_mut_ptr(), type_index::SMALL_STR, text)
+        },
+        _ => made::written(cell, type_index::SMALL_STR, len, |target| write(&mut Writer::new(target))),
+    }
+}
+
+impl String {
+    /// The longest text that needs no object.
+    pub const SHORT_MAX: usize = SMALL_MAX;
+
+    /// The empty text. Allocates nothing.
+    pub const EMPTY: String = {
+        let raw = TVMFFIAny {
+            type_index: type_index::SMALL_STR,
+            small_str_len: 0,
+            payload: TVMFFIAnyPayload { v_int64: 0 },
+        };
+        // SAFETY: a small string cell points to nothing.
+        String(unsafe { Any::from_raw(raw) })
+    };
+
+    /// Copies text. Allocates when it is longer than seven bytes.
+    ///
+    /// # Errors
+    /// MemoryError.
+    pub fn new(text: &str) -> Result<String> {
+        String::from_bytes(text.as_bytes())
+    }
+
+    /// Copies text of any encoding. Allocates when it is longer than seven bytes.
+    ///
+    /// # Errors
+    /// MemoryError.
+    ///
+    /// # Upstream
+    /// `TVMFFIStringFromByteArray`.
+    pub fn from_bytes(text: &[u8]) -> Result<String> {
+        value_of(type_index::SMALL_STR, text).map(String)
+    }
+
+    /// As [`from_bytes`](Self::from_bytes), with the object in a space.
+    ///
+    /// # Errors
+    /// MemoryError.
+    pub fn from_bytes_in(text: &[u8], space: &mut impl Space) -> Result<String> {
+        if text.len() <= SMALL_MAX {
+            return String::from_bytes(text);
+        }
+        made::object_in(space, text).map(|object| String(object.into_any()))
+    }
+
+    /// Bytes that a buffer may start with, so that the text behind them becomes a string where it lies.
+    pub const LEAD_BYTES: usize = buffered::LEAD_BYTES;
+
+    /// The text of a buffer from `start` on. Where there are [`LEAD_BYTES`](Self::LEAD_BYTES) or more in front of it, a long
+    /// text is not copied: the string takes the buffer over.
+    ///
+    /// # Errors
+    /// MemoryError.
+    pub fn from_buffer(buffer: Buffer<u8>, start: usize) -> Result<String> {
+        buffered::string_of(buffer, start).map(String)
+    }
+
+    /// The text whose bytes are the first `len` of a word in little-endian order, at most seven. Allocates nothing.
+    #[inline]
+    pub const fn of_word(word: u64, len: usize) -> String {
+        let len = if len < SMALL_MAX { len } else { SMALL_MAX };
+        let v_bytes = (word & ((1 << (8 * len)) - 1)).to_le_bytes();
+        let raw = TVMFFIAny {
+            type_index: type_index::SMALL_STR,
+            small_str_len: len as u32,
+            payload: TVMFFIAnyPayload { v_bytes },
+        };
+        // SAFETY: a small string cell points to nothing.
+        String(unsafe { Any::from_raw(raw) })
+    }
+
+    /// Formats text, without an intermediate copy.
+    ///
+    /// # Errors
+    /// MemoryError.
+    pub fn format(text: fmt::Arguments<'_>) -> Result<String> {
+        // A Display that fails leaves the text that it wrote until then.
+        String::compose(&|out| {
+            let _ = fmt::Write::write_fmt(out, text);
+        })
+    }
+
+    /// The text that `write` writes, without an intermediate copy; it is called twice when that is long.
+    ///
+    /// # Errors
+    /// MemoryError.
+    pub fn compose(write: &dyn Fn(&mut Writer<'_>)) -> Result<String> {
+        let mut cell = MaybeUninit::uninit();
+        compose(&mut cell, write)?;
+        // SAFETY: without an error the cell is a string that nobody else has.
+        Ok(unsafe { String::from_cell(cell) })
+    }
+
+    /// Takes over a string.
+    ///
+    /// # Safety
+    /// The cell must be an owned value of a string, which is given up.
+    pub(crate) unsafe fn from_cell(cell: MaybeUninit<TVMFFIAny>) -> String {
+        // SAFETY: as the caller vouches.
+        String(unsafe { Any::from_raw(cell.assume_init()) })
+    }
+
+    /// The text as bytes.
+    pub fn as_bytes(&self) -> &[u8] {
+        content_of(&self.0)
+    }
+
+    /// The text, if it is UTF-8.
+    pub fn as_str(&self) -> Option<&str> {
+        core::str::from_utf8(self.as_bytes()).ok()
+    }
+}
+
+impl Bytes {
+    /// Copies bytes. Allocates when there are more than seven.
+    ///
+    /// # Errors
+    /// MemoryError.
+    ///
+    /// # Upstream
+    /// `TVMFFIBytesFromByteArray`.
+    pub fn new(content: &[u8]) -> Result<Bytes> {
+        value_of(type_index::SMALL_BYTES, content).map(Bytes)
+    }
+
+    /// The content.
+    pub fn as_bytes(&self) -> &[u8] {
+        content_of(&self.0)
+    }
+}
+
+/// The content of a string or bytes value, borrowed from the value.
+fn content_of(value: &Any) -> &[u8] {
+    // SAFETY: Any and AnyView are transparent over the same cell; the view borrows from `value`.
+    let view: &AnyView<'_> = unsafe { &*(&raw const *value).cast() };
+    view.bytes_of_string().or_else(|| view.bytes_of_bytes()).unwrap_or_default()
+}
+
+macro_rules! shared_traits {
+    ($($name:ident),*) => {$(
+        impl PartialEq for $name {
+            fn eq(&self, other: &$name) -> bool {
+                self.as_bytes() == other.as_bytes()
+            }
+        }
+
+        impl Eq for $name {}
+
+        impl Hash for $name {
+            fn hash<H: Hasher>(&self, state: &mut H) {
+                self.as_bytes().hash(state);
+            }
+        }
+
+        impl AsRef<[u8]> for $name {
+            fn as_ref(&self) -> &[u8] {
+                self.as_bytes()
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::Debug::fmt(&Lossy(self.as_bytes()), f)
+            }
+        }
+    )*};
+}
+
+shared_traits!(String, Bytes);
+any_from!(String, Bytes);
+
+impl PartialEq<str> for String {
+    fn eq(&self, other: &str) -> bool {
+        self.as_bytes() == other.as_bytes()
+    }
+}
+
+impl PartialEq<&str> for String {
+    fn eq(&self, other: &&str) -> bool {
+        self.as_bytes() == other.as_bytes()
+    }
+}
+
+impl fmt::Display for String {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&Lossy(self.as_bytes()), f)
+    }
+}
+
+// SAFETY: the value owns its cell, which views borrow.
+unsafe impl AnyCompatible for String {
+    any_texts!("str", "ffi.String");
+
+    fn view(&self) -> AnyView<'_> {
+        self.0.view()
+    }
+
+    fn into_any(self) -> Any {
+        self.0
+    }
+
+    fn try_from_view(view: AnyView<'_>) -> Result<Option<String>> {
+        match view.type_index() {
+            type_index::SMALL_STR | type_index::STR => view.to_owned().map(|value| Some(String(value))),
+            type_index::RAW_STR => view.bytes_of_string().map(String::from_bytes).transpose(),
+            _ => Ok(None),
+        }
+    }
+}
+
+// SAFETY: the value owns its cell, which views borrow.
+unsafe impl AnyCompatible for Bytes {
+    any_texts!("bytes", "ffi.Bytes");
+
+    fn view(&self) -> AnyView<'_> {
+        self.0.view()
+    }
+
+    fn into_any(self) -> Any {
+        self.0
+    }
+
+    fn try_from_view(view: AnyView<'_>) -> Result<Option<Bytes>> {
+        match view.type_index() {
+            type_index::SMALL_BYTES | type_index::BYTES => view.to_owned().map(|value| Some(Bytes(value))),
+            type_index::BYTE_ARRAY_PTR => view.bytes_of_bytes().map(Bytes::new).transpose(),
+            _ => Ok(None),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_text_is_small_and_long_text_is_an_object() -> Result<()> {
+        assert_eq!(String::new("seven!!")?.into_any().type_index(), type_index::SMALL_STR);
+        let long = String::new("eight!!!")?;
+        assert_eq!((long.as_bytes(), long.as_str()), (&b"eight!!!"[..], Some("eight!!!")));
+        assert_eq!(long.into_any().type_index(), type_index::STR);
+        assert_eq!(Bytes::new(&[0xff; 9])?.as_bytes(), &[0xff; 9]);
+        Ok(())
+    }
+
+    #[test]
+    fn objects_end_in_a_nul() -> Result<()> {
+        let text = String::new("longer than seven")?;
+        let object = text.view().object_ptr();
+        // SAFETY: string objects hold a byte array after their header, and keep a NUL behind its content.
+        let behind = object.map(|object| unsafe {
+            let array = object.add(1).cast::<crate::abi::TVMFFIByteArray>().read();
+            array.data.add(array.size).read()
+        });
+        assert_eq!(behind, Some(0));
+        Ok(())
+    }
+
+    #[test]
+    fn formatting_picks_the_form_by_length() -> Result<()> {
+        assert_eq!(String::format(format_args!("{}-{}", 1, 2))?, "1-2");
+        assert_eq!(String::format(format_args!("{:>12}", "x"))?, "           x");
+        assert_eq!(String::EMPTY, "");
+        Ok(())
+    }
+
+    #[test]
+    fn text_and_bytes_do_not_mix() -> Result<()> {
+        assert!(String::new("abc")?.into_any().try_get::<Bytes>()?.is_none());
+        assert!(Bytes::new(b"abc")?.into_any().try_get::<String>()?.is_none());
+        Ok(())
+    }
+}

@@ -1,0 +1,29 @@
+//! Text of boards, written without a check for UTF-8: messages are not decoded there, and the check would cost more
+//! than a message.
+#![forbid(unsafe_code)]
+
+use super::super::Writer;
+
+/// Writes bytes as they are.
+pub(in crate::text) fn put(out: &mut Writer<'_>, text: &[u8]) {
+    out.put(text);
+}
+
+/// Writes bytes, in few instructions.
+pub(in crate::text) fn append(out: &mut Writer<'_>, text: &[u8]) {
+    for byte in text {
+        if let Some(place) = out.target.get_mut(out.wanted) {
+            *place = *byte;
+        }
+        out.wanted = out.wanted.wrapping_add(1);
+    }
+}
+
+/// Writes a number of 32 bits: the functions for 64 are linked by who has such numbers.
+pub(in crate::text) fn put_word(out: &mut Writer<'_>, number: usize) {
+    let tenth = number / 10;
+    if tenth != 0 {
+        put_word(out, tenth);
+    }
+    out.put(&[b'0' + (number - 10 * tenth) as u8]);
+}

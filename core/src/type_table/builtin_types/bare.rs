@@ -1,0 +1,86 @@
+//! The types that the ABI fixes, on bare metal: a key in read-only data each, and an entry made when it is first looked up.
+//!
+//! Tables of all entries would take 3 KB of a board's RAM and flash.
+
+use core::ffi::CStr;
+
+use crate::abi::{TVMFFIObject, TVMFFITypeMetadata};
+use crate::type_index;
+
+use super::super::builtin_keys::{self, COUNT, KEYS};
+use super::super::entry::{self, NewType, TypeEntry};
+use super::super::register::place;
+use super::super::{REGISTRY, slots};
+
+/// The key that starts there.
+fn key_at(start: *const u8) -> &'static [u8] {
+    // SAFETY: callers pass pointers into `KEYS`, where each key has a zero behind it, and stop at the last.
+    unsafe { CStr::from_ptr(start.cast()) }.to_bytes()
+}
+
+/// The start of the next key, as a pointer into all keys: a pointer to one key must not reach another.
+fn behind(key: &'static [u8]) -> *const u8 {
+    KEYS.as_ptr().with_addr(key.as_ptr().addr() + key.len() + 1)
+}
+
+/// The key of a built-in type.
+pub(in crate::type_table) fn key(type_index: i32) -> Option<&'static [u8]> {
+    let mut key = key_at(KEYS.as_ptr());
+    for _ in 0..builtin_keys::position(type_index)? {
+        key = key_at(behind(key));
+    }
+    Some(key)
+}
+
+/// The index of the built-in type with this key.
+pub(in crate::type_table) fn index_of(key: &[u8]) -> Option<i32> {
+    let mut start = KEYS.as_ptr();
+    for position in 0..COUNT {
+        let known = key_at(start);
+        if known == key {
+            return Some(builtin_keys::index_at(position));
+        }
+        start = behind(known);
+    }
+    None
+}
+
+/// The entry of any type; None without memory for that of a built-in one.
+#[inline(never)]
+pub(in crate::type_table) fn entry_of_any(type_index: i32) -> Option<&'static TypeEntry> {
+    slots::entry(type_index).or_else(|| make(type_index))
+}
+
+fn make(type_index: i32) -> Option<&'static TypeEntry> {
+    let type_key = key(type_index)?;
+    let parent = if type_index > type_index::OBJECT { Some(entry_of_any(type_index::OBJECT)?) } else { None };
+    let registry = REGISTRY.lock();
+    // An interrupt may have been faster.
+    if let Some(entry) = slots::entry(type_index) {
+        return Some(entry);
+    }
+    let child_slots_can_overflow = super::super::may_overflow(type_index);
+    let new = NewType { type_index, type_key, num_slots: 1, child_slots_can_overflow };
+    let entry = place(&registry.arena, new, parent).ok()?;
+    if let Some(total_size) = total_size(type_index) {
+        let array = entry.array(&entry::METADATA);
+        let place = array.place(&registry.arena, 0).ok()?.cast::<TVMFFITypeMetadata>();
+        // SAFETY: the place holds a record of zeros that nobody reads yet.
+        unsafe { (*place.as_ptr()).total_size = total_size };
+        array.publish(0);
+    }
+    Some(entry)
+}
+
+/// The size in the metadata of the types that have any.
+fn total_size(type_index: i32) -> Option<i32> {
+    let pointer = size_of::<*const ()>();
+    let bytes = match type_index {
+        type_index::OBJECT => 0,
+        // The pointer to a virtual table before the header, imports, import cache.
+        type_index::MODULE => 8 + 2 * pointer,
+        type_index::BIG_INT => 8,
+        _ => return None,
+    };
+    Some((size_of::<TVMFFIObject>() + bytes) as i32)
+}

@@ -1,0 +1,60 @@
+//! Attribute columns by name: a list, newest first, of the columns that have values.
+
+use crate::sync::atomic::{AtomicPtr, Ordering};
+use core::ptr;
+use core::slice;
+
+use crate::error::Result;
+
+use super::super::REGISTRY;
+use super::super::arena::{Arena, NoMemory};
+use super::super::attr_column::AttrColumn;
+
+/// A column, followed by its name.
+struct Named {
+    column: AttrColumn,
+    name_len: usize,
+    next: *const Named,
+}
+
+static FIRST: AtomicPtr<Named> = AtomicPtr::new(ptr::null_mut());
+
+/// The column of a name.
+#[inline(never)]
+pub(in crate::type_table) fn get(name: &[u8]) -> Option<&'static AttrColumn> {
+    let mut at = FIRST.load(Ordering::Acquire).cast_const();
+    loop {
+        // SAFETY: published columns are complete and live for ever.
+        let named = unsafe { at.as_ref()? };
+        // SAFETY: the name was written behind the column, in the same block.
+        if name == unsafe { slice::from_raw_parts(at.add(1).cast(), named.name_len) } {
+            return Some(&named.column);
+        }
+        at = named.next;
+    }
+}
+
+/// The column of a name, made when there is none.
+pub(in crate::type_table) fn get_or_make(name: &[u8]) -> Result<&'static AttrColumn> {
+    let made = {
+        let registry = REGISTRY.lock();
+        match get(name) {
+            Some(column) => Ok(column),
+            None => make(&registry.arena, name),
+        }
+    };
+    made.map_err(NoMemory::into_error)
+}
+
+fn make(arena: &Arena, name: &[u8]) -> core::result::Result<&'static AttrColumn, NoMemory> {
+    let place = arena.carve(size_of::<Named>() + name.len(), align_of::<Named>())?.cast::<Named>();
+    let next = FIRST.load(Ordering::Relaxed);
+    // SAFETY: the place is fresh, has room for the name, too, and lives for ever; nobody else knows it yet.
+    let named = unsafe {
+        place.write(Named { column: AttrColumn::new(), name_len: name.len(), next });
+        name.as_ptr().copy_to_nonoverlapping(place.add(1).cast().as_ptr(), name.len());
+        place.as_ref()
+    };
+    FIRST.store(place.as_ptr(), Ordering::Release);
+    Ok(&named.column)
+}

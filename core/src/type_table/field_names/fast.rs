@@ -1,0 +1,153 @@
+//! The fields of a type by their names, where it has many: an index that readers look into without lock.
+
+use core::mem::{align_of, size_of};
+use core::ptr;
+use core::slice;
+
+use crate::abi::{TVMFFIByteArray, TVMFFIFieldInfo, TVMFFITypeInfo};
+use crate::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
+use crate::words::GOLDEN_RATIO;
+
+use super::super::arena::Arena;
+use super::super::entry::TypeEntry;
+use super::super::key_hash::type_key_hash;
+use super::super::type_info;
+
+/// Types with fewer fields have no index: a linear search takes no longer.
+const LEAST_FIELDS: usize = 32;
+
+/// The index of a type, which lives for ever in the table's arena; null while there is none. Without memory for a larger one there
+/// is none either, and names are found by a linear search.
+pub(in crate::type_table) struct FieldNames(AtomicPtr<Table>);
+
+/// An open-addressing table. A slot holds one more than the place of a field, or zero.
+struct Table {
+    slots: &'static [AtomicU32],
+}
+
+impl FieldNames {
+    pub(in crate::type_table) const fn new() -> FieldNames {
+        FieldNames(AtomicPtr::new(ptr::null_mut()))
+    }
+
+    fn table(&self) -> Option<&Table> {
+        // SAFETY: a published table is complete and lives for ever.
+        unsafe { self.0.load(Ordering::Acquire).as_ref() }
+    }
+}
+
+impl Table {
+    /// A table of all fields, at most a quarter full; null without memory.
+    fn of(arena: &Arena, fields: &[TVMFFIFieldInfo]) -> *mut Table {
+        let slot_count = (4 * fields.len()).next_power_of_two();
+        let bytes = size_of::<Table>() + slot_count * size_of::<AtomicU32>();
+        let Ok(piece) = arena.carve_zeroed(bytes, align_of::<Table>()) else { return ptr::null_mut() };
+        let place: *mut Table = piece.as_ptr().cast();
+        // SAFETY: the piece is fresh, and has room for the table and its slots, which are zero.
+        let table = Table { slots: unsafe { slice::from_raw_parts(place.add(1).cast(), slot_count) } };
+        for at in 0..fields.len() {
+            table.put(fields, at);
+        }
+        // SAFETY: as above.
+        unsafe { place.write(table) };
+        place
+    }
+
+    /// The slots of a name, in the order in which they are probed.
+    fn probe(&self, name: &[u8]) -> impl Iterator<Item = &AtomicU32> {
+        let first = (type_key_hash(name).wrapping_mul(GOLDEN_RATIO) >> 32) as usize;
+        let slots = self.slots;
+        (0..slots.len()).map(move |step| &slots[first.wrapping_add(step) & (slots.len() - 1)])
+    }
+
+    /// Adds the field at a place. There are free slots.
+    fn put(&self, fields: &[TVMFFIFieldInfo], at: usize) {
+        let free = self.probe(name_of(&fields[at])).find(|slot| slot.load(Ordering::Relaxed) == 0);
+        if let Some(slot) = free {
+            slot.store(at as u32 + 1, Ordering::Release);
+        }
+    }
+
+    fn has(&self, fields: &[TVMFFIFieldInfo], name: &[u8]) -> bool {
+        let mut places = self.probe(name).map(|slot| slot.load(Ordering::Acquire) as usize);
+        // A field that was added after the caller took the slice is not in it.
+        let found = places
+            .find(|place| *place == 0 || fields.get(place - 1).is_some_and(|field| name_of(field) == name));
+        found.is_some_and(|place| place != 0)
+    }
+}
+
+fn name_of(field: &TVMFFIFieldInfo) -> &[u8] {
+    // SAFETY: the names of published fields are valid for ever.
+    unsafe { field.name.as_slice() }
+}
+
+/// Adds the last field of a type, which everybody may see already, to its index. The caller holds the registry's lock.
+pub(in crate::type_table) fn add_last(entry: &TypeEntry, arena: &Arena) {
+    let (names, fields) = (&entry.field_names, entry.fields());
+    if fields.len() < LEAST_FIELDS {
+        return;
+    }
+    match names.table() {
+        Some(table) if fields.len() <= table.slots.len() / 2 => table.put(fields, fields.len() - 1),
+        _ => names.0.store(Table::of(arena, fields), Ordering::Release),
+    }
+}
+
+/// Whether a type, given by its record, has a field of that name; None when it has no index.
+///
+/// # Safety
+/// The record is one of this table, with these fields, and the name valid.
+pub(in crate::type_table) unsafe fn look_up(
+    info: *const TVMFFITypeInfo,
+    fields: &[TVMFFIFieldInfo],
+    name: &TVMFFIByteArray,
+) -> Option<bool> {
+    if fields.len() < LEAST_FIELDS {
+        return None;
+    }
+    // SAFETY: the caller vouches for record and name; the index of a type never changes.
+    let (type_index, name) = unsafe { ((*info).type_index, name.as_slice()) };
+    Some(type_info(type_index)?.field_names.table()?.has(fields, name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::type_index::OBJECT;
+    use crate::type_table::tests::{add_field, child_of, field};
+    use std::boxed::Box;
+
+    /// The slots that are looked at for all names.
+    fn steps(table: &Table, fields: &[TVMFFIFieldInfo]) -> usize {
+        let steps_of = |at: usize| {
+            let is_it = |slot: &AtomicU32| slot.load(Ordering::Relaxed) as usize == at + 1;
+            table.probe(name_of(&fields[at])).position(is_it).unwrap() + 1
+        };
+        (0..fields.len()).map(steps_of).sum()
+    }
+
+    #[test]
+    fn many_fields_are_found_in_few_steps() {
+        let count = if cfg!(feature = "std") && !cfg!(miri) { 5_000 } else { 100 };
+        let entry = type_info(child_of(OBJECT, "test.ManyFields").unwrap()).unwrap();
+        for number in 0..count {
+            let name = Box::into_raw(std::format!("field_{number}").into_boxed_str());
+            // SAFETY: the name is ours, and registration copies it.
+            unsafe {
+                add_field(entry.type_index(), &field(&*name)).unwrap();
+                drop(Box::from_raw(name));
+            }
+            assert_eq!(entry.field_names.table().is_some(), number + 1 >= LEAST_FIELDS);
+        }
+        let fields = entry.fields();
+        let table = entry.field_names.table().unwrap();
+        assert!(steps(table, fields) <= 2 * count, "{} steps for {count} names", steps(table, fields));
+        assert!(fields.iter().all(|field| table.has(fields, name_of(field))));
+        assert!(!table.has(fields, b"field_x") && !table.has(&fields[..40], b"field_40"));
+        for name in ["field_0", "field_31", "field_32", "field_99"] {
+            assert_eq!(add_field(entry.type_index(), &field(name)).unwrap_err().kind(), b"InternalError");
+        }
+        assert_eq!(entry.fields().len(), count);
+    }
+}

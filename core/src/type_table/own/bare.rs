@@ -1,0 +1,45 @@
+//! Members that the library itself gives to types: none on bare metal, which has no provider.
+
+use crate::abi::TVMFFIByteArray;
+
+use super::super::attr_column::AttrColumn;
+
+pub(in crate::type_table) const fn is_providing() -> bool {
+    false
+}
+
+pub(in crate::type_table) struct OwnCount;
+
+impl OwnCount {
+    pub(in crate::type_table) const fn new(_count: u8) -> Self {
+        OwnCount
+    }
+
+    pub(in crate::type_table) const fn add(&self, _index: usize) {}
+}
+
+pub(in crate::type_table) struct OwnTypes;
+
+impl OwnTypes {
+    pub(in crate::type_table) const fn none() -> Self {
+        OwnTypes
+    }
+
+    pub(in crate::type_table) const fn add(&self, _type_index: i32) {}
+}
+
+/// # Safety
+/// None needed here; its twin reads the name.
+pub(in crate::type_table) const unsafe fn has_field(_type_index: i32, _name: &TVMFFIByteArray) -> bool {
+    false
+}
+
+/// # Safety
+/// None needed here; its twin reads the name.
+pub(in crate::type_table) const unsafe fn has_method(_type_index: i32, _name: &TVMFFIByteArray) -> bool {
+    false
+}
+
+pub(in crate::type_table) const fn has_attr(_type_index: i32, _column: &AttrColumn) -> bool {
+    false
+}
