@@ -86,7 +86,7 @@ impl Names {
     pub fn push(&mut self, name: &[u8]) -> Result<()> {
         self.starts.try_push(self.texts.len())?;
         self.texts.try_extend_from_slice(name)?;
-        self.texts.try_push(0)
+        Ok(self.texts.try_push(0)?)
     }
 
     /// The names for C: how many there are, and an array of them. No name may be added afterwards.

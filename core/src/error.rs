@@ -8,8 +8,11 @@ mod record;
 #[cfg(not(feature = "client"))]
 #[path = "error/record.rs"]
 mod record;
+mod refused;
 mod site;
 mod static_error;
+#[cfg(not(any(feature = "std", feature = "client")))]
+pub(crate) use refused::refused_of;
 mod trace;
 
 use core::fmt::{self, Write};
@@ -18,10 +21,11 @@ use core::ptr::{self, NonNull};
 use crate::abi::{TVMFFIByteArray, TVMFFIErrorCell, TVMFFIObject};
 use crate::any::{Any, AnyView};
 use crate::convert::AnyCompatible;
+use crate::memory::AllocError;
 use crate::message::{Arg, Template};
 use crate::object::{self, ObjectClass, ObjectRef};
 use crate::text::{Lossy, Writer};
-use crate::{memory, release, type_index};
+use crate::{release, type_index};
 
 pub use site::{Place, Site};
 
@@ -130,7 +134,7 @@ macro_rules! ensure {
 #[cold]
 #[inline(never)]
 pub fn out_of_memory(asked_bytes: usize) -> Error {
-    memory::refusal(asked_bytes)
+    refused::refused(asked_bytes)
 }
 
 /// Makes an error without a backtrace, whose message `write` writes, twice alike; None when there is no memory for it.
@@ -140,6 +144,14 @@ fn compose(kind: &[u8], write: &dyn Fn(&mut Writer<'_>)) -> Option<Error> {
     let mut draft = record::Draft::new(kind, count.wanted)?;
     write(&mut Writer::new(draft.message()));
     draft.finish()
+}
+
+/// The MemoryError of a refused allocation.
+impl From<AllocError> for Error {
+    #[inline]
+    fn from(refused: AllocError) -> Error {
+        out_of_memory(refused.bytes())
+    }
 }
 
 /// As [`compose`], for an error of this library that was made at `site`. It gets its backtrace when it is raised.

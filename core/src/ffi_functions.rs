@@ -37,7 +37,7 @@ fn remove_global(name: String) -> Result<bool> {
 /// A function over a snapshot of the global names: of -1 it gives their number, of i the name at i.
 fn list_global_names() -> Result<Function> {
     let mut names = Buffer::new();
-    global_table::names(&mut |name| names.try_push(String::from_bytes(name)?))?;
+    global_table::names(&mut |name| Ok(names.try_push(String::from_bytes(name)?)?))?;
     Function::from_typed(move |index: i64| -> Result<Any> {
         let Ok(at) = usize::try_from(index) else { return Ok(Any::from(names.len() as i64)) };
         match names.get(at) {

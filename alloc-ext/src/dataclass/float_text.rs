@@ -16,13 +16,13 @@ pub(super) fn write_float(out: &mut Buffer<u8>, value: f64) -> Result<()> {
         out.try_push(b'-')?;
     }
     if value.is_nan() {
-        return out.try_extend_from_slice(b"nan");
+        return Ok(out.try_extend_from_slice(b"nan")?);
     }
     if value.is_infinite() {
-        return out.try_extend_from_slice(b"inf");
+        return Ok(out.try_extend_from_slice(b"inf")?);
     }
     if value == 0.0 {
-        return out.try_push(b'0');
+        return Ok(out.try_push(b'0')?);
     }
     write_general::<6>(out, value.abs())
 }

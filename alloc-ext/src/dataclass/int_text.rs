@@ -80,7 +80,7 @@ fn multiply_add(magnitude: &mut Buffer<u64>, factor: u64, number: u64) -> Result
         *word = sum as u64;
         carry = (sum >> 64) as u64;
     }
-    if carry != 0 { magnitude.try_push(carry) } else { Ok(()) }
+    if carry != 0 { Ok(magnitude.try_push(carry)?) } else { Ok(()) }
 }
 
 /// Negates words in two's complement.

@@ -185,20 +185,20 @@ impl Printer {
         }
         let Some(field) = children.fields().get(place) else { return Ok(()) };
         self.text.try_extend_from_slice(field.name())?;
-        self.text.try_push(b'=')
+        Ok(self.text.try_push(b'=')?)
     }
 
     fn begin(&mut self, children: &Children<'_>) -> Result<()> {
         match children.object().type_index() {
-            type_index::ARRAY => self.text.try_push(b'('),
-            type_index::LIST => self.text.try_push(b'['),
-            type_index::MAP | type_index::DICT => self.text.try_push(b'{'),
+            type_index::ARRAY => Ok(self.text.try_push(b'(')?),
+            type_index::LIST => Ok(self.text.try_push(b'[')?),
+            type_index::MAP | type_index::DICT => Ok(self.text.try_push(b'{')?),
             other => {
                 self.text.try_extend_from_slice(type_table::type_key_of(other))?;
                 if self.with_address {
                     write_address(&mut self.text, children.object())?;
                 }
-                if children.is_empty() { Ok(()) } else { self.text.try_push(b'(') }
+                if children.is_empty() { Ok(()) } else { Ok(self.text.try_push(b'(')?) }
             }
         }
     }
@@ -212,7 +212,7 @@ impl Printer {
             type_index::LIST => self.text.try_push(b']')?,
             type_index::MAP | type_index::DICT => self.text.try_push(b'}')?,
             _ if children.is_empty() => return Ok(()),
-            _ => return self.text.try_push(b')'),
+            _ => return Ok(self.text.try_push(b')')?),
         }
         if self.with_address { write_address(&mut self.text, children.object()) } else { Ok(()) }
     }
@@ -240,7 +240,7 @@ impl Printer {
     fn repeat(&mut self, number: usize, range: Range<usize>) -> Result<()> {
         if number != self.text_number {
             let part = self.texts.get(number).and_then(|text| text.get(range));
-            return self.text.try_extend_from_slice(part.unwrap_or_default());
+            return Ok(self.text.try_extend_from_slice(part.unwrap_or_default())?);
         }
         self.text.try_reserve(range.len())?;
         for place in range {

@@ -34,7 +34,7 @@ pub(super) fn write_string(out: &mut Buffer<u8>, text: &[u8]) -> Result<()> {
         };
         rest = rest.get(taken..).unwrap_or_default();
     }
-    out.try_push(b'"')
+    Ok(out.try_push(b'"')?)
 }
 
 /// Appends bytes as `b"..."`, all but printable ASCII as `\xXX`.
@@ -53,7 +53,7 @@ pub(super) fn write_bytes(out: &mut Buffer<u8>, content: &[u8]) -> Result<()> {
             _ => write_hex(out, b'x', u32::from(*byte), 2)?,
         }
     }
-    out.try_push(b'"')
+    Ok(out.try_push(b'"')?)
 }
 
 /// The length of what stands for itself at the start of a text.
@@ -71,10 +71,10 @@ fn colour_len(text: &[u8]) -> Option<usize> {
 
 fn write_ascii(out: &mut Buffer<u8>, byte: u8) -> Result<()> {
     match byte {
-        b'\n' => out.try_extend_from_slice(b"\\n"),
-        b'\t' => out.try_extend_from_slice(b"\\t"),
-        b'\r' => out.try_extend_from_slice(b"\\r"),
-        b'\\' | b'"' => out.try_extend_from_slice(&[b'\\', byte]),
+        b'\n' => Ok(out.try_extend_from_slice(b"\\n")?),
+        b'\t' => Ok(out.try_extend_from_slice(b"\\t")?),
+        b'\r' => Ok(out.try_extend_from_slice(b"\\r")?),
+        b'\\' | b'"' => Ok(out.try_extend_from_slice(&[b'\\', byte])?),
         _ => write_hex(out, b'x', u32::from(byte), 2),
     }
 }
@@ -105,10 +105,10 @@ fn write_beyond_ascii(out: &mut Buffer<u8>, text: &[u8]) -> Result<usize> {
 
 fn write_hex(out: &mut Buffer<u8>, kind: u8, number: u32, digits: u32) -> Result<()> {
     out.try_extend_from_slice(&[b'\\', kind])?;
-    (0..digits).rev().try_for_each(|place| {
+    Ok((0..digits).rev().try_for_each(|place| {
         let digit = number >> (4 * place) & 15;
         out.try_push(b"0123456789abcdef"[digit as usize])
-    })
+    })?)
 }
 
 #[cfg(test)]

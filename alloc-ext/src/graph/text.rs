@@ -92,7 +92,7 @@ impl Nodes for TextNodes {
             Data::Integers(integers) => write_integers(text, integers)?,
             Data::Fields(fields) => write_fields(text, fields)?,
         }
-        text.try_push(b'}')
+        Ok(text.try_push(b'}')?)
     }
 }
 
@@ -104,7 +104,7 @@ fn write_integers(text: &mut Buffer<u8>, integers: &[i64]) -> Result<()> {
         }
         json::write_int(text, *integer)?;
     }
-    text.try_push(b']')
+    Ok(text.try_push(b']')?)
 }
 
 fn write_fields(text: &mut Buffer<u8>, fields: &[(&'static [u8], Any)]) -> Result<()> {
@@ -117,5 +117,5 @@ fn write_fields(text: &mut Buffer<u8>, fields: &[(&'static [u8], Any)]) -> Resul
         text.try_push(b':')?;
         json::write(text, value)?;
     }
-    text.try_push(b'}')
+    Ok(text.try_push(b'}')?)
 }

@@ -44,7 +44,7 @@ impl Nodes for ValueNodes {
             Data::Integers(integers) => node.insert(text(b"data")?, array_of(integers)?)?,
             Data::Fields(fields) => node.insert(text(b"data")?, map_of(fields)?)?,
         }
-        self.0.try_push(Any::new(node))
+        Ok(self.0.try_push(Any::new(node))?)
     }
 }
 

@@ -94,7 +94,7 @@ pub(super) fn write(out: &mut Buffer<u8>, number: u64) -> Result<()> {
         write_without_zeros(out, top / EIGHT_DIGITS)?;
         out.try_extend_from_slice(&eight(top % EIGHT_DIGITS))?;
     }
-    out.try_extend_from_slice(&eight(rest))
+    Ok(out.try_extend_from_slice(&eight(rest))?)
 }
 
 /// Ten to the eighth power.

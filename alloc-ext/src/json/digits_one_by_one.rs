@@ -14,5 +14,5 @@ pub(crate) fn write_int(out: &mut Buffer<u8>, value: i64) -> Result<()> {
     let mut writer = Writer::new(&mut text);
     writer.put_number(value);
     let len = writer.wanted;
-    out.try_extend_from_slice(text.get(..len).unwrap_or_default())
+    Ok(out.try_extend_from_slice(text.get(..len).unwrap_or_default())?)
 }

@@ -17,7 +17,7 @@ const MOST_BYTES: usize = 48;
 pub(super) fn write_finite(out: &mut Buffer<u8>, value: f64) -> Result<()> {
     if let Some(whole) = decimal::small_whole(value) {
         write_int(out, whole)?;
-        return out.try_extend_from_slice(b".0");
+        return Ok(out.try_extend_from_slice(b".0")?);
     }
     write_general::<DIGITS>(out, value)
 }

@@ -80,12 +80,12 @@ pub(super) fn write_float(out: &mut Buffer<u8>, value: f64) -> Result<()> {
     // By its bits: small cores have no instructions for 64-bit floats.
     let magnitude = value.to_bits() & i64::MAX as u64;
     if magnitude > INFINITE {
-        return out.try_extend_from_slice(b"NaN");
+        return Ok(out.try_extend_from_slice(b"NaN")?);
     }
     // Zero has a sign, too.
     write_sign(out, magnitude != value.to_bits())?;
     if magnitude == INFINITE {
-        return out.try_extend_from_slice(b"Infinity");
+        return Ok(out.try_extend_from_slice(b"Infinity")?);
     }
     write_finite(out, f64::from_bits(magnitude))
 }

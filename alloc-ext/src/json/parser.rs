@@ -157,7 +157,7 @@ impl<B: Builder> Parser<'_, '_, B> {
             self.builder.array(&mut self.values, open.first)?
         };
         self.open.pop();
-        self.values.try_push(container)
+        Ok(self.values.try_push(container)?)
     }
 
     /// The document, behind which nothing may follow.
@@ -201,7 +201,7 @@ impl<B: Builder> Parser<'_, '_, B> {
             return Err(self.fail("Expecting value"));
         }
         self.at += word.len();
-        self.values.try_push(value)
+        Ok(self.values.try_push(value)?)
     }
 
     fn number(&mut self) -> Result<()> {
@@ -220,8 +220,8 @@ impl<B: Builder> Parser<'_, '_, B> {
     fn push_number(&mut self, number: Number, len: usize) -> Result<()> {
         self.at += len;
         match number {
-            Number::Int(value) => self.values.try_push(B::Value::from(value)),
-            Number::Float(value) => self.values.try_push(B::Value::from(value)),
+            Number::Int(value) => Ok(self.values.try_push(B::Value::from(value))?),
+            Number::Float(value) => Ok(self.values.try_push(B::Value::from(value))?),
         }
     }
 
@@ -232,7 +232,7 @@ impl<B: Builder> Parser<'_, '_, B> {
         let content = self.text.get(start..).unwrap_or_default();
         if let Some((word, len)) = text::short_literal(content) {
             self.at = start + len + 1;
-            return self.values.try_push(B::short(word, len));
+            return Ok(self.values.try_push(B::short(word, len))?);
         }
         self.long_string(is_key)
     }
@@ -254,7 +254,7 @@ impl<B: Builder> Parser<'_, '_, B> {
             if special == b'"' && self.unescaped.is_empty() {
                 self.at += 1;
                 let string = self.builder.literal(self.text, start, len, is_key)?;
-                return self.values.try_push(string);
+                return Ok(self.values.try_push(string)?);
             }
             self.unescaped.try_extend_from_slice(self.text.get(start..self.at).unwrap_or_default())?;
             match special {
@@ -265,14 +265,16 @@ impl<B: Builder> Parser<'_, '_, B> {
         }
         self.at += 1;
         let string = self.builder.unescaped(&self.unescaped)?;
-        self.values.try_push(string)
+        Ok(self.values.try_push(string)?)
     }
 
     fn escape(&mut self) -> Result<()> {
         let (what, offset) = match text::read_escape(self.rest()) {
             Ok((character, len)) => {
                 self.at += len;
-                return self.unescaped.try_extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
+                return Ok(self
+                    .unescaped
+                    .try_extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes())?);
             }
             Err(BadEscape::Unknown) => ("Invalid \\escape", 1),
             Err(BadEscape::Digits(offset)) => ("Invalid \\uXXXX escape", offset),

@@ -77,7 +77,7 @@ pub(super) fn write_content(out: &mut Buffer<u8>, text: &[u8]) -> Result<()> {
 /// Appends bytes as they are; few of them as a word, which takes less than calling for a copy.
 #[inline]
 fn write_plain(out: &mut Buffer<u8>, plain: &[u8]) -> Result<()> {
-    let Some(word) = words::short(plain) else { return out.try_extend_from_slice(plain) };
+    let Some(word) = words::short(plain) else { return Ok(out.try_extend_from_slice(plain)?) };
     let end = out.len() + plain.len();
     out.try_extend_from_slice(&word.to_le_bytes())?;
     out.truncate(end);

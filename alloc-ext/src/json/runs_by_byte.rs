@@ -22,7 +22,7 @@ pub(in super::super) fn short_literal(_: &[u8]) -> Option<(u64, usize)> {
 /// MemoryError.
 pub(super) fn write_content(out: &mut Buffer<u8>, text: &[u8]) -> Result<()> {
     text.iter().try_for_each(|byte| match is_plain(*byte) {
-        true => out.try_push(*byte),
+        true => Ok(out.try_push(*byte)?),
         false => write_escape(out, *byte),
     })
 }

@@ -23,16 +23,16 @@ pub(crate) fn write_quoted(out: &mut Buffer<u8>, text: &[u8]) -> Result<()> {
     out.try_reserve(text.len().saturating_add(2))?;
     out.try_push(b'"')?;
     runs::write_content(out, text)?;
-    out.try_push(b'"')
+    Ok(out.try_push(b'"')?)
 }
 
 /// Appends a byte that must not stand for itself: as one letter, or as its number in hexadecimal.
 fn write_escape(out: &mut Buffer<u8>, byte: u8) -> Result<()> {
     match ESCAPES.iter().find(|[escaped, _]| *escaped == byte) {
-        Some([_, letter]) => out.try_extend_from_slice(&[b'\\', *letter]),
+        Some([_, letter]) => Ok(out.try_extend_from_slice(&[b'\\', *letter])?),
         None => {
             let digit = |value: u8| b"0123456789abcdef"[usize::from(value & 15)];
-            out.try_extend_from_slice(&[b'\\', b'u', b'0', b'0', digit(byte >> 4), digit(byte)])
+            Ok(out.try_extend_from_slice(&[b'\\', b'u', b'0', b'0', digit(byte >> 4), digit(byte)])?)
         }
     }
 }

@@ -96,7 +96,7 @@ impl Writer {
         }
         self.output.text.try_push(if entries.is_map() { b'{' } else { b'[' })?;
         self.output.margin = self.output.margin.saturating_add(self.output.indent);
-        self.open.try_push(Open { entries, started: false })
+        Ok(self.open.try_push(Open { entries, started: false })?)
     }
 
     fn end(&mut self) -> Result<()> {
@@ -106,7 +106,7 @@ impl Writer {
         }
         self.output.margin = self.output.margin.saturating_sub(self.output.indent);
         self.output.new_line()?;
-        self.output.text.try_push(if open.entries.is_map() { b'}' } else { b']' })
+        Ok(self.output.text.try_push(if open.entries.is_map() { b'}' } else { b']' })?)
     }
 }
 
@@ -195,7 +195,7 @@ impl Output {
         }
         self.text.try_push(b'\n')?;
         let margin = usize::try_from(self.margin).unwrap_or(0);
-        self.text.try_resize(self.text.len().saturating_add(margin), b' ')
+        Ok(self.text.try_resize(self.text.len().saturating_add(margin), b' ')?)
     }
 
     fn key(&mut self, key: &Any) -> Result<()> {
@@ -204,7 +204,7 @@ impl Output {
             plain_bail!(VALUE_ERROR, "Expect key to be string, got `{}`", type_key(view));
         };
         text::write_quoted(&mut self.text, content)?;
-        self.text.try_extend_from_slice(if self.indent == 0 { b":" } else { b": " })
+        Ok(self.text.try_extend_from_slice(if self.indent == 0 { b":" } else { b": " })?)
     }
 
     /// Writes a value, unless it is one with something inside.

@@ -78,7 +78,7 @@ impl Writer<'_> {
             self.open.pop();
             self.margin = self.margin.saturating_sub(self.indent);
             self.new_line()?;
-            return self.out.try_push(if is_table { b'}' } else { b']' });
+            return Ok(self.out.try_push(if is_table { b'}' } else { b']' })?);
         }
         open.next = container.next(place);
         if core::mem::replace(&mut open.started, true) {
@@ -97,7 +97,7 @@ impl Writer<'_> {
         }
         self.out.try_push(b'\n')?;
         let margin = usize::try_from(self.margin).unwrap_or(0);
-        self.out.try_resize(self.out.len().saturating_add(margin), b' ')
+        Ok(self.out.try_resize(self.out.len().saturating_add(margin), b' ')?)
     }
 
     fn key(&mut self, key: AnyView<'_>) -> Result<()> {
@@ -105,7 +105,7 @@ impl Writer<'_> {
             plain_bail!(VALUE_ERROR, "Expect key to be string, got `{}`", type_key(key));
         };
         text::write_quoted(self.out, content)?;
-        self.out.try_extend_from_slice(if self.indent == 0 { b":" } else { b": " })
+        Ok(self.out.try_extend_from_slice(if self.indent == 0 { b":" } else { b": " })?)
     }
 
     /// Writes a value, or the beginning of a container.
@@ -123,7 +123,7 @@ impl Writer<'_> {
             type_index::ARRAY | type_index::LIST | type_index::MAP => return self.begin(value),
             _ => plain_bail!(VALUE_ERROR, "Unsupported type: `{}`", type_key(view)),
         };
-        self.out.try_extend_from_slice(word)
+        Ok(self.out.try_extend_from_slice(word)?)
     }
 
     fn begin(&mut self, value: &Any) -> Result<()> {
@@ -139,7 +139,7 @@ impl Writer<'_> {
         }
         self.out.try_push(if container.is_table() { b'{' } else { b'[' })?;
         self.margin = self.margin.saturating_add(self.indent);
-        self.open.try_push(Open { container: object.clone(), next: container.first(), started: false })
+        Ok(self.open.try_push(Open { container: object.clone(), next: container.first(), started: false })?)
     }
 }
 

@@ -7,7 +7,7 @@
 #[cfg_attr(not(feature = "speed"), path = "globals/kept_in_turns.rs")]
 mod kept;
 
-use ferrite_core::error::{Result, out_of_memory};
+use ferrite_core::error::Result;
 use ferrite_core::sync::Mutex;
 
 use super::Module;
@@ -22,7 +22,7 @@ pub(crate) static KEPT: Mutex<Kept> = Mutex::new(Kept::new());
 pub fn add(module: &Module) -> Result<()> {
     let added = KEPT.lock().add(module);
     // The error is made maybe by a user's allocator, which must find the list unlocked.
-    added.map_err(out_of_memory)
+    Ok(added?)
 }
 
 /// Stops keeping a module alive. One that was not added is ignored.

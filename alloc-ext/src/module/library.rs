@@ -121,7 +121,7 @@ impl LibraryRef {
     ///
     /// The size of a symbol cannot be asked of a loader, so the length field is believed, short of sizes that
     /// no memory has.
-    fn binary(&self, name: &CStr) -> Result<Option<&[u8]>> {
+    pub(super) fn binary(&self, name: &CStr) -> Result<Option<&[u8]>> {
         let Some(start) = self.get().symbol(name)? else {
             return Ok(None);
         };
@@ -226,12 +226,14 @@ impl LoadedLibrary {
             slot => slot,
         };
         let own = || LibraryModule::create(&library);
-        let (root, own) = match library.binary(LIBRARY_BIN)? {
-            Some(stream) => library_bin::load(stream, own)?,
-            #[cfg(feature = "packed")]
-            None if let Some(stream) = library.binary(packed::BLOB)? => packed::blob::load(stream, own)?,
+        let embedded = match library.binary(LIBRARY_BIN)? {
+            Some(stream) => Some(library_bin::load(stream, own)?),
+            None => packed::embedded(&library, own)?,
+        };
+        let (root, own) = match embedded {
+            Some(modules) => modules,
             None => {
-                let module = LibraryModule::create(&library)?;
+                let module = own()?;
                 (module.clone(), Some(module))
             }
         };

@@ -8,7 +8,7 @@ use ferrite_core::typed::{Callee, Signature};
 use ferrite_core::{String, type_index, type_table};
 
 use super::key::{self, Key};
-use crate::containers::{Array, ArrayObject, Dict, DictObject, List, ListObject, MapObject};
+use crate::containers::{self, Array, ArrayObject, Dict, DictObject, List, ListObject, MapObject};
 use crate::module::Module;
 use crate::structural::any_arg::AnyArg;
 

@@ -199,7 +199,9 @@ fn elements_of(list: &ObjectRef) -> Result<Buffer<Any>> {
     let mut taken = Buffer::new();
     if let Some(list) = list.as_class::<ListObject>() {
         taken.try_reserve(list.len())?;
-        (0..list.len()).try_for_each(|index| taken.try_push(list.get(index as i64)?))?;
+        for index in 0..list.len() {
+            taken.try_push(list.get(index as i64)?)?;
+        }
     }
     Ok(taken)
 }
@@ -224,7 +226,7 @@ fn fields_of(object: &ObjectRef, skipped: i64) -> Result<(Buffer<Any>, Buffer<Fi
         let mut value = Any::NONE;
         field.read(object, &mut value)?;
         values.try_push(value)?;
-        fields.try_push(field)
+        Ok(fields.try_push(field)?)
     })?;
     Ok((values, fields))
 }

@@ -116,7 +116,7 @@ pub trait Fold {
 /// As [`fold`], for depth and memory.
 #[cfg_attr(feature = "speed", inline(always))]
 pub fn room_for_frame<F: Fold>(open: &mut Buffer<F::Frame>) -> Result<Room<'_, F::Frame>> {
-    if open.len() < MAX_DEPTH { open.try_room() } else { Err(too_deep::<F>()) }
+    if open.len() < MAX_DEPTH { Ok(open.try_room()?) } else { Err(too_deep::<F>()) }
 }
 
 #[cold]
@@ -185,7 +185,7 @@ fn enter<F: Fold>(operation: &mut F, node: F::Node, open: &mut Buffer<F::Frame>)
     match operation.enter(node, open)? {
         Entered::Value(value) => Ok(Some(value)),
         Entered::Open => Ok(None),
-        Entered::Frame(frame) if open.len() < MAX_DEPTH => open.try_push(frame).map(|()| None),
+        Entered::Frame(frame) if open.len() < MAX_DEPTH => Ok(open.try_push(frame).map(|()| None)?),
         Entered::Frame(frame) => {
             operation.abandon(frame);
             Err(too_deep::<F>())

@@ -2,8 +2,8 @@
 #![forbid(unsafe_code)]
 
 use ferrite_core::any::Any;
-use ferrite_core::error::{Result, out_of_memory};
-use ferrite_core::memory::Buffer;
+use ferrite_core::error::Result;
+use ferrite_core::memory::{AllocError, Buffer};
 use ferrite_core::object::ObjectRef;
 use ferrite_core::words::GOLDEN_RATIO;
 
@@ -129,7 +129,7 @@ impl<V, K> Seen<V, K> {
     /// MemoryError.
     pub fn meet(&mut self, key: &impl SeenKey<Kept = K>, value: V) -> Result<usize> {
         let addresses = key.addresses();
-        self.make_room().map_err(out_of_memory)?;
+        self.make_room()?;
         // There is a slot for every object, since there are more slots than entries.
         let slot = self.slot_of(addresses).unwrap_or_default();
         let place = self.slots.get(slot).and_then(|place| place.checked_sub(1)).unwrap_or(self.entries.len());
@@ -148,9 +148,9 @@ impl<V, K> Seen<V, K> {
     /// be made: its memory may come from a user's allocator.
     ///
     /// # Errors
-    /// The bytes that were refused, for [`out_of_memory`].
+    /// The refusal.
     #[inline]
-    pub fn make_room(&mut self) -> core::result::Result<(), usize> {
+    pub fn make_room(&mut self) -> core::result::Result<(), AllocError> {
         if 2 * (self.entries.len() + 1) > self.slots.len() { self.grow() } else { Ok(()) }
     }
 
@@ -191,11 +191,11 @@ impl<V, K> Seen<V, K> {
     }
 
     #[cold]
-    fn grow(&mut self) -> core::result::Result<(), usize> {
+    fn grow(&mut self) -> core::result::Result<(), AllocError> {
         let count = (2 * self.slots.len()).max(FIRST_SLOTS);
-        self.entries.reserve_silently(count / 2 - self.entries.len())?;
+        self.entries.try_reserve(count / 2 - self.entries.len())?;
         let mut slots = Buffer::new();
-        slots.reserve_silently(count)?;
+        slots.try_reserve(count)?;
         if slots.try_resize(count, 0).is_ok() {
             self.slots = slots;
         }

@@ -3,8 +3,7 @@
 use core::alloc::Layout;
 use core::ptr::NonNull;
 
-use crate::error::Error;
-use crate::{plain_error, platform};
+use crate::platform;
 
 /// Takes a block.
 #[inline]
@@ -29,16 +28,4 @@ pub unsafe fn release(block: NonNull<u8>, _layout: Layout) {
 pub unsafe fn resize(block: NonNull<u8>, old: Layout, new: Layout) -> Option<NonNull<u8>> {
     // SAFETY: the caller's promise.
     unsafe { super::move_block(block, old, new) }
-}
-
-/// The error that says that `asked` bytes were refused where `free` were left.
-#[cold]
-#[inline(never)]
-pub(crate) fn refusal_of(asked: usize, free: usize) -> Error {
-    plain_error!(MEMORY_ERROR, "Out of memory: {} bytes asked, {} free", asked, free)
-}
-
-/// The error that says that `asked` bytes were refused here.
-pub(crate) fn refusal(asked: usize) -> Error {
-    refusal_of(asked, platform::largest_free())
 }

@@ -1,6 +1,6 @@
 //! A growable array whose every growth may fail, in place of the `alloc` crate's vector.
 
-use crate::error::{Result, out_of_memory};
+use super::AllocError;
 use core::alloc::Layout;
 use core::marker::PhantomData;
 use core::mem::ManuallyDrop;
@@ -10,7 +10,7 @@ use core::{fmt, slice};
 
 /// A contiguous, growable array of `T`: a vector whose methods report refused memory.
 ///
-/// Whatever must grow gives a MemoryError when the memory is not there, and then leaves the buffer as it was.
+/// Methods that must grow return an [`AllocError`] when memory is refused, and then leave the buffer as it was.
 ///
 /// Ownership: owns its elements and its block. Threads: as `T`. Allocation: none while empty; capacity doubles.
 pub struct Buffer<T> {
@@ -47,11 +47,11 @@ impl<T> Buffer<T> {
     /// An empty buffer with room for exactly `capacity` elements.
     ///
     /// # Errors
-    /// MemoryError when the memory is not there.
-    pub fn try_with_capacity(capacity: usize) -> Result<Self> {
+    /// When no memory is left.
+    pub fn try_with_capacity(capacity: usize) -> Result<Self, AllocError> {
         let mut buffer = Self::new();
         if capacity != 0 {
-            buffer.raw.reallocate(capacity, Self::ELEMENT).map_err(out_of_memory)?;
+            buffer.raw.reallocate(capacity, Self::ELEMENT)?;
         }
         Ok(buffer)
     }
@@ -73,28 +73,27 @@ impl<T> Buffer<T> {
         unsafe { slice::from_raw_parts_mut(self.raw.block.cast().as_ptr(), self.raw.len) }
     }
 
-    /// Makes room for `additional` more elements.
+    /// Makes room for `additional` more elements. A refusal makes no error object, so that the caller may hold a lock.
     ///
     /// # Errors
-    /// `MemoryError` when the size overflows or no memory is left.
-    pub fn try_reserve(&mut self, additional: usize) -> Result<()> {
+    /// When the size overflows or no memory is left.
+    pub fn try_reserve(&mut self, additional: usize) -> Result<(), AllocError> {
         self.raw.reserve(additional, Self::ELEMENT)
     }
 
-    /// Makes room as [`try_reserve`](Self::try_reserve) does, without making an error object. For callers that hold a
-    /// lock: memory of an error may come from a user's allocator.
+    /// Makes room as [`try_reserve`](Self::try_reserve) does.
     ///
     /// # Errors
-    /// The bytes that were refused, for [`out_of_memory`].
-    pub fn reserve_silently(&mut self, additional: usize) -> core::result::Result<(), usize> {
-        self.raw.reserve_silently(additional, Self::ELEMENT)
+    /// As [`try_reserve`](Self::try_reserve).
+    pub fn reserve_silently(&mut self, additional: usize) -> Result<(), AllocError> {
+        self.try_reserve(additional)
     }
 
     /// Appends one element; on failure it is dropped.
     ///
     /// # Errors
     /// As [`try_reserve`](Self::try_reserve).
-    pub fn try_push(&mut self, element: T) -> Result<()> {
+    pub fn try_push(&mut self, element: T) -> Result<(), AllocError> {
         self.try_room()?.fill(element);
         Ok(())
     }
@@ -104,7 +103,7 @@ impl<T> Buffer<T> {
     /// # Errors
     /// As [`try_reserve`](Self::try_reserve).
     #[inline]
-    pub fn try_room(&mut self) -> Result<Room<'_, T>> {
+    pub fn try_room(&mut self) -> Result<Room<'_, T>, AllocError> {
         self.try_reserve(1)?;
         Ok(Room(self))
     }
@@ -113,7 +112,7 @@ impl<T> Buffer<T> {
     ///
     /// # Errors
     /// As [`try_reserve`](Self::try_reserve).
-    pub fn try_extend_from_slice(&mut self, elements: &[T]) -> Result<()>
+    pub fn try_extend_from_slice(&mut self, elements: &[T]) -> Result<(), AllocError>
     where
         T: Copy,
     {
@@ -130,7 +129,7 @@ impl<T> Buffer<T> {
     ///
     /// # Errors
     /// As [`try_reserve`](Self::try_reserve).
-    pub fn try_resize(&mut self, len: usize, element: T) -> Result<()>
+    pub fn try_resize(&mut self, len: usize, element: T) -> Result<(), AllocError>
     where
         T: Copy,
     {
@@ -249,35 +248,27 @@ impl RawBuffer {
     /// Makes room for `additional` more elements.
     #[cfg_attr(feature = "speed", inline)]
     #[cfg_attr(not(feature = "speed"), inline(never))]
-    fn reserve(&mut self, additional: usize, element: Layout) -> Result<()> {
+    fn reserve(&mut self, additional: usize, element: Layout) -> Result<(), AllocError> {
         if additional <= self.capacity - self.len {
             return Ok(());
         }
         self.grow(additional, element)
     }
 
+    /// Grows for `additional` more elements than fit.
     #[cold]
-    fn grow(&mut self, additional: usize, element: Layout) -> Result<()> {
-        self.reserve_silently(additional, element).map_err(out_of_memory)
-    }
-
-    /// As [`reserve`](Self::reserve), but a refusal gives the bytes that were asked.
-    fn reserve_silently(&mut self, additional: usize, element: Layout) -> core::result::Result<(), usize> {
-        if additional <= self.capacity - self.len {
-            return Ok(());
-        }
-        let needed = self.len.checked_add(additional).ok_or(usize::MAX)?;
+    fn grow(&mut self, additional: usize, element: Layout) -> Result<(), AllocError> {
+        let needed = self.len.checked_add(additional).ok_or(AllocError::new(usize::MAX))?;
         // Four elements at first: most lists of fields and names are short.
         self.reallocate(needed.max(self.capacity.saturating_mul(2)).max(4), element)
     }
 
-    /// Gives the elements a block for `capacity` elements, which is not zero and not below the length; a refusal gives the
-    /// bytes that were asked.
-    fn reallocate(&mut self, capacity: usize, element: Layout) -> core::result::Result<(), usize> {
+    /// Gives the elements a block for `capacity` elements, which is not zero and not below the length.
+    fn reallocate(&mut self, capacity: usize, element: Layout) -> Result<(), AllocError> {
         let (old_bytes, bytes) = (self.capacity * element.size(), capacity.saturating_mul(element.size()));
         // SAFETY: the present block has as many bytes, and what replaces it takes over its elements.
         let block = unsafe { super::allocate_instead(self.block, old_bytes, bytes, element.align()) };
-        self.block = block.ok_or(bytes)?;
+        self.block = block.ok_or(AllocError::new(bytes))?;
         self.capacity = capacity;
         Ok(())
     }

@@ -1,5 +1,6 @@
 //! Memory: the C heap on hosts, the hooks of firmware or a block pool without one. Every request may fail.
 
+mod alloc_error;
 mod buffer;
 
 #[cfg(not(any(feature = "std", all(feature = "client", unix))))]
@@ -7,8 +8,6 @@ mod buffer;
 mod heap;
 #[cfg(not(any(feature = "std", all(feature = "client", unix))))]
 pub(crate) mod pool;
-#[cfg(not(any(feature = "std", feature = "client")))]
-pub(crate) use heap::refusal_of;
 #[cfg(not(any(feature = "std", all(feature = "client", unix))))]
 pub use pool::{Stats, add_region, stats};
 
@@ -26,8 +25,8 @@ use heap as huge_pages;
 #[expect(dead_code, reason = "only its tests use it in this build")]
 pub(crate) mod pool;
 
+pub use alloc_error::AllocError;
 pub use buffer::{Buffer, Room};
-pub(crate) use heap::refusal;
 
 use core::alloc::Layout;
 use core::ptr::NonNull;

@@ -4,9 +4,6 @@ use core::alloc::Layout;
 use core::ffi::{c_int, c_void};
 use core::ptr::{self, NonNull};
 
-use crate::error::Error;
-use crate::plain_error;
-
 /// Alignment that `malloc` gives by itself: that of C's `max_align_t`.
 const MALLOC_ALIGN: usize = 2 * size_of::<usize>();
 
@@ -59,14 +56,6 @@ pub unsafe fn resize(block: NonNull<u8>, old: Layout, new: Layout) -> Option<Non
     }
     // SAFETY: the caller's promise; blocks of `malloc` have the alignment of `malloc` whatever their size.
     NonNull::new(unsafe { realloc(block.as_ptr().cast(), new.size().max(1)) }.cast())
-}
-
-/// The error that says that `asked` bytes were refused.
-pub(crate) fn refusal(asked: usize) -> Error {
-    if asked == usize::MAX {
-        return plain_error!(MEMORY_ERROR, "Out of memory: the size overflows the address space");
-    }
-    plain_error!(MEMORY_ERROR, "Out of memory: {} bytes were refused", asked)
 }
 
 #[cfg(all(test, target_pointer_width = "64"))] // half of the addresses of 32 bits may be free

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 use ferrite_core::ObjectRef;
+use ferrite_core::memory::AllocError;
 use ferrite_core::object::ObjectClass;
 
 use crate::module::Module;
@@ -18,8 +19,8 @@ impl Kept {
     /// Adds a module, unless it is there.
     ///
     /// # Errors
-    /// The bytes that were refused.
-    pub(super) fn add(&mut self, module: &Module) -> Result<(), usize> {
+    /// The refusal.
+    pub(super) fn add(&mut self, module: &Module) -> Result<(), AllocError> {
         let object = module.as_object();
         if self.0.get(object).is_none() {
             self.0.make_room()?;

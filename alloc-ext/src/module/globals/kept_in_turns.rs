@@ -1,7 +1,7 @@
 //! The modules that are kept alive, found by comparing one after the other: firmware has few.
 #![forbid(unsafe_code)]
 
-use ferrite_core::memory::Buffer;
+use ferrite_core::memory::{AllocError, Buffer};
 use ferrite_core::object::ObjectClass;
 
 use crate::module::Module;
@@ -17,10 +17,10 @@ impl Kept {
     /// Adds a module, unless it is there.
     ///
     /// # Errors
-    /// The bytes that were refused.
-    pub(super) fn add(&mut self, module: &Module) -> Result<(), usize> {
+    /// The refusal.
+    pub(super) fn add(&mut self, module: &Module) -> Result<(), AllocError> {
         if self.position(module).is_none() {
-            self.0.reserve_silently(1)?;
+            self.0.try_reserve(1)?;
             // There is room, so there is no error.
             let _added = self.0.try_push(module.clone());
         }

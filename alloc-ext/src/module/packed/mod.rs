@@ -13,7 +13,7 @@
 //! # Upstream
 //! `src/runtime/library_module.cc` of apache/tvm v0.5 to v0.20.
 
-pub(super) mod blob;
+mod blob;
 
 use core::ffi::{CStr, c_void};
 use core::ptr::{self, NonNull};
@@ -23,7 +23,7 @@ use ferrite_core::sync::atomic::{AtomicPtr, Ordering};
 use ferrite_core::{Function, String};
 
 use super::Module;
-use super::library::Library;
+use super::library::{Library, LibraryRef};
 use super::symbol_name::find_symbol;
 
 /// Makes a function of a symbol of this form. It holds the module, whose library the symbol is in.
@@ -53,7 +53,7 @@ fn support() -> Option<&'static Support> {
 /// The pointer in which a library's code finds its module.
 const CONTEXT: &CStr = c"__tvm_module_ctx";
 /// The embedded modules.
-pub(super) const BLOB: &CStr = c"__tvm_dev_mblob";
+const BLOB: &CStr = c"__tvm_dev_mblob";
 /// The name of the main function.
 const MAIN: &CStr = c"__tvm_main__";
 /// What no other library has.
@@ -111,6 +111,20 @@ pub(super) fn function(library: &dyn Library, module: &Module, name: &String) ->
     match (symbol_of(library, name)?, support()) {
         // SAFETY: symbols of such a library are functions of this form, valid while the module lives (contract of `Library`).
         (Some(symbol), Some(support)) => unsafe { (support.make_function)(symbol, module) }.map(Some),
+        _ => Ok(None),
+    }
+}
+
+/// The modules that a library of this form carries, the root and the library's own; none without the symbol.
+///
+/// # Errors
+/// Those of [`blob::load`].
+pub(super) fn embedded(
+    library: &LibraryRef,
+    own: impl Fn() -> Result<Module>,
+) -> Result<Option<(Module, Option<Module>)>> {
+    match library.binary(BLOB)? {
+        Some(stream) if support().is_some() => blob::load(stream, own).map(Some),
         _ => Ok(None),
     }
 }

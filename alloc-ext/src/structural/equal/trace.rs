@@ -25,7 +25,7 @@ impl Trace {
     /// MemoryError.
     pub(super) fn push_same(&mut self, kind: AccessKind, key: Any) -> Result<()> {
         let step = (self.make)(kind, key)?;
-        self.steps.try_push([step.clone(), step])
+        Ok(self.steps.try_push([step.clone(), step])?)
     }
 
     /// Adds a step to a key on the left and one on the right.
@@ -33,7 +33,7 @@ impl Trace {
     /// # Errors
     /// MemoryError.
     pub(super) fn push(&mut self, lhs: (AccessKind, Any), rhs: (AccessKind, Any)) -> Result<()> {
-        self.steps.try_push([(self.make)(lhs.0, lhs.1)?, (self.make)(rhs.0, rhs.1)?])
+        Ok(self.steps.try_push([(self.make)(lhs.0, lhs.1)?, (self.make)(rhs.0, rhs.1)?])?)
     }
 
     /// The two paths.

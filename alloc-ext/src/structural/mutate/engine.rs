@@ -4,7 +4,7 @@ use core::ptr::{self, NonNull};
 
 use ferrite_core::abi::{TVMFFIAny, TVMFFIObject};
 use ferrite_core::any::{Any, AnyView};
-use ferrite_core::error::{Result, out_of_memory};
+use ferrite_core::error::Result;
 use ferrite_core::object::{ObjectClass, ObjectRef};
 use ferrite_core::sync::ObjectMutex;
 use ferrite_core::{plain_bail, plain_error};
@@ -110,7 +110,7 @@ impl Engine {
                 var_remap.set(&var, mapped.clone()).map(|()| old)
             })
         };
-        replaced.map_err(out_of_memory)?.map(drop)
+        replaced?.map(drop)
     }
 }
 

@@ -192,7 +192,7 @@ impl Finder {
 
     fn go(&mut self, step: Option<Step>) -> Result<bool> {
         let Some(step) = step else { return Ok(false) };
-        self.steps.try_push(step).map(|()| true)
+        Ok(self.steps.try_push(step).map(|()| true)?)
     }
 
     fn step_back(&mut self) {

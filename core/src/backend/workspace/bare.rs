@@ -7,7 +7,7 @@ use core::alloc::Layout;
 use core::ffi::c_void;
 use core::ptr::{self, NonNull};
 
-use crate::error::{Result, out_of_memory};
+use crate::error::{Result, out_of_memory, refused_of};
 use crate::memory;
 use crate::plain_error;
 use crate::sync::Mutex;
@@ -71,7 +71,7 @@ pub(super) fn allocate(size_bytes: u64) -> Result<NonNull<c_void>> {
     let pushed = BUFFER.lock().push(size);
     match pushed {
         Pushed::Block(workspace) => Ok(workspace),
-        Pushed::TooLarge { free } => Err(memory::refusal_of(size, free)),
+        Pushed::TooLarge { free } => Err(refused_of(size, free)),
         Pushed::NoBuffer => from_elsewhere(size),
     }
 }

@@ -21,7 +21,7 @@ impl Writer {
     /// # Errors
     /// Here and below, MemoryError.
     pub fn count(&mut self, count: usize) -> Result<()> {
-        self.0.try_extend_from_slice(&(count as u64).to_le_bytes())
+        Ok(self.0.try_extend_from_slice(&(count as u64).to_le_bytes())?)
     }
 
     /// Writes a text or code with its length.
@@ -30,7 +30,7 @@ impl Writer {
     /// MemoryError.
     pub fn text(&mut self, text: &[u8]) -> Result<()> {
         self.count(text.len())?;
-        self.0.try_extend_from_slice(text)
+        Ok(self.0.try_extend_from_slice(text)?)
     }
 
     /// Writes 32 bits.
@@ -38,7 +38,7 @@ impl Writer {
     /// # Errors
     /// MemoryError.
     pub fn word(&mut self, word: u32) -> Result<()> {
-        self.0.try_extend_from_slice(&word.to_le_bytes())
+        Ok(self.0.try_extend_from_slice(&word.to_le_bytes())?)
     }
 
     /// Writes the type of a parameter.
@@ -47,7 +47,7 @@ impl Writer {
     /// MemoryError.
     pub fn dtype(&mut self, dtype: DLDataType) -> Result<()> {
         let [low, high] = dtype.lanes.to_le_bytes();
-        self.0.try_extend_from_slice(&[dtype.code, dtype.bits, low, high])
+        Ok(self.0.try_extend_from_slice(&[dtype.code, dtype.bits, low, high])?)
     }
 
     /// Writes the key and the name of a kernel, after which come the three lists.
@@ -67,7 +67,7 @@ impl Writer {
         self.count(12 + words.len())?;
         self.word(flags)?;
         self.count(words.len() / 4)?;
-        self.0.try_extend_from_slice(words)
+        Ok(self.0.try_extend_from_slice(words)?)
     }
 
     /// The payload.

@@ -8,7 +8,7 @@ use core::ptr::{self, NonNull};
 
 use ferrite_alloc_ext::module::Module;
 use ferrite_alloc_ext::module::library::LoadedLibrary;
-use ferrite_core::error::{Result, out_of_memory};
+use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
 use ferrite_core::sync::Mutex;
 use ferrite_core::sync::atomic::{AtomicUsize, Ordering};
@@ -45,10 +45,10 @@ impl Opening {
             return Ok(loaded.publish());
         };
         let mut published = PUBLISHED.lock();
-        if let Err(bytes) = published.reserve_silently(1) {
+        if let Err(refused) = published.try_reserve(1) {
             // The error is made maybe by a user's allocator, which must find the list unlocked.
             drop(published);
-            return Err(out_of_memory(bytes));
+            return Err(refused.into());
         }
         published.try_push(Published { opening: self, slot, context })?;
         Ok(loaded.publish())

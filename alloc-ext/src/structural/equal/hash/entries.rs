@@ -89,7 +89,7 @@ impl Collector<'_> {
                 Value::At(place)
             }
         };
-        self.entries.try_push(HashedEntry { key, value })
+        Ok(self.entries.try_push(HashedEntry { key, value })?)
     }
 
     #[inline(never)]
