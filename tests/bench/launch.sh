@@ -21,7 +21,6 @@ need() { # need TOOL PACKAGE: fails loudly without it
 }
 
 build() { # build KIND: sets `program`
-  cargo build --quiet --release --manifest-path "$root/Cargo.toml" -p ferrite-capi --features "$1" --target-dir "$target/gpu"
   program=$work/launch_cost_$1
   "${CC:-cc}" -O2 -I"$root/include" -I"$quickstart" -o "$program" "$device/$1/launch_cost.c" "$quickstart/ferrite_util.c" \
     -L"$target/gpu/release" -ltvm_ffi -Wl,-rpath,"$target/gpu/release" -Wl,--disable-new-dtags -ldl -lm
@@ -66,17 +65,20 @@ quickstart=$(dirname "$(find "$root/targets/host" -name ferrite_util.c)")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 status=0
+kinds=("${@:-opencl}")
+features=$(IFS=, && echo "${kinds[*]}")
+cargo build --quiet --release --manifest-path "$root/Cargo.toml" -p ferrite-capi --features "$features" --target-dir "$target/gpu"
 {
   echo "# A launch beside the driver calls in it"
   echo
-  echo "Made by \`tests/bench/launch.sh ${*:-opencl}\`: $(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1), $(nproc) processors. Kernel \`add_one\`, one block of 64"
+  echo "Made by \`tests/bench/launch.sh ${kinds[*]}\`: $(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1), $(nproc) processors. Kernel \`add_one\`, one block of 64"
   echo "threads, two buffers; $rounds rounds of 2,000 launches and a wait on each side, in turns. The driver's side sets the arguments and"
   echo "queues the kernel; the library's is a packed call. Instructions are those of the thread that launches, the driver's included."
   echo
   echo "| Kind | Of a launch | driver | library | ratio |"
   echo "|---|---|---:|---:|---:|"
 } >"$work/table"
-for kind in "${@:-opencl}"; do measure "$kind" >>"$work/table"; done
+for kind in "${kinds[@]}"; do measure "$kind" >>"$work/table"; done
 cat "$work/table"
 [ "$status" -ne 0 ] || cp "$work/table" "$here/results/launch.md"
 exit "$status"
