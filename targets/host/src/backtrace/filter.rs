@@ -37,12 +37,14 @@ const EXCLUDED_FILES: &[&[u8]] = &[
     b"include/tvm/ffi/function_detail.h",
     b"include/tvm/ffi/function.h",
     b"include/tvm/ffi/any.h",
-    b"include/c++/",
     b"core/src/typed.rs",
     b"core/src/function.rs",
     b"core/src/convert.rs",
     b"core/src/any.rs",
 ];
+
+/// The folder of the C++ standard library.
+const EXCLUDED_FOLDER: &[u8] = b"include/c++/";
 
 /// Functions where one language calls the other: what is beyond is shown by the caller's language.
 const BOUNDARY_SYMBOLS: &[&[u8]] =
@@ -60,7 +62,9 @@ pub(super) fn excluded(filename: Option<&[u8]>, symbol: &[u8]) -> bool {
 /// Whether the line that somebody gives of itself says nothing that helps; this library may give its own.
 pub(super) fn excluded_own_line(filename: Option<&[u8]>, symbol: &[u8]) -> bool {
     starts_with_any(symbol, EXCLUDED_SYMBOLS)
-        || filename.is_some_and(|name| EXCLUDED_FILES.iter().any(|part| contains(name, part)))
+        || filename.is_some_and(|name| {
+            EXCLUDED_FILES.iter().any(|file| name.ends_with(file)) || contains(name, EXCLUDED_FOLDER)
+        })
 }
 
 /// Whether the backtrace ends before this frame, unless it crosses boundaries.
@@ -77,15 +81,7 @@ fn starts_with_any(symbol: &[u8], prefixes: &[&[u8]]) -> bool {
 }
 
 fn contains(text: &[u8], part: &[u8]) -> bool {
-    let Some((first, rest)) = part.split_first() else { return true };
-    let mut left = text;
-    while let Some(position) = left.iter().position(|byte| byte == first) {
-        left = &left[position + 1..];
-        if left.starts_with(rest) {
-            return true;
-        }
-    }
-    false
+    text.windows(part.len()).any(|window| window == part)
 }
 
 #[cfg(test)]
