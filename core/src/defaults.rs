@@ -50,16 +50,20 @@ pub fn install(defaults: &'static Defaults) {
     INSTALLED.store(ptr::from_ref(defaults).cast_mut(), Ordering::Release);
 }
 
-fn groups() -> impl Iterator<Item = &'static Group> {
+fn lists() -> &'static [&'static [Group]] {
     // SAFETY: the pointer is null or was made of a static reference.
-    let installed = unsafe { INSTALLED.load(Ordering::Acquire).cast_const().as_ref() };
-    installed.map_or(&[][..], |defaults| defaults.groups).iter().copied().flatten()
+    unsafe { INSTALLED.load(Ordering::Acquire).cast_const().as_ref() }.map_or(&[], |defaults| defaults.groups)
+}
+
+fn groups() -> impl Iterator<Item = &'static Group> {
+    lists().iter().copied().flatten()
 }
 
 /// Returns `true` if there may be a default of that name: it starts with a prefix of theirs.
 #[inline]
 pub(crate) fn may_have(name: &[u8]) -> bool {
-    groups().any(|group| name.starts_with(group.prefix.as_bytes()))
+    // Loops, since every lookup that misses comes here.
+    lists().iter().any(|list| list.iter().any(|group| name.starts_with(group.prefix.as_bytes())))
 }
 
 /// The default of that name.
