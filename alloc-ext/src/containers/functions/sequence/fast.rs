@@ -4,7 +4,7 @@
 use ferrite_core::any::Any;
 use ferrite_core::error::Result;
 
-use super::Sequence::{self, *};
+use super::operands::Sequence::{self, *};
 use crate::containers::ListObject;
 use crate::operation::Operands;
 

@@ -6,7 +6,7 @@ use ferrite_core::any::Any;
 use ferrite_core::error::Result;
 use ferrite_core::object::ObjectClass;
 
-use super::Sequence::{self, *};
+use super::operands::Sequence::{self, *};
 use crate::containers::ListObject;
 use crate::containers::sequence::Seq;
 use crate::operation::Operands;

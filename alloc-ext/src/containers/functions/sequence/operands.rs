@@ -1,0 +1,102 @@
+//! The operations on Arrays and Lists, with the types that read their operands.
+
+use ferrite_core::any::{Any, AnyView};
+use ferrite_core::object::ObjectClass;
+
+use crate::containers::sequence::Seq;
+use crate::containers::{ArrayObject, List, ListObject};
+use crate::operation::{self, Key, Operand, Operands, Parameter, Read};
+
+/// The operations on Arrays and Lists, with their operands.
+#[derive(Clone, Copy)]
+pub(crate) enum Sequence {
+    Size(Operand<0, Elements>),
+    GetItem(Operand<0, Elements>, Index),
+    Contains(Operand<0, Elements>, Operand<1, Key>),
+    ReplaceSlice(This, Index, Stop, Operand<3, List>),
+    Reverse(This),
+    Reserve(This, Operand<1, i64>),
+    SetItem(This, Index, Operand<2, Any>),
+    Append(This, Operand<1, Any>),
+    Insert(This, Index, Operand<2, Any>),
+    Pop(This, Index),
+    Erase(This, Index),
+    EraseRange(This, Index, Stop),
+    Clear(This),
+}
+use Sequence::*;
+
+/// The List that an operation changes.
+type This = Operand<0, List>;
+type Index = Operand<1, i64>;
+type Stop = Operand<2, i64>;
+
+/// Reads an Array or a List whose elements are only looked at.
+pub(crate) enum Elements {}
+
+impl Read for Elements {
+    type Value<'a> = ArrayOrList<'a>;
+
+    #[inline(always)]
+    unsafe fn read<'a>(argument: &'a AnyView<'a>) -> ArrayOrList<'a> {
+        // SAFETY: the argument is an Array or a List, which have the same layout.
+        ArrayOrList(unsafe { operation::object(argument) })
+    }
+}
+
+/// An Array or a List.
+#[derive(Clone, Copy)]
+pub(crate) struct ArrayOrList<'a>(&'a ListObject);
+
+impl<'a> ArrayOrList<'a> {
+    #[inline(always)]
+    pub(super) fn seq(self) -> Seq<'a> {
+        // SAFETY: both are sequences.
+        unsafe { Seq::of(self.0.as_object()) }
+    }
+}
+
+// SAFETY: the type accepts Arrays.
+unsafe impl Parameter for ArrayObject {
+    type Reader = Elements;
+}
+
+// SAFETY: the type accepts Lists.
+unsafe impl Parameter for ListObject {
+    type Reader = Elements;
+}
+
+// SAFETY: the type accepts Lists.
+unsafe impl Parameter for List {
+    type Reader = Self;
+}
+
+impl Read for List {
+    type Value<'a> = &'a ListObject;
+
+    #[inline(always)]
+    unsafe fn read<'a>(argument: &'a AnyView<'a>) -> &'a ListObject {
+        // SAFETY: the argument is a List.
+        unsafe { operation::object(argument) }
+    }
+}
+
+impl Sequence {
+    /// The Array or List that all operations have first: read once for all of them, which makes less code.
+    #[inline(always)]
+    pub(super) fn sequence(self, operands: Operands<'_>) -> ArrayOrList<'_> {
+        match self {
+            Size(array) | GetItem(array, ..) | Contains(array, ..) => operands.get(array),
+            ReplaceSlice(list, ..)
+            | Reverse(list)
+            | Reserve(list, ..)
+            | SetItem(list, ..)
+            | Append(list, ..)
+            | Insert(list, ..)
+            | Pop(list, ..)
+            | Erase(list, ..)
+            | EraseRange(list, ..)
+            | Clear(list) => ArrayOrList(operands.get(list)),
+        }
+    }
+}
