@@ -577,7 +577,7 @@ TVM_DLL int TVMDeviceCopyDataFromTo(DLTensor *from, DLTensor *to, TVMStreamHandl
  * Finds a function that compiled code calls: in the imports of its module, then among the global functions.
  *
  * `mod_node` is what the loader stored in `__tvm_module_ctx`; null is code that no module has. The result is remembered and
- * borrowed from the module, or from the table of global functions.
+ * borrowed from the module; without a module, the function is kept for ever.
  *
  * Returns 0 and the function in `out`; or -1.
  */

@@ -101,7 +101,7 @@ impl Workspaces {
         let pool = &mut *pool;
         let index = pool.used.iter().rposition(|block| block.data == workspace);
         match index.and_then(|index| pool.used.swap_remove(index)) {
-            Some(block) => pool.free.try_push(Block { queue, ..block }),
+            Some(block) => Ok(pool.free.try_push(Block { queue, ..block })?),
             None => plain_bail!(VALUE_ERROR, "This is no workspace of the {} device", M::NAME),
         }
     }

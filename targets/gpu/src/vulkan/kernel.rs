@@ -422,9 +422,10 @@ struct ShaderModule {
 
 impl ShaderModule {
     fn new(device: &'static Device, code: &[u8]) -> core::result::Result<ShaderModule, Failure> {
-        let mut words = Buffer::try_with_capacity(code.len() / 4).map_err(Failure::Other)?;
+        let mut words =
+            Buffer::try_with_capacity(code.len() / 4).map_err(|refused| Failure::Other(refused.into()))?;
         for word in code.as_chunks().0 {
-            words.try_push(u32::from_le_bytes(*word)).map_err(Failure::Other)?;
+            words.try_push(u32::from_le_bytes(*word)).map_err(|refused| Failure::Other(refused.into()))?;
         }
         let wanted = vk::ShaderModuleCreateInfo::default().code(&words);
         let mut handle = vk::ShaderModule::null();
