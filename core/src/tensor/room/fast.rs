@@ -32,7 +32,7 @@ pub(crate) fn claim(flag: &Flag) -> bool {
         return is_vacant;
     }
     // Acquire pairs with the Release below: the last consumer, on whatever thread, has done with the room.
-    !flag.swap(true, Ordering::Acquire)
+    flag.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed).is_ok()
 }
 
 /// Gives back the space that the caller claimed.
