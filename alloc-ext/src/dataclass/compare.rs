@@ -13,7 +13,10 @@ use ferrite_core::{plain_bail, plain_error, type_index, type_table};
 
 use super::compare_children::Children;
 use super::compare_leaf::compare_leaves;
-use crate::walk::{Entered, Fold, Held, HookState, Hooks, Seen, Slot, fold, lend, room_for_frame};
+use crate::walk::{
+    CallbackState, Entered, Fold, HookState, Hooks, IdentityMap, MaybeOwned, fold, reserve_frame,
+    with_callback,
+};
 
 /// Whether two values are equal: the same type, and equal in everything that is in them.
 ///
@@ -50,11 +53,11 @@ fn compare(lhs: &Any, rhs: &Any, equality_only: bool) -> Result<i32> {
         compare_hooks: Hooks::new("__ffi_compare__"),
         ..Comparer::default()
     };
-    comparer.compare(Held::Lent(lhs), Held::Lent(rhs))
+    comparer.compare(MaybeOwned::Borrowed(lhs), MaybeOwned::Borrowed(rhs))
 }
 
 /// Two objects of one type.
-type Pair<'w> = (Held<'w, ObjectRef>, Held<'w, ObjectRef>);
+type Pair<'w> = (MaybeOwned<'w, ObjectRef>, MaybeOwned<'w, ObjectRef>);
 
 type Kept = Option<ObjectRef>;
 
@@ -62,7 +65,7 @@ type Kept = Option<ObjectRef>;
 struct Comparer {
     equality_only: bool,
     /// Pairs of objects that may be met again, and whether they are being compared.
-    open: Seen<bool, (Kept, Kept)>,
+    open: IdentityMap<bool, (Kept, Kept)>,
     eq_hooks: Hooks,
     compare_hooks: Hooks,
 }
@@ -91,8 +94,8 @@ impl<'w> Fold for Walk<'_, 'w> {
 
     fn enter(&mut self, pair: Pair<'w>, open: &mut Buffer<Frame<'w>>) -> Result<Entered<Frame<'w>, i32>> {
         // A pair that is open can be met inside itself only if there is another way to either side.
-        let is_sole = pair.0.is_sole() || pair.1.is_sole();
-        if !is_sole && self.comparer.open.get(&pair) == Some(&true) {
+        let is_unshared = pair.0.is_unshared() || pair.1.is_unshared();
+        if !is_unshared && self.comparer.open.get(&pair) == Some(&true) {
             if self.comparer.equality_only {
                 return Ok(Entered::Value(0));
             }
@@ -101,8 +104,8 @@ impl<'w> Fold for Walk<'_, 'w> {
         if let Some(order) = self.comparer.compare_by_hook(&pair)? {
             return Ok(Entered::Value(order));
         }
-        let room = room_for_frame::<Self>(open)?;
-        let place = if is_sole { None } else { Some(self.comparer.open.meet(&pair, true)?) };
+        let room = reserve_frame::<Self>(open)?;
+        let place = if is_unshared { None } else { Some(self.comparer.open.insert_indexed(&pair, true)?) };
         let children = Children::of(pair).inspect_err(|_| self.comparer.close(place))?;
         room.fill(Frame { children, place });
         Ok(Entered::Open)
@@ -136,7 +139,7 @@ impl<'w> Fold for Walk<'_, 'w> {
 }
 
 impl Comparer {
-    fn compare(&mut self, lhs: Held<'_>, rhs: Held<'_>) -> Result<i32> {
+    fn compare(&mut self, lhs: MaybeOwned<'_>, rhs: MaybeOwned<'_>) -> Result<i32> {
         if let Some(order) = compare_leaves(&lhs, &rhs, self.equality_only)? {
             return Ok(order);
         }
@@ -151,7 +154,7 @@ impl Comparer {
     /// Notes that a pair is no longer being compared.
     fn close(&mut self, place: Option<usize>) {
         if let Some(place) = place {
-            self.open.put(place, false);
+            self.open.set_at(place, false);
         }
     }
 
@@ -173,26 +176,28 @@ impl Comparer {
     fn call_hook<R>(
         &mut self,
         pair: &Pair<'_>,
-        make_callback: fn(Slot<Self>) -> Result<Function>,
+        make_callback: fn(CallbackState<Self>) -> Result<Function>,
         call: impl FnOnce(&[AnyView<'_>]) -> Result<R>,
     ) -> Result<R> {
-        let place = self.open.meet(pair, true)?;
-        let answer = lend(self, make_callback, |callback| {
+        let place = self.open.insert_indexed(pair, true)?;
+        let answer = with_callback(self, make_callback, |callback| {
             call(&[AnyView::from(&*pair.0), AnyView::from(&*pair.1), AnyView::from(callback)])
         });
-        self.open.put(place, false);
+        self.open.set_at(place, false);
         answer
     }
 
-    fn eq_callback(slot: Slot<Self>) -> Result<Function> {
+    fn eq_callback(slot: CallbackState<Self>) -> Result<Function> {
         Function::from_typed(move |lhs: Any, rhs: Any| -> Result<bool> {
-            slot.with(|comparer| comparer.compare(Held::Own(lhs), Held::Own(rhs)).map(|order| order == 0))
+            slot.with(|comparer| {
+                comparer.compare(MaybeOwned::Owned(lhs), MaybeOwned::Owned(rhs)).map(|order| order == 0)
+            })
         })
     }
 
-    fn compare_callback(slot: Slot<Self>) -> Result<Function> {
+    fn compare_callback(slot: CallbackState<Self>) -> Result<Function> {
         Function::from_typed(move |lhs: Any, rhs: Any| -> Result<i32> {
-            slot.with(|comparer| comparer.compare(Held::Own(lhs), Held::Own(rhs)))
+            slot.with(|comparer| comparer.compare(MaybeOwned::Owned(lhs), MaybeOwned::Owned(rhs)))
         })
     }
 }

@@ -7,16 +7,16 @@ use ferrite_core::object::ObjectRef;
 use ferrite_core::{plain_bail, type_index, type_table};
 
 use super::compare_leaf::compare_leaves;
-use crate::walk::{Elements, Entries, Fields, Held, look_ahead, rest_of};
+use crate::walk::{Elements, Entries, Fields, MaybeOwned, prefetch_next, rest_of};
 
 /// The children of two objects of one type, from the next ones on.
 pub(super) enum Children<'w> {
     Elements { lhs: Elements<'w>, rhs: Elements<'w>, common: usize, next: usize },
     Entries { lhs: Entries<'w>, rhs: Entries<'w>, same_keys: bool },
-    Fields { lhs: Held<'w, ObjectRef>, rhs: Held<'w, ObjectRef>, fields: Fields },
+    Fields { lhs: MaybeOwned<'w, ObjectRef>, rhs: MaybeOwned<'w, ObjectRef>, fields: Fields },
 }
 
-type Pair<'w> = (Held<'w, ObjectRef>, Held<'w, ObjectRef>);
+type Pair<'w> = (MaybeOwned<'w, ObjectRef>, MaybeOwned<'w, ObjectRef>);
 
 impl<'w> Children<'w> {
     /// Those of two objects.
@@ -79,7 +79,7 @@ impl<'w> Children<'w> {
     }
 }
 
-fn pair<'w>(lhs: Held<'w>, rhs: Held<'w>) -> Option<Pair<'w>> {
+fn pair<'w>(lhs: MaybeOwned<'w>, rhs: MaybeOwned<'w>) -> Option<Pair<'w>> {
     Some((lhs.into_object()?, rhs.into_object()?))
 }
 
@@ -99,8 +99,8 @@ fn skip_equal_elements(
         _ => (rest_of(left, *next), rest_of(right, *next)),
     };
     for (lhs, rhs) in left.iter().zip(right) {
-        look_ahead(lhs);
-        look_ahead(rhs);
+        prefetch_next(lhs);
+        prefetch_next(rhs);
         *next += 1;
         match compare_leaves(lhs, rhs, equality_only)? {
             Some(0) => {}
@@ -175,7 +175,7 @@ fn next_fields<'w>(
                 *order = different;
                 break;
             }
-            None => return Ok(pair(Held::Own(value), Held::Own(other))),
+            None => return Ok(pair(MaybeOwned::Owned(value), MaybeOwned::Owned(other))),
         }
     }
     Ok(None)

@@ -14,7 +14,8 @@ use ferrite_core::{plain_bail, type_index, type_table};
 use super::enums::{enum_class, is_enum};
 use crate::containers::{ArrayObject, DictObject, ListObject, MapObject};
 use crate::walk::{
-    Children, ChildrenKind, Entered, Fold, Held, Hooks, Seen, fold, for_each_field, look_ahead,
+    Children, ChildrenKind, Entered, Fold, Hooks, IdentityMap, MaybeOwned, fold, for_each_field,
+    prefetch_next,
 };
 
 /// A copy of a value and everything in it.
@@ -50,7 +51,7 @@ use crate::walk::{
 pub fn deep_copy(value: &Any) -> Result<Any> {
     let mut copier = Copier {
         lent: PhantomData,
-        copies: Seen::default(),
+        copies: IdentityMap::default(),
         hooks: Hooks::new("__ffi_shallow_copy__"),
         enum_class: enum_class(),
         has_placeholders: false,
@@ -61,7 +62,7 @@ pub fn deep_copy(value: &Any) -> Result<Any> {
         Some(object) if !copier.is_shared(value) => object,
         _ => return Ok(value.clone()),
     };
-    let copy = fold(&mut copier, Held::Lent(object))?;
+    let copy = fold(&mut copier, MaybeOwned::Borrowed(object))?;
     if copier.has_placeholders {
         copier.replace_placeholders()?;
     }
@@ -71,7 +72,7 @@ pub fn deep_copy(value: &Any) -> Result<Any> {
 struct Copier<'w> {
     lent: PhantomData<&'w Any>,
     /// The copies of objects that may be met again, and of all that can be changed.
-    copies: Seen<Copy>,
+    copies: IdentityMap<Copy>,
     hooks: Hooks,
     enum_class: Option<i32>,
     /// Whether a copy refers to an original because there was no copy of that yet.
@@ -106,7 +107,7 @@ enum Unfinished {
 }
 
 impl<'w> Fold for Copier<'w> {
-    type Node = Held<'w, ObjectRef>;
+    type Node = MaybeOwned<'w, ObjectRef>;
     type Frame = Frame<'w>;
     type Value = Any;
     const NAME: &'static str = "ObjectGraphDFS";
@@ -114,21 +115,21 @@ impl<'w> Fold for Copier<'w> {
     /// Gets to an object that is not shared: nobody asks for other values.
     fn enter(
         &mut self,
-        object: Held<'w, ObjectRef>,
+        object: MaybeOwned<'w, ObjectRef>,
         _: &mut Buffer<Frame<'w>>,
     ) -> Result<Entered<Frame<'w>, Any>> {
-        match if object.is_sole() { None } else { self.copies.get(&object) } {
+        match if object.is_unshared() { None } else { self.copies.get(&object) } {
             Some(Copy::Made(copy)) => return Ok(Entered::Value(copy.clone())),
             Some(Copy::Open) => {
                 self.has_placeholders = true;
-                return Ok(Entered::Value(Any::new(object.into_own())));
+                return Ok(Entered::Value(Any::new(object.into_owned())));
             }
             None => {}
         }
         let children = Children::of(object, 0)?;
         if let Some(copy) = self.copy_whole(&children)? {
-            if !children.object().is_sole() {
-                self.copies.set(children.object(), Copy::Made(copy.clone()))?;
+            if !children.object().is_unshared() {
+                self.copies.insert(children.object(), Copy::Made(copy.clone()))?;
             }
             return Ok(Entered::Value(copy));
         }
@@ -138,12 +139,12 @@ impl<'w> Fold for Copier<'w> {
     }
 
     /// The next child that is copied; others are shared on the way.
-    fn next(&mut self, frame: &mut Frame<'w>) -> Result<Option<Held<'w, ObjectRef>>> {
+    fn next(&mut self, frame: &mut Frame<'w>) -> Result<Option<MaybeOwned<'w, ObjectRef>>> {
         while let Some(child) = frame.children.take() {
             if !self.is_shared(&child) {
                 return Ok(child.into_object());
             }
-            frame.add(child.into_own())?;
+            frame.add(child.into_owned())?;
         }
         Ok(None)
     }
@@ -212,9 +213,9 @@ impl Unfinished {
 impl Copier<'_> {
     /// Notes what is known of the copy of an object. That of an Array or Map to which there is no other way need not be
     /// known; others may have got placeholders.
-    fn note(&mut self, object: &Held<'_, ObjectRef>, copy: Copy) -> Result<()> {
+    fn note(&mut self, object: &MaybeOwned<'_, ObjectRef>, copy: Copy) -> Result<()> {
         let is_fixed = matches!(object.type_index(), type_index::ARRAY | type_index::MAP);
-        if is_fixed && object.is_sole() { Ok(()) } else { self.copies.set(object, copy) }
+        if is_fixed && object.is_unshared() { Ok(()) } else { self.copies.insert(object, copy) }
     }
 
     /// The copy of a sequence or Map in which everything is shared; None for others. Most Maps have the layout that growing
@@ -253,7 +254,7 @@ impl Copier<'_> {
     }
 
     fn is_shared(&self, value: &Any) -> bool {
-        look_ahead(value);
+        prefetch_next(value);
         value.view().object_ptr().is_none()
             || matches!(
                 value.type_index(),

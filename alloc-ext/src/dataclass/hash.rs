@@ -14,8 +14,8 @@ use ferrite_core::{plain_bail, type_index, type_table};
 
 use super::hash_leaf::{combine, hash_leaf, type_key_hash};
 use crate::walk::{
-    Children, ChildrenKind, Entered, Fold, Held, HookState, Hooks, Seen, Slot, fold, lend, look_ahead,
-    room_for_frame, sort,
+    CallbackState, Children, ChildrenKind, Entered, Fold, HookState, Hooks, IdentityMap, MaybeOwned, fold,
+    prefetch_next, reserve_frame, sort, with_callback,
 };
 
 /// The hash of a value and everything in it, equal for values that [`recursive_eq`](super::recursive_eq) finds equal.
@@ -36,13 +36,13 @@ pub fn recursive_hash(value: &Any) -> Result<i64> {
         compare_hooks: Hooks::new("__ffi_compare__"),
         ..Hasher::default()
     };
-    hasher.hash(Held::Lent(value)).map(|hash| hash as i64)
+    hasher.hash(MaybeOwned::Borrowed(value)).map(|hash| hash as i64)
 }
 
 #[derive(Default)]
 struct Hasher {
     /// What is known of objects that may be met again.
-    seen: Seen<State>,
+    visited: IdentityMap<State>,
     /// The hashes of the entries of the maps that are being hashed, those of inner maps behind those of outer ones.
     entries: Buffer<u64>,
     hooks: Hooks,
@@ -75,7 +75,7 @@ struct Frame<'w> {
 impl HookState for Hasher {}
 
 impl<'w> Fold for Walk<'_, 'w> {
-    type Node = Held<'w, ObjectRef>;
+    type Node = MaybeOwned<'w, ObjectRef>;
     type Frame = Frame<'w>;
     type Value = u64;
     const NAME: &'static str = "ObjectGraphDFS";
@@ -83,12 +83,12 @@ impl<'w> Fold for Walk<'_, 'w> {
     /// Gets to an object that has something inside: nobody asks for others.
     fn enter(
         &mut self,
-        object: Held<'w, ObjectRef>,
+        object: MaybeOwned<'w, ObjectRef>,
         open: &mut Buffer<Frame<'w>>,
     ) -> Result<Entered<Frame<'w>, u64>> {
         let hasher = &mut *self.hasher;
-        let is_sole = object.is_sole();
-        match if is_sole { None } else { hasher.seen.get(&object) } {
+        let is_unshared = object.is_unshared();
+        match if is_unshared { None } else { hasher.visited.get(&object) } {
             Some(State::Done(hash)) => return Ok(Entered::Value(*hash)),
             // An object inside itself counts as its type.
             Some(State::Open) => return Ok(Entered::Value(type_key_hash(object.type_index()))),
@@ -100,24 +100,24 @@ impl<'w> Fold for Walk<'_, 'w> {
         hasher.refuse_half_a_contract(object.type_index())?;
         let skipped = kTVMFFIFieldFlagBitMaskHashOff | kTVMFFIFieldFlagBitMaskCompareOff;
         let first_entry = hasher.entries.len();
-        let room = room_for_frame::<Self>(open)?;
+        let room = reserve_frame::<Self>(open)?;
         let children = Children::of(object, i64::from(skipped))?;
         let frame = room.fill(Frame { children, hash: 0, key: None, first_entry });
-        if !is_sole {
-            hasher.seen.set(frame.children.object(), State::Open)?;
+        if !is_unshared {
+            hasher.visited.insert(frame.children.object(), State::Open)?;
         }
         frame.hash = first_hash(&frame.children);
         Ok(Entered::Open)
     }
 
     /// The next child that has something inside; others are taken in on the way.
-    fn next(&mut self, frame: &mut Frame<'w>) -> Result<Option<Held<'w, ObjectRef>>> {
+    fn next(&mut self, frame: &mut Frame<'w>) -> Result<Option<MaybeOwned<'w, ObjectRef>>> {
         match frame.children.kind {
             ChildrenKind::Map => frame.hash_entries(&mut self.hasher.entries)?,
             ChildrenKind::Sequence => frame.hash_leaves(|place, hash| combine(hash, place as u64))?,
             ChildrenKind::Fields => frame.hash_leaves(|_, hash| hash)?,
         }
-        Ok(frame.children.take().and_then(Held::into_object))
+        Ok(frame.children.take().and_then(MaybeOwned::into_object))
     }
 
     fn feed(&mut self, frame: &mut Frame<'w>, hash: u64) -> Result<ControlFlow<u64>> {
@@ -133,21 +133,21 @@ impl<'w> Fold for Walk<'_, 'w> {
     }
 
     fn leave(&mut self, frame: &mut Frame<'w>) -> Result<u64> {
-        let Hasher { seen, entries, .. } = &mut *self.hasher;
+        let Hasher { visited, entries, .. } = &mut *self.hasher;
         let own = entries.get_mut(frame.first_entry..).unwrap_or_default();
         sort(own);
         let hash = own.iter().fold(frame.hash, |hash, entry| combine(hash, *entry));
         entries.truncate(frame.first_entry);
         let object = frame.children.object();
-        if !object.is_sole() {
-            seen.set(object, State::Done(hash))?;
+        if !object.is_unshared() {
+            visited.insert(object, State::Done(hash))?;
         }
         Ok(hash)
     }
 
     fn abandon(&mut self, frame: Frame<'w>) {
         self.hasher.entries.truncate(frame.first_entry);
-        self.hasher.seen.change(frame.children.object(), State::Unknown);
+        self.hasher.visited.update(frame.children.object(), State::Unknown);
     }
 }
 
@@ -156,7 +156,7 @@ impl Frame<'_> {
     fn hash_leaves(&mut self, count: impl Fn(usize, u64) -> u64) -> Result<()> {
         let (mut hash, mut place) = (self.hash, self.children.passed());
         for child in self.children.run() {
-            look_ahead(child);
+            prefetch_next(child);
             let Some(one) = hash_leaf(child)? else { break };
             hash = combine(hash, count(place, one));
             place += 1;
@@ -171,7 +171,7 @@ impl Frame<'_> {
         loop {
             let (mut taken, run) = (0, self.children.run());
             for child in run {
-                look_ahead(child);
+                prefetch_next(child);
                 let Some(hash) = hash_leaf(child)? else { break };
                 add_to_entries(&mut self.key, hash, entries)?;
                 taken += 1;
@@ -206,7 +206,7 @@ fn first_hash(children: &Children<'_>) -> u64 {
 }
 
 impl Hasher {
-    fn hash(&mut self, value: Held<'_>) -> Result<u64> {
+    fn hash(&mut self, value: MaybeOwned<'_>) -> Result<u64> {
         if let Some(hash) = hash_leaf(&value)? {
             return Ok(hash);
         }
@@ -216,27 +216,27 @@ impl Hasher {
         }
     }
 
-    fn hash_by_hook(&mut self, object: &Held<'_, ObjectRef>) -> Result<Option<u64>> {
+    fn hash_by_hook(&mut self, object: &MaybeOwned<'_, ObjectRef>) -> Result<Option<u64>> {
         let Some(hook) = self.hooks.of_type(object.type_index())? else { return Ok(None) };
-        self.seen.set(object, State::Open)?;
-        let answer = lend(self, Self::callback, |callback| {
+        self.visited.insert(object, State::Open)?;
+        let answer = with_callback(self, Self::callback, |callback| {
             hook.call(&[AnyView::from(&**object), AnyView::from(callback)])?.get::<i64>()
         });
         match answer {
             Ok(hash) => {
-                self.seen.set(object, State::Done(hash as u64))?;
+                self.visited.insert(object, State::Done(hash as u64))?;
                 Ok(Some(hash as u64))
             }
             Err(error) => {
-                self.seen.change(object, State::Unknown);
+                self.visited.update(object, State::Unknown);
                 Err(error)
             }
         }
     }
 
-    fn callback(slot: Slot<Self>) -> Result<Function> {
+    fn callback(slot: CallbackState<Self>) -> Result<Function> {
         Function::from_typed(move |value: Any| -> Result<i64> {
-            slot.with(|hasher| hasher.hash(Held::Own(value)).map(|hash| hash as i64))
+            slot.with(|hasher| hasher.hash(MaybeOwned::Owned(value)).map(|hash| hash as i64))
         })
     }
 

@@ -18,7 +18,8 @@ use super::enums::{enum_class, is_enum};
 use super::environment::wants_addresses;
 use super::repr_leaf::{write_address, write_leaf_object, write_plain};
 use crate::walk::{
-    Children, ChildrenKind, Entered, Fold, Held, HookState, Hooks, Seen, Slot, fold, for_each_field, lend,
+    CallbackState, Children, ChildrenKind, Entered, Fold, HookState, Hooks, IdentityMap, MaybeOwned, fold,
+    for_each_field, with_callback,
 };
 
 /// The text of a value and everything in it.
@@ -48,7 +49,7 @@ pub fn repr_print(value: &Any) -> Result<String> {
         Printer { hooks: Hooks::new("__ffi_repr__"), enum_class: enum_class(), ..Printer::default() };
     printer.with_address = wants_addresses();
     printer.text.try_resize(String::LEAD_BYTES, 0)?;
-    printer.print(Held::Lent(value))?;
+    printer.print(MaybeOwned::Borrowed(value))?;
     String::from_buffer(printer.text, String::LEAD_BYTES)
 }
 
@@ -60,7 +61,7 @@ struct Printer {
     /// All texts by number, but for the one that is being written.
     texts: Buffer<Buffer<u8>>,
     /// What is known of objects that may be met again.
-    seen: Seen<State>,
+    visited: IdentityMap<State>,
     hooks: Hooks,
     enum_class: Option<i32>,
     with_address: bool,
@@ -88,7 +89,7 @@ struct Frame<'w> {
 impl HookState for Printer {}
 
 impl<'w> Fold for Walk<'_, 'w> {
-    type Node = Held<'w, ObjectRef>;
+    type Node = MaybeOwned<'w, ObjectRef>;
     type Frame = Frame<'w>;
     type Value = ();
     const NAME: &'static str = "ObjectGraphDFS";
@@ -96,35 +97,35 @@ impl<'w> Fold for Walk<'_, 'w> {
     /// Gets to an object that has something inside: nobody asks for others.
     fn enter(
         &mut self,
-        object: Held<'w, ObjectRef>,
+        object: MaybeOwned<'w, ObjectRef>,
         _: &mut Buffer<Frame<'w>>,
     ) -> Result<Entered<Frame<'w>, ()>> {
         let printer = &mut *self.printer;
         let start = printer.text.len();
-        if !object.is_sole() && printer.write_seen(&object)? {
+        if !object.is_unshared() && printer.write_visited(&object)? {
             return Ok(Entered::Value(()));
         }
         if printer.write_by_hook(&object)? || printer.write_enum(&object)? {
-            printer.seen.set(&object, State::Done(printer.text_number, start..printer.text.len()))?;
+            printer.visited.insert(&object, State::Done(printer.text_number, start..printer.text.len()))?;
             return Ok(Entered::Value(()));
         }
         let children = Children::of(object, kTVMFFIFieldFlagBitMaskReprOff as i64)?;
         printer.begin(&children)?;
-        if !children.object().is_sole() {
-            printer.seen.set(children.object(), State::Open)?;
+        if !children.object().is_unshared() {
+            printer.visited.insert(children.object(), State::Open)?;
         }
         Ok(Entered::Frame(Frame { children, start }))
     }
 
     /// The next child that has something inside; others are written on the way.
-    fn next(&mut self, frame: &mut Frame<'w>) -> Result<Option<Held<'w, ObjectRef>>> {
+    fn next(&mut self, frame: &mut Frame<'w>) -> Result<Option<MaybeOwned<'w, ObjectRef>>> {
         let children = &mut frame.children;
         loop {
             skip_hidden(children);
             let Some(child) = children.run().first() else { return Ok(None) };
             self.printer.write_lead(children)?;
             if !self.printer.write_leaf(child)? {
-                return Ok(children.take().and_then(Held::into_object));
+                return Ok(children.take().and_then(MaybeOwned::into_object));
             }
             children.pass(1);
         }
@@ -137,14 +138,14 @@ impl<'w> Fold for Walk<'_, 'w> {
     fn leave(&mut self, frame: &mut Frame<'w>) -> Result<()> {
         self.printer.end(&frame.children)?;
         let (printer, object) = (&mut *self.printer, frame.children.object());
-        if object.is_sole() {
+        if object.is_unshared() {
             return Ok(());
         }
-        printer.seen.set(object, State::Done(printer.text_number, frame.start..printer.text.len()))
+        printer.visited.insert(object, State::Done(printer.text_number, frame.start..printer.text.len()))
     }
 
     fn abandon(&mut self, frame: Frame<'w>) {
-        self.printer.seen.change(frame.children.object(), State::Unknown);
+        self.printer.visited.update(frame.children.object(), State::Unknown);
     }
 }
 
@@ -160,7 +161,7 @@ fn skip_hidden(children: &mut Children<'_>) {
 }
 
 impl Printer {
-    fn print(&mut self, value: Held<'_>) -> Result<()> {
+    fn print(&mut self, value: MaybeOwned<'_>) -> Result<()> {
         if self.write_leaf(&value)? {
             return Ok(());
         }
@@ -218,8 +219,8 @@ impl Printer {
     }
 
     /// Appends the text of an object that has been met; answers false when it has not.
-    fn write_seen(&mut self, object: &Held<'_, ObjectRef>) -> Result<bool> {
-        match self.seen.get(object) {
+    fn write_visited(&mut self, object: &MaybeOwned<'_, ObjectRef>) -> Result<bool> {
+        match self.visited.get(object) {
             None | Some(State::Unknown) => Ok(false),
             Some(State::Open) => {
                 self.text.try_extend_from_slice(b"...")?;
@@ -272,23 +273,23 @@ impl Printer {
     }
 
     /// Appends what the hook of the object's type answers; answers false when there is none.
-    fn write_by_hook(&mut self, object: &Held<'_, ObjectRef>) -> Result<bool> {
+    fn write_by_hook(&mut self, object: &MaybeOwned<'_, ObjectRef>) -> Result<bool> {
         let Some(hook) = self.hooks.of_type(object.type_index())? else { return Ok(false) };
-        self.seen.set(object, State::Open)?;
-        let answer = lend(self, Self::callback, |callback| {
+        self.visited.insert(object, State::Open)?;
+        let answer = with_callback(self, Self::callback, |callback| {
             hook.call(&[AnyView::from(&**object), callback.into()])?.get::<String>()
         });
         match answer {
             Ok(text) => self.text.try_extend_from_slice(text.as_bytes())?,
             Err(error) => {
-                self.seen.change(object, State::Unknown);
+                self.visited.update(object, State::Unknown);
                 return Err(error);
             }
         }
         Ok(true)
     }
 
-    fn callback(slot: Slot<Self>) -> Result<Function> {
+    fn callback(slot: CallbackState<Self>) -> Result<Function> {
         Function::from_typed(move |value: Any| slot.with(|printer| printer.print_aside(value)))
     }
 
@@ -300,7 +301,7 @@ impl Printer {
         }
         self.texts.try_push(Buffer::new())?;
         self.switch_text(self.texts.len() - 1);
-        let outcome = self.print(Held::Own(value));
+        let outcome = self.print(MaybeOwned::Owned(value));
         let text = outcome.and_then(|()| String::from_bytes(&self.text));
         self.switch_text(outer);
         text

@@ -16,7 +16,7 @@ use ferrite_core::{abi, dtype, type_index, type_table};
 
 use super::{float_text, int_text, text};
 use crate::json;
-use crate::walk::look_ahead;
+use crate::walk::prefetch_next;
 
 /// Appends formatted text.
 pub(super) fn append(out: &mut Buffer<u8>, text: fmt::Arguments<'_>) -> Result<()> {
@@ -25,7 +25,7 @@ pub(super) fn append(out: &mut Buffer<u8>, text: fmt::Arguments<'_>) -> Result<(
 
 /// Appends the text of a value that is no object; answers false for objects.
 pub(super) fn write_plain(out: &mut Buffer<u8>, value: &Any) -> Result<bool> {
-    look_ahead(value);
+    prefetch_next(value);
     let view = value.view();
     match view.type_index() {
         type_index::STATIC_OBJECT_BEGIN.. => return Ok(false),

@@ -13,7 +13,7 @@ use super::node::{Data, Nodes};
 use super::numbers::{Found, Numbers, Opened};
 use super::plain;
 use crate::reflection::{Enum, IntEnum, has_creator};
-use crate::walk::{Children, ChildrenKind, Entered, Field, Fold, Held, Hooks, fold};
+use crate::walk::{Children, ChildrenKind, Entered, Field, Fold, Hooks, MaybeOwned, fold};
 
 /// Gives `nodes` everything in a value, which is the last node; its number is the answer.
 ///
@@ -69,7 +69,7 @@ impl Fold for Encoder<'_> {
 
     fn next(&mut self, frame: &mut Frame) -> Result<Option<Any>> {
         loop {
-            let Some(child) = frame.children.take().map(Held::into_own) else { return Ok(None) };
+            let Some(child) = frame.children.take().map(MaybeOwned::into_owned) else { return Ok(None) };
             let Some(field) = frame.field() else { return Ok(Some(child)) };
             let Some(value) = plain_field(field, &child)? else { return Ok(Some(child)) };
             frame.set_field(field, value)?;

@@ -146,7 +146,7 @@ impl Output {
             Entries::Array(array, next) => {
                 let elements = array.as_slice();
                 while let Some(value) = elements.get(*next) {
-                    look_ahead(elements, *next);
+                    prefetch_next(elements, *next);
                     *next += 1;
                     self.separate(started)?;
                     if !self.plain(value)? {
@@ -227,7 +227,7 @@ impl Output {
 
 /// Asks for what is behind the element at `place`: it can be reached through pointers only, one after the other.
 #[inline]
-fn look_ahead(elements: &[Any], place: usize) {
+fn prefetch_next(elements: &[Any], place: usize) {
     if let Some(object) = elements.get(place + 2).and_then(Any::as_object) {
         prefetch::to_read(object.as_ptr());
     }

@@ -8,7 +8,7 @@ use ferrite_core::object::ObjectRef;
 use ferrite_core::{plain_bail, type_index};
 
 use super::field::{Field, for_each_field};
-use super::held::Held;
+use super::maybe_owned::MaybeOwned;
 use crate::containers::{ArrayObject, DictObject, ListObject, MapCursor, MapObject};
 
 /// How children belong to their value.
@@ -27,18 +27,18 @@ pub enum ChildrenKind {
 pub struct Children<'w> {
     /// What they are.
     pub kind: ChildrenKind,
-    object: Held<'w, ObjectRef>,
+    object: MaybeOwned<'w, ObjectRef>,
     source: Source<'w>,
     passed: usize,
 }
 
 enum Source<'w> {
     /// The elements of an Array that is lent.
-    Lent(&'w [Any]),
+    Borrowed(&'w [Any]),
     /// The elements of the Array that the object is.
     Array,
     /// A Map that is lent, at the entry whose key or value comes next.
-    LentMap(MapCursor<'w>),
+    BorrowedMap(MapCursor<'w>),
     /// The place of that entry in the Map that the object is.
     Map(Option<u64>),
     /// What was inside a List or Dict.
@@ -53,16 +53,16 @@ impl<'w> Children<'w> {
     /// # Errors
     /// Those of getters; MemoryError; InternalError for an object of an unregistered type.
     #[cfg_attr(feature = "speed", inline(always))]
-    pub fn of(object: Held<'w, ObjectRef>, skipped: i64) -> Result<Self> {
+    pub fn of(object: MaybeOwned<'w, ObjectRef>, skipped: i64) -> Result<Self> {
         let (kind, source) = match object.type_index() {
             type_index::ARRAY => {
-                let lent = object.lent().and_then(ObjectRef::as_class).map(ArrayObject::as_slice);
-                (ChildrenKind::Sequence, lent.map_or(Source::Array, Source::Lent))
+                let lent = object.borrowed().and_then(ObjectRef::as_class).map(ArrayObject::as_slice);
+                (ChildrenKind::Sequence, lent.map_or(Source::Array, Source::Borrowed))
             }
             type_index::MAP => {
-                let lent = object.lent().and_then(ObjectRef::as_class).map(MapObject::cursor);
+                let lent = object.borrowed().and_then(ObjectRef::as_class).map(MapObject::cursor);
                 let first = || Source::Map(object.as_class().and_then(MapObject::first_slot));
-                (ChildrenKind::Map, lent.map_or_else(first, Source::LentMap))
+                (ChildrenKind::Map, lent.map_or_else(first, Source::BorrowedMap))
             }
             type_index::LIST => (ChildrenKind::Sequence, Source::Taken(elements_of(&object)?)),
             type_index::DICT => (ChildrenKind::Map, Source::Taken(entries_of(&object)?)),
@@ -80,7 +80,7 @@ impl<'w> Children<'w> {
     /// As [`of`](Self::of); InternalError for a value that is no object.
     pub fn of_value(value: &Any) -> Result<Children<'static>> {
         match value.as_object() {
-            Some(object) => Children::of(Held::Own(object.clone()), 0),
+            Some(object) => Children::of(MaybeOwned::Owned(object.clone()), 0),
             None => {
                 plain_bail!(INTERNAL_ERROR, "Values of type index {} have no children", value.type_index())
             }
@@ -88,14 +88,14 @@ impl<'w> Children<'w> {
     }
 
     /// The object that they are in.
-    pub fn object(&self) -> &Held<'w, ObjectRef> {
+    pub fn object(&self) -> &MaybeOwned<'w, ObjectRef> {
         &self.object
     }
 
     /// Number of all children, keys and values counted each.
     pub fn len(&self) -> usize {
         match &self.source {
-            Source::LentMap(..) | Source::Map(..) => 2 * self.object.as_class().map_or(0, MapObject::len),
+            Source::BorrowedMap(..) | Source::Map(..) => 2 * self.object.as_class().map_or(0, MapObject::len),
             _ => self.slice().len(),
         }
     }
@@ -115,7 +115,7 @@ impl<'w> Children<'w> {
     #[inline]
     pub fn run(&self) -> &[Any] {
         match &self.source {
-            Source::LentMap(next) => self.rest_of_entry(next.entry()),
+            Source::BorrowedMap(next) => self.rest_of_entry(next.entry()),
             Source::Map(Some(place)) => {
                 let map = self.object.as_class::<MapObject>();
                 self.rest_of_entry(map.and_then(|map| map.entry_pair(*place)))
@@ -138,7 +138,7 @@ impl<'w> Children<'w> {
     #[inline]
     fn next_entry(&mut self) {
         match &mut self.source {
-            Source::LentMap(next) => next.advance(),
+            Source::BorrowedMap(next) => next.advance(),
             Source::Map(place) => {
                 let map = self.object.as_class::<MapObject>();
                 *place = place.and_then(|place| map?.next_slot(place));
@@ -154,15 +154,15 @@ impl<'w> Children<'w> {
     }
 
     /// The next child, which is passed: lent, or with a reference to it.
-    pub fn take(&mut self) -> Option<Held<'w>> {
+    pub fn take(&mut self) -> Option<MaybeOwned<'w>> {
         let lent = match &self.source {
-            Source::Lent(elements) => elements.get(self.passed),
-            Source::LentMap(next) => next.entry().and_then(|entry| entry.get(self.passed % 2)),
+            Source::Borrowed(elements) => elements.get(self.passed),
+            Source::BorrowedMap(next) => next.entry().and_then(|entry| entry.get(self.passed % 2)),
             _ => None,
         };
         let child = match lent {
-            Some(child) => Held::Lent(child),
-            None => Held::Own(self.run().first()?.clone()),
+            Some(child) => MaybeOwned::Borrowed(child),
+            None => MaybeOwned::Owned(self.run().first()?.clone()),
         };
         self.pass(1);
         Some(child)
@@ -187,10 +187,10 @@ impl<'w> Children<'w> {
     #[inline]
     fn slice(&self) -> &[Any] {
         match &self.source {
-            Source::Lent(elements) => elements,
+            Source::Borrowed(elements) => elements,
             Source::Array => self.object.as_class().map_or(&[], ArrayObject::as_slice),
             Source::Taken(values) | Source::Fields(values, _) => values,
-            Source::LentMap(..) | Source::Map(..) => &[],
+            Source::BorrowedMap(..) | Source::Map(..) => &[],
         }
     }
 }

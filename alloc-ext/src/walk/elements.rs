@@ -5,22 +5,22 @@ use ferrite_core::error::Result;
 use ferrite_core::object::ObjectRef;
 use ferrite_core::plain_error;
 
-use super::held::Held;
+use super::maybe_owned::MaybeOwned;
 use crate::containers::{ArrayObject, ListObject};
 
 /// The elements of a sequence.
 pub enum Elements<'w> {
     /// Those of an Array that is lent: they stay where they are.
-    Lent(&'w [Any]),
+    Borrowed(&'w [Any]),
     /// Those of any other sequence.
-    Of(Held<'w, ObjectRef>),
+    Of(MaybeOwned<'w, ObjectRef>),
 }
 
 impl<'w> Elements<'w> {
     /// Those of an Array or List; none for other objects.
-    pub fn of(sequence: Held<'w, ObjectRef>) -> Self {
-        match sequence.lent().and_then(ObjectRef::as_class).map(ArrayObject::as_slice) {
-            Some(elements) => Self::Lent(elements),
+    pub fn of(sequence: MaybeOwned<'w, ObjectRef>) -> Self {
+        match sequence.borrowed().and_then(ObjectRef::as_class).map(ArrayObject::as_slice) {
+            Some(elements) => Self::Borrowed(elements),
             None => Self::Of(sequence),
         }
     }
@@ -32,7 +32,7 @@ impl<'w> Elements<'w> {
     #[inline]
     pub unsafe fn as_slice(&self) -> &[Any] {
         let sequence = match self {
-            Self::Lent(elements) => return elements,
+            Self::Borrowed(elements) => return elements,
             Self::Of(sequence) => sequence,
         };
         match (sequence.as_class::<ArrayObject>(), sequence.as_class::<ListObject>()) {
@@ -55,15 +55,15 @@ impl<'w> Elements<'w> {
     /// # Errors
     /// IndexError for one that is gone, because a hook made a List shorter.
     #[inline]
-    pub fn get(&self, index: usize) -> Result<Held<'w>> {
-        if let Self::Lent(elements) = self
+    pub fn get(&self, index: usize) -> Result<MaybeOwned<'w>> {
+        if let Self::Borrowed(elements) = self
             && let Some(element) = elements.get(index)
         {
-            return Ok(Held::Lent(element));
+            return Ok(MaybeOwned::Borrowed(element));
         }
         // SAFETY: no code of users runs while the reference is made.
         match unsafe { self.as_slice() }.get(index) {
-            Some(element) => Ok(Held::Own(element.clone())),
+            Some(element) => Ok(MaybeOwned::Owned(element.clone())),
             None => Err(plain_error!(INDEX_ERROR, "Index {} out of bounds {}", index, self.len())),
         }
     }

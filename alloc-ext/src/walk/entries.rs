@@ -4,9 +4,9 @@ use ferrite_core::any::{Any, AnyView};
 use ferrite_core::error::Result;
 use ferrite_core::object::ObjectRef;
 
-use super::ahead::look_ahead;
-use super::held::{Held, same_number_or_text};
 use super::map_or_dict::MapOrDict;
+use super::maybe_owned::{MaybeOwned, same_number_or_text};
+use super::prefetch::prefetch_next;
 use crate::containers::{MapCursor, MapObject};
 
 /// The entries of a map, from the next one on.
@@ -19,19 +19,19 @@ pub struct Entries<'w> {
 
 enum Source<'w> {
     /// A Map that is lent: its entries stay where they are.
-    Lent(&'w MapObject, MapCursor<'w>),
+    Borrowed(&'w MapObject, MapCursor<'w>),
     Other(OtherMap<'w>),
 }
 
 /// The entries of a map that may be a Dict, each looked for when it is asked for.
 struct OtherMap<'w> {
-    map: Held<'w, ObjectRef>,
+    map: MaybeOwned<'w, ObjectRef>,
     next: Option<u64>,
     left: usize,
 }
 
 impl<'w> OtherMap<'w> {
-    fn of(map: Held<'w, ObjectRef>) -> Self {
+    fn of(map: MaybeOwned<'w, ObjectRef>) -> Self {
         let mut other = Self { map, next: None, left: 0 };
         other.restart();
         other
@@ -76,9 +76,9 @@ impl<'w> OtherMap<'w> {
 
 impl<'w> Entries<'w> {
     /// Those of a Map or Dict; none for other objects.
-    pub fn of(map: Held<'w, ObjectRef>) -> Self {
-        let source = match map.lent().and_then(ObjectRef::as_class::<MapObject>) {
-            Some(map) => Source::Lent(map, map.cursor()),
+    pub fn of(map: MaybeOwned<'w, ObjectRef>) -> Self {
+        let source = match map.borrowed().and_then(ObjectRef::as_class::<MapObject>) {
+            Some(map) => Source::Borrowed(map, map.cursor()),
             None => Source::Other(OtherMap::of(map)),
         };
         Self { source }
@@ -87,7 +87,7 @@ impl<'w> Entries<'w> {
     /// Goes back to the first entry.
     pub fn restart(&mut self) {
         match &mut self.source {
-            Source::Lent(map, next) => *next = map.cursor(),
+            Source::Borrowed(map, next) => *next = map.cursor(),
             Source::Other(other) => other.restart(),
         }
     }
@@ -95,7 +95,7 @@ impl<'w> Entries<'w> {
     /// Number of entries of the whole map.
     pub(crate) fn len(&self) -> usize {
         match &self.source {
-            Source::Lent(map, _) => map.len(),
+            Source::Borrowed(map, _) => map.len(),
             Source::Other(other) => other.len(),
         }
     }
@@ -104,10 +104,10 @@ impl<'w> Entries<'w> {
     ///
     /// # Errors
     /// Those of key hooks.
-    pub fn value_of(&self, key: AnyView<'_>) -> Result<Option<Held<'w>>> {
+    pub fn value_of(&self, key: AnyView<'_>) -> Result<Option<MaybeOwned<'w>>> {
         match &self.source {
-            Source::Lent(map, _) => Ok(map.get(key)?.map(Held::Lent)),
-            Source::Other(other) => Ok(other.value_of(key)?.map(Held::Own)),
+            Source::Borrowed(map, _) => Ok(map.get(key)?.map(MaybeOwned::Borrowed)),
+            Source::Other(other) => Ok(other.value_of(key)?.map(MaybeOwned::Owned)),
         }
     }
 
@@ -115,7 +115,7 @@ impl<'w> Entries<'w> {
     ///
     /// # Errors
     /// Those of key hooks.
-    pub fn find_next(&mut self, key: &Any) -> Result<Option<Held<'w>>> {
+    pub fn find_next(&mut self, key: &Any) -> Result<Option<MaybeOwned<'w>>> {
         // SAFETY: comparing numbers and texts runs no code of users.
         if unsafe { self.peek() }.is_some_and(|(next, _)| same_number_or_text(key, next)) {
             return Ok(self.next().map(|(_, value)| value));
@@ -142,8 +142,8 @@ impl<'w> Entries<'w> {
             && same_number_or_text(left, right)
             && are_equal(lhs, rhs)?
         {
-            look_ahead(left);
-            look_ahead(right);
+            prefetch_next(left);
+            prefetch_next(right);
             self.advance();
             other.advance();
         }
@@ -157,7 +157,7 @@ impl<'w> Entries<'w> {
     #[inline]
     pub unsafe fn peek(&self) -> Option<(&Any, &Any)> {
         match &self.source {
-            Source::Lent(_, next) => next.entry().map(|[key, value]| (key, value)),
+            Source::Borrowed(_, next) => next.entry().map(|[key, value]| (key, value)),
             // SAFETY: the caller's promise.
             Source::Other(other) => unsafe { other.at(other.place()?) },
         }
@@ -167,7 +167,7 @@ impl<'w> Entries<'w> {
     #[inline]
     pub fn advance(&mut self) {
         match &mut self.source {
-            Source::Lent(_, next) => next.advance(),
+            Source::Borrowed(_, next) => next.advance(),
             Source::Other(other) => other.advance(),
         }
     }
@@ -175,14 +175,16 @@ impl<'w> Entries<'w> {
 
 /// The keys and values, lent where the map is a lent Map.
 impl<'w> Iterator for Entries<'w> {
-    type Item = (Held<'w>, Held<'w>);
+    type Item = (MaybeOwned<'w>, MaybeOwned<'w>);
 
     fn next(&mut self) -> Option<Self::Item> {
         let entry = match &self.source {
-            Source::Lent(_, next) => next.entry().map(|[key, value]| (Held::Lent(key), Held::Lent(value))),
+            Source::Borrowed(_, next) => {
+                next.entry().map(|[key, value]| (MaybeOwned::Borrowed(key), MaybeOwned::Borrowed(value)))
+            }
             // SAFETY: no code of users runs while the references are made.
             Source::Other(other) => unsafe { other.at(other.place()?) }
-                .map(|(key, value)| (Held::Own(key.clone()), Held::Own(value.clone()))),
+                .map(|(key, value)| (MaybeOwned::Owned(key.clone()), MaybeOwned::Owned(value.clone()))),
         };
         self.advance();
         entry

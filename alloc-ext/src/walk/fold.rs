@@ -24,7 +24,7 @@ pub enum Entered<F, V> {
 }
 
 /// What going down from the last frame came to.
-pub enum Descent<N, V> {
+pub enum NextChild<N, V> {
     /// Nothing: [`Fold::next`] tells which child comes next.
     ByNode,
     /// This child comes next.
@@ -48,7 +48,7 @@ pub trait Fold {
     /// What errors call the walk.
     const NAME: &'static str;
 
-    /// Gets to a node. An operation whose speed counts opens the frame itself, in the [room](room_for_frame) for it. When it
+    /// Gets to a node. An operation whose speed counts opens the frame itself, in the [room](reserve_frame) for it. When it
     /// fails after that, the frame is [given up](Self::abandon) with the others; otherwise it must leave no trace.
     ///
     /// # Errors
@@ -74,9 +74,9 @@ pub trait Fold {
     /// # Errors
     /// Those of the operation.
     #[inline]
-    fn descend(&mut self, open: &mut Buffer<Self::Frame>) -> Result<Descent<Self::Node, Self::Value>> {
+    fn descend(&mut self, open: &mut Buffer<Self::Frame>) -> Result<NextChild<Self::Node, Self::Value>> {
         let _ = open;
-        Ok(Descent::ByNode)
+        Ok(NextChild::ByNode)
     }
 
     /// Takes the result of the last child; a break ends the walk with that result.
@@ -115,7 +115,7 @@ pub trait Fold {
 /// # Errors
 /// As [`fold`], for depth and memory.
 #[cfg_attr(feature = "speed", inline(always))]
-pub fn room_for_frame<F: Fold>(open: &mut Buffer<F::Frame>) -> Result<Room<'_, F::Frame>> {
+pub fn reserve_frame<F: Fold>(open: &mut Buffer<F::Frame>) -> Result<Room<'_, F::Frame>> {
     if open.len() < MAX_DEPTH { Ok(open.try_room()?) } else { Err(too_deep::<F>()) }
 }
 
@@ -156,14 +156,14 @@ fn run<F: Fold>(operation: &mut F, root: F::Node, open: &mut Buffer<F::Frame>) -
                 return operation.stopped(open, value);
             }
             match operation.descend(open)? {
-                Descent::Open => continue,
-                Descent::Value(known) => {
+                NextChild::Open => continue,
+                NextChild::Value(known) => {
                     value = Some(known);
                     continue;
                 }
-                Descent::Child(child) => break child,
-                Descent::End => {}
-                Descent::ByNode => {
+                NextChild::Child(child) => break child,
+                NextChild::End => {}
+                NextChild::ByNode => {
                     if let Some(frame) = open.last_mut()
                         && let Some(child) = operation.next(frame)?
                     {

@@ -10,7 +10,7 @@ use ferrite_core::{type_index, type_table};
 
 use crate::containers::sequence::{Seq, reverse};
 use crate::containers::table::Table;
-use crate::walk::{Seen, is_sole_while_held};
+use crate::walk::{IdentityMap, is_unshared_while_owned};
 
 /// The device of the first tensor off the CPU in nested sequences and map values, depth first; else the CPU.
 ///
@@ -20,7 +20,7 @@ use crate::walk::{Seen, is_sole_while_held};
 pub(super) fn find_first_non_cpu(container: Any) -> Result<DLDevice> {
     // Values still to look at, the next one last.
     let mut pending = Buffer::new();
-    let mut met = Seen::default();
+    let mut visited = IdentityMap::default();
     pending.try_push(container)?;
     while let Some(value) = pending.pop() {
         if let Some(tensor) = value.as_object().and_then(|object| object.as_class::<Tensor>())
@@ -29,7 +29,7 @@ pub(super) fn find_first_non_cpu(container: Any) -> Result<DLDevice> {
             return Ok(tensor.device());
         }
         let start = pending.len();
-        push_children(&value, &mut met, &mut pending)?;
+        push_children(&value, &mut visited, &mut pending)?;
         if let Some(children) = pending.get_mut(start..) {
             reverse(children);
         }
@@ -37,22 +37,22 @@ pub(super) fn find_first_non_cpu(container: Any) -> Result<DLDevice> {
     Ok(DLDevice { device_type: kDLCPU, device_id: 0 })
 }
 
-/// Whether a container is met for the first time; what one reference leads to cannot be met twice.
-fn is_new(container: &ObjectRef, met: &mut Seen<()>) -> Result<bool> {
-    let before = met.len();
-    if !is_sole_while_held(container) {
-        met.set(container, ())?;
-        return Ok(met.len() > before);
+/// Whether a container is visited for the first time; what one reference leads to cannot be visited twice.
+fn is_new(container: &ObjectRef, visited: &mut IdentityMap<()>) -> Result<bool> {
+    let before = visited.len();
+    if !is_unshared_while_owned(container) {
+        visited.insert(container, ())?;
+        return Ok(visited.len() > before);
     }
     Ok(true)
 }
 
-fn push_children(value: &Any, met: &mut Seen<()>, pending: &mut Buffer<Any>) -> Result<()> {
+fn push_children(value: &Any, visited: &mut IdentityMap<()>, pending: &mut Buffer<Any>) -> Result<()> {
     let Some(object) = value.as_object() else { return Ok(()) };
     let is = |class| type_table::is_instance(object.type_index(), class);
     let is_sequence = is(type_index::ARRAY) || is(type_index::LIST);
     let is_table = is(type_index::MAP) || is(type_index::DICT);
-    if !(is_sequence || is_table) || !is_new(object, met)? {
+    if !(is_sequence || is_table) || !is_new(object, visited)? {
         return Ok(());
     }
     if is_sequence {

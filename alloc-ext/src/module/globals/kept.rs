@@ -6,14 +6,14 @@ use ferrite_core::memory::AllocError;
 use ferrite_core::object::ObjectClass;
 
 use crate::module::Module;
-use crate::walk::Seen;
+use crate::walk::IdentityMap;
 
 /// A set of modules.
-pub(crate) struct Kept(Seen<()>);
+pub(crate) struct Kept(IdentityMap<()>);
 
 impl Kept {
     pub(super) const fn new() -> Self {
-        Kept(Seen::new())
+        Kept(IdentityMap::new())
     }
 
     /// Adds a module, unless it is there.
@@ -23,15 +23,15 @@ impl Kept {
     pub(super) fn add(&mut self, module: &Module) -> Result<(), AllocError> {
         let object = module.as_object();
         if self.0.get(object).is_none() {
-            self.0.make_room()?;
+            self.0.reserve_one()?;
             // There is room, so there is no error.
-            let _added = self.0.set(object, ());
+            let _added = self.0.insert(object, ());
         }
         Ok(())
     }
 
     /// Takes a module out, if it is there. Takes no memory.
     pub(super) fn remove(&mut self, module: &Module) -> Option<ObjectRef> {
-        self.0.forget(module.as_object())?
+        self.0.remove(module.as_object())?
     }
 }

@@ -5,13 +5,13 @@ use ferrite_core::any::Any;
 use ferrite_core::error::Result;
 use ferrite_core::object::ObjectRef;
 
-use crate::walk::Seen;
+use crate::walk::IdentityMap;
 
 /// Pairs of variables or nodes of a graph, each in at most one pair.
 #[derive(Default)]
 pub(super) struct Bindings {
-    by_left: Seen<Any>,
-    by_right: Seen<Any>,
+    by_left: IdentityMap<Any>,
+    by_right: IdentityMap<Any>,
 }
 
 impl Bindings {
@@ -28,8 +28,8 @@ impl Bindings {
     /// # Errors
     /// MemoryError.
     pub(super) fn bind(&mut self, lhs: &ObjectRef, rhs: &ObjectRef) -> Result<()> {
-        self.by_left.set(lhs, Any::new(rhs.clone()))?;
-        self.by_right.set(rhs, Any::new(lhs.clone()))
+        self.by_left.insert(lhs, Any::new(rhs.clone()))?;
+        self.by_right.insert(rhs, Any::new(lhs.clone()))
     }
 
     /// What stands on the right side for a value of the left one, if anything does.

@@ -45,7 +45,7 @@ use ferrite_core::error::Result;
 
 use super::DefRegion;
 use crate::reflection::AccessPath;
-use crate::walk::Held;
+use crate::walk::MaybeOwned;
 use compare::Comparer;
 use trace::Trace;
 
@@ -94,7 +94,7 @@ pub fn first_structural_mismatch(
     options: Options,
 ) -> Result<Option<(AccessPath, AccessPath)>> {
     let mut comparer = Comparer::new(options.skip_tensor_content, Some(Trace::new()));
-    if comparer.compare(Held::Lent(lhs), Held::Lent(rhs), options.region())? {
+    if comparer.compare(MaybeOwned::Borrowed(lhs), MaybeOwned::Borrowed(rhs), options.region())? {
         return Ok(None);
     }
     comparer.into_trace().into_paths().map(Some)

@@ -7,18 +7,18 @@ use ferrite_core::error::Result;
 use super::Options;
 use super::compare::Comparer;
 use super::hash::Hasher;
-use crate::walk::Held;
+use crate::walk::MaybeOwned;
 
 /// As [`structural_equal`](super::structural_equal).
 pub(super) fn equal(lhs: &Any, rhs: &Any, options: Options) -> Result<bool> {
     Comparer::new(options.skip_tensor_content, None).compare(
-        Held::Lent(lhs),
-        Held::Lent(rhs),
+        MaybeOwned::Borrowed(lhs),
+        MaybeOwned::Borrowed(rhs),
         options.region(),
     )
 }
 
 /// As [`structural_hash`](super::structural_hash).
 pub(super) fn hash(value: &Any, options: Options) -> Result<u64> {
-    Hasher::new(options.skip_tensor_content).hash(Held::Lent(value), options.region())
+    Hasher::new(options.skip_tensor_content).hash(MaybeOwned::Borrowed(value), options.region())
 }

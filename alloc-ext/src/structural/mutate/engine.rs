@@ -16,7 +16,7 @@ use crate::structural::DefRegion;
 use crate::structural::callbacks::Callbacks;
 use crate::structural::native;
 use crate::structural::walker;
-use crate::walk::Seen;
+use crate::walk::IdentityMap;
 
 /// What happens to a value.
 pub enum Rule {
@@ -68,7 +68,7 @@ pub struct Engine {
     /// What it does with values.
     pub rule: Rule,
     /// Replacements of variables and shared nodes.
-    var_remap: ObjectMutex<Seen<Any>>,
+    var_remap: ObjectMutex<IdentityMap<Any>>,
 }
 
 static VTABLE: MutatorVTable = MutatorVTable {
@@ -84,7 +84,7 @@ impl Engine {
     /// # Errors
     /// MemoryError.
     pub fn mutator(rule: Rule) -> Result<StructuralMutator> {
-        walker::create(&VTABLE, Self { rule, var_remap: ObjectMutex::new(Seen::default()) })
+        walker::create(&VTABLE, Self { rule, var_remap: ObjectMutex::new(IdentityMap::default()) })
     }
 
     /// The engine of a mutator that this library made.
@@ -105,9 +105,9 @@ impl Engine {
         // other may run code of users.
         let replaced = {
             let mut var_remap = self.var_remap.lock();
-            var_remap.make_room().map(|()| {
+            var_remap.reserve_one().map(|()| {
                 let old = var_remap.get(&var).cloned();
-                var_remap.set(&var, mapped.clone()).map(|()| old)
+                var_remap.insert(&var, mapped.clone()).map(|()| old)
             })
         };
         replaced?.map(drop)

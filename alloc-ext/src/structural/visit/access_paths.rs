@@ -13,7 +13,7 @@ use ferrite_core::{type_index, type_table};
 
 use crate::containers::Array;
 use crate::reflection::{AccessKind, AccessPath, AccessStep, VisitErrorContext};
-use crate::walk::{Children, ChildrenKind, Entered, Field, Fold, Seen, SeenKey, fold};
+use crate::walk::{Children, ChildrenKind, Entered, Field, Fold, IdentityKey, IdentityMap, fold};
 
 /// The ways from `root` to the innermost node of the context, through its other nodes in order, with any steps between
 /// them. What is inside containers is searched, but containers are no nodes.
@@ -37,7 +37,7 @@ pub fn find_access_paths(
         steps: Buffer::new(),
         paths: Buffer::new(),
         found: Array::new()?,
-        barren: Seen::default(),
+        barren: IdentityMap::default(),
     };
     fold(&mut finder, (root.into_any(), None))?;
     Ok(finder.found)
@@ -79,7 +79,7 @@ struct Finder {
     found: Array<AccessPath>,
     /// Whether a value is not worth a search: it is being searched, so that a way would go in circles, or nothing was
     /// found in it, however many ways lead there.
-    barren: Seen<bool>,
+    barren: IdentityMap<bool>,
 }
 
 /// The search in a value, after so many nodes were met.
@@ -88,7 +88,7 @@ struct Search {
     met: usize,
 }
 
-impl SeenKey for Search {
+impl IdentityKey for Search {
     type Kept = Option<ObjectRef>;
 
     fn addresses(&self) -> [usize; 2] {
@@ -135,7 +135,7 @@ impl Fold for Finder {
         if self.found.len() == frame.found_before && is_object && self.met_some() && self.allow_prefix_match {
             self.record()?;
         }
-        self.barren.set(&frame.search, self.found.len() == frame.found_before)?;
+        self.barren.insert(&frame.search, self.found.len() == frame.found_before)?;
         self.met -= usize::from(frame.is_node);
         if frame.has_step {
             self.step_back();
@@ -177,7 +177,7 @@ impl Finder {
         if self.barren.get(&search) == Some(&true) {
             return Ok(Entered::Value(()));
         }
-        self.barren.set(&search, true)?;
+        self.barren.insert(&search, true)?;
         let children = Children::of_value(&search.value)?;
         self.met = search.met;
         let has_step = self.go(step)?;
@@ -233,11 +233,11 @@ impl Step {
 /// The next child with the step to it.
 fn next_child(children: &mut Children<'_>) -> Option<(Any, Option<Step>)> {
     let place = children.passed();
-    let child = children.take()?.into_own();
+    let child = children.take()?.into_owned();
     match children.kind {
         ChildrenKind::Sequence => Some((child, Some(Step::ArrayItem(place)))),
         ChildrenKind::Map => {
-            let value = children.take()?.into_own();
+            let value = children.take()?.into_owned();
             // An entry of None is no way to anywhere.
             let value = if child.is_none() { Any::NONE } else { value };
             Some((value, Some(Step::MapItem(child))))

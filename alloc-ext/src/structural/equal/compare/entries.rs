@@ -9,7 +9,7 @@ use super::super::trace::Trace;
 use super::pair::{HeldPair, Pair};
 use crate::reflection::AccessKind;
 use crate::structural::DefRegion;
-use crate::walk::{Entries, Held};
+use crate::walk::{Entries, MaybeOwned};
 
 /// Two maps.
 pub(super) struct EntriesFrame<'w> {
@@ -17,7 +17,7 @@ pub(super) struct EntriesFrame<'w> {
     rhs: Entries<'w>,
     region: DefRegion,
     /// The last key, and what stands for it on the right if that is something else.
-    key: Option<Held<'w>>,
+    key: Option<MaybeOwned<'w>>,
     partner: Option<Any>,
     /// Whether the right side lacks that key.
     is_missing: bool,

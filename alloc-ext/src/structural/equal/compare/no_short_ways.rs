@@ -7,7 +7,7 @@ use ferrite_core::memory::Buffer;
 
 use super::pair::HeldPair;
 use super::walk::{Frame, Walk};
-use crate::walk::Descent;
+use crate::walk::NextChild;
 
 /// Knows nothing of what is inside. The signatures here are those of the faster twins.
 #[inline(always)]
@@ -19,6 +19,6 @@ pub(super) fn compare_arrays(_: &Any, _: &Any, _: bool) -> Result<Option<usize>>
 pub(super) fn descend<'w>(
     _: &mut Walk<'_, 'w>,
     _: &mut Buffer<Frame<'w>>,
-) -> Result<Descent<HeldPair<'w>, bool>> {
-    Ok(Descent::ByNode)
+) -> Result<NextChild<HeldPair<'w>, bool>> {
+    Ok(NextChild::ByNode)
 }

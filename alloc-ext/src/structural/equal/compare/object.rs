@@ -37,7 +37,7 @@ impl<'w> ObjectFrame<'w> {
         skip_tensor_content: bool,
         differs: &mut bool,
     ) -> Result<Option<Pair<ObjectRef>>> {
-        let Pair { lhs: left, rhs: right, .. } = self.pair.lent();
+        let Pair { lhs: left, rhs: right, .. } = self.pair.borrowed();
         for field in &mut self.fields {
             if field.flags() & i64::from(kTVMFFIFieldFlagBitMaskSEqHashIgnore) != 0 {
                 continue;

@@ -4,7 +4,7 @@
 use ferrite_core::object::ObjectRef;
 
 use crate::structural::DefRegion;
-use crate::walk::Held;
+use crate::walk::MaybeOwned;
 
 /// Two objects of one type to compare, and the region that they are in.
 #[derive(Clone, Copy)]
@@ -15,18 +15,18 @@ pub(super) struct Pair<T> {
 }
 
 /// Two objects that the walk has got to.
-pub(super) type HeldPair<'w> = Pair<Held<'w, ObjectRef>>;
+pub(super) type HeldPair<'w> = Pair<MaybeOwned<'w, ObjectRef>>;
 
 impl<'w> HeldPair<'w> {
     /// Two values of one type that are no leaves, and so objects.
     #[cfg_attr(feature = "speed", inline(always))]
-    pub(super) fn of(lhs: Held<'w>, rhs: Held<'w>, region: DefRegion) -> Option<Self> {
+    pub(super) fn of(lhs: MaybeOwned<'w>, rhs: MaybeOwned<'w>, region: DefRegion) -> Option<Self> {
         Some(Self { lhs: lhs.into_object()?, rhs: rhs.into_object()?, region })
     }
 
     /// The same objects, lent.
     #[inline]
-    pub(super) fn lent(&self) -> Pair<&ObjectRef> {
+    pub(super) fn borrowed(&self) -> Pair<&ObjectRef> {
         Pair { lhs: &self.lhs, rhs: &self.rhs, region: self.region }
     }
 }
@@ -35,6 +35,6 @@ impl Pair<ObjectRef> {
     /// The same objects, held by the walk.
     #[inline(always)]
     pub(super) fn into_held<'w>(self) -> HeldPair<'w> {
-        Pair { lhs: Held::Own(self.lhs), rhs: Held::Own(self.rhs), region: self.region }
+        Pair { lhs: MaybeOwned::Owned(self.lhs), rhs: MaybeOwned::Owned(self.rhs), region: self.region }
     }
 }

@@ -9,7 +9,7 @@ use super::pair::{HeldPair, Pair};
 use super::short_ways;
 use crate::reflection::AccessKind;
 use crate::structural::DefRegion;
-use crate::walk::{Elements, look_ahead, rest_of};
+use crate::walk::{Elements, prefetch_next, rest_of};
 
 /// Two sequences.
 pub(super) struct SequenceFrame<'w> {
@@ -79,8 +79,8 @@ impl<'w> SequenceFrame<'w> {
             _ => (rest_of(lhs, self.next), rest_of(rhs, self.next)),
         };
         for (lhs, rhs) in lhs.iter().zip(rhs) {
-            look_ahead(lhs);
-            look_ahead(rhs);
+            prefetch_next(lhs);
+            prefetch_next(rhs);
             self.next += 1;
             match compare_leaves(lhs, rhs, skip_tensor_content)? {
                 Some(true) => {}

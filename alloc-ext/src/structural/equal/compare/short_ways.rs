@@ -14,7 +14,7 @@ use super::object::ObjectFrame;
 use super::pair::{HeldPair, Pair};
 use super::sequence::SequenceFrame;
 use super::walk::{Frame, Walk};
-use crate::walk::{Descent, elements_of_array, look_ahead, room_for_frame};
+use crate::walk::{NextChild, elements_of_array, prefetch_next, reserve_frame};
 
 /// Compares the first elements of two Arrays of one size that have nothing inside: most Arrays have no others, and need not be
 /// open. None when the Arrays are equal; otherwise how many of their first elements are known to be, 0 for all other values.
@@ -29,8 +29,8 @@ pub(super) fn compare_arrays(lhs: &Any, rhs: &Any, skip_tensor_content: bool) ->
         return Ok(Some(0));
     }
     for (equal, (lhs, rhs)) in lhs.iter().zip(rhs).enumerate() {
-        look_ahead(lhs);
-        look_ahead(rhs);
+        prefetch_next(lhs);
+        prefetch_next(rhs);
         if compare_leaves(lhs, rhs, skip_tensor_content)? != Some(true) {
             return Ok(Some(equal));
         }
@@ -47,18 +47,18 @@ pub(super) fn compare_arrays(lhs: &Any, rhs: &Any, skip_tensor_content: bool) ->
 pub(super) fn descend<'w>(
     walk: &mut Walk<'_, 'w>,
     open: &mut Buffer<Frame<'w>>,
-) -> Result<Descent<HeldPair<'w>, bool>> {
+) -> Result<NextChild<HeldPair<'w>, bool>> {
     let skip_tensor_content = walk.comparer.skip_tensor_content;
     match open.last_mut() {
         Some(Frame::Sequence(frame)) => match frame.next(skip_tensor_content, &mut walk.differs)? {
             Some((pair, equal)) => enter_element(walk, pair, equal, open),
-            None => Ok(Descent::End),
+            None => Ok(NextChild::End),
         },
         Some(Frame::Object(frame)) => match frame.next(skip_tensor_content, &mut walk.differs)? {
             Some(pair) => enter_field(walk, pair, open),
-            None => Ok(Descent::End),
+            None => Ok(NextChild::End),
         },
-        _ => Ok(Descent::ByNode),
+        _ => Ok(NextChild::ByNode),
     }
 }
 
@@ -68,12 +68,12 @@ fn enter_element<'w>(
     pair: HeldPair<'w>,
     equal: usize,
     open: &mut Buffer<Frame<'w>>,
-) -> Result<Descent<HeldPair<'w>, bool>> {
+) -> Result<NextChild<HeldPair<'w>, bool>> {
     if pair.lhs.type_index() != type_index::ARRAY {
-        return Ok(Descent::Child(pair));
+        return Ok(NextChild::Child(pair));
     }
-    room_for_frame::<Walk<'_, 'w>>(open)?.fill(Frame::Sequence(SequenceFrame::behind(equal, pair)));
-    Ok(if walk.keep_container(open) { Descent::Open } else { Descent::Value(false) })
+    reserve_frame::<Walk<'_, 'w>>(open)?.fill(Frame::Sequence(SequenceFrame::behind(equal, pair)));
+    Ok(if walk.keep_container(open) { NextChild::Open } else { NextChild::Value(false) })
 }
 
 #[inline(always)]
@@ -81,19 +81,19 @@ fn enter_field<'w>(
     walk: &mut Walk<'_, 'w>,
     pair: Pair<ObjectRef>,
     open: &mut Buffer<Frame<'w>>,
-) -> Result<Descent<HeldPair<'w>, bool>> {
+) -> Result<NextChild<HeldPair<'w>, bool>> {
     if pair.lhs.type_index() < type_index::DYN_OBJECT_BEGIN {
-        return Ok(Descent::Child(pair.into_held()));
+        return Ok(NextChild::Child(pair.into_held()));
     }
     // Word by word: who reads more at once waits for those that were written a moment ago.
     let Pair { lhs, rhs, region } = pair;
     match walk.meet(Pair { lhs: &lhs, rhs: &rhs, region })? {
-        ControlFlow::Break(equal) => Ok(Descent::Value(equal)),
+        ControlFlow::Break(equal) => Ok(NextChild::Value(equal)),
         ControlFlow::Continue((kind, inner, fields)) => {
-            let room = room_for_frame::<Walk<'_, 'w>>(open)?;
+            let room = reserve_frame::<Walk<'_, 'w>>(open)?;
             let pair = Pair { lhs, rhs, region }.into_held();
             room.fill(Frame::Object(ObjectFrame::new(pair, kind, inner, fields)));
-            Ok(Descent::Open)
+            Ok(NextChild::Open)
         }
     }
 }

@@ -24,7 +24,10 @@ use crate::reflection::AccessKind;
 use crate::structural::any_arg::AnyArg;
 use crate::structural::kind::Comparables;
 use crate::structural::{DefRegion, StructuralKind};
-use crate::walk::{Descent, Entered, Fields, Fold, Held, HookState, Hooks, Slot, fold, lend, room_for_frame};
+use crate::walk::{
+    CallbackState, Entered, Fields, Fold, HookState, Hooks, MaybeOwned, NextChild, fold, reserve_frame,
+    with_callback,
+};
 
 /// The state of a comparison.
 #[derive(Default)]
@@ -67,17 +70,17 @@ impl<'w> Fold for Walk<'_, 'w> {
     ) -> Result<Entered<Frame<'w>, bool>> {
         match pair.lhs.type_index() {
             type_index::ARRAY | type_index::LIST => {
-                room_for_frame::<Self>(open)?.fill(Frame::Sequence(SequenceFrame::behind(0, pair)));
+                reserve_frame::<Self>(open)?.fill(Frame::Sequence(SequenceFrame::behind(0, pair)));
                 Ok(self.enter_container(open))
             }
             type_index::MAP | type_index::DICT => {
-                room_for_frame::<Self>(open)?.fill(Frame::Entries(EntriesFrame::new(pair)));
+                reserve_frame::<Self>(open)?.fill(Frame::Entries(EntriesFrame::new(pair)));
                 Ok(self.enter_container(open))
             }
-            _ => match self.meet(pair.lent())? {
+            _ => match self.meet(pair.borrowed())? {
                 ControlFlow::Break(equal) => Ok(Entered::Value(equal)),
                 ControlFlow::Continue((kind, region, fields)) => {
-                    let room = room_for_frame::<Self>(open)?;
+                    let room = reserve_frame::<Self>(open)?;
                     room.fill(Frame::Object(ObjectFrame::new(pair, kind, region, fields)));
                     Ok(Entered::Open)
                 }
@@ -99,7 +102,7 @@ impl<'w> Fold for Walk<'_, 'w> {
     }
 
     #[inline(always)]
-    fn descend(&mut self, open: &mut Buffer<Frame<'w>>) -> Result<Descent<HeldPair<'w>, bool>> {
+    fn descend(&mut self, open: &mut Buffer<Frame<'w>>) -> Result<NextChild<HeldPair<'w>, bool>> {
         short_ways::descend(self, open)
     }
 
@@ -114,7 +117,7 @@ impl<'w> Fold for Walk<'_, 'w> {
         match frame {
             Frame::Sequence(frame) => frame.finish(self.comparer.trace.as_mut()),
             Frame::Entries(frame) => frame.finish(&self.comparer.bindings, self.comparer.trace.as_mut()),
-            Frame::Object(frame) => self.comparer.finish_object(frame.pair.lent(), frame.kind),
+            Frame::Object(frame) => self.comparer.finish_object(frame.pair.borrowed(), frame.kind),
         }
     }
 
@@ -191,7 +194,7 @@ impl Comparer {
     ///
     /// # Errors
     /// Those of [`structural_equal`](super::super::structural_equal).
-    pub fn compare(&mut self, lhs: Held<'_>, rhs: Held<'_>, region: DefRegion) -> Result<bool> {
+    pub fn compare(&mut self, lhs: MaybeOwned<'_>, rhs: MaybeOwned<'_>, region: DefRegion) -> Result<bool> {
         if let Some(equal) = compare_leaves(&lhs, &rhs, self.skip_tensor_content)? {
             return Ok(equal);
         }
@@ -245,7 +248,7 @@ impl Comparer {
         pair: Pair<&ObjectRef>,
         region: DefRegion,
     ) -> Result<bool> {
-        lend(
+        with_callback(
             self,
             |slot| Self::callback(slot, region),
             |callback| {
@@ -256,11 +259,11 @@ impl Comparer {
     }
 
     /// What a hook calls to compare two values inside its objects.
-    fn callback(slot: Slot<Self>, region: DefRegion) -> Result<Function> {
+    fn callback(slot: CallbackState<Self>, region: DefRegion) -> Result<Function> {
         Function::from_typed(move |lhs: AnyArg, rhs: AnyArg, kind: i32, name: AnyArg| -> Result<bool> {
             let region = region.in_callback(kind);
             slot.with(|comparer| {
-                let equal = comparer.compare(Held::Own(lhs.0), Held::Own(rhs.0), region)?;
+                let equal = comparer.compare(MaybeOwned::Owned(lhs.0), MaybeOwned::Owned(rhs.0), region)?;
                 if !equal && let Some(trace) = &mut comparer.trace {
                     trace.push_same(AccessKind::Attr, name.0.get::<String>()?.into())?;
                 }

@@ -10,7 +10,7 @@ use super::super::hash_leaf::{hash_bits, hash_leaf, hash_plain};
 use super::node::Node;
 use crate::dataclass::combine;
 use crate::structural::DefRegion;
-use crate::walk::{Places, Seen, look_ahead, sort};
+use crate::walk::{IdentityMap, MapSlots, prefetch_next, sort};
 
 /// An entry whose key is hashed.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -43,22 +43,22 @@ pub(super) struct Collected {
 /// MemoryError.
 #[inline(always)]
 pub(super) fn collect(
-    map: &Places<'_>,
-    known: &Seen<u64>,
+    map: &MapSlots<'_>,
+    known: &IdentityMap<u64>,
     entries: &mut Buffer<HashedEntry>,
 ) -> Result<Collected> {
     let first = entries.len();
     entries.try_reserve(map.len())?;
     let mut collector = Collector { known, entries, is_flat: true };
     match map {
-        Places::Lent(map) => {
+        MapSlots::Borrowed(map) => {
             let mut next = map.cursor();
             while let (Some(place), Some([key, value])) = (next.slot(), next.entry()) {
                 collector.add(place, key, value)?;
                 next.advance();
             }
         }
-        Places::Of(_) => collector.add_all(map)?,
+        MapSlots::Of(_) => collector.add_all(map)?,
     }
     let is_flat = collector.is_flat;
     sort(entries.get_mut(first..).unwrap_or_default());
@@ -66,7 +66,7 @@ pub(super) fn collect(
 }
 
 struct Collector<'h> {
-    known: &'h Seen<u64>,
+    known: &'h IdentityMap<u64>,
     entries: &'h mut Buffer<HashedEntry>,
     is_flat: bool,
 }
@@ -74,7 +74,7 @@ struct Collector<'h> {
 impl Collector<'_> {
     #[inline(always)]
     fn add(&mut self, place: u64, key: &Any, value: &Any) -> Result<()> {
-        look_ahead(key);
+        prefetch_next(key);
         let key = match hash_bits(key) {
             Some(hash) => hash,
             None => match self.known.get(key) {
@@ -93,7 +93,7 @@ impl Collector<'_> {
     }
 
     #[inline(never)]
-    fn add_all(&mut self, map: &Places<'_>) -> Result<()> {
+    fn add_all(&mut self, map: &MapSlots<'_>) -> Result<()> {
         let mut next = map.first();
         while let Some(place) = next {
             // SAFETY: known hashes, and those of numbers and strings, run no code of users.
@@ -146,7 +146,7 @@ fn ties(entries: &[HashedEntry], key: u64) -> usize {
 
 /// A map whose values are being hashed.
 pub(super) struct EntriesFrame<'w> {
-    map: Places<'w>,
+    map: MapSlots<'w>,
     region: DefRegion,
     is_shared: bool,
     /// Where its entries begin; those of maps in it are behind them.
@@ -156,7 +156,7 @@ pub(super) struct EntriesFrame<'w> {
 
 impl<'w> EntriesFrame<'w> {
     #[inline(always)]
-    pub(super) fn new(map: Places<'w>, region: DefRegion, is_shared: bool, rest: Rest) -> Self {
+    pub(super) fn new(map: MapSlots<'w>, region: DefRegion, is_shared: bool, rest: Rest) -> Self {
         Self { map, region, is_shared, first: rest.range.start, rest }
     }
 

@@ -5,11 +5,11 @@ use ferrite_core::object::ObjectRef;
 
 use crate::dataclass::{combine, type_key_hash};
 use crate::structural::DefRegion;
-use crate::walk::Held;
+use crate::walk::MaybeOwned;
 
 /// An object to hash, and the region that it is in.
 pub(super) struct Node<'w> {
-    pub object: Held<'w, ObjectRef>,
+    pub object: MaybeOwned<'w, ObjectRef>,
     pub region: DefRegion,
     /// Whether the walk may meet it again. Hashes of containers are not remembered, so that what is in one is met as often
     /// as the container.
@@ -17,23 +17,23 @@ pub(super) struct Node<'w> {
 }
 
 impl<'w> Node<'w> {
-    pub(super) fn new(object: Held<'w, ObjectRef>, region: DefRegion) -> Self {
-        let is_shared = !object.is_sole_by_count();
+    pub(super) fn new(object: MaybeOwned<'w, ObjectRef>, region: DefRegion) -> Self {
+        let is_shared = !object.is_unshared_by_count();
         Self { object, region, is_shared }
     }
 
     /// A value in a container that is no leaf, and so an object. `is_shared` says whether the container is.
     #[inline(always)]
-    pub(super) fn inside(value: Held<'w>, region: DefRegion, is_shared: bool) -> Option<Self> {
+    pub(super) fn inside(value: MaybeOwned<'w>, region: DefRegion, is_shared: bool) -> Option<Self> {
         value.into_object().map(|object| {
-            let is_shared = is_shared || !object.is_sole_by_count();
+            let is_shared = is_shared || !object.is_unshared_by_count();
             Self { object, region, is_shared }
         })
     }
 
     /// An object that the walk got from the getter of a field.
     pub(super) fn in_field(object: ObjectRef, region: DefRegion) -> Self {
-        Self::new(Held::Own(object), region)
+        Self::new(MaybeOwned::Owned(object), region)
     }
 }
 

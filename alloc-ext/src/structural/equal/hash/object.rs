@@ -9,11 +9,11 @@ use ferrite_core::object::ObjectRef;
 use super::super::hash_leaf::hash_leaf;
 use crate::dataclass::combine;
 use crate::structural::{DefRegion, StructuralKind};
-use crate::walk::{Fields, Held};
+use crate::walk::{Fields, MaybeOwned};
 
 /// An object that is hashed by its fields.
 pub(super) struct ObjectFrame<'w> {
-    pub object: Held<'w, ObjectRef>,
+    pub object: MaybeOwned<'w, ObjectRef>,
     pub identity: Identity,
     /// The region of what is inside.
     region: DefRegion,
@@ -42,7 +42,7 @@ pub(super) struct ObjectStart {
 
 impl<'w> ObjectFrame<'w> {
     #[inline(always)]
-    pub(super) fn new(object: Held<'w, ObjectRef>, start: ObjectStart) -> Self {
+    pub(super) fn new(object: MaybeOwned<'w, ObjectRef>, start: ObjectStart) -> Self {
         let ObjectStart { identity, region, fields, hash } = start;
         Self { object, identity, region, fields, hash }
     }

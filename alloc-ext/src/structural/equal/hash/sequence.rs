@@ -10,7 +10,7 @@ use super::super::hash_leaf::hash_leaf;
 use super::node::{Node, first_hash};
 use crate::dataclass::combine;
 use crate::structural::DefRegion;
-use crate::walk::{Elements, elements_of_array, look_ahead};
+use crate::walk::{Elements, elements_of_array, prefetch_next};
 
 /// A sequence whose elements are being hashed.
 pub(super) struct SequenceFrame<'w> {
@@ -97,7 +97,7 @@ impl<'a> Rest<'a> {
     #[inline(always)]
     fn skip_leaves(&mut self, skip_tensor_content: bool) -> Result<()> {
         while let Some(element) = self.first() {
-            look_ahead(element);
+            prefetch_next(element);
             let Some(hash) = hash_leaf(element, skip_tensor_content)? else { break };
             self.skip(hash);
         }

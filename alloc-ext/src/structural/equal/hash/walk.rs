@@ -21,8 +21,8 @@ use crate::structural::any_arg::AnyArg;
 use crate::structural::kind::Comparables;
 use crate::structural::{DefRegion, StructuralKind};
 use crate::walk::{
-    Descent, Entered, Fields, Fold, Held, HookState, Hooks, Places, Seen, Slot, fold, is_sole_while_held,
-    lend, room_for_frame,
+    CallbackState, Entered, Fields, Fold, HookState, Hooks, IdentityMap, MapSlots, MaybeOwned, NextChild,
+    fold, is_unshared_while_owned, reserve_frame, with_callback,
 };
 
 /// The state of a hash.
@@ -30,7 +30,7 @@ use crate::walk::{
 pub struct Hasher {
     skip_tensor_content: bool,
     /// The hashes of objects that were met and may be met again.
-    known: Seen<u64>,
+    known: IdentityMap<u64>,
     /// The entries of the maps that are open, those of inner maps behind those of outer ones.
     entries: Buffer<HashedEntry>,
     /// Variables that were defined so far: each counts by its number.
@@ -67,7 +67,7 @@ impl<'w> Fold for Walk<'_, 'w> {
     fn enter(&mut self, node: Node<'w>, open: &mut Buffer<Frame<'w>>) -> Result<Entered<Frame<'w>, u64>> {
         match node.object.type_index() {
             type_index::ARRAY | type_index::LIST => {
-                room_for_frame::<Self>(open)?.fill(Frame::Sequence(SequenceFrame::new(node)));
+                reserve_frame::<Self>(open)?.fill(Frame::Sequence(SequenceFrame::new(node)));
             }
             type_index::MAP | type_index::DICT => {
                 let Node { object, region, is_shared } = node;
@@ -76,7 +76,7 @@ impl<'w> Fold for Walk<'_, 'w> {
             _ => match self.meet(&node.object, node.region, node.is_shared)? {
                 ControlFlow::Break(hash) => return Ok(Entered::Value(hash)),
                 ControlFlow::Continue(start) => {
-                    room_for_frame::<Self>(open)?.fill(Frame::Object(ObjectFrame::new(node.object, start)));
+                    reserve_frame::<Self>(open)?.fill(Frame::Object(ObjectFrame::new(node.object, start)));
                 }
             },
         }
@@ -85,27 +85,27 @@ impl<'w> Fold for Walk<'_, 'w> {
 
     /// Opens Arrays and objects itself: what would pass through a node and back is waited for.
     #[inline(always)]
-    fn descend(&mut self, open: &mut Buffer<Frame<'w>>) -> Result<Descent<Node<'w>, u64>> {
+    fn descend(&mut self, open: &mut Buffer<Frame<'w>>) -> Result<NextChild<Node<'w>, u64>> {
         let skip_tensor_content = self.hasher.skip_tensor_content;
         match open.last_mut() {
             Some(Frame::Object(frame)) => match frame.next(skip_tensor_content)? {
                 Some((object, region)) => self.enter_field(object, region, open),
-                None => Ok(Descent::End),
+                None => Ok(NextChild::End),
             },
             Some(Frame::Sequence(frame)) => match frame.next(skip_tensor_content)? {
                 Some(Next::Array { node, next, hash }) => {
-                    let room = room_for_frame::<Self>(open)?;
+                    let room = reserve_frame::<Self>(open)?;
                     room.fill(Frame::Sequence(SequenceFrame::behind(next, hash, node)));
-                    Ok(Descent::Open)
+                    Ok(NextChild::Open)
                 }
-                Some(Next::Node(node)) => Ok(Descent::Child(node)),
-                None => Ok(Descent::End),
+                Some(Next::Node(node)) => Ok(NextChild::Child(node)),
+                None => Ok(NextChild::End),
             },
             Some(Frame::Entries(frame)) => {
                 let next = frame.next(&self.hasher.entries, skip_tensor_content)?;
-                Ok(next.map_or(Descent::End, Descent::Child))
+                Ok(next.map_or(NextChild::End, NextChild::Child))
             }
-            None => Ok(Descent::End),
+            None => Ok(NextChild::End),
         }
     }
 
@@ -142,14 +142,14 @@ impl<'w> Walk<'_, 'w> {
     #[inline(always)]
     fn enter_map(
         &mut self,
-        map: Held<'w, ObjectRef>,
+        map: MaybeOwned<'w, ObjectRef>,
         region: DefRegion,
         is_shared: bool,
         open: &mut Buffer<Frame<'w>>,
     ) -> Result<Entered<Frame<'w>, u64>> {
-        let room = room_for_frame::<Self>(open)?;
+        let room = reserve_frame::<Self>(open)?;
         let index = map.type_index();
-        let map = Places::of(map);
+        let map = MapSlots::of(map);
         let Hasher { known, entries, .. } = &mut *self.hasher;
         let collected = collect(&map, known, entries)?;
         let mut rest = Rest { range: collected.range, hash: first_hash(index, map.len()) };
@@ -170,16 +170,16 @@ impl<'w> Walk<'_, 'w> {
         object: ObjectRef,
         region: DefRegion,
         open: &mut Buffer<Frame<'w>>,
-    ) -> Result<Descent<Node<'w>, u64>> {
+    ) -> Result<NextChild<Node<'w>, u64>> {
         if object.type_index() < type_index::DYN_OBJECT_BEGIN {
-            return Ok(Descent::Child(Node::in_field(object, region)));
+            return Ok(NextChild::Child(Node::in_field(object, region)));
         }
-        match self.meet(&object, region, !is_sole_while_held(&object))? {
-            ControlFlow::Break(hash) => Ok(Descent::Value(hash)),
+        match self.meet(&object, region, !is_unshared_while_owned(&object))? {
+            ControlFlow::Break(hash) => Ok(NextChild::Value(hash)),
             ControlFlow::Continue(start) => {
-                let room = room_for_frame::<Self>(open)?;
-                room.fill(Frame::Object(ObjectFrame::new(Held::Own(object), start)));
-                Ok(Descent::Open)
+                let room = reserve_frame::<Self>(open)?;
+                room.fill(Frame::Object(ObjectFrame::new(MaybeOwned::Owned(object), start)));
+                Ok(NextChild::Open)
             }
         }
     }
@@ -221,7 +221,7 @@ impl Hasher {
     ///
     /// # Errors
     /// Those of [`structural_hash`](super::super::structural_hash).
-    pub fn hash(&mut self, value: Held<'_>, region: DefRegion) -> Result<u64> {
+    pub fn hash(&mut self, value: MaybeOwned<'_>, region: DefRegion) -> Result<u64> {
         if let Some(hash) = hash_leaf(&value, self.skip_tensor_content)? {
             return Ok(hash);
         }
@@ -253,7 +253,7 @@ impl Hasher {
             StructuralKind::DagNode => combine(content, count(&mut self.nodes)),
             _ => content,
         };
-        self.known.set(object, hash)?;
+        self.known.insert(object, hash)?;
         Ok(hash)
     }
 
@@ -264,7 +264,7 @@ impl Hasher {
         seed: u64,
         region: DefRegion,
     ) -> Result<u64> {
-        let hash = lend(
+        let hash = with_callback(
             self,
             |slot| Self::callback(slot, region),
             |callback| {
@@ -276,11 +276,11 @@ impl Hasher {
     }
 
     /// What a hook calls to take a value inside its object into the hash so far.
-    fn callback(slot: Slot<Self>, region: DefRegion) -> Result<Function> {
+    fn callback(slot: CallbackState<Self>, region: DefRegion) -> Result<Function> {
         Function::from_typed(move |value: AnyArg, so_far: u64, kind: i32| -> Result<i64> {
             let region = region.in_callback(kind);
             slot.with(|hasher| {
-                let hash = hasher.hash(Held::Own(value.0), region)?;
+                let hash = hasher.hash(MaybeOwned::Owned(value.0), region)?;
                 // Hashes travel as signed numbers with the same bits.
                 Ok(combine(so_far, hash) as i64)
             })

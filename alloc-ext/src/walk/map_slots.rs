@@ -3,23 +3,23 @@
 use ferrite_core::any::Any;
 use ferrite_core::object::ObjectRef;
 
-use super::held::Held;
 use super::map_or_dict::MapOrDict;
+use super::maybe_owned::MaybeOwned;
 use crate::containers::MapObject;
 
 /// The entries of a map by their places.
-pub enum Places<'w> {
+pub enum MapSlots<'w> {
     /// Those of a Map that is lent: they stay where they are.
-    Lent(&'w MapObject),
+    Borrowed(&'w MapObject),
     /// Those of any other map.
-    Of(Held<'w, ObjectRef>),
+    Of(MaybeOwned<'w, ObjectRef>),
 }
 
-impl<'w> Places<'w> {
+impl<'w> MapSlots<'w> {
     /// Those of a Map or Dict; none for other objects.
-    pub fn of(map: Held<'w, ObjectRef>) -> Self {
-        match map.lent().and_then(ObjectRef::as_class) {
-            Some(map) => Self::Lent(map),
+    pub fn of(map: MaybeOwned<'w, ObjectRef>) -> Self {
+        match map.borrowed().and_then(ObjectRef::as_class) {
+            Some(map) => Self::Borrowed(map),
             None => Self::Of(map),
         }
     }
@@ -27,7 +27,7 @@ impl<'w> Places<'w> {
     /// Number of entries.
     pub(crate) fn len(&self) -> usize {
         match self {
-            Self::Lent(map) => map.len(),
+            Self::Borrowed(map) => map.len(),
             Self::Of(map) => MapOrDict::of(map).map_or(0, MapOrDict::len),
         }
     }
@@ -44,7 +44,7 @@ impl<'w> Places<'w> {
 
     fn map(&self) -> Option<MapOrDict<'_>> {
         match self {
-            Self::Lent(map) => Some(MapOrDict::Map(map)),
+            Self::Borrowed(map) => Some(MapOrDict::Map(map)),
             Self::Of(map) => MapOrDict::of(map),
         }
     }
@@ -59,11 +59,11 @@ impl<'w> Places<'w> {
     }
 
     /// The value at a place, if an entry is there, lent where the map is a lent Map.
-    pub fn value(&self, place: u64) -> Option<Held<'w>> {
-        if let Self::Lent(map) = self {
-            return map.entry_refs(place).map(|(_, value)| Held::Lent(value));
+    pub fn value(&self, place: u64) -> Option<MaybeOwned<'w>> {
+        if let Self::Borrowed(map) = self {
+            return map.entry_refs(place).map(|(_, value)| MaybeOwned::Borrowed(value));
         }
         // SAFETY: no code of users runs while the reference is made.
-        unsafe { self.peek(place) }.map(|(_, value)| Held::Own(value.clone()))
+        unsafe { self.peek(place) }.map(|(_, value)| MaybeOwned::Owned(value.clone()))
     }
 }

@@ -11,78 +11,78 @@ use ferrite_core::{type_index, words};
 ///
 /// What lies in Arrays and Maps only, from the value on that the caller lends, cannot change while the walk lasts,
 /// whatever hooks do: it is lent, too, which costs nothing. All else is held by a reference of its own.
-pub enum Held<'w, T = Any> {
+pub enum MaybeOwned<'w, T = Any> {
     /// Lent for the whole walk.
-    Lent(&'w T),
+    Borrowed(&'w T),
     /// A reference of the walk's own.
-    Own(T),
+    Owned(T),
 }
 
-impl<'w> Held<'w> {
+impl<'w> MaybeOwned<'w> {
     /// The object of a value; None for a value that is none.
     #[inline]
-    pub fn into_object(self) -> Option<Held<'w, ObjectRef>> {
+    pub fn into_object(self) -> Option<MaybeOwned<'w, ObjectRef>> {
         match self {
-            Self::Lent(value) => value.as_object().map(Held::Lent),
-            Self::Own(value) => value.into_object().ok().map(Held::Own),
+            Self::Borrowed(value) => value.as_object().map(MaybeOwned::Borrowed),
+            Self::Owned(value) => value.into_object().ok().map(MaybeOwned::Owned),
         }
     }
 }
 
-impl<'w, T> Held<'w, T> {
+impl<'w, T> MaybeOwned<'w, T> {
     /// The value, if it is lent for the whole walk.
     #[inline]
-    pub fn lent(&self) -> Option<&'w T> {
+    pub fn borrowed(&self) -> Option<&'w T> {
         match self {
-            Self::Lent(value) => Some(value),
-            Self::Own(_) => None,
+            Self::Borrowed(value) => Some(value),
+            Self::Owned(_) => None,
         }
     }
 }
 
-impl Held<'_, ObjectRef> {
+impl MaybeOwned<'_, ObjectRef> {
     /// Whether only the way by which the walk has come leads to the object, so that it is not met again.
     #[inline]
-    pub fn is_sole(&self) -> bool {
-        self.lent().is_some_and(ObjectRef::is_unique)
+    pub fn is_unshared(&self) -> bool {
+        self.borrowed().is_some_and(ObjectRef::is_unique)
     }
 
     /// The same for objects of which the walk holds a reference, as far as counts tell: a getter that gives one object for
     /// several fields hides that it is shared.
     #[inline]
-    pub fn is_sole_by_count(&self) -> bool {
+    pub fn is_unshared_by_count(&self) -> bool {
         match self {
-            Self::Lent(object) => object.is_unique(),
-            Self::Own(object) => is_sole_while_held(object),
+            Self::Borrowed(object) => object.is_unique(),
+            Self::Owned(object) => is_unshared_while_owned(object),
         }
     }
 }
 
-impl<T: Clone> Held<'_, T> {
+impl<T: Clone> MaybeOwned<'_, T> {
     /// A reference of its own, which keeps the object alive beyond the walk.
-    pub fn into_own(self) -> T {
+    pub fn into_owned(self) -> T {
         match self {
-            Self::Lent(value) => value.clone(),
-            Self::Own(value) => value,
+            Self::Borrowed(value) => value.clone(),
+            Self::Owned(value) => value,
         }
     }
 }
 
-impl<T> Deref for Held<'_, T> {
+impl<T> Deref for MaybeOwned<'_, T> {
     type Target = T;
 
     #[cfg_attr(feature = "speed", inline(always))]
     fn deref(&self) -> &T {
         match self {
-            Self::Lent(value) => value,
-            Self::Own(value) => value,
+            Self::Borrowed(value) => value,
+            Self::Owned(value) => value,
         }
     }
 }
 
 /// Whether one reference leads to an object beside that of the walk.
 #[inline]
-pub fn is_sole_while_held(object: &ObjectRef) -> bool {
+pub fn is_unshared_while_owned(object: &ObjectRef) -> bool {
     object.strong_count() <= 2 && object.weak_count() == 1
 }
 

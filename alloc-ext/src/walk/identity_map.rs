@@ -7,10 +7,10 @@ use ferrite_core::memory::{AllocError, Buffer};
 use ferrite_core::object::ObjectRef;
 use ferrite_core::words::GOLDEN_RATIO;
 
-use super::held::Held;
+use super::maybe_owned::MaybeOwned;
 
 /// An object, or a pair of objects, told apart by address.
-pub trait SeenKey {
+pub trait IdentityKey {
     /// What keeps the objects alive.
     type Kept;
 
@@ -21,7 +21,7 @@ pub trait SeenKey {
     fn keep(&self) -> Self::Kept;
 }
 
-impl SeenKey for ObjectRef {
+impl IdentityKey for ObjectRef {
     type Kept = Option<ObjectRef>;
 
     fn addresses(&self) -> [usize; 2] {
@@ -33,7 +33,7 @@ impl SeenKey for ObjectRef {
     }
 }
 
-impl SeenKey for Any {
+impl IdentityKey for Any {
     type Kept = Option<ObjectRef>;
 
     fn addresses(&self) -> [usize; 2] {
@@ -45,7 +45,7 @@ impl SeenKey for Any {
     }
 }
 
-impl<T: SeenKey<Kept = Option<ObjectRef>>> SeenKey for Held<'_, T> {
+impl<T: IdentityKey<Kept = Option<ObjectRef>>> IdentityKey for MaybeOwned<'_, T> {
     type Kept = Option<ObjectRef>;
 
     fn addresses(&self) -> [usize; 2] {
@@ -54,13 +54,13 @@ impl<T: SeenKey<Kept = Option<ObjectRef>>> SeenKey for Held<'_, T> {
 
     fn keep(&self) -> Option<ObjectRef> {
         match self {
-            Held::Lent(_) => None,
-            Held::Own(value) => value.keep(),
+            MaybeOwned::Borrowed(_) => None,
+            MaybeOwned::Owned(value) => value.keep(),
         }
     }
 }
 
-impl<K: SeenKey> SeenKey for (K, K) {
+impl<K: IdentityKey> IdentityKey for (K, K) {
     type Kept = (K::Kept, K::Kept);
 
     fn addresses(&self) -> [usize; 2] {
@@ -76,7 +76,7 @@ impl<K: SeenKey> SeenKey for (K, K) {
 /// A hash table from objects to what is known of them, in the order of the first meeting.
 ///
 /// It keeps the objects alive, so that an address is not given to another object while the walk lasts.
-pub struct Seen<V, K = Option<ObjectRef>> {
+pub struct IdentityMap<V, K = Option<ObjectRef>> {
     entries: Buffer<Entry<V, K>>,
     /// Places in `entries`, counted from 1, at or behind the place of their hash; at most half of the slots are in use.
     slots: Buffer<usize>,
@@ -91,27 +91,27 @@ struct Entry<V, K> {
 /// Slots of the first table.
 const FIRST_SLOTS: usize = 16;
 
-impl<V, K> Default for Seen<V, K> {
+impl<V, K> Default for IdentityMap<V, K> {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl<V, K> Seen<V, K> {
+impl<V, K> IdentityMap<V, K> {
     /// A table without objects.
     pub const fn new() -> Self {
         Self { entries: Buffer::new(), slots: Buffer::new() }
     }
 
     /// What is known of an object.
-    pub fn get(&self, key: &impl SeenKey<Kept = K>) -> Option<&V> {
-        Some(&self.entries.get(self.place_of(key)?)?.value)
+    pub fn get(&self, key: &impl IdentityKey<Kept = K>) -> Option<&V> {
+        Some(&self.entries.get(self.index_of(key)?)?.value)
     }
 
     /// Says something else of an object, if it was met. Takes no memory.
-    pub fn change(&mut self, key: &impl SeenKey<Kept = K>, value: V) {
-        if let Some(place) = self.place_of(key) {
-            self.put(place, value);
+    pub fn update(&mut self, key: &impl IdentityKey<Kept = K>, value: V) {
+        if let Some(place) = self.index_of(key) {
+            self.set_at(place, value);
         }
     }
 
@@ -119,22 +119,22 @@ impl<V, K> Seen<V, K> {
     ///
     /// # Errors
     /// MemoryError.
-    pub fn set(&mut self, key: &impl SeenKey<Kept = K>, value: V) -> Result<()> {
-        self.meet(key, value).map(drop)
+    pub fn insert(&mut self, key: &impl IdentityKey<Kept = K>, value: V) -> Result<()> {
+        self.insert_indexed(key, value).map(drop)
     }
 
     /// The same, and gives the place of the object for [`put`](Self::put).
     ///
     /// # Errors
     /// MemoryError.
-    pub fn meet(&mut self, key: &impl SeenKey<Kept = K>, value: V) -> Result<usize> {
+    pub fn insert_indexed(&mut self, key: &impl IdentityKey<Kept = K>, value: V) -> Result<usize> {
         let addresses = key.addresses();
-        self.make_room()?;
+        self.reserve_one()?;
         // There is a slot for every object, since there are more slots than entries.
         let slot = self.slot_of(addresses).unwrap_or_default();
         let place = self.slots.get(slot).and_then(|place| place.checked_sub(1)).unwrap_or(self.entries.len());
         if place < self.entries.len() {
-            self.put(place, value);
+            self.set_at(place, value);
             return Ok(place);
         }
         self.entries.try_push(Entry { kept: key.keep(), addresses, value })?;
@@ -150,19 +150,19 @@ impl<V, K> Seen<V, K> {
     /// # Errors
     /// The refusal.
     #[inline]
-    pub fn make_room(&mut self) -> core::result::Result<(), AllocError> {
+    pub fn reserve_one(&mut self) -> core::result::Result<(), AllocError> {
         if 2 * (self.entries.len() + 1) > self.slots.len() { self.grow() } else { Ok(()) }
     }
 
     /// Says what is known of the object that was met as number `place`.
-    pub fn put(&mut self, place: usize, value: V) {
+    pub fn set_at(&mut self, place: usize, value: V) {
         if let Some(entry) = self.entries.get_mut(place) {
             entry.value = value;
         }
     }
 
     /// Forgets an object, if it was met, and gives what kept it alive; the last object gets its number. Takes no memory.
-    pub fn forget(&mut self, key: &impl SeenKey<Kept = K>) -> Option<K> {
+    pub fn remove(&mut self, key: &impl IdentityKey<Kept = K>) -> Option<K> {
         let slot = self.slot_of(key.addresses())?;
         let place = self.slots.get(slot)?.checked_sub(1)?;
         self.clear_slot(slot);
@@ -225,7 +225,7 @@ impl<V, K> Seen<V, K> {
     }
 
     /// The number of an object that was met.
-    fn place_of(&self, key: &impl SeenKey<Kept = K>) -> Option<usize> {
+    fn index_of(&self, key: &impl IdentityKey<Kept = K>) -> Option<usize> {
         self.slots.get(self.slot_of(key.addresses())?)?.checked_sub(1)
     }
 
@@ -256,17 +256,17 @@ mod tests {
 
     #[test]
     fn objects_are_found_by_identity() -> Result<()> {
-        let mut seen = Seen::default();
+        let mut seen = IdentityMap::default();
         let mut objects = Buffer::new();
         for number in 0..300usize {
             let object = Any::new(ListObject::with_capacity(0)?);
             assert!(seen.get(&object).is_none());
-            seen.set(&object, number)?;
+            seen.insert(&object, number)?;
             objects.try_push(object)?;
         }
         for (number, object) in objects.iter().enumerate() {
             assert_eq!(seen.get(object), Some(&number));
-            seen.set(object, number + 1)?;
+            seen.insert(object, number + 1)?;
             assert_eq!(seen.value_at(number), Some(&(number + 1)));
         }
         assert_eq!(seen.len(), 300);
@@ -275,17 +275,17 @@ mod tests {
 
     #[test]
     fn what_was_met_changes_without_memory() -> Result<()> {
-        let mut seen = Seen::default();
+        let mut seen = IdentityMap::default();
         let objects = [(); FIRST_SLOTS / 2].map(|()| ListObject::with_capacity(0).map(Any::new));
         for object in &objects {
-            seen.set(object.as_ref().map_err(Clone::clone)?, 1)?;
+            seen.insert(object.as_ref().map_err(Clone::clone)?, 1)?;
         }
         let stranger = Any::new(ListObject::with_capacity(0)?);
-        seen.change(&stranger, 2);
+        seen.update(&stranger, 2);
         assert_eq!(seen.get(&stranger), None);
         for object in objects {
             let object = object?;
-            seen.change(&object, 2);
+            seen.update(&object, 2);
             assert_eq!(seen.get(&object), Some(&2));
         }
         assert_eq!((seen.len(), seen.slots.len()), (FIRST_SLOTS / 2, FIRST_SLOTS));
@@ -294,11 +294,11 @@ mod tests {
 
     #[test]
     fn what_is_forgotten_leaves_all_others() -> Result<()> {
-        let mut seen = Seen::new();
+        let mut seen = IdentityMap::new();
         let mut objects = std::vec::Vec::new();
         for number in 0..if cfg!(miri) { 60 } else { 600 } {
             let object = Any::new(ListObject::with_capacity(0)?);
-            seen.set(&object, number)?;
+            seen.insert(&object, number)?;
             objects.push(object);
         }
         // From the middle, in an order that takes first, last and inner ones.
@@ -306,8 +306,8 @@ mod tests {
         while !objects.is_empty() {
             at = (at + 7) % objects.len();
             let object = objects.swap_remove(at);
-            assert!(seen.forget(&object).is_some_and(|kept| kept.is_some()));
-            assert!(seen.forget(&object).is_none());
+            assert!(seen.remove(&object).is_some_and(|kept| kept.is_some()));
+            assert!(seen.remove(&object).is_none());
             assert_eq!(object.as_object().map(ObjectRef::strong_count), Some(1));
             assert_eq!(seen.len(), objects.len());
             assert!(objects.iter().all(|object| seen.get(object).is_some()));
@@ -318,8 +318,8 @@ mod tests {
     #[test]
     fn pairs_are_ordered() -> Result<()> {
         let (one, two) = (Any::new(ListObject::with_capacity(0)?), Any::new(ListObject::with_capacity(0)?));
-        let mut seen = Seen::default();
-        seen.set(&(one.clone(), two.clone()), true)?;
+        let mut seen = IdentityMap::default();
+        seen.insert(&(one.clone(), two.clone()), true)?;
         assert_eq!(seen.get(&(one.clone(), two.clone())), Some(&true));
         assert_eq!(seen.get(&(two, one)), None);
         Ok(())

@@ -12,7 +12,7 @@ const LINE: usize = 64;
 /// Asks for what lies a page behind a value and behind its object. Whoever makes a large value mostly makes its parts one
 /// after another, so that the next ones to come are there; where they are not, little is lost.
 #[inline(always)]
-pub fn look_ahead(value: &Any) {
+pub fn prefetch_next(value: &Any) {
     let cell = core::ptr::from_ref(value);
     prefetch::to_read(cell.wrapping_byte_add(DISTANCE));
     if value.type_index() >= type_index::STATIC_OBJECT_BEGIN {

@@ -16,29 +16,29 @@ use ferrite_core::{plain_bail, plain_error, stack, type_index};
 pub trait HookState: Default + Send + 'static {}
 
 #[repr(C)]
-struct SlotRecord<S> {
+struct CallbackStateRecord<S> {
     header: TVMFFIObject,
     state: ObjectMutex<Option<S>>,
 }
 
 // SAFETY: repr(C), header first; the state is dropped once.
-unsafe impl<S> ObjectRecord for SlotRecord<S> {
+unsafe impl<S> ObjectRecord for CallbackStateRecord<S> {
     unsafe fn destroy(this: *mut TVMFFIObject) {
         // SAFETY: the record is initialised and nobody else uses it any more.
-        unsafe { ptr::drop_in_place(&raw mut (*this.cast::<SlotRecord<S>>()).state) };
+        unsafe { ptr::drop_in_place(&raw mut (*this.cast::<CallbackStateRecord<S>>()).state) };
     }
 }
 
 /// The place of a lent state, shared by the walk and the callback of a hook.
-pub struct Slot<S> {
+pub struct CallbackState<S> {
     record: ObjectRef,
     state: PhantomData<fn(S) -> S>,
 }
 
-impl<S: HookState> Slot<S> {
+impl<S: HookState> CallbackState<S> {
     fn new() -> Result<Self> {
-        const { assert!(align_of::<SlotRecord<S>>() <= 16) };
-        let init = |record: *mut SlotRecord<S>| {
+        const { assert!(align_of::<CallbackStateRecord<S>>() <= 16) };
+        let init = |record: *mut CallbackStateRecord<S>| {
             // SAFETY: the allocation has room for the record.
             unsafe { (&raw mut (*record).state).write(ObjectMutex::new(None)) };
         };
@@ -54,7 +54,7 @@ impl<S: HookState> Slot<S> {
     fn place(&self) -> &ObjectMutex<Option<S>> {
         // SAFETY: the reference keeps the record, made by `new` for this very type, alive; a mutex may be shared, and
         // `S` may go from thread to thread.
-        unsafe { &(*self.record.as_ptr().cast::<SlotRecord<S>>()).state }
+        unsafe { &(*self.record.as_ptr().cast::<CallbackStateRecord<S>>()).state }
     }
 
     fn take(&self) -> Option<S> {
@@ -87,13 +87,13 @@ impl<S: HookState> Slot<S> {
 /// # Errors
 /// Those of the hook; ValueError when there is no room for it on the stack (see [`stack::nest`]); RuntimeError when the hook
 /// left its callback at work in another thread; MemoryError.
-pub fn lend<S: HookState, R>(
+pub fn with_callback<S: HookState, R>(
     state: &mut S,
-    make_callback: impl FnOnce(Slot<S>) -> Result<Function>,
+    make_callback: impl FnOnce(CallbackState<S>) -> Result<Function>,
     call: impl FnOnce(&Function) -> Result<R>,
 ) -> Result<R> {
     stack::nest(|| {
-        let slot = Slot::new()?;
+        let slot = CallbackState::new()?;
         let callback = make_callback(slot.share())?;
         slot.put(mem::take(state));
         let outcome = call(&callback);
