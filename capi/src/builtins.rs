@@ -55,6 +55,8 @@ static DEFAULTS: Defaults = Defaults {
         &[Group { prefix: "runtime.", functions: &ferrite_host::thread_pool::FUNCTIONS, wrap: None }],
         #[cfg(feature = "__gpu")]
         ferrite_gpu::functions::GROUPS,
+        #[cfg(feature = "relax")]
+        ferrite_relax::functions::GROUPS,
         #[cfg(feature = "legacy")]
         crate::legacy::globals::GROUPS,
     ],

@@ -32,6 +32,7 @@
 //! - `cxx-abi`: the symbols that C++ clients link beside those of C; see `cxx`.
 //! - `backend`: the `TVMBackend*` symbols.
 //! - `opencl`, `vulkan`, `cuda`, `rocm`, `metal`, `webgpu`: device modules of these kinds, see `ferrite-gpu`.
+//! - `relax`: whole models that TVM compiled, and the machine that runs them; see `ferrite-relax`.
 //! - `legacy`: the packed-function API of TVM 0.5 to 0.20; see `legacy`.
 //! - `custom-dtypes`: data types that global functions name, `custom[name]`; all but `core` and `minimal` have them.
 //! - `spin`: spinning locks for several cores without an operating system.

@@ -1,0 +1,1 @@
+//! Executables whose functions are native code, and the C symbols that such code calls.

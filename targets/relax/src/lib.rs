@@ -1,0 +1,30 @@
+//! Whole models: the Relax executables that TVM compiles, and the virtual machine that runs them.
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`executable`] | the serialised executable: parsed into a decoded form with every bound checked, saved, shown as text |
+//! | [`machine`] | the virtual machine: devices, functions, frames, the interpreter, instruments, saved functions |
+//! | [`builtins`] | the functions that compiled models call, `vm.builtin.*`, in groups |
+//! | [`memory`] | storages, the tensors over them, and the allocators that they come from |
+//! | [`module`] | executable and machine as modules, `relax.VMExecutable` and `relax.VirtualMachine` |
+//! | [`compiled`] | executables whose functions are native code: the C symbols that such code calls |
+//! | [`functions`] | the global functions of the build |
+//!
+//! No part needs an operating system, and every allocation may fail.
+//!
+//! # Features
+//! - `speed` (default): fast code in place of small code.
+//! - `std`: an operating system: locks, threads, and functions that yield to `libtvm_runtime`.
+#![cfg_attr(not(any(feature = "std", test)), no_std)]
+
+#[cfg(any(feature = "std", test))]
+extern crate std;
+
+pub mod builtins;
+mod class;
+pub mod compiled;
+pub mod executable;
+pub mod functions;
+pub mod machine;
+pub mod memory;
+pub mod module;

@@ -1,0 +1,78 @@
+//! The machine as builtins see it: an opaque pointer among their arguments.
+
+use core::ffi::c_void;
+use core::ptr::NonNull;
+
+use ferrite_core::convert::AnyCompatible;
+use ferrite_core::error::Result;
+use ferrite_core::{Any, AnyView, any_from, any_texts, plain_bail, plain_error, type_index};
+
+use super::Machine;
+use crate::memory::Allocator;
+
+/// A borrowed machine, the first argument of builtins that need one: `fn alloc_storage(machine: Context, …)`.
+///
+/// Good until the builtin returns.
+#[derive(Clone, Copy, Debug)]
+pub struct Context(NonNull<Machine>);
+
+impl Context {
+    fn machine(&self) -> &Machine {
+        // SAFETY: the machine runs the builtin that got this pointer, and outlives the call.
+        unsafe { self.0.as_ref() }
+    }
+
+    /// The allocator of a device of the machine, by its number in `vm_initialization`. -1 is the host, the last one.
+    ///
+    /// # Errors
+    /// InternalError if the machine has no such device.
+    pub fn allocator(&self, device_index: i64) -> Result<Allocator> {
+        let allocators = &self.machine().allocators;
+        let index = match device_index {
+            -1 => allocators.len().checked_sub(1),
+            _ => usize::try_from(device_index).ok(),
+        };
+        match index.and_then(|index| allocators.get(index)) {
+            Some(allocator) => Ok(*allocator),
+            None => Err(plain_error!(
+                INTERNAL_ERROR,
+                "The machine has {} devices, but device {} was asked for",
+                allocators.len(),
+                &device_index
+            )),
+        }
+    }
+}
+
+any_from!(Context);
+
+// SAFETY: an opaque pointer is not owned, and the cell is the one that the ABI defines for type index 4.
+unsafe impl AnyCompatible for Context {
+    any_texts!("void*", "void*");
+
+    fn view(&self) -> AnyView<'_> {
+        pointer_view(self.0.as_ptr().cast())
+    }
+
+    fn into_any(self) -> Any {
+        // SAFETY: an opaque pointer owns nothing.
+        unsafe { Any::from_raw(*self.view().as_raw()) }
+    }
+
+    fn try_from_view(view: AnyView<'_>) -> Result<Option<Context>> {
+        let Some(address) = view.try_get::<*mut c_void>()? else { return Ok(None) };
+        match NonNull::new(address.cast()) {
+            Some(machine) => Ok(Some(Context(machine))),
+            None => plain_bail!(VALUE_ERROR, "The machine must not be null"),
+        }
+    }
+}
+
+/// The view of an opaque pointer.
+pub(crate) fn pointer_view<'a>(pointer: *mut c_void) -> AnyView<'a> {
+    let mut cell = *AnyView::NONE.as_raw();
+    cell.type_index = type_index::OPAQUE_PTR;
+    cell.payload.v_ptr = pointer;
+    // SAFETY: an opaque pointer is plain data.
+    unsafe { AnyView::from_raw(cell) }
+}

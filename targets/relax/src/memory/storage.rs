@@ -1,0 +1,63 @@
+//! Storages: memory that the tensors of a model are placed in.
+
+use core::mem::ManuallyDrop;
+
+use ferrite_core::abi::TVMFFIObject;
+use ferrite_core::error::Result;
+use ferrite_core::object::ObjectClass;
+use ferrite_core::object_alloc::{self, ObjectRecord};
+use ferrite_core::object_class;
+
+use super::Block;
+use crate::class::Class;
+
+static CLASS: Class = Class::new("vm.Storage");
+
+object_class! {
+    /// A reference to a storage. Tensors placed in it keep it alive.
+    ///
+    /// # Upstream
+    /// `vm::Storage` in `src/runtime/vm/memory_manager.h`.
+    pub struct Storage, CLASS.index(), "vm.Storage"
+}
+
+#[repr(C)]
+struct StorageRecord {
+    header: TVMFFIObject,
+    block: ManuallyDrop<Block>,
+}
+
+// SAFETY: repr(C), header first.
+unsafe impl ObjectRecord for StorageRecord {
+    unsafe fn destroy(this: *mut TVMFFIObject) {
+        // SAFETY: the record is initialised and ours alone.
+        unsafe { ManuallyDrop::drop(&mut (*this.cast::<StorageRecord>()).block) };
+    }
+}
+
+impl Storage {
+    /// Makes a storage of a block.
+    ///
+    /// # Errors
+    /// MemoryError; the block goes back to its allocator.
+    pub fn new(block: Block) -> Result<Storage> {
+        let index = CLASS.register()?;
+        let mut block = Some(block);
+        let init = |record: *mut StorageRecord| {
+            if let Some(block) = block.take() {
+                // SAFETY: the record has room for the block.
+                unsafe { (&raw mut (*record).block).write(ManuallyDrop::new(block)) };
+            }
+        };
+        // SAFETY: `init` fills the record; objects of this class have this layout.
+        let object = unsafe { object_alloc::allocate(index, 0, init)? };
+        // SAFETY: just made as such.
+        Ok(unsafe { Storage::from_object_unchecked(object) })
+    }
+
+    /// The memory.
+    pub fn block(&self) -> &Block {
+        // SAFETY: the object is a storage, and its block stays while it lives.
+        unsafe { &(*self.as_object().as_ptr().cast::<StorageRecord>()).block }
+    }
+}

@@ -1,0 +1,1 @@
+//! Executable and machine as modules, `relax.VMExecutable` and `relax.VirtualMachine`.
