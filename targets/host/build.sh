@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # usage: build.sh [OPTION...]
 #
-# Builds libtvm_ffi.so and libtvm_ffi.a as they are released: for C++ clients, compiled models and devices, and with no path of this
-# machine in them, so that the same sources and compilers give the same bytes in any folder. Options go to `cargo build`.
-# CXX names the C++ compiler.
+# Builds libtvm_ffi.so and libtvm_ffi.a as released: for C++ clients, compiled models and devices. The build is reproducible: no
+# path of this machine gets into the libraries, and the same sources and compilers give the same bytes in any folder. Options go
+# to `cargo build`. CXX names the C++ compiler.
 set -euo pipefail
 profile=(--release)
 case " $* " in *" --profile "*) profile=() ;; esac
@@ -15,7 +15,7 @@ cargo_home=${CARGO_HOME:-$HOME/.cargo}
 sysroot=$(rustc --print sysroot)
 commit=$(rustc -vV | sed -n 's/^commit-hash: //p')
 
-# Where several fit, rustc takes the last. The standard library's sources have this name where they are not installed.
+# rustc applies the last mapping that matches. Where the standard library's sources are not installed, this is their name.
 remapped=("$root=." "$sysroot=/rust" "$sysroot/lib/rustlib/src/rust=/rustc/$commit")
 for home in "$cargo_home" "$(cd "$cargo_home" && pwd -P)"; do
   remapped+=("$home=/cargo")

@@ -1,4 +1,4 @@
-//! The backtrace provider of hosts: walks the stack and names its frames as upstream does.
+//! Backtrace provider of hosts: walks the stack and names its frames as upstream does.
 //!
 //! # Upstream
 //! `backtrace.cc` and `backtrace_utils.h`.
@@ -23,40 +23,39 @@ mod symbols;
 #[cfg(all(feature = "backtrace", unix))]
 mod walk;
 #[cfg(not(all(feature = "backtrace", unix)))]
-#[path = "backtrace/no_frames.rs"]
+#[path = "backtrace/disabled.rs"]
 mod walk;
 
 pub(crate) use walk::WALKS_AT_FORK;
 
-/// Frames shown unless `TVM_TRACEBACK_LIMIT` says otherwise.
+/// Default of `TVM_TRACEBACK_LIMIT`: the most frames that a backtrace shows.
 const DEFAULT_LIMIT: usize = 512;
 
-/// Makes backtraces show the frames that led to the caller.
+/// Installs the backtrace provider, which gives errors the frames that led to the caller.
 ///
 /// # Threads
-/// Any; calling it again changes nothing.
+/// Callable from any thread; later calls change nothing.
 pub fn install() {
     backtrace::set_provider(provide);
 }
 
-/// Writes the caller's own line, then the frames above it. The own line does not ask for the limit, as in
-/// upstream.
+/// Writes the caller's own line, then the frames above it. As in upstream, the own line is written even if the limit is 0.
 fn provide(sink: &mut dyn FnMut(&[u8]), request: &BacktraceRequest<'_>) {
     let own_line = request.filename.is_some() && request.func.is_some();
-    let mut room = limit();
+    let mut remaining = limit();
     if own_line && !filter::excluded_own_line(request.filename, request.func.unwrap_or(b"")) {
         request.write_own_line(sink);
-        room = room.saturating_sub(1);
+        remaining = remaining.saturating_sub(1);
     }
-    // Without room the stack is not even walked.
-    if room > 0 {
-        walk::frames(sink, request, room, usize::from(own_line));
+    // Nothing could be written, so the stack is not walked.
+    if remaining > 0 {
+        walk::frames(sink, request, remaining, usize::from(own_line));
     }
 }
 
 fn limit() -> usize {
-    // Not by std, which copies the text with an allocator that ends the process when memory is refused.
-    // SAFETY: the name ends in a NUL. As for all of C, changing the environment meanwhile is the program's mistake.
+    // `std::env::var` would copy the text with an allocator that aborts the process when out of memory.
+    // SAFETY: the name ends in a NUL. As everywhere in C, changing the environment concurrently is the program's mistake.
     let text = unsafe { libc::getenv(c"TVM_TRACEBACK_LIMIT".as_ptr()) };
     if text.is_null() {
         return DEFAULT_LIMIT;
@@ -65,7 +64,7 @@ fn limit() -> usize {
     parse_limit(unsafe { CStr::from_ptr(text) }.to_bytes())
 }
 
-/// A number from 0 to 2147483647 as C's `strtol` reads it, else the default.
+/// Parses a number from 0 to 2147483647 as C's `strtol` does; returns the default for any other text.
 fn parse_limit(text: &[u8]) -> usize {
     let value =
         core::str::from_utf8(text.trim_ascii_start()).ok().and_then(|digits| digits.parse::<i32>().ok());
@@ -105,7 +104,7 @@ mod tests {
     #[cfg(all(feature = "backtrace-lines", unix))]
     #[test]
     fn debug_information_names_every_frame() {
-        // This library's frames are left out, and so is this test's; the harness is what calls it.
+        // Frames of this library are left out, and with them this test's; its harness remains.
         with_frames(|text| assert!(text.contains("in test::"), "{text}"));
     }
 

@@ -1,4 +1,4 @@
-//! Shared objects as libraries: `ffi.Module.load_from_file.so`.
+//! Loads shared objects as library modules: `ffi.Module.load_from_file.so`.
 
 use core::ffi::{CStr, c_void};
 use core::fmt::Display;
@@ -15,19 +15,15 @@ use ferrite_core::{String, error, static_function};
 mod contexts;
 pub mod driver;
 mod loading;
-#[cfg_attr(
-    not(all(target_os = "linux", target_env = "gnu", target_pointer_width = "64")),
-    path = "dynamic_lib/no_name_filter.rs"
-)]
 mod name_filter;
 
-use contexts::Opening;
-pub(crate) use contexts::PUBLISHED;
+use contexts::LoadId;
+pub(crate) use contexts::STORED_CONTEXTS;
 pub(crate) use loading::LOADING_AT_FORK;
 use loading::apart_from_forks;
 use name_filter::NameFilter;
 
-/// The functions of this module.
+/// Global functions of this module.
 ///
 /// # Upstream
 /// `library_module_dynamic_lib.cc`.
@@ -35,46 +31,44 @@ pub static FUNCTIONS: &[StaticFunction] = &[static_function!("ffi.Module.load_fr
 
 /// An open shared object, closed when it is dropped.
 ///
-/// Straight on `dlopen`: the loading crates copy the system's error text with an allocator that aborts when memory is
-/// short, and a symbol that is missing, the usual case here, is an error to them. It is to `dlsym`, too, which composes
-/// a text for it: hence the filter.
+/// Calls `dlopen` directly: the loading crates copy the system's error text with an allocator that aborts when out of memory,
+/// and treat a missing symbol, the usual case here, as an error. `dlsym` formats an error text for it, too, hence the filter.
 struct DynamicLibrary {
     handle: NonNull<c_void>,
     filter: Option<NameFilter>,
-    opening: Opening,
+    load: LoadId,
 }
 
-// SAFETY: a handle of `dlopen` may be used from any thread, and the filter reads what nobody writes.
+// SAFETY: a handle of `dlopen` may be used from any thread, and the filter reads memory that nobody writes.
 unsafe impl Send for DynamicLibrary {}
 // SAFETY: as for Send; looking symbols up changes nothing.
 unsafe impl Sync for DynamicLibrary {}
 
 impl DynamicLibrary {
-    /// Opens a file; without one, [`last_error`] has the reason.
+    /// Opens the file at `path`. On `None`, [`last_error`] returns the reason.
     ///
     /// # Safety
-    /// The object's initialisers run.
+    /// Runs the object's initialisers.
     unsafe fn open(path: &CStr) -> Option<DynamicLibrary> {
         // SAFETY: the path ends in a NUL; the caller vouches for the initialisers.
         let open = || unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_LAZY | libc::RTLD_LOCAL) };
         let handle = NonNull::new(apart_from_forks(open))?;
         // SAFETY: the handle is open until the library with the filter is dropped.
         let filter = unsafe { NameFilter::of(handle) };
-        Some(DynamicLibrary { handle, filter, opening: Opening::new() })
+        Some(DynamicLibrary { handle, filter, load: LoadId::new() })
     }
 }
 
 impl Drop for DynamicLibrary {
     fn drop(&mut self) {
-        // SAFETY: the modules of this opening are gone, and the object is open.
-        unsafe { self.opening.end() };
+        // SAFETY: the modules of this load are gone, and the object is open.
+        unsafe { self.load.end() };
         // SAFETY: the handle is open, and is not used after this.
         apart_from_forks(|| unsafe { libc::dlclose(self.handle.as_ptr()) });
     }
 }
 
-// SAFETY: whoever loads a shared object vouches for what its `__tvm_ffi_*` symbols are (contract of
-// `open_library`); the addresses stay valid until the object is closed.
+// SAFETY: the caller of `open_library` vouches for the `__tvm_ffi_*` symbols; addresses stay valid until the object is closed.
 unsafe impl Library for DynamicLibrary {
     fn symbol(&self, name: &CStr) -> Result<Option<NonNull<c_void>>> {
         if self.filter.as_ref().is_some_and(|filter| filter.lacks(name)) {
@@ -84,7 +78,7 @@ unsafe impl Library for DynamicLibrary {
         Ok(NonNull::new(unsafe { libc::dlsym(self.handle.as_ptr(), name.as_ptr()) }))
     }
 
-    /// A lookup in an object goes on in those that it depends on.
+    /// Compares the objects in which the addresses lie, since `dlsym` also searches an object's dependencies.
     #[cfg(feature = "packed")]
     fn has_both(&self, known: NonNull<c_void>, other: NonNull<c_void>) -> bool {
         let base = |address: NonNull<c_void>| {
@@ -99,15 +93,14 @@ unsafe impl Library for DynamicLibrary {
     }
 }
 
-/// Opens a shared object lazily and locally, and makes the modules in it.
+/// Opens a shared object with lazy binding and local symbols, and creates its modules.
 ///
-/// The object is closed when the last module and function that came from it are gone. Code that it left
-/// behind elsewhere, such as deleters of objects that it made, must not run after that;
-/// `ffi.ModuleGlobalsAdd` keeps it open.
+/// The object is closed when the last module and the last function from it are released. Code that is still referenced
+/// elsewhere, such as deleters of its objects, must not run after that; `ffi.ModuleGlobalsAdd` keeps the object open.
 ///
 /// # Errors
-/// `InternalError` with the text of the system when the file cannot be opened, or when the path
-/// has a NUL byte; those of [`LoadedLibrary::load`].
+/// `InternalError` with the system's message if the file cannot be opened, or if the path contains a NUL byte; the errors of
+/// [`LoadedLibrary::load`].
 ///
 /// # Safety
 /// Loading runs the object's initialisers, and its `__tvm_ffi_*` symbols must be what their names say.
@@ -123,11 +116,11 @@ pub unsafe fn open_library(path: &[u8]) -> Result<Module> {
     let Some(library) = (unsafe { DynamicLibrary::open(name) }) else {
         return Err(failure(path, last_error()));
     };
-    let opening = library.opening;
-    opening.publish(&LoadedLibrary::load(library)?)
+    let load = library.load;
+    load.publish(&LoadedLibrary::load(library)?)
 }
 
-/// The error of upstream's failed check, word for word.
+/// Returns an error with the text of upstream's failed check.
 fn failure(path: &[u8], reason: impl Display) -> Error {
     error!(
         INTERNAL_ERROR,
@@ -137,17 +130,17 @@ fn failure(path: &[u8], reason: impl Display) -> Error {
     )
 }
 
-/// Why this thread's last `dlopen` failed; good until its next call of that family.
+/// Returns the error of this thread's last `dlopen`. The text is valid until the thread's next call of that family.
 fn last_error<'a>() -> Lossy<'a> {
-    // SAFETY: takes nothing; gives null or text that ends in a NUL.
+    // SAFETY: takes no argument; returns null or text that ends in a NUL.
     let text = unsafe { libc::dlerror() };
     // SAFETY: as above.
     Lossy(if text.is_null() { b"" } else { unsafe { CStr::from_ptr(text) }.to_bytes() })
 }
 
-/// The second argument, the format, says nothing that the path does not.
+/// Implements `ffi.Module.load_from_file.so`. The second argument, the format, adds nothing to the path.
 fn load_from_file(path: String, _format: String) -> Result<Module> {
-    // SAFETY: whoever loads a file through the ABI vouches for what is in it, as upstream has it.
+    // SAFETY: as in upstream, the caller who loads a file through the ABI vouches for its content.
     unsafe { open_library(path.as_bytes()) }
 }
 
@@ -188,7 +181,7 @@ mod tests {
     #[cfg(all(target_os = "linux", not(miri)))]
     #[test]
     fn symbols_of_an_open_object_are_found() -> Result<()> {
-        // SAFETY: the C library has no `__tvm_ffi_*` symbols, and is loaded already.
+        // SAFETY: the C library has no `__tvm_ffi_*` symbols, and is already loaded.
         let library =
             unsafe { DynamicLibrary::open(c"libc.so.6") }.ok_or_else(|| failure(b"", last_error()))?;
         assert!(library.symbol(c"malloc")?.is_some());

@@ -1,5 +1,4 @@
-//! What the library needs from an operating system: dynamic libraries, the bounds of stacks, backtraces, and a thread pool for
-//! parallel loops.
+//! Services of the operating system: dynamic libraries, stack bounds, backtraces, and a thread pool for parallel loops.
 
 pub mod backtrace;
 pub mod dynamic_lib;

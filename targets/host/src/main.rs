@@ -1,4 +1,4 @@
-//! The command line: the quick start, and facts about this build.
+//! The `ferrite` command: the quick start, and information about this build.
 #![forbid(unsafe_code)]
 
 mod quickstart;

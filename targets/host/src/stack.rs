@@ -1,4 +1,4 @@
-//! The bounds of the stacks of threads, for calls that nest.
+//! Stack bounds of threads, which limit recursion depth.
 
 use ferrite_core::stack;
 
@@ -8,18 +8,18 @@ mod bounds;
 #[cfg(target_vendor = "apple")]
 #[path = "stack/apple.rs"]
 mod bounds;
-// musl tells for the main thread what its stack is now, not what it may grow to.
+// On musl, the main thread's bounds are its current stack, not the size that it may grow to.
 #[cfg(any(
     target_env = "musl",
     not(any(target_os = "linux", target_os = "android", target_vendor = "apple"))
 ))]
-#[path = "stack/unknown.rs"]
+#[path = "stack/other.rs"]
 mod bounds;
 
-/// Makes calls nest as deep as the stack of their thread allows.
+/// Installs the provider of stack bounds: recursion depth is limited by the stack of the calling thread.
 ///
 /// # Threads
-/// Takes a lock for a moment; calling it again changes nothing.
+/// Takes a lock briefly; later calls change nothing.
 pub fn install() {
     stack::set_provider(bounds::of_this_thread);
 }
@@ -36,7 +36,7 @@ mod tests {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    /// What `work` gives on a thread with a stack of this size.
+    /// Runs `work` on a thread with a stack of this size, and returns its result.
     fn on_stack_of<R: Send + 'static>(bytes: usize, work: fn() -> R) -> R {
         super::install();
         std::thread::Builder::new().stack_size(bytes).spawn(work).unwrap().join().unwrap()
@@ -60,7 +60,7 @@ mod tests {
         assert!(large > 8 * small && large > MAX_NESTED_CALLS, "{small}, {large}");
     }
 
-    /// How many callbacks ran inside one another until one was refused.
+    /// Returns the recursion depth at which nested callbacks are refused.
     fn descend_by_callbacks() -> Result<usize> {
         let mut root = ArrayObject::with_capacity(0)?;
         for _ in 0..100_000 {

@@ -1,33 +1,33 @@
-//! The launcher of hosts: parallel loops on a pool of threads that grows on demand.
+//! Launcher of hosts: parallel loops on a thread pool that grows on demand.
 //!
-//! | file | holds |
+//! | file | content |
 //! |---|---|
-//! | `thread_pool/launch.rs` | one launch: its tasks and its first error |
-//! | `thread_pool/task_group.rs` | the barrier and the join of a launch, in one word |
-//! | `thread_pool/worker.rs` | the threads |
-//! | `thread_pool/mailbox.rs` | how a worker gets its task |
-//! | `thread_pool/idle.rs` | which workers have nothing to do |
-//! | `thread_pool/spin.rs` | how a thread waits before it sleeps |
-//! | `thread_pool/futex/` | how a thread sleeps |
+//! | `thread_pool/launch.rs` | a launch: its tasks and its first error |
+//! | `thread_pool/task_group.rs` | the barrier and the join of a launch, in one atomic word |
+//! | `thread_pool/worker.rs` | the worker threads |
+//! | `thread_pool/mailbox.rs` | slot through which a worker receives a task |
+//! | `thread_pool/idle.rs` | lock-free stack of idle workers |
+//! | `thread_pool/spin.rs` | spinning and yielding before a thread sleeps |
+//! | `thread_pool/futex/` | sleeping until a word changes |
 //! | `thread_pool/placement.rs` | keeps workers off the launching thread's processor |
-//! | `thread_pool/settings.rs` | variables of the environment |
-//! | `thread_pool/configure.rs`, `affinity.rs` | the functions `runtime.config_threadpool` and `runtime.NumThreads`; binding to processors |
-//! | `thread_pool/caller.rs` | what a launch needs to know of the launching thread |
-//! | `thread_pool/process.rs` | whether the process was forked |
-//! | `thread_pool/detached.rs` | how a thread is started |
-//! | `thread_pool/system/` | processors, and names of threads |
+//! | `thread_pool/settings.rs` | environment variables |
+//! | `thread_pool/configure.rs`, `affinity.rs` | `runtime.config_threadpool` and `runtime.NumThreads`; processor affinity |
+//! | `thread_pool/caller.rs` | state of the launching thread |
+//! | `thread_pool/process.rs` | detection of forks |
+//! | `thread_pool/detached.rs` | start of a detached thread |
+//! | `thread_pool/system/` | processors and threads of the operating system |
 //!
 //! No thread exists before the first launch that needs one. A launch reserves a worker for every task but the first, which runs
-//! on the caller's thread; so all tasks of a launch can run at once and meet at barriers, and launches of different threads do
-//! not wait for each other. A task that its worker has not begun when the first one has ended runs on the caller's thread, too.
-//! Workers are kept for later launches, and end with the process, which does not wait for them. A launch from within a task runs
-//! as one task.
+//! on the calling thread. So all tasks of a launch can run concurrently and wait for each other at barriers, and launches of
+//! different threads do not wait for each other. The caller also runs any task that its worker has not begun when the first
+//! task has ended. Workers are kept for later launches; the process ends without waiting for them. A nested launch runs as one
+//! task.
 //!
-//! A launch takes no lock: workers are reserved from a lock-free stack, tasks handed over through a word of each worker, and
-//! joined through a word of the launch. Threads that wait stay awake for a while, then sleep (`spin.rs`).
+//! A launch takes no lock: workers are reserved from a lock-free stack, tasks are passed through an atomic word of each worker,
+//! and joined through an atomic word of the launch. Waiting threads stay awake for a while, then sleep (`spin.rs`).
 //!
-//! After `fork`, a child process starts with an empty pool, whatever other threads of its parent were doing. A launch that was
-//! under way on the thread that forked ends with an error in the child.
+//! After `fork`, the child starts with an empty pool, whatever other threads of its parent were doing. A launch in progress on
+//! the forking thread ends with an error in the child.
 
 use core::ffi::c_void;
 use core::ptr;
@@ -69,34 +69,35 @@ use launch::Launch;
 pub use settings::max_concurrency;
 use worker::Team;
 
-/// Makes parallel loops run on threads.
+/// Makes parallel loops run on several threads.
 ///
 /// # Threads
-/// One atomic store; calling it again changes nothing.
+/// One atomic store; later calls change nothing.
 pub fn install() {
     parallel::install_launcher(&LAUNCHER);
 }
 
 static LAUNCHER: Launcher = Launcher { launch, barrier };
 
-/// What a forked child does.
+/// Fork handler that empties the pool in the child.
 pub(crate) static WORKERS_AT_FORK: Hook = Hook::in_child(|| {
     process::forked();
     worker::forget();
 });
 
-/// The most tasks that one launch may have; the pool has at most as many threads.
+/// Maximum number of tasks of a launch, and of threads in the pool.
 pub const MAX_TASKS: usize = 1024;
 
 /// # Safety
-/// As [`Launcher::launch`].
+///
+/// As for [`Launcher::launch`].
 unsafe fn launch(lambda: ParallelLambda, data: *mut c_void, num_task: i32) -> Result<()> {
     let asked = usize::try_from(num_task).unwrap_or(0);
     ensure!(asked <= MAX_TASKS, RUNTIME_ERROR, "cannot run {asked} tasks at once, only {MAX_TASKS}");
     let wanted = if asked == 0 { caller::num_tasks() } else { asked };
     if wanted == 1 || caller::is_in_task() {
         // SAFETY: the caller vouches for `lambda` and `data`.
-        return unsafe { run_alone(lambda, data) };
+        return unsafe { run_single(lambda, data) };
     }
     let team = Team::reserve(wanted - 1);
     // SAFETY: the caller vouches for `lambda` and `data` until this function returns, which is after the last task.
@@ -105,36 +106,36 @@ unsafe fn launch(lambda: ParallelLambda, data: *mut c_void, num_task: i32) -> Re
     outcome
 }
 
-/// Runs the launch on a team that may be smaller than asked for.
+/// Runs a launch on a team, which may be smaller than requested.
 ///
 /// # Safety
-/// As [`Launcher::launch`].
+/// As for [`Launcher::launch`].
 unsafe fn launch_on(team: &Team, lambda: ParallelLambda, data: *mut c_void, asked: usize) -> Result<()> {
     let tasks = team.len() + 1;
     ensure!(asked <= tasks, RUNTIME_ERROR, "cannot run {asked} tasks at once, only {tasks} threads are left");
     if tasks == 1 {
         // SAFETY: the caller vouches for `lambda` and `data`.
-        return unsafe { run_alone(lambda, data) };
+        return unsafe { run_single(lambda, data) };
     }
     // SAFETY: the caller vouches for `lambda` and `data` until the launch is over; there is a worker for each task.
     caller::in_task(|| unsafe { Launch::new(lambda, data, tasks as u32).run_with(team) })
 }
 
-/// Runs the launch as one task on this thread.
+/// Runs a launch as a single task on this thread.
 ///
 /// # Safety
 /// `lambda` must accept `data`.
-unsafe fn run_alone(lambda: ParallelLambda, data: *mut c_void) -> Result<()> {
+unsafe fn run_single(lambda: ParallelLambda, data: *mut c_void) -> Result<()> {
     let mut env = ParallelGroupEnv { sync_handle: ptr::null_mut(), num_task: 1 };
     // SAFETY: the caller vouches for `lambda` and `data`.
     caller::in_task(|| unsafe { parallel::run_task(lambda, 0, &raw mut env, data) })
 }
 
 /// # Safety
-/// As [`Launcher::barrier`].
+///
+/// As for [`Launcher::barrier`].
 unsafe fn barrier(env: *mut ParallelGroupEnv) -> Result<()> {
-    // SAFETY: several tasks share `env`, so a launch of this file made it and lives until the calling task
-    // ends.
+    // SAFETY: several tasks share `env`, so a launch of this module created it and lives until the calling task ends.
     let launch = unsafe { &*(*env).sync_handle.cast::<Launch>() };
     launch.barrier()
 }
@@ -149,7 +150,7 @@ mod tests {
     use std::sync::atomic::{AtomicI32, Ordering};
     use std::thread::{self, ThreadId};
 
-    /// A task as a closure: gets its number and its environment.
+    /// Body of a task as a closure: receives the task's number and environment.
     type Body<'a> = dyn Fn(i32, *mut ParallelGroupEnv) -> Result<()> + Sync + 'a;
 
     unsafe extern "C" fn call(task_id: c_int, env: *mut ParallelGroupEnv, data: *mut c_void) -> c_int {
@@ -166,7 +167,7 @@ mod tests {
 
     fn run(num_task: i32, body: &Body<'_>) -> Result<()> {
         let mut data: &Body<'_> = body;
-        // SAFETY: `call` accepts the closure, which may be called by several threads.
+        // SAFETY: `call` accepts the closure, which is `Sync`.
         unsafe { launch(call, (&raw mut data).cast(), num_task) }
     }
 
@@ -176,7 +177,7 @@ mod tests {
     }
 
     fn meet(env: *mut ParallelGroupEnv) -> Result<()> {
-        // SAFETY: launches of several tasks pass an environment of theirs.
+        // SAFETY: a launch of several tasks passes its own environment.
         unsafe { barrier(env) }
     }
 
@@ -190,7 +191,7 @@ mod tests {
             let seen: Mutex<Vec<(i32, ThreadId)>> = Mutex::new(Vec::new());
             run(num_task, &|task, env| {
                 assert_eq!(tasks(env), num_task);
-                // Those that meet all run at once.
+                // Tasks that meet at a barrier all run concurrently.
                 meet(env)?;
                 seen.lock().unwrap().push((task, thread::current().id()));
                 Ok(())

@@ -1,10 +1,9 @@
-//! The system's unwinder, opened when something first unwinds: loading `libgcc_s` takes longer than loading this library, and
-//! most processes never unwind through it.
+//! Lazily linked system unwinder: `libgcc_s` is loaded when the process first unwinds. Loading it takes longer than loading
+//! this library, and most processes never unwind through this library.
 //!
-//! `std` refers to the unwinder's functions by name. In the shared object, the linker's option `--wrap` (`unwinder.ld`, which
-//! the build scripts pass on) turns these references into ones to the functions of this file, which call the real ones. Static
-//! libraries and programs leave the option out and link the unwinder as ever. There is only one unwinder in the process, the
-//! one that C++ uses too.
+//! `std` refers to the unwinder's functions by name. In the shared object, the linker option `--wrap` (`unwinder.ld`, passed by
+//! the build scripts) redirects these references to the functions of this file, which call the real ones. Static libraries and
+//! programs are linked without the option and use the unwinder as usual. The process has only one unwinder, shared with C++.
 
 use core::ffi::{CStr, c_int, c_void};
 use core::mem::transmute;
@@ -12,17 +11,17 @@ use core::ptr;
 use core::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 use std::process;
 
-/// Where the functions are, unless the process has them already.
+/// Library with the functions, unless the process has already loaded them.
 const LIBRARY: &CStr = c"libgcc_s.so.1";
 
 /// `_URC_END_OF_STACK`.
 const END_OF_STACK: c_int = 5;
 
-/// One function of the unwinder.
+/// A function of the unwinder.
 struct Function {
-    /// Ends in a NUL.
+    /// Name, ending in a NUL.
     name: &'static str,
-    /// Null until all are found.
+    /// Address; null until all functions are found.
     address: AtomicPtr<c_void>,
 }
 
@@ -31,10 +30,11 @@ impl Function {
         Function { name, address: AtomicPtr::new(ptr::null_mut()) }
     }
 
-    /// Looks the function up as the dynamic linker would: the process's own goes first, since sanitizers put theirs in front.
+    /// Looks the function up in the dynamic linker's order: symbols of the process come first, since sanitizers interpose
+    /// theirs.
     fn find(&self, library: *mut c_void) -> bool {
         let name = self.name.as_ptr().cast();
-        // SAFETY: the name ends in a NUL; the library is open, or null, which stands for the process.
+        // SAFETY: the name ends in a NUL; the library is open, or null, which stands for the whole process.
         let found = unsafe { [libc::dlsym(libc::RTLD_DEFAULT, name), libc::dlsym(library, name)] };
         let address = found.into_iter().find(|address| !address.is_null());
         self.address.store(address.unwrap_or(ptr::null_mut()), Ordering::Relaxed);
@@ -42,18 +42,20 @@ impl Function {
     }
 }
 
-/// Whether every address is known.
+/// Whether all addresses are known.
 static FOUND: AtomicBool = AtomicBool::new(false);
 
-/// Whether there is an unwinder. Threads that come at the same time find the same: no lock, which a fork could leave held.
+/// Returns `true` if there is an unwinder. Racing threads find the same functions. There is no lock, which a fork could leave
+/// held.
 fn found() -> bool {
     FOUND.load(Ordering::Acquire) || find()
 }
 
-/// Finds all functions at once, so that they belong together.
+/// Finds all functions together, so that they come from one unwinder.
 #[cold]
 fn find() -> bool {
-    // SAFETY: the name ends in a NUL, and the initialisers are the system's own. It stays open, since addresses are kept.
+    // SAFETY: the name ends in a NUL, and the initialisers are the system's own. The library stays open, since its addresses
+    // are kept.
     let library = unsafe { libc::dlopen(LIBRARY.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
     let found = FUNCTIONS.iter().all(|function| function.find(library));
     FOUND.store(found, Ordering::Release);
@@ -73,8 +75,8 @@ macro_rules! jump {
     };
 }
 
-/// For each function of the unwinder: a place for its address, a function that calls it, and a symbol that `--wrap` refers to.
-/// The symbol is hidden, as one of `no_mangle` would not be.
+/// Defines for each function of the unwinder a static with its address, a forwarding function, and the symbol that `--wrap`
+/// refers to. The symbol is hidden; with `no_mangle` it would be exported.
 macro_rules! functions {
     ($(fn $name:ident($($argument:ident: $kind:ty),*) $(-> $result:ty)?, or $absent:expr;)*) => {
         static FUNCTIONS: &[&Function] = &[$(&addresses::$name),*];
@@ -96,7 +98,7 @@ macro_rules! functions {
                     $absent
                 }
                 let address = addresses::$name.address.load(Ordering::Relaxed);
-                // SAFETY: the unwinder's function of this name has this signature; the caller keeps its contract.
+                // SAFETY: the unwinder's function of this name has this signature; the caller upholds its contract.
                 unsafe { transmute::<*mut c_void, Callee>(address)($($argument),*) }
             })*
         }
@@ -114,8 +116,8 @@ macro_rules! functions {
     };
 }
 
-// Without an unwinder the first two tell that the stack ends here: backtraces are empty, and std ends the process with a
-// message. The others are called by an unwinder, or with what it gave.
+// Without an unwinder, the first two report the end of the stack: backtraces are empty, and `std` aborts the process with a
+// message. The others are called by an unwinder, or with a context from it.
 functions! {
     fn _Unwind_Backtrace(visit: *mut c_void, argument: *mut c_void) -> c_int, or return END_OF_STACK;
     fn _Unwind_RaiseException(exception: *mut c_void) -> c_int, or return END_OF_STACK;

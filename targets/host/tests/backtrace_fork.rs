@@ -1,4 +1,4 @@
-//! Backtraces and forks do not wait for each other. In a program of its own: its handlers of forks come before the library's.
+//! Tests that backtraces and forks do not deadlock. A program of its own, so that its fork handlers run before the library's.
 #![cfg(all(feature = "backtrace", unix))]
 
 use core::ffi::{c_int, c_uint};
@@ -32,7 +32,7 @@ unsafe extern "C" fn unlock() {
 }
 
 unsafe extern "C" fn unlock_and_trace() {
-    // SAFETY: the thread that forked holds the lock. A child that hangs ends by the signal.
+    // SAFETY: the forking thread holds the lock. A hanging child is killed by the alarm signal.
     unsafe {
         alarm(60);
         unlock();
@@ -40,16 +40,15 @@ unsafe extern "C" fn unlock_and_trace() {
     frames();
 }
 
-/// The number of frames that a backtrace shows.
+/// Returns the number of frames that a backtrace shows.
 fn frames() -> usize {
     let request = BacktraceRequest { cross_ffi_boundary: true, ..Default::default() };
     backtrace::text(&request).iter().filter(|byte| **byte == b'\n').count()
 }
 
-/// Forks; gives whether a backtrace of the child has frames, as all have but those of children that were forked in the middle
-/// of a long walk.
+/// Forks. Returns `true` if a backtrace of the child has frames, which is `false` only for a child forked during a long walk.
 fn child_has_frames() -> bool {
-    // SAFETY: the child traces its stack and exits. Memory is the system's, which is ready after forks.
+    // SAFETY: the child walks its stack and exits. Memory comes from the system's allocator, which works after forks.
     unsafe {
         let child = fork();
         if child == 0 {
@@ -66,7 +65,7 @@ fn child_has_frames() -> bool {
 #[cfg_attr(miri, ignore = "forks")]
 fn forks_and_backtraces_under_a_lock_of_both_go_on() {
     static STOP: AtomicBool = AtomicBool::new(false);
-    // SAFETY: the handlers are functions of this program, and a hanging test ends by the signal.
+    // SAFETY: the handlers are functions of this program, and a hanging test is killed by the alarm signal.
     unsafe {
         assert_eq!(pthread_atfork(Some(lock), Some(unlock), Some(unlock_and_trace)), 0);
         alarm(300);
@@ -74,7 +73,7 @@ fn forks_and_backtraces_under_a_lock_of_both_go_on() {
     ferrite_host::backtrace::install();
     let tracer = thread::spawn(|| {
         while !STOP.load(Ordering::Relaxed) {
-            // SAFETY: the lock is given back.
+            // SAFETY: the lock is released below.
             unsafe { lock() };
             frames();
             // SAFETY: as above.

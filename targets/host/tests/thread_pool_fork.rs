@@ -1,4 +1,5 @@
-//! A forked child starts with an empty thread pool. In a program of its own: the test forks before other tests have threads.
+//! Tests that a forked child starts with an empty thread pool. A program of its own, so that it forks before other tests start
+//! threads.
 #![cfg(unix)]
 
 use core::ffi::{c_int, c_void};
@@ -14,14 +15,14 @@ unsafe extern "C" {
 }
 
 unsafe extern "C" fn count(task_id: c_int, env: *mut ParallelGroupEnv, data: *mut c_void) -> c_int {
-    // SAFETY: `launch` passes a counter; the environment is this task's.
+    // SAFETY: `launch` passes a counter; the environment belongs to this task.
     unsafe {
         (*data.cast::<AtomicI32>()).fetch_add(1, Ordering::Relaxed);
         if parallel_barrier(task_id, env).is_ok() { 0 } else { -1 }
     }
 }
 
-/// Launches three tasks that meet; tells how many ran.
+/// Launches three tasks that meet at a barrier; returns how many ran.
 fn launch() -> i32 {
     let mut counter = AtomicI32::new(0);
     // SAFETY: `count` accepts the counter on several threads.
@@ -31,7 +32,7 @@ fn launch() -> i32 {
     }
 }
 
-/// Runs `child` in a forked process, and returns its exit status; a child that does not end within a minute is killed.
+/// Runs `child` in a forked process, and returns its exit status. A child that runs for more than a minute is killed.
 fn in_child(child: impl FnOnce() -> i32) -> i32 {
     // SAFETY: the child only launches and exits, which the pool allows whatever other threads are doing.
     unsafe {
@@ -47,10 +48,10 @@ fn in_child(child: impl FnOnce() -> i32) -> i32 {
     }
 }
 
-/// Forks in the first of three tasks. The child must be able to launch; its copy of the launch ends with an error or, if all
+/// Forks in the first of three tasks. The child must be able to launch. Its copy of the launch ends with an error or, if all
 /// other tasks had ended, without one.
 unsafe extern "C" fn fork_in_task(task_id: c_int, env: *mut ParallelGroupEnv, data: *mut c_void) -> c_int {
-    // SAFETY: the test passes a counter; the environment is this task's.
+    // SAFETY: the test passes a counter; the environment belongs to this task.
     unsafe {
         if parallel_barrier(task_id, env).is_err() {
             return -1;
@@ -73,7 +74,7 @@ fn child_of_task() {
     let process = process.into_inner();
     if process == 0 {
         let is_expected = outcome.is_ok() || outcome.is_err_and(|error| error.kind() == b"RuntimeError");
-        // SAFETY: the child ends.
+        // SAFETY: the child exits.
         unsafe { _exit(if is_expected { launch() } else { 0 }) };
     }
     assert!(outcome.is_ok());
@@ -92,7 +93,7 @@ fn a_child_makes_threads_of_its_own() {
     assert_eq!(in_child(launch), 3 << 8);
     assert_eq!(launch(), 3);
 
-    // While other threads launch.
+    // While other threads launch tasks.
     let ends = AtomicI32::new(0);
     std::thread::scope(|scope| {
         for _ in 0..2 {

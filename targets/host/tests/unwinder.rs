@@ -1,4 +1,4 @@
-//! Panics and backtraces in a program that opens the unwinder late, as the shared object does.
+//! Tests panics and backtraces in a program with the lazily linked unwinder, as in the shared object.
 #![cfg(all(target_os = "linux", target_env = "gnu", any(target_arch = "x86_64", target_arch = "aarch64")))]
 
 use std::backtrace::Backtrace;
@@ -12,10 +12,10 @@ fn loaded() -> bool {
     fs::read_to_string("/proc/self/maps").is_ok_and(|maps| maps.contains("libgcc_s"))
 }
 
-/// Takes a backtrace while the process may open no more files, then gives its text.
+/// Takes a backtrace while the process can open no more files, and returns its text.
 fn trace_without_files() -> String {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: the record is there to be written and read.
+    // SAFETY: the record is readable and writable.
     let backtrace = unsafe {
         assert_eq!(libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit), 0);
         assert_eq!(libc::setrlimit(libc::RLIMIT_NOFILE, &libc::rlimit { rlim_cur: 0, ..limit }), 0);
@@ -36,7 +36,7 @@ impl Drop for Cleanup {
     }
 }
 
-// One test, since what is loaded is loaded for the whole program.
+// A single test, since a library that is loaded stays loaded for the whole program.
 #[test]
 fn the_unwinder_is_opened_at_its_first_use() {
     assert!(!loaded(), "the program needs the unwinder from the start");

@@ -1,7 +1,6 @@
-//! What a thread knows of the code that was on its stack before: where its frames lead, and their lines.
+//! Cache of unwinding rules and of backtrace lines by code address.
 //!
-//! One for each thread, so that errors of several threads do not wait for each other, nor for a lock that was held
-//! when the process forked.
+//! Each thread has its own, so that threads that raise errors do not contend, and no lock can be held when the process forks.
 
 use core::ops::Range;
 
@@ -10,32 +9,30 @@ use ferrite_core::memory::Buffer;
 use super::DEFAULT_LIMIT;
 use super::stack::Rule;
 
-/// Addresses that are remembered, three quarters of these; of each about a line of text. A power of two.
+/// Slots of the hash table: a power of two, of which three quarters are used. Each used slot has about one line of text.
 const SLOTS: usize = 1024;
 
-/// Text that is remembered.
+/// Bytes of text after which the cache is full.
 const TEXT_BYTES: usize = 512 << 10;
 
-const _: () = assert!(
-    MOST_USED > DEFAULT_LIMIT,
-    "the longest backtrace is remembered, unless a user wants longer ones"
-);
+const _: () =
+    assert!(MOST_USED > DEFAULT_LIMIT, "the longest backtrace is cached, unless a user wants longer ones");
 
-/// Addresses of a table that is full.
+/// Used slots after which the cache is full.
 const MOST_USED: usize = SLOTS / 4 * 3;
 
-/// One line of a backtrace, or a frame that has none.
+/// One line of a backtrace, or a frame without a line.
 #[derive(Clone)]
 pub(super) struct Line {
-    /// Whether a backtrace ends before this frame, unless it crosses boundaries.
+    /// Whether the frame is a boundary between languages, before which a backtrace ends unless it crosses them.
     pub boundary: bool,
-    /// Where its text is; empty for a frame that is not shown.
+    /// Range of the line in `Cache::text`; empty for a frame that is not shown.
     pub text: Range<usize>,
 }
 
 #[derive(Clone, Copy)]
 struct Slot {
-    /// The address after a call; zero in a slot that is free.
+    /// Return address; zero in a free slot.
     pc: usize,
     #[cfg_attr(
         not(all(target_os = "linux", target_arch = "x86_64")),
@@ -47,7 +44,7 @@ struct Slot {
 
 const FREE: Slot = Slot { pc: 0, rule: None, lines: None };
 
-/// Rules and lines by address.
+/// Unwinding rules and backtrace lines by return address, in a table with open addressing.
 pub(super) struct Cache {
     generation: Option<[u64; 2]>,
     slots: Buffer<Slot>,
@@ -61,7 +58,7 @@ impl Cache {
         Cache { generation: None, slots: Buffer::new(), used: 0, lines: Buffer::new(), text: Buffer::new() }
     }
 
-    /// Forgets everything unless the loaded modules are those of `generation`, as before.
+    /// Clears the cache if it is full or the set of loaded modules has changed since `generation`.
     pub(super) fn refresh(&mut self, generation: Option<[u64; 2]>) {
         if generation.is_none() || self.generation != generation || self.is_full() {
             self.slots.iter_mut().for_each(|slot| *slot = FREE);
@@ -76,7 +73,7 @@ impl Cache {
         self.used > MOST_USED || self.text.len() > TEXT_BYTES
     }
 
-    /// The rule of an address, worked out by `find` unless it is known.
+    /// Returns the unwinding rule of an address; computes it with `find` on a miss.
     #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
     pub(super) fn rule(&mut self, pc: usize, find: impl FnOnce() -> Rule) -> Rule {
         if let Some(Slot { rule: Some(rule), .. }) = self.slot(pc) {
@@ -89,9 +86,9 @@ impl Cache {
         rule
     }
 
-    /// The lines of an address, as places for [`Cache::line`]; worked out by `find` unless they are known.
+    /// Returns the lines of an address as indices for [`Cache::line`]; computes them with `find` on a miss.
     ///
-    /// Without memory there are none.
+    /// The range is empty when memory runs out.
     pub(super) fn lines(&mut self, pc: usize, find: impl FnOnce(&mut Cache)) -> Range<usize> {
         if let Some(Slot { lines: Some((first, last)), .. }) = self.slot(pc) {
             return *first..*last;
@@ -105,19 +102,19 @@ impl Cache {
         first..last
     }
 
-    /// A line and its text.
+    /// Returns whether the line is a boundary, and its text.
     pub(super) fn line(&self, at: usize) -> Option<(bool, &[u8])> {
         let line = self.lines.get(at)?;
         Some((line.boundary, self.text.get(line.text.clone())?))
     }
 
-    /// Adds a line whose text `write` gives to its sink.
+    /// Adds a line with the text that `write` passes to its sink.
     pub(super) fn add_line(&mut self, boundary: bool, write: impl FnOnce(&mut dyn FnMut(&[u8]))) {
         let start = self.text.len();
-        let mut room = true;
-        write(&mut |piece| room = room && self.text.try_extend_from_slice(piece).is_ok());
-        if !room {
-            // Half a line says nothing.
+        let mut fits = true;
+        write(&mut |piece| fits = fits && self.text.try_extend_from_slice(piece).is_ok());
+        if !fits {
+            // A truncated line would mislead.
             self.text.truncate(start);
         }
         let _ = self.lines.try_push(Line { boundary, text: start..self.text.len() });
@@ -128,7 +125,7 @@ impl Cache {
         self.slots.get_mut(at).filter(|slot| slot.pc == pc)
     }
 
-    /// The slot of an address, which may be new; none when there is no room.
+    /// Returns the slot of an address, or claims a free one. Returns `None` if the cache is full or memory runs out.
     fn slot_to_fill(&mut self, pc: usize) -> Option<&mut Slot> {
         if self.slots.is_empty() {
             self.slots.try_resize(SLOTS, FREE).ok()?;
@@ -143,7 +140,7 @@ impl Cache {
         Some(slot)
     }
 
-    /// Where an address is, or would be.
+    /// Linear search for the slot of an address, or for the free slot where it belongs.
     fn position(&self, pc: usize) -> Option<usize> {
         let start = pc.wrapping_mul(0x9e37_79b9) >> 8;
         (0..SLOTS)
@@ -161,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_worked_out_once() {
+    fn lines_are_computed_once() {
         let mut cache = Cache::new();
         cache.refresh(Some([1, 0]));
         for round in 0..2 {
@@ -177,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn other_modules_mean_other_lines() {
+    fn loading_a_module_clears_the_cache() {
         let mut cache = Cache::new();
         for generation in [Some([1, 0]), Some([1, 1]), None, None] {
             cache.refresh(generation);
@@ -188,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_backtrace_with_long_lines_is_remembered() {
+    fn a_long_backtrace_with_long_lines_is_cached() {
         let mut cache = Cache::new();
         for round in 0..2 {
             cache.refresh(Some([1, 0]));
@@ -204,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn more_addresses_than_room_are_not_remembered() {
+    fn more_addresses_than_slots_are_not_cached() {
         let mut cache = Cache::new();
         cache.refresh(Some([1, 0]));
         for pc in 1..=2 * SLOTS {

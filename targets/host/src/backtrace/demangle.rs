@@ -1,4 +1,5 @@
-//! Names of frames: Rust names by the `rustc-demangle` crate, C++ names by the C++ runtime when the process has one.
+//! Demangles names of frames: Rust names with the `rustc-demangle` crate, C++ names with the C++ runtime if the process has
+//! one.
 
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::fmt::Write;
@@ -11,10 +12,10 @@ use ferrite_core::text::{Lossy, SliceWriter};
 /// `abi::__cxa_demangle`.
 type CxaDemangle = unsafe extern "C" fn(*const c_char, *mut c_char, *mut usize, *mut c_int) -> *mut c_char;
 
-/// Room for a Rust name; longer ones end early.
+/// Capacity for a demangled Rust name; longer names are truncated.
 const RUST_NAME_BYTES: usize = 512;
 
-/// Runs `read` on the readable form of a name.
+/// Demangles a name and passes it to `read`; a name that is not mangled is passed as it is.
 pub(super) fn with_demangled<R>(mangled: &[u8], read: impl FnOnce(&[u8]) -> R) -> R {
     if is_cxx(mangled) {
         return with_cxx_name(mangled, read);
@@ -23,9 +24,9 @@ pub(super) fn with_demangled<R>(mangled: &[u8], read: impl FnOnce(&[u8]) -> R) -
     let mut writer = SliceWriter::new(&mut text);
     let rust_name =
         core::str::from_utf8(mangled).ok().and_then(|name| rustc_demangle::try_demangle(name).ok());
-    // A name that does not fit ends early.
+    // Truncation is no error.
     let _ = match rust_name {
-        // Alternate form: without the hash at the end.
+        // The alternate form leaves out the hash at the end.
         Some(name) => write!(writer, "{name:#}"),
         None => write!(writer, "{}", Lossy(mangled)),
     };
@@ -33,7 +34,7 @@ pub(super) fn with_demangled<R>(mangled: &[u8], read: impl FnOnce(&[u8]) -> R) -
     read(text.get(..len).unwrap_or(mangled))
 }
 
-/// Whether a name is one of C++. Older names of Rust look alike but end in a hash.
+/// Returns `true` for a mangled C++ name. Legacy Rust names share its prefix but end in a hash.
 fn is_cxx(mangled: &[u8]) -> bool {
     let hash_at = mangled.len().saturating_sub(20);
     mangled.starts_with(b"_Z") && !mangled.get(hash_at..).is_some_and(|end| end.starts_with(b"17h"))
@@ -50,7 +51,7 @@ fn with_cxx_name<R>(mangled: &[u8], read: impl FnOnce(&[u8]) -> R) -> R {
     result
 }
 
-/// The name from the C++ runtime, allocated by malloc, or none.
+/// Returns the name demangled by the C++ runtime, in memory from `malloc`, or `None`.
 fn cxx_name(mangled: &[u8]) -> Option<*mut c_char> {
     let demangle = runtime()?;
     let mut terminated = Buffer::try_with_capacity(mangled.len() + 1).ok()?;
@@ -62,13 +63,13 @@ fn cxx_name(mangled: &[u8]) -> Option<*mut c_char> {
     if status == 0 && !name.is_null() { Some(name) } else { None }
 }
 
-/// The demangler of the C++ runtime, if there is one by now. It may be out of sight of the program: in a
-/// library that a Python extension brought with it.
+/// Returns the demangler of the C++ runtime if the process has loaded one by now. It may be hidden from the program's own
+/// lookups, in a library that a Python extension loaded.
 fn runtime() -> Option<CxaDemangle> {
     static RUNTIME: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
     let mut address = RUNTIME.load(Ordering::Relaxed);
     if address.is_null() {
-        // Threads that come at the same time find the same: no lock, which a fork could leave held.
+        // Concurrent threads find the same address. There is no lock, which a fork could leave held.
         address = find_runtime();
         RUNTIME.store(address, Ordering::Relaxed);
     }
@@ -81,8 +82,7 @@ fn runtime() -> Option<CxaDemangle> {
 
 fn find_runtime() -> *mut c_void {
     let name = c"__cxa_demangle".as_ptr();
-    // SAFETY: nothing is loaded, so no initialiser runs; a handle that is found is not given back, so that the
-    // runtime stays.
+    // SAFETY: nothing is loaded, so no initialiser runs. A handle that is found is never closed, so the runtime stays loaded.
     unsafe {
         let loaded = libc::dlopen(c"libstdc++.so.6".as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD);
         libc::dlsym(if loaded.is_null() { libc::RTLD_DEFAULT } else { loaded }, name)

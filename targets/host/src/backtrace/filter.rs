@@ -1,10 +1,10 @@
-//! Which frames a backtrace leaves out, and where it ends.
+//! Frames that a backtrace leaves out, and the frames at which it ends.
 //!
 //! # Upstream
-//! `ShouldExcludeFrame` and `DetectFFIBoundary` in `backtrace_utils.h`; the Rust names are ours.
+//! `ShouldExcludeFrame` and `DetectFFIBoundary` in `backtrace_utils.h`. The Rust names are additions.
 #![forbid(unsafe_code)]
 
-/// Functions that only pass calls and errors on.
+/// Functions that only forward calls and errors.
 const EXCLUDED_SYMBOLS: &[&[u8]] = &[
     b"tvm::ffi::Function",
     b"tvm::ffi::detail::",
@@ -14,8 +14,7 @@ const EXCLUDED_SYMBOLS: &[&[u8]] = &[
     b"ffi_call_",
 ];
 
-/// Functions of this library, and those of the language that it is called through. Upstream's are not shown since its
-/// library is stripped of their names.
+/// Functions of this library and of the Rust runtime. Upstream needs no such list, since its library is stripped.
 const LIBRARY_SYMBOLS: &[&[u8]] = &[
     b"ferrite_core::",
     b"ferrite_alloc_ext::",
@@ -31,7 +30,7 @@ const LIBRARY_SYMBOLS: &[&[u8]] = &[
     b"__rust_",
 ];
 
-/// Headers whose inline functions do the same, and what does so here.
+/// Headers and sources with inline functions that only forward calls and errors.
 const EXCLUDED_FILES: &[&[u8]] = &[
     b"include/tvm/ffi/error.h",
     b"include/tvm/ffi/function_detail.h",
@@ -43,14 +42,14 @@ const EXCLUDED_FILES: &[&[u8]] = &[
     b"core/src/any.rs",
 ];
 
-/// The folder of the C++ standard library.
+/// Headers of the C++ standard library.
 const EXCLUDED_FOLDER: &[u8] = b"include/c++/";
 
-/// Functions where one language calls the other: what is beyond is shown by the caller's language.
+/// Functions that cross from one language to another. The frames beyond are shown by the caller's language.
 const BOUNDARY_SYMBOLS: &[&[u8]] =
     &[b"TVMFFIFunctionCall", b"slot_tp_call", b"object_is_not_callable", b"_Py", b"PyObject"];
 
-/// Whether a frame says nothing that helps.
+/// Returns `true` for frames that only forward calls, and for frames of this library.
 #[cfg_attr(
     not(all(feature = "backtrace", unix)),
     allow(dead_code, reason = "without frames there is nothing to leave out")
@@ -59,7 +58,8 @@ pub(super) fn excluded(filename: Option<&[u8]>, symbol: &[u8]) -> bool {
     starts_with_any(symbol, LIBRARY_SYMBOLS) || excluded_own_line(filename, symbol)
 }
 
-/// Whether the line that somebody gives of itself says nothing that helps; this library may give its own.
+/// Returns `true` if the line that the raising code gives for itself only forwards an error. Unlike [`excluded`], keeps lines
+/// of this library.
 pub(super) fn excluded_own_line(filename: Option<&[u8]>, symbol: &[u8]) -> bool {
     starts_with_any(symbol, EXCLUDED_SYMBOLS)
         || filename.is_some_and(|name| {
@@ -67,7 +67,7 @@ pub(super) fn excluded_own_line(filename: Option<&[u8]>, symbol: &[u8]) -> bool 
         })
 }
 
-/// Whether the backtrace ends before this frame, unless it crosses boundaries.
+/// Returns `true` for a frame at which a backtrace ends unless it crosses language boundaries.
 #[cfg_attr(
     not(all(feature = "backtrace", unix)),
     allow(dead_code, reason = "without frames there is nothing to stop at")

@@ -1,13 +1,12 @@
-//! Forks and walks of the stack: a fork waits a moment for the walks at work, and none begins until it is over.
+//! Keeps forks and stack walks apart: a fork briefly waits for running walks, and no walk begins during a fork.
 //!
-//! A walk takes locks of others: that of the dynamic linker's lists, and that of the reader of debug information. A child
-//! inherits them as they were: if another thread held one at that moment, the child would wait for ever at its first
-//! error.
+//! A walk takes locks of other libraries: the dynamic linker's, and that of the debug information reader. A child process
+//! inherits their state. If another thread held one during the fork, the child would deadlock at its first error.
 //!
-//! Neither side may wait for the other without end, since a program has locks of its own around both: a thread that
-//! raises an error under one, and a fork that takes it after this library's handler ran. So a walk never waits: errors
-//! raised while the process forks have no frames. The wait of a fork has an end: a child that was forked nevertheless in
-//! the middle of another thread's walk never walks its stack.
+//! Neither side may wait without limit, since the program may hold locks of its own around both: an error may be raised under
+//! one, and a fork handler may take it after the handler of this library has run. So a walk never waits: errors raised during a
+//! fork have no frames. A fork waits up to a limit. A child that was nevertheless forked during another thread's walk never
+//! walks its stack.
 
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use core::time::Duration;
@@ -16,19 +15,19 @@ use std::time::Instant;
 
 use ferrite_core::sync::fork::Hook;
 
-/// Walks at work, on all threads.
+/// Number of walks in progress, on all threads.
 static WALKS: AtomicUsize = AtomicUsize::new(0);
 
-/// Whether a fork is under way.
+/// Whether a fork is in progress.
 static FORKING: AtomicBool = AtomicBool::new(false);
 
-/// Whether this process was forked in the middle of a walk, whose locks nobody gives back.
-static LOST: AtomicBool = AtomicBool::new(false);
+/// Whether this process was forked during another thread's walk, whose locks stay held for ever.
+static FORKED_IN_WALK: AtomicBool = AtomicBool::new(false);
 
-/// The longest that a fork waits. A walk takes some milliseconds when it reads tables of symbols, microseconds otherwise.
-const PATIENCE: Duration = Duration::from_millis(100);
+/// Longest wait of a fork. A walk takes a few milliseconds if it reads symbol tables, otherwise microseconds.
+const LONGEST_WAIT: Duration = Duration::from_millis(100);
 
-/// Runs `walk` unless the process forks. Never waits.
+/// Runs `walk` unless a fork is in progress. Never waits.
 pub(super) fn unless_forking(walk: impl FnOnce()) {
     struct AtWork;
     impl Drop for AtWork {
@@ -36,24 +35,25 @@ pub(super) fn unless_forking(walk: impl FnOnce()) {
             WALKS.fetch_sub(1, Ordering::Release);
         }
     }
-    // The walk is announced before it looks for forks, and a fork before it looks for walks: one sees the other.
+    // A walk increments its counter before it checks for forks, and a fork sets its flag before it checks for walks: at least
+    // one sees the other.
     WALKS.fetch_add(1, Ordering::SeqCst);
     let _at_work = AtWork;
-    if !FORKING.load(Ordering::SeqCst) && !LOST.load(Ordering::Relaxed) {
+    if !FORKING.load(Ordering::SeqCst) && !FORKED_IN_WALK.load(Ordering::Relaxed) {
         walk();
     }
 }
 
-/// Makes forks wait for walks.
+/// Fork handlers that make a fork wait for running walks.
 pub(crate) static WALKS_AT_FORK: Hook = Hook { prepare, parent, child };
 
 fn prepare() {
     FORKING.store(true, Ordering::SeqCst);
-    if LOST.load(Ordering::Relaxed) || WALKS.load(Ordering::SeqCst) == 0 {
+    if FORKED_IN_WALK.load(Ordering::Relaxed) || WALKS.load(Ordering::SeqCst) == 0 {
         return;
     }
     let start = Instant::now();
-    while WALKS.load(Ordering::SeqCst) > 0 && start.elapsed() < PATIENCE {
+    while WALKS.load(Ordering::SeqCst) > 0 && start.elapsed() < LONGEST_WAIT {
         thread::yield_now();
     }
 }
@@ -62,10 +62,10 @@ fn parent() {
     FORKING.store(false, Ordering::SeqCst);
 }
 
-/// The only thread of a new process: other threads that walked are not in it.
+/// Runs in the child, whose only thread is the one that forked.
 fn child() {
     if WALKS.load(Ordering::SeqCst) > 0 {
-        LOST.store(true, Ordering::Relaxed);
+        FORKED_IN_WALK.store(true, Ordering::Relaxed);
     }
     FORKING.store(false, Ordering::SeqCst);
 }

@@ -1,4 +1,4 @@
-//! The programs and libraries that the process has loaded, as the dynamic linker lists them.
+//! Programs and libraries loaded into the process, as listed by the dynamic linker.
 
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::slice;
@@ -10,10 +10,10 @@ pub(super) type ProgramHeader = libc::Elf64_Phdr;
 #[cfg(target_pointer_width = "32")]
 pub(super) type ProgramHeader = libc::Elf32_Phdr;
 
-/// A loaded file. Good as long as the file stays loaded: code of it that is on the stack sees to that.
+/// A loaded ELF file. Valid while the file stays loaded, which frames of its code on the stack ensure.
 #[derive(Clone, Copy)]
 pub(super) struct Module {
-    /// What the addresses in the file are relative to.
+    /// Difference between addresses in memory and addresses in the file.
     pub base: usize,
     name: *const c_char,
     headers: *const ProgramHeader,
@@ -21,7 +21,7 @@ pub(super) struct Module {
 }
 
 impl Module {
-    /// The module whose memory has `address`. Takes the lock of the dynamic linker; allocates nothing.
+    /// Returns the module that contains `address`. Takes the dynamic linker's lock; allocates nothing.
     pub(super) fn containing(address: usize) -> Option<Module> {
         let mut search = Search { address, found: None };
         // SAFETY: the callback gets this search, which outlives the call.
@@ -29,7 +29,7 @@ impl Module {
         search.found
     }
 
-    /// The path of the file; none for the program itself.
+    /// Returns the path of the file; `None` for the main program.
     pub(super) fn path(&self) -> Option<&CStr> {
         if self.name.is_null() {
             return None;
@@ -38,7 +38,7 @@ impl Module {
         Some(unsafe { CStr::from_ptr(self.name) }).filter(|name| !name.is_empty())
     }
 
-    /// The program headers in memory.
+    /// Returns the program headers in memory.
     pub(super) fn headers(&self) -> &[ProgramHeader] {
         if self.headers.is_null() {
             return &[];
@@ -47,7 +47,7 @@ impl Module {
         unsafe { slice::from_raw_parts(self.headers, self.header_count) }
     }
 
-    /// The readable bytes of the loaded segment around `address`.
+    /// Returns the readable bytes of the loaded segment that contains `address`.
     #[cfg(target_arch = "x86_64")]
     pub(super) fn segment(&self, address: usize) -> Option<&[u8]> {
         let header = self.headers().iter().find(|header| self.loads(header, address))?;
@@ -67,7 +67,7 @@ impl Module {
     }
 }
 
-/// Numbers that change whenever a module comes or goes. None where the linker does not count.
+/// Returns counters that change whenever a module is loaded or unloaded; `None` where the linker has none.
 pub(super) fn generation() -> Option<[u64; 2]> {
     unsafe extern "C" fn first(info: *mut dl_phdr_info, size: usize, out: *mut c_void) -> c_int {
         if size >= core::mem::offset_of!(dl_phdr_info, dlpi_subs) + size_of::<u64>() {

@@ -1,4 +1,4 @@
-//! The frames of this thread: by a quick walk where there is one, by the system's unwinder elsewhere.
+//! Frames of the current thread: from call frame information where it is supported, else from the system's unwinder.
 
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod cfi;
@@ -13,22 +13,22 @@ pub(super) use no_rules::{Rule, trace};
 
 /// A frame on the stack.
 pub(super) struct Frame<'a> {
-    /// Where its code goes on when the frame that it called returns.
+    /// Return address: where the frame's code continues.
     pub pc: usize,
     function: &'a dyn Fn() -> usize,
 }
 
 impl Frame<'_> {
-    /// The address of its function; zero when it is not known.
+    /// Returns the start address of the frame's function; zero if unknown.
     pub(super) fn function(&self) -> usize {
         (self.function)()
     }
 }
 
-/// Takes frames, innermost first; false ends the walk.
+/// Receives frames, innermost first; returns `false` to end the walk.
 pub(super) type Visitor<'a> = dyn FnMut(&mut Cache, &Frame<'_>) -> bool + 'a;
 
-/// What the addresses of code are good for: see [`super::modules::generation`].
+/// Returns a value that changes when cached code addresses become stale: see [`super::modules::generation`].
 pub(super) fn generation() -> Option<[u64; 2]> {
     #[cfg(target_os = "linux")]
     return super::modules::generation();
@@ -40,11 +40,11 @@ pub(super) fn generation() -> Option<[u64; 2]> {
 mod no_rules {
     use super::{Cache, Visitor, unwinder};
 
-    /// Nothing is known of the frames but what the unwinder knows.
+    /// Unwinding rules, of which this platform has none.
     #[derive(Clone, Copy)]
     pub(in super::super) enum Rule {}
 
-    /// Visits the frames of this thread. Allocates nothing.
+    /// Visits the frames of the current thread. Allocates nothing.
     pub(in super::super) fn trace(cache: &mut Cache, visit: &mut Visitor<'_>) {
         unwinder::trace(cache, |_, _| true, visit);
     }

@@ -1,4 +1,4 @@
-//! Where the names of frames come from: the tables of symbols, or debug information when the build asks for it.
+//! Names of frames, from symbol tables, or from debug information with the feature `backtrace-lines`.
 
 #[cfg(feature = "backtrace-lines")]
 mod debug_info;
@@ -8,19 +8,19 @@ mod linker;
 
 use super::demangle::with_demangled;
 
-/// Takes file, line and name of a frame.
+/// Receives file, line and name of a frame.
 pub(super) type Visitor<'a> = dyn FnMut(Option<&[u8]>, i64, &[u8]) + 'a;
 
-/// What a frame without a name is called.
+/// Name shown for frames without one.
 const UNKNOWN: &[u8] = b"<unknown>";
 
-/// Calls `visit` with file, line and name of the code before `pc`, and of each function that was inlined there.
+/// Calls `visit` with file, line and name of the code before `pc`, and of each function inlined there.
 pub(super) fn resolve(pc: usize, visit: &mut Visitor<'_>) {
     #[cfg(feature = "backtrace-lines")]
     if debug_info::resolve(pc, visit) {
         return;
     }
-    // The call, not what follows it, which may be another function.
+    // The call instruction: the code after it may belong to another function.
     let address = pc.wrapping_sub(1);
     let mut named = false;
     let mut read = |name: &[u8]| {

@@ -1,4 +1,4 @@
-//! Walks the stack and writes the frames that upstream would.
+//! Walks the stack and writes the frames that upstream would show.
 
 use ferrite_core::backtrace::{BacktraceRequest, write_line};
 use ferrite_core::sync::per_thread;
@@ -10,23 +10,28 @@ pub(crate) use forks::WALKS_AT_FORK;
 
 ferrite_core::per_thread!(static CACHE: Cache = Cache::new());
 
-/// Frames of this library below the C function that was asked: there are fewer.
+/// Upper bound of this library's frames below the requested C function.
 const MAX_OWN_FRAMES: usize = 64;
 
-/// One backtrace being written.
+/// A backtrace being written.
 struct Walk<'a> {
     sink: &'a mut dyn FnMut(&[u8]),
     stop_at_boundary: bool,
-    room: usize,
+    remaining: usize,
     skip: usize,
 }
 
-/// Writes up to `room` frames to the sink, of those above the entry of the request and `skip` more.
+/// Writes up to `remaining` frames to the sink, beginning above the entry of the request and skipping `skip` more.
 ///
 /// Writes nothing on a thread that is ending, inside another walk, and while the process forks.
-pub(super) fn frames(sink: &mut dyn FnMut(&[u8]), request: &BacktraceRequest<'_>, room: usize, skip: usize) {
+pub(super) fn frames(
+    sink: &mut dyn FnMut(&[u8]),
+    request: &BacktraceRequest<'_>,
+    remaining: usize,
+    skip: usize,
+) {
     per_thread::with(&CACHE, |cache| {
-        forks::unless_forking(|| frames_with(cache, sink, request, room, skip));
+        forks::unless_forking(|| frames_with(cache, sink, request, remaining, skip));
     });
 }
 
@@ -34,14 +39,14 @@ fn frames_with(
     cache: &mut Cache,
     sink: &mut dyn FnMut(&[u8]),
     request: &BacktraceRequest<'_>,
-    room: usize,
+    remaining: usize,
     skip: usize,
 ) {
     cache.refresh(stack::generation());
     let mut below_entry = has_entry(cache, request.entry);
-    // Without an entry the frames of this library are known by their names alone.
+    // If the entry is not on the stack, this library's frames are recognised by name alone.
     let skip = if below_entry { skip } else { 0 };
-    let mut walk = Walk { sink, stop_at_boundary: !request.cross_ffi_boundary, room, skip };
+    let mut walk = Walk { sink, stop_at_boundary: !request.cross_ffi_boundary, remaining, skip };
     stack::trace(cache, &mut |cache, frame| {
         if below_entry {
             below_entry = frame.function() != request.entry;
@@ -51,7 +56,7 @@ fn frames_with(
     });
 }
 
-/// Whether the C function that was asked is on the stack.
+/// Returns `true` if the requested C function is on the stack.
 fn has_entry(cache: &mut Cache, entry: usize) -> bool {
     let (mut found, mut frames) = (false, 0);
     if entry != 0 {
@@ -65,7 +70,7 @@ fn has_entry(cache: &mut Cache, entry: usize) -> bool {
 }
 
 impl Walk<'_> {
-    /// Writes a frame and what was inlined into it; false ends the walk.
+    /// Writes a frame and the functions inlined into it; returns `false` to end the walk.
     fn physical_frame(&mut self, cache: &mut Cache, pc: usize) -> bool {
         let lines = cache.lines(pc, |cache| find_lines(cache, pc));
         lines.into_iter().all(|at| match cache.line(at) {
@@ -74,16 +79,16 @@ impl Walk<'_> {
         })
     }
 
-    /// Decides upon a frame as upstream does, in upstream's order.
+    /// Shows, skips or ends at a line by upstream's rules, in upstream's order.
     fn line(&mut self, boundary: bool, text: &[u8]) -> bool {
-        if self.room == 0 || (self.stop_at_boundary && boundary) {
+        if self.remaining == 0 || (self.stop_at_boundary && boundary) {
             return false;
         }
         if self.skip > 0 {
             self.skip -= 1;
         } else if !text.is_empty() {
             (self.sink)(text);
-            self.room -= 1;
+            self.remaining -= 1;
         }
         true
     }
@@ -92,7 +97,7 @@ impl Walk<'_> {
 fn find_lines(cache: &mut Cache, pc: usize) {
     symbols::resolve(pc, &mut |file, line, name| {
         cache.add_line(filter::is_boundary(name), |sink| {
-            // A frame with neither file nor name says nothing.
+            // A frame with neither file nor name is of no use.
             if !filter::excluded(file, name) && (file.is_some() || name != b"<unknown>") {
                 write_line(file.unwrap_or(b"<unknown>"), line, name, sink);
             }

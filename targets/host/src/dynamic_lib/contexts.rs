@@ -1,7 +1,7 @@
-//! The modules that shared objects find in their context pointers.
+//! Context pointers of shared objects: which module an object's host code sees.
 //!
-//! The system opens a file once, however often it is loaded: all modules of it share one pointer, which has the module that
-//! was loaded last. When that one ends before the others, their code must not find it any more, but another of them.
+//! The system opens a file once, however often it is loaded. All modules of the file share one context pointer, which refers to
+//! the module loaded last. When that module is destroyed before the others, the pointer must change to one of them.
 
 use core::ffi::c_void;
 use core::ptr::{self, NonNull};
@@ -13,30 +13,30 @@ use ferrite_core::memory::Buffer;
 use ferrite_core::sync::Mutex;
 use ferrite_core::sync::atomic::{AtomicUsize, Ordering};
 
-/// One opening of a shared object.
+/// Identifies one loading of a shared object.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) struct Opening(usize);
+pub(super) struct LoadId(usize);
 
-/// What an opening has put into a context pointer.
-pub(crate) struct Published {
-    opening: Opening,
+/// Context that a loading stored in its object's context pointer.
+pub(crate) struct StoredContext {
+    load: LoadId,
     slot: NonNull<c_void>,
     context: *mut c_void,
 }
 
-// SAFETY: the pointers are followed under the lock alone, while the object is open.
-unsafe impl Send for Published {}
+// SAFETY: the pointers are dereferenced under the lock only, while the object is open.
+unsafe impl Send for StoredContext {}
 
-/// Of all that are open, the last one of a slot last.
-pub(crate) static PUBLISHED: Mutex<Buffer<Published>> = Mutex::new(Buffer::new());
+/// Contexts of all open loadings, in the order in which they were stored.
+pub(crate) static STORED_CONTEXTS: Mutex<Buffer<StoredContext>> = Mutex::new(Buffer::new());
 
-impl Opening {
-    pub(super) fn new() -> Opening {
+impl LoadId {
+    pub(super) fn new() -> LoadId {
         static NEXT: AtomicUsize = AtomicUsize::new(0);
-        Opening(NEXT.fetch_add(1, Ordering::Relaxed))
+        LoadId(NEXT.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// Tells the object's host code its module.
+    /// Stores the module in the object's context pointer, for its host code.
     ///
     /// # Errors
     /// `MemoryError`.
@@ -44,25 +44,26 @@ impl Opening {
         let Some((slot, context)) = loaded.context() else {
             return Ok(loaded.publish());
         };
-        let mut published = PUBLISHED.lock();
-        if let Err(refused) = published.try_reserve(1) {
-            // The error is made maybe by a user's allocator, which must find the list unlocked.
-            drop(published);
+        let mut stored = STORED_CONTEXTS.lock();
+        if let Err(refused) = stored.try_reserve(1) {
+            // Creating the error may run a user's allocator, so the list is unlocked first.
+            drop(stored);
             return Err(refused.into());
         }
-        published.try_push(Published { opening: self, slot, context })?;
+        stored.try_push(StoredContext { load: self, slot, context })?;
         Ok(loaded.publish())
     }
 
-    /// Puts the last of the other modules into the object's context pointer, or null, if the one of this opening is there.
+    /// Removes this loading. If the object's context pointer refers to its module, stores the last of the other modules, or
+    /// null.
     ///
     /// # Safety
-    /// The object must be open. The module of this opening must not be used after this.
+    /// The object must be open. The module of this loading must not be used after this.
     pub(super) unsafe fn end(self) {
-        let mut published = PUBLISHED.lock();
-        let Some(at) = published.iter().position(|known| known.opening == self) else { return };
-        let Some(Published { slot, context, .. }) = published.remove(at) else { return };
-        let other = published
+        let mut stored = STORED_CONTEXTS.lock();
+        let Some(at) = stored.iter().position(|known| known.load == self) else { return };
+        let Some(StoredContext { slot, context, .. }) = stored.remove(at) else { return };
+        let other = stored
             .iter()
             .rev()
             .find(|known| known.slot == slot)

@@ -1,4 +1,4 @@
-//! Driver libraries: shared objects of the system that may be missing.
+//! Driver libraries: shared objects that the system may or may not have.
 
 use core::ffi::{CStr, c_void};
 use core::ptr::NonNull;
@@ -10,7 +10,7 @@ use ferrite_core::{plain_bail, plain_error};
 use super::last_error;
 use super::loading::apart_from_forks;
 
-/// An open driver library. It stays open for ever: drivers leave threads and handlers behind.
+/// An open driver library. Never closed, since drivers leave threads and handlers behind.
 #[derive(Clone, Copy)]
 pub struct DriverLibrary {
     handle: NonNull<c_void>,
@@ -26,10 +26,10 @@ impl DriverLibrary {
     /// Opens the first of these libraries that the system has.
     ///
     /// # Errors
-    /// RuntimeError that names all of them, with the system's reason for the last.
+    /// RuntimeError that names all of them, with the system's message for the last.
     pub fn open(names: &'static [&'static CStr]) -> Result<DriverLibrary> {
         for name in names {
-            // SAFETY: the name ends in a NUL. The initialisers that run are those of a driver of the system.
+            // SAFETY: the name ends in a NUL. The initialisers belong to a driver installed on the system.
             let open = || unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
             if let Some(handle) = NonNull::new(apart_from_forks(open)) {
                 return Ok(DriverLibrary { handle, name });
@@ -51,12 +51,12 @@ impl DriverLibrary {
         )
     }
 
-    /// Opens the library at a path; errors about it call it `name`.
+    /// Opens the library at `path`. Error messages call it `name`.
     ///
     /// # Errors
-    /// RuntimeError with the system's reason.
+    /// RuntimeError with the system's message.
     pub fn open_at(path: &CStr, name: &'static CStr) -> Result<DriverLibrary> {
-        // SAFETY: as in `open`; whoever names a library vouches for it.
+        // SAFETY: as in `open`; the caller vouches for the library.
         let open = || unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
         match NonNull::new(apart_from_forks(open)) {
             Some(handle) => Ok(DriverLibrary { handle, name }),
@@ -64,7 +64,7 @@ impl DriverLibrary {
         }
     }
 
-    /// The first of these libraries that is in the process already. It stays there.
+    /// Returns the first of these libraries that is already loaded, and keeps it loaded.
     pub fn find_loaded(names: &'static [&'static CStr]) -> Option<DriverLibrary> {
         names.iter().find_map(|name| {
             // SAFETY: the name ends in a NUL. Nothing is loaded, so no initialiser runs.
@@ -73,16 +73,16 @@ impl DriverLibrary {
         })
     }
 
-    /// The address of a function, if the library has it, or one that it needs.
+    /// Returns the address of a function, if the library or one of its dependencies defines it.
     pub fn find(&self, name: &CStr) -> Option<NonNull<c_void>> {
         // SAFETY: the handle is open; only the address is taken.
         NonNull::new(unsafe { libc::dlsym(self.handle.as_ptr(), name.as_ptr()) })
     }
 
-    /// The address of a function.
+    /// Returns the address of a function.
     ///
     /// # Errors
-    /// RuntimeError that names function and library.
+    /// RuntimeError that names the function and the library.
     pub fn function(&self, name: &CStr) -> Result<NonNull<c_void>> {
         self.find(name).ok_or_else(|| {
             let library = self.name.to_bytes();

@@ -1,4 +1,4 @@
-//! Builds the Rust parts with cargo: the library itself, and the example kernel library in Rust.
+//! Builds the Rust parts with cargo: the library, and the example kernel library in Rust.
 
 use super::{Outcome, layout::Layout};
 use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
@@ -17,7 +17,7 @@ fn run(mut command: Command, what: &str) -> Outcome<()> {
     if status.success() { Ok(()) } else { Err(format!("{what} was not built: see cargo's message above")) }
 }
 
-/// Builds `libtvm_ffi` with these features; compiled models need `backend` or a kind of device.
+/// Builds `libtvm_ffi` with these features. Compiled models need `backend` or a device feature.
 pub fn build_library(layout: &Layout, features: &str) -> Outcome<()> {
     let mut command = cargo_build();
     command.args(["--package", "ferrite-capi", "--features", features, "--manifest-path"]);
@@ -26,8 +26,8 @@ pub fn build_library(layout: &Layout, features: &str) -> Outcome<()> {
     layout.require(&layout.library_dir().join(format!("{DLL_PREFIX}tvm_ffi{DLL_SUFFIX}")))
 }
 
-/// Builds the kernel library in Rust: a client of the C ABI with a target folder of its own, since it must not share
-/// features with the library. None in a checkout without it.
+/// Builds the Rust kernel library, a client of the C ABI. It has a target folder of its own, to keep its features apart from
+/// the library's. Returns `None` if the checkout lacks it.
 pub fn build_rust_kernels(layout: &Layout) -> Outcome<Option<PathBuf>> {
     let manifest = layout.quickstart("rust_kernels").join("Cargo.toml");
     if !manifest.is_file() {

@@ -1,4 +1,4 @@
-//! Compiles C with the system's compiler, against our headers and our library.
+//! Compiles C with the system's compiler, against the headers and library of this checkout.
 
 use super::{Outcome, layout::Layout};
 use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
@@ -6,18 +6,18 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// How strictly a source is compiled.
+/// Compiler options for the language standard and warnings.
 pub type Strictness = &'static [&'static str];
 
-/// Our own sources are plain ANSI C without a warning.
+/// Options for hand-written sources: ANSI C without warnings.
 pub const OWN: Strictness = &["-std=c89", "-pedantic", "-Wall", "-Wextra", "-Werror"];
-/// What a compiler has written is C99, and its warnings help nobody.
+/// Options for generated sources: C99, with warnings off.
 pub const GENERATED: Strictness = &["-std=c99", "-w"];
 
 const NO_COMPILER: &str = "Install one (Debian, Ubuntu: `apt install gcc libc6-dev`; Fedora: `dnf install gcc`; \
     macOS: `xcode-select --install`) or name yours with the variable CC.";
 
-/// The C compiler with the folders that it needs.
+/// The C compiler and the folders that it searches.
 pub struct Compiler {
     program: OsString,
     extra: Vec<String>,
@@ -29,7 +29,7 @@ pub struct Compiler {
 }
 
 impl Compiler {
-    /// Finds the compiler: `CC`, which may carry arguments, or `cc`.
+    /// Finds the compiler: the variable `CC`, which may include arguments, or `cc`.
     pub fn find(layout: &Layout) -> Outcome<Self> {
         let named = std::env::var("CC").unwrap_or_default();
         let mut words = named.split_whitespace().map(String::from);
@@ -71,7 +71,7 @@ impl Compiler {
         Ok(output)
     }
 
-    /// Compiles our own sources into a program.
+    /// Compiles hand-written sources into a program.
     pub fn program(&self, name: &str, sources: &[PathBuf]) -> Outcome<PathBuf> {
         let output = self.output.join(name);
         let mut command = self.command(OWN);
@@ -80,7 +80,7 @@ impl Compiler {
         Ok(output)
     }
 
-    /// Puts our library's folder before all others where `command` looks for libraries.
+    /// Makes `command` search this checkout's library folder first.
     pub fn prefer_library(&self, command: &mut Command) {
         let variable = if cfg!(target_os = "macos") { "DYLD_LIBRARY_PATH" } else { "LD_LIBRARY_PATH" };
         let mut folders = vec![self.library_dir.clone()];
@@ -93,7 +93,7 @@ impl Compiler {
     fn command(&self, strictness: Strictness) -> Command {
         let mut command = Command::new(&self.program);
         command.args(&self.extra).args(strictness).arg("-O2");
-        // The models' data as system headers: a program that uses only some of it gets no warnings.
+        // The models' data are system headers, so that a program that uses only some of them gets no warnings.
         command.arg("-I").arg(&self.include).arg("-I").arg(&self.helpers).arg("-isystem").arg(&self.models);
         command
     }

@@ -1,4 +1,4 @@
-//! `ferrite gpu`: builds the library for devices, compiles a network for each kind and runs it on every device that there is.
+//! `ferrite gpu`: builds the library for devices, compiles a network for each kind, and runs it on every device found.
 
 use super::cc::{self, Compiler};
 use super::kinds::{self, Kind};
@@ -8,12 +8,12 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The status of the C program when a kind has no device.
+/// Exit status of the C program if there is no device of the kind.
 const NO_DEVICE: i32 = 3;
 
 const STEPS: u32 = 3;
 
-/// Runs all steps for the kinds of these names, or for the default ones.
+/// Runs all steps for the named kinds, or for the default ones.
 pub fn run(names: &[String]) -> Outcome<()> {
     let kinds = chosen(names)?;
     let layout = Layout::find()?.within("gpu");
@@ -59,7 +59,7 @@ fn build_program(layout: &Layout, cc: &Compiler) -> Outcome<PathBuf> {
     )
 }
 
-/// Compiles the host code of the network with the kernels of a kind in it, as TVM's `export_library` does.
+/// Compiles the network's host code and embeds the kernels of one kind, like TVM's `export_library`.
 fn build_network(layout: &Layout, cc: &Compiler, kind: &Kind) -> Outcome<PathBuf> {
     let kernels = layout.quickstart("gpu").join(format!("{}.bin", kind.name));
     let embedded = layout.output()?.join(format!("{}_kernels.c", kind.name));
@@ -69,7 +69,7 @@ fn build_network(layout: &Layout, cc: &Compiler, kind: &Kind) -> Outcome<PathBuf
     cc.library(&format!("digits_{}", kind.name), &sources, cc::GENERATED, &defines)
 }
 
-/// Writes the bytes of a file as the array in C that loaders of libraries look for.
+/// Writes the bytes of a file as the C array in which module loaders expect embedded modules.
 fn embed(bytes: &Path, source: &Path) -> Outcome<()> {
     let content =
         std::fs::read(bytes).map_err(|error| format!("cannot read {}: {error}", bytes.display()))?;
@@ -84,7 +84,7 @@ fn embed(bytes: &Path, source: &Path) -> Outcome<()> {
     std::fs::write(source, text).map_err(|error| format!("cannot write {}: {error}", source.display()))
 }
 
-/// Runs the program for one kind. Returns whether it has a device.
+/// Runs the program for one kind. Returns `false` if there is no device.
 fn run_on(kind: &Kind, program: &Path, library: &Path, cc: &Compiler) -> Outcome<bool> {
     println!("\n{}{}", kind.name, choice(kind));
     let mut command = Command::new(program);
@@ -101,7 +101,7 @@ fn run_on(kind: &Kind, program: &Path, library: &Path, cc: &Compiler) -> Outcome
     }
 }
 
-/// The variable that chooses devices, and its value if it has one.
+/// Describes the variable that selects devices, with its value if it is set.
 fn choice(kind: &Kind) -> String {
     match std::env::var_os(kind.variable) {
         _ if kind.variable.is_empty() => String::new(),

@@ -1,20 +1,20 @@
-//! The kinds of devices that `ferrite gpu` knows.
+//! Kinds of devices that `ferrite gpu` supports.
 
-/// A kind of device: a feature of `ferrite-capi`, and a network compiled for it in `quickstart/gpu`.
+/// A kind of device: a feature of `ferrite-capi`, with a network compiled for it in `quickstart/gpu`.
 pub struct Kind {
-    /// The feature, which is also the name of the device type.
+    /// Name of the feature, also the name of the device type.
     pub name: &'static str,
-    /// The number of the device type.
+    /// Number of the device type.
     pub device_type: u32,
-    /// The variable that chooses among several devices or drivers; empty where there is none.
+    /// Variable that selects among several devices or drivers; empty if there is none.
     pub variable: &'static str,
-    /// The things it chooses, and by which text.
+    /// Description of what the variable selects, and in which format.
     pub choice: &'static str,
-    /// How to get a driver.
+    /// Instructions to install a driver.
     pub install: &'static str,
 }
 
-/// The kinds that are looked for unless some are named.
+/// Kinds tried when none are named.
 pub const DEFAULT: &[&str] = &["opencl", "vulkan", "cuda", "rocm"];
 
 /// All kinds.
@@ -57,7 +57,7 @@ pub const KINDS: &[Kind] = &[
     Kind { name: "metal", device_type: 8, variable: "", choice: "", install: "Metal is part of macOS" },
 ];
 
-/// The kind of a name.
+/// Returns the kind with this name.
 pub fn find(name: &str) -> Option<&'static Kind> {
     KINDS.iter().find(|kind| kind.name == name)
 }

@@ -1,18 +1,18 @@
-//! Where the sources are, and where what is built goes.
+//! Folders of sources and of build results.
 
 use super::Outcome;
 use std::path::{Path, PathBuf};
 
-/// The folders of one checkout.
+/// Folders of a checkout.
 pub struct Layout {
     root: PathBuf,
     target: PathBuf,
 }
 
 impl Layout {
-    /// The checkout that this program was built from, and the target folder that it lies in.
+    /// Finds the checkout and the target folder that this program was built in.
     pub fn find() -> Outcome<Self> {
-        // Cargo sets the variable for what it runs; a program that is started by hand looks where it was built.
+        // Cargo sets the variable when it runs the program; otherwise the path from the build applies.
         let crate_dir = std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or(env!("CARGO_MANIFEST_DIR").into());
         let root = PathBuf::from(crate_dir).join("..").join("..");
         let root = root.canonicalize().map_err(|error| missing(&root, &error.to_string()))?;
@@ -26,27 +26,27 @@ impl Layout {
         Ok(layout)
     }
 
-    /// The same checkout, with what is built in a folder of the target folder.
+    /// Changes the output folder to a subfolder of the target folder.
     pub fn within(self, folder: &str) -> Self {
         Self { target: self.target.join(folder), ..self }
     }
 
-    /// The top of the checkout.
+    /// Returns the root of the checkout.
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// The target folder of cargo.
+    /// Returns cargo's target folder.
     pub fn target(&self) -> &Path {
         &self.target
     }
 
-    /// Where cargo puts the built library.
+    /// Returns the folder of the built library.
     pub fn library_dir(&self) -> PathBuf {
         self.target.join("release")
     }
 
-    /// Where the quick start puts what it compiles; made when it is not there.
+    /// Returns the folder of the quick start's build results; creates it if necessary.
     pub fn output(&self) -> Outcome<PathBuf> {
         let output = self.target.join("quickstart");
         std::fs::create_dir_all(&output)
@@ -54,27 +54,27 @@ impl Layout {
         Ok(output)
     }
 
-    /// The C headers.
+    /// Returns the folder of the C headers.
     pub fn include(&self) -> PathBuf {
         self.root.join("include")
     }
 
-    /// The compiled models, each in a folder with its data.
+    /// Returns the folder of the compiled models, with a subfolder per model.
     pub fn models(&self) -> PathBuf {
         self.root.join("tests/aot")
     }
 
-    /// The C source of one model.
+    /// Returns the C source of a model.
     pub fn model(&self, name: &str) -> PathBuf {
         self.models().join(name).join(format!("{name}.c"))
     }
 
-    /// One of the quick start's own files.
+    /// Returns a file of the quick start.
     pub fn quickstart(&self, name: &str) -> PathBuf {
         self.root.join("targets/host/quickstart").join(name)
     }
 
-    /// An error that names the file when it is not there.
+    /// Returns an error that names the file if it is missing.
     pub fn require(&self, file: &Path) -> Outcome<()> {
         if file.is_file() { Ok(()) } else { Err(missing(file, "no such file")) }
     }

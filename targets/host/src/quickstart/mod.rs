@@ -1,7 +1,6 @@
 //! The quick start: builds the library, compiles the C examples against it and runs them.
 //!
-//! Everything goes through the tools of the machine, `cargo` and `cc`, in the way in which a user would call them, so
-//! that what works here works in another project. The commands are printed when one of them fails.
+//! Calls `cargo` and `cc` as a user would, so that the same commands work in other projects. A command that fails is printed.
 
 mod cargo;
 mod cc;
@@ -14,12 +13,12 @@ use layout::Layout;
 use std::path::PathBuf;
 use std::process::Command;
 
-/// What a step gives, or the sentence that tells the user what to do.
+/// Result of a step; the error is a message that tells the user what to do.
 pub type Outcome<T> = Result<T, String>;
 
 const STEPS: u32 = 4;
 
-/// Runs all steps.
+/// Runs all steps of the quick start.
 pub fn run() -> Outcome<()> {
     let layout = Layout::find()?;
     let cc = Compiler::find(&layout)?;
@@ -37,7 +36,7 @@ fn step(number: u32, of: u32, what: &str) {
     println!("[{number}/{of}] {what}");
 }
 
-/// The arguments of the C program: the kernel library, both networks and, where it is there, the one in Rust.
+/// Builds the libraries that the C program takes as arguments: kernels in C, both networks, and the Rust kernels if present.
 fn build_libraries(layout: &Layout, cc: &Compiler) -> Outcome<Vec<PathBuf>> {
     let mut libraries = vec![
         cc.library("kernels", &[layout.quickstart("kernels.c")], cc::OWN, &[])?,

@@ -1,8 +1,8 @@
-//! Bounds of stacks from `pthread_get_stackaddr_np`.
+//! Stack bounds from `pthread_get_stackaddr_np`.
 
 use core::ops::Range;
 
-/// The stack of the calling thread.
+/// Returns the stack bounds of the calling thread.
 pub(super) fn of_this_thread() -> Option<Range<usize>> {
     // SAFETY: the thread is the calling one.
     let (end, len) = unsafe {

@@ -1,18 +1,18 @@
-//! Bounds of stacks from `pthread_getattr_np`.
+//! Stack bounds from `pthread_getattr_np`.
 
 use core::mem::MaybeUninit;
 use core::ops::Range;
 use core::ptr;
 
-/// The stack of the calling thread. For the main thread that is what its limit allows it to grow to.
+/// Returns the stack bounds of the calling thread. The main thread's stack extends to the limit that it may grow to.
 pub(super) fn of_this_thread() -> Option<Range<usize>> {
     let mut attributes = MaybeUninit::uninit();
-    // SAFETY: the thread is the calling one, and the attributes have a place.
+    // SAFETY: the thread is the calling one, and the attributes are writable.
     if unsafe { libc::pthread_getattr_np(libc::pthread_self(), attributes.as_mut_ptr()) } != 0 {
         return None;
     }
     let (mut start, mut len) = (ptr::null_mut(), 0);
-    // SAFETY: the attributes are filled in, and destroyed once, after their last use.
+    // SAFETY: the attributes are initialised, and destroyed once, after their last use.
     let status = unsafe {
         let status = libc::pthread_attr_getstack(attributes.as_ptr(), &mut start, &mut len);
         libc::pthread_attr_destroy(attributes.as_mut_ptr());

@@ -1,23 +1,23 @@
-//! On which processors the workers run.
+//! Processor affinity of the workers.
 
 use ferrite_core::sync::Mutex;
 
 use super::settings::{self, Bind};
 use super::{system, worker};
 
-/// The most processors in a list.
+/// Maximum number of processors in the list.
 const MAX_PROCESSORS: usize = 1024;
 
-/// Processors for the workers.
+/// Processors configured for the workers.
 pub(crate) struct Affinity {
     processors: [u16; MAX_PROCESSORS],
     count: usize,
-    /// Whether every worker may run on all of them. Otherwise they are dealt out, beginning with the second: the first one is
-    /// for the launching thread.
+    /// Whether every worker may run on all of them. Otherwise each worker gets one, beginning with the second; the first is for
+    /// the launching thread.
     are_shared: bool,
 }
 
-/// The configured processors; empty until configured.
+/// The configured processors; empty by default.
 pub(crate) static AFFINITY: Mutex<Affinity> =
     Mutex::new(Affinity { processors: [0; MAX_PROCESSORS], count: 0, are_shared: false });
 
@@ -34,7 +34,7 @@ impl Affinity {
         }
     }
 
-    /// The processors of a worker; none when it is not bound.
+    /// Returns the processors of a worker; empty if it is not bound.
     fn of_worker(&self, number: usize) -> &[u16] {
         let list = self.list();
         match (number + 1).checked_rem(list.len()) {
@@ -44,7 +44,7 @@ impl Affinity {
     }
 }
 
-/// Binds the calling worker to its processors, if it has some. A system that refuses leaves it as it is.
+/// Binds the calling worker to its processors, if any are configured. Has no effect if the system refuses.
 pub(super) fn bind_worker(number: usize) {
     let mut affinity = AFFINITY.lock();
     if affinity.count == 0 && settings::bind() == Bind::Always {
@@ -53,7 +53,7 @@ pub(super) fn bind_worker(number: usize) {
     system::bind(system::THIS_THREAD, affinity.of_worker(number));
 }
 
-/// Makes workers run on these processors, those that exist and those that will.
+/// Binds all workers, present and future, to these processors.
 pub(super) fn configure(processors: impl Iterator<Item = u16>, are_shared: bool) {
     if settings::bind() == Bind::Never {
         return;
@@ -68,9 +68,9 @@ pub(super) fn configure(processors: impl Iterator<Item = u16>, are_shared: bool)
     system::bind(system::THIS_THREAD, affinity.list());
 }
 
-/// Moves a worker to another processor than this one, if it is there and not bound to it.
+/// Moves a worker off this processor, if it is there and not bound to it.
 pub(super) fn move_off(thread: system::Thread, processor: i32) {
-    // Two that read and write the processors of a thread at the same time would undo each other's work.
+    // Concurrent updates of a thread's affinity would undo each other.
     let _guard = AFFINITY.lock();
     system::move_off(thread, processor);
 }

@@ -1,4 +1,4 @@
-//! The launching thread's state: number of tasks, and whether it runs one.
+//! State of a launching thread: its default number of tasks, and whether it runs a task.
 #![forbid(unsafe_code)]
 
 use std::cell::Cell;
@@ -6,14 +6,14 @@ use std::cell::Cell;
 use super::settings;
 
 thread_local! {
-    /// Whether this thread runs a task, so that launches from here are nested.
+    /// Whether this thread runs a task, which makes its launches nested.
     static IN_TASK: Cell<bool> = const { Cell::new(false) };
 
-    /// The number of tasks of launches from here that leave it open; zero when nothing was configured.
+    /// Default number of tasks of this thread's launches; zero if not configured.
     static NUM_TASKS: Cell<usize> = const { Cell::new(0) };
 }
 
-/// The number of tasks of launches from here that leave it open.
+/// Returns the default number of tasks of this thread's launches.
 pub(super) fn num_tasks() -> usize {
     match NUM_TASKS.get() {
         0 => settings::max_concurrency(),
@@ -21,22 +21,22 @@ pub(super) fn num_tasks() -> usize {
     }
 }
 
-/// Makes launches from here that leave it open have so many tasks, as far as there are processors for them; 0 for the default.
+/// Sets the default number of tasks of this thread's launches, at most [`settings::max_concurrency`]; 0 restores that maximum.
 pub(super) fn set_num_tasks(count: usize) {
     NUM_TASKS.set(count.min(settings::max_concurrency()));
 }
 
-/// Whether a launch from here is nested in a task.
+/// Returns `true` if a launch from this thread is nested in a task.
 pub(super) fn is_in_task() -> bool {
     IN_TASK.get()
 }
 
-/// Makes launches on this thread nested from now on.
+/// Marks this thread as running a task from now on.
 pub(super) fn enter_task() {
     IN_TASK.set(true);
 }
 
-/// Makes launches on this thread nested while `body` runs.
+/// Marks this thread as running a task while `body` runs.
 pub(super) fn in_task<R>(body: impl FnOnce() -> R) -> R {
     let before = IN_TASK.replace(true);
     let result = body();

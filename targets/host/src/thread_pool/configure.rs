@@ -1,4 +1,4 @@
-//! `runtime.config_threadpool` and `runtime.NumThreads`: settings that a program changes while it runs.
+//! `runtime.config_threadpool` and `runtime.NumThreads`: settings that a program changes at run time.
 
 use ferrite_alloc_ext::containers::Array;
 use ferrite_core::any::{Any, AnyView};
@@ -10,30 +10,30 @@ use ferrite_core::{ensure, error, static_function};
 
 use super::{affinity, caller, system};
 
-/// The functions, under the names that `libtvm_runtime` has for its own.
+/// Global functions, under the names that `libtvm_runtime` uses, too.
 pub static FUNCTIONS: [StaticFunction; 2] = [
     static_function!(packed "runtime.config_threadpool", config_threadpool),
     static_function!("runtime.NumThreads", num_threads),
 ];
 
-/// The processors that are slower than others.
+/// Mode: the slower processors of the machine.
 const LITTLE: i64 = -1;
-/// The processors that are faster than others, or all where they are alike.
+/// Mode: the faster processors of the machine, or all if they are alike.
 const BIG: i64 = 1;
-/// The processors in the list, one for each thread.
+/// Mode: the listed processors, one for each thread.
 const ONE_EACH: i64 = -2;
-/// The processors in the list, all for every thread.
+/// Mode: the listed processors, shared by all threads.
 const SHARED: i64 = -3;
 
-/// Sets how many tasks a launch from the calling thread has when it leaves their number open, and where the workers run.
+/// Sets the default number of tasks of the calling thread's launches, and the processors of the workers.
 ///
-/// Arguments: the mode, one of the above; the number of tasks, 0 for as many as the mode has processors; for the last two modes
-/// a list of processors, as texts. Modes that are unknown, and a list that is empty, leave the workers where they are. There are
-/// never more tasks than [`max_concurrency`](super::max_concurrency) says.
+/// Arguments: the mode, one of the above; the number of tasks, 0 for one per processor of the mode; for the last two modes a
+/// list of processors, as strings. An unknown mode or an empty list leaves the affinity as it is. The number of tasks never
+/// exceeds [`max_concurrency`](super::max_concurrency).
 ///
 /// # Upstream
-/// `runtime.config_threadpool` of `src/runtime/thread_pool.cc`. The number is the calling thread's there, too; but each thread
-/// has workers of its own there, where here they are everybody's.
+/// `runtime.config_threadpool` of `src/runtime/thread_pool.cc`. There, too, the number belongs to the calling thread, but each
+/// thread has workers of its own, while here all threads share them.
 fn config_threadpool(args: &[AnyView<'_>]) -> Result<Any> {
     ensure!(args.len() >= 2, TYPE_ERROR, "runtime.config_threadpool needs a mode and a number of threads");
     let (mode, count): (i64, i64) = (args[0].get()?, args[1].get()?);
@@ -55,7 +55,7 @@ fn config_threadpool(args: &[AnyView<'_>]) -> Result<Any> {
     Ok(Any::NONE)
 }
 
-/// Makes workers run on these processors, unless there are none. Returns their number.
+/// Binds the workers to these processors, unless there are none. Returns their number.
 fn bind_to(processors: impl Iterator<Item = u16> + Clone, are_shared: bool) -> usize {
     let count = processors.clone().count();
     if count > 0 {
@@ -72,7 +72,7 @@ fn processor(text: &String) -> Result<u16> {
     })
 }
 
-/// The number of tasks of launches from the calling thread that leave it open.
+/// Returns the default number of tasks of the calling thread's launches.
 fn num_threads() -> i64 {
     caller::num_tasks() as i64
 }

@@ -1,18 +1,18 @@
-//! Threads that run until the process ends, started without memory that must not be refused.
+//! Starts detached threads, without an allocator that aborts when out of memory.
 
 use core::ffi::c_void;
 use core::mem::MaybeUninit;
 
-/// The least stack of a thread, where the system gives less by default: what std gives.
+/// Minimum stack size of a thread, where the system's default is smaller: the default of `std`.
 const LEAST_STACK_BYTES: usize = 2 << 20;
 
-/// Starts a thread with the stack that the system gives by default, as those of C++ have; false when it cannot.
+/// Starts a detached thread with the system's default stack size, like C++ threads. Returns `false` on failure.
 ///
 /// # Safety
 /// `body` must accept `argument` on another thread.
 pub(super) unsafe fn start(body: extern "C" fn(*mut c_void) -> *mut c_void, argument: *mut c_void) -> bool {
     let (mut attributes, mut thread) = (MaybeUninit::uninit(), MaybeUninit::uninit());
-    // SAFETY: the attributes are made before they are used and given back once; the caller vouches for the body.
+    // SAFETY: the attributes are initialised before use and destroyed once; the caller vouches for `body`.
     unsafe {
         if libc::pthread_attr_init(attributes.as_mut_ptr()) != 0 {
             return false;

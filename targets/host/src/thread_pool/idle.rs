@@ -1,25 +1,24 @@
-//! Which workers have nothing to do: a stack of their numbers that threads change without a lock. The worker that ran last
-//! comes first, since it is the one that is still awake.
+//! Lock-free stack of idle workers, by number. The worker that ran last comes first, since it is most likely still awake.
 #![forbid(unsafe_code)]
 
 use ferrite_core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
-/// Bits of [`IdleStack::head`] with the number of the first worker, plus one; zero when there is none.
+/// Bits of [`IdleStack::head`] for the number of the first worker, plus one; zero for an empty stack.
 const NUMBER_BITS: u32 = 11;
 const NUMBER: usize = (1 << NUMBER_BITS) - 1;
 const ONE_CHANGE: usize = 1 << NUMBER_BITS;
 
-/// A stack of numbers below `N`.
+/// A lock-free stack of numbers below `N`.
 pub(super) struct IdleStack<const N: usize> {
-    /// The first number, and above it how often the stack was changed: a thread that was interrupted while it took the first
-    /// number notices that others took it and put it back. The count wraps around, after 2^21 changes where addresses have 32
-    /// bits.
+    /// Number of the first worker, plus one, and above it a count of changes against the ABA problem: it reveals to a preempted
+    /// thread that others popped the first number and pushed it again. The count wraps around, after 2^21 changes on 32-bit
+    /// targets.
     head: AtomicUsize,
-    /// Of each number the next one, plus one. Also links the numbers of a [`Chain`].
+    /// Successor of each number, plus one. Also links the numbers of a [`Chain`].
     next: [AtomicU32; N],
 }
 
-/// Numbers that are in no stack, linked by that from which they were taken.
+/// A linked list of numbers that are in no stack, linked through the `next` array of their stack.
 pub(super) struct Chain {
     first: u32,
     last: u32,
@@ -27,23 +26,23 @@ pub(super) struct Chain {
 }
 
 impl Chain {
-    /// No numbers.
+    /// The empty chain.
     pub(super) const EMPTY: Chain = Chain { first: 0, last: 0, len: 0 };
 
-    /// How many numbers there are.
+    /// Returns the number of elements.
     pub(super) fn len(&self) -> usize {
         self.len
     }
 }
 
 impl<const N: usize> IdleStack<N> {
-    /// An empty stack over atomics that are zero.
+    /// Creates an empty stack from atomics that are zero.
     pub(super) const fn new(head: AtomicUsize, next: [AtomicU32; N]) -> Self {
         const { assert!(N <= NUMBER, "numbers have 11 bits") };
         IdleStack { head, next }
     }
 
-    /// Takes the first number.
+    /// Pops the first number.
     pub(super) fn pop(&self) -> Option<usize> {
         let mut head = self.head.load(Ordering::Acquire);
         loop {
@@ -56,7 +55,7 @@ impl<const N: usize> IdleStack<N> {
         }
     }
 
-    /// Puts all numbers of a chain on top, its first one first.
+    /// Pushes all numbers of a chain, keeping their order.
     pub(super) fn push(&self, chain: Chain) {
         let Some(last) = chain.last.checked_sub(1) else { return };
         let mut head = self.head.load(Ordering::Relaxed);
@@ -69,15 +68,15 @@ impl<const N: usize> IdleStack<N> {
         }
     }
 
-    /// Makes `first` the first number, unless the stack has changed.
+    /// Replaces the head by `first`, unless the stack has changed.
     fn replace(&self, head: usize, first: u32) -> Result<(), usize> {
         let changed = (head & !NUMBER).wrapping_add(ONE_CHANGE) | first as usize;
-        // Whoever takes a number sees what was done before it was put in.
+        // A thread that pops a number sees all writes made before it was pushed.
         let outcome = self.head.compare_exchange_weak(head, changed, Ordering::AcqRel, Ordering::Acquire);
         outcome.map(|_| ())
     }
 
-    /// Puts a number at the end of a chain.
+    /// Appends a number to a chain.
     pub(super) fn append(&self, chain: &mut Chain, number: usize) {
         let link = number as u32 + 1;
         match chain.last.checked_sub(1) {
@@ -88,7 +87,7 @@ impl<const N: usize> IdleStack<N> {
         chain.len += 1;
     }
 
-    /// The numbers of a chain, in order.
+    /// Returns the numbers of a chain, in order.
     pub(super) fn numbers(&self, chain: &Chain) -> impl Iterator<Item = usize> {
         let mut next = chain.first;
         (0..chain.len).map_while(move |_| {
@@ -98,7 +97,7 @@ impl<const N: usize> IdleStack<N> {
         })
     }
 
-    /// Forgets all numbers.
+    /// Removes all numbers.
     pub(super) fn clear(&self) {
         let head = self.head.load(Ordering::Relaxed);
         self.head.store((head & !NUMBER).wrapping_add(ONE_CHANGE), Ordering::Relaxed);

@@ -15,24 +15,24 @@ use super::placement::Origin;
 use super::task_group::{Forked, TaskGroup};
 use super::worker::Team;
 
-/// A launch under way, on the stack of the launching thread.
+/// A launch in progress, on the stack of the launching thread.
 pub(super) struct Launch {
     group: TaskGroup,
     origin: Origin,
     lambda: ParallelLambda,
     data: *mut c_void,
-    /// The error of the task that failed first, or null. The launch owns it.
+    /// Owned error of the task that failed first, or null.
     first_error: AtomicPtr<TVMFFIObject>,
 }
 
-// SAFETY: `lambda` and `data` are for use by several threads at once (contract of `Launch::new`); the rest is atomic.
+// SAFETY: `lambda` and `data` may be used by several threads at once (contract of `Launch::new`); the rest is atomic.
 unsafe impl Sync for Launch {}
 
 impl Launch {
-    /// A launch of `tasks` tasks, each of which must be [run](Launch::run) once.
+    /// Creates a launch of `tasks` tasks, each of which must be [run](Launch::run) once.
     ///
     /// # Safety
-    /// `lambda` must accept `data` on several threads at once, as long as the launch lives.
+    /// `lambda` must accept `data` on several threads at once while the launch lives.
     pub(super) unsafe fn new(lambda: ParallelLambda, data: *mut c_void, tasks: u32) -> Launch {
         Launch {
             group: TaskGroup::new(tasks),
@@ -43,18 +43,18 @@ impl Launch {
         }
     }
 
-    /// Runs all tasks: the first one here, the others on the workers, and here those that no worker has begun by then.
+    /// Runs all tasks: the first one here, the others on the workers. Tasks that no worker has begun by then run here, too.
     ///
     /// # Errors
-    /// That of the task that failed first; RuntimeError in a process that was forked meanwhile.
+    /// The error of the task that failed first; RuntimeError in a process that was forked during the launch.
     ///
     /// # Safety
-    /// The team has a worker for every task but the first.
+    /// The team must have a worker for every task but the first.
     pub(super) unsafe fn run_with(self, team: &Team) -> Result<()> {
         for (worker, task) in team.workers().zip(1..) {
             worker.mailbox().put(&self, task);
         }
-        // SAFETY: the launch is alive until the last task has ended, and each task is run once: by whoever took it.
+        // SAFETY: the launch lives until the last task has ended, and each task is run once, by the thread that took it.
         unsafe {
             Launch::run(Delivery { launch: &self, task: 0 });
             self.run_leftovers(team);
@@ -68,18 +68,18 @@ impl Launch {
     /// Runs the tasks that no worker has begun.
     ///
     /// # Safety
-    /// Called by the launching thread, after the first task.
+    /// Must be called by the launching thread, after the first task.
     unsafe fn run_leftovers(&self, team: &Team) {
         let mut leftovers =
             team.workers().filter_map(|worker| Some((worker, worker.mailbox().take()?))).peekable();
         if leftovers.peek().is_none() {
             return;
         }
-        // Tasks drop what they leave raised, but this is an error of the caller or of the first task.
+        // Tasks drop the raised error that they leave behind, but this one belongs to the caller or to the first task.
         let raised_before = raised::take();
         for (worker, delivery) in leftovers {
             self.origin.send_away(worker);
-            // SAFETY: the launch is alive here, and the task was taken out.
+            // SAFETY: the launch lives, and the task was taken from the mailbox.
             unsafe { Launch::run(delivery) };
         }
         if let Some(error) = raised_before {
@@ -87,7 +87,7 @@ impl Launch {
         }
     }
 
-    /// Runs one task on a worker. The launch may be gone when this returns.
+    /// Runs one task on a worker. The launch may be gone on return.
     ///
     /// # Safety
     /// As for [`Launch::run`].
@@ -99,13 +99,13 @@ impl Launch {
         }
     }
 
-    /// Runs one task. The launch may be gone when this returns, unless the caller is the launching thread.
+    /// Runs one task. On return the launch may be gone, unless the caller is the launching thread.
     ///
     /// # Safety
-    /// The launch must live until its last task has ended, and the task be run by nobody else.
+    /// The launch must live until its last task has ended, and no other thread may run this task.
     pub(super) unsafe fn run(delivery: Delivery<Launch>) {
         let Delivery { launch, task } = delivery;
-        // SAFETY: the caller vouches for the launch, which lives until this task has ended, and no reference to it lives longer.
+        // SAFETY: the caller vouches for the launch, which lives until this task has ended; no reference to it lives longer.
         unsafe {
             if let Err(error) = (*launch).call(task) {
                 (*launch).record(error);
@@ -115,15 +115,15 @@ impl Launch {
     }
 
     fn call(&self, task: u32) -> Result<()> {
-        // Tasks get an environment each, so that none sees what another one writes there.
+        // Each task gets an environment of its own, so that none sees the writes of another.
         let mut env = ParallelGroupEnv {
             sync_handle: ptr::from_ref(self).cast_mut().cast(),
             num_task: self.group.tasks().cast_signed(),
         };
-        // SAFETY: the launch's maker vouches for `lambda` and `data`.
+        // SAFETY: the creator of the launch vouches for `lambda` and `data`.
         let outcome = unsafe { parallel::run_task(self.lambda, task.cast_signed(), &raw mut env, self.data) };
         if task != 0 {
-            // What a task raised without failing must not be taken for the error of a later one on this thread.
+            // An error raised by a task that succeeds must not be mistaken for the error of a later task on this thread.
             drop(raised::take());
         }
         outcome
@@ -135,7 +135,7 @@ impl Launch {
         let first =
             self.first_error.compare_exchange(ptr::null_mut(), error, Ordering::AcqRel, Ordering::Relaxed);
         if first.is_err() {
-            // SAFETY: the object is an error with one reference that is owned here.
+            // SAFETY: the object is an error, and this thread owns one reference to it.
             drop(unsafe { error_of(NonNull::new_unchecked(error)) });
         }
     }
@@ -146,10 +146,10 @@ impl Launch {
         NonNull::new(error).map(|error| unsafe { error_of(error) })
     }
 
-    /// Waits until all tasks are here.
+    /// Waits until all tasks have reached the barrier.
     ///
     /// # Errors
-    /// RuntimeError when a task ended, so that not all can come, or in a process that was forked meanwhile.
+    /// RuntimeError if a task has ended without reaching it, or in a process that was forked during the launch.
     pub(super) fn barrier(&self) -> Result<()> {
         let have_met = self.group.barrier().map_err(forked)?;
         ensure!(have_met, RUNTIME_ERROR, "a parallel task ended while others wait at a barrier");
@@ -158,7 +158,8 @@ impl Launch {
 }
 
 /// # Safety
-/// The object must be an error, and one strong reference to it is given up.
+///
+/// The object must be an error; the call consumes one strong reference to it.
 unsafe fn error_of(object: NonNull<TVMFFIObject>) -> Error {
     // SAFETY: the caller's promise.
     unsafe { Error::from_object_unchecked(ObjectRef::from_raw(object)) }

@@ -1,8 +1,8 @@
-//! How a worker gets its task: a place for one task, which the launching thread fills and either of them takes out.
+//! Mailbox of a worker: a slot for one task, filled by the launching thread and emptied by either thread.
 //!
-//! The launching thread takes back what the worker has not begun when it has nothing else to do, so that a short loop does not
-//! wait for a worker that the system has not let run. No task needs another one to have begun: whoever is late finds the task
-//! before it ended.
+//! When the launching thread has nothing else to do, it takes back tasks that workers have not begun. So a short loop does not
+//! wait for a worker that the scheduler has not run yet. This is safe since no task requires that another has begun: a worker
+//! that is late meets a task that has already ended.
 
 use core::ptr;
 
@@ -10,24 +10,24 @@ use ferrite_core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 
 use super::{futex, spin};
 
-/// The mailbox is empty and its owner awake, looking at it or running a task.
+/// The mailbox is empty and its owner awake: polling, or running a task.
 const EMPTY: u32 = 0;
-/// There is a task in the mailbox.
+/// The mailbox contains a task.
 const FULL: u32 = 1;
 /// The mailbox is empty, and its owner sleeps until that changes.
 const ASLEEP: u32 = 2;
 
-/// A place for one task: a launch, and the number of the task in it.
+/// Slot for one task: a launch, and the task's number.
 pub(super) struct Mailbox<L> {
     state: AtomicU32,
-    /// How many tasks were put in.
+    /// Number of tasks put in so far.
     puts: AtomicU32,
-    /// Like `launch`, read by whoever took the task and written when there is none.
+    /// Number of the task. Like `launch`, read by the thread that took the task, and written while the mailbox is empty.
     task: AtomicU32,
     launch: AtomicPtr<L>,
 }
 
-/// A task that was taken out.
+/// A task taken from a mailbox.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Delivery<L> {
     pub(super) launch: *const L,
@@ -35,7 +35,7 @@ pub(super) struct Delivery<L> {
 }
 
 impl<L> Mailbox<L> {
-    /// An empty mailbox.
+    /// Creates an empty mailbox.
     pub(super) fn new() -> Mailbox<L> {
         Mailbox {
             state: AtomicU32::new(EMPTY),
@@ -45,7 +45,8 @@ impl<L> Mailbox<L> {
         }
     }
 
-    /// Puts a task in, and wakes the owner if it sleeps. The mailbox must be empty, and only one thread put tasks in.
+    /// Puts a task in, and wakes the owner if it sleeps. The mailbox must be empty, and only one thread at a time may put tasks
+    /// in.
     pub(super) fn put(&self, launch: *const L, task: u32) {
         self.puts.store(self.puts.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
         self.task.store(task, Ordering::Relaxed);
@@ -55,7 +56,7 @@ impl<L> Mailbox<L> {
         }
     }
 
-    /// Takes the task out, if there is one still.
+    /// Takes the task, if it is still there.
     pub(super) fn take(&self) -> Option<Delivery<L>> {
         let is_full = self.state.load(Ordering::Relaxed) == FULL;
         if !is_full || self.state.compare_exchange(FULL, EMPTY, Ordering::AcqRel, Ordering::Relaxed).is_err()
@@ -68,8 +69,8 @@ impl<L> Mailbox<L> {
         })
     }
 
-    /// Waits for a task and takes it out. Only for the owner, who calls `look_around` now and then while it is awake, and
-    /// `before_sleep` before it is not.
+    /// Waits for a task and takes it. Only for the owner. Calls `look_around` repeatedly while it polls, and `before_sleep`
+    /// before it sleeps.
     pub(super) fn wait(&self, look_around: impl Fn(), before_sleep: impl Fn()) -> Delivery<L> {
         loop {
             let puts = self.puts.load(Ordering::Relaxed);
@@ -80,7 +81,7 @@ impl<L> Mailbox<L> {
             if let Some(delivery) = spin::poll(look) {
                 return delivery;
             }
-            // Tasks that were taken back are work all the same: others like them may be worth staying awake for.
+            // Tasks that were taken back count as work, too: more may follow, so the worker stays awake.
             if self.puts.load(Ordering::Relaxed) == puts {
                 before_sleep();
                 self.sleep();
@@ -88,7 +89,7 @@ impl<L> Mailbox<L> {
         }
     }
 
-    /// Sleeps until a task is put in, which another thread may have taken out since.
+    /// Sleeps until a task is put in. Another thread may have taken it by the time this returns.
     fn sleep(&self) {
         if self.state.compare_exchange(EMPTY, ASLEEP, Ordering::Relaxed, Ordering::Relaxed).is_err() {
             return;

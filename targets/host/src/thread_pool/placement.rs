@@ -1,9 +1,9 @@
-//! Keeps workers off the processor of the launching thread.
+//! Keeps workers off the launching thread's processor.
 //!
-//! A system that balances its processors late, or not at all, leaves the two threads of a launch on one of them for many
-//! launches in a row. Each then waits for the other's time slice at a barrier, and without barriers the launching thread runs all
-//! tasks itself. So a worker that gets a task where the launch was made moves on, and the launching thread sends away a worker
-//! that did not get as far because it waits for this very processor.
+//! A scheduler that balances late, or not at all, may leave both threads of a launch on one processor for many launches. At a
+//! barrier each then waits for the other's time slice; without barriers, the launching thread runs all tasks itself. So a
+//! worker that receives a task on the launching thread's processor moves away. The launching thread moves a worker that cannot
+//! run because it waits for that processor.
 #![forbid(unsafe_code)]
 
 use std::cell::Cell;
@@ -12,30 +12,31 @@ use std::time::Duration;
 use super::worker::Worker;
 use super::{affinity, settings, system};
 
-/// The time between two moves that a thread makes: launches of several threads may want a worker at different places.
+/// Minimum time between two moves made by a thread: concurrent launches may disagree about the place of a worker.
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// Where a launch was made.
+/// Processor on which a launch was made.
 #[derive(Clone, Copy)]
 pub(super) struct Origin {
-    /// Less than zero when workers may be anywhere.
+    /// Negative if workers may run anywhere.
     processor: i32,
 }
 
 impl Origin {
-    /// The place of the calling thread, for a launch of so many tasks. Of more than there are processors, some share one.
+    /// Returns the calling thread's processor. With more tasks than processors, workers may run anywhere, since some must share
+    /// one.
     pub(super) fn here(tasks: usize) -> Origin {
         Origin { processor: if tasks <= settings::processors() { system::this_processor() } else { -1 } }
     }
 
-    /// Moves the calling worker to another processor if it is here and may run elsewhere.
+    /// Moves the calling worker to another processor if it runs on this one and is not bound to it.
     pub(super) fn leave(self) {
         if self.processor >= 0 && self.processor == system::this_processor() && is_time() {
             affinity::move_off(system::THIS_THREAD, self.processor);
         }
     }
 
-    /// Moves a worker that has not begun its task to another processor if it may be here.
+    /// Moves a worker that has not begun its task to another processor, if it may be on this one.
     pub(super) fn send_away(self, worker: &Worker) {
         if self.processor >= 0 && worker.may_be_on(self.processor) && is_time() {
             affinity::move_off(worker.thread(), self.processor);
@@ -43,7 +44,7 @@ impl Origin {
     }
 }
 
-/// Whether the last move that the calling thread made is long enough ago.
+/// Returns `true` if the calling thread's last move was long enough ago.
 fn is_time() -> bool {
     thread_local!(static LAST: Cell<Duration> = const { Cell::new(Duration::ZERO) });
     let now = system::coarse_time();

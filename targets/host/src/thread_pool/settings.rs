@@ -1,4 +1,4 @@
-//! Settings of the pool from environment variables. Each is read once, when it is first needed.
+//! Settings of the pool from environment variables. Each is read once, on first use.
 //!
 //! | variable | meaning | default |
 //! |---|---|---|
@@ -12,10 +12,10 @@ use core::time::Duration;
 
 use super::{MAX_TASKS, system};
 
-/// The default of `FERRITE_SPIN_US`.
+/// Default of `FERRITE_SPIN_US`.
 const SPIN_US: usize = 5000;
 
-/// A setting, and a place for it once it is known.
+/// A setting and its cached value.
 struct Setting {
     known: AtomicUsize,
     read: fn() -> usize,
@@ -26,7 +26,7 @@ impl Setting {
         Setting { known: AtomicUsize::new(usize::MAX), read }
     }
 
-    /// The value. Threads that ask at the same time for the first time read the same.
+    /// Returns the value. Threads that race on first use read the same.
     #[inline]
     fn get(&self) -> usize {
         match self.known.load(Ordering::Relaxed) {
@@ -43,11 +43,9 @@ impl Setting {
     }
 }
 
-/// The number of tasks of a launch that leaves it open, on threads for which nothing else was configured. At least 1, at most
-/// [`MAX_TASKS`].
+/// Returns the default number of tasks of a launch, on threads that have no other number configured: from 1 to [`MAX_TASKS`].
 ///
-/// # Upstream
-/// `MaxConcurrency` of `src/runtime/threading_backend.cc`, which takes half of the processors on x86.
+/// `MaxConcurrency` of `src/runtime/threading_backend.cc`, which uses half of the processors on x86.
 pub fn max_concurrency() -> usize {
     static SETTING: Setting = Setting::new(|| {
         let asked = [c"TVM_NUM_THREADS", c"OMP_NUM_THREADS"].into_iter().find_map(positive);
@@ -56,28 +54,28 @@ pub fn max_concurrency() -> usize {
     SETTING.get()
 }
 
-/// The number of processors that the process may use.
+/// Returns the number of processors available to the process.
 pub(super) fn processors() -> usize {
     static SETTING: Setting = Setting::new(|| system::processors().unwrap_or(1));
     SETTING.get()
 }
 
-/// How long a thread without work stays awake.
+/// Returns how long a thread without work stays awake.
 pub(super) fn spin_limit() -> Duration {
     static SETTING: Setting = Setting::new(|| number(c"FERRITE_SPIN_US").unwrap_or(SPIN_US));
     Duration::from_micros(SETTING.get() as u64)
 }
 
-/// When workers are bound to processors.
+/// Whether workers are bound to processors.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Bind {
     Never,
     Always,
-    /// To processors that were configured. Other processes may have threads bound to the same ones if they are bound to any.
+    /// To configured processors only. Other processes that bind threads may choose the same ones.
     WhenConfigured,
 }
 
-/// When workers are bound to processors.
+/// Returns whether workers are bound to processors.
 pub(super) fn bind() -> Bind {
     static SETTING: Setting = Setting::new(|| number(c"TVM_BIND_THREADS").unwrap_or(usize::MAX));
     match SETTING.get() {
@@ -91,10 +89,10 @@ fn positive(name: &CStr) -> Option<usize> {
     number(name).filter(|number| *number > 0)
 }
 
-/// A number from the environment; of a list such as `4,2` the first.
+/// Parses a number from the environment; of a list such as `4,2`, the first.
 fn number(name: &CStr) -> Option<usize> {
-    // Not by std, which copies the text with an allocator that ends the process when memory is refused.
-    // SAFETY: the name ends in a NUL. As for all of C, changing the environment meanwhile is the program's mistake.
+    // `std::env::var` would copy the text with an allocator that aborts the process when out of memory.
+    // SAFETY: the name ends in a NUL. As everywhere in C, changing the environment concurrently is the program's mistake.
     let value = unsafe { libc::getenv(name.as_ptr()) };
     if value.is_null() {
         return None;

@@ -1,9 +1,10 @@
-//! How a thread waits before it sleeps: it spins, then yields, and gives up when the time is over or the processor is wanted.
+//! Waiting before sleeping: a thread spins, then yields, and gives up after a time limit or when other threads want the
+//! processor.
 //!
-//! To wake a sleeping thread takes both threads a system call, tens of times as long as a launch takes. Loops of a model follow
-//! one another within microseconds, so a worker that stays awake between them is worth its processor. On a machine with more
-//! threads to run than processors it is not: a thread that yields comes back late, and one that used up its time slice for
-//! nothing has none left when there is work.
+//! Waking a sleeping thread costs both threads a system call, tens of times as long as a launch. Loops of a model follow each
+//! other within microseconds, so a worker that stays awake in between is worth its processor. This does not hold when more
+//! threads are runnable than there are processors: a thread that yields comes back late, and one that used up its time slice
+//! has none left when work arrives.
 
 use std::hint;
 use std::thread;
@@ -13,27 +14,27 @@ use ferrite_core::sync::atomic::{AtomicU32, Ordering};
 
 use super::settings;
 
-/// Rounds of spinning before the first yield: some microseconds.
+/// Spin rounds before the first yield: a few microseconds.
 const FIRST_ROUNDS: u32 = 128;
 
-/// Rounds of spinning between two yields: longer than a yield takes when no other thread wants the processor, so that a result is
-/// mostly seen at once.
+/// Spin rounds between two yields. They take longer than a yield on an idle processor, so that most results are seen
+/// immediately.
 const ROUNDS: u32 = 64;
 
-/// A yield that takes longer gave the processor to a thread that has much to do.
+/// Duration above which a yield must have given the processor to a busy thread.
 const LONG_YIELD: Duration = Duration::from_millis(1);
 
-/// How often threads sleep at once after a long yield, before one tries again to yield.
+/// Number of waits that sleep immediately after a long yield, before one tries to yield again.
 static PENALTY: AtomicU32 = AtomicU32::new(0);
 
-/// The most of these. They double with every long yield, so that a disturbance now and then costs little, and are halved when
-/// yields are short again.
+/// Maximum of [`PENALTY`]. Each long yield doubles the penalty, so that an occasional disturbance costs little; short yields
+/// halve it.
 const MAX_PENALTY: u32 = 64;
 
-/// How often threads are still to sleep at once. Threads that count at the same time may count once.
+/// Number of waits that still sleep immediately. Racing threads may count as one.
 static LEFT: AtomicU32 = AtomicU32::new(0);
 
-/// Looks for a result until there is one; `None` when it is time to sleep.
+/// Polls `look` until it returns a result; returns `None` when it is time to sleep.
 pub(super) fn poll<T>(look: impl Fn() -> Option<T>) -> Option<T> {
     spin(FIRST_ROUNDS, &look).or_else(|| yield_until(settings::spin_limit(), &look))
 }

@@ -1,5 +1,5 @@
-//! The tasks of one launch: how they meet at barriers, and how the launching thread joins them. All of it is one atomic word,
-//! so no lock is taken and no two facts can disagree.
+//! Tasks of one launch: their barrier and their join, in one atomic word. So neither takes a lock, and the counts in it are
+//! always consistent.
 //!
 //! | bits | content |
 //! |---|---|
@@ -18,15 +18,15 @@ const ONE_ARRIVED: u32 = 1 << ARRIVED_SHIFT;
 const PHASE: u32 = 1 << 22;
 const ASLEEP: u32 = 1 << 23;
 
-/// The tasks of a launch.
+/// Counts of a launch's tasks.
 pub(super) struct TaskGroup {
     word: AtomicU32,
     tasks: u32,
-    /// The process whose threads run the tasks.
+    /// Process whose threads run the tasks.
     process: u32,
 }
 
-/// The process was forked while the tasks ran: in the child, nobody runs the others.
+/// The process was forked while the tasks ran: in the child, no thread runs the other tasks.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Forked;
 
@@ -39,21 +39,21 @@ fn arrived(word: u32) -> u32 {
 }
 
 impl TaskGroup {
-    /// A group of `tasks` tasks, at most [`MAX_TASKS`](super::MAX_TASKS), none of which has ended.
+    /// Creates a group of `tasks` tasks, at most [`MAX_TASKS`](super::MAX_TASKS), none of which has ended.
     pub(super) fn new(tasks: u32) -> TaskGroup {
         debug_assert!(tasks <= COUNT);
         TaskGroup { word: AtomicU32::new(tasks), tasks, process: process::current() }
     }
 
-    /// How many tasks there are.
+    /// Returns the number of tasks.
     pub(super) fn tasks(&self) -> u32 {
         self.tasks
     }
 
-    /// Waits until all tasks have called this; returns `false` if one has ended instead.
+    /// Waits until all tasks have reached the barrier; returns `false` if one has ended instead.
     ///
     /// # Errors
-    /// [`Forked`], when the others are threads of another process.
+    /// [`Forked`] if the other tasks are threads of another process.
     pub(super) fn barrier(&self) -> Result<bool, Forked> {
         let Some(before) = self.arrive() else { return Ok(false) };
         if arrived(before) + 1 == self.tasks {
@@ -67,7 +67,7 @@ impl TaskGroup {
         Ok(has_met(word))
     }
 
-    /// Counts the caller as arrived; the last task begins the next phase. Returns the word before, or `None` if a task has
+    /// Counts the caller as arrived; the last arrival begins the next phase. Returns the previous word, or `None` if a task has
     /// ended.
     fn arrive(&self) -> Option<u32> {
         let mut before = self.word.load(Ordering::Relaxed);
@@ -77,7 +77,8 @@ impl TaskGroup {
             }
             let is_last = arrived(before) + 1 == self.tasks;
             let after = if is_last { (before & PHASE ^ PHASE) | self.tasks } else { before + ONE_ARRIVED };
-            // Each task publishes its work, and the last one takes up that of all others for those that see the phase change.
+            // Each arrival releases its task's writes. The last one acquires them all, and releases them to the tasks that see
+            // the phase change.
             match self.word.compare_exchange_weak(before, after, Ordering::AcqRel, Ordering::Relaxed) {
                 Ok(_) => return Some(before),
                 Err(now) => before = now,
@@ -85,12 +86,12 @@ impl TaskGroup {
         }
     }
 
-    /// Counts one task as ended. The group may be gone when this returns, unless the caller is the launching thread.
+    /// Counts one task as ended. On return the group may be gone, unless the caller is the launching thread.
     ///
     /// # Safety
-    /// `this` must live until its last task has ended, and each of its tasks end once.
+    /// `this` must live until its last task has ended, and each of its tasks must end once.
     pub(super) unsafe fn end_task(this: *const TaskGroup) {
-        // SAFETY: the group is alive until the subtraction, which may be the last; afterwards its address is used only.
+        // SAFETY: the group lives until the subtraction, which may be the last; afterwards only its address is used.
         unsafe {
             let word = &raw const (*this).word;
             let before = (*word).fetch_sub(1, Ordering::AcqRel);
@@ -104,12 +105,12 @@ impl TaskGroup {
     /// Waits until all tasks have ended.
     ///
     /// # Errors
-    /// [`Forked`], when the others are threads of another process.
+    /// [`Forked`] if the other tasks are threads of another process.
     pub(super) fn join(&self) -> Result<(), Forked> {
         self.wait_until(|word| unfinished(word) == 0).map(|_| ())
     }
 
-    /// Waits for a word that meets the condition, and returns it: spins first, then sleeps.
+    /// Waits until the word satisfies the condition, and returns it: spins first, then sleeps.
     fn wait_until(&self, condition: impl Fn(u32) -> bool) -> Result<u32, Forked> {
         if let Some(word) =
             spin::poll(|| Some(self.word.load(Ordering::Acquire)).filter(|word| condition(*word)))
@@ -128,7 +129,7 @@ impl TaskGroup {
         }
     }
 
-    /// Sleeps, having said so in the word, unless the word is another one by now.
+    /// Sleeps while the word keeps this value, after setting the bit that announces a sleeper.
     fn sleep_while(&self, word: u32) {
         let asleep = word | ASLEEP;
         let has_said = self.word.compare_exchange(word, asleep, Ordering::Relaxed, Ordering::Relaxed);

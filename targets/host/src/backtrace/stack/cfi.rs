@@ -1,9 +1,5 @@
-//! A walk by the call frame information of each module, remembered by address: an error that is raised again costs
-//! some nanoseconds for each frame.
-//!
-//! What the compiler tells about a function says where its caller's frame is, in a small program. Nearly all of them
-//! come down to a fixed distance from the stack or frame pointer. At a frame with another rule the system's unwinder
-//! takes over.
+//! Stack walk by the call frame information of each module. Rules are cached by address, so an error raised again costs a few
+//! nanoseconds per frame.
 
 mod eh_frame;
 mod instructions;
@@ -18,71 +14,71 @@ use super::super::modules::Module;
 use super::{Frame, Visitor, unwinder};
 use program::{Base, Step};
 
-/// How to get from frames of a function to their callers' frames.
+/// How to find the caller of a frame.
 #[derive(Clone, Copy)]
 pub(in super::super) struct Rule {
-    /// The function; zero when it is not known.
+    /// Start address of the function; zero if unknown.
     function: usize,
     step: Step,
 }
 
 const UNKNOWN: Rule = Rule { function: 0, step: Step::Unknown };
 
-/// What a frame is: where its code is, and the registers by which its caller is found.
-struct Place {
+/// A frame: its code address, and the registers by which its caller is found.
+struct Registers {
     pc: usize,
     stack: usize,
     frame: usize,
 }
 
-/// Visits the frames of this thread. Allocates nothing but room in the cache.
+/// Visits the frames of the current thread. Allocates nothing but capacity of the cache.
 #[inline(never)]
 pub(in super::super) fn trace(cache: &mut Cache, visit: &mut Visitor<'_>) {
-    let mut place = Place { pc: 0, stack: 0, frame: 0 };
+    let mut registers = Registers { pc: 0, stack: 0, frame: 0 };
     // SAFETY: three registers are read, nothing else is touched.
     unsafe {
         asm!(
             "lea {pc}, [rip]",
             "mov {stack}, rsp",
             "mov {frame}, rbp",
-            pc = out(reg) place.pc,
-            stack = out(reg) place.stack,
-            frame = out(reg) place.frame,
+            pc = out(reg) registers.pc,
+            stack = out(reg) registers.stack,
+            frame = out(reg) registers.frame,
             options(nomem, nostack, preserves_flags),
         );
     }
     loop {
-        let Rule { function, step } = cache.rule(place.pc, || find(place.pc).unwrap_or(UNKNOWN));
+        let Rule { function, step } = cache.rule(registers.pc, || find(registers.pc).unwrap_or(UNKNOWN));
         let caller = match step {
             Step::Unknown => {
-                let begin = |pc, stack| pc == place.pc && stack == place.stack;
+                let begin = |pc, stack| pc == registers.pc && stack == registers.stack;
                 return unwinder::trace(cache, begin, visit);
             }
             Step::Last => None,
-            // SAFETY: the rule is the compiler's own for this code, and the place is that of a live frame of it.
-            Step::To { .. } => unsafe { caller(&place, step) },
+            // SAFETY: the rule is the compiler's own for this code, and the registers is that of a live frame of it.
+            Step::To { .. } => unsafe { caller(&registers, step) },
         };
-        if !visit(cache, &Frame { pc: place.pc, function: &|| function }) {
+        if !visit(cache, &Frame { pc: registers.pc, function: &|| function }) {
             return;
         }
         let Some(caller) = caller else { return };
-        place = caller;
+        registers = caller;
     }
 }
 
-/// The frame that called this one, unless it was the last.
+/// Returns the frame that called this one; `None` for the outermost frame.
 ///
 /// # Safety
-/// The frame must be live, and the step that of the code in it.
-unsafe fn caller(place: &Place, step: Step) -> Option<Place> {
+/// The frame must be live, and the step must belong to its code.
+unsafe fn caller(registers: &Registers, step: Step) -> Option<Registers> {
     let Step::To { base, distance, return_address, frame_pointer } = step else { return None };
     let start = match base {
-        Base::StackPointer => place.stack,
-        Base::FramePointer => place.frame,
+        Base::StackPointer => registers.stack,
+        Base::FramePointer => registers.frame,
     };
     let stack = start.wrapping_add_signed(distance as isize);
-    // The stack grows down: anything else is damaged, or no stack.
-    if stack <= place.stack || stack % size_of::<usize>() != 0 {
+    // The stack grows down: any other value is corrupt or does not point into a stack.
+    if stack <= registers.stack || stack % size_of::<usize>() != 0 {
         return None;
     }
     let read = |offset: i32| {
@@ -91,11 +87,11 @@ unsafe fn caller(place: &Place, step: Step) -> Option<Place> {
         unsafe { at.read_unaligned() }
     };
     let pc = read(return_address);
-    let frame = frame_pointer.map_or(place.frame, read);
-    (pc != 0).then_some(Place { pc, stack, frame })
+    let frame = frame_pointer.map_or(registers.frame, read);
+    (pc != 0).then_some(Registers { pc, stack, frame })
 }
 
-/// Works out the rule of the code before `pc`, the address after a call.
+/// Computes the rule of the code before the return address `pc`.
 #[cold]
 fn find(pc: usize) -> Option<Rule> {
     let code = pc.checked_sub(1)?;
@@ -110,12 +106,12 @@ mod tests {
     use super::*;
     use std::vec::Vec;
 
-    /// The frames of both walks from the first common one on.
+    /// Returns the frames of both walks from the first common frame on.
     #[inline(never)]
     fn both() -> (Vec<usize>, Vec<usize>) {
         let (mut quick, mut slow) = (Vec::new(), Vec::new());
         let mut cache = Cache::new();
-        // Twice: by rules that are found, and by rules that are remembered.
+        // Twice: with rules computed, then with rules from the cache.
         for _ in 0..2 {
             quick.clear();
             cache.refresh(Some([1, 0]));
@@ -133,7 +129,7 @@ mod tests {
 
     fn assert_same_callers() {
         let (quick, slow) = both();
-        // The frames within this file differ, those of their callers do not.
+        // Frames within this file differ; their callers' do not.
         let callers = |frames: &[usize]| {
             frames.iter().rev().copied().take(frames.len().saturating_sub(6)).collect::<Vec<_>>()
         };

@@ -1,4 +1,4 @@
-//! The walk by the system's unwinder, which understands every frame, at about 150 ns for each.
+//! Stack walk by the system's unwinder, which supports every frame, at about 150 ns each.
 
 #[cfg_attr(all(target_arch = "arm", not(target_vendor = "apple")), path = "unwinder/registers.rs")]
 mod context;
@@ -10,33 +10,33 @@ use super::super::cache::Cache;
 use super::{Frame, Visitor};
 use context::Context;
 
-/// `_URC_NO_REASON`: the walk goes on.
+/// `_URC_NO_REASON`: continue the walk.
 const GO_ON: c_int = 0;
 
-/// `_URC_END_OF_STACK`: the walk ends.
+/// `_URC_END_OF_STACK`: end the walk.
 const END: c_int = 5;
 
-/// A function that is called with each frame, and what it was given.
+/// Callback of the unwinder, with the context of a frame and a user pointer.
 type Visit = unsafe extern "C" fn(context: *mut Context, walk: *mut c_void) -> c_int;
 
 unsafe extern "C-unwind" {
     fn _Unwind_Backtrace(visit: Visit, walk: *mut c_void) -> c_int;
 }
 
-/// The walk of one thread's stack.
+/// A walk in progress.
 struct Walk<'a> {
-    /// Takes a frame by its address and its caller's stack pointer; false ends the walk.
+    /// Receives the address of a frame and its caller's stack pointer; returns `false` to end the walk.
     visit: &'a mut dyn FnMut(usize, usize) -> bool,
 }
 
-/// Visits the frames of this thread from the first one on for whose address and stack pointer `begin` says true.
+/// Visits the frames of the current thread, starting at the first one whose address and stack pointer satisfy `begin`.
 /// Allocates nothing.
 pub(super) fn trace(cache: &mut Cache, begin: impl Fn(usize, usize) -> bool, visit: &mut Visitor<'_>) {
     let mut begun = false;
     let mut walk = Walk {
         visit: &mut |pc, stack| {
             begun = begun || begin(pc, stack);
-            // Some stacks end in a frame that is none.
+            // Some stacks end in a pseudo-frame at address zero.
             pc != 0 && (!begun || visit(cache, &Frame { pc, function: &|| context::function_around(pc) }))
         },
     };
@@ -45,7 +45,7 @@ pub(super) fn trace(cache: &mut Cache, begin: impl Fn(usize, usize) -> bool, vis
 }
 
 /// # Safety
-/// The context is one of the unwinder's, and `walk` a [`Walk`] that nobody else uses now.
+/// `context` must be a live context of the unwinder, and `walk` a [`Walk`] that is not borrowed elsewhere.
 unsafe extern "C" fn visit_frame(context: *mut Context, walk: *mut c_void) -> c_int {
     // SAFETY: the caller vouches for both.
     let goes_on = unsafe {

@@ -1,8 +1,7 @@
-//! Names, files and lines of frames from the debug information that there is.
+//! Names, files and lines of frames from debug information.
 //!
-//! The `backtrace` crate reads it with Rust's allocator, which ends the process when memory is refused, and keeps what
-//! it read for the life of the process. It lists loaded objects once; frames of objects that were opened later are named
-//! by their tables of symbols.
+//! The `backtrace` crate reads it with Rust's allocator, which aborts the process when out of memory, and keeps it until the
+//! process ends. It lists loaded objects once; frames of objects loaded later get their names from symbol tables.
 
 use core::ptr;
 
@@ -11,8 +10,8 @@ use backtrace::Symbol;
 use super::super::demangle::with_demangled;
 use super::{UNKNOWN, Visitor};
 
-/// Calls `visit` with file, line and name of the code before `pc` and of each function that was inlined there; false
-/// when there is none.
+/// Calls `visit` with file, line and name of the code before `pc`, and of each function inlined there. Returns `false` without
+/// debug information for it.
 pub(super) fn resolve(pc: usize, visit: &mut Visitor<'_>) -> bool {
     let mut any = false;
     backtrace::resolve(ptr::without_provenance_mut(pc), |symbol| {

@@ -1,8 +1,8 @@
-//! Names from the symbol table in the file of a module: all of its functions, or the exported ones when it was stripped.
+//! Names from the symbol table in a module's file: of all its functions, or of the exported ones if it was stripped.
 //!
-//! The table is read in pieces to the stack, so this allocates nothing, and a file that shrinks meanwhile ends the
-//! search rather than the process. No number in the file is trusted. The dynamic linker is not asked: it may be busy with
-//! the constructors of a library for as long as those like.
+//! The table is read in chunks to the stack: this allocates nothing, and a file that is truncated meanwhile ends the search,
+//! not the process. No number in the file is trusted. The dynamic linker is not asked, since a library's constructors may keep
+//! it busy without limit.
 #![cfg_attr(
     target_pointer_width = "64",
     expect(clippy::useless_conversion, reason = "the numbers are shorter on 32-bit targets")
@@ -15,17 +15,18 @@ use core::ops::Range;
 use super::super::modules::Module;
 use file::{ElfSymbol, FileHeader, ModuleFile, ProgramHeader, SectionHeader, from_bytes};
 
-/// Room for a name; longer ones have none.
+/// Capacity for a name; longer names are dropped.
 const NAME_BYTES: usize = 1024;
 
-/// Symbols that are read at once.
+/// Number of symbols read at a time.
 const CHUNK: usize = 256;
 
-/// Sections that are looked at. Programs with more have their table of symbols at the end, but then each function
-/// has a section, which only happens before linking.
+/// Number of sections searched. A program with more has its symbol table at the end, but only object files before linking, with
+/// a section per function, have so many.
 const MAX_SECTIONS: usize = 4096;
 
-/// Runs `read` on the name of the function around `address`, if there is one. False when there is no file to tell.
+/// Passes the name of the function that contains `address` to `read`, if there is one. Returns `false` if the file cannot be
+/// read.
 #[cold]
 pub(super) fn name(address: usize, read: &mut dyn FnMut(&[u8])) -> bool {
     let Some((base, file, header)) = file_of(address) else { return false };
@@ -33,7 +34,7 @@ pub(super) fn name(address: usize, read: &mut dyn FnMut(&[u8])) -> bool {
     true
 }
 
-/// The file with the code at `address`, its header, and what addresses in it are relative to.
+/// Opens the file of the module that contains `address`. Returns its load offset, the file and its header.
 fn file_of(address: usize) -> Option<(usize, ModuleFile, FileHeader)> {
     let module = Module::containing(address)?;
     let file = ModuleFile::open(&module)?;
@@ -42,7 +43,7 @@ fn file_of(address: usize) -> Option<(usize, ModuleFile, FileHeader)> {
     Some((module.base, file, header))
 }
 
-/// Runs `read` on the name of the function around an address in the file.
+/// Passes the name of the function at an address of the file to `read`.
 fn read_name(
     file: &ModuleFile,
     header: &FileHeader,
@@ -54,8 +55,8 @@ fn read_name(
     with_text(file, name_at, names.end, read)
 }
 
-/// Whether the file is what was loaded: its program headers are those in memory. A program that was replaced on disk
-/// has other functions at its addresses.
+/// Checks that the file is the one that was loaded, by comparing its program headers with those in memory. A program replaced
+/// on disk has other functions at its addresses.
 fn is_file_of(file: &ModuleFile, header: &FileHeader, module: &Module) -> Option<()> {
     let loaded = module.headers();
     let same_count = usize::from(header.e_phnum) == loaded.len();
@@ -78,7 +79,7 @@ fn is_file_of(file: &ModuleFile, header: &FileHeader, module: &Module) -> Option
     Some(())
 }
 
-/// Where in the file the symbols are, and their names.
+/// Returns the file ranges of the symbols and of their names.
 fn tables(file: &ModuleFile, header: &FileHeader) -> Option<(Range<u64>, Range<u64>)> {
     if usize::from(header.e_shentsize) != size_of::<SectionHeader>() {
         return None;
@@ -101,7 +102,7 @@ fn tables(file: &ModuleFile, header: &FileHeader) -> Option<(Range<u64>, Range<u
     Some((range(&symbols)?, range(&names)?))
 }
 
-/// The place of the name of the function around `address`: the nearest start that does not end before it.
+/// Returns the name offset of the function that contains `address`; of nested ones, the one that starts last.
 fn find(file: &ModuleFile, symbols: Range<u64>, address: u64) -> Option<u64> {
     let mut best: Option<(u64, u64)> = None;
     let mut chunk = [0; CHUNK * size_of::<ElfSymbol>()];
@@ -126,7 +127,7 @@ fn find(file: &ModuleFile, symbols: Range<u64>, address: u64) -> Option<u64> {
     best.map(|(_, name)| name)
 }
 
-/// Runs `read` on the text at `start`, which ends in a NUL before `end`.
+/// Passes the text at `start` to `read`; it ends in a NUL before `end`.
 fn with_text(file: &ModuleFile, start: u64, end: u64, read: &mut dyn FnMut(&[u8])) -> Option<()> {
     let mut text = [0; NAME_BYTES];
     let wanted = usize::try_from(end - start).map_or(text.len(), |left| left.min(text.len()));

@@ -1,9 +1,9 @@
-//! Names from the dynamic linker: those of exported functions, for modules without a file to read. Allocates nothing.
+//! Names of exported functions from the dynamic linker, for modules whose file cannot be read. Allocates nothing.
 
 use core::ffi::{CStr, c_void};
 use core::ptr;
 
-/// Runs `read` on the name of the exported function around `address`, if there is one.
+/// Passes the name of the exported function that contains `address` to `read`, if there is one.
 pub(super) fn name(address: usize, read: &mut dyn FnMut(&[u8])) {
     let mut info = libc::Dl_info {
         dli_fname: ptr::null(),

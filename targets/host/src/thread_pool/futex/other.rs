@@ -1,4 +1,4 @@
-//! Sleep until a word changes, on systems other than Linux: all sleepers share one condition variable.
+//! Sleeping until a word changes, on systems other than Linux: all sleepers share one condition variable.
 #![forbid(unsafe_code)]
 
 use std::sync::{Condvar, PoisonError};
@@ -6,11 +6,11 @@ use std::sync::{Condvar, PoisonError};
 use ferrite_core::sync::Mutex;
 use ferrite_core::sync::atomic::{AtomicU32, Ordering};
 
-/// Held between looking at a word and sleeping.
+/// Held from the check of a word until the thread sleeps.
 static LOCK: Mutex<()> = Mutex::new(());
 static CHANGED: Condvar = Condvar::new();
 
-/// Sleeps while the word has this value, until [`wake`] is called. May return earlier.
+/// Sleeps while the word has this value, until [`wake`] is called. Spurious returns are possible.
 pub(super) fn wait(word: &AtomicU32, value: u32) {
     let guard = LOCK.lock();
     if word.load(Ordering::Acquire) == value {
@@ -18,9 +18,9 @@ pub(super) fn wait(word: &AtomicU32, value: u32) {
     }
 }
 
-/// Wakes all threads that sleep, whatever they wait for. The word may be gone.
+/// Wakes all sleeping threads, whatever they wait for. The word may already be freed.
 pub(super) fn wake(_word: *const AtomicU32) {
-    // Whoever looked at the word before it changed sleeps by now.
+    // A thread that saw the word's old value sleeps by now.
     drop(LOCK.lock());
     CHANGED.notify_all();
 }

@@ -1,4 +1,4 @@
-//! What the pool asks of Linux, without memory from the heap.
+//! Linux interfaces of the pool, without heap memory.
 
 use core::ffi::CStr;
 use core::mem;
@@ -6,23 +6,23 @@ use core::time::Duration;
 use std::fs::File;
 use std::io::{Read, Write};
 
-/// The processors that the process may run on, or fewer when the CPU quota of its container gives less time than theirs.
+/// Returns the number of processors that the process may run on, or fewer if its container's CPU quota allows less time.
 pub(super) fn processors() -> Option<usize> {
     let allowed = allowed().or_else(online)?;
     Some(quota().map_or(allowed, |quota| allowed.min(quota)))
 }
 
-/// How many processors the process may run on; `None` where the kernel knows more of them than a set has room for.
+/// Returns the number of processors in the affinity mask; `None` if the kernel's mask is larger than a `cpu_set_t`.
 fn allowed() -> Option<usize> {
-    // SAFETY: the set is filled in.
+    // SAFETY: the set is initialised.
     allowed_set(THIS_THREAD).and_then(|set| usize::try_from(unsafe { libc::CPU_COUNT(&set) }).ok())
 }
 
-/// The processors that the calling thread may run on.
+/// Returns the processors that the calling thread may run on.
 pub(super) fn allowed_processors() -> impl Iterator<Item = u16> + Clone {
     let set = allowed_set(THIS_THREAD);
     let is_allowed = move |processor: &u16| {
-        // SAFETY: the set is filled in; a number beyond its end is in none.
+        // SAFETY: the set is initialised; a number beyond its end is in no set.
         set.is_some_and(|set| unsafe { libc::CPU_ISSET(usize::from(*processor), &set) })
     };
     (0..libc::CPU_SETSIZE as u16).filter(is_allowed)
@@ -30,27 +30,27 @@ pub(super) fn allowed_processors() -> impl Iterator<Item = u16> + Clone {
 
 fn allowed_set(thread: Thread) -> Option<libc::cpu_set_t> {
     let mut set = empty_set();
-    // SAFETY: the set has the size that is told.
+    // SAFETY: the set has the size passed.
     let status = unsafe { libc::sched_getaffinity(thread, size_of_val(&set), &mut set) };
     (status == 0).then_some(set)
 }
 
 fn empty_set() -> libc::cpu_set_t {
-    // SAFETY: a set of processors is an array of numbers, for which zeros are valid.
+    // SAFETY: a processor set is an array of integers, for which zeros are valid.
     unsafe { mem::zeroed() }
 }
 
-/// The processors that are faster than others; none where all are alike.
+/// Returns the processors that are faster than others; none if all are alike.
 pub(super) fn fast_processors() -> impl Iterator<Item = u16> + Clone {
     processors_of_speed(|speed, (_, fastest)| speed == fastest)
 }
 
-/// The processors that are as slow as none of the others; none where all are alike.
+/// Returns the slowest processors; none if all are alike.
 pub(super) fn slow_processors() -> impl Iterator<Item = u16> + Clone {
     processors_of_speed(|speed, (slowest, _)| speed == slowest)
 }
 
-/// The allowed processors whose speed, among that of the slowest and the fastest, is as wanted; none where all are alike.
+/// Returns the allowed processors whose speed is wanted, given the lowest and highest speed; none if all are alike.
 fn processors_of_speed(is_wanted: fn(u32, (u32, u32)) -> bool) -> impl Iterator<Item = u16> + Clone {
     let speeds = || allowed_processors().filter_map(speed);
     let bounds = (speeds().min().unwrap_or(0), speeds().max().unwrap_or(0));
@@ -59,7 +59,7 @@ fn processors_of_speed(is_wanted: fn(u32, (u32, u32)) -> bool) -> impl Iterator<
         .filter(move |processor| differ && speed(*processor).is_some_and(|speed| is_wanted(speed, bounds)))
 }
 
-/// The highest frequency of a processor in kHz.
+/// Returns the maximum frequency of a processor in kHz.
 fn speed(processor: u16) -> Option<u32> {
     let mut path = [0; 64];
     let mut rest = &mut path[..];
@@ -71,29 +71,29 @@ fn speed(processor: u16) -> Option<u32> {
     core::str::from_utf8(text.get(..len)?).ok()?.trim().parse().ok()
 }
 
-/// A thread as the kernel knows it.
+/// The kernel's identifier of a thread.
 pub(super) type Thread = libc::pid_t;
 
-/// The calling thread, for [`bind`].
+/// Stands for the calling thread in [`bind`].
 pub(super) const THIS_THREAD: Thread = 0;
 
-/// The calling thread, for others.
+/// Returns the calling thread's identifier, for use by other threads.
 pub(super) fn this_thread() -> Thread {
     // SAFETY: the call has no arguments.
     unsafe { libc::gettid() }
 }
 
-/// The processor that the calling thread runs on; less than zero where the system does not tell.
+/// Returns the processor that the calling thread runs on; negative if unknown.
 pub(super) fn this_processor() -> i32 {
     // SAFETY: the call has no arguments.
     unsafe { libc::sched_getcpu() }
 }
 
-/// Moves a thread to another processor than this one, if it is here and may run elsewhere.
+/// Moves a thread to another processor, if it runs on this one and may run elsewhere.
 pub(super) fn move_off(thread: Thread, processor: i32) {
     let Some(allowed) = allowed_set(thread) else { return };
     let mut others = allowed;
-    // SAFETY: the sets are filled in, and have the sizes that are told. A number beyond their end is ignored.
+    // SAFETY: the sets are initialised and have the sizes passed. A number beyond their end is ignored.
     unsafe {
         libc::CPU_CLR(usize::try_from(processor).unwrap_or(usize::MAX), &mut others);
         if libc::sched_setaffinity(thread, size_of_val(&others), &others) == 0 {
@@ -102,15 +102,15 @@ pub(super) fn move_off(thread: Thread, processor: i32) {
     }
 }
 
-/// The time, to a few milliseconds.
+/// Returns the time, with a resolution of a few milliseconds.
 pub(super) fn coarse_time() -> Duration {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: the place for the time is valid.
+    // SAFETY: `time` is writable.
     unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC_COARSE, &mut time) };
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
-/// Makes a thread run on these processors only; does nothing when there are none, or when the kernel refuses.
+/// Binds a thread to these processors. Has no effect if there are none, or if the kernel refuses.
 pub(super) fn bind(thread: Thread, processors: &[u16]) {
     if processors.is_empty() {
         return;
@@ -120,24 +120,25 @@ pub(super) fn bind(thread: Thread, processors: &[u16]) {
         // SAFETY: a number beyond the end of the set is ignored.
         unsafe { libc::CPU_SET(usize::from(*processor), &mut set) };
     }
-    // SAFETY: the set has the size that is told.
+    // SAFETY: the set has the size passed.
     unsafe { libc::sched_setaffinity(thread, size_of_val(&set), &set) };
 }
 
-/// How many processors the machine has at work.
+/// Returns the number of processors online.
 fn online() -> Option<usize> {
-    // SAFETY: the call takes a number alone.
+    // SAFETY: the call takes only a number.
     usize::try_from(unsafe { libc::sysconf(libc::_SC_NPROCESSORS_ONLN) }).ok()
 }
 
-/// How many processors the quota keeps busy. Std reads those of outer control groups too, but ends the process without memory.
+/// Returns the number of processors that the CPU quota pays for. `std` also reads the quotas of outer control groups, but
+/// aborts the process when out of memory.
 fn quota() -> Option<usize> {
     let mut text = [0; 64];
     let len = File::open("/sys/fs/cgroup/cpu.max").and_then(|mut file| file.read(&mut text)).ok()?;
     parse_quota(core::str::from_utf8(text.get(..len)?).ok()?)
 }
 
-/// Reads a quota and its period, both in microseconds; `max` stands for no quota.
+/// Parses a quota and its period, both in microseconds; `max` means no quota.
 fn parse_quota(text: &str) -> Option<usize> {
     let mut words = text.split_ascii_whitespace();
     let quota: usize = words.next()?.parse().ok()?;
@@ -145,9 +146,9 @@ fn parse_quota(text: &str) -> Option<usize> {
     Some(quota.checked_div(period)?.max(1))
 }
 
-/// Gives the calling thread a name, for debuggers.
+/// Names the calling thread, for debuggers.
 pub(super) fn name_thread(name: &CStr) {
-    // SAFETY: the thread is the calling one, and the name ends in a NUL. A name that is too long is refused.
+    // SAFETY: the thread is the calling one, and the name ends in a NUL. A name that is too long is rejected.
     unsafe { libc::pthread_setname_np(libc::pthread_self(), name.as_ptr()) };
 }
 

@@ -5,14 +5,14 @@ use super::program::{self, Step, Unit};
 use super::reader::Reader;
 use super::{Rule, UNKNOWN};
 
-/// A number of four bytes, unsigned; and one with a sign, relative to the table's start.
+/// Pointer encodings: an unsigned number of four bytes; a signed number of four bytes, relative to the table's start.
 const COUNT_ENCODING: u8 = 0x03;
 const TABLE_ENCODING: u8 = 0x3b;
 
-/// Bytes of one entry of the table: a function and the description of it.
+/// Size of a table entry: the addresses of a function and of its description.
 const ENTRY_BYTES: usize = 8;
 
-/// The rule of the code at `address`. `segment` has the table, which is at `header`, and the descriptions.
+/// Returns the rule of the code at `address`. `segment` contains the table, which starts at `header`, and the descriptions.
 pub(super) fn rule(segment: &[u8], header: usize, address: usize) -> Option<Rule> {
     let start = segment.as_ptr().addr();
     let description = lookup(Reader::at(segment, start, header)?, header, address)?;
@@ -24,7 +24,7 @@ pub(super) fn rule(segment: &[u8], header: usize, address: usize) -> Option<Rule
         return Some(UNKNOWN);
     };
     let function = body.pointer(unit.pointer_encoding)?;
-    // A length is never relative.
+    // A length is never relative, so only the format bits of the encoding apply.
     let len = body.pointer(unit.pointer_encoding & 0x0f)?;
     if address.wrapping_sub(function) >= len {
         return None;
@@ -35,7 +35,7 @@ pub(super) fn rule(segment: &[u8], header: usize, address: usize) -> Option<Rule
     Some(Rule { function, step })
 }
 
-/// The address of the description of the last function that does not start behind `address`.
+/// Returns the address of the description of the last function that starts at or before `address`.
 fn lookup(mut header: Reader<'_>, base: usize, address: usize) -> Option<usize> {
     let (version, section, count, table) = (header.u8()?, header.u8()?, header.u8()?, header.u8()?);
     if version != 1 || count != COUNT_ENCODING || table != TABLE_ENCODING {
@@ -45,7 +45,7 @@ fn lookup(mut header: Reader<'_>, base: usize, address: usize) -> Option<usize> 
     let mut count = header.u32()? as usize;
     let mut entries = header.take(count.checked_mul(ENTRY_BYTES)?)?;
     let relative = |value: i32| base.wrapping_add_signed(value as isize);
-    // The last half that may hold the function goes on; the entry before it is known not to be behind the address.
+    // Binary search: the entry before the remaining half starts at or before the address.
     let mut found = None;
     while count > 0 {
         let half = count / 2;
@@ -63,14 +63,14 @@ fn lookup(mut header: Reader<'_>, base: usize, address: usize) -> Option<usize> 
     found
 }
 
-/// The content of the next record.
+/// Reads the next length-prefixed record.
 fn record<'a>(reader: &mut Reader<'a>) -> Option<Reader<'a>> {
-    // All ones would announce a length of eight bytes, which no linker writes; there is never so much to take.
+    // All ones announces a length of eight bytes, which no linker writes; as a length it exceeds any table.
     let len = reader.u32()? as usize;
     reader.take(len)
 }
 
-/// What the descriptions of a unit share. None for units of another kind, such as those of signal handlers.
+/// Parses a common information entry. Returns `None` for kinds that are not supported, such as those of signal handlers.
 fn unit(mut reader: Reader<'_>) -> Option<Unit<'_>> {
     let mut body = record(&mut reader)?;
     let (id, version) = (body.u32()?, body.u8()?);
@@ -108,7 +108,7 @@ mod tests {
     use super::*;
     use std::vec::Vec;
 
-    /// A copy of the tables of this test's own file, where its first byte was loaded, and where the header is in it.
+    /// Returns a copy of the segment with this test's own tables, its load address, and the offset of the header in it.
     fn own_tables() -> (Vec<u8>, usize, usize) {
         let module = Module::containing(rule as *const () as usize).unwrap();
         let header = module.headers().iter().find(|header| header.p_type == libc::PT_GNU_EH_FRAME).unwrap();
@@ -136,7 +136,7 @@ mod tests {
         for len in (header..header + 4096).chain([copy.len() / 2, copy.len() - 1]) {
             let _ = super::rule(&copy[..len.min(copy.len())], start + header, moved + 1);
         }
-        // The header, then all over the table and the descriptions.
+        // The header, then samples of the table and the descriptions.
         let places = (0..64).chain((64..copy.len() - header).step_by(997));
         for at in places.map(|offset| header + offset) {
             let before = copy[at];
@@ -146,7 +146,7 @@ mod tests {
             }
             copy[at] = before;
         }
-        // The description of that one function and its unit.
+        // The description of that function and its common information entry.
         let reader = Reader::at(&copy, start, start + header).unwrap();
         let description = lookup(reader, start + header, moved + 1).unwrap() - start;
         for at in description..(description + 64).min(copy.len()) {

@@ -1,12 +1,12 @@
-//! The codes of the instructions of call frame information, by the names that DWARF gives them.
+//! Opcodes of call frame instructions, by their DWARF names.
 #![forbid(unsafe_code)]
 
-// In the two high bits; the low ones are the operand.
+// Opcodes in the two high bits; the low bits are the operand.
 pub(super) const DW_CFA_ADVANCE_LOC: u8 = 1;
 pub(super) const DW_CFA_OFFSET: u8 = 2;
 pub(super) const DW_CFA_RESTORE: u8 = 3;
 
-// In the low bits, where the high ones are zero.
+// Opcodes in the low bits, where the high bits are zero.
 pub(super) const DW_CFA_NOP: u8 = 0x00;
 pub(super) const DW_CFA_SET_LOC: u8 = 0x01;
 pub(super) const DW_CFA_ADVANCE_LOC1: u8 = 0x02;

@@ -1,37 +1,37 @@
-//! The programs of call frame information, as far as they say how to find the caller of a frame.
+//! Interpreter of call frame programs, as far as finding the caller needs it.
 #![forbid(unsafe_code)]
 
 use super::instructions::*;
 use super::reader::Reader;
 
-/// The numbers that x86-64's registers have in these programs.
+/// DWARF numbers of the x86-64 registers.
 const FRAME_POINTER: u64 = 6;
 const STACK_POINTER: u64 = 7;
 const RETURN_ADDRESS: u64 = 16;
 
-/// Rows that a program may set aside; compilers use one.
+/// Depth of the stack of remembered rows; compilers use one.
 const MAX_SAVED: usize = 4;
 
-/// From which register the caller's stack pointer is counted.
+/// Register from which the caller's stack pointer is computed.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Base {
     StackPointer,
     FramePointer,
 }
 
-/// The way from a frame to its caller's.
+/// How to get from a frame to its caller.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Step {
-    /// To the stack pointer at `distance` from a register; return address and saved frame pointer are at these
-    /// distances from there. Without a saved one the frame pointer is still the caller's.
+    /// Caller's stack pointer at `distance` from the base register. Return address and saved frame pointer are at these
+    /// distances from it; without a saved one, the caller's frame pointer is unchanged.
     To { base: Base, distance: i32, return_address: i32, frame_pointer: Option<i32> },
-    /// There is no caller.
+    /// The frame is the outermost one.
     Last,
-    /// One that takes more than this to say.
+    /// The rule is more complex than `To` can express.
     Unknown,
 }
 
-/// What a program said so far of one register.
+/// Rule of one register in the current row.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Saved {
     InPlace,
@@ -40,7 +40,7 @@ enum Saved {
     Elsewhere,
 }
 
-/// What a program said so far.
+/// Current row of the unwinding table.
 #[derive(Clone, Copy)]
 struct Row {
     base: Option<Base>,
@@ -49,7 +49,7 @@ struct Row {
     return_address: Saved,
 }
 
-/// What all programs of a unit share.
+/// Parameters shared by all programs of a common information entry.
 pub(super) struct Unit<'a> {
     pub code_alignment: u64,
     pub data_alignment: i64,
@@ -57,8 +57,8 @@ pub(super) struct Unit<'a> {
     pub program: Reader<'a>,
 }
 
-/// The step of the code at `address`, in the function at `function` whose program this is. None when the program is
-/// cut off or not understood.
+/// Runs the program of the function at `function`, and returns the step of the code at `address`. Returns `None` if the program
+/// is truncated or not understood.
 pub(super) fn run(unit: &Unit<'_>, program: Reader<'_>, function: usize, address: usize) -> Option<Step> {
     let nothing =
         Row { base: None, distance: 0, frame_pointer: Saved::InPlace, return_address: Saved::Elsewhere };
@@ -84,7 +84,7 @@ impl Row {
         let frame_pointer = match self.frame_pointer {
             Saved::InPlace => None,
             Saved::At(offset) => Some(offset),
-            // What has no frame pointer any more cannot be counted from it either.
+            // Without its frame pointer, a frame gives no base to compute from.
             Saved::Nowhere | Saved::Elsewhere => return Step::Unknown,
         };
         match (self.base, i32::try_from(self.distance), self.return_address) {
@@ -106,7 +106,7 @@ struct Machine<'a> {
 }
 
 impl Machine<'_> {
-    /// Runs the program up to the code at `address`.
+    /// Runs the program up to the row that covers `address`.
     fn run(&mut self, mut program: Reader<'_>, address: usize) -> Option<()> {
         while !program.is_empty() && self.location <= address {
             let byte = program.u8()?;
@@ -130,7 +130,7 @@ impl Machine<'_> {
         Some(())
     }
 
-    /// The instructions with the code in the low bits.
+    /// Executes an instruction whose opcode is in the low bits.
     fn extended(&mut self, code: u8, program: &mut Reader<'_>) -> Option<()> {
         match code {
             DW_CFA_NOP => {}
@@ -189,7 +189,7 @@ impl Machine<'_> {
                 self.set(program.uleb()?, Saved::Elsewhere);
                 program.uleb()?;
             }
-            // The size of pushed arguments, which says nothing about callers.
+            // Size of pushed arguments, irrelevant for callers.
             DW_CFA_GNU_ARGS_SIZE => drop(program.uleb()?),
             _ => return None,
         }
@@ -236,7 +236,7 @@ fn skip_block(program: &mut Reader<'_>) -> Option<()> {
 mod tests {
     use super::*;
 
-    /// What every unit of x86-64 begins with: the return address is right below the caller's stack pointer.
+    /// Initial instructions of every x86-64 unit: the return address is right below the caller's stack pointer.
     const USUAL: &[u8] = &[0x0c, 7, 8, 0x90, 1];
 
     fn step_at(program: &[u8], offset: usize) -> Option<Step> {

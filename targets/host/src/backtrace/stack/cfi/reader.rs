@@ -1,16 +1,16 @@
-//! Reads the numbers of call frame information; none at the end of the bytes.
+//! Reader of numbers in call frame information. Each method returns `None` at the end of the bytes.
 #![forbid(unsafe_code)]
 
-/// Bytes that are being read, and their address.
+/// Remaining bytes, and the address of the first one.
 #[derive(Clone)]
 pub(super) struct Reader<'a> {
     bytes: &'a [u8],
-    /// The address of the next byte.
+    /// Address of the next byte.
     pub address: usize,
 }
 
 impl<'a> Reader<'a> {
-    /// A reader of `bytes`, whose first one is at `start`, that begins at `address`.
+    /// Creates a reader at `address` in `bytes`, which starts at address `start`.
     pub(super) fn at(bytes: &'a [u8], start: usize, address: usize) -> Option<Reader<'a>> {
         let bytes = bytes.get(address.checked_sub(start)?..)?;
         Some(Reader { bytes, address })
@@ -20,7 +20,7 @@ impl<'a> Reader<'a> {
         self.bytes.is_empty()
     }
 
-    /// The next `count` bytes as a reader of their own.
+    /// Returns a reader over the next `count` bytes, and skips them.
     pub(super) fn take(&mut self, count: usize) -> Option<Reader<'a>> {
         let (bytes, rest) = self.bytes.split_at_checked(count)?;
         let taken = Reader { bytes, address: self.address };
@@ -53,12 +53,12 @@ impl<'a> Reader<'a> {
         self.array().map(i64::from_le_bytes)
     }
 
-    /// A number in groups of seven bits, lowest first.
+    /// Reads an unsigned LEB128 number.
     pub(super) fn uleb(&mut self) -> Option<u64> {
         self.leb().map(|(value, _, _)| value)
     }
 
-    /// The same with a sign.
+    /// Reads a signed LEB128 number.
     pub(super) fn sleb(&mut self) -> Option<i64> {
         let (value, bits, last) = self.leb()?;
         let negative = last & 0x40 != 0 && bits < u64::BITS;
@@ -77,7 +77,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The bytes before the next zero, which is passed.
+    /// Reads the bytes up to the next zero, and skips the zero.
     pub(super) fn text(&mut self) -> Option<&'a [u8]> {
         let len = self.bytes.iter().position(|byte| *byte == 0)?;
         let text = self.take(len)?.bytes;
@@ -85,7 +85,7 @@ impl<'a> Reader<'a> {
         Some(text)
     }
 
-    /// A pointer in one of the encodings that modules have: absolute, or relative to its own address.
+    /// Reads a pointer in an encoding used by loaded modules: absolute, or relative to its own address.
     pub(super) fn pointer(&mut self, encoding: u8) -> Option<usize> {
         let base = match encoding & 0x70 {
             0x00 => 0,
@@ -100,7 +100,7 @@ impl<'a> Reader<'a> {
             0x0b => i64::from(self.i32()?) as usize,
             _ => return None,
         };
-        // The bit for one more indirection is for pointers that are not followed here.
+        // The indirection bit is ignored, since only pointers that are not dereferenced have it.
         Some(base.wrapping_add(value))
     }
 }

@@ -1,9 +1,9 @@
-//! The unwinder's contexts, which functions of it read.
+//! Registers of unwinder contexts, by the unwinder's accessor functions.
 
 use core::ffi::c_void;
 use core::ptr;
 
-/// The state of a frame, which only the unwinder knows.
+/// State of a frame, opaque to all but the unwinder.
 #[repr(C)]
 pub(super) struct Context {
     _opaque: [u8; 0],
@@ -15,10 +15,10 @@ unsafe extern "C-unwind" {
     fn _Unwind_FindEnclosingFunction(pc: *mut c_void) -> *mut c_void;
 }
 
-/// Returns the address at which the code of the frame goes on.
+/// Returns the address at which the frame's code continues.
 ///
 /// # Safety
-/// The unwinder gave the context to the function that it runs now.
+/// `context` must be the one that the unwinder passed to the running callback.
 pub(super) unsafe fn pc(context: *mut Context) -> usize {
     // SAFETY: the caller vouches for the context.
     unsafe { _Unwind_GetIP(context) }
@@ -33,7 +33,7 @@ pub(super) unsafe fn stack_pointer(context: *mut Context) -> usize {
     unsafe { _Unwind_GetCFA(context) }
 }
 
-/// Returns the address of the function around `pc`; zero when the unwinder knows none.
+/// Returns the start address of the function that contains `pc`; zero if the unwinder does not know it.
 pub(super) fn function_around(pc: usize) -> usize {
     // SAFETY: the unwinder takes any address, and looks it up in its tables.
     unsafe { _Unwind_FindEnclosingFunction(ptr::without_provenance_mut(pc)) }.addr()

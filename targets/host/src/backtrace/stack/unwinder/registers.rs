@@ -1,9 +1,9 @@
-//! The unwinder's contexts on 32-bit Arm, whose unwinder has one function that reads registers (Exception Handling ABI for the
+//! Registers of unwinder contexts on 32-bit Arm, by the one accessor function of its unwinder (Exception Handling ABI for the
 //! Arm Architecture, 7.5.2).
 
 use core::ffi::{c_int, c_void};
 
-/// The state of a frame, which only the unwinder knows.
+/// State of a frame, opaque to all but the unwinder.
 #[repr(C)]
 pub(super) struct Context {
     _opaque: [u8; 0],
@@ -19,20 +19,20 @@ unsafe extern "C-unwind" {
     ) -> c_int;
 }
 
-/// The registers of the core, and 32-bit numbers.
+/// Register class of the core registers, and representation as 32-bit numbers.
 const CORE: c_int = 0;
 const UINT32: c_int = 0;
 
 const STACK_POINTER: u32 = 13;
 const PC: u32 = 15;
 
-/// The bit of an address that says that its code is Thumb code.
+/// Address bit that marks Thumb code.
 const THUMB: usize = 1;
 
-/// Returns the address at which the code of the frame goes on.
+/// Returns the address at which the frame's code continues.
 ///
 /// # Safety
-/// The unwinder gave the context to the function that it runs now.
+/// `context` must be the one that the unwinder passed to the running callback.
 pub(super) unsafe fn pc(context: *mut Context) -> usize {
     // SAFETY: the caller vouches for the context.
     unsafe { register(context, PC) & !THUMB }
@@ -56,7 +56,7 @@ unsafe fn register(context: *mut Context, register: u32) -> usize {
     value
 }
 
-/// Returns zero: the unwinder does not tell.
+/// Returns zero: this unwinder does not find functions.
 pub(super) fn function_around(_: usize) -> usize {
     0
 }

@@ -1,4 +1,4 @@
-//! Reads records of an ELF file by their places, to values of their own.
+//! Reads records of an ELF file by offset, as copies.
 
 use core::ffi::{CStr, c_int};
 use core::mem::MaybeUninit;
@@ -11,16 +11,16 @@ pub(super) use libc::{Elf32_Ehdr as FileHeader, Elf32_Shdr as SectionHeader, Elf
 #[cfg(target_pointer_width = "64")]
 pub(super) use libc::{Elf64_Ehdr as FileHeader, Elf64_Shdr as SectionHeader, Elf64_Sym as ElfSymbol};
 
-/// Types of sections.
+/// Section types.
 pub(super) const SHT_SYMTAB: u32 = 2;
 pub(super) const SHT_STRTAB: u32 = 3;
 pub(super) const SHT_DYNSYM: u32 = 11;
 
-/// Types of symbols: a function, and one whose address a function gives.
+/// Symbol types: a function, and one whose address a resolver returns.
 const STT_FUNC: u8 = 2;
 const STT_GNU_IFUNC: u8 = 10;
 
-/// A record that any bytes make.
+/// A record for which any bytes are valid.
 ///
 /// # Safety
 /// The type must be `repr(C)` of integers, without padding.
@@ -35,27 +35,27 @@ unsafe impl Record for SectionHeader {}
 // SAFETY: as above.
 unsafe impl Record for ElfSymbol {}
 
-/// The record that these bytes are.
+/// Copies a record out of the bytes.
 pub(super) fn from_bytes<R: Record>(bytes: &[u8]) -> R {
     let mut record = MaybeUninit::<R>::zeroed();
     let len = bytes.len().min(size_of::<R>());
-    // SAFETY: no more than the record is written, and any bytes are one.
+    // SAFETY: at most the size of the record is written, and any bytes are a valid record.
     unsafe {
         core::ptr::copy_nonoverlapping(bytes.as_ptr(), record.as_mut_ptr().cast(), len);
         record.assume_init()
     }
 }
 
-/// Whether the symbol is a function that is in the file.
+/// Returns `true` if the symbol is a function defined in the file.
 pub(super) fn is_function(symbol: &ElfSymbol) -> bool {
     matches!(symbol.st_info & 0x0f, STT_FUNC | STT_GNU_IFUNC) && symbol.st_shndx != 0
 }
 
-/// The file of a module, open for reading.
+/// A module's file, open for reading.
 pub(super) struct ModuleFile(c_int);
 
 impl ModuleFile {
-    /// Opens the file that a module was loaded from.
+    /// Opens the file from which a module was loaded.
     pub(super) fn open(module: &Module) -> Option<ModuleFile> {
         ModuleFile::open_path(module.path().unwrap_or(c"/proc/self/exe"))
     }
@@ -68,8 +68,7 @@ impl ModuleFile {
         (descriptor >= 0).then_some(ModuleFile(descriptor))
     }
 
-    /// Reads to the buffer what there is at `offset`; the number of bytes, which is smaller only at the end of the
-    /// file.
+    /// Reads into the buffer from `offset`. Returns the number of bytes, which is less than asked only at the end of the file.
     pub(super) fn read_some(&self, offset: u64, buffer: &mut [u8]) -> usize {
         let mut done = 0;
         while let Some(rest) = buffer.get_mut(done..).filter(|rest| !rest.is_empty()) {
@@ -77,7 +76,7 @@ impl ModuleFile {
             else {
                 break;
             };
-            // SAFETY: the buffer is as long as said.
+            // SAFETY: the buffer has the length passed.
             let got = unsafe { libc::pread(self.0, rest.as_mut_ptr().cast(), rest.len(), at) };
             match usize::try_from(got) {
                 Ok(got @ 1..) => done += got,
@@ -87,9 +86,9 @@ impl ModuleFile {
         done
     }
 
-    /// Reads a record; none when the file ends before it does.
+    /// Reads a record; returns `None` if the file ends before it does.
     pub(super) fn read<R: Record>(&self, offset: u64) -> Option<R> {
-        // No record of the format is longer.
+        // No ELF record is longer.
         let mut bytes = [0; 64];
         let bytes = bytes.get_mut(..size_of::<R>())?;
         (self.read_some(offset, bytes) == bytes.len()).then(|| from_bytes(bytes))

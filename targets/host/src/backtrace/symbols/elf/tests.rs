@@ -1,4 +1,4 @@
-//! The reader against this test's own file, and against files that are cut off or changed.
+//! Tests the reader on this test's own file, and on truncated and altered files.
 
 use std::ffi::CString;
 use std::fs;
@@ -44,7 +44,7 @@ fn another_file_is_not_that_of_the_module() {
     assert!(is_file_of(&other, &other.read(0).unwrap(), &module).is_none());
 }
 
-/// A file of one function, "f" at 0x40..0x50, in a table of this type: header, symbols, names, sections.
+/// Builds a file with one function, "f" at 0x40..0x50, in a table of this type: header, symbols, names, sections.
 fn small_file(table_type: u32) -> Vec<u8> {
     let mut file = std::vec![0u8; size_of::<FileHeader>()];
     let symbols_at = file.len();

@@ -1,16 +1,16 @@
-//! Tells without `dlsym` that a shared object has none of the names that few have, such as context symbols.
+//! Rules out rare names, such as context symbols, without a call of `dlsym`.
 //!
-//! The dynamic linker begins a search with the Bloom filter of the object's hash table, and so does this. What the filter
-//! lets through, and objects of any other form, are `dlsym`'s to judge.
+//! The dynamic linker begins a lookup with the Bloom filter in the object's hash table; this module does the same. Names that
+//! pass the filter, and objects of any other form, are left to `dlsym`.
 
 use core::ffi::{CStr, c_char, c_void};
 use core::ptr::{self, NonNull};
 use core::slice;
 
-/// Names of files in which there are surely no rare names, nor in those that they need. Whole names: a library of kernels may be
-/// called `libm.so.kernels`.
+/// Files that define no rare names, and whose dependencies define none. Matched by whole name: a kernel library may be called
+/// `libm.so.kernels`.
 #[rustfmt::skip]
-const FILES_WITHOUT: &[&CStr] = &[
+const FILES_WITHOUT_RARE_NAMES: &[&CStr] = &[
     c"libtvm_ffi.so", c"libc.so.6", c"libm.so.6", c"libdl.so.2", c"libpthread.so.0", c"librt.so.1", c"libgcc_s.so.1",
     c"libstdc++.so.6", c"ld-linux-x86-64.so.2", c"ld-linux-aarch64.so.1", c"ld-linux-riscv64-lp64d.so.1",
     c"ld-linux-loongarch-lp64d.so.1", c"ld64.so.1", c"ld64.so.2",
@@ -24,7 +24,7 @@ const GNU_HASH: usize = 0x6fff_fef5;
 const AUXILIARY: usize = 0x7fff_fffd;
 const FILTER: usize = 0x7fff_ffff;
 
-/// What `struct link_map` begins with. Nobody writes it while the object is open.
+/// Leading fields of `struct link_map`. Not written while the object is open.
 #[repr(C)]
 struct LinkMap {
     base: usize,
@@ -39,7 +39,7 @@ struct Entry {
     value: usize,
 }
 
-/// What the hash table begins with; the words of the filter follow.
+/// Header of the hash table; the words of the filter follow it.
 #[repr(C)]
 struct Header {
     bucket_count: u32,
@@ -48,27 +48,28 @@ struct Header {
     shift: u32,
 }
 
-/// Tells of rare names which ones an open object and those that it needs surely lack.
-pub(super) struct NameFilter {
+/// Bloom filter over the names that an open object defines. Its dependencies define no rare names.
+pub(in super::super) struct NameFilter {
     words: NonNull<[u64]>,
     shift: u32,
 }
 
 impl NameFilter {
-    /// The filter of an open object; none when it has none, or when rare names may come from other objects.
+    /// Returns the filter of an open object. Returns `None` if the object has no filter, or if its dependencies may define rare
+    /// names.
     ///
     /// # Safety
-    /// The handle must be one of `dlopen`. The filter must not be used after it is closed.
-    pub(super) unsafe fn of(handle: NonNull<c_void>) -> Option<NameFilter> {
+    /// The handle must come from `dlopen`. The filter must not be used after the handle is closed.
+    pub(in super::super) unsafe fn of(handle: NonNull<c_void>) -> Option<NameFilter> {
         let mut map: *const LinkMap = ptr::null();
         // SAFETY: the handle is open, and this request writes one pointer.
         let status = unsafe { libc::dlinfo(handle.as_ptr(), libc::RTLD_DI_LINKMAP, (&raw mut map).cast()) };
         if status != 0 {
             return None;
         }
-        // SAFETY: the request gave the linker's entry of the object.
+        // SAFETY: the request returned the linker's entry of the object.
         let LinkMap { base, name, dynamic } = unsafe { map.read() };
-        // The program itself has no name; in it the linker finds the names of all objects that were opened globally.
+        // The main program has no name. A lookup in it also searches all objects that were opened globally.
         // SAFETY: the linker's names end in a NUL.
         if name.is_null() || unsafe { name.read() } == 0 {
             return None;
@@ -78,7 +79,8 @@ impl NameFilter {
     }
 
     /// # Safety
-    /// It must be the dynamic section of a loaded object.
+    ///
+    /// `section` must be the dynamic section of a loaded object.
     unsafe fn of_section(base: usize, section: &[Entry]) -> Option<NameFilter> {
         let find = |tag| {
             address(base, section.as_ptr().addr(), section.iter().find(|entry| entry.tag == tag)?.value)
@@ -86,20 +88,20 @@ impl NameFilter {
         let strings: *const c_char = ptr::with_exposed_provenance(find(STRING_TABLE)?);
         let only_its_own = section.iter().all(|entry| match entry.tag {
             // SAFETY: the value is the offset of a text in the table of strings.
-            NEEDED => is_without(unsafe { CStr::from_ptr(strings.add(entry.value)) }),
+            NEEDED => lacks_rare_names(unsafe { CStr::from_ptr(strings.add(entry.value)) }),
             tag => tag != AUXILIARY && tag != FILTER,
         });
         if !only_its_own {
             return None;
         }
-        // SAFETY: the tag says that the hash table is there.
+        // SAFETY: the tag guarantees that the hash table is there.
         unsafe { NameFilter::of_table(ptr::with_exposed_provenance(find(GNU_HASH)?)) }
     }
 
-    /// None when the table is not as the format demands.
+    /// Returns `None` if the table is malformed.
     ///
     /// # Safety
-    /// There must be a hash table that nobody writes.
+    /// `table` must point to a hash table that nobody writes.
     unsafe fn of_table(table: *const Header) -> Option<NameFilter> {
         if !table.cast::<u64>().is_aligned() {
             return None;
@@ -114,8 +116,8 @@ impl NameFilter {
         Some(NameFilter { words: NonNull::slice_from_raw_parts(words, word_count as usize), shift })
     }
 
-    /// Whether `dlsym` surely does not find the name.
-    pub(super) fn lacks(&self, name: &CStr) -> bool {
+    /// Returns `true` if `dlsym` certainly does not find the name.
+    pub(in super::super) fn lacks(&self, name: &CStr) -> bool {
         is_rare(name) && !self.may_have(name)
     }
 
@@ -128,22 +130,22 @@ impl NameFilter {
     }
 }
 
-/// The entries of a dynamic section.
+/// Returns the entries of a dynamic section.
 ///
 /// # Safety
-/// It must stay there and unwritten while the result is used.
+/// The section must stay mapped and unwritten while the result is used.
 unsafe fn section<'a>(first: *const Entry) -> &'a [Entry] {
     let mut len = 0;
     // SAFETY: an entry with this tag ends every section.
     while unsafe { (*first.add(len)).tag } != END {
         len += 1;
     }
-    // SAFETY: so many entries were just read.
+    // SAFETY: the loop has just read `len` entries.
     unsafe { slice::from_raw_parts(first, len) }
 }
 
-/// What a value of the section points to. It is an address that the object was linked for; the linker makes it the one where
-/// the object is, `base` bytes on, if it may write to the section. Of the two that one counts which lies near the section.
+/// Resolves an address in the dynamic section. The value is a link-time address, or already relocated by `base` if the linker
+/// may write to the section. The right one of the two lies near the section.
 fn address(base: usize, section: usize, value: usize) -> Option<usize> {
     const NEAR: usize = 32 << 20;
     let is_near = |address: usize| address.abs_diff(section) < NEAR;
@@ -156,19 +158,19 @@ fn address(base: usize, section: usize, value: usize) -> Option<usize> {
     }
 }
 
-/// Whether TVM keeps such names for itself and few libraries have them. A function that is asked for is usually there,
-/// so the linker is asked for it at once.
+/// Returns `true` for names reserved by TVM that few libraries define. Other names are usually defined, so the linker is asked
+/// directly.
 fn is_rare(name: &CStr) -> bool {
     let name = name.to_bytes();
     name.starts_with(b"__TVM") || name.starts_with(b"__tvm_ffi__")
 }
 
-/// Whether a file of that name is one of [`FILES_WITHOUT`].
-fn is_without(file: &CStr) -> bool {
-    FILES_WITHOUT.contains(&file)
+/// Returns `true` for the name of one of [`FILES_WITHOUT_RARE_NAMES`].
+fn lacks_rare_names(file: &CStr) -> bool {
+    FILES_WITHOUT_RARE_NAMES.contains(&file)
 }
 
-/// The hash of a name in this table.
+/// Returns the GNU hash of a name.
 fn hash(name: &CStr) -> u32 {
     name.to_bytes().iter().fold(5381, |hash: u32, &byte| hash.wrapping_mul(33).wrapping_add(byte.into()))
 }
@@ -184,7 +186,7 @@ mod tests {
         words: [u64; N],
     }
 
-    /// A table in which the names are.
+    /// Builds a filter that contains the names.
     fn table<const N: usize>(shift: u32, names: &[&CStr]) -> Table<N> {
         let header = Header { bucket_count: 1, first_symbol: 1, word_count: N as u32, shift };
         let mut words = [0; N];
@@ -233,11 +235,11 @@ mod tests {
         let there = Some(base + 0x2000);
         assert_eq!(address(base, base + 0x9000, 0x2000), there);
         assert_eq!(address(base, base + 0x9000, base + 0x2000), there);
-        // Linked for a high address, and loaded elsewhere, before it or where it belongs.
+        // Linked at a high address, and loaded at another one, at a lower one, or at that one.
         let high = 0x5000_0000_2000;
         assert_eq!(address(base.wrapping_sub(high - 0x2000), base + 0x9000, high), there);
         assert_eq!(address(0, high + 0x7000, high), Some(high));
-        // Either may be meant; too far away.
+        // Ambiguous; too far away.
         assert_eq!(address(0x1000, 0x9000, 0x2000), None);
         assert_eq!(address(base, base + (1 << 30), 0x2000), None);
     }
@@ -245,17 +247,17 @@ mod tests {
     #[test]
     fn names_of_system_libraries_are_compared_whole() {
         for name in [c"libm.so.6", c"libtvm_ffi.so", c"ld-linux-x86-64.so.2"] {
-            assert!(is_without(name), "{name:?}");
+            assert!(lacks_rare_names(name), "{name:?}");
         }
         for name in [c"libm.so.kernels", c"libm.so", c"libc.so.6.kernels", c"ld-linux-kernels.so", c""] {
-            assert!(!is_without(name), "{name:?}");
+            assert!(!lacks_rare_names(name), "{name:?}");
         }
     }
 
     #[cfg(not(miri))]
     #[test]
     fn objects_of_the_system_have_a_filter() {
-        // SAFETY: the library of the C library's functions may be loaded at any time.
+        // SAFETY: the C math library may be loaded at any time.
         let handle = NonNull::new(unsafe { libc::dlopen(c"libm.so.6".as_ptr(), libc::RTLD_LAZY) }).unwrap();
         // SAFETY: the handle stays open meanwhile.
         let filter = unsafe { NameFilter::of(handle) }.unwrap();
@@ -270,7 +272,7 @@ mod tests {
     #[cfg(not(miri))]
     #[test]
     fn the_program_itself_has_none() {
-        // SAFETY: gives the program itself.
+        // SAFETY: opens the main program.
         let handle = NonNull::new(unsafe { libc::dlopen(ptr::null(), libc::RTLD_LAZY) }).unwrap();
         // SAFETY: the handle stays open.
         assert!(unsafe { NameFilter::of(handle) }.is_none());

@@ -1,10 +1,10 @@
-//! The walk of builds without the `backtrace` feature: it sees nothing.
+//! Stack walk of builds without the feature `backtrace`: reports no frames.
 #![forbid(unsafe_code)]
 
 use ferrite_core::backtrace::BacktraceRequest;
 use ferrite_core::sync::fork::Hook;
 
-/// No walk is ever at work.
+/// Fork handlers that do nothing, since no walk runs.
 pub(crate) static WALKS_AT_FORK: Hook = Hook::in_child(|| ());
 
 /// Writes nothing.

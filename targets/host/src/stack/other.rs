@@ -1,9 +1,9 @@
-//! Bounds of stacks on systems that do not tell them.
+//! Stack bounds on systems without an interface for them.
 #![forbid(unsafe_code)]
 
 use core::ops::Range;
 
-/// Nothing is known of the stack of the calling thread.
+/// Returns `None`: the bounds are unknown.
 pub(super) fn of_this_thread() -> Option<Range<usize>> {
     None
 }
