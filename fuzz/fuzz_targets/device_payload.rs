@@ -1,7 +1,8 @@
 //! Payloads of device modules of every kind, whatever their bytes: a module or an error, and launch plans or errors. What is read
 //! is written back as the same. The same bytes are declarations of a SPIR-V shader, too.
 //!
-//! An input is the bytes of a payload, or edits to one of the fixtures in `tests/device`, so that all parts of a payload are met.
+//! An input is the bytes of a payload, or edits to one of the fixtures in `tests/programs/device`, so that all parts of a
+//! payload are met.
 #![no_main]
 
 use std::fs;
@@ -52,7 +53,7 @@ fn fixtures() -> &'static [Fixture] {
     static FIXTURES: OnceLock<Vec<Fixture>> = OnceLock::new();
     FIXTURES.get_or_init(|| {
         let mut found = Vec::new();
-        collect(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/device"), &mut found);
+        collect(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/programs/device"), &mut found);
         for kind in 0..LAYOUTS.len() {
             assert!(found.iter().any(|(of, _)| *of == kind), "layout {kind} has no fixture");
         }

@@ -12,7 +12,7 @@ compile() { # compile SOURCE OBJECT [FLAG...]
   shift 2
   # -fno-builtin: no call of strlen in place of a loop that is shorter than strlen.
   "${compiler[@]}" -std=c99 -Os -fno-builtin -ffunction-sections -fdata-sections "${defines[@]}" -I "$root/include" \
-    -I "$root/tests/aot" -I firmware -I "$mcu/shared" -I "$mcu/$core" "$@" -c "$source" -o "$out/$object.o"
+    -I "$root/tests/programs/aot" -I firmware -I "$mcu/shared" -I "$mcu/$core" "$@" -c "$source" -o "$out/$object.o"
 }
 
 # The code that TVM generated is compiled without warnings: nobody may edit it.
@@ -20,8 +20,8 @@ compile_firmware() {
   local strict=(-Wall -Wextra -Werror) name
   if [ "$core" = wasm ]; then strict+=(-Dmain=firmware); fi
   if [ "$part" = core ]; then strict+=(-DWITHOUT_MODULES); fi
-  compile "$root/tests/aot/models.c" compiled_models -w &&
-    compile "$root/tests/aot/cnn_f32/cnn_f32.c" compiled_cnn -w || return 1
+  compile "$root/tests/programs/aot/models.c" compiled_models -w &&
+    compile "$root/tests/programs/aot/cnn_f32/cnn_f32.c" compiled_cnn -w || return 1
   for name in "${start_up[@]}"; do
     compile "$mcu/$name.c" "${name##*/}" "${strict[@]}" || return 1
   done
@@ -46,7 +46,7 @@ objects_of() { # objects_of PROGRAM
     *) names+=("$1") ;;
   esac
   printf '%s\n' "${names[@]/#/$out/}" | sed 's/$/.o/'
-  if [ "$1" = system_library ]; then echo "$root/tests/aot/llvm/$system_library"; fi
+  if [ "$1" = system_library ]; then echo "$root/tests/programs/aot/llvm/$system_library"; fi
 }
 
 link_program() { # link_program PROGRAM

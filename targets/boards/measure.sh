@@ -17,7 +17,7 @@ sections() { # sections PROGRAM
   fi
 }
 
-# Bytes of the models' weights, inputs and expected outputs in a program: the arrays of tests/aot/MODEL/data.h.
+# Bytes of the models' weights, inputs and expected outputs in a program: the arrays of tests/programs/aot/MODEL/data.h.
 model_data() { # model_data PROGRAM
   "${compiler[0]%gcc}nm" -S -t d "$out/$1.elf" |
     awk '$3 ~ /[rR]/ && $4 ~ /^(add_one|add_one_dyn|call_host|cnn_f32|mlp_f32|mlp_i8|par_scale|softmax_f32)_/ {

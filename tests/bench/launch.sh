@@ -5,12 +5,13 @@
 # on this machine, which should have no other load, and the instructions of the launching thread, by callgrind. Writes
 # results/launch.md. Fails when the median time is above 1.3 of the driver's.
 #
-# tests/device/KIND/launch_cost.c measures; its argument is the kind's payload, its output lines of `NAME DRIVER LIBRARY RATIO`.
+# tests/programs/device/KIND/launch_cost.c measures; its argument is the kind's payload, its output lines of
+# `NAME DRIVER LIBRARY RATIO`.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$here/../.." && pwd)
 target=${CARGO_TARGET_DIR:-$root/target}
-device=$root/tests/device
+device=$root/tests/programs/device
 rounds=200
 limit=1.3
 

@@ -29,7 +29,7 @@ library() { # library NAME: the path of a library, built or downloaded when it h
       cargo build --quiet --release --manifest-path "$root/Cargo.toml" -p ferrite-capi --features backend >&2
       echo "$target/release/libtvm_ffi.so"
       ;;
-    upstream) echo "$("$here/../upstream/wheel.sh")/tvm_ffi/lib/libtvm_ffi.so" ;;
+    upstream) echo "$("$here/../conformance/upstream/wheel.sh")/tvm_ffi/lib/libtvm_ffi.so" ;;
     *) realpath "$1" ;;
   esac
 }

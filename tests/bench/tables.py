@@ -31,7 +31,7 @@ def heading(title, command, note=""):
     return (
         f"# {title}\n\nMade by `{command}` on {datetime.date.today()}, commit {commit}: "
         f"{processor}, {platform.system()} {platform.machine()}, {platform.libc_ver()[0]} {platform.libc_ver()[1]}. "
-        f"Upstream is the wheel of apache-tvm-ffi that `tests/upstream/wheel.sh` names; a ratio below 1 is in our favour{note}.\n\n"
+        f"Upstream is the wheel of apache-tvm-ffi that `tests/conformance/upstream/wheel.sh` names; a ratio below 1 is in our favour{note}.\n\n"
     )
 
 

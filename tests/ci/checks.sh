@@ -189,7 +189,7 @@ arm() { # arm EMULATED TARGET GNU DEBIAN: the names of a machine for qemu, Rust,
 check_parity() {
   local folder
   need python3 "apt-get install python3 python3-pip" || return 1
-  folder=$(tests/upstream/wheel.sh) || return 1
+  folder=$(tests/conformance/upstream/wheel.sh) || return 1
   CHECK_GOOD_INPUT_ONLY=1 FERRITE_LIBRARY_DIR=$folder/tvm_ffi/lib ferrite_tests c_programs plain::
 }
 
@@ -206,7 +206,7 @@ host_library() { # host_library PROFILE
 
 upstream() { # upstream SUITE: with the library as it is released
   host_library release &&
-    OUT=$target/upstream/release tests/upstream/run.sh "$target/cxx-abi/release/libtvm_ffi.so" "$1"
+    OUT=$target/upstream/release tests/conformance/upstream/run.sh "$target/cxx-abi/release/libtvm_ffi.so" "$1"
 }
 
 check_upstream-python() { upstream python; }
@@ -216,7 +216,7 @@ check_upstream-examples() { upstream examples; }
 
 check_upstream-checked() {
   host_library checked &&
-    OUT=$target/upstream/checked tests/upstream/run.sh "$target/cxx-abi/checked/libtvm_ffi.so"
+    OUT=$target/upstream/checked tests/conformance/upstream/run.sh "$target/cxx-abi/checked/libtvm_ffi.so"
 }
 
 check_upstream-asan() {
@@ -225,7 +225,7 @@ check_upstream-asan() {
   runtime=$(clang -print-file-name="libclang_rt.asan-$(uname -m).so")
   # The library names the runtime that it needs, so that it can be linked as any other.
   build_asan backend,cxx-abi -C link-arg="$runtime" -C link-arg="-Wl,-rpath,${runtime%/*}" &&
-    OUT=$target/upstream/asan tests/upstream/run.sh --asan "$asan_library"
+    OUT=$target/upstream/asan tests/conformance/upstream/run.sh --asan "$asan_library"
 }
 
 check_cpp() {
@@ -262,16 +262,16 @@ check_reproducible() {
 check_wheel() {
   build_wheel &&
     targets/host/python/test.sh "$target"/wheels/*.whl &&
-    OUT=$target/upstream/wheel tests/upstream/run.sh "$target"/wheels/*.whl python
+    OUT=$target/upstream/wheel tests/conformance/upstream/run.sh "$target"/wheels/*.whl python
 }
 
 check_releases() {
   local pin name status=0
   build_wheel || return 1
-  for pin in tests/upstream/pins/releases/*.txt; do
+  for pin in tests/conformance/upstream/pins/releases/*.txt; do
     name=$(basename "$pin" .txt)
     echo "== $name"
-    OUT=$target/upstream/releases/$name tests/upstream/run.sh --release "$name" "$target"/wheels/*.whl python ||
+    OUT=$target/upstream/releases/$name tests/conformance/upstream/run.sh --release "$name" "$target"/wheels/*.whl python ||
       status=1
   done
   return $status
@@ -283,15 +283,15 @@ check_drift() {
   wheel=$(echo "$target"/wheels/*.whl)
   for version in 0.1.14.post1 0.1.15.post2; do
     echo "== $version"
-    tests/upstream/drift.sh "$version" "$wheel" || status=1
+    tests/conformance/upstream/drift.sh "$version" "$wheel" || status=1
   done
   drift_is_found "$wheel" || status=1
-  newest=$(tests/upstream/drift.sh --newest)
+  newest=$(tests/conformance/upstream/drift.sh --newest)
   if [ -z "$newest" ]; then
     echo "the newest release on PyPI is not known: pip index failed"
   elif [ "$newest" != 0.1.15.post2 ]; then
     echo "== $newest, the newest on PyPI: for information"
-    tests/upstream/drift.sh "$newest" "$wheel" | sed 's/^drift: /sum: /'
+    tests/conformance/upstream/drift.sh "$newest" "$wheel" | sed 's/^drift: /sum: /'
   fi
   return $status
 }
@@ -301,29 +301,29 @@ drift_is_found() { # drift_is_found WHEEL: a symbol and a function that its libr
   rm -rf "$work" && python3 -m zipfile -e "$1" "$work" || return 1
   sed -i 's/TVMFFIEnvTensorAlloc\x00/TVMFFIEnvTensorAlloX\x00/; s/ffi\.ListReverse/ffi.ListReversX/' \
     "$work/ferrite_tvm_ffi.libs/libtvm_ffi.so"
-  told=$(tests/upstream/drift.sh 0.1.15.post2 "$work/ferrite_tvm_ffi.libs/libtvm_ffi.so") && return 1
+  told=$(tests/conformance/upstream/drift.sh 0.1.15.post2 "$work/ferrite_tvm_ffi.libs/libtvm_ffi.so") && return 1
   grep '^  TVMFFIEnvTensorAlloc: new' <<<"$told" && grep '^  global ffi.ListReverse: new' <<<"$told"
 }
 
 check_tvm-client() {
-  build_wheel && tests/clients/run.sh "$target"/wheels/*.whl tvm
+  build_wheel && tests/programs/clients/run.sh "$target"/wheels/*.whl tvm
 }
 
 check_tilelang() {
-  build_wheel && tests/clients/run.sh "$target"/wheels/*.whl tilelang tirx
+  build_wheel && tests/programs/clients/run.sh "$target"/wheels/*.whl tilelang tirx
 }
 
 check_legacy() {
   need valgrind "apt-get install valgrind" && need xz "apt-get install xz-utils" &&
     cargo test -p ferrite-alloc-ext --features packed packed && cargo test -p ferrite-capi --features legacy legacy:: &&
-    ferrite_tests legacy --include-ignored && tests/legacy/run.sh "$target/legacy/release/libtvm_ffi.so"
+    ferrite_tests legacy --include-ignored && tests/conformance/legacy/run.sh "$target/legacy/release/libtvm_ffi.so"
 }
 
 check_gpu-opencl() {
   need_library libOpenCL.so.1 "apt-get install ocl-icd-libopencl1 pocl-opencl-icd" &&
     cargo test -p ferrite-gpu --features opencl &&
     ferrite_tests gpu --include-ignored opencl && ferrite_tests gpu_driver --ignored plain::opencl &&
-    build_wheel && tests/clients/run.sh "$target"/wheels/*.whl devices
+    build_wheel && tests/programs/clients/run.sh "$target"/wheels/*.whl devices
 }
 
 check_gpu-checked() {
@@ -340,17 +340,17 @@ check_gpu-checked() {
 
 check_gpu-tvm-tests() {
   need_library libOpenCL.so.1 "apt-get install ocl-icd-libopencl1 pocl-opencl-icd" &&
-    need xz "apt-get install xz-utils" && build_wheel && tests/clients/device_tests/run.sh "$target"/wheels/*.whl
+    need xz "apt-get install xz-utils" && build_wheel && tests/programs/clients/device_tests/run.sh "$target"/wheels/*.whl
 }
 
 check_gpu-cuda() {
   need python3 "apt-get install python3 python3-pip" || return 1
   local FERRITE_NVRTC
-  FERRITE_NVRTC=$(tests/device/fetch_nvrtc.sh "$target/nvrtc") && export FERRITE_NVRTC &&
+  FERRITE_NVRTC=$(tests/programs/device/fetch_nvrtc.sh "$target/nvrtc") && export FERRITE_NVRTC &&
     cargo test -p ferrite-gpu --features cuda --lib --test cuda --test cuda_without_driver --test cuda_fork \
       --test cuda_failures -- --show-output &&
     ferrite_tests gpu --include-ignored cuda &&
-    build_wheel && with_cuda tests/clients/run.sh "$target"/wheels/*.whl cuda
+    build_wheel && with_cuda tests/programs/clients/run.sh "$target"/wheels/*.whl cuda
 }
 
 with_cuda() { # with_cuda COMMAND...: with the stand-in that tests have built, unless there is a GPU
@@ -376,7 +376,7 @@ check_gpu-webgpu() { # builds in a folder of its own, without optimisation: wgpu
   CARGO_TARGET_DIR=$target/webgpu cargo test -p ferrite-gpu --features webgpu &&
     ferrite_tests gpu --include-ignored webgpu_with &&
     build_wheel && wheel_with "$target/webgpu/debug/libtvm_ffi.so" "$target/webgpu/wheels" &&
-    tests/clients/run.sh "$target"/webgpu/wheels/*.whl webgpu
+    tests/programs/clients/run.sh "$target"/webgpu/wheels/*.whl webgpu
 }
 
 wheel_with() { # wheel_with LIBRARY FOLDER: a copy of the wheel with another library
@@ -419,7 +419,7 @@ vulkan_layer() { # vulkan_layer ARGUMENT...: tests of cargo under the validation
 }
 
 check_xgrammar() {
-  build_wheel && tests/clients/xgrammar/run.sh "$target"/wheels/*.whl
+  build_wheel && tests/programs/clients/xgrammar/run.sh "$target"/wheels/*.whl
 }
 
 check_cross() {
@@ -453,7 +453,7 @@ check_full-size() {
 }
 
 check_platform() {
-  need_target thumbv7em-none-eabihf && need_target riscv32imac-unknown-none-elf && tests/platform/run.sh cortex-m4f riscv32
+  need_target thumbv7em-none-eabihf && need_target riscv32imac-unknown-none-elf && tests/embedded/platform/run.sh cortex-m4f riscv32
 }
 
 check_boards() { targets/boards/run.sh; }

@@ -1,4 +1,4 @@
-//! C programs and libraries for the device fixtures in `tests/device`.
+//! C programs and libraries for the device fixtures in `tests/programs/device`.
 
 use crate::{Cc, Library, Outcome, output_of, paths, quickstart};
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::process::Command;
 
 /// The folder of the fixtures.
 pub fn fixtures() -> PathBuf {
-    paths::root().join("tests/device")
+    paths::root().join("tests/programs/device")
 }
 
 /// A library of the host code and the device module of a kind.

@@ -101,7 +101,7 @@ impl Profile {
 
 /// A firmware of one C file; gives its path.
 fn link(source: &str, output: &str, keep: &[String], archive: Option<&Path>) -> Outcome<PathBuf> {
-    let sources = root().join("tests/firmware");
+    let sources = root().join("tests/embedded/firmware");
     let output = scratch("firmware")?.join(output);
     let mut command = Command::new("arm-none-eabi-gcc");
     command.args([

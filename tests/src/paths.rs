@@ -16,7 +16,7 @@ pub fn include() -> PathBuf {
 
 /// The compiled models and their data.
 pub fn aot() -> PathBuf {
-    root().join("tests/aot")
+    root().join("tests/programs/aot")
 }
 
 /// The C sources of the quick start, whose helpers the C tests share.

@@ -65,7 +65,7 @@ pub fn valgrind(leaks: &str) -> Outcome<Command> {
         "--keep-debuginfo=yes",
         "--leak-check=full",
     ]);
-    command.arg(format!("--suppressions={}/valgrind.supp", env!("CARGO_MANIFEST_DIR")));
+    command.arg(format!("--suppressions={}/robustness/valgrind.supp", env!("CARGO_MANIFEST_DIR")));
     command.arg(format!("--show-leak-kinds={leaks}")).arg(format!("--errors-for-leak-kinds={leaks}"));
     Ok(command)
 }

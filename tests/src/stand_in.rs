@@ -1,4 +1,4 @@
-//! The stand-in for drivers of GPUs, see `tests/device/stand_in`.
+//! The stand-in for drivers of GPUs, see `tests/programs/device/stand_in`.
 
 use crate::{Outcome, output_of, paths};
 use std::path::{Path, PathBuf};

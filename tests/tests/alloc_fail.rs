@@ -1,4 +1,4 @@
-//! The n-th allocation fails, for every n: `tests/alloc_fail` says how.
+//! The n-th allocation fails, for every n: `tests/robustness/alloc_fail` says how.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 #![allow(missing_docs, reason = "each test's name says it")]
 
@@ -8,9 +8,9 @@ use std::process::Command;
 fn run(what: &str, how: &str) -> Outcome<()> {
     let folder = scratch(&format!("alloc_fail/{what}-{how}"))?;
     let kernels = Cc::shared(folder.join("kernels.so")).strict();
-    let kernels = kernels.source(root().join("tests/c/kernels.c")).link()?;
+    let kernels = kernels.source(root().join("tests/conformance/c/kernels.c")).link()?;
     let program = Cc::program(folder.join("alloc_fail")).strict();
-    let program = program.source(root().join("tests/alloc_fail/alloc_fail.c"));
+    let program = program.source(root().join("tests/robustness/alloc_fail/alloc_fail.c"));
     let program = program.link_shared(Library::get()?)?;
     let mut command = Command::new(program);
     command.args([what, how]).env("CHECK_KERNELS", kernels);

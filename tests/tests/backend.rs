@@ -11,11 +11,11 @@ fn program(name: &str, prepare: impl FnOnce(Cc) -> Cc) -> Outcome<PathBuf> {
 
 fn program_of(source: &str, name: &str, prepare: impl FnOnce(Cc) -> Cc) -> Outcome<PathBuf> {
     let cc = Cc::program(scratch("backend")?.join(name)).strict().args(["-pthread"]);
-    prepare(cc.source(root().join(format!("tests/backend/{source}.c")))).link_shared(Library::get()?)
+    prepare(cc.source(root().join(format!("tests/programs/backend/{source}.c")))).link_shared(Library::get()?)
 }
 
 fn run_overlap(program: PathBuf) -> Outcome<()> {
-    let list = root().join("tests/exports/backend-symbols.txt");
+    let list = root().join("tests/conformance/exports/backend-symbols.txt");
     run(Command::new(program).env("CHECK_SYMBOLS", list))
 }
 
@@ -50,7 +50,7 @@ fn without_memory() -> Outcome<()> {
     let cc = Cc::program(scratch("backend")?.join("no_memory"))
         .strict()
         .args(["-pthread", "-Wno-unused-function"]);
-    let program = cc.source(root().join("tests/backend/no_memory.c")).link_shared(Library::get()?)?;
+    let program = cc.source(root().join("tests/programs/backend/no_memory.c")).link_shared(Library::get()?)?;
     run(Command::new(&program).arg("4"))?;
     // An open number of tasks: as many as the environment says, or as there are processors.
     run(Command::new(&program).arg("0").env("TVM_NUM_THREADS", "3"))?;

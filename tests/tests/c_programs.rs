@@ -1,4 +1,4 @@
-//! The C programs of `tests/c` against the built library: plain, under sanitizers, under valgrind.
+//! The C programs of `tests/conformance/c` against the built library: plain, under sanitizers, under valgrind.
 //!
 //! The last two are ignored, since they need tools beyond a C compiler: `./ci.sh sanitizers` and `./ci.sh valgrind`
 //! run them. `CHECK_GOOD_INPUT_ONLY=1 FERRITE_LIBRARY_DIR=...` runs the same programs against upstream's library.
@@ -48,7 +48,7 @@ struct Kernels {
 
 fn kernels(mode: Mode, program: &str) -> Outcome<Kernels> {
     let folder = scratch(&format!("c_programs/{}-{program}", mode.name()))?;
-    let source = root().join("tests/c/kernels.c");
+    let source = root().join("tests/conformance/c/kernels.c");
     let plain = Cc::shared(folder.join("kernels.so")).strict().source(&source);
     let with_modules = Cc::shared(folder.join("kernels_bin.so")).strict().args(["-DWITH_LIBRARY_BIN"]);
     let needed = Cc::shared(folder.join("libm.so.kernels")).strict().args(["-Wl,-soname,libm.so.kernels"]);
@@ -67,7 +67,7 @@ fn run(name: &str, mode: Mode) -> Outcome<()> {
     let folder = scratch(&format!("c_programs/{}-{name}", mode.name()))?;
     let kernels = kernels(mode, name)?;
     let cc = Cc::program(folder.join(name)).strict().args(["-pthread"]);
-    let cc = cc.source(root().join(format!("tests/c/{name}.c")));
+    let cc = cc.source(root().join(format!("tests/conformance/c/{name}.c")));
     let executable = mode.compiler(cc).link_shared(library)?;
     let mut command = program(&executable);
     if mode == Mode::Valgrind {
@@ -77,7 +77,7 @@ fn run(name: &str, mode: Mode) -> Outcome<()> {
     }
     command.env("CHECK_KERNELS", &kernels.plain).env("CHECK_KERNELS_BIN", &kernels.with_modules);
     command.env("CHECK_NEEDS_KERNELS", &kernels.needs_kernels);
-    command.env("CHECK_SYMBOLS", root().join("tests/exports/symbols.txt"));
+    command.env("CHECK_SYMBOLS", root().join("tests/conformance/exports/symbols.txt"));
     command.env("CHECK_SCRATCH", &folder).env("CHECK_STRESS_DIVISOR", mode.stress_divisor());
     // A library is unloaded when its last function goes: its code must still be there when a report names it. Null for
     // what does not fit memory, as malloc gives it.
@@ -144,17 +144,17 @@ programs!(
 #[test]
 fn every_symbol_and_every_program() -> Outcome<()> {
     let mut text = String::new();
-    for entry in std::fs::read_dir(root().join("tests/c"))? {
+    for entry in std::fs::read_dir(root().join("tests/conformance/c"))? {
         let path = entry?.path();
         if path.extension().is_some_and(|extension| extension == "c") {
             let program = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
             if !PROGRAMS.contains(&program.as_str()) && program != "kernels" {
-                return Err(format!("tests/c/{program}.c is run by no test").into());
+                return Err(format!("tests/conformance/c/{program}.c is run by no test").into());
             }
             text.push_str(&std::fs::read_to_string(path)?);
         }
     }
-    let symbols = std::fs::read_to_string(root().join("tests/exports/symbols.txt"))?;
+    let symbols = std::fs::read_to_string(root().join("tests/conformance/exports/symbols.txt"))?;
     let uncalled: Vec<&str> =
         symbols.lines().filter(|symbol| !text.contains(&format!("{symbol}("))).collect();
     if uncalled.is_empty() { Ok(()) } else { Err(format!("no program calls {uncalled:?}").into()) }
@@ -173,7 +173,7 @@ fn signal_handlers_call_what_the_header_allows() -> Outcome<()> {
     };
     let header = std::fs::read_to_string(include().join("tvm/ffi/c_api.h"))?;
     let allowed = symbols(&between(&header, "Signal handlers may call", "Any other function")?);
-    let program = std::fs::read_to_string(root().join("tests/c/signals.c"))?;
+    let program = std::fs::read_to_string(root().join("tests/conformance/c/signals.c"))?;
     let handler = between(&program, "static void handle(", "\n}\n")?;
     let is_call = |symbol: &String| handler.contains(&format!("{symbol}("));
     let called: BTreeSet<_> = symbols(&handler).into_iter().filter(is_call).collect();

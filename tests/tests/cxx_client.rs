@@ -1,4 +1,4 @@
-//! The C++ programs of `tests/cxx`, built against upstream's unmodified headers and linked with our library: by two
+//! The C++ programs of `tests/conformance/cxx`, built against upstream's unmodified headers and linked with our library: by two
 //! compilers, with and without run-time type information, under sanitizers and under valgrind.
 //!
 //! Ignored, since they need upstream's headers, g++ and clang++: `./ci.sh cpp` runs them. With `CHECK_GOOD_INPUT_ONLY=1
@@ -32,11 +32,11 @@ static BUILT: Mutex<BTreeMap<PathBuf, Building>> = Mutex::new(BTreeMap::new());
 type Building = Arc<OnceLock<Outcome<()>>>;
 
 fn upstream_headers() -> Outcome<PathBuf> {
-    let wheel = output_of(&mut Command::new(root().join("tests/upstream/wheel.sh")))?;
+    let wheel = output_of(&mut Command::new(root().join("tests/conformance/upstream/wheel.sh")))?;
     Ok(Path::new(wheel.trim()).join("tvm_ffi/include"))
 }
 
-/// Compiles one source of `tests/cxx`, once.
+/// Compiles one source of `tests/conformance/cxx`, once.
 fn built(build: &Build, source: &str, target: &str, flags: &[&str]) -> Outcome<PathBuf> {
     let target = scratch(&format!("cxx_client/{}", build.name))?.join(target);
     let file =
@@ -55,7 +55,7 @@ fn compile(build: &Build, source: &str, target: &Path, flags: &[&str]) -> Outcom
     // What upstream's macros and class declarations leave unused.
     compiler.args(["-Wno-unused-parameter", "-Wno-unused-const-variable"]);
     compiler.args(build.flags).args(flags).arg("-isystem").arg(upstream_headers()?);
-    compiler.arg(root().join("tests/cxx").join(source)).arg("-o").arg(target);
+    compiler.arg(root().join("tests/conformance/cxx").join(source)).arg("-o").arg(target);
     compiler.arg("-L").arg(library.folder()).args(["-ltvm_ffi", "-ldl"]);
     compiler.arg(format!("-Wl,-rpath,{},--disable-new-dtags", library.folder().display()));
     output_of(&mut compiler)?;
@@ -83,7 +83,7 @@ fn run(program: &str, build: &Build, under: Option<Command>) -> Outcome<()> {
     };
     let mut command = under.unwrap_or(Command::new("env"));
     command.arg(&executable);
-    let source = std::fs::read_to_string(root().join(format!("tests/cxx/{program}.cc")))?;
+    let source = std::fs::read_to_string(root().join(format!("tests/conformance/cxx/{program}.cc")))?;
     if source.contains("CHECK_PLUGIN") {
         with_plugins(&mut command, build)?;
     }
@@ -129,12 +129,12 @@ programs!(callbacks, containers, hooks_plain, hooks_value, modules, throws, unlo
 
 #[test]
 fn every_program() -> Outcome<()> {
-    for entry in std::fs::read_dir(root().join("tests/cxx"))? {
+    for entry in std::fs::read_dir(root().join("tests/conformance/cxx"))? {
         let path = entry?.path();
         let program = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let is_program = path.extension().is_some_and(|extension| extension == "cc") && program != "plugin";
         if is_program && !PROGRAMS.contains(&program.as_str()) {
-            return Err(format!("tests/cxx/{program}.cc is run by no test").into());
+            return Err(format!("tests/conformance/cxx/{program}.cc is run by no test").into());
         }
     }
     Ok(())

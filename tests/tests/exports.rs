@@ -19,7 +19,7 @@ fn exported(library: &Path) -> Outcome<BTreeSet<String>> {
 }
 
 fn listed(file: &str) -> Outcome<BTreeSet<String>> {
-    let text = std::fs::read_to_string(root().join("tests/exports").join(file))?;
+    let text = std::fs::read_to_string(root().join("tests/conformance/exports").join(file))?;
     Ok(text.lines().map(str::to_string).collect())
 }
 
@@ -106,7 +106,7 @@ fn symbols_are_upstreams() -> Outcome<()> {
 fn symbols_of_earlier_releases() -> Outcome<()> {
     let last = exported_by_upstream("")?;
     let mut earlier = BTreeSet::new();
-    for pin in std::fs::read_dir(root().join("tests/upstream/pins/releases"))? {
+    for pin in std::fs::read_dir(root().join("tests/conformance/upstream/pins/releases"))? {
         let release = pin?.path().with_extension("");
         let name = release.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         earlier.append(&mut exported_by_upstream(name)?);
@@ -117,7 +117,7 @@ fn symbols_of_earlier_releases() -> Outcome<()> {
 
 /// The dynamic symbols of upstream's library, of the last release or of an earlier one.
 fn exported_by_upstream(release: &str) -> Outcome<BTreeSet<String>> {
-    let mut command = Command::new(root().join("tests/upstream/wheel.sh"));
+    let mut command = Command::new(root().join("tests/conformance/upstream/wheel.sh"));
     let folder = output_of(command.env("upstream_release", release))?;
     exported(&Path::new(folder.trim()).join("tvm_ffi/lib/libtvm_ffi.so"))
 }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 /// Runs `forks.c`, with a library of kernels of its own: others may be linked while it runs.
 fn run(executable: &Path, arguments: &[&str]) -> Outcome<()> {
     let kernels = Cc::shared(executable.with_extension("kernels.so")).strict();
-    let kernels = kernels.source(root().join("tests/c/kernels.c")).link()?;
+    let kernels = kernels.source(root().join("tests/conformance/c/kernels.c")).link()?;
     let count = std::env::var("FORKS").unwrap_or("100".into());
     let mut command = program(executable);
     command.arg(count).args(arguments).env("CHECK_KERNELS", kernels).env_remove("TVM_TRACEBACK_LIMIT");
@@ -20,7 +20,7 @@ fn run(executable: &Path, arguments: &[&str]) -> Outcome<()> {
 
 fn compile(name: &str, link: impl FnOnce(Cc, &Library) -> Outcome<PathBuf>) -> Outcome<PathBuf> {
     let cc = Cc::program(scratch("forks")?.join(name)).strict().args(["-pthread"]);
-    link(cc.source(root().join("tests/forks/forks.c")), Library::get()?)
+    link(cc.source(root().join("tests/robustness/forks/forks.c")), Library::get()?)
 }
 
 #[test]

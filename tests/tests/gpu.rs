@@ -17,7 +17,7 @@ const WEBGPU: &[&str] = &["add_one", "axpy_dyn", "matmul", "softmax", "mlp"];
 const CHECKS: usize = 22;
 
 fn device() -> PathBuf {
-    root().join("tests/device")
+    root().join("tests/programs/device")
 }
 
 fn runner(folder: &Path) -> Cc {

@@ -17,7 +17,7 @@ const STRICT: [&str; 7] = ["-Wall", "-Wextra", "-Wundef", "-Wconversion", "-peda
 type Table = BTreeMap<String, i64>;
 
 fn sources() -> PathBuf {
-    root().join("tests/layout")
+    root().join("tests/conformance/layout")
 }
 
 fn system_compiler() -> String {
@@ -26,7 +26,7 @@ fn system_compiler() -> String {
 
 /// The folder of upstream's headers.
 fn upstream_include() -> Outcome<PathBuf> {
-    let folder = output_of(&mut Command::new(root().join("tests/upstream/wheel.sh")))?;
+    let folder = output_of(&mut Command::new(root().join("tests/conformance/upstream/wheel.sh")))?;
     Ok(Path::new(folder.trim()).join("tvm_ffi/include"))
 }
 

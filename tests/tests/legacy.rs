@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 fn sources() -> PathBuf {
-    root().join("tests/legacy")
+    root().join("tests/conformance/legacy")
 }
 
 /// A library in the form that TVM compiled, or compiles today.
@@ -108,7 +108,7 @@ fn headers_that_contradict_each_other_say_so() -> Outcome<()> {
 fn symbols() -> Outcome<()> {
     require("nm", "binutils")?;
     let exports = |file: &str| -> Outcome<BTreeSet<String>> {
-        let text = std::fs::read_to_string(root().join("tests/exports").join(file))?;
+        let text = std::fs::read_to_string(root().join("tests/conformance/exports").join(file))?;
         Ok(text.lines().map(str::to_string).collect())
     };
     let mut command = Command::new("nm");

@@ -52,7 +52,7 @@ fn host_archive() -> Outcome<&'static Path> {
 
 fn program(name: &str, output: &str) -> Outcome<Cc> {
     let cc = Cc::program(scratch("minimal")?.join(output)).strict();
-    Ok(cc.source(root().join(format!("tests/minimal/{name}.c"))))
+    Ok(cc.source(root().join(format!("tests/embedded/minimal/{name}.c"))))
 }
 
 fn run(executable: PathBuf) -> Outcome<()> {
@@ -83,7 +83,7 @@ fn firmware() -> Outcome<PathBuf> {
     let mut command = Command::new("arm-none-eabi-gcc");
     command.args(["-mcpu=cortex-m4", "-mthumb", "-mfloat-abi=hard", "-mfpu=fpv4-sp-d16", "-Os"]);
     command.args(["-nostdlib", "-nostartfiles", "-Wl,--gc-sections", "-Wl,-e,0"]);
-    let symbols = std::fs::read_to_string(root().join("tests/minimal/symbols.txt"))?;
+    let symbols = std::fs::read_to_string(root().join("tests/embedded/minimal/symbols.txt"))?;
     command.args(symbols.lines().map(|symbol| format!("-Wl,-u,{symbol}")));
     command.arg(archive).arg("-o").arg(&output);
     output_of(&mut command)?;
@@ -131,7 +131,7 @@ fn board_program(name: &str) -> Outcome<PathBuf> {
     for source in ["cortex_m/start.c", "shared/memory.c", "shared/semihosting.c"] {
         command.arg(root().join("targets/mcu").join(source));
     }
-    command.arg(root().join("tests/minimal").join(format!("{name}.c"))).arg(archive);
+    command.arg(root().join("tests/embedded/minimal").join(format!("{name}.c"))).arg(archive);
     command.args(["-lgcc", "-o"]).arg(&output);
     output_of(&mut command)?;
     Ok(output)

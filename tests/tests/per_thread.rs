@@ -9,7 +9,7 @@ use std::process::Command;
 
 fn program(name: &str) -> Outcome<Cc> {
     let cc = Cc::program(scratch("per_thread")?.join(name)).strict().args(["-pthread"]);
-    Ok(cc.source(root().join("tests/per_thread/streams.c")))
+    Ok(cc.source(root().join("tests/robustness/per_thread/streams.c")))
 }
 
 fn run(command: &mut Command) -> Outcome<()> {

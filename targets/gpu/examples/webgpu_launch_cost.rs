@@ -26,7 +26,7 @@ const ROUNDS: usize = 15;
 
 const F32: DLDataType = DLDataType { code: 2, bits: 32, lanes: 1 };
 const HERE: DLDevice = DLDevice { device_type: 15, device_id: 0 };
-const FIXTURE: &[u8] = include_bytes!("../../../tests/device/webgpu/module.bin");
+const FIXTURE: &[u8] = include_bytes!("../../../tests/programs/device/webgpu/module.bin");
 
 /// A kernel of the fixtures and its two buffers, through the library.
 struct Library {

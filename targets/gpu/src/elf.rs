@@ -89,7 +89,7 @@ mod tests {
     use ferrite_core::Bytes;
     use ferrite_core::error::Result;
 
-    const MODULE: &[u8] = include_bytes!("../../../tests/device/payloads/hip.bin");
+    const MODULE: &[u8] = include_bytes!("../../../tests/programs/device/payloads/hip.bin");
 
     #[test]
     fn files_of_the_compiler_are_complete_and_their_beginnings_are_not() -> Result<()> {

@@ -11,8 +11,8 @@ use ferrite_core::{Bytes, Function, String};
 use ferrite_gpu::cuda::Cuda;
 use ferrite_gpu::module::DeviceModule;
 
-const SOURCE: &[u8] = include_bytes!("../../../tests/device/payloads/cuda.bin");
-const PTX: &[u8] = include_bytes!("../../../tests/device/payloads/cuda_ptx.bin");
+const SOURCE: &[u8] = include_bytes!("../../../tests/programs/device/payloads/cuda.bin");
+const PTX: &[u8] = include_bytes!("../../../tests/programs/device/payloads/cuda_ptx.bin");
 
 /// The kernels of the fixtures.
 const KERNELS: [&str; 8] = [

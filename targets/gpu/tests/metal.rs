@@ -15,7 +15,7 @@ use ferrite_gpu::metal::Metal;
 use ferrite_gpu::module::DeviceModule;
 use ferrite_gpu::payload::Writer;
 
-const FIXTURE: &[u8] = include_bytes!("../../../tests/device/payloads/metal.bin");
+const FIXTURE: &[u8] = include_bytes!("../../../tests/programs/device/payloads/metal.bin");
 const HANDLE: DLDataType = DLDataType { code: 3, bits: 64, lanes: 1 };
 const HERE: DLDevice = DLDevice { device_type: 8, device_id: 0 };
 

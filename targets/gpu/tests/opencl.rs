@@ -20,7 +20,7 @@ const HERE: DLDevice = DLDevice { device_type: 4, device_id: 0 };
 const CPU: DLDevice = DLDevice { device_type: 1, device_id: 0 };
 
 /// The module that TVM compiled.
-const FIXTURE: &[u8] = include_bytes!("../../../tests/device/opencl/module.bin");
+const FIXTURE: &[u8] = include_bytes!("../../../tests/programs/device/opencl/module.bin");
 
 fn load(bytes: &[u8]) -> Result<Module> {
     ferrite_gpu::install();

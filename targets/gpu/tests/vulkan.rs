@@ -21,7 +21,7 @@ const HERE: DLDevice = DLDevice { device_type: 7, device_id: 0 };
 const CPU: DLDevice = DLDevice { device_type: 1, device_id: 0 };
 
 /// The module that TVM compiled.
-const FIXTURE: &[u8] = include_bytes!("../../../tests/device/vulkan/module.bin");
+const FIXTURE: &[u8] = include_bytes!("../../../tests/programs/device/vulkan/module.bin");
 
 fn load(bytes: &[u8]) -> Result<Module> {
     ferrite_gpu::install();
@@ -31,10 +31,10 @@ fn load(bytes: &[u8]) -> Result<Module> {
 }
 
 /// The SPIR-V of kernels `k` that add a number to each element of `x`, in blocks of 8.
-const ADD: &[u8] = include_bytes!("../../../tests/device/vulkan/shaders/add.spv");
-const ADD_UNIFORM: &[u8] = include_bytes!("../../../tests/device/vulkan/shaders/add_uniform.spv");
+const ADD: &[u8] = include_bytes!("../../../tests/programs/device/vulkan/shaders/add.spv");
+const ADD_UNIFORM: &[u8] = include_bytes!("../../../tests/programs/device/vulkan/shaders/add_uniform.spv");
 /// With numbers of 8, 16 and 64 bits.
-const TYPES: &[u8] = include_bytes!("../../../tests/device/vulkan/shaders/types.spv");
+const TYPES: &[u8] = include_bytes!("../../../tests/programs/device/vulkan/shaders/types.spv");
 
 /// A module of one kernel `k` with these parameters, launched along x.
 fn module_with(parameters: &[DLDataType], flags: u32, code: &[u8]) -> Result<Module> {

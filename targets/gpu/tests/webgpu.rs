@@ -23,7 +23,7 @@ const HERE: DLDevice = DLDevice { device_type: 15, device_id: 0 };
 const CPU: DLDevice = DLDevice { device_type: 1, device_id: 0 };
 
 /// The module that TVM compiled.
-const FIXTURE: &[u8] = include_bytes!("../../../tests/device/webgpu/module.bin");
+const FIXTURE: &[u8] = include_bytes!("../../../tests/programs/device/webgpu/module.bin");
 
 fn install() {
     ferrite_gpu::install();

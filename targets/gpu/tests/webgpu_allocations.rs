@@ -22,7 +22,7 @@ use wgpu_floor::Floor;
 
 const F32: DLDataType = DLDataType { code: 2, bits: 32, lanes: 1 };
 const HERE: DLDevice = DLDevice { device_type: 15, device_id: 0 };
-const FIXTURE: &[u8] = include_bytes!("../../../tests/device/webgpu/module.bin");
+const FIXTURE: &[u8] = include_bytes!("../../../tests/programs/device/webgpu/module.bin");
 const LAUNCHES: usize = 200;
 
 std::thread_local! {

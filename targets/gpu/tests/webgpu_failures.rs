@@ -16,7 +16,7 @@ use ferrite_gpu::webgpu::WebGpu;
 
 const F32: DLDataType = DLDataType { code: 2, bits: 32, lanes: 1 };
 const HERE: DLDevice = DLDevice { device_type: 15, device_id: 0 };
-const FIXTURE: &[u8] = include_bytes!("../../../tests/device/webgpu/module.bin");
+const FIXTURE: &[u8] = include_bytes!("../../../tests/programs/device/webgpu/module.bin");
 
 /// Set in the processes that use a device.
 const CHILD: &str = "FERRITE_TEST_CHILD";
@@ -114,7 +114,7 @@ fn missing_parts_are_told() {
 /// Builds the stand-in that lets one call fail; gives its folder.
 fn build_stand_in() -> PathBuf {
     let folder = folder("webgpu_failing_vulkan");
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/device/failing_vulkan.c");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/programs/device/failing_vulkan.c");
     let mut compiler = Command::new(std::env::var_os("CC").unwrap_or("cc".into()));
     compiler
         .args(["-shared", "-fPIC", "-O1", "-o"])

@@ -22,7 +22,7 @@ import re
 import sys
 from pathlib import Path
 
-# The releases that the library is tested against: tests/upstream. Beyond the stable C ABI, upstream's Python code and its
+# The releases that the library is tested against: tests/conformance/upstream. Beyond the stable C ABI, upstream's Python code and its
 # library share names of functions and layouts of classes, and releases change those: the library is that of the last
 # of them, and serves an earlier one when it is told to. Other releases are probed.
 TESTED = (

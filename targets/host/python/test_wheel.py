@@ -153,7 +153,7 @@ class Cxx(Case):
 
 
 class EarlierReleases(Case):
-    """The forms in which the library serves earlier releases, whose own tests are those of tests/upstream."""
+    """The forms in which the library serves earlier releases, whose own tests are those of tests/conformance/upstream."""
 
     def served(self, version, expression):
         """What an expression about the library says, of a process with that release: see served.py."""

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # usage: run.sh [ROUNDS]   what Python programs see: upstream's package with our library and with its own
 #
-# Prints the table, and writes it to ../results/python.md. Needs what upstream's Python tests need (tests/upstream).
+# Prints the table, and writes it to ../results/python.md. Needs what upstream's Python tests need (tests/conformance/upstream).
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$here/../../.." && pwd)
-# shellcheck source=../../upstream/support/cache.sh
-source "$root/tests/upstream/support/cache.sh"
+# shellcheck source=../../conformance/upstream/support/cache.sh
+source "$root/tests/conformance/upstream/support/cache.sh"
 
 # A copy of upstream's package with this library in it.
 package() { # package NAME LIBRARY

@@ -1,10 +1,10 @@
-//! The linker's scripts, and the weights of the network from tests/aot in Rust.
+//! The linker's scripts, and the weights of the network from tests/programs/aot in Rust.
 
 use std::fmt::Write;
 use std::path::Path;
 use std::{env, fs};
 
-const DATA: &str = "../../../../tests/aot/mlp_f32/data.h";
+const DATA: &str = "../../../../tests/programs/aot/mlp_f32/data.h";
 
 fn main() {
     let out = env::var("OUT_DIR").expect("cargo sets OUT_DIR");

@@ -7,7 +7,7 @@ use crate::launch::LaunchPlan;
 
 macro_rules! fixture {
     ($file:literal) => {
-        include_bytes!(concat!("../../../../tests/device/payloads/", $file))
+        include_bytes!(concat!("../../../../tests/programs/device/payloads/", $file))
     };
 }
 
@@ -15,12 +15,12 @@ macro_rules! fixture {
 const FIXTURES: [(&Layout, &[u8], usize); 8] = [
     (&Layout::CUDA, fixture!("cuda.bin"), 8),
     (&Layout::CUDA, fixture!("cuda_ptx.bin"), 8),
-    (&Layout::OPENCL, include_bytes!("../../../../tests/device/opencl/module.bin"), 7),
+    (&Layout::OPENCL, include_bytes!("../../../../tests/programs/device/opencl/module.bin"), 7),
     (&Layout::HIP, fixture!("hip.bin"), 5),
     (&Layout::METAL, fixture!("metal.bin"), 7),
     (&Layout::VULKAN, fixture!("vulkan.bin"), 6),
     (&Layout::VULKAN, fixture!("vulkan_ubo.bin"), 6),
-    (&Layout::WEBGPU, include_bytes!("../../../../tests/device/webgpu/module.bin"), 6),
+    (&Layout::WEBGPU, include_bytes!("../../../../tests/programs/device/webgpu/module.bin"), 6),
 ];
 
 fn read(layout: &Layout, bytes: &[u8]) -> Result<Payload> {

@@ -9,13 +9,13 @@ const HANDLE: DLDataType = DLDataType { code: 3, bits: 64, lanes: 1 };
 const I32: DLDataType = DLDataType { code: 0, bits: 32, lanes: 1 };
 
 /// Kernels `k` with two buffers and a number, which comes in push constants or in a uniform buffer.
-const ADD: &[u8] = include_bytes!("../../../../tests/device/vulkan/shaders/add.spv");
-const ADD_UNIFORM: &[u8] = include_bytes!("../../../../tests/device/vulkan/shaders/add_uniform.spv");
-const TYPES: &[u8] = include_bytes!("../../../../tests/device/vulkan/shaders/types.spv");
+const ADD: &[u8] = include_bytes!("../../../../tests/programs/device/vulkan/shaders/add.spv");
+const ADD_UNIFORM: &[u8] = include_bytes!("../../../../tests/programs/device/vulkan/shaders/add_uniform.spv");
+const TYPES: &[u8] = include_bytes!("../../../../tests/programs/device/vulkan/shaders/types.spv");
 /// What TVM's conventions give, with several kernels.
 const MODULES: [&[u8]; 2] = [
-    include_bytes!("../../../../tests/device/vulkan/module.bin"),
-    include_bytes!("../../../../tests/device/vulkan/module_ubo.bin"),
+    include_bytes!("../../../../tests/programs/device/vulkan/module.bin"),
+    include_bytes!("../../../../tests/programs/device/vulkan/module_ubo.bin"),
 ];
 
 /// Reads the shader of a kernel `k`.

@@ -1,5 +1,5 @@
 //! What the tests of CUDA share: the driver, which is a real one where a GPU is found and otherwise the stand-in of
-//! `tests/device/stand_in`, the fixtures, and tensors.
+//! `tests/programs/device/stand_in`, the fixtures, and tensors.
 #![allow(dead_code, reason = "each program uses a part")]
 #![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic, reason = "a test fails by a panic")]
 
@@ -29,9 +29,9 @@ pub const PINNED: DLDevice = DLDevice { device_type: 3, device_id: 0 };
 pub const CPU: DLDevice = DLDevice { device_type: 1, device_id: 0 };
 
 /// The modules that TVM compiled, of source, PTX and machine code.
-pub const SOURCE_MODULE: &[u8] = include_bytes!("../../../../tests/device/payloads/cuda.bin");
-pub const PTX_MODULE: &[u8] = include_bytes!("../../../../tests/device/payloads/cuda_ptx.bin");
-pub const CUBIN_MODULE: &[u8] = include_bytes!("../../../../tests/device/cuda/module_cubin.bin");
+pub const SOURCE_MODULE: &[u8] = include_bytes!("../../../../tests/programs/device/payloads/cuda.bin");
+pub const PTX_MODULE: &[u8] = include_bytes!("../../../../tests/programs/device/payloads/cuda_ptx.bin");
+pub const CUBIN_MODULE: &[u8] = include_bytes!("../../../../tests/programs/device/cuda/module_cubin.bin");
 
 unsafe extern "C" {
     fn dlopen(name: *const c_char, flags: c_int) -> *mut c_void;

@@ -33,7 +33,7 @@ pub const PINNED: DLDevice = DLDevice { device_type: 11, device_id: 0 };
 pub const CPU: DLDevice = DLDevice { device_type: 1, device_id: 0 };
 
 /// The module that TVM compiled, for gfx1100.
-pub const FIXTURE: &[u8] = include_bytes!("../../../../tests/device/payloads/hip.bin");
+pub const FIXTURE: &[u8] = include_bytes!("../../../../tests/programs/device/payloads/hip.bin");
 
 /// The names of the driver's library.
 pub const NAMES: [&CStr; 4] =

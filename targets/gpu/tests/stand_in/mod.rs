@@ -1,4 +1,4 @@
-//! The stand-in for a driver, steered by the functions that `tests/device/stand_in` adds to those of the driver.
+//! The stand-in for a driver, steered by the functions that `tests/programs/device/stand_in` adds to those of the driver.
 #![allow(dead_code, reason = "each program uses a part")]
 #![allow(clippy::expect_used, reason = "a test fails by a panic")]
 

@@ -6,7 +6,7 @@ use ferrite_core::{Bytes, String};
 use ferrite_gpu::module::DeviceModule;
 use ferrite_gpu::webgpu::WebGpu;
 
-const FIXTURE: &[u8] = include_bytes!("../../../../tests/device/webgpu/module.bin");
+const FIXTURE: &[u8] = include_bytes!("../../../../tests/programs/device/webgpu/module.bin");
 
 /// The source of a shader of the fixtures.
 fn shader(name: &str) -> Result<std::string::String> {

@@ -21,8 +21,8 @@ const HANDLE: DLDataType = DLDataType { code: 3, bits: 64, lanes: 1 };
 const I32: DLDataType = DLDataType { code: 0, bits: 32, lanes: 1 };
 const HERE: DLDevice = DLDevice { device_type: 7, device_id: 0 };
 const CPU: DLDevice = DLDevice { device_type: 1, device_id: 0 };
-const ADD: &[u8] = include_bytes!("../../../../tests/device/vulkan/shaders/add.spv");
-const ADD_UNIFORM: &[u8] = include_bytes!("../../../../tests/device/vulkan/shaders/add_uniform.spv");
+const ADD: &[u8] = include_bytes!("../../../../tests/programs/device/vulkan/shaders/add.spv");
+const ADD_UNIFORM: &[u8] = include_bytes!("../../../../tests/programs/device/vulkan/shaders/add_uniform.spv");
 
 const OUT_OF_HOST_MEMORY: vk::Result = vk::Result::ERROR_OUT_OF_HOST_MEMORY;
 const UNKNOWN: vk::Result = vk::Result::ERROR_UNKNOWN;

@@ -2,7 +2,7 @@
 
     python gen_digits.py [OUTPUT_FOLDER]         # default: the folder of this script
 
-Needs what tests/device/gen_device.py needs, and no device. The network and its weights are those of tests/aot/cnn_f32.
+Needs what tests/programs/device/gen_device.py needs, and no device. The network and its weights are those of tests/programs/aot/cnn_f32.
 """
 
 import os
@@ -12,7 +12,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 OUT = Path(sys.argv[1] if len(sys.argv) > 1 else HERE).resolve()
-sys.path.insert(0, str(HERE.parents[3] / "tests/device"))
+sys.path.insert(0, str(HERE.parents[3] / "tests/programs/device"))
 sys.argv[1:] = [str(OUT)]  # where gen_device writes
 
 import gen_device as device  # noqa: E402

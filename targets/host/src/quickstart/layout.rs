@@ -61,7 +61,7 @@ impl Layout {
 
     /// Returns the folder of the compiled models, with a subfolder per model.
     pub fn models(&self) -> PathBuf {
-        self.root.join("tests/aot")
+        self.root.join("tests/programs/aot")
     }
 
     /// Returns the C source of a model.

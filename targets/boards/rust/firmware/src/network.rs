@@ -1,4 +1,4 @@
-//! A network as a function of tensors: the perceptron of tests/aot/mlp_f32, in Rust.
+//! A network as a function of tensors: the perceptron of tests/programs/aot/mlp_f32, in Rust.
 
 use ferrite_core::tensor::TensorView;
 use ferrite_core::{Result, ensure};

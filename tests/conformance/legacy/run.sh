@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# usage: run.sh LIBRARY [RELEASE...]
+#
+# Runs the unmodified ctypes front ends of earlier releases of TVM on a libtvm_ffi.so that was built with the feature `legacy`, as the
+# libtvm_runtime.so that they look for. No registry has them: their archives, tvm-python-vRELEASE.tar.xz with `python/tvm` of the
+# tag, are looked for in the folder that FERRITE_UPSTREAM names, by default ../shared/upstream beside the checkout.
+# shellcheck source=../upstream/support/cache.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../upstream/support/cache.sh"
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+root=$(cd "$here/../../.." && pwd)
+archives=${FERRITE_UPSTREAM:-$root/../shared/upstream}
+
+install_numpy() { # the last release that all of these front ends run with, and what they import
+  "$python" -m venv "$1" || die "Python's venv is missing: apt-get install python3-venv"
+  "$1/bin/python" -m pip install --quiet --disable-pip-version-check --only-binary :all: \
+    numpy==1.23.5 decorator attrs psutil typing_extensions cloudpickle ml_dtypes >&2
+}
+
+front_end() { # front_end RELEASE: the folder with python/tvm of that release
+  local archive=$archives/tvm-python-v$1.tar.xz
+  [ -f "$archive" ] || die "no $archive: git clone --depth 1 --branch v$1 https://github.com/apache/tvm, and pack its
+python/tvm with: tar -cJf tvm-python-v$1.tar.xz python/tvm; then set FERRITE_UPSTREAM to the folder of the archive"
+  mkdir -p "$work/v$1"
+  tar -xJf "$archive" -C "$work/v$1"
+  echo "$work/v$1/python"
+}
+
+[ -f "${1:-}" ] || die "usage: run.sh LIBRARY [RELEASE...]"
+library=$1
+shift
+[ $# -gt 0 ] || set -- 0.5 0.6.1 0.8.0 0.14.0 0.18.0
+need "${CC:-cc}" "apt-get install gcc"
+need xz "apt-get install xz-utils"
+open_cache
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+environment=$cache/legacy-$(cat "${BASH_SOURCE[0]}" - <<<"$("$python" -VV)" | key)
+once "$environment" install_numpy
+
+cp "$library" "$work/libtvm_runtime.so"
+for name in old3 old6 today; do
+  "${CC:-cc}" -std=c99 -shared -fPIC -I "$root/include" "$here/$name.c" -o "$work/$name.so"
+done
+passed=0
+failed=0
+for release; do
+  folder=$(front_end "$release")
+  # The front end of 0.8 cannot read the tracebacks that Python marks positions in.
+  RELEASE=$release LIBRARIES=$work PYTHONPATH=$folder PYTHONNODEBUGRANGES=1 \
+    TVM_FFI=ctypes TVM_USE_RUNTIME_LIB=1 TVM_LIBRARY_PATH=$work \
+    timeout 300 "$environment/bin/python" -W ignore "$here/front_end.py" >"$work/log" 2>&1 || true
+  read -r good bad < <(sed -n 's/^front end: \([0-9]*\) passed, \([0-9]*\) failed$/\1 \2/p' "$work/log") || { good=0 && bad=1; }
+  echo "$release: $good passed, $bad failed"
+  [ "$bad" -eq 0 ] || cat "$work/log"
+  passed=$((passed + good))
+  failed=$((failed + bad))
+done
+echo "clients: $passed passed, $failed failed"
+[ "$failed" -eq 0 ]

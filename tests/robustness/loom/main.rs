@@ -1,0 +1,92 @@
+//! Every interleaving of a few threads over the lock-free parts of the core, by the loom model checker.
+//!
+//! The core's own source files, and some of the thread pool's, are compiled here over loom's atomics and locks: `sync.rs` beside this file takes the
+//! place of the core's module of that name. Run with
+//! `RUSTFLAGS="--cfg loom" cargo test -p ferrite-tests --release --test loom`, in a target directory of its own.
+#![cfg(loom)]
+#![allow(
+    missing_docs,
+    dead_code,
+    clippy::unwrap_used,
+    reason = "a test that includes only parts of the core"
+)]
+
+// Files of the host's crate name the core.
+extern crate self as ferrite_core;
+
+mod futex;
+#[path = "../../../targets/host/src/thread_pool/idle.rs"]
+mod idle;
+#[path = "../../../targets/host/src/thread_pool/mailbox.rs"]
+mod mailbox;
+#[path = "../../../targets/host/src/thread_pool/task_group.rs"]
+mod task_group;
+
+/// Loom stops at every look: one before sleeping is enough.
+mod spin {
+    pub fn poll<T>(look: impl Fn() -> Option<T>) -> Option<T> {
+        look()
+    }
+}
+
+/// No model forks.
+mod process {
+    pub fn current() -> u32 {
+        0
+    }
+}
+
+#[path = "../../../core/src/init_once/makers.rs"]
+mod makers;
+#[path = "../../../core/src/name_table/mod.rs"]
+mod name_table;
+mod refcount;
+#[path = "../../../core/src/tensor/room/fast.rs"]
+mod room;
+#[path = "../../../core/src/global_table/shared_pointer.rs"]
+mod shared_pointer;
+mod sync;
+
+/// What lies in the room does not matter to who may use it.
+mod abi {
+    pub struct DLManagedTensor;
+    pub struct DLManagedTensorVersioned;
+}
+
+/// An index that grows with the first and the third name, so that models reach both ways of insertion.
+mod config {
+    pub const NAME_SLOTS: usize = 4;
+    pub const NAME_LOAD_EIGHTHS: usize = 4;
+}
+
+mod error {
+    pub type Result<T> = core::result::Result<T, usize>;
+
+    pub fn out_of_memory(asked_bytes: usize) -> usize {
+        asked_bytes
+    }
+}
+
+mod memory {
+    use core::alloc::Layout;
+    use core::ptr::NonNull;
+
+    pub fn allocate(layout: Layout) -> Option<NonNull<u8>> {
+        // SAFETY: no layout of the tables is empty.
+        NonNull::new(unsafe { std::alloc::alloc(layout) })
+    }
+
+    /// # Safety
+    /// The block came from `allocate` with this layout.
+    pub unsafe fn release(block: NonNull<u8>, layout: Layout) {
+        // SAFETY: the caller's promise.
+        unsafe { std::alloc::dealloc(block.as_ptr(), layout) }
+    }
+}
+
+mod init_once_model;
+mod name_table_model;
+mod refcount_model;
+mod room_model;
+mod shared_pointer_model;
+mod thread_pool_model;

@@ -1,0 +1,58 @@
+//! The core's `sync` over loom.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::num::NonZeroUsize;
+
+pub use loom::sync::MutexGuard;
+
+pub mod atomic {
+    pub use loom::sync::atomic::{
+        AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering,
+    };
+}
+
+#[path = "../../../core/src/sync/one_step/bare.rs"]
+pub mod one_step;
+
+#[path = "../../../core/src/sync/alone/bare.rs"]
+mod alone;
+pub use alone::is_alone;
+
+pub use self::Mutex as Lock;
+
+pub struct Mutex<T>(loom::sync::Mutex<T>);
+
+impl<T> Mutex<T> {
+    pub fn new(value: T) -> Self {
+        Self(loom::sync::Mutex::new(value))
+    }
+
+    pub fn lock(&self) -> MutexGuard<'_, T> {
+        self.0.lock().unwrap()
+    }
+}
+
+loom::lazy_static! {
+    static ref CRITICAL: Mutex<()> = Mutex::new(());
+}
+
+pub fn critical<R>(body: impl FnOnce() -> R) -> R {
+    let _guard = CRITICAL.lock();
+    body()
+}
+
+pub fn pause(_round: u32) {
+    loom::thread::yield_now();
+}
+
+pub fn current_thread() -> Option<NonZeroUsize> {
+    let mut hasher = DefaultHasher::new();
+    loom::thread::current().id().hash(&mut hasher);
+    NonZeroUsize::new(hasher.finish() as usize)
+}
+
+/// Loom's atomics have no constant constructor.
+macro_rules! const_new {
+    ($(#[$meta:meta])* $vis:vis fn $($rest:tt)*) => { $(#[$meta])* $vis fn $($rest)* };
+}
+pub(crate) use const_new;
