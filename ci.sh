@@ -95,6 +95,7 @@ EXTRA_CHECKS=(
   "c: the C programs, plain"
   "alloc_fail: every C symbol while the n-th allocation fails, for every n"
   "aot: compiled models against numpy's outputs"
+  "prose: comments, READMEs and subjects of commits in the words of the field"
   "advisories: known vulnerabilities of the dependencies (cargo-deny)"
 )
 

@@ -52,6 +52,8 @@ check_fmt() {
   done
 }
 
+check_prose() { need python3 "apt-get install python3" && python3 tests/ci/prose.py; }
+
 check_clippy() {
   cargo clippy --workspace --all-targets -- -D warnings &&
     cargo clippy -p ferrite-capi --features backend -- -D warnings &&

@@ -1,0 +1,196 @@
+#!/usr/bin/env python3
+"""Lints the prose of the project: comments, READMEs, headers and the subjects of commits.
+
+usage: prose.py [PATH...]
+
+Without paths, reads every tracked file and the subjects of commits. Prints `file:line: finding` and fails if there is one.
+Checks phrases and the first words of doc comments, never single words that have a good use.
+"""
+
+import re
+import subprocess
+import sys
+from itertools import groupby
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+# Records of tools and lists of phrases, such as this file.
+EXCLUDED = re.compile(r"^(tests/ci/prose\.py|tests/bench/results/.*|include/dlpack/.*)$")
+
+# The first words of a doc comment: of any, and of those of functions.
+OPENINGS = [
+    (r"(What|Who|Whose|Whom|Which)\b", "begin with a verb or a noun phrase"),
+    (r"(Those|That which|Of which)\b", "begin with the noun"),
+    (r"The same(, but| as| for| with)\b", "say what it does"),
+    (r"As (above|below|for|in|with)\b|As \[?`", "say what it does, then what it is like"),
+    (r"How (many|much|often|long|far)\b", "begin with `Number of`, `Interval`, `Length`"),
+]
+FUNCTION_OPENINGS = [(r"Whether\b", "begin with `Returns true if`")]
+
+PHRASES = [
+    (r"those that are", "name the things"),
+    (r"what (it|he|they|the \w+) holds?", "name the content"),
+    (r"(memory|allocation) (is|was|has been) refused|(is|are|was|were) refused memory|refus(es?|al of|als of) memory|"
+     r"refused memory", "out of memory, `AllocError`, `MemoryError`"),
+    (r"lent", "borrowed"),
+    (r"(foreign|registered|user) code|code of users|users' code", "user callback"),
+    (r"in turns", "linear search, alternately"),
+    (r"short ?cuts?|short way", "fast path"),
+    (r"where (size|speed) counts", "size-optimised, speed-optimised"),
+    (r"(what|who) (was|is|were|are) met", "visited set"),
+    (r"who waits", "waiter, join, barrier"),
+    (r"(?<!in the )first place", "slot 0, inline cache"),
+    (r"nesting that is left", "recursion depth"),
+    (r"what is inside", "payload, content"),
+    (r"walks? of the stack", "backtrace, unwinding"),
+    (r"if that is nothing", "if it is null"),
+]
+
+# The commit rules hold since this commit. Subjects that were published before the lint stay as they are.
+COMMITS_SINCE = "904a530"
+PUBLISHED = {"fe0132c", "b5a3b3d", "4e465e2", "7107117", "3510ee0", "dda0f1d"}
+
+COMMENT = {
+    ".rs": re.compile(r"^\s*(///|//!|//)(?!/) ?(.*)"),
+    ".py": re.compile(r"^\s*(#)(?!!) ?(.*)"),
+    ".sh": re.compile(r"^\s*(#)(?!!) ?(.*)"),
+    ".toml": re.compile(r"^\s*(#) ?(.*)"),
+}
+FUNCTION = re.compile(r'(pub(\([^)]*\))? )?(default |const |async |unsafe |extern "[^"]*" )*fn ')
+
+
+class Block:
+    """A comment or a paragraph: its kind, the line numbers and texts of its lines, and the line of code under it."""
+
+    def __init__(self, kind, lines, item=""):
+        self.kind, self.lines, self.item = kind, lines, item
+
+    def text(self):
+        return " ".join(text for _, text in self.lines)
+
+    def line_of(self, offset):
+        for number, text in self.lines:
+            if offset <= len(text):
+                return number
+            offset -= len(text) + 1
+        return self.lines[-1][0]
+
+
+def line_comments(source, pattern):
+    """The runs of comment lines of one kind, each with the first line of code below its attributes."""
+    numbered = []
+    for number, line in enumerate(source, 1):
+        match = pattern.match(line)
+        numbered.append((number, match[1] if match else None, match[2] if match else line))
+    for kind, run in groupby(numbered, key=lambda entry: entry[1]):
+        run = list(run)
+        if kind is not None:
+            yield Block(kind, [(number, text) for number, _, text in run], item_below(source, run[-1][0]))
+
+
+def item_below(source, number):
+    below = (line.strip() for line in source[number:number + 20])
+    return next((line for line in below if line and not line.startswith(("#[", "//"))), "")
+
+
+def c_comments(source):
+    text = "\n".join(source)
+    for match in re.finditer(r"/\*.*?\*/", text, re.S):
+        first = text.count("\n", 0, match.start()) + 1
+        lines = [re.sub(r"^\s*/?\*+!?/? ?|\s*\*/$", "", line) for line in match[0].split("\n")]
+        yield Block("/*", list(enumerate(lines, first)))
+
+
+def paragraphs(source):
+    fenced, run = False, []
+    for number, line in enumerate([*source, ""], 1):
+        if line.lstrip().startswith("```"):
+            fenced = not fenced
+        elif not fenced and line.strip():
+            run.append((number, re.sub(r"`[^`]*`", "`", line)))
+            continue
+        if run:
+            yield Block("md", run)
+            run = []
+
+
+def docstrings(source):
+    text = "\n".join(source)
+    for match in re.finditer(r'"""(.*?)"""', text, re.S):
+        yield Block('"""', list(enumerate(match[1].split("\n"), text.count("\n", 0, match.start()) + 1)))
+
+
+def blocks(path, source):
+    suffix = path.suffix
+    if suffix == ".md":
+        yield from paragraphs(source)
+    elif suffix in (".c", ".h", ".cc"):
+        yield from c_comments(source)
+    elif suffix in COMMENT:
+        yield from line_comments(source, COMMENT[suffix])
+    if suffix == ".py":
+        yield from docstrings(source)
+
+
+def findings(path, source):
+    for index, block in enumerate(blocks(path, source)):
+        text = block.text()
+        header = index == 0 and path.suffix != ".md"
+        if block.kind in ("///", "//!", '"""') or header:
+            rules = OPENINGS + (FUNCTION_OPENINGS if FUNCTION.match(block.item) else [])
+            for pattern, advice in rules:
+                if match := re.match(rf"\s*({pattern})", text):
+                    yield block.lines[0][0], f"opens with `{match[1]}`: {advice}"
+        for pattern, advice in PHRASES:
+            for match in re.finditer(rf"\b({pattern})\b", text, re.I):
+                yield block.line_of(match.start()), f"`{match[0]}`: {advice}"
+
+
+def files(paths):
+    listed = subprocess.run(["git", "ls-files", "-z", "--", *paths], cwd=ROOT, capture_output=True, check=True, text=True)
+    for name in filter(None, listed.stdout.split("\0")):
+        path = ROOT / name
+        if path.suffix in {*COMMENT, ".md", ".c", ".h", ".cc"} and path.is_file() and not EXCLUDED.match(name):
+            yield name, path
+
+
+def subject_findings(subject):
+    if len(subject) > 72:
+        yield f"{len(subject)} characters: at most 72"
+    if subject.endswith("."):
+        yield "ends with a period"
+    if re.match(r"(wip|fixup!|squash!)", subject, re.I):
+        yield "is not a finished commit"
+    if re.match(r"\S+:", subject) and not re.match(r"[a-z0-9_/.+-]+: [a-z]+ \S", subject):
+        yield "is not `area: verb object`"
+
+
+def check_subjects():
+    known = subprocess.run(["git", "cat-file", "-e", COMMITS_SINCE], cwd=ROOT, capture_output=True).returncode == 0
+    span = [f"{COMMITS_SINCE}..HEAD"] if known else ["HEAD"]
+    command = ["git", "log", "--no-merges", "--abbrev=7", "--format=%h %s", *span]
+    log = subprocess.run(command, cwd=ROOT, capture_output=True, check=True, text=True)
+    lines = log.stdout.splitlines()
+    print(f"read {len(lines)} subjects of commits" + ("" if known else ": the history is cut short"))
+    for line in lines:
+        commit, subject = line.split(" ", 1)
+        if commit not in PUBLISHED:
+            for finding in subject_findings(subject):
+                yield f"commit {commit}: {finding}: {subject}"
+
+
+def main(paths):
+    found, read = [], 0
+    for name, path in files([str(Path(path).resolve()) for path in paths]):
+        read += 1
+        found += [f"{name}:{line}: {text}" for line, text in findings(path, path.read_text().splitlines())]
+    print(f"read {read} files")
+    if not paths:
+        found += check_subjects()
+    print(*found, f"findings: {len(found)}", sep="\n")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
