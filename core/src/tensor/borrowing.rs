@@ -1,4 +1,4 @@
-//! Tensor objects over data that something else keeps: a managed tensor, or the tensor that they are a view of.
+//! Tensor objects over data that something else keeps: a managed tensor, or an object, such as the tensor that they are a view of.
 
 use core::ffi::{c_int, c_void};
 use core::ptr::{self, NonNull};
@@ -19,8 +19,8 @@ pub(super) enum Owner {
     Versioned,
     /// A managed tensor of the legacy form.
     Managed,
-    /// Another tensor object.
-    Tensor,
+    /// An object: mostly the tensor that this one is a view of.
+    Object,
 }
 
 /// Such a tensor. Lists of extents follow in place: the strides of an import that has none, shape and strides of a view.
@@ -61,7 +61,7 @@ unsafe impl ObjectRecord for BorrowingTensor {
                         deleter(managed);
                     }
                 }
-                Owner::Tensor => drop(ObjectRef::from_raw(NonNull::new_unchecked(keeper.cast()))),
+                Owner::Object => drop(ObjectRef::from_raw(NonNull::new_unchecked(keeper.cast()))),
             }
         }
     }
@@ -87,7 +87,7 @@ pub(super) unsafe fn inherited_flags(mut object: *mut TVMFFIObject) -> u64 {
             match owner {
                 Owner::Versioned => return (*keeper.cast::<DLManagedTensorVersioned>()).flags,
                 Owner::Managed => break,
-                Owner::Tensor => object = keeper.cast(),
+                Owner::Object => object = keeper.cast(),
             }
         }
     }
@@ -128,7 +128,7 @@ unsafe fn of_this_file(object: *mut TVMFFIObject) -> Option<*mut BorrowingTensor
     ptr::fn_addr_eq(deleter, BorrowingTensor::DELETER).then_some(object.cast())
 }
 
-/// Makes a tensor as `prototype` says, which takes over the keeper of its data; of another tensor it gets a reference of its
+/// Makes a tensor as `prototype` says, which takes over the keeper of its data; of an object it gets a reference of its
 /// own. A view gets a copy of shape and strides; strides that are not there are those of a compact tensor, but for imports
 /// without dimensions, which upstream leaves without.
 ///
@@ -139,7 +139,7 @@ pub(super) unsafe fn make(prototype: &DLTensor, keeper: *mut c_void, owner: Owne
     // SAFETY: the caller vouches for the prototype.
     let shape = unsafe { TensorRef::from_raw(prototype) }.shape();
     let strides = prototype.strides;
-    let copies = owner == Owner::Tensor;
+    let copies = owner == Owner::Object;
     let lists = match strides.is_null() {
         _ if copies => 2,
         true => 1,

@@ -4,6 +4,7 @@ use super::borrowing::{self, Owner};
 use super::{Tensor, dlpack_import};
 use crate::abi::DLTensor;
 use crate::error::Result;
+use crate::object::ObjectRef;
 use crate::plain_ensure;
 
 impl Tensor {
@@ -23,10 +24,23 @@ impl Tensor {
     pub unsafe fn create_unsafe_view(&self, prototype: &DLTensor) -> Result<Tensor> {
         let strided = !prototype.strides.is_null() || prototype.ndim == 0;
         plain_ensure!(strided, INTERNAL_ERROR, "Check not null: prototype.strides "; "no strides");
-        // SAFETY: the caller vouches for the lists, and the view owns a reference to this tensor.
+        // SAFETY: as the caller vouches.
+        unsafe { Tensor::from_owner(&self.0, prototype) }
+    }
+
+    /// Makes a tensor from `prototype` that keeps `owner`, an object of any class, alive; shape and strides are copied, data is
+    /// shared. Without strides it is compact.
+    ///
+    /// # Errors
+    /// ValueError when the shape of the prototype is broken, as in [`Tensor::from_dlpack`]; MemoryError when no memory is left.
+    ///
+    /// # Safety
+    /// As [`Tensor::create_unsafe_view`], with data that lives as long as `owner`.
+    pub unsafe fn from_owner(owner: &ObjectRef, prototype: &DLTensor) -> Result<Tensor> {
+        // SAFETY: the caller vouches for the lists, and the tensor owns a reference to `owner`.
         unsafe {
             dlpack_import::check_shape(prototype)?;
-            borrowing::make(prototype, self.0.as_ptr().cast(), Owner::Tensor)
+            borrowing::make(prototype, owner.as_ptr().cast(), Owner::Object)
         }
     }
 }
@@ -52,6 +66,24 @@ mod tests {
         assert_ne!(row.strides(), Some(&strides[..]));
         assert_eq!(row.shape(), [3]);
         assert_eq!(row.data::<i32>().unwrap(), [4, 5, 6]);
+    }
+
+    #[test]
+    fn an_object_of_any_class_can_own_the_data() {
+        let owner = crate::Shape::from_slice(&[7, 8, 9]).unwrap();
+        let mut shape = [3];
+        let prototype = DLTensor {
+            data: owner.as_slice().as_ptr().cast_mut().cast(),
+            shape: shape.as_mut_ptr(),
+            strides: core::ptr::null_mut(),
+            ..*Tensor::from_slice(&[0i64], &[1]).unwrap().dl_tensor()
+        };
+        // SAFETY: the shape object has three integers, which live as long as it does.
+        let tensor = unsafe { Tensor::from_owner(owner.as_object(), &prototype) }.unwrap();
+        assert_eq!(owner.as_object().strong_count(), 2);
+        drop(owner);
+        assert_eq!(tensor.data::<i64>().unwrap(), [7, 8, 9]);
+        assert_eq!(tensor.strides(), Some(&[1][..]));
     }
 
     #[test]
