@@ -19,7 +19,12 @@ mod defaults {
     }
 
     /// All groups: one for each file of builtins.
-    pub const GROUPS: &[Group] = &[group!("vm.builtin.", builtins::memory)];
+    pub const GROUPS: &[Group] = &[
+        group!("vm.builtin.", builtins::memory),
+        group!("vm.builtin.", builtins::dynamic),
+        group!("vm.builtin.", builtins::prim_value),
+        group!("vm.builtin.", builtins::debug),
+    ];
 }
 
 #[cfg(feature = "std")]

@@ -15,6 +15,9 @@
 //! # Features
 //! - `speed` (default): fast code in place of small code.
 //! - `std`: an operating system: locks, threads, and functions that yield to `libtvm_runtime`.
+//! - `devices` (default): memory of devices that have a back end; without it, main memory alone.
+//! - `all-builtins` (default): every builtin; without it, those that networks of static and of dynamic shapes, control flow and
+//!   tuples need.
 #![cfg_attr(not(any(feature = "std", test)), no_std)]
 
 #[cfg(any(feature = "std", test))]

@@ -4,9 +4,10 @@ use ferrite_core::abi::DLDataType;
 use ferrite_core::error::Result;
 use ferrite_core::object::ObjectClass;
 use ferrite_core::shape::data_size_bytes;
-use ferrite_core::{Any, AnyView, Shape, String, Tensor, plain_bail};
+use ferrite_core::{Any, AnyView, Shape, String, Tensor, plain_bail, plain_ensure};
 
 use super::Builtin;
+use super::arguments::expect;
 use crate::builtin;
 use crate::machine::Context;
 use crate::memory::{self, Placement, Storage, tensor_over};
@@ -25,8 +26,9 @@ fn alloc_storage(
     shape: Shape,
     device_index: i64,
     dtype: DLDataType,
-    _scope: String,
+    scope: String,
 ) -> Result<Storage> {
+    check_scope(scope.as_bytes())?;
     let Some(bytes) = data_size_bytes(shape.as_slice(), dtype) else {
         plain_bail!(
             VALUE_ERROR,
@@ -38,9 +40,11 @@ fn alloc_storage(
 
 /// Places a tensor in a storage: (storage, byte offset, shape, dtype[, memory scope]).
 fn alloc_tensor(args: &[AnyView<'_>]) -> Result<Any> {
-    let [storage, offset, shape, dtype, ..] = args else {
-        plain_bail!(TYPE_ERROR, "vm.builtin.alloc_tensor takes 4 or 5 arguments, but got {}", args.len());
-    };
+    expect(args, 4, "vm.builtin.alloc_tensor")?;
+    let [storage, offset, shape, dtype, scope @ ..] = args else { return Ok(Any::NONE) };
+    if let [scope, ..] = scope {
+        check_scope(scope.get::<String>()?.as_bytes())?;
+    }
     let (storage, offset) = (storage.get::<Storage>()?, offset.get::<i64>()?);
     let (shape, dtype) = (shape.get::<Shape>()?, dtype.get::<DLDataType>()?);
     let block = storage.block();
@@ -50,7 +54,12 @@ fn alloc_tensor(args: &[AnyView<'_>]) -> Result<Any> {
     if end.is_none_or(|end| end > block.bytes()) {
         plain_bail!(
             INTERNAL_ERROR,
-            "storage allocation failure, attempted to allocate {} at offset {} in region that is {}bytes",
+            "Check failed: (offset + needed_size <= this->buffer.size) is false: storage allocation failure, attempted to \
+             allocate {} at offset {} in region that is {}bytes",
+            bytes.unwrap_or(usize::MAX),
+            &offset,
+            block.bytes();
+            "no {} bytes at {} of {}",
             bytes.unwrap_or(usize::MAX),
             &offset,
             block.bytes()
@@ -59,11 +68,97 @@ fn alloc_tensor(args: &[AnyView<'_>]) -> Result<Any> {
     let placement =
         Placement { data: block.data(), byte_offset: offset.cast_unsigned(), device: block.device(), dtype };
     // SAFETY: the storage has room for the tensor, as was just checked.
-    let tensor: Tensor = unsafe { tensor_over(storage.clone().into_object(), &placement, shape.as_slice())? };
+    let tensor: Tensor = unsafe { tensor_over(storage.as_object(), &placement, shape.as_slice())? };
     Ok(tensor.into())
+}
+
+/// Refuses the memory scopes that only some devices have, such as textures.
+fn check_scope(scope: &[u8]) -> Result<()> {
+    plain_ensure!(
+        matches!(scope, b"" | b"global"),
+        INTERNAL_ERROR,
+        "Device does not support allocate data space with specified memory scope: {}",
+        scope;
+        "no scope {}",
+        scope
+    );
+    Ok(())
 }
 
 /// None, which replaces the value of a register after its last use.
 fn null_value(_: &[AnyView<'_>]) -> Result<Any> {
     Ok(Any::NONE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::builtins::testing::{call, failure};
+    use crate::memory::{Allocator, Kind, Usage};
+    use ferrite_core::abi::DLDevice;
+    use ferrite_core::device::kind::CPU;
+    use ferrite_core::tensor::Element;
+
+    const NAME: &str = "vm.builtin.alloc_tensor";
+
+    fn allocator(device_id: i32) -> Allocator {
+        Allocator::new(DLDevice { device_type: CPU, device_id }, Kind::Naive).unwrap()
+    }
+
+    fn storage(bytes: usize, device_id: i32) -> Storage {
+        Storage::new(allocator(device_id).allocate(bytes).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn a_tensor_lies_in_its_storage_and_keeps_it_alive() {
+        let storage = storage(64, 200);
+        let shape = Shape::from_slice(&[2, 3]).unwrap();
+        let dtype = f32::DTYPE;
+        let args = [AnyView::from(&storage), 16i64.into(), AnyView::from(&shape), AnyView::from(&dtype)];
+        let tensor = call(NAME, &args).get::<Tensor>().unwrap();
+        assert_eq!((tensor.shape(), tensor.strides()), (&[2, 3][..], Some(&[3, 1][..])));
+        assert_eq!(tensor.dl_tensor().data, storage.block().data());
+        assert_eq!((tensor.dl_tensor().byte_offset, tensor.dtype()), (16, f32::DTYPE));
+        drop(storage);
+        assert_eq!(allocator(200).usage(), Usage { used: 64, peak: 64, reserved: 64 });
+        // SAFETY: nobody else uses the data.
+        unsafe { tensor.data_mut::<f32>() }.unwrap().fill(1.0);
+        drop(tensor);
+        assert_eq!(allocator(200).usage().used, 0);
+    }
+
+    #[test]
+    fn a_tensor_must_fit_its_storage() {
+        let storage = storage(64, 201);
+        let dtype = f32::DTYPE;
+        let refused = |offset: i64, extents: &[i64], bytes: usize| {
+            let shape = Shape::from_slice(extents).unwrap();
+            let args = [AnyView::from(&storage), offset.into(), AnyView::from(&shape), AnyView::from(&dtype)];
+            let text = std::format!(
+                "Check failed: (offset + needed_size <= this->buffer.size) is false: storage allocation failure, attempted to \
+                 allocate {bytes} at offset {offset} in region that is 64bytes"
+            );
+            failure(NAME, &args, "InternalError", &text);
+        };
+        refused(0, &[17], 68);
+        refused(4, &[16], 64);
+        refused(-1, &[1], 4);
+        refused(i64::MAX, &[1], 4);
+        refused(0, &[-1], usize::MAX);
+        refused(0, &[i64::MAX, 3], usize::MAX);
+    }
+
+    #[test]
+    fn arguments_are_checked() {
+        let (storage, shape) = (storage(64, 202), Shape::from_slice(&[1]).unwrap());
+        let (zero, dtype) = (AnyView::from(0i64), f32::DTYPE);
+        let args = [zero, zero, AnyView::from(&shape), AnyView::from(&dtype)];
+        failure(NAME, &args, "TypeError", "Cannot convert from type `int` to `vm.Storage`");
+        let text = "`vm.builtin.alloc_tensor` expects at least 4 arguments, but got 3";
+        failure(NAME, &args[..3], "TypeError", text);
+        let scoped = |scope| [AnyView::from(&storage), zero, args[2], args[3], AnyView::from(scope)];
+        call(NAME, &scoped(c"global"));
+        let text = "Device does not support allocate data space with specified memory scope: global.texture";
+        failure(NAME, &scoped(c"global.texture"), "InternalError", text);
+    }
 }

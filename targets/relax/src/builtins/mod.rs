@@ -10,10 +10,18 @@ use ferrite_core::builtins::StaticFunction;
 use ferrite_core::error::Result;
 use ferrite_core::{Any, AnyView};
 
+mod arguments;
 pub mod control;
+#[cfg(feature = "all-builtins")]
+pub mod debug;
+pub mod dynamic;
 pub mod memory;
+pub mod prim_value;
 pub mod shape;
+mod shape_heap;
 pub mod tensor;
+#[cfg(test)]
+pub(crate) mod testing;
 pub mod tuple;
 
 /// The body of a builtin: packed arguments in, an owned value out.
@@ -55,8 +63,17 @@ macro_rules! builtin {
 }
 
 /// All groups of builtins.
-pub static GROUPS: &[&[Builtin]] =
-    &[memory::BUILTINS, tensor::BUILTINS, shape::BUILTINS, tuple::BUILTINS, control::BUILTINS];
+pub static GROUPS: &[&[Builtin]] = &[
+    memory::BUILTINS,
+    tensor::BUILTINS,
+    shape::BUILTINS,
+    tuple::BUILTINS,
+    control::BUILTINS,
+    dynamic::BUILTINS,
+    prim_value::BUILTINS,
+    #[cfg(feature = "all-builtins")]
+    debug::BUILTINS,
+];
 
 /// The builtin of that name.
 pub fn find(name: &[u8]) -> Option<&'static Builtin> {

@@ -36,8 +36,11 @@ impl Context {
             Some(allocator) => Ok(*allocator),
             None => Err(plain_error!(
                 INTERNAL_ERROR,
-                "The machine has {} devices, but device {} was asked for",
-                allocators.len(),
+                "Check failed: device_index < vm->devices.size() ({} vs. {}) : The device index is out of VM physical devices \
+                 list",
+                &device_index,
+                allocators.len();
+                "no device {}",
                 &device_index
             )),
         }

@@ -2,22 +2,30 @@
 
 use core::alloc::Layout;
 use core::ffi::c_void;
-use core::ptr::{self, NonNull};
+use core::fmt;
 
-use ferrite_alloc_ext::device::{self, is_main_memory};
 use ferrite_core::abi::DLDevice;
+use ferrite_core::device::kind::CPU;
 use ferrite_core::error::{Result, out_of_memory};
+use ferrite_core::sync::ObjectMutex;
 use ferrite_core::{memory, plain_bail};
+
+use super::device_memory;
+use super::free_lists::FreeLists;
 
 /// The alignment of storages in bytes, which compiled kernels may rely on.
 pub const ALIGNMENT: usize = if cfg!(target_os = "none") { 16 } else { 64 };
+
+/// The granularity of pooled blocks in bytes.
+const PAGE: usize = 4096;
 
 /// How an allocator manages freed memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Gives freed memory back at once.
     Naive = 1,
-    /// Keeps freed memory for requests of the same size.
+    /// Keeps freed memory for requests of the same size, until the device refuses memory or [`clear`] is called. Sizes are
+    /// multiples of 4096 bytes.
     Pooled = 2,
 }
 
@@ -35,73 +43,192 @@ impl Kind {
     }
 }
 
+/// Bytes that an allocator counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Bytes of the blocks in use.
+    pub used: usize,
+    /// The most bytes of blocks that were ever in use at once.
+    pub peak: usize,
+    /// Bytes that the device gave: `used`, and what a pooled allocator keeps.
+    pub reserved: usize,
+}
+
 /// The source of memory of one kind on one device. All machines of the process share it.
-#[derive(Clone, Copy, Debug)]
-pub struct Allocator {
+///
+/// # Threads
+/// Any. A lock is held while blocks are counted and lists are changed, not while the device allocates.
+///
+/// # Upstream
+/// `NaiveAllocator` and `PooledAllocator` of `src/runtime/memory`.
+#[derive(Clone, Copy)]
+pub struct Allocator(&'static Record);
+
+/// The state of an allocator, which lives for ever.
+struct Record {
     device: DLDevice,
     kind: Kind,
+    state: ObjectMutex<State>,
+    /// The record that was created before.
+    next: Option<&'static Record>,
+}
+
+struct State {
+    usage: Usage,
+    free: FreeLists,
+}
+
+/// The allocator that exists without being created: most programs on microcontrollers need no other.
+static HOST: Record = Record::new(DLDevice { device_type: CPU, device_id: 0 }, Kind::Naive, None);
+
+/// The record that was created last.
+static NEWEST: ObjectMutex<&'static Record> = ObjectMutex::new(&HOST);
+
+impl Record {
+    const fn new(device: DLDevice, kind: Kind, next: Option<&'static Record>) -> Record {
+        let usage = Usage { used: 0, peak: 0, reserved: 0 };
+        Record { device, kind, state: ObjectMutex::new(State { usage, free: FreeLists::new() }), next }
+    }
+
+    fn is_of(&self, device: DLDevice) -> bool {
+        (self.device.device_type, self.device.device_id) == (device.device_type, device.device_id)
+    }
+
+    /// This record, and those that were created before it.
+    fn chain(&'static self) -> impl Iterator<Item = &'static Record> {
+        core::iter::successors(Some(self), |record| record.next)
+    }
 }
 
 impl Allocator {
-    /// The allocator of that kind on a device.
+    /// The allocator of that kind on a device, which is created if there is none.
     ///
     /// # Errors
-    /// InternalError if the build has no back end for the device.
+    /// InternalError if the build has no back end for the device; MemoryError.
     pub fn new(device: DLDevice, kind: Kind) -> Result<Allocator> {
-        if !is_main_memory(device.device_type) {
-            device::get(device.device_type)?;
+        device_memory::check(device)?;
+        let mut newest = NEWEST.lock();
+        if let Some(found) = newest.chain().find(|record| record.kind == kind && record.is_of(device)) {
+            return Ok(Allocator(found));
         }
-        Ok(Allocator { device, kind })
+        let layout = Layout::new::<Record>();
+        let Some(block) = memory::allocate(layout) else {
+            drop(newest);
+            return Err(out_of_memory(layout.size()));
+        };
+        let created = Record::new(device, kind, Some(*newest));
+        // SAFETY: the block is fresh, of this layout, and never freed.
+        *newest = unsafe {
+            let place = block.cast::<Record>();
+            place.write(created);
+            place.as_ref()
+        };
+        Ok(Allocator(*newest))
     }
 
     /// The device.
     pub fn device(self) -> DLDevice {
-        self.device
+        self.0.device
     }
 
     /// The kind.
     pub fn kind(self) -> Kind {
-        self.kind
+        self.0.kind
     }
 
-    /// Allocates memory of any content, aligned to [`ALIGNMENT`].
+    /// The counters, at some moment of this call.
+    pub fn usage(self) -> Usage {
+        self.0.state.lock().usage
+    }
+
+    /// Allocates at least `bytes` bytes of any content, aligned to [`ALIGNMENT`].
     ///
     /// # Errors
     /// MemoryError; errors of the device.
     pub fn allocate(self, bytes: usize) -> Result<Block> {
-        let data = self.allocate_data(bytes)?;
+        if self.kind() == Kind::Naive {
+            return self.take_from_device(bytes);
+        }
+        let Some(bytes) = bytes.checked_next_multiple_of(PAGE) else { return Err(out_of_memory(bytes)) };
+        match self.take_from_lists(bytes) {
+            Some(data) => Ok(Block { data, bytes, allocator: self }),
+            None => self.take_from_device_or_cleared(bytes),
+        }
+    }
+
+    fn take_from_lists(self, bytes: usize) -> Option<*mut c_void> {
+        let State { usage, free } = &mut *self.0.state.lock();
+        let data = free.take(bytes)?;
+        usage.count_use(bytes);
+        Some(data)
+    }
+
+    fn take_from_device(self, bytes: usize) -> Result<Block> {
+        let data = device_memory::allocate(self.device(), bytes)?;
+        let usage = &mut self.0.state.lock().usage;
+        usage.reserved += bytes;
+        usage.count_use(bytes);
         Ok(Block { data, bytes, allocator: self })
     }
 
-    fn allocate_data(self, bytes: usize) -> Result<*mut c_void> {
-        if !is_main_memory(self.device.device_type) {
-            return device::get(self.device.device_type)?.allocate(self.device.device_id, bytes, ALIGNMENT);
+    /// As [`take_from_device`](Self::take_from_device), with a second attempt after all free blocks went back to the device.
+    #[cold]
+    fn take_from_device_or_cleared(self, bytes: usize) -> Result<Block> {
+        match self.take_from_device(bytes) {
+            Err(_) if self.clear() => self.take_from_device(bytes),
+            result => result,
         }
-        if bytes == 0 {
-            return Ok(ptr::null_mut());
-        }
-        let layout = layout(bytes).ok_or_else(|| out_of_memory(bytes))?;
-        let block = memory::allocate(layout).ok_or_else(|| out_of_memory(bytes))?;
-        Ok(block.as_ptr().cast())
     }
 
+    /// Takes memory back.
+    ///
     /// # Safety
-    /// The data came from `allocate_data` for as many bytes, and nobody uses it any more.
-    unsafe fn free_data(self, data: *mut c_void, bytes: usize) {
-        if !is_main_memory(self.device.device_type) {
-            if let Ok(backend) = device::get(self.device.device_type) {
-                // SAFETY: the caller vouches for the data, which came from this back end.
-                unsafe { backend.free(self.device.device_id, data) };
-            }
-        } else if let (Some(block), Some(layout)) = (NonNull::new(data.cast::<u8>()), layout(bytes)) {
-            // SAFETY: the caller vouches for the block and its size.
-            unsafe { memory::release(block, layout) };
+    /// The memory is that of a block of this allocator, and nobody uses it any more.
+    unsafe fn free(self, data: *mut c_void, bytes: usize) {
+        let is_kept = {
+            let State { usage, free } = &mut *self.0.state.lock();
+            usage.used -= bytes;
+            // Without memory for the list, the block goes back to the device.
+            let is_kept = self.kind() == Kind::Pooled && free.put(data, bytes);
+            usage.reserved -= if is_kept { 0 } else { bytes };
+            is_kept
+        };
+        if !is_kept {
+            // SAFETY: as the caller vouches.
+            unsafe { device_memory::free(self.device(), data) };
         }
+    }
+
+    /// Gives the memory that is kept back to the device. Returns `true` if there was some.
+    pub fn clear(self) -> bool {
+        let mut cleared = false;
+        while let Some(data) = self.take_kept() {
+            // SAFETY: the block came from this device, and the lists had the only pointer to it.
+            unsafe { device_memory::free(self.device(), data) };
+            cleared = true;
+        }
+        cleared
+    }
+
+    fn take_kept(self) -> Option<*mut c_void> {
+        let State { usage, free } = &mut *self.0.state.lock();
+        let (data, bytes) = free.take_any()?;
+        usage.reserved -= bytes;
+        Some(data)
     }
 }
 
-fn layout(bytes: usize) -> Option<Layout> {
-    Layout::from_size_align(bytes, ALIGNMENT).ok()
+impl fmt::Debug for Allocator {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Allocator").field("device", &self.device()).field("kind", &self.kind()).finish()
+    }
+}
+
+impl Usage {
+    fn count_use(&mut self, bytes: usize) {
+        self.used += bytes;
+        self.peak = self.peak.max(self.used);
+    }
 }
 
 /// Memory of a device. Dropping it gives it back to its allocator.
@@ -118,7 +245,7 @@ unsafe impl Send for Block {}
 unsafe impl Sync for Block {}
 
 impl Block {
-    /// The start of the memory; null if there are no bytes.
+    /// The start of the memory, which only the device may be able to address.
     pub fn data(&self) -> *mut c_void {
         self.data
     }
@@ -130,16 +257,137 @@ impl Block {
 
     /// The device of the memory.
     pub fn device(&self) -> DLDevice {
-        self.allocator.device
+        self.allocator.device()
     }
 }
 
 impl Drop for Block {
     fn drop(&mut self) {
         // SAFETY: the block came from this allocator, and goes away.
-        unsafe { self.allocator.free_data(self.data, self.bytes) };
+        unsafe { self.allocator.free(self.data, self.bytes) };
     }
 }
 
 /// Gives the memory that pooled allocators keep back to the devices.
-pub fn clear() {}
+///
+/// # Upstream
+/// `MemoryManager::Clear` of `src/runtime/memory/memory_manager.cc`.
+pub fn clear() {
+    let newest = *NEWEST.lock();
+    newest.chain().for_each(|record| {
+        Allocator(record).clear();
+    });
+}
+
+/// The counters of both allocators of a device together. The sum of their peaks is an upper bound of the peak.
+pub fn usage(device: DLDevice) -> Usage {
+    let newest = *NEWEST.lock();
+    let mut total = Usage::default();
+    for record in newest.chain().filter(|record| record.is_of(device)) {
+        let Usage { used, peak, reserved } = Allocator(record).usage();
+        total.used += used;
+        total.peak += peak;
+        total.reserved += reserved;
+    }
+    total
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An allocator of main memory that no other test uses.
+    fn allocator(kind: Kind, device_id: i32) -> Allocator {
+        Allocator::new(DLDevice { device_type: CPU, device_id }, kind).unwrap()
+    }
+
+    #[test]
+    fn there_is_one_allocator_for_each_device_and_kind() {
+        let same = |one: Allocator, other: Allocator| core::ptr::eq(one.0, other.0);
+        let [naive, pooled] = [Kind::Naive, Kind::Pooled].map(|kind| allocator(kind, 100));
+        assert!(same(naive, allocator(Kind::Naive, 100)));
+        assert!(same(pooled, allocator(Kind::Pooled, 100)));
+        assert!(!same(naive, pooled));
+        assert!(!same(naive, allocator(Kind::Naive, 101)));
+        assert!(core::ptr::eq(allocator(Kind::Naive, 0).0, &HOST));
+    }
+
+    #[test]
+    fn naive_blocks_have_their_size_and_go_back_at_once() {
+        let naive = allocator(Kind::Naive, 102);
+        let [first, second] = [100, 50].map(|bytes| naive.allocate(bytes).unwrap());
+        assert_eq!([first.bytes(), second.bytes()], [100, 50]);
+        assert!([&first, &second].iter().all(|block| block.data().addr().is_multiple_of(ALIGNMENT)));
+        assert_eq!(naive.usage(), Usage { used: 150, peak: 150, reserved: 150 });
+        drop((first, second));
+        assert_eq!(naive.usage(), Usage { used: 0, peak: 150, reserved: 0 });
+    }
+
+    #[test]
+    fn pooled_blocks_are_used_again_for_the_same_number_of_pages() {
+        let pooled = allocator(Kind::Pooled, 103);
+        let first = pooled.allocate(4097).unwrap();
+        let data = first.data();
+        assert_eq!(first.bytes(), 8192);
+        drop(first);
+        assert_eq!(pooled.usage(), Usage { used: 0, peak: 8192, reserved: 8192 });
+        let other = pooled.allocate(1).unwrap();
+        assert_ne!(other.data(), data);
+        let again = pooled.allocate(8192).unwrap();
+        assert_eq!(again.data(), data);
+        assert_eq!(pooled.usage(), Usage { used: 12288, peak: 12288, reserved: 12288 });
+        drop((other, again));
+        assert_eq!(usage(pooled.device()), Usage { used: 0, peak: 12288, reserved: 12288 });
+        assert!(pooled.clear());
+        assert_eq!(pooled.usage(), Usage { used: 0, peak: 12288, reserved: 0 });
+        assert!(!pooled.clear());
+    }
+
+    #[test]
+    fn a_refusal_is_a_memory_error_and_counts_nothing() {
+        for kind in [Kind::Naive, Kind::Pooled] {
+            let allocator = allocator(kind, 104);
+            for bytes in [isize::MAX as usize - 8191, usize::MAX - 4096, usize::MAX] {
+                assert_eq!(allocator.allocate(bytes).unwrap_err().kind(), b"MemoryError");
+            }
+            assert_eq!(allocator.usage(), Usage::default());
+        }
+    }
+
+    #[cfg(feature = "devices")]
+    #[test]
+    fn free_blocks_go_back_when_the_device_refuses() {
+        use crate::memory::testing::{CAPACITY, device};
+
+        let pooled = Allocator::new(device(), Kind::Pooled).unwrap();
+        let blocks = [4096, 8192].map(|bytes| pooled.allocate(bytes).unwrap());
+        drop(blocks);
+        assert_eq!(pooled.usage(), Usage { used: 0, peak: 12288, reserved: 12288 });
+        let whole = pooled.allocate(CAPACITY).unwrap();
+        assert_eq!(pooled.usage(), Usage { used: CAPACITY, peak: CAPACITY, reserved: CAPACITY });
+        assert_eq!(pooled.allocate(1).unwrap_err().kind(), b"MemoryError");
+        drop(whole);
+        assert_eq!(pooled.allocate(2 * CAPACITY).unwrap_err().kind(), b"MemoryError");
+        assert_eq!(pooled.usage().reserved, 0);
+    }
+
+    #[cfg(feature = "devices")]
+    #[test]
+    fn a_device_without_a_back_end_has_no_allocator() {
+        let metal = DLDevice { device_type: ferrite_core::device::kind::METAL, device_id: 0 };
+        let error = Allocator::new(metal, Kind::Naive).unwrap_err();
+        assert_eq!(error.kind(), b"InternalError");
+        let text = b"Check failed: (allow_missing) is false: Device API metal is not enabled.";
+        assert_eq!(error.message(), text);
+    }
+
+    #[test]
+    fn kinds_have_the_numbers_of_tvm() {
+        assert_eq!(Kind::from_number(1).unwrap(), Kind::Naive);
+        assert_eq!(Kind::from_number(2).unwrap(), Kind::Pooled);
+        for number in [0, 3, -1] {
+            let error = Kind::from_number(number).unwrap_err();
+            assert_eq!(error.message(), std::format!("Unknown allocator type: {number}").as_bytes());
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! The shape heap: the values of the symbolic shapes of a running function, a vector of int64 in main memory.
+
+use ferrite_core::error::Result;
+use ferrite_core::tensor::{TensorRef, TensorView};
+use ferrite_core::{AnyView, plain_error};
+
+/// A shape heap, or none: `%void` in a function whose shapes are all known.
+///
+/// # Upstream
+/// A `DLTensor*` that is trusted.
+#[derive(Clone, Copy)]
+pub(super) struct ShapeHeap<'a>(Option<TensorRef<'a>>);
+
+impl<'a> ShapeHeap<'a> {
+    #[expect(dead_code, reason = "for builtins of shapes")]
+    /// The heap in an argument; any value but a tensor is none.
+    pub(super) fn from_view(view: &AnyView<'a>) -> ShapeHeap<'a> {
+        ShapeHeap(TensorRef::from_view(view))
+    }
+
+    /// The heap of a typed argument.
+    ///
+    /// # Safety
+    /// The tensor must be alive for `'a`, as arguments are until their call ends.
+    pub(super) unsafe fn from_argument(tensor: TensorView) -> ShapeHeap<'a> {
+        // SAFETY: as the caller vouches.
+        ShapeHeap(Some(unsafe { tensor.as_tensor_ref() }))
+    }
+
+    /// Reads a value.
+    ///
+    /// # Errors
+    /// InternalError without a heap or with an index out of its range; TypeError and ValueError for a tensor that is no heap.
+    pub(super) fn get(self, index: i64) -> Result<i64> {
+        let values = self.values()?;
+        let value = usize::try_from(index).ok().and_then(|index| values.get(index));
+        value.copied().ok_or_else(|| out_of_range(index, values.len()))
+    }
+
+    /// Writes a value.
+    ///
+    /// # Errors
+    /// As [`get`](Self::get).
+    pub(super) fn set(self, index: i64, value: i64) -> Result<()> {
+        let values = match self.0 {
+            // SAFETY: only the running function uses its heap, and it waits for this builtin.
+            Some(heap) => unsafe { heap.data_mut::<i64>() }?,
+            None => &mut [],
+        };
+        let len = values.len();
+        match usize::try_from(index).ok().and_then(|index| values.get_mut(index)) {
+            Some(place) => *place = value,
+            None => return Err(out_of_range(index, len)),
+        }
+        Ok(())
+    }
+
+    fn values(self) -> Result<&'a [i64]> {
+        self.0.map_or(Ok(&[]), |heap| heap.data::<i64>())
+    }
+}
+
+#[cold]
+fn out_of_range(index: i64, len: usize) -> ferrite_core::Error {
+    plain_error!(INTERNAL_ERROR, "The shape heap has {} values, but number {} was asked for", len, &index; "no value {}", &index)
+}

@@ -1,0 +1,20 @@
+//! Calls of builtins for their tests.
+
+use ferrite_core::{Any, AnyView};
+
+/// Calls the builtin of that name, which must succeed.
+#[track_caller]
+pub(crate) fn call(name: &str, args: &[AnyView<'_>]) -> Any {
+    let builtin = super::find(name.as_bytes()).unwrap_or_else(|| panic!("there is no builtin {name}"));
+    (builtin.body)(args).unwrap_or_else(|error| panic!("{name} failed: {error:?}"))
+}
+
+/// Calls the builtin of that name, which must fail with an error of that kind and message.
+#[track_caller]
+pub(crate) fn failure(name: &str, args: &[AnyView<'_>], kind: &str, message: &str) {
+    let builtin = super::find(name.as_bytes()).unwrap_or_else(|| panic!("there is no builtin {name}"));
+    let error = (builtin.body)(args).expect_err(name);
+    let texts =
+        [error.kind(), error.message()].map(|text| std::string::String::from_utf8_lossy(text).into_owned());
+    assert_eq!(texts, [kind, message]);
+}

@@ -1,0 +1,30 @@
+//! Blocks in main memory.
+
+use core::alloc::Layout;
+use core::ffi::c_void;
+use core::ptr::NonNull;
+
+use ferrite_core::error::{Result, out_of_memory};
+use ferrite_core::memory;
+
+use crate::memory::ALIGNMENT;
+
+/// Allocates a block.
+///
+/// # Errors
+/// MemoryError.
+pub(super) fn allocate(bytes: usize) -> Result<*mut c_void> {
+    let block = Layout::from_size_align(bytes, ALIGNMENT).ok().and_then(memory::allocate);
+    block.map(|block| block.as_ptr().cast()).ok_or_else(|| out_of_memory(bytes))
+}
+
+/// Frees a block.
+///
+/// # Safety
+/// The block comes from [`allocate`], and nobody uses it any more.
+pub(super) unsafe fn free(block: *mut c_void) {
+    if let Some(block) = NonNull::new(block.cast()) {
+        // SAFETY: as the caller vouches; every heap knows the size of its blocks.
+        unsafe { memory::release(block, Layout::new::<u64>()) };
+    }
+}

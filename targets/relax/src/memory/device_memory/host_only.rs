@@ -1,0 +1,68 @@
+//! Blocks of memory in builds without devices: main memory alone.
+
+#[path = "host.rs"]
+mod host;
+
+use core::ffi::c_void;
+
+use ferrite_core::abi::{DLDataType, DLDevice, DLTensor};
+use ferrite_core::device::kind::CPU;
+use ferrite_core::error::Result;
+use ferrite_core::tensor::TensorRef;
+use ferrite_core::{Tensor, plain_bail, plain_ensure};
+
+/// Refuses every device but the CPU.
+///
+/// # Errors
+/// InternalError.
+pub(super) fn check(device: DLDevice) -> Result<()> {
+    plain_ensure!(device.device_type == CPU, INTERNAL_ERROR, "Device {} is not enabled.", device.device_type);
+    Ok(())
+}
+
+/// Allocates a block in main memory.
+///
+/// # Errors
+/// MemoryError.
+pub(super) fn allocate(_device: DLDevice, bytes: usize) -> Result<*mut c_void> {
+    host::allocate(bytes)
+}
+
+/// Frees a block.
+///
+/// # Safety
+/// The block comes from [`allocate`], and nobody uses it any more.
+pub(super) unsafe fn free(_device: DLDevice, block: *mut c_void) {
+    // SAFETY: as the caller vouches.
+    unsafe { host::free(block) };
+}
+
+/// Copies the content of one compact tensor to another of the same size.
+///
+/// # Errors
+/// ValueError for tensors that are not compact or differ in size.
+///
+/// # Safety
+/// Both tensors are valid tensors in main memory, and nobody else uses the data of the target.
+pub unsafe fn copy(from: &DLTensor, to: &DLTensor) -> Result<()> {
+    // SAFETY: as the caller vouches.
+    let readers = unsafe { [TensorRef::from_raw(from), TensorRef::from_raw(to)] };
+    let [source, target] = readers.map(|tensor| tensor.size_bytes().filter(|_| tensor.is_contiguous()));
+    let (Some(bytes), true) = (source, source == target) else {
+        plain_bail!(VALUE_ERROR, "Copies need compact tensors of one size");
+    };
+    // SAFETY: both are compact and have so many bytes; the caller vouches for the rest.
+    unsafe {
+        let data = from.data.cast::<u8>().add(from.byte_offset as usize);
+        data.copy_to(to.data.cast::<u8>().add(to.byte_offset as usize), bytes);
+    }
+    Ok(())
+}
+
+/// Makes a compact row-major tensor of zeros in main memory.
+///
+/// # Errors
+/// As [`Tensor::empty`].
+pub fn empty(shape: &[i64], dtype: DLDataType, device: DLDevice) -> Result<Tensor> {
+    Tensor::empty(shape, dtype, device)
+}

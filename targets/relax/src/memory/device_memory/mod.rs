@@ -1,0 +1,67 @@
+//! Blocks of memory on any device that has a back end.
+
+mod host;
+
+use core::ffi::c_void;
+
+use ferrite_alloc_ext::device;
+pub use ferrite_alloc_ext::device::empty;
+use ferrite_core::abi::{DLDevice, DLTensor};
+use ferrite_core::device::kind::CPU;
+use ferrite_core::error::Result;
+
+use super::ALIGNMENT;
+
+/// Checks that the build has a back end for a device.
+///
+/// # Errors
+/// InternalError.
+pub(super) fn check(device: DLDevice) -> Result<()> {
+    if device.device_type == CPU { Ok(()) } else { device::get(device.device_type).map(drop) }
+}
+
+/// Allocates a block on a device.
+///
+/// # Errors
+/// MemoryError; InternalError if the build has no back end for the device; errors of its driver.
+pub(super) fn allocate(device: DLDevice, bytes: usize) -> Result<*mut c_void> {
+    if device.device_type == CPU {
+        return host::allocate(bytes);
+    }
+    device::get(device.device_type)?.allocate(device.device_id, bytes, ALIGNMENT)
+}
+
+/// Frees a block.
+///
+/// # Safety
+/// The block comes from [`allocate`] for the same device, and nobody uses it any more.
+pub(super) unsafe fn free(device: DLDevice, block: *mut c_void) {
+    if device.device_type == CPU {
+        // SAFETY: as the caller vouches.
+        unsafe { host::free(block) };
+    } else if let Some(backend) = device::find(device.device_type) {
+        // SAFETY: as the caller vouches.
+        unsafe { backend.free(device.device_id, block) };
+    }
+}
+
+/// Copies the content of one compact tensor to another of the same size, on any devices, and waits until it is there if the
+/// target is in main memory.
+///
+/// # Errors
+/// ValueError for tensors that are not compact or differ in size; InternalError for a device without a back end; errors of the
+/// driver.
+///
+/// # Safety
+/// Both tensors are valid, and nobody else uses the data of the target.
+pub unsafe fn copy(from: &DLTensor, to: &DLTensor) -> Result<()> {
+    let source = from.device;
+    // SAFETY: as the caller vouches; the null stream is the default one.
+    unsafe {
+        device::copy_tensor(from, to, core::ptr::null_mut())?;
+        if !device::is_main_memory(source.device_type) && device::is_main_memory(to.device.device_type) {
+            device::get(source.device_type)?.synchronize(source.device_id, core::ptr::null_mut())?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,97 @@
+//! The free blocks of a pooled allocator, in a list for each size.
+
+use core::ffi::c_void;
+
+use ferrite_core::memory::Buffer;
+
+/// A block that no storage uses.
+#[derive(Clone, Copy)]
+struct FreeBlock(*mut c_void);
+
+// SAFETY: nobody but the allocator knows the block, and any thread may free memory of any device.
+unsafe impl Send for FreeBlock {}
+
+/// The free blocks of one size.
+struct SizeClass {
+    bytes: usize,
+    blocks: Buffer<FreeBlock>,
+}
+
+/// The free blocks of an allocator. Models have few sizes, so classes are found by a linear search.
+pub(super) struct FreeLists(Buffer<SizeClass>);
+
+impl FreeLists {
+    /// Creates empty lists, without allocation.
+    pub(super) const fn new() -> Self {
+        FreeLists(Buffer::new())
+    }
+
+    /// Takes the block of that size that was put last.
+    pub(super) fn take(&mut self, bytes: usize) -> Option<*mut c_void> {
+        let class = self.0.as_mut_slice().iter_mut().find(|class| class.bytes == bytes)?;
+        class.blocks.pop().map(|block| block.0)
+    }
+
+    /// Puts a block. Returns `false`, with the block left to the caller, if there is no memory for the list.
+    pub(super) fn put(&mut self, block: *mut c_void, bytes: usize) -> bool {
+        match self.class(bytes) {
+            Some(class) => class.blocks.try_push(FreeBlock(block)).is_ok(),
+            None => false,
+        }
+    }
+
+    /// Takes any block, with its size.
+    pub(super) fn take_any(&mut self) -> Option<(*mut c_void, usize)> {
+        loop {
+            let class = self.0.as_mut_slice().last_mut()?;
+            if let Some(block) = class.blocks.pop() {
+                return Some((block.0, class.bytes));
+            }
+            self.0.pop();
+        }
+    }
+
+    /// The class of that size, which is created if need be.
+    fn class(&mut self, bytes: usize) -> Option<&mut SizeClass> {
+        let index = match self.0.iter().position(|class| class.bytes == bytes) {
+            Some(index) => index,
+            None => {
+                self.0.try_push(SizeClass { bytes, blocks: Buffer::new() }).ok()?;
+                self.0.len() - 1
+            }
+        };
+        self.0.as_mut_slice().get_mut(index)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn block(number: usize) -> *mut c_void {
+        core::ptr::without_provenance_mut(number)
+    }
+
+    #[test]
+    fn a_block_is_taken_by_its_size_and_the_last_one_first() {
+        let mut lists = FreeLists::new();
+        assert!(lists.put(block(1), 4096) && lists.put(block(2), 8192) && lists.put(block(3), 4096));
+        assert_eq!(lists.take(4096), Some(block(3)));
+        assert_eq!(lists.take(4096), Some(block(1)));
+        assert_eq!(lists.take(4096), None);
+        assert_eq!(lists.take(12288), None);
+        assert_eq!(lists.take(8192), Some(block(2)));
+    }
+
+    #[test]
+    fn all_blocks_can_be_taken_with_their_sizes() {
+        let mut lists = FreeLists::new();
+        assert!(lists.put(block(1), 4096) && lists.put(block(2), 8192));
+        assert_eq!(lists.take(4096), Some(block(1)));
+        assert!(lists.put(block(3), 12288));
+        let mut rest = [lists.take_any(), lists.take_any()];
+        rest.sort_by_key(|found| found.map(|(_, bytes)| bytes));
+        assert_eq!(rest, [Some((block(2), 8192)), Some((block(3), 12288))]);
+        assert_eq!(lists.take_any(), None);
+    }
+}
