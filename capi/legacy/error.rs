@@ -10,7 +10,7 @@ use ferrite_core::abi::kTVMFFIOpaquePyObject;
 use ferrite_core::error::{Error, Result};
 use ferrite_core::object::ObjectRef;
 use ferrite_core::opaque::{self, OpaquePyObject};
-use ferrite_core::{plain_error, raised};
+use ferrite_core::{plain_error, raised_error};
 
 use super::python;
 use super::thread::{self, Slots};
@@ -48,7 +48,7 @@ fn keep(slots: &Slots, error: &Error) -> Result<()> {
 
 /// Moves the raised error to the thread's slots, if there is one. Without memory for its text, the text is that of a MemoryError.
 fn settle(slots: &Slots) {
-    if let Some(error) = raised::take()
+    if let Some(error) = raised_error::take()
         && keep(slots, &error).is_err()
     {
         slots.error.borrow_mut().set_fixed(OUT_OF_MEMORY);
@@ -59,7 +59,7 @@ fn settle(slots: &Slots) {
 /// The error that a callback or a kernel failed with: the raised one, or what the thread's slots hold. There may be none: then
 /// the callback said nothing.
 pub fn of_callback() -> Error {
-    if let Some(error) = raised::take() {
+    if let Some(error) = raised_error::take() {
         return error;
     }
     let kept = thread::with(|slots| {
@@ -93,7 +93,7 @@ pub extern "C" fn TVMGetLastError() -> *const c_char {
 pub unsafe extern "C" fn TVMAPISetLastError(message: *const c_char) {
     // SAFETY: contract of the crate.
     let message = unsafe { boundary::c_str_or_empty(message) };
-    drop(raised::take());
+    drop(raised_error::take());
     thread::with(|slots| {
         let forgotten = slots.last.borrow_mut().take();
         if slots.error.borrow_mut().set(&[message]).is_err() {
@@ -208,7 +208,7 @@ mod tests {
             // SAFETY: C strings.
             let back = unsafe {
                 TVMAPISetLastError(text.as_ptr());
-                raised::set(of_callback());
+                raised_error::set(of_callback());
                 CStr::from_ptr(TVMGetLastError())
             };
             assert_eq!(back, text);
@@ -217,11 +217,11 @@ mod tests {
 
     #[test]
     fn an_error_of_tvm_ffi_has_its_kind_in_front() {
-        raised::set(plain_error!(KEY_ERROR, "missing"));
+        raised_error::set(plain_error!(KEY_ERROR, "missing"));
         // SAFETY: the text belongs to this thread.
         assert_eq!(unsafe { CStr::from_ptr(TVMGetLastError()) }, c"KeyError: missing");
         // SAFETY: as above.
         assert_eq!(unsafe { CStr::from_ptr(TVMGetLastError()) }, c"KeyError: missing");
-        assert!(raised::take().is_none());
+        assert!(raised_error::take().is_none());
     }
 }

@@ -13,7 +13,7 @@ use ferrite_core::abi::{TVMFFIAny, TVMFFIByteArray, TVMFFIObject, TVMFFIObjectHa
 use ferrite_core::error::{Error, Result};
 use ferrite_core::message::Arg;
 use ferrite_core::object::{ObjectClass, ObjectRef};
-use ferrite_core::{plain_error, plain_warn, raised, type_table, unwind};
+use ferrite_core::{plain_error, plain_warn, raised_error, type_table, unwind};
 
 pub(crate) use wording::{Name, arg};
 
@@ -69,7 +69,7 @@ pub(crate) fn pointer<T>(body: impl FnOnce() -> Result<NonNull<T>>) -> *mut T {
 #[cfg_attr(feature = "speed", inline(never))]
 #[cfg_attr(not(feature = "speed"), inline(always))]
 pub(crate) fn fail(error: Error) -> c_int {
-    raised::set(error);
+    raised_error::set(error);
     FAILURE
 }
 
@@ -88,7 +88,7 @@ pub(crate) fn logged<T>(fallback: T, body: impl FnOnce() -> Result<T>) -> T {
 #[cold]
 fn log_failure(error: Error) {
     plain_warn!("{}: {}", error.kind(), error.message());
-    raised::set(error);
+    raised_error::set(error);
 }
 
 /// Refuses a null pointer.

@@ -90,7 +90,7 @@ fn install_on_host() {
     ferrite_host::forks::install();
     defaults::install(&DEFAULTS);
     ferrite_core::type_table::provide(register_own);
-    ferrite_core::sync::find_out();
+    ferrite_core::sync::find_thread_flag();
     ferrite_host::stack::install();
     ferrite_host::thread_pool::install();
     #[cfg(feature = "__gpu")]

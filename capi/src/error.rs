@@ -6,7 +6,7 @@ use core::ptr;
 use ferrite_core::abi::{TVMFFIByteArray, TVMFFIObjectHandle};
 use ferrite_core::error::{self, Error, Result, Site, kind};
 use ferrite_core::object::{ObjectClass, ObjectRef};
-use ferrite_core::{plain_warn, raised};
+use ferrite_core::{plain_warn, raised_error};
 
 use crate::boundary::{self, Borrowed, arg};
 
@@ -21,7 +21,7 @@ pub unsafe extern "C" fn TVMFFIErrorMoveFromRaised(result: *mut TVMFFIObjectHand
     if result.is_null() {
         return plain_warn!("TVMFFIErrorMoveFromRaised: `result` must not be null"; "TVMFFIErrorMoveFromRaised: null");
     }
-    let error = raised::take().map(|error| error.into_object().into_raw().as_ptr());
+    let error = raised_error::take().map(|error| error.into_object().into_raw().as_ptr());
     // SAFETY: not null, so valid for writing.
     unsafe { result.write(error.unwrap_or(ptr::null_mut()).cast()) };
 }
@@ -36,12 +36,12 @@ pub unsafe extern "C" fn TVMFFIErrorMoveFromRaised(result: *mut TVMFFIObjectHand
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMFFIErrorSetRaised(error: TVMFFIObjectHandle) {
     if error.is_null() {
-        return drop(raised::take());
+        return drop(raised_error::take());
     }
     // SAFETY: contract of the crate.
     match unsafe { boundary::object_of::<Error>(error, arg(1, "error")) } {
-        Ok(error) => raised::set_again(Error::clone(&error)),
-        Err(mismatch) => raised::set(mismatch),
+        Ok(error) => raised_error::set_again(Error::clone(&error)),
+        Err(mismatch) => raised_error::set(mismatch),
     }
 }
 
@@ -78,7 +78,7 @@ pub unsafe extern "C" fn TVMFFIErrorSetRaisedFromCStrParts(
         kind => kind,
     };
     let count = if message_parts.is_null() { 0 } else { usize::try_from(num_parts).unwrap_or(0) };
-    raised::set(Error::from_parts(Site::UNKNOWN, kind, &move |out| {
+    raised_error::set(Error::from_parts(Site::UNKNOWN, kind, &move |out| {
         for part in 0..count {
             // SAFETY: contract of this function.
             out.put(unsafe { boundary::c_str_or_empty(*message_parts.add(part)) });

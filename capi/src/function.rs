@@ -57,7 +57,7 @@ pub unsafe extern "C" fn TVMFFIFunctionGetGlobal(
     // A function that is in the table, or a name of others that is not, needs no memory and no error.
     if !name.is_null() && !out.is_null() {
         // SAFETY: neither is null, and contract of the crate.
-        let found = unsafe { boundary::sound_bytes(&*name) }.and_then(global_table::get_at_once);
+        let found = unsafe { boundary::sound_bytes(&*name) }.and_then(global_table::get_fast);
         if let Some(function) = found {
             let object = function.map_or(ptr::null_mut(), |found| found.into_object().into_raw().as_ptr());
             // SAFETY: as above.

@@ -62,7 +62,7 @@ pub unsafe extern "C" fn TVMFFIObjectDecRef(obj: TVMFFIObjectHandle) -> c_int {
         return refuse_null();
     }
     // SAFETY: a handle points to a live object, one reference of which the caller gives up.
-    unsafe { release::release_here(obj.cast::<TVMFFIObject>()) }
+    unsafe { release::release_inline(obj.cast::<TVMFFIObject>()) }
 }
 
 /// Raises the error for a null `obj`. Kept opaque to the compiler, so that its callers jump here and need no stack frame.

@@ -27,7 +27,7 @@ use crate::object::{self, ObjectClass, ObjectRef};
 use crate::text::{Lossy, Writer};
 use crate::{release, type_index};
 
-pub use site::{Place, Site};
+pub use site::{Site, SourceLocation};
 
 /// The kinds of errors that the library raises. Users may raise errors of any other kind.
 pub mod kind {

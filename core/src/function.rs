@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::object::ObjectClass;
 use crate::object_alloc::{self, ObjectRecord};
 use crate::typed::{Callee, TypedFn};
-use crate::{plain_error, raised, type_index};
+use crate::{plain_error, raised_error, type_index};
 
 mod serve;
 pub use serve::{serve_in_place, serve_safe_call};
@@ -272,7 +272,7 @@ const fn cell(safe_call: TVMFFISafeCallType) -> TVMFFIFunctionCell {
 
 /// The raised error of a call that failed.
 pub fn take_raised() -> Error {
-    raised::take().unwrap_or_else(
+    raised_error::take().unwrap_or_else(
         || plain_error!(INTERNAL_ERROR, "The call failed without raising an error"; "no error raised"),
     )
 }

@@ -2,12 +2,12 @@
 //!
 //! A user's function makes the handle, so no lock is held meanwhile; `makers` keeps account of who makes what.
 
-pub(crate) mod makers;
+pub(crate) mod in_progress;
 
 use core::ffi::{c_int, c_void};
 use core::ptr;
 
-use self::makers::{Makers, Refusal};
+use self::in_progress::{InProgress, InitFailure};
 use crate::error::Result;
 use crate::sync::atomic::AtomicPtr;
 use crate::sync::{Lock, exchange};
@@ -20,7 +20,7 @@ pub type InitFunction = unsafe extern "C" fn(result: *mut *mut c_void) -> c_int;
 pub type DeinitFunction = unsafe extern "C" fn(handle: *mut c_void) -> c_int;
 
 /// The handles being made by each thread, including the library's own.
-pub(crate) static MAKERS: Lock<Makers> = Lock::new(Makers::none());
+pub(crate) static IN_PROGRESS: Lock<InProgress> = Lock::new(InProgress::none());
 
 /// Makes the handle at `handle_addr` by `init_func`, unless it is there already; gives the status of `init_func`.
 ///
@@ -42,13 +42,13 @@ pub unsafe fn init(handle_addr: *mut *mut c_void, init_func: InitFunction) -> Re
     // SAFETY: the caller's promise.
     let handle = unsafe { AtomicPtr::from_ptr(handle_addr) };
     // SAFETY: the result is a place for a pointer; the rest is the caller's promise.
-    let outcome = makers::init(&MAKERS, handle, |result| unsafe { init_func(result) });
+    let outcome = in_progress::init(&IN_PROGRESS, handle, |result| unsafe { init_func(result) });
     outcome.map_err(|refusal| match refusal {
-        Refusal::NoHandle => crate::plain_error!(
+        InitFailure::NoHandle => crate::plain_error!(
             RUNTIME_ERROR, "init_func must return a non-NULL handle";
             "no handle made"
         ),
-        Refusal::Nested => {
+        InitFailure::Nested => {
             crate::plain_error!(
                 RUNTIME_ERROR, "init_func asks for the handle that it is initializing";
                 "nested init_func"

@@ -19,13 +19,13 @@
 //! | [`object`], [`weak`], [`refcount`], [`release`] | references to counted objects, their counts, and how objects are destroyed |
 //! | [`object_alloc`], [`memory`] | where objects come from, and where the library's side buffers come from |
 //! | [`string`], [`shape`], [`tensor`], [`opaque`], [`big_int`] | strings, shapes, tensors, opaque objects and large integers |
-//! | [`mod@error`], [`message`], [`raised`] | errors, their texts, and the slot of this thread's raised error |
+//! | [`mod@error`], [`message`], [`raised_error`] | errors, their texts, and the slot of this thread's raised error |
 //! | [`function`], [`typed`], [`export`] | packed calls, typed calls, and functions exported from a kernel library |
 //! | [`dtype`], [`device`] | data types and devices, and their texts |
 //! | [`type_table`], [`global_table`], [`name_table`] | types and functions by name, and the table below both |
-//! | [`releases`] | earlier releases of upstream, where a later one contradicts them |
+//! | [`upstream_release`] | earlier releases of upstream, where a later one contradicts them |
 //! | [`builtins`], [`ffi_functions`], [`defaults`] | functions in read-only tables, those of this crate, and those that yield to other runtimes |
-//! | [`text`], [`words`], [`fresh`], [`prefetch`] | helpers: texts written piece by piece or compared as words, copies, prefetch hints |
+//! | [`text`], [`words`], [`store_forwarding`], [`prefetch`] | helpers: texts written piece by piece or compared as words, copies, prefetch hints |
 //! | [`backend`] | what functions compiled by TVM call: workspaces and parallel loops |
 //! | [`minimal`] | the engine of the profile without a heap |
 //! | `platform` | hooks that firmware may define, for memory and tasks |
@@ -82,14 +82,13 @@ pub mod ffi_functions;
 pub mod forks;
 #[cfg(feature = "defmt")]
 mod format;
-pub mod fresh;
 pub mod function;
 #[cfg(not(feature = "client"))]
 pub mod global_table;
 #[cfg(not(feature = "client"))]
 pub mod init_once;
 #[cfg(any(not(feature = "speed"), not(any(feature = "std", feature = "client"))))]
-mod late;
+mod lazy_link;
 pub mod log;
 pub mod memory;
 pub mod message;
@@ -103,12 +102,12 @@ pub mod opaque;
 #[cfg(not(any(feature = "std", all(feature = "client", unix))))]
 pub mod platform;
 pub mod prefetch;
-pub mod raised;
+pub mod raised_error;
 pub mod refcount;
 pub mod release;
-pub mod releases;
 pub mod shape;
 pub mod stack;
+pub mod store_forwarding;
 pub mod string;
 pub mod sync;
 pub mod tensor;
@@ -118,6 +117,7 @@ pub mod type_index;
 pub mod type_table;
 pub mod typed;
 pub mod unwind;
+pub mod upstream_release;
 pub mod weak;
 pub mod words;
 

@@ -14,7 +14,7 @@ use crate::abi::{
     kTVMFFIObjectDeleterFlagBitMaskWeak,
 };
 use crate::refcount::{self, Release};
-use crate::sync::is_alone;
+use crate::sync::is_single_threaded;
 #[cfg(not(feature = "client"))]
 use crate::sync::per_thread::{self, Dying, Queue};
 #[cfg(all(feature = "speed", not(feature = "client")))]
@@ -35,8 +35,8 @@ use crate::type_index;
 pub unsafe fn release_object(object: *mut TVMFFIObject) {
     // SAFETY: the caller gives up the reference, once: here or there.
     unsafe {
-        if !refcount::release_at_once(object) {
-            release_rest(object);
+        if !refcount::try_release_shared(object) {
+            release_slow(object);
         }
     }
 }
@@ -47,12 +47,12 @@ pub unsafe fn release_object(object: *mut TVMFFIObject) {
 /// As [`release_object`].
 #[cfg_attr(feature = "speed", inline(never))]
 #[cfg_attr(not(feature = "speed"), inline(always))]
-unsafe fn release_rest(object: *mut TVMFFIObject) {
+unsafe fn release_slow(object: *mut TVMFFIObject) {
     // SAFETY: the caller gives up the reference.
     match unsafe { refcount::release(object) } {
         Release::Alive => {}
         // SAFETY: the caller's promise.
-        outcome => unsafe { end(object, outcome) },
+        outcome => unsafe { finish_release(object, outcome) },
     }
 }
 
@@ -62,15 +62,15 @@ unsafe fn release_rest(object: *mut TVMFFIObject) {
 /// # Safety
 /// As [`release_object`].
 #[inline(always)]
-pub unsafe fn release_here(object: *mut TVMFFIObject) -> c_int {
-    let alone = is_alone();
+pub unsafe fn release_inline(object: *mut TVMFFIObject) -> c_int {
+    let alone = is_single_threaded();
     // SAFETY: the caller gives up the reference, and the outcome says that this thread alone owns the object.
     unsafe {
-        match refcount::release_watching(object, alone) {
+        match refcount::release_contended(object, alone) {
             Release::Alive => {}
-            Release::Both if alone => destroy_alone(object),
-            outcome if JUMPS => return end_here(object, outcome),
-            outcome => end(object, outcome),
+            Release::Both if alone => destroy_single_threaded(object),
+            outcome if TAIL_CALLS => return finish_release_tail(object, outcome),
+            outcome => finish_release(object, outcome),
         }
     }
     0
@@ -82,25 +82,25 @@ pub unsafe fn release_here(object: *mut TVMFFIObject) -> c_int {
 /// # Safety
 /// As [`release_object`].
 #[cfg(all(feature = "speed", not(feature = "client")))]
-pub unsafe fn release_last(object: *mut TVMFFIObject) {
+pub unsafe fn release_deferred(object: *mut TVMFFIObject) {
     // SAFETY: the caller gives up the reference, and the outcome says that this thread alone owns the object.
     unsafe {
         match refcount::release(object) {
             Release::Alive => {}
             Release::Both if defer(object) => {}
-            outcome => end(object, outcome),
+            outcome => finish_release(object, outcome),
         }
     }
 }
 
 /// Where size counts, nothing dies inside a destruction, and what was released first dies last.
 #[cfg(not(all(feature = "speed", not(feature = "client"))))]
-pub use release_object as release_last;
+pub use release_object as release_deferred;
 
 /// Queues a dead object, when this thread is destroying another. The first of the queue is the last to leave it.
 #[cfg(all(feature = "speed", not(feature = "client")))]
 fn defer(object: *mut TVMFFIObject) -> bool {
-    let queue = if is_alone() { per_thread::dying_alone() } else { per_thread::dying() };
+    let queue = if is_single_threaded() { per_thread::dying_single_threaded() } else { per_thread::dying() };
     queue.with(|dying| {
         let inside = !dying.get().is_null();
         if inside {
@@ -111,16 +111,16 @@ fn defer(object: *mut TVMFFIObject) -> bool {
 }
 
 /// Whether what C calls ends in jumps, so that counts need no stack frame: not where size counts.
-const JUMPS: bool = cfg!(feature = "speed");
+const TAIL_CALLS: bool = cfg!(feature = "speed");
 
-/// As [`end`]. Gives 0, kept opaque to the compiler, so that its callers jump here and need no stack frame.
+/// As [`finish_release`]. Gives 0, kept opaque to the compiler, so that its callers jump here and need no stack frame.
 ///
 /// # Safety
-/// As [`end`].
+/// As [`finish_release`].
 #[inline(never)]
-unsafe fn end_here(object: *mut TVMFFIObject, outcome: Release) -> c_int {
+unsafe fn finish_release_tail(object: *mut TVMFFIObject, outcome: Release) -> c_int {
     // SAFETY: the caller's promise.
-    unsafe { end(object, outcome) };
+    unsafe { finish_release(object, outcome) };
     black_box(0)
 }
 
@@ -129,12 +129,12 @@ unsafe fn end_here(object: *mut TVMFFIObject, outcome: Release) -> c_int {
 /// # Safety
 /// `outcome` is what giving up that reference told.
 #[inline(never)]
-unsafe fn end(object: *mut TVMFFIObject, outcome: Release) {
+unsafe fn finish_release(object: *mut TVMFFIObject, outcome: Release) {
     // SAFETY: the outcome says that this thread alone owns the object.
     unsafe {
         match outcome {
             Release::Alive => {}
-            Release::Both if is_alone() => destroy_alone(object),
+            Release::Both if is_single_threaded() => destroy_single_threaded(object),
             Release::Both => destroy(object),
             Release::StrongOnly => {
                 call_deleter(object, kTVMFFIObjectDeleterFlagBitMaskStrong);
@@ -167,7 +167,7 @@ unsafe fn destroy(object: *mut TVMFFIObject) {
     unsafe { call_deleter(object, kTVMFFIObjectDeleterFlagBitMaskBoth) };
 }
 #[cfg(feature = "client")]
-use destroy as destroy_alone;
+use destroy as destroy_single_threaded;
 
 /// Destroys a dead object, or queues it when too many destructions are under way on this thread.
 ///
@@ -180,16 +180,16 @@ unsafe fn destroy(object: *mut TVMFFIObject) {
     unsafe { destroy_or_queue(object, per_thread::dying) };
 }
 
-/// As [`destroy`], in a process with one thread. Cold, so that in [`release_here`] what only counts falls through.
+/// As [`destroy`], in a process with one thread. Cold, so that in [`release_inline`] what only counts falls through.
 ///
 /// # Safety
 /// As [`destroy`], and the thread is the only one.
 #[cfg(not(feature = "client"))]
 #[cold]
 #[inline(never)]
-unsafe fn destroy_alone(object: *mut TVMFFIObject) {
+unsafe fn destroy_single_threaded(object: *mut TVMFFIObject) {
     // SAFETY: the caller's promise.
-    unsafe { destroy_or_queue(object, per_thread::dying_alone) };
+    unsafe { destroy_or_queue(object, per_thread::dying_single_threaded) };
 }
 
 /// As [`destroy`], with the queue of this thread.
@@ -224,7 +224,7 @@ unsafe fn destroy_nested(object: *mut TVMFFIObject, queue: impl FnOnce() -> Queu
     }
     // SAFETY: no reference is left; the queue gives objects to the outermost destruction only.
     unsafe {
-        if !JUMPS {
+        if !TAIL_CALLS {
             return destroy_queued(queue, object, depth);
         }
         call_deleter(object, kTVMFFIObjectDeleterFlagBitMaskBoth);
@@ -252,7 +252,7 @@ unsafe fn destroy_queued(queue: Queue, mut next: *mut TVMFFIObject, depth: usize
 /// Destructions inside each other that may be under way without a queue: few stacks are too small for them, and few clients
 /// nest deeper, whose deleters may count on the end of what they released. Where size counts, there is none inside another.
 #[cfg(not(feature = "client"))]
-const MOST_NESTED: usize = if cfg!(feature = "speed") { 32 } else { 1 };
+const MAX_DEPTH: usize = if cfg!(feature = "speed") { 32 } else { 1 };
 
 /// The depth of an object that waits for others.
 #[cfg(not(feature = "client"))]
@@ -269,7 +269,7 @@ const fn empty_at(depth: usize) -> *mut TVMFFIObject {
 fn enter(dying: &Dying, object: *mut TVMFFIObject) -> usize {
     let first = dying.get();
     // Once there is a queue, all that dies goes there.
-    if first.addr() < MOST_NESTED {
+    if first.addr() < MAX_DEPTH {
         let depth = first.addr() + 1;
         dying.set(empty_at(depth));
         return depth;
@@ -283,7 +283,7 @@ fn enter(dying: &Dying, object: *mut TVMFFIObject) -> usize {
 fn push(dying: &Dying, object: *mut TVMFFIObject) {
     let first = dying.get();
     // When the queue is empty again, only the outermost destruction will be under way.
-    let rest = if first.addr() <= MOST_NESTED { empty_at(1) } else { first };
+    let rest = if first.addr() <= MAX_DEPTH { empty_at(1) } else { first };
     // SAFETY: the count word of a dead object is ours; it is 8 bytes, 8-aligned, room for a pointer.
     unsafe { link_of(object).write(rest) };
     dying.set(object);
@@ -293,7 +293,7 @@ fn push(dying: &Dying, object: *mut TVMFFIObject) {
 #[cfg(not(feature = "client"))]
 fn leave(dying: &Dying, depth: usize) -> *mut TVMFFIObject {
     let object = dying.get();
-    if object.addr() <= MOST_NESTED {
+    if object.addr() <= MAX_DEPTH {
         dying.set(empty_at(depth - 1));
         return ptr::null_mut();
     }

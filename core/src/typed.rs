@@ -6,7 +6,7 @@ use crate::convert::{AnyCompatible, TargetTexts, TypeText};
 use crate::error::kind::TYPE_ERROR;
 use crate::error::{Error, Result};
 use crate::text::Writer;
-use crate::{fresh, releases};
+use crate::{store_forwarding, upstream_release};
 
 /// The return types of typed functions: a value, nothing, or a result of either.
 pub trait IntoResult {
@@ -56,7 +56,7 @@ impl<'a> Signature<'a> {
     pub fn write_schema(&self, out: &mut Writer<'_>) {
         const PACKED: TypeText = TypeText::of("", "ffi.Function");
         let Some(result) = &self.result else { return PACKED.write_schema(out) };
-        if releases::schemas_have_args() {
+        if upstream_release::schemas_have_args() {
             return self.write_args_schema(result, out);
         }
         out.put(b"{\"type\":\"ffi.Function\",\"named_args\":{\"return\":[");
@@ -112,7 +112,7 @@ impl Callee<'_> {
     /// The argument at `index`, converted.
     fn argument<T: AnyCompatible>(&self, args: &[AnyView<'_>], index: usize) -> Result<T> {
         let Some(arg) = args.get(index) else { return Err(self.wrong_count(args.len())) };
-        let view = fresh::view(arg);
+        let view = store_forwarding::view(arg);
         match T::try_from_view(view)? {
             Some(value) => Ok(value),
             None => Err(self.wrong_type(index, view)),

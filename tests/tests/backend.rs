@@ -54,10 +54,10 @@ fn without_memory() -> Outcome<()> {
     run(Command::new(&program).arg("4"))?;
     // An open number of tasks: as many as the environment says, or as there are processors.
     run(Command::new(&program).arg("0").env("TVM_NUM_THREADS", "3"))?;
-    let is_alone = std::thread::available_parallelism()?.get() == 1;
+    let is_single_threaded = std::thread::available_parallelism()?.get() == 1;
     run(Command::new(&program)
         .arg("0")
-        .args(is_alone.then_some("alone"))
+        .args(is_single_threaded.then_some("alone"))
         .env_remove("TVM_NUM_THREADS")
         .env_remove("OMP_NUM_THREADS"))
 }

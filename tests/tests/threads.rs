@@ -13,7 +13,7 @@ use std::thread;
 
 use ferrite_core::type_table::{self, NewTypeRequest};
 use ferrite_core::weak::WeakObjectRef;
-use ferrite_core::{AnyView, Function, ObjectClass, Result, Shape, global_table, raised, type_index};
+use ferrite_core::{AnyView, Function, ObjectClass, Result, Shape, global_table, raised_error, type_index};
 
 const THREADS: usize = 8;
 const FUNCTIONS: usize = 100_000;
@@ -193,9 +193,9 @@ fn each_thread_takes_the_error_that_it_raised() {
         for _ in 0..FUNCTIONS / 50 {
             let error = failing.call(&[(number as i64).into()]).err().unwrap();
             assert_eq!(error.message(), format!("from {number}").as_bytes());
-            assert!(raised::take().is_none());
+            assert!(raised_error::take().is_none());
         }
         // Left for the end of the thread, which releases it.
-        raised::set(ferrite_core::error!(VALUE_ERROR, "never taken"));
+        raised_error::set(ferrite_core::error!(VALUE_ERROR, "never taken"));
     });
 }

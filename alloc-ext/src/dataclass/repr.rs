@@ -12,7 +12,7 @@ use ferrite_core::function::Function;
 use ferrite_core::memory::Buffer;
 use ferrite_core::object::ObjectRef;
 use ferrite_core::string::String;
-use ferrite_core::{releases, type_index, type_table};
+use ferrite_core::{type_index, type_table, upstream_release};
 
 use super::enums::{enum_class, is_enum};
 use super::environment::wants_addresses;
@@ -258,7 +258,7 @@ impl Printer {
         }
         let mut name = Any::NONE;
         for_each_field(object.type_index(), |field| {
-            if field.name() == releases::name_of_enums() {
+            if field.name() == upstream_release::name_of_enums() {
                 field.read(object, &mut name)?;
             }
             Ok(())

@@ -9,7 +9,7 @@ use ferrite_core::error::{Error, Result, Site, kind};
 use ferrite_core::sync::atomic::{AtomicPtr, Ordering};
 use ferrite_core::sync::per_thread;
 use ferrite_core::tensor::{Tensor, check_shape};
-use ferrite_core::{function, plain_bail, plain_ensure, raised};
+use ferrite_core::{function, plain_bail, plain_ensure, raised_error};
 
 ferrite_core::per_thread!(
     /// The allocator of this thread, before the global one.
@@ -131,7 +131,7 @@ unsafe extern "C" fn set_error(_: *mut c_void, kind: *const c_char, message: *co
     let text = |text: *const c_char| unsafe { (!text.is_null()).then(|| CStr::from_ptr(text).to_bytes()) };
     let kind = text(kind).unwrap_or(kind::RUNTIME_ERROR.as_bytes());
     let message = text(message).unwrap_or_default();
-    raised::set(Error::from_parts(Site::UNKNOWN, kind, &|out| out.put(message)));
+    raised_error::set(Error::from_parts(Site::UNKNOWN, kind, &|out| out.put(message)));
 }
 
 #[cfg(test)]

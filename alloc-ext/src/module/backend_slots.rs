@@ -8,7 +8,7 @@ use ferrite_core::backend::{
     ParallelGroupEnv, ParallelLambda, alloc_workspace, free_workspace, parallel_barrier, parallel_launch,
 };
 use ferrite_core::error::Result;
-use ferrite_core::{plain_error, raised};
+use ferrite_core::{plain_error, raised_error};
 
 use super::context::ContextSymbol;
 
@@ -36,7 +36,7 @@ extern "C" fn alloc(
     match alloc_workspace(device_type, device_id, size_bytes) {
         Ok(workspace) => workspace.as_ptr(),
         Err(error) => {
-            raised::set(error);
+            raised_error::set(error);
             ptr::null_mut()
         }
     }
@@ -79,7 +79,7 @@ fn status(result: Result<()>) -> c_int {
     match result {
         Ok(()) => 0,
         Err(error) => {
-            raised::set(error);
+            raised_error::set(error);
             -1
         }
     }
@@ -106,13 +106,13 @@ mod tests {
     #[test]
     fn failures_are_raised() {
         assert!(alloc(kDLCPU, 0, u64::MAX, 2, 32).is_null());
-        assert_eq!(raised::take().unwrap().kind(), b"MemoryError");
+        assert_eq!(raised_error::take().unwrap().kind(), b"MemoryError");
         // SAFETY: there is no function to accept the data, and null is allowed.
         unsafe {
             assert_eq!(launch(None, ptr::null_mut(), 0), -1);
-            assert_eq!(raised::take().unwrap().kind(), b"ValueError");
+            assert_eq!(raised_error::take().unwrap().kind(), b"ValueError");
             assert_eq!(barrier(0, ptr::null_mut()), -1);
         }
-        assert_eq!(raised::take().unwrap().kind(), b"ValueError");
+        assert_eq!(raised_error::take().unwrap().kind(), b"ValueError");
     }
 }

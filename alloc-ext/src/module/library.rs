@@ -83,7 +83,7 @@ impl Drop for LibraryRef {
     fn drop(&mut self) {
         // SAFETY: the reference is not used afterwards. The library is closed after all that dies with its last module, of
         // which it may be the code.
-        unsafe { release::release_last(self.owner.as_ptr()) };
+        unsafe { release::release_deferred(self.owner.as_ptr()) };
     }
 }
 
@@ -276,7 +276,7 @@ mod tests {
     use core::ptr;
     use ferrite_core::Any;
     use ferrite_core::abi::TVMFFIAny;
-    use ferrite_core::raised;
+    use ferrite_core::raised_error;
     use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -328,10 +328,10 @@ mod tests {
         let mut result = TVMFFIAny { type_index: type_index::FUNCTION, ..TVMFFIAny::NONE };
         // SAFETY: a call of the function with its own handle.
         let status = unsafe { call(handle.cast(), ptr::null(), 0, &mut result) };
-        assert_eq!((status, raised::take().unwrap().kind()), (-1, &b"InternalError"[..]));
+        assert_eq!((status, raised_error::take().unwrap().kind()), (-1, &b"InternalError"[..]));
         // SAFETY: as above.
         let status = unsafe { call(handle.cast(), ptr::null(), 0, ptr::null_mut()) };
-        assert_eq!((status, raised::take().unwrap().kind()), (-1, &b"ValueError"[..]));
+        assert_eq!((status, raised_error::take().unwrap().kind()), (-1, &b"ValueError"[..]));
         Ok(())
     }
 

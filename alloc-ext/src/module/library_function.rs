@@ -9,7 +9,7 @@ use ferrite_core::abi::{TVMFFIAny, TVMFFIFunctionCell, TVMFFIObject, TVMFFISafeC
 use ferrite_core::error::Result;
 use ferrite_core::object::ObjectClass;
 use ferrite_core::object_alloc::{self, ObjectRecord};
-use ferrite_core::{Function, plain_error, raised, type_index};
+use ferrite_core::{Function, plain_error, raised_error, type_index};
 
 use super::Module;
 
@@ -60,7 +60,7 @@ unsafe extern "C" fn call(
     result: *mut TVMFFIAny,
 ) -> c_int {
     if result.is_null() {
-        raised::set(plain_error!(VALUE_ERROR, "The result pointer of a call must not be null"));
+        raised_error::set(plain_error!(VALUE_ERROR, "The result pointer of a call must not be null"));
         return -1;
     }
     // SAFETY: a safe call gets its own function object and a result cell (ABI); the symbol is valid while the
@@ -76,7 +76,7 @@ unsafe extern "C" fn call(
 /// The error for a result cell that would leak what it holds.
 #[cold]
 fn result_in_use(found: i32) -> c_int {
-    raised::set(plain_error!(
+    raised_error::set(plain_error!(
         INTERNAL_ERROR,
         "Check failed: result->type_index < TypeIndex::kTVMFFIStaticObjectBegin ({} vs. {}) : ",
         found,

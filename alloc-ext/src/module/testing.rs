@@ -9,7 +9,7 @@ use std::vec::Vec;
 
 use ferrite_core::abi::{TVMFFIAny, TVMFFISafeCallType};
 use ferrite_core::error::Result;
-use ferrite_core::{Any, Function, String, raised};
+use ferrite_core::{Any, Function, String, raised_error};
 
 use super::library::Library;
 use super::{Module, ModuleImpl};
@@ -66,7 +66,7 @@ pub(super) unsafe extern "C" fn double(
     result: *mut TVMFFIAny,
 ) -> c_int {
     if !handle.is_null() || count != 1 {
-        raised::set(ferrite_core::error!(TYPE_ERROR, "expected one argument and no handle"));
+        raised_error::set(ferrite_core::error!(TYPE_ERROR, "expected one argument and no handle"));
         return -1;
     }
     // SAFETY: one argument was given, and the result is writable.

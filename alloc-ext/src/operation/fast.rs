@@ -5,8 +5,8 @@ use core::ffi::c_int;
 use ferrite_core::abi::TVMFFIAny;
 use ferrite_core::any::{Any, AnyView};
 use ferrite_core::error::Result;
-use ferrite_core::fresh;
 use ferrite_core::function::serve_in_place;
+use ferrite_core::store_forwarding;
 
 use super::types::{NOTHING, Types};
 use super::{Argument, Operation, call_converted};
@@ -80,7 +80,7 @@ impl<'a> Argument<'a> {
     /// Those of [`AnyView::to_owned`].
     #[inline(always)]
     pub(crate) fn to_owned(self) -> Result<Any> {
-        fresh::view(self.view()).to_owned()
+        store_forwarding::view(self.view()).to_owned()
     }
 
     /// The argument as an owned value that is only borrowed, after a check of its cell: for operations that would not notice

@@ -7,7 +7,7 @@ use ferrite_core::abi::{TVMFFIAny, TVMFFIByteArray, TVMFFIFieldGetter, TVMFFIFie
 use ferrite_core::any::AnyView;
 use ferrite_core::convert::{AnyCompatible, TypeText};
 use ferrite_core::error::Result;
-use ferrite_core::{export, raised, type_table};
+use ferrite_core::{export, raised_error, type_table};
 
 /// A field of a class. Made by [`field!`].
 #[derive(Clone, Copy)]
@@ -134,7 +134,7 @@ pub(crate) unsafe extern "C" fn set<T: AnyCompatible>(field: *mut c_void, value:
             0
         }
         Err(error) => {
-            raised::set(error);
+            raised_error::set(error);
             -1
         }
     }

@@ -6,7 +6,7 @@ use ferrite_core::abi::{TVMFFIObject, TVMFFIObjectHandle};
 use ferrite_core::error::Result;
 use ferrite_core::object::{ObjectClass, ObjectRef};
 use ferrite_core::object_alloc::{self, ObjectRecord};
-use ferrite_core::raised;
+use ferrite_core::raised_error;
 
 use super::class::Class;
 
@@ -90,7 +90,7 @@ pub(crate) unsafe extern "C" fn create<T: Reflected>(result: *mut TVMFFIObjectHa
             0
         }
         Err(error) => {
-            raised::set(error);
+            raised_error::set(error);
             -1
         }
     }

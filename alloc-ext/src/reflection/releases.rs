@@ -1,4 +1,4 @@
-//! Earlier releases of upstream: what `ferrite_core::releases` lists, as far as classes and global functions have it.
+//! Earlier releases of upstream: what `ferrite_core::upstream_release` lists, as far as classes and global functions have it.
 //!
 //! The Python package names its release before it looks at types: classes are registered in the form of the release that
 //! is served then, and keep it.
@@ -9,7 +9,7 @@ use ferrite_core::abi::{
 use ferrite_core::any::AnyView;
 use ferrite_core::builtins::StaticFunction;
 use ferrite_core::error::Result;
-use ferrite_core::releases::{self, Release};
+use ferrite_core::upstream_release::{self, UpstreamRelease};
 use ferrite_core::{
     Function, String, global_table, plain_ensure, plain_error, static_function, type_index, type_table,
 };
@@ -59,8 +59,8 @@ fn serve(major: i64, minor: i64, patch: i64) -> Result<()> {
         u8::try_from(number)
             .map_err(|_| plain_error!(VALUE_ERROR, "There is no release with the number {}", &number))
     };
-    let release = Release::new(number(major)?, number(minor)?, number(patch)?);
-    if releases::served() == release {
+    let release = UpstreamRelease::new(number(major)?, number(minor)?, number(patch)?);
+    if upstream_release::served() == release {
         return Ok(());
     }
     plain_ensure!(
@@ -68,11 +68,11 @@ fn serve(major: i64, minor: i64, patch: i64) -> Result<()> {
         RUNTIME_ERROR,
         "The library's types are registered already: choose the release before types are used"
     );
-    let before = releases::served();
-    releases::serve(release);
-    let is_0_1_10 = release == Release::new(0, 1, 10);
+    let before = upstream_release::served();
+    upstream_release::serve(release);
+    let is_0_1_10 = release == UpstreamRelease::new(0, 1, 10);
     let functions: &[StaticFunction] = if is_0_1_10 { &FUNCTIONS_OF_0_1_10 } else { &[] };
-    functions.iter().try_for_each(register_function).inspect_err(|_| releases::serve(before))
+    functions.iter().try_for_each(register_function).inspect_err(|_| upstream_release::serve(before))
 }
 
 fn register_function(function: &StaticFunction) -> Result<()> {
@@ -83,7 +83,7 @@ fn register_function(function: &StaticFunction) -> Result<()> {
 /// The fields of a class in the release that is served.
 pub(super) fn fields_of(class: &'static Class) -> &'static [Field] {
     let is_enum = core::ptr::eq(class, &enums::ENUM);
-    if is_enum && releases::enums_have_values() { &ENUM_FIELDS } else { class.fields }
+    if is_enum && upstream_release::enums_have_values() { &ENUM_FIELDS } else { class.fields }
 }
 
 /// Adds the columns that the release being served has besides those of the last one.
@@ -91,7 +91,7 @@ pub(super) fn fields_of(class: &'static Class) -> &'static [Field] {
 /// # Errors
 /// MemoryError.
 pub(super) fn install() -> Result<()> {
-    if releases::enums_have_values() {
+    if upstream_release::enums_have_values() {
         ENUM_COLUMNS
             .iter()
             .try_for_each(|column| type_table::register_attr(type_index::NONE, column, AnyView::NONE))?;
@@ -104,7 +104,7 @@ pub(super) fn install() -> Result<()> {
 /// # Errors
 /// MemoryError.
 pub(super) fn register_copy_method(class: &Class) -> Result<()> {
-    if !releases::copies_are_methods() {
+    if !upstream_release::copies_are_methods() {
         return Ok(());
     }
     let Some(copy) = class.attrs.iter().find(|attr| attr.0 == SHALLOW_COPY) else { return Ok(()) };

@@ -4,7 +4,7 @@
 use core::ops::ControlFlow;
 
 use ferrite_core::error::{Error, Result};
-use ferrite_core::memory::{Buffer, Room};
+use ferrite_core::memory::{Buffer, SpareSlot};
 use ferrite_core::plain_error;
 
 /// Values that may be open at once.
@@ -109,14 +109,14 @@ pub trait Fold {
     fn abandon(&mut self, frame: Self::Frame);
 }
 
-/// Room for the frame of a child, which is made where it stays: moving what was just written waits until that is in memory,
+/// SpareSlot for the frame of a child, which is made where it stays: moving what was just written waits until that is in memory,
 /// a fifth of the time of a walk.
 ///
 /// # Errors
 /// As [`fold`], for depth and memory.
 #[cfg_attr(feature = "speed", inline(always))]
-pub fn reserve_frame<F: Fold>(open: &mut Buffer<F::Frame>) -> Result<Room<'_, F::Frame>> {
-    if open.len() < MAX_DEPTH { Ok(open.try_room()?) } else { Err(too_deep::<F>()) }
+pub fn reserve_frame<F: Fold>(open: &mut Buffer<F::Frame>) -> Result<SpareSlot<'_, F::Frame>> {
+    if open.len() < MAX_DEPTH { Ok(open.try_spare_slot()?) } else { Err(too_deep::<F>()) }
 }
 
 #[cold]

@@ -4,7 +4,7 @@ use core::ffi::c_char;
 use core::ptr;
 
 use ferrite_core::abi::{TVMFFIObject, TVMFFIObjectHandle};
-use ferrite_core::minimal::{Refusal, raised};
+use ferrite_core::minimal::{Refusal, raised_error};
 use ferrite_core::type_index;
 
 use super::boundary::fail;
@@ -18,7 +18,7 @@ use super::object::{TVMFFIObjectDecRef, TVMFFIObjectIncRef};
 pub unsafe extern "C" fn TVMFFIErrorMoveFromRaised(result: *mut TVMFFIObjectHandle) {
     if !result.is_null() {
         // SAFETY: not null, so valid for writing.
-        unsafe { result.write(raised::swap(ptr::null_mut()).cast()) };
+        unsafe { result.write(raised_error::swap(ptr::null_mut()).cast()) };
     }
 }
 
@@ -65,7 +65,7 @@ pub unsafe extern "C" fn TVMFFIErrorSetRaisedFromCStrParts(
     // SAFETY: contract of this function. What nobody took makes room first.
     unsafe {
         replace(ptr::null_mut());
-        replace(raised::create(kind, message_parts, num_parts));
+        replace(raised_error::create(kind, message_parts, num_parts));
     }
 }
 
@@ -77,7 +77,7 @@ pub unsafe extern "C" fn TVMFFIErrorSetRaisedFromCStrParts(
 unsafe fn replace(error: *mut TVMFFIObject) {
     // SAFETY: the caller's promise; what was raised was owned.
     unsafe {
-        let previous = raised::swap(error);
+        let previous = raised_error::swap(error);
         if !previous.is_null() {
             TVMFFIObjectDecRef(previous.cast());
         }

@@ -5,7 +5,7 @@ use core::ffi::c_int;
 
 use ferrite_core::abi::{TVMFFIAny, TVMFFIByteArray};
 use ferrite_core::minimal::Refusal;
-use ferrite_core::minimal::string::{self, Kind};
+use ferrite_core::minimal::string::{self, StringKind};
 
 use super::boundary::{bytes, status};
 
@@ -19,7 +19,7 @@ pub unsafe extern "C" fn TVMFFIStringFromByteArray(
     out: *mut TVMFFIAny,
 ) -> c_int {
     // SAFETY: contract of the crate.
-    unsafe { create(input, out, Kind::Text) }
+    unsafe { create(input, out, StringKind::Text) }
 }
 
 /// Makes a bytes value out of borrowed bytes, which are copied.
@@ -32,12 +32,12 @@ pub unsafe extern "C" fn TVMFFIBytesFromByteArray(
     out: *mut TVMFFIAny,
 ) -> c_int {
     // SAFETY: contract of the crate.
-    unsafe { create(input, out, Kind::Bytes) }
+    unsafe { create(input, out, StringKind::Bytes) }
 }
 
 /// # Safety
 /// As for the symbols above.
-unsafe fn create(input: *const TVMFFIByteArray, out: *mut TVMFFIAny, kind: Kind) -> c_int {
+unsafe fn create(input: *const TVMFFIByteArray, out: *mut TVMFFIAny, kind: StringKind) -> c_int {
     // SAFETY: as the caller vouches.
     status(|| match unsafe { bytes(input) } {
         // SAFETY: as the caller vouches.

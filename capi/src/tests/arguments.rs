@@ -16,7 +16,7 @@ use crate::tensor::*;
 use crate::tests::raises;
 use crate::type_info::*;
 use ferrite_core::abi::*;
-use ferrite_core::{Error, Function, Shape, raised, type_index};
+use ferrite_core::{Error, Function, Shape, raised_error, type_index};
 
 /// What out-parameters hold before a call, to see that they hold it afterwards.
 const UNTOUCHED: TVMFFIObjectHandle = std::ptr::without_provenance_mut(0x5a5a);
@@ -142,7 +142,7 @@ fn methods() {
         raises("TypeError", TVMFFIFunctionSetGlobalFromMethodInfo(&info, 0));
         info.method.type_index = type_index::FUNCTION;
         assert_eq!(TVMFFIFunctionSetGlobalFromMethodInfo(&info, 0), -1);
-        let error = raised::take().expect("a null function is refused");
+        let error = raised_error::take().expect("a null function is refused");
         assert_eq!(error.message(), b"Argument `method_info->method` must not be null");
     }
 }
@@ -166,7 +166,7 @@ fn values() {
         raises("ValueError", TVMFFIDataTypeToString(null(), &mut out));
         assert_eq!(out.type_index, 77);
         assert_eq!(TVMFFIBigIntGetContentByteArray(null()).size, 0);
-        assert!(raised::take().is_some());
+        assert!(raised_error::take().is_some());
     }
 }
 
@@ -218,9 +218,9 @@ fn types() {
         raises("ValueError", TVMFFITypeRegisterAttr(128, null(), &TVMFFIAny::NONE));
         raises("ValueError", TVMFFITypeRegisterAttr(128, &bytes("a"), null()));
         assert!(TVMFFIGetTypeAttrColumn(null()).is_null());
-        assert!(raised::take().is_some());
+        assert!(raised_error::take().is_some());
         assert!(TVMFFIGetTypeAttrColumn(&bytes("no.such.column")).is_null());
-        assert!(raised::take().is_none());
+        assert!(raised_error::take().is_none());
         raises("ValueError", TVMFFITypeGetOrAllocIndex(null(), -1, 1, 0, 1, 64));
         raises("InternalError", TVMFFITypeGetOrAllocIndex(&bytes("test.Bad"), 66, 1, 0, 1, 64));
         assert_eq!(TVMFFITypeGetOrAllocIndex(&bytes("no.Such"), -1, 1, 0, 1, -2), -2);
@@ -246,7 +246,7 @@ fn errors() {
         assert_eq!(with_cause(&text, &text, &text, null_mut(), handle(&shape()), &mut out), 0);
         TVMFFIErrorSetRaised(out);
         assert_eq!(TVMFFIObjectDecRef(out), 0);
-        assert_eq!(raised::take().map(|error| error.extra_context().is_some()), Some(true));
+        assert_eq!(raised_error::take().map(|error| error.extra_context().is_some()), Some(true));
     }
 }
 
@@ -255,15 +255,15 @@ fn raised_errors() {
     let parts = [c"a".as_ptr(), null(), c"b".as_ptr()];
     let parts: *mut *const c_char = parts.as_ptr().cast_mut();
     let taken = |kind: &[u8], message: &[u8]| {
-        raised::take().is_some_and(|error: Error| error.kind() == kind && error.message() == message)
+        raised_error::take().is_some_and(|error: Error| error.kind() == kind && error.message() == message)
     };
     // SAFETY: what is not null is valid.
     unsafe {
         TVMFFIErrorMoveFromRaised(null_mut());
         TVMFFIErrorSetRaised(null_mut());
-        assert!(raised::take().is_none());
+        assert!(raised_error::take().is_none());
         TVMFFIErrorSetRaised(handle(&shape()));
-        assert_eq!(raised::take().map(|error| error.kind() == b"TypeError"), Some(true));
+        assert_eq!(raised_error::take().map(|error| error.kind() == b"TypeError"), Some(true));
         TVMFFIErrorSetRaisedFromCStr(null(), null());
         assert!(taken(b"RuntimeError", b""));
         TVMFFIErrorSetRaisedFromCStrParts(c"KeyError".as_ptr(), parts, 3);

@@ -8,12 +8,12 @@ mod environment;
 
 use std::ffi::c_int;
 
-use ferrite_core::raised;
+use ferrite_core::raised_error;
 
 /// The call failed, and raised an error of this kind, which is taken.
 #[track_caller]
 fn raises(kind: &str, status: c_int) {
     assert_eq!(status, -1);
-    let error = raised::take().expect("an error is raised");
+    let error = raised_error::take().expect("an error is raised");
     assert_eq!(String::from_utf8_lossy(error.kind()), kind, "{error}");
 }

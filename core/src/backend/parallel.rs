@@ -5,7 +5,7 @@ use core::ptr;
 
 use crate::error::Result;
 use crate::sync::atomic::{AtomicPtr, Ordering};
-use crate::{plain_ensure, plain_error, raised};
+use crate::{plain_ensure, plain_error, raised_error};
 
 use super::serial;
 
@@ -105,7 +105,7 @@ pub unsafe fn run_task(
     if unsafe { lambda(task_id, env, data) } == 0 {
         return Ok(());
     }
-    Err(raised::take().unwrap_or_else(|| {
+    Err(raised_error::take().unwrap_or_else(|| {
         plain_error!(RUNTIME_ERROR, "parallel task {} failed without raising an error", task_id)
     }))
 }
@@ -128,7 +128,7 @@ mod tests {
 
     unsafe extern "C" fn fail(_: c_int, _: *mut ParallelGroupEnv, data: *mut c_void) -> c_int {
         if !data.is_null() {
-            raised::set(plain_error!(KEY_ERROR, "no such key"));
+            raised_error::set(plain_error!(KEY_ERROR, "no such key"));
         }
         -1
     }

@@ -53,12 +53,12 @@ pub fn write_line(filename: &[u8], line: i64, func: &[u8], sink: &mut dyn FnMut(
 /// A function that writes the text of a backtrace to the sink, piece by piece.
 ///
 /// It may run on any thread and inside the creation of an error, so it must not raise one.
-pub type Provider = fn(sink: &mut dyn FnMut(&[u8]), request: &BacktraceRequest<'_>);
+pub type BacktraceProvider = fn(sink: &mut dyn FnMut(&[u8]), request: &BacktraceRequest<'_>);
 
 static PROVIDER: AtomicPtr<()> = AtomicPtr::new(ptr::null_mut());
 
 /// Installs the function that walks the stack on this platform, in place of an earlier one.
-pub fn set_provider(provider: Provider) {
+pub fn set_provider(provider: BacktraceProvider) {
     PROVIDER.store(provider as *mut (), Ordering::Release);
 }
 
@@ -68,8 +68,8 @@ pub fn write(request: &BacktraceRequest<'_>, sink: &mut dyn FnMut(&[u8])) {
     if provider.is_null() {
         return request.write_own_line(sink);
     }
-    // SAFETY: only `set_provider` stores here, and it stores a Provider.
-    let provider = unsafe { core::mem::transmute::<*mut (), Provider>(provider) };
+    // SAFETY: only `set_provider` stores here, and it stores a BacktraceProvider.
+    let provider = unsafe { core::mem::transmute::<*mut (), BacktraceProvider>(provider) };
     provider(sink, request);
 }
 

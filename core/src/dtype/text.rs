@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::message::SHORT;
 use crate::string;
 use crate::text::{Lossy, Writer};
-use crate::{error, fresh, plain_error};
+use crate::{error, plain_error, store_forwarding};
 use core::fmt;
 use core::mem::MaybeUninit;
 
@@ -62,7 +62,7 @@ impl DLDataType {
         }
         let dtype = DLDataType { code, bits, lanes: source.take_lanes(!is_narrow)? };
         // Boards store it field by field, in less code.
-        Ok(if cfg!(feature = "speed") { fresh::dtype(dtype) } else { dtype })
+        Ok(if cfg!(feature = "speed") { store_forwarding::dtype(dtype) } else { dtype })
     }
 }
 

@@ -3,7 +3,7 @@
 
 /// A place in Rust code.
 #[derive(Clone, Copy)]
-pub struct Place {
+pub struct SourceLocation {
     /// The path of the file, as the compiler got it.
     pub file: &'static str,
     /// The line in it.
@@ -12,16 +12,16 @@ pub struct Place {
     pub function: &'static str,
 }
 
-impl Place {
+impl SourceLocation {
     /// The place of a function that encloses `marker`, a function item whose name adds one step to the path.
-    pub fn enclosing<F>(file: &'static str, line: u32, marker: &F) -> Place {
-        Place::enclosing_name(file, line, core::any::type_name_of_val(marker))
+    pub fn enclosing<F>(file: &'static str, line: u32, marker: &F) -> SourceLocation {
+        SourceLocation::enclosing_name(file, line, core::any::type_name_of_val(marker))
     }
 
     /// As [`enclosing`](Self::enclosing), of the marker's name: one body for all.
     #[inline(never)]
-    fn enclosing_name(file: &'static str, line: u32, name: &'static str) -> Place {
-        Place { file, line, function: enclosing_function(name) }
+    fn enclosing_name(file: &'static str, line: u32, name: &'static str) -> SourceLocation {
+        SourceLocation { file, line, function: enclosing_function(name) }
     }
 }
 
@@ -41,7 +41,7 @@ fn enclosing_function(mut path: &'static str) -> &'static str {
 /// Builds without backtraces keep nothing of it: neither the names nor the code that gives them.
 #[cfg(all(feature = "std", not(feature = "client")))]
 #[derive(Clone, Copy)]
-pub struct Site(Option<fn() -> Place>);
+pub struct Site(Option<fn() -> SourceLocation>);
 
 #[cfg(all(feature = "std", not(feature = "client")))]
 impl Site {
@@ -50,12 +50,12 @@ impl Site {
 
     /// A site whose place is the result of `place`.
     #[inline(always)]
-    pub const fn new(place: fn() -> Place) -> Site {
+    pub const fn new(place: fn() -> SourceLocation) -> Site {
         Site(Some(place))
     }
 
     /// The place, if there is one.
-    pub(crate) fn place(self) -> Option<Place> {
+    pub(crate) fn place(self) -> Option<SourceLocation> {
         self.0.map(|place| place())
     }
 }
@@ -84,7 +84,7 @@ impl Site {
 
     /// A site without a place, since this build keeps none.
     #[inline(always)]
-    pub const fn new(_: fn() -> Place) -> Site {
+    pub const fn new(_: fn() -> SourceLocation) -> Site {
         Site(())
     }
 }
@@ -96,7 +96,7 @@ macro_rules! __error_site {
     () => {
         $crate::error::Site::new(|| {
             fn here() {}
-            $crate::error::Place::enclosing(::core::file!(), ::core::line!(), &here)
+            $crate::error::SourceLocation::enclosing(::core::file!(), ::core::line!(), &here)
         })
     };
 }

@@ -6,7 +6,7 @@ use core::mem::ManuallyDrop;
 use crate::abi::TVMFFIAny;
 use crate::any::{Any, AnyView};
 use crate::error::Result;
-use crate::{fresh, raised, unwind};
+use crate::{raised_error, store_forwarding, unwind};
 
 /// Runs `body` as a safe call does: result out, errors and panics raised.
 ///
@@ -45,7 +45,7 @@ unsafe fn serve<Body: Fn(&[AnyView<'_>]) -> Result<Any> + ?Sized>(
     let in_place = |args: &[AnyView<'_>], result: *mut TVMFFIAny| {
         let value = ManuallyDrop::new(body(args)?);
         // SAFETY: the result is checked, and the caller vouches for it. The value moves there.
-        unsafe { fresh::copy_any(value.as_raw(), result) };
+        unsafe { store_forwarding::copy_any(value.as_raw(), result) };
         Ok(())
     };
     // SAFETY: passed on; the body above leaves a value in the result.
@@ -68,7 +68,7 @@ pub unsafe fn serve_in_place(
     match outcome {
         Ok(()) => 0,
         Err(error) => {
-            raised::set(error);
+            raised_error::set(error);
             -1
         }
     }

@@ -27,13 +27,13 @@ use texts::{Texts, TextsCell};
 pub(crate) use {exchange::RETIRED, texts::TEXTS};
 
 /// The place of one name.
-pub(crate) struct Slot {
+pub(crate) struct GlobalEntry {
     function: FunctionSlot,
     /// Written together with `function`, by [`exchange`].
     texts: TextsCell,
 }
 
-pub(crate) static TABLE: NameTable<Slot> = NameTable::new();
+pub(crate) static TABLE: NameTable<GlobalEntry> = NameTable::new();
 
 /// Forgets readers of this process's parent: one that was about to retain a function would keep all later ones from being
 /// released.
@@ -68,7 +68,7 @@ pub fn get(name: &[u8]) -> Result<Option<Function>> {
 /// # Threads
 /// Lock-free, allocates nothing.
 #[inline]
-pub fn get_at_once(name: &[u8]) -> Option<Option<Function>> {
+pub fn get_fast(name: &[u8]) -> Option<Option<Function>> {
     match TABLE.get(name) {
         Some(entry) => Some(entry.value.function.load()),
         None if builtins::may_have(name) || defaults::may_have(name) => None,
@@ -77,7 +77,7 @@ pub fn get_at_once(name: &[u8]) -> Option<Option<Function>> {
 }
 
 /// The place of a name that is in either table.
-fn find(name: &[u8]) -> Result<Option<&'static Slot>> {
+fn find(name: &[u8]) -> Result<Option<&'static GlobalEntry>> {
     if let Some(entry) = TABLE.get(name) {
         return Ok(Some(&entry.value));
     }
@@ -95,9 +95,9 @@ fn find_static(name: &[u8]) -> Option<&'static StaticFunction> {
 
 /// Gives a function of the static tables a place in this one, with its object; if it `yields`, any registration replaces it.
 #[cold]
-fn materialize(builtin: &'static StaticFunction, yields: bool) -> Result<&'static Slot> {
+fn materialize(builtin: &'static StaticFunction, yields: bool) -> Result<&'static GlobalEntry> {
     let function = builtin.to_function()?;
-    let make = || Slot {
+    let make = || GlobalEntry {
         function: FunctionSlot::new(Some(function)),
         texts: TextsCell::new(Texts::of_static(builtin, yields)),
     };
@@ -164,7 +164,7 @@ fn register(
     }
 }
 
-fn find_or_insert(name: &[u8], may_be_default: bool) -> Result<&'static Slot> {
+fn find_or_insert(name: &[u8], may_be_default: bool) -> Result<&'static GlobalEntry> {
     // A default has to be there to be wrapped.
     let is_static = builtins::find(name).is_some() || (may_be_default && defaults::find(name).is_some());
     if is_static && let Some(slot) = find(name)? {
@@ -173,8 +173,8 @@ fn find_or_insert(name: &[u8], may_be_default: bool) -> Result<&'static Slot> {
     Ok(&TABLE.get_or_insert(name, empty_slot)?.value)
 }
 
-fn empty_slot() -> Slot {
-    Slot { function: FunctionSlot::new(None), texts: TextsCell::new(Texts::Nothing) }
+fn empty_slot() -> GlobalEntry {
+    GlobalEntry { function: FunctionSlot::new(None), texts: TextsCell::new(Texts::Nothing) }
 }
 
 /// Removes a name; true when there was a function.

@@ -4,7 +4,7 @@
 use core::ptr::NonNull;
 
 use crate::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
-use crate::sync::is_alone;
+use crate::sync::is_single_threaded;
 
 /// A pointer that owns one reference to what it points to, or null.
 pub(super) struct SharedPointer<T> {
@@ -20,12 +20,12 @@ impl<T> SharedPointer<T> {
 
     /// Loads the pointer and retains what it points to, which stays alive until `retain` is done.
     ///
-    /// Announcing and [`is_quiet`](Self::is_quiet) both read and write `readers` in one step, so one of them
+    /// Announcing and [`is_quiescent`](Self::is_quiescent) both read and write `readers` in one step, so one of them
     /// comes first and the other sees it: either the writer sees this reader, or this reader sees the pointer
     /// that the writer put in before it looked.
     #[inline]
     pub(super) fn load(&self, retain: impl FnOnce(NonNull<T>)) -> Option<NonNull<T>> {
-        let announces = !is_alone();
+        let announces = !is_single_threaded();
         if announces {
             self.readers.fetch_add(1, Ordering::Acquire);
         }
@@ -43,7 +43,7 @@ impl<T> SharedPointer<T> {
     }
 
     /// Puts another pointer in. The reference of the old one is the caller's, who keeps it until
-    /// [`is_quiet`](Self::is_quiet) has been true once.
+    /// [`is_quiescent`](Self::is_quiescent) has been true once.
     pub(super) fn exchange(&self, pointer: *mut T) -> *mut T {
         self.pointer.swap(pointer, Ordering::AcqRel)
     }
@@ -58,7 +58,7 @@ impl<T> SharedPointer<T> {
     }
 
     /// Whether no reader may still be about to retain what was taken out before this call.
-    pub(super) fn is_quiet(&self) -> bool {
+    pub(super) fn is_quiescent(&self) -> bool {
         // Adding nothing is still a step in the order of announcements, which a load would not be.
         self.readers.fetch_add(0, Ordering::AcqRel) == 0
     }

@@ -98,7 +98,7 @@ fn is_listed(wanted: &str) -> bool {
 fn a_default_is_found_and_listed() -> Result<()> {
     install_defaults();
     assert!(is_listed("gt.default.found"));
-    assert!(get_at_once(b"gt.default.found").is_none());
+    assert!(get_fast(b"gt.default.found").is_none());
     assert_eq!(value_of("gt.default.found"), Some(12));
     assert!(is_listed("gt.default.found"));
     assert_eq!(value_of("gt.default.other"), None);

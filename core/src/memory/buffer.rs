@@ -94,7 +94,7 @@ impl<T> Buffer<T> {
     /// # Errors
     /// As [`try_reserve`](Self::try_reserve).
     pub fn try_push(&mut self, element: T) -> Result<(), AllocError> {
-        self.try_room()?.fill(element);
+        self.try_spare_slot()?.fill(element);
         Ok(())
     }
 
@@ -103,9 +103,9 @@ impl<T> Buffer<T> {
     /// # Errors
     /// As [`try_reserve`](Self::try_reserve).
     #[inline]
-    pub fn try_room(&mut self) -> Result<Room<'_, T>, AllocError> {
+    pub fn try_spare_slot(&mut self) -> Result<SpareSlot<'_, T>, AllocError> {
         self.try_reserve(1)?;
-        Ok(Room(self))
+        Ok(SpareSlot(self))
     }
 
     /// Appends copies of all `elements`, or none.
@@ -218,10 +218,10 @@ impl<T> Buffer<T> {
     }
 }
 
-/// Room behind the last element of a [`Buffer`]. Filling it cannot fail, so that compilers make the element where it stays.
-pub struct Room<'b, T>(&'b mut Buffer<T>);
+/// SpareSlot behind the last element of a [`Buffer`]. Filling it cannot fail, so that compilers make the element where it stays.
+pub struct SpareSlot<'b, T>(&'b mut Buffer<T>);
 
-impl<'b, T> Room<'b, T> {
+impl<'b, T> SpareSlot<'b, T> {
     /// Appends the element, and lends it.
     #[inline(always)]
     pub fn fill(self, element: T) -> &'b mut T {
@@ -430,8 +430,8 @@ mod tests {
     #[test]
     fn room_is_filled_or_left() {
         let mut buffer = numbers(4);
-        buffer.try_room().unwrap().fill(4);
-        let _ = buffer.try_room().unwrap();
+        buffer.try_spare_slot().unwrap().fill(4);
+        let _ = buffer.try_spare_slot().unwrap();
         assert!(buffer.iter().copied().eq(0..5));
     }
 

@@ -9,7 +9,7 @@ mod heap;
 #[cfg(not(any(feature = "std", all(feature = "client", unix))))]
 pub(crate) mod pool;
 #[cfg(not(any(feature = "std", all(feature = "client", unix))))]
-pub use pool::{Stats, add_region, stats};
+pub use pool::{PoolStats, add_region, stats};
 
 #[cfg(any(feature = "std", all(feature = "client", unix)))]
 #[path = "std.rs"]
@@ -26,7 +26,7 @@ use heap as huge_pages;
 pub(crate) mod pool;
 
 pub use alloc_error::AllocError;
-pub use buffer::{Buffer, Room};
+pub use buffer::{Buffer, SpareSlot};
 
 use core::alloc::Layout;
 use core::ptr::NonNull;

@@ -37,7 +37,7 @@ pub unsafe fn release(block: NonNull<u8>) {
     with_pool(|pool| unsafe { pool.release(block) });
 }
 
-/// Hands over `bytes` bytes from `start` on for blocks; false when there is not room for one.
+/// Hands over `bytes` bytes from `start` on for blocks; false when there is not usable for one.
 ///
 /// # Safety
 /// Nobody else uses them from now on.
@@ -48,7 +48,7 @@ pub unsafe fn add_region(start: NonNull<u8>, bytes: usize) -> bool {
 
 /// How full the pool is, in bytes, sizes of blocks included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stats {
+pub struct PoolStats {
     /// Bytes that can be handed out at all.
     pub capacity: usize,
     /// Bytes in use now.
@@ -58,8 +58,8 @@ pub struct Stats {
 }
 
 /// Reads how full the pool is; for choosing its size.
-pub fn stats() -> Stats {
-    with_pool(|pool| Stats { capacity: pool.capacity, used: pool.used, high_water: pool.high_water })
+pub fn stats() -> PoolStats {
+    with_pool(|pool| PoolStats { capacity: pool.capacity, used: pool.used, high_water: pool.high_water })
 }
 
 /// The size of the largest request that can be granted now. The time grows with the number of free blocks.
@@ -78,12 +78,12 @@ fn with_pool<R>(body: impl FnOnce(&mut Pool) -> R) -> R {
 }
 
 /// The one pool of the program.
-struct Shared(UnsafeCell<Pool>);
+struct SharedPool(UnsafeCell<Pool>);
 
 // SAFETY: the pool is only lent in critical sections, and may go from thread to thread.
-unsafe impl Sync for Shared {}
+unsafe impl Sync for SharedPool {}
 
-static POOL: Shared = Shared(UnsafeCell::new(Pool::new()));
+static POOL: SharedPool = SharedPool(UnsafeCell::new(Pool::new()));
 static REGION: Region<POOL_BYTES> = Region::new();
 
 const _: () = assert!(POOL_BYTES < isize::MAX as usize / 2, "FERRITE_POOL_BYTES is out of range");
@@ -113,16 +113,16 @@ impl<const BYTES: usize> Region<BYTES> {
 
 /// What a free block starts with.
 #[repr(C)]
-struct Free {
+struct FreeBlock {
     bytes: usize,
     /// The next free block, at a higher address, or null.
-    next: *mut Free,
+    next: *mut FreeBlock,
 }
 
 /// The free list and the counts. All its memory belongs to it alone, but for the content of blocks that it handed out: so
 /// promises `add_region`, and the unsafe blocks below rely on it.
 struct Pool {
-    free: *mut Free,
+    free: *mut FreeBlock,
     capacity: usize,
     used: usize,
     high_water: usize,
@@ -138,10 +138,10 @@ impl Pool {
 
     /// Adds the static region before anything else is done.
     fn prepare(&mut self) {
-        let room = room(POOL_BYTES, FIRST_SKIPPED);
-        if room != 0 && self.capacity == 0 {
+        let usable = usable(POOL_BYTES, FIRST_SKIPPED);
+        if usable != 0 && self.capacity == 0 {
             // SAFETY: the region belongs to the one pool that is prepared, and is added once; its start is aligned.
-            unsafe { self.add_block(REGION.start().add(FIRST_SKIPPED), room) };
+            unsafe { self.add_block(REGION.start().add(FIRST_SKIPPED), usable) };
         }
     }
 
@@ -149,23 +149,23 @@ impl Pool {
     /// `bytes` bytes from `start` on belong to this pool from now on.
     unsafe fn add_region(&mut self, start: *mut u8, bytes: usize) -> bool {
         let skipped = skipped(start.addr());
-        let room = room(bytes, skipped);
-        if room != 0 {
+        let usable = usable(bytes, skipped);
+        if usable != 0 {
             // SAFETY: the block lies in the region, aligned as blocks are.
-            unsafe { self.add_block(start.add(skipped), room) };
+            unsafe { self.add_block(start.add(skipped), usable) };
         }
-        room != 0
+        usable != 0
     }
 
     /// # Safety
     /// A block of `room` bytes may lie there, which belong to this pool from now on.
-    unsafe fn add_block(&mut self, block: *mut u8, room: usize) {
+    unsafe fn add_block(&mut self, block: *mut u8, usable: usize) {
         // SAFETY: the caller's promise.
         unsafe {
-            block.cast::<usize>().write(room);
+            block.cast::<usize>().write(usable);
             self.insert(block.cast());
         }
-        self.capacity += room;
+        self.capacity += usable;
     }
 
     fn allocate(&mut self, layout: Layout) -> Option<NonNull<u8>> {
@@ -191,7 +191,7 @@ impl Pool {
     unsafe fn release(&mut self, content: NonNull<u8>) {
         // SAFETY: the caller's promise: the size lies before the content.
         unsafe {
-            let block = content.as_ptr().sub(WORD).cast::<Free>();
+            let block = content.as_ptr().sub(WORD).cast::<FreeBlock>();
             self.used -= block.cast::<usize>().read();
             self.insert(block);
         }
@@ -201,8 +201,8 @@ impl Pool {
     ///
     /// # Safety
     /// The block belongs to the pool, nobody uses it, it is not in the list, and its size is set.
-    unsafe fn insert(&mut self, block: *mut Free) {
-        let (mut before, mut next) = (ptr::null_mut::<Free>(), self.free);
+    unsafe fn insert(&mut self, block: *mut FreeBlock) {
+        let (mut before, mut next) = (ptr::null_mut::<FreeBlock>(), self.free);
         // SAFETY: `before` and `next` are free blocks or null.
         unsafe {
             while !next.is_null() && next < block {
@@ -234,7 +234,7 @@ impl Pool {
 ///
 /// # Safety
 /// `block` is a free block of the list.
-unsafe fn join(block: *mut Free) {
+unsafe fn join(block: *mut FreeBlock) {
     // SAFETY: the caller's promise; what follows it in the list is a free block, too.
     unsafe {
         let next = (*block).next;
@@ -249,7 +249,7 @@ unsafe fn join(block: *mut Free) {
 ///
 /// # Safety
 /// `link` leads to a free block, whose bytes are these three, multiples of the unit, in a row.
-unsafe fn cut(link: *mut *mut Free, front: usize, wanted: usize, rest: usize) -> *mut u8 {
+unsafe fn cut(link: *mut *mut FreeBlock, front: usize, wanted: usize, rest: usize) -> *mut u8 {
     // SAFETY: the caller's promise: all that is written lies in the free block.
     unsafe {
         let block = *link;
@@ -257,11 +257,11 @@ unsafe fn cut(link: *mut *mut Free, front: usize, wanted: usize, rest: usize) ->
         let mut next = (*block).next;
         if rest != 0 {
             let tail = taken.byte_add(wanted);
-            tail.write(Free { bytes: rest, next });
+            tail.write(FreeBlock { bytes: rest, next });
             next = tail;
         }
         if front != 0 {
-            block.write(Free { bytes: front, next });
+            block.write(FreeBlock { bytes: front, next });
         } else {
             *link = next;
         }
@@ -280,7 +280,7 @@ const fn skipped(start: usize) -> usize {
 const FIRST_SKIPPED: usize = skipped(0);
 
 /// Bytes for blocks in a region.
-const fn room(bytes: usize, skipped: usize) -> usize {
+const fn usable(bytes: usize, skipped: usize) -> usize {
     bytes.saturating_sub(skipped) / UNIT * UNIT
 }
 
@@ -290,7 +290,7 @@ fn block_bytes(layout: Layout) -> usize {
 }
 
 /// Bytes of a free block before the first place in it where a block's content is a multiple of `align`.
-fn bytes_before(block: *const Free, align: usize) -> usize {
+fn bytes_before(block: *const FreeBlock, align: usize) -> usize {
     let content = block.addr() + WORD;
     // The two's complement of an address says how much is missing to the next multiple of a power of two.
     content.wrapping_neg() & (align - 1)
@@ -304,7 +304,7 @@ mod tests {
     use std::vec::Vec;
 
     /// A pool over its own 1 KiB.
-    struct Own {
+    struct TestPool {
         region: *mut Region<1024>,
         pool: Pool,
     }
@@ -312,14 +312,14 @@ mod tests {
     /// The largest request that an empty pool of the tests grants.
     const WHOLE: usize = (1024 - WORD) / UNIT * UNIT - WORD;
 
-    impl Drop for Own {
+    impl Drop for TestPool {
         fn drop(&mut self) {
             // SAFETY: the region came from a box, and the tests keep no blocks.
             drop(unsafe { Box::from_raw(self.region) });
         }
     }
 
-    impl Own {
+    impl TestPool {
         fn new() -> Self {
             let mut own = Self { region: Box::into_raw(Box::new(Region::new())), pool: Pool::new() };
             // SAFETY: the region belongs to this pool alone.
@@ -342,7 +342,7 @@ mod tests {
 
     #[test]
     fn everything_given_back_is_one_block_again() {
-        let mut own = Own::new();
+        let mut own = TestPool::new();
         for order in [[0, 1, 2], [2, 1, 0], [1, 0, 2], [1, 2, 0], [0, 2, 1], [2, 0, 1]] {
             let blocks: Vec<_> = (0..3).map(|_| own.allocate(100, 8).unwrap()).collect();
             order.iter().for_each(|at: &usize| own.release(blocks[*at]));
@@ -354,7 +354,7 @@ mod tests {
 
     #[test]
     fn a_full_pool_answers_none_and_recovers() {
-        let mut own = Own::new();
+        let mut own = TestPool::new();
         let mut blocks = Vec::new();
         while let Some(block) = own.allocate(2 * UNIT - WORD, 8) {
             blocks.push(block);
@@ -371,7 +371,7 @@ mod tests {
 
     #[test]
     fn large_alignments_leave_the_front_free() {
-        let mut own = Own::new();
+        let mut own = TestPool::new();
         let small = own.allocate(8, 8).unwrap();
         for align in [UNIT, 64, 128] {
             let block = own.allocate(8, align).unwrap();
@@ -384,7 +384,7 @@ mod tests {
 
     #[test]
     fn absurd_requests_are_refused() {
-        let mut own = Own::new();
+        let mut own = TestPool::new();
         for (size, align) in [(isize::MAX as usize - 7, 8), (8, 1 << 30), (1 << 30, 8)] {
             assert!(own.allocate(size, align).is_none());
         }
@@ -393,7 +393,7 @@ mod tests {
 
     #[test]
     fn the_high_water_mark_stays() {
-        let mut own = Own::new();
+        let mut own = TestPool::new();
         let block = own.allocate(500, 8).unwrap();
         own.release(block);
         assert_eq!((own.pool.used, own.pool.high_water), (0, (500 + WORD).next_multiple_of(UNIT)));
@@ -401,7 +401,7 @@ mod tests {
 
     #[test]
     fn many_sizes_in_mixed_order_never_overlap() {
-        let mut own = Own::new();
+        let mut own = TestPool::new();
         let mut held: Vec<(NonNull<u8>, usize, u8)> = Vec::new();
         let mut random = 1u32;
         for round in 0..if cfg!(miri) { 100 } else { 2_000_u32 } {

@@ -1,7 +1,7 @@
 //! Messages of errors: a text with places for arguments, put together without the formatting machinery of `core`.
 //!
 //! That machinery costs a board 5 KB of flash, and each message more than its text. A template is encoded when the library
-//! is compiled: the place of its kind, then the text with `PLACE` for each `{}`, then `END`. Boards have shorter texts, and
+//! is compiled: the place of its kind, then the text with `PLACEHOLDER` for each `{}`, then `END`. Boards have shorter texts, and
 //! those with ring 2 keep them packed: the texts of ring 1 alone are so few that what unpacks them would cost what it saves.
 
 mod form;
@@ -16,7 +16,7 @@ use crate::string::String;
 use crate::text::{Lossy, Writer};
 
 /// Stands for one argument.
-const PLACE: u8 = 1;
+const PLACEHOLDER: u8 = 1;
 /// Ends a template. No zero: what ends in one is put with all other C strings, of which linkers drop none.
 const END: u8 = 2;
 
@@ -170,7 +170,7 @@ pub const fn encoded_len(text: &str) -> usize {
 }
 
 /// How often `{}` stands in `text`.
-const fn places(text: &str) -> usize {
+const fn count_placeholders(text: &str) -> usize {
     let (text, mut at, mut places) = (text.as_bytes(), 1, 0);
     while at < text.len() {
         if text[at - 1] == b'{' {
@@ -182,12 +182,12 @@ const fn places(text: &str) -> usize {
     places
 }
 
-/// Copies a text with [`PLACE`] for each `{}`; gives its length.
-const fn places_marked(text: &[u8], to: &mut [u8]) -> usize {
+/// Copies a text with [`PLACEHOLDER`] for each `{}`; gives its length.
+const fn mark_placeholders(text: &[u8], to: &mut [u8]) -> usize {
     let (mut at, mut len) = (0, 0);
     while at < text.len() {
         assert!(text[at] > END && text[at] < 0x80, "messages are plain text");
-        to[len] = if text[at] == b'{' { PLACE } else { text[at] };
+        to[len] = if text[at] == b'{' { PLACEHOLDER } else { text[at] };
         at += if text[at] == b'{' { 2 } else { 1 };
         len += 1;
     }
@@ -197,7 +197,7 @@ const fn places_marked(text: &[u8], to: &mut [u8]) -> usize {
 /// The encoded form of an error of `kind` with `text`, which has `args` places.
 #[doc(hidden)]
 pub const fn encode<const LEN: usize>(kind: &str, text: &str, args: usize) -> [u8; LEN] {
-    assert!(places(text) == args, "each place needs an argument");
+    assert!(count_placeholders(text) == args, "each place needs an argument");
     let mut encoded = [END; LEN];
     encoded[0] = kind::place(kind);
     form::write(text, encoded.split_at_mut(1).1);

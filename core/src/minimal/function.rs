@@ -3,14 +3,14 @@
 use core::ffi::{c_int, c_void};
 use core::ptr::{self, NonNull};
 
-use super::pool::{Pool, Slot};
+use super::pool::{ObjectPool, PoolObject};
 use super::refusal::{Refusal, Result};
 use crate::abi::{TVMFFIAny, TVMFFIFunctionCell, TVMFFIObject, TVMFFISafeCallType};
 use crate::{config, type_index};
 
 /// A function object, and what it owns.
 #[repr(C, align(8))]
-struct FunctionSlot {
+struct FunctionObject {
     header: TVMFFIObject,
     cell: TVMFFIFunctionCell,
     state: *mut c_void,
@@ -19,9 +19,9 @@ struct FunctionSlot {
 }
 
 // SAFETY: it starts with the header; a slot of zeros is not read before it is filled.
-unsafe impl Slot for FunctionSlot {}
+unsafe impl PoolObject for FunctionObject {}
 
-static POOL: Pool<FunctionSlot, { config::FUNCTIONS }> = Pool::new();
+static POOL: ObjectPool<FunctionObject, { config::FUNCTIONS }> = ObjectPool::new();
 
 /// Makes a function object, which the caller owns. It owns `state`, which `deleter` takes back.
 ///
@@ -58,7 +58,7 @@ unsafe extern "C" fn call(
     num_args: i32,
     result: *mut TVMFFIAny,
 ) -> c_int {
-    let slot = function.cast::<FunctionSlot>();
+    let slot = function.cast::<FunctionObject>();
     // SAFETY: the cell of a slot is called with the slot; its maker vouched for the function.
     unsafe { ((*slot).safe_call)((*slot).state, args, num_args, result) }
 }
@@ -69,7 +69,7 @@ unsafe extern "C" fn call(
 /// `function` came from [`create`], and nobody will call it.
 #[inline(always)]
 pub(super) unsafe fn end(function: *mut TVMFFIObject) {
-    let slot = function.cast::<FunctionSlot>();
+    let slot = function.cast::<FunctionObject>();
     // SAFETY: the maker of the slot vouched for the deleter.
     unsafe {
         if let Some(deleter) = (*slot).deleter {

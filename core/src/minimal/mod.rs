@@ -34,7 +34,7 @@ mod function;
 pub mod init_once;
 pub mod names;
 mod pool;
-pub mod raised;
+pub mod raised_error;
 mod refusal;
 pub mod string;
 #[cfg(test)]
@@ -65,7 +65,7 @@ pub unsafe fn release(object: *mut TVMFFIObject) {
     let mut half = 0;
     // SAFETY: the caller's promise; the header is readable until the deleter frees the memory.
     unsafe {
-        while refcount::release_unordered(object, half) == 0 {
+        while refcount::release_relaxed(object, half) == 0 {
             let Some(deleter) = (*object).deleter.deleter else { break };
             half += 1;
             deleter(object.cast(), half as c_int);

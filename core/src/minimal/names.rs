@@ -9,7 +9,7 @@ use crate::sync::critical;
 use crate::{config, refcount};
 
 /// A name and its function, of which the table owns a reference.
-struct Entry {
+struct NamedFunction {
     /// The length of the name in 24 bits, and its last byte: few names share them.
     mark: Cell<u32>,
     name: Cell<*const u8>,
@@ -18,18 +18,22 @@ struct Entry {
 }
 
 /// Entries in use, then one that ends each search: the name that is looked for is written there.
-struct Names {
+struct FunctionNames {
     used_bytes: Cell<usize>,
-    entries: [Entry; config::NAMES + 1],
+    entries: [NamedFunction; config::NAMES + 1],
 }
 
 // SAFETY: only touched in critical sections.
-unsafe impl Sync for Names {}
+unsafe impl Sync for FunctionNames {}
 
-static NAMES: Names = Names {
+static NAMES: FunctionNames = FunctionNames {
     used_bytes: Cell::new(0),
     entries: [const {
-        Entry { mark: Cell::new(0), name: Cell::new(ptr::null()), function: Cell::new(ptr::null_mut()) }
+        NamedFunction {
+            mark: Cell::new(0),
+            name: Cell::new(ptr::null()),
+            function: Cell::new(ptr::null_mut()),
+        }
     }; config::NAMES + 1],
 };
 
@@ -67,7 +71,7 @@ unsafe fn is_same(known: *const u8, name: *const u8, len: usize) -> bool {
 /// # Safety
 /// In a critical section. The name is readable, and shorter than [`MOST_BYTES`].
 #[inline(never)]
-unsafe fn find(name: &TVMFFIByteArray) -> &'static Entry {
+unsafe fn find(name: &TVMFFIByteArray) -> &'static NamedFunction {
     let (name, len) = (name.data.cast::<u8>(), name.size);
     // SAFETY: the caller's promise; registered names stay where they are. The search ends at the name that is looked for.
     unsafe {
@@ -75,7 +79,7 @@ unsafe fn find(name: &TVMFFIByteArray) -> &'static Entry {
         if len != 0 {
             mark |= u32::from(*name.add(len - 1));
         }
-        let first = (&raw const NAMES.entries).cast::<Entry>();
+        let first = (&raw const NAMES.entries).cast::<NamedFunction>();
         let free = first.byte_add(NAMES.used_bytes.get());
         (*free).mark.set(mark);
         (*free).name.set(name);
@@ -111,10 +115,10 @@ pub unsafe fn set(
         let entry = unsafe { find(name) };
         if entry.function.get().is_null() {
             let used_bytes = NAMES.used_bytes.get();
-            if used_bytes == config::NAMES * size_of::<Entry>() {
+            if used_bytes == config::NAMES * size_of::<NamedFunction>() {
                 return Err(Refusal::NAMES);
             }
-            NAMES.used_bytes.set(used_bytes + size_of::<Entry>());
+            NAMES.used_bytes.set(used_bytes + size_of::<NamedFunction>());
         } else if !replace {
             return Err(Refusal::TAKEN);
         }

@@ -18,16 +18,16 @@ use crate::{refcount, type_index};
 ///
 /// # Safety
 /// The record starts with a `TVMFFIObject` and lies at multiples of 8, as objects do (ABI).
-pub(super) unsafe trait Slot {}
+pub(super) unsafe trait PoolObject {}
 
 /// `N` objects of one kind. Zeros: all of them are free.
 #[repr(align(8))]
-pub(super) struct Pool<T, const N: usize>(UnsafeCell<MaybeUninit<[T; N]>>);
+pub(super) struct ObjectPool<T, const N: usize>(UnsafeCell<MaybeUninit<[T; N]>>);
 
 // SAFETY: a slot belongs to who claimed it; claims are made in a critical section.
-unsafe impl<T, const N: usize> Sync for Pool<T, N> {}
+unsafe impl<T, const N: usize> Sync for ObjectPool<T, N> {}
 
-impl<T: Slot, const N: usize> Pool<T, N> {
+impl<T: PoolObject, const N: usize> ObjectPool<T, N> {
     /// A pool whose slots are free.
     pub(super) const fn new() -> Self {
         Self(UnsafeCell::new(MaybeUninit::zeroed()))

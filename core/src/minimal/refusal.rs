@@ -6,57 +6,57 @@ use core::num::NonZeroUsize;
 
 /// A message, and where the kind of the error is.
 #[repr(C)]
-struct Entry<const LEN: usize> {
+struct Reason<const LEN: usize> {
     kind: u8,
     message: [u8; LEN],
 }
 
 /// Kinds and messages, each a C string. A MemoryError says which capacity to raise: its name without `FERRITE_`.
 #[repr(C)]
-struct Texts {
+struct ReasonTexts {
     memory_error: [u8; 12],
     runtime_error: [u8; 13],
     value_error: [u8; 11],
     type_error: [u8; 10],
-    argument: Entry<13>,
-    device: Entry<8>,
-    workspace: Entry<9>,
-    wrong_type: Entry<11>,
-    taken: Entry<11>,
-    unknown: Entry<12>,
-    no_handle: Entry<10>,
-    busy: Entry<7>,
-    functions: Entry<10>,
-    names: Entry<6>,
-    strings: Entry<8>,
-    string_bytes: Entry<13>,
+    argument: Reason<13>,
+    device: Reason<8>,
+    workspace: Reason<9>,
+    wrong_type: Reason<11>,
+    taken: Reason<11>,
+    unknown: Reason<12>,
+    no_handle: Reason<10>,
+    busy: Reason<7>,
+    functions: Reason<10>,
+    names: Reason<6>,
+    strings: Reason<8>,
+    string_bytes: Reason<13>,
 }
 
-const VALUE_ERROR: u8 = offset_of!(Texts, value_error) as u8;
-const TYPE_ERROR: u8 = offset_of!(Texts, type_error) as u8;
-const RUNTIME_ERROR: u8 = offset_of!(Texts, runtime_error) as u8;
-const MEMORY_ERROR: u8 = offset_of!(Texts, memory_error) as u8;
+const VALUE_ERROR: u8 = offset_of!(ReasonTexts, value_error) as u8;
+const TYPE_ERROR: u8 = offset_of!(ReasonTexts, type_error) as u8;
+const RUNTIME_ERROR: u8 = offset_of!(ReasonTexts, runtime_error) as u8;
+const MEMORY_ERROR: u8 = offset_of!(ReasonTexts, memory_error) as u8;
 
-static TEXTS: Texts = Texts {
+static TEXTS: ReasonTexts = ReasonTexts {
     value_error: *b"ValueError\0",
     type_error: *b"TypeError\0",
     runtime_error: *b"RuntimeError\0",
     memory_error: *b"MemoryError\0",
-    argument: Entry { kind: VALUE_ERROR, message: *b"bad argument\0" },
-    device: Entry { kind: VALUE_ERROR, message: *b"not CPU\0" },
-    workspace: Entry { kind: VALUE_ERROR, message: *b"not last\0" },
-    wrong_type: Entry { kind: TYPE_ERROR, message: *b"wrong type\0" },
-    taken: Entry { kind: RUNTIME_ERROR, message: *b"name taken\0" },
-    unknown: Entry { kind: RUNTIME_ERROR, message: *b"no function\0" },
-    no_handle: Entry { kind: RUNTIME_ERROR, message: *b"no handle\0" },
-    busy: Entry { kind: RUNTIME_ERROR, message: *b"in use\0" },
-    functions: Entry { kind: MEMORY_ERROR, message: *b"FUNCTIONS\0" },
-    names: Entry { kind: MEMORY_ERROR, message: *b"NAMES\0" },
-    strings: Entry { kind: MEMORY_ERROR, message: *b"STRINGS\0" },
-    string_bytes: Entry { kind: MEMORY_ERROR, message: *b"STRING_BYTES\0" },
+    argument: Reason { kind: VALUE_ERROR, message: *b"bad argument\0" },
+    device: Reason { kind: VALUE_ERROR, message: *b"not CPU\0" },
+    workspace: Reason { kind: VALUE_ERROR, message: *b"not last\0" },
+    wrong_type: Reason { kind: TYPE_ERROR, message: *b"wrong type\0" },
+    taken: Reason { kind: RUNTIME_ERROR, message: *b"name taken\0" },
+    unknown: Reason { kind: RUNTIME_ERROR, message: *b"no function\0" },
+    no_handle: Reason { kind: RUNTIME_ERROR, message: *b"no handle\0" },
+    busy: Reason { kind: RUNTIME_ERROR, message: *b"in use\0" },
+    functions: Reason { kind: MEMORY_ERROR, message: *b"FUNCTIONS\0" },
+    names: Reason { kind: MEMORY_ERROR, message: *b"NAMES\0" },
+    strings: Reason { kind: MEMORY_ERROR, message: *b"STRINGS\0" },
+    string_bytes: Reason { kind: MEMORY_ERROR, message: *b"STRING_BYTES\0" },
 };
 
-const _: () = assert!(size_of::<Texts>() <= 256);
+const _: () = assert!(size_of::<ReasonTexts>() <= 256);
 
 /// The reason why a request is refused: the offset of its entry in the texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,7 +68,7 @@ pub type Result<T> = core::result::Result<T, Refusal>;
 macro_rules! refusals {
     ($($(#[$doc:meta])* $name:ident = $entry:ident;)*) => {
         impl Refusal {
-            $($(#[$doc])* pub const $name: Self = Self::at(offset_of!(Texts, $entry));)*
+            $($(#[$doc])* pub const $name: Self = Self::at(offset_of!(ReasonTexts, $entry));)*
         }
     };
 }

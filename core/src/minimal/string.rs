@@ -1,6 +1,6 @@
 //! Strings and bytes: up to seven in the value, more in an object.
 
-use super::pool::{Pool, Slot};
+use super::pool::{ObjectPool, PoolObject};
 use super::refusal::{Refusal, Result};
 use super::text;
 use crate::abi::{TVMFFIAny, TVMFFIByteArray, TVMFFIObject};
@@ -9,21 +9,21 @@ use crate::type_index::{BYTES, SMALL_BYTES, SMALL_STR, STR};
 
 /// A string or bytes object, its content, and a zero behind it.
 #[repr(C, align(8))]
-struct StringSlot {
+struct StringObject {
     header: TVMFFIObject,
     content: TVMFFIByteArray,
     text: [u8; config::STRING_BYTES + 1],
 }
 
 // SAFETY: it starts with the header.
-unsafe impl Slot for StringSlot {}
+unsafe impl PoolObject for StringObject {}
 
-static POOL: Pool<StringSlot, { config::STRINGS }> = Pool::new();
+static POOL: ObjectPool<StringObject, { config::STRINGS }> = ObjectPool::new();
 
 /// Whether a value is text or bytes: the type index of few of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(i32)]
-pub enum Kind {
+pub enum StringKind {
     /// `SMALL_STR` or `STR`.
     Text = SMALL_STR,
     /// `SMALL_BYTES` or `BYTES`.
@@ -45,7 +45,7 @@ const MOST_IN_PLACE: usize = 7;
 /// # Upstream
 /// `TVMFFIStringFromByteArray`, `TVMFFIBytesFromByteArray`.
 #[inline(always)]
-pub unsafe fn create(input: &TVMFFIByteArray, kind: Kind, out: *mut TVMFFIAny) -> Result<()> {
+pub unsafe fn create(input: &TVMFFIByteArray, kind: StringKind, out: *mut TVMFFIAny) -> Result<()> {
     // SAFETY: the caller vouches for both places; either place has room, behind a slot's content for a zero too.
     unsafe {
         let TVMFFIByteArray { data, size } = *input;

@@ -6,9 +6,9 @@ use core::ffi::{c_char, c_int, c_void};
 use core::ptr::{self, NonNull};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::string::Kind;
+use super::string::StringKind;
 use super::workspace::Exhausted;
-use super::{Refusal, create_function, init_once, names, raised, release, string, text, workspace};
+use super::{Refusal, create_function, init_once, names, raised_error, release, string, text, workspace};
 use crate::abi::{TVMFFIAny, TVMFFIByteArray, TVMFFIErrorCell, TVMFFIFunctionCell, TVMFFIObject};
 use crate::{config, refcount, type_index};
 
@@ -86,7 +86,7 @@ fn a_weak_reference_keeps_the_slot_and_not_the_state() {
         refcount::retain_weak(function.as_ptr());
         release(function.as_ptr());
         assert_eq!((*function.as_ptr()).type_index, type_index::FUNCTION);
-        assert_eq!(refcount::release_unordered(function.as_ptr(), 1), 0);
+        assert_eq!(refcount::release_relaxed(function.as_ptr(), 1), 0);
         if let Some(deleter) = (*function.as_ptr()).deleter.deleter {
             deleter(function.as_ptr().cast(), 2);
         }
@@ -163,7 +163,7 @@ fn replace_and_fill(function: NonNull<TVMFFIObject>, name: &'static [u8], used: 
     }
 }
 
-/// Kind and message of an error object, and ends it.
+/// StringKind and message of an error object, and ends it.
 fn texts(error: *mut TVMFFIObject) -> (std::vec::Vec<u8>, std::vec::Vec<u8>) {
     // SAFETY: an error object with a reference of the caller.
     unsafe {
@@ -178,7 +178,7 @@ fn texts(error: *mut TVMFFIObject) -> (std::vec::Vec<u8>, std::vec::Vec<u8>) {
 
 fn error(kind: *const c_char, parts: &[*const c_char]) -> *mut TVMFFIObject {
     // SAFETY: the tests pass C strings and nulls.
-    unsafe { raised::create(kind, parts.as_ptr(), parts.len() as i32) }
+    unsafe { raised_error::create(kind, parts.as_ptr(), parts.len() as i32) }
 }
 
 #[test]
@@ -189,8 +189,8 @@ fn errors_are_put_together_from_parts() {
     assert_eq!(texts(error(ptr::null(), &[])), (b"RuntimeError".to_vec(), b"".to_vec()));
     // SAFETY: nulls are allowed, and so is a negative count.
     unsafe {
-        assert_eq!(texts(raised::create(c"KeyError".as_ptr(), ptr::null(), 3)).1, b"");
-        assert_eq!(texts(raised::create(c"KeyError".as_ptr(), parts.as_ptr(), -1)).1, b"");
+        assert_eq!(texts(raised_error::create(c"KeyError".as_ptr(), ptr::null(), 3)).1, b"");
+        assert_eq!(texts(raised_error::create(c"KeyError".as_ptr(), parts.as_ptr(), -1)).1, b"");
     }
     let long = std::vec![c"0123456789".as_ptr(); config::ERROR_BYTES];
     let (kind, message) = texts(error(c"KeyError".as_ptr(), &long));
@@ -217,8 +217,8 @@ fn the_raised_error_changes_hands() {
     let first = error(c"KeyError".as_ptr(), &[]);
     // SAFETY: the reference goes into the slot and comes back.
     unsafe {
-        assert!(raised::swap(first).is_null());
-        assert_eq!(raised::swap(ptr::null_mut()), first);
+        assert!(raised_error::swap(first).is_null());
+        assert_eq!(raised_error::swap(ptr::null_mut()), first);
     }
     texts(first);
 }
@@ -244,7 +244,7 @@ fn every_refusal_has_kind_and_message() {
 fn short_strings_are_in_the_value_and_long_ones_in_a_slot() {
     let _turn = turn();
     let letters = [b's'; config::STRING_BYTES + 1];
-    for kind in [Kind::Text, Kind::Bytes] {
+    for kind in [StringKind::Text, StringKind::Bytes] {
         for len in 0..=config::STRING_BYTES {
             let mut out = TVMFFIAny { type_index: 9, small_str_len: 9, ..TVMFFIAny::NONE };
             out.payload.v_int64 = -1;

@@ -11,10 +11,10 @@ use crate::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 use crate::sync::critical;
 
 /// What precedes a workspace: the block below.
-struct Block(*mut Block);
+struct WorkspaceBlock(*mut WorkspaceBlock);
 
 /// The buffer. Zeros: none.
-struct Buffer {
+struct WorkspaceBuffer {
     start: AtomicPtr<u8>,
     end: AtomicPtr<u8>,
     /// The highest end of a block so far.
@@ -22,10 +22,10 @@ struct Buffer {
     /// Where the next block may begin.
     next: AtomicPtr<u8>,
     /// The topmost block.
-    top: AtomicPtr<Block>,
+    top: AtomicPtr<WorkspaceBlock>,
 }
 
-static BUFFER: Buffer = Buffer {
+static BUFFER: WorkspaceBuffer = WorkspaceBuffer {
     start: AtomicPtr::new(ptr::null_mut()),
     end: AtomicPtr::new(ptr::null_mut()),
     most: AtomicPtr::new(ptr::null_mut()),
@@ -91,7 +91,7 @@ pub fn allocate(size: u64) -> core::result::Result<*mut c_void, Exhausted> {
 /// Nobody uses the workspace afterwards.
 #[inline(always)]
 pub unsafe fn free(workspace: *mut c_void) -> Result<()> {
-    let block = workspace.cast::<Block>().wrapping_sub(1);
+    let block = workspace.cast::<WorkspaceBlock>().wrapping_sub(1);
     if BUFFER.top.load(Relaxed) != block {
         return Err(Refusal::WORKSPACE);
     }
@@ -105,16 +105,16 @@ pub unsafe fn free(workspace: *mut c_void) -> Result<()> {
 #[inline(always)]
 fn push(size: usize, free: &mut usize) -> *mut c_void {
     const ALIGN: usize = config::WORKSPACE_ALIGN;
-    const { assert!(ALIGN >= align_of::<Block>(), "FERRITE_WORKSPACE_ALIGN must fit a pointer") };
-    let room = BUFFER.next.load(Relaxed).wrapping_add(size_of::<Block>() + ALIGN - 1);
+    const { assert!(ALIGN >= align_of::<WorkspaceBlock>(), "FERRITE_WORKSPACE_ALIGN must fit a pointer") };
+    let room = BUFFER.next.load(Relaxed).wrapping_add(size_of::<WorkspaceBlock>() + ALIGN - 1);
     let content = room.map_addr(|address| address & !(ALIGN - 1));
     let limit = BUFFER.end.load(Relaxed);
     if content <= limit {
         *free = limit.addr() - content.addr();
         if size <= *free {
-            let (block, end) = (content.cast::<Block>().wrapping_sub(1), content.wrapping_add(size));
+            let (block, end) = (content.cast::<WorkspaceBlock>().wrapping_sub(1), content.wrapping_add(size));
             // SAFETY: block and content lie in the buffer, above all others.
-            unsafe { *block = Block(BUFFER.top.load(Relaxed)) };
+            unsafe { *block = WorkspaceBlock(BUFFER.top.load(Relaxed)) };
             BUFFER.top.store(block, Relaxed);
             BUFFER.next.store(end, Relaxed);
             if BUFFER.most.load(Relaxed) < end {

@@ -9,8 +9,8 @@
 //! names.first -------------+ --next-----+       (in the order of insertion)
 //! ```
 
+mod lookup;
 mod names;
-mod places;
 #[cfg(any(target_os = "none", test))]
 mod trie;
 

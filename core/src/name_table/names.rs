@@ -10,11 +10,11 @@ use crate::memory;
 use crate::sync::atomic::{AtomicPtr, Ordering};
 use crate::sync::{Lock, const_new};
 
-use super::places::{Links, Places};
+use super::lookup::{Links, Lookup};
 
 /// The names of a table.
 pub(super) struct Names {
-    places: Places,
+    lookup: Lookup,
     first: AtomicPtr<Name>,
     /// The name that was inserted last; held by whoever inserts.
     last: Lock<Last>,
@@ -47,7 +47,7 @@ impl Names {
     const_new! {
         pub(super) fn new() -> Self {
             Self {
-                places: Places::new(),
+                lookup: Lookup::new(),
                 first: AtomicPtr::new(ptr::null_mut()),
                 last: Lock::new(Last(Cell::new(ptr::null_mut()))),
             }
@@ -67,7 +67,7 @@ impl Names {
     /// The name of this text, whose entry is complete.
     #[inline(always)]
     pub(super) fn find(&self, text: &[u8]) -> Option<NonNull<Name>> {
-        self.places.find(text)
+        self.lookup.find(text)
     }
 
     /// The name, that of a new entry if there was none: its parts before the text take that many bytes, and `fill` writes its
@@ -95,7 +95,7 @@ impl Names {
         fill: &mut dyn FnMut(NonNull<Name>),
     ) -> Option<NonNull<Name>> {
         let last = self.last.lock();
-        match self.places.place(self, text)? {
+        match self.lookup.place(self, text)? {
             Ok(name) => Some(name),
             Err(room) => {
                 let name = Name::allocate(text, room.hash(), bytes)?;

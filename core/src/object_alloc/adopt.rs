@@ -2,7 +2,7 @@
 
 use core::ptr::NonNull;
 
-use super::{BODY_OFFSET, Class, ObjectRecord, adopt_block, set_up, source};
+use super::{BODY_OFFSET, ObjectRecord, RecordLayout, adopt_block, set_up, source};
 use crate::object::ObjectRef;
 
 /// Bytes in front of the record, for the allocator's header.
@@ -25,7 +25,7 @@ pub(crate) unsafe fn adopt<R: ObjectRecord>(
 ) -> ObjectRef {
     // SAFETY: the caller vouches for the block and for `init`.
     unsafe {
-        let body = set_up(adopt_block::<BODY_OFFSET>(block), const { &Class::of::<R>() }, type_index);
+        let body = set_up(adopt_block::<BODY_OFFSET>(block), const { &RecordLayout::of::<R>() }, type_index);
         init(body.as_ptr().cast());
         ObjectRef::from_raw(body.add(R::PREFIX_BYTES).cast())
     }

@@ -8,17 +8,17 @@ use core::ptr::{self, NonNull};
 use crate::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
 /// Places for chunks, of one size each.
-pub(super) struct Reserve {
-    waiting: [AtomicPtr<u8>; PLACES],
-    /// The place to look at next, modulo [`PLACES`].
+pub(super) struct ChunkReserve {
+    waiting: [AtomicPtr<u8>; SLOTS],
+    /// The place to look at next, modulo [`SLOTS`].
     next: AtomicUsize,
 }
 
-const PLACES: usize = 8;
+const SLOTS: usize = 8;
 
-impl Reserve {
+impl ChunkReserve {
     pub(super) const fn new() -> Self {
-        Self { waiting: [const { AtomicPtr::new(ptr::null_mut()) }; PLACES], next: AtomicUsize::new(0) }
+        Self { waiting: [const { AtomicPtr::new(ptr::null_mut()) }; SLOTS], next: AtomicUsize::new(0) }
     }
 
     /// Takes a chunk; None where there is none, perhaps though there is one elsewhere.
@@ -36,7 +36,7 @@ impl Reserve {
 
     /// Puts a chunk in a place and takes what was there, in one step: whoever gets a chunk has it alone.
     fn exchange(&self, place: usize, chunk: *mut u8) -> Option<NonNull<u8>> {
-        NonNull::new(self.waiting.get(place % PLACES)?.swap(chunk, Ordering::AcqRel))
+        NonNull::new(self.waiting.get(place % SLOTS)?.swap(chunk, Ordering::AcqRel))
     }
 }
 
@@ -48,26 +48,26 @@ mod tests {
 
     #[test]
     fn the_highest_ones_wait() {
-        let reserve = Reserve::new();
-        let mut blocks = [0u8; 3 * PLACES];
+        let reserve = ChunkReserve::new();
+        let mut blocks = [0u8; 3 * SLOTS];
         let start = NonNull::from(&mut blocks).cast::<u8>();
         let place_of = |chunk: NonNull<u8>| chunk.addr().get() - start.addr().get();
         // SAFETY: each is within the array.
         let chunk = |place: usize| unsafe { start.add(place) };
         // Upwards, all of the first are replaced; downwards, all of the last come back.
-        let upwards: Vec<_> = (PLACES..3 * PLACES).filter_map(|place| reserve.put(chunk(place))).collect();
-        assert!(upwards.into_iter().map(place_of).eq(PLACES..2 * PLACES));
-        let downwards: Vec<_> = (0..PLACES).rev().filter_map(|place| reserve.put(chunk(place))).collect();
-        assert!(downwards.into_iter().map(place_of).eq((0..PLACES).rev()));
-        let mut left: Vec<_> = (0..2 * PLACES).filter_map(|_| reserve.take()).map(place_of).collect();
+        let upwards: Vec<_> = (SLOTS..3 * SLOTS).filter_map(|place| reserve.put(chunk(place))).collect();
+        assert!(upwards.into_iter().map(place_of).eq(SLOTS..2 * SLOTS));
+        let downwards: Vec<_> = (0..SLOTS).rev().filter_map(|place| reserve.put(chunk(place))).collect();
+        assert!(downwards.into_iter().map(place_of).eq((0..SLOTS).rev()));
+        let mut left: Vec<_> = (0..2 * SLOTS).filter_map(|_| reserve.take()).map(place_of).collect();
         left.sort_unstable();
-        assert!(left.into_iter().eq(2 * PLACES..3 * PLACES));
+        assert!(left.into_iter().eq(2 * SLOTS..3 * SLOTS));
     }
 
     #[test]
     fn nobody_shares_a_chunk() {
-        let reserve = &Reserve::new();
-        let mut blocks = [const { AtomicUsize::new(0) }; 2 * PLACES];
+        let reserve = &ChunkReserve::new();
+        let mut blocks = [const { AtomicUsize::new(0) }; 2 * SLOTS];
         for block in &mut blocks {
             let chunk = NonNull::from(block).cast();
             assert!(reserve.put(chunk).is_none_or(|other| other != chunk));

@@ -17,13 +17,13 @@ use core::ffi::c_void;
 use core::mem;
 use core::ptr::NonNull;
 
-use super::chunk_reserve::Reserve;
-use super::{BODY_ALIGNMENT, Class, Space, object_bytes, set_up, source};
+use super::chunk_reserve::ChunkReserve;
+use super::{BODY_ALIGNMENT, RecordLayout, Space, object_bytes, set_up, source};
 use crate::abi::TVMFFIObjectAllocHeader;
 use crate::error::{self, Result};
 use crate::memory;
 use crate::sync::atomic::{AtomicUsize, Ordering};
-use crate::sync::{is_alone, one_step};
+use crate::sync::{is_single_threaded, single_instruction};
 
 /// Bytes of the largest chunk: what one object at most keeps that outlives all others.
 const MOST_BYTES: usize = 16 << 10;
@@ -35,7 +35,7 @@ const LEAST_BYTES: usize = 1 << 10;
 const PART: usize = 8;
 
 /// Chunks of [`MOST_BYTES`].
-static RESERVE: Reserve = Reserve::new();
+static RESERVE: ChunkReserve = ChunkReserve::new();
 
 /// What a chunk has in front of its objects.
 #[repr(C)]
@@ -89,7 +89,12 @@ pub struct Chunks {
 
 impl Space for Chunks {
     #[inline]
-    fn allocate(&mut self, class: &Class, type_index: i32, trailing_bytes: usize) -> Result<NonNull<u8>> {
+    fn allocate(
+        &mut self,
+        class: &RecordLayout,
+        type_index: i32,
+        trailing_bytes: usize,
+    ) -> Result<NonNull<u8>> {
         let Some(size) = object_bytes(class, trailing_bytes) else {
             return Err(error::out_of_memory(usize::MAX));
         };
@@ -108,7 +113,7 @@ impl Chunks {
 
     /// Memory for an object of `size` bytes, with its allocation header in front; None when there is none.
     #[inline]
-    fn take(&mut self, size: usize, class: &Class, type_index: i32) -> Option<NonNull<u8>> {
+    fn take(&mut self, size: usize, class: &RecordLayout, type_index: i32) -> Option<NonNull<u8>> {
         // Sizes are below half the address space.
         let bytes = (size + FRONT_BYTES).next_multiple_of(ALIGNMENT);
         let may_share = class.alignment <= ALIGNMENT && source::uses_builtin();
@@ -203,8 +208,8 @@ unsafe fn count_down(chunk: NonNull<Chunk>, gone: usize) {
 /// Takes a number off a count, and gives what it was.
 #[inline]
 fn take_off(count: &AtomicUsize, number: usize) -> usize {
-    if is_alone() {
-        one_step::fetch_sub_size(count, number)
+    if is_single_threaded() {
+        single_instruction::fetch_sub_size(count, number)
     } else {
         count.fetch_sub(number, Ordering::Release)
     }

@@ -81,7 +81,12 @@ pub trait Space {
     /// # Errors
     /// As [`allocate`].
     #[doc(hidden)]
-    fn allocate(&mut self, class: &Class, type_index: i32, trailing_bytes: usize) -> Result<NonNull<u8>>;
+    fn allocate(
+        &mut self,
+        class: &RecordLayout,
+        type_index: i32,
+        trailing_bytes: usize,
+    ) -> Result<NonNull<u8>>;
 }
 
 /// The space in which every object has memory of its own.
@@ -90,7 +95,12 @@ pub struct Apart;
 
 impl Space for Apart {
     #[inline]
-    fn allocate(&mut self, class: &Class, type_index: i32, trailing_bytes: usize) -> Result<NonNull<u8>> {
+    fn allocate(
+        &mut self,
+        class: &RecordLayout,
+        type_index: i32,
+        trailing_bytes: usize,
+    ) -> Result<NonNull<u8>> {
         allocate_class(class, type_index, trailing_bytes)
     }
 }
@@ -111,7 +121,7 @@ pub unsafe fn allocate<R: ObjectRecord>(
     trailing_bytes: usize,
     init: impl FnOnce(*mut R),
 ) -> Result<ObjectRef> {
-    let body = allocate_class(const { &Class::of::<R>() }, type_index, trailing_bytes)?;
+    let body = allocate_class(const { &RecordLayout::of::<R>() }, type_index, trailing_bytes)?;
     init(body.as_ptr().cast());
     // SAFETY: the body has room for the record and what follows it, and its header is set up; the caller vouches for `init`.
     Ok(unsafe { ObjectRef::from_raw(body.add(R::PREFIX_BYTES).cast()) })
@@ -130,7 +140,7 @@ pub unsafe fn allocate_in<R: ObjectRecord>(
     trailing_bytes: usize,
     init: impl FnOnce(*mut R),
 ) -> Result<ObjectRef> {
-    let body = space.allocate(const { &Class::of::<R>() }, type_index, trailing_bytes)?;
+    let body = space.allocate(const { &RecordLayout::of::<R>() }, type_index, trailing_bytes)?;
     init(body.as_ptr().cast());
     // SAFETY: the body has room for the record and what follows it, and its header is set up; the caller vouches for `init`.
     Ok(unsafe { ObjectRef::from_raw(body.add(R::PREFIX_BYTES).cast()) })
@@ -138,25 +148,25 @@ pub unsafe fn allocate_in<R: ObjectRecord>(
 
 /// The properties of a record that its allocation needs.
 #[doc(hidden)]
-pub struct Class {
+pub struct RecordLayout {
     bytes: usize,
     alignment: usize,
     prefix_bytes: usize,
     deleter: unsafe extern "C" fn(*mut c_void, c_int),
 }
 
-impl Class {
-    const fn of<R: ObjectRecord>() -> Class {
+impl RecordLayout {
+    const fn of<R: ObjectRecord>() -> RecordLayout {
         const { assert!(align_of::<R>() <= 16) };
         let alignment = if align_of::<R>() > 8 { 16 } else { 8 };
-        Class { bytes: size_of::<R>(), alignment, prefix_bytes: R::PREFIX_BYTES, deleter: R::DELETER }
+        RecordLayout { bytes: size_of::<R>(), alignment, prefix_bytes: R::PREFIX_BYTES, deleter: R::DELETER }
     }
 }
 
 /// Allocates an object and sets up its header. Once for all classes where size counts.
 #[cfg_attr(feature = "speed", inline(always))]
 #[cfg_attr(not(feature = "speed"), inline(never))]
-fn allocate_class(class: &Class, type_index: i32, trailing_bytes: usize) -> Result<NonNull<u8>> {
+fn allocate_class(class: &RecordLayout, type_index: i32, trailing_bytes: usize) -> Result<NonNull<u8>> {
     let Some(size) = object_bytes(class, trailing_bytes) else {
         return Err(error::out_of_memory(usize::MAX));
     };
@@ -169,12 +179,12 @@ fn allocate_class(class: &Class, type_index: i32, trailing_bytes: usize) -> Resu
 /// As [`allocate`], for errors themselves, whose record the caller fills: a refusal is None, not another error.
 #[cfg(not(feature = "client"))]
 pub(crate) fn allocate_error<R: ObjectRecord>(trailing_bytes: usize) -> Option<NonNull<R>> {
-    let class = const { &Class::of::<R>() };
+    let class = const { &RecordLayout::of::<R>() };
     let body = source::error(object_bytes(class, trailing_bytes)?, class)?;
     Some(set_up(body, class, type_index::ERROR).cast())
 }
 
-fn object_bytes(class: &Class, trailing_bytes: usize) -> Option<usize> {
+fn object_bytes(class: &RecordLayout, trailing_bytes: usize) -> Option<usize> {
     class.bytes.checked_add(trailing_bytes).filter(|size| *size <= MOST_BYTES)
 }
 
@@ -239,7 +249,7 @@ unsafe fn delete_space(body: *mut u8, flags: c_int) {
 }
 
 /// Sets up the header of an object.
-fn set_up(body: NonNull<u8>, class: &Class, type_index: i32) -> NonNull<u8> {
+fn set_up(body: NonNull<u8>, class: &RecordLayout, type_index: i32) -> NonNull<u8> {
     // SAFETY: the body has room for the record, whose prefix precedes the handle; nobody else knows the memory yet.
     unsafe {
         let handle = body.add(class.prefix_bytes).cast::<TVMFFIObject>();

@@ -3,9 +3,9 @@
 
 use core::ptr;
 
-use super::{INITIAL, Release, busy};
+use super::{INITIAL, Release, contended};
 use crate::sync::atomic::{AtomicU64, Ordering};
-use crate::sync::{is_alone, one_step};
+use crate::sync::{is_single_threaded, single_instruction};
 
 const STRONG_ONE: u64 = 1;
 const WEAK_ONE: u64 = 1 << 32;
@@ -18,8 +18,8 @@ pub struct Counts(pub(super) AtomicU64);
 impl Counts {
     #[inline]
     fn add(&self, change: u64) {
-        if is_alone() {
-            one_step::add(&self.0, change);
+        if is_single_threaded() {
+            single_instruction::add(&self.0, change);
         } else {
             // Relaxed: the caller has the object already, so nothing needs to be seen.
             self.0.fetch_add(change, Ordering::Relaxed);
@@ -37,7 +37,7 @@ impl Counts {
     }
 
     #[inline]
-    pub fn release_unordered(&self, half: usize) -> u32 {
+    pub fn release_relaxed(&self, half: usize) -> u32 {
         let shift = 32 * half;
         ((self.0.fetch_sub(1 << shift, Ordering::Relaxed) >> shift) as u32).wrapping_sub(1)
     }
@@ -46,7 +46,7 @@ impl Counts {
     pub fn release(&self) -> Release {
         match self.0.load(Ordering::Acquire) {
             INITIAL => self.release_only(),
-            _ if is_alone() => self.release_alone(),
+            _ if is_single_threaded() => self.release_single_threaded(),
             _ => match self.0.fetch_sub(STRONG_ONE, Ordering::Release) {
                 before if is_last(before) => self.last(before),
                 _ => Release::Alive,
@@ -55,28 +55,28 @@ impl Counts {
     }
 
     #[inline]
-    pub fn release_at_once(&self) -> bool {
+    pub fn try_release_shared(&self) -> bool {
         let is_last_one = is_last(self.0.load(Ordering::Relaxed));
-        if is_last_one || !is_alone() {
+        if is_last_one || !is_single_threaded() {
             return false;
         }
         // A signal handler may have given up the other references meanwhile.
-        let was_last = is_last(one_step::fetch_add(&self.0, STRONG_ONE.wrapping_neg()));
+        let was_last = is_last(single_instruction::fetch_add(&self.0, STRONG_ONE.wrapping_neg()));
         if was_last {
-            one_step::add(&self.0, STRONG_ONE);
+            single_instruction::add(&self.0, STRONG_ONE);
         }
         !was_last
     }
 
     #[inline]
-    pub fn release_watching(&self, alone: bool) -> Release {
+    pub fn release_contended(&self, alone: bool) -> Release {
         let address = ptr::from_ref(self).addr();
-        if !alone && busy::is_busy(address) {
+        if !alone && contended::is_contended(address) {
             let before = self.0.fetch_sub(STRONG_ONE, Ordering::Release);
             if !is_last(before) {
                 return Release::Alive;
             }
-            busy::forget(address);
+            contended::forget(address);
             return self.last(before);
         }
         let seen = self.0.load(Ordering::Acquire);
@@ -84,11 +84,11 @@ impl Counts {
             return self.release_only();
         }
         if alone {
-            return self.release_alone();
+            return self.release_single_threaded();
         }
         let before = self.0.fetch_sub(STRONG_ONE, Ordering::Release);
         if before != seen {
-            busy::remember(address);
+            contended::remember(address);
         }
         if is_last(before) { self.last(before) } else { Release::Alive }
     }
@@ -104,8 +104,8 @@ impl Counts {
 
     /// Gives up a reference in a process with one thread, whose signal handlers may have changed the word since it was seen.
     #[inline(always)]
-    fn release_alone(&self) -> Release {
-        let before = one_step::fetch_add(&self.0, STRONG_ONE.wrapping_neg());
+    fn release_single_threaded(&self) -> Release {
+        let before = single_instruction::fetch_add(&self.0, STRONG_ONE.wrapping_neg());
         if is_last(before) { self.last(before) } else { Release::Alive }
     }
 
@@ -126,8 +126,8 @@ impl Counts {
     #[inline]
     pub fn release_weak(&self) -> bool {
         let change = WEAK_ONE.wrapping_neg();
-        let before = match is_alone() {
-            true => one_step::fetch_add(&self.0, change),
+        let before = match is_single_threaded() {
+            true => single_instruction::fetch_add(&self.0, change),
             false => self.0.fetch_add(change, Ordering::Release),
         };
         if before != WEAK_ONE {

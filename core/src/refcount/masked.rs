@@ -30,7 +30,7 @@ impl Counts {
     }
 
     #[inline]
-    pub fn release_unordered(&self, half: usize) -> u32 {
+    pub fn release_relaxed(&self, half: usize) -> u32 {
         let half = if half == 0 { &self.strong } else { &self.weak };
         critical(|| add(half, u32::MAX))
     }
@@ -45,12 +45,12 @@ impl Counts {
     }
 
     #[inline]
-    pub fn release_at_once(&self) -> bool {
+    pub fn try_release_shared(&self) -> bool {
         false
     }
 
     #[inline]
-    pub fn release_watching(&self, _alone: bool) -> Release {
+    pub fn release_contended(&self, _alone: bool) -> Release {
         self.release()
     }
 

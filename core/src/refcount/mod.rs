@@ -18,7 +18,7 @@
 #[cfg(target_has_atomic = "64")]
 mod atomic64;
 #[cfg(target_has_atomic = "64")]
-mod busy;
+mod contended;
 #[cfg(target_has_atomic = "64")]
 use atomic64::Counts;
 
@@ -94,20 +94,20 @@ pub unsafe fn release(object: *mut TVMFFIObject) -> Release {
 /// The caller owns a strong reference.
 #[inline]
 #[must_use]
-pub unsafe fn release_at_once(object: *mut TVMFFIObject) -> bool {
+pub unsafe fn try_release_shared(object: *mut TVMFFIObject) -> bool {
     // SAFETY: the caller's promise.
-    unsafe { counts(object) }.release_at_once()
+    unsafe { counts(object) }.try_release_shared()
 }
 
 /// As [`release`], also quick where several threads count the object at once. `alone` is what
-/// [`is_alone`](crate::sync::is_alone) says.
+/// [`is_single_threaded`](crate::sync::is_single_threaded) says.
 ///
 /// # Safety
 /// As [`release`].
 #[inline]
-pub unsafe fn release_watching(object: *mut TVMFFIObject, alone: bool) -> Release {
+pub unsafe fn release_contended(object: *mut TVMFFIObject, alone: bool) -> Release {
     // SAFETY: the caller's promise.
-    unsafe { counts(object) }.release_watching(alone)
+    unsafe { counts(object) }.release_contended(alone)
 }
 
 /// Adds a strong reference, in a critical section of a program on one core.
@@ -126,9 +126,9 @@ pub unsafe fn retain_masked(object: *mut TVMFFIObject) {
 /// # Safety
 /// The caller owns a reference of this kind, and destroys the content, or frees the memory, when none is left.
 #[inline]
-pub unsafe fn release_unordered(object: *mut TVMFFIObject, half: usize) -> u32 {
+pub unsafe fn release_relaxed(object: *mut TVMFFIObject, half: usize) -> u32 {
     // SAFETY: the caller's promise.
-    unsafe { counts(object) }.release_unordered(half)
+    unsafe { counts(object) }.release_relaxed(half)
 }
 
 /// Adds a weak reference.
@@ -197,7 +197,7 @@ pub unsafe fn weak_count(object: *mut TVMFFIObject) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sync::is_alone;
+    use crate::sync::is_single_threaded;
     use core::cell::UnsafeCell;
     use std::boxed::Box;
     use std::sync::Barrier;
@@ -263,7 +263,7 @@ mod tests {
                 };
                 std::thread::scope(|scope| {
                     scope.spawn(|| each(|counts| counts.release()));
-                    scope.spawn(|| each(|counts| counts.release_watching(is_alone())));
+                    scope.spawn(|| each(|counts| counts.release_contended(is_single_threaded())));
                     scope.spawn(|| {
                         for block in &blocks {
                             together.wait();
@@ -283,8 +283,8 @@ mod tests {
 
                 assert!(counts.is_unique());
                 counts.retain();
-                assert!(counts.release_at_once() || counts.release() == Release::Alive);
-                assert!(!counts.release_at_once(), "the last one takes more");
+                assert!(counts.try_release_shared() || counts.release() == Release::Alive);
+                assert!(!counts.try_release_shared(), "the last one takes more");
                 assert_eq!(bits(), INITIAL);
                 counts.retain();
                 assert_eq!((bits(), counts.is_unique()), (0x1_0000_0002, false));
@@ -309,16 +309,19 @@ mod tests {
                 unsafe { word.get().write(INITIAL) };
                 counts.retain();
                 assert_eq!(
-                    (counts.release_watching(is_alone()), counts.release_watching(is_alone())),
+                    (
+                        counts.release_contended(is_single_threaded()),
+                        counts.release_contended(is_single_threaded())
+                    ),
                     (Release::Alive, Release::Both)
                 );
 
                 // SAFETY: as above.
                 unsafe { word.get().write(INITIAL) };
                 counts.retain_masked();
-                assert_eq!(counts.release_unordered(0), 1);
-                assert_eq!(counts.release_unordered(0), 0);
-                assert_eq!((bits(), counts.release_unordered(1)), (0x1_0000_0000, 0));
+                assert_eq!(counts.release_relaxed(0), 1);
+                assert_eq!(counts.release_relaxed(0), 0);
+                assert_eq!((bits(), counts.release_relaxed(1)), (0x1_0000_0000, 0));
                 assert_eq!(bits(), 0);
             }
         };
@@ -332,12 +335,12 @@ mod tests {
             // SAFETY: the word is 8 bytes, aligned, and only used here.
             let counts = unsafe { &*word.get().cast::<atomic64::Counts>() };
             (0..weak).for_each(|_| counts.retain_weak());
-            busy::remember(word.get().addr());
+            contended::remember(word.get().addr());
             counts.retain();
-            assert_eq!(counts.release_watching(is_alone()), Release::Alive);
-            assert!(busy::is_busy(word.get().addr()));
-            assert_eq!(counts.release_watching(is_alone()), last);
-            assert!(!busy::is_busy(word.get().addr()));
+            assert_eq!(counts.release_contended(is_single_threaded()), Release::Alive);
+            assert!(contended::is_contended(word.get().addr()));
+            assert_eq!(counts.release_contended(is_single_threaded()), last);
+            assert!(!contended::is_contended(word.get().addr()));
         }
     }
 

@@ -35,7 +35,7 @@ impl Counts {
     }
 
     #[inline]
-    pub fn release_unordered(&self, half: usize) -> u32 {
+    pub fn release_relaxed(&self, half: usize) -> u32 {
         self.0[half ^ STRONG].fetch_sub(1, Ordering::Relaxed).wrapping_sub(1)
     }
 
@@ -52,12 +52,12 @@ impl Counts {
     }
 
     #[inline]
-    pub fn release_at_once(&self) -> bool {
+    pub fn try_release_shared(&self) -> bool {
         false
     }
 
     #[inline]
-    pub fn release_watching(&self, _alone: bool) -> Release {
+    pub fn release_contended(&self, _alone: bool) -> Release {
         self.release()
     }
 

@@ -10,7 +10,7 @@ mod bounds;
 #[cfg(all(feature = "std", not(feature = "client")))]
 pub(crate) use bounds::PROVIDER;
 #[cfg(all(feature = "std", not(feature = "client")))]
-pub use bounds::{Provider, set_provider};
+pub use bounds::{StackBoundsProvider, set_provider};
 
 /// The number of calls that may nest where the bounds of the stack are unknown.
 pub const MAX_NESTED_CALLS: usize = config::NESTED_CALLS;
@@ -31,17 +31,17 @@ crate::per_thread!(static NESTED: usize = 0);
 /// Any. Allocates nothing, but for what the provider of bounds does in the first call of a thread.
 #[inline]
 pub fn nest<R>(body: impl FnOnce() -> Result<R>) -> Result<R> {
-    if bounds::have_room()? {
+    if bounds::have_space()? {
         return body();
     }
-    let _counted = Counted::new()?;
+    let _counted = NestedCall::new()?;
     body()
 }
 
 /// A call that runs without known bounds.
-struct Counted;
+struct NestedCall;
 
-impl Counted {
+impl NestedCall {
     fn new() -> Result<Self> {
         let fits = per_thread::with(&NESTED, |nested| {
             let fits = *nested < MAX_NESTED_CALLS;
@@ -52,7 +52,7 @@ impl Counted {
     }
 }
 
-impl Drop for Counted {
+impl Drop for NestedCall {
     fn drop(&mut self) {
         per_thread::with(&NESTED, |nested| *nested -= 1);
     }

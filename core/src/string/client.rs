@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::memory::Buffer;
 use crate::object::ObjectRef;
 use crate::object_alloc::Space;
-use crate::{error, raised, type_index};
+use crate::{error, raised_error, type_index};
 
 /// Makes `cell` a value with a copy of `content`, which may lie there; `small_index` says which kind.
 ///
@@ -35,7 +35,7 @@ pub(super) fn object_in(_: &mut impl Space, content: &[u8]) -> Result<ObjectRef>
 }
 
 /// Makes `cell` a value of `len` bytes that `write` gets to change; they are zero until then.
-pub(super) fn written(
+pub(super) fn write_with(
     cell: &mut MaybeUninit<TVMFFIAny>,
     small_index: i32,
     len: usize,
@@ -69,7 +69,7 @@ fn large(small_index: i32, content: &[u8]) -> Result<Any> {
             client::TVMFFIBytesFromByteArray(&array, &mut raw)
         };
         if status != 0 {
-            return Err(raised::take().unwrap_or_else(|| error::out_of_memory(content.len())));
+            return Err(raised_error::take().unwrap_or_else(|| error::out_of_memory(content.len())));
         }
         Ok(Any::from_raw(raw))
     }

@@ -2,7 +2,7 @@
 
 mod buffered;
 #[cfg_attr(feature = "client", path = "client.rs")]
-mod made;
+mod record;
 
 use core::fmt;
 use core::hash::{Hash, Hasher};
@@ -73,7 +73,7 @@ fn value_of(small_index: i32, content: &[u8]) -> Result<Any> {
 #[cfg_attr(not(feature = "speed"), inline(never))]
 pub unsafe fn write_copy(cell: *mut TVMFFIAny, small_index: i32, content: *const [u8]) -> Result<()> {
     // SAFETY: passed on.
-    unsafe { made::write_copy(cell, small_index, content) }
+    unsafe { record::write_copy(cell, small_index, content) }
 }
 
 /// Makes `cell` the string that `write` writes, without an intermediate copy; it is called twice when that is long. What was in
@@ -92,7 +92,7 @@ pub(crate) fn compose(cell: &mut MaybeUninit<TVMFFIAny>, write: &dyn Fn(&mut Wri
         Some(text) if STARTS_ON_STACK => unsafe {
             write_copy(cell.as_mut_ptr(), type_index::SMALL_STR, text)
         },
-        _ => made::written(cell, type_index::SMALL_STR, len, |target| write(&mut Writer::new(target))),
+        _ => record::write_with(cell, type_index::SMALL_STR, len, |target| write(&mut Writer::new(target))),
     }
 }
 
@@ -138,7 +138,7 @@ impl String {
         if text.len() <= SMALL_MAX {
             return String::from_bytes(text);
         }
-        made::object_in(space, text).map(|object| String(object.into_any()))
+        record::object_in(space, text).map(|object| String(object.into_any()))
     }
 
     /// Bytes that a buffer may start with, so that the text behind them becomes a string where it lies.

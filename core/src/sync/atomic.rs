@@ -29,12 +29,12 @@ mod native {
 
     /// As [`exchange`], but orders nothing: for programs on one core, where the only concurrency is interrupts.
     #[inline]
-    pub fn exchange_unordered<T>(place: &AtomicPtr<T>, new: *mut T) -> *mut T {
+    pub fn exchange_relaxed<T>(place: &AtomicPtr<T>, new: *mut T) -> *mut T {
         place.swap(new, Ordering::Relaxed)
     }
 }
 #[cfg(target_has_atomic = "ptr")]
-pub use native::{exchange, exchange_unordered};
+pub use native::{exchange, exchange_relaxed};
 
 #[cfg(not(target_has_atomic = "ptr"))]
 mod masked {
@@ -51,4 +51,4 @@ mod masked {
     }
 }
 #[cfg(not(target_has_atomic = "ptr"))]
-pub use masked::{exchange, exchange as exchange_unordered};
+pub use masked::{exchange, exchange as exchange_relaxed};

@@ -8,7 +8,7 @@
 //! | [`Lock`] | the same for what changes by cells: its guard shares the value, which takes less of a board |
 //! | [`ObjectMutex`] | a mutex as part of an object |
 //! | [`atomic`] | atomics; read-modify-write only through [`exchange`] where a core may lack it |
-//! | [`is_alone`] | whether other threads need not be thought of |
+//! | [`is_single_threaded`] | whether other threads need not be thought of |
 //! | [`critical`] | runs a few instructions under one lock of the whole crate |
 //! | [`pause`], [`current_thread`] | waiting for another thread, and telling threads apart |
 //! | [`per_thread`] | the state that every thread has for itself |
@@ -19,15 +19,15 @@
 //! is done under a lock is bounded by the sizes of the tables and of the pool. They are for one core, whose accesses to memory
 //! need no barriers. With `spin` several cores may share the tables, but an interrupt handler must not use them.
 
-mod alone;
 pub mod atomic;
 #[cfg(feature = "std")]
 pub mod fork;
 #[cfg(feature = "std")]
 mod object_mutex;
-#[cfg(target_has_atomic = "64")]
-pub mod one_step;
 pub mod per_thread;
+#[cfg(target_has_atomic = "64")]
+pub mod single_instruction;
+mod single_threaded;
 
 #[cfg(feature = "std")]
 #[path = "std.rs"]
@@ -42,7 +42,6 @@ mod imp;
 #[path = "flag.rs"]
 mod imp;
 
-pub use alone::{find_out, is_alone};
 pub use atomic::exchange;
 #[cfg(all(feature = "std", not(feature = "client")))]
 pub(crate) use imp::CRITICAL;
@@ -53,6 +52,7 @@ pub use imp::{Lock, Mutex, MutexGuard, critical, current_thread, pause};
 pub(crate) use object_mutex::OBJECT_LOCKS;
 #[cfg(feature = "std")]
 pub use object_mutex::{ObjectMutex, ObjectMutexGuard};
+pub use single_threaded::{find_thread_flag, is_single_threaded};
 
 /// A constructor that is `const` in the crate, for statics; the model checker has a twin that is not.
 #[cfg(not(feature = "client"))]

@@ -3,13 +3,13 @@
 use core::ffi::{c_int, c_void};
 use core::ptr::{self, NonNull};
 
-use super::{Tensor, TensorRef, room};
+use super::{Tensor, TensorRef, export_slot};
 use crate::abi::{DLManagedTensor, DLManagedTensorVersioned, DLTensor, TVMFFIObject};
 use crate::error::{Result, out_of_memory};
 use crate::object::ObjectRef;
 use crate::object_alloc::{self, ObjectRecord, allocate};
 use crate::shape::row_major_strides_reversed;
-use crate::{fresh, refcount, type_index};
+use crate::{refcount, store_forwarding, type_index};
 
 /// What keeps the data.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -30,8 +30,8 @@ struct BorrowingTensor {
     tensor: DLTensor,
     keeper: *mut c_void,
     owner: Owner,
-    is_lent: room::Flag,
-    managed: room::Room,
+    is_exported: export_slot::SlotFlag,
+    managed: export_slot::ExportSlot,
 }
 
 #[cfg(target_pointer_width = "64")]
@@ -97,24 +97,25 @@ pub(super) unsafe fn inherited_flags(mut object: *mut TVMFFIObject) -> u64 {
 /// Claims the room in the tensor for a managed tensor of either form; None when it has none or another export is there.
 ///
 /// # Safety
-/// `object` must be a live tensor object, and stay so until [`give_back_room`].
+/// `object` must be a live tensor object, and stay so until [`release_export_slot`].
 #[inline(always)]
-pub(super) unsafe fn claim_room(object: *mut TVMFFIObject) -> Option<NonNull<c_void>> {
+pub(super) unsafe fn claim_export_slot(object: *mut TVMFFIObject) -> Option<NonNull<c_void>> {
     // SAFETY: the object is alive, and only records of this file have that deleter. The flag is only used as one.
     unsafe {
         let record = of_this_file(object)?;
-        room::claim(&(*record).is_lent).then(|| NonNull::new_unchecked((&raw mut (*record).managed).cast()))
+        export_slot::claim(&(*record).is_exported)
+            .then(|| NonNull::new_unchecked((&raw mut (*record).managed).cast()))
     }
 }
 
 /// Gives back the room of a managed tensor that is not used any more.
 ///
 /// # Safety
-/// The caller got it from [`claim_room`] of this live object.
+/// The caller got it from [`claim_export_slot`] of this live object.
 #[inline(always)]
-pub(super) unsafe fn give_back_room(object: *mut TVMFFIObject) {
+pub(super) unsafe fn release_export_slot(object: *mut TVMFFIObject) {
     // SAFETY: the caller vouches for the object; the flag is only used as one.
-    unsafe { room::give_back(&(*object.cast::<BorrowingTensor>()).is_lent) };
+    unsafe { export_slot::release(&(*object.cast::<BorrowingTensor>()).is_exported) };
 }
 
 /// The record of a tensor of this file, None for other tensors.
@@ -201,9 +202,9 @@ pub(super) unsafe fn make_without_lists(
 unsafe fn describe(record: *mut BorrowingTensor, prototype: &DLTensor, keeper: *mut c_void, owner: Owner) {
     // SAFETY: as the caller vouches.
     unsafe {
-        fresh::copy_dl_tensor(prototype, &raw mut (*record).tensor);
+        store_forwarding::copy_dl_tensor(prototype, &raw mut (*record).tensor);
         (*record).keeper = keeper;
         (*record).owner = owner;
-        (&raw mut (*record).is_lent).write(room::vacant());
+        (&raw mut (*record).is_exported).write(export_slot::vacant());
     }
 }

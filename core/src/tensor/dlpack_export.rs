@@ -53,7 +53,7 @@ impl Tensor {
 pub fn export(tensor: &Tensor, form: DLPackForm) -> Result<NonNull<c_void>> {
     let object = tensor.0.as_ptr();
     // SAFETY: the tensor is alive, and the reference that the managed tensor gets keeps it so.
-    let room = unsafe { borrowing::claim_room(object) };
+    let room = unsafe { borrowing::claim_export_slot(object) };
     let block = match room {
         Some(room) => room,
         None => allocate(form)?,
@@ -97,30 +97,30 @@ fn allocate(form: DLPackForm) -> Result<NonNull<c_void>> {
     }
 }
 
-unsafe extern "C" fn delete_legacy<const IN_ROOM: bool>(managed: *mut DLManagedTensor) {
+unsafe extern "C" fn delete_legacy<const IN_TENSOR: bool>(managed: *mut DLManagedTensor) {
     // SAFETY: the consumer owns the record, made by `export`, and hands it back once.
-    unsafe { delete::<_, IN_ROOM>(managed, |record| record.manager_ctx) };
+    unsafe { delete::<_, IN_TENSOR>(managed, |record| record.manager_ctx) };
 }
 
-unsafe extern "C" fn delete_versioned<const IN_ROOM: bool>(managed: *mut DLManagedTensorVersioned) {
+unsafe extern "C" fn delete_versioned<const IN_TENSOR: bool>(managed: *mut DLManagedTensorVersioned) {
     // SAFETY: the consumer owns the record, made by `export`, and hands it back once.
-    unsafe { delete::<_, IN_ROOM>(managed, |record| record.manager_ctx) };
+    unsafe { delete::<_, IN_TENSOR>(managed, |record| record.manager_ctx) };
 }
 
 /// Gives up a record, which lies in the tensor or in memory of its own, and the reference in it; null is ignored.
 ///
 /// # Safety
 /// `managed` must be null or a record of this file, in such a place, that is not used any more.
-unsafe fn delete<M, const IN_ROOM: bool>(managed: *mut M, context: impl FnOnce(&M) -> *mut c_void) {
+unsafe fn delete<M, const IN_TENSOR: bool>(managed: *mut M, context: impl FnOnce(&M) -> *mut c_void) {
     let Some(managed) = NonNull::new(managed) else { return };
     // SAFETY: the record holds one reference to the tensor object and came from `export`. Until that reference is given up it
     // keeps the room.
     unsafe {
         let object = NonNull::new(context(managed.as_ref()).cast::<TVMFFIObject>());
-        if !IN_ROOM {
+        if !IN_TENSOR {
             memory::release(managed.cast(), Layout::new::<M>());
         } else if let Some(object) = object {
-            borrowing::give_back_room(object.as_ptr());
+            borrowing::release_export_slot(object.as_ptr());
         }
         drop(object.map(|object| ObjectRef::from_raw(object)));
     }

@@ -10,9 +10,9 @@ mod borrowing;
 mod dlpack_export;
 mod dlpack_import;
 mod element;
+mod export_slot;
 mod owned;
 mod reader;
-mod room;
 mod unsafe_view;
 mod view;
 

@@ -13,8 +13,8 @@ use crate::any::AnyView;
 use crate::type_index::NONE;
 
 use super::columns;
-use super::growing::{ArrayPlace, GrowingArray};
-use super::own::OwnTypes;
+use super::growing_array::{ArrayLayout, GrowingArray};
+use super::library_members::LibraryTypes;
 use super::provided::{ensure_provided, is_provided};
 
 // Places that nobody wrote are zero.
@@ -27,7 +27,7 @@ pub struct AttrColumn {
     /// Room of the data; touched only under the registry's lock.
     capacity: Cell<i32>,
     /// The types that have this attribute from the library itself.
-    pub(super) own: OwnTypes,
+    pub(super) own: LibraryTypes,
 }
 
 // SAFETY: of `column`, begin_index never changes and the other fields are read and written through atomics;
@@ -41,7 +41,7 @@ impl AttrColumn {
         AttrColumn {
             column: UnsafeCell::new(TVMFFITypeAttrColumn { data: ptr::null(), size: 0, begin_index: 0 }),
             capacity: Cell::new(0),
-            own: OwnTypes::none(),
+            own: LibraryTypes::none(),
         }
     }
 
@@ -72,7 +72,7 @@ impl AttrColumn {
     }
 
     /// The array of values.
-    pub(super) fn array(&self, place: &'static ArrayPlace) -> GrowingArray<'_> {
+    pub(super) fn array(&self, place: &'static ArrayLayout) -> GrowingArray<'_> {
         // SAFETY: the place is that of this file, and its parts live as long as the column.
         unsafe { GrowingArray::at(ptr::from_ref(self).cast_mut().cast(), place) }
     }
@@ -90,12 +90,12 @@ impl AttrColumn {
 }
 
 /// The values in a column.
-pub(super) const VALUES: ArrayPlace = ArrayPlace {
+pub(super) const VALUES: ArrayLayout = ArrayLayout {
     data: offset_of!(TVMFFITypeAttrColumn, data) as u8,
     len: offset_of!(TVMFFITypeAttrColumn, size) as u8,
     capacity: offset_of!(AttrColumn, capacity) as u8,
     record_bytes: size_of::<TVMFFIAny>() as u8,
-    first_room: 4,
+    first_capacity: 4,
 };
 
 /// The column of an attribute, for ever at its address; None when no type has had it registered, unless it is one that

@@ -9,9 +9,9 @@ use crate::abi::{TVMFFIByteArray, TVMFFIFieldInfo, TVMFFIMethodInfo, TVMFFITypeI
 
 use super::arena::Arena;
 use super::field_names::FieldNames;
-use super::growing::{ArrayPlace, GrowingArray};
+use super::growing_array::{ArrayLayout, GrowingArray};
 use super::key_hash::type_key_hash;
-use super::own::OwnCount;
+use super::library_members::LibraryCount;
 use super::slots;
 
 /// A registered type, at a fixed address for ever.
@@ -25,8 +25,8 @@ pub struct TypeEntry {
     pub(super) num_slots: i32,
     /// Whether children get indices outside these places when they are full.
     pub(super) child_slots_can_overflow: bool,
-    pub(super) own_fields: OwnCount,
-    pub(super) own_methods: OwnCount,
+    pub(super) own_fields: LibraryCount,
+    pub(super) own_methods: LibraryCount,
     pub(super) link: slots::Link,
     allocated_slots: Cell<i32>,
     /// How many records of metadata there are: one or none.
@@ -38,30 +38,30 @@ pub struct TypeEntry {
 }
 
 /// The fields in an entry.
-pub(super) const FIELDS: ArrayPlace = ArrayPlace {
+pub(super) const FIELDS: ArrayLayout = ArrayLayout {
     data: offset_of!(TVMFFITypeInfo, fields) as u8,
     len: offset_of!(TVMFFITypeInfo, num_fields) as u8,
     capacity: CAPACITIES,
     record_bytes: size_of::<TVMFFIFieldInfo>() as u8,
-    first_room: 4,
+    first_capacity: 4,
 };
 
 /// The methods in an entry.
-pub(super) const METHODS: ArrayPlace = ArrayPlace {
+pub(super) const METHODS: ArrayLayout = ArrayLayout {
     data: offset_of!(TVMFFITypeInfo, methods) as u8,
     len: offset_of!(TVMFFITypeInfo, num_methods) as u8,
     capacity: CAPACITIES + 4,
     record_bytes: size_of::<TVMFFIMethodInfo>() as u8,
-    first_room: 4,
+    first_capacity: 4,
 };
 
 /// The metadata in an entry: an array of one record, or none.
-pub(super) const METADATA: ArrayPlace = ArrayPlace {
+pub(super) const METADATA: ArrayLayout = ArrayLayout {
     data: offset_of!(TVMFFITypeInfo, metadata) as u8,
     len: offset_of!(TypeEntry, num_metadata) as u8,
     capacity: CAPACITIES + 8,
     record_bytes: size_of::<TVMFFITypeMetadata>() as u8,
-    first_room: 1,
+    first_capacity: 1,
 };
 
 const CAPACITIES: u8 = offset_of!(TypeEntry, capacities) as u8;
@@ -102,8 +102,8 @@ impl TypeEntry {
             }),
             num_slots: new.num_slots,
             child_slots_can_overflow: new.child_slots_can_overflow,
-            own_fields: OwnCount::new(0),
-            own_methods: OwnCount::new(0),
+            own_fields: LibraryCount::new(0),
+            own_methods: LibraryCount::new(0),
             link: slots::Link::new(),
             allocated_slots: Cell::new(1),
             num_metadata: UnsafeCell::new(0),
@@ -187,7 +187,7 @@ impl TypeEntry {
     }
 
     /// One of the arrays.
-    pub(super) fn array(&self, place: &'static ArrayPlace) -> GrowingArray<'_> {
+    pub(super) fn array(&self, place: &'static ArrayLayout) -> GrowingArray<'_> {
         // SAFETY: the places of this file are those of arrays, which live as long as the entry.
         unsafe { GrowingArray::at(ptr::from_ref(self).cast_mut().cast(), place) }
     }

@@ -8,7 +8,7 @@ use crate::any::{Any, AnyView};
 use crate::error::Result;
 use crate::object::ObjectRef;
 use crate::type_index::ARRAY;
-use crate::{plain_bail, raised, refcount, release, type_table};
+use crate::{plain_bail, raised_error, refcount, release, type_table};
 
 /// Reads a field that holds a reference or null.
 ///
@@ -47,7 +47,7 @@ pub(super) unsafe extern "C" fn set_array(field: *mut c_void, value: *const TVMF
             0
         }
         Err(error) => {
-            raised::set(error);
+            raised_error::set(error);
             -1
         }
     }

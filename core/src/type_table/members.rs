@@ -15,18 +15,18 @@ use crate::abi::{
 use crate::any::{Any, AnyView};
 use crate::error::{Error, Result};
 use crate::type_index::{FUNCTION, NONE};
-use crate::{__error_site, __template, plain_bail, plain_ensure, refcount, releases};
+use crate::{__error_site, __template, plain_bail, plain_ensure, refcount, upstream_release};
 
 use super::arena::{Arena, NoMemory};
 use super::attr_column::{self, AttrColumn};
 use super::columns;
 use super::entry::{self, TypeEntry};
-use super::growing::ArrayPlace;
-use super::{REGISTRY, ensure_provided, field_names, own, shadowed, type_info};
+use super::growing_array::ArrayLayout;
+use super::{REGISTRY, ensure_provided, field_names, library_members, shadowed, type_info};
 
 /// What a type may be given.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum MemberKind {
     Field,
     Method,
     Metadata,
@@ -34,35 +34,37 @@ enum Kind {
 }
 
 /// What records of a kind are like.
-struct Records {
+struct MemberLayout {
     /// Where they lie: in the entry of the type, or in the column of the attribute.
-    array: ArrayPlace,
-    kind: Kind,
+    array: ArrayLayout,
+    kind: MemberKind,
     /// The texts that they begin with, in C's record.
     text_count: u8,
     /// Where in them the value lies that they own.
     value: u8,
 }
 
-static FIELDS: Records = Records {
+static FIELDS: MemberLayout = MemberLayout {
     array: entry::FIELDS,
-    kind: Kind::Field,
+    kind: MemberKind::Field,
     text_count: 3,
     value: offset_of!(TVMFFIFieldInfo, default_value_or_factory) as u8,
 };
 
-static METHODS: Records = Records {
+static METHODS: MemberLayout = MemberLayout {
     array: entry::METHODS,
-    kind: Kind::Method,
+    kind: MemberKind::Method,
     text_count: 3,
     value: offset_of!(TVMFFIMethodInfo, method) as u8,
 };
 
-static METADATA: Records = Records { array: entry::METADATA, kind: Kind::Metadata, text_count: 1, value: 0 };
+static METADATA: MemberLayout =
+    MemberLayout { array: entry::METADATA, kind: MemberKind::Metadata, text_count: 1, value: 0 };
 
-static ATTRS: Records = Records { array: attr_column::VALUES, kind: Kind::Attr, text_count: 1, value: 0 };
+static ATTRS: MemberLayout =
+    MemberLayout { array: attr_column::VALUES, kind: MemberKind::Attr, text_count: 1, value: 0 };
 
-// Records begin with their texts.
+// MemberLayout begin with their texts.
 const _: () = {
     assert!(offset_of!(TVMFFIFieldInfo, metadata) == 2 * size_of::<TVMFFIByteArray>());
     assert!(offset_of!(TVMFFIMethodInfo, metadata) == 2 * size_of::<TVMFFIByteArray>());
@@ -96,7 +98,7 @@ struct Attr {
 pub unsafe fn register_field(type_index: i32, info: &TVMFFIFieldInfo) -> Result<()> {
     ensure_provided();
     // SAFETY: the caller vouches for the record.
-    if unsafe { own::has_field(type_index, &info.name) } {
+    if unsafe { library_members::has_field(type_index, &info.name) } {
         return Ok(());
     }
     let has = |flag: i32| info.flags & i64::from(flag) != 0;
@@ -119,7 +121,7 @@ pub unsafe fn register_field(type_index: i32, info: &TVMFFIFieldInfo) -> Result<
         // SAFETY: the caller vouches for a live object; the published record owns this reference, for ever.
         unsafe { refcount::retain(setter) };
     }
-    if !releases::fields_may_repeat() {
+    if !upstream_release::fields_may_repeat() {
         // SAFETY: the name was checked.
         unsafe { shadowed::warn(type_index, &info.name) };
     }
@@ -142,7 +144,7 @@ pub unsafe fn register_field(type_index: i32, info: &TVMFFIFieldInfo) -> Result<
 pub unsafe fn register_method(type_index: i32, info: &TVMFFIMethodInfo) -> Result<()> {
     ensure_provided();
     // SAFETY: the caller vouches for the record.
-    if unsafe { own::has_method(type_index, &info.name) } {
+    if unsafe { library_members::has_method(type_index, &info.name) } {
         return Ok(());
     }
     // SAFETY: the caller vouches for the record.
@@ -178,7 +180,7 @@ pub unsafe fn register_metadata(type_index: i32, metadata: &TVMFFITypeMetadata) 
 pub fn register_attr(type_index: i32, name: &[u8], value: AnyView<'_>) -> Result<()> {
     ensure_provided();
     let column = columns::get_or_make(name)?;
-    if type_index == NONE || own::has_attr(type_index, column) {
+    if type_index == NONE || library_members::has_attr(type_index, column) {
         return Ok(());
     }
     let name = TVMFFIByteArray { data: name.as_ptr().cast(), size: name.len() };
@@ -188,15 +190,15 @@ pub fn register_attr(type_index: i32, name: &[u8], value: AnyView<'_>) -> Result
 }
 
 /// Why a type did not get a member; made into an error after the lock is let go.
-enum Refusal {
+enum MemberError {
     /// The type has another of its name.
     Taken,
     NoMemory(NoMemory),
 }
 
-impl From<NoMemory> for Refusal {
-    fn from(refused: NoMemory) -> Refusal {
-        Refusal::NoMemory(refused)
+impl From<NoMemory> for MemberError {
+    fn from(refused: NoMemory) -> MemberError {
+        MemberError::NoMemory(refused)
     }
 }
 
@@ -208,7 +210,7 @@ impl From<NoMemory> for Refusal {
 #[cfg_attr(not(feature = "speed"), inline(never))]
 unsafe fn add(
     type_index: i32,
-    records: &'static Records,
+    records: &'static MemberLayout,
     record: *const TVMFFIByteArray,
     value: &TVMFFIAny,
 ) -> Result<()> {
@@ -241,10 +243,10 @@ unsafe fn add(
             Ok(())
         }
         // A client was first, when memory was refused to the provider.
-        Err(Refusal::Taken) if own::is_providing() => Ok(()),
+        Err(MemberError::Taken) if library_members::is_providing() => Ok(()),
         // SAFETY: as above.
-        Err(Refusal::Taken) => Err(unsafe { is_there_already(records, record, entry) }),
-        Err(Refusal::NoMemory(refused)) => Err(refused.into_error()),
+        Err(MemberError::Taken) => Err(unsafe { is_there_already(records, record, entry) }),
+        Err(MemberError::NoMemory(refused)) => Err(refused.into_error()),
     }
 }
 
@@ -252,7 +254,7 @@ unsafe fn add(
 ///
 /// # Safety
 /// The record must be one of its kind.
-unsafe fn check_texts(records: &Records, record: *const TVMFFIByteArray) -> Result<()> {
+unsafe fn check_texts(records: &MemberLayout, record: *const TVMFFIByteArray) -> Result<()> {
     let count = records.text_count.into();
     // SAFETY: the record begins with so many texts.
     let texts = unsafe { core::slice::from_raw_parts(record, count) };
@@ -281,44 +283,47 @@ const SHARES_TEXTS: bool = cfg!(feature = "speed");
 unsafe fn publish(
     arena: &Arena,
     entry: &TypeEntry,
-    records: &'static Records,
+    records: &'static MemberLayout,
     record: *const TVMFFIByteArray,
     value: &TVMFFIAny,
-) -> core::result::Result<(), Refusal> {
+) -> core::result::Result<(), MemberError> {
     let kind = records.kind;
     let array = match kind {
         // SAFETY: an attribute comes with its column, which lives for ever.
-        Kind::Attr => unsafe { &*(*record.cast::<Attr>()).column }.array(&records.array),
+        MemberKind::Attr => unsafe { &*(*record.cast::<Attr>()).column }.array(&records.array),
         _ => entry.array(&records.array),
     };
     let index = match kind {
-        // SAFETY: the caller vouches for the name.
-        Kind::Field if !releases::fields_may_repeat() && unsafe { has_field(entry.as_ptr(), &*record) } => {
-            return Err(Refusal::Taken);
+        MemberKind::Field if !upstream_release::fields_may_repeat() => {
+            // SAFETY: the caller vouches for the name.
+            if unsafe { has_field(entry.as_ptr(), &*record) } {
+                return Err(MemberError::Taken);
+            }
+            array.len()
         }
-        Kind::Metadata => 0,
-        Kind::Attr => entry.type_index() as usize,
+        MemberKind::Metadata => 0,
+        MemberKind::Attr => entry.type_index() as usize,
         _ => array.len(),
     };
     let place = array.place(arena, index)?.as_ptr();
     // SAFETY: the array has room for the record at that place, which nobody reads before it is published; the value of an
     // attribute only when its type index is there.
     unsafe {
-        if kind == Kind::Metadata && array.len() != 0 {
+        if kind == MemberKind::Metadata && array.len() != 0 {
             let is_same = is_same_metadata(&*place.cast(), &*record.cast());
-            return if is_same { Ok(()) } else { Err(Refusal::Taken) };
+            return if is_same { Ok(()) } else { Err(MemberError::Taken) };
         }
-        if kind != Kind::Attr {
+        if kind != MemberKind::Attr {
             let bytes = records.array.record_bytes.into();
             place.copy_from_nonoverlapping(record.cast(), bytes);
             let has_one_before = SHARES_TEXTS && index != 0;
             let before = has_one_before.then(|| place.cast_const().sub(bytes).cast());
             keep_texts(arena, place.cast(), records.text_count, before)?;
         }
-        if kind != Kind::Metadata {
+        if kind != MemberKind::Metadata {
             let to = place.add(records.value.into()).cast::<TVMFFIAny>();
-            if kind == Kind::Attr && (*to).type_index != NONE {
-                return Err(Refusal::Taken);
+            if kind == MemberKind::Attr && (*to).type_index != NONE {
+                return Err(MemberError::Taken);
             }
             (&raw mut (*to).small_str_len).write(value.small_str_len);
             (&raw mut (*to).payload).write(value.payload);
@@ -327,14 +332,14 @@ unsafe fn publish(
     }
     array.publish(index);
     match kind {
-        Kind::Field => {
+        MemberKind::Field => {
             entry.own_fields.add(index);
             field_names::add_last(entry, arena);
         }
-        Kind::Method => entry.own_methods.add(index),
+        MemberKind::Method => entry.own_methods.add(index),
         // SAFETY: as above.
-        Kind::Attr => unsafe { &*(*record.cast::<Attr>()).column }.own.add(entry.type_index()),
-        Kind::Metadata => {}
+        MemberKind::Attr => unsafe { &*(*record.cast::<Attr>()).column }.own.add(entry.type_index()),
+        MemberKind::Metadata => {}
     }
     Ok(())
 }
@@ -344,22 +349,26 @@ unsafe fn publish(
 /// # Safety
 /// The texts must be valid.
 #[cold]
-unsafe fn is_there_already(records: &Records, record: *const TVMFFIByteArray, entry: &TypeEntry) -> Error {
+unsafe fn is_there_already(
+    records: &MemberLayout,
+    record: *const TVMFFIByteArray,
+    entry: &TypeEntry,
+) -> Error {
     let template = match records.kind {
-        Kind::Field | Kind::Method => {
+        MemberKind::Field | MemberKind::Method => {
             __template!(
                 INTERNAL_ERROR, "Type `{}`: Duplicate field name `{}`", key, name;
                 "`{}` has `{}` already", key, name
             )
         }
-        Kind::Metadata => __template!(
+        MemberKind::Metadata => __template!(
             RUNTIME_ERROR,
             "Overriding {}: it has other metadata already",
             key;
             "`{}` has metadata already",
             key
         ),
-        Kind::Attr => {
+        MemberKind::Attr => {
             __template!(
                 RUNTIME_ERROR, "Type `{}`: TypeAttr `{}` is already registered", key, name;
                 "`{}` has `{}` already", key, name

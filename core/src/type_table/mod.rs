@@ -13,11 +13,11 @@ mod entry;
 #[cfg(feature = "std")]
 mod field_access;
 mod field_names;
-mod growing;
+mod growing_array;
 mod key_hash;
 mod keys;
+mod library_members;
 mod members;
-mod own;
 mod provided;
 mod register;
 mod shadowed;
@@ -35,7 +35,7 @@ pub use entry::TypeEntry;
 pub use key_hash::type_key_hash;
 pub use members::{register_attr, register_field, register_metadata, register_method};
 #[cfg(feature = "std")]
-pub use provided::{Provider, provide};
+pub use provided::{TypeProvider, provide};
 pub use provided::{ensure_provided, is_provided};
 pub use register::{NewTypeRequest, get_or_alloc_index};
 #[cfg(all(feature = "std", feature = "speed"))]

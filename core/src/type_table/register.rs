@@ -73,23 +73,23 @@ pub fn get_or_alloc_index(request: &NewTypeRequest<'_>) -> Result<i32> {
 }
 
 /// Why a type did not get an index; made into an error after the lock is let go.
-enum Refusal {
+enum RegisterError {
     NoMemory(NoMemory),
     /// A message with places for the key, or for the key and the static index.
     Contradiction(Template),
 }
 
-impl From<NoMemory> for Refusal {
-    fn from(refused: NoMemory) -> Refusal {
-        Refusal::NoMemory(refused)
+impl From<NoMemory> for RegisterError {
+    fn from(refused: NoMemory) -> RegisterError {
+        RegisterError::NoMemory(refused)
     }
 }
 
-impl Refusal {
+impl RegisterError {
     fn into_error(self, request: &NewTypeRequest<'_>) -> Error {
         let template = match self {
-            Refusal::NoMemory(refused) => return refused.into_error(),
-            Refusal::Contradiction(template) => template,
+            RegisterError::NoMemory(refused) => return refused.into_error(),
+            RegisterError::Contradiction(template) => template,
         };
         let args = [request.type_key.into(), request.static_type_index.into()];
         Error::plain(__error_site!(), template, &args)
@@ -100,7 +100,7 @@ impl Refusal {
 macro_rules! ensure {
     ($condition:expr, $($text:tt)+) => {
         if !$condition {
-            return Err(Refusal::Contradiction(__template!(INTERNAL_ERROR, $($text)+)));
+            return Err(RegisterError::Contradiction(__template!(INTERNAL_ERROR, $($text)+)));
         }
     };
 }
@@ -110,9 +110,9 @@ fn allocate_index(
     request: &NewTypeRequest<'_>,
     key: &keys::Key<'_>,
     parent: Option<&'static TypeEntry>,
-) -> core::result::Result<i32, Refusal> {
+) -> core::result::Result<i32, RegisterError> {
     let Registry { arena, next_index } = registry;
-    let (type_index, used) = allot(arena, next_index, request, parent)?;
+    let (type_index, used) = choose_index(arena, next_index, request, parent)?;
     // The number was checked to be far from overflow.
     let num_slots = request.num_child_slots + 1;
     let new = NewType {
@@ -123,7 +123,7 @@ fn allocate_index(
         child_slots_can_overflow: request.child_slots_can_overflow
             && parent.is_none_or(|parent| parent.child_slots_can_overflow),
     };
-    place(arena, new, parent)?;
+    insert_entry(arena, new, parent)?;
     // Nothing fails from here on.
     if let Some(used) = used {
         used.set(used.get() + num_slots);
@@ -133,12 +133,12 @@ fn allocate_index(
 }
 
 /// Chooses the index of a new type, without taking it, and tells what counts the indices in use there.
-fn allot<'a>(
+fn choose_index<'a>(
     arena: &Arena,
     next_index: &'a Cell<i32>,
     request: &NewTypeRequest<'_>,
     parent: Option<&'static TypeEntry>,
-) -> core::result::Result<(i32, Option<&'a Cell<i32>>), Refusal> {
+) -> core::result::Result<(i32, Option<&'a Cell<i32>>), RegisterError> {
     let (num_child_slots, index) = (request.num_child_slots, request.static_type_index);
     if parent.is_none() && (request.parent_type_index >= 0 || index < 0) {
         return Err(no_parent());
@@ -183,37 +183,37 @@ fn allot<'a>(
     if has_indices { Ok((index, Some(next_index))) } else { Err(no_index_left()) }
 }
 
-fn no_parent() -> Refusal {
+fn no_parent() -> RegisterError {
     if SHORT {
         return wrong_depth();
     }
-    Refusal::Contradiction(__template!(
+    RegisterError::Contradiction(__template!(
         INTERNAL_ERROR,
         "Check failed: type `{}` has no registered parent",
         key
     ))
 }
 
-fn wrong_depth() -> Refusal {
-    Refusal::Contradiction(__template!(
+fn wrong_depth() -> RegisterError {
+    RegisterError::Contradiction(__template!(
         INTERNAL_ERROR, "Check failed: type_depth == parent->type_depth + 1 for type `{}`", key;
         "`{}` does not fit its parent", key
     ))
 }
 
-fn parent_is_full() -> Refusal {
+fn parent_is_full() -> RegisterError {
     if SHORT {
         return no_index_left();
     }
-    Refusal::Contradiction(__template!(
+    RegisterError::Contradiction(__template!(
         INTERNAL_ERROR,
         "Check failed: Reach maximum number of sub-classes of the parent of `{}`",
         key
     ))
 }
 
-fn no_index_left() -> Refusal {
-    Refusal::Contradiction(__template!(
+fn no_index_left() -> RegisterError {
+    RegisterError::Contradiction(__template!(
         INTERNAL_ERROR, "Check failed: cannot reserve the child slots of type `{}`", key;
         "no index is left for `{}`", key
     ))
@@ -221,7 +221,7 @@ fn no_index_left() -> Refusal {
 
 /// Makes the entry of a type, with its ancestors and its key behind it, and shows it to everybody.
 #[inline(never)]
-pub(super) fn place(
+pub(super) fn insert_entry(
     arena: &Arena,
     new: NewType<'_>,
     parent: Option<&'static TypeEntry>,

@@ -391,7 +391,10 @@ fn the_imports_field_of_modules_is_read_and_set() -> Result<()> {
             core::mem::transmute::<*mut core::ffi::c_void, crate::abi::TVMFFIFieldSetter>(imports.setter);
         assert_eq!(setter(field, &value), -1);
     }
-    assert_eq!(crate::raised::take().unwrap().message(), b"Cannot convert from type `None` to `Array<Any>`");
+    assert_eq!(
+        crate::raised_error::take().unwrap().message(),
+        b"Cannot convert from type `None` to `Array<Any>`"
+    );
     Ok(())
 }
 

@@ -145,7 +145,7 @@ mod tests {
     use super::*;
     use core::ffi::c_int;
     use ferrite_core::error::Error;
-    use ferrite_core::{error, raised};
+    use ferrite_core::{error, raised_error};
     use std::sync::Mutex;
     use std::sync::atomic::{AtomicI32, Ordering};
     use std::thread::{self, ThreadId};
@@ -159,7 +159,7 @@ mod tests {
         match body(task_id, env) {
             Ok(()) => 0,
             Err(error) => {
-                raised::set(error);
+                raised_error::set(error);
                 -1
             }
         }
@@ -227,15 +227,15 @@ mod tests {
     #[test]
     fn a_task_of_another_thread_leaves_the_callers_raised_error() {
         for _ in 0..if cfg!(miri) { 5 } else { 200 } {
-            raised::set(error!(KEY_ERROR, "mine"));
+            raised_error::set(error!(KEY_ERROR, "mine"));
             run(3, &|task, _| {
                 if task != 0 {
-                    raised::set(error!(VALUE_ERROR, "left behind"));
+                    raised_error::set(error!(VALUE_ERROR, "left behind"));
                 }
                 Ok(())
             })
             .unwrap();
-            assert_eq!(message(&raised::take().unwrap()), "mine");
+            assert_eq!(message(&raised_error::take().unwrap()), "mine");
         }
     }
 
@@ -279,7 +279,7 @@ mod tests {
         })
         .unwrap_err();
         assert_eq!((error.kind(), message(&error).as_str()), (&b"KeyError"[..], "task two"));
-        assert!(raised::take().is_none());
+        assert!(raised_error::take().is_none());
     }
 
     #[test]
@@ -329,13 +329,13 @@ mod tests {
     #[test]
     fn a_task_that_leaves_an_error_behind_does_not_fail_a_later_one() {
         run(2, &|_, _| {
-            raised::set(error!(KEY_ERROR, "left behind"));
+            raised_error::set(error!(KEY_ERROR, "left behind"));
             Ok(())
         })
         .unwrap();
-        drop(raised::take());
+        drop(raised_error::take());
         run(2, &|_, _| {
-            assert!(raised::take().is_none());
+            assert!(raised_error::take().is_none());
             Ok(())
         })
         .unwrap();

@@ -8,12 +8,12 @@ use loom::sync::Arc;
 use loom::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 use loom::thread;
 
-use crate::makers::{self, Makers, Refusal};
+use crate::in_progress::{self, InProgress, InitFailure};
 use crate::sync::Lock;
 
 /// A handle, what it stands for, and how often it was made.
 struct Once {
-    makers: Lock<Makers>,
+    makers: Lock<InProgress>,
     handle: AtomicPtr<c_void>,
     content: UnsafeCell<usize>,
     made: AtomicUsize,
@@ -25,7 +25,7 @@ unsafe impl Sync for Once {}
 impl Once {
     fn new() -> Arc<Self> {
         Arc::new(Self {
-            makers: Lock::new(Makers::none()),
+            makers: Lock::new(InProgress::none()),
             handle: AtomicPtr::new(ptr::null_mut()),
             content: UnsafeCell::new(0),
             made: AtomicUsize::new(0),
@@ -33,8 +33,8 @@ impl Once {
     }
 
     /// Makes the handle; the first `failures` attempts fail.
-    fn init(&self, failures: usize) -> Result<i32, Refusal> {
-        makers::init(&self.makers, &self.handle, |result| {
+    fn init(&self, failures: usize) -> Result<i32, InitFailure> {
+        in_progress::init(&self.makers, &self.handle, |result| {
             // SAFETY: loom checks that nobody else writes, or reads before the handle is there.
             let attempt = self.content.with_mut(|content| unsafe {
                 *content += 1;
@@ -90,7 +90,7 @@ fn two_handles_are_made_at_once() {
         let (first, second) = (Once::new(), Once::new());
         let (their_first, their_second) = (first.clone(), second.clone());
         let thread = thread::spawn(move || {
-            makers::init(&their_first.makers, &their_second.handle, |result| {
+            in_progress::init(&their_first.makers, &their_second.handle, |result| {
                 // SAFETY: `init` passes a place for the result.
                 unsafe { result.write(ptr::without_provenance_mut(1)) };
                 0
@@ -106,8 +106,8 @@ fn two_handles_are_made_at_once() {
 fn a_handle_that_asks_for_itself_is_refused() {
     loom::model(|| {
         let once = Once::new();
-        let outcome = makers::init(&once.makers, &once.handle, |_| {
-            assert_eq!(once.init(0), Err(Refusal::Nested));
+        let outcome = in_progress::init(&once.makers, &once.handle, |_| {
+            assert_eq!(once.init(0), Err(InitFailure::Nested));
             -1
         });
         assert_eq!(outcome, Ok(-1));

@@ -36,13 +36,13 @@ mod process {
     }
 }
 
-#[path = "../../../core/src/init_once/makers.rs"]
-mod makers;
+#[path = "../../../core/src/init_once/in_progress.rs"]
+mod in_progress;
 #[path = "../../../core/src/name_table/mod.rs"]
 mod name_table;
 mod refcount;
-#[path = "../../../core/src/tensor/room/fast.rs"]
-mod room;
+#[path = "../../../core/src/tensor/export_slot/fast.rs"]
+mod export_slot;
 #[path = "../../../core/src/global_table/shared_pointer.rs"]
 mod shared_pointer;
 mod sync;
@@ -84,9 +84,9 @@ mod memory {
     }
 }
 
+mod export_slot_model;
 mod init_once_model;
 mod name_table_model;
 mod refcount_model;
-mod room_model;
 mod shared_pointer_model;
 mod thread_pool_model;

@@ -11,8 +11,8 @@ pub enum Release {
 
 #[path = "../../../core/src/refcount/atomic64.rs"]
 pub mod atomic64;
-#[path = "../../../core/src/refcount/busy.rs"]
-mod busy;
+#[path = "../../../core/src/refcount/contended.rs"]
+mod contended;
 #[path = "../../../core/src/refcount/split32.rs"]
 pub mod split32;
 

@@ -58,7 +58,7 @@ impl Table {
     /// Replaces the first function; true when it could be released at once.
     fn replace(&self) -> bool {
         assert_eq!(self.slot.exchange(self.second), self.first);
-        let quiet = self.slot.is_quiet();
+        let quiet = self.slot.is_quiescent();
         if quiet {
             // SAFETY: functions live as long as the table.
             unsafe { (*self.first).release() };
@@ -90,7 +90,7 @@ fn readers_retain_what_is_alive() {
             reader.join().unwrap();
         }
         // Once readers are gone, nothing keeps the old function.
-        assert!(table.slot.is_quiet());
+        assert!(table.slot.is_quiescent());
         // SAFETY: functions live as long as the table.
         let left = unsafe { (*table.first).references.load(Ordering::Acquire) };
         assert_eq!(left, usize::from(!released));
@@ -113,7 +113,7 @@ fn a_third_thread_may_release_what_another_replaced() {
                 *retired = Some(table.slot.exchange(table.second) as usize);
             })
         };
-        if retired.lock().unwrap().is_some() && table.slot.is_quiet() {
+        if retired.lock().unwrap().is_some() && table.slot.is_quiescent() {
             // SAFETY: functions live as long as the table.
             unsafe { (*table.first).release() };
         }

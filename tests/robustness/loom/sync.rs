@@ -11,12 +11,12 @@ pub mod atomic {
     };
 }
 
-#[path = "../../../core/src/sync/one_step/bare.rs"]
-pub mod one_step;
+#[path = "../../../core/src/sync/single_instruction/bare.rs"]
+pub mod single_instruction;
 
-#[path = "../../../core/src/sync/alone/bare.rs"]
-mod alone;
-pub use alone::is_alone;
+#[path = "../../../core/src/sync/single_threaded/bare.rs"]
+mod single_threaded;
+pub use single_threaded::is_single_threaded;
 
 pub use self::Mutex as Lock;
 

@@ -4,13 +4,13 @@
 use ferrite_core::abi::kTVMFFIFieldFlagBitMaskSEqHashIgnore;
 use ferrite_core::any::Any;
 use ferrite_core::error::Result;
-use ferrite_core::{plain_bail, releases, type_index, type_table};
+use ferrite_core::{plain_bail, type_index, type_table, upstream_release};
 
 use crate::containers::{ArrayObject, DictObject, ListObject, MapObject};
 use crate::structural::{DefRegion, StructuralKind};
 use crate::walk::Fields;
 
-/// A walk through the elements of a sequence, the values of a map (of earlier releases, its keys too), or the fields of another object.
+/// A walk through the elements of a sequence, the values of a map (of earlier upstream_release, its keys too), or the fields of another object.
 ///
 /// It holds what it walks through, and goes on when that is changed meanwhile: elements and entries that have gone are
 /// not met, and new ones may or may not be.
@@ -35,7 +35,7 @@ struct Halves {
 
 impl Halves {
     fn new() -> Halves {
-        Halves { gives_keys: releases::visits_give_keys(), key_is_given: false }
+        Halves { gives_keys: upstream_release::visits_give_keys(), key_is_given: false }
     }
 
     /// Whether it is the key's turn, which it then has had.

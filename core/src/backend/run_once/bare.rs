@@ -5,7 +5,7 @@ use core::ptr;
 
 use super::{failed, nested};
 use crate::error::Result;
-use crate::raised;
+use crate::raised_error;
 use crate::sync::atomic::{AtomicPtr, Ordering};
 use crate::sync::{critical, current_thread, pause};
 
@@ -56,5 +56,5 @@ fn finish(state: &AtomicPtr<c_void>, status: c_int) -> Result<()> {
         return Ok(());
     }
     state.store(ptr::null_mut(), Ordering::Release);
-    Err(raised::take().unwrap_or_else(failed))
+    Err(raised_error::take().unwrap_or_else(failed))
 }

@@ -48,7 +48,7 @@ mod tests {
     #[cfg(feature = "std")]
     use super::imp::DONE;
     use super::*;
-    use crate::raised;
+    use crate::raised_error;
     use core::ptr;
     use core::sync::atomic::{AtomicI32, Ordering};
 
@@ -77,7 +77,7 @@ mod tests {
     }
 
     unsafe extern "C" fn fail(_: *mut c_void) -> c_int {
-        raised::set(plain_error!(KEY_ERROR, "no such key"));
+        raised_error::set(plain_error!(KEY_ERROR, "no such key"));
         -1
     }
 

@@ -5,8 +5,8 @@ use core::ptr;
 
 use super::{failed, nested};
 use crate::error::Result;
-use crate::init_once::{MAKERS, makers};
-use crate::raised;
+use crate::init_once::{IN_PROGRESS, in_progress};
+use crate::raised_error;
 use crate::sync::atomic::AtomicPtr;
 
 /// The value of a handle whose function has succeeded.
@@ -19,7 +19,7 @@ pub(super) unsafe fn run(
     body: unsafe extern "C" fn(data: *mut c_void) -> c_int,
     data: *mut c_void,
 ) -> Result<()> {
-    let outcome = makers::init(&MAKERS, state, |done| {
+    let outcome = in_progress::init(&IN_PROGRESS, state, |done| {
         // SAFETY: the caller vouches for `body` and `data`; `init` passes a place for the value.
         unsafe {
             let status = body(data);
@@ -29,7 +29,7 @@ pub(super) unsafe fn run(
     });
     match outcome {
         Ok(0) => Ok(()),
-        Ok(_) => Err(raised::take().unwrap_or_else(failed)),
+        Ok(_) => Err(raised_error::take().unwrap_or_else(failed)),
         Err(_) => Err(nested()),
     }
 }

@@ -16,24 +16,24 @@ use crate::sync::Mutex;
 pub(super) const ALIGNMENT: usize = crate::config::WORKSPACE_ALIGN;
 
 /// The header of a workspace in the buffer: the block below.
-struct Block(*mut Block);
+struct StackBlock(*mut StackBlock);
 
 /// The buffer. Zeros: none.
-struct Buffer {
+struct WorkspaceStack {
     start: *mut u8,
     end: *mut u8,
     /// The first address at which the next block may begin.
     next: *mut u8,
     /// The topmost block.
-    top: *mut Block,
+    top: *mut StackBlock,
     /// The highest end of a block so far.
     most: *mut u8,
 }
 
 // SAFETY: the buffer is the library's while it is set, whoever uses it.
-unsafe impl Send for Buffer {}
+unsafe impl Send for WorkspaceStack {}
 
-static BUFFER: Mutex<Buffer> = Mutex::new(Buffer {
+static STACK: Mutex<WorkspaceStack> = Mutex::new(WorkspaceStack {
     start: ptr::null_mut(),
     end: ptr::null_mut(),
     next: ptr::null_mut(),
@@ -50,10 +50,10 @@ static BUFFER: Mutex<Buffer> = Mutex::new(Buffer {
 /// Nobody else uses `size` bytes from `start` on until another buffer is set.
 pub unsafe fn set_buffer(start: *mut c_void, size: usize) -> Result<()> {
     let start = start.cast::<u8>();
-    let mut buffer = BUFFER.lock();
+    let mut buffer = STACK.lock();
     if buffer.top.is_null() {
         let end = start.wrapping_add(size);
-        *buffer = Buffer { start, end, next: start, top: ptr::null_mut(), most: start };
+        *buffer = WorkspaceStack { start, end, next: start, top: ptr::null_mut(), most: start };
         return Ok(());
     }
     drop(buffer);
@@ -62,17 +62,17 @@ pub unsafe fn set_buffer(start: *mut c_void, size: usize) -> Result<()> {
 
 /// The most bytes of the buffer that were in use at once.
 pub fn high_water() -> usize {
-    let buffer = BUFFER.lock();
+    let buffer = STACK.lock();
     buffer.most.addr() - buffer.start.addr()
 }
 
 pub(super) fn allocate(size_bytes: u64) -> Result<NonNull<c_void>> {
     let size = usize::try_from(size_bytes).unwrap_or(usize::MAX);
-    let pushed = BUFFER.lock().push(size);
+    let pushed = STACK.lock().push(size);
     match pushed {
-        Pushed::Block(workspace) => Ok(workspace),
-        Pushed::TooLarge { free } => Err(refused_of(size, free)),
-        Pushed::NoBuffer => from_elsewhere(size),
+        PushOutcome::Block(workspace) => Ok(workspace),
+        PushOutcome::TooLarge { free } => Err(refused_of(size, free)),
+        PushOutcome::NoBuffer => from_elsewhere(size),
     }
 }
 
@@ -85,7 +85,7 @@ fn from_elsewhere(size: usize) -> Result<NonNull<c_void>> {
 /// `workspace` came from `allocate`, is given back once and not used any more.
 pub(super) unsafe fn release(workspace: NonNull<c_void>) -> Result<()> {
     let workspace = workspace.as_ptr();
-    let mut buffer = BUFFER.lock();
+    let mut buffer = STACK.lock();
     if buffer.pop(workspace) {
         return Ok(());
     }
@@ -102,38 +102,38 @@ pub(super) unsafe fn release(workspace: NonNull<c_void>) -> Result<()> {
     Ok(())
 }
 
-enum Pushed {
+enum PushOutcome {
     Block(NonNull<c_void>),
     TooLarge { free: usize },
     NoBuffer,
 }
 
-impl Buffer {
+impl WorkspaceStack {
     /// Puts a block on top.
-    fn push(&mut self, size: usize) -> Pushed {
-        const { assert!(ALIGNMENT >= align_of::<Block>(), "FERRITE_WORKSPACE_ALIGN must fit a pointer") };
+    fn push(&mut self, size: usize) -> PushOutcome {
+        const { assert!(ALIGNMENT >= align_of::<StackBlock>(), "FERRITE_WORKSPACE_ALIGN must fit a pointer") };
         if self.start.is_null() {
-            return Pushed::NoBuffer;
+            return PushOutcome::NoBuffer;
         }
-        let room = self.next.wrapping_add(size_of::<Block>() + ALIGNMENT - 1);
+        let room = self.next.wrapping_add(size_of::<StackBlock>() + ALIGNMENT - 1);
         let content = room.map_addr(|address| address & !(ALIGNMENT - 1));
         let free = self.end.addr().saturating_sub(content.addr());
         if size > free || content > self.end {
-            return Pushed::TooLarge { free };
+            return PushOutcome::TooLarge { free };
         }
-        let block = content.cast::<Block>().wrapping_sub(1);
+        let block = content.cast::<StackBlock>().wrapping_sub(1);
         // SAFETY: block and content lie in the buffer, above all others.
-        unsafe { block.write(Block(self.top)) };
+        unsafe { block.write(StackBlock(self.top)) };
         self.top = block;
         self.next = content.wrapping_add(size);
         self.most = self.most.max(self.next);
         // SAFETY: the buffer is not at address zero.
-        Pushed::Block(unsafe { NonNull::new_unchecked(content.cast()) })
+        PushOutcome::Block(unsafe { NonNull::new_unchecked(content.cast()) })
     }
 
     /// Takes the topmost block off, if that is it.
     fn pop(&mut self, workspace: *mut c_void) -> bool {
-        let block = workspace.cast::<Block>().wrapping_sub(1);
+        let block = workspace.cast::<StackBlock>().wrapping_sub(1);
         if self.top != block {
             return false;
         }

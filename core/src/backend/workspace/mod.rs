@@ -6,9 +6,9 @@ use core::ptr::NonNull;
 use crate::abi::kDLCPU;
 use crate::error::Result;
 
-mod device;
 #[cfg(feature = "std")]
-mod kept;
+mod cache;
+mod device;
 #[cfg(not(feature = "std"))]
 #[path = "bare.rs"]
 mod source;

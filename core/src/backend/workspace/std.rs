@@ -4,7 +4,7 @@ use core::alloc::Layout;
 use core::ffi::c_void;
 use core::ptr::{self, NonNull};
 
-use super::kept::Kept;
+use super::cache::BlockCache;
 use crate::error::{Result, out_of_memory};
 use crate::memory;
 use crate::plain_error;
@@ -15,20 +15,20 @@ pub(super) const ALIGNMENT: usize = 64;
 
 /// The header before a workspace; a whole unit of alignment, so that the workspace stays aligned.
 #[repr(C, align(64))]
-pub(super) struct Header {
+pub(super) struct BlockHeader {
     /// Bytes of the workspace, a multiple of [`ALIGNMENT`].
     pub(super) capacity: usize,
     /// [`mark`] of this header while the workspace is in use, otherwise 0.
     mark: usize,
     /// The next block that the thread keeps.
-    pub(super) next: *mut Header,
+    pub(super) next: *mut BlockHeader,
 }
 
-const _: () = assert!(size_of::<Header>() == ALIGNMENT);
+const _: () = assert!(size_of::<BlockHeader>() == ALIGNMENT);
 
 crate::per_thread! {
     /// Blocks that workspaces of this thread had.
-    static KEPT: Kept = Kept::new()
+    static CACHE: BlockCache = BlockCache::new()
 }
 
 #[inline]
@@ -37,7 +37,7 @@ pub(super) fn allocate(size_bytes: u64) -> Result<NonNull<c_void>> {
     let Some(capacity) = size.max(1).checked_next_multiple_of(ALIGNMENT) else {
         return Err(out_of_memory(size));
     };
-    let kept = per_thread::with(&KEPT, |kept| kept.take(capacity)).flatten();
+    let kept = per_thread::with(&CACHE, |kept| kept.take(capacity)).flatten();
     let Some(block) = kept.or_else(|| new_block(capacity)) else { return Err(out_of_memory(size)) };
     // SAFETY: the block begins with a header, and nobody else uses it.
     unsafe {
@@ -51,14 +51,14 @@ pub(super) fn allocate(size_bytes: u64) -> Result<NonNull<c_void>> {
 #[inline]
 pub(super) unsafe fn release(workspace: NonNull<c_void>) -> Result<()> {
     // SAFETY: the header precedes the workspace.
-    let block = unsafe { workspace.cast::<Header>().sub(1) };
+    let block = unsafe { workspace.cast::<BlockHeader>().sub(1) };
     // SAFETY: the header is readable as the caller promises; as it may not be one, nothing is changed unless it has the mark.
     if !block.is_aligned() || unsafe { (*block.as_ptr()).mark } != mark(block) {
         return Err(plain_error!(VALUE_ERROR, "this is not the address of a workspace in use"));
     }
     // SAFETY: the workspace is not used any more.
     unsafe { (*block.as_ptr()).mark = 0 };
-    let surplus = per_thread::with(&KEPT, |kept| kept.put(block)).unwrap_or(Some(block));
+    let surplus = per_thread::with(&CACHE, |kept| kept.put(block)).unwrap_or(Some(block));
     if let Some(block) = surplus {
         // SAFETY: nobody uses the block any more.
         unsafe { free(block) };
@@ -66,22 +66,22 @@ pub(super) unsafe fn release(workspace: NonNull<c_void>) -> Result<()> {
     Ok(())
 }
 
-/// The content of [`Header::mark`] for a workspace in use, which no other memory is likely to have.
-fn mark(block: NonNull<Header>) -> usize {
+/// The content of [`BlockHeader::mark`] for a workspace in use, which no other memory is likely to have.
+fn mark(block: NonNull<BlockHeader>) -> usize {
     block.addr().get() ^ 0x5EC0_77E5_F0CA_C71A_u64 as usize
 }
 
 /// Takes a block from the heap. When that has none, it may have what the thread keeps.
 #[cold]
-fn new_block(capacity: usize) -> Option<NonNull<Header>> {
-    let layout = Layout::from_size_align(capacity.checked_add(size_of::<Header>())?, ALIGNMENT).ok()?;
+fn new_block(capacity: usize) -> Option<NonNull<BlockHeader>> {
+    let layout = Layout::from_size_align(capacity.checked_add(size_of::<BlockHeader>())?, ALIGNMENT).ok()?;
     let block = memory::allocate(layout).or_else(|| {
-        drop(per_thread::with(&KEPT, |kept| core::mem::replace(kept, Kept::new())));
+        drop(per_thread::with(&CACHE, |kept| core::mem::replace(kept, BlockCache::new())));
         memory::allocate(layout)
     })?;
-    let block = block.cast::<Header>();
+    let block = block.cast::<BlockHeader>();
     // SAFETY: the block is new and has room for a header.
-    unsafe { block.write(Header { capacity, mark: 0, next: ptr::null_mut() }) };
+    unsafe { block.write(BlockHeader { capacity, mark: 0, next: ptr::null_mut() }) };
     Some(block)
 }
 
@@ -90,17 +90,17 @@ fn new_block(capacity: usize) -> Option<NonNull<Header>> {
 /// # Safety
 /// `block` came from [`new_block`], and nobody uses it any more.
 #[cold]
-pub(super) unsafe fn free(block: NonNull<Header>) {
+pub(super) unsafe fn free(block: NonNull<BlockHeader>) {
     // SAFETY: the caller's promise; the layout is that of `new_block`.
     unsafe {
-        let bytes = (*block.as_ptr()).capacity + size_of::<Header>();
+        let bytes = (*block.as_ptr()).capacity + size_of::<BlockHeader>();
         memory::release(block.cast(), Layout::from_size_align_unchecked(bytes, ALIGNMENT));
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::kept::MAX_KEPT;
+    use super::super::cache::MAX_CACHED;
     use super::*;
     use std::sync::atomic::AtomicPtr;
     use std::thread;
@@ -150,10 +150,10 @@ mod tests {
     #[test]
     fn a_thread_keeps_some_blocks_and_those_that_came_last() {
         on_new_thread(|| {
-            let count = MAX_KEPT + 3;
+            let count = MAX_CACHED + 3;
             let all: Vec<_> = (0..count).map(|_| allocate(4096).unwrap()).collect();
             all.iter().for_each(|workspace| give_back(*workspace));
-            per_thread::with(&KEPT, |kept| assert_eq!(kept.len(), MAX_KEPT)).unwrap();
+            per_thread::with(&CACHE, |kept| assert_eq!(kept.len(), MAX_CACHED)).unwrap();
             for workspace in all[3..].iter().rev() {
                 assert_eq!(allocate(4096).unwrap(), *workspace);
             }
@@ -182,7 +182,7 @@ mod tests {
             // SAFETY: the thread keeps the block, whose header is readable.
             let error = unsafe { release(workspace) }.unwrap_err();
             assert_eq!(error.kind(), b"ValueError");
-            per_thread::with(&KEPT, |kept| assert_eq!(kept.len(), 1)).unwrap();
+            per_thread::with(&CACHE, |kept| assert_eq!(kept.len(), 1)).unwrap();
         });
     }
 

@@ -1,7 +1,7 @@
 //! Changes of the function of a name, one at a time, beside readers that take no lock.
 
-use super::super::Slot;
-use super::super::retired::{Node, Retired};
+use super::super::GlobalEntry;
+use super::super::retired::{Retired, RetiredNode};
 use super::super::texts::Texts;
 use crate::defaults;
 use crate::error::Result;
@@ -32,13 +32,13 @@ pub(in crate::global_table) fn in_place_of_default(
 /// # Errors
 /// MemoryError, with nothing changed.
 pub(in crate::global_table) fn set(
-    slot: &'static Slot,
+    slot: &'static GlobalEntry,
     function: &Function,
     in_place_of_default: InPlaceOfDefault,
     texts: Texts,
     may_replace: bool,
 ) -> Result<bool> {
-    let node = Node::new()?;
+    let node = RetiredNode::new()?;
     let mut retired = RETIRED.lock();
     let yields = slot.function.is_set() && slot.texts.yields();
     if !may_replace && slot.function.is_set() && !yields {
@@ -60,8 +60,8 @@ pub(in crate::global_table) fn set(
 ///
 /// # Errors
 /// MemoryError, with nothing changed.
-pub(in crate::global_table) fn clear(slot: &'static Slot) -> Result<bool> {
-    let node = Node::new()?;
+pub(in crate::global_table) fn clear(slot: &'static GlobalEntry) -> Result<bool> {
+    let node = RetiredNode::new()?;
     let mut retired = RETIRED.lock();
     let was_set = slot.function.is_set();
     let leftovers = put(&mut retired, slot, None, Texts::Nothing, node);
@@ -75,20 +75,20 @@ pub(in crate::global_table) fn clear(slot: &'static Slot) -> Result<bool> {
 struct Leftovers {
     _texts: Texts,
     _function: Option<Function>,
-    _node: Option<Node>,
+    _node: Option<RetiredNode>,
 }
 
 /// Puts a function in. One that a reader may still be about to retain goes on the list.
 fn put(
     retired: &mut Retired,
-    slot: &'static Slot,
+    slot: &'static GlobalEntry,
     function: Option<Function>,
     texts: Texts,
-    node: Node,
+    node: RetiredNode,
 ) -> Leftovers {
     let texts = slot.texts.replace(texts);
     match slot.function.replace(function) {
-        Some(old) if !slot.function.is_quiet() => {
+        Some(old) if !slot.function.is_quiescent() => {
             retired.push(node, slot, old);
             Leftovers { _texts: texts, _function: None, _node: None }
         }

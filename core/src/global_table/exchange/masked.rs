@@ -1,7 +1,7 @@
 //! Changes of the function of a name, where readers look and retain in one critical section: nothing waits.
 #![forbid(unsafe_code)]
 
-use super::super::Slot;
+use super::super::GlobalEntry;
 use super::super::texts::Texts;
 use crate::error::Result;
 use crate::function::Function;
@@ -28,7 +28,7 @@ pub(in crate::global_table) const fn in_place_of_default(
 /// # Errors
 /// None.
 pub(in crate::global_table) fn set(
-    slot: &'static Slot,
+    slot: &'static GlobalEntry,
     function: &Function,
     _: InPlaceOfDefault,
     texts: Texts,
@@ -43,7 +43,7 @@ pub(in crate::global_table) fn set(
 ///
 /// # Errors
 /// None.
-pub(in crate::global_table) fn clear(slot: &'static Slot) -> Result<bool> {
+pub(in crate::global_table) fn clear(slot: &'static GlobalEntry) -> Result<bool> {
     slot.texts.replace(Texts::Nothing);
     Ok(slot.function.replace(None).is_some())
 }

@@ -30,7 +30,7 @@ impl FunctionSlot {
         self.0.is_set()
     }
 
-    /// Puts another function in. The old one must be kept until [`is_quiet`](Self::is_quiet) has been true
+    /// Puts another function in. The old one must be kept until [`is_quiescent`](Self::is_quiescent) has been true
     /// once.
     pub(in crate::global_table) fn replace(&self, function: Option<Function>) -> Option<Function> {
         // SAFETY: the reference that the slot owned is the result's.
@@ -44,8 +44,8 @@ impl FunctionSlot {
     }
 
     /// Whether no reader may still be about to retain a function that was taken out before this call.
-    pub(in crate::global_table) fn is_quiet(&self) -> bool {
-        self.0.is_quiet()
+    pub(in crate::global_table) fn is_quiescent(&self) -> bool {
+        self.0.is_quiescent()
     }
 }
 
@@ -83,17 +83,17 @@ mod tests {
     #[cfg(feature = "std")]
     #[test]
     fn a_reader_that_is_not_in_this_process_is_forgotten() {
-        let is_quiet = std::thread::spawn(|| {
+        let is_quiescent = std::thread::spawn(|| {
             let slot = FunctionSlot::new(Function::from_typed(|| 1i64).ok());
             let mut seen = (true, false);
             slot.0.load(|_| {
-                let before = slot.is_quiet();
+                let before = slot.is_quiescent();
                 slot.forget_readers();
-                seen = (before, slot.is_quiet());
+                seen = (before, slot.is_quiescent());
             });
             seen
         });
-        assert_eq!(is_quiet.join().unwrap(), (false, true));
+        assert_eq!(is_quiescent.join().unwrap(), (false, true));
     }
 
     fn replace_while_reading() -> Result<()> {

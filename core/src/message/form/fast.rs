@@ -5,12 +5,12 @@ use crate::text::Writer;
 
 /// Bytes of the text.
 pub(in crate::message) const fn len(text: &str) -> usize {
-    text.len() - super::super::places(text)
+    text.len() - super::super::count_placeholders(text)
 }
 
-/// Copies a text, with [`PLACE`](super::super::PLACE) for its places; what is behind it in `to` stays.
+/// Copies a text, with [`PLACEHOLDER`](super::super::PLACEHOLDER) for its places; what is behind it in `to` stays.
 pub(in crate::message) const fn write(text: &str, to: &mut [u8]) {
-    super::super::places_marked(text.as_bytes(), to);
+    super::super::mark_placeholders(text.as_bytes(), to);
 }
 
 /// Writes a text up to its next place or its end; gives where that is.

@@ -41,7 +41,7 @@ pub(in crate::message) const fn len(text: &str) -> usize {
     pack(text).1
 }
 
-/// Packs a text that has [`PLACE`](super::super::PLACE) for its places; what is behind it in `to` stays.
+/// Packs a text that has [`PLACEHOLDER`](super::super::PLACEHOLDER) for its places; what is behind it in `to` stays.
 pub(in crate::message) const fn write(text: &str, to: &mut [u8]) {
     let (packed, len) = pack(text);
     to.split_at_mut(len).0.copy_from_slice(packed.split_at(len).0);
@@ -50,7 +50,7 @@ pub(in crate::message) const fn write(text: &str, to: &mut [u8]) {
 /// The packed text and its length.
 const fn pack(text: &str) -> ([u8; LONGEST], usize) {
     let mut packed = [END; LONGEST];
-    let mut len = super::super::places_marked(text.as_bytes(), &mut packed);
+    let mut len = super::super::mark_placeholders(text.as_bytes(), &mut packed);
     let mut code = FIRST;
     while ((code - FIRST) as usize) < PAIRS.len() {
         len = replace(&mut packed, len, PAIRS[(code - FIRST) as usize], code);

@@ -1,12 +1,12 @@
 //! Numbers of 64 bits in messages, lazily linked: only programs that make such an argument have the code that writes it.
 
-use crate::late::Late;
+use crate::lazy_link::LazyLink;
 use crate::text::Writer;
 
 /// A function like [`put`].
 type Put = unsafe fn(*const u8, bool, &mut Writer<'_>);
 
-static PUT: Late<Put> = Late::new();
+static PUT: LazyLink<Put> = LazyLink::new();
 
 /// Called for each argument that is such a number.
 pub(in crate::message) fn link() {

@@ -3,27 +3,31 @@
 
 use core::ptr::{self, NonNull};
 
-use super::super::{BUILTIN, Class, allocate_builtin};
+use super::super::{BUILTIN, RecordLayout, allocate_builtin};
 use crate::abi::TVMFFICustomAllocator;
 use crate::error::{self, Error};
-use crate::late::Late;
+use crate::lazy_link::LazyLink;
 use crate::sync::atomic::{AtomicPtr, Ordering};
 use crate::sync::per_thread;
-use crate::{raised, type_index};
+use crate::{raised_error, type_index};
 
 /// The code that only a custom allocator needs: the request, and the error for a refusal.
-struct Custom {
+struct CustomAllocation {
     ask: fn(usize, usize, i32) -> Option<NonNull<u8>>,
     refusal: fn(usize) -> Error,
 }
 
 /// The record, while a custom allocator is set.
-static CUSTOM: Late<Custom> = Late::new();
+static CUSTOM: LazyLink<CustomAllocation> = LazyLink::new();
 
 static ALLOCATOR: AtomicPtr<TVMFFICustomAllocator> = AtomicPtr::new((&raw const BUILTIN.0).cast_mut());
 
 /// Memory for an object.
-pub(in crate::object_alloc) fn object(size: usize, class: &Class, type_index: i32) -> Option<NonNull<u8>> {
+pub(in crate::object_alloc) fn object(
+    size: usize,
+    class: &RecordLayout,
+    type_index: i32,
+) -> Option<NonNull<u8>> {
     match CUSTOM.get() {
         Some(custom) => (custom.ask)(size, class.alignment, type_index),
         None => allocate_builtin(size, class.alignment),
@@ -31,7 +35,7 @@ pub(in crate::object_alloc) fn object(size: usize, class: &Class, type_index: i3
 }
 
 /// Memory for an error.
-pub(in crate::object_alloc) fn error(size: usize, class: &Class) -> Option<NonNull<u8>> {
+pub(in crate::object_alloc) fn error(size: usize, class: &RecordLayout) -> Option<NonNull<u8>> {
     object(size, class, type_index::ERROR)
 }
 
@@ -48,7 +52,7 @@ pub(in crate::object_alloc) fn refusal(size: usize) -> Error {
 /// asked for an error, further errors come from the built-in allocator, so that the two do not call each other for ever.
 fn ask(size: usize, alignment: usize, type_index: i32) -> Option<NonNull<u8>> {
     let is_error = type_index == type_index::ERROR;
-    if is_error && per_thread::ask_for_error(true) {
+    if is_error && per_thread::swap_asking_for_error(true) {
         return allocate_builtin(size, alignment);
     }
     let allocator = custom_allocator();
@@ -59,10 +63,10 @@ fn ask(size: usize, alignment: usize, type_index: i32) -> Option<NonNull<u8>> {
             .map_or(ptr::null_mut(), |allocate| allocate(size, alignment, type_index, (*allocator).context))
     };
     if is_error {
-        per_thread::ask_for_error(false);
+        per_thread::swap_asking_for_error(false);
         if body.is_null() {
             // What was raised about this refusal must not be taken for another one's later.
-            drop(raised::take());
+            drop(raised_error::take());
         }
     }
     NonNull::new(body.cast())
@@ -70,7 +74,7 @@ fn ask(size: usize, alignment: usize, type_index: i32) -> Option<NonNull<u8>> {
 
 /// The error that the allocator raised when it refused.
 fn reported(size: usize) -> Error {
-    raised::take().unwrap_or_else(|| error::out_of_memory(size))
+    raised_error::take().unwrap_or_else(|| error::out_of_memory(size))
 }
 
 /// The allocator that objects come from now; never null.
@@ -90,7 +94,7 @@ pub fn custom_allocator() -> *mut TVMFFICustomAllocator {
 /// `TVMFFISetCustomAllocator`.
 #[inline(always)]
 pub unsafe fn set_custom_allocator(allocator: *mut TVMFFICustomAllocator) {
-    static ASKED: Custom = Custom { ask, refusal: reported };
+    static ASKED: CustomAllocation = CustomAllocation { ask, refusal: reported };
     let builtin = (&raw const BUILTIN.0).cast_mut();
     let allocator = if allocator.is_null() { builtin } else { allocator };
     ALLOCATOR.store(allocator, Ordering::Release);

@@ -5,10 +5,10 @@
 
 use core::ptr::{self, NonNull};
 
-use super::super::{BUILTIN, Class, IN_LINE, allocate_builtin};
+use super::super::{BUILTIN, IN_LINE, RecordLayout, allocate_builtin};
 use crate::abi::TVMFFICustomAllocator;
 use crate::error::{self, Error};
-use crate::raised;
+use crate::raised_error;
 #[cfg(not(feature = "client"))]
 use crate::sync::atomic::{AtomicPtr, Ordering};
 #[cfg(not(feature = "client"))]
@@ -19,7 +19,11 @@ static ALLOCATOR: AtomicPtr<TVMFFICustomAllocator> = AtomicPtr::new((&raw const 
 
 /// Memory for an object.
 #[inline]
-pub(in crate::object_alloc) fn object(size: usize, class: &Class, type_index: i32) -> Option<NonNull<u8>> {
+pub(in crate::object_alloc) fn object(
+    size: usize,
+    class: &RecordLayout,
+    type_index: i32,
+) -> Option<NonNull<u8>> {
     of_allocator(in_use(), size, class, type_index)
 }
 
@@ -30,16 +34,16 @@ pub(in crate::object_alloc) fn object(size: usize, class: &Class, type_index: i3
 /// ever.
 #[cfg(not(feature = "client"))]
 #[inline]
-pub(in crate::object_alloc) fn error(size: usize, class: &Class) -> Option<NonNull<u8>> {
+pub(in crate::object_alloc) fn error(size: usize, class: &RecordLayout) -> Option<NonNull<u8>> {
     let custom = in_use();
-    let is_asked = !ptr::eq(custom, &BUILTIN.0) && !per_thread::ask_for_error(true);
+    let is_asked = !ptr::eq(custom, &BUILTIN.0) && !per_thread::swap_asking_for_error(true);
     let allocator = if is_asked { custom } else { &raw const BUILTIN.0 };
     let body = of_allocator(allocator, size, class, type_index::ERROR);
     if is_asked {
-        per_thread::ask_for_error(false);
+        per_thread::swap_asking_for_error(false);
         if body.is_none() {
             // What was raised about this refusal must not be taken for another one's later.
-            drop(raised::take());
+            drop(raised_error::take());
         }
     }
     body
@@ -49,7 +53,7 @@ pub(in crate::object_alloc) fn error(size: usize, class: &Class) -> Option<NonNu
 fn of_allocator(
     allocator: *const TVMFFICustomAllocator,
     size: usize,
-    class: &Class,
+    class: &RecordLayout,
     type_index: i32,
 ) -> Option<NonNull<u8>> {
     // The usual case is called by its name, so that the compiler can put it here.
@@ -67,7 +71,7 @@ fn of_allocator(
 /// The error for a refused object. A custom allocator has raised its own; the built-in one leaves that to us.
 #[cold]
 pub(in crate::object_alloc) fn refusal(size: usize) -> Error {
-    let reported = if uses_builtin() { None } else { raised::take() };
+    let reported = if uses_builtin() { None } else { raised_error::take() };
     reported.unwrap_or_else(|| error::out_of_memory(size))
 }
 

@@ -8,6 +8,6 @@ use crate::error::Result;
 /// # Errors
 /// None.
 #[inline(always)]
-pub(in crate::stack) fn have_room() -> Result<bool> {
+pub(in crate::stack) fn have_space() -> Result<bool> {
     Ok(false)
 }

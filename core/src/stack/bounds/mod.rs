@@ -8,4 +8,4 @@ mod imp;
 pub(crate) use imp::PROVIDER;
 pub(super) use imp::*;
 #[cfg(all(feature = "std", not(feature = "client")))]
-pub use imp::{Provider, set_provider};
+pub use imp::{StackBoundsProvider, set_provider};

@@ -14,34 +14,34 @@ const RESERVE: usize = 128 << 10;
 /// The addresses of the calling thread's stack, or None when nobody knows them.
 ///
 /// It is asked once per thread, may allocate, and must not come back to this module.
-pub type Provider = fn() -> Option<Range<usize>>;
+pub type StackBoundsProvider = fn() -> Option<Range<usize>>;
 
-pub(crate) static PROVIDER: Mutex<Option<Provider>> = Mutex::new(None);
+pub(crate) static PROVIDER: Mutex<Option<StackBoundsProvider>> = Mutex::new(None);
 
 /// Installs what knows the bounds of stacks on this platform; a second call replaces the first one's. Boards have none.
 ///
 /// Threads that nested calls before keep what they know.
-pub fn set_provider(provider: Provider) {
+pub fn set_provider(provider: StackBoundsProvider) {
     *PROVIDER.lock() = Some(provider);
 }
 
 /// The bounds of a thread's stack, as far as the provider was asked.
-struct Known {
+struct ThreadBounds {
     asked: bool,
     /// From the lowest address that calls may reach to the end; empty when unknown.
     usable: Range<usize>,
 }
 
-crate::per_thread!(static KNOWN: Known = Known { asked: false, usable: 0..0 });
+crate::per_thread!(static BOUNDS: ThreadBounds = ThreadBounds { asked: false, usable: 0..0 });
 
 /// Whether there is room on the stack for sure; false where nobody knows its bounds.
 ///
 /// # Errors
 /// ValueError when there is none.
 #[inline]
-pub(in crate::stack) fn have_room() -> Result<bool> {
+pub(in crate::stack) fn have_space() -> Result<bool> {
     let here = approximate_stack_pointer();
-    let known = per_thread::with(&KNOWN, |known| known.asked.then(|| known.usable.clone())).flatten();
+    let known = per_thread::with(&BOUNDS, |known| known.asked.then(|| known.usable.clone())).flatten();
     let usable = known.unwrap_or_else(ask);
     // A small stack keeps as much as it may use. What is below the reserve is another stack, such as a coroutine's.
     if here < usable.start && usable.start - here <= RESERVE.min(usable.len()) {
@@ -60,7 +60,7 @@ fn approximate_stack_pointer() -> usize {
 fn ask() -> Range<usize> {
     let provider = *PROVIDER.lock();
     let usable = provider.and_then(|provider| provider()).map_or(0..0, usable_part);
-    per_thread::with(&KNOWN, |known| {
+    per_thread::with(&BOUNDS, |known| {
         known.asked = true;
         known.usable = usable.clone();
     });
@@ -85,15 +85,15 @@ mod tests {
     fn a_stack_below_a_small_one_is_another_one() {
         let here = approximate_stack_pointer();
         let lowest = here + (16 << 10);
-        per_thread::with(&KNOWN, |known| {
+        per_thread::with(&BOUNDS, |known| {
             known.asked = true;
             known.usable = usable_part(lowest..lowest + (64 << 10));
         });
-        assert_eq!(have_room().ok(), Some(false));
+        assert_eq!(have_space().ok(), Some(false));
         // A little further down, it is the reserve of the same stack.
         let lowest = here - (16 << 10);
-        per_thread::with(&KNOWN, |known| known.usable = usable_part(lowest..lowest + (64 << 10)));
-        assert!(have_room().is_err());
+        per_thread::with(&BOUNDS, |known| known.usable = usable_part(lowest..lowest + (64 << 10)));
+        assert!(have_space().is_err());
     }
 
     #[test]

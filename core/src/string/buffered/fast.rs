@@ -4,7 +4,7 @@ use core::alloc::Layout;
 use core::mem::size_of;
 use core::ptr::NonNull;
 
-use super::super::made::BytesRecord;
+use super::super::record::BytesRecord;
 use super::super::value_of;
 use crate::abi::TVMFFIByteArray;
 use crate::any::Any;

@@ -11,12 +11,12 @@ use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::{Mutex, critical};
 
 /// The one queue.
-struct Shared(Dying);
+struct SharedQueue(Dying);
 
 // SAFETY: it is lent in critical sections only, which exclude each other.
-unsafe impl Sync for Shared {}
+unsafe impl Sync for SharedQueue {}
 
-static DYING: Shared = Shared(Cell::new(ptr::null_mut()));
+static DYING: SharedQueue = SharedQueue(Cell::new(ptr::null_mut()));
 
 /// The queue of dying objects.
 pub struct Queue;
@@ -28,7 +28,7 @@ pub fn dying() -> Queue {
 }
 
 /// The queue of a single-threaded process: the one queue.
-pub use dying as dying_alone;
+pub use dying as dying_single_threaded;
 
 impl Queue {
     /// Lends the queue.
@@ -40,7 +40,7 @@ impl Queue {
 
 /// Says whether a custom allocator is being asked for an error object; gives what was said before.
 #[inline]
-pub fn ask_for_error(asks: bool) -> bool {
+pub fn swap_asking_for_error(asks: bool) -> bool {
     static ASKS: AtomicBool = AtomicBool::new(false);
     // Not one step: an interrupt between the two ends as it found this.
     let before = ASKS.load(Ordering::Relaxed);

@@ -29,9 +29,9 @@ mod tests {
     #[cfg(feature = "std")]
     #[test]
     fn what_was_asked_before_is_told() {
-        assert!(!ask_for_error(true));
-        assert!(ask_for_error(false));
-        assert!(!ask_for_error(false));
+        assert!(!swap_asking_for_error(true));
+        assert!(swap_asking_for_error(false));
+        assert!(!swap_asking_for_error(false));
     }
 
     #[cfg(feature = "std")]

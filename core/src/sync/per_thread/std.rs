@@ -24,18 +24,18 @@ std::thread_local! {
     // Without a destructor, so that it still works while other thread-local values are being destroyed.
     static DYING: Dying = const { Cell::new(ptr::null_mut()) };
     static ASKS: Cell<bool> = const { Cell::new(false) };
-    static RAISED_LATE: Cell<*mut TVMFFIObject> = const { Cell::new(ptr::null_mut()) };
+    static RAISED_AT_EXIT: Cell<*mut TVMFFIObject> = const { Cell::new(ptr::null_mut()) };
     static RAISED: RaisedSlot = const { RaisedSlot(Cell::new(ptr::null_mut())) };
 }
 
 /// The queue of a process with one thread, which is found at once.
-struct Lone(Dying);
+struct SingleThreadQueue(Dying);
 
 // SAFETY: a thread gets it while it is the only one, and keeps it until the destruction ends. Threads that start meanwhile are
 // not alone, nor does glibc call any so later, not even in a child of `fork`: they use their own.
-unsafe impl Sync for Lone {}
+unsafe impl Sync for SingleThreadQueue {}
 
-static LONE: Lone = Lone(Cell::new(ptr::null_mut()));
+static SINGLE_THREAD_QUEUE: SingleThreadQueue = SingleThreadQueue(Cell::new(ptr::null_mut()));
 
 /// A queue of dying objects, for what dies with one of them.
 pub struct Queue(*const Dying);
@@ -48,8 +48,8 @@ pub fn dying() -> Queue {
 
 /// The queue of a single-threaded process. When it starts others, what dies from then on goes to [`dying`].
 #[inline]
-pub fn dying_alone() -> Queue {
-    Queue(&raw const LONE.0)
+pub fn dying_single_threaded() -> Queue {
+    Queue(&raw const SINGLE_THREAD_QUEUE.0)
 }
 
 impl Queue {
@@ -63,7 +63,7 @@ impl Queue {
 
 /// Says whether this thread is asking a custom allocator for an error object; gives what was said before.
 #[inline]
-pub fn ask_for_error(asks: bool) -> bool {
+pub fn swap_asking_for_error(asks: bool) -> bool {
     ASKS.replace(asks)
 }
 
@@ -73,7 +73,7 @@ pub fn ask_for_error(asks: bool) -> bool {
 /// that nobody empties in the end: an error that is still there when the thread is gone is lost.
 #[inline]
 pub fn with_raised<R>(body: impl FnOnce(&Cell<*mut TVMFFIObject>) -> R) -> R {
-    let slot = RAISED.try_with(|slot| ptr::from_ref(&slot.0)).unwrap_or_else(|_| late_slot());
+    let slot = RAISED.try_with(|slot| ptr::from_ref(&slot.0)).unwrap_or_else(|_| exit_slot());
     // SAFETY: either lives in the thread's own storage; the first is destroyed in the end only, by no caller of this.
     body(unsafe { &*slot })
 }
@@ -81,8 +81,8 @@ pub fn with_raised<R>(body: impl FnOnce(&Cell<*mut TVMFFIObject>) -> R) -> R {
 /// The slot that there is when [`RAISED`] is gone.
 #[cold]
 #[inline(never)]
-fn late_slot() -> *const Cell<*mut TVMFFIObject> {
-    RAISED_LATE.with(ptr::from_ref)
+fn exit_slot() -> *const Cell<*mut TVMFFIObject> {
+    RAISED_AT_EXIT.with(ptr::from_ref)
 }
 
 #[doc(hidden)]

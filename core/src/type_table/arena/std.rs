@@ -34,13 +34,13 @@ impl NoMemory {
 
 /// Head of a block; the pieces follow it.
 #[repr(C, align(8))]
-struct Block {
-    previous: *mut Block,
+struct ArenaBlock {
+    previous: *mut ArenaBlock,
 }
 
 /// A bump allocator that never frees.
 pub(in crate::type_table) struct Arena {
-    newest: Cell<*mut Block>,
+    newest: Cell<*mut ArenaBlock>,
     /// First free byte of the newest block, and how many bytes are left there.
     free: Cell<*mut u8>,
     left_bytes: Cell<usize>,
@@ -93,20 +93,21 @@ impl Arena {
     #[inline(never)]
     fn add_block(&self, piece_bytes: usize) -> Result<(), NoMemory> {
         let refused = NoMemory::of(piece_bytes);
-        let room = piece_bytes.max(BLOCK_BYTES - size_of::<Block>());
-        let Ok(layout) = Layout::from_size_align(room.saturating_add(size_of::<Block>()), BLOCK_ALIGN) else {
+        let room = piece_bytes.max(BLOCK_BYTES - size_of::<ArenaBlock>());
+        let Ok(layout) = Layout::from_size_align(room.saturating_add(size_of::<ArenaBlock>()), BLOCK_ALIGN)
+        else {
             return Err(refused);
         };
         let layout = layout.pad_to_align();
         let Some(block) = memory::allocate(layout) else { return Err(refused) };
-        let block = block.cast::<Block>();
+        let block = block.cast::<ArenaBlock>();
         // SAFETY: the block is fresh and holds the head and at least `room` bytes after it.
         unsafe {
-            block.write(Block { previous: self.newest.get() });
+            block.write(ArenaBlock { previous: self.newest.get() });
             self.free.set(block.add(1).as_ptr().cast());
         }
         self.newest.set(block.as_ptr());
-        self.left_bytes.set(layout.size() - size_of::<Block>());
+        self.left_bytes.set(layout.size() - size_of::<ArenaBlock>());
         Ok(())
     }
 }

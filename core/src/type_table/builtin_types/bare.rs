@@ -9,7 +9,7 @@ use crate::type_index;
 
 use super::super::builtin_keys::{self, COUNT, KEYS};
 use super::super::entry::{self, NewType, TypeEntry};
-use super::super::register::place;
+use super::super::register::insert_entry;
 use super::super::{REGISTRY, slots};
 
 /// The key that starts there.
@@ -61,7 +61,7 @@ fn make(type_index: i32) -> Option<&'static TypeEntry> {
     }
     let child_slots_can_overflow = super::super::may_overflow(type_index);
     let new = NewType { type_index, type_key, num_slots: 1, child_slots_can_overflow };
-    let entry = place(&registry.arena, new, parent).ok()?;
+    let entry = insert_entry(&registry.arena, new, parent).ok()?;
     if let Some(total_size) = total_size(type_index) {
         let array = entry.array(&entry::METADATA);
         let place = array.place(&registry.arena, 0).ok()?.cast::<TVMFFITypeMetadata>();

@@ -15,7 +15,7 @@ use crate::type_index;
 
 use super::super::builtin_keys::{self, COUNT, VALUE_COUNT};
 use super::super::entry::{NewType, TypeEntry};
-use super::super::own::OwnCount;
+use super::super::library_members::LibraryCount;
 use super::super::{field_access, slots};
 
 /// The keys apart from each other.
@@ -147,7 +147,7 @@ impl TypeEntry {
         // The static array is full: the next field moves all of them to an array that can grow.
         self.capacities = [Cell::new(num_fields), Cell::new(0), Cell::new(1)];
         self.num_metadata = UnsafeCell::new(1);
-        self.own_fields = OwnCount::new(num_fields as u8);
+        self.own_fields = LibraryCount::new(num_fields as u8);
         self
     }
 }

@@ -11,13 +11,13 @@ use super::super::arena::{Arena, NoMemory};
 use super::super::attr_column::AttrColumn;
 
 /// A column, followed by its name.
-struct Named {
+struct NamedColumn {
     column: AttrColumn,
     name_len: usize,
-    next: *const Named,
+    next: *const NamedColumn,
 }
 
-static FIRST: AtomicPtr<Named> = AtomicPtr::new(ptr::null_mut());
+static FIRST: AtomicPtr<NamedColumn> = AtomicPtr::new(ptr::null_mut());
 
 /// The column of a name.
 #[inline(never)]
@@ -47,11 +47,12 @@ pub(in crate::type_table) fn get_or_make(name: &[u8]) -> Result<&'static AttrCol
 }
 
 fn make(arena: &Arena, name: &[u8]) -> core::result::Result<&'static AttrColumn, NoMemory> {
-    let place = arena.carve(size_of::<Named>() + name.len(), align_of::<Named>())?.cast::<Named>();
+    let place =
+        arena.carve(size_of::<NamedColumn>() + name.len(), align_of::<NamedColumn>())?.cast::<NamedColumn>();
     let next = FIRST.load(Ordering::Relaxed);
-    // SAFETY: the place is fresh, has room for the name, too, and lives for ever; nobody else knows it yet.
+    // SAFETY: the place is store_forwarding, has room for the name, too, and lives for ever; nobody else knows it yet.
     let named = unsafe {
-        place.write(Named { column: AttrColumn::new(), name_len: name.len(), next });
+        place.write(NamedColumn { column: AttrColumn::new(), name_len: name.len(), next });
         name.as_ptr().copy_to_nonoverlapping(place.add(1).cast().as_ptr(), name.len());
         place.as_ref()
     };

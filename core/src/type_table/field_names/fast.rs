@@ -18,10 +18,10 @@ const LEAST_FIELDS: usize = 32;
 
 /// The index of a type, which lives for ever in the table's arena; null while there is none. Without memory for a larger one there
 /// is none either, and names are found by a linear search.
-pub(in crate::type_table) struct FieldNames(AtomicPtr<Table>);
+pub(in crate::type_table) struct FieldNames(AtomicPtr<FieldIndex>);
 
 /// An open-addressing table. A slot holds one more than the place of a field, or zero.
-struct Table {
+struct FieldIndex {
     slots: &'static [AtomicU32],
 }
 
@@ -30,21 +30,21 @@ impl FieldNames {
         FieldNames(AtomicPtr::new(ptr::null_mut()))
     }
 
-    fn table(&self) -> Option<&Table> {
+    fn table(&self) -> Option<&FieldIndex> {
         // SAFETY: a published table is complete and lives for ever.
         unsafe { self.0.load(Ordering::Acquire).as_ref() }
     }
 }
 
-impl Table {
+impl FieldIndex {
     /// A table of all fields, at most a quarter full; null without memory.
-    fn of(arena: &Arena, fields: &[TVMFFIFieldInfo]) -> *mut Table {
+    fn of(arena: &Arena, fields: &[TVMFFIFieldInfo]) -> *mut FieldIndex {
         let slot_count = (4 * fields.len()).next_power_of_two();
-        let bytes = size_of::<Table>() + slot_count * size_of::<AtomicU32>();
-        let Ok(piece) = arena.carve_zeroed(bytes, align_of::<Table>()) else { return ptr::null_mut() };
-        let place: *mut Table = piece.as_ptr().cast();
+        let bytes = size_of::<FieldIndex>() + slot_count * size_of::<AtomicU32>();
+        let Ok(piece) = arena.carve_zeroed(bytes, align_of::<FieldIndex>()) else { return ptr::null_mut() };
+        let place: *mut FieldIndex = piece.as_ptr().cast();
         // SAFETY: the piece is fresh, and has room for the table and its slots, which are zero.
-        let table = Table { slots: unsafe { slice::from_raw_parts(place.add(1).cast(), slot_count) } };
+        let table = FieldIndex { slots: unsafe { slice::from_raw_parts(place.add(1).cast(), slot_count) } };
         for at in 0..fields.len() {
             table.put(fields, at);
         }
@@ -90,7 +90,7 @@ pub(in crate::type_table) fn add_last(entry: &TypeEntry, arena: &Arena) {
     }
     match names.table() {
         Some(table) if fields.len() <= table.slots.len() / 2 => table.put(fields, fields.len() - 1),
-        _ => names.0.store(Table::of(arena, fields), Ordering::Release),
+        _ => names.0.store(FieldIndex::of(arena, fields), Ordering::Release),
     }
 }
 
@@ -119,7 +119,7 @@ mod tests {
     use std::boxed::Box;
 
     /// The slots that are looked at for all names.
-    fn steps(table: &Table, fields: &[TVMFFIFieldInfo]) -> usize {
+    fn steps(table: &FieldIndex, fields: &[TVMFFIFieldInfo]) -> usize {
         let steps_of = |at: usize| {
             let is_it = |slot: &AtomicU32| slot.load(Ordering::Relaxed) as usize == at + 1;
             table.probe(name_of(&fields[at])).position(is_it).unwrap() + 1

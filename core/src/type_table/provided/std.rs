@@ -6,13 +6,13 @@ use core::ptr;
 use core::sync::atomic::{AtomicPtr, Ordering};
 
 use crate::error::Result;
-use crate::init_once::MAKERS;
-use crate::init_once::makers;
+use crate::init_once::IN_PROGRESS;
+use crate::init_once::in_progress;
 
-use super::super::own;
+use super::super::library_members;
 
 /// A function that registers types and attributes that are not registered yet. It may run again after a failure.
-pub type Provider = fn() -> Result<()>;
+pub type TypeProvider = fn() -> Result<()>;
 
 /// The provider; null before [`provide`].
 static PROVIDER: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
@@ -25,7 +25,7 @@ static DONE: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
 ///
 /// # Threads
 /// One atomic store.
-pub fn provide(provider: Provider) {
+pub fn provide(provider: TypeProvider) {
     PROVIDER.store(provider as *mut c_void, Ordering::Release);
 }
 
@@ -55,9 +55,9 @@ fn run_provider() {
         return;
     }
     // SAFETY: only `provide` stores there.
-    let provider = unsafe { core::mem::transmute::<*mut c_void, Provider>(provider) };
+    let provider = unsafe { core::mem::transmute::<*mut c_void, TypeProvider>(provider) };
     // That this thread is at it already is no failure, and a refusal of memory shows where something is missing.
-    let _ = makers::init(&MAKERS, &DONE, |done| match own::register_own(provider) {
+    let _ = in_progress::init(&IN_PROGRESS, &DONE, |done| match library_members::run_as_library(provider) {
         Ok(()) => {
             // SAFETY: `init` passes a place for the handle, which is any address but null.
             unsafe { done.write((&raw const DONE).cast_mut().cast()) };

@@ -9,9 +9,9 @@ use crate::type_index::DYN_OBJECT_BEGIN;
 
 /// A place for one entry; null while no type has that index.
 #[repr(transparent)]
-pub(in crate::type_table) struct Slot(AtomicPtr<TypeEntry>);
+pub(in crate::type_table) struct EntrySlot(AtomicPtr<TypeEntry>);
 
-impl Slot {
+impl EntrySlot {
     /// Shows the entry, which lives for ever, to everybody. The caller holds the registry's lock.
     pub(in crate::type_table) fn publish(&self, entry: &'static TypeEntry) {
         self.0.store(ptr::from_ref(entry).cast_mut(), Ordering::Release);
@@ -37,40 +37,40 @@ pub(in crate::type_table) const END_OF_INDICES: i32 =
     DYN_OBJECT_BEGIN + (FIRST_CHUNK_LEN * ((1 << CHUNK_COUNT) - 1)) as i32;
 
 /// Slots of the indices below `DYN_OBJECT_BEGIN` that no built-in type has; made when the first is asked for.
-static STATIC_CHUNK: AtomicPtr<Slot> = AtomicPtr::new(ptr::null_mut());
-static DYNAMIC_CHUNKS: [AtomicPtr<Slot>; CHUNK_COUNT] =
+static STATIC_CHUNK: AtomicPtr<EntrySlot> = AtomicPtr::new(ptr::null_mut());
+static DYNAMIC_CHUNKS: [AtomicPtr<EntrySlot>; CHUNK_COUNT] =
     [const { AtomicPtr::new(ptr::null_mut()) }; CHUNK_COUNT];
 
 /// The chunk of an index, the place in it, and the chunk's length.
-struct Place {
-    chunk: &'static AtomicPtr<Slot>,
+struct SlotLocation {
+    chunk: &'static AtomicPtr<EntrySlot>,
     offset: usize,
     len: usize,
 }
 
-fn place(type_index: i32) -> Option<Place> {
+fn locate(type_index: i32) -> Option<SlotLocation> {
     let index = usize::try_from(type_index).ok()?;
     let first_dynamic = DYN_OBJECT_BEGIN as usize;
     if index < first_dynamic {
-        return Some(Place { chunk: &STATIC_CHUNK, offset: index, len: first_dynamic });
+        return Some(SlotLocation { chunk: &STATIC_CHUNK, offset: index, len: first_dynamic });
     }
     // Shifted by the first length, every chunk begins at a power of two.
     let shifted = index - first_dynamic + FIRST_CHUNK_LEN;
     let len = 1 << shifted.ilog2();
     let chunk = DYNAMIC_CHUNKS.get((len / FIRST_CHUNK_LEN).ilog2() as usize)?;
-    Some(Place { chunk, offset: shifted - len, len })
+    Some(SlotLocation { chunk, offset: shifted - len, len })
 }
 
 /// The entry registered at an index that no built-in type has.
 #[inline]
 pub(in crate::type_table) fn entry(type_index: i32) -> Option<&'static TypeEntry> {
-    let place = place(type_index)?;
-    let chunk = place.chunk.load(Ordering::Acquire);
+    let location = locate(type_index)?;
+    let chunk = location.chunk.load(Ordering::Acquire);
     if chunk.is_null() {
         return None;
     }
     // SAFETY: a published chunk has `len` slots, lives for ever, and `offset` is below `len`.
-    let slot = unsafe { &*chunk.add(place.offset) };
+    let slot = unsafe { &*chunk.add(location.offset) };
     // SAFETY: a published entry lives for ever.
     unsafe { slot.0.load(Ordering::Acquire).as_ref() }
 }
@@ -79,18 +79,18 @@ pub(in crate::type_table) fn entry(type_index: i32) -> Option<&'static TypeEntry
 pub(in crate::type_table) use super::super::has_ancestor as descends_from;
 
 /// Finds the place of an index below `END_OF_INDICES`, making its chunk when it is the first there.
-pub(in crate::type_table) fn reserve(type_index: i32, arena: &Arena) -> Result<&'static Slot, NoMemory> {
+pub(in crate::type_table) fn reserve(type_index: i32, arena: &Arena) -> Result<&'static EntrySlot, NoMemory> {
     // No memory could hold an index without a place; callers check the range and say so in their own words.
-    let place = place(type_index).ok_or_else(|| NoMemory::of(usize::MAX))?;
-    let mut chunk = place.chunk.load(Ordering::Acquire);
+    let location = locate(type_index).ok_or_else(|| NoMemory::of(usize::MAX))?;
+    let mut chunk = location.chunk.load(Ordering::Acquire);
     if chunk.is_null() {
-        chunk = arena.carve(place.len * size_of::<Slot>(), align_of::<Slot>())?.cast().as_ptr();
+        chunk = arena.carve(location.len * size_of::<EntrySlot>(), align_of::<EntrySlot>())?.cast().as_ptr();
         // SAFETY: the chunk is fresh, and empty slots are zero.
-        unsafe { chunk.write_bytes(0, place.len) };
-        place.chunk.store(chunk, Ordering::Release);
+        unsafe { chunk.write_bytes(0, location.len) };
+        location.chunk.store(chunk, Ordering::Release);
     }
     // SAFETY: as in `entry`.
-    Ok(unsafe { &*chunk.add(place.offset) })
+    Ok(unsafe { &*chunk.add(location.offset) })
 }
 
 #[cfg(test)]
@@ -99,19 +99,19 @@ mod tests {
 
     #[test]
     fn every_index_has_one_place() {
-        let first = place(DYN_OBJECT_BEGIN).unwrap();
+        let first = locate(DYN_OBJECT_BEGIN).unwrap();
         assert_eq!((first.offset, first.len), (0, 16));
-        let next = place(DYN_OBJECT_BEGIN + 16).unwrap();
+        let next = locate(DYN_OBJECT_BEGIN + 16).unwrap();
         assert_eq!((next.offset, next.len), (0, 32));
-        let last = place(END_OF_INDICES - 1).unwrap();
+        let last = locate(END_OF_INDICES - 1).unwrap();
         assert_eq!(last.offset, last.len - 1);
     }
 
     #[test]
     fn absurd_indices_have_no_place() {
-        assert!(place(-1).is_none());
-        assert!(place(i32::MIN).is_none());
-        assert!(place(END_OF_INDICES).is_none());
-        assert!(place(i32::MAX).is_none());
+        assert!(locate(-1).is_none());
+        assert!(locate(i32::MIN).is_none());
+        assert!(locate(END_OF_INDICES).is_none());
+        assert!(locate(i32::MAX).is_none());
     }
 }

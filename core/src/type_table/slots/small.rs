@@ -42,14 +42,14 @@ pub(in crate::type_table) fn entry(type_index: i32) -> Option<&'static TypeEntry
 pub(in crate::type_table) use super::super::has_ancestor as descends_from;
 
 /// The place of one more type.
-pub(in crate::type_table) struct Slot;
+pub(in crate::type_table) struct EntrySlot;
 
 /// Entries have room for their place in the list.
-pub(in crate::type_table) fn reserve(_: i32, _: &Arena) -> Result<Slot, NoMemory> {
-    Ok(Slot)
+pub(in crate::type_table) fn reserve(_: i32, _: &Arena) -> Result<EntrySlot, NoMemory> {
+    Ok(EntrySlot)
 }
 
-impl Slot {
+impl EntrySlot {
     /// Shows the entry, which nobody else knows yet, to everybody. The caller holds the registry's lock.
     pub(in crate::type_table) fn publish(self, entry: &'static TypeEntry) {
         entry.link.0.set(FIRST.load(Ordering::Relaxed));

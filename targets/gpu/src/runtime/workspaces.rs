@@ -19,7 +19,7 @@ use ferrite_alloc_ext::device;
 use ferrite_alloc_ext::module::context::{self, Wrap};
 use ferrite_core::backend::workspace::{DeviceWorkspaces, install_device_workspaces};
 use ferrite_core::error::{Error, Result};
-use ferrite_core::{plain_bail, plain_error, raised};
+use ferrite_core::{plain_bail, plain_error, raised_error};
 
 use super::beside::is_theirs;
 use crate::library::{DriverLibrary, same_object};
@@ -69,7 +69,8 @@ unsafe fn free(device_type: i32, device_id: i32, workspace: NonNull<c_void>) -> 
 /// The error that the other runtime has raised.
 #[cold]
 fn raised_error() -> Error {
-    raised::take().unwrap_or_else(|| plain_error!(INTERNAL_ERROR, "libtvm_runtime failed without an error"))
+    raised_error::take()
+        .unwrap_or_else(|| plain_error!(INTERNAL_ERROR, "libtvm_runtime failed without an error"))
 }
 
 /// The functions of `libtvm_runtime`.
@@ -153,7 +154,7 @@ unsafe extern "C" fn allocate_in_slot(
     match device::allocate_workspace(device_type, device_id, bytes) {
         Ok(workspace) => workspace.as_ptr(),
         Err(error) => {
-            raised::set(error);
+            raised_error::set(error);
             ptr::null_mut()
         }
     }
@@ -174,7 +175,7 @@ unsafe extern "C" fn free_in_slot(device_type: c_int, device_id: c_int, workspac
     match unsafe { device::free_workspace(device_type, device_id, workspace) } {
         Ok(()) => 0,
         Err(error) => {
-            raised::set(error);
+            raised_error::set(error);
             -1
         }
     }

@@ -8,7 +8,7 @@ use ferrite_core::abi::TVMFFIObject;
 use ferrite_core::backend::parallel::{self, ParallelGroupEnv, ParallelLambda};
 use ferrite_core::error::{Error, Result};
 use ferrite_core::object::{ObjectClass, ObjectRef};
-use ferrite_core::{ensure, error, raised};
+use ferrite_core::{ensure, error, raised_error};
 
 use super::mailbox::Delivery;
 use super::placement::Origin;
@@ -76,14 +76,14 @@ impl Launch {
             return;
         }
         // Tasks drop the raised error that they leave behind, but this one belongs to the caller or to the first task.
-        let raised_before = raised::take();
+        let raised_before = raised_error::take();
         for (worker, delivery) in leftovers {
             self.origin.send_away(worker);
             // SAFETY: the launch lives, and the task was taken from the mailbox.
             unsafe { Launch::run(delivery) };
         }
         if let Some(error) = raised_before {
-            raised::set_again(error);
+            raised_error::set_again(error);
         }
     }
 
@@ -124,7 +124,7 @@ impl Launch {
         let outcome = unsafe { parallel::run_task(self.lambda, task.cast_signed(), &raw mut env, self.data) };
         if task != 0 {
             // An error raised by a task that succeeds must not be mistaken for the error of a later task on this thread.
-            drop(raised::take());
+            drop(raised_error::take());
         }
         outcome
     }

@@ -2,8 +2,8 @@
 //!
 //! | item | meaning |
 //! |---|---|
-//! | `Flag`, `Room` | whether an export is in the space, and the space |
-//! | `vacant`, `claim`, `give_back` | a flag without an export; claims the space for one; returns it |
+//! | `SlotFlag`, `ExportSlot` | whether an export is in the space, and the space |
+//! | `vacant`, `claim`, `release` | a flag without an export; claims the space for one; returns it |
 
 #[cfg_attr(all(feature = "speed", target_has_atomic = "ptr"), path = "fast.rs")]
 #[cfg_attr(not(all(feature = "speed", target_has_atomic = "ptr")), path = "small.rs")]

@@ -10,7 +10,7 @@ use super::arena::{Arena, NoMemory};
 
 /// Where the parts of an array lie, in bytes from the start of what has it, and how large its records are.
 #[derive(Clone, Copy)]
-pub(super) struct ArrayPlace {
+pub(super) struct ArrayLayout {
     /// The pointer to the records.
     pub data: u8,
     /// Their number, an `i32`.
@@ -20,13 +20,13 @@ pub(super) struct ArrayPlace {
     /// Bytes of a record.
     pub record_bytes: u8,
     /// How many records the first block has room for, at least.
-    pub first_room: u8,
+    pub first_capacity: u8,
 }
 
 /// Such an array, whose parts lie where C readers look for them.
 pub(super) struct GrowingArray<'a> {
     base: *mut u8,
-    place: &'static ArrayPlace,
+    layout: &'static ArrayLayout,
     lifetime: PhantomData<&'a ()>,
 }
 
@@ -36,18 +36,18 @@ impl<'a> GrowingArray<'a> {
     /// # Safety
     /// The parts lie there for `'a`, and everybody reaches the first two by atomics only. The array holds `len` records in a
     /// block that lives for ever.
-    pub(super) unsafe fn at(base: *mut u8, place: &'static ArrayPlace) -> Self {
-        GrowingArray { base, place, lifetime: PhantomData }
+    pub(super) unsafe fn at(base: *mut u8, layout: &'static ArrayLayout) -> Self {
+        GrowingArray { base, layout, lifetime: PhantomData }
     }
 
     fn data(&self) -> &AtomicPtr<u8> {
         // SAFETY: the pointer lies there, and is reached by atomics only (`at`).
-        unsafe { AtomicPtr::from_ptr(self.base.add(self.place.data.into()).cast()) }
+        unsafe { AtomicPtr::from_ptr(self.base.add(self.layout.data.into()).cast()) }
     }
 
     fn len_part(&self) -> &AtomicI32 {
         // SAFETY: as for the data.
-        unsafe { AtomicI32::from_ptr(self.base.add(self.place.len.into()).cast()) }
+        unsafe { AtomicI32::from_ptr(self.base.add(self.layout.len.into()).cast()) }
     }
 
     /// The records that everybody may see.
@@ -79,12 +79,12 @@ impl<'a> GrowingArray<'a> {
     #[cfg_attr(not(feature = "speed"), inline(never))]
     pub(super) fn place(&self, arena: &Arena, index: usize) -> Result<NonNull<u8>, NoMemory> {
         // SAFETY: whoever has the arena holds the registry's lock, so nobody else touches the capacity.
-        let capacity = unsafe { &*self.base.add(self.place.capacity.into()).cast::<Cell<i32>>() };
-        let record_bytes = usize::from(self.place.record_bytes);
+        let capacity = unsafe { &*self.base.add(self.layout.capacity.into()).cast::<Cell<i32>>() };
+        let record_bytes = usize::from(self.layout.record_bytes);
         let room = capacity.get() as usize;
         if index >= room {
             // Indices are bounded, and what lies in memory twice can be numbered.
-            let grown = (2 * room).max(index + usize::from(self.place.first_room));
+            let grown = (2 * room).max(index + usize::from(self.layout.first_capacity));
             let bytes = grown * record_bytes;
             let block = arena.carve_zeroed(bytes, align_of::<u64>())?;
             let old = self.data().load(Ordering::Relaxed);

@@ -4,11 +4,11 @@ use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::thread;
 
-use crate::room::{self, Flag};
+use crate::export_slot::{self, SlotFlag};
 
 /// A tensor's room; loom watches what is in it.
 struct Tensor {
-    is_lent: Flag,
+    is_lent: SlotFlag,
     room: UnsafeCell<usize>,
 }
 
@@ -18,11 +18,11 @@ unsafe impl Sync for Tensor {}
 impl Tensor {
     /// Exports into the room, unless another export is there, and ends that export.
     fn export(&self) -> bool {
-        let claimed = room::claim(&self.is_lent);
+        let claimed = export_slot::claim(&self.is_lent);
         if claimed {
             // SAFETY: loom checks that nobody else uses the room meanwhile.
             self.room.with_mut(|room| unsafe { *room += 1 });
-            room::give_back(&self.is_lent);
+            export_slot::release(&self.is_lent);
         }
         claimed
     }
@@ -31,7 +31,7 @@ impl Tensor {
 #[test]
 fn one_export_at_a_time_has_the_room() {
     loom::model(|| {
-        let tensor = Arc::new(Tensor { is_lent: room::vacant(), room: UnsafeCell::new(0) });
+        let tensor = Arc::new(Tensor { is_lent: export_slot::vacant(), room: UnsafeCell::new(0) });
         let others: Vec<_> = (0..2)
             .map(|_| {
                 let tensor = tensor.clone();

@@ -16,7 +16,7 @@ use super::super::type_info;
 static PROVIDING_THREAD: AtomicUsize = AtomicUsize::new(0);
 
 /// Runs the provider; what it registers is the library's own.
-pub(in crate::type_table) fn register_own<T>(provider: impl FnOnce() -> T) -> T {
+pub(in crate::type_table) fn run_as_library<T>(provider: impl FnOnce() -> T) -> T {
     PROVIDING_THREAD.store(current_thread().map_or(0, NonZeroUsize::get), Ordering::Relaxed);
     let result = provider();
     PROVIDING_THREAD.store(0, Ordering::Relaxed);
@@ -31,11 +31,11 @@ pub(in crate::type_table) fn is_providing() -> bool {
 }
 
 /// The number of fields or methods of a type that are the library's own: its first ones.
-pub(in crate::type_table) struct OwnCount(AtomicU8);
+pub(in crate::type_table) struct LibraryCount(AtomicU8);
 
-impl OwnCount {
+impl LibraryCount {
     pub(in crate::type_table) const fn new(count: u8) -> Self {
-        OwnCount(AtomicU8::new(count))
+        LibraryCount(AtomicU8::new(count))
     }
 
     /// Counts a new record, if the provider is running.
@@ -53,14 +53,14 @@ impl OwnCount {
 }
 
 /// One past the highest index that a type of the library's own may have: the provider's types follow the built-in ones.
-const END_OF_OWN: i32 = 192;
+const END_OF_LIBRARY_TYPES: i32 = 192;
 
 /// The types whose attribute of one name is the library's own: a bit for each index.
-pub(in crate::type_table) struct OwnTypes([AtomicU64; END_OF_OWN as usize / 64]);
+pub(in crate::type_table) struct LibraryTypes([AtomicU64; END_OF_LIBRARY_TYPES as usize / 64]);
 
-impl OwnTypes {
+impl LibraryTypes {
     pub(in crate::type_table) const fn none() -> Self {
-        OwnTypes([const { AtomicU64::new(0) }; END_OF_OWN as usize / 64])
+        LibraryTypes([const { AtomicU64::new(0) }; END_OF_LIBRARY_TYPES as usize / 64])
     }
 
     /// Adds a type, if the provider is running.
@@ -96,7 +96,7 @@ unsafe fn is_named(own: &TVMFFIByteArray, name: &TVMFFIByteArray) -> bool {
 #[inline(always)]
 pub(in crate::type_table) unsafe fn has_field(type_index: i32, name: &TVMFFIByteArray) -> bool {
     // SAFETY: contract of this function.
-    type_index < END_OF_OWN && unsafe { finds_field(type_index, name) }
+    type_index < END_OF_LIBRARY_TYPES && unsafe { finds_field(type_index, name) }
 }
 
 /// # Safety
@@ -117,7 +117,7 @@ unsafe fn finds_field(type_index: i32, name: &TVMFFIByteArray) -> bool {
 #[inline(always)]
 pub(in crate::type_table) unsafe fn has_method(type_index: i32, name: &TVMFFIByteArray) -> bool {
     // SAFETY: contract of this function.
-    type_index < END_OF_OWN && unsafe { finds_method(type_index, name) }
+    type_index < END_OF_LIBRARY_TYPES && unsafe { finds_method(type_index, name) }
 }
 
 /// # Safety
@@ -134,7 +134,7 @@ unsafe fn finds_method(type_index: i32, name: &TVMFFIByteArray) -> bool {
 /// Whether the type has the attribute of that column from the library.
 #[inline(always)]
 pub(in crate::type_table) fn has_attr(type_index: i32, column: &AttrColumn) -> bool {
-    type_index < END_OF_OWN && column.own.has(type_index)
+    type_index < END_OF_LIBRARY_TYPES && column.own.has(type_index)
 }
 
 #[cfg(test)]
@@ -197,7 +197,7 @@ mod tests {
     #[test]
     fn what_the_library_gave_stays_when_a_client_repeats_it() -> Result<()> {
         let index = class("test.own.Repeated")?;
-        register_own(|| {
+        run_as_library(|| {
             add_field(index, "x", 24)?;
             add_method(index, "twice", 1)?;
             register_attr(index, b"__test_own__", 5i64.into())
@@ -218,7 +218,7 @@ mod tests {
     #[test]
     fn what_a_client_gave_is_not_the_librarys() -> Result<()> {
         let index = class("test.own.Conflicts")?;
-        register_own(|| {
+        run_as_library(|| {
             add_field(index, "x", 24)?;
             register_attr(SHAPE, b"__test_own_conflict__", AnyView::NONE)
         })?;
@@ -240,7 +240,7 @@ mod tests {
         let index = class("test.own.ClientFirst")?;
         add_field(index, "x", 32)?;
         register_attr(index, b"__test_own_late__", 1i64.into())?;
-        register_own(|| {
+        run_as_library(|| {
             add_field(index, "x", 24)?;
             add_field(index, "y", 24)?;
             register_attr(index, b"__test_own_late__", 5i64.into())

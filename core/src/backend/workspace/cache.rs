@@ -4,24 +4,24 @@
 
 use core::ptr::{self, NonNull};
 
-use super::source::{Header, free};
+use super::source::{BlockHeader, free};
 
 /// The most blocks that a thread keeps. Then the one that it has had longest goes to the heap.
-pub(super) const MAX_KEPT: usize = 16;
+pub(super) const MAX_CACHED: usize = 16;
 
 /// A larger block is no good for a workspace when it has so many times its bytes.
 const MAX_WASTE: usize = 4;
 
 /// A stack of blocks, linked by their headers.
-pub(super) struct Kept {
-    first: *mut Header,
+pub(super) struct BlockCache {
+    first: *mut BlockHeader,
     len: usize,
 }
 
-impl Kept {
+impl BlockCache {
     /// No blocks.
-    pub(super) const fn new() -> Kept {
-        Kept { first: ptr::null_mut(), len: 0 }
+    pub(super) const fn new() -> BlockCache {
+        BlockCache { first: ptr::null_mut(), len: 0 }
     }
 
     /// How many blocks there are.
@@ -32,7 +32,7 @@ impl Kept {
 
     /// Takes the block that fits best.
     #[inline]
-    pub(super) fn take(&mut self, capacity: usize) -> Option<NonNull<Header>> {
+    pub(super) fn take(&mut self, capacity: usize) -> Option<NonNull<BlockHeader>> {
         let first = NonNull::new(self.first)?;
         // SAFETY: the blocks of the list are the thread's alone.
         unsafe {
@@ -46,9 +46,9 @@ impl Kept {
     }
 
     #[cold]
-    fn take_best(&mut self, capacity: usize) -> Option<NonNull<Header>> {
+    fn take_best(&mut self, capacity: usize) -> Option<NonNull<BlockHeader>> {
         let most = capacity.saturating_mul(MAX_WASTE);
-        let mut best: Option<(*mut *mut Header, usize)> = None;
+        let mut best: Option<(*mut *mut BlockHeader, usize)> = None;
         let mut link = &raw mut self.first;
         // SAFETY: links lead to blocks of the list, which are the thread's alone, and the last one is null.
         unsafe {
@@ -67,7 +67,7 @@ impl Kept {
     ///
     /// # Safety
     /// The link is one of this list.
-    unsafe fn unlink(&mut self, link: *mut *mut Header) -> Option<NonNull<Header>> {
+    unsafe fn unlink(&mut self, link: *mut *mut BlockHeader) -> Option<NonNull<BlockHeader>> {
         // SAFETY: the caller's promise.
         unsafe {
             let block = NonNull::new(*link)?;
@@ -79,16 +79,16 @@ impl Kept {
 
     /// Keeps a block that nobody uses. Returns one for which there is no room.
     #[inline]
-    pub(super) fn put(&mut self, block: NonNull<Header>) -> Option<NonNull<Header>> {
+    pub(super) fn put(&mut self, block: NonNull<BlockHeader>) -> Option<NonNull<BlockHeader>> {
         // SAFETY: nobody else uses the block.
         unsafe { (*block.as_ptr()).next = self.first };
         self.first = block.as_ptr();
         self.len += 1;
-        if self.len > MAX_KEPT { self.take_last() } else { None }
+        if self.len > MAX_CACHED { self.take_last() } else { None }
     }
 
     #[cold]
-    fn take_last(&mut self) -> Option<NonNull<Header>> {
+    fn take_last(&mut self) -> Option<NonNull<BlockHeader>> {
         let mut link = &raw mut self.first;
         // SAFETY: as for `take_best`.
         unsafe {
@@ -100,7 +100,7 @@ impl Kept {
     }
 }
 
-impl Drop for Kept {
+impl Drop for BlockCache {
     fn drop(&mut self) {
         let mut next = self.first;
         while let Some(block) = NonNull::new(next) {

@@ -18,12 +18,12 @@ use core::sync::atomic::{AtomicU32, Ordering};
 
 /// A release of upstream, without its post-release number.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct Release(u32);
+pub struct UpstreamRelease(u32);
 
-impl Release {
+impl UpstreamRelease {
     /// The release `major.minor.patch`.
-    pub const fn new(major: u8, minor: u8, patch: u8) -> Release {
-        Release(u32::from_be_bytes([0, major, minor, patch]))
+    pub const fn new(major: u8, minor: u8, patch: u8) -> UpstreamRelease {
+        UpstreamRelease(u32::from_be_bytes([0, major, minor, patch]))
     }
 }
 
@@ -36,29 +36,29 @@ static SERVED: AtomicU32 = AtomicU32::new(LAST);
 ///
 /// # Threads
 /// One atomic store. What was registered before keeps the form of the release that was served then.
-pub fn serve(release: Release) {
+pub fn serve(release: UpstreamRelease) {
     SERVED.store(release.0, Ordering::Relaxed);
 }
 
 /// The release that is served; the last one is later than every other.
 #[inline]
-pub fn served() -> Release {
-    Release(SERVED.load(Ordering::Relaxed))
+pub fn served() -> UpstreamRelease {
+    UpstreamRelease(SERVED.load(Ordering::Relaxed))
 }
 
 /// Whether a type may repeat the name of its own or an ancestor's field.
 pub fn fields_may_repeat() -> bool {
-    served() < Release::new(0, 1, 11)
+    served() < UpstreamRelease::new(0, 1, 11)
 }
 
 /// Whether copies of the library's classes are methods, beside their type attributes.
 pub fn copies_are_methods() -> bool {
-    served() < Release::new(0, 1, 11)
+    served() < UpstreamRelease::new(0, 1, 11)
 }
 
 /// Whether objects of `ffi.Enum` have the fields `_value` and `_name`.
 pub fn enums_have_values() -> bool {
-    served() < Release::new(0, 1, 13)
+    served() < UpstreamRelease::new(0, 1, 13)
 }
 
 /// The field of `ffi.Enum` that holds the name of an enum.
@@ -69,12 +69,12 @@ pub fn name_of_enums() -> &'static [u8] {
 /// Whether structural visits of maps give keys and values.
 #[inline]
 pub fn visits_give_keys() -> bool {
-    served() < Release::new(0, 1, 14)
+    served() < UpstreamRelease::new(0, 1, 14)
 }
 
 /// Whether the type schema of a function has its types as `args`, the result first.
 pub fn schemas_have_args() -> bool {
-    served() < Release::new(0, 1, 15)
+    served() < UpstreamRelease::new(0, 1, 15)
 }
 
 #[cfg(test)]
@@ -83,8 +83,8 @@ mod tests {
 
     #[test]
     fn releases_are_ordered_by_number() {
-        assert!(Release::new(0, 1, 9) < Release::new(0, 1, 10));
-        assert!(Release::new(0, 1, 99) < Release::new(0, 2, 0));
-        assert!(Release::new(255, 255, 255) < served());
+        assert!(UpstreamRelease::new(0, 1, 9) < UpstreamRelease::new(0, 1, 10));
+        assert!(UpstreamRelease::new(0, 1, 99) < UpstreamRelease::new(0, 2, 0));
+        assert!(UpstreamRelease::new(255, 255, 255) < served());
     }
 }

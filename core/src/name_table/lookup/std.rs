@@ -19,7 +19,7 @@ use crate::sync::atomic::{AtomicPtr, AtomicU8, AtomicUsize, Ordering};
 use crate::sync::const_new;
 
 /// The index of a table.
-pub(in crate::name_table) struct Places {
+pub(in crate::name_table) struct Lookup {
     index: AtomicPtr<Index>,
     /// Slots of the newest index that are taken; for whoever inserts.
     taken: AtomicUsize,
@@ -35,13 +35,13 @@ impl Links {
 }
 
 /// An index with a free slot, and the hash of the name that it is for.
-pub(in crate::name_table) struct Room<'a> {
-    places: &'a Places,
+pub(in crate::name_table) struct VacantEntry<'a> {
+    lookup: &'a Lookup,
     index: NonNull<Index>,
     hash: usize,
 }
 
-impl Places {
+impl Lookup {
     const_new! {
         /// No places.
         pub(in crate::name_table) fn new() -> Self {
@@ -65,17 +65,17 @@ impl Places {
         &self,
         names: &Names,
         name: &[u8],
-    ) -> Option<Result<NonNull<Name>, Room<'_>>> {
+    ) -> Option<Result<NonNull<Name>, VacantEntry<'_>>> {
         let hash = hash(name);
         Some(match self.find_hashed(name, hash) {
             Some(name) => Ok(name),
-            None => Err(Room { places: self, index: self.index_with_room(names)?, hash }),
+            None => Err(VacantEntry { lookup: self, index: self.index_with_free_slot(names)?, hash }),
         })
     }
 
     /// The newest index, grown if the next entry would fill it too much; None when memory is refused. The caller holds the
     /// lock.
-    fn index_with_room(&self, names: &Names) -> Option<NonNull<Index>> {
+    fn index_with_free_slot(&self, names: &Names) -> Option<NonNull<Index>> {
         let newest = self.index.load(Ordering::Relaxed);
         // SAFETY: as `find_hashed`.
         let slots = unsafe { newest.as_ref() }.map_or(0, Index::slots);
@@ -96,7 +96,7 @@ impl Places {
     }
 }
 
-impl Room<'_> {
+impl VacantEntry<'_> {
     /// The hash of the name.
     pub(in crate::name_table) fn hash(&self) -> usize {
         self.hash
@@ -109,12 +109,12 @@ impl Room<'_> {
     pub(in crate::name_table) unsafe fn put(self, name: NonNull<Name>) {
         // SAFETY: the caller's promise; the index is live and has a free slot.
         unsafe { self.index.as_ref().put(name) };
-        self.places.taken.store(self.places.taken.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+        self.lookup.taken.store(self.lookup.taken.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
     }
 }
 
 /// For tables that are not static, as in tests.
-impl Drop for Places {
+impl Drop for Lookup {
     fn drop(&mut self) {
         let mut index = self.index.load(Ordering::Relaxed);
         while let Some(gone) = NonNull::new(index) {

@@ -7,7 +7,7 @@ use super::super::trie;
 use crate::sync::atomic::{AtomicPtr, Ordering};
 
 /// The root of the trie.
-pub(in crate::name_table) struct Places(AtomicPtr<Name>);
+pub(in crate::name_table) struct Lookup(AtomicPtr<Name>);
 
 /// The branches of an entry.
 pub(in crate::name_table) struct Links([AtomicPtr<Name>; trie::BRANCHES]);
@@ -30,14 +30,14 @@ impl trie::Node for Name {
 }
 
 /// The branch that an entry would be on, and the hash of its name.
-pub(in crate::name_table) struct Room<'a> {
+pub(in crate::name_table) struct VacantEntry<'a> {
     branch: &'a AtomicPtr<Name>,
     hash: usize,
 }
 
-impl Places {
+impl Lookup {
     pub(in crate::name_table) const fn new() -> Self {
-        Places(AtomicPtr::new(ptr::null_mut()))
+        Lookup(AtomicPtr::new(ptr::null_mut()))
     }
 
     /// The branch on which the entry of a name is, or would be; and the hash of the name.
@@ -57,13 +57,13 @@ impl Places {
         &self,
         _: &Names,
         name: &[u8],
-    ) -> Option<Result<NonNull<Name>, Room<'_>>> {
+    ) -> Option<Result<NonNull<Name>, VacantEntry<'_>>> {
         let (branch, hash) = self.walk(name);
-        Some(NonNull::new(branch.load(Ordering::Acquire)).ok_or(Room { branch, hash }))
+        Some(NonNull::new(branch.load(Ordering::Acquire)).ok_or(VacantEntry { branch, hash }))
     }
 }
 
-impl Room<'_> {
+impl VacantEntry<'_> {
     /// The hash of the name.
     pub(in crate::name_table) fn hash(&self) -> usize {
         self.hash

@@ -4,28 +4,29 @@ use core::mem::MaybeUninit;
 
 use crate::abi::{DLManagedTensor, DLManagedTensorVersioned};
 use crate::sync::atomic::{AtomicBool, Ordering};
-use crate::sync::is_alone;
+use crate::sync::is_single_threaded;
 
 /// Whether an export is in the space.
-pub(crate) type Flag = AtomicBool;
+pub(crate) type SlotFlag = AtomicBool;
 
 /// Space for a managed tensor of either form.
-pub(crate) type Room = MaybeUninit<DLManagedTensorVersioned>;
+pub(crate) type ExportSlot = MaybeUninit<DLManagedTensorVersioned>;
 
 const _: () = assert!(
-    size_of::<DLManagedTensor>() <= size_of::<Room>() && align_of::<DLManagedTensor>() <= align_of::<Room>()
+    size_of::<DLManagedTensor>() <= size_of::<ExportSlot>()
+        && align_of::<DLManagedTensor>() <= align_of::<ExportSlot>()
 );
 
 /// The flag of a space without an export.
 #[inline(always)]
-pub(crate) fn vacant() -> Flag {
-    Flag::new(false)
+pub(crate) fn vacant() -> SlotFlag {
+    SlotFlag::new(false)
 }
 
 /// Claims the space. Returns `false` if an export is there; otherwise the space is the caller's until it is given back.
 #[inline(always)]
-pub(crate) fn claim(flag: &Flag) -> bool {
-    if is_alone() {
+pub(crate) fn claim(flag: &SlotFlag) -> bool {
+    if is_single_threaded() {
         // A locked instruction would be most of what an export costs.
         let is_vacant = !flag.load(Ordering::Relaxed);
         flag.store(true, Ordering::Relaxed);
@@ -37,6 +38,6 @@ pub(crate) fn claim(flag: &Flag) -> bool {
 
 /// Gives back the space that the caller claimed.
 #[inline(always)]
-pub(crate) fn give_back(flag: &Flag) {
+pub(crate) fn release(flag: &SlotFlag) {
     flag.store(false, Ordering::Release);
 }

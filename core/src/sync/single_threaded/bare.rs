@@ -3,9 +3,9 @@
 
 /// Whether this thread is surely the only one.
 #[inline(always)]
-pub fn is_alone() -> bool {
+pub fn is_single_threaded() -> bool {
     false
 }
 
 /// Does nothing: this system does not tell.
-pub fn find_out() {}
+pub fn find_thread_flag() {}

@@ -32,7 +32,7 @@ unsafe impl ObjectRecord for BytesRecord {
 pub(super) unsafe fn write_copy(cell: *mut TVMFFIAny, small_index: i32, content: *const [u8]) -> Result<()> {
     let len = content.len();
     let mut value = MaybeUninit::uninit();
-    let room = room(&mut value, small_index, len)?;
+    let room = reserve(&mut value, small_index, len)?;
     // SAFETY: the room is as long as the content and not a part of it, and completes the value; the caller vouches for the cell,
     // which is written last.
     unsafe {
@@ -43,13 +43,13 @@ pub(super) unsafe fn write_copy(cell: *mut TVMFFIAny, small_index: i32, content:
 }
 
 /// Makes `cell` a value of `len` bytes that `write` gets to change; they are zero until then.
-pub(super) fn written(
+pub(super) fn write_with(
     cell: &mut MaybeUninit<TVMFFIAny>,
     small_index: i32,
     len: usize,
     write: impl FnOnce(&mut [u8]),
 ) -> Result<()> {
-    let room = room(cell, small_index, len)?;
+    let room = reserve(cell, small_index, len)?;
     // SAFETY: the room has `len` bytes, and nobody else knows the value yet, which is complete from here on.
     unsafe {
         ptr::write_bytes(room, 0, len);
@@ -71,7 +71,7 @@ pub(super) fn object_in(space: &mut impl Space, content: &[u8]) -> Result<Object
 /// Makes `cell` a value of `len` bytes, and gives the place for them, which is in the cell itself or in a new object.
 #[cfg_attr(feature = "speed", inline)]
 #[cfg_attr(not(feature = "speed"), inline(never))]
-fn room(cell: &mut MaybeUninit<TVMFFIAny>, small_index: i32, len: usize) -> Result<*mut u8> {
+fn reserve(cell: &mut MaybeUninit<TVMFFIAny>, small_index: i32, len: usize) -> Result<*mut u8> {
     if len <= SMALL_MAX {
         let payload = TVMFFIAnyPayload { v_uint64: 0 };
         let cell = cell.write(TVMFFIAny { type_index: small_index, small_str_len: len as u32, payload });

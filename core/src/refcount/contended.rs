@@ -20,7 +20,7 @@ fn place(address: usize) -> &'static AtomicUsize {
 
 /// Whether the object at this address is one of them.
 #[inline(always)]
-pub(super) fn is_busy(address: usize) -> bool {
+pub(super) fn is_contended(address: usize) -> bool {
     place(address).load(Ordering::Relaxed) == address
 }
 
@@ -45,10 +45,10 @@ mod tests {
     fn each_place_remembers_one_object() {
         let (first, second) = (1 << 20, (1 << 20) + (1 << 12));
         remember(first);
-        assert!(is_busy(first) && !is_busy(second));
+        assert!(is_contended(first) && !is_contended(second));
         remember(second);
-        assert!(is_busy(second) && !is_busy(first));
+        assert!(is_contended(second) && !is_contended(first));
         forget(second);
-        assert!(!is_busy(second));
+        assert!(!is_contended(second));
     }
 }

@@ -5,10 +5,10 @@ use core::ffi::c_char;
 use core::mem::MaybeUninit;
 use core::ptr;
 
-use super::pool::{Pool, Slot};
+use super::pool::{ObjectPool, PoolObject};
 use super::refusal::{memory_error, runtime_error};
 use crate::abi::{TVMFFIByteArray, TVMFFIErrorCell, TVMFFIObject, TVMFFIObjectHandle};
-use crate::sync::atomic::{AtomicPtr, exchange_unordered};
+use crate::sync::atomic::{AtomicPtr, exchange_relaxed};
 use crate::{config, type_index};
 
 /// An error object.
@@ -26,9 +26,9 @@ struct ErrorSlot {
 }
 
 // SAFETY: it starts with the header.
-unsafe impl Slot for ErrorSlot {}
+unsafe impl PoolObject for ErrorSlot {}
 
-static POOL: Pool<ErrorSlot, { config::ERRORS }> = Pool::new();
+static POOL: ObjectPool<ErrorSlot, { config::ERRORS }> = ObjectPool::new();
 
 /// Room for the last resort: an error without a message.
 #[repr(C, align(8))]
@@ -37,13 +37,13 @@ struct LastResort {
     text: [u8; 12],
 }
 
-struct Shared(UnsafeCell<MaybeUninit<LastResort>>);
+struct SharedLastResort(UnsafeCell<MaybeUninit<LastResort>>);
 
 // SAFETY: what is written is always the same, and the counts change atomically.
-unsafe impl Sync for Shared {}
+unsafe impl Sync for SharedLastResort {}
 
 /// The error when all slots are in use. It has so many references that it never dies.
-static LAST_RESORT: Shared = Shared(UnsafeCell::new(MaybeUninit::zeroed()));
+static LAST_RESORT: SharedLastResort = SharedLastResort(UnsafeCell::new(MaybeUninit::zeroed()));
 
 static RAISED: AtomicPtr<TVMFFIObject> = AtomicPtr::new(ptr::null_mut());
 
@@ -54,7 +54,7 @@ static RAISED: AtomicPtr<TVMFFIObject> = AtomicPtr::new(ptr::null_mut());
 /// `error` is null, or an error object with a reference that the caller gives up.
 #[inline(always)]
 pub unsafe fn swap(error: *mut TVMFFIObject) -> *mut TVMFFIObject {
-    exchange_unordered(&RAISED, error)
+    exchange_relaxed(&RAISED, error)
 }
 
 /// An error whose message is put together from parts, and cut to what a slot has room for; the caller owns it.

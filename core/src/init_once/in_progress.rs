@@ -15,11 +15,11 @@ use crate::sync::atomic::{AtomicPtr, Ordering};
 use crate::sync::{Lock, current_thread, pause};
 
 /// The handles that are being made.
-pub struct Makers(Cell<*const Maker>);
+pub struct InProgress(Cell<*const Attempt>);
 
 /// The reasons for an error that is not one of the function which makes the handle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refusal {
+pub enum InitFailure {
     /// The function succeeded without writing one.
     NoHandle,
     /// The function asked for the handle that it is making.
@@ -27,17 +27,17 @@ pub enum Refusal {
 }
 
 /// One handle that is being made.
-struct Maker {
+struct Attempt {
     handle: *const AtomicPtr<c_void>,
     thread: Option<NonZeroUsize>,
-    next: *const Maker,
+    next: *const Attempt,
 }
 
-// SAFETY: the records are only reached while the lock around `Makers` is held, and leave the chain before they go.
-unsafe impl Send for Makers {}
+// SAFETY: the records are only reached while the lock around `InProgress` is held, and leave the chain before they go.
+unsafe impl Send for InProgress {}
 
 /// What a caller finds when it looks for its handle.
-enum Turn {
+enum Claim {
     /// It is there.
     Made,
     /// This caller makes it.
@@ -50,24 +50,24 @@ enum Turn {
 
 /// Makes a handle by `make`, unless it is there or another caller makes it; gives the status of `make`.
 pub fn init(
-    makers: &Lock<Makers>,
+    makers: &Lock<InProgress>,
     handle: &AtomicPtr<c_void>,
     make: impl FnOnce(*mut *mut c_void) -> c_int,
-) -> Result<c_int, Refusal> {
+) -> Result<c_int, InitFailure> {
     let mut record = MaybeUninit::uninit();
     let own = record.as_mut_ptr();
     let mut round = 0;
     loop {
-        // SAFETY: `record` lives until the end of this function, and `Making` takes it out of the chain before that.
+        // SAFETY: `record` lives until the end of this function, and `AttemptGuard` takes it out of the chain before that.
         let turn = unsafe { makers.lock().enter(handle, own) };
         match turn {
-            Turn::Made => return Ok(0),
-            Turn::Mine => {
-                let _making = Making { makers, own };
+            Claim::Made => return Ok(0),
+            Claim::Mine => {
+                let _making = AttemptGuard { makers, own };
                 return publish(handle, make);
             }
-            Turn::Wait => pause(round),
-            Turn::Nested => return Err(Refusal::Nested),
+            Claim::Wait => pause(round),
+            Claim::Nested => return Err(InitFailure::Nested),
         }
         round = round.saturating_add(1);
     }
@@ -77,26 +77,26 @@ pub fn init(
 fn publish(
     handle: &AtomicPtr<c_void>,
     make: impl FnOnce(*mut *mut c_void) -> c_int,
-) -> Result<c_int, Refusal> {
+) -> Result<c_int, InitFailure> {
     let mut result = ptr::null_mut();
     let status = make(&mut result);
     if status != 0 {
         return Ok(status);
     }
     if result.is_null() {
-        return Err(Refusal::NoHandle);
+        return Err(InitFailure::NoHandle);
     }
     handle.store(result, Ordering::Release);
     Ok(0)
 }
 
-impl Makers {
+impl InProgress {
     /// An empty list of makers.
     pub const fn none() -> Self {
         Self(Cell::new(ptr::null()))
     }
 
-    fn find(&self, handle: &AtomicPtr<c_void>) -> Option<&Maker> {
+    fn find(&self, handle: &AtomicPtr<c_void>) -> Option<&Attempt> {
         let mut at = self.0.get();
         // SAFETY: records in the chain are alive, and stay as long as the lock is held.
         while let Some(maker) = unsafe { at.as_ref() } {
@@ -111,21 +111,21 @@ impl Makers {
     /// Decides whose turn it is and, if it is this caller's, puts its record into the chain.
     ///
     /// # Safety
-    /// `own` stays where it is until [`Makers::remove`] took it out.
-    unsafe fn enter(&self, handle: &AtomicPtr<c_void>, own: *mut Maker) -> Turn {
+    /// `own` stays where it is until [`InProgress::remove`] took it out.
+    unsafe fn enter(&self, handle: &AtomicPtr<c_void>, own: *mut Attempt) -> Claim {
         // A maker publishes before it leaves the chain, so whoever finds neither handle nor maker is first.
         if !handle.load(Ordering::Acquire).is_null() {
-            return Turn::Made;
+            return Claim::Made;
         }
         let here = current_thread();
         match self.find(handle) {
-            Some(maker) if here.is_some() && maker.thread == here => Turn::Nested,
-            Some(_) => Turn::Wait,
+            Some(maker) if here.is_some() && maker.thread == here => Claim::Nested,
+            Some(_) => Claim::Wait,
             None => {
                 // SAFETY: the record is the caller's; nobody else knows it yet.
-                unsafe { own.write(Maker { handle, thread: here, next: self.0.get() }) };
+                unsafe { own.write(Attempt { handle, thread: here, next: self.0.get() }) };
                 self.0.set(own);
-                Turn::Mine
+                Claim::Mine
             }
         }
     }
@@ -134,9 +134,9 @@ impl Makers {
     ///
     /// To be called before the child runs anything else: the records lie on the stacks of those threads.
     #[allow(dead_code, reason = "only hosts fork")]
-    pub fn keep_own(&mut self) {
+    pub fn keep_own_thread(&mut self) {
         let here = current_thread();
-        let mut link: *mut *const Maker = self.0.as_ptr();
+        let mut link: *mut *const Attempt = self.0.as_ptr();
         // SAFETY: the memory of the records is still there, and nobody else reaches them; `link` is the head or the link of a
         // record of this thread, which is alive.
         unsafe {
@@ -154,7 +154,7 @@ impl Makers {
     ///
     /// # Safety
     /// The record is in the chain.
-    unsafe fn remove(&self, own: *mut Maker) {
+    unsafe fn remove(&self, own: *mut Attempt) {
         // SAFETY: records in the chain are alive; only the holder of the lock changes their links.
         unsafe {
             let after = (*own).next;
@@ -172,12 +172,12 @@ impl Makers {
 }
 
 /// Takes the maker's record out of the chain when the attempt ends, in whatever way.
-struct Making<'a> {
-    makers: &'a Lock<Makers>,
-    own: *mut Maker,
+struct AttemptGuard<'a> {
+    makers: &'a Lock<InProgress>,
+    own: *mut Attempt,
 }
 
-impl Drop for Making<'_> {
+impl Drop for AttemptGuard<'_> {
     fn drop(&mut self) {
         // SAFETY: `enter` put the record into the chain, and it is taken out here only.
         unsafe { self.makers.lock().remove(self.own) }
@@ -197,7 +197,7 @@ mod tests {
         if current_thread().is_none() {
             return; // Builds that cannot tell threads apart do not fork.
         }
-        static MAKERS: Lock<Makers> = Lock::new(Makers::none());
+        static IN_PROGRESS: Lock<InProgress> = Lock::new(InProgress::none());
         static THEIRS: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
         static OWN: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
         static MAKING: AtomicBool = AtomicBool::new(false);
@@ -207,11 +207,12 @@ mod tests {
             unsafe { result.write(ptr::without_provenance_mut(1)) };
             0
         };
-        let outcome = init(&MAKERS, &OWN, |result| {
+        let outcome = init(&IN_PROGRESS, &OWN, |result| {
             let other = thread::spawn(move || {
                 let mut own = MaybeUninit::uninit();
-                // SAFETY: the record stays until it was taken out, which `keep_own` does.
-                assert!(matches!(unsafe { MAKERS.lock().enter(&THEIRS, own.as_mut_ptr()) }, Turn::Mine));
+                // SAFETY: the record stays until `keep_own_thread` has removed it from the list.
+                let claim = unsafe { IN_PROGRESS.lock().enter(&THEIRS, own.as_mut_ptr()) };
+                assert!(matches!(claim, Claim::Mine));
                 MAKING.store(true, Ordering::Release);
                 while !GONE.load(Ordering::Acquire) {
                     thread::yield_now();
@@ -220,13 +221,13 @@ mod tests {
             while !MAKING.load(Ordering::Acquire) {
                 thread::yield_now();
             }
-            MAKERS.lock().keep_own();
-            assert_eq!(init(&MAKERS, &THEIRS, made), Ok(0));
-            assert_eq!(init(&MAKERS, &OWN, made), Err(Refusal::Nested), "its own stays");
+            IN_PROGRESS.lock().keep_own_thread();
+            assert_eq!(init(&IN_PROGRESS, &THEIRS, made), Ok(0));
+            assert_eq!(init(&IN_PROGRESS, &OWN, made), Err(InitFailure::Nested), "its own stays");
             GONE.store(true, Ordering::Release);
             assert!(other.join().is_ok());
             made(result)
         });
-        assert_eq!((outcome, MAKERS.lock().0.get().is_null()), (Ok(0), true));
+        assert_eq!((outcome, IN_PROGRESS.lock().0.get().is_null()), (Ok(0), true));
     }
 }

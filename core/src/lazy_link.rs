@@ -9,12 +9,12 @@ use core::ptr;
 use crate::sync::atomic::{AtomicPtr, Ordering};
 
 /// A place for a static record, or for none.
-pub(crate) struct Late<T: Sync + 'static>(AtomicPtr<T>);
+pub(crate) struct LazyLink<T: Sync + 'static>(AtomicPtr<T>);
 
-impl<T: Sync> Late<T> {
+impl<T: Sync> LazyLink<T> {
     /// A place without a record.
     pub(crate) const fn new() -> Self {
-        Late(AtomicPtr::new(ptr::null_mut()))
+        LazyLink(AtomicPtr::new(ptr::null_mut()))
     }
 
     /// Puts a record in, or takes it out.

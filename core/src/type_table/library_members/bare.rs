@@ -8,21 +8,21 @@ pub(in crate::type_table) const fn is_providing() -> bool {
     false
 }
 
-pub(in crate::type_table) struct OwnCount;
+pub(in crate::type_table) struct LibraryCount;
 
-impl OwnCount {
+impl LibraryCount {
     pub(in crate::type_table) const fn new(_count: u8) -> Self {
-        OwnCount
+        LibraryCount
     }
 
     pub(in crate::type_table) const fn add(&self, _index: usize) {}
 }
 
-pub(in crate::type_table) struct OwnTypes;
+pub(in crate::type_table) struct LibraryTypes;
 
-impl OwnTypes {
+impl LibraryTypes {
     pub(in crate::type_table) const fn none() -> Self {
-        OwnTypes
+        LibraryTypes
     }
 
     pub(in crate::type_table) const fn add(&self, _type_index: i32) {}

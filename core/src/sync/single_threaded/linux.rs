@@ -22,14 +22,14 @@ static FLAG: AtomicPtr<AtomicU8> = AtomicPtr::new((&raw const UNKNOWN).cast_mut(
 /// its locks. glibc clears it before it starts a thread, and never sets it for a further copy of itself in the process. What
 /// was written alone is seen by threads that are started later.
 #[inline(always)]
-pub fn is_alone() -> bool {
+pub fn is_single_threaded() -> bool {
     // SAFETY: the pointer leads to the byte above or to that of glibc, which stays; any order will do, for the value is that of
     // this thread's own starting of threads.
     unsafe { &*FLAG.load(Ordering::Relaxed) }.load(Ordering::Relaxed) != 0
 }
 
 /// Asks glibc where it keeps the flag; until then, nobody is known to be alone.
-pub fn find_out() {
+pub fn find_thread_flag() {
     // SAFETY: null stands for all libraries of the program.
     let flag = unsafe { dlsym(ptr::null_mut(), NAME.as_ptr()) };
     if !flag.is_null() {
@@ -44,10 +44,10 @@ mod tests {
     #[test]
     fn threads_are_noticed_by_all() {
         extern crate std;
-        find_out();
+        find_thread_flag();
         std::thread::scope(|scope| {
-            let other = scope.spawn(is_alone);
-            assert!(!is_alone());
+            let other = scope.spawn(is_single_threaded);
+            assert!(!is_single_threaded());
             assert!(!other.join().unwrap());
         });
     }
