@@ -69,6 +69,17 @@ macro_rules! atomic {
             }
 
             #[inline(always)]
+            pub fn compare_exchange(
+                &self,
+                current: $value,
+                new: $value,
+                success: Ordering,
+                _failure: Ordering,
+            ) -> Result<$value, $value> {
+                ordered(success, || self.0.compare_exchange(current, new, Relaxed, Relaxed))
+            }
+
+            #[inline(always)]
             pub fn compare_exchange_weak(
                 &self,
                 current: $value,
