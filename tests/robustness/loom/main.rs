@@ -36,13 +36,13 @@ mod process {
     }
 }
 
+#[path = "../../../core/src/tensor/export_slot/fast.rs"]
+mod export_slot;
 #[path = "../../../core/src/init_once/in_progress.rs"]
 mod in_progress;
 #[path = "../../../core/src/name_table/mod.rs"]
 mod name_table;
 mod refcount;
-#[path = "../../../core/src/tensor/export_slot/fast.rs"]
-mod export_slot;
 #[path = "../../../core/src/global_table/shared_pointer.rs"]
 mod shared_pointer;
 mod sync;
