@@ -63,7 +63,7 @@ impl Copy {
         let memory = Region { device: CPU, data: self.data, offset: 0 };
         let region = Region { device: array.device, data: array.data, offset: array.byte_offset as usize };
         let (from, to) = direction(memory, region);
-        let stream = stream::get(stream::Device::new(array.device.device_type, array.device.device_id));
+        let stream = stream::get(stream::DeviceKey::new(array.device.device_type, array.device.device_id));
         // SAFETY: the caller vouches for the memory; the array has so many bytes.
         unsafe {
             device::copy(from, to, self.bytes, stream)?;
@@ -108,7 +108,7 @@ pub unsafe extern "C" fn TVMSetStream(
 ) -> c_int {
     boundary::status(|| match backend_of(device_type)? {
         Some(backend) => {
-            stream::set(stream::Device::new(device_type, device_id), handle)?;
+            stream::set(stream::DeviceKey::new(device_type, device_id), handle)?;
             // SAFETY: contract of the crate.
             unsafe { backend.set_stream(device_id, handle) }
         }

@@ -2,7 +2,7 @@
 
 use core::ffi::{c_char, c_int, c_void};
 
-use ferrite_alloc_ext::env::stream::{self, Device};
+use ferrite_alloc_ext::env::stream::{self, DeviceKey};
 use ferrite_alloc_ext::env::{context, tensor_alloc};
 use ferrite_core::abi::{DLPackManagedTensorAllocator, DLTensor, TVMFFIObjectHandle};
 
@@ -26,9 +26,9 @@ pub unsafe extern "C" fn TVMFFIEnvSetStream(
     stream: TVMFFIStreamHandle,
     opt_out_original_stream: *mut TVMFFIStreamHandle,
 ) -> c_int {
-    let device = Device::new(device_type, device_id);
+    let device = DeviceKey::new(device_type, device_id);
     if boundary::SHORT_CUTS
-        && let Some(original) = stream::set_first(device, stream)
+        && let Some(original) = stream::set_inline(device, stream)
     {
         // SAFETY: contract of the crate.
         unsafe { boundary::write_optional(opt_out_original_stream, original) };
@@ -45,7 +45,7 @@ pub unsafe extern "C" fn TVMFFIEnvSetStream(
 #[cfg_attr(feature = "speed", cold, inline(never))]
 #[cfg_attr(not(feature = "speed"), inline(always))]
 unsafe extern "C" fn set_stream_carefully(
-    device: Device,
+    device: DeviceKey,
     stream: TVMFFIStreamHandle,
     opt_out_original_stream: *mut TVMFFIStreamHandle,
 ) -> c_int {
@@ -60,7 +60,7 @@ unsafe extern "C" fn set_stream_carefully(
 /// Returns the stream that this thread works on, for one device; null when none is set.
 #[unsafe(no_mangle)]
 pub extern "C" fn TVMFFIEnvGetStream(device_type: i32, device_id: i32) -> TVMFFIStreamHandle {
-    stream::get(Device::new(device_type, device_id))
+    stream::get(DeviceKey::new(device_type, device_id))
 }
 
 /// Sets the function that `TVMFFIEnvTensorAlloc` allocates with on this thread; null unsets it.

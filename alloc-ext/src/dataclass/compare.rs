@@ -1,4 +1,4 @@
-//! Equality and order of whole values.
+//! Recursive equality and order.
 #![forbid(unsafe_code)]
 
 use core::marker::PhantomData;
@@ -18,14 +18,14 @@ use crate::walk::{
     with_callback,
 };
 
-/// Whether two values are equal: the same type, and equal in everything that is in them.
+/// Returns `true` if two values have the same type and equal content, recursively.
 ///
-/// Strings and bytes compare by content, NaN equals NaN, maps compare without their order, objects field by field unless
-/// a field is flagged as not compared, or by the hook `__ffi_eq__` or `__ffi_compare__` of their type. Cycles that run
-/// alike are equal.
+/// Strings and bytes compare by content, NaN equals NaN, and maps compare regardless of order. Objects compare by the hook
+/// `__ffi_eq__` or `__ffi_compare__` of their type if there is one, else field by field without the fields that are flagged
+/// as not compared. Isomorphic cycles are equal.
 ///
 /// # Errors
-/// Those of hooks and getters; ValueError beyond the depths of [`crate::walk`]; MemoryError.
+/// Errors of hooks and getters; ValueError beyond the depths of [`crate::walk`]; MemoryError.
 ///
 /// # Upstream
 /// `RecursiveEq` in `extra/dataclass.h`.
@@ -33,15 +33,15 @@ pub fn recursive_eq(lhs: &Any, rhs: &Any) -> Result<bool> {
     compare(lhs, rhs, true).map(|order| order == 0)
 }
 
-/// The order of two values: negative, zero or positive. None comes first; sequences and fields go by the first
-/// difference; a type may have the hook `__ffi_compare__`.
+/// Compares two values: negative, zero or positive. None comes first; sequences and objects are ordered by their first
+/// different element or field, or by the hook `__ffi_compare__` of their type.
 ///
 /// # Errors
-/// TypeError for different types, maps that differ, NaN and values without order; ValueError for a cycle; those of
+/// TypeError for different types, different maps, NaN and values without order; ValueError for a cycle; errors of
 /// [`recursive_eq`].
 ///
 /// # Upstream
-/// `RecursiveLt` and its kin in `extra/dataclass.h`.
+/// `RecursiveLt`, `RecursiveLe`, `RecursiveGt` and `RecursiveGe` in `extra/dataclass.h`.
 pub fn recursive_compare(lhs: &Any, rhs: &Any) -> Result<i32> {
     compare(lhs, rhs, false)
 }
@@ -64,23 +64,23 @@ type Kept = Option<ObjectRef>;
 #[derive(Default)]
 struct Comparer {
     equality_only: bool,
-    /// Pairs of objects that may be met again, and whether they are being compared.
+    /// Visited pairs of objects, and whether they are on the current path.
     open: IdentityMap<bool, (Kept, Kept)>,
     eq_hooks: Hooks,
     compare_hooks: Hooks,
 }
 
-/// A walk through two values that are lent to it.
+/// A walk over two borrowed values.
 struct Walk<'c, 'w> {
     comparer: &'c mut Comparer,
-    lent: PhantomData<&'w Any>,
-    /// The order of the first values without children that differ.
+    borrowed: PhantomData<&'w Any>,
+    /// Order of the first pair of leaves that differ.
     order: i32,
 }
 
 struct Frame<'w> {
     children: Children<'w>,
-    /// The place of the pair among those that may be met again.
+    /// Index of the pair in `open`; `None` if the walk cannot reach it again.
     place: Option<usize>,
 }
 
@@ -93,7 +93,7 @@ impl<'w> Fold for Walk<'_, 'w> {
     const NAME: &'static str = "RecursiveCompare";
 
     fn enter(&mut self, pair: Pair<'w>, open: &mut Buffer<Frame<'w>>) -> Result<Entered<Frame<'w>, i32>> {
-        // A pair that is open can be met inside itself only if there is another way to either side.
+        // A pair on the current path can be reached again only if both objects are shared.
         let is_unshared = pair.0.is_unshared() || pair.1.is_unshared();
         if !is_unshared && self.comparer.open.get(&pair) == Some(&true) {
             if self.comparer.equality_only {
@@ -126,7 +126,7 @@ impl<'w> Fold for Walk<'_, 'w> {
     }
 
     fn stopped(&mut self, open: &[Frame<'w>], order: i32) -> Result<i32> {
-        // Which entry of a map comes first says nothing.
+        // The order of entries in a map is not significant, so a difference there orders nothing.
         if !self.comparer.equality_only && open.iter().any(|frame| frame.children.is_map()) {
             plain_bail!(TYPE_ERROR, "Cannot order Map/Dict values");
         }
@@ -145,13 +145,13 @@ impl Comparer {
         }
         match (lhs.into_object(), rhs.into_object()) {
             (Some(lhs), Some(rhs)) => {
-                fold(&mut Walk { comparer: self, lent: PhantomData, order: 0 }, (lhs, rhs))
+                fold(&mut Walk { comparer: self, borrowed: PhantomData, order: 0 }, (lhs, rhs))
             }
             _ => Ok(1),
         }
     }
 
-    /// Notes that a pair is no longer being compared.
+    /// Marks a pair as no longer on the current path.
     fn close(&mut self, place: Option<usize>) {
         if let Some(place) = place {
             self.open.set_at(place, false);
@@ -202,7 +202,7 @@ impl Comparer {
     }
 }
 
-/// The error for values of types that have no common order.
+/// Creates the error for values of types without a common order.
 pub(super) fn different_types(lhs: &Any, rhs: &Any) -> Error {
     plain_error!(
         TYPE_ERROR,

@@ -1,4 +1,4 @@
-//! The children of two objects that are compared, in pairs.
+//! Children of two compared objects, in pairs.
 
 use ferrite_core::abi::kTVMFFIFieldFlagBitMaskCompareOff;
 use ferrite_core::any::Any;
@@ -9,7 +9,7 @@ use ferrite_core::{plain_bail, type_index, type_table};
 use super::compare_leaf::compare_leaves;
 use crate::walk::{Elements, Entries, Fields, MaybeOwned, prefetch_next, rest_of};
 
-/// The children of two objects of one type, from the next ones on.
+/// Cursor over the children of two objects of one type.
 pub(super) enum Children<'w> {
     Elements { lhs: Elements<'w>, rhs: Elements<'w>, common: usize, next: usize },
     Entries { lhs: Entries<'w>, rhs: Entries<'w>, same_keys: bool },
@@ -19,10 +19,10 @@ pub(super) enum Children<'w> {
 type Pair<'w> = (MaybeOwned<'w, ObjectRef>, MaybeOwned<'w, ObjectRef>);
 
 impl<'w> Children<'w> {
-    /// Those of two objects.
+    /// Returns a cursor over the children of two objects.
     ///
     /// # Errors
-    /// Those of key hooks; InternalError for objects of an unregistered type.
+    /// Errors of key hooks; InternalError for objects of an unregistered type.
     pub(super) fn of((lhs, rhs): Pair<'w>) -> Result<Self> {
         Ok(match lhs.type_index() {
             type_index::ARRAY | type_index::LIST => {
@@ -50,7 +50,7 @@ impl<'w> Children<'w> {
         matches!(self, Self::Entries { .. })
     }
 
-    /// The order that is left when all that both sides have is equal.
+    /// Returns the order of two objects whose common children are all equal: by length, or by whether the keys are the same.
     pub(super) fn order_of_len(&self) -> i32 {
         match self {
             Self::Elements { lhs, rhs, .. } => lhs.len().cmp(&rhs.len()) as i32,
@@ -59,11 +59,11 @@ impl<'w> Children<'w> {
         }
     }
 
-    /// The next two children that have something inside. None at the end, or where others before them differ: `order` says
-    /// so.
+    /// Advances to the next pair of children that are not leaves, and compares the leaves before it. Returns `None` at the
+    /// end or at the first leaves that differ, whose order goes to `order`.
     ///
     /// # Errors
-    /// Those of getters and key hooks; IndexError when a hook made a List shorter; those of values without order.
+    /// Errors of getters and key hooks; IndexError if a hook shortened a List; TypeError for leaves without order.
     pub(super) fn next(&mut self, equality_only: bool, order: &mut i32) -> Result<Option<Pair<'w>>> {
         match self {
             Self::Elements { lhs, rhs, common, next } => {
@@ -83,7 +83,7 @@ fn pair<'w>(lhs: MaybeOwned<'w>, rhs: MaybeOwned<'w>) -> Option<Pair<'w>> {
     Some((lhs.into_object()?, rhs.into_object()?))
 }
 
-/// Goes on behind the first elements that have something inside; answers false at the end, or where others differ.
+/// Advances past the next pair of elements that are not leaves. Returns `false` at the end or at leaves that differ.
 fn skip_equal_elements(
     lhs: &Elements<'_>,
     rhs: &Elements<'_>,
@@ -92,7 +92,7 @@ fn skip_equal_elements(
     equality_only: bool,
     order: &mut i32,
 ) -> Result<bool> {
-    // SAFETY: comparing values that have nothing inside runs no code of users.
+    // SAFETY: comparing leaves runs no user callback.
     let (left, right) = unsafe { (lhs.as_slice(), rhs.as_slice()) };
     let (left, right) = match (left.get(*next..common), right.get(*next..common)) {
         (Some(left), Some(right)) => (left, right),
@@ -123,7 +123,7 @@ fn have_same_keys(lhs: &mut Entries<'_>, rhs: &mut Entries<'_>) -> Result<bool> 
         return Ok(false);
     }
     loop {
-        // SAFETY: nothing is asked of the values.
+        // SAFETY: the closure runs no user callback.
         unsafe { lhs.skip_equal(rhs, |_, _| Ok(true))? };
         let Some((key, _)) = lhs.next() else { return Ok(true) };
         if rhs.value_of(key.view())?.is_none() {
@@ -138,10 +138,10 @@ fn next_entries<'w>(
     equality_only: bool,
     order: &mut i32,
 ) -> Result<Option<Pair<'w>>> {
-    // SAFETY: comparing values that have nothing inside runs no code of users.
+    // SAFETY: comparing leaves runs no user callback.
     unsafe { lhs.skip_equal(rhs, |lhs, rhs| Ok(compare_leaves(lhs, rhs, equality_only)? == Some(0)))? };
     for (key, value) in lhs.by_ref() {
-        // A hook may have taken it out.
+        // A hook may have removed the entry.
         let Some(other) = rhs.find_next(&key)? else { continue };
         match compare_leaves(&value, &other, equality_only)? {
             Some(0) => {}

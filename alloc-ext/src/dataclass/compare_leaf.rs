@@ -1,4 +1,4 @@
-//! Equality and order of values that have no children.
+//! Equality and order of leaves, the values without children.
 #![forbid(unsafe_code)]
 
 use core::cmp::Ordering;
@@ -14,10 +14,10 @@ use ferrite_core::{plain_bail, type_index, type_table};
 use super::compare::different_types;
 use crate::walk::same_number_or_text;
 
-/// The order of two values, when what they hold decides at once; None for two objects that must be looked into.
+/// Compares two values if either is a leaf; `None` for two objects with children.
 ///
 /// # Errors
-/// TypeError where there is no order and not only equality is asked for; MemoryError.
+/// TypeError for leaves without order, unless only equality is asked for; MemoryError.
 #[cfg_attr(feature = "speed", inline(always))]
 pub(super) fn compare_leaves(lhs: &Any, rhs: &Any, equality_only: bool) -> Result<Option<i32>> {
     // NaN equals itself, but has no order.
@@ -27,7 +27,7 @@ pub(super) fn compare_leaves(lhs: &Any, rhs: &Any, equality_only: bool) -> Resul
     compare_any_leaves(lhs, rhs, equality_only)
 }
 
-/// As [`compare_leaves`], without a short way for what most are.
+/// General case of [`compare_leaves`], without its fast path.
 #[cfg_attr(feature = "speed", inline(never))]
 fn compare_any_leaves(lhs: &Any, rhs: &Any, equality_only: bool) -> Result<Option<i32>> {
     let (left, right) = (lhs.type_index(), rhs.type_index());
@@ -50,7 +50,7 @@ fn compare_any_leaves(lhs: &Any, rhs: &Any, equality_only: bool) -> Result<Optio
         return compare_plain(lhs, rhs, equality_only).map(Some);
     }
     if lhs.view().object_ptr() == rhs.view().object_ptr() {
-        // Also for a type whose hooks say that nothing equals itself.
+        // By identity, even for a type whose hook denies that.
         return Ok(Some(0));
     }
     match left {
@@ -63,7 +63,7 @@ fn compare_any_leaves(lhs: &Any, rhs: &Any, equality_only: bool) -> Result<Optio
     }
 }
 
-/// The order of C's `char`, which is signed on some machines, as upstream compares.
+/// Compares as signed or unsigned bytes, like C's `char` on the target, to agree with upstream.
 fn compare_texts(lhs: &[u8], rhs: &[u8]) -> Ordering {
     if lhs == rhs {
         return Ordering::Equal;
@@ -71,7 +71,7 @@ fn compare_texts(lhs: &[u8], rhs: &[u8]) -> Ordering {
     lhs.iter().map(|byte| *byte as c_char).cmp(rhs.iter().map(|byte| *byte as c_char))
 }
 
-/// Integers have an order whatever their size; other types do not compare with each other.
+/// Compares leaves of different types: an int and a big integer by value; all others are unequal and have no order.
 fn compare_types(lhs: &Any, rhs: &Any, equality_only: bool) -> Result<i32> {
     match (lhs.type_index(), rhs.type_index()) {
         _ if equality_only => Ok(1),
@@ -125,7 +125,7 @@ fn device_parts(device: DLDevice) -> (i32, i32) {
     (device.device_type, device.device_id)
 }
 
-/// The order of two values that are each an int or a big integer.
+/// Compares two integers, each an int or a big integer.
 fn compare_integers(lhs: &Any, rhs: &Any) -> Result<i32> {
     let words = |value: &Any| -> Result<(Option<BigInt>, i64)> {
         if value.type_index() == type_index::BIG_INT {
@@ -139,11 +139,11 @@ fn compare_integers(lhs: &Any, rhs: &Any) -> Result<i32> {
     Ok(compare_words(lhs, rhs) as i32)
 }
 
-/// The order of two integers in two's complement, least significant word first.
+/// Compares two integers given as two's complement words, least significant first.
 fn compare_words(lhs: &[i64], rhs: &[i64]) -> Ordering {
     let sign = |words: &[i64]| words.last().map_or(0, |word| word >> (i64::BITS - 1));
     let (lhs_sign, rhs_sign) = (sign(lhs), sign(rhs));
-    // -1 for negative numbers, 0 for others.
+    // -1 for negative numbers, else 0.
     lhs_sign.cmp(&rhs_sign).then_with(|| {
         let word = |words: &[i64], sign: i64, place: usize| *words.get(place).unwrap_or(&sign) as u64;
         (0..lhs.len().max(rhs.len()))

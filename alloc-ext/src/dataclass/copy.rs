@@ -1,4 +1,4 @@
-//! Copies of whole values: what is shared or cyclic in the original is so in the copy.
+//! Deep copies that preserve sharing and cycles.
 #![forbid(unsafe_code)]
 
 use core::marker::PhantomData;
@@ -18,17 +18,18 @@ use crate::walk::{
     prefetch_next,
 };
 
-/// A copy of a value and everything in it.
+/// Returns a deep copy of a value.
 ///
-/// Containers are rebuilt, other objects copied by the hook `__ffi_shallow_copy__` of their type and then given copies
-/// of their fields, read-only ones too. Strings, bytes, shapes, big integers and enums are shared. An Array or Map that
-/// contains itself only through other Arrays and Maps below a mutable object keeps references to the original there.
+/// Containers are rebuilt. Other objects are copied by the hook `__ffi_shallow_copy__` of their type, and then get copies of
+/// their fields, read-only ones included. Strings, bytes, shapes, big integers and enums are shared with the original. An
+/// Array or Map that contains itself only through other Arrays and Maps below a mutable object keeps references to the
+/// original there.
 ///
-/// Allocation: on hosts, many Arrays and Maps lie in one [chunk](Chunks) of memory: one that outlives the others may keep up to
-/// 16 KiB.
+/// Allocation: on hosts, many Arrays and Maps share one [chunk](Chunks) of memory. An object that outlives the others may
+/// keep up to 16 KiB alive.
 ///
 /// # Errors
-/// InternalError for an object whose type has no such hook, as functions and tensors; those of hooks, getters and
+/// InternalError for an object whose type lacks the hook, such as functions and tensors; errors of hooks, getters and
 /// setters; ValueError beyond the depth of [`crate::walk`]; MemoryError.
 ///
 /// # Examples
@@ -47,10 +48,10 @@ use crate::walk::{
 /// ```
 ///
 /// # Upstream
-/// `DeepCopy` in `extra/dataclass.h`. That one moves entries of cyclic Dicts to the end.
+/// `DeepCopy` in `extra/dataclass.h`, which moves entries of cyclic Dicts to the end.
 pub fn deep_copy(value: &Any) -> Result<Any> {
     let mut copier = Copier {
-        lent: PhantomData,
+        borrowed: PhantomData,
         copies: IdentityMap::default(),
         hooks: Hooks::new("__ffi_shallow_copy__"),
         enum_class: enum_class(),
@@ -70,21 +71,21 @@ pub fn deep_copy(value: &Any) -> Result<Any> {
 }
 
 struct Copier<'w> {
-    lent: PhantomData<&'w Any>,
-    /// The copies of objects that may be met again, and of all that can be changed.
+    borrowed: PhantomData<&'w Any>,
+    /// Copies of all mutable objects, and of objects that the walk may reach again.
     copies: IdentityMap<Copy>,
     hooks: Hooks,
     enum_class: Option<i32>,
-    /// Whether a copy refers to an original because there was no copy of that yet.
+    /// Whether a copy refers to an original whose copy was not finished yet.
     has_placeholders: bool,
-    /// Keys and values of a map that is copied whole.
+    /// Keys and values of the map that is copied in bulk.
     entries: Buffer<Any>,
-    /// Where copies of Arrays and Maps lie.
+    /// Memory for copies of Arrays and Maps.
     chunks: Chunks,
 }
 
 enum Copy {
-    /// Arrays and Maps are made after their elements.
+    /// The object is an Array or Map on the current path, which is created after its elements.
     Open,
     Made(Any),
 }
@@ -92,7 +93,7 @@ enum Copy {
 struct Frame<'w> {
     children: Children<'w>,
     copy: Unfinished,
-    /// The copy of the key whose value comes next.
+    /// Copied key whose value comes next.
     key: Option<Any>,
 }
 
@@ -102,7 +103,7 @@ enum Unfinished {
     List(ListObject),
     Map(MapObject),
     Dict(DictObject),
-    /// An object, which gets copies of its fields.
+    /// An object, whose fields are replaced by copies.
     Object(Any),
 }
 
@@ -112,7 +113,7 @@ impl<'w> Fold for Copier<'w> {
     type Value = Any;
     const NAME: &'static str = "ObjectGraphDFS";
 
-    /// Gets to an object that is not shared: nobody asks for other values.
+    /// Enters an object that is not shared with the original. Leaves never get here.
     fn enter(
         &mut self,
         object: MaybeOwned<'w, ObjectRef>,
@@ -138,7 +139,7 @@ impl<'w> Fold for Copier<'w> {
         Ok(Entered::Frame(Frame { children, copy, key: None }))
     }
 
-    /// The next child that is copied; others are shared on the way.
+    /// Returns the next child that must be copied. Shared children before it are added to the copy.
     fn next(&mut self, frame: &mut Frame<'w>) -> Result<Option<MaybeOwned<'w, ObjectRef>>> {
         while let Some(child) = frame.children.take() {
             if !self.is_shared(&child) {
@@ -170,7 +171,7 @@ impl<'w> Fold for Copier<'w> {
 }
 
 impl Frame<'_> {
-    /// Takes the copy of the child that was passed last.
+    /// Adds the copy of the child that was visited last.
     fn add(&mut self, copy: Any) -> Result<()> {
         match &mut self.copy {
             Unfinished::Array(array) => return array.push(copy),
@@ -190,7 +191,7 @@ impl Frame<'_> {
     }
 }
 
-/// Gives the field that was passed last its copy, unless that is the same value.
+/// Sets the field that was visited last to its copy, unless that is the same value.
 fn set_field(object: &Any, children: &Children<'_>, copy: &Any) -> Result<()> {
     match children.last_field() {
         Some((field, original)) if !is_same(original, copy) => field.set(object, copy),
@@ -199,7 +200,7 @@ fn set_field(object: &Any, children: &Children<'_>, copy: &Any) -> Result<()> {
 }
 
 impl Unfinished {
-    /// What is known of the copy from now on: whoever refers to an Array or Map in itself has to wait.
+    /// Returns the state to record for the copy. An Array or Map has no copy yet to which its own parts could refer.
     fn known(&self) -> Copy {
         match self {
             Self::Array(_) | Self::Map(_) => Copy::Open,
@@ -211,15 +212,15 @@ impl Unfinished {
 }
 
 impl Copier<'_> {
-    /// Notes what is known of the copy of an object. That of an Array or Map to which there is no other way need not be
-    /// known; others may have got placeholders.
+    /// Records the state of an object's copy. An unshared Array or Map is not recorded, since the walk cannot reach it
+    /// again; mutable objects always are, because they may contain placeholders.
     fn note(&mut self, object: &MaybeOwned<'_, ObjectRef>, copy: Copy) -> Result<()> {
         let is_fixed = matches!(object.type_index(), type_index::ARRAY | type_index::MAP);
         if is_fixed && object.is_unshared() { Ok(()) } else { self.copies.insert(object, copy) }
     }
 
-    /// The copy of a sequence or Map in which everything is shared; None for others. Most Maps have the layout that growing
-    /// from nothing would give their copies.
+    /// Copies a sequence or Map in bulk if all its children are shared with the original; `None` otherwise. Maps need the
+    /// layout that repeated insertion would give, which most have.
     fn copy_whole(&mut self, children: &Children<'_>) -> Result<Option<Any>> {
         let object = children.object();
         match children.kind {
@@ -239,7 +240,7 @@ impl Copier<'_> {
         }
     }
 
-    /// The copy of a Map in which everything is shared.
+    /// Copies a Map in bulk if all keys and values are shared with the original; `None` otherwise.
     fn copy_map(&mut self, map: &MapObject) -> Result<Option<Any>> {
         self.entries.clear();
         for (key, value) in map.iter() {
@@ -263,7 +264,7 @@ impl Copier<'_> {
             || is_enum(value.type_index(), self.enum_class)
     }
 
-    /// The copy of an object before its children are copied.
+    /// Creates the copy of an object, before its children are copied.
     fn begin(&mut self, object: &ObjectRef, child_count: usize) -> Result<Unfinished> {
         match object.type_index() {
             type_index::ARRAY => {
@@ -286,7 +287,7 @@ impl Copier<'_> {
         }
     }
 
-    /// Puts copies in the places of originals that had none yet.
+    /// Replaces references to originals in all mutable copies by references to their copies.
     fn replace_placeholders(&self) -> Result<()> {
         for place in 0..self.copies.len() {
             let Some(Copy::Made(copy)) = self.copies.value_at(place) else { continue };
@@ -300,7 +301,7 @@ impl Copier<'_> {
         Ok(())
     }
 
-    /// The copy of a value that is an original.
+    /// Returns the copy of a value if that is an original.
     fn copy_of(&self, value: &Any) -> Option<&Any> {
         value.view().object_ptr()?;
         match self.copies.get(value) {
@@ -322,7 +323,7 @@ impl Copier<'_> {
         }
         let mut entries = Buffer::new();
         dict.iter().try_for_each(|entry| entries.try_push(entry))?;
-        // All anew, so that the order stays.
+        // Inserts all entries anew, to keep their order.
         dict.clear();
         entries.into_iter().try_for_each(|(key, value)| {
             let key = self.copy_of(&key).cloned().unwrap_or(key);
@@ -338,7 +339,7 @@ impl Copier<'_> {
     }
 }
 
-/// What a hook made, which must be of the original's type: fields of that type are written into it.
+/// Returns the result of a hook if it has the original's type, as writing its fields requires.
 fn checked_copy(copy: Any, expected: i32) -> Result<Any> {
     if copy.type_index() == expected {
         return Ok(copy);
@@ -351,7 +352,7 @@ fn checked_copy(copy: Any, expected: i32) -> Result<Any> {
     )
 }
 
-/// Whether two values are the same words.
+/// Returns `true` if two values are bitwise equal.
 fn is_same(lhs: &Any, rhs: &Any) -> bool {
     lhs.type_index() == rhs.type_index()
         && lhs.as_raw().small_str_len == rhs.as_raw().small_str_len
@@ -369,7 +370,7 @@ mod tests {
         ListObject::from_slice(values).map(Any::new)
     }
 
-    /// A class whose objects can be copied.
+    /// Registers a class whose objects can be copied.
     fn copied_class(key: &str) -> Result<i32> {
         let index = pair_type(key, [0, 0])?;
         let hook = Function::from_typed(move |value: Any| pair(index, part(&value, 0), part(&value, 1)))?;

@@ -1,4 +1,4 @@
-//! Options of printing from environment variables.
+//! Printing options from environment variables.
 
 #[cfg(feature = "std")]
 mod imp {
@@ -14,7 +14,8 @@ mod imp {
     }
 }
 
-/// Whether texts of objects tell their addresses: `TVM_FFI_REPR_WITH_ADDR` is `1`. Without std there is no environment.
+/// Returns `true` if printed objects show their address, because `TVM_FFI_REPR_WITH_ADDR` is `1`. Always `false` without
+/// `std`.
 pub(super) fn wants_addresses() -> bool {
     imp::wants_addresses()
 }

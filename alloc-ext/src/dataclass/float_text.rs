@@ -1,4 +1,4 @@
-//! Floats as C++ streams print them: six significant digits.
+//! Floats as text with six significant digits, like C++ streams.
 #![forbid(unsafe_code)]
 
 use ferrite_core::error::Result;
@@ -6,7 +6,7 @@ use ferrite_core::memory::Buffer;
 
 use crate::json::write_general;
 
-/// Appends a float as C's `%g` does.
+/// Appends a float like C's `%g`.
 ///
 /// # Errors
 /// MemoryError.
@@ -33,7 +33,7 @@ mod tests {
 
     #[test]
     fn floats_have_six_significant_digits() -> Result<()> {
-        // Answers of C's printf.
+        // Expected texts from C's printf.
         for (value, text) in [
             (0.0, "0"),
             (-0.0, "-0"),

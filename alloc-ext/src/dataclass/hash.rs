@@ -1,4 +1,4 @@
-//! Hashes of whole values, the same in every process, which agree with recursive equality.
+//! Recursive hashes that are stable across processes and agree with recursive equality.
 #![forbid(unsafe_code)]
 
 use core::marker::PhantomData;
@@ -18,14 +18,14 @@ use crate::walk::{
     prefetch_next, reserve_frame, sort, with_callback,
 };
 
-/// The hash of a value and everything in it, equal for values that [`recursive_eq`](super::recursive_eq) finds equal.
+/// Returns the recursive hash of a value. Values that [`recursive_eq`](super::recursive_eq) finds equal have equal hashes.
 ///
-/// Entries of maps count without their order, fields unless they are flagged as not hashed or not compared. A type may
+/// The order of entries in maps does not count, nor do fields that are flagged as not hashed or not compared. A type may
 /// have the hook `__ffi_hash__`.
 ///
 /// # Errors
-/// ValueError for an object whose type compares by hooks, but has none for hashing, and beyond the depths of
-/// [`crate::walk`]; those of hooks and getters; MemoryError.
+/// ValueError for an object whose type has a comparison hook but no hash hook, and beyond the depths of [`crate::walk`];
+/// errors of hooks and getters; MemoryError.
 ///
 /// # Upstream
 /// `RecursiveHash` in `extra/dataclass.h`.
@@ -41,34 +41,34 @@ pub fn recursive_hash(value: &Any) -> Result<i64> {
 
 #[derive(Default)]
 struct Hasher {
-    /// What is known of objects that may be met again.
+    /// State of the objects that the walk may reach again.
     visited: IdentityMap<State>,
-    /// The hashes of the entries of the maps that are being hashed, those of inner maps behind those of outer ones.
+    /// Hashes of the entries of all maps on the current path, outermost map first.
     entries: Buffer<u64>,
     hooks: Hooks,
     eq_hooks: Hooks,
     compare_hooks: Hooks,
 }
 
-/// What is known of an object.
+/// State of a visited object.
 enum State {
     Unknown,
     Open,
     Done(u64),
 }
 
-/// A walk through a value that is lent to it.
+/// A walk over a borrowed value.
 struct Walk<'h, 'w> {
     hasher: &'h mut Hasher,
-    lent: PhantomData<&'w Any>,
+    borrowed: PhantomData<&'w Any>,
 }
 
 struct Frame<'w> {
     children: Children<'w>,
     hash: u64,
-    /// The hash of the key whose value comes next.
+    /// Hash of the key whose value comes next.
     key: Option<u64>,
-    /// Where the hashes of its entries begin.
+    /// Index of the object's first entry in `Hasher::entries`.
     first_entry: usize,
 }
 
@@ -80,7 +80,7 @@ impl<'w> Fold for Walk<'_, 'w> {
     type Value = u64;
     const NAME: &'static str = "ObjectGraphDFS";
 
-    /// Gets to an object that has something inside: nobody asks for others.
+    /// Enters an object with children. Leaves never get here.
     fn enter(
         &mut self,
         object: MaybeOwned<'w, ObjectRef>,
@@ -110,7 +110,7 @@ impl<'w> Fold for Walk<'_, 'w> {
         Ok(Entered::Open)
     }
 
-    /// The next child that has something inside; others are taken in on the way.
+    /// Returns the next child that is not a leaf, after hashing the leaves before it.
     fn next(&mut self, frame: &mut Frame<'w>) -> Result<Option<MaybeOwned<'w, ObjectRef>>> {
         match frame.children.kind {
             ChildrenKind::Map => frame.hash_entries(&mut self.hasher.entries)?,
@@ -152,7 +152,8 @@ impl<'w> Fold for Walk<'_, 'w> {
 }
 
 impl Frame<'_> {
-    /// Takes in the elements or values of fields up to one that has something inside, by their places and hashes.
+    /// Hashes elements or field values up to the next that is not a leaf. `count` gives the number to mix in for an index
+    /// and a hash.
     fn hash_leaves(&mut self, count: impl Fn(usize, u64) -> u64) -> Result<()> {
         let (mut hash, mut place) = (self.hash, self.children.passed());
         for child in self.children.run() {
@@ -166,7 +167,7 @@ impl Frame<'_> {
         Ok(())
     }
 
-    /// Takes in keys and values up to one that has something inside.
+    /// Hashes keys and values up to the next that is not a leaf.
     fn hash_entries(&mut self, entries: &mut Buffer<u64>) -> Result<()> {
         loop {
             let (mut taken, run) = (0, self.children.run());
@@ -185,7 +186,7 @@ impl Frame<'_> {
     }
 }
 
-/// Takes in the hash of a key, or that of the value that belongs to it.
+/// Records the hash of a key, or adds the entry of the recorded key with the hash of its value.
 fn add_to_entries(key: &mut Option<u64>, hash: u64, entries: &mut Buffer<u64>) -> Result<()> {
     match key.take() {
         None => *key = Some(hash),
@@ -194,7 +195,7 @@ fn add_to_entries(key: &mut Option<u64>, hash: u64, entries: &mut Buffer<u64>) -
     Ok(())
 }
 
-/// What the hash of an object starts with: its type, and for containers the size.
+/// Returns the initial hash of an object: its type, and the size of a container.
 fn first_hash(children: &Children<'_>) -> u64 {
     let seed = type_key_hash(children.object().type_index());
     let count = children.len() as u64;
@@ -211,7 +212,7 @@ impl Hasher {
             return Ok(hash);
         }
         match value.into_object() {
-            Some(object) => fold(&mut Walk { hasher: self, lent: PhantomData }, object),
+            Some(object) => fold(&mut Walk { hasher: self, borrowed: PhantomData }, object),
             None => Ok(0),
         }
     }
@@ -240,7 +241,7 @@ impl Hasher {
         })
     }
 
-    /// A type that says when its objects are equal must say how they are hashed.
+    /// Refuses a type that defines equality without a hash.
     fn refuse_half_a_contract(&self, index: i32) -> Result<()> {
         if index < type_index::STATIC_OBJECT_END
             || (self.eq_hooks.value(index).is_none() && self.compare_hooks.value(index).is_none())

@@ -1,4 +1,4 @@
-//! The hashes of values without children, as upstream computes them.
+//! Hashes of leaves, equal to upstream's.
 #![forbid(unsafe_code)]
 
 use ferrite_core::abi::{DLDataType, DLDevice};
@@ -11,7 +11,7 @@ use ferrite_core::{type_index, type_table};
 
 use crate::containers::key;
 
-/// The bits that stand for every NaN.
+/// Canonical bits for every NaN.
 const NAN_BITS: u64 = 0x7ff8 << 48;
 
 /// Mixes a number into a hash.
@@ -23,13 +23,13 @@ pub(crate) fn combine(hash: u64, number: u64) -> u64 {
     hash ^ number.wrapping_add(0x9e37_79b9).wrapping_add(hash << 6).wrapping_add(hash >> 2)
 }
 
-/// The hash of a type's key; 0 for a type that is not registered.
+/// Returns the hash of a type's key; 0 for an unregistered type.
 #[cfg_attr(not(feature = "speed"), inline(never))]
 pub(crate) fn type_key_hash(type_index: i32) -> u64 {
     type_table::type_info(type_index).map_or(0, TypeEntry::type_key_hash)
 }
 
-/// The hash of a value that has no children and no hook; None for other objects.
+/// Returns the hash of a leaf; `None` for objects that have children or may have a hook.
 ///
 /// # Errors
 /// MemoryError.
@@ -42,7 +42,7 @@ pub(super) fn hash_leaf(value: &Any) -> Result<Option<u64>> {
     }
 }
 
-/// As [`hash_leaf`], without a short way for the most frequent values.
+/// General case of [`hash_leaf`], without its fast path.
 #[inline(never)]
 fn hash_any_leaf(value: &Any) -> Result<Option<u64>> {
     let view = value.view();
@@ -72,7 +72,7 @@ fn hash_any_leaf(value: &Any) -> Result<Option<u64>> {
     Ok(Some(hash))
 }
 
-/// Bits that are equal for equal floats.
+/// Returns bits that are equal for equal floats, zeros and NaNs included.
 fn float_bits(value: f64) -> u64 {
     if value.is_nan() {
         NAN_BITS

@@ -6,12 +6,12 @@ use ferrite_core::big_int;
 use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
 
-/// The largest power of ten in a word, and its exponent.
+/// The largest power of ten in a 64-bit word, and its exponent.
 const CHUNK: u64 = 10_000_000_000_000_000_000;
 const CHUNK_DIGITS: usize = 19;
 
-/// Appends an integer that is given as words in two's complement, least significant first. The time grows with the
-/// square of their number.
+/// Appends an integer that is given as two's complement words, least significant first. Takes quadratic time in the number
+/// of words.
 ///
 /// # Errors
 /// MemoryError.
@@ -40,14 +40,14 @@ pub(crate) fn write_words(out: &mut Buffer<u8>, words: &[i64]) -> Result<()> {
     Ok(())
 }
 
-/// The integer whose decimal digits, perhaps behind a sign, are all of `text`; None when there is something else. The time
-/// grows with the square of their number.
+/// Parses an integer of decimal digits with an optional sign; `None` if `text` is anything else. Takes quadratic time in the
+/// number of digits.
 ///
 /// # Errors
 /// MemoryError.
 ///
 /// # Upstream
-/// `operator>>` in `big_int.h`, together with the check of the hook `__data_from_json__` that nothing follows.
+/// `operator>>` in `big_int.h`, with the check of the hook `__data_from_json__` for trailing text.
 pub(crate) fn parse(text: &[u8]) -> Result<Option<Any>> {
     let (is_negative, digits) = match text.split_first() {
         Some((b'-', digits)) => (true, digits),
@@ -62,7 +62,7 @@ pub(crate) fn parse(text: &[u8]) -> Result<Option<Any>> {
         let number = chunk.iter().fold(0, |number, digit| number * 10 + u64::from(digit - b'0'));
         multiply_add(&mut magnitude, 10u64.pow(chunk.len() as u32), number)?;
     }
-    // One word more, for the sign.
+    // Room for the sign bit.
     magnitude.try_push(0)?;
     if is_negative {
         negate(&mut magnitude);

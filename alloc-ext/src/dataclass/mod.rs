@@ -1,7 +1,7 @@
-//! Operations on whole values by reflection: their text, copies, equality, order and hash, as upstream's
-//! dataclass functions have them.
+//! Recursive operations on values by reflection: text, deep copy, equality, order and hash, the counterpart of upstream's
+//! dataclass functions.
 //!
-//! All of them go through [`crate::walk`]: nothing recurses, and types may register hooks in attribute columns.
+//! All use [`crate::walk`], so nothing recurses, and all consult hooks that types register in attribute columns.
 
 mod compare;
 mod compare_children;

@@ -1,4 +1,4 @@
-//! Equality, order and hash: alone, together, and with hooks.
+//! Equality, order and hash: each alone, together, and with hooks.
 
 use ferrite_core::abi::{DLDataType, kTVMFFIFieldFlagBitMaskCompareOff};
 use ferrite_core::any::{Any, AnyView};
@@ -152,7 +152,7 @@ fn hooks_decide_and_may_ask_back() -> Result<()> {
     add_hook(index, "__ffi_hash__", &hash)?;
     assert_eq!(recursive_hash(&one)?, recursive_hash(&two)?);
     assert_eq!(recursive_hash(&one)?, recursive_hash(&list(&[int(1)])?)?);
-    // A hook that asks for its own object again sees it as equal, and hashed as its type.
+    // A hook that asks for its own object again finds it equal, and hashed as its type.
     set_part(&one, 0, one.clone());
     set_part(&two, 0, two.clone());
     assert!(recursive_eq(&one, &two)?);
@@ -189,7 +189,7 @@ fn hooks_may_shorten_the_lists_that_are_walked() -> Result<()> {
     add_hook(hooked, "__ffi_eq__", &equal)?;
     add_hook(hooked, "__ffi_compare__", &compare)?;
     let pops = || pair(hooked, Any::NONE, Any::NONE);
-    // Objects of two types, numbers, and an element that is gone.
+    // Objects of two types, numbers, and an element that was removed.
     let cases = [
         (pair(plain, int(1), int(2))?, Some(pair(other, int(1), int(2))?), "not equal"),
         (int(1), Some(int(2)), "not equal"),
@@ -208,7 +208,7 @@ fn hooks_may_shorten_the_lists_that_are_walked() -> Result<()> {
             };
             match unequal {
                 Ok(unequal) => assert!(unequal && outcome == "not equal"),
-                // Two types have no order.
+                // Values of two types have no order.
                 Err(error) if compare && outcome == "not equal" => assert_eq!(error.kind(), b"TypeError"),
                 Err(error) => assert_eq!(error.message(), outcome.as_bytes()),
             }

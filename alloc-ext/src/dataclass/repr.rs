@@ -1,4 +1,4 @@
-//! The text of a value, as users read it.
+//! Recursive text of a value, for users.
 #![forbid(unsafe_code)]
 
 use core::marker::PhantomData;
@@ -22,14 +22,14 @@ use crate::walk::{
     for_each_field, with_callback,
 };
 
-/// The text of a value and everything in it.
+/// Returns the text of a value, recursively.
 ///
-/// Array `(1,)`, List `[1]`, maps `{k: v}`, enums `KEY.NAME`, other objects `KEY(field=value)` or what the hook
-/// `__ffi_repr__` of their type answers; `...` stands for an object inside itself. On hosts, objects have their address
-/// behind them when the environment has `TVM_FFI_REPR_WITH_ADDR=1`.
+/// Arrays print as `(1,)`, Lists as `[1]`, maps as `{k: v}`, enums as `KEY.NAME`, and other objects as `KEY(field=value)` or
+/// by the hook `__ffi_repr__` of their type. An object inside itself prints as `...`. On hosts, objects are followed by
+/// their address if the environment has `TVM_FFI_REPR_WITH_ADDR=1`.
 ///
 /// # Errors
-/// Those of hooks and getters; ValueError beyond the depths of [`crate::walk`]; MemoryError.
+/// Errors of hooks and getters; ValueError beyond the depths of [`crate::walk`]; MemoryError.
 ///
 /// # Examples
 /// ```
@@ -55,30 +55,30 @@ pub fn repr_print(value: &Any) -> Result<String> {
 
 #[derive(Default)]
 struct Printer {
-    /// What is being written: the text of the whole value, or of one that a hook asked for.
+    /// Current output: the text of the whole value, or of a value that a hook asked for.
     text: Buffer<u8>,
     text_number: usize,
-    /// All texts by number, but for the one that is being written.
+    /// All other outputs, by number.
     texts: Buffer<Buffer<u8>>,
-    /// What is known of objects that may be met again.
+    /// State of the objects that the walk may reach again.
     visited: IdentityMap<State>,
     hooks: Hooks,
     enum_class: Option<i32>,
     with_address: bool,
 }
 
-/// What is known of an object.
+/// State of a visited object.
 enum State {
     Unknown,
     Open,
-    /// Its text is part of the text with that number.
+    /// The object's text is this range of the output with that number.
     Done(usize, Range<usize>),
 }
 
-/// A walk through a value that is lent to it.
+/// A walk over a borrowed value.
 struct Walk<'p, 'w> {
     printer: &'p mut Printer,
-    lent: PhantomData<&'w Any>,
+    borrowed: PhantomData<&'w Any>,
 }
 
 struct Frame<'w> {
@@ -94,7 +94,7 @@ impl<'w> Fold for Walk<'_, 'w> {
     type Value = ();
     const NAME: &'static str = "ObjectGraphDFS";
 
-    /// Gets to an object that has something inside: nobody asks for others.
+    /// Enters an object with children. Leaves never get here.
     fn enter(
         &mut self,
         object: MaybeOwned<'w, ObjectRef>,
@@ -117,7 +117,7 @@ impl<'w> Fold for Walk<'_, 'w> {
         Ok(Entered::Frame(Frame { children, start }))
     }
 
-    /// The next child that has something inside; others are written on the way.
+    /// Returns the next child that is not a leaf, after writing the leaves before it.
     fn next(&mut self, frame: &mut Frame<'w>) -> Result<Option<MaybeOwned<'w, ObjectRef>>> {
         let children = &mut frame.children;
         loop {
@@ -149,7 +149,7 @@ impl<'w> Fold for Walk<'_, 'w> {
     }
 }
 
-/// Passes fields that have the name of one of an ancestor.
+/// Skips fields that an ancestor's field of the same name shadows.
 fn skip_hidden(children: &mut Children<'_>) {
     let is_hidden = |children: &Children<'_>| {
         let (before, rest) = children.fields().split_at(children.passed().min(children.fields().len()));
@@ -166,18 +166,18 @@ impl Printer {
             return Ok(());
         }
         match value.into_object() {
-            Some(object) => fold(&mut Walk { printer: self, lent: PhantomData }, object),
+            Some(object) => fold(&mut Walk { printer: self, borrowed: PhantomData }, object),
             None => Ok(()),
         }
     }
 
-    /// Appends a value that has nothing inside; answers false for others.
+    /// Appends a leaf. Returns `false` for other values.
     fn write_leaf(&mut self, value: &Any) -> Result<bool> {
         Ok(write_plain(&mut self.text, value)?
             || write_leaf_object(&mut self.text, value, self.with_address)?)
     }
 
-    /// Appends what comes in front of the next child.
+    /// Appends the separator and, for fields, the name in front of the next child.
     fn write_lead(&mut self, children: &Children<'_>) -> Result<()> {
         let place = children.passed();
         if place > 0 {
@@ -218,7 +218,7 @@ impl Printer {
         if self.with_address { write_address(&mut self.text, children.object()) } else { Ok(()) }
     }
 
-    /// Appends the text of an object that has been met; answers false when it has not.
+    /// Appends the text of an object that was visited before. Returns `false` for others.
     fn write_visited(&mut self, object: &MaybeOwned<'_, ObjectRef>) -> Result<bool> {
         match self.visited.get(object) {
             None | Some(State::Unknown) => Ok(false),
@@ -237,7 +237,7 @@ impl Printer {
         }
     }
 
-    /// Appends a part of one of the texts.
+    /// Appends a range of one of the outputs.
     fn repeat(&mut self, number: usize, range: Range<usize>) -> Result<()> {
         if number != self.text_number {
             let part = self.texts.get(number).and_then(|text| text.get(range));
@@ -251,7 +251,7 @@ impl Printer {
         Ok(())
     }
 
-    /// Appends the text of an enum: its type and its name.
+    /// Appends the text of an enum: its type key and its name. Returns `false` for other objects.
     fn write_enum(&mut self, object: &ObjectRef) -> Result<bool> {
         if !is_enum(object.type_index(), self.enum_class) {
             return Ok(false);
@@ -272,7 +272,7 @@ impl Printer {
         Ok(true)
     }
 
-    /// Appends what the hook of the object's type answers; answers false when there is none.
+    /// Appends the text from the hook of the object's type. Returns `false` if there is none.
     fn write_by_hook(&mut self, object: &MaybeOwned<'_, ObjectRef>) -> Result<bool> {
         let Some(hook) = self.hooks.of_type(object.type_index())? else { return Ok(false) };
         self.visited.insert(object, State::Open)?;
@@ -293,7 +293,7 @@ impl Printer {
         Function::from_typed(move |value: Any| slot.with(|printer| printer.print_aside(value)))
     }
 
-    /// The text of a value that a hook asks for.
+    /// Returns the text of a value that a hook asks for.
     fn print_aside(&mut self, value: Any) -> Result<String> {
         let outer = self.text_number;
         if self.texts.is_empty() {
@@ -307,7 +307,7 @@ impl Printer {
         text
     }
 
-    /// Puts the present text to the others and goes on with another one.
+    /// Stores the current output and switches to another one.
     fn switch_text(&mut self, number: usize) {
         if let Some(place) = self.texts.get_mut(self.text_number) {
             mem::swap(place, &mut self.text);

@@ -1,4 +1,4 @@
-//! The texts of values that have no children.
+//! Texts of leaves.
 #![forbid(unsafe_code)]
 
 use core::fmt::{self, Write};
@@ -23,7 +23,7 @@ pub(super) fn append(out: &mut Buffer<u8>, text: fmt::Arguments<'_>) -> Result<(
     out.write_fmt(text).map_err(|_| out_of_memory(out.len()))
 }
 
-/// Appends the text of a value that is no object; answers false for objects.
+/// Appends the text of a value that is not an object. Returns `false` for objects.
 pub(super) fn write_plain(out: &mut Buffer<u8>, value: &Any) -> Result<bool> {
     prefetch_next(value);
     let view = value.view();
@@ -43,7 +43,7 @@ pub(super) fn write_plain(out: &mut Buffer<u8>, value: &Any) -> Result<bool> {
     Ok(true)
 }
 
-/// Appends the text of an object that no hook prints and that has no children; answers false for others.
+/// Appends the text of an object that has no children and no hook. Returns `false` for others.
 pub(super) fn write_leaf_object(out: &mut Buffer<u8>, value: &Any, with_address: bool) -> Result<bool> {
     let view = value.view();
     match view.type_index() {

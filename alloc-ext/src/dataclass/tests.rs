@@ -80,7 +80,7 @@ fn objects_show_the_fields_that_may_be_shown() -> Result<()> {
     Ok(())
 }
 
-/// A class whose hook prints `<first>` by its callback.
+/// Registers a class whose hook prints `<first>` through its callback.
 fn class_with_hook(key: &str) -> Result<i32> {
     let index = pair_type(key, [0, 0])?;
     let hook = Function::from_typed(|value: Any, print: Function| -> Result<String> {
@@ -98,7 +98,7 @@ fn hooks_print_their_objects_and_may_ask_for_others() -> Result<()> {
     let shared = list(&[Any::from(1i64)])?;
     let one = pair(index, shared.clone(), Any::NONE)?;
     let two = pair(index, list(&[one.clone(), shared.clone()])?, Any::NONE)?;
-    // What the hook asked for is known afterwards, and the other way round.
+    // Text that a hook asked for is reused afterwards, and the reverse.
     assert_eq!(text(&array(&[two.clone(), shared.clone(), one.clone()])?), "(<[<[1]>, [1]]>, [1], <[1]>)");
     assert_eq!(text(&array(&[one.clone(), two])?), "(<[1]>, <[<[1]>, [1]]>)");
     set_part(&one, 0, list(core::slice::from_ref(&one))?);
@@ -118,7 +118,7 @@ fn errors_of_hooks_come_out() -> Result<()> {
     Ok(())
 }
 
-// Without std the calls of the other tests count, too.
+// Without `std` the limit counts the calls of other tests, too.
 #[cfg(feature = "std")]
 #[test]
 fn hooks_may_nest_to_a_limit() -> Result<()> {

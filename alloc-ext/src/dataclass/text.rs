@@ -1,11 +1,11 @@
-//! Strings and bytes in quotes, with Python's escapes.
+//! Quoted strings and bytes with Python's escapes.
 #![forbid(unsafe_code)]
 
 use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
 
-/// Appends a string in double quotes. Characters beyond ASCII become `\uXXXX` or `\UXXXXXXXX`, bytes that are none
-/// `\xXX`; colours of terminals keep their numbers readable.
+/// Appends a string in double quotes. Characters beyond ASCII become `\uXXXX` or `\UXXXXXXXX`, and bytes that are not UTF-8
+/// `\xXX`. Terminal colour sequences keep their numbers readable.
 ///
 /// # Errors
 /// MemoryError.
@@ -37,7 +37,7 @@ pub(super) fn write_string(out: &mut Buffer<u8>, text: &[u8]) -> Result<()> {
     Ok(out.try_push(b'"')?)
 }
 
-/// Appends bytes as `b"..."`, all but printable ASCII as `\xXX`.
+/// Appends bytes as `b"..."`, with `\xXX` for all but printable ASCII.
 ///
 /// # Errors
 /// MemoryError.
@@ -56,13 +56,13 @@ pub(super) fn write_bytes(out: &mut Buffer<u8>, content: &[u8]) -> Result<()> {
     Ok(out.try_push(b'"')?)
 }
 
-/// The length of what stands for itself at the start of a text.
+/// Returns the length of the prefix that needs no escapes.
 fn plain_len(text: &[u8]) -> usize {
     let is_plain = |byte: &u8| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\');
     text.iter().position(|byte| !is_plain(byte)).unwrap_or(text.len())
 }
 
-/// The length of an escape sequence that sets a colour or erases a line.
+/// Returns the length of a terminal sequence that sets a colour or erases a line.
 fn colour_len(text: &[u8]) -> Option<usize> {
     let numbers = text.strip_prefix(b"\x1b[")?;
     let end = numbers.iter().position(|byte| !matches!(byte, b'0'..=b'9' | b';'))?;
@@ -79,8 +79,8 @@ fn write_ascii(out: &mut Buffer<u8>, byte: u8) -> Result<()> {
     }
 }
 
-/// Appends one character, or one byte of what is not UTF-8, and gives its length. As upstream, this takes overlong forms
-/// and surrogates for characters.
+/// Appends one character, or one byte that is not UTF-8, and returns its length. Like upstream, accepts overlong encodings
+/// and surrogates.
 fn write_beyond_ascii(out: &mut Buffer<u8>, text: &[u8]) -> Result<usize> {
     let byte = text.first().copied().unwrap_or(0);
     let (len, head) = match byte {

@@ -1,4 +1,4 @@
-//! The interface of a back end.
+//! Interface that a device back end implements.
 
 use core::ffi::c_void;
 use core::ptr::{self, NonNull};
@@ -10,59 +10,59 @@ use ferrite_core::error::Result;
 
 use super::table::unsupported;
 
-/// A region of the memory of a device.
+/// A region of device memory.
 #[derive(Clone, Copy)]
 pub struct Region {
     /// The device.
     pub device: DLDevice,
-    /// A pointer of [`Backend::allocate`]; an address in main memory if the device is the CPU.
+    /// Pointer from [`Backend::allocate`], or an address in main memory if the device is the CPU.
     pub data: *mut c_void,
-    /// Bytes from there to the region.
+    /// Offset of the region from `data`, in bytes.
     pub offset: usize,
 }
 
-/// A property of a device. The numbers are TVM's.
+/// A device attribute. The numbers are TVM's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(i32)]
 pub enum Attribute {
     /// Whether the device can be used: 1 or 0.
     Exists = 0,
-    /// Threads of a block at most.
+    /// Maximum number of threads per block.
     MaxThreadsPerBlock = 1,
-    /// Threads of a warp.
+    /// Number of threads per warp.
     WarpSize = 2,
-    /// Bytes of memory that the threads of a block share.
+    /// Bytes of shared memory per block.
     SharedMemoryPerBlock = 3,
-    /// Version of the instruction set, as text such as `9.0`.
+    /// Compute capability, as text such as `9.0`.
     ComputeVersion = 4,
-    /// Name.
+    /// Device name.
     DeviceName = 5,
-    /// Clock in kHz.
+    /// Maximum clock rate in kHz.
     MaxClockRate = 6,
     /// Number of multiprocessors.
     MultiProcessorCount = 7,
-    /// Extents of a block at most, as text such as `[1024, 1024, 64]`.
+    /// Maximum block extents, as text such as `[1024, 1024, 64]`.
     MaxThreadDimensions = 8,
-    /// Registers of a block at most.
+    /// Maximum number of registers per block.
     MaxRegistersPerBlock = 9,
     /// Architecture of an AMD GPU, such as `gfx1100`.
     GcnArch = 10,
-    /// Version of the programming interface.
+    /// Version of the driver's API.
     ApiVersion = 11,
     /// Version of the driver.
     DriverVersion = 12,
-    /// Bytes of the second-level cache.
+    /// Bytes of L2 cache.
     L2CacheBytes = 13,
-    /// Bytes of memory.
+    /// Total bytes of device memory.
     TotalGlobalMemory = 14,
-    /// Bytes of memory that are free.
+    /// Free bytes of device memory.
     AvailableGlobalMemory = 15,
-    /// Alignment of the rows of an image.
+    /// Pitch alignment of image rows.
     ImagePitchAlignment = 16,
 }
 
 impl Attribute {
-    /// The attribute with that number.
+    /// Returns the attribute with a number; `None` for unknown numbers.
     pub const fn from_number(number: i64) -> Option<Attribute> {
         use Attribute::*;
         const ALL: [Attribute; 17] = [
@@ -88,67 +88,68 @@ impl Attribute {
     }
 }
 
-/// The operations of the devices of one type.
+/// Operations on the devices of one type.
 ///
-/// Every operation checks the device id and reports one that does not exist. A driver is opened when an operation needs it,
-/// and a missing one is an error of that operation.
+/// Every operation checks the device id and reports a device that does not exist. A driver is opened by the first operation
+/// that needs it, and reports a missing driver as its error.
 ///
 /// # Threads
-/// Any thread calls any operation.
+/// Any operation may be called from any thread.
 ///
 /// # Upstream
 /// `DeviceAPI` of `include/tvm/runtime/device_api.h`, a C++ class.
 pub trait Backend: Sync {
-    /// The device type, such as [`device::kind::OPENCL`](ferrite_core::device::kind::OPENCL).
+    /// Returns the device type, such as [`device::kind::OPENCL`](ferrite_core::device::kind::OPENCL).
     fn device_type(&self) -> i32;
 
-    /// Makes `id` the current device of this thread, the one on which kernels are launched.
+    /// Makes `id` the current device of this thread, on which kernels are launched.
     ///
     /// # Errors
-    /// ValueError when there is no such device; errors of the driver.
+    /// ValueError if there is no such device; errors of the driver.
     fn set_device(&self, id: i32) -> Result<()>;
 
-    /// Allocates `bytes` bytes on a device. The result is what a kernel takes as a handle and a tensor as `data`; zero bytes
-    /// give a pointer, too, unless the device has null for them.
+    /// Allocates `bytes` bytes of device memory. The result is the handle that kernels and the `data` field of tensors take.
+    /// Zero bytes give a valid pointer as well, unless the device represents them by null.
     ///
     /// # Errors
-    /// MemoryError when the device has no such memory; errors of the driver.
+    /// MemoryError if the device is out of memory; errors of the driver.
     fn allocate(&self, id: i32, bytes: usize, alignment: usize) -> Result<*mut c_void>;
 
-    /// Frees memory of [`allocate`](Backend::allocate). Commands that were queued before may still use it. Errors of the driver
-    /// are ignored, since drivers are gone when a process ends.
+    /// Frees memory from [`allocate`](Backend::allocate). Queued commands may still use it. Driver errors are ignored, since
+    /// the driver may be gone when the process ends.
     ///
     /// # Safety
     /// `data` must come from `allocate` for the same device, and not be used afterwards.
     unsafe fn free(&self, id: i32, data: *mut c_void);
 
-    /// Copies `bytes` bytes. At least one region is on a device of this type; the other one is there or in main memory. A copy to
-    /// main memory may be under way until `stream` is synchronised.
+    /// Copies `bytes` bytes. At least one region is on a device of this type; the other is there too or in main memory. A
+    /// copy to main memory may be incomplete until `stream` is synchronised.
     ///
     /// # Errors
     /// Errors of the driver.
     ///
     /// # Safety
-    /// Both regions must have so many bytes, in main memory until the copy is over; `stream` must be one of the device.
+    /// Both regions must be at least `bytes` long, and regions in main memory must stay valid until the copy is complete;
+    /// `stream` must belong to the device.
     unsafe fn copy(&self, from: Region, to: Region, bytes: usize, stream: *mut c_void) -> Result<()>;
 
-    /// Waits until everything that was queued on a stream is done. A null stream is the default one.
+    /// Waits until all commands queued on a stream are complete. Null is the default stream.
     ///
     /// # Errors
-    /// Errors of the driver, among them those of commands that were queued before.
+    /// Errors of the driver, including those of commands queued before.
     ///
     /// # Safety
-    /// `stream` must be null or one of the device.
+    /// `stream` must be null or belong to the device.
     unsafe fn synchronize(&self, id: i32, stream: *mut c_void) -> Result<()>;
 
-    /// The value of an attribute, None where the device cannot tell. Only [`Attribute::Exists`] has a value for ids that do not
-    /// exist, and without a driver.
+    /// Returns the value of an attribute; None if the device does not report it. Only [`Attribute::Exists`] has a value for
+    /// device ids that do not exist, and without a driver.
     ///
     /// # Errors
     /// Errors of the driver.
     fn attribute(&self, id: i32, attribute: Attribute) -> Result<Any>;
 
-    /// Creates a stream. Devices with one queue give null, the default stream.
+    /// Creates a stream. Devices with one queue return null, the default stream.
     ///
     /// # Errors
     /// Errors of the driver.
@@ -156,100 +157,101 @@ pub trait Backend: Sync {
         Ok(ptr::null_mut())
     }
 
-    /// Frees a stream of [`create_stream`](Backend::create_stream).
+    /// Frees a stream from [`create_stream`](Backend::create_stream).
     ///
     /// # Errors
-    /// RuntimeError for a stream that is not null unless overridden; errors of the driver.
+    /// By default, RuntimeError for a stream other than null; errors of the driver.
     ///
     /// # Safety
-    /// `stream` must be one of the device, and not be used afterwards.
+    /// `stream` must belong to the device, and must not be used afterwards.
     unsafe fn free_stream(&self, _id: i32, stream: *mut c_void) -> Result<()> {
         only_default(self.device_type(), stream)
     }
 
-    /// Makes what is queued on `after` from now on wait for what was queued on `before`, without waiting itself.
+    /// Makes commands that are queued on `after` from now on wait for all commands queued on `before`. Does not block.
     ///
     /// # Errors
-    /// RuntimeError for streams that are not null unless overridden; errors of the driver.
+    /// By default, RuntimeError for streams other than null; errors of the driver.
     ///
     /// # Safety
-    /// Both streams must be null or streams of the device.
+    /// Both streams must be null or belong to the device.
     unsafe fn order_streams(&self, _id: i32, before: *mut c_void, after: *mut c_void) -> Result<()> {
         only_default(self.device_type(), before)?;
         only_default(self.device_type(), after)
     }
 
-    /// Tells the driver the stream that this thread works on; `TVMFFIEnvSetStream` was called before. Nothing unless the driver
-    /// keeps streams of its own.
+    /// Notifies the driver of the current stream of this thread, after `TVMFFIEnvSetStream`. Does nothing unless the driver
+    /// tracks streams itself.
     ///
     /// # Errors
-    /// As [`free_stream`](Backend::free_stream).
+    /// Errors of [`free_stream`](Backend::free_stream).
     ///
     /// # Safety
-    /// `stream` must be null or one of the device.
+    /// `stream` must be null or belong to the device.
     unsafe fn set_stream(&self, _id: i32, stream: *mut c_void) -> Result<()> {
         only_default(self.device_type(), stream)
     }
 
-    /// Creates an event: a mark in a stream that others wait for. With `timing`, [`elapsed`](Backend::elapsed) tells the time
-    /// between two of them, where the driver can.
+    /// Creates an event, a marker in a stream for synchronisation. With `timing`, [`elapsed`](Backend::elapsed) measures the
+    /// time between two events, if the driver supports it.
     ///
     /// # Errors
-    /// RuntimeError unless overridden; errors of the driver.
+    /// By default, RuntimeError; errors of the driver.
     fn create_event(&self, _id: i32, _timing: bool) -> Result<NonNull<c_void>> {
         Err(unsupported("events", self.device_type()))
     }
 
-    /// Frees an event of [`create_event`](Backend::create_event). Commands that wait for it still do. Errors of the driver are
-    /// ignored.
+    /// Frees an event from [`create_event`](Backend::create_event). Commands that already wait for it are not affected.
+    /// Driver errors are ignored.
     ///
     /// # Safety
-    /// `event` must come from `create_event` for the same device, and not be used afterwards.
+    /// `event` must come from `create_event` for the same device, and must not be used afterwards.
     unsafe fn free_event(&self, _id: i32, _event: NonNull<c_void>) {}
 
-    /// Records an event in a stream: it is over when everything that was queued there before is done. An earlier record is
-    /// forgotten.
+    /// Records an event in a stream: it completes when all commands queued there before are complete. Replaces an earlier
+    /// record.
     ///
     /// # Errors
     /// Errors of the driver.
     ///
     /// # Safety
-    /// The event and the stream must be of the device, the stream may be null. No other thread may use the event meanwhile.
+    /// Event and stream must belong to the device; the stream may be null. No other thread may use the event at the same
+    /// time.
     unsafe fn record_event(&self, _id: i32, _event: NonNull<c_void>, _stream: *mut c_void) -> Result<()> {
         Err(unsupported("events", self.device_type()))
     }
 
-    /// Makes what is queued on `stream` from now on wait for an event, without waiting itself where the driver can. An event
-    /// that was never recorded is over.
+    /// Makes commands that are queued on `stream` from now on wait for an event, without blocking if the driver can. An
+    /// event that was never recorded counts as complete.
     ///
     /// # Errors
     /// Errors of the driver.
     ///
     /// # Safety
-    /// The stream must be null or of device `id`, the event of any device of this type.
+    /// The stream must be null or belong to device `id`; the event may belong to any device of this type.
     unsafe fn wait_for_event(&self, _id: i32, _event: NonNull<c_void>, _stream: *mut c_void) -> Result<()> {
         Err(unsupported("events", self.device_type()))
     }
 
-    /// Waits until an event is over. One that was never recorded is.
+    /// Waits until an event is complete. An event that was never recorded counts as complete.
     ///
     /// # Errors
-    /// Errors of the driver, among them those of commands that were queued before.
+    /// Errors of the driver, including those of commands queued before.
     ///
     /// # Safety
-    /// The event must be of the device.
+    /// The event must belong to the device.
     unsafe fn synchronize_event(&self, _id: i32, _event: NonNull<c_void>) -> Result<()> {
         Err(unsupported("events", self.device_type()))
     }
 
-    /// The time between two events that are over, as the device measured it; zero if `end` came first. None where the driver
-    /// cannot tell, and for events without timing or record.
+    /// Returns the time between two completed events, measured by the device; zero if `end` completed first. `None` if the
+    /// driver cannot measure it, and for events without timing or never recorded.
     ///
     /// # Errors
     /// Errors of the driver.
     ///
     /// # Safety
-    /// Both events must be of the device, and over.
+    /// Both events must belong to the device and be complete.
     unsafe fn elapsed(
         &self,
         _id: i32,
@@ -259,21 +261,21 @@ pub trait Backend: Sync {
         Ok(None)
     }
 
-    /// Allocates a workspace: memory that is given back within one call of compiled code. Back ends keep returned workspaces
-    /// for the next call.
+    /// Allocates a workspace: scratch memory that compiled code returns within one call. Back ends keep returned workspaces
+    /// for reuse.
     ///
     /// # Errors
-    /// As [`allocate`](Backend::allocate).
+    /// Errors of [`allocate`](Backend::allocate).
     fn allocate_workspace(&self, id: i32, bytes: usize) -> Result<NonNull<c_void>>;
 
-    /// Takes back a workspace. Kernels that were queued before may still use it.
+    /// Returns a workspace to the back end. Kernels queued before may still use it.
     ///
     /// # Errors
-    /// ValueError when it is none of the device.
+    /// ValueError if the workspace does not belong to the device.
     ///
     /// # Safety
-    /// `workspace` must come from [`allocate_workspace`](Backend::allocate_workspace), be given back once, and not be used by
-    /// commands that are queued later.
+    /// `workspace` must come from [`allocate_workspace`](Backend::allocate_workspace), be returned once, and not be used by
+    /// commands queued later.
     unsafe fn free_workspace(&self, id: i32, workspace: NonNull<c_void>) -> Result<()>;
 }
 

@@ -10,32 +10,33 @@ use ferrite_core::{device, plain_bail, plain_ensure};
 use super::backend::Region;
 use super::table::get;
 
-/// Whether the CPU reads and writes the memory of a device type. Pinned memory counts; what is copied there needs no device.
+/// Returns `true` if the CPU can access the memory of a device type. That includes pinned memory, which needs no device to
+/// copy to.
 pub const fn is_main_memory(device_type: i32) -> bool {
     matches!(device_type, device::kind::CPU | device::kind::CUDA_HOST | device::kind::ROCM_HOST)
 }
 
-/// Copies `bytes` bytes from one region to another, on the stream of the device. A copy to main memory may be under way until
-/// the stream is synchronised.
+/// Copies `bytes` bytes between regions, on a stream of the device. A copy to main memory may be incomplete until the stream
+/// is synchronised.
 ///
 /// # Errors
-/// InternalError without a back end; RuntimeError between devices of two types, neither of which is the CPU; errors of the
+/// InternalError without a back end; RuntimeError for devices of two types, neither of which is the CPU; errors of the
 /// driver.
 ///
 /// # Safety
-/// Both regions must have so many bytes, and `stream` must be one of the device.
+/// Both regions must be at least `bytes` long, and `stream` must belong to the device.
 pub unsafe fn copy(from: Region, to: Region, bytes: usize, stream: *mut c_void) -> Result<()> {
     let (source, target) = (from.device.device_type, to.device.device_type);
     match (is_main_memory(source), is_main_memory(target)) {
         (true, true) => {
-            // SAFETY: the caller vouches for both regions, which may overlap.
+            // SAFETY: the caller guarantees both regions, which may overlap.
             unsafe {
                 let start = from.data.cast::<u8>().add(from.offset);
                 start.copy_to(to.data.cast::<u8>().add(to.offset), bytes);
             }
             Ok(())
         }
-        // SAFETY: the caller vouches for regions and stream.
+        // SAFETY: the caller guarantees regions and stream.
         (false, true) => unsafe { get(source)?.copy(from, to, bytes, stream) },
         // SAFETY: as above.
         (true, false) => unsafe { get(target)?.copy(from, to, bytes, stream) },
@@ -50,18 +51,18 @@ pub unsafe fn copy(from: Region, to: Region, bytes: usize, stream: *mut c_void) 
     }
 }
 
-/// Copies the content of one tensor to another. Both are contiguous and have as many bytes.
+/// Copies the elements of one tensor to another. Both must be contiguous and have the same size in bytes.
 ///
 /// # Errors
-/// ValueError for a tensor that is not contiguous, and for different sizes; otherwise as [`copy`].
+/// ValueError for a tensor that is not contiguous, and for different sizes; errors of [`copy`].
 ///
 /// # Safety
-/// Both tensors must be valid, and `stream` one of the device.
+/// Both tensors must be valid, and `stream` must belong to the device.
 ///
 /// # Upstream
 /// `Tensor::CopyFromTo` of `src/runtime/tensor.cc`.
 pub unsafe fn copy_tensor(from: &DLTensor, to: &DLTensor, stream: *mut c_void) -> Result<()> {
-    // SAFETY: the caller vouches for the tensors.
+    // SAFETY: the caller guarantees valid tensors.
     let (bytes, room) = unsafe { (contiguous_bytes(from)?, contiguous_bytes(to)?) };
     plain_ensure!(
         bytes == room,
@@ -73,21 +74,21 @@ pub unsafe fn copy_tensor(from: &DLTensor, to: &DLTensor, stream: *mut c_void) -
     if bytes == 0 {
         return Ok(());
     }
-    // SAFETY: the caller vouches for the tensors, which have so many bytes.
+    // SAFETY: the caller guarantees valid tensors, whose sizes were checked above.
     unsafe { copy(region(from), region(to), bytes, stream) }
 }
 
-/// The region of a tensor.
+/// Returns the memory region of a tensor.
 fn region(tensor: &DLTensor) -> Region {
     Region { device: tensor.device, data: tensor.data, offset: tensor.byte_offset as usize }
 }
 
-/// The bytes of a contiguous tensor.
+/// Returns the size of a contiguous tensor in bytes.
 ///
 /// # Safety
 /// The tensor must be valid.
 unsafe fn contiguous_bytes(tensor: &DLTensor) -> Result<usize> {
-    // SAFETY: the caller vouches for the tensor.
+    // SAFETY: the caller guarantees a valid tensor.
     let reader = unsafe { TensorRef::from_raw(tensor) };
     plain_ensure!(reader.is_contiguous(), VALUE_ERROR, "Copies need contiguous tensors");
     match reader.size_bytes() {

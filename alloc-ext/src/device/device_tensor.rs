@@ -1,4 +1,4 @@
-//! Tensors on devices, read and written from Rust.
+//! Device tensors for Rust programs.
 
 use core::ffi::c_void;
 use core::mem::MaybeUninit;
@@ -15,11 +15,11 @@ use super::handle::Device;
 use super::stream;
 use super::tensor::empty;
 
-/// A compact tensor on a device, or in main memory. The memory is freed with the last reference; commands that are queued may
-/// still use it.
+/// A compact tensor on a device or in main memory. Its memory is freed with the last reference; queued commands may still
+/// use it.
 ///
-/// Copies run on the stream that is set for the thread and the device, after everything that was queued there. Those from and to
-/// slices are over when the call returns. Clones share the memory, and so do functions that get the tensor as an argument.
+/// Copies run on the current stream of the thread and device, after all commands queued there. Copies from and to slices are
+/// complete when the call returns. Clones share the memory, and so do functions that receive the tensor as an argument.
 ///
 /// ```
 /// use ferrite_alloc_ext::device::{Device, DeviceTensor};
@@ -41,19 +41,19 @@ use super::tensor::empty;
 pub struct DeviceTensor(Tensor);
 
 impl DeviceTensor {
-    /// Makes a tensor with any content; zeros on the CPU.
+    /// Creates a tensor with unspecified elements; zeros on the CPU.
     ///
     /// # Errors
-    /// ValueError for an impossible shape; InternalError when the build has no back end for the device; MemoryError; errors of
+    /// ValueError for an invalid shape; InternalError if the build has no back end for the device; MemoryError; errors of
     /// the driver.
     pub fn empty(device: Device, shape: &[i64], dtype: DLDataType) -> Result<DeviceTensor> {
         empty(shape, dtype, device.into()).map(DeviceTensor)
     }
 
-    /// Makes a tensor with a copy of `elements`, in row-major order.
+    /// Creates a tensor with a copy of `elements`, in row-major order.
     ///
     /// # Errors
-    /// ValueError when the shape does not have as many elements; otherwise as [`empty`](DeviceTensor::empty).
+    /// ValueError if the shape has a different number of elements; errors of [`empty`](DeviceTensor::empty).
     pub fn from_slice<T: Element>(device: Device, elements: &[T], shape: &[i64]) -> Result<DeviceTensor> {
         if is_cpu(device) {
             return Tensor::from_slice(elements, shape).map(DeviceTensor);
@@ -63,85 +63,87 @@ impl DeviceTensor {
         Ok(tensor)
     }
 
-    /// The device.
+    /// Returns the device.
     pub fn device(&self) -> Device {
         self.record().device.into()
     }
 
-    /// The extents.
+    /// Returns the shape, in elements.
     pub fn shape(&self) -> &[i64] {
         self.0.shape()
     }
 
-    /// The data type of the elements.
+    /// Returns the data type of the elements.
     pub fn dtype(&self) -> DLDataType {
         self.record().dtype
     }
 
-    /// The tensor object.
+    /// Borrows the tensor object.
     pub fn as_tensor(&self) -> &Tensor {
         &self.0
     }
 
-    /// The tensor object.
+    /// Returns the tensor object.
     pub fn into_tensor(self) -> Tensor {
         self.0
     }
 
-    /// Replaces the elements.
+    /// Replaces all elements by those of a slice.
     ///
     /// # Errors
-    /// TypeError when the dtype is not that of `T`; ValueError when there are not as many elements, and for tensors in main
-    /// memory, whose elements others may have borrowed; errors of the driver.
+    /// TypeError if `T` is not the element type; ValueError if the numbers of elements differ, and for tensors in main
+    /// memory, whose elements may be borrowed; errors of the driver.
     pub fn copy_from_slice<T: Element>(&self, elements: &[T]) -> Result<()> {
         self.check_elements::<T>(elements.len())?;
         self.check_target()?;
         let source = main_memory(elements.as_ptr().cast_mut().cast());
-        // SAFETY: both regions have so many bytes, and the slice is borrowed until the copy is over.
+        // SAFETY: both regions have this size, and the slice is borrowed until the copy is complete.
         unsafe { self.copy_and_wait(source, self.region(), size_of_val(elements)) }
     }
 
-    /// Copies the elements to a slice.
+    /// Copies all elements to a slice.
     ///
     /// # Errors
-    /// TypeError when the dtype is not that of `T`; ValueError when the slice has another length; errors of the driver.
+    /// TypeError if `T` is not the element type; ValueError if the numbers of elements differ; errors of the driver.
     pub fn read_into<T: Element>(&self, elements: &mut [T]) -> Result<()> {
         self.check_elements::<T>(elements.len())?;
         let target = main_memory(elements.as_mut_ptr().cast());
-        // SAFETY: both regions have so many bytes, and the slice is borrowed until the copy is over. Any bytes are elements.
+        // SAFETY: both regions have this size, and the slice is borrowed until the copy is complete. Any bit pattern is a
+        // valid element.
         unsafe { self.copy_and_wait(self.region(), target, size_of_val(elements)) }
     }
 
-    /// Copies the elements to a new buffer, which is a slice; `to_vec` makes a `Vec` of it.
+    /// Copies all elements to a new buffer, which derefs to a slice.
     ///
     /// # Errors
-    /// As [`read_into`](DeviceTensor::read_into); MemoryError.
+    /// Errors of [`read_into`](DeviceTensor::read_into); MemoryError.
     pub fn read<T: Element>(&self) -> Result<Buffer<T>> {
         self.check_type::<T>()?;
         let mut elements = Buffer::new();
-        // SAFETY: any bytes are an element.
+        // SAFETY: any bit pattern is a valid element.
         elements.try_resize(self.bytes() / size_of::<T>(), unsafe { MaybeUninit::zeroed().assume_init() })?;
         self.read_into(elements.as_mut_slice())?;
         Ok(elements)
     }
 
-    /// Replaces the content with that of another tensor of as many bytes. A copy on one device may be under way when this
-    /// returns; others are over.
+    /// Replaces all elements by those of another tensor of the same size. A copy within one device may be incomplete when
+    /// this returns; other copies are complete.
     ///
     /// # Errors
-    /// ValueError for different sizes or dtypes, and for tensors in main memory, whose elements others may have borrowed;
-    /// RuntimeError between devices of two types; errors of the driver.
+    /// ValueError for different sizes or dtypes, and for tensors in main memory, whose elements may be borrowed;
+    /// RuntimeError for devices of two types; errors of the driver.
     pub fn copy_from(&self, other: &DeviceTensor) -> Result<()> {
         self.check_target()?;
         plain_ensure!(self.dtype() == other.dtype(), VALUE_ERROR, "Both tensors must have the same dtype");
         let (from, to) = (other.device(), self.device());
         let device = device_of_copy(from, to);
-        // SAFETY: the tensors are alive; back ends keep memory that queued copies use, and a copy from main memory is waited for.
+        // SAFETY: the tensors are alive; back ends keep memory that queued copies use, and a copy from main memory completes
+        // below.
         unsafe { copy_tensor(other.record(), self.record(), stream::current(device))? };
         if from == to { Ok(()) } else { device.synchronize() }
     }
 
-    /// Makes a copy on another device. Between devices of two types, it goes by way of main memory.
+    /// Returns a copy on another device. A copy between devices of two types goes through main memory.
     ///
     /// # Errors
     /// MemoryError; errors of the drivers.
@@ -154,7 +156,7 @@ impl DeviceTensor {
             return self.to_device(Device::CPU)?.to_device(device);
         }
         let made = DeviceTensor::empty(device, self.shape(), self.dtype())?;
-        // SAFETY: the regions have as many bytes, nobody else knows the new tensor, and the copy is waited for.
+        // SAFETY: the regions have this size, the new tensor has no other reference, and the copy completes in the call.
         unsafe { self.copy_and_wait(self.region(), made.region(), self.bytes())? };
         Ok(made)
     }
@@ -168,7 +170,7 @@ impl DeviceTensor {
         Region { device: record.device, data: record.data, offset: record.byte_offset as usize }
     }
 
-    /// The size, which the tensor was made with or checked for.
+    /// Returns the size, which was checked when the tensor was made.
     fn bytes(&self) -> usize {
         self.0.as_tensor_ref().size_bytes().unwrap_or(0)
     }
@@ -198,7 +200,7 @@ impl DeviceTensor {
         Ok(())
     }
 
-    /// Refuses to write where a slice of [`Tensor::data`] may be.
+    /// Refuses to write to main memory, where [`Tensor::data`] may have lent a slice.
     fn check_target(&self) -> Result<()> {
         let in_main_memory = is_main_memory(self.device().device_type());
         plain_ensure!(
@@ -209,22 +211,22 @@ impl DeviceTensor {
         Ok(())
     }
 
-    /// Copies on the stream of the device, and waits.
+    /// Copies on the stream of the device, and waits for completion.
     ///
     /// # Safety
-    /// Both regions must have so many bytes, and nobody may write them until the copy is over.
+    /// Both regions must be at least `bytes` long, and must not be written by others until the copy is complete.
     unsafe fn copy_and_wait(&self, from: Region, to: Region, bytes: usize) -> Result<()> {
         if bytes == 0 {
             return Ok(());
         }
         let device = device_of_copy(from.device.into(), to.device.into());
-        // SAFETY: the caller vouches for the regions; whoever set the stream vouches for it.
+        // SAFETY: the caller guarantees the regions; the code that set the stream guarantees that.
         unsafe { copy(from, to, bytes, stream::current(device))? };
         if is_main_memory(device.device_type()) { Ok(()) } else { device.synchronize() }
     }
 }
 
-/// The device on whose stream a copy runs: the source's, unless that is in main memory.
+/// Returns the device whose stream runs a copy: the source's, unless that is in main memory.
 fn device_of_copy(from: Device, to: Device) -> Device {
     if is_main_memory(from.device_type()) { to } else { from }
 }
@@ -240,10 +242,10 @@ fn main_memory(data: *mut c_void) -> Region {
 impl TryFrom<Tensor> for DeviceTensor {
     type Error = Error;
 
-    /// Takes a tensor of any origin.
+    /// Wraps a tensor of any origin.
     ///
     /// # Errors
-    /// ValueError when it is not contiguous, or has no data; InternalError when the build has no back end for its device.
+    /// ValueError if it is not contiguous, or has no data; InternalError if the build has no back end for its device.
     fn try_from(tensor: Tensor) -> Result<DeviceTensor> {
         let reader = tensor.as_tensor_ref();
         plain_ensure!(reader.is_contiguous(), VALUE_ERROR, "Copies need contiguous tensors");

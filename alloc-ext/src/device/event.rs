@@ -1,4 +1,4 @@
-//! Events: marks in streams.
+//! Events: markers in streams, for synchronisation and timing.
 
 use core::ffi::c_void;
 use core::ptr::NonNull;
@@ -10,7 +10,8 @@ use ferrite_core::plain_ensure;
 use super::handle::Device;
 use super::stream::{Stream, check_device};
 
-/// A mark in a stream, which threads and streams wait for. Freed when it is dropped; commands that wait for it still do.
+/// A marker in a stream, for which threads and streams can wait. Freed on drop; commands that already wait for it are not
+/// affected.
 ///
 /// ```
 /// use ferrite_alloc_ext::device::{Device, Event, Stream};
@@ -31,28 +32,29 @@ use super::stream::{Stream, check_device};
 #[derive(Debug)]
 pub struct Event {
     device: Device,
-    /// None on the CPU, where events are always over.
+    /// `None` on the CPU, where events are always complete.
     handle: Option<NonNull<c_void>>,
 }
 
-// SAFETY: any thread may call any operation of a back end; what must not run at the same time takes `&mut`.
+// SAFETY: back ends allow all operations on any thread, and operations that must not run concurrently take `&mut`.
 unsafe impl Send for Event {}
 // SAFETY: as for Send.
 unsafe impl Sync for Event {}
 
 impl Event {
-    /// Creates an event.
+    /// Creates an event without timing.
     ///
     /// # Errors
-    /// InternalError when the build has no back end for the device; RuntimeError when it has no events; errors of the driver.
+    /// InternalError if the build has no back end for the device; RuntimeError if the device has no events; errors of the
+    /// driver.
     pub fn new(device: Device) -> Result<Event> {
         Event::create(device, false)
     }
 
-    /// Creates an event that keeps the time at which it is over, where the driver can.
+    /// Creates an event that records the time of its completion, if the driver supports it.
     ///
     /// # Errors
-    /// As [`new`](Event::new).
+    /// Errors of [`new`](Event::new).
     pub fn with_timing(device: Device) -> Result<Event> {
         Event::create(device, true)
     }
@@ -65,7 +67,7 @@ impl Event {
         Ok(Event { device, handle })
     }
 
-    /// The device.
+    /// Returns the device.
     pub fn device(&self) -> Device {
         self.device
     }
@@ -74,14 +76,14 @@ impl Event {
         self.handle
     }
 
-    /// Records the event in a stream: it is over when everything that was queued there before is done.
+    /// Records the event in a stream: it completes when all commands queued there before are complete.
     ///
     /// # Errors
     /// ValueError for a stream of another device; errors of the driver.
     pub fn record(&mut self, stream: &Stream) -> Result<()> {
         check_device(stream, self.device)?;
         match (self.device.backend()?, self.handle) {
-            // SAFETY: both are of the device, and nobody else uses the event.
+            // SAFETY: both belong to the device, and `&mut` excludes other uses of the event.
             (Some(backend), Some(event)) => unsafe {
                 backend.record_event(self.device.id(), event, stream.as_ptr())
             },
@@ -89,20 +91,20 @@ impl Event {
         }
     }
 
-    /// Waits until the event is over. One that was never recorded is.
+    /// Waits until the event is complete. An event that was never recorded counts as complete.
     ///
     /// # Errors
-    /// Errors of the driver, among them those of commands that were queued before.
+    /// Errors of the driver, including those of commands queued before.
     pub fn synchronize(&self) -> Result<()> {
         match (self.device.backend()?, self.handle) {
-            // SAFETY: the event is one of the device.
+            // SAFETY: the event belongs to the device.
             (Some(backend), Some(event)) => unsafe { backend.synchronize_event(self.device.id(), event) },
             _ => Ok(()),
         }
     }
 
-    /// The time from `start` to this event, as the device measured it; waits for both. None where the driver cannot tell, and
-    /// unless both have a timing and a record.
+    /// Returns the time from `start` to this event, measured by the device, after waiting for both. `None` if the driver
+    /// cannot measure it, and unless both events have timing and were recorded.
     ///
     /// # Errors
     /// ValueError for an event of another device; errors of the driver.
@@ -115,7 +117,7 @@ impl Event {
         start.synchronize()?;
         self.synchronize()?;
         match (self.device.backend()?, start.handle, self.handle) {
-            // SAFETY: both events are of the device, and over.
+            // SAFETY: both events belong to the device and are complete.
             (Some(backend), Some(start), Some(end)) => unsafe {
                 backend.elapsed(self.device.id(), start, end)
             },
@@ -127,7 +129,7 @@ impl Event {
 impl Drop for Event {
     fn drop(&mut self) {
         if let (Ok(Some(backend)), Some(event)) = (self.device.backend(), self.handle) {
-            // SAFETY: the event is ours.
+            // SAFETY: this is the owner of the event.
             unsafe { backend.free_event(self.device.id(), event) };
         }
     }

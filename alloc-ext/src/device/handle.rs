@@ -1,4 +1,4 @@
-//! Devices by type and id.
+//! Device handles: a type and an id.
 #![forbid(unsafe_code)]
 
 use core::fmt;
@@ -12,10 +12,10 @@ use super::backend::{Attribute, Backend};
 use super::stream;
 use super::table::{find, get, registered};
 
-/// A device: a type and an id. Making one opens no driver, and the device need not exist.
+/// A device, given by type and id. Creating a handle opens no driver, and the device need not exist.
 ///
-/// The CPU is a device, too. It has no attributes, and its streams and events are always over, so that code for devices runs
-/// without one.
+/// The CPU is a device, too: it has no attributes, and its streams and events are always complete, so that code for devices
+/// also runs without one.
 ///
 /// ```
 /// use ferrite_alloc_ext::device::{Device, DeviceTensor};
@@ -31,49 +31,49 @@ use super::table::{find, get, registered};
 pub struct Device(DLDevice);
 
 impl Device {
-    /// Main memory.
+    /// The CPU and its main memory.
     pub const CPU: Device = Device::new(device::kind::CPU, 0);
 
-    /// The device of a [type](ferrite_core::device::kind) and an id.
+    /// Creates the handle of a device of a [type](ferrite_core::device::kind).
     pub const fn new(device_type: i32, id: i32) -> Device {
         Device(DLDevice { device_type, device_id: id })
     }
 
-    /// Reads a device from text such as `cuda:1`.
+    /// Parses text such as `cuda:1`.
     ///
     /// # Errors
-    /// ValueError when the text names no device.
+    /// ValueError if the text is not a device.
     pub fn parse(text: &str) -> Result<Device> {
         DLDevice::parse(text.as_bytes()).map(Device)
     }
 
-    /// All devices that exist, of every type that has a back end. Opens their drivers; a type whose driver is missing has no
+    /// Returns all existing devices of all types with a back end. Opens their drivers; a type whose driver is missing has no
     /// devices.
     pub fn all() -> impl Iterator<Item = Device> {
         registered().flat_map(|backend| Device::all_of_type(backend.device_type()))
     }
 
-    /// The devices of a type that exist.
+    /// Returns the existing devices of a type.
     pub fn all_of_type(device_type: i32) -> impl Iterator<Item = Device> {
         (0..).map(move |id| Device::new(device_type, id)).take_while(|device| device.exists())
     }
 
-    /// The device type.
+    /// Returns the device type.
     pub const fn device_type(self) -> i32 {
         self.0.device_type
     }
 
-    /// The id among the devices of the type.
+    /// Returns the device id, which counts the devices of one type.
     pub const fn id(self) -> i32 {
         self.0.device_id
     }
 
-    /// The name of the type, such as `opencl`.
+    /// Returns the name of the device type, such as `opencl`.
     pub fn type_name(self) -> &'static str {
         device::type_name(self.0.device_type).unwrap_or("unknown")
     }
 
-    /// Returns `true` if the device can be used. [`attribute`](Device::attribute) tells why it cannot.
+    /// Returns `true` if the device can be used. If not, [`attribute`](Device::attribute) reports the reason.
     pub fn exists(self) -> bool {
         match find(self.0.device_type) {
             Some(backend) => {
@@ -84,19 +84,19 @@ impl Device {
         }
     }
 
-    /// The name that the driver gives the device.
+    /// Returns the device name from the driver.
     ///
     /// # Errors
-    /// As [`attribute`](Device::attribute).
+    /// Errors of [`attribute`](Device::attribute).
     pub fn name(self) -> Result<Option<String>> {
         self.attribute(Attribute::DeviceName)?.get()
     }
 
-    /// The value of an attribute; None where the device cannot tell.
+    /// Returns the value of an attribute; None if the device does not report it.
     ///
     /// # Errors
-    /// InternalError when the build has no back end for the device; ValueError or InternalError when there is no such device;
-    /// errors of the driver, a missing library among them.
+    /// InternalError if the build has no back end for the device; ValueError or InternalError if there is no such device;
+    /// errors of the driver, including a missing driver library.
     pub fn attribute(self, attribute: Attribute) -> Result<Any> {
         match self.backend()? {
             Some(backend) => backend.attribute(self.0.device_id, attribute),
@@ -105,11 +105,11 @@ impl Device {
         }
     }
 
-    /// Makes this the device on which this thread launches kernels. Host code that TVM compiled does so itself; kernels that are
-    /// called by themselves need it.
+    /// Makes this the current device of the thread, on which kernels are launched. Host code compiled by TVM does that
+    /// itself; kernels that are called directly need it.
     ///
     /// # Errors
-    /// As [`attribute`](Device::attribute).
+    /// Errors of [`attribute`](Device::attribute).
     pub fn make_current(self) -> Result<()> {
         match self.backend()? {
             Some(backend) => backend.set_device(self.0.device_id),
@@ -117,18 +117,18 @@ impl Device {
         }
     }
 
-    /// Waits until everything that was queued on this thread's stream of the device is done.
+    /// Waits until all commands on this thread's current stream of the device are complete.
     ///
     /// # Errors
-    /// Errors of the driver, among them those of kernels that were launched before.
+    /// Errors of the driver, including those of kernels launched before.
     pub fn synchronize(self) -> Result<()> {
         stream::synchronize_current(self)
     }
 
-    /// The back end; None for the CPU.
+    /// Returns the back end; `None` for the CPU.
     ///
     /// # Errors
-    /// InternalError when the build has none for the device.
+    /// InternalError if the build has no back end for the device.
     pub(super) fn backend(self) -> Result<Option<&'static dyn Backend>> {
         if self.0.device_type == device::kind::CPU { Ok(None) } else { get(self.0.device_type).map(Some) }
     }

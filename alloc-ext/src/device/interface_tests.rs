@@ -1,4 +1,4 @@
-//! The interface for programs in Rust, over a back end in main memory that logs what it is asked for.
+//! The interface for Rust programs, over a back end in main memory that logs its calls.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by a panic")]
 
 use core::ffi::c_void;
@@ -16,7 +16,7 @@ use ferrite_core::{Any, Tensor, device, plain_bail};
 
 use super::*;
 
-/// What the back end was asked for, with the device id: each test has a device of its own.
+/// Calls with their device ids. Each test uses a device of its own.
 static LOG: Mutex<Vec<(i32, String)>> = Mutex::new(Vec::new());
 
 const DEVICES: i32 = 16;
@@ -37,7 +37,7 @@ fn logged(device: Device) -> Vec<String> {
     found
 }
 
-/// A device of the back end, which no other test uses.
+/// Returns a device of the back end that no other test uses.
 fn device_of(id: i32) -> Device {
     register(&ONE).unwrap();
     register(&OTHER).unwrap();
@@ -65,16 +65,16 @@ impl Backend for Logging {
 
     fn allocate(&self, id: i32, bytes: usize, _alignment: usize) -> Result<*mut c_void> {
         self.check(id)?;
-        // The length is kept in front.
+        // The length is stored in front of the block.
         let mut block = vec![0u64; bytes.div_ceil(8) + 1];
         block[0] = block.len() as u64;
-        // SAFETY: the block has a word behind the length, or ends there.
+        // SAFETY: the block has another word after the length, or ends there.
         Ok(unsafe { Vec::leak(block).as_mut_ptr().add(1) }.cast())
     }
 
     unsafe fn free(&self, id: i32, data: *mut c_void) {
         log(id, "free".to_string());
-        // SAFETY: the block was leaked by `allocate`, with its length in front.
+        // SAFETY: `allocate` leaked the block, with its length in front.
         unsafe {
             let start = data.cast::<u64>().sub(1);
             drop(Vec::from_raw_parts(start, *start as usize, *start as usize));
@@ -84,7 +84,7 @@ impl Backend for Logging {
     unsafe fn copy(&self, from: Region, to: Region, bytes: usize, stream: *mut c_void) -> Result<()> {
         let id = if from.device.device_type == self.0 { from.device.device_id } else { to.device.device_id };
         log(id, format!("copy {bytes} on {}", stream.addr()));
-        // SAFETY: the caller vouches for the regions, which are all in main memory here.
+        // SAFETY: the caller guarantees the regions, which are all in main memory here.
         unsafe {
             let to = to.data.cast::<u8>().add(to.offset);
             to.copy_from(from.data.cast::<u8>().add(from.offset), bytes);
@@ -163,7 +163,7 @@ impl Backend for Logging {
     }
 
     unsafe fn free_workspace(&self, id: i32, workspace: NonNull<c_void>) -> Result<()> {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { self.free(id, workspace.as_ptr()) };
         Ok(())
     }
@@ -226,7 +226,7 @@ fn tensors_go_there_and_back() {
     assert_eq!(here.as_tensor().data::<i32>().unwrap(), elements);
     other.copy_from(&DeviceTensor::from_slice(Device::CPU, &[7i32; 6], &[6]).unwrap()).unwrap();
     assert_eq!(other.read::<i32>().unwrap().to_vec(), [7; 6]);
-    // To another device of the type, and to one of another type by way of main memory.
+    // To another device of the type, and through main memory to a device of another type.
     for target in [device_of(2), Device::new(device::kind::MAIA, 2)] {
         assert_eq!(*other.to_device(target).unwrap().read::<i32>().unwrap(), [7; 6]);
     }
@@ -293,7 +293,7 @@ fn a_stream_is_set_for_a_scope() {
     result.unwrap();
     assert_eq!(logged(device), ["set 1000", "copy 2 on 1000", "synchronize 1000", "set 0"]);
     assert!(super::stream::current(device).is_null());
-    // A panic restores it, too.
+    // A panic restores the stream, too.
     let panicked =
         std::panic::catch_unwind(core::panic::AssertUnwindSafe(|| stream.scope(|| panic!("on purpose"))));
     assert!(panicked.is_err() && super::stream::current(device).is_null());

@@ -1,16 +1,17 @@
-//! Devices beside the CPU: a back end per device type, and what all of them share.
+//! Devices other than the CPU: one back end per device type, and the code that all back ends share.
 //!
-//! | file | holds |
+//! | file | purpose |
 //! |---|---|
-//! | `backend` | [`Backend`], the operations that a back end provides |
-//! | `table` | the registered back ends, by device type |
+//! | `backend` | [`Backend`], the interface that a back end implements |
+//! | `table` | registered back ends, by device type |
 //! | `copy` | copies between devices, and between a device and main memory |
-//! | `tensor` | tensors in the memory of a device |
-//! | `handle`, `stream`, `event`, `device_tensor` | [`Device`], [`Stream`], [`Event`] and [`DeviceTensor`], the interface for programs in Rust |
+//! | `tensor` | tensor objects in device memory |
+//! | `handle`, `stream`, `event`, `device_tensor` | [`Device`], [`Stream`], [`Event`] and [`DeviceTensor`], the safe
+//! interface for Rust programs |
 //! | `workspace` | workspaces of compiled code |
 //!
-//! A device type has at most one back end. Nothing here needs an operating system: firmware registers the back end of its
-//! accelerator, a browser that of WebGPU.
+//! A device type has at most one back end. No operating system is needed: firmware can register the back end of its
+//! accelerator, and a browser that of WebGPU.
 
 mod backend;
 mod copy;
@@ -34,7 +35,7 @@ pub use workspace::{allocate_workspace, free_workspace};
 
 use crate::env::tensor_alloc;
 
-/// Makes the library use the back ends: for workspaces of compiled code, and for tensors of `TVMFFIEnvTensorAlloc` where no
+/// Makes the library use the registered back ends for workspaces of compiled code, and for `TVMFFIEnvTensorAlloc` if no
 /// allocator is set.
 ///
 /// # Threads

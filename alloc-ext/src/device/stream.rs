@@ -1,4 +1,4 @@
-//! Streams: queues of a device.
+//! Streams: command queues of a device.
 
 use core::ffi::c_void;
 use core::ptr;
@@ -10,9 +10,9 @@ use super::event::Event;
 use super::handle::Device;
 use crate::env::stream as of_thread;
 
-/// A queue of a device, in which commands run in order. Freed when it is dropped; commands that are queued still run.
+/// A command queue of a device, which runs its commands in order. Freed on drop; queued commands still run.
 ///
-/// Kernels and copies go to the stream that is set for their thread and device, the default one at first.
+/// Kernels and copies go to the current stream of their thread and device, initially the default stream.
 ///
 /// ```
 /// use ferrite_alloc_ext::device::{Device, DeviceTensor, Stream};
@@ -36,16 +36,16 @@ pub struct Stream {
     handle: *mut c_void,
 }
 
-// SAFETY: any thread may call any operation of a back end.
+// SAFETY: back ends allow all operations on any thread.
 unsafe impl Send for Stream {}
 // SAFETY: as for Send.
 unsafe impl Sync for Stream {}
 
 impl Stream {
-    /// Creates a stream. Devices with one queue give their default stream.
+    /// Creates a stream. Devices with one queue return their default stream.
     ///
     /// # Errors
-    /// InternalError when the build has no back end for the device; errors of the driver.
+    /// InternalError if the build has no back end for the device; errors of the driver.
     pub fn new(device: Device) -> Result<Stream> {
         let handle = match device.backend()? {
             Some(backend) => backend.create_stream(device.id())?,
@@ -54,43 +54,43 @@ impl Stream {
         Ok(Stream { device, handle })
     }
 
-    /// The default stream of a device.
+    /// Returns the default stream of a device.
     pub const fn default_of(device: Device) -> Stream {
         Stream { device, handle: ptr::null_mut() }
     }
 
-    /// The device.
+    /// Returns the device.
     pub fn device(&self) -> Device {
         self.device
     }
 
-    /// The handle of the driver, such as a `CUstream`; null for the default stream.
+    /// Returns the driver's handle, such as a `CUstream`; null for the default stream.
     pub fn as_ptr(&self) -> *mut c_void {
         self.handle
     }
 
-    /// Runs `body` with this as the stream of this thread and the device, and sets the earlier one again.
+    /// Runs `body` with this as the current stream of this thread and device, and restores the previous stream afterwards.
     ///
     /// # Errors
-    /// RuntimeError when the thread is ending; MemoryError; errors of the driver. Those of `body` are in its result.
+    /// RuntimeError if the thread is ending; MemoryError; errors of the driver. Errors of `body` are in its result.
     pub fn scope<R>(&self, body: impl FnOnce() -> R) -> Result<R> {
-        // SAFETY: the stream is one of the device, and lives until it is unset.
+        // SAFETY: the stream belongs to the device, and outlives the scope.
         let earlier = unsafe { set_current(self.device, self.handle)? };
         let _restored = Restored { device: self.device, stream: earlier };
         Ok(body())
     }
 
-    /// Waits until everything that was queued is done.
+    /// Waits until all queued commands are complete.
     ///
     /// # Errors
-    /// Errors of the driver, among them those of commands that were queued before.
+    /// Errors of the driver, including those of commands queued before.
     pub fn synchronize(&self) -> Result<()> {
-        // SAFETY: the stream is one of the device.
+        // SAFETY: the stream belongs to the device.
         unsafe { synchronize(self.device, self.handle) }
     }
 
-    /// Makes what is queued here from now on run after what was queued on `other`. Waits for nothing itself, unless the devices
-    /// are different ones that cannot wait for each other.
+    /// Makes commands that are queued here from now on run after all commands queued on `other`. Blocks only if the streams
+    /// belong to different devices.
     ///
     /// # Errors
     /// Errors of the driver.
@@ -99,14 +99,14 @@ impl Stream {
             return other.synchronize();
         }
         match self.device.backend()? {
-            // SAFETY: both are streams of the device.
+            // SAFETY: both streams belong to the device.
             Some(backend) => unsafe { backend.order_streams(self.device.id(), other.handle, self.handle) },
             None => Ok(()),
         }
     }
 
-    /// Makes what is queued here from now on run after an event. Waits for nothing itself, unless the event is that of a device
-    /// of another type.
+    /// Makes commands that are queued here from now on run after an event. Blocks only if the event belongs to a device of
+    /// another type.
     ///
     /// # Errors
     /// Errors of the driver.
@@ -115,7 +115,7 @@ impl Stream {
             return event.synchronize();
         }
         match (self.device.backend()?, event.handle()) {
-            // SAFETY: the stream is one of the device, the event one of its type.
+            // SAFETY: the stream belongs to the device, the event to a device of its type.
             (Some(backend), Some(event)) => unsafe {
                 backend.wait_for_event(self.device.id(), event, self.handle)
             },
@@ -129,13 +129,14 @@ impl Drop for Stream {
         if !self.handle.is_null()
             && let Ok(Some(backend)) = self.device.backend()
         {
-            // SAFETY: the stream is ours, and no thread has it set: `scope` borrows it. Errors do not matter here.
+            // SAFETY: this is the owner of the stream, and no thread has it set, since `scope` borrows it. Errors do not
+            // matter here.
             let _ = unsafe { backend.free_stream(self.device.id(), self.handle) };
         }
     }
 }
 
-/// Sets a stream when it is dropped, also by a panic.
+/// Guard that sets a stream on drop, also during a panic.
 struct Restored {
     device: Device,
     stream: *mut c_void,
@@ -143,52 +144,52 @@ struct Restored {
 
 impl Drop for Restored {
     fn drop(&mut self) {
-        // SAFETY: the stream was set before, so its owner vouches for it. Nobody could be told of an error.
+        // SAFETY: the stream was set before, so the code that set it guarantees it. There is no way to report an error.
         let _ = unsafe { set_current(self.device, self.stream) };
     }
 }
 
-/// Sets the stream of this thread for a device. Returns the earlier one.
+/// Sets the current stream of this thread for a device. Returns the previous stream.
 ///
 /// # Errors
-/// As those of `TVMFFIEnvSetStream`; RuntimeError when the device has no such stream.
+/// Errors of `TVMFFIEnvSetStream`; RuntimeError if the device has no such stream.
 ///
 /// # Safety
-/// The stream must be null or one of the device, as long as it is set.
+/// The stream must be null or belong to the device, and stay valid while it is set.
 pub unsafe fn set_current(device: Device, stream: *mut c_void) -> Result<*mut c_void> {
     if let Some(backend) = device.backend()? {
-        // SAFETY: the caller vouches for the stream.
+        // SAFETY: the caller guarantees the stream.
         unsafe { backend.set_stream(device.id(), stream)? };
     }
-    of_thread::set(of_thread::Device::new(device.device_type(), device.id()), stream)
+    of_thread::set(of_thread::DeviceKey::new(device.device_type(), device.id()), stream)
 }
 
-/// The stream of this thread for a device.
+/// Returns the current stream of this thread for a device.
 pub fn current(device: Device) -> *mut c_void {
-    of_thread::get(of_thread::Device::new(device.device_type(), device.id()))
+    of_thread::get(of_thread::DeviceKey::new(device.device_type(), device.id()))
 }
 
-/// Waits for a stream.
+/// Waits until all commands queued on a stream are complete.
 ///
 /// # Errors
 /// Errors of the driver.
 ///
 /// # Safety
-/// The stream must be null or one of the device.
+/// The stream must be null or belong to the device.
 pub unsafe fn synchronize(device: Device, stream: *mut c_void) -> Result<()> {
     match device.backend()? {
-        // SAFETY: the caller vouches for the stream.
+        // SAFETY: the caller guarantees the stream.
         Some(backend) => unsafe { backend.synchronize(device.id(), stream) },
         None => Ok(()),
     }
 }
 
-/// Waits for the stream of this thread for a device.
+/// Waits until all commands on this thread's current stream of a device are complete.
 ///
 /// # Errors
 /// Errors of the driver.
 pub(super) fn synchronize_current(device: Device) -> Result<()> {
-    // SAFETY: whoever set the stream vouches for it.
+    // SAFETY: the code that set the stream guarantees it.
     unsafe { synchronize(device, current(device)) }
 }
 

@@ -1,4 +1,4 @@
-//! The registered back ends. Readers take no lock and allocate nothing.
+//! Registered back ends. Reading takes no lock and does not allocate.
 
 use core::ptr;
 
@@ -11,14 +11,14 @@ use super::backend::Backend;
 /// The highest device type that may have a back end.
 pub const HIGHEST_TYPE: i32 = 31;
 
-/// A pointer to a place with a back end, which needs two words; null without one.
+/// Back ends by device type, null where none is registered. A `&dyn` is two words, so each entry points to a static one.
 static TABLE: [AtomicPtr<&'static dyn Backend>; HIGHEST_TYPE as usize + 1] =
     [const { AtomicPtr::new(ptr::null_mut()) }; HIGHEST_TYPE as usize + 1];
 
-/// Makes `backend` serve the devices of its type, in place of an earlier back end.
+/// Registers the back end for the devices of its type. Replaces an earlier one.
 ///
 /// # Errors
-/// ValueError when the device type is the CPU's, negative or above [`HIGHEST_TYPE`].
+/// ValueError if the device type is the CPU's, negative, or above [`HIGHEST_TYPE`].
 ///
 /// # Threads
 /// Any thread; takes no lock, allocates nothing.
@@ -37,17 +37,17 @@ fn slot(device_type: i32) -> Option<&'static AtomicPtr<&'static dyn Backend>> {
     TABLE.get(usize::try_from(device_type).ok()?)
 }
 
-/// The back end of a device type.
+/// Looks up the back end of a device type.
 #[inline]
 pub fn find(device_type: i32) -> Option<&'static dyn Backend> {
-    // SAFETY: only `register` stores here, and what it stores is static.
+    // SAFETY: only `register` stores here, and only static references.
     unsafe { slot(device_type)?.load(Ordering::Acquire).as_ref() }.copied()
 }
 
-/// The back end of a device type.
+/// Looks up the back end of a device type.
 ///
 /// # Errors
-/// InternalError when the build has none.
+/// InternalError if the build has no back end for the type.
 pub fn get(device_type: i32) -> Result<&'static dyn Backend> {
     match find(device_type) {
         Some(backend) => Ok(backend),
@@ -59,17 +59,17 @@ pub fn get(device_type: i32) -> Result<&'static dyn Backend> {
     }
 }
 
-/// The back ends, in the order of their device types.
+/// Returns the registered back ends, ordered by device type.
 pub fn registered() -> impl Iterator<Item = &'static dyn Backend> {
     (0..=HIGHEST_TYPE).filter_map(find)
 }
 
-/// The name of a device type for messages.
+/// Returns the name of a device type for error messages.
 fn type_text(device_type: i32) -> &'static str {
     device::type_name(device_type).unwrap_or("of an unknown type")
 }
 
-/// The error of an operation that the devices of a type do not have.
+/// Creates the error for an operation that a device type does not support.
 #[cold]
 pub(super) fn unsupported(what: &str, device_type: i32) -> Error {
     plain_error!(RUNTIME_ERROR, "Devices {} have no {}", type_text(device_type), what)

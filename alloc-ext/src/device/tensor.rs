@@ -1,4 +1,4 @@
-//! Tensors in the memory of a device.
+//! Tensors in device memory.
 
 use core::ffi::c_void;
 
@@ -12,10 +12,10 @@ use ferrite_core::{device, plain_bail, type_index};
 use super::backend::Backend;
 use super::table::{find, get};
 
-/// The alignment of data in bytes, unless an element is larger.
+/// Minimum alignment of data in bytes; larger elements are aligned to their size.
 const DATA_ALIGNMENT: usize = 64;
 
-/// A tensor whose data a back end allocated; shape and strides follow the record, `ndim` values each.
+/// Tensor object whose data a back end allocated. Shape and strides follow the record, `ndim` values each.
 #[repr(C)]
 struct TensorRecord {
     header: TVMFFIObject,
@@ -27,7 +27,7 @@ struct TensorRecord {
 // SAFETY: repr(C), header first.
 unsafe impl ObjectRecord for TensorRecord {
     unsafe fn destroy(this: *mut TVMFFIObject) {
-        // SAFETY: the record is initialised and ours alone; the data came from the back end for this device.
+        // SAFETY: the record is initialised and has no other reference; the back end allocated the data for this device.
         unsafe {
             let record = this.cast::<TensorRecord>();
             (*record).backend.free((*record).tensor.device.device_id, (*record).data);
@@ -35,10 +35,10 @@ unsafe impl ObjectRecord for TensorRecord {
     }
 }
 
-/// Makes a compact row-major tensor on any device. On the CPU it has zeros, elsewhere any content.
+/// Creates a compact row-major tensor on any device. The elements are zeros on the CPU, and unspecified elsewhere.
 ///
 /// # Errors
-/// ValueError for an impossible shape; InternalError when the build has no back end for the device; MemoryError; errors of the
+/// ValueError for an invalid shape; InternalError if the build has no back end for the device; MemoryError; errors of the
 /// driver.
 pub fn empty(shape: &[i64], dtype: DLDataType, device: DLDevice) -> Result<Tensor> {
     let Ok(ndim) = i32::try_from(shape.len()) else {
@@ -57,15 +57,15 @@ pub fn empty(shape: &[i64], dtype: DLDataType, device: DLDevice) -> Result<Tenso
     unsafe { allocate_tensor(&prototype) }
 }
 
-/// Makes a compact row-major tensor like a prototype, of which dtype, ndim, shape and device count, as [`empty`] does.
+/// Creates a compact row-major tensor like [`empty`], with the dtype, ndim, shape and device of a prototype.
 ///
 /// # Errors
-/// As [`empty`].
+/// Errors of [`empty`].
 ///
 /// # Safety
 /// The prototype must be valid.
 pub unsafe fn allocate_tensor(prototype: &DLTensor) -> Result<Tensor> {
-    // SAFETY: the caller vouches for the prototype.
+    // SAFETY: the caller guarantees a valid prototype.
     let view = unsafe {
         check_shape(prototype)?;
         TensorRef::from_raw(prototype)
@@ -82,19 +82,19 @@ pub unsafe fn allocate_tensor(prototype: &DLTensor) -> Result<Tensor> {
     let data = backend.allocate(prototype.device.device_id, bytes, alignment)?;
     let made = allocate_record(prototype, view.shape(), backend, data);
     if made.is_err() {
-        // SAFETY: the data was just allocated, and has no owner.
+        // SAFETY: the data was just allocated and has no owner.
         unsafe { backend.free(prototype.device.device_id, data) };
     }
     made
 }
 
-/// The default allocator of `TVMFFIEnvTensorAlloc`: serves devices that have a back end.
+/// Default allocator of `TVMFFIEnvTensorAlloc`. Returns `None` for devices without a back end.
 ///
 /// # Safety
 /// The prototype must be valid.
 pub(super) unsafe fn allocate_by_default(prototype: &DLTensor) -> Option<Result<Tensor>> {
     find(prototype.device.device_type)?;
-    // SAFETY: the caller vouches for the prototype.
+    // SAFETY: the caller guarantees a valid prototype.
     Some(unsafe { allocate_tensor(prototype) })
 }
 
@@ -104,10 +104,10 @@ fn allocate_record(
     backend: &'static dyn Backend,
     data: *mut c_void,
 ) -> Result<Tensor> {
-    // Shape and strides fit: the slice of extents already takes half of it.
+    // Cannot overflow: the slice of extents already takes half of it.
     let trailing_bytes = 2 * size_of_val(shape);
     let init = |record: *mut TensorRecord| {
-        // SAFETY: `record` is a fresh object with room for both lists behind it, aligned as the record is.
+        // SAFETY: `record` is a fresh object, followed by memory for both lists, which the record's alignment suits.
         unsafe {
             let extents = record.add(1).cast::<i64>();
             extents.copy_from_nonoverlapping(shape.as_ptr(), shape.len());
@@ -115,7 +115,7 @@ fn allocate_record(
             let mut stride = 1i64;
             for (index, extent) in shape.iter().enumerate().rev() {
                 strides.add(index).write(stride);
-                // An empty tensor may have other extents whose product overflows.
+                // The product can overflow if the tensor is empty.
                 stride = stride.wrapping_mul(*extent);
             }
             (*record).tensor = DLTensor { data, shape: extents, strides, byte_offset: 0, ..*prototype };
@@ -123,7 +123,7 @@ fn allocate_record(
             (&raw mut (*record).data).write(data);
         }
     };
-    // SAFETY: `init` writes every field beside the header, and the record begins as tensors do.
+    // SAFETY: `init` writes all fields after the header, and the record begins like a tensor.
     unsafe {
         let object = object_alloc::allocate::<TensorRecord>(type_index::TENSOR, trailing_bytes, init)?;
         Ok(Tensor::from_object_unchecked(object))

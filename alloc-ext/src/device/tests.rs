@@ -1,4 +1,4 @@
-//! A back end whose devices are in main memory, and everything that goes through the table to it.
+//! The table of back ends, with a fake back end whose devices are in main memory.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by a panic")]
 
 use core::ffi::c_void;
@@ -14,7 +14,7 @@ use ferrite_core::{Any, Tensor, device, plain_bail};
 use super::*;
 use crate::env::tensor_alloc;
 
-/// Blocks that are allocated: address, bytes, device id.
+/// Allocated blocks: address, bytes, device id.
 static LIVE: Mutex<Vec<(usize, usize, i32)>> = Mutex::new(Vec::new());
 
 struct Fake(i32);
@@ -52,12 +52,12 @@ impl Backend for Fake {
         let at = live.iter().position(|block| block.0 == data.addr()).expect("a live block");
         let (_, bytes, owner) = live.remove(at);
         assert_eq!(owner, id);
-        // SAFETY: the block was leaked by `allocate` with this length.
+        // SAFETY: `allocate` leaked the block, with this length.
         drop(unsafe { Vec::from_raw_parts(data.cast::<u8>(), bytes, bytes) });
     }
 
     unsafe fn copy(&self, from: Region, to: Region, bytes: usize, _: *mut c_void) -> Result<()> {
-        // SAFETY: the caller vouches for the regions, which are all in main memory here.
+        // SAFETY: the caller guarantees the regions, which are all in main memory here.
         unsafe {
             let to = to.data.cast::<u8>().add(to.offset);
             to.copy_from(from.data.cast::<u8>().add(from.offset), bytes);
@@ -81,7 +81,7 @@ impl Backend for Fake {
     }
 
     unsafe fn free_workspace(&self, id: i32, workspace: NonNull<c_void>) -> Result<()> {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { self.free(id, workspace.as_ptr()) };
         Ok(())
     }
@@ -203,7 +203,7 @@ fn workspaces_come_from_the_back_end() {
     set_up();
     let workspace = alloc_workspace(HERE.device_type, 1, 100).unwrap();
     assert!(LIVE.lock().unwrap().contains(&(workspace.addr().get(), 100, 1)));
-    // SAFETY: the workspace is given back once.
+    // SAFETY: the workspace is returned once.
     unsafe { free_workspace(HERE.device_type, 1, workspace) }.unwrap();
     assert!(!LIVE.lock().unwrap().iter().any(|block| block.0 == workspace.addr().get()));
     assert_eq!(alloc_workspace(HERE.device_type, 9, 100).unwrap_err().kind(), b"ValueError");

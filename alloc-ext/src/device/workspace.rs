@@ -1,4 +1,4 @@
-//! Workspaces of compiled code on devices: `TVMBackendAllocWorkspace` for every device but the CPU.
+//! Workspaces of compiled code on devices: `TVMBackendAllocWorkspace` for all devices other than the CPU.
 
 use core::ffi::c_void;
 use core::ptr::NonNull;
@@ -10,7 +10,7 @@ use super::table::get;
 
 static WORKSPACES: DeviceWorkspaces = DeviceWorkspaces { allocate: allocate_workspace, free: free_workspace };
 
-/// Makes workspaces on devices come from the back ends of this module.
+/// Registers this module as the provider of device workspaces.
 ///
 /// # Threads
 /// Any; an atomic store.
@@ -30,14 +30,14 @@ pub fn allocate_workspace(device_type: i32, device_id: i32, size_bytes: u64) -> 
     }
 }
 
-/// Takes back a workspace.
+/// Returns a workspace to its back end.
 ///
 /// # Errors
-/// InternalError without a back end; ValueError when it is no workspace of the device.
+/// InternalError without a back end; ValueError if the workspace does not belong to the device.
 ///
 /// # Safety
-/// `workspace` comes from [`allocate_workspace`] for the same device, and is given back once.
+/// `workspace` must come from [`allocate_workspace`] for the same device, and must be returned once.
 pub unsafe fn free_workspace(device_type: i32, device_id: i32, workspace: NonNull<c_void>) -> Result<()> {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { get(device_type)?.free_workspace(device_id, workspace) }
 }

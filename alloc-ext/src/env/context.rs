@@ -1,5 +1,4 @@
-//! Functions of the surrounding language that low-level code needs: Python's signal check and interpreter
-//! lock.
+//! Functions that the host language provides to low-level code: Python's signal check and interpreter lock.
 
 use core::ffi::{c_int, c_void};
 use core::mem;
@@ -9,7 +8,7 @@ use ferrite_core::error::{Error, Result};
 use ferrite_core::sync::atomic::{AtomicPtr, Ordering};
 use ferrite_core::{plain_bail, plain_ensure};
 
-/// The kind of an error that the surrounding language holds already and that its bindings raise again.
+/// Error kind for an error that is already set in the host language; its bindings raise that one.
 const ENV_ERROR_ALREADY_SET: &str = "EnvErrorAlreadySet";
 
 /// `int PyErr_CheckSignals(void)`.
@@ -19,10 +18,10 @@ type EnsureLock = unsafe extern "C" fn() -> *mut c_void;
 /// `void PyGILState_Release(PyGILState_STATE)`, as upstream declares it.
 type ReleaseLock = unsafe extern "C" fn(*mut c_void);
 
-/// A function of the surrounding language.
+/// A function of the host language.
 struct Symbol {
     name: &'static str,
-    /// Null before it is registered.
+    /// Null until the function is registered.
     address: AtomicPtr<c_void>,
 }
 
@@ -36,19 +35,18 @@ impl Symbol {
     }
 }
 
-/// Signal check, taking and release of the lock.
+/// Signal check, acquisition and release of the interpreter lock.
 static SYMBOLS: [Symbol; 3] =
     [Symbol::new("PyErr_CheckSignals"), Symbol::new("PyGILState_Ensure"), Symbol::new("PyGILState_Release")];
 
-/// Registers a function of the surrounding language: `PyErr_CheckSignals`, `PyGILState_Ensure` or `PyGILState_Release`.
-/// Registering a name again replaces its function; null removes it.
+/// Registers a function of the host language: `PyErr_CheckSignals`, `PyGILState_Ensure` or `PyGILState_Release`. Registering
+/// a name again replaces its function; null removes it.
 ///
 /// # Errors
-/// ValueError for another name.
+/// ValueError for any other name.
 ///
 /// # Safety
-/// `symbol` must be null or a function of the type that its name implies, callable from any thread from now
-/// on.
+/// `symbol` must be null or a function of the type that its name implies, callable from any thread from now on.
 ///
 /// # Upstream
 /// `TVMFFIEnvRegisterCAPI`.
@@ -60,14 +58,14 @@ pub unsafe fn register(name: &[u8], symbol: *mut c_void) -> Result<()> {
     Ok(())
 }
 
-/// Lets the surrounding language handle pending signals, if it has registered a function for that.
+/// Lets the host language handle pending signals, if it registered a signal check.
 ///
 /// # Errors
-/// `EnvErrorAlreadySet` when a handler raised an error, which that language holds; InternalError when the
-/// functions for its lock are missing.
+/// `EnvErrorAlreadySet` if a signal handler raised an error, which is set in the host language; InternalError if the
+/// functions for the interpreter lock are not registered.
 ///
 /// # Upstream
-/// `TVMFFIEnvCheckSignals`, which raises nothing in either case: its callers raise the same kind themselves.
+/// `TVMFFIEnvCheckSignals`, which raises no error in either case; its callers raise the same kind.
 pub fn check_signals() -> Result<()> {
     let [check, ..] = &SYMBOLS;
     let address = check.address();
@@ -75,7 +73,7 @@ pub fn check_signals() -> Result<()> {
         return Ok(());
     }
     let _lock = InterpreterLock::acquire()?;
-    // SAFETY: whoever registered the function vouched for its type.
+    // SAFETY: the caller of `register` guaranteed the type of the function.
     let status = unsafe { mem::transmute::<*mut c_void, CheckSignals>(address)() };
     if status == 0 {
         return Ok(());
@@ -85,7 +83,7 @@ pub fn check_signals() -> Result<()> {
     }))
 }
 
-/// The lock of the interpreter, held.
+/// Guard that holds the interpreter lock.
 struct InterpreterLock {
     state: *mut c_void,
     release: ReleaseLock,
@@ -101,7 +99,7 @@ impl InterpreterLock {
             INTERNAL_ERROR,
             "PyErr_CheckSignals is registered without PyGILState_Ensure and _Release"
         );
-        // SAFETY: whoever registered the functions vouched for their types.
+        // SAFETY: the caller of `register` guaranteed the types of the functions.
         unsafe {
             let ensure = mem::transmute::<*mut c_void, EnsureLock>(ensure);
             let release = mem::transmute::<*mut c_void, ReleaseLock>(release);
@@ -112,9 +110,9 @@ impl InterpreterLock {
 
 impl Drop for InterpreterLock {
     fn drop(&mut self) {
-        // As upstream: state 0 says that this thread held the lock before.
+        // State 0 means that this thread held the lock before; upstream does not release it then either.
         if !self.state.is_null() {
-            // SAFETY: the state is what the matching function gave.
+            // SAFETY: the state comes from the matching function.
             unsafe { (self.release)(self.state) };
         }
     }
@@ -146,7 +144,7 @@ mod tests {
     #[test]
     fn signals_are_checked_under_the_lock() -> Result<()> {
         check_signals()?;
-        // SAFETY: the functions are of the types that the names imply.
+        // SAFETY: the functions have the types that their names imply.
         unsafe {
             let error = register(b"PyErr_Print", ptr::null_mut()).unwrap_err();
             assert_eq!(

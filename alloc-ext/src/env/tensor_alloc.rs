@@ -1,4 +1,4 @@
-//! Tensors from the allocator that the environment, such as a framework, has set.
+//! Tensors from the allocator that the environment, such as a framework, has installed.
 
 use core::ffi::{CStr, c_char, c_void};
 use core::mem;
@@ -12,20 +12,19 @@ use ferrite_core::tensor::{Tensor, check_shape};
 use ferrite_core::{function, plain_bail, plain_ensure, raised_error};
 
 ferrite_core::per_thread!(
-    /// The allocator of this thread, before the global one.
+    /// Allocator of this thread, which takes precedence over the global one.
     static ALLOCATOR: DLPackManagedTensorAllocator = None
 );
 
-/// The allocator of threads that have set none, as an address; null for none.
+/// Allocator for threads without one of their own, as an address; null for none.
 static GLOBAL: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
 
-/// Sets the allocator of this thread, and with `write_to_global` that of threads without one too. None
-/// unsets.
+/// Sets the allocator of this thread and, with `write_to_global`, the one of threads without their own. `None` removes it.
 ///
-/// Gives the allocator that this thread had set before; the global one does not count. On boards all threads share one.
+/// Returns the previous allocator of this thread, not the global one. On bare metal, all threads share one.
 ///
 /// # Safety
-/// The allocator must keep the contract of its type, and stay callable while it is set.
+/// The allocator must fulfil the contract of its type, and stay callable while it is set.
 ///
 /// # Upstream
 /// `TVMFFIEnvSetDLPackManagedTensorAllocator`.
@@ -33,7 +32,7 @@ pub unsafe fn set(
     allocator: DLPackManagedTensorAllocator,
     write_to_global: bool,
 ) -> DLPackManagedTensorAllocator {
-    // An address has no destructor, so that it is there as long as its thread.
+    // A function address has no destructor, so the thread-local is valid as long as its thread.
     let original = per_thread::with(&ALLOCATOR, |present| mem::replace(present, allocator)).flatten();
     if write_to_global {
         let address = allocator.map_or(ptr::null_mut(), |allocator| allocator as *mut c_void);
@@ -42,55 +41,55 @@ pub unsafe fn set(
     original
 }
 
-/// The allocator that [`allocate`] uses on this thread: its own, otherwise the global one.
+/// Returns the allocator that [`allocate`] uses on this thread: its own, else the global one.
 ///
 /// # Upstream
 /// `TVMFFIEnvGetDLPackManagedTensorAllocator`.
 pub fn get() -> DLPackManagedTensorAllocator {
     let own = per_thread::with(&ALLOCATOR, |allocator| *allocator).flatten();
-    // SAFETY: the address is null, which is None, or that of an allocator, which `set` stored.
+    // SAFETY: the address is null, which is `None`, or that of an allocator from `set`.
     own.or_else(|| unsafe {
         mem::transmute::<*mut c_void, DLPackManagedTensorAllocator>(GLOBAL.load(Ordering::Acquire))
     })
 }
 
-/// A function that makes a tensor like a prototype, or gives None for a device that it does not serve.
+/// Function that creates a tensor like a prototype, or returns `None` for a device that it does not serve.
 pub type DefaultAllocator = unsafe fn(prototype: &DLTensor) -> Option<Result<Tensor>>;
 
-/// The allocator that serves where none is set, as an address; null for none.
+/// Fallback if no allocator is set, as an address; null for none.
 static DEFAULT: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
 
-/// Makes `allocator` serve where none is set.
+/// Installs the fallback for threads without an allocator.
 pub fn install_default(allocator: DefaultAllocator) {
     DEFAULT.store(allocator as *mut c_void, Ordering::Release);
 }
 
-/// The tensor that the default allocator makes, if there is one and it serves the device.
+/// Creates a tensor with the fallback allocator; `None` if there is none or it does not serve the device.
 ///
 /// # Safety
 /// The prototype must be valid.
 unsafe fn allocate_by_default(prototype: *const DLTensor) -> Option<Result<Tensor>> {
     let address = DEFAULT.load(Ordering::Acquire);
-    // SAFETY: the address is null, which is None, or that of a function, which `install_default` stored; the caller vouches for
-    // the prototype.
+    // SAFETY: the address is null, which is `None`, or that of a function from `install_default`; the caller guarantees the
+    // prototype.
     unsafe { mem::transmute::<*mut c_void, Option<DefaultAllocator>>(address)?(&*prototype) }
 }
 
-/// Makes a tensor like a prototype, of which only dtype, ndim, shape and device count. Without an allocator, devices that have
-/// a back end in [`device`](crate::device) allocate it.
+/// Creates a tensor with the dtype, ndim, shape and device of a prototype. If no allocator is set, the
+/// [`device`](crate::device) back ends allocate it.
 ///
 /// # Errors
-/// ValueError for a broken shape; RuntimeError when no allocator is set or it gives nothing, what the allocator reports, and
-/// those of [`Tensor::from_dlpack_versioned`] for what it gives. What it gave is released then.
+/// ValueError for an invalid shape; RuntimeError if no allocator is set or it returns null; errors that the allocator
+/// reports; errors of [`Tensor::from_dlpack_versioned`], after which the allocator's tensor is released.
 ///
 /// # Safety
-/// The prototype must be valid for the call.
+/// The prototype must be valid during the call.
 ///
 /// # Upstream
 /// `TVMFFIEnvTensorAlloc`.
 pub unsafe fn allocate(prototype: *mut DLTensor) -> Result<Tensor> {
     let Some(allocator) = get() else {
-        // SAFETY: the caller vouches for the prototype.
+        // SAFETY: the caller guarantees the prototype.
         if let Some(made) = unsafe { allocate_by_default(prototype) } {
             return made;
         }
@@ -100,10 +99,10 @@ pub unsafe fn allocate(prototype: *mut DLTensor) -> Result<Tensor> {
              not been called."
         );
     };
-    // SAFETY: the caller vouches for the prototype. Allocators trust what they are given, so it is checked here.
+    // SAFETY: the caller guarantees the prototype. It is checked here because allocators trust it.
     unsafe { check_shape(&*prototype)? };
     let mut managed: *mut DLManagedTensorVersioned = ptr::null_mut();
-    // SAFETY: whoever set the allocator vouches for it, the caller for the prototype; no lock is held.
+    // SAFETY: the code that set the allocator guarantees it, the caller the prototype; no lock is held.
     let status = unsafe { allocator(prototype, &mut managed, ptr::null_mut(), Some(set_error)) };
     function::check_status(status)?;
     plain_ensure!(
@@ -112,10 +111,10 @@ pub unsafe fn allocate(prototype: *mut DLTensor) -> Result<Tensor> {
         "Check failed: (dlpack_tensor != nullptr) is false: \
          TVMFFIEnvTensorAlloc: failed to allocate a tensor from the allocator"
     );
-    // SAFETY: a tensor that the allocator gave is the caller's, valid until its deleter is called (contract
-    // of its type).
+    // SAFETY: a tensor from the allocator is owned by the caller and valid until its deleter is called (contract of its
+    // type).
     unsafe { Tensor::from_dlpack_versioned(managed, 0, false) }.inspect_err(|_| {
-        // SAFETY: as above; on failure the tensor is still ours.
+        // SAFETY: as above; on failure the tensor is still owned here.
         unsafe {
             if let Some(deleter) = (*managed).deleter {
                 deleter(managed);
@@ -124,10 +123,10 @@ pub unsafe fn allocate(prototype: *mut DLTensor) -> Result<Tensor> {
     })
 }
 
-/// How an allocator reports an error, which gets the backtrace of its call. A null kind is RuntimeError, a null message is
-/// empty.
+/// Error callback for allocators, which records the backtrace of their call. A null kind means RuntimeError, a null message
+/// is empty.
 unsafe extern "C" fn set_error(_: *mut c_void, kind: *const c_char, message: *const c_char) {
-    // SAFETY: the allocator gives C strings, valid for the call (contract of its type), or null.
+    // SAFETY: by the contract of its type, the allocator passes null or C strings that are valid for the call.
     let text = |text: *const c_char| unsafe { (!text.is_null()).then(|| CStr::from_ptr(text).to_bytes()) };
     let kind = text(kind).unwrap_or(kind::RUNTIME_ERROR.as_bytes());
     let message = text(message).unwrap_or_default();
@@ -144,7 +143,7 @@ mod tests {
     use std::sync::{Mutex, MutexGuard, PoisonError};
     use std::vec::Vec;
 
-    /// The global allocator is one for all tests.
+    /// Serialises the tests, which share the global allocator.
     fn one_at_a_time() -> MutexGuard<'static, ()> {
         static ORDER: Mutex<()> = Mutex::new(());
         ORDER.lock().unwrap_or_else(PoisonError::into_inner)
@@ -216,7 +215,7 @@ mod tests {
         context: *mut c_void,
         set_error: SetError,
     ) -> c_int {
-        // SAFETY: the library passes a function for errors.
+        // SAFETY: the library passes an error callback.
         unsafe { set_error.unwrap()(context, c"ValueError".as_ptr(), c"no room".as_ptr()) };
         -1
     }
@@ -241,7 +240,7 @@ mod tests {
             strides: ptr::null_mut(),
             byte_offset: 0,
         };
-        // SAFETY: the allocators of these tests keep the contract; the prototype is valid.
+        // SAFETY: the allocators of these tests fulfil the contract; the prototype is valid.
         unsafe {
             set(allocator, false);
             let made = allocate(&mut prototype);
@@ -288,7 +287,7 @@ mod tests {
     fn a_thread_without_allocator_uses_the_global_one() {
         let _order = one_at_a_time();
         let is_set = || get().is_some();
-        // SAFETY: the allocator keeps the contract.
+        // SAFETY: the allocator fulfils the contract.
         unsafe {
             assert!(set(Some(good), true).is_none());
             assert_eq!(std::thread::spawn(is_set).join().ok(), Some(true));

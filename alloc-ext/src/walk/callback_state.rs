@@ -1,4 +1,4 @@
-//! The state of a walk in the hands of a registered hook: its callback finds it here, and only while the hook runs.
+//! Hands the state of a walk to the callback of a hook, which may use it only while the hook runs.
 
 use core::marker::PhantomData;
 use core::mem;
@@ -12,7 +12,7 @@ use ferrite_core::object_alloc::{ObjectRecord, allocate};
 use ferrite_core::sync::ObjectMutex;
 use ferrite_core::{plain_bail, plain_error, stack, type_index};
 
-/// The state of a walk that calls hooks. The default takes its place while it is lent.
+/// State of a walk that calls hooks. Its default value stands in while the callback has the state.
 pub trait HookState: Default + Send + 'static {}
 
 #[repr(C)]
@@ -29,7 +29,7 @@ unsafe impl<S> ObjectRecord for CallbackStateRecord<S> {
     }
 }
 
-/// The place of a lent state, shared by the walk and the callback of a hook.
+/// Reference to the state of a walk, shared by the walk and the callback of a hook.
 pub struct CallbackState<S> {
     record: ObjectRef,
     state: PhantomData<fn(S) -> S>,
@@ -52,8 +52,8 @@ impl<S: HookState> CallbackState<S> {
     }
 
     fn place(&self) -> &ObjectMutex<Option<S>> {
-        // SAFETY: the reference keeps the record, made by `new` for this very type, alive; a mutex may be shared, and
-        // `S` may go from thread to thread.
+        // SAFETY: the reference keeps the record alive, which `new` made for this very type; a mutex may be shared, and `S`
+        // is Send.
         unsafe { &(*self.record.as_ptr().cast::<CallbackStateRecord<S>>()).state }
     }
 
@@ -65,10 +65,10 @@ impl<S: HookState> CallbackState<S> {
         *self.place().lock() = Some(state);
     }
 
-    /// Runs `work` with the state, for a callback.
+    /// Runs `work` with the state. Called from the callback of a hook.
     ///
     /// # Errors
-    /// RuntimeError when the hook has returned, or another callback is at work; those of `work`.
+    /// RuntimeError if the hook has returned, or another callback is running; errors of `work`.
     pub fn with<R>(&self, work: impl FnOnce(&mut S) -> Result<R>) -> Result<R> {
         let Some(mut state) = self.take() else {
             plain_bail!(
@@ -82,11 +82,11 @@ impl<S: HookState> CallbackState<S> {
     }
 }
 
-/// Calls a hook with a callback that finds the state, which is back when the hook has returned.
+/// Calls a hook with a callback that can access `state`. `state` is restored when the hook returns.
 ///
 /// # Errors
-/// Those of the hook; ValueError when there is no room for it on the stack (see [`stack::nest`]); RuntimeError when the hook
-/// left its callback at work in another thread; MemoryError.
+/// Errors of the hook; ValueError if the stack cannot take another call (see [`stack::nest`]); RuntimeError if the hook
+/// returned while its callback was running in another thread; MemoryError.
 pub fn with_callback<S: HookState, R>(
     state: &mut S,
     make_callback: impl FnOnce(CallbackState<S>) -> Result<Function>,

@@ -1,4 +1,4 @@
-//! What is directly inside a value, in order.
+//! Direct children of a value, in order.
 #![forbid(unsafe_code)]
 
 use ferrite_core::any::Any;
@@ -11,21 +11,21 @@ use super::field::{Field, for_each_field};
 use super::maybe_owned::MaybeOwned;
 use crate::containers::{ArrayObject, DictObject, ListObject, MapCursor, MapObject};
 
-/// How children belong to their value.
+/// Relation of children to their parent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ChildrenKind {
     /// The elements of an Array or List.
     Sequence,
-    /// The keys and values of a Map or Dict, in turns.
+    /// Keys and values of a Map or Dict, alternating.
     Map,
     /// The fields of any other object.
     Fields,
 }
 
-/// Everything directly inside one object, from the next child on: those of Arrays and Maps where they lie, since these do
-/// not change while they are held; others as they were at one moment.
+/// Cursor over the direct children of one object. The children of Arrays and Maps are read in place, since these do not
+/// change while the walk has a reference. Those of Lists, Dicts and other objects are copied when the cursor is made.
 pub struct Children<'w> {
-    /// What they are.
+    /// Relation of the children to the object.
     pub kind: ChildrenKind,
     object: MaybeOwned<'w, ObjectRef>,
     source: Source<'w>,
@@ -33,25 +33,25 @@ pub struct Children<'w> {
 }
 
 enum Source<'w> {
-    /// The elements of an Array that is lent.
+    /// Elements of a borrowed Array.
     Borrowed(&'w [Any]),
-    /// The elements of the Array that the object is.
+    /// Elements of the Array in `object`, to which the walk owns a reference.
     Array,
-    /// A Map that is lent, at the entry whose key or value comes next.
+    /// Cursor at the next entry of a borrowed Map.
     BorrowedMap(MapCursor<'w>),
-    /// The place of that entry in the Map that the object is.
+    /// Index of the next entry of the Map in `object`, to which the walk owns a reference.
     Map(Option<u64>),
-    /// What was inside a List or Dict.
+    /// Copied elements of a List, or entries of a Dict.
     Taken(Buffer<Any>),
-    /// The values of fields, and the fields.
+    /// Values of the fields, and the fields.
     Fields(Buffer<Any>, Buffer<Field>),
 }
 
 impl<'w> Children<'w> {
-    /// The children of an object; fields that have one of the flags in `skipped` are left out.
+    /// Returns a cursor over the children of an object, without the fields that have one of the flags in `skipped`.
     ///
     /// # Errors
-    /// Those of getters; MemoryError; InternalError for an object of an unregistered type.
+    /// Errors of getters; MemoryError; InternalError for an object of an unregistered type.
     #[cfg_attr(feature = "speed", inline(always))]
     pub fn of(object: MaybeOwned<'w, ObjectRef>, skipped: i64) -> Result<Self> {
         let (kind, source) = match object.type_index() {
@@ -74,10 +74,10 @@ impl<'w> Children<'w> {
         Ok(Self { kind, object, source, passed: 0 })
     }
 
-    /// The children of a value that nobody lends to the walk.
+    /// Returns a cursor over the children of a value that the walk cannot borrow.
     ///
     /// # Errors
-    /// As [`of`](Self::of); InternalError for a value that is no object.
+    /// Errors of [`of`](Self::of); InternalError for a value that is not an object.
     pub fn of_value(value: &Any) -> Result<Children<'static>> {
         match value.as_object() {
             Some(object) => Children::of(MaybeOwned::Owned(object.clone()), 0),
@@ -87,12 +87,12 @@ impl<'w> Children<'w> {
         }
     }
 
-    /// The object that they are in.
+    /// Returns the parent object.
     pub fn object(&self) -> &MaybeOwned<'w, ObjectRef> {
         &self.object
     }
 
-    /// Number of all children, keys and values counted each.
+    /// Returns the number of all children, visited or not. Keys and values count separately.
     pub fn len(&self) -> usize {
         match &self.source {
             Source::BorrowedMap(..) | Source::Map(..) => 2 * self.object.as_class().map_or(0, MapObject::len),
@@ -100,17 +100,17 @@ impl<'w> Children<'w> {
         }
     }
 
-    /// Whether there are none.
+    /// Returns `true` if the object has no children.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Number of children that were passed.
+    /// Returns the number of children already visited.
     pub fn passed(&self) -> usize {
         self.passed
     }
 
-    /// The next children that lie side by side in memory: all that are left, or those of one entry of a Map. None at the
+    /// Returns the next children that are contiguous in memory: all that remain, or the rest of one Map entry. Empty at the
     /// end.
     #[inline]
     pub fn run(&self) -> &[Any] {
@@ -124,7 +124,7 @@ impl<'w> Children<'w> {
         }
     }
 
-    /// Passes so many children of the [`run`](Self::run).
+    /// Advances by `count` children of the current [`run`](Self::run).
     #[inline]
     pub fn pass(&mut self, count: usize) {
         let is_behind_entry = self.passed % 2 + count == 2;
@@ -134,7 +134,7 @@ impl<'w> Children<'w> {
         }
     }
 
-    /// Goes on to the next entry of a Map.
+    /// Advances to the next entry of a Map.
     #[inline]
     fn next_entry(&mut self) {
         match &mut self.source {
@@ -147,13 +147,13 @@ impl<'w> Children<'w> {
         }
     }
 
-    /// What has not been passed of the entry of a Map.
+    /// Returns the part of a Map entry that was not visited yet.
     #[inline]
     fn rest_of_entry<'a>(&self, entry: Option<&'a [Any; 2]>) -> &'a [Any] {
         entry.and_then(|entry| entry.get(self.passed % 2..)).unwrap_or_default()
     }
 
-    /// The next child, which is passed: lent, or with a reference to it.
+    /// Returns the next child and advances: borrowed where possible, else with a reference of its own.
     pub fn take(&mut self) -> Option<MaybeOwned<'w>> {
         let lent = match &self.source {
             Source::Borrowed(elements) => elements.get(self.passed),
@@ -168,7 +168,7 @@ impl<'w> Children<'w> {
         Some(child)
     }
 
-    /// The fields, by the numbers of their values.
+    /// Returns the fields, in the order of their values.
     pub fn fields(&self) -> &[Field] {
         match &self.source {
             Source::Fields(_, fields) => fields,
@@ -176,14 +176,14 @@ impl<'w> Children<'w> {
         }
     }
 
-    /// The child that was passed last, which is the value of a field, and that field.
+    /// Returns the field whose value was visited last, and that value.
     pub fn last_field(&self) -> Option<(Field, &Any)> {
         let place = self.passed.checked_sub(1)?;
         let Source::Fields(values, fields) = &self.source else { return None };
         Some((*fields.get(place)?, values.get(place)?))
     }
 
-    /// All children of what is no Map.
+    /// Returns all children of an object other than a Map in place.
     #[inline]
     fn slice(&self) -> &[Any] {
         match &self.source {

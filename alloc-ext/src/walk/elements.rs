@@ -1,4 +1,4 @@
-//! Arrays and Lists behind one interface, read in place while a walk holds them.
+//! Arrays and Lists behind one interface, read in place during a walk.
 
 use ferrite_core::any::Any;
 use ferrite_core::error::Result;
@@ -8,16 +8,16 @@ use ferrite_core::plain_error;
 use super::maybe_owned::MaybeOwned;
 use crate::containers::{ArrayObject, ListObject};
 
-/// The elements of a sequence.
+/// Elements of an Array or List.
 pub enum Elements<'w> {
-    /// Those of an Array that is lent: they stay where they are.
+    /// Elements of a borrowed Array, which cannot change during the walk.
     Borrowed(&'w [Any]),
-    /// Those of any other sequence.
+    /// Any other sequence, with a reference that keeps it alive.
     Of(MaybeOwned<'w, ObjectRef>),
 }
 
 impl<'w> Elements<'w> {
-    /// Those of an Array or List; none for other objects.
+    /// Returns the elements of an Array or List; no elements for other objects.
     pub fn of(sequence: MaybeOwned<'w, ObjectRef>) -> Self {
         match sequence.borrowed().and_then(ObjectRef::as_class).map(ArrayObject::as_slice) {
             Some(elements) => Self::Borrowed(elements),
@@ -25,10 +25,10 @@ impl<'w> Elements<'w> {
         }
     }
 
-    /// The elements as they lie in memory.
+    /// Returns the elements in place.
     ///
     /// # Safety
-    /// Nobody changes a List while the slice is in use, so no code of users may run.
+    /// A List must not change while the slice is in use, so no user callback may run.
     #[inline]
     pub unsafe fn as_slice(&self) -> &[Any] {
         let sequence = match self {
@@ -43,17 +43,17 @@ impl<'w> Elements<'w> {
         }
     }
 
-    /// Number of elements.
+    /// Returns the number of elements.
     #[inline]
     pub(crate) fn len(&self) -> usize {
         // SAFETY: only the length is read.
         unsafe { self.as_slice() }.len()
     }
 
-    /// An element, lent where the sequence is a lent Array.
+    /// Returns an element, borrowed if the sequence is a borrowed Array.
     ///
     /// # Errors
-    /// IndexError for one that is gone, because a hook made a List shorter.
+    /// IndexError if the index is out of bounds, because a hook shortened the List.
     #[inline]
     pub fn get(&self, index: usize) -> Result<MaybeOwned<'w>> {
         if let Self::Borrowed(elements) = self
@@ -61,7 +61,7 @@ impl<'w> Elements<'w> {
         {
             return Ok(MaybeOwned::Borrowed(element));
         }
-        // SAFETY: no code of users runs while the reference is made.
+        // SAFETY: no user callback runs while the reference is taken.
         match unsafe { self.as_slice() }.get(index) {
             Some(element) => Ok(MaybeOwned::Owned(element.clone())),
             None => Err(plain_error!(INDEX_ERROR, "Index {} out of bounds {}", index, self.len())),
@@ -69,13 +69,13 @@ impl<'w> Elements<'w> {
     }
 }
 
-/// The elements from a place on, where a hook may have made a List shorter.
+/// Returns the elements from index `first` on; empty if a hook shortened the List below that.
 #[cold]
 pub fn rest_of(elements: &[Any], first: usize) -> &[Any] {
     elements.get(first..).unwrap_or_default()
 }
 
-/// The elements of a value that is an Array.
+/// Returns the elements of an Array in place; None for other values.
 #[cfg(feature = "speed")]
 #[inline(always)]
 pub fn elements_of_array(value: &Any) -> Option<&[Any]> {

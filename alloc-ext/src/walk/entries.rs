@@ -1,4 +1,4 @@
-//! Maps and Dicts behind one interface, read in place while a walk holds them.
+//! Maps and Dicts behind one interface, read in place during a walk.
 
 use ferrite_core::any::{Any, AnyView};
 use ferrite_core::error::Result;
@@ -9,21 +9,21 @@ use super::maybe_owned::{MaybeOwned, same_number_or_text};
 use super::prefetch::prefetch_next;
 use crate::containers::{MapCursor, MapObject};
 
-/// The entries of a map, from the next one on.
+/// Iterator over the entries of a Map or Dict.
 ///
-/// The walk ends early when a hook takes entries out of a Dict, and sees no more of them than there were in the
-/// beginning.
+/// Iteration ends early when a hook removes entries of a Dict, and yields at most as many entries as the Dict had at the
+/// start.
 pub struct Entries<'w> {
     source: Source<'w>,
 }
 
 enum Source<'w> {
-    /// A Map that is lent: its entries stay where they are.
+    /// A borrowed Map, which cannot change during the walk.
     Borrowed(&'w MapObject, MapCursor<'w>),
     Other(OtherMap<'w>),
 }
 
-/// The entries of a map that may be a Dict, each looked for when it is asked for.
+/// Entries of a map that may be a Dict: each is looked up by its index when it is due.
 struct OtherMap<'w> {
     map: MaybeOwned<'w, ObjectRef>,
     next: Option<u64>,
@@ -60,7 +60,7 @@ impl<'w> OtherMap<'w> {
     }
 
     /// # Safety
-    /// As [`Entries::peek`].
+    /// Same as [`Entries::peek`].
     #[inline]
     unsafe fn at(&self, place: u64) -> Option<(&Any, &Any)> {
         // SAFETY: the caller's promise.
@@ -75,7 +75,7 @@ impl<'w> OtherMap<'w> {
 }
 
 impl<'w> Entries<'w> {
-    /// Those of a Map or Dict; none for other objects.
+    /// Returns the entries of a Map or Dict; no entries for other objects.
     pub fn of(map: MaybeOwned<'w, ObjectRef>) -> Self {
         let source = match map.borrowed().and_then(ObjectRef::as_class::<MapObject>) {
             Some(map) => Source::Borrowed(map, map.cursor()),
@@ -84,7 +84,7 @@ impl<'w> Entries<'w> {
         Self { source }
     }
 
-    /// Goes back to the first entry.
+    /// Resets the iterator to the first entry.
     pub fn restart(&mut self) {
         match &mut self.source {
             Source::Borrowed(map, next) => *next = map.cursor(),
@@ -92,7 +92,7 @@ impl<'w> Entries<'w> {
         }
     }
 
-    /// Number of entries of the whole map.
+    /// Returns the number of entries of the whole map.
     pub(crate) fn len(&self) -> usize {
         match &self.source {
             Source::Borrowed(map, _) => map.len(),
@@ -100,10 +100,10 @@ impl<'w> Entries<'w> {
         }
     }
 
-    /// The value of a key, lent where the map is a lent Map.
+    /// Looks up the value of a key. Borrowed if the map is a borrowed Map.
     ///
     /// # Errors
-    /// Those of key hooks.
+    /// Errors of key hooks.
     pub fn value_of(&self, key: AnyView<'_>) -> Result<Option<MaybeOwned<'w>>> {
         match &self.source {
             Source::Borrowed(map, _) => Ok(map.get(key)?.map(MaybeOwned::Borrowed)),
@@ -111,33 +111,33 @@ impl<'w> Entries<'w> {
         }
     }
 
-    /// The value of a key, which need not be searched where it is that of the next entry.
+    /// Looks up the value of a key, with a fast path for the key of the next entry.
     ///
     /// # Errors
-    /// Those of key hooks.
+    /// Errors of key hooks.
     pub fn find_next(&mut self, key: &Any) -> Result<Option<MaybeOwned<'w>>> {
-        // SAFETY: comparing numbers and texts runs no code of users.
+        // SAFETY: comparing numbers and strings runs no user callback.
         if unsafe { self.peek() }.is_some_and(|(next, _)| same_number_or_text(key, next)) {
             return Ok(self.next().map(|(_, value)| value));
         }
         self.value_of(key.view())
     }
 
-    /// Skips entries that are next on both sides, with the same number or text as their keys, as long as their values are
-    /// equal: most are.
+    /// Advances both iterators past common entries: keys are the same number or string, and values are equal. Most entries
+    /// of equal maps are skipped here.
     ///
     /// # Errors
-    /// Those of `are_equal`.
+    /// Errors of `are_equal`.
     ///
     /// # Safety
-    /// `are_equal` runs no code of users, which might change a Dict.
+    /// `are_equal` must not run a user callback, which could change a Dict.
     #[inline]
     pub unsafe fn skip_equal(
         &mut self,
         other: &mut Entries<'_>,
         are_equal: impl Fn(&Any, &Any) -> Result<bool>,
     ) -> Result<()> {
-        // SAFETY: comparing numbers and texts runs no code of users either.
+        // SAFETY: comparing numbers and strings runs no user callback, nor does `are_equal`.
         while let (Some((left, lhs)), Some((right, rhs))) = unsafe { (self.peek(), other.peek()) }
             && same_number_or_text(left, right)
             && are_equal(lhs, rhs)?
@@ -150,10 +150,10 @@ impl<'w> Entries<'w> {
         Ok(())
     }
 
-    /// Key and value of the next entry as they lie in memory.
+    /// Returns key and value of the next entry in place.
     ///
     /// # Safety
-    /// Nobody changes a Dict while they are in use, so no code of users may run.
+    /// A Dict must not change while the references are in use, so no user callback may run.
     #[inline]
     pub unsafe fn peek(&self) -> Option<(&Any, &Any)> {
         match &self.source {
@@ -163,7 +163,7 @@ impl<'w> Entries<'w> {
         }
     }
 
-    /// Goes on to the entry after the next one.
+    /// Advances by one entry.
     #[inline]
     pub fn advance(&mut self) {
         match &mut self.source {
@@ -173,7 +173,7 @@ impl<'w> Entries<'w> {
     }
 }
 
-/// The keys and values, lent where the map is a lent Map.
+/// Yields keys and values, borrowed if the map is a borrowed Map.
 impl<'w> Iterator for Entries<'w> {
     type Item = (MaybeOwned<'w>, MaybeOwned<'w>);
 
@@ -182,7 +182,7 @@ impl<'w> Iterator for Entries<'w> {
             Source::Borrowed(_, next) => {
                 next.entry().map(|[key, value]| (MaybeOwned::Borrowed(key), MaybeOwned::Borrowed(value)))
             }
-            // SAFETY: no code of users runs while the references are made.
+            // SAFETY: no user callback runs while the references are taken.
             Source::Other(other) => unsafe { other.at(other.place()?) }
                 .map(|(key, value)| (MaybeOwned::Owned(key.clone()), MaybeOwned::Owned(value.clone()))),
         };

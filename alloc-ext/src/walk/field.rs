@@ -1,4 +1,4 @@
-//! Reflected fields: which a type has, and how they are read and written in an object.
+//! Reflected fields of a type: enumeration, reading and writing.
 
 use core::ffi::{c_int, c_void};
 use core::{ptr, slice};
@@ -14,39 +14,39 @@ use ferrite_core::object::{ObjectClass, ObjectRef};
 use ferrite_core::type_table::TypeEntry;
 use ferrite_core::{plain_bail, plain_error, type_index, type_table};
 
-/// A field that is written by a C function.
+/// C function that writes a field.
 type FieldSetter = unsafe extern "C" fn(field: *mut c_void, value: *const TVMFFIAny) -> c_int;
 
-/// One field of a registered type; such records stay for ever.
+/// One field of a registered type. Field records are never freed.
 #[derive(Clone, Copy)]
 pub struct Field {
     info: &'static TVMFFIFieldInfo,
 }
 
 impl Field {
-    /// The name, as registered.
+    /// Returns the name, as registered.
     pub fn name(self) -> &'static [u8] {
         if self.info.name.data.is_null() {
             return &[];
         }
-        // SAFETY: the type table keeps the names of fields for ever.
+        // SAFETY: the type table never frees the names of fields.
         unsafe { core::slice::from_raw_parts(self.info.name.data.cast(), self.info.name.size) }
     }
 
-    /// The bits of `TVMFFIFieldFlagBitMask`.
+    /// Returns the bits of `TVMFFIFieldFlagBitMask`.
     pub fn flags(self) -> i64 {
         self.info.flags
     }
 
-    /// The type index that every value of the field has, or -1 where values may differ in type.
+    /// Returns the type index of all values of the field, or -1 if their types differ.
     pub fn static_type_index(self) -> i32 {
         self.info.field_static_type_index
     }
 
-    /// The value of the field in an object whose type has it.
+    /// Returns the value of the field. The type of `object` must have the field.
     ///
     /// # Errors
-    /// Those of the getter; RuntimeError when there is none; TypeError when `object` is no object.
+    /// Errors of the getter; RuntimeError if there is none; TypeError if `object` is not an object.
     ///
     /// # Upstream
     /// `FieldGetter` in `reflection/accessor.h`.
@@ -56,22 +56,22 @@ impl Field {
         Ok(value)
     }
 
-    /// Puts the value of the field in an object whose type has it into `place`, where it need not be copied from.
+    /// Reads the value of the field into `place`, without a copy of the result. The type of `object` must have the field.
     ///
     /// # Errors
-    /// As for [`get`](Self::get); the place is None then.
+    /// Errors of [`get`](Self::get), after which `place` is None.
     #[inline]
     pub fn read(self, object: &ObjectRef, place: &mut Any) -> Result<()> {
         *place = Any::NONE;
         let Some(getter) = self.info.getter else { return Err(self.unreadable()) };
         let place = ptr::from_mut(place).cast::<TVMFFIAny>();
-        // SAFETY: whoever registered the field vouches for the getter at this offset, which gives an owned value where it
-        // succeeds; the object is alive; Any is transparent over the cell.
+        // SAFETY: the code that registered the field guarantees a getter that fits this offset and returns an owned value on
+        // success; the object is alive; Any is transparent over the cell.
         let status = unsafe { getter(self.address_in(object), place) };
         if status == 0 {
             return Ok(());
         }
-        // SAFETY: as above; what a getter leaves behind when it fails is owned by nobody.
+        // SAFETY: as above; a failed getter transfers no ownership.
         unsafe { place.write(TVMFFIAny::NONE) };
         check_status(status)
     }
@@ -81,15 +81,15 @@ impl Field {
         plain_error!(RUNTIME_ERROR, "Field `{}` has no getter", self.name())
     }
 
-    /// Whether the field can be written.
+    /// Returns `true` if the field can be written.
     pub fn has_setter(self) -> bool {
         !self.info.setter.is_null()
     }
 
-    /// Writes the field, also one that is read-only for users, in an object whose type has it.
+    /// Writes the field, even if it is read-only for users. The type of `object` must have the field.
     ///
     /// # Errors
-    /// Those of the setter, as for a value of the wrong type; RuntimeError when there is none.
+    /// Errors of the setter, for example for a value of the wrong type; RuntimeError if there is none.
     ///
     /// # Upstream
     /// `FieldSetter` in `reflection/accessor.h`.
@@ -101,30 +101,30 @@ impl Field {
         }
         let is_function = kTVMFFIFieldFlagBitSetterIsFunctionObj as i64;
         if self.info.flags & is_function != 0 {
-            // SAFETY: the flag says that the setter is a function object, which the type table keeps for ever.
+            // SAFETY: by the flag, the setter is a function object, which the type table never frees.
             let function = unsafe { function_of(setter) };
             return function.call(&[AnyView::from(&address), value.view()]).map(drop);
         }
         // SAFETY: without the flag the setter is a function of this type (ABI).
         let setter = unsafe { core::mem::transmute::<*mut c_void, FieldSetter>(setter) };
-        // SAFETY: whoever registered the field vouches for the setter at this offset; object and value are alive.
+        // SAFETY: the code that registered the field guarantees a setter that fits this offset; object and value are alive.
         check_status(unsafe { setter(address, value.as_raw()) })
     }
 
-    /// Whether the field has a default.
+    /// Returns `true` if the field has a default.
     pub fn has_default(self) -> bool {
         self.info.flags & i64::from(kTVMFFIFieldFlagBitMaskHasDefault) != 0
     }
 
-    /// Writes the default, which a factory makes where the field says so, in an object whose type has the field.
+    /// Writes the default value, or the result of the default factory. The type of `object` must have the field.
     ///
     /// # Errors
-    /// Those of the factory and of [`Field::set`].
+    /// Errors of the factory and of [`Field::set`].
     ///
     /// # Upstream
     /// `SetFieldToDefault` in `reflection/accessor.h`.
     pub fn set_default(self, object: &Any) -> Result<()> {
-        // SAFETY: the type table keeps the defaults of fields for ever.
+        // SAFETY: the type table never frees the defaults of fields.
         let default = unsafe { AnyView::from_raw(self.info.default_value_or_factory) };
         if self.info.flags & i64::from(kTVMFFIFieldFlagBitMaskDefaultFromFactory) != 0 {
             return self.set(object, &default.get::<Function>()?.call(&[])?);
@@ -145,33 +145,33 @@ impl Field {
 }
 
 /// # Safety
-/// `setter` is a live function object.
+/// `setter` must be a live function object.
 unsafe fn function_of(setter: *mut c_void) -> Function {
-    // SAFETY: the caller vouches for the object, so it is not null.
+    // SAFETY: the caller guarantees a live object, so the pointer is not null.
     unsafe {
         let object = core::ptr::NonNull::new_unchecked(setter.cast());
         Function::from_object_unchecked(ObjectRef::borrow_raw(object))
     }
 }
 
-/// The fields of a type: those of its ancestors first, each type's in the order of registration.
+/// Iterator over the fields of a type: inherited fields first, from the root down, each type's in registration order.
 ///
-/// Nothing is allocated, and fields that are registered meanwhile may or may not be seen.
+/// Does not allocate. Fields registered during the iteration may or may not be included.
 ///
 /// # Upstream
 /// `ForEachFieldInfo` in `reflection/accessor.h`.
 #[derive(Clone, Default)]
 pub struct Fields {
-    /// The ancestors whose fields are still to come.
+    /// Ancestors whose fields are yet to come.
     ancestors: slice::Iter<'static, *const TVMFFITypeInfo>,
-    /// What is left of the type at hand.
+    /// Remaining fields of the current type.
     fields: slice::Iter<'static, TVMFFIFieldInfo>,
-    /// The type itself, until its turn.
+    /// The type itself, which comes last.
     last: Option<&'static TypeEntry>,
 }
 
 impl Fields {
-    /// Those of a registered type.
+    /// Returns the fields of a registered type.
     pub fn of(entry: &'static TypeEntry) -> Self {
         // The root object has no fields.
         match entry.ancestors().get(1..) {
@@ -199,7 +199,7 @@ impl Iterator for Fields {
 }
 
 impl Fields {
-    /// None when no type is left.
+    /// Advances to the next type. Returns `None` at the end.
     #[inline(never)]
     fn go_to_next_type(&mut self) -> Option<()> {
         let entry = match self.ancestors.next() {
@@ -211,10 +211,10 @@ impl Fields {
     }
 }
 
-/// Calls `visit` with every one of the [`Fields`] of a type.
+/// Calls `visit` with each of the [`Fields`] of a type.
 ///
 /// # Errors
-/// Those of `visit`, which ends the walk; InternalError for a type that is not registered.
+/// Errors of `visit`, which end the iteration; InternalError for an unregistered type.
 pub fn for_each_field(type_index: i32, visit: impl FnMut(Field) -> Result<()>) -> Result<()> {
     let Some(entry) = type_table::type_info(type_index) else {
         plain_bail!(INTERNAL_ERROR, "There is no type with index {}", type_index);
@@ -223,6 +223,6 @@ pub fn for_each_field(type_index: i32, visit: impl FnMut(Field) -> Result<()>) -
 }
 
 fn index_of(ancestor: *const TVMFFITypeInfo) -> i32 {
-    // SAFETY: ancestors are the records of registered types, whose index never changes.
+    // SAFETY: ancestors are records of registered types, whose index never changes.
     if ancestor.is_null() { type_index::OBJECT } else { unsafe { (*ancestor).type_index } }
 }

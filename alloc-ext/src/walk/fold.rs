@@ -1,4 +1,5 @@
-//! The loop of every walk: frames of what is open lie in a buffer, results go from children to parents.
+//! The loop shared by all walks: a depth-first traversal with its stack of frames in a buffer. Results go from children to
+//! parents.
 #![forbid(unsafe_code)]
 
 use core::ops::ControlFlow;
@@ -7,113 +8,113 @@ use ferrite_core::error::{Error, Result};
 use ferrite_core::memory::{Buffer, SpareSlot};
 use ferrite_core::plain_error;
 
-/// Values that may be open at once.
+/// Maximum depth of a walk.
 ///
 /// # Upstream
 /// `kMaxTraversalStackDepth` in `dataclass.cc`.
 pub const MAX_DEPTH: usize = 1 << 20;
 
-/// What is known of a node when a walk gets to it.
+/// Outcome of entering a node.
 pub enum Entered<F, V> {
-    /// Its result.
+    /// The result, known without visiting children.
     Value(V),
-    /// It has children to walk first.
+    /// A frame for the loop to push: the node has children to visit.
     Frame(F),
-    /// The same; its frame is open already.
+    /// The operation has pushed the frame itself.
     Open,
 }
 
-/// What going down from the last frame came to.
+/// Outcome of [`Fold::descend`].
 pub enum NextChild<N, V> {
-    /// Nothing: [`Fold::next`] tells which child comes next.
+    /// Ask [`Fold::next`] for the next child.
     ByNode,
-    /// This child comes next.
+    /// The next child.
     Child(N),
-    /// The frame of the next child is open already.
+    /// The frame of the next child has been pushed.
     Open,
-    /// The result of the next child is known.
+    /// The result of the next child.
     Value(V),
-    /// No child is left.
+    /// All children have been visited.
     End,
 }
 
-/// An operation over everything inside a value, children before parents.
+/// An operation over all nodes of a value, children before parents.
 pub trait Fold {
-    /// What is walked: a value, or a pair of them.
+    /// Node of the walk: an object, or a pair of objects.
     type Node;
-    /// A node whose children are being walked.
+    /// Stack entry of a node whose children are being visited.
     type Frame;
-    /// The result for a node.
+    /// Result for a node.
     type Value;
-    /// What errors call the walk.
+    /// Name of the walk in error messages.
     const NAME: &'static str;
 
-    /// Gets to a node. An operation whose speed counts opens the frame itself, in the [room](reserve_frame) for it. When it
-    /// fails after that, the frame is [given up](Self::abandon) with the others; otherwise it must leave no trace.
+    /// Enters a node. A performance-critical operation pushes the frame itself, through [`reserve_frame`]. If it fails after
+    /// that, the frame is [abandoned](Self::abandon) with the others; if it fails before, it must leave no trace.
     ///
     /// # Errors
-    /// Those of the operation.
+    /// Errors of the operation.
     fn enter(
         &mut self,
         node: Self::Node,
         open: &mut Buffer<Self::Frame>,
     ) -> Result<Entered<Self::Frame, Self::Value>>;
 
-    /// The next child of a node, where [`descend`](Self::descend) leaves it to this.
+    /// Returns the next child of a node, if [`descend`](Self::descend) answered [`NextChild::ByNode`].
     ///
     /// # Errors
-    /// Those of the operation.
+    /// Errors of the operation.
     fn next(&mut self, frame: &mut Self::Frame) -> Result<Option<Self::Node>> {
         let _ = frame;
         Ok(None)
     }
 
-    /// Goes from the last frame to its next child. An operation may open the frame of that itself, which spares it the way as a
-    /// node.
+    /// Descends from the topmost frame to its next child. An operation may push the child's frame here, without making a
+    /// node first.
     ///
     /// # Errors
-    /// Those of the operation.
+    /// Errors of the operation.
     #[inline]
     fn descend(&mut self, open: &mut Buffer<Self::Frame>) -> Result<NextChild<Self::Node, Self::Value>> {
         let _ = open;
         Ok(NextChild::ByNode)
     }
 
-    /// Takes the result of the last child; a break ends the walk with that result.
+    /// Receives the result of the last child. `Break` ends the walk with that result.
     ///
     /// # Errors
-    /// Those of the operation.
+    /// Errors of the operation.
     fn feed(&mut self, frame: &mut Self::Frame, value: Self::Value) -> Result<ControlFlow<Self::Value>>;
 
-    /// The result of a node after its last child.
+    /// Returns the result of a node after its last child.
     ///
     /// # Errors
-    /// Those of the operation.
+    /// Errors of the operation.
     fn leave(&mut self, frame: &mut Self::Frame) -> Result<Self::Value>;
 
-    /// The result of the walk after a break, while `open` has what was not finished.
+    /// Returns the result of the walk after a `Break`. `open` has the unfinished frames.
     ///
     /// # Errors
-    /// Those of the operation.
+    /// Errors of the operation.
     fn stopped(&mut self, open: &[Self::Frame], value: Self::Value) -> Result<Self::Value> {
         let _ = open;
         Ok(value)
     }
 
-    /// Tells a node that is not finished, innermost first, of the error that ends the walk; [`Self::abandon`] follows.
+    /// Reports the error that ends the walk to an unfinished node, innermost first. [`Self::abandon`] follows.
     fn failed(&mut self, frame: &Self::Frame, error: &Error) {
         let _ = (frame, error);
     }
 
-    /// Gives up a node that is not finished, after an error or a break.
+    /// Drops an unfinished node after an error or a `Break`.
     fn abandon(&mut self, frame: Self::Frame);
 }
 
-/// SpareSlot for the frame of a child, which is made where it stays: moving what was just written waits until that is in memory,
-/// a fifth of the time of a walk.
+/// Reserves the stack entry for a child's frame, so that the frame is built in place. Moving a frame that was just written
+/// would wait for store forwarding, which takes a fifth of the time of a walk.
 ///
 /// # Errors
-/// As [`fold`], for depth and memory.
+/// ValueError beyond [`MAX_DEPTH`]; MemoryError.
 #[cfg_attr(feature = "speed", inline(always))]
 pub fn reserve_frame<F: Fold>(open: &mut Buffer<F::Frame>) -> Result<SpareSlot<'_, F::Frame>> {
     if open.len() < MAX_DEPTH { Ok(open.try_spare_slot()?) } else { Err(too_deep::<F>()) }
@@ -124,10 +125,10 @@ fn too_deep<F: Fold>() -> Error {
     plain_error!(VALUE_ERROR, "{}: maximum stack depth ({}) exceeded", F::NAME, MAX_DEPTH)
 }
 
-/// Walks from `root`.
+/// Walks from `root` and returns its result.
 ///
 /// # Errors
-/// Those of the operation; ValueError beyond [`MAX_DEPTH`]; MemoryError.
+/// Errors of the operation; ValueError beyond [`MAX_DEPTH`]; MemoryError.
 pub fn fold<F: Fold>(operation: &mut F, root: F::Node) -> Result<F::Value> {
     let mut open = Buffer::new();
     let outcome = run(operation, root, &mut open);
@@ -143,7 +144,7 @@ pub fn fold<F: Fold>(operation: &mut F, root: F::Node) -> Result<F::Value> {
 fn run<F: Fold>(operation: &mut F, root: F::Node, open: &mut Buffer<F::Frame>) -> Result<F::Value> {
     let mut node = root;
     loop {
-        // The only place that calls `enter`, so that frames are made where they stay.
+        // The only call of `enter`, so that it is inlined and frames are built in place.
         let mut value = enter(operation, node, open)?;
         node = loop {
             let Some(frame) = open.last_mut() else {
@@ -177,10 +178,10 @@ fn run<F: Fold>(operation: &mut F, root: F::Node, open: &mut Buffer<F::Frame>) -
     }
 }
 
-/// Gets to a node, and gives its result unless that has to wait for its children.
+/// Enters a node. Returns its result, or `None` if a frame was pushed.
 #[cfg_attr(feature = "speed", inline(always))]
 fn enter<F: Fold>(operation: &mut F, node: F::Node, open: &mut Buffer<F::Frame>) -> Result<Option<F::Value>> {
-    // Made before the node is entered, so that its frame is sure to have a place.
+    // Reserved before the node is entered, so that pushing its frame cannot fail.
     open.try_reserve(1)?;
     match operation.enter(node, open)? {
         Entered::Value(value) => Ok(Some(value)),

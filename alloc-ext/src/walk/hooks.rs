@@ -1,4 +1,4 @@
-//! Hooks that types register for an operation.
+//! Hooks that types register for an operation, in attribute columns.
 #![forbid(unsafe_code)]
 
 use ferrite_core::any::{Any, AnyView};
@@ -6,33 +6,33 @@ use ferrite_core::error::Result;
 use ferrite_core::function::Function;
 use ferrite_core::type_table::{self, AttrColumn};
 
-/// The hooks of one column, looked up once for a walk.
+/// Hooks of one attribute column, which is looked up once per walk.
 #[derive(Clone, Copy, Default)]
 pub struct Hooks(Option<&'static AttrColumn>);
 
 impl Hooks {
-    /// Those of the column with this name, if there is one.
+    /// Returns the hooks of the column `column`, empty if there is no such column.
     pub fn new(column: &str) -> Self {
         Self(type_table::attr_column(column.as_bytes()))
     }
 
-    /// What a type has registered; None when nothing.
+    /// Returns the attribute of a type; None if it has none.
     pub fn value(self, type_index: i32) -> AnyView<'static> {
         self.0.map_or(AnyView::NONE, |column| column.get(type_index))
     }
 
-    /// The function that the type of an object has registered.
+    /// Returns the hook function for the type of an object.
     ///
     /// # Errors
-    /// TypeError when it is no function.
+    /// TypeError if the attribute is not a function.
     pub fn of(self, object: &Any) -> Result<Option<Function>> {
         self.of_type(object.type_index())
     }
 
-    /// The function that a type has registered.
+    /// Returns the hook function for a type.
     ///
     /// # Errors
-    /// TypeError when it is no function.
+    /// TypeError if the attribute is not a function.
     #[cfg_attr(feature = "speed", inline)]
     pub fn of_type(self, type_index: i32) -> Result<Option<Function>> {
         let hook = self.value(type_index);

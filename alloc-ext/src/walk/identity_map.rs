@@ -1,4 +1,4 @@
-//! What is known of objects that a walk has met, by identity.
+//! Identity map: state of visited objects, by address.
 #![forbid(unsafe_code)]
 
 use ferrite_core::any::Any;
@@ -9,15 +9,15 @@ use ferrite_core::words::GOLDEN_RATIO;
 
 use super::maybe_owned::MaybeOwned;
 
-/// An object, or a pair of objects, told apart by address.
+/// Key of an [`IdentityMap`]: an object or a pair of objects, compared by address.
 pub trait IdentityKey {
-    /// What keeps the objects alive.
+    /// Owned references that keep the objects alive.
     type Kept;
 
-    /// The addresses; 0 where there is no object.
+    /// Returns the addresses, with 0 for no object.
     fn addresses(&self) -> [usize; 2];
 
-    /// Keeps the objects alive, unless they are lent for the whole walk.
+    /// Returns references that keep the objects alive; none for objects that are borrowed for the whole walk.
     fn keep(&self) -> Self::Kept;
 }
 
@@ -73,12 +73,13 @@ impl<K: IdentityKey> IdentityKey for (K, K) {
     }
 }
 
-/// A hash table from objects to what is known of them, in the order of the first meeting.
+/// Hash map with insertion order from objects, by identity, to values.
 ///
-/// It keeps the objects alive, so that an address is not given to another object while the walk lasts.
+/// Keeps its objects alive, so that no address is reused while the map exists.
 pub struct IdentityMap<V, K = Option<ObjectRef>> {
     entries: Buffer<Entry<V, K>>,
-    /// Places in `entries`, counted from 1, at or behind the place of their hash; at most half of the slots are in use.
+    /// Open addressing with linear probing: indices into `entries` plus 1, 0 for an empty slot. The load factor is at most
+    /// one half.
     slots: Buffer<usize>,
 }
 
@@ -88,7 +89,7 @@ struct Entry<V, K> {
     value: V,
 }
 
-/// Slots of the first table.
+/// Number of slots of the first table.
 const FIRST_SLOTS: usize = 16;
 
 impl<V, K> Default for IdentityMap<V, K> {
@@ -98,24 +99,24 @@ impl<V, K> Default for IdentityMap<V, K> {
 }
 
 impl<V, K> IdentityMap<V, K> {
-    /// A table without objects.
+    /// Returns an empty map. Does not allocate.
     pub const fn new() -> Self {
         Self { entries: Buffer::new(), slots: Buffer::new() }
     }
 
-    /// What is known of an object.
+    /// Looks up the value of an object.
     pub fn get(&self, key: &impl IdentityKey<Kept = K>) -> Option<&V> {
         Some(&self.entries.get(self.index_of(key)?)?.value)
     }
 
-    /// Says something else of an object, if it was met. Takes no memory.
+    /// Replaces the value of an object if it is in the map. Does not allocate.
     pub fn update(&mut self, key: &impl IdentityKey<Kept = K>, value: V) {
         if let Some(place) = self.index_of(key) {
             self.set_at(place, value);
         }
     }
 
-    /// Says what is known of an object from now on.
+    /// Inserts the value of an object, or replaces it.
     ///
     /// # Errors
     /// MemoryError.
@@ -123,14 +124,14 @@ impl<V, K> IdentityMap<V, K> {
         self.insert_indexed(key, value).map(drop)
     }
 
-    /// The same, and gives the place of the object for [`put`](Self::put).
+    /// Inserts or replaces like [`insert`](Self::insert), and returns the index of the entry, for [`set_at`](Self::set_at).
     ///
     /// # Errors
     /// MemoryError.
     pub fn insert_indexed(&mut self, key: &impl IdentityKey<Kept = K>, value: V) -> Result<usize> {
         let addresses = key.addresses();
         self.reserve_one()?;
-        // There is a slot for every object, since there are more slots than entries.
+        // Always `Some`, since there are more slots than entries.
         let slot = self.slot_of(addresses).unwrap_or_default();
         let place = self.slots.get(slot).and_then(|place| place.checked_sub(1)).unwrap_or(self.entries.len());
         if place < self.entries.len() {
@@ -144,24 +145,25 @@ impl<V, K> IdentityMap<V, K> {
         Ok(place)
     }
 
-    /// Makes room for one more object, after which it is known without an error. For who holds a lock, under which no error may
-    /// be made: its memory may come from a user's allocator.
+    /// Reserves memory for one more object, so that the next insertion cannot fail. For callers that hold a lock, under
+    /// which no error may be created: its memory may come from a user's allocator.
     ///
     /// # Errors
-    /// The refusal.
+    /// AllocError when out of memory.
     #[inline]
     pub fn reserve_one(&mut self) -> core::result::Result<(), AllocError> {
         if 2 * (self.entries.len() + 1) > self.slots.len() { self.grow() } else { Ok(()) }
     }
 
-    /// Says what is known of the object that was met as number `place`.
+    /// Replaces the value of the entry at an index.
     pub fn set_at(&mut self, place: usize, value: V) {
         if let Some(entry) = self.entries.get_mut(place) {
             entry.value = value;
         }
     }
 
-    /// Forgets an object, if it was met, and gives what kept it alive; the last object gets its number. Takes no memory.
+    /// Removes an object and returns the references that kept it alive; `None` if it is not in the map. The last entry takes
+    /// its index. Does not allocate.
     pub fn remove(&mut self, key: &impl IdentityKey<Kept = K>) -> Option<K> {
         let slot = self.slot_of(key.addresses())?;
         let place = self.slots.get(slot)?.checked_sub(1)?;
@@ -175,17 +177,17 @@ impl<V, K> IdentityMap<V, K> {
         self.entries.swap_remove(place).map(|entry| entry.kept)
     }
 
-    /// Number of objects met.
+    /// Returns the number of objects.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Whether none was met.
+    /// Returns `true` if the map is empty.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// What is known of the object that was met as number `place`.
+    /// Returns the value of the entry at an index.
     pub fn value_at(&self, place: usize) -> Option<&V> {
         self.entries.get(place).map(|entry| &entry.value)
     }
@@ -208,7 +210,7 @@ impl<V, K> IdentityMap<V, K> {
         Ok(())
     }
 
-    /// Empties a slot, and puts those behind it, up to an empty one, where a search now finds them.
+    /// Empties a slot and reinserts the rest of its probe sequence, up to the next empty slot.
     fn clear_slot(&mut self, slot: usize) {
         let mask = self.slots.len().wrapping_sub(1);
         let mut at = slot;
@@ -224,12 +226,13 @@ impl<V, K> IdentityMap<V, K> {
         }
     }
 
-    /// The number of an object that was met.
+    /// Returns the index of an object's entry.
     fn index_of(&self, key: &impl IdentityKey<Kept = K>) -> Option<usize> {
         self.slots.get(self.slot_of(key.addresses())?)?.checked_sub(1)
     }
 
-    /// The slot of an object, or the empty one where it belongs. The table has a power of two of slots, some empty.
+    /// Returns the slot of an object, or the empty slot for its insertion. The number of slots is a power of two, and some
+    /// are empty.
     fn slot_of(&self, addresses: [usize; 2]) -> Option<usize> {
         let mask = self.slots.len().checked_sub(1)?;
         let mut at = hash(addresses) & mask;
@@ -301,7 +304,7 @@ mod tests {
             seen.insert(&object, number)?;
             objects.push(object);
         }
-        // From the middle, in an order that takes first, last and inner ones.
+        // In an order that removes the first, the last and inner entries.
         let mut at = 0;
         while !objects.is_empty() {
             at = (at + 7) % objects.len();

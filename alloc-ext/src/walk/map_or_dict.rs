@@ -1,11 +1,11 @@
-//! A map object of either class, whose entries are found by their places.
+//! Maps and Dicts behind one interface, with entries addressed by index.
 
 use ferrite_core::any::Any;
 use ferrite_core::object::ObjectRef;
 
 use crate::containers::{DictObject, MapObject};
 
-/// A map object of either class.
+/// A borrowed Map or Dict.
 #[derive(Clone, Copy)]
 pub(super) enum MapOrDict<'a> {
     Map(&'a MapObject),
@@ -21,7 +21,7 @@ impl<'a> MapOrDict<'a> {
         }
     }
 
-    /// Number of entries.
+    /// Returns the number of entries.
     pub(super) fn len(self) -> usize {
         match self {
             Self::Map(map) => map.len(),
@@ -29,7 +29,7 @@ impl<'a> MapOrDict<'a> {
         }
     }
 
-    /// The place of the first entry in order.
+    /// Returns the index of the first entry in insertion order.
     pub(super) fn first_slot(self) -> Option<u64> {
         match self {
             Self::Map(map) => map.first_slot(),
@@ -37,7 +37,7 @@ impl<'a> MapOrDict<'a> {
         }
     }
 
-    /// The place of the entry after the one at `place`.
+    /// Returns the index of the entry that follows the one at `place`.
     #[inline]
     pub(super) fn next_slot(self, place: u64) -> Option<u64> {
         match self {
@@ -46,10 +46,10 @@ impl<'a> MapOrDict<'a> {
         }
     }
 
-    /// Key and value at a place, if an entry is there, as they lie in memory.
+    /// Returns key and value at an index in place; `None` if there is no entry.
     ///
     /// # Safety
-    /// Nobody changes a Dict while they are in use, so no code of users may run.
+    /// A Dict must not change while the references are in use, so no user callback may run.
     #[inline]
     pub(super) unsafe fn entry_refs(self, place: u64) -> Option<(&'a Any, &'a Any)> {
         match self {

@@ -1,4 +1,4 @@
-//! Maps and Dicts whose entries a walk reads by their places, in an order of its own.
+//! Maps and Dicts whose entries a walk reads in an order of its own, by index.
 
 use ferrite_core::any::Any;
 use ferrite_core::object::ObjectRef;
@@ -7,16 +7,16 @@ use super::map_or_dict::MapOrDict;
 use super::maybe_owned::MaybeOwned;
 use crate::containers::MapObject;
 
-/// The entries of a map by their places.
+/// Entries of a Map or Dict, addressed by index.
 pub enum MapSlots<'w> {
-    /// Those of a Map that is lent: they stay where they are.
+    /// A borrowed Map, which cannot change during the walk.
     Borrowed(&'w MapObject),
-    /// Those of any other map.
+    /// Any other map, with a reference that keeps it alive.
     Of(MaybeOwned<'w, ObjectRef>),
 }
 
 impl<'w> MapSlots<'w> {
-    /// Those of a Map or Dict; none for other objects.
+    /// Returns the entries of a Map or Dict; no entries for other objects.
     pub fn of(map: MaybeOwned<'w, ObjectRef>) -> Self {
         match map.borrowed().and_then(ObjectRef::as_class) {
             Some(map) => Self::Borrowed(map),
@@ -24,7 +24,7 @@ impl<'w> MapSlots<'w> {
         }
     }
 
-    /// Number of entries.
+    /// Returns the number of entries.
     pub(crate) fn len(&self) -> usize {
         match self {
             Self::Borrowed(map) => map.len(),
@@ -32,12 +32,12 @@ impl<'w> MapSlots<'w> {
         }
     }
 
-    /// The place of the first entry in order.
+    /// Returns the index of the first entry in insertion order.
     pub fn first(&self) -> Option<u64> {
         self.map()?.first_slot()
     }
 
-    /// The place of the entry after the one at `place`.
+    /// Returns the index of the entry that follows the one at `place`.
     pub fn after(&self, place: u64) -> Option<u64> {
         self.map()?.next_slot(place)
     }
@@ -49,21 +49,21 @@ impl<'w> MapSlots<'w> {
         }
     }
 
-    /// Key and value at a place, if an entry is there, as they lie in memory.
+    /// Returns key and value at an index in place; `None` if there is no entry.
     ///
     /// # Safety
-    /// Nobody changes a Dict while they are in use, so no code of users may run.
+    /// A Dict must not change while the references are in use, so no user callback may run.
     pub unsafe fn peek(&self, place: u64) -> Option<(&Any, &Any)> {
         // SAFETY: the caller's promise.
         unsafe { self.map()?.entry_refs(place) }
     }
 
-    /// The value at a place, if an entry is there, lent where the map is a lent Map.
+    /// Returns the value at an index; `None` if there is no entry. Borrowed if the map is a borrowed Map.
     pub fn value(&self, place: u64) -> Option<MaybeOwned<'w>> {
         if let Self::Borrowed(map) = self {
             return map.entry_refs(place).map(|(_, value)| MaybeOwned::Borrowed(value));
         }
-        // SAFETY: no code of users runs while the reference is made.
+        // SAFETY: no user callback runs while the reference is taken.
         unsafe { self.peek(place) }.map(|(_, value)| MaybeOwned::Owned(value.clone()))
     }
 }

@@ -1,4 +1,4 @@
-//! Values on the way of a walk: borrowed where nothing can release them meanwhile, otherwise owned.
+//! Values of a walk: borrowed where nothing can release them during the walk, otherwise owned.
 #![forbid(unsafe_code)]
 
 use core::ops::Deref;
@@ -7,19 +7,19 @@ use ferrite_core::any::Any;
 use ferrite_core::object::ObjectRef;
 use ferrite_core::{type_index, words};
 
-/// A value or object that a walk has got to.
+/// A value or object that a walk has reached.
 ///
-/// What lies in Arrays and Maps only, from the value on that the caller lends, cannot change while the walk lasts,
-/// whatever hooks do: it is lent, too, which costs nothing. All else is held by a reference of its own.
+/// Everything that is reachable from the caller's borrowed value through Arrays and Maps alone is immutable during the walk,
+/// whatever hooks do, and is borrowed at no cost. All other values are owned, by a reference of the walk's own.
 pub enum MaybeOwned<'w, T = Any> {
-    /// Lent for the whole walk.
+    /// Borrowed for the whole walk.
     Borrowed(&'w T),
-    /// A reference of the walk's own.
+    /// Owned by the walk.
     Owned(T),
 }
 
 impl<'w> MaybeOwned<'w> {
-    /// The object of a value; None for a value that is none.
+    /// Returns the object; `None` for a value that is not an object.
     #[inline]
     pub fn into_object(self) -> Option<MaybeOwned<'w, ObjectRef>> {
         match self {
@@ -30,7 +30,7 @@ impl<'w> MaybeOwned<'w> {
 }
 
 impl<'w, T> MaybeOwned<'w, T> {
-    /// The value, if it is lent for the whole walk.
+    /// Returns the value if it is borrowed for the whole walk.
     #[inline]
     pub fn borrowed(&self) -> Option<&'w T> {
         match self {
@@ -41,14 +41,15 @@ impl<'w, T> MaybeOwned<'w, T> {
 }
 
 impl MaybeOwned<'_, ObjectRef> {
-    /// Whether only the way by which the walk has come leads to the object, so that it is not met again.
+    /// Returns `true` if the walk's own path is the only reference to the object, so that the walk cannot reach it again.
+    /// Always `false` for an owned object.
     #[inline]
     pub fn is_unshared(&self) -> bool {
         self.borrowed().is_some_and(ObjectRef::is_unique)
     }
 
-    /// The same for objects of which the walk holds a reference, as far as counts tell: a getter that gives one object for
-    /// several fields hides that it is shared.
+    /// Returns `true` if the counts show no reference beside the walk's path, for owned objects too. A getter that returns
+    /// one object for several fields can hide that the object is shared.
     #[inline]
     pub fn is_unshared_by_count(&self) -> bool {
         match self {
@@ -59,7 +60,7 @@ impl MaybeOwned<'_, ObjectRef> {
 }
 
 impl<T: Clone> MaybeOwned<'_, T> {
-    /// A reference of its own, which keeps the object alive beyond the walk.
+    /// Returns an owned value, which may outlive the walk.
     pub fn into_owned(self) -> T {
         match self {
             Self::Borrowed(value) => value.clone(),
@@ -80,13 +81,13 @@ impl<T> Deref for MaybeOwned<'_, T> {
     }
 }
 
-/// Whether one reference leads to an object beside that of the walk.
+/// Returns `true` if an object has at most one reference beside the one that the walk owns.
 #[inline]
 pub fn is_unshared_while_owned(object: &ObjectRef) -> bool {
     object.strong_count() <= 2 && object.weak_count() == 1
 }
 
-/// Whether two values are equal for sure, being numbers or texts in the same form.
+/// Returns `true` if two values are certainly equal: the same number, or strings of one representation with equal content.
 #[cfg_attr(feature = "speed", inline(always))]
 pub fn same_number_or_text(lhs: &Any, rhs: &Any) -> bool {
     let (left, right) = (lhs.as_raw(), rhs.as_raw());

@@ -1,20 +1,20 @@
-//! The one way to walk values: what is inside a value, what was seen on the way, and a stack in a buffer.
+//! The common engine of walks over values: children, identity maps, and a stack in a buffer instead of recursion.
 //!
-//! | part | holds |
+//! | part | purpose |
 //! |---|---|
-//! | [`Field`], [`Fields`], [`for_each_field`] | the reflected fields of a type: reading and writing them |
-//! | [`Hooks`] | what types registered for an operation |
-//! | [`MaybeOwned`] | a value on the way, lent or owned |
+//! | [`Field`], [`Fields`], [`for_each_field`] | reading and writing the reflected fields of a type |
+//! | [`Hooks`] | hooks that types register for an operation |
+//! | [`MaybeOwned`] | a value of the walk, borrowed or owned |
 //! | [`Elements`], [`Entries`], [`MapSlots`] | containers, read in place |
-//! | [`Children`] | elements, entries or fields of one value, in order |
-//! | [`Fold`], [`fold`] | the loop over them, with frames in a buffer |
-//! | [`IdentityMap`] | what is known of objects that were met before |
-//! | [`prefetch_next`] | a hint to the processor |
-//! | [`sort`] | what has no order of its own |
-//! | [`lend`], [`CallbackState`] | the state of a walk while a registered hook runs, which may call back into it |
+//! | [`Children`] | elements, entries or fields of one object, in order |
+//! | [`Fold`], [`fold`] | the depth-first loop, with frames in a buffer |
+//! | [`IdentityMap`] | state of visited objects, by identity |
+//! | [`prefetch_next`] | a prefetch hint |
+//! | [`sort`] | canonical order for unordered parts |
+//! | [`with_callback`], [`CallbackState`] | the state of a walk while a hook runs, which may call back |
 //!
-//! Values may nest as deep as [`MAX_DEPTH`] whatever stack the thread has. Only hooks that call back can nest calls:
-//! [`ferrite_core::stack`] ends that before the stack does.
+//! Values may nest up to [`MAX_DEPTH`] levels, whatever the size of the thread's stack. Only hooks that call back nest
+//! native calls; [`ferrite_core::stack`] limits those before the stack overflows.
 
 mod callback_state;
 mod children;

@@ -37,7 +37,7 @@ fn call<'a>(kernel: &Function, args: &[AnyView<'a>]) -> Result<Any> {
 }
 
 fn set_stream(stream: *mut c_void) -> Result<*mut c_void> {
-    stream::set(stream::Device::new(2, 0), stream)
+    stream::set(stream::DeviceKey::new(2, 0), stream)
 }
 
 fn empty(elements: i64, device: DLDevice) -> Result<Tensor> {

@@ -80,13 +80,13 @@ fn work_on_streams() -> Result<()> {
     let stream = Stream::new()?;
     // SAFETY: both are streams of the device.
     unsafe { Cuda.order_streams(0, null(), stream.0)? };
-    let previous = stream::set(stream::Device::new(2, 0), stream.0)?;
+    let previous = stream::set(stream::DeviceKey::new(2, 0), stream.0)?;
     let worked = (|| {
         let workspace = alloc_workspace(2, 0, 5000)?;
         // SAFETY: the workspace is given back once.
         unsafe { free_workspace(2, 0, workspace) }
     })();
-    stream::set(stream::Device::new(2, 0), previous)?;
+    stream::set(stream::DeviceKey::new(2, 0), previous)?;
     worked?;
     stream.free()
 }

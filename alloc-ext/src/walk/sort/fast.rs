@@ -1,7 +1,7 @@
-//! Sorting in place, as fast as `core` can.
+//! The standard library's unstable sort.
 #![forbid(unsafe_code)]
 
-/// Sorts values of which equal ones are the same.
+/// Sorts in place.
 pub fn sort<T: Ord + Copy>(values: &mut [T]) {
     values.sort_unstable();
 }

@@ -1,15 +1,16 @@
-//! Sorting in place in some sixty bytes of code, where `core`'s takes three thousand; some rare orders take quadratic time.
+//! Comb sort: about sixty bytes of code where the standard library's sort takes three thousand. Some rare inputs take
+//! quadratic time.
 #![forbid(unsafe_code)]
 
 use core::cell::Cell;
 
-/// Sorts values of which equal ones are the same: by exchanges at distances that shrink to 1.
+/// Sorts in place, by exchanges at gaps that shrink to 1.
 pub fn sort<T: Ord + Copy>(values: &mut [T]) {
     let values = Cell::from_mut(values).as_slice_of_cells();
     let mut distance = values.len();
     let mut is_sorted = false;
     while !is_sorted {
-        // The factor and the end at 1, after as many turns as it takes, are those of Lacey and Box.
+        // Shrink factor and termination are those of Lacey and Box.
         distance = (distance * 10 / 13).max(1);
         is_sorted = distance == 1;
         let ahead = values.get(distance..).unwrap_or_default();

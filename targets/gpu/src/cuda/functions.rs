@@ -34,5 +34,5 @@ fn free_memory() -> Result<String> {
 
 fn current_stream() -> Result<*mut c_void> {
     let device = platform::current_device()?.id;
-    Ok(stream::get(stream::Device::new(kind::CUDA, device)))
+    Ok(stream::get(stream::DeviceKey::new(kind::CUDA, device)))
 }

@@ -135,7 +135,7 @@ impl Kernel {
             grid: sizes.grid(),
             block: sizes.block(),
             dynamic_shared_bytes: sizes.dynamic_shared_bytes,
-            stream: stream::get(stream::Device::new(kind::CUDA, device)),
+            stream: stream::get(stream::DeviceKey::new(kind::CUDA, device)),
             attributes: attributes.as_ptr(),
             attribute_count: attributes.len,
         };

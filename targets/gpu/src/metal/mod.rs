@@ -43,7 +43,7 @@ std::thread_local! {
 
 /// The stream that this thread works on; null for the default one.
 fn current_stream(id: i32) -> *mut c_void {
-    stream::get(stream::Device::new(kind::METAL, id))
+    stream::get(stream::DeviceKey::new(kind::METAL, id))
 }
 
 impl Driver for Metal {

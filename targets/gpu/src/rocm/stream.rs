@@ -13,7 +13,7 @@ use super::platform::on;
 /// The stream that this thread works on, which `TVMFFIEnvSetStream` sets; null for the default one.
 #[inline]
 pub(super) fn current(id: i32) -> Handle {
-    stream::get(stream::Device::new(kind::ROCM, id))
+    stream::get(stream::DeviceKey::new(kind::ROCM, id))
 }
 
 /// Creates a stream.

@@ -360,7 +360,7 @@ pub fn copy(from: &Tensor, to: &Tensor) -> Result<()> {
 
 /// Waits for the stream of this thread on device 0.
 pub fn wait() -> Result<()> {
-    let stream = ferrite_alloc_ext::env::stream::get(ferrite_alloc_ext::env::stream::Device::new(2, 0));
+    let stream = ferrite_alloc_ext::env::stream::get(ferrite_alloc_ext::env::stream::DeviceKey::new(2, 0));
     // SAFETY: the stream is that of the device.
     unsafe { device::Backend::synchronize(&Cuda, 0, stream) }
 }

@@ -190,7 +190,7 @@ pub fn refused<T>(result: Result<T>, kind: &str) -> Text {
 
 /// Sets the stream of this thread on device 0.
 pub fn set_stream(handle: *mut c_void) {
-    stream::set(stream::Device::new(10, 0), handle).expect("a stream");
+    stream::set(stream::DeviceKey::new(10, 0), handle).expect("a stream");
 }
 
 /// Queues a copy on the stream of this thread, as TVM's Python package does.
@@ -200,7 +200,7 @@ pub fn copy(from: &Tensor, to: &Tensor) -> Result<()> {
 
 /// Waits for the stream of this thread on a device.
 pub fn wait_on(device: DLDevice) -> Result<()> {
-    let current = stream::get(stream::Device::new(10, device.device_id));
+    let current = stream::get(stream::DeviceKey::new(10, device.device_id));
     // SAFETY: the stream is that of the device.
     unsafe { Rocm.synchronize(device.device_id, current) }
 }

@@ -1,30 +1,33 @@
-//! The stream that a thread works on, per device.
+//! Current stream of each thread and device.
+//!
+//! Hosts keep the streams of each thread in thread-locals (`std.rs`); on bare metal all threads share them (`bare.rs`). Both files
+//! have `replace`, `replace_inline` and `find`.
 
 use core::ffi::c_void;
 
 use ferrite_core::error::Result;
 use ferrite_core::plain_ensure;
 
-/// The highest device type and device id: far more than any machine has, also when a remote session is coded
-/// into the type.
+/// Maximum device type and device id. Far above any real machine, even with a remote session encoded in the type.
 const HIGHEST: i32 = (1 << 24) - 1;
 
-#[cfg_attr(not(feature = "std"), path = "stream/names.rs")]
-mod table;
+#[cfg_attr(feature = "std", path = "std.rs")]
+#[cfg_attr(not(feature = "std"), path = "bare.rs")]
+mod imp;
 
-/// A device type and a device id as one number, which takes one comparison.
+/// Device type and device id packed into one number, so that one instruction compares them.
 #[derive(Clone, Copy, PartialEq)]
 #[repr(transparent)] // C functions take it.
-pub struct Device(u64);
+pub struct DeviceKey(u64);
 
-impl Device {
-    /// The device of any two numbers.
+impl DeviceKey {
+    /// Packs a device type and id.
     #[inline]
-    pub const fn new(device_type: i32, device_id: i32) -> Device {
-        Device((device_type.cast_unsigned() as u64) << 32 | device_id.cast_unsigned() as u64)
+    pub const fn new(device_type: i32, device_id: i32) -> DeviceKey {
+        DeviceKey((device_type.cast_unsigned() as u64) << 32 | device_id.cast_unsigned() as u64)
     }
 
-    /// Refuses numbers that no device has.
+    /// Refuses a device type or id out of range.
     fn check(self) -> Result<()> {
         check_number("type", (self.0 >> 32) as i32)?;
         check_number("id", self.0 as i32)
@@ -43,36 +46,35 @@ fn check_number(what: &str, number: i32) -> Result<()> {
     Ok(())
 }
 
-/// Sets the stream that this thread works on for a device, and returns the one that was set before, or null.
+/// Sets the current stream of this thread for a device. Returns the previous stream, or null.
 ///
-/// The stream is neither used nor owned. On boards all threads share one for each device.
+/// The stream is neither used nor owned. On bare metal, all threads share one stream per device.
 ///
 /// # Errors
-/// ValueError when the device type or id is negative or above 16777215; MemoryError; RuntimeError when the
-/// thread is ending. The stream stays as it was then.
+/// ValueError if the device type or id is negative or above 16777215; MemoryError; RuntimeError if the thread is ending.
+/// After an error the stream is unchanged.
 ///
 /// # Upstream
-/// `TVMFFIEnvSetStream`, which allocates as many entries as the numbers say.
-pub fn set(device: Device, stream: *mut c_void) -> Result<*mut c_void> {
+/// `TVMFFIEnvSetStream`, which allocates as many entries as the largest id.
+pub fn set(device: DeviceKey, stream: *mut c_void) -> Result<*mut c_void> {
     device.check()?;
-    table::replace(device, stream)
+    imp::replace(device, stream)
 }
 
-/// As [`set`] for the device that has the thread's first place, as the only one of most threads does; None, and nothing done,
-/// for others. It needs no check: it had one when it got the place.
+/// Fast path of [`set`] for the device in the thread's inline slot. Returns `None` and changes nothing if another device
+/// occupies it. Needs no range check: the device passed it when it got the slot.
 #[inline]
-pub fn set_first(device: Device, stream: *mut c_void) -> Option<*mut c_void> {
-    table::replace_first(device, stream)
+pub fn set_inline(device: DeviceKey, stream: *mut c_void) -> Option<*mut c_void> {
+    imp::replace_inline(device, stream)
 }
 
-/// The stream that this thread works on for a device; null when none was set, also for devices that cannot
-/// be.
+/// Returns the current stream of this thread for a device; null if none was set, or the device is out of range.
 ///
 /// # Upstream
 /// `TVMFFIEnvGetStream`.
 #[inline]
-pub fn get(device: Device) -> *mut c_void {
-    table::find(device)
+pub fn get(device: DeviceKey) -> *mut c_void {
+    imp::find(device)
 }
 
 #[cfg(test)]
@@ -81,11 +83,11 @@ mod tests {
     use core::ptr;
 
     fn set(device_type: i32, device_id: i32, stream: *mut c_void) -> Result<*mut c_void> {
-        super::set(Device::new(device_type, device_id), stream)
+        super::set(DeviceKey::new(device_type, device_id), stream)
     }
 
     fn get(device_type: i32, device_id: i32) -> *mut c_void {
-        super::get(Device::new(device_type, device_id))
+        super::get(DeviceKey::new(device_type, device_id))
     }
 
     fn stream(number: usize) -> *mut c_void {
@@ -128,7 +130,7 @@ mod tests {
         assert_eq!(error.message(), b"Device id -7 is not in 0 to 16777215");
     }
 
-    /// Each order in a thread of its own, where no device has the first place yet.
+    /// Runs each order in a new thread, where the inline slot is still empty.
     #[test]
     #[cfg(feature = "std")]
     fn streams_are_remembered_in_any_order_of_settings() {
