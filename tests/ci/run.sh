@@ -6,11 +6,21 @@
 passed=0
 failed=0
 
-# The number of tests that a log tells of, as "passed failed"; nothing when it tells of none.
+# The sum of the test runners' summaries in a log, as "passed failed"; nothing when it has none. The runners are cargo,
+# unittest, pytest, and the scripts of this project that end with "NAME: N passed, N failed".
 counted() {
-  awk '/^test result: / { p += $4; f += $6; seen = 1 }
-       /^(upstream|wheel|boards|platform|clients|drift): [0-9]+ passed, [0-9]+ failed$/ { p += $2; f += $4; seen = 1 }
-       END { if (seen) print p, f }' "$1"
+  awk 'function number_of(what) { return match($0, what) ? substr($0, RSTART) + 0 : 0 }
+       function after(what) { return match($0, what) ? substr($0, RSTART + length(what)) + 0 : 0 }
+       /^test result: / { p += $4; f += $6; seen = 1 }
+       /^Ran [0-9]+ tests? in / { p += $2; seen = 1 }
+       /^(OK|FAILED) \((failures|errors|skipped|expected failures|unexpected successes)=/ {
+         bad = after("failures=") + after("errors="); f += bad; p -= bad + after("skipped=")
+       }
+       /^[0-9]+ (passed|failed|error|skipped).* in [0-9.]+s/ {
+         p += number_of("[0-9]+ passed"); f += number_of("[0-9]+ failed") + number_of("[0-9]+ error"); seen = 1
+       }
+       /^(upstream|boards|platform|clients|drift): [0-9]+ passed, [0-9]+ failed$/ { p += $2; f += $4; seen = 1 }
+       END { if (seen) print (p > 0 ? p : 0), f + 0 }' "$1"
 }
 
 # The part of a log that explains a failure: without the output of tests that passed.

@@ -362,7 +362,4 @@ def hash_of(version):
 
 
 if __name__ == "__main__":
-    result = unittest.main(argv=sys.argv[:1], exit=False, verbosity=2).result
-    bad = len({case.id().split()[0] for case, _ in result.failures + result.errors})
-    print(f"wheel: {result.testsRun - bad} passed, {bad} failed", flush=True)
-    sys.exit(bad != 0)
+    unittest.main(argv=sys.argv[:1], verbosity=2)

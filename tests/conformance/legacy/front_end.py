@@ -1,6 +1,6 @@
 """Tests of the unmodified ctypes front end of an earlier release, whichever is on the path, on this library.
 
-Each function is a test. Prints one line for each, and the sum.
+Each function test_NAME is a test, run by unittest.
 """
 
 import ctypes
@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import traceback
+import unittest
 
 import numpy as np
 import tvm
@@ -418,18 +419,8 @@ def test_old_library():
 
 
 def main():
-    passed, failed = 0, 0
-    for name, test in sorted(globals().items()):
-        if name.startswith("test_"):
-            try:
-                test()
-                passed += 1
-            except BaseException:
-                failed += 1
-                print("FAILED  %s %s\n%s" % (os.environ["RELEASE"], name, traceback.format_exc()))
-            sys.stdout.flush()
-    print("front end: %d passed, %d failed" % (passed, failed))
-    sys.exit(failed != 0)
+    tests = [unittest.FunctionTestCase(test) for name, test in sorted(globals().items()) if name.startswith("test_")]
+    sys.exit(not unittest.TextTestRunner().run(unittest.TestSuite(tests)).wasSuccessful())
 
 
 main()

@@ -165,7 +165,7 @@ def next_steps(options, drifted):
             f"pin it, in pins/releases/{options.version}.txt:\n{pins(options)}",
             f"run its own tests: tests/conformance/upstream/run.sh --release {options.version} WHEEL python, and ./ci.sh properties",
             "name it among TESTED in targets/host/python/ferrite_tvm_ffi.py, which probes it until then",
-            "run this again; when nothing is new, name the release in check_drift of tests/ci/checks.sh",
+            "run this again; when nothing is new, name the release in check_drift of tests/ci/conformance.sh",
         ]
     if not steps:
         return ["Next steps: none"]

@@ -1,0 +1,136 @@
+# shellcheck shell=bash
+# shellcheck disable=SC2154  # ci.sh sets target, logs, NIGHTLY, HOST_TARGET, MSRV and CROSS_TARGETS
+#
+# Formatting, lints, documentation, and builds for every kind of machine.
+
+about fmt "every Rust file is formatted"
+check_fmt() {
+  local all one
+  all=$(workspaces) || return 1
+  for one in $all; do
+    echo "== $one"
+    cargo fmt --manifest-path "$one" --all --check -- --color never || return 1
+  done
+}
+
+about prose "comments, READMEs and subjects of commits in the words of the field"
+check_prose() { need python3 "apt-get install python3" && python3 tests/ci/prose.py; }
+
+about clippy "no lint, in every crate and with every set of features"
+check_clippy() {
+  cargo clippy --workspace --all-targets -- -D warnings &&
+    cargo clippy -p ferrite-capi --features backend -- -D warnings &&
+    cargo clippy -p ferrite-capi --features backend,cxx-abi -- -D warnings &&
+    clippy_devices opencl,vulkan,cuda,rocm,metal &&
+    cargo clippy -p ferrite-capi --all-targets --features legacy -- -D warnings &&
+    cargo clippy -p ferrite-capi --no-default-features --features host,builtins -- -D warnings &&
+    cargo clippy -p ferrite-core --no-default-features -- -D warnings &&
+    cargo clippy -p ferrite-core --no-default-features --features spin -- -D warnings &&
+    cargo clippy -p ferrite-core --no-default-features --features client -- -D warnings &&
+    cargo clippy -p ferrite-core --no-default-features --features defmt -- -D warnings &&
+    cargo clippy -p ferrite-alloc-ext --no-default-features -- -D warnings &&
+    cargo clippy -p ferrite-alloc-ext -p ferrite-core --no-default-features --features speed -- -D warnings &&
+    cargo clippy -p ferrite-alloc-ext -p ferrite-core --no-default-features --features std -- -D warnings &&
+    clippy_board minimal && clippy_board core && clippy_board full && clippy_board full,speed && clippy_other_workspaces
+}
+
+clippy_devices() { # clippy_devices KINDS: the kinds together, and each alone
+  local kind
+  cargo clippy -p ferrite-gpu --all-targets --features "$1" -- -D warnings &&
+    cargo clippy -p ferrite-capi --features "legacy,$1" -- -D warnings || return 1
+  for kind in ${1//,/ }; do
+    cargo clippy -p ferrite-gpu --features "$kind" -- -D warnings || return 1
+  done
+  for kind in cuda hip; do
+    cargo clippy -p ferrite-stand-in --features "$kind" -- -D warnings || return 1
+  done
+}
+
+clippy_board() { # clippy_board FEATURES: the library for microcontrollers
+  cargo clippy -p ferrite-capi --no-default-features --features "$1" --profile mcu \
+    --target thumbv7em-none-eabihf -- -D warnings
+}
+
+clippy_other_workspaces() {
+  local all one
+  all=$(workspaces) || return 1
+  for one in $all; do
+    echo "== $one"
+    case $one in
+      ./Cargo.toml) ;; # with all sets of features, above
+      ./targets/boards/rust/Cargo.toml)
+        clippy_at "$one" -p boards-decode && clippy_at "$one" -p boards-firmware --target thumbv7em-none-eabihf || return 1
+        ;;
+      *) clippy_at "$one" || return 1 ;;
+    esac
+  done
+}
+
+clippy_at() { # clippy_at MANIFEST [OPTION...]
+  local manifest=$1
+  shift
+  cargo clippy --locked --manifest-path "$manifest" --target-dir "$target/clippy" "$@" -- -D warnings
+}
+
+about build "the library for C alone, with C++ symbols, and the smallest one"
+check_build() {
+  cargo build --release -p ferrite-capi --features backend && host_library release &&
+    cargo build --profile mcu -p ferrite-core --no-default-features
+}
+
+about docs "the documentation builds without a warning"
+check_docs() { RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps; }
+
+about headers "include/ is what the Rust sources give"
+check_headers() { cargo run --quiet --manifest-path capi/tools/headers/Cargo.toml -- --check; }
+
+about cross "the core builds for microcontrollers and WebAssembly"
+check_cross() {
+  local one
+  for one in "${CROSS_TARGETS[@]}"; do
+    need_target "$one" || return 1
+    echo "== $one"
+    cargo build --release -p ferrite-core --target "$one" --no-default-features || return 1
+    cargo build --release -p ferrite-alloc-ext --target "$one" --no-default-features || return 1
+  done
+  echo "== fast code without an operating system: WebAssembly, hosts, and a core without compare-and-swap"
+  for one in wasm32-unknown-unknown "$HOST_TARGET" thumbv6m-none-eabi; do
+    cargo check -p ferrite-alloc-ext --target "$one" --no-default-features --features speed || return 1
+  done
+}
+
+about msrv "the workspace builds with the oldest compiler that it names"
+check_msrv() {
+  need_toolchain "$MSRV" || return 1
+  cargo "+$MSRV" check --workspace --all-targets --target-dir "$target/msrv" &&
+    cargo "+$MSRV" check -p ferrite-gpu --features webgpu --target-dir "$target/msrv"
+}
+
+about reproducible "the wheel and the library are the same bytes from another folder and cargo home, without a path of either"
+check_reproducible() {
+  local copy="$target/reproducible/another folder" cargo_home=${CARGO_HOME:-$HOME/.cargo} ours theirs one found=0
+  build_wheel || return 1
+  rm -rf "$target/reproducible" && mkdir -p "$copy/tree" || return 1
+  git ls-files -z --cached --others --exclude-standard | tar -c --null -T - | tar -x -C "$copy/tree" || return 1
+  (unset CARGO_TARGET_DIR && CARGO_HOME="$copy/cargo" python3 -m pip wheel --quiet --no-deps -w "$copy" "$copy/tree/targets/host/python") ||
+    return 1
+  ours=("$target"/wheels/*.whl "$target"/cxx-abi/release/libtvm_ffi.{so,a})
+  theirs=("$copy"/*.whl "$copy"/tree/target/release/libtvm_ffi.{so,a})
+  for one in 0 1 2; do
+    cmp "${ours[$one]}" "${theirs[$one]}" || return 1
+  done
+  for one in "${ours[@]:1}"; do
+    ! grep -aobF -e "$PWD/" -e "$target/" -e "$cargo_home/" -e "$HOME/" -e "$(rustc --print sysroot)" "$one" || found=1
+  done
+  return $found
+}
+
+about deny "licences and sources of the dependencies (cargo-deny)"
+check_deny() { deny licenses sources bans; }
+
+about advisories "known vulnerabilities of the dependencies (cargo-deny)"
+check_advisories() { deny advisories; }
+
+deny() { # deny WHAT...
+  need cargo-deny "cargo install --locked cargo-deny" && cargo deny --all-features check "$@"
+}

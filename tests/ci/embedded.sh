@@ -1,0 +1,39 @@
+# shellcheck shell=bash
+# shellcheck disable=SC2154  # ci.sh sets target, logs, NIGHTLY, HOST_TARGET, MSRV and CROSS_TARGETS
+#
+# Microcontrollers: sizes, and firmware on emulated boards.
+
+about minimal "the profile without a heap gives the same results as the whole library, and stays small"
+check_minimal() {
+  need arm-none-eabi-gcc "apt-get install gcc-arm-none-eabi" &&
+    need qemu-system-arm "apt-get install qemu-system-arm" &&
+    need_target thumbv7em-none-eabihf && ferrite_tests minimal --include-ignored
+}
+
+about core-size "bytes of all of ring 1, and of the smallest program with it, on a Cortex-M4F"
+check_core-size() {
+  need arm-none-eabi-gcc "apt-get install gcc-arm-none-eabi" &&
+    need_target thumbv7em-none-eabihf && ferrite_tests core_size --include-ignored
+}
+
+about full-size "bytes of rings 1 and 2, of what compiled models add, and of what a system library needs, on a Cortex-M4F; what costs most"
+check_full-size() {
+  need arm-none-eabi-gcc "apt-get install gcc-arm-none-eabi" &&
+    need_target thumbv7em-none-eabihf && ferrite_tests full_size --include-ignored
+}
+
+about boards "C firmware with compiled models on emulated microcontrollers and in WebAssembly"
+check_boards() { targets/boards/run.sh; }
+
+about platform "hooks, memory at run time and links without any C library, on emulated boards"
+check_platform() {
+  need_target thumbv7em-none-eabihf && need_target riscv32imac-unknown-none-elf && tests/embedded/platform/run.sh cortex-m4f riscv32
+}
+
+about guide "the commands of the guide in targets/boards lead from a TVM model to firmware"
+check_guide() {
+  need arm-none-eabi-gcc "apt-get install gcc-arm-none-eabi libnewlib-arm-none-eabi" &&
+    need qemu-system-arm "apt-get install qemu-system-arm" &&
+    need python3 "apt-get install python3 python3-pip python3-venv" &&
+    need_target thumbv7em-none-eabihf && tests/ci/guide.sh targets/boards/README.md '4 squared is 16'
+}

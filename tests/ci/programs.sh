@@ -1,0 +1,25 @@
+# shellcheck shell=bash
+# shellcheck disable=SC2154  # ci.sh sets target, logs, NIGHTLY, HOST_TARGET, MSRV and CROSS_TARGETS
+#
+# Compiled models and other projects on the library.
+
+about aot "compiled models against numpy's outputs"
+check_aot() { ferrite_tests aot; }
+
+about quickstart "the first command of the README"
+check_quickstart() { need cc "apt-get install gcc" && cargo run --release </dev/null; }
+
+about tvm-client "TVM's compiler and another C++ client, from PyPI, on the library of our wheel"
+check_tvm-client() {
+  build_wheel && tests/programs/clients/run.sh "$target"/wheels/*.whl tvm
+}
+
+about tilelang "TileLang 0.1.11, 0.1.12 and 0.1.15 and apache-tvm-tirx, from PyPI, generate code on the library of our wheel"
+check_tilelang() {
+  build_wheel && tests/programs/clients/run.sh "$target"/wheels/*.whl tilelang tirx
+}
+
+about xgrammar "XGrammar's own tests on the library of our wheel; downloads 6 GB"
+check_xgrammar() {
+  build_wheel && tests/programs/clients/xgrammar/run.sh "$target"/wheels/*.whl
+}

@@ -1,0 +1,75 @@
+# shellcheck shell=bash
+# shellcheck disable=SC2154  # ci.sh sets target, logs, NIGHTLY, HOST_TARGET, MSRV and CROSS_TARGETS
+#
+# Failing allocations, sanitizers, threads, forks and fuzzing.
+
+about alloc_fail "every C symbol while the n-th allocation fails, for every n"
+check_alloc_fail() { ferrite_tests alloc_fail; }
+
+about forks "FORKS forks, 10000 unless that says otherwise, beside every kind of work of another thread (\"test\" does 100)"
+check_forks() {
+  need cc "apt-get install gcc" && FORKS=${FORKS:-10000} ferrite_tests forks --test-threads=1
+}
+
+about sanitizers "the C programs under address and undefined-behaviour checks"
+check_sanitizers() {
+  need cc "apt-get install gcc" && ferrite_tests c_programs --ignored sanitized:: &&
+    ferrite_tests backend --ignored sanitized && ferrite_tests aot --ignored no_model_touches
+}
+
+about valgrind "the C programs under valgrind, with a leak check"
+check_valgrind() {
+  need valgrind "apt-get install valgrind" && ferrite_tests c_programs --ignored valgrind:: &&
+    ferrite_tests backend --ignored valgrind && ferrite_tests aot --ignored valgrind
+}
+
+about asan "the library itself built with the address sanitizer, under the C programs"
+check_asan() {
+  need clang "apt-get install clang" && build_asan backend || return 1
+  CC=clang FERRITE_LIBRARY_DIR=${asan_library%/*} ferrite_tests c_programs --ignored sanitized::
+}
+
+about upstream-checked "upstream's suites with debug assertions and overflow checks in our library"
+check_upstream-checked() {
+  host_library checked &&
+    OUT=$target/upstream/checked tests/conformance/upstream/run.sh "$target/cxx-abi/checked/libtvm_ffi.so"
+}
+
+about upstream-asan "upstream's suites with the address sanitizer in our library and in the C++ tests"
+check_upstream-asan() {
+  local runtime
+  need clang "apt-get install clang" || return 1
+  runtime=$(clang -print-file-name="libclang_rt.asan-$(uname -m).so")
+  # The library names the runtime that it needs, so that it can be linked as any other.
+  build_asan backend,cxx-abi -C link-arg="$runtime" -C link-arg="-Wl,-rpath,${runtime%/*}" &&
+    OUT=$target/upstream/asan tests/conformance/upstream/run.sh --asan "$asan_library"
+}
+
+about tsan "threads register and look up at once without a race"
+check_tsan() {
+  need_toolchain "$NIGHTLY" rust-src || return 1
+  local tests=(cargo "+$NIGHTLY" test -Zbuild-std --target "$HOST_TARGET" --target-dir "$target/tsan")
+  local -x RUSTFLAGS="-Zsanitizer=thread" CARGO_PROFILE_DEV_OPT_LEVEL=1
+  # Null for what fits no memory, as malloc gives it.
+  local -x TSAN_OPTIONS=allocator_may_return_null=1
+  "${tests[@]}" -p ferrite-core --features std --lib && "${tests[@]}" -p ferrite-tests --test threads
+}
+
+about loom "every interleaving of the lock-free parts"
+check_loom() {
+  RUSTFLAGS="--cfg loom" LOOM_MAX_PREEMPTIONS=${LOOM_MAX_PREEMPTIONS:-3} \
+    cargo test -p ferrite-tests --release --test loom --target-dir "$target/loom"
+}
+
+about fuzz "every fuzz target on FUZZ_RUNS inputs, 200000 unless that says otherwise (cargo-fuzz)"
+check_fuzz() {
+  need cargo-fuzz "cargo install --locked cargo-fuzz" && need_toolchain "$NIGHTLY" || return 1
+  local one
+  for one in fuzz/fuzz_targets/*.rs; do
+    one=$(basename "$one" .rs)
+    echo "== $one"
+    # The seed makes a failure come again.
+    cargo "+$NIGHTLY" fuzz run --target-dir "$target/fuzz" "$one" -- -seed=1 -runs="${FUZZ_RUNS:-200000}" -timeout=60 ||
+      return 1
+  done
+}
