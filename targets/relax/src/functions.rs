@@ -24,6 +24,11 @@ mod defaults {
         group!("vm.builtin.", builtins::dynamic),
         group!("vm.builtin.", builtins::prim_value),
         group!("vm.builtin.", builtins::debug),
+        group!("vm.builtin.", builtins::device),
+        group!("vm.builtin.", builtins::kv_cache),
+        group!("vm.builtin.", builtins::python),
+        group!("vm.builtin.", builtins::sampling),
+        group!("tvm.contrib.sort.", builtins::sort),
     ];
 }
 

@@ -73,7 +73,7 @@ fn alloc_tensor(args: &[AnyView<'_>]) -> Result<Any> {
 }
 
 /// Refuses the memory scopes that only some devices have, such as textures.
-fn check_scope(scope: &[u8]) -> Result<()> {
+pub(super) fn check_scope(scope: &[u8]) -> Result<()> {
     plain_ensure!(
         matches!(scope, b"" | b"global"),
         INTERNAL_ERROR,

@@ -14,11 +14,21 @@ mod arguments;
 pub mod control;
 #[cfg(feature = "all-builtins")]
 pub mod debug;
+#[cfg(feature = "all-builtins")]
+pub mod device;
 pub mod dynamic;
+#[cfg(feature = "all-builtins")]
+pub mod kv_cache;
 pub mod memory;
 pub mod prim_value;
+#[cfg(feature = "all-builtins")]
+pub mod python;
+#[cfg(feature = "all-builtins")]
+pub mod sampling;
 pub mod shape;
 mod shape_heap;
+#[cfg(feature = "all-builtins")]
+pub mod sort;
 pub mod tensor;
 #[cfg(test)]
 pub(crate) mod testing;
@@ -73,6 +83,16 @@ pub static GROUPS: &[&[Builtin]] = &[
     prim_value::BUILTINS,
     #[cfg(feature = "all-builtins")]
     debug::BUILTINS,
+    #[cfg(feature = "all-builtins")]
+    device::BUILTINS,
+    #[cfg(feature = "all-builtins")]
+    kv_cache::BUILTINS,
+    #[cfg(feature = "all-builtins")]
+    python::BUILTINS,
+    #[cfg(feature = "all-builtins")]
+    sampling::BUILTINS,
+    #[cfg(feature = "all-builtins")]
+    sort::BUILTINS,
 ];
 
 /// The builtin of that name.

@@ -1,0 +1,113 @@
+//! The cache object.
+
+use core::mem::ManuallyDrop;
+
+use ferrite_core::abi::TVMFFIObject;
+use ferrite_core::error::Result;
+use ferrite_core::object::ObjectClass;
+use ferrite_core::object_alloc::{ObjectRecord, allocate};
+use ferrite_core::sync::ObjectMutex;
+use ferrite_core::{Tensor, object_class};
+
+use crate::class::Class;
+
+static CLASS: Class = Class::new("relax.vm.AttentionKVCacheLegacy");
+
+object_class! {
+    /// A reference to an attention cache.
+    ///
+    /// # Threads
+    /// Any; of changes that are made at once the last one stays.
+    ///
+    /// # Upstream
+    /// `AttentionKVCacheLegacy` of `src/runtime/vm/lm_support.cc`, with the same layout: either runtime takes caches of the other.
+    pub(super) struct Cache, CLASS.index(), "relax.vm.AttentionKVCacheLegacy"
+}
+
+/// The content of a cache.
+#[repr(C)]
+pub(super) struct State {
+    /// The rows, compact, and room for more.
+    pub(super) data: Tensor,
+    /// The number of rows that count.
+    pub(super) filled: i64,
+    /// The row that a window writes next.
+    pub(super) position: i64,
+}
+
+#[repr(C)]
+struct CacheRecord {
+    header: TVMFFIObject,
+    state: ManuallyDrop<State>,
+    /// No bytes on hosts, where caches of TVM have none.
+    lock: ObjectMutex<()>,
+}
+
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    use core::mem::offset_of;
+    assert!(offset_of!(CacheRecord, state) == 24);
+    assert!(
+        offset_of!(State, data) == 0 && offset_of!(State, filled) == 8 && offset_of!(State, position) == 16
+    );
+};
+
+// SAFETY: repr(C), header first.
+unsafe impl ObjectRecord for CacheRecord {
+    unsafe fn destroy(this: *mut TVMFFIObject) {
+        // SAFETY: the record is initialised and ours alone.
+        unsafe { ManuallyDrop::drop(&mut (*this.cast::<CacheRecord>()).state) };
+    }
+}
+
+impl Cache {
+    /// Makes a cache.
+    ///
+    /// # Errors
+    /// MemoryError.
+    pub(super) fn new(state: State) -> Result<Cache> {
+        let index = CLASS.register()?;
+        let mut state = Some(state);
+        let init = |record: *mut CacheRecord| {
+            // SAFETY: the record has room for its fields.
+            unsafe {
+                (&raw mut (*record).lock).write(ObjectMutex::new(()));
+                if let Some(state) = state.take() {
+                    (&raw mut (*record).state).write(ManuallyDrop::new(state));
+                }
+            }
+        };
+        // SAFETY: `init` fills the record; objects of this class have this layout.
+        unsafe {
+            let object = allocate(index, 0, init)?;
+            Ok(Cache::from_object_unchecked(object))
+        }
+    }
+
+    /// A copy of the content.
+    pub(super) fn state(&self) -> State {
+        // SAFETY: the object is a cache, of this library or of TVM's; the lock keeps changes out.
+        unsafe {
+            let record = self.record();
+            let _guard = (*record).lock.lock();
+            let State { data, filled, position } = &*(*record).state;
+            State { data: data.clone(), filled: *filled, position: *position }
+        }
+    }
+
+    /// Replaces the content.
+    pub(super) fn set(&self, state: State) {
+        // SAFETY: as for `state`.
+        let old = unsafe {
+            let record = self.record();
+            let _guard = (*record).lock.lock();
+            (&raw mut (*record).state).replace(ManuallyDrop::new(state))
+        };
+        // After the lock, since a deleter may be a user callback.
+        drop(ManuallyDrop::into_inner(old));
+    }
+
+    fn record(&self) -> *mut CacheRecord {
+        self.as_object().as_ptr().cast()
+    }
+}

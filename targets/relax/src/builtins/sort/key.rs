@@ -1,0 +1,112 @@
+//! The element types that can be sorted, and those that places in a line are written as.
+
+use core::cmp::Ordering;
+
+use ferrite_core::abi::DLDataType;
+use ferrite_core::dtype::code;
+use ferrite_core::tensor::Element;
+
+/// An element type with a total order, in which NaN is the largest value.
+pub(super) trait Key: Element {
+    /// Compares two values.
+    fn order(self, other: Self) -> Ordering;
+}
+
+/// A number of half precision, by its bits.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub(super) struct Half(u16);
+
+// SAFETY: 16 bits without invalid patterns, as such elements have.
+unsafe impl Element for Half {
+    const DTYPE: DLDataType = DLDataType { code: code::FLOAT, bits: 16, lanes: 1 };
+}
+
+impl Half {
+    /// An integer in the order of the numbers: zeros are equal, and NaN is the largest.
+    fn rank(self) -> i32 {
+        let magnitude = i32::from(self.0 & 0x7fff);
+        match self.0 >> 15 {
+            _ if magnitude > 0x7c00 => i32::MAX,
+            0 => magnitude,
+            _ => -magnitude,
+        }
+    }
+}
+
+impl Key for Half {
+    fn order(self, other: Self) -> Ordering {
+        self.rank().cmp(&other.rank())
+    }
+}
+
+macro_rules! integer_keys {
+    ($($key:ty),*) => {$(
+        impl Key for $key {
+            fn order(self, other: Self) -> Ordering {
+                self.cmp(&other)
+            }
+        }
+    )*};
+}
+
+integer_keys!(i8, u8, i32, i64);
+
+macro_rules! float_keys {
+    ($($key:ty),*) => {$(
+        impl Key for $key {
+            fn order(self, other: Self) -> Ordering {
+                self.partial_cmp(&other).unwrap_or_else(|| self.is_nan().cmp(&other.is_nan()))
+            }
+        }
+    )*};
+}
+
+float_keys!(f32, f64);
+
+/// An element type of places in a line.
+pub(super) trait Index: Element {
+    /// The place as an element; rounded or cut where it does not fit, as upstream does.
+    fn from_place(place: usize) -> Self;
+}
+
+macro_rules! indices {
+    ($($index:ty),*) => {$(
+        impl Index for $index {
+            fn from_place(place: usize) -> Self {
+                place as $index
+            }
+        }
+    )*};
+}
+
+indices!(i8, u8, i32, i64, f32, f64);
+
+/// Evaluates a body with `$key` as the Rust type of a dtype that can be sorted.
+macro_rules! for_key_type {
+    ($dtype:expr, $key:ident, $body:block) => {
+        $crate::builtins::sort::key::for_types!("input", $dtype, $key, $body;
+            f32, f64, i32, i64, $crate::builtins::sort::key::Half, u8, i8)
+    };
+}
+
+/// Evaluates a body with `$index` as the Rust type of a dtype that holds places.
+macro_rules! for_index_type {
+    ($dtype:expr, $index:ident, $body:block) => {
+        $crate::builtins::sort::key::for_types!("output", $dtype, $index, $body; i32, i64, f32, f64, u8, i8)
+    };
+}
+
+macro_rules! for_types {
+    ($what:literal, $dtype:expr, $name:ident, $body:block; $($type:ty),*) => {
+        match $dtype {
+            $(dtype if dtype == <$type as ferrite_core::tensor::Element>::DTYPE => {
+                type $name = $type;
+                $body
+            })*
+            dtype => Err($crate::builtins::sort::unsupported($what, dtype)),
+        }
+    };
+}
+
+pub(super) use {for_index_type, for_key_type, for_types};

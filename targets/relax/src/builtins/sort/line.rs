@@ -1,0 +1,99 @@
+//! One line of a tensor: read, sorted, and handed over.
+
+use core::cmp::Ordering;
+
+use ferrite_core::AnyView;
+use ferrite_core::error::Result;
+use ferrite_core::memory::Buffer;
+use ferrite_core::tensor::TensorRef;
+
+use super::axis::{Axis, Line};
+use super::key::Key;
+
+/// The direction of the order.
+#[derive(Clone, Copy)]
+pub(super) enum Order {
+    Ascending,
+    Descending,
+}
+
+impl Order {
+    /// The order of an argument that says whether it is ascending.
+    ///
+    /// # Errors
+    /// TypeError.
+    pub(super) fn of(ascending: AnyView<'_>) -> Result<Order> {
+        Ok(if ascending.get::<bool>()? { Order::Ascending } else { Order::Descending })
+    }
+
+    /// Compares two values and, if they are equal, their places: equal values stay in their order.
+    fn compare<K: Key>(self, one: &Entry<K>, other: &Entry<K>) -> Ordering {
+        let keys = match self {
+            Order::Ascending => one.key.order(other.key),
+            Order::Descending => other.key.order(one.key),
+        };
+        keys.then(one.place.cmp(&other.place))
+    }
+}
+
+/// A value and its place in the line.
+#[derive(Clone, Copy)]
+pub(super) struct Entry<K> {
+    pub(super) key: K,
+    pub(super) place: usize,
+}
+
+/// Sorts each line, and hands it over.
+///
+/// # Errors
+/// MemoryError; as [`TensorRef::data`].
+pub(super) fn for_each_line<K: Key>(
+    input: TensorRef<'_>,
+    axis: Axis,
+    order: Order,
+    mut write: impl FnMut(Line, &[Entry<K>]),
+) -> Result<()> {
+    let values = input.data::<K>()?;
+    let mut entries = Buffer::try_with_capacity(axis.len)?;
+    for line in (0..axis.lines()).map(|number| axis.line(number)) {
+        sort_start(values, line, line.len, order, &mut entries)?;
+        write(line, &entries);
+    }
+    Ok(())
+}
+
+/// As [`for_each_line`], of so many values at the start of each line.
+///
+/// # Errors
+/// As [`for_each_line`].
+pub(super) fn for_each_start<K: Key>(
+    input: TensorRef<'_>,
+    axis: Axis,
+    order: Order,
+    counts: &[i32],
+    mut write: impl FnMut(Line, &[Entry<K>]),
+) -> Result<()> {
+    let values = input.data::<K>()?;
+    let mut entries = Buffer::try_with_capacity(axis.len)?;
+    for (line, count) in (0..axis.lines()).map(|number| axis.line(number)).zip(counts) {
+        let count = usize::try_from(*count).unwrap_or(0).min(line.len);
+        sort_start(values, line, count, order, &mut entries)?;
+        write(line, &entries);
+    }
+    Ok(())
+}
+
+fn sort_start<K: Key>(
+    values: &[K],
+    line: Line,
+    count: usize,
+    order: Order,
+    entries: &mut Buffer<Entry<K>>,
+) -> Result<()> {
+    entries.clear();
+    for place in 0..count {
+        entries.try_push(Entry { key: values[line.at(place)], place })?;
+    }
+    entries.as_mut_slice().sort_unstable_by(|one, other| order.compare(one, other));
+    Ok(())
+}

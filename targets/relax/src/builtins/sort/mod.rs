@@ -1,0 +1,194 @@
+//! Sorting, by the functions that the lowering of `sort`, `argsort` and `topk` calls: `tvm.contrib.sort.*`.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `axis` | the lines of a tensor along an axis |
+//! | `key` | the element types that can be sorted, and their order |
+//! | `line` | one line, read, sorted and written |
+
+mod axis;
+mod key;
+mod line;
+
+use ferrite_core::abi::DLDataType;
+use ferrite_core::dtype;
+use ferrite_core::error::{Error, Result};
+use ferrite_core::tensor::{TensorRef, TensorView};
+use ferrite_core::{Any, AnyView, String, plain_bail, plain_ensure, plain_error};
+
+use super::Builtin;
+use super::arguments::expect;
+use crate::builtin;
+use axis::Axis;
+use key::{Index, for_index_type, for_key_type};
+use line::{Order, for_each_line};
+
+/// The builtins of this folder.
+pub const BUILTINS: &[Builtin] = &[
+    builtin!(packed "tvm.contrib.sort.sort", sort),
+    builtin!(packed "tvm.contrib.sort.argsort", argsort),
+    builtin!(packed "tvm.contrib.sort.argsort_nms", argsort_nms),
+    builtin!(packed "tvm.contrib.sort.topk", topk),
+];
+
+/// A tensor among the arguments.
+fn tensor<'a>(view: &AnyView<'a>) -> Result<TensorRef<'a>> {
+    match TensorRef::from_view(view) {
+        Some(tensor) => Ok(tensor),
+        None => Err(view.get::<TensorView>().err().unwrap_or_else(|| plain_error!(TYPE_ERROR, "No tensor"))),
+    }
+}
+
+/// Sorts along an axis: (values, sorted values, axis, whether ascending).
+fn sort(args: &[AnyView<'_>]) -> Result<Any> {
+    expect(args, 4, "tvm.contrib.sort.sort")?;
+    let (input, output) = (tensor(&args[0])?, tensor(&args[1])?);
+    let (axis, order) = (Axis::of(input, args[2].get()?)?, Order::of(args[3])?);
+    let texts = [dtype::to_string(input.dtype())?, dtype::to_string(output.dtype())?];
+    plain_ensure!(
+        input.dtype() == output.dtype(),
+        INTERNAL_ERROR,
+        "Check failed: data_dtype == out_dtype ({} vs. {}) : ",
+        &texts[0],
+        &texts[1]
+    );
+    for_key_type!(input.dtype(), K, {
+        let target = writable::<K>(output, axis.numel())?;
+        for_each_line::<K>(input, axis, order, |line, sorted| {
+            for (place, entry) in sorted.iter().enumerate() {
+                target[line.at(place)] = entry.key;
+            }
+        })
+    })?;
+    Ok(Any::NONE)
+}
+
+/// The places of the values in the sorted order, along an axis: (values, places, axis, whether ascending).
+fn argsort(args: &[AnyView<'_>]) -> Result<Any> {
+    expect(args, 4, "tvm.contrib.sort.argsort")?;
+    let (input, output) = (tensor(&args[0])?, tensor(&args[1])?);
+    let (axis, order) = (Axis::of(input, args[2].get()?)?, Order::of(args[3])?);
+    for_key_type!(input.dtype(), K, {
+        for_index_type!(output.dtype(), I, {
+            let target = writable::<I>(output, axis.numel())?;
+            for_each_line::<K>(input, axis, order, |line, sorted| {
+                for (place, entry) in sorted.iter().enumerate() {
+                    target[line.at(place)] = I::from_place(entry.place);
+                }
+            })
+        })
+    })?;
+    Ok(Any::NONE)
+}
+
+/// As [`argsort`], of the first values of each line alone: (values, number of them, places, axis, whether ascending).
+fn argsort_nms(args: &[AnyView<'_>]) -> Result<Any> {
+    expect(args, 5, "tvm.contrib.sort.argsort_nms")?;
+    let (input, counts, output) = (tensor(&args[0])?, tensor(&args[1])?, tensor(&args[2])?);
+    let (axis, order) = (Axis::of(input, args[3].get()?)?, Order::of(args[4])?);
+    let counts = counts.data::<i32>()?;
+    plain_ensure!(
+        counts.len() >= axis.lines(),
+        VALUE_ERROR,
+        "{} counts are too few for {} lines",
+        counts.len(),
+        axis.lines()
+    );
+    let target = writable::<i32>(output, axis.numel())?;
+    line::for_each_start::<f32>(input, axis, order, counts, |line, sorted| {
+        for place in 0..line.len {
+            target[line.at(place)] = sorted.get(place).map_or(place, |entry| entry.place) as i32;
+        }
+    })?;
+    Ok(Any::NONE)
+}
+
+/// The largest or smallest values along an axis: (values[, largest values][, their places], k, axis, `both`, `values` or `indices`,
+/// whether ascending). All of them if k is less than 1.
+fn topk(args: &[AnyView<'_>]) -> Result<Any> {
+    expect(args, 6, "tvm.contrib.sort.topk")?;
+    let (results, [k, axis, kind, ascending]) = split_topk(args)?;
+    let input = tensor(&args[0])?;
+    let kind = kind.get::<String>()?;
+    let (values, places) = match (kind.as_bytes(), results) {
+        (b"both", [values, places]) => (Some(tensor(values)?), Some(tensor(places)?)),
+        (b"values", [values]) => (Some(tensor(values)?), None),
+        (b"indices", [places]) => (None, Some(tensor(places)?)),
+        (b"both" | b"values" | b"indices", _) => {
+            plain_bail!(TYPE_ERROR, "{} tensors do not take the result `{}`", results.len(), &kind)
+        }
+        _ => plain_bail!(INTERNAL_ERROR, "Unsupported ret type: {}", &kind),
+    };
+    let axis = Axis::in_range(input, axis.get()?)?;
+    let k = k.get::<i64>()?;
+    let k = if k < 1 { axis.len } else { usize::try_from(k).unwrap_or(usize::MAX) };
+    let (order, kept) = (Order::of(ascending)?, k.min(axis.len));
+    let target_axis = Axis { len: k, ..axis };
+    if let Some(values) = values {
+        plain_ensure!(
+            values.dtype() == input.dtype(),
+            INTERNAL_ERROR,
+            "The values must have the dtype of the input"
+        );
+        for_key_type!(input.dtype(), K, {
+            let target = writable::<K>(values, target_axis.numel())?;
+            for_each_line::<K>(input, axis, order, |line, sorted| {
+                let line = line.of_len(k);
+                for (place, entry) in sorted.iter().take(kept).enumerate() {
+                    target[line.at(place)] = entry.key;
+                }
+            })
+        })?;
+    }
+    if let Some(places) = places {
+        for_key_type!(input.dtype(), K, {
+            for_index_type!(places.dtype(), I, {
+                let target = writable::<I>(places, target_axis.numel())?;
+                for_each_line::<K>(input, axis, order, |line, sorted| {
+                    let line = line.of_len(k);
+                    for (place, entry) in sorted.iter().take(kept).enumerate() {
+                        target[line.at(place)] = I::from_place(entry.place);
+                    }
+                })
+            })
+        })?;
+    }
+    Ok(Any::NONE)
+}
+
+/// The result tensors and the last four arguments of `topk`.
+fn split_topk<'a, 'b>(args: &'b [AnyView<'a>]) -> Result<(&'b [AnyView<'a>], [AnyView<'a>; 4])> {
+    match args {
+        [_, results @ .., k, axis, kind, ascending] => Ok((results, [*k, *axis, *kind, *ascending])),
+        _ => plain_bail!(TYPE_ERROR, "tvm.contrib.sort.topk takes 6 or 7 arguments, but got {}", args.len()),
+    }
+}
+
+/// The elements of a result.
+///
+/// # Errors
+/// ValueError if there are fewer than `least`; as [`TensorRef::data`].
+fn writable<T: ferrite_core::tensor::Element>(tensor: TensorRef<'_>, least: usize) -> Result<&mut [T]> {
+    // SAFETY: the caller of a builtin passes tensors for its results, which nobody else uses meanwhile.
+    let elements = unsafe { tensor.data_mut::<T>() }?;
+    plain_ensure!(
+        elements.len() >= least,
+        VALUE_ERROR,
+        "The result has {} elements, where {} are needed",
+        elements.len(),
+        least
+    );
+    Ok(elements)
+}
+
+/// The error of an element type that cannot be sorted or cannot hold places.
+#[cold]
+fn unsupported(what: &'static str, dtype: DLDataType) -> Error {
+    match dtype::to_string(dtype) {
+        Ok(text) => plain_error!(INTERNAL_ERROR, "Unsupported {} dtype: {}", what, &text),
+        Err(error) => error,
+    }
+}
+
+#[cfg(test)]
+mod tests;

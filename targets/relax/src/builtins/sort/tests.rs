@@ -1,0 +1,143 @@
+use super::*;
+use crate::builtins::testing::{call, failure};
+use ferrite_core::Tensor;
+use ferrite_core::tensor::Element;
+
+const VALUES: [f32; 6] = [3.0, 1.0, 2.0, 1.0, 1.0, 0.0];
+
+fn values() -> Tensor {
+    Tensor::from_slice(&VALUES, &[2, 3]).unwrap()
+}
+
+fn zeros<T: Element + Default>(shape: &[i64]) -> Tensor {
+    let len = shape.iter().product::<i64>() as usize;
+    Tensor::from_slice(&std::vec![T::default(); len], shape).unwrap()
+}
+
+fn run(name: &str, input: &Tensor, output: &Tensor, axis: i64, ascending: bool) {
+    call(name, &[AnyView::from(input), AnyView::from(output), axis.into(), ascending.into()]);
+}
+
+#[test]
+fn values_are_sorted_along_each_axis() {
+    let output = zeros::<f32>(&[2, 3]);
+    run("tvm.contrib.sort.sort", &values(), &output, -1, true);
+    assert_eq!(output.data::<f32>().unwrap(), [1., 2., 3., 0., 1., 1.]);
+    run("tvm.contrib.sort.sort", &values(), &output, 0, false);
+    assert_eq!(output.data::<f32>().unwrap(), [3., 1., 2., 1., 1., 0.]);
+    run("tvm.contrib.sort.sort", &values(), &output, 0, true);
+    assert_eq!(output.data::<f32>().unwrap(), [1., 1., 0., 3., 1., 2.]);
+}
+
+#[test]
+fn places_of_equal_values_stay_in_order() {
+    let places = zeros::<i64>(&[2, 3]);
+    run("tvm.contrib.sort.argsort", &values(), &places, 1, true);
+    assert_eq!(places.data::<i64>().unwrap(), [1, 2, 0, 2, 0, 1]);
+    run("tvm.contrib.sort.argsort", &values(), &places, 1, false);
+    assert_eq!(places.data::<i64>().unwrap(), [0, 2, 1, 0, 1, 2]);
+    let places = zeros::<f64>(&[2, 3]);
+    run("tvm.contrib.sort.argsort", &values(), &places, 0, false);
+    assert_eq!(places.data::<f64>().unwrap(), [0., 0., 0., 1., 1., 1.]);
+}
+
+#[test]
+fn a_part_of_each_line_is_sorted() {
+    let (counts, places) = (Tensor::from_slice(&[2i32, 9], &[2]).unwrap(), zeros::<i32>(&[2, 3]));
+    let input = values();
+    let args = [
+        AnyView::from(&input),
+        AnyView::from(&counts),
+        AnyView::from(&places),
+        AnyView::from(1i64),
+        AnyView::from(true),
+    ];
+    call("tvm.contrib.sort.argsort_nms", &args);
+    assert_eq!(places.data::<i32>().unwrap(), [1, 0, 2, 2, 0, 1]);
+}
+
+#[test]
+fn the_largest_and_smallest_values_are_found() {
+    let (input, largest, places) = (values(), zeros::<f32>(&[2, 2]), zeros::<i32>(&[2, 2]));
+    let name = "tvm.contrib.sort.topk";
+    let (two, last) = (AnyView::from(2i64), AnyView::from(-1i64));
+    let both = [
+        AnyView::from(&input),
+        AnyView::from(&largest),
+        AnyView::from(&places),
+        two,
+        last,
+        AnyView::from(c"both"),
+        AnyView::from(false),
+    ];
+    call(name, &both);
+    assert_eq!(largest.data::<f32>().unwrap(), [3., 2., 1., 1.]);
+    assert_eq!(places.data::<i32>().unwrap(), [0, 2, 0, 1]);
+    let smallest =
+        [both[0], AnyView::from(&places), two, last, AnyView::from(c"indices"), AnyView::from(true)];
+    call(name, &smallest);
+    assert_eq!(places.data::<i32>().unwrap(), [1, 2, 2, 0]);
+    let all = zeros::<f32>(&[2, 3]);
+    let args =
+        [both[0], AnyView::from(&all), 0i64.into(), last, AnyView::from(c"values"), AnyView::from(true)];
+    call(name, &args);
+    assert_eq!(all.data::<f32>().unwrap(), [1., 2., 3., 0., 1., 1.]);
+}
+
+#[test]
+fn nan_is_the_largest_value_and_half_precision_is_ordered() {
+    let input = Tensor::from_slice(&[f32::NAN, 1.0, f32::NEG_INFINITY, -0.0], &[4]).unwrap();
+    let places = zeros::<i32>(&[4]);
+    run("tvm.contrib.sort.argsort", &input, &places, 0, true);
+    assert_eq!(places.data::<i32>().unwrap(), [2, 3, 1, 0]);
+    // 1, -2, NaN, -0.5
+    let bits = Tensor::from_slice(&[0x3c00u16, 0xc000, 0x7e00, 0xb800], &[4]).unwrap();
+    let mut prototype = *bits.dl_tensor();
+    prototype.dtype = key::Half::DTYPE;
+    // SAFETY: the view has the shape of the tensor, and elements of the same size.
+    let input = unsafe { bits.create_unsafe_view(&prototype) }.unwrap();
+    run("tvm.contrib.sort.argsort", &input, &places, 0, true);
+    assert_eq!(places.data::<i32>().unwrap(), [1, 3, 0, 2]);
+}
+
+#[test]
+fn empty_tensors_have_nothing_to_sort() {
+    for shape in [[0, 3], [3, 0]] {
+        let empty = zeros::<f32>(&shape);
+        run("tvm.contrib.sort.sort", &empty, &empty, 1, true);
+    }
+}
+
+#[test]
+fn mistakes_have_the_texts_of_tvm() {
+    let (input, places) = (values(), zeros::<i64>(&[2, 3]));
+    let refuse = |name: &str, input: &Tensor, output: &Tensor, axis: i64, text: &str| {
+        let args = [AnyView::from(input), AnyView::from(output), axis.into(), true.into()];
+        failure(name, &args, "InternalError", text);
+    };
+    let (sort, argsort) = ("tvm.contrib.sort.sort", "tvm.contrib.sort.argsort");
+    refuse(sort, &input, &places, 1, "Check failed: data_dtype == out_dtype (float32 vs. int64) : ");
+    refuse(argsort, &input, &zeros::<i16>(&[2, 3]), 1, "Unsupported output dtype: int16");
+    refuse(argsort, &zeros::<u32>(&[2, 3]), &places, 1, "Unsupported input dtype: uint32");
+    let text = "Check failed: axis < input->ndim (2 vs. 2) : Axis out of boundary for input ndim 2";
+    refuse(argsort, &input, &places, 2, text);
+    let text = "Check failed: axis < input->ndim (-1 vs. 2) : Axis out of boundary for input ndim 2";
+    refuse(argsort, &input, &places, -3, text);
+    let small = zeros::<i64>(&[2, 2]);
+    let args = [AnyView::from(&input), AnyView::from(&small), 1i64.into(), true.into()];
+    failure(argsort, &args, "ValueError", "The result has 4 elements, where 6 are needed");
+    failure(
+        argsort,
+        &args[..3],
+        "TypeError",
+        "`tvm.contrib.sort.argsort` expects at least 4 arguments, but got 3",
+    );
+    let wrong = [AnyView::NONE, args[1], args[2], args[3]];
+    failure(argsort, &wrong, "TypeError", "Cannot convert from type `None` to `DLTensor*`");
+    let kind = |text, axis: i64| [args[0], args[1], 2i64.into(), axis.into(), AnyView::from(text), args[3]];
+    let topk = "tvm.contrib.sort.topk";
+    failure(topk, &kind(c"foo", 1), "InternalError", "Unsupported ret type: foo");
+    let text =
+        "Check failed: (axis >= 0 && axis < input->ndim) is false: Axis out of boundary for input ndim 2";
+    failure(topk, &kind(c"indices", 5), "InternalError", text);
+}
