@@ -5,7 +5,17 @@
 mod defaults {
     use ferrite_core::defaults::Group;
 
+    use ferrite_core::static_function;
+
     use crate::builtins::{self, functions_of};
+    use crate::module::{load_from_bytes, load_from_file};
+
+    /// A group of one function.
+    macro_rules! single {
+        ($prefix:literal, $function:expr) => {
+            Group { prefix: $prefix, functions: &[$function], wrap: None }
+        };
+    }
 
     /// A group of builtins whose names have a prefix in common.
     macro_rules! group {
@@ -18,9 +28,22 @@ mod defaults {
         };
     }
 
-    /// All groups: one for each file of builtins.
+    /// All groups: loaders, and one for each file of builtins.
     pub const GROUPS: &[Group] = &[
+        single!(
+            "ffi.Module.load_from_bytes.",
+            static_function!(packed "ffi.Module.load_from_bytes.relax.VMExecutable", load_from_bytes)
+        ),
+        single!(
+            "ffi.Module.load_from_file.",
+            static_function!("ffi.Module.load_from_file.relax.VMExecutable", load_from_file)
+        ),
+        single!("relax.", static_function!("relax.ExecutableLoadFromFile", load_from_file)),
         group!("vm.builtin.", builtins::memory),
+        group!("vm.builtin.", builtins::tensor),
+        group!("vm.builtin.", builtins::shape),
+        group!("vm.builtin.", builtins::tuple),
+        group!("vm.builtin.", builtins::control),
         group!("vm.builtin.", builtins::dynamic),
         group!("vm.builtin.", builtins::prim_value),
         group!("vm.builtin.", builtins::debug),

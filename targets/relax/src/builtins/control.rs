@@ -1,6 +1,78 @@
 //! Control flow and closures.
 
+use ferrite_core::abi::DLDataType;
+use ferrite_core::error::Result;
+use ferrite_core::{Any, AnyView, Tensor, dtype, plain_bail, plain_ensure};
+
 use super::Builtin;
+use super::tensor::in_main_memory;
+use crate::builtin;
+use crate::machine::{Closure, Context, bind_last_arguments, owned};
 
 /// The builtins of this file.
-pub const BUILTINS: &[Builtin] = &[];
+pub const BUILTINS: &[Builtin] = &[
+    builtin!(packed "vm.builtin.copy", copy),
+    builtin!(packed "vm.builtin.read_if_cond", read_if_cond),
+    builtin!(packed "vm.builtin.make_closure", make_closure),
+    builtin!(packed "vm.builtin.invoke_closure", invoke_closure),
+];
+
+/// The same value.
+fn copy(args: &[AnyView<'_>]) -> Result<Any> {
+    match args {
+        [value] => (*value).to_owned(),
+        _ => plain_bail!(TYPE_ERROR, "vm.builtin.copy takes 1 argument, but got {}", args.len()),
+    }
+}
+
+/// The truth of an integer, or of the element of a scalar tensor.
+fn read_if_cond(args: &[AnyView<'_>]) -> Result<Any> {
+    let [condition] = args else {
+        plain_bail!(TYPE_ERROR, "vm.builtin.read_if_cond takes 1 argument, but got {}", args.len());
+    };
+    if let Some(truth) = condition.try_get::<bool>()? {
+        return Ok(truth.into());
+    }
+    let tensor: Tensor = condition.get()?;
+    let tensor = in_main_memory(&tensor)?;
+    let DLDataType { code, bits, lanes } = tensor.dtype();
+    let is_integer = matches!(code, dtype::code::INT | dtype::code::UINT | dtype::code::BOOL);
+    plain_ensure!(is_integer && lanes == 1, INTERNAL_ERROR, "A condition must be an integer or a boolean");
+    plain_ensure!(
+        matches!(bits, 1 | 8 | 16 | 32 | 64),
+        INTERNAL_ERROR,
+        "Unknown scalar int type: a condition has 1, 8, 16, 32 or 64 bits, not {}",
+        usize::from(bits)
+    );
+    let bytes = usize::from(bits).div_ceil(8);
+    let held = tensor.as_tensor_ref().size_bytes();
+    plain_ensure!(held.is_some_and(|held| held >= bytes), INTERNAL_ERROR, "A condition must have an element");
+    let record = tensor.dl_tensor();
+    // SAFETY: the tensor has an element of so many bytes in main memory.
+    let element = unsafe {
+        core::slice::from_raw_parts(record.data.cast::<u8>().add(record.byte_offset as usize), bytes)
+    };
+    Ok(element.iter().any(|byte| *byte != 0).into())
+}
+
+/// A closure with its last arguments bound: (closure, arguments…).
+fn make_closure(args: &[AnyView<'_>]) -> Result<Any> {
+    let Some((closure, last)) = args.split_first() else {
+        plain_bail!(TYPE_ERROR, "vm.builtin.make_closure takes 1 or more arguments, but got none");
+    };
+    let closure: Closure = closure.get()?;
+    let function = bind_last_arguments(closure.function().clone(), owned(last)?)?;
+    Ok(Closure::new(closure.name().clone(), function)?.into())
+}
+
+/// Calls a closure or a function: (machine, callee, arguments…).
+fn invoke_closure(args: &[AnyView<'_>]) -> Result<Any> {
+    let [machine, callee, args @ ..] = args else {
+        plain_bail!(
+            TYPE_ERROR,
+            "vm.builtin.invoke_closure takes 2 or more arguments, but got {}",
+            args.len()
+        );
+    };
+    machine.get::<Context>()?.invoke(callee, args)
+}

@@ -7,8 +7,9 @@
 //! A builtin that needs the machine takes a [`Context`](crate::machine::Context) as its first argument.
 
 use ferrite_core::builtins::StaticFunction;
-use ferrite_core::error::Result;
-use ferrite_core::{Any, AnyView};
+use ferrite_core::error::{Error, Result};
+use ferrite_core::text::Writer;
+use ferrite_core::{__error_site, Any, AnyView, type_index};
 
 mod arguments;
 pub mod control;
@@ -110,4 +111,23 @@ pub const fn functions_of<const N: usize>(group: &[Builtin]) -> [StaticFunction;
         at += 1;
     }
     functions
+}
+
+/// An integer argument.
+#[inline(always)]
+pub(crate) fn integer(arg: &AnyView<'_>) -> Result<i64> {
+    match arg.type_index() {
+        type_index::INT | type_index::BOOL => Ok(arg.payload_bits().cast_signed()),
+        _ => arg.get(),
+    }
+}
+
+/// The error of a check, whose text begins with the context that the compiler gave: which value of which function it was. `context` is
+/// a text or None.
+#[cold]
+pub(crate) fn refusal(kind: &str, context: &AnyView<'_>, write: &dyn Fn(&mut Writer<'_>)) -> Error {
+    Error::from_parts(__error_site!(), kind, &|out| {
+        out.put_lossy(context.bytes_of_string().unwrap_or_default());
+        write(out);
+    })
 }

@@ -1,6 +1,162 @@
 //! Symbolic shapes: the heap that holds their values, and checks against them.
 
-use super::Builtin;
+use ferrite_core::abi::DLDevice;
+use ferrite_core::error::kind::{RUNTIME_ERROR, TYPE_ERROR, VALUE_ERROR};
+use ferrite_core::error::{Error, Result};
+use ferrite_core::tensor::Element;
+use ferrite_core::{Any, AnyView, ObjectRef, Shape, Tensor, device, plain_bail, type_table};
+
+use super::shape_heap::ShapeHeap;
+use super::tensor::tensor_of;
+use super::{Builtin, integer, refusal};
+use crate::builtin;
+use crate::machine::Context;
 
 /// The builtins of this file.
-pub const BUILTINS: &[Builtin] = &[];
+pub const BUILTINS: &[Builtin] = &[
+    builtin!(packed "vm.builtin.match_shape", match_shape),
+    builtin!(packed "vm.builtin.make_shape", make_shape),
+    builtin!("vm.builtin.alloc_shape_heap", alloc_shape_heap),
+    builtin!(packed "vm.builtin.check_shape_info", check_shape_info),
+];
+
+/// The numbers by which `match_shape` says what an extent has to be.
+pub(crate) mod matching {
+    /// Equal to the value.
+    pub const EQUAL: i64 = 0;
+    /// Anything; it is stored in the heap.
+    pub const STORE: i64 = 1;
+    /// Anything.
+    pub const ANYTHING: i64 = 2;
+    /// Equal to a value of the heap.
+    pub const EQUAL_STORED: i64 = 3;
+}
+
+/// The number by which `make_shape` says that an extent is a value of the heap; 0 means the value itself.
+pub(crate) const LOAD: i64 = 1;
+
+/// Extents that are put together without memory.
+const FEW_EXTENTS: usize = 8;
+
+/// A vector for the values of symbolic shapes, on the host: (machine, number of values).
+fn alloc_shape_heap(_machine: Context, len: i64) -> Result<Tensor> {
+    const CPU: DLDevice = DLDevice { device_type: device::kind::CPU, device_id: 0 };
+    Tensor::empty(&[len], i64::DTYPE, CPU)
+}
+
+/// Runs `body` on the shape of a tensor or of a Shape.
+#[inline(always)]
+fn with_shape<R>(value: &AnyView<'_>, body: impl FnOnce(&[i64]) -> Result<R>) -> Result<R> {
+    match tensor_of(value) {
+        Some(tensor) => body(tensor.shape()),
+        None => body(value.get::<Shape>()?.as_slice()),
+    }
+}
+
+/// Compares a shape with what it has to be, and stores extents: (value, heap or None, n, n pairs of code and value, context).
+fn match_shape(args: &[AnyView<'_>]) -> Result<Any> {
+    let [value, heap, count, rest @ ..] = args else {
+        plain_bail!(TYPE_ERROR, "vm.builtin.match_shape takes 4 or more arguments, but got {}", args.len());
+    };
+    let count = integer(count)?;
+    let pairs = usize::try_from(count).ok().and_then(|count| count.checked_mul(2));
+    let Some((pairs, [context, ..])) = pairs.and_then(|pairs| rest.split_at_checked(pairs)) else {
+        plain_bail!(
+            INTERNAL_ERROR,
+            "vm.builtin.match_shape got fewer arguments than {} extents need",
+            &count
+        );
+    };
+    with_shape(value, |shape| {
+        if shape.len() * 2 != pairs.len() {
+            return Err(refusal(RUNTIME_ERROR, context, &|out| out.put(b" match_cast shape size mismatch.")));
+        }
+        let heap = ShapeHeap::from_view(heap);
+        for (index, (extent, pair)) in shape.iter().zip(pairs.chunks_exact(2)).enumerate() {
+            let [code, value] = pair else { continue };
+            let (code, value) = (integer(code)?, integer(value)?);
+            match code {
+                matching::EQUAL if *extent != value => {
+                    return Err(mismatch(context, index, b"specified constant"));
+                }
+                matching::EQUAL | matching::ANYTHING => {}
+                matching::STORE => heap.set(value, *extent)?,
+                matching::EQUAL_STORED if heap.get(value)? != *extent => {
+                    return Err(mismatch(context, index, b"a previous populated value"));
+                }
+                matching::EQUAL_STORED => {}
+                _ => plain_bail!(INTERNAL_ERROR, "Unknown match shape code: {}", &code),
+            }
+        }
+        Ok(Any::NONE)
+    })
+}
+
+#[cold]
+fn mismatch(context: &AnyView<'_>, index: usize, expected: &[u8]) -> Error {
+    refusal(RUNTIME_ERROR, context, &|out| {
+        out.put(b" match_cast error,  shape[");
+        out.put_word(index);
+        out.put(b"] mismatch to ");
+        out.put(expected);
+        out.put(b".");
+    })
+}
+
+/// A shape of values and of values of the heap: (heap or None, n, n pairs of code and value).
+fn make_shape(args: &[AnyView<'_>]) -> Result<Any> {
+    let [heap, count, rest @ ..] = args else {
+        plain_bail!(TYPE_ERROR, "vm.builtin.make_shape takes 2 or more arguments, but got {}", args.len());
+    };
+    let count = integer(count)?;
+    let pairs = usize::try_from(count).ok().and_then(|count| rest.get(..count.checked_mul(2)?));
+    let Some(pairs) = pairs else {
+        plain_bail!(INTERNAL_ERROR, "vm.builtin.make_shape got fewer arguments than {} extents need", &count);
+    };
+    let heap = ShapeHeap::from_view(heap);
+    let extents = pairs.chunks_exact(2).map(|pair| extent(heap, &pair[0], &pair[1]));
+    let mut few = [0; FEW_EXTENTS];
+    let shape = match few.get_mut(..pairs.len() / 2) {
+        Some(few) => {
+            for (place, extent) in few.iter_mut().zip(extents) {
+                *place = extent?;
+            }
+            Shape::from_slice(few)?
+        }
+        None => Shape::try_from_iter(extents)?,
+    };
+    Ok(shape.into())
+}
+
+fn extent(heap: ShapeHeap<'_>, code: &AnyView<'_>, value: &AnyView<'_>) -> Result<i64> {
+    let value = integer(value)?;
+    match integer(code)? {
+        0 => Ok(value),
+        LOAD => heap.get(value),
+        code => plain_bail!(INTERNAL_ERROR, "Invalid shape code: {}", &code),
+    }
+}
+
+/// Checks that a value is a Shape: (value, number of extents or -1, context).
+fn check_shape_info(args: &[AnyView<'_>]) -> Result<Any> {
+    let [value, ndim, context] = args else {
+        plain_bail!(TYPE_ERROR, "vm.builtin.check_shape_info takes 3 arguments, but got {}", args.len());
+    };
+    let object: Option<ObjectRef> = value.try_get()?;
+    let Some(shape) = object.as_ref().and_then(ObjectRef::as_class::<Shape>) else {
+        return Err(refusal(TYPE_ERROR, context, &|out| {
+            out.put(b" expect a Shape but get ");
+            out.put_lossy(type_table::type_key_of(value.type_index()));
+        }));
+    };
+    let (ndim, found) = (integer(ndim)?, shape.as_slice().len());
+    if ndim != -1 && ndim != found as i64 {
+        return Err(refusal(VALUE_ERROR, context, &|out| {
+            out.put(b" expect Shape with ndim ");
+            out.put_number(ndim);
+            out.put(b" but get ");
+            out.put_word(found);
+        }));
+    }
+    Ok(Any::NONE)
+}

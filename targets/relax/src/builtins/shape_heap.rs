@@ -12,7 +12,6 @@ use ferrite_core::{AnyView, plain_error};
 pub(super) struct ShapeHeap<'a>(Option<TensorRef<'a>>);
 
 impl<'a> ShapeHeap<'a> {
-    #[expect(dead_code, reason = "for builtins of shapes")]
     /// The heap in an argument; any value but a tensor is none.
     pub(super) fn from_view(view: &AnyView<'a>) -> ShapeHeap<'a> {
         ShapeHeap(TensorRef::from_view(view))

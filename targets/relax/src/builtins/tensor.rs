@@ -1,6 +1,147 @@
 //! Checks and views of tensors.
 
-use super::Builtin;
+use ferrite_alloc_ext::device::is_main_memory;
+use ferrite_core::abi::DLDataType;
+use ferrite_core::error::kind::{TYPE_ERROR, VALUE_ERROR};
+use ferrite_core::error::{Error, Result};
+use ferrite_core::object::ObjectClass;
+use ferrite_core::shape::data_size_bytes;
+use ferrite_core::tensor::{Element, TensorRef};
+use ferrite_core::text::Writer;
+use ferrite_core::{Any, AnyView, ObjectRef, Shape, Tensor, dtype, plain_bail, plain_ensure, type_table};
+
+use super::{Builtin, integer, refusal};
+use crate::builtin;
+use crate::machine::copy_tensor_to;
+use crate::memory::{Allocator, Placement, tensor_over};
 
 /// The builtins of this file.
-pub const BUILTINS: &[Builtin] = &[];
+pub const BUILTINS: &[Builtin] = &[
+    builtin!(packed "vm.builtin.check_tensor_info", check_tensor_info),
+    builtin!("vm.builtin.reshape", reshape),
+    builtin!("vm.builtin.tensor_to_shape", tensor_to_shape),
+];
+
+/// A tensor argument, borrowed: a tensor object or a `DLTensor*`.
+#[inline]
+pub(super) fn tensor_of<'a>(arg: &'a AnyView<'_>) -> Option<TensorRef<'a>> {
+    TensorRef::from_view(arg)
+}
+
+/// Checks that a value is a tensor: (value, ndim or -1[, dtype or None], context).
+fn check_tensor_info(args: &[AnyView<'_>]) -> Result<Any> {
+    let (value, ndim, dtype, context) = match args {
+        [value, ndim, context] => (value, ndim, AnyView::NONE, context),
+        [value, ndim, dtype, context, ..] => (value, ndim, *dtype, context),
+        _ => plain_bail!(
+            TYPE_ERROR,
+            "vm.builtin.check_tensor_info takes 3 or 4 arguments, but got {}",
+            args.len()
+        ),
+    };
+    let Some(tensor) = tensor_of(value) else {
+        return Err(refusal(TYPE_ERROR, context, &|out| {
+            out.put(b" expect a Tensor but get ");
+            out.put_lossy(type_table::type_key_of(value.type_index()));
+        }));
+    };
+    let ndim = integer(ndim)?;
+    if ndim != -1 && ndim != tensor.ndim() as i64 {
+        return Err(refusal(VALUE_ERROR, context, &|out| {
+            out.put(b" expect Tensor with ndim ");
+            out.put_number(ndim);
+            out.put(b" but get ");
+            out.put_word(tensor.ndim());
+        }));
+    }
+    if let Some(dtype) = dtype.get::<Option<DLDataType>>()?
+        && dtype != tensor.dtype()
+    {
+        return Err(wrong_dtype(context, dtype, tensor.dtype()));
+    }
+    Ok(Any::NONE)
+}
+
+#[cold]
+fn wrong_dtype(context: &AnyView<'_>, expected: DLDataType, found: DLDataType) -> Error {
+    refusal(VALUE_ERROR, context, &|out: &mut Writer<'_>| {
+        out.put(b" expect Tensor with dtype ");
+        let _ = dtype::write_dtype(expected, out);
+        out.put(b" but get ");
+        let _ = dtype::write_dtype(found, out);
+    })
+}
+
+/// A view of a compact tensor with another shape, which keeps the tensor.
+fn reshape(tensor: Any, shape: Shape) -> Result<Tensor> {
+    let Some(tensor) = tensor.as_object().and_then(ObjectRef::as_class::<Tensor>) else {
+        plain_bail!(
+            TYPE_ERROR,
+            "vm.builtin.reshape expects a Tensor or DLTensor*, but get {}",
+            type_table::type_key_of(tensor.type_index())
+        );
+    };
+    view_as(tensor, shape.as_slice())
+}
+
+/// A compact view of the first elements of a compact tensor.
+fn view_as(tensor: &Tensor, shape: &[i64]) -> Result<Tensor> {
+    let reader = tensor.as_tensor_ref();
+    plain_ensure!(
+        reader.is_contiguous(),
+        VALUE_ERROR,
+        "Can only create view for compact tensor, but found strides";
+        "not compact"
+    );
+    let (held, needed) = (reader.size_bytes(), data_size_bytes(shape, reader.dtype()));
+    if needed.is_none_or(|needed| held.is_none_or(|held| needed > held)) {
+        plain_bail!(
+            VALUE_ERROR,
+            "Tries to create a view that has bigger memory than current one: {} vs {} bytes",
+            needed.unwrap_or(usize::MAX),
+            held.unwrap_or_default();
+            "larger than the tensor"
+        );
+    }
+    let record = tensor.dl_tensor();
+    let placement = Placement {
+        data: record.data,
+        byte_offset: record.byte_offset,
+        device: record.device,
+        dtype: record.dtype,
+    };
+    // SAFETY: the tensor has as many bytes, and keeps them.
+    unsafe { tensor_over(tensor.as_object(), &placement, shape) }
+}
+
+/// A tensor in memory that the CPU reads: this one, or a copy.
+///
+/// # Errors
+/// Those of the device; MemoryError.
+pub(super) fn in_main_memory(tensor: &Tensor) -> Result<Tensor> {
+    if is_main_memory(tensor.device().device_type) {
+        return Ok(tensor.clone());
+    }
+    copy_tensor_to(tensor, Allocator::host())
+}
+
+/// The shape whose extents are the elements of a vector of integers.
+fn tensor_to_shape(tensor: Tensor) -> Result<Shape> {
+    let tensor = in_main_memory(&tensor)?;
+    plain_ensure!(
+        tensor.shape().len() == 1,
+        INTERNAL_ERROR,
+        "A shape is made of a tensor with 1 dimension, not {}",
+        tensor.shape().len()
+    );
+    match tensor.dtype() {
+        i16::DTYPE => shape_of_elements(tensor.data::<i16>()?),
+        i32::DTYPE => shape_of_elements(tensor.data::<i32>()?),
+        i64::DTYPE => shape_of_elements(tensor.data::<i64>()?),
+        _ => plain_bail!(INTERNAL_ERROR, "Unknown scalar int type: a shape is made of int16, int32 or int64"),
+    }
+}
+
+fn shape_of_elements<T: Copy + Into<i64>>(elements: &[T]) -> Result<Shape> {
+    Shape::try_from_iter(elements.iter().map(|element| Ok((*element).into())))
+}

@@ -5,9 +5,9 @@ use core::ptr::NonNull;
 
 use ferrite_core::convert::AnyCompatible;
 use ferrite_core::error::Result;
-use ferrite_core::{Any, AnyView, any_from, any_texts, plain_bail, plain_error, type_index};
+use ferrite_core::{Any, AnyView, any_from, any_texts, plain_bail, plain_ensure, plain_error, type_index};
 
-use super::Machine;
+use super::{MAGIC, Machine};
 use crate::memory::Allocator;
 
 /// A borrowed machine, the first argument of builtins that need one: `fn alloc_storage(machine: Context, …)`.
@@ -17,7 +17,13 @@ use crate::memory::Allocator;
 pub struct Context(NonNull<Machine>);
 
 impl Context {
-    fn machine(&self) -> &Machine {
+    /// Borrows a machine.
+    pub fn of(machine: &Machine) -> Context {
+        Context(NonNull::from(machine))
+    }
+
+    /// The machine.
+    pub fn machine(&self) -> &Machine {
         // SAFETY: the machine runs the builtin that got this pointer, and outlives the call.
         unsafe { self.0.as_ref() }
     }
@@ -25,9 +31,10 @@ impl Context {
     /// The allocator of a device of the machine, by its number in `vm_initialization`. -1 is the host, the last one.
     ///
     /// # Errors
-    /// InternalError if the machine has no such device.
+    /// InternalError if the machine has no such device; RuntimeError while another thread uses the machine.
     pub fn allocator(&self, device_index: i64) -> Result<Allocator> {
-        let allocators = &self.machine().allocators;
+        let entry = self.machine().enter()?;
+        let allocators = &entry.pools()?.allocators;
         let index = match device_index {
             -1 => allocators.len().checked_sub(1),
             _ => usize::try_from(device_index).ok(),
@@ -44,6 +51,14 @@ impl Context {
                 &device_index
             )),
         }
+    }
+
+    /// Calls a closure or a packed function, as `vm.builtin.invoke_closure` does.
+    ///
+    /// # Errors
+    /// Those of the function; InternalError for any other value.
+    pub fn invoke(&self, callee: &AnyView<'_>, args: &[AnyView<'_>]) -> Result<Any> {
+        self.machine().invoke(callee, args)
     }
 }
 
@@ -62,12 +77,16 @@ unsafe impl AnyCompatible for Context {
         unsafe { Any::from_raw(*self.view().as_raw()) }
     }
 
+    /// Accepts the pointer of a machine of this crate. That of another runtime is an error: it begins differently.
     fn try_from_view(view: AnyView<'_>) -> Result<Option<Context>> {
         let Some(address) = view.try_get::<*mut c_void>()? else { return Ok(None) };
-        match NonNull::new(address.cast()) {
-            Some(machine) => Ok(Some(Context(machine))),
-            None => plain_bail!(VALUE_ERROR, "The machine must not be null"),
-        }
+        let Some(machine) = NonNull::new(address.cast::<Machine>()) else {
+            plain_bail!(VALUE_ERROR, "The machine must not be null");
+        };
+        // SAFETY: whoever passes a pointer of type `void*` to a builtin vouches that it is a machine, which is at least as large.
+        let magic = unsafe { machine.cast::<u64>().read() };
+        plain_ensure!(magic == MAGIC, TYPE_ERROR, "The virtual machine is one of another runtime");
+        Ok(Some(Context(machine)))
     }
 }
 

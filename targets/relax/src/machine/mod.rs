@@ -3,17 +3,292 @@
 //! | file | holds |
 //! |---|---|
 //! | `context` | [`Context`], the machine as builtins see it |
+//! | `pools` | what `vm_initialization` makes: allocators, literals, and the functions as the interpreter calls them |
+//! | `owner` | the thread that uses a machine |
+//! | `frame` | register files, recycled from call to call |
+//! | `interpreter` | the loop over instructions |
+//! | `native` | functions that are native code |
+//! | `instrument` | calls of the instrument around calls of functions |
+//! | `closure` | [`Closure`], the class `relax.vm.Closure` |
+//! | `arguments` | lists of arguments put together for one call |
+//! | `bound` | functions with their last arguments bound |
+//! | `stateful` | inputs and outputs by function, for callers that pass one value at a time |
+//! | `saved` | functions that were saved under a name |
+//! | `transfer` | values copied to the device of the model |
 
+pub(crate) mod arguments;
+mod bound;
+mod closure;
 mod context;
+mod frame;
+mod instrument;
+mod interpreter;
+mod native;
+mod owner;
+mod pools;
+mod saved;
+mod stateful;
+mod transfer;
 
+pub use bound::bind_last_arguments;
+pub(crate) use bound::owned;
+pub use closure::Closure;
 pub use context::Context;
+pub(crate) use context::pointer_view;
+pub use pools::Resolve;
+pub use transfer::copy_tensor_to;
 
+use core::cell::UnsafeCell;
+
+use ferrite_core::error::{Error, Result};
 use ferrite_core::memory::Buffer;
+use ferrite_core::sync::ObjectMutex;
+use ferrite_core::text::Writer;
+use ferrite_core::{Any, AnyView, Function, ObjectRef, String, plain_bail, plain_ensure, plain_error};
 
-use crate::memory::Allocator;
+use crate::executable::{Executable, FunctionKind};
+use crate::memory::{Allocator, Kind};
+use frame::Frames;
+use owner::Owner;
+use pools::Pools;
+use saved::SavedFunctions;
+use stateful::Stateful;
 
-/// A machine that runs the functions of one executable.
+/// Begins the machines of this crate, so that the pointer of another one is not taken for one of them.
+const MAGIC: u64 = u64::from_le_bytes(*b"ferrelax");
+
+/// A machine that runs the functions of one executable. Its address is its identity among the arguments of builtins.
+///
+/// # Threads
+/// One thread at a time: a call from another one during a call is an error.
+///
+/// # Upstream
+/// `VirtualMachineImpl` in `src/runtime/vm/vm.cc`.
+#[repr(C)]
 pub struct Machine {
-    /// The allocator of each device; device 0 is that of the model, the last one is a CPU and holds shapes.
-    allocators: Buffer<Allocator>,
+    magic: u64,
+    executable: Executable,
+    owner: Owner,
+    saved: ObjectMutex<SavedFunctions>,
+    /// Used by the owner only.
+    state: UnsafeCell<State>,
+}
+
+/// The part of a machine that changes.
+#[derive(Default)]
+struct State {
+    pools: Option<Pools>,
+    frames: Frames,
+    instrument: Option<Function>,
+    stateful: Stateful,
+}
+
+// SAFETY: all parts may be sent, and `state` is used by the owner only, which is one thread at a time.
+unsafe impl Send for Machine {}
+// SAFETY: as above.
+unsafe impl Sync for Machine {}
+
+impl Machine {
+    /// A machine without devices. [`initialize`](Machine::initialize) makes it ready.
+    pub fn new(executable: Executable) -> Machine {
+        Machine {
+            magic: MAGIC,
+            executable,
+            owner: Owner::new(),
+            saved: ObjectMutex::new(SavedFunctions::new()),
+            state: UnsafeCell::new(State::default()),
+        }
+    }
+
+    /// The executable.
+    pub fn executable(&self) -> &Executable {
+        &self.executable
+    }
+
+    /// Takes devices, copies the constants to device 0 unless that is a CPU, and finds all functions. The last device must be a CPU: it
+    /// holds shapes.
+    ///
+    /// # Errors
+    /// InternalError for a function that is not found, and without devices; errors of devices; MemoryError; RuntimeError during a call.
+    /// The machine is as it was then.
+    pub fn initialize(&self, allocators: Buffer<Allocator>, resolve: &Resolve<'_>) -> Result<()> {
+        let entry = self.enter()?;
+        plain_ensure!(
+            entry.is_outermost(),
+            RUNTIME_ERROR,
+            "A virtual machine cannot be initialized while it runs"
+        );
+        let pools = Pools::new(self, allocators, resolve)?;
+        // What was there is dropped when nothing is borrowed any more.
+        let previous = entry.state().pools.replace(pools);
+        drop(previous);
+        Ok(())
+    }
+
+    /// As [`initialize`](Machine::initialize), for a model on the CPU.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn initialize_on_cpu(&self, kind: Kind, resolve: &Resolve<'_>) -> Result<()> {
+        let mut allocators = Buffer::new();
+        allocators.try_push(Allocator::new(Allocator::host().device(), kind)?)?;
+        self.initialize(allocators, resolve)
+    }
+
+    /// Calls a function of the executable by number.
+    ///
+    /// # Errors
+    /// Those of the function; InternalError before initialization and for a wrong number of arguments; RuntimeError while another
+    /// thread uses the machine; ValueError when calls are nested too deep.
+    pub fn call(&self, function: usize, args: &[AnyView<'_>]) -> Result<Any> {
+        let entry = self.enter()?;
+        entry.call(function, args)
+    }
+
+    /// Calls a closure or a packed function.
+    ///
+    /// # Errors
+    /// As [`call`](Machine::call); TypeError for any other value.
+    pub fn invoke(&self, callee: &AnyView<'_>, args: &[AnyView<'_>]) -> Result<Any> {
+        let object: ObjectRef = callee.get()?;
+        if let Some(function) = object.as_class::<Function>() {
+            return function.call(args);
+        }
+        match object.as_class::<Closure>() {
+            Some(closure) => closure.call(self, args),
+            None => plain_bail!(INTERNAL_ERROR, "Function expects a closure or ffi::Function "),
+        }
+    }
+
+    /// Makes the instrument be called around every call of an instruction; None removes it.
+    ///
+    /// # Errors
+    /// RuntimeError while another thread uses the machine.
+    pub fn set_instrument(&self, instrument: Option<Function>) -> Result<()> {
+        let entry = self.enter()?;
+        let previous = core::mem::replace(&mut entry.state().instrument, instrument);
+        drop(previous);
+        Ok(())
+    }
+
+    /// The closure of a saved function or of a function of the model; None for an unknown name.
+    ///
+    /// # Errors
+    /// InternalError for a packed function; MemoryError.
+    pub fn closure(&self, name: &[u8]) -> Result<Option<Closure>> {
+        if let Some(saved) = self.saved.lock().find(name) {
+            return Ok(Some(saved));
+        }
+        match self.executable.find(name) {
+            Some(index) => Closure::of_function(&self.executable, index).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// The number of the function that a closure of this machine calls, if it is one of the executable that was not saved.
+    pub(crate) fn own_function(&self, closure: &Closure) -> Option<usize> {
+        let name = closure.name().as_bytes();
+        if self.saved.lock().find(name).is_some() { None } else { self.executable.find(name) }
+    }
+
+    /// The names of the parameters of a function; none for a packed one.
+    ///
+    /// # Errors
+    /// ValueError for an unknown function.
+    pub fn parameters(&self, name: &[u8]) -> Result<impl ExactSizeIterator<Item = &[u8]>> {
+        let function = self.find(name)?;
+        Ok(self.executable.parameters(&self.executable.functions()[function]))
+    }
+
+    /// The number of a function of that name.
+    fn find(&self, name: &[u8]) -> Result<usize> {
+        self.executable.find(name).ok_or_else(|| unknown(name))
+    }
+
+    /// Begins a use of the machine by this thread.
+    fn enter(&self) -> Result<Entry<'_>> {
+        self.owner.enter()?;
+        Ok(Entry(self))
+    }
+}
+
+fn unknown(name: &[u8]) -> Error {
+    plain_error!(VALUE_ERROR, "Unknown function: {}", name)
+}
+
+/// A use of the machine by the thread that owns it. Uses nest.
+struct Entry<'a>(&'a Machine);
+
+impl Drop for Entry<'_> {
+    fn drop(&mut self) {
+        self.0.owner.leave();
+    }
+}
+
+impl<'a> Entry<'a> {
+    fn is_outermost(&self) -> bool {
+        self.0.owner.depth() == 1
+    }
+
+    /// The state, for a moment in which nothing else is called.
+    #[allow(
+        clippy::mut_from_ref,
+        reason = "only this thread uses the state, and keeps no reference across calls"
+    )]
+    fn state(&self) -> &mut State {
+        // SAFETY: this thread owns the machine. Callers use the reference without calling anything that enters the machine.
+        unsafe { &mut *self.0.state.get() }
+    }
+
+    /// What initialization made. It stays while calls are nested.
+    fn pools(&self) -> Result<&'a Pools> {
+        // SAFETY: this thread owns the machine; pools are replaced only when no call is nested, and this use ends before.
+        match unsafe { &(*self.0.state.get()).pools } {
+            Some(pools) => Ok(pools),
+            None => plain_bail!(
+                INTERNAL_ERROR,
+                "The virtual machine has no devices yet: call vm_initialization first"
+            ),
+        }
+    }
+
+    fn call(&self, function: usize, args: &[AnyView<'_>]) -> Result<Any> {
+        let Some(info) = self.0.executable.functions().get(function) else {
+            plain_bail!(INTERNAL_ERROR, "There is no function {}", function);
+        };
+        let pools = self.pools()?;
+        match info.kind {
+            FunctionKind::Bytecode => interpreter::run(self, pools, info, args),
+            FunctionKind::Compiled => native::run(self, pools, info, pools.code(function)?, args),
+            FunctionKind::Packed => self.0.invoke(&pools.function_value(function).view(), args),
+        }
+    }
+}
+
+/// The error for a wrong number of arguments of a function of bytecode.
+#[cold]
+fn wrong_count(executable: &Executable, info: &crate::executable::FunctionInfo, count: usize) -> Error {
+    let write = |out: &mut Writer<'_>| {
+        out.put(b"Invoking function ");
+        out.put_lossy(executable.name(info));
+        out.put(b" expects ");
+        out.put_word(info.arguments);
+        out.put(b" arguments");
+        for (index, name) in executable.parameters(info).enumerate() {
+            out.put(if index == 0 { b" (" } else { b", " });
+            out.put_lossy(name);
+        }
+        if executable.parameters(info).len() > 0 {
+            out.put(b")");
+        }
+        out.put(b", but ");
+        out.put_word(count);
+        out.put(b" arguments were provided.");
+    };
+    Error::from_parts(ferrite_core::__error_site!(), ferrite_core::error::kind::INTERNAL_ERROR, &write)
+}
+
+/// A name as a value.
+fn name_value(name: &[u8]) -> Result<String> {
+    String::from_bytes(name)
 }

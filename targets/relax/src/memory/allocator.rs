@@ -126,6 +126,11 @@ impl Allocator {
         Ok(Allocator(*newest))
     }
 
+    /// The naive allocator of main memory.
+    pub fn host() -> Allocator {
+        Allocator(&HOST)
+    }
+
     /// The device.
     pub fn device(self) -> DLDevice {
         self.0.device

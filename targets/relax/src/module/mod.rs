@@ -1,1 +1,50 @@
 //! Executable and machine as modules, `relax.VMExecutable` and `relax.VirtualMachine`.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `executable` | the kind of executables, and their loaders |
+//! | `machine` | the kind of machines |
+//! | `builtins` | the builtins as a module, which libraries of native code import |
+//! | `held` | the implementation of a module, kept by a function of it |
+//! | `file` | executables in files |
+
+mod builtins;
+mod executable;
+#[cfg(feature = "std")]
+mod file;
+mod held;
+mod machine;
+
+pub use executable::{load, load_from_bytes};
+#[cfg(feature = "std")]
+pub use file::load_from_file;
+
+use ferrite_core::AnyView;
+use ferrite_core::error::Result;
+use ferrite_core::plain_error;
+
+/// An argument of a function of a module.
+fn argument<'a, 'b>(args: &'a [AnyView<'b>], index: usize) -> Result<&'a AnyView<'b>> {
+    args.get(index).ok_or_else(|| {
+        plain_error!(
+            TYPE_ERROR,
+            "Mismatched number of arguments: expected more than {} but got {}",
+            index,
+            args.len()
+        )
+    })
+}
+
+/// A text argument.
+fn text<'a>(args: &'a [AnyView<'_>], index: usize) -> Result<&'a [u8]> {
+    let arg = argument(args, index)?;
+    match arg.bytes_of_string() {
+        Some(text) => Ok(text),
+        None => Err(plain_error!(
+            TYPE_ERROR,
+            "Mismatched type on argument #{}. Expected `str` but got `{}`",
+            index,
+            ferrite_core::type_table::type_key_of(arg.type_index())
+        )),
+    }
+}

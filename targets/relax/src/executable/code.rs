@@ -1,0 +1,351 @@
+//! Instructions, decoded and checked once: no register, constant, function or jump that is out of range passes.
+#![forbid(unsafe_code)]
+
+use core::ops::Range;
+
+use ferrite_core::error::Result;
+use ferrite_core::memory::Buffer;
+
+use super::reader::{Words, malformed};
+use super::{FunctionInfo, FunctionKind};
+
+/// The register that reads None and drops what is written.
+const VOID_REGISTER: i64 = 1 << 54;
+/// The register that reads the machine's pointer.
+const MACHINE_REGISTER: i64 = VOID_REGISTER + 1;
+
+/// Immediates that are looked at before a new one is kept.
+const RECENT_IMMEDIATES: usize = 16;
+
+/// An instruction. Jumps go to instruction numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Instruction {
+    /// Calls a function of the table.
+    Call {
+        /// The number of arguments.
+        count: u16,
+        /// The number of the function.
+        function: u32,
+        /// The place of the first argument among all operands.
+        first: u32,
+        /// Where the result goes.
+        destination: Destination,
+    },
+    /// Ends the function with this value.
+    Return {
+        /// The value.
+        value: Operand,
+    },
+    /// Continues elsewhere.
+    Jump {
+        /// The next instruction.
+        target: u32,
+    },
+    /// Continues with the next instruction if the value is not zero, else elsewhere.
+    Branch {
+        /// The condition.
+        condition: Operand,
+        /// The next instruction if the value is zero.
+        target: u32,
+    },
+}
+
+/// A register that takes a result, or none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Destination(u32);
+
+impl Destination {
+    /// Drops the result.
+    pub const NONE: Destination = Destination(u32::MAX);
+
+    /// The register.
+    #[inline]
+    pub fn register(self) -> Option<usize> {
+        if self == Destination::NONE { None } else { Some(self.0 as usize) }
+    }
+}
+
+/// The place of a value: a register, or one of the machine's literals.
+///
+/// Literals are the constants, the functions, None, the machine, and the immediates, in this order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Operand(u32);
+
+const LITERAL: u32 = 1 << 31;
+
+impl Operand {
+    /// Whether the place is a literal, not a register.
+    #[inline]
+    pub fn is_literal(self) -> bool {
+        self.0 & LITERAL != 0
+    }
+
+    /// The number of the register, or that of the literal.
+    #[inline]
+    pub fn index(self) -> usize {
+        (self.0 & !LITERAL) as usize
+    }
+
+    fn literal(index: usize) -> Option<Operand> {
+        u32::try_from(index).ok().filter(|index| index & LITERAL == 0).map(|index| Operand(index | LITERAL))
+    }
+}
+
+/// What an operand stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Value {
+    /// A register.
+    Register(usize),
+    /// A constant, by number.
+    Constant(usize),
+    /// A function, by number.
+    Function(usize),
+    /// None.
+    Void,
+    /// The machine.
+    Machine,
+    /// An integer.
+    Immediate(i64),
+}
+
+/// The instructions of all functions.
+pub struct Code {
+    instructions: Buffer<Instruction>,
+    operands: Buffer<Operand>,
+    immediates: Buffer<i64>,
+    constants: usize,
+    functions: usize,
+}
+
+impl Code {
+    pub(super) const fn new() -> Code {
+        Code {
+            instructions: Buffer::new(),
+            operands: Buffer::new(),
+            immediates: Buffer::new(),
+            constants: 0,
+            functions: 0,
+        }
+    }
+
+    /// All instructions.
+    pub fn instructions(&self) -> &[Instruction] {
+        &self.instructions
+    }
+
+    /// All operands.
+    pub fn operands(&self) -> &[Operand] {
+        &self.operands
+    }
+
+    /// The arguments of a call.
+    pub fn arguments(&self, first: u32, count: u16) -> &[Operand] {
+        self.operands.get(first as usize..first as usize + usize::from(count)).unwrap_or_default()
+    }
+
+    /// The integers among the literals.
+    pub fn immediates(&self) -> &[i64] {
+        &self.immediates
+    }
+
+    /// What an operand stands for.
+    pub fn value(&self, operand: Operand) -> Value {
+        let index = operand.index();
+        if !operand.is_literal() {
+            return Value::Register(index);
+        }
+        let Some(function) = index.checked_sub(self.constants) else { return Value::Constant(index) };
+        match function.checked_sub(self.functions) {
+            None => Value::Function(function),
+            Some(0) => Value::Void,
+            Some(1) => Value::Machine,
+            Some(immediate) => {
+                Value::Immediate(self.immediates.get(immediate - 2).copied().unwrap_or_default())
+            }
+        }
+    }
+
+    /// Decodes the instructions, and checks them for the functions that they belong to.
+    ///
+    /// # Errors
+    /// InternalError for a malformed section; MemoryError.
+    pub(super) fn decode(
+        &mut self,
+        offsets: Words<'_>,
+        words: Words<'_>,
+        functions: &mut [FunctionInfo],
+        constants: usize,
+    ) -> Result<()> {
+        (self.constants, self.functions) = (constants, functions.len());
+        self.instructions.try_reserve(offsets.len())?;
+        for number in 0..offsets.len() {
+            let start = offsets.get(number).and_then(|offset| usize::try_from(offset).ok());
+            let Some(start) = start else { return Err(malformed("instr offset")) };
+            let instruction = Decoder { code: self, words, number, at: start }.instruction()?;
+            self.instructions.try_push(instruction)?;
+        }
+        self.check(functions)
+    }
+
+    fn check(&self, functions: &mut [FunctionInfo]) -> Result<()> {
+        // Functions do not share instructions, which bounds the work.
+        let mut checked = 0;
+        for function in functions {
+            if function.kind != FunctionKind::Bytecode {
+                continue;
+            }
+            let range = function.instructions.clone();
+            let Some(body) = self.instructions.get(range.clone()) else {
+                return Err(malformed("Global Section"));
+            };
+            checked += body.len();
+            if checked > self.instructions.len() || body.is_empty() {
+                return Err(malformed("Global Section"));
+            }
+            for (number, instruction) in range.clone().zip(body) {
+                if !self.fits(*instruction, number, &range, function.registers) {
+                    return Err(malformed("instr data"));
+                }
+                if let Instruction::Call { count, .. } = instruction {
+                    function.call_arguments = function.call_arguments.max(usize::from(*count));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether registers and jumps of an instruction are those of a function.
+    fn fits(&self, instruction: Instruction, number: usize, range: &Range<usize>, registers: usize) -> bool {
+        let is_value = |operand: Operand| operand.is_literal() || operand.index() < registers;
+        let is_place = |target: usize| range.contains(&target);
+        match instruction {
+            Instruction::Call { count, first, destination, .. } => {
+                destination.register().is_none_or(|register| register < registers)
+                    && self.arguments(first, count).iter().copied().all(is_value)
+                    && is_place(number + 1)
+            }
+            Instruction::Return { value } => is_value(value),
+            Instruction::Jump { target } => is_place(target as usize),
+            Instruction::Branch { condition, target } => {
+                is_value(condition) && is_place(target as usize) && is_place(number + 1)
+            }
+        }
+    }
+
+    /// The operand of an immediate, which is kept among the literals.
+    fn immediate(&mut self, value: i64) -> Result<Option<Operand>> {
+        let recent = self.immediates.len().saturating_sub(RECENT_IMMEDIATES);
+        let known = self.immediates.iter().skip(recent).position(|known| *known == value);
+        let index = match known {
+            Some(position) => recent + position,
+            None => {
+                self.immediates.try_push(value)?;
+                self.immediates.len() - 1
+            }
+        };
+        Ok(Operand::literal(self.constants + self.functions + 2 + index))
+    }
+}
+
+/// Decodes one instruction.
+struct Decoder<'a> {
+    code: &'a mut Code,
+    words: Words<'a>,
+    /// The number of the instruction.
+    number: usize,
+    /// The next word.
+    at: usize,
+}
+
+impl Decoder<'_> {
+    fn instruction(mut self) -> Result<Instruction> {
+        match self.word()? {
+            1 => self.call(),
+            2 => {
+                let register = self.word()?;
+                Ok(Instruction::Return { value: self.register(register)? })
+            }
+            3 => Ok(Instruction::Jump { target: self.target()? }),
+            4 => {
+                let register = self.word()?;
+                let condition = self.register(register)?;
+                let target = self.target()?;
+                if target as usize <= self.number + 1 {
+                    return Err(malformed("instr data"));
+                }
+                Ok(Instruction::Branch { condition, target })
+            }
+            _ => Err(malformed("instr data")),
+        }
+    }
+
+    fn call(mut self) -> Result<Instruction> {
+        let destination = match self.word()? {
+            VOID_REGISTER.. => Destination::NONE,
+            register => Destination(self.small(register)?),
+        };
+        let function = self.word()?;
+        let function = self.below(function, self.code.functions)?;
+        let count = u16::try_from(self.word()?).map_err(|_| malformed("instr data"))?;
+        // Instructions that share words would make more of them than there are.
+        if self.code.operands.len() + usize::from(count) > self.words.len() {
+            return Err(malformed("instr data"));
+        }
+        let first = self.small(self.code.operands.len() as i64)?;
+        for _ in 0..count {
+            let word = self.word()?;
+            let operand = self.operand(word)?;
+            self.code.operands.try_push(operand)?;
+        }
+        Ok(Instruction::Call { count, function, first, destination })
+    }
+
+    /// An argument: its kind in the top eight bits, a signed number in the others.
+    fn operand(&mut self, word: i64) -> Result<Operand> {
+        let value = (word << 8) >> 8;
+        let constants = self.code.constants;
+        let literal = match word.cast_unsigned() >> 56 {
+            0 => return self.register(value),
+            1 => self.code.immediate(value)?,
+            2 => Operand::literal(self.below(value, constants)? as usize),
+            3 => Operand::literal(constants + self.below(value, self.code.functions)? as usize),
+            _ => None,
+        };
+        literal.ok_or_else(|| malformed("instr data"))
+    }
+
+    fn register(&self, register: i64) -> Result<Operand> {
+        let special = self.code.constants + self.code.functions;
+        match register {
+            VOID_REGISTER => Operand::literal(special),
+            MACHINE_REGISTER => Operand::literal(special + 1),
+            _ => Some(Operand(self.small(register)?)),
+        }
+        .ok_or_else(|| malformed("instr data"))
+    }
+
+    /// The next word as a distance from this instruction.
+    fn target(&mut self) -> Result<u32> {
+        let offset = self.word()?;
+        self.small(offset.saturating_add(self.number as i64))
+    }
+
+    /// A number that fits with the bit that marks literals.
+    fn small(&self, number: i64) -> Result<u32> {
+        u32::try_from(number)
+            .ok()
+            .filter(|number| number & LITERAL == 0)
+            .ok_or_else(|| malformed("instr data"))
+    }
+
+    fn below(&self, number: i64, end: usize) -> Result<u32> {
+        let number = self.small(number)?;
+        if (number as usize) < end { Ok(number) } else { Err(malformed("instr data")) }
+    }
+
+    fn word(&mut self) -> Result<i64> {
+        let word = self.words.get(self.at).ok_or_else(|| malformed("instr data"))?;
+        self.at += 1;
+        Ok(word)
+    }
+}

@@ -1,0 +1,103 @@
+//! The constants of an executable.
+
+use core::ffi::c_void;
+
+use ferrite_core::abi::{DLDataType, DLDevice};
+use ferrite_core::error::Result;
+use ferrite_core::ffi_functions::invalid_object;
+use ferrite_core::memory::Buffer;
+use ferrite_core::shape::{data_size_bytes, product};
+use ferrite_core::{Any, Shape, String, Tensor, device, plain_bail, type_index, type_table};
+
+use super::Source;
+use super::reader::Reader;
+use crate::memory::{Placement, tensor_over};
+
+/// The number that a serialised tensor begins with.
+const TENSOR_MAGIC: u64 = 0xDD5E_40F0_96B4_A13F;
+
+/// The alignment with which the data of a tensor stays where it is: that which kernels rely on. Compilers for microcontrollers rely on
+/// that of the elements.
+const ALIGNMENT: usize = if cfg!(target_os = "none") { 8 } else { 64 };
+
+const CPU: DLDevice = DLDevice { device_type: device::kind::CPU, device_id: 0 };
+
+/// Reads a constant.
+pub(super) fn read(reader: &mut Reader<'_>, source: &Source) -> Result<Any> {
+    Ok(match reader.i32()? {
+        type_index::INT => reader.i64()?.into(),
+        type_index::FLOAT => f64::from_bits(reader.u64()?).into(),
+        type_index::DATA_TYPE => reader.dtype()?.into(),
+        type_index::STR => {
+            reader.enter("constant string");
+            let len = reader.size()?;
+            let text = String::from_bytes(reader.bytes(len)?)?;
+            reader.enter("constant");
+            text.into()
+        }
+        type_index::SHAPE => read_shape(reader)?.into(),
+        type_index::TENSOR => read_tensor(reader, source)?.into(),
+        other => plain_bail!(
+            INTERNAL_ERROR,
+            "Constant pool can only contain Tensor and DLDataType, but got {} when loading the VM constant pool.",
+            type_table::type_key_of(other);
+            "bad constant"
+        ),
+    })
+}
+
+fn read_shape(reader: &mut Reader<'_>) -> Result<Shape> {
+    let extents = reader.words()?;
+    let mut buffer = Buffer::try_with_capacity(extents.len())?;
+    (0..extents.len()).try_for_each(|index| buffer.try_push(extents.get(index).unwrap_or_default()))?;
+    Shape::from_slice(&buffer)
+}
+
+/// Reads a tensor, in the format of TVM's parameter files.
+fn read_tensor(reader: &mut Reader<'_>, source: &Source) -> Result<Tensor> {
+    reader.enter("constant");
+    let (magic, reserved) = (reader.u64()?, reader.u64()?);
+    let (device_type, _device_id, ndim) = (reader.i32()?, reader.i32()?, reader.i32()?);
+    let dtype = reader.dtype()?;
+    let mut shape = Buffer::new();
+    // Each extent takes eight bytes, so that a large number ends at the end of the stream.
+    for _ in 0..ndim.max(0) {
+        shape.try_push(reader.i64()?)?;
+    }
+    let bytes = reader.size()?;
+    let is_valid = magic == TENSOR_MAGIC && reserved == 0 && device_type == device::kind::CPU && ndim >= 0;
+    if !is_valid || data_bytes(&shape, dtype) != Some(bytes) {
+        plain_bail!(INTERNAL_ERROR, "Invalid DLTensor file format"; "bad tensor");
+    }
+    place(reader.bytes(bytes)?, source, &shape, dtype)
+}
+
+/// Bytes of a serialised tensor: each element takes whole bytes. Must be what the tensor takes in memory.
+fn data_bytes(shape: &[i64], dtype: DLDataType) -> Option<usize> {
+    let elements = usize::try_from(product(shape)?).ok()?;
+    let bytes = elements.checked_mul(usize::from(dtype.bits).div_ceil(8))?;
+    (data_size_bytes(shape, dtype) == Some(bytes)).then_some(bytes)
+}
+
+/// The tensor over its data in the source if that is aligned; otherwise over a copy.
+fn place(data: &[u8], source: &Source, shape: &[i64], dtype: DLDataType) -> Result<Tensor> {
+    let keeper = match source {
+        // Bytes that are no object are too few for a tensor.
+        Source::Bytes(bytes) => Any::from(bytes.clone()).into_object().ok(),
+        // Any object that never dies.
+        Source::Static(_) => Some(invalid_object()),
+    };
+    let start = data.as_ptr().cast_mut().cast::<c_void>();
+    if let Some(keeper) = keeper.filter(|_| !data.is_empty() && start.addr().is_multiple_of(ALIGNMENT)) {
+        let placement = Placement { data: start, byte_offset: 0, device: CPU, dtype };
+        // SAFETY: the data lies in the source, which the keeper keeps unless it is static; its size was checked.
+        return unsafe { tensor_over(&keeper, &placement, shape) };
+    }
+    let tensor = Tensor::empty(shape, dtype, CPU)?;
+    let target = tensor.dl_tensor().data.cast::<u8>();
+    if !data.is_empty() {
+        // SAFETY: the tensor is new and has as many bytes, as was checked.
+        unsafe { target.copy_from_nonoverlapping(data.as_ptr(), data.len()) };
+    }
+    Ok(tensor)
+}

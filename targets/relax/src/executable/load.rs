@@ -1,0 +1,127 @@
+//! The sections of an executable, in their order.
+
+use ferrite_core::error::Result;
+use ferrite_core::memory::Buffer;
+
+use super::code::Code;
+use super::constant;
+use super::reader::Reader;
+use super::{FunctionInfo, FunctionKind, Program, Sections, Source};
+
+const MAGIC_VERSION_1: u64 = 0xD225_DE2F_4214_151D;
+/// The number that an executable with memory scopes begins with.
+pub(super) const MAGIC: u64 = 0xD225_DE2F_4214_151E;
+
+/// The version of the format.
+const VERSION: &[u8] = b"0.14";
+
+/// Bytes of a function without name and parameters.
+const FUNCTION_BYTES: usize = 4 + 8 + 4 * 8 + 8;
+
+/// The largest register file. Each register takes 16 bytes in every call.
+const MOST_REGISTERS: usize = 1 << 20;
+
+impl Program {
+    /// Parses the serialised form.
+    pub(super) fn parse(source: Source) -> Result<Program> {
+        let mut program = Program {
+            source,
+            sections: Sections::default(),
+            functions: Buffer::new(),
+            parameters: Buffer::new(),
+            scopes: Buffer::new(),
+            constants: Buffer::new(),
+            code: Code::new(),
+        };
+        program.read()?;
+        Ok(program)
+    }
+
+    fn read(&mut self) -> Result<()> {
+        let mut reader = Reader::new(self.source.as_bytes());
+        self.sections.is_version_1 = read_header(&mut reader)?;
+        read_functions(&mut reader, &mut self.functions, &mut self.parameters)?;
+        self.sections.functions_end = reader.at();
+        if !self.sections.is_version_1 {
+            reader.enter("memory scopes");
+            for _ in 0..reader.count(16)? {
+                let constant = reader.i64()?;
+                let scope = reader.text()?;
+                // A scope of no constant is never asked for.
+                if let Ok(constant) = usize::try_from(constant) {
+                    self.scopes.try_push((constant, scope))?;
+                }
+            }
+        }
+        reader.enter("constant");
+        for _ in 0..reader.count(8)? {
+            self.constants.try_push(constant::read(&mut reader, &self.source)?)?;
+        }
+        reader.enter("instr offset");
+        let offsets = reader.words()?;
+        reader.enter("instr data");
+        let words = reader.words()?;
+        self.sections.end = reader.at();
+        self.code.decode(offsets, words, &mut self.functions, self.constants.len())
+    }
+}
+
+/// Reads magic number and version. Returns `true` for version 1.
+fn read_header(reader: &mut Reader<'_>) -> Result<bool> {
+    let magic = reader.u64()?;
+    if magic != MAGIC && magic != MAGIC_VERSION_1 {
+        return Err(reader.malformed());
+    }
+    reader.enter("version");
+    let len = reader.size()?;
+    if reader.bytes(len)? != VERSION {
+        return Err(reader.malformed());
+    }
+    Ok(magic == MAGIC_VERSION_1)
+}
+
+fn read_functions(
+    reader: &mut Reader<'_>,
+    functions: &mut Buffer<FunctionInfo>,
+    parameters: &mut Buffer<super::Text>,
+) -> Result<()> {
+    reader.enter("Global Section");
+    let count = reader.count(FUNCTION_BYTES)?;
+    functions.try_reserve(count)?;
+    for _ in 0..count {
+        let kind = match reader.i32()? {
+            0 => FunctionKind::Packed,
+            1 => FunctionKind::Bytecode,
+            2 => FunctionKind::Compiled,
+            _ => return Err(reader.malformed()),
+        };
+        let name = reader.text()?;
+        let (start, end) = (reader.size()?, reader.size()?);
+        let (arguments, registers) = (reader.i64()?, reader.size()?);
+        let first = parameters.len();
+        for _ in 0..reader.count(8)? {
+            parameters.try_push(reader.text()?)?;
+        }
+        let arguments = match kind {
+            FunctionKind::Packed => 0,
+            _ => usize::try_from(arguments).map_err(|_| reader.malformed())?,
+        };
+        // Native code puts its result behind the arguments.
+        let results = usize::from(kind == FunctionKind::Compiled);
+        let is_possible =
+            registers <= MOST_REGISTERS && arguments < MOST_REGISTERS && arguments + results <= registers;
+        if kind != FunctionKind::Packed && !is_possible {
+            return Err(reader.malformed());
+        }
+        functions.try_push(FunctionInfo {
+            kind,
+            name,
+            instructions: start..end,
+            arguments,
+            registers: if kind == FunctionKind::Packed { 0 } else { registers },
+            call_arguments: 0,
+            parameters: first..parameters.len(),
+        })?;
+    }
+    Ok(())
+}

@@ -1,0 +1,38 @@
+//! Functions with their last arguments bound.
+
+use ferrite_core::error::Result;
+use ferrite_core::memory::Buffer;
+use ferrite_core::{Any, AnyView, Function};
+
+use super::arguments::with_both;
+
+/// Makes a function that calls `function` with `last` behind its own arguments.
+///
+/// # Errors
+/// MemoryError.
+///
+/// # Upstream
+/// `VMClosure::BindLastArgs` in `src/runtime/vm/vm.cc`.
+pub fn bind_last_arguments(function: Function, last: Buffer<Any>) -> Result<Function> {
+    Function::from_packed(move |args| {
+        with_views(&last, |last| with_both(args, last, |args| function.call(args)))
+    })
+}
+
+/// Runs `body` on owned values as arguments.
+pub(super) fn with_views<R>(values: &[Any], body: impl FnOnce(&[AnyView<'_>]) -> R) -> R {
+    // SAFETY: values are transparent over cells, as views are, and an owned value can be viewed while it is borrowed.
+    body(unsafe { AnyView::slice_from_raw(values.as_ptr().cast(), values.len()) })
+}
+
+/// Owned copies of arguments.
+///
+/// # Errors
+/// MemoryError; those of [`AnyView::to_owned`].
+pub(crate) fn owned(args: &[AnyView<'_>]) -> Result<Buffer<Any>> {
+    let mut values = Buffer::try_with_capacity(args.len())?;
+    for arg in args {
+        values.try_push((*arg).to_owned()?)?;
+    }
+    Ok(values)
+}

@@ -1,0 +1,73 @@
+//! Calls of the instrument around calls of functions.
+
+use ferrite_core::abi::DLDataType;
+use ferrite_core::error::Result;
+use ferrite_core::memory::Buffer;
+use ferrite_core::text::Writer;
+use ferrite_core::{Any, AnyView, String, dtype, type_index};
+
+use super::pools::Pools;
+use super::{Entry, name_value};
+
+/// The result by which an instrument skips the call.
+const SKIP: i64 = 1;
+
+/// Whether the machine has an instrument.
+#[inline]
+pub(super) fn is_set(entry: &Entry<'_>) -> bool {
+    entry.state().instrument.is_some()
+}
+
+/// Makes a call between two calls of the instrument: (function, name, whether it is before, result, arguments…). One that gives 1 before
+/// the call skips it, and the call's result is None.
+#[cold]
+pub(super) fn around(
+    entry: &Entry<'_>,
+    pools: &Pools,
+    function: usize,
+    args: &[AnyView<'_>],
+    call: impl FnOnce() -> Result<Any>,
+) -> Result<Any> {
+    let Some(instrument) = entry.state().instrument.clone() else { return call() };
+    let executable = entry.0.executable();
+    let name = match executable.functions().get(function) {
+        Some(info) => name_value(executable.name(info))?,
+        None => String::EMPTY,
+    };
+    let texts = texts_of_dtypes(args)?;
+    let result;
+    let mut all = Buffer::try_with_capacity(4 + args.len())?;
+    all.try_push(pools.function_value(function).view())?;
+    all.try_push(AnyView::from(&name))?;
+    all.try_push(AnyView::from(true))?;
+    all.try_push(AnyView::NONE)?;
+    let mut texts = texts.iter();
+    for arg in args {
+        let text = if arg.type_index() == type_index::DATA_TYPE { texts.next() } else { None };
+        all.try_push(text.map_or(*arg, AnyView::from))?;
+    }
+    let answer = instrument.call(&all)?;
+    if answer.try_get::<i64>()? == Some(SKIP) {
+        return Ok(Any::NONE);
+    }
+    result = call()?;
+    if let Some([is_before, value]) = all.get_mut(2..4).and_then(|both| both.first_chunk_mut()) {
+        *is_before = AnyView::from(false);
+        *value = result.view();
+    }
+    instrument.call(&all)?;
+    drop(all);
+    Ok(result)
+}
+
+/// The data types among the arguments as texts, since Python callbacks take no data types.
+fn texts_of_dtypes(args: &[AnyView<'_>]) -> Result<Buffer<String>> {
+    let mut texts = Buffer::new();
+    for arg in args.iter().filter(|arg| arg.type_index() == type_index::DATA_TYPE) {
+        let dtype: DLDataType = arg.get()?;
+        texts.try_push(String::compose(&|out: &mut Writer<'_>| {
+            let _ = dtype::write_dtype(dtype, out);
+        })?)?;
+    }
+    Ok(texts)
+}

@@ -1,0 +1,54 @@
+//! Functions that are native code of the model's library: exec_mode `compiled`.
+
+use ferrite_core::error::Result;
+use ferrite_core::{Any, AnyView, Function, plain_bail, stack};
+
+use super::frame::CallFrame;
+use super::pools::Pools;
+use super::{Entry, pointer_view};
+use crate::executable::FunctionInfo;
+
+/// What the library's names of such functions begin with.
+pub(super) const PREFIX: &[u8] = b"__vmtir__";
+
+/// Runs a function of native code: (machine, registers, constants, functions), three lists of values without bounds. Arguments are the
+/// first registers; the result is in the register behind them.
+///
+/// # Errors
+/// InternalError for a wrong number of arguments; ValueError when calls are nested too deep; those of the code; MemoryError.
+pub(super) fn run(
+    entry: &Entry<'_>,
+    pools: &Pools,
+    info: &FunctionInfo,
+    code: &Function,
+    args: &[AnyView<'_>],
+) -> Result<Any> {
+    if args.len() != info.arguments {
+        plain_bail!(
+            INTERNAL_ERROR,
+            "Function {} expects {} arguments",
+            entry.0.executable().name(info),
+            info.arguments
+        );
+    }
+    stack::nest(|| call(entry, pools, info, code, args))
+}
+
+fn call(
+    entry: &Entry<'_>,
+    pools: &Pools,
+    info: &FunctionInfo,
+    code: &Function,
+    args: &[AnyView<'_>],
+) -> Result<Any> {
+    let frame = CallFrame::begin(entry, info, args)?;
+    let machine = core::ptr::from_ref(entry.0).cast_mut();
+    code.call(&[
+        pointer_view(machine.cast()),
+        pointer_view(frame.registers.cast()),
+        pointer_view(pools.constants().cast()),
+        pointer_view(pools.functions().cast()),
+    ])?;
+    // SAFETY: the frame has a register behind the arguments, as was checked when the executable was loaded.
+    Ok(core::mem::take(unsafe { &mut *frame.registers.add(info.arguments) }))
+}

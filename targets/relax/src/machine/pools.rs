@@ -1,0 +1,180 @@
+//! What `vm_initialization` makes: allocators, literals, and the functions as the interpreter calls them.
+
+use core::ffi::c_void;
+
+use ferrite_core::abi::{TVMFFIAny, TVMFFIFunctionCell, TVMFFISafeCallType};
+use ferrite_core::error::Result;
+use ferrite_core::memory::Buffer;
+use ferrite_core::object::ObjectClass;
+use ferrite_core::{Any, Function, ObjectRef, Tensor, device, plain_bail, plain_ensure};
+
+use super::{Closure, Machine, copy_tensor_to, native, pointer_view};
+use crate::builtins::{self, Body};
+use crate::executable::{Executable, FunctionInfo, FunctionKind};
+use crate::memory::Allocator;
+
+/// Finds a function that is no builtin: a kernel, or a function of the process.
+pub type Resolve<'a> = dyn Fn(&[u8]) -> Result<Option<Function>> + 'a;
+
+/// The name of the builtin that only empties a register.
+const NULL_VALUE: &[u8] = b"vm.builtin.null_value";
+
+/// How the interpreter calls a function.
+pub(super) enum Callee {
+    /// Gives None.
+    Null,
+    /// A builtin of this crate.
+    Builtin(Body),
+    /// Any other function. The object is among the literals.
+    Packed { safe_call: TVMFFISafeCallType, handle: *mut c_void },
+    /// A function of bytecode.
+    Bytecode,
+    /// A function of native code, which takes lists of values.
+    Native(Function),
+}
+
+/// Allocators, literals and functions of an initialized machine.
+pub(super) struct Pools {
+    /// The allocator of each device; device 0 is that of the model, the last one is a CPU and holds shapes.
+    pub allocators: Buffer<Allocator>,
+    /// The constants, the functions, None, the machine, and the immediates.
+    pub literals: Buffer<Any>,
+    /// How the functions are called.
+    pub callees: Buffer<Callee>,
+    constants: usize,
+}
+
+// SAFETY: the handles are those of functions among the literals, which any thread may use.
+unsafe impl Send for Pools {}
+// SAFETY: as above.
+unsafe impl Sync for Pools {}
+
+impl Pools {
+    pub(super) fn new(
+        machine: &Machine,
+        allocators: Buffer<Allocator>,
+        resolve: &Resolve<'_>,
+    ) -> Result<Pools> {
+        let (Some(first), Some(last)) = (allocators.first().copied(), allocators.last()) else {
+            plain_bail!(INTERNAL_ERROR, "A virtual machine needs at least one device");
+        };
+        plain_ensure!(
+            last.device().device_type == device::kind::CPU,
+            INTERNAL_ERROR,
+            "The last device of a virtual machine must be a CPU, which holds shapes"
+        );
+        let executable = machine.executable();
+        let functions = executable.functions();
+        let immediates = executable.code().immediates();
+        let constants = executable.constants().len();
+        let mut literals = Buffer::try_with_capacity(constants + functions.len() + 2 + immediates.len())?;
+        for constant in executable.constants() {
+            literals.try_push(constant_on(constant, first)?)?;
+        }
+        let mut callees = Buffer::try_with_capacity(functions.len())?;
+        for (index, info) in functions.iter().enumerate() {
+            let (callee, function) = callee_of(executable, index, info, resolve)?;
+            callees.try_push(callee)?;
+            literals.try_push(function)?;
+        }
+        literals.try_push(Any::NONE)?;
+        let machine = core::ptr::from_ref(machine).cast_mut().cast();
+        literals.try_push(pointer_view(machine).to_owned()?)?;
+        for immediate in immediates {
+            literals.try_push(Any::from(*immediate))?;
+        }
+        Ok(Pools { allocators, literals, callees, constants })
+    }
+
+    /// The constants, as native code gets them.
+    pub(super) fn constants(&self) -> *mut TVMFFIAny {
+        self.literals.as_ptr().cast_mut().cast()
+    }
+
+    /// The functions, as native code gets them.
+    pub(super) fn functions(&self) -> *mut TVMFFIAny {
+        self.literals[self.constants..].as_ptr().cast_mut().cast()
+    }
+
+    /// The value of a function.
+    pub(super) fn function_value(&self, function: usize) -> &Any {
+        &self.literals[self.constants + function]
+    }
+
+    /// The native code of a function.
+    pub(super) fn code(&self, function: usize) -> Result<&Function> {
+        match self.callees.get(function) {
+            Some(Callee::Native(code)) => Ok(code),
+            _ => plain_bail!(INTERNAL_ERROR, "Function {} has no native code", function),
+        }
+    }
+}
+
+/// A constant as the model uses it: tensors are on its device.
+fn constant_on(constant: &Any, allocator: Allocator) -> Result<Any> {
+    match constant.as_object().and_then(ObjectRef::as_class::<Tensor>) {
+        Some(tensor) if allocator.device().device_type != device::kind::CPU => {
+            Ok(copy_tensor_to(tensor, allocator)?.into())
+        }
+        _ => Ok(constant.clone()),
+    }
+}
+
+/// How a function is called, and its value.
+fn callee_of(
+    executable: &Executable,
+    index: usize,
+    info: &FunctionInfo,
+    resolve: &Resolve<'_>,
+) -> Result<(Callee, Any)> {
+    let name = executable.name(info);
+    let callee = match info.kind {
+        FunctionKind::Packed => return packed(name, resolve),
+        FunctionKind::Bytecode => Callee::Bytecode,
+        FunctionKind::Compiled => Callee::Native(code_of(name, resolve)?),
+    };
+    Ok((callee, Closure::of_function(executable, index)?.into()))
+}
+
+/// The native code of a function.
+fn code_of(name: &[u8], resolve: &Resolve<'_>) -> Result<Function> {
+    let mut symbol = Buffer::try_with_capacity(native::PREFIX.len() + name.len())?;
+    symbol.try_extend_from_slice(native::PREFIX)?;
+    symbol.try_extend_from_slice(name)?;
+    match resolve(&symbol)? {
+        Some(code) => Ok(code),
+        None => {
+            plain_bail!(INTERNAL_ERROR, "Cannot find underlying compiled tirx function of VMTIRFunc {}", name)
+        }
+    }
+}
+
+/// A builtin of this crate, or a function that is found elsewhere.
+fn packed(name: &[u8], resolve: &Resolve<'_>) -> Result<(Callee, Any)> {
+    if let Some(builtin) = builtins::find(name) {
+        let callee = if name == NULL_VALUE { Callee::Null } else { Callee::Builtin(builtin.body) };
+        return Ok((callee, builtin.function.to_function()?.into()));
+    }
+    match resolve(name)? {
+        Some(function) => Ok((direct(&function)?, function.into())),
+        None => plain_bail!(
+            INTERNAL_ERROR,
+            "Error: Cannot find ffi::Function {} in either Relax VM kernel library, or in TVM runtime ffi::Function registry, or in \
+             global Relax functions of the VM executable",
+            name;
+            "no function {}",
+            name
+        ),
+    }
+}
+
+/// A call of the function's code, without its checks.
+fn direct(function: &Function) -> Result<Callee> {
+    let object = function.as_object().as_ptr();
+    // SAFETY: the cell follows the header of every function object (ABI).
+    let cell = unsafe { &*object.add(1).cast::<TVMFFIFunctionCell>() };
+    match cell.safe_call {
+        Some(safe_call) => Ok(Callee::Packed { safe_call, handle: object.cast() }),
+        None => plain_bail!(VALUE_ERROR, "The function object has no safe_call"),
+    }
+}

@@ -1,0 +1,61 @@
+//! Functions that were saved under a name, with all arguments bound.
+
+use ferrite_core::error::Result;
+use ferrite_core::memory::Buffer;
+use ferrite_core::{Any, AnyView, Function, String};
+
+use super::bound::bind_last_arguments;
+use super::{Closure, Machine, unknown};
+
+/// Closures by name.
+pub(super) struct SavedFunctions(Buffer<(String, Closure)>);
+
+impl SavedFunctions {
+    pub(super) const fn new() -> Self {
+        SavedFunctions(Buffer::new())
+    }
+
+    /// The closure of that name.
+    pub(super) fn find(&self, name: &[u8]) -> Option<Closure> {
+        self.0.iter().find(|(key, _)| key.as_bytes() == name).map(|(_, closure)| closure.clone())
+    }
+}
+
+impl Machine {
+    /// Saves a function with its arguments under a name, which from then on shadows a function of the model. Tensors on other devices
+    /// are copied to that of the model. Without `include_return` the saved function gives None.
+    ///
+    /// # Errors
+    /// ValueError for an unknown function; InternalError for a packed function and before initialization; MemoryError.
+    pub fn save_function(
+        &self,
+        name: &[u8],
+        saved_name: String,
+        include_return: bool,
+        args: &[AnyView<'_>],
+    ) -> Result<()> {
+        let Some(closure) = self.closure(name)? else { return Err(unknown(name)) };
+        let entry = self.enter()?;
+        let inputs = entry.inputs(args)?;
+        let mut function = bind_last_arguments(closure.function().clone(), inputs)?;
+        if !include_return {
+            let inner = function;
+            function = Function::from_packed(move |args| inner.call(args).map(|_| Any::NONE))?;
+        }
+        let closure = Closure::new(saved_name.clone(), function)?;
+        // Dropped when the lock is given back, as its arguments may run other code.
+        let previous = {
+            let mut saved = self.saved.lock();
+            match saved.0.iter_mut().find(|(key, _)| *key == saved_name) {
+                Some((_, place)) => Some(core::mem::replace(place, closure)),
+                None => {
+                    saved.0.reserve_silently(1)?;
+                    saved.0.try_push((saved_name, closure))?;
+                    None
+                }
+            }
+        };
+        drop(previous);
+        Ok(())
+    }
+}

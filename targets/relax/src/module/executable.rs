@@ -1,0 +1,94 @@
+//! The kind of module that a compiled model is.
+
+use core::ffi::CStr;
+
+use ferrite_alloc_ext::module::{BINARY_SERIALIZABLE, Module, ModuleImpl};
+use ferrite_core::error::Result;
+use ferrite_core::{Any, AnyView, Bytes, Function, ObjectRef, String, plain_bail};
+
+use super::builtins;
+use super::held::Held;
+use super::machine::MachineModule;
+use super::text;
+use crate::executable::{Executable, FunctionKind, Source};
+use crate::machine::Machine;
+
+/// A compiled model.
+struct ExecutableModule {
+    executable: Executable,
+}
+
+/// A function of the module, with its arguments.
+type Method = fn(&Held<ExecutableModule>, &[AnyView<'_>]) -> Result<Any>;
+
+const METHODS: &[(&str, Method)] = &[
+    ("vm_load_executable", |this, _| Ok(new_machine(this)?.into())),
+    ("has_function", |this, args| Ok(this.executable.find(text(args, 0)?).is_some().into())),
+    ("stats", |this, _| Ok(this.executable.stats()?.into())),
+    ("as_text", |this, _| Ok(this.executable.as_text()?.into())),
+    ("as_python", |this, _| Ok(this.executable.as_python()?.into())),
+];
+
+impl ModuleImpl for ExecutableModule {
+    fn kind(&self) -> &CStr {
+        c"relax.VMExecutable"
+    }
+
+    fn property_mask(&self) -> i32 {
+        BINARY_SERIALIZABLE
+    }
+
+    fn get_function(&self, module: &Module, name: &String) -> Result<Option<Function>> {
+        let Some((_, method)) = METHODS.iter().find(|(key, _)| key.as_bytes() == name.as_bytes()) else {
+            return Ok(None);
+        };
+        // SAFETY: this is the implementation of the module.
+        let held = unsafe { Held::new(module, self) };
+        Function::from_packed(move |args| method(&held, args)).map(Some)
+    }
+
+    fn save_to_bytes(&self) -> Result<Bytes> {
+        self.executable.save()
+    }
+
+    #[cfg(feature = "std")]
+    fn write_to_file(&self, file: &String, _format: &String) -> Result<()> {
+        super::file::write(file, &self.executable.save()?)
+    }
+}
+
+/// A machine for the executable, with its imports.
+fn new_machine(this: &Held<ExecutableModule>) -> Result<Module> {
+    let is_native =
+        this.executable.functions().iter().any(|function| function.kind == FunctionKind::Compiled);
+    let machine = Module::from_impl(MachineModule::new(Machine::new(this.executable.clone())))?;
+    for import in this.module().imports()?.as_slice() {
+        let Some(import) = import.as_object().and_then(ObjectRef::as_class::<Module>) else { continue };
+        if is_native {
+            builtins::provide(import)?;
+        }
+        machine.import_module(import)?;
+    }
+    Ok(machine)
+}
+
+/// Makes the module of an executable.
+///
+/// # Errors
+/// InternalError that names the malformed section; MemoryError.
+pub fn load(source: Source) -> Result<Module> {
+    Module::from_impl(ExecutableModule { executable: Executable::load(source)? })
+}
+
+/// The body of `ffi.Module.load_from_bytes.relax.VMExecutable`.
+///
+/// # Errors
+/// TypeError for another argument than bytes; those of [`load`].
+pub fn load_from_bytes(args: &[AnyView<'_>]) -> Result<Any> {
+    match args {
+        [bytes] => Ok(load(Source::Bytes(bytes.get()?))?.into()),
+        _ => {
+            plain_bail!(TYPE_ERROR, "A loader takes the bytes of a module, but got {} arguments", args.len())
+        }
+    }
+}
