@@ -90,6 +90,9 @@ pub mod module;
 #[cfg(feature = "backend")]
 pub mod backend;
 
+#[cfg(feature = "relax")]
+pub mod relax;
+
 #[cfg(feature = "cxx-abi")]
 #[path = "../cxx/mod.rs"]
 mod cxx;

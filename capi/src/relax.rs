@@ -1,0 +1,54 @@
+//! What native code of models needs from the machine that runs it: lists of values.
+
+use core::ffi::{c_int, c_void};
+
+use ferrite_core::abi::TVMFFIAny;
+use ferrite_relax::compiled;
+
+use crate::boundary;
+
+/// Copies element `index` of a list of values to argument `arg_offset`, which borrows it.
+///
+/// Returns 0; or -1 with ValueError raised for a null pointer or a negative number.
+///
+/// # Safety
+/// `anylist` is a list that the machine gave to the code, and has the element; so has `args` the argument.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMBackendAnyListSetPackedArg(
+    anylist: *mut c_void,
+    index: c_int,
+    args: *mut TVMFFIAny,
+    arg_offset: c_int,
+) -> c_int {
+    // SAFETY: contract of this function.
+    boundary::status(|| unsafe { compiled::set_packed_arg(anylist, index, args, arg_offset) })
+}
+
+/// Sets element `index` of a list of values to None.
+///
+/// Returns 0; or -1 with ValueError raised for a null pointer or a negative number.
+///
+/// # Safety
+/// `anylist` is a list that the machine gave to the code, and has the element.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMBackendAnyListResetItem(anylist: *mut c_void, index: c_int) -> c_int {
+    // SAFETY: contract of this function.
+    boundary::status(|| unsafe { compiled::reset_item(anylist, index) })
+}
+
+/// Moves the result of a call, value `ret_offset` of `args`, to element `index` of a list of values. `args` then has None there.
+///
+/// Returns 0; or -1 with ValueError raised for a null pointer or a negative number.
+///
+/// # Safety
+/// `anylist` is a list that the machine gave to the code, and has the element; `args` has an owned value at `ret_offset`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMBackendAnyListMoveFromPackedReturn(
+    anylist: *mut c_void,
+    index: c_int,
+    args: *mut TVMFFIAny,
+    ret_offset: c_int,
+) -> c_int {
+    // SAFETY: contract of this function.
+    boundary::status(|| unsafe { compiled::move_from_packed_return(anylist, index, args, ret_offset) })
+}
