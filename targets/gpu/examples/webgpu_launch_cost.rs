@@ -1,10 +1,10 @@
-//! The time of a launch through the library beside that of the wgpu calls in it.
+//! Compares the time of a launch through the library with that of its wgpu calls.
 //!
 //!     cargo run --release -p ferrite-gpu --features webgpu --example webgpu_launch_cost
 //!
-//! The kernel is add_one of the fixtures, with one block. Both sides queue the same number of launches and wait for them at the
-//! end of each round, in turns; the shortest round of each counts. First with the same arguments each time, then with a number
-//! that changes, which is written to a buffer before each launch.
+//! The kernel is add_one of the fixtures, with one block. The two sides alternate: each queues the same number of launches and
+//! waits for them at the end of the round; the shortest round counts. The first table passes the same arguments each time. The
+//! second changes a number, which is written to a buffer before each launch.
 #![allow(clippy::expect_used, reason = "a measurement fails by a panic")]
 
 #[path = "../tests/support/wgpu_floor.rs"]
@@ -28,7 +28,7 @@ const F32: DLDataType = DLDataType { code: 2, bits: 32, lanes: 1 };
 const HERE: DLDevice = DLDevice { device_type: 15, device_id: 0 };
 const FIXTURE: &[u8] = include_bytes!("../../../tests/programs/device/webgpu/module.bin");
 
-/// A kernel of the fixtures and its two buffers, through the library.
+/// A kernel of the fixtures and its two buffers, launched through the library.
 struct Library {
     kernel: Function,
     x: ferrite_core::Tensor,
@@ -47,12 +47,12 @@ impl Library {
     }
 
     fn wait(&self) -> Result<()> {
-        // SAFETY: the null stream is the device's.
+        // SAFETY: null is the device's default stream.
         unsafe { WebGpu.synchronize(0, core::ptr::null_mut()) }
     }
 }
 
-/// The shortest round of each side, in turns.
+/// Returns the shortest round of each side. The sides alternate.
 fn compare(
     case: &str,
     mut floor: impl FnMut() -> Result<()>,

@@ -1,10 +1,10 @@
-//! Attributes of devices that are texts, in TVM's form.
+//! Text form of device attributes, as TVM writes it.
 #![forbid(unsafe_code)]
 
 use ferrite_core::String;
 use ferrite_core::error::Result;
 
-/// The extents of a block at most, such as `[1024, 1024, 64]`.
+/// Formats the maximum extents of a block, such as `[1024, 1024, 64]`.
 ///
 /// # Errors
 /// MemoryError.
@@ -12,7 +12,7 @@ pub fn extents(x: i64, y: i64, z: i64) -> Result<String> {
     String::format(format_args!("[{x}, {y}, {z}]"))
 }
 
-/// A version, such as `9.0`.
+/// Formats a version, such as `9.0`.
 ///
 /// # Errors
 /// MemoryError.

@@ -1,5 +1,5 @@
-//! Modules from the compiler's objects: `ffi.Module.create.KIND`, which the compiler calls at the end of code generation if it
-//! exists.
+//! Modules built from the compiler's objects: `ffi.Module.create.KIND`, which the compiler calls at the end of code generation
+//! if the function exists.
 
 mod function_info;
 
@@ -14,10 +14,10 @@ use crate::payload::{CodeLayout, Writer};
 
 use function_info::FunctionInfo;
 
-/// The body of `ffi.Module.load_from_bytes.KIND`.
+/// Implements `ffi.Module.load_from_bytes.KIND`.
 ///
 /// # Errors
-/// TypeError for another argument than bytes; those of [`DeviceModule::load`].
+/// TypeError unless the argument is Bytes; those of [`DeviceModule::load`].
 pub fn load_from_bytes<D: Driver>(args: &[AnyView<'_>]) -> Result<Any> {
     match args {
         [bytes] => Ok(DeviceModule::<D>::load(bytes.get()?)?.into()),
@@ -27,8 +27,8 @@ pub fn load_from_bytes<D: Driver>(args: &[AnyView<'_>]) -> Result<Any> {
     }
 }
 
-/// The body of `ffi.Module.create.KIND`, called with (code, format, FunctionInfo by name, sources by format). The code is Bytes,
-/// or a Map of them for kinds with a code for each kernel.
+/// Implements `ffi.Module.create.KIND`. The arguments are (code, format, FunctionInfo by name, sources by format). The code is
+/// Bytes, or a Map of Bytes for kinds with separate code for each kernel.
 ///
 /// # Errors
 /// TypeError for other arguments; those of [`DeviceModule::load`].
@@ -49,7 +49,7 @@ pub fn create<D: Driver>(args: &[AnyView<'_>]) -> Result<Any> {
     Ok(DeviceModule::<D>::create(payload.finish()?, sources)?.into())
 }
 
-/// The content of bytes or of a text.
+/// Returns the bytes of a Bytes or String argument.
 fn content<'a>(code: &'a AnyView<'_>) -> Result<&'a [u8]> {
     match code.bytes_of_bytes().or_else(|| code.bytes_of_string()) {
         Some(content) => Ok(content),

@@ -1,4 +1,4 @@
-//! The part of a kind of device module that is its own.
+//! Interface of a kind of device module.
 
 use core::ffi::CStr;
 
@@ -10,10 +10,10 @@ use crate::launch::Launch;
 use crate::module::DeviceModule;
 use crate::payload::{Layout, Payload};
 
-/// Devices of a kind at most. Larger ids are refused.
+/// Maximum number of devices of a kind. Larger ids are rejected.
 pub const MAX_DEVICES: usize = 32;
 
-/// A kind of device module. [`DeviceModule`] does everything else: payloads, functions, arguments, loading once per device.
+/// A kind of device module. [`DeviceModule`] implements the rest: payloads, functions, arguments, and loading once per device.
 ///
 /// # Life of a module
 /// | Step | When | Called |
@@ -24,47 +24,47 @@ pub const MAX_DEVICES: usize = 32;
 /// | [`load_kernel`](Driver::load_kernel) | first launch of a kernel on a device | under the same lock |
 /// | [`launch`](Driver::launch) | each launch | without a lock or an allocation |
 ///
-/// What `load` and `load_kernel` made is dropped with the module; errors of the driver are ignored then. A failure of either
-/// keeps nothing: the next launch tries again.
+/// Results of `load` and `load_kernel` are dropped with the module, where errors of the driver are ignored. A failure of either
+/// leaves no state behind: the next launch tries again.
 pub trait Driver: Send + Sync + Sized + 'static {
-    /// The kind, as in `ffi.Module.load_from_bytes.KIND`.
+    /// Name of the kind, as in `ffi.Module.load_from_bytes.KIND`.
     const KIND: &'static CStr;
 
-    /// The layout of payloads.
+    /// Layout of payloads.
     const LAYOUT: &'static Layout;
 
-    /// The device type of the kind.
+    /// DLPack device type.
     const DEVICE_TYPE: i32;
 
-    /// The property mask of modules.
+    /// Property mask of modules.
     const PROPERTY_MASK: i32 = BINARY_SERIALIZABLE | RUNNABLE;
 
-    /// The code of a module in the form in which drivers get it.
+    /// Code of a module, prepared for the driver.
     type Code: Send + Sync + 'static;
 
-    /// A module on one device.
+    /// A module loaded on one device.
     type Loaded: Send + Sync + 'static;
 
-    /// A kernel on one device.
+    /// A kernel loaded on one device.
     type Kernel: Send + Sync + 'static;
 
-    /// Brings the code into its form. Opens no driver.
+    /// Validates the payload and prepares its code. Opens no driver.
     ///
     /// # Errors
-    /// InternalError when the payload makes no sense; those of a compiler.
+    /// InternalError for an invalid payload; those of a compiler.
     fn prepare(payload: &Payload) -> Result<Self::Code>;
 
-    /// As [`prepare`](Driver::prepare), for a module that the compiler makes in its own process. It may only be exported there, so
-    /// that whatever needs more than the code waits for [`make_ready`](Driver::make_ready).
+    /// Like [`prepare`](Driver::prepare), for a module created in the compiler's process. It may only be exported from there,
+    /// so anything beyond the code waits for [`make_ready`](Driver::make_ready).
     ///
     /// # Errors
-    /// As [`prepare`](Driver::prepare).
+    /// As for [`prepare`](Driver::prepare).
     fn prepare_created(payload: &Payload) -> Result<Self::Code> {
         Self::prepare(payload)
     }
 
-    /// Does what [`prepare_created`](Driver::prepare_created) left. Called when a kernel is looked up, without a lock: it may call
-    /// functions that others registered.
+    /// Completes what [`prepare_created`](Driver::prepare_created) postponed. Called without a lock when a kernel is looked up,
+    /// so it may call registered functions.
     ///
     /// # Errors
     /// Those of a compiler.
@@ -72,22 +72,22 @@ pub trait Driver: Send + Sync + Sized + 'static {
         Ok(())
     }
 
-    /// The device on which this thread launches kernels.
+    /// Returns the device on which this thread launches kernels.
     ///
     /// # Errors
     /// Errors of the driver.
     fn current_device() -> Result<i32>;
 
-    /// Loads a module on a device, with what all its kernels share.
+    /// Loads a module on a device, with all state that its kernels share.
     ///
     /// # Errors
-    /// Errors of the driver, a missing library among them.
+    /// Errors of the driver, including a missing library.
     fn load(source: &Source<'_, Self>, device: i32) -> Result<Self::Loaded>;
 
     /// Loads a kernel of a module on a device.
     ///
     /// # Errors
-    /// Errors of the driver, with its build log if it compiles.
+    /// Errors of the driver, with the build log if it compiles.
     fn load_kernel(
         source: &Source<'_, Self>,
         loaded: &Self::Loaded,
@@ -95,25 +95,25 @@ pub trait Driver: Send + Sync + Sized + 'static {
         device: i32,
     ) -> Result<Self::Kernel>;
 
-    /// Queues a kernel.
+    /// Queues a launch.
     ///
     /// # Errors
     /// Errors of the driver.
     ///
     /// # Safety
-    /// The values must be what the kernel takes: handles are memory of this device.
+    /// The values must have the kernel's parameter types; handles must be memory of this device.
     unsafe fn launch(kernel: &Self::Kernel, device: i32, launch: &Launch<'_>) -> Result<()>;
 
-    /// A function of the module itself, such as `opencl.GetPreCompiledPrograms`. It goes before a kernel of the same name.
+    /// Returns a function of the module itself, such as `opencl.GetPreCompiledPrograms`. It takes precedence over a kernel of
+    /// the same name.
     ///
     /// # Errors
-    /// Any; a name that is not there is none, not an error.
+    /// Any. An unknown name returns `None`, not an error.
     fn method(_module: &Module, _this: &DeviceModule<Self>, _name: &[u8]) -> Result<Option<Function>> {
         Ok(None)
     }
 
-    /// A source that is put together when somebody asks for it. None for formats that [`inspect_source`](Driver::inspect_source)
-    /// has.
+    /// Returns a source composed on demand. Returns `None` for formats handled by [`inspect_source`](Driver::inspect_source).
     ///
     /// # Errors
     /// MemoryError.
@@ -121,10 +121,10 @@ pub trait Driver: Send + Sync + Sized + 'static {
         Ok(None)
     }
 
-    /// The source in a format; empty when there is none.
+    /// Returns the source in a format; empty if there is none.
     fn inspect_source<'a>(source: &Source<'a, Self>, format: &[u8]) -> &'a [u8];
 
-    /// The payload that gives this module when it is loaded.
+    /// Returns a payload from which the module can be loaded again.
     ///
     /// # Errors
     /// MemoryError.
@@ -133,7 +133,7 @@ pub trait Driver: Send + Sync + Sized + 'static {
     }
 }
 
-/// The code of a module: the payload, and its prepared form.
+/// Code of a module: the payload, and its prepared form.
 pub struct Source<'a, D: Driver> {
     /// The payload.
     pub payload: &'a Payload,

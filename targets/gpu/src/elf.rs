@@ -1,5 +1,5 @@
-//! ELF files of drivers: `cubin` and `hsaco`. Drivers get an address without a length and believe the offsets in the file, so
-//! that a truncated one would be read beyond its end.
+//! Validates ELF files of drivers: `cubin` and `hsaco`. Drivers get an address without a length and trust the offsets in the
+//! file, so they would read beyond the end of a truncated one.
 #![forbid(unsafe_code)]
 
 use ferrite_core::error::Result;
@@ -13,15 +13,15 @@ const SEGMENT_BYTES: u64 = 56;
 const NULL: u64 = 0;
 const NOBITS: u64 = 8;
 
-/// Whether a code begins as a 64-bit little-endian ELF file does.
+/// Returns `true` if the code begins like a 64-bit little-endian ELF file.
 pub fn is_elf(code: &[u8]) -> bool {
     code.starts_with(MAGIC)
 }
 
-/// Checks that a file has everything that its headers tell of.
+/// Checks that the file contains all parts that its headers refer to.
 ///
 /// # Errors
-/// InternalError.
+/// InternalError for a truncated or malformed file.
 pub fn check(kind: &str, file: &[u8]) -> Result<()> {
     plain_ensure!(
         is_complete(file),
@@ -36,7 +36,7 @@ fn is_complete(file: &[u8]) -> bool {
     is_elf(file) && file.len() >= HEADER_BYTES && sections_fit(file).is_some() && segments_fit(file).is_some()
 }
 
-/// None when a section lies outside of the file.
+/// Returns `None` if a section extends beyond the file.
 fn sections_fit(file: &[u8]) -> Option<()> {
     let (start, size, count) = (number(file, 0x28, 8)?, number(file, 0x3a, 2)?, number(file, 0x3c, 2)?);
     if count != 0 && size < SECTION_BYTES {
@@ -49,7 +49,7 @@ fn sections_fit(file: &[u8]) -> Option<()> {
             number(file, section.checked_add(0x18)?, 8)?,
             number(file, section.checked_add(0x20)?, 8)?,
         );
-        // The whole header is in the file, also what was not read.
+        // The whole header must be in the file, including fields that are not read.
         number(file, section.checked_add(SECTION_BYTES as usize - 8)?, 8)?;
         if !matches!(kind, NULL | NOBITS) {
             fits(file, at, bytes)?;
@@ -58,7 +58,7 @@ fn sections_fit(file: &[u8]) -> Option<()> {
     Some(())
 }
 
-/// None when a segment lies outside of the file.
+/// Returns `None` if a segment extends beyond the file.
 fn segments_fit(file: &[u8]) -> Option<()> {
     let (start, size, count) = (number(file, 0x20, 8)?, number(file, 0x36, 2)?, number(file, 0x38, 2)?);
     if count != 0 && size < SEGMENT_BYTES {
@@ -76,7 +76,7 @@ fn fits(file: &[u8], at: u64, bytes: u64) -> Option<()> {
     (at.checked_add(bytes)? <= file.len() as u64).then_some(())
 }
 
-/// A number of so many bytes.
+/// Reads a little-endian number of this size.
 fn number(file: &[u8], at: usize, bytes: usize) -> Option<u64> {
     let bytes = file.get(at..at.checked_add(bytes)?)?;
     Some(bytes.iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte)))

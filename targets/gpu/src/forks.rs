@@ -1,5 +1,5 @@
-//! Drivers do not survive a fork: in the child of a process that opened one, its handles are those of threads and mappings that
-//! are gone. So every use of a device there is an error, and nothing is freed.
+//! Fork protection of drivers. In the child of a process that opened a driver, the driver's handles refer to threads and
+//! mappings that no longer exist. So every use of a device there is an error, and nothing is freed.
 
 use core::sync::atomic::{AtomicBool, Ordering};
 
@@ -7,7 +7,7 @@ use ferrite_core::error::Result;
 use ferrite_core::plain_ensure;
 use ferrite_core::sync::fork::{AtFork, Hook, Ring, enlist};
 
-/// Whether a driver was opened, or its opening began.
+/// Whether a driver was opened, or is being opened.
 static IN_USE: AtomicBool = AtomicBool::new(false);
 
 /// Whether this process is the child of one that had opened a driver.
@@ -19,34 +19,34 @@ static CHILD: Hook = Hook::in_child(|| {
     }
 });
 
-/// Locks that are taken while a driver is opened need not be held across a fork: the child never takes them.
+/// Locks held while a driver is opened need no protection across a fork, since the child never takes them.
 static PARTS: &[&dyn AtFork] = &[&CHILD];
 
-/// Makes children of forks know.
+/// Registers the fork handler.
 pub(crate) fn install() {
     enlist(Ring::Gpu, PARTS);
 }
 
-/// Tells that a driver is about to be opened.
+/// Records that a driver is about to be opened.
 ///
 /// # Errors
-/// As [`check`].
+/// As for [`check`].
 pub fn begin_use() -> Result<()> {
     check()?;
     IN_USE.store(true, Ordering::Relaxed);
     Ok(())
 }
 
-/// Whether devices cannot be used, since they belong to the parent process.
+/// Returns `true` if devices belong to the parent process and cannot be used.
 #[inline]
 pub fn is_child() -> bool {
     IS_CHILD.load(Ordering::Relaxed)
 }
 
-/// Refuses the use of devices in the child of a process that used some.
+/// Rejects the use of devices in the child of a process that used some.
 ///
 /// # Errors
-/// RuntimeError.
+/// RuntimeError in such a child.
 #[inline]
 pub fn check() -> Result<()> {
     plain_ensure!(

@@ -1,11 +1,11 @@
-//! The global functions of this build, as defaults: loaders and makers of modules for each kind, and functions of the runtime.
-//! TVM's own runtime has the same names.
+//! Global functions of this build, as defaults: loaders and constructors of modules for each kind, and functions of the
+//! runtime. TVM's own runtime uses the same names.
 
 use ferrite_core::defaults::{self, Defaults, Group};
 
 use crate::runtime;
 
-/// Loaders of modules.
+/// Loaders of modules: `ffi.Module.load_from_bytes.KIND`.
 pub const LOADERS: Group = Group {
     prefix: "ffi.Module.load_from_bytes.",
     functions: &[
@@ -27,8 +27,8 @@ pub const LOADERS: Group = Group {
     wrap: None,
 };
 
-/// Makers of modules from the compiler's objects.
-pub const MAKERS: Group = Group {
+/// Constructors of modules from the compiler's objects: `ffi.Module.create.KIND`.
+pub const CONSTRUCTORS: Group = Group {
     prefix: "ffi.Module.create.",
     functions: &[
         #[cfg(feature = "opencl")]
@@ -47,26 +47,26 @@ pub const MAKERS: Group = Group {
     wrap: None,
 };
 
-/// The function that host code calls before the first kernel.
+/// Function that host code calls before the first kernel.
 pub const SET_DEVICE: Group = Group {
     prefix: runtime::SET_DEVICE,
     functions: &[runtime::SET_DEVICE_FUNCTION],
     wrap: Some(runtime::wrap),
 };
 
-/// Functions by which TVM's Python package uses devices.
+/// Functions through which TVM's Python package uses devices.
 pub const RUNTIME: Group =
     Group { prefix: "runtime.", functions: runtime::FUNCTIONS, wrap: Some(runtime::wrap) };
 
-/// Functions of CUDA.
+/// Functions for CUDA.
 #[cfg(feature = "cuda")]
 pub const CUDA: Group = Group { prefix: "runtime.", functions: crate::cuda::FUNCTIONS, wrap: None };
 
-/// Functions of ROCm.
+/// Functions for ROCm.
 #[cfg(feature = "rocm")]
 pub const ROCM: Group = Group { prefix: "runtime.", functions: crate::rocm::FUNCTIONS, wrap: None };
 
-/// Functions of single kinds by which TVM's Python package describes targets.
+/// Functions through which TVM's Python package describes the targets of a kind.
 pub const DEVICE_API: Group = Group {
     prefix: "device_api.",
     functions: &[
@@ -76,10 +76,10 @@ pub const DEVICE_API: Group = Group {
     wrap: None,
 };
 
-/// All of them.
+/// All groups.
 pub const GROUPS: &[Group] = &[
     LOADERS,
-    MAKERS,
+    CONSTRUCTORS,
     SET_DEVICE,
     RUNTIME,
     DEVICE_API,
@@ -89,13 +89,13 @@ pub const GROUPS: &[Group] = &[
     ROCM,
 ];
 
-/// Makes the functions known, in programs without the C library, which has defaults of its own beside these.
+/// Installs the functions in programs without the C library, which installs its own defaults along with these.
 pub fn install() {
     static DEFAULTS: Defaults = Defaults { groups: &[GROUPS] };
     defaults::install(&DEFAULTS);
 }
 
-/// An entry for the loader or the maker of a kind of module.
+/// Expands to the table entry of a loader or constructor of a kind.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! module_functions {

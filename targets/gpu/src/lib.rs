@@ -1,32 +1,31 @@
-//! Device modules: kernels that TVM compiled for GPUs, and the devices that they run on.
+//! Device modules: kernels that TVM compiled for GPUs, and the devices on which they run.
 //!
-//! | module | holds |
+//! | module | content |
 //! |---|---|
-//! | [`payload`] | the bytes of device modules, read and written |
-//! | [`launch`] | packed arguments of kernels as values and work sizes |
-//! | [`driver`] | [`Driver`](driver::Driver), the part of a kind that is its own |
-//! | [`module`] | modules of every kind, and their kernels |
+//! | [`payload`] | serialised form of device modules |
+//! | [`launch`] | conversion of packed arguments to parameter values and work sizes |
+//! | [`driver`] | [`Driver`](driver::Driver), the interface of a kind |
+//! | [`module`] | device modules of all kinds, and their kernels |
 //! | [`create`] | modules from the compiler's objects, `ffi.Module.create.KIND` |
-//! | [`opencl_source`] | OpenCL source, cut into a program for each kernel |
-//! | [`elf`] | ELF files, checked before a driver reads them |
-//! | [`spirv`] | the declarations of SPIR-V shaders, compared with their kernels |
-//! | [`library`] | driver libraries, opened when they are first needed |
-//! | [`runtime`] | the global functions `__tvm_set_device` and `runtime.*` |
-//! | [`functions`] | the global functions of the build |
-//! | [`forks`] | drivers do not survive a fork |
-//! | [`attribute_text`] | attributes of devices that are texts |
-//! | `open_once` | drivers that are opened when they are first needed |
-//! | `workspace` | temporary memory of devices, kept from call to call |
-//! | `opencl` | the OpenCL back end, a feature |
-//! | `cuda` | the CUDA back end, a feature |
-//! | `rocm` | the ROCm back end, a feature |
-//! | `metal` | the Metal back end, a feature |
-//! | `webgpu` | the WebGPU back end, a feature |
-//! | `vulkan` | the Vulkan back end, a feature |
+//! | [`opencl_source`] | OpenCL source, split into a program for each kernel |
+//! | [`elf`] | validation of ELF files |
+//! | [`spirv`] | validation of SPIR-V shaders against their kernels |
+//! | [`library`] | driver libraries as tables of function pointers |
+//! | [`runtime`] | global functions `__tvm_set_device` and `runtime.*` |
+//! | [`functions`] | global functions of the build |
+//! | [`forks`] | fork protection of drivers |
+//! | [`attribute_text`] | text form of device attributes |
+//! | `open_once` | drivers opened on first use |
+//! | `workspace` | pool of device workspaces |
+//! | `opencl` | OpenCL back end |
+//! | `cuda` | CUDA back end |
+//! | `rocm` | ROCm back end |
+//! | `metal` | Metal back end |
+//! | `webgpu` | WebGPU back end |
+//! | `vulkan` | Vulkan back end |
 //!
-//! Each kind is a feature. A kind is two things: a [`Driver`](driver::Driver) for its modules, and a
-//! [`Backend`] for its devices. No driver library is opened before a module of the kind is
-//! launched or a device of it is asked for.
+//! Each kind is a feature. It consists of a [`Driver`](driver::Driver) for its modules and a [`Backend`] for its devices. A
+//! driver library is opened on the first launch of a module of the kind, or on the first use of one of its devices.
 
 pub mod attribute_text;
 pub mod create;
@@ -63,7 +62,7 @@ mod workspace;
 
 use ferrite_alloc_ext::device::{self, Backend};
 
-/// The back ends of this build.
+/// Back ends of this build.
 static BACKENDS: &[&dyn Backend] = &[
     #[cfg(feature = "opencl")]
     &opencl::OpenCl,
@@ -83,7 +82,7 @@ static BACKENDS: &[&dyn Backend] = &[
     &vulkan::Vulkan,
 ];
 
-/// Makes the back ends of this build known. Opens no driver. Global functions are [`functions`]' to install.
+/// Registers the back ends of this build. Opens no driver. [`functions::install`] installs the global functions.
 ///
 /// ```
 /// use ferrite_alloc_ext::device::{Device, DeviceTensor};
@@ -100,10 +99,10 @@ static BACKENDS: &[&dyn Backend] = &[
 /// ```
 ///
 /// # Threads
-/// Any; atomic stores.
+/// Callable from any thread; consists of atomic stores.
 pub fn install() {
     for backend in BACKENDS {
-        // The types of these back ends are in the table's range.
+        // The device types of these back ends are within the table.
         let _ = device::register(backend);
     }
     device::install();

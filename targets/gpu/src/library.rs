@@ -1,8 +1,8 @@
-//! Driver libraries: opened when they are first needed, as tables of function pointers, and never closed.
+//! Driver libraries as tables of function pointers: opened on first use, and never closed.
 
 pub use ferrite_host::dynamic_lib::driver::{DriverLibrary, same_object};
 
-/// Declares the table of functions that a driver library exports.
+/// Declares a table of functions that a driver library exports.
 ///
 /// ```ignore
 /// driver_table! {
@@ -16,7 +16,7 @@ pub use ferrite_host::dynamic_lib::driver::{DriverLibrary, same_object};
 /// let status = unsafe { (api.fooInit)(0) };
 /// ```
 ///
-/// A missing library is a RuntimeError that names those that were looked for; a missing function one that names function and
+/// A missing library is a RuntimeError that names all candidates; a missing function is a RuntimeError that names function and
 /// library. An optional function is an `Option`.
 #[macro_export]
 macro_rules! driver_table {
@@ -36,10 +36,10 @@ macro_rules! driver_table {
         }
 
         impl $table {
-            /// Opens the library and finds its functions.
+            /// Opens the library and looks up its functions.
             ///
             /// # Errors
-            /// RuntimeError when the library or one of its functions is not there.
+            /// RuntimeError if the library or one of its functions is missing.
             pub fn open() -> ferrite_core::Result<$table> {
                 const NAMES: &[&core::ffi::CStr] = &[$(
                     match core::ffi::CStr::from_bytes_with_nul(concat!($library, "\0").as_bytes()) {
@@ -50,13 +50,13 @@ macro_rules! driver_table {
                 Self::find_in($crate::library::DriverLibrary::open(NAMES)?)
             }
 
-            /// Finds the functions in a library that is open.
+            /// Looks up the functions in an open library.
             ///
             /// # Errors
-            /// RuntimeError when one of them is not there.
+            /// RuntimeError if a function is missing.
             pub fn find_in(library: $crate::library::DriverLibrary) -> ferrite_core::Result<$table> {
-                // SAFETY: a function pointer may be made of the address of a function; the driver's documentation says that
-                // those of these names have these types.
+                // SAFETY: the address of a function is a valid function pointer; the driver's documentation specifies the types
+                // of these functions.
                 unsafe {
                     Ok($table {
                         $($name: core::mem::transmute::<
@@ -80,7 +80,7 @@ macro_rules! driver_table {
     };
 }
 
-/// A name as a C string.
+/// Returns an identifier as a C string.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __c_name {

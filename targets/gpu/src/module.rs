@@ -1,4 +1,4 @@
-//! Device modules of every kind, over a [`Driver`].
+//! Device modules of all kinds, generic over [`Driver`].
 
 mod kernel;
 mod loading;
@@ -21,13 +21,13 @@ use loading::Loading;
 pub struct DeviceModule<D: Driver> {
     payload: Payload,
     code: D::Code,
-    /// Sources by format, from the compiler; lost by saving.
+    /// Sources by format, from the compiler; not saved with the module.
     sources: Option<MapObject>,
     loading: Loading<D>,
 }
 
 impl<D: Driver> DeviceModule<D> {
-    /// Makes a module of a payload. Opens no driver.
+    /// Creates a module from a payload. Opens no driver.
     ///
     /// # Errors
     /// InternalError for a malformed payload; those of [`Driver::prepare`]; MemoryError.
@@ -37,7 +37,7 @@ impl<D: Driver> DeviceModule<D> {
         Self::with_code(payload, code, None)
     }
 
-    /// Makes a module for the compiler, with sources by format for `inspect_source`. Opens no driver.
+    /// Creates a module for the compiler, with sources by format for `inspect_source`. Opens no driver.
     ///
     /// # Errors
     /// InternalError for a malformed payload; those of [`Driver::prepare_created`]; MemoryError.
@@ -52,12 +52,12 @@ impl<D: Driver> DeviceModule<D> {
         Module::from_impl(DeviceModule { payload, code, sources, loading })
     }
 
-    /// The payload and the code.
+    /// Returns the payload and the code.
     pub fn source(&self) -> Source<'_, D> {
         Source { payload: &self.payload, code: &self.code }
     }
 
-    /// Runs `body` on a kernel on a device, which is loaded before if it is not yet.
+    /// Runs `body` with a kernel, which is loaded on the device first if necessary.
     ///
     /// # Errors
     /// Those of [`Driver::load`] and [`Driver::load_kernel`]; ValueError for a device id beyond the table; those of `body`.
@@ -80,9 +80,10 @@ impl<D: Driver> ModuleImpl for DeviceModule<D> {
         D::PROPERTY_MASK
     }
 
-    /// The functions of the kind, kernels by name, and `__tvm_set_device`.
+    /// Looks up functions of the kind, kernels by name, and `__tvm_set_device`.
     ///
-    /// Host code asks imports before the global table, so its devices are set here, whoever owns the global name.
+    /// Host code searches imports before the global table. So its device is set here, whichever runtime has registered the
+    /// global name.
     fn get_function(&self, module: &Module, name: &String) -> Result<Option<Function>> {
         if let Some(function) = D::method(module, self, name.as_bytes())? {
             return Ok(Some(function));

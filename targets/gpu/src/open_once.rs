@@ -1,4 +1,4 @@
-//! Drivers that are opened when they are first needed, and never given up.
+//! Drivers opened on first use and never closed.
 
 use core::ptr;
 use core::sync::atomic::{AtomicPtr, Ordering};
@@ -9,23 +9,23 @@ use ferrite_core::error::Result;
 use crate::forks;
 use crate::owned::Owned;
 
-/// A driver of the process. A failure to open it keeps nothing: the next call tries again.
+/// A driver of the process. A failure to open it leaves no state behind: the next call tries again.
 pub(crate) struct OpenOnce<T: 'static> {
     opened: AtomicPtr<T>,
-    /// Held while the driver is opened. A child of a fork never takes it, see [`forks`].
+    /// Held while the driver is opened. A forked child never takes it, see [`forks`].
     opening: Mutex<()>,
 }
 
 impl<T: Send + Sync + 'static> OpenOnce<T> {
-    /// A driver that was not opened.
+    /// Creates the record of a driver that is not open.
     pub(crate) const fn new() -> OpenOnce<T> {
         OpenOnce { opened: AtomicPtr::new(ptr::null_mut()), opening: Mutex::new(()) }
     }
 
-    /// The driver, which `open` opens if no call has done so.
+    /// Returns the driver; opens it by `open` on first use.
     ///
     /// # Errors
-    /// Those of `open`; RuntimeError in a forked child of a process that had opened a driver; MemoryError.
+    /// Those of `open`; RuntimeError in a forked child whose parent had opened a driver; MemoryError.
     #[inline]
     pub(crate) fn get(&'static self, open: fn() -> Result<T>) -> Result<&'static T> {
         forks::check()?;
@@ -37,21 +37,21 @@ impl<T: Send + Sync + 'static> OpenOnce<T> {
 
     #[inline]
     fn find(&self) -> Option<&'static T> {
-        // SAFETY: null, or made by `open` and never freed.
+        // SAFETY: null, or created by `open` and never freed.
         unsafe { self.opened.load(Ordering::Acquire).as_ref() }
     }
 
     #[cold]
     fn open(&'static self, open: fn() -> Result<T>) -> Result<&'static T> {
         forks::begin_use()?;
-        // A panic leaves nothing half done.
+        // A panic leaves no inconsistent state, so poisoning is ignored.
         let _opening = self.opening.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(driver) = self.find() {
             return Ok(driver);
         }
         let driver = Owned::new(open()?)?.into_raw();
         self.opened.store(driver.as_ptr(), Ordering::Release);
-        // SAFETY: just made, and never freed.
+        // SAFETY: just created, and never freed.
         Ok(unsafe { driver.as_ref() })
     }
 }

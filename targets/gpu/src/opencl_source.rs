@@ -1,7 +1,7 @@
-//! OpenCL source of TVM: one text that holds a program for each kernel.
+//! TVM's OpenCL source: one text with a program for each kernel.
 //!
-//! A line `// Function: NAME` begins the program of a kernel, which ends where the next one begins. Text before the first such
-//! line is dropped.
+//! A line `// Function: NAME` begins the program of a kernel, which extends to the next such line. Text before the first one is
+//! dropped.
 #![forbid(unsafe_code)]
 
 use core::ops::Range;
@@ -14,10 +14,10 @@ use crate::payload::Payload;
 
 const TITLE: &[u8] = b"// Function: ";
 
-/// Finds the program of each kernel: spans of the code, in the order of the kernels.
+/// Splits source into programs: spans of the code, in the order of the kernels.
 ///
 /// # Errors
-/// InternalError when a kernel has no program or two, or when a program is of no kernel; MemoryError.
+/// InternalError if a kernel has no program or two, or if a program belongs to no kernel; MemoryError.
 pub fn split(payload: &Payload) -> Result<Buffer<Range<usize>>> {
     let code = payload.code();
     let mut programs: Buffer<Option<Range<usize>>> = Buffer::new();
@@ -57,7 +57,7 @@ pub fn split(payload: &Payload) -> Result<Buffer<Range<usize>>> {
     Ok(found)
 }
 
-/// The place of the next title.
+/// Returns the offset of the next title line.
 fn find(code: &[u8], from: usize) -> Option<usize> {
     code.get(from..)?.windows(TITLE.len()).position(|window| window == TITLE).map(|at| from + at)
 }

@@ -1,4 +1,4 @@
-//! A value in a block of its own, whose allocation may fail.
+//! An owned heap value, whose allocation may fail.
 
 use core::alloc::Layout;
 use core::ops::{Deref, DerefMut};
@@ -7,37 +7,37 @@ use core::ptr::NonNull;
 use ferrite_core::error::{Result, out_of_memory};
 use ferrite_core::memory;
 
-/// Owns a value at an address that does not change.
+/// An owned value at a stable address.
 pub(crate) struct Owned<T>(NonNull<T>);
 
-// SAFETY: the value has no other owner.
+// SAFETY: the value has a single owner.
 unsafe impl<T: Send> Send for Owned<T> {}
 // SAFETY: a shared `Owned` shares its value.
 unsafe impl<T: Sync> Sync for Owned<T> {}
 
 impl<T> Owned<T> {
-    /// Moves a value into a block.
+    /// Moves a value to the heap.
     ///
     /// # Errors
-    /// MemoryError; the value is dropped.
+    /// MemoryError, after which the value is dropped.
     pub(crate) fn new(value: T) -> Result<Owned<T>> {
         let layout = Layout::new::<T>();
         let Some(block) = memory::allocate(layout) else { return Err(out_of_memory(layout.size())) };
-        let place = block.cast::<T>();
-        // SAFETY: the block is new and has room for the value.
-        unsafe { place.write(value) };
-        Ok(Owned(place))
+        let pointer = block.cast::<T>();
+        // SAFETY: the block is new and has the layout of the value.
+        unsafe { pointer.write(value) };
+        Ok(Owned(pointer))
     }
 
-    /// Gives up the ownership.
+    /// Releases the ownership, and returns the pointer.
     pub(crate) fn into_raw(self) -> NonNull<T> {
         core::mem::ManuallyDrop::new(self).0
     }
 
-    /// Takes over the ownership.
+    /// Takes the ownership of a pointer.
     ///
     /// # Safety
-    /// The pointer must come from [`into_raw`](Owned::into_raw), once.
+    /// The pointer must come from [`into_raw`](Owned::into_raw), and must be passed once.
     pub(crate) unsafe fn from_raw(value: NonNull<T>) -> Owned<T> {
         Owned(value)
     }
@@ -47,21 +47,21 @@ impl<T> Deref for Owned<T> {
     type Target = T;
 
     fn deref(&self) -> &T {
-        // SAFETY: the block holds the value until this is dropped.
+        // SAFETY: the block contains the value until this is dropped.
         unsafe { self.0.as_ref() }
     }
 }
 
 impl<T> DerefMut for Owned<T> {
     fn deref_mut(&mut self) -> &mut T {
-        // SAFETY: as in `deref`, and the value has no other owner.
+        // SAFETY: as in `deref`, and the value has a single owner.
         unsafe { self.0.as_mut() }
     }
 }
 
 impl<T> Drop for Owned<T> {
     fn drop(&mut self) {
-        // SAFETY: the value is ours, and nobody uses it afterwards.
+        // SAFETY: the value is owned, and not used afterwards.
         unsafe {
             self.0.drop_in_place();
             memory::release(self.0.cast(), Layout::new::<T>());

@@ -1,9 +1,9 @@
-//! The global functions by which compiled code and TVM's Python package use devices: `__tvm_set_device` and `runtime.*`.
+//! Global functions through which compiled code and TVM's Python package use devices: `__tvm_set_device` and `runtime.*`.
 //!
-//! They are [`defaults`](ferrite_core::defaults): a runtime that registers
-//! these names takes them over, except for the devices that it lacks.
+//! They are [`defaults`](ferrite_core::defaults): a runtime that registers the same names receives all calls except those for
+//! devices that it lacks.
 
-mod beside;
+mod coexistence;
 mod enabled;
 mod view;
 pub(crate) mod workspaces;
@@ -21,18 +21,18 @@ use ferrite_core::{
     static_function,
 };
 
-pub(crate) use beside::wrap;
+pub(crate) use coexistence::wrap;
 
-/// The name of the function that host code calls before the first kernel.
+/// Name of the function that host code calls before the first kernel.
 pub const SET_DEVICE: &str = "__tvm_set_device";
 
-/// The function `__tvm_set_device`.
+/// Table entry of `__tvm_set_device`.
 pub const SET_DEVICE_FUNCTION: StaticFunction = static_function!("__tvm_set_device", set_device);
 
-/// The functions `runtime.*`.
+/// Table entries of `runtime.*`.
 ///
 /// # Upstream
-/// `src/runtime/device_api.cc` and `src/runtime/tensor.cc` of Apache TVM, whose `libtvm_runtime` has them.
+/// `src/runtime/device_api.cc` and `src/runtime/tensor.cc` of Apache TVM, linked into `libtvm_runtime`.
 pub const FUNCTIONS: &[StaticFunction] = &[
     static_function!("runtime.GetDeviceAttr", device_attribute),
     static_function!("runtime.Device_StreamCreate", create_stream),
@@ -50,10 +50,11 @@ pub const FUNCTIONS: &[StaticFunction] = &[
     static_function!("runtime.RuntimeEnabled", enabled::is_enabled),
 ];
 
-/// The devices that this library serves whoever owns the global names.
+/// Variant of `__tvm_set_device` for device modules, which ignores a registered function for devices with a back end here.
 static OWN_SET_DEVICE: StaticFunction = static_function!("__tvm_set_device", set_own_device);
 
-/// The function `__tvm_set_device` of device modules. Devices without a back end of ours go to the global function.
+/// Returns the function `__tvm_set_device` of device modules. It forwards devices without a back end here to the global
+/// function.
 ///
 /// # Errors
 /// MemoryError.
@@ -77,7 +78,7 @@ fn set_device(device_type: i32, device_id: i32) -> Result<()> {
     device::get(device_type)?.set_device(device_id)
 }
 
-/// Attribute 0 is 0 for devices without a back end.
+/// Implements `runtime.GetDeviceAttr`. Attribute 0 is 0 for devices without a back end.
 fn device_attribute(device_type: i32, device_id: i32, attribute: i64) -> Result<Any> {
     let Some(attribute) = Attribute::from_number(attribute) else {
         plain_bail!(VALUE_ERROR, "There is no device attribute {}", &attribute);
@@ -90,7 +91,7 @@ fn device_attribute(device_type: i32, device_id: i32, attribute: i64) -> Result<
     }
 }
 
-/// Streams are integers in these functions, 0 the default one.
+/// Converts a stream, which is an integer in these functions; 0 is the default stream.
 fn handle(stream: i64) -> *mut c_void {
     ptr::with_exposed_provenance_mut(stream as usize)
 }
@@ -107,7 +108,7 @@ fn free_stream(device: DLDevice, stream: i64) -> Result<()> {
     if device.device_type == kind::CPU {
         return Ok(());
     }
-    // SAFETY: whoever passes a stream vouches for it.
+    // SAFETY: the caller who passes a stream vouches for it.
     unsafe { device::get(device.device_type)?.free_stream(device.device_id, handle(stream)) }
 }
 
@@ -116,12 +117,12 @@ fn set_stream(device: DLDevice, stream: i64) -> Result<()> {
 }
 
 fn set_stream_pointer(device_type: i32, device_id: i32, stream: *mut c_void) -> Result<()> {
-    // SAFETY: whoever passes a stream vouches for it.
+    // SAFETY: the caller who passes a stream vouches for it.
     unsafe { stream::set_current(Device::new(device_type, device_id), stream) }.map(drop)
 }
 
 fn synchronize(device: DLDevice, stream: i64) -> Result<()> {
-    // SAFETY: whoever passes a stream vouches for it.
+    // SAFETY: the caller who passes a stream vouches for it.
     unsafe { stream::synchronize(device.into(), handle(stream)) }
 }
 
@@ -134,7 +135,7 @@ fn order_streams(device: DLDevice, before: i64, after: i64) -> Result<()> {
     unsafe { backend.order_streams(device.device_id, handle(before), handle(after)) }
 }
 
-/// Makes a tensor. Scopes other than `global` are layouts of textures, which no back end here has.
+/// Creates a tensor. Scopes other than `global` are texture layouts, which no back end here supports.
 fn allocate_tensor(
     shape: Shape,
     dtype: DLDataType,
@@ -148,14 +149,14 @@ fn allocate_tensor(
     device::empty(shape.as_slice(), dtype, device)
 }
 
-/// The device that copies: the first one, or the other one if the first has main memory.
+/// Returns the device that performs a copy: the first one, unless that is host memory.
 fn device_of_copy(one: DLDevice, other: DLDevice) -> Device {
     Device::from(if device::is_main_memory(one.device_type) { other } else { one })
 }
 
 const CPU: DLDevice = DLDevice { device_type: kind::CPU, device_id: 0 };
 
-/// The region of a contiguous tensor of exactly `bytes` bytes.
+/// Returns the region of a contiguous tensor, which must have exactly `bytes` bytes.
 ///
 /// # Safety
 /// The tensor must be valid.
@@ -179,16 +180,16 @@ fn check_bytes(tensor: TensorRef<'_>, bytes: usize) -> Result<()> {
     Ok(())
 }
 
-/// Copies from main memory, and waits until that is done.
+/// Copies from host memory, and waits for the copy.
 fn copy_from_bytes(tensor: TensorView, data: *mut c_void, bytes: usize) -> Result<()> {
-    // SAFETY: the arguments of a call are valid until it ends; whoever passes a pointer vouches for its bytes.
+    // SAFETY: the arguments of a call are valid until it returns; the caller who passes a pointer vouches for its bytes.
     unsafe {
         let to = region_of(tensor, bytes)?;
         copy_and_wait(Region { device: CPU, data, offset: 0 }, to, bytes)
     }
 }
 
-/// Copies to main memory, and waits until that is done.
+/// Copies to host memory, and waits for the copy.
 fn copy_to_bytes(tensor: TensorView, data: *mut c_void, bytes: usize) -> Result<()> {
     // SAFETY: as in `copy_from_bytes`.
     unsafe {
@@ -198,21 +199,22 @@ fn copy_to_bytes(tensor: TensorView, data: *mut c_void, bytes: usize) -> Result<
 }
 
 /// # Safety
-/// Both regions must have so many bytes.
+///
+/// Both regions must have `bytes` bytes.
 unsafe fn copy_and_wait(from: Region, to: Region, bytes: usize) -> Result<()> {
     if bytes == 0 {
         return Ok(());
     }
     plain_ensure!(!from.data.is_null() && !to.data.is_null(), VALUE_ERROR, "A copy needs memory, not null");
     let device = device_of_copy(from.device, to.device);
-    // SAFETY: the caller vouches for the regions; the stream is that of the device.
+    // SAFETY: the caller vouches for the regions; the stream belongs to the device.
     unsafe { device::copy(from, to, bytes, stream::current(device))? };
     device.synchronize()
 }
 
-/// Copies between tensors, on the stream of the device; the copy may be under way.
+/// Queues a copy between tensors on the device's stream.
 fn copy_tensor(from: TensorView, to: TensorView) -> Result<()> {
-    // SAFETY: the arguments of a call are valid until it ends.
+    // SAFETY: the arguments of a call are valid until it returns.
     unsafe {
         let (from, to): (DLTensor, DLTensor) = (*from.as_ptr(), *to.as_ptr());
         device::copy_tensor(&from, &to, stream::current(device_of_copy(from.device, to.device)))

@@ -1,10 +1,10 @@
-//! The declarations of SPIR-V shaders, compared with the kernels that they implement.
+//! Validates the declarations of SPIR-V shaders against the kernels that they implement.
 //!
-//! Drivers trust a shader: one that names a binding which its layout lacks, or reads push constants beyond their range, makes
-//! them read other memory. So the declarations are read here, before a driver sees the shader. The instructions of its functions
-//! are not: like the machine code of a library, they are run as they are.
+//! Drivers trust a shader: one with a binding that its layout lacks, or with push constants beyond their range, would access
+//! other memory. So the declarations are checked before a driver gets the shader. The instructions of its functions are not
+//! checked: they are trusted like the machine code of a library.
 //!
-//! Each question scans the declarations anew, of which shaders have some hundred words. Nothing is allocated but the list of
+//! Each query scans the declarations again; shaders have a few hundred words of them. Nothing is allocated except the list of
 //! capabilities.
 #![forbid(unsafe_code)]
 
@@ -18,7 +18,7 @@ use crate::payload::{Kernel, Payload};
 const MAGIC: u32 = 0x0723_0203;
 const HEADER_WORDS: usize = 5;
 
-/// Instructions.
+/// Opcodes.
 const OP_ENTRY_POINT: u32 = 15;
 const OP_EXECUTION_MODE: u32 = 16;
 const OP_CAPABILITY: u32 = 17;
@@ -32,7 +32,7 @@ const OP_VARIABLE: u32 = 59;
 const OP_DECORATE: u32 = 71;
 const OP_MEMBER_DECORATE: u32 = 72;
 
-/// Operands.
+/// Values of operands.
 const MODEL_GL_COMPUTE: u32 = 5;
 const MODE_LOCAL_SIZE: u32 = 17;
 const DECORATION_BLOCK: u32 = 2;
@@ -48,33 +48,33 @@ const CLASS_FUNCTION: u32 = 7;
 const CLASS_PUSH_CONSTANT: u32 = 9;
 const CLASS_STORAGE_BUFFER: u32 = 12;
 
-/// Flag of a shader: scalars come in a uniform buffer.
+/// Shader flag: scalars are in a uniform buffer.
 const FLAG_UNIFORM: u32 = 1;
 
-/// Bytes of a scalar in push constants and uniform buffers.
+/// Size of a scalar in push constants and uniform buffers, in bytes.
 pub const SLOT_BYTES: u32 = 8;
 
-/// The needs of a shader, and its place among the parameters of its kernel.
+/// Requirements and interface of a validated shader.
 #[derive(Debug)]
 pub struct Shader {
-    /// The version of SPIR-V: the major one times 256, and the minor one.
+    /// SPIR-V version: major * 256 + minor.
     pub version: u32,
-    /// Capabilities, by their numbers in SPIR-V.
+    /// Capabilities, by their SPIR-V numbers.
     pub capabilities: Buffer<u32>,
-    /// Threads of a block along x, y and z; zeros where a constant of the shader says it.
+    /// Threads in a block along x, y and z; zeros if a constant of the shader specifies them.
     pub block: [u32; 3],
-    /// Storage buffers, bindings 0 and up.
+    /// Number of storage buffers, which have the bindings from 0.
     pub buffers: u32,
-    /// Scalars, in slots of [`SLOT_BYTES`].
+    /// Number of scalars, in slots of [`SLOT_BYTES`].
     pub scalars: u32,
-    /// Whether scalars come in a uniform buffer, behind the storage buffers, instead of push constants.
+    /// Whether scalars are in a uniform buffer, bound after the storage buffers, instead of push constants.
     pub has_uniform: bool,
 }
 
-/// Reads the shaders of a payload, in the order of its kernels.
+/// Validates the shaders of a payload. The result is in the order of its kernels.
 ///
 /// # Errors
-/// InternalError for a shader that is malformed or does not fit its kernel; MemoryError.
+/// InternalError for a shader that is malformed or does not match its kernel; MemoryError.
 pub fn read_shaders(payload: &Payload) -> Result<Buffer<Shader>> {
     let mut shaders = Buffer::try_with_capacity(payload.kernels().len())?;
     for kernel in payload.kernels() {
@@ -120,7 +120,7 @@ fn read_shader(payload: &Payload, kernel: &Kernel) -> Result<Shader> {
     Ok(shader)
 }
 
-/// Little-endian words, not aligned. Words beyond the end are zero.
+/// Little-endian words, unaligned. Words beyond the end read as zero.
 #[derive(Clone, Copy)]
 struct Words<'a>(&'a [u8]);
 
@@ -141,13 +141,13 @@ impl<'a> Words<'a> {
         self.0.split_at_checked(len.checked_mul(4)?).map(|(head, tail)| (Words(head), Words(tail)))
     }
 
-    /// Returns `true` if the words begin with this text and a zero.
+    /// Returns `true` if the words begin with this string and its NUL.
     fn begin_with_text(self, text: &[u8]) -> bool {
         self.0.strip_prefix(text).is_some_and(|rest| rest.first() == Some(&0))
     }
 }
 
-/// Instructions of a module that was checked: opcodes and operands.
+/// Iterator over the instructions of a module: opcodes and operands.
 struct Instructions<'a>(Words<'a>);
 
 impl<'a> Iterator for Instructions<'a> {
@@ -156,21 +156,21 @@ impl<'a> Iterator for Instructions<'a> {
     fn next(&mut self) -> Option<Self::Item> {
         let first = self.0.word(0);
         let (instruction, rest) = self.0.split_at((first >> 16) as usize)?;
-        // An instruction of no words ends the list, too.
+        // An instruction of length 0 ends the iteration, too.
         let (_, operands) = instruction.split_at(1)?;
         self.0 = rest;
         Some((first & 0xffff, operands))
     }
 }
 
-/// A module whose instructions fill its words.
+/// A module whose instructions fill it exactly.
 struct Module<'a> {
     name: &'a [u8],
     words: Words<'a>,
 }
 
 impl<'a> Module<'a> {
-    /// Checks header and lengths of instructions.
+    /// Checks the header and the lengths of the instructions.
     fn check(code: &'a [u8], name: &'a [u8]) -> Result<Module<'a>> {
         let module = Module { name, words: Words(code) };
         if module.words.len() < HEADER_WORDS || module.words.word(0) != MAGIC {
@@ -196,7 +196,7 @@ impl<'a> Module<'a> {
         Instructions(self.words.from(HEADER_WORDS))
     }
 
-    /// The instructions before the first function.
+    /// Iterates over the instructions before the first function.
     fn declarations(&self) -> impl Iterator<Item = (u32, Words<'a>)> + use<'a> {
         self.instructions().take_while(|(opcode, _)| *opcode != OP_FUNCTION)
     }
@@ -205,7 +205,7 @@ impl<'a> Module<'a> {
         self.declarations().filter(move |(found, _)| *found == opcode).map(|(_, operands)| operands)
     }
 
-    /// The function of the entry point of that name.
+    /// Returns the function of the entry point with this name.
     fn entry_point(&self, name: &[u8]) -> Result<u32> {
         let mut entries = self.declarations_of(OP_ENTRY_POINT);
         let entry = entries.find(|entry| {
@@ -223,7 +223,7 @@ impl<'a> Module<'a> {
         size.map_or([0; 3], |size| [2, 3, 4].map(|at| size.word(at)))
     }
 
-    /// Checks that the variables of a shader are those of its kernel.
+    /// Checks that the variables of a shader match the parameters of its kernel.
     fn check_variables(&self, shader: &Shader) -> Result<()> {
         let mut resources = 0;
         for variable in self.declarations_of(OP_VARIABLE) {
@@ -250,7 +250,7 @@ impl<'a> Module<'a> {
                     class
                 ),
             }
-            // Ends the scans of a hostile shader.
+            // Bounds the number of scans for a hostile shader.
             resources += 1;
             if resources > 2 * (shader.buffers + 1) {
                 return Err(self.malformed("it has more buffers than its kernel"));
@@ -259,7 +259,8 @@ impl<'a> Module<'a> {
         Ok(())
     }
 
-    /// Whether a buffer is a storage buffer, not a uniform one. Before SPIR-V 1.3, both may have the class of uniforms.
+    /// Returns `true` if a buffer is a storage buffer, not a uniform buffer. Before SPIR-V 1.3, both may have the storage class
+    /// `Uniform`.
     fn is_storage(&self, class: u32, pointer: u32) -> Result<bool> {
         if class == CLASS_STORAGE_BUFFER {
             return Ok(true);
@@ -299,7 +300,7 @@ impl<'a> Module<'a> {
         Ok(())
     }
 
-    /// Checks that the members of a structure of scalars are numbers within their slots.
+    /// Checks that the members of the structure of scalars are numbers within their slots.
     fn check_scalars(&self, pointer: u32, shader: &Shader) -> Result<()> {
         let structure = self.pointee(pointer)?;
         let mut structures = self.declarations_of(OP_TYPE_STRUCT);
@@ -329,7 +330,7 @@ impl<'a> Module<'a> {
         Ok(())
     }
 
-    /// The type that a pointer type points to.
+    /// Returns the type that a pointer type points to.
     fn pointee(&self, pointer: u32) -> Result<u32> {
         match self.declarations_of(OP_TYPE_POINTER).find(|each| each.word(0) == pointer) {
             Some(found) => Ok(found.word(2)),
@@ -337,7 +338,7 @@ impl<'a> Module<'a> {
         }
     }
 
-    /// The bytes of a number type; None for other types.
+    /// Returns the size of a number type in bytes; `None` for other types.
     fn number_bytes(&self, id: u32) -> Option<u32> {
         let mut types = self.declarations();
         types

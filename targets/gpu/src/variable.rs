@@ -1,25 +1,25 @@
-//! Variables of the environment, by which users choose among drivers and devices.
+//! Environment variables by which users select drivers and devices.
 
 use core::ffi::{CStr, c_char};
 
-/// Returns the value of a variable of the environment.
+/// Returns the value of an environment variable.
 pub(crate) fn get(name: &CStr) -> Option<&'static [u8]> {
     get_c_str(name).map(CStr::to_bytes)
 }
 
-/// Returns the value of a variable of the environment as C has it.
+/// Returns the value of an environment variable as a C string.
 pub(crate) fn get_c_str(name: &CStr) -> Option<&'static CStr> {
     unsafe extern "C" {
         fn getenv(name: *const c_char) -> *const c_char;
     }
-    // SAFETY: the name ends in a NUL, as what comes back does; programs change their environment before they start threads.
+    // SAFETY: the name ends in a NUL, and so does the result; programs change their environment before they start threads.
     unsafe {
         let value = getenv(name.as_ptr());
         (!value.is_null()).then(|| CStr::from_ptr(value))
     }
 }
 
-/// Returns `true` if a name contains a text, in upper or lower case.
+/// Returns `true` if a name contains a text, ignoring case.
 #[cfg_attr(
     not(any(feature = "opencl", feature = "vulkan", feature = "webgpu", target_vendor = "apple")),
     allow(dead_code, reason = "CUDA's own variable chooses its devices, by number")

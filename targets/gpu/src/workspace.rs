@@ -1,7 +1,7 @@
-//! Workspaces of a device: memory that compiled code gives back at the end of a call, kept for the next one.
+//! Pool of device workspaces: memory that compiled code frees at the end of a call, kept for the next one.
 //!
-//! A returned workspace may still be used by kernels that were queued before, so it is only handed out for the same queue again,
-//! on which everything comes later.
+//! Queued kernels may still use a freed workspace. So it is reused only for the same queue, where all later commands run after
+//! them.
 
 use core::ffi::c_void;
 use core::ptr::{self, NonNull};
@@ -11,12 +11,12 @@ use ferrite_core::error::{Error, Result, kind, out_of_memory};
 use ferrite_core::memory::Buffer;
 use ferrite_core::plain_bail;
 
-/// Sizes are multiples of this.
+/// Granularity of sizes.
 const GRANULARITY: usize = 4096;
 
-/// The memory of a device.
+/// Allocator of device memory.
 pub(crate) trait DeviceMemory {
-    /// The name of the device for messages.
+    /// Name of the device, for error messages.
     const NAME: &'static str;
 
     /// Allocates memory.
@@ -25,10 +25,10 @@ pub(crate) trait DeviceMemory {
     /// MemoryError; errors of the driver.
     fn allocate(&self, bytes: usize) -> Result<NonNull<c_void>>;
 
-    /// Frees memory. Commands that were queued may still use it.
+    /// Frees memory. Queued commands may still use it.
     ///
     /// # Safety
-    /// The memory must come from `allocate` of the same device, and not be used afterwards.
+    /// The memory must come from `allocate` of the same device, and must not be used afterwards.
     unsafe fn free(&self, memory: NonNull<c_void>);
 }
 
@@ -36,11 +36,11 @@ pub(crate) trait DeviceMemory {
 struct Block {
     data: NonNull<c_void>,
     bytes: usize,
-    /// The queue whose commands use the block.
+    /// Queue whose commands use the block.
     queue: *mut c_void,
 }
 
-// SAFETY: the pointers are a device's, which any thread may use.
+// SAFETY: the pointers are device addresses, which any thread may use.
 unsafe impl Send for Block {}
 
 /// The workspaces of a device.
@@ -52,7 +52,7 @@ struct Pool {
 }
 
 impl Workspaces {
-    /// No workspaces.
+    /// Creates an empty pool.
     pub(crate) const fn new() -> Workspaces {
         Workspaces(Mutex::new(Pool { free: Buffer::new(), used: Buffer::new() }))
     }
@@ -61,8 +61,8 @@ impl Workspaces {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Gives a workspace for commands of `queue`: the smallest free one that is large enough, otherwise a new one in place of the
-    /// largest free one. Where the device is out of memory, all free ones are given up.
+    /// Returns a workspace for commands of `queue`: the smallest free one that is large enough, otherwise a new one in place of
+    /// the largest free one. If the device is out of memory, all free ones are freed first.
     ///
     /// # Errors
     /// MemoryError; errors of the driver.
@@ -77,7 +77,7 @@ impl Workspaces {
         };
         let mut pool = self.pool();
         let pool = &mut *pool;
-        // Room in both lists, so that giving back cannot fail.
+        // Reserves in both lists, so that freeing cannot fail.
         let count = pool.free.len() + pool.used.len() + 1;
         pool.used.try_reserve(count - pool.used.len())?;
         pool.free.try_reserve(count - pool.free.len())?;
@@ -92,10 +92,10 @@ impl Workspaces {
         Ok(block.data)
     }
 
-    /// Takes back a workspace, which commands of `queue` may still use.
+    /// Takes a workspace back, which commands of `queue` may still use.
     ///
     /// # Errors
-    /// ValueError when it is none of this device.
+    /// ValueError if it does not belong to this device.
     pub(crate) fn free<M: DeviceMemory>(&self, workspace: NonNull<c_void>, queue: *mut c_void) -> Result<()> {
         let mut pool = self.pool();
         let pool = &mut *pool;
@@ -106,7 +106,7 @@ impl Workspaces {
         }
     }
 
-    /// Gives up the free workspaces of a queue that is destroyed. A later queue may have the same handle.
+    /// Frees the unused workspaces of a queue that is being destroyed. A later queue may have the same handle.
     #[cfg_attr(
         not(any(feature = "cuda", feature = "metal", feature = "rocm")),
         expect(dead_code, reason = "only some kinds have queues of their own")
@@ -136,7 +136,7 @@ impl Pool {
         true
     }
 
-    /// Allocates; gives up all free blocks when there is no memory otherwise.
+    /// Allocates memory; if the device is out of memory, frees all free blocks and tries again.
     fn allocate<M: DeviceMemory>(&mut self, memory: &M, bytes: usize) -> Result<NonNull<c_void>> {
         match memory.allocate(bytes) {
             Err(error) if is_out_of_memory(&error) && !self.free.is_empty() => {

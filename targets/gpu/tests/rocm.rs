@@ -488,7 +488,7 @@ fn copies_are_queued_on_the_stream() -> Result<()> {
     let stream = Rocm.create_stream(0)?;
     set_stream(stream);
     let x = on(HERE, &[5.0; 64])?;
-    // Pinned memory is main memory: the copy is on the stream of the device.
+    // Pinned memory is host memory: the copy is on the stream of the device.
     let pinned = device::empty(&[64], F32, PINNED)?;
     copy(&x, &pinned)?;
     assert_eq!(stand_in.pending(), 1);

@@ -1,4 +1,4 @@
-//! The compiler's class `runtime.FunctionInfo`, read in place: it has no reflected fields.
+//! The compiler's class `runtime.FunctionInfo`. It has no reflected fields, so its records are read in place.
 
 use core::ptr::NonNull;
 
@@ -9,16 +9,16 @@ use ferrite_core::{Any, ObjectRef, plain_bail, type_table};
 
 const TYPE_KEY: &[u8] = b"runtime.FunctionInfo";
 
-/// Bytes from the object to its arrays, behind the header and the name, a value of 16 bytes.
+/// Offset of the arrays in the object, after the header and the name, which takes 16 bytes.
 const TYPES_AT: usize = 40;
 const TAGS_AT: usize = 48;
 const EXTRA_TAGS_AT: usize = 56;
 
-/// A kernel's parameter types and launch tags.
+/// Parameter types and launch tags of a kernel.
 pub(super) struct FunctionInfo(ObjectRef);
 
 impl FunctionInfo {
-    /// The object in a value.
+    /// Converts a value to a FunctionInfo.
     ///
     /// # Errors
     /// TypeError for anything else.
@@ -48,7 +48,7 @@ impl FunctionInfo {
     }
 
     fn array(&self, at: usize) -> Result<ArrayObject> {
-        // SAFETY: objects of this class have a reference to an array there, which is null only when the object was moved from.
+        // SAFETY: objects of this class have a reference to an array there; it is null only in an object that was moved from.
         let array = unsafe {
             let array = self.0.as_ptr().byte_add(at).cast::<*mut TVMFFIObject>().read();
             NonNull::new(array).map(|array| ObjectRef::borrow_raw(array))

@@ -1,20 +1,20 @@
-//! The functions, records and constants of libcuda that the back end uses. Drivers from 520 (CUDA 11.8) on have them.
+//! Functions, records and constants of libcuda that the back end uses. All are in drivers since 520 (CUDA 11.8).
 
 use core::ffi::{c_char, c_int, c_uint, c_void};
 
 /// `CUresult`.
 pub(super) type Status = c_int;
-/// `CUdevice`, the number of a device.
+/// `CUdevice`, a device number.
 pub(super) type DeviceNumber = c_int;
 /// `CUcontext`, `CUstream`, `CUevent`, `CUmodule`, `CUfunction`.
 pub(super) type Handle = *mut c_void;
-/// `CUdeviceptr`, an address of a device.
+/// `CUdeviceptr`, a device address.
 pub(super) type Address = u64;
 
 pub(super) const SUCCESS: Status = 0;
 pub(super) const INVALID_VALUE: Status = 1;
 pub(super) const OUT_OF_MEMORY: Status = 2;
-/// The driver is shutting down, because the process ends.
+/// `CUDA_ERROR_DEINITIALIZED`: the driver is shutting down, because the process ends.
 pub(super) const DEINITIALIZED: Status = 4;
 pub(super) const INVALID_HANDLE: Status = 400;
 
@@ -39,7 +39,7 @@ pub(super) const STREAM_NON_BLOCKING: c_uint = 1;
 pub(super) const EVENT_DEFAULT: c_uint = 0;
 pub(super) const EVENT_DISABLE_TIMING: c_uint = 2;
 
-/// Options of the linker: a buffer for the log of errors, and its size.
+/// Linker options: the buffer for the error log, and its size.
 pub(super) const ERROR_LOG_BUFFER: c_int = 5;
 pub(super) const ERROR_LOG_BUFFER_SIZE_BYTES: c_int = 6;
 
@@ -55,7 +55,7 @@ pub(super) const PREFERRED_CLUSTER_DIMENSION: c_int = 11;
 pub(super) struct LaunchAttribute {
     pub id: c_int,
     pub padding: c_int,
-    /// Extents of a cluster, or a flag in the first number.
+    /// Extents of a cluster; for a flag, the first element.
     pub value: [u32; 16],
 }
 
@@ -79,7 +79,7 @@ const _: () = {
 };
 
 crate::driver_table! {
-    /// The functions of the driver.
+    /// Functions of the CUDA driver.
     pub struct Api from ["libcuda.so.1"] {
         fn cuInit(flags: c_uint) -> Status;
         fn cuDriverGetVersion(version: *mut c_int) -> Status;

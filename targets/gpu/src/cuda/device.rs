@@ -1,4 +1,4 @@
-//! A device and its primary context.
+//! A CUDA device and its primary context.
 
 use core::ffi::{c_char, c_int};
 use core::ptr;
@@ -13,31 +13,31 @@ use super::api::{self, Api, DeviceNumber, Handle};
 use super::failure::{done, made};
 use crate::workspace::Workspaces;
 
-/// A device.
+/// A CUDA device.
 pub(super) struct Device {
     pub(super) api: &'static Api,
     pub(super) id: i32,
     pub(super) number: DeviceNumber,
-    /// The primary context, null until it is retained; kept for the life of the process.
+    /// Primary context; null until retained. Never released.
     context: AtomicPtr<core::ffi::c_void>,
     retaining: Mutex<()>,
     pub(super) workspaces: Workspaces,
 }
 
 impl Device {
-    /// A device whose context is not retained yet.
+    /// Creates a device whose context is not retained yet.
     pub(super) const fn new(api: &'static Api, id: i32, number: DeviceNumber) -> Device {
         let context = AtomicPtr::new(ptr::null_mut());
         Device { api, id, number, context, retaining: Mutex::new(()), workspaces: Workspaces::new() }
     }
 
-    /// Whether this is the primary context of the device; `false` for null.
+    /// Returns `true` if this is the device's primary context; `false` for null.
     #[inline]
     pub(super) fn has_context(&self, context: Handle) -> bool {
         !context.is_null() && ptr::eq(self.context.load(Ordering::Relaxed), context)
     }
 
-    /// The primary context, which is retained once.
+    /// Returns the primary context, which the first call retains.
     ///
     /// # Errors
     /// Errors of the driver.
@@ -58,7 +58,7 @@ impl Device {
         Ok(context)
     }
 
-    /// Makes the primary context the current one of this thread.
+    /// Makes the primary context current on this thread.
     ///
     /// # Errors
     /// Errors of the driver.
@@ -68,7 +68,7 @@ impl Device {
         unsafe { made!(self.api, cuCtxSetCurrent(context)) }
     }
 
-    /// Makes the primary context current until the result is dropped.
+    /// Makes the primary context current on this thread until the result is dropped.
     ///
     /// # Errors
     /// Errors of the driver.
@@ -81,21 +81,22 @@ impl Device {
             return Ok(Entered { api: self.api, before: None });
         }
         self.make_current()?;
-        // No context means device 0, which its context does, too.
+        // Without a current context, the thread works on device 0; the device's own context means the same, so it stays
+        // current.
         let stays = before.is_null() && self.id == 0;
         Ok(Entered { api: self.api, before: (!stays).then_some(before) })
     }
 
-    /// Makes the primary context current to give something up, as far as that is possible. None when it is not.
+    /// Makes the primary context current to release a resource. Returns `None` if that fails.
     pub(super) fn enter_to_release(&self) -> Option<Entered> {
         match self.enter() {
             Ok(entered) => Some(entered),
-            // The context that was current before is unknown then, and stays away.
+            // The previous context is unknown, so it cannot be restored.
             Err(_) => self.make_current().ok().map(|()| Entered { api: self.api, before: None }),
         }
     }
 
-    /// The value of an attribute, or None.
+    /// Returns the value of an attribute, or `None`.
     ///
     /// # Errors
     /// Errors of the driver.
@@ -133,7 +134,7 @@ impl Device {
         Ok(value.into())
     }
 
-    /// The compute capability, such as (9, 0).
+    /// Returns the compute capability, such as (9, 0).
     ///
     /// # Errors
     /// Errors of the driver.
@@ -143,19 +144,19 @@ impl Device {
 
     fn name(&self) -> Result<String> {
         let mut name = [0u8; 256];
-        let place = name.as_mut_ptr().cast::<c_char>();
-        // SAFETY: the driver writes at most so many bytes.
-        unsafe { made!(self.api, cuDeviceGetName(place, name.len() as c_int, self.number))? };
+        let out = name.as_mut_ptr().cast::<c_char>();
+        // SAFETY: the driver writes at most the number of bytes passed.
+        unsafe { made!(self.api, cuDeviceGetName(out, name.len() as c_int, self.number))? };
         String::from_bytes(name.split(|byte| *byte == 0).next().unwrap_or_default())
     }
 
-    /// The extents of a block at most, such as `[1024, 1024, 64]`.
+    /// Returns the maximum extents of a block, such as `[1024, 1024, 64]`.
     fn block_extents(&self) -> Result<String> {
         let extent = |axis| self.number_of(api::MAX_BLOCK_DIM_X + axis);
         String::format(format_args!("[{}, {}, {}]", extent(0)?, extent(1)?, extent(2)?))
     }
 
-    /// The version of CUDA that the driver speaks: 12040 for 12.4.
+    /// Returns the CUDA version that the driver supports: 12040 for 12.4.
     fn version(&self) -> Result<c_int> {
         let mut version = 0;
         // SAFETY: the driver writes the number.
@@ -170,7 +171,7 @@ impl Device {
         Ok(bytes)
     }
 
-    /// Bytes of memory that are free, and all of them.
+    /// Returns the bytes of free memory and of total memory.
     ///
     /// # Errors
     /// Errors of the driver.
@@ -182,13 +183,13 @@ impl Device {
         Ok((free, total))
     }
 
-    /// Waits for a stream, null for the default one.
+    /// Waits for a stream; null is the default stream.
     ///
     /// # Errors
     /// Errors of the driver.
     ///
     /// # Safety
-    /// The stream must be null or one of the device.
+    /// The stream must be null or belong to the device.
     pub(super) unsafe fn synchronize(&self, stream: Handle) -> Result<()> {
         let _entered = self.enter()?;
         // SAFETY: the caller's promise.
@@ -196,7 +197,7 @@ impl Device {
     }
 }
 
-/// A context that is current until this is dropped; then the one before is, again.
+/// Guard: a context is current until this is dropped, then the previous one is restored.
 pub(super) struct Entered {
     api: &'static Api,
     before: Option<Handle>,
@@ -205,7 +206,7 @@ pub(super) struct Entered {
 impl Drop for Entered {
     fn drop(&mut self) {
         if let Some(before) = self.before {
-            // SAFETY: the context was current, and is not destroyed while a thread works on it. Errors do not matter here.
+            // SAFETY: the context was current, and is not destroyed while a thread uses it. Errors are ignored.
             unsafe { (self.api.cuCtxSetCurrent)(before) };
         }
     }

@@ -1,4 +1,4 @@
-//! Events: marks in streams, which other streams and the program wait for.
+//! CUDA events: marks in streams, which other streams and the program wait for.
 
 use core::ffi::c_void;
 use core::ptr::{self, NonNull};
@@ -25,13 +25,13 @@ pub(super) fn create(device: &Device, timing: bool) -> Result<NonNull<c_void>> {
     NonNull::new(event).ok_or_else(|| plain_error!(INTERNAL_ERROR, "The CUDA driver gave null for an event"))
 }
 
-/// Destroys an event. Streams that wait for it still do.
+/// Destroys an event. Streams that already wait for it still do.
 ///
 /// # Safety
-/// It must come from [`create`], and not be used afterwards.
+/// The event must come from [`create`], and must not be used afterwards.
 pub(super) unsafe fn destroy(id: i32, event: NonNull<c_void>) {
     if let Ok(device) = platform::device(id) {
-        // SAFETY: the caller's promise. Errors do not matter here.
+        // SAFETY: the caller's promise. Errors are ignored.
         unsafe { (device.api.cuEventDestroy_v2)(event.as_ptr()) };
     }
 }
@@ -42,7 +42,7 @@ pub(super) unsafe fn destroy(id: i32, event: NonNull<c_void>) {
 /// Errors of the driver.
 ///
 /// # Safety
-/// The event must be of the device, and the stream null or one of it.
+/// The event must belong to the device, and the stream must be null or belong to it.
 pub(super) unsafe fn record(device: &Device, event: NonNull<c_void>, stream: Handle) -> Result<()> {
     let _entered = device.enter()?;
     // SAFETY: the caller's promise.
@@ -55,10 +55,10 @@ pub(super) unsafe fn record(device: &Device, event: NonNull<c_void>, stream: Han
 /// Errors of the driver.
 ///
 /// # Safety
-/// The stream must be null or one of the device, the event of any device.
+/// The stream must be null or belong to the device; the event may belong to any device.
 pub(super) unsafe fn wait(device: &Device, event: NonNull<c_void>, stream: Handle) -> Result<()> {
     let _entered = device.enter()?;
-    // SAFETY: the caller's promise; no flags are given.
+    // SAFETY: the caller's promise; no flags are passed.
     unsafe { done!(device.api, cuStreamWaitEvent(stream, event.as_ptr(), 0)) }
 }
 
@@ -68,20 +68,20 @@ pub(super) unsafe fn wait(device: &Device, event: NonNull<c_void>, stream: Handl
 /// Errors of the driver.
 ///
 /// # Safety
-/// The event must be of the device.
+/// The event must belong to the device.
 pub(super) unsafe fn synchronize(device: &Device, event: NonNull<c_void>) -> Result<()> {
     let _entered = device.enter()?;
     // SAFETY: the caller's promise.
     unsafe { done!(device.api, cuEventSynchronize(event.as_ptr())) }
 }
 
-/// The time between two events; zero if `end` came first, None for events without timing or record.
+/// Returns the time between two events; zero if `end` came first, `None` if an event has no timing or was not recorded.
 ///
 /// # Errors
 /// Errors of the driver.
 ///
 /// # Safety
-/// Both events must be of the device, and over.
+/// Both events must belong to the device and be complete.
 pub(super) unsafe fn elapsed(
     device: &Device,
     start: NonNull<c_void>,

@@ -1,4 +1,4 @@
-//! Errors of the driver.
+//! Errors of the CUDA driver.
 
 use core::ffi::CStr;
 use core::ptr;
@@ -8,10 +8,10 @@ use ferrite_core::plain_error;
 
 use super::api::{self, Api, Status};
 
-/// The kind of the driver's errors.
+/// Error kind of driver errors.
 pub(super) const CUDA_ERROR: &str = "CUDAError";
 
-/// Calls a function of the driver that gives something: `made!(api, cuEventCreate(&mut event, 0))?`.
+/// Calls a driver function that creates or returns something: `made!(api, cuEventCreate(&mut event, 0))?`.
 macro_rules! made {
     ($api:expr, $function:ident($($argument:expr),* $(,)?)) => {{
         let api: &$crate::cuda::api::Api = $api;
@@ -19,7 +19,7 @@ macro_rules! made {
     }};
 }
 
-/// Calls a function of the driver that does something. That the driver is shutting down is no error then, since the process ends.
+/// Calls a driver function that returns nothing. It succeeds if the driver is shutting down, since the process ends.
 macro_rules! done {
     ($api:expr, $function:ident($($argument:expr),* $(,)?)) => {{
         let api: &$crate::cuda::api::Api = $api;
@@ -29,31 +29,31 @@ macro_rules! done {
 
 pub(super) use {done, made};
 
-/// Turns the status of a call into a result.
+/// Converts the status of a call that returns something into a result.
 ///
 /// # Errors
-/// As [`error`].
+/// As for [`error`].
 #[inline]
 pub(super) fn check_made(api: &Api, call: &str, status: Status) -> Result<()> {
     if status == api::SUCCESS { Ok(()) } else { Err(error(api, call, status)) }
 }
 
-/// Turns the status of a call into a result; succeeds as well when the driver is shutting down.
+/// Converts the status of a call that returns nothing into a result. A driver that is shutting down is no error.
 ///
 /// # Errors
-/// As [`error`].
+/// As for [`error`].
 #[inline]
 pub(super) fn check_done(api: &Api, call: &str, status: Status) -> Result<()> {
     if is_done(status) { Ok(()) } else { Err(error(api, call, status)) }
 }
 
-/// Whether a call succeeded, or had nothing to do any more.
+/// Returns `true` if a call succeeded, or if the driver is shutting down.
 #[inline]
 pub(super) fn is_done(status: Status) -> bool {
     matches!(status, api::SUCCESS | api::DEINITIALIZED)
 }
 
-/// The error for a status: MemoryError when the device is out of memory, otherwise CUDAError.
+/// Returns the error for a status: MemoryError if the device is out of memory, otherwise CUDAError.
 #[cold]
 fn error(api: &Api, call: &str, status: Status) -> Error {
     let name = name(api, status);
@@ -63,7 +63,7 @@ fn error(api: &Api, call: &str, status: Status) -> Error {
     cuda_error(&[call.as_bytes(), b" failed with error: ", name])
 }
 
-/// A CUDAError of a text in pieces.
+/// Returns a CUDAError whose message is the concatenated text.
 #[cold]
 pub(super) fn cuda_error(text: &[&[u8]]) -> Error {
     Error::from_parts(ferrite_core::__error_site!(), CUDA_ERROR, &|out| {
@@ -71,7 +71,7 @@ pub(super) fn cuda_error(text: &[&[u8]]) -> Error {
     })
 }
 
-/// The driver's name of an error.
+/// Returns the driver's name of a status.
 pub(super) fn name(api: &Api, status: Status) -> &'static [u8] {
     let mut name = ptr::null();
     // SAFETY: the driver writes the address of a static text.

@@ -1,4 +1,4 @@
-//! The global functions of CUDA that TVM's Python package and generated code use.
+//! Global functions for CUDA, used by TVM's Python package and generated code.
 
 use core::ffi::c_void;
 
@@ -11,7 +11,7 @@ use ferrite_core::{String, static_function};
 use super::platform;
 use super::tensor_map;
 
-/// The functions.
+/// Global functions for CUDA.
 ///
 /// # Upstream
 /// `src/runtime/cuda/cuda_device_api.cc` of Apache TVM.
@@ -26,7 +26,7 @@ fn device_count() -> Result<i64> {
     Ok(platform::platform()?.devices().len() as i64)
 }
 
-/// Tells the free memory of the current device in a sentence whose words clients count.
+/// Returns a sentence with the free memory of the current device. Clients split it into words, so their number is fixed.
 fn free_memory() -> Result<String> {
     let (free, total) = platform::current_device()?.memory_info()?;
     String::format(format_args!("Current CUDA memory is {free} bytes free out of {total} bytes on device"))

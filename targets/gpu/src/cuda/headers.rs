@@ -1,12 +1,11 @@
-//! The headers of the CUDA toolkit that TVM's source includes, as far as it uses them: NVRTC takes them from memory, so that no
-//! toolkit is needed.
+//! Minimal versions of the CUDA headers that TVM's source includes. NVRTC takes them from memory, so no toolkit is needed.
 
 use core::ffi::CStr;
 
-/// The names by which source includes them.
+/// Names by which source includes the headers.
 pub(super) const NAMES: [&CStr; 2] = [c"cuda/std/cstdint", c"cuda/std/type_traits"];
 
-/// Their texts, in the same order.
+/// Contents of the headers, in the order of [`NAMES`].
 pub(super) const TEXTS: [&CStr; 2] = [INTEGERS, TRAITS];
 
 /// Integers of fixed width. `long long` has 64 bits on every platform.

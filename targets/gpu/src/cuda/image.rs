@@ -1,4 +1,4 @@
-//! Code in a form that the driver loads, checked: the driver gets an address without a length.
+//! Formats of code that the driver loads. The code is validated first, since the driver gets an address without a length.
 
 use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
@@ -6,19 +6,19 @@ use ferrite_core::{plain_bail, plain_ensure};
 
 use crate::elf;
 
-/// The form of code.
+/// Format of loadable code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// Text that the driver compiles.
+    /// PTX text, compiled by the driver.
     Ptx,
-    /// Machine code, in an ELF file or in a `fatbin` of several.
+    /// Machine code: an ELF file, or a `fatbin` with several.
     Binary,
 }
 
 const FATBIN_MAGIC: [u8; 4] = 0xba55_ed50u32.to_le_bytes();
 
 impl Format {
-    /// The form that a payload names: `ptx`, `cubin` or `fatbin`.
+    /// Parses the format name of a payload: `ptx`, `cubin` or `fatbin`.
     ///
     /// # Errors
     /// InternalError for another name.
@@ -30,7 +30,7 @@ impl Format {
         }
     }
 
-    /// The name by which sources are asked for.
+    /// Returns the format name for `inspect_source`.
     pub(super) fn name(self) -> &'static [u8] {
         match self {
             Format::Ptx => b"ptx",
@@ -38,14 +38,14 @@ impl Format {
         }
     }
 
-    /// Checks code of this form.
+    /// Validates code of this format.
     ///
     /// # Errors
-    /// InternalError for something else, and for a file that is not complete.
+    /// InternalError for code of another format, and for a truncated file.
     pub(super) fn check(self, code: &[u8]) -> Result<()> {
         match self {
             Format::Ptx => {
-                // A driver takes whatever begins as a binary for one.
+                // A driver takes text for a binary if it begins like one.
                 let is_text =
                     code.iter().take(4).all(|byte| byte.is_ascii_graphic() || byte.is_ascii_whitespace());
                 plain_ensure!(
@@ -67,7 +67,7 @@ impl Format {
         }
     }
 
-    /// The code as the driver wants it, where that is not what the payload has: PTX ends in a zero byte.
+    /// Returns a copy of PTX with the terminating zero that the driver needs; `None` for binaries.
     ///
     /// # Errors
     /// MemoryError.
@@ -82,8 +82,8 @@ impl Format {
     }
 }
 
-/// None when a fatbin, or an entry of it, goes beyond the bytes. A header tells its own size (16 bits at 6) and that of the
-/// entries (64 bits at 8); an entry does so (32 bits at 4, and 64 bits at 8).
+/// Returns `None` if a fatbin, or an entry of it, extends beyond the bytes. The header has its own size (16 bits at 6) and that
+/// of the entries (64 bits at 8); so does an entry (32 bits at 4, 64 bits at 8).
 fn fatbin_fits(code: &[u8]) -> Option<()> {
     let mut at = number(code, 6, 2)?;
     let end = at.checked_add(number(code, 8, 8)?)?;

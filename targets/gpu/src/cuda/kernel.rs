@@ -1,4 +1,4 @@
-//! Kernels on a device, and their launches.
+//! CUDA kernels and their launches.
 
 use core::ffi::c_void;
 use core::mem::MaybeUninit;
@@ -18,39 +18,39 @@ use super::module::Module;
 use crate::launch::{Dimensions, Launch, MAX_PARAMETERS, Parameter};
 use crate::payload;
 
-/// Bytes of dynamic shared memory that a kernel may use without asking.
+/// Bytes of dynamic shared memory that a kernel may use by default.
 const SHARED_BYTES: u32 = 48 << 10;
 
-/// Blocks that a cluster may have without asking.
+/// Blocks that a cluster may have by default.
 const CLUSTER_BLOCKS: u64 = 8;
 
-/// Bytes and alignment of a TMA descriptor.
+/// Size and alignment of a TMA descriptor in bytes.
 const TENSOR_MAP_BYTES: usize = 128;
 const TENSOR_MAP_ALIGNMENT: usize = 64;
 
-/// A kernel on one device.
+/// A kernel loaded on one device.
 pub struct Kernel {
     api: &'static Api,
     function: Handle,
-    /// The name with a zero at its end.
+    /// Name, ending in a NUL.
     name: Buffer<u8>,
-    /// Bytes of dynamic shared memory that were asked for.
+    /// Bytes of dynamic shared memory allowed so far.
     allowed_shared_bytes: AtomicU32,
     allows_large_clusters: AtomicBool,
-    /// Held while the driver is asked.
+    /// Held while the driver is asked for more.
     asking: Mutex<()>,
 }
 
-// SAFETY: the driver's functions may be called with a kernel from any thread.
+// SAFETY: the driver's functions accept a kernel on any thread.
 unsafe impl Send for Kernel {}
 // SAFETY: as for Send.
 unsafe impl Sync for Kernel {}
 
 impl Kernel {
-    /// Finds a kernel in its module, and compares its parameters with those that the payload tells.
+    /// Finds a kernel in its module, and compares its parameters with the payload's.
     ///
     /// # Errors
-    /// CUDAError when the module does not have it; InternalError when it has other parameters; MemoryError.
+    /// CUDAError if the module does not have the kernel; InternalError if its parameters differ; MemoryError.
     pub(super) fn new(module: &Module, name: &[u8], described: &payload::Kernel) -> Result<Kernel> {
         plain_ensure!(!name.contains(&0), INTERNAL_ERROR, "The name of a kernel has a NUL byte: {}", name);
         let mut terminated = Buffer::try_with_capacity(name.len() + 1)?;
@@ -68,12 +68,13 @@ impl Kernel {
         Ok(kernel)
     }
 
-    /// The name.
+    /// Returns the name.
     fn name(&self) -> &[u8] {
         self.name.strip_suffix(b"\0").unwrap_or_default()
     }
 
-    /// Compares the parameters, of which the driver reads as many as the kernel has. Drivers before 550 cannot tell.
+    /// Compares the parameters, since the driver reads as many as the compiled kernel declares. Drivers before 550 cannot
+    /// report them.
     fn check_parameters(&self, described: &payload::Kernel) -> Result<()> {
         let Some(parameter_info) = self.api.cuFuncGetParamInfo else { return Ok(()) };
         let count = described.parameters.len();
@@ -107,7 +108,7 @@ impl Kernel {
     /// Errors of the driver; ValueError for a TMA descriptor that is null or not aligned.
     ///
     /// # Safety
-    /// The values must be what the kernel takes, and the context of `device` the current one.
+    /// The values must have the kernel's parameter types, and the context of `device` must be current.
     #[inline]
     pub(super) unsafe fn launch(&self, device: i32, launch: &Launch<'_>) -> Result<()> {
         let mut parameters = [const { MaybeUninit::<*const c_void>::uninit() }; MAX_PARAMETERS];
@@ -139,7 +140,7 @@ impl Kernel {
             attributes: attributes.as_ptr(),
             attribute_count: attributes.len,
         };
-        // SAFETY: the kernel has as many parameters as there are pointers, to values that the caller vouches for.
+        // SAFETY: the kernel has as many parameters as there are pointers; the caller vouches for the values.
         let status = unsafe {
             (self.api.cuLaunchKernelEx)(&config, self.function, parameters.as_ptr().cast(), ptr::null())
         };
@@ -165,16 +166,16 @@ impl Kernel {
         )
     }
 
-    /// Asks for so many bytes of dynamic shared memory.
+    /// Allows the kernel this much dynamic shared memory.
     #[cold]
     fn allow_shared_bytes(&self, bytes: u32) -> Result<()> {
         let _asking = self.asking.lock().unwrap_or_else(PoisonError::into_inner);
-        // Another thread may have asked for more meanwhile.
+        // Another thread may have allowed more meanwhile.
         if bytes <= self.allowed_shared_bytes.load(Ordering::Acquire) {
             return Ok(());
         }
         let number = i32::try_from(bytes).unwrap_or(i32::MAX);
-        // SAFETY: the function is alive.
+        // SAFETY: the kernel is loaded.
         let status = unsafe {
             (self.api.cuFuncSetAttribute)(self.function, api::MAX_DYNAMIC_SHARED_SIZE_BYTES, number)
         };
@@ -190,7 +191,7 @@ impl Kernel {
         Ok(())
     }
 
-    /// Adds the attributes of a launch in clusters.
+    /// Adds the attributes of a launch with clusters.
     #[cold]
     fn add_clusters(&self, launch: &Launch<'_>, attributes: &mut Attributes) -> Result<()> {
         let (cluster, preferred) = (launch.sizes.cluster(), launch.sizes.preferred_cluster());
@@ -210,7 +211,7 @@ impl Kernel {
         if self.allows_large_clusters.load(Ordering::Acquire) {
             return Ok(());
         }
-        // SAFETY: the function is alive. Two threads may ask for the same.
+        // SAFETY: the kernel is loaded. Racing threads set the same value.
         unsafe {
             failure::made!(
                 self.api,
@@ -222,12 +223,12 @@ impl Kernel {
     }
 }
 
-/// Blocks of a cluster.
+/// Returns the number of blocks in a cluster.
 fn block_count(cluster: Dimensions) -> u64 {
     cluster.iter().fold(1, |product, extent| u64::from(*extent).saturating_mul(product))
 }
 
-/// Bytes of a parameter in the kernel.
+/// Returns the size of a parameter in the kernel, in bytes.
 fn parameter_bytes(parameter: Parameter) -> usize {
     match parameter {
         Parameter::TensorMap => TENSOR_MAP_BYTES,
@@ -235,7 +236,7 @@ fn parameter_bytes(parameter: Parameter) -> usize {
     }
 }
 
-/// The address of a TMA descriptor, which is the parameter itself.
+/// Returns the address of a TMA descriptor, which is itself the parameter.
 fn tensor_map(value: u64) -> Result<*const c_void> {
     let address = value as usize;
     plain_ensure!(
@@ -247,7 +248,7 @@ fn tensor_map(value: u64) -> Result<*const c_void> {
     Ok(ptr::with_exposed_provenance(address))
 }
 
-/// The attributes of a launch: a list of constant capacity whose unused part is never touched.
+/// Launch attributes: an array of constant capacity, whose unused part is never initialised.
 struct Attributes {
     list: [MaybeUninit<LaunchAttribute>; 4],
     len: u32,
@@ -259,17 +260,17 @@ impl Attributes {
         Attributes { list: [const { MaybeUninit::uninit() }; 4], len: 0 }
     }
 
-    /// Adds an attribute; each of the four at most once.
+    /// Adds an attribute. Each of the four kinds may be added once.
     fn add(&mut self, id: i32, [x, y, z]: Dimensions) {
-        if let Some(place) = self.list.get_mut(self.len as usize) {
+        if let Some(slot) = self.list.get_mut(self.len as usize) {
             let mut value = [0; 16];
             value[..3].copy_from_slice(&[x, y, z]);
-            place.write(LaunchAttribute { id, padding: 0, value });
+            slot.write(LaunchAttribute { id, padding: 0, value });
             self.len += 1;
         }
     }
 
-    /// The list, null if it is empty.
+    /// Returns a pointer to the attributes; null if there are none.
     #[inline]
     fn as_ptr(&self) -> *const LaunchAttribute {
         if self.len == 0 { ptr::null() } else { self.list.as_ptr().cast() }

@@ -1,4 +1,4 @@
-//! Memory of a device, pinned main memory, and copies.
+//! CUDA device memory, pinned host memory, and copies.
 
 use core::ffi::c_void;
 use core::ptr::{self, NonNull};
@@ -14,14 +14,13 @@ use super::failure::{self, done};
 use super::platform;
 use crate::workspace::DeviceMemory;
 
-/// The alignment of what the driver allocates.
+/// Alignment of the driver's allocations, in bytes.
 const ALIGNMENT: usize = 256;
 
-/// Allocates memory. Zero bytes are null.
+/// Allocates device memory. Returns null for zero bytes.
 ///
 /// # Errors
-/// MemoryError when the device has no such memory; ValueError for an alignment that the driver does not give; errors of the
-/// driver.
+/// MemoryError if the device is out of memory; ValueError for a larger alignment than the driver's; errors of the driver.
 pub(super) fn allocate(device: &Device, bytes: usize, alignment: usize) -> Result<*mut c_void> {
     plain_ensure!(
         alignment <= ALIGNMENT,
@@ -50,16 +49,16 @@ pub(super) fn allocate(device: &Device, bytes: usize, alignment: usize) -> Resul
     Ok(ptr::with_exposed_provenance_mut(address as usize))
 }
 
-/// Frees memory, once the driver has done what was queued.
+/// Frees device memory, after the commands queued before.
 ///
 /// # Safety
-/// `data` must come from [`allocate`] for this device, and not be used afterwards.
+/// `data` must come from [`allocate`] for this device, and must not be used afterwards.
 pub(super) unsafe fn free(device: &Device, data: *mut c_void) {
     if data.is_null() {
         return;
     }
     let _entered = device.enter_to_release();
-    // SAFETY: the caller's promise. Errors do not matter here.
+    // SAFETY: the caller's promise. Errors are ignored.
     unsafe { (device.api.cuMemFree_v2)(data.expose_provenance() as Address) };
 }
 
@@ -79,7 +78,7 @@ impl DeviceMemory for Device {
     }
 }
 
-/// Allocates pinned main memory, which every device reads and writes. Zero bytes are null.
+/// Allocates pinned host memory, accessible to every device. Returns null for zero bytes.
 ///
 /// # Errors
 /// MemoryError; errors of the driver.
@@ -94,20 +93,20 @@ pub(super) fn allocate_pinned(device: &Device, bytes: usize) -> Result<*mut c_vo
     Ok(pointer)
 }
 
-/// Frees pinned memory.
+/// Frees pinned host memory.
 ///
 /// # Safety
-/// `data` must come from [`allocate_pinned`], and not be used afterwards.
+/// `data` must come from [`allocate_pinned`], and must not be used afterwards.
 pub(super) unsafe fn free_pinned(device: &Device, data: *mut c_void) {
     if data.is_null() {
         return;
     }
     let _entered = device.enter_to_release();
-    // SAFETY: the caller's promise. Errors do not matter here.
+    // SAFETY: the caller's promise. Errors are ignored.
     unsafe { (device.api.cuMemFreeHost)(data) };
 }
 
-/// One side of a copy.
+/// Source or target of a copy.
 enum Side {
     Main(*mut c_void),
     Device(&'static Device, Address),
@@ -125,13 +124,13 @@ fn side(region: &Region) -> Result<Side> {
     }
 }
 
-/// Queues a copy on a stream of the source's device, or of the target's if the source is in main memory.
+/// Queues a copy on a stream of the source's device, or of the target's if the source is in host memory.
 ///
 /// # Errors
 /// ValueError for null pointers; errors of the driver.
 ///
 /// # Safety
-/// Both regions must have so many bytes, until the copy is over.
+/// Both regions must have `bytes` bytes, and stay valid until the copy is complete.
 pub(super) unsafe fn copy(from: Region, to: Region, bytes: usize, stream: Handle) -> Result<()> {
     if bytes == 0 {
         return Ok(());

@@ -1,11 +1,11 @@
-//! CUDA: modules of PTX, machine code or source, on the primary context and the stream of the environment.
+//! CUDA back end: modules of PTX, machine code or source, launched in the primary context on the environment's stream.
 //!
-//! | file | holds |
+//! | file | content |
 //! |---|---|
-//! | `api` | the functions of the driver |
-//! | `platform`, `device` | the driver, its devices with their primary contexts, and which one a thread works on |
-//! | `image`, `module`, `kernel` | code that the driver loads, loaded modules, and launches |
-//! | `source`, `nvrtc`, `headers` | source, compiled when its module is loaded |
+//! | `api` | functions of the driver |
+//! | `platform`, `device` | the driver, its devices with their primary contexts, and each thread's current device |
+//! | `image`, `module`, `kernel` | loadable code, loaded modules, and launches |
+//! | `source`, `nvrtc`, `headers` | source code and its compilation |
 //! | `memory`, `stream`, `event` | memory, copies, streams and events |
 //! | `tensor_map`, `functions` | global functions |
 //! | `failure` | errors of the driver |
@@ -50,22 +50,22 @@ pub use functions::FUNCTIONS;
 /// The CUDA back end.
 pub struct Cuda;
 
-/// Pinned main memory, a device type of its own: main memory that CUDA devices read and write by themselves.
+/// Back end of pinned host memory, a device type of its own: host memory that CUDA devices access directly.
 pub struct CudaHost;
 
 /// The code of a module.
 pub enum Code {
-    /// Code in the payload.
+    /// Loadable code in the payload.
     Given(Format),
-    /// Source in the payload, and what it was compiled to, once it is.
+    /// Source in the payload, and the compiled code once it is compiled.
     Source(OnceLock<(Format, Bytes)>),
 }
 
 impl Code {
-    /// The code in a form that the driver loads. Source is compiled if it is not yet.
+    /// Returns the code in a loadable format. Compiles source on the first call.
     ///
     /// # Errors
-    /// Those of a compiler.
+    /// Those of the compiler.
     fn compiled<'a>(&'a self, payload: &'a Payload) -> Result<(Format, &'a [u8])> {
         let compiled = match self {
             Code::Given(format) => return Ok((*format, payload.code())),
@@ -74,7 +74,7 @@ impl Code {
         if compiled.get().is_none() {
             let (format, code) = source::compile(payload.code())?;
             format.check(code.as_bytes())?;
-            // Another thread may have been faster.
+            // Another thread may have compiled it meanwhile.
             let _ = compiled.set((format, code));
         }
         match compiled.get() {
@@ -93,14 +93,14 @@ impl Driver for Cuda {
     type Loaded = Module;
     type Kernel = Kernel;
 
-    /// Source is compiled here, for the devices of this machine if there are some.
+    /// Compiles source immediately, for the devices of this machine if there are any.
     fn prepare(payload: &Payload) -> Result<Code> {
         let code = Cuda::prepare_created(payload)?;
         code.compiled(payload)?;
         Ok(code)
     }
 
-    /// Source is compiled when a kernel is looked up: the machine of the compiler may have neither a device nor NVRTC.
+    /// Leaves source uncompiled until a kernel is looked up: the compiling machine may have neither a device nor NVRTC.
     fn prepare_created(payload: &Payload) -> Result<Code> {
         if payload.format() == b"cuda" {
             return Ok(Code::Source(OnceLock::new()));
@@ -155,7 +155,7 @@ impl Driver for Cuda {
     }
 }
 
-/// The stream of this thread.
+/// Returns the stream of the calling thread.
 fn stream_of(id: i32) -> *mut c_void {
     environment_stream::get(environment_stream::Device::new(kind::CUDA, id))
 }
@@ -211,7 +211,7 @@ impl Backend for Cuda {
         unsafe { stream::order(platform::device(id)?, before, after) }
     }
 
-    /// Every launch looks at the environment's stream.
+    /// Does nothing: every launch reads the environment's stream.
     unsafe fn set_stream(&self, id: i32, _stream: *mut c_void) -> Result<()> {
         platform::device(id).map(drop)
     }
@@ -280,7 +280,7 @@ impl Backend for CudaHost {
         }
     }
 
-    /// Copies with devices are those of [`Cuda`], copies within main memory are the processor's.
+    /// Never copies: [`Cuda`] copies from and to devices, and the CPU within host memory.
     unsafe fn copy(&self, _from: Region, _to: Region, _bytes: usize, _stream: *mut c_void) -> Result<()> {
         plain_bail!(INTERNAL_ERROR, "A copy of CUDA needs memory of its devices")
     }

@@ -1,4 +1,4 @@
-//! Modules on a device.
+//! CUDA modules loaded on a device.
 
 use core::ffi::{c_int, c_void};
 use core::ptr;
@@ -14,25 +14,25 @@ use super::device::Device;
 use super::failure::{self, cuda_error};
 use super::image::Format;
 
-/// Bytes of the driver's log that an error shows at most.
+/// Maximum bytes of the driver's log in an error message.
 const LOG_BYTES: usize = 8192;
 
-/// The function that NVSHMEM registers for new modules.
+/// Function that NVSHMEM registers to initialise new modules.
 const NVSHMEM_INIT: &[u8] = b"runtime.nvshmem.cumodule_init";
 
-/// A loaded module.
+/// A module loaded on one device.
 pub struct Module {
     device: &'static Device,
     handle: Handle,
 }
 
-// SAFETY: the driver's functions may be called with a module from any thread.
+// SAFETY: the driver's functions accept a module on any thread.
 unsafe impl Send for Module {}
 // SAFETY: as for Send.
 unsafe impl Sync for Module {}
 
 impl Module {
-    /// Loads code, which was checked, and tells NVSHMEM if it is there.
+    /// Loads code that was validated, and initialises NVSHMEM in it if present.
     ///
     /// # Errors
     /// CUDAError with the driver's log; MemoryError; errors of NVSHMEM.
@@ -46,7 +46,7 @@ impl Module {
         let values: [*mut c_void; 2] =
             [log.as_mut_slice().as_mut_ptr().cast(), ptr::without_provenance_mut(LOG_BYTES)];
         let mut handle = ptr::null_mut();
-        // SAFETY: the image is complete, as its form tells; the log has so many bytes.
+        // SAFETY: the image is complete, as its validation shows; the log has the size passed.
         let status = unsafe {
             let image = image.as_ptr().cast();
             (device.api.cuModuleLoadDataEx)(&mut handle, image, 2, options.as_ptr(), values.as_ptr())
@@ -67,13 +67,13 @@ impl Module {
         Ok(module)
     }
 
-    /// Finds a kernel by its name, which ends in a zero.
+    /// Finds a kernel by its name, which must end in a NUL.
     ///
     /// # Errors
-    /// CUDAError when there is none.
+    /// CUDAError if there is no such kernel.
     pub(super) fn find(&self, name: &[u8]) -> Result<Handle> {
         let mut function = ptr::null_mut();
-        // SAFETY: the name ends in a zero.
+        // SAFETY: the name ends in a NUL.
         let status = unsafe {
             (self.device.api.cuModuleGetFunction)(&mut function, self.handle, name.as_ptr().cast())
         };
@@ -85,18 +85,18 @@ impl Module {
         Ok(function)
     }
 
-    /// The device of the module.
+    /// Returns the device that the module is loaded on.
     pub(super) fn device(&self) -> &'static Device {
         self.device
     }
 }
 
 impl Drop for Module {
-    /// Waits for kernels that are queued, whose code this is; where that is impossible, the code stays. Errors do not matter here:
-    /// when a process ends, the driver may be gone before.
+    /// Waits for queued kernels, whose code belongs to the module. If waiting fails, the code stays loaded. Errors are ignored:
+    /// at process exit, the driver may already be gone.
     fn drop(&mut self) {
         if let Some(_entered) = self.device.enter_to_release() {
-            // SAFETY: the module is ours, and none of its kernels runs any more.
+            // SAFETY: this is the owner of the module, and none of its kernels is running.
             unsafe {
                 (self.device.api.cuCtxSynchronize)();
                 (self.device.api.cuModuleUnload)(self.handle);

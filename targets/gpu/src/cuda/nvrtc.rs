@@ -1,6 +1,6 @@
-//! NVRTC, the compiler of CUDA source: a library that needs no device and no toolkit.
+//! NVRTC, the compiler of CUDA source: a library that needs neither a device nor a toolkit.
 //!
-//! `FERRITE_NVRTC` names the library, the folder that it is in, or that of the Python package `nvidia-cuda-nvrtc`.
+//! `FERRITE_NVRTC` names the library, its folder, or the folder of the Python package `nvidia-cuda-nvrtc`.
 
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::ptr;
@@ -26,12 +26,12 @@ type Handle = *mut c_void;
 const SUCCESS: Status = 0;
 
 const PATH: &CStr = c"FERRITE_NVRTC";
-/// Where a folder has the library.
+/// Paths of the library within a folder.
 const IN_FOLDER: [&str; 4] =
     ["/libnvrtc.so.13", "/libnvrtc.so.12", "/lib/libnvrtc.so.13", "/lib/libnvrtc.so.12"];
 
 crate::driver_table! {
-    /// The functions of NVRTC.
+    /// Functions of NVRTC.
     pub struct Nvrtc from ["libnvrtc.so.13", "libnvrtc.so.12"] {
         fn nvrtcGetErrorString(error: Status) -> *const c_char;
         fn nvrtcGetNumSupportedArchs(count: *mut c_int) -> Status;
@@ -55,14 +55,14 @@ crate::driver_table! {
     }
 }
 
-/// The library, which is opened if it is not yet.
+/// Returns the library; opens it on first use.
 ///
 /// # Errors
-/// RuntimeError when there is none, which says where it was looked for.
+/// RuntimeError if it is not found, with the places that were searched.
 pub(super) fn nvrtc() -> Result<&'static Nvrtc> {
     static LIBRARY: AtomicPtr<Nvrtc> = AtomicPtr::new(ptr::null_mut());
     static OPENING: Mutex<()> = Mutex::new(());
-    // SAFETY: null, or made below and never freed.
+    // SAFETY: null, or created below and never freed.
     let opened = || unsafe { LIBRARY.load(Ordering::Acquire).as_ref() };
     if let Some(nvrtc) = opened() {
         return Ok(nvrtc);
@@ -86,11 +86,11 @@ pub(super) fn nvrtc() -> Result<&'static Nvrtc> {
     };
     let nvrtc = Owned::new(nvrtc)?.into_raw();
     LIBRARY.store(nvrtc.as_ptr(), Ordering::Release);
-    // SAFETY: just made, and never freed.
+    // SAFETY: just created, and never freed.
     Ok(unsafe { nvrtc.as_ref() })
 }
 
-/// Opens the library that a path names, or the one in the folder that it names. The outer error is a MemoryError.
+/// Opens the library at a path, or in the folder at a path. The outer error is a MemoryError.
 fn find_at(path: &'static CStr) -> Result<Result<Nvrtc>> {
     for name in IN_FOLDER {
         let mut file = Buffer::new();
@@ -111,30 +111,30 @@ impl Nvrtc {
         if status == SUCCESS {
             return Ok(());
         }
-        // SAFETY: the library gives a static text.
+        // SAFETY: the library returns a static string.
         let name = unsafe { CStr::from_ptr((self.nvrtcGetErrorString)(status)) };
         let separator: &[u8] = if log.is_empty() { b"" } else { b"\n" };
         Err(cuda_error(&[call.as_bytes(), b" failed with error: ", name.to_bytes(), separator, log]))
     }
 
-    /// The architectures that it compiles for, such as 75 and 90, in ascending order.
+    /// Returns the architectures that it compiles for, such as 75 and 90, in ascending order.
     ///
     /// # Errors
     /// CUDAError; MemoryError.
     pub(super) fn architectures(&self) -> Result<Buffer<c_int>> {
         let mut count = 0;
-        // SAFETY: the library writes the number, and then so many numbers.
+        // SAFETY: the library writes the count, then that many numbers.
         unsafe {
             self.check("nvrtcGetNumSupportedArchs", (self.nvrtcGetNumSupportedArchs)(&mut count), b"")?;
             let mut architectures = Buffer::new();
             architectures.try_resize(count.max(0) as usize, 0)?;
-            let place = architectures.as_mut_slice().as_mut_ptr();
-            self.check("nvrtcGetSupportedArchs", (self.nvrtcGetSupportedArchs)(place), b"")?;
+            let out = architectures.as_mut_slice().as_mut_ptr();
+            self.check("nvrtcGetSupportedArchs", (self.nvrtcGetSupportedArchs)(out), b"")?;
             Ok(architectures)
         }
     }
 
-    /// Compiles source: to machine code for architectures such as `sm_90a`, to PTX for those such as `compute_75`.
+    /// Compiles source: to machine code for architectures such as `sm_90a`, to PTX for architectures such as `compute_75`.
     ///
     /// # Errors
     /// CUDAError with the compiler's log; MemoryError.
@@ -151,7 +151,7 @@ impl Nvrtc {
         option.try_push(0)?;
         let mut options = Buffer::new();
         options.try_push(option.as_ptr().cast::<c_char>())?;
-        // Helpers of TVM have no annotation.
+        // TVM's helper functions have no `__device__` annotation.
         options.try_push(c"--device-as-default-execution-space".as_ptr())?;
         options.try_push(c"--disable-warnings".as_ptr())?;
         for folder in include_folders {
@@ -171,7 +171,7 @@ impl Nvrtc {
     }
 }
 
-/// A program that is being compiled.
+/// A program under compilation.
 struct Program<'a> {
     nvrtc: &'a Nvrtc,
     handle: Handle,
@@ -182,7 +182,7 @@ impl<'a> Program<'a> {
         let texts = headers::TEXTS.map(CStr::as_ptr);
         let names = headers::NAMES.map(CStr::as_ptr);
         let mut handle = ptr::null_mut();
-        // SAFETY: all texts end in a zero, and there are as many names as texts.
+        // SAFETY: all strings end in a NUL, and there are as many names as contents.
         let status = unsafe {
             let (name, count) = (c"module.cu".as_ptr(), texts.len() as c_int);
             (nvrtc.nvrtcCreateProgram)(
@@ -199,7 +199,7 @@ impl<'a> Program<'a> {
     }
 
     fn compile(&self, options: &[*const c_char]) -> Result<()> {
-        // SAFETY: every option ends in a zero.
+        // SAFETY: every option ends in a NUL.
         let status = unsafe {
             (self.nvrtc.nvrtcCompileProgram)(self.handle, options.len() as c_int, options.as_ptr())
         };
@@ -219,7 +219,7 @@ impl<'a> Program<'a> {
         )
     }
 
-    /// Reads a result: its size first, then the content.
+    /// Reads an output: its size first, then its content.
     fn output(
         &self,
         call: &str,
@@ -227,7 +227,7 @@ impl<'a> Program<'a> {
         get: unsafe extern "C" fn(Handle, *mut c_char) -> Status,
     ) -> Result<Buffer<u8>> {
         let (mut bytes, mut output) = (0, Buffer::new());
-        // SAFETY: the library writes the size, and then so many bytes.
+        // SAFETY: the library writes the size, then that many bytes.
         unsafe {
             self.nvrtc.check(call, size(self.handle, &mut bytes), b"")?;
             output.try_resize(bytes, 0u8)?;
@@ -239,7 +239,7 @@ impl<'a> Program<'a> {
 
 impl Drop for Program<'_> {
     fn drop(&mut self) {
-        // SAFETY: the program is ours. Errors do not matter here.
+        // SAFETY: this is the owner of the program. Errors are ignored.
         unsafe { (self.nvrtc.nvrtcDestroyProgram)(&mut self.handle) };
     }
 }

@@ -1,5 +1,5 @@
-//! The driver and its devices, and which device a thread works on: that of its current context. Each device is used by its
-//! primary context, as the runtime API does, so that memory and streams of PyTorch and JAX are ours, too.
+//! The CUDA driver, its devices, and the current device of a thread: that of its current context. Each device is used through
+//! its primary context, like in the CUDA runtime API, so that memory and streams of PyTorch and JAX are shared.
 
 use core::ptr;
 use core::sync::atomic::{AtomicPtr, Ordering};
@@ -16,7 +16,7 @@ use crate::driver::MAX_DEVICES;
 use crate::forks;
 use crate::owned::Owned;
 
-/// The driver and its devices; made once, and never given up.
+/// The driver and its devices; created once and never freed.
 pub(super) struct Platform {
     pub(super) api: &'static Api,
     devices: Buffer<Device>,
@@ -24,21 +24,21 @@ pub(super) struct Platform {
 
 static PLATFORM: AtomicPtr<Platform> = AtomicPtr::new(ptr::null_mut());
 
-/// The driver, which is opened if it is not yet.
+/// Returns the driver; opens it on first use.
 ///
 /// # Errors
-/// RuntimeError when the driver is not installed, and in a forked child; CUDAError when it fails, also because there is no device.
+/// RuntimeError if the driver is not installed, and in a forked child; CUDAError if it fails, also for lack of a device.
 #[inline]
 pub(super) fn platform() -> Result<&'static Platform> {
     forks::check()?;
-    // SAFETY: null, or made by `open` and never freed.
+    // SAFETY: null, or created by `open` and never freed.
     match unsafe { PLATFORM.load(Ordering::Acquire).as_ref() } {
         Some(platform) => Ok(platform),
         None => open(),
     }
 }
 
-/// Opens the driver. A failure keeps nothing but the library itself: the next call tries again.
+/// Opens the driver. After a failure only the library stays open, and the next call tries again.
 #[cold]
 fn open() -> Result<&'static Platform> {
     static OPENING: Mutex<Option<&'static Api>> = Mutex::new(None);
@@ -50,12 +50,12 @@ fn open() -> Result<&'static Platform> {
     }
     let api = match *api {
         Some(api) => api,
-        // SAFETY: the table stays for the life of the process, as the library does.
+        // SAFETY: the table is never freed, and the library never closed.
         None => api.insert(unsafe { Owned::new(Api::open()?)?.into_raw().as_ref() }),
     };
     let platform = Owned::new(Platform { api, devices: find_devices(api)? })?.into_raw();
     PLATFORM.store(platform.as_ptr(), Ordering::Release);
-    // SAFETY: just made, and never freed.
+    // SAFETY: just created, and never freed.
     Ok(unsafe { platform.as_ref() })
 }
 
@@ -77,15 +77,15 @@ fn find_devices(api: &'static Api) -> Result<Buffer<Device>> {
 }
 
 impl Platform {
-    /// All devices.
+    /// Returns all devices.
     pub(super) fn devices(&self) -> &[Device] {
         &self.devices
     }
 
-    /// A device.
+    /// Returns the device with this id.
     ///
     /// # Errors
-    /// ValueError when there is none of that id.
+    /// ValueError if there is none.
     #[inline]
     pub(super) fn device(&self, id: i32) -> Result<&Device> {
         let device = usize::try_from(id).ok().and_then(|index| self.devices.get(index));
@@ -98,19 +98,19 @@ impl Platform {
     }
 }
 
-/// A device of this process.
+/// Returns the device with this id.
 ///
 /// # Errors
-/// As [`platform`] and [`Platform::device`].
+/// As for [`platform`] and [`Platform::device`].
 #[inline]
 pub(super) fn device(id: i32) -> Result<&'static Device> {
     platform()?.device(id)
 }
 
-/// The device of the current context, or device 0. Its primary context is the current one afterwards.
+/// Returns the device of the current context, or device 0. Its primary context is current afterwards.
 ///
 /// # Errors
-/// As [`platform`]; errors of the driver.
+/// As for [`platform`]; errors of the driver.
 #[inline]
 pub(super) fn current_device() -> Result<&'static Device> {
     let platform = platform()?;
@@ -123,7 +123,7 @@ pub(super) fn current_device() -> Result<&'static Device> {
     }
 }
 
-/// Makes a primary context current where none is, or where that of another library is which is not known yet.
+/// Makes a primary context current if none is, or replaces another library's context. Returns the device.
 #[cold]
 fn enter_primary(platform: &'static Platform, context: Handle) -> Result<&'static Device> {
     let device = if context.is_null() {

@@ -1,7 +1,7 @@
-//! CUDA source, compiled when its module is loaded: by the global function `tvm_callback_cuda_compile` where it is registered,
-//! as TVM does, otherwise by NVRTC.
+//! CUDA source, compiled when its module is loaded: by the global function `tvm_callback_cuda_compile` if registered, as in
+//! TVM, otherwise by NVRTC.
 //!
-//! `FERRITE_CUDA_ARCH` names the architecture; otherwise it is that of the devices, or `compute_75` without one.
+//! `FERRITE_CUDA_ARCH` names the architecture; the default is that of the devices, or `compute_75` without a device.
 
 use core::ffi::{CStr, c_int};
 
@@ -17,17 +17,18 @@ use crate::variable;
 const CALLBACK: &[u8] = b"tvm_callback_cuda_compile";
 const ARCHITECTURE: &CStr = c"FERRITE_CUDA_ARCH";
 
-/// The architecture without a device: the oldest that every supported NVRTC compiles for.
+/// Default architecture without a device: the oldest that every supported NVRTC compiles for.
 const OLDEST: i64 = 75;
 
-/// Variables that name folders of headers, and what comes behind: kernels of half precision include `cuda_fp16.h`.
+/// Environment variables with header folders, and the subfolder of the headers: kernels with half precision include
+/// `cuda_fp16.h`.
 const INCLUDE_FOLDERS: [(&CStr, &str); 3] =
     [(c"FERRITE_CUDA_INCLUDE", ""), (c"CUDA_HOME", "/include"), (c"CUDA_PATH", "/include")];
 
 /// Compiles source.
 ///
 /// # Errors
-/// CUDAError with the compiler's log; RuntimeError when there is no compiler; errors of the callback.
+/// CUDAError with the compiler's log; RuntimeError if there is no compiler; errors of the callback.
 pub(super) fn compile(source: &[u8]) -> Result<(Format, Bytes)> {
     if let Some(callback) = global_table::get(CALLBACK)? {
         let compiled = callback.call(&[(&String::from_bytes(source)?).into()])?;
@@ -49,7 +50,7 @@ pub(super) fn compile(source: &[u8]) -> Result<(Format, Bytes)> {
     nvrtc.compile(text, architecture.as_str().unwrap_or_default(), &include_options()?)
 }
 
-/// The architecture to compile for.
+/// Returns the architecture to compile for.
 fn architecture(nvrtc: &Nvrtc) -> Result<String> {
     if let Some(chosen) = variable::get(ARCHITECTURE) {
         return String::from_bytes(chosen);
@@ -61,8 +62,8 @@ fn architecture(nvrtc: &Nvrtc) -> Result<String> {
     }
 }
 
-/// The architecture for devices from a lowest to a highest capability: machine code where they are equal and the compiler knows it,
-/// with the instructions that only this architecture has; PTX otherwise.
+/// Chooses the architecture for devices from a lowest to a highest capability. If both are equal and the compiler supports it,
+/// machine code with architecture-specific instructions; otherwise PTX.
 fn architecture_of(lowest: i64, highest: i64, supported: &[c_int]) -> Result<String> {
     let is_known = supported.iter().any(|one| i64::from(*one) == lowest);
     if lowest == highest && is_known {
@@ -73,7 +74,7 @@ fn architecture_of(lowest: i64, highest: i64, supported: &[c_int]) -> Result<Str
     String::format(format_args!("compute_{}", older.unwrap_or(OLDEST)))
 }
 
-/// The lowest and the highest capability of the devices; None without one.
+/// Returns the lowest and highest capability of the devices; `None` without a device.
 fn capabilities() -> Option<(i64, i64)> {
     let capability =
         |device: &super::device::Device| device.capability().map(|(major, minor)| major * 10 + minor);
@@ -88,7 +89,7 @@ fn capabilities() -> Option<(i64, i64)> {
     all().unwrap_or_default()
 }
 
-/// The compiler's options for folders of headers, each with a zero at its end.
+/// Returns compiler options for header folders, each ending in a NUL.
 fn include_options() -> Result<Buffer<Buffer<u8>>> {
     let mut options = Buffer::new();
     for (name, behind) in INCLUDE_FOLDERS {

@@ -1,4 +1,4 @@
-//! Streams.
+//! CUDA streams.
 
 use core::ptr;
 
@@ -9,7 +9,7 @@ use super::device::Device;
 use super::event;
 use super::failure::{done, made};
 
-/// Creates a stream that does not wait for the default one.
+/// Creates a stream that does not synchronise with the default stream.
 ///
 /// # Errors
 /// Errors of the driver.
@@ -21,13 +21,13 @@ pub(super) fn create(device: &Device) -> Result<Handle> {
     Ok(stream)
 }
 
-/// Frees a stream. Its commands still run. The default stream stays.
+/// Destroys a stream; commands queued on it still run. Has no effect on the default stream.
 ///
 /// # Errors
 /// Errors of the driver.
 ///
 /// # Safety
-/// The stream must be null or one of the device, and not be used afterwards.
+/// The stream must be null or belong to the device, and must not be used afterwards.
 pub(super) unsafe fn free(device: &Device, stream: Handle) -> Result<()> {
     if stream.is_null() {
         return Ok(());
@@ -38,16 +38,16 @@ pub(super) unsafe fn free(device: &Device, stream: Handle) -> Result<()> {
     unsafe { done!(device.api, cuStreamDestroy_v2(stream)) }
 }
 
-/// Makes what is queued on `after` from now on wait for what was queued on `before`.
+/// Makes commands queued on `after` from now on wait for commands queued on `before` so far.
 ///
 /// # Errors
 /// Errors of the driver.
 ///
 /// # Safety
-/// The streams must be null or streams of the device.
+/// Both streams must be null or belong to the device.
 pub(super) unsafe fn order(device: &Device, before: Handle, after: Handle) -> Result<()> {
     let event = event::create(device, false)?;
-    // SAFETY: the caller vouches for the streams; the driver keeps what a waiting stream needs of the event.
+    // SAFETY: the caller vouches for the streams; the driver keeps an event alive while a stream waits for it.
     unsafe {
         let ordered = event::record(device, event, before).and_then(|()| event::wait(device, event, after));
         event::destroy(device.id, event);

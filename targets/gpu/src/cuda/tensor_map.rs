@@ -1,4 +1,4 @@
-//! `runtime.cuTensorMapEncodeTiled`: descriptors by which kernels copy tiles of tensors (TMA).
+//! `runtime.cuTensorMapEncodeTiled`: encodes the descriptors (tensor maps) by which kernels copy tiles of tensors (TMA).
 
 use core::ffi::c_void;
 
@@ -10,10 +10,10 @@ use ferrite_core::{Any, AnyView, plain_bail, plain_ensure};
 use super::failure::{self, cuda_error};
 use super::platform::platform;
 
-/// Extents of a tensor at most.
+/// Maximum rank of a tensor map.
 const MAX_RANK: usize = 5;
 
-/// The rules of one kind of number among the arguments.
+/// Validity range of a numeric argument.
 struct Rule {
     name: &'static str,
     least: i64,
@@ -29,14 +29,14 @@ const INTERLEAVE: Rule = Rule { name: "interleave", least: 0, most: 2, multiple_
 const SWIZZLE: Rule = Rule { name: "swizzle", least: 0, most: 6, multiple_of: 1 };
 const PROMOTION: Rule = Rule { name: "l2Promotion", least: 0, most: 3, multiple_of: 1 };
 const FILL: Rule = Rule { name: "oobFill", least: 0, most: 1, multiple_of: 1 };
-/// -1 leaves the data type to the tensor's.
+/// Data type of the driver; -1 derives it from the tensor's.
 const DATA_TYPE: Rule = Rule { name: "tensorDataType", least: -1, most: 15, multiple_of: 1 };
 
-/// The packed arguments that are left.
+/// The remaining packed arguments.
 struct Arguments<'a, 'b>(&'a [AnyView<'b>]);
 
 impl Arguments<'_, '_> {
-    /// The next number.
+    /// Reads the next number.
     fn number(&mut self, rule: &Rule) -> Result<i64> {
         let [first, rest @ ..] = self.0 else { plain_bail!(TYPE_ERROR, "{} is missing", rule.name) };
         self.0 = rest;
@@ -54,7 +54,7 @@ impl Arguments<'_, '_> {
         Ok(number)
     }
 
-    /// The next `count` numbers.
+    /// Reads the next `count` numbers.
     fn numbers<T: TryFrom<i64> + Copy + Default>(
         &mut self,
         rule: &Rule,
@@ -62,22 +62,22 @@ impl Arguments<'_, '_> {
     ) -> Result<[T; MAX_RANK]> {
         let mut numbers = [T::default(); MAX_RANK];
         for number in numbers.iter_mut().take(count) {
-            // Every rule's range fits.
+            // The range of every rule fits into `T`.
             *number = T::try_from(self.number(rule)?).unwrap_or_default();
         }
         Ok(numbers)
     }
 
-    /// The next number of the driver's enumerations.
+    /// Reads the next value of a driver enumeration.
     fn choice(&mut self, rule: &Rule) -> Result<i32> {
         Ok(self.number(rule)? as i32)
     }
 }
 
-/// The numbers of a tensor map, in the order of the arguments.
+/// Parameters of a tensor map, in the order of the arguments.
 struct Tiling {
     extents: [u64; MAX_RANK],
-    /// Bytes between elements along each extent but the first.
+    /// Strides in bytes, without that of the first dimension.
     strides: [u64; MAX_RANK],
     box_extents: [u32; MAX_RANK],
     element_strides: [u32; MAX_RANK],
@@ -85,12 +85,12 @@ struct Tiling {
     swizzle: i32,
     promotion: i32,
     fill: i32,
-    /// A data type of the driver's, or -1.
+    /// Data type of the driver, or -1.
     data_type: i32,
 }
 
 impl Tiling {
-    /// Reads the arguments behind the data.
+    /// Reads the arguments after the data pointer.
     fn read(args: &[AnyView<'_>], rank: usize) -> Result<Tiling> {
         let count = 4 * rank + 3;
         plain_ensure!(
@@ -116,12 +116,12 @@ impl Tiling {
     }
 }
 
-/// Fills a tensor map: (map, dtype, rank, data, extents, strides without the first, box extents, element strides, interleave,
-/// swizzle, promotion, fill, and optionally a data type of the driver's).
+/// Encodes a tensor map. The arguments are (map, dtype, rank, data, extents, strides without the first, box extents, element
+/// strides, interleave, swizzle, promotion, fill, and optionally a data type of the driver).
 ///
 /// # Errors
-/// TypeError for a wrong number or type of arguments; ValueError for numbers out of range and pointers that are not aligned;
-/// InternalError for a data type that there is no number for; errors of the driver, which checks the numbers together.
+/// TypeError for a wrong number or type of arguments; ValueError for numbers out of range and misaligned pointers;
+/// InternalError for a data type that the driver lacks; errors of the driver, which validates the combination.
 ///
 /// # Upstream
 /// `src/runtime/cuda/cuda_device_api.cc` of Apache TVM.
@@ -146,19 +146,20 @@ pub(super) fn encode_tiled(args: &[AnyView<'_>]) -> Result<Any> {
     plain_ensure!(is_aligned, VALUE_ERROR, "A tensor map must be aligned to 64 bytes");
     let is_aligned = data.addr().is_multiple_of(16);
     plain_ensure!(is_aligned, VALUE_ERROR, "The data of a tensor map must be aligned to 16 bytes");
-    // SAFETY: whoever passes a tensor map vouches for its 128 bytes.
+    // SAFETY: the caller who passes a tensor map vouches for its 128 bytes.
     unsafe { encode(map, rank as u32, data, &tiling) }?;
     Ok(Any::NONE)
 }
 
 /// # Safety
-/// The map must have 128 bytes, aligned to 64.
+///
+/// `map` must point to 128 bytes, aligned to 64.
 unsafe fn encode(map: *mut c_void, rank: u32, data: *mut c_void, tiling: &Tiling) -> Result<()> {
     let api = platform()?.api;
     let Some(encode) = api.cuTensorMapEncodeTiled else {
         return Err(cuda_error(&[b"The driver has no cuTensorMapEncodeTiled: it is older than CUDA 12"]));
     };
-    // SAFETY: the caller vouches for the map; each list has more numbers than a map has extents.
+    // SAFETY: the caller vouches for the map; each array has at least `rank` elements.
     let status = unsafe {
         encode(
             map,
@@ -178,7 +179,7 @@ unsafe fn encode(map: *mut c_void, rank: u32, data: *mut c_void, tiling: &Tiling
     failure::check_made(api, "cuTensorMapEncodeTiled", status)
 }
 
-/// The driver's number of a data type.
+/// Returns the driver's number of a data type.
 fn data_type(dtype: DLDataType) -> Result<i32> {
     let number = match (dtype.code, dtype.bits, dtype.lanes) {
         (code::INT | code::UINT, 8, 1) | (code::FLOAT8_E4M3FN | code::FLOAT8_E5M2, _, 1) => Some(0),

@@ -1,4 +1,4 @@
-//! Launches: how the packed arguments of a kernel become values of its parameters and work sizes.
+//! Launches: conversion of a kernel's packed arguments to parameter values and work sizes.
 
 mod arguments;
 mod packing;

@@ -1,5 +1,5 @@
-//! The forms in which drivers take scalars in one buffer. Each function allocates nothing and gives the bytes that it used, or
-//! None when the buffer is too small.
+//! Packs scalars into one buffer in the formats of the drivers. Each function allocates nothing, and returns the number of
+//! bytes used, or `None` if the buffer is too small.
 #![forbid(unsafe_code)]
 
 use ferrite_core::error::Result;
@@ -30,11 +30,11 @@ pub fn pack_slots_of_8(launch: &Launch<'_>, buffer: &mut [u8]) -> Option<usize> 
     Some(used)
 }
 
-/// Packs the scalars in slots of 4 bytes: the uniform buffer of WebGPU, whose numbers have 32 bits. None when the buffer is too
-/// small.
+/// Packs the scalars in slots of 4 bytes: the uniform buffer of WebGPU, whose numbers have 32 bits. Returns `None` if the
+/// buffer is too small.
 ///
 /// # Errors
-/// ValueError for a scalar of 64 bits that does not fit.
+/// ValueError for a 64-bit scalar that does not fit into 32 bits.
 pub fn pack_slots_of_4(launch: &Launch<'_>, buffer: &mut [u8]) -> Result<Option<usize>> {
     let mut used = 0;
     for (parameter, value) in scalars(launch) {
@@ -49,7 +49,7 @@ fn scalars<'a>(launch: &'a Launch<'_>) -> impl Iterator<Item = (Parameter, &'a u
     launch.parameters().filter(|(parameter, _)| !parameter.is_handle())
 }
 
-/// The 32 bits of a scalar. Floats are rounded.
+/// Converts a scalar to 32 bits. Floats are rounded.
 fn narrowed(parameter: Parameter, value: u64) -> Result<u32> {
     match parameter {
         Parameter::Int64 => match i32::try_from(value.cast_signed()) {

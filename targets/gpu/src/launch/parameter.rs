@@ -1,16 +1,16 @@
-//! Parameters of kernels, and the conversion of packed arguments to their values.
+//! Kernel parameters, and the conversion of packed arguments to their values.
 
 use ferrite_core::abi::{DLDataType, DLDevice};
 use ferrite_core::error::{Error, Result};
 use ferrite_core::tensor::TensorRef;
 use ferrite_core::{AnyView, plain_bail, plain_ensure, plain_error, type_index, type_table};
 
-/// The form in which a kernel takes a parameter.
+/// Type of a kernel parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Parameter {
-    /// A pointer of the device.
+    /// A device pointer.
     Handle,
-    /// A TMA descriptor: the address of the parameter itself, of 128 bytes.
+    /// A TMA descriptor of 128 bytes, passed by address.
     TensorMap,
     /// A signed 32-bit integer.
     Int32,
@@ -24,17 +24,17 @@ pub enum Parameter {
     Float64,
 }
 
-/// The type codes of DLPack that parameters have.
+/// DLPack type codes of parameters.
 const INT: u8 = 0;
 const UINT: u8 = 1;
 const FLOAT: u8 = 2;
 const HANDLE: u8 = 3;
 
 impl Parameter {
-    /// The form for a declared type and its extra tag, 1 for a TMA descriptor.
+    /// Returns the parameter type for a declared data type and its extra tag, which is 1 for a TMA descriptor.
     ///
     /// # Errors
-    /// InternalError for types that kernels do not take.
+    /// InternalError for types that are not supported as parameters.
     pub fn new(dtype: DLDataType, extra_tag: i32) -> Result<Parameter> {
         match (dtype.code, dtype.bits, dtype.lanes) {
             (HANDLE, 64, 1) if extra_tag == 1 => Ok(Parameter::TensorMap),
@@ -54,12 +54,12 @@ impl Parameter {
         }
     }
 
-    /// Whether the parameter is a buffer.
+    /// Returns `true` if the parameter is a buffer.
     pub const fn is_handle(self) -> bool {
         matches!(self, Parameter::Handle | Parameter::TensorMap)
     }
 
-    /// Bytes of the value. A TMA descriptor counts as its address.
+    /// Returns the size of the value in bytes. A TMA descriptor counts as its address.
     pub const fn bytes(self) -> usize {
         match self {
             Parameter::Int32 | Parameter::UInt32 | Parameter::Float32 => 4,
@@ -67,9 +67,9 @@ impl Parameter {
         }
     }
 
-    /// The value that a packed argument gives: in the low half if it has 4 bytes.
+    /// Converts a packed argument to the parameter's value; one of 4 bytes is in the low half.
     ///
-    /// `device` is the device of the launch, on which a tensor must be.
+    /// `device` is the device of the launch; a tensor must be on it.
     ///
     /// # Errors
     /// TypeError for an argument of another type; ValueError for a tensor on another device or with an offset.
@@ -91,7 +91,7 @@ impl Parameter {
         }
     }
 
-    /// The value of an argument that needs a conversion: bool to integer, integer to float.
+    /// Converts an argument of another type: bool to integer, integer to float.
     #[cold]
     fn converted_value(self, argument: &AnyView<'_>, index: usize) -> Result<u64> {
         let bits = argument.payload_bits();
@@ -121,7 +121,7 @@ impl Parameter {
     }
 }
 
-/// The data pointer of a tensor on the device of the launch.
+/// Returns the data pointer of a tensor, which must be on the device of the launch.
 #[cold]
 fn tensor_value(argument: &AnyView<'_>, index: usize, device: DLDevice) -> Result<u64> {
     let Some(tensor) = TensorRef::from_view(argument) else {

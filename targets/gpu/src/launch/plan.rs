@@ -1,4 +1,4 @@
-//! Launch plans: the parameters and tags of a kernel, read once.
+//! Launch plans: parameters and tags of a kernel, parsed once.
 
 use ferrite_core::abi::{DLDataType, DLDevice};
 use ferrite_core::error::{Error, Result};
@@ -8,31 +8,31 @@ use ferrite_core::{AnyView, plain_bail, plain_ensure, plain_error, type_index};
 use super::arguments::{MAX_PARAMETERS, Values};
 use super::{Parameter, Tag, WorkSizes};
 
-/// The axes that a kernel can name.
+/// Number of axes that launch tags can name.
 const MAX_AXES: usize = 12;
 
-/// The interpretation of the packed arguments of a kernel: parameters, then one number for each axis, then the bytes of dynamic
+/// Interpretation of a kernel's packed arguments: the parameters, then one number for each axis, then the bytes of dynamic
 /// shared memory.
 #[derive(Debug)]
 pub struct LaunchPlan {
     parameters: Buffer<Parameter>,
     axes: [u8; MAX_AXES],
     axis_count: usize,
-    /// The highest axis of grid and block, plus one.
+    /// Highest axis of grid and block, plus one.
     work_dimensions: u32,
     has_dynamic_shared: bool,
-    /// Whether the kernel may begin before the one before it has ended.
+    /// Whether the kernel may begin before the previous one has ended.
     pub is_programmatic: bool,
-    /// Whether all blocks must run at once.
+    /// Whether all blocks must run concurrently.
     pub is_cooperative: bool,
 }
 
 impl LaunchPlan {
-    /// Reads the parameter types, their extra tags, and the launch tags of a kernel.
+    /// Parses the parameter types, their extra tags, and the launch tags of a kernel.
     ///
     /// # Errors
-    /// InternalError for a type that kernels do not take, more than [`MAX_PARAMETERS`], an unknown tag, an axis that comes twice,
-    /// and a tag behind that of dynamic shared memory; MemoryError.
+    /// InternalError for an unsupported parameter type, more than [`MAX_PARAMETERS`], an unknown tag, a repeated axis, and a
+    /// tag after that of dynamic shared memory; MemoryError.
     pub fn new<'a>(
         types: &[DLDataType],
         extra_tags: &[i32],
@@ -94,27 +94,27 @@ impl LaunchPlan {
         &self.axes[..self.axis_count]
     }
 
-    /// The parameters of the kernel.
+    /// Returns the parameters of the kernel.
     pub fn parameters(&self) -> &[Parameter] {
         &self.parameters
     }
 
-    /// The highest axis that grid or block name, plus one; at least 1.
+    /// Returns the highest axis named by grid or block, plus one; at least 1.
     pub fn work_dimensions(&self) -> u32 {
         self.work_dimensions
     }
 
-    /// The number of packed arguments.
+    /// Returns the number of packed arguments.
     pub fn argument_count(&self) -> usize {
         self.parameters.len() + self.axis_count + usize::from(self.has_dynamic_shared)
     }
 
-    /// Converts packed arguments for a launch on a device: puts the values of the parameters into `values`, and gives the work
-    /// sizes. Allocates nothing.
+    /// Converts packed arguments for a launch on a device: stores the parameter values in `values`, and returns the work sizes.
+    /// Allocates nothing.
     ///
     /// # Errors
-    /// TypeError for a wrong number or type of arguments; ValueError for numbers that are negative or have more than 32 bits as
-    /// work sizes, and for tensors on another device or with an offset.
+    /// TypeError for a wrong number or type of arguments; ValueError for work sizes that are negative or exceed 32 bits, and
+    /// for tensors on another device or with an offset.
     pub fn convert(
         &self,
         arguments: &[AnyView<'_>],
@@ -153,7 +153,7 @@ impl LaunchPlan {
     }
 }
 
-/// The number that a packed argument gives as a work size.
+/// Converts a packed argument to a work size.
 fn work_size(argument: &AnyView<'_>) -> Result<u32> {
     if argument.type_index() == type_index::INT
         && let Ok(size) = u32::try_from(argument.payload_bits())

@@ -4,7 +4,7 @@
 /// Extents along x, y and z.
 pub type Dimensions = [u32; 3];
 
-/// The sizes that a launch has: 1 along every axis that the kernel does not name.
+/// Work sizes of a launch: 1 along every axis that the kernel does not name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WorkSizes {
     /// Grid, block, cluster and preferred cluster.
@@ -14,31 +14,31 @@ pub struct WorkSizes {
 }
 
 impl WorkSizes {
-    /// One thread.
+    /// Work sizes of a single thread.
     pub const ONE: WorkSizes = WorkSizes { groups: [[1; 3]; 4], dynamic_shared_bytes: 0 };
 
-    /// Sets the extent along an axis, see [`Tag::Axis`](super::Tag::Axis). An empty tensor gives 0, which counts as 1: the block
-    /// masks itself.
+    /// Sets the extent along an axis, see [`Tag::Axis`](super::Tag::Axis). An empty tensor gives 0, which counts as 1, since
+    /// the block masks itself.
     pub(super) fn set(&mut self, axis: u8, extent: u32) {
         self.groups[usize::from(axis) / 3][usize::from(axis) % 3] = extent.max(1);
     }
 
-    /// Blocks.
+    /// Returns the number of blocks.
     pub fn grid(&self) -> Dimensions {
         self.groups[0]
     }
 
-    /// Threads of a block.
+    /// Returns the number of threads in a block.
     pub fn block(&self) -> Dimensions {
         self.groups[1]
     }
 
-    /// Blocks of a cluster.
+    /// Returns the number of blocks in a cluster.
     pub fn cluster(&self) -> Dimensions {
         self.groups[2]
     }
 
-    /// Blocks of a cluster where the device has room for more.
+    /// Returns the number of blocks in a cluster on devices that support larger ones.
     pub fn preferred_cluster(&self) -> Dimensions {
         self.groups[3]
     }

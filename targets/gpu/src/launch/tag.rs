@@ -1,39 +1,39 @@
-//! Launch tags: texts that say what each argument behind the parameters of a kernel means, or how it is launched.
+//! Launch tags: strings that describe each argument after the parameters of a kernel, or how the kernel is launched.
 #![forbid(unsafe_code)]
 
 use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
 use ferrite_core::plain_bail;
 
-/// The meaning of a tag.
+/// A parsed launch tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tag {
-    /// An axis with an argument: its place among the work sizes, see [`WorkSizes`](super::WorkSizes).
+    /// A work size, by its index in [`WorkSizes`](super::WorkSizes).
     Axis(u8),
-    /// The last argument has the bytes of dynamic shared memory.
+    /// Bytes of dynamic shared memory, the last argument.
     DynamicSharedMemory,
-    /// The kernel may begin before the one before it has ended. Without an argument.
+    /// The kernel may begin before the previous one has ended. Takes no argument.
     ProgrammaticLaunch,
-    /// All blocks run at once. Without an argument.
+    /// All blocks must run concurrently. Takes no argument.
     CooperativeLaunch,
-    /// The buffers that a WebGPU kernel writes, see [`write_access`]. Without an argument.
+    /// Buffers that a WebGPU kernel writes, see [`write_access`]. Takes no argument.
     WriteAccess,
 }
 
-/// The groups of axes in the order of the work sizes.
+/// Prefixes of axis tags, in the order of the work sizes.
 const AXES: [&[u8]; 4] = [b"blockIdx.", b"threadIdx.", b"clusterCtaIdx.", b"preferredClusterCtaIdx."];
 
 const WRITE_ACCESS: &[u8] = b"paramWriteAccess:";
 
 impl Tag {
-    /// Reads a tag.
+    /// Parses a tag.
     ///
     /// # Errors
-    /// InternalError for an unknown one.
+    /// InternalError for an unknown tag.
     pub fn parse(text: &[u8]) -> Result<Tag> {
         match text {
             b"tirx.use_dyn_shared_memory" => return Ok(Tag::DynamicSharedMemory),
-            // Spelled so by TVM.
+            // Spelled this way by TVM.
             b"tirx.use_programtic_dependent_launch" => return Ok(Tag::ProgrammaticLaunch),
             b"tirx.use_cooperative_launch" => return Ok(Tag::CooperativeLaunch),
             _ if text.starts_with(WRITE_ACCESS) => return Ok(Tag::WriteAccess),
@@ -49,10 +49,11 @@ impl Tag {
     }
 }
 
-/// The buffers that a WebGPU kernel writes, from its tag `paramWriteAccess:[0,1]`: one entry for each. None for another tag.
+/// Parses the tag `paramWriteAccess:[0,1]`: for each buffer, whether the WebGPU kernel writes it. Returns `None` for any other
+/// tag.
 ///
 /// # Errors
-/// InternalError when the list is malformed; MemoryError.
+/// InternalError for a malformed list; MemoryError.
 pub fn write_access(text: &[u8]) -> Result<Option<Buffer<bool>>> {
     let Some(list) = text.strip_prefix(WRITE_ACCESS) else { return Ok(None) };
     let mut written = Buffer::new();

@@ -1,4 +1,4 @@
-//! Grids of WebGPU, whose extents have 16 bits.
+//! Grids of WebGPU, whose extents are limited to 16 bits.
 #![forbid(unsafe_code)]
 
 use ferrite_core::error::Result;
@@ -6,14 +6,14 @@ use ferrite_core::plain_ensure;
 
 use super::Dimensions;
 
-/// The largest extent of a dispatch.
+/// Maximum extent of a dispatch.
 const LARGEST: u32 = 65535;
 
-/// Splits a grid that is too wide: x is halved, rounding up, and z doubled until x fits. The shader puts x together again from
-/// the uniform `gridDim.x`, which is the x before the split, and masks the blocks that rounding added.
+/// Splits a grid that is too wide: halves x, rounding up, and doubles z until x fits. The shader restores x with the uniform
+/// `gridDim.x`, which has the original x, and masks the blocks added by rounding.
 ///
 /// # Errors
-/// ValueError when z is not 1 before a split, and when the grid does not fit all the same.
+/// ValueError if a grid to split has a z other than 1, or if the split grid still does not fit.
 pub fn split(grid: Dimensions) -> Result<Dimensions> {
     let [mut x, y, mut z] = grid;
     plain_ensure!(

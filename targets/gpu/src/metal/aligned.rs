@@ -1,29 +1,29 @@
-//! Ranges of buffers that the driver copies: their ends are multiples of 4.
+//! Ranges of buffers aligned for copies by the driver: their ends are multiples of 4.
 #![forbid(unsafe_code)]
 
-/// The unit of copies in bytes.
+/// Alignment of copies in bytes.
 pub const UNIT: usize = 4;
 
-/// A range of a buffer.
+/// An aligned range of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Aligned {
-    /// The first byte.
+    /// Offset of the first byte.
     pub start: usize,
-    /// Bytes.
+    /// Length in bytes.
     pub bytes: usize,
-    /// Bytes before the range that was asked for.
+    /// Bytes before the requested range.
     pub before: usize,
 }
 
 impl Aligned {
-    /// The smallest aligned range around so many bytes at an offset. Buffers are as long as a multiple of the unit, so it is
-    /// within the buffer.
+    /// Returns the smallest aligned range that covers `bytes` bytes at `offset`. It lies within the buffer, whose length is a
+    /// multiple of the alignment.
     pub fn around(offset: usize, bytes: usize) -> Aligned {
         let before = offset % UNIT;
         Aligned { start: offset - before, bytes: (before + bytes).next_multiple_of(UNIT), before }
     }
 
-    /// Returns `true` if the range is the one that was asked for.
+    /// Returns `true` if the range equals the requested one.
     pub fn is_exact(&self, bytes: usize) -> bool {
         self.before == 0 && self.bytes == bytes
     }

@@ -1,4 +1,4 @@
-//! The arguments and sizes of launches, checked before the driver gets them: it ends the process where they are wrong.
+//! Checks the arguments and sizes of launches, since Metal aborts the process on invalid ones.
 #![forbid(unsafe_code)]
 
 use ferrite_core::error::Result;
@@ -6,13 +6,13 @@ use ferrite_core::{plain_bail, plain_ensure};
 
 use crate::launch::{Launch, MAX_PARAMETERS, pack_slots_of_8};
 
-/// Buffers of a kernel at most, that of the scalars among them.
+/// Maximum number of buffers of a kernel, including that of the scalars.
 const MAX_BUFFERS: usize = 31;
 
-/// Checks the number of buffers of a kernel with so many handles and scalars.
+/// Checks the number of buffers of a kernel, given its numbers of handles and scalars.
 ///
 /// # Errors
-/// InternalError when there are too many.
+/// InternalError if there are too many.
 pub fn check_buffers(name: &[u8], handles: usize, scalars: usize) -> Result<()> {
     let buffers = handles + usize::from(scalars != 0);
     plain_ensure!(
@@ -26,10 +26,10 @@ pub fn check_buffers(name: &[u8], handles: usize, scalars: usize) -> Result<()> 
     Ok(())
 }
 
-/// Checks the sizes of a launch against the threads that a block of the kernel may have.
+/// Checks the sizes of a launch against the kernel's maximum number of threads in a block.
 ///
 /// # Errors
-/// ValueError when the block is too large; RuntimeError for dynamic shared memory, which kernels of TVM do not declare.
+/// ValueError if the block is too large; RuntimeError for dynamic shared memory, which TVM's kernels do not declare.
 pub fn check_sizes(launch: &Launch<'_>, max_threads: usize) -> Result<()> {
     let [x, y, z] = launch.sizes.block();
     let threads = u128::from(x) * u128::from(y) * u128::from(z);
@@ -52,10 +52,10 @@ pub fn check_sizes(launch: &Launch<'_>, max_threads: usize) -> Result<()> {
     Ok(())
 }
 
-/// Scalars that most kernels have at most.
+/// Number of scalars that fit into the smaller stack buffer.
 const FEW: usize = 16;
 
-/// Runs `body` on the scalars of a launch in slots of 8 bytes, in memory of the stack.
+/// Packs the scalars of a launch in slots of 8 bytes on the stack, and passes them to `body`.
 ///
 /// # Errors
 /// Those of `body`.
@@ -70,7 +70,7 @@ pub fn with_slots<R>(launch: &Launch<'_>, body: impl FnOnce(&[u8]) -> Result<R>)
 #[cold]
 fn with_many_slots<R>(launch: &Launch<'_>, body: impl FnOnce(&[u8]) -> Result<R>) -> Result<R> {
     let mut slots = [0; 8 * MAX_PARAMETERS];
-    // No plan has more parameters than there is room for.
+    // No plan has more parameters than the buffer's capacity.
     let bytes = pack_slots_of_8(launch, &mut slots).unwrap_or(0);
     body(&slots[..bytes])
 }
@@ -88,7 +88,7 @@ mod tests {
     const F64: DLDataType = DLDataType { code: 2, bits: 64, lanes: 1 };
     const METAL: DLDevice = DLDevice { device_type: 8, device_id: 0 };
 
-    /// Runs `body` on the launch of a kernel with these parameters.
+    /// Passes a launch with these parameters and arguments to `body`.
     fn launched(types: &[DLDataType], tags: &[&[u8]], args: &[AnyView<'_>], body: impl FnOnce(&Launch<'_>)) {
         let plan = LaunchPlan::new(types, &[], tags.iter().copied()).unwrap();
         let mut values = Values::new();
@@ -144,7 +144,7 @@ mod tests {
         check([1024, 1, 1], "");
         check([16, 16, 4], "");
         check([1025, 1, 1], "A block of 1025 x 1 x 1 threads is larger than the kernel allows: 1024");
-        // Products that are 0 in 32 and in 64 bits.
+        // Products that overflow to 0 in 32 and in 64 bits.
         check(
             [65536, 65536, 1],
             "A block of 65536 x 65536 x 1 threads is larger than the kernel allows: 1024",

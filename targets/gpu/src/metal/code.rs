@@ -1,23 +1,23 @@
-//! The code of a kernel.
+//! Code of a Metal kernel.
 #![forbid(unsafe_code)]
 
 use ferrite_core::error::Result;
 use ferrite_core::{plain_bail, plain_ensure};
 
-/// The format of a module.
+/// Format of a module's code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// Source in Metal's language, compiled by the driver.
+    /// Source in the Metal shading language, compiled by the driver.
     Source,
-    /// Libraries that a compiler made.
+    /// Libraries built by a compiler.
     Library,
 }
 
 impl Format {
-    /// Reads the name of a format.
+    /// Parses a format name.
     ///
     /// # Errors
-    /// InternalError for an unknown one.
+    /// InternalError for an unknown format.
     pub fn parse(name: &[u8]) -> Result<Format> {
         match name {
             b"metal" => Ok(Format::Source),
@@ -27,20 +27,20 @@ impl Format {
     }
 }
 
-/// A kernel's code in the form in which drivers get it.
+/// A kernel's code, validated for the driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Code<'a> {
-    /// Source.
+    /// Source text.
     Source(&'a str),
-    /// A library.
+    /// A `metallib`.
     Library(&'a [u8]),
 }
 
 impl<'a> Code<'a> {
-    /// Brings code into its form.
+    /// Validates a kernel's code.
     ///
     /// # Errors
-    /// InternalError for source that is no UTF-8, and for a library without its first bytes.
+    /// InternalError for source that is not UTF-8, and for a library without the magic number.
     pub fn new(format: Format, kernel: &[u8], code: &'a [u8]) -> Result<Code<'a>> {
         match (format, core::str::from_utf8(code)) {
             (Format::Source, Ok(source)) => Ok(Code::Source(source)),

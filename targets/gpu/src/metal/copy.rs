@@ -1,4 +1,4 @@
-//! Copies between regions.
+//! Copies between regions on Metal devices and in host memory.
 
 use core::ffi::c_void;
 use core::ptr::{self, NonNull};
@@ -11,7 +11,7 @@ use ferrite_core::{plain_bail, plain_ensure};
 
 use super::platform::{self, Device};
 
-/// The device and the buffer of a region, if it is not in main memory.
+/// Returns the device and buffer of a region; `None` in host memory.
 fn buffer(region: &Region) -> Result<Option<(&'static Device, NonNull<c_void>)>> {
     if region.device.device_type != kind::METAL {
         return Ok(None);
@@ -23,14 +23,13 @@ fn buffer(region: &Region) -> Result<Option<(&'static Device, NonNull<c_void>)>>
     }
 }
 
-/// Copies bytes. Copies to main memory are over when this returns, and main memory that was copied from is free again; copies
-/// within a device are queued.
+/// Copies bytes. Copies to host memory are complete on return, and host memory that is copied from may be reused; copies within
+/// a device are queued.
 ///
-/// # Errors
-/// Errors of the driver, also of kernels that were queued before; MemoryError for the memory through which copies go.
+/// Errors of the driver, including those of kernels queued before; MemoryError for the shared buffer.
 ///
 /// # Safety
-/// Both regions must have so many bytes; `stream` must be null or one of the device, the source's if both are on one.
+/// Both regions must have `bytes` bytes; `stream` must be null or belong to the device, the source's if both are on one.
 pub(super) unsafe fn copy(from: Region, to: Region, bytes: usize, stream: *mut c_void) -> Result<()> {
     let (source, target) = (buffer(&from)?, buffer(&to)?);
     plain_ensure!(

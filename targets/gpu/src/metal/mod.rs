@@ -1,12 +1,12 @@
-//! Metal: a library and a pipeline for each kernel, on command queues.
+//! Metal back end: a library and a pipeline for each kernel, launched on command queues.
 //!
-//! | file | holds |
+//! | file | content |
 //! |---|---|
 //! | `code` | formats of modules, and the code of a kernel |
-//! | `arguments` | arguments and sizes of launches, checked |
-//! | `aligned`, `copy` | ranges that the driver copies, and copies |
-//! | `apple` | devices, streams, buffers and pipelines of the framework |
-//! | `elsewhere` | their twin for other systems, where there is no device |
+//! | `arguments` | validation of launch arguments and sizes |
+//! | `aligned`, `copy` | aligned ranges, and copies |
+//! | `apple` | devices, streams, buffers and pipelines of Apple's framework |
+//! | `other` | the same interface on other systems, where there are no devices |
 
 #[cfg(any(test, target_vendor = "apple"))]
 mod aligned;
@@ -14,7 +14,7 @@ mod arguments;
 mod code;
 mod copy;
 #[cfg_attr(target_vendor = "apple", path = "apple/mod.rs")]
-#[cfg_attr(not(target_vendor = "apple"), path = "elsewhere.rs")]
+#[cfg_attr(not(target_vendor = "apple"), path = "other.rs")]
 mod platform;
 
 use core::cell::Cell;
@@ -37,11 +37,11 @@ use platform::{Device, Kernel};
 pub struct Metal;
 
 std::thread_local! {
-    /// The device on which this thread launches kernels.
+    /// Device on which this thread launches kernels.
     static CURRENT: Cell<i32> = const { Cell::new(0) };
 }
 
-/// The stream that this thread works on; null for the default one.
+/// Returns the stream of the calling thread; null is the default stream.
 fn current_stream(id: i32) -> *mut c_void {
     stream::get(stream::DeviceKey::new(kind::METAL, id))
 }
@@ -52,7 +52,7 @@ impl Driver for Metal {
     const DEVICE_TYPE: i32 = kind::METAL;
 
     type Code = Format;
-    /// Kernels have libraries of their own.
+    /// The device alone, since each kernel has a library of its own.
     type Loaded = &'static Device;
     type Kernel = Kernel;
 
@@ -157,7 +157,7 @@ impl Backend for Metal {
     unsafe fn order_streams(&self, id: i32, before: *mut c_void, after: *mut c_void) -> Result<()> {
         let device = platform::device(id)?;
         let event = device.create_event()?;
-        // SAFETY: the caller vouches for the streams; what was queued holds the event.
+        // SAFETY: the caller vouches for the streams; queued commands retain the event.
         unsafe {
             let recorded = device.record_event(event, before);
             let ordered = recorded.and_then(|()| device.wait_for_event(event, after));
@@ -166,7 +166,7 @@ impl Backend for Metal {
         }
     }
 
-    /// Streams are looked up at each launch.
+    /// Does nothing: each launch reads the environment's stream.
     unsafe fn set_stream(&self, id: i32, _stream: *mut c_void) -> Result<()> {
         platform::device(id).map(drop)
     }

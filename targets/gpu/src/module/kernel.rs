@@ -1,4 +1,4 @@
-//! Kernels as functions: each call is a launch on the current device of its thread.
+//! Kernels as function objects: each call is a launch on the thread's current device.
 
 use core::ffi::{c_int, c_void};
 use core::mem::ManuallyDrop;
@@ -16,23 +16,23 @@ use super::DeviceModule;
 use crate::driver::Driver;
 use crate::launch::{Launch, LaunchPlan, Values};
 
-/// The function object: the part that C reads, then the kernel and the module that keeps it valid.
+/// The function object: the function header of the C ABI, followed by the kernel and an owned reference to its module.
 #[repr(C)]
 struct KernelFunction<D: Driver> {
     header: TVMFFIObject,
     cell: TVMFFIFunctionCell,
-    /// The implementation of `module`.
+    /// Implementation of `module`.
     implementation: NonNull<DeviceModule<D>>,
     kernel: usize,
     plan: ManuallyDrop<LaunchPlan>,
     module: ManuallyDrop<Module>,
 }
 
-// SAFETY: repr(C), header first.
+// SAFETY: the type is `repr(C)`, and begins with the header.
 unsafe impl<D: Driver> ObjectRecord for KernelFunction<D> {
     unsafe fn destroy(this: *mut TVMFFIObject) {
         let record = this.cast::<KernelFunction<D>>();
-        // SAFETY: the record is initialised and ours alone.
+        // SAFETY: the record is initialised, and this is its only reference.
         unsafe {
             ManuallyDrop::drop(&mut (*record).plan);
             ManuallyDrop::drop(&mut (*record).module);
@@ -40,7 +40,7 @@ unsafe impl<D: Driver> ObjectRecord for KernelFunction<D> {
     }
 }
 
-/// Makes the function of a kernel. It holds `module`, whose implementation is `implementation`.
+/// Creates the function of a kernel. It owns a reference to `module`, whose implementation is `implementation`.
 ///
 /// # Errors
 /// MemoryError.
@@ -51,7 +51,7 @@ pub(super) fn create<D: Driver>(
     plan: LaunchPlan,
 ) -> Result<Function> {
     let init = |record: *mut KernelFunction<D>| {
-        // SAFETY: the record has room for every field; the header is not written.
+        // SAFETY: the record is large enough for every field; the header is not written.
         unsafe {
             (&raw mut (*record).cell)
                 .write(TVMFFIFunctionCell { safe_call: Some(call::<D>), cpp_call: ptr::null_mut() });
@@ -61,19 +61,19 @@ pub(super) fn create<D: Driver>(
             (&raw mut (*record).module).write(ManuallyDrop::new(module));
         }
     };
-    // SAFETY: `init` fills the record, which begins as every function does.
+    // SAFETY: `init` initialises the record, which begins with a function header.
     unsafe { Ok(Function::from_object_unchecked(object_alloc::allocate(type_index::FUNCTION, 0, init)?)) }
 }
 
-/// The safe call of these functions.
+/// Safe call of kernel functions.
 unsafe extern "C" fn call<D: Driver>(
     this: *mut c_void,
     args: *const TVMFFIAny,
     num_args: i32,
     result: *mut TVMFFIAny,
 ) -> c_int {
-    // SAFETY: the handle is a live function with this record: nobody else uses this safe call. The arguments are those of a safe
-    // call (ABI).
+    // SAFETY: the handle is a live function with this record, since no other code uses this safe call. The arguments obey the
+    // safe call's contract (ABI).
     unsafe {
         let function = &*this.cast::<KernelFunction<D>>();
         serve_in_place(args, num_args, result, |arguments, result| {
@@ -85,18 +85,18 @@ unsafe extern "C" fn call<D: Driver>(
 }
 
 impl<D: Driver> KernelFunction<D> {
-    /// Launches the kernel on the current device of this thread.
+    /// Launches the kernel on the calling thread's current device.
     #[inline]
     fn launch(&self, arguments: &[AnyView<'_>]) -> Result<()> {
         let device_id = D::current_device()?;
         let device = DLDevice { device_type: D::DEVICE_TYPE, device_id };
         let mut values = Values::new();
         let sizes = self.plan.convert(arguments, device, &mut values)?;
-        // SAFETY: the function holds the module.
+        // SAFETY: the function owns a reference to the module.
         let implementation = unsafe { self.implementation.as_ref() };
         let launch = Launch { plan: &self.plan, values: values.as_slice(), sizes: &sizes };
         implementation.with_kernel(self.kernel, device_id, |kernel| {
-            // SAFETY: whoever calls a kernel vouches for its pointers, as every caller of compiled code does.
+            // SAFETY: as for any compiled code, the caller vouches for the pointers passed to a kernel.
             unsafe { D::launch(kernel, device_id, &launch) }
         })
     }

@@ -1,4 +1,4 @@
-//! Modules and kernels on devices: loaded at the first launch, found without a lock afterwards.
+//! Loaded modules and kernels by device: loaded at the first launch, then found without a lock.
 
 use core::ptr::{self, NonNull};
 use core::sync::atomic::{AtomicPtr, Ordering};
@@ -12,7 +12,7 @@ use crate::driver::{Driver, MAX_DEVICES, Source};
 use crate::forks;
 use crate::owned::Owned;
 
-/// A value per device, made when it is first needed and never changed.
+/// A value for each device, created on first use and never changed.
 struct PerDevice<T>([AtomicPtr<T>; MAX_DEVICES]);
 
 impl<T> PerDevice<T> {
@@ -21,11 +21,11 @@ impl<T> PerDevice<T> {
     }
 
     fn get(&self, device: usize) -> Option<&T> {
-        // SAFETY: the pointer is null or a value that lives as long as this.
+        // SAFETY: the pointer is null, or a value that lives as long as `self`.
         unsafe { self.0.get(device)?.load(Ordering::Acquire).as_ref() }
     }
 
-    /// Puts a value in where none is; the caller holds the lock of the module.
+    /// Stores a value in an empty slot; the caller holds the lock of the module.
     fn set(&self, device: usize, value: Owned<T>) -> Option<&T> {
         self.0.get(device)?.store(value.into_raw().as_ptr(), Ordering::Release);
         self.get(device)
@@ -36,21 +36,21 @@ impl<T> Drop for PerDevice<T> {
     fn drop(&mut self) {
         for value in &mut self.0 {
             if let Some(value) = NonNull::new(*value.get_mut()) {
-                // SAFETY: `set` gave up the ownership, and nobody uses the value any more.
+                // SAFETY: `set` transferred the ownership, and no other reference is left.
                 let value = unsafe { Owned::from_raw(value) };
-                // The driver of the parent process cannot be used, not even to free.
+                // In a forked child, the driver must not be used, not even to free.
                 if forks::is_child() { core::mem::forget(value) } else { drop(value) }
             }
         }
     }
 }
 
-/// The loaded state of a module, by device.
+/// Loaded state of a module, by device.
 pub(super) struct Loading<D: Driver> {
-    /// Dropped before the modules that they come from.
+    /// Declared first, since kernels must be dropped before their modules.
     kernels: Buffer<PerDevice<D::Kernel>>,
     modules: PerDevice<D::Loaded>,
-    /// Held while a driver loads. A child of a fork never takes it, see [`forks`].
+    /// Held while a driver loads. A forked child never takes it, see [`forks`].
     lock: Mutex<()>,
 }
 
@@ -65,13 +65,13 @@ impl<D: Driver> Loading<D> {
         Ok(Loading { kernels, modules: PerDevice::new(), lock: Mutex::new(()) })
     }
 
-    /// A kernel on a device.
+    /// Returns a kernel loaded on a device; loads it on the first call.
     ///
     /// # Errors
-    /// As [`DeviceModule::with_kernel`](super::DeviceModule::with_kernel).
+    /// As for [`DeviceModule::with_kernel`](super::DeviceModule::with_kernel).
     #[inline]
     pub(super) fn kernel(&self, source: &Source<'_, D>, kernel: usize, device: i32) -> Result<&D::Kernel> {
-        // A negative id becomes one beyond the table.
+        // A negative id becomes an index beyond the table.
         match self.kernels[kernel].get(device as usize) {
             Some(kernel) => Ok(kernel),
             None => self.load(source, kernel, device),
@@ -85,7 +85,7 @@ impl<D: Driver> Loading<D> {
             _ => plain_bail!(VALUE_ERROR, "Device id {} is not in 0 to {}", device, MAX_DEVICES - 1),
         };
         forks::check()?;
-        // A panic of a driver's binding leaves nothing half done.
+        // A panic in a driver's binding leaves no inconsistent state, so poisoning is ignored.
         let _loading = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(kernel) = self.kernels[kernel].get(index) {
             return Ok(kernel);

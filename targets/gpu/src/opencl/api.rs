@@ -1,4 +1,4 @@
-//! The functions and constants of OpenCL 1.2 that the back end uses.
+//! Functions and constants of OpenCL 1.2 that the back end uses.
 
 use core::ffi::{c_char, c_int, c_uint, c_void};
 
@@ -37,7 +37,7 @@ pub(super) const PROGRAM_BINARIES: c_uint = 0x1166;
 pub(super) const PROGRAM_BUILD_LOG: c_uint = 0x1183;
 
 crate::driver_table! {
-    /// The functions of the ICD loader.
+    /// Functions of the ICD loader.
     pub struct Api from ["libOpenCL.so.1", "libOpenCL.so"] {
         fn clGetPlatformIDs(count: c_uint, platforms: *mut Handle, found: *mut c_uint) -> Status;
         fn clGetPlatformInfo(platform: Handle, name: c_uint, size: usize, value: *mut c_void, written: *mut usize) -> Status;

@@ -1,4 +1,4 @@
-//! A device with its context and its queue.
+//! An OpenCL device with its context and queue.
 
 use core::ffi::{c_uint, c_void};
 use core::ptr;
@@ -14,17 +14,17 @@ use super::platform::info;
 use crate::variable;
 use crate::workspace::Workspaces;
 
-/// A device. Each has a context of its own: memory of one is no memory of another.
+/// An OpenCL device. Each has a context of its own, so memory cannot be shared between devices.
 pub(super) struct Device {
     pub(super) api: &'static Api,
     pub(super) id: Handle,
     pub(super) context: Handle,
-    /// In-order: what is queued later runs later.
+    /// In-order queue: commands run in the order in which they are queued.
     pub(super) queue: Handle,
     pub(super) workspaces: Workspaces,
 }
 
-// SAFETY: OpenCL's functions may be called with these handles from any thread.
+// SAFETY: OpenCL's functions accept these handles on any thread.
 unsafe impl Send for Device {}
 // SAFETY: as for Send.
 unsafe impl Sync for Device {}
@@ -36,18 +36,18 @@ impl Device {
     /// Errors of the driver.
     pub(super) fn new(api: &'static Api, id: Handle) -> Result<Device> {
         let mut status = api::SUCCESS;
-        // SAFETY: one device is given, and no callback.
+        // SAFETY: one device and no callback are passed.
         let context =
             unsafe { (api.clCreateContext)(ptr::null(), 1, &id, ptr::null(), ptr::null_mut(), &mut status) };
         failure::check(status)?;
-        // SAFETY: the device is one of the context.
+        // SAFETY: the device belongs to the context.
         let queue = unsafe { (api.clCreateCommandQueue)(context, id, 0, &mut status) };
         let device = Device { api, id, context, queue, workspaces: Workspaces::new() };
         failure::check(status)?;
         Ok(device)
     }
 
-    /// Whether a device has OpenCL 1.2 or later.
+    /// Returns `true` if the device supports OpenCL 1.2 or later.
     ///
     /// # Errors
     /// Errors of the driver.
@@ -59,16 +59,16 @@ impl Device {
         Ok(is_recent_version(&version))
     }
 
-    /// Waits until everything that was queued is done.
+    /// Waits until all queued commands are complete.
     ///
     /// # Errors
     /// Errors of the driver.
     pub(super) fn finish(&self) -> Result<()> {
-        // SAFETY: the queue lives as long as the process.
+        // SAFETY: the queue is never freed.
         failure::check(unsafe { (self.api.clFinish)(self.queue) })
     }
 
-    /// The value of an attribute, or None.
+    /// Returns the value of an attribute, or `None`.
     ///
     /// # Errors
     /// Errors of the driver.
@@ -95,7 +95,7 @@ impl Device {
         unsafe { (self.api.clGetDeviceInfo)(self.id, name, size, value, written) }
     }
 
-    /// A number of 4 or 8 bytes.
+    /// Reads an integer attribute of 4 or 8 bytes.
     fn number(&self, name: c_uint) -> Result<i64> {
         let mut value = 0u64;
         failure::check(self.query(name, size_of::<u64>(), (&raw mut value).cast(), ptr::null_mut()))?;
@@ -107,22 +107,22 @@ impl Device {
         String::from_bytes(&text)
     }
 
-    /// The extents of a work group at most, such as `[4096, 4096, 4096]`.
+    /// Returns the maximum extents of a work group, such as `[4096, 4096, 4096]`.
     fn work_item_sizes(&self) -> Result<String> {
         let mut sizes: Buffer<usize> = Buffer::new();
         let mut bytes = 0;
         failure::check(self.query(api::DEVICE_MAX_WORK_ITEM_SIZES, 0, ptr::null_mut(), &mut bytes))?;
         sizes.try_resize(bytes.div_ceil(size_of::<usize>()).max(3), 1)?;
-        let place = sizes.as_mut_slice().as_mut_ptr().cast();
-        failure::check(self.query(api::DEVICE_MAX_WORK_ITEM_SIZES, bytes, place, ptr::null_mut()))?;
+        let out = sizes.as_mut_slice().as_mut_ptr().cast();
+        failure::check(self.query(api::DEVICE_MAX_WORK_ITEM_SIZES, bytes, out, ptr::null_mut()))?;
         String::format(format_args!("[{}, {}, {}]", sizes[0], sizes[1], sizes[2]))
     }
 }
 
 impl Drop for Device {
-    /// Only devices that could not be opened completely are dropped.
+    /// Releases the handles of a device that could not be opened completely; no other device is dropped.
     fn drop(&mut self) {
-        // SAFETY: the handles are null or ours.
+        // SAFETY: the handles are null or owned.
         unsafe {
             if !self.queue.is_null() {
                 (self.api.clReleaseCommandQueue)(self.queue);
@@ -134,13 +134,13 @@ impl Drop for Device {
     }
 }
 
-/// Threads of a warp, which OpenCL cannot tell: `TVM_OPENCL_WARP_SIZE`, or 1.
+/// Returns the number of threads in a warp, which OpenCL does not report: `TVM_OPENCL_WARP_SIZE`, or 1.
 fn warp_size() -> i64 {
     let value = variable::get(c"TVM_OPENCL_WARP_SIZE").and_then(|value| core::str::from_utf8(value).ok());
     value.and_then(|value| value.parse().ok()).unwrap_or(1)
 }
 
-/// Whether a text such as `OpenCL 3.0 PoCL` says 1.2 or later.
+/// Returns `true` if a text such as `OpenCL 3.0 PoCL` states version 1.2 or later.
 fn is_recent_version(version: &[u8]) -> bool {
     match version.strip_prefix(b"OpenCL ") {
         Some([major, b'.', minor, ..]) => (*major, *minor) >= (b'1', b'2') && major.is_ascii_digit(),

@@ -1,4 +1,4 @@
-//! Events: markers in the queue of a device.
+//! OpenCL events: markers in the queue of a device.
 
 use core::ffi::c_void;
 use core::ptr::{self, NonNull};
@@ -12,15 +12,15 @@ use super::failure;
 use crate::forks;
 use crate::owned::Owned;
 
-/// An event. The queue has no profiling, so it tells no time.
+/// An event. It measures no time, since the queue has no profiling.
 pub(super) struct Event {
     device: &'static Device,
-    /// The `cl_event` of the last record, or null.
+    /// `cl_event` of the last record, or null.
     marker: AtomicPtr<c_void>,
 }
 
 impl Event {
-    /// Makes an event without a record.
+    /// Creates an event without a record.
     ///
     /// # Errors
     /// MemoryError.
@@ -32,29 +32,29 @@ impl Event {
     /// Frees an event.
     ///
     /// # Safety
-    /// It must come from [`create`](Event::create), and not be used afterwards.
+    /// The event must come from [`create`](Event::create), and must not be used afterwards.
     pub(super) unsafe fn free(event: NonNull<c_void>) {
         // SAFETY: the caller's promise.
         drop(unsafe { Owned::<Event>::from_raw(event.cast()) });
     }
 
-    /// The event behind a handle.
+    /// Returns the event behind a handle.
     ///
     /// # Safety
-    /// The handle must come from [`create`](Event::create), and be in use for `'a`.
+    /// The handle must come from [`create`](Event::create), and must stay live for `'a`.
     pub(super) unsafe fn from_handle<'a>(event: NonNull<c_void>) -> &'a Event {
         // SAFETY: the caller's promise.
         unsafe { event.cast().as_ref() }
     }
 
-    /// Queues a marker, which takes the place of the last one.
+    /// Queues a marker, which replaces the last one.
     ///
     /// # Errors
     /// Errors of the driver.
     pub(super) fn record(&self) -> Result<()> {
         let api = self.device.api;
         let mut marker = ptr::null_mut();
-        // SAFETY: without a list, the marker waits for everything that was queued before.
+        // SAFETY: without a wait list, the marker waits for all commands queued before.
         failure::check(unsafe {
             (api.clEnqueueMarkerWithWaitList)(self.device.queue, 0, ptr::null(), &mut marker)
         })?;
@@ -62,8 +62,8 @@ impl Event {
         Ok(())
     }
 
-    /// Makes what is queued on `device` from now on wait. The queue of the event's own device is in order; those of others share
-    /// no context with it, so this thread waits for them.
+    /// Makes commands queued on `device` from now on wait for the event. The queue of the event's own device is in order; other
+    /// devices share no context with it, so this thread waits for the event.
     ///
     /// # Errors
     /// Errors of the driver.
@@ -81,13 +81,13 @@ impl Event {
         if marker.is_null() {
             return Ok(());
         }
-        // SAFETY: the event is ours, and nobody records it meanwhile.
+        // SAFETY: the event is owned, and no other thread records it meanwhile.
         failure::check(unsafe { (self.device.api.clWaitForEvents)(1, &marker) })
     }
 
     fn release(&self, marker: api::Handle) {
         if !marker.is_null() && !forks::is_child() {
-            // SAFETY: the marker is ours. Errors do not matter here.
+            // SAFETY: the marker is owned. Errors are ignored.
             unsafe { (self.device.api.clReleaseEvent)(marker) };
         }
     }

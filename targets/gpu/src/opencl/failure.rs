@@ -1,4 +1,4 @@
-//! Errors of the driver.
+//! Errors of the OpenCL driver.
 #![forbid(unsafe_code)]
 
 use ferrite_core::error::{Error, Result};
@@ -6,16 +6,16 @@ use ferrite_core::plain_error;
 
 use super::api::{self, Status};
 
-/// Turns a status into a result.
+/// Converts a status into a result.
 ///
 /// # Errors
-/// As [`error`].
+/// As for [`error`].
 #[inline]
 pub(super) fn check(status: Status) -> Result<()> {
     if status == api::SUCCESS { Ok(()) } else { Err(error(status)) }
 }
 
-/// The error for a status: MemoryError when the device or the driver is out of memory, else InternalError.
+/// Returns the error for a status: MemoryError if the device or the driver is out of memory, otherwise InternalError.
 #[cold]
 pub(super) fn error(status: Status) -> Error {
     match status {
@@ -26,7 +26,7 @@ pub(super) fn error(status: Status) -> Error {
     }
 }
 
-/// The name of an error code.
+/// Returns the name of an error code.
 pub(super) fn name(status: Status) -> &'static str {
     const DRIVER: [&str; 20] = [
         "CL_SUCCESS",

@@ -1,7 +1,7 @@
-//! Kernels that several threads launch.
+//! OpenCL kernels, launched by several threads.
 //!
-//! The arguments of a `cl_kernel` are part of it, so two threads must not set them at once. A launch takes one for itself and
-//! puts it back: the first one by an exchange, further ones, which exist where threads launch at the same time, from a list.
+//! A `cl_kernel` stores its arguments, so two threads must not set them concurrently. A launch takes a `cl_kernel` and returns
+//! it afterwards: the first one by an atomic exchange, others, created when threads launch concurrently, from a list.
 
 use core::ffi::c_uint;
 use core::ptr;
@@ -19,30 +19,30 @@ use super::program::Program;
 use crate::forks;
 use crate::launch::Launch;
 
-/// A kernel on one device.
+/// A kernel loaded on one device.
 pub struct Kernel {
     device: &'static Device,
     program: Program,
-    /// The name with a zero at its end.
+    /// Name, ending in a NUL.
     name: Buffer<u8>,
-    /// A `cl_kernel` that nobody uses, or null.
+    /// An idle `cl_kernel`, or null.
     spare: AtomicPtr<core::ffi::c_void>,
     further: Mutex<Buffer<Spare>>,
 }
 
-/// A `cl_kernel` in the list.
+/// An idle `cl_kernel` in the list.
 struct Spare(Handle);
 
 // SAFETY: one thread at a time uses a `cl_kernel`.
 unsafe impl Send for Spare {}
 
-/// A `cl_kernel` that a launch has for itself; goes back when it is dropped.
-struct Taken<'a> {
+/// Guard with exclusive use of a `cl_kernel`, which is returned when the guard is dropped.
+struct KernelGuard<'a> {
     kernel: &'a Kernel,
     handle: Handle,
 }
 
-impl Drop for Taken<'_> {
+impl Drop for KernelGuard<'_> {
     fn drop(&mut self) {
         self.kernel.put_back(self.handle);
     }
@@ -52,7 +52,7 @@ impl Kernel {
     /// Finds a kernel in its program.
     ///
     /// # Errors
-    /// InternalError when the program does not have it; MemoryError.
+    /// InternalError if the program does not have it; MemoryError.
     pub(super) fn new(device: &'static Device, program: Program, name: &[u8]) -> Result<Kernel> {
         plain_ensure!(!name.contains(&0), INTERNAL_ERROR, "The name of a kernel has a NUL byte: {}", name);
         let mut terminated = Buffer::try_with_capacity(name.len() + 1)?;
@@ -70,14 +70,14 @@ impl Kernel {
         Ok(kernel)
     }
 
-    /// The program of the kernel.
+    /// Returns the program of the kernel.
     pub(super) fn program(&self) -> &Program {
         &self.program
     }
 
     fn create(&self) -> Result<Handle> {
         let mut status = api::SUCCESS;
-        // SAFETY: the name ends in a zero.
+        // SAFETY: the name ends in a NUL.
         let handle = unsafe {
             (self.device.api.clCreateKernel)(self.program.handle(), self.name.as_ptr().cast(), &mut status)
         };
@@ -86,10 +86,10 @@ impl Kernel {
     }
 
     #[inline]
-    fn take(&self) -> Result<Taken<'_>> {
+    fn take(&self) -> Result<KernelGuard<'_>> {
         let spare = self.spare.swap(ptr::null_mut(), Ordering::Acquire);
         let handle = if spare.is_null() { self.take_further()? } else { spare };
-        Ok(Taken { kernel: self, handle })
+        Ok(KernelGuard { kernel: self, handle })
     }
 
     #[cold]
@@ -116,10 +116,10 @@ impl Kernel {
     #[cold]
     fn put_back_further(&self, handle: Handle) {
         let mut list = self.list();
-        let has_room = list.reserve_silently(1).is_ok();
-        if !has_room || list.try_push(Spare(handle)).is_err() {
+        let has_capacity = list.reserve_silently(1).is_ok();
+        if !has_capacity || list.try_push(Spare(handle)).is_err() {
             drop(list);
-            // SAFETY: the kernel is ours; queued launches hold it.
+            // SAFETY: the kernel is owned; queued launches retain it.
             unsafe { (self.device.api.clReleaseKernel)(handle) };
         }
     }
@@ -127,21 +127,21 @@ impl Kernel {
     /// Queues a launch.
     ///
     /// # Errors
-    /// Errors of the driver; ValueError when the work sizes overflow.
+    /// Errors of the driver; ValueError if the work sizes overflow.
     ///
     /// # Safety
-    /// The values must be what the kernel takes: handles are descriptors of memory on this device, or null.
+    /// The values must have the kernel's parameter types; handles must be descriptors of memory on this device, or null.
     pub(super) unsafe fn launch(&self, launch: &Launch<'_>) -> Result<()> {
         forks::check()?;
         let taken = self.take()?;
         let api = self.device.api;
         for (index, (parameter, value)) in launch.parameters().enumerate() {
-            // A handle is the address of a descriptor that begins with the `cl_mem`; a null one is a null `cl_mem`.
+            // A handle is the address of a descriptor that begins with the `cl_mem`; a null handle stands for a null `cl_mem`.
             let value = match (parameter.is_handle(), *value) {
                 (true, descriptor @ 1..) => ptr::with_exposed_provenance(descriptor as usize),
                 _ => ptr::from_ref(value).cast(),
             };
-            // SAFETY: so many bytes are there: those of a value, or of the first field of a descriptor.
+            // SAFETY: the size is that of a value, or of the first field of a descriptor.
             let status =
                 unsafe { (api.clSetKernelArg)(taken.handle, index as c_uint, parameter.bytes(), value) };
             failure::check(status)?;
@@ -155,7 +155,7 @@ impl Kernel {
                 None => plain_bail!(VALUE_ERROR, "The work size along axis {} overflows", axis),
             };
         }
-        // SAFETY: the sizes have three entries, and no event is asked for. The driver keeps what the queued kernel needs.
+        // SAFETY: the sizes have three elements, and no event is requested. The driver retains what the queued kernel needs.
         let status = unsafe {
             (api.clEnqueueNDRangeKernel)(
                 self.device.queue,
@@ -178,7 +178,7 @@ impl Drop for Kernel {
         let release = self.device.api.clReleaseKernel;
         let spare = *self.spare.get_mut();
         let further = self.further.get_mut().unwrap_or_else(PoisonError::into_inner);
-        // SAFETY: the kernels are ours, and no launch is being made; those that are queued hold their kernel.
+        // SAFETY: the kernels are owned, and no launch is in progress; queued launches retain their kernel.
         unsafe {
             if !spare.is_null() {
                 release(spare);

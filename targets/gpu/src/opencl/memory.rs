@@ -1,4 +1,4 @@
-//! Buffers of a device, and copies.
+//! OpenCL buffers and copies.
 
 use core::ffi::c_void;
 use core::ptr::{self, NonNull};
@@ -15,19 +15,19 @@ use super::{failure, platform};
 use crate::owned::Owned;
 use crate::workspace::DeviceMemory;
 
-/// The record that `data` of a tensor points to. Its first field is the `cl_mem`, as kernels of TVM expect.
+/// Descriptor that the `data` pointer of a tensor refers to. Its first field is the `cl_mem`, as TVM's kernels expect.
 #[repr(C)]
 pub(super) struct Descriptor {
     memory: Handle,
 }
 
-/// Allocates memory and its descriptor. Zero bytes get a buffer of one.
+/// Allocates memory and its descriptor. Zero bytes are rounded up to one.
 ///
 /// # Errors
-/// MemoryError when the device has no such memory; errors of the driver.
+/// MemoryError if the device is out of memory; errors of the driver.
 pub(super) fn allocate(device: &Device, bytes: usize) -> Result<NonNull<c_void>> {
     let mut status = api::SUCCESS;
-    // SAFETY: no main memory is given.
+    // SAFETY: no host memory is passed.
     let memory = unsafe {
         (device.api.clCreateBuffer)(
             device.context,
@@ -50,19 +50,19 @@ pub(super) fn allocate(device: &Device, bytes: usize) -> Result<NonNull<c_void>>
     match Owned::new(Descriptor { memory }) {
         Ok(descriptor) => Ok(descriptor.into_raw().cast()),
         Err(error) => {
-            // SAFETY: the memory is ours.
+            // SAFETY: the buffer is owned.
             unsafe { (device.api.clReleaseMemObject)(memory) };
             Err(error)
         }
     }
 }
 
-/// Frees memory of [`allocate`]. Commands that are queued hold it.
+/// Frees memory from [`allocate`]. Queued commands retain the buffer.
 ///
 /// # Safety
-/// `data` must come from `allocate` for this device, and not be used afterwards.
+/// `data` must come from `allocate` for this device, and must not be used afterwards.
 pub(super) unsafe fn free(device: &Device, data: NonNull<c_void>) {
-    // SAFETY: the caller's promise. Errors do not matter here.
+    // SAFETY: the caller's promise. Errors are ignored.
     unsafe {
         let descriptor = Owned::<Descriptor>::from_raw(data.cast());
         (device.api.clReleaseMemObject)(descriptor.memory);
@@ -82,10 +82,10 @@ impl DeviceMemory for Device {
     }
 }
 
-/// The device and the buffer of a region, if it is not in main memory.
+/// Returns the device and buffer of a region; `None` in host memory.
 ///
 /// # Safety
-/// `data` of a region on a device must be a descriptor.
+/// The `data` of a region on a device must be a descriptor.
 unsafe fn buffer(region: &Region) -> Result<Option<(&'static Device, Handle)>> {
     if region.device.device_type != kind::OPENCL {
         return Ok(None);
@@ -96,13 +96,13 @@ unsafe fn buffer(region: &Region) -> Result<Option<(&'static Device, Handle)>> {
     Ok(Some((device, unsafe { (*region.data.cast::<Descriptor>()).memory })))
 }
 
-/// Copies bytes. Copies from and to main memory are over when this returns; others are queued.
+/// Copies bytes. Copies from and to host memory are complete on return; others are queued.
 ///
 /// # Errors
-/// Errors of the driver; MemoryError for a copy between two devices, which goes through main memory.
+/// Errors of the driver; MemoryError for a copy between two devices, which goes through host memory.
 ///
 /// # Safety
-/// Both regions must have so many bytes.
+/// Both regions must have `bytes` bytes.
 pub(super) unsafe fn copy(from: Region, to: Region, bytes: usize) -> Result<()> {
     if bytes == 0 {
         return Ok(());
@@ -130,18 +130,19 @@ pub(super) unsafe fn copy(from: Region, to: Region, bytes: usize) -> Result<()> 
             (Some(source), Some(target)) => {
                 let mut staging = Buffer::new();
                 staging.try_resize(bytes, 0u8)?;
-                let place = staging.as_mut_slice().as_mut_ptr().cast::<c_void>();
-                read(source, from.offset, place, bytes)?;
-                write(place, target, to.offset, bytes)
+                let buffer = staging.as_mut_slice().as_mut_ptr().cast::<c_void>();
+                read(source, from.offset, buffer, bytes)?;
+                write(buffer, target, to.offset, bytes)
             }
         }
     }
 }
 
 /// # Safety
-/// Both sides must have so many bytes.
+///
+/// Both sides must have `bytes` bytes.
 unsafe fn read((device, memory): (&Device, Handle), at: usize, to: *mut c_void, bytes: usize) -> Result<()> {
-    // SAFETY: the caller vouches for the memory; the call waits until it was written.
+    // SAFETY: the caller vouches for the memory; the call returns after it is written.
     failure::check(unsafe {
         let (queue, none) = (device.queue, ptr::null());
         (device.api.clEnqueueReadBuffer)(queue, memory, api::TRUE, at, bytes, to, 0, none, ptr::null_mut())
@@ -149,14 +150,15 @@ unsafe fn read((device, memory): (&Device, Handle), at: usize, to: *mut c_void, 
 }
 
 /// # Safety
-/// Both sides must have so many bytes.
+///
+/// Both sides must have `bytes` bytes.
 unsafe fn write(
     from: *mut c_void,
     (device, memory): (&Device, Handle),
     at: usize,
     bytes: usize,
 ) -> Result<()> {
-    // SAFETY: the caller vouches for the memory; the call waits until it was read.
+    // SAFETY: the caller vouches for the memory; the call returns after it is read.
     failure::check(unsafe {
         let (queue, none) = (device.queue, ptr::null());
         (device.api.clEnqueueWriteBuffer)(queue, memory, api::TRUE, at, bytes, from, 0, none, ptr::null_mut())

@@ -1,10 +1,10 @@
-//! OpenCL: modules of source or binaries, one in-order queue per device.
+//! OpenCL back end: modules of source or binaries, launched on one in-order queue per device.
 //!
-//! | file | holds |
+//! | file | content |
 //! |---|---|
-//! | `api` | the functions of the driver |
-//! | `platform`, `device` | the choice of devices, and one device with its context and queue |
-//! | `program`, `kernel` | programs as the driver builds them, and kernels that several threads launch |
+//! | `api` | functions of the driver |
+//! | `platform`, `device` | selection of devices, and a device with its context and queue |
+//! | `program`, `kernel` | built programs, and kernels |
 //! | `memory` | buffers and copies |
 //! | `event` | events, as markers in the queue |
 //! | `precompiled` | programs saved as binaries |
@@ -47,15 +47,15 @@ use program::Program;
 pub struct OpenCl;
 
 std::thread_local! {
-    /// The device on which this thread launches kernels.
+    /// Device on which this thread launches kernels.
     static CURRENT: Cell<i32> = const { Cell::new(0) };
 }
 
 /// The code of a module.
 pub struct Code {
-    /// A program for each kernel, as spans of the payload's code. None for binaries, which hold all kernels.
+    /// Program of each kernel, as spans of the payload's code. `None` for a binary, which has all kernels.
     programs: Option<Buffer<Range<usize>>>,
-    /// Binaries that take the place of source.
+    /// Binaries that replace the source.
     precompiled: Precompiled,
 }
 
@@ -65,7 +65,7 @@ impl Driver for OpenCl {
     const DEVICE_TYPE: i32 = kind::OPENCL;
 
     type Code = Code;
-    /// The program of a binary; of source, each kernel has a program of its own.
+    /// Program of a binary; `None` for source, where each kernel has its own program.
     type Loaded = Option<Program>;
     type Kernel = Kernel;
 
@@ -204,7 +204,7 @@ impl Backend for OpenCl {
     }
 }
 
-/// Refuses streams beside the default one: a device has one queue.
+/// Rejects streams other than the default one, since a device has one queue.
 fn only_default(stream: *mut c_void) -> Result<()> {
     plain_ensure!(stream.is_null(), RUNTIME_ERROR, "Devices opencl have no streams beside the default one");
     Ok(())

@@ -1,6 +1,6 @@
-//! The choice of devices: GPUs of all platforms, or CPUs where there is no GPU.
+//! Selection of OpenCL devices: the GPUs of all platforms, or CPUs if there is no GPU.
 //!
-//! `FERRITE_OPENCL_PLATFORM` chooses platforms by a part of their name, in upper or lower case.
+//! `FERRITE_OPENCL_PLATFORM` selects platforms by a part of their name, ignoring case.
 
 use core::ffi::CStr;
 use core::ptr;
@@ -21,22 +21,21 @@ use crate::variable;
 
 const CHOICE: &CStr = c"FERRITE_OPENCL_PLATFORM";
 
-/// The driver and the chosen devices; made once, and never given up.
+/// The driver and the selected devices; created once and never freed.
 struct Platform {
     devices: Buffer<Device>,
 }
 
 static PLATFORM: AtomicPtr<Platform> = AtomicPtr::new(ptr::null_mut());
 
-/// A device of this process.
+/// Returns the device with this id.
 ///
 /// # Errors
-/// RuntimeError when the driver is not installed, and in a forked child; InternalError when there is no device, or none of that
-/// id.
+/// RuntimeError if the driver is not installed, and in a forked child; InternalError if there is no device with this id.
 #[inline]
 pub(super) fn device(id: i32) -> Result<&'static Device> {
     forks::check()?;
-    // SAFETY: null, or made by `open` and never freed.
+    // SAFETY: null, or created by `open` and never freed.
     let platform = match unsafe { PLATFORM.load(Ordering::Acquire).as_ref() } {
         Some(platform) => platform,
         None => open()?,
@@ -52,7 +51,7 @@ fn invalid_id(id: i32) -> Error {
     plain_error!(INTERNAL_ERROR, "Invalid OpenCL device_id={}. ", id)
 }
 
-/// Opens the driver. A failure keeps nothing: the next call tries again.
+/// Opens the driver. A failure leaves no state behind: the next call tries again.
 #[cold]
 fn open() -> Result<&'static Platform> {
     static OPENING: Mutex<()> = Mutex::new(());
@@ -62,12 +61,12 @@ fn open() -> Result<&'static Platform> {
     if let Some(platform) = unsafe { PLATFORM.load(Ordering::Acquire).as_ref() } {
         return Ok(platform);
     }
-    // SAFETY: the driver stays for the life of the process, as its library does.
+    // SAFETY: the driver's table is never freed, and its library never closed.
     let api: &'static Api = unsafe { Owned::new(Api::open()?)?.into_raw().as_ref() };
     let platform = Owned::new(Platform { devices: find_devices(api)? })?;
     let platform = platform.into_raw();
     PLATFORM.store(platform.as_ptr(), Ordering::Release);
-    // SAFETY: just made, and never freed.
+    // SAFETY: just created, and never freed.
     Ok(unsafe { platform.as_ref() })
 }
 
@@ -89,7 +88,7 @@ fn find_devices(api: &'static Api) -> Result<Buffer<Device>> {
     Ok(devices)
 }
 
-/// The platforms that were chosen.
+/// Returns the selected platforms.
 fn platforms(api: &Api) -> Result<Buffer<Handle>> {
     let mut count = 0;
     // SAFETY: the driver writes the number.
@@ -100,9 +99,9 @@ fn platforms(api: &Api) -> Result<Buffer<Handle>> {
     let mut platforms = Buffer::new();
     platforms.try_resize(count as usize, ptr::null_mut())?;
     if count != 0 {
-        let places = platforms.as_mut_slice().as_mut_ptr();
-        // SAFETY: there is room for so many.
-        failure::check(unsafe { (api.clGetPlatformIDs)(count, places, ptr::null_mut()) })?;
+        let out = platforms.as_mut_slice().as_mut_ptr();
+        // SAFETY: the list has `count` elements.
+        failure::check(unsafe { (api.clGetPlatformIDs)(count, out, ptr::null_mut()) })?;
     }
     let Some(choice) = variable::get(CHOICE) else { return Ok(platforms) };
     let mut chosen = Buffer::new();
@@ -119,7 +118,7 @@ fn platforms(api: &Api) -> Result<Buffer<Handle>> {
     Ok(chosen)
 }
 
-/// Reads a text of the driver: the size first, then the content, without the zero at its end.
+/// Reads a string of the driver: its size first, then its content without the terminating NUL.
 ///
 /// # Errors
 /// Errors of the driver; MemoryError.
@@ -139,7 +138,7 @@ pub(super) fn info(
     Ok(text)
 }
 
-/// The devices of a kind on these platforms that have OpenCL 1.2 or later.
+/// Returns the devices of a type on these platforms that support OpenCL 1.2 or later.
 fn devices_of_kind(api: &'static Api, platforms: &[Handle], kind: u64) -> Result<Buffer<Device>> {
     let mut devices = Buffer::new();
     for platform in platforms {
@@ -151,9 +150,9 @@ fn devices_of_kind(api: &'static Api, platforms: &[Handle], kind: u64) -> Result
         }
         let mut found = Buffer::new();
         found.try_resize(count as usize, ptr::null_mut())?;
-        let places = found.as_mut_slice().as_mut_ptr();
-        // SAFETY: there is room for so many.
-        failure::check(unsafe { (api.clGetDeviceIDs)(*platform, kind, count, places, ptr::null_mut()) })?;
+        let out = found.as_mut_slice().as_mut_ptr();
+        // SAFETY: the list has `count` elements.
+        failure::check(unsafe { (api.clGetDeviceIDs)(*platform, kind, count, out, ptr::null_mut()) })?;
         for id in found.iter() {
             if devices.len() < MAX_DEVICES && Device::is_recent(api, *id)? {
                 devices.try_push(Device::new(api, *id)?)?;

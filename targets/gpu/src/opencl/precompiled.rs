@@ -1,4 +1,4 @@
-//! Programs as binaries, which a client saves and gives to the module in its next process: compiling takes long on phones.
+//! Program binaries, which a client saves and passes to the module in its next process, since compilation is slow on phones.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -12,14 +12,14 @@ use crate::driver::Driver;
 use crate::module::DeviceModule;
 use crate::payload::{Writer, read_binaries};
 
-/// A binary and the device that it is for.
+/// A binary, and the device that it is for.
 type Binary = (i32, Bytes);
 
-/// A binary for some of the kernels, while they are being loaded.
+/// Binaries for some of the kernels, set while they are restored.
 pub(super) struct Precompiled(Mutex<Buffer<Option<Binary>>>);
 
 impl Precompiled {
-    /// No binaries.
+    /// Creates the table without binaries.
     ///
     /// # Errors
     /// MemoryError.
@@ -35,7 +35,7 @@ impl Precompiled {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The binary of a kernel for a device.
+    /// Returns the binary of a kernel for a device.
     pub(super) fn get(&self, kernel: usize, device: i32) -> Option<Bytes> {
         let (of, binary) = self.binaries().get(kernel).cloned().flatten()?;
         (of == device).then_some(binary)
@@ -44,13 +44,13 @@ impl Precompiled {
     /// Replaces the binary of a kernel.
     fn set(&self, kernel: usize, binary: Option<Binary>) {
         let mut binaries = self.binaries();
-        let previous = binaries.get_mut(kernel).map(|place| core::mem::replace(place, binary));
+        let previous = binaries.get_mut(kernel).map(|slot| core::mem::replace(slot, binary));
         drop(binaries);
         drop(previous);
     }
 }
 
-/// The functions of OpenCL modules beside kernels.
+/// Returns a function of OpenCL modules other than kernels.
 ///
 /// # Errors
 /// MemoryError.
@@ -72,7 +72,7 @@ fn own(module: &Module) -> Result<&DeviceModule<OpenCl>> {
     }
 }
 
-/// The programs of all kernels on the current device, which are built if they are not yet.
+/// Serialises the programs of all kernels on the current device; builds them first if necessary.
 fn save(module: &DeviceModule<OpenCl>) -> Result<Bytes> {
     let payload = module.source().payload;
     let device = OpenCl::current_device()?;
@@ -86,7 +86,7 @@ fn save(module: &DeviceModule<OpenCl>) -> Result<Bytes> {
     saved.finish()
 }
 
-/// Loads programs of kernels on the current device. A kernel that was launched before keeps its program.
+/// Loads programs of kernels on the current device. A kernel launched before keeps its program.
 fn restore(module: &DeviceModule<OpenCl>, saved: &Bytes) -> Result<()> {
     let source = module.source();
     let device = OpenCl::current_device()?;

@@ -1,4 +1,4 @@
-//! Programs, built for one device.
+//! OpenCL programs, built for one device.
 
 use core::ptr;
 
@@ -17,7 +17,7 @@ pub struct Program {
     handle: Handle,
 }
 
-// SAFETY: OpenCL's functions may be called with programs from any thread, but for building, which is over.
+// SAFETY: OpenCL's functions accept programs on any thread, except while a program is built, which it already is.
 unsafe impl Send for Program {}
 // SAFETY: as for Send.
 unsafe impl Sync for Program {}
@@ -26,11 +26,11 @@ impl Program {
     /// Compiles source.
     ///
     /// # Errors
-    /// InternalError with the log of the compiler.
+    /// InternalError with the compiler's log.
     pub(super) fn from_source(device: &'static Device, source: &[u8]) -> Result<Program> {
         let (text, len) = (source.as_ptr().cast(), source.len());
         let mut status = api::SUCCESS;
-        // SAFETY: one text of this length is given.
+        // SAFETY: one string of this length is passed.
         let handle =
             unsafe { (device.api.clCreateProgramWithSource)(device.context, 1, &text, &len, &mut status) };
         failure::check(status)?;
@@ -40,11 +40,11 @@ impl Program {
     /// Loads a binary for this device.
     ///
     /// # Errors
-    /// InternalError when it is none, or is one for another device or driver.
+    /// InternalError if it is not a binary for this device and driver.
     pub(super) fn from_binary(device: &'static Device, binary: &[u8]) -> Result<Program> {
         let (code, len) = (binary.as_ptr(), binary.len());
         let (mut status, mut binary_status) = (api::SUCCESS, api::SUCCESS);
-        // SAFETY: one device and one binary of this length are given.
+        // SAFETY: one device and one binary of this length are passed.
         let handle = unsafe {
             (device.api.clCreateProgramWithBinary)(
                 device.context,
@@ -64,7 +64,7 @@ impl Program {
 
     fn build(self) -> Result<Program> {
         let device = self.device;
-        // SAFETY: one device is given, no options, and no callback: the call ends when the program is built.
+        // SAFETY: one device, no options and no callback are passed, so the call returns when the program is built.
         let status = unsafe {
             (device.api.clBuildProgram)(
                 self.handle,
@@ -111,19 +111,19 @@ impl Program {
         )
     }
 
-    /// Another owner of the same program.
+    /// Returns another owned reference to the program.
     pub(super) fn share(&self) -> Program {
-        // SAFETY: the program is alive.
+        // SAFETY: the program is live.
         unsafe { (self.device.api.clRetainProgram)(self.handle) };
         Program { device: self.device, handle: self.handle }
     }
 
-    /// The handle, borrowed.
+    /// Returns the handle, borrowed.
     pub(super) fn handle(&self) -> Handle {
         self.handle
     }
 
-    /// The binary for the device.
+    /// Returns the binary for the device.
     ///
     /// # Errors
     /// Errors of the driver; MemoryError.
@@ -131,16 +131,16 @@ impl Program {
         let get = self.device.api.clGetProgramInfo;
         let mut len = 0usize;
         let word = size_of::<usize>();
-        // SAFETY: the program has one device, so that there is one size.
+        // SAFETY: the program has one device, hence one size.
         failure::check(unsafe {
             get(self.handle, api::PROGRAM_BINARY_SIZES, word, (&raw mut len).cast(), ptr::null_mut())
         })?;
         let mut binary = Buffer::new();
         binary.try_resize(len, 0u8)?;
-        let mut place = binary.as_mut_slice().as_mut_ptr();
-        // SAFETY: there is room for one binary of this length.
+        let mut out = binary.as_mut_slice().as_mut_ptr();
+        // SAFETY: the buffer has the size of the one binary.
         failure::check(unsafe {
-            get(self.handle, api::PROGRAM_BINARIES, word, (&raw mut place).cast(), ptr::null_mut())
+            get(self.handle, api::PROGRAM_BINARIES, word, (&raw mut out).cast(), ptr::null_mut())
         })?;
         Ok(binary)
     }
@@ -148,7 +148,7 @@ impl Program {
 
 impl Drop for Program {
     fn drop(&mut self) {
-        // SAFETY: the reference is ours; kernels that are queued hold the program. Errors do not matter here.
+        // SAFETY: the reference is owned; queued kernels retain the program. Errors are ignored.
         unsafe { (self.device.api.clReleaseProgram)(self.handle) };
     }
 }

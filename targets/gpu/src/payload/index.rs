@@ -1,4 +1,4 @@
-//! Names of kernels, sorted, so that hostile payloads with many kernels take no quadratic time.
+//! Index of kernel names, sorted, so that hostile payloads with many kernels do not take quadratic time.
 #![forbid(unsafe_code)]
 
 use ferrite_core::error::Result;
@@ -7,14 +7,14 @@ use ferrite_core::plain_bail;
 
 use super::{Span, at};
 
-/// The kernels in the order of their names.
+/// Indices of the kernels, sorted by name.
 pub(super) struct NameIndex(Buffer<usize>);
 
 impl NameIndex {
-    /// Sorts names.
+    /// Builds the index.
     ///
     /// # Errors
-    /// InternalError when two are the same; MemoryError.
+    /// InternalError for a duplicate name; MemoryError.
     pub(super) fn new(
         kind: &'static str,
         bytes: &[u8],
@@ -41,7 +41,7 @@ impl NameIndex {
         Ok(NameIndex(order))
     }
 
-    /// The index of a name.
+    /// Returns the index of the kernel with this name.
     pub(super) fn find(&self, bytes: &[u8], span: impl Fn(usize) -> Span, name: &[u8]) -> Option<usize> {
         let found = self.0.binary_search_by(|index| at(bytes, span(*index)).cmp(name)).ok()?;
         self.0.get(found).copied()

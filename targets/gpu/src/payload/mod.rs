@@ -1,7 +1,7 @@
-//! Payloads of device modules: the argument of `ffi.Module.load_from_bytes.KIND`.
+//! Payloads of device modules: serialised form, the argument of `ffi.Module.load_from_bytes.KIND`.
 //!
-//! Everything in a payload is input: each length is checked against the bytes that are left before anything is allocated, and
-//! nothing recurses. A payload is kept as the bytes that it was read from; what is found in it are spans of those.
+//! Payloads are untrusted: each length is checked against the remaining bytes before memory is allocated, and nothing recurses.
+//! A payload keeps the bytes that it was read from; its parts are spans of these bytes.
 #![forbid(unsafe_code)]
 
 mod index;
@@ -17,10 +17,10 @@ use index::NameIndex;
 use reader::Reader;
 pub use writer::Writer;
 
-/// The layout of the payloads of one kind.
+/// Layout of the payloads of one kind.
 #[derive(Debug)]
 pub struct Layout {
-    /// The kind, for messages.
+    /// Kind, for error messages.
     pub kind: &'static str,
     /// Whether the payload begins with a format, such as `ptx`.
     pub has_format: bool,
@@ -28,25 +28,25 @@ pub struct Layout {
     pub code: CodeLayout,
 }
 
-/// The arrangement of the code in a payload.
+/// Arrangement of the code in a payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CodeLayout {
-    /// One code for all kernels.
+    /// A single code for all kernels.
     Whole,
     /// A code for each kernel, by name.
     PerKernel,
-    /// As `PerKernel`, of flags and SPIR-V words.
+    /// Like `PerKernel`, where each code consists of flags and SPIR-V words.
     Shaders,
 }
 
 impl Layout {
-    /// CUDA: `cuda`, `ptx`, `cubin` or `fatbin`.
+    /// CUDA: format `cuda`, `ptx`, `cubin` or `fatbin`.
     pub const CUDA: Layout = Layout { kind: "cuda", has_format: true, code: CodeLayout::Whole };
-    /// OpenCL: `cl`, or a binary.
+    /// OpenCL: format `cl`, or a binary.
     pub const OPENCL: Layout = Layout { kind: "opencl", has_format: true, code: CodeLayout::Whole };
-    /// ROCm: `hsaco`.
+    /// ROCm: format `hsaco`.
     pub const HIP: Layout = Layout { kind: "hip", has_format: true, code: CodeLayout::Whole };
-    /// Metal: `metal` or `metallib`.
+    /// Metal: format `metal` or `metallib`.
     pub const METAL: Layout = Layout { kind: "metal", has_format: true, code: CodeLayout::PerKernel };
     /// Vulkan: SPIR-V.
     pub const VULKAN: Layout = Layout { kind: "vulkan", has_format: true, code: CodeLayout::Shaders };
@@ -54,42 +54,42 @@ impl Layout {
     pub const WEBGPU: Layout = Layout { kind: "webgpu", has_format: false, code: CodeLayout::PerKernel };
 }
 
-/// A part of the bytes of a payload.
+/// A range of a payload's bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Span {
     start: usize,
     len: usize,
 }
 
-/// A kernel: its parameters, the tags that say how it is launched, and its code.
+/// A kernel: its parameters, launch tags, and code.
 #[derive(Debug)]
 pub struct Kernel {
     name: Span,
     /// Parameter types, in order.
     pub parameters: Buffer<DLDataType>,
     tags: Buffer<Span>,
-    /// A number for each parameter, 1 for a TMA descriptor; may be fewer than there are parameters.
+    /// Extra tag of each parameter, 1 for a TMA descriptor; the list may be shorter than the parameters.
     pub extra_tags: Buffer<i32>,
-    /// Flags of a shader; bit 0: scalars come in a uniform buffer.
+    /// Flags of a shader. Bit 0: scalars are in a uniform buffer.
     pub flags: u32,
     code: Span,
 }
 
-/// A payload that was read to its last byte.
+/// A payload that was parsed completely.
 pub struct Payload {
     bytes: Bytes,
     format: Span,
     kernels: Buffer<Kernel>,
     names: NameIndex,
-    /// The code of [`CodeLayout::Whole`].
+    /// Code of [`CodeLayout::Whole`].
     code: Span,
 }
 
 impl Payload {
-    /// Reads a payload.
+    /// Parses a payload.
     ///
     /// # Errors
-    /// InternalError that names what is wrong and where; MemoryError.
+    /// InternalError with the cause and its position; MemoryError.
     pub fn read(layout: &Layout, bytes: Bytes) -> Result<Payload> {
         let mut reader = Reader::new(layout.kind, bytes.as_bytes());
         let format = if layout.has_format { reader.span("format")? } else { Span::default() };
@@ -106,7 +106,7 @@ impl Payload {
         Ok(Payload { bytes, format, kernels, names, code })
     }
 
-    /// Writes the payload anew, from what was found in it. Codes come in the order of the kernels.
+    /// Serialises the parsed payload again. Codes come in the order of the kernels.
     ///
     /// # Errors
     /// MemoryError.
@@ -140,45 +140,45 @@ impl Payload {
         writer.finish()
     }
 
-    /// The whole payload.
+    /// Returns the whole payload.
     pub fn bytes(&self) -> &Bytes {
         &self.bytes
     }
 
-    /// The text or code of a span.
+    /// Returns the bytes of a span.
     fn at(&self, span: Span) -> &[u8] {
         at(self.bytes.as_bytes(), span)
     }
 
-    /// The format, empty for kinds without.
+    /// Returns the format; empty for kinds without one.
     pub fn format(&self) -> &[u8] {
         self.at(self.format)
     }
 
-    /// The code of all kernels; empty for kinds with a code for each.
+    /// Returns the code of all kernels; empty for kinds with a code for each.
     pub fn code(&self) -> &[u8] {
         self.at(self.code)
     }
 
-    /// The kernels, in order.
+    /// Returns the kernels, in order.
     pub fn kernels(&self) -> &[Kernel] {
         &self.kernels
     }
 
-    /// The index of the kernel of that name.
+    /// Returns the index of the kernel with this name.
     pub fn find(&self, name: &[u8]) -> Option<usize> {
         self.names.find(self.bytes.as_bytes(), |index| self.kernels[index].name, name)
     }
 
-    /// The name of a kernel of this payload.
+    /// Returns the name of a kernel of this payload.
     pub fn name_of(&self, kernel: &Kernel) -> &[u8] {
         self.at(kernel.name)
     }
 
-    /// The name of a kernel of this payload with a zero at its end.
+    /// Returns the name of a kernel of this payload as a C string with its NUL.
     ///
     /// # Errors
-    /// InternalError for a name that has one elsewhere; MemoryError.
+    /// InternalError for a name that contains a NUL; MemoryError.
     pub fn c_name_of(&self, kernel: &Kernel) -> Result<Buffer<u8>> {
         let name = self.name_of(kernel);
         plain_ensure!(!name.contains(&0), INTERNAL_ERROR, "The name of a kernel has a NUL byte: {}", name);
@@ -188,18 +188,18 @@ impl Payload {
         Ok(terminated)
     }
 
-    /// The code of a kernel of this payload, for kinds with a code for each. SPIR-V words are not aligned.
+    /// Returns the code of a kernel of this payload, for kinds with a code for each. SPIR-V words are unaligned.
     pub fn code_of(&self, kernel: &Kernel) -> &[u8] {
         self.at(kernel.code)
     }
 
-    /// The launch tags of a kernel of this payload.
+    /// Returns the launch tags of a kernel of this payload.
     pub fn tags_of<'a>(&'a self, kernel: &'a Kernel) -> impl Iterator<Item = &'a [u8]> {
         kernel.tags.iter().map(|tag| self.at(*tag))
     }
 }
 
-/// Reads the programs of `opencl.GetPreCompiledPrograms`: names of kernels, each with a binary.
+/// Parses the result of `opencl.GetPreCompiledPrograms`: names of kernels, each with a binary.
 ///
 /// # Errors
 /// InternalError for malformed bytes; MemoryError.
@@ -219,7 +219,7 @@ fn at(bytes: &[u8], span: Span) -> &[u8] {
 
 /// Reads the FunctionInfo map.
 fn read_kernels(reader: &mut Reader<'_>) -> Result<Buffer<Kernel>> {
-    // A key, a name and three counts.
+    // Minimum size: a key, a name and three counts.
     let count = reader.count("kernel count", 40)?;
     let mut kernels = Buffer::try_with_capacity(count)?;
     for _ in 0..count {
@@ -250,7 +250,7 @@ fn read_codes(
     kernels: &mut Buffer<Kernel>,
     names: &NameIndex,
 ) -> Result<()> {
-    // A name and a code.
+    // Minimum size: a name and a code.
     let count = reader.count("code count", 16)?;
     let mut has_code = Buffer::new();
     has_code.try_resize(kernels.len(), false)?;
@@ -283,7 +283,7 @@ fn read_codes(
     }
 }
 
-/// Reads a shader, which is in a text of its own: flags and SPIR-V words.
+/// Reads a shader, nested in a byte string: flags and SPIR-V words.
 fn read_shader(reader: &Reader<'_>, shader: Span) -> Result<(u32, Span)> {
     let mut inner = reader.within(shader);
     let flags = inner.u32("shader flags")?;

@@ -1,4 +1,4 @@
-//! Bounds-checked reading of the little-endian bytes of a payload.
+//! Bounds-checked reader of little-endian payloads.
 #![forbid(unsafe_code)]
 
 use ferrite_core::abi::DLDataType;
@@ -8,7 +8,7 @@ use ferrite_core::{plain_ensure, plain_error};
 
 use super::Span;
 
-/// A position in a payload, and the end of what may be read from there.
+/// A position in a payload, and the end of the readable range.
 #[derive(Clone, Copy)]
 pub(super) struct Reader<'a> {
     kind: &'static str,
@@ -22,7 +22,7 @@ impl<'a> Reader<'a> {
         Reader { kind, bytes, position: 0, end: bytes.len() }
     }
 
-    /// A reader of a span.
+    /// Returns a reader of a span.
     pub(super) fn within(&self, span: Span) -> Reader<'a> {
         Reader { position: span.start, end: span.start + span.len, ..*self }
     }
@@ -31,7 +31,7 @@ impl<'a> Reader<'a> {
         self.kind
     }
 
-    /// The whole payload.
+    /// Returns the whole payload.
     pub(super) fn bytes(&self) -> &'a [u8] {
         self.bytes
     }
@@ -44,7 +44,7 @@ impl<'a> Reader<'a> {
         self.end - self.position
     }
 
-    /// Reads `len` bytes; `what` names them in the error.
+    /// Reads `len` bytes; `what` names them in error messages.
     pub(super) fn take(&mut self, len: usize, what: &str) -> Result<Span> {
         if len > self.left() {
             return Err(plain_error!(
@@ -71,13 +71,13 @@ impl<'a> Reader<'a> {
         self.array(what).map(u32::from_le_bytes)
     }
 
-    /// A number that counts something in memory; the largest one in place of numbers that nothing in memory has.
+    /// Reads a 64-bit size; saturates on 32-bit targets, where a larger one always exceeds the bytes left.
     fn size(&mut self, what: &str) -> Result<usize> {
         let number = u64::from_le_bytes(self.array(what)?);
         Ok(usize::try_from(number).unwrap_or(usize::MAX))
     }
 
-    /// Reads the number of elements that follow, each of at least `least_bytes` bytes.
+    /// Reads the number of the elements that follow, each of at least `least_bytes` bytes.
     pub(super) fn count(&mut self, what: &str, least_bytes: usize) -> Result<usize> {
         let (count, position) = (self.size(what)?, self.position);
         plain_ensure!(
@@ -119,7 +119,7 @@ impl<'a> Reader<'a> {
         Ok(DLDataType { code, bits, lanes: u16::from_le_bytes(lanes) })
     }
 
-    /// Refuses bytes that are left.
+    /// Returns an error if bytes are left.
     pub(super) fn end(&self) -> Result<()> {
         plain_ensure!(
             self.left() == 0,

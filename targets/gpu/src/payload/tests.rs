@@ -1,4 +1,4 @@
-//! Payloads of every kind that TVM made, and what becomes of them when bytes change.
+//! Tests payloads of every kind from TVM, intact, truncated and altered.
 
 use std::vec::Vec;
 
@@ -11,7 +11,7 @@ macro_rules! fixture {
     };
 }
 
-/// Each kind with a module of TVM and the number of kernels in it.
+/// A module from TVM for each layout, and its number of kernels.
 const FIXTURES: [(&Layout, &[u8], usize); 8] = [
     (&Layout::CUDA, fixture!("cuda.bin"), 8),
     (&Layout::CUDA, fixture!("cuda_ptx.bin"), 8),
@@ -84,7 +84,7 @@ fn names_for_drivers_end_in_a_zero_and_have_no_other() {
 #[test]
 fn every_truncation_is_an_error() {
     for (layout, bytes, _) in FIXTURES {
-        // Each length in the headers, and some in the code.
+        // Every length up to the end of the headers, and some in the code.
         for len in (0..bytes.len()).filter(|len| *len < 1500 || len % 97 == 0) {
             let error = read(layout, &bytes[..len]).map(drop).unwrap_err();
             assert_eq!(error.kind(), b"InternalError", "{layout:?} {len}");
@@ -102,7 +102,7 @@ fn lying_numbers_are_errors_or_harmless() {
             for lie in [u64::MAX, 1 << 63, 1 << 32, bytes.len() as u64, 0] {
                 let mut changed = bytes.to_vec();
                 changed[at..at + 8].copy_from_slice(&lie.to_le_bytes());
-                // Some changes are only other texts or code.
+                // Some changes only alter a text or code.
                 if let Ok(payload) = read(layout, &changed) {
                     for kernel in payload.kernels() {
                         let tags = payload.tags_of(kernel);
@@ -117,7 +117,7 @@ fn lying_numbers_are_errors_or_harmless() {
 
 #[test]
 fn counts_beyond_the_payload_allocate_nothing() {
-    // The last has as many kernels as there are bytes, each of which needs more than one.
+    // The last count is the number of bytes left, but each kernel needs more than one.
     for count in [u64::MAX, 1 << 40, 1 << 33, 64] {
         let mut bytes = std::vec![0u8; 8];
         bytes.extend_from_slice(&count.to_le_bytes());
@@ -129,7 +129,7 @@ fn counts_beyond_the_payload_allocate_nothing() {
     }
 }
 
-/// A payload of one kernel with nothing but a name.
+/// Parses a payload with minimal kernels: only names and codes.
 fn minimal(layout: &Layout, names: &[&[u8]], codes: &[&[u8]]) -> Result<Payload> {
     let mut writer = Writer::new();
     if layout.has_format {

@@ -1,4 +1,4 @@
-//! Writing of payloads.
+//! Serialisation of payloads.
 #![forbid(unsafe_code)]
 
 use ferrite_core::Bytes;
@@ -6,11 +6,11 @@ use ferrite_core::abi::DLDataType;
 use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
 
-/// A payload that is being written, piece by piece in the order of its layout.
+/// Writer of a payload, in the order of its layout.
 pub struct Writer(Buffer<u8>);
 
 impl Writer {
-    /// An empty payload.
+    /// Creates an empty payload.
     #[expect(clippy::new_without_default, reason = "a payload is never empty")]
     pub const fn new() -> Writer {
         Writer(Buffer::new())
@@ -19,12 +19,12 @@ impl Writer {
     /// Writes a count.
     ///
     /// # Errors
-    /// Here and below, MemoryError.
+    /// MemoryError.
     pub fn count(&mut self, count: usize) -> Result<()> {
         Ok(self.0.try_extend_from_slice(&(count as u64).to_le_bytes())?)
     }
 
-    /// Writes a text or code with its length.
+    /// Writes a byte string with its length.
     ///
     /// # Errors
     /// MemoryError.
@@ -33,7 +33,7 @@ impl Writer {
         Ok(self.0.try_extend_from_slice(text)?)
     }
 
-    /// Writes 32 bits.
+    /// Writes a 32-bit word.
     ///
     /// # Errors
     /// MemoryError.
@@ -41,7 +41,7 @@ impl Writer {
         Ok(self.0.try_extend_from_slice(&word.to_le_bytes())?)
     }
 
-    /// Writes the type of a parameter.
+    /// Writes a parameter type.
     ///
     /// # Errors
     /// MemoryError.
@@ -50,7 +50,7 @@ impl Writer {
         Ok(self.0.try_extend_from_slice(&[dtype.code, dtype.bits, low, high])?)
     }
 
-    /// Writes the key and the name of a kernel, after which come the three lists.
+    /// Writes the key and the name of a kernel. The three lists follow.
     ///
     /// # Errors
     /// MemoryError.
@@ -59,7 +59,7 @@ impl Writer {
         self.text(name)
     }
 
-    /// Writes a shader: flags and SPIR-V words, as a text of their own.
+    /// Writes a shader: flags and SPIR-V words, nested in a byte string.
     ///
     /// # Errors
     /// MemoryError.
@@ -70,7 +70,7 @@ impl Writer {
         Ok(self.0.try_extend_from_slice(words)?)
     }
 
-    /// The payload.
+    /// Returns the payload.
     ///
     /// # Errors
     /// MemoryError.

@@ -1,4 +1,4 @@
-//! The functions and constants of HIP that the back end uses. All have kept their types from ROCm 5 to 7.
+//! Functions and constants of HIP that the back end uses. Their types are the same in ROCm 5 to 7.
 
 use core::ffi::{c_char, c_int, c_uint, c_void};
 
@@ -9,7 +9,7 @@ pub(super) type Handle = *mut c_void;
 
 pub(super) const SUCCESS: Status = 0;
 pub(super) const OUT_OF_MEMORY: Status = 2;
-/// The driver is shutting down, because the process ends.
+/// `hipErrorDeinitialized`: the driver is shutting down, because the process ends.
 pub(super) const DEINITIALIZED: Status = 4;
 pub(super) const NO_BINARY_FOR_GPU: Status = 209;
 pub(super) const INVALID_HANDLE: Status = 400;
@@ -22,7 +22,7 @@ pub(super) const ON_DEVICE: c_int = 3;
 pub(super) const EVENT_DEFAULT: c_uint = 0;
 pub(super) const EVENT_WITHOUT_TIME: c_uint = 2;
 
-/// Entries of `extra` of `hipModuleLaunchKernel`: tags before the buffer and its size, and the end.
+/// Tags in `extra` of `hipModuleLaunchKernel`: the buffer, its size, and the end of the list.
 pub(super) const EXTRA_BUFFER: usize = 1;
 pub(super) const EXTRA_SIZE: usize = 2;
 pub(super) const EXTRA_END: usize = 3;
@@ -40,13 +40,13 @@ pub(super) const REGISTERS_PER_BLOCK: c_int = 71;
 pub(super) const SHARED_PER_BLOCK: c_int = 74;
 pub(super) const WARP_SIZE: c_int = 87;
 
-/// Bytes of a buffer for `hipDeviceProp_tR0600`, which has 1472, and the place of the architecture's name in it.
+/// Size of a buffer for `hipDeviceProp_tR0600`, which has 1472 bytes, and the offset of the architecture's name.
 pub(super) const PROPERTIES_BYTES: usize = 4096;
 pub(super) const ARCHITECTURE_AT: usize = 1160;
 pub(super) const ARCHITECTURE_BYTES: usize = 256;
 
 crate::driver_table! {
-    /// The functions of the HIP runtime.
+    /// Functions of the HIP runtime.
     pub struct Api from ["libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5", "libamdhip64.so"] {
         fn hipInit(flags: c_uint) -> Status;
         fn hipGetDeviceCount(count: *mut c_int) -> Status;

@@ -1,4 +1,4 @@
-//! Attributes of a device.
+//! Attributes of a ROCm device.
 
 use core::ffi::{CStr, c_int};
 
@@ -10,7 +10,7 @@ use super::api::{self, Api, Status};
 use super::platform::{Platform, on};
 use crate::attribute_text;
 
-/// The value of an attribute of a device that exists, or None.
+/// Returns the value of an attribute of an existing device, or `None`.
 ///
 /// # Errors
 /// Errors of the driver.
@@ -50,17 +50,17 @@ pub(super) fn get(platform: &'static Platform, id: i32, attribute: Attribute) ->
     })
 }
 
-/// Bytes of memory that are free on a device.
+/// Returns the bytes of free memory on a device.
 fn free_memory(id: i32) -> Result<i64> {
     let device = on(id)?;
     let (mut free, mut total) = (0usize, 0usize);
-    // SAFETY: the driver writes both numbers, for the current device.
+    // SAFETY: the driver writes both numbers for the current device.
     let status = unsafe { (device.api().hipMemGetInfo)(&mut free, &mut total) };
     device.api().check("hipMemGetInfo", status)?;
     Ok(free as i64)
 }
 
-/// A device that exists.
+/// A device known to exist.
 pub(super) struct Device {
     pub(super) api: &'static Api,
     pub(super) id: i32,
@@ -84,7 +84,7 @@ impl Device {
 
     fn name(&self) -> Result<String> {
         let mut name = [0u8; 256];
-        // SAFETY: the driver writes at most so many bytes.
+        // SAFETY: the driver writes at most the number of bytes passed.
         let status =
             unsafe { (self.api.hipDeviceGetName)(name.as_mut_ptr().cast(), name.len() as c_int, self.id) };
         self.api.check("hipDeviceGetName", status)?;
@@ -99,8 +99,7 @@ impl Device {
         Ok(bytes as i64)
     }
 
-    /// The name of the architecture, such as `gfx1100`. Drivers before ROCm 6 have it in a record of another layout, so that it
-    /// is not asked for there.
+    /// Returns the name of the architecture, such as `gfx1100`. Returns `None` before ROCm 6, whose record has another layout.
     ///
     /// # Errors
     /// Errors of the driver; MemoryError.
@@ -118,7 +117,7 @@ impl Device {
     }
 }
 
-/// The text before the first zero.
+/// Returns the text before the first NUL.
 fn until_zero(text: &[u8]) -> &[u8] {
     CStr::from_bytes_until_nul(text).map_or(text, CStr::to_bytes)
 }

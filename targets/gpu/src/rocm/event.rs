@@ -1,4 +1,4 @@
-//! Events: marks in streams, which other streams wait for.
+//! ROCm events: marks in streams, which other streams wait for.
 
 use core::ffi::c_void;
 use core::ptr::{self, NonNull};
@@ -24,13 +24,13 @@ pub(super) fn create(id: i32, timing: bool) -> Result<NonNull<c_void>> {
     NonNull::new(event).ok_or_else(|| plain_error!(INTERNAL_ERROR, "The ROCm driver gave null for an event"))
 }
 
-/// Destroys an event. Streams that wait for it still do.
+/// Destroys an event. Streams that already wait for it still do.
 ///
 /// # Safety
-/// It must come from [`create`], and not be used afterwards.
+/// The event must come from [`create`], and must not be used afterwards.
 pub(super) unsafe fn destroy(event: NonNull<c_void>) {
     if let Ok(platform) = platform() {
-        // SAFETY: the caller's promise. Errors do not matter here.
+        // SAFETY: the caller's promise. Errors are ignored.
         unsafe { (platform.api.hipEventDestroy)(event.as_ptr()) };
     }
 }
@@ -41,7 +41,7 @@ pub(super) unsafe fn destroy(event: NonNull<c_void>) {
 /// Errors of the driver.
 ///
 /// # Safety
-/// The event must be of the device, and the stream null or one of it.
+/// The event must belong to the device, and the stream must be null or belong to it.
 pub(super) unsafe fn record(id: i32, event: NonNull<c_void>, stream: Handle) -> Result<()> {
     let device = on(id)?;
     // SAFETY: the caller's promise.
@@ -55,10 +55,10 @@ pub(super) unsafe fn record(id: i32, event: NonNull<c_void>, stream: Handle) -> 
 /// Errors of the driver.
 ///
 /// # Safety
-/// The stream must be null or one of the device, the event of any device.
+/// The stream must be null or belong to the device; the event may belong to any device.
 pub(super) unsafe fn wait(id: i32, event: NonNull<c_void>, stream: Handle) -> Result<()> {
     let device = on(id)?;
-    // SAFETY: the caller's promise; no flags are given.
+    // SAFETY: the caller's promise; no flags are passed.
     let status = unsafe { (device.api().hipStreamWaitEvent)(stream, event.as_ptr(), 0) };
     device.api().check_done("hipStreamWaitEvent", status)
 }
@@ -69,7 +69,7 @@ pub(super) unsafe fn wait(id: i32, event: NonNull<c_void>, stream: Handle) -> Re
 /// Errors of the driver.
 ///
 /// # Safety
-/// The event must be of the device.
+/// The event must belong to the device.
 pub(super) unsafe fn synchronize(id: i32, event: NonNull<c_void>) -> Result<()> {
     let device = on(id)?;
     // SAFETY: the caller's promise.
@@ -77,13 +77,13 @@ pub(super) unsafe fn synchronize(id: i32, event: NonNull<c_void>) -> Result<()> 
     device.api().check_done("hipEventSynchronize", status)
 }
 
-/// The time between two events; zero if `end` came first, None for events without timing or record.
+/// Returns the time between two events; zero if `end` came first, `None` if an event has no timing or was not recorded.
 ///
 /// # Errors
 /// Errors of the driver.
 ///
 /// # Safety
-/// Both events must be of the device, and over.
+/// Both events must belong to the device and be complete.
 pub(super) unsafe fn elapsed(
     id: i32,
     start: NonNull<c_void>,
@@ -95,7 +95,7 @@ pub(super) unsafe fn elapsed(
     let status =
         unsafe { (device.api().hipEventElapsedTime)(&mut milliseconds, start.as_ptr(), end.as_ptr()) };
     if status == api::INVALID_HANDLE {
-        // Other users of HIP in this thread do not see this as a failure.
+        // Clears HIP's last error, so that other users of HIP on this thread do not see this as a failure.
         device.api().text(status);
         return Ok(None);
     }

@@ -1,4 +1,4 @@
-//! Errors of the driver.
+//! Errors of the HIP driver.
 
 use core::ffi::CStr;
 
@@ -7,36 +7,36 @@ use ferrite_core::plain_error;
 
 use super::api::{self, Api, Status};
 
-/// Returns `true` if a call succeeded, or had nothing to do any more.
+/// Returns `true` if a call succeeded, or if the driver is shutting down.
 #[inline]
 pub(super) fn is_done(status: Status) -> bool {
     matches!(status, api::SUCCESS | api::DEINITIALIZED)
 }
 
-/// The kind of errors about kernels that a module does not have.
+/// Error kind for kernels missing from a module.
 const ROCM_ERROR: &[u8] = b"ROCMError";
 
 impl Api {
-    /// Turns the status of a call into a result.
+    /// Converts the status of a call into a result.
     ///
     /// # Errors
-    /// As [`error`](Api::error).
+    /// As for [`error`](Api::error).
     #[inline]
     pub(super) fn check(&self, call: &str, status: Status) -> Result<()> {
         if status == api::SUCCESS { Ok(()) } else { Err(self.error(call, status)) }
     }
 
-    /// Turns the status of a call that makes nothing into a result. That the driver is shutting down is no error then, since the
+    /// Converts the status of a call that returns nothing into a result. A driver that is shutting down is no error, since the
     /// process ends.
     ///
     /// # Errors
-    /// As [`error`](Api::error).
+    /// As for [`error`](Api::error).
     #[inline]
     pub(super) fn check_done(&self, call: &str, status: Status) -> Result<()> {
         if is_done(status) { Ok(()) } else { Err(self.error(call, status)) }
     }
 
-    /// The error of a call: MemoryError when the device is out of memory, else InternalError.
+    /// Returns the error of a call: MemoryError if the device is out of memory, otherwise InternalError.
     #[cold]
     pub(super) fn error(&self, call: &str, status: Status) -> Error {
         let text = self.text(status);
@@ -48,7 +48,7 @@ impl Api {
         }
     }
 
-    /// The error for a kernel that a module does not have.
+    /// Returns the error for a kernel missing from a module.
     #[cold]
     pub(super) fn missing_kernel(&self, name: &[u8], status: Status) -> Error {
         let text = self.text(status);
@@ -60,9 +60,10 @@ impl Api {
         })
     }
 
-    /// The driver's text for a status. Other users of HIP in this thread do not see the failure any more.
+    /// Returns the driver's text for a status. Clears HIP's last error, so that other users of HIP on this thread do not see
+    /// it.
     pub(super) fn text(&self, status: Status) -> &'static [u8] {
-        // SAFETY: the driver's texts are constants.
+        // SAFETY: the driver returns static strings.
         unsafe {
             (self.hipGetLastError)();
             let text = (self.hipGetErrorString)(status);

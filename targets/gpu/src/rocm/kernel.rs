@@ -1,4 +1,4 @@
-//! Code objects and their kernels on a device.
+//! ROCm code objects, their kernels, and launches.
 
 use core::ffi::c_void;
 use core::ptr;
@@ -14,16 +14,16 @@ use super::platform::{OnDevice, on};
 use super::stream;
 use crate::launch::{Launch, MAX_PARAMETERS, pack_aligned};
 
-/// A code object on one device.
+/// A code object loaded on one device.
 pub struct CodeObject {
     api: &'static Api,
     device: i32,
     handle: Handle,
-    /// The ELF file, aligned as its records are; the driver may read it as long as the module is loaded.
+    /// ELF file, aligned like its records. The driver may read it while the module is loaded.
     _image: Buffer<u64>,
 }
 
-// SAFETY: HIP's functions may be called with modules from any thread.
+// SAFETY: HIP's functions accept a module on any thread.
 unsafe impl Send for CodeObject {}
 // SAFETY: as for Send.
 unsafe impl Sync for CodeObject {}
@@ -38,7 +38,7 @@ impl CodeObject {
         let image = aligned(code)?;
         let api = on_device.api();
         let mut handle = ptr::null_mut();
-        // SAFETY: the image is an ELF file whose parts are within it.
+        // SAFETY: the image is an ELF file, validated to contain all its parts.
         let status = unsafe { (api.hipModuleLoadData)(&mut handle, image.as_ptr().cast()) };
         match status {
             api::SUCCESS => Ok(CodeObject { api, device, handle, _image: image }),
@@ -46,14 +46,14 @@ impl CodeObject {
         }
     }
 
-    /// Finds a kernel; `name` ends in a zero.
+    /// Finds a kernel; `name` must end in a NUL.
     ///
     /// # Errors
-    /// ROCMError when the code object does not have it.
+    /// ROCMError if the code object does not have it.
     pub(super) fn kernel(&self, name: &Buffer<u8>) -> Result<Kernel> {
         let mut function = ptr::null_mut();
         let _on_device = on(self.device)?;
-        // SAFETY: the module is loaded, and the name ends in a zero.
+        // SAFETY: the module is loaded, and the name ends in a NUL.
         let status =
             unsafe { (self.api.hipModuleGetFunction)(&mut function, self.handle, name.as_ptr().cast()) };
         match status {
@@ -64,11 +64,11 @@ impl CodeObject {
 }
 
 impl Drop for CodeObject {
-    /// Waits for kernels that are queued. Errors do not matter here.
+    /// Waits for queued kernels, then unloads the module. Errors are ignored.
     fn drop(&mut self) {
-        // A second attempt, since a module of another device than the current one cannot be unloaded.
+        // Tried twice, since a module cannot be unloaded while another device is current.
         if let Ok(_on_device) = on(self.device).or_else(|_| on(self.device)) {
-            // SAFETY: the module is ours, and nobody launches its kernels any more.
+            // SAFETY: this is the owner of the module, and none of its kernels is launched any more.
             unsafe {
                 (self.api.hipDeviceSynchronize)();
                 (self.api.hipModuleUnload)(self.handle);
@@ -77,7 +77,7 @@ impl Drop for CodeObject {
     }
 }
 
-/// The content of a file in aligned memory.
+/// Copies a file to aligned memory.
 fn aligned(file: &[u8]) -> Result<Buffer<u64>> {
     let mut words = Buffer::try_with_capacity(file.len().div_ceil(8))?;
     for word in file.chunks(8) {
@@ -88,8 +88,8 @@ fn aligned(file: &[u8]) -> Result<Buffer<u64>> {
     Ok(words)
 }
 
-/// The error of a code object that does not load. It tells the device's architecture, since code for another one is the
-/// commonest reason.
+/// Returns the error for a code object that does not load. It names the device's architecture, since code for another one is
+/// the most common cause.
 #[cold]
 fn load_error(device: &OnDevice, id: i32, status: Status) -> Error {
     let api = device.api();
@@ -108,13 +108,13 @@ fn load_error(device: &OnDevice, id: i32, status: Status) -> Error {
     }
 }
 
-/// A kernel on one device. The module that holds it keeps its code object.
+/// A kernel loaded on one device. Its code object is kept by the module that owns both.
 pub struct Kernel {
     api: &'static Api,
     function: Handle,
 }
 
-// SAFETY: HIP's functions may be called with functions from any thread.
+// SAFETY: HIP's functions accept a function on any thread.
 unsafe impl Send for Kernel {}
 // SAFETY: as for Send.
 unsafe impl Sync for Kernel {}
@@ -124,13 +124,13 @@ unsafe impl Sync for Kernel {}
 struct Arguments<const N: usize>([u8; N]);
 
 impl Kernel {
-    /// Queues a launch on the current stream of this thread.
+    /// Queues a launch on the calling thread's current stream.
     ///
     /// # Errors
     /// Errors of the driver.
     ///
     /// # Safety
-    /// The values must be what the kernel takes: handles are memory of this device, which is the current one.
+    /// The values must have the kernel's parameter types; handles must be memory of this device, which must be current.
     #[inline]
     pub(super) unsafe fn launch(&self, device: i32, launch: &Launch<'_>) -> Result<()> {
         let mut arguments = Arguments([0; 128]);
@@ -145,7 +145,7 @@ impl Kernel {
     /// Queues a launch with any number of arguments.
     ///
     /// # Safety
-    /// As [`launch`](Kernel::launch).
+    /// As for [`launch`](Kernel::launch).
     #[cold]
     unsafe fn launch_many(&self, device: i32, launch: &Launch<'_>) -> Result<()> {
         let mut arguments = Arguments([0; MAX_PARAMETERS * 8]);
@@ -157,7 +157,8 @@ impl Kernel {
     }
 
     /// # Safety
-    /// As [`launch`](Kernel::launch); `arguments` has so many bytes.
+    ///
+    /// As for [`launch`](Kernel::launch); `arguments` must have `bytes` bytes.
     #[inline]
     unsafe fn queue(
         &self,

@@ -1,4 +1,4 @@
-//! Memory of devices, pinned main memory, and copies.
+//! ROCm device memory, pinned host memory, and copies.
 
 use core::ffi::c_void;
 use core::ptr::{self, NonNull};
@@ -12,13 +12,13 @@ use super::api;
 use super::platform::{on, platform};
 use crate::workspace::DeviceMemory;
 
-/// The alignment that the driver's memory has in bytes.
+/// Alignment of the driver's allocations, in bytes.
 const ALIGNMENT: usize = 256;
 
-/// Allocates memory of a device. Zero bytes are at null.
+/// Allocates device memory. Returns null for zero bytes.
 ///
 /// # Errors
-/// MemoryError when the device has no such memory; ValueError for an alignment that it does not give; errors of the driver.
+/// MemoryError if the device is out of memory; ValueError for a larger alignment than the driver's; errors of the driver.
 pub(super) fn allocate(id: i32, bytes: usize, alignment: usize) -> Result<*mut c_void> {
     let device = on(id)?;
     check_alignment(alignment)?;
@@ -47,21 +47,21 @@ fn check_alignment(alignment: usize) -> Result<()> {
     Ok(())
 }
 
-/// Frees memory of [`allocate`]; the driver waits for what uses it.
+/// Frees memory from [`allocate`]; the driver waits for commands that use it.
 ///
 /// # Safety
-/// `memory` must be null or come from `allocate`, and not be used afterwards.
+/// `memory` must be null or come from `allocate`, and must not be used afterwards.
 pub(super) unsafe fn free(memory: *mut c_void) {
     if let (Ok(platform), false) = (platform(), memory.is_null()) {
-        // SAFETY: the caller's promise. Errors do not matter here.
+        // SAFETY: the caller's promise. Errors are ignored.
         unsafe { (platform.api.hipFree)(memory) };
     }
 }
 
-/// Allocates main memory that devices copy from and to without a detour.
+/// Allocates pinned host memory, which devices copy from and to directly.
 ///
 /// # Errors
-/// As [`allocate`].
+/// As for [`allocate`].
 pub(super) fn allocate_pinned(id: i32, bytes: usize, alignment: usize) -> Result<*mut c_void> {
     let device = on(id)?;
     check_alignment(alignment)?;
@@ -69,31 +69,31 @@ pub(super) fn allocate_pinned(id: i32, bytes: usize, alignment: usize) -> Result
         return Ok(ptr::null_mut());
     }
     let mut memory = ptr::null_mut();
-    // SAFETY: the driver writes the address; no flags are given.
+    // SAFETY: the driver writes the address; no flags are passed.
     let status = unsafe { (device.api().hipHostMalloc)(&mut memory, bytes, 0) };
     device.api().check("hipHostMalloc", status)?;
     Ok(memory)
 }
 
-/// Frees memory of [`allocate_pinned`]; the driver waits for what uses it.
+/// Frees memory from [`allocate_pinned`]; the driver waits for commands that use it.
 ///
 /// # Safety
-/// `memory` must be null or come from `allocate_pinned`, and not be used afterwards.
+/// `memory` must be null or come from `allocate_pinned`, and must not be used afterwards.
 pub(super) unsafe fn free_pinned(memory: *mut c_void) {
     if let (Ok(platform), false) = (platform(), memory.is_null()) {
-        // SAFETY: the caller's promise. Errors do not matter here.
+        // SAFETY: the caller's promise. Errors are ignored.
         unsafe { (platform.api.hipHostFree)(memory) };
     }
 }
 
-/// Queues a copy on a stream: within a device, between two, or between one and main memory.
+/// Queues a copy on a stream: within a device, between two devices, or between a device and host memory.
 ///
 /// # Errors
-/// ValueError for null; errors of the driver.
+/// ValueError for a null pointer; errors of the driver.
 ///
 /// # Safety
-/// Both regions must have so many bytes until the copy is over, and `stream` must be one of the device, the source's if both
-/// regions are on one.
+/// Both regions must have `bytes` bytes until the copy is complete, and `stream` must belong to the device, the source's if
+/// both regions are on one.
 pub(super) unsafe fn copy(from: Region, to: Region, bytes: usize, stream: *mut c_void) -> Result<()> {
     let is_device = |region: &Region| region.device.device_type == kind::ROCM;
     let (direction, id) = match (is_device(&from), is_device(&to)) {
@@ -123,7 +123,7 @@ pub(super) unsafe fn copy(from: Region, to: Region, bytes: usize, stream: *mut c
     api.check_done("hipMemcpyAsync", status)
 }
 
-/// The memory of a device.
+/// Allocator of device memory.
 pub(super) struct Memory {
     pub(super) id: i32,
 }
@@ -141,7 +141,7 @@ impl DeviceMemory for Memory {
     }
 }
 
-/// The pinned main memory of a device.
+/// Allocator of pinned host memory.
 pub(super) struct Pinned {
     pub(super) id: i32,
 }

@@ -1,14 +1,14 @@
-//! ROCm: code objects that HIP loads, launched on the streams of `TVMFFIEnvSetStream`.
+//! ROCm back end: code objects loaded by HIP, launched on the streams of `TVMFFIEnvSetStream`.
 //!
-//! | file | holds |
+//! | file | content |
 //! |---|---|
-//! | `api` | the functions of the driver |
+//! | `api` | functions of the driver |
 //! | `platform` | the driver with its devices, and the current device of a thread |
 //! | `attributes` | attributes of a device |
 //! | `kernel` | code objects and their kernels |
-//! | `memory` | memory, pinned main memory, copies |
-//! | `stream`, `event` | streams, and events that are recorded in them |
-//! | `pinned` | pinned main memory as devices of a type of its own |
+//! | `memory` | device memory, pinned host memory, copies |
+//! | `stream`, `event` | streams and events |
+//! | `pinned` | back end of pinned host memory, a device type of its own |
 //! | `failure` | errors of the driver |
 
 mod api;
@@ -44,10 +44,10 @@ pub use pinned::RocmHost;
 /// The ROCm back end.
 pub struct Rocm;
 
-/// The functions `runtime.*` that ROCm alone has.
+/// Global functions `runtime.*` specific to ROCm.
 pub const FUNCTIONS: &[StaticFunction] = &[static_function!("runtime.get_rocm_stream", current_stream)];
 
-/// The stream that this thread works on, on its current device.
+/// Returns the calling thread's stream on its current device.
 fn current_stream() -> Result<*mut c_void> {
     Ok(stream::current(platform()?.current_device()?))
 }
@@ -148,7 +148,7 @@ impl Backend for Rocm {
         unsafe { stream::order(id, before, after) }
     }
 
-    /// HIP has no current stream of its own.
+    /// Does nothing: HIP has no current stream of its own.
     unsafe fn set_stream(&self, id: i32, _stream: *mut c_void) -> Result<()> {
         platform()?.device(id).map(drop)
     }

@@ -1,5 +1,4 @@
-//! Pinned main memory: memory of the CPU that devices copy from and to without a detour. Its device ids are those of the devices
-//! whose driver allocates it.
+//! Pinned host memory, which devices copy from and to directly. A device id names the device whose driver allocates the memory.
 
 use core::ffi::c_void;
 use core::ptr::NonNull;
@@ -13,7 +12,7 @@ use super::memory::Pinned;
 use super::platform::platform;
 use super::{Rocm, memory, stream};
 
-/// The back end of pinned main memory.
+/// Back end of pinned host memory.
 pub struct RocmHost;
 
 impl Backend for RocmHost {
@@ -34,7 +33,7 @@ impl Backend for RocmHost {
         unsafe { memory::free_pinned(data) };
     }
 
-    /// Goes to the back end of the other region's device, if that is no main memory.
+    /// Delegates to the back end of the other region's device, unless that is host memory, too.
     unsafe fn copy(&self, from: Region, to: Region, bytes: usize, stream: *mut c_void) -> Result<()> {
         // SAFETY: the caller's promise.
         unsafe { device::copy(from, to, bytes, stream) }

@@ -1,4 +1,4 @@
-//! The driver with its devices, and the current device of a thread, which is HIP's own.
+//! The HIP driver, its devices, and the current device of a thread, which HIP itself stores.
 
 use core::cell::Cell;
 
@@ -18,7 +18,7 @@ pub(super) struct Platform {
     devices: Buffer<Device>,
 }
 
-/// A device with the workspaces that it keeps.
+/// A device with its pool of workspaces.
 pub(super) struct Device {
     pub(super) memory: Memory,
     pub(super) workspaces: Workspaces,
@@ -29,23 +29,23 @@ pub(super) struct Device {
 static PLATFORM: OpenOnce<Platform> = OpenOnce::new();
 
 std::thread_local! {
-    /// The device that has to be current again, after a failure to make it so.
+    /// Device to restore as the current one, after a failure to do so.
     static DISPLACED: Cell<Option<i32>> = const { Cell::new(None) };
 }
 
-/// The driver of this process.
+/// Returns the driver; opens it on first use.
 ///
 /// # Errors
-/// RuntimeError when the driver is not installed, and in a forked child; InternalError when there is no device.
+/// RuntimeError if the driver is not installed, and in a forked child; InternalError if there is no device.
 #[inline]
 pub(super) fn platform() -> Result<&'static Platform> {
     PLATFORM.get(Platform::open)
 }
 
-/// The driver, and `id` as the current device until the result is dropped.
+/// Makes device `id` current until the result is dropped.
 ///
 /// # Errors
-/// As [`platform`]; ValueError when there is no such device.
+/// As for [`platform`]; ValueError if there is no such device.
 pub(super) fn on(id: i32) -> Result<OnDevice> {
     let platform = platform()?;
     platform.device(id)?;
@@ -60,7 +60,7 @@ impl Platform {
     fn open() -> Result<Platform> {
         let api = Api::open()?;
         let mut device_count = 0;
-        // The number first: without a device, `hipInit` of ROCm 5 calls this an invalid ordinal.
+        // The device count comes first: without a device, `hipInit` of ROCm 5 reports an invalid ordinal.
         // SAFETY: the driver writes the number; no flags are defined.
         unsafe {
             api.check("hipGetDeviceCount", (api.hipGetDeviceCount)(&mut device_count))?;
@@ -79,10 +79,10 @@ impl Platform {
         Ok(Platform { api, devices })
     }
 
-    /// The device of that id.
+    /// Returns the device with this id.
     ///
     /// # Errors
-    /// ValueError when there is none.
+    /// ValueError if there is none.
     pub(super) fn device(&self, id: i32) -> Result<&Device> {
         match usize::try_from(id).ok().and_then(|index| self.devices.get(index)) {
             Some(device) => Ok(device),
@@ -95,7 +95,7 @@ impl Platform {
         plain_error!(VALUE_ERROR, "Invalid ROCm device_id={}: there are {} devices", id, self.devices.len())
     }
 
-    /// The device on which this thread works.
+    /// Returns the current device of the calling thread.
     ///
     /// # Errors
     /// Errors of the driver.
@@ -110,19 +110,19 @@ impl Platform {
         Ok(id)
     }
 
-    /// Makes a device the one on which this thread works.
+    /// Makes a device current on the calling thread.
     ///
     /// # Errors
     /// Errors of the driver.
     pub(super) fn select(&self, id: i32) -> Result<()> {
-        // SAFETY: any number may be given.
+        // SAFETY: any number may be passed.
         self.api.check_done("hipSetDevice", unsafe { (self.api.hipSetDevice)(id) })?;
         DISPLACED.set(None);
         Ok(())
     }
 }
 
-/// A device that is current for a while; then the one before is.
+/// Guard: a device is current until this is dropped, then the previous one is restored.
 pub(super) struct OnDevice {
     pub(super) platform: &'static Platform,
     previous: i32,
@@ -130,7 +130,7 @@ pub(super) struct OnDevice {
 }
 
 impl OnDevice {
-    /// The driver's functions.
+    /// Returns the driver's functions.
     pub(super) fn api(&self) -> &'static Api {
         &self.platform.api
     }
@@ -139,7 +139,7 @@ impl OnDevice {
 impl Drop for OnDevice {
     fn drop(&mut self) {
         if self.previous != self.id && self.platform.select(self.previous).is_err() {
-            // The next operation of this thread tries again, and reports a failure.
+            // The thread's next operation tries again, and reports a failure.
             DISPLACED.set(Some(self.previous));
         }
     }

@@ -1,4 +1,4 @@
-//! Streams of a device.
+//! ROCm streams.
 
 use core::ptr;
 
@@ -10,7 +10,7 @@ use super::api::Handle;
 use super::event;
 use super::platform::on;
 
-/// The stream that this thread works on, which `TVMFFIEnvSetStream` sets; null for the default one.
+/// Returns the calling thread's stream, set by `TVMFFIEnvSetStream`; null is the default stream.
 #[inline]
 pub(super) fn current(id: i32) -> Handle {
     stream::get(stream::DeviceKey::new(kind::ROCM, id))
@@ -28,13 +28,13 @@ pub(super) fn create(id: i32) -> Result<Handle> {
     Ok(stream)
 }
 
-/// Destroys a stream unless it is the default one.
+/// Destroys a stream. Has no effect on the default stream.
 ///
 /// # Errors
 /// Errors of the driver.
 ///
 /// # Safety
-/// `stream` must be null or one of the device, and not be used afterwards.
+/// `stream` must be null or belong to the device, and must not be used afterwards.
 pub(super) unsafe fn destroy(id: i32, stream: Handle) -> Result<()> {
     let device = on(id)?;
     if stream.is_null() {
@@ -53,23 +53,23 @@ pub(super) unsafe fn destroy(id: i32, stream: Handle) -> Result<()> {
 /// Errors of the driver.
 ///
 /// # Safety
-/// `stream` must be null or one of the device.
+/// `stream` must be null or belong to the device.
 pub(super) unsafe fn synchronize(id: i32, stream: Handle) -> Result<()> {
     let device = on(id)?;
     // SAFETY: the caller's promise.
     device.api().check_done("hipStreamSynchronize", unsafe { (device.api().hipStreamSynchronize)(stream) })
 }
 
-/// Makes what is queued on `after` from now on wait for what was queued on `before`.
+/// Makes commands queued on `after` from now on wait for commands queued on `before` so far.
 ///
 /// # Errors
 /// Errors of the driver.
 ///
 /// # Safety
-/// Both streams must be null or ones of the device.
+/// Both streams must be null or belong to the device.
 pub(super) unsafe fn order(id: i32, before: Handle, after: Handle) -> Result<()> {
     let event = event::create(id, false)?;
-    // SAFETY: the caller vouches for the streams. The driver keeps the event while it is waited for.
+    // SAFETY: the caller vouches for the streams. The driver keeps an event alive while a stream waits for it.
     unsafe {
         let recorded = event::record(id, event, before);
         let ordered = recorded.and_then(|()| event::wait(id, event, after));

@@ -1,11 +1,12 @@
-//! Kinds of devices by the names that targets of TVM have.
+//! Kinds of devices, by the names of TVM targets.
 
 use ferrite_alloc_ext::device;
 use ferrite_core::device::kind;
 use ferrite_core::error::Result;
 use ferrite_core::{String, plain_bail};
 
-/// Returns `true` if the build serves the devices of a target. Whether there is such a device is attribute 0 of the device.
+/// Implements `runtime.RuntimeEnabled`: returns `true` if this build has a back end for the target. Attribute 0 of a device
+/// says whether the device exists.
 ///
 /// # Upstream
 /// `RuntimeEnabled` of `src/runtime/module.cc`, which lacks `webgpu`.
@@ -13,13 +14,13 @@ pub(super) fn is_enabled(target: String) -> Result<bool> {
     match device_type(target.as_bytes()) {
         Some(kind::CPU) => Ok(true),
         Some(device_type) => Ok(device::find(device_type).is_some()),
-        // Code generation and remote devices: upstream's.
+        // Code generation and remote devices exist in upstream only.
         None if matches!(target.as_bytes(), b"llvm" | b"rpc") => Ok(false),
         None => plain_bail!(INTERNAL_ERROR, "Unknown optional runtime {}", target.as_bytes()),
     }
 }
 
-/// The device type of a target.
+/// Returns the device type of a target.
 pub(super) fn device_type(target: &[u8]) -> Option<i32> {
     Some(match target {
         b"cpu" => kind::CPU,

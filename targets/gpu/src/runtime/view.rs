@@ -1,4 +1,4 @@
-//! Views of tensors, and whether two tensors are the same memory.
+//! Views of tensors, and tests for shared memory.
 
 use ferrite_core::abi::{DLDataType, DLTensor};
 use ferrite_core::error::Result;
@@ -7,22 +7,22 @@ use ferrite_core::shape::{Shape, row_major_strides_reversed};
 use ferrite_core::tensor::{Tensor, TensorRef, TensorView, check_shape};
 use ferrite_core::{plain_bail, plain_ensure};
 
-/// Makes a tensor with a shape and dtype of its own over a part of the bytes of another one, which it keeps alive. The part
-/// begins `offset` bytes after the first element.
+/// Creates a tensor of a given shape and dtype over a part of another tensor's bytes, which it keeps alive. The part begins
+/// `offset` bytes after the first element.
 pub(super) fn create_view(tensor: Tensor, shape: Shape, dtype: DLDataType, offset: i64) -> Result<Tensor> {
     let (source, shape) = (tensor.as_tensor_ref(), shape.as_slice());
     plain_ensure!(source.is_contiguous(), INTERNAL_ERROR, "A view needs a contiguous tensor");
     let mut strides: Buffer<i64> = Buffer::new();
     strides.try_resize(shape.len(), 0)?;
-    for (place, stride) in strides.iter_mut().rev().zip(row_major_strides_reversed(shape)) {
-        *place = stride;
+    for (target, stride) in strides.iter_mut().rev().zip(row_major_strides_reversed(shape)) {
+        *target = stride;
     }
     let mut prototype = *tensor.dl_tensor();
     prototype.dtype = dtype;
-    prototype.ndim = shape.len() as i32; // `Shape` has fewer extents than memory, and `check_shape` looks at the sign.
+    prototype.ndim = shape.len() as i32; // `Shape` has fewer extents than memory has bytes, and `check_shape` checks the sign.
     prototype.shape = shape.as_ptr().cast_mut();
     prototype.strides = strides.as_mut_slice().as_mut_ptr();
-    // SAFETY: the prototype has the lists of `shape` and `strides`.
+    // SAFETY: the prototype refers to `shape` and `strides`.
     let bytes = unsafe {
         check_shape(&prototype)?;
         byte_count(TensorRef::from_raw(&prototype))?
@@ -41,17 +41,17 @@ pub(super) fn create_view(tensor: Tensor, shape: Shape, dtype: DLDataType, offse
         &available
     );
     prototype.byte_offset = byte_offset;
-    // SAFETY: the lists have `ndim` values, and the bytes are those of `tensor`.
+    // SAFETY: the arrays have `ndim` values, and the bytes belong to `tensor`.
     unsafe { tensor.create_unsafe_view(&prototype) }
 }
 
-/// Returns `true` if both tensors begin and end at the same byte of the same device.
+/// Returns `true` if both tensors occupy the same bytes of the same device.
 pub(super) fn is_storage_shared(one: TensorView, other: TensorView) -> Result<bool> {
-    // SAFETY: the arguments of a call are valid until it ends.
+    // SAFETY: the arguments of a call are valid until it returns.
     unsafe { Ok(span(one)? == span(other)?) }
 }
 
-/// The device, the memory, and where in it the tensor begins and how many bytes it has.
+/// Returns the device type, device id, start address and size in bytes of a tensor.
 ///
 /// # Safety
 /// The tensor must be valid.

@@ -1,8 +1,8 @@
-//! Workspaces beside `libtvm_runtime`, which defines `TVMBackendAllocWorkspace` and `TVMBackendFreeWorkspace`, too, and registers
-//! them for the slots of compiled code.
+//! Workspaces in a process with `libtvm_runtime`, which also defines `TVMBackendAllocWorkspace` and `TVMBackendFreeWorkspace`,
+//! and registers them for the function slots of compiled code.
 //!
-//! Compiled code calls the symbols of the library that was loaded first, and of slots the registered functions. Each way should lead
-//! to the runtime that has the device:
+//! Compiled code calls either the symbols of the library loaded first, or its slots with the registered functions. Both should
+//! reach the runtime that has the device:
 //!
 //! | Called | For devices with a back end here | For others |
 //! |---|---|---|
@@ -21,7 +21,7 @@ use ferrite_core::backend::workspace::{DeviceWorkspaces, install_device_workspac
 use ferrite_core::error::{Error, Result};
 use ferrite_core::{plain_bail, plain_error, raised_error};
 
-use super::beside::is_theirs;
+use super::coexistence::is_theirs;
 use crate::library::{DriverLibrary, same_object};
 
 const ALLOCATE: &CStr = c"TVMBackendAllocWorkspace";
@@ -30,7 +30,7 @@ const FREE: &CStr = c"TVMBackendFreeWorkspace";
 type Allocate = unsafe extern "C" fn(c_int, c_int, u64, c_int, c_int) -> *mut c_void;
 type Free = unsafe extern "C" fn(c_int, c_int, *mut c_void) -> c_int;
 
-/// Makes compiled code find the runtime that has a device.
+/// Installs the dispatch of workspaces between the runtimes.
 pub(crate) fn install() {
     static WORKSPACES: DeviceWorkspaces = DeviceWorkspaces { allocate, free };
     static WRAP: Wrap = Wrap(wrap);
@@ -42,7 +42,7 @@ fn allocate(device_type: i32, device_id: i32, bytes: u64) -> Result<NonNull<c_vo
     if device::find(device_type).is_none()
         && let Some(theirs) = Theirs::of(device_type)?
     {
-        // SAFETY: the arguments are those of the function; the hint is that of bytes.
+        // SAFETY: the arguments match the function; the type hint is that of bytes.
         let workspace = unsafe { (theirs.allocate)(device_type, device_id, bytes, 1, 8) };
         return NonNull::new(workspace).ok_or_else(raised_error);
     }
@@ -50,9 +50,10 @@ fn allocate(device_type: i32, device_id: i32, bytes: u64) -> Result<NonNull<c_vo
 }
 
 /// # Safety
-/// As [`device::free_workspace`].
+///
+/// As for [`device::free_workspace`].
 unsafe fn free(device_type: i32, device_id: i32, workspace: NonNull<c_void>) -> Result<()> {
-    // SAFETY: the caller's promise: `allocate` chose the same way.
+    // SAFETY: the caller's promise; `allocate` made the same choice.
     unsafe {
         if device::find(device_type).is_none()
             && let Some(theirs) = Theirs::of(device_type)?
@@ -66,14 +67,14 @@ unsafe fn free(device_type: i32, device_id: i32, workspace: NonNull<c_void>) -> 
     }
 }
 
-/// The error that the other runtime has raised.
+/// Returns the error raised by the other runtime.
 #[cold]
 fn raised_error() -> Error {
     raised_error::take()
         .unwrap_or_else(|| plain_error!(INTERNAL_ERROR, "libtvm_runtime failed without an error"))
 }
 
-/// The functions of `libtvm_runtime`.
+/// Workspace functions of `libtvm_runtime`.
 #[derive(Clone, Copy)]
 struct Theirs {
     allocate: Allocate,
@@ -81,16 +82,16 @@ struct Theirs {
 }
 
 impl Theirs {
-    /// Its functions if it serves a device type.
+    /// Returns the functions if `libtvm_runtime` serves a device type.
     ///
     /// # Errors
-    /// MemoryError; InternalError if it is in the process under another name.
+    /// MemoryError; InternalError if it is loaded under an unknown file name.
     fn of(device_type: i32) -> Result<Option<Theirs>> {
         if !is_theirs(device_type)? {
             return Ok(None);
         }
         let find = |name| match library()?.find(name) {
-            // A library that has none shows that of this one, which it needs.
+            // A library without the symbol finds this library's, since it depends on this library.
             Some(function) if !same_object(function.as_ptr(), allocate as *const c_void) => Some(function),
             _ => None,
         };
@@ -112,7 +113,7 @@ impl Theirs {
     }
 }
 
-/// `libtvm_runtime`, found once.
+/// Returns `libtvm_runtime` if it is loaded; looked up until found.
 fn library() -> Option<DriverLibrary> {
     static FOUND: std::sync::OnceLock<DriverLibrary> = std::sync::OnceLock::new();
     const NAMES: &[&CStr] = &[c"libtvm_runtime.so", c"libtvm.so", c"libtvm_runtime.dylib", c"libtvm.dylib"];
@@ -122,18 +123,18 @@ fn library() -> Option<DriverLibrary> {
     }
 }
 
-/// The registered functions, to which slots forward.
+/// Registered functions, to which the slot functions forward.
 static REGISTERED_ALLOCATE: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
 static REGISTERED_FREE: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
 
-/// Gives the functions below for slots of workspaces.
+/// Replaces the registered workspace functions of slots by the slot functions below.
 fn wrap(name: &CStr, registered: *mut c_void) -> *mut c_void {
-    let (place, address) = match name.to_bytes() {
+    let (registered_slot, address) = match name.to_bytes() {
         b"__TVMBackendAllocWorkspace" => (&REGISTERED_ALLOCATE, allocate_in_slot as *mut c_void),
         b"__TVMBackendFreeWorkspace" => (&REGISTERED_FREE, free_in_slot as *mut c_void),
         _ => return registered,
     };
-    place.store(registered, Ordering::Release);
+    registered_slot.store(registered, Ordering::Release);
     address
 }
 
@@ -145,10 +146,10 @@ unsafe extern "C" fn allocate_in_slot(
     dtype_bits: c_int,
 ) -> *mut c_void {
     if device::find(device_type).is_none() {
-        // SAFETY: the address is that of such a function, stored before a slot got this one.
+        // SAFETY: the address is that of such a function, and was stored before a slot received this function.
         let registered: Allocate =
             unsafe { transmute::<*mut c_void, Allocate>(REGISTERED_ALLOCATE.load(Ordering::Acquire)) };
-        // SAFETY: the arguments are those of this function.
+        // SAFETY: the arguments match the function.
         return unsafe { registered(device_type, device_id, bytes, dtype_code, dtype_bits) };
     }
     match device::allocate_workspace(device_type, device_id, bytes) {
@@ -161,13 +162,14 @@ unsafe extern "C" fn allocate_in_slot(
 }
 
 /// # Safety
-/// As [`device::free_workspace`] for what is not null.
+///
+/// As for [`device::free_workspace`]; null is allowed.
 unsafe extern "C" fn free_in_slot(device_type: c_int, device_id: c_int, workspace: *mut c_void) -> c_int {
     if device::find(device_type).is_none() {
         // SAFETY: as in `allocate_in_slot`.
         let registered: Free =
             unsafe { transmute::<*mut c_void, Free>(REGISTERED_FREE.load(Ordering::Acquire)) };
-        // SAFETY: the arguments are those of this function.
+        // SAFETY: the arguments match the function.
         return unsafe { registered(device_type, device_id, workspace) };
     }
     let Some(workspace) = NonNull::new(workspace) else { return 0 };

@@ -8,17 +8,17 @@ use std::vec::Vec;
 const HANDLE: DLDataType = DLDataType { code: 3, bits: 64, lanes: 1 };
 const I32: DLDataType = DLDataType { code: 0, bits: 32, lanes: 1 };
 
-/// Kernels `k` with two buffers and a number, which comes in push constants or in a uniform buffer.
+/// Kernel `k` with two buffers and a scalar, in push constants or in a uniform buffer.
 const ADD: &[u8] = include_bytes!("../../../../tests/programs/device/vulkan/shaders/add.spv");
 const ADD_UNIFORM: &[u8] = include_bytes!("../../../../tests/programs/device/vulkan/shaders/add_uniform.spv");
 const TYPES: &[u8] = include_bytes!("../../../../tests/programs/device/vulkan/shaders/types.spv");
-/// What TVM's conventions give, with several kernels.
+/// Modules with several kernels from TVM's compiler.
 const MODULES: [&[u8]; 2] = [
     include_bytes!("../../../../tests/programs/device/vulkan/module.bin"),
     include_bytes!("../../../../tests/programs/device/vulkan/module_ubo.bin"),
 ];
 
-/// Reads the shader of a kernel `k`.
+/// Validates the shader of a kernel `k`.
 fn read(parameters: &[DLDataType], flags: u32, code: &[u8]) -> Result<Shader> {
     read_with_tags(parameters, &[], flags, code)
 }
@@ -48,7 +48,7 @@ fn the_needs_of_a_shader_are_read() -> Result<()> {
     assert!(read(&[HANDLE, HANDLE, I32], 1, ADD_UNIFORM)?.has_uniform);
     let types = read(&[HANDLE, HANDLE, HANDLE, I32], 0, TYPES)?;
     assert_eq!((types.version, types.capabilities.as_slice()), (0x103, &[1, 9, 11, 39, 4433, 4448][..]));
-    // The flag says nothing without scalars.
+    // Without scalars, the flag has no meaning.
     for module in MODULES {
         let payload = Payload::read(&Layout::VULKAN, Bytes::new(module)?)?;
         assert_eq!(read_shaders(&payload)?.len(), payload.kernels().len());
@@ -56,7 +56,8 @@ fn the_needs_of_a_shader_are_read() -> Result<()> {
     Ok(())
 }
 
-/// The code with the operand at `at` of the first instruction of `opcode` whose operands begin with `start` set.
+/// Returns the code with one operand replaced: that at `at`, in the first instruction of `opcode` whose operands begin with
+/// `start`.
 fn with_operand(code: &[u8], opcode: u32, start: &[u32], at: usize, value: u32) -> Vec<u8> {
     let mut words: Vec<u32> = code.as_chunks().0.iter().map(|word| u32::from_le_bytes(*word)).collect();
     let mut index = 5;
@@ -79,7 +80,7 @@ fn words_match(opcode: u32, start: &[u32], code: &[u8], index: usize, operands: 
         && operands.iter().zip(start).all(|(found, wanted)| *wanted == ANY || found == wanted)
 }
 
-/// An operand that does not matter.
+/// Wildcard for an operand.
 const ANY: u32 = u32::MAX;
 
 #[test]
@@ -102,7 +103,7 @@ fn shaders_that_do_not_fit_their_kernels_are_errors() -> Result<()> {
     refused(&usual, 0, b"", "does not begin as SPIR-V does");
     refused(&usual, 0, &ADD[..16], "does not begin as SPIR-V does");
     refused(&usual, 0, &header(0, 0x0302_2307), "does not begin as SPIR-V does");
-    // An instruction without words, and one with more than there are.
+    // An instruction of length 0, and one that extends beyond the end.
     refused(&usual, 0, &header(5, 17), "an instruction has no words, or more");
     refused(&usual, 0, &header(5, 0xffff_0011), "an instruction has no words, or more");
     refused(&usual, 0, &ADD[..ADD.len() - 4], "it does not end with a function");
@@ -119,7 +120,7 @@ fn shaders_that_do_not_fit_their_kernels_are_errors() -> Result<()> {
     refused(&usual, 0, &other_set, "of set 3");
     let unbound = with_operand(ADD, DECORATE, &[ANY, BINDING], 1, 99);
     refused(&usual, 0, &unbound, "a buffer has no binding");
-    // Scalars that the kernel lacks, or that come in another way.
+    // Scalars that the kernel lacks, or that are passed in another way.
     refused(&[HANDLE, HANDLE], 0, ADD, "that is no scalar of the kernel, which has 0");
     let beyond = with_operand(ADD, MEMBER, &[ANY, 0, 35, 0], 3, 0);
     assert_eq!(beyond, ADD);
@@ -134,10 +135,10 @@ fn shaders_that_do_not_fit_their_kernels_are_errors() -> Result<()> {
     refused(&[I32; MAX_PARAMETERS + 1], 0, ADD, "has 513 parameters, more than 512");
     let described = read_with_tags(&usual, &[1, 0, 0], 0, ADD).unwrap_err();
     assert!(described.message().ends_with(b"in a form that shaders do not have"));
-    // A class of variables that kernels have no use for: images.
+    // A storage class that kernels do not use: images.
     let image = with_operand(ADD, 59, &[ANY, ANY, 2], 2, 0);
     refused(&usual, 0, &image, "has a variable of storage class 0");
-    // Lists that do not end.
+    // Member lists that do not end.
     let unstructured = with_operand(ADD, 30, &[scalars_structure(ADD)], 0, 9999);
     refused(&usual, 0, &unstructured, "its scalars are in no structure");
     let unplaced = with_operand(ADD, MEMBER, &[scalars_structure(ADD), 0, 35], 2, 99);
@@ -147,7 +148,7 @@ fn shaders_that_do_not_fit_their_kernels_are_errors() -> Result<()> {
     Ok(())
 }
 
-/// The id of the structure of scalars: the one whose name it has in the source.
+/// Returns the id of the structure of scalars, found by its name in the source.
 fn scalars_structure(code: &[u8]) -> u32 {
     let mut index = 5;
     let word = |index: usize| u32::from_le_bytes(code.as_chunks().0[index]);

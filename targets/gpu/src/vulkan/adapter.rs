@@ -1,4 +1,4 @@
-//! An adapter: a physical device, and what it can do.
+//! Vulkan adapters: physical devices and their capabilities.
 
 use core::ffi::{CStr, c_void};
 use core::ptr;
@@ -11,7 +11,7 @@ use ferrite_core::plain_bail;
 use super::api::InstanceApi;
 use super::failure::{check, raise};
 
-/// Extensions that are used where they are there, and the version of Vulkan that has each as a part.
+/// Optional extensions, each with the Vulkan version that includes it.
 const EXTENSIONS: [(&CStr, u32); 9] = [
     (ash::khr::push_descriptor::NAME, u32::MAX),
     (ash::khr::storage_buffer_storage_class::NAME, vk::API_VERSION_1_1),
@@ -33,22 +33,22 @@ const MEMORY_MODEL: usize = 5;
 const SPIRV_1_4: usize = 7;
 const DOT_PRODUCT: usize = 8;
 
-/// A physical device that has a queue for kernels.
+/// A physical device with a compute queue.
 pub(super) struct Adapter {
     pub(super) physical: vk::PhysicalDevice,
     pub(super) properties: vk::PhysicalDeviceProperties,
-    /// The version of Vulkan that instance and adapter both have.
+    /// Lower of the Vulkan versions of instance and adapter.
     pub(super) version: u32,
     pub(super) memory: vk::PhysicalDeviceMemoryProperties,
-    /// The first queue family with kernels.
+    /// First queue family that supports compute.
     pub(super) family: u32,
-    /// Extensions of [`EXTENSIONS`] that the driver lists, a bit each.
+    /// Bit set of the [`EXTENSIONS`] that the driver lists.
     listed: u32,
     pub(super) features: Features,
     pub(super) subgroups: Subgroups,
 }
 
-/// The features that a device is created with: those of these that the adapter has.
+/// Optional features. A device is created with those that the adapter supports.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Features {
     pub(super) basic: vk::PhysicalDeviceFeatures,
@@ -60,7 +60,7 @@ pub(super) struct Features {
     pub(super) dot_product: vk::PhysicalDeviceShaderIntegerDotProductFeatures<'static>,
 }
 
-/// Groups of threads that exchange values.
+/// Properties of subgroups: threads that exchange values.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Subgroups {
     pub(super) size: u32,
@@ -68,7 +68,7 @@ pub(super) struct Subgroups {
 }
 
 impl Adapter {
-    /// Asks an adapter for its properties. None if it has no queue for kernels.
+    /// Queries an adapter. Returns `None` if it has no compute queue.
     ///
     /// # Errors
     /// Errors of the driver; MemoryError.
@@ -79,7 +79,7 @@ impl Adapter {
     ) -> Result<Option<Adapter>> {
         let mut properties = vk::PhysicalDeviceProperties::default();
         let mut memory = vk::PhysicalDeviceMemoryProperties::default();
-        // SAFETY: the adapter is one of the instance; the driver fills both records.
+        // SAFETY: the adapter belongs to the instance; the driver fills both records.
         unsafe {
             (api.vkGetPhysicalDeviceProperties)(physical, &mut properties);
             (api.vkGetPhysicalDeviceMemoryProperties)(physical, &mut memory);
@@ -100,12 +100,12 @@ impl Adapter {
         Ok(Some(adapter))
     }
 
-    /// The name.
+    /// Returns the name.
     pub(super) fn name(&self) -> &[u8] {
         self.properties.device_name_as_c_str().map_or(b"", CStr::to_bytes)
     }
 
-    /// The place among adapters: discrete GPUs, integrated, virtual, CPUs, others.
+    /// Returns the rank by type: discrete GPUs, integrated GPUs, virtual GPUs, CPUs, others.
     pub(super) fn rank(&self) -> u32 {
         rank(self.properties.device_type)
     }
@@ -114,22 +114,22 @@ impl Adapter {
         self.listed & 1 << extension != 0
     }
 
-    /// Whether an extension, or the version that has it as a part, is there.
+    /// Returns `true` if an extension is available, on its own or as a part of the version.
     fn has(&self, extension: usize) -> bool {
         self.version >= EXTENSIONS[extension].1 || self.is_listed(extension)
     }
 
-    /// Whether descriptors can be pushed into a command buffer by a template.
+    /// Returns `true` if a template can push descriptors into a command buffer.
     pub(super) fn has_push_descriptors(&self) -> bool {
         self.version >= vk::API_VERSION_1_1 && self.is_listed(PUSH_DESCRIPTOR)
     }
 
-    /// Whether shaders may have variables of the storage class `StorageBuffer`.
+    /// Returns `true` if shaders may use the storage class `StorageBuffer`.
     pub(super) fn has_storage_class(&self) -> bool {
         self.has(STORAGE_CLASS)
     }
 
-    /// The newest version of SPIR-V: the major one times 256, and the minor one.
+    /// Returns the newest supported SPIR-V version: major * 256 + minor.
     pub(super) fn spirv_version(&self) -> u32 {
         match self.version {
             vk::API_VERSION_1_3.. => 0x106,
@@ -140,7 +140,7 @@ impl Adapter {
         }
     }
 
-    /// The extensions that a device is created with. Vulkan 1.0 lacks what most of them need.
+    /// Returns the extensions to enable. Vulkan 1.0 lacks the prerequisites of most.
     pub(super) fn extensions(&self) -> Result<Buffer<*const core::ffi::c_char>> {
         let mut names = Buffer::new();
         for (index, (name, part_of)) in EXTENSIONS.iter().enumerate() {
@@ -164,7 +164,7 @@ impl Adapter {
             Some(get) if self.version >= vk::API_VERSION_1_1 => {
                 let mut all =
                     vk::PhysicalDeviceFeatures2 { p_next: self.chain(&mut features), ..Default::default() };
-                // SAFETY: the records in the chain are alive, and the adapter knows each of them.
+                // SAFETY: the records in the chain are live, and the adapter supports each of them.
                 unsafe { get(self.physical, &mut all) };
                 features.basic = wanted(&all.features);
             }
@@ -177,11 +177,11 @@ impl Adapter {
         self.features = features;
     }
 
-    /// Links the records of features that the adapter knows; gives the first.
+    /// Links the feature records that the adapter supports; returns the first.
     pub(super) fn chain(&self, features: &mut Features) -> *mut c_void {
         let mut first = ptr::null_mut::<c_void>();
         let mut link = |is_known: bool, record: *mut vk::BaseOutStructure<'_>| {
-            // SAFETY: each record begins as `BaseOutStructure` does, and is borrowed exclusively.
+            // SAFETY: each record begins with a `BaseOutStructure`, and is borrowed exclusively.
             unsafe {
                 (*record).p_next = ptr::null_mut();
                 if is_known {
@@ -207,14 +207,14 @@ impl Adapter {
         }
         let mut found = vk::PhysicalDeviceSubgroupProperties::default();
         let mut all = vk::PhysicalDeviceProperties2::default().push_next(&mut found);
-        // SAFETY: both records are alive.
+        // SAFETY: both records are live.
         unsafe { get(self.physical, &mut all) };
         if found.supported_stages.contains(vk::ShaderStageFlags::COMPUTE) {
             self.subgroups = Subgroups { size: found.subgroup_size, operations: found.supported_operations };
         }
     }
 
-    /// Whether shaders may name a capability of SPIR-V.
+    /// Returns `true` if shaders may declare a SPIR-V capability.
     pub(super) fn has_capability(&self, capability: u32) -> bool {
         let has = &self.features;
         let subgroup = |operation| self.subgroups.operations.contains(operation);
@@ -243,14 +243,14 @@ impl Adapter {
             4450 => has.byte_storage.storage_push_constant8,
             5345 => has.memory_model.vulkan_memory_model,
             5346 => has.memory_model.vulkan_memory_model_device_scope,
-            // Dot products: of any input, of 4 bytes, of 4 bytes in a word.
+            // Dot products: of any input, of 4 x 8 bits, of 4 x 8 bits packed into a word.
             6016..=6019 => has.dot_product.shader_integer_dot_product,
             _ => vk::FALSE,
         };
         is_on != vk::FALSE
     }
 
-    /// Finds a type of memory among `allowed`, a bit for each.
+    /// Finds a memory type with the wanted properties in the bit set `allowed`.
     pub(super) fn memory_type(&self, allowed: u32, wanted: vk::MemoryPropertyFlags) -> Option<u32> {
         let types = self.memory.memory_types.iter().take(self.memory.memory_type_count as usize);
         let mut usable = types.enumerate().filter(|(index, _)| allowed & 1 << index != 0);
@@ -258,7 +258,7 @@ impl Adapter {
         found.map(|(index, _)| index as u32)
     }
 
-    /// Bytes of the largest heap on the device.
+    /// Returns the size of the largest device-local heap in bytes.
     pub(super) fn heap_bytes(&self) -> u64 {
         let heaps = self.memory.memory_heaps.iter().take(self.memory.memory_heap_count as usize);
         let local = heaps.filter(|heap| heap.flags.contains(vk::MemoryHeapFlags::DEVICE_LOCAL));
@@ -276,7 +276,7 @@ const fn rank(kind: vk::PhysicalDeviceType) -> u32 {
     }
 }
 
-/// A version without its patch number.
+/// Clears the patch number of a version.
 const fn without_patch(version: u32) -> u32 {
     version & !0xfff
 }
@@ -288,7 +288,7 @@ fn compute_family(api: &InstanceApi, physical: vk::PhysicalDevice) -> Result<Opt
     unsafe { get(physical, &mut count, ptr::null_mut()) };
     let mut families = Buffer::new();
     families.try_resize(count as usize, vk::QueueFamilyProperties::default())?;
-    // SAFETY: there is room for so many.
+    // SAFETY: the list has `count` elements.
     unsafe { get(physical, &mut count, families.as_mut_slice().as_mut_ptr()) };
     let mut families = families.iter().take(count as usize);
     let found = families
@@ -303,9 +303,9 @@ fn listed_extensions(api: &InstanceApi, physical: vk::PhysicalDevice) -> Result<
     raise(check(unsafe { get(physical, ptr::null(), &mut count, ptr::null_mut()) }))?;
     let mut found = Buffer::new();
     found.try_resize(count as usize, vk::ExtensionProperties::default())?;
-    let places = found.as_mut_slice().as_mut_ptr();
-    // SAFETY: there is room for so many.
-    raise(check(unsafe { get(physical, ptr::null(), &mut count, places) }))?;
+    let out = found.as_mut_slice().as_mut_ptr();
+    // SAFETY: the list has `count` elements.
+    raise(check(unsafe { get(physical, ptr::null(), &mut count, out) }))?;
     let mut listed = 0;
     for (index, (name, _)) in EXTENSIONS.iter().enumerate() {
         let mut found = found.iter().take(count as usize);
@@ -316,7 +316,7 @@ fn listed_extensions(api: &InstanceApi, physical: vk::PhysicalDevice) -> Result<
     Ok(listed)
 }
 
-/// Reads the list of adapters of an instance.
+/// Returns the physical devices of an instance.
 ///
 /// # Errors
 /// Errors of the driver; MemoryError.
@@ -331,7 +331,7 @@ pub(super) fn physical_devices(
     let mut found = Buffer::new();
     found.try_resize(count as usize, vk::PhysicalDevice::null())?;
     if count != 0 {
-        // SAFETY: there is room for so many.
+        // SAFETY: the list has `count` elements.
         raise(check(unsafe { get(instance, &mut count, found.as_mut_slice().as_mut_ptr()) }))?;
     }
     found.truncate(count as usize);

@@ -1,7 +1,7 @@
-//! The functions of Vulkan that the back end uses, in tables for the loader, an instance and a device.
+//! Functions of Vulkan that the back end uses, in tables for the loader, an instance and a device.
 //!
-//! Types and constants are those of the crate ash; its own tables have several hundred functions and end the process when one is
-//! missing.
+//! Types and constants come from the crate ash. Its own tables have several hundred functions, and calls of a missing one abort
+//! the process.
 #![expect(non_snake_case, reason = "the driver spells its functions")]
 
 use core::ffi::CStr;
@@ -10,7 +10,7 @@ use ash::vk;
 use ferrite_core::error::Result;
 use ferrite_core::plain_error;
 
-/// A function of any type, as the driver gives it.
+/// A function of unknown type, as returned by the driver.
 type AnyFunction = unsafe extern "system" fn();
 
 /// Declares a table of functions, each with its type in ash. An optional function is an `Option`.
@@ -29,15 +29,16 @@ macro_rules! functions {
         }
 
         impl $table {
-            /// Finds the functions.
+            /// Looks up the functions.
             ///
             /// # Errors
-            /// RuntimeError when one is missing.
+            /// RuntimeError if a function is missing.
             ///
             /// # Safety
-            /// `get` must give functions of Vulkan, by their names.
+            /// `get` must return Vulkan functions by their names.
             unsafe fn load(get: &dyn Fn(&CStr) -> vk::PFN_vkVoidFunction) -> Result<$table> {
-                // SAFETY: the caller vouches for the functions, whose types Vulkan's registry fixes, and ash is made from it.
+                // SAFETY: the caller vouches for the functions. Vulkan's registry specifies their types, and ash is generated
+                // from it.
                 unsafe {
                     Ok($table {
                         $($name: core::mem::transmute::<AnyFunction, vk::$type>(
@@ -61,7 +62,7 @@ fn required(get: &dyn Fn(&CStr) -> vk::PFN_vkVoidFunction, name: &CStr) -> Resul
 }
 
 functions! {
-    /// Functions without an instance.
+    /// Functions that need no instance.
     struct LoaderApi {
         fn vkCreateInstance: PFN_vkCreateInstance;
         optional fn vkEnumerateInstanceVersion: PFN_vkEnumerateInstanceVersion;
@@ -69,7 +70,7 @@ functions! {
 }
 
 functions! {
-    /// Functions of an instance and its adapters. The optional ones come with Vulkan 1.1.
+    /// Functions of an instance and its adapters. The optional ones are part of Vulkan 1.1.
     struct InstanceApi {
         fn vkDestroyInstance: PFN_vkDestroyInstance;
         fn vkEnumeratePhysicalDevices: PFN_vkEnumeratePhysicalDevices;
@@ -86,7 +87,7 @@ functions! {
 }
 
 functions! {
-    /// Functions of a device. The optional ones serve push descriptors.
+    /// Functions of a device. The optional ones are for push descriptors.
     struct DeviceApi {
         fn vkDestroyDevice: PFN_vkDestroyDevice;
         fn vkGetDeviceQueue: PFN_vkGetDeviceQueue;
@@ -132,27 +133,27 @@ functions! {
 }
 
 impl LoaderApi {
-    /// Finds the functions of the loader.
+    /// Looks up the functions of the loader.
     ///
     /// # Errors
-    /// RuntimeError when one is missing.
+    /// RuntimeError if a function is missing.
     ///
     /// # Safety
     /// `get` must be `vkGetInstanceProcAddr` of a loader.
     pub(super) unsafe fn of_loader(get: vk::PFN_vkGetInstanceProcAddr) -> Result<LoaderApi> {
-        // SAFETY: the caller vouches for `get`; these functions have no instance.
+        // SAFETY: the caller vouches for `get`; these functions need no instance.
         unsafe { LoaderApi::load(&|name| get(vk::Instance::null(), name.as_ptr())) }
     }
 }
 
 impl InstanceApi {
-    /// Finds the functions of an instance.
+    /// Looks up the functions of an instance.
     ///
     /// # Errors
-    /// RuntimeError when one is missing.
+    /// RuntimeError if a function is missing.
     ///
     /// # Safety
-    /// `get` must be `vkGetInstanceProcAddr` of the loader that made the instance.
+    /// `get` must be `vkGetInstanceProcAddr` of the loader that created the instance.
     pub(super) unsafe fn of_instance(
         get: vk::PFN_vkGetInstanceProcAddr,
         instance: vk::Instance,
@@ -163,13 +164,13 @@ impl InstanceApi {
 }
 
 impl DeviceApi {
-    /// Finds the functions of a device.
+    /// Looks up the functions of a device.
     ///
     /// # Errors
-    /// RuntimeError when one is missing.
+    /// RuntimeError if a function is missing.
     ///
     /// # Safety
-    /// The device must be one of the instance.
+    /// The device must belong to the instance.
     pub(super) unsafe fn of_device(instance: &InstanceApi, device: vk::Device) -> Result<DeviceApi> {
         // SAFETY: the caller vouches for the device.
         unsafe { DeviceApi::load(&|name| (instance.vkGetDeviceProcAddr)(device, name.as_ptr())) }

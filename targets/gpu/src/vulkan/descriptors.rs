@@ -1,7 +1,7 @@
-//! Descriptor sets, for drivers into whose command buffers descriptors cannot be pushed.
+//! Pool of descriptor sets, for drivers that do not support push descriptors.
 //!
-//! A set is in use until the batch of its launch is done. The sets of a kernel form a ring in the order of their last use: if the
-//! oldest one is still in use, all are, and the ring grows.
+//! A set is in use until the batch of its launch is done. The sets of a kernel form a ring in the order of their last use: if
+//! the oldest is still in use, all are, and the ring grows.
 
 use core::ptr;
 
@@ -12,21 +12,21 @@ use super::device::Device;
 use super::failure::{Outcome, check};
 use super::queue::Queue;
 
-/// Sets that are made at first; each further lot doubles their number.
+/// Initial number of sets. Each growth doubles their number.
 const FIRST_SETS: usize = 8;
 
-/// The sets of a kernel.
+/// Descriptor sets of a kernel.
 pub(super) struct Sets {
     pools: Buffer<vk::DescriptorPool>,
     ring: Buffer<Set>,
-    /// The oldest one.
+    /// Index of the oldest set.
     oldest: usize,
 }
 
 #[derive(Clone, Copy)]
 struct Set {
     handle: vk::DescriptorSet,
-    /// The last batch that uses it.
+    /// Last batch that uses the set.
     last_batch: u64,
 }
 
@@ -35,7 +35,7 @@ impl Sets {
         Sets { pools: Buffer::new(), ring: Buffer::new(), oldest: 0 }
     }
 
-    /// Gives a set that no command uses, for the open batch.
+    /// Returns a set that no command uses, for use by the open batch.
     pub(super) fn take(
         &mut self,
         device: &Device,
@@ -54,7 +54,7 @@ impl Sets {
         Ok(set.handle)
     }
 
-    /// Puts new sets before the oldest one.
+    /// Inserts new sets before the oldest one.
     fn grow(
         &mut self,
         device: &Device,
@@ -73,7 +73,7 @@ impl Sets {
             .max_sets(count as u32)
             .pool_sizes(&all[..sizes.len().min(2)]);
         let mut pool = vk::DescriptorPool::null();
-        // SAFETY: the record is complete; the driver writes the handle.
+        // SAFETY: the record is initialised; the driver writes the handle.
         check(unsafe {
             (device.api.vkCreateDescriptorPool)(device.handle, &wanted, ptr::null(), &mut pool)
         })?;
@@ -85,7 +85,7 @@ impl Sets {
             }
             match allocate(device, pool, layout) {
                 Ok(handle) => {
-                    let _has_room = self.ring.try_push(Set { handle, last_batch: 0 });
+                    let _has_capacity = self.ring.try_push(Set { handle, last_batch: 0 });
                     made += 1;
                 }
                 Err(code) => break Err(code),
@@ -94,19 +94,19 @@ impl Sets {
         if let Err(code) = outcome {
             let kept = self.ring.len() - made;
             self.ring.truncate(kept);
-            // SAFETY: the pool is ours, and none of its sets is in use.
+            // SAFETY: the pool is owned, and none of its sets is in use.
             unsafe { (device.api.vkDestroyDescriptorPool)(device.handle, pool, ptr::null()) };
             return Err(code);
         }
-        let _has_room = self.pools.try_push(pool);
+        let _has_capacity = self.pools.try_push(pool);
         self.ring.as_mut_slice()[start..].rotate_right(count);
         Ok(())
     }
 
-    /// Destroys the sets, which no command uses any more.
+    /// Destroys the sets, which must not be in use.
     pub(super) fn destroy(&mut self, device: &Device) {
         while let Some(pool) = self.pools.pop() {
-            // SAFETY: the pool is ours.
+            // SAFETY: the pool is owned.
             unsafe { (device.api.vkDestroyDescriptorPool)(device.handle, pool, ptr::null()) };
         }
     }
@@ -120,7 +120,7 @@ fn allocate(
     let layouts = [layout];
     let wanted = vk::DescriptorSetAllocateInfo::default().descriptor_pool(pool).set_layouts(&layouts);
     let mut set = vk::DescriptorSet::null();
-    // SAFETY: the pool has room for the set; the driver writes the handle.
+    // SAFETY: the pool has capacity for the set; the driver writes the handle.
     check(unsafe { (device.api.vkAllocateDescriptorSets)(device.handle, &wanted, &mut set) })?;
     Ok(set)
 }

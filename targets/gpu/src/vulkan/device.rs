@@ -1,4 +1,4 @@
-//! A device with its queue.
+//! A Vulkan device with its queue.
 
 use core::ffi::c_void;
 use core::ptr;
@@ -17,17 +17,17 @@ use super::platform::Instance;
 use super::queue::{Pins, Queue, STAGING_USAGE};
 use crate::workspace::Workspaces;
 
-/// Descriptors that every driver with push descriptors takes at once.
+/// Number of descriptors that every driver with push descriptors can push at a time.
 const LEAST_PUSHED: u32 = 32;
 
-/// A device. Memory of one is no memory of another.
+/// A Vulkan device. Memory cannot be shared between devices.
 pub(super) struct Device {
     pub(super) api: DeviceApi,
     pub(super) adapter: &'static Adapter,
     pub(super) handle: vk::Device,
-    /// The type of the memory of tensors.
+    /// Memory type of tensors.
     pub(super) memory_type: u32,
-    /// The type of memory through which copies go.
+    /// Memory type of staging buffers.
     pub(super) staging_type: u32,
     queue: Mutex<Queue>,
     pub(super) pins: Pins,
@@ -36,7 +36,7 @@ pub(super) struct Device {
 }
 
 impl Device {
-    /// Opens a device, with all features that kernels may need.
+    /// Opens a device, with all supported features that kernels may need.
     ///
     /// # Errors
     /// Errors of the driver; MemoryError.
@@ -59,15 +59,15 @@ impl Device {
             wanted.p_enabled_features = &basic;
         }
         let mut handle = vk::Device::null();
-        // SAFETY: the records are complete, and the adapter has all that they name; the driver writes the handle.
+        // SAFETY: the records are initialised, and the adapter supports everything they request; the driver writes the handle.
         let created =
             unsafe { (instance.api.vkCreateDevice)(adapter.physical, &wanted, ptr::null(), &mut handle) };
         raise(check(created))?;
-        // SAFETY: the device is the instance's.
+        // SAFETY: the device belongs to the instance.
         let api = match unsafe { DeviceApi::of_device(&instance.api, handle) } {
             Ok(api) => api,
             Err(error) => {
-                // SAFETY: the driver has the function for every device, and this one is ours.
+                // SAFETY: every driver has this function for every device, and the device is owned.
                 unsafe { instance.destroy_device(handle) };
                 return Err(error);
             }
@@ -90,7 +90,7 @@ impl Device {
         Ok(device)
     }
 
-    /// Chooses types of memory. All buffers of one usage may have the same types.
+    /// Selects memory types. All buffers with the same usage can have the same types.
     fn choose_memory(&mut self) -> Result<()> {
         use vk::MemoryPropertyFlags as Flags;
         let visible = Flags::HOST_VISIBLE | Flags::HOST_COHERENT;
@@ -115,18 +115,18 @@ impl Device {
         }
     }
 
-    /// The queue. No error object is made and no memory of a user allocated while it is locked.
+    /// Locks the queue. While it is locked, no error object may be created and no user allocator called.
     #[inline]
     pub(super) fn queue(&self) -> MutexGuard<'_, Queue> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The heap; may be locked while the queue is.
+    /// Locks the heap, also while the queue is locked.
     pub(super) fn heap(&self) -> MutexGuard<'_, Heap> {
         self.heap.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether so many descriptors are pushed into the command buffer, instead of bound as a set.
+    /// Returns `true` if this many descriptors are pushed into the command buffer rather than bound as a set.
     pub(super) fn pushes(&self, descriptors: u32) -> bool {
         self.adapter.has_push_descriptors()
             && self.api.vkCmdPushDescriptorSetWithTemplateKHR.is_some()
@@ -134,16 +134,16 @@ impl Device {
             && descriptors <= LEAST_PUSHED
     }
 
-    /// The limits of the adapter.
+    /// Returns the limits of the adapter.
     pub(super) fn limits(&self) -> &vk::PhysicalDeviceLimits {
         &self.adapter.properties.limits
     }
 }
 
 impl Drop for Device {
-    /// Only a device that could not be opened completely is dropped; nothing was made with it.
+    /// Destroys a device that could not be opened completely; no other device is dropped. Nothing was created with it.
     fn drop(&mut self) {
-        // SAFETY: the device is ours, and nothing of it is in use.
+        // SAFETY: the device is owned, and nothing of it is in use.
         unsafe { (self.api.vkDestroyDevice)(self.handle, ptr::null()) };
     }
 }

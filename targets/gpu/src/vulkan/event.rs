@@ -1,4 +1,4 @@
-//! Events: places in the queue of a device, told by the number of a batch.
+//! Vulkan events: positions in the queue of a device, given by batch numbers.
 
 use core::ffi::c_void;
 use core::ptr::{self, NonNull};
@@ -10,15 +10,15 @@ use super::device::Device;
 use super::failure::Outcome;
 use crate::owned::Owned;
 
-/// An event. It is over when the batch is done in which it was recorded, and tells no time.
+/// An event. It is complete when the batch in which it was recorded is done. It measures no time.
 pub(super) struct Event {
     device: &'static Device,
-    /// The batch of the last record; 0, which is done from the start, without one.
+    /// Batch of the last record. Without a record it is 0, a number that is always done.
     batch: AtomicU64,
 }
 
 impl Event {
-    /// Makes an event without a record.
+    /// Creates an event without a record.
     ///
     /// # Errors
     /// MemoryError.
@@ -29,33 +29,33 @@ impl Event {
     /// Frees an event.
     ///
     /// # Safety
-    /// It must come from [`create`](Event::create), and not be used afterwards.
+    /// The event must come from [`create`](Event::create), and must not be used afterwards.
     pub(super) unsafe fn free(event: NonNull<c_void>) {
         // SAFETY: the caller's promise.
         drop(unsafe { Owned::<Event>::from_raw(event.cast()) });
     }
 
-    /// The event behind a handle.
+    /// Returns the event behind a handle.
     ///
     /// # Safety
-    /// The handle must come from [`create`](Event::create), and be in use for `'a`.
+    /// The handle must come from [`create`](Event::create), and must stay live for `'a`.
     pub(super) unsafe fn from_handle<'a>(event: NonNull<c_void>) -> &'a Event {
         // SAFETY: the caller's promise.
         unsafe { event.cast().as_ref() }
     }
 
-    /// Takes down the place that the queue has reached.
+    /// Records the current position of the queue.
     pub(super) fn record(&self) {
         self.batch.store(self.device.queue().last(), Ordering::Release);
     }
 
-    /// Makes what is queued on `device` from now on wait. The queue of the event's own device is in order; for another one, this
-    /// thread waits.
+    /// Makes commands queued on `device` from now on wait for the event. The queue of the event's own device is in order; for
+    /// another device, this thread waits.
     pub(super) fn hold_back(&self, device: &Device) -> Outcome<()> {
         if ptr::eq(self.device, device) { Ok(()) } else { self.synchronize() }
     }
 
-    /// Waits until everything is done that was queued before the record.
+    /// Waits until all commands queued before the record are complete.
     pub(super) fn synchronize(&self) -> Outcome<()> {
         self.device.wait_for(self.batch.load(Ordering::Acquire))
     }

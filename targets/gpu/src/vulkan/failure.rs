@@ -1,7 +1,7 @@
-//! Errors of the driver.
+//! Errors of the Vulkan driver.
 //!
-//! Under a lock, a failure is the driver's own code ([`Outcome`]): making an error object may call a user's allocator, and no user
-//! callback runs under a lock.
+//! Under a lock, a failure is the driver's code ([`Outcome`]): creating an error object may call a user's allocator, and no
+//! user callback runs under a lock.
 #![forbid(unsafe_code)]
 
 use ash::vk;
@@ -11,13 +11,13 @@ use ferrite_core::plain_error;
 /// A result whose failure is a code of the driver.
 pub(super) type Outcome<T> = core::result::Result<T, vk::Result>;
 
-/// Turns a code into an outcome. Codes above zero, such as `VK_INCOMPLETE`, are successes.
+/// Converts a code into an outcome. Positive codes, such as `VK_INCOMPLETE`, are successes.
 #[inline]
 pub(super) fn check(code: vk::Result) -> Outcome<()> {
     if code.as_raw() >= 0 { Ok(()) } else { Err(code) }
 }
 
-/// The error for a code: MemoryError when the device or the driver is out of memory, else InternalError.
+/// Returns the error for a code: MemoryError if the device or the driver is out of memory, otherwise InternalError.
 #[cold]
 pub(super) fn error(code: vk::Result) -> Error {
     if is_out_of_memory(code) {
@@ -27,15 +27,15 @@ pub(super) fn error(code: vk::Result) -> Error {
     }
 }
 
-/// Turns the code of an outcome into an error.
+/// Converts the failure code of an outcome into an error.
 ///
 /// # Errors
-/// As [`error`].
+/// As for [`error`].
 pub(super) fn raise<T>(outcome: Outcome<T>) -> Result<T> {
     outcome.map_err(error)
 }
 
-/// Returns `true` if memory of any kind, or a number of allocations, is used up.
+/// Returns `true` if any kind of memory, or the number of allocations, is exhausted.
 pub(super) fn is_out_of_memory(code: vk::Result) -> bool {
     matches!(
         code,
@@ -48,7 +48,7 @@ pub(super) fn is_out_of_memory(code: vk::Result) -> bool {
     )
 }
 
-/// The name of a code.
+/// Returns the name of a code.
 pub(super) fn name(code: vk::Result) -> &'static str {
     const SUCCESSES: [&str; 6] =
         ["VK_SUCCESS", "VK_NOT_READY", "VK_TIMEOUT", "VK_EVENT_SET", "VK_EVENT_RESET", "VK_INCOMPLETE"];

@@ -1,7 +1,7 @@
-//! Memory of a device for buffers.
+//! Allocator of device memory for buffers.
 //!
-//! Drivers have as few as 4096 allocations at once (`maxMemoryAllocationCount`), and each takes time. So buffers share blocks,
-//! which grow with their number; only large buffers have an allocation of their own.
+//! Some drivers allow only 4096 allocations at a time (`maxMemoryAllocationCount`), and each takes time. So buffers share
+//! blocks, whose size grows with their number; only large buffers have an allocation of their own.
 
 use core::ptr;
 
@@ -12,14 +12,14 @@ use super::device::Device;
 use super::failure::{Outcome, check, is_out_of_memory};
 use super::spans::Spans;
 
-/// Bytes of the first block; each has twice as many as the one before.
+/// Bytes of the first block; each further block is twice as large.
 const SMALLEST_BLOCK: u64 = 1 << 20;
-/// Bytes of a block at most.
+/// Maximum bytes of a block.
 const LARGEST_BLOCK: u64 = 64 << 20;
-/// Larger buffers have an allocation of their own.
+/// Bytes above which a buffer has an allocation of its own.
 const LARGEST_SHARED: u64 = LARGEST_BLOCK / 2;
 
-/// The blocks of a device.
+/// Memory blocks of a device.
 pub(super) struct Heap {
     blocks: Buffer<Block>,
 }
@@ -29,13 +29,13 @@ struct Block {
     spans: Spans,
 }
 
-/// A part of the memory of a device.
+/// A range of device memory.
 #[derive(Clone, Copy)]
 pub(super) struct Part {
     pub(super) memory: vk::DeviceMemory,
     pub(super) offset: u64,
     bytes: u64,
-    /// Whether the memory is that of a block.
+    /// Whether the memory belongs to a block.
     is_shared: bool,
 }
 
@@ -56,7 +56,7 @@ impl Heap {
         }
         match self.add_block(device, needs.size) {
             Ok(block) => block.part(needs).ok_or(vk::Result::ERROR_OUT_OF_HOST_MEMORY),
-            // There may still be less than a block.
+            // The device may still have less memory than a block.
             Err(code) if is_out_of_memory(code) => own(device, needs.size),
             Err(code) => Err(code),
         }
@@ -69,12 +69,12 @@ impl Heap {
         self.blocks.reserve_silently(1).map_err(|_| NO_MEMORY)?;
         let spans = Spans::new(bytes).ok_or(NO_MEMORY)?;
         let memory = device.allocate_memory(bytes, device.memory_type)?;
-        // There is room.
+        // The capacity was reserved before.
         self.blocks.try_push(Block { memory, spans }).map_err(|_| NO_MEMORY)?;
         self.blocks.as_mut_slice().last_mut().ok_or(NO_MEMORY)
     }
 
-    /// Frees memory of [`allocate`](Self::allocate), with the block if it was the last part of it. One unused block is kept.
+    /// Frees memory from [`allocate`](Self::allocate), and the block if it becomes unused. One unused block is kept.
     pub(super) fn free(&mut self, device: &Device, part: Part) {
         if !part.is_shared {
             device.free_memory(part.memory);
@@ -91,7 +91,7 @@ impl Heap {
         }
     }
 
-    /// Frees all blocks that are unused.
+    /// Frees all unused blocks.
     pub(super) fn trim(&mut self, device: &Device) {
         let mut index = 0;
         while let Some(block) = self.blocks.get(index) {
@@ -122,14 +122,14 @@ impl Device {
     pub(super) fn allocate_memory(&self, bytes: u64, memory_type: u32) -> Outcome<vk::DeviceMemory> {
         let wanted = vk::MemoryAllocateInfo::default().allocation_size(bytes).memory_type_index(memory_type);
         let mut memory = vk::DeviceMemory::null();
-        // SAFETY: the device is alive and has such a type; the driver writes the handle.
+        // SAFETY: the device is live and has this memory type; the driver writes the handle.
         check(unsafe { (self.api.vkAllocateMemory)(self.handle, &wanted, ptr::null(), &mut memory) })?;
         Ok(memory)
     }
 
-    /// Frees memory that no buffer uses any more.
+    /// Frees memory that no buffer uses.
     pub(super) fn free_memory(&self, memory: vk::DeviceMemory) {
-        // SAFETY: the memory came from this device, and its buffers are gone.
+        // SAFETY: the memory belongs to this device, and its buffers are destroyed.
         unsafe { (self.api.vkFreeMemory)(self.handle, memory, ptr::null()) };
     }
 
@@ -137,28 +137,28 @@ impl Device {
     pub(super) fn create_buffer(&self, bytes: u64, usage: vk::BufferUsageFlags) -> Outcome<vk::Buffer> {
         let wanted = vk::BufferCreateInfo::default().size(bytes).usage(usage);
         let mut buffer = vk::Buffer::null();
-        // SAFETY: the device is alive; the driver writes the handle.
+        // SAFETY: the device is live; the driver writes the handle.
         check(unsafe { (self.api.vkCreateBuffer)(self.handle, &wanted, ptr::null(), &mut buffer) })?;
         Ok(buffer)
     }
 
-    /// Destroys a buffer that no command uses any more.
+    /// Destroys a buffer that no command uses.
     pub(super) fn destroy_buffer(&self, buffer: vk::Buffer) {
-        // SAFETY: the buffer came from this device.
+        // SAFETY: the buffer belongs to this device.
         unsafe { (self.api.vkDestroyBuffer)(self.handle, buffer, ptr::null()) };
     }
 
-    /// Asks for the needs of a buffer.
+    /// Returns the memory requirements of a buffer.
     pub(super) fn needs_of(&self, buffer: vk::Buffer) -> vk::MemoryRequirements {
         let mut needs = vk::MemoryRequirements::default();
-        // SAFETY: the buffer is alive; the driver fills the record.
+        // SAFETY: the buffer is live; the driver fills the record.
         unsafe { (self.api.vkGetBufferMemoryRequirements)(self.handle, buffer, &mut needs) };
         needs
     }
 
-    /// Gives a buffer its memory.
+    /// Binds memory to a buffer.
     pub(super) fn bind(&self, buffer: vk::Buffer, memory: vk::DeviceMemory, offset: u64) -> Outcome<()> {
-        // SAFETY: both are alive, and the memory is what the buffer needs.
+        // SAFETY: both are live, and the memory meets the buffer's requirements.
         check(unsafe { (self.api.vkBindBufferMemory)(self.handle, buffer, memory, offset) })
     }
 }

@@ -1,4 +1,4 @@
-//! Kernels: pipelines of one shader each, and their launches.
+//! Vulkan kernels: a pipeline for each shader, and launches.
 
 use core::mem::MaybeUninit;
 use core::ptr;
@@ -19,35 +19,35 @@ use crate::forks;
 use crate::launch::{Launch, MAX_PARAMETERS, pack_slots_of_8};
 use crate::spirv::{SLOT_BYTES, Shader};
 
-/// Bytes of push constants at most, of all devices.
+/// Maximum bytes of push constants on any device.
 const MAX_PUSH_BYTES: usize = 256;
 
-/// A kernel on one device.
+/// A kernel loaded on one device.
 pub struct Kernel {
     device: &'static Device,
     buffers: u32,
-    /// Bytes of scalars.
+    /// Bytes of the scalars.
     scalar_bytes: u32,
     has_uniform: bool,
     set_layout: vk::DescriptorSetLayout,
     layout: vk::PipelineLayout,
     pipeline: vk::Pipeline,
     descriptors: Descriptors,
-    /// The last batch with a launch of it.
+    /// Last batch with a launch of the kernel.
     last_batch: AtomicU64,
 }
 
-/// The way in which a launch gets its buffers.
+/// Method by which a launch binds its buffers.
 enum Descriptors {
     /// Pushed into the command buffer.
     Pushed { template: vk::DescriptorUpdateTemplate, push: vk::PFN_vkCmdPushDescriptorSetWithTemplateKHR },
-    /// In a set. The lock is taken under that of the queue.
+    /// Bound as a set. The lock is taken while the queue is locked.
     Sets(Mutex<Sets>),
     /// The kernel has no buffers.
     None,
 }
 
-/// The buffers of a launch, on the stack of its thread.
+/// Buffers of a launch, on the stack of its thread.
 struct Bindings {
     all: [MaybeUninit<vk::DescriptorBufferInfo>; MAX_PARAMETERS + 1],
     len: usize,
@@ -61,8 +61,8 @@ impl Bindings {
 
     #[inline]
     fn push(&mut self, buffer: vk::Buffer, offset: u64, range: u64) {
-        if let Some(place) = self.all.get_mut(self.len) {
-            place.write(vk::DescriptorBufferInfo { buffer, offset, range });
+        if let Some(slot) = self.all.get_mut(self.len) {
+            slot.write(vk::DescriptorBufferInfo { buffer, offset, range });
             self.len += 1;
         }
     }
@@ -77,7 +77,7 @@ impl Kernel {
     /// Compiles a shader.
     ///
     /// # Errors
-    /// InternalError for a shader that needs what the device lacks, and when the driver does not compile it; MemoryError.
+    /// InternalError for a shader that needs unsupported features, or that the driver fails to compile; MemoryError.
     pub(super) fn new(device: &'static Device, shader: &Shader, code: &[u8], name: &[u8]) -> Result<Kernel> {
         check_needs(device, shader, name)?;
         let mut kernel = Kernel {
@@ -104,7 +104,7 @@ impl Kernel {
         self.buffers + u32::from(self.has_uniform)
     }
 
-    /// Kinds and numbers of descriptors.
+    /// Returns the types and numbers of descriptors.
     fn descriptor_sizes(&self) -> ([vk::DescriptorPoolSize; 2], usize) {
         let size = |kind, count| vk::DescriptorPoolSize::default().ty(kind).descriptor_count(count);
         let buffers = size(vk::DescriptorType::STORAGE_BUFFER, self.buffers);
@@ -115,7 +115,7 @@ impl Kernel {
         }
     }
 
-    /// Makes the layouts, and the template by which descriptors are pushed.
+    /// Creates the layouts, and the template that pushes descriptors.
     fn lay_out(&mut self) -> Outcome<()> {
         const NO_MEMORY: vk::Result = vk::Result::ERROR_OUT_OF_HOST_MEMORY;
         let (api, handle) = (&self.device.api, self.device.handle);
@@ -139,7 +139,7 @@ impl Kernel {
         if pushes {
             wanted = wanted.flags(vk::DescriptorSetLayoutCreateFlags::PUSH_DESCRIPTOR_KHR);
         }
-        // SAFETY: the records are complete; the driver writes the handles.
+        // SAFETY: the records are initialised; the driver writes the handles.
         unsafe {
             check((api.vkCreateDescriptorSetLayout)(handle, &wanted, ptr::null(), &mut self.set_layout))?;
             let sets = [self.set_layout];
@@ -160,7 +160,7 @@ impl Kernel {
         Ok(())
     }
 
-    /// Makes a template that takes the content of [`Bindings`].
+    /// Creates a template that reads [`Bindings`].
     fn make_template(&mut self) -> Outcome<()> {
         let api = &self.device.api;
         let (Some(create), Some(push)) =
@@ -190,7 +190,7 @@ impl Kernel {
             .pipeline_bind_point(vk::PipelineBindPoint::COMPUTE)
             .pipeline_layout(self.layout);
         let mut template = vk::DescriptorUpdateTemplate::null();
-        // SAFETY: the record is complete; the driver writes the handle.
+        // SAFETY: the record is initialised; the driver writes the handle.
         check(unsafe { create(self.device.handle, &wanted, ptr::null(), &mut template) })?;
         self.descriptors = Descriptors::Pushed { template, push };
         Ok(())
@@ -204,7 +204,7 @@ impl Kernel {
             ..Default::default()
         };
         let wanted = vk::ComputePipelineCreateInfo::default().stage(stage).layout(self.layout);
-        // SAFETY: the records are complete, and the name ends in a zero; the driver writes the handle.
+        // SAFETY: the records are initialised, and the name ends in a NUL; the driver writes the handle.
         check(unsafe {
             (self.device.api.vkCreateComputePipelines)(
                 self.device.handle,
@@ -215,18 +215,18 @@ impl Kernel {
                 &mut self.pipeline,
             )
         })?;
-        // Drivers are to give null and an error, but one that gives null alone would crash in a launch.
+        // A null pipeline should come with an error code. A driver that returns null without one would crash in a launch.
         if self.pipeline == vk::Pipeline::null() { Err(vk::Result::ERROR_UNKNOWN) } else { Ok(()) }
     }
 
     /// Queues a launch.
     ///
     /// # Errors
-    /// ValueError for a null buffer, one of another device or above the device's limit, and a grid that is too large; errors of
-    /// the driver.
+    /// ValueError for a null buffer, one of another device or above the device's size limit, and for a grid that is too large;
+    /// errors of the driver.
     ///
     /// # Safety
-    /// The values must be what the kernel takes: handles are records of memory, or null.
+    /// The values must have the kernel's parameter types; handles must be [`Memory`] records or null.
     pub(super) unsafe fn launch(&self, launch: &Launch<'_>) -> Result<()> {
         forks::check()?;
         let grid = launch.sizes.grid();
@@ -284,7 +284,7 @@ impl Kernel {
         }
     }
 
-    /// Records a launch. The grid is within the limits, and the buffers are the device's.
+    /// Records a launch. The grid must be within the limits, and the buffers must belong to the device.
     fn record(&self, queue: &mut Queue, launch: &Launch<'_>, bindings: &mut Bindings) -> Outcome<()> {
         let (device, api) = (self.device, &self.device.api);
         if self.has_uniform {
@@ -292,16 +292,16 @@ impl Kernel {
         }
         let batch = queue.batch(device)?;
         let commands = batch.commands;
-        // Before the batch knows the pipeline: what follows may fail.
+        // Stored before the pipeline is bound, since later steps may fail.
         self.last_batch.store(batch.number, Ordering::Relaxed);
         if batch.bound != self.pipeline {
             batch.bound = self.pipeline;
-            // SAFETY: the batch is open and the pipeline alive until it is done; `drop` waits for that.
+            // SAFETY: the batch is open, and the pipeline lives until it is done, which `drop` waits for.
             unsafe { (api.vkCmdBindPipeline)(commands, vk::PipelineBindPoint::COMPUTE, self.pipeline) };
         }
         match &self.descriptors {
             Descriptors::Pushed { template, push } => {
-                // SAFETY: there are as many bindings as the template takes.
+                // SAFETY: there are as many bindings as the template reads.
                 unsafe { push(commands, *template, self.layout, 0, bindings.as_ptr().cast()) };
             }
             Descriptors::Sets(sets) => self.bind_set(sets, queue, commands, bindings)?,
@@ -310,7 +310,7 @@ impl Kernel {
         if self.scalar_bytes != 0 && !self.has_uniform {
             let mut scalars = [0; MAX_PUSH_BYTES];
             pack_slots_of_8(launch, &mut scalars);
-            // SAFETY: so many bytes are there, and in the layout.
+            // SAFETY: the scalars have this many bytes, and the layout has such a range.
             unsafe {
                 (api.vkCmdPushConstants)(
                     commands,
@@ -323,17 +323,17 @@ impl Kernel {
             }
         }
         let [x, y, z] = launch.sizes.grid();
-        // SAFETY: the pipeline is bound with all that its layout has.
+        // SAFETY: the pipeline is bound, with everything in its layout.
         unsafe { (api.vkCmdDispatch)(commands, x, y, z) };
         queue.end_command(device, false)
     }
 
-    /// Puts the scalars into memory of the batch.
+    /// Copies the scalars to staging memory of the batch.
     fn stage_scalars(&self, queue: &mut Queue, launch: &Launch<'_>, bindings: &mut Bindings) -> Outcome<()> {
         let alignment = self.device.limits().min_uniform_buffer_offset_alignment.max(SLOT_BYTES.into());
         let bytes = self.scalar_bytes as usize;
         let staged = queue.stage(self.device, bytes, alignment as usize)?;
-        // SAFETY: so many bytes are reserved for this launch.
+        // SAFETY: the bytes are reserved for this launch.
         let scalars = unsafe {
             staged.data.write_bytes(0, bytes);
             core::slice::from_raw_parts_mut(staged.data.as_ptr(), bytes)
@@ -369,7 +369,7 @@ impl Kernel {
             };
             first += size.descriptor_count;
         }
-        // SAFETY: no command uses the set, and there are as many bindings as it has.
+        // SAFETY: no command uses the set, and there are as many bindings as its layout has.
         unsafe {
             (api.vkUpdateDescriptorSets)(device.handle, kinds as u32, writes.as_ptr(), 0, ptr::null());
             (api.vkCmdBindDescriptorSets)(
@@ -388,13 +388,13 @@ impl Kernel {
 }
 
 impl Drop for Kernel {
-    /// Waits for the launches that are queued. Where that is impossible, the driver keeps what they use.
+    /// Waits for queued launches. If waiting fails, the driver's objects are leaked.
     fn drop(&mut self) {
         if !self.device.settle(*self.last_batch.get_mut()) {
             return;
         }
         let (api, handle) = (&self.device.api, self.device.handle);
-        // SAFETY: the handles are null or ours, and no command uses them.
+        // SAFETY: the handles are null or owned, and no command uses them.
         unsafe {
             match &mut self.descriptors {
                 Descriptors::Pushed { template, .. } => {
@@ -414,7 +414,7 @@ impl Drop for Kernel {
     }
 }
 
-/// A shader as the driver has it; only needed until the pipeline is there.
+/// Shader module of the driver, needed until the pipeline is created.
 struct ShaderModule {
     device: &'static Device,
     handle: vk::ShaderModule,
@@ -429,7 +429,7 @@ impl ShaderModule {
         }
         let wanted = vk::ShaderModuleCreateInfo::default().code(&words);
         let mut handle = vk::ShaderModule::null();
-        // SAFETY: the record is complete; the driver writes the handle.
+        // SAFETY: the record is initialised; the driver writes the handle.
         check(unsafe { (device.api.vkCreateShaderModule)(device.handle, &wanted, ptr::null(), &mut handle) })
             .map_err(Failure::Driver)?;
         Ok(ShaderModule { device, handle })
@@ -438,14 +438,14 @@ impl ShaderModule {
 
 impl Drop for ShaderModule {
     fn drop(&mut self) {
-        // SAFETY: the module is ours; pipelines do not need it any more.
+        // SAFETY: the module is owned; pipelines do not need it any more.
         unsafe {
             (self.device.api.vkDestroyShaderModule)(self.device.handle, self.handle, ptr::null());
         }
     }
 }
 
-/// A failure of the making of a kernel.
+/// Failure to create a kernel.
 enum Failure {
     Driver(vk::Result),
     Other(Error),
@@ -469,7 +469,7 @@ impl Failure {
     }
 }
 
-/// Checks that a device has what a shader needs.
+/// Checks that a device supports everything that a shader needs.
 fn check_needs(device: &Device, shader: &Shader, name: &[u8]) -> Result<()> {
     let adapter = device.adapter;
     let limits = device.limits();

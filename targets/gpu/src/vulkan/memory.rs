@@ -1,4 +1,4 @@
-//! Buffers of a device, and copies.
+//! Vulkan buffers and copies.
 
 use core::ffi::c_void;
 use core::ptr::{self, NonNull};
@@ -18,32 +18,32 @@ use super::queue::STAGING_BYTES;
 use crate::owned::Owned;
 use crate::workspace::DeviceMemory;
 
-/// The usage of the buffers of tensors.
+/// Usage of tensor buffers.
 pub(super) const USAGE: vk::BufferUsageFlags = vk::BufferUsageFlags::from_raw(
     vk::BufferUsageFlags::STORAGE_BUFFER.as_raw()
         | vk::BufferUsageFlags::TRANSFER_SRC.as_raw()
         | vk::BufferUsageFlags::TRANSFER_DST.as_raw(),
 );
 
-/// Staging memory begins at multiples of this.
+/// Alignment of ranges in staging memory.
 const STAGING_ALIGNMENT: usize = 16;
 
-/// The record that `data` of a tensor points to. Its first three fields are those that TVM's runtime has.
+/// Record that the `data` pointer of a tensor refers to. Its first three fields are those of TVM's runtime.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(super) struct Memory {
     pub(super) device: vk::Device,
     pub(super) buffer: vk::Buffer,
     memory: vk::DeviceMemory,
-    /// Bytes of the buffer.
+    /// Size of the buffer in bytes.
     pub(super) bytes: u64,
     part: Part,
-    /// The next buffer of [`Discarded`], and the last batch that uses this one.
+    /// Next buffer in the [`Discarded`] list, and the last batch that uses this buffer.
     next: Option<NonNull<Memory>>,
     last_batch: u64,
 }
 
-/// Buffers to be destroyed when a batch is done, in the order of the batches.
+/// Buffers to destroy when a batch is done, in the order of the batches.
 pub(super) struct Discarded {
     first: Option<NonNull<Memory>>,
     last: Option<NonNull<Memory>>,
@@ -57,7 +57,7 @@ impl Discarded {
     /// Appends a buffer that batches up to this number use.
     pub(super) fn push(&mut self, memory: Owned<Memory>, last_batch: u64) {
         let memory = memory.into_raw();
-        // SAFETY: the records of the list are ours alone.
+        // SAFETY: the list owns its records.
         unsafe {
             ((*memory.as_ptr()).next, (*memory.as_ptr()).last_batch) = (None, last_batch);
             match self.last.replace(memory) {
@@ -67,16 +67,16 @@ impl Discarded {
         }
     }
 
-    /// The number of the first buffer.
+    /// Returns the last batch of the first buffer.
     pub(super) fn first_number(&self) -> Option<u64> {
         // SAFETY: as in `push`.
         self.first.map(|first| unsafe { first.as_ref().last_batch })
     }
 
-    /// Takes out the first buffer.
+    /// Removes the first buffer.
     pub(super) fn pop(&mut self) -> Option<Owned<Memory>> {
         let first = self.first?;
-        // SAFETY: as in `push`, which gave up the ownership.
+        // SAFETY: as in `push`, which transferred the ownership to the list.
         unsafe {
             self.first = first.as_ref().next;
             if self.first.is_none() {
@@ -88,20 +88,20 @@ impl Discarded {
 }
 
 impl Memory {
-    /// Destroys the buffer, which no command uses any more.
+    /// Destroys the buffer, which must not be in use.
     pub(super) fn destroy(&self, device: &Device) {
         device.destroy_buffer(self.buffer);
         device.heap().free(device, self.part);
     }
 }
 
-/// Allocates memory and its record. Zero bytes get a buffer, too.
+/// Allocates a buffer and its record. Zero bytes get a buffer, too.
 ///
 /// # Errors
-/// MemoryError when the device has no such memory; errors of the driver.
+/// MemoryError if the device is out of memory; errors of the driver.
 pub(super) fn allocate(device: &Device, bytes: usize) -> Result<NonNull<c_void>> {
     let outcome = match try_allocate(device, bytes) {
-        // What was freed may still be in use: it is there when that is over.
+        // Freed buffers may still be in use; their memory is available after that.
         Err(code) if is_out_of_memory(code) => {
             raise(device.finish())?;
             device.heap().trim(device);
@@ -121,7 +121,7 @@ pub(super) fn allocate(device: &Device, bytes: usize) -> Result<NonNull<c_void>>
 }
 
 fn try_allocate(device: &Device, bytes: usize) -> Outcome<Memory> {
-    // Whole words, since shaders read words.
+    // Shaders access whole words.
     let size = (bytes as u64).max(1).checked_next_multiple_of(4);
     let size = size.filter(|size| *size <= device.adapter.heap_bytes());
     let size = size.ok_or(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY)?;
@@ -152,10 +152,10 @@ fn try_allocate(device: &Device, bytes: usize) -> Outcome<Memory> {
     }
 }
 
-/// Frees memory of [`allocate`]. Commands that are queued may still use it.
+/// Frees memory from [`allocate`]. Queued commands may still use it.
 ///
 /// # Safety
-/// `data` must come from `allocate` for this device, and not be used afterwards.
+/// `data` must come from `allocate` for this device, and must not be used afterwards.
 pub(super) unsafe fn free(device: &Device, data: NonNull<c_void>) {
     // SAFETY: the caller's promise.
     let memory = unsafe { Owned::<Memory>::from_raw(data.cast()) };
@@ -175,19 +175,19 @@ impl DeviceMemory for Device {
     }
 }
 
-/// A part of a buffer of a device.
+/// A range of a device's buffer.
 #[derive(Clone, Copy)]
-struct Place {
+struct BufferRange {
     device: &'static Device,
     buffer: vk::Buffer,
     offset: u64,
 }
 
-/// The part of a buffer that a region is; None in main memory.
+/// Returns the buffer range of a region; `None` in host memory.
 ///
 /// # Safety
-/// `data` of a region on a device must be a record of [`allocate`].
-unsafe fn place(region: &Region, bytes: usize) -> Result<Option<Place>> {
+/// The `data` of a region on a device must be a record from [`allocate`].
+unsafe fn buffer_range(region: &Region, bytes: usize) -> Result<Option<BufferRange>> {
     if region.device.device_type != kind::VULKAN {
         return Ok(None);
     }
@@ -211,24 +211,24 @@ unsafe fn place(region: &Region, bytes: usize) -> Result<Option<Place>> {
         region.offset,
         memory.bytes as usize
     );
-    Ok(Some(Place { device, buffer: memory.buffer, offset: region.offset as u64 }))
+    Ok(Some(BufferRange { device, buffer: memory.buffer, offset: region.offset as u64 }))
 }
 
-/// Copies bytes. Main memory may be used anew when this returns; copies to it are over then.
+/// Copies bytes. On return, host memory may be reused, and copies to it are complete.
 ///
 /// # Errors
-/// ValueError for a region beyond its memory; errors of the driver; MemoryError for a copy between two devices or within a
-/// buffer, which goes through main memory.
+/// ValueError for a region beyond its buffer; errors of the driver; MemoryError for a copy between two devices or within a
+/// buffer, which goes through host memory.
 ///
 /// # Safety
-/// Both regions must have so many bytes, and those on a device be of [`allocate`].
+/// Both regions must have `bytes` bytes; those on a device must come from [`allocate`].
 pub(super) unsafe fn copy(from: Region, to: Region, bytes: usize) -> Result<()> {
     if bytes == 0 {
         return Ok(());
     }
     // SAFETY: the caller vouches for the regions.
     unsafe {
-        match (place(&from, bytes)?, place(&to, bytes)?) {
+        match (buffer_range(&from, bytes)?, buffer_range(&to, bytes)?) {
             (None, None) => plain_bail!(INTERNAL_ERROR, "A copy of Vulkan needs memory of its devices"),
             (Some(source), None) => raise(read(source, to.data.byte_add(to.offset).cast(), bytes)),
             (None, Some(target)) => raise(write(from.data.byte_add(from.offset).cast(), target, bytes)),
@@ -250,8 +250,9 @@ pub(super) unsafe fn copy(from: Region, to: Region, bytes: usize) -> Result<()> 
 }
 
 /// # Safety
-/// Both sides must have so many bytes.
-unsafe fn write(from: *const u8, to: Place, bytes: usize) -> Outcome<()> {
+///
+/// Both sides must have `bytes` bytes.
+unsafe fn write(from: *const u8, to: BufferRange, bytes: usize) -> Outcome<()> {
     for at in (0..bytes).step_by(STAGING_BYTES) {
         let piece = STAGING_BYTES.min(bytes - at);
         let mut queue = to.device.queue();
@@ -265,8 +266,9 @@ unsafe fn write(from: *const u8, to: Place, bytes: usize) -> Outcome<()> {
 }
 
 /// # Safety
-/// Both sides must have so many bytes.
-unsafe fn read(from: Place, to: *mut u8, bytes: usize) -> Outcome<()> {
+///
+/// Both sides must have `bytes` bytes.
+unsafe fn read(from: BufferRange, to: *mut u8, bytes: usize) -> Outcome<()> {
     let device = from.device;
     for at in (0..bytes).step_by(STAGING_BYTES) {
         let piece = STAGING_BYTES.min(bytes - at);
@@ -278,7 +280,7 @@ unsafe fn read(from: Place, to: *mut u8, bytes: usize) -> Outcome<()> {
             (staged, queue.begin_wait(device, u64::MAX)?)
         };
         device.end_wait(wait, || {
-            // SAFETY: the caller vouches for the target; the copy is over, and the staging memory is kept meanwhile.
+            // SAFETY: the caller vouches for the target; the copy is complete, and the staging memory stays reserved.
             unsafe { staged.data.as_ptr().copy_to_nonoverlapping(to.add(at), piece) };
         })?;
     }

@@ -1,13 +1,13 @@
-//! Vulkan: SPIR-V modules, one in-order queue per device.
+//! Vulkan back end: SPIR-V modules, launched on one in-order queue per device.
 //!
-//! | file | holds |
+//! | file | content |
 //! |---|---|
-//! | `api` | the functions of the driver |
-//! | `platform`, `adapter`, `device` | the choice of devices, what an adapter can do, and a device that is open |
-//! | `queue` | commands in batches, and waiting for them |
-//! | `kernel`, `descriptors` | pipelines, and the sets of descriptors where none can be pushed |
-//! | `memory`, `heap`, `spans` | buffers and copies, the memory that buffers share, and the free parts of it |
-//! | `event` | events, as numbers of batches |
+//! | `api` | functions of the driver |
+//! | `platform`, `adapter`, `device` | selection of devices, capabilities of an adapter, and an open device |
+//! | `queue` | batches of commands, and waits |
+//! | `kernel`, `descriptors` | pipelines, and descriptor sets where push descriptors are not supported |
+//! | `memory`, `heap`, `spans` | buffers and copies, the allocator of device memory, and its free list |
+//! | `event` | events, as batch numbers |
 //! | `properties` | attributes of devices |
 //! | `failure` | errors of the driver |
 
@@ -49,12 +49,12 @@ pub use platform::use_loader;
 /// The Vulkan back end.
 pub struct Vulkan;
 
-/// The function by which TVM's Python package describes a target.
+/// Function through which TVM's Python package describes a target.
 pub(crate) const TARGET_PROPERTY: StaticFunction =
     static_function!("device_api.vulkan.get_target_property", properties::target_property);
 
 std::thread_local! {
-    /// The device on which this thread launches kernels.
+    /// Device on which this thread launches kernels.
     static CURRENT: Cell<i32> = const { Cell::new(0) };
 }
 
@@ -63,7 +63,7 @@ impl Driver for Vulkan {
     const LAYOUT: &'static Layout = &Layout::VULKAN;
     const DEVICE_TYPE: i32 = kind::VULKAN;
 
-    /// The shaders, in the order of the kernels.
+    /// Validated shaders, in the order of the kernels.
     type Code = Buffer<Shader>;
     type Loaded = ();
     type Kernel = Kernel;
@@ -94,7 +94,7 @@ impl Driver for Vulkan {
         unsafe { kernel.launch(launch) }
     }
 
-    /// Shaders have no text.
+    /// Returns nothing, since shaders are binary.
     fn inspect_source<'a>(_: &Source<'a, Vulkan>, _format: &[u8]) -> &'a [u8] {
         b""
     }

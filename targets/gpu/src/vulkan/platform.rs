@@ -1,7 +1,7 @@
-//! The choice of devices: all adapters, discrete GPUs first.
+//! Selection of Vulkan devices: all adapters, discrete GPUs first.
 //!
-//! `FERRITE_VULKAN_DEVICE` chooses adapters by a part of their name, in upper or lower case. An adapter becomes a device when
-//! somebody asks for it: the others are left alone.
+//! `FERRITE_VULKAN_DEVICE` selects adapters by a part of their name, ignoring case. An adapter is opened on first use; the
+//! others stay closed.
 
 use core::ffi::{CStr, c_void};
 use core::ptr;
@@ -25,19 +25,19 @@ use crate::variable;
 
 const CHOICE: &CStr = c"FERRITE_VULKAN_DEVICE";
 
-/// The instance and the chosen adapters; made once, and never given up.
+/// The instance and the selected adapters; created once and never freed.
 pub(super) struct Platform {
     pub(super) instance: Instance,
     slots: Buffer<Slot>,
 }
 
-/// An adapter, and the device that it became, or null.
+/// An adapter, and its open device or null.
 struct Slot {
     adapter: Adapter,
     device: AtomicPtr<Device>,
 }
 
-/// An instance with its functions.
+/// A Vulkan instance with its functions.
 pub(super) struct Instance {
     pub(super) api: InstanceApi,
     handle: vk::Instance,
@@ -45,14 +45,14 @@ pub(super) struct Instance {
 
 static PLATFORM: AtomicPtr<Platform> = AtomicPtr::new(ptr::null_mut());
 
-/// Held while the driver or a device is opened. A child of a fork never takes it, see [`forks`].
+/// Held while the driver or a device is opened. A forked child never takes it, see [`forks`].
 static OPENING: Mutex<()> = Mutex::new(());
 
-/// The address of the `vkGetInstanceProcAddr` to use, or null for that of the system's loader.
+/// Address of the user's `vkGetInstanceProcAddr`; null selects the system's loader.
 static GIVEN: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
 
-/// Makes devices come from the loader with this `vkGetInstanceProcAddr`, for programs that have linked or wrapped one. To be
-/// called before the first use of a device; the system's `libvulkan.so.1` is not opened then.
+/// Uses the loader with this `vkGetInstanceProcAddr`, for programs that link or wrap one. Must be called before the first use
+/// of a device; the system's `libvulkan.so.1` is then not opened.
 pub fn use_loader(get: vk::PFN_vkGetInstanceProcAddr) {
     GIVEN.store(get as *mut c_void, Ordering::Release);
 }
@@ -63,29 +63,29 @@ fn loader() -> Result<vk::PFN_vkGetInstanceProcAddr> {
         let library = DriverLibrary::open(&[c"libvulkan.so.1"])?;
         address = library.function(c_name!(vkGetInstanceProcAddr))?.as_ptr();
     }
-    // SAFETY: the address is that of a function of this type: by its name in the loader, or as it was given.
+    // SAFETY: the address is that of a function of this type: found by name in the loader, or passed to `use_loader`.
     Ok(unsafe { core::mem::transmute::<*mut c_void, vk::PFN_vkGetInstanceProcAddr>(address) })
 }
 
-/// A device of this process.
+/// Returns the device with this id.
 ///
 /// # Errors
-/// RuntimeError when the driver is not installed, and in a forked child; InternalError when there is no device, or none of that
-/// id; errors of the driver.
+/// RuntimeError if the driver is not installed, and in a forked child; InternalError if there is no device with this id; errors
+/// of the driver.
 #[inline]
 pub(super) fn device(id: i32) -> Result<&'static Device> {
     let (platform, slot) = slot(id)?;
-    // SAFETY: null, or made by `open_device` and never freed.
+    // SAFETY: null, or created by `open_device` and never freed.
     match unsafe { slot.device.load(Ordering::Acquire).as_ref() } {
         Some(device) => Ok(device),
         None => open_device(platform, slot),
     }
 }
 
-/// An adapter of this process.
+/// Returns the adapter with this id.
 ///
 /// # Errors
-/// As [`device`].
+/// As for [`device`].
 pub(super) fn adapter(id: i32) -> Result<&'static Adapter> {
     slot(id).map(|(_, slot)| &slot.adapter)
 }
@@ -93,7 +93,7 @@ pub(super) fn adapter(id: i32) -> Result<&'static Adapter> {
 #[inline]
 fn slot(id: i32) -> Result<(&'static Platform, &'static Slot)> {
     forks::check()?;
-    // SAFETY: null, or made by `open` and never freed.
+    // SAFETY: null, or created by `open` and never freed.
     let platform = match unsafe { PLATFORM.load(Ordering::Acquire).as_ref() } {
         Some(platform) => platform,
         None => open()?,
@@ -118,11 +118,11 @@ fn open_device(platform: &'static Platform, slot: &'static Slot) -> Result<&'sta
     }
     let device = Owned::new(Device::open(&platform.instance, &slot.adapter)?)?.into_raw();
     slot.device.store(device.as_ptr(), Ordering::Release);
-    // SAFETY: just made, and never freed.
+    // SAFETY: just created, and never freed.
     Ok(unsafe { device.as_ref() })
 }
 
-/// Opens the driver. A failure keeps nothing: the next call tries again.
+/// Opens the driver. A failure leaves no state behind: the next call tries again.
 #[cold]
 fn open() -> Result<&'static Platform> {
     forks::begin_use()?;
@@ -135,14 +135,14 @@ fn open() -> Result<&'static Platform> {
     let slots = find_adapters(&instance, version)?;
     let platform = Owned::new(Platform { instance, slots })?.into_raw();
     PLATFORM.store(platform.as_ptr(), Ordering::Release);
-    // SAFETY: just made, and never freed.
+    // SAFETY: just created, and never freed.
     Ok(unsafe { platform.as_ref() })
 }
 
 impl Instance {
-    /// Creates an instance of the newest version that the loader has, up to 1.3; gives that, too.
+    /// Creates an instance of the loader's newest version, up to 1.3. Returns the instance and the version.
     fn create(get: vk::PFN_vkGetInstanceProcAddr) -> Result<(Instance, u32)> {
-        // SAFETY: the function is a loader's.
+        // SAFETY: the function belongs to a loader.
         let api = unsafe { LoaderApi::of_loader(get)? };
         let mut version = vk::API_VERSION_1_0;
         if let Some(ask) = api.vkEnumerateInstanceVersion {
@@ -156,13 +156,13 @@ impl Instance {
             .api_version(version);
         let wanted = vk::InstanceCreateInfo::default().application_info(&application);
         let mut handle = vk::Instance::null();
-        // SAFETY: the record is complete; the driver writes the handle.
+        // SAFETY: the record is initialised; the driver writes the handle.
         raise(check(unsafe { (api.vkCreateInstance)(&wanted, ptr::null(), &mut handle) }))?;
-        // SAFETY: the instance is this loader's.
+        // SAFETY: the instance belongs to this loader.
         match unsafe { InstanceApi::of_instance(get, handle) } {
             Ok(api) => Ok((Instance { api, handle }, version)),
             Err(error) => {
-                // SAFETY: the loader has the function for every instance, and this one is ours.
+                // SAFETY: every loader has this function for every instance, and the instance is owned.
                 unsafe {
                     if let Some(destroy) = get(handle, c_name!(vkDestroyInstance).as_ptr()) {
                         let destroy: vk::PFN_vkDestroyInstance = core::mem::transmute(destroy);
@@ -176,13 +176,13 @@ impl Instance {
 }
 
 impl Instance {
-    /// Destroys a device whose own functions are not known.
+    /// Destroys a device whose function table could not be loaded.
     ///
     /// # Safety
-    /// The device must be one of the instance, and unused.
+    /// The device must belong to the instance and be unused.
     pub(super) unsafe fn destroy_device(&self, device: vk::Device) {
         let name = c_name!(vkDestroyDevice);
-        // SAFETY: the caller vouches for the device; the function of that name has this type.
+        // SAFETY: the caller vouches for the device; the function has this type.
         unsafe {
             if let Some(destroy) = (self.api.vkGetDeviceProcAddr)(device, name.as_ptr()) {
                 let destroy: vk::PFN_vkDestroyDevice = core::mem::transmute(destroy);
@@ -193,14 +193,14 @@ impl Instance {
 }
 
 impl Drop for Instance {
-    /// Only an instance without devices is dropped.
+    /// Destroys the instance; only an instance without devices is dropped.
     fn drop(&mut self) {
-        // SAFETY: the instance is ours, and nothing of it is in use.
+        // SAFETY: the instance is owned, and nothing of it is in use.
         unsafe { (self.api.vkDestroyInstance)(self.handle, ptr::null()) };
     }
 }
 
-/// The chosen adapters, in order.
+/// Returns the selected adapters, in order.
 fn find_adapters(instance: &Instance, version: u32) -> Result<Buffer<Slot>> {
     let physical = adapter::physical_devices(&instance.api, instance.handle)?;
     let mut slots = Buffer::new();
@@ -223,7 +223,7 @@ fn find_adapters(instance: &Instance, version: u32) -> Result<Buffer<Slot>> {
     Ok(slots)
 }
 
-/// Sorts by kind; adapters of one kind stay in the order of the driver.
+/// Sorts by type; adapters of the same type stay in the driver's order.
 fn sort(slots: &mut Buffer<Slot>) {
     let slots = slots.as_mut_slice();
     for end in 1..slots.len() {

@@ -1,4 +1,4 @@
-//! Attributes of a device, and the properties by which TVM describes a target.
+//! Attributes of a Vulkan device, and the properties by which TVM describes a target.
 
 use core::ffi::CStr;
 
@@ -11,7 +11,7 @@ use ferrite_core::{Any, String, device::kind, plain_ensure};
 use super::adapter::Adapter;
 use super::platform;
 
-/// The value of an attribute, or None.
+/// Returns the value of an attribute, or `None`.
 ///
 /// # Errors
 /// MemoryError.
@@ -43,16 +43,16 @@ fn version(version: u32) -> Result<String> {
     String::format(format_args!("{major}.{minor}.{}", vk::api_version_patch(version)))
 }
 
-/// Threads of a subgroup, 1 where kernels cannot use subgroups.
+/// Returns the number of threads in a subgroup; 1 if kernels cannot use subgroups.
 fn warp_size(adapter: &Adapter) -> u32 {
     let has_basic = adapter.subgroups.operations.contains(vk::SubgroupFeatureFlags::BASIC);
     if has_basic { adapter.subgroups.size.max(1) } else { 1 }
 }
 
-/// The function `device_api.vulkan.get_target_property`: None for a property that is not known.
+/// Implements `device_api.vulkan.get_target_property`. Returns `None` for an unknown property.
 ///
 /// # Errors
-/// As [`platform::adapter`]; ValueError for a device of another type.
+/// As for [`platform::adapter`]; ValueError for a device of another type.
 pub(super) fn target_property(device: DLDevice, name: String) -> Result<Any> {
     plain_ensure!(
         device.device_type == kind::VULKAN,
@@ -99,7 +99,7 @@ pub(super) fn target_property(device: DLDevice, name: String) -> Result<Any> {
     })
 }
 
-/// TVM's word for the kind of an adapter.
+/// Returns TVM's name for the type of an adapter.
 fn device_type(adapter: &Adapter) -> &'static CStr {
     match adapter.rank() {
         0 => c"discrete",

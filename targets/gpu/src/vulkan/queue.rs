@@ -1,11 +1,11 @@
-//! The queue of a device: commands are recorded in batches, which the driver gets one after another.
+//! Queue of a Vulkan device: commands are recorded in batches, which are submitted one after another.
 //!
-//! Handing over a batch costs the driver as much as some twenty commands, so a batch is handed over when it has enough of them,
-//! and before anybody waits. The first batch after a wait is small, so that the device begins early; each further one is twice as
-//! large.
+//! Submitting a batch costs the driver as much as about twenty commands. So a batch is submitted when it has enough commands,
+//! and before any thread waits. The first batch after a wait is small, so that the device starts early; each further batch is
+//! twice as large.
 //!
-//! All threads record into the same batch, under the lock of the queue: what is queued later runs later, whichever threads queue
-//! it. A barrier follows each command.
+//! All threads record into the same batch, under the queue's lock. So commands run in the order in which they are queued, from
+//! whatever thread. A barrier follows each command.
 //!
 //! | A batch is | |
 //! |---|---|
@@ -13,7 +13,7 @@
 //! | in flight | from its submission until its fence is signalled |
 //! | done | then; its place serves the batch that comes [`BATCHES`] later |
 //!
-//! Batches are numbered from 1. What a number stands for is decided by [`Queue::is_done`].
+//! Batches are numbered from 1. [`Queue::is_done`] tells whether a number is done.
 
 use core::ptr::{self, NonNull};
 use core::sync::atomic::{AtomicU32, Ordering};
@@ -25,98 +25,98 @@ use super::failure::{Outcome, check};
 use super::memory::{Discarded, Memory};
 use crate::owned::Owned;
 
-/// Batches at once: one that is open, the others in flight.
+/// Number of batches that exist at a time: one open, the others in flight.
 pub(super) const BATCHES: usize = 8;
-/// Commands of the first batch after a wait.
+/// Commands in the first batch after a wait.
 const SMALLEST_BATCH: u32 = 8;
-/// Commands of a batch at most.
+/// Maximum commands in a batch.
 const LARGEST_BATCH: u32 = 64;
-/// Bytes of the memory through which copies and scalars of a batch go.
+/// Bytes of staging memory per batch, for copies and scalars.
 pub(super) const STAGING_BYTES: usize = 1 << 20;
 
-/// The usage of that memory.
+/// Usage of staging buffers.
 pub(super) const STAGING_USAGE: vk::BufferUsageFlags = vk::BufferUsageFlags::from_raw(
     vk::BufferUsageFlags::TRANSFER_SRC.as_raw()
         | vk::BufferUsageFlags::TRANSFER_DST.as_raw()
         | vk::BufferUsageFlags::UNIFORM_BUFFER.as_raw(),
 );
 
-/// The queue of a device, locked as a whole.
+/// The queue of a device, guarded by one lock.
 pub(super) struct Queue {
     handle: vk::Queue,
-    places: [Batch; BATCHES],
+    slots: [Batch; BATCHES],
     is_open: bool,
-    /// The number of the open batch, or of the next one.
+    /// Number of the open batch, or of the next one.
     next: u64,
-    /// All batches up to this number are done.
+    /// Number up to which all batches are done.
     done: u64,
     /// Commands after which the open batch is submitted.
     limit: u32,
     /// Whether the device was lost: nothing can be queued any more, and nothing is in use.
     is_lost: bool,
-    /// A failure that nobody was told of yet.
+    /// Failure that was not reported yet.
     unreported: Option<vk::Result>,
     discarded: Discarded,
 }
 
-// SAFETY: the pointers are those of mapped memory, which the lock of the queue guards.
+// SAFETY: the pointers are to mapped memory, which the queue's lock guards.
 unsafe impl Send for Queue {}
 
-/// A place for batches, with what they need. All of it is made when it is first needed, and kept.
+/// A batch slot with its resources, which are created on first use and reused.
 #[derive(Default)]
 pub(super) struct Batch {
     pool: vk::CommandPool,
     pub(super) commands: vk::CommandBuffer,
     fence: vk::Fence,
     staging: Option<Staging>,
-    /// The number of the batch that has the place.
+    /// Number of the slot's current batch.
     pub(super) number: u64,
-    /// Bytes of the staging memory that are in use.
+    /// Bytes of staging memory in use.
     staged: usize,
     count: u32,
-    /// The pipeline that was bound last.
+    /// Pipeline bound last.
     pub(super) bound: vk::Pipeline,
 }
 
-/// Memory that the host and the device see.
+/// Staging memory, accessible to host and device.
 #[derive(Clone, Copy)]
 struct Staging {
     buffer: vk::Buffer,
     data: NonNull<u8>,
 }
 
-/// A part of the staging memory.
+/// A range of staging memory.
 pub(super) struct Staged {
     pub(super) buffer: vk::Buffer,
     pub(super) offset: u64,
     pub(super) data: NonNull<u8>,
 }
 
-/// Readers of the places of batches, which are not used anew meanwhile.
+/// Number of readers of each batch slot. A slot with readers is not reused.
 #[derive(Default)]
 pub(super) struct Pins([AtomicU32; BATCHES]);
 
-/// A batch that somebody waits for.
+/// A wait for a batch.
 pub(super) struct Wait<'a> {
     number: u64,
-    /// None if the batch is done.
+    /// `None` if the batch is already done.
     fence: Option<vk::Fence>,
     pinned: Pinned<'a>,
 }
 
-/// Keeps a place from being used anew.
+/// Guard that keeps a slot from being reused.
 struct Pinned<'a>(&'a AtomicU32);
 
 impl Pins {
     fn pin(&self, number: u64) -> Pinned<'_> {
-        let pin = &self.0[place_of(number)];
+        let pin = &self.0[slot_of(number)];
         pin.fetch_add(1, Ordering::Relaxed);
         Pinned(pin)
     }
 
-    /// Waits for readers, who have nothing to wait for any more.
+    /// Waits for readers of a slot, who themselves wait for nothing.
     fn wait(&self, number: u64) {
-        while self.0[place_of(number)].load(Ordering::Acquire) != 0 {
+        while self.0[slot_of(number)].load(Ordering::Acquire) != 0 {
             std::thread::yield_now();
         }
     }
@@ -128,7 +128,7 @@ impl Drop for Pinned<'_> {
     }
 }
 
-fn place_of(number: u64) -> usize {
+fn slot_of(number: u64) -> usize {
     (number % BATCHES as u64) as usize
 }
 
@@ -136,7 +136,7 @@ impl Queue {
     pub(super) fn new(handle: vk::Queue) -> Queue {
         Queue {
             handle,
-            places: Default::default(),
+            slots: Default::default(),
             is_open: false,
             next: 1,
             done: 0,
@@ -147,29 +147,29 @@ impl Queue {
         }
     }
 
-    /// The number of the last batch that has commands.
+    /// Returns the number of the last batch with commands.
     #[inline]
     pub(super) fn last(&self) -> u64 {
         if self.is_open { self.next } else { self.next - 1 }
     }
 
-    /// Returns `true` if no command of a batch, or of those before it, uses anything any more.
+    /// Returns `true` if no command of a batch, or of earlier ones, uses any resource any more.
     #[inline]
     pub(super) fn is_done(&self, number: u64) -> bool {
-        // A batch that could not be submitted has its number still ahead, but nothing in flight.
+        // A batch whose submission failed keeps the next number, but has nothing in flight.
         number <= self.done || self.is_lost || (number > self.last() && self.done == self.last())
     }
 
-    /// The batch to record into, which is opened if none is.
+    /// Returns the open batch; opens one if necessary.
     #[inline]
     pub(super) fn batch(&mut self, device: &Device) -> Outcome<&mut Batch> {
         if !self.is_open {
             self.open(device)?;
         }
-        Ok(&mut self.places[place_of(self.next)])
+        Ok(&mut self.slots[slot_of(self.next)])
     }
 
-    /// Fails if the device was lost.
+    /// Returns an error if the device was lost.
     fn check_loss(&self) -> Outcome<()> {
         if self.is_lost { Err(vk::Result::ERROR_DEVICE_LOST) } else { Ok(()) }
     }
@@ -179,33 +179,33 @@ impl Queue {
         if let Some(earlier) = self.next.checked_sub(BATCHES as u64)
             && earlier > self.done
         {
-            let waited = device.wait_for_fence(self.places[place_of(earlier)].fence);
+            let waited = device.wait_for_fence(self.slots[slot_of(earlier)].fence);
             self.note(device, earlier, waited)?;
         }
         device.pins.wait(self.next);
-        self.places[place_of(self.next)].begin(device, self.next)?;
+        self.slots[slot_of(self.next)].begin(device, self.next)?;
         self.is_open = true;
         Ok(())
     }
 
-    /// Ends a command: what follows waits for it. Submits the batch when it is large enough.
+    /// Ends a command with a barrier. Submits the batch when it is large enough.
     #[inline]
     pub(super) fn end_command(&mut self, device: &Device, is_for_host: bool) -> Outcome<()> {
-        let batch = &mut self.places[place_of(self.next)];
+        let batch = &mut self.slots[slot_of(self.next)];
         batch.barrier(device, is_for_host);
         batch.count += 1;
         if batch.count >= self.limit { self.submit(device) } else { Ok(()) }
     }
 
-    /// Hands the open batch to the driver. When that fails, its commands are lost.
+    /// Submits the open batch. If that fails, its commands are lost.
     pub(super) fn submit(&mut self, device: &Device) -> Outcome<()> {
         if !core::mem::take(&mut self.is_open) {
             return Ok(());
         }
-        let batch = &self.places[place_of(self.next)];
+        let batch = &self.slots[slot_of(self.next)];
         let commands = [batch.commands];
         let submission = vk::SubmitInfo::default().command_buffers(&commands);
-        // SAFETY: the batch is recorded, its fence is in no use, and the lock of the queue is held.
+        // SAFETY: the batch is recorded, its fence is not in use, and the queue's lock is held.
         let submitted = unsafe {
             check((device.api.vkEndCommandBuffer)(batch.commands))
                 .and_then(|()| check((device.api.vkResetFences)(device.handle, 1, &batch.fence)))
@@ -221,7 +221,7 @@ impl Queue {
         self.check_loss()
     }
 
-    /// Submits what was queued, and prepares to wait for a batch, or for the last one if its number is larger.
+    /// Submits queued commands, and prepares a wait for a batch, or for the last one if its number is larger.
     pub(super) fn begin_wait<'a>(&mut self, device: &'a Device, number: u64) -> Outcome<Wait<'a>> {
         self.check_loss()?;
         if let Some(code) = self.unreported.take() {
@@ -231,15 +231,15 @@ impl Queue {
             self.submit(device)?;
         }
         let number = number.min(self.last());
-        let fence = (!self.is_done(number)).then(|| self.places[place_of(number)].fence);
+        let fence = (!self.is_done(number)).then(|| self.slots[slot_of(number)].fence);
         Ok(Wait { number, fence, pinned: device.pins.pin(number) })
     }
 
-    /// Looks which batches are done, without waiting, and destroys what they used last.
+    /// Polls which batches are done, and destroys the buffers that they used last.
     pub(super) fn advance(&mut self, device: &Device) {
         while self.done + 1 < self.next {
-            let fence = self.places[place_of(self.done + 1)].fence;
-            // SAFETY: the fence is the device's.
+            let fence = self.slots[slot_of(self.done + 1)].fence;
+            // SAFETY: the fence belongs to the device.
             match unsafe { (device.api.vkGetFenceStatus)(device.handle, fence) } {
                 vk::Result::SUCCESS => self.done += 1,
                 code => {
@@ -251,7 +251,7 @@ impl Queue {
         self.collect(device);
     }
 
-    /// Takes down the outcome of waiting for a batch.
+    /// Records the outcome of waiting for a batch.
     fn note(&mut self, device: &Device, number: u64, waited: Outcome<()>) -> Outcome<()> {
         match waited {
             Ok(()) => self.done = self.done.max(number),
@@ -268,7 +268,7 @@ impl Queue {
         }
     }
 
-    /// Destroys a buffer when no command uses it any more.
+    /// Destroys a buffer as soon as no command uses it.
     pub(super) fn discard(&mut self, device: &Device, memory: Owned<Memory>) {
         self.discarded.push(memory, self.last());
         self.advance(device);
@@ -283,7 +283,7 @@ impl Queue {
         }
     }
 
-    /// Reserves staging memory of the open batch, at most [`STAGING_BYTES`]; where it has too little, the next batch is opened.
+    /// Reserves staging memory, at most [`STAGING_BYTES`], in the open batch. Opens the next batch if too little is left.
     pub(super) fn stage(&mut self, device: &Device, bytes: usize, alignment: usize) -> Outcome<Staged> {
         let batch = self.batch(device)?;
         if batch.staged.next_multiple_of(alignment) + bytes > STAGING_BYTES {
@@ -310,11 +310,11 @@ impl Queue {
 }
 
 impl Batch {
-    /// Begins to record.
+    /// Begins recording.
     fn begin(&mut self, device: &Device, number: u64) -> Outcome<()> {
         self.complete(device)?;
         let begin = vk::CommandBufferBeginInfo::default().flags(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT);
-        // SAFETY: no command of the pool is in flight, since the batch before in this place is done.
+        // SAFETY: no command of the pool is in flight, since the slot's previous batch is done.
         unsafe {
             check((device.api.vkResetCommandPool)(
                 device.handle,
@@ -327,10 +327,10 @@ impl Batch {
         Ok(())
     }
 
-    /// Makes what the place lacks.
+    /// Creates missing resources of the slot.
     fn complete(&mut self, device: &Device) -> Outcome<()> {
         let (api, handle) = (&device.api, device.handle);
-        // SAFETY: the device is alive and the records are complete; the driver writes the handles.
+        // SAFETY: the device is live and the records are initialised; the driver writes the handles.
         unsafe {
             if self.pool == vk::CommandPool::null() {
                 let wanted = vk::CommandPoolCreateInfo::default()
@@ -366,12 +366,12 @@ impl Batch {
         };
         let start = self.staged.next_multiple_of(alignment);
         self.staged = start + bytes;
-        // SAFETY: the caller asks for what there is.
+        // SAFETY: the caller stays within the staging memory.
         let data = unsafe { staging.data.add(start) };
         Ok(Staged { buffer: staging.buffer, offset: start as u64, data })
     }
 
-    /// Makes later commands, and the host if it reads the outcome, wait for those so far.
+    /// Makes later commands wait for the commands so far; with `is_for_host`, also makes their writes visible to the host.
     fn barrier(&self, device: &Device, is_for_host: bool) {
         use vk::{AccessFlags as Access, PipelineStageFlags as Stages};
         let both = Stages::COMPUTE_SHADER | Stages::TRANSFER;
@@ -438,36 +438,36 @@ impl Device {
     fn wait_for_fence(&self, fence: vk::Fence) -> Outcome<()> {
         // SAFETY: the fence is the device's, and is in flight or signalled.
         match unsafe { (self.api.vkWaitForFences)(self.handle, 1, &fence, vk::TRUE, u64::MAX) } {
-            // Nobody waits for five hundred years.
+            // The timeout is five hundred years.
             vk::Result::TIMEOUT => Err(vk::Result::TIMEOUT),
             code => check(code),
         }
     }
 
-    /// Waits for a batch, without the lock of the queue, and runs `then` before the place of the batch may be used anew.
+    /// Waits for a batch without the queue's lock, and runs `then` before the slot may be reused.
     pub(super) fn end_wait(&self, wait: Wait<'_>, then: impl FnOnce()) -> Outcome<()> {
         let waited = wait.fence.map_or(Ok(()), |fence| self.wait_for_fence(fence));
         if waited.is_ok() {
             then();
         }
-        // Before the lock is taken: who holds it may be waiting for the place.
+        // Dropped before the lock is taken, since the thread that holds it may be waiting for the slot.
         drop(wait.pinned);
         let mut queue = self.queue();
         queue.limit = SMALLEST_BATCH;
         queue.note(self, wait.number, waited)
     }
 
-    /// Waits until a batch and those before it are done.
+    /// Waits until a batch and all earlier ones are done.
     pub(super) fn wait_for(&self, number: u64) -> Outcome<()> {
         let wait = self.queue().begin_wait(self, number)?;
         self.end_wait(wait, || ())
     }
 
-    /// Waits until a batch is done, for a caller who cannot report a failure: the next who waits is told. Returns `true` if what
-    /// the batch uses may be destroyed.
+    /// Waits until a batch is done, for callers who cannot report a failure: it is reported to the next thread that waits.
+    /// Returns `true` if resources of the batch may be destroyed.
     pub(super) fn settle(&self, number: u64) -> bool {
         if let Err(code) = self.wait_for(number) {
-            // The open batch was given up; those in flight are still to be waited for.
+            // The open batch is lost; those in flight must still be waited for.
             let _ = self.wait_for(number);
             self.queue().unreported = Some(code);
         }
@@ -475,7 +475,7 @@ impl Device {
         queue.is_done(number.min(queue.last()))
     }
 
-    /// Waits until everything that was queued is done.
+    /// Waits until all queued commands are complete.
     pub(super) fn finish(&self) -> Outcome<()> {
         self.wait_for(u64::MAX)
     }

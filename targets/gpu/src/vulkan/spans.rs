@@ -1,21 +1,21 @@
-//! The free parts of a block of memory: first fit, neighbours joined when they are freed.
+//! Free list of a memory block: first fit, with adjacent ranges joined when they are freed.
 #![forbid(unsafe_code)]
 
 use core::ops::Range;
 
 use ferrite_core::memory::Buffer;
 
-/// A block of memory that is given out in parts.
+/// A memory block divided into ranges.
 pub(super) struct Spans {
-    /// Free parts, sorted, no two of them neighbours.
+    /// Free ranges, sorted; no two are adjacent.
     free: Buffer<Range<u64>>,
     bytes: u64,
-    /// Parts that are in use.
+    /// Number of used ranges.
     used: usize,
 }
 
 impl Spans {
-    /// A block of so many bytes, all free. None without memory for the list.
+    /// Creates a block of `bytes` free bytes. Returns `None` if the list cannot be allocated.
     pub(super) fn new(bytes: u64) -> Option<Spans> {
         let mut free = Buffer::new();
         free.reserve_silently(1).ok()?;
@@ -23,15 +23,15 @@ impl Spans {
         Some(Spans { free, bytes, used: 0 })
     }
 
-    /// Whether no part is in use.
+    /// Returns `true` if no range is in use.
     pub(super) fn is_unused(&self) -> bool {
         self.used == 0
     }
 
-    /// Gives out a part, whose start is a multiple of `alignment`. None where no free part is large enough, or without memory for
-    /// the list.
+    /// Allocates a range whose start is a multiple of `alignment`. Returns `None` if no free range is large enough, or if the
+    /// list cannot grow.
     pub(super) fn allocate(&mut self, bytes: u64, alignment: u64) -> Option<u64> {
-        // There are at most as many free parts as used ones, and one; the list then has room for all that are freed later.
+        // There is at most one more free range than used ranges. Reserving for that here lets every later release succeed.
         let most = self.used + 3;
         self.free.reserve_silently(most.saturating_sub(self.free.len())).ok()?;
         let fits = |part: &Range<u64>| {
@@ -55,7 +55,7 @@ impl Spans {
         Some(start)
     }
 
-    /// Takes back a part that was given out.
+    /// Frees a range.
     pub(super) fn release(&mut self, start: u64, bytes: u64) {
         self.used -= 1;
         let end = start + bytes;
@@ -75,7 +75,7 @@ impl Spans {
         }
     }
 
-    /// Inserts a part; [`allocate`](Self::allocate) made room.
+    /// Inserts a free range, for which [`allocate`](Self::allocate) reserved the capacity.
     fn insert(&mut self, index: usize, part: Range<u64>) {
         if self.free.try_push(part).is_ok() {
             self.free.as_mut_slice()[index..].rotate_right(1);
@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn freed_neighbours_are_joined() {
-        // In any order of freeing, the whole block comes back.
+        // In any order of freeing, the whole block becomes free again.
         let orders = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
         for order in orders {
             let mut spans = Spans::new(300).unwrap();
@@ -121,7 +121,7 @@ mod tests {
         let mut spans = Spans::new(1 << 20).unwrap();
         let parts: std::vec::Vec<_> = (0..1000).map(|_| spans.allocate(64, 64).unwrap()).collect();
         let capacity = spans.free.capacity();
-        // Every second one: as many free parts as there can be.
+        // Freeing every second range gives the maximum number of free ranges.
         for pass in 0..2 {
             parts.iter().skip(pass).step_by(2).for_each(|part| spans.release(*part, 64));
         }

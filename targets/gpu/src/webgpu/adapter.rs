@@ -1,6 +1,6 @@
-//! The choice of adapters, and their devices. Discrete GPUs come first, then integrated and virtual ones, then CPUs.
+//! Selection of WebGPU adapters and their devices: discrete GPUs first, then integrated and virtual GPUs, then CPUs.
 //!
-//! `FERRITE_WEBGPU_ADAPTER` chooses adapters by a part of their name, in upper or lower case.
+//! `FERRITE_WEBGPU_ADAPTER` selects adapters by a part of their name, ignoring case.
 
 use core::ffi::CStr;
 use core::ptr;
@@ -19,55 +19,55 @@ use crate::variable;
 
 const CHOICE: &CStr = c"FERRITE_WEBGPU_ADAPTER";
 
-/// An adapter, with its device as soon as somebody asked for it.
-struct Place {
+/// An adapter, and its device once it is open.
+struct Slot {
     id: i32,
     adapter: wgpu::Adapter,
     device: AtomicPtr<Device>,
 }
 
-/// The chosen adapters; found once, and never given up.
-static ADAPTERS: AtomicPtr<Buffer<Place>> = AtomicPtr::new(ptr::null_mut());
+/// Selected adapters; created once and never freed.
+static ADAPTERS: AtomicPtr<Buffer<Slot>> = AtomicPtr::new(ptr::null_mut());
 
-/// Held while adapters are looked for and while a device is opened.
+/// Held while adapters are enumerated and while a device is opened.
 static OPENING: Mutex<()> = Mutex::new(());
 
-/// A device of this process.
+/// Returns the device with this id.
 ///
 /// # Errors
-/// RuntimeError when no driver is installed, and in a forked child; InternalError when there is no adapter, or none of that id.
+/// RuntimeError if no driver is installed, and in a forked child; InternalError if there is no adapter with this id.
 #[inline]
 pub(super) fn device(id: i32) -> Result<&'static Device> {
     forks::check()?;
-    let place = match adapters() {
-        Some(adapters) => place(adapters, id)?,
-        None => place(find()?, id)?,
+    let slot = match adapters() {
+        Some(adapters) => slot(adapters, id)?,
+        None => slot(find()?, id)?,
     };
-    match place.device() {
+    match slot.device() {
         Some(device) => Ok(device),
-        None => place.open(),
+        None => slot.open(),
     }
 }
 
-fn adapters() -> Option<&'static Buffer<Place>> {
-    // SAFETY: null, or made by `find` and never freed.
+fn adapters() -> Option<&'static Buffer<Slot>> {
+    // SAFETY: null, or created by `find` and never freed.
     unsafe { ADAPTERS.load(Ordering::Acquire).as_ref() }
 }
 
-fn place(adapters: &'static Buffer<Place>, id: i32) -> Result<&'static Place> {
+fn slot(adapters: &'static Buffer<Slot>, id: i32) -> Result<&'static Slot> {
     match usize::try_from(id).ok().and_then(|index| adapters.get(index)) {
-        Some(place) => Ok(place),
+        Some(slot) => Ok(slot),
         None => plain_bail!(INTERNAL_ERROR, "Invalid WebGPU device_id={}. ", id),
     }
 }
 
-impl Place {
+impl Slot {
     fn device(&self) -> Option<&'static Device> {
-        // SAFETY: null, or made by `open` and never freed.
+        // SAFETY: null, or created by `open` and never freed.
         unsafe { self.device.load(Ordering::Acquire).as_ref() }
     }
 
-    /// Opens the device. A failure keeps nothing: the next call tries again.
+    /// Opens the device. A failure leaves no state behind: the next call tries again.
     #[cold]
     fn open(&self) -> Result<&'static Device> {
         let _opening = OPENING.lock().unwrap_or_else(PoisonError::into_inner);
@@ -76,14 +76,14 @@ impl Place {
         }
         let device = Owned::new(unwind::catch(|| Device::open(self.id, &self.adapter))?)?.into_raw();
         self.device.store(device.as_ptr(), Ordering::Release);
-        // SAFETY: just made, and never freed.
+        // SAFETY: just created, and never freed.
         Ok(unsafe { device.as_ref() })
     }
 }
 
-/// Looks for adapters. A failure keeps nothing: the next call tries again.
+/// Enumerates the adapters. A failure leaves no state behind: the next call tries again.
 #[cold]
-fn find() -> Result<&'static Buffer<Place>> {
+fn find() -> Result<&'static Buffer<Slot>> {
     forks::begin_use()?;
     let _opening = OPENING.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(adapters) = adapters() {
@@ -91,15 +91,15 @@ fn find() -> Result<&'static Buffer<Place>> {
     }
     let adapters = Owned::new(unwind::catch(choose)?)?.into_raw();
     ADAPTERS.store(adapters.as_ptr(), Ordering::Release);
-    // SAFETY: just made, and never freed.
+    // SAFETY: just created, and never freed.
     Ok(unsafe { adapters.as_ref() })
 }
 
-/// The chosen adapters, in order.
-fn choose() -> Result<Buffer<Place>> {
+/// Returns the selected adapters, in order.
+fn choose() -> Result<Buffer<Slot>> {
     let descriptor = wgpu::InstanceDescriptor {
         backends: wgpu::Backends::PRIMARY,
-        // No validation by the driver, also in debug builds: wgpu's own is there anyway.
+        // No validation layers, even in debug builds, since wgpu validates itself.
         flags: wgpu::InstanceFlags::empty(),
         ..wgpu::InstanceDescriptor::new_without_display_handle()
     };
@@ -118,7 +118,7 @@ fn choose() -> Result<Buffer<Place>> {
         names.try_extend_from_slice(name.as_bytes())?;
         if chosen.len() < MAX_DEVICES && variable::contains(name.as_bytes(), choice) {
             let id = chosen.len() as i32;
-            chosen.try_push(Place { id, adapter, device: AtomicPtr::new(ptr::null_mut()) })?;
+            chosen.try_push(Slot { id, adapter, device: AtomicPtr::new(ptr::null_mut()) })?;
         }
     }
     if chosen.is_empty() {
@@ -137,13 +137,13 @@ fn rank(kind: wgpu::DeviceType) -> u8 {
     }
 }
 
-/// The error for a machine without adapters.
+/// Returns the error for a machine without adapters.
 #[cfg(not(target_os = "linux"))]
 fn missing() -> Error {
     plain_error!(RUNTIME_ERROR, "No WebGPU adapter: the system has no driver for a GPU")
 }
 
-/// The error for a machine without adapters: without the loader of Vulkan, or without a driver of it.
+/// Returns the error for a machine without adapters: the Vulkan loader is missing, or it has no driver.
 #[cfg(target_os = "linux")]
 fn missing() -> Error {
     match crate::library::DriverLibrary::open(&[c"libvulkan.so.1"]) {

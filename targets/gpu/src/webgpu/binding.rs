@@ -1,7 +1,7 @@
-//! Arguments of a kernel as WebGPU takes them: a group of buffers, one of which has the scalars.
+//! Kernel arguments for WebGPU: a bind group with the buffers, one of which has the scalars.
 //!
-//! Making a group takes as long as a launch. So a kernel keeps those that it used, by their buffers. A launch takes one for
-//! itself, changes what differs, and puts it back when it is queued: what is written to a buffer later is later in the queue.
+//! Creating a bind group takes as long as a launch. So a kernel caches bind groups by their buffers. A launch takes one,
+//! updates what differs, and puts it back after queueing: a later write to the scalar buffer comes later in the queue.
 
 use core::ptr::{self, NonNull};
 use core::sync::atomic::{AtomicPtr, Ordering};
@@ -15,34 +15,34 @@ use super::device::Device;
 use crate::launch::{Launch, MAX_PARAMETERS, pack_slots_of_4};
 use crate::owned::Owned;
 
-/// Bindings that a kernel keeps at most.
-const PLACES: usize = 16;
+/// Maximum number of cached bindings per kernel.
+const SLOTS: usize = 16;
 
-/// Bytes of the scalars at most, and behind them the number of blocks along x.
+/// Maximum size of the scalars in bytes, including the number of blocks along x after them.
 const MAX_SCALAR_BYTES: usize = (MAX_PARAMETERS + 1) * 4;
 
-/// The arguments that a group of buffers was made for.
+/// A bind group, with the arguments that it was created for.
 pub(super) struct Binding {
-    /// The values of all parameters; buffers come first.
+    /// Values of all parameters; buffers come first.
     values: Buffer<u64>,
     blocks_along_x: u32,
     scalars: wgpu::Buffer,
     group: wgpu::BindGroup,
 }
 
-/// The layout of a kernel's arguments.
+/// Layout of a kernel's arguments.
 pub(super) struct Arguments {
     layout: wgpu::BindGroupLayout,
-    /// Whether the kernel writes each of its buffers.
+    /// For each buffer, whether the kernel writes it.
     is_written: Buffer<bool>,
     scalar_bytes: usize,
 }
 
 impl Arguments {
-    /// The layout for buffers, of which some are written, and a number of scalars.
+    /// Creates the layout for these buffers and this many scalars.
     ///
     /// # Errors
-    /// InternalError when the device has no such layout.
+    /// InternalError if the device does not support the layout.
     pub(super) fn new(device: &Device, is_written: &[bool], scalar_count: usize) -> Result<Arguments> {
         let mut written = Buffer::new();
         written.try_extend_from_slice(is_written)?;
@@ -57,12 +57,12 @@ impl Arguments {
         Ok(Arguments { layout, is_written: written, scalar_bytes: (scalar_count + 1) * 4 })
     }
 
-    /// The layout as wgpu has it.
+    /// Returns wgpu's layout.
     pub(super) fn layout(&self) -> &wgpu::BindGroupLayout {
         &self.layout
     }
 
-    /// Makes a binding for a launch.
+    /// Creates a binding for a launch.
     #[cold]
     fn bind(&self, device: &Device, launch: &Launch<'_>) -> Result<Binding> {
         let scalars = device.reports.of(|| {
@@ -80,7 +80,7 @@ impl Arguments {
         Ok(Binding { values, blocks_along_x: launch.sizes.grid()[0], scalars, group })
     }
 
-    /// Changes what differs in a binding that was made for another launch.
+    /// Updates a binding created for another launch.
     #[cold]
     fn change(&self, binding: &mut Binding, device: &Device, launch: &Launch<'_>) -> Result<()> {
         self.write_scalars(device, &binding.scalars, launch)?;
@@ -95,7 +95,7 @@ impl Arguments {
 
     fn write_scalars(&self, device: &Device, buffer: &wgpu::Buffer, launch: &Launch<'_>) -> Result<()> {
         let mut bytes = [0; MAX_SCALAR_BYTES];
-        // There is room for as many scalars as a kernel may have parameters.
+        // The array has capacity for the maximum number of parameters.
         let used = pack_slots_of_4(launch, &mut bytes)?.unwrap_or_default();
         bytes[used..used + 4].copy_from_slice(&launch.sizes.grid()[0].to_le_bytes());
         device.reports.of(|| device.queue.write_buffer(buffer, 0, &bytes[..used + 4]))
@@ -132,7 +132,7 @@ impl Arguments {
         device.reports.of(|| device.device.create_bind_group(&descriptor))
     }
 
-    /// Refuses a buffer that comes twice and is written: WebGPU has no kernels whose buffers overlap.
+    /// Rejects a buffer that is passed twice and written: WebGPU does not allow aliased buffers.
     fn check_alone(&self, numbers: &[u64], index: usize) -> Result<()> {
         for before in 0..index {
             if numbers[before] == numbers[index] && (self.is_written[before] || self.is_written[index]) {
@@ -157,48 +157,48 @@ fn entry(binding: usize, ty: wgpu::BufferBindingType) -> wgpu::BindGroupLayoutEn
     }
 }
 
-/// The bindings of a kernel. Each place is empty, has a binding, or is in use.
-pub(super) struct Bindings([AtomicPtr<Binding>; PLACES]);
+/// Cached bindings of a kernel. Each slot is empty, has a binding, or is in use.
+pub(super) struct Bindings([AtomicPtr<Binding>; SLOTS]);
 
-/// Marks a place whose binding a launch has taken.
+/// Marks a slot whose binding is taken by a launch.
 const IN_USE: *mut Binding = ptr::without_provenance_mut(1);
 
-/// A binding that a launch has for itself; goes back when it is dropped.
-pub(super) struct Taken<'a> {
-    /// Its place, unless all that there are were in use.
-    place: Option<&'a AtomicPtr<Binding>>,
-    /// None while it is made, and if that failed: then the place becomes empty.
+/// Guard with exclusive use of a binding, which is returned when the guard is dropped.
+pub(super) struct BindingGuard<'a> {
+    /// Slot of the binding; `None` if all slots were in use.
+    slot: Option<&'a AtomicPtr<Binding>>,
+    /// `None` until the binding is created. If that fails, the slot becomes empty.
     binding: Option<Owned<Binding>>,
 }
 
-impl Taken<'_> {
-    /// The group of buffers.
+impl BindingGuard<'_> {
+    /// Returns the bind group.
     pub(super) fn group(&self) -> Option<&wgpu::BindGroup> {
         self.binding.as_ref().map(|binding| &binding.group)
     }
 
-    /// Drops the binding of a launch that failed.
+    /// Drops the binding after a launch that failed.
     #[cold]
     pub(super) fn discard(mut self) {
         self.binding = None;
     }
 }
 
-impl Drop for Taken<'_> {
+impl Drop for BindingGuard<'_> {
     fn drop(&mut self) {
-        if let Some(place) = self.place {
+        if let Some(slot) = self.slot {
             let binding = self.binding.take().map_or(ptr::null_mut(), |binding| binding.into_raw().as_ptr());
-            place.store(binding, Ordering::Release);
+            slot.store(binding, Ordering::Release);
         }
     }
 }
 
 impl Bindings {
     pub(super) const fn new() -> Bindings {
-        Bindings([const { AtomicPtr::new(ptr::null_mut()) }; PLACES])
+        Bindings([const { AtomicPtr::new(ptr::null_mut()) }; SLOTS])
     }
 
-    /// Takes a binding for a launch: as a rule, one that was made for the same buffers.
+    /// Takes a binding for a launch, preferably one created for the same buffers.
     ///
     /// # Errors
     /// ValueError for arguments that cannot be bound; MemoryError; errors of the driver.
@@ -208,8 +208,8 @@ impl Bindings {
         arguments: &Arguments,
         device: &Device,
         launch: &Launch<'_>,
-    ) -> Result<Taken<'_>> {
-        let (mut taken, found) = self.take_place(place_of(&launch.values[..arguments.is_written.len()]));
+    ) -> Result<BindingGuard<'_>> {
+        let (mut guard, found) = self.take_slot(slot_of(&launch.values[..arguments.is_written.len()]));
         let mut binding = match found {
             Some(binding) => binding,
             None => Owned::new(arguments.bind(device, launch)?)?,
@@ -217,23 +217,23 @@ impl Bindings {
         if !binding.is_for(launch) {
             arguments.change(&mut binding, device, launch)?;
         }
-        taken.binding = Some(binding);
-        Ok(taken)
+        guard.binding = Some(binding);
+        Ok(guard)
     }
 
-    /// Takes the first place from `first` on that no other launch has, with the binding in it.
+    /// Takes the first slot at or after `first` that no launch uses, with its binding.
     #[inline]
-    fn take_place(&self, first: usize) -> (Taken<'_>, Option<Owned<Binding>>) {
-        for offset in 0..PLACES {
-            let place = &self.0[(first + offset) % PLACES];
-            let found = place.swap(IN_USE, Ordering::Acquire);
+    fn take_slot(&self, first: usize) -> (BindingGuard<'_>, Option<Owned<Binding>>) {
+        for offset in 0..SLOTS {
+            let slot = &self.0[(first + offset) % SLOTS];
+            let found = slot.swap(IN_USE, Ordering::Acquire);
             if found != IN_USE {
-                // SAFETY: a place owns its binding unless it is in use, and it is in use from now on.
+                // SAFETY: a slot owns its binding unless it is in use, and it is in use from now on.
                 let binding = NonNull::new(found).map(|binding| unsafe { Owned::from_raw(binding) });
-                return (Taken { place: Some(place), binding: None }, binding);
+                return (BindingGuard { slot: Some(slot), binding: None }, binding);
             }
         }
-        (Taken { place: None, binding: None }, None)
+        (BindingGuard { slot: None, binding: None }, None)
     }
 }
 
@@ -244,17 +244,17 @@ impl Binding {
     }
 }
 
-/// The place where a launch with these buffers looks first.
-fn place_of(buffers: &[u64]) -> usize {
+/// Returns the first slot to try for these buffers.
+fn slot_of(buffers: &[u64]) -> usize {
     let mix = |hash: u64, number: &u64| (hash ^ number).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    (buffers.iter().fold(0, mix) >> 32) as usize % PLACES
+    (buffers.iter().fold(0, mix) >> 32) as usize % SLOTS
 }
 
 impl Drop for Bindings {
     fn drop(&mut self) {
-        for place in &mut self.0 {
-            if let Some(binding) = NonNull::new(*place.get_mut()) {
-                // SAFETY: the place owns its binding, and no launch is being made.
+        for slot in &mut self.0 {
+            if let Some(binding) = NonNull::new(*slot.get_mut()) {
+                // SAFETY: the slot owns its binding, and no launch is in progress.
                 drop(unsafe { Owned::from_raw(binding) });
             }
         }

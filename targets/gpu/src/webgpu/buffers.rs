@@ -1,4 +1,4 @@
-//! The buffers of all devices. `data` of a tensor is the number of a buffer, as in TVM's runtime for browsers.
+//! Buffers of all devices. The `data` pointer of a tensor is the number of a buffer, as in TVM's runtime for browsers.
 
 use core::ffi::c_void;
 use core::ptr::{self, NonNull};
@@ -13,16 +13,16 @@ use super::numbers::Numbers;
 #[derive(Clone)]
 pub(super) struct Memory {
     pub(super) buffer: wgpu::Buffer,
-    /// The bytes that were asked for; the buffer may have more.
+    /// Requested size in bytes; the buffer may be larger.
     pub(super) bytes: usize,
-    /// The id of the device.
+    /// Id of the device.
     pub(super) device: i32,
 }
 
-/// Readers hold the lock for as long as it takes to clone a handle. Launches look up only buffers that they have not bound yet.
+/// Table of all buffers. Readers lock it only to clone a handle, and launches only for buffers that are not bound yet.
 static BUFFERS: RwLock<Numbers<Memory>> = RwLock::new(Numbers::new());
 
-/// Gives a buffer a number.
+/// Adds a buffer; returns its number.
 ///
 /// # Errors
 /// MemoryError.
@@ -34,16 +34,16 @@ pub(super) fn insert(memory: Memory) -> Result<NonNull<c_void>> {
     }
 }
 
-/// The buffer of a number.
+/// Returns the buffer with this number.
 ///
 /// # Errors
-/// ValueError for any other number.
+/// ValueError if there is none.
 pub(super) fn get(number: usize) -> Result<Memory> {
     let buffers = BUFFERS.read().unwrap_or_else(PoisonError::into_inner);
     buffers.get(number).cloned().ok_or_else(|| unknown(number))
 }
 
-/// Takes a buffer out of the table.
+/// Removes a buffer from the table.
 pub(super) fn remove(number: usize) -> Option<Memory> {
     BUFFERS.write().unwrap_or_else(PoisonError::into_inner).remove(number)
 }

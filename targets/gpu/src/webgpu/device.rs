@@ -1,4 +1,4 @@
-//! A device with its queue.
+//! A WebGPU device with its queue.
 
 use core::future::Future;
 use core::pin::pin;
@@ -12,7 +12,7 @@ use super::failure::Reports;
 use super::staging::Staging;
 use crate::workspace::Workspaces;
 
-/// A device. All work goes through its one queue, in order.
+/// A WebGPU device. All its commands go through one queue, in order.
 pub(super) struct Device {
     pub(super) id: i32,
     pub(super) device: wgpu::Device,
@@ -24,14 +24,14 @@ pub(super) struct Device {
     info: wgpu::AdapterInfo,
 }
 
-/// Features that shaders may ask for, where the adapter has them.
+/// Optional features that shaders may require.
 const FEATURES: wgpu::Features = wgpu::Features::SHADER_F16.union(wgpu::Features::SUBGROUP);
 
 impl Device {
-    /// Opens the device of an adapter, with all that the adapter can do.
+    /// Opens the device of an adapter, with the adapter's limits and supported features.
     ///
     /// # Errors
-    /// InternalError with the driver's words.
+    /// InternalError with the driver's message.
     pub(super) fn open(id: i32, adapter: &wgpu::Adapter) -> Result<Device> {
         let limits = adapter.limits();
         let descriptor = wgpu::DeviceDescriptor {
@@ -53,7 +53,7 @@ impl Device {
         }
     }
 
-    /// The name of the adapter.
+    /// Returns the name of the adapter.
     pub(super) fn name(&self) -> &str {
         &self.info.name
     }
@@ -61,7 +61,7 @@ impl Device {
     /// Waits for a submission, or for all of them.
     ///
     /// # Errors
-    /// RuntimeError when the device is lost.
+    /// RuntimeError if the device is lost.
     pub(super) fn wait(&self, submission: Option<wgpu::SubmissionIndex>) -> Result<()> {
         let wait = wgpu::PollType::Wait { submission_index: submission, timeout: None };
         match self.reports.of(|| self.device.poll(wait))? {
@@ -70,7 +70,7 @@ impl Device {
         }
     }
 
-    /// The value of an attribute, or None.
+    /// Returns the value of an attribute, or `None`.
     ///
     /// # Errors
     /// MemoryError.
@@ -94,10 +94,10 @@ impl Device {
     }
 }
 
-/// The outcome of a future, which on hosts wgpu has at once.
+/// Returns the output of a future, which wgpu completes immediately on hosts.
 ///
 /// # Errors
-/// InternalError when it has not.
+/// InternalError if it is pending.
 pub(super) fn now<T>(future: impl Future<Output = T>) -> Result<T> {
     match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(value) => Ok(value),

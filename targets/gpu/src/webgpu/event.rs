@@ -1,4 +1,4 @@
-//! Events: the submission to a queue after which an event is over. The time is not told.
+//! WebGPU events: the submission after which an event is complete. They measure no time.
 
 use core::ffi::c_void;
 use core::ptr::NonNull;
@@ -13,7 +13,7 @@ use crate::owned::Owned;
 /// An event.
 pub(super) struct Event(Mutex<Option<Record>>);
 
-/// A place in the queue of a device.
+/// A position in the queue of a device.
 #[derive(Clone)]
 struct Record {
     device: &'static Device,
@@ -21,7 +21,7 @@ struct Record {
 }
 
 impl Event {
-    /// Makes an event that was never recorded.
+    /// Creates an event without a record.
     ///
     /// # Errors
     /// MemoryError.
@@ -29,10 +29,10 @@ impl Event {
         Ok(Owned::new(Event(Mutex::new(None)))?.into_raw().cast())
     }
 
-    /// The event of a handle.
+    /// Returns the event behind a handle.
     ///
     /// # Safety
-    /// The handle must come from [`create`](Event::create), and live as long as the reference.
+    /// The handle must come from [`create`](Event::create), and must stay live for `'a`.
     pub(super) unsafe fn of<'a>(handle: NonNull<c_void>) -> &'a Event {
         // SAFETY: the caller's promise.
         unsafe { handle.cast().as_ref() }
@@ -41,7 +41,7 @@ impl Event {
     /// Frees an event.
     ///
     /// # Safety
-    /// The handle must come from [`create`](Event::create), and not be used afterwards.
+    /// The handle must come from [`create`](Event::create), and must not be used afterwards.
     pub(super) unsafe fn free(handle: NonNull<c_void>) {
         // SAFETY: the caller's promise.
         drop(unsafe { Owned::<Event>::from_raw(handle.cast()) });
@@ -51,30 +51,30 @@ impl Event {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Records the event behind everything that was queued on the device.
+    /// Records the event after all commands queued on the device.
     ///
     /// # Errors
-    /// RuntimeError when the device is lost.
+    /// RuntimeError if the device is lost.
     pub(super) fn record(&self, device: &'static Device) -> Result<()> {
         let submission = device.reports.of(|| device.queue.submit([]))?;
         *self.recorded() = Some(Record { device, submission });
         Ok(())
     }
 
-    /// Makes the queue of a device wait for the event. One queue is in order anyway; for another one this thread waits.
+    /// Makes the queue of a device wait for the event. A queue is in order; for the event of another device, this thread waits.
     ///
     /// # Errors
-    /// As [`wait`](Event::wait).
+    /// As for [`wait`](Event::wait).
     pub(super) fn order(&self, device: &'static Device) -> Result<()> {
         let is_elsewhere =
             self.recorded().as_ref().is_some_and(|record| !core::ptr::eq(record.device, device));
         if is_elsewhere { self.wait() } else { Ok(()) }
     }
 
-    /// Waits until the event is over.
+    /// Waits until the event is complete.
     ///
     /// # Errors
-    /// RuntimeError when the device is lost, and in a forked child.
+    /// RuntimeError if the device is lost, and in a forked child.
     pub(super) fn wait(&self) -> Result<()> {
         forks::check()?;
         let record = self.recorded().clone();

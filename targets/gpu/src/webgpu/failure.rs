@@ -1,7 +1,7 @@
 //! Errors of wgpu.
 //!
-//! On hosts, wgpu reports an error on the thread whose call made it, before that call returns: to the handler that
-//! [`Reports::watch`] installs in place of the default one, which panics. A lost device is reported once, to another handler.
+//! On hosts, wgpu reports an error on the calling thread before the call returns, to the handler that [`Reports::watch`]
+//! installs in place of the default, which panics. The loss of a device is reported once, to another handler.
 
 use core::cell::Cell;
 use std::sync::{Arc, OnceLock};
@@ -10,18 +10,18 @@ use ferrite_core::error::{Error, Result};
 use ferrite_core::{plain_error, unwind};
 
 std::thread_local! {
-    /// The first error that was reported on this thread since somebody asked.
+    /// First error reported on this thread since the last check.
     static REPORTED: Cell<Option<Error>> = const { Cell::new(None) };
 }
 
-/// Takes the error that was reported on this thread. A thread that is ending has none.
+/// Takes the error reported on this thread; `None` on a thread that is ending.
 fn take() -> Option<Error> {
     REPORTED.try_with(Cell::take).ok().flatten()
 }
 
 fn report(error: wgpu::Error) {
     let error = convert(error);
-    // A thread that is ending has nobody to tell.
+    // A thread that is ending cannot report the error.
     let _ = REPORTED.try_with(|reported| {
         let first = reported.take().unwrap_or(error);
         reported.set(Some(first));
@@ -40,14 +40,14 @@ fn convert(error: wgpu::Error) -> Error {
     }
 }
 
-/// The reports of one device.
+/// Error reports of one device.
 pub(super) struct Reports {
-    /// The driver's words when the device was lost.
+    /// Driver's message about the loss of the device.
     loss: Arc<OnceLock<std::string::String>>,
 }
 
 impl Reports {
-    /// Watches a new device.
+    /// Installs the error handlers of a new device.
     pub(super) fn watch(device: &wgpu::Device) -> Reports {
         let loss = Arc::new(OnceLock::new());
         device.on_uncaptured_error(Arc::new(report));
@@ -58,10 +58,10 @@ impl Reports {
         Reports { loss }
     }
 
-    /// Runs calls of wgpu; panics in it, too, become errors.
+    /// Runs calls of wgpu, and converts reported errors and panics into errors.
     ///
     /// # Errors
-    /// RuntimeError when the device is lost; MemoryError when it is out of memory; InternalError for anything else.
+    /// RuntimeError if the device is lost; MemoryError if it is out of memory; InternalError for anything else.
     #[inline]
     pub(super) fn of<T>(&self, calls: impl FnOnce() -> T) -> Result<T> {
         self.check()?;

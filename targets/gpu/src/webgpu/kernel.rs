@@ -1,4 +1,4 @@
-//! Kernels: a pipeline, and the arguments that launches bind to it.
+//! WebGPU kernels: a compute pipeline, and launches.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use super::device::Device;
 use crate::forks;
 use crate::launch::{Launch, webgpu_grid};
 
-/// A kernel on one device.
+/// A kernel loaded on one device.
 pub struct Kernel {
     device: &'static Device,
     pipeline: wgpu::ComputePipeline,
@@ -18,11 +18,11 @@ pub struct Kernel {
     bindings: Bindings,
 }
 
-/// A kernel as a module has it.
+/// Source of a kernel in its module.
 pub(super) struct KernelSource<'a> {
     pub(super) name: &'a [u8],
     pub(super) wgsl: &'a [u8],
-    /// Whether the kernel writes each of its buffers.
+    /// For each buffer, whether the kernel writes it.
     pub(super) is_written: &'a [bool],
     pub(super) scalar_count: usize,
 }
@@ -31,7 +31,7 @@ impl Kernel {
     /// Compiles a kernel.
     ///
     /// # Errors
-    /// InternalError with the compiler's text; RuntimeError when the device is lost; MemoryError.
+    /// InternalError with the compiler's message; RuntimeError if the device is lost; MemoryError.
     pub(super) fn compile(device: &'static Device, source: &KernelSource<'_>) -> Result<Kernel> {
         let arguments = Arguments::new(device, source.is_written, source.scalar_count)
             .map_err(|error| build_error(device, source, error))?;
@@ -43,7 +43,7 @@ impl Kernel {
     /// Queues a launch.
     ///
     /// # Errors
-    /// ValueError for arguments that cannot be bound and for grids that do not fit; errors of the driver.
+    /// ValueError for arguments that cannot be bound and for grids that are too large; errors of the driver.
     pub(super) fn launch(&self, launch: &Launch<'_>) -> Result<()> {
         forks::check()?;
         let [x, y, z] = webgpu_grid::split(launch.sizes.grid())?;
@@ -71,7 +71,7 @@ fn compile(
     layout: &wgpu::BindGroupLayout,
 ) -> Result<wgpu::ComputePipeline> {
     let (name, wgsl) = (text(source.name)?, text(source.wgsl)?);
-    // The first error is that of the shader, which names lines; those that follow from it are dropped.
+    // The first error concerns the shader, with line numbers; subsequent errors are dropped.
     let Device { device, reports, .. } = device;
     reports.of(|| {
         let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
@@ -98,7 +98,7 @@ fn text(bytes: &[u8]) -> Result<&str> {
     core::str::from_utf8(bytes).map_err(|_| plain_error!(INTERNAL_ERROR, "the text is not UTF-8"))
 }
 
-/// The error for a kernel that does not compile. Errors that say nothing of the kernel stay as they are.
+/// Returns the error for a kernel that does not compile. Errors unrelated to the kernel are returned unchanged.
 #[cold]
 fn build_error(device: &Device, source: &KernelSource<'_>, error: Error) -> Error {
     if error.kind() != kind::INTERNAL_ERROR.as_bytes() {

@@ -1,7 +1,7 @@
-//! Memory of a device, and copies.
+//! WebGPU device memory and copies.
 //!
-//! WebGPU copies words of 4 bytes between buffers. Where a copy begins or ends within a word, the rest of that word is read
-//! first, unless it lies behind the memory that was asked for.
+//! WebGPU copies words of 4 bytes between buffers. If a copy begins or ends within a word, the rest of the word is read first,
+//! unless it lies beyond the requested size.
 
 use core::ffi::c_void;
 use core::ptr::NonNull;
@@ -17,15 +17,15 @@ use super::device::Device;
 use super::{adapter, staging};
 use crate::workspace::DeviceMemory;
 
-/// Sizes of buffers are multiples of this: the largest element of an array in a shader, so that an empty tensor has one.
+/// Granularity of buffer sizes: the largest array element in a shader, so that an empty tensor has one.
 const GRANULARITY: usize = 16;
 
 const WORD: usize = 4;
 
-/// Allocates memory; zero bytes get a buffer, too.
+/// Allocates a buffer; zero bytes get a buffer, too.
 ///
 /// # Errors
-/// MemoryError when the device has no such memory; errors of the driver.
+/// MemoryError if the device is out of memory; errors of the driver.
 pub(super) fn allocate(device: &Device, bytes: usize) -> Result<NonNull<c_void>> {
     let size = match bytes.max(1).checked_next_multiple_of(GRANULARITY) {
         Some(size) if size as u64 <= device.limits.max_buffer_size => size as u64,
@@ -42,10 +42,10 @@ pub(super) fn allocate(device: &Device, bytes: usize) -> Result<NonNull<c_void>>
     buffers::insert(Memory { buffer, bytes, device: device.id })
 }
 
-/// Frees memory of [`allocate`]. Commands that were queued before may still use it.
+/// Frees memory from [`allocate`]. Commands queued before may still use it.
 pub(super) fn free(device: &Device, data: NonNull<c_void>) {
     let Some(memory) = buffers::remove(data.addr().get()) else { return };
-    // Kernels keep what they bound last; destroying it gives the memory back all the same. Errors do not matter here.
+    // Cached bindings of kernels retain the buffer, but destroying it frees its memory. Errors are ignored.
     let _ = device.reports.of(|| {
         memory.buffer.destroy();
         drop(memory);
@@ -64,7 +64,7 @@ impl DeviceMemory for Device {
     }
 }
 
-/// A region of a buffer.
+/// A range of a buffer.
 struct Span {
     device: &'static Device,
     memory: Memory,
@@ -72,7 +72,7 @@ struct Span {
     bytes: usize,
 }
 
-/// A region that is looked up: in main memory, or of a buffer.
+/// A validated region: in host memory, or a range of a buffer.
 enum Side {
     Main(NonNull<u8>),
     Device(Span),
@@ -80,7 +80,8 @@ enum Side {
 
 impl Side {
     /// # Safety
-    /// A region in main memory must have so many bytes.
+    ///
+    /// A region in host memory must have `bytes` bytes.
     unsafe fn new(region: &Region, bytes: usize) -> Result<Side> {
         if region.device.device_type != kind::WEB_GPU {
             // SAFETY: the caller vouches for the region.
@@ -111,18 +112,18 @@ impl Side {
     }
 }
 
-/// Copies bytes. Copies from and to main memory are over when this returns; others are queued.
+/// Copies bytes. Copies from and to host memory are complete on return; others are queued.
 ///
 /// # Errors
-/// ValueError for numbers of no buffer, and for regions beyond their buffer; MemoryError; errors of the driver.
+/// ValueError for unknown buffer numbers, and for regions beyond their buffer; MemoryError; errors of the driver.
 ///
 /// # Safety
-/// A region in main memory must have so many bytes.
+/// A region in host memory must have `bytes` bytes.
 pub(super) unsafe fn copy(from: Region, to: Region, bytes: usize) -> Result<()> {
     if bytes == 0 {
         return Ok(());
     }
-    // SAFETY: the caller vouches for the regions, and nobody else uses them during the copy.
+    // SAFETY: the caller vouches for the regions, which no other thread uses during the copy.
     unsafe {
         match (Side::new(&from, bytes)?, Side::new(&to, bytes)?) {
             (Side::Main(_), Side::Main(_)) => plain_bail!(INTERNAL_ERROR, "A copy of WebGPU needs a buffer"),
@@ -138,18 +139,18 @@ pub(super) unsafe fn copy(from: Region, to: Region, bytes: usize) -> Result<()> 
 }
 
 impl Span {
-    /// A part of the region.
+    /// Returns a part of the range.
     fn part(&self, from: usize, bytes: usize) -> Span {
         Span { device: self.device, memory: self.memory.clone(), at: self.at + from, bytes }
     }
 
-    /// Whether the region consists of words, not counting bytes behind the memory that was asked for.
+    /// Returns `true` if the range consists of whole words, not counting bytes beyond the requested size.
     fn is_of_words(&self) -> bool {
         let end = self.at + self.bytes;
         self.at.is_multiple_of(WORD) && (end.is_multiple_of(WORD) || end == self.memory.bytes)
     }
 
-    /// Reads the region in pieces.
+    /// Reads the range in chunks.
     fn read(&self, to: &mut [u8]) -> Result<()> {
         let mut done = 0;
         for piece in to.chunks_mut(staging::LARGEST) {
@@ -169,7 +170,7 @@ impl Span {
             let start = (self.at - skipped) as u64;
             encoder.copy_buffer_to_buffer(&self.memory.buffer, start, &buffer, 0, size as u64);
             let submission = queue.submit([encoder.finish()]);
-            // What comes of it is told when the range is asked for.
+            // The result of mapping is reported by `get_mapped_range`.
             buffer.slice(..size as u64).map_async(wgpu::MapMode::Read, |_| ());
             (buffer, submission)
         })?;
@@ -188,7 +189,7 @@ impl Span {
         Ok(())
     }
 
-    /// Writes the region: whole words at once, the words that it shares one by one.
+    /// Writes the range: whole words directly, partial words one at a time.
     fn write(&self, from: &[u8]) -> Result<()> {
         let head = (self.at.next_multiple_of(WORD) - self.at).min(from.len());
         let (first, rest) = from.split_at(head);
@@ -204,7 +205,7 @@ impl Span {
         let Device { queue, reports, .. } = self.device;
         reports.of(|| {
             queue.write_buffer(&self.memory.buffer, (self.at + at) as u64, words);
-            // Begins the copy, so that the memory that it takes meanwhile becomes free again.
+            // Submits the copy, so that its staging memory is freed again.
             queue.submit([]);
         })
     }
@@ -225,7 +226,7 @@ impl Span {
         shared.write_words(0, &word)
     }
 
-    /// Queues a copy to another region of as many bytes, or makes it by way of main memory where WebGPU has no such copy.
+    /// Queues a copy to another range of the same size. Copies through host memory where WebGPU does not support the copy.
     fn copy_to(&self, target: &Span) -> Result<()> {
         let are_apart = self.memory.buffer != target.memory.buffer;
         let is_one_device = core::ptr::eq(self.device, target.device);

@@ -1,4 +1,4 @@
-//! The functions of WebGPU modules beside kernels, by which the runtime for browsers prepares shaders.
+//! Functions of WebGPU modules other than kernels, by which the runtime for browsers prepares shaders.
 
 use core::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -11,15 +11,15 @@ use ferrite_core::{Function, String, plain_bail};
 use super::{WebGpu, source};
 use crate::module::DeviceModule;
 
-/// Functions that take the place of kernels, by name.
+/// Functions that replace kernels, by name.
 pub(super) struct Prebuilt {
     functions: Mutex<Buffer<(String, Function)>>,
-    /// Whether there are any. As a rule there are none, and a lookup takes no lock.
+    /// Whether there are any. There are usually none, and then a lookup takes no lock.
     are_any: AtomicBool,
 }
 
 impl Prebuilt {
-    /// No functions.
+    /// Creates the table without functions.
     pub(super) const fn new() -> Prebuilt {
         Prebuilt { functions: Mutex::new(Buffer::new()), are_any: AtomicBool::new(false) }
     }
@@ -40,21 +40,21 @@ impl Prebuilt {
         let mut functions = self.functions();
         let found = functions.as_mut_slice().iter_mut().find(|(of, _)| *of == name);
         let previous = match found {
-            Some((_, place)) => Some(core::mem::replace(place, function)),
+            Some((_, slot)) => Some(core::mem::replace(slot, function)),
             None => {
                 functions.try_push((name, function))?;
                 self.are_any.store(true, Ordering::Release);
                 None
             }
         };
-        // Dropping a function may run anything.
+        // Dropped without the lock, since dropping a function may run user code.
         drop(functions);
         drop(previous);
         Ok(())
     }
 }
 
-/// The function of a module by that name, if it is not a kernel, or replaces one.
+/// Returns the function with this name, if it is not a kernel, or if it replaces one.
 ///
 /// # Errors
 /// MemoryError.

@@ -1,17 +1,17 @@
-//! WebGPU by the crate wgpu, which runs it on Vulkan and Metal: shaders in WGSL, one queue per device.
+//! WebGPU back end, on the crate wgpu, which implements it with Vulkan and Metal: shaders in WGSL, one queue per device.
 //!
-//! | file | holds |
+//! | file | content |
 //! |---|---|
-//! | `adapter`, `device` | the choice of adapters, and the device of one with its queue |
-//! | `kernel`, `binding` | pipelines, and the arguments that launches bind to them |
-//! | `numbers`, `buffers` | numbers, which are what `data` of a tensor is, and the buffers that have them |
+//! | `adapter`, `device` | selection of adapters, and a device with its queue |
+//! | `kernel`, `binding` | pipelines, and cached bind groups |
+//! | `numbers`, `buffers` | table of values by number, and the buffers by the number that tensors have as `data` |
 //! | `memory`, `staging` | allocations and copies |
-//! | `event` | events, as submissions of the queue |
-//! | `method`, `source` | the functions of modules beside kernels, and texts that describe a module |
-//! | `failure` | errors of wgpu, which panic by default |
+//! | `event` | events, as queue submissions |
+//! | `method`, `source` | module functions other than kernels, and text descriptions of a module |
+//! | `failure` | errors of wgpu |
 //!
-//! wgpu allocates by the global allocator, also for each launch, and ends the process when that has no memory. What is
-//! allocated here reports it.
+//! wgpu uses the global allocator, even for each launch, and aborts the process when out of memory. Allocations of this crate
+//! report an error.
 
 mod adapter;
 mod binding;
@@ -50,13 +50,13 @@ use method::Prebuilt;
 pub struct WebGpu;
 
 std::thread_local! {
-    /// The device on which this thread launches kernels.
+    /// Device on which this thread launches kernels.
     static CURRENT: Cell<i32> = const { Cell::new(0) };
 }
 
 /// The code of a module.
 pub struct Code {
-    /// For each kernel, whether it writes each of its buffers.
+    /// For each kernel and each of its buffers, whether the kernel writes the buffer.
     is_written: Buffer<Buffer<bool>>,
     prebuilt: Prebuilt,
 }
@@ -67,7 +67,7 @@ impl Driver for WebGpu {
     const DEVICE_TYPE: i32 = kind::WEB_GPU;
 
     type Code = Code;
-    /// Each kernel has a shader of its own.
+    /// Nothing, since each kernel has a shader of its own.
     type Loaded = ();
     type Kernel = Kernel;
 
@@ -98,7 +98,7 @@ impl Driver for WebGpu {
 
     #[inline]
     unsafe fn launch(kernel: &Kernel, _device: i32, launch: &Launch<'_>) -> Result<()> {
-        // Handles are numbers that are looked up, so any values will do.
+        // Handles are validated by lookup, so any values are safe.
         kernel.launch(launch)
     }
 
@@ -106,7 +106,7 @@ impl Driver for WebGpu {
         method::find(module, this, name)
     }
 
-    /// No source is in one piece, see [`compose_source`](Driver::compose_source).
+    /// Returns nothing, since the source is composed on demand by [`compose_source`](Driver::compose_source).
     fn inspect_source<'a>(_: &Source<'a, WebGpu>, _: &[u8]) -> &'a [u8] {
         b""
     }
@@ -120,7 +120,7 @@ impl Driver for WebGpu {
     }
 }
 
-/// Whether a kernel writes each of its buffers, which are its first parameters.
+/// Returns for each buffer whether a kernel writes it. Buffers are the first parameters.
 fn written_buffers(payload: &Payload, kernel: &payload::Kernel) -> Result<Buffer<bool>> {
     let mut is_written = Buffer::new();
     for tag in payload.tags_of(kernel) {

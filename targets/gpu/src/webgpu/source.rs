@@ -1,4 +1,4 @@
-//! Descriptions of a module as texts: its shaders, and its kernels as JSON, in the forms of TVM's compiler.
+//! Text descriptions of a module in the formats of TVM's compiler: its shaders, and its kernels as JSON.
 
 use ferrite_alloc_ext::containers::{ArrayObject, MapObject};
 use ferrite_alloc_ext::json;
@@ -8,7 +8,7 @@ use ferrite_core::{Any, String, dtype};
 
 use crate::payload::{Kernel, Payload};
 
-/// The shaders of all kernels, each below a title.
+/// Returns the shaders of all kernels, each below a title.
 ///
 /// # Errors
 /// MemoryError.
@@ -22,7 +22,7 @@ pub(super) fn shaders(payload: &Payload) -> Result<String> {
     String::from_buffer(text, 0)
 }
 
-/// The kernels by name, as JSON.
+/// Returns the kernels by name, as JSON.
 ///
 /// # Errors
 /// MemoryError.

@@ -1,14 +1,14 @@
-//! Buffers by which main memory reads what a device wrote: one is kept for the next copy.
+//! Staging buffers for reads from a device: one is kept for the next copy.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The largest buffer. Larger copies are made in pieces.
+/// Bytes of the largest staging buffer. Larger copies are split.
 pub(super) const LARGEST: usize = 1 << 24;
 
-/// The smallest one.
+/// Bytes of the smallest staging buffer.
 const SMALLEST: usize = 1 << 16;
 
-/// The buffer that no copy is using.
+/// The idle staging buffer.
 pub(super) struct Staging(Mutex<Option<wgpu::Buffer>>);
 
 impl Staging {
@@ -20,7 +20,7 @@ impl Staging {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Gives the spare buffer, or a new one if that is missing or too small.
+    /// Returns the idle buffer, or a new one if there is none or it is too small.
     pub(super) fn take(&self, device: &wgpu::Device, bytes: usize) -> wgpu::Buffer {
         let spare = self.spare().take();
         match spare {
@@ -34,7 +34,7 @@ impl Staging {
         }
     }
 
-    /// Keeps a buffer that is not mapped, in place of a smaller one.
+    /// Keeps an unmapped buffer, replacing a smaller one.
     pub(super) fn put_back(&self, buffer: wgpu::Buffer) {
         let mut spare = self.spare();
         let is_larger = spare.as_ref().is_none_or(|kept| kept.size() < buffer.size());

@@ -101,7 +101,7 @@ impl Driver {
     /// # Safety
     /// `F` must be its type.
     pub unsafe fn function<F: Copy>(&self, name: &CStr) -> F {
-        // SAFETY: the name ends in a zero.
+        // SAFETY: the name ends in a NUL.
         let address = unsafe { dlsym(self.library, name.as_ptr()) };
         assert!(!address.is_null(), "{name:?}");
         // SAFETY: the caller says that this is the type.

@@ -209,7 +209,7 @@ pub fn wait() -> Result<()> {
     wait_on(HERE)
 }
 
-/// Waits again where a copy or the wait for it failed: main memory must live until the copy is over.
+/// Waits again where a copy or the wait for it failed: host memory must live until the copy is over.
 fn settled<T>(device: DLDevice, result: Result<T>) -> Result<T> {
     if result.is_err() {
         let _ = wait_on(device);

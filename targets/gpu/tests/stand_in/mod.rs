@@ -28,7 +28,7 @@ unsafe impl Sync for Library {}
 impl Library {
     /// Opens a library by its name or path.
     pub fn open(name: &CStr) -> Option<Library> {
-        // SAFETY: the name ends in a zero; the initialisers that run are those of a driver.
+        // SAFETY: the name ends in a NUL; the initialisers that run are those of a driver.
         NonNull::new(unsafe { dlopen(name.as_ptr(), RTLD_NOW) }).map(Library)
     }
 
@@ -43,7 +43,7 @@ impl Library {
     /// # Safety
     /// `F` must be its type.
     pub unsafe fn function<F: Copy>(&self, name: &CStr) -> F {
-        // SAFETY: the name ends in a zero.
+        // SAFETY: the name ends in a NUL.
         let address = unsafe { dlsym(self.0.as_ptr(), name.as_ptr()) };
         assert!(!address.is_null(), "{name:?}");
         // SAFETY: the caller says that this is the type.

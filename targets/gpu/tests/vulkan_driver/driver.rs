@@ -310,7 +310,7 @@ fn wrap(name: &CStr, real: vk::PFN_vkVoidFunction) -> vk::PFN_vkVoidFunction {
 }
 
 unsafe extern "system" fn function(instance: vk::Instance, name: *const c_char) -> vk::PFN_vkVoidFunction {
-    // SAFETY: the address was made from that of this function; the name ends in a zero.
+    // SAFETY: the address was made from that of this function; the name ends in a NUL.
     unsafe {
         let real: vk::PFN_vkGetInstanceProcAddr = core::mem::transmute(LOADER.load(SeqCst));
         wrap(CStr::from_ptr(name), real(instance, name))

@@ -26,7 +26,7 @@ fn convert(plan: &LaunchPlan, arguments: &[AnyView<'_>]) -> Result<(Vec<u64>, Wo
 
 fn pointer(address: usize) -> AnyView<'static> {
     let pointer: *mut core::ffi::c_void = core::ptr::without_provenance_mut(address);
-    // SAFETY: the cell holds the pointer itself, which nobody follows.
+    // SAFETY: the cell contains the pointer itself, which is never dereferenced.
     unsafe { AnyView::from_raw(*ferrite_core::Any::from(pointer).as_raw()) }
 }
 

@@ -1,4 +1,4 @@
-//! A device: its buffers, its streams, copies, and attributes.
+//! A Metal device: buffers, streams, copies, and attributes.
 
 use core::ffi::c_void;
 use core::ptr::{self, NonNull};
@@ -25,20 +25,20 @@ use crate::workspace::{DeviceMemory, Workspaces};
 
 type MetalBuffer = ProtocolObject<dyn MTLBuffer>;
 
-/// A kernel that does nothing, which tells the size of a warp.
+/// An empty kernel, compiled to find the warp size.
 const NOTHING: (&[u8], Code<'_>) = (b"nothing", Code::Source("kernel void nothing() {}"));
 
-/// A device.
+/// A Metal device.
 pub struct Device {
     metal: Retained<ProtocolObject<dyn MTLDevice>>,
     default_stream: &'static Stream,
-    /// Streams that were freed, for those that are created next.
+    /// Freed streams, reused for new ones.
     idle: Mutex<Buffer<&'static Stream>>,
     workspaces: Workspaces,
 }
 
 impl Device {
-    /// Makes the default stream of a device.
+    /// Creates a device with its default stream.
     ///
     /// # Errors
     /// MemoryError.
@@ -48,12 +48,12 @@ impl Device {
         Ok(Device { metal, default_stream, idle, workspaces })
     }
 
-    /// The framework's object.
+    /// Returns the framework's object.
     pub(super) fn metal(&self) -> &ProtocolObject<dyn MTLDevice> {
         &self.metal
     }
 
-    /// Makes a buffer that only the device sees.
+    /// Creates a buffer that only the device accesses.
     ///
     /// # Errors
     /// MemoryError.
@@ -66,15 +66,15 @@ impl Device {
     /// Frees a buffer.
     ///
     /// # Safety
-    /// It must come from [`allocate`](Device::allocate), and not be used afterwards.
+    /// The buffer must come from [`allocate`](Device::allocate), and must not be used afterwards.
     pub(in super::super) unsafe fn free(&self, memory: NonNull<c_void>) {
         if !forks::is_child() {
-            // SAFETY: the caller's promise; command buffers that are queued retain the buffer.
+            // SAFETY: the caller's promise; queued command buffers retain the buffer.
             drop(unsafe { Retained::from_raw(memory.cast::<MetalBuffer>().as_ptr()) });
         }
     }
 
-    /// Gives a workspace that is used on a stream.
+    /// Returns a workspace for use on a stream.
     ///
     /// # Errors
     /// MemoryError.
@@ -86,10 +86,10 @@ impl Device {
         self.workspaces.allocate(self, bytes, stream)
     }
 
-    /// Takes back a workspace.
+    /// Takes a workspace back.
     ///
     /// # Errors
-    /// ValueError when it is none of this device.
+    /// ValueError if it does not belong to this device.
     pub(in super::super) fn free_workspace(
         &self,
         workspace: NonNull<c_void>,
@@ -101,14 +101,14 @@ impl Device {
     /// Compiles or loads a kernel.
     ///
     /// # Errors
-    /// As [`Kernel::load`].
+    /// As for [`Kernel::load`].
     pub(in super::super) fn load(&'static self, name: &[u8], code: Code<'_>) -> Result<Kernel> {
         Kernel::load(self, name, code)
     }
 
     // Streams.
 
-    /// The stream of a handle; the default one for null.
+    /// Returns the stream of a handle; null is the default stream.
     ///
     /// # Safety
     /// The handle must be null or come from [`create_stream`](Device::create_stream).
@@ -121,7 +121,7 @@ impl Device {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Creates a stream, or gives one that was freed.
+    /// Creates a stream, or reuses a freed one.
     ///
     /// # Errors
     /// MemoryError.
@@ -134,13 +134,13 @@ impl Device {
         Ok(ptr::from_ref(stream).cast_mut().cast())
     }
 
-    /// Frees a stream when its commands are done.
+    /// Frees a stream after its commands are complete.
     ///
     /// # Errors
-    /// InternalError when a command failed that nobody was told of.
+    /// InternalError if a command failed and the failure was not reported yet.
     ///
     /// # Safety
-    /// The handle must come from [`create_stream`](Device::create_stream), and not be used afterwards.
+    /// The handle must come from [`create_stream`](Device::create_stream), and must not be used afterwards.
     pub(in super::super) unsafe fn free_stream(&self, handle: *mut c_void) -> Result<()> {
         self.workspaces.forget(self, handle);
         // SAFETY: the caller's promise.
@@ -153,10 +153,10 @@ impl Device {
     /// Waits for a stream.
     ///
     /// # Errors
-    /// InternalError when a command failed that nobody was told of.
+    /// InternalError if a command failed and the failure was not reported yet.
     ///
     /// # Safety
-    /// As [`stream`](Device::stream).
+    /// As for [`stream`](Device::stream).
     pub(in super::super) unsafe fn synchronize(&self, handle: *mut c_void) -> Result<()> {
         // SAFETY: the caller's promise.
         let stream = unsafe { self.stream(handle) };
@@ -165,13 +165,13 @@ impl Device {
 
     // Copies.
 
-    /// Copies to main memory, by way of a buffer that both see, and waits.
+    /// Copies to host memory through a shared buffer, and waits.
     ///
     /// # Errors
-    /// MemoryError; InternalError when a command failed that nobody was told of.
+    /// MemoryError; InternalError if a command failed and the failure was not reported yet.
     ///
     /// # Safety
-    /// Both sides must have so many bytes; as [`stream`](Device::stream).
+    /// Both sides must have `bytes` bytes; the handle as for [`stream`](Device::stream).
     pub(in super::super) unsafe fn read(
         &self,
         stream: *mut c_void,
@@ -185,7 +185,7 @@ impl Device {
         let range = Aligned::around(offset, bytes);
         autoreleasepool(|_| {
             let staging = self.read_range(stream, buffer, range)?;
-            // SAFETY: the staging buffer has the range, and the caller vouches for the target.
+            // SAFETY: the staging buffer contains the range, and the caller vouches for the target.
             unsafe {
                 let content = staging.contents().cast::<u8>().as_ptr().add(range.before);
                 content.copy_to_nonoverlapping(to, bytes);
@@ -194,13 +194,13 @@ impl Device {
         })
     }
 
-    /// Copies from main memory, by way of a buffer that both see. The copy from there is queued.
+    /// Copies from host memory through a shared buffer. The copy from the shared buffer is queued.
     ///
     /// # Errors
-    /// As [`read`](Device::read).
+    /// As for [`read`](Device::read).
     ///
     /// # Safety
-    /// As [`read`](Device::read).
+    /// As for [`read`](Device::read).
     pub(in super::super) unsafe fn write(
         &self,
         stream: *mut c_void,
@@ -218,7 +218,7 @@ impl Device {
             } else {
                 self.read_range(stream, buffer, range)?
             };
-            // SAFETY: the staging buffer has the range, and the caller vouches for the source.
+            // SAFETY: the staging buffer contains the range, and the caller vouches for the source.
             unsafe {
                 let content = staging.contents().cast::<u8>().as_ptr().add(range.before);
                 content.copy_from_nonoverlapping(from, bytes);
@@ -230,10 +230,10 @@ impl Device {
     /// Queues a copy within the device.
     ///
     /// # Errors
-    /// As [`read`](Device::read).
+    /// As for [`read`](Device::read).
     ///
     /// # Safety
-    /// As [`read`](Device::read).
+    /// As for [`read`](Device::read).
     pub(in super::super) unsafe fn copy(
         &self,
         stream: *mut c_void,
@@ -258,7 +258,7 @@ impl Device {
         autoreleasepool(|_| blit(stream, (source, from.1), (target, to.1), bytes))
     }
 
-    /// The content of a range in a buffer that the CPU sees.
+    /// Reads a range of a buffer into a shared buffer.
     fn read_range(
         &self,
         stream: &Stream,
@@ -281,10 +281,10 @@ impl Device {
         }
     }
 
-    /// The value of an attribute, or None.
+    /// Returns the value of an attribute, or `None`.
     ///
     /// # Errors
-    /// MemoryError; InternalError when the compiler cannot be used.
+    /// MemoryError; InternalError if the compiler is not available.
     pub(in super::super) fn attribute(&'static self, attribute: Attribute) -> Result<Any> {
         let number = |number: usize| Any::from(number as i64);
         let block = self.metal.maxThreadsPerThreadgroup();

@@ -1,4 +1,4 @@
-//! Events: counters that a stream raises and others wait for.
+//! Metal events: counters that one stream increases and others wait for.
 
 use core::ffi::c_void;
 use core::ptr::NonNull;
@@ -19,14 +19,14 @@ struct Event {
     last: Mutex<Record>,
 }
 
-/// The last record of an event.
+/// Last record of an event.
 struct Record {
-    /// The value of the counter then; 0 without a record.
+    /// Value of the counter at the record; 0 if there is none.
     value: u64,
     commands: Option<Retained<ProtocolObject<dyn MTLCommandBuffer>>>,
 }
 
-// SAFETY: any thread may wait for a command buffer that was committed, and a mutex guards it.
+// SAFETY: any thread may wait for a committed command buffer, and a mutex guards the record.
 unsafe impl Send for Record {}
 
 impl Event {
@@ -52,7 +52,7 @@ impl Device {
     /// MemoryError.
     ///
     /// # Safety
-    /// The event must be one, and the stream null or one of this device.
+    /// The event must be live, and the stream null or one of this device.
     pub(in super::super) unsafe fn record_event(
         &self,
         event: NonNull<c_void>,
@@ -77,7 +77,7 @@ impl Device {
     /// MemoryError.
     ///
     /// # Safety
-    /// The event must be one, and the stream null or one of this device.
+    /// The event must be live, and the stream null or one of this device.
     pub(in super::super) unsafe fn wait_for_event(
         &self,
         event: NonNull<c_void>,
@@ -94,10 +94,10 @@ impl Device {
     }
 }
 
-/// Frees an event. Commands that wait for it hold it.
+/// Frees an event. Commands that wait for it retain it.
 ///
 /// # Safety
-/// It must come from `create_event`, and not be used afterwards.
+/// The event must come from `create_event`, and must not be used afterwards.
 pub(in super::super) unsafe fn free_event(event: NonNull<c_void>) {
     if !crate::forks::is_child() {
         // SAFETY: the caller's promise.
@@ -108,10 +108,10 @@ pub(in super::super) unsafe fn free_event(event: NonNull<c_void>) {
 /// Waits for an event.
 ///
 /// # Errors
-/// InternalError when the commands before it failed.
+/// InternalError if the commands before it failed.
 ///
 /// # Safety
-/// The event must be one.
+/// The event must be live.
 pub(in super::super) unsafe fn synchronize_event(event: NonNull<c_void>) -> Result<()> {
     // SAFETY: the caller's promise.
     let event = unsafe { event.cast::<Event>().as_ref() };

@@ -1,4 +1,4 @@
-//! Errors of the framework.
+//! Errors of the Metal framework.
 
 use ferrite_core::String;
 use ferrite_core::error::{Error, Result};
@@ -7,7 +7,7 @@ use objc2::runtime::ProtocolObject;
 use objc2_foundation::{NSError, NSString};
 use objc2_metal::{MTLCommandBuffer, MTLCommandBufferStatus};
 
-/// A text of the framework.
+/// Converts a string of the framework.
 ///
 /// # Errors
 /// MemoryError.
@@ -15,7 +15,7 @@ pub(super) fn text(text: &NSString) -> Result<String> {
     String::format(format_args!("{text}"))
 }
 
-/// The description of an error.
+/// Returns the description of an error.
 ///
 /// # Errors
 /// MemoryError.
@@ -23,7 +23,7 @@ pub(super) fn description(error: &NSError) -> Result<String> {
     text(&error.localizedDescription())
 }
 
-/// The error of a command buffer; None unless it failed.
+/// Returns the error of a command buffer; `None` unless it failed.
 pub(super) fn of_commands(commands: &ProtocolObject<dyn MTLCommandBuffer>) -> Option<Error> {
     if commands.status() != MTLCommandBufferStatus::Error {
         return None;
@@ -35,7 +35,7 @@ pub(super) fn of_commands(commands: &ProtocolObject<dyn MTLCommandBuffer>) -> Op
     })
 }
 
-/// The error when the framework gives no object, which happens when the system is out of memory.
+/// Returns the error for a missing object: the framework returns none when it is out of memory.
 #[cold]
 pub(super) fn missing(what: &str) -> Error {
     plain_error!(MEMORY_ERROR, "Metal has no memory for a {}", what)

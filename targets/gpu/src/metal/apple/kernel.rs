@@ -1,4 +1,4 @@
-//! Kernels as pipelines.
+//! Metal kernels, as compute pipelines.
 
 use core::ffi::c_void;
 use core::ptr::{self, NonNull};
@@ -19,7 +19,7 @@ use super::failure::description;
 use super::stream;
 use crate::launch::{Dimensions, Launch};
 
-/// A kernel on one device.
+/// A kernel loaded on one device.
 pub struct Kernel {
     device: &'static Device,
     pipeline: Retained<ProtocolObject<dyn MTLComputePipelineState>>,
@@ -30,7 +30,7 @@ impl Kernel {
     /// Compiles or loads a kernel.
     ///
     /// # Errors
-    /// InternalError with the log of the compiler; when the library does not have the kernel.
+    /// InternalError with the compiler's log, or if the library does not have the kernel.
     pub(super) fn load(device: &'static Device, name: &[u8], code: Code<'_>) -> Result<Kernel> {
         autoreleasepool(|_| {
             let metal = device.metal();
@@ -67,23 +67,23 @@ impl Kernel {
         })
     }
 
-    /// Threads of a block at most.
+    /// Returns the maximum number of threads in a block.
     pub(in super::super) fn max_threads(&self) -> usize {
         self.max_threads
     }
 
-    /// Threads of a warp.
+    /// Returns the number of threads in a warp.
     pub(super) fn warp_size(&self) -> usize {
         self.pipeline.threadExecutionWidth()
     }
 
-    /// Queues a launch, unless a command of the stream failed that nobody was told of.
+    /// Queues a launch. Does nothing if a command of the stream failed and the failure was not reported yet.
     ///
     /// # Errors
     /// MemoryError.
     ///
     /// # Safety
-    /// Handles must be buffers of this device or null, and `stream` null or one of it.
+    /// Handles must be buffers of this device or null; `stream` must be null or belong to the device.
     pub(in super::super) unsafe fn launch(
         &self,
         stream: *mut c_void,
@@ -99,7 +99,8 @@ impl Kernel {
             let commands = stream.commands()?;
             stream::encode(&commands, |encoder| {
                 encoder.setComputePipelineState(&self.pipeline);
-                // SAFETY: the caller vouches for the buffers, which the command buffer retains; the framework copies the slots.
+                // SAFETY: the caller vouches for the buffers, which the command buffer retains; the framework copies the
+                // scalars.
                 unsafe { set_arguments(encoder, launch, slots) };
                 encoder.dispatchThreadgroups_threadsPerThreadgroup(
                     size(launch.sizes.grid()),
@@ -112,7 +113,7 @@ impl Kernel {
     }
 }
 
-/// Sets buffers at indices from 0, and the scalars at the next index.
+/// Binds buffers at indices from 0, and the scalars at the next index.
 ///
 /// # Safety
 /// Handles must be buffers or null.
@@ -125,12 +126,12 @@ unsafe fn set_arguments(
     let mut index = 0;
     for (_, value) in handles {
         let buffer = ptr::with_exposed_provenance::<ProtocolObject<dyn MTLBuffer>>(*value as usize);
-        // SAFETY: the caller vouches for the buffers. Their number was checked.
+        // SAFETY: the caller vouches for the buffers, whose number was checked.
         unsafe { encoder.setBuffer_offset_atIndex(buffer.as_ref(), 0, index) };
         index += 1;
     }
     if !slots.is_empty() {
-        // SAFETY: so many bytes are there, at most 4096.
+        // SAFETY: `slots` has this length, at most 4096.
         unsafe { encoder.setBytes_length_atIndex(NonNull::from(slots).cast(), slots.len(), index) };
     }
 }

@@ -1,6 +1,6 @@
-//! Metal on Apple's systems: the devices that the framework lists.
+//! Metal on Apple's systems: the devices listed by the framework.
 //!
-//! `FERRITE_METAL_DEVICE` chooses devices by a part of their name, in upper or lower case.
+//! `FERRITE_METAL_DEVICE` selects devices by a part of their name, ignoring case.
 
 mod device;
 mod event;
@@ -28,10 +28,10 @@ const CHOICE: &CStr = c"FERRITE_METAL_DEVICE";
 
 static DEVICES: OpenOnce<Buffer<Device>> = OpenOnce::new();
 
-/// The device of that id.
+/// Returns the device with this id.
 ///
 /// # Errors
-/// InternalError when there is none; RuntimeError in a forked child.
+/// InternalError if there is none; RuntimeError in a forked child.
 pub(super) fn device(id: i32) -> Result<&'static Device> {
     let devices = DEVICES.get(open)?;
     match usize::try_from(id).ok().and_then(|index| devices.get(index)) {
@@ -58,7 +58,7 @@ fn open() -> Result<Buffer<Device>> {
     Ok(devices)
 }
 
-/// The devices with this text in their name.
+/// Returns the devices whose name contains this text.
 fn chosen(choice: &[u8]) -> Result<Buffer<Device>> {
     let mut devices = Buffer::new();
     for device in MTLCopyAllDevices() {

@@ -1,7 +1,7 @@
-//! Streams: command queues. Command buffers of one run in order.
+//! Metal streams: command queues, whose command buffers run in order.
 //!
-//! A kernel that fails does so after its launch. Then launches on its stream do nothing until somebody waits for the stream, who
-//! gets the error.
+//! A kernel that fails does so after its launch. From then on, launches on its stream do nothing until a caller waits for the
+//! stream and receives the error.
 
 use core::ptr::NonNull;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -21,18 +21,18 @@ use crate::owned::Owned;
 type CommandBuffer = ProtocolObject<dyn MTLCommandBuffer>;
 type Handler = RcBlock<dyn Fn(NonNull<CommandBuffer>)>;
 
-/// The commands of a stream that are over.
+/// Progress of a stream's commands.
 struct Completion {
-    /// Whether there is a failure. Launches read it without the lock.
+    /// Whether there is an unreported failure. Launches read it without the lock.
     has_failed: AtomicBool,
     progress: Mutex<Progress>,
     changed: Condvar,
 }
 
 struct Progress {
-    /// Command buffers that are over.
+    /// Number of completed command buffers.
     completed: u64,
-    /// The first failure that nobody was told of.
+    /// First failure that was not reported yet.
     failure: Option<Error>,
 }
 
@@ -41,7 +41,7 @@ impl Completion {
         self.progress.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes note of a command buffer that is over. Called by a thread of the framework, in the order of the buffers.
+    /// Counts a completed command buffer. Called by a thread of the framework, in the order of the buffers.
     fn complete(&self, commands: &CommandBuffer) {
         let failure = failure::of_commands(commands);
         let mut progress = self.progress();
@@ -53,10 +53,10 @@ impl Completion {
         self.changed.notify_all();
     }
 
-    /// Waits until so many command buffers are over.
+    /// Waits until this many command buffers are complete.
     ///
     /// # Errors
-    /// InternalError when a command failed that nobody was told of.
+    /// InternalError if a command failed and the failure was not reported yet.
     fn wait(&self, committed: u64) -> Result<()> {
         let mut progress = self.progress();
         while progress.completed < committed {
@@ -67,24 +67,24 @@ impl Completion {
     }
 }
 
-/// A command queue.
+/// A stream: a command queue, and the progress of its commands.
 pub(super) struct Stream {
     queue: Retained<ProtocolObject<dyn MTLCommandQueue>>,
-    /// Command buffers that were committed.
+    /// Number of committed command buffers.
     committed: AtomicU64,
     completion: &'static Completion,
-    /// Tells [`Completion::complete`] of a command buffer.
+    /// Block that passes completed command buffers to [`Completion::complete`].
     handler: Handler,
 }
 
-// SAFETY: command queues may be used from any thread. The handler captures a reference to a value that threads share, and blocks
-// count their references atomically.
+// SAFETY: command queues may be used from any thread. The handler captures a reference to a shareable value, and blocks count
+// their references atomically.
 unsafe impl Send for Stream {}
 // SAFETY: as for Send.
 unsafe impl Sync for Stream {}
 
 impl Stream {
-    /// Creates a stream. It is never freed: handlers refer to a part of it.
+    /// Creates a stream. It is never freed, since handlers refer to it.
     ///
     /// # Errors
     /// MemoryError.
@@ -95,9 +95,9 @@ impl Stream {
             progress: Mutex::new(Progress { completed: 0, failure: None }),
             changed: Condvar::new(),
         };
-        // SAFETY: a block that is given up lives as long as the process.
+        // SAFETY: the value is never freed.
         let completion: &'static Completion = unsafe { Owned::new(completion)?.into_raw().as_ref() };
-        // SAFETY: the framework gives the command buffer for the duration of the call.
+        // SAFETY: the framework passes a command buffer that is valid during the call.
         let handler = RcBlock::new(move |commands: NonNull<CommandBuffer>| unsafe {
             completion.complete(commands.as_ref());
         });
@@ -106,13 +106,13 @@ impl Stream {
         Ok(unsafe { Owned::new(stream)?.into_raw().as_ref() })
     }
 
-    /// Returns `true` if a command failed that nobody was told of.
+    /// Returns `true` if a command failed and the failure was not reported yet.
     #[inline]
     pub(super) fn has_failed(&self) -> bool {
         self.completion.has_failed.load(Ordering::Acquire)
     }
 
-    /// A command buffer of the queue, for [`commit`](Stream::commit).
+    /// Returns a command buffer of the queue, to be passed to [`commit`](Stream::commit).
     ///
     /// # Errors
     /// MemoryError.
@@ -120,22 +120,22 @@ impl Stream {
         let Some(commands) = self.queue.commandBuffer() else {
             return Err(failure::missing("command buffer"));
         };
-        // SAFETY: the handler takes a command buffer, and the framework retains it.
+        // SAFETY: the handler accepts a command buffer, and the framework retains the handler.
         unsafe { commands.addCompletedHandler(RcBlock::as_ptr(&self.handler)) };
         Ok(commands)
     }
 
     /// Queues a command buffer.
     pub(super) fn commit(&self, commands: &CommandBuffer) {
-        // Before it may be over.
+        // Counted first, since the buffer may complete immediately.
         self.committed.fetch_add(1, Ordering::Relaxed);
         commands.commit();
     }
 
-    /// Queues a command buffer and waits for it and all before.
+    /// Queues a command buffer, and waits for it and all previous ones.
     ///
     /// # Errors
-    /// InternalError when a command failed that nobody was told of.
+    /// InternalError if a command failed and the failure was not reported yet.
     pub(super) fn finish(&self, commands: &CommandBuffer) -> Result<()> {
         self.commit(commands);
         self.synchronize()
@@ -144,13 +144,13 @@ impl Stream {
     /// Waits for all commands.
     ///
     /// # Errors
-    /// As [`finish`](Stream::finish).
+    /// As for [`finish`](Stream::finish).
     pub(super) fn synchronize(&self) -> Result<()> {
         self.completion.wait(self.committed.load(Ordering::Relaxed))
     }
 }
 
-/// Gives the encoder of a kernel to `body`, and ends it.
+/// Passes a compute encoder to `body`, and ends the encoding.
 ///
 /// # Errors
 /// MemoryError.

@@ -14,7 +14,7 @@ use super::super::modules::Module;
 use super::{Frame, Visitor, unwinder};
 use program::{Base, Step};
 
-/// How to find the caller of a frame.
+/// Unwinding rule of a function: finds the caller of a frame.
 #[derive(Clone, Copy)]
 pub(in super::super) struct Rule {
     /// Start address of the function; zero if unknown.

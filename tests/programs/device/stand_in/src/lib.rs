@@ -3,7 +3,7 @@
 //! | file | holds |
 //! |---|---|
 //! | `machine` | the devices with all that lives on them, and the checks of what is given |
-//! | `memory` | device memory, at addresses that the CPU cannot read, and pinned main memory |
+//! | `memory` | device memory, at addresses that the CPU cannot read, and pinned host memory |
 //! | `queue` | streams: commands that run when somebody waits for them, not before |
 //! | `image` | module images: the kernels that PTX or an ELF file names |
 //! | `kernels` | kernels of the fixtures, on the CPU |

@@ -530,7 +530,7 @@ impl Machine {
                     let text = "a copy that was queued runs on memory that was freed".into();
                     return Err(complain(Fault::IllegalAddress, text));
                 };
-                // SAFETY: memory of devices is alive; whoever queued the copy vouches for main memory.
+                // SAFETY: memory of devices is alive; whoever queued the copy vouches for host memory.
                 unsafe { from.copy_to(to, bytes as usize) };
                 Ok(())
             }

@@ -1,4 +1,4 @@
-//! Memory of devices, at addresses that the CPU cannot read, and pinned main memory.
+//! Memory of devices, at addresses that the CPU cannot read, and pinned host memory.
 
 use std::alloc::Layout;
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ const ALIGNMENT: u64 = 256;
 /// The content of new blocks: nobody may rely on zeros.
 const GARBAGE: u8 = 0xa5;
 
-/// Bytes of main memory, aligned as pages are.
+/// Bytes of host memory, aligned as pages are.
 struct Backing {
     start: *mut u8,
     layout: Layout,
@@ -129,7 +129,7 @@ impl Memory {
         Ok(address)
     }
 
-    /// Allocates pinned main memory.
+    /// Allocates pinned host memory.
     pub fn allocate_pinned(&mut self, bytes: u64) -> Outcome<*mut u8> {
         if bytes == 0 {
             return Err(complain(Fault::InvalidValue, "a pinned allocation of 0 bytes".into()));

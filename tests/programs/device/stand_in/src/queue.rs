@@ -8,7 +8,7 @@ use crate::kernels::{Kernel, MAX_PARAMETERS};
 /// One side of a copy.
 #[derive(Clone, Copy, Debug)]
 pub enum Place {
-    /// Main memory.
+    /// Host memory.
     Host(*mut u8),
     /// An address of a device.
     Device(u64),

@@ -19,7 +19,7 @@ pub(super) enum Base {
     FramePointer,
 }
 
-/// How to get from a frame to its caller.
+/// Step from a frame to its caller.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Step {
     /// Caller's stack pointer at `distance` from the base register. Return address and saved frame pointer are at these

@@ -1,5 +1,5 @@
-//! Our functions beside those of `libtvm_runtime`, which registers the same names: ours serve the devices that it lacks, and
-//! forward all other calls.
+//! Coexistence with `libtvm_runtime`, which registers the same function names: the functions here serve the devices that it
+//! lacks, and forward all other calls.
 
 use ferrite_alloc_ext::device;
 use ferrite_core::abi::DLDevice;
@@ -11,7 +11,7 @@ use ferrite_core::{AnyView, Function, global_table};
 
 use super::enabled;
 
-/// Makes the function that takes the place of one of ours when another runtime registers its name.
+/// Returns the function that replaces a default when another runtime registers its name.
 ///
 /// # Errors
 /// MemoryError.
@@ -25,12 +25,12 @@ pub(crate) fn wrap(default: &'static StaticFunction, registered: &Function) -> R
     Function::from_packed(serve).map(Some)
 }
 
-/// Whether a device type is served here and not by the other runtime.
+/// Returns `true` if a device type is served here and not by the other runtime.
 fn is_ours(device_type: i32) -> Result<bool> {
     Ok(device::find(device_type).is_some() && !is_theirs(device_type)?)
 }
 
-/// Whether the other runtime serves a device type: it registers `device_api.KIND` for each of its own.
+/// Returns `true` if the other runtime serves a device type: it registers `device_api.KIND` for each of its own.
 pub(super) fn is_theirs(device_type: i32) -> Result<bool> {
     let Some(name) = ferrite_core::device::type_name(device_type) else { return Ok(false) };
     let mut api = Buffer::try_with_capacity(32)?;
@@ -39,10 +39,10 @@ pub(super) fn is_theirs(device_type: i32) -> Result<bool> {
     Ok(global_table::get(&api)?.is_some())
 }
 
-/// Finds the device type in the arguments of a call.
+/// Extracts the device type from the arguments of a call.
 type DeviceOfCall = fn(&[AnyView<'_>]) -> Option<i32>;
 
-/// How the arguments of a function tell a device type.
+/// Returns how a function's arguments specify a device type.
 fn device_of_call(name: &str) -> Option<DeviceOfCall> {
     Some(match name {
         "__tvm_set_device" | "runtime.GetDeviceAttr" | "runtime.TVMSetStream" => |args| number(args.first()?),

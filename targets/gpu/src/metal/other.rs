@@ -1,4 +1,4 @@
-//! Systems without Metal: there is no device, so there is nothing that could be done on one.
+//! Systems without Metal: there are no devices, so most functions are unreachable.
 
 use core::convert::Infallible;
 use core::ffi::c_void;
@@ -11,13 +11,13 @@ use ferrite_core::{Any, plain_bail};
 use super::code::Code;
 use crate::launch::Launch;
 
-/// A device, of which there is none.
+/// An uninhabited type: there are no devices.
 pub struct Device(Infallible);
 
-/// A kernel on one device.
+/// An uninhabited type: there are no kernels.
 pub struct Kernel(Infallible);
 
-/// The device of that id.
+/// Returns an error, since there are no devices.
 ///
 /// # Errors
 /// RuntimeError, always.
@@ -107,19 +107,19 @@ impl Device {
     }
 }
 
-/// Frees an event, of which there is none.
+/// Does nothing, since there are no events.
 ///
 /// # Safety
-/// None was created.
+/// Never called with a live event.
 pub(super) unsafe fn free_event(_event: NonNull<c_void>) {}
 
-/// Waits for an event, of which there is none.
+/// Returns an error, since there are no events.
 ///
 /// # Errors
 /// RuntimeError, always.
 ///
 /// # Safety
-/// None was created.
+/// Never called with a live event.
 pub(super) unsafe fn synchronize_event(_event: NonNull<c_void>) -> Result<()> {
     device(0).map(drop)
 }
