@@ -47,7 +47,7 @@ impl Prebuilt {
                 None
             }
         };
-        // Dropped without the lock, since dropping a function may run user code.
+        // Dropped without the lock, since dropping a function may run a user callback.
         drop(functions);
         drop(previous);
         Ok(())
