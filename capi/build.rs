@@ -11,13 +11,20 @@ const LATE_UNWINDER: [&str; 2] = ["x86_64-unknown-linux-gnu", "aarch64-unknown-l
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
-    println!("cargo:rustc-check-cfg=cfg(cortex_m, riscv)");
+    println!("cargo:rustc-check-cfg=cfg(cortex_m, riscv, platform_workspaces)");
     let target = env::var("TARGET").unwrap_or_default();
-    if CORTEX_M.iter().any(|core| target.starts_with(core)) {
+    let (cortex_m, riscv) =
+        (CORTEX_M.iter().any(|core| target.starts_with(core)), target.starts_with("riscv"));
+    if cortex_m {
         println!("cargo:rustc-cfg=cortex_m");
     }
-    if target.starts_with("riscv") {
+    if riscv {
         println!("cargo:rustc-cfg=riscv");
+    }
+    // Workspaces come from functions that firmware of microTVM defines.
+    let has_workspaces = cfg!(any(feature = "backend", feature = "minimal"));
+    if cfg!(feature = "microtvm") && has_workspaces && (cortex_m || riscv) {
+        println!("cargo:rustc-cfg=platform_workspaces");
     }
     if env::var("CARGO_CFG_TARGET_OS").as_deref() == Ok("linux") {
         println!("cargo:rustc-cdylib-link-arg=-Wl,-soname,libtvm_ffi.so");

@@ -12,7 +12,7 @@ use crate::boundary::{self, arg};
 ///
 /// On devices, the result is what kernels take as a handle. The hints are ignored. Returns null with an error raised:
 /// MemoryError when memory is refused, another one when the build serves no such device.
-#[unsafe(no_mangle)]
+#[cfg_attr(not(platform_workspaces), unsafe(no_mangle))]
 pub extern "C" fn TVMBackendAllocWorkspace(
     device_type: c_int,
     device_id: c_int,
@@ -30,7 +30,7 @@ pub extern "C" fn TVMBackendAllocWorkspace(
 ///
 /// # Safety
 /// `ptr` is not used afterwards.
-#[unsafe(no_mangle)]
+#[cfg_attr(not(platform_workspaces), unsafe(no_mangle))]
 pub unsafe extern "C" fn TVMBackendFreeWorkspace(
     device_type: c_int,
     device_id: c_int,

@@ -34,6 +34,7 @@
 //! - `opencl`, `vulkan`, `cuda`, `rocm`, `metal`, `webgpu`: device modules of these kinds, see `ferrite-gpu`.
 //! - `relax`: whole models that TVM compiled, and the machine that runs them; see `ferrite-relax`.
 //! - `legacy`: the packed-function API of TVM 0.5 to 0.20; see `legacy`.
+//! - `microtvm`: what firmware of microTVM 0.8 to 0.14 calls, with any profile; see `microtvm`.
 //! - `custom-dtypes`: data types that global functions name, `custom[name]`; all but `core` and `minimal` have them.
 //! - `spin`: spinning locks for several cores without an operating system.
 //! - `minimal`: a profile for C firmware: only the symbols that need no heap, in place of all others; see `minimal`.
@@ -48,6 +49,9 @@
     any(feature = "std", feature = "alloc", feature = "__groups", feature = "spin")
 ))]
 compile_error!("`minimal` is all of the library: disable the other features, the default ones too");
+
+#[cfg(all(feature = "microtvm", feature = "std"))]
+compile_error!("`microtvm` is for firmware: hosts have `legacy`");
 
 #[cfg(all(feature = "libm", feature = "std"))]
 compile_error!("`libm` is for firmware: hosts have a C library");
@@ -100,6 +104,10 @@ mod cxx;
 #[cfg(feature = "legacy")]
 #[path = "../legacy/mod.rs"]
 pub mod legacy;
+
+#[cfg(feature = "microtvm")]
+#[path = "../legacy/microtvm/mod.rs"]
+pub mod microtvm;
 
 #[cfg(feature = "minimal")]
 pub mod minimal;

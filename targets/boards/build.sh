@@ -1,10 +1,16 @@
 # build.sh: the library, the firmware and programs for one board and one profile; run.sh reads this file.
 # shellcheck shell=bash disable=SC2154 # run.sh sets the variables
 
-build_library() {
+build_library() { # build_library ARCHIVE FEATURES
   FERRITE_POOL_BYTES=$((pool > 0 ? pool : pool_bytes)) cargo rustc --quiet --profile mcu -p ferrite-capi --no-default-features \
-    --features "$features" --target "$rust_target" --crate-type staticlib &&
-    cp "$target/$rust_target/mcu/libtvm_ffi.a" "$out/libtvm_ffi.a"
+    --features "$2" --target "$rust_target" --crate-type staticlib &&
+    cp "$target/$rust_target/mcu/libtvm_ffi.a" "$out/$1.a"
+}
+
+# The library of the profile, and the one for firmware of microTVM.
+build_libraries() {
+  build_library libtvm_ffi "$features" || return 1
+  case " ${programs[*]} " in *" microtvm "*) build_library libtvm_ffi-microtvm "$features,microtvm" ;; esac
 }
 
 compile() { # compile SOURCE OBJECT [FLAG...]
@@ -28,8 +34,19 @@ compile_firmware() {
   for name in print ffi workspace fixture models call cnn values errors cycles interrupts "profile_$part" "mistakes_$mistakes"; do
     compile "firmware/$name.c" "$name" "${strict[@]}" || return 1
   done
+  case " ${programs[*]} " in *" microtvm "*) compile_microtvm "${strict[@]}" || return 1 ;; esac
   for name in fixture models; do
     compile "firmware/$name.c" "$name-system" "${strict[@]}" -DFROM_SYSTEM_LIBRARY || return 1
+  done
+}
+
+compile_microtvm() { # compile_microtvm FLAG...
+  local name
+  for name in packed table unpacked; do
+    compile "firmware/microtvm/$name.c" "microtvm-$name" -w -I firmware/microtvm || return 1
+  done
+  for name in microtvm platform_workspace; do
+    compile "firmware/$name.c" "$name" "$@" -I firmware/microtvm || return 1
   done
 }
 
@@ -42,6 +59,8 @@ objects_of() { # objects_of PROGRAM
     cnn) names+=(cnn compiled_cnn workspace) ;;
     values) names+=(values "profile_$part") ;;
     interrupts) names+=(interrupts "profile_$part") ;;
+    microtvm) names+=(microtvm microtvm-{packed,table,unpacked} workspace "profile_$part") ;;
+    microtvm_hooks) names+=(microtvm microtvm-{packed,table,unpacked} platform_workspace "profile_$part") ;;
     errors) names+=(errors "mistakes_$mistakes" fixture compiled_models workspace "profile_$part") ;;
     *) names+=("$1") ;;
   esac
@@ -50,7 +69,10 @@ objects_of() { # objects_of PROGRAM
 }
 
 link_program() { # link_program PROGRAM
-  link "$1" "$1" "$out/libtvm_ffi.a"
+  case $1 in
+    microtvm*) link "$1" "$1" "$out/libtvm_ffi-microtvm.a" ;;
+    *) link "$1" "$1" "$out/libtvm_ffi.a" ;;
+  esac
 }
 
 # The program as it is when the library's symbols are nothing at all.

@@ -52,11 +52,11 @@ load_profile() {
   case $1 in
     minimal)
       features=minimal part=minimal mistakes=minimal pool=0
-      programs=(call cnn models system_library errors cycles interrupts)
+      programs=(call cnn models system_library errors cycles interrupts microtvm microtvm_hooks)
       ;;
     core)
       features=core,backend part=core mistakes=heap pool=$pool_bytes
-      programs=(call cnn models errors cycles interrupts)
+      programs=(call cnn models errors cycles interrupts microtvm microtvm_hooks)
       ;;
     full)
       features=full part=core mistakes=heap pool=8192
@@ -135,12 +135,13 @@ print_rows() { # print_rows PROGRAM SIZE...
 run_profile() {
   local program sizes
   mkdir -p "$out"
-  { build_library && compile_firmware; } >"$out/build.log" 2>&1 || {
+  { build_libraries && compile_firmware; } >"$out/build.log" 2>&1 || {
     fail "$profile" "$out/build.log"
     return
   }
   for program in "${programs[@]}"; do
     if [ "$program" = system_library ] && [ -z "$system_library" ]; then continue; fi
+    if [ "$program" = microtvm_hooks ] && [ "$core" = wasm ]; then continue; fi
     link_program "$program" >"$out/$program.log" 2>&1 && run_program "$out/$program.elf" >"$out/$program.log" 2>&1
     case $? in
       0) passed=$((passed + 1)) ;;

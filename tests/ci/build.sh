@@ -31,7 +31,7 @@ check_clippy() {
     cargo clippy -p ferrite-alloc-ext --no-default-features -- -D warnings &&
     cargo clippy -p ferrite-alloc-ext -p ferrite-core --no-default-features --features speed -- -D warnings &&
     cargo clippy -p ferrite-alloc-ext -p ferrite-core --no-default-features --features std -- -D warnings &&
-    clippy_board minimal && clippy_board core && clippy_board full && clippy_board full,speed && clippy_other_workspaces
+    clippy_board minimal && clippy_board minimal,microtvm && clippy_board core,backend,microtvm && clippy_board core && clippy_board full && clippy_board full,speed && clippy_other_workspaces
 }
 
 clippy_devices() { # clippy_devices KINDS: the kinds together, and each alone

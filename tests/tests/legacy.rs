@@ -75,16 +75,30 @@ fn the_header_is_clean_for_every_generation() -> Outcome<()> {
         "#include <tvm/runtime/c_runtime_api.h>\n#include <tvm/runtime/c_backend_api.h>\n\
          #include <tvm/runtime/c_runtime_api.h>\n",
     )?;
-    for generation in ["6", "8", "14", "18"] {
+    clean_in_every_dialect(&unit, &["6", "8", "14", "18"])
+}
+
+fn clean_in_every_dialect(unit: &Path, generations: &[&str]) -> Outcome<()> {
+    for generation in generations {
         for dialect in ["-std=c89", "-std=c99", "-std=c11", "-std=c++11"] {
             let language = if dialect.contains("++") { "c++" } else { "c" };
             let mut command = Command::new(std::env::var("CC").unwrap_or_else(|_| "cc".into()));
             command.args(["-pedantic", "-Wall", "-Wextra", "-Wundef", "-Werror", "-fsyntax-only", dialect]);
             command.arg(format!("-DTVM_LEGACY_API={generation}")).arg("-I").arg(root().join("include"));
-            output_of(command.args(["-x", language]).arg(&unit))?;
+            output_of(command.args(["-x", language]).arg(unit))?;
         }
     }
     Ok(())
+}
+
+/// The headers that firmware of microTVM includes: no code of 0.6 does.
+#[test]
+fn the_headers_of_microtvm_are_clean() -> Outcome<()> {
+    let unit = scratch("legacy/microtvm")?.join("unit.c");
+    let names = ["crt/platform", "crt/stack_allocator", "crt/module", "metadata_types", "crt/func_registry"];
+    let lines = names.map(|name| format!("#include <tvm/runtime/{name}.h>\n")).concat();
+    std::fs::write(&unit, format!("{lines}#include <tvm/ffi/c_api.h>\n{lines}"))?;
+    clean_in_every_dialect(&unit, &["8", "14", "18"])
 }
 
 #[test]

@@ -15,7 +15,7 @@ use super::error::TVMFFIErrorSetRaisedFromCStrParts;
 /// `FERRITE_WORKSPACE_ALIGN` bytes.
 ///
 /// The message of the MemoryError has the bytes asked for and those free.
-#[unsafe(no_mangle)]
+#[cfg_attr(not(platform_workspaces), unsafe(no_mangle))]
 pub extern "C" fn TVMBackendAllocWorkspace(
     device_type: c_int,
     device_id: c_int,
@@ -47,7 +47,7 @@ fn fail_exhausted(asked: usize, free: usize) -> *mut c_void {
 ///
 /// # Safety
 /// `ptr` is not used afterwards.
-#[unsafe(no_mangle)]
+#[cfg_attr(not(platform_workspaces), unsafe(no_mangle))]
 pub unsafe extern "C" fn TVMBackendFreeWorkspace(
     device_type: c_int,
     device_id: c_int,

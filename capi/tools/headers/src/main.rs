@@ -70,6 +70,21 @@ const HEADERS: &[Header] = &[
         ],
     },
     Header {
+        path: "include/tvm/runtime/crt/func_registry.h",
+        config: "capi/headers/func_registry.toml",
+        sources: &["capi/legacy/microtvm/registry.rs"],
+    },
+    Header {
+        path: "include/tvm/runtime/crt/module.h",
+        config: "capi/headers/module.toml",
+        sources: &["capi/legacy/microtvm/module.rs"],
+    },
+    Header {
+        path: "include/tvm/runtime/crt/stack_allocator.h",
+        config: "capi/headers/stack_allocator.toml",
+        sources: &["capi/legacy/microtvm/stack.rs"],
+    },
+    Header {
         path: "include/tvm_ffi_platform.h",
         config: "capi/headers/platform.toml",
         sources: &[

@@ -52,6 +52,10 @@ fn rewrite(text: &str) -> String {
             None if line.starts_with("c_enum! {") => block = Some(Block::Enumeration),
             None if line.starts_with("impl ") => block = Some(Block::Methods),
             None if line == "unsafe extern \"C\" {" => block = Some(Block::Imports),
+            // A function that another one of the same name replaces in some builds.
+            None if line.starts_with("#[cfg_attr(") && line.ends_with("unsafe(no_mangle))]") => {
+                push_line(&mut result, "#[unsafe(no_mangle)]");
+            }
             None => push_line(&mut result, &unwrap_nullable(line)),
         }
     }

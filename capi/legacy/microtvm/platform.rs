@@ -1,0 +1,116 @@
+//! The functions of old firmware from which workspaces come, and their defaults under weak names.
+//!
+//! Not in WebAssembly, which has no weak names: workspaces are those of tvm-ffi there.
+
+use core::arch::global_asm;
+use core::ffi::{c_int, c_void};
+use core::ptr;
+
+use ferrite_core::abi::DLDevice;
+
+use super::error::{ensure_raised, fail};
+use super::status::{NO_ERROR, tvm_crt_error_t};
+#[cfg(not(feature = "minimal"))]
+use crate::backend;
+#[cfg(feature = "minimal")]
+use crate::minimal::backend;
+
+unsafe extern "C" {
+    /// Allocates memory for the duration of a kernel: what `TVMBackendAllocWorkspace` calls. Blocks are freed in reverse order.
+    ///
+    /// Returns kTvmErrorNoError and the memory in `out_ptr`; anything else is a failure. The default takes it from the buffer of
+    /// `FerriteWorkspaceSet`, or from where the profile has workspaces without one.
+    ///
+    /// # Safety
+    /// Defined together with `TVMPlatformMemoryFree`, or not at all.
+    pub fn TVMPlatformMemoryAllocate(
+        num_bytes: usize,
+        dev: DLDevice,
+        out_ptr: *mut *mut c_void,
+    ) -> tvm_crt_error_t;
+
+    /// Frees memory of `TVMPlatformMemoryAllocate`. Returns kTvmErrorNoError; anything else is a failure.
+    ///
+    /// # Safety
+    /// The memory is not used afterwards.
+    pub fn TVMPlatformMemoryFree(ptr: *mut c_void, dev: DLDevice) -> tvm_crt_error_t;
+}
+
+/// The status of a default that has raised an error: a system error, as the negative statuses are.
+const RAISED: tvm_crt_error_t = -1;
+
+global_asm!(".weak TVMPlatformMemoryAllocate", ".set TVMPlatformMemoryAllocate, {}", sym allocate);
+global_asm!(".weak TVMPlatformMemoryFree", ".set TVMPlatformMemoryFree, {}", sym free);
+
+/// # Safety
+/// As [`TVMPlatformMemoryAllocate`].
+unsafe extern "C" fn allocate(num_bytes: usize, dev: DLDevice, out_ptr: *mut *mut c_void) -> tvm_crt_error_t {
+    if out_ptr.is_null() {
+        return fail(c"ValueError", c"null argument");
+    }
+    let memory = backend::TVMBackendAllocWorkspace(dev.device_type, dev.device_id, num_bytes as u64, 0, 8);
+    if memory.is_null() {
+        return RAISED;
+    }
+    // SAFETY: contract of the crate.
+    unsafe { out_ptr.write(memory) };
+    NO_ERROR
+}
+
+/// # Safety
+/// As [`TVMPlatformMemoryFree`].
+unsafe extern "C" fn free(ptr: *mut c_void, dev: DLDevice) -> tvm_crt_error_t {
+    // SAFETY: the caller's promise.
+    unsafe { backend::TVMBackendFreeWorkspace(dev.device_type, dev.device_id, ptr) }
+}
+
+/// Allocates memory for the duration of a kernel by `TVMPlatformMemoryAllocate`. The hints are ignored.
+///
+/// Returns null with an error raised when that fails.
+#[unsafe(no_mangle)]
+pub extern "C" fn TVMBackendAllocWorkspace(
+    device_type: c_int,
+    device_id: c_int,
+    nbytes: u64,
+    dtype_code_hint: c_int,
+    dtype_bits_hint: c_int,
+) -> *mut c_void {
+    let _ = (dtype_code_hint, dtype_bits_hint);
+    let size = usize::try_from(nbytes).unwrap_or(usize::MAX);
+    let mut memory = ptr::null_mut();
+    // SAFETY: a place to write.
+    let status = unsafe { TVMPlatformMemoryAllocate(size, DLDevice { device_type, device_id }, &mut memory) };
+    if refused(status) { ptr::null_mut() } else { memory }
+}
+
+/// Frees memory of `TVMBackendAllocWorkspace` by `TVMPlatformMemoryFree`; null is ignored.
+///
+/// Returns 0; or -1 with an error raised.
+///
+/// # Safety
+/// `ptr` is not used afterwards.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn TVMBackendFreeWorkspace(
+    device_type: c_int,
+    device_id: c_int,
+    ptr: *mut c_void,
+) -> c_int {
+    if ptr.is_null() {
+        return 0;
+    }
+    // SAFETY: contract of this function.
+    let status = unsafe { TVMPlatformMemoryFree(ptr, DLDevice { device_type, device_id }) };
+    if refused(status) { -1 } else { 0 }
+}
+
+/// Returns true if a hook failed, which leaves an error raised.
+fn refused(status: tvm_crt_error_t) -> bool {
+    match status {
+        NO_ERROR => return false,
+        RAISED => ensure_raised(),
+        _ => {
+            fail(c"MemoryError", c"the platform refused");
+        }
+    }
+    true
+}

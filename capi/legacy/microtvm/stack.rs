@@ -1,0 +1,96 @@
+//! A stack of blocks in a buffer, from which old firmware gives compiled code its workspaces.
+
+use core::ffi::c_void;
+
+use super::status::{BAD_FREE, INVALID_ARGUMENT, NO_ERROR, NO_MEMORY, tvm_crt_error_t};
+
+/// Sizes and addresses of blocks are multiples of so many bytes.
+const ALIGNMENT: usize = 16;
+
+/// A stack of blocks in a buffer.
+#[allow(non_camel_case_types, reason = "the name of C")]
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct tvm_workspace_t {
+    /// Where the next block starts.
+    pub next_alloc: *mut u8,
+    /// Where the first one does.
+    pub workspace: *mut u8,
+    /// The bytes from there to the end of the buffer.
+    pub workspace_size: usize,
+}
+
+/// Starts a stack in a buffer, which need not be aligned.
+///
+/// Returns kTvmErrorNoError; or kTvmErrorFunctionCallInvalidArg for null, or a buffer without a block.
+///
+/// # Safety
+/// Nobody else uses the buffer as long as the stack is used.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn StackMemoryManager_Init(
+    tvm_runtime_workspace: *mut tvm_workspace_t,
+    g_aot_memory: *mut u8,
+    workspace_size: usize,
+) -> tvm_crt_error_t {
+    let lost = g_aot_memory.addr().wrapping_neg() & (ALIGNMENT - 1);
+    if tvm_runtime_workspace.is_null() || g_aot_memory.is_null() || workspace_size < lost {
+        return INVALID_ARGUMENT;
+    }
+    let workspace = g_aot_memory.wrapping_add(lost);
+    let stack = tvm_workspace_t { next_alloc: workspace, workspace, workspace_size: workspace_size - lost };
+    // SAFETY: contract of the crate.
+    unsafe { tvm_runtime_workspace.write(stack) };
+    NO_ERROR
+}
+
+/// Takes a block from the stack, aligned to 16 bytes.
+///
+/// Returns kTvmErrorNoError and the block in `current_alloc`; kTvmErrorPlatformNoMemory, also for a negative size; or
+/// kTvmErrorFunctionCallInvalidArg for null.
+///
+/// # Safety
+/// `tvm_runtime_workspace` is null or a stack that was started.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn StackMemoryManager_Allocate(
+    tvm_runtime_workspace: *mut tvm_workspace_t,
+    nbytes: i32,
+    current_alloc: *mut *mut c_void,
+) -> tvm_crt_error_t {
+    // SAFETY: contract of this function.
+    let Some(stack) = (unsafe { tvm_runtime_workspace.as_mut() }) else { return INVALID_ARGUMENT };
+    if current_alloc.is_null() {
+        return INVALID_ARGUMENT;
+    }
+    let free = stack.workspace_size - (stack.next_alloc.addr() - stack.workspace.addr());
+    // A negative size is a huge one.
+    let size = (nbytes as usize).wrapping_add(ALIGNMENT - 1) & !(ALIGNMENT - 1);
+    if nbytes < 0 || size > free {
+        return NO_MEMORY;
+    }
+    // SAFETY: contract of the crate.
+    unsafe { current_alloc.write(stack.next_alloc.cast()) };
+    stack.next_alloc = stack.next_alloc.wrapping_add(size);
+    NO_ERROR
+}
+
+/// Gives a block back, and all that were taken after it.
+///
+/// Returns kTvmErrorNoError; kTvmErrorPlatformStackAllocBadFree for a pointer that is no block in use; or
+/// kTvmErrorFunctionCallInvalidArg for null in place of the stack.
+///
+/// # Safety
+/// `tvm_runtime_workspace` is null or a stack that was started.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn StackMemoryManager_Free(
+    tvm_runtime_workspace: *mut tvm_workspace_t,
+    ptr: *mut c_void,
+) -> tvm_crt_error_t {
+    // SAFETY: contract of this function.
+    let Some(stack) = (unsafe { tvm_runtime_workspace.as_mut() }) else { return INVALID_ARGUMENT };
+    let block: *mut u8 = ptr.cast();
+    if block < stack.workspace || block > stack.next_alloc || !block.addr().is_multiple_of(ALIGNMENT) {
+        return BAD_FREE;
+    }
+    stack.next_alloc = block;
+    NO_ERROR
+}

@@ -1,0 +1,21 @@
+//! The symbols of tvm-ffi that this is made of: those of the profile.
+
+#[cfg(not(feature = "minimal"))]
+pub use crate::{
+    error::{
+        TVMFFIErrorMoveFromRaised, TVMFFIErrorSetRaised, TVMFFIErrorSetRaisedFromCStr,
+        TVMFFIErrorSetRaisedFromCStrParts,
+    },
+    function::{TVMFFIFunctionCall, TVMFFIFunctionCreate, TVMFFIFunctionGetGlobal, TVMFFIFunctionSetGlobal},
+    object::TVMFFIObjectDecRef,
+};
+
+#[cfg(feature = "minimal")]
+pub use crate::minimal::{
+    error::{
+        TVMFFIErrorMoveFromRaised, TVMFFIErrorSetRaised, TVMFFIErrorSetRaisedFromCStr,
+        TVMFFIErrorSetRaisedFromCStrParts,
+    },
+    function::{TVMFFIFunctionCall, TVMFFIFunctionCreate, TVMFFIFunctionGetGlobal, TVMFFIFunctionSetGlobal},
+    object::TVMFFIObjectDecRef,
+};

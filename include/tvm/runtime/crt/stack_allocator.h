@@ -1,0 +1,86 @@
+/*
+ * tvm/runtime/crt/stack_allocator.h: a stack of blocks in a buffer, for the workspaces of compiled code.
+ *
+ * Copyright the Ferrite developers. SPDX-License-Identifier: Apache-2.0
+ *
+ * Generated from the Rust sources; change those instead. Part of the library when it is built with the feature `microtvm`.
+ */
+
+#ifndef TVM_RUNTIME_CRT_STACK_ALLOCATOR_H_
+#define TVM_RUNTIME_CRT_STACK_ALLOCATOR_H_
+
+#include <stddef.h>
+#include <stdint.h>
+#include <tvm/runtime/c_runtime_api.h>
+#include <tvm/runtime/crt/error_codes.h>
+
+/* What blocks are aligned to. */
+#define TVM_RUNTIME_ALLOC_ALIGNMENT_BYTES 16
+
+/**
+ * A stack of blocks in a buffer.
+ */
+typedef struct tvm_workspace_t {
+  /**
+   * Where the next block starts.
+   */
+  uint8_t *next_alloc;
+  /**
+   * Where the first one does.
+   */
+  uint8_t *workspace;
+  /**
+   * The bytes from there to the end of the buffer.
+   */
+  size_t workspace_size;
+} tvm_workspace_t;
+
+#ifdef __cplusplus
+extern "C" {
+#endif /* __cplusplus */
+
+/**
+ * Starts a stack in a buffer, which need not be aligned.
+ *
+ * Returns kTvmErrorNoError; or kTvmErrorFunctionCallInvalidArg for null, or a buffer without a block.
+ *
+ * The caller must ensure:
+ * Nobody else uses the buffer as long as the stack is used.
+ */
+TVM_DLL
+tvm_crt_error_t StackMemoryManager_Init(struct tvm_workspace_t *tvm_runtime_workspace,
+                                        uint8_t *g_aot_memory,
+                                        size_t workspace_size);
+
+/**
+ * Takes a block from the stack, aligned to 16 bytes.
+ *
+ * Returns kTvmErrorNoError and the block in `current_alloc`; kTvmErrorPlatformNoMemory, also for a negative size; or
+ * kTvmErrorFunctionCallInvalidArg for null.
+ *
+ * The caller must ensure:
+ * `tvm_runtime_workspace` is null or a stack that was started.
+ */
+TVM_DLL
+tvm_crt_error_t StackMemoryManager_Allocate(struct tvm_workspace_t *tvm_runtime_workspace,
+                                            int32_t nbytes,
+                                            void **current_alloc);
+
+/**
+ * Gives a block back, and all that were taken after it.
+ *
+ * Returns kTvmErrorNoError; kTvmErrorPlatformStackAllocBadFree for a pointer that is no block in use; or
+ * kTvmErrorFunctionCallInvalidArg for null in place of the stack.
+ *
+ * The caller must ensure:
+ * `tvm_runtime_workspace` is null or a stack that was started.
+ */
+TVM_DLL
+tvm_crt_error_t StackMemoryManager_Free(struct tvm_workspace_t *tvm_runtime_workspace,
+                                        void *ptr);
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif /* __cplusplus */
+
+#endif  /* TVM_RUNTIME_CRT_STACK_ALLOCATOR_H_ */
