@@ -1,4 +1,4 @@
-//! Calls of C++ code in a library without a C++ runtime: hooks must not throw.
+//! Calls of C++ code in builds without a C++ runtime, where hooks must not throw.
 
 use core::ffi::c_void;
 
@@ -11,10 +11,10 @@ use ferrite_core::error::Result;
 /// None.
 ///
 /// # Safety
-/// `hook` must be one that does not throw, `key` a live value that it accepts.
+/// `hook` must be an `__any_hash__` hook that does not throw, and `key` a live value that it accepts.
 pub(crate) unsafe fn call_hash(hook: *mut c_void, key: *const TVMFFIAny) -> Result<TVMFFIAny> {
     type Hook = unsafe extern "C" fn(*const TVMFFIAny) -> TVMFFIAny;
-    // SAFETY: the caller vouches for the hook.
+    // SAFETY: the caller guarantees the hook and its argument.
     Ok(unsafe { core::mem::transmute::<*mut c_void, Hook>(hook)(key) })
 }
 
@@ -24,13 +24,13 @@ pub(crate) unsafe fn call_hash(hook: *mut c_void, key: *const TVMFFIAny) -> Resu
 /// None.
 ///
 /// # Safety
-/// As for [`call_hash`], with two values.
+/// Same as [`call_hash`], with two values.
 pub(crate) unsafe fn call_equal(
     hook: *mut c_void,
     lhs: *const TVMFFIAny,
     rhs: *const TVMFFIAny,
 ) -> Result<TVMFFIAny> {
     type Hook = unsafe extern "C" fn(*const TVMFFIAny, *const TVMFFIAny) -> TVMFFIAny;
-    // SAFETY: the caller vouches for the hook.
+    // SAFETY: the caller guarantees the hook and its arguments.
     Ok(unsafe { core::mem::transmute::<*mut c_void, Hook>(hook)(lhs, rhs) })
 }

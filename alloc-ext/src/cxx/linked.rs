@@ -1,4 +1,4 @@
-//! Calls of C++ code in a library that is linked with a C++ runtime.
+//! Calls of C++ code in libraries linked with a C++ runtime.
 
 use core::ffi::c_void;
 use core::ptr;
@@ -7,44 +7,44 @@ use ferrite_core::abi::TVMFFIAny;
 use ferrite_core::error::Result;
 use ferrite_core::sync::atomic::{AtomicPtr, Ordering};
 
-/// The function that a library linked with a C++ runtime provides.
+/// Function provided by a library that is linked with a C++ runtime.
 pub struct CxxRuntime {
-    /// Calls a function that takes one or two values by address and returns its result in two registers.
+    /// Calls a function that takes one or two values by address and returns its result in two registers. Catches exceptions.
     ///
     /// # Errors
-    /// The exception that it throws.
+    /// The exception that the function throws.
     ///
     /// # Safety
-    /// The function must be of that shape and accept the values.
+    /// The function must have that signature and accept the values.
     pub call_hook: unsafe fn(hook: *mut c_void, values: [*const TVMFFIAny; 2]) -> Result<TVMFFIAny>,
 }
 
 static RUNTIME: AtomicPtr<CxxRuntime> = AtomicPtr::new(ptr::null_mut());
 
-/// Installs the function for C++. Before that, hooks are called directly.
+/// Installs the catching call. Until then, hooks are called directly.
 ///
 /// # Threads
-/// Any thread; one store.
+/// Any thread; one atomic store.
 pub fn install(runtime: &'static CxxRuntime) {
     RUNTIME.store(ptr::from_ref(runtime).cast_mut(), Ordering::Release);
 }
 
 fn runtime() -> Option<&'static CxxRuntime> {
-    // SAFETY: only `install` stores here, and what it stores is static.
+    // SAFETY: only `install` stores here, and only static references.
     unsafe { RUNTIME.load(Ordering::Acquire).as_ref() }
 }
 
 /// Calls an `__any_hash__` hook.
 ///
 /// # Errors
-/// The exception that it throws.
+/// The exception that the hook throws.
 ///
 /// # Safety
-/// `hook` must be one, `key` a live value that it accepts.
+/// `hook` must be an `__any_hash__` hook, and `key` a live value that it accepts.
 pub(crate) unsafe fn call_hash(hook: *mut c_void, key: *const TVMFFIAny) -> Result<TVMFFIAny> {
     type Hook = unsafe extern "C-unwind" fn(*const TVMFFIAny) -> TVMFFIAny;
     match runtime() {
-        // SAFETY: the caller vouches for the hook; it does not look at a second argument.
+        // SAFETY: the caller guarantees the hook and its argument; it does not read the second.
         Some(runtime) => unsafe { (runtime.call_hook)(hook, [key, ptr::null()]) },
         // SAFETY: as above.
         None => Ok(unsafe { core::mem::transmute::<*mut c_void, Hook>(hook)(key) }),
@@ -54,10 +54,10 @@ pub(crate) unsafe fn call_hash(hook: *mut c_void, key: *const TVMFFIAny) -> Resu
 /// Calls an `__any_equal__` hook.
 ///
 /// # Errors
-/// The exception that it throws.
+/// The exception that the hook throws.
 ///
 /// # Safety
-/// As for [`call_hash`], with two values.
+/// Same as [`call_hash`], with two values.
 pub(crate) unsafe fn call_equal(
     hook: *mut c_void,
     lhs: *const TVMFFIAny,
@@ -65,7 +65,7 @@ pub(crate) unsafe fn call_equal(
 ) -> Result<TVMFFIAny> {
     type Hook = unsafe extern "C-unwind" fn(*const TVMFFIAny, *const TVMFFIAny) -> TVMFFIAny;
     match runtime() {
-        // SAFETY: the caller vouches for the hook.
+        // SAFETY: the caller guarantees the hook and its arguments.
         Some(runtime) => unsafe { (runtime.call_hook)(hook, [lhs, rhs]) },
         // SAFETY: as above.
         None => Ok(unsafe { core::mem::transmute::<*mut c_void, Hook>(hook)(lhs, rhs) }),

@@ -1,8 +1,8 @@
 //! Calls of C++ code that may throw.
 //!
-//! No exception may pass through a Rust frame, so hooks of C++ clients are called through here: in a library that is linked with a
-//! C++ runtime (feature `cxx`) by a function that catches what they throw, installed once at the start; in other builds directly.
-//! How C++ and modules use each other, the module `cxx_class` of [`crate::module`] knows.
+//! No exception may unwind a Rust frame. With the feature `cxx`, hooks of C++ clients are called through a function that
+//! catches exceptions and is installed at startup; other builds call them directly. Calls of C++ modules are in `cxx_class`
+//! of [`crate::module`].
 
 #[cfg_attr(feature = "cxx", path = "linked.rs")]
 #[cfg_attr(not(feature = "cxx"), path = "bare.rs")]

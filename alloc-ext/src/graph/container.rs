@@ -1,4 +1,4 @@
-//! Containers of the values of other nodes, and where the objects of a graph lie.
+//! Creation of decoded containers.
 #![forbid(unsafe_code)]
 
 use ferrite_core::any::Any;
@@ -9,21 +9,20 @@ use ferrite_core::type_index;
 
 use crate::containers::{ArrayObject, DictObject, ListObject, MapObject};
 
-/// Makes containers; Maps with the keys of the last one faster.
+/// Creates containers, with a fast path for consecutive Maps with the same keys.
 #[derive(Default)]
 pub(super) struct ContainerMaker {
-    /// The last Map.
+    /// The last Map that was built by insertion.
     pattern: Option<MapObject>,
-    /// Where objects lie.
+    /// Memory for new objects.
     pub(super) chunks: Chunks,
 }
 
 impl ContainerMaker {
-    /// The container of a type that has these values, which are keys and values in turns in a Map or Dict. It may take them
-    /// out.
+    /// Creates a container from its elements, or from alternating keys and values. May move the values out of the buffer.
     ///
     /// # Errors
-    /// Those of key hooks; MemoryError.
+    /// Errors of key hooks; MemoryError.
     pub(super) fn make(&mut self, type_index: i32, values: &mut Buffer<Any>) -> Result<Any> {
         match type_index {
             type_index::ARRAY => ArrayObject::of_tail(values, 0, &mut self.chunks).map(Any::new),
@@ -43,7 +42,7 @@ impl ContainerMaker {
         {
             return Ok(twin);
         }
-        // It grows as upstream's does: that decides on the place of a key that comes twice, and on the layout.
+        // Inserted one by one like upstream, which determines the layout and the position of a repeated key.
         let mut map = MapObject::with_capacity(0)?;
         for_each_entry(values, |key, value| map.insert(key, value))?;
         self.pattern = map.is_as_grown().then(|| map.clone());

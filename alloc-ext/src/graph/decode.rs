@@ -1,4 +1,4 @@
-//! The walk from nodes to a value.
+//! Decoding: the walk from graph nodes to a value.
 #![forbid(unsafe_code)]
 
 use core::mem;
@@ -12,34 +12,35 @@ use ferrite_core::{plain_bail, plain_ensure, plain_error, type_index, type_table
 
 use super::container::ContainerMaker;
 use super::source::{Elements, Entries, Json};
-use super::types::is_enum;
+use super::type_cache::is_enum;
 use super::{plain, reader};
 use crate::json::{self, Tree};
 use crate::reflection::{Enum, IntEnum, create_empty};
 use crate::walk::{Entered, Field, Fields, Fold, Hooks, fold};
 
-/// The value that a graph of JSON values describes.
+/// Decodes a graph of JSON values.
 ///
-/// Only nodes that the root leads to are looked at, in whatever order they are. What they share is shared in the value.
+/// Only nodes reachable from the root are decoded; nodes may be in any order. A node that is referenced twice becomes one
+/// shared object.
 ///
 /// # Errors
-/// ValueError for what is no graph, for numbers without node, and for a node inside itself; KeyError and TypeError for
-/// parts that are missing or of another type; InternalError for an unknown type; RuntimeError for a type that cannot be
-/// made by reflection; those of hooks, setters and factories of defaults; MemoryError.
+/// ValueError for values that are not a graph, for indices without a node, and for cycles; KeyError and TypeError for parts
+/// that are missing or of the wrong type; InternalError for an unknown type; RuntimeError for a type that reflection cannot
+/// create; errors of hooks, setters and default factories; MemoryError.
 ///
 /// # Upstream
-/// `FromJSONGraph` in `extra/serialization.h`. That one recurses, without end where a node is inside itself.
+/// `FromJSONGraph` in `extra/serialization.h`, which recurses, and does not terminate for cycles.
 pub fn from_json_graph(graph: &Any) -> Result<Any> {
     decode(Json::Value(graph.clone()))
 }
 
-/// The value that the text of a graph describes.
+/// Decodes a graph from JSON text.
 ///
-/// A text in the form in which graphs are written becomes values while it is read: objects may be made, and dropped again, of
-/// nodes that the root does not lead to, and before an error that comes later.
+/// Text in the form of [`to_json_graph_string`](super::to_json_graph_string) is decoded while it is parsed. Then objects may
+/// also be created, and dropped again, for nodes that the root does not reach, and before a later error is found.
 ///
 /// # Errors
-/// ValueError for text that is no JSON; those of [`from_json_graph`].
+/// ValueError for invalid JSON; errors of [`from_json_graph`].
 ///
 /// # Upstream
 /// `FromJSONGraphString` in `serialization.cc`.
@@ -53,7 +54,7 @@ pub fn from_json_graph_string(text: &[u8]) -> Result<Any> {
     from_tree(&Tree::parse(text)?)
 }
 
-/// The value that the graph in a parsed text describes.
+/// Decodes the graph in a parsed text.
 pub(super) fn from_tree(tree: &Tree<'_>) -> Result<Any> {
     decode(Json::root(tree))
 }
@@ -69,7 +70,7 @@ fn decode(graph: Json<'_>) -> Result<Any> {
     fold(&mut decoder, root)
 }
 
-/// The number of the root, and the nodes.
+/// Returns the root index and the nodes.
 fn parts(graph: Json<'_>) -> Result<(i64, Elements<'_>)> {
     let Some(graph) = graph.try_entries()? else {
         plain_bail!(VALUE_ERROR, "Invalid JSON Object Graph, expected an object");
@@ -78,7 +79,7 @@ fn parts(graph: Json<'_>) -> Result<(i64, Elements<'_>)> {
         Some(root) => root.into_any()?,
         None => Any::NONE,
     };
-    // A bool is no number here.
+    // Booleans are not accepted as integers here.
     plain_ensure!(
         root.type_index() == type_index::INT,
         VALUE_ERROR,
@@ -107,7 +108,7 @@ struct Decoder<'t> {
     containers: ContainerMaker,
 }
 
-/// What there is of the value of a node.
+/// Decoding state of a node.
 enum Made {
     NotYet,
     Open,
@@ -119,11 +120,11 @@ struct Frame<'t> {
     parts: Parts<'t>,
 }
 
-/// A value that is made of those of other nodes.
+/// A value that is assembled from the values of other nodes.
 enum Parts<'t> {
-    /// A container of this type.
+    /// A container of this type, with the indices of its nodes and the values so far.
     Elements { type_index: i32, numbers: Elements<'t>, values: Buffer<Any> },
-    /// An object whose fields are being set; `waiting` is the one whose value is being made.
+    /// An object whose fields are being set. `waiting` is the field whose value is being decoded.
     Fields { object: Any, data: Entries<'t>, fields: Fields, waiting: Option<Field> },
 }
 
@@ -202,16 +203,16 @@ impl<'t> Fold for Decoder<'t> {
     fn abandon(&mut self, _: Frame<'t>) {}
 }
 
-/// What a number leads to.
+/// Outcome of looking up a node.
 enum Reached<'t> {
-    /// A value that was made before, or could be made at once.
+    /// Its value, which existed or has no children.
     Value(Any),
-    /// A node of this number and type, with this data, which is still to be made.
+    /// A node with children that is not decoded yet: its index, type index and data.
     Node(usize, i32, Json<'t>),
 }
 
 impl<'t> Decoder<'t> {
-    /// Looks for the value of a node, and makes it where it has no children.
+    /// Looks up the value of a node, and decodes it if it has no children.
     fn reach(&mut self, number: i64) -> Result<Reached<'t>> {
         let place = usize::try_from(number).ok();
         let found = place.and_then(|place| Some((place, self.made.get(place)?, self.nodes.get(place)?)));
@@ -246,7 +247,7 @@ impl<'t> Decoder<'t> {
         }
     }
 
-    /// The value of a node, or how it begins.
+    /// Decodes a node, or pushes a frame if its children come first.
     fn begin(&self, number: usize, index: i32, data: Json<'t>) -> Result<Entered<Frame<'t>, Any>> {
         let parts = match index {
             type_index::ARRAY | type_index::LIST | type_index::MAP | type_index::DICT => {
@@ -260,7 +261,7 @@ impl<'t> Decoder<'t> {
         Ok(Entered::Frame(Frame { number, parts }))
     }
 
-    /// The enum, or what a hook makes of the data, unless objects of the type are made of fields.
+    /// Decodes an enum or a type with a hook; otherwise returns the data as that of an object with fields.
     fn decode_whole(&self, index: i32, data: Json<'t>) -> Result<Whole<'t>> {
         if is_enum(index) {
             let name = if type_table::is_instance(index, IntEnum::type_index()) {
@@ -277,11 +278,11 @@ impl<'t> Decoder<'t> {
     }
 }
 
-/// What the type of a node with fields, as it seems, makes of its data.
+/// Outcome of decoding a node as a whole.
 enum Whole<'t> {
-    /// All of the value.
+    /// The value.
     Value(Any),
-    /// Nothing: these are the fields.
+    /// The data of an object with fields.
     Fields(Json<'t>),
 }
 
@@ -308,7 +309,8 @@ impl<'t> Parts<'t> {
     }
 }
 
-/// Sets a field to plain data or its default; answers the number of the node that has its value, where there is one.
+/// Sets a field to its data or default if its static type has plain values. Otherwise returns the index of the node that has
+/// its value.
 fn set_plain_field(object: &Any, data: &Entries<'_>, field: Field) -> Result<Option<i64>> {
     let Some(data) = data.get(field.name())? else {
         plain_ensure!(

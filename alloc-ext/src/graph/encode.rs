@@ -1,4 +1,4 @@
-//! The walk from a value to nodes.
+//! Encoding: the walk from a value to graph nodes.
 #![forbid(unsafe_code)]
 
 use core::ops::ControlFlow;
@@ -15,10 +15,10 @@ use super::plain;
 use crate::reflection::{Enum, IntEnum, has_creator};
 use crate::walk::{Children, ChildrenKind, Entered, Field, Fold, Hooks, MaybeOwned, fold};
 
-/// Gives `nodes` everything in a value, which is the last node; its number is the answer.
+/// Pushes the nodes of a value and everything in it, children first, and returns the index of the root.
 ///
 /// # Errors
-/// Those of [`to_json_graph`](super::to_json_graph).
+/// Errors of [`to_json_graph`](super::to_json_graph).
 pub(super) fn encode(value: &Any, nodes: &mut dyn Nodes) -> Result<i64> {
     let mut encoder = Encoder { nodes, numbers: Numbers::default(), hooks: Hooks::new("__data_to_json__") };
     fold(&mut encoder, value.clone())
@@ -34,7 +34,7 @@ struct Frame {
     type_index: i32,
     opened: Opened,
     children: Children<'static>,
-    /// Numbers of the elements or entries so far.
+    /// Node indices of the elements or entries so far.
     numbers: Buffer<i64>,
     /// Names and values of the fields so far.
     fields: Buffer<(&'static [u8], Any)>,
@@ -97,12 +97,12 @@ impl Fold for Encoder<'_> {
 }
 
 impl Frame {
-    /// The field whose value was passed last.
+    /// Returns the field whose value was visited last.
     fn field(&self) -> Option<Field> {
         self.children.last_field().map(|(field, _)| field)
     }
 
-    /// Sets a field, the value of which replaces that of an inherited field of the same name.
+    /// Sets a field. Replaces the value of an inherited field of the same name.
     fn set_field(&mut self, field: Field, value: Any) -> Result<()> {
         match self.fields.iter_mut().find(|(name, _)| *name == field.name()) {
             Some((_, old)) => *old = value,
@@ -112,7 +112,7 @@ impl Frame {
     }
 }
 
-/// The JSON value of a field whose type needs no node.
+/// Returns the JSON value of a field whose static type needs no node; `None` for others.
 fn plain_field(field: Field, value: &Any) -> Result<Option<Any>> {
     Ok(Some(match field.static_type_index() {
         type_index::NONE => Any::NONE,
@@ -125,7 +125,7 @@ fn plain_field(field: Field, value: &Any) -> Result<Option<Any>> {
 }
 
 impl Encoder<'_> {
-    /// Writes the node of an enum, or of an object whose type has a hook; answers false for a value with children.
+    /// Pushes the node of an enum or of an object with a hook. Returns `false` for a value with children.
     fn encode_whole(&mut self, value: &Any) -> Result<bool> {
         let index = value.type_index();
         if matches!(index, type_index::ARRAY | type_index::LIST | type_index::MAP | type_index::DICT) {

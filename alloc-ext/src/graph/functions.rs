@@ -1,4 +1,4 @@
-//! The global functions on graphs.
+//! Global functions for graphs.
 #![forbid(unsafe_code)]
 
 use ferrite_core::any::Any;
@@ -7,7 +7,7 @@ use ferrite_core::error::Result;
 use ferrite_core::static_function;
 use ferrite_core::string::String;
 
-/// The functions of this module.
+/// Static function table of this module.
 ///
 /// # Upstream
 /// The registrations in `serialization.cc`.

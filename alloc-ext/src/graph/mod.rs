@@ -1,7 +1,7 @@
-//! Graphs of objects as JSON, both ways.
+//! Serialisation of object graphs to JSON, and deserialisation.
 //!
-//! A graph is `{"root_index": I, "nodes": [{"type": KEY, "data": DATA}, ...]}`, with `"metadata"` when there is some.
-//! Values that are equal as keys share a node; children come before what refers to them, and the root is last.
+//! A graph is `{"root_index": I, "nodes": [{"type": KEY, "data": DATA}, ...]}`, with an optional `"metadata"`. Values that
+//! are equal as map keys share a node. Nodes come after their children, so the root is last.
 //!
 //! | type | data |
 //! |---|---|
@@ -11,13 +11,13 @@
 //! | Device | `[type, id]` |
 //! | Bytes | base64 text |
 //! | Shape | its extents |
-//! | Array, List | nodes of the elements |
-//! | Map, Dict | nodes of keys and values, in turns |
-//! | enums | number of an IntEnum, name of any other |
-//! | types with the hooks `__data_to_json__` and `__data_from_json__` | what the first one makes |
-//! | other reflected types | a Map of fields: plain values where the field's type says that they are, else nodes |
+//! | Array, List | node indices of the elements |
+//! | Map, Dict | node indices of keys and values, alternating |
+//! | enums | integer of an IntEnum, name of any other |
+//! | types with the hooks `__data_to_json__` and `__data_from_json__` | the result of the first hook |
+//! | other reflected types | an object of fields: plain values if the field's static type allows it, else node indices |
 //!
-//! Both ways walk by [`crate::walk`], so graphs may be as deep as that allows.
+//! Both directions use [`crate::walk`], which bounds the depth of graphs, not of the stack.
 #![forbid(unsafe_code)]
 
 mod container;
@@ -30,7 +30,7 @@ mod plain;
 mod reader;
 mod source;
 mod text;
-mod types;
+mod type_cache;
 mod values;
 
 #[cfg(test)]

@@ -1,26 +1,26 @@
-//! A node that is written: its content, and the interface of what receives it.
+//! Encoded nodes, and the interface of their receivers.
 #![forbid(unsafe_code)]
 
 use ferrite_core::any::Any;
 use ferrite_core::error::Result;
 
-/// What a node holds besides its type.
+/// Data of a node, beside its type.
 pub(super) enum Data<'a> {
-    /// Nothing: there is no `data`.
+    /// No `data` field.
     Absent,
     /// A JSON value.
     Value(&'a Any),
-    /// Integers: numbers of nodes, or plain ones.
+    /// A list of node indices or of plain integers.
     Integers(&'a [i64]),
-    /// Names and JSON values of fields; no name comes twice.
+    /// Names and JSON values of fields, without duplicates.
     Fields(&'a [(&'static [u8], Any)]),
 }
 
-/// Where nodes go, in their order.
+/// Receiver of nodes, in graph order.
 pub(super) trait Nodes {
-    /// Takes the next node.
+    /// Appends a node.
     ///
     /// # Errors
-    /// MemoryError; ValueError for a value that this form of a graph cannot hold.
+    /// MemoryError; ValueError for a value that the output format cannot represent.
     fn push(&mut self, type_key: &[u8], data: Data<'_>) -> Result<()>;
 }

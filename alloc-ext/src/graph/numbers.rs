@@ -1,4 +1,4 @@
-//! The nodes of values that were met before.
+//! Table of the values that already have a node.
 #![forbid(unsafe_code)]
 
 use core::mem;
@@ -12,52 +12,52 @@ use ferrite_core::{plain_error, type_index, type_table};
 
 use crate::containers::key;
 
-/// The numbers of the nodes so far: a hash table of values that are equal as keys of a Map are.
+/// Node indices by value: a hash table whose keys compare like keys of a Map.
 #[derive(Default)]
 pub(super) struct Numbers {
     entries: Buffer<Entry>,
-    /// At or behind the place of their hash; at most half of the slots are in use.
+    /// Open addressing with linear probing. The load factor is at most one half.
     slots: Buffer<Slot>,
     count: i64,
 }
 
 struct Entry {
     value: Any,
-    /// [`OPEN`] while the children of an object are numbered.
+    /// Node index, or [`OPEN`] while the children of the object are encoded.
     number: i64,
 }
 
-/// In place of a number that is not known yet.
+/// Stands for an index that is not known yet.
 const OPEN: i64 = -1;
 
-/// Where an entry is, with enough of its hash that others are passed without a look at their values, which are far away.
+/// Index of an entry with part of its hash, so that most other values are ruled out without reading them.
 #[derive(Clone, Copy, Default)]
 struct Slot {
     tag: u32,
-    /// Place in `entries`, counted from 1; 0 where nothing is.
+    /// Index in `entries` plus 1; 0 for an empty slot.
     place: u32,
 }
 
-/// What is known of a value.
+/// Outcome of a lookup.
 pub(super) enum Found {
-    /// It has a node.
+    /// The node index of the value.
     Number(i64),
-    /// It has none yet; [`Numbers::open`] takes this.
+    /// The value has no node. Carries its hash, for [`Numbers::open`].
     Vacant(u64),
 }
 
-/// A value that was given a place in the table, but no number.
+/// Entry of a value that has no index yet.
 #[derive(Clone, Copy)]
 pub(super) struct Opened(usize);
 
-/// Slots of the first table.
+/// Number of slots of the first table.
 const FIRST_SLOTS: usize = 16;
 
 impl Numbers {
-    /// Looks for a value.
+    /// Looks up a value.
     ///
     /// # Errors
-    /// ValueError for an object inside itself; those of key hooks.
+    /// ValueError for an object inside itself; errors of key hooks.
     pub(super) fn find(&self, value: &Any) -> Result<Found> {
         let hash = key::hash(&value.view())?;
         let tag = tag(hash);
@@ -74,7 +74,7 @@ impl Numbers {
                 OPEN if entry.value.view().object_ptr() == value.view().object_ptr() => {
                     return Err(self.cycle(value));
                 }
-                // Equal by a hook to what it is in.
+                // A different object, equal by a hook to one that contains it.
                 OPEN => {}
                 number => return Ok(Found::Number(number)),
             }
@@ -82,7 +82,7 @@ impl Numbers {
         Ok(Found::Vacant(hash))
     }
 
-    /// Takes in a value that was not found.
+    /// Inserts a value that was not found.
     ///
     /// # Errors
     /// MemoryError.
@@ -98,7 +98,7 @@ impl Numbers {
         Ok(Opened(self.entries.len() - 1))
     }
 
-    /// Gives a value the next number.
+    /// Assigns the next index to a value.
     pub(super) fn close(&mut self, opened: Opened) -> i64 {
         let number = self.count;
         self.count += 1;
@@ -116,7 +116,7 @@ impl Numbers {
         Ok(())
     }
 
-    /// Puts a slot where it belongs.
+    /// Inserts a slot at the first free position of its probe sequence.
     fn link(&mut self, slot: Slot) {
         let is_free = |at: &usize| self.slots.get(*at).is_some_and(|slot| slot.place == 0);
         let free = self.slots_of(slot.tag).find(is_free);
@@ -125,7 +125,7 @@ impl Numbers {
         }
     }
 
-    /// The slots where values of a tag may be, the first choice first. Their number is a power of two, some are empty.
+    /// Returns the probe sequence of a tag. The number of slots is a power of two, and some are empty.
     fn slots_of(&self, tag: u32) -> impl Iterator<Item = usize> + use<> {
         let len = self.slots.len();
         let first = tag as usize;
@@ -136,10 +136,9 @@ impl Numbers {
         self.entries.get((slot.place as usize).checked_sub(1)?)
     }
 
-    /// The error for an object that is met again inside itself.
+    /// Creates the error for an object inside itself.
     ///
-    /// It names what upstream would: of the containers in the cycle, the first that is changed in place, since only those
-    /// are watched there.
+    /// Names the same container as upstream: the first mutable one in the cycle, since upstream tracks only those.
     fn cycle(&self, again: &Any) -> Error {
         let open = self.entries.iter().filter(|entry| entry.number == OPEN);
         let mut ring = open.skip_while(|entry| entry.value.view().object_ptr() != again.view().object_ptr());
@@ -154,7 +153,7 @@ impl Numbers {
     }
 }
 
-/// The upper half of a hash that is spread. Its lower bits name the first slot.
+/// Returns the upper half of the scrambled hash, whose lower bits select the first slot.
 fn tag(hash: u64) -> u32 {
     (hash.wrapping_mul(GOLDEN_RATIO) >> 32) as u32
 }

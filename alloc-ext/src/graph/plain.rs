@@ -1,4 +1,4 @@
-//! Values without children: their data, both ways.
+//! Encoding and decoding of values without children.
 #![forbid(unsafe_code)]
 
 use ferrite_core::abi::{DLDataType, DLDevice};
@@ -13,13 +13,13 @@ use super::source::Json;
 use crate::base64;
 use crate::containers::Array;
 
-/// Writes the node of a value of a built-in type without children; answers false for any other.
+/// Pushes the node of a built-in value without children. Returns `false` for other values.
 ///
 /// # Errors
-/// ValueError for a dtype without text; MemoryError.
+/// ValueError for a dtype without text form; MemoryError.
 pub(super) fn encode(value: &Any, nodes: &mut dyn Nodes) -> Result<bool> {
     let view = value.view();
-    // Short texts are stored as what they are.
+    // Small strings and bytes get the type keys of their heap forms.
     let (index, data) = match value.type_index() {
         index @ type_index::NONE => (index, Data::Absent),
         index @ (type_index::BOOL | type_index::INT | type_index::FLOAT) => (index, Data::Value(value)),
@@ -49,15 +49,15 @@ fn push(nodes: &mut dyn Nodes, index: i32, data: Data<'_>) -> Result<bool> {
     nodes.push(type_table::type_key_of(index), data).map(|()| true)
 }
 
-/// The text of a dtype.
+/// Returns the text of a dtype.
 ///
 /// # Errors
-/// TypeError for another value; ValueError for a dtype without text; MemoryError.
+/// TypeError for another value; ValueError for a dtype without text form; MemoryError.
 pub(super) fn dtype_text(value: &Any) -> Result<Any> {
     dtype::to_string(value.get()?).map(Any::new)
 }
 
-/// Whether values of a built-in type have data, but no children.
+/// Returns `true` if a type is built in and its values have data, but no children.
 pub(super) fn is_plain(index: i32) -> bool {
     matches!(
         index,
@@ -72,10 +72,10 @@ pub(super) fn is_plain(index: i32) -> bool {
     )
 }
 
-/// The value of a type that [`is_plain`].
+/// Decodes a value of a type for which [`is_plain`] is true.
 ///
 /// # Errors
-/// TypeError for data of another type; ValueError or InternalError for bad texts and devices; MemoryError.
+/// TypeError for data of the wrong type; ValueError or InternalError for invalid texts and devices; MemoryError.
 pub(super) fn decode(index: i32, data: Json<'_>) -> Result<Any> {
     Ok(match index {
         type_index::INT => Any::from(data.into_int()?),

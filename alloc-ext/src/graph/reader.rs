@@ -1,5 +1,5 @@
-//! Graphs read from text in the form in which it is written, children first: nodes become values while the text is
-//! read, without JSON values between.
+//! Fast path of decoding: graphs in the library's own text form, children first, become values while the text is parsed,
+//! without intermediate JSON values.
 #![forbid(unsafe_code)]
 
 use ferrite_core::any::Any;
@@ -13,37 +13,37 @@ use ferrite_core::type_table::TypeEntry;
 use super::container::ContainerMaker;
 use super::plain;
 use super::source::Json;
-use super::types::{Form, NodeType, Types};
+use super::type_cache::{Form, NodeType, TypeCache};
 use crate::containers::ArrayObject;
 use crate::json::{self, Number};
 use crate::reflection::create_empty;
 use crate::walk::{Field, Fields, Hooks};
 
-/// The value of a graph whose text has that form. None for every other text, and whenever something goes wrong: what, is told
-/// by who looks at all of it first.
+/// Decodes a graph in that form. Returns `None` for any other text and after any error, which the general decoder then
+/// reports.
 pub(super) fn read(text: &[u8]) -> Option<Any> {
     let mut reader = Reader {
         text,
         at: 0,
         made: Buffer::try_with_capacity(text.len() / BYTES_PER_NODE).ok()?,
         values: Buffer::new(),
-        types: Types::new(Hooks::new("__data_from_json__")),
+        types: TypeCache::new(Hooks::new("__data_from_json__")),
         containers: ContainerMaker::default(),
     };
     reader.graph()
 }
 
-/// About as many as the text of a short node takes.
+/// Approximate number of bytes per node, for the initial capacity.
 const BYTES_PER_NODE: usize = 32;
 
 struct Reader<'t> {
     text: &'t [u8],
     at: usize,
-    /// The values of the nodes so far.
+    /// Values of the nodes so far.
     made: Buffer<Any>,
-    /// What is in the container at hand.
+    /// Elements of the current container.
     values: Buffer<Any>,
-    types: Types,
+    types: TypeCache,
     containers: ContainerMaker,
 }
 
@@ -96,7 +96,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// A container of this type.
+    /// Decodes a container.
     fn container(&mut self, type_index: i32) -> Option<Any> {
         self.list(Self::child)?;
         let is_map = matches!(type_index, type_index::MAP | type_index::DICT);
@@ -108,7 +108,7 @@ impl<'t> Reader<'t> {
         made.ok()
     }
 
-    /// An object with a value for each of its fields, in their order.
+    /// Decodes an object that has a value for each of its fields, in their order.
     fn object(&mut self, entry: &'static TypeEntry) -> Option<Any> {
         let object = Any::new(create_empty(entry).ok()?);
         let mut before: &[u8] = b"{\"";
@@ -136,7 +136,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Reads all of an array into the values.
+    /// Parses an array into `values`.
     fn list(&mut self, element: impl Fn(&mut Self) -> Option<Any>) -> Option<()> {
         self.expect(b"[")?;
         if self.expect(b"]").is_some() {
@@ -151,14 +151,14 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// The value of the node whose number comes next.
+    /// Parses a node index and returns the node's value.
     #[inline]
     fn child(&mut self) -> Option<Any> {
         let number = usize::try_from(self.int()?).ok()?;
         self.made.get(number).cloned()
     }
 
-    /// A value without children of this type.
+    /// Decodes a value without children.
     fn plain(&mut self, index: i32) -> Option<Any> {
         let data = match self.rest().first()? {
             b'"' => self.string()?,
@@ -198,7 +198,8 @@ impl<'t> Reader<'t> {
         json::parse(self.text.get(start..self.at)?).ok()
     }
 
-    /// Reads up to the closing quote; None, with nothing read, where something does not stand for itself.
+    /// Parses up to the closing quote. Returns `None` and consumes nothing if the string contains an escape or a control
+    /// character.
     #[inline]
     fn literal(&mut self) -> Option<&'t [u8]> {
         let rest = self.text.get(self.at..)?;
@@ -208,7 +209,7 @@ impl<'t> Reader<'t> {
         Some(content)
     }
 
-    /// Goes on behind the closing quote.
+    /// Skips a string up to and including its closing quote.
     fn skip_string(&mut self) -> Option<()> {
         loop {
             self.at += json::literal_len(self.rest());
@@ -222,7 +223,7 @@ impl<'t> Reader<'t> {
         Some(())
     }
 
-    /// Passes a text, if it is next.
+    /// Skips `text` if it comes next; `None` otherwise.
     #[inline]
     fn expect(&mut self, text: &[u8]) -> Option<()> {
         self.rest().strip_prefix(text)?;

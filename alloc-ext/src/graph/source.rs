@@ -1,4 +1,4 @@
-//! The JSON that a graph is read from: values, or the tree of a text, which saves making values of it.
+//! Input of the decoder: JSON values, or the tree of a parsed text, for which no values need to be made.
 #![forbid(unsafe_code)]
 
 use ferrite_core::any::Any;
@@ -27,16 +27,16 @@ pub(super) enum Elements<'t> {
     Parts(&'t Tree<'t>, &'t [TreeValue]),
 }
 
-/// Up to here, looking at one key after the other is faster than hashing.
+/// Objects up to this size are searched linearly, which is faster than hashing.
 const FEW_ENTRIES: usize = 16;
 
 impl<'t> Json<'t> {
-    /// The outermost value of a tree.
+    /// Returns the root of a tree.
     pub(super) fn root(tree: &'t Tree<'t>) -> Self {
         Self::Part(tree, tree.root())
     }
 
-    /// As a value.
+    /// Converts to a value.
     ///
     /// # Errors
     /// MemoryError.
@@ -47,10 +47,10 @@ impl<'t> Json<'t> {
         }
     }
 
-    /// As an int.
+    /// Converts to an int.
     ///
     /// # Errors
-    /// TypeError when it is none.
+    /// TypeError for any other type.
     pub(super) fn into_int(self) -> Result<i64> {
         match self {
             Self::Part(_, TreeValue::Int(value)) => Ok(*value),
@@ -58,19 +58,19 @@ impl<'t> Json<'t> {
         }
     }
 
-    /// As a string.
+    /// Converts to a string.
     ///
     /// # Errors
-    /// TypeError when it is none; MemoryError.
+    /// TypeError for any other type; MemoryError.
     pub(super) fn into_string(self) -> Result<String> {
         let value = self.into_any()?;
         value.get()
     }
 
-    /// What `take` answers to the content of a string.
+    /// Calls `take` with the content of a string.
     ///
     /// # Errors
-    /// TypeError when it is none; those of `take`.
+    /// TypeError if this is not a string; errors of `take`.
     pub(super) fn with_string<T>(self, take: impl FnOnce(&[u8]) -> Result<T>) -> Result<T> {
         if let Self::Part(tree, part) = &self
             && let Some(content) = tree.string(part)
@@ -80,10 +80,10 @@ impl<'t> Json<'t> {
         take(self.into_string()?.as_bytes())
     }
 
-    /// As an object.
+    /// Converts to an object.
     ///
     /// # Errors
-    /// TypeError when it is none; MemoryError.
+    /// TypeError for any other type; MemoryError.
     pub(super) fn into_entries(self) -> Result<Entries<'t>> {
         match self.parts_of_object() {
             Some(entries) => Ok(entries),
@@ -91,7 +91,7 @@ impl<'t> Json<'t> {
         }
     }
 
-    /// As an object; None when it is none.
+    /// Converts to an object; `None` for any other type.
     ///
     /// # Errors
     /// MemoryError.
@@ -108,10 +108,10 @@ impl<'t> Json<'t> {
         Some(Entries::Parts(tree, entries))
     }
 
-    /// As an array.
+    /// Converts to an array.
     ///
     /// # Errors
-    /// TypeError when it is none; MemoryError.
+    /// TypeError for any other type; MemoryError.
     pub(super) fn into_elements(self) -> Result<Elements<'t>> {
         match self.parts_of_array() {
             Some(elements) => Ok(elements),
@@ -119,7 +119,7 @@ impl<'t> Json<'t> {
         }
     }
 
-    /// As an array; None when it is none.
+    /// Converts to an array; `None` for any other type.
     ///
     /// # Errors
     /// MemoryError.
@@ -137,7 +137,7 @@ impl<'t> Json<'t> {
 }
 
 impl<'t> Entries<'t> {
-    /// The value of a key.
+    /// Looks up the value of a key.
     ///
     /// # Errors
     /// MemoryError.
@@ -148,24 +148,24 @@ impl<'t> Entries<'t> {
                 Ok(value.cloned().map(Json::Value))
             }
             Self::Parts(tree, entries) => {
-                // Of a repeated key the last value counts.
+                // The last value of a repeated key counts.
                 let found = entries.iter().rev().find(|[known, _]| tree.is_string(known, key));
                 Ok(found.map(|[_, part]| Json::Part(tree, part)))
             }
         }
     }
 
-    /// As [`get`](Self::get) where there must be a value.
+    /// Looks up the value of a required key.
     ///
     /// # Errors
-    /// KeyError when there is none; MemoryError.
+    /// KeyError if there is none; MemoryError.
     pub(super) fn at(&self, key: &[u8]) -> Result<Json<'t>> {
         self.get(key)?.ok_or_else(missing_key)
     }
 }
 
 impl<'t> Elements<'t> {
-    /// Number of elements.
+    /// Returns the number of elements.
     pub(super) fn len(&self) -> usize {
         match self {
             Self::Array(array) => array.len(),
@@ -173,7 +173,7 @@ impl<'t> Elements<'t> {
         }
     }
 
-    /// The element at a place; None behind the last one.
+    /// Returns the element at an index; `None` past the end.
     pub(super) fn get(&self, place: usize) -> Option<Json<'t>> {
         match self {
             Self::Array(array) => array.as_slice().get(place).cloned().map(Json::Value),

@@ -1,4 +1,4 @@
-//! Graphs there and back, and what is refused.
+//! Round trips of graphs, and errors.
 
 use std::format;
 use std::string::ToString;
@@ -22,7 +22,7 @@ fn text(content: &str) -> Result<Any> {
     String::new(content).map(Any::new)
 }
 
-/// The text of a value's graph, after both forms of it were found to agree, and to describe the value.
+/// Returns the text of a value's graph. Asserts that both output forms agree and decode to the value.
 fn graph_of(value: &Any) -> Result<std::string::String> {
     let text = to_json_graph_string(value, &Any::NONE)?;
     let graph = to_json_graph(value, &Any::NONE)?;
@@ -104,7 +104,7 @@ fn a_map_is_as_inserting_makes_it_whatever_came_before() -> Result<()> {
         let map: MapObject = maps.get(place)?.get()?;
         Ok((map.len(), map.is_dense()))
     };
-    // A key that comes again when a small map is full makes it dense.
+    // A repeated key that arrives when a small map is full makes it dense.
     assert_eq!((layout(0)?, layout(1)?), ((4, true), (4, false)));
     Ok(())
 }
@@ -164,7 +164,7 @@ fn what_has_no_form_is_refused() -> Result<()> {
     list.push(array(&[Any::new(list.clone())])?)?;
     let error = refused(&Any::new(list.clone()));
     assert_eq!(error.message(), b"Cycle detected during serialization: a List contains itself");
-    // The Array meets itself first, but upstream watches only what changes in place.
+    // The Array is the first object in the cycle, but upstream tracks mutable containers only.
     let error = refused(&list.get(0)?);
     assert_eq!(error.message(), b"Cycle detected during serialization: a List contains itself");
     list.clear();
@@ -239,7 +239,7 @@ fn bad_graphs_are_refused() {
     }
 }
 
-/// What becomes of a text: another graph's text, or kind and message of the error.
+/// Outcome of decoding: the text of the decoded graph, or kind and message of the error.
 fn outcome(decoded: Result<Any>) -> Result<std::string::String> {
     match decoded {
         Ok(value) => Ok(to_json_graph_string(&value, &Any::NONE)?.as_str().expect("UTF-8").to_string()),

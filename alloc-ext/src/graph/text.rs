@@ -1,4 +1,4 @@
-//! Graphs written as text at once, without the values between.
+//! Graphs encoded directly to text, without intermediate values.
 #![forbid(unsafe_code)]
 
 use ferrite_core::any::Any;
@@ -10,10 +10,10 @@ use super::encode::encode;
 use super::node::{Data, Nodes};
 use crate::json;
 
-/// The text of [`to_json_graph`](super::to_json_graph).
+/// Encodes a value like [`to_json_graph`](super::to_json_graph), as text.
 ///
 /// # Errors
-/// Those of [`to_json_graph`](super::to_json_graph); ValueError where metadata, or what a hook has made, is no JSON.
+/// Errors of [`to_json_graph`](super::to_json_graph); ValueError if metadata, or the result of a hook, is not JSON.
 ///
 /// # Examples
 /// ```
@@ -48,11 +48,11 @@ pub fn to_json_graph_string(value: &Any, metadata: &Any) -> Result<String> {
     String::from_buffer(text, start)
 }
 
-/// Nodes, with commas between them, behind what a string and the head of the graph will take.
+/// Text of the nodes so far, with space in front for the header of a string object and the head of the graph.
 struct TextNodes(Buffer<u8>);
 
 impl TextNodes {
-    /// Bytes in front of the nodes: the longest head has 44.
+    /// Bytes reserved in front of the nodes; the longest head of a graph has 44.
     const LEAD_BYTES: usize = String::LEAD_BYTES + 48;
 
     fn new() -> Result<Self> {
@@ -61,7 +61,7 @@ impl TextNodes {
         Ok(Self(text))
     }
 
-    /// Puts the head before the nodes, whose last one is known now: the text, and where it starts.
+    /// Writes the head in front of the nodes. Returns the buffer and the offset where the text starts.
     fn finish(self, root: i64) -> Result<(Buffer<u8>, usize)> {
         let mut head = Buffer::new();
         head.try_extend_from_slice(b"{\"root_index\":")?;

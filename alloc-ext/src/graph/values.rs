@@ -1,4 +1,4 @@
-//! Graphs as JSON values.
+//! Graphs encoded as JSON values.
 #![forbid(unsafe_code)]
 
 use ferrite_core::any::Any;
@@ -10,16 +10,16 @@ use super::encode::encode;
 use super::node::{Data, Nodes};
 use crate::containers::{ArrayObject, MapObject};
 
-/// A value and everything in it as a graph of JSON values, with metadata unless that is None.
+/// Encodes a value and everything in it as a graph of JSON values. `metadata` is omitted if it is None.
 ///
 /// # Errors
-/// TypeError for an object of a type that cannot be made by reflection, as functions and tensors without hooks;
-/// RuntimeError for other values without JSON form, as pointers; ValueError for an object inside itself, and beyond the
-/// depth of [`crate::walk`]; those of hooks and getters; MemoryError.
+/// TypeError for an object of a type that reflection cannot create, such as functions and tensors without hooks;
+/// RuntimeError for other values without JSON form, such as pointers; ValueError for an object inside itself, and beyond the
+/// depth of [`crate::walk`]; errors of hooks and getters; MemoryError.
 ///
 /// # Upstream
-/// `ToJSONGraph` in `extra/serialization.h`. That one recurses, without end where an object other than a List or Dict is
-/// inside itself.
+/// `ToJSONGraph` in `extra/serialization.h`, which recurses, and does not terminate if an object other than a List or Dict
+/// contains itself.
 pub fn to_json_graph(value: &Any, metadata: &Any) -> Result<Any> {
     let mut nodes = ValueNodes(Buffer::new());
     let root = encode(value, &mut nodes)?;

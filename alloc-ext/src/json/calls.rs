@@ -1,4 +1,4 @@
-//! The bodies of the global functions on JSON.
+//! Bodies of the global JSON functions.
 #![forbid(unsafe_code)]
 
 use ferrite_core::any::Any;
@@ -8,7 +8,7 @@ use ferrite_core::string::String;
 use super::{parse, stringify};
 use crate::operation::{Answer, Operand, Operands, Operations};
 
-/// The operations on JSON, with their operands.
+/// JSON operations and their operands.
 #[derive(Clone, Copy)]
 pub(super) enum Json {
     Parse(Operand<0, String>),

@@ -1,4 +1,4 @@
-//! `ffi.json.*`.
+//! Global functions `ffi.json.*`.
 
 use ferrite_core::any::Any;
 use ferrite_core::builtins::StaticFunction;
@@ -7,7 +7,7 @@ use ferrite_core::string::String;
 use super::calls::Json;
 use crate::operation::operation;
 
-/// The functions of this module.
+/// Static function table of this module.
 ///
 /// # Upstream
 /// The registrations in `src/ffi/extra/json_parser.cc` and `src/ffi/extra/json_writer.cc`.

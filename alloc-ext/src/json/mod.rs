@@ -1,15 +1,15 @@
-//! JSON text to values and back, byte for byte as upstream writes and accepts it.
+//! JSON parser and writer, byte-identical to upstream in what they accept and write.
 //!
 //! | JSON | value |
 //! |---|---|
 //! | `null`, `true`, `false` | None, bool |
-//! | digits with a sign or none | int, or float where 64 bits do not hold it |
+//! | digits with optional sign | int, or float if it exceeds 64 bits |
 //! | other numbers, `NaN`, `Infinity`, `-Infinity` | float |
-//! | text | String |
+//! | string | String |
 //! | `[...]` | Array |
-//! | `{...}` | Map; of a repeated key the last value stays |
+//! | `{...}` | Map; the last value of a repeated key is kept |
 //!
-//! Both directions keep their own stack of what is open, so documents may nest as deep as there is memory.
+//! Both directions use a stack in a buffer, so only memory limits the nesting of documents.
 //!
 //! # Examples
 //! ```
@@ -25,29 +25,19 @@
 //! ```
 #![deny(unsafe_code)]
 
-#[cfg(feature = "speed")]
-mod active_lists;
 #[allow(unsafe_code, reason = "operands are where the function's types say")]
 mod calls;
-#[cfg_attr(not(feature = "speed"), path = "exact_decimal.rs")]
 mod decimal;
-#[cfg_attr(not(feature = "speed"), path = "digits_one_by_one.rs")]
 mod digits;
 #[allow(unsafe_code, reason = "so are those of the functions here")]
 mod functions;
-#[cfg_attr(not(feature = "speed"), path = "general_one_by_one.rs")]
 mod general;
-#[cfg(any(test, not(feature = "speed")))]
-mod long_decimal;
 mod number;
 mod parser;
-#[cfg_attr(not(feature = "speed"), path = "no_short.rs")]
-mod short;
+mod short_number;
 mod text;
 mod tree;
-#[cfg_attr(not(feature = "speed"), path = "values_one_by_one.rs")]
-mod values;
-#[cfg_attr(not(feature = "speed"), path = "writer_one_by_one.rs")]
+mod value_builder;
 mod writer;
 
 pub use functions::FUNCTIONS;
@@ -60,10 +50,4 @@ pub use writer::stringify;
 pub(crate) use writer::write;
 
 #[cfg(test)]
-mod decimal_tests;
-#[cfg(all(test, feature = "speed"))]
-mod exact_decimal;
-#[cfg(test)]
 mod tests;
-#[cfg(all(test, feature = "speed"))]
-mod writer_one_by_one;

@@ -1,4 +1,4 @@
-//! Numbers of JSON text, in both directions, digit for digit as upstream's C library has them.
+//! Numbers of JSON text, parsed and written like upstream's C library does.
 #![forbid(unsafe_code)]
 
 use ferrite_core::error::Result;
@@ -6,19 +6,19 @@ use ferrite_core::memory::Buffer;
 
 pub(crate) use super::digits::write_int;
 use super::general::write_finite;
-use super::{decimal, short};
+use super::{decimal, short_number};
 
-/// A number that was read.
+/// A parsed number.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Number {
     Int(i64),
     Float(f64),
 }
 
-/// Reads the number at the start of `text`: the value and the length of its text. None where there is no number.
+/// Parses the number at the start of `text`. Returns its value and length; `None` if there is no number.
 ///
-/// Digits with or without a sign are an int when 64 bits hold it; everything else is a float. What a 64-bit float
-/// cannot hold is no number: too large, or so small that digits are lost.
+/// Digits with an optional sign are an int if it fits in 64 bits; all other numbers are floats. A number that is infinite as
+/// a 64-bit float, or a rounded subnormal, is not a number.
 ///
 /// # Errors
 /// MemoryError.
@@ -27,7 +27,7 @@ pub(crate) enum Number {
 /// `JSONParserContext::NextNumber` in `json_parser.cc`.
 #[inline]
 pub(crate) fn read(text: &[u8]) -> Result<Option<(Number, usize)>> {
-    match short::read(text) {
+    match short_number::read(text) {
         Some(found) => Ok(Some(found)),
         None => {
             let mut len = 0;
@@ -36,17 +36,17 @@ pub(crate) fn read(text: &[u8]) -> Result<Option<(Number, usize)>> {
     }
 }
 
-/// Whether a byte may be part of a number.
+/// Returns `true` if a byte may be part of a number.
 #[inline]
 pub(super) fn is_number_byte(byte: u8) -> bool {
     matches!(byte, b'0'..=b'9' | b'.' | b'e' | b'E' | b'+' | b'-')
 }
 
-/// Texts that are numbers without digits.
+/// Numbers without digits.
 static WORDS: [(&[u8], f64); 3] =
     [(b"Infinity", f64::INFINITY), (b"-Infinity", f64::NEG_INFINITY), (b"NaN", f64::from_bits(0x7ff8 << 48))];
 
-/// Reads a number that is long, a float, a word, or none: the value, and the length of its text into `len`.
+/// Parses a number without the fast path: long ints, other floats, and words. Sets `len` to the length of its text.
 #[inline(never)]
 pub(super) fn read_other(text: &[u8], len: &mut usize) -> Result<Option<Number>> {
     *len = text.iter().position(|byte| !is_number_byte(*byte)).unwrap_or(text.len());
@@ -61,7 +61,7 @@ pub(super) fn read_other(text: &[u8], len: &mut usize) -> Result<Option<Number>>
     }))
 }
 
-/// Appends a minus, or nothing: without a branch, as nobody foresees signs.
+/// Appends a minus if `negative`. Without a branch, since signs are unpredictable.
 pub(super) fn write_sign(out: &mut Buffer<u8>, negative: bool) -> Result<()> {
     let len = out.len() + usize::from(negative);
     out.try_push(b'-')?;
@@ -69,7 +69,7 @@ pub(super) fn write_sign(out: &mut Buffer<u8>, negative: bool) -> Result<()> {
     Ok(())
 }
 
-/// Appends a float: whole numbers below 2^53 with `.0`, others with 17 significant digits.
+/// Appends a float: whole numbers below 2^53 end in `.0`, others have 17 significant digits.
 ///
 /// # Errors
 /// MemoryError.
@@ -77,7 +77,7 @@ pub(super) fn write_sign(out: &mut Buffer<u8>, negative: bool) -> Result<()> {
 /// # Upstream
 /// `JSONWriter::WriteFloat` in `json_writer.cc`.
 pub(super) fn write_float(out: &mut Buffer<u8>, value: f64) -> Result<()> {
-    // By its bits: small cores have no instructions for 64-bit floats.
+    // Compares bits, since small cores have no instructions for 64-bit floats.
     let magnitude = value.to_bits() & i64::MAX as u64;
     if magnitude > INFINITE {
         return Ok(out.try_extend_from_slice(b"NaN")?);
@@ -90,10 +90,10 @@ pub(super) fn write_float(out: &mut Buffer<u8>, value: f64) -> Result<()> {
     write_finite(out, f64::from_bits(magnitude))
 }
 
-/// The bits of a float that is too large.
+/// Bits of infinity.
 const INFINITE: u64 = f64::INFINITY.to_bits();
 
-/// Significant digits that tell every float from its neighbours.
+/// Number of significant digits that distinguishes all floats.
 pub(super) const DIGITS: usize = 17;
 
 #[cfg(test)]
@@ -108,7 +108,7 @@ mod tests {
 
     #[test]
     fn floats_have_seventeen_digits_or_a_point_and_a_zero() {
-        // Answers of upstream.
+        // Expected texts from upstream.
         for (value, text) in [
             (1.0, "1.0"),
             (-0.0, "-0.0"),

@@ -1,4 +1,4 @@
-//! The parser: one pass over the text, with a stack of its own for what is open.
+//! The parser: one pass over the text, with a stack in a buffer instead of recursion.
 #![forbid(unsafe_code)]
 
 use ferrite_core::any::Any;
@@ -7,66 +7,67 @@ use ferrite_core::memory::Buffer;
 use ferrite_core::plain_error;
 
 use super::number::{self, Number};
-use super::short;
+use super::short_number;
 use super::text::{self, BadEscape};
-use super::values::Values;
+use super::value_builder::ValueBuilder;
 
-/// Makes values of JSON text, of any encoding that leaves ASCII alone.
+/// Parses JSON text in any encoding that extends ASCII.
 ///
 /// Allocation: the objects of the result, each in its final size, and buffers that grow with the depth. On hosts, many
-/// objects lie in one [chunk](ferrite_core::object_alloc::Chunks) of memory: one that outlives the others may keep up to 16
-/// KiB.
+/// objects share one [chunk](ferrite_core::object_alloc::Chunks) of memory; an object that outlives the others may keep up
+/// to 16 KiB alive.
 ///
 /// # Errors
-/// ValueError that says what was expected where, as Python's json module does: line, column and byte offset.
+/// ValueError for invalid JSON, with the message of Python's json module: the expected token, line, column and byte offset.
 /// MemoryError.
 ///
 /// # Upstream
-/// `json::Parse` in `extra/json.h`. That one recurses, so deep documents end the process.
+/// `json::Parse` in `extra/json.h`, which recurses and so crashes on deep documents.
 pub fn parse(text: &[u8]) -> Result<Any> {
-    build(text, &mut Values::default())
+    build(text, &mut ValueBuilder::default())
 }
 
-/// Makes of a text what `builder` builds of it.
+/// Parses a text and passes its parts to `builder`.
 ///
-/// Allocation: what the builder makes, and buffers that grow with the depth.
+/// Allocation: that of the builder, and buffers that grow with the depth.
 ///
 /// # Errors
-/// Those of [`parse`].
+/// Errors of [`parse`].
 pub(super) fn build<B: Builder>(text: &[u8], builder: &mut B) -> Result<B::Value> {
     let mut parser =
         Parser { text, at: 0, values: Buffer::new(), open: Buffer::new(), unescaped: Buffer::new(), builder };
     parser.document()
 }
 
-/// What becomes of the parts of a document.
+/// Receiver of the parts of a document.
 pub(super) trait Builder {
-    /// A value; the default one is null.
+    /// Type of built values. The default is null.
     type Value: Default + From<bool> + From<i64> + From<f64>;
 
-    /// The string of the first `len` bytes of a word, of which more may follow; at most seven. None of them is 0.
+    /// Builds a string from the first `len` bytes of a word, at most seven, none of which is 0. The other bytes are
+    /// arbitrary.
     fn short(word: u64, len: usize) -> Self::Value;
 
-    /// The string, which is a key or not, of the `len` bytes of `text` from `start` on.
+    /// Builds a string without escapes, which may be a key, from `len` bytes of `text` at `start`.
     ///
     /// # Errors
     /// MemoryError.
     fn literal(&mut self, text: &[u8], start: usize, len: usize, is_key: bool) -> Result<Self::Value>;
 
-    /// A string that does not stand in the text as it is.
+    /// Builds a string from its unescaped content.
     ///
     /// # Errors
     /// MemoryError.
     fn unescaped(&mut self, content: &[u8]) -> Result<Self::Value>;
 
-    /// The array of the elements in `values` from `first` on, which move there.
+    /// Builds an array from the values from index `first` on, and removes them from the buffer.
     ///
     /// # Errors
     /// MemoryError.
     fn array(&mut self, values: &mut Buffer<Self::Value>, first: usize) -> Result<Self::Value>;
 
-    /// The object of the keys and values in turns in `values` from `first` on, which move there; of a repeated key the last
-    /// value stays.
+    /// Builds an object from alternating keys and values from index `first` on, and removes them from the buffer. The last
+    /// value of a repeated key is kept.
     ///
     /// # Errors
     /// MemoryError.
@@ -76,21 +77,20 @@ pub(super) trait Builder {
 struct Parser<'t, 'b, B: Builder> {
     text: &'t [u8],
     at: usize,
-    /// What the open containers have so far: elements of arrays; keys and values of objects in turn. A value that is
-    /// complete is the last one.
+    /// Elements of the open arrays, alternating keys and values of the open objects, and the last complete value.
     values: Buffer<B::Value>,
     open: Buffer<Open>,
-    /// Room for strings with escapes.
+    /// Scratch buffer for strings with escapes.
     unescaped: Buffer<u8>,
     builder: &'b mut B,
 }
 
-/// A container whose end has not come yet.
+/// A container whose end has not been parsed.
 #[derive(Clone, Copy)]
 struct Open {
-    /// The place of its first element or key among the values.
+    /// Index of its first element or key in `values`.
     first: usize,
-    /// The byte that ends it: a brace for objects, a bracket for arrays.
+    /// Closing byte: a brace for objects, a bracket for arrays.
     end: u8,
 }
 
@@ -113,11 +113,11 @@ impl<B: Builder> Parser<'_, '_, B> {
         }
     }
 
-    /// Reads up to where a value is complete or a container ends, and answers true, or another value must come.
+    /// Parses a value or the start of a container. Returns `true` if a value is complete or a container is at its end.
     fn start_value(&mut self) -> Result<bool> {
         match self.peek_after_space() {
             b'"' => self.string(false)?,
-            // In ASCII, what ends them comes two places behind.
+            // In ASCII, the closing byte is the opening byte plus 2.
             begin @ (b'{' | b'[') => return self.start_container(begin + 2),
             b't' => self.word("true", true.into())?,
             b'f' => self.word("false", false.into())?,
@@ -127,7 +127,7 @@ impl<B: Builder> Parser<'_, '_, B> {
         Ok(true)
     }
 
-    /// Reads what follows a value in a container: either goes on to its next value, or completes it and answers true.
+    /// Parses the separator after a value. Returns `true` if it ends the container, `false` if another value follows.
     fn continue_in(&mut self, open: Open) -> Result<bool> {
         match self.peek_after_space() {
             b',' => {
@@ -149,7 +149,7 @@ impl<B: Builder> Parser<'_, '_, B> {
         }
     }
 
-    /// Puts a container in the place of its values.
+    /// Replaces the values of a container by the container.
     fn finish(&mut self, open: Open) -> Result<()> {
         let container = if open.is_object() {
             self.builder.object(&mut self.values, open.first)?
@@ -160,7 +160,7 @@ impl<B: Builder> Parser<'_, '_, B> {
         Ok(self.values.try_push(container)?)
     }
 
-    /// The document, behind which nothing may follow.
+    /// Returns the document, after checking that nothing follows.
     fn end(&mut self) -> Result<B::Value> {
         self.peek_after_space();
         if !self.rest().is_empty() {
@@ -169,7 +169,7 @@ impl<B: Builder> Parser<'_, '_, B> {
         Ok(self.values.pop().unwrap_or_default())
     }
 
-    /// Reads up to where the first value must come, or answers true where there is none.
+    /// Parses the start of a container. Returns `true` if it is empty.
     fn start_container(&mut self, end: u8) -> Result<bool> {
         self.at += 1;
         let open = Open { first: self.values.len(), end };
@@ -183,7 +183,7 @@ impl<B: Builder> Parser<'_, '_, B> {
         Ok(false)
     }
 
-    /// Reads a key and its colon.
+    /// Parses a key and its colon.
     fn key(&mut self) -> Result<()> {
         if self.peek() != b'"' {
             return Err(self.fail("Expecting property name enclosed in double quotes"));
@@ -205,8 +205,8 @@ impl<B: Builder> Parser<'_, '_, B> {
     }
 
     fn number(&mut self) -> Result<()> {
-        // Each kind and length on its way, for all would first be put where they can meet.
-        if let Some((number, len)) = short::read(self.rest()) {
+        // Inlined per kind of number, so that the result need not be materialised where the kinds meet.
+        if let Some((number, len)) = short_number::read(self.rest()) {
             return self.push_number(number, len);
         }
         let mut len = 0;
@@ -225,7 +225,7 @@ impl<B: Builder> Parser<'_, '_, B> {
         }
     }
 
-    /// Reads the string whose opening quote is next.
+    /// Parses a string whose opening quote is next.
     #[inline]
     fn string(&mut self, is_key: bool) -> Result<()> {
         let start = self.at + 1;
@@ -237,7 +237,7 @@ impl<B: Builder> Parser<'_, '_, B> {
         self.long_string(is_key)
     }
 
-    /// Reads a string of any length, as [`string`](Self::string) does.
+    /// Parses a string of any length.
     #[cfg_attr(feature = "speed", inline(never))]
     fn long_string(&mut self, is_key: bool) -> Result<()> {
         let quote = self.at;
@@ -288,12 +288,12 @@ impl<B: Builder> Parser<'_, '_, B> {
         self.text.get(self.at..).unwrap_or_default()
     }
 
-    /// The next byte, or 0 at the end, with which nothing begins either.
+    /// Returns the next byte, or 0 at the end; no token starts with 0.
     fn peek(&self) -> u8 {
         self.text.get(self.at).copied().unwrap_or(0)
     }
 
-    /// Skips white space and tells what comes then, as [`peek`](Self::peek) does.
+    /// Skips white space and returns the next byte like [`peek`](Self::peek).
     #[inline]
     fn peek_after_space(&mut self) -> u8 {
         loop {
@@ -304,7 +304,8 @@ impl<B: Builder> Parser<'_, '_, B> {
         }
     }
 
-    /// The error of what was found here. Newlines are only ever white space, so those in front of it tell the line.
+    /// Creates the error for the current position. Newlines before it can only be white space, so counting them gives the
+    /// line.
     #[cold]
     fn fail(&self, what: &str) -> Error {
         let before = self.text.get(..self.at).unwrap_or(self.text);

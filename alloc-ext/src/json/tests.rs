@@ -1,4 +1,4 @@
-//! What both directions do together; the answers are upstream's.
+//! Round trips through both directions. The expected results are upstream's.
 
 use std::string::{String, ToString};
 
@@ -8,10 +8,7 @@ use ferrite_core::memory::Buffer;
 use ferrite_core::shape::Shape;
 use ferrite_core::type_index;
 
-#[cfg(not(feature = "speed"))]
-use super::writer as writer_one_by_one;
-#[cfg(feature = "speed")]
-use super::writer_one_by_one;
+use super::writer::small as small_writer;
 use super::{parse, stringify};
 use crate::containers::{Array, ArrayObject, Dict, ListObject, Map, MapObject};
 
@@ -96,7 +93,7 @@ fn errors_say_what_is_wrong_and_where() {
 fn the_last_value_of_a_key_stays() -> Result<()> {
     let map = parse(br#"{"a": 1, "b": 2, "a": 3}"#)?;
     assert_eq!(text_of(&map, None)?, r#"{"a":3,"b":2}"#);
-    // As upstream: a larger table moves the key to the end.
+    // Like upstream: inserting into a larger table moves the key to the end.
     let map = parse(br#"{"a": 1, "b": 2, "c": 3, "d": 4, "e": 5, "a": 6}"#)?;
     assert_eq!(text_of(&map, None)?, r#"{"b":2,"c":3,"d":4,"e":5,"a":6}"#);
     Ok(())
@@ -136,12 +133,12 @@ fn the_writer_of_boards_answers_the_same() -> Result<()> {
     let refused = Any::new(Array::from_slice(&[Any::new(Shape::from_slice(&[1])?)])?.into_untyped());
     for value in [&Any::NONE, &list, &refused] {
         for indent in [None, Some(0), Some(1), Some(3), Some(-1), Some(i64::MIN)] {
-            let other = writer_one_by_one::stringify(value, indent);
+            let other = small_writer::stringify(value, indent);
             assert_eq!(outcome(stringify(value, indent)), outcome(other));
         }
     }
     let mut out = Buffer::new();
-    writer_one_by_one::write(&mut out, &list)?;
+    small_writer::write(&mut out, &list)?;
     assert_eq!(out.as_slice(), text_of(&list, None)?.as_bytes());
     Ok(())
 }
@@ -201,7 +198,7 @@ fn depth_is_limited_by_memory_only() -> Result<()> {
 fn values_are_released_when_the_text_goes_wrong() -> Result<()> {
     let shared = parse(br#"{"a": ["a long string", {"b": "another long string"}]}"#)?;
     assert_eq!(shared.get::<MapObject>()?.len(), 1);
-    // Miri and the sanitizers see what is left behind.
+    // Miri and the sanitizers detect leaks.
     for text in
         ["[\"a long string\", [\"and one more\"], {\"some key\": [1,", "{\"some key\": \"a long string\"]"]
     {

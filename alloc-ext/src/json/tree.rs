@@ -1,4 +1,4 @@
-//! A document as a tree in one buffer, for callers that read it at once and need no objects.
+//! A parsed document in one buffer, for callers that need no objects.
 #![forbid(unsafe_code)]
 
 use ferrite_core::any::Any;
@@ -8,22 +8,22 @@ use ferrite_core::memory::Buffer;
 use ferrite_core::string::String;
 
 use super::parser::{self, Builder};
-use super::values::Values;
+use super::value_builder::ValueBuilder;
 use ferrite_core::words;
 
-/// A parsed text.
+/// A parsed document.
 pub(crate) struct Tree<'t> {
     text: &'t [u8],
     parts: Parts,
     root: TreeValue,
 }
 
-/// What values refer to.
+/// Storage that tree values refer to.
 #[derive(Default)]
 struct Parts {
-    /// The contents of containers: elements; keys and values in turns.
+    /// Contents of containers: elements, or alternating keys and values.
     contents: Buffer<TreeValue>,
-    /// Strings that do not stand in the text as they are.
+    /// Contents of strings with escapes.
     unescaped: Buffer<u8>,
 }
 
@@ -35,26 +35,26 @@ pub(crate) enum TreeValue {
     Bool(bool),
     Int(i64),
     Float(f64),
-    /// A string of up to eight bytes, none of which is 0, filled up with zeros.
+    /// A string of up to eight nonzero bytes, padded with zeros.
     Short(Word),
-    /// A string that is a part of the text.
+    /// A string without escapes: a range of the text.
     Literal(Range),
-    /// A string with escapes, put together elsewhere.
+    /// A string with escapes: a range of `unescaped`.
     Unescaped(Range),
-    /// The elements.
+    /// Elements: a range of `contents`.
     Array(Range),
-    /// The keys and values in turns.
+    /// Alternating keys and values: a range of `contents`.
     Object(Range),
 }
 
 const _: () = assert!(size_of::<TreeValue>() == 16);
 
-/// Eight bytes where numbers are, so that values are copied by words.
+/// Eight bytes, aligned like numbers so that values are copied by words.
 #[derive(Clone, Copy)]
 #[repr(align(8))]
 pub(crate) struct Word([u8; 8]);
 
-/// Part of a text or buffer.
+/// Range of a text or buffer.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Range {
     start: u32,
@@ -62,7 +62,7 @@ pub(crate) struct Range {
 }
 
 impl Range {
-    /// The part of `len` elements from `start` on, both in 32 bits.
+    /// Creates a range. `start` and `len` must fit in 32 bits.
     fn new(start: usize, len: usize) -> Self {
         Self { start: start as u32, len: len as u32 }
     }
@@ -73,27 +73,27 @@ impl Range {
 }
 
 impl<'t> Tree<'t> {
-    /// Whether a tree can be made of a text: its parts are known by numbers of 32 bits.
+    /// Returns `true` if a tree can represent a text, which must be shorter than 4 GiB.
     pub(crate) fn may_have(text: &[u8]) -> bool {
         u32::try_from(text.len()).is_ok()
     }
 
-    /// Parses a text that a tree [may have](Self::may_have).
+    /// Parses a text that satisfies [`may_have`](Self::may_have).
     ///
     /// # Errors
-    /// Those of [`parse`](super::parse).
+    /// Errors of [`parse`](super::parse).
     pub(crate) fn parse(text: &'t [u8]) -> Result<Self> {
         let mut parts = Parts::default();
         let root = parser::build(text, &mut parts)?;
         Ok(Self { text, parts, root })
     }
 
-    /// The outermost value.
+    /// Returns the root value.
     pub(crate) fn root(&self) -> &TreeValue {
         &self.root
     }
 
-    /// The elements of an array; None for another value.
+    /// Returns the elements of an array; `None` for other values.
     pub(crate) fn elements(&self, value: &TreeValue) -> Option<&[TreeValue]> {
         match value {
             TreeValue::Array(range) => Some(range.of(&self.parts.contents)),
@@ -101,7 +101,7 @@ impl<'t> Tree<'t> {
         }
     }
 
-    /// The entries of an object; None for another value.
+    /// Returns the entries of an object; `None` for other values.
     pub(crate) fn entries(&self, value: &TreeValue) -> Option<&[[TreeValue; 2]]> {
         match value {
             TreeValue::Object(range) => Some(range.of(&self.parts.contents).as_chunks().0),
@@ -109,7 +109,7 @@ impl<'t> Tree<'t> {
         }
     }
 
-    /// The content of a string; None for another value.
+    /// Returns the content of a string; `None` for other values.
     #[inline]
     pub(crate) fn string<'a>(&'a self, value: &'a TreeValue) -> Option<&'a [u8]> {
         match value {
@@ -120,7 +120,7 @@ impl<'t> Tree<'t> {
         }
     }
 
-    /// Whether a value is this string.
+    /// Returns `true` if a value is a string with this content.
     #[inline]
     pub(crate) fn is_string(&self, value: &TreeValue, expected: &[u8]) -> bool {
         match value {
@@ -129,7 +129,7 @@ impl<'t> Tree<'t> {
         }
     }
 
-    /// The value as [`parse`](super::parse) gives it.
+    /// Converts a value to the result of [`parse`](super::parse).
     ///
     /// # Errors
     /// MemoryError.
@@ -137,8 +137,8 @@ impl<'t> Tree<'t> {
         if let Some(value) = scalar(value) {
             return Ok(value);
         }
-        let (mut builder, mut values) = (Values::default(), Buffer::new());
-        // Containers that are not complete, with their next elements and the places of their first ones among the values.
+        let (mut builder, mut values) = (ValueBuilder::default(), Buffer::new());
+        // Containers that are not complete, with the index of their next child and of their first element in `values`.
         let mut open: Buffer<(TreeValue, usize, usize)> = Buffer::new();
         let mut value = value;
         loop {
@@ -176,7 +176,7 @@ impl<'t> Tree<'t> {
     }
 }
 
-/// The value of what needs no object.
+/// Converts a value that needs no object.
 #[inline]
 fn scalar(value: TreeValue) -> Option<Any> {
     Some(match value {
@@ -191,7 +191,7 @@ fn scalar(value: TreeValue) -> Option<Any> {
     })
 }
 
-/// The number of bytes of a short string.
+/// Returns the length of a short string.
 #[inline]
 fn short_len(word: Word) -> usize {
     word.0.len() - (u64::from_le_bytes(word.0).leading_zeros() / u8::BITS) as usize
@@ -226,7 +226,7 @@ impl Builder for Parts {
     #[inline]
     fn literal(&mut self, text: &[u8], start: usize, len: usize, _: bool) -> Result<TreeValue> {
         let content = text.get(start..).and_then(|rest| rest.get(..len)).unwrap_or_default();
-        // Control characters are no literals, so there is no 0.
+        // A literal has no control characters, hence no 0.
         let short = words::short(content).map(|word| TreeValue::Short(Word(word.to_le_bytes())));
         Ok(short.unwrap_or_else(|| TreeValue::Literal(Range::new(start, len))))
     }

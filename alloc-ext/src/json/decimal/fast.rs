@@ -1,4 +1,4 @@
-//! Floats from decimal text, with the rare cases that decide whether upstream's C library finds them out of range.
+//! Float conversion with 128-bit arithmetic, and `core` for the rest.
 #![forbid(unsafe_code)]
 
 use core::fmt::{self, Write};
@@ -7,21 +7,21 @@ use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
 use ferrite_core::text::SliceWriter;
 
-use super::number::Number;
+use crate::json::number::Number;
 
-/// Texts that are shorter cannot make a finite number out of an exponent that `core` cuts off, from 65536 on.
+/// Shorter texts cannot compensate an exponent that `core` clamps, which it does from 65536 on.
 const LONG_TEXT: usize = 60_000;
-/// Beyond ten to this power, and below its inverse, nothing is finite or other than zero.
+/// Numbers beyond ten to this power are infinite, and below its inverse zero.
 const FAR: i64 = 400;
 
-/// Reads a number; None when the text is none, or its range or precision is beyond a 64-bit float's.
+/// Parses a number. Returns `None` if the text is not a number, or not in the range of a 64-bit float at full precision.
 ///
-/// As with C's `strtod` on upstream's machines, a result is out of range when it is infinite, or so small that it was
-/// rounded to less than the full precision; small numbers that need no rounding are fine.
+/// Ranges are those of C's `strtod` on upstream's platforms: a result is out of range if it is infinite, or a subnormal that
+/// had to be rounded. Exact subnormals are in range.
 ///
 /// # Errors
-/// MemoryError, for numbers at the limits only.
-pub(super) fn read(text: &[u8]) -> Result<Option<Number>> {
+/// MemoryError, only for numbers at the limits of the range.
+pub(in crate::json) fn read(text: &[u8]) -> Result<Option<Number>> {
     let Ok(text) = core::str::from_utf8(text) else { return Ok(None) };
     match text.parse() {
         Ok(value) => Ok(Some(Number::Int(value))),
@@ -39,29 +39,29 @@ fn read_float(text: &str) -> Result<Option<f64>> {
     Ok(exact.map(|magnitude| magnitude.copysign(value)))
 }
 
-/// From here on a float is an integer in any case.
+/// All floats from here on are integers.
 const INTEGERS_ONLY: f64 = (1u64 << 53) as f64;
 
-/// The number, if it is a whole one below 2^53 and not negative.
+/// Returns the value as an integer if it is whole, not negative and below 2^53.
 #[inline]
-pub(super) fn small_whole(value: f64) -> Option<i64> {
+pub(in crate::json) fn small_whole(value: f64) -> Option<i64> {
     let whole = value as i64;
     (value < INTEGERS_ONLY && whole as f64 == value).then_some(whole)
 }
 
-/// The first `N` significant digits of a positive, finite number, as a number, rounded half to even, and the power of ten that
-/// the first one counts. At most 17 digits.
+/// Returns the first `N` significant digits of a positive finite number as an integer, rounded half to even, and the decimal
+/// exponent of the first digit. `N` is at most 17.
 #[inline]
-pub(super) fn significant_digits<const N: usize>(value: f64) -> (u64, i32) {
+pub(in crate::json) fn significant_digits<const N: usize>(value: f64) -> (u64, i32) {
     digits_in_128_bits::<N>(value).unwrap_or_else(|| digits_of_text::<N>(value))
 }
 
-/// As [`significant_digits`], for any number, by way of `core`.
+/// General case of [`significant_digits`], which uses `core`.
 #[cold]
 fn digits_of_text<const N: usize>(value: f64) -> (u64, i32) {
     let mut text = [0; 32];
     let mut writer = SliceWriter::new(&mut text);
-    // One digit, a point, 16 digits, `e`, the exponent: 24 bytes at most, which a slice takes without fail.
+    // At most 24 bytes: a digit, a point, 16 digits, `e` and the exponent. The slice has room for them.
     let _ = write!(writer, "{value:.*e}", N - 1);
     let len = writer.len;
     let (mantissa, exponent) = text.get(..len).unwrap_or_default().split_at(len.min(N + 1));
@@ -70,15 +70,15 @@ fn digits_of_text<const N: usize>(value: f64) -> (u64, i32) {
     (digits.fold(0, |number, digit| number * 10 + u64::from(digit - b'0')), exponent.unwrap_or(0))
 }
 
-/// The digits of a number that, times the power of ten that makes them whole, is a quotient of 128 bits and a power of
-/// two: most numbers between 10^-16 and 10^N. `core` has to multiply longer ones.
+/// Fast path of [`significant_digits`] in 128-bit arithmetic, for most numbers between 10^-16 and 10^N. Returns `None` for
+/// others, for which `core` has to multiply larger numbers.
 #[inline]
 fn digits_in_128_bits<const N: usize>(value: f64) -> Option<(u64, i32)> {
     let bits = value.to_bits();
     let exponent = (bits >> 52) as i32 - 1075;
     let mantissa = bits & ((1 << 52) - 1) | 1 << 52;
-    // The logarithm of 2 is 0.30103; this is the power of ten or the one below, which gives one digit more, as does rounding
-    // up to the next one.
+    // The logarithm of 2 is 0.30103. This is the decimal exponent or one less, which yields one digit too many, as rounding
+    // up to the next power does.
     let first = ((exponent + 52) * 30103).div_euclid(100_000);
     let number = scaled(mantissa, exponent, N as i32 - 1 - first)?;
     if number < 10u64.pow(N as u32) {
@@ -87,7 +87,7 @@ fn digits_in_128_bits<const N: usize>(value: f64) -> Option<(u64, i32)> {
     Some((scaled(mantissa, exponent, N as i32 - 2 - first)?, first + 1))
 }
 
-/// `mantissa * 2^exponent * 10^power`, rounded half to even; None where the numbers on the way are too large.
+/// Returns `mantissa * 2^exponent * 10^power`, rounded half to even; `None` if an intermediate result overflows.
 #[inline]
 fn scaled(mantissa: u64, exponent: i32, power: i32) -> Option<u64> {
     let product = u128::from(mantissa) * POWERS_OF_FIVE.get(usize::try_from(power).ok()?)?;
@@ -102,7 +102,7 @@ fn scaled(mantissa: u64, exponent: i32, power: i32) -> Option<u64> {
     Some(whole & !u64::from(is_tie))
 }
 
-/// The powers of five that a mantissa may be multiplied by within 128 bits.
+/// Powers of five whose product with a mantissa fits in 128 bits.
 static POWERS_OF_FIVE: [u128; 33] = {
     let mut powers = [1; 33];
     let mut exponent = 1;
@@ -114,15 +114,15 @@ static POWERS_OF_FIVE: [u128; 33] = {
 };
 const _: () = assert!(POWERS_OF_FIVE[32].leading_zeros() >= f64::MANTISSA_DIGITS);
 
-/// A decimal number without its sign, `0.DIGITS * 10^scale`, where the first of the digits is not 0.
+/// A decimal number `0.DIGITS * 10^scale` without sign, whose first digit is not 0.
 struct Decimal<'t> {
-    /// The digits and perhaps a point; no zeros in front.
+    /// Digits, possibly with a point, without leading zeros.
     digits: &'t [u8],
     scale: i64,
 }
 
 impl<'t> Decimal<'t> {
-    /// Takes a text apart that is known to be a number.
+    /// Splits a text that is known to be a number.
     fn of(text: &'t [u8]) -> Self {
         let exponent_at = text.iter().position(|byte| matches!(byte, b'e' | b'E')).unwrap_or(text.len());
         let (mantissa, exponent) = text.split_at(exponent_at);
@@ -138,12 +138,13 @@ impl<'t> Decimal<'t> {
         Self { digits, scale }
     }
 
-    /// The digits without the point.
+    /// Returns the digits without the point.
     fn digits(&self) -> impl DoubleEndedIterator<Item = u8> + '_ {
         self.digits.iter().copied().filter(|byte| *byte != b'.')
     }
 
-    /// The value, of which `core` said `magnitude`, unless the text is too `long` for it.
+    /// Returns the value, or `None` if it is out of range. `magnitude` is the result of `core`, which is not used if the
+    /// text is too `long` for it.
     fn read_at_limits(&self, magnitude: f64, long: bool) -> Result<Option<f64>> {
         if self.digits.is_empty() {
             return Ok(Some(0.0));
@@ -159,12 +160,12 @@ impl<'t> Decimal<'t> {
         Ok(in_range.then_some(magnitude))
     }
 
-    /// Whether 53 bits, if the exponent were unlimited, would round this up to the least normal float or more.
+    /// Returns `true` if rounding to 53 bits with unlimited exponent gives at least the smallest normal float.
     fn rounds_to_normal(&self) -> Result<bool> {
         Ok(self.times(4)? >= 4.0 * f64::MIN_POSITIVE)
     }
 
-    /// This number times a single digit, rounded once.
+    /// Multiplies by a one-digit factor and rounds once.
     fn times(&self, factor: u8) -> Result<f64> {
         let mut text = Buffer::new();
         let mut exponent = [0; 8];
@@ -182,38 +183,38 @@ impl<'t> Decimal<'t> {
             *first = b'0' + carry;
         }
         let mut writer = SliceWriter::new(&mut exponent);
-        // Within four digits, since far numbers do not come here.
+        // At most four digits, since numbers far out of range were handled before.
         let _ = write!(writer, "e{}", self.scale + 1);
         let len = writer.len;
         text.try_extend_from_slice(exponent.get(..len).unwrap_or_default())?;
         Ok(core::str::from_utf8(&text).ok().and_then(|text| text.parse().ok()).unwrap_or(0.0))
     }
 
-    /// Whether a float is this very number.
+    /// Returns `true` if a float equals this number exactly.
     fn equals(&self, magnitude: f64) -> bool {
         let mut comparison = Comparison { digits: self.digits(), equal: true, exponent: None };
-        // The smallest floats have up to 767 digits; the formatted text has them all.
+        // The shortest form that is exact for all floats has up to 767 digits.
         let written = write!(comparison, "{magnitude:.766e}");
         let rest_is_zero = comparison.digits.all(|digit| digit == b'0');
         written.is_ok() && comparison.equal && rest_is_zero && comparison.exponent == Some(1 - self.scale)
     }
 }
 
-/// The number behind an `e`; 0 where there is none.
+/// Parses the exponent after an `e`; 0 if there is none.
 fn exponent_of(text: &[u8]) -> i64 {
     let digits = text.iter().filter(|byte| byte.is_ascii_digit());
     let number = digits
         .fold(0i64, |number, digit| number.saturating_mul(10).saturating_add(i64::from(digit - b'0')))
-        // Far below what lengths of texts could make up for, and far from overflow.
+        // Cannot overflow, and no text is long enough to compensate it.
         .min(i64::MAX / 4);
     if text.get(1) == Some(&b'-') { -number } else { number }
 }
 
-/// Compares digits with a formatted float while that is written: `D.DDDe-EEE`, as numbers below 1 have it.
+/// Compares digits with the formatted text `D.DDDe-EEE` of a float below 1, while `core` writes it.
 struct Comparison<I> {
     digits: I,
     equal: bool,
-    /// The number behind `e-`, once there was one.
+    /// Exponent after `e-`, once it has been reached.
     exponent: Option<i64>,
 }
 

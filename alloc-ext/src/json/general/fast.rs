@@ -1,20 +1,20 @@
-//! Floats with a number of significant digits, as C's `%g` writes them.
+//! `%g` from up to 17 digits in one integer.
 #![forbid(unsafe_code)]
 
 use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
 
-use super::number::{DIGITS, write_int};
-use super::{decimal, digits};
+use crate::json::number::{DIGITS, write_int};
+use crate::json::{decimal, digits};
 
-/// Bytes of the longest text, and what is written beyond its end on the way.
+/// Capacity for the longest text, and for bytes that are written past its end for a moment.
 const MOST_BYTES: usize = 48;
 
-/// Appends a finite number that is not negative: with `.0` when it is a whole one below 2^53.
+/// Appends a finite, non-negative number. Whole numbers below 2^53 end in `.0`.
 ///
 /// # Errors
 /// MemoryError.
-pub(super) fn write_finite(out: &mut Buffer<u8>, value: f64) -> Result<()> {
+pub(in crate::json) fn write_finite(out: &mut Buffer<u8>, value: f64) -> Result<()> {
     if let Some(whole) = decimal::small_whole(value) {
         write_int(out, whole)?;
         return Ok(out.try_extend_from_slice(b".0")?);
@@ -22,7 +22,7 @@ pub(super) fn write_finite(out: &mut Buffer<u8>, value: f64) -> Result<()> {
     write_general::<DIGITS>(out, value)
 }
 
-/// Appends a positive, finite number with `N` significant digits, at most 17, as C's `%.Ng` does.
+/// Appends a positive finite number with `N` significant digits, at most 17, like C's `%.Ng`.
 ///
 /// # Errors
 /// MemoryError.
@@ -49,7 +49,7 @@ pub(crate) fn write_general<const N: usize>(out: &mut Buffer<u8>, value: f64) ->
     }
 }
 
-/// Appends a number of which the last `fraction_len` digits are behind the point, without zeros at the end.
+/// Appends a number whose last `fraction_len` digits are the fraction, without trailing zeros.
 fn write_point(out: &mut Buffer<u8>, number: u64, fraction_len: usize) -> Result<()> {
     let unit = digits::power_of_ten(fraction_len);
     let (whole, fraction) = (number / unit, number % unit);

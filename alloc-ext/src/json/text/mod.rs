@@ -1,16 +1,16 @@
-//! Strings of JSON text: where plain runs end, what escapes mean, and how to write them.
+//! Strings of JSON text: scanning for the end, escaping and unescaping.
 #![forbid(unsafe_code)]
 
 use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
 use ferrite_core::text::ESCAPES;
 
-#[cfg_attr(feature = "speed", path = "runs.rs")]
-#[cfg_attr(not(feature = "speed"), path = "runs_by_byte.rs")]
-mod runs;
+#[cfg_attr(feature = "speed", path = "fast.rs")]
+#[cfg_attr(not(feature = "speed"), path = "small.rs")]
+mod scan;
 
-pub(crate) use runs::literal_len;
-pub(super) use runs::short_literal;
+pub(crate) use scan::literal_len;
+pub(super) use scan::short_literal;
 
 /// Appends `text` in quotes.
 ///
@@ -22,11 +22,11 @@ pub(super) use runs::short_literal;
 pub(crate) fn write_quoted(out: &mut Buffer<u8>, text: &[u8]) -> Result<()> {
     out.try_reserve(text.len().saturating_add(2))?;
     out.try_push(b'"')?;
-    runs::write_content(out, text)?;
+    scan::write_content(out, text)?;
     Ok(out.try_push(b'"')?)
 }
 
-/// Appends a byte that must not stand for itself: as one letter, or as its number in hexadecimal.
+/// Appends the escape of a byte: a letter, or its hexadecimal number.
 fn write_escape(out: &mut Buffer<u8>, byte: u8) -> Result<()> {
     match ESCAPES.iter().find(|[escaped, _]| *escaped == byte) {
         Some([_, letter]) => Ok(out.try_extend_from_slice(&[b'\\', *letter])?),
@@ -37,17 +37,17 @@ fn write_escape(out: &mut Buffer<u8>, byte: u8) -> Result<()> {
     }
 }
 
-/// What is wrong with an escape; the place is counted from the backslash.
+/// An invalid escape. Offsets are relative to the backslash.
 pub(super) enum BadEscape {
-    /// There is no such escape.
+    /// Unknown escape letter.
     Unknown,
-    /// Four hexadecimal digits should follow.
+    /// Fewer than four hexadecimal digits.
     Digits(usize),
-    /// One half of a surrogate pair without the other.
+    /// Half a surrogate pair.
     Surrogate(usize),
 }
 
-/// Reads the escape at the start of `text`, which is a backslash: the character and the length of the escape.
+/// Parses the escape at the start of `text`, which is a backslash. Returns the character and the length of the escape.
 ///
 /// # Upstream
 /// `JSONParserContext::NextStringWithFullHandling` in `json_parser.cc`.
@@ -61,12 +61,12 @@ pub(super) fn read_escape(text: &[u8]) -> core::result::Result<(char, usize), Ba
     Ok((char::from(*escaped), 2))
 }
 
-/// Length of `\uXXXX`.
+/// Length of `\uXXXX` in bytes.
 const UNIT_LEN: usize = 6;
 
 fn read_unicode(text: &[u8]) -> core::result::Result<(char, usize), BadEscape> {
     let first = read_unit(text).ok_or(BadEscape::Digits(1))?;
-    // Whatever is no surrogate is a character.
+    // Every number other than a surrogate is a character.
     if let Some(character) = char::from_u32(first) {
         return Ok((character, UNIT_LEN));
     }
@@ -84,7 +84,7 @@ fn read_unicode(text: &[u8]) -> core::result::Result<(char, usize), BadEscape> {
     Ok((character.ok_or(BadEscape::Surrogate(1))?, 2 * UNIT_LEN))
 }
 
-/// The number of a `\uXXXX`.
+/// Parses the number of a `\uXXXX`.
 fn read_unit(text: &[u8]) -> Option<u32> {
     let digits = text.get(2..UNIT_LEN)?;
     digits.iter().try_fold(0, |number, digit| Some(number * 16 + char::from(*digit).to_digit(16)?))
@@ -98,7 +98,7 @@ mod tests {
     fn words_and_bytes_find_the_same_end() {
         for byte in 0..=255u8 {
             for at in (0..20).step_by(if cfg!(miri) { 19 } else { 1 }) {
-                // The byte behind must not matter, nor those that differ in the top bit only.
+                // The byte after the text must not matter, nor bytes that differ in the top bit only.
                 let mut text = [0xa2u8; 20];
                 text[at] = byte;
                 if let Some(next) = text.get_mut(at + 1) {

@@ -1,4 +1,4 @@
-//! Values of a document as objects of this library, each on its own, where size counts.
+//! Builder without caches.
 #![forbid(unsafe_code)]
 
 use ferrite_core::any::Any;
@@ -8,14 +8,14 @@ use ferrite_core::memory::Buffer;
 use ferrite_core::object_alloc::Apart;
 use ferrite_core::string::String;
 
-use super::parser::Builder;
 use crate::containers::{Array, ArrayObject, MapObject};
+use crate::json::parser::Builder;
 
-/// Makes values; nothing is remembered.
+/// Builds objects.
 #[derive(Default)]
-pub(super) struct Values {}
+pub(in crate::json) struct ValueBuilder {}
 
-impl Builder for Values {
+impl Builder for ValueBuilder {
     type Value = Any;
 
     fn short(word: u64, len: usize) -> Any {

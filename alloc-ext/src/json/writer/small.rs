@@ -1,5 +1,4 @@
-//! The writer where size counts: one walk over the values, each held while it is written, with a stack of its own for what is
-//! open.
+//! Writer that reads entries by index.
 #![forbid(unsafe_code)]
 
 use ferrite_core::any::{Any, AnyView};
@@ -10,32 +9,31 @@ use ferrite_core::string::String;
 use ferrite_core::text::Lossy;
 use ferrite_core::{plain_bail, type_index, type_table};
 
-use super::{number, text};
 use crate::containers::Container;
+use crate::json::{number, text};
 
-/// Makes JSON text of a value: None, bool, int, float, String, and Array, List and Map of such, the last with keys that
-/// are strings.
+/// Serialises a value to JSON text. Supported are None, bool, int, float, String, Array, List, and Map with string keys.
 ///
-/// Without an indent, or with one of 0, the text has no white space; else each entry has a line of its own, indented by
-/// as many blanks per level. A negative indent gives lines without blanks. Texts that are not UTF-8 stay what they are.
+/// Without an indent, or with 0, the text has no white space. Otherwise each entry is on a line of its own, indented by that
+/// many blanks per level; a negative indent gives lines without blanks. Strings that are not UTF-8 are written unchanged.
 ///
 /// # Errors
-/// ValueError for a value or key of another type and for a list inside itself; MemoryError.
+/// ValueError for a value or key of another type, and for a list that contains itself; MemoryError.
 ///
 /// # Upstream
-/// `json::Stringify` in `extra/json.h`. That one recurses, so deep values end the process.
+/// `json::Stringify` in `extra/json.h`, which recurses and so crashes on deep values.
 pub fn stringify(value: &Any, indent: Option<i64>) -> Result<String> {
     let mut out = Buffer::new();
-    // Who asks for more blanks than there are addresses runs out of memory in any case; all negative numbers mean none.
+    // An indent beyond the address space runs out of memory in any case; all negative numbers mean the same.
     let indent = indent.unwrap_or(0).clamp(-1, isize::MAX as i64);
     write_indented(&mut out, value, indent as isize)?;
     String::from_bytes(&out)
 }
 
-/// Appends the text of a value, without white space. After an error the text is of no use.
+/// Appends the text of a value, without white space. After an error the text is incomplete.
 ///
 /// # Errors
-/// Those of [`stringify`].
+/// Errors of [`stringify`].
 pub(crate) fn write(out: &mut Buffer<u8>, value: &Any) -> Result<()> {
     write_indented(out, value, 0)
 }
@@ -54,12 +52,12 @@ struct Writer<'o> {
     indent: isize,
     margin: isize,
     open: Buffer<Open>,
-    /// How many containers may be open before a list is looked for among them: more each time, so that all searches together
-    /// take no longer than the deepest one. What is inside itself gets deeper than any number.
+    /// Minimum depth for the next search for a cycle. It doubles with each search, so that all searches take linear time in
+    /// the depth. A cyclic list exceeds any depth.
     unsearched: usize,
 }
 
-/// A container that has been begun, and where the next entry is.
+/// A container that is being written, with its next entry.
 struct Open {
     container: ObjectRef,
     next: usize,
@@ -67,7 +65,7 @@ struct Open {
 }
 
 impl Writer<'_> {
-    /// Writes the next entry of the container that was begun last, or its end. Of an entry that is a container, the beginning.
+    /// Writes the next entry of the innermost container, or its end. Of an entry that is a container, writes the start.
     fn entry(&mut self) -> Result<()> {
         let (mut key, mut value) = (Any::NONE, Any::NONE);
         let Some(open) = self.open.last_mut() else { return Ok(()) };
@@ -108,7 +106,7 @@ impl Writer<'_> {
         Ok(self.out.try_extend_from_slice(if self.indent == 0 { b":" } else { b": " })?)
     }
 
-    /// Writes a value, or the beginning of a container.
+    /// Writes a leaf, or the start of a container.
     fn value(&mut self, value: &Any) -> Result<()> {
         let view = value.view();
         let word: &[u8] = match view.type_index() {
@@ -130,8 +128,8 @@ impl Writer<'_> {
         let Some(object) = value.as_object() else { return Ok(()) };
         let Some(container) = Container::of(object) else { return Ok(()) };
         if value.type_index() == type_index::LIST && self.open.len() >= self.unsearched {
-            // Rarer the deeper it is, so that all searches together take time that grows with the depth alone. A cycle may have
-            // been written some times when it is found, or have filled the memory.
+            // Searches become rarer with depth, so that they take linear time in total. A cycle may be written several times
+            // before it is found, or exhaust memory first.
             self.unsearched = 2 * self.open.len();
             if self.open.iter().any(|open| open.container.ptr_eq(object)) {
                 plain_bail!(VALUE_ERROR, "Cycle detected: List contains itself");

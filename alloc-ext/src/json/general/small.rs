@@ -1,21 +1,21 @@
-//! Floats with a number of significant digits, as C's `%g` writes them, digit by digit, where size counts.
+//! `%g` digit by digit.
 #![forbid(unsafe_code)]
 
 use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
 
-use super::decimal;
-use super::long_decimal::LongDecimal;
-use super::number::{DIGITS, write_int};
+use crate::json::decimal;
+use crate::json::decimal::LongDecimal;
+use crate::json::number::{DIGITS, write_int};
 
-/// The bits of 2^53: from there on whole numbers are written without a fraction, as upstream does.
+/// Bits of 2^53. Whole numbers from there on are written without a fraction, as upstream does.
 const WHOLE: u64 = ((1u64 << f64::MANTISSA_DIGITS) as f64).to_bits();
 
-/// Appends a finite number that is not negative: with `.0` when it is a whole one below 2^53.
+/// Appends a finite, non-negative number. Whole numbers below 2^53 end in `.0`.
 ///
 /// # Errors
 /// MemoryError.
-pub(super) fn write_finite(out: &mut Buffer<u8>, value: f64) -> Result<()> {
+pub(in crate::json) fn write_finite(out: &mut Buffer<u8>, value: f64) -> Result<()> {
     let mut number = LongDecimal::new();
     decimal::significant_digits::<DIGITS>(value, &mut number);
     write(out, &number, DIGITS)?;
@@ -25,7 +25,7 @@ pub(super) fn write_finite(out: &mut Buffer<u8>, value: f64) -> Result<()> {
     Ok(())
 }
 
-/// Appends a finite number that is not negative with `N` significant digits, at most 17, as C's `%.Ng` does.
+/// Appends a finite, non-negative number with `N` significant digits, at most 17, like C's `%.Ng`.
 ///
 /// # Errors
 /// MemoryError.
@@ -35,12 +35,13 @@ pub(crate) fn write_general<const N: usize>(out: &mut Buffer<u8>, value: f64) ->
     write(out, &number, N)
 }
 
-/// Appends a number; with an exponent if it has more than `most` digits in front of the point, or many zeros behind it.
+/// Appends a number. Uses an exponent if there would be more than `most` digits before the point, or more than three zeros
+/// after it.
 fn write(out: &mut Buffer<u8>, number: &LongDecimal, most: usize) -> Result<()> {
     let (digits, exponent) = (number.digits(), number.point - 1);
     let is_scientific = !(-4..most as i32).contains(&exponent);
     let point = if is_scientific { 1 } else { number.point };
-    // A number below 1 has zeros in front of its digits, the first of them before the point.
+    // A number below 1 has leading zeros, the first of them before the point.
     for at in (point - 1).min(0)..point.max(digits.len() as i32) {
         if at == point {
             out.try_push(b'.')?;

@@ -1,4 +1,4 @@
-//! The writer: one walk over the values, with a stack of its own for what is open.
+//! Writer that reads containers in place.
 #![forbid(unsafe_code)]
 
 use core::mem;
@@ -12,20 +12,19 @@ use ferrite_core::text::Lossy;
 use ferrite_core::{plain_bail, prefetch, type_index, type_table};
 
 use super::active_lists::ActiveLists;
-use super::{number, text};
 use crate::containers::{ArrayObject, ListObject, MapObject};
+use crate::json::{number, text};
 
-/// Makes JSON text of a value: None, bool, int, float, String, and Array, List and Map of such, the last with keys that
-/// are strings.
+/// Serialises a value to JSON text. Supported are None, bool, int, float, String, Array, List, and Map with string keys.
 ///
-/// Without an indent, or with one of 0, the text has no white space; else each entry has a line of its own, indented by
-/// as many blanks per level. A negative indent gives lines without blanks. Texts that are not UTF-8 stay what they are.
+/// Without an indent, or with 0, the text has no white space. Otherwise each entry is on a line of its own, indented by that
+/// many blanks per level; a negative indent gives lines without blanks. Strings that are not UTF-8 are written unchanged.
 ///
 /// # Errors
-/// ValueError for a value or key of another type and for a list inside itself; MemoryError.
+/// ValueError for a value or key of another type, and for a list that contains itself; MemoryError.
 ///
 /// # Upstream
-/// `json::Stringify` in `extra/json.h`. That one recurses, so deep values end the process.
+/// `json::Stringify` in `extra/json.h`, which recurses and so crashes on deep values.
 pub fn stringify(value: &Any, indent: Option<i64>) -> Result<String> {
     let mut text = Buffer::try_with_capacity(FIRST_BYTES)?;
     text.try_resize(String::LEAD_BYTES, 0)?;
@@ -34,13 +33,13 @@ pub fn stringify(value: &Any, indent: Option<i64>) -> Result<String> {
     String::from_buffer(writer.output.text, String::LEAD_BYTES)
 }
 
-/// The capacity that a text starts with: most documents are longer than what doubling would begin with.
+/// Initial capacity in bytes, less than the length of most documents.
 const FIRST_BYTES: usize = 256;
 
-/// Appends the text of a value, without white space. After an error the text is lost.
+/// Appends the text of a value, without white space. After an error the buffer is empty.
 ///
 /// # Errors
-/// Those of [`stringify`].
+/// Errors of [`stringify`].
 pub(crate) fn write(out: &mut Buffer<u8>, value: &Any) -> Result<()> {
     let mut writer = Writer::new(mem::take(out), 0);
     writer.document(value)?;
@@ -54,7 +53,7 @@ struct Writer {
     active: ActiveLists,
 }
 
-/// A container that has been begun, and where the next entry is.
+/// A container that is being written, with its next entry.
 struct Open {
     entries: Entries,
     started: bool,
@@ -111,7 +110,7 @@ impl Writer {
 }
 
 impl Entries {
-    /// Those of a container.
+    /// Returns the entries of a container.
     fn of(value: &Any) -> Result<Self> {
         Ok(match value.type_index() {
             type_index::ARRAY => Self::Array(value.get()?, 0),
@@ -131,7 +130,7 @@ impl Entries {
     }
 }
 
-/// The text so far, and how far the next line is indented.
+/// Text so far, and the indentation of the next line.
 struct Output {
     text: Buffer<u8>,
     indent: i64,
@@ -139,7 +138,7 @@ struct Output {
 }
 
 impl Output {
-    /// Writes entries up to one that is a container, which it gives back, or the last.
+    /// Writes entries up to one that is a container, which is returned, or to the end.
     fn entries(&mut self, open: &mut Open) -> Result<Option<Entries>> {
         let Open { entries, started } = open;
         match entries {
@@ -180,7 +179,7 @@ impl Output {
         Ok(None)
     }
 
-    /// What comes in front of an entry.
+    /// Writes the separator in front of an entry.
     fn separate(&mut self, started: &mut bool) -> Result<()> {
         if *started {
             self.text.try_push(b',')?;
@@ -207,7 +206,7 @@ impl Output {
         Ok(self.text.try_extend_from_slice(if self.indent == 0 { b":" } else { b": " })?)
     }
 
-    /// Writes a value, unless it is one with something inside.
+    /// Writes a leaf. Returns `false` for containers.
     fn plain(&mut self, value: &Any) -> Result<bool> {
         let view = value.view();
         match view.type_index() {
@@ -225,7 +224,7 @@ impl Output {
     }
 }
 
-/// Asks for what is behind the element at `place`: it can be reached through pointers only, one after the other.
+/// Prefetches the objects of the next elements and their tables, which form a chain of dependent loads.
 #[inline]
 fn prefetch_next(elements: &[Any], place: usize) {
     if let Some(object) = elements.get(place + 2).and_then(Any::as_object) {

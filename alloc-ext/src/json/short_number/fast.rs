@@ -1,17 +1,18 @@
-//! Numbers of few digits, as most are: ints, and floats that are the quotient of two exact ones.
+//! Short ints, and short floats that are the quotient of two exact ones.
 #![forbid(unsafe_code)]
 
-use super::digits;
-use super::number::{Number, is_number_byte};
+use crate::json::digits;
+use crate::json::number::{Number, is_number_byte};
 
-/// Decimal digits that fit into 64 bits, sign included, whatever they are.
+/// Number of decimal digits that always fit in 64 bits, with sign.
 const SAFE_DIGITS: usize = 18;
-/// Up to here all whole numbers are floats.
+/// All integers up to here are exact floats.
 const MOST_EXACT: u64 = 1 << 53;
 
-/// Reads up to 18 digits, perhaps with sign and point: the number and its length; None for what is not that or not exact.
+/// Parses a number of up to 18 digits, with optional sign and point. Returns its value and length; `None` for other texts
+/// and for floats that are not exact.
 #[inline(always)]
-pub(super) fn read(text: &[u8]) -> Option<(Number, usize)> {
+pub(in crate::json) fn read(text: &[u8]) -> Option<(Number, usize)> {
     let sign_len = usize::from(text.first() == Some(&b'-'));
     let digits = text.get(sign_len..)?;
     let (whole, whole_len) = digits::read(digits, 0);
@@ -30,12 +31,12 @@ pub(super) fn read(text: &[u8]) -> Option<(Number, usize)> {
     Some((Number::Float(value), sign_len + len + 1))
 }
 
-/// Whether a number ends where its digits do.
+/// Returns `true` if the number ends after its digits.
 #[inline]
 fn ends_at(text: &[u8], len: usize) -> bool {
     !text.get(len).copied().is_some_and(is_number_byte)
 }
 
-/// The powers of ten that up to [`SAFE_DIGITS`] digits need, all exact.
+/// Powers of ten for up to [`SAFE_DIGITS`] digits, all of them exact.
 static POWERS_OF_TEN: [f64; SAFE_DIGITS + 1] =
     [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18];

@@ -1,41 +1,40 @@
-//! Numbers to and from decimal text by exact arithmetic: slower than [`decimal`](super::decimal), whose results it gives, and
-//! small, without tables.
+//! Float conversion by exact decimal arithmetic, without tables. Slow and small.
 #![forbid(unsafe_code)]
 
 use ferrite_core::error::Result;
 
 use super::long_decimal::LongDecimal;
-use super::number::Number;
+use crate::json::number::Number;
 
-/// Bits of a float's mantissa, the one in front included.
+/// Bits of a float's mantissa, including the implicit one.
 const MANTISSA_BITS: u32 = f64::MANTISSA_DIGITS;
-/// Digits of all numbers with so many bits and the first one set.
+/// Number of decimal digits of every integer with exactly [`MANTISSA_BITS`] bits.
 const MANTISSA_DIGITS: usize = 16;
 const _: () = assert!(1 << (MANTISSA_BITS - 1) > 10u64.pow(15) && 1 << MANTISSA_BITS < 10u64.pow(16));
-/// The power of two that the last bit of the smallest numbers counts.
+/// Exponent of the least significant bit of the smallest floats.
 const LEAST_EXPONENT: i32 = f64::MIN_EXP - MANTISSA_BITS as i32;
-/// The exponent of the largest floats, counted from the least one.
+/// Exponent of the largest floats, relative to the least one.
 const MOST_EXPONENT: i32 = f64::MAX_EXP - f64::MIN_EXP;
-/// Beyond ten to this power, and below its inverse, nothing is finite or other than zero.
+/// Numbers beyond ten to this power are infinite, and below its inverse zero.
 const FAR: u32 = 400;
-/// Exponents are cut off here: far above what the length of a text could make up for.
+/// Exponents are clamped here. No text is long enough to compensate that.
 const FARTHEST: i32 = 1 << 27;
-/// All numbers with so many digits have 64 bits.
+/// Every number with this many digits fits in 64 bits.
 const INT_DIGITS: i32 = 19;
 
-/// Reads a number; None when the text is none, or its range or precision is beyond a 64-bit float's.
+/// Parses a number. Returns `None` if the text is not a number, or not in the range of a 64-bit float at full precision.
 ///
-/// As with C's `strtod` on upstream's machines, a result is out of range when it is infinite, or so small that it was
-/// rounded to less than the full precision; small numbers that need no rounding are fine.
+/// Ranges are those of C's `strtod` on upstream's platforms: a result is out of range if it is infinite, or a subnormal that
+/// had to be rounded. Exact subnormals are in range.
 ///
 /// # Errors
-/// None: the signature is that of its faster twin.
-pub(super) fn read(text: &[u8]) -> Result<Option<Number>> {
+/// None; the signature is that of the fast form.
+pub(in crate::json) fn read(text: &[u8]) -> Result<Option<Number>> {
     let (negative, magnitude) = without_sign(text);
     Ok(read_magnitude(magnitude, negative))
 }
 
-/// What follows a sign, if there is one, and whether that is a minus.
+/// Splits off a sign. Returns whether it is a minus, and the rest.
 fn without_sign(text: &[u8]) -> (bool, &[u8]) {
     match text {
         [sign @ (b'-' | b'+'), rest @ ..] => (*sign == b'-', rest),
@@ -43,7 +42,7 @@ fn without_sign(text: &[u8]) -> (bool, &[u8]) {
     }
 }
 
-/// Reads digits with or without point and exponent.
+/// Parses digits with optional point and exponent.
 fn read_magnitude(text: &[u8], negative: bool) -> Option<Number> {
     let mut number = LongDecimal::new();
     let (mut is_number, mut is_int, mut after_point) = (false, true, false);
@@ -53,7 +52,7 @@ fn read_magnitude(text: &[u8], negative: bool) -> Option<Number> {
             b'.' if !after_point => (is_int, after_point) = (false, true),
             b'0'..=b'9' => {
                 is_number = true;
-                // Zeros in front of all other digits only count behind the point.
+                // Leading zeros count only after the point.
                 let counts = *byte != b'0' || !number.is_zero();
                 if counts {
                     number.push(byte - b'0');
@@ -74,7 +73,7 @@ fn read_magnitude(text: &[u8], negative: bool) -> Option<Number> {
     if is_int && number.point <= INT_DIGITS {
         let value = number.whole(number.point as usize) as i64;
         let value = if negative { value.wrapping_neg() } else { value };
-        // What has 64 bits without a sign has the wrong one.
+        // A value that needs all 64 bits has the wrong sign here.
         if value == 0 || (value < 0) == negative {
             return Some(Number::Int(value));
         }
@@ -83,7 +82,7 @@ fn read_magnitude(text: &[u8], negative: bool) -> Option<Number> {
     Some(Number::Float(f64::from_bits(magnitude | u64::from(negative) << 63)))
 }
 
-/// The number behind an `e`.
+/// Parses the exponent after an `e`.
 fn read_exponent(text: &[u8]) -> Option<i32> {
     let (negative, digits) = without_sign(text);
     let mut number = 0;
@@ -94,16 +93,16 @@ fn read_exponent(text: &[u8]) -> Option<i32> {
     (!digits.is_empty()).then_some(if negative { -number } else { number })
 }
 
-/// The bits of the float next to a number that is not 0.
+/// Returns the bits of the nearest float to a number other than 0.
 fn bits_of(number: &mut LongDecimal) -> Option<u64> {
     if number.point.unsigned_abs() > FAR {
         return None;
     }
-    // The power of two that the mantissa counts, from the least one on.
+    // Exponent of the mantissa, relative to the least one.
     let mut exponent = -LEAST_EXPONENT;
     let mantissa = loop {
         let whole = number.whole(MANTISSA_DIGITS);
-        // One step up or down where this is less or more than a mantissa.
+        // Scale up or down by two while the integer part has fewer or more bits than a mantissa.
         let place = (number.point, whole >> (MANTISSA_BITS - 1));
         let step = (MANTISSA_DIGITS as i32, 1).cmp(&place) as i32;
         if step == 0 {
@@ -115,7 +114,7 @@ fn bits_of(number: &mut LongDecimal) -> Option<u64> {
     if exponent > MOST_EXPONENT {
         return None;
     }
-    // The bit in front of the mantissa counts one for the exponent, and so does a carry.
+    // The implicit bit adds one to the exponent, and so does a carry.
     let is_up = number.rounds_up(MANTISSA_DIGITS);
     let bits = ((exponent as i64) << (MANTISSA_BITS - 1)) + mantissa as i64 + i64::from(is_up);
     if bits >= 1 << (MANTISSA_BITS - 1) {
@@ -126,9 +125,9 @@ fn bits_of(number: &mut LongDecimal) -> Option<u64> {
     number.is_whole(digits).then(|| number.whole(digits))
 }
 
-/// Makes `number`, which is new, of the first `N` significant digits of a finite number that is not negative, rounded half
-/// to even, without zeros at the end. The point is behind the first digit of zero, as if it had one.
-pub(super) fn significant_digits<const N: usize>(value: f64, number: &mut LongDecimal) {
+/// Stores the first `N` significant digits of a finite, non-negative number in `number`, which must be new: rounded half to
+/// even, without trailing zeros. For zero, the point is after the first digit, as if there were one.
+pub(in crate::json) fn significant_digits<const N: usize>(value: f64, number: &mut LongDecimal) {
     exact(value, number);
     number.round(N);
 }
@@ -146,7 +145,7 @@ fn exact(value: f64, number: &mut LongDecimal) {
     number.scale(exponent);
 }
 
-/// A positive number as a whole number times a power of two.
+/// Splits a positive number into an integer and a power of two.
 fn parts(value: f64) -> (u64, i32) {
     let bits = value.to_bits();
     let fraction = bits & ((1 << (MANTISSA_BITS - 1)) - 1);

@@ -1,27 +1,27 @@
-//! The lists that are being written: a stack that tells at once whether an address is in it.
+//! Stack of the lists that are being written, with constant-time membership tests, to detect cycles.
 #![forbid(unsafe_code)]
 
 use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
 use ferrite_core::words::GOLDEN_RATIO;
 
-/// Addresses on a stack, and a hash table of them; only the last one can leave.
+/// A stack of addresses with a hash table of them.
 pub(super) struct ActiveLists {
     order: Buffer<usize>,
-    /// Addresses at or behind the place of their hash; 0 where there is none. At most half of it is in use.
+    /// Open addressing with linear probing; 0 for an empty slot. The load factor is at most one half.
     slots: Buffer<usize>,
 }
 
-/// Slots of the first table.
+/// Number of slots of the first table.
 const FIRST_SLOTS: usize = 16;
 
 impl ActiveLists {
-    /// An empty stack, which owns no memory.
+    /// Returns an empty stack. Does not allocate.
     pub(super) const fn new() -> Self {
         Self { order: Buffer::new(), slots: Buffer::new() }
     }
 
-    /// Puts an address on the stack; answers false when it is there already.
+    /// Pushes an address. Returns `false` if it is on the stack already.
     ///
     /// # Errors
     /// MemoryError.
@@ -38,10 +38,10 @@ impl ActiveLists {
         Ok(true)
     }
 
-    /// Takes the last address off.
+    /// Pops the last address.
     pub(super) fn pop(&mut self) {
         let Some(address) = self.order.pop() else { return };
-        // No address that is left was pushed later, so none has been pushed past this slot.
+        // Only later insertions can have probed past this slot, and they are gone, so it may simply be emptied.
         if let Some(slot) = find(&mut self.slots, address) {
             *slot = 0;
         }
@@ -60,7 +60,8 @@ impl ActiveLists {
     }
 }
 
-/// The slot that holds `address`, or the empty one where it belongs. The table has a power of two of slots, some empty.
+/// Returns the slot of `address`, or the empty slot for its insertion. The number of slots is a power of two, and some are
+/// empty.
 fn find(slots: &mut [usize], address: usize) -> Option<&mut usize> {
     let mask = slots.len().checked_sub(1)?;
     let hash = (address as u64).wrapping_mul(GOLDEN_RATIO) >> 32;

@@ -1,5 +1,4 @@
-//! Values of a document as objects of this library: many JSON objects have the same keys, which they share, and the same
-//! table, which is copied.
+//! Builder with caches of keys and tables: JSON objects with the same keys share the key strings, and copy the table layout.
 #![forbid(unsafe_code)]
 
 use ferrite_core::any::Any;
@@ -10,35 +9,35 @@ use ferrite_core::object_alloc::Chunks;
 use ferrite_core::string::String;
 use ferrite_core::words::GOLDEN_RATIO;
 
-use super::parser::Builder;
 use crate::containers::{Array, ArrayObject, MapObject};
+use crate::json::parser::Builder;
 
-/// What is remembered of the objects so far.
+/// Builds objects, and caches keys and tables.
 #[derive(Default)]
-pub(super) struct Values {
-    /// Long keys by some of their bits; none until there is one.
+pub(in crate::json) struct ValueBuilder {
+    /// Direct-mapped cache of long keys; empty until the first.
     keys: Buffer<String>,
-    /// Tables by their number of entries.
-    patterns: [Option<MapObject>; PATTERNS],
-    /// Where the objects are.
+    /// Recent tables by number of entries.
+    patterns: [Option<MapObject>; PATTERN_SLOTS],
+    /// Memory for the objects.
     chunks: Chunks,
 }
 
-/// Powers of two: a few objects at most take turns in a document.
-const KEYS: usize = 64;
-const PATTERNS: usize = 16;
+/// Cache sizes, powers of two. Documents alternate between a few object types at most.
+const KEY_SLOTS: usize = 64;
+const PATTERN_SLOTS: usize = 16;
 
-impl Values {
-    /// A key; one and the same String, often, for equal ones.
+impl ValueBuilder {
+    /// Returns a key. Equal keys mostly share one String.
     ///
     /// # Errors
     /// MemoryError.
     fn key(&mut self, text: &[u8]) -> Result<Any> {
         if self.keys.is_empty() {
-            self.keys.try_reserve(KEYS)?;
-            (0..KEYS).try_for_each(|_| self.keys.try_push(String::EMPTY))?;
+            self.keys.try_reserve(KEY_SLOTS)?;
+            (0..KEY_SLOTS).try_for_each(|_| self.keys.try_push(String::EMPTY))?;
         }
-        let Some(known) = self.keys.get_mut(bits_of(text)) else {
+        let Some(known) = self.keys.get_mut(key_slot(text)) else {
             return String::from_bytes_in(text, &mut self.chunks).map(Any::new);
         };
         if known.as_bytes() != text {
@@ -48,7 +47,7 @@ impl Values {
     }
 }
 
-impl Builder for Values {
+impl Builder for ValueBuilder {
     type Value = Any;
 
     #[inline]
@@ -75,14 +74,14 @@ impl Builder for Values {
 
     fn object(&mut self, values: &mut Buffer<Any>, first: usize) -> Result<Any> {
         let len = (values.len() - first) / 2;
-        let pattern = &mut self.patterns[len % PATTERNS];
+        let pattern = &mut self.patterns[len % PATTERN_SLOTS];
         if let Some(pattern) = pattern
             && let Some(twin) = pattern.with_same_keys(values, first, &mut self.chunks)?
         {
             return Ok(twin.into_any());
         }
         let map = MapObject::of_tail(values, first, &mut self.chunks)?;
-        // Where a key was repeated, the table has room for more entries than a twin would need.
+        // With repeated keys the table has a larger capacity than a copy of its layout would need.
         if map.len() == len && !map.is_empty() {
             *pattern = Some(map.clone());
         }
@@ -90,21 +89,21 @@ impl Builder for Values {
     }
 }
 
-/// Where a key is looked for: keys of one object mostly differ in length or in their last bytes.
-fn bits_of(text: &[u8]) -> usize {
+/// Returns the cache slot of a key. The keys of an object mostly differ in length or in their last bytes.
+fn key_slot(text: &[u8]) -> usize {
     let last = text.last_chunk().map_or(0, |word| u64::from_le_bytes(*word));
     let mixed = (last ^ text.len() as u64).wrapping_mul(GOLDEN_RATIO);
-    (mixed >> 32) as usize % KEYS
+    (mixed >> 32) as usize % KEY_SLOTS
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::parser;
     use super::*;
+    use crate::json::parser;
 
     #[test]
     fn tables_with_room_for_repeated_keys_have_no_twins() -> Result<()> {
-        let mut values = Values::default();
+        let mut values = ValueBuilder::default();
         parser::build(br#"{"a":1,"b":2,"c":3,"d":4,"e":5,"e":6}"#, &mut values)?;
         assert!(values.patterns.iter().all(Option::is_none));
         parser::build(br#"{"a":1,"b":2,"c":3,"d":4,"e":5}"#, &mut values)?;

@@ -1,4 +1,4 @@
-//! Decimal digits, one at a time and in divisions of 32 bits, where size counts.
+//! One decimal digit at a time.
 #![forbid(unsafe_code)]
 
 use ferrite_core::error::Result;

@@ -1,16 +1,16 @@
-//! Decimal digits, eight at a time.
+//! Eight decimal digits at a time.
 #![forbid(unsafe_code)]
 
 use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
 use ferrite_core::words;
 
-use super::number::write_sign;
+use crate::json::number::write_sign;
 
-/// One in every byte of a word.
+/// A word with 1 in every byte.
 const ONES: u64 = u64::MAX / 255;
 
-/// The powers of ten by which up to 16 digits shift a number.
+/// Powers of ten by the number of digits, up to 16.
 static SHIFTS: [u64; 17] = {
     let mut powers = [1; 17];
     let mut exponent = 1;
@@ -21,15 +21,15 @@ static SHIFTS: [u64; 17] = {
     powers
 };
 
-/// Ten to the power of a number of digits, at most 16.
+/// Returns ten to the power of a number of digits, at most 16.
 #[inline]
-pub(super) fn power_of_ten(digits: usize) -> u64 {
+pub(in crate::json) fn power_of_ten(digits: usize) -> u64 {
     SHIFTS[digits.min(16)]
 }
 
-/// Appends the digits at the start of `text` to a number in decimal: the new number, modulo 2^64, and how many they are.
+/// Appends the leading digits of `text` to a decimal number. Returns the new number modulo 2^64, and the number of digits.
 #[inline]
-pub(super) fn read(text: &[u8], mut number: u64) -> (u64, usize) {
+pub(in crate::json) fn read(text: &[u8], mut number: u64) -> (u64, usize) {
     let mut len = 0;
     loop {
         let (value, count) = leading(word_at(text, len));
@@ -41,7 +41,7 @@ pub(super) fn read(text: &[u8], mut number: u64) -> (u64, usize) {
     }
 }
 
-/// The bytes from `at` on, as the low ones of a word that ends in zeros.
+/// Returns eight bytes from `at` on as a little-endian word, padded with zeros.
 #[inline]
 fn word_at(text: &[u8], at: usize) -> u64 {
     let rest = text.get(at..).unwrap_or_default();
@@ -51,16 +51,16 @@ fn word_at(text: &[u8], at: usize) -> u64 {
     }
 }
 
-/// The number that the digits in front of the first other byte make, and how many they are, up to eight.
+/// Returns the value and the number of the leading digits of a word, up to eight.
 #[inline]
 fn leading(word: u64) -> (u64, usize) {
     let values = word ^ (ONES * b'0' as u64);
-    // Marks values from ten on; what a byte carries over to the next one only matters behind the first mark.
+    // Marks bytes with values from ten on. A carry can only disturb bytes after the first mark.
     let marks = (values.wrapping_add(ONES * 0x76) | values) & (ONES << 7);
     let count = (marks.trailing_zeros() / 8) as usize;
-    // With zeros in front of the digits instead of other bytes behind them.
+    // Moves the digits to the top bytes, with zeros in front of them.
     let digits = values.checked_shl(64 - 8 * count as u32).unwrap_or(0);
-    // The first digit is in the lowest byte: neighbours become pairs, those become fours and eight.
+    // The first digit is in the lowest byte. Pairs of digits are combined to numbers of two, four and eight digits.
     let pairs = (digits.wrapping_mul(10).wrapping_add(digits >> 8)) & 0x00ff_00ff_00ff_00ff;
     let fours = (pairs.wrapping_mul(100).wrapping_add(pairs >> 16)) & 0x0000_ffff_0000_ffff;
     let eight = (fours.wrapping_mul(10_000).wrapping_add(fours >> 32)) & 0xffff_ffff;
@@ -81,8 +81,8 @@ pub(crate) fn write_int(out: &mut Buffer<u8>, value: i64) -> Result<()> {
 /// # Errors
 /// MemoryError.
 #[inline]
-pub(super) fn write(out: &mut Buffer<u8>, number: u64) -> Result<()> {
-    // 20 digits at most, with zeros in front.
+pub(in crate::json) fn write(out: &mut Buffer<u8>, number: u64) -> Result<()> {
+    // Up to 20 digits, and leading zeros.
     out.try_reserve(24)?;
     let (top, rest) = (number / EIGHT_DIGITS, number % EIGHT_DIGITS);
     if top == 0 {
@@ -103,7 +103,7 @@ const EIGHT_DIGITS: u64 = 100_000_000;
 /// Appends a number of up to eight digits.
 #[inline]
 fn write_without_zeros(out: &mut Buffer<u8>, number: u64) -> Result<()> {
-    // Where the next text goes is known by the count of digits, which is there long before they are.
+    // The digit count determines the position of the next output, and is available long before the digits.
     let count = count(number);
     let end = out.len() + count;
     let digits = u64::from_le_bytes(eight(number)) >> (64 - 8 * count);
@@ -112,34 +112,34 @@ fn write_without_zeros(out: &mut Buffer<u8>, number: u64) -> Result<()> {
     Ok(())
 }
 
-/// How many digits a number of up to 16 of them has; zero has one.
+/// Returns the number of decimal digits of a number, which has at most 16. Zero has one.
 #[inline]
 fn count(number: u64) -> usize {
-    // The logarithm of 2 is 1233 / 4096; this is the number of digits or one less.
+    // The logarithm of 2 is 1233 / 4096. This is the number of digits or one less.
     let least = (((number | 1).ilog2() as usize + 1) * 1233) >> 12;
     (least + usize::from(number >= power_of_ten(least))).max(1)
 }
 
-/// Appends the `len` digits of a fraction, at most 16, zeros in front included and those at the end left out.
+/// Appends a fraction of `len` digits, at most 16, with leading zeros but without trailing zeros.
 ///
 /// # Errors
 /// MemoryError.
 #[inline]
-pub(super) fn write_fraction(out: &mut Buffer<u8>, fraction: u64, len: usize) -> Result<()> {
+pub(in crate::json) fn write_fraction(out: &mut Buffer<u8>, fraction: u64, len: usize) -> Result<()> {
     let sixteen = fraction * power_of_ten(16usize.saturating_sub(len));
     let (first, second) = (eight(sixteen / EIGHT_DIGITS), eight(sixteen % EIGHT_DIGITS));
     let start = out.len();
     out.try_extend_from_slice(&first)?;
     out.try_extend_from_slice(&second)?;
     out.truncate(start + len);
-    // A branch that is foreseen does not wait for the digits, as counting zeros does.
+    // A predictable branch does not wait for the digits, as counting zeros would.
     if fraction.is_multiple_of(10) {
         out.truncate(start + len_without_zeros(first, second));
     }
     Ok(())
 }
 
-/// How many of 16 digits there are without the zeros at the end.
+/// Returns the length of 16 digits without trailing zeros.
 #[inline(never)]
 fn len_without_zeros(first: [u8; 8], second: [u8; 8]) -> usize {
     let zeros = |digits| (u64::from_le_bytes(digits) ^ (ONES * b'0' as u64)).leading_zeros() as usize / 8;
@@ -149,11 +149,11 @@ fn len_without_zeros(first: [u8; 8], second: [u8; 8]) -> usize {
     }
 }
 
-/// The eight digits of a number below 10^8.
+/// Returns the eight digits of a number below 10^8.
 #[inline]
 fn eight(number: u64) -> [u8; 8] {
-    // The number is taken apart into fours, pairs and digits, each half the width of what it was in; the first one lowest.
-    // Products with these constants, shifted, are quotients by 100 and 10 for all numbers that occur.
+    // Splits the number into groups of four, two and one digits in parallel, the first one lowest. Multiplying by these
+    // constants and shifting divides by 100 and by 10, exactly for all numbers in range.
     let fours = (number / 10_000) | (number % 10_000) << 32;
     let hundreds = ((fours * 10_486) >> 20) & 0x0000_007f_0000_007f;
     let pairs = hundreds | (fours - hundreds * 100) << 16;

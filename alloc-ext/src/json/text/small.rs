@@ -1,4 +1,4 @@
-//! Where runs of plain bytes end in strings, one byte at a time, where size counts.
+//! Scans of strings, one byte at a time.
 #![forbid(unsafe_code)]
 
 use ferrite_core::error::Result;
@@ -6,17 +6,17 @@ use ferrite_core::memory::Buffer;
 
 use super::write_escape;
 
-/// Length of the run of bytes that stand for themselves inside a JSON string.
+/// Returns the length of the prefix of a JSON string that needs no unescaping.
 pub(crate) fn literal_len(text: &[u8]) -> usize {
     text.iter().position(|byte| matches!(byte, 0..0x20 | b'"' | b'\\')).unwrap_or(text.len())
 }
 
-/// None: short strings are read as all others are.
-pub(in super::super) fn short_literal(_: &[u8]) -> Option<(u64, usize)> {
+/// Returns `None`: short strings have no fast path.
+pub(in crate::json) fn short_literal(_: &[u8]) -> Option<(u64, usize)> {
     None
 }
 
-/// Appends the content of a JSON string.
+/// Appends the content of a JSON string, with escapes.
 ///
 /// # Errors
 /// MemoryError.
@@ -27,7 +27,7 @@ pub(super) fn write_content(out: &mut Buffer<u8>, text: &[u8]) -> Result<()> {
     })
 }
 
-/// Whether upstream writes a byte as it is.
+/// Returns `true` if upstream writes a byte without escape.
 fn is_plain(byte: u8) -> bool {
     !matches!(byte, 0..0x20 | b'"' | b'\\' | b'/' | 0x7f)
 }

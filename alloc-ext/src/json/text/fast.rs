@@ -1,4 +1,4 @@
-//! Where runs of plain bytes end in strings, eight bytes at a time.
+//! Scans of strings, eight bytes at a time.
 #![forbid(unsafe_code)]
 
 use ferrite_core::error::Result;
@@ -7,23 +7,23 @@ use ferrite_core::words;
 
 use super::write_escape;
 
-/// One in every byte of a word.
+/// A word with 1 in every byte.
 const ONES: u64 = u64::MAX / 255;
-/// The top bit of every byte of a word.
+/// A word with the top bit of every byte.
 const TOPS: u64 = ONES << 7;
 
-/// Marks the bytes of a word that equal `byte`, by their top bits; above the first hit there may be false ones.
+/// Marks the bytes of a word that equal `byte`, by their top bits. Marks above the first may be false.
 const fn equal_marks(word: u64, byte: u8) -> u64 {
     let difference = word ^ (ONES * byte as u64);
     difference.wrapping_sub(ONES) & !difference & TOPS
 }
 
-/// Marks the bytes of a word that are control characters, as [`equal_marks`] does.
+/// Marks the control characters of a word, like [`equal_marks`].
 const fn control_marks(word: u64) -> u64 {
     word.wrapping_sub(ONES * 0x20) & !word & TOPS
 }
 
-/// Length of the run in front of the first byte that `marks` marks in its word.
+/// Returns the length of the prefix before the first byte that `marks` marks.
 #[inline]
 fn run_len(text: &[u8], marks: impl Fn(u64) -> u64) -> usize {
     let (words, rest) = text.as_chunks::<8>();
@@ -37,29 +37,29 @@ fn run_len(text: &[u8], marks: impl Fn(u64) -> u64) -> usize {
         return text.len();
     }
     let marks = marks(words::tail(text, rest.len()));
-    // The zeros behind the text may be marked.
+    // The padding after the text may be marked.
     words.len() * 8 + ((marks.trailing_zeros() / 8) as usize).min(rest.len())
 }
 
-/// Length of the run of bytes that stand for themselves inside a JSON string.
+/// Returns the length of the prefix of a JSON string that needs no unescaping.
 #[inline]
 pub(crate) fn literal_len(text: &[u8]) -> usize {
     run_len(text, |word| control_marks(word) | equal_marks(word, b'"') | equal_marks(word, b'\\'))
 }
 
-/// The word at the start of `text` and how many of its bytes are in front of the quote that ends a JSON string, where that is
-/// among the eight and all in front of it stand for themselves.
+/// Returns the first eight bytes of `text` as a word and the number of bytes before the closing quote, if the quote is among
+/// them and nothing before it needs unescaping.
 #[inline]
-pub(in super::super) fn short_literal(text: &[u8]) -> Option<(u64, usize)> {
+pub(in crate::json) fn short_literal(text: &[u8]) -> Option<(u64, usize)> {
     let word = u64::from_le_bytes(*text.first_chunk()?);
     let quotes = equal_marks(word, b'"');
     let marks = quotes | control_marks(word) | equal_marks(word, b'\\');
-    // Below the first hit there is no false mark.
+    // Marks up to the first are exact.
     let is_quote = marks & marks.wrapping_neg() & quotes != 0;
     is_quote.then(|| (word, (marks.trailing_zeros() / 8) as usize))
 }
 
-/// Appends the content of a JSON string.
+/// Appends the content of a JSON string, with escapes.
 ///
 /// # Errors
 /// MemoryError.
@@ -74,7 +74,7 @@ pub(super) fn write_content(out: &mut Buffer<u8>, text: &[u8]) -> Result<()> {
     }
 }
 
-/// Appends bytes as they are; few of them as a word, which takes less than calling for a copy.
+/// Appends bytes without escapes. Few bytes are stored as one word, which is cheaper than a call of `memcpy`.
 #[inline]
 fn write_plain(out: &mut Buffer<u8>, plain: &[u8]) -> Result<()> {
     let Some(word) = words::short(plain) else { return Ok(out.try_extend_from_slice(plain)?) };
@@ -84,7 +84,7 @@ fn write_plain(out: &mut Buffer<u8>, plain: &[u8]) -> Result<()> {
     Ok(())
 }
 
-/// Length of the run of bytes that upstream writes as they are.
+/// Returns the length of the prefix that upstream writes without escapes.
 fn plain_len(text: &[u8]) -> usize {
     run_len(text, |word| {
         control_marks(word)

@@ -1,18 +1,14 @@
-//! Both ways between floats and decimals, the fast one of hosts and the small one of boards, have the same results.
+//! The fast and the small conversion between floats and decimals agree.
 
-use super::decimal;
-#[cfg(not(feature = "speed"))]
-use super::decimal as exact;
-#[cfg(feature = "speed")]
-use super::exact_decimal as exact;
-use super::general::write_general;
 use super::long_decimal::LongDecimal;
-use super::number::Number;
+use super::{read as read_number, small as exact};
+use crate::json::general::write_general;
+use crate::json::number::Number;
 use ferrite_core::memory::Buffer;
 use std::format;
 use std::string::String;
 
-/// The first `N` significant digits, without zeros at the end, and the power of ten that the first one counts.
+/// Returns the first `N` significant digits without trailing zeros, and the decimal exponent of the first.
 fn significant_digits<const N: usize>(value: f64) -> (String, i32) {
     let mut number = LongDecimal::new();
     exact::significant_digits::<N>(value, &mut number);
@@ -20,7 +16,7 @@ fn significant_digits<const N: usize>(value: f64) -> (String, i32) {
     (digits.collect(), number.point - 1)
 }
 
-/// Checks a way to write numbers with `N` digits, which the standard library does, too.
+/// Checks the text with `N` digits against the standard library.
 fn check_digits<const N: usize>(value: f64) {
     let expected = format!("{value:.*e}", N - 1);
     let (digits, exponent) = expected.split_once('e').expect("an exponent");
@@ -35,9 +31,9 @@ fn check_digits<const N: usize>(value: f64) {
 }
 
 fn read(text: &str) -> Option<f64> {
-    let value = decimal::read(text.as_bytes()).expect("there is memory");
+    let value = read_number(text.as_bytes()).expect("there is memory");
     let other = exact::read(text.as_bytes()).expect("there is memory");
-    // Each float has a text of its own, and no int has it.
+    // Distinguishes all floats, and floats from ints.
     assert_eq!(format!("{value:?}"), format!("{other:?}"), "{text}");
     value.map(|number| match number {
         Number::Int(value) => value as f64,
@@ -45,7 +41,7 @@ fn read(text: &str) -> Option<f64> {
     })
 }
 
-/// Numbers that look random, the same in each run.
+/// Returns pseudorandom numbers, the same in each run.
 fn numbers() -> impl Iterator<Item = u64> {
     core::iter::successors(Some(0x9e37_79b9_7f4a_7c15u64), |last| {
         let mixed = (last ^ last >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -71,7 +67,7 @@ fn both_ways_round_alike() {
         if !value.is_finite() {
             continue;
         }
-        // Another one that is not far from 1, with few digits now and then.
+        // Another number not far from 1, some of them with few digits.
         let near = (1 + (bits >> 11 >> (bits % 47))) as f64 / f64::from(1u32 << (bits % 31));
         for value in [value, near] {
             check_digits::<17>(value);
@@ -98,7 +94,7 @@ fn middles_between_floats_are_rounded_to_even() {
 #[test]
 #[cfg_attr(miri, ignore = "thousands of digits")]
 fn rounded_subnormals_are_out_of_range() {
-    // Answers of upstream.
+    // Expected results from upstream.
     for text in [
         "5e-324",
         "4.9406564584124654e-324",
@@ -134,12 +130,12 @@ fn subnormals_that_need_no_rounding_are_in_range() {
 #[test]
 #[cfg_attr(miri, ignore = "thousands of digits")]
 fn the_least_normal_float_starts_where_53_bits_round_up_to_it() {
-    // 2^-1022 - 2^-1076, half a unit of 53 bits below the least normal float.
+    // 2^-1022 - 2^-1076, half a unit of 53 bits below the smallest normal float.
     let mut edge = times_power_of_five((1 << 54) - 1, 1076);
     assert_eq!(read(&format!("{edge}e-1076")), Some(f64::MIN_POSITIVE));
     assert_eq!(edge.pop(), Some('5'));
     assert_eq!(read(&format!("{edge}4999e-1079")), None);
-    // 2^-1022 - 2^-1075 and a little: rounded up to the same float, but not by 53 bits.
+    // 2^-1022 - 2^-1075 and a little: rounded up to the same float, but not at 53 bits.
     assert_eq!(read(&format!("{}1e-1076", times_power_of_five((1 << 53) - 1, 1075))), None);
 }
 

@@ -1,4 +1,4 @@
-//! Types by key, as nodes name them, with a cache: few keys come again and again.
+//! Cache from type keys to types, since nodes repeat a few keys.
 #![forbid(unsafe_code)]
 
 use ferrite_core::object::ObjectClass;
@@ -10,22 +10,22 @@ use super::plain;
 use crate::reflection::Enum;
 use crate::walk::{Fields, Hooks};
 
-/// What the nodes of a type have for data.
+/// Form of the data of a type's nodes.
 #[derive(Clone, Copy)]
 pub(super) enum Form {
-    /// None at all.
+    /// No data.
     Nothing,
-    /// That of a value without children.
+    /// Data of a value without children.
     Plain,
-    /// Numbers of nodes.
+    /// Node indices.
     Numbers,
-    /// Fields, no two of the same name.
+    /// Fields with distinct names.
     Fields(&'static TypeEntry),
-    /// What takes a closer look.
+    /// Any other form, which the general decoder handles.
     Other,
 }
 
-/// A type that a node named.
+/// A type with the form of its nodes.
 #[derive(Clone, Copy)]
 pub(super) struct NodeType {
     key: &'static [u8],
@@ -33,26 +33,26 @@ pub(super) struct NodeType {
     pub form: Form,
 }
 
-/// The types that were named last, by some bits of their keys.
-pub(super) struct Types {
-    known: [NodeType; PLACES],
+/// Direct-mapped cache of recently used types, by a hash of their keys.
+pub(super) struct TypeCache {
+    known: [NodeType; CACHE_SLOTS],
     hooks: Hooks,
 }
 
-/// A power of two.
-const PLACES: usize = 32;
+/// Number of cache slots, a power of two.
+const CACHE_SLOTS: usize = 32;
 
-impl Types {
-    /// None yet; those with one of the hooks are of another form.
+impl TypeCache {
+    /// Creates an empty cache. TypeCache with one of `hooks` have the form [`Form::Other`].
     pub(super) fn new(hooks: Hooks) -> Self {
         let none = NodeType { key: b"None", index: type_index::NONE, form: Form::Nothing };
-        Self { known: [none; PLACES], hooks }
+        Self { known: [none; CACHE_SLOTS], hooks }
     }
 
-    /// The type with a key; None when there is no such type.
+    /// Looks up a type by key; `None` if there is no such type.
     #[inline]
     pub(super) fn named(&mut self, key: &[u8]) -> Option<NodeType> {
-        let known = self.known.get_mut(place_of(key))?;
+        let known = self.known.get_mut(slot_of(key))?;
         if !words::are_same(known.key, key) {
             *known = look_up(key, self.hooks)?;
         }
@@ -60,12 +60,12 @@ impl Types {
     }
 }
 
-/// Where the type with a key is remembered.
+/// Returns the cache slot of a key.
 #[inline]
-fn place_of(key: &[u8]) -> usize {
+fn slot_of(key: &[u8]) -> usize {
     let last = key.last_chunk().map(|word| u64::from_le_bytes(*word));
     let word = last.or_else(|| words::short(key)).unwrap_or_default();
-    (word.wrapping_mul(GOLDEN_RATIO) >> 32) as usize % PLACES
+    (word.wrapping_mul(GOLDEN_RATIO) >> 32) as usize % CACHE_SLOTS
 }
 
 #[cold]
@@ -83,12 +83,12 @@ fn look_up(key: &[u8], hooks: Hooks) -> Option<NodeType> {
     Some(NodeType { key: type_table::type_key_of(index), index, form })
 }
 
-/// Whether a type is one of enums.
+/// Returns `true` if a type is an enum class.
 pub(super) fn is_enum(index: i32) -> bool {
     type_table::is_instance(index, Enum::type_index())
 }
 
-/// Whether no two fields have the same name, as those of a type and of its ancestor may.
+/// Returns `true` if all fields have distinct names. A field may have the name of an inherited one.
 fn has_distinct_fields(entry: &'static TypeEntry) -> bool {
     let mut fields = Fields::of(entry);
     core::iter::from_fn(|| fields.next().map(|field| (field, fields.clone())))

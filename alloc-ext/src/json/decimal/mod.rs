@@ -1,0 +1,20 @@
+//! Floats from decimal text and back, correctly rounded.
+//!
+//! `read` parses a number; `significant_digits` returns the leading digits of a float. Fast builds use 128-bit arithmetic and
+//! `core` for rare cases (`fast.rs`), small builds exact decimal arithmetic without tables (`small.rs`). Results are the same.
+
+#[cfg(feature = "speed")]
+mod fast;
+#[cfg(any(test, not(feature = "speed")))]
+mod long_decimal;
+#[cfg(any(test, not(feature = "speed")))]
+mod small;
+#[cfg(test)]
+mod tests;
+
+#[cfg(feature = "speed")]
+pub(super) use fast::{read, significant_digits, small_whole};
+#[cfg(not(feature = "speed"))]
+pub(super) use long_decimal::LongDecimal;
+#[cfg(not(feature = "speed"))]
+pub(super) use small::{read, significant_digits};
