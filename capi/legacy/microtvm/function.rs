@@ -54,7 +54,7 @@ pub unsafe extern "C" fn TVMFuncCall(
     ret_type_code: *mut c_int,
 ) -> c_int {
     let has_all = num_args == 0 || (num_args > 0 && !arg_values.is_null() && !type_codes.is_null());
-    if func.is_null() || ret_val.is_null() || ret_type_code.is_null() || !has_all {
+    if ret_val.is_null() || ret_type_code.is_null() || !has_all {
         return bad_argument();
     }
     if !is_entry(func) {

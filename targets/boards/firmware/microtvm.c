@@ -454,6 +454,9 @@ static int tables_refuse(void) {
   tvm_function_index_t index = 77;
   TVMBackendPackedCFunc function;
   return TVMFuncRegistry_Lookup(registry, "nobody", &index) == kTvmErrorFunctionNameNotFound && index == 77 &&
+         TVMFuncRegistry_Lookup(byhand_system_lib_of_0_8.registry, "nobody", &index) == kTvmErrorFunctionNameNotFound &&
+         TVMFuncRegistry_Lookup(byhand_system_lib_of_0_8.registry, "tvmgen_byhand_fused_multiply_add_relu", &index) == 0 &&
+         index == 0 &&
          TVMFuncRegistry_Lookup(NULL, "nobody", &index) == kTvmErrorFunctionCallInvalidArg &&
          TVMFuncRegistry_GetByIndex(registry, 6, &function) == kTvmErrorFunctionIndexInvalid &&
          TVMFuncRegistry_GetByIndex(registry, 0, NULL) == kTvmErrorFunctionCallInvalidArg;
