@@ -1,5 +1,5 @@
 //! The rest of the TVM-FFI stable ABI in `no_std` Rust: containers, JSON, reflection, structural operations, modules and the
-//! environment. This is ring 2 of Ferrite; ring 1 is `ferrite-core`.
+//! environment. This is ring 2 of Ferrite; ring 1 is `ferrite-ffi-core`.
 //!
 //! | module | holds |
 //! |---|---|
@@ -20,7 +20,7 @@
 //! every request may be refused.
 //!
 //! # Features
-//! - `speed` (default), `std`: those of `ferrite-core`.
+//! - `speed` (default), `std`: those of `ferrite-ffi-core`.
 //! - `cxx`: calls to and from C++ code, for libraries that are linked with a C++ runtime.
 #![no_std]
 

@@ -25,14 +25,14 @@
 //! - `alloc`: the `TVMFFIEnv*` symbols; those of modules, `TVMFFIEnvMod*`, with `modules`.
 //! - `builtins`: the `ffi.*` global functions in groups, each a feature: `functions`, `modules`, `containers`, `json`, `graph`,
 //!   `dataclass`, `structural`, `reflection`.
-//! - `core`: a profile for C firmware: ring 1 (`ferrite-core`) alone.
-//! - `full`: a profile for C firmware: rings 1 and 2 (`ferrite-alloc-ext`): containers, JSON and structural operations.
+//! - `core`: a profile for C firmware: ring 1 (`ferrite-ffi-core`) alone.
+//! - `full`: a profile for C firmware: rings 1 and 2 (`ferrite-ffi-alloc`): containers, JSON and structural operations.
 //! - `host`: modules from dynamic libraries, and a thread pool. Needs an operating system.
 //! - `backtrace`: the calls that led to an error, by name. `backtrace-lines`: with files and lines.
 //! - `cxx-abi`: the symbols that C++ clients link beside those of C; see `cxx`.
 //! - `backend`: the `TVMBackend*` symbols.
-//! - `opencl`, `vulkan`, `cuda`, `rocm`, `metal`, `webgpu`: device modules of these kinds, see `ferrite-gpu`.
-//! - `relax`: whole models that TVM compiled, and the machine that runs them; see `ferrite-relax`.
+//! - `opencl`, `vulkan`, `cuda`, `rocm`, `metal`, `webgpu`: device modules of these kinds, see `ferrite-ffi-gpu`.
+//! - `relax`: whole models that TVM compiled, and the machine that runs them; see `ferrite-ffi-relax`.
 //! - `legacy`: the packed-function API of TVM 0.5 to 0.20; see `legacy`.
 //! - `microtvm`: what firmware of microTVM 0.8 to 0.14 calls, with any profile; see `microtvm`.
 //! - `custom-dtypes`: data types that global functions name, `custom[name]`; all but `core` and `minimal` have them.

@@ -1,6 +1,6 @@
 //! The TVM-FFI stable ABI in `no_std` Rust: values, objects, functions, errors, tensors, and the tables of types and functions.
 //! This is ring 1 of Ferrite, which needs nothing but Rust's `core`; ring 2, with containers and modules, is
-//! `ferrite-alloc-ext`.
+//! `ferrite-ffi-alloc`.
 //!
 //! ```
 //! use ferrite_core::{Function, Result};
@@ -49,8 +49,8 @@
 //! - `defmt`: errors, values, dtypes and devices in logs of the crate `defmt`.
 //! - `client`: for kernel libraries; the tables, the allocator and the raised error are those of the `libtvm_ffi` loaded beside
 //!   them.
-//! - `custom-dtypes`: data types that global functions name, `custom[name]`. `ferrite-alloc-ext` enables it.
-//! - `packed-messages`: packs the texts of messages in builds without `speed`. `ferrite-alloc-ext` enables it.
+//! - `custom-dtypes`: data types that global functions name, `custom[name]`. `ferrite-ffi-alloc` enables it.
+//! - `packed-messages`: packs the texts of messages in builds without `speed`. `ferrite-ffi-alloc` enables it.
 #![no_std]
 
 #[cfg(any(feature = "std", test))]

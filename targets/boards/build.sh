@@ -2,7 +2,7 @@
 # shellcheck shell=bash disable=SC2154 # run.sh sets the variables
 
 build_library() { # build_library ARCHIVE FEATURES
-  FERRITE_POOL_BYTES=$((pool > 0 ? pool : pool_bytes)) cargo rustc --quiet --profile mcu -p ferrite-capi --no-default-features \
+  FERRITE_POOL_BYTES=$((pool > 0 ? pool : pool_bytes)) cargo rustc --quiet --profile mcu -p ferrite-ffi-capi --no-default-features \
     --features "$2" --target "$rust_target" --crate-type staticlib &&
     cp "$target/$rust_target/mcu/libtvm_ffi.a" "$out/$1.a"
 }

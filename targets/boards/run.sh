@@ -45,7 +45,7 @@ load_board() {
   esac
 }
 
-# One profile of the library: features of ferrite-capi, the programs that show it, and the parts of them that differ: the files
+# One profile of the library: features of ferrite-ffi-capi, the programs that show it, and the parts of them that differ: the files
 # profile_PART.c and mistakes_MISTAKES.c.
 load_profile() {
   out=$target/boards/$board/$1

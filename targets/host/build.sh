@@ -29,5 +29,5 @@ for one in "${remapped[@]}"; do
   flags+=${flags:+$'\037'}--remap-path-prefix=$one
 done
 unset RUSTFLAGS
-CARGO_ENCODED_RUSTFLAGS=$flags exec cargo build "${profile[@]}" -p ferrite-capi \
+CARGO_ENCODED_RUSTFLAGS=$flags exec cargo build "${profile[@]}" -p ferrite-ffi-capi \
   --features backend,cxx-abi,opencl,vulkan,cuda,rocm "$@"

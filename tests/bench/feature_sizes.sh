@@ -19,7 +19,7 @@ kinds() { # the features of capi that bring a kind of device module
 
 bytes() { # bytes FEATURES: sets `size`
   local copy=$target/stripped
-  cargo build --quiet --release --manifest-path "$root/Cargo.toml" -p ferrite-capi --features "$1" --target-dir "$target"
+  cargo build --quiet --release --manifest-path "$root/Cargo.toml" -p ferrite-ffi-capi --features "$1" --target-dir "$target"
   strip -o "$copy" "$target/release/libtvm_ffi.so"
   size=$(stat -c %s "$copy")
 }

@@ -68,7 +68,7 @@ trap 'rm -rf "$work"' EXIT
 status=0
 kinds=("${@:-opencl}")
 features=$(IFS=, && echo "${kinds[*]}")
-cargo build --quiet --release --manifest-path "$root/Cargo.toml" -p ferrite-capi --features "$features" --target-dir "$target/gpu"
+cargo build --quiet --release --manifest-path "$root/Cargo.toml" -p ferrite-ffi-capi --features "$features" --target-dir "$target/gpu"
 {
   echo "# A launch beside the driver calls in it"
   echo

@@ -26,7 +26,7 @@ need() { # need TOOL PACKAGE: fails loudly without it
 library() { # library NAME: the path of a library, built or downloaded when it has to be
   case $1 in
     ours)
-      cargo build --quiet --release --manifest-path "$root/Cargo.toml" -p ferrite-capi --features backend >&2
+      cargo build --quiet --release --manifest-path "$root/Cargo.toml" -p ferrite-ffi-capi --features backend >&2
       echo "$target/release/libtvm_ffi.so"
       ;;
     upstream) echo "$("$here/../conformance/upstream/wheel.sh")/tvm_ffi/lib/libtvm_ffi.so" ;;

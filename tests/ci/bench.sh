@@ -11,7 +11,7 @@ check_instructions() {
 about size "prints the bytes of each build"
 check_size() {
   need strip "apt-get install binutils" || return 1
-  cargo build --release -p ferrite-capi --features backend && host_library release || return 1
+  cargo build --release -p ferrite-ffi-capi --features backend && host_library release || return 1
   local copy=$target/ci/stripped copy_cxx=$target/ci/stripped-cxx
   strip -o "$copy" "$target/release/libtvm_ffi.so" || return 1
   strip -o "$copy_cxx" "$target/cxx-abi/release/libtvm_ffi.so" || return 1

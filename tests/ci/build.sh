@@ -19,27 +19,27 @@ check_prose() { need python3 "apt-get install python3" && python3 tests/ci/prose
 about clippy "no lint, in every crate and with every set of features"
 check_clippy() {
   cargo clippy --workspace --all-targets -- -D warnings &&
-    cargo clippy -p ferrite-capi --features backend -- -D warnings &&
-    cargo clippy -p ferrite-capi --features backend,cxx-abi -- -D warnings &&
+    cargo clippy -p ferrite-ffi-capi --features backend -- -D warnings &&
+    cargo clippy -p ferrite-ffi-capi --features backend,cxx-abi -- -D warnings &&
     clippy_devices opencl,vulkan,cuda,rocm,metal &&
-    cargo clippy -p ferrite-capi --all-targets --features legacy -- -D warnings &&
-    cargo clippy -p ferrite-capi --no-default-features --features host,builtins -- -D warnings &&
-    cargo clippy -p ferrite-core --no-default-features -- -D warnings &&
-    cargo clippy -p ferrite-core --no-default-features --features spin -- -D warnings &&
-    cargo clippy -p ferrite-core --no-default-features --features client -- -D warnings &&
-    cargo clippy -p ferrite-core --no-default-features --features defmt -- -D warnings &&
-    cargo clippy -p ferrite-alloc-ext --no-default-features -- -D warnings &&
-    cargo clippy -p ferrite-alloc-ext -p ferrite-core --no-default-features --features speed -- -D warnings &&
-    cargo clippy -p ferrite-alloc-ext -p ferrite-core --no-default-features --features std -- -D warnings &&
+    cargo clippy -p ferrite-ffi-capi --all-targets --features legacy -- -D warnings &&
+    cargo clippy -p ferrite-ffi-capi --no-default-features --features host,builtins -- -D warnings &&
+    cargo clippy -p ferrite-ffi-core --no-default-features -- -D warnings &&
+    cargo clippy -p ferrite-ffi-core --no-default-features --features spin -- -D warnings &&
+    cargo clippy -p ferrite-ffi-core --no-default-features --features client -- -D warnings &&
+    cargo clippy -p ferrite-ffi-core --no-default-features --features defmt -- -D warnings &&
+    cargo clippy -p ferrite-ffi-alloc --no-default-features -- -D warnings &&
+    cargo clippy -p ferrite-ffi-alloc -p ferrite-ffi-core --no-default-features --features speed -- -D warnings &&
+    cargo clippy -p ferrite-ffi-alloc -p ferrite-ffi-core --no-default-features --features std -- -D warnings &&
     clippy_board minimal && clippy_board minimal,microtvm && clippy_board core,backend,microtvm && clippy_board core && clippy_board full && clippy_board full,speed && clippy_other_workspaces
 }
 
 clippy_devices() { # clippy_devices KINDS: the kinds together, and each alone
   local kind
-  cargo clippy -p ferrite-gpu --all-targets --features "$1" -- -D warnings &&
-    cargo clippy -p ferrite-capi --features "legacy,$1" -- -D warnings || return 1
+  cargo clippy -p ferrite-ffi-gpu --all-targets --features "$1" -- -D warnings &&
+    cargo clippy -p ferrite-ffi-capi --features "legacy,$1" -- -D warnings || return 1
   for kind in ${1//,/ }; do
-    cargo clippy -p ferrite-gpu --features "$kind" -- -D warnings || return 1
+    cargo clippy -p ferrite-ffi-gpu --features "$kind" -- -D warnings || return 1
   done
   for kind in cuda hip; do
     cargo clippy -p ferrite-stand-in --features "$kind" -- -D warnings || return 1
@@ -47,7 +47,7 @@ clippy_devices() { # clippy_devices KINDS: the kinds together, and each alone
 }
 
 clippy_board() { # clippy_board FEATURES: the library for microcontrollers
-  cargo clippy -p ferrite-capi --no-default-features --features "$1" --profile mcu \
+  cargo clippy -p ferrite-ffi-capi --no-default-features --features "$1" --profile mcu \
     --target thumbv7em-none-eabihf -- -D warnings
 }
 
@@ -74,8 +74,8 @@ clippy_at() { # clippy_at MANIFEST [OPTION...]
 
 about build "the library for C alone, with C++ symbols, and the smallest one"
 check_build() {
-  cargo build --release -p ferrite-capi --features backend && host_library release &&
-    cargo build --profile mcu -p ferrite-core --no-default-features
+  cargo build --release -p ferrite-ffi-capi --features backend && host_library release &&
+    cargo build --profile mcu -p ferrite-ffi-core --no-default-features
 }
 
 about docs "the documentation builds without a warning"
@@ -90,12 +90,12 @@ check_cross() {
   for one in "${CROSS_TARGETS[@]}"; do
     need_target "$one" || return 1
     echo "== $one"
-    cargo build --release -p ferrite-core --target "$one" --no-default-features || return 1
-    cargo build --release -p ferrite-alloc-ext --target "$one" --no-default-features || return 1
+    cargo build --release -p ferrite-ffi-core --target "$one" --no-default-features || return 1
+    cargo build --release -p ferrite-ffi-alloc --target "$one" --no-default-features || return 1
   done
   echo "== fast code without an operating system: WebAssembly, hosts, and a core without compare-and-swap"
   for one in wasm32-unknown-unknown "$HOST_TARGET" thumbv6m-none-eabi; do
-    cargo check -p ferrite-alloc-ext --target "$one" --no-default-features --features speed || return 1
+    cargo check -p ferrite-ffi-alloc --target "$one" --no-default-features --features speed || return 1
   done
 }
 
@@ -103,7 +103,7 @@ about msrv "the workspace builds with the oldest compiler that it names"
 check_msrv() {
   need_toolchain "$MSRV" || return 1
   cargo "+$MSRV" check --workspace --all-targets --target-dir "$target/msrv" &&
-    cargo "+$MSRV" check -p ferrite-gpu --features webgpu --target-dir "$target/msrv"
+    cargo "+$MSRV" check -p ferrite-ffi-gpu --features webgpu --target-dir "$target/msrv"
 }
 
 about reproducible "the wheel and the library are the same bytes from another folder and cargo home, without a path of either"

@@ -109,6 +109,6 @@ drift_is_found() { # drift_is_found WHEEL: a symbol and a function that its libr
 about legacy "programs, front ends and compiled libraries of TVM 0.5 to 0.20 on the packed-function API"
 check_legacy() {
   need valgrind "apt-get install valgrind" && need xz "apt-get install xz-utils" &&
-    cargo test -p ferrite-alloc-ext --features packed packed && cargo test -p ferrite-capi --features legacy legacy:: &&
+    cargo test -p ferrite-ffi-alloc --features packed packed && cargo test -p ferrite-ffi-capi --features legacy legacy:: &&
     ferrite_tests legacy --include-ignored && tests/conformance/legacy/run.sh "$target/legacy/release/libtvm_ffi.so"
 }

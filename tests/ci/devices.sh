@@ -6,7 +6,7 @@
 about gpu-opencl "OpenCL modules on the driver of this machine (PoCL): from Rust, from C, and compiled in process by TVM"
 check_gpu-opencl() {
   need_library libOpenCL.so.1 "apt-get install ocl-icd-libopencl1 pocl-opencl-icd" &&
-    cargo test -p ferrite-gpu --features opencl &&
+    cargo test -p ferrite-ffi-gpu --features opencl &&
     ferrite_tests gpu --include-ignored opencl && ferrite_tests gpu_driver --ignored plain::opencl &&
     build_wheel && tests/programs/clients/run.sh "$target"/wheels/*.whl devices
 }
@@ -16,7 +16,7 @@ check_gpu-cuda() {
   need python3 "apt-get install python3 python3-pip" || return 1
   local FERRITE_NVRTC
   FERRITE_NVRTC=$(tests/programs/device/fetch_nvrtc.sh "$target/nvrtc") && export FERRITE_NVRTC &&
-    cargo test -p ferrite-gpu --features cuda --lib --test cuda --test cuda_without_driver --test cuda_fork \
+    cargo test -p ferrite-ffi-gpu --features cuda --lib --test cuda --test cuda_without_driver --test cuda_fork \
       --test cuda_failures -- --show-output &&
     ferrite_tests gpu --include-ignored cuda &&
     build_wheel && with_cuda tests/programs/clients/run.sh "$target"/wheels/*.whl cuda
@@ -28,23 +28,23 @@ with_cuda() { # with_cuda COMMAND...: with the stand-in that tests have built, u
 
 about gpu-rocm "ROCm modules on an AMD GPU and its driver, otherwise on a stand-in for that: from Rust and from C"
 check_gpu-rocm() {
-  cargo test -p ferrite-gpu --features rocm --test rocm --test rocm_failures --test rocm_fork --test rocm_without_device \
+  cargo test -p ferrite-ffi-gpu --features rocm --test rocm --test rocm_failures --test rocm_fork --test rocm_without_device \
     -- --nocapture && ferrite_tests gpu --include-ignored rocm
 }
 
 about gpu-metal "Metal modules are type-checked and linted for aarch64-apple-darwin; on this system, what needs no framework is tested"
 check_gpu-metal() {
   need_target aarch64-apple-darwin &&
-    cargo check --target aarch64-apple-darwin -p ferrite-gpu --features metal &&
-    cargo clippy --target aarch64-apple-darwin -p ferrite-gpu --features metal -- -D warnings &&
-    cargo test -p ferrite-gpu --features metal --lib metal:: && cargo test -p ferrite-gpu --features metal --test metal
+    cargo check --target aarch64-apple-darwin -p ferrite-ffi-gpu --features metal &&
+    cargo clippy --target aarch64-apple-darwin -p ferrite-ffi-gpu --features metal -- -D warnings &&
+    cargo test -p ferrite-ffi-gpu --features metal --lib metal:: && cargo test -p ferrite-ffi-gpu --features metal --test metal
 }
 
 about gpu-vulkan "Vulkan modules on the driver of this machine (llvmpipe): from Rust and from C, with a driver that fails at any call, under the validation layer and valgrind"
 check_gpu-vulkan() {
   need_library libvulkan.so.1 "apt-get install libvulkan1 mesa-vulkan-drivers" &&
     need valgrind "apt-get install valgrind" &&
-    cargo test -p ferrite-gpu --features vulkan && vulkan_layer --test vulkan &&
+    cargo test -p ferrite-ffi-gpu --features vulkan && vulkan_layer --test vulkan &&
     vulkan_layer --test vulkan_driver -- sets &&
     ferrite_tests gpu --include-ignored vulkan_
 }
@@ -56,7 +56,7 @@ vulkan_layer() { # vulkan_layer ARGUMENT...: tests of cargo under the validation
     'log_filename = stdout' >"$folder/vk_layer_settings.txt"
   VK_INSTANCE_LAYERS=VK_LAYER_KHRONOS_validation VK_LAYER_SETTINGS_PATH=$folder \
     VK_LAYER_ENABLES=VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT \
-    cargo test -p ferrite-gpu --features vulkan "$@" >"$folder/log" 2>&1 || {
+    cargo test -p ferrite-ffi-gpu --features vulkan "$@" >"$folder/log" 2>&1 || {
     cat "$folder/log"
     return 1
   }
@@ -73,7 +73,7 @@ check_gpu-webgpu() { # builds in a folder of its own, without optimisation: wgpu
   need_library libvulkan.so.1 "apt-get install libvulkan1 mesa-vulkan-drivers" || return 1
   # Without Mesa's choice of a device, which complains where there is no display.
   export NODEVICE_SELECT=1
-  CARGO_TARGET_DIR=$target/webgpu cargo test -p ferrite-gpu --features webgpu &&
+  CARGO_TARGET_DIR=$target/webgpu cargo test -p ferrite-ffi-gpu --features webgpu &&
     ferrite_tests gpu --include-ignored webgpu_with &&
     build_wheel && wheel_with "$target/webgpu/debug/libtvm_ffi.so" "$target/webgpu/wheels" &&
     tests/programs/clients/run.sh "$target"/webgpu/wheels/*.whl webgpu

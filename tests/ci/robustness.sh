@@ -52,7 +52,7 @@ check_tsan() {
   local -x RUSTFLAGS="-Zsanitizer=thread" CARGO_PROFILE_DEV_OPT_LEVEL=1
   # Null for what fits no memory, as malloc gives it.
   local -x TSAN_OPTIONS=allocator_may_return_null=1
-  "${tests[@]}" -p ferrite-core --features std --lib && "${tests[@]}" -p ferrite-tests --test threads
+  "${tests[@]}" -p ferrite-ffi-core --features std --lib && "${tests[@]}" -p ferrite-tests --test threads
 }
 
 about loom "every interleaving of the lock-free parts"

@@ -68,7 +68,7 @@ build_asan() { # build_asan FEATURES [FLAG...]: makes $asan_library, with these 
   need_toolchain "$NIGHTLY" || return 1
   local features=$1
   shift
-  RUSTFLAGS="-Zsanitizer=address" cargo "+$NIGHTLY" rustc -p ferrite-capi --features "$features" --lib \
+  RUSTFLAGS="-Zsanitizer=address" cargo "+$NIGHTLY" rustc -p ferrite-ffi-capi --features "$features" --lib \
     --target "$HOST_TARGET" --target-dir "$target/asan" -- "$@" || return 1
   nm -D --undefined-only "$asan_library" | grep __asan_report >/dev/null || {
     echo "error: the library has no checks in it"

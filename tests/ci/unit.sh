@@ -15,7 +15,7 @@ check_no-std() {
 ring_tests() { # ring_tests FEATURES [OPTION...]: the unit tests of core and alloc-ext with these features alone
   local features=$1 crate
   shift
-  for crate in ferrite-core ferrite-alloc-ext; do
+  for crate in ferrite-ffi-core ferrite-ffi-alloc; do
     echo "== $crate, features: ${features:-none}"
     cargo test -p "$crate" --lib --no-default-features --features "$features" -- "$@" || return 1
   done
@@ -28,14 +28,14 @@ miri() { # miri ARGUMENT...: the tests of cargo under Miri
 }
 
 about miri-core "the unit tests of core have no undefined behaviour"
-check_miri-core() { miri -p ferrite-core --features std --lib; }
+check_miri-core() { miri -p ferrite-ffi-core --features std --lib; }
 
 about miri "the unit tests of alloc-ext and, where threads count, capi have no undefined behaviour; those of alloc-ext also without std"
 # JSON without std is left out: it is safe code, and its long numbers take half an hour.
 check_miri() {
-  miri -p ferrite-alloc-ext --features ferrite-core/std,ferrite-alloc-ext/std --lib &&
-    miri -p ferrite-alloc-ext --no-default-features --lib -- --test-threads=1 --skip json:: &&
-    miri -p ferrite-capi --no-default-features --features std,speed,functions --lib -- while_others_count
+  miri -p ferrite-ffi-alloc --features ferrite-ffi-core/std,ferrite-ffi-alloc/std --lib &&
+    miri -p ferrite-ffi-alloc --no-default-features --lib -- --test-threads=1 --skip json:: &&
+    miri -p ferrite-ffi-capi --no-default-features --features std,speed,functions --lib -- while_others_count
 }
 
 about miri-cores "the unit tests of core as 32-bit and as big-endian code; those with threads in six more orders"
@@ -43,11 +43,11 @@ check_miri-cores() {
   local one seed
   for one in i686-unknown-linux-gnu s390x-unknown-linux-gnu powerpc-unknown-linux-gnu; do
     echo "== $one"
-    miri -p ferrite-core --features std --lib --target "$one" || return 1
+    miri -p ferrite-ffi-core --features std --lib --target "$one" || return 1
   done
   for seed in {1..6}; do
     echo "== threads, in order $seed"
-    MIRIFLAGS=-Zmiri-seed=$seed miri -p ferrite-core --features std --lib --target i686-unknown-linux-gnu \
+    MIRIFLAGS=-Zmiri-seed=$seed miri -p ferrite-ffi-core --features std --lib --target i686-unknown-linux-gnu \
       -- thread twin waits of_many || return 1
   done
 }
@@ -64,9 +64,9 @@ arm() { # arm EMULATED TARGET GNU DEBIAN: the names of a machine for qemu, Rust,
     need "qemu-$1" "apt-get install qemu-user" && need_target "$target_name" || return 1
   local -x "${of_cargo//-/_}_LINKER=$gcc" "${of_cargo//-/_}_RUNNER=$qemu"
   # The one left out forks, and qemu 7.2 fails an assertion of its own when the child starts threads.
-  cargo test --target "$target_name" -p ferrite-core -p ferrite-alloc-ext -p ferrite-host -p ferrite-capi \
-    --features ferrite-core/std,ferrite-alloc-ext/std -- --skip a_child_makes_threads_of_its_own &&
-    cargo build --release --target "$target_name" -p ferrite-capi --features backend &&
+  cargo test --target "$target_name" -p ferrite-ffi-core -p ferrite-ffi-alloc -p ferrite-ffi-host -p ferrite-ffi-capi \
+    --features ferrite-ffi-core/std,ferrite-ffi-alloc/std -- --skip a_child_makes_threads_of_its_own &&
+    cargo build --release --target "$target_name" -p ferrite-ffi-capi --features backend &&
     # For backtraces: as 32-bit Arm, C has no tables to unwind by unless asked.
     CC="$gcc -funwind-tables" FERRITE_RUNNER=$qemu FERRITE_LIBRARY_DIR=$target/$target_name/release \
       ferrite_tests c_programs plain::

@@ -53,7 +53,15 @@ impl Profile {
     pub fn build(name: &'static str, features: &str) -> Outcome<Profile> {
         let folder = scratch("firmware")?.join(name);
         let mut command = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
-        command.args(["rustc", "--profile", "mcu", "--package", "ferrite-capi", "--crate-type", "staticlib"]);
+        command.args([
+            "rustc",
+            "--profile",
+            "mcu",
+            "--package",
+            "ferrite-ffi-capi",
+            "--crate-type",
+            "staticlib",
+        ]);
         command.args(["--no-default-features", "--features", features, "--target", CORTEX_M4F]);
         command.arg("--manifest-path").arg(root().join("Cargo.toml")).arg("--target-dir").arg(&folder);
         command.env("FERRITE_POOL_BYTES", POOL_BYTES.to_string());

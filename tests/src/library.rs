@@ -105,7 +105,7 @@ impl Library {
 
     fn build_command(features: &str, target: &Path) -> Command {
         let mut command = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
-        command.args(["build", "--package", "ferrite-capi", "--features", features]);
+        command.args(["build", "--package", "ferrite-ffi-capi", "--features", features]);
         command.arg("--manifest-path").arg(paths::root().join("Cargo.toml"));
         command.arg("--target-dir").arg(target);
         command

@@ -41,7 +41,7 @@ fn default_library() -> Outcome<PathBuf> {
     }
     let target = scratch("exports-default-features")?;
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
-    command.args(["build", "--release", "--package", "ferrite-capi", "--manifest-path"]);
+    command.args(["build", "--release", "--package", "ferrite-ffi-capi", "--manifest-path"]);
     command.arg(root().join("Cargo.toml")).arg("--target-dir").arg(&target);
     output_of(&mut command)?;
     Ok(target.join("release/libtvm_ffi.so"))
@@ -67,7 +67,7 @@ fn crates_in_the_default_build() -> Outcome<()> {
     command.args([
         "tree",
         "--package",
-        "ferrite-capi",
+        "ferrite-ffi-capi",
         "--edges",
         "normal",
         "--prefix",

@@ -59,11 +59,11 @@ pub type Parts = &'static [&'static dyn AtFork];
 pub enum Ring {
     /// This crate.
     Core,
-    /// `ferrite-alloc-ext`.
+    /// `ferrite-ffi-alloc`.
     AllocExt,
-    /// `ferrite-host`.
+    /// `ferrite-ffi-host`.
     Host,
-    /// `ferrite-gpu`.
+    /// `ferrite-ffi-gpu`.
     Gpu,
 }
 

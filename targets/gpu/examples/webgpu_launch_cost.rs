@@ -1,6 +1,6 @@
 //! Compares the time of a launch through the library with that of its wgpu calls.
 //!
-//!     cargo run --release -p ferrite-gpu --features webgpu --example webgpu_launch_cost
+//!     cargo run --release -p ferrite-ffi-gpu --features webgpu --example webgpu_launch_cost
 //!
 //! The kernel is add_one of the fixtures, with one block. The two sides alternate: each queues the same number of launches and
 //! waits for them at the end of the round; the shortest round counts. The first table passes the same arguments each time. The

@@ -43,7 +43,7 @@ measure() { # measure NAME SAMPLES ROUNDS: writes a file for each library
 
 mkdir -p "$build"
 if [ -z "${OURS:-}" ]; then
-  cargo build --quiet --release --manifest-path "$root/Cargo.toml" -p ferrite-capi --features backend
+  cargo build --quiet --release --manifest-path "$root/Cargo.toml" -p ferrite-ffi-capi --features backend
   OURS=$(dirname "$(dirname "$build")")/release/libtvm_ffi.so
 fi
 ours=$(realpath "$OURS")

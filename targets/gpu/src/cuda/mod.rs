@@ -157,7 +157,7 @@ impl Driver for Cuda {
 
 /// Returns the stream of the calling thread.
 fn stream_of(id: i32) -> *mut c_void {
-    environment_stream::get(environment_stream::Device::new(kind::CUDA, id))
+    environment_stream::get(environment_stream::DeviceKey::new(kind::CUDA, id))
 }
 
 impl Backend for Cuda {

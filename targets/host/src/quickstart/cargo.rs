@@ -20,7 +20,7 @@ fn run(mut command: Command, what: &str) -> Outcome<()> {
 /// Builds `libtvm_ffi` with these features. Compiled models need `backend` or a device feature.
 pub fn build_library(layout: &Layout, features: &str) -> Outcome<()> {
     let mut command = cargo_build();
-    command.args(["--package", "ferrite-capi", "--features", features, "--manifest-path"]);
+    command.args(["--package", "ferrite-ffi-capi", "--features", features, "--manifest-path"]);
     command.arg(layout.root().join("Cargo.toml")).arg("--target-dir").arg(layout.target());
     run(command, "libtvm_ffi")?;
     layout.require(&layout.library_dir().join(format!("{DLL_PREFIX}tvm_ffi{DLL_SUFFIX}")))

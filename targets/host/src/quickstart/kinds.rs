@@ -1,6 +1,6 @@
 //! Kinds of devices that `ferrite gpu` supports.
 
-/// A kind of device: a feature of `ferrite-capi`, with a network compiled for it in `quickstart/gpu`.
+/// A kind of device: a feature of `ferrite-ffi-capi`, with a network compiled for it in `quickstart/gpu`.
 pub struct Kind {
     /// Name of the feature, also the name of the device type.
     pub name: &'static str,
