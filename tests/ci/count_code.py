@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+"""Numbers about the code: sizes of files, modules with several forms, conditional compilation, circles of imports, examples.
+
+usage: count_code.py [--rustdoc] [ROOT [CRATE...]]
+
+Counts the crates in ROOT, by default those of this repository; `git worktree add` gives another revision. Code for tests does not
+count. `--rustdoc` adds the documented items and examples as rustdoc counts them, which builds the crates with nightly.
+"""
+
+import json
+import re
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from statistics import median
+
+import import_circles
+
+CRATES = ["core", "alloc-ext", "capi", "targets/host", "targets/gpu", "targets/relax"]
+ATTRIBUTE = re.compile(r"#!?\[cfg(?:_attr)?\((?:[^\[\]]|\[[^\]]*\])*\]")
+FENCE = re.compile(r"^\s*//[/!]\s*```(.*)$", re.M)
+
+
+def percentile(numbers, share):
+    return sorted(numbers)[min(len(numbers) - 1, int(len(numbers) * share))]
+
+
+def forms(crate):
+    """The names of the files of each module that has several, one for each build."""
+    for module in crate.modules.values():
+        if len(module.files) > 1:
+            yield frozenset(file.parent.name if file.stem == "mod" else file.stem for file in module.files)
+
+
+def examples(text):
+    """The code blocks of doc comments that rustdoc compiles."""
+    fences = FENCE.findall(text)[::2]
+    return sum(not set(fence.replace(",", " ").split()) & {"text", "ignore", "c", "sh", "toml", "console"} for fence in fences)
+
+
+def static_numbers(root, crates):
+    import_circles.ROOT = root
+    lines, twins, features, doctests, circles = [], Counter(), Counter(), 0, 0
+    for folder, main in import_circles.crates(root / name for name in crates):
+        crate = import_circles.Crate(main)
+        circles += len(crate.circles())
+        for names in forms(crate):
+            twins["fast and small" if "fast" in names and "small" in names else
+                  "std and bare" if names == frozenset(("std", "bare")) else "other"] += 1
+        for file in crate.code:
+            text = file.read_text()
+            code = import_circles.without_tests(text)
+            lines.append(len(code.splitlines()))
+            doctests += examples(text)
+            for attribute in ATTRIBUTE.findall(code):
+                features["all"] += 1
+                features["inlining"] += bool(re.search(r"\binline\b|\bcold\b", attribute))
+                for feature in set(re.findall(r'feature = "([\w-]+)"', attribute)):
+                    features[feature] += 1
+    print(f"files: {len(lines)}, lines: median {median(lines):g}, 90th percentile {percentile(lines, 0.9)}, sum {sum(lines)}")
+    print(f"modules with several forms: {sum(twins.values())}:", ", ".join(f"{n} {name}" for name, n in twins.most_common()))
+    shown = ["all", "std", "speed", "inlining"]
+    print("cfg and cfg_attr attributes:", ", ".join(f"{features[name]} {name}" for name in shown))
+    print(f"circles of imports: {circles}")
+    print(f"examples that run as tests: {doctests}")
+
+
+def rustdoc_numbers(root, crates):
+    sums = Counter()
+    for name in crates:
+        if not (root / name / "Cargo.toml").is_file():
+            continue
+        command = ["cargo", "+nightly", "rustdoc", "--quiet", "--lib", "--manifest-path", root / name / "Cargo.toml", "--target-dir",
+                   root / "target/count-code", "--", "-Zunstable-options", "--show-coverage", "--output-format", "json"]
+        found = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
+        for file in found.values():
+            sums.update(file)
+    print(f"public items: {sums['total']}, without a comment: {sums['total'] - sums['with_docs']}, "
+          f"without an example: {sums['total_examples'] - sums['with_examples']} of {sums['total_examples']} that may have one")
+
+
+def main(arguments):
+    options = [one for one in arguments if one.startswith("--")]
+    root, *crates = [one for one in arguments if not one.startswith("--")] or [import_circles.ROOT]
+    root, crates = Path(root).resolve(), crates or CRATES
+    static_numbers(root, crates)
+    if "--rustdoc" in options:
+        rustdoc_numbers(root, crates)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
