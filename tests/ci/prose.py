@@ -133,7 +133,17 @@ def blocks(path, source):
         yield from docstrings(source)
 
 
+def missing_files(source):
+    """The files that a walk through the code names, and that are not there."""
+    for number, line in enumerate(source, 1):
+        for name in re.findall(r"`((?:[\w.-]+/)+[\w-]+\.(?:rs|cc|c|h|sh|py))`", line):
+            if not (ROOT / name).is_file():
+                yield number, f"`{name}`: no such file"
+
+
 def findings(path, source):
+    if path == ROOT / "ARCHITECTURE.md":
+        yield from missing_files(source)
     for index, block in enumerate(blocks(path, source)):
         text = block.text()
         header = index == 0 and path.suffix != ".md"
