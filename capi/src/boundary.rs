@@ -272,7 +272,10 @@ fn has_content(array: &TVMFFIByteArray) -> bool {
 /// # Safety
 /// `text` is null or a zero-terminated string that stays readable for `'a`.
 #[inline]
-#[cfg_attr(not(feature = "alloc"), expect(dead_code, reason = "only the environment takes names this way"))]
+#[cfg_attr(
+    not(any(feature = "alloc", feature = "model")),
+    expect(dead_code, reason = "only the environment and models take names this way")
+)]
 pub(crate) unsafe fn c_str<'a>(text: *const c_char, name: Name) -> Result<&'a [u8]> {
     non_null(text, name)?;
     // SAFETY: not null, and the caller vouches for the rest.

@@ -94,6 +94,8 @@ pub mod module;
 #[cfg(feature = "backend")]
 pub mod backend;
 
+#[cfg(feature = "model")]
+pub mod model;
 #[cfg(feature = "relax")]
 pub mod relax;
 

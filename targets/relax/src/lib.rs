@@ -30,4 +30,5 @@ pub mod executable;
 pub mod functions;
 pub mod machine;
 pub mod memory;
+pub mod model;
 pub mod module;

@@ -95,6 +95,11 @@ const HEADERS: &[Header] = &[
         ],
     },
     Header {
+        path: "include/tvm_ffi_model.h",
+        config: "capi/headers/model.toml",
+        sources: &["targets/relax/src/model/kernels.rs", "capi/src/model.rs"],
+    },
+    Header {
         path: "include/tvm_ffi_minimal.h",
         config: "capi/headers/minimal.toml",
         sources: &["capi/src/minimal/firmware.rs"],

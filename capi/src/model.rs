@@ -1,0 +1,70 @@
+//! Whole models: an executable that TVM compiled, with a machine that runs it.
+
+use core::ffi::{c_char, c_int, c_void};
+
+use ferrite_core::AnyView;
+use ferrite_core::abi::{TVMFFIAny, TVMFFIObjectHandle};
+use ferrite_relax::executable::{Executable, Source};
+use ferrite_relax::memory::Kind;
+use ferrite_relax::model::{self, Kernel, Model};
+
+use crate::boundary::{self, arg};
+
+/// Makes a model of a serialised executable and kernels that are linked into the program.
+///
+/// `executable` are `num_bytes` bytes that stay as they are while the program runs; aligned to 64 bytes, weights are used where they
+/// lie. Functions that are no builtins are looked up among the `num_kernels` kernels.
+///
+/// Returns 0 and the model, which the caller owns and gives back with `TVMFFIObjectDecRef`, in `out`; or -1 with an error raised:
+/// InternalError for a malformed executable and for a missing kernel, MemoryError with the number of bytes.
+///
+/// # Safety
+/// The kernels are functions that TVM generated for this model, with names that end with a zero.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn FerriteModelCreate(
+    executable: *const c_void,
+    num_bytes: usize,
+    kernels: *const Kernel,
+    num_kernels: i32,
+    out: *mut TVMFFIObjectHandle,
+) -> c_int {
+    // SAFETY: as the caller vouches.
+    boundary::status(|| unsafe {
+        let out = boundary::out(out, arg(5, "out"))?;
+        let start = boundary::non_null(executable, arg(1, "executable"))?;
+        let bytes = core::slice::from_raw_parts(start.as_ptr().cast::<u8>().cast_const(), num_bytes);
+        let kernels = boundary::slice(kernels, num_kernels, arg(3, "kernels"))?;
+        let executable = Executable::load(Source::Static(bytes))?;
+        let model = Model::new(executable, Kind::Naive, &|name| model::find(kernels, name))?;
+        out.write_object(Some(model));
+        Ok(())
+    })
+}
+
+/// Calls a function of a model with values in the order of its parameters.
+///
+/// Tensors may be `DLTensor` pointers. Returns 0 and the value, which the caller owns, in `result`: a tensor, or an array of values; or
+/// -1 with an error raised: ValueError for an unknown function, the model's own for wrong arguments, MemoryError with the number of
+/// bytes. The model can be called again after every error.
+///
+/// # Safety
+/// As `TVMFFIFunctionCall`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn FerriteModelCall(
+    model: TVMFFIObjectHandle,
+    function: *const c_char,
+    args: *const TVMFFIAny,
+    num_args: i32,
+    result: *mut TVMFFIAny,
+) -> c_int {
+    // SAFETY: as the caller vouches.
+    boundary::status(|| unsafe {
+        let result_place = boundary::out(result, arg(5, "result"))?;
+        let model = boundary::object_of::<Model>(model, arg(1, "model"))?;
+        let function = boundary::c_str(function, arg(2, "function"))?;
+        boundary::slice(args, num_args, arg(3, "args"))?;
+        let args = AnyView::slice_from_raw(args, num_args as usize);
+        result_place.write(model.call(function, args)?.into_raw());
+        Ok(())
+    })
+}

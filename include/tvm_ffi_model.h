@@ -1,0 +1,72 @@
+/*
+ * tvm_ffi_model.h: whole models that TVM compiled, loaded and run; a feature of the library.
+ *
+ * Copyright the Ferrite developers. SPDX-License-Identifier: Apache-2.0
+ *
+ * Generated from the Rust sources; change those instead. The rules of tvm/ffi/c_api.h hold here too.
+ */
+
+#ifndef TVM_FFI_MODEL_H_
+#define TVM_FFI_MODEL_H_
+
+#include <tvm/ffi/c_api.h>
+
+/**
+ * A kernel of a model: its name in the executable, and its code.
+ */
+typedef struct FerriteModelKernel {
+  /**
+   * The name, which ends with a zero.
+   */
+  const char *name;
+  /**
+   * The function that TVM generated, `__tvm_ffi_NAME`.
+   */
+  TVMFFISafeCallType call;
+} FerriteModelKernel;
+
+#ifdef __cplusplus
+extern "C" {
+#endif /* __cplusplus */
+
+/**
+ * Makes a model of a serialised executable and kernels that are linked into the program.
+ *
+ * `executable` are `num_bytes` bytes that stay as they are while the program runs; aligned to 64 bytes, weights are used where they
+ * lie. Functions that are no builtins are looked up among the `num_kernels` kernels.
+ *
+ * Returns 0 and the model, which the caller owns and gives back with `TVMFFIObjectDecRef`, in `out`; or -1 with an error raised:
+ * InternalError for a malformed executable and for a missing kernel, MemoryError with the number of bytes.
+ *
+ * The caller must ensure:
+ * The kernels are functions that TVM generated for this model, with names that end with a zero.
+ */
+TVM_FFI_DLL
+int FerriteModelCreate(const void *executable,
+                       size_t num_bytes,
+                       const struct FerriteModelKernel *kernels,
+                       int32_t num_kernels,
+                       TVMFFIObjectHandle *out);
+
+/**
+ * Calls a function of a model with values in the order of its parameters.
+ *
+ * Tensors may be `DLTensor` pointers. Returns 0 and the value, which the caller owns, in `result`: a tensor, or an array of values; or
+ * -1 with an error raised: ValueError for an unknown function, the model's own for wrong arguments, MemoryError with the number of
+ * bytes. The model can be called again after every error.
+ *
+ * The caller must ensure:
+ * As `TVMFFIFunctionCall`.
+ */
+TVM_FFI_DLL
+int FerriteModelCall(TVMFFIObjectHandle model,
+                     const char *function,
+                     const TVMFFIAny *args,
+                     int32_t num_args,
+                     TVMFFIAny *result);
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif /* __cplusplus */
+
+#endif  /* TVM_FFI_MODEL_H_ */

@@ -1,0 +1,83 @@
+/* model.c: the smallest firmware around a whole model: an executable, its kernels, and one arena. Classifies 20 pictures. */
+#include <cnn_f32/data.h>
+#include <tvm_ffi_model.h>
+#include <tvm_ffi_platform.h>
+
+#include "board.h"
+#include "ffi.h"
+#include "print.h"
+#include "workspace.h"
+
+enum { PICTURES = 20, PIXELS = 64, DIGITS = 10 };
+
+extern const uint64_t cnn_executable[];
+extern const size_t cnn_executable_bytes;
+
+int32_t __tvm_ffi_fused_conv2d_add_relu(void*, void*, int32_t, void*);
+int32_t __tvm_ffi_max_pool2d(void*, void*, int32_t, void*);
+int32_t __tvm_ffi_reshape1(void*, void*, int32_t, void*);
+int32_t __tvm_ffi_fused_matmul_add1(void*, void*, int32_t, void*);
+int32_t __tvm_ffi_softmax(void*, void*, int32_t, void*);
+
+#define KERNEL(name) {#name, (TVMFFISafeCallType)__tvm_ffi_##name}
+static const FerriteModelKernel kernels[] = {KERNEL(fused_conv2d_add_relu), KERNEL(max_pool2d), KERNEL(reshape1),
+                                             KERNEL(fused_matmul_add1), KERNEL(softmax)};
+enum { KERNELS = sizeof(kernels) / sizeof(kernels[0]) };
+
+/* All memory of the model: what the row of the table says of the pool. */
+static uint64_t arena[MODEL_ARENA_BYTES / 8];
+
+static int largest(const float* scores) {
+  int i, best = 0;
+  for (i = 1; i < DIGITS; ++i) {
+    if (scores[i] > scores[best]) best = i;
+  }
+  return best;
+}
+
+/* The digit in a picture; -1 with the error raised. */
+static int classify(TVMFFIObjectHandle model, const float* picture) {
+  static const int64_t shape[] = {1, 1, 8, 8};
+  DLTensor tensor = {(void*)picture, {kDLCPU, 0}, 4, {kDLFloat, 32, 1}, (int64_t*)shape, NULL, 0};
+  TVMFFIAny arg = any_tensor(&tensor), scores = any_none();
+  int digit;
+  if (FerriteModelCall(model, "main", &arg, 1, &scores) != 0) return -1;
+  /* A tensor object has its DLTensor behind the header. */
+  digit = largest(((DLTensor*)(scores.v_obj + 1))->data);
+  TVMFFIObjectDecRef(scores.v_obj);
+  return digit;
+}
+
+static int run(TVMFFIObjectHandle model) {
+  uint64_t start = 0, instructions = 0;
+  int i, right = 0;
+  for (i = 0; i < PICTURES; ++i) {
+    int digit;
+    start = board_instructions();
+    digit = classify(model, cnn_f32_x + i * PIXELS);
+    instructions = board_instructions() - start;
+    if (digit < 0) print_raised();
+    right += digit == (int)cnn_f32_label[i];
+  }
+  print_row_start("20 pictures");
+  print_text(right == PICTURES ? "ok, " : "FAILED, ");
+  print_number((uint32_t)right);
+  print_text(" of 20 digits");
+  print_row_end_measured((uint32_t)instructions * 10);
+  return right == PICTURES;
+}
+
+int main(void) {
+  TVMFFIObjectHandle model;
+  int ok;
+  if (FerriteMemoryAdd(arena, sizeof(arena)) != 0 || workspace_start() != 0 ||
+      FerriteModelCreate(cnn_executable, cnn_executable_bytes, kernels, KERNELS, &model) != 0) {
+    print_raised();
+    return 1;
+  }
+  ok = run(model);
+  print_measure("pool", FerriteMemoryHighWater());
+  workspace_print();
+  print_stack();
+  return ok ? 0 : 1;
+}

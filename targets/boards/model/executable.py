@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+"""Writes the serialised executable of a model as a C array, for firmware.
+
+usage: executable.py EXECUTABLE NAME >NAME.c
+
+The executable is what stands behind `relax.VMExecutable` in a library that TVM compiled, or the bytes of its `save_to_bytes`. Its weights
+are used where they lie, so they are aligned: a memory scope of no constant takes the bytes that are missing.
+"""
+
+import pathlib
+import struct
+import sys
+
+MAGIC = 0xD225DE2F4214151E
+TENSOR_MAGIC = 0xDD5E40F096B4A13F
+ALIGNMENT = 8
+
+
+class Reader:
+    """The fields of the serialised form, in their order."""
+
+    def __init__(self, data):
+        self.data = data
+        self.at = 0
+
+    def take(self, form):
+        (value,) = struct.unpack_from("<" + form, self.data, self.at)
+        self.at += struct.calcsize("<" + form)
+        return value
+
+    def skip(self, count):
+        self.at += count
+
+    def text(self):
+        self.skip(self.take("Q"))
+
+
+def skip_functions(reader):
+    for _ in range(reader.take("Q")):
+        reader.take("i")
+        reader.text()
+        reader.skip(4 * 8)
+        for _ in range(reader.take("Q")):
+            reader.text()
+
+
+def first_weight(reader):
+    """Where the data of the first tensor begins; None without one. The reader is at the constants."""
+    for _ in range(reader.take("Q")):
+        kind = reader.take("i")
+        if kind == 70:
+            assert reader.take("Q") == TENSOR_MAGIC, "this is no tensor"
+            reader.skip(8 + 4 + 4)
+            ndim = reader.take("i")
+            reader.skip(4 + 8 * ndim + 8)
+            return reader.at
+        if kind in (1, 3):
+            reader.skip(8)
+        elif kind == 5:
+            reader.skip(4)
+        elif kind == 65:
+            reader.text()
+        elif kind == 69:
+            reader.skip(8 * reader.take("Q"))
+        else:
+            sys.exit(f"error: there is no constant of type {kind}")
+    return None
+
+
+def aligned(data):
+    """The executable with the data of its first tensor aligned. Others follow aligned to four bytes, unless texts stand between."""
+    reader = Reader(data)
+    if reader.take("Q") != MAGIC:
+        sys.exit("error: this is no executable with memory scopes")
+    reader.text()
+    skip_functions(reader)
+    scopes = reader.at
+    count = reader.take("Q")
+    for _ in range(count):
+        reader.take("q")
+        reader.text()
+    end = reader.at
+    start = first_weight(reader)
+    if start is None or start % ALIGNMENT == 0:
+        return data
+    # An entry takes 16 bytes and its text.
+    padding = b"-" * (-(start + 16) % ALIGNMENT)
+    entry = struct.pack("<qQ", -1, len(padding)) + padding
+    return data[:scopes] + struct.pack("<Q", count + 1) + data[scopes + 8 : end] + entry + data[end:]
+
+
+def main(path, name):
+    data = aligned(pathlib.Path(path).read_bytes())
+    print(f"/* {name}.c: the executable of a model, {len(data)} bytes; written by targets/boards/model/executable.py. */")
+    print("#include <stddef.h>\n#include <stdint.h>\n")
+    print("/* Words for their alignment, in the byte order of the core. */")
+    print(f"const uint64_t {name}_executable[] = {{")
+    words = struct.unpack(f"<{-(-len(data) // 8)}Q", data + bytes(-len(data) % 8))
+    for start in range(0, len(words), 4):
+        print("  " + " ".join(f"UINT64_C(0x{word:x})," for word in words[start : start + 4]))
+    print("};")
+    print(f"const size_t {name}_executable_bytes = {len(data)};")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
+    main(*sys.argv[1:])
