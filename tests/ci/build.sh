@@ -14,7 +14,9 @@ check_fmt() {
 }
 
 about prose "comments, READMEs and subjects of commits in the words of the field"
-check_prose() { need python3 "apt-get install python3" && python3 tests/ci/prose.py; }
+check_prose() {
+  need python3 "apt-get install python3" && python3 tests/ci/prose_test.py && python3 tests/ci/prose.py
+}
 
 about clippy "no lint, in every crate and with every set of features"
 check_clippy() {

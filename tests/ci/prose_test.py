@@ -1,0 +1,45 @@
+"""Tests of the lint of prose: which comments and subjects it accepts."""
+
+import unittest
+from pathlib import Path
+
+import prose
+
+
+def found(name, text):
+    return [finding.split(":")[0] for _, finding in prose.findings(Path(name), text.splitlines())]
+
+
+class Comments(unittest.TestCase):
+    def test_openings_of_doc_comments(self):
+        self.assertEqual(found("a.rs", "/// What it is.\nstruct A;"), ["opens with `What`"])
+        self.assertEqual(found("a.rs", "//! As [`b`], for c.\n"), ["opens with `As [``"])
+        self.assertEqual(found("a.py", '"""Who calls."""'), ["opens with `Who`"])
+        self.assertEqual(found("a.rs", "/// The index of what follows.\nstruct A;"), [])
+
+    def test_plain_comments_may_open_as_they_like(self):
+        self.assertEqual(found("a.rs", "//! File.\n\n// What follows is short.\nstruct A;"), [])
+
+    def test_whether_is_for_fields(self):
+        self.assertEqual(found("a.rs", "struct A {\n/// Whether it is.\n#[cfg(x)]\npub a: bool,"), [])
+        self.assertEqual(len(found("a.rs", "/// Whether it is.\n#[inline]\npub(super) const unsafe fn a() -> bool {")), 1)
+
+    def test_phrases_across_lines(self):
+        self.assertEqual(found("a.rs", "/// Ends when memory\n/// is refused."), ["`memory is refused`"])
+        self.assertEqual([line for line, _ in prose.findings(Path("a.c"), ["int a;", "/* one", " * lent */"])], [3])
+
+    def test_code_is_not_prose(self):
+        self.assertEqual(found("a.rs", 'let lent = "lent";'), [])
+        self.assertEqual(found("a.md", "```\nlent\n```\n`lent`"), [])
+
+
+class Subjects(unittest.TestCase):
+    def test_subjects(self):
+        accepted = ["core/any: reject raw strings", "Remove a file", "docs: end the list of C++ names"]
+        refused = ["core: " + "a" * 70, "core: end.", "WIP core", "Core: end it", "core: Ends", "core: end"]
+        self.assertEqual([list(prose.subject_findings(subject)) for subject in accepted], [[]] * 3)
+        self.assertTrue(all(list(prose.subject_findings(subject)) for subject in refused))
+
+
+if __name__ == "__main__":
+    unittest.main()
