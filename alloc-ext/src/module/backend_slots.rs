@@ -1,5 +1,5 @@
-//! The C functions of `ferrite_core::backend` behind the slots of compiled libraries, as entries for the table of
-//! [`install_builtin`](super::context::install_builtin).
+//! C functions of `ferrite_core::backend` for the pointer slots of compiled libraries. The constants are entries for the
+//! table of [`install_builtin`](super::context::install_builtin).
 
 use core::ffi::{c_int, c_void};
 use core::ptr::{self, NonNull};
@@ -12,20 +12,20 @@ use ferrite_core::{plain_error, raised_error};
 
 use super::context::ContextSymbol;
 
-/// The slot of [`alloc_workspace`].
+/// Slot entry for [`alloc_workspace`].
 pub const ALLOC_WORKSPACE: ContextSymbol =
     ContextSymbol::new(c"__TVMBackendAllocWorkspace", alloc as *const c_void);
-/// The slot of [`free_workspace`].
+/// Slot entry for [`free_workspace`].
 pub const FREE_WORKSPACE: ContextSymbol =
     ContextSymbol::new(c"__TVMBackendFreeWorkspace", free as *const c_void);
-/// The slot of [`parallel_launch`].
+/// Slot entry for [`parallel_launch`].
 pub const PARALLEL_LAUNCH: ContextSymbol =
     ContextSymbol::new(c"__TVMBackendParallelLaunch", launch as *const c_void);
-/// The slot of [`parallel_barrier`].
+/// Slot entry for [`parallel_barrier`].
 pub const PARALLEL_BARRIER: ContextSymbol =
     ContextSymbol::new(c"__TVMBackendParallelBarrier", barrier as *const c_void);
 
-/// `TVMBackendAllocWorkspace`: null with the error raised on failure.
+/// `TVMBackendAllocWorkspace`: returns null with a raised error on failure.
 extern "C" fn alloc(
     device_type: c_int,
     device_id: c_int,
@@ -45,10 +45,10 @@ extern "C" fn alloc(
 /// `TVMBackendFreeWorkspace`; null is ignored.
 ///
 /// # Safety
-/// As [`free_workspace`] for what is not null.
+/// That of [`free_workspace`], for pointers other than null.
 unsafe extern "C" fn free(device_type: c_int, device_id: c_int, workspace: *mut c_void) -> c_int {
     NonNull::new(workspace).map_or(0, |workspace| {
-        // SAFETY: the caller vouches for the workspace.
+        // SAFETY: the caller guarantees the workspace.
         status(unsafe { free_workspace(device_type, device_id, workspace) })
     })
 }
@@ -56,25 +56,25 @@ unsafe extern "C" fn free(device_type: c_int, device_id: c_int, workspace: *mut 
 /// `TVMBackendParallelLaunch`.
 ///
 /// # Safety
-/// As [`parallel_launch`].
+/// That of [`parallel_launch`].
 unsafe extern "C" fn launch(lambda: Option<ParallelLambda>, data: *mut c_void, num_task: c_int) -> c_int {
     let Some(lambda) = lambda else {
         return status(Err(plain_error!(VALUE_ERROR, "a parallel launch needs a function")));
     };
-    // SAFETY: the caller vouches for the function and its data.
+    // SAFETY: the caller guarantees the function and its data.
     status(unsafe { parallel_launch(lambda, data, num_task) })
 }
 
 /// `TVMBackendParallelBarrier`.
 ///
 /// # Safety
-/// As [`parallel_barrier`].
+/// That of [`parallel_barrier`].
 unsafe extern "C" fn barrier(task_id: c_int, env: *mut ParallelGroupEnv) -> c_int {
-    // SAFETY: the caller vouches for the environment.
+    // SAFETY: the caller guarantees the environment.
     status(unsafe { parallel_barrier(task_id, env) })
 }
 
-/// 0, or -1 with the error raised.
+/// Returns 0, or -1 with a raised error.
 fn status(result: Result<()>) -> c_int {
     match result {
         Ok(()) => 0,
@@ -93,10 +93,10 @@ mod tests {
     #[test]
     fn a_workspace_comes_and_goes() {
         let workspace = alloc(kDLCPU, 0, 100, 2, 32);
-        // Without std it is the alignment that the build chose, at least that of a pointer.
+        // Without `std` the alignment is the build's choice, at least that of a pointer.
         let alignment = if cfg!(feature = "std") { 64 } else { align_of::<usize>() };
         assert_eq!(workspace.addr() % alignment, 0);
-        // SAFETY: the workspace is given back once; null is allowed.
+        // SAFETY: the workspace is returned once; null is allowed.
         unsafe {
             assert_eq!(free(kDLCPU, 0, workspace), 0);
             assert_eq!(free(kDLCPU, 0, ptr::null_mut()), 0);
@@ -107,7 +107,7 @@ mod tests {
     fn failures_are_raised() {
         assert!(alloc(kDLCPU, 0, u64::MAX, 2, 32).is_null());
         assert_eq!(raised_error::take().unwrap().kind(), b"MemoryError");
-        // SAFETY: there is no function to accept the data, and null is allowed.
+        // SAFETY: there is no function to receive the data, and null is allowed.
         unsafe {
             assert_eq!(launch(None, ptr::null_mut(), 0), -1);
             assert_eq!(raised_error::take().unwrap().kind(), b"ValueError");

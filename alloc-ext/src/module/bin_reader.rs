@@ -1,46 +1,46 @@
-//! Bounds-checked reading of the little-endian byte stream inside `__tvm_ffi__library_bin`.
+//! Bounds-checked reader of the little-endian byte stream in `__tvm_ffi__library_bin`.
 #![forbid(unsafe_code)]
 
 use ferrite_core::error::Result;
 use ferrite_core::{plain_ensure, plain_error};
 
-/// Bytes of the length field before the stream. Offsets in messages count from the symbol, so that a hex dump
-/// of the symbol can be read beside them.
+/// Bytes of the length field before the stream. Offsets in messages count from the symbol, like those of a hex dump.
 pub(crate) const LENGTH_BYTES: usize = 8;
 
-/// A position in the stream. Copying one is a bookmark.
+/// A position in the stream. Copies serve as bookmarks.
 #[derive(Clone, Copy)]
 pub(crate) struct BinReader<'a> {
     rest: &'a [u8],
-    /// Where the rest begins, counted from the symbol.
+    /// Offset of the rest from the symbol.
     offset: usize,
 }
 
-/// A run of little-endian 64-bit words that lie unaligned in the stream.
+/// A sequence of unaligned little-endian 64-bit words in the stream.
 pub(crate) struct WordList<'a> {
     what: &'static str,
     bytes: &'a [u8],
     offset: usize,
 }
 
-/// The number that the first eight bytes hold; the largest one in place of one that no address has, and without such bytes.
+/// Reads a word from the first eight bytes. Returns `usize::MAX` for numbers beyond the address space, and if there are
+/// fewer bytes.
 pub(crate) fn number(bytes: &[u8]) -> usize {
     let word = bytes.first_chunk().map_or(u64::MAX, |word| u64::from_le_bytes(*word));
     usize::try_from(word).unwrap_or(usize::MAX)
 }
 
 impl WordList<'_> {
-    /// Number of words.
+    /// Returns the number of words.
     pub(crate) fn len(&self) -> usize {
         self.bytes.len() / 8
     }
 
-    /// The word at `index`; the largest number past the end.
+    /// Returns the word at `index`; `usize::MAX` past the end.
     pub(crate) fn get(&self, index: usize) -> usize {
         number(self.bytes.get(index.saturating_mul(8)..).unwrap_or_default())
     }
 
-    /// The word at `index`, which must not be below `least` or above `most`.
+    /// Returns the word at `index` after checking that it is in `least..=most`.
     pub(crate) fn within(&self, index: usize, least: usize, most: usize) -> Result<usize> {
         let word = self.get(index);
         plain_ensure!(
@@ -58,7 +58,7 @@ impl WordList<'_> {
 }
 
 impl<'a> BinReader<'a> {
-    /// Reads `bytes`, the stream after its length field.
+    /// Creates a reader of the stream after its length field.
     pub(crate) fn new(bytes: &'a [u8]) -> Self {
         BinReader { rest: bytes, offset: LENGTH_BYTES }
     }
@@ -78,7 +78,7 @@ impl<'a> BinReader<'a> {
         Ok(found)
     }
 
-    /// Reads one word; `what` names it in the error.
+    /// Reads one word. `what` names it in the error.
     pub(crate) fn word(&mut self, what: &str) -> Result<usize> {
         self.take(8, what).map(number)
     }
@@ -93,7 +93,7 @@ impl<'a> BinReader<'a> {
     pub(crate) fn words(&mut self, what: &'static str) -> Result<WordList<'a>> {
         let count = self.word(what)?;
         let offset = self.offset;
-        // A count whose size in bytes overflows is refused by `take` just as one that is merely too large.
+        // Saturation suffices: `take` refuses any size beyond the stream.
         let bytes = self.take(count.saturating_mul(8), what)?;
         Ok(WordList { what, bytes, offset })
     }

@@ -1,4 +1,4 @@
-//! The bodies of the global functions on modules.
+//! Bodies of the global functions on modules.
 #![forbid(unsafe_code)]
 
 use ferrite_core::convert::AnyCompatible;
@@ -8,7 +8,7 @@ use ferrite_core::{Any, String};
 use super::{Module, Query, globals, record};
 use crate::operation::{Answer, Operand, Operands, Operations};
 
-/// The operations on modules, with their operands.
+/// Module operations and their operands.
 #[derive(Clone, Copy)]
 pub(super) enum ModuleOperation {
     LoadFromFile(Operand<0, String>),

@@ -1,11 +1,10 @@
-//! Context symbols: addresses that the loader stores in the pointer slots of a compiled library.
+//! Context symbols: addresses that are stored in the pointer slots of a compiled library when it is loaded.
 //!
-//! Code that TVM compiles through LLVM calls the runtime through slots such as `__TVMFFIFunctionCall`. Some
-//! names are known from the start, see [`install_builtin`]; `TVMFFIEnvModRegisterContextSymbol` adds others
-//! or replaces these.
+//! Code that TVM compiles through LLVM calls the runtime through slots such as `__TVMFFIFunctionCall`. [`install_builtin`]
+//! provides the built-in names; `TVMFFIEnvModRegisterContextSymbol` adds others or replaces them.
 //!
 //! # Upstream
-//! `ContextSymbolRegistry` in `library_module.cc`, which knows no names of its own.
+//! `ContextSymbolRegistry` in `library_module.cc`, which has no built-in names.
 
 use core::ffi::{CStr, c_void};
 use core::ptr;
@@ -16,53 +15,53 @@ use ferrite_core::sync::atomic::{AtomicPtr, Ordering};
 use super::library::Library;
 use super::symbol_table::{self, SymbolTable};
 
-/// A name and the address that belongs in its slot.
+/// Name of a slot and the address to store in it.
 pub struct ContextSymbol {
     name: &'static CStr,
     address: *const c_void,
 }
 
-// SAFETY: the address is handed on, never followed here.
+// SAFETY: the address is only passed on, never dereferenced here.
 unsafe impl Sync for ContextSymbol {}
 
 impl ContextSymbol {
-    /// A symbol that puts `address`, usually that of a C function, into the slot `name`.
+    /// Creates a symbol that stores `address`, usually that of a C function, in the slot `name`.
     pub const fn new(name: &'static CStr, address: *const c_void) -> Self {
         ContextSymbol { name, address }
     }
 }
 
-/// The names that the program knows from the start, as a table in read-only data.
+/// Table of built-in context symbols, in read-only data.
 pub struct ContextTable {
-    /// Filled in this order.
+    /// The symbols, in the order in which slots are filled.
     pub symbols: &'static [ContextSymbol],
 }
 
-/// Gives the address for the slots of a name that was registered: the registered one, or one that forwards to it.
+/// Function that returns the address to store for a registered symbol: the registered address, or one that forwards to it.
 pub struct Wrap(pub fn(name: &CStr, registered: *mut c_void) -> *mut c_void);
 
 static BUILTIN: AtomicPtr<ContextTable> = AtomicPtr::new(ptr::null_mut());
 static WRAP: AtomicPtr<Wrap> = AtomicPtr::new(ptr::null_mut());
 pub(crate) static REGISTERED: SymbolTable = SymbolTable::new();
 
-/// Installs the table of names that the program knows from the start, in place of an earlier one.
+/// Installs the table of built-in symbols. Replaces an earlier table.
 ///
 /// # Threads
-/// Any thread; takes no lock, allocates nothing.
+/// Any thread. Takes no lock and does not allocate.
 pub fn install_builtin(table: &'static ContextTable) {
     BUILTIN.store(ptr::from_ref(table).cast_mut(), Ordering::Release);
 }
 
-/// Installs what registered addresses are wrapped with, in place of an earlier wrap.
+/// Installs the wrapper of registered addresses. Replaces an earlier one.
 ///
 /// # Threads
-/// As [`install_builtin`].
+/// Any thread. Takes no lock and does not allocate.
 pub fn install_wrap(wrap: &'static Wrap) {
     WRAP.store(ptr::from_ref(wrap).cast_mut(), Ordering::Release);
 }
 
 fn wrapped(name: &CStr, registered: *mut c_void) -> *mut c_void {
-    // SAFETY: only `install_wrap` stores here, and what it stores is static.
+    // SAFETY: only `install_wrap` stores here, and only static references.
     match unsafe { WRAP.load(Ordering::Acquire).cast_const().as_ref() } {
         Some(Wrap(wrap)) => wrap(name, registered),
         None => registered,
@@ -71,15 +70,15 @@ fn wrapped(name: &CStr, registered: *mut c_void) -> *mut c_void {
 
 fn builtin() -> &'static [ContextSymbol] {
     let table = BUILTIN.load(Ordering::Acquire);
-    // SAFETY: only `install_builtin` stores here, and what it stores is static.
+    // SAFETY: only `install_builtin` stores here, and only static references.
     unsafe { table.as_ref() }.map_or(&[], |table| table.symbols)
 }
 
-/// Registers `address` for slots called `name`, in which there is no NUL. Registering a name again replaces its address, for
-/// libraries loaded later.
+/// Registers the address for slots called `name`, which must not contain NUL. Registering a name again replaces its address,
+/// for libraries that are loaded later.
 ///
 /// # Errors
-/// `MemoryError`.
+/// MemoryError.
 ///
 /// # Upstream
 /// `TVMFFIEnvModRegisterContextSymbol`.
@@ -87,11 +86,11 @@ pub fn register(name: &[u8], address: *mut c_void) -> Result<()> {
     symbol_table::set(&REGISTERED, name, address).map(drop)
 }
 
-/// Visits the names that the program knows from the start, then the registered ones in order of registration.
-/// A name that is both comes once, with the registered address or what wraps it.
+/// Visits the built-in symbols, then the registered ones in order of registration. A name in both is visited once, with the
+/// wrapped registered address.
 ///
 /// # Errors
-/// Those of `visit`, which end the walk.
+/// Errors of `visit`, which end the iteration.
 ///
 /// # Upstream
 /// `Module::VisitContextSymbols`.
@@ -111,11 +110,11 @@ pub fn for_each(visit: &mut dyn FnMut(&CStr, *mut c_void) -> Result<()>) -> Resu
     result
 }
 
-/// Stores the address of every name that the library has a slot for.
+/// Fills all context slots of a library.
 pub(super) fn fill(library: &dyn Library) -> Result<()> {
     for_each(&mut |name, address| {
         if let Some(slot) = library.symbol(name)? {
-            // SAFETY: a symbol of such a name is a writable pointer (contract of `Library`).
+            // SAFETY: a symbol of this name is a writable pointer (contract of `Library`).
             unsafe { slot.as_ptr().cast::<*mut c_void>().write_unaligned(address) };
         }
         Ok(())

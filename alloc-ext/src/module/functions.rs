@@ -1,4 +1,4 @@
-//! The global functions `ffi.Module*` and `ffi.SystemLib`.
+//! Global functions `ffi.Module*` and `ffi.SystemLib`.
 
 use ferrite_core::builtins::StaticFunction;
 use ferrite_core::error::Result;
@@ -9,7 +9,7 @@ use super::{Module, system_lib};
 use crate::containers::Array;
 use crate::operation::operation;
 
-/// The functions of this module.
+/// Static function table of this module.
 ///
 /// # Upstream
 /// The registrations in `module.cc` and `library_module_system_lib.cc`.

@@ -1,4 +1,4 @@
-//! Modules whose functions are symbols of a library: a shared object, or what is linked into the program.
+//! Modules whose functions are symbols of a library: a shared object, or code that is linked into the program.
 
 use core::ffi::{CStr, c_void};
 use core::mem::ManuallyDrop;
@@ -15,48 +15,48 @@ use super::{
     BINARY_SERIALIZABLE, Module, ModuleImpl, RUNNABLE, context, library_bin, library_function, packed,
 };
 
-/// The prefix of the symbol of a function.
+/// Prefix of the symbols of functions.
 pub const FUNCTION_PREFIX: &[u8] = b"__tvm_ffi_";
 const METADATA_PREFIX: &[u8] = b"__tvm_ffi__metadata_";
 const DOC_PREFIX: &[u8] = b"__tvm_ffi__doc_";
 const LIBRARY_CTX: &CStr = c"__tvm_ffi__library_ctx";
 const LIBRARY_BIN: &CStr = c"__tvm_ffi__library_bin";
 
-/// Something that knows symbols by name, and keeps them valid while it lives.
+/// A source of symbols by name, which stay valid while it lives.
 ///
 /// A library lives as long as any module or function that came from it, and is dropped after them.
 ///
 /// # Safety
-/// What a symbol of these names points to must stay valid as long as the library, and be what the name says:
-/// `__tvm_ffi_*` and the metadata and documentation prefixes safe-call functions, `__tvm_ffi__library_bin`
-/// the stream of the module `library_bin`, `__tvm_ffi__library_ctx` and the context symbols writable
-/// pointers.
+/// The memory of these symbols must stay valid as long as the library and have the type of its name: `__tvm_ffi_*` and the
+/// metadata and documentation prefixes are safe-call functions, `__tvm_ffi__library_bin` is a stream in the format of the
+/// module `library_bin`, and `__tvm_ffi__library_ctx` and the context symbols are writable pointers.
 ///
 /// # Upstream
 /// `Library` in `module_internal.h`.
 pub unsafe trait Library: Send + Sync + 'static {
-    /// The address of a symbol.
+    /// Looks up the address of a symbol. Returns `None` if there is no such symbol.
     ///
     /// # Errors
-    /// `MemoryError`; a symbol that is not there is none, not an error.
+    /// MemoryError.
     fn symbol(&self, name: &CStr) -> Result<Option<NonNull<c_void>>>;
 
-    /// The address of the function `name`, which has a prefix of its own.
+    /// Looks up the address of the function `name`, whose symbol has a prefix.
     ///
     /// # Errors
-    /// As [`symbol`](Library::symbol).
+    /// Errors of [`symbol`](Library::symbol).
     fn function_symbol(&self, name: &[u8]) -> Result<Option<NonNull<c_void>>> {
         find_symbol(&[FUNCTION_PREFIX, name], &|name| self.symbol(name))
     }
 
-    /// Whether both addresses, of which one is in the library, lie in it. A library that cannot tell says yes.
+    /// Returns `true` if both addresses, one of which is in the library, are in it. A library that cannot tell returns
+    /// `true`.
     #[cfg(feature = "packed")]
     fn has_both(&self, _known: NonNull<c_void>, _other: NonNull<c_void>) -> bool {
         true
     }
 }
 
-/// A library as a counted object that never leaves this module.
+/// A library as a reference-counted object, private to this module.
 #[repr(C)]
 struct LibraryRecord<L> {
     header: TVMFFIObject,
@@ -66,12 +66,12 @@ struct LibraryRecord<L> {
 // SAFETY: repr(C), header first.
 unsafe impl<L: Library> ObjectRecord for LibraryRecord<L> {
     unsafe fn destroy(this: *mut TVMFFIObject) {
-        // SAFETY: the record is initialised and ours alone.
+        // SAFETY: the record is initialised and has no other reference.
         unsafe { ManuallyDrop::drop(&mut (*this.cast::<LibraryRecord<L>>()).library) };
     }
 }
 
-/// A shared reference to a library of any type.
+/// Reference to a library of any type.
 #[derive(Clone)]
 pub(super) struct LibraryRef {
     library: *const dyn Library,
@@ -81,33 +81,33 @@ pub(super) struct LibraryRef {
 
 impl Drop for LibraryRef {
     fn drop(&mut self) {
-        // SAFETY: the reference is not used afterwards. The library is closed after all that dies with its last module, of
-        // which it may be the code.
+        // SAFETY: the reference is not used afterwards. The library is closed after all objects that die with its last
+        // module, since their code may be in it.
         unsafe { release::release_deferred(self.owner.as_ptr()) };
     }
 }
 
-// SAFETY: a library is Send and Sync, and counts are atomic.
+// SAFETY: a library is Send and Sync, and reference counts are atomic.
 unsafe impl Send for LibraryRef {}
 // SAFETY: as for Send.
 unsafe impl Sync for LibraryRef {}
 
-/// An object type that is never registered or shown: libraries stay inside this module. Not that of plain
-/// objects, whose release does not wait for its turn in the queue.
+/// Type index that is never registered nor visible outside this module. Not that of plain objects, whose release is not
+/// queued.
 const LIBRARY_TYPE: i32 = type_index::STATIC_OBJECT_END;
 
 impl LibraryRef {
     fn new<L: Library>(library: L) -> Result<LibraryRef> {
         let mut inside: *const L = core::ptr::null();
         let init = |record: *mut LibraryRecord<L>| {
-            // SAFETY: the record has room for the library.
+            // SAFETY: the allocation has room for the record.
             unsafe {
                 let place = &raw mut (*record).library;
                 place.write(ManuallyDrop::new(library));
                 inside = place.cast_const().cast();
             }
         };
-        // SAFETY: `init` fills the record; no code looks at objects of this type but its deleter.
+        // SAFETY: `init` fills the record; only the deleter accesses objects of this type.
         let owner = unsafe { object_alloc::allocate(LIBRARY_TYPE, 0, init)? };
         Ok(LibraryRef { library: inside, owner: ManuallyDrop::new(owner) })
     }
@@ -117,18 +117,17 @@ impl LibraryRef {
         unsafe { &*self.library }
     }
 
-    /// The bytes of a symbol that begins with their number, when the library has it.
+    /// Returns the bytes of a symbol that begins with their length; `None` if there is no such symbol.
     ///
-    /// The size of a symbol cannot be asked of a loader, so the length field is believed, short of sizes that
-    /// no memory has.
+    /// Loaders do not report the size of a symbol, so the length field is trusted unless it exceeds the address space.
     pub(super) fn binary(&self, name: &CStr) -> Result<Option<&[u8]>> {
         let Some(start) = self.get().symbol(name)? else {
             return Ok(None);
         };
         let start: *const u8 = start.as_ptr().cast_const().cast();
-        // SAFETY: the symbol begins with eight bytes of length (contract of `Library`), aligned or not.
+        // SAFETY: the symbol begins with an unaligned eight-byte length (contract of `Library`).
         let len = number(unsafe { &*start.cast::<[u8; LENGTH_BYTES]>() });
-        // No text has more than half of all addresses, and none goes beyond the last one.
+        // A slice has at most half the address space, and does not wrap around.
         let most = (usize::MAX / 2).min((usize::MAX - LENGTH_BYTES).saturating_sub(start.addr()));
         plain_ensure!(
             len <= most,
@@ -136,12 +135,12 @@ impl LibraryRef {
             "Malformed library binary: length {} at offset 0 exceeds the address space",
             len
         );
-        // SAFETY: the length field says that so many bytes follow, and they live as long as the library.
+        // SAFETY: by the length field so many bytes follow, which live as long as the library.
         Ok(Some(unsafe { core::slice::from_raw_parts(start.add(LENGTH_BYTES), len) }))
     }
 }
 
-/// A module over a library.
+/// Implementation of modules over a library.
 pub(super) struct LibraryModule {
     library: LibraryRef,
 }
@@ -151,13 +150,13 @@ impl LibraryModule {
         Module::from_impl(LibraryModule { library: library.clone() })
     }
 
-    /// Calls a symbol that takes nothing and gives text.
+    /// Calls a symbol without arguments that returns text.
     fn text(&self, prefix: &[u8], name: &String) -> Result<Option<String>> {
         let symbol = find_symbol(&[prefix, name.as_bytes()], &|name| self.library.get().symbol(name))?;
         let Some(symbol) = symbol else {
             return Ok(None);
         };
-        // SAFETY: symbols of these names are safe-call functions without a handle (contract of `Library`).
+        // SAFETY: symbols of these names are safe-call functions that take no handle (contract of `Library`).
         let text = unsafe { function::invoke_safe_call(safe_call(symbol), core::ptr::null_mut(), &[])? };
         text.get::<String>().map(Some)
     }
@@ -174,8 +173,8 @@ impl ModuleImpl for LibraryModule {
 
     fn get_function(&self, module: &Module, name: &String) -> Result<Option<Function>> {
         match self.library.get().function_symbol(name.as_bytes())? {
-            // SAFETY: symbols with the function prefix are safe-call functions, valid while the module lives
-            // (contract of `Library`).
+            // SAFETY: symbols with the function prefix are safe-call functions, valid while the module lives (contract of
+            // `Library`).
             Some(symbol) => unsafe { library_function::create(safe_call(symbol), module.clone()) }.map(Some),
             None => packed::function(self.library.get(), module, name),
         }
@@ -198,26 +197,25 @@ impl ModuleImpl for LibraryModule {
 /// # Safety
 /// The symbol must be a safe-call function.
 unsafe fn safe_call(symbol: NonNull<c_void>) -> TVMFFISafeCallType {
-    // SAFETY: the caller vouches for the symbol; function and data pointers have one size on every target of
-    // this crate.
+    // SAFETY: the caller guarantees the symbol; function and data pointers have one size on all targets of this crate.
     unsafe { core::mem::transmute::<*mut c_void, TVMFFISafeCallType>(symbol.as_ptr()) }
 }
 
-/// The modules of a library, made but not yet known to its host code.
+/// The modules of a library that is loaded, but whose host code does not have its module yet.
 pub struct LoadedLibrary {
-    /// What the loader of the library gets.
+    /// Root of the import tree, the result of loading.
     pub(super) root: Module,
-    /// The module of the library's own functions, when it has a place in the tree.
+    /// Module of the library's own functions, if it is in the tree.
     own: Option<Module>,
-    /// The pointer from which the library's host code reads that module, if it does.
+    /// Context slot from which the library's host code reads that module, if it has one.
     slot: Option<NonNull<c_void>>,
 }
 
 impl LoadedLibrary {
-    /// Fills the context symbols of the library and makes its modules.
+    /// Fills the context symbols of the library and creates its modules.
     ///
     /// # Errors
-    /// Those of [`create_library_module`].
+    /// Errors of [`create_library_module`].
     pub fn load<L: Library>(library: L) -> Result<LoadedLibrary> {
         let library = LibraryRef::new(library)?;
         context::fill(library.get())?;
@@ -240,26 +238,26 @@ impl LoadedLibrary {
         Ok(LoadedLibrary { root, own, slot })
     }
 
-    /// Where the library's host code reads its module, and what it is to find there.
+    /// Returns the context slot of the library's host code and the value for it.
     pub fn context(&self) -> Option<(NonNull<c_void>, *mut c_void)> {
         self.slot.zip(self.own.as_ref().map(Module::context_address))
     }
 
-    /// Tells the library's host code its module. Runs no code of users.
+    /// Stores the library's module in its context slot and returns the root. Runs no user callback.
     pub fn publish(&self) -> Module {
         if let Some((slot, context)) = self.context() {
-            // SAFETY: the symbol is a writable pointer (contract of `Library`), and the module keeps the library.
+            // SAFETY: the symbol is a writable pointer (contract of `Library`), and the module keeps the library alive.
             unsafe { slot.as_ptr().cast::<*mut c_void>().write_unaligned(context) };
         }
         self.root.clone()
     }
 }
 
-/// Makes the modules of a library and returns the root of their import tree.
+/// Creates the modules of a library and returns the root of their import tree.
 ///
 /// # Errors
-/// `InternalError` for a malformed embedded binary; `RuntimeError` when a kind in it has no loader; those of
-/// loaders; `MemoryError`. The library is dropped then, and its context pointer is left alone.
+/// InternalError for a malformed embedded binary; RuntimeError if a kind in it has no loader; errors of loaders;
+/// MemoryError. After an error the library is dropped, and its context slot is unchanged.
 ///
 /// # Upstream
 /// `CreateLibraryModule` in `library_module.cc`.
@@ -326,7 +324,7 @@ mod tests {
         // SAFETY: the cell follows the header of a function.
         let call = unsafe { (*handle.add(1).cast::<TVMFFIFunctionCell>()).safe_call }.unwrap();
         let mut result = TVMFFIAny { type_index: type_index::FUNCTION, ..TVMFFIAny::NONE };
-        // SAFETY: a call of the function with its own handle.
+        // SAFETY: calls the function with its own handle.
         let status = unsafe { call(handle.cast(), ptr::null(), 0, &mut result) };
         assert_eq!((status, raised_error::take().unwrap().kind()), (-1, &b"InternalError"[..]));
         // SAFETY: as above.
@@ -348,10 +346,10 @@ mod tests {
         Ok(())
     }
 
-    /// Deleters of what a module imports and what it found may be code of its library.
+    /// Deleters of imports and of cached functions may be code of the library.
     #[test]
     fn the_library_is_closed_after_imports_and_cached_functions() -> Result<()> {
-        /// Counts those that end while the library is open.
+        /// Counts the objects that are destroyed while the library is open.
         struct Watch(Arc<AtomicUsize>, Arc<AtomicUsize>);
         impl Drop for Watch {
             fn drop(&mut self) {
@@ -367,7 +365,7 @@ mod tests {
                 Function::from_packed(move |_| Ok(Any::from(watch.1.load(Ordering::Relaxed)))).map(Some)
             }
         }
-        // By itself, inside other destructions, and where those are so deep that the objects wait.
+        // Alone, inside other destructions, and so deep inside them that the objects are queued.
         for depth in [0, 1, 30, 31, 40] {
             let (library, open) = FakeLibrary::new(&[]);
             let seen = Arc::new(AtomicUsize::new(0));

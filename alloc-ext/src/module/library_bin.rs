@@ -1,4 +1,4 @@
-//! The import tree of modules that a compiled library carries in `__tvm_ffi__library_bin`.
+//! The import tree of modules embedded in a compiled library as `__tvm_ffi__library_bin`.
 //!
 //! ```text
 //! u64            length of what follows
@@ -6,11 +6,11 @@
 //! u64, u64[m]    children of module i at row[i] .. row[i+1]
 //! n times        u64, bytes: kind; then, unless the kind is "_lib": u64, bytes: what the loader of that kind gets
 //! ```
-//! Lengths and numbers of the whole stream are checked before the first loader runs; cycles are refused when modules import
-//! each other, as anywhere else. Bytes after the last module are ignored, as upstream does.
+//! Lengths and indices of the whole stream are checked before the first loader runs. Import cycles are refused like
+//! everywhere. Bytes after the last module are ignored, as upstream does.
 //!
 //! # Upstream
-//! `ProcessLibraryBin` in `library_module.cc`, which believes the stream.
+//! `ProcessLibraryBin` in `library_module.cc`, which does not validate the stream.
 #![forbid(unsafe_code)]
 
 use ferrite_core::error::Result;
@@ -20,13 +20,13 @@ use ferrite_core::{AnyView, Bytes, plain_bail, plain_error};
 use super::bin_reader::{BinReader, WordList};
 use super::{Module, imports};
 
-/// The kind that stands for the library's own functions.
+/// Kind of the library's own functions.
 const OWN_KIND: &[u8] = b"_lib";
 
 /// One module of the stream.
 struct Entry<'a> {
     kind: &'a [u8],
-    /// None for the library's own functions.
+    /// `None` for the library's own functions.
     payload: Option<&'a [u8]>,
 }
 
@@ -38,12 +38,12 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// Makes the modules of a stream, which follows its length field. Gives the root and the last module that
-/// `own` made.
+/// Creates the modules of a stream, which is given without its length field. Returns the root, and the last module from
+/// `own`.
 ///
 /// # Errors
-/// `InternalError` that names what is wrong and where; `RuntimeError` when a kind has no loader or modules would import
-/// each other in a cycle; errors of loaders; `MemoryError`.
+/// InternalError that names the field and its offset; RuntimeError if a kind has no loader or the imports form a cycle;
+/// errors of loaders; MemoryError.
 pub(super) fn load(stream: &[u8], own: impl Fn() -> Result<Module>) -> Result<(Module, Option<Module>)> {
     let mut reader = BinReader::new(stream);
     let rows = reader.words("the row pointers")?;
@@ -75,7 +75,7 @@ pub(super) fn load(stream: &[u8], own: impl Fn() -> Result<Module>) -> Result<(M
     }
 }
 
-/// Refuses row pointers that go back or do not cover the children, and children that are no module.
+/// Validates that row pointers ascend and cover all children, and that children are module indices.
 pub(super) fn check_tree(rows: &WordList<'_>, children: &WordList<'_>) -> Result<()> {
     let last = rows.len().wrapping_sub(1);
     let mut row = 0;
@@ -116,7 +116,7 @@ mod tests {
     use std::string::String as Text;
     use std::vec::Vec;
 
-    /// The stream of `modules`, with `rows` and `children` as given.
+    /// Builds the stream of `modules` with the given `rows` and `children`.
     fn stream(rows: &[u64], children: &[u64], modules: &[(&str, Option<&str>)]) -> Vec<u8> {
         let mut bytes = Vec::new();
         for words in [rows, children] {

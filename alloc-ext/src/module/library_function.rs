@@ -1,5 +1,4 @@
-//! A function that is a symbol of a library: calls go straight to the symbol, and the library stays open
-//! meanwhile.
+//! Function object for a symbol of a library: calls go straight to the symbol, and the object keeps the library open.
 
 use core::ffi::{c_int, c_void};
 use core::mem::ManuallyDrop;
@@ -13,7 +12,7 @@ use ferrite_core::{Function, plain_error, raised_error, type_index};
 
 use super::Module;
 
-/// The function object: the part that C reads, then the symbol and what keeps it valid.
+/// The function object: the cell that C reads, the symbol, and the module that keeps it valid.
 #[repr(C)]
 struct LibraryFunction {
     header: TVMFFIObject,
@@ -25,21 +24,21 @@ struct LibraryFunction {
 // SAFETY: repr(C), header first.
 unsafe impl ObjectRecord for LibraryFunction {
     unsafe fn destroy(this: *mut TVMFFIObject) {
-        // SAFETY: the record is initialised and ours alone.
+        // SAFETY: the record is initialised and has no other reference.
         unsafe { ManuallyDrop::drop(&mut (*this.cast::<LibraryFunction>()).module) };
     }
 }
 
-/// Makes a function that calls `symbol` and holds `module`.
+/// Creates a function that calls `symbol` and owns a reference to `module`.
 ///
 /// # Errors
-/// `MemoryError`.
+/// MemoryError.
 ///
 /// # Safety
 /// `symbol` must be a safe-call function that ignores its handle and is valid while `module` lives.
 pub(super) unsafe fn create(symbol: TVMFFISafeCallType, module: Module) -> Result<Function> {
     let init = |record: *mut LibraryFunction| {
-        // SAFETY: the record has room for every field; the header is not written.
+        // SAFETY: the allocation has room for the record; the header is not written.
         unsafe {
             (&raw mut (*record).cell)
                 .write(TVMFFIFunctionCell { safe_call: Some(call), cpp_call: ptr::null_mut() });
@@ -47,12 +46,11 @@ pub(super) unsafe fn create(symbol: TVMFFISafeCallType, module: Module) -> Resul
             (&raw mut (*record).module).write(ManuallyDrop::new(module));
         }
     };
-    // SAFETY: `init` fills the record, which begins as every function does.
+    // SAFETY: `init` fills the record, which begins like every function.
     unsafe { Ok(Function::from_object_unchecked(object_alloc::allocate(type_index::FUNCTION, 0, init)?)) }
 }
 
-/// The safe call of these functions. The symbol gets no handle, as from upstream; everything else is its to
-/// check.
+/// Safe call of these functions. Like upstream, passes no handle to the symbol, and leaves all other checks to it.
 unsafe extern "C" fn call(
     this: *mut c_void,
     args: *const TVMFFIAny,
@@ -63,8 +61,7 @@ unsafe extern "C" fn call(
         raised_error::set(plain_error!(VALUE_ERROR, "The result pointer of a call must not be null"));
         return -1;
     }
-    // SAFETY: a safe call gets its own function object and a result cell (ABI); the symbol is valid while the
-    // object is.
+    // SAFETY: a safe call gets its own function object and a result cell (ABI); the symbol is valid while the object is.
     unsafe {
         if (*result).type_index >= type_index::STATIC_OBJECT_BEGIN {
             return result_in_use((*result).type_index);
@@ -73,7 +70,7 @@ unsafe extern "C" fn call(
     }
 }
 
-/// The error for a result cell that would leak what it holds.
+/// Raises the error for a result cell whose object would leak.
 #[cold]
 fn result_in_use(found: i32) -> c_int {
     raised_error::set(plain_error!(

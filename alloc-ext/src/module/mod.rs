@@ -1,20 +1,19 @@
-//! Modules: named functions from a library, from Rust or from C++, and the modules that they import.
+//! Modules: named functions from a library, from Rust or from C++, and their imports.
 //!
-//! | file | holds |
+//! | file | purpose |
 //! |---|---|
-//! | `record`, `class`, `ops` | the object that C++ sees, its implementation's class, and the functions by which it is used |
+//! | `record`, `class`, `ops` | the object that C++ sees, static data per implementation, and its operations |
 //! | `cxx_class` | modules as C++ classes, with the feature `cxx` |
-//! | `imports`, `visited`, `lookup_cache` | the import tree, and what was found in it |
+//! | `imports`, `visited`, `lookup_cache` | the import tree, and cached lookups in it |
 //! | [`library`], `library_function`, `library_bin`, `bin_reader`, `symbol_name` | modules over a library of symbols |
-//! | `packed` | libraries of TVM before tvm-ffi, a feature |
-//! | [`context`], [`backend_slots`] | addresses that a library finds in its pointer slots |
-//! | [`system_lib`], `symbol_table`, [`globals`] | symbols linked into the program, and modules kept alive |
-//! | [`functions`], `calls` | the `ffi.Module*` global functions |
+//! | `packed` | libraries of TVM before tvm-ffi, with the feature `packed` |
+//! | [`context`], [`backend_slots`] | addresses for the pointer slots of libraries |
+//! | [`system_lib`], `symbol_table`, [`globals`] | symbols linked into the program, and modules that stay loaded |
+//! | [`functions`], `calls` | the global functions `ffi.Module*` |
 
 pub mod backend_slots;
 mod bin_reader;
 mod calls;
-#[cfg_attr(not(feature = "std"), path = "class_untyped.rs")]
 mod class;
 pub mod context;
 pub mod cxx_class;
@@ -24,7 +23,6 @@ pub mod imports;
 pub mod library;
 mod library_bin;
 mod library_function;
-#[cfg_attr(not(feature = "speed"), path = "lookup_cache_in_turns.rs")]
 mod lookup_cache;
 mod ops;
 #[cfg(feature = "packed")]
@@ -38,7 +36,6 @@ pub(crate) mod symbol_table;
 pub mod system_lib;
 #[cfg(test)]
 mod testing;
-#[cfg_attr(not(feature = "speed"), path = "visited_in_turns.rs")]
 mod visited;
 
 use core::ffi::{CStr, c_void};
@@ -58,55 +55,53 @@ use symbol_name::SymbolName;
 
 use crate::containers::{Array, ArrayObject};
 
-/// The module can be serialized: `save_to_bytes` works, and `ffi.Module.load_from_bytes.KIND` reads the
-/// result.
+/// Property: the module can be serialised by `save_to_bytes`, and deserialised by `ffi.Module.load_from_bytes.KIND`.
 pub const BINARY_SERIALIZABLE: i32 = 0b001;
-/// The module has functions that can be called.
+/// Property: the module has functions that can be called.
 pub const RUNNABLE: i32 = 0b010;
-/// The module can be written as object code or source, to be compiled and loaded as a library.
+/// Property: the module can be written as object code or source, to be compiled and loaded as a library.
 pub const COMPILATION_EXPORTABLE: i32 = 0b100;
 
 object_class! {
-    /// A reference to a module, made here or by C++.
+    /// A reference to a module implemented in Rust or C++.
     ///
     /// # Threads
-    /// Any thread may use a module; imports may change while others look functions up.
+    /// Any thread may use a module, and imports may change during lookups.
     ///
     /// # Upstream
     /// `tvm::ffi::Module` in `extra/module.h`.
     pub struct Module, type_index::MODULE, "ffi.Module"
 }
 
-/// The operations of a kind of module. Implement it for the module of a device, and pass it to [`Module::from_impl`].
+/// The implementation of a module. Pass it to [`Module::from_impl`], for example for the modules of a device.
 ///
 /// # Upstream
 /// The virtual functions of `tvm::ffi::ModuleObj`.
 pub trait ModuleImpl: Send + Sync + 'static {
-    /// The kind, as in `ffi.Module.load_from_bytes.KIND`.
+    /// Returns the kind, as in `ffi.Module.load_from_bytes.KIND`.
     fn kind(&self) -> &CStr;
 
-    /// Which of [`BINARY_SERIALIZABLE`], [`RUNNABLE`] and [`COMPILATION_EXPORTABLE`] hold.
+    /// Returns a mask of [`BINARY_SERIALIZABLE`], [`RUNNABLE`] and [`COMPILATION_EXPORTABLE`].
     fn property_mask(&self) -> i32 {
         0
     }
 
-    /// The function of that name. What the function needs of `module` it must hold: the caller may drop the
-    /// module.
+    /// Looks up a function; `None` if there is none of this name. A function that needs `module` must own a reference to it,
+    /// since the caller may drop the module.
     ///
     /// # Errors
-    /// Any; a name that is not there is none, not an error.
+    /// Any.
     fn get_function(&self, module: &Module, name: &String) -> Result<Option<Function>>;
 
-    /// Whether the module has a function of that name, perhaps one that cannot run before further
-    /// compilation.
+    /// Returns `true` if the module has a function of this name, even one that cannot run before further compilation.
     ///
     /// # Errors
-    /// As [`get_function`](ModuleImpl::get_function).
+    /// Errors of [`get_function`](ModuleImpl::get_function).
     fn implements_function(&self, module: &Module, name: &String) -> Result<bool> {
         Ok(self.get_function(module, name)?.is_some())
     }
 
-    /// The documentation of a function.
+    /// Returns the documentation of a function.
     ///
     /// # Errors
     /// Any.
@@ -114,7 +109,7 @@ pub trait ModuleImpl: Send + Sync + 'static {
         Ok(None)
     }
 
-    /// The metadata of a function, in JSON.
+    /// Returns the metadata of a function, as JSON.
     ///
     /// # Errors
     /// Any.
@@ -125,52 +120,52 @@ pub trait ModuleImpl: Send + Sync + 'static {
     /// Writes the module to a file, for further compilation.
     ///
     /// # Errors
-    /// `RuntimeError` unless overridden.
+    /// By default, RuntimeError.
     fn write_to_file(&self, _file: &String, _format: &String) -> Result<()> {
         plain_bail!(RUNTIME_ERROR, "Module[{}] does not support WriteToFile", self.kind().to_bytes())
     }
 
-    /// The formats that [`write_to_file`](ModuleImpl::write_to_file) takes, an Array of String.
+    /// Returns the formats that [`write_to_file`](ModuleImpl::write_to_file) supports.
     ///
     /// # Errors
-    /// `MemoryError`.
+    /// MemoryError.
     fn write_formats(&self) -> Result<Array<String>> {
         Array::new()
     }
 
-    /// Serializes the module.
+    /// Serialises the module.
     ///
     /// # Errors
-    /// `RuntimeError` unless overridden.
+    /// By default, RuntimeError.
     fn save_to_bytes(&self) -> Result<Bytes> {
         plain_bail!(RUNTIME_ERROR, "Module[{}] does not support SaveToBytes", self.kind().to_bytes())
     }
 
-    /// The source of the module in that format, empty when there is none.
+    /// Returns the source of the module in a format; empty if there is none.
     ///
     /// # Errors
-    /// `MemoryError`, and any of an override.
+    /// MemoryError, and any of an override.
     fn inspect_source(&self, _format: &String) -> Result<String> {
         String::new("")
     }
 }
 
 impl Module {
-    /// Makes a module that C, C++ and Rust can use.
+    /// Creates a module that C, C++ and Rust can use.
     ///
     /// # Errors
-    /// `MemoryError`; `implementation` is dropped then.
+    /// MemoryError, after which `implementation` is dropped.
     pub fn from_impl<T: ModuleImpl>(implementation: T) -> Result<Module> {
         record::allocate(implementation)
     }
 
-    /// The implementation, when the module was made from a `T`. Only with std: boards do not keep the type.
+    /// Returns the implementation if it is a `T`. Only with `std`: bare-metal builds do not record the type.
     #[cfg(feature = "std")]
     pub fn implementation<T: ModuleImpl>(&self) -> Option<&T> {
         record::try_implementation(self)
     }
 
-    /// The address that library contexts hold and C++ calls `this`: eight bytes before the handle. Borrowed.
+    /// Returns the address that library contexts hold and C++ calls `this`: eight bytes before the handle. Borrowed.
     pub fn context_address(&self) -> *mut c_void {
         record::cxx_object(self)
     }
@@ -178,12 +173,12 @@ impl Module {
     /// Borrows the module at a [`context_address`](Module::context_address).
     ///
     /// # Errors
-    /// `TypeError` when the object there is no module.
+    /// TypeError if the object there is not a module.
     ///
     /// # Safety
-    /// There must be an object eight bytes after the address, alive while the result is used.
+    /// There must be an object eight bytes after the address, which stays alive while the result is used.
     pub unsafe fn from_context_address(address: NonNull<c_void>) -> Result<ManuallyDrop<Module>> {
-        // SAFETY: the caller vouches for the object; only its header is looked at before its type is known.
+        // SAFETY: the caller guarantees the object; only its header is read before its type is known.
         let module = unsafe { record::borrow_this(address.as_ptr()) };
         let found = module.as_object().type_index();
         plain_ensure!(
@@ -195,90 +190,91 @@ impl Module {
         Ok(module)
     }
 
-    /// The kind, such as `library`.
+    /// Returns the kind, such as `library`.
     ///
     /// # Errors
-    /// Here and below, those of the module: one of C++ may throw in any of its functions. `InternalError` for a module
-    /// of C++ in a build that cannot call it.
+    /// Here and below, errors of the module, since any function of a C++ module may throw. InternalError for a C++ module in
+    /// a build that cannot call it.
     pub fn kind(&self) -> Result<&CStr> {
         (record::ops(self)?.kind)(self)
     }
 
-    /// Which of [`BINARY_SERIALIZABLE`], [`RUNNABLE`] and [`COMPILATION_EXPORTABLE`] hold.
+    /// Returns a mask of [`BINARY_SERIALIZABLE`], [`RUNNABLE`] and [`COMPILATION_EXPORTABLE`].
     ///
     /// # Errors
-    /// Those of the module.
+    /// Errors of the module.
     pub fn property_mask(&self) -> Result<i32> {
         (record::ops(self)?.property_mask)(self)
     }
 
-    /// The function of that name, here or, when `query_imports`, in the imports depth first.
+    /// Looks up a function in this module and, if `query_imports`, in its imports depth first.
     ///
     /// # Errors
-    /// Those of the modules asked; `MemoryError`.
+    /// Errors of the searched modules; MemoryError.
     pub fn get_function(&self, name: &String, query_imports: bool) -> Result<Option<Function>> {
         let found = self.search(Query::Function, name, query_imports)?;
         Ok(found.into_object().ok().and_then(|function| function.downcast().ok()))
     }
 
-    /// Whether there is a function of that name, searched as [`get_function`](Module::get_function) does.
+    /// Returns `true` if there is a function of this name, with the search order of [`get_function`](Module::get_function).
     ///
     /// # Errors
-    /// Those of the modules asked; `MemoryError`.
+    /// Errors of the searched modules; MemoryError.
     pub fn implements_function(&self, name: &String, query_imports: bool) -> Result<bool> {
         Ok(!self.search(Query::Implementation, name, query_imports)?.is_none())
     }
 
-    /// The documentation of a function, searched as [`get_function`](Module::get_function) does.
+    /// Returns the documentation of a function, with the search order of [`get_function`](Module::get_function).
     ///
     /// # Errors
-    /// Those of the modules asked; `MemoryError`.
+    /// Errors of the searched modules; MemoryError.
     pub fn function_doc(&self, name: &String, query_imports: bool) -> Result<Option<String>> {
         self.search(Query::Doc, name, query_imports)?.get()
     }
 
-    /// The metadata of a function in JSON, searched as [`get_function`](Module::get_function) does.
+    /// Returns the metadata of a function as JSON, with the search order of [`get_function`](Module::get_function).
     ///
     /// # Errors
-    /// Those of the modules asked; `MemoryError`.
+    /// Errors of the searched modules; MemoryError.
     pub fn function_metadata(&self, name: &String, query_imports: bool) -> Result<Option<String>> {
         self.search(Query::Metadata, name, query_imports)?.get()
     }
 
-    /// The answer to a question about a function, here or, when `query_imports`, of the first import that has one; else None.
+    /// Answers a query about a function, from this module or, if `query_imports`, from the first import with an answer; else
+    /// None.
     fn search(&self, query: Query, name: &String, query_imports: bool) -> Result<Any> {
-        let wanted = Wanted::Answer(query, name);
-        if query_imports { wanted.of_tree(self) } else { wanted.of(self) }
+        let target = SearchTarget::Answer(query, name);
+        if query_imports { target.of_tree(self) } else { target.of(self) }
     }
 
     /// Writes the module to a file.
     ///
     /// # Errors
-    /// `RuntimeError` when the module cannot; errors of writing.
+    /// RuntimeError if the module does not support it; errors of writing.
     pub fn write_to_file(&self, file: &String, format: &String) -> Result<()> {
         (record::ops(self)?.write_to_file)(self, file, format)
     }
 
-    /// The formats that [`write_to_file`](Module::write_to_file) takes, an Array of String.
+    /// Returns the formats that [`write_to_file`](Module::write_to_file) supports.
     ///
     /// # Errors
-    /// `MemoryError`.
+    /// MemoryError.
     pub fn write_formats(&self) -> Result<Array<String>> {
         (record::ops(self)?.write_formats)(self)
     }
 
-    /// Serializes the module.
+    /// Serialises the module.
     ///
     /// # Errors
-    /// `RuntimeError` when the module cannot.
+    /// RuntimeError if the module does not support it.
     pub fn save_to_bytes(&self) -> Result<Bytes> {
         (record::ops(self)?.save_to_bytes)(self)
     }
 
-    /// The source of the module in that format, empty when there is none.
+    /// Returns the source of the module in a format; empty if there is none.
     ///
     /// # Errors
-    /// Those of the module; `MemoryError`.
+    /// Errors of the module; MemoryError.
     pub fn inspect_source(&self, format: &String) -> Result<String> {
         (record::ops(self)?.inspect_source)(self, format)
     }
@@ -286,7 +282,7 @@ impl Module {
     /// Appends `other` to the imports.
     ///
     /// # Errors
-    /// `RuntimeError` when that would make a cycle; `MemoryError`.
+    /// RuntimeError for an import cycle; MemoryError.
     pub fn import_module(&self, other: &Module) -> Result<()> {
         (record::ops(self)?.import_module)(self, other)
     }
@@ -294,26 +290,25 @@ impl Module {
     /// Removes all imports.
     ///
     /// # Errors
-    /// `MemoryError`.
+    /// MemoryError.
     pub fn clear_imports(&self) -> Result<()> {
         (record::ops(self)?.clear_imports)(self)
     }
 
-    /// The imports now, an Array of Module.
+    /// Returns the current imports, an Array of Module.
     ///
     /// # Errors
-    /// `InternalError` when the module has none, against its contract.
+    /// InternalError if the module has no array of imports, against its contract.
     pub fn imports(&self) -> Result<ArrayObject> {
         imports::snapshot(self)
     }
 
-    /// Finds a function for the host code of this module: in the imports depth first, then in the global
-    /// table.
+    /// Looks up a function for the host code of this module: in the imports depth first, then in the global table.
     ///
-    /// The answer is remembered and borrowed: it lives as long as the module.
+    /// The result is cached in the module and borrowed from it.
     ///
     /// # Errors
-    /// `RuntimeError` when there is no such function; those of the modules asked; `MemoryError`.
+    /// RuntimeError if there is no such function; errors of the searched modules; MemoryError.
     ///
     /// # Upstream
     /// `TVMFFIEnvModLookupFromImports`.
@@ -321,10 +316,10 @@ impl Module {
         imports::lookup(self, name)
     }
 
-    /// Loads a module with `ffi.Module.load_from_file.EXT`, EXT being what follows the last dot of the name.
+    /// Loads a module by the global function `ffi.Module.load_from_file.EXT`, where EXT is the file name's extension.
     ///
     /// # Errors
-    /// `RuntimeError` when the name has no dot or no loader is registered for it; those of the loader.
+    /// RuntimeError if the name has no extension or no loader is registered for it; errors of the loader.
     ///
     /// # Upstream
     /// `Module::LoadFromFile` in `module.cc`.
@@ -354,27 +349,27 @@ impl Module {
     }
 }
 
-/// What a search looks for in modules.
+/// Target of a search through modules.
 #[derive(Clone, Copy)]
-enum Wanted<'a> {
-    /// The answer to a question about a function of that name.
+enum SearchTarget<'a> {
+    /// The answer to a query about a function of this name.
     Answer(Query, &'a String),
-    /// That very module, for which the answer is true.
+    /// This very module, for which the answer is `true`.
     Itself(&'a Module),
 }
 
-impl Wanted<'_> {
-    /// The answer of one module; None when it has none.
+impl SearchTarget<'_> {
+    /// Returns the answer of one module, or None.
     fn of(self, module: &Module) -> Result<Any> {
         match self {
-            Wanted::Answer(query, name) => (record::ops(module)?.query)(module, query, name),
-            Wanted::Itself(wanted) => {
-                Ok(module.as_object().ptr_eq(wanted.as_object()).then_some(true).into())
+            SearchTarget::Answer(query, name) => (record::ops(module)?.query)(module, query, name),
+            SearchTarget::Itself(target) => {
+                Ok(module.as_object().ptr_eq(target.as_object()).then_some(true).into())
             }
         }
     }
 
-    /// The answer of a module, or of the first of its imports that has one.
+    /// Returns the first answer of a module and its imports, or None.
     fn of_tree(self, module: &Module) -> Result<Any> {
         let found = self.of(module)?;
         if found.is_none() { imports::search(module, self) } else { Ok(found) }
@@ -384,11 +379,11 @@ impl Wanted<'_> {
 /// Calls the loader `prefix` + `kind`, a global function.
 ///
 /// # Errors
-/// What `missing` says of the kind when there is no such loader; those of the loader; `TypeError` when it gives no module;
-/// `ValueError` when loaders nest too deep.
+/// Error of `missing` if there is no such loader; errors of the loader; TypeError if its result is not a module; ValueError
+/// if loaders nest too deep.
 fn load(prefix: &[u8], kind: &[u8], args: &[AnyView<'_>], missing: fn(&[u8]) -> Error) -> Result<Module> {
     match global_table::get(SymbolName::join(&[prefix, kind])?.as_bytes())? {
-        // It may ask for what it is loading.
+        // Nested, since the loader may load the same file again.
         Some(loader) => stack::nest(|| loader.call(args))?.get(),
         None => Err(missing(kind)),
     }

@@ -1,4 +1,4 @@
-//! Builds without the libraries of TVM before tvm-ffi.
+//! Stubs for builds without the feature `packed`.
 
 use core::ffi::c_void;
 use core::ptr::NonNull;

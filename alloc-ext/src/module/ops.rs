@@ -1,4 +1,4 @@
-//! The operations of modules: those made in Rust and those made by C++.
+//! Operation tables of modules implemented in Rust or C++.
 
 use core::ffi::CStr;
 
@@ -9,7 +9,7 @@ use super::record::implementation;
 use super::{Module, ModuleImpl, imports};
 use crate::containers::Array;
 
-/// The operations that a module may define: a function for each, and one for the four that look a name up.
+/// Operations of a module: one function each, except for one that answers all four queries by name.
 ///
 /// # Upstream
 /// The virtual functions of `ModuleObj` in `extra/module.h`, in their order.
@@ -26,22 +26,22 @@ pub struct ModuleOps {
     pub clear_imports: fn(&Module) -> Result<()>,
 }
 
-/// The queries about a function by its name. The result is None when the module has no such function.
+/// Queries about a function by name, which are answered by None if the module has no such function.
 #[derive(Clone, Copy)]
 pub enum Query {
     /// The function itself.
     Function,
-    /// Whether it is there: anything but None says so.
+    /// Whether the function exists: any value other than None.
     Implementation,
     /// Its documentation, a String.
     Doc,
-    /// Its metadata in JSON, a String.
+    /// Its metadata as JSON, a String.
     Metadata,
 }
 
-/// The functions of modules implemented by `T`.
+/// Returns the operations of modules implemented by `T`.
 ///
-/// They are only reachable through the records of such modules, so every module that they get is one.
+/// They can only be reached through the records of such modules, so each module that they receive is one.
 pub(super) const fn of<T: ModuleImpl>() -> ModuleOps {
     ModuleOps {
         kind: kind::<T>,

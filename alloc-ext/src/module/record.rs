@@ -1,4 +1,4 @@
-//! The memory of a module: the part that C++ knows, then the Rust implementation.
+//! Memory layout of modules: the part that C++ knows, then the Rust implementation.
 
 use core::ffi::c_void;
 use core::mem::{ManuallyDrop, offset_of, size_of};
@@ -14,22 +14,23 @@ use super::class::Class;
 use super::{Module, ModuleImpl, ModuleOps, cxx_class, lookup_cache};
 use crate::containers::ArrayObject;
 
-/// Bytes from the C++ object (its vptr) to the handle, on 32-bit machines too: the header is 8-aligned.
+/// Bytes from the C++ object (its virtual table pointer) to the handle. Also 8 on 32-bit targets, where the header is
+/// 8-aligned.
 pub(super) const HANDLE_OFFSET: usize = 8;
 
-/// `tvm::ffi::ModuleObj`: what every module begins with, whoever made it.
+/// `tvm::ffi::ModuleObj`, the start of every module in Rust or C++.
 #[repr(C)]
 pub(super) struct ModuleObj {
-    /// The C++ virtual table; null in builds that C++ cannot call.
+    /// The C++ virtual table; null in builds without C++.
     vptr: *const c_void,
     header: TVMFFIObject,
-    /// An owned Array, never null. Under the lock of `imports`.
+    /// An owned Array, never null. Guarded by the lock of `imports`.
     pub imports: Option<ObjectRef>,
-    /// What [`lookup_cache`] makes, never null; in C++ a Map. Under the same lock.
+    /// An object of [`lookup_cache`], in C++ a Map, never null. Guarded by the same lock.
     pub import_lookup_cache: Option<ObjectRef>,
 }
 
-/// A module made in Rust.
+/// A module implemented in Rust.
 #[repr(C)]
 struct ModuleRecord<T> {
     object: ModuleObj,
@@ -45,14 +46,14 @@ const _: () = {
     assert!(size_of::<ModuleObj>() == HANDLE_OFFSET + 24 + 2 * word);
 };
 
-// SAFETY: repr(C), and the header lies where PREFIX_BYTES says.
+// SAFETY: repr(C), and the header is at PREFIX_BYTES.
 unsafe impl<T: ModuleImpl> ObjectRecord for ModuleRecord<T> {
     const PREFIX_BYTES: usize = HANDLE_OFFSET;
 
     unsafe fn destroy(this: *mut TVMFFIObject) {
         let record = this.cast::<u8>().wrapping_sub(HANDLE_OFFSET).cast::<ModuleRecord<T>>();
-        // SAFETY: the record is initialised and ours alone; both references are owned. The implementation
-        // goes first, as a derived class does in C++; a library that it held is destroyed after the imports.
+        // SAFETY: the record is initialised and has no other reference; both references are owned. The implementation is
+        // dropped first, like a derived class in C++; a library that it held is closed after the imports are released.
         unsafe {
             ManuallyDrop::drop(&mut (*record).implementation);
             (&raw mut (*record).object.import_lookup_cache).drop_in_place();
@@ -67,15 +68,15 @@ impl<T: ModuleImpl> ClassOf<T> {
     const TABLE: &'static Class = &Class::new::<T>();
 }
 
-/// Makes a module object around `implementation`.
+/// Creates a module object for `implementation`.
 ///
 /// # Errors
-/// `MemoryError`; the implementation is dropped then.
+/// MemoryError, after which the implementation is dropped.
 pub(super) fn allocate<T: ModuleImpl>(implementation: T) -> Result<Module> {
     let imports = ArrayObject::with_capacity(0)?;
     let cache = lookup_cache::empty()?;
     let init = |record: *mut ModuleRecord<T>| {
-        // SAFETY: the record has room for every field; the header is not written.
+        // SAFETY: the allocation has room for the record; the header is not written.
         unsafe {
             (&raw mut (*record).object.vptr).write(cxx_class::vptr());
             (&raw mut (*record).class).write(ClassOf::<T>::TABLE);
@@ -86,11 +87,11 @@ pub(super) fn allocate<T: ModuleImpl>(implementation: T) -> Result<Module> {
     };
     // SAFETY: `init` fills the record, whose layout is that of ffi.Module.
     let object = unsafe { object_alloc::allocate(type_index::MODULE, 0, init)? };
-    // SAFETY: just made as such.
+    // SAFETY: `allocate` returned a module object.
     Ok(unsafe { Module::from_object_unchecked(object) })
 }
 
-/// The C++ object of a module: what C++ calls `this`, and what library contexts hold.
+/// Returns the C++ object of a module: `this` in C++, and the value of library contexts.
 pub(super) fn cxx_object(module: &Module) -> *mut c_void {
     module.as_object().as_ptr().cast::<u8>().wrapping_sub(HANDLE_OFFSET).cast()
 }
@@ -101,22 +102,22 @@ pub(super) fn cxx_object(module: &Module) -> *mut c_void {
 /// `this` must be the C++ object of a live module, which stays alive while the result is used.
 pub(super) unsafe fn borrow_this(this: *mut c_void) -> ManuallyDrop<Module> {
     let handle = this.cast::<u8>().wrapping_add(HANDLE_OFFSET).cast::<TVMFFIObject>();
-    // SAFETY: the caller vouches for a live module; ManuallyDrop leaves its count alone.
+    // SAFETY: the caller guarantees a live module; ManuallyDrop does not change its count.
     ManuallyDrop::new(unsafe {
         Module::from_object_unchecked(ObjectRef::from_raw(NonNull::new_unchecked(handle)))
     })
 }
 
-/// The C++ part of a module.
+/// Returns the C++ part of a module.
 pub(super) fn module_obj(module: &Module) -> *mut ModuleObj {
     cxx_object(module).cast()
 }
 
-/// What a module made here has of its implementation.
+/// Returns the class of a module implemented in Rust; `None` for modules of C++ classes.
 fn own_class(module: &Module) -> Option<&'static Class> {
     let object = module_obj(module);
-    // SAFETY: every module begins with a vptr that never changes; those with ours are `ModuleRecord`s, in which the
-    // class follows the C++ part whatever the implementation is.
+    // SAFETY: every module begins with a constant virtual table pointer. Modules with our pointer are `ModuleRecord`s, where
+    // the class follows the C++ part for every implementation.
     unsafe {
         let vptr = (*object).vptr;
         let own = vptr.is_null() || vptr == cxx_class::vptr();
@@ -124,10 +125,10 @@ fn own_class(module: &Module) -> Option<&'static Class> {
     }
 }
 
-/// The functions of any module.
+/// Returns the operations of any module.
 ///
 /// # Errors
-/// `InternalError` for a module of C++ in a build that cannot call it.
+/// InternalError for a C++ module in a build that cannot call it.
 pub(super) fn ops(module: &Module) -> Result<&'static ModuleOps> {
     match own_class(module).map(|class| &class.ops).or_else(cxx_class::ops) {
         Some(ops) => Ok(ops),
@@ -135,24 +136,24 @@ pub(super) fn ops(module: &Module) -> Result<&'static ModuleOps> {
     }
 }
 
-/// The implementation of a module.
+/// Returns the implementation of a module.
 ///
 /// # Safety
-/// The module must have been made by [`allocate`] with the same `T`.
+/// The module must have been created by [`allocate`] with the same `T`.
 pub(super) unsafe fn implementation<T: ModuleImpl>(module: &Module) -> &T {
     let record = module_obj(module).cast::<ModuleRecord<T>>();
-    // SAFETY: the caller vouches for the type; the implementation is never written after `allocate`.
+    // SAFETY: the caller guarantees the type; the implementation is never written after `allocate`.
     unsafe { &(*record).implementation }
 }
 
-/// The implementation of a module, when `T` implements it.
+/// Returns the implementation of a module if it is a `T`.
 #[cfg(feature = "std")]
 pub(super) fn try_implementation<T: ModuleImpl>(module: &Module) -> Option<&T> {
-    // SAFETY: a module of this class was made by `allocate::<T>`.
+    // SAFETY: a module of this class was created by `allocate::<T>`.
     own_class(module).is_some_and(Class::is_of::<T>).then(|| unsafe { implementation(module) })
 }
 
-/// The error for a module whose field is null, against its contract.
+/// Creates the error for a module with a null field, against its contract.
 pub(super) fn incomplete(field: &str) -> ferrite_core::Error {
     plain_error!(INTERNAL_ERROR, "The module has no {}", field)
 }
@@ -165,7 +166,7 @@ mod tests {
 
     use super::*;
 
-    /// Two implementations with the same code, which optimized builds may merge.
+    /// Two implementations with identical code, which optimised builds may merge.
     macro_rules! implementations {
         ($($class:ident($field:ty)),*) => {$(
             struct $class($field);

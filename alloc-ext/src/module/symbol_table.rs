@@ -1,4 +1,4 @@
-//! Addresses by name, as programs register them; also the streams of boards.
+//! Tables of registered addresses by name; also used for streams on bare metal.
 #![forbid(unsafe_code)]
 
 use core::ffi::c_void;
@@ -7,13 +7,13 @@ use ferrite_core::error::Result;
 use ferrite_core::name_table::NameTable;
 use ferrite_core::sync::atomic::{AtomicPtr, Ordering};
 
-/// Names and their addresses.
+/// Table from names to addresses.
 pub(crate) type SymbolTable = NameTable<AtomicPtr<c_void>>;
 
-/// Gives a name an address; answers the one that it had before, or this one if it is new.
+/// Sets the address of a name. Returns its previous address, or the new one if the name is new.
 ///
 /// # Errors
-/// `MemoryError`.
+/// MemoryError.
 #[inline(never)]
 pub(crate) fn set(table: &SymbolTable, name: &[u8], address: *mut c_void) -> Result<*mut c_void> {
     let entry = table.get_or_insert(name, || AtomicPtr::new(address))?;

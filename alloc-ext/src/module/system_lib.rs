@@ -1,4 +1,4 @@
-//! Libraries linked into the program: their symbols are registered by name, before `main` as a rule.
+//! Libraries linked into the program, whose symbols are registered by name, usually before `main`.
 //!
 //! # Upstream
 //! `library_module_system_lib.cc`.
@@ -19,13 +19,13 @@ use super::symbol_table::{self, SymbolTable};
 pub(crate) static SYMBOLS: SymbolTable = SymbolTable::new();
 pub(crate) static MODULES: NameTable<Module> = NameTable::new();
 
-/// Registers a symbol. A name that gets another address is warned of and replaced.
+/// Registers a symbol. Logs a warning and replaces the address if the name has a different one.
 ///
 /// # Errors
-/// `MemoryError`.
+/// MemoryError.
 ///
 /// # Threads
-/// Any thread, before `main` too.
+/// Any thread, also before `main`.
 ///
 /// # Upstream
 /// `TVMFFIEnvModRegisterSystemLibSymbol`.
@@ -36,13 +36,13 @@ pub fn register(name: &[u8], address: *mut c_void) -> Result<()> {
     Ok(())
 }
 
-/// The registered symbols, seen through a prefix: names are looked up with the prefix first, then without.
+/// The registered symbols with a prefix: lookups try the name with the prefix first, then without.
 struct SystemLibrary {
     prefix: String,
 }
 
 impl SystemLibrary {
-    /// The address of the symbol `before` + the prefix + `name`, or of the one without the prefix.
+    /// Looks up the symbol `before` + prefix + `name`, then the one without the prefix.
     fn find(&self, before: &[u8], name: &[u8]) -> Result<Option<NonNull<c_void>>> {
         for prefix in [self.prefix.as_bytes(), b""] {
             let entry = SYMBOLS.get(SymbolName::join(&[before, prefix, name])?.as_bytes());
@@ -55,7 +55,7 @@ impl SystemLibrary {
     }
 }
 
-// SAFETY: whoever registers a symbol vouches for what it points to (contract of the C function).
+// SAFETY: the code that registers a symbol guarantees its type (contract of the C function).
 unsafe impl Library for SystemLibrary {
     fn symbol(&self, name: &CStr) -> Result<Option<NonNull<c_void>>> {
         self.find(b"", name.to_bytes())
@@ -66,10 +66,10 @@ unsafe impl Library for SystemLibrary {
     }
 }
 
-/// The module of the registered symbols under a prefix: one per prefix for the life of the process.
+/// Returns the module of the registered symbols with a prefix. There is one module per prefix for the life of the process.
 ///
 /// # Errors
-/// Those of [`create_library_module`](super::library::create_library_module).
+/// Errors of [`create_library_module`](super::library::create_library_module).
 ///
 /// # Upstream
 /// `SystemLibModuleRegistry::GetOrCreateModule`.
@@ -77,7 +77,7 @@ pub fn module(prefix: &String) -> Result<Module> {
     if let Some(entry) = MODULES.get(prefix.as_bytes()) {
         return Ok(entry.value.clone());
     }
-    // Loading runs loaders, so no lock is held. Of two threads one publishes its module, and both get that.
+    // Loading runs user callbacks, so no lock is held. If two threads load, both get the module that was published first.
     let loaded = LoadedLibrary::load(SystemLibrary { prefix: prefix.clone() })?;
     Ok(MODULES.get_or_insert(prefix.as_bytes(), || loaded.publish())?.value.clone())
 }

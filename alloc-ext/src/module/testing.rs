@@ -1,4 +1,4 @@
-//! What the tests of this module share: a library made of statics, and a module as C++ makes one.
+//! Shared by the tests of this module: a library made of statics, and a module like those of C++.
 
 use core::cell::Cell;
 use core::ffi::{CStr, c_int, c_void};
@@ -14,13 +14,13 @@ use ferrite_core::{Any, Function, String, raised_error};
 use super::library::Library;
 use super::{Module, ModuleImpl};
 
-/// A library whose symbols are given; counts how many of its kind are open.
+/// A library with the given symbols, which counts its open instances.
 pub(super) struct FakeLibrary {
     pub symbols: Vec<(&'static CStr, *mut c_void)>,
     pub open: Arc<AtomicUsize>,
 }
 
-// SAFETY: the addresses are those of functions and of cells that the test owns and reads on its own thread.
+// SAFETY: the addresses are those of functions, and of cells that the test accesses on its own thread.
 unsafe impl Send for FakeLibrary {}
 // SAFETY: as for Send.
 unsafe impl Sync for FakeLibrary {}
@@ -38,7 +38,7 @@ impl Drop for FakeLibrary {
     }
 }
 
-// SAFETY: tests give symbols of the right kinds, which outlive the library.
+// SAFETY: tests provide symbols of the right types, which outlive the library.
 unsafe impl Library for FakeLibrary {
     fn symbol(&self, name: &CStr) -> Result<Option<NonNull<c_void>>> {
         Ok(self
@@ -53,12 +53,12 @@ pub(super) fn address(function: TVMFFISafeCallType) -> *mut c_void {
     function as *mut c_void
 }
 
-/// The address of a pointer slot.
+/// Returns the address of a pointer slot.
 pub(super) fn slot_address(slot: &Cell<*mut c_void>) -> *mut c_void {
     slot.as_ptr().cast()
 }
 
-/// A symbol: doubles its argument, and fails when it gets a handle.
+/// A symbol that doubles its argument, and fails if it gets a handle.
 pub(super) unsafe extern "C" fn double(
     handle: *mut c_void,
     args: *const TVMFFIAny,
@@ -69,12 +69,12 @@ pub(super) unsafe extern "C" fn double(
         raised_error::set(ferrite_core::error!(TYPE_ERROR, "expected one argument and no handle"));
         return -1;
     }
-    // SAFETY: one argument was given, and the result is writable.
+    // SAFETY: one argument was passed, and the result is writable.
     unsafe { result.write(Any::from((*args).payload.v_int64 * 2).into_raw()) };
     0
 }
 
-/// A symbol that gives text.
+/// A symbol that returns text.
 pub(super) unsafe extern "C" fn text(
     _: *mut c_void,
     _: *const TVMFFIAny,
@@ -90,7 +90,7 @@ pub(super) fn name(text: &str) -> String {
     String::new(text).unwrap()
 }
 
-/// A module in Rust with one function, named like the module's tag, that gives the tag.
+/// A module in Rust with one function, which returns the module's tag.
 pub(super) struct Tagged(pub i64, pub &'static str);
 
 impl ModuleImpl for Tagged {

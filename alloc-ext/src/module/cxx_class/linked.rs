@@ -1,4 +1,4 @@
-//! Modules as C++ classes, in a library that is linked with a C++ runtime.
+//! Modules as C++ classes, in libraries linked with a C++ runtime.
 
 use core::ffi::c_void;
 use core::ptr;
@@ -7,38 +7,38 @@ use ferrite_core::sync::atomic::{AtomicPtr, Ordering};
 
 use crate::module::ModuleOps;
 
-/// The class `tvm::ffi::ModuleObj`, as a library linked with a C++ runtime provides it.
+/// The class `tvm::ffi::ModuleObj`, provided by a library that is linked with a C++ runtime.
 pub struct CxxClass {
-    /// The vptr of modules that are made here, through which C++ calls them.
+    /// Virtual table pointer of modules made here, through which C++ calls them.
     pub vptr: *const c_void,
-    /// The operations of modules with any other vptr: calls of their virtual functions.
+    /// Operations of all other modules, which call their virtual functions.
     pub ops: ModuleOps,
 }
 
-// SAFETY: the vptr points to constants.
+// SAFETY: the virtual table consists of constants.
 unsafe impl Sync for CxxClass {}
 
 static CLASS: AtomicPtr<CxxClass> = AtomicPtr::new(ptr::null_mut());
 
-/// Installs the class. C++ cannot call modules that were made before.
+/// Installs the class. C++ cannot call modules made earlier.
 ///
 /// # Threads
-/// Any thread; one store.
+/// Any thread; one atomic store.
 pub fn install(class: &'static CxxClass) {
     CLASS.store(ptr::from_ref(class).cast_mut(), Ordering::Release);
 }
 
 fn class() -> Option<&'static CxxClass> {
-    // SAFETY: only `install` stores here, and its argument is static.
+    // SAFETY: only `install` stores here, and only static references.
     unsafe { CLASS.load(Ordering::Acquire).as_ref() }
 }
 
-/// The vptr of modules that are made here; null before the class is installed.
+/// Returns the virtual table pointer of modules made here; null until the class is installed.
 pub(in crate::module) fn vptr() -> *const c_void {
     class().map_or(ptr::null(), |class| class.vptr)
 }
 
-/// The operations of modules with any other vptr.
+/// Returns the operations of modules of C++ classes.
 pub(in crate::module) fn ops() -> Option<&'static ModuleOps> {
     class().map(|class| &class.ops)
 }

@@ -1,6 +1,6 @@
-//! Modules as C++ classes: how C++ calls modules made here, and how modules of C++ classes are used.
+//! Modules as C++ classes: the virtual table of modules made here, and calls of modules that C++ classes implement.
 //!
-//! A library linked with a C++ runtime (feature `cxx`) installs both; other builds have neither.
+//! A library linked with a C++ runtime (feature `cxx`) installs both. Other builds have neither.
 
 #[cfg_attr(feature = "cxx", path = "linked.rs")]
 #[cfg_attr(not(feature = "cxx"), path = "bare.rs")]

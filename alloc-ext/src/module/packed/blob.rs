@@ -1,4 +1,4 @@
-//! The modules that a library of the packed form carries in `__tvm_dev_mblob`.
+//! The modules embedded in a packed-function library as `__tvm_dev_mblob`.
 //!
 //! ```text
 //! u64      length of what follows
@@ -19,16 +19,16 @@ use super::super::bin_reader::{BinReader, WordList};
 use super::super::library_bin::{check_tree, load_from_bytes};
 use super::super::{Module, imports};
 
-/// The kind of the library's own functions.
+/// Kind of the library's own functions.
 const OWN: &[u8] = b"_lib";
-/// The entry that is no module.
+/// Kind of the import tree.
 const TREE: &[u8] = b"_import_tree";
 
-/// Makes the modules of a stream, which follows its length field. Gives the root and the library's own module.
+/// Creates the modules of a stream, which is given without its length field. Returns the root and the library's own module.
 ///
 /// # Errors
-/// InternalError that names what is wrong and where; RuntimeError when a kind has no loader or modules would import each other in
-/// a cycle; errors of loaders; MemoryError.
+/// InternalError that names the field and its offset; RuntimeError if a kind has no loader or the imports form a cycle;
+/// errors of loaders; MemoryError.
 pub(crate) fn load(stream: &[u8], own: impl Fn() -> Result<Module>) -> Result<(Module, Option<Module>)> {
     let mut reader = BinReader::new(stream);
     let count = reader.word("the number of modules")?;
@@ -61,7 +61,7 @@ fn same(one: &Module, other: &Module) -> bool {
     one.context_address() == other.context_address()
 }
 
-/// Makes the modules import each other as the tree says. Gives the first one.
+/// Makes the modules import each other according to the tree. Returns the first module.
 fn connect(modules: &[Module], rows: &WordList<'_>, children: &WordList<'_>) -> Result<Module> {
     check_tree(rows, children)?;
     plain_ensure!(

@@ -1,14 +1,15 @@
-//! Libraries that TVM compiled before tvm-ffi. Symbols have the names of their functions, which take values and type codes apart.
+//! Libraries that TVM compiled before tvm-ffi. Symbols have the bare names of functions, which take values and type codes in
+//! separate arrays.
 //!
-//! | symbol | holds |
+//! | symbol | content |
 //! |---|---|
 //! | `NAME` | a function |
-//! | `__tvm_main__` | the name of the function that `__tvm_main__` stands for, a C string |
-//! | `__tvm_module_ctx` | the module, for the library's code |
+//! | `__tvm_main__` | name of the function that `__tvm_main__` is an alias of, a C string |
+//! | `__tvm_module_ctx` | context slot for the module |
 //! | `__tvm_dev_mblob` | embedded modules, see [`blob`] |
 //!
-//! A library is one of these if it has one of the marks that the code generator of that time left, and none of today's: any symbol
-//! of other libraries would pass for a function.
+//! A library is of this form if it has one of the symbols that only the old code generator emitted, and none of the current
+//! ones. In other libraries any symbol would pass for a function.
 //!
 //! # Upstream
 //! `src/runtime/library_module.cc` of apache/tvm v0.5 to v0.20.
@@ -26,18 +27,18 @@ use super::Module;
 use super::library::{Library, LibraryRef};
 use super::symbol_name::find_symbol;
 
-/// Makes a function of a symbol of this form. It holds the module, whose library the symbol is in.
+/// Creates a function for a symbol of this form. The function owns a reference to the module, which keeps the library open.
 pub type MakeFunction = unsafe fn(symbol: NonNull<c_void>, module: &Module) -> Result<Function>;
 
-/// What the program has for libraries of this form.
+/// The program's support for libraries of this form.
 pub struct Support {
-    /// Makes functions.
+    /// Constructor of functions.
     pub make_function: MakeFunction,
 }
 
 static SUPPORT: AtomicPtr<Support> = AtomicPtr::new(ptr::null_mut());
 
-/// Makes the program load libraries of this form.
+/// Enables loading of libraries of this form.
 ///
 /// # Threads
 /// Any; one atomic store.
@@ -46,26 +47,26 @@ pub fn install(support: &'static Support) {
 }
 
 fn support() -> Option<&'static Support> {
-    // SAFETY: only `install` stores here, and what it stores is static.
+    // SAFETY: only `install` stores here, and only static references.
     unsafe { SUPPORT.load(Ordering::Acquire).as_ref() }
 }
 
-/// The pointer in which a library's code finds its module.
+/// Context slot of the library's module.
 const CONTEXT: &CStr = c"__tvm_module_ctx";
-/// The embedded modules.
+/// Embedded modules.
 const BLOB: &CStr = c"__tvm_dev_mblob";
-/// The name of the main function.
+/// Name of the main function.
 const MAIN: &CStr = c"__tvm_main__";
-/// What no other library has.
+/// Symbols that only libraries of this form have.
 const MARKS: [&CStr; 5] = [CONTEXT, BLOB, MAIN, c"__TVMFuncCall", c"__TVMAPISetLastError"];
-/// What libraries of today have.
+/// Symbols of current libraries.
 const MARKS_OF_TODAY: [&CStr; 3] =
     [c"__tvm_ffi__library_ctx", c"__tvm_ffi__library_bin", c"__TVMFFIFunctionCall"];
 
-/// The first mark of a library of this form; none for other libraries.
+/// Returns the first distinguishing symbol of a library of this form; `None` for other libraries.
 ///
 /// # Errors
-/// Those of looking symbols up.
+/// Errors of symbol lookup.
 fn mark_of(library: &dyn Library) -> Result<Option<NonNull<c_void>>> {
     for mark in MARKS_OF_TODAY {
         if library.symbol(mark)?.is_some() {
@@ -80,10 +81,10 @@ fn mark_of(library: &dyn Library) -> Result<Option<NonNull<c_void>>> {
     Ok(None)
 }
 
-/// The symbol of a function of a library of this form; none for other libraries.
+/// Looks up the symbol of a function; `None` for libraries of another form.
 ///
 /// # Errors
-/// Those of looking symbols up.
+/// Errors of symbol lookup.
 pub(super) fn symbol_of(library: &dyn Library, name: &String) -> Result<Option<NonNull<c_void>>> {
     if support().is_none() {
         return Ok(None);
@@ -91,34 +92,35 @@ pub(super) fn symbol_of(library: &dyn Library, name: &String) -> Result<Option<N
     let Some(mark) = mark_of(library)? else { return Ok(None) };
     let symbol = if name.as_bytes() == MAIN.to_bytes() {
         let Some(text) = library.symbol(MAIN)? else { return Ok(None) };
-        // SAFETY: the symbol of that name is a C string in libraries with the mark.
+        // SAFETY: in libraries of this form, this symbol is a C string.
         library.symbol(unsafe { CStr::from_ptr(text.as_ptr().cast()) })?
     } else if name.as_bytes().starts_with(b"__") {
-        // Data of the generator.
+        // Data of the code generator.
         None
     } else {
         find_symbol(&[name.as_bytes()], &|name| library.symbol(name))?
     };
-    // A library that this one depends on may have the name, such as `malloc`.
+    // Excludes symbols of libraries that this one depends on, such as `malloc`.
     Ok(symbol.filter(|symbol| library.has_both(mark, *symbol)))
 }
 
-/// The function of a library of this form; none for other libraries, and for other names.
+/// Looks up a function; `None` for libraries of another form, and for other names.
 ///
 /// # Errors
-/// Those of looking symbols up; MemoryError.
+/// Errors of symbol lookup; MemoryError.
 pub(super) fn function(library: &dyn Library, module: &Module, name: &String) -> Result<Option<Function>> {
     match (symbol_of(library, name)?, support()) {
-        // SAFETY: symbols of such a library are functions of this form, valid while the module lives (contract of `Library`).
+        // SAFETY: symbols of such a library are functions of this form, valid while the module lives (contract of
+        // `Library`).
         (Some(symbol), Some(support)) => unsafe { (support.make_function)(symbol, module) }.map(Some),
         _ => Ok(None),
     }
 }
 
-/// The modules that a library of this form carries, the root and the library's own; none without the symbol.
+/// Creates the embedded modules of a library: the root and the library's own. `None` if it has none.
 ///
 /// # Errors
-/// Those of [`blob::load`].
+/// Errors of [`blob::load`].
 pub(super) fn embedded(
     library: &LibraryRef,
     own: impl Fn() -> Result<Module>,
@@ -129,10 +131,10 @@ pub(super) fn embedded(
     }
 }
 
-/// The pointer in which the code of a library of this form finds its module.
+/// Returns the context slot of a library of this form.
 ///
 /// # Errors
-/// Those of looking symbols up.
+/// Errors of symbol lookup.
 pub(super) fn context(library: &dyn Library) -> Result<Option<NonNull<c_void>>> {
     if support().is_none() { Ok(None) } else { library.symbol(CONTEXT) }
 }

@@ -1,4 +1,4 @@
-//! Joined names on the stack, as long as they have a usual length: hosts look up many, and their stacks have room.
+//! Joined names on the stack up to a typical length, since hosts look up many.
 #![forbid(unsafe_code)]
 
 use core::mem;
@@ -6,14 +6,13 @@ use core::mem;
 use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
 
-/// Names up to this length, with the NUL, stay on the stack. Mangled kernel names of TVM rarely pass 100
-/// bytes.
+/// Maximum length of names on the stack, with the NUL. Mangled kernel names of TVM rarely exceed 100 bytes.
 const INLINE_BYTES: usize = 128;
 
 /// A name and a NUL.
 pub(super) struct Joined {
     inline: [u8; INLINE_BYTES],
-    /// Used instead when the name is long.
+    /// Storage for longer names, otherwise empty.
     spilled: Buffer<u8>,
     len: usize,
 }
@@ -22,7 +21,7 @@ impl Joined {
     /// Joins `parts` and appends a NUL.
     ///
     /// # Errors
-    /// `MemoryError` when a long name finds no memory.
+    /// MemoryError, for long names only.
     pub(super) fn of(parts: &[&[u8]]) -> Result<Joined> {
         let len = parts.iter().fold(0usize, |sum, part| sum.saturating_add(part.len()));
         let mut name = Joined { inline: [0; INLINE_BYTES], spilled: Buffer::new(), len };
@@ -40,7 +39,7 @@ impl Joined {
         Ok(name)
     }
 
-    /// The name with the NUL.
+    /// Returns the name with the NUL.
     pub(super) fn with_nul(&self) -> &[u8] {
         let bytes: &[u8] = if self.spilled.is_empty() { &self.inline } else { &self.spilled };
         bytes.get(..=self.len).unwrap_or(b"\0")

@@ -1,12 +1,12 @@
-//! The imports of a module: appending without cycles, walking without recursion, and the cached lookup for
-//! host code.
+//! Imports of a module: insertion with a check for cycles, iterative search, and the cached lookup for host code.
 //!
-//! One lock guards the `imports_` and `import_lookup_cache_` words of every module, ours and those of C++,
-//! which have no room for one of their own. It is held while words are read or changed: what takes memory, makes errors
-//! or drops objects runs code of users and comes before or after.
+//! One lock guards the `imports_` and `import_lookup_cache_` fields of all modules, those of C++ included, which have no
+//! space for a lock. It is held only while the fields are read or changed. Code that allocates, creates errors or drops
+//! objects may run user callbacks, and so runs before or after.
 
-#[cfg_attr(not(feature = "speed"), path = "imports/by_copy.rs")]
-mod in_place;
+#[cfg_attr(feature = "speed", path = "fast.rs")]
+#[cfg_attr(not(feature = "speed"), path = "small.rs")]
+mod imp;
 
 use core::cell::Cell;
 use core::mem;
@@ -21,28 +21,29 @@ use ferrite_core::{Any, ObjectRef, String, global_table, plain_bail};
 
 use super::lookup_cache::{self, LookupCache};
 use super::record::{incomplete, module_obj};
-use super::visited::Visited;
-use super::{Module, Query, Wanted};
+use super::visited::VisitedSet;
+use super::{Module, Query, SearchTarget};
 use crate::containers::ArrayObject;
 
-/// How often imports of any module changed: who decides without the lock sees by it whether that still holds, and starts
-/// again if not. Of those who compete, one gets on.
+/// Number of changes of any module's imports. A decision that was made without the lock is valid if this did not change
+/// since; otherwise it is made again. At least one of several competing threads makes progress.
 pub(crate) static CHANGES: Lock<Cell<usize>> = Lock::new(Cell::new(0));
 
-/// What the module imports now.
+/// Returns the current imports.
 ///
 /// # Errors
-/// `InternalError` for a module without an array of imports.
+/// InternalError for a module without an array of imports.
 pub(super) fn snapshot(module: &Module) -> Result<ArrayObject> {
     let guard = CHANGES.lock();
-    // SAFETY: the module is alive and the lock keeps the word from changing.
+    // SAFETY: the module is alive, and the lock guards the field.
     let imports = unsafe { (*module_obj(module)).imports.clone() };
     drop(guard);
     imports.and_then(|imports| imports.downcast().ok()).ok_or_else(|| incomplete("imports"))
 }
 
-/// Runs `body` on the imports under the lock, unless imports of any module changed since `before`; gives what it answers:
-/// whether it changed them. It must not run code of users, not even an allocator's.
+/// Runs `body` on the imports under the lock and returns its result, which tells whether it changed them. Returns `None`
+/// without running it if any module's imports changed since `before`. `body` must not run user callbacks, not even an
+/// allocator.
 fn change(
     module: &Module,
     before: usize,
@@ -50,7 +51,7 @@ fn change(
 ) -> Option<bool> {
     let guard = CHANGES.lock();
     let in_time = guard.get() == before;
-    // SAFETY: the module is alive and the lock is held.
+    // SAFETY: the module is alive, and the lock is held.
     let changed = in_time && body(unsafe { &mut (*module_obj(module)).imports });
     if changed {
         guard.set(before.wrapping_add(1));
@@ -59,7 +60,7 @@ fn change(
     in_time.then_some(changed)
 }
 
-/// Puts `imports` in place of what is there, unless some module's imports changed since `before`.
+/// Replaces the imports, unless any module's imports changed since `before`. Returns whether it did.
 fn replace(module: &Module, imports: &ArrayObject, before: usize) -> bool {
     let mut imports = Some(imports.as_object().clone());
     let replaced = change(module, before, &mut |present| {
@@ -76,18 +77,18 @@ fn changes() -> usize {
 /// Appends `other` to the imports of `module`.
 ///
 /// # Errors
-/// `RuntimeError` when `other` is or reaches `module`; `MemoryError`.
+/// RuntimeError if `other` is `module` or imports it, directly or not; MemoryError.
 ///
 /// # Upstream
-/// `ModuleObj::ImportModule` in `module.cc`. Here two threads that import into one module both succeed, and
-/// two that would make a cycle together do not.
+/// `ModuleObj::ImportModule` in `module.cc`. Here concurrent imports into one module all succeed, and concurrent imports
+/// cannot form a cycle.
 pub fn append(module: &Module, other: &Module) -> Result<()> {
     loop {
         let before = changes();
-        if !Wanted::Itself(module).of_tree(other)?.is_none() {
+        if !SearchTarget::Itself(module).of_tree(other)?.is_none() {
             plain_bail!(RUNTIME_ERROR, "Cyclic dependency detected during import");
         }
-        let appended = match in_place::append(module, other, before) {
+        let appended = match imp::append(module, other, before) {
             Some(false) => append_to_copy(module, other, before)?,
             in_time => in_time.is_some(),
         };
@@ -97,7 +98,8 @@ pub fn append(module: &Module, other: &Module) -> Result<()> {
     }
 }
 
-/// Appends to a copy with room for more; snapshots keep what they have. False when it is too late.
+/// Appends to a copy with spare capacity, since snapshots must not change. Returns `false` if imports changed since
+/// `before`.
 fn append_to_copy(module: &Module, other: &Module, before: usize) -> Result<bool> {
     let mut imports = snapshot(module)?;
     imports.push(Any::from(other.clone()))?;
@@ -107,28 +109,28 @@ fn append_to_copy(module: &Module, other: &Module, before: usize) -> Result<bool
 /// Removes all imports.
 ///
 /// # Errors
-/// `MemoryError`.
+/// MemoryError.
 ///
 /// # Upstream
-/// `ModuleObj::ClearImports` in `module.cc`; the lookup cache stays, as there.
+/// `ModuleObj::ClearImports` in `module.cc`, which keeps the lookup cache, too.
 pub fn clear(module: &Module) -> Result<()> {
     let empty = ArrayObject::with_capacity(0)?;
     while !replace(module, &empty, changes()) {}
     Ok(())
 }
 
-/// What the first import of `module` has that has what is wanted, each followed by its own imports, depth first; every module
-/// is asked once. None when no import has it.
+/// Searches the imports of `module` depth first, visiting each module once. Returns the answer of the first module that has
+/// one, or None.
 ///
 /// # Errors
-/// Those of the modules asked; `TypeError` when an import is no module; `MemoryError`.
-pub(super) fn search(module: &Module, wanted: Wanted<'_>) -> Result<Any> {
+/// Errors of the searched modules; TypeError if an import is not a module; MemoryError.
+pub(super) fn search(module: &Module, target: SearchTarget<'_>) -> Result<Any> {
     let mut waiting = Buffer::new();
     push_reversed(&mut waiting, module)?;
-    let mut visited = Visited::new();
+    let mut visited = VisitedSet::new();
     while let Some(module) = waiting.pop() {
         if visited.insert(module.as_object().as_ptr().addr())? {
-            let found = wanted.of(&module)?;
+            let found = target.of(&module)?;
             if !found.is_none() {
                 return Ok(found);
             }
@@ -138,7 +140,7 @@ pub(super) fn search(module: &Module, wanted: Wanted<'_>) -> Result<Any> {
     Ok(Any::NONE)
 }
 
-/// Puts the first import on top of the stack.
+/// Pushes the imports of a module so that the first one is on top.
 fn push_reversed(waiting: &mut Buffer<Module>, module: &Module) -> Result<()> {
     for import in snapshot(module)?.as_slice().iter().rev() {
         waiting.try_push(import.get::<Module>()?)?;
@@ -146,22 +148,20 @@ fn push_reversed(waiting: &mut Buffer<Module>, module: &Module) -> Result<()> {
     Ok(())
 }
 
-/// Finds a function for host code: in the imports depth first, then in the global table. The module remembers
-/// it.
+/// Looks up a function for host code: in the imports depth first, then in the global table. Caches the result in the module.
 ///
-/// The result is borrowed: it lives as long as the module.
+/// The result is borrowed from the module.
 ///
 /// # Errors
-/// `RuntimeError` when there is no such function; `MemoryError`; errors of foreign modules.
+/// RuntimeError if there is no such function; MemoryError; errors of the searched modules.
 ///
 /// # Upstream
-/// `ModuleObj::InternalUnsafe::GetFunctionFromImports` in `module_internal.h`, which holds a lock during the
-/// search.
+/// `ModuleObj::InternalUnsafe::GetFunctionFromImports` in `module_internal.h`, which holds a lock during the search.
 pub(super) fn lookup(module: &Module, name: &String) -> Result<NonNull<TVMFFIObject>> {
     if let Some(found) = with_cache(module, &mut |cache| lookup_cache::find(cache, name))? {
         return Ok(found);
     }
-    let mut found = search(module, Wanted::Answer(Query::Function, name))?;
+    let mut found = search(module, SearchTarget::Answer(Query::Function, name))?;
     if found.is_none() {
         found = global_table::get(name.as_bytes())?.into();
     }
@@ -175,8 +175,8 @@ pub(super) fn lookup(module: &Module, name: &String) -> Result<NonNull<TVMFFIObj
     }
 }
 
-/// Stores what a lookup found, if anything, unless another thread was faster: a name keeps its first answer, which
-/// somebody may hold.
+/// Caches the result of a lookup, unless another thread was faster. The first result for a name is final, since callers may
+/// have borrowed it.
 fn remember(module: &Module, name: &String, found: &Any) -> Result<Found> {
     let function = found.view().object_ptr();
     while function.is_some() {
@@ -200,22 +200,22 @@ fn remember(module: &Module, name: &String, found: &Any) -> Result<Found> {
     Ok(None)
 }
 
-/// A function that a cache holds, or none.
+/// A function borrowed from a cache, if there is one.
 type Found = Option<NonNull<TVMFFIObject>>;
 
-/// Runs `body` on the lookup cache under the lock. It must not run code of users, not even an allocator's.
+/// Runs `body` on the lookup cache under the lock. It must not run user callbacks, not even an allocator.
 fn with_cache(module: &Module, body: &mut dyn FnMut(&mut LookupCache) -> Found) -> Result<Found> {
     let guard = CHANGES.lock();
-    // SAFETY: the module is alive and the lock is held, so nobody else has the word.
+    // SAFETY: the module is alive, and the lock gives exclusive access to the field.
     let result = of_class(unsafe { &mut (*module_obj(module)).import_lookup_cache }).map(body);
     drop(guard);
     result.ok_or_else(|| incomplete("import lookup cache"))
 }
 
-/// The reference in a word of a module, when it is one to an object of that class.
+/// Returns the reference in a field of a module if its object is of class `T`.
 fn of_class<T: ObjectClass>(word: &mut Option<ObjectRef>) -> Option<&mut T> {
     let is_of_class = word.as_ref().is_some_and(ObjectRef::is_instance::<T>);
-    // SAFETY: references to objects of any class have one layout, and this is one to an object of class `T`.
+    // SAFETY: references to objects of all classes have one layout, and the object is of class `T`.
     is_of_class.then(|| unsafe { &mut *(&raw mut *word).cast() })
 }
 
@@ -253,7 +253,7 @@ mod tests {
                 root.clear_imports().and_then(|()| (0..64).try_for_each(|_| root.import_module(&child)));
             assert!(imported.is_err() || root.imports().unwrap().len() == 64);
         });
-        // One to clear, one for each doubling.
+        // One to clear, one per doubling.
         assert!(requests < 16 || cfg!(not(feature = "speed")), "{requests}");
     }
 
@@ -341,7 +341,7 @@ mod tests {
 
     #[test]
     fn shared_imports_are_visited_once() -> Result<()> {
-        // A path for every choice of left or right: 2 to the power of the number of diamonds.
+        // Two paths per diamond: exponentially many in total.
         let mut top = tagged(0, "bottom");
         for _ in 0..if cfg!(miri) { 5 } else { 60 } {
             let (left, right, join) = (tagged(1, "l"), tagged(2, "r"), tagged(3, "j"));

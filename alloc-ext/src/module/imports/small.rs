@@ -1,9 +1,9 @@
-//! Imports are appended to a copy each time: firmware has few, and size counts there.
+//! Small builds always append to a copy of the imports.
 #![forbid(unsafe_code)]
 
 use super::Module;
 
-/// Never appends.
+/// Returns `Some(false)`: never appends in place.
 #[inline(always)]
 pub(super) fn append(_module: &Module, _other: &Module, _before: usize) -> Option<bool> {
     Some(false)

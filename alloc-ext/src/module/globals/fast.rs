@@ -1,4 +1,4 @@
-//! The modules that are kept alive, in a hash table.
+//! Set of modules in a hash table.
 #![forbid(unsafe_code)]
 
 use ferrite_core::ObjectRef;
@@ -8,29 +8,29 @@ use ferrite_core::object::ObjectClass;
 use crate::module::Module;
 use crate::walk::IdentityMap;
 
-/// A set of modules.
-pub(crate) struct Kept(IdentityMap<()>);
+/// A set of modules, by identity.
+pub(crate) struct ModuleSet(IdentityMap<()>);
 
-impl Kept {
+impl ModuleSet {
     pub(super) const fn new() -> Self {
-        Kept(IdentityMap::new())
+        ModuleSet(IdentityMap::new())
     }
 
-    /// Adds a module, unless it is there.
+    /// Inserts a module if it is not in the set.
     ///
     /// # Errors
-    /// The refusal.
+    /// AllocError when out of memory.
     pub(super) fn add(&mut self, module: &Module) -> Result<(), AllocError> {
         let object = module.as_object();
         if self.0.get(object).is_none() {
             self.0.reserve_one()?;
-            // There is room, so there is no error.
+            // Cannot fail after the reservation.
             let _added = self.0.insert(object, ());
         }
         Ok(())
     }
 
-    /// Takes a module out, if it is there. Takes no memory.
+    /// Removes a module if it is in the set. Does not allocate.
     pub(super) fn remove(&mut self, module: &Module) -> Option<ObjectRef> {
         self.0.remove(module.as_object())?
     }

@@ -1,29 +1,30 @@
-//! The set of modules that a walk over imports has seen, so that shared imports are visited once.
+//! Set with linear search up to eight modules, then a hash table.
 #![forbid(unsafe_code)]
 
 use ferrite_core::error::Result;
 use ferrite_core::memory::Buffer;
 
-/// Up to this many modules are compared one by one, which is all that most import trees need.
+/// Sets up to this size are searched linearly, which suffices for most import trees.
 const LINEAR_MODULES: usize = 8;
 
-/// A set of addresses with open addressing: linear probing, at most half full, zero marks a free slot.
-pub(crate) struct Visited {
+/// A set of addresses. The table uses open addressing with linear probing and 0 for an empty slot; the load factor is at
+/// most one half.
+pub(in crate::module) struct VisitedSet {
     first: [usize; LINEAR_MODULES],
     slots: Buffer<usize>,
     len: usize,
 }
 
-impl Visited {
-    pub(crate) const fn new() -> Self {
-        Visited { first: [0; LINEAR_MODULES], slots: Buffer::new(), len: 0 }
+impl VisitedSet {
+    pub(in crate::module) const fn new() -> Self {
+        VisitedSet { first: [0; LINEAR_MODULES], slots: Buffer::new(), len: 0 }
     }
 
-    /// Adds `address`, which is not null; false when it was there.
+    /// Inserts an address other than null. Returns `false` if it was in the set.
     ///
     /// # Errors
-    /// `MemoryError` when the set cannot grow.
-    pub(crate) fn insert(&mut self, address: usize) -> Result<bool> {
+    /// MemoryError.
+    pub(in crate::module) fn insert(&mut self, address: usize) -> Result<bool> {
         if self.len < LINEAR_MODULES || self.slots.is_empty() {
             let seen = self.first.get(..self.len.min(LINEAR_MODULES)).unwrap_or(&[]);
             if seen.contains(&address) {
@@ -58,10 +59,10 @@ impl Visited {
     }
 }
 
-/// Puts `address` into a table whose length is a power of two and that has a free slot.
+/// Inserts `address` into a table with an empty slot, whose length is a power of two. Returns `false` if it was there.
 fn place(slots: &mut [usize], address: usize) -> bool {
     let mask = slots.len().wrapping_sub(1);
-    // Objects lie 16 bytes apart; the multiplier spreads the bits above those four.
+    // Objects are 16 bytes apart; the multiplier spreads the bits above those four.
     let mut index = (address >> 4).wrapping_mul(0x9e37_79b9) & mask;
     for _ in 0..slots.len() {
         match slots.get_mut(index) {
@@ -82,7 +83,7 @@ mod tests {
 
     #[test]
     fn remembers_every_address_once() {
-        let mut visited = Visited::new();
+        let mut visited = VisitedSet::new();
         for round in 0..2 {
             for address in (1..if cfg!(miri) { 100 } else { 2000 }).map(|n: usize| n * 48) {
                 assert_eq!(visited.insert(address).unwrap(), round == 0, "{address}");

@@ -1,4 +1,4 @@
-//! Imports are appended in place, so that many of them take linear time.
+//! Appends imports in place, so that n of them take linear time.
 #![forbid(unsafe_code)]
 
 use ferrite_core::Any;
@@ -6,7 +6,8 @@ use ferrite_core::Any;
 use super::{Module, change, of_class};
 use crate::containers::ArrayObject;
 
-/// Appends `other` where nobody has a snapshot and there is room; tells whether, or none when imports changed since `before`.
+/// Appends `other` if there is spare capacity and no snapshot of the imports. Returns whether it did; `None` if imports
+/// changed since `before`.
 pub(super) fn append(module: &Module, other: &Module, before: usize) -> Option<bool> {
     let import = Any::from(other.clone());
     change(module, before, &mut |imports| {

@@ -1,9 +1,9 @@
-//! What modules of one implementation have in common, where size counts: its operations.
+//! Class of modules on bare metal: operations alone.
 #![forbid(unsafe_code)]
 
-use super::{ModuleImpl, ModuleOps, ops};
+use crate::module::{ModuleImpl, ModuleOps, ops};
 
-pub(super) struct Class {
+pub(in crate::module) struct Class {
     pub ops: ModuleOps,
 }
 

@@ -1,4 +1,4 @@
-//! The modules that are kept alive, found by comparing one after the other: firmware has few.
+//! Set of modules with linear search.
 #![forbid(unsafe_code)]
 
 use ferrite_core::memory::{AllocError, Buffer};
@@ -6,28 +6,28 @@ use ferrite_core::object::ObjectClass;
 
 use crate::module::Module;
 
-/// A set of modules.
-pub(crate) struct Kept(Buffer<Module>);
+/// A set of modules, by identity.
+pub(crate) struct ModuleSet(Buffer<Module>);
 
-impl Kept {
+impl ModuleSet {
     pub(super) const fn new() -> Self {
-        Kept(Buffer::new())
+        ModuleSet(Buffer::new())
     }
 
-    /// Adds a module, unless it is there.
+    /// Inserts a module if it is not in the set.
     ///
     /// # Errors
-    /// The refusal.
+    /// AllocError when out of memory.
     pub(super) fn add(&mut self, module: &Module) -> Result<(), AllocError> {
         if self.position(module).is_none() {
             self.0.try_reserve(1)?;
-            // There is room, so there is no error.
+            // Cannot fail after the reservation.
             let _added = self.0.try_push(module.clone());
         }
         Ok(())
     }
 
-    /// Takes a module out, if it is there. Takes no memory.
+    /// Removes a module if it is in the set. Does not allocate.
     pub(super) fn remove(&mut self, module: &Module) -> Option<Module> {
         self.0.swap_remove(self.position(module)?)
     }

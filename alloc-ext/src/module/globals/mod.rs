@@ -1,34 +1,35 @@
-//! Modules that stay loaded for the life of the process, even when all other references are gone.
+//! Modules that stay loaded for the life of the process, without other references.
 //!
 //! # Upstream
 //! `ModuleGlobals` in `module.cc`.
 #![forbid(unsafe_code)]
 
-#[cfg_attr(not(feature = "speed"), path = "globals/kept_in_turns.rs")]
-mod kept;
+#[cfg_attr(feature = "speed", path = "fast.rs")]
+#[cfg_attr(not(feature = "speed"), path = "small.rs")]
+mod imp;
 
 use ferrite_core::error::Result;
 use ferrite_core::sync::Mutex;
 
 use super::Module;
-use kept::Kept;
+use imp::ModuleSet;
 
-pub(crate) static KEPT: Mutex<Kept> = Mutex::new(Kept::new());
+pub(crate) static KEPT: Mutex<ModuleSet> = Mutex::new(ModuleSet::new());
 
-/// Keeps a module alive. Adding it again changes nothing.
+/// Keeps a module alive. Adding it again has no effect.
 ///
 /// # Errors
-/// `MemoryError`.
+/// MemoryError.
 pub fn add(module: &Module) -> Result<()> {
     let added = KEPT.lock().add(module);
-    // The error is made maybe by a user's allocator, which must find the list unlocked.
+    // The error is created after unlocking, since its memory may come from a user's allocator.
     Ok(added?)
 }
 
-/// Stops keeping a module alive. One that was not added is ignored.
+/// Stops keeping a module alive. Has no effect if it was not added.
 pub fn remove(module: &Module) {
     let removed = KEPT.lock().remove(module);
-    // The last reference may run destructors of users, which must find the list unlocked.
+    // Dropped after unlocking, since the last reference may run user destructors.
     drop(removed);
 }
 

@@ -1,4 +1,4 @@
-//! Joined names in a block of memory, which takes less code and stack.
+//! Joined names in a buffer, for less code and stack.
 #![forbid(unsafe_code)]
 
 use ferrite_core::error::Result;
@@ -11,7 +11,7 @@ impl Joined {
     /// Joins `parts` and appends a NUL.
     ///
     /// # Errors
-    /// `MemoryError`.
+    /// MemoryError.
     pub(super) fn of(parts: &[&[u8]]) -> Result<Joined> {
         let mut name = Buffer::new();
         for part in parts {
@@ -21,7 +21,7 @@ impl Joined {
         Ok(Joined(name))
     }
 
-    /// The name with the NUL.
+    /// Returns the name with the NUL.
     pub(super) fn with_nul(&self) -> &[u8] {
         &self.0
     }

@@ -1,46 +1,46 @@
-//! Composes NUL-terminated symbol names from prefixes and a name.
+//! NUL-terminated symbol names, composed of prefixes and a name.
 
 use core::ffi::{CStr, c_void};
 use core::ptr::NonNull;
 
 use ferrite_core::error::Result;
 
-#[cfg_attr(not(feature = "speed"), path = "symbol_name/in_heap.rs")]
-#[cfg_attr(feature = "speed", path = "symbol_name/in_line.rs")]
-mod joined;
+#[cfg_attr(feature = "speed", path = "fast.rs")]
+#[cfg_attr(not(feature = "speed"), path = "small.rs")]
+mod imp;
 
-use joined::Joined;
+use imp::Joined;
 
-/// A symbol name ready for a C lookup.
+/// A symbol name for a C lookup.
 pub(crate) struct SymbolName(Joined);
 
 impl SymbolName {
     /// Joins `parts` and appends a NUL.
     ///
     /// # Errors
-    /// `MemoryError` when the name finds no memory.
+    /// MemoryError.
     pub(crate) fn join(parts: &[&[u8]]) -> Result<SymbolName> {
         Joined::of(parts).map(SymbolName)
     }
 
-    /// The joined name.
+    /// Returns the joined name.
     pub(crate) fn as_bytes(&self) -> &[u8] {
         self.0.with_nul().split_last().map_or(&[], |(_, name)| name)
     }
 
-    /// The joined name. One with a NUL inside ends there for C, so such a name gives none: no symbol has it.
+    /// Returns the joined name as a C string; `None` if it contains a NUL, since no symbol does.
     pub(crate) fn as_c_str(&self) -> Option<&CStr> {
         let name = self.0.with_nul();
-        // SAFETY: it ends in a NUL.
+        // SAFETY: the name ends in a NUL.
         let for_c = unsafe { CStr::from_ptr(name.as_ptr().cast()) };
         (for_c.count_bytes() + 1 == name.len()).then_some(for_c)
     }
 }
 
-/// What `find` finds under the joined name, or none when a part holds a NUL.
+/// Looks up the joined name with `find`; `None` if a part contains a NUL.
 ///
 /// # Errors
-/// `MemoryError` when the name finds no memory, and those of `find`.
+/// MemoryError, and errors of `find`.
 pub(crate) fn find_symbol(
     parts: &[&[u8]],
     find: &dyn Fn(&CStr) -> Result<Option<NonNull<c_void>>>,

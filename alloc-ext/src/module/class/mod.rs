@@ -1,0 +1,7 @@
+//! Static data shared by all modules of one implementation: its operations and, on hosts, its Rust type.
+
+#[cfg_attr(feature = "std", path = "std.rs")]
+#[cfg_attr(not(feature = "std"), path = "bare.rs")]
+mod imp;
+
+pub(super) use imp::Class;

@@ -1,0 +1,24 @@
+//! Class of modules on hosts: operations and Rust type.
+#![forbid(unsafe_code)]
+
+use core::any::TypeId;
+
+use crate::module::{ModuleImpl, ModuleOps, ops};
+
+pub(in crate::module) struct Class {
+    pub ops: ModuleOps,
+    /// Identity of the implementation. The address of the class would not do, since the linker may merge classes with
+    /// identical code.
+    type_id: fn() -> TypeId,
+}
+
+impl Class {
+    pub const fn new<T: ModuleImpl>() -> Class {
+        Class { ops: ops::of::<T>(), type_id: TypeId::of::<T> }
+    }
+
+    /// Returns `true` if this is the class of modules implemented by `T`.
+    pub fn is_of<T: ModuleImpl>(&self) -> bool {
+        (self.type_id)() == TypeId::of::<T>()
+    }
+}
