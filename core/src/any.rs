@@ -43,7 +43,7 @@ impl Any {
         value.into_any()
     }
 
-    /// Takes over a raw cell and the reference that it holds.
+    /// Takes ownership of a raw cell and of its reference.
     ///
     /// # Safety
     /// The cell must be an owned value: its object, if any, is live and one strong reference to it is given up.
@@ -51,23 +51,23 @@ impl Any {
         Any { raw }
     }
 
-    /// Gives up the cell and the reference that it holds.
+    /// Returns the raw cell; its reference is now the caller's.
     pub fn into_raw(self) -> TVMFFIAny {
         ManuallyDrop::new(self).raw
     }
 
-    /// The raw cell, borrowed.
+    /// Borrows the raw cell.
     pub const fn as_raw(&self) -> &TVMFFIAny {
         &self.raw
     }
 
-    /// The value as a view.
+    /// Borrows the value as a view.
     pub const fn view(&self) -> AnyView<'_> {
         // SAFETY: an owned value is one that can be viewed, and it stays while it is borrowed.
         unsafe { AnyView::from_raw(self.raw) }
     }
 
-    /// The value as a view, in place: for who takes views by reference, a copy is saved.
+    /// Borrows the value as a view in place, without copying the cell.
     pub const fn as_view(&self) -> &AnyView<'_> {
         // SAFETY: as in `view`.
         unsafe { AnyView::in_place(&self.raw) }
@@ -78,7 +78,7 @@ impl Any {
         self.raw.type_index
     }
 
-    /// Whether the value is None.
+    /// Returns `true` if the value is None.
     pub const fn is_none(&self) -> bool {
         self.view().is_none()
     }
@@ -91,7 +91,7 @@ impl Any {
         self.view().get()
     }
 
-    /// Converts to `T`, or answers None when the value is of another type; see [`AnyView::try_get`].
+    /// Converts to `T`, or returns `None` when the value has another type; see [`AnyView::try_get`].
     ///
     /// # Errors
     /// MemoryError.
@@ -99,7 +99,7 @@ impl Any {
         self.view().try_get()
     }
 
-    /// The reference that the value holds, lent; None for a value that is no object.
+    /// Borrows the object reference of the value; `None` for a value that is not an object.
     #[inline]
     pub fn as_object(&self) -> Option<&ObjectRef> {
         self.view().object_ptr()?;
@@ -108,10 +108,10 @@ impl Any {
         Some(unsafe { &*(&raw const self.raw.payload).cast::<ObjectRef>() })
     }
 
-    /// The reference that the value holds.
+    /// Converts an object value into its reference.
     ///
     /// # Errors
-    /// Gives a value back that is no object.
+    /// Returns the value unchanged when it is not an object.
     #[inline]
     pub fn into_object(self) -> core::result::Result<ObjectRef, Any> {
         match self.view().object_ptr() {

@@ -1,4 +1,4 @@
-//! Integers of any size: taking in words, normalising them, and lending them out.
+//! Integers of any size: made from words, normalised, and borrowed as words.
 
 use core::mem::size_of;
 use core::ptr;
@@ -12,9 +12,9 @@ use crate::{object_class, plain_ensure, type_index};
 /// Bytes of one word.
 const WORD_BYTES: usize = size_of::<i64>();
 
-/// The object record: the words follow it, least significant first.
+/// The object record. The words follow it, least significant first.
 ///
-/// Public so that it can be laid over objects that others made; 32 bytes on every target.
+/// Public so that objects of other libraries can be read through it; 32 bytes on every target.
 #[repr(C)]
 pub struct BigIntRecord {
     /// The object header.
@@ -43,7 +43,7 @@ object_class!(
 );
 
 impl BigInt {
-    /// The words, in two's complement, least significant first, at least two.
+    /// Borrows the words: two's complement, least significant first, at least two.
     pub fn words(&self) -> &[i64] {
         let record: *const BigIntRecord = self.0.as_ptr().cast();
         // SAFETY: the class says that the object is a BigIntRecord with its words behind it, unchanged while referenced.
@@ -51,7 +51,7 @@ impl BigInt {
     }
 }
 
-/// Makes the shortest integer value of the words in `content`: an int when they fit 64 bits, a [`BigInt`] otherwise.
+/// Makes the shortest integer value of the words in `content`: an int if they fit 64 bits, otherwise a [`BigInt`].
 ///
 /// Words are in native byte order, least significant first, in two's complement; none at all is zero. The bytes need no
 /// alignment.
@@ -84,15 +84,15 @@ pub fn from_native_bytes(content: &[u8]) -> Result<Any> {
     Ok(Any::new(BigInt(object)))
 }
 
-/// Lends the words of an int or BigInt value as bytes; empty for anything else.
+/// Borrows the words of an int or BigInt value as bytes; empty for any other value.
 ///
-/// The result points into `value` or into its object, and is good as long as both stay as they are.
+/// The result points into `value` or into its object, and is valid while both stay unchanged.
 ///
 /// # Safety
 /// A value of type BigInt must hold a live object of that class.
 ///
 /// # Upstream
-/// `TVMFFIBigIntGetContentByteArray` in `object.cc`, which reads anything as a BigInt that is not an int.
+/// `TVMFFIBigIntGetContentByteArray` in `object.cc`, which reads every value except an int as a BigInt.
 pub unsafe fn content_of(value: &TVMFFIAny) -> TVMFFIByteArray {
     match value.type_index {
         type_index::INT | type_index::BOOL => {
@@ -119,7 +119,7 @@ unsafe fn content_of_object(object: *const TVMFFIObject) -> TVMFFIByteArray {
     }
 }
 
-/// Drops words at the end that only repeat the sign of the word before.
+/// Drops trailing words that only repeat the sign of the word before them.
 fn normalized(mut words: &[[u8; WORD_BYTES]]) -> &[[u8; WORD_BYTES]] {
     while let [rest @ .., last] = words
         && let [.., before] = rest

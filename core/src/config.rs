@@ -1,81 +1,81 @@
-//! Capacities that a build may choose, each with its default and the environment variable that overrides it.
+//! Capacities chosen at build time, each with its default and the environment variable that overrides it.
 #![forbid(unsafe_code)]
 #![allow(dead_code, reason = "which capacities matter depends on the build")]
 
-/// Bytes that the block pool starts with, which serves every allocation of builds without an operating system's heap.
+/// Initial size of the block pool in bytes. Builds without an operating system's heap allocate from this pool only.
 ///
-/// Set `FERRITE_POOL_BYTES` when building; 0 leaves it to the program to add memory. Boards start with 8 KiB, which fits beside
-/// a stack in 16 KiB of RAM; other builds have an operating system or a browser below them and start with 1 MiB.
+/// Set `FERRITE_POOL_BYTES` when building; with 0 the program must add memory itself. Microcontroller builds start with
+/// 8 KiB, which fits beside a stack in 16 KiB of RAM; builds above an operating system or a browser start with 1 MiB.
 pub const POOL_BYTES: usize = from_env_or_zero(option_env!("FERRITE_POOL_BYTES"), POOL_BYTES_DEFAULT);
 
-/// Half the bytes of the longest line that the log hook gets; it is put together on the stack.
+/// Half the size in bytes of the longest line passed to the log hook; the line is composed on the stack.
 ///
 /// Set `FERRITE_LOG_CHUNK_BYTES` when building. A longer line is cut.
 pub const LOG_CHUNK_BYTES: usize = from_env(option_env!("FERRITE_LOG_CHUNK_BYTES"), 64);
 
-/// Slots that the first hashed index of a name table has on hosts; a power of two. Boards have none.
+/// Number of slots in the first hash index of a name table on hosts; a power of two. Bare-metal builds have no index.
 ///
 /// Set `FERRITE_NAME_SLOTS` when building.
 pub const NAME_SLOTS: usize = from_env(option_env!("FERRITE_NAME_SLOTS"), 8).next_power_of_two();
 
-/// Calls between library and user code that may run inside one another where the bounds of the stack are not known.
+/// Maximum depth of nested calls between the library and user callbacks where the bounds of the stack are unknown.
 ///
-/// Set `FERRITE_NESTED_CALLS` when building. Each takes some of the stack of the thread, up to 2 KiB on a board without
-/// what user code takes.
+/// Set `FERRITE_NESTED_CALLS` when building. Each level takes stack: up to 2 KiB on a microcontroller, plus the stack
+/// of the callback.
 pub const NESTED_CALLS: usize = from_env(option_env!("FERRITE_NESTED_CALLS"), NESTED_CALLS_DEFAULT);
 
-/// Function objects that the profile `minimal` has room for at a time, 48 bytes each on 32 bit. Global functions and symbols
-/// of the system library are among them.
+/// Capacity for function objects in the profile `minimal`, 48 bytes each on 32 bit. Global functions and symbols of the
+/// system library count too.
 ///
 /// Set `FERRITE_FUNCTIONS` when building.
 pub const FUNCTIONS: usize = from_env(option_env!("FERRITE_FUNCTIONS"), 14);
 
-/// Names of functions that the profile `minimal` has room for, 12 bytes each on 32 bit; a power of two.
+/// Capacity for function names in the profile `minimal`, 12 bytes each on 32 bit; a power of two.
 ///
 /// Set `FERRITE_NAMES` when building.
 pub const NAMES: usize = from_env(option_env!("FERRITE_NAMES"), 16).next_power_of_two();
 
-/// Error objects that the profile `minimal` has room for at a time: the raised one, and those that nobody released yet.
+/// Capacity for error objects in the profile `minimal`: the raised error and every error that is not yet released.
 ///
 /// Set `FERRITE_ERRORS` when building.
 pub const ERRORS: usize = from_env(option_env!("FERRITE_ERRORS"), 2);
 
-/// Bytes of kind and message of an error object of the profile `minimal`; longer messages are cut.
+/// Size in bytes of the kind and message of an error object in the profile `minimal`; longer messages are truncated.
 ///
-/// Set `FERRITE_ERROR_BYTES` when building. The messages of compiled functions hold their signature.
+/// Set `FERRITE_ERROR_BYTES` when building. Messages of compiled functions contain the function's signature.
 pub const ERROR_BYTES: usize = from_env(option_env!("FERRITE_ERROR_BYTES"), 140);
 
-/// Strings and bytes of more than seven bytes that the profile `minimal` has room for at a time.
+/// Capacity for strings and bytes objects of more than seven bytes in the profile `minimal`.
 ///
 /// Set `FERRITE_STRINGS` when building.
 pub const STRINGS: usize = from_env(option_env!("FERRITE_STRINGS"), 2);
 
-/// The longest string of the profile `minimal`, in bytes.
+/// Maximum length of a string in the profile `minimal`, in bytes.
 ///
 /// Set `FERRITE_STRING_BYTES` when building.
 pub const STRING_BYTES: usize = from_env(option_env!("FERRITE_STRING_BYTES"), 31);
 
-/// The alignment of workspaces on boards, and of those of the profile `minimal`; a power of two.
+/// Alignment of workspaces in microcontroller builds and in the profile `minimal`, in bytes; a power of two.
 ///
-/// Set `FERRITE_WORKSPACE_ALIGN` when building. Code for a core without vector registers wants no more than 8; 16 is what
-/// LLVM assumes of vectors everywhere. Up to this many bytes are lost with each workspace.
+/// Set `FERRITE_WORKSPACE_ALIGN` when building. Code for a core without vector registers needs at most 8; 16 is the
+/// vector alignment that LLVM assumes everywhere. Each workspace loses up to this many bytes to padding.
 pub const WORKSPACE_ALIGN: usize = from_env(option_env!("FERRITE_WORKSPACE_ALIGN"), 16).next_power_of_two();
 
-/// Eighths of a name index that may be filled before it grows: less memory on small cores.
+/// Load factor of a name index in eighths; the index grows beyond it. Higher on 32-bit cores, to save memory.
 pub const NAME_LOAD_EIGHTHS: usize = if cfg!(target_pointer_width = "64") { 4 } else { 6 };
 
 const NESTED_CALLS_DEFAULT: usize = if cfg!(target_os = "none") { 8 } else { 128 };
 
 const POOL_BYTES_DEFAULT: usize = if cfg!(target_os = "none") { 8 << 10 } else { 1 << 20 };
 
-/// Reads a decimal capacity that is not zero; a value that is not one stops the build instead of being ignored.
+/// Parses a non-zero decimal capacity. An invalid value fails the build instead of being ignored.
 const fn from_env(text: Option<&str>, default: usize) -> usize {
     let value = from_env_or_zero(text, default);
     assert!(value > 0, "a FERRITE_* capacity must not be zero");
     value
 }
 
-/// As `from_env`; zero is a capacity, too.
+/// Parses a decimal capacity as [`from_env`] does, but accepts zero.
 const fn from_env_or_zero(text: Option<&str>, default: usize) -> usize {
     let Some(text) = text else { return default };
     let digits = text.as_bytes();

@@ -1,4 +1,4 @@
-//! Which Rust types an Any holds, how they convert, and the text of a mismatch.
+//! Conversions between Rust types and Any, and the text of a type mismatch.
 
 use core::ffi::c_void;
 
@@ -13,7 +13,7 @@ use crate::{refcount, type_index, type_table};
 /// A type that converts to and from [`Any`].
 ///
 /// # Safety
-/// `view` must give a cell that is valid while `self` is, and `into_any` a cell that owns what it points to.
+/// `view` must return a cell that is valid while `self` is, and `into_any` a cell that owns its object.
 ///
 /// # Upstream
 /// `tvm::ffi::TypeTraits` in `type_traits.h`.
@@ -25,7 +25,7 @@ pub unsafe trait AnyCompatible: Sized {
     /// The type as signatures and schemas show it.
     const TEXT: &'static TypeText;
 
-    /// The type as the result of a function shows it: nothing is `void` there.
+    /// The type as a function result shows it: `()` is `void` there.
     const RESULT_TEXT: &'static TypeText = Self::TEXT;
 
     /// Borrows the value.
@@ -37,10 +37,11 @@ pub unsafe trait AnyCompatible: Sized {
     /// Converts by upstream's rules; None when the value is of another type.
     ///
     /// # Errors
-    /// MemoryError when the conversion needs memory that is refused; errors of user hooks.
+    /// MemoryError when an allocation of the conversion fails; errors of user callbacks.
     fn try_from_view(view: AnyView<'_>) -> Result<Option<Self>>;
 
-    /// Writes what was found where this type was expected: a type key, or the place of a bad element.
+    /// Writes the actual type of a value that does not convert to this type: its type key, or the position of a
+    /// mismatching element.
     fn describe_mismatch(view: AnyView<'_>, out: &mut Writer<'_>) {
         describe_type(view, out);
     }
@@ -51,7 +52,7 @@ fn describe_type(view: AnyView<'_>, out: &mut Writer<'_>) {
     out.put_lossy(type_table::type_key_of(view.type_index()));
 }
 
-/// The texts of a type for messages and schemas, as data.
+/// The texts of a type in messages and schemas, as constant data.
 pub struct TypeText {
     name: &'static str,
     key: &'static str,
@@ -59,12 +60,12 @@ pub struct TypeText {
 }
 
 impl TypeText {
-    /// The texts of a type without parameters: its name in signatures, and its key in schemas.
+    /// Describes a type without parameters by its name in signatures and its key in schemas.
     pub const fn of(name: &'static str, key: &'static str) -> TypeText {
         TypeText::generic(name, key, &[])
     }
 
-    /// The texts of a generic type with these parameters.
+    /// Describes a generic type with these parameters.
     pub const fn generic(
         name: &'static str,
         key: &'static str,
@@ -88,7 +89,7 @@ impl TypeText {
         out.put(b"}");
     }
 
-    /// Writes the parameters, if there are any, with what opens, separates and closes them.
+    /// Writes the type parameters, if any, between the given opening, separating and closing texts.
     fn write_args(
         &self,
         out: &mut Writer<'_>,
@@ -107,7 +108,7 @@ impl TypeText {
     }
 }
 
-/// The texts about a type that a value is converted to.
+/// The target type of a conversion, as a mismatch error describes it.
 pub struct TargetTexts {
     pub(crate) of_type: &'static TypeText,
     /// [`AnyCompatible::describe_mismatch`].
@@ -115,18 +116,18 @@ pub struct TargetTexts {
 }
 
 impl TargetTexts {
-    /// Those of a type.
+    /// Describes the conversion target `T`.
     pub(crate) const fn of<T: AnyCompatible>() -> TargetTexts {
         TargetTexts { of_type: T::TEXT, mismatch: T::describe_mismatch }
     }
 
-    /// The texts of a type of this text, where the text of a mismatch is the type key of the value.
+    /// Describes a conversion target by its text; a mismatch shows the type key of the value.
     pub const fn of_text(of_type: &'static TypeText) -> TargetTexts {
         TargetTexts { of_type, mismatch: describe_type }
     }
 }
 
-/// The TypeError of a failed conversion to a type.
+/// Makes the TypeError of a failed conversion to `target`.
 ///
 /// # Upstream
 /// `AnyView::cast` in `any.h`.
@@ -142,7 +143,7 @@ pub(crate) fn mismatch_error(view: AnyView<'_>, target: &TargetTexts) -> Error {
     })
 }
 
-/// Implements `From` for [`Any`]. One by one: a blanket impl would collide with `From<Any> for Any`.
+/// Implements `From` for [`Any`]. Each type is listed, since a blanket impl would overlap with `From<Any> for Any`.
 #[macro_export]
 macro_rules! any_from {
     ($($name:ty),*) => {$(
@@ -162,7 +163,7 @@ impl<T: AnyCompatible> From<Option<T>> for Any {
     }
 }
 
-/// The name in signatures and the key in schemas, for an implementation of [`AnyCompatible`].
+/// Defines `TEXT` of an [`AnyCompatible`] implementation from the type's name in signatures and its key in schemas.
 #[macro_export]
 macro_rules! any_texts {
     ($name:expr, $key:expr) => {
@@ -195,9 +196,9 @@ macro_rules! integers {
 
 integers!(i64, u64, i32, u32, i16, u16, i8, u8, isize, usize);
 
-/// Owns a view whose cell points to nothing.
+/// Makes an owned value from a view of a plain value, which points to no object.
 fn owned(view: AnyView<'_>) -> Any {
-    // SAFETY: only called for plain payloads, so there is nothing to own.
+    // SAFETY: only called for plain payloads, which own nothing.
     unsafe { Any::from_raw(*view.as_raw()) }
 }
 
@@ -289,7 +290,7 @@ unsafe impl AnyCompatible for *mut c_void {
     }
 }
 
-// SAFETY: an Any owns what its cell points to.
+// SAFETY: an Any owns the object of its cell.
 unsafe impl AnyCompatible for Any {
     any_texts!("Any", "Any");
 
@@ -301,7 +302,7 @@ unsafe impl AnyCompatible for Any {
         self
     }
 
-    // Most arguments of functions are converted so.
+    // Shared by most arguments of typed functions.
     #[cfg_attr(feature = "speed", inline(never))]
     fn try_from_view(view: AnyView<'_>) -> Result<Option<Any>> {
         view.to_owned().map(Some)
@@ -332,14 +333,15 @@ unsafe impl<T: AnyCompatible> AnyCompatible for Option<T> {
     }
 }
 
-/// Takes a reference to the object of `view` when it is an instance of `T`; understands rvalue references.
+/// Returns a new reference to the object of `view` if it is an instance of `T`. An rvalue reference is followed to its
+/// object.
 pub(crate) fn object_from_view<T: ObjectClass>(view: AnyView<'_>) -> Option<T> {
     let object = instance_from_view(view, T::type_index())?;
     // SAFETY: the object is an instance of the class of that index.
     Some(unsafe { T::from_object_unchecked(object) })
 }
 
-/// As [`object_from_view`], with the class as data: one body for all.
+/// Implements [`object_from_view`] with the class as an argument, so that all classes share one body.
 #[cfg_attr(feature = "speed", inline(never))]
 fn instance_from_view(view: AnyView<'_>, class: i32) -> Option<ObjectRef> {
     let object = match view.rvalue_slot() {

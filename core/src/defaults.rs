@@ -1,16 +1,16 @@
-//! Functions that yield: under names that other runtimes register for themselves, and found as long as nobody has.
+//! Default functions: found under names that another runtime may register for itself, until it does.
 //!
-//! A runtime that registers a name which is taken, without leave to replace, ends the process in many a library. So the functions
-//! that this library offers in the place of such a runtime are *defaults*:
+//! Registering a taken name without permission to replace ends the process in many a runtime. The functions that this
+//! library offers in place of such a runtime are therefore *defaults*:
 //!
 //! | A default | |
 //! |---|---|
-//! | is found by its name | as long as no function was registered under it |
-//! | is replaced | by any registration, silently; who has got it by then keeps it. A [`Wrap`] may keep it in use for some calls |
-//! | replaces | nothing: what is registered before the library looks wins |
-//! | is removed | as other functions are, and does not come back |
+//! | is found by its name | while no function is registered under it |
+//! | is replaced | by any registration, silently; existing references keep the default. A [`Wrap`] may keep it in use for some calls |
+//! | replaces | nothing: a function registered before the first lookup wins |
+//! | is removed | like any other function, and does not come back |
 //!
-//! The tables are read-only data, as those of [`builtins`](crate::builtins) are, and installed by the binary.
+//! The tables are read-only data, as in [`builtins`](crate::builtins), and are installed by the binary.
 
 use core::ptr;
 
@@ -19,30 +19,31 @@ use crate::error::Result;
 use crate::function::Function;
 use crate::sync::atomic::{AtomicPtr, Ordering};
 
-/// Functions whose names have a prefix in common, which rules out most other names at once.
+/// Default functions whose names share a prefix, so that one comparison excludes most names.
 pub struct Group {
     /// The prefix, such as `runtime.`.
     pub prefix: &'static str,
-    /// The functions, by their whole names.
+    /// The functions, by their full names.
     pub functions: &'static [StaticFunction],
-    /// Where a default serves calls that the function in its place does not: what wraps both.
+    /// Combines a default with the function that replaces it, if the default still serves some calls.
     pub wrap: Option<Wrap>,
 }
 
-/// Makes the function that takes the place of a default when somebody registers its name: one that serves a part of the calls
-/// and forwards the rest to the registered function; None for that function itself.
+/// Makes the replacement of a default when its name is registered: a function that serves some calls itself and
+/// forwards the rest to `registered`. `None` uses `registered` itself.
 pub type Wrap = fn(default: &'static StaticFunction, registered: &Function) -> Result<Option<Function>>;
 
 /// The defaults of a binary.
 pub struct Defaults {
-    /// A list for each part of the binary. Prefixes may occur in several groups; no name in two.
+    /// One list per part of the binary. Several groups may share a prefix, but no two share a name.
     pub groups: &'static [&'static [Group]],
 }
 
-/// The defaults that are in use; null before [`install`].
+/// The installed defaults; null before [`install`].
 static INSTALLED: AtomicPtr<Defaults> = AtomicPtr::new(ptr::null_mut());
 
-/// Installs the defaults of this binary, before names are looked up; calling it again with the same ones changes nothing.
+/// Installs the defaults of this binary. Call it before names are looked up; repeating the call with the same defaults
+/// changes nothing.
 ///
 /// # Threads
 /// One atomic store.
@@ -59,14 +60,14 @@ fn groups() -> impl Iterator<Item = &'static Group> {
     lists().iter().copied().flatten()
 }
 
-/// Returns `true` if there may be a default of that name: it starts with a prefix of theirs.
+/// Returns `true` if a default may have this name, that is, if the name starts with a prefix of a group.
 #[inline]
 pub(crate) fn may_have(name: &[u8]) -> bool {
-    // Loops, since every lookup that misses comes here.
+    // Plain loops: every lookup of an unknown name runs them.
     lists().iter().any(|list| list.iter().any(|group| name.starts_with(group.prefix.as_bytes())))
 }
 
-/// The default of that name.
+/// Finds a default by name.
 ///
 /// # Threads
 /// Lock-free, allocates nothing.
@@ -82,7 +83,8 @@ fn find_with_group(name: &[u8]) -> Option<(&'static Group, &'static StaticFuncti
     })
 }
 
-/// The function that takes the place of the default of that name when `registered` gets it; None for `registered` itself.
+/// Makes the replacement for the default of that name when `registered` is registered; `None` to use `registered`
+/// itself.
 ///
 /// # Errors
 /// MemoryError.
@@ -93,7 +95,7 @@ pub(crate) fn wrapped(name: &[u8], registered: &Function) -> Result<Option<Funct
     }
 }
 
-/// All defaults.
+/// Iterates over all defaults.
 pub(crate) fn functions() -> impl Iterator<Item = &'static StaticFunction> {
     groups().flat_map(|group| group.functions)
 }

@@ -27,7 +27,7 @@ unsafe impl AnyCompatible for DLDevice {
         unsafe { Any::from_raw(*self.view().as_raw()) }
     }
 
-    /// Accepts a device, or text that names one; other text does not convert, as upstream has it.
+    /// Accepts a device or a device name; any other text does not convert, as upstream.
     fn try_from_view(value: AnyView<'_>) -> Result<Option<DLDevice>> {
         if value.type_index() == type_index::DEVICE {
             // SAFETY: the type index says that the payload holds a device.

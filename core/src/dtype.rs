@@ -27,7 +27,7 @@ pub use text::{CUSTOM_BEGIN, code_name, write_dtype, write_string};
 pub fn to_string(dtype: DLDataType) -> Result<String> {
     let mut cell = MaybeUninit::uninit();
     write_string(dtype, &mut cell)?;
-    // SAFETY: without an error the cell is a string that nobody else has.
+    // SAFETY: after success the cell is a string, owned by this function alone.
     Ok(unsafe { String::from_cell(cell) })
 }
 
@@ -39,7 +39,7 @@ unsafe impl AnyCompatible for DLDataType {
     any_texts!("DataType", "DataType");
 
     fn view(&self) -> AnyView<'_> {
-        // Bytes beyond the dtype must be zero, as equality compares whole words.
+        // Padding must be zero, since equality compares whole words.
         let mut payload = TVMFFIAnyPayload { v_uint64: 0 };
         payload.v_dtype = *self;
         AnyView::plain(type_index::DATA_TYPE, payload)
@@ -50,7 +50,7 @@ unsafe impl AnyCompatible for DLDataType {
         unsafe { Any::from_raw(*self.view().as_raw()) }
     }
 
-    /// Accepts a dtype, or text that names one; other text is a ValueError, as upstream has it.
+    /// Accepts a dtype or its text; any other text is a ValueError, as upstream.
     fn try_from_view(value: AnyView<'_>) -> Result<Option<DLDataType>> {
         if value.type_index() == type_index::DATA_TYPE {
             // SAFETY: the type index says that the payload holds a dtype.

@@ -2,17 +2,17 @@
 
 #[cfg(not(feature = "client"))]
 mod block;
+mod out_of_memory;
 #[cfg(feature = "client")]
 #[path = "error/client.rs"]
 mod record;
 #[cfg(not(feature = "client"))]
 #[path = "error/record.rs"]
 mod record;
-mod refused;
 mod site;
 mod static_error;
 #[cfg(not(any(feature = "std", feature = "client")))]
-pub(crate) use refused::refused_of;
+pub(crate) use out_of_memory::out_of_memory_with_free;
 mod trace;
 
 use core::fmt::{self, Write};
@@ -29,31 +29,31 @@ use crate::{release, type_index};
 
 pub use site::{Site, SourceLocation};
 
-/// The kinds of errors that the library raises. Users may raise errors of any other kind.
+/// The error kinds that the library raises. Users may raise errors of any other kind.
 pub mod kind {
-    /// The kind of errors about a value of the wrong type.
+    /// A value has the wrong type.
     pub const TYPE_ERROR: &str = "TypeError";
-    /// The kind of errors about a value of the right type that makes no sense.
+    /// A value has the right type but is invalid.
     pub const VALUE_ERROR: &str = "ValueError";
-    /// The kind of errors about an index out of bounds.
+    /// An index is out of bounds.
     pub const INDEX_ERROR: &str = "IndexError";
-    /// The kind of errors about a missing key.
+    /// A key is missing.
     pub const KEY_ERROR: &str = "KeyError";
-    /// The kind of errors about a missing attribute.
+    /// An attribute is missing.
     pub const ATTRIBUTE_ERROR: &str = "AttributeError";
-    /// The kind of errors about anything else that went wrong outside the library.
+    /// Any other failure outside the library.
     pub const RUNTIME_ERROR: &str = "RuntimeError";
-    /// The kind of errors about a failed check inside the library.
+    /// An internal check failed.
     pub const INTERNAL_ERROR: &str = "InternalError";
-    /// The kind of errors about refused memory.
+    /// Out of memory.
     pub const MEMORY_ERROR: &str = "MemoryError";
 
-    /// All of them, each with a zero behind it; templates of messages hold the place of theirs.
+    /// All kinds, each terminated by a zero. Message templates store the offset of their kind in this text.
     pub(crate) static ALL: &[u8] =
         b"TypeError\0ValueError\0IndexError\0KeyError\0AttributeError\0RuntimeError\0\
         InternalError\0MemoryError\0";
 
-    /// The place of a kind among all.
+    /// Offset of a kind in [`ALL`].
     pub(crate) const fn place(kind: &str) -> u8 {
         let mut place = 0;
         while !is_at(place, kind.as_bytes()) {
@@ -71,7 +71,7 @@ pub mod kind {
     }
 }
 
-/// The result of what can fail.
+/// The result of a fallible operation.
 pub type Result<T> = core::result::Result<T, Error>;
 
 crate::object_class! {
@@ -93,7 +93,8 @@ unsafe impl AnyCompatible for Error {
         object::view_object(self)
     }
 
-    /// The error as a value; functions that return errors instead of raising them show its backtrace, too.
+    /// Converts the error into a value. Its backtrace is completed first, so that functions which return errors as
+    /// values show it too.
     fn into_any(mut self) -> Any {
         self.complete_backtrace();
         object::own_object(self)
@@ -104,7 +105,8 @@ unsafe impl AnyCompatible for Error {
     }
 }
 
-/// Makes an [`Error`]: `error!(VALUE_ERROR, "expected {} items", n)`. Any expression of type `&str` serves as kind, too.
+/// Makes an [`Error`]: `error!(VALUE_ERROR, "expected {} items", n)`. The kind is a constant of
+/// [`kind`](mod@crate::error::kind).
 #[macro_export]
 macro_rules! error {
     ($kind:ident, $($message:tt)+) => {
@@ -130,14 +132,16 @@ macro_rules! ensure {
     };
 }
 
-/// The MemoryError for a request of `asked_bytes`, with that number in the message when there is memory for a message.
+/// Makes the MemoryError for a failed allocation of `asked_bytes`. The message states the number, unless no memory is
+/// left for the message either.
 #[cold]
 #[inline(never)]
 pub fn out_of_memory(asked_bytes: usize) -> Error {
-    refused::refused(asked_bytes)
+    out_of_memory::error_of(asked_bytes)
 }
 
-/// Makes an error without a backtrace, whose message `write` writes, twice alike; None when there is no memory for it.
+/// Makes an error without a backtrace; `None` when out of memory. `write` writes the message and is called twice, first
+/// to measure it.
 fn compose(kind: &[u8], write: &dyn Fn(&mut Writer<'_>)) -> Option<Error> {
     let mut count = Writer::new(&mut []);
     write(&mut count);
@@ -146,7 +150,7 @@ fn compose(kind: &[u8], write: &dyn Fn(&mut Writer<'_>)) -> Option<Error> {
     draft.finish()
 }
 
-/// The MemoryError of a refused allocation.
+/// Makes the MemoryError of a failed allocation.
 impl From<AllocError> for Error {
     #[inline]
     fn from(refused: AllocError) -> Error {
@@ -154,7 +158,8 @@ impl From<AllocError> for Error {
     }
 }
 
-/// As [`compose`], for an error of this library that was made at `site`. It gets its backtrace when it is raised.
+/// Makes an error of this library, created at `site`. Its backtrace is captured when it is raised. When out of memory,
+/// returns the static MemoryError.
 fn compose_at(site: Site, kind: &[u8], write: &dyn Fn(&mut Writer<'_>)) -> Error {
     match compose(kind, write) {
         Some(error) => {
@@ -166,9 +171,9 @@ fn compose_at(site: Site, kind: &[u8], write: &dyn Fn(&mut Writer<'_>)) -> Error
 }
 
 impl Error {
-    /// Makes an error. Never fails: when memory is refused, the result is the static MemoryError.
+    /// Makes an error. Never fails: when out of memory, the result is the static MemoryError.
     ///
-    /// It gets its backtrace when it is raised: the calls that led to the library.
+    /// The backtrace is captured when the error is raised and shows the calls that led into the library.
     #[cold]
     pub fn new(kind: &str, message: fmt::Arguments<'_>) -> Error {
         Error::at(Site::UNKNOWN, kind, message)
@@ -177,14 +182,15 @@ impl Error {
     /// Makes an error as [`Error::new`] does, whose backtrace begins with `site`.
     #[cold]
     pub fn at(site: Site, kind: &str, message: fmt::Arguments<'_>) -> Error {
-        // A Display that fails leaves the text that it wrote until then.
+        // A failing Display leaves the text that it has written so far.
         let write = |out: &mut Writer<'_>| {
             let _ = out.write_fmt(message);
         };
         compose_at(site, kind.as_bytes(), &write)
     }
 
-    /// Makes an error as [`Error::at`] does, from a template with `N` places. For [`plain_error!`](crate::plain_error).
+    /// Makes an error as [`Error::at`] does, from a template with `N` placeholders. For
+    /// [`plain_error!`](crate::plain_error).
     #[doc(hidden)]
     #[inline(always)]
     pub fn plain<const N: usize>(site: Site, template: Template, args: &[Arg<'_>; N]) -> Error {
@@ -194,12 +200,13 @@ impl Error {
     #[cold]
     #[inline(never)]
     fn of_template(site: Site, template: Template, args: *const Arg<'_>) -> Error {
-        // SAFETY: the macros that make templates count places and arguments.
+        // SAFETY: the macros that make templates check that placeholders and arguments are equally many.
         let write = move |out: &mut Writer<'_>| unsafe { template.write(args, out) };
         compose_at(site, template.kind(), &write)
     }
 
-    /// Makes an error with this backtrace, from bytes of any encoding. Same fallback as [`Error::new`].
+    /// Makes an error with this backtrace, from bytes of any encoding. Falls back to the static MemoryError as
+    /// [`Error::new`] does.
     ///
     /// # Upstream
     /// `TVMFFIErrorCreate`.
@@ -207,7 +214,7 @@ impl Error {
         Error::try_from_bytes(kind, message, backtrace).unwrap_or_else(static_error::out_of_memory)
     }
 
-    /// Makes an error with this backtrace, from bytes of any encoding; None when memory is refused.
+    /// Makes an error with this backtrace, from bytes of any encoding; `None` when out of memory.
     pub fn try_from_bytes(kind: &[u8], message: &[u8], backtrace: &[u8]) -> Option<Error> {
         let error = compose(kind, &|out| out.put(message))?;
         if record::KEEPS_BACKTRACES && !backtrace.is_empty() {
@@ -217,8 +224,8 @@ impl Error {
         Some(error)
     }
 
-    /// Makes an error as [`Error::try_from_bytes`] does, with references to the error that caused it and to its extra
-    /// context. The cause keeps the backtrace that it has: it is only lent, and others may be reading it.
+    /// Makes an error as [`Error::try_from_bytes`] does, with new references to its cause and its extra context. The
+    /// cause keeps its backtrace: it is only borrowed, and other threads may be reading it.
     ///
     /// # Upstream
     /// `TVMFFIErrorCreateWithCauseAndExtraContext`.
@@ -233,7 +240,7 @@ impl Error {
         let owned =
             |object: Option<&ObjectRef>| object.cloned().map_or(ptr::null_mut(), |it| it.into_raw().as_ptr());
         let cell = error.cell_ptr();
-        // SAFETY: nobody else knows the error yet. Its cell holds null in both places, and owns the references from now on.
+        // SAFETY: the error is not shared yet. Both fields of its cell are null, and own the references from now on.
         unsafe {
             (*cell).cause_chain = owned(cause.map(Error::as_object)).cast();
             (*cell).extra_context = owned(context).cast();
@@ -241,7 +248,8 @@ impl Error {
         Some(error)
     }
 
-    /// Makes an error of the same kind and with the same backtrace, but another message. Same fallback as [`Error::new`].
+    /// Makes an error with the same kind and backtrace but another message. Falls back to the static MemoryError as
+    /// [`Error::new`] does.
     #[must_use]
     pub fn with_message(&self, message: &[u8]) -> Error {
         match self.site() {
@@ -250,26 +258,26 @@ impl Error {
         }
     }
 
-    /// Makes an error whose message `write` writes in pieces, put together in place; it is called twice, first to count.
+    /// Makes an error whose message `write` composes in place from parts; `write` is called twice, first to measure.
     /// Otherwise as [`Error::new`].
     ///
     /// # Upstream
     /// `TVMFFIErrorSetRaisedFromCStrParts`.
     pub fn from_parts(site: Site, kind: impl AsRef<[u8]>, write: &dyn Fn(&mut Writer<'_>)) -> Error {
-        // C may change its texts between the two passes: then the text is cut.
+        // C may change its texts between the two passes; the text is then truncated.
         compose_at(site, kind.as_ref(), write)
     }
 
-    /// The same error with `cause` as the error that caused it and `context` as its extra context.
+    /// Sets the cause and the extra context of a new error.
     ///
-    /// Only for errors that nobody else holds yet; the static MemoryError stays as it is.
+    /// Only for errors that are not shared yet; the static MemoryError stays unchanged.
     #[must_use]
     pub fn with_cause_and_context(self, mut cause: Option<Error>, context: Option<ObjectRef>) -> Error {
         if let Some(cause) = &mut cause {
             cause.complete_backtrace();
         }
         if self.0.is_unique() {
-            // SAFETY: the only reference is ours, so nobody reads the cell now. The cell owns both references.
+            // SAFETY: this is the only reference, so nobody else reads the cell. The cell owns both references.
             unsafe {
                 let cell = self.cell_ptr();
                 for (slot, value) in [
@@ -288,11 +296,11 @@ impl Error {
         self
     }
 
-    /// Puts `context` in the place of the extra context, which is released. The static MemoryError stays as it is.
+    /// Replaces the extra context; the previous one is released. The static MemoryError stays unchanged.
     ///
     /// # Safety
-    /// The error may have other holders, as long as none of them uses it meanwhile but to count it: errors are changed on
-    /// their way up from where they were raised, by one thread (ABI).
+    /// Other references to the error may exist, but they may only be counted during this call: one thread at a time
+    /// changes an error on its way up from where it was raised (ABI).
     ///
     /// # Upstream
     /// `UpdateVisitErrorContext` in `extra/visit_error_context.h` writes the cell.
@@ -300,11 +308,11 @@ impl Error {
         if static_error::is(self) {
             return;
         }
-        // SAFETY: the error is alive and made by an allocation, and nobody else uses its cell now.
+        // SAFETY: the error is alive and allocated, and nobody else uses its cell now.
         let previous = unsafe {
             (&raw mut (*self.cell_ptr()).extra_context).replace(context.into_raw().as_ptr().cast())
         };
-        // SAFETY: the cell owned a live object, or held null.
+        // SAFETY: the cell owned a live object, or was null.
         drop(NonNull::new(previous.cast()).map(|previous| unsafe { ObjectRef::from_raw(previous) }));
     }
 
@@ -313,13 +321,13 @@ impl Error {
         unsafe { self.0.as_ptr().add(1).cast() }
     }
 
-    /// The kind, such as `TypeError`.
+    /// Borrows the kind, such as `TypeError`.
     pub fn kind(&self) -> &[u8] {
         // SAFETY: kind and message of an error object never change while it lives (ABI).
         unsafe { (*self.cell_ptr()).kind.as_slice() }
     }
 
-    /// The message.
+    /// Borrows the message.
     pub fn message(&self) -> &[u8] {
         // SAFETY: as for `kind`.
         unsafe { (*self.cell_ptr()).message.as_slice() }
@@ -327,13 +335,14 @@ impl Error {
 
     /// Runs `read` on the backtrace: one line per frame, most recent call first.
     ///
-    /// The text must not be kept: the next update moves it.
+    /// The next update invalidates the text.
     pub fn with_backtrace<R>(&self, read: impl FnOnce(&[u8]) -> R) -> R {
-        // SAFETY: valid until the next update; errors are not updated while somebody reads them (ABI).
+        // SAFETY: valid until the next update; errors are not updated while they are read (ABI).
         read(unsafe { (*self.cell_ptr()).backtrace.as_slice() })
     }
 
-    /// Replaces the backtrace, or appends to it. Without memory the backtrace stays as it is. Boards keep none.
+    /// Replaces the backtrace, or appends to it. When out of memory it stays unchanged; bare-metal builds never keep
+    /// one.
     ///
     /// # Safety
     /// As for [`set_extra_context`](Error::set_extra_context).
@@ -342,7 +351,7 @@ impl Error {
     /// `TVMFFIErrorCell::update_backtrace`.
     pub unsafe fn set_backtrace(&self, backtrace: &[u8], append: bool) {
         let text = TVMFFIByteArray { data: backtrace.as_ptr().cast(), size: backtrace.len() };
-        // SAFETY: the error is alive; its own function updates its cell, which nobody else uses now.
+        // SAFETY: the error is alive, and nobody else uses its cell, which its own function updates.
         unsafe {
             if let Some(update) = (*self.cell_ptr()).update_backtrace {
                 update(self.0.as_ptr().cast(), &text, i32::from(append));
@@ -350,17 +359,17 @@ impl Error {
         }
     }
 
-    /// The error that caused this one.
+    /// Returns a new reference to the cause of this error.
     pub fn cause(&self) -> Option<Error> {
-        // SAFETY: the cell owns a live error object, or holds null.
+        // SAFETY: the cell owns a live error object, or is null.
         let cause = unsafe { NonNull::new((*self.cell_ptr()).cause_chain.cast::<TVMFFIObject>()) };
         // SAFETY: as above.
         cause.and_then(|cause| unsafe { ObjectRef::borrow_raw(cause) }.downcast().ok())
     }
 
-    /// The extra context.
+    /// Returns a new reference to the extra context.
     pub fn extra_context(&self) -> Option<ObjectRef> {
-        // SAFETY: the cell owns a live object, or holds null.
+        // SAFETY: the cell owns a live object, or is null.
         let context = unsafe { NonNull::new((*self.cell_ptr()).extra_context.cast::<TVMFFIObject>()) };
         // SAFETY: as above.
         context.map(|context| unsafe { ObjectRef::borrow_raw(context) })
@@ -400,7 +409,7 @@ mod tests {
     #[test]
     fn backtraces_are_replaced_and_appended() {
         let error = Error::from_bytes(b"K", b"m", b"one\n");
-        // SAFETY: here and below, nobody else knows the error.
+        // SAFETY: here and below, the error is not shared.
         unsafe { error.set_backtrace(b"two\n", true) };
         error.with_backtrace(|text| assert_eq!(text, b"one\ntwo\n"));
         // SAFETY: as above.
@@ -434,7 +443,6 @@ mod tests {
         assert!(last_resort.extra_context().is_none());
     }
 
-    /// Both threads only borrow the cause, so neither may change it.
     #[test]
     fn an_error_is_the_cause_of_two_at_once() {
         let cause = error!(VALUE_ERROR, "cause");

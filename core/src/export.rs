@@ -108,7 +108,7 @@ pub unsafe fn doc(text: &str, args: *const TVMFFIAny, count: i32, result: *mut T
     unsafe { serve_safe_call(args, count, result, &body) }
 }
 
-/// The metadata JSON of a function with that schema: `{"type_schema":"..."}`, the schema being JSON text in a string.
+/// Makes the metadata JSON of a function: `{"type_schema":"..."}`, whose string is the escaped JSON of the schema.
 ///
 /// # Errors
 /// MemoryError.

@@ -17,7 +17,7 @@ use crate::shape::Shape;
 use crate::string::{Bytes, String};
 use crate::{global_table, plain_bail, plain_ensure, static_function, type_index};
 
-/// The functions of this module.
+/// The global functions of this module.
 pub static FUNCTIONS: [StaticFunction; 9] = [
     static_function!("ffi.FunctionRemoveGlobal", remove_global),
     static_function!("ffi.FunctionListGlobalNamesFunctor", list_global_names),
@@ -34,7 +34,7 @@ fn remove_global(name: String) -> Result<bool> {
     global_table::remove(name.as_bytes())
 }
 
-/// A function over a snapshot of the global names: of -1 it gives their number, of i the name at i.
+/// Makes a function over a snapshot of the global names: -1 returns their number, `i` the name at index `i`.
 fn list_global_names() -> Result<Function> {
     let mut names = Buffer::new();
     global_table::names(&mut |name| Ok(names.try_push(String::from_bytes(name)?)?))?;
@@ -68,8 +68,8 @@ fn function_from_extern_c(
     deleter: *mut c_void,
 ) -> Result<Function> {
     plain_ensure!(!safe_call.is_null(), VALUE_ERROR, "The safe_call of a function must not be null");
-    // SAFETY: whoever passes addresses to this function vouches that they are a safe call and a deleter (null
-    // for none, as the niche of Option has it) that fit the context.
+    // SAFETY: the caller of this function vouches that the addresses are a safe call and a deleter (null for none, by
+    // the niche of Option) that fit the context.
     unsafe {
         let safe_call = mem::transmute::<*mut c_void, TVMFFISafeCallType>(safe_call);
         let deleter = mem::transmute::<*mut c_void, Option<unsafe extern "C" fn(*mut c_void)>>(deleter);
@@ -81,7 +81,7 @@ fn shape(args: &[AnyView<'_>]) -> Result<Any> {
     Shape::from_args(args).map(Shape::into_any)
 }
 
-/// A bare object that is always there; aligned as objects are, which 32-bit x86 does not do by itself.
+/// An immortal object without content; aligned as objects are, since 32-bit x86 aligns a `u64` to 4 bytes only.
 #[repr(align(8))]
 struct Singleton(UnsafeCell<TVMFFIObject>);
 
@@ -91,7 +91,7 @@ unsafe impl Sync for Singleton {}
 impl Singleton {
     const fn new() -> Self {
         Singleton(UnsafeCell::new(TVMFFIObject {
-            // So many strong references that it never dies.
+            // A strong count that is never released to zero.
             combined_ref_count: 0x1_4000_0000,
             type_index: type_index::OBJECT,
             padding: 0,
@@ -100,12 +100,12 @@ impl Singleton {
     }
 
     fn reference(&'static self) -> ObjectRef {
-        // SAFETY: the static is an initialised object that never dies, and its address is not null.
+        // SAFETY: the static is an initialised, immortal object, and its address is not null.
         unsafe { ObjectRef::borrow_raw(NonNull::new_unchecked(self.0.get())) }
     }
 }
 
-/// The object that stands for a missing value, such as an absent key.
+/// Returns the object that represents a missing value, such as an absent key.
 ///
 /// # Upstream
 /// `ffi.GetInvalidObject`.
@@ -114,7 +114,7 @@ pub fn invalid_object() -> ObjectRef {
     INVALID.reference()
 }
 
-/// The object that separates keyword arguments from positional ones.
+/// Returns the object that separates keyword arguments from positional ones.
 ///
 /// # Upstream
 /// `ffi.GetKwargsObject`.

@@ -1,17 +1,17 @@
-//! The state of this crate that must be at rest during a fork: every static lock, in locking order.
+//! The state of this crate that is brought to rest for a fork: every static lock, in locking order.
 //!
-//! | State | Other threads at the moment of a fork, and why the child can go on |
+//! | State | Other threads at the time of the fork, and why the child is consistent |
 //! |---|---|
-//! | counts of references ([`refcount`](crate::refcount)) | have a reference or not, as each change is one instruction; references of threads that are gone are never given up |
-//! | busy objects (`refcount/contended.rs`) | wrote an address or not: a hint |
-//! | objects in chunks ([`object_alloc`](crate::object_alloc)) | own a chunk in which they make objects: it stays allocated. The reserve takes and puts chunks by one exchange each |
-//! | queues of dying objects, raised errors, all that is [`per_thread`](crate::sync::per_thread) | have their own, which nobody looks at any more |
-//! | whether the process has one thread (`sync/single_threaded`) | glibc tells; the child of a process with several threads counts as one with several |
-//! | names ([`name_table`](crate::name_table)) | readers take no lock; the table's lock keeps insertions whole |
-//! | retired functions ([`global_table`]) | the list is whole; readers that announced themselves are forgotten |
-//! | types ([`type_table`]) | one lock keeps registrations whole. The library's own types may be registered in part: the child adds the rest |
-//! | handles made once ([`init_once`]) | run user callbacks, which a fork cannot wait for: the child abandons what they made |
-//! | room for exports in tensors (`tensor/export_slot`) | claimed it or not: a room whose claimant is gone stays claimed, and exports take memory of their own |
+//! | reference counts ([`refcount`](crate::refcount)) | Each change is one instruction; references of vanished threads are never released |
+//! | contended objects (`refcount/contended.rs`) | Addresses that only serve as hints |
+//! | objects in chunks ([`object_alloc`](crate::object_alloc)) | The chunk of another thread stays allocated. The reserve takes and stores chunks by one exchange each |
+//! | queues of dying objects, raised errors, all [`per_thread`](crate::sync::per_thread) state | Per thread, and unreachable in the child |
+//! | the single-threaded flag (`sync/single_threaded`) | glibc maintains it; the child of a multi-threaded process counts as multi-threaded |
+//! | names ([`name_table`](crate::name_table)) | Readers take no lock; the table's lock keeps insertions whole |
+//! | retired functions ([`global_table`]) | The list is whole; announced readers of other threads are forgotten |
+//! | types ([`type_table`]) | One lock keeps registrations whole. The library's own types may be registered in part: the child adds the rest |
+//! | handles initialised once ([`init_once`]) | User callbacks run, which a fork cannot wait for: the child abandons the initialisations of other threads |
+//! | export slots of tensors (`tensor/export_slot`) | A slot claimed by a vanished thread stays claimed, and later exports allocate |
 //! | providers, launchers, built-ins, the allocator | one atomic pointer each |
 
 use crate::sync::fork::{AtFork, Hook, Repaired, Ring, enlist};
@@ -36,11 +36,11 @@ static PARTS: &[&dyn AtFork] = &[
 
 crate::at_load!(install);
 
-/// Makes forks hold the locks of this crate. Happens by itself when the program or library with this crate is loaded, where
-/// objects can have constructors.
+/// Makes forks hold the locks of this crate. Runs automatically when the program or library that contains this crate is
+/// loaded, on systems with load-time constructors.
 ///
 /// # Threads
-/// Any; calling it again changes nothing.
+/// Any thread; repeated calls change nothing.
 pub fn install() {
     enlist(Ring::Core, PARTS);
 }

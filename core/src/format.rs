@@ -1,4 +1,4 @@
-//! Formats of values in defmt logs: only bytes leave the board, and the host makes the texts.
+//! defmt formatting of values: the device sends bytes, and the host renders the text.
 #![forbid(unsafe_code)]
 
 use ::defmt::{Format, Formatter, write};
@@ -6,7 +6,7 @@ use ::defmt::{Format, Formatter, write};
 use crate::abi::{DLDataType, DLDevice};
 use crate::{Any, AnyView, Bytes, Error, Shape, String, device, dtype, type_index, type_table};
 
-/// Text, in which what is no UTF-8 leaves nothing but a question mark.
+/// Returns the text, or a question mark if it is not UTF-8.
 fn text(bytes: &[u8]) -> &str {
     core::str::from_utf8(bytes).unwrap_or("?")
 }
@@ -18,7 +18,7 @@ impl Format for Error {
     }
 }
 
-/// As with `Debug`: numbers and texts as they are, other objects by their type key.
+/// Formats numbers and texts by value and other objects by their type key, as `Debug` does.
 impl Format for AnyView<'_> {
     fn format(&self, to: Formatter<'_>) {
         match self.type_index() {
@@ -58,7 +58,8 @@ impl Format for Shape {
     }
 }
 
-/// The name of the code, bits and lanes: `float32`, `int8x4`; without the exceptions of the text of a dtype.
+/// Formats the name of the code, bits and lanes: `float32`, `int8x4`. The special cases of the dtype's text are left
+/// out.
 impl Format for DLDataType {
     fn format(&self, to: Formatter<'_>) {
         write!(to, "{=str}{=u8}", dtype::code_name(self.code).unwrap_or("?"), self.bits);

@@ -1,4 +1,4 @@
-//! Functions: the packed call over AnyView slices, and the safe call that C sees.
+//! Functions: packed calls over AnyView slices, and the safe-call convention of C.
 
 use core::ffi::{c_int, c_void};
 use core::mem::{align_of, size_of};
@@ -25,14 +25,14 @@ crate::object_class! {
     pub struct Function, type_index::FUNCTION, "ffi.Function"
 }
 
-/// A function object: what every function starts with.
+/// The common head of function objects.
 #[repr(C)]
 struct FunctionRecord {
     header: TVMFFIObject,
     cell: TVMFFIFunctionCell,
 }
 
-/// A function made of a C callback.
+/// A function over a C callback.
 #[repr(C)]
 struct ExternRecord {
     function: FunctionRecord,
@@ -41,7 +41,7 @@ struct ExternRecord {
     deleter: Option<unsafe extern "C" fn(*mut c_void)>,
 }
 
-/// A function made of a Rust closure.
+/// A function over a Rust closure.
 #[repr(C)]
 struct ClosureRecord<F> {
     function: FunctionRecord,
@@ -50,8 +50,8 @@ struct ClosureRecord<F> {
 
 #[cfg(not(feature = "client"))]
 impl ExternRecord {
-    /// What tells callbacks apart: the addresses of context, function and deleter, which lie behind each other. They never
-    /// change; no reference to the record is made, whose count changes on other threads.
+    /// Identifies a callback: the addresses of its context, function and deleter, which are adjacent in the record.
+    /// They never change. No reference to the record is made, since other threads may change its count.
     ///
     /// # Safety
     /// The record is alive.
@@ -62,7 +62,7 @@ impl ExternRecord {
             "no padding"
         );
         const AT: usize = core::mem::offset_of!(ExternRecord, context);
-        // SAFETY: three words of pointers or null lie there, in the record.
+        // SAFETY: the record contains three adjacent words at this offset, each a pointer or null.
         unsafe { record.byte_add(AT).cast::<[usize; 3]>().read() }
     }
 }
@@ -89,7 +89,7 @@ unsafe impl<F> ObjectRecord for ClosureRecord<F> {
 }
 
 impl Function {
-    /// Makes a function of a closure over packed arguments.
+    /// Makes a function from a closure over packed arguments.
     ///
     /// # Errors
     /// MemoryError; the closure is dropped.
@@ -115,7 +115,7 @@ impl Function {
         unsafe { object_alloc::allocate(type_index::FUNCTION, 0, init).map(Function) }
     }
 
-    /// Makes a function of a typed closure, checking number and types of arguments at each call.
+    /// Makes a function from a typed closure. Each call checks the number and types of its arguments.
     ///
     /// ```
     /// # use ferrite_core::{Function, Result};
@@ -139,13 +139,14 @@ impl Function {
         Function::from_packed(move |args| closure.invoke(&Callee { name: "", signature: F::SIGNATURE }, args))
     }
 
-    /// Makes a function of a C callback. `deleter` gets `context` when the function dies; on failure it is not called.
+    /// Makes a function from a C callback. `deleter` is called with `context` when the function is destroyed; it is not
+    /// called if this function fails.
     ///
     /// # Errors
     /// MemoryError.
     ///
     /// # Safety
-    /// `safe_call` must accept `context` from any thread until `deleter` got it.
+    /// `safe_call` must accept `context` on any thread until `deleter` is called.
     ///
     /// # Upstream
     /// `TVMFFIFunctionCreate`.
@@ -170,7 +171,7 @@ impl Function {
     /// Calls the function.
     ///
     /// # Errors
-    /// What the function raised.
+    /// The error that the function raised.
     ///
     /// # Upstream
     /// `TVMFFIFunctionCall`.
@@ -179,7 +180,7 @@ impl Function {
         unsafe { invoke_safe_call(self.safe_call()?, self.as_object().as_ptr().cast(), args) }
     }
 
-    /// Whether `other` is a function of the same C callback, context and deleter, or the very same object.
+    /// Returns `true` if both are the same object, or have the same C callback, context and deleter.
     #[cfg(not(feature = "client"))]
     pub(crate) fn same_callback(&self, other: &Function) -> bool {
         if self.as_object().ptr_eq(other.as_object()) {
@@ -211,10 +212,10 @@ impl Function {
             .ok_or_else(|| plain_error!(VALUE_ERROR, "The function object has no safe_call"; "no safe_call"))
     }
 
-    /// The global function of that name, if there is one.
+    /// Looks up a global function by name.
     ///
     /// # Errors
-    /// MemoryError, when a built-in function is asked for the first time.
+    /// MemoryError, when a built-in function is looked up for the first time.
     ///
     /// # Upstream
     /// `TVMFFIFunctionGetGlobal`.
@@ -235,7 +236,7 @@ impl Function {
         crate::global_table::set(name.as_bytes(), function, allow_override)
     }
 
-    /// The global function of that name in the loaded `libtvm_ffi`, if there is one.
+    /// Looks up a global function by name in the loaded `libtvm_ffi`.
     ///
     /// # Errors
     /// MemoryError.
@@ -243,7 +244,7 @@ impl Function {
     pub fn global(name: &str) -> Result<Option<Function>> {
         let name = crate::abi::TVMFFIByteArray { data: name.as_ptr().cast(), size: name.len() };
         let mut handle = ptr::null_mut();
-        // SAFETY: both pointers are valid for the call; the reference that comes back is ours.
+        // SAFETY: both pointers are valid for the call; the returned reference is owned here.
         let status = unsafe { crate::abi::client::TVMFFIFunctionGetGlobal(&name, &mut handle) };
         check_status(status)?;
         // SAFETY: as above; the table holds functions only.
@@ -259,7 +260,7 @@ impl Function {
     pub fn set_global(name: &str, function: &Function, allow_override: bool) -> Result<()> {
         let name = crate::abi::TVMFFIByteArray { data: name.as_ptr().cast(), size: name.len() };
         let handle = function.as_object().as_ptr().cast();
-        // SAFETY: the pointers are valid for the call, which takes a reference of its own.
+        // SAFETY: the pointers are valid for the call, which retains the function itself.
         check_status(unsafe {
             crate::abi::client::TVMFFIFunctionSetGlobal(&name, handle, c_int::from(allow_override))
         })
@@ -270,7 +271,7 @@ const fn cell(safe_call: TVMFFISafeCallType) -> TVMFFIFunctionCell {
     TVMFFIFunctionCell { safe_call: Some(safe_call), cpp_call: ptr::null_mut() }
 }
 
-/// The raised error of a call that failed.
+/// Takes the raised error of a failed call.
 pub fn take_raised() -> Error {
     raised_error::take().unwrap_or_else(
         || plain_error!(INTERNAL_ERROR, "The call failed without raising an error"; "no error raised"),
@@ -280,15 +281,15 @@ pub fn take_raised() -> Error {
 /// Turns a C status into a result.
 ///
 /// # Errors
-/// The raised error, when the status is not zero.
+/// The raised error, if the status is not zero.
 pub fn check_status(status: c_int) -> Result<()> {
     if status == 0 { Ok(()) } else { Err(take_raised()) }
 }
 
-/// Calls a safe call.
+/// Calls a function by the safe-call convention.
 ///
 /// # Errors
-/// What it raised.
+/// The error that the function raised.
 ///
 /// # Safety
 /// `safe_call` must accept `handle`.
@@ -310,10 +311,11 @@ pub unsafe fn invoke_safe_call(
     Ok(unsafe { Any::from_raw(result) })
 }
 
-/// The one address of [`extern_safe_call`] by which its records are known: the compiler may make several.
+/// The address of [`extern_safe_call`] that identifies its records. A static, since the compiler may emit several
+/// copies of the function.
 static EXTERN_SAFE_CALL: TVMFFISafeCallType = extern_safe_call;
 
-/// The safe call of functions made of C callbacks.
+/// The safe call of functions over C callbacks.
 unsafe extern "C" fn extern_safe_call(
     handle: *mut c_void,
     args: *const TVMFFIAny,
@@ -321,11 +323,11 @@ unsafe extern "C" fn extern_safe_call(
     result: *mut TVMFFIAny,
 ) -> c_int {
     let record: *const ExternRecord = handle.cast();
-    // SAFETY: the handle is a live function with this record: nobody else uses this trampoline.
+    // SAFETY: the handle is a live function with this record, the only kind that uses this trampoline.
     unsafe { ((*record).safe_call)((*record).context, args, count, result) }
 }
 
-/// The safe call of functions made of Rust closures.
+/// The safe call of functions over Rust closures.
 unsafe extern "C" fn closure_safe_call<F>(
     handle: *mut c_void,
     args: *const TVMFFIAny,
@@ -335,7 +337,7 @@ unsafe extern "C" fn closure_safe_call<F>(
 where
     F: Fn(&[AnyView<'_>]) -> Result<Any>,
 {
-    // SAFETY: the handle is a live function with a closure of this type: nobody else uses this trampoline.
+    // SAFETY: the handle is a live function with a closure of this type, the only kind that uses this trampoline.
     let closure = unsafe { &(*handle.cast::<ClosureRecord<F>>()).closure };
     // SAFETY: the arguments are those of a safe call (ABI).
     unsafe { serve_safe_call(args, count, result, closure) }
@@ -426,7 +428,7 @@ mod tests {
         }
         // A function may have several addresses; a static has one.
         static NOTHING: TVMFFISafeCallType = nothing;
-        // SAFETY: the callback looks at nothing.
+        // SAFETY: the callback ignores its arguments.
         let make = |context: usize| unsafe {
             Function::from_extern_c(ptr::without_provenance_mut(context), NOTHING, None)
         };
@@ -434,7 +436,7 @@ mod tests {
         assert!(one.same_callback(&same) && one.same_callback(&one.clone()));
         assert!(!one.same_callback(&other));
         assert!(!one.same_callback(&Function::from_packed(|_| Ok(Any::NONE))?));
-        // Nothing orders this with the counts of another thread.
+        // Runs unsynchronised with the reference counts of another thread.
         std::thread::scope(|threads| {
             threads.spawn(|| drop(one.clone()));
             assert!(one.same_callback(&same));
@@ -453,7 +455,7 @@ mod tests {
             (ptr::null(), -1, &raw mut result),
             (ptr::null(), 0, ptr::null_mut()),
         ] {
-            // SAFETY: these are the bad arguments that the function must refuse.
+            // SAFETY: the function must refuse these bad arguments.
             assert_eq!(unsafe { safe_call(handle, args, count, out) }, -1);
             assert_eq!(take_raised().kind(), b"ValueError");
         }

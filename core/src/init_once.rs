@@ -1,6 +1,6 @@
-//! Handles that are made once and released once, by the first of several callers.
+//! One-time initialisation and release of opaque handles.
 //!
-//! A user's function makes the handle, so no lock is held meanwhile; `makers` keeps account of who makes what.
+//! A user callback makes the handle, so no lock is held meanwhile; `in_progress` tracks the running initialisations.
 
 pub(crate) mod in_progress;
 
@@ -12,36 +12,37 @@ use crate::error::Result;
 use crate::sync::atomic::AtomicPtr;
 use crate::sync::{Lock, exchange};
 
-/// A function that makes a handle: it writes the handle through the pointer and returns 0, or raises an error and
-/// returns another number.
+/// Makes a handle: writes it to `result` and returns 0, or raises an error and returns another number.
 pub type InitFunction = unsafe extern "C" fn(result: *mut *mut c_void) -> c_int;
 
-/// A function that releases a handle: it returns 0, or raises an error and returns another number.
+/// Releases a handle: returns 0, or raises an error and returns another number.
 pub type DeinitFunction = unsafe extern "C" fn(handle: *mut c_void) -> c_int;
 
-/// The handles being made by each thread, including the library's own.
+/// The initialisations in progress on all threads, including the library's own.
 pub(crate) static IN_PROGRESS: Lock<InProgress> = Lock::new(InProgress::none());
 
-/// Makes the handle at `handle_addr` by `init_func`, unless it is there already; gives the status of `init_func`.
+/// Initialises the handle at `handle_addr` by `init_func`, unless it is initialised already. Returns the status of
+/// `init_func`.
 ///
-/// Threads: of several callers one makes the handle and the others wait for it; when it fails, the next one tries.
-/// `init_func` may make other handles. Allocation: none. Forks: a child that is forked while another thread is in `init_func`
-/// does not have that thread; its first caller makes the handle anew, and what that thread had half made stays as it was.
+/// Threads: one of several callers runs `init_func` and the others wait for it; if it fails, the next caller tries.
+/// `init_func` may initialise other handles. Allocation: none. Forks: if a child is forked while another thread runs
+/// `init_func`, that thread does not exist in the child; the child's first caller initialises the handle anew, and
+/// partial work of that thread remains.
 ///
 /// # Errors
-/// RuntimeError when `init_func` succeeds without a handle, and when it asks for the handle that it is making; a build
-/// that cannot tell threads apart waits for ever then. A failed attempt leaves the handle null.
+/// RuntimeError when `init_func` succeeds without writing a handle, or when it requests the handle that it is making; a
+/// build that cannot tell threads apart waits forever in the latter case. A failed attempt leaves the handle null.
 ///
 /// # Safety
-/// `handle_addr` is valid for atomic access as long as anybody uses the handle and was null before the first call;
-/// `init_func` follows its contract.
+/// `handle_addr` is valid for atomic access while the handle is in use, and was null before the first call; `init_func`
+/// follows its contract.
 ///
 /// # Upstream
 /// `TVMFFIHandleInitOnce` in `init_once.cc`, which holds one lock for all handles and deadlocks on nesting.
 pub unsafe fn init(handle_addr: *mut *mut c_void, init_func: InitFunction) -> Result<c_int> {
     // SAFETY: the caller's promise.
     let handle = unsafe { AtomicPtr::from_ptr(handle_addr) };
-    // SAFETY: the result is a place for a pointer; the rest is the caller's promise.
+    // SAFETY: `result` can hold a pointer; the rest is the caller's promise.
     let outcome = in_progress::init(&IN_PROGRESS, handle, |result| unsafe { init_func(result) });
     outcome.map_err(|refusal| match refusal {
         InitFailure::NoHandle => crate::plain_error!(
@@ -57,11 +58,11 @@ pub unsafe fn init(handle_addr: *mut *mut c_void, init_func: InitFunction) -> Re
     })
 }
 
-/// Takes the handle from `handle_addr`, leaving null, and releases it by `deinit_func`, whose status it gives; 0 when
-/// there was none.
+/// Takes the handle from `handle_addr`, leaving null, and releases it by `deinit_func`. Returns the status of
+/// `deinit_func`, or 0 if the handle was null.
 ///
 /// # Safety
-/// As [`init`]; nobody uses the handle any more.
+/// As [`init`]; the handle is no longer in use.
 ///
 /// # Upstream
 /// `TVMFFIHandleDeinitOnce` in `init_once.cc`.
@@ -71,7 +72,7 @@ pub unsafe fn deinit(handle_addr: *mut *mut c_void, deinit_func: DeinitFunction)
     if handle.is_null() {
         return 0;
     }
-    // SAFETY: the exchange made this caller the only one to release the handle.
+    // SAFETY: the exchange gave the handle to this caller alone.
     unsafe { deinit_func(handle) }
 }
 
@@ -82,7 +83,7 @@ mod tests {
     use core::sync::atomic::{AtomicUsize, Ordering};
 
     unsafe extern "C" fn make(result: *mut *mut c_void) -> c_int {
-        // SAFETY: `init` passes a place for the result.
+        // SAFETY: `init` passes a valid result pointer.
         unsafe { result.write(ptr::without_provenance_mut(1)) };
         0
     }
@@ -123,7 +124,7 @@ mod tests {
         assert_eq!(MADE.load(Ordering::Relaxed), 1);
     }
 
-    /// Builds that cannot tell threads apart would wait for ever.
+    /// Builds that cannot tell threads apart would wait forever.
     #[cfg(feature = "std")]
     #[test]
     fn handles_nest_but_not_in_themselves() {

@@ -12,28 +12,28 @@
 //! }
 //! ```
 //!
-//! | module | holds |
+//! | module | content |
 //! |---|---|
 //! | [`abi`], [`type_index`] | the C records, with their layout asserted for 32 and 64 bit, and the indices of built-in types |
-//! | [`any`], [`convert`] | the owned [`Any`] and the borrowed [`AnyView`], and what converts to and from them |
-//! | [`object`], [`weak`], [`refcount`], [`release`] | references to counted objects, their counts, and how objects are destroyed |
-//! | [`object_alloc`], [`memory`] | where objects come from, and where the library's side buffers come from |
+//! | [`any`], [`convert`] | the owned [`Any`], the borrowed [`AnyView`], and conversions to and from Rust types |
+//! | [`object`], [`weak`], [`refcount`], [`release`] | references to counted objects, their counts, and the destruction of objects |
+//! | [`object_alloc`], [`memory`] | allocators of objects, and of all other memory |
 //! | [`string`], [`shape`], [`tensor`], [`opaque`], [`big_int`] | strings, shapes, tensors, opaque objects and large integers |
 //! | [`mod@error`], [`message`], [`raised_error`] | errors, their texts, and the slot of this thread's raised error |
 //! | [`function`], [`typed`], [`export`] | packed calls, typed calls, and functions exported from a kernel library |
 //! | [`dtype`], [`device`] | data types and devices, and their texts |
-//! | [`type_table`], [`global_table`], [`name_table`] | types and functions by name, and the table below both |
-//! | [`upstream_release`] | earlier releases of upstream, where a later one contradicts them |
-//! | [`builtins`], [`ffi_functions`], [`defaults`] | functions in read-only tables, those of this crate, and those that yield to other runtimes |
-//! | [`text`], [`words`], [`store_forwarding`], [`prefetch`] | helpers: texts written piece by piece or compared as words, copies, prefetch hints |
-//! | [`backend`] | what functions compiled by TVM call: workspaces and parallel loops |
+//! | [`type_table`], [`global_table`], [`name_table`] | types and functions by name, and the table under both |
+//! | [`upstream_release`] | compatibility with earlier releases of upstream |
+//! | [`builtins`], [`ffi_functions`], [`defaults`] | functions in read-only tables, the `ffi.*` functions of this crate, and default functions that other runtimes may replace |
+//! | [`text`], [`words`], [`store_forwarding`], [`prefetch`] | text writers, comparison of short texts as words, copies of fresh records, prefetch hints |
+//! | [`backend`] | the runtime of functions compiled by TVM: workspaces and parallel loops |
 //! | [`minimal`] | the engine of the profile without a heap |
 //! | `platform` | hooks that firmware may define, for memory and tasks |
-//! | [`init_once`], [`sync`], [`log`], [`backtrace`], [`stack`], [`unwind`] | the seam to the platform |
+//! | [`init_once`], [`sync`], [`log`], [`backtrace`], [`stack`], [`unwind`] | locks, logging and other services of the platform |
 //!
 //! # Ownership
 //! A type of this crate that holds an object owns one strong reference to it and releases it on drop. Views
-//! ([`AnyView`], slices) borrow. `from_raw` / `into_raw` transfer ownership, `as_raw` lends.
+//! ([`AnyView`], slices) borrow. `from_raw` / `into_raw` transfer ownership, `as_raw` borrows.
 //!
 //! # Pointers from C
 //! Unless a function says otherwise, a pointer that C hands in is either null or valid for the duration of the call under
@@ -47,9 +47,9 @@
 //!   backtraces, other runtimes in the process. Independent of `speed`.
 //! - `spin`: spinning locks for several cores without an operating system.
 //! - `defmt`: errors, values, dtypes and devices in logs of the crate `defmt`.
-//! - `client`: for kernel libraries; the tables, the allocator and the raised error are those of the `libtvm_ffi` loaded beside
-//!   them.
-//! - `custom-dtypes`: data types that global functions name, `custom[name]`. `ferrite-ffi-alloc` enables it.
+//! - `client`: for kernel libraries, which use the tables, the allocator and the raised error of the `libtvm_ffi`
+//!   loaded beside them.
+//! - `custom-dtypes`: custom data types `custom[name]`, resolved by global functions. `ferrite-ffi-alloc` enables it.
 //! - `packed-messages`: packs the texts of messages in builds without `speed`. `ferrite-ffi-alloc` enables it.
 #![no_std]
 

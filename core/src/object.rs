@@ -1,4 +1,4 @@
-//! Owned references to counted objects, and the classes that they have.
+//! Owned references to counted objects, and object classes.
 
 use core::fmt;
 use core::mem::ManuallyDrop;
@@ -23,7 +23,7 @@ unsafe impl Send for ObjectRef {}
 unsafe impl Sync for ObjectRef {}
 
 impl ObjectRef {
-    /// Takes over a strong reference.
+    /// Takes ownership of a strong reference.
     ///
     /// # Safety
     /// `object` must be live, and one strong reference to it is given up.
@@ -31,7 +31,7 @@ impl ObjectRef {
         ObjectRef { object }
     }
 
-    /// Makes a reference of its own to a borrowed object.
+    /// Makes a new strong reference to a borrowed object.
     ///
     /// # Safety
     /// `object` must be live.
@@ -41,12 +41,12 @@ impl ObjectRef {
         ObjectRef { object }
     }
 
-    /// Gives up the strong reference.
+    /// Returns the object pointer; the strong reference is now the caller's.
     pub fn into_raw(self) -> NonNull<TVMFFIObject> {
         ManuallyDrop::new(self).object
     }
 
-    /// The object, lent.
+    /// Borrows the object.
     pub const fn as_ptr(&self) -> *mut TVMFFIObject {
         self.object.as_ptr()
     }
@@ -69,23 +69,23 @@ impl ObjectRef {
         unsafe { refcount::weak_count(self.as_ptr()) }
     }
 
-    /// Whether this is the only reference of either kind, so that the object may be changed in place.
+    /// Returns `true` if this is the only reference, strong or weak, so that the object may be changed in place.
     pub fn is_unique(&self) -> bool {
         // SAFETY: the object is alive.
         unsafe { refcount::is_unique(self.as_ptr()) }
     }
 
-    /// Whether both refer to the same object.
+    /// Returns `true` if both refer to the same object.
     pub fn ptr_eq(&self, other: &ObjectRef) -> bool {
         self.object == other.object
     }
 
-    /// Whether the object is of class `T` or of a class derived from it.
+    /// Returns `true` if the class of the object is `T` or derived from `T`.
     pub fn is_instance<T: ObjectClass>(&self) -> bool {
         type_table::is_instance(self.type_index(), T::type_index())
     }
 
-    /// The reference as one to class `T`, lent, when the object is of exactly that class.
+    /// Borrows the reference as a `T` if the class of the object is exactly `T`.
     #[inline]
     pub fn as_class<T: ObjectClass>(&self) -> Option<&T> {
         if self.type_index() != T::type_index() {
@@ -95,10 +95,10 @@ impl ObjectRef {
         Some(unsafe { &*core::ptr::from_ref(self).cast::<T>() })
     }
 
-    /// The reference as one to class `T`.
+    /// Converts the reference to class `T`.
     ///
     /// # Errors
-    /// Gives the reference back when the object is of another class.
+    /// Returns the reference unchanged when the object is not an instance of `T`.
     pub fn downcast<T: ObjectClass>(self) -> core::result::Result<T, ObjectRef> {
         if self.is_instance::<T>() {
             // SAFETY: just checked.
@@ -108,13 +108,13 @@ impl ObjectRef {
         }
     }
 
-    /// The reference as an owned value.
+    /// Moves the reference into an owned value.
     pub(crate) fn into_any(self) -> Any {
         let index = self.type_index();
         self.into_any_of(index)
     }
 
-    /// As [`into_any`](Self::into_any), for who knows the type index of the object.
+    /// Moves the reference into an owned value when the type index of the object is known already.
     #[inline]
     pub(crate) fn into_any_of(self, index: i32) -> Any {
         let view = AnyView::pointer(index, self.into_raw().as_ptr().cast());
@@ -122,7 +122,7 @@ impl ObjectRef {
         unsafe { Any::from_raw(*view.as_raw()) }
     }
 
-    /// The reference as a view.
+    /// Borrows the reference as a view.
     pub(crate) fn view(&self) -> AnyView<'_> {
         AnyView::pointer(self.type_index(), self.as_ptr().cast())
     }
@@ -156,19 +156,19 @@ impl fmt::Debug for ObjectRef {
 /// The implementer must be a transparent newtype over [`ObjectRef`], and `from_object_unchecked` must only rely on the
 /// object being an instance of `type_index()`.
 pub unsafe trait ObjectClass: Sized {
-    /// The key that the class is registered with.
+    /// The type key of the class.
     const TYPE_KEY: &'static str;
 
     /// The type index of the class.
     fn type_index() -> i32;
 
-    /// The untyped reference.
+    /// Borrows the untyped reference.
     fn as_object(&self) -> &ObjectRef;
 
-    /// The untyped reference, moved out.
+    /// Converts into the untyped reference.
     fn into_object(self) -> ObjectRef;
 
-    /// The typed reference, unchecked.
+    /// Converts an untyped reference without a check.
     ///
     /// # Safety
     /// The object must be an instance of this class.
@@ -202,7 +202,7 @@ macro_rules! object_conversions {
     ($name:ty) => {
         $crate::any_from!($name);
 
-        // SAFETY: view and into_any hand out the reference that the value holds.
+        // SAFETY: `view` borrows and `into_any` moves the reference of the value.
         unsafe impl $crate::convert::AnyCompatible for $name {
             $crate::any_texts!(
                 <$name as $crate::object::ObjectClass>::TYPE_KEY,
@@ -268,19 +268,19 @@ macro_rules! object_class {
 
 object_conversions!(ObjectRef);
 
-/// The view of a typed reference; for [`object_conversions!`](crate::object_conversions).
+/// Borrows a typed reference as a view; for [`object_conversions!`](crate::object_conversions).
 #[doc(hidden)]
 pub fn view_object<T: ObjectClass>(value: &T) -> AnyView<'_> {
     value.as_object().view()
 }
 
-/// The owned value of a typed reference; for [`object_conversions!`](crate::object_conversions).
+/// Moves a typed reference into a value; for [`object_conversions!`](crate::object_conversions).
 #[doc(hidden)]
 pub fn own_object<T: ObjectClass>(value: T) -> Any {
     value.into_object().into_any()
 }
 
-/// The typed reference in a view; for [`object_conversions!`](crate::object_conversions).
+/// Converts the object of a view into a typed reference; for [`object_conversions!`](crate::object_conversions).
 #[doc(hidden)]
 pub fn object_of<T: ObjectClass>(view: AnyView<'_>) -> Option<T> {
     crate::convert::object_from_view(view)

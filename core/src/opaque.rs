@@ -1,4 +1,4 @@
-//! Opaque objects: a foreign handle, counted here and given back to its owner at the end.
+//! Opaque objects: a foreign handle with a reference count, returned to its owner by a deleter.
 
 use core::ffi::c_void;
 
@@ -9,14 +9,14 @@ use crate::object_alloc::{ObjectRecord, allocate};
 use crate::{object_class, plain_bail, type_index};
 
 object_class!(
-    /// A reference to a Python object that the library only keeps.
+    /// A reference to a Python object that the library keeps without using it.
     ///
     /// # Upstream
     /// Type index `kTVMFFIOpaquePyObject`.
     pub struct OpaquePyObject, type_index::OPAQUE_PY_OBJECT, "ffi.OpaquePyObject"
 );
 
-/// Takes back a handle; called once, on whichever thread drops the last reference.
+/// Takes back a handle; called once, on the thread that drops the last reference.
 pub type OpaqueDeleter = unsafe extern "C" fn(handle: *mut c_void);
 
 #[repr(C)]
@@ -31,12 +31,11 @@ const _: () = assert!(core::mem::offset_of!(OpaqueRecord, deleter) == 32);
 #[cfg(all(target_pointer_width = "32", not(target_arch = "x86")))]
 const _: () = assert!(core::mem::offset_of!(OpaqueRecord, deleter) == 28);
 
-// SAFETY: the header comes first; the handle is given back once, when the object dies.
+// SAFETY: the header comes first; the deleter is called once, when the object is destroyed.
 unsafe impl ObjectRecord for OpaqueRecord {
     unsafe fn destroy(this: *mut TVMFFIObject) {
         let this = this.cast::<OpaqueRecord>();
-        // SAFETY: the record is alive until its destruction ends, and whoever made it vouched for handle and
-        // deleter.
+        // SAFETY: the record is alive until its destruction ends, and its creator vouched for handle and deleter.
         unsafe {
             if let Some(deleter) = (*this).deleter {
                 deleter((*this).cell.handle);
@@ -45,13 +44,12 @@ unsafe impl ObjectRecord for OpaqueRecord {
     }
 }
 
-/// Makes an object around `handle`, whose ownership it takes; `deleter` may be null when nothing is to be
-/// given back.
+/// Makes an object that owns `handle`; `deleter` may be null if the handle needs no release.
 ///
-/// On failure the handle stays with the caller.
+/// On failure the caller keeps the handle.
 ///
 /// # Errors
-/// RuntimeError when `type_index` is not that of opaque Python objects; MemoryError when no memory is left.
+/// RuntimeError when `type_index` is not that of opaque Python objects; MemoryError when out of memory.
 ///
 /// # Safety
 /// `deleter` must accept `handle` once, on any thread.
@@ -81,9 +79,9 @@ pub unsafe fn create_opaque(
 }
 
 impl OpaquePyObject {
-    /// The handle, lent for as long as the reference lives.
+    /// Borrows the handle while the reference lives.
     pub fn handle(&self) -> *mut c_void {
-        // SAFETY: opaque objects have their cell behind the header, whoever made them.
+        // SAFETY: every opaque object has its cell after the header (ABI).
         unsafe { (*self.0.as_ptr().add(1).cast::<TVMFFIOpaqueObjectCell>()).handle }
     }
 }

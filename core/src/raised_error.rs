@@ -1,4 +1,4 @@
-//! This thread's raised error: where a failed call leaves its error for the caller to take.
+//! The raised error of the current thread: a failed call leaves its error here for the caller to take.
 
 #[cfg(not(feature = "client"))]
 use crate::abi::TVMFFIObject;
@@ -8,8 +8,8 @@ use crate::release;
 #[cfg(not(feature = "client"))]
 use crate::sync::per_thread;
 
-/// Raises `error` on this thread, dropping one that nobody took. An error made in this library gets its backtrace now,
-/// when others begin to see it.
+/// Raises `error` on this thread and drops an error that was not taken. The backtrace of an error made in this library
+/// is captured now, when it leaves the library.
 ///
 /// # Upstream
 /// `TVMFFIErrorSetRaised`.
@@ -19,7 +19,7 @@ pub fn set(mut error: Error) {
     set_again(error);
 }
 
-/// As [`set`], for an error that others have seen before, and that has the backtrace which they gave it.
+/// Raises an error that was raised before and keeps its backtrace.
 #[cfg(not(feature = "client"))]
 pub fn set_again(error: Error) {
     use core::ptr;
@@ -33,20 +33,20 @@ pub fn set_again(error: Error) {
         stale
     });
     if !stale.is_null() {
-        // SAFETY: the slot owned one reference to its error, which was taken out of it; the other one is ours still.
+        // SAFETY: the reference of the slot was taken out of it; the reference to `raised` is still owned here.
         unsafe { set_after(stale, raised) };
     }
 }
 
-/// Raises an error after the end of the one that nobody took, whose deleters may raise errors, too; on a thread that is inside
-/// as many destructions as may nest, they run later.
+/// Raises an error after releasing the one that was not taken, whose deleters may raise errors too. If this thread is
+/// destroying objects at the maximum depth, those deleters run later.
 ///
 /// # Safety
-/// Both point to live objects, and the caller gives up one reference to each.
+/// Both point to live objects, and the caller transfers one reference to each.
 #[cfg(not(feature = "client"))]
 #[cold]
 unsafe fn set_after(stale: *mut TVMFFIObject, raised: *mut TVMFFIObject) {
-    // SAFETY: the caller gives up both references; what the slot has then is its own.
+    // SAFETY: the caller transfers both references; the slot owns its object afterwards.
     unsafe {
         release::release_object(stale);
         let unwanted = per_thread::with_raised(|slot| slot.replace(raised));
@@ -67,7 +67,7 @@ pub fn take() -> Option<Error> {
     use crate::object::{ObjectClass, ObjectRef};
 
     let raised = per_thread::with_raised(|slot| slot.replace(ptr::null_mut()));
-    // SAFETY: the slot owned one reference to its error, which was taken out of it; only errors are put in.
+    // SAFETY: the reference of the slot was taken out of it; only errors are stored there.
     NonNull::new(raised).map(|raised| unsafe { Error::from_object_unchecked(ObjectRef::from_raw(raised)) })
 }
 
@@ -76,7 +76,7 @@ pub fn take() -> Option<Error> {
 pub fn set(error: Error) {
     use crate::object::ObjectClass;
 
-    // SAFETY: the function takes a reference of its own.
+    // SAFETY: the function retains the error itself.
     unsafe { crate::abi::client::TVMFFIErrorSetRaised(error.as_object().as_ptr().cast()) };
 }
 
@@ -88,7 +88,7 @@ pub fn take() -> Option<Error> {
     use crate::object::{ObjectClass, ObjectRef};
 
     let mut raised = ptr::null_mut();
-    // SAFETY: the out-pointer is valid; the reference moves to us.
+    // SAFETY: the out-pointer is valid; the reference moves to this function.
     unsafe { crate::abi::client::TVMFFIErrorMoveFromRaised(&mut raised) };
     // SAFETY: as above.
     NonNull::new(raised.cast())
@@ -141,7 +141,7 @@ mod tests {
         let (sender, receiver) = channel();
         let thread = std::thread::spawn(|| {
             LATE.with(|late| late.set(Late(sender)).is_ok());
-            // What is used last is destroyed first, where std has the choice.
+            // Where std chooses, thread-local values are destroyed in the reverse order of first use.
             set(error!(VALUE_ERROR, "nobody takes it"));
         });
         assert!(thread.join().is_ok());

@@ -1,8 +1,8 @@
-//! How objects are destroyed: in a loop, never by recursion whose depth depends on the data.
+//! Destruction of objects: a loop over a queue, never recursion whose depth depends on the data.
 //!
-//! Releasing the last reference to an array releases its elements, and so on down. A few levels of that end at once, on
-//! hosts, while what they hold is still in the cache. An object further down is put on the thread's queue instead, linked
-//! through its own count word, which nobody reads any more. The outermost release empties the queue.
+//! Releasing the last reference to an array releases its elements, and so on. Up to a fixed depth, hosts destroy
+//! objects immediately, while their content is still in the cache. Deeper objects go to the thread's queue, linked
+//! through their own count words, which are no longer in use. The outermost release drains the queue.
 
 use core::ffi::c_int;
 use core::hint::black_box;
@@ -20,20 +20,19 @@ use crate::sync::per_thread::{self, Dying, Queue};
 #[cfg(all(feature = "speed", not(feature = "client")))]
 use crate::type_index;
 
-/// Gives up one strong reference. Destroys the object when it was the last, on this thread, before the outermost
-/// release of the thread returns.
+/// Releases one strong reference. If it was the last, the object is destroyed on this thread before the thread's
+/// outermost release returns.
 ///
-/// Objects that still have weak references when the last strong one goes are destroyed at once: their count word is in
-/// use and cannot link them.
+/// Objects that still have weak references are destroyed immediately: their count word is in use and cannot link them.
 ///
 /// # Safety
-/// `object` must be live, and the caller gives up one strong reference to it.
+/// `object` must be live, and the caller transfers one strong reference to it.
 ///
 /// # Upstream
 /// `Object::DecRef` in `object.h`, which recurses.
 #[cfg_attr(not(feature = "speed"), inline(never))]
 pub unsafe fn release_object(object: *mut TVMFFIObject) {
-    // SAFETY: the caller gives up the reference, once: here or there.
+    // SAFETY: the caller transfers the reference; only one of the two calls releases it.
     unsafe {
         if !refcount::try_release_shared(object) {
             release_slow(object);
@@ -41,14 +40,14 @@ pub unsafe fn release_object(object: *mut TVMFFIObject) {
     }
 }
 
-/// As [`release_object`], where more is to be done than to count down: once for all who release.
+/// The slow path of [`release_object`], shared by all callers.
 ///
 /// # Safety
 /// As [`release_object`].
 #[cfg_attr(feature = "speed", inline(never))]
 #[cfg_attr(not(feature = "speed"), inline(always))]
 unsafe fn release_slow(object: *mut TVMFFIObject) {
-    // SAFETY: the caller gives up the reference.
+    // SAFETY: the caller transfers the reference.
     match unsafe { refcount::release(object) } {
         Release::Alive => {}
         // SAFETY: the caller's promise.
@@ -56,19 +55,19 @@ unsafe fn release_slow(object: *mut TVMFFIObject) {
     }
 }
 
-/// Gives up one strong reference as [`release_object`] does, inlined and for clients, whose threads may count one
-/// object at once. Returns 0, the status of a C symbol.
+/// Releases one strong reference as [`release_object`] does. Inlined, for C clients, whose threads may count one object
+/// concurrently. Returns 0, the status of a C symbol.
 ///
 /// # Safety
 /// As [`release_object`].
 #[inline(always)]
 pub unsafe fn release_inline(object: *mut TVMFFIObject) -> c_int {
-    let alone = is_single_threaded();
-    // SAFETY: the caller gives up the reference, and the outcome says that this thread alone owns the object.
+    let single_threaded = is_single_threaded();
+    // SAFETY: the caller transfers the reference, and the outcome says that this thread owns the object exclusively.
     unsafe {
-        match refcount::release_contended(object, alone) {
+        match refcount::release_contended(object, single_threaded) {
             Release::Alive => {}
-            Release::Both if alone => destroy_single_threaded(object),
+            Release::Both if single_threaded => destroy_single_threaded(object),
             outcome if TAIL_CALLS => return finish_release_tail(object, outcome),
             outcome => finish_release(object, outcome),
         }
@@ -76,14 +75,14 @@ pub unsafe fn release_inline(object: *mut TVMFFIObject) -> c_int {
     0
 }
 
-/// As [`release_object`], for what others need until their end: an object that dies here, inside a destruction of this thread,
-/// is destroyed after all that dies there by later releases.
+/// Releases one strong reference to an object that other objects need until their end. If it is destroyed inside
+/// another destruction of this thread, it is destroyed after every object that is released there later.
 ///
 /// # Safety
 /// As [`release_object`].
 #[cfg(all(feature = "speed", not(feature = "client")))]
 pub unsafe fn release_deferred(object: *mut TVMFFIObject) {
-    // SAFETY: the caller gives up the reference, and the outcome says that this thread alone owns the object.
+    // SAFETY: the caller transfers the reference, and the outcome says that this thread owns the object exclusively.
     unsafe {
         match refcount::release(object) {
             Release::Alive => {}
@@ -93,11 +92,11 @@ pub unsafe fn release_deferred(object: *mut TVMFFIObject) {
     }
 }
 
-/// Where size counts, nothing dies inside a destruction, and what was released first dies last.
+/// Size-optimised builds queue every nested destruction, and destroy first the object that was released last.
 #[cfg(not(all(feature = "speed", not(feature = "client"))))]
 pub use release_object as release_deferred;
 
-/// Queues a dead object, when this thread is destroying another. The first of the queue is the last to leave it.
+/// Queues a dead object if this thread is destroying another one. The first object of the queue leaves it last.
 #[cfg(all(feature = "speed", not(feature = "client")))]
 fn defer(object: *mut TVMFFIObject) -> bool {
     let queue = if is_single_threaded() { per_thread::dying_single_threaded() } else { per_thread::dying() };
@@ -110,10 +109,11 @@ fn defer(object: *mut TVMFFIObject) -> bool {
     })
 }
 
-/// Whether what C calls ends in jumps, so that counts need no stack frame: not where size counts.
+/// Whether C symbols end in tail calls, so that counting needs no stack frame. Size-optimised builds do without.
 const TAIL_CALLS: bool = cfg!(feature = "speed");
 
-/// As [`finish_release`]. Gives 0, kept opaque to the compiler, so that its callers jump here and need no stack frame.
+/// Calls [`finish_release`] and returns 0. The zero is opaque to the compiler, so that callers tail-call this function
+/// and need no stack frame.
 ///
 /// # Safety
 /// As [`finish_release`].
@@ -124,13 +124,14 @@ unsafe fn finish_release_tail(object: *mut TVMFFIObject, outcome: Release) -> c_
     black_box(0)
 }
 
-/// Ends an object whose last strong reference went. Apart from [`release_object`], which then needs no stack frame.
+/// Destroys an object after its last strong reference. Separate from [`release_object`], which then needs no stack
+/// frame.
 ///
 /// # Safety
-/// `outcome` is what giving up that reference told.
+/// `outcome` is the result of releasing that reference.
 #[inline(never)]
 unsafe fn finish_release(object: *mut TVMFFIObject, outcome: Release) {
-    // SAFETY: the outcome says that this thread alone owns the object.
+    // SAFETY: the outcome says that this thread owns the object exclusively.
     unsafe {
         match outcome {
             Release::Alive => {}
@@ -144,12 +145,12 @@ unsafe fn finish_release(object: *mut TVMFFIObject, outcome: Release) {
     }
 }
 
-/// Gives up one weak reference, freeing the memory when it was the last of either kind.
+/// Releases one weak reference, and frees the memory if it was the last reference of either kind.
 ///
 /// # Safety
-/// The caller must own a weak reference, and gives it up.
+/// The caller transfers a weak reference.
 pub unsafe fn release_weak(object: *mut TVMFFIObject) {
-    // SAFETY: the caller owns the weak reference; the last one owns the memory.
+    // SAFETY: the caller transfers the weak reference; the last one owns the memory.
     unsafe {
         if refcount::release_weak(object) {
             call_deleter(object, kTVMFFIObjectDeleterFlagBitMaskWeak);
@@ -157,22 +158,22 @@ pub unsafe fn release_weak(object: *mut TVMFFIObject) {
     }
 }
 
-/// Destroys a dead object. The loaded `libtvm_ffi`, which made most of them, has the queue.
+/// Destroys a dead object. The queue is in the loaded `libtvm_ffi`, which made most objects.
 ///
 /// # Safety
-/// No reference to `object` may be left.
+/// No reference to `object` may remain.
 #[cfg(feature = "client")]
 unsafe fn destroy(object: *mut TVMFFIObject) {
-    // SAFETY: no reference is left.
+    // SAFETY: no reference remains.
     unsafe { call_deleter(object, kTVMFFIObjectDeleterFlagBitMaskBoth) };
 }
 #[cfg(feature = "client")]
 use destroy as destroy_single_threaded;
 
-/// Destroys a dead object, or queues it when too many destructions are under way on this thread.
+/// Destroys a dead object, or queues it if too many destructions are nested on this thread.
 ///
 /// # Safety
-/// No reference to `object` may be left.
+/// No reference to `object` may remain.
 #[cfg(not(feature = "client"))]
 #[inline(always)]
 unsafe fn destroy(object: *mut TVMFFIObject) {
@@ -180,10 +181,11 @@ unsafe fn destroy(object: *mut TVMFFIObject) {
     unsafe { destroy_or_queue(object, per_thread::dying) };
 }
 
-/// As [`destroy`], in a process with one thread. Cold, so that in [`release_inline`] what only counts falls through.
+/// Destroys a dead object in a single-threaded process. Cold, so that the counting path of [`release_inline`] falls
+/// through.
 ///
 /// # Safety
-/// As [`destroy`], and the thread is the only one.
+/// As [`destroy`], and the process is single-threaded.
 #[cfg(not(feature = "client"))]
 #[cold]
 #[inline(never)]
@@ -192,14 +194,14 @@ unsafe fn destroy_single_threaded(object: *mut TVMFFIObject) {
     unsafe { destroy_or_queue(object, per_thread::dying_single_threaded) };
 }
 
-/// As [`destroy`], with the queue of this thread.
+/// Destroys a dead object, or queues it in `queue`.
 ///
 /// # Safety
 /// As [`destroy`].
 #[cfg(not(feature = "client"))]
 #[inline(always)]
 unsafe fn destroy_or_queue(object: *mut TVMFFIObject, queue: impl FnOnce() -> Queue) {
-    // SAFETY: the object is dead but not destroyed: its header is readable. No reference is left.
+    // SAFETY: the object is dead but not destroyed: its header is readable. No reference remains.
     unsafe {
         if is_leaf((*object).type_index) {
             call_deleter(object, kTVMFFIObjectDeleterFlagBitMaskBoth);
@@ -209,20 +211,20 @@ unsafe fn destroy_or_queue(object: *mut TVMFFIObject, queue: impl FnOnce() -> Qu
     }
 }
 
-/// As [`destroy`], for an object that may hold others. Apart, since those that hold none need no stack frame.
+/// Destroys an object that may own others. Separate, since leaf objects then need no stack frame.
 ///
 /// # Safety
 /// As [`destroy`].
 #[cfg(not(feature = "client"))]
 #[cfg_attr(feature = "speed", inline(never))]
 unsafe fn destroy_nested(object: *mut TVMFFIObject, queue: impl FnOnce() -> Queue) {
-    // It is lent for moments only: without std it is behind a lock, and deleters are code of users.
+    // Borrowed only briefly: without std the queue is behind a lock, and deleters are user callbacks.
     let queue = queue();
     let depth = queue.with(|dying| enter(dying, object));
     if depth == QUEUED {
         return;
     }
-    // SAFETY: no reference is left; the queue gives objects to the outermost destruction only.
+    // SAFETY: no reference remains; only the outermost destruction takes objects from the queue.
     unsafe {
         if !TAIL_CALLS {
             return destroy_queued(queue, object, depth);
@@ -235,40 +237,40 @@ unsafe fn destroy_nested(object: *mut TVMFFIObject, queue: impl FnOnce() -> Queu
     }
 }
 
-/// Destroys an object whose destruction was started at a depth, and all that the queue gives then.
+/// Destroys an object that entered at `depth`, and then the objects of the queue.
 ///
 /// # Safety
-/// The object is dead, and the caller's.
+/// The object is dead, and owned by the caller.
 #[cfg(not(feature = "client"))]
 #[cfg_attr(feature = "speed", cold, inline(never))]
 unsafe fn destroy_queued(queue: Queue, mut next: *mut TVMFFIObject, depth: usize) {
     while !next.is_null() {
-        // SAFETY: each queued object is dead, and nobody else destroys it.
+        // SAFETY: each queued object is dead, and only this loop destroys it.
         unsafe { call_deleter(next, kTVMFFIObjectDeleterFlagBitMaskBoth) };
         next = queue.with(|dying| leave(dying, depth));
     }
 }
 
-/// Destructions inside each other that may be under way without a queue: few stacks are too small for them, and few clients
-/// nest deeper, whose deleters may count on the end of what they released. Where size counts, there is none inside another.
+/// Maximum depth of nested destructions before objects are queued. Few stacks are too small for it, and few clients
+/// nest deeper while their deleters rely on immediate destruction. Size-optimised builds do not nest.
 #[cfg(not(feature = "client"))]
 const MAX_DEPTH: usize = if cfg!(feature = "speed") { 32 } else { 1 };
 
-/// The depth of an object that waits for others.
+/// The depth of a queued object.
 #[cfg(not(feature = "client"))]
 const QUEUED: usize = 0;
 
-/// What stands for a queue without objects while so many destructions are under way; no object is there.
+/// Represents an empty queue while `depth` destructions are running; never the address of an object.
 #[cfg(not(feature = "client"))]
 const fn empty_at(depth: usize) -> *mut TVMFFIObject {
     ptr::without_provenance_mut(depth)
 }
 
-/// Starts a destruction and answers how many are under way then; or queues the object.
+/// Starts a destruction and returns its depth, or queues the object and returns [`QUEUED`].
 #[cfg(not(feature = "client"))]
 fn enter(dying: &Dying, object: *mut TVMFFIObject) -> usize {
     let first = dying.get();
-    // Once there is a queue, all that dies goes there.
+    // Once the queue has objects, every dead object goes there.
     if first.addr() < MAX_DEPTH {
         let depth = first.addr() + 1;
         dying.set(empty_at(depth));
@@ -278,18 +280,18 @@ fn enter(dying: &Dying, object: *mut TVMFFIObject) -> usize {
     QUEUED
 }
 
-/// Queues a dead object; destructions are under way.
+/// Queues a dead object while destructions are running.
 #[cfg(not(feature = "client"))]
 fn push(dying: &Dying, object: *mut TVMFFIObject) {
     let first = dying.get();
-    // When the queue is empty again, only the outermost destruction will be under way.
+    // When the queue is empty again, only the outermost destruction will be running.
     let rest = if first.addr() <= MAX_DEPTH { empty_at(1) } else { first };
-    // SAFETY: the count word of a dead object is ours; it is 8 bytes, 8-aligned, room for a pointer.
+    // SAFETY: the count word of a dead object is owned here; it is 8 bytes, 8-aligned, and can hold a pointer.
     unsafe { link_of(object).write(rest) };
     dying.set(object);
 }
 
-/// Ends a destruction at a depth. The outermost one goes on with an object of the queue; null when there is none.
+/// Ends a destruction at `depth`. The outermost one continues with an object of the queue; null if there is none.
 #[cfg(not(feature = "client"))]
 fn leave(dying: &Dying, depth: usize) -> *mut TVMFFIObject {
     let object = dying.get();
@@ -300,7 +302,7 @@ fn leave(dying: &Dying, depth: usize) -> *mut TVMFFIObject {
     if depth > 1 {
         return ptr::null_mut();
     }
-    // SAFETY: `enter` linked the object. Its count is set back to what deleters find: no strong reference.
+    // SAFETY: `enter` linked the object. Its count is restored to what deleters expect: no strong reference.
     unsafe {
         dying.set(link_of(object).read());
         (*object).combined_ref_count = refcount::INITIAL - 1;
@@ -314,20 +316,20 @@ fn link_of(object: *mut TVMFFIObject) -> *mut *mut TVMFFIObject {
     unsafe { (&raw mut (*object).combined_ref_count).cast() }
 }
 
-/// Whether objects of this built-in type hold no references to others, so that destroying them cannot nest.
+/// Returns `true` if objects of this built-in type own no other objects, so that their destruction cannot nest.
 #[cfg(all(feature = "speed", not(feature = "client")))]
 fn is_leaf(index: i32) -> bool {
     matches!(index, type_index::STR | type_index::BYTES | type_index::SHAPE | type_index::BIG_INT)
 }
 
-/// Not asked for where size counts.
+/// Size-optimised builds treat every type alike.
 #[cfg(not(any(feature = "speed", feature = "client")))]
 fn is_leaf(_: i32) -> bool {
     false
 }
 
 /// # Safety
-/// The object must be in the state that `flags` announces, and the caller must own it.
+/// The object must be in the state that `flags` states, and the caller must own it.
 unsafe fn call_deleter(object: *mut TVMFFIObject, flags: c_int) {
     // SAFETY: the header is readable until the deleter frees the memory; the slot holds a function or null (ABI).
     unsafe {

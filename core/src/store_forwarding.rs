@@ -1,44 +1,45 @@
-//! Store forwarding: copies of records that were just written, and records that are read just after.
+//! Copies of recently written records that keep store forwarding working.
 //!
-//! A processor hands a load what is still in its store buffer only when one store holds all of it. A copy in pieces larger
-//! than the fields waits until the stores are done instead, about a dozen cycles: as long as a whole call takes. The
-//! compiler makes such copies of assignments; volatile reads keep it from that. What is read whole is made in a register.
+//! A processor forwards a pending store to a later load only if that one store covers the whole load. A copy in pieces
+//! wider than the stored fields stalls instead until the stores retire, about a dozen cycles: as long as a whole call.
+//! The compiler turns assignments into such copies; volatile reads prevent it. Records that are read as a whole are
+//! composed in a register and stored once.
 
 use core::mem;
 
 use crate::abi::{DLDataType, DLTensor, TVMFFIAny};
 use crate::any::AnyView;
 
-/// Whether copies are made in words for store forwarding. Size-optimised builds copy records plainly: their processors have no
-/// store buffer worth waiting for, and the words take 64 bytes of flash.
+/// Whether copies preserve store forwarding. Size-optimised builds copy records plainly: their processors have no store
+/// buffer that would stall, and the word copies take 64 bytes of flash.
 const FORWARDS: bool = cfg!(feature = "speed");
 
-/// Two halves of a word, in the order in which they lie in memory.
+/// Joins two 32-bit fields into a word, in memory order.
 #[inline(always)]
 fn word(first: u32, second: u32) -> u64 {
     let [low, high] = if cfg!(target_endian = "little") { [first, second] } else { [second, first] };
     u64::from(low) | u64::from(high) << 32
 }
 
-/// A data type put together in a register: whoever gets it reads it whole.
+/// Composes a data type in a register, since it is read as one word.
 #[inline(always)]
 pub(crate) fn dtype(dtype: DLDataType) -> DLDataType {
     if !FORWARDS {
         return dtype;
     }
     let DLDataType { code, bits, lanes } = dtype;
-    // SAFETY: the record has these four bytes in this order, and any of them are one.
+    // SAFETY: the record consists of these four bytes in this order, and every combination is valid.
     unsafe { mem::transmute::<u32, DLDataType>(dtype_word(code, bits, lanes)) }
 }
 
-/// The fields of a data type, in the order in which they lie in memory.
+/// Joins the fields of a data type into a word, in memory order.
 #[inline(always)]
 fn dtype_word(code: u8, bits: u8, lanes: u16) -> u32 {
     let [first, second] = lanes.to_ne_bytes();
     u32::from_ne_bytes([code, bits, first, second])
 }
 
-/// Copies a value as two words, each put together in a register: whoever gets them reads words, or fields of them.
+/// Copies a value as two words composed in registers, since a reader loads words or fields within them.
 ///
 /// # Safety
 /// `from` must be valid for reading, and `to` for writing.
@@ -57,21 +58,21 @@ pub(crate) unsafe fn copy_any(from: *const TVMFFIAny, to: *mut TVMFFIAny) {
     }
 }
 
-/// A copy of an argument, in registers.
+/// Copies an argument through registers.
 #[inline(always)]
 pub fn view<'a>(from: &AnyView<'a>) -> AnyView<'a> {
     if !FORWARDS {
         return *from;
     }
     let mut raw = TVMFFIAny::NONE;
-    // SAFETY: both are whole cells; the copy points to what the view does, for as long.
+    // SAFETY: both are complete cells; the copy borrows the same content for the same lifetime.
     unsafe {
         copy_any(from.as_raw(), &mut raw);
         AnyView::from_raw(raw)
     }
 }
 
-/// Copies a tensor's description in words, as whoever gets it reads it.
+/// Copies a DLTensor in the words in which it is read.
 ///
 /// # Safety
 /// `from` must be valid for reading, and `to` for writing.

@@ -1,7 +1,7 @@
-//! Type indices fixed by the ABI, and which range an index lies in.
+//! Type indices fixed by the ABI, and predicates on their ranges.
 #![forbid(unsafe_code)]
 
-/// Any type at all; only as the declared type of a field.
+/// Any type; only as the declared type of a field.
 pub const ANY: i32 = -1;
 /// No value.
 pub const NONE: i32 = 0;
@@ -23,13 +23,13 @@ pub const DL_TENSOR_PTR: i32 = 7;
 pub const RAW_STR: i32 = 8;
 /// A borrowed byte array; views only.
 pub const BYTE_ARRAY_PTR: i32 = 9;
-/// A handle the callee may take over; views only.
+/// An rvalue reference to an object pointer, from which the callee may move; views only.
 pub const OBJECT_RVALUE_REF: i32 = 10;
-/// A string of up to seven bytes in place.
+/// A string of up to seven bytes, stored inline.
 pub const SMALL_STR: i32 = 11;
-/// Up to seven bytes in place.
+/// Up to seven bytes, stored inline.
 pub const SMALL_BYTES: i32 = 12;
-/// The structural mutator's "no new value".
+/// The result of a structural mutator that leaves a value unchanged.
 pub const UNCHANGED: i32 = 13;
 /// The first index of objects.
 pub const STATIC_OBJECT_BEGIN: i32 = 64;
@@ -65,22 +65,22 @@ pub const VISIT_INTERRUPT: i32 = 77;
 pub const BIG_INT: i32 = 78;
 /// One past the last static index.
 pub const STATIC_OBJECT_END: i32 = 79;
-/// The first index given out at run time.
+/// The first index allocated at run time.
 pub const DYN_OBJECT_BEGIN: i32 = 128;
 
-/// Whether values of this type point to an object and share its reference count.
+/// Returns `true` if values of this type point to an object and share its reference count.
 #[inline]
 pub const fn is_object(type_index: i32) -> bool {
     type_index >= STATIC_OBJECT_BEGIN
 }
 
-/// Whether the index is given out at run time.
+/// Returns `true` if the index is allocated at run time.
 #[inline]
 pub const fn is_dynamic(type_index: i32) -> bool {
     type_index >= DYN_OBJECT_BEGIN
 }
 
-/// Whether the value borrows from the caller, so that it may stand in a view but not in an owned value.
+/// Returns `true` if values of this type borrow from the caller, so that they may be views but not owned values.
 #[inline]
 pub const fn is_view_only(type_index: i32) -> bool {
     matches!(type_index, RAW_STR | BYTE_ARRAY_PTR | OBJECT_RVALUE_REF)

@@ -1,4 +1,4 @@
-//! Typed functions: arguments unpacked, checked and described by their Rust types.
+//! Typed functions: Rust types determine how arguments are checked, converted and described.
 #![forbid(unsafe_code)]
 
 use crate::any::{Any, AnyView};
@@ -8,15 +8,15 @@ use crate::error::{Error, Result};
 use crate::text::Writer;
 use crate::{store_forwarding, upstream_release};
 
-/// The return types of typed functions: a value, nothing, or a result of either.
+/// A return type of typed functions: a value, nothing, or a `Result` of either.
 pub trait IntoResult {
     /// The type as signatures and schemas show it.
     const TEXT: &'static TypeText;
 
-    /// The outcome of the call.
+    /// Converts the return value into the result of the packed call.
     ///
     /// # Errors
-    /// That of the function.
+    /// The error of the function.
     fn into_result(self) -> Result<Any>;
 }
 
@@ -36,10 +36,10 @@ impl<T: AnyCompatible> IntoResult for Result<T> {
     }
 }
 
-/// The types of a function, for messages and schemas.
+/// The parameter and result types of a function, for messages and schemas.
 pub struct Signature<'a> {
     params: &'a [TargetTexts],
-    /// None for a packed function, whose schema tells no types.
+    /// `None` for a packed function, whose schema has no types.
     result: Option<&'static TypeText>,
 }
 
@@ -47,12 +47,12 @@ impl<'a> Signature<'a> {
     /// The signature of functions that take any arguments.
     pub const PACKED: Signature<'static> = Signature { params: &[], result: None };
 
-    /// The signature of a function of these types.
+    /// Makes the signature of a function with these types.
     pub const fn new(params: &'a [TargetTexts], result: &'static TypeText) -> Self {
         Signature { params, result: Some(result) }
     }
 
-    /// Writes the type schema, JSON as upstream's stub tools read it.
+    /// Writes the type schema as JSON, in the form that upstream's stub generator reads.
     pub fn write_schema(&self, out: &mut Writer<'_>) {
         const PACKED: TypeText = TypeText::of("", "ffi.Function");
         let Some(result) = &self.result else { return PACKED.write_schema(out) };
@@ -71,7 +71,7 @@ impl<'a> Signature<'a> {
         out.put(b"]}}");
     }
 
-    /// Writes the type schema as releases until 0.1.14 do.
+    /// Writes the type schema in the form of releases up to 0.1.14.
     fn write_args_schema(&self, result: &TypeText, out: &mut Writer<'_>) {
         out.put(b"{\"type\":\"ffi.Function\",\"args\":[");
         result.write_schema(out);
@@ -100,7 +100,7 @@ impl<'a> Signature<'a> {
     }
 }
 
-/// A function as the messages of its calls name it.
+/// The name and signature of a function, for the messages of its calls.
 pub struct Callee<'a> {
     /// The name; may be empty.
     pub name: &'a str,
@@ -109,7 +109,7 @@ pub struct Callee<'a> {
 }
 
 impl Callee<'_> {
-    /// The argument at `index`, converted.
+    /// Converts the argument at `index`.
     fn argument<T: AnyCompatible>(&self, args: &[AnyView<'_>], index: usize) -> Result<T> {
         let Some(arg) = args.get(index) else { return Err(self.wrong_count(args.len())) };
         let view = store_forwarding::view(arg);
@@ -119,7 +119,7 @@ impl Callee<'_> {
         }
     }
 
-    /// The TypeError of the argument at `index`.
+    /// Makes the TypeError for the argument at `index`.
     #[cold]
     #[inline(never)]
     pub fn wrong_type(&self, index: usize, view: AnyView<'_>) -> Error {
@@ -136,7 +136,7 @@ impl Callee<'_> {
         })
     }
 
-    /// The TypeError of a call with `count` arguments.
+    /// Makes the TypeError for a call with `count` arguments.
     #[cold]
     #[inline(never)]
     pub fn wrong_count(&self, count: usize) -> Error {
@@ -165,9 +165,9 @@ impl Callee<'_> {
     }
 }
 
-/// A function whose argument and return types are known: closures and functions of up to eight arguments.
+/// A typed function: a closure or function of up to eight arguments whose types convert from and to Any.
 ///
-/// `Args` is the tuple of argument types, inferred.
+/// `Args` is the tuple of argument types; the compiler infers it.
 ///
 /// # Upstream
 /// `details::unpack_call` and `FunctionInfo` in `function_detail.h`.
@@ -177,13 +177,13 @@ impl Callee<'_> {
             `ferrite_core::String`, `Function`, `Tensor`…"
 )]
 pub trait TypedFn<Args> {
-    /// The types.
+    /// The signature of the function.
     const SIGNATURE: &'static Signature<'static>;
 
-    /// Calls the function with packed arguments. `callee` shows in errors, and has the signature of this function.
+    /// Calls the function with packed arguments. Errors show `callee`, which must have the signature of this function.
     ///
     /// # Errors
-    /// TypeError for a wrong number or type of arguments; MemoryError; the function's own.
+    /// TypeError for a wrong number or type of arguments; MemoryError; errors of the function itself.
     fn invoke(&self, callee: &Callee<'_>, args: &[AnyView<'_>]) -> Result<Any>;
 }
 
@@ -222,7 +222,7 @@ typed_functions! {
     8: 0 A, 1 B, 2 C, 3 D, 4 E, 5 G, 6 H, 7 I;
 }
 
-/// The signature of a function given by value, for macros that cannot name its type.
+/// Returns the signature of a function given by value, for macros that cannot name its type.
 pub const fn signature_of<Args, F: TypedFn<Args>>(_: &F) -> &'static Signature<'static> {
     F::SIGNATURE
 }

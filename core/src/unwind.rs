@@ -1,4 +1,4 @@
-//! Panics stop at the boundary to C: caught where there is unwinding, an abort where there is none.
+//! Panics at the boundary to C: caught where panics unwind, an abort elsewhere.
 #![forbid(unsafe_code)]
 
 use crate::error::Result;
@@ -12,11 +12,12 @@ use crate::error::Result;
 pub fn catch<T>(body: impl FnOnce() -> Result<T>) -> Result<T> {
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
-    // A half-done operation can only leave its own objects inconsistent, and the error tells the caller to drop them.
+    // An interrupted operation can only leave its own objects inconsistent, and the error tells the caller to drop
+    // them.
     catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|payload| Err(panic_error(&*payload)))
 }
 
-/// The error that stands for a panic.
+/// Converts a panic payload into an error.
 #[cfg(feature = "std")]
 #[cold]
 #[inline(never)]
@@ -26,7 +27,7 @@ fn panic_error(payload: &(dyn core::any::Any + Send)) -> crate::error::Error {
     crate::plain_error!(INTERNAL_ERROR, "panic: {}", text.unwrap_or("unknown payload"))
 }
 
-/// Runs `body`; without unwinding, a panic ends in the panic handler.
+/// Runs `body`. Panics do not unwind in this build; they end in the panic handler.
 ///
 /// # Errors
 /// Those of `body`.
@@ -35,7 +36,7 @@ pub fn catch<T>(body: impl FnOnce() -> Result<T>) -> Result<T> {
     body()
 }
 
-/// Runs `body` where no caller can be told of an error. A panic is logged and goes no further.
+/// Runs `body` where no error can be returned. A panic is logged and does not propagate.
 #[cfg(feature = "std")]
 pub fn contain_panic(body: impl FnOnce()) {
     use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -45,7 +46,7 @@ pub fn contain_panic(body: impl FnOnce()) {
     }
 }
 
-/// Runs `body`; without unwinding, a panic ends in the panic handler.
+/// Runs `body`. Panics do not unwind in this build; they end in the panic handler.
 #[cfg(not(feature = "std"))]
 pub fn contain_panic(body: impl FnOnce()) {
     body();

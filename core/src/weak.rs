@@ -1,4 +1,4 @@
-//! Weak references: they keep the memory of an object, not its content.
+//! Weak references, which keep the memory of an object allocated but not its content alive.
 
 use core::mem::ManuallyDrop;
 use core::ptr::NonNull;
@@ -22,11 +22,11 @@ unsafe impl<T> Send for WeakObjectRef<T> {}
 unsafe impl<T> Sync for WeakObjectRef<T> {}
 
 impl<T: ObjectClass> WeakObjectRef<T> {
-    /// A weak reference beside the strong one.
+    /// Makes a weak reference to the object of a strong one.
     pub fn new(strong: &T) -> WeakObjectRef<T> {
         let object = ManuallyDrop::new(strong.as_object().clone());
         let pointer = object.as_ptr();
-        // SAFETY: the clone keeps the object alive until its strong reference is given back, after the weak one exists.
+        // SAFETY: the clone keeps the object alive until its strong reference is released, after the weak one exists.
         unsafe {
             refcount::retain_weak(pointer);
             release::release_object(pointer);
@@ -34,7 +34,7 @@ impl<T: ObjectClass> WeakObjectRef<T> {
         }
     }
 
-    /// A strong reference, unless the object is gone.
+    /// Returns a strong reference, or `None` if the object is destroyed.
     pub fn upgrade(&self) -> Option<T> {
         // SAFETY: the weak reference keeps the header readable; a successful upgrade owns a strong reference.
         unsafe {
@@ -54,7 +54,7 @@ impl<T> Clone for WeakObjectRef<T> {
 
 impl<T> Drop for WeakObjectRef<T> {
     fn drop(&mut self) {
-        // SAFETY: the weak reference that this value owns ends here.
+        // SAFETY: the weak reference of this value ends here.
         unsafe { release::release_weak(self.object.as_ptr()) };
     }
 }

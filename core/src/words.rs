@@ -1,11 +1,11 @@
-//! Bytes of texts, eight at a time.
+//! Short texts as 64-bit words, for comparison and hashing.
 #![forbid(unsafe_code)]
 
-/// The odd number nearest to 2^64 over the golden ratio. A product with it spreads what lies close together: its upper bits are
-/// a hash (Fibonacci hashing).
+/// The odd number nearest to 2^64 divided by the golden ratio. Multiplication by it spreads neighbouring keys; the
+/// upper bits of the product are a hash (Fibonacci hashing).
 pub const GOLDEN_RATIO: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// A text of up to 8 bytes as a word that ends in zeros; None for a longer one.
+/// Packs a text of up to 8 bytes into a zero-padded little-endian word; `None` for a longer text.
 #[inline]
 pub fn short(text: &[u8]) -> Option<u64> {
     match text.len() {
@@ -15,10 +15,10 @@ pub fn short(text: &[u8]) -> Option<u64> {
     }
 }
 
-/// Whether the ends of texts are read in wide loads, which take 160 bytes of flash more than a loop over bytes.
+/// Whether the ends of texts are read in wide loads, which take 160 bytes of flash more than a byte loop.
 const WIDE: bool = cfg!(feature = "speed");
 
-/// The last `len` bytes of a text, at most 7 of them, as the low bytes of a word that ends in zeros.
+/// Packs the last `len` bytes of a text, at most 7, into the low bytes of a zero-padded word.
 #[cfg_attr(feature = "speed", inline)]
 pub fn tail(text: &[u8], len: usize) -> u64 {
     debug_assert!(len < 8 && len <= text.len());
@@ -26,17 +26,17 @@ pub fn tail(text: &[u8], len: usize) -> u64 {
         return text.iter().rev().take(len).fold(0, |word, byte| word << 8 | u64::from(*byte));
     }
     if let (Some(word), 1..) = (text.last_chunk(), len) {
-        // Without the bytes in front.
+        // Shifts out the bytes before the tail.
         return u64::from_le_bytes(*word) >> (64 - 8 * len);
     }
-    // Two halves that may overlap hold the same bytes where they do.
+    // The halves may overlap; overlapping bytes are equal.
     let text = text.get(text.len() - len..).unwrap_or_default();
     if let (Some(low), Some(high)) = (text.first_chunk(), text.last_chunk()) {
         return u64::from(u32::from_le_bytes(*low)) | u64::from(u32::from_le_bytes(*high)) << (8 * (len - 4));
     }
     match text {
         [] => 0,
-        // So do three bytes.
+        // The middle and last byte may coincide with the first.
         [first, ..] => {
             let byte = |at: usize| u64::from(text.get(at).copied().unwrap_or_default()) << (8 * at);
             u64::from(*first) | byte(len / 2) | byte(len - 1)
@@ -44,10 +44,10 @@ pub fn tail(text: &[u8], len: usize) -> u64 {
     }
 }
 
-/// Whether texts of 17 to 32 bytes are compared without a call, too: not where size counts.
+/// Whether texts of 17 to 32 bytes are compared inline, too. Size-optimised builds call the library function.
 const UP_TO_32: bool = cfg!(feature = "speed");
 
-/// Whether two texts are the same. Meant for short ones, for which a call takes longer than the comparison.
+/// Returns `true` if two texts are equal. For short texts, for which a call takes longer than the comparison.
 #[inline]
 pub fn are_same(one: &[u8], other: &[u8]) -> bool {
     if one.len() != other.len() {

@@ -99,7 +99,7 @@ enum DLDeviceType
    */
   kDLROCMHost = 11,
   /**
-   * Free for experiments: what it means is up to the implementation.
+   * Reserved for experiments; the implementation defines its meaning.
    */
   kDLExtDev = 12,
   /**
@@ -107,7 +107,7 @@ enum DLDeviceType
    */
   kDLCUDAManaged = 13,
   /**
-   * Unified shared memory of a oneAPI device; the oneAPI runtime tells which.
+   * Unified shared memory of a oneAPI device, identified by the oneAPI runtime.
    */
   kDLOneAPI = 14,
   /**
@@ -260,7 +260,7 @@ typedef struct DLDataType {
 } DLDataType;
 
 /**
- * A tensor that somebody else owns.
+ * A borrowed tensor.
  *
  * The elements take `(bits * lanes + 7) / 8` bytes each, times the product of `shape`; an empty tensor has null data.
  */
@@ -268,7 +268,7 @@ typedef struct DLTensor {
   /**
    * Start of the memory: an address, a device address or an opaque handle, as the device defines it.
    *
-   * Nominally aligned to 256 bytes; in practice producers do not keep to that.
+   * Nominally aligned to 256 bytes, though producers often do not comply.
    */
   void *data;
   /**
@@ -300,7 +300,7 @@ typedef struct DLTensor {
 } DLTensor;
 
 /**
- * A tensor handed over with a destructor, in the form used before DLPack 1.0.
+ * An owned tensor with a destructor, in the form before DLPack 1.0.
  */
 typedef struct DLManagedTensor {
   /**
@@ -308,7 +308,7 @@ typedef struct DLManagedTensor {
    */
   struct DLTensor dl_tensor;
   /**
-   * Whatever the producer needs to keep; may be null.
+   * The producer's context; may be null.
    */
   void *manager_ctx;
   /**
@@ -318,9 +318,9 @@ typedef struct DLManagedTensor {
 } DLManagedTensor;
 
 /**
- * The version of DLPack a record was made for.
+ * The DLPack version of a record.
  *
- * A consumer that meets another major version must not read the record, and may only call its deleter.
+ * A consumer must not read a record of another major version, and may only call its deleter.
  */
 typedef struct DLPackVersion {
   /**
@@ -334,7 +334,7 @@ typedef struct DLPackVersion {
 } DLPackVersion;
 
 /**
- * The part of the exchange table that never changes.
+ * The stable header of the exchange table.
  */
 typedef struct DLPackExchangeAPIHeader {
   /**
@@ -348,15 +348,15 @@ typedef struct DLPackExchangeAPIHeader {
 } DLPackExchangeAPIHeader;
 
 /**
- * A tensor handed over with a version, flags and a destructor.
+ * An owned tensor with a version, flags and a destructor.
  */
 typedef struct DLManagedTensorVersioned {
   /**
-   * The DLPack version of this record; look at it first.
+   * The DLPack version of this record; check it first.
    */
   struct DLPackVersion version;
   /**
-   * Whatever the producer needs to keep; may be null.
+   * The producer's context; may be null.
    */
   void *manager_ctx;
   /**
@@ -374,7 +374,7 @@ typedef struct DLManagedTensorVersioned {
 } DLManagedTensorVersioned;
 
 /**
- * Makes a tensor like a prototype, of which only dtype, ndim, shape and device are read.
+ * Allocates a tensor like a prototype, of which only dtype, ndim, shape and device are read.
  *
  * Returns 0 and stores the new tensor, which the caller owns; or reports through `SetError` and returns -1.
  * Must not throw.
@@ -403,15 +403,15 @@ typedef int (*DLPackManagedTensorToPyObjectNoSync)(struct DLManagedTensorVersion
                                                    void **out_py_object);
 
 /**
- * Describes a Python tensor in a record of the caller, without waiting for any stream.
+ * Describes a Python tensor in the caller's record, without waiting for any stream.
  *
- * The producer keeps owning data, shape and strides, which are good until control returns to it. Returns 0, or -1 with
- * a Python exception set.
+ * The producer keeps ownership of data, shape and strides, which are valid until control returns to it. Returns 0, or
+ * -1 with a Python exception set.
  */
 typedef int (*DLPackDLTensorFromPyObjectNoSync)(void *py_object, struct DLTensor *out);
 
 /**
- * Tells the stream on which the producer currently works; null for `kDLCPU`.
+ * Returns the stream on which the producer currently works; null for `kDLCPU`.
  *
  * Returns 0, or -1 with a Python exception set.
  */
@@ -431,7 +431,7 @@ typedef struct DLPackExchangeAPI {
    */
   struct DLPackExchangeAPIHeader header;
   /**
-   * Makes a tensor; never null.
+   * Allocates a tensor; never null.
    */
   DLPackManagedTensorAllocator managed_tensor_allocator;
   /**
@@ -447,7 +447,7 @@ typedef struct DLPackExchangeAPI {
    */
   DLPackDLTensorFromPyObjectNoSync dltensor_from_py_object_no_sync;
   /**
-   * Tells the current stream; never null.
+   * Returns the current stream; never null.
    */
   DLPackCurrentWorkStream current_work_stream;
 } DLPackExchangeAPI;

@@ -4,7 +4,7 @@ use core::ffi::c_int;
 use core::ptr::NonNull;
 
 use ferrite_core::abi::{TVMFFIByteArray, TVMFFIObject, TVMFFIObjectHandle};
-use ferrite_core::minimal::names::MOST_BYTES;
+use ferrite_core::minimal::names::MAX_BYTES;
 use ferrite_core::minimal::{Refusal, Result};
 use ferrite_core::type_index;
 
@@ -69,7 +69,7 @@ pub(super) unsafe fn bytes<'a>(array: *const TVMFFIByteArray) -> Result<&'a TVMF
 unsafe fn checked_bytes<'a>(array: *const TVMFFIByteArray) -> Option<&'a TVMFFIByteArray> {
     // SAFETY: the caller's promise.
     let array = unsafe { array.as_ref()? };
-    let is_good = array.size == 0 || (!array.data.is_null() && array.size <= MOST_BYTES);
+    let is_good = array.size == 0 || (!array.data.is_null() && array.size <= MAX_BYTES);
     is_good.then_some(array)
 }
 

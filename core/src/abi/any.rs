@@ -27,7 +27,7 @@ c_enum! {
     ///
     /// Below `kTVMFFIStaticObjectBegin` the value lies in the record itself; from there on the record points to an object.
     pub enum TVMFFITypeIndex: i32 {
-        /// Any type at all. Appears in the static type of reflected fields, never in a value.
+        /// Any type. Appears as the static type of reflected fields, never in a value.
         kTVMFFIAny = -1,
         /// No value, a null pointer.
         kTVMFFINone = 0,
@@ -37,7 +37,7 @@ c_enum! {
         kTVMFFIBool = 2,
         /// A 64-bit floating-point number.
         kTVMFFIFloat = 3,
-        /// An address that means something to the user only.
+        /// An opaque address, which only the user interprets.
         kTVMFFIOpaquePtr = 4,
         /// A `DLDataType`.
         kTVMFFIDataType = 5,
@@ -49,13 +49,13 @@ c_enum! {
         kTVMFFIRawStr = 8,
         /// A borrowed `TVMFFIByteArray*`. Only in views, never in an owned value.
         kTVMFFIByteArrayPtr = 9,
-        /// A pointer to an object handle that the callee may take over. Only in views.
+        /// A pointer to an object handle from which the callee may move the object. Only in views.
         kTVMFFIObjectRValueRef = 10,
         /// A string of up to seven bytes inside the record.
         kTVMFFISmallStr = 11,
         /// Up to seven bytes inside the record.
         kTVMFFISmallBytes = 12,
-        /// The answer of a structural mutator that leaves a value as it is.
+        /// The result of a structural mutator that leaves a value unchanged.
         kTVMFFIUnchanged = 13,
         /// The first index of objects.
         kTVMFFIStaticObjectBegin = 64,
@@ -79,22 +79,22 @@ c_enum! {
         kTVMFFIMap = 72,
         /// A module of functions loaded at run time.
         kTVMFFIModule = 73,
-        /// A Python object that the library only keeps: header, `TVMFFIOpaqueObjectCell`.
+        /// A Python object, opaque to the library: header, `TVMFFIOpaqueObjectCell`.
         kTVMFFIOpaquePyObject = 74,
         /// A list object, changed in place: header, `TVMFFISeqCell`.
         kTVMFFIList = 75,
         /// A map object, changed in place.
         kTVMFFIDict = 76,
-        /// The answer of a structural visitor that wants to stop.
+        /// The result of a structural visitor that stops the visit.
         kTVMFFIVisitInterrupt = 77,
         /// An integer that does not fit 64 bits: header, `size_t` word count, then that many `int64_t` words.
         ///
-        /// Words run from the least significant one, in two's complement and native byte order, without superfluous words
-        /// of sign. A value that fits `int64_t` is always `kTVMFFIInt` instead.
+        /// Words in two's complement and native byte order, least significant first, without redundant sign words. A
+        /// value that fits `int64_t` is always `kTVMFFIInt` instead.
         kTVMFFIBigInt = 78,
         /// One past the last index fixed by this ABI.
         kTVMFFIStaticObjectEnd = 79,
-        /// The first index given out at run time.
+        /// The first index allocated at run time.
         kTVMFFIDynObjectBegin = 128,
     }
 }
@@ -123,10 +123,10 @@ pub union TVMFFIAnyPayload {
     pub v_uint64: u64,
 }
 
-/// One value of any type: what arguments, results and container elements are made of.
+/// A value of any type: an argument, a result or an element of a container.
 ///
-/// Whether a record owns its object or borrows it depends on where it stands: arguments are borrowed, results are owned.
-/// Bytes that a value does not use must be zero, since values are compared word by word.
+/// Whether a record owns or borrows its object depends on its use: arguments are borrowed, results are owned. Unused
+/// bytes must be zero, since values are compared word by word.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct TVMFFIAny {

@@ -1,22 +1,22 @@
-//! What code compiled by TVM shares with the runtime that runs its parallel loops.
+//! The interface between code compiled by TVM and the runtime of its parallel loops.
 
 use core::ffi::{c_int, c_void};
 
-/// State that the tasks of one launch share.
+/// The shared state of the tasks of one launch.
 ///
 /// # Upstream
 /// `TVMParallelGroupEnv` of `include/tvm/runtime/c_backend_api.h`.
 #[repr(C)]
 #[derive(Debug)]
 pub struct ParallelGroupEnv {
-    /// Private to the launcher; barriers use it.
+    /// State of the launcher, used by barriers.
     pub sync_handle: *mut c_void,
-    /// The number of tasks, by which they divide the work.
+    /// The number of tasks, by which the work is divided.
     pub num_task: i32,
 }
 
-/// One task of a launch: gets its number, what the tasks share and the launch's data; returns 0, or -1 with
-/// an error raised.
+/// One task of a launch. Receives its number, the shared environment and the launch's data; returns 0, or -1 with an
+/// error raised.
 ///
 /// # Upstream
 /// `FTVMParallelLambda`.

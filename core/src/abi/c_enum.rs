@@ -1,9 +1,9 @@
-//! C enumerations as Rust sees them: an integer type and its named values.
+//! C enumerations in Rust: an integer type and named constants.
 
 /// Declares a C enumeration as an integer alias and constants.
 ///
-/// A C caller may store any integer where an enumeration is expected, so a Rust `enum` could not hold what arrives. The
-/// header generator reads the body as an enumeration.
+/// A C caller may store any integer in an enumeration, which a Rust `enum` could not represent. The header generator
+/// emits the body as a C enumeration.
 macro_rules! c_enum {
     (
         $(#[$meta:meta])*

@@ -1,9 +1,10 @@
-//! What follows the header in built-in objects: byte array, shape, sequence, error, function and opaque cells.
+//! The content of built-in objects after the header: byte array, shape, sequence, error, function and opaque cells.
 
 use super::{TVMFFIAny, TVMFFIObjectHandle};
 use core::ffi::{c_char, c_int, c_void};
 
-/// Bytes and their number: the content of strings and bytes, and the form of texts that are passed to the library.
+/// A pointer and a length in bytes: the content of string and bytes objects, and the form in which texts are passed to
+/// the library.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct TVMFFIByteArray {
@@ -17,12 +18,12 @@ impl TVMFFIByteArray {
     /// No bytes.
     pub const EMPTY: Self = Self { data: core::ptr::null(), size: 0 };
 
-    /// Describes borrowed bytes; good as long as they are.
+    /// Describes borrowed bytes; valid as long as they are.
     pub const fn from_slice(bytes: &[u8]) -> Self {
         Self { data: bytes.as_ptr().cast(), size: bytes.len() }
     }
 
-    /// The described bytes; empty when `data` is null.
+    /// Borrows the described bytes; empty when `data` is null.
     ///
     /// # Safety
     /// `data` is null or points to `size` bytes that stay readable and unchanged for `'a`.
@@ -53,18 +54,18 @@ pub struct TVMFFISeqCell {
     pub data: *mut c_void,
     /// The number of elements in use.
     pub size: i64,
-    /// The number of elements there is room for.
+    /// The capacity in elements.
     pub capacity: i64,
-    /// Frees `data`; null when the elements lie in the object itself and go with it.
+    /// Frees `data`; null when the elements lie in the object itself.
     pub data_deleter: Option<unsafe extern "C" fn(data: *mut c_void)>,
 }
 
 c_enum! {
-    /// How `TVMFFIErrorCell.update_backtrace` treats the text that is already there.
+    /// How `TVMFFIErrorCell.update_backtrace` treats the existing text.
     pub enum TVMFFIBacktraceUpdateMode: i32 {
-        /// Drops it.
+        /// Replaces it.
         kTVMFFIBacktraceUpdateModeReplace = 0,
-        /// Keeps it and adds the new text behind it.
+        /// Appends the new text to it.
         kTVMFFIBacktraceUpdateModeAppend = 1,
     }
 }
@@ -75,26 +76,27 @@ c_enum! {
 pub struct TVMFFIErrorCell {
     /// The kind of error, such as `TypeError`.
     pub kind: TVMFFIByteArray,
-    /// What went wrong.
+    /// The message.
     pub message: TVMFFIByteArray,
-    /// Where it went wrong, one line per frame, most recent call first, so that outer frames are appended.
+    /// The backtrace, one line per frame, most recent call first, so that outer frames are appended.
     pub backtrace: TVMFFIByteArray,
     /// Changes `backtrace`; `update_mode` is a `TVMFFIBacktraceUpdateMode`. Copies the given text.
     pub update_backtrace: Option<
         unsafe extern "C" fn(self_: TVMFFIObjectHandle, backtrace: *const TVMFFIByteArray, update_mode: i32),
     >,
-    /// The error that led to this one, or null; owned.
+    /// The error that caused this one, or null; owned.
     pub cause_chain: TVMFFIObjectHandle,
-    /// Any further object that describes the error, or null; owned.
+    /// An additional object that describes the error, or null; owned.
     pub extra_context: TVMFFIObjectHandle,
 }
 
-/// The C form of every function: arguments and result are values, failure is a status.
+/// The safe-call convention of functions: arguments and result are values, failure is a status.
 ///
-/// Arguments are borrowed for the time of the call. `result` must come in holding a value that owns nothing, normally
-/// `kTVMFFINone`, and on success leaves with a value that the caller owns.
+/// Arguments are borrowed for the duration of the call. On entry `result` must hold a value that owns nothing, normally
+/// `kTVMFFINone`; on success it holds a value owned by the caller.
 ///
-/// Returns 0 on success. Returns -1 on failure, with the error waiting in `TVMFFIErrorMoveFromRaised`. Must not throw.
+/// Returns 0 on success. Returns -1 on failure with an error raised, which `TVMFFIErrorMoveFromRaised` takes. Must not
+/// throw.
 pub type TVMFFISafeCallType = unsafe extern "C" fn(
     handle: *mut c_void,
     args: *const TVMFFIAny,
@@ -108,7 +110,7 @@ pub type TVMFFISafeCallType = unsafe extern "C" fn(
 pub struct TVMFFIFunctionCell {
     /// Calls the function; its first argument is the object's handle.
     pub safe_call: Option<TVMFFISafeCallType>,
-    /// The C++ form of the call, which throws instead of returning a status; null unless C++ made the object.
+    /// The C++ calling convention, which throws instead of returning a status; null unless C++ created the object.
     ///
     /// Only for callers built with the same C++ exception ABI.
     pub cpp_call: *mut c_void,
@@ -118,7 +120,7 @@ pub struct TVMFFIFunctionCell {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct TVMFFIOpaqueObjectCell {
-    /// What the object keeps; for Python, the `PyObject*`.
+    /// The foreign handle; for Python, the `PyObject*`.
     pub handle: *mut c_void,
 }
 

@@ -1,7 +1,7 @@
-//! The C symbols of the `libtvm_ffi` that a kernel library is loaded beside.
+//! The C symbols of the loaded `libtvm_ffi`, imported by kernel libraries.
 //!
-//! Only what the library needs when its state lives elsewhere; see `tvm/ffi/c_api.h` for what each function does. The host
-//! loads `libtvm_ffi` first, so the symbols resolve when the kernel library is opened.
+//! Only the symbols that a kernel library uses; `tvm/ffi/c_api.h` documents them. The host loads `libtvm_ffi` first, so
+//! the symbols resolve when the kernel library is opened.
 #![allow(missing_docs, reason = "the header documents these functions")]
 
 use super::*;

@@ -17,9 +17,9 @@ pub const DLPACK_FLAG_BITMASK_IS_COPIED: u64 = 1 << 1;
 /// Bit of `DLManagedTensorVersioned.flags`: elements narrower than a byte each fill a byte instead of being packed.
 pub const DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED: u64 = 1 << 2;
 
-/// The version of DLPack a record was made for.
+/// The DLPack version of a record.
 ///
-/// A consumer that meets another major version must not read the record, and may only call its deleter.
+/// A consumer must not read a record of another major version, and may only call its deleter.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DLPackVersion {
@@ -50,11 +50,11 @@ c_enum! {
         kDLROCM = 10,
         /// Main memory pinned by `hipMallocHost`.
         kDLROCMHost = 11,
-        /// Free for experiments: what it means is up to the implementation.
+        /// Reserved for experiments; the implementation defines its meaning.
         kDLExtDev = 12,
         /// Managed memory of `cudaMallocManaged`, visible to the host and to the GPU.
         kDLCUDAManaged = 13,
-        /// Unified shared memory of a oneAPI device; the oneAPI runtime tells which.
+        /// Unified shared memory of a oneAPI device, identified by the oneAPI runtime.
         kDLOneAPI = 14,
         /// A WebGPU buffer.
         kDLWebGPU = 15,
@@ -134,7 +134,7 @@ pub struct DLDataType {
     pub lanes: u16,
 }
 
-/// A tensor that somebody else owns.
+/// A borrowed tensor.
 ///
 /// The elements take `(bits * lanes + 7) / 8` bytes each, times the product of `shape`; an empty tensor has null data.
 #[repr(C)]
@@ -142,7 +142,7 @@ pub struct DLDataType {
 pub struct DLTensor {
     /// Start of the memory: an address, a device address or an opaque handle, as the device defines it.
     ///
-    /// Nominally aligned to 256 bytes; in practice producers do not keep to that.
+    /// Nominally aligned to 256 bytes, though producers often do not comply.
     pub data: *mut c_void,
     /// Where the data lives.
     pub device: DLDevice,
@@ -160,25 +160,25 @@ pub struct DLTensor {
     pub byte_offset: u64,
 }
 
-/// A tensor handed over with a destructor, in the form used before DLPack 1.0.
+/// An owned tensor with a destructor, in the form before DLPack 1.0.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct DLManagedTensor {
     /// The tensor.
     pub dl_tensor: DLTensor,
-    /// Whatever the producer needs to keep; may be null.
+    /// The producer's context; may be null.
     pub manager_ctx: *mut c_void,
     /// Releases the tensor and this record; called once, by the consumer. Null when nothing needs releasing.
     pub deleter: Option<unsafe extern "C" fn(self_: *mut DLManagedTensor)>,
 }
 
-/// A tensor handed over with a version, flags and a destructor.
+/// An owned tensor with a version, flags and a destructor.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct DLManagedTensorVersioned {
-    /// The DLPack version of this record; look at it first.
+    /// The DLPack version of this record; check it first.
     pub version: DLPackVersion,
-    /// Whatever the producer needs to keep; may be null.
+    /// The producer's context; may be null.
     pub manager_ctx: *mut c_void,
     /// Releases the tensor and this record; called once, by the consumer. Null when nothing needs releasing.
     pub deleter: Option<unsafe extern "C" fn(self_: *mut DLManagedTensorVersioned)>,
@@ -188,7 +188,7 @@ pub struct DLManagedTensorVersioned {
     pub dl_tensor: DLTensor,
 }
 
-/// Makes a tensor like a prototype, of which only dtype, ndim, shape and device are read.
+/// Allocates a tensor like a prototype, of which only dtype, ndim, shape and device are read.
 ///
 /// Returns 0 and stores the new tensor, which the caller owns; or reports through `SetError` and returns -1.
 /// Must not throw.
@@ -209,14 +209,14 @@ pub type DLPackManagedTensorAllocator = Option<
 pub type DLPackManagedTensorFromPyObjectNoSync =
     Option<unsafe extern "C" fn(py_object: *mut c_void, out: *mut *mut DLManagedTensorVersioned) -> c_int>;
 
-/// Describes a Python tensor in a record of the caller, without waiting for any stream.
+/// Describes a Python tensor in the caller's record, without waiting for any stream.
 ///
-/// The producer keeps owning data, shape and strides, which are good until control returns to it. Returns 0, or -1 with
-/// a Python exception set.
+/// The producer keeps ownership of data, shape and strides, which are valid until control returns to it. Returns 0, or
+/// -1 with a Python exception set.
 pub type DLPackDLTensorFromPyObjectNoSync =
     Option<unsafe extern "C" fn(py_object: *mut c_void, out: *mut DLTensor) -> c_int>;
 
-/// Tells the stream on which the producer currently works; null for `kDLCPU`.
+/// Returns the stream on which the producer currently works; null for `kDLCPU`.
 ///
 /// Returns 0, or -1 with a Python exception set.
 pub type DLPackCurrentWorkStream = Option<
@@ -234,7 +234,7 @@ pub type DLPackManagedTensorToPyObjectNoSync = Option<
     unsafe extern "C" fn(tensor: *mut DLManagedTensorVersioned, out_py_object: *mut *mut c_void) -> c_int,
 >;
 
-/// The part of the exchange table that never changes.
+/// The stable header of the exchange table.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct DLPackExchangeAPIHeader {
@@ -253,7 +253,7 @@ pub struct DLPackExchangeAPIHeader {
 pub struct DLPackExchangeAPI {
     /// Version and older tables.
     pub header: DLPackExchangeAPIHeader,
-    /// Makes a tensor; never null.
+    /// Allocates a tensor; never null.
     pub managed_tensor_allocator: DLPackManagedTensorAllocator,
     /// Exports a Python tensor; never null.
     pub managed_tensor_from_py_object_no_sync: DLPackManagedTensorFromPyObjectNoSync,
@@ -261,7 +261,7 @@ pub struct DLPackExchangeAPI {
     pub managed_tensor_to_py_object_no_sync: DLPackManagedTensorToPyObjectNoSync,
     /// Describes a Python tensor in place; may be null.
     pub dltensor_from_py_object_no_sync: DLPackDLTensorFromPyObjectNoSync,
-    /// Tells the current stream; never null.
+    /// Returns the current stream; never null.
     pub current_work_stream: DLPackCurrentWorkStream,
 }
 

@@ -2,17 +2,17 @@
 
 use core::ffi::{c_int, c_void};
 
-/// A pointer to an object, that is to its `TVMFFIObject` header.
+/// A pointer to the `TVMFFIObject` header of an object.
 pub type TVMFFIObjectHandle = *mut c_void;
 
 c_enum! {
-    /// What a deleter is asked to do.
+    /// The actions requested of a deleter.
     pub enum TVMFFIObjectDeleterFlagBitMask: i32 {
-        /// The last strong reference went: destroy the content, keep the memory.
+        /// The last strong reference was released: destroy the content, keep the memory.
         kTVMFFIObjectDeleterFlagBitMaskStrong = 1 << 0,
-        /// The last weak reference went: free the memory.
+        /// The last weak reference was released: free the memory.
         kTVMFFIObjectDeleterFlagBitMaskWeak = 1 << 1,
-        /// Both at once, the usual case: destroy the content and free the memory.
+        /// Both at once, the common case: destroy the content and free the memory.
         kTVMFFIObjectDeleterFlagBitMaskBoth = (1 << 0) | (1 << 1),
     }
 }
@@ -35,7 +35,7 @@ pub struct TVMFFIObject {
     ///
     /// A new object holds one of each; all strong references together own one weak reference.
     pub combined_ref_count: u64,
-    /// The type of the object; shared with `TVMFFIAny.type_index`.
+    /// The type of the object, as in `TVMFFIAny.type_index`.
     pub type_index: i32,
     /// Zero.
     pub padding: u32,
@@ -43,26 +43,26 @@ pub struct TVMFFIObject {
     pub deleter: TVMFFIObjectDeleterSlot,
 }
 
-/// The header before the storage of an object that came from a `TVMFFICustomAllocator`.
+/// The header that precedes the storage of an object from a `TVMFFICustomAllocator`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct TVMFFIObjectAllocHeader {
-    /// Takes back the storage of an object, given the address of its header.
+    /// Frees the storage of an object, given the address of its header.
     ///
-    /// Called once, by the object's deleter when the last weak reference goes. The content is already destroyed and must
-    /// not be read. Null when the deleter frees the storage in another way.
+    /// Called once, by the object's deleter, when the last weak reference is released. The content is already destroyed
+    /// and must not be read. Null when the deleter frees the storage in another way.
     pub delete_space: Option<unsafe extern "C" fn(ptr: *mut c_void)>,
 }
 
-/// A source of storage for objects.
+/// An allocator of objects.
 ///
-/// It must stay valid as long as the process runs and may be called by several threads at once.
+/// It must stay valid as long as the process runs, and may be called by several threads concurrently.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct TVMFFICustomAllocator {
-    /// Returns uninitialised storage of `size` bytes for an object of the given type, aligned to `alignment`.
+    /// Allocates `size` bytes of uninitialised storage for an object of the given type, aligned to `alignment`.
     ///
-    /// A `TVMFFIObjectAllocHeader` with its callback set must lie right before the returned address; `size` does not
+    /// A `TVMFFIObjectAllocHeader` with its callback set must directly precede the returned address; `size` does not
     /// include it. On failure, returns null after raising an error with `TVMFFIErrorSetRaised`.
     pub allocate: Option<
         unsafe extern "C" fn(
@@ -72,7 +72,7 @@ pub struct TVMFFICustomAllocator {
             context: *mut c_void,
         ) -> *mut c_void,
     >,
-    /// Passed to `allocate` as it is; may be null.
+    /// Passed to `allocate`; may be null.
     pub context: *mut c_void,
 }
 

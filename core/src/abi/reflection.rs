@@ -13,7 +13,7 @@ pub type TVMFFIFieldGetter = unsafe extern "C" fn(field: *mut c_void, result: *m
 /// Returns 0, or -1 with the raised error set.
 pub type TVMFFIFieldSetter = unsafe extern "C" fn(field: *mut c_void, value: *const TVMFFIAny) -> c_int;
 
-/// Makes an object of a type, whose fields are still to be set; the caller owns `result`.
+/// Creates an object of a type, whose fields are not yet set; the caller owns `result`.
 ///
 /// Returns 0, or -1 with the raised error set.
 pub type TVMFFIObjectCreator = unsafe extern "C" fn(result: *mut TVMFFIObjectHandle) -> c_int;
@@ -31,7 +31,7 @@ c_enum! {
         kTVMFFIFieldFlagBitMaskSEqHashIgnore = 1 << 3,
         /// The field defines variables by pattern, see `TVMFFIDefRegionKind`.
         kTVMFFIFieldFlagBitMaskSEqHashDefPattern = 1 << 4,
-        /// The default is a function without arguments that makes the value. Only together with `HasDefault`.
+        /// The default is a function without arguments that returns the value. Only together with `HasDefault`.
         kTVMFFIFieldFlagBitMaskDefaultFromFactory = 1 << 5,
         /// Printing skips the field.
         kTVMFFIFieldFlagBitMaskReprOff = 1 << 6,
@@ -43,7 +43,7 @@ c_enum! {
         kTVMFFIFieldFlagBitMaskInitOff = 1 << 9,
         /// The generated `__ffi_init__` takes the field by keyword only.
         kTVMFFIFieldFlagBitMaskKwOnly = 1 << 10,
-        /// `setter` is the handle of a function taking the field's address and the value, not a C function.
+        /// `setter` is the handle of a function object that takes the field's address and the value, not a C function.
         kTVMFFIFieldFlagBitSetterIsFunctionObj = 1 << 11,
         /// The field defines one variable, see `TVMFFIDefRegionKind`.
         kTVMFFIFieldFlagBitMaskSEqHashDefSimple = 1 << 12,
@@ -53,29 +53,29 @@ c_enum! {
 c_enum! {
     /// How structural equality and hashing treat objects of a type.
     pub enum TVMFFISEqHashKind: i32 {
-        /// Not at all: comparing raises an error.
+        /// Not comparable: comparing raises an error.
         kTVMFFISEqHashKindUnsupported = 0,
-        /// By content; whether two places share one object does not matter.
+        /// By content; sharing of objects does not matter.
         kTVMFFISEqHashKindTreeNode = 1,
-        /// As a variable, which may correspond to another variable where both are defined.
+        /// As a variable, which corresponds to another variable if both are defined at the same point.
         kTVMFFISEqHashKindFreeVar = 2,
         /// By content, and objects shared on one side must be shared on the other.
         kTVMFFISEqHashKindDAGNode = 3,
-        /// By content, without variables anywhere inside, so the same address is enough.
+        /// By content, which contains no variables, so equal addresses suffice.
         kTVMFFISEqHashKindConstTreeNode = 4,
-        /// By address: there is one object per value.
+        /// By address: every value has a unique object.
         kTVMFFISEqHashKindUniqueInstance = 5,
     }
 }
 
 c_enum! {
-    /// Whether a walk over an object is at a place where variables are defined.
+    /// Whether a walk over an object is at a point where variables are defined.
     pub enum TVMFFIDefRegionKind: i32 {
-        /// No: variables are used here and must be defined further out, or else compare by address.
+        /// No: variables are used here. They must be defined further out, or compare by address.
         kTVMFFIDefRegionKindNone = 0,
-        /// A pattern: the variable and every variable in its type are defined where they first appear.
+        /// A pattern: the variable and every variable in its type are defined where they first occur.
         ///
-        /// Holds for all that lies inside, whatever kinds are entered there.
+        /// Applies to the whole content, regardless of the kinds of fields in it.
         kTVMFFIDefRegionKindPattern = 1,
         /// Only the variable itself is defined; variables in its type are used. Without effect inside a pattern.
         kTVMFFIDefRegionKindSimple = 2,
@@ -88,7 +88,7 @@ c_enum! {
 pub struct TVMFFIFieldInfo {
     /// The name.
     pub name: TVMFFIByteArray,
-    /// Documentation for the reader.
+    /// Human-readable documentation.
     pub doc: TVMFFIByteArray,
     /// Structured information, as JSON.
     pub metadata: TVMFFIByteArray,
@@ -102,7 +102,7 @@ pub struct TVMFFIFieldInfo {
     pub offset: i64,
     /// Reads the field.
     pub getter: Option<TVMFFIFieldGetter>,
-    /// Writes the field; set for read-only fields too, since loading a saved object needs it.
+    /// Writes the field. Also set for read-only fields, since loading a saved object needs it.
     ///
     /// A `TVMFFIFieldSetter`, or with `kTVMFFIFieldFlagBitSetterIsFunctionObj` the handle of a function.
     pub setter: *mut c_void,
@@ -110,7 +110,7 @@ pub struct TVMFFIFieldInfo {
     pub default_value_or_factory: TVMFFIAny,
     /// The declared type of the field, `kTVMFFIAny` when unknown.
     ///
-    /// Says nothing about the type of the value at run time or about the elements of a container.
+    /// Does not constrain the run-time type of the value or the elements of a container.
     pub field_static_type_index: i32,
 }
 
@@ -120,7 +120,7 @@ pub struct TVMFFIFieldInfo {
 pub struct TVMFFIMethodInfo {
     /// The name.
     pub name: TVMFFIByteArray,
-    /// Documentation for the reader.
+    /// Human-readable documentation.
     pub doc: TVMFFIByteArray,
     /// Structured information, as JSON.
     pub metadata: TVMFFIByteArray,
@@ -134,9 +134,9 @@ pub struct TVMFFIMethodInfo {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct TVMFFITypeMetadata {
-    /// Documentation for the reader.
+    /// Human-readable documentation.
     pub doc: TVMFFIByteArray,
-    /// Makes an object of the type, whose fields must then all be set; may be null.
+    /// Creates an object of the type, whose fields must all be set afterwards; may be null.
     pub creator: Option<TVMFFIObjectCreator>,
     /// The size of the object record in bytes, 0 when unknown.
     pub total_size: i32,
@@ -144,10 +144,10 @@ pub struct TVMFFITypeMetadata {
     pub structural_eq_hash_kind: TVMFFISEqHashKind,
 }
 
-/// One attribute of all types that have it, by type index.
+/// A type attribute: one value per type, by type index.
 ///
-/// The entry of a type is `data[type_index - begin_index]`; outside `[begin_index, begin_index + size)`, and where
-/// the entry is none, the type does not have the attribute. Nothing is inherited from the parent type.
+/// The entry of a type is `data[type_index - begin_index]`; outside `[begin_index, begin_index + size)`, and where the
+/// entry is None, the type does not have the attribute. Attributes are not inherited from the parent type.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct TVMFFITypeAttrColumn {

@@ -1,4 +1,4 @@
-//! The borrowed value: what it is made of, what it shows, and its owned copy.
+//! Borrowed values: construction, access, and copying into owned values.
 
 use core::ffi::{CStr, c_void};
 use core::fmt;
@@ -14,11 +14,11 @@ use crate::error::{Error, Result};
 use crate::object::ObjectRef;
 use crate::{plain_bail, plain_error, refcount, string, type_index, type_table};
 
-/// From the type index of a borrowed text, or of borrowed bytes, to that of a short copy.
+/// Difference between the type index of a raw string or byte array and that of its small owned copy.
 const COPY_OFFSET: i32 = type_index::SMALL_STR - type_index::RAW_STR;
 const _: () = assert!(type_index::SMALL_BYTES - type_index::BYTE_ARRAY_PTR == COPY_OFFSET);
 
-/// A borrowed value: copies freely, owns nothing, lives no longer than what it was taken from.
+/// A borrowed value: `Copy`, owns nothing, and lives no longer than its source.
 ///
 /// # Upstream
 /// `tvm::ffi::AnyView` in `any.h`.
@@ -36,7 +36,7 @@ impl<'a> AnyView<'a> {
     /// Views a raw cell.
     ///
     /// # Safety
-    /// What the cell points to must be valid for `'a`, in the form that its type index says.
+    /// The content of the cell must be valid for `'a`, as its type index requires.
     pub const unsafe fn from_raw(raw: TVMFFIAny) -> AnyView<'a> {
         AnyView { raw, lifetime: PhantomData }
     }
@@ -50,10 +50,10 @@ impl<'a> AnyView<'a> {
         unsafe { &*core::ptr::from_ref(raw).cast() }
     }
 
-    /// Views `len` raw cells in place, the argument form of a packed call. Null is empty.
+    /// Views `len` raw cells in place, as the arguments of a packed call. A null pointer gives an empty slice.
     ///
     /// # Safety
-    /// `cells` must be null or valid for reads of `len` cells for `'a`, each as [`AnyView::from_raw`] demands.
+    /// `cells` must be null or valid for reads of `len` cells for `'a`, each as [`AnyView::from_raw`] requires.
     pub unsafe fn slice_from_raw(cells: *const TVMFFIAny, len: usize) -> &'a [AnyView<'a>] {
         if cells.is_null() {
             return &[];
@@ -62,19 +62,19 @@ impl<'a> AnyView<'a> {
         unsafe { slice::from_raw_parts(cells.cast(), len) }
     }
 
-    /// A view whose payload is 8 plain bytes.
+    /// Makes a view of a plain value, whose payload is 8 bytes of data.
     pub(crate) fn plain(type_index: i32, payload: TVMFFIAnyPayload) -> AnyView<'a> {
         AnyView { raw: TVMFFIAny { type_index, small_str_len: 0, payload }, lifetime: PhantomData }
     }
 
-    /// A view of a pointer, with the upper half of the payload zero on 32-bit machines.
+    /// Makes a view of a pointer; on 32-bit targets the upper half of the payload is zero.
     pub(crate) fn pointer(type_index: i32, pointer: *mut c_void) -> AnyView<'a> {
         let mut view = AnyView::plain(type_index, TVMFFIAnyPayload { v_uint64: 0 });
         view.raw.payload.v_ptr = pointer;
         view
     }
 
-    /// The raw cell, borrowed.
+    /// Borrows the raw cell.
     pub const fn as_raw(&self) -> &TVMFFIAny {
         &self.raw
     }
@@ -84,24 +84,24 @@ impl<'a> AnyView<'a> {
         self.raw.type_index
     }
 
-    /// Whether the value is None.
+    /// Returns `true` if the value is None.
     pub const fn is_none(self) -> bool {
         self.raw.type_index == type_index::NONE
     }
 
-    /// The payload as an integer, whatever the type.
+    /// The bits of the payload, for every type.
     pub fn payload_bits(self) -> u64 {
         // SAFETY: every member of the union is plain data of at most 8 bytes, and constructors write all 8.
         unsafe { self.raw.payload.v_uint64 }
     }
 
-    /// The payload as a pointer, whatever the type.
+    /// The payload as a pointer, for every type.
     pub(crate) fn payload_pointer(self) -> *mut c_void {
         // SAFETY: as for `payload_bits`.
         unsafe { self.raw.payload.v_ptr }
     }
 
-    /// The object of an object value, borrowed.
+    /// Borrows the object of an object value; `None` for other values.
     pub fn object_ptr(self) -> Option<NonNull<TVMFFIObject>> {
         if self.raw.type_index < type_index::STATIC_OBJECT_BEGIN {
             return None;
@@ -109,7 +109,7 @@ impl<'a> AnyView<'a> {
         NonNull::new(self.payload_pointer().cast())
     }
 
-    /// The text of a string of any form (small, object, raw), without conversion. Not necessarily UTF-8.
+    /// Borrows the text of a string of any form (small, object, raw); `None` for other values. Not necessarily UTF-8.
     #[inline]
     pub fn bytes_of_string(&self) -> Option<&[u8]> {
         match self.raw.type_index {
@@ -118,7 +118,7 @@ impl<'a> AnyView<'a> {
         }
     }
 
-    /// The content of bytes of any form (small, object, byte array pointer), without conversion.
+    /// Borrows the content of bytes of any form (small, object, byte array pointer); `None` for other values.
     #[inline]
     pub fn bytes_of_bytes(&self) -> Option<&[u8]> {
         match self.raw.type_index {
@@ -127,7 +127,7 @@ impl<'a> AnyView<'a> {
         }
     }
 
-    /// The content of a string or of bytes.
+    /// Borrows the content of a string or of bytes, in any form.
     #[cfg_attr(feature = "speed", inline)]
     #[cfg_attr(not(feature = "speed"), inline(never))]
     fn content(&self) -> Option<&[u8]> {
@@ -148,13 +148,13 @@ impl<'a> AnyView<'a> {
         }
     }
 
-    /// The content of a string or bytes object; None for any other value. Always inlined.
+    /// Borrows the content of a string or bytes object; `None` for other values. Always inlined.
     #[inline(always)]
     pub fn content_of_object(&self) -> Option<&[u8]> {
         if !matches!(self.raw.type_index, type_index::STR | type_index::BYTES) {
             return None;
         }
-        // SAFETY: string and bytes objects hold a byte array after their header (ABI).
+        // SAFETY: string and bytes objects have a byte array after their header (ABI).
         self.object_ptr().map(|object| unsafe { object_bytes(object) })
     }
 
@@ -167,7 +167,7 @@ impl<'a> AnyView<'a> {
     /// Converts to `T` by upstream's rules (bool to int, int to float, …).
     ///
     /// # Errors
-    /// TypeError naming the expected and the actual type; MemoryError when a copy was needed and refused.
+    /// TypeError that states the expected and the actual type; MemoryError when a copy fails.
     pub fn get<T: AnyCompatible>(self) -> Result<T> {
         match T::try_from_view(self)? {
             Some(value) => Ok(value),
@@ -175,55 +175,55 @@ impl<'a> AnyView<'a> {
         }
     }
 
-    /// Converts to `T`, or answers None when the value is of another type.
+    /// Converts to `T`, or returns `None` when the value has another type.
     ///
     /// # Errors
-    /// MemoryError when a copy was needed and refused.
+    /// MemoryError when a copy fails.
     pub fn try_get<T: AnyCompatible>(self) -> Result<Option<T>> {
         T::try_from_view(self)
     }
 
-    /// Makes an owned value: retains objects, copies raw strings and byte arrays, takes over rvalue references.
+    /// Makes an owned value: retains objects, copies raw strings and byte arrays, and moves from rvalue references.
     ///
     /// # Errors
     /// MemoryError; ValueError for a null raw string, byte array or object; TypeError for a type index between those of
-    /// plain values and objects; InternalError for an rvalue reference that was already moved from.
+    /// plain values and objects; InternalError for an rvalue reference that was moved from before.
     ///
     /// # Upstream
     /// `TVMFFIAnyViewToOwnedAny`.
     #[inline]
     pub fn to_owned(self) -> Result<Any> {
         if cfg!(feature = "speed") {
-            // In registers: who reads a cell at once waits for the halves that were written a moment ago.
+            // In registers: loading a cell right after its halves were stored defeats store forwarding.
             return match self.retain() {
                 Some(owned) => Ok(owned),
-                None => self.to_owned_slowly(),
+                None => self.to_owned_slow(),
             };
         }
         let mut cell = MaybeUninit::uninit();
         self.write_owned(&mut cell)?;
-        // SAFETY: without an error the cell is an owned value.
+        // SAFETY: after success the cell is an owned value.
         Ok(Any { raw: unsafe { cell.assume_init() } })
     }
 
     #[cold]
-    fn to_owned_slowly(self) -> Result<Any> {
+    fn to_owned_slow(self) -> Result<Any> {
         let mut cell = MaybeUninit::uninit();
-        // SAFETY: the cell is ours, and without an error an owned value.
+        // SAFETY: the cell is local, and an owned value after success.
         unsafe {
-            write_owned_slowly(&self.raw, cell.as_mut_ptr())?;
+            write_owned_slow(&self.raw, cell.as_mut_ptr())?;
             Ok(Any { raw: cell.assume_init() })
         }
     }
 
-    /// The owned value, if making it needs neither a copy nor an error: plain values, short strings and objects; None
-    /// otherwise. Allocates nothing.
+    /// The fast path of [`to_owned`](AnyView::to_owned): the owned form of plain values, small strings and objects;
+    /// `None` for values that need a copy or an error. Allocates nothing.
     #[inline]
     pub fn retain(self) -> Option<Any> {
         self.has_owned_form().then(|| self.retained())
     }
 
-    /// Whether the cell is as an owned value's: that of a plain value, of a short string or of an object.
+    /// Returns `true` if the cell has the form of an owned value: a plain value, a small string or an object.
     #[inline]
     pub fn has_owned_form(&self) -> bool {
         match self.raw.type_index {
@@ -235,18 +235,18 @@ impl<'a> AnyView<'a> {
         }
     }
 
-    /// Writes the owned value, made as by [`AnyView::to_owned`], to a cell; the caller then owns it. What was in the
-    /// cell is not released.
+    /// Writes the owned form of the value, as [`AnyView::to_owned`] makes it, to a cell; the caller then owns it. The
+    /// previous content of the cell is not released.
     ///
     /// # Errors
-    /// Those of [`AnyView::to_owned`], which leave the cell as it was.
+    /// Those of [`AnyView::to_owned`], which leave the cell unchanged.
     #[inline]
     pub fn write_owned(&self, cell: &mut MaybeUninit<TVMFFIAny>) -> Result<()> {
-        // SAFETY: both are borrowed.
+        // SAFETY: both references are valid.
         unsafe { write_owned_at(&self.raw, cell.as_mut_ptr()) }
     }
 
-    /// The referent of an rvalue reference, not yet moved from.
+    /// The target of an rvalue reference.
     pub(crate) fn rvalue_slot(self) -> Option<NonNull<*mut TVMFFIObject>> {
         if self.raw.type_index != type_index::OBJECT_RVALUE_REF {
             return None;
@@ -264,11 +264,11 @@ impl<'a> AnyView<'a> {
     }
 }
 
-/// Writes the owned value of a view to a cell, as [`AnyView::write_owned`] does. The view and its text may lie in the cell, which
-/// references to them must not.
+/// Writes the owned form of a view to a cell, as [`AnyView::write_owned`] does. Takes pointers, since the view and its
+/// text may lie in the cell itself.
 ///
 /// # Errors
-/// As there.
+/// As [`AnyView::write_owned`].
 ///
 /// # Safety
 /// The view must be as for [`AnyView::from_raw`], and the cell writable.
@@ -279,7 +279,7 @@ pub unsafe fn write_owned_at(view: *const TVMFFIAny, cell: *mut TVMFFIAny) -> Re
     unsafe {
         let owned = AnyView::in_place(&*view);
         if !owned.has_owned_form() {
-            return write_owned_slowly(view, cell);
+            return write_owned_slow(view, cell);
         }
         if let Some(object) = owned.object_ptr() {
             refcount::retain(object.as_ptr());
@@ -292,7 +292,7 @@ pub unsafe fn write_owned_at(view: *const TVMFFIAny, cell: *mut TVMFFIAny) -> Re
 /// # Safety
 /// As for [`write_owned_at`].
 #[cold]
-unsafe fn write_owned_slowly(view: *const TVMFFIAny, cell: *mut TVMFFIAny) -> Result<()> {
+unsafe fn write_owned_slow(view: *const TVMFFIAny, cell: *mut TVMFFIAny) -> Result<()> {
     // SAFETY: the caller vouches for the view.
     let view = unsafe { AnyView::in_place(&*view) };
     let index = view.raw.type_index;
@@ -321,13 +321,13 @@ unsafe fn write_owned_slowly(view: *const TVMFFIAny, cell: *mut TVMFFIAny) -> Re
 /// The slot must be that of an rvalue reference, and the cell writable.
 unsafe fn take_rvalue(slot: Option<NonNull<*mut TVMFFIObject>>, cell: *mut TVMFFIAny) -> Result<()> {
     let taken = slot.and_then(|slot| {
-        // SAFETY: an rvalue reference points to the caller's object pointer, which the caller gives up (ABI).
+        // SAFETY: an rvalue reference points to the caller's object pointer, which is moved from (ABI).
         NonNull::new(unsafe { slot.as_ptr().replace(core::ptr::null_mut()) })
     });
     let Some(object) = taken else {
         plain_bail!(INTERNAL_ERROR, "RValueRef already moved"; "already moved");
     };
-    // SAFETY: the strong reference that the caller's variable held is ours now; the caller vouches for the cell.
+    // SAFETY: the strong reference of the caller's variable was taken out of it; the caller vouches for the cell.
     unsafe { cell.write(ObjectRef::from_raw(object).into_any().into_raw()) };
     Ok(())
 }
@@ -339,7 +339,7 @@ fn null_value(type_index: i32) -> Error {
     )
 }
 
-/// The content of a string or bytes object.
+/// Borrows the content of a string or bytes object.
 ///
 /// # Safety
 /// `object` must be a live object with a byte array after its header, for `'a`.
@@ -354,7 +354,7 @@ impl<'a, T: AnyCompatible> From<&'a T> for AnyView<'a> {
     }
 }
 
-/// A raw string: the form in which C passes text. Longer-lived text is a [`String`](crate::string::String).
+/// Borrows a C string as a raw string. For owned text, use [`String`](crate::string::String).
 impl<'a> From<&'a CStr> for AnyView<'a> {
     fn from(text: &'a CStr) -> AnyView<'a> {
         AnyView::pointer(type_index::RAW_STR, text.as_ptr().cast_mut().cast())
@@ -438,7 +438,7 @@ mod tests {
             (cell(type_index::SMALL_STR, 8), "ValueError"),
             (cell(type_index::SMALL_BYTES, u32::MAX), "ValueError"),
         ] {
-            // SAFETY: none of the cells is followed: that is what the test is about.
+            // SAFETY: none of the invalid cells is dereferenced, as this test checks.
             let error = unsafe { AnyView::from_raw(raw) }.to_owned().unwrap_err();
             assert_eq!(error.kind(), kind.as_bytes());
         }

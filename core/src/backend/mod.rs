@@ -1,14 +1,14 @@
-//! What functions compiled by TVM call beside the ABI itself: workspaces, parallel loops, initialisers.
+//! The runtime of functions compiled by TVM: workspaces, parallel loops, initialisers.
 //!
-//! | file | holds |
+//! | file | content |
 //! |---|---|
 //! | [`workspace`] | temporary buffers of main memory |
-//! | [`parallel`] | parallel launches and barriers, and the launcher that carries them out |
+//! | [`parallel`] | parallel launches and barriers, and the installed launcher |
 //! | `serial` | the launcher of builds without threads |
 //! | [`run_once`](mod@run_once) | initialisers that run once per handle |
 //! //!
 //! # Upstream
-//! `include/tvm/runtime/c_backend_api.h` of Apache TVM, whose `libtvm_runtime` has them.
+//! `include/tvm/runtime/c_backend_api.h` of Apache TVM; upstream implements it in `libtvm_runtime`.
 
 pub mod parallel;
 pub mod run_once;

@@ -1,4 +1,4 @@
-//! Parallel loops of compiled functions: launches and barriers, carried out by the installed launcher.
+//! Parallel loops of compiled functions: launches and barriers, executed by the installed launcher.
 
 use core::ffi::c_void;
 use core::ptr;
@@ -11,51 +11,49 @@ use super::serial;
 
 pub use crate::abi::{ParallelGroupEnv, ParallelLambda};
 
-/// The functions that carry out parallel launches and their barriers.
+/// An implementation of parallel launches and their barriers.
 pub struct Launcher {
-    /// Runs `lambda` as `num_task` tasks and waits for them. With 0 the launcher chooses the number. It may also run
-    /// fewer tasks; `env.num_task` has their real number.
+    /// Runs `lambda` as `num_task` tasks and waits for them. With 0 the launcher chooses the number. It may run fewer
+    /// tasks; `env.num_task` has the actual number.
     ///
-    /// Tasks of one launch run on different threads, so that all of them can meet at barriers.
+    /// Tasks of one launch run on different threads, so that all of them can reach a barrier.
     ///
     /// `lambda` may be called with `data` from several threads at once until the launch returns.
     ///
     /// # Errors
-    /// Those of the task that failed first; RuntimeError when so many tasks cannot run at once.
+    /// The error of the first task that failed; RuntimeError when that many tasks cannot run concurrently.
     pub launch: unsafe fn(lambda: ParallelLambda, data: *mut c_void, num_task: i32) -> Result<()>,
-    /// Waits until every task of the launch is at the barrier.
+    /// Waits until every task of the launch has reached the barrier.
     ///
-    /// `env` is what this launcher gave to the calling task.
+    /// `env` is the environment that this launcher passed to the calling task.
     ///
     /// # Errors
-    /// RuntimeError when a task ended instead.
+    /// RuntimeError when a task ended before the barrier.
     pub barrier: unsafe fn(env: *mut ParallelGroupEnv) -> Result<()>,
 }
 
 static LAUNCHER: AtomicPtr<Launcher> = AtomicPtr::new(ptr::null_mut());
 
-/// Makes `launcher` carry out launches from now on. Without one, launches run as one task on the calling
-/// thread.
+/// Installs the launcher of parallel launches. Without one, a launch runs as one task on the calling thread.
 ///
-/// A launch that is under way must not be left with the barrier of another launcher: install before the first
-/// launch.
+/// A running launch must not reach a barrier of another launcher: install before the first launch.
 pub fn install_launcher(launcher: &'static Launcher) {
     LAUNCHER.store(ptr::from_ref(launcher).cast_mut(), Ordering::Release);
 }
 
 fn launcher() -> &'static Launcher {
-    // SAFETY: only `install_launcher` stores here, and what it stores is static.
+    // SAFETY: only `install_launcher` stores here, and only static references.
     unsafe { LAUNCHER.load(Ordering::Acquire).as_ref() }.unwrap_or(&serial::LAUNCHER)
 }
 
-/// Runs `lambda` as `num_task` tasks, 0 meaning one per worker, and waits for them.
+/// Runs `lambda` as `num_task` tasks, 0 meaning one per worker thread, and waits for them.
 ///
-/// Tasks must take their number from their environment: nested launches, and all launches without threads,
-/// run as one task.
+/// Tasks must read their number from their environment: nested launches, and all launches without threads, run as one
+/// task.
 ///
 /// # Errors
-/// Those of the task that failed first; ValueError when `num_task` is negative; RuntimeError when so many tasks cannot run
-/// at once.
+/// The error of the first task that failed; ValueError when `num_task` is negative; RuntimeError when that many tasks
+/// cannot run concurrently.
 ///
 /// # Safety
 /// `lambda` must accept `data` on several threads at once until the launch returns.
@@ -68,19 +66,19 @@ pub unsafe fn parallel_launch(lambda: ParallelLambda, data: *mut c_void, num_tas
     unsafe { (launcher().launch)(lambda, data, num_task) }
 }
 
-/// Waits until all tasks of the launch have called it.
+/// Waits until all tasks of the launch have reached the barrier.
 ///
 /// # Errors
-/// ValueError when `env` is null; RuntimeError when a task ended instead of coming.
+/// ValueError when `env` is null; RuntimeError when a task ended before the barrier.
 ///
 /// # Safety
-/// `env` must be null or what the calling task was given.
+/// `env` must be null or the environment of the calling task.
 ///
 /// # Upstream
-/// `TVMBackendParallelBarrier` of `src/runtime/thread_pool.cc`, which waits for ever when a task ended.
+/// `TVMBackendParallelBarrier` of `src/runtime/thread_pool.cc`, which waits forever when a task ended.
 pub unsafe fn parallel_barrier(_task_id: i32, env: *mut ParallelGroupEnv) -> Result<()> {
     plain_ensure!(!env.is_null(), VALUE_ERROR, "a barrier needs the environment of its task");
-    // SAFETY: the environment is the one of the calling task, which lives as long as the task runs.
+    // SAFETY: the environment is that of the calling task, which lives while the task runs.
     if unsafe { (*env).num_task } <= 1 {
         return Ok(());
     }
@@ -91,7 +89,7 @@ pub unsafe fn parallel_barrier(_task_id: i32, env: *mut ParallelGroupEnv) -> Res
 /// Runs one task.
 ///
 /// # Errors
-/// The one that the task raised, or RuntimeError when it failed without one.
+/// The error that the task raised, or RuntimeError if it failed without raising one.
 ///
 /// # Safety
 /// `lambda` must accept `env` and `data`.

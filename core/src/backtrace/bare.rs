@@ -7,15 +7,15 @@ use crate::abi::TVMFFIByteArray;
 /// An empty text for C.
 struct Empty(TVMFFIByteArray);
 
-// SAFETY: never written, and points to a constant.
+// SAFETY: never written; points to a constant.
 unsafe impl Sync for Empty {}
 
 static EMPTY: Empty = Empty(TVMFFIByteArray { data: c"".as_ptr(), size: 0 });
 
-/// An empty text, whatever is asked. Never null, valid for ever.
+/// Returns an empty text for every request. Never null, valid forever.
 ///
 /// # Safety
-/// None: nothing is read.
+/// None: the arguments are not read.
 ///
 /// # Upstream
 /// `TVMFFIBacktrace` in `backtrace.cc`.

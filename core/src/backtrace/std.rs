@@ -1,6 +1,6 @@
-//! Backtraces: one line per frame, most recent call first, from a provider that hosts install.
+//! Backtraces as text: one line per frame, most recent call first, from an installed provider.
 //!
-//! Without a provider a backtrace is the one line that the caller knows about itself, or nothing.
+//! Without a provider, a backtrace consists of the caller's own line, or is empty.
 
 use core::ffi::{c_char, c_int, c_void};
 use core::fmt::Write;
@@ -16,20 +16,21 @@ mod store;
 /// A request for the backtrace of a caller.
 #[derive(Clone, Copy, Default)]
 pub struct BacktraceRequest<'a> {
-    /// The caller's file, which makes the first line of the text together with `func`.
+    /// The caller's file; together with `func` it forms the first line of the text.
     pub filename: Option<&'a [u8]>,
     /// The caller's line.
     pub line: i32,
     /// The caller's function.
     pub func: Option<&'a [u8]>,
-    /// Whether frames beyond the innermost call through the ABI are wanted.
+    /// Whether to include frames beyond the innermost call through the ABI.
     pub cross_ffi_boundary: bool,
-    /// Address of the C function that received the request, or zero: its frame and those of its callees are not shown.
+    /// Address of the C function that received the request, or zero; its frame and the frames of its callees are
+    /// omitted.
     pub entry: usize,
 }
 
 impl BacktraceRequest<'_> {
-    /// The caller's own line, when the request names file and function.
+    /// Writes the caller's own line, if the request names file and function.
     pub fn write_own_line(&self, sink: &mut dyn FnMut(&[u8])) {
         if let (Some(filename), Some(func)) = (self.filename, self.func) {
             write_line(filename, i64::from(self.line), func, sink);
@@ -37,7 +38,7 @@ impl BacktraceRequest<'_> {
     }
 }
 
-/// Writes one frame: `  File "F", line N, in SYM`, the form that Python prints and clients parse.
+/// Writes one frame as `  File "F", line N, in SYM`, the form that Python prints and clients parse.
 pub fn write_line(filename: &[u8], line: i64, func: &[u8], sink: &mut dyn FnMut(&[u8])) {
     struct Pieces<'a>(&'a mut dyn FnMut(&[u8]));
     impl Write for Pieces<'_> {
@@ -50,19 +51,19 @@ pub fn write_line(filename: &[u8], line: i64, func: &[u8], sink: &mut dyn FnMut(
     let _ = writeln!(Pieces(sink), "  File \"{}\", line {line}, in {}", Lossy(filename), Lossy(func));
 }
 
-/// A function that writes the text of a backtrace to the sink, piece by piece.
+/// Writes the text of a backtrace to the sink, piece by piece.
 ///
-/// It may run on any thread and inside the creation of an error, so it must not raise one.
+/// May run on any thread and while an error is being created, so it must not raise one.
 pub type BacktraceProvider = fn(sink: &mut dyn FnMut(&[u8]), request: &BacktraceRequest<'_>);
 
 static PROVIDER: AtomicPtr<()> = AtomicPtr::new(ptr::null_mut());
 
-/// Installs the function that walks the stack on this platform, in place of an earlier one.
+/// Installs the unwinder of this platform, replacing any earlier one.
 pub fn set_provider(provider: BacktraceProvider) {
     PROVIDER.store(provider as *mut (), Ordering::Release);
 }
 
-/// Writes the text of a backtrace to the sink. Allocates what the provider does.
+/// Writes the text of a backtrace to the sink. Allocates only in the provider.
 pub fn write(request: &BacktraceRequest<'_>, sink: &mut dyn FnMut(&[u8])) {
     let provider = PROVIDER.load(Ordering::Acquire);
     if provider.is_null() {
@@ -73,10 +74,10 @@ pub fn write(request: &BacktraceRequest<'_>, sink: &mut dyn FnMut(&[u8])) {
     provider(sink, request);
 }
 
-/// Bytes that most backtraces fit in, so that few of them grow.
+/// Initial buffer size that fits most backtraces.
 const USUAL_BYTES: usize = 1024;
 
-/// The text of a backtrace. When memory runs out it ends early.
+/// Returns the text of a backtrace; truncated when out of memory.
 pub fn text(request: &BacktraceRequest<'_>) -> Buffer<u8> {
     let own_line = request.filename.is_some() && request.func.is_some();
     if !own_line && PROVIDER.load(Ordering::Acquire).is_null() {
@@ -93,7 +94,7 @@ fn collect(request: &BacktraceRequest<'_>, text: &mut Buffer<u8>) {
     write(request, &mut |piece| room = room && text.try_extend_from_slice(piece).is_ok());
 }
 
-/// An empty text for C, when there is no place for another.
+/// The empty text for C.
 struct Empty(TVMFFIByteArray);
 
 // SAFETY: never written, and points to a constant.
@@ -101,8 +102,8 @@ unsafe impl Sync for Empty {}
 
 static EMPTY: Empty = Empty(TVMFFIByteArray { data: c"".as_ptr(), size: 0 });
 
-/// The text of a backtrace for C. Never null; valid until the next call on this thread or
-/// the end of the thread. `entry` is the address of the C function on whose behalf this runs.
+/// Captures a backtrace for C. Never null; valid until the next call on this thread or the end of the thread. `entry`
+/// is the address of the C function that received the request.
 ///
 /// # Safety
 /// `filename` and `func` must each be null or a NUL-terminated string.
@@ -116,7 +117,7 @@ pub unsafe fn capture_for_c(
     cross_ffi_boundary: bool,
     entry: *const c_void,
 ) -> *const TVMFFIByteArray {
-    // SAFETY: the caller vouches for both strings, which are only used until this returns.
+    // SAFETY: the caller vouches for both strings, which are only used during this call.
     let (filename, func) = unsafe { (text_or_none(filename), text_or_none(func)) };
     let request = BacktraceRequest { filename, line, func, cross_ffi_boundary, entry: entry.addr() };
     store::with(|text| collect(&request, text)).unwrap_or(&raw const EMPTY.0)
@@ -129,7 +130,7 @@ unsafe fn text_or_none<'a>(text: *const c_char) -> Option<&'a [u8]> {
     (!text.is_null()).then(|| unsafe { core::ffi::CStr::from_ptr(text) }.to_bytes())
 }
 
-/// The text that C gets from the store.
+/// Borrows the stored text as a byte array for C.
 fn view(text: &Buffer<u8>) -> TVMFFIByteArray {
     if text.is_empty() { EMPTY.0 } else { TVMFFIByteArray::from_slice(text) }
 }

@@ -1,4 +1,4 @@
-//! Each thread's last backtrace, for C to read.
+//! The last backtrace of each thread, which C reads in place.
 
 extern crate std;
 
@@ -22,8 +22,8 @@ std::thread_local! {
     };
 }
 
-/// Lets `fill` replace the text and gives its place; none while the thread is ending or when `fill` came back
-/// here.
+/// Runs `fill` to replace the text and returns its address; `None` while the thread is ending or when called from
+/// within `fill`.
 pub(super) fn with(fill: impl FnOnce(&mut Buffer<u8>)) -> Option<*const TVMFFIByteArray> {
     LAST.try_with(|last| {
         let mut text = last.text.try_borrow_mut().ok()?;

@@ -1,4 +1,4 @@
-//! Speed-optimised static functions: each has a safe call of its own, with its body inlined.
+//! Speed-optimised static functions: each has its own safe call with its body inlined.
 
 use core::ffi::c_int;
 use core::ptr;
@@ -22,7 +22,7 @@ pub struct StaticFunction {
 }
 
 impl StaticFunction {
-    /// A function of name and types, called by a safe call that does not use its handle.
+    /// Makes a static function from its name and types and a safe call that ignores its handle.
     pub const fn new(callee: &'static Callee<'static>, safe_call: TVMFFISafeCallType) -> Self {
         Self { callee, safe_call }
     }
@@ -59,7 +59,7 @@ impl StaticFunction {
     }
 }
 
-/// A function object without anything after the part that C reads.
+/// A function object without state.
 #[repr(C)]
 struct PlainRecord {
     header: TVMFFIObject,
@@ -71,7 +71,7 @@ unsafe impl ObjectRecord for PlainRecord {
     unsafe fn destroy(_: *mut TVMFFIObject) {}
 }
 
-/// Makes a static function of name and types, and of a function over packed arguments.
+/// Makes a static function from its name and types and a function over packed arguments.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! function_of_body {

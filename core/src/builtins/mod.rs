@@ -1,7 +1,7 @@
-//! Functions known at compile time: tables in read-only data, found by name without registration at load.
+//! Built-in functions: tables in read-only data, found by name without registration at load time.
 //!
-//! Each module lists the functions that it offers beside its code; the binary that is built names the lists
-//! that it wants, so what is left out costs nothing. The function object is made when somebody asks for it.
+//! Each module lists its functions beside its code, and the binary names the lists that it includes; other lists are
+//! not linked. A function object is made at the first lookup.
 
 use core::fmt;
 use core::ptr;
@@ -13,19 +13,19 @@ use crate::sync::atomic::{AtomicPtr, Ordering};
 mod entry;
 pub use entry::*;
 
-/// The functions of a binary.
+/// The built-in functions of a binary.
 pub struct Builtins {
-    /// The prefix that all names have; it rules out most other names at once.
+    /// The prefix of all names, so that one comparison excludes most other names.
     pub prefix: &'static str,
-    /// One list for each module that has functions.
+    /// One list per module.
     pub groups: &'static [&'static [StaticFunction]],
 }
 
-/// Makes a [`StaticFunction`] of a Rust function.
+/// Makes a [`StaticFunction`] from a Rust function.
 ///
-/// `static_function!("ffi.ArraySize", array_size)` checks number and types of arguments as
-/// [`Function::from_typed`](crate::Function::from_typed) does and tells the schema; with `packed` in front of
-/// the name, the function takes `&[AnyView<'_>]` and gives `Result<Any>`.
+/// `static_function!("ffi.ArraySize", array_size)` checks the number and types of arguments as
+/// [`Function::from_typed`](crate::Function::from_typed) does, and derives the schema. With `packed` before the name,
+/// the function takes `&[AnyView<'_>]` and returns `Result<Any>`.
 ///
 /// # Upstream
 /// `GlobalDef::def` and `GlobalDef::def_packed` in `reflection/registry.h`.
@@ -46,10 +46,10 @@ macro_rules! static_function {
     }};
 }
 
-/// The functions that are in use; null before [`install`].
+/// The installed functions; null before [`install`].
 static INSTALLED: AtomicPtr<Builtins> = AtomicPtr::new(ptr::null_mut());
 
-/// Installs the functions of this binary. To be called before they are looked up; calling it again with the same ones
+/// Installs the functions of this binary. Call it before they are looked up; repeating the call with the same functions
 /// changes nothing.
 ///
 /// # Threads
@@ -63,18 +63,18 @@ fn installed() -> Option<&'static Builtins> {
     unsafe { INSTALLED.load(Ordering::Acquire).cast_const().as_ref() }
 }
 
-/// The lists of all installed functions, in order.
+/// Returns the lists of installed functions, in order.
 pub fn groups() -> &'static [&'static [StaticFunction]] {
     installed().map_or(&[], |builtins| builtins.groups)
 }
 
-/// Whether there may be a function of that name: it starts with the prefix, or nothing is installed yet.
+/// Returns `true` if a built-in function may have this name: it starts with the prefix, or nothing is installed yet.
 #[inline]
 pub fn may_have(name: &[u8]) -> bool {
     installed().is_none_or(|builtins| name.starts_with(builtins.prefix.as_bytes()))
 }
 
-/// The installed function of that name.
+/// Finds an installed function by name.
 ///
 /// # Threads
 /// Lock-free, allocates nothing.

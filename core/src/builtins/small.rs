@@ -1,4 +1,4 @@
-//! Size-optimised static functions: data, and one safe call that dispatches on the data in the function object.
+//! Size-optimised static functions: one shared safe call, which dispatches on data in the function object.
 
 use core::ffi::{c_int, c_void};
 use core::ptr;
@@ -18,18 +18,18 @@ use crate::typed::Callee;
 #[derive(Clone, Copy)]
 pub struct StaticFunction(&'static dyn Served);
 
-/// Data that serves the calls of a function in a static table.
+/// The data of a static function, which executes its calls.
 pub trait Served: Sync {
     /// The name, such as `ffi.Shape`.
     fn name(&self) -> &'static str;
 
-    /// Calls `then` with the name and the types, which may be put together for the call.
+    /// Calls `then` with the name and types, which may exist only during the call.
     ///
     /// # Errors
     /// Those of `then`.
     fn with_callee(&self, then: &mut dyn FnMut(&Callee<'_>) -> Result<()>) -> Result<()>;
 
-    /// Serves a call.
+    /// Executes a call.
     ///
     /// # Safety
     /// The arguments must be those of a safe call.
@@ -37,7 +37,7 @@ pub trait Served: Sync {
 }
 
 impl StaticFunction {
-    /// A function whose calls the data serves.
+    /// Makes a static function from its data.
     pub const fn of_data(data: &'static dyn Served) -> Self {
         Self(data)
     }
@@ -81,7 +81,7 @@ impl StaticFunction {
     }
 }
 
-/// A function object with the data that serves its calls.
+/// A function object with its data.
 #[repr(C)]
 struct DataRecord {
     header: TVMFFIObject,
@@ -100,7 +100,7 @@ unsafe extern "C" fn serve_data(
     count: i32,
     result: *mut TVMFFIAny,
 ) -> c_int {
-    // SAFETY: the handle of a call is the function object (ABI), and only those of this record have this safe call.
+    // SAFETY: the handle of a call is the function object (ABI), and only this record has this safe call.
     let data = unsafe { (*handle.cast::<DataRecord>()).data };
     // SAFETY: passed on.
     unsafe { data.serve(args, count, result) }
@@ -128,7 +128,7 @@ impl Served for Body {
     }
 }
 
-/// Makes a static function of name and types, and of a function over packed arguments.
+/// Makes a static function from its name and types and a function over packed arguments.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! function_of_body {

@@ -1,29 +1,29 @@
-//! Builds for boards have no defaults: no other runtime is loaded beside them.
+//! No default functions: in builds without an operating system, no other runtime is loaded beside the library.
 #![forbid(unsafe_code)]
 
 use crate::builtins::StaticFunction;
 use crate::error::Result;
 use crate::function::Function;
 
-/// None.
+/// Returns `false`.
 #[inline(always)]
 pub(crate) fn may_have(_name: &[u8]) -> bool {
     false
 }
 
-/// None.
+/// Returns `None`.
 #[inline(always)]
 pub(crate) fn find(_name: &[u8]) -> Option<&'static StaticFunction> {
     None
 }
 
-/// None.
+/// Returns no function.
 #[inline(always)]
 pub(crate) fn functions() -> impl Iterator<Item = &'static StaticFunction> {
     core::iter::empty()
 }
 
-/// None.
+/// Returns `None`.
 ///
 /// # Errors
 /// None.

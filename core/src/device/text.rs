@@ -1,4 +1,4 @@
-//! The text of devices, such as `cuda:1`, read and written.
+//! Parsing and formatting of device names such as `cuda:1`.
 #![forbid(unsafe_code)]
 
 use super::kind;
@@ -8,8 +8,8 @@ use crate::plain_bail;
 use crate::string::String;
 use crate::text::Writer;
 
-/// Names that are read, aliases included. Host twins of GPU memory and oneAPI print but do not parse, as
-/// upstream has it.
+/// Names that parse, aliases included. Pinned host memory and oneAPI have names that print but do not parse, as
+/// upstream.
 const PARSED: &[(&[u8], i32)] = &[
     (b"cpu", kind::CPU),
     (b"cuda", kind::CUDA),
@@ -28,10 +28,10 @@ const PARSED: &[(&[u8], i32)] = &[
 ];
 
 impl DLDevice {
-    /// Reads a device from text of the form `name` or `name:id`; what follows a space is ignored. No id means
-    /// 0.
+    /// Parses a device from text of the form `name` or `name:id`; text after a space is ignored. Without an id the id
+    /// is 0.
     ///
-    /// Returns None when the text names no device or the id is not a decimal number of at most 31 bits.
+    /// Returns `None` when the text is not a device name or the id is not a decimal number of at most 31 bits.
     ///
     /// # Upstream
     /// `TryStringViewToDLDevice` of `include/tvm/ffi/device.h`.
@@ -50,10 +50,10 @@ impl DLDevice {
         }
     }
 
-    /// Reads a device as [`DLDevice::try_parse`] does.
+    /// Parses a device as [`DLDevice::try_parse`] does.
     ///
     /// # Errors
-    /// ValueError when the text names no device.
+    /// ValueError when the text is not a device name.
     pub fn parse(text: &[u8]) -> Result<DLDevice> {
         match DLDevice::try_parse(text) {
             Some(device) => Ok(device),
@@ -72,7 +72,7 @@ fn parse_id(digits: &[u8]) -> Option<i32> {
     })
 }
 
-/// Returns the name of a device type, or None for numbers that DLPack 1.3 does not define.
+/// Returns the name of a device type, or `None` for numbers that DLPack 1.3 does not define.
 ///
 /// # Upstream
 /// The names of the Python package's `Device`.
@@ -112,7 +112,7 @@ pub fn write_device(device: DLDevice, out: &mut Writer<'_>) {
 /// Returns the text of `device`.
 ///
 /// # Errors
-/// MemoryError when the text is too long for a small String and no memory is left.
+/// MemoryError when the text is too long for a small String and memory is exhausted.
 pub fn to_string(device: DLDevice) -> Result<String> {
     String::compose(&|out| write_device(device, out))
 }

@@ -1,4 +1,4 @@
-//! The type codes of DLPack 1.3 as they stand in `DLDataType.code`.
+//! The type codes of DLPack 1.3, as values of `DLDataType.code`.
 #![forbid(unsafe_code)]
 
 macro_rules! codes {

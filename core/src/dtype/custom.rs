@@ -1,4 +1,4 @@
-//! Custom types, whose names and codes global functions know.
+//! Custom dtypes, whose names and codes global functions resolve.
 #![forbid(unsafe_code)]
 
 use super::CUSTOM_BEGIN;
@@ -14,13 +14,13 @@ use crate::{plain_bail, plain_error, type_table};
 const GET_CUSTOM_NAME: &str = "dtype.get_custom_type_name";
 const GET_CUSTOM_CODE: &str = "dtype.get_custom_type_code";
 
-/// Whether a code is that of a custom type.
+/// Returns `true` if the code belongs to a custom type.
 #[inline(always)]
 pub(super) fn is(code: u8) -> bool {
     code >= CUSTOM_BEGIN
 }
 
-/// The name of a custom type, a string; None for codes of other types.
+/// Looks up the name of a custom type, a string; `None` for codes of other types.
 #[inline]
 pub(super) fn name(code: u8) -> Result<Option<Any>> {
     if !is(code) {
@@ -34,7 +34,7 @@ pub(super) fn name(code: u8) -> Result<Option<Any>> {
     }
 }
 
-/// Reads the `[name]` of a custom type, and gives its code.
+/// Parses the `[name]` of a custom type and looks up its code.
 pub(super) fn read(source: &mut Source<'_>) -> Result<u8> {
     let is_open = source.take(b"[");
     let Some(name) = take_name(source).filter(|_| is_open) else {
@@ -43,13 +43,13 @@ pub(super) fn read(source: &mut Source<'_>) -> Result<u8> {
     let mut answer = String::from_bytes(name)?.into_any();
     ask(GET_CUSTOM_CODE, &mut answer)?;
     match answer.try_get::<i64>()? {
-        // Upstream keeps the low byte as well.
+        // Only the low byte, as upstream.
         Some(code) => Ok(code as u8),
         None => Err(wrong_answer(answer.view(), "int")),
     }
 }
 
-/// Takes what is before a closing bracket, and the bracket.
+/// Takes the text up to a closing bracket, and the bracket.
 fn take_name<'a>(source: &mut Source<'a>) -> Option<&'a [u8]> {
     let end = source.rest.iter().position(|&byte| byte == b']')?;
     let (name, rest) = (source.rest.get(..end)?, source.rest.get(end + 1..)?);
@@ -71,7 +71,7 @@ fn unnamed(source: &Source<'_>, missing: &str) -> Error {
     )
 }
 
-/// Asks a global function that custom dtypes need: its answer takes the place of its argument.
+/// Calls a global function of custom dtypes and replaces `value` by its result.
 #[inline(never)]
 fn ask(name: &str, value: &mut Any) -> Result<()> {
     let Some(function) = Function::global(name)? else {
@@ -80,7 +80,7 @@ fn ask(name: &str, value: &mut Any) -> Result<()> {
     function.call(&[value.view()]).map(|answer| *value = answer)
 }
 
-/// The TypeError that [`AnyView::get`] gives, without what it links for types of which nothing is known.
+/// Makes the TypeError of [`AnyView::get`] without linking the code that describes mismatches in detail.
 #[cold]
 #[inline(never)]
 fn wrong_answer(answer: AnyView<'_>, expected: &str) -> Error {

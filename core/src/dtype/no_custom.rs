@@ -1,21 +1,21 @@
-//! Boards without the feature `custom-dtypes`: no types are custom.
+//! Custom dtypes in builds without the feature `custom-dtypes`: none exist.
 #![forbid(unsafe_code)]
 
 use super::text::Source;
 use crate::any::Any;
 use crate::error::Result;
 
-/// Never.
+/// Returns `false`.
 pub(super) fn is(_: u8) -> bool {
     false
 }
 
-/// None.
+/// Returns `None`.
 pub(super) fn name(_: u8) -> Result<Option<Any>> {
     Ok(None)
 }
 
-/// Refuses the text.
+/// Fails: the text is not a dtype.
 pub(super) fn read(source: &mut Source<'_>) -> Result<u8> {
     Err(source.unknown())
 }

@@ -1,35 +1,35 @@
-//! The names of dtypes and their short forms: one table, read in both directions.
+//! The names of dtypes and their short forms: one table for parsing and formatting.
 #![forbid(unsafe_code)]
 
 use super::code;
 use crate::message::SHORT;
 
-/// A way to write a type.
+/// A spelling of a type.
 pub(super) struct Spelling {
-    /// Where it lies in [`TEXT`].
+    /// Its offset in [`TEXT`].
     start: u8,
-    /// Its bytes.
+    /// Its length in bytes.
     len: u8,
-    /// Whether it is the name itself, and not a form that only counts before a digit.
+    /// Whether it is the name itself. A short form only counts before a digit.
     is_name: bool,
-    /// The code; for `custom` that of complex numbers, which have no text.
+    /// The code; for `custom` the code of complex numbers, which have no text.
     pub(super) code: u8,
-    /// The bits when none are given; 0 for what only begins names of narrow floats.
+    /// The bits if none are given; 0 for a prefix of narrow float names.
     pub(super) bits: u8,
 }
 
-/// Bytes of `float`, with which the names of narrow floats begin.
+/// Length of `float`, the prefix of narrow float names.
 const FLOAT_BYTES: usize = 5;
 
-/// The code that stands for those which a global function knows.
+/// The code that represents custom types.
 pub(super) const CUSTOM: u8 = code::COMPLEX;
 
-/// All spellings, which overlap.
+/// The text of all spellings, which overlap.
 const TEXT: &[u8] =
     b"customboolhandlefpbfloat8_e3m4float8_e4m3b11fnuzfloat8_e4m3fnuzfloat8_e5m2fnuzfloat8_e8m0fnuint\
     float6_e2m3fnfloat6_e3m2fnfloat4_e2m1fn";
 
-/// The spellings in the order in which they are tried: of two that begin alike, the longer one comes first. Those of narrow
+/// The spellings in the order of matching: of two with a common prefix, the longer one comes first. Spellings of narrow
 /// floats continue that of `float`.
 static SPELLINGS: [Spelling; 23] = [
     name("int", code::INT, 32),
@@ -57,7 +57,7 @@ static SPELLINGS: [Spelling; 23] = [
     name("float4_e2m1fn", code::FLOAT4_E2M1FN, 4),
 ];
 
-/// Where the narrow floats start.
+/// Index of the first narrow float.
 const NARROW: usize = 12;
 
 const fn name(text: &str, code: u8, bits: u8) -> Spelling {
@@ -68,7 +68,7 @@ const fn short(text: &str, code: u8, bits: u8) -> Spelling {
     Spelling { is_name: false, ..name(text, code, bits) }
 }
 
-/// Where a text begins in [`TEXT`].
+/// Finds the offset of a text in [`TEXT`].
 const fn place(text: &[u8]) -> u8 {
     let (mut start, mut same) = (0, 0);
     while same < text.len() {
@@ -82,7 +82,7 @@ const fn place(text: &[u8]) -> u8 {
 }
 
 impl Spelling {
-    /// The name of the type, which short forms stand for.
+    /// The full name of the type.
     pub(super) fn name(&self) -> &'static [u8] {
         if self.is_name { self.text() } else { name_of(self.code).unwrap_or_default() }
     }
@@ -94,30 +94,32 @@ impl Spelling {
     }
 }
 
-/// The spelling that begins a text, and what is behind it. Among the names of narrow floats only `float` is found.
+/// Finds the spelling at the start of a text; returns it and the rest. Of the names of narrow floats, only `float` is
+/// matched.
 pub(super) fn at_start(text: &[u8]) -> Option<(&'static Spelling, &[u8])> {
     first_of(&SPELLINGS[..NARROW], text, 0)
 }
 
-/// Whether what is behind `float` names a narrow one: `8_`, `6_` or `4_`. Boards, which refuse all other names alike, do not
-/// look at the digit.
+/// Returns `true` if the text after `float` names a narrow float: `8_`, `6_` or `4_`. Size-optimised builds, which
+/// refuse all other names with one message, do not check the digit.
 pub(super) fn is_narrow(tail: &[u8]) -> bool {
     matches!(tail, [bits, b'_', ..] if SHORT || matches!(bits, b'8' | b'6' | b'4'))
 }
 
-/// The narrow float that stands behind `float`, and what is behind it: nothing or lanes, before which a 4-bit float may have
-/// an underscore.
+/// Finds the narrow float named by the text after `float`; returns it and the rest, which is empty or the lanes. A
+/// 4-bit float may have an underscore before them.
 pub(super) fn narrow(tail: &[u8]) -> Option<(&'static Spelling, &[u8])> {
     let (spelling, rest) = first_of(&SPELLINGS[NARROW..], tail, FLOAT_BYTES)?;
     match rest {
         [] | [b'x', ..] => Some((spelling, rest)),
         [b'_', rest @ ..] if spelling.bits == 4 => Some((spelling, rest)),
-        // Whoever reads the lanes refuses this, too.
+        // Parsing the lanes refuses this, too.
         _ => SHORT.then_some((spelling, rest)),
     }
 }
 
-/// The first spelling that begins a text, without its first `skipped` bytes, and what is behind it.
+/// Finds the first spelling that a text starts with, ignoring the first `skipped` bytes of the spelling; returns it and
+/// the rest.
 #[cfg_attr(not(feature = "speed"), inline(never))]
 fn first_of<'a>(
     spellings: &'static [Spelling],
@@ -131,12 +133,12 @@ fn first_of<'a>(
     })
 }
 
-/// The name of a code, which comes before its short forms, if it has one.
+/// The name of a code, if any. Names precede their short forms in the table.
 pub(super) fn name_of(code: u8) -> Option<&'static [u8]> {
     SPELLINGS.iter().find(|spelling| spelling.code == code && code != CUSTOM).map(Spelling::text)
 }
 
-/// The text behind a prefix.
+/// Strips a prefix.
 #[cfg_attr(not(feature = "speed"), inline(never))]
 pub(super) fn after<'a>(text: &'a [u8], prefix: &[u8]) -> Option<&'a [u8]> {
     text.split_at_checked(prefix.len()).filter(|(start, _)| *start == prefix).map(|(_, rest)| rest)

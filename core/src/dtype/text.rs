@@ -1,4 +1,4 @@
-//! The text of every dtype that upstream names, read and written.
+//! Parsing and formatting of all dtypes that upstream names.
 #![forbid(unsafe_code)]
 
 use super::spellings::{self, CUSTOM, after, name_of};
@@ -12,27 +12,26 @@ use crate::{error, plain_error, store_forwarding};
 use core::fmt;
 use core::mem::MaybeUninit;
 
-/// First of the codes that belong to custom types, whose names global functions give.
+/// The first code of custom types, whose names global functions resolve.
 ///
 /// # Upstream
 /// `kDLExtCustomBegin` of `include/tvm/ffi/dtype.h`.
 pub const CUSTOM_BEGIN: u8 = 129;
 
-/// Room for the text of any dtype of a standard code, of which the longest has 31 bytes (`float8_e4m3b11fnuz`
-/// and lanes).
+/// Size of a buffer for the text of any dtype with a standard code. The longest has 31 bytes (`float8_e4m3b11fnuz` and
+/// lanes).
 const SHORT_TEXT_BYTES: usize = 32;
 
 impl DLDataType {
-    /// Reads a dtype from its text, such as `float32`, `i8x4`, `bf16`, `float8_e4m3fn`, `int32xvscalex4` or
+    /// Parses a dtype from its text, such as `float32`, `i8x4`, `bf16`, `float8_e4m3fn`, `int32xvscalex4` or
     /// `custom[name]`.
     ///
-    /// Empty text and `void` are the void type. No byte beyond `text` is read, and nothing is allocated
-    /// unless the text names a custom type, whose code the global function `dtype.get_custom_type_code`
-    /// gives.
+    /// Empty text and `void` are the void type. No byte beyond `text` is read. Allocates only for a custom type, whose
+    /// code the global function `dtype.get_custom_type_code` returns.
     ///
     /// # Errors
-    /// ValueError when the text names no dtype, or when bits or lanes are out of range. Boards know custom types with the
-    /// feature `custom-dtypes`.
+    /// ValueError when the text is not a dtype, or when bits or lanes are out of range. Microcontroller builds know
+    /// custom types only with the feature `custom-dtypes`.
     ///
     /// # Upstream
     /// `StringViewToDLDataType_` of `src/ffi/dtype.cc`. Decimal numbers of more than 64 bits are out of range
@@ -61,12 +60,12 @@ impl DLDataType {
             bits = source.take_bits(bits)?;
         }
         let dtype = DLDataType { code, bits, lanes: source.take_lanes(!is_narrow)? };
-        // Boards store it field by field, in less code.
+        // Size-optimised builds store it field by field, in less code.
         Ok(if cfg!(feature = "speed") { store_forwarding::dtype(dtype) } else { dtype })
     }
 }
 
-/// Returns the name of a standard code, or None for complex, unassigned and custom codes.
+/// Returns the name of a standard code, or `None` for complex, unassigned and custom codes.
 ///
 /// # Upstream
 /// `DLDataTypeCodeAsCStr` of `include/tvm/ffi/dtype.h`.
@@ -77,11 +76,11 @@ pub fn code_name(code: u8) -> Option<&'static str> {
 /// Writes the text of `dtype`: the empty text for void, `handle` for handles of any width.
 ///
 /// # Errors
-/// ValueError when the code is neither one that has a name nor a custom one; for custom codes, what the global function
-/// `dtype.get_custom_type_name` raises; MemoryError when `out` refuses the text.
+/// ValueError when the code is neither custom nor has a name; for custom codes, errors of the global function
+/// `dtype.get_custom_type_name`; MemoryError when `out` fails.
 ///
 /// # Upstream
-/// `DLDataTypeToString_` of `src/ffi/dtype.cc`; like there, complex numbers have no name.
+/// `DLDataTypeToString_` of `src/ffi/dtype.cc`; as there, complex numbers have no name.
 pub fn write_dtype(dtype: DLDataType, out: &mut dyn fmt::Write) -> Result<()> {
     let refused = |_| error!(MEMORY_ERROR, "no room for the text of a dtype");
     if dtype.code >= CUSTOM_BEGIN {
@@ -95,11 +94,11 @@ pub fn write_dtype(dtype: DLDataType, out: &mut dyn fmt::Write) -> Result<()> {
     write!(out, "{}", Lossy(&room[..len])).map_err(refused)
 }
 
-/// Writes the text of `dtype`, as by [`to_string`](super::to_string), to a cell as a string that the caller then owns.
-/// What was in the cell is not released.
+/// Writes the text of `dtype` as [`to_string`](super::to_string) does, as a string value to a cell that the caller then
+/// owns. The previous content of the cell is not released.
 ///
 /// # Errors
-/// As [`write_dtype`]; they leave the cell as it was.
+/// As [`write_dtype`]; they leave the cell unchanged.
 pub fn write_string(dtype: DLDataType, cell: &mut MaybeUninit<TVMFFIAny>) -> Result<()> {
     let mut compose = |name: &[u8]| string::compose(cell, &|out| write_named(name, dtype, out));
     match custom::name(dtype.code)? {
@@ -115,7 +114,7 @@ fn standard_name(code: u8) -> Result<&'static [u8]> {
     )
 }
 
-/// Writes a dtype with the name of its code. Scalable lanes are stored negated.
+/// Writes a dtype, given the name of its code. Scalable lanes are stored negated.
 fn write_named(name: &[u8], dtype: DLDataType, out: &mut Writer<'_>) {
     let DLDataType { code, bits, lanes } = dtype;
     let is_handle = code == code::OPAQUE_HANDLE;
@@ -144,23 +143,23 @@ fn write_named(name: &[u8], dtype: DLDataType, out: &mut Writer<'_>) {
     }
 }
 
-/// A dtype text split into its canonical prefix and the rest, which errors quote. On boards they quote the text as it is,
-/// with an empty prefix.
+/// A dtype text being parsed, split into its canonical prefix and the rest, both of which errors quote. Size-optimised
+/// builds quote the text as it is, with an empty prefix.
 pub(super) struct Source<'a> {
     pub(super) prefix: &'static [u8],
     pub(super) tail: &'a [u8],
-    /// What of the tail is still to be read.
+    /// The part of the tail that is not yet parsed.
     pub(super) rest: &'a [u8],
 }
 
-/// The error with this message, which may quote the text of a source; boards have one message for every refusal.
+/// Makes an error that may quote the text; size-optimised builds have one message for all.
 macro_rules! refusal {
     ($source:ident, $text:literal $(, $arg:expr)*) => {
         if SHORT { $source.unknown() } else { plain_error!(VALUE_ERROR, $text $(, $arg)*) }
     };
 }
 
-/// The error for a number that was just taken and is too large.
+/// Makes the error for the number just parsed, which is too large.
 macro_rules! out_of_range {
     ($source:ident, $number:ident, $text:literal) => {
         match if SHORT { None } else { $source.overflow() } {
@@ -184,7 +183,7 @@ impl<'a> Source<'a> {
         )
     }
 
-    /// Takes a text, if it comes next.
+    /// Takes a text if it comes next.
     #[cfg_attr(not(feature = "speed"), inline(never))]
     pub(super) fn take(&mut self, text: &[u8]) -> bool {
         match after(self.rest, text) {
@@ -194,7 +193,7 @@ impl<'a> Source<'a> {
         true
     }
 
-    /// Takes decimal digits; none count as 0, and what does not fit as the largest number.
+    /// Takes a decimal number; 0 without digits, and the largest number on overflow.
     #[cfg_attr(not(feature = "speed"), inline(never))]
     fn take_number(&mut self) -> u32 {
         let mut value = 0u32;
@@ -205,7 +204,7 @@ impl<'a> Source<'a> {
         value
     }
 
-    /// The digits that were just taken, when their number does not fit.
+    /// The digits just parsed, if their number overflows.
     #[cold]
     fn overflow(&self) -> Option<&'a [u8]> {
         let taken = self.tail.strip_suffix(self.rest)?;
@@ -229,7 +228,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Parses `8_e4m3` and the like; gives code and bits.
+    /// Parses the rest of a narrow float such as `8_e4m3`; returns code and bits.
     fn take_narrow(&mut self) -> Result<(u8, u8)> {
         let Some((spelling, rest)) = spellings::narrow(self.rest) else {
             let bits = self.tail.get(..1).unwrap_or_default();
@@ -239,7 +238,8 @@ impl<'a> Source<'a> {
         Ok((spelling.code, spelling.bits))
     }
 
-    /// Parses `xN` or `xvscalexN`, the end of the text; without, there is one lane. Upstream takes `xvscale` alone as well.
+    /// Parses `xN` or `xvscalexN` up to the end of the text; one lane if absent. Upstream accepts `xvscale` alone as
+    /// well.
     fn take_lanes(&mut self, may_scale: bool) -> Result<u16> {
         let is_scaled = may_scale && self.take(b"xvscale");
         let is_counted = self.take(b"x");

@@ -1,4 +1,4 @@
-//! Errors of a kernel library: made by the loaded `libtvm_ffi`, whose code outlives this binary's.
+//! Errors of a kernel library: created by the loaded `libtvm_ffi`, whose code outlives this binary's.
 
 use core::ptr::{self, NonNull};
 
@@ -10,30 +10,30 @@ use crate::object::{ObjectClass, ObjectRef};
 /// Errors of the loaded library have backtraces.
 pub(super) const KEEPS_BACKTRACES: bool = true;
 
-/// An error whose message is still to be written, in a block of its own until then.
+/// An error under construction: its kind, and a buffer for its message.
 pub(super) struct Draft<'a> {
     kind: &'a [u8],
     message: Buffer<u8>,
 }
 
 impl Draft<'_> {
-    /// An error of this kind with room for a message, or None when there is no memory for it.
+    /// Starts an error with space for a message; `None` when out of memory.
     pub(super) fn new(kind: &[u8], message_len: usize) -> Option<Draft<'_>> {
         let mut message = Buffer::new();
         message.try_resize(message_len, 0).ok()?;
         Some(Draft { kind, message })
     }
 
-    /// The message.
+    /// Borrows the message for writing.
     pub(super) fn message(&mut self) -> &mut [u8] {
         &mut self.message
     }
 
-    /// The error, or None when there is no memory for it.
+    /// Finishes the error; `None` when out of memory.
     pub(super) fn finish(self) -> Option<Error> {
         let array = TVMFFIByteArray::from_slice;
         let mut handle = ptr::null_mut();
-        // SAFETY: the arrays are valid for the call, which copies them; the reference that comes back is ours.
+        // SAFETY: the arrays are valid for the call, which copies them; the returned reference is owned here.
         unsafe {
             client::TVMFFIErrorCreate(&array(self.kind), &array(&self.message), &array(b""), &mut handle);
             let object = NonNull::new(handle.cast())?;

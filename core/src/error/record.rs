@@ -1,4 +1,4 @@
-//! The error object itself: its record, and the text in place behind it.
+//! The error object: its record, followed by its texts.
 
 use core::ptr::{self, NonNull};
 
@@ -10,14 +10,14 @@ use crate::object::{ObjectClass, ObjectRef};
 use crate::object_alloc::{self, ObjectRecord};
 use crate::release;
 
-/// An error object: the cell that C reads, then what the library needs; kind and message follow in place.
+/// An error object: the cell that C reads, then fields of the library; kind and message follow in place.
 #[repr(C)]
 pub(super) struct ErrorRecord {
     header: TVMFFIObject,
     pub(super) cell: TVMFFIErrorCell,
-    /// Bytes of the block of the backtrace, or none.
+    /// Size of the backtrace block, or none.
     pub(super) backtrace_bytes: BlockBytes,
-    /// Where the error was made, until its backtrace is written.
+    /// The site of the error, until its backtrace is captured.
     pub(super) pending: Pending,
 }
 
@@ -25,7 +25,7 @@ pub(super) struct ErrorRecord {
 unsafe impl ObjectRecord for ErrorRecord {
     unsafe fn destroy(this: *mut TVMFFIObject) {
         let record: *mut ErrorRecord = this.cast();
-        // SAFETY: the record is initialised and ours alone; it owns its backtrace block and both references.
+        // SAFETY: the record is initialised and not shared; it owns its backtrace block and both references.
         unsafe {
             block::release(record);
             let release = |owned: TVMFFIObjectHandle| {
@@ -39,20 +39,21 @@ unsafe impl ObjectRecord for ErrorRecord {
     }
 }
 
-/// Whether a record has room for a backtrace.
+/// Whether errors store a backtrace.
 pub(super) const KEEPS_BACKTRACES: bool = size_of::<BlockBytes>() > 0;
 
-/// An error whose message is still to be written; zero bytes until then.
+/// An error under construction, whose message is zero bytes until it is written.
 pub(super) struct Draft(Error);
 
 impl Draft {
-    /// An error of this kind with room for a message, or None when there is no memory for it.
+    /// Starts an error with space for a message; `None` when out of memory.
     pub(super) fn new(kind: &[u8], message_len: usize) -> Option<Draft> {
-        // No text is so long that two bytes more would overflow.
+        // No text is long enough for this sum to overflow.
         let text_bytes = (kind.len() + 2).checked_add(message_len)?;
-        // Not through `?` on a Result: building that error would come back here.
+        // Not a Result: constructing its error would recurse into this function.
         let record = object_alloc::allocate_error::<ErrorRecord>(text_bytes)?.as_ptr();
-        // SAFETY: the allocation has room for the record and for both texts with their NULs after it, and is ours alone.
+        // SAFETY: the allocation has space for the record and for both texts with their NULs after it, and is not
+        // shared.
         unsafe {
             let kind_at = record.add(1).cast::<u8>();
             ptr::write_bytes(kind_at, 0, text_bytes);
@@ -72,22 +73,22 @@ impl Draft {
         }
     }
 
-    /// The message.
+    /// Borrows the message for writing.
     pub(super) fn message(&mut self) -> &mut [u8] {
-        // SAFETY: the record is ours alone, and holds that many bytes there.
+        // SAFETY: the record is not shared, and has that many bytes there.
         unsafe {
             let message = (*record_of(&self.0)).cell.message;
             core::slice::from_raw_parts_mut(message.data.cast_mut().cast(), message.size)
         }
     }
 
-    /// The error. Never None here.
+    /// Finishes the error. Never `None` in this build.
     pub(super) fn finish(self) -> Option<Error> {
         Some(self.0)
     }
 }
 
-/// The record of an error of this library.
+/// Returns the record of an error of this library.
 pub(super) fn record_of(error: &Error) -> *mut ErrorRecord {
     error.as_object().as_ptr().cast()
 }

@@ -1,31 +1,32 @@
-//! Where the library made an error: the first line of its backtrace.
+//! The source location where the library made an error: the first line of its backtrace.
 #![forbid(unsafe_code)]
 
-/// A place in Rust code.
+/// A location in Rust source code.
 #[derive(Clone, Copy)]
 pub struct SourceLocation {
-    /// The path of the file, as the compiler got it.
+    /// The path of the file, as passed to the compiler.
     pub file: &'static str,
-    /// The line in it.
+    /// The line number.
     pub line: u32,
-    /// The function with its path.
+    /// The full path of the function.
     pub function: &'static str,
 }
 
 impl SourceLocation {
-    /// The place of a function that encloses `marker`, a function item whose name adds one step to the path.
+    /// Returns the location of the function that encloses `marker`, a function item whose name adds one segment to the
+    /// path.
     pub fn enclosing<F>(file: &'static str, line: u32, marker: &F) -> SourceLocation {
         SourceLocation::enclosing_name(file, line, core::any::type_name_of_val(marker))
     }
 
-    /// As [`enclosing`](Self::enclosing), of the marker's name: one body for all.
+    /// Implements [`enclosing`](Self::enclosing) from the marker's name, with one body for all markers.
     #[inline(never)]
     fn enclosing_name(file: &'static str, line: u32, name: &'static str) -> SourceLocation {
         SourceLocation { file, line, function: enclosing_function(name) }
     }
 }
 
-/// The path without its last step and the closures before it.
+/// Removes the last segment of a path and the closures before it.
 fn enclosing_function(mut path: &'static str) -> &'static str {
     if let Some((outer, _)) = path.rsplit_once("::") {
         path = outer;
@@ -36,60 +37,60 @@ fn enclosing_function(mut path: &'static str) -> &'static str {
     path
 }
 
-/// The place in the code where an error was made, worked out only when the error is shown.
+/// The site of an error in the source code, resolved only when the error is shown.
 ///
-/// Builds without backtraces keep nothing of it: neither the names nor the code that gives them.
+/// Builds without backtraces contain neither the names nor the code that returns them.
 #[cfg(all(feature = "std", not(feature = "client")))]
 #[derive(Clone, Copy)]
 pub struct Site(Option<fn() -> SourceLocation>);
 
 #[cfg(all(feature = "std", not(feature = "client")))]
 impl Site {
-    /// The site of an error that was not made in this library: its backtrace begins with the caller.
+    /// The site of an error that was not made by this library: its backtrace begins with the caller.
     pub const UNKNOWN: Site = Site(None);
 
-    /// A site whose place is the result of `place`.
+    /// Makes a site whose location is the result of `place`.
     #[inline(always)]
     pub const fn new(place: fn() -> SourceLocation) -> Site {
         Site(Some(place))
     }
 
-    /// The place, if there is one.
+    /// Returns the location, if known.
     pub(crate) fn place(self) -> Option<SourceLocation> {
         self.0.map(|place| place())
     }
 }
 
-/// What an error remembers of its site until its backtrace is written.
+/// The site that an error stores until its backtrace is captured.
 #[cfg(all(feature = "std", not(feature = "client")))]
 pub(super) type Pending = Option<Site>;
 #[cfg(all(feature = "std", not(feature = "client")))]
 pub(super) const NOT_PENDING: Pending = None;
 
-/// Nothing, where there are no backtraces.
+/// No site is stored in builds without backtraces.
 #[cfg(all(not(feature = "std"), not(feature = "client")))]
 pub(super) struct Pending;
 #[cfg(all(not(feature = "std"), not(feature = "client")))]
 pub(super) const NOT_PENDING: Pending = Pending;
 
-/// The place in the code where an error was made, which this build does not keep.
+/// The site of an error, which this build does not store.
 #[cfg(not(all(feature = "std", not(feature = "client"))))]
 #[derive(Clone, Copy)]
 pub struct Site(());
 
 #[cfg(not(all(feature = "std", not(feature = "client"))))]
 impl Site {
-    /// A site without a place.
+    /// A site without a location.
     pub const UNKNOWN: Site = Site(());
 
-    /// A site without a place, since this build keeps none.
+    /// Makes a site without a location.
     #[inline(always)]
     pub const fn new(_: fn() -> SourceLocation) -> Site {
         Site(())
     }
 }
 
-/// The [`Site`] of the code that invokes it.
+/// The [`Site`] of the invoking code.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __error_site {

@@ -1,4 +1,4 @@
-//! The error that is there when there is no memory for another.
+//! The static MemoryError, used when no memory is left for another error.
 
 use core::ptr::{self, NonNull};
 
@@ -16,7 +16,7 @@ struct StaticError {
     cell: TVMFFIErrorCell,
 }
 
-/// Aligned as objects are, which 32-bit x86 does not do by itself.
+/// Aligned as objects are, since 32-bit x86 aligns a `u64` to 4 bytes only.
 #[repr(align(8))]
 struct OutOfMemory(core::cell::UnsafeCell<StaticError>);
 
@@ -30,7 +30,7 @@ const fn static_text(text: &'static core::ffi::CStr) -> TVMFFIByteArray {
 
 static OUT_OF_MEMORY: OutOfMemory = OutOfMemory(core::cell::UnsafeCell::new(StaticError {
     header: TVMFFIObject {
-        // So many strong references that it never dies.
+        // A strong count that is never released to zero.
         combined_ref_count: 0x1_4000_0000,
         type_index: type_index::ERROR,
         padding: 0,
@@ -49,18 +49,18 @@ static OUT_OF_MEMORY: OutOfMemory = OutOfMemory(core::cell::UnsafeCell::new(Stat
     },
 }));
 
-/// The error that needs no memory.
+/// Returns the static MemoryError.
 #[cold]
 pub(super) fn out_of_memory() -> Error {
     let object = OUT_OF_MEMORY.0.get().cast::<TVMFFIObject>();
-    // SAFETY: the static is an initialised error object that never dies.
+    // SAFETY: the static is an initialised, immortal error object.
     unsafe { Error::from_object_unchecked(ObjectRef::borrow_raw(NonNull::new_unchecked(object))) }
 }
 
-/// Whether an error is the one that needs no memory.
+/// Returns `true` if an error is the static MemoryError.
 pub(super) fn is(error: &Error) -> bool {
     core::ptr::addr_eq(error.as_object().as_ptr(), OUT_OF_MEMORY.0.get())
 }
 
-/// Changes nothing.
+/// Has no effect.
 pub(super) unsafe extern "C" fn ignore_backtrace(_: TVMFFIObjectHandle, _: *const TVMFFIByteArray, _: i32) {}

@@ -1,4 +1,5 @@
-//! How calls are served: where speed counts with the body in line, where size does once for all bodies.
+//! Implementation of the safe-call convention: inlined into each body in speed builds, one shared copy in
+//! size-optimised builds.
 
 use core::ffi::c_int;
 use core::mem::ManuallyDrop;
@@ -8,9 +9,9 @@ use crate::any::{Any, AnyView};
 use crate::error::Result;
 use crate::{raised_error, store_forwarding, unwind};
 
-/// Runs `body` as a safe call does: result out, errors and panics raised.
+/// Runs `body` as a safe call: stores its result, and raises its errors and panics.
 ///
-/// The result cell is overwritten without being read: whatever it held is the caller's.
+/// The result cell is overwritten without being read; releasing its old value is up to the caller.
 ///
 /// # Safety
 /// `args` and `count` must describe valid cells, unless `count` is negative or `args` null; `result` must be null or
@@ -44,7 +45,7 @@ unsafe fn serve<Body: Fn(&[AnyView<'_>]) -> Result<Any> + ?Sized>(
 ) -> c_int {
     let in_place = |args: &[AnyView<'_>], result: *mut TVMFFIAny| {
         let value = ManuallyDrop::new(body(args)?);
-        // SAFETY: the result is checked, and the caller vouches for it. The value moves there.
+        // SAFETY: the result is not null, and the caller vouches for it. The value moves there.
         unsafe { store_forwarding::copy_any(value.as_raw(), result) };
         Ok(())
     };
@@ -52,7 +53,7 @@ unsafe fn serve<Body: Fn(&[AnyView<'_>]) -> Result<Any> + ?Sized>(
     unsafe { serve_in_place(args, count, result, in_place) }
 }
 
-/// As [`serve_safe_call`], for a body that puts its result into the cell itself. The cell is not null.
+/// Runs a body that writes its result into the cell itself, otherwise as [`serve_safe_call`]. The cell is never null.
 ///
 /// # Safety
 /// As [`serve_safe_call`]; a body that succeeds leaves an owned value in the cell.
@@ -74,7 +75,7 @@ pub unsafe fn serve_in_place(
     }
 }
 
-/// The arguments of a call with nothing wrong.
+/// Checks the arguments of a safe call and borrows them as views.
 ///
 /// # Safety
 /// As [`serve_safe_call`].
@@ -91,7 +92,7 @@ unsafe fn checked_args<'a>(
     find_fault(args, count, result).map(|()| &[] as &[_])
 }
 
-/// What is wrong with a call; nothing when it only has no arguments.
+/// Reports the invalid argument of a safe call. A null argument list with a count of zero is valid.
 #[cold]
 #[inline(never)]
 fn find_fault(args: *const TVMFFIAny, count: i32, result: *mut TVMFFIAny) -> Result<()> {

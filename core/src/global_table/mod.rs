@@ -1,9 +1,10 @@
-//! Functions by name, for the whole process: lock-free reads, serialised writes.
+//! The global functions of the process by name: lock-free reads, serialised writes.
 //!
-//! Functions of the static tables (see [`builtins`] and [`defaults`]) are found without registration and become objects when
-//! somebody asks for them. Names stay in the table for ever; removing one empties its place.
+//! Functions of the static tables (see [`builtins`] and [`defaults`]) are found without registration, and become
+//! objects at the first lookup. Names stay in the table forever; removing one clears its entry.
 
-// Boards with one core retain functions in a critical section, so that no reader is ever between seeing and retaining one.
+// Single-core builds retain functions in a critical section, so that no reader is ever between loading and retaining
+// one.
 mod exchange;
 #[cfg(any(feature = "std", feature = "spin", not(target_os = "none")))]
 mod retired;
@@ -26,7 +27,7 @@ use texts::{Texts, TextsCell};
 #[cfg(feature = "std")]
 pub(crate) use {exchange::RETIRED, texts::TEXTS};
 
-/// The place of one name.
+/// The entry of one name.
 pub(crate) struct GlobalEntry {
     function: FunctionSlot,
     /// Written together with `function`, by [`exchange`].
@@ -35,7 +36,7 @@ pub(crate) struct GlobalEntry {
 
 pub(crate) static TABLE: NameTable<GlobalEntry> = NameTable::new();
 
-/// Forgets readers of this process's parent: one that was about to retain a function would keep all later ones from being
+/// Forgets readers of the parent process: an announced reader would keep all later retired functions from being
 /// released.
 #[cfg(feature = "std")]
 pub(crate) fn forget_readers() {
@@ -45,13 +46,13 @@ pub(crate) fn forget_readers() {
     });
 }
 
-/// The function registered under a name.
+/// Looks up a function by name.
 ///
 /// # Errors
-/// MemoryError, when a function of the static tables is asked for the first time.
+/// MemoryError, when a function of the static tables is looked up for the first time.
 ///
 /// # Threads
-/// Lock-free; allocates only in the case above.
+/// Lock-free; allocates only at the first lookup of a static function.
 ///
 /// # Upstream
 /// `TVMFFIFunctionGetGlobal`.
@@ -62,8 +63,8 @@ pub fn get(name: &[u8]) -> Result<Option<Function>> {
     }
 }
 
-/// The result of [`get`] if one look is enough for it; None when the name may be that of a static function which was
-/// never looked up.
+/// The fast path of [`get`]: returns its result, or `None` if the name may belong to a static function that was never
+/// looked up.
 ///
 /// # Threads
 /// Lock-free, allocates nothing.
@@ -76,7 +77,7 @@ pub fn get_fast(name: &[u8]) -> Option<Option<Function>> {
     }
 }
 
-/// The place of a name that is in either table.
+/// Finds the entry of a registered name or of a static function.
 fn find(name: &[u8]) -> Result<Option<&'static GlobalEntry>> {
     if let Some(entry) = TABLE.get(name) {
         return Ok(Some(&entry.value));
@@ -88,12 +89,12 @@ fn find(name: &[u8]) -> Result<Option<&'static GlobalEntry>> {
     made.transpose()
 }
 
-/// The function of the static tables with that name.
+/// Finds a function of the static tables by name.
 fn find_static(name: &[u8]) -> Option<&'static StaticFunction> {
     builtins::find(name).or_else(|| defaults::find(name))
 }
 
-/// Gives a function of the static tables a place in this one, with its object; if it `yields`, any registration replaces it.
+/// Adds a function of the static tables with its object; if it `yields`, any registration replaces it.
 #[cold]
 fn materialize(builtin: &'static StaticFunction, yields: bool) -> Result<&'static GlobalEntry> {
     let function = builtin.to_function()?;
@@ -104,16 +105,16 @@ fn materialize(builtin: &'static StaticFunction, yields: bool) -> Result<&'stati
     Ok(&TABLE.get_or_insert(builtin.name().as_bytes(), make)?.value)
 }
 
-/// Registers a function under a name. Registering the same function again (the same object, or one of the
-/// same C callback, context and deleter) is accepted and changes nothing.
+/// Registers a function under a name. Registering the same function again (the same object, or one with the same C
+/// callback, context and deleter) succeeds without effect.
 ///
 /// # Errors
-/// RuntimeError when the name is taken, by anything but a default, and `allow_override` is false; MemoryError. Nothing is changed
-/// then.
+/// RuntimeError when the name is taken by another function than a default and `allow_override` is false; MemoryError.
+/// The table is unchanged then.
 ///
 /// # Threads
-/// Any. A function that is replaced is released by this call or, while readers are about to retain it, by a
-/// later write; no lock is held meanwhile.
+/// Any. A replaced function is released by this call or, while readers are about to retain it, by a later write; no
+/// lock is held during the release.
 ///
 /// # Upstream
 /// `TVMFFIFunctionSetGlobal`, which refuses the same function too.
@@ -130,7 +131,7 @@ fn taken(name: &[u8]) -> Error {
 /// # Errors
 /// As [`set`].
 ///
-/// Boards do not keep the texts, and say no more than [`set`] when the name is taken.
+/// Builds without an operating system do not keep the texts.
 ///
 /// # Upstream
 /// `TVMFFIFunctionSetGlobalFromMethodInfo`.
@@ -152,7 +153,7 @@ fn register(
     allow_override: bool,
     taken: fn(&[u8]) -> Error,
 ) -> Result<()> {
-    // Told once: most names have no prefix of a default.
+    // Checked once: most names do not start with the prefix of a default.
     let may_be_default = defaults::may_have(name);
     let slot = find_or_insert(name, may_be_default)?;
     let in_place_of_default =
@@ -165,7 +166,7 @@ fn register(
 }
 
 fn find_or_insert(name: &[u8], may_be_default: bool) -> Result<&'static GlobalEntry> {
-    // A default has to be there to be wrapped.
+    // A default must be in the table to be wrapped.
     let is_static = builtins::find(name).is_some() || (may_be_default && defaults::find(name).is_some());
     if is_static && let Some(slot) = find(name)? {
         return Ok(slot);
@@ -177,10 +178,10 @@ fn empty_slot() -> GlobalEntry {
     GlobalEntry { function: FunctionSlot::new(None), texts: TextsCell::new(Texts::Nothing) }
 }
 
-/// Removes a name; true when there was a function.
+/// Removes a name. Returns `true` if it had a function.
 ///
 /// # Errors
-/// MemoryError, with nothing changed.
+/// MemoryError; the table is unchanged then.
 ///
 /// # Threads
 /// As [`set`].
@@ -195,9 +196,8 @@ pub fn remove(name: &[u8]) -> Result<bool> {
     exchange::clear(slot)
 }
 
-/// Calls `visit` with every registered name: functions of the static tables first, then in the order in which
-/// names were first registered. Names that other threads register or remove meanwhile may or may not be
-/// visited.
+/// Calls `visit` with every registered name: static functions first, then names in the order of their first
+/// registration. Names that other threads register or remove meanwhile may or may not be visited.
 ///
 /// # Errors
 /// Those of `visit`, which ends the walk.
@@ -227,8 +227,7 @@ pub fn names(visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
     outcome
 }
 
-/// The metadata JSON of a function, empty when it was registered without; None when there is no such
-/// function.
+/// Returns the metadata JSON of a function, empty if it was registered without; `None` if the function does not exist.
 ///
 /// # Errors
 /// MemoryError.
@@ -239,8 +238,7 @@ pub fn metadata(name: &[u8]) -> Result<Option<String>> {
     texts_of(name, StaticFunction::metadata, |_, metadata| metadata.clone())
 }
 
-/// The documentation of a function, empty when it was registered without; None when there is no such
-/// function.
+/// Returns the documentation of a function, empty if it was registered without; `None` if the function does not exist.
 ///
 /// # Errors
 /// MemoryError.

@@ -1,4 +1,4 @@
-//! Functions taken out of the table that a reader may still be about to retain.
+//! Retired functions: removed from the table, but possibly still about to be retained by a reader.
 
 use core::alloc::Layout;
 use core::ptr::{self, NonNull};
@@ -8,7 +8,7 @@ use crate::error::{Result, out_of_memory};
 use crate::function::Function;
 use crate::memory;
 
-/// A place on the list, made before the table changes so that retiring cannot fail.
+/// A preallocated list node, so that retiring cannot fail after the table has changed.
 pub(super) struct RetiredNode(NonNull<RetiredLink>);
 
 struct RetiredLink {
@@ -21,12 +21,12 @@ impl RetiredNode {
         let layout = Layout::new::<RetiredLink>();
         let block =
             memory::allocate(layout).ok_or_else(|| out_of_memory(layout.size()))?.cast::<RetiredLink>();
-        // SAFETY: the block is fresh and has room for a link.
+        // SAFETY: the block is new and has space for a link.
         unsafe { block.write(RetiredLink { next: ptr::null_mut(), retired: None }) };
         Ok(RetiredNode(block))
     }
 
-    /// Takes the function out, if one was put in.
+    /// Takes the function from the node, if any.
     fn into_function(mut self) -> Option<Function> {
         // SAFETY: the node owns its link.
         unsafe { self.0.as_mut() }.retired.take().map(|(_, function)| function)
@@ -43,7 +43,7 @@ impl Drop for RetiredNode {
     }
 }
 
-/// The functions that wait for their readers.
+/// The list of retired functions.
 pub(crate) struct Retired {
     first: *mut RetiredLink,
 }
@@ -56,16 +56,16 @@ impl Retired {
         Retired { first: ptr::null_mut() }
     }
 
-    /// Keeps a function that was taken out of `slot`.
+    /// Adds a function that was removed from `slot`.
     pub(super) fn push(&mut self, node: RetiredNode, slot: &'static GlobalEntry, function: Function) {
         let mut link = node.0;
         core::mem::forget(node);
-        // SAFETY: the link was the node's and is the list's now.
+        // SAFETY: ownership of the link moves from the node to the list.
         unsafe { *link.as_mut() = RetiredLink { next: self.first, retired: Some((slot, function)) } };
         self.first = link.as_ptr();
     }
 
-    /// Takes one function off the list that no reader can reach any more. It is to be dropped without a lock.
+    /// Removes one function from the list that no reader can reach any more. The caller drops it without a lock.
     pub(super) fn take_unreachable(&mut self) -> Option<Function> {
         let mut place: *mut *mut RetiredLink = &raw mut self.first;
         // SAFETY: the list owns its links; `place` is the head or the `next` of a link.

@@ -1,4 +1,4 @@
-//! A pointer that readers share without a lock: they announce themselves while they retain what they see.
+//! A shared pointer with lock-free readers, which announce themselves while they retain its target.
 #![forbid(unsafe_code)]
 
 use core::ptr::NonNull;
@@ -6,10 +6,10 @@ use core::ptr::NonNull;
 use crate::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 use crate::sync::is_single_threaded;
 
-/// A pointer that owns one reference to what it points to, or null.
+/// A pointer that owns one reference to its target, or null.
 pub(super) struct SharedPointer<T> {
     pointer: AtomicPtr<T>,
-    /// Readers between announcing themselves and having retained what they saw.
+    /// Number of announced readers, which may be about to retain the target.
     readers: AtomicUsize,
 }
 
@@ -18,11 +18,10 @@ impl<T> SharedPointer<T> {
         SharedPointer { pointer: AtomicPtr::new(pointer), readers: AtomicUsize::new(0) }
     }
 
-    /// Loads the pointer and retains what it points to, which stays alive until `retain` is done.
+    /// Loads the pointer and calls `retain` on its target, which stays alive until `retain` returns.
     ///
-    /// Announcing and [`is_quiescent`](Self::is_quiescent) both read and write `readers` in one step, so one of them
-    /// comes first and the other sees it: either the writer sees this reader, or this reader sees the pointer
-    /// that the writer put in before it looked.
+    /// Announcing and [`is_quiescent`](Self::is_quiescent) are both read-modify-write operations on `readers`, so they
+    /// are ordered: either the writer sees this reader, or this reader sees the pointer that the writer stored before.
     #[inline]
     pub(super) fn load(&self, retain: impl FnOnce(NonNull<T>)) -> Option<NonNull<T>> {
         let announces = !is_single_threaded();
@@ -37,29 +36,29 @@ impl<T> SharedPointer<T> {
         pointer
     }
 
-    /// Whether the pointer is not null.
+    /// Returns `true` if the pointer is not null.
     pub(super) fn is_set(&self) -> bool {
         !self.pointer.load(Ordering::Acquire).is_null()
     }
 
-    /// Puts another pointer in. The reference of the old one is the caller's, who keeps it until
-    /// [`is_quiescent`](Self::is_quiescent) has been true once.
+    /// Replaces the pointer. The caller owns the reference of the old one and must keep it until
+    /// [`is_quiescent`](Self::is_quiescent) has returned `true` once.
     pub(super) fn exchange(&self, pointer: *mut T) -> *mut T {
         self.pointer.swap(pointer, Ordering::AcqRel)
     }
 
-    /// Forgets readers that a fork left behind: a child does not have the threads that were about to retain something.
+    /// Forgets announced readers after a fork: the child does not have their threads.
     #[allow(dead_code, reason = "only hosts fork")]
     pub(super) fn forget_readers(&self) {
-        // What nobody announced is not written, so that the page stays shared with the parent.
+        // Written only if needed, so that the page stays shared with the parent.
         if self.readers.load(Ordering::Relaxed) != 0 {
             self.readers.store(0, Ordering::Relaxed);
         }
     }
 
-    /// Whether no reader may still be about to retain what was taken out before this call.
+    /// Returns `true` if no reader can be about to retain a target that was removed before this call.
     pub(super) fn is_quiescent(&self) -> bool {
-        // Adding nothing is still a step in the order of announcements, which a load would not be.
+        // Adding zero is a read-modify-write, ordered with announcements as a load would not be.
         self.readers.fetch_add(0, Ordering::AcqRel) == 0
     }
 }

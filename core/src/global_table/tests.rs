@@ -113,7 +113,7 @@ fn a_default_yields_to_the_first_registration_whether_it_was_used_or_not() -> Re
     for name in [&b"gt.default.used"[..], b"gt.default.late"] {
         set(name, &constant(5), false)?;
         assert_eq!(get(name)?.unwrap().call(&[])?.get::<i64>()?, 5);
-        // What was registered does not yield.
+        // A registered function is not replaced.
         assert_eq!(set(name, &constant(6), false).unwrap_err().kind(), b"RuntimeError");
         assert_eq!(get(name)?.unwrap().call(&[])?.get::<i64>()?, 5);
     }
@@ -129,7 +129,7 @@ fn a_default_may_be_wrapped_with_what_replaces_it() -> Result<()> {
     set(b"gt.default.wrapped", &constant(5), false)?;
     assert_eq!(value_of("gt.default.wrapped"), Some(17));
     assert_eq!(set(b"gt.default.wrapped", &constant(6), false).unwrap_err().kind(), b"RuntimeError");
-    // Only the first registration is in the place of the default.
+    // Only the first registration is combined with the default.
     set(b"gt.default.wrapped", &constant(6), true)?;
     assert_eq!(value_of("gt.default.wrapped"), Some(6));
     Ok(())
@@ -223,7 +223,7 @@ fn replaced_functions_are_released_at_once_without_readers() -> Result<()> {
     Ok(())
 }
 
-/// A function whose end registers and removes functions.
+/// A function whose destructor registers and removes functions.
 struct Reentrant;
 
 impl Drop for Reentrant {
@@ -307,7 +307,7 @@ fn any_bytes_are_a_name() -> Result<()> {
     Ok(())
 }
 
-/// Counts functions that are alive.
+/// Counts live functions.
 struct Counted(&'static AtomicUsize);
 
 impl Counted {
@@ -357,7 +357,7 @@ fn threads_write_and_read_at_once() {
     for round in 0..3 {
         remove(format!("gt.race.{round}").as_bytes()).unwrap();
     }
-    // Readers are gone, so a write releases whatever was retired under them.
+    // The readers have ended, so a write releases everything that was retired during their reads.
     set(b"gt.race.last", &constant(1), true).unwrap();
     assert_eq!(ALIVE.load(Ordering::SeqCst), 0);
 }

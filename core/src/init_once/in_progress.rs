@@ -1,9 +1,9 @@
-//! Who is making which handle: a chain of records on the stacks of the makers.
+//! Initialisations in progress: a list of records, each on the stack of its thread.
 //!
-//! Callers who need a handle that another thread is making wait for it; makers of other handles do not wait.
+//! A caller waits only for the handle that it needs; handles are initialised in parallel.
 //!
-//! A maker runs user callbacks, so a fork cannot wait for it. In the child, the records of makers that are not there are taken
-//! out of the chain: what they had begun is abandoned, and the next caller makes the handle anew.
+//! An initialisation runs user callbacks, so a fork cannot wait for it. The child removes the records of threads that
+//! it does not have: their work is abandoned, and the next caller initialises the handle anew.
 
 use core::cell::Cell;
 use core::ffi::{c_int, c_void};
@@ -14,41 +14,42 @@ use core::ptr;
 use crate::sync::atomic::{AtomicPtr, Ordering};
 use crate::sync::{Lock, current_thread, pause};
 
-/// The handles that are being made.
+/// The list of initialisations in progress.
 pub struct InProgress(Cell<*const Attempt>);
 
-/// The reasons for an error that is not one of the function which makes the handle.
+/// A failure other than an error of the initialising function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InitFailure {
-    /// The function succeeded without writing one.
+    /// The function succeeded without writing a handle.
     NoHandle,
-    /// The function asked for the handle that it is making.
+    /// The function requested the handle that it is initialising.
     Nested,
 }
 
-/// One handle that is being made.
+/// One initialisation in progress.
 struct Attempt {
     handle: *const AtomicPtr<c_void>,
     thread: Option<NonZeroUsize>,
     next: *const Attempt,
 }
 
-// SAFETY: the records are only reached while the lock around `InProgress` is held, and leave the chain before they go.
+// SAFETY: the records are only accessed under the lock around `InProgress`, and leave the list before they are dropped.
 unsafe impl Send for InProgress {}
 
-/// What a caller finds when it looks for its handle.
+/// The outcome of a caller's attempt to claim the initialisation of a handle.
 enum Claim {
-    /// It is there.
+    /// The handle is initialised.
     Made,
-    /// This caller makes it.
+    /// This caller initialises it.
     Mine,
-    /// Another thread is making it.
+    /// Another thread is initialising it.
     Wait,
-    /// This very thread is making it.
+    /// This thread is initialising it already.
     Nested,
 }
 
-/// Makes a handle by `make`, unless it is there or another caller makes it; gives the status of `make`.
+/// Initialises a handle by `make`, unless it is initialised already, or waits while another thread does. Returns the
+/// status of `make`.
 pub fn init(
     makers: &Lock<InProgress>,
     handle: &AtomicPtr<c_void>,
@@ -58,7 +59,8 @@ pub fn init(
     let own = record.as_mut_ptr();
     let mut round = 0;
     loop {
-        // SAFETY: `record` lives until the end of this function, and `AttemptGuard` takes it out of the chain before that.
+        // SAFETY: `record` lives until the end of this function, and `AttemptGuard` removes it from the list before
+        // that.
         let turn = unsafe { makers.lock().enter(handle, own) };
         match turn {
             Claim::Made => return Ok(0),
@@ -73,7 +75,7 @@ pub fn init(
     }
 }
 
-/// Runs the user's function and, when it made a handle, shows it to everybody.
+/// Runs the user callback and publishes its handle.
 fn publish(
     handle: &AtomicPtr<c_void>,
     make: impl FnOnce(*mut *mut c_void) -> c_int,
@@ -91,14 +93,14 @@ fn publish(
 }
 
 impl InProgress {
-    /// An empty list of makers.
+    /// An empty list.
     pub const fn none() -> Self {
         Self(Cell::new(ptr::null()))
     }
 
     fn find(&self, handle: &AtomicPtr<c_void>) -> Option<&Attempt> {
         let mut at = self.0.get();
-        // SAFETY: records in the chain are alive, and stay as long as the lock is held.
+        // SAFETY: records in the list are alive while the lock is held.
         while let Some(maker) = unsafe { at.as_ref() } {
             if ptr::eq(maker.handle, handle) {
                 return Some(maker);
@@ -108,12 +110,12 @@ impl InProgress {
         None
     }
 
-    /// Decides whose turn it is and, if it is this caller's, puts its record into the chain.
+    /// Claims the initialisation of a handle: adds `own` to the list if no other caller is ahead.
     ///
     /// # Safety
-    /// `own` stays where it is until [`InProgress::remove`] took it out.
+    /// `own` stays where it is until [`InProgress::remove`] has removed it.
     unsafe fn enter(&self, handle: &AtomicPtr<c_void>, own: *mut Attempt) -> Claim {
-        // A maker publishes before it leaves the chain, so whoever finds neither handle nor maker is first.
+        // An attempt publishes its handle before it leaves the list, so a caller that sees neither is first.
         if !handle.load(Ordering::Acquire).is_null() {
             return Claim::Made;
         }
@@ -122,7 +124,7 @@ impl InProgress {
             Some(maker) if here.is_some() && maker.thread == here => Claim::Nested,
             Some(_) => Claim::Wait,
             None => {
-                // SAFETY: the record is the caller's; nobody else knows it yet.
+                // SAFETY: the record is the caller's and not shared yet.
                 unsafe { own.write(Attempt { handle, thread: here, next: self.0.get() }) };
                 self.0.set(own);
                 Claim::Mine
@@ -130,15 +132,15 @@ impl InProgress {
         }
     }
 
-    /// Abandons what other threads than this one are making: after a fork, the child does not have them.
+    /// Abandons the initialisations of all other threads: after a fork, the child does not have those threads.
     ///
-    /// To be called before the child runs anything else: the records lie on the stacks of those threads.
+    /// Call it before the child runs anything else: the records lie on the stacks of the vanished threads.
     #[allow(dead_code, reason = "only hosts fork")]
     pub fn keep_own_thread(&mut self) {
         let here = current_thread();
         let mut link: *mut *const Attempt = self.0.as_ptr();
-        // SAFETY: the memory of the records is still there, and nobody else reaches them; `link` is the head or the link of a
-        // record of this thread, which is alive.
+        // SAFETY: the memory of the records is still mapped, and no other thread accesses it; `link` is the head or the
+        // link of a record of this thread, which is alive.
         unsafe {
             while let Some(maker) = (*link).as_ref() {
                 if maker.thread == here {
@@ -150,12 +152,12 @@ impl InProgress {
         }
     }
 
-    /// Takes a record out of the chain.
+    /// Removes a record from the list.
     ///
     /// # Safety
-    /// The record is in the chain.
+    /// The record is in the list.
     unsafe fn remove(&self, own: *mut Attempt) {
-        // SAFETY: records in the chain are alive; only the holder of the lock changes their links.
+        // SAFETY: records in the list are alive; only the holder of the lock changes their links.
         unsafe {
             let after = (*own).next;
             if ptr::eq(self.0.get(), own) {
@@ -171,7 +173,7 @@ impl InProgress {
     }
 }
 
-/// Takes the maker's record out of the chain when the attempt ends, in whatever way.
+/// Removes the record of an attempt from the list when the attempt ends, even by a panic.
 struct AttemptGuard<'a> {
     makers: &'a Lock<InProgress>,
     own: *mut Attempt,
@@ -179,7 +181,7 @@ struct AttemptGuard<'a> {
 
 impl Drop for AttemptGuard<'_> {
     fn drop(&mut self) {
-        // SAFETY: `enter` put the record into the chain, and it is taken out here only.
+        // SAFETY: `enter` added the record to the list, and only this guard removes it.
         unsafe { self.makers.lock().remove(self.own) }
     }
 }
@@ -191,7 +193,7 @@ mod tests {
     use core::sync::atomic::AtomicBool;
     use std::thread;
 
-    /// As in a child that was forked by a maker while another thread was making a handle, and has made none of it since.
+    /// Simulates a child forked by one initialising thread while another thread was initialising, too.
     #[test]
     fn a_child_abandons_what_other_threads_make() {
         if current_thread().is_none() {
@@ -203,7 +205,7 @@ mod tests {
         static MAKING: AtomicBool = AtomicBool::new(false);
         static GONE: AtomicBool = AtomicBool::new(false);
         let made = |result: *mut *mut c_void| {
-            // SAFETY: `init` passes a place for the handle.
+            // SAFETY: `init` passes a valid result pointer.
             unsafe { result.write(ptr::without_provenance_mut(1)) };
             0
         };

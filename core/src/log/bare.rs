@@ -1,4 +1,4 @@
-//! Warnings to a function that the program sets; without one they are dropped.
+//! Warnings on bare metal: passed to a sink that the program sets, or dropped.
 
 use core::cell::Cell;
 use core::ffi::c_char;
@@ -9,10 +9,10 @@ use crate::message::{Arg, Template};
 use crate::sync::Lock;
 use crate::text::Writer;
 
-/// A function that takes a line of the log: `size` bytes that end with a newline.
+/// Receives a line of the log: `size` bytes that end with a newline.
 pub type Sink = unsafe extern "C" fn(text: *const c_char, size: usize);
 
-/// The sink, and the function that renders lines for it: a program that sets no sink does not link the latter.
+/// The sink and the renderer of its lines. A program that sets no sink does not link the renderer.
 #[derive(Clone, Copy)]
 struct Log {
     sink: Sink,
@@ -21,14 +21,14 @@ struct Log {
 
 static LOG: Lock<Cell<Option<Log>>> = Lock::new(Cell::new(None));
 
-/// Sends warnings to `sink` from now on, or nowhere.
+/// Sets or removes the sink of warnings.
 ///
 /// A line has up to twice `LOG_CHUNK_BYTES` bytes and ends with a newline.
 ///
 /// # Safety
 /// `sink` may be called with such a line at any time until another one is set.
 pub unsafe fn set_sink(sink: Option<Sink>) {
-    // A compiler that knows the one renderer would call it by its name, and link it into every program.
+    // Opaque: a compiler that knew the only renderer would call it directly, and link it into every program.
     LOG.lock().set(sink.map(|sink| Log { sink, render: black_box(render) }));
 }
 
@@ -41,12 +41,12 @@ pub(super) unsafe fn write(template: Template, args: *const Arg<'_>) {
     // Copied out, so that the lock is not held while the sink runs.
     let log = LOG.lock().get();
     if let Some(log) = log {
-        // SAFETY: the caller's promise; who set the sink vouched for it.
+        // SAFETY: the caller's promise; the caller of `set_sink` vouched for the sink.
         unsafe { (log.render)(template, args, log.sink) };
     }
 }
 
-/// Renders one line on the stack; what is longer than two pieces is cut.
+/// Renders one line on the stack; a longer line is truncated.
 ///
 /// # Safety
 /// As for [`Template::write`] and [`set_sink`].
@@ -57,7 +57,7 @@ unsafe fn render(template: Template, args: *const Arg<'_>, sink: Sink) {
     unsafe { template.write(args, &mut out) };
     let len = out.wanted.min(line.len() - 1);
     line[len] = b'\n';
-    // SAFETY: who set the sink vouched for it.
+    // SAFETY: the caller of `set_sink` vouched for the sink.
     unsafe { sink(line.as_ptr().cast(), len + 1) };
 }
 

@@ -12,8 +12,8 @@ mod sink;
 #[cfg(not(feature = "std"))]
 pub use sink::set_sink;
 
-/// Writes one line of warning, from a template with `N` places. Allocates nothing, fails silently, and holds no lock
-/// while the hook runs. For [`plain_warn!`](crate::plain_warn).
+/// Logs a warning of one line from a template with `N` placeholders. Allocates nothing, fails silently, and holds no
+/// lock while the sink runs. For [`plain_warn!`](crate::plain_warn).
 #[doc(hidden)]
 #[inline(always)]
 pub fn warn<const N: usize>(template: Template, args: &[Arg<'_>; N]) {
@@ -23,6 +23,6 @@ pub fn warn<const N: usize>(template: Template, args: &[Arg<'_>; N]) {
 #[cold]
 #[inline(never)]
 fn warn_of_template(template: Template, args: *const Arg<'_>) {
-    // SAFETY: the macro that makes templates counts places and arguments.
+    // SAFETY: the macro that makes templates checks that placeholders and arguments are equally many.
     unsafe { sink::write(template, args) };
 }

@@ -1,4 +1,4 @@
-//! Warnings to standard error, past the lock of `std::io::stderr`: a fork could leave that held.
+//! Warnings to standard error, bypassing the lock of `std::io::stderr`, which a fork could leave locked.
 
 extern crate std;
 
@@ -10,14 +10,14 @@ use std::os::fd::FromRawFd;
 use crate::message::{Arg, Template};
 use crate::text::Writer;
 
-/// The longest line of `write`, in bytes.
+/// Maximum length of a line in bytes.
 const LINE_BYTES: usize = 1024;
 
 /// The file descriptor of standard error.
 const STDERR: i32 = 2;
 
-/// Writes one line, put together on the stack: there may be no memory. What is longer is cut; a closed
-/// standard error is no reason to fail.
+/// Writes one line, composed on the stack so that it needs no memory. A longer line is truncated; errors of the stream
+/// are ignored.
 ///
 /// # Safety
 /// As for [`Template::write`].
@@ -28,7 +28,7 @@ pub(super) unsafe fn write(template: Template, args: *const Arg<'_>) {
     unsafe { template.write(args, &mut out) };
     let len = out.wanted.min(LINE_BYTES - 1);
     line[len] = b'\n';
-    // SAFETY: the descriptor is the process's, which this file does not close.
+    // SAFETY: the process owns the descriptor; `ManuallyDrop` never closes it.
     let mut stderr = ManuallyDrop::new(unsafe { File::from_raw_fd(STDERR) });
     let _ = stderr.write_all(&line[..=len]);
 }

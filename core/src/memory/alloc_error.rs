@@ -1,17 +1,18 @@
-//! The error of an allocation.
+//! The error of a failed allocation.
 #![forbid(unsafe_code)]
 
 use core::num::NonZeroUsize;
 
-/// Out of memory: a request for this many bytes was refused; `usize::MAX` stands for a size that overflows the address space.
+/// Out of memory: an allocation of this many bytes failed; `usize::MAX` stands for a size that overflows the address
+/// space.
 ///
-/// Makes no error object, so that it may be returned while a lock is held: memory of an [`Error`](crate::Error), which it
-/// converts into, may come from a user's allocator.
+/// A plain number, so that it can be returned while a lock is held. Converting it into an [`Error`](crate::Error)
+/// allocates, possibly through a user's allocator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AllocError(NonZeroUsize);
 
 impl AllocError {
-    /// The refusal of `bytes` bytes, not none.
+    /// Makes the error for `bytes` bytes; 0 counts as 1.
     #[inline]
     pub const fn new(bytes: usize) -> AllocError {
         match NonZeroUsize::new(bytes) {
@@ -20,7 +21,7 @@ impl AllocError {
         }
     }
 
-    /// The number of bytes.
+    /// Number of bytes requested.
     #[inline]
     pub const fn bytes(self) -> usize {
         self.0.get()

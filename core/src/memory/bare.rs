@@ -1,27 +1,27 @@
-//! Memory on bare metal: blocks from the platform's hooks, by default from the pool.
+//! Memory on bare metal: blocks from the platform's hooks, whose default is the pool.
 
 use core::alloc::Layout;
 use core::ptr::NonNull;
 
 use crate::platform;
 
-/// Takes a block.
+/// Allocates a block.
 #[inline]
 pub fn allocate(layout: Layout) -> Option<NonNull<u8>> {
     NonNull::new(platform::allocate(layout.size(), layout.align()).cast())
 }
 
-/// Gives a block back.
+/// Frees a block.
 ///
 /// # Safety
-/// `block` came from `allocate` and nobody uses it any more.
+/// `block` came from `allocate` and is no longer used.
 #[inline]
 pub unsafe fn release(block: NonNull<u8>, _layout: Layout) {
     // SAFETY: the caller's promise.
     unsafe { platform::release(block.as_ptr().cast()) }
 }
 
-/// Gives a block another size; None leaves it as it was.
+/// Resizes a block by moving it; on `None` the old block is unchanged.
 ///
 /// # Safety
 /// As `move_block`.

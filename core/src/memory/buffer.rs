@@ -1,4 +1,4 @@
-//! A growable array whose every growth may fail, in place of the `alloc` crate's vector.
+//! A growable array with fallible growth, in place of the `alloc` crate's vector.
 
 use super::AllocError;
 use core::alloc::Layout;
@@ -8,9 +8,9 @@ use core::ops::{Deref, DerefMut};
 use core::ptr::{self, NonNull};
 use core::{fmt, slice};
 
-/// A contiguous, growable array of `T`: a vector whose methods report refused memory.
+/// A contiguous, growable array of `T`: a vector with fallible growth.
 ///
-/// Methods that must grow return an [`AllocError`] when memory is refused, and then leave the buffer as it was.
+/// Methods that grow return an [`AllocError`] when out of memory, and then leave the buffer unchanged.
 ///
 /// Ownership: owns its elements and its block. Threads: as `T`. Allocation: none while empty; capacity doubles.
 pub struct Buffer<T> {
@@ -29,25 +29,25 @@ impl<T> Buffer<T> {
         Layout::new::<T>()
     };
 
-    /// The place of the element at `at`, which may be one behind the last.
+    /// The address of element `at`, which may be one past the last.
     ///
     /// # Safety
     /// `at` is not above the capacity.
     const unsafe fn place(&self, at: usize) -> NonNull<T> {
-        // SAFETY: the caller promises that the block reaches so far.
+        // SAFETY: the caller promises that `at` is within the block.
         unsafe { self.raw.block.cast::<T>().add(at) }
     }
 
-    /// An empty buffer, which owns no memory.
+    /// Makes an empty buffer, which owns no memory.
     pub const fn new() -> Self {
         let raw = RawBuffer { block: NonNull::<T>::dangling().cast(), capacity: 0, len: 0 };
         Self { raw, owns: PhantomData }
     }
 
-    /// An empty buffer with room for exactly `capacity` elements.
+    /// Makes an empty buffer with a capacity of exactly `capacity` elements.
     ///
     /// # Errors
-    /// When no memory is left.
+    /// When out of memory.
     pub fn try_with_capacity(capacity: usize) -> Result<Self, AllocError> {
         let mut buffer = Self::new();
         if capacity != 0 {
@@ -56,32 +56,32 @@ impl<T> Buffer<T> {
         Ok(buffer)
     }
 
-    /// Elements that fit without growing.
+    /// Number of elements that fit without growing.
     pub const fn capacity(&self) -> usize {
         self.raw.capacity
     }
 
-    /// The elements.
+    /// Borrows the elements.
     pub const fn as_slice(&self) -> &[T] {
         // SAFETY: the first `len` elements are initialised, and the borrow of `self` guards them.
         unsafe { slice::from_raw_parts(self.raw.block.cast().as_ptr(), self.raw.len) }
     }
 
-    /// The elements, to change in place.
+    /// Borrows the elements mutably.
     pub const fn as_mut_slice(&mut self) -> &mut [T] {
         // SAFETY: as `as_slice`, exclusively.
         unsafe { slice::from_raw_parts_mut(self.raw.block.cast().as_ptr(), self.raw.len) }
     }
 
-    /// Makes room for `additional` more elements. A refusal makes no error object, so that the caller may hold a lock.
+    /// Reserves capacity for `additional` more elements. Failure makes no error object, so the caller may hold a lock.
     ///
     /// # Errors
-    /// When the size overflows or no memory is left.
+    /// When the size overflows or out of memory.
     pub fn try_reserve(&mut self, additional: usize) -> Result<(), AllocError> {
         self.raw.reserve(additional, Self::ELEMENT)
     }
 
-    /// Makes room as [`try_reserve`](Self::try_reserve) does.
+    /// Reserves capacity as [`try_reserve`](Self::try_reserve) does.
     ///
     /// # Errors
     /// As [`try_reserve`](Self::try_reserve).
@@ -98,7 +98,7 @@ impl<T> Buffer<T> {
         Ok(())
     }
 
-    /// Makes room for one more element at the end.
+    /// Reserves a slot for one more element at the end.
     ///
     /// # Errors
     /// As [`try_reserve`](Self::try_reserve).
@@ -117,7 +117,7 @@ impl<T> Buffer<T> {
         T: Copy,
     {
         self.try_reserve(elements.len())?;
-        // SAFETY: there is room; a slice that is borrowed cannot lie in this block, which is borrowed exclusively.
+        // SAFETY: the capacity is reserved; `elements` cannot overlap this block, which is borrowed exclusively.
         unsafe {
             ptr::copy_nonoverlapping(elements.as_ptr(), self.place(self.raw.len).as_ptr(), elements.len())
         };
@@ -125,7 +125,7 @@ impl<T> Buffer<T> {
         Ok(())
     }
 
-    /// Makes the length `len`, with copies of `element` at the end where it grows.
+    /// Truncates the buffer to `len` elements, or extends it with copies of `element`.
     ///
     /// # Errors
     /// As [`try_reserve`](Self::try_reserve).
@@ -136,21 +136,21 @@ impl<T> Buffer<T> {
         self.truncate(len);
         self.try_reserve(len - self.raw.len)?;
         while self.raw.len < len {
-            // SAFETY: room for `len` elements was made above.
+            // SAFETY: capacity for `len` elements was reserved above.
             unsafe { self.place(self.raw.len).write(element) };
             self.raw.len += 1;
         }
         Ok(())
     }
 
-    /// Takes the last element.
+    /// Removes and returns the last element.
     pub fn pop(&mut self) -> Option<T> {
         self.raw.len = self.raw.len.checked_sub(1)?;
         // SAFETY: the element was within the length, which no longer covers it.
         Some(unsafe { self.place(self.raw.len).read() })
     }
 
-    /// Takes the element at `at` and moves the later ones down; `None` when there is none.
+    /// Removes the element at `at` and moves the later ones down; `None` if `at` is out of bounds.
     pub fn remove(&mut self, at: usize) -> Option<T> {
         if at >= self.raw.len {
             return None;
@@ -159,37 +159,37 @@ impl<T> Buffer<T> {
         self.pop()
     }
 
-    /// Takes the element at `at` and puts the last one there; `None` when there is none.
+    /// Removes the element at `at` and moves the last one there; `None` if `at` is out of bounds.
     pub fn swap_remove(&mut self, at: usize) -> Option<T> {
         let last = self.raw.len.checked_sub(1).filter(|last| at <= *last)?;
         self.as_mut_slice().swap(at, last);
         self.pop()
     }
 
-    /// Drops the elements from `len` on; the capacity stays.
+    /// Drops the elements from `len` on; the capacity is unchanged.
     pub fn truncate(&mut self, len: usize) {
         if len < self.raw.len {
             // SAFETY: the length is within the block.
             let first = unsafe { self.place(len) }.as_ptr();
             let tail = ptr::slice_from_raw_parts_mut(first, self.raw.len - len);
-            // The length goes first: a destructor that looks at the buffer must not see dead elements.
+            // The length is set first, so that a destructor that reads the buffer sees no dead elements.
             self.raw.len = len;
             // SAFETY: the tail was initialised and the length no longer covers it.
             unsafe { ptr::drop_in_place(tail) };
         }
     }
 
-    /// Makes the length `len`, unless it is less, without dropping the elements behind: they have moved elsewhere.
+    /// Shortens the buffer to at most `len` elements without dropping the rest, which have been moved out.
     pub fn forget_from(&mut self, len: usize) {
         self.raw.len = self.raw.len.min(len);
     }
 
-    /// Drops all elements; the capacity stays.
+    /// Drops all elements; the capacity is unchanged.
     pub fn clear(&mut self) {
         self.truncate(0);
     }
 
-    /// Keeps the elements that `keep` approves of, in order.
+    /// Keeps the elements for which `keep` returns `true`, in order.
     pub fn retain(&mut self, mut keep: impl FnMut(&T) -> bool) {
         let mut kept = 0;
         for at in 0..self.raw.len {
@@ -201,32 +201,33 @@ impl<T> Buffer<T> {
         self.truncate(kept);
     }
 
-    /// Gives the block away: its address, length and capacity. Not a block of [`crate::memory`] when the capacity
-    /// is 0.
+    /// Returns address, length and capacity of the block, which the caller now owns. Not a block of [`crate::memory`]
+    /// when the capacity is 0.
     pub fn into_raw_parts(self) -> (NonNull<T>, usize, usize) {
         let buffer = ManuallyDrop::new(self);
         (buffer.raw.block.cast(), buffer.raw.len, buffer.raw.capacity)
     }
 
-    /// Takes over what [`Buffer::into_raw_parts`] gave away.
+    /// Takes ownership of the parts returned by [`Buffer::into_raw_parts`].
     ///
     /// # Safety
-    /// The parts come from `into_raw_parts` or are a block of [`crate::memory`] for `capacity` elements of which the
-    /// first `len` are initialised; the caller uses them no more.
+    /// The parts come from `into_raw_parts`, or are a block of [`crate::memory`] for `capacity` elements of which the
+    /// first `len` are initialised; the caller no longer uses them.
     pub const unsafe fn from_raw_parts(block: NonNull<T>, len: usize, capacity: usize) -> Self {
         Self { raw: RawBuffer { block: block.cast(), capacity, len }, owns: PhantomData }
     }
 }
 
-/// SpareSlot behind the last element of a [`Buffer`]. Filling it cannot fail, so that compilers make the element where it stays.
+/// A reserved slot after the last element of a [`Buffer`]. Filling it cannot fail, so compilers construct the element
+/// in place.
 pub struct SpareSlot<'b, T>(&'b mut Buffer<T>);
 
 impl<'b, T> SpareSlot<'b, T> {
-    /// Appends the element, and lends it.
+    /// Appends the element and borrows it.
     #[inline(always)]
     pub fn fill(self, element: T) -> &'b mut T {
         let Self(buffer) = self;
-        // SAFETY: there is room for one more element, which is exclusively borrowed.
+        // SAFETY: the slot is reserved, and the buffer is borrowed exclusively.
         let place = unsafe {
             let mut place = buffer.place(buffer.raw.len);
             place.write(element);
@@ -237,7 +238,8 @@ impl<'b, T> SpareSlot<'b, T> {
     }
 }
 
-/// A buffer whose elements nobody knows: one body for all types. Methods take the layout of an element, always the same one.
+/// The untyped part of a buffer, shared by all element types. Methods take the layout of an element, always the same
+/// one.
 struct RawBuffer {
     block: NonNull<u8>,
     capacity: usize,
@@ -245,7 +247,7 @@ struct RawBuffer {
 }
 
 impl RawBuffer {
-    /// Makes room for `additional` more elements.
+    /// Reserves capacity for `additional` more elements.
     #[cfg_attr(feature = "speed", inline)]
     #[cfg_attr(not(feature = "speed"), inline(never))]
     fn reserve(&mut self, additional: usize, element: Layout) -> Result<(), AllocError> {
@@ -255,7 +257,7 @@ impl RawBuffer {
         self.grow(additional, element)
     }
 
-    /// Grows for `additional` more elements than fit.
+    /// Grows the block for `additional` more elements, which do not fit.
     #[cold]
     fn grow(&mut self, additional: usize, element: Layout) -> Result<(), AllocError> {
         let needed = self.len.checked_add(additional).ok_or(AllocError::new(usize::MAX))?;
@@ -263,10 +265,10 @@ impl RawBuffer {
         self.reallocate(needed.max(self.capacity.saturating_mul(2)).max(4), element)
     }
 
-    /// Gives the elements a block for `capacity` elements, which is not zero and not below the length.
+    /// Moves the elements to a block for `capacity` elements, which is not zero and at least the length.
     fn reallocate(&mut self, capacity: usize, element: Layout) -> Result<(), AllocError> {
         let (old_bytes, bytes) = (self.capacity * element.size(), capacity.saturating_mul(element.size()));
-        // SAFETY: the present block has as many bytes, and what replaces it takes over its elements.
+        // SAFETY: the old block has `old_bytes` bytes, and the new one takes over its elements.
         let block = unsafe { super::allocate_instead(self.block, old_bytes, bytes, element.align()) };
         self.block = block.ok_or(AllocError::new(bytes))?;
         self.capacity = capacity;
@@ -291,7 +293,7 @@ impl RawBuffer {
 impl<T> Drop for Buffer<T> {
     fn drop(&mut self) {
         self.clear();
-        // SAFETY: the elements are dropped and the buffer goes away.
+        // SAFETY: the elements are dropped, and the buffer ends here.
         unsafe { self.raw.release_block(Self::ELEMENT) };
     }
 }
@@ -322,14 +324,14 @@ impl<T: fmt::Debug> fmt::Debug for Buffer<T> {
     }
 }
 
-/// Text goes to the end; [`fmt::Error`] means that no memory was left.
+/// Appends text; [`fmt::Error`] means out of memory.
 impl fmt::Write for Buffer<u8> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         self.try_extend_from_slice(text.as_bytes()).map_err(|_| fmt::Error)
     }
 }
 
-/// The elements of a buffer, by value; what is not taken is dropped.
+/// An iterator over the elements of a buffer by value; the remaining elements are dropped with it.
 pub struct IntoIter<T> {
     rest: Buffer<T>,
     next: usize,
@@ -343,7 +345,7 @@ impl<T> Iterator for IntoIter<T> {
             return None;
         }
         self.next += 1;
-        // SAFETY: the element is initialised and, since `next` moved on, neither read again nor dropped.
+        // SAFETY: the element is initialised and, since `next` advanced, neither read again nor dropped.
         Some(unsafe { self.rest.place(self.next - 1).read() })
     }
 
@@ -357,7 +359,7 @@ impl<T> ExactSizeIterator for IntoIter<T> {}
 impl<T> Drop for IntoIter<T> {
     fn drop(&mut self) {
         let taken = self.next;
-        // SAFETY: what is taken is within the length.
+        // SAFETY: `taken` is within the length.
         let first = unsafe { self.rest.place(taken) }.as_ptr();
         let rest = ptr::slice_from_raw_parts_mut(first, self.rest.raw.len - taken);
         self.rest.raw.len = 0;
@@ -479,7 +481,7 @@ mod tests {
     #[test]
     fn raw_parts_come_back() {
         let (block, len, capacity) = numbers(5).into_raw_parts();
-        // SAFETY: the parts are those given away above.
+        // SAFETY: the parts were returned above.
         let buffer = unsafe { Buffer::from_raw_parts(block, len, capacity) };
         assert_eq!(*buffer, [0, 1, 2, 3, 4]);
     }

@@ -1,7 +1,7 @@
-//! Large blocks in huge pages, on Linux, which gives them to a process that asks by `madvise`.
+//! Large blocks in huge pages on Linux, requested by `madvise`.
 //!
-//! A huge page is one page fault and one entry of the processor's translation buffer in place of 512. A large table that is
-//! read in random order has more small pages than that buffer has entries.
+//! A huge page takes one page fault and one TLB entry in place of 512. A large table read in random order has more
+//! small pages than the TLB has entries.
 
 use core::alloc::Layout;
 use core::ffi::{c_int, c_void};
@@ -9,7 +9,7 @@ use core::ptr::NonNull;
 
 use super::heap;
 
-/// Bytes of a huge page where other pages have 4 KiB. On systems with larger pages the advice may have no effect.
+/// Size of a huge page where normal pages have 4 KiB. On systems with larger pages the advice may have no effect.
 const PAGE_BYTES: usize = 2 << 20;
 
 /// `MADV_HUGEPAGE`.
@@ -19,8 +19,9 @@ unsafe extern "C" {
     fn madvise(address: *mut c_void, bytes: usize, advice: c_int) -> c_int;
 }
 
-/// Takes a block; one of at least a huge page starts with one, if there are addresses left for that. Only whole pages inside
-/// the block are asked for. The first write to one takes memory for all of it, so this is for blocks that are written all over.
+/// Allocates a block. A block of at least one huge page is aligned to one if possible, and its whole huge pages are
+/// requested as such. The first write to a huge page commits all of it, so this is for blocks that are written
+/// completely.
 #[inline]
 pub fn allocate(layout: Layout) -> Option<NonNull<u8>> {
     if layout.size() < PAGE_BYTES { heap::allocate(layout) } else { allocate_in_huge_pages(layout) }
@@ -28,7 +29,7 @@ pub fn allocate(layout: Layout) -> Option<NonNull<u8>> {
 
 #[cold]
 fn allocate_in_huge_pages(layout: Layout) -> Option<NonNull<u8>> {
-    // The alignment takes addresses beside the block, which a limit may refuse.
+    // The alignment takes extra address space, which a limit may refuse.
     let Some(block) = layout.align_to(PAGE_BYTES).ok().and_then(heap::allocate) else {
         return heap::allocate(layout);
     };

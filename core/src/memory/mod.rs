@@ -1,4 +1,4 @@
-//! Memory: the C heap on hosts, the hooks of firmware or a block pool without one. Every request may fail.
+//! Memory: the C heap on hosts; firmware hooks or a block pool elsewhere. Every allocation may fail.
 
 mod alloc_error;
 mod buffer;
@@ -20,7 +20,7 @@ mod huge_pages;
 #[cfg(not(all(feature = "std", target_os = "linux", not(miri))))]
 use heap as huge_pages;
 
-// The twin that this build does not use is compiled for its tests, so that one test run covers both.
+// The pool of bare-metal builds is compiled for its tests, so that one test run covers both heaps.
 #[cfg(all(test, any(feature = "std", all(feature = "client", unix))))]
 #[expect(dead_code, reason = "only its tests use it in this build")]
 pub(crate) mod pool;
@@ -31,11 +31,11 @@ pub use buffer::{Buffer, SpareSlot};
 use core::alloc::Layout;
 use core::ptr::NonNull;
 
-/// Asks for a block of `layout.size()` bytes at a multiple of `layout.align()`; its content is undefined.
+/// Allocates a block of `layout.size()` bytes at a multiple of `layout.align()`; its content is undefined.
 ///
-/// Ownership: the caller owns the block until it hands it to [`release`]. A size of zero gives a block of its own.
+/// Ownership: the caller owns the block until it passes it to [`release`]. A size of zero returns a distinct block.
 ///
-/// Gives `None` when no such block is left; nothing is raised.
+/// Returns `None` when out of memory; nothing is raised.
 ///
 /// Threads: any. Without `std` a lock is held meanwhile, for a time that grows with the number of free blocks.
 #[inline]
@@ -43,15 +43,16 @@ pub fn allocate(layout: Layout) -> Option<NonNull<u8>> {
     heap::allocate(layout)
 }
 
-/// As [`allocate`], for a block that may be large, is written all over at once, and is read in random order: on Linux it is in
-/// huge pages then, if the system has them.
+/// Allocates a block that may be large, is written completely at once, and is then read in random order: on Linux in
+/// huge pages, if available. Otherwise as [`allocate`].
 #[inline]
 pub fn allocate_large(layout: Layout) -> Option<NonNull<u8>> {
     huge_pages::allocate(layout)
 }
 
-/// As [`allocate`], in place of a block of `old_bytes`, whose content moves to the new one, or of none if that is 0. A refusal
-/// leaves the old block as it was. Once for all callers where size counts.
+/// Allocates a block in place of one of `old_bytes` bytes, whose content moves to it; with 0 `old_bytes` there is no
+/// old block. On failure the old block is unchanged. Not inlined in size-optimised builds, so that all callers share
+/// it.
 ///
 /// # Safety
 /// As [`resize`].
@@ -71,40 +72,40 @@ unsafe fn allocate_instead(
     unsafe { resize(block, Layout::from_size_align_unchecked(old_bytes, alignment), new) }
 }
 
-/// Gives back a block of [`allocate`]. Every heap knows how large its blocks are, so `layout` may be any.
+/// Frees a block of [`allocate`]. Every heap knows the sizes of its blocks, so any `layout` will do.
 ///
-/// On hosts this is C's `free`, so that blocks which a C++ client took from `malloc` may be given as well.
+/// On hosts this is C's `free`, which also accepts blocks that a C++ client allocated with `malloc`.
 ///
 /// # Safety
-/// `block` came from [`allocate`] (on hosts also: from C's `malloc`), and nobody uses it any more.
+/// `block` came from [`allocate`] (on hosts also: from C's `malloc`), and is no longer used.
 #[inline]
 pub unsafe fn release(block: NonNull<u8>, layout: Layout) {
-    // SAFETY: the caller's promise is the one that both twins ask for.
+    // SAFETY: both heaps require exactly the caller's promise.
     unsafe { heap::release(block, layout) }
 }
 
-/// Makes a block of [`allocate`] larger or smaller, in its place where the heap can. What is in it stays, as far as it fits.
+/// Grows or shrinks a block of [`allocate`], in place if the heap can. Its content is kept as far as it fits.
 ///
-/// Ownership: the block that is returned takes the place of the old one. Gives `None` when there is no such block; the old
-/// one is as it was then.
+/// Ownership: the returned block replaces the old one. Returns `None` when out of memory; the old block is unchanged
+/// then.
 ///
 /// # Safety
-/// `block` came from [`allocate`] with the layout `old`, whose alignment `new` has, too; nobody uses it any more when another
-/// one is returned.
+/// `block` came from [`allocate`] with the layout `old`, which has the alignment of `new`; it is no longer used when
+/// another block is returned.
 #[inline]
 pub(crate) unsafe fn resize(block: NonNull<u8>, old: Layout, new: Layout) -> Option<NonNull<u8>> {
-    // SAFETY: the caller's promise is the one that both twins ask for.
+    // SAFETY: both heaps require exactly the caller's promise.
     unsafe { heap::resize(block, old, new) }
 }
 
-/// As [`resize`], always to another block.
+/// Resizes a block by copying it to a new one.
 ///
 /// # Safety
 /// As [`resize`].
 #[cold]
 unsafe fn move_block(block: NonNull<u8>, old: Layout, new: Layout) -> Option<NonNull<u8>> {
     let target = allocate(new)?;
-    // SAFETY: both blocks have as many bytes, and the new one is another; the caller vouches for the old one.
+    // SAFETY: both blocks have at least as many bytes and do not overlap; the caller vouches for the old one.
     unsafe {
         target.copy_from_nonoverlapping(block, old.size().min(new.size()));
         release(block, old);
@@ -121,7 +122,7 @@ mod tests {
         for align in [1, 16, 64] {
             let layout = |size| Layout::from_size_align(size, align).unwrap();
             let block = allocate(layout(40)).unwrap();
-            // SAFETY: each block takes the place of the one before, and is as large as it is said to be.
+            // SAFETY: each block replaces the previous one, and has the stated size.
             unsafe {
                 block.write_bytes(7, 40);
                 let larger = resize(block, layout(40), layout(4000)).unwrap();

@@ -1,9 +1,9 @@
-//! A pool of blocks for builds without a heap: first fit in a free list that is kept in the order of addresses.
+//! A block pool for builds without a heap: first-fit allocation from a free list sorted by address.
 //!
-//! The pool starts with a static region of [`POOL_BYTES`] zero bytes, which costs no flash and is not linked when nothing
-//! allocates; a program may add regions. Every block starts with its size in a word and is a multiple of two words long; its
-//! content follows the size at a multiple of two words. A free block also holds the address of the next free one. Neighbours
-//! that become free are joined, so the list has no two adjacent blocks; regions are never joined.
+//! The pool starts with a static region of [`POOL_BYTES`] zero bytes, which costs no flash and is not linked when
+//! nothing allocates; a program may add regions. Every block starts with its size in one word and is a multiple of two
+//! words long; its content follows the size at a multiple of two words. A free block also stores the address of the
+//! next one. Adjacent free blocks are joined, so the list has none; regions are never joined.
 //!
 //! ```text
 //! region   word      2 words                        word + size
@@ -21,56 +21,56 @@ use core::cell::UnsafeCell;
 use core::mem::MaybeUninit;
 use core::ptr::{self, NonNull};
 
-/// Takes a block from the pool.
+/// Allocates a block from the pool.
 #[inline]
 pub fn allocate(layout: Layout) -> Option<NonNull<u8>> {
     with_pool(|pool| pool.allocate(layout))
 }
 
-/// Gives a block back to the pool.
+/// Returns a block to the pool.
 ///
 /// # Safety
-/// `block` came from this pool and nobody uses it any more.
+/// `block` came from this pool and is no longer used.
 #[inline]
 pub unsafe fn release(block: NonNull<u8>) {
     // SAFETY: the caller's promise.
     with_pool(|pool| unsafe { pool.release(block) });
 }
 
-/// Hands over `bytes` bytes from `start` on for blocks; false when there is not usable for one.
+/// Adds a region of `bytes` bytes from `start` on. Returns `false` if it is too small for a block.
 ///
 /// # Safety
-/// Nobody else uses them from now on.
+/// The pool owns these bytes from now on.
 pub unsafe fn add_region(start: NonNull<u8>, bytes: usize) -> bool {
     // SAFETY: the caller's promise.
     with_pool(|pool| unsafe { pool.add_region(start.as_ptr(), bytes) })
 }
 
-/// How full the pool is, in bytes, sizes of blocks included.
+/// Statistics of the pool in bytes, block headers included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PoolStats {
-    /// Bytes that can be handed out at all.
+    /// Total capacity.
     pub capacity: usize,
-    /// Bytes in use now.
+    /// Bytes in use.
     pub used: usize,
-    /// The most bytes that were ever in use at once.
+    /// Maximum of bytes in use so far.
     pub high_water: usize,
 }
 
-/// Reads how full the pool is; for choosing its size.
+/// Returns the statistics of the pool, for choosing its size.
 pub fn stats() -> PoolStats {
     with_pool(|pool| PoolStats { capacity: pool.capacity, used: pool.used, high_water: pool.high_water })
 }
 
-/// The size of the largest request that can be granted now. The time grows with the number of free blocks.
+/// Returns the size of the largest allocation that would succeed now. The time grows with the number of free blocks.
 pub fn largest_free() -> usize {
     with_pool(|pool| pool.largest_free())
 }
 
-/// Lends the pool, which has its region.
+/// Runs `body` on the pool, with its static region added.
 fn with_pool<R>(body: impl FnOnce(&mut Pool) -> R) -> R {
     critical(|| {
-        // SAFETY: critical sections exclude each other, and what the pool does neither begins one nor calls out.
+        // SAFETY: critical sections exclude each other, and the pool's operations neither nest them nor call out.
         let pool = unsafe { &mut *POOL.0.get() };
         pool.prepare();
         body(pool)
@@ -80,7 +80,7 @@ fn with_pool<R>(body: impl FnOnce(&mut Pool) -> R) -> R {
 /// The one pool of the program.
 struct SharedPool(UnsafeCell<Pool>);
 
-// SAFETY: the pool is only lent in critical sections, and may go from thread to thread.
+// SAFETY: the pool is only borrowed in critical sections, and may be used by any thread.
 unsafe impl Sync for SharedPool {}
 
 static POOL: SharedPool = SharedPool(UnsafeCell::new(Pool::new()));
@@ -88,7 +88,7 @@ static REGION: Region<POOL_BYTES> = Region::new();
 
 const _: () = assert!(POOL_BYTES < isize::MAX as usize / 2, "FERRITE_POOL_BYTES is out of range");
 
-/// Bytes of a block's size, and of a free block's link.
+/// Size of a block's size field, and of a free block's link.
 const WORD: usize = size_of::<usize>();
 /// Granularity of sizes and alignment of contents.
 const UNIT: usize = 2 * WORD;
@@ -97,8 +97,8 @@ const UNIT: usize = 2 * WORD;
 #[repr(C, align(16))]
 struct Region<const BYTES: usize>(UnsafeCell<[MaybeUninit<u8>; BYTES]>);
 
-// SAFETY: the bytes are only touched through the raw pointer of `start`, by the pool while its lock is held and by
-// the owners of blocks.
+// SAFETY: the bytes are only accessed through the raw pointer of `start`, by the pool while its lock is held and by the
+// owners of blocks.
 unsafe impl<const BYTES: usize> Sync for Region<BYTES> {}
 
 impl<const BYTES: usize> Region<BYTES> {
@@ -111,7 +111,7 @@ impl<const BYTES: usize> Region<BYTES> {
     }
 }
 
-/// What a free block starts with.
+/// The header of a free block.
 #[repr(C)]
 struct FreeBlock {
     bytes: usize,
@@ -119,8 +119,8 @@ struct FreeBlock {
     next: *mut FreeBlock,
 }
 
-/// The free list and the counts. All its memory belongs to it alone, but for the content of blocks that it handed out: so
-/// promises `add_region`, and the unsafe blocks below rely on it.
+/// The free list and the statistics. The pool owns all its memory exclusively, except for the content of allocated
+/// blocks: `add_region` promises so, and the unsafe blocks below rely on it.
 struct Pool {
     free: *mut FreeBlock,
     capacity: usize,
@@ -128,7 +128,7 @@ struct Pool {
     high_water: usize,
 }
 
-// SAFETY: the pool owns what its pointer leads to.
+// SAFETY: the pool owns the blocks of its list.
 unsafe impl Send for Pool {}
 
 impl Pool {
@@ -136,17 +136,17 @@ impl Pool {
         Self { free: ptr::null_mut(), capacity: 0, used: 0, high_water: 0 }
     }
 
-    /// Adds the static region before anything else is done.
+    /// Adds the static region on first use.
     fn prepare(&mut self) {
         let usable = usable(POOL_BYTES, FIRST_SKIPPED);
         if usable != 0 && self.capacity == 0 {
-            // SAFETY: the region belongs to the one pool that is prepared, and is added once; its start is aligned.
+            // SAFETY: the region belongs to the program's one pool and is added once; its start is aligned.
             unsafe { self.add_block(REGION.start().add(FIRST_SKIPPED), usable) };
         }
     }
 
     /// # Safety
-    /// `bytes` bytes from `start` on belong to this pool from now on.
+    /// This pool owns `bytes` bytes from `start` on from now on.
     unsafe fn add_region(&mut self, start: *mut u8, bytes: usize) -> bool {
         let skipped = skipped(start.addr());
         let usable = usable(bytes, skipped);
@@ -158,7 +158,7 @@ impl Pool {
     }
 
     /// # Safety
-    /// A block of `room` bytes may lie there, which belong to this pool from now on.
+    /// A block of `usable` bytes may start at `block`, owned by this pool from now on.
     unsafe fn add_block(&mut self, block: *mut u8, usable: usize) {
         // SAFETY: the caller's promise.
         unsafe {
@@ -197,10 +197,10 @@ impl Pool {
         }
     }
 
-    /// Links a block in, joined with the neighbours that it touches.
+    /// Inserts a block into the free list, joined with adjacent blocks.
     ///
     /// # Safety
-    /// The block belongs to the pool, nobody uses it, it is not in the list, and its size is set.
+    /// The block belongs to the pool, is unused and not in the list, and its size is set.
     unsafe fn insert(&mut self, block: *mut FreeBlock) {
         let (mut before, mut next) = (ptr::null_mut::<FreeBlock>(), self.free);
         // SAFETY: `before` and `next` are free blocks or null.
@@ -221,7 +221,7 @@ impl Pool {
 
     fn largest_free(&self) -> usize {
         let (mut largest, mut block) = (WORD, self.free);
-        // SAFETY: `block` comes from the list.
+        // SAFETY: `block` is in the list.
         while let Some(free) = unsafe { block.as_ref() } {
             largest = largest.max(free.bytes);
             block = free.next;
@@ -230,12 +230,12 @@ impl Pool {
     }
 }
 
-/// Makes one block of a free block and the next one, if they touch.
+/// Joins a free block with the next one if they are adjacent.
 ///
 /// # Safety
 /// `block` is a free block of the list.
 unsafe fn join(block: *mut FreeBlock) {
-    // SAFETY: the caller's promise; what follows it in the list is a free block, too.
+    // SAFETY: the caller's promise; the next block of the list is free, too.
     unsafe {
         let next = (*block).next;
         if block.byte_add((*block).bytes) == next {
@@ -245,12 +245,13 @@ unsafe fn join(block: *mut FreeBlock) {
     }
 }
 
-/// Cuts a block out of the free block at `link`; what lies before and behind it stays free. Gives its content.
+/// Allocates `wanted` bytes within the free block at `link`; the parts before and after them stay free. Returns the
+/// content.
 ///
 /// # Safety
-/// `link` leads to a free block, whose bytes are these three, multiples of the unit, in a row.
+/// `link` points to a free block of `front + wanted + rest` bytes, each a multiple of the unit.
 unsafe fn cut(link: *mut *mut FreeBlock, front: usize, wanted: usize, rest: usize) -> *mut u8 {
-    // SAFETY: the caller's promise: all that is written lies in the free block.
+    // SAFETY: the caller's promise: all writes are within the free block.
     unsafe {
         let block = *link;
         let taken = block.byte_add(front);
@@ -270,29 +271,29 @@ unsafe fn cut(link: *mut *mut FreeBlock, front: usize, wanted: usize, rest: usiz
     }
 }
 
-/// Bytes of a region before its first block. A word at least stays unused there, so that blocks of two regions are never
-/// neighbours.
+/// Bytes of a region before its first block. At least one word stays unused, so that blocks of two regions are never
+/// adjacent.
 const fn skipped(start: usize) -> usize {
     (start + 2 * WORD).next_multiple_of(UNIT) - WORD - start
 }
 
-/// Those of the static region, whose start is aligned.
+/// The bytes skipped in the static region, whose start is aligned.
 const FIRST_SKIPPED: usize = skipped(0);
 
-/// Bytes for blocks in a region.
+/// Bytes of a region that are usable for blocks.
 const fn usable(bytes: usize, skipped: usize) -> usize {
     bytes.saturating_sub(skipped) / UNIT * UNIT
 }
 
-/// Bytes of a block for a request: its size word and its content, rounded up. A layout is at most half the address space.
+/// Size of a block for a request: its size word and content, rounded up. A layout is at most half the address space.
 fn block_bytes(layout: Layout) -> usize {
     (layout.size() + WORD + UNIT - 1) & !(UNIT - 1)
 }
 
-/// Bytes of a free block before the first place in it where a block's content is a multiple of `align`.
+/// Bytes of a free block before the first position where a block's content is a multiple of `align`.
 fn bytes_before(block: *const FreeBlock, align: usize) -> usize {
     let content = block.addr() + WORD;
-    // The two's complement of an address says how much is missing to the next multiple of a power of two.
+    // The two's complement of an address is its distance to the next multiple of a power of two, modulo that power.
     content.wrapping_neg() & (align - 1)
 }
 
@@ -303,18 +304,18 @@ mod tests {
     use std::boxed::Box;
     use std::vec::Vec;
 
-    /// A pool over its own 1 KiB.
+    /// A pool with a region of 1 KiB.
     struct TestPool {
         region: *mut Region<1024>,
         pool: Pool,
     }
 
-    /// The largest request that an empty pool of the tests grants.
+    /// The largest request that fits an empty test pool.
     const WHOLE: usize = (1024 - WORD) / UNIT * UNIT - WORD;
 
     impl Drop for TestPool {
         fn drop(&mut self) {
-            // SAFETY: the region came from a box, and the tests keep no blocks.
+            // SAFETY: the region came from a box, and no block is used any more.
             drop(unsafe { Box::from_raw(self.region) });
         }
     }
@@ -329,7 +330,7 @@ mod tests {
 
         fn allocate(&mut self, size: usize, align: usize) -> Option<NonNull<u8>> {
             let block = self.pool.allocate(Layout::from_size_align(size, align).unwrap())?;
-            // SAFETY: the pool handed out `size` bytes; filling them shows blocks that overlap.
+            // SAFETY: the block has `size` bytes; filling them reveals overlapping blocks.
             unsafe { block.write_bytes(0xAA, size) };
             Some(block)
         }
@@ -449,10 +450,10 @@ mod tests {
             let mut blocks: Vec<_> = core::iter::from_fn(|| pool.allocate(layout)).collect();
             assert!(blocks.len() >= count - 1, "{} of {count}", blocks.len());
             assert!(blocks.iter().all(|block| block.addr().get() % UNIT == 0));
-            // SAFETY: each block is given back once.
+            // SAFETY: each block is released once.
             blocks.drain(..).for_each(|block| unsafe { pool.release(block) });
             assert_eq!(pool.used, 0);
-            // Two free blocks at least: the whole is not one.
+            // At least two free blocks, since regions are not joined.
             assert!(pool.largest_free() + WORD < pool.capacity);
         }
         // SAFETY: it came from a box above.
@@ -464,7 +465,7 @@ mod tests {
         let memory = Box::into_raw(Box::new(Region::<64>::new())).cast::<u8>();
         let mut pool = Pool::new();
         for bytes in [0, 1, WORD, UNIT] {
-            // SAFETY: the bytes are there; nothing is put into them.
+            // SAFETY: the bytes are valid, and the region is too small to be written.
             assert!(!unsafe { pool.add_region(memory, bytes) });
         }
         // SAFETY: as above; the pool does not live longer.

@@ -1,10 +1,10 @@
-//! The C heap of hosts: C++ clients replace and free side buffers, so blocks must come from plain `malloc`.
+//! The C heap on hosts: C++ clients reallocate and free side buffers, so blocks must come from plain `malloc`.
 
 use core::alloc::Layout;
 use core::ffi::{c_int, c_void};
 use core::ptr::{self, NonNull};
 
-/// Alignment that `malloc` gives by itself: that of C's `max_align_t`.
+/// The alignment of `malloc`: that of C's `max_align_t`.
 const MALLOC_ALIGN: usize = 2 * size_of::<usize>();
 
 unsafe extern "C" {
@@ -14,13 +14,13 @@ unsafe extern "C" {
     fn free(block: *mut c_void);
 }
 
-/// Takes a block from `malloc`, or from `posix_memalign` above its alignment.
+/// Allocates a block with `malloc`, or with `posix_memalign` above its alignment.
 #[inline]
 pub fn allocate(layout: Layout) -> Option<NonNull<u8>> {
     if layout.align() > MALLOC_ALIGN {
         return allocate_aligned(layout);
     }
-    // C may answer null to a size of zero, which would look like a failure.
+    // C may return null for a size of zero, which would look like a failure.
     // SAFETY: `malloc` accepts every size.
     NonNull::new(unsafe { malloc(layout.size().max(1)) }.cast())
 }
@@ -34,24 +34,24 @@ fn allocate_aligned(layout: Layout) -> Option<NonNull<u8>> {
     if status == 0 { NonNull::new(block.cast()) } else { None }
 }
 
-/// Gives a block to `free`, which knows its size.
+/// Frees a block with `free`, which knows its size.
 ///
 /// # Safety
-/// `block` came from this heap and nobody uses it any more.
+/// `block` came from this heap and is no longer used.
 #[inline]
 pub unsafe fn release(block: NonNull<u8>, _layout: Layout) {
     // SAFETY: the caller's promise; `free` takes blocks of `malloc` and `posix_memalign` alike.
     unsafe { free(block.as_ptr().cast()) }
 }
 
-/// Gives a block another size, in its place where that is possible; None leaves it as it was.
+/// Resizes a block, in place where possible; on `None` the old block is unchanged.
 ///
 /// # Safety
-/// `block` came from this heap with this alignment, and nobody uses it any more when another one is returned.
+/// `block` came from this heap with this alignment, and is no longer used when another block is returned.
 #[inline]
 pub unsafe fn resize(block: NonNull<u8>, old: Layout, new: Layout) -> Option<NonNull<u8>> {
     if old.align() > MALLOC_ALIGN {
-        // SAFETY: the caller's promise; `realloc` does not keep such an alignment.
+        // SAFETY: the caller's promise; `realloc` would not preserve this alignment.
         return unsafe { super::move_block(block, old, new) };
     }
     // SAFETY: the caller's promise; blocks of `malloc` have the alignment of `malloc` whatever their size.

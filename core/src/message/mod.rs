@@ -1,8 +1,9 @@
-//! Messages of errors: a text with places for arguments, put together without the formatting machinery of `core`.
+//! Error messages: texts with placeholders for arguments, rendered without the formatting machinery of `core`.
 //!
-//! That machinery costs a board 5 KB of flash, and each message more than its text. A template is encoded when the library
-//! is compiled: the place of its kind, then the text with `PLACEHOLDER` for each `{}`, then `END`. Boards have shorter texts, and
-//! those with ring 2 keep them packed: the texts of ring 1 alone are so few that what unpacks them would cost what it saves.
+//! That machinery costs a microcontroller 5 KB of flash, and each message more than its text. A template is encoded at
+//! compile time: the offset of its kind, then the text with `PLACEHOLDER` for each `{}`, then `END`. Size-optimised
+//! builds have shorter texts, and pack them with ring 2: the texts of ring 1 alone are so few that the decoder would
+//! cost as much as it saves.
 
 mod form;
 mod long;
@@ -15,37 +16,38 @@ use crate::error::kind;
 use crate::string::String;
 use crate::text::{Lossy, Writer};
 
-/// Stands for one argument.
+/// Marks the position of an argument.
 const PLACEHOLDER: u8 = 1;
-/// Ends a template. No zero: what ends in one is put with all other C strings, of which linkers drop none.
+/// Ends a template. Not zero: linkers merge zero-terminated constants into one section of C strings, of which they drop
+/// none.
 const END: u8 = 2;
 
-/// The kind and the text of an error, for [`plain_error!`](crate::plain_error).
+/// The encoded kind and text of an error, for [`plain_error!`](crate::plain_error).
 #[derive(Clone, Copy)]
 pub struct Template(*const u8);
 
-/// Whether messages have the shorter of two texts. The unit tests look at the longer ones in every build.
+/// Whether messages use the shorter of two texts. Unit tests use the longer ones in every build.
 #[doc(hidden)]
 pub const SHORT: bool = cfg!(not(any(feature = "speed", test)));
 
 impl Template {
-    /// The template of an encoded form, made by [`encode`].
+    /// Makes a template from the result of [`encode`].
     #[doc(hidden)]
     #[inline(always)]
     pub const fn new(encoded: &'static [u8]) -> Template {
         Template(encoded.as_ptr())
     }
 
-    /// The kind of the error.
+    /// Borrows the kind of the error.
     pub(crate) fn kind(self) -> &'static [u8] {
-        // SAFETY: a template starts with the place of its kind, which ends with a zero.
+        // SAFETY: a template starts with the offset of its kind, which ends with a zero.
         unsafe { CStr::from_ptr(kind::ALL.as_ptr().add(usize::from(self.0.read())).cast()) }.to_bytes()
     }
 
     /// Writes the message.
     ///
     /// # Safety
-    /// `args` points to as many arguments as the text has places.
+    /// `args` points to as many arguments as the text has placeholders.
     #[cfg_attr(feature = "speed", inline(always))]
     #[cfg_attr(not(feature = "speed"), inline(never))]
     pub(crate) unsafe fn write(self, args: *const Arg<'_>, out: &mut Writer<'_>) {
@@ -64,7 +66,7 @@ impl Template {
     }
 }
 
-/// The argument for a `{}` of a template, in two words: a text, or a number whose kind the second word says.
+/// The argument for a `{}` of a template, in two words: a text, or a number whose type the second word encodes.
 #[derive(Clone, Copy)]
 pub struct Arg<'a> {
     data: *const u8,
@@ -72,7 +74,7 @@ pub struct Arg<'a> {
     text: PhantomData<&'a [u8]>,
 }
 
-/// Lengths that no text has.
+/// Impossible text lengths, which encode the types of numbers.
 const SIGNED: usize = usize::MAX;
 const UNSIGNED: usize = usize::MAX - 1;
 const LONG: usize = usize::MAX - 2;
@@ -83,7 +85,7 @@ impl Arg<'_> {
         Arg { data: ptr::without_provenance(value), len, text: PhantomData }
     }
 
-    /// Once for all such numbers where size counts.
+    /// Size-optimised builds share one copy for all 64-bit numbers.
     #[cfg_attr(feature = "speed", inline(always))]
     #[cfg_attr(not(feature = "speed"), inline(never))]
     fn long(data: *const u8, len: usize) -> Self {
@@ -95,9 +97,9 @@ impl Arg<'_> {
         match self.len {
             SIGNED => out.put_signed_word(self.data.addr().cast_signed()),
             UNSIGNED => out.put_word(self.data.addr()),
-            // SAFETY: `long` made such an argument, of a reference that it still borrows, and has linked what writes it.
+            // SAFETY: `long` made this argument from a reference that is still borrowed, and has linked the code.
             LONG | LONG_UNSIGNED => unsafe { long::put(self.data, self.len == LONG, out) },
-            // SAFETY: all others were made of a slice that they still borrow.
+            // SAFETY: all other arguments were made from a slice that is still borrowed.
             len => out.put_lossy(unsafe { core::slice::from_raw_parts(self.data, len) }),
         }
     }
@@ -163,13 +165,13 @@ impl From<u8> for Arg<'_> {
     }
 }
 
-/// Bytes of the encoded form of `text`.
+/// Length of the encoded form of `text`.
 #[doc(hidden)]
 pub const fn encoded_len(text: &str) -> usize {
     form::len(text) + 2
 }
 
-/// How often `{}` stands in `text`.
+/// Counts the occurrences of `{}` in `text`.
 const fn count_placeholders(text: &str) -> usize {
     let (text, mut at, mut places) = (text.as_bytes(), 1, 0);
     while at < text.len() {
@@ -182,7 +184,7 @@ const fn count_placeholders(text: &str) -> usize {
     places
 }
 
-/// Copies a text with [`PLACEHOLDER`] for each `{}`; gives its length.
+/// Copies a text with [`PLACEHOLDER`] for each `{}`; returns its length.
 const fn mark_placeholders(text: &[u8], to: &mut [u8]) -> usize {
     let (mut at, mut len) = (0, 0);
     while at < text.len() {
@@ -194,7 +196,7 @@ const fn mark_placeholders(text: &[u8], to: &mut [u8]) -> usize {
     len
 }
 
-/// The encoded form of an error of `kind` with `text`, which has `args` places.
+/// Encodes an error of `kind` with `text`, which has `args` placeholders.
 #[doc(hidden)]
 pub const fn encode<const LEN: usize>(kind: &str, text: &str, args: usize) -> [u8; LEN] {
     assert!(count_placeholders(text) == args, "each place needs an argument");
@@ -212,7 +214,7 @@ macro_rules! __count {
     ($first:expr $(, $rest:expr)*) => { 1 + $crate::__count!($($rest),*) };
 }
 
-/// A [`Template`] and its arguments: what a message is made of.
+/// Encodes a [`Template`] as a constant.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __template {
@@ -225,15 +227,15 @@ macro_rules! __template {
     };
     ($kind:ident, $text:literal $(, $arg:expr)*) => {{
         const LEN: usize = $crate::message::encoded_len($text);
-        // Of equal constants one is kept.
+        // A constant, so that equal templates are stored once.
         const ENCODED: &[u8; LEN] =
             &$crate::message::encode($crate::error::kind::$kind, $text, $crate::__count!($($arg),*));
         $crate::message::Template::new(ENCODED)
     }};
 }
 
-/// Makes an [`Error`](crate::Error) as [`error!`](crate::error!) does, of a text with a `{}` for each argument: bytes, text or
-/// a number. After a semicolon stand the text and the arguments that boards have instead.
+/// Makes an [`Error`](crate::Error) from a text with a `{}` for each argument: bytes, text or a number. After a
+/// semicolon follow the text and arguments of size-optimised builds.
 #[macro_export]
 macro_rules! plain_error {
     ($kind:ident, $text:literal $(, $arg:expr)*; $short:literal $(, $short_arg:expr)* $(,)?) => {
@@ -270,7 +272,7 @@ macro_rules! plain_ensure {
     };
 }
 
-/// Logs a warning of the same form.
+/// Logs a warning from a text of the same form.
 #[macro_export]
 macro_rules! plain_warn {
     ($text:literal $(, $arg:expr)*; $short:literal $(, $short_arg:expr)* $(,)?) => {
@@ -281,7 +283,7 @@ macro_rules! plain_warn {
         }
     };
     ($text:literal $(, $arg:expr)* $(,)?) => {
-        // The kind does not show.
+        // The kind is not shown.
         $crate::log::warn(
             $crate::__template!(RUNTIME_ERROR, $text $(, $arg)*),
             &[$($crate::message::Arg::from($arg)),*],

@@ -1,4 +1,4 @@
-//! Function objects around a C function and its state.
+//! Function objects over a C function and its state.
 
 use core::ffi::{c_int, c_void};
 use core::ptr::{self, NonNull};
@@ -8,7 +8,7 @@ use super::refusal::{Refusal, Result};
 use crate::abi::{TVMFFIAny, TVMFFIFunctionCell, TVMFFIObject, TVMFFISafeCallType};
 use crate::{config, type_index};
 
-/// A function object, and what it owns.
+/// A function object and the state that it owns.
 #[repr(C, align(8))]
 struct FunctionObject {
     header: TVMFFIObject,
@@ -18,15 +18,15 @@ struct FunctionObject {
     deleter: Option<unsafe extern "C" fn(state: *mut c_void)>,
 }
 
-// SAFETY: it starts with the header; a slot of zeros is not read before it is filled.
+// SAFETY: it starts with the header; a zero slot is not read before it is filled.
 unsafe impl PoolObject for FunctionObject {}
 
 static POOL: ObjectPool<FunctionObject, { config::FUNCTIONS }> = ObjectPool::new();
 
-/// Makes a function object, which the caller owns. It owns `state`, which `deleter` takes back.
+/// Makes a function object, owned by the caller. It owns `state`, which is passed to `deleter` at its end.
 ///
 /// # Errors
-/// MemoryError when `FERRITE_FUNCTIONS` are alive.
+/// MemoryError when `FERRITE_FUNCTIONS` function objects are alive.
 ///
 /// # Safety
 /// `safe_call` and `deleter` may be called with `state` while the object lives.
@@ -51,7 +51,7 @@ pub unsafe fn create(
     Ok(slot.cast())
 }
 
-/// Passes a call on, with the state in place of the object.
+/// Forwards a call with the state in place of the object.
 unsafe extern "C" fn call(
     function: *mut c_void,
     args: *const TVMFFIAny,
@@ -59,18 +59,18 @@ unsafe extern "C" fn call(
     result: *mut TVMFFIAny,
 ) -> c_int {
     let slot = function.cast::<FunctionObject>();
-    // SAFETY: the cell of a slot is called with the slot; its maker vouched for the function.
+    // SAFETY: a function object is called with itself as handle; its creator vouched for the function.
     unsafe { ((*slot).safe_call)((*slot).state, args, num_args, result) }
 }
 
-/// Gives the state back.
+/// Passes the state to the deleter.
 ///
 /// # Safety
-/// `function` came from [`create`], and nobody will call it.
+/// `function` came from [`create`] and will not be called any more.
 #[inline(always)]
 pub(super) unsafe fn end(function: *mut TVMFFIObject) {
     let slot = function.cast::<FunctionObject>();
-    // SAFETY: the maker of the slot vouched for the deleter.
+    // SAFETY: the creator of the object vouched for the deleter.
     unsafe {
         if let Some(deleter) = (*slot).deleter {
             deleter((*slot).state);

@@ -1,6 +1,6 @@
-//! Handles made once, in programs whose only concurrency is interrupts.
+//! One-time initialisation in programs whose only concurrency is interrupts.
 //!
-//! A handle that is being made points to its own place.
+//! A handle that is being initialised points to itself.
 
 use core::ffi::{c_int, c_void};
 use core::ptr;
@@ -10,10 +10,11 @@ use crate::init_once::InitFunction;
 use crate::sync::atomic::{AtomicPtr, Ordering};
 use crate::sync::critical;
 
-/// Makes the handle at `handle` by `init`, unless it is there; gives the status of `init`.
+/// Initialises the handle at `handle` by `init`, unless it is initialised already; returns the status of `init`.
 ///
 /// # Errors
-/// RuntimeError when `init` gives no handle, and when the handle is being made: by a caller, or by what this interrupts.
+/// RuntimeError when `init` writes no handle, and when the handle is being initialised: by a caller, or by the
+/// interrupted code.
 ///
 /// # Safety
 /// As [`crate::init_once::init`].
@@ -41,7 +42,7 @@ pub unsafe fn init(handle: *mut *mut c_void, init: InitFunction) -> Result<c_int
     if outcome == 0 && made.is_null() { Err(Refusal::NO_HANDLE) } else { Ok(outcome) }
 }
 
-/// Takes the handle away and gives it back; null when there is none, or none yet.
+/// Takes the handle; null if it is not initialised, or not yet.
 ///
 /// # Safety
 /// As [`crate::init_once::deinit`].

@@ -1,26 +1,26 @@
 //! The engine of the profile `minimal`: functions by name, calls, errors, strings and workspaces without any heap.
 //!
-//! | file | holds |
+//! | file | content |
 //! |---|---|
 //! | `pool.rs` | objects in static memory; a slot is free while its type index is zero |
 //! | `function.rs` `string.rs` `raised.rs` | the three kinds of objects, and the raised error |
-//! | `refusal.rs` | why the library refuses something |
+//! | `refusal.rs` | the reasons for which the library refuses a request |
 //! | `names.rs` | functions by name: global ones, and those of the system library |
-//! | `workspace.rs` | the memory of running kernels: a stack in a buffer of the firmware |
-//! | `init_once.rs` | handles made once |
+//! | `workspace.rs` | workspaces of running kernels: a stack in a buffer of the firmware |
+//! | `init_once.rs` | one-time initialisation of handles |
 //! | `text.rs` | bytes, C strings and decimal numbers |
 //!
-//! Capacities are in `config.rs`. Everything starts as zeros, so that registration works before `main` and costs no flash.
-//! Nothing here formats text or can panic, and loops copy bytes one by one where `memcpy` would have to be linked.
+//! Capacities are in `config.rs`. All state starts as zeros, so that registration works before `main` and costs no
+//! flash. Nothing here formats text or can panic, and loops copy single bytes where `memcpy` would have to be linked.
 //!
-//! The tables and pools are not those of `heapless`: its maps and vectors copy through `memcpy`, keep keys of a fixed size and
-//! bring panics; its pools need an initialisation at run time, and compare-and-swap, which thumbv6m lacks. A slot that is
-//! free while a word of its own header is zero needs neither, nor a list of free slots.
+//! The tables and pools of `heapless` are not used: its maps and vectors copy through `memcpy`, need keys of a fixed
+//! size and contain panics; its pools need initialisation at run time, and compare-and-swap, which thumbv6m lacks. A
+//! pool whose slots are free while a word of their own header is zero needs neither, nor a free list.
 //!
 //! # Interrupts
-//! One core is assumed: what interrupts us ends before we go on. Whatever takes more than one store is changed with interrupts
-//! masked (`sync::critical`), but for the end of a workspace, and no code of a user runs meanwhile. The raised error belongs to
-//! the program, not to a thread.
+//! One core is assumed: an interrupt handler ends before the interrupted code continues. State that takes more than one
+//! store to change is changed with interrupts masked (`sync::critical`), except for the release of a workspace, and no
+//! user callback runs meanwhile. The raised error belongs to the program, not to a thread.
 
 use core::ffi::c_int;
 
@@ -45,21 +45,22 @@ pub mod workspace;
 pub use function::create as create_function;
 pub use refusal::{Refusal, Result, memory_error};
 
-/// What a deleter is asked for, in this order.
+/// The flags passed to a deleter, in this order.
 const FLAGS: [c_int; 2] = [STRONG, WEAK];
 
 const _: () = assert!(STRONG == 1 && WEAK == 2);
 
-/// Gives up a strong reference. When it was the last, the deleter runs at once: objects of static pools bound how deep
-/// releases nest.
+/// Releases a strong reference. If it was the last, the deleter runs immediately: the static pools bound the depth of
+/// nested releases.
 ///
-/// The deleter is always asked twice, for the content and for the memory: one way for objects with and without weak references.
+/// The deleter is always called twice, for the content and for the memory, so that objects with and without weak
+/// references share one path.
 ///
 /// # Safety
-/// `object` is live, and the caller gives up one strong reference to it.
+/// `object` is live, and the caller transfers one strong reference to it.
 ///
 /// # Upstream
-/// `Object::DecRef` in `object.h`, which asks once when there are no weak references.
+/// `Object::DecRef` in `object.h`, which calls the deleter once if no weak references exist.
 #[inline(always)]
 pub unsafe fn release(object: *mut TVMFFIObject) {
     let mut half = 0;

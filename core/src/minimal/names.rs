@@ -1,4 +1,4 @@
-//! Functions by name: a table in the order of registration, which never shrinks.
+//! Functions by name: a table in the order of registration, searched linearly, which never shrinks.
 
 use core::cell::Cell;
 use core::ptr::{self, NonNull};
@@ -8,22 +8,22 @@ use crate::abi::{TVMFFIByteArray, TVMFFIObject};
 use crate::sync::critical;
 use crate::{config, refcount};
 
-/// A name and its function, of which the table owns a reference.
+/// A name and its function, to which the table owns a reference.
 struct NamedFunction {
-    /// The length of the name in 24 bits, and its last byte: few names share them.
+    /// The length of the name in 24 bits and its last byte, which few names share.
     mark: Cell<u32>,
     name: Cell<*const u8>,
-    /// Null as long as nothing is registered.
+    /// Null while no function is registered.
     function: Cell<*mut TVMFFIObject>,
 }
 
-/// Entries in use, then one that ends each search: the name that is looked for is written there.
+/// The entries in use, followed by a sentinel: each search stores the name there.
 struct FunctionNames {
     used_bytes: Cell<usize>,
     entries: [NamedFunction; config::NAMES + 1],
 }
 
-// SAFETY: only touched in critical sections.
+// SAFETY: only accessed in critical sections.
 unsafe impl Sync for FunctionNames {}
 
 static NAMES: FunctionNames = FunctionNames {
@@ -37,10 +37,10 @@ static NAMES: FunctionNames = FunctionNames {
     }; config::NAMES + 1],
 };
 
-/// The most bytes of a name: its length fits a mark.
-pub const MOST_BYTES: usize = (1 << 24) - 1;
+/// Maximum length of a name in bytes: it must fit the mark.
+pub const MAX_BYTES: usize = (1 << 24) - 1;
 
-/// Whether two names of the same length are the same: words first, then the rest of the bytes.
+/// Returns `true` if two names of equal length are equal. Compares words first, then the remaining bytes.
 ///
 /// # Safety
 /// Both are readable.
@@ -66,14 +66,14 @@ unsafe fn is_same(known: *const u8, name: *const u8, len: usize) -> bool {
     true
 }
 
-/// Where a name is, or would be: an entry without a function, which has the name already.
+/// Finds the entry of a name; for an unknown name, the sentinel, which has the name but no function.
 ///
 /// # Safety
-/// In a critical section. The name is readable, and shorter than [`MOST_BYTES`].
+/// In a critical section. The name is readable, and shorter than [`MAX_BYTES`].
 #[inline(never)]
 unsafe fn find(name: &TVMFFIByteArray) -> &'static NamedFunction {
     let (name, len) = (name.data.cast::<u8>(), name.size);
-    // SAFETY: the caller's promise; registered names stay where they are. The search ends at the name that is looked for.
+    // SAFETY: the caller's promise; registered names stay valid. The search ends at the sentinel.
     unsafe {
         let mut mark = (len << 8) as u32;
         if len != 0 {
@@ -93,14 +93,14 @@ unsafe fn find(name: &TVMFFIByteArray) -> &'static NamedFunction {
     }
 }
 
-/// Registers a function, of which the table keeps a reference of its own. Returns the function that had the name
-/// before, if any; its reference is now the caller's.
+/// Registers a function and retains it. Returns the previous function of the name, if any; its reference is now the
+/// caller's.
 ///
 /// # Errors
 /// RuntimeError when the name is taken, unless `replace`; MemoryError when the table is full.
 ///
 /// # Safety
-/// `function` is a live function object. The name has at most [`MOST_BYTES`] and stays where it is.
+/// `function` is a live function object. The name has at most [`MAX_BYTES`] and stays valid.
 ///
 /// # Upstream
 /// `TVMFFIFunctionSetGlobal`, which copies the name.
@@ -128,16 +128,16 @@ pub unsafe fn set(
     })
 }
 
-/// The function of this name, of which the caller owns a reference; null when there is none.
+/// Looks up a function and returns a new reference to it; null if the name is unknown.
 ///
 /// # Safety
-/// The name has at most [`MOST_BYTES`].
+/// The name has at most [`MAX_BYTES`].
 ///
 /// # Upstream
 /// `TVMFFIFunctionGetGlobal`.
 #[inline(always)]
 pub unsafe fn get(name: &TVMFFIByteArray) -> *mut TVMFFIObject {
-    // Nobody registers or replaces a function before the one that was found is counted.
+    // One critical section, so that the function is not replaced before it is retained.
     critical(|| {
         // SAFETY: the caller's promise; the table owns a reference.
         unsafe {

@@ -1,4 +1,4 @@
-//! Objects in static memory.
+//! Pools of objects in static memory.
 
 use core::cell::UnsafeCell;
 use core::ffi::{c_int, c_void};
@@ -14,31 +14,31 @@ use crate::sync::atomic::{AtomicI32, Ordering};
 use crate::sync::critical;
 use crate::{refcount, type_index};
 
-/// What a pool is made of.
+/// A record that a pool can store.
 ///
 /// # Safety
-/// The record starts with a `TVMFFIObject` and lies at multiples of 8, as objects do (ABI).
+/// The record starts with a `TVMFFIObject` and is aligned to 8, as objects are (ABI).
 pub(super) unsafe trait PoolObject {}
 
-/// `N` objects of one kind. Zeros: all of them are free.
+/// `N` slots for objects of one kind. Zero bytes mean that all slots are free.
 #[repr(align(8))]
 pub(super) struct ObjectPool<T, const N: usize>(UnsafeCell<MaybeUninit<[T; N]>>);
 
-// SAFETY: a slot belongs to who claimed it; claims are made in a critical section.
+// SAFETY: a slot is owned by its claimant; claims are made in a critical section.
 unsafe impl<T, const N: usize> Sync for ObjectPool<T, N> {}
 
 impl<T: PoolObject, const N: usize> ObjectPool<T, N> {
-    /// A pool whose slots are free.
+    /// Makes a pool with free slots.
     pub(super) const fn new() -> Self {
         Self(UnsafeCell::new(MaybeUninit::zeroed()))
     }
 
-    /// Takes a slot and writes its header: an object with one reference. None when all are in use.
+    /// Claims a slot and writes its header, with one strong reference. `None` if all slots are in use.
     ///
-    /// What follows the header is zeros, or what the object before left there.
+    /// The bytes after the header are zero, or left over from the previous object.
     #[inline]
     pub(super) fn claim(&'static self, type_index: i32) -> Option<NonNull<T>> {
-        // SAFETY: the slots lie in a row and start with a header.
+        // SAFETY: the slots are contiguous and start with a header.
         Some(unsafe { claim(self.0.get().cast(), size_of::<T>(), N, type_index) }?.cast())
     }
 }
@@ -54,7 +54,7 @@ unsafe fn claim(
 ) -> Option<NonNull<TVMFFIObject>> {
     let mut object = first;
     let mut left = count;
-    // SAFETY: the caller's promise; a slot that is free is nobody's.
+    // SAFETY: the caller's promise; a free slot has no owner.
     critical(|| unsafe {
         while left != 0 {
             if mark(object).load(Ordering::Relaxed) == 0 {
@@ -70,7 +70,7 @@ unsafe fn claim(
     })
 }
 
-/// The deleter: ends what a function object owns, and frees the slot when nobody refers to it.
+/// The deleter: releases the state of a function object, and frees the slot when no reference remains.
 unsafe extern "C" fn delete(object: *mut c_void, flags: c_int) {
     let object = object.cast::<TVMFFIObject>();
     // SAFETY: the deleter is called with an object of a pool, once per flag.
@@ -85,11 +85,11 @@ unsafe extern "C" fn delete(object: *mut c_void, flags: c_int) {
     }
 }
 
-/// The word that says whether a slot is taken: the type index of its object.
+/// The word that marks a slot as used: the type index of its object.
 ///
 /// # Safety
 /// `object` lies in a pool.
 unsafe fn mark<'a>(object: *mut TVMFFIObject) -> &'a AtomicI32 {
-    // SAFETY: pools are static, their slots start with a header, and it is zeros at first.
+    // SAFETY: pools are static, and their slots start with a header, initially zero.
     unsafe { AtomicI32::from_ptr(&raw mut (*object).type_index) }
 }

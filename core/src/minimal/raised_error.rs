@@ -18,7 +18,7 @@ struct ErrorObject {
     cell: TVMFFIErrorCell,
 }
 
-/// An error object and its texts, the kind first.
+/// An error object followed by its kind and message.
 #[repr(C, align(8))]
 struct ErrorSlot {
     object: ErrorObject,
@@ -30,7 +30,7 @@ unsafe impl PoolObject for ErrorSlot {}
 
 static POOL: ObjectPool<ErrorSlot, { config::ERRORS }> = ObjectPool::new();
 
-/// Room for the last resort: an error without a message.
+/// The storage of the last-resort error, which has no message.
 #[repr(C, align(8))]
 struct LastResort {
     object: ErrorObject,
@@ -39,27 +39,28 @@ struct LastResort {
 
 struct SharedLastResort(UnsafeCell<MaybeUninit<LastResort>>);
 
-// SAFETY: what is written is always the same, and the counts change atomically.
+// SAFETY: every write stores the same bytes, and the counts change atomically.
 unsafe impl Sync for SharedLastResort {}
 
-/// The error when all slots are in use. It has so many references that it never dies.
+/// The error used when all slots are in use. Its strong count never reaches zero.
 static LAST_RESORT: SharedLastResort = SharedLastResort(UnsafeCell::new(MaybeUninit::zeroed()));
 
 static RAISED: AtomicPtr<TVMFFIObject> = AtomicPtr::new(ptr::null_mut());
 
-/// Raises `error`, whose reference it takes over, or none when it is null. Returns the error that was raised before, if
-/// any; its reference is now the caller's.
+/// Raises `error` and takes ownership of its reference, or clears the raised error if null. Returns the previously
+/// raised error, if any; its reference is now the caller's.
 ///
 /// # Safety
-/// `error` is null, or an error object with a reference that the caller gives up.
+/// `error` is null, or an error object to which the caller transfers a reference.
 #[inline(always)]
 pub unsafe fn swap(error: *mut TVMFFIObject) -> *mut TVMFFIObject {
     exchange_relaxed(&RAISED, error)
 }
 
-/// An error whose message is put together from parts, and cut to what a slot has room for; the caller owns it.
+/// Makes an error whose message is concatenated from parts and truncated to the capacity of a slot; owned by the
+/// caller.
 ///
-/// When all slots are in use, the MemoryError that is always there.
+/// If all slots are in use, returns the last-resort MemoryError.
 ///
 /// # Safety
 /// `kind` and the parts are null or C strings; `parts` is null or points to `count` of them.
@@ -70,16 +71,16 @@ pub unsafe fn create(kind: *const c_char, parts: *const *const c_char, count: i3
         Some(slot) => (slot.as_ptr(), kind, count),
         None => (last_resort(), memory_error(), 0),
     };
-    // SAFETY: the slot is ours, and the caller vouches for the texts.
+    // SAFETY: the slot is owned here, and the caller vouches for the texts.
     unsafe { fill(slot, kind, parts, count) };
     slot.cast()
 }
 
-/// The error for want of a slot, with a reference for the caller. There is room for its kind.
+/// Returns the last-resort error with a reference for the caller. It has space for its kind only.
 #[inline(always)]
 fn last_resort() -> *mut ErrorSlot {
     let slot = LAST_RESORT.0.get().cast::<ErrorSlot>();
-    // SAFETY: it is always there.
+    // SAFETY: the storage is static.
     unsafe {
         (*slot).object.header.type_index = type_index::ERROR;
         (*slot).object.header.combined_ref_count = 0x4000_0000_4000_0000;
@@ -87,10 +88,10 @@ fn last_resort() -> *mut ErrorSlot {
     slot
 }
 
-/// Writes an error.
+/// Fills a slot with an error.
 ///
 /// # Safety
-/// The slot is the caller's, with as much room as the texts need or all of it; the texts are null or C strings.
+/// The caller owns the slot, which has enough space for the texts or its full size; the texts are null or C strings.
 #[inline(always)]
 unsafe fn fill(slot: *mut ErrorSlot, kind: *const c_char, parts: *const *const c_char, count: i32) {
     // SAFETY: the caller's promise. The rest of the cell stays zero.
@@ -111,13 +112,13 @@ unsafe fn fill(slot: *mut ErrorSlot, kind: *const c_char, parts: *const *const c
 }
 
 /// # Safety
-/// Both point into one text, in this order.
+/// Both point into one text, `start` first.
 unsafe fn between(start: *const u8, end: *const u8) -> TVMFFIByteArray {
     // SAFETY: the caller's promise.
     TVMFFIByteArray { data: start.cast(), size: unsafe { end.offset_from_unsigned(start) } }
 }
 
-/// Adds as much of a C string as there is room for, and gives the new end of the text.
+/// Appends a C string, truncated to the space of the slot; returns the new end of the text.
 ///
 /// # Safety
 /// `end` is the end of the text of `slot`; `text` is null or a C string.
@@ -127,7 +128,7 @@ unsafe fn push(end: *mut u8, slot: *mut ErrorSlot, text: *const c_char) -> *mut 
     if text.is_null() {
         return end;
     }
-    // SAFETY: neither pointer passes its end.
+    // SAFETY: both pointers stay within their bounds.
     unsafe {
         while *text != 0 && end != slot.wrapping_add(1).cast() {
             *end = *text;
@@ -138,5 +139,5 @@ unsafe fn push(end: *mut u8, slot: *mut ErrorSlot, text: *const c_char) -> *mut 
     end
 }
 
-/// Backtraces are not kept.
+/// Ignores updates: backtraces are not kept.
 unsafe extern "C" fn ignore_backtrace(_: TVMFFIObjectHandle, _: *const TVMFFIByteArray, _: i32) {}

@@ -1,17 +1,18 @@
-//! Reasons for refusing a request, in one byte: the offset of their texts.
+//! Reasons for refusing a request, each encoded as the offset of its texts.
 
 use core::ffi::c_char;
 use core::mem::offset_of;
 use core::num::NonZeroUsize;
 
-/// A message, and where the kind of the error is.
+/// The message of a reason, and the offset of its error kind.
 #[repr(C)]
 struct Reason<const LEN: usize> {
     kind: u8,
     message: [u8; LEN],
 }
 
-/// Kinds and messages, each a C string. A MemoryError says which capacity to raise: its name without `FERRITE_`.
+/// Kinds and messages, each a C string. The message of a MemoryError is the capacity to raise: its name without
+/// `FERRITE_`.
 #[repr(C)]
 struct ReasonTexts {
     memory_error: [u8; 12],
@@ -58,11 +59,11 @@ static TEXTS: ReasonTexts = ReasonTexts {
 
 const _: () = assert!(size_of::<ReasonTexts>() <= 256);
 
-/// The reason why a request is refused: the offset of its entry in the texts.
+/// The reason for refusing a request: the offset of its entry in the texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Refusal(NonZeroUsize);
 
-/// The result of a request, or the reason why it is refused. Without a value it takes one word, 0 for success.
+/// The result of a request, or the reason for refusing it. Without a value it takes one word, 0 for success.
 pub type Result<T> = core::result::Result<T, Refusal>;
 
 macro_rules! refusals {
@@ -74,7 +75,7 @@ macro_rules! refusals {
 }
 
 refusals! {
-    /// A null pointer, a null callback, a negative count, or a size that no memory has.
+    /// A null pointer, a null callback, a negative count, or an impossible size.
     ARGUMENT = argument;
     /// A device other than the CPU.
     DEVICE = device;
@@ -82,13 +83,13 @@ refusals! {
     WORKSPACE = workspace;
     /// An object of another type.
     TYPE = wrong_type;
-    /// A global name that is taken.
+    /// A taken global name.
     TAKEN = taken;
-    /// A name that nothing is registered under.
+    /// An unknown global name.
     UNKNOWN = unknown;
-    /// An init function that gave no handle.
+    /// An init function that wrote no handle.
     NO_HANDLE = no_handle;
-    /// A handle that is being made, or a buffer with workspaces.
+    /// A handle that is being initialised, or a buffer with workspaces in use.
     BUSY = busy;
     /// No slot for another function object.
     FUNCTIONS = functions;
@@ -108,27 +109,27 @@ impl Refusal {
         }
     }
 
-    /// The kind and the message of the error for this refusal.
+    /// Returns the kind and message of the error for this reason.
     #[inline(always)]
     pub fn texts(self) -> (*const c_char, *const c_char) {
         let entry = text(self.0.get());
-        // SAFETY: an entry is the place of its kind, and its message.
+        // SAFETY: an entry consists of the offset of its kind and its message.
         unsafe { (text(entry.cast::<u8>().read() as usize), entry.add(1)) }
     }
 }
 
-/// The C string at this place of the texts.
+/// The C string at an offset in the texts.
 const fn text(offset: usize) -> *const c_char {
-    // SAFETY: the callers name places within the texts.
+    // SAFETY: callers pass offsets within the texts.
     unsafe { (&raw const TEXTS).byte_add(offset).cast() }
 }
 
-/// The kind of errors that have none.
+/// The kind of errors without a kind.
 pub(super) const fn runtime_error() -> *const c_char {
     text(RUNTIME_ERROR as usize)
 }
 
-/// The kind of errors about refused memory.
+/// The kind of out-of-memory errors.
 pub const fn memory_error() -> *const c_char {
     text(MEMORY_ERROR as usize)
 }

@@ -1,4 +1,4 @@
-//! Strings and bytes: up to seven in the value, more in an object.
+//! Strings and bytes: up to seven bytes inline in the value, more in an object.
 
 use super::pool::{ObjectPool, PoolObject};
 use super::refusal::{Refusal, Result};
@@ -7,7 +7,7 @@ use crate::abi::{TVMFFIAny, TVMFFIByteArray, TVMFFIObject};
 use crate::config;
 use crate::type_index::{BYTES, SMALL_BYTES, SMALL_STR, STR};
 
-/// A string or bytes object, its content, and a zero behind it.
+/// A string or bytes object with its content and a terminating zero.
 #[repr(C, align(8))]
 struct StringObject {
     header: TVMFFIObject,
@@ -20,7 +20,7 @@ unsafe impl PoolObject for StringObject {}
 
 static POOL: ObjectPool<StringObject, { config::STRINGS }> = ObjectPool::new();
 
-/// Whether a value is text or bytes: the type index of few of them.
+/// Text or bytes, encoded as the type index of the small form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(i32)]
 pub enum StringKind {
@@ -32,12 +32,12 @@ pub enum StringKind {
 
 const _: () = assert!(BYTES - SMALL_BYTES == STR - SMALL_STR);
 
-const MOST_IN_PLACE: usize = 7;
+const MAX_INLINE: usize = 7;
 
-/// Makes a value, which the caller owns, in `out`.
+/// Makes a string or bytes value in `out`, owned by the caller.
 ///
 /// # Errors
-/// MemoryError when it is longer than `FERRITE_STRING_BYTES`, or `FERRITE_STRINGS` are alive.
+/// MemoryError when the content is longer than `FERRITE_STRING_BYTES`, or when `FERRITE_STRINGS` objects are alive.
 ///
 /// # Safety
 /// The input is readable; `out` is valid for writing.
@@ -46,13 +46,14 @@ const MOST_IN_PLACE: usize = 7;
 /// `TVMFFIStringFromByteArray`, `TVMFFIBytesFromByteArray`.
 #[inline(always)]
 pub unsafe fn create(input: &TVMFFIByteArray, kind: StringKind, out: *mut TVMFFIAny) -> Result<()> {
-    // SAFETY: the caller vouches for both places; either place has room, behind a slot's content for a zero too.
+    // SAFETY: the caller vouches for input and output; each destination has enough space, in a slot including the
+    // terminating zero.
     unsafe {
         let TVMFFIByteArray { data, size } = *input;
         let mut payload = TVMFFIAny::NONE.payload;
         let mut place = (&raw mut payload).cast::<u8>();
         let (mut type_index, mut len) = (kind as i32, size as u32);
-        if size > MOST_IN_PLACE {
+        if size > MAX_INLINE {
             if size > config::STRING_BYTES {
                 return Err(Refusal::STRING_BYTES);
             }
@@ -68,7 +69,7 @@ pub unsafe fn create(input: &TVMFFIByteArray, kind: StringKind, out: *mut TVMFFI
             *place.add(size) = 0;
         }
         text::copy(data.cast(), place, size);
-        // Last: the input may lie there.
+        // Written last, since the input may lie in `out`.
         out.write(TVMFFIAny { type_index, small_str_len: len, payload });
     }
     Ok(())

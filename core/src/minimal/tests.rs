@@ -1,4 +1,4 @@
-//! The tables of the engine are the program's, so that tests take turns.
+//! Tests of the engine, one at a time, since its tables are static.
 
 extern crate std;
 
@@ -48,7 +48,7 @@ fn bytes(text: &[u8]) -> TVMFFIByteArray {
     TVMFFIByteArray { data: text.as_ptr().cast(), size: text.len() }
 }
 
-/// What the array refers to; null is nothing.
+/// Borrows the content of an array; null is empty.
 fn content(array: &TVMFFIByteArray) -> &[u8] {
     // SAFETY: the tests pass arrays that the library wrote.
     unsafe { array.as_slice() }
@@ -116,12 +116,12 @@ fn a_full_pool_refuses_and_goes_on() {
 #[test]
 fn names_are_found_whatever_their_length() {
     let _turn = turn();
-    // The table keeps it for good, and so it has no state.
-    // SAFETY: nothing is asked of a null state.
+    // The table never releases it, so it has no state.
+    // SAFETY: a null state is never used.
     let Ok(function) = (unsafe { create_function(ptr::null_mut(), double, None) }) else {
         panic!("a free slot")
     };
-    // Same length and last byte, and shorter than a word, too.
+    // Names of equal length and last byte, and names shorter than a word.
     const TEXTS: [&[u8]; 7] = [b"", b"a", b"ba", b"ca", b"abcdefga", b"abcdxfga", b"abcdefghia"];
     for text in TEXTS {
         // SAFETY: the names are static, the function is alive.
@@ -134,7 +134,7 @@ fn names_are_found_whatever_their_length() {
     for text in TEXTS {
         // A copy: other bytes at another address.
         let copy = text.to_vec();
-        // SAFETY: the name is readable; the reference found is given up.
+        // SAFETY: the name is readable; the returned reference is released.
         unsafe {
             let found = names::get(&bytes(&copy));
             assert_eq!(found, function.as_ptr());
@@ -146,7 +146,7 @@ fn names_are_found_whatever_their_length() {
     replace_and_fill(function, TEXTS[1], TEXTS.len());
 }
 
-/// Replacing gives the function before; a full table refuses new names only.
+/// Replacing returns the previous function; a full table refuses new names only.
 fn replace_and_fill(function: NonNull<TVMFFIObject>, name: &'static [u8], used: usize) {
     // SAFETY: as above.
     unsafe {
@@ -163,7 +163,7 @@ fn replace_and_fill(function: NonNull<TVMFFIObject>, name: &'static [u8], used: 
     }
 }
 
-/// StringKind and message of an error object, and ends it.
+/// Returns kind and message of an error object, and releases it.
 fn texts(error: *mut TVMFFIObject) -> (std::vec::Vec<u8>, std::vec::Vec<u8>) {
     // SAFETY: an error object with a reference of the caller.
     unsafe {
@@ -215,7 +215,7 @@ fn without_a_slot_there_is_still_an_error() {
 fn the_raised_error_changes_hands() {
     let _turn = turn();
     let first = error(c"KeyError".as_ptr(), &[]);
-    // SAFETY: the reference goes into the slot and comes back.
+    // SAFETY: the reference moves into the slot and back.
     unsafe {
         assert!(raised_error::swap(first).is_null());
         assert_eq!(raised_error::swap(ptr::null_mut()), first);
@@ -248,7 +248,7 @@ fn short_strings_are_in_the_value_and_long_ones_in_a_slot() {
         for len in 0..=config::STRING_BYTES {
             let mut out = TVMFFIAny { type_index: 9, small_str_len: 9, ..TVMFFIAny::NONE };
             out.payload.v_int64 = -1;
-            // SAFETY: all in range; a long string is given up.
+            // SAFETY: all lengths are in range; a string object is released.
             unsafe {
                 assert_eq!(string::create(&bytes(&letters[..len]), kind, &mut out), Ok(()));
                 if len <= 7 {
@@ -277,7 +277,7 @@ fn workspaces_are_a_stack_in_the_buffer() {
     assert_eq!(workspace::allocate(0), Err(Exhausted { asked: 0, free: 0 }));
     let mut buffer = [0_u64; 64];
     let size = size_of_val(&buffer);
-    // SAFETY: the buffer outlives its use; what is given back came from it.
+    // SAFETY: the buffer outlives its use; released workspaces came from it.
     unsafe {
         assert_eq!(workspace::set_buffer(buffer.as_mut_ptr().cast(), size), Ok(()));
         let Ok(first) = workspace::allocate(100) else { panic!("there is room") };

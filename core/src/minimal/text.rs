@@ -3,7 +3,7 @@
 use core::ffi::c_char;
 use core::mem::MaybeUninit;
 
-/// Copies bytes one by one.
+/// Copies bytes singly.
 ///
 /// # Safety
 /// As [`core::ptr::copy_nonoverlapping`].
@@ -11,7 +11,7 @@ use core::mem::MaybeUninit;
 pub(super) unsafe fn copy(from: *const u8, to: *mut u8, count: usize) {
     let (mut from, mut to, mut left) = (from, to, count);
     while left != 0 {
-        // SAFETY: as the caller vouches. Volatile, or the compiler would call `memcpy` instead.
+        // SAFETY: the caller's promise. Volatile, since the compiler would call `memcpy` otherwise.
         unsafe {
             to.write_volatile(*from);
             (from, to) = (from.add(1), to.add(1));
@@ -20,7 +20,7 @@ pub(super) unsafe fn copy(from: *const u8, to: *mut u8, count: usize) {
     }
 }
 
-/// The length of a C string; 1 for null, so that null does not pass for an empty text.
+/// Returns the length of a C string; 1 for null, to distinguish it from an empty text.
 ///
 /// # Safety
 /// `text` is null or zero-terminated.
@@ -30,7 +30,7 @@ pub unsafe fn c_str_len(text: *const c_char) -> usize {
         return 1;
     }
     let mut end = text;
-    // SAFETY: the pointer does not pass the zero. Volatile, or the compiler would call `strlen` instead.
+    // SAFETY: the pointer does not pass the zero. Volatile, since the compiler would call `strlen` otherwise.
     unsafe {
         while end.read_volatile() != 0 {
             end = end.add(1);
@@ -39,13 +39,13 @@ pub unsafe fn c_str_len(text: *const c_char) -> usize {
     }
 }
 
-/// Room for a decimal number as a C string: digits of the largest number, and a zero.
+/// A buffer for a decimal number as a C string: the digits of the largest number and a zero.
 pub type Decimal = [u8; if usize::BITS == 32 { 11 } else { 21 }];
 
-/// Writes a number in decimal; the text is valid as long as `room`.
+/// Writes a number in decimal into `room`, and returns the address of its first digit.
 #[inline(never)]
 pub fn decimal(room: &mut MaybeUninit<Decimal>, mut number: usize) -> *const c_char {
-    // SAFETY: there is room for a zero behind as many digits as a number can have.
+    // SAFETY: the buffer has space for the digits of any number and a zero.
     unsafe {
         let mut first = room.as_mut_ptr().add(1).cast::<u8>().sub(1);
         *first = 0;

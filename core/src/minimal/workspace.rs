@@ -1,6 +1,6 @@
-//! The memory of running kernels: a stack of blocks in a buffer that the firmware hands over.
+//! Workspaces of running kernels: a stack of blocks in a buffer provided by the firmware.
 //!
-//! Kernels, and what interrupts them, give their workspaces back in the reverse order.
+//! Kernels, and interrupt handlers, release their workspaces in the reverse order of allocation.
 
 use core::ffi::c_void;
 use core::ptr;
@@ -10,16 +10,16 @@ use crate::config;
 use crate::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 use crate::sync::critical;
 
-/// What precedes a workspace: the block below.
+/// The header of a workspace: a pointer to the block below it.
 struct WorkspaceBlock(*mut WorkspaceBlock);
 
-/// The buffer. Zeros: none.
+/// The buffer and its blocks; all zero without a buffer.
 struct WorkspaceBuffer {
     start: AtomicPtr<u8>,
     end: AtomicPtr<u8>,
     /// The highest end of a block so far.
     most: AtomicPtr<u8>,
-    /// Where the next block may begin.
+    /// The lowest address of the next block.
     next: AtomicPtr<u8>,
     /// The topmost block.
     top: AtomicPtr<WorkspaceBlock>,
@@ -33,13 +33,13 @@ static BUFFER: WorkspaceBuffer = WorkspaceBuffer {
     top: AtomicPtr::new(ptr::null_mut()),
 };
 
-/// Takes workspaces from this buffer from now on, and starts the high-water mark again.
+/// Allocates workspaces from this buffer from now on and resets the high-water mark.
 ///
 /// # Errors
-/// RuntimeError while a workspace of the buffer before is in use.
+/// RuntimeError while a workspace of the previous buffer is in use.
 ///
 /// # Safety
-/// `size` bytes from `start` on belong to the library from now on.
+/// The library owns the `size` bytes from `start` on from now on.
 #[inline(always)]
 pub unsafe fn set_buffer(start: *mut c_void, size: usize) -> Result<()> {
     let start = start.cast::<u8>();
@@ -55,25 +55,25 @@ pub unsafe fn set_buffer(start: *mut c_void, size: usize) -> Result<()> {
     })
 }
 
-/// The most bytes of the buffer that were in use at once.
+/// Returns the high-water mark: the most bytes of the buffer that were in use at once.
 #[inline(always)]
 pub fn high_water() -> usize {
     BUFFER.most.load(Relaxed).addr().wrapping_sub(BUFFER.start.load(Relaxed).addr())
 }
 
-/// The error of an exhausted workspace buffer: the bytes asked for, and those free.
+/// The error of an exhausted workspace buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exhausted {
-    /// The bytes that the kernel asked for, at most `usize::MAX`.
+    /// The requested bytes, at most `usize::MAX`.
     pub asked: usize,
-    /// The bytes that are free.
+    /// The free bytes.
     pub free: usize,
 }
 
-/// Gives `size` bytes, aligned to `FERRITE_WORKSPACE_ALIGN`.
+/// Allocates `size` bytes, aligned to `FERRITE_WORKSPACE_ALIGN`.
 ///
 /// # Errors
-/// That fewer are free.
+/// [`Exhausted`] when fewer bytes are free.
 #[inline(always)]
 pub fn allocate(size: u64) -> core::result::Result<*mut c_void, Exhausted> {
     let asked = usize::try_from(size).unwrap_or(usize::MAX);
@@ -82,26 +82,26 @@ pub fn allocate(size: u64) -> core::result::Result<*mut c_void, Exhausted> {
     if workspace.is_null() { Err(Exhausted { asked, free }) } else { Ok(workspace) }
 }
 
-/// Takes the latest workspace back. Without masking interrupts: who interrupts this leaves the stack as it was.
+/// Releases the latest workspace. Interrupts are not masked: an interrupt handler leaves the stack as it found it.
 ///
 /// # Errors
-/// ValueError when it is not; nothing changes then.
+/// ValueError when `workspace` is not the latest; nothing changes then.
 ///
 /// # Safety
-/// Nobody uses the workspace afterwards.
+/// The workspace is no longer used.
 #[inline(always)]
 pub unsafe fn free(workspace: *mut c_void) -> Result<()> {
     let block = workspace.cast::<WorkspaceBlock>().wrapping_sub(1);
     if BUFFER.top.load(Relaxed) != block {
         return Err(Refusal::WORKSPACE);
     }
-    // SAFETY: it is a block.
+    // SAFETY: the topmost block is valid.
     BUFFER.top.store(unsafe { (*block).0 }, Relaxed);
     BUFFER.next.store(block.cast(), Relaxed);
     Ok(())
 }
 
-/// A block at the top; null, and how much would fit, when it does not.
+/// Pushes a block; returns null and sets `free` if it does not fit.
 #[inline(always)]
 fn push(size: usize, free: &mut usize) -> *mut c_void {
     const ALIGN: usize = config::WORKSPACE_ALIGN;

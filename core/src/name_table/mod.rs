@@ -1,7 +1,7 @@
-//! Names to values, read without a lock: what the type table and the global function table are made of.
+//! A table from names to values with lock-free reads, under the type table and the global function table.
 //!
-//! Entries are never moved, changed or freed, so a reader needs no protection. A hash leads to them: through an index on hosts,
-//! where tables are large, and through the entries themselves on boards, where code is.
+//! Entries are never moved, changed or freed, so readers need no protection. Names are looked up by hash: on hosts,
+//! where tables are large, through an index; on bare metal, where code size counts, through the entries themselves.
 //!
 //! ```text
 //! names.places ~~hash~~> entry        entry
@@ -22,16 +22,16 @@ use crate::sync::{Lock, const_new};
 
 use names::{Name, Names};
 
-/// A table of named values that only grows.
+/// A map from names to values that only grows.
 ///
-/// Ownership: owns its entries; they live as long as the table, that is for ever in a static. Threads: [`get`] and
-/// [`for_each`] take no lock and may run anywhere, in interrupt handlers too; insertion takes the table's lock.
+/// Ownership: owns its entries, which live as long as the table, that is forever in a static. Threads: [`get`] and
+/// [`for_each`] take no lock and may run anywhere, also in interrupt handlers; insertion takes the table's lock.
 /// Allocation: insertion only.
 ///
 /// [`get`]: NameTable::get
 /// [`for_each`]: NameTable::for_each
 pub struct NameTable<V> {
-    /// Those of [`Entry`] of the same type.
+    /// The names of entries of type `Entry<V>`.
     names: Names,
     values: PhantomData<V>,
 }
@@ -44,29 +44,29 @@ pub struct Entry<V> {
     pub value: V,
 }
 
-// SAFETY: `names` leads to entries, whose values readers share (`Sync`) and the last owner drops (`Send`).
+// SAFETY: `names` refers to entries, whose values readers share (`Sync`) and the last owner drops (`Send`).
 unsafe impl<V: Send + Sync> Send for NameTable<V> {}
 // SAFETY: as above.
 unsafe impl<V: Send + Sync> Sync for NameTable<V> {}
 
 impl<V> Entry<V> {
-    /// Bytes of an entry before the text of its name.
+    /// Size of an entry before the text of its name.
     const BYTES: usize = {
         assert!(align_of::<V>() <= align_of::<Name>());
         size_of::<Self>()
     };
 
-    /// The entry of a name.
+    /// Returns the entry that contains `name`.
     ///
     /// # Safety
-    /// The name is that of an entry of this type, which is complete and lives for `'a`.
+    /// The name belongs to a complete entry of this type that lives for `'a`.
     #[inline(always)]
     unsafe fn of<'a>(name: NonNull<Name>) -> &'a Self {
-        // SAFETY: the caller's promise; a name is the first part of its entry.
+        // SAFETY: the caller's promise; a name is the first field of its entry.
         unsafe { name.cast().as_ref() }
     }
 
-    /// The place of the value beside a name.
+    /// The address of the value beside a name.
     ///
     /// # Safety
     /// The name is in a block for an entry of this type.
@@ -80,7 +80,7 @@ impl<V> Entry<V> {
         self.name.text()
     }
 
-    /// The name for C: its address, where a NUL follows the last byte.
+    /// The name for C, terminated by a NUL.
     pub fn name_ptr(&self) -> *const u8 {
         self.name.text_ptr()
     }
@@ -88,7 +88,7 @@ impl<V> Entry<V> {
 
 impl<V> NameTable<V> {
     const_new! {
-        /// An empty table, which owns no memory and is all zero bytes.
+        /// Makes an empty table, which owns no memory and is all zero bytes.
         pub fn new() -> Self {
             Self { names: Names::new(), values: PhantomData }
         }
@@ -99,7 +99,7 @@ impl<V> NameTable<V> {
         self.names.lock()
     }
 
-    /// Number of entries, which are counted.
+    /// Counts the entries, in linear time.
     pub fn len(&self) -> usize {
         let mut len = 0;
         self.for_each(|_| {
@@ -109,40 +109,40 @@ impl<V> NameTable<V> {
         len
     }
 
-    /// Whether there is no entry.
+    /// Returns `true` if the table is empty.
     pub fn is_empty(&self) -> bool {
         self.names.first().is_none()
     }
 
-    /// The entry of a name.
+    /// Looks up the entry of a name.
     #[inline]
     pub fn get(&self, name: &[u8]) -> Option<&Entry<V>> {
-        // SAFETY: names of this table are those of such entries, which were complete when they got there.
+        // SAFETY: names of this table belong to such entries, which were complete when they were published.
         Some(unsafe { Entry::of(self.names.find(name)?) })
     }
 
-    /// The entry of a name, made by `make` when there is none.
+    /// Looks up the entry of a name, or inserts one with the value of `make`.
     ///
-    /// The table's lock is held while `make` runs: it must not insert into this table, nor run code of a user.
+    /// The table's lock is held while `make` runs: it must not insert into this table, nor run user callbacks.
     ///
     /// # Errors
-    /// `MemoryError` with the bytes of the entry, before which `make` is not run; the table is unchanged then.
+    /// `MemoryError` with the size of the entry. `make` has not run, and the table is unchanged then.
     pub fn get_or_insert(&self, name: &[u8], make: impl FnOnce() -> V) -> Result<&Entry<V>> {
-        // An unused `make` is dropped when the lock is let go: that may run code of a user.
+        // An unused `make` is dropped after the lock is released, since its destructor may run user callbacks.
         let mut make = Some(make);
         let name = self.names.find_or_insert(name, Entry::<V>::BYTES, &mut |name| {
             if let Some(make) = make.take() {
-                // SAFETY: the block is nobody else's yet, and has room for an entry.
+                // SAFETY: the block is not shared yet, and has space for an entry.
                 unsafe { Entry::<V>::value_of(name).write(make()) };
             }
         })?;
-        // SAFETY: the entry is this table's, and complete.
+        // SAFETY: the entry belongs to this table and is complete.
         Ok(unsafe { Entry::of(name) })
     }
 
-    /// Calls `visit` for each entry in the order of insertion, until it gives false.
+    /// Calls `visit` for each entry in the order of insertion, until it returns `false`.
     ///
-    /// No lock is held; entries that are inserted meanwhile may be visited.
+    /// No lock is held; entries inserted meanwhile may be visited.
     pub fn for_each<'a>(&'a self, mut visit: impl FnMut(&'a Entry<V>) -> bool) {
         // SAFETY: as `get`.
         self.names.for_each(|name| visit(unsafe { Entry::of(name) }));
@@ -155,12 +155,12 @@ impl<V> Default for NameTable<V> {
     }
 }
 
-/// For tables that are not static, as in tests.
+/// Only for tables that are not static, as in tests.
 impl<V> Drop for NameTable<V> {
     fn drop(&mut self) {
         let mut name = self.names.first();
         while let Some(gone) = name {
-            // SAFETY: the table goes away, so nobody looks at its entries any more; each is in the list once.
+            // SAFETY: the table is dropped, so its entries have no other users; each is in the list once.
             name = unsafe {
                 Entry::<V>::value_of(gone).drop_in_place();
                 Name::free(gone, Entry::<V>::BYTES)
@@ -282,7 +282,7 @@ mod tests {
         for pattern in patterns {
             let hashes = (0..slots / 2).map(|at| hash(pattern(at).as_bytes()) % slots);
             let used: std::collections::BTreeSet<_> = hashes.collect();
-            // Random places would leave about 787 of every 1,000 apart.
+            // A random function would leave about 787 of every 1,000 in distinct slots.
             assert!(used.len() > slots / 2 * 65 / 100, "{}: {}", pattern(1), used.len());
         }
     }

@@ -1,4 +1,4 @@
-//! Names that lead to something of any type: what tables of all types have in common, which is there once for all of them.
+//! The untyped part of name tables, shared by all value types.
 
 use core::alloc::Layout;
 use core::cell::Cell;
@@ -16,12 +16,12 @@ use super::lookup::{Links, Lookup};
 pub(super) struct Names {
     lookup: Lookup,
     first: AtomicPtr<Name>,
-    /// The name that was inserted last; held by whoever inserts.
+    /// The last name inserted, behind the lock of insertion.
     last: Lock<Last>,
 }
 
-/// The first part of an entry, behind which its text lies in the same block. Values may be 64-bit atomics where cores have
-/// such, or locks in their place.
+/// The head of an entry; its text follows the entry in the same block. Aligned to 8, since values may be 64-bit atomics
+/// or locks.
 #[cfg_attr(not(target_os = "none"), repr(align(8)))]
 pub(super) struct Name {
     pub(super) hash: usize,
@@ -32,13 +32,12 @@ pub(super) struct Name {
     len: usize,
 }
 
-/// A pointer to a name, which the lock may carry from thread to thread.
+/// A pointer to a name, which may be sent between threads with the lock.
 pub(super) struct Last(Cell<*mut Name>);
 
-// SAFETY: the pointer is used while the lock is held, for a part that is atomic.
+// SAFETY: the pointer is only used while the lock is held, to access an atomic field.
 unsafe impl Send for Last {}
-// SAFETY: of the fields, `text` points into the entry's own block, which is never written again; `next` and what is in `links`
-// are atomic.
+// SAFETY: `text` points into the entry's own block, which is never written again; `next` and `links` are atomic.
 unsafe impl Send for Name {}
 // SAFETY: as above.
 unsafe impl Sync for Name {}
@@ -59,22 +58,22 @@ impl Names {
         &self.last
     }
 
-    /// The name that was inserted first.
+    /// Returns the first name inserted.
     pub(super) fn first(&self) -> Option<NonNull<Name>> {
         NonNull::new(self.first.load(Ordering::Acquire))
     }
 
-    /// The name of this text, whose entry is complete.
+    /// Finds the name with this text; its entry is complete.
     #[inline(always)]
     pub(super) fn find(&self, text: &[u8]) -> Option<NonNull<Name>> {
         self.lookup.find(text)
     }
 
-    /// The name, that of a new entry if there was none: its parts before the text take that many bytes, and `fill` writes its
-    /// value, while the table's lock is held.
+    /// Finds the name with this text, or inserts a new entry of `bytes` bytes before its text; `fill` then writes the
+    /// value while the table's lock is held.
     ///
     /// # Errors
-    /// `MemoryError` with the bytes of the entry; the table is unchanged then.
+    /// `MemoryError` with the size of the entry; the table is unchanged then.
     #[cfg_attr(not(target_os = "none"), inline(always))]
     pub(super) fn find_or_insert(
         &self,
@@ -82,7 +81,7 @@ impl Names {
         bytes: usize,
         fill: &mut dyn FnMut(NonNull<Name>),
     ) -> Result<NonNull<Name>> {
-        // The error is made when the lock is let go: it may run code of a user's allocator.
+        // The error is made after the lock is released, since it may run a user's allocator.
         let name = self.find_or_insert_locked(text, bytes, fill);
         name.ok_or_else(|| out_of_memory(block_bytes(text.len(), bytes)))
     }
@@ -100,7 +99,8 @@ impl Names {
             Err(room) => {
                 let name = Name::allocate(text, room.hash(), bytes)?;
                 fill(name);
-                // SAFETY: the entry is complete and lives as long as the table; nobody else inserts while the lock is held.
+                // SAFETY: the entry is complete and lives as long as the table; the held lock excludes other
+                // insertions.
                 unsafe {
                     room.put(name);
                     self.append(&last, name);
@@ -110,18 +110,18 @@ impl Names {
         }
     }
 
-    /// Puts a name behind the last one.
+    /// Appends a name to the list.
     ///
     /// # Safety
-    /// Its entry is complete, and the table's from here on.
+    /// Its entry is complete, and owned by the table from here on.
     unsafe fn append(&self, last: &Last, name: NonNull<Name>) {
-        // SAFETY: `last` is null or a name of this table, whose names live as long as it does.
+        // SAFETY: `last` is null or a name of this table, whose names live as long as the table.
         let link = unsafe { last.0.get().as_ref() }.map_or(&self.first, |last| &last.next);
         link.store(name.as_ptr(), Ordering::Release);
         last.0.set(name.as_ptr());
     }
 
-    /// Calls `visit` for each name in the order of insertion, until it gives false.
+    /// Calls `visit` for each name in the order of insertion, until it returns `false`.
     pub(super) fn for_each(&self, mut visit: impl FnMut(NonNull<Name>) -> bool) {
         let mut at = self.first();
         while let Some(name) = at.filter(|name| visit(*name)) {
@@ -132,29 +132,29 @@ impl Names {
 }
 
 impl Name {
-    /// Whether this is the name of that text.
+    /// Returns `true` if the name has this text, whose hash is `hash`.
     #[inline(always)]
     pub(super) fn is(&self, text: &[u8], hash: usize) -> bool {
         self.hash == hash && is_same(self.text(), text)
     }
 
-    /// The text.
+    /// Borrows the text.
     pub(super) fn text(&self) -> &[u8] {
-        // SAFETY: `allocate` copied `len` bytes there, and they live and stay as long as the name.
+        // SAFETY: `allocate` copied `len` bytes there, which live unchanged as long as the name.
         unsafe { slice::from_raw_parts(self.text, self.len) }
     }
 
-    /// Where the text is, behind which there is a NUL.
+    /// The address of the text, which is terminated by a NUL.
     pub(super) fn text_ptr(&self) -> *const u8 {
         self.text
     }
 
-    /// The name of a new entry, with the text and a NUL behind its parts, which take that many bytes.
+    /// Allocates an entry of `bytes` bytes, followed by the text and a NUL, and returns its name.
     fn allocate(text: &[u8], hash: usize, bytes: usize) -> Option<NonNull<Self>> {
         let layout = Layout::from_size_align(block_bytes(text.len(), bytes), align_of::<Self>()).ok()?;
         let block = memory::allocate(layout)?;
         let name = block.cast::<Self>();
-        // SAFETY: the block has room for the entry, the text and a NUL, and is nobody else's yet.
+        // SAFETY: the block has space for the entry, the text and a NUL, and is not shared yet.
         unsafe {
             let copy = block.add(bytes);
             copy.copy_from_nonoverlapping(NonNull::from(text).cast(), text.len());
@@ -165,12 +165,12 @@ impl Name {
         Some(name)
     }
 
-    /// Frees the block of an entry; gives the next name.
+    /// Frees the block of an entry; returns the next name.
     ///
     /// # Safety
-    /// The entry came from a table with that many bytes before texts, and nobody uses it any more.
+    /// The entry has `bytes` bytes before its text and is no longer used.
     pub(super) unsafe fn free(name: NonNull<Self>, bytes: usize) -> Option<NonNull<Self>> {
-        // SAFETY: the caller's promise; the allocation made sure of the layout.
+        // SAFETY: the caller's promise; the layout was valid at allocation.
         unsafe {
             let Self { next, len, .. } = name.read();
             let layout = Layout::from_size_align_unchecked(block_bytes(len, bytes), align_of::<Self>());
@@ -180,16 +180,17 @@ impl Name {
     }
 }
 
-/// Bytes of a block: the entry, the text and a NUL.
+/// Size of a block: the entry, the text and a NUL.
 fn block_bytes(len: usize, bytes: usize) -> usize {
-    // No text has more than half of all addresses.
+    // A text takes at most half the address space.
     bytes + len + 1
 }
 
-/// Whether two names of the same hash are the same, one machine word at a time: calling the C library for a few bytes takes
-/// longer.
+/// Returns `true` if two names with equal hashes are equal. Compares machine words, since calling the C library for a
+/// few bytes takes longer.
 ///
-/// Bytes behind the last full word need no look: with the same words before them, [`hash`] gives another value for each.
+/// The bytes after the last full word need not be compared: with equal words before them, [`hash`] is injective in
+/// them.
 #[inline]
 fn is_same(one: &[u8], other: &[u8]) -> bool {
     if one.len() != other.len() {
@@ -207,10 +208,10 @@ fn is_same(one: &[u8], other: &[u8]) -> bool {
     true
 }
 
-/// Hashes a name one machine word at a time. The top byte of a product depends on every bit, and the index looks at
-/// the low bits: the bytes are reversed at last. Each step can be undone, which [`is_same`] relies on.
+/// Hashes a name by machine words. The top byte of a product depends on every bit, and the index uses the low bits, so
+/// the bytes are reversed at the end. Each step is invertible, as [`is_same`] requires.
 ///
-/// Not for names chosen by an attacker to collide: who registers names runs code in this process.
+/// Not resistant to chosen collisions: code that registers names already runs in this process.
 #[inline]
 pub(super) fn hash(name: &[u8]) -> usize {
     let (mut hash, mut rest) = (name.len(), name);
@@ -224,8 +225,8 @@ pub(super) fn hash(name: &[u8]) -> usize {
     hash.swap_bytes()
 }
 
-/// The last bytes of a name as one word: the last full word, which overlaps the one before, if the name has one and words are
-/// long.
+/// The last bytes of a name as one word: the last full word, overlapping the one before it, if the name has one and
+/// words have 64 bits.
 #[inline]
 fn last_word(name: &[u8], rest: &[u8]) -> usize {
     let start = name.len().checked_sub(size_of::<usize>()).filter(|_| size_of::<usize>() > 4);
@@ -237,6 +238,6 @@ fn last_word(name: &[u8], rest: &[u8]) -> usize {
 
 #[inline]
 pub(super) fn mix(hash: usize, word: usize) -> usize {
-    // The 64-bit golden ratio, or its low half, which is odd as well.
+    // The 64-bit golden ratio, or its low half, which is also odd.
     (hash.rotate_left(usize::BITS / 2) ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15_u64 as usize)
 }

@@ -1,26 +1,27 @@
-//! A trie over the bits of hashes: nodes are found and added by one short walk, and nothing ever moves.
+//! A hash trie: nodes are found and added by one short walk, and never move.
 //!
-//! Readers need no lock: a node is complete before the one store that publishes it, and stays where it is.
+//! Readers need no lock: a node is complete before the one store that publishes it.
 
 use crate::sync::atomic::{AtomicPtr, Ordering};
 
-/// Ways on from a node.
+/// Number of branches of a node.
 pub(super) const BRANCHES: usize = 4;
 
-/// What a trie is made of.
+/// A node of a trie.
 pub(super) trait Node: Sized {
-    /// The ways on. Each is null, or leads to a node that was complete when it was put there and lives as long as this one.
+    /// The branches. Each is null, or points to a node that was complete when published and lives as long as this one.
     fn branches(&self) -> &[AtomicPtr<Self>; BRANCHES];
 }
 
-/// What a branch leads to.
+/// Loads the node at a branch.
 #[inline(always)]
 pub(super) fn node<N: Node>(branch: &AtomicPtr<N>) -> Option<&N> {
-    // SAFETY: what a branch leads to is complete and lives as long as the branch (contract of the trait).
+    // SAFETY: the node at a branch is complete and lives as long as the branch (contract of the trait).
     unsafe { branch.load(Ordering::Acquire).as_ref() }
 }
 
-/// The branch on which the node of this hash that `is_wanted` is, or belongs.
+/// Finds the branch of the node with this hash for which `is_wanted` returns `true`, or the vacant branch where it
+/// belongs.
 #[inline(always)]
 pub(super) fn walk<N: Node>(
     root: &AtomicPtr<N>,

@@ -1,23 +1,24 @@
-//! Objects in blocks of memory that were taken before it was known that there would be an object.
+//! Objects constructed in blocks that were allocated before the object was known to be needed.
 
 use core::ptr::NonNull;
 
 use super::{BODY_OFFSET, ObjectRecord, RecordLayout, adopt_block, set_up, source};
 use crate::object::ObjectRef;
 
-/// Bytes in front of the record, for the allocator's header.
+/// Bytes before the record, for the allocator's header.
 pub(crate) const LEAD_BYTES: usize = BODY_OFFSET;
 
-/// Whether objects may be made of blocks: not while another allocator is set, which wants to be asked.
+/// Returns `true` if blocks may become objects: not while a custom allocator is set, which must allocate every object
+/// itself.
 pub(crate) fn takes_blocks() -> bool {
     source::uses_builtin()
 }
 
-/// Makes an object of a block, whose header is set up here; `init` gets the start of the record and writes every other field.
+/// Makes an object in a block and sets up its header; `init` gets the start of the record and writes every other field.
 ///
 /// # Safety
-/// As [`allocate`](super::allocate); the block is one of [`crate::memory`] with room for [`LEAD_BYTES`] and the record, at a
-/// multiple of 16, and nobody else uses it.
+/// As [`allocate`](super::allocate); the block comes from [`crate::memory`], is aligned to 16, has space for
+/// [`LEAD_BYTES`] and the record, and is owned by the caller.
 pub(crate) unsafe fn adopt<R: ObjectRecord>(
     type_index: i32,
     block: NonNull<u8>,

@@ -1,16 +1,16 @@
-//! A few free chunks, kept for the next objects.
+//! A reserve of free chunks for later objects.
 //!
-//! They are those at the highest addresses: C libraries return the end of their heap to the system when nothing there is in
-//! use, and would have to ask for all of it again with the next document.
+//! It prefers chunks at high addresses: C libraries return the top of their heap to the system when it is free, and
+//! would have to request it again for the next document.
 
 use core::ptr::{self, NonNull};
 
 use crate::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
-/// Places for chunks, of one size each.
+/// A fixed number of slots for chunks of one size.
 pub(super) struct ChunkReserve {
     waiting: [AtomicPtr<u8>; SLOTS],
-    /// The place to look at next, modulo [`SLOTS`].
+    /// The slot to try next, modulo [`SLOTS`].
     next: AtomicUsize,
 }
 
@@ -21,20 +21,21 @@ impl ChunkReserve {
         Self { waiting: [const { AtomicPtr::new(ptr::null_mut()) }; SLOTS], next: AtomicUsize::new(0) }
     }
 
-    /// Takes a chunk; None where there is none, perhaps though there is one elsewhere.
+    /// Takes a chunk from the next slot; `None` if that slot is empty, even if another has a chunk.
     pub(super) fn take(&self) -> Option<NonNull<u8>> {
         let place = self.next.fetch_sub(1, Ordering::Relaxed).wrapping_sub(1);
         self.exchange(place, ptr::null_mut())
     }
 
-    /// Puts a chunk here. Where there is no room, the one at the lower address comes back.
+    /// Stores a chunk in the next slot. If the slot is occupied, it keeps the chunk at the higher address and the other
+    /// is returned.
     pub(super) fn put(&self, chunk: NonNull<u8>) -> Option<NonNull<u8>> {
         let place = self.next.fetch_add(1, Ordering::Relaxed);
         let other = self.exchange(place, chunk.as_ptr())?;
         if other < chunk { Some(other) } else { self.exchange(place, other.as_ptr()) }
     }
 
-    /// Puts a chunk in a place and takes what was there, in one step: whoever gets a chunk has it alone.
+    /// Exchanges the chunk in a slot atomically, so that each chunk has one owner.
     fn exchange(&self, place: usize, chunk: *mut u8) -> Option<NonNull<u8>> {
         NonNull::new(self.waiting.get(place % SLOTS)?.swap(chunk, Ordering::AcqRel))
     }
@@ -52,9 +53,9 @@ mod tests {
         let mut blocks = [0u8; 3 * SLOTS];
         let start = NonNull::from(&mut blocks).cast::<u8>();
         let place_of = |chunk: NonNull<u8>| chunk.addr().get() - start.addr().get();
-        // SAFETY: each is within the array.
+        // SAFETY: each pointer is within the array.
         let chunk = |place: usize| unsafe { start.add(place) };
-        // Upwards, all of the first are replaced; downwards, all of the last come back.
+        // Ascending addresses replace all earlier chunks; descending ones are all returned.
         let upwards: Vec<_> = (SLOTS..3 * SLOTS).filter_map(|place| reserve.put(chunk(place))).collect();
         assert!(upwards.into_iter().map(place_of).eq(SLOTS..2 * SLOTS));
         let downwards: Vec<_> = (0..SLOTS).rev().filter_map(|place| reserve.put(chunk(place))).collect();
@@ -78,7 +79,7 @@ mod tests {
                     for _ in 0..if cfg!(miri) { 50 } else { 5_000 } {
                         let Some(mut chunk) = reserve.take() else { continue };
                         loop {
-                            // SAFETY: chunks here are counts, which outlive the threads.
+                            // SAFETY: the chunks of this test are counters, which outlive the threads.
                             let users = unsafe { chunk.cast::<AtomicUsize>().as_ref() };
                             assert_eq!(users.fetch_add(1, Ordering::Relaxed), 0);
                             users.fetch_sub(1, Ordering::Relaxed);

@@ -1,16 +1,17 @@
-//! Objects that are made one after the other lie side by side in chunks of memory; the last one to go gives its chunk back.
+//! Chunks: arenas in which objects created in sequence lie side by side. The last object of a chunk to be destroyed
+//! frees the chunk.
 //!
-//! Making such an object moves an offset, and ending it counts down: neither asks the heap. The price is that an object which
-//! outlives its neighbours keeps their memory: never more than [`MOST_BYTES`], and never more than all objects that were made
-//! before the chunk took.
+//! Allocation advances an offset and release decrements a count; neither calls the heap. The price is that an object
+//! which outlives its neighbours keeps their memory: never more than [`MAX_BYTES`], and never more than all objects
+//! allocated before the chunk took.
 //!
 //! ```text
 //! living  bytes | chunk  delete_space  object ... | chunk  delete_space  object ... |
 //! ```
 //!
-//! An object looks like any other one: the allocation header, which the ABI puts in front of it, says how its memory is given
-//! back. While a chunk is filled it has a great number of living objects, so that no count has to be changed for those
-//! that are made; the difference is taken off when the chunk is full.
+//! Objects in chunks have the usual ABI allocation header, which says how their memory is released. While a chunk is
+//! being filled, its count of living objects includes a large surplus, so that allocation need not change the count;
+//! the surplus is subtracted when the chunk is full.
 
 use core::alloc::Layout;
 use core::ffi::c_void;
@@ -25,33 +26,33 @@ use crate::memory;
 use crate::sync::atomic::{AtomicUsize, Ordering};
 use crate::sync::{is_single_threaded, single_instruction};
 
-/// Bytes of the largest chunk: what one object at most keeps that outlives all others.
-const MOST_BYTES: usize = 16 << 10;
+/// Size of the largest chunk in bytes: the most memory that one surviving object retains.
+const MAX_BYTES: usize = 16 << 10;
 
-/// Bytes of the smallest chunk: for fewer, objects lie apart.
-const LEAST_BYTES: usize = 1 << 10;
+/// Size of the smallest chunk in bytes. Before that many bytes are allocated, objects get memory of their own.
+const MIN_BYTES: usize = 1 << 10;
 
-/// Objects above this part of a chunk lie apart, so that little of a chunk is left empty.
+/// Objects larger than this fraction of a chunk get memory of their own, so that little of a chunk stays unused.
 const PART: usize = 8;
 
-/// Chunks of [`MOST_BYTES`].
+/// Free chunks of [`MAX_BYTES`].
 static RESERVE: ChunkReserve = ChunkReserve::new();
 
-/// What a chunk has in front of its objects.
+/// The header of a chunk.
 #[repr(C)]
 struct Chunk {
-    /// Objects whose memory is in use; [`FILLING`] more until no other object will be made here.
+    /// Number of objects whose memory is in use, plus [`FILLING`] while the chunk is being filled.
     living: AtomicUsize,
-    /// Bytes of all of it.
+    /// Size of the chunk in bytes.
     bytes: usize,
 }
 
-/// More than the objects of any chunk.
+/// A surplus larger than the number of objects in any chunk.
 const FILLING: usize = 1 << 31;
 
 const CHUNK_BYTES: usize = size_of::<Chunk>();
 
-/// What an object of a chunk has in front of it.
+/// The header of an object in a chunk.
 #[repr(C)]
 struct Front {
     chunk: NonNull<Chunk>,
@@ -60,7 +61,7 @@ struct Front {
 
 const FRONT_BYTES: usize = size_of::<Front>();
 
-/// The alignment of all objects here.
+/// The alignment of objects in chunks.
 const ALIGNMENT: usize = BODY_ALIGNMENT;
 
 const _: () = {
@@ -68,22 +69,22 @@ const _: () = {
     assert!(CHUNK_BYTES.is_multiple_of(ALIGNMENT) && align_of::<Chunk>() <= ALIGNMENT);
 };
 
-/// Chunks of memory for objects that are made in one go. The first is small; each further one doubles the whole, up to
-/// 16 KiB at once.
+/// Chunks of memory for objects created in sequence, as by a parser. The first chunk is small; each further one doubles
+/// the total, up to 16 KiB per chunk.
 ///
-/// Objects of a custom allocator lie apart, since it is told the size and type of each.
+/// With a custom allocator every object is allocated on its own, since the allocator is told the size and type of each.
 ///
-/// Ownership: memory belongs to the objects in it; they may outlive this, and end on any thread.
+/// Ownership: the objects own the memory; they may outlive this value and be destroyed on any thread.
 #[derive(Default)]
 pub struct Chunks {
     /// The chunk that is being filled.
     chunk: Option<NonNull<Chunk>>,
-    /// Bytes of it that are in use, and all that it has.
+    /// Bytes of the chunk in use, and its size.
     used: usize,
     bytes: usize,
-    /// Objects in it.
+    /// Number of objects in the chunk.
     made: usize,
-    /// Bytes of all objects so far.
+    /// Bytes allocated so far, for all objects.
     total: usize,
 }
 
@@ -106,12 +107,12 @@ impl Space for Chunks {
 }
 
 impl Chunks {
-    /// No chunks; asks for no memory.
+    /// Makes a space without chunks; allocates nothing.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Memory for an object of `size` bytes, with its allocation header in front; None when there is none.
+    /// Allocates memory for an object of `size` bytes, with its allocation header before it; `None` when out of memory.
     #[inline]
     fn take(&mut self, size: usize, class: &RecordLayout, type_index: i32) -> Option<NonNull<u8>> {
         // Sizes are below half the address space.
@@ -127,16 +128,16 @@ impl Chunks {
         }
     }
 
-    /// Bytes of the next chunk, or 0 while there are too few objects.
+    /// Size of the next chunk in bytes, or 0 while too few objects exist.
     fn next_bytes(&self) -> usize {
-        if self.total < LEAST_BYTES { 0 } else { self.total.min(MOST_BYTES) }
+        if self.total < MIN_BYTES { 0 } else { self.total.min(MAX_BYTES) }
     }
 
-    /// Room for an object of so many bytes, which the chunk has.
+    /// Allocates `bytes` bytes in the chunk, which has that much space.
     #[inline]
     fn place(&mut self, chunk: NonNull<Chunk>, bytes: usize) -> NonNull<u8> {
-        // SAFETY: the chunk has these bytes behind those in use, which are a multiple of the alignment, and nobody else knows
-        // them.
+        // SAFETY: the chunk has this much space after the bytes in use, whose number is a multiple of the alignment; it
+        // is not shared yet.
         let body = unsafe {
             let front = chunk.byte_add(self.used).cast::<Front>();
             front.write(Front { chunk, header: TVMFFIObjectAllocHeader { delete_space: Some(give_back) } });
@@ -147,14 +148,14 @@ impl Chunks {
         body
     }
 
-    /// As [`place`](Self::place) in a new chunk; None when the heap has none.
+    /// Allocates `bytes` bytes in a new chunk; `None` when out of memory.
     #[cold]
     fn place_in_next(&mut self, bytes: usize) -> Option<NonNull<u8>> {
         let next_bytes = self.next_bytes();
         let layout = Layout::from_size_align(next_bytes, ALIGNMENT).ok()?;
-        let waiting = if next_bytes == MOST_BYTES { RESERVE.take() } else { None };
+        let waiting = if next_bytes == MAX_BYTES { RESERVE.take() } else { None };
         let chunk = waiting.or_else(|| memory::allocate(layout))?.cast::<Chunk>();
-        // SAFETY: nobody else has the chunk, and it has room for this.
+        // SAFETY: the chunk is owned exclusively and has space for its header.
         unsafe { chunk.write(Chunk { living: AtomicUsize::new(FILLING), bytes: next_bytes }) };
         self.finish();
         (self.chunk, self.used, self.bytes) = (Some(chunk), CHUNK_BYTES, next_bytes);
@@ -162,10 +163,10 @@ impl Chunks {
         Some(self.place(chunk, bytes))
     }
 
-    /// Makes the count of the chunk that of its objects.
+    /// Closes the chunk being filled: subtracts the surplus from its count.
     fn finish(&mut self) {
         if let Some(chunk) = self.chunk.take() {
-            // SAFETY: the chunk is there while it is being filled, and no more objects are placed there.
+            // SAFETY: the chunk is alive while it is being filled, and gets no more objects.
             unsafe { count_down(chunk, FILLING - mem::take(&mut self.made)) };
         }
     }
@@ -177,27 +178,27 @@ impl Drop for Chunks {
     }
 }
 
-// SAFETY: the chunk that is being filled has no other owner but its objects, which only count it down.
+// SAFETY: the chunk being filled has no other owner except its objects, which only decrement its count.
 unsafe impl Send for Chunks {}
 
-/// Ends the memory of an object in a chunk.
+/// Releases the memory of an object in a chunk.
 ///
 /// # Safety
-/// The body is that of an object that [`Chunks::place`] gave, and nobody uses it any more.
+/// The body was returned by [`Chunks::place`] and is no longer used.
 pub(super) unsafe extern "C" fn give_back(body: *mut c_void) {
-    // SAFETY: the front is there, and its chunk counts this object.
+    // SAFETY: the header precedes the body, and its chunk counts this object.
     unsafe { count_down((*body.cast::<Front>().sub(1)).chunk, 1) };
 }
 
-/// Takes `gone` objects off; the last ones give the chunk back.
+/// Subtracts `gone` objects from the count of a chunk; frees the chunk when none are left.
 ///
 /// # Safety
-/// The chunk counts these objects, and nobody uses them any more.
+/// The chunk counts these objects, and they are no longer used.
 #[inline]
 unsafe fn count_down(chunk: NonNull<Chunk>, gone: usize) {
-    // SAFETY: the chunk is there as long as it counts objects.
+    // SAFETY: the chunk is alive while it counts objects.
     let Chunk { living, .. } = unsafe { chunk.as_ref() };
-    // What was done with the others comes before the memory is given back: as in the counts of objects.
+    // All uses of other objects happen before the memory is released, as with reference counts.
     if take_off(living, gone) == gone {
         let _ = living.load(Ordering::Acquire);
         // SAFETY: no object is left.
@@ -205,7 +206,7 @@ unsafe fn count_down(chunk: NonNull<Chunk>, gone: usize) {
     }
 }
 
-/// Takes a number off a count, and gives what it was.
+/// Subtracts from a count and returns its previous value.
 #[inline]
 fn take_off(count: &AtomicUsize, number: usize) -> usize {
     if is_single_threaded() {
@@ -215,17 +216,17 @@ fn take_off(count: &AtomicUsize, number: usize) -> usize {
     }
 }
 
-/// Gives a chunk back.
+/// Frees a chunk or stores it in the reserve.
 ///
 /// # Safety
-/// No object is left in it.
+/// The chunk has no object left.
 #[cold]
 unsafe fn release(chunk: NonNull<Chunk>) {
-    // SAFETY: the chunk is this thread's alone.
+    // SAFETY: this thread owns the chunk exclusively.
     let bytes = unsafe { (*chunk.as_ptr()).bytes };
-    let gone = if bytes == MOST_BYTES { RESERVE.put(chunk.cast()) } else { Some(chunk.cast()) };
+    let gone = if bytes == MAX_BYTES { RESERVE.put(chunk.cast()) } else { Some(chunk.cast()) };
     if let Some(gone) = gone {
-        // SAFETY: the chunk is one of the heap, and whoever got it from the reserve has it alone.
+        // SAFETY: the chunk came from the heap, and an exchange with the reserve makes this thread its only owner.
         unsafe { memory::release(gone, Layout::new::<u64>()) };
     }
 }
@@ -251,7 +252,7 @@ mod tests {
         )
     }
 
-    /// A string, and the chunk that it lies in, if it does.
+    /// Makes a string, and returns it with the chunk that contains it, if any.
     fn string(text: &str, chunks: &mut Chunks) -> Result<(String, Option<NonNull<Chunk>>)> {
         let string = String::from_bytes_in(text.as_bytes(), chunks)?;
         let address = string.view().object_ptr().expect("an object").addr().get();
@@ -266,7 +267,7 @@ mod tests {
     }
 
     fn living(chunk: NonNull<Chunk>) -> usize {
-        // SAFETY: the tests ask while an object is left.
+        // SAFETY: the tests call this while an object is left.
         unsafe { chunk.as_ref() }.living.load(Ordering::Relaxed)
     }
 
@@ -326,7 +327,7 @@ mod tests {
     #[test]
     fn large_objects_lie_apart() -> Result<()> {
         let mut chunks = Chunks::new();
-        let large = format!("{:>size$}", "x", size = MOST_BYTES / PART);
+        let large = format!("{:>size$}", "x", size = MAX_BYTES / PART);
         for _ in 0..20 {
             assert_eq!(string(&large, &mut chunks)?.1, None);
         }

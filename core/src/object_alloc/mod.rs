@@ -1,4 +1,4 @@
-//! Memory of objects: the ABI's allocator record, its custom slot, and the built-in allocator behind it.
+//! Allocation of objects: the ABI's allocator record, the slot of a custom allocator, and the built-in allocator.
 
 #[cfg(all(feature = "std", feature = "speed", not(feature = "client")))]
 pub(crate) mod adopt;
@@ -33,7 +33,7 @@ pub use source::custom_allocator;
 #[cfg(not(feature = "client"))]
 pub use source::set_custom_allocator;
 
-/// The memory layout of one class of objects, and what its content needs to be destroyed.
+/// The memory layout of one class of objects, and the destructor of its content.
 ///
 /// # Safety
 /// The type must be `repr(C)` with [`TVMFFIObject`] as its first field at offset `PREFIX_BYTES` (zero unless the object
@@ -42,41 +42,42 @@ pub unsafe trait ObjectRecord: Sized {
     /// Bytes of the object before its handle.
     const PREFIX_BYTES: usize = 0;
 
-    /// The deleter of such objects. A class gives its own, which calls this one, when its address has to tell its objects from
-    /// others.
+    /// The deleter of the class. A class whose objects are identified by the deleter's address defines its own, which
+    /// calls this one.
     const DELETER: unsafe extern "C" fn(*mut c_void, c_int) = delete::<Self>;
 
-    /// Destroys the content, not the memory. Called once, when the last strong reference is gone.
+    /// Destroys the content but does not free the memory. Called once, after the last strong reference is released.
     ///
     /// # Safety
-    /// `this` is the handle of an initialised record that nobody else uses.
+    /// `this` is the handle of an initialised record with no other user.
     unsafe fn destroy(this: *mut TVMFFIObject);
 }
 
-/// Bytes between the block that the built-in allocator asks for and an object whose alignment is at most that, as ours is: room
-/// for the ABI's header. No more, since of smaller objects more fit into a processor's caches.
+/// Bytes between the start of a block of the built-in allocator and an object whose alignment is at most this, as for
+/// all objects of the library: space for the ABI's header. No more, so that more small objects fit into the processor's
+/// caches.
 const BODY_OFFSET: usize = 8;
 
-/// The largest alignment that the built-in allocator gives, that of its blocks. Objects of clients that ask for it have as many
-/// bytes in front.
+/// The largest alignment of the built-in allocator, that of its blocks. Objects of clients that request it have that
+/// many bytes before them.
 const BODY_ALIGNMENT: usize = 2 * size_of::<usize>();
 
 const _: () = assert!(size_of::<TVMFFIObjectAllocHeader>() <= BODY_OFFSET && BODY_OFFSET <= BODY_ALIGNMENT);
 
-/// Whether the built-in allocator is put where objects are made and freed: not where size counts.
-const IN_LINE: bool = cfg!(feature = "speed");
+/// Whether the built-in allocator is inlined where objects are created and freed. Size-optimised builds call it.
+const INLINE: bool = cfg!(feature = "speed");
 
 static BUILTIN: BuiltinAllocator =
     BuiltinAllocator(TVMFFICustomAllocator { allocate: Some(builtin_allocate), context: ptr::null_mut() });
 
 struct BuiltinAllocator(TVMFFICustomAllocator);
 
-// SAFETY: the record is never written: its fields are a function and a null pointer.
+// SAFETY: the record is never written; its fields are a function and a null pointer.
 unsafe impl Sync for BuiltinAllocator {}
 
-/// A source of memory for objects: for each alone ([`Apart`]), or for many in [`Chunks`].
+/// A source of memory for objects: one allocation per object ([`Apart`]), or many objects in [`Chunks`].
 pub trait Space {
-    /// Memory for an object, whose header is set up.
+    /// Allocates memory for an object and sets up its header.
     ///
     /// # Errors
     /// As [`allocate`].
@@ -89,7 +90,7 @@ pub trait Space {
     ) -> Result<NonNull<u8>>;
 }
 
-/// The space in which every object has memory of its own.
+/// A space in which every object has its own allocation.
 #[derive(Default)]
 pub struct Apart;
 
@@ -107,11 +108,11 @@ impl Space for Apart {
 
 /// Allocates an object and initialises it.
 ///
-/// The header is set up here: counts of one, the type index, a deleter for `R`. `init` gets the start of the record and
-/// writes every other field; `trailing_bytes` follow the record.
+/// The header is set up here: counts of one, the type index, and the deleter of `R`. `init` gets the start of the
+/// record and writes every other field; `trailing_bytes` follow the record.
 ///
 /// # Errors
-/// MemoryError, or what the custom allocator raised.
+/// MemoryError, or the error that the custom allocator raised.
 ///
 /// # Safety
 /// `init` must leave the record in a state that `R::destroy` accepts; `type_index` must be that of a class with this layout.
@@ -123,7 +124,8 @@ pub unsafe fn allocate<R: ObjectRecord>(
 ) -> Result<ObjectRef> {
     let body = allocate_class(const { &RecordLayout::of::<R>() }, type_index, trailing_bytes)?;
     init(body.as_ptr().cast());
-    // SAFETY: the body has room for the record and what follows it, and its header is set up; the caller vouches for `init`.
+    // SAFETY: the body has space for the record and the trailing bytes, and its header is set up; the caller vouches
+    // for `init`.
     Ok(unsafe { ObjectRef::from_raw(body.add(R::PREFIX_BYTES).cast()) })
 }
 
@@ -142,11 +144,12 @@ pub unsafe fn allocate_in<R: ObjectRecord>(
 ) -> Result<ObjectRef> {
     let body = space.allocate(const { &RecordLayout::of::<R>() }, type_index, trailing_bytes)?;
     init(body.as_ptr().cast());
-    // SAFETY: the body has room for the record and what follows it, and its header is set up; the caller vouches for `init`.
+    // SAFETY: the body has space for the record and the trailing bytes, and its header is set up; the caller vouches
+    // for `init`.
     Ok(unsafe { ObjectRef::from_raw(body.add(R::PREFIX_BYTES).cast()) })
 }
 
-/// The properties of a record that its allocation needs.
+/// The properties of a record that allocation needs.
 #[doc(hidden)]
 pub struct RecordLayout {
     bytes: usize,
@@ -163,7 +166,7 @@ impl RecordLayout {
     }
 }
 
-/// Allocates an object and sets up its header. Once for all classes where size counts.
+/// Allocates an object and sets up its header. Size-optimised builds share one copy for all classes.
 #[cfg_attr(feature = "speed", inline(always))]
 #[cfg_attr(not(feature = "speed"), inline(never))]
 fn allocate_class(class: &RecordLayout, type_index: i32, trailing_bytes: usize) -> Result<NonNull<u8>> {
@@ -176,7 +179,7 @@ fn allocate_class(class: &RecordLayout, type_index: i32, trailing_bytes: usize) 
     }
 }
 
-/// As [`allocate`], for errors themselves, whose record the caller fills: a refusal is None, not another error.
+/// Allocates an error object, whose record the caller fills. Out of memory is `None`, not another error.
 #[cfg(not(feature = "client"))]
 pub(crate) fn allocate_error<R: ObjectRecord>(trailing_bytes: usize) -> Option<NonNull<R>> {
     let class = const { &RecordLayout::of::<R>() };
@@ -185,37 +188,38 @@ pub(crate) fn allocate_error<R: ObjectRecord>(trailing_bytes: usize) -> Option<N
 }
 
 fn object_bytes(class: &RecordLayout, trailing_bytes: usize) -> Option<usize> {
-    class.bytes.checked_add(trailing_bytes).filter(|size| *size <= MOST_BYTES)
+    class.bytes.checked_add(trailing_bytes).filter(|size| *size <= MAX_BYTES)
 }
 
-/// Bytes of the largest object: half of what memory can have leaves room for every header that an allocator adds.
-const MOST_BYTES: usize = isize::MAX as usize / 2;
+/// Maximum size of an object in bytes: half the maximum allocation, which leaves space for every header that an
+/// allocator adds.
+const MAX_BYTES: usize = isize::MAX as usize / 2;
 
-/// The deleter of every object that this library makes.
+/// The deleter of the library's objects.
 ///
 /// # Safety
-/// As the ABI demands of callers of a deleter; the object must come from `allocate::<R>`.
+/// As the ABI requires of callers of a deleter; the object must come from `allocate::<R>`.
 pub(crate) unsafe extern "C" fn delete<R: ObjectRecord>(object: *mut c_void, flags: c_int) {
-    if IN_LINE && flags != kTVMFFIObjectDeleterFlagBitMaskBoth {
-        // SAFETY: as the caller vouches.
+    if INLINE && flags != kTVMFFIObjectDeleterFlagBitMaskBoth {
+        // SAFETY: the caller's promise.
         return unsafe { delete_by_parts::<R>(object, flags) };
     }
     if flags & kTVMFFIObjectDeleterFlagBitMaskStrong != 0 {
-        // SAFETY: the flag says that no strong reference is left (ABI).
+        // SAFETY: the flag says that no strong reference remains (ABI).
         unwind::contain_panic(|| unsafe { R::destroy(object.cast()) });
     }
-    // SAFETY: as the caller vouches.
+    // SAFETY: the caller's promise.
     unsafe { delete_space(object.cast::<u8>().sub(R::PREFIX_BYTES), flags) };
 }
 
-/// As [`delete`], for objects that have weak references: apart, so that for others the flags need not be kept until the
-/// content is destroyed.
+/// Implements [`delete`] for objects with weak references. Separate, so that the common path need not keep the flags
+/// while it destroys the content.
 ///
 /// # Safety
 /// As [`delete`].
 #[cold]
 unsafe fn delete_by_parts<R: ObjectRecord>(object: *mut c_void, flags: c_int) {
-    // SAFETY: as the caller vouches.
+    // SAFETY: the caller's promise.
     unsafe {
         if flags & kTVMFFIObjectDeleterFlagBitMaskStrong != 0 {
             unwind::contain_panic(|| R::destroy(object.cast()));
@@ -224,23 +228,23 @@ unsafe fn delete_by_parts<R: ObjectRecord>(object: *mut c_void, flags: c_int) {
     }
 }
 
-/// Gives the memory of an object back to the allocator that it came from, if the flags say that no reference is left. Once for
-/// all classes where size counts.
+/// Returns the memory of an object to its allocator, if the flags say that no reference remains. Size-optimised builds
+/// share one copy for all classes.
 ///
 /// # Safety
-/// The body came from an allocation here, and the flags are true.
+/// The body came from an allocation of this module, and the flags are correct.
 #[cfg_attr(feature = "speed", inline)]
 #[cfg_attr(not(feature = "speed"), inline(never))]
 unsafe fn delete_space(body: *mut u8, flags: c_int) {
     if flags & kTVMFFIObjectDeleterFlagBitMaskWeak == 0 {
         return;
     }
-    // SAFETY: the allocator put its header before the body.
+    // SAFETY: the allocator's header precedes the body.
     unsafe {
         let header = body.cast::<TVMFFIObjectAllocHeader>().sub(1);
         let address = (&raw const (*header).delete_space).cast::<*const ()>().read();
-        // The usual case is called by its name, so that the compiler can put it here.
-        if IN_LINE && ptr::addr_eq(address, BUILTIN_DELETE_SPACE as *const ()) {
+        // The common case is a direct call, so that the compiler can inline it.
+        if INLINE && ptr::addr_eq(address, BUILTIN_DELETE_SPACE as *const ()) {
             builtin_delete_space::<BODY_OFFSET>(body.cast());
         } else if let Some(delete_space) = (*header).delete_space {
             delete_space(body.cast());
@@ -250,7 +254,7 @@ unsafe fn delete_space(body: *mut u8, flags: c_int) {
 
 /// Sets up the header of an object.
 fn set_up(body: NonNull<u8>, class: &RecordLayout, type_index: i32) -> NonNull<u8> {
-    // SAFETY: the body has room for the record, whose prefix precedes the handle; nobody else knows the memory yet.
+    // SAFETY: the body has space for the record, whose prefix precedes the handle; the memory is not shared yet.
     unsafe {
         let handle = body.add(class.prefix_bytes).cast::<TVMFFIObject>();
         handle.write(TVMFFIObject {
@@ -270,13 +274,13 @@ unsafe extern "C" fn builtin_allocate(
     _type_index: i32,
     _context: *mut c_void,
 ) -> *mut c_void {
-    if size > MOST_BYTES {
+    if size > MAX_BYTES {
         return ptr::null_mut();
     }
     allocate_builtin(size, alignment).map_or(ptr::null_mut(), |body| body.as_ptr().cast())
 }
 
-/// Memory for an object of at most [`MOST_BYTES`].
+/// Allocates memory for an object of at most [`MAX_BYTES`].
 #[inline]
 fn allocate_builtin(size: usize, alignment: usize) -> Option<NonNull<u8>> {
     if alignment <= BODY_OFFSET {
@@ -288,23 +292,24 @@ fn allocate_builtin(size: usize, alignment: usize) -> Option<NonNull<u8>> {
     }
 }
 
-/// Memory for an object behind `OFFSET` bytes of a block.
+/// Allocates memory for an object after `OFFSET` bytes of a new block.
 #[inline]
 fn allocate_behind<const OFFSET: usize>(size: usize) -> Option<NonNull<u8>> {
     let total = size + OFFSET;
     // SAFETY: the size is far below half the address space, and the alignment is a power of two.
     let block = memory::allocate(unsafe { Layout::from_size_align_unchecked(total, BODY_ALIGNMENT) })?;
-    // SAFETY: the block is that large, and new.
+    // SAFETY: the block is new and large enough.
     Some(unsafe { adopt_block::<OFFSET>(block) })
 }
 
 /// Sets up the allocator's header in the first `OFFSET` bytes of a block; the object follows.
 ///
 /// # Safety
-/// The block is one of [`memory`] with more than `OFFSET` bytes, which nobody else uses; they are a multiple of 8.
+/// The block came from [`memory`], has more than `OFFSET` bytes, and is owned by the caller; `OFFSET` is a multiple of
+/// 8.
 #[inline]
 unsafe fn adopt_block<const OFFSET: usize>(block: NonNull<u8>) -> NonNull<u8> {
-    // SAFETY: the block starts with OFFSET bytes of ours, the last of which are the ABI's header.
+    // SAFETY: the block starts with OFFSET bytes of the allocator, the last of which are the ABI's header.
     unsafe {
         let body = block.add(OFFSET);
         body.cast::<TVMFFIObjectAllocHeader>()
@@ -321,7 +326,7 @@ unsafe extern "C" fn builtin_delete_space<const OFFSET: usize>(body: *mut c_void
     // SAFETY: only called with a body from `adopt_block` with the same offset.
     unsafe {
         let block = body.cast::<u8>().sub(OFFSET);
-        // Memory knows the size of a block by itself.
+        // The heap knows the size of a block.
         memory::release(NonNull::new_unchecked(block), Layout::new::<u64>());
     }
 }

@@ -9,7 +9,7 @@ use crate::memory::pool;
 
 /// `FerritePlatformAllocate`
 pub extern "C" fn allocate(size: usize, alignment: usize) -> *mut c_void {
-    // SAFETY: the library asks for alignments that are powers of two, and sizes below half the address space.
+    // SAFETY: the library requests power-of-two alignments, and sizes below half the address space.
     let layout = unsafe { Layout::from_size_align_unchecked(size, alignment) };
     pool::allocate(layout).map_or(ptr::null_mut(), |block| block.as_ptr().cast())
 }
@@ -17,9 +17,9 @@ pub extern "C" fn allocate(size: usize, alignment: usize) -> *mut c_void {
 /// `FerritePlatformRelease`
 ///
 /// # Safety
-/// `block` came from [`allocate`] and nobody uses it any more.
+/// `block` came from [`allocate`] and is no longer used.
 pub unsafe extern "C" fn release(block: *mut c_void) {
-    // SAFETY: the caller's promise; null is not given.
+    // SAFETY: the caller's promise; never called with null.
     unsafe { pool::release(NonNull::new_unchecked(block.cast())) }
 }
 
@@ -31,7 +31,7 @@ pub extern "C" fn largest_free() -> usize {
 /// The slot of the program's raised error.
 struct Slot(UnsafeCell<*mut c_void>);
 
-// SAFETY: it is only touched in critical sections, by those whom `raised_slot` gives its address.
+// SAFETY: it is only accessed in critical sections, through the address of `raised_slot`.
 unsafe impl Sync for Slot {}
 
 /// `FerritePlatformRaisedSlot`

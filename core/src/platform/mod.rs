@@ -1,6 +1,7 @@
-//! Hooks by which firmware replaces parts of the library: for memory, and for tasks of an operating system.
+//! Hooks by which firmware replaces parts of the library: memory, and the tasks of an operating system.
 //!
-//! On boards these are functions that firmware may define, each with a default; elsewhere they are the defaults.
+//! On bare metal, firmware may define each hook, and a weak symbol provides the default; other builds call the defaults
+//! directly.
 
 mod defaults;
 #[cfg(target_os = "none")]

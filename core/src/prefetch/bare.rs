@@ -1,7 +1,7 @@
-//! Prefetch hints without effect.
+//! No-op prefetch hints.
 #![forbid(unsafe_code)]
 
-/// Whether prefetch hints have an effect: not in this build.
+/// Whether prefetch hints have an effect; they do not in this build.
 pub const GIVEN: bool = false;
 
 /// Does nothing.

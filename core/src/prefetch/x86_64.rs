@@ -2,17 +2,17 @@
 
 use core::arch::x86_64::{_MM_HINT_ET0, _MM_HINT_T0, _mm_prefetch};
 
-/// Whether prefetch hints have an effect, so that it pays to work out addresses for them.
+/// Whether prefetch hints have an effect, so that computing addresses for them pays off.
 pub const GIVEN: bool = true;
 
-/// Prefetches the cache line at an address, to be read. Any address will do; nothing is accessed.
+/// Prefetches the cache line at an address for reading. Any address is valid; nothing is accessed.
 #[inline(always)]
 pub fn to_read<T>(address: *const T) {
-    // SAFETY: a hint never faults, and every processor with this instruction set has it.
+    // SAFETY: a hint never faults, and every x86-64 processor supports it.
     unsafe { _mm_prefetch::<_MM_HINT_T0>(address.cast()) }
 }
 
-/// Prefetches the cache line at an address, to be written, as a count is.
+/// Prefetches the cache line at an address for writing, such as a reference count.
 #[inline(always)]
 pub fn to_write<T>(address: *const T) {
     // SAFETY: as in `to_read`.

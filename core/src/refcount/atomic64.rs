@@ -11,7 +11,7 @@ const STRONG_ONE: u64 = 1;
 const WEAK_ONE: u64 = 1 << 32;
 const STRONG_MASK: u64 = WEAK_ONE - 1;
 
-/// The word of an object.
+/// The count word of an object.
 #[repr(transparent)]
 pub struct Counts(pub(super) AtomicU64);
 
@@ -21,7 +21,7 @@ impl Counts {
         if is_single_threaded() {
             single_instruction::add(&self.0, change);
         } else {
-            // Relaxed: the caller has the object already, so nothing needs to be seen.
+            // Relaxed: the caller already has a reference, so no other writes need to be visible.
             self.0.fetch_add(change, Ordering::Relaxed);
         }
     }
@@ -60,7 +60,7 @@ impl Counts {
         if is_last_one || !is_single_threaded() {
             return false;
         }
-        // A signal handler may have given up the other references meanwhile.
+        // A signal handler may have released the other references meanwhile.
         let was_last = is_last(single_instruction::fetch_add(&self.0, STRONG_ONE.wrapping_neg()));
         if was_last {
             single_instruction::add(&self.0, STRONG_ONE);
@@ -69,9 +69,9 @@ impl Counts {
     }
 
     #[inline]
-    pub fn release_contended(&self, alone: bool) -> Release {
+    pub fn release_contended(&self, single_threaded: bool) -> Release {
         let address = ptr::from_ref(self).addr();
-        if !alone && contended::is_contended(address) {
+        if !single_threaded && contended::is_contended(address) {
             let before = self.0.fetch_sub(STRONG_ONE, Ordering::Release);
             if !is_last(before) {
                 return Release::Alive;
@@ -83,7 +83,7 @@ impl Counts {
         if seen == INITIAL {
             return self.release_only();
         }
-        if alone {
+        if single_threaded {
             return self.release_single_threaded();
         }
         let before = self.0.fetch_sub(STRONG_ONE, Ordering::Release);
@@ -93,27 +93,28 @@ impl Counts {
         if is_last(before) { self.last(before) } else { Release::Alive }
     }
 
-    /// Gives up the only reference, after a load that saw that it is: the usual end of an object. It needs no
-    /// read-modify-write, since nobody is left to change the word between the load and the store, no signal handler either. The
-    /// load's Acquire pairs with the Release of owners before.
+    /// Releases the only reference, after a load has seen that it is the only one: the common end of an object. No
+    /// read-modify-write is needed, since no other owner or signal handler can change the word between the load and the
+    /// store. The load's Acquire pairs with the Release of earlier owners.
     #[inline(always)]
     fn release_only(&self) -> Release {
         self.0.store(WEAK_ONE, Ordering::Relaxed);
         Release::Both
     }
 
-    /// Gives up a reference in a process with one thread, whose signal handlers may have changed the word since it was seen.
+    /// Releases a reference in a single-threaded process, whose signal handlers may have changed the word since it was
+    /// read.
     #[inline(always)]
     fn release_single_threaded(&self) -> Release {
         let before = single_instruction::fetch_add(&self.0, STRONG_ONE.wrapping_neg());
         if is_last(before) { self.last(before) } else { Release::Alive }
     }
 
-    /// What is left after the last strong reference was given up.
+    /// Decides what remains after the last strong reference is released.
     #[inline(always)]
     fn last(&self, before: u64) -> Release {
-        // A load in place of a fence: as strong here, since it reads from the release sequence of the word, and
-        // thread sanitizers understand it.
+        // A load in place of a fence: as strong here, since it reads from the release sequence of the word, and thread
+        // sanitizers understand it.
         let _ = self.0.load(Ordering::Acquire);
         if before == INITIAL { Release::Both } else { Release::StrongOnly }
     }
@@ -166,8 +167,8 @@ impl Counts {
     }
 }
 
-/// Whether the strong reference that is taken off a word is its last. No method of [`Counts`]: unless it was the last, others
-/// may have freed the object meanwhile, and a reference to freed memory must not even be passed on.
+/// Returns `true` if the strong reference subtracted from `before` was the last. Not a method of [`Counts`]: otherwise
+/// other owners may have freed the object meanwhile, and a reference to freed memory must not even be passed on.
 #[inline(always)]
 const fn is_last(before: u64) -> bool {
     before & STRONG_MASK == STRONG_ONE

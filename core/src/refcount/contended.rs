@@ -1,13 +1,14 @@
-//! Objects that several threads were seen to count at once.
+//! Contended objects: a small cache of addresses whose count words several threads change at once.
 //!
-//! A count is looked at before it is given up, since an only reference needs no atomic step. Where another processor has the
-//! word that means to wait for it twice, as it is away again before the step. So the objects of which that was seen are
-//! remembered: one for each of a few places, in memory that is written only when they change.
+//! A release first loads the count, since an only reference needs no atomic step. If another processor owns the cache
+//! line, that load costs a second transfer of the line, which is gone again before the atomic step. Objects seen to be
+//! contended are therefore remembered, one per slot of a small table whose cache lines are written only when they
+//! change, and skip the load.
 #![forbid(unsafe_code)]
 
 use core::sync::atomic::{AtomicUsize, Ordering};
 
-/// The address of an object. Aligned as objects are, so that address bits are offsets of places.
+/// The address of an object. Aligned as objects are, so that address bits select slots.
 #[repr(align(16))]
 struct Place(AtomicUsize);
 
@@ -18,22 +19,22 @@ fn place(address: usize) -> &'static AtomicUsize {
     &PLACES[address / align_of::<Place>() % PLACES.len()].0
 }
 
-/// Whether the object at this address is one of them.
+/// Returns `true` if the object at this address is remembered as contended.
 #[inline(always)]
 pub(super) fn is_contended(address: usize) -> bool {
     place(address).load(Ordering::Relaxed) == address
 }
 
-/// Remembers the object at this address.
+/// Remembers the object at this address as contended.
 #[cold]
 pub(super) fn remember(address: usize) {
     place(address).store(address, Ordering::Relaxed);
 }
 
-/// Forgets the object at this address, which is dead.
+/// Forgets the object at this address, which is being destroyed.
 #[cold]
 pub(super) fn forget(address: usize) {
-    // Another one that took the place meanwhile is forgotten, too: it will be seen again.
+    // An object that has taken the slot meanwhile is forgotten, too, until it is seen again.
     place(address).store(0, Ordering::Relaxed);
 }
 

@@ -1,4 +1,4 @@
-//! Plain counts, changed inside a critical section, for cores without compare-and-swap.
+//! Plain counts, changed in a critical section, for cores without compare-and-swap.
 //!
 //! C clients on such a core change the word with plain instructions; they must mask interrupts as well when an
 //! interrupt handler touches the same object.
@@ -8,7 +8,7 @@ use super::Release;
 use crate::sync::critical;
 use core::cell::Cell;
 
-/// The word of an object, its low half first in memory on little-endian cores.
+/// The count word of an object: strong and weak count in the memory order of a 64-bit word.
 #[repr(C)]
 pub struct Counts {
     #[cfg(target_endian = "little")]
@@ -50,7 +50,7 @@ impl Counts {
     }
 
     #[inline]
-    pub fn release_contended(&self, _alone: bool) -> Release {
+    pub fn release_contended(&self, _single_threaded: bool) -> Release {
         self.release()
     }
 
@@ -85,7 +85,7 @@ impl Counts {
     }
 }
 
-/// Adds with wrap-around, so that adding `u32::MAX` takes one off, and gives the new count.
+/// Adds with wrap-around and returns the new count; adding `u32::MAX` subtracts one.
 fn add(count: &Cell<u32>, difference: u32) -> u32 {
     count.set(count.get().wrapping_add(difference));
     count.get()

@@ -1,13 +1,13 @@
-//! Strong and weak counts of an object: the 64-bit word at the start of its header.
+//! Strong and weak reference counts: the 64-bit word at the start of an object's header.
 //!
-//! The low half of the word counts strong references, the high half weak ones; all strong references together hold
-//! one weak reference. C and C++ clients change the same word inline, so its layout and meaning are the ABI's.
+//! The low half of the word counts strong references, the high half weak ones; all strong references together hold one
+//! weak reference. C and C++ clients change the same word inline, so its layout and meaning belong to the ABI.
 //!
-//! | File | Chosen where | Counts |
+//! | File | Chosen for targets with | Counts |
 //! |---|---|---|
-//! | `atomic64.rs` | there are 64-bit atomics | one atomic word |
-//! | `split32.rs` | there are 32-bit atomics only | an atomic half each |
-//! | `masked.rs` | there is no compare-and-swap | plain halves, changed with interrupts masked |
+//! | `atomic64.rs` | 64-bit atomics | one atomic word |
+//! | `split32.rs` | 32-bit atomics only | an atomic half each |
+//! | `masked.rs` | no compare-and-swap | plain halves, changed with interrupts masked |
 //!
 //! A half that passes 2^32 - 1 wraps, as upstream's does. It takes 2^32 references that are never released, and
 //! checking would cost every [`retain`].
@@ -32,7 +32,7 @@ mod masked;
 #[cfg(not(target_has_atomic = "32"))]
 use masked::Counts;
 
-// What this build does not use is compiled for the tests, which run one body over all three.
+// All implementations are compiled for the tests, which run one body over all three.
 #[cfg(all(test, not(target_has_atomic = "32")))]
 compile_error!("the unit tests compare all three implementations and need a host");
 #[cfg(all(test, target_has_atomic = "32"))]
@@ -42,18 +42,18 @@ mod split32;
 
 use crate::abi::TVMFFIObject;
 
-/// The word of a new object: one strong reference, and the weak one that the strong ones hold.
+/// The count word of a new object: one strong reference, and the weak one that the strong ones hold.
 pub const INITIAL: u64 = 0x1_0000_0001;
 
-/// What is left of an object after a strong reference was given up.
+/// The state of an object after the release of a strong reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Release {
-    /// Other strong references.
+    /// Strong references remain.
     Alive,
-    /// No reference at all: the caller destroys the content and frees the memory.
+    /// No reference remains: the caller destroys the content and frees the memory.
     Both,
-    /// Weak references: the caller destroys the content and then calls [`release_weak`] for the weak reference that
-    /// the strong ones held.
+    /// Only weak references remain: the caller destroys the content and then calls [`release_weak`] for the weak
+    /// reference that the strong ones held.
     StrongOnly,
 }
 
@@ -62,8 +62,8 @@ const _: () = assert!(size_of::<Counts>() == 8 && align_of::<Counts>() <= 8);
 /// # Safety
 /// `object` is the header of an object whose memory is not freed before the end of `'a`.
 unsafe fn counts<'a>(object: *mut TVMFFIObject) -> &'a Counts {
-    // SAFETY: the word is the header's first field, 8 bytes that `Counts` describes; everybody changes it through
-    // atomics (or masked) only, which `Counts` allows for. Objects are at multiples of 8 (ABI).
+    // SAFETY: the word is the header's first field, 8 bytes with the layout of `Counts`; it is only changed atomically
+    // (or masked), which `Counts` allows for. Objects are at multiples of 8 (ABI).
     unsafe { &*(&raw const (*object).combined_ref_count).cast::<Counts>() }
 }
 
@@ -77,18 +77,18 @@ pub unsafe fn retain(object: *mut TVMFFIObject) {
     unsafe { counts(object) }.retain();
 }
 
-/// Gives up a strong reference. What any owner did with the object happens before the return that reports its end.
+/// Releases a strong reference. All uses of the object by earlier owners happen before a return that reports its end.
 ///
 /// # Safety
-/// The caller owns a strong reference, and does what the answer asks for.
+/// The caller transfers a strong reference, and acts on the result as [`Release`] says.
 #[inline]
 pub unsafe fn release(object: *mut TVMFFIObject) -> Release {
     // SAFETY: the caller's promise.
     unsafe { counts(object) }.release()
 }
 
-/// Gives up a strong reference if that takes no more than counting down: others are left, and no other thread is there. If
-/// not, nothing is done.
+/// The fast path of [`release`]: releases a strong reference if the process is single-threaded and other strong
+/// references remain. Otherwise returns `false` and changes nothing.
 ///
 /// # Safety
 /// The caller owns a strong reference.
@@ -99,15 +99,15 @@ pub unsafe fn try_release_shared(object: *mut TVMFFIObject) -> bool {
     unsafe { counts(object) }.try_release_shared()
 }
 
-/// As [`release`], also quick where several threads count the object at once. `alone` is what
-/// [`is_single_threaded`](crate::sync::is_single_threaded) says.
+/// Releases a strong reference as [`release`] does, and stays fast if several threads count the object concurrently.
+/// `single_threaded` is the result of [`is_single_threaded`](crate::sync::is_single_threaded).
 ///
 /// # Safety
 /// As [`release`].
 #[inline]
-pub unsafe fn release_contended(object: *mut TVMFFIObject, alone: bool) -> Release {
+pub unsafe fn release_contended(object: *mut TVMFFIObject, single_threaded: bool) -> Release {
     // SAFETY: the caller's promise.
-    unsafe { counts(object) }.release_contended(alone)
+    unsafe { counts(object) }.release_contended(single_threaded)
 }
 
 /// Adds a strong reference, in a critical section of a program on one core.
@@ -120,11 +120,11 @@ pub unsafe fn retain_masked(object: *mut TVMFFIObject) {
     unsafe { counts(object) }.retain_masked();
 }
 
-/// Gives up a strong (`half` is 0) or a weak reference (1) and tells how many of its kind are left. Orders nothing: for
+/// Releases a strong (`half` is 0) or weak reference (1) and returns how many of its kind remain. Relaxed ordering: for
 /// programs on one core, where the only concurrency is interrupts.
 ///
 /// # Safety
-/// The caller owns a reference of this kind, and destroys the content, or frees the memory, when none is left.
+/// The caller transfers a reference of this kind, and destroys the content, or frees the memory, when none remains.
 #[inline]
 pub unsafe fn release_relaxed(object: *mut TVMFFIObject, half: usize) -> u32 {
     // SAFETY: the caller's promise.
@@ -141,10 +141,10 @@ pub unsafe fn retain_weak(object: *mut TVMFFIObject) {
     unsafe { counts(object) }.retain_weak();
 }
 
-/// Gives up a weak reference; true when it was the last of any kind and the caller must free the memory.
+/// Releases a weak reference; returns `true` if it was the last of either kind and the caller must free the memory.
 ///
 /// # Safety
-/// The caller owns a weak reference.
+/// The caller transfers a weak reference.
 #[inline]
 #[must_use]
 pub unsafe fn release_weak(object: *mut TVMFFIObject) -> bool {
@@ -152,7 +152,7 @@ pub unsafe fn release_weak(object: *mut TVMFFIObject) -> bool {
     unsafe { counts(object) }.release_weak()
 }
 
-/// Adds a strong reference unless there is none left; a dead object never comes back.
+/// Adds a strong reference unless none remains; returns whether it was added. A dead object never comes back.
 ///
 /// # Safety
 /// The caller has a weak reference, or borrows one.
@@ -163,8 +163,8 @@ pub unsafe fn try_upgrade(object: *mut TVMFFIObject) -> bool {
     unsafe { counts(object) }.try_upgrade()
 }
 
-/// Whether the caller's strong reference is the only one of any kind, so that the object may be changed in place. What
-/// earlier owners did happens before a return of true.
+/// Returns `true` if the caller's strong reference is the only one of any kind, so that the object may be changed in
+/// place. All uses by earlier owners happen before a return of `true`.
 ///
 /// # Safety
 /// The caller has a strong reference.
@@ -203,14 +203,14 @@ mod tests {
     use std::sync::Barrier;
     use std::vec::Vec;
 
-    /// A count word where objects have it: at a multiple of 8, which 32-bit x86 does not give a `u64` by itself.
+    /// A count word aligned to 8 as in objects, which 32-bit x86 does not guarantee for a `u64`.
     #[repr(align(8))]
     struct Word(UnsafeCell<u64>);
 
-    /// A word that threads share.
+    /// A count word shared by threads.
     struct Block(*mut Word);
 
-    // SAFETY: `Counts` are made for several threads.
+    // SAFETY: `Counts` may be used by several threads.
     unsafe impl Sync for Block {}
 
     impl Block {
@@ -219,29 +219,30 @@ mod tests {
         }
 
         /// # Safety
-        /// Nobody uses the word any more.
+        /// The word is no longer used.
         unsafe fn free(&self) {
             // SAFETY: it came from `Box`; the caller's promise.
             drop(unsafe { Box::from_raw(self.0) });
         }
 
         fn word(&self) -> *mut u64 {
-            // SAFETY: the word is there while a reference is; only its address is taken.
+            // SAFETY: the word is alive while a reference exists; only its address is taken.
             unsafe { (&raw const (*self.0).0).cast_mut().cast() }
         }
     }
 
-    /// The same body over each implementation, on a word as the ABI lays it out.
+    /// Runs the same tests on each implementation, on a word with the ABI's layout.
     macro_rules! test_counts {
         ($name:ident, $on_threads:ident, $counts:ty) => {
-            /// Owners on several threads, of whom the last frees the memory: no other may touch it once it gave up its own.
+            /// Several threads own references, and the last owner frees the memory: no other may access it after
+            /// releasing its own.
             #[test]
             fn $on_threads() {
-                // SAFETY: each thread has a reference of its own until it says that it gives it up.
+                // SAFETY: each thread holds a reference until it releases it.
                 let counts = |block: &Block| unsafe { &*block.word().cast::<$counts>() };
                 let free_if = |block: &Block, is_over: bool| {
                     if is_over {
-                        // SAFETY: the last reference is gone.
+                        // SAFETY: the last reference is released.
                         unsafe { block.free() };
                     }
                 };
@@ -278,7 +279,7 @@ mod tests {
                 let Word(word) = &Word(UnsafeCell::new(INITIAL));
                 // SAFETY: the word is 8 bytes, aligned, and only used here.
                 let counts = unsafe { &*word.get().cast::<$counts>() };
-                // SAFETY: nobody else uses the word meanwhile.
+                // SAFETY: no one else uses the word meanwhile.
                 let bits = || unsafe { word.get().read() };
 
                 assert!(counts.is_unique());

@@ -1,17 +1,17 @@
-//! Each count in a 32-bit atomic of its own, where there are no wider ones.
+//! Each count in its own 32-bit atomic, for targets without 64-bit atomics.
 //!
-//! The halves cannot be read together, which matters to [`Counts::is_unique`] only: between its two loads another
-//! thread could make a weak reference, drop its strong one, upgrade and drop the weak one. New weak references are
-//! therefore made under the crate's lock, which `is_unique` takes as well. The weak half is read first. When it says
-//! that there is no weak reference, none can appear while the lock is held, so nobody can upgrade; when the strong
-//! half then says one, that one is the caller's.
+//! The halves cannot be read atomically together, which matters only to [`Counts::is_unique`]: between its two loads
+//! another thread could make a weak reference, drop its strong one, upgrade and drop the weak one. New weak references
+//! are therefore made under the crate's lock, which `is_unique` takes as well. The weak half is read first. If it shows
+//! no weak reference, none can appear while the lock is held, so no thread can upgrade; if the strong half then shows
+//! one reference, it is the caller's.
 #![forbid(unsafe_code)]
 
 use super::Release;
 use crate::sync::atomic::{AtomicU32, Ordering};
 use crate::sync::critical;
 
-/// The word of an object, its low half first in memory on little-endian cores.
+/// The count word of an object: two atomic halves in the memory order of a 64-bit word.
 #[repr(transparent)]
 pub struct Counts(pub(super) [AtomicU32; 2]);
 
@@ -21,13 +21,13 @@ const WEAK: usize = 1 - STRONG;
 impl Counts {
     #[inline]
     pub fn retain(&self) {
-        // Relaxed: the caller has the object already, so nothing needs to be seen.
+        // Relaxed: the caller already has a reference, so no other writes need to be visible.
         self.0[STRONG].fetch_add(1, Ordering::Relaxed);
     }
 
     #[inline]
     pub fn retain_masked(&self) {
-        // Tests run this on threads of a host, which count outside of critical sections, too.
+        // Tests run this on host threads, which also count outside of critical sections.
         if !cfg!(target_os = "none") {
             return self.retain();
         }
@@ -44,10 +44,10 @@ impl Counts {
         if self.0[STRONG].fetch_sub(1, Ordering::Release) != 1 {
             return Release::Alive;
         }
-        // No strong reference comes back from here on. Acquire pairs with the Release of owners before; a load in
+        // No strong reference can appear from here on. Acquire pairs with the Release of earlier owners; a load in
         // place of a fence, since thread sanitizers understand it.
         let _ = self.0[STRONG].load(Ordering::Acquire);
-        // One: only the reference that the strong ones held, and nobody is left to make another.
+        // One: only the weak reference held by the strong ones remains, and no owner is left to make another.
         if self.0[WEAK].load(Ordering::Acquire) == 1 { Release::Both } else { Release::StrongOnly }
     }
 
@@ -57,7 +57,7 @@ impl Counts {
     }
 
     #[inline]
-    pub fn release_contended(&self, _alone: bool) -> Release {
+    pub fn release_contended(&self, _single_threaded: bool) -> Release {
         self.release()
     }
 
@@ -90,7 +90,7 @@ impl Counts {
 
     #[inline]
     pub fn is_unique(&self) -> bool {
-        // Shared objects, the ones that callers copy anyway, need no lock.
+        // The common case of a shared object, which the caller copies, needs no lock.
         self.0[STRONG].load(Ordering::Relaxed) == 1 && critical(|| self.is_unique_locked())
     }
 

@@ -1,14 +1,14 @@
-//! Arithmetic over shapes and strides, overflow included.
+//! Arithmetic on shapes and strides, with overflow handling.
 #![forbid(unsafe_code)]
 
 use crate::abi::DLDataType;
 
-/// Number of elements of a tensor of this shape; 1 for no dimensions, 0 when any extent is 0.
+/// Computes the number of elements of a tensor of this shape; 1 without dimensions, 0 if any extent is 0.
 ///
-/// None when an extent is negative or the number does not fit.
+/// Returns `None` when an extent is negative or the number overflows.
 #[inline]
 pub fn product(shape: &[i64]) -> Option<i64> {
-    // Unsigned numbers multiply in less code; the largest stands for all beyond, and still gives 0 times 0.
+    // Unsigned saturating products take less code; the maximum represents overflow, and still gives 0 times 0.
     let (mut product, mut signs) = (1u64, 0);
     for &extent in shape {
         signs |= extent;
@@ -17,14 +17,15 @@ pub fn product(shape: &[i64]) -> Option<i64> {
     if signs < 0 { None } else { i64::try_from(product).ok() }
 }
 
-/// Bytes that packed elements of `dtype` take in a compact tensor of this shape.
+/// Computes the size in bytes of a compact tensor of this shape with packed elements of `dtype`.
 ///
-/// None when an extent is negative, when the size does not fit an allocation, or when there are more elements than addresses.
+/// Returns `None` when an extent is negative, when the size exceeds the maximum allocation, or when there are more
+/// elements than addresses.
 ///
 /// # Upstream
 /// `GetDataSize` of `include/tvm/ffi/container/tensor.h`, which wraps around.
 pub fn data_size_bytes(shape: &[i64], dtype: DLDataType) -> Option<usize> {
-    // As in `product`, in numbers of the size of addresses.
+    // As in `product`, with pointer-sized numbers.
     let (mut elements, mut signs) = (1usize, 0);
     for &extent in shape {
         signs |= extent;
@@ -33,22 +34,22 @@ pub fn data_size_bytes(shape: &[i64], dtype: DLDataType) -> Option<usize> {
     if elements == usize::MAX || signs < 0 {
         return None;
     }
-    // Eight elements have whole bytes; all elements may have more bits than a number holds.
+    // Eight elements take whole bytes; the total number of bits may overflow.
     let (elements, element_bits) = (elements as u64, u64::from(dtype.bits) * u64::from(dtype.lanes));
     let rest_bits = elements % 8 * element_bits;
     let bytes = (elements / 8).checked_mul(element_bits)?.checked_add(rest_bits.div_ceil(8))?;
     isize::try_from(bytes).ok().map(isize::cast_unsigned)
 }
 
-/// Whether elements lie compactly in row-major order.
+/// Returns `true` if the elements are compact in row-major order.
 ///
-/// Strides of dimensions of extent 1 do not matter, nor do any strides of an empty tensor. The slices must be
-/// equally long.
+/// Strides of dimensions of extent 1 do not matter, nor do any strides of an empty tensor. The slices must have equal
+/// lengths.
 ///
 /// # Upstream
 /// `IsContiguous` of `include/tvm/ffi/container/tensor.h`.
 pub fn is_contiguous(shape: &[i64], strides: &[i64]) -> bool {
-    // What lies in memory has strides that addresses can number.
+    // Tensors in memory have strides that fit an address.
     let (mut expected, mut is_compact) = (1usize, true);
     for (&extent, &stride) in shape.iter().zip(strides).rev() {
         if extent == 0 {
@@ -60,8 +61,8 @@ pub fn is_contiguous(shape: &[i64], strides: &[i64]) -> bool {
     is_compact
 }
 
-/// The strides of a compact row-major tensor, last dimension first; they wrap around, which only empty
-/// tensors can show.
+/// Iterates over the strides of a compact row-major tensor, last dimension first. They wrap around, which only shows in
+/// empty tensors.
 ///
 /// # Upstream
 /// `FillStridesFromShape` of `include/tvm/ffi/container/shape.h`.

@@ -1,4 +1,4 @@
-//! Shape objects: a counted, immutable list of extents, stored in place.
+//! Shape objects: immutable lists of extents, stored in place.
 
 use core::fmt;
 
@@ -21,14 +21,14 @@ object_class!(
     @bare
     /// A reference to a shape.
     ///
-    /// Extents may be any integers; users that need sizes check them, as [`product`] does.
+    /// Extents may be any integers; functions that need sizes check them, as [`product`] does.
     ///
     /// # Upstream
     /// `tvm::ffi::Shape` of `include/tvm/ffi/container/shape.h`.
     pub struct Shape, type_index::SHAPE, "ffi.Shape"
 );
 
-/// The object behind [`Shape`]; the extents that the library allocates follow it in place.
+/// The record of a shape object; extents allocated by the library follow it in place.
 #[repr(C)]
 struct ShapeRecord {
     header: TVMFFIObject,
@@ -40,16 +40,16 @@ const _: () = assert!(size_of::<ShapeRecord>() == 40 && core::mem::offset_of!(Sh
 #[cfg(all(target_pointer_width = "32", not(target_arch = "x86")))]
 const _: () = assert!(size_of::<ShapeRecord>() == 32 && core::mem::offset_of!(ShapeRecord, cell) == 24);
 
-// SAFETY: the header comes first, and the extents are plain data in place, so nothing has to be destroyed.
+// SAFETY: the header comes first, and the extents are plain data, so nothing needs to be destroyed.
 unsafe impl ObjectRecord for ShapeRecord {
     unsafe fn destroy(_this: *mut TVMFFIObject) {}
 }
 
 impl Shape {
-    /// Makes a shape of these extents.
+    /// Makes a shape from a slice of extents.
     ///
     /// # Errors
-    /// MemoryError when no memory is left.
+    /// MemoryError when out of memory.
     pub fn from_slice(extents: &[i64]) -> Result<Shape> {
         Shape::from_exact(extents.len(), extents.iter().copied())
     }
@@ -57,7 +57,7 @@ impl Shape {
     /// Makes a shape from an iterator over results; the first error is returned.
     ///
     /// # Errors
-    /// MemoryError when no memory is left; whatever the iterator gives.
+    /// MemoryError when out of memory; errors of the iterator.
     pub fn try_from_iter(extents: impl IntoIterator<Item = Result<i64>>) -> Result<Shape> {
         let mut buffer = crate::memory::Buffer::new();
         for extent in extents {
@@ -66,10 +66,10 @@ impl Shape {
         Shape::from_slice(&buffer)
     }
 
-    /// Makes a shape whose extents are integer arguments.
+    /// Makes a shape from integer arguments.
     ///
     /// # Errors
-    /// ValueError when an argument is no integer; MemoryError when no memory is left.
+    /// ValueError when an argument is not an integer; MemoryError when out of memory.
     ///
     /// # Upstream
     /// The global function `ffi.Shape` of `src/ffi/tensor.cc`.
@@ -81,27 +81,26 @@ impl Shape {
         Shape::from_exact(args.len(), args.iter().map(|arg| arg.payload_bits() as i64))
     }
 
-    /// The extents.
+    /// Borrows the extents.
     pub fn as_slice(&self) -> &[i64] {
-        // SAFETY: a shape object has its cell behind the header, for C and C++ made ones too.
+        // SAFETY: every shape object has its cell after the header (ABI).
         let cell = unsafe { &(*self.0.as_ptr().cast::<ShapeRecord>()).cell };
         if cell.data.is_null() {
             return &[];
         }
-        // SAFETY: whoever made the shape vouches for `size` extents that live and stay as they are while it
-        // does.
+        // SAFETY: the creator of the shape vouches for `size` extents that live unchanged as long as the shape.
         unsafe { core::slice::from_raw_parts(cell.data, cell.size) }
     }
 
-    /// Number of elements of a tensor of this shape; None when an extent is negative or the number does not
-    /// fit.
+    /// Computes the number of elements of a tensor of this shape; `None` when an extent is negative or the number
+    /// overflows.
     pub fn product(&self) -> Option<i64> {
         product(self.as_slice())
     }
 
-    /// Makes a shape of `len` extents; missing ones are 0 and surplus ones are not taken.
+    /// Makes a shape of `len` extents; missing ones are 0 and surplus ones are ignored.
     fn from_exact(len: usize, mut extents: impl Iterator<Item = i64>) -> Result<Shape> {
-        // A length whose bytes overflow is refused like any other size that no memory has.
+        // An overflowing size fails like any other impossible allocation.
         let bytes = len.saturating_mul(size_of::<i64>());
         let init = |record: *mut ShapeRecord| {
             // SAFETY: the object has `bytes` trailing bytes, and the record's size keeps them aligned for
@@ -128,7 +127,7 @@ impl fmt::Debug for Shape {
 
 any_from!(Shape);
 
-// SAFETY: view and into_any hand out the reference that the value holds.
+// SAFETY: `view` borrows and `into_any` moves the reference of the value.
 unsafe impl AnyCompatible for Shape {
     any_texts!(Shape::TYPE_KEY, Shape::TYPE_KEY);
 
@@ -149,14 +148,13 @@ unsafe impl AnyCompatible for Shape {
     }
 }
 
-/// Makes a shape of an Array or List of integers; None when `view` is something else.
+/// Makes a shape from an Array or List of integers; `None` for other values.
 fn from_sequence(view: AnyView<'_>) -> Result<Option<Shape>> {
     if !matches!(view.type_index(), type_index::ARRAY | type_index::LIST) {
         return Ok(None);
     }
     let Some(object) = view.object_ptr() else { return Ok(None) };
-    // SAFETY: arrays and lists have a sequence cell behind the header, whose cells `data` and `size`
-    // describe.
+    // SAFETY: arrays and lists have a sequence cell after the header, which describes their elements.
     let items = unsafe {
         let cell = &*object.as_ptr().add(1).cast::<TVMFFISeqCell>();
         let len = usize::try_from(cell.size).unwrap_or(0);

@@ -1,4 +1,5 @@
-//! A bound for nested calls: library and user code that call each other stop before the stack ends.
+//! The recursion limit of nested calls: the library and user callbacks that call each other fail before the stack
+//! overflows.
 #![forbid(unsafe_code)]
 
 use crate::error::{Error, Result};
@@ -12,23 +13,23 @@ pub(crate) use bounds::PROVIDER;
 #[cfg(all(feature = "std", not(feature = "client")))]
 pub use bounds::{StackBoundsProvider, set_provider};
 
-/// The number of calls that may nest where the bounds of the stack are unknown.
+/// Maximum depth of nested calls where the bounds of the stack are unknown.
 pub const MAX_NESTED_CALLS: usize = config::NESTED_CALLS;
 
-// Calls that run without known bounds.
+// Depth of nested calls without known bounds.
 crate::per_thread!(static NESTED: usize = 0);
 
-/// Runs `body`, which may call code of users that calls the library again.
+/// Runs `body`, which may run user callbacks that call the library again.
 ///
-/// Where the bounds of the stack are known, calls may nest until 128 KiB are left, or half of a smaller stack. Elsewhere,
-/// and on stacks that are not the thread's own, [`MAX_NESTED_CALLS`] may run inside one another, counted over all threads
-/// in builds without `std`.
+/// Where the bounds of the stack are known, calls may nest until 128 KiB are left, or half of a smaller stack.
+/// Elsewhere, and on stacks that are not the thread's own, up to [`MAX_NESTED_CALLS`] may nest, counted over all
+/// threads in builds without `std`.
 ///
 /// # Errors
-/// Those of `body`; ValueError, without running it, when there is no room for it.
+/// Those of `body`; ValueError, without running it, when the limit is reached.
 ///
 /// # Threads
-/// Any. Allocates nothing, but for what the provider of bounds does in the first call of a thread.
+/// Any. Allocates nothing, except in the provider of bounds at the first call of a thread.
 #[inline]
 pub fn nest<R>(body: impl FnOnce() -> Result<R>) -> Result<R> {
     if bounds::have_space()? {
@@ -38,7 +39,7 @@ pub fn nest<R>(body: impl FnOnce() -> Result<R>) -> Result<R> {
     body()
 }
 
-/// A call that runs without known bounds.
+/// Counts a nested call without known bounds while it runs.
 struct NestedCall;
 
 impl NestedCall {
@@ -78,7 +79,7 @@ mod tests {
         let error = depth_reached(&mut count).unwrap_err();
         assert_eq!(error.kind(), b"ValueError");
         assert_eq!(count, MAX_NESTED_CALLS + 1);
-        // What ended is not counted any more.
+        // Calls that have returned are no longer counted.
         let mut count = 0;
         assert!(depth_reached(&mut count).is_err());
         assert_eq!(count, MAX_NESTED_CALLS + 1);

@@ -1,5 +1,5 @@
-//! Values of text and bytes in a kernel library: longer content in objects of the loaded `libtvm_ffi`, whose code outlives this
-//! binary's.
+//! Storage of strings and bytes in a kernel library: longer content in objects of the loaded `libtvm_ffi`, whose code
+//! outlives this binary's.
 
 use core::mem::MaybeUninit;
 
@@ -12,7 +12,8 @@ use crate::object::ObjectRef;
 use crate::object_alloc::Space;
 use crate::{error, raised_error, type_index};
 
-/// Makes `cell` a value with a copy of `content`, which may lie there; `small_index` says which kind.
+/// Writes a value with a copy of `content` to `cell`; `content` may lie in the cell. `small_index` is the type index of
+/// the small form.
 ///
 /// # Safety
 /// The content must be readable, and the cell writable.
@@ -28,13 +29,14 @@ pub(super) unsafe fn write_copy(cell: *mut TVMFFIAny, small_index: i32, content:
     Ok(())
 }
 
-/// A string object with a copy of `content`, which is longer than a small one; the loaded library has no spaces for us.
+/// Makes a string object with a copy of `content`, which is too long for a small string. The space is ignored, since
+/// the loaded library allocates.
 pub(super) fn object_in(_: &mut impl Space, content: &[u8]) -> Result<ObjectRef> {
     let value = large(type_index::SMALL_STR, content)?;
     value.into_object().map_err(|_| error::out_of_memory(content.len()))
 }
 
-/// Makes `cell` a value of `len` bytes that `write` gets to change; they are zero until then.
+/// Writes a value of `len` zero bytes to `cell`, then lets `write` fill them.
 pub(super) fn write_with(
     cell: &mut MaybeUninit<TVMFFIAny>,
     small_index: i32,
@@ -48,7 +50,7 @@ pub(super) fn write_with(
     unsafe { write_copy(cell.as_mut_ptr(), small_index, &*content) }
 }
 
-/// The small form of `content`, if it fits.
+/// Makes the small form of `content`, if it fits.
 fn small(type_index: i32, content: &[u8]) -> Option<Any> {
     let mut v_bytes = [0; 8];
     v_bytes[..SMALL_MAX].get_mut(..content.len())?.copy_from_slice(content);
@@ -61,7 +63,7 @@ fn small(type_index: i32, content: &[u8]) -> Option<Any> {
 fn large(small_index: i32, content: &[u8]) -> Result<Any> {
     let array = TVMFFIByteArray::from_slice(content);
     let mut raw = Any::NONE.into_raw();
-    // SAFETY: the array is valid for the call, the out-pointer too; the result is ours.
+    // SAFETY: the array and the out-pointer are valid for the call; the result is owned here.
     unsafe {
         let status = if small_index == type_index::SMALL_STR {
             client::TVMFFIStringFromByteArray(&array, &mut raw)

@@ -1,4 +1,4 @@
-//! Text and bytes: up to seven bytes in the value itself, more in an object.
+//! Strings and bytes: up to seven bytes inline in the value, more in an object.
 
 mod buffered;
 #[cfg_attr(feature = "client", path = "client.rs")]
@@ -17,10 +17,10 @@ use crate::object_alloc::Space;
 use crate::text::{Lossy, Writer};
 use crate::{any_from, any_texts, type_index};
 
-/// The longest content that fits into the value itself.
+/// Maximum length of content stored inline.
 pub(crate) const SMALL_MAX: usize = 7;
 
-/// A string value: text, usually UTF-8, though C may put any bytes in it.
+/// A string value: usually UTF-8, though C may store any bytes in it.
 ///
 /// # Upstream
 /// `tvm::ffi::String` in `string.h`.
@@ -36,38 +36,38 @@ pub struct String(Any);
 #[derive(Clone)]
 pub struct Bytes(Any);
 
-/// From the type index of a short value to that of a longer one of the same kind.
+/// Difference between the type indices of the object form and the small form.
 const LARGE_OFFSET: i32 = type_index::STR - type_index::SMALL_STR;
 const _: () = assert!(type_index::BYTES - type_index::SMALL_BYTES == LARGE_OFFSET);
 
-/// Whether texts are put together on the stack first, so that most are written once. That takes code, for which hosts have
-/// room.
+/// Whether texts are composed on the stack first, so that short ones are written only once. That takes extra code,
+/// which only speed builds have.
 const STARTS_ON_STACK: bool = cfg!(feature = "speed");
 
-/// Bytes that are put together there.
+/// Size of the stack buffer.
 const SHORT_TEXT_BYTES: usize = if STARTS_ON_STACK { 32 } else { 0 };
 
-/// A string with a copy of `content`, or bytes: `small_index` says which of the two, by the type index of a short value.
+/// Makes a string or bytes value with a copy of `content`; `small_index` is the type index of the small form.
 ///
 /// # Errors
 /// MemoryError.
 fn value_of(small_index: i32, content: &[u8]) -> Result<Any> {
     let mut cell = MaybeUninit::uninit();
-    // SAFETY: both are borrowed; the cell is an owned value afterwards, and nobody else has it.
+    // SAFETY: both references are valid; the cell is an owned value afterwards, and not shared.
     unsafe {
         write_copy(cell.as_mut_ptr(), small_index, content)?;
         Ok(Any::from_raw(cell.assume_init()))
     }
 }
 
-/// Writes a copy of `content` to a cell, as a string or as bytes: `small_index` is the type index of a short value of
-/// that kind. What was in the cell is not released.
+/// Writes a copy of `content` to a cell as a string or bytes value; `small_index` is the type index of the small form.
+/// The previous content of the cell is not released.
 ///
 /// # Errors
-/// MemoryError, which leaves the cell as it was.
+/// MemoryError, which leaves the cell unchanged.
 ///
 /// # Safety
-/// The content must be readable and the cell writable; they may overlap, which references to them must not.
+/// The content must be readable and the cell writable. They may overlap, which is why both are pointers.
 #[doc(hidden)]
 #[cfg_attr(feature = "speed", inline(always))]
 #[cfg_attr(not(feature = "speed"), inline(never))]
@@ -76,11 +76,11 @@ pub unsafe fn write_copy(cell: *mut TVMFFIAny, small_index: i32, content: *const
     unsafe { record::write_copy(cell, small_index, content) }
 }
 
-/// Makes `cell` the string that `write` writes, without an intermediate copy; it is called twice when that is long. What was in
-/// the cell is not released.
+/// Writes the string that `write` composes to `cell`, without an intermediate copy; `write` is called twice for a long
+/// text. The previous content of the cell is not released.
 ///
 /// # Errors
-/// MemoryError, which leaves the cell as it was.
+/// MemoryError, which leaves the cell unchanged.
 #[cfg_attr(not(feature = "speed"), inline(never))]
 pub(crate) fn compose(cell: &mut MaybeUninit<TVMFFIAny>, write: &dyn Fn(&mut Writer<'_>)) -> Result<()> {
     let mut short = [0; SHORT_TEXT_BYTES];
@@ -88,7 +88,7 @@ pub(crate) fn compose(cell: &mut MaybeUninit<TVMFFIAny>, write: &dyn Fn(&mut Wri
     write(&mut start);
     let len = start.wanted;
     match short.get(..len) {
-        // SAFETY: both are borrowed.
+        // SAFETY: both references are valid.
         Some(text) if STARTS_ON_STACK => unsafe {
             write_copy(cell.as_mut_ptr(), type_index::SMALL_STR, text)
         },
@@ -97,7 +97,7 @@ pub(crate) fn compose(cell: &mut MaybeUninit<TVMFFIAny>, write: &dyn Fn(&mut Wri
 }
 
 impl String {
-    /// The longest text that needs no object.
+    /// Maximum length of a text stored inline, without an object.
     pub const SHORT_MAX: usize = SMALL_MAX;
 
     /// The empty text. Allocates nothing.
@@ -130,7 +130,7 @@ impl String {
         value_of(type_index::SMALL_STR, text).map(String)
     }
 
-    /// As [`from_bytes`](Self::from_bytes), with the object in a space.
+    /// Copies text of any encoding; a long text is allocated in `space`.
     ///
     /// # Errors
     /// MemoryError.
@@ -141,11 +141,11 @@ impl String {
         record::object_in(space, text).map(|object| String(object.into_any()))
     }
 
-    /// Bytes that a buffer may start with, so that the text behind them becomes a string where it lies.
+    /// Bytes to leave at the start of a buffer, so that its text can become a string in place.
     pub const LEAD_BYTES: usize = buffered::LEAD_BYTES;
 
-    /// The text of a buffer from `start` on. Where there are [`LEAD_BYTES`](Self::LEAD_BYTES) or more in front of it, a long
-    /// text is not copied: the string takes the buffer over.
+    /// Makes a string from the text of a buffer from `start` on. With [`LEAD_BYTES`](Self::LEAD_BYTES) or more before
+    /// it, a long text is not copied: the string takes ownership of the buffer.
     ///
     /// # Errors
     /// MemoryError.
@@ -153,7 +153,7 @@ impl String {
         buffered::string_of(buffer, start).map(String)
     }
 
-    /// The text whose bytes are the first `len` of a word in little-endian order, at most seven. Allocates nothing.
+    /// Makes a string from the first `len` bytes of a word in little-endian order, at most seven. Allocates nothing.
     #[inline]
     pub const fn of_word(word: u64, len: usize) -> String {
         let len = if len < SMALL_MAX { len } else { SMALL_MAX };
@@ -172,38 +172,38 @@ impl String {
     /// # Errors
     /// MemoryError.
     pub fn format(text: fmt::Arguments<'_>) -> Result<String> {
-        // A Display that fails leaves the text that it wrote until then.
+        // A failing Display leaves the text that it has written so far.
         String::compose(&|out| {
             let _ = fmt::Write::write_fmt(out, text);
         })
     }
 
-    /// The text that `write` writes, without an intermediate copy; it is called twice when that is long.
+    /// Makes the string that `write` composes, without an intermediate copy; `write` is called twice for a long text.
     ///
     /// # Errors
     /// MemoryError.
     pub fn compose(write: &dyn Fn(&mut Writer<'_>)) -> Result<String> {
         let mut cell = MaybeUninit::uninit();
         compose(&mut cell, write)?;
-        // SAFETY: without an error the cell is a string that nobody else has.
+        // SAFETY: after success the cell is a string, owned by this function alone.
         Ok(unsafe { String::from_cell(cell) })
     }
 
-    /// Takes over a string.
+    /// Takes ownership of a string.
     ///
     /// # Safety
-    /// The cell must be an owned value of a string, which is given up.
+    /// The cell must be an owned string value, whose ownership the caller transfers.
     pub(crate) unsafe fn from_cell(cell: MaybeUninit<TVMFFIAny>) -> String {
-        // SAFETY: as the caller vouches.
+        // SAFETY: the caller's promise.
         String(unsafe { Any::from_raw(cell.assume_init()) })
     }
 
-    /// The text as bytes.
+    /// Borrows the text as bytes.
     pub fn as_bytes(&self) -> &[u8] {
         content_of(&self.0)
     }
 
-    /// The text, if it is UTF-8.
+    /// Borrows the text; `None` if it is not UTF-8.
     pub fn as_str(&self) -> Option<&str> {
         core::str::from_utf8(self.as_bytes()).ok()
     }
@@ -221,13 +221,13 @@ impl Bytes {
         value_of(type_index::SMALL_BYTES, content).map(Bytes)
     }
 
-    /// The content.
+    /// Borrows the content.
     pub fn as_bytes(&self) -> &[u8] {
         content_of(&self.0)
     }
 }
 
-/// The content of a string or bytes value, borrowed from the value.
+/// Borrows the content of a string or bytes value.
 fn content_of(value: &Any) -> &[u8] {
     // SAFETY: Any and AnyView are transparent over the same cell; the view borrows from `value`.
     let view: &AnyView<'_> = unsafe { &*(&raw const *value).cast() };
@@ -345,7 +345,7 @@ mod tests {
     fn objects_end_in_a_nul() -> Result<()> {
         let text = String::new("longer than seven")?;
         let object = text.view().object_ptr();
-        // SAFETY: string objects hold a byte array after their header, and keep a NUL behind its content.
+        // SAFETY: string objects have a byte array after their header, and a NUL after its content.
         let behind = object.map(|object| unsafe {
             let array = object.add(1).cast::<crate::abi::TVMFFIByteArray>().read();
             array.data.add(array.size).read()

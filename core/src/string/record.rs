@@ -1,4 +1,4 @@
-//! Values of text and bytes, made here: short content in the value, longer content in an object.
+//! Storage of strings and bytes: short content inline in the value, longer content in an object.
 
 use core::mem::{MaybeUninit, size_of};
 use core::ptr;
@@ -24,7 +24,8 @@ unsafe impl ObjectRecord for BytesRecord {
     unsafe fn destroy(_: *mut TVMFFIObject) {}
 }
 
-/// Makes `cell` a value with a copy of `content`, which may lie there; `small_index` says which kind.
+/// Writes a value with a copy of `content` to `cell`; `content` may lie in the cell. `small_index` is the type index of
+/// the small form.
 ///
 /// # Safety
 /// The content must be readable, and the cell writable.
@@ -33,8 +34,8 @@ pub(super) unsafe fn write_copy(cell: *mut TVMFFIAny, small_index: i32, content:
     let len = content.len();
     let mut value = MaybeUninit::uninit();
     let room = reserve(&mut value, small_index, len)?;
-    // SAFETY: the room is as long as the content and not a part of it, and completes the value; the caller vouches for the cell,
-    // which is written last.
+    // SAFETY: the reserved bytes are as long as the content, do not overlap it, and complete the value; the caller
+    // vouches for the cell, which is written last.
     unsafe {
         ptr::copy_nonoverlapping(content.cast(), room, len);
         cell.write(value.assume_init());
@@ -42,7 +43,7 @@ pub(super) unsafe fn write_copy(cell: *mut TVMFFIAny, small_index: i32, content:
     Ok(())
 }
 
-/// Makes `cell` a value of `len` bytes that `write` gets to change; they are zero until then.
+/// Writes a value of `len` zero bytes to `cell`, then lets `write` fill them.
 pub(super) fn write_with(
     cell: &mut MaybeUninit<TVMFFIAny>,
     small_index: i32,
@@ -50,7 +51,7 @@ pub(super) fn write_with(
     write: impl FnOnce(&mut [u8]),
 ) -> Result<()> {
     let room = reserve(cell, small_index, len)?;
-    // SAFETY: the room has `len` bytes, and nobody else knows the value yet, which is complete from here on.
+    // SAFETY: `len` bytes are reserved, and the value is not shared yet.
     unsafe {
         ptr::write_bytes(room, 0, len);
         write(core::slice::from_raw_parts_mut(room, len));
@@ -58,17 +59,18 @@ pub(super) fn write_with(
     Ok(())
 }
 
-/// A string object with a copy of `content` in a space.
+/// Makes a string object with a copy of `content` in a space.
 pub(super) fn object_in(space: &mut impl Space, content: &[u8]) -> Result<ObjectRef> {
     let init = |record: *mut BytesRecord| {
-        // SAFETY: the allocation has room for the record, the content and a NUL.
+        // SAFETY: the allocation has space for the record, the content and a NUL.
         unsafe { ptr::copy_nonoverlapping(content.as_ptr(), fill(record, content.len()), content.len()) };
     };
     // SAFETY: init fills the record, which needs no destruction.
     unsafe { object_alloc::allocate_in(space, type_index::STR, content.len().saturating_add(1), init) }
 }
 
-/// Makes `cell` a value of `len` bytes, and gives the place for them, which is in the cell itself or in a new object.
+/// Writes a value of `len` uninitialised bytes to `cell`; returns the address of the bytes, which is in the cell itself
+/// or in a new object.
 #[cfg_attr(feature = "speed", inline)]
 #[cfg_attr(not(feature = "speed"), inline(never))]
 fn reserve(cell: &mut MaybeUninit<TVMFFIAny>, small_index: i32, len: usize) -> Result<*mut u8> {
@@ -79,7 +81,7 @@ fn reserve(cell: &mut MaybeUninit<TVMFFIAny>, small_index: i32, len: usize) -> R
     }
     let mut content = ptr::null_mut();
     let init = |record: *mut BytesRecord| {
-        // SAFETY: the allocation has room for the record, the content and a NUL.
+        // SAFETY: the allocation has space for the record, the content and a NUL.
         unsafe { content = fill(record, len) };
     };
     // SAFETY: init fills the record, which needs no destruction; string and bytes objects share this layout (ABI).
@@ -88,13 +90,13 @@ fn reserve(cell: &mut MaybeUninit<TVMFFIAny>, small_index: i32, len: usize) -> R
     Ok(content)
 }
 
-/// Fills a record but for its header and the content, whose place it gives.
+/// Fills a record except for its header and content; returns the address of the content.
 ///
 /// # Safety
 /// The record is new, and `len` bytes and one more follow it.
 #[inline(always)]
 unsafe fn fill(record: *mut BytesRecord, len: usize) -> *mut u8 {
-    // SAFETY: the caller vouches for the room.
+    // SAFETY: the caller vouches for the space.
     unsafe {
         let content = record.add(1).cast::<u8>();
         (&raw mut (*record).array).write(TVMFFIByteArray { data: content.cast(), size: len });

@@ -1,6 +1,6 @@
-//! A lock of one flag, for builds that have neither std, `spin` nor interrupts: WebAssembly, `no_std` libraries.
+//! Spin locks on a flag, for builds without std, `spin` and interrupts: WebAssembly, `no_std` libraries.
 //!
-//! WebAssembly without threads never waits on it. Elsewhere waiting spins, and the holder is never long.
+//! WebAssembly without threads never waits. Elsewhere waiting spins, for a short time.
 
 use super::atomic::{AtomicBool, Ordering};
 use core::cell::UnsafeCell;
@@ -15,11 +15,11 @@ pub struct Mutex<T> {
     value: UnsafeCell<T>,
 }
 
-// SAFETY: `value` is only touched by the guard, of which `held` admits one.
+// SAFETY: `value` is only accessed through the guard, and `held` admits one guard.
 unsafe impl<T: Send> Sync for Mutex<T> {}
 
 impl<T> Mutex<T> {
-    /// A mutex around `value`, unlocked.
+    /// Makes an unlocked mutex around `value`.
     pub const fn new(value: T) -> Self {
         Self { held: AtomicBool::new(false), value: UnsafeCell::new(value) }
     }
@@ -36,7 +36,7 @@ impl<T> Mutex<T> {
 /// Exclusive access to the value of a [`Mutex`].
 pub struct MutexGuard<'a, T> {
     mutex: &'a Mutex<T>,
-    /// A reference to the mutex may go to other threads where a reference to the value may not.
+    /// Prevents sharing the guard between threads where the value must not be shared.
     _not_sync: PhantomData<*const T>,
 }
 
@@ -47,7 +47,7 @@ impl<T> Deref for MutexGuard<'_, T> {
     type Target = T;
 
     fn deref(&self) -> &T {
-        // SAFETY: `held` is this guard's, so nobody else has a reference.
+        // SAFETY: this guard holds the lock, so no other reference exists.
         unsafe { &*self.mutex.value.get() }
     }
 }
@@ -65,22 +65,22 @@ impl<T> Drop for MutexGuard<'_, T> {
     }
 }
 
-/// There is one kind of lock.
+/// This build has one kind of lock.
 pub use self::Mutex as Lock;
 
-/// Runs `body`, which is short and neither locks nor calls out, while nobody else runs one.
+/// Runs `body` in a critical section of the whole crate. `body` must be short and neither lock nor call out.
 pub fn critical<R>(body: impl FnOnce() -> R) -> R {
     static CRITICAL: Mutex<()> = Mutex::new(());
     let _guard = CRITICAL.lock();
     body()
 }
 
-/// Waits before the caller looks again.
+/// Waits before the caller polls again.
 pub fn pause(_round: u32) {
     core::hint::spin_loop();
 }
 
-/// A number that no other thread has; always `None`, since this build cannot tell threads apart.
+/// Identifies the current thread; always `None`, since this build cannot tell threads apart.
 pub const fn current_thread() -> Option<NonZeroUsize> {
     None
 }

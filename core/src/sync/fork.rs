@@ -1,28 +1,28 @@
-//! Forks: the library's locks are held across `fork`, so that a child process finds all of them free and all that they guard
-//! whole.
+//! Fork safety: the library's locks are held across `fork`, so that a child process finds all of them free and all
+//! guarded state consistent.
 //!
-//! A child has a copy of the memory, but of the threads only the one that forked: a lock that another thread held would never
-//! be given back. So every lock and every other state that threads change in several steps is a *part* ([`AtFork`]) in the list
-//! of its ring (`forks.rs` of each crate). Around a fork, all parts are prepared, and released afterwards in the parent and in
-//! the child:
+//! A child has a copy of the memory, but only the forking thread: a lock held by another thread would never be
+//! released. So every lock and every other state that threads change in several steps is a *part* ([`AtFork`]) in the
+//! list of its ring (`forks.rs` of each crate). All parts are prepared before a fork, and released afterwards in the
+//! parent and in the child:
 //!
-//! | Step | Order | What a [`Mutex`] does |
+//! | Step | Order | Action of a [`Mutex`] |
 //! |---|---|---|
 //! | `prepare` | rings from the outside in, parts as listed | waits for the lock and keeps it |
-//! | `parent`, `child` | the reverse | gives it back |
+//! | `parent`, `child` | the reverse | releases it |
 //!
 //! # Order
-//! A lock may be taken while those listed before it are held, never the other way round: then a fork and a thread cannot wait
-//! for each other. Code of an outer ring may hold its locks when it calls inward; inner rings hold none when they call outward.
-//! No lock is held while user callbacks run, so a fork never waits for one. What is made by a user callback, such as handles
-//! that are initialised once, holds no lock: the child forgets that the parent's other threads were at it.
+//! A lock may be taken while locks listed before it are held, never the other way round, so that a fork and a thread
+//! cannot deadlock. Code of an outer ring may hold its locks when it calls inward; inner rings hold none when they call
+//! outward. No lock is held while user callbacks run, so a fork never waits for one. Initialisations by user callbacks,
+//! such as handles initialised once, hold no lock: the child abandons those of the parent's other threads.
 //!
 //! # Handlers of others
-//! Handlers that are registered later run before ours on the way to the fork, and after ours on the way back, so they find the
-//! library usable. Hence ours are registered when the library is loaded, but after those of the memory allocator, whose locks
-//! are taken under ours.
+//! Handlers registered later run before the library's on the way to the fork, and after them on the way back, so they
+//! find the library usable. The library therefore registers its handlers when it is loaded, but after those of the
+//! memory allocator, whose locks are taken while the library's are held.
 //!
-//! `_Fork`, `vfork` and bare system calls run no handlers; their children may only do what signal handlers may.
+//! `_Fork`, `vfork` and raw system calls run no handlers; their children may only do what signal handlers may.
 
 use core::cell::UnsafeCell;
 use core::ffi::c_int;
@@ -30,31 +30,32 @@ use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use super::imp::{Mutex, MutexGuard, current_thread};
 
-/// State that is at rest while the process forks: a lock, or whatever threads change in several steps.
+/// State that must be at rest while the process forks: a lock, or other state that threads change in several steps.
 pub trait AtFork: Sync {
-    /// Brings the state to rest before a fork: takes the lock, or waits until others are done.
+    /// Brings the state to rest before a fork: takes the lock, or waits until other threads are done.
     ///
     /// # Safety
     /// [`parent`](Self::parent) or [`child`](Self::child) follows on the same thread.
     unsafe fn prepare(&'static self);
 
-    /// Ends the rest in the parent process.
+    /// Releases the state in the parent process.
     ///
     /// # Safety
     /// This thread called [`prepare`](Self::prepare) for the same fork.
     unsafe fn parent(&'static self);
 
-    /// Ends the rest in the child process, whose only thread this is, and forgets what other threads had begun.
+    /// Releases the state in the child process, whose only thread this is, and abandons the unfinished work of other
+    /// threads.
     ///
     /// # Safety
     /// As [`parent`](Self::parent).
     unsafe fn child(&'static self);
 }
 
-/// The parts of one ring, in the order in which they are prepared.
+/// The parts of one ring, in the order of preparation.
 pub type Parts = &'static [&'static dyn AtFork];
 
-/// The rings that have parts, from the inside out.
+/// The rings with parts, from the inside out.
 #[derive(Clone, Copy, Debug)]
 pub enum Ring {
     /// This crate.
@@ -67,16 +68,16 @@ pub enum Ring {
     Gpu,
 }
 
-/// Parts by ring. The lock comes before all others and keeps forks of several threads apart.
+/// The parts by ring. This lock comes before all others and serialises forks of several threads.
 static RINGS: Mutex<[Parts; 4]> = Mutex::new([&[]; 4]);
 
-/// The thread that is forking and holds [`RINGS`]; zero when there is none.
+/// The thread that is forking and holds [`RINGS`]; zero if none.
 static FORKING: AtomicUsize = AtomicUsize::new(0);
 
-/// Makes forks bring these parts to rest. Enlisting a ring again changes nothing.
+/// Registers the parts of a ring. Repeating the call changes nothing.
 ///
 /// # Threads
-/// Any. To be called before the parts are used: each ring does when it is loaded.
+/// Any. Call it before the parts are used: each ring does when it is loaded.
 pub fn enlist(ring: Ring, parts: Parts) {
     register_handlers();
     RINGS.lock()[ring as usize] = parts;
@@ -90,23 +91,24 @@ unsafe extern "C" {
     ) -> c_int;
 }
 
-/// Registers the handlers of forks, once. Without memory for them, children are on their own.
+/// Registers the fork handlers, once. When out of memory, forks are not protected.
 fn register_handlers() {
     static REGISTERED: AtomicBool = AtomicBool::new(false);
     if REGISTERED.swap(true, Ordering::Relaxed) {
         return;
     }
-    // Allocators register their handlers at their first use.
+    // Allocators register their handlers at first use.
     let layout = core::alloc::Layout::new::<u64>();
     if let Some(block) = crate::memory::allocate(layout) {
         // SAFETY: the block is new and has this layout.
         unsafe { crate::memory::release(block, layout) };
     }
-    // SAFETY: the handlers may run on any thread, and in a new process. They are gone when the library is unloaded.
+    // SAFETY: the handlers may run on any thread, and in a new process. They are removed when the library is unloaded.
     unsafe { pthread_atfork(Some(prepare), Some(parent), Some(child)) };
 }
 
-/// A number of this thread, which its copy in a child has too; some number but zero while its storage is being destroyed.
+/// Identifies this thread, and its copy in a child; a constant other than zero while its thread-local storage is being
+/// destroyed.
 fn this_thread() -> usize {
     current_thread().map_or(1, core::num::NonZeroUsize::get)
 }
@@ -130,7 +132,7 @@ unsafe extern "C" fn child() {
     finish(|part| unsafe { part.child() });
 }
 
-/// Visits the parts in the order in which they are prepared.
+/// Visits the parts in the order of preparation.
 fn all(rings: &[Parts; 4], prepare: impl Fn(&'static dyn AtFork)) {
     rings.iter().rev().copied().flatten().for_each(|part| prepare(*part));
 }
@@ -140,7 +142,8 @@ fn all_reversed(rings: &[Parts; 4], end: impl Fn(&'static dyn AtFork)) {
     rings.iter().flat_map(|parts| parts.iter().rev()).for_each(|part| end(*part));
 }
 
-/// Ends what [`prepare`] of this thread began; does nothing if it did not run: it was registered while the fork was under way.
+/// Ends what [`prepare`] of this thread began. Does nothing if it did not run, because the handlers were registered
+/// during the fork.
 fn finish(end: impl Fn(&'static dyn AtFork)) {
     if FORKING.load(Ordering::Relaxed) != this_thread() {
         return;
@@ -168,7 +171,7 @@ impl<T: Send + 'static> AtFork for Mutex<T> {
     }
 }
 
-/// Mutexes of one kind.
+/// An array of mutexes, as one part.
 impl<T: Send + 'static, const N: usize> AtFork for [Mutex<T>; N] {
     unsafe fn prepare(&'static self) {
         // SAFETY: the caller's promise.
@@ -186,11 +189,11 @@ impl<T: Send + 'static, const N: usize> AtFork for [Mutex<T>; N] {
     }
 }
 
-/// A mutex whose value names threads: the child repairs it before the lock is free.
+/// A mutex whose value refers to threads: the child repairs the value before the lock is released.
 pub struct Repaired<T: 'static> {
     /// The mutex, held across the fork.
     pub mutex: &'static Mutex<T>,
-    /// Forgets what other threads had begun. It takes no lock that is listed before this one.
+    /// Abandons the work of other threads. Takes no lock that is listed before this one.
     pub repair: fn(&mut T),
 }
 
@@ -213,7 +216,7 @@ impl<T: Send> AtFork for Repaired<T> {
     }
 }
 
-/// Functions as a part, for state that is no lock.
+/// A part made of functions, for state without a lock.
 pub struct Hook {
     /// See [`AtFork::prepare`].
     pub prepare: fn(),
@@ -224,7 +227,7 @@ pub struct Hook {
 }
 
 impl Hook {
-    /// A hook that acts in the child only.
+    /// Makes a part that acts in the child only.
     pub const fn in_child(child: fn()) -> Self {
         Self { prepare: || (), parent: || (), child }
     }
@@ -244,12 +247,12 @@ impl AtFork for Hook {
     }
 }
 
-/// The place of a mutex's guard while the process forks.
+/// Stores a mutex's guard while the process forks.
 pub(super) struct AcrossFork<T: 'static>(UnsafeCell<Option<MutexGuard<'static, T>>>);
 
-// SAFETY: the place is used between `prepare` and `parent` or `child` only, by the thread that forks, which holds the mutex.
+// SAFETY: only used between `prepare` and `parent` or `child`, by the forking thread, which holds the mutex.
 unsafe impl<T> Sync for AcrossFork<T> {}
-// SAFETY: a mutex that can be moved is not borrowed for ever, so there is no guard.
+// SAFETY: a mutex that can be moved is not borrowed forever, so no guard is stored.
 unsafe impl<T> Send for AcrossFork<T> {}
 
 impl<T> AcrossFork<T> {
@@ -258,20 +261,20 @@ impl<T> AcrossFork<T> {
     }
 
     fn keep(&'static self, guard: MutexGuard<'static, T>) {
-        // SAFETY: a guard of the mutex that this is part of: nobody else is here while this thread has it.
+        // SAFETY: `guard` belongs to the mutex of this field, so this thread has exclusive access.
         unsafe { *self.0.get() = Some(guard) };
     }
 
     /// # Safety
-    /// This thread kept a guard here.
+    /// This thread stored a guard here.
     unsafe fn take(&'static self) -> Option<MutexGuard<'static, T>> {
         // SAFETY: the caller's promise: the thread holds the mutex.
         unsafe { (*self.0.get()).take() }
     }
 }
 
-/// Runs a function when the library or program that it is linked into is loaded: before `main`, and before the constructors of
-/// libraries that need this one. Only where objects have such a list; elsewhere the first use has to do.
+/// Runs a function when the library or program that contains it is loaded: before `main`, and before the constructors
+/// of dependent libraries. Works for object formats with constructors; elsewhere call the function on first use.
 #[macro_export]
 macro_rules! at_load {
     ($function:path) => {
@@ -344,11 +347,11 @@ mod tests {
         }
         static OUTER: Hook = Hook { prepare: || step(1), parent: || step(4), child: || step(9) };
         static INNER: Hook = Hook { prepare: || step(2), parent: || step(3), child: || step(9) };
-        // The rings themselves, apart from what this process has enlisted.
+        // Rings of this test, apart from the enlisted ones.
         static CORE: Parts = &[&INNER];
         static HOST: Parts = &[&OUTER];
         let rings: [Parts; 4] = [CORE, &[], HOST, &[]];
-        // SAFETY: hooks keep nothing.
+        // SAFETY: hooks store nothing.
         unsafe {
             all(&rings, |part| part.prepare());
             all_reversed(&rings, |part| part.parent());

@@ -1,4 +1,4 @@
-//! Locks that mask interrupts through the `critical-section` crate, for boards.
+//! Locks that mask interrupts through the `critical-section` crate, for bare metal.
 
 use core::cell::{Cell, UnsafeCell};
 use core::marker::PhantomData;
@@ -9,34 +9,34 @@ use critical_section::RestoreState;
 
 use crate::platform;
 
-/// A value that is only reachable inside a critical section.
+/// A value that is only accessible in a critical section, exclusively.
 ///
-/// Locking it again while it is held would give two exclusive references; it waits for ever instead, as the other
-/// twins do.
+/// Locking it again while it is held would alias exclusive references; it waits forever instead, as the other
+/// implementations do.
 #[derive(Default)]
 pub struct Mutex<T> {
     held: Cell<bool>,
     value: UnsafeCell<T>,
 }
 
-// SAFETY: `held` and `value` are only touched inside a critical section, which admits one execution at a time.
+// SAFETY: `held` and `value` are only accessed in a critical section, which admits one execution at a time.
 unsafe impl<T: Send> Sync for Mutex<T> {}
 
 impl<T> Mutex<T> {
-    /// A mutex around `value`, unlocked.
+    /// Makes an unlocked mutex around `value`.
     pub const fn new(value: T) -> Self {
         Self { held: Cell::new(false), value: UnsafeCell::new(value) }
     }
 
-    /// Enters a critical section, which lasts as long as the guard. Guards end in the reverse order of locking.
+    /// Enters a critical section for the lifetime of the guard. Guards must be dropped in the reverse order of locking.
     pub fn lock(&self) -> MutexGuard<'_, T> {
-        // SAFETY: the guard that is returned leaves exactly once; guards are locals of short functions and so end
-        // in reverse order.
+        // SAFETY: the returned guard leaves exactly once; guards are locals of short functions and so end in reverse
+        // order.
         MutexGuard { mutex: self, restore: unsafe { enter(&self.held) }, _not_sync: PhantomData }
     }
 }
 
-/// Enters a critical section and marks a mutex as held. Once for all of them.
+/// Enters a critical section and marks a mutex as held. Shared by all mutexes.
 ///
 /// # Safety
 /// As for [`critical_section::acquire`]: [`leave`] follows, in the reverse order.
@@ -50,10 +50,10 @@ unsafe fn enter(held: &Cell<bool>) -> RestoreState {
     restore
 }
 
-/// Ends what [`enter`] began.
+/// Unmarks a mutex and leaves the critical section of [`enter`].
 ///
 /// # Safety
-/// `restore` is what the matching `enter` gave.
+/// `restore` came from the matching `enter`.
 #[inline(never)]
 unsafe fn leave(held: &Cell<bool>, restore: RestoreState) {
     held.set(false);
@@ -65,8 +65,8 @@ unsafe fn leave(held: &Cell<bool>, restore: RestoreState) {
 pub struct MutexGuard<'a, T> {
     mutex: &'a Mutex<T>,
     restore: RestoreState,
-    /// A reference to the mutex may go to other threads where a reference to the value may not. Nor does a guard go: who
-    /// enters a critical section leaves it.
+    /// Prevents sharing the guard between threads where the value must not be shared. A guard must not be sent either:
+    /// a critical section is left by the thread that entered it.
     _not_sync: PhantomData<*const T>,
 }
 
@@ -77,7 +77,7 @@ impl<T> Deref for MutexGuard<'_, T> {
     type Target = T;
 
     fn deref(&self) -> &T {
-        // SAFETY: the critical section is this guard's and `held` keeps others out.
+        // SAFETY: this guard is in the critical section, and `held` excludes other guards.
         unsafe { &*self.mutex.value.get() }
     }
 }
@@ -91,26 +91,26 @@ impl<T> DerefMut for MutexGuard<'_, T> {
 
 impl<T> Drop for MutexGuard<'_, T> {
     fn drop(&mut self) {
-        // SAFETY: `restore` is what `enter` gave.
+        // SAFETY: `restore` came from `enter`.
         unsafe { leave(&self.mutex.held, self.restore) };
     }
 }
 
-/// A value that is only reachable inside a critical section, by shared references.
+/// A value that is only accessible in a critical section, by shared references.
 ///
-/// Locking it again while it is held gives one more such reference, which harms nothing: no mark is needed.
+/// Locking it again while it is held gives another shared reference, which is harmless, so no mark is needed.
 pub struct Lock<T>(T);
 
-// SAFETY: the value is only reached inside a critical section, which admits one execution at a time.
+// SAFETY: the value is only accessed in a critical section, which admits one execution at a time.
 unsafe impl<T: Send> Sync for Lock<T> {}
 
 impl<T> Lock<T> {
-    /// A lock around `value`.
+    /// Makes a lock around `value`.
     pub const fn new(value: T) -> Self {
         Self(value)
     }
 
-    /// Enters a critical section, which lasts as long as the guard. Guards end in the reverse order of locking.
+    /// Enters a critical section for the lifetime of the guard. Guards must be dropped in the reverse order of locking.
     pub fn lock(&self) -> LockGuard<'_, T> {
         // SAFETY: as for `Mutex`.
         LockGuard { value: &self.0, restore: unsafe { critical_section::acquire() } }
@@ -133,23 +133,23 @@ impl<T> Deref for LockGuard<'_, T> {
 
 impl<T> Drop for LockGuard<'_, T> {
     fn drop(&mut self) {
-        // SAFETY: `restore` is what entering gave.
+        // SAFETY: `restore` came from entering the critical section.
         unsafe { critical_section::release(self.restore) };
     }
 }
 
-/// Runs `body`, which is short and does not call out, with interrupts masked. May be nested.
+/// Runs `body` with interrupts masked. `body` must be short and not call out. May be nested.
 pub fn critical<R>(body: impl FnOnce() -> R) -> R {
     critical_section::with(|_| body())
 }
 
-/// Waits before the caller looks again.
+/// Yields to other tasks before the caller polls again.
 pub fn pause(_round: u32) {
     platform::yield_now();
 }
 
-/// The address of the task's slot of the raised error. Without tasks it is the same always: whatever else runs was interrupted
-/// by the caller, which must not wait for it.
+/// Identifies the current task by the address of its raised-error slot. Without tasks the address is constant: other
+/// code that holds a lock was interrupted by the caller, which must not wait for it.
 pub fn current_thread() -> Option<NonZeroUsize> {
     NonZeroUsize::new(platform::raised_slot().addr())
 }

@@ -1,23 +1,23 @@
-//! Locks, atomics and per-thread state: one interface over std, spinning locks or a critical section.
+//! Locks, atomics and per-thread state: one interface over std, spin locks or critical sections.
 //!
-//! Every build has the same names:
+//! Every build has the same items:
 //!
 //! | Name | Meaning |
 //! |---|---|
-//! | [`Mutex`] | exclusive access that never poisons; not to be locked again by its holder |
-//! | [`Lock`] | the same for what changes by cells: its guard shares the value, which takes less of a board |
+//! | [`Mutex`] | exclusive access; never poisoned; must not be locked again by its holder |
+//! | [`Lock`] | a mutex for values that change through cells: its guard shares the value, which takes less flash |
 //! | [`ObjectMutex`] | a mutex as part of an object |
 //! | [`atomic`] | atomics; read-modify-write only through [`exchange`] where a core may lack it |
-//! | [`is_single_threaded`] | whether other threads need not be thought of |
+//! | [`is_single_threaded`] | whether the process certainly has no other threads |
 //! | [`critical`] | runs a few instructions under one lock of the whole crate |
-//! | [`pause`], [`current_thread`] | waiting for another thread, and telling threads apart |
-//! | [`per_thread`] | the state that every thread has for itself |
+//! | [`pause`], [`current_thread`] | waiting for another thread; identity of the current thread |
+//! | [`per_thread`] | thread-local state |
 //! | `fork` | holds the locks while the process forks, on hosts |
 //!
-//! No lock may be held while code of a user runs. Builds for boards without `std` and without `spin` mask interrupts
-//! while a lock is held, through the `critical-section` crate, so tables may be used from interrupt handlers; what
-//! is done under a lock is bounded by the sizes of the tables and of the pool. They are for one core, whose accesses to memory
-//! need no barriers. With `spin` several cores may share the tables, but an interrupt handler must not use them.
+//! No lock may be held while a user callback runs. Bare-metal builds without `spin` mask interrupts while a lock is
+//! held, through the `critical-section` crate, so tables may be used from interrupt handlers; the time under a lock is
+//! bounded by the sizes of the tables and of the pool. These builds are for one core, whose memory accesses need no
+//! barriers. With `spin` several cores may share the tables, but an interrupt handler must not use them.
 
 pub mod atomic;
 #[cfg(feature = "std")]
@@ -54,7 +54,7 @@ pub(crate) use object_mutex::OBJECT_LOCKS;
 pub use object_mutex::{ObjectMutex, ObjectMutexGuard};
 pub use single_threaded::{find_thread_flag, is_single_threaded};
 
-/// A constructor that is `const` in the crate, for statics; the model checker has a twin that is not.
+/// Declares a constructor that is `const` in the crate, for statics; the model checker's version is not.
 #[cfg(not(feature = "client"))]
 macro_rules! const_new {
     ($(#[$meta:meta])* $vis:vis fn $($rest:tt)*) => { $(#[$meta])* $vis const fn $($rest)* };
@@ -80,7 +80,7 @@ mod tests {
         assert_eq!(*COUNT.lock(), 4 * rounds);
     }
 
-    /// Compiles only while a guard of what threads must not share is not shared either.
+    /// Compiles only while the guard of a value that is not `Sync` is not `Sync` either.
     #[test]
     fn a_guard_is_shared_only_where_its_value_may_be() {
         trait Name<Reason> {
@@ -91,7 +91,7 @@ mod tests {
         struct Shared;
         impl<T> Name<()> for T {}
         impl<T: Sync> Name<Shared> for T {}
-        // With one implementation, nothing needs to be said; with both, the compiler asks which.
+        // With one applicable implementation the type is inferred; with both it is ambiguous.
         let name = <MutexGuard<'_, core::cell::Cell<usize>> as Name<_>>::name();
         assert!(name.contains("Guard"));
         fn shared<T: Sync>() {}

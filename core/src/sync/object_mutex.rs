@@ -1,4 +1,4 @@
-//! Mutexes in objects. Forks hold every lock, and could not hold one for each object: those of all objects share a few.
+//! Mutexes in objects. Forks hold every lock, which is impossible with one lock per object, so all objects share a few.
 
 use core::cell::UnsafeCell;
 use core::marker::PhantomData;
@@ -7,19 +7,19 @@ use core::ptr;
 
 use super::imp::{Mutex, MutexGuard};
 
-/// The locks, each for the objects at some addresses.
+/// The shared locks, selected by the address of the object.
 pub(crate) static OBJECT_LOCKS: [Mutex<()>; 16] = [const { Mutex::new(()) }; 16];
 
 /// A mutex as part of an object.
 ///
-/// It is held for a moment that takes no other lock: two objects may have the same one.
+/// Hold it briefly and take no other lock meanwhile: two objects may share one lock.
 pub struct ObjectMutex<T>(UnsafeCell<T>);
 
-// SAFETY: the value is only touched by the guard, of which the object's lock admits one.
+// SAFETY: the value is only accessed through the guard, and the object's lock admits one guard.
 unsafe impl<T: Send> Sync for ObjectMutex<T> {}
 
 impl<T> ObjectMutex<T> {
-    /// A mutex around `value`, unlocked.
+    /// Makes an unlocked mutex around `value`.
     pub const fn new(value: T) -> Self {
         Self(UnsafeCell::new(value))
     }
@@ -42,7 +42,7 @@ impl<T> Deref for ObjectMutexGuard<'_, T> {
     type Target = T;
 
     fn deref(&self) -> &T {
-        // SAFETY: the lock of the object is this guard's, so nobody else has a reference.
+        // SAFETY: this guard holds the lock of the object, so no other reference exists.
         unsafe { &*self.value.get() }
     }
 }

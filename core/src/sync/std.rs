@@ -1,4 +1,4 @@
-//! Locks and waiting of the standard library, for hosts.
+//! Locks and waiting on hosts, by the standard library.
 #![forbid(unsafe_code)]
 
 extern crate std;
@@ -10,15 +10,15 @@ use std::time::Duration;
 
 use super::fork::AcrossFork;
 
-/// A mutex that a panicking holder leaves usable: what it guards is changed in single steps only. Every static one is listed in
-/// `forks.rs` of its crate, so that forks hold it.
+/// A mutex that stays usable after a panic of its holder: guarded state changes in single steps only. Every static
+/// mutex is listed in `forks.rs` of its crate, so that forks hold it.
 pub struct Mutex<T: 'static> {
     inner: std::sync::Mutex<T>,
     pub(super) across_fork: AcrossFork<T>,
 }
 
 impl<T> Mutex<T> {
-    /// A mutex around `value`, unlocked.
+    /// Makes an unlocked mutex around `value`.
     pub const fn new(value: T) -> Self {
         Self { inner: std::sync::Mutex::new(value), across_fork: AcrossFork::new() }
     }
@@ -40,13 +40,13 @@ pub use self::Mutex as Lock;
 
 pub(crate) static CRITICAL: Mutex<()> = Mutex::new(());
 
-/// Runs `body`, which is short and neither locks nor calls out, while no other thread runs one.
+/// Runs `body` in a critical section of the whole crate. `body` must be short and neither lock nor call out.
 pub fn critical<R>(body: impl FnOnce() -> R) -> R {
     let _guard = CRITICAL.lock();
     body()
 }
 
-/// Lets others run before the caller looks again; longer when `round` counts more calls in a row.
+/// Yields to other threads before the caller polls again; waits longer as `round` grows.
 pub fn pause(round: u32) {
     match round {
         0..16 => std::thread::yield_now(),
@@ -54,7 +54,7 @@ pub fn pause(round: u32) {
     }
 }
 
-/// A number that no other living thread has; `None` when this build cannot tell threads apart.
+/// Identifies the current thread among living threads; `None` while its thread-local storage is being destroyed.
 pub fn current_thread() -> Option<NonZeroUsize> {
     std::thread_local!(static HERE: u8 = const { 0 });
     HERE.try_with(|here| core::ptr::from_ref(here).addr()).ok().and_then(NonZeroUsize::new)

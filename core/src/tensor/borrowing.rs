@@ -1,4 +1,4 @@
-//! Tensor objects over data that something else keeps: a managed tensor, or an object, such as the tensor that they are a view of.
+//! Tensor objects over borrowed data: imports of managed tensors, and views of other tensors.
 
 use core::ffi::{c_int, c_void};
 use core::ptr::{self, NonNull};
@@ -11,7 +11,7 @@ use crate::object_alloc::{self, ObjectRecord, allocate};
 use crate::shape::row_major_strides_reversed;
 use crate::{refcount, store_forwarding, type_index};
 
-/// What keeps the data.
+/// The kind of owner that keeps the data alive.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Owner {
@@ -23,7 +23,8 @@ pub(super) enum Owner {
     Object,
 }
 
-/// Such a tensor. Lists of extents follow in place: the strides of an import that has none, shape and strides of a view.
+/// A tensor over borrowed data. Lists follow in place: the strides of an import that has none, shape and strides of a
+/// view.
 #[repr(C)]
 struct BorrowingTensor {
     header: TVMFFIObject,
@@ -39,13 +40,13 @@ const _: () = assert!(core::mem::offset_of!(BorrowingTensor, keeper) == 72);
 #[cfg(all(target_pointer_width = "32", not(any(target_arch = "x86", feature = "speed"))))]
 const _: () = assert!(size_of::<BorrowingTensor>() == 72);
 
-// SAFETY: the header comes first; what keeps the data is given back once, when the object dies.
+// SAFETY: the header comes first; the owner of the data is released once, when the object is destroyed.
 unsafe impl ObjectRecord for BorrowingTensor {
     const DELETER: unsafe extern "C" fn(*mut c_void, c_int) = delete;
 
     unsafe fn destroy(this: *mut TVMFFIObject) {
-        // SAFETY: the record is alive until its destruction ends, and owns what keeps the data; the producer of a managed
-        // tensor vouches for its deleter.
+        // SAFETY: the record is alive until its destruction ends, and owns the keeper of the data; the producer of a
+        // managed tensor vouches for its deleter.
         unsafe {
             let BorrowingTensor { keeper, owner, .. } = *this.cast::<BorrowingTensor>();
             match owner {
@@ -67,22 +68,22 @@ unsafe impl ObjectRecord for BorrowingTensor {
     }
 }
 
-/// The deleter of such tensors; its one address, hence never inlined, tells them from other tensors.
+/// The deleter of these tensors. Its address, unique since it is never inlined, identifies them.
 #[inline(never)]
 unsafe extern "C" fn delete(object: *mut c_void, flags: c_int) {
-    // SAFETY: only set as the deleter of such records.
+    // SAFETY: only set as the deleter of these records.
     unsafe { object_alloc::delete::<BorrowingTensor>(object, flags) };
 }
 
-/// The flags of the import at the bottom of a chain of views; 0 when there is none.
+/// Returns the flags of the import at the end of a chain of views; 0 if there is none.
 ///
 /// # Safety
 /// `object` must be a live tensor object.
 pub(super) unsafe fn inherited_flags(mut object: *mut TVMFFIObject) -> u64 {
-    // SAFETY: the object is alive: the first by contract, each further one because the view before keeps it so. Only records of
-    // this file have that deleter.
+    // SAFETY: the first object is alive by contract, each further one because the previous view keeps it alive. Only
+    // records of this file have that deleter.
     unsafe {
-        while let Some(record) = of_this_file(object) {
+        while let Some(record) = record_of(object) {
             let BorrowingTensor { keeper, owner, .. } = *record;
             match owner {
                 Owner::Versioned => return (*keeper.cast::<DLManagedTensorVersioned>()).flags,
@@ -94,47 +95,48 @@ pub(super) unsafe fn inherited_flags(mut object: *mut TVMFFIObject) -> u64 {
     0
 }
 
-/// Claims the room in the tensor for a managed tensor of either form; None when it has none or another export is there.
+/// Claims the export slot of a tensor for a managed tensor of either form; `None` if the tensor has no slot or the slot
+/// is in use.
 ///
 /// # Safety
-/// `object` must be a live tensor object, and stay so until [`release_export_slot`].
+/// `object` must be a live tensor object, and stay alive until [`release_export_slot`].
 #[inline(always)]
 pub(super) unsafe fn claim_export_slot(object: *mut TVMFFIObject) -> Option<NonNull<c_void>> {
-    // SAFETY: the object is alive, and only records of this file have that deleter. The flag is only used as one.
+    // SAFETY: the object is alive, and only records of this file have that deleter. The flag is only accessed as such.
     unsafe {
-        let record = of_this_file(object)?;
+        let record = record_of(object)?;
         export_slot::claim(&(*record).is_exported)
             .then(|| NonNull::new_unchecked((&raw mut (*record).managed).cast()))
     }
 }
 
-/// Gives back the room of a managed tensor that is not used any more.
+/// Releases the export slot of a managed tensor that is no longer used.
 ///
 /// # Safety
-/// The caller got it from [`claim_export_slot`] of this live object.
+/// The caller claimed the slot of this live object with [`claim_export_slot`].
 #[inline(always)]
 pub(super) unsafe fn release_export_slot(object: *mut TVMFFIObject) {
-    // SAFETY: the caller vouches for the object; the flag is only used as one.
+    // SAFETY: the caller vouches for the object; the flag is only accessed as such.
     unsafe { export_slot::release(&(*object.cast::<BorrowingTensor>()).is_exported) };
 }
 
-/// The record of a tensor of this file, None for other tensors.
+/// Returns the record of a tensor of this file; `None` for other tensors.
 ///
 /// # Safety
 /// `object` must be a live tensor object.
 #[inline(always)]
-unsafe fn of_this_file(object: *mut TVMFFIObject) -> Option<*mut BorrowingTensor> {
+unsafe fn record_of(object: *mut TVMFFIObject) -> Option<*mut BorrowingTensor> {
     // SAFETY: the object is alive.
     let deleter = unsafe { (*object).deleter.deleter }?;
     ptr::fn_addr_eq(deleter, BorrowingTensor::DELETER).then_some(object.cast())
 }
 
-/// Makes a tensor as `prototype` says, which takes over the keeper of its data; of an object it gets a reference of its
-/// own. A view gets a copy of shape and strides; strides that are not there are those of a compact tensor, but for imports
-/// without dimensions, which upstream leaves without.
+/// Makes a tensor like `prototype` that owns the keeper of its data; the keeper of a view is another tensor, which is
+/// retained. A view copies shape and strides. Missing strides become those of a compact tensor, except for imports
+/// without dimensions, which keep null strides as upstream.
 ///
 /// # Safety
-/// The shape of `prototype` was checked, and the keeper is a live object of that kind.
+/// The shape of `prototype` was checked, and the keeper is live and of the stated kind.
 #[inline(never)]
 pub(super) unsafe fn make(prototype: &DLTensor, keeper: *mut c_void, owner: Owner) -> Result<Tensor> {
     // SAFETY: the caller vouches for the prototype.
@@ -150,7 +152,7 @@ pub(super) unsafe fn make(prototype: &DLTensor, keeper: *mut c_void, owner: Owne
         return Err(out_of_memory(usize::MAX));
     };
     let init = |record: *mut BorrowingTensor| {
-        // SAFETY: `record` is a fresh object with room for the lists behind it.
+        // SAFETY: `record` is a new object with space for the lists after it.
         unsafe {
             describe(record, prototype, keeper, owner);
             let mut list = record.add(1).cast::<i64>();
@@ -178,7 +180,7 @@ pub(super) unsafe fn make(prototype: &DLTensor, keeper: *mut c_void, owner: Owne
     Ok(Tensor(object))
 }
 
-/// As [`make`], for an import that has strides.
+/// Makes a tensor for an import that has strides; otherwise as [`make`].
 ///
 /// # Safety
 /// As [`make`].
@@ -188,7 +190,7 @@ pub(super) unsafe fn make_without_lists(
     keeper: *mut c_void,
     owner: Owner,
 ) -> Result<Tensor> {
-    // SAFETY: the record is that of a fresh object, and the caller vouches for the rest.
+    // SAFETY: the record belongs to a new object, and the caller vouches for the rest.
     let init = move |record| unsafe { describe(record, prototype, keeper, owner) };
     // SAFETY: `init` writes every field beside the header, and index 70 is that of tensors.
     Ok(Tensor(unsafe { allocate::<BorrowingTensor>(type_index::TENSOR, 0, init) }?))
@@ -197,10 +199,10 @@ pub(super) unsafe fn make_without_lists(
 /// Writes the fields beside the header.
 ///
 /// # Safety
-/// `record` is that of a fresh object.
+/// `record` belongs to a new object.
 #[inline(always)]
 unsafe fn describe(record: *mut BorrowingTensor, prototype: &DLTensor, keeper: *mut c_void, owner: Owner) {
-    // SAFETY: as the caller vouches.
+    // SAFETY: the caller's promise.
     unsafe {
         store_forwarding::copy_dl_tensor(prototype, &raw mut (*record).tensor);
         (*record).keeper = keeper;

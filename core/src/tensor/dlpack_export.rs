@@ -1,4 +1,4 @@
-//! Managed DLPack tensors over tensors of this library, in both forms.
+//! DLPack export: managed tensors of both forms over tensors of this library.
 
 use core::alloc::Layout;
 use core::ffi::c_void;
@@ -21,7 +21,7 @@ impl Tensor {
     /// The caller owns the result and calls its deleter once, on any thread.
     ///
     /// # Errors
-    /// MemoryError when no memory is left.
+    /// MemoryError when out of memory.
     ///
     /// # Upstream
     /// `TVMFFITensorToDLPack`.
@@ -31,14 +31,14 @@ impl Tensor {
 
     /// Makes a managed tensor of the versioned form, as [`Tensor::to_dlpack`] does.
     ///
-    /// The flags are 0, or those of the versioned tensor that this one, or the tensor that it is a view of,
-    /// was imported from.
+    /// The flags are 0, or those of the versioned managed tensor from which this tensor, or the tensor that it views,
+    /// was imported.
     ///
     /// # Errors
-    /// MemoryError when no memory is left.
+    /// MemoryError when out of memory.
     ///
     /// # Upstream
-    /// `TVMFFITensorToDLPackVersioned`, whose flags are always 0, so that a read-only tensor loses its mark.
+    /// `TVMFFITensorToDLPackVersioned`, whose flags are always 0, so that a read-only tensor loses its flag.
     pub fn to_dlpack_versioned(&self) -> Result<NonNull<DLManagedTensorVersioned>> {
         export(self, DLPackForm::Versioned).map(NonNull::cast)
     }
@@ -47,19 +47,20 @@ impl Tensor {
 /// Makes a managed tensor of either form, as [`Tensor::to_dlpack`] and [`Tensor::to_dlpack_versioned`] do.
 ///
 /// # Errors
-/// MemoryError when no memory is left.
+/// MemoryError when out of memory.
 #[cfg_attr(feature = "speed", inline(always))]
 #[cfg_attr(not(feature = "speed"), inline(never))]
 pub fn export(tensor: &Tensor, form: DLPackForm) -> Result<NonNull<c_void>> {
     let object = tensor.0.as_ptr();
-    // SAFETY: the tensor is alive, and the reference that the managed tensor gets keeps it so.
+    // SAFETY: the tensor is alive, and the reference of the managed tensor keeps it alive.
     let room = unsafe { borrowing::claim_export_slot(object) };
     let block = match room {
         Some(room) => room,
         None => allocate(form)?,
     };
     let manager_ctx = tensor.0.clone().into_raw().as_ptr().cast();
-    // SAFETY: the block is ours and has the size and alignment of the record; the reference keeps the object alive.
+    // SAFETY: the block is owned here and has the size and alignment of the record; the reference keeps the object
+    // alive.
     unsafe {
         let to = match form {
             DLPackForm::Legacy => {
@@ -85,7 +86,7 @@ pub fn export(tensor: &Tensor, form: DLPackForm) -> Result<NonNull<c_void>> {
     Ok(block)
 }
 
-/// Memory of its own for a managed tensor.
+/// Allocates memory for a managed tensor.
 fn allocate(form: DLPackForm) -> Result<NonNull<c_void>> {
     let layout = match form {
         DLPackForm::Legacy => Layout::new::<DLManagedTensor>(),
@@ -98,23 +99,23 @@ fn allocate(form: DLPackForm) -> Result<NonNull<c_void>> {
 }
 
 unsafe extern "C" fn delete_legacy<const IN_TENSOR: bool>(managed: *mut DLManagedTensor) {
-    // SAFETY: the consumer owns the record, made by `export`, and hands it back once.
+    // SAFETY: the consumer owns the record, made by `export`, and deletes it once.
     unsafe { delete::<_, IN_TENSOR>(managed, |record| record.manager_ctx) };
 }
 
 unsafe extern "C" fn delete_versioned<const IN_TENSOR: bool>(managed: *mut DLManagedTensorVersioned) {
-    // SAFETY: the consumer owns the record, made by `export`, and hands it back once.
+    // SAFETY: the consumer owns the record, made by `export`, and deletes it once.
     unsafe { delete::<_, IN_TENSOR>(managed, |record| record.manager_ctx) };
 }
 
-/// Gives up a record, which lies in the tensor or in memory of its own, and the reference in it; null is ignored.
+/// Deletes a record, which lies in the tensor or in its own memory, and releases its reference; null is ignored.
 ///
 /// # Safety
-/// `managed` must be null or a record of this file, in such a place, that is not used any more.
+/// `managed` must be null or a record of this file that is no longer used; `IN_TENSOR` says where it lies.
 unsafe fn delete<M, const IN_TENSOR: bool>(managed: *mut M, context: impl FnOnce(&M) -> *mut c_void) {
     let Some(managed) = NonNull::new(managed) else { return };
-    // SAFETY: the record holds one reference to the tensor object and came from `export`. Until that reference is given up it
-    // keeps the room.
+    // SAFETY: the record owns one reference to the tensor object and came from `export`. Until the reference is
+    // released it keeps the export slot valid.
     unsafe {
         let object = NonNull::new(context(managed.as_ref()).cast::<TVMFFIObject>());
         if !IN_TENSOR {
@@ -151,7 +152,7 @@ mod tests {
     fn a_round_trip_ends_with_the_same_data() {
         let tensor = Tensor::from_slice(&[1u8, 2], &[2]).unwrap();
         let managed = tensor.to_dlpack_versioned().unwrap();
-        // SAFETY: the export is ours and goes over to the import.
+        // SAFETY: the export is owned here and moves into the import.
         let back = unsafe { Tensor::from_dlpack_versioned(managed.as_ptr(), 64, true) }.unwrap();
         assert_eq!(back.data::<u8>().unwrap(), tensor.data::<u8>().unwrap());
         assert_eq!(tensor.as_object().strong_count(), 2);
@@ -166,7 +167,7 @@ mod tests {
 
     impl Drop for Exported {
         fn drop(&mut self) {
-            // SAFETY: the export is ours.
+            // SAFETY: the export is owned here.
             unsafe { self.0.as_ref().deleter.unwrap()(self.0.as_ptr()) };
         }
     }
@@ -183,7 +184,7 @@ mod tests {
     fn flags_of_an_import_are_exported_again() {
         let flags = DLPACK_FLAG_BITMASK_READ_ONLY | DLPACK_FLAG_BITMASK_IS_COPIED;
         let source = Tensor::from_slice(&[1u8, 2], &[2]).unwrap().to_dlpack_versioned().unwrap();
-        // SAFETY: the export is ours and goes over to the import.
+        // SAFETY: the export is owned here and moves into the import.
         let tensor = unsafe {
             assert_eq!((*source.as_ptr()).flags, 0);
             (*source.as_ptr()).flags = flags;
@@ -194,7 +195,7 @@ mod tests {
         let view = unsafe { tensor.create_unsafe_view(tensor.dl_tensor()) }.unwrap();
         for tensor in [tensor, view] {
             let exported = tensor.to_dlpack_versioned().unwrap().as_ptr();
-            // SAFETY: the export is ours.
+            // SAFETY: the export is owned here.
             unsafe {
                 assert_eq!((*exported).flags, flags);
                 (*exported).deleter.unwrap()(exported);
@@ -202,10 +203,10 @@ mod tests {
         }
     }
 
-    /// A tensor over the data of another one, as an import.
+    /// Makes a tensor that imports the export of another.
     fn imported() -> Tensor {
         let source = Tensor::from_slice(&[1u8, 2], &[2]).unwrap().to_dlpack_versioned().unwrap();
-        // SAFETY: the export is ours and goes over to the import.
+        // SAFETY: the export is owned here and moves into the import.
         unsafe { Tensor::from_dlpack_versioned(source.as_ptr(), 0, false) }.unwrap()
     }
 
@@ -250,7 +251,7 @@ mod tests {
                     for round in 0..if cfg!(miri) { 20 } else { 2_000 } {
                         let exported = Exported(tensor.to_dlpack_versioned().unwrap());
                         let managed = exported.0.as_ptr();
-                        // SAFETY: the export is this thread's until it is dropped.
+                        // SAFETY: this thread owns the export until it is dropped.
                         unsafe {
                             assert_eq!((*managed).flags, 0);
                             (*managed).flags = thread << 32 | round;

@@ -1,4 +1,4 @@
-//! Tensors over managed DLPack tensors of other libraries, in both forms.
+//! DLPack import: tensors over managed tensors of other libraries, in both forms.
 
 use core::ffi::c_void;
 use core::slice;
@@ -23,20 +23,20 @@ pub enum DLPackForm {
 }
 
 impl Tensor {
-    /// Makes a tensor over a managed tensor of the legacy form, taking it over; its deleter runs with the
+    /// Makes a tensor over a managed tensor of the legacy form and takes ownership of it; its deleter runs with the
     /// last reference.
     ///
-    /// `require_alignment` is in bytes, a power of two or 0 for any; it counts for the first element. Without
-    /// strides the tensor gets those of a compact one. On failure the managed tensor stays with the caller.
+    /// `require_alignment` applies to the first element, in bytes: a power of two, or 0 for any. Missing strides become
+    /// those of a compact tensor. On failure the caller keeps the managed tensor.
     ///
     /// # Errors
-    /// RuntimeError when the data is not as aligned or contiguous as required; ValueError when `managed` is null, its shape is
-    /// broken (negative number of dimensions, no extents, negative extents, more elements than memory can hold) or the
-    /// alignment is no power of two; MemoryError when no memory is left.
+    /// RuntimeError when the data is not aligned or contiguous as required; ValueError when `managed` is null, its
+    /// shape is invalid (negative number of dimensions, missing extents, negative extents, more elements than memory
+    /// can hold) or the alignment is not a power of two; MemoryError when out of memory.
     ///
     /// # Safety
-    /// `managed` must be null or a managed tensor that the caller owns, valid until its deleter is called,
-    /// which may happen on any thread. Its elements must be as [`TensorRef::from_raw`] demands.
+    /// `managed` must be null or a managed tensor owned by the caller, valid until its deleter is called, which may
+    /// happen on any thread. Its elements must be as [`TensorRef::from_raw`] requires.
     ///
     /// # Upstream
     /// `TVMFFITensorFromDLPack`, which checks neither shapes nor alignments.
@@ -45,29 +45,29 @@ impl Tensor {
         require_alignment: i32,
         require_contiguous: bool,
     ) -> Result<Tensor> {
-        // SAFETY: the caller gives the same guarantee.
+        // SAFETY: the caller's promise.
         unsafe { import(managed.cast(), require_alignment, require_contiguous, DLPackForm::Legacy) }
     }
 
     /// Makes a tensor over a managed tensor of the versioned form, as [`Tensor::from_dlpack`] does.
     ///
-    /// An export of the tensor shows the same flags.
+    /// An export of the tensor has the same flags.
     ///
     /// # Errors
-    /// As [`Tensor::from_dlpack`]; RuntimeError when the record is of another major version, whose deleter is all that the
-    /// caller may still use, or when the flags say that elements narrower than a byte are padded.
+    /// As [`Tensor::from_dlpack`]; RuntimeError when the record has another major version, so that the caller may only
+    /// call its deleter, or when its flags say that elements narrower than a byte are padded.
     ///
     /// # Safety
     /// As [`Tensor::from_dlpack`].
     ///
     /// # Upstream
-    /// `TVMFFITensorFromDLPackVersioned`, which does not look at the version.
+    /// `TVMFFITensorFromDLPackVersioned`, which does not check the version.
     pub unsafe fn from_dlpack_versioned(
         managed: *mut DLManagedTensorVersioned,
         require_alignment: i32,
         require_contiguous: bool,
     ) -> Result<Tensor> {
-        // SAFETY: the caller gives the same guarantee.
+        // SAFETY: the caller's promise.
         unsafe { import(managed.cast(), require_alignment, require_contiguous, DLPackForm::Versioned) }
     }
 }
@@ -75,10 +75,10 @@ impl Tensor {
 /// Makes a tensor over a managed tensor of either form, as [`Tensor::from_dlpack`] and [`Tensor::from_dlpack_versioned`] do.
 ///
 /// # Errors
-/// As these.
+/// Those of the two functions.
 ///
 /// # Safety
-/// As these, for a record of this form.
+/// As the function for this form.
 #[cfg_attr(feature = "speed", inline(always))]
 pub unsafe fn import(
     managed: *mut c_void,
@@ -86,25 +86,26 @@ pub unsafe fn import(
     require_contiguous: bool,
     form: DLPackForm,
 ) -> Result<Tensor> {
-    let asks = require_alignment != 0 || require_contiguous;
-    // SAFETY: as the caller vouches.
+    let has_requirements = require_alignment != 0 || require_contiguous;
+    // SAFETY: the caller's promise.
     unsafe {
-        if !managed.is_null() && !asks && is_usual(managed, form) {
+        if !managed.is_null() && !has_requirements && needs_no_checks(managed, form) {
             let (tensor, owner) = described(managed, form);
             return borrowing::make_without_lists(&*tensor, managed, owner);
         }
-        import_carefully(managed, require_alignment, require_contiguous, form)
+        import_checked(managed, require_alignment, require_contiguous, form)
     }
 }
 
-/// Whether a managed tensor is as most are: with strides, and nothing that can be refused. Hosts ask first, and have no error
-/// to make then.
+/// The fast-path check of speed builds: returns `true` if a managed tensor has strides and cannot be refused, so that
+/// no error is needed.
 ///
 /// # Safety
-/// As [`import`], for one that is not null.
+/// As [`import`]; `managed` is not null.
 #[inline(always)]
-unsafe fn is_usual(managed: *mut c_void, form: DLPackForm) -> bool {
-    // SAFETY: the caller vouches for the record, whose layout is known when the major version is ours, and for `ndim` extents.
+unsafe fn needs_no_checks(managed: *mut c_void, form: DLPackForm) -> bool {
+    // SAFETY: the caller vouches for the record, whose layout is known if its major version is supported, and for
+    // `ndim` extents.
     unsafe {
         if form == DLPackForm::Versioned {
             let versioned = managed.cast::<DLManagedTensorVersioned>();
@@ -122,10 +123,10 @@ unsafe fn is_usual(managed: *mut c_void, form: DLPackForm) -> bool {
     }
 }
 
-/// The tensor in a record of either form, and what such a record is to the tensor object.
+/// Returns the tensor in a record of either form, and the kind of owner that the record is.
 ///
 /// # Safety
-/// The record is of this form.
+/// The record has this form.
 #[inline(always)]
 unsafe fn described(managed: *mut c_void, form: DLPackForm) -> (*const DLTensor, Owner) {
     // SAFETY: the address of a field of a live record.
@@ -139,12 +140,12 @@ unsafe fn described(managed: *mut c_void, form: DLPackForm) -> (*const DLTensor,
     }
 }
 
-/// As [`import`], for every managed tensor.
+/// The slow path of [`import`], for every managed tensor.
 ///
 /// # Safety
 /// As [`import`].
 #[inline(never)]
-unsafe fn import_carefully(
+unsafe fn import_checked(
     managed: *mut c_void,
     require_alignment: i32,
     require_contiguous: bool,
@@ -152,8 +153,8 @@ unsafe fn import_carefully(
 ) -> Result<Tensor> {
     plain_ensure!(!managed.is_null(), VALUE_ERROR, "FromDLPack: the managed tensor must not be null");
     let versioned = managed.cast::<DLManagedTensorVersioned>();
-    // SAFETY: the managed tensor is not null, so the caller vouches for it; the layout beyond the version
-    // is known only when the major version is ours.
+    // SAFETY: the managed tensor is not null, so the caller vouches for it; the layout beyond the version is known only
+    // if the major version is supported.
     unsafe {
         if form == DLPackForm::Versioned {
             let DLPackVersion { major, minor } = (*versioned).version;
@@ -179,14 +180,14 @@ unsafe fn import_carefully(
     }
 }
 
-/// Checks what a producer handed over against what the consumer asks for.
+/// Checks the tensor of a producer against the requirements of the consumer.
 ///
 /// # Safety
-/// `shape` and `strides` of `tensor` must each be null or hold as many values as a positive `ndim` says.
+/// `shape` and `strides` of `tensor` must each be null or have `ndim` values if `ndim` is positive.
 unsafe fn check(tensor: &DLTensor, require_alignment: i32, require_contiguous: bool) -> Result<()> {
-    // SAFETY: the caller gives the same guarantee.
+    // SAFETY: the caller's promise.
     unsafe { check_shape(tensor)? };
-    // SAFETY: the shape is sound now, and only its geometry is looked at.
+    // SAFETY: the shape is valid now, and only the geometry is read.
     let reader = unsafe { TensorRef::from_raw(tensor) };
     let mask = require_alignment.max(1) - 1;
     plain_ensure!(
@@ -208,13 +209,13 @@ unsafe fn check(tensor: &DLTensor, require_alignment: i32, require_contiguous: b
     Ok(())
 }
 
-/// Checks that `tensor` has a shape, and elements that an address space can hold.
+/// Checks that `tensor` has a shape whose elements fit the address space.
 ///
 /// # Errors
-/// ValueError that says what is wrong.
+/// ValueError that states the defect.
 ///
 /// # Safety
-/// The shape must be null or as many extents as the number of dimensions says.
+/// The shape must be null or have `ndim` extents.
 #[cfg_attr(feature = "speed", inline(always))]
 pub unsafe fn check_shape(tensor: &DLTensor) -> Result<()> {
     let ndim = tensor.ndim;
@@ -258,7 +259,7 @@ mod tests {
     }
 
     unsafe extern "C" fn count(managed: *mut DLManagedTensor) {
-        // SAFETY: the tests keep a counter as the context.
+        // SAFETY: the context of the tests is a counter.
         unsafe { &*(*managed).manager_ctx.cast::<AtomicUsize>() }.fetch_add(1, Ordering::Relaxed);
     }
 

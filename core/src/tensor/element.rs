@@ -1,20 +1,20 @@
-//! Rust types that are elements of tensors.
+//! Rust types of tensor elements.
 
 use crate::abi::DLDataType;
 use crate::dtype::code;
 
-/// A type whose values lie in tensors as they lie in Rust.
+/// A type with the same representation in tensors and in Rust.
 ///
 /// # Safety
-/// Every bit pattern must be a value of the type, and elements of `DTYPE` must have its size.
+/// Every bit pattern must be a valid value, and elements of `DTYPE` must have the size of the type.
 pub unsafe trait Element: Copy + 'static {
-    /// The dtype of such elements.
+    /// The dtype of the elements.
     const DTYPE: DLDataType;
 }
 
 macro_rules! elements {
     ($($element:ty: $code:ident;)*) => {$(
-        // SAFETY: a number without invalid bit patterns, of the width that the dtype names.
+        // SAFETY: a number without invalid bit patterns, of the dtype's width.
         unsafe impl Element for $element {
             const DTYPE: DLDataType =
                 DLDataType { code: code::$code, bits: <$element>::BITS_IN_TENSOR, lanes: 1 };

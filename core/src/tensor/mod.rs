@@ -1,4 +1,4 @@
-//! Tensor objects: a DLTensor behind the object header, over data of this or another library.
+//! Tensor objects: a DLTensor after the object header, over data of this or another library.
 
 use core::fmt;
 
@@ -26,8 +26,8 @@ object_class!(
     @bare
     /// A reference to a tensor.
     ///
-    /// Tensors are shared: every holder, C and C++ included, may read data, and writers must see to it that
-    /// nobody else uses the data meanwhile. Shape, strides and dtype never change.
+    /// Tensors are shared: every owner, C and C++ included, may read the data, and a writer must ensure that no one
+    /// else uses it meanwhile. Shape, strides and dtype never change.
     ///
     /// # Upstream
     /// `tvm::ffi::Tensor` of `include/tvm/ffi/container/tensor.h`.
@@ -35,7 +35,7 @@ object_class!(
 );
 object_conversions!(Tensor);
 
-/// The public part of every tensor object.
+/// The common head of tensor objects.
 #[repr(C)]
 struct TensorRecord {
     header: TVMFFIObject,
@@ -48,34 +48,33 @@ const _: () = assert!(size_of::<TensorRecord>() == 72 && core::mem::offset_of!(T
 const _: () = assert!(size_of::<TensorRecord>() == 64 && core::mem::offset_of!(TensorRecord, tensor) == 24);
 
 impl Tensor {
-    /// The DLTensor in the object, lent for as long as the reference lives.
+    /// Borrows the DLTensor in the object as a pointer, valid while the reference lives.
     ///
     /// # Upstream
     /// `TVMFFITensorGetDLTensorPtr` of `include/tvm/ffi/c_api.h`.
     pub fn as_dl_tensor_ptr(&self) -> *mut DLTensor {
-        // SAFETY: the reference keeps the object alive, and tensors hold a DLTensor behind the header,
-        // whoever made them.
+        // SAFETY: the reference keeps the object alive, and every tensor has a DLTensor after the header (ABI).
         unsafe { &raw mut (*self.0.as_ptr().cast::<TensorRecord>()).tensor }
     }
 
-    /// The DLTensor in the object.
+    /// Borrows the DLTensor in the object.
     pub fn dl_tensor(&self) -> &DLTensor {
         // SAFETY: as for `as_dl_tensor_ptr`; its fields do not change while the tensor lives.
         unsafe { &*self.as_dl_tensor_ptr() }
     }
 
-    /// A reader of the tensor that borrows this reference.
+    /// Borrows the tensor as a [`TensorRef`].
     pub fn as_tensor_ref(&self) -> TensorRef<'_> {
-        // SAFETY: whoever made the tensor vouches for its fields, and the object lives as long as the borrow.
+        // SAFETY: the creator of the tensor vouches for its fields, and the object lives as long as the borrow.
         unsafe { TensorRef::from_raw(self.dl_tensor()) }
     }
 
-    /// The extents.
+    /// Borrows the extents.
     pub fn shape(&self) -> &[i64] {
         self.as_tensor_ref().shape()
     }
 
-    /// The strides in elements, or None when the tensor is compact and has none.
+    /// Borrows the strides in elements; `None` for a compact tensor without strides.
     pub fn strides(&self) -> Option<&[i64]> {
         self.as_tensor_ref().strides()
     }
@@ -85,22 +84,22 @@ impl Tensor {
         self.dl_tensor().dtype
     }
 
-    /// Where the data lives.
+    /// The device of the data.
     pub fn device(&self) -> DLDevice {
         self.dl_tensor().device
     }
 
-    /// Number of elements; None when it does not fit.
+    /// Number of elements; `None` on overflow.
     pub fn numel(&self) -> Option<i64> {
         self.as_tensor_ref().numel()
     }
 
-    /// Whether the elements lie compactly in row-major order.
+    /// Returns `true` if the elements are compact in row-major order.
     pub fn is_contiguous(&self) -> bool {
         self.as_tensor_ref().is_contiguous()
     }
 
-    /// The elements; see [`TensorRef::data`].
+    /// Borrows the elements; see [`TensorRef::data`].
     ///
     /// # Errors
     /// As [`TensorRef::data`].
@@ -108,7 +107,7 @@ impl Tensor {
         self.as_tensor_ref().data()
     }
 
-    /// The elements for writing; see [`TensorRef::data_mut`].
+    /// Borrows the elements for writing; see [`TensorRef::data_mut`].
     ///
     /// # Errors
     /// As [`TensorRef::data`].
@@ -117,7 +116,7 @@ impl Tensor {
     /// As [`TensorRef::data_mut`].
     #[allow(clippy::mut_from_ref, reason = "the caller vouches that nobody else uses the data")]
     pub unsafe fn data_mut<T: Element>(&self) -> Result<&mut [T]> {
-        // SAFETY: the caller gives the same guarantee.
+        // SAFETY: the caller's promise.
         unsafe { self.as_tensor_ref().data_mut() }
     }
 }

@@ -11,11 +11,10 @@ use crate::object_alloc::{ObjectRecord, allocate};
 use crate::shape::{data_size_bytes, row_major_strides_reversed};
 use crate::{device, memory, plain_bail, plain_ensure, type_index};
 
-/// Alignment of the data in bytes: what vector units of hosts ask for at most, and what compiled kernels
-/// assume.
+/// Alignment of the data in bytes: the maximum requirement of vector units of hosts, which compiled kernels assume.
 const DATA_ALIGNMENT: usize = 64;
 
-/// A tensor with its own data; shape and strides follow it in place, `ndim` values each.
+/// A tensor that owns its data; shape and strides follow it in place, `ndim` values each.
 #[repr(C)]
 struct OwnedTensor {
     header: TVMFFIObject,
@@ -28,15 +27,15 @@ const _: () = assert!(core::mem::offset_of!(OwnedTensor, data) == 72);
 #[cfg(all(target_pointer_width = "32", not(target_arch = "x86")))]
 const _: () = assert!(core::mem::offset_of!(OwnedTensor, data) == 64);
 
-// SAFETY: the header comes first; the data block is released once, when the object dies.
+// SAFETY: the header comes first; the data block is released once, when the object is destroyed.
 unsafe impl ObjectRecord for OwnedTensor {
     unsafe fn destroy(this: *mut TVMFFIObject) {
-        // SAFETY: the record is alive until its destruction ends, and nobody uses the block afterwards.
+        // SAFETY: the record is alive until its destruction ends, and the block is unused afterwards.
         unsafe { (&raw mut (*this.cast::<OwnedTensor>()).data).drop_in_place() };
     }
 }
 
-/// A block of zeroed main memory, or no block when no bytes are needed.
+/// A block of zeroed main memory, or none for zero bytes.
 struct DataBlock {
     block: Option<NonNull<u8>>,
     layout: Layout,
@@ -71,12 +70,11 @@ impl Drop for DataBlock {
 }
 
 impl Tensor {
-    /// Makes a compact row-major tensor of zeros in main memory, aligned to 64 bytes. An empty tensor has
-    /// null data.
+    /// Makes a compact row-major tensor of zeros in main memory, aligned to 64 bytes. An empty tensor has null data.
     ///
     /// # Errors
-    /// ValueError when an extent is negative, when the size overflows, when there are more dimensions than `i32` counts or when
-    /// `device` is not the CPU; MemoryError when no memory is left.
+    /// ValueError when an extent is negative, when the size overflows, when the number of dimensions overflows `i32` or
+    /// when `device` is not the CPU; MemoryError when out of memory.
     pub fn empty(shape: &[i64], dtype: DLDataType, device: DLDevice) -> Result<Tensor> {
         if device.device_type != device::kind::CPU {
             let name = device::type_name(device.device_type).unwrap_or("unknown");
@@ -92,11 +90,10 @@ impl Tensor {
             );
         };
         let data = DataBlock::zeroed(bytes)?;
-        // Shape and strides fit: the slice of extents already takes half of it.
+        // Cannot overflow: the slice of extents already takes half of it.
         let trailing_bytes = 2 * size_of_val(shape);
         let init = |record: *mut OwnedTensor| {
-            // SAFETY: `record` is a fresh object with room for both lists behind it, aligned as the record
-            // is.
+            // SAFETY: `record` is a new object with space for both lists after it, aligned as the record is.
             unsafe {
                 let extents = record.add(1).cast::<i64>();
                 let strides = extents.add(shape.len());
@@ -124,11 +121,11 @@ impl Tensor {
     /// Makes a tensor in main memory with a copy of `elements`, in row-major order.
     ///
     /// # Errors
-    /// ValueError when `shape` does not have as many elements; otherwise as [`Tensor::empty`].
+    /// ValueError when the number of elements does not match `shape`; otherwise as [`Tensor::empty`].
     pub fn from_slice<T: Element>(elements: &[T], shape: &[i64]) -> Result<Tensor> {
         let cpu = DLDevice { device_type: device::kind::CPU, device_id: 0 };
         let tensor = Tensor::empty(shape, T::DTYPE, cpu)?;
-        // SAFETY: nobody else knows the tensor yet.
+        // SAFETY: the tensor is not shared yet.
         let room = unsafe { tensor.data_mut::<T>() }?;
         let (expected, actual) = (room.len(), elements.len());
         plain_ensure!(

@@ -1,4 +1,4 @@
-//! Reading a borrowed DLTensor: geometry and typed data.
+//! Read access to a borrowed DLTensor: geometry and typed data.
 
 use core::ffi::c_void;
 use core::marker::PhantomData;
@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::text::{Lossy, SliceWriter};
 use crate::{bail, ensure, shape, type_index};
 
-/// A DLTensor borrowed from a tensor or from a caller: copies freely, owns nothing.
+/// A borrowed DLTensor of a tensor object or a caller: `Copy`, owns nothing.
 #[derive(Clone, Copy)]
 pub struct TensorRef<'a> {
     tensor: *const DLTensor,
@@ -23,54 +23,53 @@ impl<'a> TensorRef<'a> {
     /// Borrows a DLTensor.
     ///
     /// # Safety
-    /// For `'a`, `tensor` must be valid; `shape` and, unless null, `strides` must hold `ndim` readable
-    /// extents, or any pointers when `ndim` is not positive. Unless `device`, `dtype` or extents say
-    /// otherwise, `data` plus `byte_offset` must be the start of all elements, initialised and written by
-    /// nobody except through [`TensorRef::data_mut`].
+    /// For `'a`, `tensor` must be valid; `shape` and, unless null, `strides` must have `ndim` readable extents, or may
+    /// be any pointers if `ndim` is not positive. Unless `device`, `dtype` or extents say otherwise, `data` plus
+    /// `byte_offset` must be the start of all elements, initialised and only written through [`TensorRef::data_mut`].
     pub const unsafe fn from_raw(tensor: *const DLTensor) -> TensorRef<'a> {
         TensorRef { tensor, lifetime: PhantomData }
     }
 
-    /// The tensor in a view: a tensor object or a DLTensor pointer. None for other values and null pointers.
+    /// Borrows the tensor of a view: a tensor object or a DLTensor pointer. `None` for other values and null pointers.
     pub fn from_view(view: &AnyView<'a>) -> Option<TensorRef<'a>> {
         let tensor: *const DLTensor = match view.type_index() {
             type_index::TENSOR => {
                 let object = view.object_ptr()?;
-                // SAFETY: tensor objects hold a DLTensor right behind the header, whoever made them.
+                // SAFETY: every tensor object has a DLTensor directly after the header (ABI).
                 unsafe { object.as_ptr().add(1).cast() }
             }
             type_index::DL_TENSOR_PTR => view.payload_pointer().cast(),
             _ => return None,
         };
-        // SAFETY: the view vouches for what it points to, for its lifetime.
+        // SAFETY: the content of a view is valid for its lifetime.
         (!tensor.is_null()).then(|| unsafe { TensorRef::from_raw(tensor) })
     }
 
-    /// The borrowed record.
+    /// Returns the borrowed record.
     pub const fn as_raw(self) -> *const DLTensor {
         self.tensor
     }
 
     fn get(self) -> DLTensor {
-        // SAFETY: the record is valid for the lifetime of the reader.
+        // SAFETY: the record is valid for the lifetime of the reference.
         unsafe { *self.tensor }
     }
 
-    /// The extents; none when the number of dimensions is negative or there is no list.
+    /// Borrows the extents; empty if the number of dimensions is negative or the list is null.
     pub fn shape(self) -> &'a [i64] {
         let tensor = self.get();
         // SAFETY: `from_raw` vouches for `ndim` extents.
         unsafe { extents(tensor.shape, tensor.ndim) }.unwrap_or_default()
     }
 
-    /// The strides in elements, or None when the tensor is compact and has none.
+    /// Borrows the strides in elements; `None` for a compact tensor without strides.
     pub fn strides(self) -> Option<&'a [i64]> {
         let tensor = self.get();
         // SAFETY: `from_raw` vouches for `ndim` strides.
         unsafe { extents(tensor.strides, tensor.ndim) }
     }
 
-    /// Number of dimensions; 0 when the record says less.
+    /// Number of dimensions; 0 if the record's number is negative.
     pub fn ndim(self) -> usize {
         usize::try_from(self.get().ndim).unwrap_or(0)
     }
@@ -80,7 +79,7 @@ impl<'a> TensorRef<'a> {
         self.get().dtype
     }
 
-    /// Where the data lives.
+    /// The device of the data.
     pub fn device(self) -> DLDevice {
         self.get().device
     }
@@ -90,22 +89,22 @@ impl<'a> TensorRef<'a> {
         self.get().byte_offset
     }
 
-    /// The data pointer, an address only on devices with direct addresses.
+    /// The data pointer, which is an address only on devices with direct addressing.
     pub fn data_ptr(self) -> *mut c_void {
         self.get().data
     }
 
-    /// Number of elements; None when an extent is negative or the number does not fit.
+    /// Number of elements; `None` when an extent is negative or the number overflows.
     pub fn numel(self) -> Option<i64> {
         shape::product(self.shape())
     }
 
-    /// Bytes of the elements when compact; None when they do not fit an allocation.
+    /// Size of the compact elements in bytes; `None` when it exceeds the maximum allocation.
     pub fn size_bytes(self) -> Option<usize> {
         shape::data_size_bytes(self.shape(), self.dtype())
     }
 
-    /// Whether the elements lie compactly in row-major order.
+    /// Returns `true` if the elements are compact in row-major order.
     ///
     /// # Upstream
     /// `IsContiguous` of `include/tvm/ffi/container/tensor.h`.
@@ -113,10 +112,10 @@ impl<'a> TensorRef<'a> {
         self.strides().is_none_or(|strides| shape::is_contiguous(self.shape(), strides))
     }
 
-    /// Whether the first element is aligned: by address where the device has direct addresses, else by
+    /// Returns `true` if the first element is aligned: by its address if the device has direct addressing, else by its
     /// offset.
     ///
-    /// Every tensor is aligned to 0 bytes.
+    /// Every tensor counts as aligned to 0 bytes.
     ///
     /// # Upstream
     /// `IsAligned` of `include/tvm/ffi/container/tensor.h`.
@@ -124,33 +123,32 @@ impl<'a> TensorRef<'a> {
         alignment == 0 || self.start().is_multiple_of(alignment)
     }
 
-    /// Where the first element is: its address, or its offset where the device has no direct addresses.
+    /// The address of the first element, or its offset if the device has no direct addressing.
     pub(super) fn start(self) -> u64 {
         let tensor = self.get();
         let base = if is_direct_address(tensor.device) { tensor.data.addr() as u64 } else { 0 };
         base.wrapping_add(tensor.byte_offset)
     }
 
-    /// The elements of a compact tensor in memory that the host addresses.
+    /// Borrows the elements of a compact tensor in host-accessible memory.
     ///
     /// # Errors
-    /// TypeError when the dtype is not that of `T`; ValueError when the device is not the host's, or when elements are not
-    /// compact, missing, too many or not aligned for `T`.
+    /// TypeError when the dtype does not match `T`; ValueError when the device is not host-accessible, or when elements
+    /// are not compact, missing, too many or not aligned for `T`.
     pub fn data<T: Element>(self) -> Result<&'a [T]> {
         let (data, len) = self.elements::<T>()?;
         // SAFETY: `elements` checked pointer, length and alignment; `from_raw` vouches that the elements are
-        // initialised and that nobody writes them.
+        // initialised and not written.
         Ok(unsafe { core::slice::from_raw_parts(data, len) })
     }
 
-    /// The elements of a compact tensor, for writing.
+    /// Borrows the elements of a compact tensor for writing.
     ///
     /// # Errors
     /// As [`TensorRef::data`].
     ///
     /// # Safety
-    /// Nobody else may read or write the elements while the result is in use, and the producer must allow
-    /// writes.
+    /// No one else may read or write the elements while the result is in use, and the producer must allow writes.
     #[allow(clippy::mut_from_ref, reason = "the caller vouches that nobody else uses the data")]
     pub unsafe fn data_mut<T: Element>(self) -> Result<&'a mut [T]> {
         let (data, len) = self.elements::<T>()?;
@@ -158,7 +156,7 @@ impl<'a> TensorRef<'a> {
         Ok(unsafe { core::slice::from_raw_parts_mut(data, len) })
     }
 
-    /// Checks that the elements can be a slice of `T`.
+    /// Checks that the elements form a valid slice of `T`.
     fn elements<T: Element>(self) -> Result<(*mut T, usize)> {
         let tensor = self.get();
         if tensor.dtype != T::DTYPE {
@@ -181,10 +179,10 @@ impl<'a> TensorRef<'a> {
     }
 }
 
-/// The list of `ndim` extents at `pointer`; None when it is null, empty when `ndim` is not positive.
+/// Borrows the list of `ndim` extents at `pointer`; `None` if null, empty if `ndim` is not positive.
 ///
 /// # Safety
-/// `pointer` must be null, or hold `ndim` extents for `'a` when `ndim` is positive.
+/// `pointer` must be null, or point to `ndim` extents for `'a` if `ndim` is positive.
 unsafe fn extents<'a>(pointer: *const i64, ndim: i32) -> Option<&'a [i64]> {
     match usize::try_from(ndim) {
         _ if pointer.is_null() => None,
@@ -197,7 +195,7 @@ unsafe fn extents<'a>(pointer: *const i64, ndim: i32) -> Option<&'a [i64]> {
 fn dtype_mismatch<T>(expected: DLDataType, actual: DLDataType) -> Result<T> {
     let mut texts = [[0u8; 32]; 2];
     for (text, dtype) in texts.iter_mut().zip([expected, actual]) {
-        // A dtype without a text shows as a question mark.
+        // A dtype without a text is shown as a question mark.
         if write_dtype(dtype, &mut SliceWriter::new(text)).is_err() {
             text[0] = b'?';
         }
@@ -207,7 +205,7 @@ fn dtype_mismatch<T>(expected: DLDataType, actual: DLDataType) -> Result<T> {
     bail!(TYPE_ERROR, "expected a tensor of dtype `{expected}` but got `{actual}`")
 }
 
-/// Whether the data pointer of tensors on this device is an address that byte offsets add to.
+/// Returns `true` if the data pointer of tensors on this device is an address to which byte offsets can be added.
 ///
 /// # Upstream
 /// `IsDirectAddressDevice` of `include/tvm/ffi/container/tensor.h`.
@@ -216,7 +214,7 @@ pub(crate) fn is_direct_address(device: DLDevice) -> bool {
         || matches!(device.device_type, kind::CUDA_MANAGED | kind::ROCM | kind::ROCM_HOST)
 }
 
-/// Whether the host may follow the data pointer.
+/// Returns `true` if the host can dereference the data pointer.
 fn is_host(device: DLDevice) -> bool {
     matches!(device.device_type, kind::CPU | kind::CUDA_HOST | kind::ROCM_HOST | kind::CUDA_MANAGED)
 }
@@ -260,7 +258,7 @@ mod tests {
         let mut tensor = tensor(&mut data, &mut shape);
         tensor.byte_offset = 4;
         assert_eq!(reader(&tensor).data::<f32>().unwrap(), [2.0, 3.0]);
-        // SAFETY: nobody else uses the array.
+        // SAFETY: no one else uses the array.
         unsafe { reader(&tensor).data_mut::<f32>() }.unwrap()[0] = 9.0;
         assert_eq!(data[1], 9.0);
     }

@@ -1,4 +1,4 @@
-//! Tensors that show the data of another one under a geometry of the caller's.
+//! Views: tensors over the data of another tensor with a geometry given by the caller.
 
 use super::borrowing::{self, Owner};
 use super::{Tensor, dlpack_import};
@@ -8,16 +8,16 @@ use crate::object::ObjectRef;
 use crate::plain_ensure;
 
 impl Tensor {
-    /// Makes a tensor from `prototype` that keeps this tensor alive; shape and strides are copied, data is shared.
+    /// Makes a tensor like `prototype` that keeps this tensor alive; shape and strides are copied, data is shared.
     ///
     /// # Errors
-    /// InternalError when the prototype has dimensions but no strides; ValueError when its shape is broken, as in
-    /// [`Tensor::from_dlpack`]; MemoryError when no memory is left.
+    /// InternalError when the prototype has dimensions but no strides; ValueError when its shape is invalid, as in
+    /// [`Tensor::from_dlpack`]; MemoryError when out of memory.
     ///
     /// # Safety
-    /// The shape of the prototype, and its strides unless null, must hold as many values as a positive number
-    /// of dimensions says. Its data must be that of this tensor, or live as long, and be as
-    /// [`TensorRef::from_raw`](super::TensorRef::from_raw) demands.
+    /// The shape of the prototype, and its strides unless null, must have `ndim` values if `ndim` is positive. Its data
+    /// must belong to this tensor, or live as long, and be as [`TensorRef::from_raw`](super::TensorRef::from_raw)
+    /// requires.
     ///
     /// # Upstream
     /// `TVMFFITensorCreateUnsafeView`.
@@ -101,7 +101,7 @@ mod tests {
         let tensor = Tensor::from_slice(&[1u8], &[1]).unwrap();
         let good = *tensor.dl_tensor();
         let refusal = |prototype: DLTensor| {
-            // SAFETY: the prototypes are broken only in ways that are checked.
+            // SAFETY: the defects of the prototypes are all checked.
             unsafe { tensor.create_unsafe_view(&prototype) }.unwrap_err()
         };
         let error = refusal(DLTensor { strides: core::ptr::null_mut(), ..good });

@@ -1,4 +1,4 @@
-//! The argument type of functions that take a tensor without retaining it.
+//! The parameter type of functions that take a tensor without retaining it.
 
 use core::ptr::NonNull;
 
@@ -9,10 +9,9 @@ use crate::convert::AnyCompatible;
 use crate::error::Result;
 use crate::{any_from, any_texts, plain_bail, type_index};
 
-/// A pointer to a DLTensor that somebody else keeps alive: a DLTensor pointer or the inside of a tensor
-/// object.
+/// A borrowed pointer to a DLTensor: a DLTensor pointer argument, or the record in a tensor object.
 ///
-/// As the argument of a typed function it is good until the function returns; nothing enforces that, so
+/// As an argument of a typed function it is valid until the function returns; the type system does not enforce that, so
 /// reading is unsafe.
 ///
 /// # Upstream
@@ -23,23 +22,23 @@ pub struct TensorView {
 }
 
 impl TensorView {
-    /// Points to a DLTensor.
+    /// Makes a view from a pointer.
     pub const fn new(tensor: NonNull<DLTensor>) -> TensorView {
         TensorView { tensor }
     }
 
-    /// The pointer.
+    /// Returns the pointer.
     pub const fn as_ptr(self) -> *mut DLTensor {
         self.tensor.as_ptr()
     }
 
-    /// Reads the tensor.
+    /// Borrows the tensor.
     ///
     /// # Safety
-    /// The tensor must be alive for `'a`, and be as [`TensorRef::from_raw`] demands. Arguments are until
-    /// their call ends.
+    /// The tensor must be alive for `'a`, and be as [`TensorRef::from_raw`] requires. Arguments are alive until their
+    /// call ends.
     pub const unsafe fn as_tensor_ref<'a>(self) -> TensorRef<'a> {
-        // SAFETY: the caller gives this very guarantee.
+        // SAFETY: the caller's promise.
         unsafe { TensorRef::from_raw(self.tensor.as_ptr()) }
     }
 }

@@ -1,11 +1,11 @@
-//! Small helpers for text that may be bytes of any encoding.
+//! Helpers for text of any encoding.
 #![forbid(unsafe_code)]
 
 mod lossy;
 
 use core::fmt::{self, Write};
 
-/// Shows bytes as text; what is not UTF-8 shows as the replacement character.
+/// Displays bytes as text, with the replacement character for invalid UTF-8.
 pub struct Lossy<'a>(pub &'a [u8]);
 
 impl fmt::Display for Lossy<'_> {
@@ -36,12 +36,12 @@ impl fmt::Debug for Lossy<'_> {
 /// Writes into a byte slice and counts: text beyond the end of the slice is dropped, but counted.
 pub struct Writer<'a> {
     target: &'a mut [u8],
-    /// Bytes that were to be written so far.
+    /// Bytes written so far, including those beyond the end of the slice.
     pub wanted: usize,
 }
 
 impl<'a> Writer<'a> {
-    /// A writer that starts at the beginning of `target`. With none it only counts.
+    /// Makes a writer at the start of `target`. With an empty slice it only counts.
     pub fn new(target: &'a mut [u8]) -> Writer<'a> {
         Writer { target, wanted: 0 }
     }
@@ -51,17 +51,17 @@ impl<'a> Writer<'a> {
         lossy::append(self, text);
     }
 
-    /// Writes bytes as text: what is not UTF-8 becomes the replacement character, except on boards.
+    /// Writes bytes as text. In speed builds, invalid UTF-8 becomes the replacement character.
     pub fn put_lossy(&mut self, text: &[u8]) {
         lossy::put(self, text);
     }
 
-    /// Writes a number of the size of an address in decimal.
+    /// Writes a pointer-sized number in decimal.
     pub fn put_word(&mut self, number: usize) {
         lossy::put_word(self, number);
     }
 
-    /// Writes a number of the size of an address, with a sign, in decimal.
+    /// Writes a signed pointer-sized number in decimal.
     pub fn put_signed_word(&mut self, number: isize) {
         if number < 0 {
             self.put(b"-");
@@ -69,7 +69,7 @@ impl<'a> Writer<'a> {
         self.put_word(number.unsigned_abs());
     }
 
-    /// Writes a number in decimal.
+    /// Writes a signed number in decimal.
     pub fn put_number(&mut self, number: i64) {
         if number < 0 {
             self.put(b"-");
@@ -77,7 +77,7 @@ impl<'a> Writer<'a> {
         self.put_digits(number.unsigned_abs());
     }
 
-    /// Writes a number without a sign in decimal. Nests once for each digit.
+    /// Writes an unsigned number in decimal. Recurses once per digit.
     pub fn put_digits(&mut self, number: u64) {
         let (tenth, digit) = divide_by_ten(number);
         if tenth != 0 {
@@ -87,7 +87,8 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// A tenth of a number, and its last digit as text. In divisions of 32 bits, which small cores can do.
+/// Divides a number by ten; returns the quotient and the last digit as ASCII. Uses 32-bit divisions, which are cheaper
+/// than 64-bit ones on small cores.
 fn divide_by_ten(number: u64) -> (u64, u8) {
     let (high, low) = ((number >> 32) as u32, number as u32);
     let middle = ((high % 10) << 16) | (low >> 16);
@@ -111,7 +112,7 @@ pub struct SliceWriter<'a> {
 }
 
 impl<'a> SliceWriter<'a> {
-    /// A writer that starts at the beginning of `target`.
+    /// Makes a writer at the start of `target`.
     pub fn new(target: &'a mut [u8]) -> SliceWriter<'a> {
         SliceWriter { target, len: 0 }
     }
@@ -127,11 +128,11 @@ impl Write for SliceWriter<'_> {
     }
 }
 
-/// Bytes that JSON strings show as a backslash and a letter.
+/// Bytes that JSON strings escape as a backslash and a character.
 pub const ESCAPES: [[u8; 2]; 8] =
     [*b"\"\"", *b"\\\\", *b"//", *b"\x08b", *b"\x0cf", *b"\nn", *b"\rr", *b"\tt"];
 
-/// Writes JSON string content: quotes, backslashes, slashes and control characters escaped.
+/// Writes the content of a JSON string, with quotes, backslashes, slashes and control characters escaped.
 pub fn write_json_escaped(out: &mut Writer<'_>, text: &[u8]) {
     for byte in text {
         match byte {

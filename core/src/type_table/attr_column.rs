@@ -1,7 +1,7 @@
-//! Attributes of types: one column per attribute name, indexed by type index.
+//! Type attributes: one column per attribute name, indexed by type index.
 //!
-//! C readers keep the pointer to a column and index its data in place, so a column never moves. Its data
-//! moves when it grows; outgrown data stays readable for ever.
+//! C readers keep the pointer to a column and index its data in place, so a column never moves. Its data moves when it
+//! grows; old data stays readable forever.
 
 use crate::sync::atomic::{AtomicI32, AtomicPtr, Ordering};
 use core::cell::{Cell, UnsafeCell};
@@ -17,23 +17,23 @@ use super::growing_array::{ArrayLayout, GrowingArray};
 use super::library_members::LibraryTypes;
 use super::provided::{ensure_provided, is_provided};
 
-// Places that nobody wrote are zero.
+// Unwritten cells are zero.
 const _: () = assert!(NONE == 0);
 
-/// One attribute of all types that have it.
+/// The values of one attribute, for all types that have it.
 #[repr(C)]
 pub struct AttrColumn {
     column: UnsafeCell<TVMFFITypeAttrColumn>,
-    /// Room of the data; touched only under the registry's lock.
+    /// The capacity of the data; only accessed under the registry's lock.
     capacity: Cell<i32>,
-    /// The types that have this attribute from the library itself.
+    /// The types to which the library itself gave this attribute.
     pub(super) own: LibraryTypes,
 }
 
-// SAFETY: of `column`, begin_index never changes and the other fields are read and written through atomics;
-// `capacity` is touched only by holders of the registry's lock, as the arena in their hands shows.
+// SAFETY: of `column`, begin_index never changes and the other fields are accessed atomically; `capacity` is only
+// accessed by holders of the registry's lock, as their access to the arena shows.
 unsafe impl Sync for AttrColumn {}
-// SAFETY: the data pointer leads to memory that is never freed and belongs to no thread.
+// SAFETY: the data pointer refers to memory that is never freed and belongs to no thread.
 unsafe impl Send for AttrColumn {}
 
 impl AttrColumn {
@@ -45,12 +45,12 @@ impl AttrColumn {
         }
     }
 
-    /// The record as C code reads it; valid for ever.
+    /// The record that C code reads; valid forever.
     pub fn as_ptr(&self) -> *const TVMFFITypeAttrColumn {
         self.column.get()
     }
 
-    /// The attribute of a type, None when the type has none. Values stay for ever once registered.
+    /// Returns the attribute of a type; None if absent. Values are never removed.
     ///
     /// # Threads
     /// Lock-free, allocates nothing.
@@ -59,27 +59,25 @@ impl AttrColumn {
         if type_index < 0 || type_index >= size {
             return AnyView::NONE;
         }
-        // Data seen after a size holds at least that many cells: it was published first.
+        // Data is published before its size, so it has at least that many cells.
         let cell = self.data().load(Ordering::Acquire).wrapping_add(type_index as usize);
-        // SAFETY: the cell is within published data, which is never freed; its type index is accessed
-        // atomically.
+        // SAFETY: the cell is within published data, which is never freed; its type index is accessed atomically.
         let value_type = unsafe { AtomicI32::from_ptr(&raw mut (*cell).type_index) };
         if value_type.load(Ordering::Acquire) == NONE {
             return AnyView::NONE;
         }
-        // SAFETY: a cell with a type index is complete, never changes again and owns its value for ever.
+        // SAFETY: a cell with a type index is complete, never changes again, and owns its value forever.
         unsafe { AnyView::from_raw(cell.read()) }
     }
 
-    /// The array of values.
+    /// Returns the array of values.
     pub(super) fn array(&self, place: &'static ArrayLayout) -> GrowingArray<'_> {
-        // SAFETY: the place is that of this file, and its parts live as long as the column.
+        // SAFETY: the layout is the one in this file, and its fields live as long as the column.
         unsafe { GrowingArray::at(ptr::from_ref(self).cast_mut().cast(), place) }
     }
 
     fn data(&self) -> &AtomicPtr<TVMFFIAny> {
-        // SAFETY: the field is aligned, lives as long as the column, and Rust code reaches it through this
-        // atomic only.
+        // SAFETY: the field is aligned, lives as long as the column, and is only accessed through this atomic.
         unsafe { AtomicPtr::from_ptr((&raw mut (*self.column.get()).data).cast()) }
     }
 
@@ -89,7 +87,7 @@ impl AttrColumn {
     }
 }
 
-/// The values in a column.
+/// The layout of the values in a column.
 pub(super) const VALUES: ArrayLayout = ArrayLayout {
     data: offset_of!(TVMFFITypeAttrColumn, data) as u8,
     len: offset_of!(TVMFFITypeAttrColumn, size) as u8,
@@ -98,8 +96,8 @@ pub(super) const VALUES: ArrayLayout = ArrayLayout {
     first_capacity: 4,
 };
 
-/// The column of an attribute, for ever at its address; None when no type has had it registered, unless it is one that
-/// the library itself looks at.
+/// Finds the column of an attribute, whose address never changes; `None` if no type has registered the attribute and
+/// the library does not use it.
 ///
 /// # Threads
 /// Lock-free, allocates nothing.
@@ -110,7 +108,7 @@ pub fn attr_column(name: &[u8]) -> Option<&'static AttrColumn> {
     if is_provided() { columns::get(name) } else { provided_column(name) }
 }
 
-/// As [`attr_column`], the first time.
+/// The slow path of [`attr_column`], before the library's own types are registered.
 #[cold]
 #[inline(never)]
 fn provided_column(name: &[u8]) -> Option<&'static AttrColumn> {
@@ -118,7 +116,7 @@ fn provided_column(name: &[u8]) -> Option<&'static AttrColumn> {
     columns::get(name)
 }
 
-/// An attribute of a type, None when the type does not have it. Nothing is inherited from the parent.
+/// Returns an attribute of a type; None if absent. Attributes are not inherited from the parent.
 ///
 /// # Threads
 /// Lock-free, allocates nothing.

@@ -1,24 +1,24 @@
-//! The type table of a kernel library: types by index, as the loaded `libtvm_ffi` knows them, asked through its C symbols.
+//! The type table of a kernel library: queries to the loaded `libtvm_ffi` through its C symbols.
 //!
-//! With the feature `client` a binary holds no table, no raised error and no allocator of its own. Objects that it makes of built-in
-//! classes come from the loaded library, whose code outlives this one's.
+//! With the feature `client` a binary has no type table, raised error or allocator of its own. Its objects of built-in
+//! classes are created by the loaded library, whose code outlives this one's.
 
 use crate::abi::{TVMFFITypeInfo, client};
 use crate::type_index;
 
-/// The type registered at an index.
+/// Returns the type registered at an index.
 pub fn type_info(type_index: i32) -> Option<&'static TVMFFITypeInfo> {
     // SAFETY: the record of a type lives as long as the process (ABI); objects only have registered types.
     unsafe { client::TVMFFIGetTypeInfo(type_index).as_ref() }
 }
 
-/// The key of a type, or a text that says that there is none.
+/// Returns the key of a type, or a placeholder for an unregistered type.
 pub fn type_key_of(type_index: i32) -> &'static [u8] {
     // SAFETY: the key lives as long as its record.
     type_info(type_index).map_or(b"<unregistered type>", |info| unsafe { info.type_key.as_slice() })
 }
 
-/// Whether a type is `target` or derives from it.
+/// Returns `true` if a type is `target` or derived from it.
 pub fn is_instance(index: i32, target: i32) -> bool {
     if index == target {
         return true;

@@ -1,4 +1,4 @@
-//! One type: the record that C code reads, and what only the table's writers look at.
+//! Type entries: the record that C code reads, followed by state of the table's writers.
 
 use core::cell::{Cell, UnsafeCell};
 use core::mem::offset_of;
@@ -14,30 +14,30 @@ use super::key_hash::type_key_hash;
 use super::library_members::LibraryCount;
 use super::slots;
 
-/// A registered type, at a fixed address for ever.
+/// A registered type, whose address never changes.
 ///
-/// C readers hold a pointer to the `TVMFFITypeInfo` inside, so Rust code never makes a reference to that
-/// record: the accessors copy its fixed fields and read the growing ones atomically.
+/// C readers keep a pointer to the `TVMFFITypeInfo` inside, so Rust code never makes a reference to that record:
+/// accessors copy its constant fields and read the growing ones atomically.
 #[repr(C)]
 pub struct TypeEntry {
     pub(super) info: UnsafeCell<TVMFFITypeInfo>,
-    /// Places reserved for the type itself and its children, from its own index on.
+    /// Number of type indices reserved for the type itself and its children, from its own index on.
     pub(super) num_slots: i32,
-    /// Whether children get indices outside these places when they are full.
+    /// Whether children get other indices when the reserved ones are used up.
     pub(super) child_slots_can_overflow: bool,
     pub(super) own_fields: LibraryCount,
     pub(super) own_methods: LibraryCount,
     pub(super) link: slots::Link,
     allocated_slots: Cell<i32>,
-    /// How many records of metadata there are: one or none.
+    /// Number of metadata records: one or none.
     pub(super) num_metadata: UnsafeCell<i32>,
-    /// Room for fields, methods and metadata.
+    /// Capacities for fields, methods and metadata.
     pub(super) capacities: [Cell<i32>; 3],
-    /// The fields by their names.
+    /// The index of fields by name.
     pub(super) field_names: FieldNames,
 }
 
-/// The fields in an entry.
+/// The layout of the fields in an entry.
 pub(super) const FIELDS: ArrayLayout = ArrayLayout {
     data: offset_of!(TVMFFITypeInfo, fields) as u8,
     len: offset_of!(TVMFFITypeInfo, num_fields) as u8,
@@ -46,7 +46,7 @@ pub(super) const FIELDS: ArrayLayout = ArrayLayout {
     first_capacity: 4,
 };
 
-/// The methods in an entry.
+/// The layout of the methods in an entry.
 pub(super) const METHODS: ArrayLayout = ArrayLayout {
     data: offset_of!(TVMFFITypeInfo, methods) as u8,
     len: offset_of!(TVMFFITypeInfo, num_methods) as u8,
@@ -55,7 +55,7 @@ pub(super) const METHODS: ArrayLayout = ArrayLayout {
     first_capacity: 4,
 };
 
-/// The metadata in an entry: an array of one record, or none.
+/// The layout of the metadata in an entry: an array of at most one record.
 pub(super) const METADATA: ArrayLayout = ArrayLayout {
     data: offset_of!(TVMFFITypeInfo, metadata) as u8,
     len: offset_of!(TypeEntry, num_metadata) as u8,
@@ -67,15 +67,15 @@ pub(super) const METADATA: ArrayLayout = ArrayLayout {
 const CAPACITIES: u8 = offset_of!(TypeEntry, capacities) as u8;
 const _: () = assert!(size_of::<TypeEntry>() <= u8::MAX as usize && offset_of!(TypeEntry, info) == 0);
 
-// SAFETY: of `info`, type_index, type_depth, type_key, type_ancestors and type_key_hash never change once an entry is shared,
-// num_fields, num_methods, fields, methods and metadata are read and written through atomics, as num_metadata and field_names
-// are; num_slots, child_slots_can_overflow and link never change; allocated_slots and capacities are touched only by holders of
-// the registry's lock.
+// SAFETY: of `info`, type_index, type_depth, type_key, type_ancestors and type_key_hash never change once an entry is
+// shared, and num_fields, num_methods, fields, methods and metadata are accessed atomically, as num_metadata and
+// field_names are; num_slots, child_slots_can_overflow and link never change; allocated_slots and capacities are only
+// accessed by holders of the registry's lock.
 unsafe impl Sync for TypeEntry {}
-// SAFETY: every pointer inside leads to memory that is never freed and belongs to no thread.
+// SAFETY: all pointers refer to memory that is never freed and belongs to no thread.
 unsafe impl Send for TypeEntry {}
 
-/// What a new type is made from.
+/// The parameters of a new type.
 #[derive(Clone, Copy)]
 pub(super) struct NewType<'a> {
     pub type_index: i32,
@@ -85,7 +85,7 @@ pub(super) struct NewType<'a> {
 }
 
 impl TypeEntry {
-    /// An entry without fields, methods and metadata. The key has a zero behind it.
+    /// Makes an entry without fields, methods and metadata. The key is followed by a zero.
     pub(super) const fn new(new: NewType<'static>, ancestors: &'static [*const TVMFFITypeInfo]) -> Self {
         TypeEntry {
             info: UnsafeCell::new(TVMFFITypeInfo {
@@ -112,7 +112,7 @@ impl TypeEntry {
         }
     }
 
-    /// The record as C code reads it; valid for ever.
+    /// The record that C code reads; valid forever.
     #[inline]
     pub fn as_ptr(&self) -> *const TVMFFITypeInfo {
         self.info.get()
@@ -134,7 +134,7 @@ impl TypeEntry {
 
     /// The type key.
     pub fn type_key(&self) -> &'static [u8] {
-        // SAFETY: the field never changes once the entry is shared, and leads to bytes that live for ever.
+        // SAFETY: the field never changes once the entry is shared, and points to bytes that live forever.
         unsafe {
             let key = (*self.as_ptr()).type_key;
             slice::from_raw_parts(key.data.cast(), key.size)
@@ -147,7 +147,7 @@ impl TypeEntry {
         unsafe { (*self.as_ptr()).type_key_hash }
     }
 
-    /// Where the ancestors lie.
+    /// The address of the ancestors.
     pub(super) fn ancestors_ptr(&self) -> *const *const TVMFFITypeInfo {
         // SAFETY: the field never changes once the entry is shared.
         unsafe { (*self.as_ptr()).type_ancestors }
@@ -156,8 +156,7 @@ impl TypeEntry {
     /// The ancestors, root first.
     #[inline]
     pub fn ancestors(&self) -> &'static [*const TVMFFITypeInfo] {
-        // SAFETY: neither field changes once the entry is shared; a type of depth n has n ancestors, kept for
-        // ever.
+        // SAFETY: neither field changes once the entry is shared; a type of depth n has n ancestors, kept forever.
         unsafe {
             let info = self.as_ptr();
             match (*info).type_depth {
@@ -167,14 +166,13 @@ impl TypeEntry {
         }
     }
 
-    /// The fields registered so far, without those of ancestors; later registrations do not show in the
-    /// slice.
+    /// The fields registered so far, without those of ancestors. The slice does not grow with later registrations.
     pub fn fields(&self) -> &'static [TVMFFIFieldInfo] {
         // SAFETY: the array holds fields.
         unsafe { self.array(&FIELDS).published() }
     }
 
-    /// The methods registered so far; later registrations do not show in the slice.
+    /// The methods registered so far. The slice does not grow with later registrations.
     pub fn methods(&self) -> &'static [TVMFFIMethodInfo] {
         // SAFETY: the array holds methods.
         unsafe { self.array(&METHODS).published() }
@@ -186,13 +184,13 @@ impl TypeEntry {
         unsafe { self.array(&METADATA).published() }.first()
     }
 
-    /// One of the arrays.
+    /// Returns one of the growing arrays.
     pub(super) fn array(&self, place: &'static ArrayLayout) -> GrowingArray<'_> {
-        // SAFETY: the places of this file are those of arrays, which live as long as the entry.
+        // SAFETY: the layouts of this file describe arrays that live as long as the entry.
         unsafe { GrowingArray::at(ptr::from_ref(self).cast_mut().cast(), place) }
     }
 
-    /// The places already given out: the type itself and its children.
+    /// Number of reserved indices in use: the type itself and its children.
     pub(super) fn allocated_slots<'a>(&'a self, _lock_held: &Arena) -> &'a Cell<i32> {
         &self.allocated_slots
     }
@@ -201,8 +199,8 @@ impl TypeEntry {
 /// The fields of a type.
 ///
 /// # Safety
-/// The record is that of an entry of this table.
+/// The record belongs to an entry of this table.
 pub(super) unsafe fn fields_of(info: *const TVMFFITypeInfo) -> &'static [TVMFFIFieldInfo] {
-    // SAFETY: the parts that are looked at lie in the record, and live for ever.
+    // SAFETY: the accessed fields lie in the record, which lives forever.
     unsafe { GrowingArray::at(info.cast_mut().cast(), &FIELDS).published() }
 }

@@ -10,7 +10,7 @@ use crate::object::ObjectRef;
 use crate::type_index::ARRAY;
 use crate::{plain_bail, raised_error, refcount, release, type_table};
 
-/// Reads a field that holds a reference or null.
+/// Reads a field with an object reference or null.
 ///
 /// # Safety
 /// `field` is the address of a reference in a live object, `result` valid for a write.
@@ -27,7 +27,7 @@ pub(super) unsafe extern "C" fn get_object(field: *mut c_void, result: *mut TVMF
     0
 }
 
-/// Sets a field that holds an Array.
+/// Sets a field of type Array.
 ///
 /// # Safety
 /// `field` is the address of an owned reference in a live object, `value` a valid value.
@@ -35,8 +35,7 @@ pub(super) unsafe extern "C" fn set_array(field: *mut c_void, value: *const TVMF
     // SAFETY: the caller vouches for the value.
     match array_of(unsafe { AnyView::from_raw(value.read()) }) {
         Ok(array) => {
-            // SAFETY: the array is borrowed and alive; the field owns one reference, which the new one
-            // replaces.
+            // SAFETY: the array is borrowed and alive; the field owns one reference, which the new one replaces.
             unsafe {
                 refcount::retain(array.as_ptr());
                 let previous = field.cast::<*mut TVMFFIObject>().replace(array.as_ptr());

@@ -1,4 +1,4 @@
-//! Arrays that grow while others read them: old blocks stay as they are, and the length is published last.
+//! Growing arrays with lock-free readers: old blocks stay unchanged, and the length is published last.
 
 use crate::sync::atomic::{AtomicI32, AtomicPtr, Ordering};
 use core::cell::Cell;
@@ -8,22 +8,22 @@ use core::slice;
 
 use super::arena::{Arena, NoMemory};
 
-/// Where the parts of an array lie, in bytes from the start of what has it, and how large its records are.
+/// The layout of an array in its owner: offsets of its fields in bytes, and the size of its records.
 #[derive(Clone, Copy)]
 pub(super) struct ArrayLayout {
-    /// The pointer to the records.
+    /// Offset of the pointer to the records.
     pub data: u8,
-    /// Their number, an `i32`.
+    /// Offset of their number, an `i32`.
     pub len: u8,
-    /// The room for records, an `i32` that is touched only under the registry's lock.
+    /// Offset of the capacity, an `i32` that is only accessed under the registry's lock.
     pub capacity: u8,
-    /// Bytes of a record.
+    /// Size of a record in bytes.
     pub record_bytes: u8,
-    /// How many records the first block has room for, at least.
+    /// Minimum capacity of the first block.
     pub first_capacity: u8,
 }
 
-/// Such an array, whose parts lie where C readers look for them.
+/// A growing array whose fields lie at fixed offsets for C readers.
 pub(super) struct GrowingArray<'a> {
     base: *mut u8,
     layout: &'static ArrayLayout,
@@ -31,17 +31,17 @@ pub(super) struct GrowingArray<'a> {
 }
 
 impl<'a> GrowingArray<'a> {
-    /// The array of this place in what `base` points to.
+    /// The array with this layout in the record at `base`.
     ///
     /// # Safety
-    /// The parts lie there for `'a`, and everybody reaches the first two by atomics only. The array holds `len` records in a
-    /// block that lives for ever.
+    /// The fields live for `'a`, and the first two are only accessed atomically. The array has `len` records in a block
+    /// that lives forever.
     pub(super) unsafe fn at(base: *mut u8, layout: &'static ArrayLayout) -> Self {
         GrowingArray { base, layout, lifetime: PhantomData }
     }
 
     fn data(&self) -> &AtomicPtr<u8> {
-        // SAFETY: the pointer lies there, and is reached by atomics only (`at`).
+        // SAFETY: the pointer lies at this offset, and is only accessed atomically (`at`).
         unsafe { AtomicPtr::from_ptr(self.base.add(self.layout.data.into()).cast()) }
     }
 
@@ -50,20 +50,20 @@ impl<'a> GrowingArray<'a> {
         unsafe { AtomicI32::from_ptr(self.base.add(self.layout.len.into()).cast()) }
     }
 
-    /// The records that everybody may see.
+    /// The published records.
     ///
     /// # Safety
-    /// The records are of type `T`, and written before they are published.
+    /// The records have type `T`, and are written before they are published.
     #[inline]
     pub(super) unsafe fn published<T>(&self) -> &'static [T] {
         let len = self.len_part().load(Ordering::Acquire);
-        // An array seen after a length holds at least that many records: it was published first.
+        // An array is published before its length, so it has at least that many records.
         let data = self.data().load(Ordering::Acquire);
-        // The record that holds both is the clients' to read: a length that one of them spoilt must not become a huge one.
+        // Clients can access the record of both; a length that one of them corrupted must not become a huge one.
         if data.is_null() || len <= 0 {
             return &[];
         }
-        // SAFETY: the first `len` records of every published array are written, never change, and live for ever.
+        // SAFETY: the first `len` records of every published array are written, never change, and live forever.
         unsafe { slice::from_raw_parts(data.cast(), len as usize) }
     }
 
@@ -72,32 +72,32 @@ impl<'a> GrowingArray<'a> {
         self.len_part().load(Ordering::Relaxed) as usize
     }
 
-    /// The place of a record, which the array has room for from here on. Places that nobody wrote are zero.
+    /// Returns the address of a record, growing the array if needed. Unwritten records are zero.
     ///
-    /// When the block is too small, all records move to one of at least twice the room.
+    /// When the block is too small, all records move to one of at least twice the capacity.
     #[cfg_attr(feature = "speed", inline(always))]
     #[cfg_attr(not(feature = "speed"), inline(never))]
     pub(super) fn place(&self, arena: &Arena, index: usize) -> Result<NonNull<u8>, NoMemory> {
-        // SAFETY: whoever has the arena holds the registry's lock, so nobody else touches the capacity.
+        // SAFETY: a caller with the arena holds the registry's lock, so no one else accesses the capacity.
         let capacity = unsafe { &*self.base.add(self.layout.capacity.into()).cast::<Cell<i32>>() };
         let record_bytes = usize::from(self.layout.record_bytes);
         let room = capacity.get() as usize;
         if index >= room {
-            // Indices are bounded, and what lies in memory twice can be numbered.
+            // Cannot overflow: indices are bounded, and twice the size of an array in memory fits a number.
             let grown = (2 * room).max(index + usize::from(self.layout.first_capacity));
             let bytes = grown * record_bytes;
             let block = arena.carve_zeroed(bytes, align_of::<u64>())?;
             let old = self.data().load(Ordering::Relaxed);
-            // SAFETY: both blocks have room for the records, and the new one is fresh, so they do not overlap.
+            // SAFETY: both blocks have space for the records, and the new one does not overlap the old.
             unsafe { ptr::copy_nonoverlapping(old, block.as_ptr(), self.len() * record_bytes) };
             self.data().store(block.as_ptr(), Ordering::Release);
             capacity.set(grown as i32);
         }
-        // SAFETY: the block has room for the record.
+        // SAFETY: the block has space for the record.
         Ok(unsafe { NonNull::new_unchecked(self.data().load(Ordering::Relaxed).add(index * record_bytes)) })
     }
 
-    /// Shows the records up to this one to everybody.
+    /// Publishes the records up to this one.
     pub(super) fn publish(&self, index: usize) {
         if index >= self.len() {
             self.len_part().store(index as i32 + 1, Ordering::Release);

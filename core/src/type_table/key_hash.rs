@@ -1,12 +1,12 @@
-//! The 64-bit hash of a type key that `TVMFFITypeInfo` carries and structural hashing mixes in.
+//! The 64-bit hash of type keys, stored in `TVMFFITypeInfo` and used by structural hashing.
 #![forbid(unsafe_code)]
 
 /// Multiplier of the 64-bit Murmur hash.
 const MULTIPLIER: u64 = 0xc6a4_a793_5bd1_e995;
-/// Seed that the C++ standard library gives its string hash, on which upstream's value rests.
+/// The seed of the C++ standard library's string hash, on which upstream's value is based.
 const SEED: u64 = 0xc70f_6907;
 
-/// The 64-bit Murmur hash of `key`: the same on every target, so hashes can travel between them.
+/// Computes the 64-bit Murmur hash of `key`, the same on every target, so that hashes are portable.
 ///
 /// # Upstream
 /// `std::hash<String>` over the key, `src/ffi/object.cc` (`TypeTable::Entry`).
@@ -32,7 +32,7 @@ pub const fn type_key_hash(key: &[u8]) -> u64 {
     mixed(shift_mix(hash))
 }
 
-/// Fewer than 8 bytes as a little-endian number.
+/// Loads fewer than 8 bytes as a little-endian number.
 const fn load(mut bytes: &[u8]) -> u64 {
     let mut word = 0;
     while let [rest @ .., last] = bytes {
@@ -50,7 +50,7 @@ const fn shift_mix(value: u64) -> u64 {
     value ^ (value >> 47)
 }
 
-/// Not inlined where size counts: a product of 64 bits takes ten instructions there.
+/// Not inlined in size-optimised builds, where a 64-bit product takes ten instructions.
 #[cfg_attr(not(feature = "speed"), inline(never))]
 const fn multiplied(value: u64) -> u64 {
     value.wrapping_mul(MULTIPLIER)

@@ -1,7 +1,7 @@
-//! What a registered type is given: fields, methods, metadata and attributes, all on one path.
+//! Members of registered types: fields, methods, metadata and attributes, all added by one function.
 //!
-//! Everything that may allocate through a user's allocator, fail in a user's words or log happens before the
-//! registry's lock is taken or after it is let go.
+//! Steps that may use a user's allocator, raise errors or log run before the registry's lock is taken or after it is
+//! released.
 
 use crate::sync::atomic::{AtomicI32, Ordering};
 use core::ffi::c_void;
@@ -24,7 +24,7 @@ use super::entry::{self, TypeEntry};
 use super::growing_array::ArrayLayout;
 use super::{REGISTRY, ensure_provided, field_names, library_members, shadowed, type_info};
 
-/// What a type may be given.
+/// The kinds of members.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum MemberKind {
     Field,
@@ -33,14 +33,14 @@ enum MemberKind {
     Attr,
 }
 
-/// What records of a kind are like.
+/// The layout of the records of one kind of member.
 struct MemberLayout {
-    /// Where they lie: in the entry of the type, or in the column of the attribute.
+    /// The array of records: in the entry of the type, or in the column of the attribute.
     array: ArrayLayout,
     kind: MemberKind,
-    /// The texts that they begin with, in C's record.
+    /// Number of texts at the start of C's record.
     text_count: u8,
-    /// Where in them the value lies that they own.
+    /// Offset of the value that a record owns.
     value: u8,
 }
 
@@ -71,7 +71,7 @@ const _: () = {
     assert!(offset_of!(TVMFFITypeMetadata, doc) == 0);
 };
 
-/// What is given as a record of an attribute: its name, and the column of that name.
+/// The record of an attribute to add: its name and column.
 #[repr(C)]
 struct Attr {
     name: TVMFFIByteArray,
@@ -80,18 +80,17 @@ struct Attr {
 
 /// Adds a field to a type.
 ///
-/// Texts are copied; the default value and a setter that is a function are retained for ever. A field with
-/// the name of an ancestor's field is added with a warning. A field that the library itself gave to the type stays, and
-/// what is given here is ignored.
+/// Texts are copied; the default value and a setter that is a function are retained forever. A field that shadows an
+/// ancestor's field is added with a warning. A field that the library itself gave to the type is kept, and `info` is
+/// ignored.
 ///
 /// # Errors
-/// InternalError for an unknown type or a name that the type already has; ValueError for a name that is
-/// missing or for text that is null with a size; TypeError for a setter that should be a function and is not;
-/// MemoryError. Nothing is changed then.
+/// InternalError for an unknown type or a name that the type already has; ValueError for a missing name or a text that
+/// is null with a size; TypeError for a setter that should be a function but is not; MemoryError. Nothing is changed
+/// then.
 ///
 /// # Safety
-/// What the record points to must be valid for the call, and what its flags say about setter and default must
-/// hold.
+/// The pointers in the record must be valid for the call, and its flags must describe setter and default correctly.
 ///
 /// # Upstream
 /// `TVMFFITypeRegisterField`.
@@ -118,7 +117,7 @@ pub unsafe fn register_field(type_index: i32, info: &TVMFFIFieldInfo) -> Result<
     // SAFETY: the caller vouches for the record.
     unsafe { add(type_index, &FIELDS, ptr::from_ref(info).cast(), default)? };
     if !setter.is_null() {
-        // SAFETY: the caller vouches for a live object; the published record owns this reference, for ever.
+        // SAFETY: the caller vouches for a live object; the published record owns this reference forever.
         unsafe { refcount::retain(setter) };
     }
     if !upstream_release::fields_may_repeat() {
@@ -130,14 +129,14 @@ pub unsafe fn register_field(type_index: i32, info: &TVMFFIFieldInfo) -> Result<
 
 /// Adds a method to a type. Names may repeat, as overloads do.
 ///
-/// Texts are copied; the function is retained for ever. A method that the library itself gave to the type stays, and what is
-/// given here is ignored.
+/// Texts are copied; the function is retained forever. A method that the library itself gave to the type is kept, and
+/// `info` is ignored.
 ///
 /// # Errors
 /// InternalError for an unknown type; ValueError as for fields; MemoryError. Nothing is changed then.
 ///
 /// # Safety
-/// What the record points to must be valid for the call.
+/// The pointers in the record must be valid for the call.
 ///
 /// # Upstream
 /// `TVMFFITypeRegisterMethod`.
@@ -151,7 +150,7 @@ pub unsafe fn register_method(type_index: i32, info: &TVMFFIMethodInfo) -> Resul
     unsafe { add(type_index, &METHODS, ptr::from_ref(info).cast(), &info.method) }
 }
 
-/// Gives a type its metadata. The same metadata again is accepted and changes nothing.
+/// Sets the metadata of a type. Setting the same metadata again has no effect.
 ///
 /// # Errors
 /// InternalError for an unknown type; RuntimeError when the type has other metadata; ValueError for a doc
@@ -168,15 +167,15 @@ pub unsafe fn register_metadata(type_index: i32, metadata: &TVMFFITypeMetadata) 
     unsafe { add(type_index, &METADATA, ptr::from_ref(metadata).cast(), &TVMFFIAny::NONE) }
 }
 
-/// Gives a type an attribute. The value is retained for ever; type index None makes the column without a
-/// value. An attribute that the library itself gave to the type stays, and what is given here is ignored.
+/// Sets an attribute of a type. The value is retained forever; type index None only creates the column. An attribute
+/// that the library itself gave to the type is kept, and `value` is ignored.
 ///
 /// # Errors
 /// InternalError for an unknown type; RuntimeError when the type has that attribute; ValueError for a null
 /// raw string; MemoryError. No value is changed then.
 ///
 /// # Upstream
-/// `TVMFFITypeRegisterAttr`, which does not look whether the type is known.
+/// `TVMFFITypeRegisterAttr`, which does not check whether the type is known.
 pub fn register_attr(type_index: i32, name: &[u8], value: AnyView<'_>) -> Result<()> {
     ensure_provided();
     let column = columns::get_or_make(name)?;
@@ -189,9 +188,9 @@ pub fn register_attr(type_index: i32, name: &[u8], value: AnyView<'_>) -> Result
     unsafe { add(type_index, &ATTRS, ptr::from_ref(&attr).cast(), value.as_raw()) }
 }
 
-/// Why a type did not get a member; made into an error after the lock is let go.
+/// The reason why a member was not added; converted to an error after the lock is released.
 enum MemberError {
-    /// The type has another of its name.
+    /// The type already has a member of this name.
     Taken,
     NoMemory(NoMemory),
 }
@@ -202,10 +201,10 @@ impl From<NoMemory> for MemberError {
     }
 }
 
-/// Gives a type a member, with the value that belongs to it.
+/// Adds a member to a type, with the value that it owns.
 ///
 /// # Safety
-/// The record must be one of its kind, each of its texts valid for the call unless its data is null, and the value valid.
+/// The record must be of its kind, each of its texts valid for the call unless its data is null, and the value valid.
 #[cfg_attr(feature = "speed", inline(always))]
 #[cfg_attr(not(feature = "speed"), inline(never))]
 unsafe fn add(
@@ -229,7 +228,7 @@ unsafe fn add(
     let view = unsafe { AnyView::in_place(value) };
     let mut owned = MaybeUninit::uninit();
     view.write_owned(&mut owned)?;
-    // SAFETY: without an error that is an owned value.
+    // SAFETY: after success it is an owned value.
     let value = unsafe { Any::from_raw(owned.assume_init()) };
     let added = {
         let registry = REGISTRY.lock();
@@ -238,11 +237,11 @@ unsafe fn add(
     };
     match added {
         Ok(()) => {
-            // The published record owns the value now, for ever.
+            // The published record owns the value forever.
             core::mem::forget(value);
             Ok(())
         }
-        // A client was first, when memory was refused to the provider.
+        // A client registered it first, after the provider had run out of memory.
         Err(MemberError::Taken) if library_members::is_providing() => Ok(()),
         // SAFETY: as above.
         Err(MemberError::Taken) => Err(unsafe { is_there_already(records, record, entry) }),
@@ -250,13 +249,13 @@ unsafe fn add(
     }
 }
 
-/// Refuses texts whose bytes cannot be read, and names without any.
+/// Refuses unreadable texts and empty names.
 ///
 /// # Safety
-/// The record must be one of its kind.
+/// The record must be of its kind.
 unsafe fn check_texts(records: &MemberLayout, record: *const TVMFFIByteArray) -> Result<()> {
     let count = records.text_count.into();
-    // SAFETY: the record begins with so many texts.
+    // SAFETY: the record begins with that many texts.
     let texts = unsafe { core::slice::from_raw_parts(record, count) };
     for text in texts {
         plain_ensure!(
@@ -271,13 +270,14 @@ unsafe fn check_texts(records: &MemberLayout, record: *const TVMFFIByteArray) ->
     Ok(())
 }
 
-/// Whether texts that a member has in common with the one before it are kept once: not where code costs more than texts.
+/// Whether texts equal to those of the previous member are shared. Size-optimised builds spend memory on texts rather
+/// than code.
 const SHARES_TEXTS: bool = cfg!(feature = "speed");
 
-/// Shows a member to everybody.
+/// Publishes a member.
 ///
 /// # Safety
-/// The record must be one of its kind, its texts valid.
+/// The record must be of its kind, its texts valid.
 #[cfg_attr(feature = "speed", inline(always))]
 #[cfg_attr(not(feature = "speed"), inline(never))]
 unsafe fn publish(
@@ -289,7 +289,7 @@ unsafe fn publish(
 ) -> core::result::Result<(), MemberError> {
     let kind = records.kind;
     let array = match kind {
-        // SAFETY: an attribute comes with its column, which lives for ever.
+        // SAFETY: an attribute comes with its column, which lives forever.
         MemberKind::Attr => unsafe { &*(*record.cast::<Attr>()).column }.array(&records.array),
         _ => entry.array(&records.array),
     };
@@ -306,8 +306,8 @@ unsafe fn publish(
         _ => array.len(),
     };
     let place = array.place(arena, index)?.as_ptr();
-    // SAFETY: the array has room for the record at that place, which nobody reads before it is published; the value of an
-    // attribute only when its type index is there.
+    // SAFETY: the array has space for the record, which is not read before it is published; the value of an attribute
+    // is only read once its type index is set.
     unsafe {
         if kind == MemberKind::Metadata && array.len() != 0 {
             let is_same = is_same_metadata(&*place.cast(), &*record.cast());
@@ -344,7 +344,7 @@ unsafe fn publish(
     Ok(())
 }
 
-/// The error when the type has another member of that name.
+/// Makes the error for a duplicate member.
 ///
 /// # Safety
 /// The texts must be valid.
@@ -380,13 +380,13 @@ unsafe fn is_there_already(
     Error::plain(__error_site!(), template, &[entry.type_key().into(), name.into()])
 }
 
-/// Puts copies for ever in the place of texts. Empty text has null data, as upstream's copies have.
+/// Replaces texts by copies that live forever. Empty text has null data, as in upstream's copies.
 ///
-/// A text behind the name that `before` has, too, the texts of the last member, is shared, on hosts: docs and metadata of the
-/// fields of a type are often the same.
+/// In speed builds, a text after the name is shared with `before`, the texts of the last member, if equal: docs and
+/// metadata of the fields of a type are often the same.
 ///
 /// # Safety
-/// There are `count` texts, each valid, and as many in `before`, which were kept.
+/// `texts` and `before` have `count` valid texts each, those of `before` copied by this function.
 unsafe fn keep_texts(
     arena: &Arena,
     texts: *mut TVMFFIByteArray,
@@ -400,16 +400,16 @@ unsafe fn keep_texts(
         if text.size != 0 {
             if at != 0
                 && let Some(before) = before
-                // SAFETY: the caller vouches for these, too.
+                // SAFETY: the caller vouches for `before`, too.
                 && let known = unsafe { &*before.add(at) }
-                // SAFETY: as above, and for what was in the place.
+                // SAFETY: as above; `from` and `text.size` are the caller's text.
                 && unsafe { is_same_text(known, &TVMFFIByteArray { data: from, size: text.size }) }
             {
                 text.data = known.data;
                 continue;
             }
             let copy = arena.carve(text.size + 1, 1)?;
-            // SAFETY: the copy is fresh, and has room for the text and a zero.
+            // SAFETY: the copy is new, and has space for the text and a zero.
             unsafe {
                 from.copy_to_nonoverlapping(copy.as_ptr().cast(), text.size);
                 copy.add(text.size).write(0);
@@ -420,12 +420,12 @@ unsafe fn keep_texts(
     Ok(())
 }
 
-/// Whether a type, given by its record, has a field of that name.
+/// Returns `true` if a type, given by its record, has a field of that name.
 ///
 /// # Safety
-/// The record is one of this table, the name valid.
+/// The record belongs to this table, and the name is valid.
 pub(super) unsafe fn has_field(info: *const TVMFFITypeInfo, name: &TVMFFIByteArray) -> bool {
-    // SAFETY: the names of published fields live for ever, and the caller vouches for the rest.
+    // SAFETY: the names of published fields live forever, and the caller vouches for the rest.
     unsafe {
         let fields = entry::fields_of(info);
         match field_names::look_up(info, fields, name) {
@@ -441,7 +441,7 @@ unsafe fn is_same_metadata(one: &TVMFFITypeMetadata, other: &TVMFFITypeMetadata)
     const DOC_BYTES: usize = size_of::<TVMFFIByteArray>();
     const REST_BYTES: usize = size_of::<TVMFFITypeMetadata>() - DOC_BYTES;
     const _: () = assert!(REST_BYTES == size_of::<*const c_void>() + 2 * size_of::<i32>(), "no padding");
-    // SAFETY: behind the doc lie a pointer and two numbers, all written, and nothing else.
+    // SAFETY: the doc is followed by a pointer and two numbers, all initialised, without padding.
     let rest = |metadata: &TVMFFITypeMetadata| unsafe {
         ptr::from_ref(metadata).byte_add(DOC_BYTES).cast::<[u8; REST_BYTES]>().read()
     };

@@ -1,8 +1,9 @@
-//! Types by index and by key: lock-free reads of records at fixed addresses, and serialised registration.
+//! The type table: types by index and by key, with lock-free reads of records at fixed addresses and serialised
+//! registration.
 //!
-//! Built-in types are static tables. Other types, and everything that registration adds to a type, lie in
-//! memory that is never freed, since C readers keep pointers to it. A reader that runs beside a registration
-//! sees either the state before or the state after it.
+//! Built-in types are static tables. Other types, and all registered members, lie in memory that is never freed, since
+//! C readers keep pointers to it. A reader concurrent with a registration sees either the state before or the state
+//! after it.
 
 mod arena;
 mod attr_column;
@@ -41,24 +42,24 @@ pub use register::{NewTypeRequest, get_or_alloc_index};
 #[cfg(all(feature = "std", feature = "speed"))]
 pub(crate) use {columns::OTHERS, keys::INDEX_OF_KEY};
 
-/// The index that a query returns for a key that no type has.
+/// The index that a query returns for an unknown key.
 pub const KEY_NOT_FOUND: i32 = -2;
 
-/// The state that writers share.
+/// The shared state of writers.
 pub(crate) static REGISTRY: Lock<Registry> =
     Lock::new(Registry { arena: Arena::new(), next_index: Cell::new(DYN_OBJECT_BEGIN) });
 
 pub(crate) struct Registry {
     arena: Arena,
-    /// The lowest index that neither a type nor a reservation for children has taken.
+    /// The lowest index that is neither in use nor reserved for children.
     next_index: Cell<i32>,
 }
 
-/// The type registered at an index; its record never moves and never goes away.
+/// Returns the type registered at an index; its record never moves and is never freed.
 ///
 /// # Threads
-/// Lock-free, allocates nothing. Boards make the record of a built-in type when it is asked for first, under a lock; without
-/// memory there is none.
+/// Lock-free, allocates nothing. Bare-metal builds make the record of a built-in type at its first lookup, under a
+/// lock, and return `None` when out of memory.
 ///
 /// # Upstream
 /// `TVMFFIGetTypeInfo`, which ends the process for an unknown index.
@@ -67,22 +68,22 @@ pub fn type_info(type_index: i32) -> Option<&'static TypeEntry> {
     builtin_types::entry_of_any(type_index)
 }
 
-/// The key of a type, or a text that says that there is none.
+/// Returns the key of a type, or a placeholder for an unregistered type.
 pub fn type_key_of(type_index: i32) -> &'static [u8] {
     known_key(type_index).unwrap_or(b"<unregistered type>")
 }
 
-/// The key of a registered type.
+/// Returns the key of a registered type.
 fn known_key(type_index: i32) -> Option<&'static [u8]> {
     builtin_types::key(type_index).or_else(|| slots::entry(type_index).map(TypeEntry::type_key))
 }
 
-/// Whether children of a built-in type may get indices outside its places when these are full.
+/// Returns `true` if children of a built-in type may get indices outside its reserved ones.
 const fn may_overflow(type_index: i32) -> bool {
     type_index == OBJECT || type_index == VISIT_INTERRUPT
 }
 
-/// The index of the type with this key.
+/// Finds the index of a type by key.
 ///
 /// # Threads
 /// Lock-free, allocates nothing.
@@ -93,7 +94,7 @@ pub fn key_to_index(key: &[u8]) -> Option<i32> {
     })
 }
 
-/// Whether an object of one type may be used where another object type is expected.
+/// Returns `true` if objects of one type are instances of another.
 ///
 /// # Threads
 /// Lock-free, allocates nothing.
@@ -113,10 +114,10 @@ pub fn is_instance(type_index: i32, target_index: i32) -> bool {
         || (type_index >= STATIC_OBJECT_END && slots::descends_from(type_index, target_index))
 }
 
-/// Whether a type that was registered has another one among its ancestors.
+/// Returns `true` if a registered type has another one among its ancestors.
 fn has_ancestor(type_index: i32, target_index: i32) -> bool {
     let Some(entry) = slots::entry(type_index) else { return false };
-    // SAFETY: ancestors are registered types, whose records live for ever; an index never changes.
+    // SAFETY: ancestors are registered types, whose records live forever; an index never changes.
     let indices = entry.ancestors().iter().rev().map(|ancestor| unsafe { (**ancestor).type_index });
     // Indices of children are higher than those of their parents.
     indices.take_while(|index| *index >= target_index).any(|index| index == target_index)

@@ -1,7 +1,7 @@
 //! Registration of types.
 //!
-//! Everything that may allocate through a user's allocator, fail in a user's words or log happens before the
-//! registry's lock is taken or after it is let go.
+//! Steps that may use a user's allocator, raise errors or log run before the registry's lock is taken or after it is
+//! released.
 
 use core::cell::Cell;
 use core::ptr;
@@ -19,7 +19,7 @@ use super::{
     KEY_NOT_FOUND, REGISTRY, Registry, ensure_provided, key_to_index, keys, known_key, slots, type_info,
 };
 
-/// The parent index that asks for a known key only.
+/// The parent index of a request that only queries a key.
 const QUERY_ONLY: i32 = -2;
 
 /// A type to register.
@@ -27,27 +27,27 @@ const QUERY_ONLY: i32 = -2;
 pub struct NewTypeRequest<'a> {
     /// The name of the type.
     pub type_key: &'a [u8],
-    /// The index that the type must have, or negative for the next free one.
+    /// The required index of the type, or negative for the next free one.
     pub static_type_index: i32,
     /// The number of ancestors.
     pub type_depth: i32,
-    /// How many indices to reserve for children.
+    /// Number of indices to reserve for children.
     pub num_child_slots: i32,
-    /// Whether children may take other indices when these are used up.
+    /// Whether children may get other indices when the reserved ones are used up.
     pub child_slots_can_overflow: bool,
-    /// The parent; -1 for a root type, -2 to ask for a known type only.
+    /// The parent; -1 for a root type, -2 to only query a known type.
     pub parent_type_index: i32,
 }
 
-/// The index of the type with this key, registering the type when it is not there.
+/// Returns the index of the type with this key, and registers the type if it is unknown.
 ///
-/// A known key gives its index whatever the rest of the request says. An unknown key gives [`KEY_NOT_FOUND`]
-/// when the request only asks.
+/// A known key returns its index regardless of the rest of the request. An unknown key returns [`KEY_NOT_FOUND`] if the
+/// request is a query.
 ///
 /// # Errors
-/// InternalError, with nothing changed: the parent is unknown, cannot have more children or has another depth
-/// than one less; the static index is taken or out of range; the number of child slots is negative or beyond
-/// what indices can number. MemoryError.
+/// InternalError, with nothing changed: the parent is unknown, cannot have more children, or its depth is not one less
+/// than the type's; the static index is taken or out of range; the number of child slots is negative or exceeds the
+/// index range. MemoryError.
 ///
 /// # Upstream
 /// `TVMFFITypeGetOrAllocIndex`, `TypeTable::GetOrAllocTypeIndex` in `object.cc`.
@@ -64,7 +64,7 @@ pub fn get_or_alloc_index(request: &NewTypeRequest<'_>) -> Result<i32> {
     let allocated = {
         let registry = REGISTRY.lock();
         match key.index() {
-            // Another thread was faster.
+            // Another thread has registered it meanwhile.
             Some(index) => Ok(index),
             None => allocate_index(&registry, request, &key, parent),
         }
@@ -72,10 +72,10 @@ pub fn get_or_alloc_index(request: &NewTypeRequest<'_>) -> Result<i32> {
     allocated.map_err(|refusal| refusal.into_error(request))
 }
 
-/// Why a type did not get an index; made into an error after the lock is let go.
+/// The reason why a type got no index; converted to an error after the lock is released.
 enum RegisterError {
     NoMemory(NoMemory),
-    /// A message with places for the key, or for the key and the static index.
+    /// A message with placeholders for the key, or for the key and the static index.
     Contradiction(Template),
 }
 
@@ -96,7 +96,8 @@ impl RegisterError {
     }
 }
 
-/// Refuses a request unless the condition holds, in a text with places for the key, or for the key and the static index.
+/// Refuses a request unless the condition holds. The text has placeholders for the key, or for the key and the static
+/// index.
 macro_rules! ensure {
     ($condition:expr, $($text:tt)+) => {
         if !$condition {
@@ -113,13 +114,13 @@ fn allocate_index(
 ) -> core::result::Result<i32, RegisterError> {
     let Registry { arena, next_index } = registry;
     let (type_index, used) = choose_index(arena, next_index, request, parent)?;
-    // The number was checked to be far from overflow.
+    // Cannot overflow: the number was checked.
     let num_slots = request.num_child_slots + 1;
     let new = NewType {
         type_index,
         type_key: request.type_key,
         num_slots,
-        // Children of a type that cannot overflow would be outside its places.
+        // Overflowing children would be outside the reserved indices of a parent that cannot overflow.
         child_slots_can_overflow: request.child_slots_can_overflow
             && parent.is_none_or(|parent| parent.child_slots_can_overflow),
     };
@@ -132,7 +133,7 @@ fn allocate_index(
     Ok(type_index)
 }
 
-/// Chooses the index of a new type, without taking it, and tells what counts the indices in use there.
+/// Chooses the index of a new type without reserving it; returns it with the counter of used indices in its range.
 fn choose_index<'a>(
     arena: &Arena,
     next_index: &'a Cell<i32>,
@@ -170,7 +171,7 @@ fn choose_index<'a>(
     if used.get() + num_child_slots < parent.num_slots {
         let is_in_range =
             parent.type_index() >= DYN_OBJECT_BEGIN || index + num_child_slots < DYN_OBJECT_BEGIN;
-        // A static type may reserve places that other static types have taken since.
+        // Other static types may have taken indices that a static type reserved.
         if is_in_range && known_key(index).is_none() {
             return Ok((index, Some(used)));
         }
@@ -219,7 +220,7 @@ fn no_index_left() -> RegisterError {
     ))
 }
 
-/// Makes the entry of a type, with its ancestors and its key behind it, and shows it to everybody.
+/// Makes and publishes the entry of a type, followed by its ancestors and key.
 #[inline(never)]
 pub(super) fn insert_entry(
     arena: &Arena,
@@ -231,7 +232,7 @@ pub(super) fn insert_entry(
     let key = new.type_key;
     let bytes = size_of::<TypeEntry>() + depth * size_of::<*const TVMFFITypeInfo>() + key.len() + 1;
     let place = arena.carve(bytes, align_of::<TypeEntry>())?.cast::<TypeEntry>();
-    // SAFETY: the place is fresh, has room for the entry, its ancestors, its key and a zero, and lives for ever.
+    // SAFETY: the allocation is new, has space for the entry, its ancestors, its key and a zero, and lives forever.
     let entry = unsafe {
         let ancestors = place.add(1).cast::<*const TVMFFITypeInfo>().as_ptr();
         if let Some(parent) = parent {

@@ -1,4 +1,4 @@
-//! Warnings of fields that hide those of ancestors.
+//! Warnings about fields that shadow fields of ancestors.
 
 use crate::abi::TVMFFIByteArray;
 use crate::plain_warn;

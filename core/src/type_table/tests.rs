@@ -187,7 +187,7 @@ fn fields_are_copied_and_found() -> Result<()> {
     drop(default);
     assert!(before.is_empty());
     let fields = type_info(index).unwrap().fields();
-    // SAFETY: texts of registered fields live for ever.
+    // SAFETY: texts of registered fields live forever.
     let names = fields.iter().map(|field| unsafe { field.name.as_slice() });
     assert!(names.eq([b"f0", b"f1", b"f2", b"f3", b"f4"]));
     assert!(fields[0].metadata.data.is_null() && fields[0].metadata.size == 0);
@@ -207,7 +207,7 @@ fn each_field_has_its_own_texts_or_the_same_ones() -> Result<()> {
     }
     let fields = type_info(index).unwrap().fields();
     for (field, doc) in fields.iter().zip(docs) {
-        // SAFETY: texts of registered fields live for ever, and those that are not empty have a zero behind them.
+        // SAFETY: texts of registered fields live forever, and those that are not empty have a zero behind them.
         unsafe {
             assert_eq!(field.doc.as_slice(), doc.as_bytes());
             assert!(doc.is_empty() || *field.doc.data.add(doc.len()) == 0);
@@ -296,7 +296,7 @@ fn metadata_is_given_once() -> Result<()> {
     assert!(error.message().starts_with(b"Overriding test.Metadata: it has other metadata"));
     let kept = type_info(index).unwrap().metadata().unwrap();
     assert_eq!((kept.total_size, kept.structural_eq_hash_kind), (32, 1));
-    // SAFETY: the doc of registered metadata lives for ever.
+    // SAFETY: the doc of registered metadata lives forever.
     assert_eq!(unsafe { kept.doc.as_slice() }, b"a type");
     Ok(())
 }
@@ -307,7 +307,7 @@ fn attributes_have_a_column_that_stays() -> Result<()> {
     assert!(attr_column(name).is_none());
     register_attr(NONE, name, AnyView::NONE)?;
     let column = attr_column(name).unwrap();
-    // SAFETY: a column's record lives for ever; no other thread writes this one.
+    // SAFETY: a column's record lives forever; no other thread writes this one.
     let record = || unsafe { column.as_ptr().read() };
     assert_eq!((record().size, record().begin_index), (0, 0));
     register_attr(STR, name, 5i64.into())?;
@@ -347,9 +347,9 @@ fn columns_of_the_library_are_there_from_the_start() -> Result<()> {
 fn built_in_types_can_grow_too() -> Result<()> {
     add_field(MODULE, &field("test_extra"))?;
     let fields = type_info(MODULE).unwrap().fields();
-    // SAFETY: texts of registered fields live for ever.
+    // SAFETY: texts of registered fields live forever.
     let names = fields.iter().map(|field| unsafe { field.name.as_slice() });
-    // Boards leave the field of modules out.
+    // Builds without std have no field of modules.
     let expected = [&b"imports_"[..], &b"test_extra"[..]];
     assert!(names.eq(expected.into_iter().skip(usize::from(cfg!(not(feature = "std"))))));
     Ok(())
@@ -406,7 +406,7 @@ fn threads_register_and_read_at_once() {
         for thread in 0..threads {
             scope.spawn(move || {
                 for round in 0..rounds {
-                    // All threads ask for the same key, and for one of their own.
+                    // All threads register the same key, and one of their own.
                     let same = child_of(shared, &format!("test.Race{round}")).unwrap();
                     let own = child_of(same, &format!("test.Race{thread}.{round}")).unwrap();
                     assert_eq!(key_to_index(format!("test.Race{round}").as_bytes()), Some(same));
@@ -418,7 +418,7 @@ fn threads_register_and_read_at_once() {
                     };
                     add_field(shared, &info).unwrap();
                     let fields = type_info(shared).unwrap().fields();
-                    // SAFETY: texts of registered fields live for ever.
+                    // SAFETY: texts of registered fields live forever.
                     let has =
                         |name: &[u8]| fields.iter().any(|field| unsafe { field.name.as_slice() } == name);
                     assert!(has(name.as_bytes()));

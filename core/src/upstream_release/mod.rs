@@ -1,5 +1,5 @@
-//! The release of upstream that the process is served, where a later one contradicts it: chosen by a client on hosts, and the last
-//! one in other builds.
+//! Compatibility with earlier releases of upstream, where a later one contradicts them. On hosts a client selects the
+//! release; other builds follow the last one.
 
 #[cfg_attr(feature = "std", path = "std.rs")]
 #[cfg_attr(not(feature = "std"), path = "bare.rs")]

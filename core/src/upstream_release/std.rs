@@ -1,18 +1,18 @@
-//! Earlier releases of upstream, where a later one contradicts them.
+//! Compatibility with earlier releases of upstream, where a later one contradicts them.
 //!
-//! Upstream's Python package and its library are released together. This library is the last release's; a process whose
-//! package is an earlier one says so, before it uses types, and the library then serves that release:
+//! Upstream's Python package and its library are released together, and this library follows the last release. A
+//! process with an earlier package selects that release before it uses types, and the library then behaves like it:
 //!
-//! | Until | Served |
+//! | Until | Behaviour |
 //! |---|---|
-//! | 0.1.10 | a type may have several fields of one name, and may have a field of an ancestor's without a warning |
+//! | 0.1.10 | a type may have several fields of one name, and may shadow an ancestor's field without a warning |
 //! | 0.1.10 | copies are methods of the library's classes, too |
 //! | 0.1.10, no other | `ffi.GetFieldGetter`, `ffi.MakeFFINew`, `ffi.MakeInit` and `ffi.RegisterAutoInit` |
 //! | 0.1.12 | the fields of `ffi.Enum` are `_value` and `_name`; the attributes of enums have columns of their own |
-//! | 0.1.13 | structural visits of maps give the keys, too |
+//! | 0.1.13 | structural visits of maps include the keys |
 //! | 0.1.14 | a function's type schema lists result and parameters as `args` |
 //!
-//! All that depends on the release asks a function of this module. Those of builds without `std` know the last release alone.
+//! All release-dependent code asks a function of this module. Builds without `std` only know the last release.
 
 use core::sync::atomic::{AtomicU32, Ordering};
 
@@ -27,26 +27,26 @@ impl UpstreamRelease {
     }
 }
 
-/// Later than every release: what the library serves unless told otherwise.
+/// Later than every release: the default.
 const LAST: u32 = u32::MAX;
 
 static SERVED: AtomicU32 = AtomicU32::new(LAST);
 
-/// Serves a release from now on, everywhere in the process.
+/// Selects the release to be compatible with, for the whole process.
 ///
 /// # Threads
-/// One atomic store. What was registered before keeps the form of the release that was served then.
+/// One atomic store. Earlier registrations keep the form of the release that was selected then.
 pub fn serve(release: UpstreamRelease) {
     SERVED.store(release.0, Ordering::Relaxed);
 }
 
-/// The release that is served; the last one is later than every other.
+/// Returns the selected release; the default compares later than every other.
 #[inline]
 pub fn served() -> UpstreamRelease {
     UpstreamRelease(SERVED.load(Ordering::Relaxed))
 }
 
-/// Whether a type may repeat the name of its own or an ancestor's field.
+/// Whether a type may have several fields of one name, including an ancestor's.
 pub fn fields_may_repeat() -> bool {
     served() < UpstreamRelease::new(0, 1, 11)
 }
@@ -61,12 +61,12 @@ pub fn enums_have_values() -> bool {
     served() < UpstreamRelease::new(0, 1, 13)
 }
 
-/// The field of `ffi.Enum` that holds the name of an enum.
+/// Name of the field of `ffi.Enum` that stores an enum's name.
 pub fn name_of_enums() -> &'static [u8] {
     if enums_have_values() { b"_name" } else { b"_str_index" }
 }
 
-/// Whether structural visits of maps give keys and values.
+/// Whether structural visits of maps include the keys.
 #[inline]
 pub fn visits_give_keys() -> bool {
     served() < UpstreamRelease::new(0, 1, 14)

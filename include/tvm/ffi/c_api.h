@@ -191,15 +191,15 @@ enum TVMFFISEqHashKind
 #endif /* defined(__cplusplus) || __STDC_VERSION__ >= 202311L */
  {
   /**
-   * Not at all: comparing raises an error.
+   * Not comparable: comparing raises an error.
    */
   kTVMFFISEqHashKindUnsupported = 0,
   /**
-   * By content; whether two places share one object does not matter.
+   * By content; sharing of objects does not matter.
    */
   kTVMFFISEqHashKindTreeNode = 1,
   /**
-   * As a variable, which may correspond to another variable where both are defined.
+   * As a variable, which corresponds to another variable if both are defined at the same point.
    */
   kTVMFFISEqHashKindFreeVar = 2,
   /**
@@ -207,11 +207,11 @@ enum TVMFFISEqHashKind
    */
   kTVMFFISEqHashKindDAGNode = 3,
   /**
-   * By content, without variables anywhere inside, so the same address is enough.
+   * By content, which contains no variables, so equal addresses suffice.
    */
   kTVMFFISEqHashKindConstTreeNode = 4,
   /**
-   * By address: there is one object per value.
+   * By address: every value has a unique object.
    */
   kTVMFFISEqHashKindUniqueInstance = 5
 };
@@ -234,7 +234,7 @@ enum TVMFFITypeIndex
 #endif /* defined(__cplusplus) || __STDC_VERSION__ >= 202311L */
  {
   /**
-   * Any type at all. Appears in the static type of reflected fields, never in a value.
+   * Any type. Appears as the static type of reflected fields, never in a value.
    */
   kTVMFFIAny = -1,
   /**
@@ -254,7 +254,7 @@ enum TVMFFITypeIndex
    */
   kTVMFFIFloat = 3,
   /**
-   * An address that means something to the user only.
+   * An opaque address, which only the user interprets.
    */
   kTVMFFIOpaquePtr = 4,
   /**
@@ -278,7 +278,7 @@ enum TVMFFITypeIndex
    */
   kTVMFFIByteArrayPtr = 9,
   /**
-   * A pointer to an object handle that the callee may take over. Only in views.
+   * A pointer to an object handle from which the callee may move the object. Only in views.
    */
   kTVMFFIObjectRValueRef = 10,
   /**
@@ -290,7 +290,7 @@ enum TVMFFITypeIndex
    */
   kTVMFFISmallBytes = 12,
   /**
-   * The answer of a structural mutator that leaves a value as it is.
+   * The result of a structural mutator that leaves a value unchanged.
    */
   kTVMFFIUnchanged = 13,
   /**
@@ -338,7 +338,7 @@ enum TVMFFITypeIndex
    */
   kTVMFFIModule = 73,
   /**
-   * A Python object that the library only keeps: header, `TVMFFIOpaqueObjectCell`.
+   * A Python object, opaque to the library: header, `TVMFFIOpaqueObjectCell`.
    */
   kTVMFFIOpaquePyObject = 74,
   /**
@@ -350,14 +350,14 @@ enum TVMFFITypeIndex
    */
   kTVMFFIDict = 76,
   /**
-   * The answer of a structural visitor that wants to stop.
+   * The result of a structural visitor that stops the visit.
    */
   kTVMFFIVisitInterrupt = 77,
   /**
    * An integer that does not fit 64 bits: header, `size_t` word count, then that many `int64_t` words.
    *
-   * Words run from the least significant one, in two's complement and native byte order, without superfluous words
-   * of sign. A value that fits `int64_t` is always `kTVMFFIInt` instead.
+   * Words in two's complement and native byte order, least significant first, without redundant sign words. A
+   * value that fits `int64_t` is always `kTVMFFIInt` instead.
    */
   kTVMFFIBigInt = 78,
   /**
@@ -365,7 +365,7 @@ enum TVMFFITypeIndex
    */
   kTVMFFIStaticObjectEnd = 79,
   /**
-   * The first index given out at run time.
+   * The first index allocated at run time.
    */
   kTVMFFIDynObjectBegin = 128
 };
@@ -378,7 +378,7 @@ typedef int32_t TVMFFITypeIndex;
 #endif /* __cplusplus */
 
 /**
- * What a deleter is asked to do.
+ * The actions requested of a deleter.
  */
 enum TVMFFIObjectDeleterFlagBitMask
 #if defined(__cplusplus) || (defined(__STDC_VERSION__) && __STDC_VERSION__ >= 202311L)
@@ -386,15 +386,15 @@ enum TVMFFIObjectDeleterFlagBitMask
 #endif /* defined(__cplusplus) || __STDC_VERSION__ >= 202311L */
  {
   /**
-   * The last strong reference went: destroy the content, keep the memory.
+   * The last strong reference was released: destroy the content, keep the memory.
    */
   kTVMFFIObjectDeleterFlagBitMaskStrong = (1 << 0),
   /**
-   * The last weak reference went: free the memory.
+   * The last weak reference was released: free the memory.
    */
   kTVMFFIObjectDeleterFlagBitMaskWeak = (1 << 1),
   /**
-   * Both at once, the usual case: destroy the content and free the memory.
+   * Both at once, the common case: destroy the content and free the memory.
    */
   kTVMFFIObjectDeleterFlagBitMaskBoth = ((1 << 0) | (1 << 1))
 };
@@ -407,7 +407,7 @@ typedef int32_t TVMFFIObjectDeleterFlagBitMask;
 #endif /* __cplusplus */
 
 /**
- * How `TVMFFIErrorCell.update_backtrace` treats the text that is already there.
+ * How `TVMFFIErrorCell.update_backtrace` treats the existing text.
  */
 enum TVMFFIBacktraceUpdateMode
 #if defined(__cplusplus) || (defined(__STDC_VERSION__) && __STDC_VERSION__ >= 202311L)
@@ -415,11 +415,11 @@ enum TVMFFIBacktraceUpdateMode
 #endif /* defined(__cplusplus) || __STDC_VERSION__ >= 202311L */
  {
   /**
-   * Drops it.
+   * Replaces it.
    */
   kTVMFFIBacktraceUpdateModeReplace = 0,
   /**
-   * Keeps it and adds the new text behind it.
+   * Appends the new text to it.
    */
   kTVMFFIBacktraceUpdateModeAppend = 1
 };
@@ -460,7 +460,7 @@ enum TVMFFIFieldFlagBitMask
    */
   kTVMFFIFieldFlagBitMaskSEqHashDefPattern = (1 << 4),
   /**
-   * The default is a function without arguments that makes the value. Only together with `HasDefault`.
+   * The default is a function without arguments that returns the value. Only together with `HasDefault`.
    */
   kTVMFFIFieldFlagBitMaskDefaultFromFactory = (1 << 5),
   /**
@@ -484,7 +484,7 @@ enum TVMFFIFieldFlagBitMask
    */
   kTVMFFIFieldFlagBitMaskKwOnly = (1 << 10),
   /**
-   * `setter` is the handle of a function taking the field's address and the value, not a C function.
+   * `setter` is the handle of a function object that takes the field's address and the value, not a C function.
    */
   kTVMFFIFieldFlagBitSetterIsFunctionObj = (1 << 11),
   /**
@@ -501,7 +501,7 @@ typedef int32_t TVMFFIFieldFlagBitMask;
 #endif /* __cplusplus */
 
 /**
- * Whether a walk over an object is at a place where variables are defined.
+ * Whether a walk over an object is at a point where variables are defined.
  */
 enum TVMFFIDefRegionKind
 #if defined(__cplusplus) || (defined(__STDC_VERSION__) && __STDC_VERSION__ >= 202311L)
@@ -509,13 +509,13 @@ enum TVMFFIDefRegionKind
 #endif /* defined(__cplusplus) || __STDC_VERSION__ >= 202311L */
  {
   /**
-   * No: variables are used here and must be defined further out, or else compare by address.
+   * No: variables are used here. They must be defined further out, or compare by address.
    */
   kTVMFFIDefRegionKindNone = 0,
   /**
-   * A pattern: the variable and every variable in its type are defined where they first appear.
+   * A pattern: the variable and every variable in its type are defined where they first occur.
    *
-   * Holds for all that lies inside, whatever kinds are entered there.
+   * Applies to the whole content, regardless of the kinds of fields in it.
    */
   kTVMFFIDefRegionKindPattern = 1,
   /**
@@ -550,36 +550,37 @@ typedef struct TVMFFIVersion {
 } TVMFFIVersion;
 
 /**
- * A pointer to an object, that is to its `TVMFFIObject` header.
+ * A pointer to the `TVMFFIObject` header of an object.
  */
 typedef void *TVMFFIObjectHandle;
 
 /**
- * A source of storage for objects.
+ * An allocator of objects.
  *
- * It must stay valid as long as the process runs and may be called by several threads at once.
+ * It must stay valid as long as the process runs, and may be called by several threads concurrently.
  */
 typedef struct TVMFFICustomAllocator {
   /**
-   * Returns uninitialised storage of `size` bytes for an object of the given type, aligned to `alignment`.
+   * Allocates `size` bytes of uninitialised storage for an object of the given type, aligned to `alignment`.
    *
-   * A `TVMFFIObjectAllocHeader` with its callback set must lie right before the returned address; `size` does not
+   * A `TVMFFIObjectAllocHeader` with its callback set must directly precede the returned address; `size` does not
    * include it. On failure, returns null after raising an error with `TVMFFIErrorSetRaised`.
    */
   void *(*allocate)(size_t size, size_t alignment, int32_t type_index, void *context);
   /**
-   * Passed to `allocate` as it is; may be null.
+   * Passed to `allocate`; may be null.
    */
   void *context;
 } TVMFFICustomAllocator;
 
 /**
- * The C form of every function: arguments and result are values, failure is a status.
+ * The safe-call convention of functions: arguments and result are values, failure is a status.
  *
- * Arguments are borrowed for the time of the call. `result` must come in holding a value that owns nothing, normally
- * `kTVMFFINone`, and on success leaves with a value that the caller owns.
+ * Arguments are borrowed for the duration of the call. On entry `result` must hold a value that owns nothing, normally
+ * `kTVMFFINone`; on success it holds a value owned by the caller.
  *
- * Returns 0 on success. Returns -1 on failure, with the error waiting in `TVMFFIErrorMoveFromRaised`. Must not throw.
+ * Returns 0 on success. Returns -1 on failure with an error raised, which `TVMFFIErrorMoveFromRaised` takes. Must not
+ * throw.
  */
 typedef int (*TVMFFISafeCallType)(void *handle,
                                   const TVMFFIAny *args,
@@ -587,7 +588,8 @@ typedef int (*TVMFFISafeCallType)(void *handle,
                                   TVMFFIAny *result);
 
 /**
- * Bytes and their number: the content of strings and bytes, and the form of texts that are passed to the library.
+ * A pointer and a length in bytes: the content of string and bytes objects, and the form in which texts are passed to
+ * the library.
  */
 typedef struct TVMFFIByteArray {
   /**
@@ -609,7 +611,7 @@ typedef struct TVMFFIMethodInfo {
    */
   struct TVMFFIByteArray name;
   /**
-   * Documentation for the reader.
+   * Human-readable documentation.
    */
   struct TVMFFIByteArray doc;
   /**
@@ -642,7 +644,7 @@ typedef struct TVMFFIFieldInfo {
    */
   struct TVMFFIByteArray name;
   /**
-   * Documentation for the reader.
+   * Human-readable documentation.
    */
   struct TVMFFIByteArray doc;
   /**
@@ -670,7 +672,7 @@ typedef struct TVMFFIFieldInfo {
    */
   TVMFFIFieldGetter getter;
   /**
-   * Writes the field; set for read-only fields too, since loading a saved object needs it.
+   * Writes the field. Also set for read-only fields, since loading a saved object needs it.
    *
    * A `TVMFFIFieldSetter`, or with `kTVMFFIFieldFlagBitSetterIsFunctionObj` the handle of a function.
    */
@@ -682,13 +684,13 @@ typedef struct TVMFFIFieldInfo {
   /**
    * The declared type of the field, `kTVMFFIAny` when unknown.
    *
-   * Says nothing about the type of the value at run time or about the elements of a container.
+   * Does not constrain the run-time type of the value or the elements of a container.
    */
   int32_t field_static_type_index;
 } TVMFFIFieldInfo;
 
 /**
- * Makes an object of a type, whose fields are still to be set; the caller owns `result`.
+ * Creates an object of a type, whose fields are not yet set; the caller owns `result`.
  *
  * Returns 0, or -1 with the raised error set.
  */
@@ -699,11 +701,11 @@ typedef int (*TVMFFIObjectCreator)(TVMFFIObjectHandle *result);
  */
 typedef struct TVMFFITypeMetadata {
   /**
-   * Documentation for the reader.
+   * Human-readable documentation.
    */
   struct TVMFFIByteArray doc;
   /**
-   * Makes an object of the type, whose fields must then all be set; may be null.
+   * Creates an object of the type, whose fields must all be set afterwards; may be null.
    */
   TVMFFIObjectCreator creator;
   /**
@@ -717,10 +719,10 @@ typedef struct TVMFFITypeMetadata {
 } TVMFFITypeMetadata;
 
 /**
- * One attribute of all types that have it, by type index.
+ * A type attribute: one value per type, by type index.
  *
- * The entry of a type is `data[type_index - begin_index]`; outside `[begin_index, begin_index + size)`, and where
- * the entry is none, the type does not have the attribute. Nothing is inherited from the parent type.
+ * The entry of a type is `data[type_index - begin_index]`; outside `[begin_index, begin_index + size)`, and where the
+ * entry is None, the type does not have the attribute. Attributes are not inherited from the parent type.
  */
 typedef struct TVMFFITypeAttrColumn {
   /**
@@ -796,11 +798,11 @@ typedef struct TVMFFISeqCell {
    */
   int64_t size;
   /**
-   * The number of elements there is room for.
+   * The capacity in elements.
    */
   int64_t capacity;
   /**
-   * Frees `data`; null when the elements lie in the object itself and go with it.
+   * Frees `data`; null when the elements lie in the object itself.
    */
   void (*data_deleter)(void *data);
 } TVMFFISeqCell;
@@ -828,11 +830,11 @@ typedef struct TVMFFIErrorCell {
    */
   struct TVMFFIByteArray kind;
   /**
-   * What went wrong.
+   * The message.
    */
   struct TVMFFIByteArray message;
   /**
-   * Where it went wrong, one line per frame, most recent call first, so that outer frames are appended.
+   * The backtrace, one line per frame, most recent call first, so that outer frames are appended.
    */
   struct TVMFFIByteArray backtrace;
   /**
@@ -842,11 +844,11 @@ typedef struct TVMFFIErrorCell {
                            const struct TVMFFIByteArray *backtrace,
                            int32_t update_mode);
   /**
-   * The error that led to this one, or null; owned.
+   * The error that caused this one, or null; owned.
    */
   TVMFFIObjectHandle cause_chain;
   /**
-   * Any further object that describes the error, or null; owned.
+   * An additional object that describes the error, or null; owned.
    */
   TVMFFIObjectHandle extra_context;
 } TVMFFIErrorCell;
@@ -860,7 +862,7 @@ typedef struct TVMFFIFunctionCell {
    */
   TVMFFISafeCallType safe_call;
   /**
-   * The C++ form of the call, which throws instead of returning a status; null unless C++ made the object.
+   * The C++ calling convention, which throws instead of returning a status; null unless C++ created the object.
    *
    * Only for callers built with the same C++ exception ABI.
    */
@@ -872,20 +874,20 @@ typedef struct TVMFFIFunctionCell {
  */
 typedef struct TVMFFIOpaqueObjectCell {
   /**
-   * What the object keeps; for Python, the `PyObject*`.
+   * The foreign handle; for Python, the `PyObject*`.
    */
   void *handle;
 } TVMFFIOpaqueObjectCell;
 
 /**
- * The header before the storage of an object that came from a `TVMFFICustomAllocator`.
+ * The header that precedes the storage of an object from a `TVMFFICustomAllocator`.
  */
 typedef struct TVMFFIObjectAllocHeader {
   /**
-   * Takes back the storage of an object, given the address of its header.
+   * Frees the storage of an object, given the address of its header.
    *
-   * Called once, by the object's deleter when the last weak reference goes. The content is already destroyed and must
-   * not be read. Null when the deleter frees the storage in another way.
+   * Called once, by the object's deleter, when the last weak reference is released. The content is already destroyed
+   * and must not be read. Null when the deleter frees the storage in another way.
    */
   void (*delete_space)(void *ptr);
 } TVMFFIObjectAllocHeader;

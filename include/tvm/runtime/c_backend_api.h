@@ -12,22 +12,22 @@
 #include <tvm/runtime/base.h>
 
 /**
- * State that the tasks of one launch share.
+ * The shared state of the tasks of one launch.
  */
 typedef struct TVMParallelGroupEnv {
   /**
-   * Private to the launcher; barriers use it.
+   * State of the launcher, used by barriers.
    */
   void *sync_handle;
   /**
-   * The number of tasks, by which they divide the work.
+   * The number of tasks, by which the work is divided.
    */
   int32_t num_task;
 } TVMParallelGroupEnv;
 
 /**
- * One task of a launch: gets its number, what the tasks share and the launch's data; returns 0, or -1 with
- * an error raised.
+ * One task of a launch. Receives its number, the shared environment and the launch's data; returns 0, or -1 with an
+ * error raised.
  */
 typedef int (*FTVMParallelLambda)(int task_id, struct TVMParallelGroupEnv *env, void *data);
 

@@ -10,7 +10,7 @@ use crate::containers::{ArrayObject, DictObject, ListObject, MapObject};
 use crate::structural::{DefRegion, StructuralKind};
 use crate::walk::Fields;
 
-/// A walk through the elements of a sequence, the values of a map (of earlier upstream_release, its keys too), or the fields of another object.
+/// A walk through the elements of a sequence, the values of a map (of earlier releases, its keys too), or the fields of another object.
 ///
 /// It holds what it walks through, and goes on when that is changed meanwhile: elements and entries that have gone are
 /// not met, and new ones may or may not be.

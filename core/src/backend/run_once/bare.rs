@@ -1,4 +1,4 @@
-//! Initialisers of boards, whose handles say themselves what is under way.
+//! One-time initialisers on bare metal: the handle itself stores the state.
 
 use core::ffi::{c_int, c_void};
 use core::ptr;
@@ -9,8 +9,8 @@ use crate::raised_error;
 use crate::sync::atomic::{AtomicPtr, Ordering};
 use crate::sync::{critical, current_thread, pause};
 
-/// What a handle holds while its function runs on a thread that has no number, and after it succeeded. While its function runs
-/// on another one, it holds that number, which is an address.
+/// The state of a handle while its function runs on a thread without an identifier, and after it succeeded. While the
+/// function runs on a thread with an identifier, the handle stores that identifier, which is an address.
 const RUNNING: *mut c_void = ptr::without_provenance_mut(1);
 pub(super) const DONE: *mut c_void = ptr::without_provenance_mut(2);
 

@@ -1,4 +1,4 @@
-//! Initialisers of compiled modules that run once per handle.
+//! One-time initialisers of compiled modules.
 
 use core::ffi::{c_int, c_void};
 
@@ -10,20 +10,20 @@ use crate::sync::atomic::AtomicPtr;
 #[cfg_attr(not(feature = "std"), path = "bare.rs")]
 mod imp;
 
-/// Runs `body` unless it has succeeded for this handle before. After a failure, a later call tries again.
+/// Runs `body` unless it has already succeeded for this handle. After a failure, a later call tries again.
 ///
-/// Of several threads one runs `body` and the others wait. A child that is forked meanwhile runs it anew.
+/// One of several threads runs `body` and the others wait. A child that is forked meanwhile runs it anew.
 ///
 /// # Errors
-/// The one that `body` raised, or RuntimeError when it failed without one; RuntimeError, too, when `body` or an interrupt
-/// handler meanwhile asks for the same handle, which waits for ever in a build that cannot tell threads apart.
+/// The error that `body` raised, or RuntimeError if it failed without raising one. RuntimeError, too, when `body`, or
+/// an interrupt handler during it, requests the same handle; a build that cannot tell threads apart waits forever then.
 ///
 /// # Safety
 /// `handle` must be valid for atomic access, null before the first call and written by nobody else; `body`
 /// must accept `data`.
 ///
 /// # Upstream
-/// `TVMBackendRunOnce` of `src/runtime/c_runtime_api.cc`, which is not safe with threads and tries once only.
+/// `TVMBackendRunOnce` of `src/runtime/c_runtime_api.cc`, which is not thread-safe and tries only once.
 #[inline]
 pub unsafe fn run_once(
     handle: *mut *mut c_void,
@@ -58,7 +58,7 @@ mod tests {
         0
     }
 
-    /// Asks for the handle that it is run for.
+    /// Requests the handle of its own initialisation.
     #[cfg(feature = "std")]
     unsafe extern "C" fn ask_again(handle: *mut c_void) -> c_int {
         // SAFETY: the test passes the handle itself, which is `ask_again`'s.

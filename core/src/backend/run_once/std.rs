@@ -1,4 +1,5 @@
-//! Initialisers of hosts, on the account of makers that handles have: a forked child knows by it what other threads had begun.
+//! One-time initialisers on hosts. They share the list of initialisations in progress with handles, so that a forked
+//! child abandons the initialisations of other threads.
 
 use core::ffi::{c_int, c_void};
 use core::ptr;
@@ -9,7 +10,7 @@ use crate::init_once::{IN_PROGRESS, in_progress};
 use crate::raised_error;
 use crate::sync::atomic::AtomicPtr;
 
-/// The value of a handle whose function has succeeded.
+/// The state of a handle whose function succeeded.
 pub(super) const DONE: *mut c_void = ptr::without_provenance_mut(2);
 
 /// # Safety
@@ -20,7 +21,7 @@ pub(super) unsafe fn run(
     data: *mut c_void,
 ) -> Result<()> {
     let outcome = in_progress::init(&IN_PROGRESS, state, |done| {
-        // SAFETY: the caller vouches for `body` and `data`; `init` passes a place for the value.
+        // SAFETY: the caller vouches for `body` and `data`; `init` passes a valid result pointer.
         unsafe {
             let status = body(data);
             done.write(DONE);

@@ -1,13 +1,13 @@
-//! Workspaces on bare metal: a stack of blocks in a buffer that the firmware hands over. As long as there is none they come from
-//! where all memory of the library does.
+//! Workspaces on bare metal: a stack of blocks in a buffer that the firmware provides. Without a buffer they come from
+//! the library's heap.
 //!
-//! The profile `minimal` has a stack of its own, which needs no lock since it assumes one core.
+//! The profile `minimal` has its own stack, which assumes one core and needs no lock.
 
 use core::alloc::Layout;
 use core::ffi::c_void;
 use core::ptr::{self, NonNull};
 
-use crate::error::{Result, out_of_memory, refused_of};
+use crate::error::{Result, out_of_memory, out_of_memory_with_free};
 use crate::memory;
 use crate::plain_error;
 use crate::sync::Mutex;
@@ -15,14 +15,14 @@ use crate::sync::Mutex;
 /// Alignment of workspaces in bytes.
 pub(super) const ALIGNMENT: usize = crate::config::WORKSPACE_ALIGN;
 
-/// The header of a workspace in the buffer: the block below.
+/// The header of a workspace in the buffer: a pointer to the block below it.
 struct StackBlock(*mut StackBlock);
 
-/// The buffer. Zeros: none.
+/// The buffer and its blocks; all zero without a buffer.
 struct WorkspaceStack {
     start: *mut u8,
     end: *mut u8,
-    /// The first address at which the next block may begin.
+    /// The lowest address of the next block.
     next: *mut u8,
     /// The topmost block.
     top: *mut StackBlock,
@@ -30,7 +30,7 @@ struct WorkspaceStack {
     most: *mut u8,
 }
 
-// SAFETY: the buffer is the library's while it is set, whoever uses it.
+// SAFETY: the library owns the buffer while it is set; any thread may use it.
 unsafe impl Send for WorkspaceStack {}
 
 static STACK: Mutex<WorkspaceStack> = Mutex::new(WorkspaceStack {
@@ -41,13 +41,13 @@ static STACK: Mutex<WorkspaceStack> = Mutex::new(WorkspaceStack {
     most: ptr::null_mut(),
 });
 
-/// Takes workspaces from this buffer from now on, and starts the high-water mark again. Null takes it back.
+/// Allocates workspaces from this buffer from now on and resets the high-water mark. Null removes the buffer.
 ///
 /// # Errors
-/// RuntimeError while a workspace of the buffer before is in use.
+/// RuntimeError while a workspace of the previous buffer is in use.
 ///
 /// # Safety
-/// Nobody else uses `size` bytes from `start` on until another buffer is set.
+/// Nothing else uses the `size` bytes from `start` on until another buffer is set.
 pub unsafe fn set_buffer(start: *mut c_void, size: usize) -> Result<()> {
     let start = start.cast::<u8>();
     let mut buffer = STACK.lock();
@@ -60,7 +60,7 @@ pub unsafe fn set_buffer(start: *mut c_void, size: usize) -> Result<()> {
     Err(plain_error!(RUNTIME_ERROR, "a workspace of the buffer before is in use"))
 }
 
-/// The most bytes of the buffer that were in use at once.
+/// Returns the high-water mark: the most bytes of the buffer that were in use at once.
 pub fn high_water() -> usize {
     let buffer = STACK.lock();
     buffer.most.addr() - buffer.start.addr()
@@ -71,7 +71,7 @@ pub(super) fn allocate(size_bytes: u64) -> Result<NonNull<c_void>> {
     let pushed = STACK.lock().push(size);
     match pushed {
         PushOutcome::Block(workspace) => Ok(workspace),
-        PushOutcome::TooLarge { free } => Err(refused_of(size, free)),
+        PushOutcome::TooLarge { free } => Err(out_of_memory_with_free(size, free)),
         PushOutcome::NoBuffer => from_elsewhere(size),
     }
 }
@@ -82,7 +82,7 @@ fn from_elsewhere(size: usize) -> Result<NonNull<c_void>> {
 }
 
 /// # Safety
-/// `workspace` came from `allocate`, is given back once and not used any more.
+/// `workspace` came from `allocate`, is released once and no longer used.
 pub(super) unsafe fn release(workspace: NonNull<c_void>) -> Result<()> {
     let workspace = workspace.as_ptr();
     let mut buffer = STACK.lock();
@@ -97,7 +97,7 @@ pub(super) unsafe fn release(workspace: NonNull<c_void>) -> Result<()> {
             "workspaces of the buffer are given back in the reverse order"
         ));
     }
-    // SAFETY: it did not come from the buffer. Boards give memory back without its size.
+    // SAFETY: it did not come from the buffer. Bare-metal heaps release memory without its size.
     unsafe { memory::release(NonNull::new_unchecked(workspace.cast()), Layout::new::<u8>()) };
     Ok(())
 }
@@ -109,7 +109,7 @@ enum PushOutcome {
 }
 
 impl WorkspaceStack {
-    /// Puts a block on top.
+    /// Pushes a block.
     fn push(&mut self, size: usize) -> PushOutcome {
         const { assert!(ALIGNMENT >= align_of::<StackBlock>(), "FERRITE_WORKSPACE_ALIGN must fit a pointer") };
         if self.start.is_null() {
@@ -131,7 +131,7 @@ impl WorkspaceStack {
         PushOutcome::Block(unsafe { NonNull::new_unchecked(content.cast()) })
     }
 
-    /// Takes the topmost block off, if that is it.
+    /// Pops the topmost block if it is this workspace.
     fn pop(&mut self, workspace: *mut c_void) -> bool {
         let block = workspace.cast::<StackBlock>().wrapping_sub(1);
         if self.top != block {
@@ -153,7 +153,7 @@ mod tests {
         let _alone = super::super::tests::SOURCE.lock();
         let mut memory = [0u64; 64];
         let (start, size) = (memory.as_mut_ptr().cast::<c_void>(), size_of_val(&memory));
-        // SAFETY: the array is used for workspaces only, until the buffer is taken back.
+        // SAFETY: the array is used for workspaces only, until the buffer is removed.
         unsafe {
             assert!(set_buffer(start, size).is_ok());
             let first = allocate(100).unwrap();
@@ -169,7 +169,7 @@ mod tests {
             assert!(release(second).is_ok() && release(first).is_ok());
             assert_eq!(high_water(), most);
             assert!(set_buffer(ptr::null_mut(), 0).is_ok());
-            // Now they come from elsewhere.
+            // Without a buffer, workspaces come from the heap.
             let third = allocate(1000).unwrap();
             assert!(release(third).is_ok());
         }

@@ -1,40 +1,41 @@
-//! The blocks that a thread keeps for its next workspaces: a stack, since compiled functions give back what they asked for last.
+//! A thread's cache of workspace blocks: a stack, since compiled functions release their workspaces in reverse order.
 //!
-//! Blocks belong to no thread: whoever gives a workspace back keeps its block. A thread that ends gives all to the heap.
+//! Blocks belong to no thread: the thread that releases a workspace caches its block. When a thread ends, its blocks go
+//! back to the heap.
 
 use core::ptr::{self, NonNull};
 
 use super::source::{BlockHeader, free};
 
-/// The most blocks that a thread keeps. Then the one that it has had longest goes to the heap.
+/// Maximum number of cached blocks. Beyond it, the oldest block goes back to the heap.
 pub(super) const MAX_CACHED: usize = 16;
 
-/// A larger block is no good for a workspace when it has so many times its bytes.
+/// A cached block is used for a smaller workspace only up to this ratio of their sizes.
 const MAX_WASTE: usize = 4;
 
-/// A stack of blocks, linked by their headers.
+/// A stack of blocks, linked through their headers.
 pub(super) struct BlockCache {
     first: *mut BlockHeader,
     len: usize,
 }
 
 impl BlockCache {
-    /// No blocks.
+    /// Makes an empty cache.
     pub(super) const fn new() -> BlockCache {
         BlockCache { first: ptr::null_mut(), len: 0 }
     }
 
-    /// How many blocks there are.
+    /// Number of cached blocks.
     #[cfg(test)]
     pub(super) fn len(&self) -> usize {
         self.len
     }
 
-    /// Takes the block that fits best.
+    /// Takes the smallest cached block of at least `capacity` bytes, unless it is too large.
     #[inline]
     pub(super) fn take(&mut self, capacity: usize) -> Option<NonNull<BlockHeader>> {
         let first = NonNull::new(self.first)?;
-        // SAFETY: the blocks of the list are the thread's alone.
+        // SAFETY: the thread owns the blocks of the list exclusively.
         unsafe {
             if (*first.as_ptr()).capacity != capacity {
                 return self.take_best(capacity);
@@ -50,7 +51,7 @@ impl BlockCache {
         let most = capacity.saturating_mul(MAX_WASTE);
         let mut best: Option<(*mut *mut BlockHeader, usize)> = None;
         let mut link = &raw mut self.first;
-        // SAFETY: links lead to blocks of the list, which are the thread's alone, and the last one is null.
+        // SAFETY: links point to blocks of the list, which the thread owns exclusively, and the last one is null.
         unsafe {
             while let Some(block) = NonNull::new(*link) {
                 let size = (*block.as_ptr()).capacity;
@@ -63,10 +64,10 @@ impl BlockCache {
         }
     }
 
-    /// Takes out the block that the link leads to.
+    /// Removes the block at `link`.
     ///
     /// # Safety
-    /// The link is one of this list.
+    /// `link` belongs to this list.
     unsafe fn unlink(&mut self, link: *mut *mut BlockHeader) -> Option<NonNull<BlockHeader>> {
         // SAFETY: the caller's promise.
         unsafe {
@@ -77,10 +78,10 @@ impl BlockCache {
         }
     }
 
-    /// Keeps a block that nobody uses. Returns one for which there is no room.
+    /// Caches an unused block. Returns the oldest block if the cache is full.
     #[inline]
     pub(super) fn put(&mut self, block: NonNull<BlockHeader>) -> Option<NonNull<BlockHeader>> {
-        // SAFETY: nobody else uses the block.
+        // SAFETY: the block is unused.
         unsafe { (*block.as_ptr()).next = self.first };
         self.first = block.as_ptr();
         self.len += 1;
@@ -104,7 +105,7 @@ impl Drop for BlockCache {
     fn drop(&mut self) {
         let mut next = self.first;
         while let Some(block) = NonNull::new(next) {
-            // SAFETY: the blocks of the list are the thread's alone.
+            // SAFETY: the thread owns the blocks of the list exclusively.
             unsafe {
                 next = (*block.as_ptr()).next;
                 free(block);

@@ -1,4 +1,4 @@
-//! Workspaces on devices beside the CPU, which the installed functions provide.
+//! Workspaces on devices other than the CPU, provided by installed functions.
 
 use core::ffi::c_void;
 use core::ptr::{self, NonNull};
@@ -9,23 +9,23 @@ use crate::sync::atomic::{AtomicPtr, Ordering};
 use crate::text::Writer;
 use crate::{device, plain_error};
 
-/// The functions that provide workspaces on devices.
+/// An implementation of workspaces on devices.
 pub struct DeviceWorkspaces {
-    /// Allocates so many bytes on a device (type, id), as [`alloc_workspace`](super::alloc_workspace) does in main memory.
+    /// Allocates `size_bytes` bytes on a device, as [`alloc_workspace`](super::alloc_workspace) does in main memory.
     pub allocate: fn(device_type: i32, device_id: i32, size_bytes: u64) -> Result<NonNull<c_void>>,
-    /// Takes back a workspace of `allocate` for the same device, once.
+    /// Releases a workspace of `allocate` for the same device; called once.
     pub free: unsafe fn(device_type: i32, device_id: i32, workspace: NonNull<c_void>) -> Result<()>,
 }
 
 static INSTALLED: AtomicPtr<DeviceWorkspaces> = AtomicPtr::new(ptr::null_mut());
 
-/// Makes `workspaces` serve all devices but the CPU. Without it, workspaces on them are refused.
+/// Installs the workspaces of all devices except the CPU. Without it, workspaces on them are refused.
 pub fn install_device_workspaces(workspaces: &'static DeviceWorkspaces) {
     INSTALLED.store(ptr::from_ref(workspaces).cast_mut(), Ordering::Release);
 }
 
 fn installed(device_type: i32, device_id: i32) -> Result<&'static DeviceWorkspaces> {
-    // SAFETY: only `install_device_workspaces` stores here, and what it stores is static.
+    // SAFETY: only `install_device_workspaces` stores here, and only static references.
     let installed = unsafe { INSTALLED.load(Ordering::Acquire).cast_const().as_ref() };
     installed.ok_or_else(|| refusal(device_type, device_id))
 }
@@ -35,7 +35,7 @@ pub(super) fn allocate(device_type: i32, device_id: i32, size_bytes: u64) -> Res
 }
 
 /// # Safety
-/// `workspace` comes from `allocate` for the same device, and is given back once.
+/// `workspace` comes from `allocate` for the same device, and is released once.
 pub(super) unsafe fn free(device_type: i32, device_id: i32, workspace: NonNull<c_void>) -> Result<()> {
     // SAFETY: the caller's promise.
     unsafe { (installed(device_type, device_id)?.free)(device_type, device_id, workspace) }

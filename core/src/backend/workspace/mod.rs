@@ -1,4 +1,4 @@
-//! Workspaces: temporary buffers that compiled functions ask for and give back within one call.
+//! Workspaces: temporary buffers that a compiled function allocates and releases within one call.
 
 use core::ffi::c_void;
 use core::ptr::NonNull;
@@ -21,16 +21,16 @@ pub use source::{high_water, set_buffer};
 
 pub use device::{DeviceWorkspaces, install_device_workspaces};
 
-/// Gives `size_bytes` bytes of main memory, uninitialised and aligned for the vector loads of compiled code: to 64 bytes on
-/// hosts, to `FERRITE_WORKSPACE_ALIGN` elsewhere.
+/// Allocates `size_bytes` bytes of uninitialised main memory, aligned for the vector loads of compiled code: to 64
+/// bytes on hosts, to `FERRITE_WORKSPACE_ALIGN` elsewhere.
 ///
-/// The caller gives the workspace back with [`free_workspace`], from any thread; one from the buffer of a board in the reverse
-/// order. Zero bytes give a pointer of their own. On hosts, a thread keeps the last 16 blocks that it gave back for its next
-/// workspaces, until it ends.
+/// The caller releases the workspace with [`free_workspace`], on any thread; workspaces from a firmware buffer in
+/// reverse order. A size of zero returns a distinct pointer. On hosts, each thread caches the last 16 blocks that it
+/// released, until it ends.
 ///
 /// # Errors
-/// MemoryError when there is no such memory; ValueError when the device is not the CPU and no workspaces for devices are
-/// installed, otherwise errors of those.
+/// MemoryError when out of memory; ValueError when the device is not the CPU and no device workspaces are installed,
+/// otherwise the errors of those.
 ///
 /// # Upstream
 /// `TVMBackendAllocWorkspace` of `src/runtime/workspace_pool.cc`.
@@ -42,14 +42,14 @@ pub fn alloc_workspace(device_type: i32, device_id: i32, size_bytes: u64) -> Res
     source::allocate(size_bytes)
 }
 
-/// Takes back a workspace.
+/// Releases a workspace.
 ///
 /// # Errors
-/// As [`alloc_workspace`] for other devices; ValueError for a workspace from the buffer of a board that is not the latest, and on hosts for
-/// an address that is no workspace in use, as far as the bytes before it tell.
+/// As [`alloc_workspace`] for other devices; ValueError for a workspace from a firmware buffer that is not the latest,
+/// and on hosts for an address whose preceding bytes do not mark a workspace in use.
 ///
 /// # Safety
-/// `workspace` must come from [`alloc_workspace`], be given back once and not be used any more.
+/// `workspace` must come from [`alloc_workspace`], be released once and no longer be used.
 ///
 /// # Upstream
 /// `TVMBackendFreeWorkspace`.
@@ -68,7 +68,7 @@ pub unsafe fn free_workspace(device_type: i32, device_id: i32, workspace: NonNul
 mod tests {
     use super::*;
 
-    /// Held by tests that change where workspaces come from, or take large ones.
+    /// Locked by tests that change the source of workspaces or allocate large ones.
     pub(super) static SOURCE: std::sync::Mutex<()> = std::sync::Mutex::new(());
 
     #[test]
@@ -83,7 +83,7 @@ mod tests {
         }
         assert!(blocks.windows(2).all(|pair| pair[0] != pair[1]));
         for block in blocks.into_iter().rev() {
-            // SAFETY: each workspace is given back once.
+            // SAFETY: each workspace is released once.
             assert!(unsafe { free_workspace(kDLCPU, 0, block) }.is_ok());
         }
     }

@@ -1,4 +1,4 @@
-//! Workspaces of hosts: blocks of the heap, which threads keep for their next workspaces.
+//! Workspaces on hosts: heap blocks, which threads cache for later workspaces.
 
 use core::alloc::Layout;
 use core::ffi::c_void;
@@ -13,21 +13,21 @@ use crate::sync::per_thread;
 /// Alignment of workspaces in bytes; compiled code assumes it for its vector loads.
 pub(super) const ALIGNMENT: usize = 64;
 
-/// The header before a workspace; a whole unit of alignment, so that the workspace stays aligned.
+/// The header before a workspace. Its size is the alignment, so that the workspace stays aligned.
 #[repr(C, align(64))]
 pub(super) struct BlockHeader {
     /// Bytes of the workspace, a multiple of [`ALIGNMENT`].
     pub(super) capacity: usize,
     /// [`mark`] of this header while the workspace is in use, otherwise 0.
     mark: usize,
-    /// The next block that the thread keeps.
+    /// The next block in a thread's cache.
     pub(super) next: *mut BlockHeader,
 }
 
 const _: () = assert!(size_of::<BlockHeader>() == ALIGNMENT);
 
 crate::per_thread! {
-    /// Blocks that workspaces of this thread had.
+    /// Blocks of released workspaces.
     static CACHE: BlockCache = BlockCache::new()
 }
 
@@ -39,7 +39,7 @@ pub(super) fn allocate(size_bytes: u64) -> Result<NonNull<c_void>> {
     };
     let kept = per_thread::with(&CACHE, |kept| kept.take(capacity)).flatten();
     let Some(block) = kept.or_else(|| new_block(capacity)) else { return Err(out_of_memory(size)) };
-    // SAFETY: the block begins with a header, and nobody else uses it.
+    // SAFETY: the block begins with a header and is unused.
     unsafe {
         (*block.as_ptr()).mark = mark(block);
         Ok(block.add(1).cast())
@@ -47,31 +47,31 @@ pub(super) fn allocate(size_bytes: u64) -> Result<NonNull<c_void>> {
 }
 
 /// # Safety
-/// `workspace` came from `allocate`, is given back once and not used any more. Most of what did not is noticed.
+/// `workspace` came from `allocate`, is released once and no longer used. Most violations are detected.
 #[inline]
 pub(super) unsafe fn release(workspace: NonNull<c_void>) -> Result<()> {
     // SAFETY: the header precedes the workspace.
     let block = unsafe { workspace.cast::<BlockHeader>().sub(1) };
-    // SAFETY: the header is readable as the caller promises; as it may not be one, nothing is changed unless it has the mark.
+    // SAFETY: the caller vouches that the header is readable; nothing is written unless it has the mark.
     if !block.is_aligned() || unsafe { (*block.as_ptr()).mark } != mark(block) {
         return Err(plain_error!(VALUE_ERROR, "this is not the address of a workspace in use"));
     }
-    // SAFETY: the workspace is not used any more.
+    // SAFETY: the workspace is no longer used.
     unsafe { (*block.as_ptr()).mark = 0 };
     let surplus = per_thread::with(&CACHE, |kept| kept.put(block)).unwrap_or(Some(block));
     if let Some(block) = surplus {
-        // SAFETY: nobody uses the block any more.
+        // SAFETY: the block is no longer used.
         unsafe { free(block) };
     }
     Ok(())
 }
 
-/// The content of [`BlockHeader::mark`] for a workspace in use, which no other memory is likely to have.
+/// The value of [`BlockHeader::mark`] for a workspace in use, unlikely in other memory.
 fn mark(block: NonNull<BlockHeader>) -> usize {
     block.addr().get() ^ 0x5EC0_77E5_F0CA_C71A_u64 as usize
 }
 
-/// Takes a block from the heap. When that has none, it may have what the thread keeps.
+/// Allocates a block from the heap; when out of memory, frees the thread's cache and tries again.
 #[cold]
 fn new_block(capacity: usize) -> Option<NonNull<BlockHeader>> {
     let layout = Layout::from_size_align(capacity.checked_add(size_of::<BlockHeader>())?, ALIGNMENT).ok()?;
@@ -85,10 +85,10 @@ fn new_block(capacity: usize) -> Option<NonNull<BlockHeader>> {
     Some(block)
 }
 
-/// Gives a block back to the heap.
+/// Frees a block.
 ///
 /// # Safety
-/// `block` came from [`new_block`], and nobody uses it any more.
+/// `block` came from [`new_block`] and is no longer used.
 #[cold]
 pub(super) unsafe fn free(block: NonNull<BlockHeader>) {
     // SAFETY: the caller's promise; the layout is that of `new_block`.
@@ -107,11 +107,11 @@ mod tests {
     use std::vec::Vec;
 
     fn give_back(workspace: NonNull<c_void>) {
-        // SAFETY: the tests give each workspace back once.
+        // SAFETY: the tests release each workspace once.
         unsafe { release(workspace) }.unwrap();
     }
 
-    /// Runs `body` on a thread that keeps nothing yet.
+    /// Runs `body` on a thread with an empty cache.
     fn on_new_thread(body: impl FnOnce() + Send + 'static) {
         thread::spawn(body).join().unwrap();
     }
@@ -125,7 +125,7 @@ mod tests {
                 give_back(outer);
                 assert_eq!((allocate(65_536).unwrap(), allocate(8192).unwrap()), (outer, inner));
             }
-            // The other way round, too.
+            // In the reverse order, too.
             give_back(outer);
             give_back(inner);
             assert_eq!((allocate(8190).unwrap(), allocate(65_500).unwrap()), (inner, outer));
@@ -179,7 +179,7 @@ mod tests {
         on_new_thread(|| {
             let workspace = allocate(100).unwrap();
             give_back(workspace);
-            // SAFETY: the thread keeps the block, whose header is readable.
+            // SAFETY: the block is in the thread's cache, and its header is readable.
             let error = unsafe { release(workspace) }.unwrap_err();
             assert_eq!(error.kind(), b"ValueError");
             per_thread::with(&CACHE, |kept| assert_eq!(kept.len(), 1)).unwrap();

@@ -1,16 +1,16 @@
-//! Errors without backtraces: updates change nothing.
+//! Errors without backtraces: updates have no effect.
 
 use super::super::record::ErrorRecord;
 use super::super::static_error::ignore_backtrace;
 use crate::abi::{TVMFFIByteArray, TVMFFIObjectHandle};
 
-/// No bytes: an error has no block.
+/// The size of a backtrace block: none exists.
 pub(in crate::error) type BlockBytes = ();
 
-/// The bytes of no block.
+/// The size without a block.
 pub(in crate::error) const NONE: BlockBytes = ();
 
-/// The `update_backtrace` of errors made here.
+/// The `update_backtrace` of errors made by this library.
 pub(in crate::error) const UPDATE: unsafe extern "C" fn(TVMFFIObjectHandle, *const TVMFFIByteArray, i32) =
     ignore_backtrace;
 

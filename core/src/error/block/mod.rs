@@ -1,9 +1,9 @@
-//! The backtrace of an error as C updates it: a block that updates replace; in builds without backtraces, updates change nothing.
+//! The backtrace block of an error, which C updates replace. In builds without backtraces, updates have no effect.
 //!
 //! | item | meaning |
 //! |---|---|
-//! | `BlockBytes`, `NONE` | the bytes of the block in the error's record, and their value without a block |
-//! | `UPDATE` | the `update_backtrace` of errors made here |
+//! | `BlockBytes`, `NONE` | the size of the block in the error's record, and its value without a block |
+//! | `UPDATE` | the `update_backtrace` of errors made by this library |
 //! | `release` | frees the block |
 
 #[cfg_attr(feature = "std", path = "std.rs")]

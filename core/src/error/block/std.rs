@@ -1,4 +1,4 @@
-//! The backtrace of an error as C writes it: a block of its own, which updates replace.
+//! The backtrace block of an error: separate memory, which updates replace.
 
 use core::alloc::Layout;
 use core::ffi::c_char;
@@ -11,25 +11,25 @@ use crate::abi::{
 };
 use crate::memory;
 
-/// Bytes of a block.
+/// The size of a block in bytes.
 pub(in crate::error) type BlockBytes = usize;
 
-/// The bytes of no block.
+/// The size without a block.
 pub(in crate::error) const NONE: BlockBytes = 0;
 
-/// The one address of [`update`] by which this library's records are known.
+/// The address of [`update`] that identifies this library's records.
 pub(in crate::error) static UPDATE: unsafe extern "C" fn(TVMFFIObjectHandle, *const TVMFFIByteArray, i32) =
     update;
 
-/// The `update_backtrace` of errors made here.
+/// The `update_backtrace` of errors made by this library.
 unsafe extern "C" fn update(this: TVMFFIObjectHandle, text: *const TVMFFIByteArray, mode: i32) {
     let record: *mut ErrorRecord = this.cast();
     if record.is_null() || text.is_null() {
         return;
     }
-    // SAFETY: C calls this with an error that it got from this library and a byte array (ABI), which may be that of the cell.
+    // SAFETY: C passes an error of this library and a byte array (ABI), which may be the one in the cell.
     let (old, text) = unsafe { ((*record).cell.backtrace, text.read()) };
-    // There is nobody to report to: what makes no sense changes nothing.
+    // No error can be reported: invalid arguments have no effect.
     let modes = kTVMFFIBacktraceUpdateModeReplace..=kTVMFFIBacktraceUpdateModeAppend;
     if text.size.cast_signed() < 0 || !modes.contains(&mode) {
         return;
@@ -37,13 +37,13 @@ unsafe extern "C" fn update(this: TVMFFIObjectHandle, text: *const TVMFFIByteArr
     // SAFETY: the text is valid for the call (ABI), and its size was just checked.
     let text = unsafe { text.as_slice() };
     let kept = if mode == kTVMFFIBacktraceUpdateModeAppend { old.size } else { 0 };
-    // Neither text is longer than half the address space, less one byte.
+    // Each text is shorter than half the address space.
     let len = kept + text.len();
     let Ok(layout) = Layout::array::<u8>(len + 1) else { return };
     let Some(block) = memory::allocate(layout) else { return };
     let start = block.as_ptr();
-    // SAFETY: the block has room for both texts and the NUL; the old block is not used any more once it is copied. Only these
-    // fields are ours now: other threads may count the error, so no reference to its record is made.
+    // SAFETY: the block has space for both texts and the NUL; the old block is unused once it is copied. Only these
+    // fields are written: other threads may count the error, so no reference to its record is made.
     unsafe {
         ptr::copy_nonoverlapping(old.data.cast(), start, kept);
         ptr::copy_nonoverlapping(text.as_ptr(), start.add(kept), text.len());
@@ -55,12 +55,12 @@ unsafe extern "C" fn update(this: TVMFFIObjectHandle, text: *const TVMFFIByteArr
     }
 }
 
-/// Frees the block of the backtrace, if there is one.
+/// Frees the backtrace block, if any.
 ///
 /// # Safety
-/// The record must be ours alone; its backtrace must not be read afterwards.
+/// The caller has exclusive access to the record; its backtrace must not be read afterwards.
 pub(in crate::error) unsafe fn release(record: *mut ErrorRecord) {
-    // SAFETY: a capacity above zero says that the text is a block of that size.
+    // SAFETY: a size above zero says that the text is a block of that size.
     unsafe {
         if (*record).backtrace_bytes > 0 {
             let block = NonNull::new_unchecked((*record).cell.backtrace.data.cast_mut().cast::<u8>());
@@ -77,7 +77,7 @@ mod tests {
 
     /// Calls [`update`] as C does.
     fn append(error: &Error, text: *const TVMFFIByteArray) {
-        // SAFETY: the error is alive and nobody else uses its cell; the text is valid for the call.
+        // SAFETY: the error is alive, no one else uses its cell, and the text is valid for the call.
         unsafe { UPDATE(record_of(error).cast(), text, kTVMFFIBacktraceUpdateModeAppend) };
     }
 

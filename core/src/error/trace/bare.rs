@@ -1,4 +1,4 @@
-//! Errors without backtraces: those of firmware, and of kernel libraries, whose errors the loaded library makes.
+//! Errors without backtraces, in firmware and in kernel libraries, whose errors the loaded library creates.
 #![forbid(unsafe_code)]
 
 use super::super::{Error, Site};
@@ -8,11 +8,11 @@ impl Error {
     #[inline(always)]
     pub(crate) fn complete_backtrace(&mut self) {}
 
-    /// Does nothing either.
+    /// Does nothing.
     #[inline(always)]
     pub(in crate::error) fn set_site(&self, _: Site) {}
 
-    /// None.
+    /// Returns `None`.
     #[inline(always)]
     pub(in crate::error) fn site(&self) -> Option<Site> {
         None

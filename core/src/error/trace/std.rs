@@ -1,4 +1,4 @@
-//! The backtrace of an error made in this library, written when others begin to see it.
+//! Capture of the backtraces of errors made by this library, when they leave the library.
 
 use core::ffi::c_char;
 use core::ptr;
@@ -10,8 +10,8 @@ use crate::memory::Buffer;
 use crate::object::ObjectClass;
 
 impl Error {
-    /// Writes the backtrace of an error of this library that was never raised before, now that it leaves the
-    /// library. Without memory the error goes without. Only for who owns the error: one that is lent may be lent to others.
+    /// Captures the backtrace of an error of this library that is about to leave the library for the first time. When
+    /// out of memory, the error has none. Only for the owner of the error: a borrowed error may be read elsewhere.
     #[inline]
     pub(crate) fn complete_backtrace(&mut self) {
         if self.site().is_some() {
@@ -19,20 +19,20 @@ impl Error {
         }
     }
 
-    /// Remembers where a new error was made, until its backtrace is written.
+    /// Stores the site of a new error until its backtrace is captured.
     #[inline]
     pub(in crate::error) fn set_site(&self, site: Site) {
-        // SAFETY: the record is this library's, was just made, and nobody else knows it.
+        // SAFETY: the record is this library's, new, and not shared.
         unsafe { (*record::record_of(self)).pending = Some(site) };
     }
 
-    /// Where an error of this library was made, as long as it has no backtrace.
+    /// Returns the site of an error of this library, until its backtrace is captured.
     #[inline]
     pub(in crate::error) fn site(&self) -> Option<Site> {
         let record = record::record_of(self);
-        // SAFETY: the cell of every error can be read, and `update_backtrace` never changes. Errors with this library's
-        // function have this library's record, of which `pending` changes only while a single reference is left, which
-        // nobody else uses.
+        // SAFETY: the cell of every error is readable, and `update_backtrace` never changes. Errors with this library's
+        // function have this library's record, whose `pending` only changes while a single reference remains, whose
+        // owner calls this.
         unsafe {
             let update = (*record).cell.update_backtrace?;
             if ptr::fn_addr_eq(update, block::UPDATE) { (*record).pending } else { None }
@@ -54,23 +54,23 @@ impl Error {
     }
 }
 
-/// Where the error was made, once, for who writes the backtrace; none while somebody else holds the error, who may be
-/// reading.
+/// Takes the site of the error for the capture of its backtrace; `None` while the error has other owners, which may be
+/// reading it.
 fn take_pending(error: &mut Error) -> Option<Site> {
     let site = error.site().filter(|_| error.as_object().is_unique())?;
-    // SAFETY: the record is this library's, and the only reference to it is here, lent to nobody else.
+    // SAFETY: the record is this library's, and its only reference is `error`, borrowed exclusively.
     unsafe { (*record::record_of(error)).pending = None };
     Some(site)
 }
 
-/// Makes `text` the backtrace of an error of this library, whose pending site the caller took.
+/// Sets the backtrace of an error of this library, whose pending site was taken.
 fn adopt_backtrace(error: &mut Error, mut text: Buffer<u8>) {
     if text.is_empty() || text.try_push(0).is_err() {
         return;
     }
     let record = record::record_of(error);
     let (block, len, capacity) = text.into_raw_parts();
-    // SAFETY: as for `take_pending`; the block has `capacity` bytes, and from here on the record owns it.
+    // SAFETY: as for `take_pending`; the block has `capacity` bytes, which the record owns from here on.
     unsafe {
         block::release(record);
         (*record).backtrace_bytes = capacity;

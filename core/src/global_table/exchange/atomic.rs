@@ -1,4 +1,4 @@
-//! Changes of the function of a name, one at a time, beside readers that take no lock.
+//! Serialised changes of a name's function, concurrent with lock-free readers.
 
 use super::super::GlobalEntry;
 use super::super::retired::{Retired, RetiredNode};
@@ -8,13 +8,13 @@ use crate::error::Result;
 use crate::function::Function;
 use crate::sync::Mutex;
 
-/// Its lock admits one writer at a time.
+/// Retired functions. The lock also serialises writers.
 pub(crate) static RETIRED: Mutex<Retired> = Mutex::new(Retired::new());
 
-/// The function that takes the place of a default; None for the one that is registered.
+/// The replacement of a default; `None` for the registered function itself.
 pub(in crate::global_table) type InPlaceOfDefault = Option<Function>;
 
-/// Makes the function that takes the place of the default of that name, if there is one.
+/// Makes the replacement of the default of that name, if any.
 ///
 /// # Errors
 /// MemoryError.
@@ -25,9 +25,9 @@ pub(in crate::global_table) fn in_place_of_default(
     defaults::wrapped(name, function)
 }
 
-/// Makes a name stand for a function, unless it stands for one that does not yield and `may_replace` is false. Tells whether it
-/// stands for this function now, or for one of the same callback. What yields is replaced by `in_place_of_default`, if there is
-/// one.
+/// Sets the function of a name, unless it has one that is not a default and `may_replace` is false. Returns `true` if
+/// the name has this function afterwards, or one with the same callback. A default is replaced by
+/// `in_place_of_default`, if any.
 ///
 /// # Errors
 /// MemoryError, with nothing changed.
@@ -56,7 +56,7 @@ pub(in crate::global_table) fn set(
     Ok(true)
 }
 
-/// Makes a name stand for nothing. Tells whether it stood for a function.
+/// Clears the function of a name. Returns `true` if it had one.
 ///
 /// # Errors
 /// MemoryError, with nothing changed.
@@ -71,14 +71,14 @@ pub(in crate::global_table) fn clear(slot: &'static GlobalEntry) -> Result<bool>
     Ok(was_set)
 }
 
-/// The references that a change leaves to be dropped without a lock.
+/// References to drop after a change, without the lock.
 struct Leftovers {
     _texts: Texts,
     _function: Option<Function>,
     _node: Option<RetiredNode>,
 }
 
-/// Puts a function in. One that a reader may still be about to retain goes on the list.
+/// Replaces the function. If a reader may still be about to retain the previous one, it goes to the retired list.
 fn put(
     retired: &mut Retired,
     slot: &'static GlobalEntry,
@@ -96,8 +96,8 @@ fn put(
     }
 }
 
-/// Releases retired functions that no reader can reach, one at a time and without a lock: their deleters are
-/// users' code.
+/// Releases retired functions that no reader can reach, one at a time and without the lock, since their deleters are
+/// user callbacks.
 fn release_unreachable() {
     while let Some(function) = take_unreachable() {
         drop(function);

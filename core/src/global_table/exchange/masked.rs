@@ -1,4 +1,5 @@
-//! Changes of the function of a name, where readers look and retain in one critical section: nothing waits.
+//! Changes of a name's function where readers load and retain in one critical section, so no function has to be
+//! retired.
 #![forbid(unsafe_code)]
 
 use super::super::GlobalEntry;
@@ -22,8 +23,8 @@ pub(in crate::global_table) const fn in_place_of_default(
     Ok(InPlaceOfDefault)
 }
 
-/// Makes a name stand for a function, unless it stands for one and `may_replace` is false. Tells whether it stands for this
-/// function now, or for one of the same callback.
+/// Sets the function of a name, unless it has one and `may_replace` is false. Returns `true` if the name has this
+/// function afterwards, or one with the same callback.
 ///
 /// # Errors
 /// None.
@@ -39,7 +40,7 @@ pub(in crate::global_table) fn set(
     }))
 }
 
-/// Makes a name stand for nothing. Tells whether it stood for a function.
+/// Clears the function of a name. Returns `true` if it had one.
 ///
 /// # Errors
 /// None.

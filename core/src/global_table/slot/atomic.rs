@@ -1,4 +1,4 @@
-//! A place for a function that readers share without a lock.
+//! The function of one name, with lock-free readers.
 
 use core::ptr::{self, NonNull};
 
@@ -16,34 +16,34 @@ impl FunctionSlot {
         FunctionSlot(SharedPointer::new(into_raw(function)))
     }
 
-    /// The function, with a reference of its own.
+    /// Returns a new reference to the function.
     #[inline]
     pub(in crate::global_table) fn load(&self) -> Option<Function> {
-        // SAFETY: the object is alive until it is retained.
+        // SAFETY: the object stays alive until `retain` returns.
         let retain = |object: NonNull<TVMFFIObject>| unsafe { refcount::retain(object.as_ptr()) };
-        // SAFETY: the reference that was retained is the result's.
+        // SAFETY: the result owns the retained reference.
         self.0.load(retain).map(|object| unsafe { owned(object) })
     }
 
-    /// Whether there is a function.
+    /// Returns `true` if a function is set.
     pub(in crate::global_table) fn is_set(&self) -> bool {
         self.0.is_set()
     }
 
-    /// Puts another function in. The old one must be kept until [`is_quiescent`](Self::is_quiescent) has been true
+    /// Replaces the function. The old one must be kept until [`is_quiescent`](Self::is_quiescent) has returned `true`
     /// once.
     pub(in crate::global_table) fn replace(&self, function: Option<Function>) -> Option<Function> {
-        // SAFETY: the reference that the slot owned is the result's.
+        // SAFETY: the result owns the slot's reference.
         NonNull::new(self.0.exchange(into_raw(function))).map(|object| unsafe { owned(object) })
     }
 
-    /// Forgets readers that are not in this process, a forked child.
+    /// Forgets readers of the parent process.
     #[cfg(feature = "std")]
     pub(in crate::global_table) fn forget_readers(&self) {
         self.0.forget_readers();
     }
 
-    /// Whether no reader may still be about to retain a function that was taken out before this call.
+    /// Returns `true` if no reader can be about to retain a function that was removed before this call.
     pub(in crate::global_table) fn is_quiescent(&self) -> bool {
         self.0.is_quiescent()
     }
@@ -60,7 +60,7 @@ fn into_raw(function: Option<Function>) -> *mut TVMFFIObject {
 }
 
 /// # Safety
-/// The object must be a function, and one strong reference to it is given up.
+/// The object must be a function, and the caller transfers one strong reference to it.
 unsafe fn owned(object: NonNull<TVMFFIObject>) -> Function {
     // SAFETY: the caller's promise.
     unsafe { Function::from_object_unchecked(ObjectRef::from_raw(object)) }
@@ -75,7 +75,7 @@ mod tests {
 
     #[test]
     fn a_function_waits_for_a_reader_that_is_about_to_retain_it() {
-        // Not the only thread: that would not have to announce itself.
+        // On a second thread: a single-threaded process would not announce readers.
         let reader = std::thread::spawn(replace_while_reading);
         reader.join().unwrap().unwrap();
     }
@@ -106,12 +106,12 @@ mod tests {
         let slot = &TABLE.get(b"gt.waits").unwrap().value.function;
         let mut seen = None;
         slot.0.load(|object| {
-            // The reader has seen the function; now writers replace and remove it.
+            // The reader has loaded the function; now writers replace and remove it.
             set(b"gt.waits", &second, true).unwrap();
             remove(b"gt.waits").unwrap();
             set(b"gt.waits", &second, true).unwrap();
             assert_eq!(Arc::strong_count(&alive), 2);
-            // SAFETY: the slot keeps what a reader has seen.
+            // SAFETY: writers keep the function until the reader has retained it.
             seen = Some(unsafe { ObjectRef::borrow_raw(object) });
         });
         remove(b"gt.waits")?;

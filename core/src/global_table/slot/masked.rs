@@ -1,5 +1,4 @@
-//! A place for a function on cores that cannot count readers atomically: every access is one critical
-//! section.
+//! The function of one name on cores that cannot count readers atomically: every access is one critical section.
 
 use core::cell::UnsafeCell;
 use core::ptr::NonNull;
@@ -13,7 +12,7 @@ pub(in crate::global_table) struct FunctionSlot {
     function: UnsafeCell<Option<Function>>,
 }
 
-// SAFETY: `function` is only touched inside critical sections, which exclude each other.
+// SAFETY: `function` is only accessed in critical sections, which exclude each other.
 unsafe impl Sync for FunctionSlot {}
 // SAFETY: functions may be used and released by any thread (ABI).
 unsafe impl Send for FunctionSlot {}
@@ -23,12 +22,12 @@ impl FunctionSlot {
         FunctionSlot { function: UnsafeCell::new(function) }
     }
 
-    /// The function, with a reference of its own.
+    /// Returns a new reference to the function.
     pub(in crate::global_table) fn load(&self) -> Option<Function> {
         sync::critical(|| {
             // SAFETY: see the Sync impl.
             let function = unsafe { (*self.function.get()).as_ref()? }.as_object().as_ptr();
-            // SAFETY: the slot holds a function, to which this makes one more reference; sections are exclusive on one core.
+            // SAFETY: the function is alive in the slot, and its count changes in a critical section on one core.
             unsafe {
                 refcount::retain_masked(function);
                 let object = ObjectRef::from_raw(NonNull::new_unchecked(function));
@@ -37,21 +36,21 @@ impl FunctionSlot {
         })
     }
 
-    /// Whether there is a function.
+    /// Returns `true` if a function is set.
     pub(in crate::global_table) fn is_set(&self) -> bool {
         // SAFETY: see the Sync impl.
         sync::critical(|| unsafe { (*self.function.get()).is_some() })
     }
 
-    /// Puts a function in and does what goes with it, unless there is one and `may_replace` is false. Tells whether it is there
-    /// now, or one of the same callback.
+    /// Sets the function and runs `beside`, unless a function is set and `may_replace` is false. Returns `true` if this
+    /// function is set afterwards, or one with the same callback.
     pub(in crate::global_table) fn set(
         &self,
         function: &Function,
         may_replace: bool,
         beside: impl FnOnce(),
     ) -> bool {
-        // What was there is dropped behind the section.
+        // The previous function is dropped after the section.
         let (is_there, _before) = sync::critical(|| {
             // SAFETY: see the Sync impl; retaining and moving call nothing that touches this slot.
             let here = unsafe { &mut *self.function.get() };
@@ -66,7 +65,7 @@ impl FunctionSlot {
         is_there
     }
 
-    /// Puts another function in; the old one is the caller's.
+    /// Replaces the function and returns the old one.
     pub(in crate::global_table) fn replace(&self, function: Option<Function>) -> Option<Function> {
         // SAFETY: see the Sync impl; moving runs no destructor.
         sync::critical(|| unsafe { self.function.get().replace(function) })

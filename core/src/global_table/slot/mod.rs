@@ -3,7 +3,7 @@
 #[cfg_attr(any(feature = "std", feature = "spin", not(target_os = "none")), path = "atomic.rs")]
 #[cfg_attr(not(any(feature = "std", feature = "spin", not(target_os = "none"))), path = "masked.rs")]
 mod imp;
-// The form for cores without compare-and-swap is compiled for its tests, so that one test run covers both.
+// The implementation without compare-and-swap is compiled for its tests, so that one test run covers both.
 #[cfg(all(test, target_has_atomic = "ptr"))]
 pub(super) mod masked;
 

@@ -1,4 +1,4 @@
-//! Texts of a registered function on bare metal: none are kept, only the static function that a built-in one was made from.
+//! Texts of a registered function on bare metal: none are kept, only the static function that can make them.
 
 use crate::sync::atomic::{AtomicPtr, Ordering};
 use core::ptr;
@@ -7,24 +7,24 @@ use crate::builtins::StaticFunction;
 use crate::error::Result;
 use crate::string::String;
 
-/// The error for a name that is taken.
+/// The error for a taken name.
 pub(in crate::global_table) use super::super::taken;
 
-/// Documentation and metadata.
+/// The documentation and metadata of a function.
 #[derive(Clone, Copy)]
 pub(in crate::global_table) enum Texts {
     Nothing,
-    /// Made from the signature when asked for.
+    /// Made from the signature on demand.
     Static(&'static StaticFunction),
 }
 
 impl Texts {
-    /// The texts of a function of the static tables. None of them yields to other runtimes.
+    /// The texts of a static function. Default functions do not exist in this build.
     pub(in crate::global_table) fn of_static(function: &'static StaticFunction, _yields: bool) -> Texts {
         Texts::Static(function)
     }
 
-    /// Forgets texts.
+    /// Discards the texts.
     pub(in crate::global_table) fn given(_doc: &[u8], _metadata: &[u8]) -> Result<Texts> {
         Ok(Texts::Nothing)
     }
@@ -37,7 +37,7 @@ impl Texts {
     }
 }
 
-/// The texts of one name: the static function, or null.
+/// The static function of one name, or null.
 pub(in crate::global_table) struct TextsCell(AtomicPtr<StaticFunction>);
 
 impl TextsCell {
@@ -45,25 +45,25 @@ impl TextsCell {
         TextsCell(AtomicPtr::new(texts.into_pointer()))
     }
 
-    /// Puts other texts in.
+    /// Replaces the texts.
     pub(in crate::global_table) fn replace(&self, texts: Texts) -> Texts {
         self.0.store(texts.into_pointer(), Ordering::Release);
         Texts::Nothing
     }
 
-    /// Boards have no function that yields.
+    /// Returns `false`: this build has no default functions.
     #[allow(dead_code, reason = "builds with one core do not ask")]
     #[inline(always)]
     pub(in crate::global_table) fn yields(&self) -> bool {
         false
     }
 
-    /// The empty text; or the static function that can make one.
+    /// Returns an empty text, or as an error the static function that can make one.
     pub(in crate::global_table) fn read(
         &self,
         _of_given: impl FnOnce(&String, &String) -> String,
     ) -> core::result::Result<String, &'static StaticFunction> {
-        // SAFETY: null or made of a static reference.
+        // SAFETY: null, or derived from a static reference.
         match unsafe { self.0.load(Ordering::Acquire).cast_const().as_ref() } {
             Some(builtin) => Err(builtin),
             None => Ok(String::EMPTY),

@@ -1,5 +1,5 @@
-//! Documentation and metadata of a registered function. Builds without an operating system keep none, and make those of static
-//! functions when asked.
+//! The documentation and metadata of a registered function. Builds without an operating system keep none, and make
+//! those of static functions on demand.
 
 #[cfg_attr(feature = "std", path = "std.rs")]
 #[cfg_attr(not(feature = "std"), path = "bare.rs")]

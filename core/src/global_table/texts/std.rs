@@ -1,4 +1,4 @@
-//! Documentation and metadata of a registered function, and whether it yields to other runtimes.
+//! The documentation and metadata of a registered function, and whether it is a default.
 
 use core::cell::UnsafeCell;
 
@@ -8,7 +8,7 @@ use crate::plain_error;
 use crate::string::String;
 use crate::sync::Mutex;
 
-/// The error for a name that is taken.
+/// Makes the error for a taken name.
 pub(in crate::global_table) fn taken(name: &[u8]) -> Error {
     plain_error!(
         RUNTIME_ERROR,
@@ -19,12 +19,12 @@ pub(in crate::global_table) fn taken(name: &[u8]) -> Error {
     )
 }
 
-/// Documentation and metadata.
+/// The documentation and metadata of a function.
 pub(in crate::global_table) enum Texts {
     Nothing,
-    /// Made from the signature when asked for.
+    /// Made from the signature on demand.
     Static(&'static StaticFunction),
-    /// Made from the signature of a default, which any registration replaces.
+    /// Made from the signature of a default function, which any registration replaces.
     Default(&'static StaticFunction),
     Given {
         doc: String,
@@ -33,24 +33,24 @@ pub(in crate::global_table) enum Texts {
 }
 
 impl Texts {
-    /// The texts of a function of the static tables.
+    /// The texts of a static function.
     pub(in crate::global_table) fn of_static(function: &'static StaticFunction, yields: bool) -> Texts {
         if yields { Texts::Default(function) } else { Texts::Static(function) }
     }
 
-    /// Copies of texts.
+    /// Copies the texts of a registered function.
     pub(in crate::global_table) fn given(doc: &[u8], metadata: &[u8]) -> Result<Texts> {
         Ok(Texts::Given { doc: String::from_bytes(doc)?, metadata: String::from_bytes(metadata)? })
     }
 }
 
-/// The lock of all texts, which are rarely read: forks hold it, and could not hold one for each name.
+/// The lock of all texts, which are rarely read. One lock, since forks hold it and could not hold one per name.
 pub(crate) static TEXTS: Mutex<()> = Mutex::new(());
 
 /// The texts of one name.
 pub(in crate::global_table) struct TextsCell(UnsafeCell<Texts>);
 
-// SAFETY: the texts are touched only while `TEXTS` is held, and may be dropped by any thread.
+// SAFETY: the texts are only accessed while `TEXTS` is held, and may be dropped by any thread.
 unsafe impl Sync for TextsCell {}
 
 impl TextsCell {
@@ -58,27 +58,27 @@ impl TextsCell {
         TextsCell(UnsafeCell::new(texts))
     }
 
-    /// Puts other texts in; the old ones are dropped without the lock.
+    /// Replaces the texts and returns the old ones, to be dropped without the lock.
     pub(in crate::global_table) fn replace(&self, texts: Texts) -> Texts {
         let _guard = TEXTS.lock();
         // SAFETY: the lock is held.
         unsafe { self.0.get().replace(texts) }
     }
 
-    /// Whether any registration replaces the function.
+    /// Returns `true` if any registration replaces the function.
     pub(in crate::global_table) fn yields(&self) -> bool {
         let _guard = TEXTS.lock();
         // SAFETY: the lock is held.
         matches!(unsafe { &*self.0.get() }, Texts::Default(_))
     }
 
-    /// One of the texts, empty when there is none; or the static function that can make it.
+    /// Returns one of the texts, empty if absent, or as an error the static function that can make it.
     pub(in crate::global_table) fn read(
         &self,
         of_given: impl FnOnce(&String, &String) -> String,
     ) -> core::result::Result<String, &'static StaticFunction> {
         let _guard = TEXTS.lock();
-        // SAFETY: the lock is held until the end of this function; neither arm comes back here.
+        // SAFETY: the lock is held until the end of this function, which no arm re-enters.
         match unsafe { &*self.0.get() } {
             Texts::Nothing => Ok(String::EMPTY),
             Texts::Given { doc, metadata } => Ok(of_given(doc, metadata)),

@@ -1,19 +1,19 @@
-//! Plain messages: rendering one takes little time, and little code.
+//! Plain messages, which render fast and in little code.
 
 use super::super::END;
 use crate::text::Writer;
 
-/// Bytes of the text.
+/// Length of the encoded text.
 pub(in crate::message) const fn len(text: &str) -> usize {
     text.len() - super::super::count_placeholders(text)
 }
 
-/// Copies a text, with [`PLACEHOLDER`](super::super::PLACEHOLDER) for its places; what is behind it in `to` stays.
+/// Encodes a text, with [`PLACEHOLDER`](super::super::PLACEHOLDER) for its placeholders; the rest of `to` is unchanged.
 pub(in crate::message) const fn write(text: &str, to: &mut [u8]) {
     super::super::mark_placeholders(text.as_bytes(), to);
 }
 
-/// Writes a text up to its next place or its end; gives where that is.
+/// Writes a text up to its next placeholder or end; returns the address where it stopped.
 ///
 /// # Safety
 /// The text ends with [`END`].

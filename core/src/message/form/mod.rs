@@ -1,9 +1,9 @@
-//! The encoded form of messages: texts as they are written, or packed in builds whose texts are many (`packed-messages`).
+//! The encoding of messages: plain text, or packed in builds with many texts (`packed-messages`).
 //!
 //! | item | meaning |
 //! |---|---|
-//! | `len`, `write` | bytes of the encoded form of a text, and the encoding, at compile time |
-//! | `put` | writes an encoded text up to its next argument |
+//! | `len`, `write` | length of an encoded text, and the encoder, at compile time |
+//! | `put` | decodes a text up to its next placeholder |
 
 #[cfg_attr(any(feature = "speed", not(feature = "packed-messages")), path = "fast.rs")]
 #[cfg_attr(not(any(feature = "speed", not(feature = "packed-messages"))), path = "small.rs")]

@@ -1,15 +1,15 @@
-//! Packed messages: frequent pairs of letters are one byte, which halves the flash of the texts.
+//! Packed messages: byte-pair encoding, which halves the flash of the texts.
 //!
-//! The pairs were counted over the messages of this library, those of ring 1 three times; the most frequent come first, and
-//! later ones use earlier ones. A message that they do not fit takes more room, nothing else.
+//! The pairs were counted over the messages of this library, with triple weight for ring 1. The most frequent pairs
+//! come first, and later pairs may contain earlier ones. Other texts are encoded correctly but less compactly.
 
 use super::super::END;
 use crate::text::Writer;
 
-/// The first byte that stands for a pair.
+/// The first byte that encodes a pair.
 const FIRST: u8 = 0x80;
 
-/// The pairs that `FIRST` and the bytes behind it stand for.
+/// The pairs encoded by `FIRST` and the following byte values.
 #[rustfmt::skip]
 const PAIRS: [[u8; 2]; 128] = [
     [b'e', b' '], [b't', b' '], [b's', b' '], [b'i', b'n'], [b' ', b't'], [b'o', b'r'], [b'e', b'd'],
@@ -33,21 +33,21 @@ const PAIRS: [[u8; 2]; 128] = [
     [b'i', 0x81], [b'i', 0x90],
 ];
 
-/// Bytes of the longest message.
+/// Maximum length of a message in bytes.
 const LONGEST: usize = 512;
 
-/// Bytes of the text, packed.
+/// Length of the packed text.
 pub(in crate::message) const fn len(text: &str) -> usize {
     pack(text).1
 }
 
-/// Packs a text that has [`PLACEHOLDER`](super::super::PLACEHOLDER) for its places; what is behind it in `to` stays.
+/// Packs a text, with [`PLACEHOLDER`](super::super::PLACEHOLDER) for its placeholders; the rest of `to` is unchanged.
 pub(in crate::message) const fn write(text: &str, to: &mut [u8]) {
     let (packed, len) = pack(text);
     to.split_at_mut(len).0.copy_from_slice(packed.split_at(len).0);
 }
 
-/// The packed text and its length.
+/// Packs a text; returns it and its length.
 const fn pack(text: &str) -> ([u8; LONGEST], usize) {
     let mut packed = [END; LONGEST];
     let mut len = super::super::mark_placeholders(text.as_bytes(), &mut packed);
@@ -62,7 +62,7 @@ const fn pack(text: &str) -> ([u8; LONGEST], usize) {
     (packed, len)
 }
 
-/// Puts `code` in the place of each `pair`; gives the new length.
+/// Replaces each `pair` by `code`; returns the new length.
 const fn replace(text: &mut [u8; LONGEST], len: usize, pair: [u8; 2], code: u8) -> usize {
     let (mut from, mut to) = (0, 0);
     while from < len {
@@ -74,7 +74,7 @@ const fn replace(text: &mut [u8; LONGEST], len: usize, pair: [u8; 2], code: u8) 
     to
 }
 
-/// Writes a packed text up to its next place or its end; gives where that is.
+/// Writes a packed text up to its next placeholder or end; returns the address where it stopped.
 ///
 /// # Safety
 /// The text ends with [`END`].
@@ -90,7 +90,7 @@ pub(in crate::message) unsafe fn put(mut text: *const u8, out: &mut Writer<'_>) 
     }
 }
 
-/// Writes what one byte of a packed text stands for. Pairs nest six deep.
+/// Writes the decoded form of one byte. Pairs nest at most six deep.
 fn unpack(byte: u8, out: &mut Writer<'_>) {
     match byte.checked_sub(FIRST).and_then(|code| PAIRS.get(usize::from(code))) {
         Some([first, second]) => {
@@ -101,7 +101,7 @@ fn unpack(byte: u8, out: &mut Writer<'_>) {
     }
 }
 
-// A pair is made of letters and of earlier pairs.
+// A pair consists of letters and earlier pairs.
 const _: () = {
     let mut code = 0;
     while code < PAIRS.len() {

@@ -1,8 +1,8 @@
-//! Numbers of 64 bits in messages, written in place.
+//! 64-bit numbers in messages.
 
 use crate::text::Writer;
 
-/// Does nothing: the code is linked anyway.
+/// Does nothing: the code is always linked.
 #[inline(always)]
 pub(in crate::message) fn link() {}
 

@@ -1,8 +1,8 @@
-//! Numbers of 64 bits in messages: written in place, or by code that only programs with such an argument link.
+//! 64-bit numbers in messages; in size-optimised builds their code is lazily linked.
 //!
 //! | item | meaning |
 //! |---|---|
-//! | `link` | called for each argument that is such a number |
+//! | `link` | called for each 64-bit argument |
 //! | `put` | writes a number |
 
 #[cfg_attr(feature = "speed", path = "fast.rs")]

@@ -1,14 +1,14 @@
-//! Numbers of 64 bits in messages, lazily linked: only programs that make such an argument have the code that writes it.
+//! 64-bit numbers in messages, lazily linked: only programs with such an argument contain the code that writes it.
 
 use crate::lazy_link::LazyLink;
 use crate::text::Writer;
 
-/// A function like [`put`].
+/// The signature of [`put_long`].
 type Put = unsafe fn(*const u8, bool, &mut Writer<'_>);
 
 static PUT: LazyLink<Put> = LazyLink::new();
 
-/// Called for each argument that is such a number.
+/// Links the code that writes such numbers; called for each such argument.
 pub(in crate::message) fn link() {
     static PUT_LONG: Put = put_long;
     PUT.set(Some(&PUT_LONG));

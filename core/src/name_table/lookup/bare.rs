@@ -1,4 +1,4 @@
-//! A trie of entries: each entry is a node, which takes no memory beside the entries and little code.
+//! A hash trie whose nodes are the entries themselves; it takes little code and no memory of its own.
 
 use core::ptr::{self, NonNull};
 
@@ -29,7 +29,7 @@ impl trie::Node for Name {
     }
 }
 
-/// The branch that an entry would be on, and the hash of its name.
+/// A vacant branch for an entry, and the hash of its name.
 pub(in crate::name_table) struct VacantEntry<'a> {
     branch: &'a AtomicPtr<Name>,
     hash: usize,
@@ -40,7 +40,7 @@ impl Lookup {
         Lookup(AtomicPtr::new(ptr::null_mut()))
     }
 
-    /// The branch on which the entry of a name is, or would be; and the hash of the name.
+    /// Finds the branch of a name, which is null if the name is unknown; returns it and the hash of the name.
     #[inline(never)]
     fn walk(&self, name: &[u8]) -> (&AtomicPtr<Name>, usize) {
         let hash = hash(name);
@@ -52,7 +52,7 @@ impl Lookup {
         NonNull::new(self.walk(name).0.load(Ordering::Acquire))
     }
 
-    /// The name, or room for it. The caller holds the table's lock.
+    /// Finds a name, or a vacant entry for it. The caller holds the table's lock.
     pub(in crate::name_table) fn place(
         &self,
         _: &Names,

@@ -1,7 +1,7 @@
-//! An index of entries: a hash table with open addressing over pointers to them.
+//! A hash index: open addressing over pointers to entries.
 //!
-//! When it fills up, a twice as large one replaces it, and the old one stays for readers that still look at it. All old ones
-//! together are smaller than the newest.
+//! A full index is replaced by one of twice the size, and the old one stays for readers that still use it. All old
+//! indexes together are smaller than the newest.
 //!
 //! ```text
 //! index ----> [ slot | slot | slot | slot ] [ tags ] --before--> [ slot | slot ] [ tags ]
@@ -21,11 +21,11 @@ use crate::sync::const_new;
 /// The index of a table.
 pub(in crate::name_table) struct Lookup {
     index: AtomicPtr<Index>,
-    /// Slots of the newest index that are taken; for whoever inserts.
+    /// Number of used slots in the newest index; accessed under the lock of insertion.
     taken: AtomicUsize,
 }
 
-/// The part of an entry that belongs to the index: nothing.
+/// The fields of an entry for the lookup: none.
 pub(in crate::name_table) struct Links;
 
 impl Links {
@@ -34,7 +34,7 @@ impl Links {
     }
 }
 
-/// An index with a free slot, and the hash of the name that it is for.
+/// An index with a free slot, and the hash of the name to insert.
 pub(in crate::name_table) struct VacantEntry<'a> {
     lookup: &'a Lookup,
     index: NonNull<Index>,
@@ -43,7 +43,7 @@ pub(in crate::name_table) struct VacantEntry<'a> {
 
 impl Lookup {
     const_new! {
-        /// No places.
+        /// Makes an empty lookup.
         pub(in crate::name_table) fn new() -> Self {
             Self { index: AtomicPtr::new(ptr::null_mut()), taken: AtomicUsize::new(0) }
         }
@@ -60,7 +60,7 @@ impl Lookup {
         unsafe { self.index.load(Ordering::Acquire).as_ref() }?.find(name, hash)
     }
 
-    /// The name, or room for it; None when memory is refused. The caller holds the table's lock.
+    /// Finds a name, or a vacant entry for it; `None` when out of memory. The caller holds the table's lock.
     pub(in crate::name_table) fn place(
         &self,
         names: &Names,
@@ -73,8 +73,8 @@ impl Lookup {
         })
     }
 
-    /// The newest index, grown if the next entry would fill it too much; None when memory is refused. The caller holds the
-    /// lock.
+    /// Returns the newest index, grown if the next entry would exceed the load factor; `None` when out of memory. The
+    /// caller holds the lock.
     fn index_with_free_slot(&self, names: &Names) -> Option<NonNull<Index>> {
         let newest = self.index.load(Ordering::Relaxed);
         // SAFETY: as `find_hashed`.
@@ -86,7 +86,7 @@ impl Lookup {
             return Some(newest);
         }
         let grown = Index::allocate(slots.saturating_mul(2).max(NAME_SLOTS), newest)?;
-        // SAFETY: the new index is nobody else's yet.
+        // SAFETY: the new index is not shared yet.
         names.for_each(|name| unsafe {
             grown.as_ref().put(name);
             true
@@ -113,12 +113,12 @@ impl VacantEntry<'_> {
     }
 }
 
-/// For tables that are not static, as in tests.
+/// Only for tables that are not static, as in tests.
 impl Drop for Lookup {
     fn drop(&mut self) {
         let mut index = self.index.load(Ordering::Relaxed);
         while let Some(gone) = NonNull::new(index) {
-            // SAFETY: the table goes away, so nobody looks at its indexes any more; each is in the chain once.
+            // SAFETY: the table is dropped, so its indexes have no other users; each is in the chain once.
             index = unsafe { Index::free(gone) };
         }
     }
@@ -127,16 +127,16 @@ impl Drop for Lookup {
 /// The tag of a free slot.
 const FREE: u8 = 0;
 
-/// The tag of a name's slot: bits of the hash, of which the index looks at others.
+/// The tag of an entry: bits of its hash other than those that select the slot.
 #[inline]
 fn tag_of(hash: usize) -> u8 {
     (mix(0, hash) >> (usize::BITS - 8)) as u8 | 1
 }
 
-/// Slots that hold entries where their hashes point to, and a tag for each: the tags of a large table are near when its slots
-/// and entries are far away, and tell most names from others. Both arrays follow the header in the same block.
+/// An array of slots and an array of tags. The tags of a large table stay in the cache when its slots and entries do
+/// not, and distinguish most names. Both arrays follow the header in the same block.
 struct Index {
-    /// Number of slots, a power of two, less one.
+    /// Number of slots, a power of two, minus one.
     mask: usize,
     /// The first slot.
     slots: *const AtomicPtr<Name>,
@@ -164,14 +164,14 @@ impl Index {
     #[inline]
     fn find(&self, text: &[u8], hash: usize) -> Option<NonNull<Name>> {
         let (mut at, tag) = (hash, tag_of(hash));
-        // An index is never full, so the loop ends.
+        // The index always has a free slot, so the loop ends.
         loop {
             match self.tag(at).load(Ordering::Acquire) {
                 FREE => return None,
                 known if known == tag => {
                     let name = self.slot(at).load(Ordering::Relaxed);
-                    // SAFETY: a slot is filled, with a name that is complete, before its tag says so; names live as long as
-                    // the table that has this index.
+                    // SAFETY: a slot is filled with a complete name before its tag is stored; names live as long as the
+                    // table of this index.
                     if unsafe { &*name }.is(text, hash) {
                         return NonNull::new(name);
                     }
@@ -201,7 +201,7 @@ impl Index {
     fn allocate(slots: usize, before: *mut Self) -> Option<NonNull<Self>> {
         let (layout, [to_slots, to_tags]) = Self::layout(slots)?;
         let block = memory::allocate(layout)?;
-        // SAFETY: the layout puts the arrays there in the block, which is nobody else's yet.
+        // SAFETY: the offsets come from the layout of the block, which is not shared yet.
         unsafe {
             let array = block.add(to_slots).cast::<AtomicPtr<Name>>();
             (0..slots).for_each(|at| array.add(at).write(AtomicPtr::new(ptr::null_mut())));
@@ -213,7 +213,7 @@ impl Index {
         }
     }
 
-    /// The block of an index, and where its slots and tags start.
+    /// The layout of an index, and the offsets of its slots and tags.
     fn layout(slots: usize) -> Option<(Layout, [usize; 2])> {
         let array = Layout::array::<AtomicPtr<Name>>(slots).ok()?;
         let (layout, to_slots) = Layout::new::<Self>().extend(array).ok()?;
@@ -221,10 +221,10 @@ impl Index {
         Some((layout, [to_slots, to_tags]))
     }
 
-    /// Frees an index; gives the one that it replaced.
+    /// Frees an index; returns the one that it replaced.
     ///
     /// # Safety
-    /// The index came from `allocate` and nobody uses it any more.
+    /// The index came from `allocate` and is no longer used.
     unsafe fn free(index: NonNull<Self>) -> *mut Self {
         // SAFETY: the caller's promise; each slot is dropped once.
         unsafe {

@@ -1,5 +1,5 @@
-//! Where boards take memory for objects: from the built-in allocator, and from another one in programs that set one. Only those
-//! link what asks it.
+//! Memory for objects on bare metal: the built-in allocator, or the custom allocator of a program that sets one. The
+//! code that calls a custom allocator is lazily linked.
 
 use core::ptr::{self, NonNull};
 
@@ -11,18 +11,18 @@ use crate::sync::atomic::{AtomicPtr, Ordering};
 use crate::sync::per_thread;
 use crate::{raised_error, type_index};
 
-/// The code that only a custom allocator needs: the request, and the error for a refusal.
+/// The code that only a custom allocator needs: the allocation, and the error of a failed one.
 struct CustomAllocation {
     ask: fn(usize, usize, i32) -> Option<NonNull<u8>>,
     refusal: fn(usize) -> Error,
 }
 
-/// The record, while a custom allocator is set.
+/// Set while a custom allocator is set.
 static CUSTOM: LazyLink<CustomAllocation> = LazyLink::new();
 
 static ALLOCATOR: AtomicPtr<TVMFFICustomAllocator> = AtomicPtr::new((&raw const BUILTIN.0).cast_mut());
 
-/// Memory for an object.
+/// Allocates memory for an object.
 pub(in crate::object_alloc) fn object(
     size: usize,
     class: &RecordLayout,
@@ -34,12 +34,12 @@ pub(in crate::object_alloc) fn object(
     }
 }
 
-/// Memory for an error.
+/// Allocates memory for an error.
 pub(in crate::object_alloc) fn error(size: usize, class: &RecordLayout) -> Option<NonNull<u8>> {
     object(size, class, type_index::ERROR)
 }
 
-/// The error for a refused object.
+/// Makes the error for a failed allocation of an object.
 #[cold]
 pub(in crate::object_alloc) fn refusal(size: usize) -> Error {
     match CUSTOM.get() {
@@ -48,8 +48,8 @@ pub(in crate::object_alloc) fn refusal(size: usize) -> Error {
     }
 }
 
-/// Asks the allocator that is set. It reports its refusal by raising an error, which needs an object in turn: while it is
-/// asked for an error, further errors come from the built-in allocator, so that the two do not call each other for ever.
+/// Calls the custom allocator. It reports failure by raising an error, which needs an object in turn: while it is
+/// allocating an error, further errors come from the built-in allocator, so that the two do not recurse forever.
 fn ask(size: usize, alignment: usize, type_index: i32) -> Option<NonNull<u8>> {
     let is_error = type_index == type_index::ERROR;
     if is_error && per_thread::swap_asking_for_error(true) {
@@ -65,19 +65,19 @@ fn ask(size: usize, alignment: usize, type_index: i32) -> Option<NonNull<u8>> {
     if is_error {
         per_thread::swap_asking_for_error(false);
         if body.is_null() {
-            // What was raised about this refusal must not be taken for another one's later.
+            // The error raised for this failure must not be mistaken for a later one.
             drop(raised_error::take());
         }
     }
     NonNull::new(body.cast())
 }
 
-/// The error that the allocator raised when it refused.
+/// Takes the error that the allocator raised when it failed.
 fn reported(size: usize) -> Error {
     raised_error::take().unwrap_or_else(|| error::out_of_memory(size))
 }
 
-/// The allocator that objects come from now; never null.
+/// Returns the current allocator of objects; never null.
 ///
 /// # Upstream
 /// `TVMFFIGetCustomAllocator`.
@@ -85,7 +85,8 @@ pub fn custom_allocator() -> *mut TVMFFICustomAllocator {
     ALLOCATOR.load(Ordering::Acquire)
 }
 
-/// Sets the allocator of objects made from now on; null sets the built-in one. Objects keep the allocator that made them.
+/// Sets the allocator of objects created from now on; null restores the built-in one. Existing objects keep their
+/// allocator.
 ///
 /// # Safety
 /// The record must stay alive and unchanged for the life of the process.

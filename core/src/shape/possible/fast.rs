@@ -1,33 +1,33 @@
-//! Speed-optimised test for a possible size: most shapes need no product.
+//! Speed-optimised check for a possible size: most shapes need no product.
 #![forbid(unsafe_code)]
 
 use super::super::data_size_bytes;
 use crate::abi::DLDataType;
 
-/// Whether packed elements of `dtype` in a compact tensor of this shape fit an allocation.
+/// Returns `true` if a compact tensor of this shape with packed elements of `dtype` fits an allocation.
 #[inline]
 pub fn has_possible_size(shape: &[i64], dtype: DLDataType) -> bool {
     is_small(shape) || has_bytes(shape, dtype)
 }
 
-/// Whether a shape surely has a possible size, whatever its elements. False says nothing.
+/// Returns `true` if a shape certainly has a possible size with any element type. `false` is inconclusive.
 #[inline(always)]
 pub fn is_small(shape: &[i64]) -> bool {
     let mut all = 0;
     for extent in shape {
         all |= extent;
-        // To leave here keeps the loop short: shapes have few extents, for which vectors do not pay.
+        // An early return keeps the compiler from vectorising the loop, which does not pay off for a few extents.
         if all < 0 {
             return false;
         }
     }
-    // Extents of few bits have a product of few bits, as most shapes do. An element has fewer than 2^24 bits.
+    // The bits of a product are at most the sum of the bits of the extents. An element has fewer than 2^24 bits.
     let extent_bits = i64::BITS - (all | 1).leading_zeros();
     let bits = shape.len() as u64 * u64::from(extent_bits) + 24;
     bits < u64::from(usize::BITS)
 }
 
-/// Out of line, where few shapes get to.
+/// The slow path, out of line.
 #[cold]
 fn has_bytes(shape: &[i64], dtype: DLDataType) -> bool {
     data_size_bytes(shape, dtype).is_some()

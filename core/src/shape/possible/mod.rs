@@ -1,8 +1,9 @@
-//! Whether a tensor of a shape and a data type may have a possible size in bytes: by a quick test first, or by computing the size.
+//! Check that a tensor of a shape and data type has a possible size in bytes: by a fast test first, or by computing the
+//! size.
 //!
 //! | item | meaning |
 //! |---|---|
-//! | `has_possible_size` | whether packed elements of a compact tensor fit an allocation |
+//! | `has_possible_size` | whether a compact tensor with packed elements fits an allocation |
 //! | `is_small` | whether that is certain from the shape alone |
 
 #[cfg_attr(feature = "speed", path = "fast.rs")]

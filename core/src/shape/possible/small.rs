@@ -1,16 +1,16 @@
-//! Size-optimised test for a possible size: the size is computed.
+//! Size-optimised check for a possible size: computes the size.
 #![forbid(unsafe_code)]
 
 use super::super::data_size_bytes;
 use crate::abi::DLDataType;
 
-/// Whether packed elements of `dtype` in a compact tensor of this shape fit an allocation.
+/// Returns `true` if a compact tensor of this shape with packed elements of `dtype` fits an allocation.
 #[inline]
 pub fn has_possible_size(shape: &[i64], dtype: DLDataType) -> bool {
     data_size_bytes(shape, dtype).is_some()
 }
 
-/// Whether a shape surely has a possible size: never known here, in builds where code size counts.
+/// Returns `false`: this build always computes the size.
 #[inline(always)]
 pub fn is_small(_: &[i64]) -> bool {
     false

@@ -3,7 +3,7 @@
 
 use crate::error::Result;
 
-/// The bounds of no stack.
+/// Returns `false`: the bounds are unknown.
 ///
 /// # Errors
 /// None.

@@ -1,4 +1,4 @@
-//! The bounds of the stacks of an operating system's threads.
+//! The stack bounds of an operating system's threads.
 #![forbid(unsafe_code)]
 
 use core::ops::Range;
@@ -7,43 +7,44 @@ use crate::error::{Error, Result};
 use crate::plain_error;
 use crate::sync::{Mutex, per_thread};
 
-/// Bytes that are left for what runs until the next [`nest`](super::super::nest): code of users, and the making of errors with
-/// backtraces.
+/// Bytes reserved below the limit for code that runs until the next [`nest`](super::super::nest): user callbacks, and
+/// the creation of errors with backtraces.
 const RESERVE: usize = 128 << 10;
 
-/// The addresses of the calling thread's stack, or None when nobody knows them.
+/// Returns the address range of the calling thread's stack, or `None` if unknown.
 ///
-/// It is asked once per thread, may allocate, and must not come back to this module.
+/// Called once per thread; may allocate, and must not call this module.
 pub type StackBoundsProvider = fn() -> Option<Range<usize>>;
 
 pub(crate) static PROVIDER: Mutex<Option<StackBoundsProvider>> = Mutex::new(None);
 
-/// Installs what knows the bounds of stacks on this platform; a second call replaces the first one's. Boards have none.
+/// Installs the provider of stack bounds on this platform, replacing an earlier one. Bare-metal builds have none.
 ///
-/// Threads that nested calls before keep what they know.
+/// Threads that have nested calls before keep their bounds.
 pub fn set_provider(provider: StackBoundsProvider) {
     *PROVIDER.lock() = Some(provider);
 }
 
-/// The bounds of a thread's stack, as far as the provider was asked.
+/// The cached bounds of a thread's stack.
 struct ThreadBounds {
     asked: bool,
-    /// From the lowest address that calls may reach to the end; empty when unknown.
+    /// From the lowest usable address to the end of the stack; empty if unknown.
     usable: Range<usize>,
 }
 
 crate::per_thread!(static BOUNDS: ThreadBounds = ThreadBounds { asked: false, usable: 0..0 });
 
-/// Whether there is room on the stack for sure; false where nobody knows its bounds.
+/// Returns `true` if the stack certainly has space for a nested call, and `false` if its bounds are unknown.
 ///
 /// # Errors
-/// ValueError when there is none.
+/// ValueError when the stack is exhausted.
 #[inline]
 pub(in crate::stack) fn have_space() -> Result<bool> {
     let here = approximate_stack_pointer();
     let known = per_thread::with(&BOUNDS, |known| known.asked.then(|| known.usable.clone())).flatten();
     let usable = known.unwrap_or_else(ask);
-    // A small stack keeps as much as it may use. What is below the reserve is another stack, such as a coroutine's.
+    // The reserve of a small stack is half of it. Addresses below the reserve belong to another stack, such as a
+    // coroutine's.
     if here < usable.start && usable.start - here <= RESERVE.min(usable.len()) {
         Err(used_up())
     } else {
@@ -90,7 +91,7 @@ mod tests {
             known.usable = usable_part(lowest..lowest + (64 << 10));
         });
         assert_eq!(have_space().ok(), Some(false));
-        // A little further down, it is the reserve of the same stack.
+        // Slightly lower is the reserve of the same stack.
         let lowest = here - (16 << 10);
         per_thread::with(&BOUNDS, |known| known.usable = usable_part(lowest..lowest + (64 << 10)));
         assert!(have_space().is_err());

@@ -1,4 +1,4 @@
-//! Strings that take over the buffer in which their text was composed.
+//! Strings that reuse the buffer in which their text was composed.
 
 use core::alloc::Layout;
 use core::mem::size_of;
@@ -13,47 +13,47 @@ use crate::memory::{self, Buffer};
 use crate::object_alloc::adopt;
 use crate::type_index;
 
-/// Bytes that such a buffer starts with, which become the head of the object.
+/// Bytes to leave at the start of the buffer, which become the head of the object.
 pub(in crate::string) const LEAD_BYTES: usize = adopt::LEAD_BYTES + size_of::<BytesRecord>();
 
-/// Shorter texts are copied, so that their objects are as small as they can be.
-const LEAST_BYTES: usize = 1024;
+/// Shorter texts are copied into objects of minimal size.
+const MIN_BYTES: usize = 1024;
 
-/// The text of a buffer from `start` on.
+/// Makes a string from the text of a buffer from `start` on.
 ///
 /// # Errors
 /// MemoryError.
 pub(in crate::string) fn string_of(mut buffer: Buffer<u8>, start: usize) -> Result<Any> {
     let text = buffer.get(start..).unwrap_or_default();
-    if start < LEAD_BYTES || text.len() < LEAST_BYTES || !adopt::takes_blocks() {
+    if start < LEAD_BYTES || text.len() < MIN_BYTES || !adopt::takes_blocks() {
         return value_of(type_index::SMALL_STR, text);
     }
     buffer.try_push(0)?;
     let (block, len, capacity) = buffer.into_raw_parts();
     let block = shrink(block, len, capacity);
     let init = |record: *mut BytesRecord| {
-        // SAFETY: the record is ours to fill, and the text is within the block.
+        // SAFETY: the record is uninitialised and owned here, and the text is within the block.
         unsafe {
             let data = block.add(start).as_ptr().cast();
             (&raw mut (*record).array).write(TVMFFIByteArray { data, size: len - 1 - start });
         }
     };
-    // SAFETY: the block was the buffer's and has its lead in front of the text; `malloc` aligns it; init fills the record,
-    // which needs no destruction.
+    // SAFETY: the block came from the buffer and has the lead bytes before the text; `malloc` aligns it; init fills the
+    // record, which needs no destruction.
     Ok(unsafe { adopt::adopt(type_index::STR, block, init) }.into_any())
 }
 
-/// Larger blocks keep what they have beyond the text: pages that were never written take no memory, and taking them from the
-/// system anew for each text takes longer than writing it.
-const MOST_SHRUNK_BYTES: usize = 64 << 10;
+/// Larger blocks keep their unused end: pages that were never written take no memory, and requesting pages anew for
+/// each text takes longer than writing it.
+const MAX_SHRUNK_BYTES: usize = 64 << 10;
 
-/// Gives back what a block has beyond `len` bytes, when that is much of it.
+/// Shrinks a block to `len` bytes if much of it is unused.
 fn shrink(block: NonNull<u8>, len: usize, capacity: usize) -> NonNull<u8> {
-    if capacity > MOST_SHRUNK_BYTES || capacity - len <= len / 8 {
+    if capacity > MAX_SHRUNK_BYTES || capacity - len <= len / 8 {
         return block;
     }
     match (Layout::array::<u8>(capacity), Layout::array::<u8>(len)) {
-        // SAFETY: the block was that of a buffer with this capacity; one that cannot be made smaller stays as it is.
+        // SAFETY: the block came from a buffer with this capacity; a block that cannot be shrunk stays unchanged.
         (Ok(old), Ok(new)) => unsafe { memory::resize(block, old, new).unwrap_or(block) },
         _ => block,
     }
@@ -68,7 +68,7 @@ mod tests {
 
     #[test]
     fn texts_of_any_length_and_start_become_strings() -> Result<()> {
-        for len in [0, 7, 8, LEAST_BYTES - 1, LEAST_BYTES, 5_000, MOST_SHRUNK_BYTES + 1] {
+        for len in [0, 7, 8, MIN_BYTES - 1, MIN_BYTES, 5_000, MAX_SHRUNK_BYTES + 1] {
             let text: Vec<u8> = (0..len).map(|at| b'a' + (at % 26) as u8).collect();
             for start in [0, LEAD_BYTES, LEAD_BYTES + 13] {
                 let mut buffer = Buffer::new();

@@ -1,10 +1,10 @@
-//! Strings of texts that were composed in a buffer. The fast form turns a long buffer into the string object itself, for which it
-//! needs blocks of malloc; the small form copies the text.
+//! Strings from texts that were composed in a buffer. The fast implementation turns a long buffer into the string
+//! object itself, which requires blocks of malloc; the small one copies the text.
 //!
 //! | item | meaning |
 //! |---|---|
 //! | `LEAD_BYTES` | bytes at the start of the buffer that become the head of the object |
-//! | `string_of` | the string of a buffer, from a position on |
+//! | `string_of` | makes a string from a buffer, from a position on |
 
 #[cfg_attr(all(feature = "std", feature = "speed", not(feature = "client")), path = "fast.rs")]
 #[cfg_attr(not(all(feature = "std", feature = "speed", not(feature = "client"))), path = "small.rs")]

@@ -6,10 +6,10 @@ use crate::error::Result;
 use crate::memory::Buffer;
 use crate::type_index;
 
-/// Bytes that a buffer starts with.
+/// Bytes to leave at the start of the buffer: none.
 pub(in crate::string) const LEAD_BYTES: usize = 0;
 
-/// The text of a buffer from `start` on.
+/// Makes a string from the text of a buffer from `start` on.
 ///
 /// # Errors
 /// MemoryError.

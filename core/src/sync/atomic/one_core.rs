@@ -1,11 +1,11 @@
-//! Atomics of boards with one core: nobody but its own interrupts and tasks sees memory, in the order of its instructions. So
-//! the compiler alone has to keep an order, and no instruction waits for memory.
+//! Atomics for single-core microcontrollers: only the core's own interrupts and tasks observe memory, in program order.
+//! So only the compiler needs ordering constraints, and no barrier instructions are emitted.
 
 use core::sync::atomic::{self as native, Ordering::Relaxed, compiler_fence};
 
 pub use core::sync::atomic::Ordering;
 
-/// Lets the compiler move nothing across here, unless an access is relaxed.
+/// Keeps the compiler from moving accesses across this point, unless `order` is relaxed.
 #[inline(always)]
 fn fence(order: Ordering) {
     if order != Relaxed {
@@ -13,7 +13,7 @@ fn fence(order: Ordering) {
     }
 }
 
-/// Runs an access between two fences.
+/// Runs an access between two compiler fences.
 #[inline(always)]
 fn ordered<R>(order: Ordering, access: impl FnOnce() -> R) -> R {
     fence(order);
@@ -59,7 +59,7 @@ macro_rules! atomic {
             }
         }
 
-        /// Where there is compare-and-swap.
+        /// Read-modify-write operations, on cores with compare-and-swap.
         #[cfg(target_has_atomic = "ptr")]
         #[allow(missing_docs, clippy::missing_errors_doc, reason = "as those of core")]
         impl $(<$parameter>)? $name $(<$parameter>)? {
@@ -114,22 +114,22 @@ macro_rules! atomic_number {
 }
 
 atomic!(
-    /// A pointer.
+    /// An atomic pointer.
     AtomicPtr<T>, *mut T
 );
 atomic!(
-    /// A truth value.
+    /// An atomic boolean.
     AtomicBool, bool
 );
 atomic_number!(
-    /// A number with sign.
+    /// An atomic signed integer.
     AtomicI32, i32
 );
 atomic_number!(
-    /// A number without sign.
+    /// An atomic unsigned integer.
     AtomicU32, u32
 );
 atomic_number!(
-    /// A number as long as an address.
+    /// An atomic pointer-sized integer.
     AtomicUsize, usize
 );

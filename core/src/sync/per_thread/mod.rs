@@ -1,9 +1,8 @@
-//! The state that every thread has for itself: its raised error, what the library keeps, and what
-//! other crates declare by [`per_thread!`](crate::per_thread).
+//! Per-thread state: the raised error, the queue of dying objects, and values that other crates declare by
+//! [`per_thread!`](crate::per_thread).
 //!
-//! With std all are thread-local. Without it there is one of each, shared by the whole program and reached
-//! under a lock; the closures that get it are therefore short and call nothing that locks, allocates or runs
-//! code of a user.
+//! With std the state is thread-local. Without it there is one instance, shared by the whole program and accessed under
+//! a lock; closures that access it are therefore short and do not lock, allocate or run user callbacks.
 
 use crate::abi::TVMFFIObject;
 use core::cell::Cell;
@@ -17,15 +16,15 @@ mod imp;
 
 pub use imp::*;
 
-/// The queue of objects that lost their last reference while a thread was destroying others; null when it destroys
-/// none. They wait so that destruction never nests deeply. How they are linked is up to the release path.
+/// The queue of objects that lost their last reference while their thread was destroying others; null if it destroys
+/// none. Queuing bounds the depth of nested destructions. `release.rs` defines the links.
 pub type Dying = Cell<*mut TVMFFIObject>;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    // Without std the other tests use the same values at the same time.
+    // Without std, other tests use the same values concurrently.
     #[cfg(feature = "std")]
     #[test]
     fn what_was_asked_before_is_told() {

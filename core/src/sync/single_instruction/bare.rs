@@ -1,21 +1,21 @@
-//! Counts changed by atomic steps, on systems that do not tell whether the process is single-threaded.
+//! Counters changed atomically, on systems without single-threaded detection.
 #![forbid(unsafe_code)]
 
 use crate::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-/// Adds to a count.
+/// Adds to a counter.
 #[inline(always)]
 pub fn add(count: &AtomicU64, change: u64) {
     count.fetch_add(change, Ordering::Relaxed);
 }
 
-/// Adds to a count. Returns the value before.
+/// Adds to a counter and returns its previous value.
 #[inline(always)]
 pub fn fetch_add(count: &AtomicU64, change: u64) -> u64 {
     count.fetch_add(change, Ordering::Relaxed)
 }
 
-/// Subtracts from a count of the size of an address. Returns the value before.
+/// Subtracts from a pointer-sized counter and returns its previous value.
 #[inline(always)]
 pub fn fetch_sub_size(count: &AtomicUsize, change: usize) -> usize {
     count.fetch_sub(change, Ordering::Relaxed)

@@ -1,4 +1,4 @@
-//! Counts of a single-threaded process, changed in one instruction each; elsewhere by atomic steps.
+//! Counters of a single-threaded process, changed in one unlocked instruction; elsewhere atomically.
 
 #[cfg_attr(
     all(feature = "std", target_arch = "x86_64", target_os = "linux", target_env = "gnu", not(miri)),

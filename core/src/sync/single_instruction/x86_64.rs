@@ -1,29 +1,30 @@
-//! Counts of a process with one thread, changed in one instruction each: memory sees it whole, so that nothing is lost when a
-//! signal handler counts, too. The lock prefix, which is most of what a count costs, is for other processors.
+//! Counters of a single-threaded process, changed in one instruction each, so that no update is lost to a signal
+//! handler. They omit the lock prefix, which is most of the cost of a reference count and only matters to other
+//! processors.
 
 use core::arch::asm;
 
 use crate::sync::atomic::{AtomicU64, AtomicUsize};
 
-/// Adds to a count.
+/// Adds to a counter.
 #[inline(always)]
 pub fn add(count: &AtomicU64, change: u64) {
-    // SAFETY: the count is valid for writes. Its callers asked whether they are alone; beside other threads, counts would be
-    // lost, but nothing worse.
+    // SAFETY: the counter is valid for writes. Callers checked that the process is single-threaded; with other threads,
+    // updates would be lost, but nothing worse.
     unsafe { asm!("add qword ptr [{}], {}", in(reg) count.as_ptr(), in(reg) change, options(nostack)) };
 }
 
-/// Adds to a count. Returns the value before.
+/// Adds to a counter and returns its previous value.
 #[inline(always)]
 pub fn fetch_add(count: &AtomicU64, change: u64) -> u64 {
-    // SAFETY: the count is valid for writes.
+    // SAFETY: the counter is valid for writes.
     unsafe { exchange_add(count.as_ptr(), change) }
 }
 
-/// Subtracts from a count of the size of an address. Returns the value before.
+/// Subtracts from a pointer-sized counter and returns its previous value.
 #[inline(always)]
 pub fn fetch_sub_size(count: &AtomicUsize, change: usize) -> usize {
-    // SAFETY: the count is valid for writes, and has 64 bits.
+    // SAFETY: the counter is valid for writes, and has 64 bits.
     unsafe { exchange_add(count.as_ptr().cast(), (change as u64).wrapping_neg()) as usize }
 }
 

@@ -1,11 +1,11 @@
-//! Systems that do not tell how many threads a process has: it never counts as single-threaded.
+//! Single-threaded detection on systems without a flag for it: a process always counts as multi-threaded.
 #![forbid(unsafe_code)]
 
-/// Whether this thread is surely the only one.
+/// Returns `false`: the number of threads is unknown.
 #[inline(always)]
 pub fn is_single_threaded() -> bool {
     false
 }
 
-/// Does nothing: this system does not tell.
+/// Does nothing: this system has no flag.
 pub fn find_thread_flag() {}

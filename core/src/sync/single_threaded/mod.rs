@@ -1,5 +1,5 @@
-//! Whether the process is single-threaded, so that what threads share may be changed without locked instructions: as glibc tells on
-//! Linux; never known elsewhere.
+//! Detection of single-threaded processes, in which shared state may be changed without locked instructions: by glibc's
+//! flag on Linux; elsewhere a process always counts as multi-threaded.
 
 #[cfg_attr(
     all(feature = "std", target_arch = "x86_64", target_os = "linux", target_env = "gnu", not(miri)),

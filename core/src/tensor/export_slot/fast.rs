@@ -1,4 +1,4 @@
-//! Space in a tensor object for the managed tensor of one export.
+//! The export slot: space in a tensor object for the managed tensor of one export.
 
 use core::mem::MaybeUninit;
 
@@ -6,7 +6,7 @@ use crate::abi::{DLManagedTensor, DLManagedTensorVersioned};
 use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::is_single_threaded;
 
-/// Whether an export is in the space.
+/// Whether the slot is in use.
 pub(crate) type SlotFlag = AtomicBool;
 
 /// Space for a managed tensor of either form.
@@ -17,26 +17,26 @@ const _: () = assert!(
         && align_of::<DLManagedTensor>() <= align_of::<ExportSlot>()
 );
 
-/// The flag of a space without an export.
+/// Makes the flag of a free slot.
 #[inline(always)]
 pub(crate) fn vacant() -> SlotFlag {
     SlotFlag::new(false)
 }
 
-/// Claims the space. Returns `false` if an export is there; otherwise the space is the caller's until it is given back.
+/// Claims the slot. Returns `false` if it is in use; otherwise the caller owns it until [`release`].
 #[inline(always)]
 pub(crate) fn claim(flag: &SlotFlag) -> bool {
     if is_single_threaded() {
-        // A locked instruction would be most of what an export costs.
+        // A locked instruction would be most of the cost of an export.
         let is_vacant = !flag.load(Ordering::Relaxed);
         flag.store(true, Ordering::Relaxed);
         return is_vacant;
     }
-    // Acquire pairs with the Release below: the last consumer, on whatever thread, has done with the room.
+    // Acquire pairs with the Release below: the previous consumer no longer uses the slot.
     flag.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed).is_ok()
 }
 
-/// Gives back the space that the caller claimed.
+/// Releases a slot that the caller claimed.
 #[inline(always)]
 pub(crate) fn release(flag: &SlotFlag) {
     flag.store(false, Ordering::Release);

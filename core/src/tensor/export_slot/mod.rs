@@ -1,9 +1,10 @@
-//! Space in a tensor object for the managed tensor of one export, which then needs no allocation; none in small builds.
+//! The export slot of a tensor: space in the object for the managed tensor of one export, which then needs no
+//! allocation. Small builds have none.
 //!
 //! | item | meaning |
 //! |---|---|
-//! | `SlotFlag`, `ExportSlot` | whether an export is in the space, and the space |
-//! | `vacant`, `claim`, `release` | a flag without an export; claims the space for one; returns it |
+//! | `SlotFlag`, `ExportSlot` | whether the slot is in use, and its space |
+//! | `vacant`, `claim`, `release` | the flag of a free slot; claims the slot; releases it |
 
 #[cfg_attr(all(feature = "speed", target_has_atomic = "ptr"), path = "fast.rs")]
 #[cfg_attr(not(all(feature = "speed", target_has_atomic = "ptr")), path = "small.rs")]

@@ -1,17 +1,17 @@
-//! Tensors without space for managed tensors, on which they would spend memory.
+//! No export slot: it would enlarge every tensor.
 #![forbid(unsafe_code)]
 
 pub(crate) struct SlotFlag;
 
 pub(crate) struct ExportSlot;
 
-/// The flag of no space.
+/// Makes an empty flag.
 #[inline(always)]
 pub(crate) fn vacant() -> SlotFlag {
     SlotFlag
 }
 
-/// Returns `false`: there is no space.
+/// Returns `false`: tensors have no slot.
 #[inline(always)]
 pub(crate) fn claim(_: &SlotFlag) -> bool {
     false

@@ -1,9 +1,9 @@
-//! Text of hosts: readers in other languages decode messages, so what is not UTF-8 must not get there.
+//! Lossy text on hosts: clients in other languages decode messages as UTF-8, so invalid bytes are replaced.
 #![forbid(unsafe_code)]
 
 use super::super::Writer;
 
-/// Writes bytes; what is not UTF-8 becomes the replacement character.
+/// Writes bytes; invalid UTF-8 becomes the replacement character.
 pub(in crate::text) fn put(out: &mut Writer<'_>, text: &[u8]) {
     for chunk in text.utf8_chunks() {
         out.put(chunk.valid().as_bytes());
@@ -13,7 +13,7 @@ pub(in crate::text) fn put(out: &mut Writer<'_>, text: &[u8]) {
     }
 }
 
-/// Writes bytes, many at a time.
+/// Writes bytes in wide copies.
 #[inline]
 pub(in crate::text) fn append(out: &mut Writer<'_>, text: &[u8]) {
     if let Some(room) = out.target.get_mut(out.wanted..) {
@@ -22,7 +22,7 @@ pub(in crate::text) fn append(out: &mut Writer<'_>, text: &[u8]) {
     out.wanted = out.wanted.saturating_add(text.len());
 }
 
-/// Writes a number of the size of an address.
+/// Writes a pointer-sized number.
 #[inline]
 pub(in crate::text) fn put_word(out: &mut Writer<'_>, number: usize) {
     out.put_digits(number as u64);

@@ -1,15 +1,15 @@
-//! Text of boards, written without a check for UTF-8: messages are not decoded there, and the check would cost more
-//! than a message.
+//! Text in size-optimised builds, written without a check for UTF-8: messages are not decoded there, and the check
+//! would cost more than a message.
 #![forbid(unsafe_code)]
 
 use super::super::Writer;
 
-/// Writes bytes as they are.
+/// Writes bytes unchanged.
 pub(in crate::text) fn put(out: &mut Writer<'_>, text: &[u8]) {
     out.put(text);
 }
 
-/// Writes bytes, in few instructions.
+/// Writes bytes in a small loop.
 pub(in crate::text) fn append(out: &mut Writer<'_>, text: &[u8]) {
     for byte in text {
         if let Some(place) = out.target.get_mut(out.wanted) {
@@ -19,7 +19,7 @@ pub(in crate::text) fn append(out: &mut Writer<'_>, text: &[u8]) {
     }
 }
 
-/// Writes a number of 32 bits: the functions for 64 are linked by who has such numbers.
+/// Writes a 32-bit number; the functions for 64 bits are linked only by code with such numbers.
 pub(in crate::text) fn put_word(out: &mut Writer<'_>, number: usize) {
     let tenth = number / 10;
     if tenth != 0 {

@@ -1,4 +1,4 @@
-//! Memory of the type table on bare metal, where types are few: every piece is a block of its own, never given back.
+//! Memory of the type table on bare metal, where types are few: every piece is its own block, never freed.
 
 use core::ptr::NonNull;
 
@@ -6,25 +6,25 @@ use crate::error::{Error, out_of_memory};
 use crate::platform;
 use crate::sync::atomic::{AtomicUsize, Ordering};
 
-/// Every piece lies at this alignment.
+/// The alignment of every piece.
 const ALIGN: usize = 8;
 
-/// Bytes of the piece that was refused last. Beside what says that one was, so that results fit a register.
+/// Size of the last failed allocation. Kept outside [`NoMemory`], so that results fit a register.
 static REFUSED_BYTES: AtomicUsize = AtomicUsize::new(0);
 
-/// Memory was refused. The error object is made after the lock is let go: its memory may come from a user's allocator.
+/// Out of memory. The error object is made after the lock is released, since it may come from a user's allocator.
 #[derive(Debug)]
 pub(in crate::type_table) struct NoMemory;
 
 impl NoMemory {
-    /// The refusal of `bytes` bytes.
+    /// Makes the failure for `bytes` bytes.
     #[inline]
     pub(in crate::type_table) fn of(bytes: usize) -> NoMemory {
         REFUSED_BYTES.store(bytes, Ordering::Relaxed);
         NoMemory
     }
 
-    /// The error. When an interrupt was refused memory meanwhile, it has the bytes of that.
+    /// Makes the error. If an allocation failed in an interrupt meanwhile, it states the size of that one.
     pub(in crate::type_table) fn into_error(self) -> Error {
         out_of_memory(REFUSED_BYTES.load(Ordering::Relaxed))
     }
@@ -38,12 +38,12 @@ impl Arena {
         Arena
     }
 
-    /// Room for `bytes` bytes.
+    /// Allocates `bytes` bytes.
     pub(in crate::type_table) fn carve(&self, bytes: usize, align: usize) -> Result<NonNull<u8>, NoMemory> {
         self.carve_zeroed(bytes, align)
     }
 
-    /// Room for `bytes` bytes that are zero, at a multiple of 8.
+    /// Allocates `bytes` zero bytes at a multiple of 8.
     #[inline(never)]
     pub(in crate::type_table) fn carve_zeroed(
         &self,
@@ -52,7 +52,7 @@ impl Arena {
     ) -> Result<NonNull<u8>, NoMemory> {
         match NonNull::new(platform::allocate(bytes, ALIGN).cast::<u8>()) {
             Some(piece) => {
-                // SAFETY: the piece has room for so many bytes, and is nobody else's yet.
+                // SAFETY: the piece has that many bytes, and is not shared yet.
                 unsafe { piece.write_bytes(0, bytes) };
                 Ok(piece)
             }

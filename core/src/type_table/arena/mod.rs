@@ -1,4 +1,5 @@
-//! Memory of the type table, which is never given back: carved from large blocks of malloc, or a block of its own for each piece.
+//! Memory of the type table, which is never freed: carved from large blocks of malloc, or a separate block for each
+//! piece.
 
 #[cfg_attr(feature = "std", path = "std.rs")]
 #[cfg_attr(not(feature = "std"), path = "bare.rs")]

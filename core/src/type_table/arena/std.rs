@@ -1,7 +1,7 @@
-//! Memory of the type table: blocks that are carved from the front and never given back.
+//! Memory of the type table: a bump allocator over blocks that are never freed.
 //!
-//! C readers keep the addresses of type records, names and arrays for ever, so nothing here is ever freed.
-//! Blocks are chained, so leak checkers see all of it from the table.
+//! C readers keep the addresses of type records, names and arrays forever, so nothing here is ever freed. Blocks are
+//! chained, so that leak checkers reach all of them from the table.
 
 use core::alloc::Layout;
 use core::cell::Cell;
@@ -10,18 +10,18 @@ use core::ptr::{self, NonNull};
 use crate::error::{Error, out_of_memory};
 use crate::memory;
 
-/// Bytes of an ordinary block: a few types with their fields on a host, one or two on a small board.
+/// Size of an ordinary block: a few types with their fields on 64 bit, one or two on 32 bit.
 const BLOCK_BYTES: usize = if size_of::<usize>() == 8 { 8192 } else { 512 };
-/// Every block starts at, and every carved piece may ask for up to, this alignment.
+/// The alignment of blocks, and the maximum alignment of pieces.
 const BLOCK_ALIGN: usize = 8;
 
-/// Memory was refused, for this many bytes. The error object is made after the lock is let go: its memory may
-/// come from a user's allocator.
+/// Out of memory for this many bytes. The error object is made after the lock is released, since it may come from a
+/// user's allocator.
 #[derive(Debug)]
 pub(in crate::type_table) struct NoMemory(pub usize);
 
 impl NoMemory {
-    /// The refusal of `bytes` bytes.
+    /// Makes the failure for `bytes` bytes.
     #[inline]
     pub(in crate::type_table) fn of(bytes: usize) -> NoMemory {
         NoMemory(bytes)
@@ -32,7 +32,7 @@ impl NoMemory {
     }
 }
 
-/// Head of a block; the pieces follow it.
+/// The header of a block; the pieces follow it.
 #[repr(C, align(8))]
 struct ArenaBlock {
     previous: *mut ArenaBlock,
@@ -41,13 +41,13 @@ struct ArenaBlock {
 /// A bump allocator that never frees.
 pub(in crate::type_table) struct Arena {
     newest: Cell<*mut ArenaBlock>,
-    /// First free byte of the newest block, and how many bytes are left there.
+    /// The first free byte of the newest block, and the number of free bytes.
     free: Cell<*mut u8>,
     left_bytes: Cell<usize>,
 }
 
-// SAFETY: `newest` and `free` point into memory that this arena alone hands out; moving the arena to another
-// thread moves that right with it, and `left_bytes` is a number.
+// SAFETY: `newest` and `free` point into memory owned by this arena, which moves between threads as a whole;
+// `left_bytes` is a number.
 unsafe impl Send for Arena {}
 
 impl Arena {
@@ -59,32 +59,33 @@ impl Arena {
         }
     }
 
-    /// Room for `bytes` bytes, not none, at a multiple of `align`, which is at most [`BLOCK_ALIGN`].
+    /// Allocates `bytes` bytes, not zero, at a multiple of `align`, which is at most [`BLOCK_ALIGN`].
     #[inline(always)]
     pub(in crate::type_table) fn carve(&self, bytes: usize, align: usize) -> Result<NonNull<u8>, NoMemory> {
         loop {
-            // The end of the block is aligned to anything that is asked for, so what is left tells how the start is.
+            // The end of the block has the maximum alignment, so the number of free bytes gives the alignment of the
+            // start.
             let left = self.left_bytes.get();
             let skip = left & (align - 1);
             if let Some(left_bytes) = (left - skip).checked_sub(bytes) {
                 let piece = self.free.get().wrapping_add(skip);
                 self.free.set(piece.wrapping_add(bytes));
                 self.left_bytes.set(left_bytes);
-                // SAFETY: the piece lies in a block, which is not null: it takes some of the bytes that are left there.
+                // SAFETY: the piece lies within the free bytes of a block, which is not null.
                 return Ok(unsafe { NonNull::new_unchecked(piece) });
             }
             self.add_block(bytes)?;
         }
     }
 
-    /// Space for `bytes` zero bytes, not none, at a multiple of `align`.
+    /// Allocates `bytes` zero bytes, not zero many, at a multiple of `align`.
     pub(in crate::type_table) fn carve_zeroed(
         &self,
         bytes: usize,
         align: usize,
     ) -> Result<NonNull<u8>, NoMemory> {
         let piece = self.carve(bytes, align)?;
-        // SAFETY: the piece has room for so many bytes, and is nobody else's yet.
+        // SAFETY: the piece has that many bytes, and is not shared yet.
         unsafe { piece.write_bytes(0, bytes) };
         Ok(piece)
     }
@@ -101,7 +102,7 @@ impl Arena {
         let layout = layout.pad_to_align();
         let Some(block) = memory::allocate(layout) else { return Err(refused) };
         let block = block.cast::<ArenaBlock>();
-        // SAFETY: the block is fresh and holds the head and at least `room` bytes after it.
+        // SAFETY: the block is new and has space for the header and at least `room` bytes after it.
         unsafe {
             block.write(ArenaBlock { previous: self.newest.get() });
             self.free.set(block.add(1).as_ptr().cast());
@@ -116,7 +117,7 @@ impl Arena {
 mod tests {
     use super::*;
 
-    /// Frees the blocks: tests make arenas of their own, and leak checkers watch them.
+    /// Frees the blocks of a test's own arena, for leak checkers.
     fn free_all(arena: Arena) {
         let mut block = arena.newest.get();
         while !block.is_null() {
@@ -137,7 +138,7 @@ mod tests {
         let text = arena.carve(4, 1).unwrap();
         let words = arena.carve(3 * size_of::<u64>(), align_of::<u64>()).unwrap().cast::<u64>();
         assert_eq!(words.as_ptr() as usize % align_of::<u64>(), 0);
-        // SAFETY: the arena gave room for three words, and for four bytes in front of them.
+        // SAFETY: the arena allocated three words, and four bytes before them.
         unsafe {
             words.write(u64::MAX);
             text.cast::<[u8; 4]>().write(*b"abc\0");

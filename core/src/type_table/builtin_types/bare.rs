@@ -1,6 +1,6 @@
-//! The types that the ABI fixes, on bare metal: a key in read-only data each, and an entry made when it is first looked up.
+//! The built-in types on bare metal: keys in read-only data, and entries made at the first lookup.
 //!
-//! Tables of all entries would take 3 KB of a board's RAM and flash.
+//! Static tables of all entries would take 3 KB of RAM and flash.
 
 use core::ffi::CStr;
 
@@ -12,18 +12,18 @@ use super::super::entry::{self, NewType, TypeEntry};
 use super::super::register::insert_entry;
 use super::super::{REGISTRY, slots};
 
-/// The key that starts there.
+/// Borrows the key at `start`.
 fn key_at(start: *const u8) -> &'static [u8] {
-    // SAFETY: callers pass pointers into `KEYS`, where each key has a zero behind it, and stop at the last.
+    // SAFETY: callers pass pointers to the start of a key in `KEYS`, which ends with a zero.
     unsafe { CStr::from_ptr(start.cast()) }.to_bytes()
 }
 
-/// The start of the next key, as a pointer into all keys: a pointer to one key must not reach another.
+/// The start of the next key, as a pointer derived from `KEYS`, since a pointer to one key must not access another.
 fn behind(key: &'static [u8]) -> *const u8 {
     KEYS.as_ptr().with_addr(key.as_ptr().addr() + key.len() + 1)
 }
 
-/// The key of a built-in type.
+/// Returns the key of a built-in type.
 pub(in crate::type_table) fn key(type_index: i32) -> Option<&'static [u8]> {
     let mut key = key_at(KEYS.as_ptr());
     for _ in 0..builtin_keys::position(type_index)? {
@@ -32,7 +32,7 @@ pub(in crate::type_table) fn key(type_index: i32) -> Option<&'static [u8]> {
     Some(key)
 }
 
-/// The index of the built-in type with this key.
+/// Finds the index of a built-in type by key.
 pub(in crate::type_table) fn index_of(key: &[u8]) -> Option<i32> {
     let mut start = KEYS.as_ptr();
     for position in 0..COUNT {
@@ -45,7 +45,7 @@ pub(in crate::type_table) fn index_of(key: &[u8]) -> Option<i32> {
     None
 }
 
-/// The entry of any type; None without memory for that of a built-in one.
+/// Returns the entry of any type; `None` when out of memory for that of a built-in type.
 #[inline(never)]
 pub(in crate::type_table) fn entry_of_any(type_index: i32) -> Option<&'static TypeEntry> {
     slots::entry(type_index).or_else(|| make(type_index))
@@ -55,7 +55,7 @@ fn make(type_index: i32) -> Option<&'static TypeEntry> {
     let type_key = key(type_index)?;
     let parent = if type_index > type_index::OBJECT { Some(entry_of_any(type_index::OBJECT)?) } else { None };
     let registry = REGISTRY.lock();
-    // An interrupt may have been faster.
+    // An interrupt handler may have made it meanwhile.
     if let Some(entry) = slots::entry(type_index) {
         return Some(entry);
     }
@@ -65,19 +65,19 @@ fn make(type_index: i32) -> Option<&'static TypeEntry> {
     if let Some(total_size) = total_size(type_index) {
         let array = entry.array(&entry::METADATA);
         let place = array.place(&registry.arena, 0).ok()?.cast::<TVMFFITypeMetadata>();
-        // SAFETY: the place holds a record of zeros that nobody reads yet.
+        // SAFETY: the record is zero-initialised and not published yet.
         unsafe { (*place.as_ptr()).total_size = total_size };
         array.publish(0);
     }
     Some(entry)
 }
 
-/// The size in the metadata of the types that have any.
+/// The object size of types with metadata.
 fn total_size(type_index: i32) -> Option<i32> {
     let pointer = size_of::<*const ()>();
     let bytes = match type_index {
         type_index::OBJECT => 0,
-        // The pointer to a virtual table before the header, imports, import cache.
+        // The vtable pointer before the header, imports, import cache.
         type_index::MODULE => 8 + 2 * pointer,
         type_index::BIG_INT => 8,
         _ => return None,

@@ -1,4 +1,4 @@
-//! The types that the ABI fixes: entries in static tables, with the fields that they have upstream; or made when first looked up.
+//! The built-in types: static tables of entries with upstream's fields, or entries made at the first lookup.
 
 #[cfg_attr(feature = "std", path = "std.rs")]
 #[cfg_attr(not(feature = "std"), path = "bare.rs")]

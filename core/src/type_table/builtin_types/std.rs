@@ -1,6 +1,6 @@
-//! The types that the ABI fixes, as static tables: found without registration at load.
+//! The built-in types as static tables, found without registration at load time.
 //!
-//! The entries are writable, because fields and methods may be added to built-in types too.
+//! The entries are writable, since fields and methods may be added to built-in types, too.
 
 use core::cell::{Cell, UnsafeCell};
 use core::ffi::c_void;
@@ -18,12 +18,12 @@ use super::super::entry::{NewType, TypeEntry};
 use super::super::library_members::LibraryCount;
 use super::super::{field_access, slots};
 
-/// The keys apart from each other.
+/// The keys as separate slices.
 static KEYS: [&[u8]; COUNT] = split_keys();
 
 static TYPES: [TypeEntry; COUNT] = types();
 
-/// The ancestors of every built-in object type but the root: `ffi.Object`.
+/// The ancestors of every built-in object type except the root: `ffi.Object`.
 static OBJECT_ANCESTORS: Static<[*const TVMFFITypeInfo; 1]> =
     Static([(&raw const TYPES).cast::<TypeEntry>().wrapping_add(VALUE_COUNT).cast::<TVMFFITypeInfo>()]);
 
@@ -32,10 +32,9 @@ static MODULE_METADATA: Static<TVMFFITypeMetadata> = Static(metadata_of_size(MOD
 static BIG_INT_METADATA: Static<TVMFFITypeMetadata> = Static(metadata_of_size(BIG_INT_BYTES));
 static MODULE_FIELDS: Static<[TVMFFIFieldInfo; 1]> = Static([MODULE_IMPORTS]);
 
-/// As the C++ class is sized: the place of the virtual table pointer before the header, header, imports,
-/// import cache.
+/// The size of the C++ class: vtable pointer before the header, header, imports, import cache.
 const MODULE_BYTES: usize = 8 + size_of::<TVMFFIObject>() + 2 * size_of::<*const c_void>();
-/// Header and word count, before the words.
+/// The size of header and word count, before the words.
 const BIG_INT_BYTES: usize = (size_of::<TVMFFIObject>() + size_of::<usize>()).next_multiple_of(8);
 
 const MODULE_IMPORTS: TVMFFIFieldInfo = TVMFFIFieldInfo {
@@ -58,16 +57,16 @@ const MODULE_IMPORTS: TVMFFIFieldInfo = TVMFFIFieldInfo {
     field_static_type_index: type_index::ARRAY,
 };
 
-/// Data that nobody writes, though it holds pointers.
+/// Immutable data that contains pointers.
 #[repr(transparent)]
 struct Static<T>(T);
 
-// SAFETY: only used for the tables of this file, which are never written and point to other statics.
+// SAFETY: only used for tables of this file, which are never written and point to other statics.
 unsafe impl<T> Sync for Static<T> {}
 
 const NO_TEXT: TVMFFIByteArray = TVMFFIByteArray { data: ptr::null(), size: 0 };
 
-/// The text before its terminating NUL.
+/// Makes a byte array from a NUL-terminated text, without the NUL.
 const fn text(terminated: &'static str) -> TVMFFIByteArray {
     let key = without_nul(terminated);
     TVMFFIByteArray { data: key.as_ptr().cast(), size: key.len() }
@@ -133,7 +132,7 @@ const fn builtin_type(position: usize) -> TypeEntry {
 }
 
 impl TypeEntry {
-    /// A copy of the entry with metadata and fields that live in static tables.
+    /// Returns the entry with metadata and fields from static tables.
     const fn with_reflection(
         mut self,
         metadata: *const TVMFFITypeMetadata,
@@ -144,7 +143,7 @@ impl TypeEntry {
         info.metadata = metadata;
         info.fields = fields;
         info.num_fields = num_fields;
-        // The static array is full: the next field moves all of them to an array that can grow.
+        // The static array is full: adding a field moves all to a growable array.
         self.capacities = [Cell::new(num_fields), Cell::new(0), Cell::new(1)];
         self.num_metadata = UnsafeCell::new(1);
         self.own_fields = LibraryCount::new(num_fields as u8);
@@ -152,24 +151,24 @@ impl TypeEntry {
     }
 }
 
-/// The entry of a built-in type.
+/// Returns the entry of a built-in type.
 #[inline]
 pub(in crate::type_table) fn entry(type_index: i32) -> Option<&'static TypeEntry> {
     TYPES.get(builtin_keys::position(type_index)?)
 }
 
-/// The entry of any type.
+/// Returns the entry of any type.
 #[inline]
 pub(in crate::type_table) fn entry_of_any(type_index: i32) -> Option<&'static TypeEntry> {
     entry(type_index).or_else(|| slots::entry(type_index))
 }
 
-/// The key of a built-in type.
+/// Returns the key of a built-in type.
 pub(in crate::type_table) fn key(type_index: i32) -> Option<&'static [u8]> {
     KEYS.get(builtin_keys::position(type_index)?).copied()
 }
 
-/// The index of the built-in type with this key. Keys of objects come first: they are asked for.
+/// Finds the index of a built-in type by key. Keys of objects come first, since most lookups are for those.
 pub(in crate::type_table) fn index_of(key: &[u8]) -> Option<i32> {
     let (values, objects) = KEYS.split_at(VALUE_COUNT);
     let place_in = |keys: &[&[u8]]| keys.iter().position(|known| *known == key);
@@ -177,7 +176,7 @@ pub(in crate::type_table) fn index_of(key: &[u8]) -> Option<i32> {
     Some(builtin_keys::index_at(position))
 }
 
-// Ancestor pointers address the first entry's record through the array.
+// Ancestor pointers refer to records in the array of entries.
 const _: () = assert!(offset_of!(TypeEntry, num_slots) == size_of::<TVMFFITypeInfo>());
 
 #[cfg(test)]

@@ -1,12 +1,12 @@
-//! Attribute columns by name: those that the library itself looks at, and a hashed table of all others.
+//! Attribute columns by name: a static table for attributes used by the library, and a name table for all others.
 
 use crate::error::Result;
 use crate::name_table::NameTable;
 
 use super::super::attr_column::AttrColumn;
 
-/// Attributes that the library itself looks at, in upstream's build. Their columns are there from the start: C++ code
-/// looks for a column once and remembers when it is not there.
+/// Attributes used by upstream's library. Their columns always exist, since C++ code looks a column up once and caches
+/// a missing one.
 const KNOWN_NAMES: [&str; 19] = [
     "__any_hash__",
     "__any_equal__",
@@ -38,7 +38,7 @@ fn known(name: &[u8]) -> Option<&'static AttrColumn> {
     KNOWN.get(KNOWN_NAMES.iter().position(|known| known.as_bytes() == name)?)
 }
 
-/// The column of a name.
+/// Finds the column of a name.
 pub(in crate::type_table) fn get(name: &[u8]) -> Option<&'static AttrColumn> {
     known(name).or_else(|| other(name))
 }
@@ -48,7 +48,7 @@ fn other(name: &[u8]) -> Option<&'static AttrColumn> {
     Some(&OTHERS.get(name)?.value)
 }
 
-/// The column of a name, made when there is none.
+/// Finds or creates the column of a name.
 pub(in crate::type_table) fn get_or_make(name: &[u8]) -> Result<&'static AttrColumn> {
     match known(name) {
         Some(column) => Ok(column),

@@ -1,4 +1,4 @@
-//! Attribute columns by name: those of the library in a static table and others in a name table, or a list.
+//! Attribute columns by name: a static table for the library's own and a name table for others, or one list.
 
 #[cfg_attr(feature = "speed", path = "fast.rs")]
 #[cfg_attr(not(feature = "speed"), path = "small.rs")]

@@ -1,4 +1,4 @@
-//! Attribute columns by name: a list, newest first, of the columns that have values.
+//! Attribute columns by name: a list of all columns with values, newest first.
 
 use crate::sync::atomic::{AtomicPtr, Ordering};
 use core::ptr;
@@ -19,14 +19,14 @@ struct NamedColumn {
 
 static FIRST: AtomicPtr<NamedColumn> = AtomicPtr::new(ptr::null_mut());
 
-/// The column of a name.
+/// Finds the column of a name.
 #[inline(never)]
 pub(in crate::type_table) fn get(name: &[u8]) -> Option<&'static AttrColumn> {
     let mut at = FIRST.load(Ordering::Acquire).cast_const();
     loop {
-        // SAFETY: published columns are complete and live for ever.
+        // SAFETY: published columns are complete and live forever.
         let named = unsafe { at.as_ref()? };
-        // SAFETY: the name was written behind the column, in the same block.
+        // SAFETY: the name follows the column in the same block.
         if name == unsafe { slice::from_raw_parts(at.add(1).cast(), named.name_len) } {
             return Some(&named.column);
         }
@@ -34,7 +34,7 @@ pub(in crate::type_table) fn get(name: &[u8]) -> Option<&'static AttrColumn> {
     }
 }
 
-/// The column of a name, made when there is none.
+/// Finds or creates the column of a name.
 pub(in crate::type_table) fn get_or_make(name: &[u8]) -> Result<&'static AttrColumn> {
     let made = {
         let registry = REGISTRY.lock();
@@ -50,7 +50,7 @@ fn make(arena: &Arena, name: &[u8]) -> core::result::Result<&'static AttrColumn,
     let place =
         arena.carve(size_of::<NamedColumn>() + name.len(), align_of::<NamedColumn>())?.cast::<NamedColumn>();
     let next = FIRST.load(Ordering::Relaxed);
-    // SAFETY: the place is store_forwarding, has room for the name, too, and lives for ever; nobody else knows it yet.
+    // SAFETY: the allocation is new, has space for column and name, lives forever, and is not shared yet.
     let named = unsafe {
         place.write(NamedColumn { column: AttrColumn::new(), name_len: name.len(), next });
         name.as_ptr().copy_to_nonoverlapping(place.add(1).cast().as_ptr(), name.len());

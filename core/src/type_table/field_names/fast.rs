@@ -1,4 +1,4 @@
-//! The fields of a type by their names, where it has many: an index that readers look into without lock.
+//! The fields of a type by name: a hash index with lock-free readers, for types with many fields.
 
 use core::mem::{align_of, size_of};
 use core::ptr;
@@ -13,14 +13,14 @@ use super::super::entry::TypeEntry;
 use super::super::key_hash::type_key_hash;
 use super::super::type_info;
 
-/// Types with fewer fields have no index: a linear search takes no longer.
-const LEAST_FIELDS: usize = 32;
+/// Types with fewer fields have no index: a linear search is as fast.
+const MIN_FIELDS: usize = 32;
 
-/// The index of a type, which lives for ever in the table's arena; null while there is none. Without memory for a larger one there
-/// is none either, and names are found by a linear search.
+/// The index of a type, which lives forever in the table's arena; null if absent. If a larger index cannot be
+/// allocated, the type has none and names are searched linearly.
 pub(in crate::type_table) struct FieldNames(AtomicPtr<FieldIndex>);
 
-/// An open-addressing table. A slot holds one more than the place of a field, or zero.
+/// An open-addressing hash table. A slot stores the position of a field plus one, or zero.
 struct FieldIndex {
     slots: &'static [AtomicU32],
 }
@@ -31,19 +31,19 @@ impl FieldNames {
     }
 
     fn table(&self) -> Option<&FieldIndex> {
-        // SAFETY: a published table is complete and lives for ever.
+        // SAFETY: a published table is complete and lives forever.
         unsafe { self.0.load(Ordering::Acquire).as_ref() }
     }
 }
 
 impl FieldIndex {
-    /// A table of all fields, at most a quarter full; null without memory.
+    /// Makes a table of all fields, at most a quarter full; null when out of memory.
     fn of(arena: &Arena, fields: &[TVMFFIFieldInfo]) -> *mut FieldIndex {
         let slot_count = (4 * fields.len()).next_power_of_two();
         let bytes = size_of::<FieldIndex>() + slot_count * size_of::<AtomicU32>();
         let Ok(piece) = arena.carve_zeroed(bytes, align_of::<FieldIndex>()) else { return ptr::null_mut() };
         let place: *mut FieldIndex = piece.as_ptr().cast();
-        // SAFETY: the piece is fresh, and has room for the table and its slots, which are zero.
+        // SAFETY: the piece is new, and has space for the table and its slots, which are zero.
         let table = FieldIndex { slots: unsafe { slice::from_raw_parts(place.add(1).cast(), slot_count) } };
         for at in 0..fields.len() {
             table.put(fields, at);
@@ -53,14 +53,14 @@ impl FieldIndex {
         place
     }
 
-    /// The slots of a name, in the order in which they are probed.
+    /// Iterates over the slots of a name in probe order.
     fn probe(&self, name: &[u8]) -> impl Iterator<Item = &AtomicU32> {
         let first = (type_key_hash(name).wrapping_mul(GOLDEN_RATIO) >> 32) as usize;
         let slots = self.slots;
         (0..slots.len()).map(move |step| &slots[first.wrapping_add(step) & (slots.len() - 1)])
     }
 
-    /// Adds the field at a place. There are free slots.
+    /// Adds the field at a position. The table has free slots.
     fn put(&self, fields: &[TVMFFIFieldInfo], at: usize) {
         let free = self.probe(name_of(&fields[at])).find(|slot| slot.load(Ordering::Relaxed) == 0);
         if let Some(slot) = free {
@@ -70,7 +70,7 @@ impl FieldIndex {
 
     fn has(&self, fields: &[TVMFFIFieldInfo], name: &[u8]) -> bool {
         let mut places = self.probe(name).map(|slot| slot.load(Ordering::Acquire) as usize);
-        // A field that was added after the caller took the slice is not in it.
+        // A field that was added after the caller read the slice is not in it.
         let found = places
             .find(|place| *place == 0 || fields.get(place - 1).is_some_and(|field| name_of(field) == name));
         found.is_some_and(|place| place != 0)
@@ -78,14 +78,14 @@ impl FieldIndex {
 }
 
 fn name_of(field: &TVMFFIFieldInfo) -> &[u8] {
-    // SAFETY: the names of published fields are valid for ever.
+    // SAFETY: the names of published fields are valid forever.
     unsafe { field.name.as_slice() }
 }
 
-/// Adds the last field of a type, which everybody may see already, to its index. The caller holds the registry's lock.
+/// Adds the last field of a type, which is already published, to its index. The caller holds the registry's lock.
 pub(in crate::type_table) fn add_last(entry: &TypeEntry, arena: &Arena) {
     let (names, fields) = (&entry.field_names, entry.fields());
-    if fields.len() < LEAST_FIELDS {
+    if fields.len() < MIN_FIELDS {
         return;
     }
     match names.table() {
@@ -94,16 +94,16 @@ pub(in crate::type_table) fn add_last(entry: &TypeEntry, arena: &Arena) {
     }
 }
 
-/// Whether a type, given by its record, has a field of that name; None when it has no index.
+/// Returns whether a type, given by its record, has a field of that name; `None` if it has no index.
 ///
 /// # Safety
-/// The record is one of this table, with these fields, and the name valid.
+/// The record belongs to this table and has these fields, and the name is valid.
 pub(in crate::type_table) unsafe fn look_up(
     info: *const TVMFFITypeInfo,
     fields: &[TVMFFIFieldInfo],
     name: &TVMFFIByteArray,
 ) -> Option<bool> {
-    if fields.len() < LEAST_FIELDS {
+    if fields.len() < MIN_FIELDS {
         return None;
     }
     // SAFETY: the caller vouches for record and name; the index of a type never changes.
@@ -118,7 +118,7 @@ mod tests {
     use crate::type_table::tests::{add_field, child_of, field};
     use std::boxed::Box;
 
-    /// The slots that are looked at for all names.
+    /// Total number of slots probed to find all names.
     fn steps(table: &FieldIndex, fields: &[TVMFFIFieldInfo]) -> usize {
         let steps_of = |at: usize| {
             let is_it = |slot: &AtomicU32| slot.load(Ordering::Relaxed) as usize == at + 1;
@@ -133,12 +133,12 @@ mod tests {
         let entry = type_info(child_of(OBJECT, "test.ManyFields").unwrap()).unwrap();
         for number in 0..count {
             let name = Box::into_raw(std::format!("field_{number}").into_boxed_str());
-            // SAFETY: the name is ours, and registration copies it.
+            // SAFETY: the name is valid for the call, and registration copies it.
             unsafe {
                 add_field(entry.type_index(), &field(&*name)).unwrap();
                 drop(Box::from_raw(name));
             }
-            assert_eq!(entry.field_names.table().is_some(), number + 1 >= LEAST_FIELDS);
+            assert_eq!(entry.field_names.table().is_some(), number + 1 >= MIN_FIELDS);
         }
         let fields = entry.fields();
         let table = entry.field_names.table().unwrap();

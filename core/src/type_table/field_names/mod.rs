@@ -1,4 +1,4 @@
-//! Fields by name: a hash table for types with many fields, or none.
+//! Fields by name: a hash index for types with many fields; none in small builds.
 
 #[cfg_attr(feature = "speed", path = "fast.rs")]
 #[cfg_attr(not(feature = "speed"), path = "small.rs")]

@@ -1,4 +1,4 @@
-//! No index of fields by their names: in small builds, types have few.
+//! No index of fields by name: types have few fields in small builds.
 
 use crate::abi::{TVMFFIByteArray, TVMFFIFieldInfo, TVMFFITypeInfo};
 
@@ -18,10 +18,10 @@ impl FieldNames {
 #[inline(always)]
 pub(in crate::type_table) fn add_last(_: &TypeEntry, _: &Arena) {}
 
-/// Returns None: there is no index.
+/// Returns `None`: no index exists.
 ///
 /// # Safety
-/// Any arguments will do.
+/// None: the arguments are not used.
 #[inline(always)]
 pub(in crate::type_table) unsafe fn look_up(
     _: *const TVMFFITypeInfo,

@@ -1,4 +1,4 @@
-//! Indices of registered types by key, hashed; the built-in ones are not in it.
+//! Indices of registered types by key: a name table, without the built-in types.
 
 use crate::sync::atomic::{AtomicI32, Ordering};
 use core::marker::PhantomData;
@@ -6,12 +6,12 @@ use core::marker::PhantomData;
 use crate::error::Result;
 use crate::name_table::{Entry, NameTable};
 
-/// A key whose type is not there (yet).
+/// The value of a key whose type is not registered yet.
 const NO_INDEX: i32 = -1;
 
 pub(crate) static INDEX_OF_KEY: NameTable<AtomicI32> = NameTable::new();
 
-/// The index of the registered type with this key.
+/// Finds the index of a registered type by key.
 pub(in crate::type_table) fn index_of(key: &[u8]) -> Option<i32> {
     index_in(INDEX_OF_KEY.get(key)?)
 }
@@ -21,25 +21,25 @@ fn index_in(entry: &Entry<AtomicI32>) -> Option<i32> {
     (index != NO_INDEX).then_some(index)
 }
 
-/// A key that the table has, for a type that it may have.
+/// A key in the table, whose type may be registered.
 pub(in crate::type_table) struct Key<'a> {
     entry: &'static Entry<AtomicI32>,
     request: PhantomData<&'a [u8]>,
 }
 
-/// Gives a key a place in the table, before the registry's lock is taken.
+/// Adds a key to the table, before the registry's lock is taken.
 pub(in crate::type_table) fn reserve(key: &[u8]) -> Result<Key<'_>> {
     let entry = INDEX_OF_KEY.get_or_insert(key, || AtomicI32::new(NO_INDEX))?;
     Ok(Key { entry, request: PhantomData })
 }
 
 impl Key<'_> {
-    /// The index, once published.
+    /// Returns the index, if published.
     pub(in crate::type_table) fn index(&self) -> Option<i32> {
         index_in(self.entry)
     }
 
-    /// Shows the index to everybody.
+    /// Publishes the index.
     pub(in crate::type_table) fn publish(&self, index: i32) {
         self.entry.value.store(index, Ordering::Release);
     }

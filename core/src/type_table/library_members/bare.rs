@@ -1,4 +1,4 @@
-//! Members that the library itself gives to types: none on bare metal, which has no provider.
+//! Members added by the library itself: none on bare metal, which has no provider.
 
 use crate::abi::TVMFFIByteArray;
 
@@ -29,13 +29,13 @@ impl LibraryTypes {
 }
 
 /// # Safety
-/// None needed here; its twin reads the name.
+/// None: the name is not read in this build.
 pub(in crate::type_table) const unsafe fn has_field(_type_index: i32, _name: &TVMFFIByteArray) -> bool {
     false
 }
 
 /// # Safety
-/// None needed here; its twin reads the name.
+/// None: the name is not read in this build.
 pub(in crate::type_table) const unsafe fn has_method(_type_index: i32, _name: &TVMFFIByteArray) -> bool {
     false
 }

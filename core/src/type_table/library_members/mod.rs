@@ -1,5 +1,5 @@
-//! Members that the library itself gives to types: registered again by clients of earlier releases, which changes nothing. Builds
-//! without an operating system have no such members.
+//! Members that the library itself adds to types: clients of earlier releases register them again, which has no effect.
+//! Builds without an operating system have none.
 
 #[cfg_attr(feature = "std", path = "std.rs")]
 #[cfg_attr(not(feature = "std"), path = "bare.rs")]

@@ -1,6 +1,6 @@
-//! Members that the library itself gives to types. Clients may register them again, which changes nothing.
+//! Members that the library itself adds to types. Registering them again has no effect.
 //!
-//! Clients built for an earlier release register members that later libraries bring themselves.
+//! Clients built for an earlier release register members that later libraries provide.
 
 use core::num::NonZeroUsize;
 use core::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
@@ -12,10 +12,10 @@ use super::super::attr_column::AttrColumn;
 use super::super::members::is_same_text;
 use super::super::type_info;
 
-/// The thread that runs the provider; 0 for none.
+/// The thread that runs the provider; 0 if none.
 static PROVIDING_THREAD: AtomicUsize = AtomicUsize::new(0);
 
-/// Runs the provider; what it registers is the library's own.
+/// Runs the provider; its registrations are marked as the library's own.
 pub(in crate::type_table) fn run_as_library<T>(provider: impl FnOnce() -> T) -> T {
     PROVIDING_THREAD.store(current_thread().map_or(0, NonZeroUsize::get), Ordering::Relaxed);
     let result = provider();
@@ -23,14 +23,14 @@ pub(in crate::type_table) fn run_as_library<T>(provider: impl FnOnce() -> T) -> 
     result
 }
 
-/// Whether what this thread registers is the library's own.
+/// Returns `true` while this thread runs the provider.
 #[inline(always)]
 pub(in crate::type_table) fn is_providing() -> bool {
     let thread = PROVIDING_THREAD.load(Ordering::Relaxed);
     thread != 0 && current_thread().is_some_and(|here| here.get() == thread)
 }
 
-/// The number of fields or methods of a type that are the library's own: its first ones.
+/// The number of fields or methods of a type that the library added, which are the first ones.
 pub(in crate::type_table) struct LibraryCount(AtomicU8);
 
 impl LibraryCount {
@@ -38,24 +38,24 @@ impl LibraryCount {
         LibraryCount(AtomicU8::new(count))
     }
 
-    /// Counts a new record, if the provider is running.
+    /// Counts a new record if the provider is running.
     pub(in crate::type_table) fn add(&self, index: usize) {
         if is_providing() {
             self.0.store(u8::try_from(index + 1).unwrap_or(u8::MAX), Ordering::Relaxed);
         }
     }
 
-    /// The library's own records among all of a type.
+    /// Returns the library's own records of a type.
     fn of<'a, T>(&self, records: &'a [T]) -> &'a [T] {
         let count = usize::from(self.0.load(Ordering::Relaxed));
         records.get(..count).unwrap_or(records)
     }
 }
 
-/// One past the highest index that a type of the library's own may have: the provider's types follow the built-in ones.
+/// One past the highest index of the library's own types: the provider's types follow the built-in ones.
 const END_OF_LIBRARY_TYPES: i32 = 192;
 
-/// The types whose attribute of one name is the library's own: a bit for each index.
+/// The types to which the library gave an attribute: a bit for each index.
 pub(in crate::type_table) struct LibraryTypes([AtomicU64; END_OF_LIBRARY_TYPES as usize / 64]);
 
 impl LibraryTypes {
@@ -63,7 +63,7 @@ impl LibraryTypes {
         LibraryTypes([const { AtomicU64::new(0) }; END_OF_LIBRARY_TYPES as usize / 64])
     }
 
-    /// Adds a type, if the provider is running.
+    /// Adds a type if the provider is running.
     pub(in crate::type_table) fn add(&self, type_index: i32) {
         if let Some((word, bit)) = self.bit(type_index).filter(|_| is_providing()) {
             word.fetch_or(bit, Ordering::Relaxed);
@@ -80,22 +80,23 @@ impl LibraryTypes {
     }
 }
 
-/// Whether a name of the library's is the same as a client's, which is not checked yet: its size may be out of range.
+/// Returns `true` if a name of the library equals a client's name, which is not validated yet: its size may be out of
+/// range.
 ///
 /// # Safety
-/// Both are valid, unless the sizes differ or the client's has null data.
+/// Both are valid, unless the sizes differ or the client's data is null.
 unsafe fn is_named(own: &TVMFFIByteArray, name: &TVMFFIByteArray) -> bool {
     // SAFETY: the caller vouches for both when the sizes agree.
     own.size == name.size && unsafe { is_same_text(own, name) }
 }
 
-/// Whether the type has a field of that name from the library.
+/// Returns `true` if the library gave the type a field of that name.
 ///
 /// # Safety
 /// The name is valid unless its data is null.
 #[inline(always)]
 pub(in crate::type_table) unsafe fn has_field(type_index: i32, name: &TVMFFIByteArray) -> bool {
-    // SAFETY: contract of this function.
+    // SAFETY: the caller's promise.
     type_index < END_OF_LIBRARY_TYPES && unsafe { finds_field(type_index, name) }
 }
 
@@ -105,18 +106,18 @@ pub(in crate::type_table) unsafe fn has_field(type_index: i32, name: &TVMFFIByte
 unsafe fn finds_field(type_index: i32, name: &TVMFFIByteArray) -> bool {
     type_info(type_index).is_some_and(|entry| {
         let mut own = entry.own_fields.of(entry.fields()).iter();
-        // SAFETY: the names of published fields live for ever, and the caller vouches for the other.
+        // SAFETY: the names of published fields live forever, and the caller vouches for the other.
         own.any(|field| unsafe { is_named(&field.name, name) })
     })
 }
 
-/// Whether the type has a method of that name from the library.
+/// Returns `true` if the library gave the type a method of that name.
 ///
 /// # Safety
 /// The name is valid unless its data is null.
 #[inline(always)]
 pub(in crate::type_table) unsafe fn has_method(type_index: i32, name: &TVMFFIByteArray) -> bool {
-    // SAFETY: contract of this function.
+    // SAFETY: the caller's promise.
     type_index < END_OF_LIBRARY_TYPES && unsafe { finds_method(type_index, name) }
 }
 
@@ -126,12 +127,12 @@ pub(in crate::type_table) unsafe fn has_method(type_index: i32, name: &TVMFFIByt
 unsafe fn finds_method(type_index: i32, name: &TVMFFIByteArray) -> bool {
     type_info(type_index).is_some_and(|entry| {
         let mut own = entry.own_methods.of(entry.methods()).iter();
-        // SAFETY: the names of published methods live for ever, and the caller vouches for the other.
+        // SAFETY: the names of published methods live forever, and the caller vouches for the other.
         own.any(|method| unsafe { is_named(&method.name, name) })
     })
 }
 
-/// Whether the type has the attribute of that column from the library.
+/// Returns `true` if the library gave the type the attribute of that column.
 #[inline(always)]
 pub(in crate::type_table) fn has_attr(type_index: i32, column: &AttrColumn) -> bool {
     type_index < END_OF_LIBRARY_TYPES && column.own.has(type_index)

@@ -1,11 +1,11 @@
-//! Types that the library itself registers beyond the static tables: none on bare metal.
+//! The library's own types beyond the static tables: none on bare metal.
 
-/// Whether the library's own types are registered: always, since there are none beyond the static tables.
+/// Returns `true`: there are no types to register.
 #[inline(always)]
 pub const fn is_provided() -> bool {
     true
 }
 
-/// Does nothing, since there is nothing to register.
+/// Does nothing: there are no types to register.
 #[inline(always)]
 pub const fn ensure_provided() {}

@@ -1,4 +1,5 @@
-//! Types that the library itself registers when a type is first looked up, through a provider of the host.
+//! The library's own types beyond the static tables, registered by a provider of the host when a type is first looked
+//! up.
 
 #[cfg_attr(feature = "std", path = "std.rs")]
 #[cfg_attr(not(feature = "std"), path = "bare.rs")]

@@ -1,5 +1,5 @@
-//! Types that the library itself registers beyond the static tables, when a type is first looked up: programs that only
-//! call functions do not pay for them.
+//! The library's own types beyond the static tables, registered when a type is first looked up, so that programs which
+//! only call functions do not pay for them.
 
 use core::ffi::c_void;
 use core::ptr;
@@ -11,17 +11,16 @@ use crate::init_once::in_progress;
 
 use super::super::library_members;
 
-/// A function that registers types and attributes that are not registered yet. It may run again after a failure.
+/// Registers types and attributes that are not registered yet. It may run again after a failure.
 pub type TypeProvider = fn() -> Result<()>;
 
 /// The provider; null before [`provide`].
 static PROVIDER: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
 
-/// Not null when the provider has done its work.
+/// Not null once the provider has succeeded.
 static DONE: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
 
-/// Sets the function that registers the library's own types. To be called before types are looked up; calling it again
-/// with the same one changes nothing.
+/// Installs the provider. Call it before types are looked up; repeating the call with the same provider has no effect.
 ///
 /// # Threads
 /// One atomic store.
@@ -29,17 +28,17 @@ pub fn provide(provider: TypeProvider) {
     PROVIDER.store(provider as *mut c_void, Ordering::Release);
 }
 
-/// Whether the provider has registered its types.
+/// Returns `true` if the provider has registered its types.
 #[inline(always)]
 pub fn is_provided() -> bool {
     !DONE.load(Ordering::Acquire).is_null()
 }
 
-/// Runs the provider unless it has succeeded. When memory is refused, the next caller tries again.
+/// Runs the provider unless it has succeeded. When out of memory, the next caller tries again.
 ///
 /// # Threads
-/// Of several callers one runs the provider, and the others wait for it. What the provider calls does not wait for itself. A
-/// child that was forked meanwhile runs it again and adds what is missing.
+/// One of several callers runs the provider, and the others wait for it. Lookups inside the provider do not wait. A
+/// child forked meanwhile runs it again and adds the missing types.
 #[inline(always)]
 pub fn ensure_provided() {
     if !is_provided() {
@@ -56,10 +55,10 @@ fn run_provider() {
     }
     // SAFETY: only `provide` stores there.
     let provider = unsafe { core::mem::transmute::<*mut c_void, TypeProvider>(provider) };
-    // That this thread is at it already is no failure, and a refusal of memory shows where something is missing.
+    // A nested call is no failure, and a lack of memory shows at the lookup of a missing type.
     let _ = in_progress::init(&IN_PROGRESS, &DONE, |done| match library_members::run_as_library(provider) {
         Ok(()) => {
-            // SAFETY: `init` passes a place for the handle, which is any address but null.
+            // SAFETY: `init` passes a valid result pointer; the handle is any non-null address.
             unsafe { done.write((&raw const DONE).cast_mut().cast()) };
             0
         }

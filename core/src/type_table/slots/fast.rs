@@ -1,4 +1,4 @@
-//! From a type index to its entry: chunks of atomic pointers that readers walk without lock or allocation.
+//! Entries by type index: chunks of atomic pointers, read without lock or allocation.
 
 use crate::sync::atomic::{AtomicPtr, Ordering};
 use core::ptr;
@@ -7,18 +7,18 @@ use super::super::arena::{Arena, NoMemory};
 use super::super::entry::TypeEntry;
 use crate::type_index::DYN_OBJECT_BEGIN;
 
-/// A place for one entry; null while no type has that index.
+/// A slot for one entry; null while no type has its index.
 #[repr(transparent)]
 pub(in crate::type_table) struct EntrySlot(AtomicPtr<TypeEntry>);
 
 impl EntrySlot {
-    /// Shows the entry, which lives for ever, to everybody. The caller holds the registry's lock.
+    /// Publishes an entry, which lives forever. The caller holds the registry's lock.
     pub(in crate::type_table) fn publish(&self, entry: &'static TypeEntry) {
         self.0.store(ptr::from_ref(entry).cast_mut(), Ordering::Release);
     }
 }
 
-/// The part of an entry that belongs to its slot: nothing.
+/// The fields of an entry for its slot: none.
 pub(in crate::type_table) struct Link;
 
 impl Link {
@@ -27,21 +27,21 @@ impl Link {
     }
 }
 
-/// Slots of the first chunk of dynamic types; every further chunk has twice as many as the one before.
+/// Number of slots in the first chunk of dynamic types; each further chunk is twice as long.
 const FIRST_CHUNK_LEN: usize = 16;
-/// Chunks of dynamic types.
+/// Number of chunks of dynamic types.
 const CHUNK_COUNT: usize = 18;
 
-/// One past the highest type index: four million types, which bounds the attribute columns too.
+/// One past the highest type index: four million types, which also bounds the attribute columns.
 pub(in crate::type_table) const END_OF_INDICES: i32 =
     DYN_OBJECT_BEGIN + (FIRST_CHUNK_LEN * ((1 << CHUNK_COUNT) - 1)) as i32;
 
-/// Slots of the indices below `DYN_OBJECT_BEGIN` that no built-in type has; made when the first is asked for.
+/// Slots of the indices below `DYN_OBJECT_BEGIN` that are not built in; allocated on first use.
 static STATIC_CHUNK: AtomicPtr<EntrySlot> = AtomicPtr::new(ptr::null_mut());
 static DYNAMIC_CHUNKS: [AtomicPtr<EntrySlot>; CHUNK_COUNT] =
     [const { AtomicPtr::new(ptr::null_mut()) }; CHUNK_COUNT];
 
-/// The chunk of an index, the place in it, and the chunk's length.
+/// The chunk of an index, the offset in it, and the chunk's length.
 struct SlotLocation {
     chunk: &'static AtomicPtr<EntrySlot>,
     offset: usize,
@@ -54,14 +54,14 @@ fn locate(type_index: i32) -> Option<SlotLocation> {
     if index < first_dynamic {
         return Some(SlotLocation { chunk: &STATIC_CHUNK, offset: index, len: first_dynamic });
     }
-    // Shifted by the first length, every chunk begins at a power of two.
+    // Shifted by the length of the first chunk, every chunk begins at a power of two.
     let shifted = index - first_dynamic + FIRST_CHUNK_LEN;
     let len = 1 << shifted.ilog2();
     let chunk = DYNAMIC_CHUNKS.get((len / FIRST_CHUNK_LEN).ilog2() as usize)?;
     Some(SlotLocation { chunk, offset: shifted - len, len })
 }
 
-/// The entry registered at an index that no built-in type has.
+/// Returns the entry at an index that is not built in.
 #[inline]
 pub(in crate::type_table) fn entry(type_index: i32) -> Option<&'static TypeEntry> {
     let location = locate(type_index)?;
@@ -69,23 +69,23 @@ pub(in crate::type_table) fn entry(type_index: i32) -> Option<&'static TypeEntry
     if chunk.is_null() {
         return None;
     }
-    // SAFETY: a published chunk has `len` slots, lives for ever, and `offset` is below `len`.
+    // SAFETY: a published chunk has `len` slots and lives forever, and `offset` is below `len`.
     let slot = unsafe { &*chunk.add(location.offset) };
-    // SAFETY: a published entry lives for ever.
+    // SAFETY: a published entry lives forever.
     unsafe { slot.0.load(Ordering::Acquire).as_ref() }
 }
 
-/// Whether the first type was registered as a descendant of the second.
+/// Returns `true` if the first type is a registered descendant of the second.
 pub(in crate::type_table) use super::super::has_ancestor as descends_from;
 
-/// Finds the place of an index below `END_OF_INDICES`, making its chunk when it is the first there.
+/// Finds the slot of an index below `END_OF_INDICES`, and allocates its chunk if needed.
 pub(in crate::type_table) fn reserve(type_index: i32, arena: &Arena) -> Result<&'static EntrySlot, NoMemory> {
-    // No memory could hold an index without a place; callers check the range and say so in their own words.
+    // Unreachable: callers check the range and report it themselves.
     let location = locate(type_index).ok_or_else(|| NoMemory::of(usize::MAX))?;
     let mut chunk = location.chunk.load(Ordering::Acquire);
     if chunk.is_null() {
         chunk = arena.carve(location.len * size_of::<EntrySlot>(), align_of::<EntrySlot>())?.cast().as_ptr();
-        // SAFETY: the chunk is fresh, and empty slots are zero.
+        // SAFETY: the chunk is new, and empty slots are zero.
         unsafe { chunk.write_bytes(0, location.len) };
         location.chunk.store(chunk, Ordering::Release);
     }

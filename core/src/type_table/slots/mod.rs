@@ -1,4 +1,4 @@
-//! From a type index to its entry: chunks of slots, or a list of the entries. Readers take no lock.
+//! Entries by type index: chunks of slots, or a list of the entries. Readers take no lock.
 
 #[cfg_attr(feature = "speed", path = "fast.rs")]
 #[cfg_attr(not(feature = "speed"), path = "small.rs")]

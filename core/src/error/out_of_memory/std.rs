@@ -1,11 +1,11 @@
-//! Refusals of the C heap.
+//! Out-of-memory errors on hosts.
 #![forbid(unsafe_code)]
 
 use crate::error::Error;
 use crate::plain_error;
 
-/// The error for `asked` bytes that were refused.
-pub(in crate::error) fn refused(asked: usize) -> Error {
+/// Makes the error for a failed allocation of `asked` bytes.
+pub(in crate::error) fn error_of(asked: usize) -> Error {
     if asked == usize::MAX {
         return plain_error!(MEMORY_ERROR, "Out of memory: the size overflows the address space");
     }

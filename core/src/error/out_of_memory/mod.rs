@@ -1,9 +1,9 @@
-//! The MemoryError of a refused allocation: its text tells the bytes that were asked, and in firmware those that are free.
+//! The MemoryError of a failed allocation: its text states the requested bytes, and in firmware the free bytes.
 
 #[cfg_attr(any(feature = "std", all(feature = "client", unix)), path = "std.rs")]
 #[cfg_attr(not(any(feature = "std", all(feature = "client", unix))), path = "bare.rs")]
 mod imp;
 
-pub(super) use imp::refused;
+pub(super) use imp::error_of;
 #[cfg(not(any(feature = "std", feature = "client")))]
-pub(crate) use imp::refused_of;
+pub(crate) use imp::out_of_memory_with_free;
