@@ -207,7 +207,7 @@ fn each_field_has_its_own_texts_or_the_same_ones() -> Result<()> {
     }
     let fields = type_info(index).unwrap().fields();
     for (field, doc) in fields.iter().zip(docs) {
-        // SAFETY: texts of registered fields live forever, and those that are not empty have a zero behind them.
+        // SAFETY: texts of registered fields live forever, and non-empty ones end with a zero.
         unsafe {
             assert_eq!(field.doc.as_slice(), doc.as_bytes());
             assert!(doc.is_empty() || *field.doc.data.add(doc.len()) == 0);

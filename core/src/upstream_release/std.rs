@@ -46,17 +46,17 @@ pub fn served() -> UpstreamRelease {
     UpstreamRelease(SERVED.load(Ordering::Relaxed))
 }
 
-/// Whether a type may have several fields of one name, including an ancestor's.
+/// Returns `true` if a type may have several fields of one name, including an ancestor's.
 pub fn fields_may_repeat() -> bool {
     served() < UpstreamRelease::new(0, 1, 11)
 }
 
-/// Whether copies of the library's classes are methods, beside their type attributes.
+/// Returns `true` if copies of the library's classes are methods, besides type attributes.
 pub fn copies_are_methods() -> bool {
     served() < UpstreamRelease::new(0, 1, 11)
 }
 
-/// Whether objects of `ffi.Enum` have the fields `_value` and `_name`.
+/// Returns `true` if objects of `ffi.Enum` have the fields `_value` and `_name`.
 pub fn enums_have_values() -> bool {
     served() < UpstreamRelease::new(0, 1, 13)
 }
@@ -66,13 +66,13 @@ pub fn name_of_enums() -> &'static [u8] {
     if enums_have_values() { b"_name" } else { b"_str_index" }
 }
 
-/// Whether structural visits of maps include the keys.
+/// Returns `true` if structural visits of maps include the keys.
 #[inline]
 pub fn visits_give_keys() -> bool {
     served() < UpstreamRelease::new(0, 1, 14)
 }
 
-/// Whether the type schema of a function has its types as `args`, the result first.
+/// Returns `true` if the type schema of a function lists its types as `args`, the result first.
 pub fn schemas_have_args() -> bool {
     served() < UpstreamRelease::new(0, 1, 15)
 }
