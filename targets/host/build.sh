@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # usage: build.sh [OPTION...]
 #
-# Builds libtvm_ffi.so and libtvm_ffi.a as released: for C++ clients, compiled models and devices. The build is reproducible: no
+# Builds libtvm_ffi.so and libtvm_ffi.a as released: for C++ clients, compiled kernels, whole models and devices. The build is reproducible: no
 # path of this machine gets into the libraries, and the same sources and compilers give the same bytes in any folder. Options go
 # to `cargo build`. CXX names the C++ compiler.
 set -euo pipefail
@@ -30,4 +30,4 @@ for one in "${remapped[@]}"; do
 done
 unset RUSTFLAGS
 CARGO_ENCODED_RUSTFLAGS=$flags exec cargo build "${profile[@]}" -p ferrite-ffi-capi \
-  --features backend,cxx-abi,opencl,vulkan,cuda,rocm "$@"
+  --features backend,cxx-abi,relax,opencl,vulkan,cuda,rocm "$@"

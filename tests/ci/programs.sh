@@ -6,6 +6,12 @@
 about aot "compiled models against numpy's outputs"
 check_aot() { ferrite_tests aot; }
 
+about relax "whole models from C and, with tvm_ffi alone, from Python"
+check_relax() {
+  need gcc "apt-get install gcc" && build_wheel && ferrite_tests relax --include-ignored &&
+    tests/programs/clients/run.sh "$target"/wheels/*.whl relax
+}
+
 about quickstart "the first command of the README"
 check_quickstart() { need cc "apt-get install gcc" && cargo run --release </dev/null; }
 

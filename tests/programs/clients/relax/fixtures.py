@@ -1,6 +1,4 @@
-"""Runs the models of a folder of Relax fixtures with tvm_ffi alone, and compares the results with those of TVM's machine.
-
-usage: fixtures.py FOLDER
+"""Runs the Relax fixtures with tvm_ffi alone, and compares the results with those of TVM's machine.
 
 Each model runs in both execution modes and with both allocators, is called directly, by `invoke_stateful` and by a saved function,
 and shows the same text and statistics as TVM's executable, before and after it was saved and loaded.
@@ -13,7 +11,7 @@ import sys
 import numpy as np
 import tvm_ffi
 
-FOLDER = pathlib.Path(sys.argv[1])
+FOLDER = pathlib.Path(__file__).parents[2] / "relax" / "models"
 CPU = 1
 
 

@@ -1,0 +1,71 @@
+//! Whole models from C: every call of the fixtures, in both execution modes.
+#![forbid(unsafe_code)]
+#![cfg(all(target_arch = "x86_64", target_os = "linux"))]
+
+use ferrite_tests::{Cc, Library, Outcome, output_of, root, scratch};
+use std::path::PathBuf;
+use std::process::Command;
+
+fn folder() -> PathBuf {
+    root().join("tests/programs/relax")
+}
+
+/// The calls of the fixtures: model, and the arguments of the runner behind the library.
+fn calls() -> Outcome<Vec<(String, Vec<String>)>> {
+    let text = std::fs::read_to_string(folder().join("models/calls.txt"))?;
+    let lines = text.lines().filter(|line| !line.starts_with('#'));
+    let calls = lines.map(|line| {
+        let mut words = line.split(' ').map(str::to_string);
+        (words.next().unwrap_or_default(), words.collect())
+    });
+    Ok(calls.collect())
+}
+
+/// The runner, linked with the library as it is released.
+fn runner() -> Outcome<PathBuf> {
+    let program = Cc::program(scratch("relax")?.join("run_model")).source(folder().join("run_model.c"));
+    program.args(["-lm", "-ldl"]).link_shared(Library::with_cxx()?)
+}
+
+#[test]
+#[ignore = "builds the library as it is released: ./ci.sh relax"]
+fn models_give_the_results_of_tvms_machine() -> Outcome<()> {
+    let (runner, calls) = (runner()?, calls()?);
+    assert_eq!(calls.len(), 31);
+    for (model, arguments) in calls {
+        for (mode, allocator) in [("bytecode", "1"), ("bytecode", "2"), ("compiled", "1"), ("compiled", "2")]
+        {
+            let mut command = Command::new(&runner);
+            command.current_dir(folder().join("models").join(&model)).args(["-a", allocator]);
+            let output = output_of(command.arg(format!("./{mode}.so")).args(&arguments))?;
+            assert_eq!(output, "ok\n", "{model} {mode}");
+        }
+    }
+    Ok(())
+}
+
+/// The runner compares: with another tolerance or another function, it fails.
+#[test]
+#[ignore = "builds the library as it is released: ./ci.sh relax"]
+fn other_results_are_refused() -> Outcome<()> {
+    let runner = runner()?;
+    let run = |arguments: &str| {
+        let mut command = Command::new(&runner);
+        command.current_dir(folder().join("models/control")).arg("./bytecode.so").args(arguments.split(' '));
+        command.output().map(|output| String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    for (arguments, message) in [
+        ("choose 0.001 c0_arg0.npy c0_arg1.npy -- c1_out0.npy", "another value than c1_out0.npy"),
+        ("choose 0.001 c0_arg0.npy c0_arg1.npy --", "more results than expected"),
+        ("choose 0.001 c0_arg0.npy c0_arg1.npy -- c0_out0.npy c1_out0.npy", "missing result c1_out0.npy"),
+        (
+            "choose 0.001 c0_arg0.npy -- c0_out0.npy",
+            "expects 2 arguments (c, x), but 1 arguments were provided.",
+        ),
+        ("chosen 0.001 c0_arg0.npy -- c0_out0.npy", "no function chosen"),
+    ] {
+        let found = run(arguments)?;
+        assert!(found.contains(message), "{arguments}: {found}");
+    }
+    Ok(())
+}
