@@ -3,9 +3,19 @@
 use core::ffi::{c_int, c_void};
 
 use ferrite_core::abi::TVMFFIAny;
+use ferrite_core::error::Result;
 use ferrite_relax::compiled;
 
 use crate::boundary;
+
+/// Ends a symbol. Its body panics nowhere, and is called for every argument of native code, so nothing is caught.
+#[inline(always)]
+fn end(outcome: Result<()>) -> c_int {
+    match outcome {
+        Ok(()) => 0,
+        Err(error) => boundary::fail(error),
+    }
+}
 
 /// Copies element `index` of a list of values to argument `arg_offset`, which borrows it.
 ///
@@ -21,7 +31,7 @@ pub unsafe extern "C" fn TVMBackendAnyListSetPackedArg(
     arg_offset: c_int,
 ) -> c_int {
     // SAFETY: contract of this function.
-    boundary::status(|| unsafe { compiled::set_packed_arg(anylist, index, args, arg_offset) })
+    end(unsafe { compiled::set_packed_arg(anylist, index, args, arg_offset) })
 }
 
 /// Sets element `index` of a list of values to None.
@@ -33,7 +43,7 @@ pub unsafe extern "C" fn TVMBackendAnyListSetPackedArg(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMBackendAnyListResetItem(anylist: *mut c_void, index: c_int) -> c_int {
     // SAFETY: contract of this function.
-    boundary::status(|| unsafe { compiled::reset_item(anylist, index) })
+    end(unsafe { compiled::reset_item(anylist, index) })
 }
 
 /// Moves the result of a call, value `ret_offset` of `args`, to element `index` of a list of values. `args` then has None there.
@@ -50,5 +60,5 @@ pub unsafe extern "C" fn TVMBackendAnyListMoveFromPackedReturn(
     ret_offset: c_int,
 ) -> c_int {
     // SAFETY: contract of this function.
-    boundary::status(|| unsafe { compiled::move_from_packed_return(anylist, index, args, ret_offset) })
+    end(unsafe { compiled::move_from_packed_return(anylist, index, args, ret_offset) })
 }

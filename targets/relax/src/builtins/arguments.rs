@@ -1,7 +1,10 @@
 //! Arguments of builtins that take any number of them, and the contexts of their messages.
 
-use ferrite_core::error::Result;
-use ferrite_core::{AnyView, String, plain_ensure};
+use ferrite_core::abi::DLDataType;
+use ferrite_core::convert::AnyCompatible;
+use ferrite_core::error::{Error, Result};
+use ferrite_core::object::ObjectClass;
+use ferrite_core::{Any, AnyView, ObjectRef, String, plain_ensure, plain_error, type_index};
 
 /// Refuses a call with fewer than `least` arguments.
 ///
@@ -25,4 +28,40 @@ pub(super) fn expect(args: &[AnyView<'_>], least: usize, name: &'static str) -> 
 /// The context of a check, which begins its message; empty if there is none.
 pub(super) fn context(context: &Option<String>) -> &[u8] {
     context.as_ref().map_or(b"", String::as_bytes)
+}
+
+/// The object of an argument, borrowed, which costs no count.
+///
+/// # Errors
+/// TypeError if the argument is of another class.
+#[inline(always)]
+pub(super) fn borrowed<'a, T: ObjectClass + AnyCompatible>(arg: &'a AnyView<'_>) -> Result<&'a T> {
+    // SAFETY: a view has the form of an owned value, which is borrowed here as long as the view is.
+    let value = unsafe { &*core::ptr::from_ref(arg).cast::<Any>() };
+    match value.as_object().and_then(ObjectRef::as_class::<T>) {
+        Some(object) => Ok(object),
+        None => Err(wrong_class::<T>(arg)),
+    }
+}
+
+/// The error of a conversion that is refused.
+#[cold]
+fn wrong_class<T: AnyCompatible>(arg: &AnyView<'_>) -> Error {
+    match arg.get::<T>() {
+        Err(error) => error,
+        Ok(_) => plain_error!(TYPE_ERROR, "An argument is of a class derived from the one expected"),
+    }
+}
+
+/// A data type argument.
+///
+/// # Errors
+/// TypeError.
+#[inline(always)]
+pub(super) fn data_type(arg: &AnyView<'_>) -> Result<DLDataType> {
+    if arg.type_index() != type_index::DATA_TYPE {
+        return arg.get();
+    }
+    // SAFETY: the payload of a data type is one.
+    Ok(unsafe { arg.as_raw().payload.v_dtype })
 }

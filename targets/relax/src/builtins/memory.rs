@@ -6,8 +6,8 @@ use ferrite_core::object::ObjectClass;
 use ferrite_core::shape::data_size_bytes;
 use ferrite_core::{Any, AnyView, Shape, String, Tensor, plain_bail, plain_ensure};
 
-use super::Builtin;
-use super::arguments::expect;
+use super::arguments::{borrowed, data_type, expect};
+use super::{Builtin, integer};
 use crate::builtin;
 use crate::machine::Context;
 use crate::memory::{self, Placement, Storage, tensor_over};
@@ -39,14 +39,28 @@ fn alloc_storage(
 }
 
 /// Places a tensor in a storage: (storage, byte offset, shape, dtype[, memory scope]).
-fn alloc_tensor(args: &[AnyView<'_>]) -> Result<Any> {
+pub(crate) fn alloc_tensor(args: &[AnyView<'_>]) -> Result<Any> {
     expect(args, 4, "vm.builtin.alloc_tensor")?;
     let [storage, offset, shape, dtype, scope @ ..] = args else { return Ok(Any::NONE) };
     if let [scope, ..] = scope {
         check_scope(scope.get::<String>()?.as_bytes())?;
     }
-    let (storage, offset) = (storage.get::<Storage>()?, offset.get::<i64>()?);
-    let (shape, dtype) = (shape.get::<Shape>()?, dtype.get::<DLDataType>()?);
+    place_tensor(storage, offset, shape, dtype)
+}
+
+/// Places a tensor in a storage, for arguments wherever they are.
+///
+/// # Errors
+/// TypeError for arguments of other types; InternalError if the storage is too small; MemoryError.
+#[inline(always)]
+pub(crate) fn place_tensor(
+    storage: &AnyView<'_>,
+    offset: &AnyView<'_>,
+    shape: &AnyView<'_>,
+    dtype: &AnyView<'_>,
+) -> Result<Any> {
+    let (storage, offset) = (borrowed::<Storage>(storage)?, integer(offset)?);
+    let (shape, dtype) = (borrowed::<Shape>(shape)?, data_type(dtype)?);
     let block = storage.block();
     let bytes = data_size_bytes(shape.as_slice(), dtype);
     let start = usize::try_from(offset).ok();

@@ -12,6 +12,7 @@ use ferrite_core::error::Result;
 use ferrite_core::{plain_ensure, type_index};
 
 /// The place of an element.
+#[inline(always)]
 fn place(list: *mut c_void, index: i32) -> Result<*mut TVMFFIAny> {
     plain_ensure!(!list.is_null(), VALUE_ERROR, "The list of values must not be null");
     let index = usize::try_from(index);

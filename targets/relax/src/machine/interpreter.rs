@@ -8,6 +8,7 @@ use ferrite_core::{Any, AnyView, plain_error, stack, type_index, type_table};
 use super::frame::CallFrame;
 use super::pools::{Callee, Pools};
 use super::{Entry, instrument, wrong_count};
+use crate::builtins::memory::{alloc_tensor, place_tensor};
 use crate::executable::FunctionInfo;
 use crate::executable::code::{Destination, Instruction, Operand};
 
@@ -102,35 +103,66 @@ impl Interpreter<'_> {
         }
     }
 
+    /// Makes a call.
+    ///
     /// # Safety
     /// The instruction was checked for the function.
     #[inline(always)]
     unsafe fn call(&self, function: usize, operands: &[Operand], destination: Destination) -> Result<()> {
-        // SAFETY: the caller vouches for function and operands; the frame has room for as many arguments, which are borrowed until the
-        // call returns, during which no register of this frame is written.
+        // SAFETY: the caller vouches for function and operands. No register is written while arguments are borrowed.
         unsafe {
-            let args = self.frame.arguments;
-            for (index, operand) in operands.iter().enumerate() {
-                args.add(index).write(*self.read(*operand).as_raw());
-            }
-            let args = AnyView::slice_from_raw(args, operands.len());
             let value = if instrument::is_set(self.entry) {
-                instrument::around(self.entry, self.pools, function, args, || self.invoke(function, args))?
+                self.call_with_instrument(function, operands)?
             } else {
-                self.invoke(function, args)?
+                match (self.pools.callees.get_unchecked(function), operands) {
+                    (Callee::Null, _) => Any::NONE,
+                    (Callee::AllocTensor, [storage, offset, shape, dtype]) => place_tensor(
+                        self.read(*storage).as_view(),
+                        self.read(*offset).as_view(),
+                        self.read(*shape).as_view(),
+                        self.read(*dtype).as_view(),
+                    )?,
+                    (callee, operands) => self.invoke(callee, function, self.arguments(operands))?,
+                }
             };
             self.write(destination, value);
         }
         Ok(())
     }
 
+    /// The arguments of a call, side by side.
+    ///
     /// # Safety
-    /// The function was checked.
+    /// The operands were checked for the function, whose frame has space for as many arguments. They are borrowed until the next call
+    /// of this frame; no register of it is written meanwhile.
     #[inline(always)]
-    unsafe fn invoke(&self, function: usize, args: &[AnyView<'_>]) -> Result<Any> {
-        // SAFETY: the caller vouches for the function.
-        match unsafe { self.pools.callees.get_unchecked(function) } {
+    unsafe fn arguments(&self, operands: &[Operand]) -> &[AnyView<'_>] {
+        let args = self.frame.arguments;
+        // SAFETY: the caller vouches for operands and space.
+        unsafe {
+            for (index, operand) in operands.iter().enumerate() {
+                args.add(index).write(*self.read(*operand).as_raw());
+            }
+            AnyView::slice_from_raw(args, operands.len())
+        }
+    }
+
+    /// # Safety
+    /// As [`call`](Self::call).
+    #[cold]
+    unsafe fn call_with_instrument(&self, function: usize, operands: &[Operand]) -> Result<Any> {
+        // SAFETY: the caller vouches for function and operands.
+        unsafe {
+            let (args, callee) = (self.arguments(operands), self.pools.callees.get_unchecked(function));
+            instrument::around(self.entry, self.pools, function, args, || self.invoke(callee, function, args))
+        }
+    }
+
+    #[inline(always)]
+    fn invoke(&self, callee: &Callee, function: usize, args: &[AnyView<'_>]) -> Result<Any> {
+        match callee {
             Callee::Null => Ok(Any::NONE),
+            Callee::AllocTensor => alloc_tensor(args),
             Callee::Builtin(body) => body(args),
             Callee::Packed { safe_call, handle } => {
                 let mut result = TVMFFIAny::NONE;

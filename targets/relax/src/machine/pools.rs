@@ -18,12 +18,16 @@ pub type Resolve<'a> = dyn Fn(&[u8]) -> Result<Option<Function>> + 'a;
 
 /// The name of the builtin that only empties a register.
 const NULL_VALUE: &[u8] = b"vm.builtin.null_value";
+/// The name of the builtin that is called most.
+const ALLOC_TENSOR: &[u8] = b"vm.builtin.alloc_tensor";
 
 /// How the interpreter calls a function.
 pub(super) enum Callee {
     /// Gives None.
     Null,
-    /// A builtin of this crate.
+    /// Places a tensor in a storage, with its arguments wherever they are.
+    AllocTensor,
+    /// Any other builtin of this crate.
     Builtin(Body),
     /// Any other function. The object is among the literals.
     Packed { safe_call: TVMFFISafeCallType, handle: *mut c_void },
@@ -152,7 +156,11 @@ fn code_of(name: &[u8], resolve: &Resolve<'_>) -> Result<Function> {
 /// A builtin of this crate, or a function that is found elsewhere.
 fn packed(name: &[u8], resolve: &Resolve<'_>) -> Result<(Callee, Any)> {
     if let Some(builtin) = builtins::find(name) {
-        let callee = if name == NULL_VALUE { Callee::Null } else { Callee::Builtin(builtin.body) };
+        let callee = match name {
+            NULL_VALUE => Callee::Null,
+            ALLOC_TENSOR => Callee::AllocTensor,
+            _ => Callee::Builtin(builtin.body),
+        };
         return Ok((callee, builtin.function.to_function()?.into()));
     }
     match resolve(name)? {
