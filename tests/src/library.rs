@@ -10,6 +10,7 @@ static BUILT: OnceLock<Outcome<Library>> = OnceLock::new();
 static BUILT_WITH_CXX: OnceLock<Outcome<Library>> = OnceLock::new();
 static BUILT_WITH_GPU: OnceLock<Outcome<Library>> = OnceLock::new();
 static BUILT_WITH_LEGACY: OnceLock<Outcome<Library>> = OnceLock::new();
+static BUILT_WITH_LEGACY_AND_GPU: OnceLock<Outcome<Library>> = OnceLock::new();
 static BUILT_WITH_WEBGPU: OnceLock<Outcome<Library>> = OnceLock::new();
 
 /// A folder with `libtvm_ffi`, shared and static.
@@ -51,6 +52,17 @@ impl Library {
     /// When it does not build.
     pub fn with_legacy() -> Outcome<&'static Self> {
         let made = BUILT_WITH_LEGACY.get_or_init(|| Self::make(Self::build_with_legacy, "legacy"));
+        made.as_ref().map_err(Clone::clone)
+    }
+
+    /// The library with that API and with device kinds, built in a folder of its own.
+    ///
+    /// # Errors
+    /// When it does not build.
+    pub fn with_legacy_and_gpu() -> Outcome<&'static Self> {
+        let made = BUILT_WITH_LEGACY_AND_GPU.get_or_init(|| {
+            Self::make(|target| Self::build_features("legacy,opencl,cuda", target), "legacy-gpu")
+        });
         made.as_ref().map_err(Clone::clone)
     }
 

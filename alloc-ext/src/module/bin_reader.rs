@@ -63,7 +63,8 @@ impl<'a> BinReader<'a> {
         BinReader { rest: bytes, offset: LENGTH_BYTES }
     }
 
-    fn take(&mut self, len: usize, what: &str) -> Result<&'a [u8]> {
+    /// Reads so many bytes.
+    pub(crate) fn take(&mut self, len: usize, what: &str) -> Result<&'a [u8]> {
         let Some((found, rest)) = self.rest.split_at_checked(len) else {
             return Err(plain_error!(
                 INTERNAL_ERROR,

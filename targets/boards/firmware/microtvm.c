@@ -472,6 +472,7 @@ static int stack_refuses(void) {
   if (StackMemoryManager_Allocate(&stack, -1, &second) != kTvmErrorPlatformNoMemory) return 0;
   if (StackMemoryManager_Allocate(&stack, 32, &second) != kTvmErrorNoError || second != (uint8_t*)first + 32) return 0;
   if (StackMemoryManager_Free(&stack, (uint8_t*)second + 48) != kTvmErrorPlatformStackAllocBadFree) return 0;
+  if (StackMemoryManager_Free(&stack, (uint8_t*)second + 1) != kTvmErrorPlatformStackAllocBadFree) return 0;
   if (StackMemoryManager_Free(&stack, second) != kTvmErrorNoError) return 0;
   if (StackMemoryManager_Free(&stack, second) != kTvmErrorNoError || stack.next_alloc != second) return 0;
   if (StackMemoryManager_Free(&stack, first) != kTvmErrorNoError || stack.next_alloc != first) return 0;

@@ -6,7 +6,7 @@
 //! entries  u64, bytes: kind; then
 //!          `_lib`          nothing: the library's own functions
 //!          `_import_tree`  u64, u64[n+1]: row pointers of the import tree; u64, u64[m]: children (since 0.7)
-//!          other kinds     u64, bytes: what the loader of that kind gets
+//!          device modules  see [`payload`]
 //! ```
 //! Without a tree, all modules are imports of the library's own.
 #![forbid(unsafe_code)]
@@ -18,6 +18,7 @@ use ferrite_core::{plain_bail, plain_ensure};
 use super::super::bin_reader::{BinReader, WordList};
 use super::super::library_bin::{check_tree, load_from_bytes};
 use super::super::{Module, imports};
+use super::payload;
 
 /// Kind of the library's own functions.
 const OWN: &[u8] = b"_lib";
@@ -27,7 +28,7 @@ const TREE: &[u8] = b"_import_tree";
 /// Creates the modules of a stream, which is given without its length field. Returns the root and the library's own module.
 ///
 /// # Errors
-/// InternalError that names the field and its offset; RuntimeError if a kind has no loader or the imports form a cycle;
+/// InternalError that names the field and its offset; RuntimeError if a kind is unknown or has no loader, or the imports form a cycle;
 /// errors of loaders; MemoryError.
 pub(crate) fn load(stream: &[u8], own: impl Fn() -> Result<Module>) -> Result<(Module, Option<Module>)> {
     let mut reader = BinReader::new(stream);
@@ -39,7 +40,11 @@ pub(crate) fn load(stream: &[u8], own: impl Fn() -> Result<Module>) -> Result<(M
         match reader.bytes("the kind of a module")? {
             OWN => modules.try_push(own_module.insert(own()?).clone())?,
             TREE => tree = Some((reader.words("the row pointers")?, reader.words("the child indices")?)),
-            kind => modules.try_push(load_from_bytes(kind, reader.bytes("the payload of a module")?)?)?,
+            kind => match payload::read(kind, &mut reader)? {
+                Some(payload) => modules.try_push(load_from_bytes(kind, &payload)?)?,
+                // Where it ends is known to its loader alone.
+                None => plain_bail!(RUNTIME_ERROR, "Modules of the kind {} cannot be read", kind),
+            },
         }
     }
     let root = match tree {
@@ -104,6 +109,17 @@ mod tests {
         Ok(tagged(1, "own"))
     }
 
+    /// Adds a device module without kernels.
+    fn device_module(bytes: &mut Vec<u8>, kind: &str) {
+        text(bytes, kind.as_bytes());
+        text(bytes, b"fmt");
+        bytes.extend(0u64.to_le_bytes());
+        text(bytes, b"code");
+    }
+
+    /// The bytes of its payload.
+    const PAYLOAD: i64 = 8 + 3 + 8 + 8 + 4;
+
     fn register_loader(kind: &str) {
         let loader = ferrite_core::Function::from_typed(|payload: ferrite_core::Bytes| {
             let tag = payload.as_bytes().len() as i64;
@@ -115,22 +131,20 @@ mod tests {
 
     #[test]
     fn a_flat_list_is_what_the_library_imports() -> Result<()> {
-        register_loader("blob_flat");
+        register_loader("hip");
         let mut bytes = Vec::from(1u64.to_le_bytes());
-        text(&mut bytes, b"blob_flat");
-        text(&mut bytes, b"payload");
+        device_module(&mut bytes, "hip");
         let (root, own) = load(&bytes, own)?;
         assert!(same(&root, &own.unwrap()));
         let kernel = root.get_function(&name("device"), true)?.unwrap();
-        assert_eq!(kernel.call(&[])?.get::<i64>()?, 7);
+        assert_eq!(kernel.call(&[])?.get::<i64>()?, PAYLOAD);
         Ok(())
     }
 
     fn with_tree(rows: &[u64], children: &[u64]) -> Vec<u8> {
         let mut bytes = Vec::from(3u64.to_le_bytes());
         text(&mut bytes, b"_lib");
-        text(&mut bytes, b"blob_tree");
-        text(&mut bytes, b"payload");
+        device_module(&mut bytes, "cuda");
         text(&mut bytes, b"_import_tree");
         words(&mut bytes, rows);
         words(&mut bytes, children);
@@ -139,16 +153,16 @@ mod tests {
 
     #[test]
     fn a_tree_says_what_imports_what() -> Result<()> {
-        register_loader("blob_tree");
+        register_loader("cuda");
         let (root, own) = load(&with_tree(&[0, 1, 1], &[1]), own)?;
         assert!(same(&root, &own.unwrap()));
-        assert_eq!(root.get_function(&name("device"), true)?.unwrap().call(&[])?.get::<i64>()?, 7);
+        assert_eq!(root.get_function(&name("device"), true)?.unwrap().call(&[])?.get::<i64>()?, PAYLOAD);
         Ok(())
     }
 
     #[test]
     fn every_truncation_and_lie_is_an_error() {
-        register_loader("blob_tree");
+        register_loader("cuda");
         let bytes = with_tree(&[0, 1, 1], &[1]);
         for len in 0..bytes.len() {
             assert_eq!(load(&bytes[..len], own).map(drop).unwrap_err().kind(), b"InternalError", "{len}");
@@ -158,5 +172,13 @@ mod tests {
             assert!(load(&with_tree(rows, children), own).is_err());
         }
         assert!(load(&u64::MAX.to_le_bytes(), own).is_err());
+    }
+
+    #[test]
+    fn a_kind_that_is_unknown_is_named() {
+        let mut bytes = Vec::from(1u64.to_le_bytes());
+        device_module(&mut bytes, "metadata");
+        let error = load(&bytes, own).map(drop).unwrap_err();
+        assert_eq!(error.message(), b"Modules of the kind metadata cannot be read");
     }
 }

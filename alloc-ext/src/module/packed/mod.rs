@@ -15,6 +15,7 @@
 //! `src/runtime/library_module.cc` of apache/tvm v0.5 to v0.20.
 
 mod blob;
+mod payload;
 
 use core::ffi::{CStr, c_void};
 use core::ptr::{self, NonNull};
