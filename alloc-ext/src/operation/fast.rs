@@ -1,4 +1,4 @@
-//! Speed-optimised calls of operations: each has a safe call of its own, and uses arguments in place that need no conversion.
+//! Speed-optimised dispatch: each operation has its own safe call, and arguments that need no conversion are used in place.
 
 use core::ffi::c_int;
 
@@ -8,28 +8,28 @@ use ferrite_core::error::Result;
 use ferrite_core::function::serve_in_place;
 use ferrite_core::store_forwarding;
 
-use super::types::{NOTHING, Types};
+use super::types::{NO_ARGUMENTS, Types};
 use super::{Argument, Operation, call_converted};
 
-/// An operation as a type, so that its parts are constants where they are inlined.
-pub(crate) trait Known {
+/// An operation as a type, so that its parts are constants wherever they are inlined.
+pub(crate) trait StaticOperation {
     const OPERATION: &'static Operation;
 }
 
-/// Checks the arguments of an operation and runs it, in place if all arguments are accepted so.
+/// Checks the arguments of an operation and runs it, in place if no argument needs conversion.
 ///
 /// # Errors
-/// As [`call_converted`].
+/// Errors of [`call_converted`].
 ///
 /// # Safety
-/// As [`call_converted`].
+/// Same as [`call_converted`].
 #[inline(always)]
 unsafe fn call<const OWNING: bool>(
     operation: &'static Operation,
     args: &[AnyView<'_>],
     result: *mut TVMFFIAny,
 ) -> Result<()> {
-    // SAFETY: accepted arguments are of the operation's types; the caller vouches for the result.
+    // SAFETY: accepted arguments have the operation's types; the caller guarantees the result cell.
     unsafe {
         if !accepts(&operation.types, args) {
             call_converted(operation, args, result)
@@ -41,25 +41,25 @@ unsafe fn call<const OWNING: bool>(
     }
 }
 
-/// Runs an operation on copies of arguments of its types.
+/// Runs an operation on owned copies of its arguments.
 ///
 /// # Errors
-/// Those of the operation.
+/// Errors of the operation.
 ///
 /// # Safety
-/// As [`call_converted`]; the arguments are of the operation's types.
+/// Same as [`call_converted`]; the arguments must have the operation's types.
 #[inline(never)]
 unsafe fn call_owning(operation: &Operation, args: &[AnyView<'_>], result: *mut TVMFFIAny) -> Result<()> {
-    let mut owned = NOTHING;
+    let mut owned = NO_ARGUMENTS;
     for (owned, arg) in owned.iter_mut().zip(args) {
-        // SAFETY: arguments are accepted in forms that owned values have; both types are transparent over a cell.
+        // SAFETY: accepted arguments have the representation of owned values; both types are transparent over a cell.
         owned.clone_from(unsafe { &*core::ptr::from_ref(arg).cast::<Any>() });
     }
-    // SAFETY: the caller vouches for the arguments and the result.
+    // SAFETY: the caller guarantees arguments and result cell.
     unsafe { operation.run_owned(&owned, result) }
 }
 
-/// Returns `true` if all arguments can be used in place. A plain loop, which disappears where the types are known.
+/// Returns `true` if all arguments can be used in place. A plain loop, which is unrolled where the types are constants.
 #[inline(always)]
 fn accepts(types: &Types, args: &[AnyView<'_>]) -> bool {
     if args.len() != types.params().len() {
@@ -74,20 +74,20 @@ fn accepts(types: &Types, args: &[AnyView<'_>]) -> bool {
 }
 
 impl<'a> Argument<'a> {
-    /// A copy of the argument.
+    /// Returns an owned copy of the argument.
     ///
     /// # Errors
-    /// Those of [`AnyView::to_owned`].
+    /// Errors of [`AnyView::to_owned`].
     #[inline(always)]
     pub(crate) fn to_owned(self) -> Result<Any> {
         store_forwarding::view(self.view()).to_owned()
     }
 
-    /// The argument as an owned value that is only borrowed, after a check of its cell: for operations that would not notice
-    /// that its object is null, for example.
+    /// Borrows the argument as an owned value after checking its cell. For operations that would not notice invalid cells,
+    /// such as one with a null object.
     ///
     /// # Errors
-    /// Those of [`AnyView::to_owned`].
+    /// Errors of [`AnyView::to_owned`].
     pub(crate) fn whole(self) -> Result<&'a Any> {
         if !self.view().has_owned_form() {
             self.view().to_owned()?;
@@ -96,40 +96,52 @@ impl<'a> Argument<'a> {
     }
 }
 
-/// The safe call of an operation, with a body for this very operation.
+/// Safe call of an operation with its own specialised body.
 ///
 /// # Safety
-/// The arguments are those of a safe call.
+/// The arguments must be those of a safe call.
 #[inline(always)]
-pub(crate) unsafe fn hot<K: Known>(args: *const TVMFFIAny, count: i32, result: *mut TVMFFIAny) -> c_int {
-    // SAFETY: the caller vouches for the arguments; a body that succeeds leaves its result in the cell.
+pub(crate) unsafe fn hot<K: StaticOperation>(
+    args: *const TVMFFIAny,
+    count: i32,
+    result: *mut TVMFFIAny,
+) -> c_int {
+    // SAFETY: the caller guarantees the arguments; a body that succeeds leaves its result in the cell.
     unsafe { serve_in_place(args, count, result, |args, result| call::<false>(K::OPERATION, args, result)) }
 }
 
-/// The safe call of an operation.
+/// Safe call of an operation with the shared body.
 ///
 /// # Safety
-/// The arguments are those of a safe call.
+/// The arguments must be those of a safe call.
 #[inline(always)]
-pub(crate) unsafe fn plain<K: Known>(args: *const TVMFFIAny, count: i32, result: *mut TVMFFIAny) -> c_int {
+pub(crate) unsafe fn plain<K: StaticOperation>(
+    args: *const TVMFFIAny,
+    count: i32,
+    result: *mut TVMFFIAny,
+) -> c_int {
     // SAFETY: passed on.
     unsafe { serve::<false>(K::OPERATION, args, count, result) }
 }
 
-/// The safe call of an operation that keeps its arguments alive.
+/// Safe call of an operation that owns its arguments while it runs.
 ///
 /// # Safety
-/// The arguments are those of a safe call.
+/// The arguments must be those of a safe call.
 #[inline(always)]
-pub(crate) unsafe fn owning<K: Known>(args: *const TVMFFIAny, count: i32, result: *mut TVMFFIAny) -> c_int {
+pub(crate) unsafe fn owning<K: StaticOperation>(
+    args: *const TVMFFIAny,
+    count: i32,
+    result: *mut TVMFFIAny,
+) -> c_int {
     // SAFETY: passed on.
     unsafe { serve::<true>(K::OPERATION, args, count, result) }
 }
 
-/// The body that all operations share which are not hot.
+/// Shared body of all operations that are not `hot`.
 ///
 /// # Safety
-/// The last three arguments are those of a safe call.
+/// The last three arguments must be those of a safe call.
 #[inline(never)]
 unsafe fn serve<const OWNING: bool>(
     operation: &'static Operation,
@@ -137,11 +149,11 @@ unsafe fn serve<const OWNING: bool>(
     count: i32,
     result: *mut TVMFFIAny,
 ) -> c_int {
-    // SAFETY: the caller vouches for the arguments; a body that succeeds leaves its result in the cell.
+    // SAFETY: the caller guarantees the arguments; a body that succeeds leaves its result in the cell.
     unsafe { serve_in_place(args, count, result, |args, result| call::<OWNING>(operation, args, result)) }
 }
 
-/// Makes the static function of the constant `OPERATION`.
+/// Creates the static function of the constant `OPERATION`.
 macro_rules! static_operation {
     ($serve:ident, $function:ty, $operands:ty) => {{
         use core::ffi::{c_int, c_void};
@@ -150,7 +162,7 @@ macro_rules! static_operation {
         const CALLEE: &Callee<'static> =
             &Callee { name: OPERATION.name, signature: <$function as TypedFn<$operands>>::SIGNATURE };
         struct This;
-        impl $crate::operation::Known for This {
+        impl $crate::operation::StaticOperation for This {
             const OPERATION: &'static Operation = OPERATION;
         }
         unsafe extern "C" fn call(

@@ -1,14 +1,14 @@
-//! An argument that an operation looks for: comparing it may run code of users.
+//! Parameter type of lookup keys, whose comparison may run user callbacks.
 
 use ferrite_core::any::{Any, AnyView};
 use ferrite_core::convert::AnyCompatible;
 use ferrite_core::error::Result;
 use ferrite_core::{any_texts, type_index};
 
-/// A value that an operation compares with others, shown as `Any` in its signature.
+/// A value that an operation compares with others. Shown as `Any` in signatures.
 pub(crate) struct Key(Any);
 
-// SAFETY: hands out what the value inside does.
+// SAFETY: delegates to the inner value.
 unsafe impl AnyCompatible for Key {
     any_texts!("Any", "Any");
 
@@ -25,8 +25,8 @@ unsafe impl AnyCompatible for Key {
     }
 }
 
-/// Whether a key may have hooks: it is an object, and neither text nor bytes. A hook may give up the caller's last reference to
-/// the key or to what it is looked for in.
+/// Returns `true` if a key may have hooks: if it is an object other than a string or bytes. A hook may release the caller's
+/// last reference to the key or to the container.
 #[inline(always)]
 pub(super) fn may_have_hooks(key: &AnyView<'_>) -> bool {
     let index = key.type_index();

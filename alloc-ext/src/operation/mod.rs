@@ -1,23 +1,25 @@
-//! Global functions that come in families: the types of their arguments are data, and one body checks them all.
+//! Families of global functions that share one argument-checking body, with parameter types as data.
 //!
-//! A module with such functions has an enum of them that implements [`Operations`]. Each variant lists the operands of one
-//! operation, an [`Operand`] with position and type each, and only these can be read. A row of the function table, made by
-//! [`operation!`], names variant, function and parameter types; it compiles when the types are those of the variant's operands.
+//! A module with such functions defines an enum of them that implements [`Operations`]. Each variant has the operands of one
+//! operation, each an [`Operand`] with position and type, and only these can be read. A row of the function table, made by
+//! [`operation!`], names the variant, the function and the parameter types. It compiles only if the types are those of the
+//! variant's operands.
 //!
-//! | file | holds |
+//! | file | purpose |
 //! |---|---|
 //! | `types` | parameter and result types as data: checks, conversions, signatures |
-//! | `operand` | the operands of an operation, and how the body reads them |
+//! | `operand` | the operands of an operation, and how bodies read them |
 //! | `key` | a parameter type whose comparison may run user callbacks |
-//! | `fast`, `small` | how calls are served: arguments used in place where possible, or always converted |
+//! | `fast`, `small` | dispatch: arguments used in place where possible, or always converted |
 //!
-//! `fast` and `small` have in common:
+//! Interface of `fast` and `small`:
 //!
 //! | item | meaning |
 //! |---|---|
-//! | `static_operation!` | the static function of a row, from a constant `OPERATION` and one of `hot`, `plain` and `owning` |
-//! | `Argument::to_owned` | a copy of the argument |
-//! | `Argument::whole` | the argument, after a check of its cell where the conversion has made none |
+//! | `static_operation!` | creates the static function of a row from a constant `OPERATION` and one of `hot`, `plain` and
+//! `owning` |
+//! | `Argument::to_owned` | returns an owned copy of the argument |
+//! | `Argument::whole` | borrows the argument, after a check of its cell unless conversion has checked it |
 
 use ferrite_core::abi::TVMFFIAny;
 use ferrite_core::any::{Any, AnyView};
@@ -35,41 +37,42 @@ pub(crate) use key::Key;
 pub(crate) use operand::{Answer, Argument, Operand, Operands, Parameter, Read, object};
 #[cfg(any(test, not(feature = "speed")))]
 pub(crate) use types::Type;
-pub(crate) use types::{Copying, MOST, NOTHING, TypeOfRust, Types, convert};
+pub(crate) use types::{Copying, MAX_PARAMS, NO_ARGUMENTS, TypeOfRust, Types, convert};
 
-/// The operations of one module: an enum with a variant for each, whose fields are its operands.
+/// The operations of one module: an enum with one variant per operation, whose fields are its operands.
 pub(crate) trait Operations: Copy + 'static {
-    /// Copies an Array or Map for an operation that changes a List or Dict. Data, so that it costs nothing where none does.
+    /// Conversion of an Array or Map argument for operations that mutate a List or Dict. A constant, so that modules without
+    /// it pay nothing.
     const COPY: Option<Copying> = None;
 
     /// Runs the operation and writes its result.
     ///
     /// # Errors
-    /// Those of the operation; the result cell is unchanged then.
+    /// Errors of the operation, after which the result cell is unchanged.
     fn run(self, operands: Operands<'_>, answer: Answer<'_>) -> Result<()>;
 }
 
-/// One function of a family.
+/// An operation with its types and body.
 pub(crate) struct Operation {
-    /// The name, for messages.
+    /// Name of the function, for error messages.
     pub(crate) name: &'static str,
     types: Types,
-    /// The variant of the enum of operations, whose other fields take no memory.
+    /// Discriminant of the variant; its fields have no size.
     code: u8,
     family: &'static Family,
 }
 
-/// The part that the operations of one enum share.
+/// Data shared by all operations of one enum.
 struct Family {
     run: Run,
     copy: Option<Copying>,
 }
 
-/// Runs the operation with a code.
+/// Function that runs the operation with a discriminant.
 type Run = unsafe fn(u8, Operands<'_>, Answer<'_>) -> Result<()>;
 
 impl Operation {
-    /// The operation of a variant.
+    /// Creates the operation of a variant.
     pub(crate) const fn new<O: Operations>(name: &'static str, types: Types, variant: O) -> Operation {
         const {
             assert!(
@@ -77,7 +80,7 @@ impl Operation {
                 "an enum of operations has operands in its variants, and nothing else"
             )
         };
-        // SAFETY: the variant is one byte, which is initialised: it tells the variants apart.
+        // SAFETY: the variant is one initialised byte, its discriminant.
         let code = unsafe { (&raw const variant).cast::<u8>().read() };
         Operation { name, types, code, family: const { &Family { run: run::<O>, copy: O::COPY } } }
     }
@@ -85,40 +88,40 @@ impl Operation {
     /// Runs the operation.
     ///
     /// # Errors
-    /// Those of the operation.
+    /// Errors of the operation.
     ///
     /// # Safety
-    /// The arguments are of the operation's types, and `result` is valid for writing.
+    /// The arguments must have the operation's types, and `result` must be valid for writing.
     #[inline(always)]
     unsafe fn run(&self, args: &[AnyView<'_>], result: *mut TVMFFIAny) -> Result<()> {
-        // SAFETY: the code is that of a variant of this family; the caller vouches for the rest.
+        // SAFETY: the code is a discriminant of this family's enum; the caller guarantees the rest.
         unsafe { (self.family.run)(self.code, Operands::new(args), Answer::new(result)) }
     }
 
     /// Runs the operation on owned arguments.
     ///
     /// # Errors
-    /// Those of the operation.
+    /// Errors of the operation.
     ///
     /// # Safety
-    /// As [`run`](Self::run).
+    /// Same as [`run`](Self::run).
     #[inline(always)]
-    unsafe fn run_owned(&self, args: &[Any; MOST], result: *mut TVMFFIAny) -> Result<()> {
-        // SAFETY: both forms of values are transparent over a cell; the caller vouches for the rest.
-        unsafe { self.run(&*core::ptr::from_ref(args).cast::<[AnyView<'_>; MOST]>(), result) }
+    unsafe fn run_owned(&self, args: &[Any; MAX_PARAMS], result: *mut TVMFFIAny) -> Result<()> {
+        // SAFETY: both types of values are transparent over a cell; the caller guarantees the rest.
+        unsafe { self.run(&*core::ptr::from_ref(args).cast::<[AnyView<'_>; MAX_PARAMS]>(), result) }
     }
 }
 
-/// Runs the operation whose variant is `code`.
+/// Runs the operation with discriminant `code`.
 ///
 /// # Errors
-/// Those of the operation.
+/// Errors of the operation.
 ///
 /// # Safety
-/// `code` is a variant of `O`, and the operands are of its types.
+/// `code` must be a discriminant of `O`, and the operands must have its types.
 #[cfg_attr(feature = "speed", inline(always))]
 unsafe fn run<O: Operations>(code: u8, operands: Operands<'_>, answer: Answer<'_>) -> Result<()> {
-    // SAFETY: the caller vouches for the code, which is all of the variant.
+    // SAFETY: the caller guarantees the discriminant, which is all data of the variant.
     let operation = unsafe { core::mem::transmute_copy::<u8, O>(&code) };
     operation.run(operands, answer)
 }
@@ -126,23 +129,24 @@ unsafe fn run<O: Operations>(code: u8, operands: Operands<'_>, answer: Answer<'_
 /// Converts the arguments of an operation and runs it.
 ///
 /// # Errors
-/// TypeError; those of conversions and of the operation.
+/// TypeError; errors of conversions and of the operation.
 ///
 /// # Safety
-/// `result` is valid for writing.
+/// `result` must be valid for writing.
 #[cfg_attr(feature = "speed", cold, inline(never))]
 unsafe fn call_converted(operation: &Operation, args: &[AnyView<'_>], result: *mut TVMFFIAny) -> Result<()> {
-    let mut owned = NOTHING;
+    let mut owned = NO_ARGUMENTS;
     convert(operation.name, &operation.types, operation.family.copy, args, &mut owned)?;
-    // SAFETY: conversion gives the types of the operation; the caller vouches for the result.
+    // SAFETY: converted arguments have the operation's types; the caller guarantees the result cell.
     unsafe { operation.run_owned(&owned, result) }
 }
 
-/// Makes a row of a function table: the static function of an operation.
+/// Creates a row of a function table: the static function of an operation.
 ///
-/// `operation!(Variant of enum, "name", (types of parameters) -> type of result)`. On hosts, a `hot` one has a body of its own;
-/// an `owning` one keeps its arguments alive until it ends, since user callbacks or deleters that it runs may give up the
-/// caller's references. Other operations are done with their arguments before user callbacks run, but for the hooks of a [`Key`].
+/// `operation!(Variant of enum, "name", (parameter types) -> result type)`. On hosts, a `hot` operation has a specialised
+/// body. An `owning` operation owns its arguments while it runs, since user callbacks or deleters may release the caller's
+/// references. Other operations finish with their arguments before any user callback runs, except for the hooks of a
+/// [`Key`].
 macro_rules! operation {
     (hot $($row:tt)*) => { $crate::operation::operation!(@ hot, $($row)*) };
     (owning $($row:tt)*) => { $crate::operation::operation!(@ owning, $($row)*) };
@@ -160,7 +164,7 @@ macro_rules! operation {
 }
 pub(crate) use operation;
 
-/// Makes a variant of its operands, which are numbered from 0 on.
+/// Creates a variant from its operands, numbered from 0.
 macro_rules! operands {
     ($variant:expr, $a:ty) => {
         $variant($crate::operation::Operand::<0, _>::of::<$a>())

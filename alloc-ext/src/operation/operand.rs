@@ -1,4 +1,4 @@
-//! The operands of an operation: position and type are known to the compiler, which decides by them how an argument is read.
+//! Typed operands: position and type are known to the compiler, which selects the code that reads an argument.
 
 use core::marker::PhantomData;
 
@@ -10,28 +10,28 @@ use ferrite_core::string::String;
 use super::{Key, TypeOfRust};
 use crate::module::Module;
 
-/// A type that operations take.
+/// A parameter type of operations.
 ///
 /// # Safety
-/// Arguments that [`TypeOfRust::TYPE`] accepts are read by the [`Reader`](Self::Reader).
+/// [`Reader`](Self::Reader) must be able to read all arguments that [`TypeOfRust::TYPE`] accepts.
 pub(crate) unsafe trait Parameter: TypeOfRust {
-    /// The way to read such an argument. Types that are read alike share it, and so the operations that take them.
+    /// Reader of such arguments. Types with the same representation share a reader, and hence operations.
     type Reader: Read;
 }
 
-/// A way to read an argument whose type has been checked.
+/// Reads an argument whose type has been checked.
 pub(crate) trait Read {
-    /// The argument as an operation sees it.
+    /// The argument as an operation receives it.
     type Value<'a>;
 
     /// Reads the argument.
     ///
     /// # Safety
-    /// The argument was accepted as a [`Parameter`] with this reader.
+    /// The argument must have been accepted as a [`Parameter`] with this reader.
     unsafe fn read<'a>(argument: &'a AnyView<'a>) -> Self::Value<'a>;
 }
 
-/// The operand of an operation at a position: the right to read it, which takes no memory.
+/// The operand of an operation at a position: a zero-sized permission to read it.
 pub(crate) struct Operand<const AT: usize, R>(PhantomData<R>);
 
 impl<const AT: usize, R> Clone for Operand<AT, R> {
@@ -43,17 +43,17 @@ impl<const AT: usize, R> Clone for Operand<AT, R> {
 impl<const AT: usize, R> Copy for Operand<AT, R> {}
 
 impl<const AT: usize, R: Read> Operand<AT, R> {
-    /// The operand for a parameter of type `P`.
+    /// Creates the operand for a parameter of type `P`.
     ///
     /// # Safety
-    /// The operation has such a parameter at this position; [`operation!`](super::operation) sees to that.
+    /// The operation must have such a parameter at this position, which [`operation!`](super::operation) ensures.
     pub(crate) const unsafe fn of<P: Parameter<Reader = R>>() -> Self {
         Operand(PhantomData)
     }
 }
 
-/// The arguments of an operation in the caller's memory: reading them costs no reference. The caller's references may be gone
-/// once a user callback has run: an operation owns what it uses after that.
+/// The arguments of an operation in the caller's memory, borrowed without reference counting. A user callback may release
+/// the caller's references, so an operation must own what it uses after one.
 #[derive(Clone, Copy)]
 pub(crate) struct Operands<'a>(*const AnyView<'a>, PhantomData<&'a AnyView<'a>>);
 
@@ -61,7 +61,7 @@ impl<'a> Operands<'a> {
     /// Borrows the arguments of a call.
     ///
     /// # Safety
-    /// They are of the types of the operation that gets them.
+    /// The arguments must have the types of the operation that receives them.
     pub(super) unsafe fn new(args: &'a [AnyView<'a>]) -> Self {
         Operands(args.as_ptr(), PhantomData)
     }
@@ -69,7 +69,7 @@ impl<'a> Operands<'a> {
     /// Reads an operand.
     #[inline(always)]
     pub(crate) fn get<const AT: usize, R: Read>(self, _: Operand<AT, R>) -> R::Value<'a> {
-        // SAFETY: only an operation with this operand has it, and it runs on arguments of its types.
+        // SAFETY: only the operation with this operand has it, and it runs on arguments of its types.
         unsafe { R::read(&*self.0.add(AT)) }
     }
 }
@@ -78,10 +78,10 @@ impl<'a> Operands<'a> {
 pub(crate) struct Answer<'a>(*mut TVMFFIAny, PhantomData<&'a mut TVMFFIAny>);
 
 impl Answer<'_> {
-    /// The result cell of a call.
+    /// Wraps the result cell of a call.
     ///
     /// # Safety
-    /// It is valid for writing as long as this value lives.
+    /// The cell must be valid for writing as long as this value lives.
     pub(super) unsafe fn new(cell: *mut TVMFFIAny) -> Self {
         Answer(cell, PhantomData)
     }
@@ -93,28 +93,28 @@ impl Answer<'_> {
         unsafe { self.0.write(value.into_raw()) }
     }
 
-    /// The cell, for a result that is written in place.
+    /// Returns the cell, for a result that is written in place.
     #[inline(always)]
     pub(crate) fn into_raw(self) -> *mut TVMFFIAny {
         self.0
     }
 }
 
-/// An argument of any type, in a form that owned values have.
+/// An argument of any type, in the representation of owned values.
 #[derive(Clone, Copy)]
 pub(crate) struct Argument<'a>(&'a AnyView<'a>);
 
 impl<'a> Argument<'a> {
-    /// The argument as a view.
+    /// Returns the argument as a view.
     #[inline(always)]
     pub(crate) fn view(self) -> &'a AnyView<'a> {
         self.0
     }
 
-    /// The argument as an owned value that is only borrowed.
+    /// Borrows the argument as an owned value.
     #[inline(always)]
     pub(crate) fn borrow(self) -> &'a Any {
-        // SAFETY: arguments are accepted in forms that owned values have; both types are transparent over a cell.
+        // SAFETY: accepted arguments have the representation of owned values; both types are transparent over a cell.
         unsafe { &*core::ptr::from_ref(self.0).cast() }
     }
 }
@@ -122,7 +122,7 @@ impl<'a> Argument<'a> {
 macro_rules! readers {
     ($($type:ty => $value:ty: |$argument:ident| $read:expr;)*) => {
         $(
-            // SAFETY: the reader below reads the values that the type accepts.
+            // SAFETY: the reader below reads all values that the type accepts.
             unsafe impl Parameter for $type {
                 type Reader = Self;
             }
@@ -146,18 +146,18 @@ readers! {
     bool => bool: |argument| argument.payload_bits() != 0;
     // A C `int`: larger numbers wrap, as they do upstream.
     Option<i32> => Option<i32>: |argument| (!argument.is_none()).then(|| argument.payload_bits() as i32);
-    // SAFETY: the argument is text, and references to text are transparent over its cell.
+    // SAFETY: the argument is a string, and references to strings are transparent over its cell.
     String => &'a String: |argument| unsafe { &*core::ptr::from_ref(argument).cast() };
     // SAFETY: the argument is a module.
     Module => &'a Module: |argument| unsafe { object(argument) };
 }
 
-/// The object in an argument, as a reference to a class.
+/// Returns the object in an argument as a reference to a class.
 ///
 /// # Safety
-/// The argument is an object of class `T`, or of one that is used in ways that both classes have.
+/// The argument must be an object of class `T`, or of a class whose common part with `T` is all that is used.
 #[inline(always)]
 pub(crate) unsafe fn object<'a, T: ObjectClass>(argument: &'a AnyView<'a>) -> &'a T {
-    // SAFETY: the address of the object lies in the cell, and references are transparent over it.
+    // SAFETY: the cell contains the address of the object, and references are transparent over an address.
     unsafe { &*(&raw const argument.as_raw().payload).cast() }
 }

@@ -1,4 +1,4 @@
-//! Size-optimised calls of operations: all arguments are converted, and one safe call serves every operation.
+//! Size-optimised dispatch: all arguments are converted, and one safe call serves every operation.
 
 use core::ffi::c_int;
 
@@ -21,22 +21,22 @@ impl Served for Operation {
     }
 
     unsafe fn serve(&self, args: *const TVMFFIAny, count: i32, result: *mut TVMFFIAny) -> c_int {
-        // SAFETY: the caller vouches for the arguments; a body that succeeds leaves its answer in the cell.
+        // SAFETY: the caller guarantees the arguments; a body that succeeds leaves its result in the cell.
         unsafe { serve_in_place(args, count, result, |args, result| call_converted(self, args, result)) }
     }
 }
 
 impl<'a> Argument<'a> {
-    /// A copy of the argument.
+    /// Returns an owned copy of the argument.
     ///
     /// # Errors
-    /// None: the argument has an owned form.
+    /// None: the argument has been converted.
     #[inline(always)]
     pub(crate) fn to_owned(self) -> Result<Any> {
         Ok(self.borrow().clone())
     }
 
-    /// The argument as an owned value that is only borrowed. Conversion has checked its cell.
+    /// Borrows the argument as an owned value. Its conversion has checked the cell.
     ///
     /// # Errors
     /// None.
@@ -46,7 +46,7 @@ impl<'a> Argument<'a> {
     }
 }
 
-/// Makes the static function of the constant `OPERATION`.
+/// Creates the static function of the constant `OPERATION`.
 macro_rules! static_operation {
     ($serve:ident, $function:ty, $operands:ty) => {
         ferrite_core::builtins::StaticFunction::of_data(OPERATION)

@@ -1,4 +1,4 @@
-//! The types of parameters and results as data: whether an argument is accepted, its conversion, and signatures.
+//! Parameter and result types as data: argument checks, conversions and signatures.
 
 use ferrite_core::any::{Any, AnyView};
 use ferrite_core::convert::{AnyCompatible, TargetTexts, TypeText};
@@ -12,13 +12,13 @@ use crate::containers::{self, Array, ArrayObject, Dict, DictObject, List, ListOb
 use crate::module::Module;
 use crate::structural::any_arg::AnyArg;
 
-/// The most parameters that an operation has.
-pub(crate) const MOST: usize = 4;
+/// Maximum number of parameters of an operation.
+pub(crate) const MAX_PARAMS: usize = 4;
 
-/// Makes a List or Dict of an Array or Map.
+/// Function that copies an Array into a List, or a Map into a Dict.
 pub(crate) type Copying = unsafe fn(&AnyView<'_>) -> Result<Any>;
 
-/// A type of Rust that operations take or give.
+/// A Rust type that operations take or return.
 pub(crate) trait TypeOfRust {
     /// The type as data.
     const TYPE: Type;
@@ -26,7 +26,7 @@ pub(crate) trait TypeOfRust {
 
 macro_rules! types {
     ($($(#[$doc:meta])* $name:ident: $type:ty;)*) => {
-        /// A type that operations take or give, in one byte.
+        /// A type that operations take or return, in one byte.
         #[derive(Clone, Copy)]
         #[repr(u8)]
         pub(crate) enum Type {
@@ -34,7 +34,7 @@ macro_rules! types {
         }
 
         impl Type {
-            /// The name of the type in messages and schemas.
+            /// Returns the name of the type in messages and schemas.
             const fn text(self) -> &'static TypeText {
                 match self {
                     $(Type::$name => <$type as AnyCompatible>::RESULT_TEXT),*
@@ -59,7 +59,7 @@ types! {
     Bool: bool;
     /// An int, a bool or None.
     OptionalInt: Option<i32>;
-    /// Text, short or long.
+    /// A string, small or on the heap.
     Text: String;
     OptionalText: Option<String>;
     Texts: Array<String>;
@@ -68,39 +68,39 @@ types! {
     Module: Module;
     Array: ArrayObject;
     List: ListObject;
-    /// A List; an Array is copied into one.
+    /// A List. An Array is copied into one.
     ChangedList: List;
     Map: MapObject;
     Dict: DictObject;
-    /// A Dict; a Map is copied into one.
+    /// A Dict. A Map is copied into one.
     ChangedDict: Dict;
 }
 
-/// The types of the parameters and of the result of an operation.
+/// Parameter and result types of an operation.
 pub(crate) struct Types {
-    params: [Type; MOST],
+    params: [Type; MAX_PARAMS],
     params_len: u8,
     result: Type,
 }
 
 impl Types {
-    /// The types of a function of these parameters and this result.
+    /// Creates the types of a function with these parameters and this result.
     pub(crate) const fn new(types: &[Type], result: Type) -> Types {
-        let mut params = [Type::Void; MOST];
+        let mut params = [Type::Void; MAX_PARAMS];
         params.split_at_mut(types.len()).0.copy_from_slice(types);
         Types { params, params_len: types.len() as u8, result }
     }
 
-    /// The types of the parameters.
+    /// Returns the parameter types.
     #[inline(always)]
     pub(crate) fn params(&self) -> &[Type] {
         self.params.get(..usize::from(self.params_len)).unwrap_or_default()
     }
 
-    /// Calls `then` with name and types of a function, put together for messages and schemas.
+    /// Calls `then` with name and signature of a function, for messages and schemas.
     ///
     /// # Errors
-    /// Those of `then`.
+    /// Errors of `then`.
     #[inline(never)]
     pub(crate) fn with_callee(
         &self,
@@ -114,7 +114,7 @@ impl Types {
 }
 
 impl Type {
-    /// Whether an argument can be used in the caller's memory.
+    /// Returns `true` if an argument can be used in place.
     #[cfg_attr(feature = "speed", inline(always))]
     pub(super) fn accepts(self, arg: &AnyView<'_>) -> bool {
         match self {
@@ -133,7 +133,8 @@ impl Type {
         }
     }
 
-    /// The class that an argument must be an instance of; that of None, which no object is, for all other types.
+    /// Returns the class that an argument must be an instance of. For other types, the type index of None, which no object
+    /// has.
     const fn class(self) -> i32 {
         match self {
             Type::Module => type_index::MODULE,
@@ -145,7 +146,7 @@ impl Type {
         }
     }
 
-    /// Converts an argument into an owned value. Returns `false` if it is of another type.
+    /// Converts an argument into an owned value. Returns `false` if it has another type.
     fn convert(self, arg: &AnyView<'_>, copy: Option<Copying>, owned: &mut Any) -> Result<bool> {
         let (mut arg, mut accepted) = (*arg, true);
         match self {
@@ -170,7 +171,7 @@ impl Type {
         };
         match copy {
             Some(copy) if is_instance(&arg, source) => {
-                // SAFETY: the argument is of the class that is copied.
+                // SAFETY: the argument is of the class that `copy` accepts.
                 *owned = unsafe { copy(&arg) }?;
                 Ok(true)
             }
@@ -179,26 +180,26 @@ impl Type {
     }
 }
 
-/// Returns `true` if a value is an object of a class.
+/// Returns `true` if a value is an object of a class or a derived class.
 #[cfg_attr(feature = "speed", inline(always))]
 fn is_instance(arg: &AnyView<'_>, class: i32) -> bool {
     arg.object_ptr().is_some() && type_table::is_instance(arg.type_index(), class)
 }
 
-/// No arguments.
-pub(crate) const NOTHING: [Any; MOST] = [const { Any::NONE }; MOST];
+/// Initial value of converted arguments.
+pub(crate) const NO_ARGUMENTS: [Any; MAX_PARAMS] = [const { Any::NONE }; MAX_PARAMS];
 
 /// Converts the arguments of a call into owned values.
 ///
 /// # Errors
-/// TypeError; those of conversions.
+/// TypeError; errors of conversions.
 #[inline(never)]
 pub(crate) fn convert(
     name: &str,
     types: &Types,
     copy: Option<Copying>,
     args: &[AnyView<'_>],
-    owned: &mut [Any; MOST],
+    owned: &mut [Any; MAX_PARAMS],
 ) -> Result<()> {
     let params = types.params();
     let mut index = 0;

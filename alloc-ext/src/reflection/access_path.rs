@@ -1,4 +1,4 @@
-//! The way from a value to a value somewhere inside it, as a chain that leads back to the root.
+//! Paths from a root value to a nested value, as linked lists that share their prefixes.
 
 use ferrite_core::abi::kTVMFFISEqHashKindConstTreeNode;
 use ferrite_core::any::Any;
@@ -14,22 +14,22 @@ use super::record::{self, Record, Reflected};
 use crate::containers::Array;
 
 object_class! {
-    /// The steps from a root value to a value inside it. Paths share their beginnings.
+    /// The steps from a root value to a nested value. Paths share their prefixes.
     ///
     /// # Upstream
     /// `AccessPathObj` in `reflection/access_path.h`.
     pub struct AccessPath, CLASS.index(), "ffi.reflection.AccessPath"
 }
 
-/// The fields of an [`AccessPath`].
+/// Fields of an [`AccessPath`].
 #[repr(C)]
 #[derive(Clone)]
 pub(crate) struct PathContent {
-    /// The path without its last step; None for the root.
+    /// The path without its last step; `None` for the root.
     parent: Option<ObjectRef>,
-    /// The last step; None for the root.
+    /// The last step; `None` for the root.
     step: Option<AccessStep>,
-    /// The number of steps.
+    /// Number of steps.
     depth: i32,
 }
 
@@ -64,7 +64,7 @@ pub(super) static CLASS: Class = Class {
     ..Class::new("ffi.reflection.AccessPath", size_of::<PathRecord>())
 };
 
-// SAFETY: upstream's layout; an optional reference is a pointer that may be null.
+// SAFETY: upstream's layout; an optional reference is a nullable pointer.
 unsafe impl Reflected for AccessPath {
     type Content = PathContent;
 
@@ -78,7 +78,7 @@ unsafe impl Reflected for AccessPath {
 }
 
 impl AccessPath {
-    /// The path without steps.
+    /// Returns the path without steps.
     ///
     /// # Errors
     /// MemoryError.
@@ -86,7 +86,7 @@ impl AccessPath {
         record::make(PathContent { parent: None, step: None, depth: 0 })
     }
 
-    /// The path with one more step.
+    /// Returns the path extended by a step.
     ///
     /// # Errors
     /// MemoryError.
@@ -95,7 +95,7 @@ impl AccessPath {
         record::make(PathContent { parent: Some(self.as_object().clone()), step: Some(step), depth })
     }
 
-    /// The path with one more step of that kind.
+    /// Returns the path extended by a step of a kind.
     ///
     /// # Errors
     /// MemoryError.
@@ -103,15 +103,15 @@ impl AccessPath {
         self.extend(AccessStep::new(kind, key)?)
     }
 
-    /// The number of steps.
+    /// Returns the number of steps.
     pub fn depth(&self) -> i32 {
         record::content_of(self).depth
     }
 
-    /// The path without its last step, and that step; None for the root.
+    /// Returns the path without its last step, and that step; `None` for the root.
     ///
     /// # Errors
-    /// InternalError for a path that is not well formed, which only C can make.
+    /// InternalError for a malformed path, which only C can create.
     pub fn parent(&self) -> Result<Option<(AccessPath, AccessStep)>> {
         match record::content_of(self) {
             PathContent { parent: None, .. } => Ok(None),
@@ -123,10 +123,10 @@ impl AccessPath {
         }
     }
 
-    /// The steps, from the root on.
+    /// Returns the steps in order from the root.
     ///
     /// # Errors
-    /// MemoryError; InternalError for a path that is not well formed.
+    /// MemoryError; InternalError for a malformed path.
     pub fn to_steps(&self) -> Result<Array<AccessStep>> {
         let mut backwards = Buffer::new();
         let mut path = self.clone();
@@ -141,10 +141,10 @@ impl AccessPath {
         Ok(steps)
     }
 
-    /// Whether both have equal steps.
+    /// Returns `true` if both paths have equal steps.
     ///
     /// # Errors
-    /// Those of the equality hooks of keys; InternalError for a path that is not well formed.
+    /// Errors of the equality hooks of keys; InternalError for a malformed path.
     pub fn path_equal(&self, other: &AccessPath) -> Result<bool> {
         if self.depth() != other.depth() {
             return Ok(false);
@@ -161,10 +161,10 @@ impl AccessPath {
         Ok(true)
     }
 
-    /// Whether the other path begins with the steps of this one.
+    /// Returns `true` if the other path begins with the steps of this one.
     ///
     /// # Errors
-    /// As for [`AccessPath::path_equal`].
+    /// Errors of [`AccessPath::path_equal`].
     pub fn is_prefix_of(&self, other: &AccessPath) -> Result<bool> {
         let depth = self.depth();
         let mut beginning = other.clone();
@@ -219,7 +219,7 @@ fn path_equal(path: AccessPath, other: AccessPath) -> Result<bool> {
     path.path_equal(&other)
 }
 
-/// `__ffi_repr__`: the root, then all steps. `print` shows a step.
+/// `__ffi_repr__`: the root, then all steps, which `print` formats.
 fn repr(path: AccessPath, print: Function) -> Result<String> {
     let mut text = Buffer::new();
     text.try_extend_from_slice(b"<root>")?;

@@ -1,4 +1,4 @@
-//! One step from a value to a value inside it.
+//! A step from a value to one directly inside it.
 
 use ferrite_core::abi::kTVMFFISEqHashKindConstTreeNode;
 use ferrite_core::any::Any;
@@ -11,7 +11,7 @@ use super::field::field;
 use super::record::{self, Record, Reflected};
 use crate::containers::key;
 
-/// How a step goes from a value to one inside it.
+/// Kind of a step.
 ///
 /// # Upstream
 /// `AccessKind` in `reflection/access_path.h`.
@@ -20,15 +20,15 @@ use crate::containers::key;
 pub enum AccessKind {
     /// A field, by name.
     Attr = 0,
-    /// An element, by number.
+    /// An element, by index.
     ArrayItem = 1,
     /// An entry, by key.
     MapItem = 2,
-    /// A field that is not there.
+    /// A missing field.
     AttrMissing = 3,
-    /// An element that is not there.
+    /// A missing element.
     ArrayItemMissing = 4,
-    /// An entry that is not there.
+    /// A missing entry.
     MapItemMissing = 5,
 }
 
@@ -40,7 +40,7 @@ object_class! {
     pub struct AccessStep, CLASS.index(), "ffi.reflection.AccessStep"
 }
 
-/// The fields of an [`AccessStep`].
+/// Fields of an [`AccessStep`].
 #[repr(C)]
 #[derive(Clone)]
 pub(crate) struct StepContent {
@@ -80,7 +80,7 @@ unsafe impl Reflected for AccessStep {
 }
 
 impl AccessStep {
-    /// A step of that kind: the key is a String for fields, an int for elements, and anything for entries.
+    /// Creates a step. The key is a String for fields, an int for elements, and any value for entries.
     ///
     /// # Errors
     /// MemoryError.
@@ -88,27 +88,27 @@ impl AccessStep {
         record::make(StepContent { kind: kind as i32, key })
     }
 
-    /// The number of the [`AccessKind`].
+    /// Returns the number of the [`AccessKind`].
     pub fn kind(&self) -> i32 {
         record::content_of(self).kind
     }
 
-    /// The name, number or key.
+    /// Returns the field name, element index or key.
     pub fn key(&self) -> Any {
         record::content_of(self).key
     }
 
-    /// Whether both are of one kind and have equal keys.
+    /// Returns `true` if both steps have the same kind and equal keys.
     ///
     /// # Errors
-    /// Those of the key's equality hook.
+    /// Errors of the key's equality hook.
     pub fn step_equal(&self, other: &AccessStep) -> Result<bool> {
         let (left, right) = (record::content_of(self), record::content_of(other));
         Ok(left.kind == right.kind && key::equal(left.key.view(), right.key.view())?)
     }
 }
 
-/// `__ffi_repr__`: the step as it is written behind what it starts from. `print` shows keys.
+/// `__ffi_repr__`: the step as a suffix of its parent, with keys formatted by `print`.
 fn repr(step: AccessStep, print: Function) -> Result<String> {
     let StepContent { kind, key } = record::content_of(&step);
     let printed = || print.call(&[key.view()])?.get::<String>();
@@ -132,7 +132,7 @@ fn repr(step: AccessStep, print: Function) -> Result<String> {
     }
 }
 
-/// `[KEY]`, or `[<missing:KEY>]`.
+/// Formats `[KEY]`, or `[<missing:KEY>]`.
 fn item(is_missing: bool, write_key: &dyn Fn(&mut Writer<'_>)) -> Result<String> {
     let (open, close): (&[u8], &[u8]) = if is_missing { (b"[<missing:", b">]") } else { (b"[", b"]") };
     String::compose(&|out| {

@@ -1,4 +1,4 @@
-//! The attributes of big integers: order, hash, and decimal text in object graphs.
+//! Type attributes of big integers: order, hash, and decimal text in object graphs.
 #![forbid(unsafe_code)]
 
 use ferrite_core::any::Any;
@@ -21,7 +21,7 @@ static ATTRS: &[Attr] = &[
     attr!("ffi.BigInt", "__data_from_json__", data_from_json),
 ];
 
-/// Registers the attributes, unless they are there.
+/// Registers the attributes unless they are registered already.
 ///
 /// # Errors
 /// MemoryError.
@@ -35,7 +35,7 @@ pub(super) fn register() -> Result<()> {
     Ok(())
 }
 
-// Hooks get a callback for what is inside an object; integers have nothing inside.
+// Hooks receive a callback for children, but integers have none.
 fn eq(lhs: ObjectRef, rhs: ObjectRef, _: Function) -> Result<bool> {
     dataclass::recursive_eq(&big_int(lhs.into())?, &big_int(rhs.into())?)
 }
@@ -63,7 +63,7 @@ fn data_from_json(data: Any) -> Result<Any> {
         .ok_or_else(|| plain_error!(VALUE_ERROR, "Invalid decimal string for ffi.BigInt"))
 }
 
-/// The value, when it is a big integer.
+/// Returns the value if it is a big integer.
 fn big_int(value: Any) -> Result<Any> {
     if value.type_index() == type_index::BIG_INT { Ok(value) } else { Err(no(&value, "BigInt")) }
 }

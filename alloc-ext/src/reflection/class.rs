@@ -1,4 +1,4 @@
-//! Registration of the library's own reflected classes, from read-only descriptions.
+//! Registration of the library's own reflected classes from read-only descriptions.
 
 use ferrite_core::sync::atomic::{AtomicI32, Ordering};
 
@@ -16,19 +16,19 @@ use super::FINAL;
 use super::field::{self, Field};
 use super::releases;
 
-/// The index of a class that is not registered yet: no object has it.
+/// Type index of a class that is not registered yet; no object has it.
 const NOT_REGISTERED: i32 = -2;
 
-/// A reflected class.
+/// Description of a reflected class.
 pub(crate) struct Class {
-    /// Given at registration.
+    /// Type index, assigned at registration.
     pub index: AtomicI32,
     pub key: &'static str,
-    /// None for children of ffi.Object.
+    /// `None` for direct subclasses of ffi.Object.
     pub parent: Option<&'static Class>,
-    /// The index that the ABI fixes, or -1.
+    /// Type index that the ABI fixes, or -1.
     pub static_index: i32,
-    /// Bytes of an object.
+    /// Size of an object in bytes.
     pub size: usize,
     pub kind: TVMFFISEqHashKind,
     pub creator: Option<TVMFFIObjectCreator>,
@@ -39,7 +39,7 @@ pub(crate) struct Class {
     pub attrs: &'static [Attr],
 }
 
-/// A method: its function is called `KEY.NAME`.
+/// A method. Its function is called `KEY.NAME`.
 pub(crate) struct Method {
     pub name: &'static str,
     pub doc: &'static str,
@@ -47,10 +47,10 @@ pub(crate) struct Method {
     pub function: StaticFunction,
 }
 
-/// A function in the attribute column of that name.
+/// A function in the attribute column of this name.
 pub(crate) struct Attr(pub &'static str, pub StaticFunction);
 
-/// A method of an object: `method!("ffi.X", "name", function)`; with `static` in front, one without an object.
+/// Describes a method of an object: `method!("ffi.X", "name", function)`; a static method with `static` in front.
 macro_rules! method {
     (static $key:literal, $name:literal, $function:expr) => {
         $crate::reflection::class::Method { is_static: true, ..method!($key, $name, $function) }
@@ -66,7 +66,7 @@ macro_rules! method {
 }
 pub(crate) use method;
 
-/// A function as an attribute: `attr!("ffi.X", "__ffi_repr__", function)`.
+/// Describes a function as attribute: `attr!("ffi.X", "__ffi_repr__", function)`.
 macro_rules! attr {
     ($key:literal, $name:literal, $function:expr) => {
         $crate::reflection::class::Attr(
@@ -78,7 +78,7 @@ macro_rules! attr {
 pub(crate) use attr;
 
 impl Class {
-    /// A final child of ffi.Object with nothing but a key and a size.
+    /// Describes a final direct subclass of ffi.Object without members.
     pub(crate) const fn new(key: &'static str, size: usize) -> Class {
         Class {
             index: AtomicI32::new(NOT_REGISTERED),
@@ -95,12 +95,12 @@ impl Class {
         }
     }
 
-    /// The type index; one that no object has while the class is not registered.
+    /// Returns the type index; one that no object has until the class is registered.
     pub(crate) fn index(&self) -> i32 {
         self.index.load(Ordering::Acquire)
     }
 
-    /// The type index, given to the class now when it has none.
+    /// Returns the type index, and assigns it on the first call.
     ///
     /// # Errors
     /// MemoryError.
@@ -129,10 +129,10 @@ impl Class {
         self.parent.map_or(1, |parent| parent.depth() + 1)
     }
 
-    /// Registers fields, methods, metadata and attributes, unless the type has metadata.
+    /// Registers fields, methods, metadata and attributes, unless the type has metadata already.
     ///
-    /// A type that has some of them already gets the others: memory was refused, or the process was forked while another thread
-    /// was at it. Nobody else adds members before that.
+    /// Completes an earlier registration that ran out of memory, or that a fork interrupted in another thread. No other code
+    /// adds members before metadata.
     ///
     /// # Errors
     /// MemoryError.
@@ -180,7 +180,7 @@ impl Method {
 }
 
 impl Attr {
-    /// Puts the function in its column, for one type, unless the type has that attribute.
+    /// Sets the attribute of a type, unless the type has it already.
     ///
     /// # Errors
     /// MemoryError.

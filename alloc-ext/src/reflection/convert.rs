@@ -1,4 +1,4 @@
-//! `__ffi_convert__`: what happens to a value that is put in a field of a built-in type.
+//! `__ffi_convert__`: conversion of values that are stored in fields of built-in types.
 #![forbid(unsafe_code)]
 
 use ferrite_core::any::Any;
@@ -10,7 +10,7 @@ use ferrite_core::{Bytes, Error, Function, Shape, String, Tensor, type_index, ty
 use super::class::{Attr, attr};
 use crate::containers::{Array, Dict, List, Map};
 
-/// The built-in types without further reflection, and their conversions.
+/// Conversions of built-in types without further reflection.
 static CONVERSIONS: &[(i32, Attr)] = &[
     (type_index::OBJECT, attr!("ffi.Object", "__ffi_convert__", convert_nullable::<ObjectRef>)),
     (type_index::STR, attr!("ffi.String", "__ffi_convert__", convert::<String>)),
@@ -25,7 +25,7 @@ static CONVERSIONS: &[(i32, Attr)] = &[
     (type_index::DICT, attr!("ffi.Dict", "__ffi_convert__", convert::<Dict<Any, Any>>)),
 ];
 
-/// Registers the conversions of the built-in types, unless they are there.
+/// Registers the conversions of built-in types unless they are registered already.
 ///
 /// # Errors
 /// MemoryError.
@@ -36,10 +36,10 @@ pub(super) fn register() -> Result<()> {
     Ok(())
 }
 
-/// The value as a `T`.
+/// Converts a value to `T`.
 ///
 /// # Errors
-/// TypeError for a value that is none.
+/// TypeError if the conversion is not possible.
 ///
 /// # Upstream
 /// `FFIConvertFromAnyViewToObjectRef` in `reflection/creator.h`.
@@ -56,7 +56,7 @@ pub(super) fn convert<T: AnyCompatible>(value: Any) -> Result<T> {
     }
 }
 
-/// As [`convert`], for a type whose references upstream lets be null: None stays None.
+/// Converts like [`convert`], and maps None to None, for types whose references may be null upstream.
 fn convert_nullable<T: AnyCompatible>(value: Any) -> Result<Option<T>> {
     if value.is_none() { Ok(None) } else { convert(value).map(Some) }
 }

@@ -1,4 +1,4 @@
-//! Enums: singletons numbered and named per class, and the registry that each class keeps of them.
+//! Enums: singletons with a number and a name per class, and the registry of each class.
 
 use ferrite_core::abi::{
     kTVMFFIFieldFlagBitMaskInitOff, kTVMFFIFieldFlagBitMaskSEqHashIgnore, kTVMFFISEqHashKindUniqueInstance,
@@ -15,7 +15,7 @@ use super::record::{self, Record, Reflected};
 use crate::containers::{Dict, List};
 
 object_class! {
-    /// What a class of enums knows about its singletons; the value of its `__ffi_enum__` attribute.
+    /// Registry of the singletons of an enum class; the value of its `__ffi_enum__` attribute.
     ///
     /// # Upstream
     /// `EnumStateObj` in `enum.h`.
@@ -23,7 +23,7 @@ object_class! {
 }
 
 object_class! {
-    /// A singleton of some class of enums.
+    /// A singleton of an enum class.
     ///
     /// # Upstream
     /// `EnumObj` in `enum.h`.
@@ -31,7 +31,7 @@ object_class! {
 }
 
 object_class! {
-    /// An enum that stands for an integer.
+    /// An enum with an integer value.
     ///
     /// # Upstream
     /// `IntEnumObj` in `enum.h`.
@@ -39,26 +39,26 @@ object_class! {
 }
 
 object_class! {
-    /// An enum that stands for a text.
+    /// An enum with a string value.
     ///
     /// # Upstream
     /// `StrEnumObj` in `enum.h`.
     pub struct StrEnum, STR_ENUM.index(), "ffi.StrEnum"
 }
 
-/// The fields of an [`EnumState`].
+/// Fields of an [`EnumState`].
 #[repr(C)]
 #[derive(Clone)]
 pub(crate) struct StateContent {
-    /// In the order of registration.
+    /// Singletons in registration order.
     entries: List<ObjectRef>,
-    /// By number and by name.
+    /// Singletons by number and by name.
     indexes: Dict<Any, ObjectRef>,
-    /// By name of the attribute, then by singleton.
+    /// Attribute values by attribute name, then by singleton.
     attrs: Dict<String, Dict<ObjectRef, Any>>,
 }
 
-/// The fields of an [`Enum`] of any kind.
+/// Fields of an [`Enum`] of any kind.
 #[repr(C)]
 #[derive(Clone)]
 pub(crate) struct EnumContent {
@@ -141,7 +141,7 @@ pub(super) static STR_ENUM: Class = Class {
     ..Class::new("ffi.StrEnum", size_of::<EnumRecord>())
 };
 
-// SAFETY: upstream's layout; containers are sendable references.
+// SAFETY: upstream's layout; references to containers are sendable.
 unsafe impl Reflected for EnumState {
     type Content = StateContent;
 
@@ -156,7 +156,7 @@ unsafe impl Reflected for EnumState {
 
 macro_rules! reflected_enum {
     ($name:ident, $class:ident) => {
-        // SAFETY: upstream's layout; integers and texts are sendable.
+        // SAFETY: upstream's layout; integers and strings are sendable.
         unsafe impl Reflected for $name {
             type Content = EnumContent;
 
@@ -176,10 +176,10 @@ reflected_enum!(IntEnum, INT_ENUM);
 reflected_enum!(StrEnum, STR_ENUM);
 
 impl Enum {
-    /// The singleton of a class that has a number or name.
+    /// Returns the singleton of a class with a number or name.
     ///
     /// # Errors
-    /// ValueError when there is none; TypeError when something else is registered; MemoryError.
+    /// ValueError if there is none; TypeError if the registry has another object; MemoryError.
     ///
     /// # Upstream
     /// `EnumObj::_GetByIntIndex` and `EnumObj::_GetByStrIndex` in `enum.h`.
@@ -206,12 +206,12 @@ impl Enum {
         }
     }
 
-    /// The number of the singleton in its class.
+    /// Returns the number of the singleton in its class.
     pub fn int_index(&self) -> i64 {
         record::content_of(self).int_index
     }
 
-    /// The name of the singleton in its class.
+    /// Returns the name of the singleton in its class.
     pub fn str_index(&self) -> String {
         record::content_of(self).str_index
     }

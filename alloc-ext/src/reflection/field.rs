@@ -1,4 +1,4 @@
-//! Fields of reflected classes: where they lie, how they are read and written, and what is told about them.
+//! Descriptions of fields of reflected classes: offset, getter and setter, metadata.
 
 use core::ffi::{c_int, c_void};
 use core::mem::ManuallyDrop;
@@ -9,7 +9,7 @@ use ferrite_core::convert::{AnyCompatible, TypeText};
 use ferrite_core::error::Result;
 use ferrite_core::{export, raised_error, type_table};
 
-/// A field of a class. Made by [`field!`].
+/// A field of a class. Created by [`field!`].
 #[derive(Clone, Copy)]
 pub(crate) struct Field {
     name: &'static str,
@@ -24,7 +24,8 @@ pub(crate) struct Field {
     text: &'static TypeText,
 }
 
-/// A field of a record, its type checked: `field!(Record<EnumContent>, content.int_index: i64, "_int_index", INT)`.
+/// Describes a field of a record and checks its type: `field!(Record<EnumContent>, content.int_index: i64, "_int_index",
+/// INT)`.
 macro_rules! field {
     ($record:ty, $($member:ident).+ : $type:ty, $name:literal, $static_type:expr) => {{
         const fn checked(record: &$record) -> &$type {
@@ -41,7 +42,7 @@ macro_rules! field {
 pub(crate) use field;
 
 impl Field {
-    /// A read-only field without a default. `T` must be what lies at the offset.
+    /// Describes a read-only field without a default. The field at the offset must be a `T`.
     pub(crate) const fn new<T: AnyCompatible + Clone>(
         name: &'static str,
         offset: usize,
@@ -61,12 +62,12 @@ impl Field {
         }
     }
 
-    /// With these flags. A default that they announce is None.
+    /// Sets the flags. A default that they announce is None.
     pub(crate) const fn with_flags(self, flags: i32) -> Field {
         Field { flags, ..self }
     }
 
-    /// With documentation.
+    /// Sets the documentation.
     pub(crate) const fn with_doc(self, doc: &'static str) -> Field {
         Field { doc, ..self }
     }
@@ -74,7 +75,7 @@ impl Field {
     /// Adds the field to a type.
     ///
     /// # Errors
-    /// MemoryError; those of [`type_table::register_field`].
+    /// MemoryError; errors of [`type_table::register_field`].
     pub(crate) fn register(&self, type_index: i32) -> Result<()> {
         let metadata = export::metadata_text(&|out| self.text.write_schema(out))?;
         let info = TVMFFIFieldInfo {
@@ -90,17 +91,17 @@ impl Field {
             default_value_or_factory: *AnyView::NONE.as_raw(),
             field_static_type_index: self.static_type,
         };
-        // SAFETY: the texts live through the call; the setter is a C function, as the flags say.
+        // SAFETY: the texts outlive the call; the setter is a C function, as the flags say.
         unsafe { type_table::register_field(type_index, &info) }
     }
 }
 
-/// A text as the ABI passes it; null when empty.
+/// Converts a string to a byte array record; null if it is empty.
 pub(crate) fn text(text: &str) -> TVMFFIByteArray {
     bytes(text.as_bytes())
 }
 
-/// Bytes as the ABI passes them; null when empty.
+/// Converts bytes to a byte array record; null if empty.
 pub(crate) fn bytes(bytes: &[u8]) -> TVMFFIByteArray {
     let data = if bytes.is_empty() { core::ptr::null() } else { bytes.as_ptr().cast() };
     TVMFFIByteArray { data, size: bytes.len() }
@@ -109,27 +110,27 @@ pub(crate) fn bytes(bytes: &[u8]) -> TVMFFIByteArray {
 /// Reads a field of type `T`.
 ///
 /// # Safety
-/// `field` is the address of a `T` in a live object, `result` valid for a write.
+/// `field` must be the address of a `T` in a live object, and `result` valid for writing.
 pub(crate) unsafe extern "C" fn get<T: AnyCompatible + Clone>(
     field: *mut c_void,
     result: *mut TVMFFIAny,
 ) -> c_int {
-    // SAFETY: the caller vouches for the field; the copied bits are not dropped, since the object owns them.
+    // SAFETY: the caller guarantees the field; the bitwise copy is not dropped, since the object owns the value.
     let held = ManuallyDrop::new(unsafe { field.cast::<T>().read() });
-    // SAFETY: the caller vouches for the result, which owns the value from here.
+    // SAFETY: the caller guarantees the result cell, which owns the value from here.
     unsafe { result.write(T::clone(&held).into_any().into_raw()) };
     0
 }
 
-/// Converts a value to `T` and puts it in a field.
+/// Converts a value to `T` and stores it in a field.
 ///
 /// # Safety
-/// `field` is the address of a `T` in a live object that nobody else uses now, `value` a valid value.
+/// `field` must be the address of a `T` in a live object without concurrent use, and `value` a valid value.
 pub(crate) unsafe extern "C" fn set<T: AnyCompatible>(field: *mut c_void, value: *const TVMFFIAny) -> c_int {
-    // SAFETY: the caller vouches for the value.
+    // SAFETY: the caller guarantees the value.
     match unsafe { AnyView::from_raw(value.read()) }.get::<T>() {
         Ok(value) => {
-            // SAFETY: the caller vouches for the field; what it held is dropped once.
+            // SAFETY: the caller guarantees the field; its old value is dropped once.
             drop(unsafe { field.cast::<T>().replace(value) });
             0
         }

@@ -1,4 +1,4 @@
-//! The registered fields of any type, built-in or registered by a client, and objects made from them.
+//! Registered fields of any type, built in or from a client, and creation of objects by reflection.
 
 use core::ffi::c_void;
 use core::ptr::NonNull;
@@ -18,21 +18,21 @@ use ferrite_core::{plain_bail, plain_ensure, plain_error, type_index};
 #[derive(Clone, Copy)]
 pub(super) struct RegisteredField(&'static TVMFFIFieldInfo);
 
-// SAFETY: records of published fields never change and live for ever; what their pointers lead to belongs to no thread.
+// SAFETY: published field records are immutable and never freed; their pointers are not bound to a thread.
 unsafe impl Send for RegisteredField {}
 // SAFETY: as for Send.
 unsafe impl Sync for RegisteredField {}
 
-/// The type at an index.
+/// Returns the type with an index.
 ///
 /// # Errors
-/// InternalError for an index that no type has.
+/// InternalError for an unknown type index.
 pub(super) fn type_of(type_index: i32) -> Result<&'static TypeEntry> {
     type_table::type_info(type_index)
         .ok_or_else(|| plain_error!(INTERNAL_ERROR, "Cannot find type info for type_index={}", type_index))
 }
 
-/// The fields of a type: those of its ancestors first, the root left out.
+/// Returns the fields of a type: inherited fields first, without those of the root.
 pub(super) fn fields_of(entry: &'static TypeEntry) -> impl Iterator<Item = RegisteredField> {
     let inherited = entry.ancestors().iter().skip(1).filter_map(|ancestor| {
         // SAFETY: ancestors are registered types, whose records are never freed.
@@ -47,7 +47,7 @@ impl RegisteredField {
     }
 
     pub(super) fn name(self) -> &'static [u8] {
-        // SAFETY: names of published fields live for ever.
+        // SAFETY: names of published fields are never freed.
         unsafe { self.0.name.as_slice() }
     }
 
@@ -59,18 +59,18 @@ impl RegisteredField {
         self.has_flag(kTVMFFIFieldFlagBitMaskHasDefault)
     }
 
-    /// Where the field is in an object.
+    /// Returns the address of the field in an object.
     pub(super) fn address(self, object: *mut TVMFFIObject) -> *mut c_void {
         object.cast::<u8>().wrapping_offset(self.0.offset as isize).cast()
     }
 
-    /// Sets the field.
+    /// Writes the field.
     ///
     /// # Errors
-    /// Those of the setter; InternalError when there is none.
+    /// Errors of the setter; InternalError if there is none.
     ///
     /// # Safety
-    /// The object must be an instance of the type that has the field, and nobody else may use the field now.
+    /// The object must be an instance of the field's type, and the field must not be used concurrently.
     pub(super) unsafe fn set(self, object: &ObjectRef, value: AnyView<'_>) -> Result<()> {
         let address = self.address(object.as_ptr());
         let Some(setter) = NonNull::new(self.0.setter) else {
@@ -81,36 +81,36 @@ impl RegisteredField {
             let setter = unsafe { Function::from_object_unchecked(ObjectRef::borrow_raw(setter.cast())) };
             return setter.call(&[AnyView::from(&address), value]).map(drop);
         }
-        // SAFETY: by its flags the setter is a C function of this type.
+        // SAFETY: by its flags, the setter is a C function of this type.
         let setter = unsafe { core::mem::transmute::<NonNull<c_void>, TVMFFIFieldSetter>(setter) };
-        // SAFETY: the caller vouches for the object; whoever registered the field for offset and setter.
+        // SAFETY: the caller guarantees the object; the code that registered the field guarantees offset and setter.
         check_status(unsafe { setter(address, value.as_raw()) })
     }
 
-    /// Sets the field to its default, which a factory makes when the field says so.
+    /// Writes the default value, or the result of the default factory.
     ///
     /// # Errors
-    /// Those of factory and setter.
+    /// Errors of the factory and of the setter.
     ///
     /// # Safety
-    /// As for [`RegisteredField::set`].
+    /// Same as [`RegisteredField::set`].
     pub(super) unsafe fn set_default(self, object: &ObjectRef) -> Result<()> {
-        // SAFETY: the record owns its default for ever.
+        // SAFETY: the record owns its default and is never freed.
         let default = unsafe { AnyView::from_raw(self.0.default_value_or_factory) };
         if !self.has_flag(kTVMFFIFieldFlagBitMaskDefaultFromFactory) {
-            // SAFETY: passed on to the caller.
+            // SAFETY: guaranteed by the caller.
             return unsafe { self.set(object, default) };
         }
         let made = default.get::<Function>()?.call(&[])?;
-        // SAFETY: passed on to the caller.
+        // SAFETY: guaranteed by the caller.
         unsafe { self.set(object, made.view()) }
     }
 }
 
-/// Makes an object of a type whose fields are still to be set: by its creator, or else by its `__ffi_new__`.
+/// Creates an object with unset fields, by the creator of its type, or else by the type's `__ffi_new__`.
 ///
 /// # Errors
-/// RuntimeError for a type that has neither; those of the creator; InternalError when it makes something else.
+/// RuntimeError for a type that has neither; errors of the creator; InternalError if it creates an object of another type.
 ///
 /// # Upstream
 /// `CreateEmptyObject` in `reflection/creator.h`.
@@ -126,7 +126,7 @@ pub(crate) fn create_empty(entry: &TypeEntry) -> Result<ObjectRef> {
     Ok(object)
 }
 
-/// Whether objects of a type can be made by [`create_empty`].
+/// Returns `true` if [`create_empty`] supports a type.
 ///
 /// # Upstream
 /// `HasCreator` in `reflection/creator.h`.
@@ -138,10 +138,10 @@ pub(crate) fn has_creator(entry: &TypeEntry) -> bool {
 fn create(entry: &TypeEntry) -> Result<ObjectRef> {
     if let Some(creator) = entry.metadata().and_then(|metadata| metadata.creator) {
         let mut handle = core::ptr::null_mut();
-        // SAFETY: a creator takes a place for the object (ABI).
+        // SAFETY: a creator takes an out-pointer for the object (ABI).
         check_status(unsafe { creator(&mut handle) })?;
         return match NonNull::new(handle.cast::<TVMFFIObject>()) {
-            // SAFETY: the creator gives its reference away (ABI).
+            // SAFETY: the creator transfers ownership of its reference (ABI).
             Some(object) => Ok(unsafe { ObjectRef::from_raw(object) }),
             None => {
                 plain_bail!(INTERNAL_ERROR, "The creator of type `{}` made no object", entry.type_key())

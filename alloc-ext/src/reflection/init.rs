@@ -1,4 +1,4 @@
-//! `__ffi_init__` made from the registered fields of a type: positional and keyword arguments, defaults and factories.
+//! Generated `__ffi_init__`: positional and keyword arguments, defaults and factories, from the registered fields of a type.
 
 use ferrite_core::abi::{kTVMFFIFieldFlagBitMaskInitOff, kTVMFFIFieldFlagBitMaskKwOnly};
 use ferrite_core::any::{Any, AnyView};
@@ -12,10 +12,10 @@ use ferrite_core::{Error, Function, String, plain_bail, plain_ensure};
 
 use super::fields::{RegisteredField, create_empty, fields_of, type_of};
 
-/// Gives a type the `__ffi_init__` that its fields describe.
+/// Registers the generated `__ffi_init__` of a type.
 ///
 /// # Errors
-/// InternalError for an unknown type; RuntimeError when the type has one; MemoryError.
+/// InternalError for an unknown type; RuntimeError if the type has an `__ffi_init__`; MemoryError.
 ///
 /// # Upstream
 /// `RegisterFFIInit` in `dataclass.cc`.
@@ -24,7 +24,7 @@ pub(super) fn register_init(type_index: i32) -> Result<()> {
     type_table::register_attr(type_index, b"__ffi_init__", AnyView::from(&function))
 }
 
-/// The `__ffi_init__` that the fields of a type describe.
+/// Generates `__ffi_init__` from the fields of a type.
 ///
 /// # Errors
 /// MemoryError.
@@ -33,11 +33,11 @@ pub(super) fn make_init(entry: &'static TypeEntry) -> Result<Function> {
     Function::from_packed(move |args| init.make(args))
 }
 
-/// The fields of a type at the time of registration, and the order in which positional arguments fill them.
+/// Fields of a type at the time of registration, and the order of positional arguments.
 struct AutoInit {
     entry: &'static TypeEntry,
     fields: Buffer<RegisteredField>,
-    /// Places in `fields`: those without default first.
+    /// Indices in `fields` of positional arguments, required ones first.
     positional: Buffer<usize>,
 }
 
@@ -95,8 +95,8 @@ fn takes_argument(field: RegisteredField) -> bool {
 impl Binding<'_> {
     fn set_positional(&mut self, args: &[AnyView<'_>]) -> Result<()> {
         let init = self.init;
-        // With keywords upstream sets fields before it counts; whether an argument was set before the error shows
-        // nowhere, since the object goes away.
+        // With keywords, upstream sets fields before it checks the count. The difference is not observable, since the object
+        // is dropped.
         plain_ensure!(
             args.len() <= init.positional.len(),
             TYPE_ERROR,
@@ -141,7 +141,7 @@ impl Binding<'_> {
 
     fn set(&mut self, at: usize, value: AnyView<'_>) -> Result<()> {
         let field = self.init.fields[at];
-        // SAFETY: the object is an instance of the type, and nobody else has it.
+        // SAFETY: the object is an instance of the type and has no other reference.
         unsafe { field.set(&self.object, value) }.map_err(|error| self.nested(field, "field", error))?;
         self.is_set[at] = true;
         Ok(())
@@ -154,11 +154,11 @@ impl Binding<'_> {
 
     fn set_default(&self, field: RegisteredField) -> Result<()> {
         if field.has_default() {
-            // SAFETY: the object is an instance of the type, and nobody else has it.
+            // SAFETY: the object is an instance of the type and has no other reference.
             return unsafe { field.set_default(&self.object) }
                 .map_err(|error| self.nested(field, "default for field", error));
         }
-        // A field without argument and default keeps what the creator put there.
+        // A field without argument and default keeps its initial value.
         plain_ensure!(
             !takes_argument(field),
             TYPE_ERROR,
@@ -170,7 +170,7 @@ impl Binding<'_> {
         Ok(())
     }
 
-    /// The error of a setter, under a line that names the field.
+    /// Wraps the error of a setter under a line that names the field.
     fn nested(&self, field: RegisteredField, what: &str, error: Error) -> Error {
         let message = self.nested_message(field, what, &error);
         let nested = match message {

@@ -1,4 +1,4 @@
-//! Classes that a client defines by fields: construction, copies, and what a wrong call says.
+//! Classes that a client defines by fields: construction, copies, and errors of wrong calls.
 
 use core::ffi::c_void;
 
@@ -17,7 +17,7 @@ use super::field::{get, set, text};
 use super::fields::{fields_of, type_of};
 use super::py_class::register_class;
 
-/// The fields of the test class: required `a`, `b` with default 7, keyword-only `c`, and `d` that takes no argument.
+/// Fields of the test class: required `a`, `b` with default 7, keyword-only `c`, and `d` without argument.
 const FIELDS: [(&str, i32); 4] = [
     ("b", kTVMFFIFieldFlagBitMaskHasDefault),
     ("a", 0),
@@ -25,7 +25,7 @@ const FIELDS: [(&str, i32); 4] = [
     ("d", kTVMFFIFieldFlagBitMaskInitOff),
 ];
 
-/// A type with these fields.
+/// Registers a type with these fields.
 fn type_with(key: &str, fields: impl Iterator<Item = TVMFFIFieldInfo>) -> Result<i32> {
     let index = type_table::get_or_alloc_index(&NewTypeRequest {
         type_key: key.as_bytes(),
@@ -36,7 +36,7 @@ fn type_with(key: &str, fields: impl Iterator<Item = TVMFFIFieldInfo>) -> Result
         parent_type_index: type_index::OBJECT,
     })?;
     for info in fields {
-        // SAFETY: the texts live through the call, and the fields are used as they say.
+        // SAFETY: the texts outlive the call, and the fields are used as described.
         unsafe { type_table::register_field(index, &info)? };
     }
     Ok(index)
@@ -50,7 +50,7 @@ fn class(key: &str) -> Result<i32> {
     Ok(index)
 }
 
-/// A field of any type.
+/// Describes a field of any type.
 fn field(name: &str, flags: i64, size: i64, offset: i64) -> TVMFFIFieldInfo {
     TVMFFIFieldInfo {
         name: text(name),
@@ -71,7 +71,7 @@ fn attr(index: i32, name: &str) -> Function {
     type_table::attr(index, name.as_bytes()).get().unwrap()
 }
 
-/// The values of the fields, `0` for None.
+/// Returns the values of the fields, with `0` for None.
 fn values(index: i32, object: &ObjectRef) -> Result<std::vec::Vec<i64>> {
     let read = fields_of(type_of(index)?).map(|field| {
         let mut value = *AnyView::NONE.as_raw();
@@ -139,7 +139,7 @@ fn a_class_is_registered_once_and_holds_its_fields() -> Result<()> {
 
 #[test]
 fn what_is_smaller_than_a_value_holds_no_reference() -> Result<()> {
-    // As a C++ field of type `std::optional<bool>` says it.
+    // Like a C++ field of type `std::optional<bool>`.
     let fields = [field("small", 0, 2, 24), field("value", 0, 16, 32)];
     let index = type_with("test.reflection.Small", fields.into_iter())?;
     register_class(index, 48)?;
@@ -147,7 +147,7 @@ fn what_is_smaller_than_a_value_holds_no_reference() -> Result<()> {
     #[repr(C)]
     struct Fields([u8; 2], Any);
     let record = |object: &Any| object.as_object().map(|object| object.as_ptr()).expect("an object");
-    // SAFETY: the fields lie behind the header.
+    // SAFETY: the fields follow the header.
     let fields = |object: &Any| unsafe { &mut *record(object).add(1).cast::<Fields>() };
     *fields(&object) = Fields([1, 1], Any::from(5i64));
     let copy = attr(index, "__ffi_shallow_copy__").call(&[object.view()])?;

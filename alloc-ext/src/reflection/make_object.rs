@@ -1,4 +1,4 @@
-//! `ffi.MakeObjectFromPackedArgs`: an object from field names and values.
+//! `ffi.MakeObjectFromPackedArgs`: creates an object from field names and values.
 
 use ferrite_core::any::{Any, AnyView};
 use ferrite_core::error::Result;
@@ -8,11 +8,11 @@ use ferrite_core::{String, plain_bail, plain_error};
 
 use super::fields::{create_empty, fields_of, type_of};
 
-/// Makes an object of a type, given by index or key, then names and values of fields in turn.
+/// Creates an object. Arguments are the type by index or key, then alternating names and values of fields.
 ///
 /// # Errors
-/// InternalError for an unknown type or a name without value; TypeError for a field that the type does not have, or that
-/// has neither value nor default; those of creator and setters.
+/// InternalError for an unknown type or a name without value; TypeError for an unknown field, or a field with neither value
+/// nor default; errors of the creator and of setters.
 pub(super) fn make_object(args: &[AnyView<'_>]) -> Result<Any> {
     let odd = || plain_error!(INTERNAL_ERROR, "Check failed: (args.size() % 2 == 1) is false: ");
     let (class, pairs) = args.split_first().ok_or_else(odd)?;
@@ -28,7 +28,7 @@ pub(super) fn make_object(args: &[AnyView<'_>]) -> Result<Any> {
     for field in fields_of(entry) {
         let given = unused.iter().position(|(name, _)| name.as_bytes() == field.name());
         match given.and_then(|at| unused.remove(at)) {
-            // SAFETY: the object is an instance of the type, and nobody else has it.
+            // SAFETY: the object is an instance of the type and has no other reference.
             Some((_, value)) => unsafe { field.set(&object, value)? },
             // SAFETY: as above.
             None if field.has_default() => unsafe { field.set_default(&object)? },

@@ -1,13 +1,13 @@
-//! Reflection: the library's own reflected classes, and what other classes need to be made and changed by name.
+//! Reflection: the library's own reflected classes, and creation and modification of any objects by field names.
 //!
-//! | type | stands for |
+//! | type | purpose |
 //! |---|---|
-//! | [`EnumState`], [`Enum`], [`IntEnum`], [`StrEnum`] | enums and what a class knows about its own |
-//! | [`AccessPath`], [`AccessStep`] | a place inside a value |
+//! | [`EnumState`], [`Enum`], [`IntEnum`], [`StrEnum`] | enums and their registries |
+//! | [`AccessPath`], [`AccessStep`] | paths to nested values |
 //! | [`VisitInterrupt`], [`VisitErrorContext`], [`StructuralVisitor`], [`StructuralMutator`] | structural walks |
 //!
-//! [`install`] registers them with their fields and methods. It belongs before the first type that C++ or Python registers,
-//! since the classes then get the indices that upstream's have.
+//! [`install`] registers them with their fields and methods. It must run before C++ or Python registers the first type, so
+//! that the classes get the same type indices as upstream.
 
 mod access_path;
 mod access_step;
@@ -22,7 +22,6 @@ mod make_object;
 mod nullable;
 mod py_class;
 pub(crate) mod record;
-#[cfg_attr(not(feature = "std"), path = "releases/bare.rs")]
 mod releases;
 mod storage;
 mod visit;
@@ -44,7 +43,7 @@ pub(crate) use fields::{create_empty, has_creator};
 pub use releases::FUNCTIONS as RELEASE_FUNCTIONS;
 pub use visit::{StructuralMutator, StructuralVisitor, VisitErrorContext, VisitInterrupt};
 
-/// The functions of this module.
+/// Static function table of this module.
 ///
 /// # Upstream
 /// The registrations in `reflection_extra.cc` and `dataclass.cc`.
@@ -56,7 +55,7 @@ pub static FUNCTIONS: &[StaticFunction] = &[
     static_function!("ffi._PyClassRegisterTypeAttrColumns", py_class::register_class),
 ];
 
-/// The reflected classes, in the order of upstream's indices; that of structural keys follows.
+/// Reflected classes in the order of upstream's type indices. The class of structural keys follows.
 static CLASSES: [&Class; 10] = [
     &visit::INTERRUPT,
     &enums::STATE,
@@ -70,15 +69,15 @@ static CLASSES: [&Class; 10] = [
     &visit::MUTATOR,
 ];
 
-/// Registers the reflected classes and the attributes of built-in types, unless they are there.
+/// Registers the reflected classes and the attributes of built-in types, unless they are registered already.
 ///
 /// # Errors
-/// MemoryError; what is registered until then stays.
+/// MemoryError, after which earlier registrations stay.
 ///
 /// # Threads
-/// Call it before other threads use the library: it does not wait for another call that is under way.
+/// Call it before other threads use the library. Does not wait for a concurrent call.
 ///
-/// Allocation: the records of the types and their functions, for ever.
+/// Allocation: the records of the types and their functions, which are never freed.
 pub fn install() -> Result<()> {
     for class in CLASSES {
         class.register_index()?;

@@ -1,4 +1,4 @@
-//! References that may be null, under the name that upstream gives every reference to an object.
+//! Nullable references, under the name that upstream gives all object references.
 
 use ferrite_core::any::{Any, AnyView};
 use ferrite_core::convert::{AnyCompatible, TypeText};
@@ -11,7 +11,7 @@ use ferrite_core::object::ObjectRef;
 /// `ObjectRef` in `object.h`.
 pub(super) struct NullableObject(pub Option<ObjectRef>);
 
-// SAFETY: hands out what the option inside does.
+// SAFETY: delegates to the inner option.
 unsafe impl AnyCompatible for NullableObject {
     const TEXT: &'static TypeText = ObjectRef::TEXT;
 

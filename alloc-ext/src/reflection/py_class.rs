@@ -1,4 +1,4 @@
-//! Classes whose layout a client defines by fields at run time, as Python dataclasses are.
+//! Classes whose layout a client defines by fields at run time, such as Python dataclasses.
 
 use core::ffi::c_void;
 
@@ -14,14 +14,14 @@ use super::fields::{RegisteredField, fields_of, type_of};
 use super::init::register_init;
 use super::storage::Storage;
 
-/// `ffi._PyClassRegisterTypeAttrColumns`: gives a type `__ffi_init__`, `__ffi_new__` and `__ffi_shallow_copy__`.
+/// `ffi._PyClassRegisterTypeAttrColumns`: registers `__ffi_init__`, `__ffi_new__` and `__ffi_shallow_copy__` of a type.
 ///
 /// # Errors
-/// InternalError for an unknown type; ValueError for a type whose layout the ABI fixes, and for a size that does not hold the
-/// fields; RuntimeError when the type has one of the three; MemoryError.
+/// InternalError for an unknown type; ValueError for a type whose layout the ABI fixes, and for a size that is too small for
+/// the fields; RuntimeError if the type has one of the three; MemoryError.
 ///
 /// # Upstream
-/// `PyClassRegisterTypeAttrColumns` in `dataclass.cc`, which takes any type, and does not compare size and fields.
+/// `PyClassRegisterTypeAttrColumns` in `dataclass.cc`, which accepts any type and does not check the size.
 pub(super) fn register_class(type_index: i32, total_size: i32) -> Result<()> {
     let class = FieldClass::of(type_index, total_size)?;
     register_init(type_index)?;
@@ -35,7 +35,7 @@ pub(super) struct FieldClass {
     body_bytes: usize,
 }
 
-/// An object of such a class; the fields follow the header.
+/// An object of such a class. The fields follow the header.
 #[repr(C)]
 struct FieldRecord {
     header: TVMFFIObject,
@@ -47,16 +47,16 @@ unsafe impl ObjectRecord for FieldRecord {
         // SAFETY: the handle is that of an initialised object.
         let Some(entry) = type_table::type_info(unsafe { (*this).type_index }) else { return };
         for field in fields_of(entry) {
-            // SAFETY: the object is ours alone; its fields were zero at first, and then hold what their storage says.
+            // SAFETY: the object has no other reference; its fields started as zeros and contain values of their storage.
             unsafe { drop_field(field, field.address(this)) };
         }
     }
 }
 
 /// # Safety
-/// `address` must be that of the field in an object that nobody uses any more.
+/// `address` must be that of the field in an object that is no longer used.
 unsafe fn drop_field(field: RegisteredField, address: *mut c_void) {
-    // SAFETY: the caller vouches for the field, which is not used again.
+    // SAFETY: the caller guarantees the field, which is not used again.
     unsafe {
         match Storage::of(field.info()) {
             Storage::Plain => {}
@@ -67,10 +67,10 @@ unsafe fn drop_field(field: RegisteredField, address: *mut c_void) {
 }
 
 impl FieldClass {
-    /// The class of a type that is registered with its fields.
+    /// Returns the class of a type whose fields are registered.
     ///
     /// # Errors
-    /// Those of [`register_class`] for type and size.
+    /// Errors of [`register_class`] for type and size.
     pub(super) fn of(type_index: i32, total_size: i32) -> Result<FieldClass> {
         let entry = type_of(type_index)?;
         plain_ensure!(
@@ -82,10 +82,10 @@ impl FieldClass {
         FieldClass::new(entry, total_size)
     }
 
-    /// Gives the type `__ffi_new__` and `__ffi_shallow_copy__`. Returns the latter.
+    /// Registers `__ffi_new__` and `__ffi_shallow_copy__`. Returns the latter.
     ///
     /// # Errors
-    /// RuntimeError when the type has one of them; MemoryError.
+    /// RuntimeError if the type has one of them; MemoryError.
     pub(super) fn register(self) -> Result<Function> {
         let type_index = self.entry.type_index();
         let new = Function::from_typed(move || self.allocate())?;
@@ -123,13 +123,13 @@ impl FieldClass {
         Ok(FieldClass { entry, body_bytes: body_bytes.unwrap_or(0) })
     }
 
-    /// An object with all bytes zero: fields are None, null or zero.
+    /// Allocates an object of zero bytes, so that fields are None, null or zero.
     fn allocate(self) -> Result<ObjectRef> {
         let init = |record: *mut FieldRecord| {
-            // SAFETY: the allocation has this many bytes behind the record.
+            // SAFETY: the allocation has this many bytes after the record.
             unsafe { record.add(1).cast::<u8>().write_bytes(0, self.body_bytes) };
         };
-        // SAFETY: zeros are valid for every storage; the registration of the type says that it has this layout.
+        // SAFETY: zeros are valid for every storage; the type is registered with this layout.
         unsafe { object_alloc::allocate(self.entry.type_index(), self.body_bytes, init) }
     }
 
@@ -143,7 +143,7 @@ impl FieldClass {
         );
         let copy = self.allocate()?;
         for field in fields_of(self.entry) {
-            // SAFETY: both objects are instances of the type, and the copy is ours alone.
+            // SAFETY: both objects are instances of the type, and the copy has no other reference.
             unsafe { copy_field(field, source.as_ptr(), copy.as_ptr()) };
         }
         Ok(copy)
@@ -151,10 +151,10 @@ impl FieldClass {
 }
 
 /// # Safety
-/// Both must be live objects that have the field; nobody else uses the target, whose field is zero.
+/// Both must be live objects that have the field; the target must have no other user, and its field must be zero.
 unsafe fn copy_field(field: RegisteredField, source: *mut TVMFFIObject, target: *mut TVMFFIObject) {
     let (from, to) = (field.address(source), field.address(target));
-    // SAFETY: the caller vouches for the objects; a zero field owns nothing, so it may be overwritten.
+    // SAFETY: the caller guarantees the objects; a zero field owns nothing, so it may be overwritten.
     unsafe {
         match Storage::of(field.info()) {
             Storage::Plain => {

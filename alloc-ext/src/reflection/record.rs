@@ -1,4 +1,4 @@
-//! Objects of reflected classes: the header, then content that clones and drops as Rust values do.
+//! Objects of reflected classes: a header, then content with Rust's Clone and Drop.
 
 use core::ffi::{c_int, c_void};
 
@@ -10,26 +10,26 @@ use ferrite_core::raised_error;
 
 use super::class::Class;
 
-/// A class whose objects this library makes.
+/// A class whose objects this library creates.
 ///
 /// # Safety
-/// Every object of the class, and of classes derived from it, holds a `Content` right after its header, and `class` is
+/// Every object of the class, and of derived classes, must have a `Content` right after its header, and `class` must be
 /// registered under the type key of `Self`. The content must be `repr(C)` and sendable between threads.
 pub(crate) unsafe trait Reflected: ObjectClass {
-    /// What follows the header.
+    /// Data after the header.
     type Content: Clone;
 
-    /// The registration of the class.
+    /// Returns the description of the class.
     fn class() -> &'static Class;
 
-    /// The content of an object whose fields are still to be set.
+    /// Returns the content of an object with unset fields.
     ///
     /// # Errors
     /// MemoryError.
     fn empty() -> Result<Self::Content>;
 }
 
-/// The memory of an object with content `C`.
+/// Memory layout of an object with content `C`.
 #[repr(C)]
 pub(crate) struct Record<C> {
     pub header: TVMFFIObject,
@@ -39,12 +39,12 @@ pub(crate) struct Record<C> {
 // SAFETY: repr(C), header first; `make` and `const` checks of the classes bound the alignment.
 unsafe impl<C> ObjectRecord for Record<C> {
     unsafe fn destroy(this: *mut TVMFFIObject) {
-        // SAFETY: the record is initialised and ours alone.
+        // SAFETY: the record is initialised and has no other reference.
         unsafe { core::ptr::drop_in_place(&raw mut (*this.cast::<Record<C>>()).content) };
     }
 }
 
-/// Makes an object.
+/// Creates an object.
 ///
 /// # Errors
 /// MemoryError.
@@ -61,31 +61,31 @@ pub(crate) fn make<T: Reflected>(content: T::Content) -> Result<T> {
     unsafe { object_alloc::allocate(type_index, 0, init).map(|object| T::from_object_unchecked(object)) }
 }
 
-/// A copy of what an object holds now.
+/// Returns a copy of an object's current content.
 pub(crate) fn content_of<T: Reflected>(object: &T) -> T::Content {
     let record: *const Record<T::Content> = object.as_object().as_ptr().cast();
     // SAFETY: objects of this class have this layout (`Reflected`), and the reference keeps this one alive.
     unsafe { (*record).content.clone() }
 }
 
-/// `__ffi_new__`: an object whose fields are still to be set.
+/// `__ffi_new__`: creates an object with unset fields.
 pub(crate) fn new<T: Reflected>() -> Result<ObjectRef> {
     Ok(make::<T>(T::empty()?)?.into_object())
 }
 
-/// `__ffi_shallow_copy__`: an object that shares what the fields refer to.
+/// `__ffi_shallow_copy__`: creates an object that shares all field values.
 pub(crate) fn shallow_copy<T: Reflected>(object: T) -> Result<ObjectRef> {
     Ok(make::<T>(content_of(&object))?.into_object())
 }
 
-/// The creator of the class, as type metadata holds it.
+/// Creator of the class, for type metadata.
 ///
 /// # Safety
-/// `result` must be valid for a write.
+/// `result` must be valid for writing.
 pub(crate) unsafe extern "C" fn create<T: Reflected>(result: *mut TVMFFIObjectHandle) -> c_int {
     match new::<T>() {
         Ok(object) => {
-            // SAFETY: the caller vouches for the result, which owns the object from here.
+            // SAFETY: the caller guarantees the result, which owns the object from here.
             unsafe { result.write(object.into_raw().as_ptr().cast::<c_void>()) };
             0
         }

@@ -1,4 +1,4 @@
-//! Storage of fields that clients define at run time: getters and setters by the type index of what is stored.
+//! Storage of fields that clients define at run time: getters and setters by type index.
 
 use core::ffi::{c_int, c_void};
 
@@ -12,23 +12,23 @@ use ferrite_core::{Function, plain_bail, plain_ensure, type_index};
 
 use super::field;
 
-/// Converts a value for a field: context, value, result; 0, or -1 with the raised error set.
+/// Function that converts a value for a field, given context, value and result. Returns 0, or -1 with a raised error.
 type Converter = unsafe extern "C" fn(*mut c_void, *const TVMFFIAny, *mut TVMFFIAny) -> c_int;
 
-/// What lies in the memory of a field.
+/// Representation of a field in memory.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Storage {
     /// Bytes without ownership.
     Plain,
-    /// A value cell.
+    /// An Any cell.
     Any,
-    /// A reference or null.
+    /// A nullable reference.
     Object,
 }
 
 impl Storage {
-    /// The storage of a registered field. C++ fields that hold a reference may say that they hold any value, and so do those
-    /// whose type is none of the ABI's: they have other sizes.
+    /// Returns the storage of a registered field. C++ fields that hold a reference may be registered with type index ANY,
+    /// and so may fields of types outside the ABI; the size distinguishes them.
     pub(super) fn of(info: &TVMFFIFieldInfo) -> Storage {
         const REFERENCE: i64 = size_of::<*const c_void>() as i64;
         const CELL: i64 = size_of::<TVMFFIAny>() as i64;
@@ -40,10 +40,10 @@ impl Storage {
     }
 }
 
-/// `ffi.MakeFieldGetter`: the address of the getter for a storage.
+/// `ffi.MakeFieldGetter`: returns the address of the getter for a type index.
 ///
 /// # Errors
-/// ValueError for a type that fields do not store.
+/// ValueError for a type index without storage.
 pub(super) fn make_getter(type_index: i32) -> Result<i64> {
     let getter: TVMFFIFieldGetter = match type_index {
         type_index::INT => field::get::<i64>,
@@ -59,10 +59,10 @@ pub(super) fn make_getter(type_index: i32) -> Result<i64> {
     Ok(getter as usize as i64)
 }
 
-/// `ffi.MakeFieldSetter`: a function of field address and value, which converts and then stores.
+/// `ffi.MakeFieldSetter`: creates a function of field address and value, which converts and stores.
 ///
 /// # Errors
-/// ValueError without a convert function; MemoryError.
+/// ValueError for a null convert function; MemoryError.
 pub(super) fn make_setter(type_index: i32, context: i64, convert: i64) -> Result<Function> {
     plain_ensure!(convert != 0, VALUE_ERROR, "The convert function of a field setter must not be null");
     let (context, convert) = (context as usize, convert as usize);
@@ -73,22 +73,22 @@ pub(super) fn make_setter(type_index: i32, context: i64, convert: i64) -> Result
         let address = address.get::<*mut c_void>()?;
         plain_ensure!(!address.is_null(), VALUE_ERROR, "The address of a field must not be null");
         let mut converted = *AnyView::NONE.as_raw();
-        // SAFETY: the maker of the setter vouches for function and context, and that both live as long as it.
+        // SAFETY: the caller of `ffi.MakeFieldSetter` guarantees function and context for the life of the setter.
         let status = unsafe {
             let convert = core::mem::transmute::<*mut c_void, Converter>(convert as *mut c_void);
             convert(context as *mut c_void, value.as_raw(), &mut converted)
         };
         check_status(status)?;
-        // SAFETY: a successful conversion leaves an owned value; the caller gives the address of a field with
-        // the storage that the setter was made for.
+        // SAFETY: a successful conversion leaves an owned value; the caller passes the address of a field with the storage
+        // of the setter.
         unsafe { store(address, type_index, Any::from_raw(converted)).map(|()| Any::NONE) }
     })
 }
 
 /// # Safety
-/// `field` must be the address of a field with this storage, which nobody else uses now.
+/// `field` must be the address of a field with this storage, without concurrent use.
 unsafe fn store(field: *mut c_void, type_index: i32, value: Any) -> Result<()> {
-    // SAFETY: the caller vouches for the storage, in every arm.
+    // SAFETY: the caller guarantees the storage, in every arm.
     unsafe {
         match type_index {
             type_index::INT => put::<i64>(field, &value),
@@ -108,20 +108,20 @@ unsafe fn store(field: *mut c_void, type_index: i32, value: Any) -> Result<()> {
 }
 
 /// # Safety
-/// `field` must be the address of a `T` that nobody else uses now.
+/// `field` must be the address of a `T`, without concurrent use.
 unsafe fn put<T: AnyCompatible>(field: *mut c_void, value: &Any) -> Result<()> {
     let value = value.get::<T>()?;
-    // SAFETY: the caller vouches for the field; what it held is dropped once.
+    // SAFETY: the caller guarantees the field; its old value is dropped once.
     drop(unsafe { field.cast::<T>().replace(value) });
     Ok(())
 }
 
-/// Reads a bool, of which C may have written any byte.
+/// Reads a bool, for which C may have stored any byte.
 ///
 /// # Safety
-/// `field` is the address of a bool in a live object, `result` valid for a write.
+/// `field` must be the address of a bool in a live object, and `result` valid for writing.
 unsafe extern "C" fn get_bool(field: *mut c_void, result: *mut TVMFFIAny) -> c_int {
-    // SAFETY: the caller vouches for both.
+    // SAFETY: the caller guarantees both.
     unsafe { result.write(Any::from(field.cast::<u8>().read() != 0).into_raw()) };
     0
 }
@@ -131,7 +131,7 @@ mod tests {
     use super::*;
 
     unsafe extern "C" fn as_is(_: *mut c_void, value: *const TVMFFIAny, result: *mut TVMFFIAny) -> c_int {
-        // SAFETY: the setter passes a live value and a place for the result.
+        // SAFETY: the setter passes a live value and a result cell.
         unsafe { result.write(AnyView::from_raw(value.read()).to_owned().unwrap().into_raw()) };
         0
     }

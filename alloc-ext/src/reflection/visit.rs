@@ -1,4 +1,4 @@
-//! The objects of structural walks: interrupts, the context of their errors, visitors and mutators.
+//! Objects of structural walks: interrupts, error contexts, visitors and mutators.
 
 use ferrite_core::abi::kTVMFFIFieldFlagBitMaskHasDefault;
 use ferrite_core::any::Any;
@@ -15,7 +15,7 @@ use crate::containers::List;
 use crate::structural::walker::WalkerHead;
 
 object_class! {
-    /// The result by which a callback ends a walk, with a value for the caller of the walk.
+    /// The result by which a callback ends a walk, with a value for the caller.
     ///
     /// # Upstream
     /// `VisitInterruptObj` in `extra/structural_visit.h`.
@@ -23,7 +23,7 @@ object_class! {
 }
 
 object_class! {
-    /// The place of a walk where a callback failed: the extra context of its error.
+    /// The position in a walk at which a callback failed; the extra context of its error.
     ///
     /// # Upstream
     /// `VisitErrorContextObj` in `extra/visit_error_context.h`.
@@ -31,7 +31,7 @@ object_class! {
 }
 
 object_class! {
-    /// Visits values through its table of functions, which C++ code reads.
+    /// Visits values through a table of functions that C++ code can read.
     ///
     /// # Upstream
     /// `StructuralVisitorObj` in `extra/structural_visit.h`.
@@ -39,25 +39,25 @@ object_class! {
 }
 
 object_class! {
-    /// Rewrites values through its table of functions, which C++ code reads.
+    /// Rewrites values through a table of functions that C++ code can read.
     ///
     /// # Upstream
     /// `StructuralMutatorObj` in `extra/structural_mutate.h`.
     pub struct StructuralMutator, MUTATOR.index(), "ffi.StructuralMutator"
 }
 
-/// The fields of a [`VisitInterrupt`].
+/// Fields of a [`VisitInterrupt`].
 #[repr(C)]
 #[derive(Clone)]
 pub(crate) struct InterruptContent {
     value: Any,
 }
 
-/// The fields of a [`VisitErrorContext`].
+/// Fields of a [`VisitErrorContext`].
 #[repr(C)]
 #[derive(Clone)]
 pub(crate) struct ErrorContextContent {
-    /// The values on the way to the failure, innermost first.
+    /// Values on the path to the failure, innermost first.
     reverse_visit_pattern: List<NullableObject>,
     prev_error_context: Option<ObjectRef>,
 }
@@ -125,7 +125,7 @@ unsafe impl Reflected for VisitInterrupt {
     }
 }
 
-// SAFETY: upstream's layout; references are sendable, and an optional one is a pointer that may be null.
+// SAFETY: upstream's layout; references are sendable, and an optional one is a nullable pointer.
 unsafe impl Reflected for VisitErrorContext {
     type Content = ErrorContextContent;
 
@@ -138,28 +138,28 @@ unsafe impl Reflected for VisitErrorContext {
     }
 }
 
-/// Only whoever made a visitor or mutator knows what follows the part that all have.
+/// Refuses to copy a walker: only its creator knows the data after the common part.
 fn refuse_copy(walker: ObjectRef) -> Result<ObjectRef> {
     let key = Lossy(type_table::type_key_of(walker.type_index()));
     plain_bail!(TYPE_ERROR, "Objects of type `{}` belong to a walk and cannot be copied", key)
 }
 
 impl StructuralVisitor {
-    /// The index of the class, which is registered now when it was not.
+    /// Returns the type index of the class, and registers it on the first call.
     pub(crate) fn register_index() -> Result<i32> {
         VISITOR.register_index()
     }
 }
 
 impl StructuralMutator {
-    /// The index of the class, which is registered now when it was not.
+    /// Returns the type index of the class, and registers it on the first call.
     pub(crate) fn register_index() -> Result<i32> {
         MUTATOR.register_index()
     }
 }
 
 impl VisitErrorContext {
-    /// The context of an error that happened in `node` and had the context `previous`.
+    /// Creates the context of an error in `node` whose previous context was `previous`.
     ///
     /// # Errors
     /// MemoryError.
@@ -168,19 +168,19 @@ impl VisitErrorContext {
         record::make(ErrorContextContent { reverse_visit_pattern, prev_error_context: previous })
     }
 
-    /// The values on the way to the failure, innermost first. What is null there does not convert.
+    /// Returns the values on the path to the failure, innermost first. Null entries do not convert.
     pub fn reverse_visit_pattern(&self) -> List<ObjectRef> {
         List::from_object_unchecked(record::content_of(self).reverse_visit_pattern.into_untyped())
     }
 
-    /// The extra context that the error had before.
+    /// Returns the extra context that the error had before.
     pub fn prev_error_context(&self) -> Option<ObjectRef> {
         record::content_of(self).prev_error_context
     }
 }
 
 impl VisitInterrupt {
-    /// An interrupt with that value.
+    /// Creates an interrupt with a value.
     ///
     /// # Errors
     /// MemoryError.
@@ -188,7 +188,7 @@ impl VisitInterrupt {
         record::make(InterruptContent { value })
     }
 
-    /// The value for the caller of the walk.
+    /// Returns the value for the caller of the walk.
     pub fn value(&self) -> Any {
         record::content_of(self).value
     }

@@ -1,29 +1,29 @@
-//! The last release alone, in builds without `std`.
+//! Builds without `std` imitate the latest release only.
 
 use ferrite_core::error::Result;
 
-use super::class::Class;
-use super::field::Field;
+use crate::reflection::class::Class;
+use crate::reflection::field::Field;
 
-/// The fields of a class.
-pub(super) fn fields_of(class: &'static Class) -> &'static [Field] {
+/// Returns the fields of a class.
+pub(in crate::reflection) fn fields_of(class: &'static Class) -> &'static [Field] {
     class.fields
 }
 
-/// Adds nothing: the last release has all in the descriptions of classes.
+/// Registers nothing: the latest release needs no extra columns.
 ///
 /// # Errors
 /// None.
 #[expect(clippy::unnecessary_wraps, reason = "that of hosts may fail")]
-pub(super) fn install() -> Result<()> {
+pub(in crate::reflection) fn install() -> Result<()> {
     Ok(())
 }
 
-/// Registers nothing: the last release has shallow copies as attributes alone.
+/// Registers nothing: in the latest release, shallow copies are attributes only.
 ///
 /// # Errors
 /// None.
 #[expect(clippy::unnecessary_wraps, reason = "that of hosts may fail")]
-pub(super) fn register_copy_method(_: &Class) -> Result<()> {
+pub(in crate::reflection) fn register_copy_method(_: &Class) -> Result<()> {
     Ok(())
 }

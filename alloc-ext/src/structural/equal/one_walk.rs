@@ -405,7 +405,7 @@ fn callback(walk: Walk, region: DefRegion) -> Result<Function> {
     const HASHED: Types = Types::new(&[Type::AnyView, Type::Int, Type::Int], Type::Int);
     Function::from_packed(move |args| {
         let types = if walk.compares { &COMPARED } else { &HASHED };
-        let mut owned = operation::NOTHING;
+        let mut owned = operation::NO_ARGUMENTS;
         operation::convert("", types, None, args, &mut owned)?;
         // In a hash, the second one is the hash so far.
         let [lhs, rhs, kind, _] = &owned;

@@ -1,7 +1,7 @@
-//! Earlier releases of upstream: what `ferrite_core::upstream_release` lists, as far as classes and global functions have it.
+//! Earlier releases of upstream: differences of `ferrite_core::releases` in classes and global functions.
 //!
-//! The Python package names its release before it looks at types: classes are registered in the form of the release that
-//! is served then, and keep it.
+//! The Python package announces its release before it uses types. Classes are registered in the form of that release and
+//! keep it.
 
 use ferrite_core::abi::{
     TVMFFIMethodInfo, kTVMFFIFieldFlagBitMaskIsStaticMethod, kTVMFFIFieldFlagBitMaskSEqHashIgnore,
@@ -14,19 +14,19 @@ use ferrite_core::{
     Function, String, global_table, plain_ensure, plain_error, static_function, type_index, type_table,
 };
 
-use super::class::{Class, Method};
-use super::enums::{self, EnumContent};
-use super::field::{Field, bytes, field, text};
-use super::fields::{has_creator, type_of};
-use super::init::make_init;
-use super::py_class::FieldClass;
-use super::record::Record;
-use super::{CLASSES, storage};
+use crate::reflection::class::{Class, Method};
+use crate::reflection::enums::{self, EnumContent};
+use crate::reflection::field::{Field, bytes, field, text};
+use crate::reflection::fields::{has_creator, type_of};
+use crate::reflection::init::make_init;
+use crate::reflection::py_class::FieldClass;
+use crate::reflection::record::Record;
+use crate::reflection::{CLASSES, storage};
 
-/// The function by which a client names its release. Upstream has none.
+/// Function by which a client announces its release. Upstream has none.
 pub static FUNCTIONS: &[StaticFunction] = &[static_function!("ffi.ferrite.ServeRelease", serve)];
 
-/// The functions of 0.1.10 that no other release has.
+/// Functions of release 0.1.10 that other releases do not have.
 static FUNCTIONS_OF_0_1_10: [StaticFunction; 4] = [
     static_function!("ffi.GetFieldGetter", storage::make_getter),
     static_function!("ffi.MakeFFINew", make_new),
@@ -34,7 +34,7 @@ static FUNCTIONS_OF_0_1_10: [StaticFunction; 4] = [
     static_function!("ffi.RegisterAutoInit", register_init_method),
 ];
 
-/// The fields of `ffi.Enum` until 0.1.12. They lie where later ones do.
+/// Fields of `ffi.Enum` up to 0.1.12, at the same offsets as later ones.
 static ENUM_FIELDS: [Field; 2] = [
     field!(Record<EnumContent>, content.int_index: i64, "_value", type_index::INT)
         .with_flags(kTVMFFIFieldFlagBitMaskSEqHashIgnore)
@@ -43,16 +43,16 @@ static ENUM_FIELDS: [Field; 2] = [
         .with_doc("Instance name."),
 ];
 
-/// The columns that have to be there before a class of enums is, until 0.1.12.
+/// Attribute columns that must exist before any enum class, up to 0.1.12.
 const ENUM_COLUMNS: [&[u8]; 3] =
     [b"__ffi_enum_entries__", b"__ffi_enum_attrs__", b"__ffi_enum_value_entries__"];
 
 const SHALLOW_COPY: &str = "__ffi_shallow_copy__";
 
-/// `ffi.ferrite.ServeRelease`: serves a release of upstream from now on.
+/// `ffi.ferrite.ServeRelease`: selects the release of upstream to imitate.
 ///
 /// # Errors
-/// ValueError for numbers that no release has; RuntimeError when types are registered in the form of another release;
+/// ValueError for an invalid release number; RuntimeError if types are registered already in the form of another release;
 /// MemoryError.
 fn serve(major: i64, minor: i64, patch: i64) -> Result<()> {
     let number = |number: i64| {
@@ -80,17 +80,17 @@ fn register_function(function: &StaticFunction) -> Result<()> {
     global_table::set_with_texts(function.name().as_bytes(), &object, b"", metadata.as_bytes(), true)
 }
 
-/// The fields of a class in the release that is served.
-pub(super) fn fields_of(class: &'static Class) -> &'static [Field] {
+/// Returns the fields of a class in the selected release.
+pub(in crate::reflection) fn fields_of(class: &'static Class) -> &'static [Field] {
     let is_enum = core::ptr::eq(class, &enums::ENUM);
     if is_enum && upstream_release::enums_have_values() { &ENUM_FIELDS } else { class.fields }
 }
 
-/// Adds the columns that the release being served has besides those of the last one.
+/// Registers the attribute columns that only the selected release has.
 ///
 /// # Errors
 /// MemoryError.
-pub(super) fn install() -> Result<()> {
+pub(in crate::reflection) fn install() -> Result<()> {
     if upstream_release::enums_have_values() {
         ENUM_COLUMNS
             .iter()
@@ -99,18 +99,18 @@ pub(super) fn install() -> Result<()> {
     Ok(())
 }
 
-/// Registers the shallow copy of a class as a method, too, in releases that have it there.
+/// Also registers the shallow copy of a class as a method, in releases that have it.
 ///
 /// # Errors
 /// MemoryError.
-pub(super) fn register_copy_method(class: &Class) -> Result<()> {
+pub(in crate::reflection) fn register_copy_method(class: &Class) -> Result<()> {
     if !upstream_release::copies_are_methods() {
         return Ok(());
     }
     let Some(copy) = class.attrs.iter().find(|attr| attr.0 == SHALLOW_COPY) else { return Ok(()) };
-    // An earlier attempt may have ended behind this class.
+    // An earlier call may have failed after this class.
     let methods = type_table::type_info(class.index()).map_or(&[][..], |entry| entry.methods());
-    // SAFETY: names of published methods live for ever.
+    // SAFETY: names of published methods are never freed.
     if methods.iter().any(|method| unsafe { method.name.as_slice() } == SHALLOW_COPY.as_bytes()) {
         return Ok(());
     }
@@ -118,10 +118,11 @@ pub(super) fn register_copy_method(class: &Class) -> Result<()> {
         .register(class.register_index()?)
 }
 
-/// `ffi.MakeFFINew`: gives a type of fields `__ffi_new__` and `__ffi_shallow_copy__`, the latter as a method, too.
+/// `ffi.MakeFFINew`: registers `__ffi_new__` and `__ffi_shallow_copy__` of a type made of fields, the latter also as a
+/// method.
 ///
 /// # Errors
-/// Those of `ffi._PyClassRegisterTypeAttrColumns`.
+/// Errors of `ffi._PyClassRegisterTypeAttrColumns`.
 ///
 /// # Upstream
 /// `MakeFFINew` in `dataclass.cc` of 0.1.10.
@@ -130,10 +131,10 @@ fn make_new(type_index: i32, total_size: i32) -> Result<()> {
     register_method(type_index, SHALLOW_COPY, &copy, 0, b"")
 }
 
-/// `ffi.MakeInit`: the `__ffi_init__` that the fields of a type describe.
+/// `ffi.MakeInit`: generates `__ffi_init__` from the fields of a type.
 ///
 /// # Errors
-/// InternalError for an unknown type, or one whose objects cannot be made; MemoryError.
+/// InternalError for an unknown type, or one without creator; MemoryError.
 ///
 /// # Upstream
 /// `MakeInit` in `reflection/init.h` of 0.1.10.
@@ -148,10 +149,10 @@ fn make_init_of_type(type_index: i32) -> Result<Function> {
     make_init(entry)
 }
 
-/// `ffi.RegisterAutoInit`: the same as a method of the type.
+/// `ffi.RegisterAutoInit`: registers a generated `__ffi_init__` as a method of the type.
 ///
 /// # Errors
-/// Those of [`make_init_of_type`].
+/// Errors of [`make_init_of_type`].
 ///
 /// # Upstream
 /// `RegisterAutoInit` in `reflection/init.h` of 0.1.10.
@@ -175,7 +176,7 @@ fn register_method(
         flags: i64::from(flags),
         method: *AnyView::from(function).as_raw(),
     };
-    // SAFETY: texts and function live through the call.
+    // SAFETY: texts and function outlive the call.
     unsafe { type_table::register_method(type_index, &info) }
 }
 
@@ -185,7 +186,7 @@ mod tests {
 
     #[test]
     fn a_release_is_chosen_before_types_are_registered() -> Result<()> {
-        super::super::install()?;
+        crate::reflection::install()?;
         assert_eq!(serve(0, 1, 9).unwrap_err().kind(), b"RuntimeError");
         assert_eq!(serve(0, 1, 256).unwrap_err().kind(), b"ValueError");
         assert_eq!(serve(0, -1, 9).unwrap_err().kind(), b"ValueError");
